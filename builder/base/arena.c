@@ -1,0 +1,147 @@
+/* arena.c - a chain of blocks, each twice the size of the one before up to 1 MiB. A request
+ * that is larger than a block gets a block of its own. Knows nothing of what it holds. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BLOCK ((size_t)4096)
+#define LARGEST_BLOCK ((size_t)1 << 20)
+#define ALIGNMENT _Alignof(max_align_t)
+
+struct block {
+	struct block *before;
+	size_t size;
+	size_t used;
+	_Alignas(max_align_t) char bytes[];
+};
+
+struct ws_arena {
+	struct block *last;
+};
+
+static void
+out_of_memory(void)
+{
+	fputs("wheelsmith: out of memory\n", stderr);
+	abort();
+}
+
+static struct block *
+add_block(struct ws_arena *a, size_t at_least)
+{
+	size_t size = a->last ? a->last->size * 2 : FIRST_BLOCK;
+	if (size > LARGEST_BLOCK) {
+		size = LARGEST_BLOCK;
+	}
+	if (size < at_least) {
+		size = at_least;
+	}
+	struct block *b = malloc(sizeof(*b) + size);
+	if (!b) {
+		out_of_memory();
+	}
+	b->before = a->last;
+	b->size = size;
+	b->used = 0;
+	a->last = b;
+	return b;
+}
+
+struct ws_arena *
+ws_arena_make(void)
+{
+	struct ws_arena *a = calloc(1, sizeof(*a));
+	if (!a) {
+		out_of_memory();
+	}
+	return a;
+}
+
+void
+ws_arena_drop(struct ws_arena *a)
+{
+	if (!a) {
+		return;
+	}
+	ws_arena_rewind(a, (struct ws_arena_mark){NULL, 0});
+	free(a);
+}
+
+void *
+ws_arena_alloc(struct ws_arena *a, size_t size)
+{
+	if (size > SIZE_MAX - ALIGNMENT - sizeof(struct block)) {
+		out_of_memory();
+	}
+	size_t rounded = (size + ALIGNMENT) & ~(ALIGNMENT - 1);
+	struct block *b = a->last;
+	if (!b || b->size - b->used < rounded) {
+		b = add_block(a, rounded);
+	}
+	void *memory = b->bytes + b->used;
+	b->used += rounded;
+	return memset(memory, 0, rounded);
+}
+
+char *
+ws_arena_copy(struct ws_arena *a, const char *text, size_t len)
+{
+	char *copy = ws_arena_alloc(a, len + 1);
+	if (len > 0) {
+		memcpy(copy, text, len);
+	}
+	return copy;
+}
+
+char *
+ws_arena_strdup(struct ws_arena *a, const char *text)
+{
+	return text ? ws_arena_copy(a, text, strlen(text)) : NULL;
+}
+
+char *
+ws_arena_vprintf(struct ws_arena *a, const char *format, va_list values)
+{
+	va_list again;
+	va_copy(again, values);
+	int len = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (len < 0) {
+		abort();
+	}
+	char *text = ws_arena_alloc(a, (size_t)len + 1);
+	vsnprintf(text, (size_t)len + 1, format, values);
+	return text;
+}
+
+char *
+ws_arena_printf(struct ws_arena *a, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	char *text = ws_arena_vprintf(a, format, values);
+	va_end(values);
+	return text;
+}
+
+struct ws_arena_mark
+ws_arena_mark(const struct ws_arena *a)
+{
+	return (struct ws_arena_mark){a->last, a->last ? a->last->used : 0};
+}
+
+void
+ws_arena_rewind(struct ws_arena *a, struct ws_arena_mark mark)
+{
+	while (a->last && a->last != mark.block) {
+		struct block *before = a->last->before;
+		free(a->last);
+		a->last = before;
+	}
+	if (a->last) {
+		a->last->used = mark.used;
+	}
+}

@@ -1,0 +1,75 @@
+/**
+ * attr.h - the compiler attributes and cleanup attributes that every file may use
+ *
+ * gcc and clang only. The WS_AUTO_* attributes release an operating-system handle or a
+ * buffer when its variable leaves scope; memory otherwise belongs to an arena.
+ */
+#ifndef WS_BASE_ATTR_H
+#define WS_BASE_ATTR_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** The caller must look at the result: a dropped one is a bug. */
+#define WS_MUST_USE __attribute__((warn_unused_result))
+
+/** Arguments are checked like printf's: format at @a f, first value at @a v, both from 1. */
+#define WS_PRINTF(f, v) __attribute__((format(printf, f, v)))
+
+/** A parameter that this implementation does not need. */
+#define WS_UNUSED __attribute__((unused))
+
+/** Number of elements of an array (not of a pointer). */
+#define WS_LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline void
+ws_auto_close(const int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
+}
+
+static inline void
+ws_auto_fclose(FILE *const *file)
+{
+	if (*file) {
+		fclose(*file);
+	}
+}
+
+static inline void
+ws_auto_closedir(DIR *const *dir)
+{
+	if (*dir) {
+		closedir(*dir);
+	}
+}
+
+static inline void
+ws_auto_free(void *memory)
+{
+	free(*(void **)memory);
+}
+
+/** `WS_AUTO_FD int fd = open(...)`: closed at the end of the scope unless it is -1. */
+#define WS_AUTO_FD __attribute__((cleanup(ws_auto_close)))
+/** `WS_AUTO_FILE FILE *f = fopen(...)`. */
+#define WS_AUTO_FILE __attribute__((cleanup(ws_auto_fclose)))
+/** `WS_AUTO_DIR DIR *d = opendir(...)`. */
+#define WS_AUTO_DIR __attribute__((cleanup(ws_auto_closedir)))
+/** `WS_AUTO_FREE char *p`: for the few pointers that a library wants free()d. */
+#define WS_AUTO_FREE __attribute__((cleanup(ws_auto_free)))
+
+/** Hands a WS_AUTO_FD over: returns the descriptor and leaves -1 behind. */
+static inline int
+ws_take_fd(int *fd)
+{
+	int taken = *fd;
+	*fd = -1;
+	return taken;
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* err.c - composing error values. Printing to a stream is out.c's; deciding is the caller's. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Formats into a fixed field; what does not fit ends in "...". */
+static void
+format_into(char *field, size_t size, const char *format, va_list values)
+{
+	int len = vsnprintf(field, size, format, values);
+	if (len >= 0 && (size_t)len >= size) {
+		memcpy(field + size - 4, "...", 4);
+	}
+}
+
+WS_PRINTF(3, 4)
+static void
+append(char *field, size_t size, const char *format, ...)
+{
+	size_t used = strlen(field);
+	va_list values;
+	va_start(values, format);
+	format_into(field + used, size - used, format, values);
+	va_end(values);
+}
+
+bool
+ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
+{
+	if (!err) {
+		return false;
+	}
+	struct ws_err fresh = {.kind = kind};
+	va_list values;
+	va_start(values, format);
+	format_into(fresh.text, sizeof(fresh.text), format, values);
+	va_end(values);
+	*err = fresh;
+	return false;
+}
+
+bool
+ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
+{
+	int code = errno;
+	if (!err) {
+		return false;
+	}
+	struct ws_err fresh = {.kind = kind};
+	va_list values;
+	va_start(values, format);
+	format_into(fresh.text, sizeof(fresh.text) - 100, format, values);
+	va_end(values);
+	append(fresh.text, sizeof(fresh.text), ": %s", strerror(code));
+	*err = fresh;
+	if (code == ENOSPC || code == EDQUOT) {
+		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
+	} else if (code == EROFS) {
+		ws_err_cure(err, "that file system is read-only; choose another folder");
+	}
+	return false;
+}
+
+bool
+ws_err_wrap(struct ws_err *err, const char *format, ...)
+{
+	if (!err) {
+		return false;
+	}
+	char inner[sizeof(err->text)];
+	memcpy(inner, err->text, sizeof(inner));
+	va_list values;
+	va_start(values, format);
+	format_into(err->text, sizeof(err->text), format, values);
+	va_end(values);
+	append(err->text, sizeof(err->text), ": %s", inner);
+	return false;
+}
+
+bool
+ws_err_cure(struct ws_err *err, const char *format, ...)
+{
+	if (!err) {
+		return false;
+	}
+	size_t used = strlen(err->cure);
+	if (used + 8 > sizeof(err->cure)) {
+		return false;
+	}
+	va_list values;
+	va_start(values, format);
+	format_into(err->cure + used, sizeof(err->cure) - used - 1, format, values);
+	va_end(values);
+	append(err->cure, sizeof(err->cure), "\n");
+	return false;
+}
+
+/* The line that holds an offset, and where in it the offset is. */
+struct spot {
+	size_t start, len; /* the line, without its newline */
+	unsigned line, column;
+};
+
+static struct spot
+find_spot(const char *text, size_t offset)
+{
+	struct spot at = {0, 0, 1, 1};
+	for (size_t i = 0; i < offset && text[i]; i++) {
+		if (text[i] == '\n') {
+			at.line++;
+			at.start = i + 1;
+		}
+	}
+	at.len = strcspn(text + at.start, "\r\n");
+	at.column = (unsigned)(offset - at.start) + 1;
+	return at;
+}
+
+bool
+ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len)
+{
+	if (!err) {
+		return false;
+	}
+	struct spot at = find_spot(text, offset);
+	err->place[0] = '\0';
+	append(err->place, sizeof(err->place), "%s:%u:%u", file, at.line, at.column);
+
+	/* A long line is shown from a little before the fault; tabs become single spaces so that
+	 * the caret stands below what it means. */
+	size_t before = at.column - 1;
+	size_t skip = before > 60 ? before - 40 : 0;
+	size_t shown = at.len - skip > 100 ? 100 : at.len - skip;
+	char line[104];
+	for (size_t i = 0; i < shown; i++) {
+		char c = text[at.start + skip + i];
+		line[i] = (unsigned char)c < ' ' ? ' ' : c;
+	}
+	line[shown] = '\0';
+	size_t width = len ? len : 1;
+	if (width > shown - (before - skip) && shown > before - skip) {
+		width = shown - (before - skip);
+	}
+	err->excerpt[0] = '\0';
+	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", at.line, skip ? "…" : "", line);
+	append(err->excerpt, sizeof(err->excerpt), "      | %s%*s^", skip ? " " : "",
+		(int)(before - skip), "");
+	for (size_t i = 1; i < width && i < 100; i++) {
+		append(err->excerpt, sizeof(err->excerpt), "~");
+	}
+	append(err->excerpt, sizeof(err->excerpt), "\n");
+	return false;
+}
+
+int
+ws_err_exit_code(enum ws_err_kind kind)
+{
+	static const int codes[] = {
+		[WS_ERR_NONE] = 0,
+		[WS_ERR_NEGATIVE] = 1,
+		[WS_ERR_USAGE] = 2,
+		[WS_ERR_CONFIG] = 3,
+		[WS_ERR_FETCH] = 4,
+		[WS_ERR_BUILD] = 5,
+		[WS_ERR_IO] = 5,
+		[WS_ERR_VERIFY] = 6,
+		[WS_ERR_UNKNOWN] = 7,
+		[WS_ERR_PUBLISH] = 8,
+		[WS_ERR_INTERNAL] = 70,
+		[WS_ERR_STOPPED] = 75,
+		[WS_ERR_INTERRUPTED] = 130,
+	};
+	return codes[kind];
+}
+
+const char *
+ws_err_print(const struct ws_err *err, char *text)
+{
+	text[0] = '\0';
+	append(text, WS_ERR_PRINTED, "%s%serror: %s\n%s", err->place, err->place[0] ? ": " : "",
+		err->text, err->excerpt);
+	for (const char *line = err->cure; *line;) {
+		size_t len = strcspn(line, "\n");
+		append(text, WS_ERR_PRINTED, "       %.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+	return text;
+}

@@ -1,0 +1,70 @@
+/**
+ * err.h - what went wrong, and what to do about it
+ *
+ * A value on the caller's stack: `struct ws_err err = {0};`. Set where the fault is seen,
+ * wrapped where knowledge is added, printed by cli/. Every function here returns false, so a
+ * failing call is one line: `return ws_err_set(err, WS_ERR_FETCH, "no torch '%s'", version);`.
+ *
+ * Wording: one line, lower case, no full stop, the subject in single quotes; then, through
+ * ws_err_cure, the lines that say what to do. Texts that do not fit are cut with "...".
+ */
+#ifndef WS_BASE_ERR_H
+#define WS_BASE_ERR_H
+
+#include "base/attr.h"
+
+#include <stdbool.h>
+
+/** What kind of fault; each has an exit code, see ws_err_exit_code. */
+enum ws_err_kind {
+	WS_ERR_NONE,        /**< exit 0 */
+	WS_ERR_NEGATIVE,    /**< 1: a negative verdict, or failures of several kinds */
+	WS_ERR_USAGE,       /**< 2: the command line */
+	WS_ERR_CONFIG,      /**< 3: a file a person wrote, or a world in which it cannot be met */
+	WS_ERR_FETCH,       /**< 4: a server, a download, what a download held */
+	WS_ERR_BUILD,       /**< 5: a compiler, a linker, their kits */
+	WS_ERR_IO,          /**< 5: this host's files: no space, no permission */
+	WS_ERR_VERIFY,      /**< 6: our own wheel was judged bad */
+	WS_ERR_UNKNOWN,     /**< 7: no verdict could be reached */
+	WS_ERR_PUBLISH,     /**< 8 */
+	WS_ERR_INTERNAL,    /**< 70: our own fault */
+	WS_ERR_STOPPED,     /**< 75: SIGTERM or --timeout; the next run continues */
+	WS_ERR_INTERRUPTED, /**< 130: Ctrl-C; the next run continues */
+};
+
+struct ws_err {
+	enum ws_err_kind kind;
+	char place[300];   /**< "file:line:column" in a person's text, or "" */
+	char text[1024];   /**< the one line */
+	char excerpt[700]; /**< the line of that text and a caret below, each ending in \n, or "" */
+	char cure[2048];   /**< lines without indentation, each ending in \n, or "" */
+};
+
+/** Replaces what @a err held. @a err may be NULL everywhere: the fault is then only reported. */
+bool ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
+
+/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks. */
+bool ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
+
+/** Puts "text: " in front: `ws_err_wrap(err, "reading recipe '%s'", path)`. */
+bool ws_err_wrap(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
+
+/** Adds one line that says what to do. */
+bool ws_err_cure(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
+
+/**
+ * Says where in a person's text the fault is: sets place and excerpt. @a text is the whole file,
+ * @a offset the first byte at fault, @a len how many are (at least one caret is drawn).
+ */
+bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len);
+
+int ws_err_exit_code(enum ws_err_kind kind);
+
+/**
+ * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures.
+ * @a text must hold WS_ERR_PRINTED bytes. Returns @a text.
+ */
+#define WS_ERR_PRINTED 6000
+const char *ws_err_print(const struct ws_err *err, char *text);
+
+#endif

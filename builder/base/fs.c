@@ -1,0 +1,241 @@
+/* fs.c - see fs.h. Walking is walk.c's, paths as text are path.c's. */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <linux/fs.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+bool
+ws_fs_exists(const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0;
+}
+
+bool
+ws_fs_is_dir(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool
+ws_fs_mkdirs(const char *path, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	ws_buf_puts(&b, path);
+	for (char *slash = b.data; slash && (slash = strchr(slash + 1, '/')); *slash = '/') {
+		*slash = '\0';
+		if (mkdir(b.data, 0777) < 0 && errno != EEXIST) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot make the folder '%s'", b.data);
+		}
+	}
+	if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot make the folder '%s'", path);
+	}
+	if (!ws_fs_is_dir(path)) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' is in the way: it is not a folder", path);
+	}
+	return true;
+}
+
+bool
+ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	}
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+	}
+	if (S_ISDIR(status.st_mode)) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
+	}
+	size_t start = b->len;
+	size_t step = status.st_size > 0 ? (size_t)status.st_size + 1 : 4096;
+	for (;;) {
+		char *end = ws_buf_reserve(b, step);
+		ssize_t got = read(fd, end, step);
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+		}
+		b->len += (size_t)got;
+		b->data[b->len] = '\0';
+		if (got == 0) {
+			return true;
+		}
+		if (b->len - start > limit) {
+			return ws_err_set(
+				err, WS_ERR_IO, "'%s' is larger than %zu bytes, which is unexpected", path, limit);
+		}
+		step = 65536;
+	}
+}
+
+bool
+ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err)
+{
+	return ws_fs_read_at_most(path, SIZE_MAX / 8, b, err);
+}
+
+static bool
+write_all(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t put = write(fd, bytes, len);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0) {
+			return false;
+		}
+		bytes += put;
+		len -= (size_t)put;
+	}
+	return true;
+}
+
+bool
+ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+	}
+	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	}
+	return true;
+}
+
+bool
+ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *beside = ws_arena_printf(a, "%s.XXXXXX", path);
+	WS_AUTO_FD int fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+	}
+	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0 || fsync(fd) < 0
+		|| rename(beside, path) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+		unlink(beside);
+		return false;
+	}
+	return true;
+}
+
+static bool
+copy_contents(int in, int out)
+{
+	if (ioctl(out, FICLONE, in) == 0) {
+		return true;
+	}
+	char chunk[65536];
+	ssize_t got;
+	while ((got = read(in, chunk, sizeof(chunk))) > 0) {
+		if (!write_all(out, chunk, (size_t)got)) {
+			return false;
+		}
+	}
+	return got == 0;
+}
+
+bool
+ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	if (in < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
+	}
+	WS_AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (out < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", to);
+	}
+	if (!copy_contents(in, out) || fchmod(out, mode) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", to);
+		unlink(to);
+		return false;
+	}
+	return true;
+}
+
+bool
+ws_fs_link(const char *from, const char *to, struct ws_err *err)
+{
+	if (link(from, to) == 0) {
+		return true;
+	}
+	struct stat status;
+	if (stat(from, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", from);
+	}
+	return ws_fs_copy(from, to, status.st_mode & 07777, err);
+}
+
+static int
+remove_visited(const char *path, const struct stat *status WS_UNUSED, int type WS_UNUSED,
+	struct FTW *place WS_UNUSED)
+{
+	return remove(path);
+}
+
+/* Immutable trees have folders without write permission; only root may remove from those. */
+static int
+open_folder(const char *path, const struct stat *status, int type, struct FTW *place WS_UNUSED)
+{
+	if (type == FTW_D && (status->st_mode & 0700) != 0700) {
+		return chmod(path, 0700);
+	}
+	return 0;
+}
+
+bool
+ws_fs_remove(const char *path, struct ws_err *err)
+{
+	struct stat status;
+	if (lstat(path, &status) < 0) {
+		return errno == ENOENT ? true : ws_err_sys(err, WS_ERR_IO, "cannot remove '%s'", path);
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		return unlink(path) == 0 || ws_err_sys(err, WS_ERR_IO, "cannot remove '%s'", path);
+	}
+	if (nftw(path, remove_visited, 16, FTW_DEPTH | FTW_PHYS) != 0
+		&& (nftw(path, open_folder, 16, FTW_PHYS) != 0
+			|| nftw(path, remove_visited, 16, FTW_DEPTH | FTW_PHYS) != 0)) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot remove '%s'", path);
+	}
+	return true;
+}
+
+char *
+ws_fs_temp_dir(const char *dir, const char *prefix, struct ws_arena *a, struct ws_err *err)
+{
+	char *path = ws_arena_printf(a, "%s/%sXXXXXX", dir, prefix);
+	if (!mkdtemp(path)) {
+		ws_err_sys(err, WS_ERR_IO, "cannot make a folder in '%s'", dir);
+		return NULL;
+	}
+	return path;
+}
+
+bool
+ws_fs_sync_dir(const char *path, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL)) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", path);
+	}
+	return true;
+}

@@ -1,0 +1,82 @@
+/**
+ * fs.h - files and folders
+ *
+ * Paths are C strings. Whatever another process may look at lands atomically: written beside
+ * its name, synced, renamed. Failures are WS_ERR_IO with the path in quotes.
+ */
+#ifndef WS_BASE_FS_H
+#define WS_BASE_FS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <sys/stat.h>
+
+/** Joins with single slashes; the last argument must be NULL. An absolute part restarts. */
+char *ws_path_join(struct ws_arena *a, ...) __attribute__((sentinel));
+
+/** The part after the last slash. Borrowed from @a path. */
+const char *ws_path_base(const char *path);
+
+/** The part before the last slash; "." when there is none, "/" at the root. */
+char *ws_path_dir(struct ws_arena *a, const char *path);
+
+/**
+ * Without "." and "..", by text alone: "a/b/../c" becomes "a/c". "" becomes ".".
+ * Dependency files name "cuda/bin/../include/x.h"; nothing in a kit is a linked folder there.
+ */
+char *ws_path_normal(struct ws_arena *a, const char *path);
+
+/** Relative, not empty, no "..", no "." parts, no control characters: safe below a folder. */
+bool ws_path_is_inside(const char *path);
+
+bool ws_fs_exists(const char *path);
+bool ws_fs_is_dir(const char *path);
+
+/** Makes the folder and those above it, mode 0777 less umask. */
+bool ws_fs_mkdirs(const char *path, struct ws_err *err);
+
+/** Appends the file's contents to @a b. */
+bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
+
+/** As ws_fs_read, but refuses files over @a limit bytes. */
+bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
+
+/** Creates or truncates; not atomic, not synced: for files nobody else reads yet. */
+bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
+
+/** Writes `path` in one step: temporary file beside it, fsync, rename. */
+bool ws_fs_write_atomic(
+	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
+
+/** Copies the contents (reflink where the file system can); @a to must not exist. */
+bool ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err);
+
+/** Hard link, else a copy with the mode of @a from. @a to must not exist. */
+bool ws_fs_link(const char *from, const char *to, struct ws_err *err);
+
+/** Removes a file or a whole folder; what is not there is fine. Does not follow links. */
+bool ws_fs_remove(const char *path, struct ws_err *err);
+
+/** A new folder "<prefix>XXXXXX" in @a dir, mode 0700. NULL on failure. */
+char *ws_fs_temp_dir(const char *dir, const char *prefix, struct ws_arena *a, struct ws_err *err);
+
+/** Flushes a folder's own entries, after a rename into it. */
+bool ws_fs_sync_dir(const char *path, struct ws_err *err);
+
+/** One entry that ws_fs_walk found. */
+struct ws_fs_entry {
+	const char *name;   /**< relative to the root of the walk, '/' between parts */
+	const char *path;   /**< root and name */
+	struct stat status; /**< lstat: links are not followed */
+};
+
+/**
+ * Visits everything below @a root in byte order of names, folders before their contents; stops
+ * with false when @a visit returns false (having set err).
+ */
+typedef bool (*ws_fs_visit)(void *self, const struct ws_fs_entry *entry, struct ws_err *err);
+bool ws_fs_walk(const char *root, ws_fs_visit visit, void *self, struct ws_err *err);
+
+#endif

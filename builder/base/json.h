@@ -1,0 +1,85 @@
+/**
+ * json.h - reading JSON with positions
+ *
+ * cJSON parses; a scanner of ours walks the text first, so that every value knows its byte
+ * offset, comments and trailing commas can be allowed, and a key that stands twice is an error.
+ * Reads what people write (relaxed) and what servers send (strict). Writing: json_write.h.
+ */
+#ifndef WS_BASE_JSON_H
+#define WS_BASE_JSON_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum ws_json_kind {
+	WS_JSON_NULL,
+	WS_JSON_BOOL,
+	WS_JSON_NUMBER,
+	WS_JSON_STRING,
+	WS_JSON_ARRAY,
+	WS_JSON_OBJECT,
+};
+
+/** One value. Children of an array or object are a list in the order of the text. */
+struct ws_json {
+	enum ws_json_kind kind;
+	const char *key;       /**< its name in the object above; NULL elsewhere */
+	const char *text;      /**< STRING: the value; NUMBER: the digits as written; else NULL */
+	bool truth;            /**< BOOL */
+	size_t offset, len;    /**< where the value stands in the text, quotes included */
+	size_t key_offset;     /**< where its key stands */
+	size_t count;          /**< ARRAY, OBJECT: number of children */
+	struct ws_json *first; /**< ARRAY, OBJECT: first child */
+	struct ws_json *next;  /**< the next child of the value above */
+};
+
+/** A parsed text; its members live in the arena it was parsed into. */
+struct ws_json_doc {
+	const char *name; /**< the file, for messages */
+	const char *text; /**< a copy of the text, NUL-terminated */
+	size_t len;
+	struct ws_json *root;
+};
+
+enum ws_json_flags {
+	WS_JSON_STRICT = 0,
+	WS_JSON_RELAXED = 1, /**< comments (both kinds) and trailing commas */
+};
+
+/** `for (WS_JSON_EACH(child, value))`. */
+#define WS_JSON_EACH(child, value) \
+	const struct ws_json *child = (value)->first; \
+	child; \
+	child = child->next
+
+/**
+ * Parses @a len bytes. On a mistake @a err is WS_ERR_CONFIG with place, excerpt and caret.
+ * Nesting deeper than 100 and embedded NUL bytes are mistakes.
+ */
+bool ws_json_parse(const char *name, const char *text, size_t len, enum ws_json_flags flags,
+	struct ws_arena *a, struct ws_json_doc *doc, struct ws_err *err);
+
+/** Reads and parses a file (at most 64 MiB). */
+bool ws_json_read(const char *path, enum ws_json_flags flags, struct ws_arena *a,
+	struct ws_json_doc *doc, struct ws_err *err);
+
+/** The member @a key of an object; NULL when absent or when @a object is NULL or no object. */
+const struct ws_json *ws_json_find(const struct ws_json *object, const char *key);
+
+/** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not ours. */
+const char *ws_json_text(const struct ws_json *object, const char *key);
+
+/** The value of the NUMBER member @a key as an unsigned integer; false when it is none. */
+bool ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value);
+
+/** "null", "a boolean", "a number", "a string", "a list", "an object". */
+const char *ws_json_kind_name(enum ws_json_kind kind);
+
+/** Sets a WS_ERR_CONFIG error at @a value (or at its key): place, excerpt, caret. Returns false. */
+bool ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,
+	const char *format, ...) WS_PRINTF(4, 5);
+bool ws_json_err_key(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,
+	const char *format, ...) WS_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,91 @@
+/* out.c - the two streams. Redrawing a line is sys/term's. */
+#include "base/out.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static unsigned
+columns_of(int fd)
+{
+	const char *set = getenv("COLUMNS");
+	if (set && atoi(set) > 0) {
+		return (unsigned)atoi(set);
+	}
+	struct winsize size;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+		return size.ws_col;
+	}
+	return 80;
+}
+
+struct ws_out
+ws_out_standard(void)
+{
+	struct ws_out out = {.out = stdout, .err = stderr};
+	if (isatty(STDERR_FILENO)) {
+		const char *term = getenv("TERM");
+		const char *no_color = getenv("NO_COLOR");
+		out.redraws = term && strcmp(term, "dumb") != 0;
+		out.color = out.redraws && !(no_color && *no_color);
+		out.width = columns_of(STDERR_FILENO);
+	}
+	return out;
+}
+
+void
+ws_out_result(const struct ws_out *out, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	vfprintf(out->out, format, values);
+	va_end(values);
+}
+
+void
+ws_out_note(const struct ws_out *out, const char *format, ...)
+{
+	if (out->quiet) {
+		return;
+	}
+	va_list values;
+	va_start(values, format);
+	vfprintf(out->err, format, values);
+	va_end(values);
+}
+
+void
+ws_out_detail(const struct ws_out *out, const char *format, ...)
+{
+	if (out->verbosity == 0) {
+		return;
+	}
+	va_list values;
+	va_start(values, format);
+	vfprintf(out->err, format, values);
+	va_end(values);
+}
+
+void
+ws_out_warn(const struct ws_out *out, const char *format, ...)
+{
+	fputs(out->color ? "\033[33mwarning:\033[0m " : "warning: ", out->err);
+	va_list values;
+	va_start(values, format);
+	vfprintf(out->err, format, values);
+	va_end(values);
+	fputc('\n', out->err);
+}
+
+void
+ws_out_error(const struct ws_out *out, const struct ws_err *err)
+{
+	char text[WS_ERR_PRINTED];
+	ws_err_print(err, text);
+	const char *word = strstr(text, "error:");
+	if (!out->color || !word) {
+		fputs(text, out->err);
+		return;
+	}
+	fprintf(out->err, "%.*s\033[1;31merror:\033[0m%s", (int)(word - text), text, word + 6);
+}

@@ -1,0 +1,38 @@
+/**
+ * out.h - who may speak, and where to
+ *
+ * Results go to `out`, talk goes to `err`. Libraries never print; cli/ and report/ are given a
+ * struct ws_out. Tests give it memory streams.
+ */
+#ifndef WS_BASE_OUT_H
+#define WS_BASE_OUT_H
+
+#include "base/err.h"
+
+#include <stdio.h>
+
+struct ws_out {
+	FILE *out;          /**< results: plans, tables, JSON */
+	FILE *err;          /**< everything else */
+	bool quiet;         /**< -q: only results, warnings and errors */
+	unsigned verbosity; /**< how many -v */
+	bool color;         /**< err is a terminal and NO_COLOR is not set */
+	bool redraws;       /**< err is a terminal on which a line can be redrawn */
+	unsigned width;     /**< columns of the terminal; 0 when err is none */
+};
+
+/** Standard streams, terminal or not, NO_COLOR and COLUMNS. */
+struct ws_out ws_out_standard(void);
+
+/** To out. */
+void ws_out_result(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
+/** To err, unless quiet. */
+void ws_out_note(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
+/** To err, with -v. */
+void ws_out_detail(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
+/** To err: "warning: ..." and a newline. */
+void ws_out_warn(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
+/** To err: the whole of @a err as a person reads it. */
+void ws_out_error(const struct ws_out *out, const struct ws_err *err);
+
+#endif

@@ -1,0 +1,38 @@
+/**
+ * source.h - bytes at offsets: a local file, or a remote one read by ranges
+ *
+ * What the zip reader reads from. A read streams: bytes arrive in order in pieces of any size,
+ * so nothing as large as a library needs to fit in memory.
+ */
+#ifndef WS_BASE_SOURCE_H
+#define WS_BASE_SOURCE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Takes the next bytes of a stream; false (with @a err set) ends it. */
+typedef bool (*ws_take)(void *self, const void *bytes, size_t len, struct ws_err *err);
+
+/** One stretch to read. */
+struct ws_span {
+	uint64_t offset;
+	uint64_t len; /**< bytes, at least 1 */
+	ws_take take;
+	void *self; /**< for take */
+};
+
+/** Bytes at offsets: the first member of a file's or a remote's own struct. */
+struct ws_source {
+	const char *name; /**< for messages */
+	uint64_t size;    /**< bytes */
+	/**
+	 * Reads every span, in the order given; may ask for several at once. A source that turns
+	 * out shorter than it said, or that changed since it was opened, is an error.
+	 */
+	bool (*read)(
+		struct ws_source *self, const struct ws_span *spans, size_t count, struct ws_err *err);
+};
+
+#endif

@@ -1,0 +1,56 @@
+/**
+ * str.h - text that somebody else owns
+ *
+ * A struct ws_str is a view: a pointer and a length, not NUL-terminated. It is what parsers
+ * cut text into; it lives as long as the text does. Building text: buf.h and arena.h.
+ */
+#ifndef WS_BASE_STR_H
+#define WS_BASE_STR_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ws_str {
+	const char *s; /**< not terminated; may be NULL when n is 0 */
+	size_t n;      /**< bytes */
+};
+
+/** For printf: `"%.*s", WS_STR_ARGS(view)`. */
+#define WS_STR_ARGS(str) (int)(str).n, (str).s
+
+/** The whole of a C string; NULL gives an empty view. */
+struct ws_str ws_str_of(const char *text);
+
+bool ws_str_is(struct ws_str str, const char *text);
+bool ws_str_eq(struct ws_str x, struct ws_str y);
+
+/** Byte order, a prefix before what it is a prefix of: <0, 0, >0. */
+int ws_str_cmp(struct ws_str x, struct ws_str y);
+
+/** Without spaces, tabs, CR and LF at both ends. */
+struct ws_str ws_str_trim(struct ws_str str);
+
+/**
+ * Cuts the part before the first @a separator off @a rest and returns it; all of it, leaving
+ * rest->s NULL, when there is no separator. Loop: `while (rest.s) { part = ws_str_cut(...) }`.
+ */
+struct ws_str ws_str_cut(struct ws_str *rest, char separator);
+
+/** Decimal digits only, no sign, no overflow. */
+bool ws_str_to_u64(struct ws_str str, uint64_t *value);
+
+char *ws_str_copy(struct ws_str str, struct ws_arena *a);
+
+bool ws_starts_with(const char *text, const char *prefix);
+bool ws_ends_with(const char *text, const char *suffix);
+
+/** strcmp that takes NULL: NULL equals only NULL. */
+bool ws_same(const char *x, const char *y);
+
+/** qsort/bsearch comparison of `const char *` elements, by bytes. */
+int ws_cmp_strings(const void *x, const void *y);
+
+#endif

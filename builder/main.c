@@ -1,0 +1,6 @@
+/* main.c */
+int
+main(void)
+{
+	return 0;
+}

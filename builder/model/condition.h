@@ -1,0 +1,43 @@
+/**
+ * condition.h - "when" of recipes and "exclude" of matrices
+ *
+ * A condition is a conjunction over axes: {"torch": ">=2.6", "cuda": "12.*", "arch": "10.3"}. An axis
+ * that is not named does not matter. `torch`, `cuda` and `python` take version specifiers, `arch`
+ * one architecture or a list of them (any of the cell's), `cxx11abi` 0 or 1.
+ */
+#ifndef WS_MODEL_CONDITION_H
+#define WS_MODEL_CONDITION_H
+
+#include "model/arch.h"
+#include "model/version.h"
+
+/** Where in a person's text a value stands, for errors found later. */
+struct ws_place {
+	size_t offset, len;
+};
+
+struct ws_condition {
+	const struct ws_specifiers *torch;  /**< NULL: any */
+	const struct ws_specifiers *cuda;   /**< NULL: any */
+	const struct ws_specifiers *python; /**< NULL: any; "3.13t" is tested as 3.13 */
+	struct ws_arch_set archs; /**< count 0: any; else true when the cell has one of them */
+	int cxx11abi;             /**< 0, 1, or -1: any */
+	int free_threaded;        /**< 0, 1, or -1: any */
+};
+
+/** What a condition is asked about. Members may be NULL or -1 when the cell has no such axis. */
+struct ws_point_view {
+	const struct ws_version *torch;
+	const struct ws_version *cuda;
+	const struct ws_version *python;
+	bool free_threaded;
+	struct ws_arch_set archs;
+	int cxx11abi;
+};
+
+bool ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *point);
+
+/** True when the condition names any architecture. */
+bool ws_condition_names_archs(const struct ws_condition *when);
+
+#endif

@@ -1,0 +1,72 @@
+/**
+ * facts.h - what the world allows, as far as it is known
+ *
+ * Plain data, filled from matrix/facts/torch.json and cuda.json. Facts serve planning; what a
+ * kit's own files say wins when it is there.
+ */
+#ifndef WS_MODEL_FACTS_H
+#define WS_MODEL_FACTS_H
+
+#include "model/arch.h"
+#include "model/tag.h"
+#include "model/version.h"
+
+/** One build of a torch release: "2.5.1" on the default index is the variant "12.4". */
+struct ws_torch_variant {
+	const char *cuda; /**< toolkit it was built for: "12.4" */
+	int cxx11abi;     /**< 0 or 1 */
+};
+
+/** One torch release. */
+struct ws_torch_release {
+	struct ws_version version;        /**< "2.5.1", no local label */
+	struct ws_torch_variant standard; /**< what the default index has */
+	const struct ws_torch_variant *others;
+	size_t other_count;
+	const struct ws_python_tag *pythons; /**< interpreters the default index has wheels for */
+	size_t python_count;
+	unsigned cxx_std;         /**< what its headers need: 17 or 20 */
+	unsigned cxx_std_default; /**< what its BuildExtension passes: 17 or 20 */
+	unsigned gcc_min;         /**< 0: not known */
+	bool passes_abi;          /**< BuildExtension passes -D_GLIBCXX_USE_CXX11_ABI (before 2.8) */
+	bool passes_pybind;       /**< ... and the three -DPYBIND11_* (before 2.9) */
+	bool has_thc;             /**< ... and -I include/TH, include/THC (before 2.7) */
+	const char *pybind_build_abi; /**< "_cxxabi1011"; NULL when not passed */
+	const char *exports;          /**< file name of its export list; NULL: none ships */
+};
+
+/** One CUDA toolkit. */
+struct ws_cuda_toolkit {
+	struct ws_version version; /**< "12.4" */
+	unsigned gcc_max;
+	unsigned clang_max;
+	struct ws_arch_set archs; /**< every target it has, suffixed ones included; ptx unset */
+	unsigned cxx_std_max;     /**< 17, 20, 23; 0: not known */
+	const char *kit;          /**< name of an archive kit: "cuda-12.4"; NULL: none is defined */
+};
+
+/** A name for an arch set: "hopper" is "9.0". */
+struct ws_arch_alias {
+	const char *name;
+	struct ws_arch_set archs;
+};
+
+struct ws_facts {
+	const struct ws_torch_release *torch; /**< ascending */
+	size_t torch_count;
+	const struct ws_cuda_toolkit *cuda; /**< ascending */
+	size_t cuda_count;
+	const struct ws_arch_alias *aliases;
+	size_t alias_count;
+	unsigned gcc_min; /**< no host compiler below this is chosen */
+};
+
+/** NULL when not known. The local label of @a version is ignored. */
+const struct ws_torch_release *ws_facts_torch(
+	const struct ws_facts *facts, const struct ws_version *version);
+
+/** By major and minor; NULL when not known. */
+const struct ws_cuda_toolkit *ws_facts_cuda(
+	const struct ws_facts *facts, const struct ws_version *version);
+
+#endif

@@ -1,0 +1,118 @@
+/**
+ * matrix.h - the axes and the packages a user wants
+ *
+ * Plain data, filled by config/matrix.c from a file, or by cli/ from `PKG==V --here`. Values carry
+ * their place in the text, because whether "2.51" exists is only found out when planning.
+ */
+#ifndef WS_MODEL_MATRIX_H
+#define WS_MODEL_MATRIX_H
+
+#include "base/json.h"
+#include "model/condition.h"
+#include "model/tag.h"
+
+enum ws_policy {
+	WS_POLICY_PREFER_PREBUILT,
+	WS_POLICY_PREFER_BUILD,
+	WS_POLICY_PREBUILT_ONLY,
+	WS_POLICY_BUILD_ONLY,
+};
+
+/** "prefer-prebuilt", ...; NULL-safe both ways: false when @a text names none. */
+bool ws_policy_parse(const char *text, enum ws_policy *policy);
+const char *ws_policy_name(enum ws_policy policy);
+
+/** NAME==V. */
+struct ws_wanted {
+	const char *name; /**< normalised */
+	struct ws_version version;
+	struct ws_place place;
+};
+
+/** One value of the torch axis. */
+struct ws_torch_value {
+	bool installed;            /**< "installed": the torch of the cell's interpreter */
+	struct ws_version version; /**< with a local label when a variant was named: 2.5.1+cu121 */
+	struct ws_place place;
+};
+
+/** One value of the cuda axis. */
+struct ws_cuda_value {
+	bool automatic;            /**< "auto" */
+	struct ws_version version; /**< "12.4" */
+	struct ws_place place;
+};
+
+/** One value of the python axis. */
+struct ws_python_value {
+	bool host;                /**< "host": the python3 on PATH */
+	const char *path;         /**< an interpreter's path; NULL when a version was named */
+	struct ws_python_tag tag; /**< meaningless for host and path until resolved */
+	struct ws_place place;
+};
+
+/** One value of the arch axis: the set of one wheel. */
+struct ws_arch_value {
+	bool host;        /**< "host": the GPUs of this host */
+	const char *text; /**< as written; names of sets are resolved when planning */
+	struct ws_place place;
+};
+
+struct ws_exclude {
+	struct ws_condition when;
+	const char *package; /**< normalised; NULL: all */
+	const char *why;     /**< NULL: "excluded by the matrix" */
+};
+
+/** One extra point, beyond the product of the axes. */
+struct ws_include {
+	const char *package; /**< normalised; NULL: all of the matrix */
+	struct ws_torch_value torch;
+	struct ws_cuda_value cuda;
+	struct ws_python_value python;
+	struct ws_arch_value arch;
+	int cxx11abi; /**< -1: auto */
+};
+
+/** What a cell falls back to when it cannot be had. */
+struct ws_fallback {
+	const char *package; /**< normalised */
+	const char *to;      /**< free word: "sdpa" */
+};
+
+struct ws_index_role {
+	const char *role; /**< "default", "torch", ... */
+	const char *const *urls;
+	size_t url_count;
+};
+
+struct ws_matrix {
+	const struct ws_json_doc *doc; /**< the text, for errors; NULL when made from options */
+	const char *path;              /**< NULL when made from options */
+	const struct ws_wanted *packages;
+	size_t package_count;
+	const struct ws_torch_value *torch;
+	size_t torch_count;
+	const struct ws_cuda_value *cuda;
+	size_t cuda_count;
+	const struct ws_python_value *python;
+	size_t python_count;
+	const struct ws_arch_value *arch;
+	size_t arch_count;
+	const int *cxx11abi; /**< 0, 1, or -1: auto */
+	size_t cxx11abi_count;
+	const struct ws_exclude *excludes;
+	size_t exclude_count;
+	const struct ws_include *includes;
+	size_t include_count;
+	enum ws_policy policy;
+	const struct ws_fallback *fallbacks;
+	size_t fallback_count;
+	bool fallback_on_no_candidate, fallback_on_build_failed;
+	const struct ws_index_role *indexes;
+	size_t index_count;
+	const char *recipes; /**< folder, absolute; NULL: the configuration's */
+	const char *label;   /**< extra label segments, dotted; NULL */
+};
+
+#endif

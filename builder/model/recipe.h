@@ -1,0 +1,177 @@
+/**
+ * recipe.h - how one version of one package is built
+ *
+ * Plain data, filled by config/recipe.c from recipes/<name>/<version>.json. The JSON keys and
+ * their meaning for people: recipes/README.md.
+ */
+#ifndef WS_MODEL_RECIPE_H
+#define WS_MODEL_RECIPE_H
+
+#include "base/digest.h"
+#include "model/condition.h"
+
+/** What a module is bound to, and so what its product depends on (DESIGN: the wheel we write). */
+enum ws_binding {
+	WS_BINDING_PYBIND,
+	WS_BINDING_TORCH_LIBRARY,
+	WS_BINDING_STABLE_ABI,
+	WS_BINDING_C_ABI,
+	WS_BINDING_NONE,
+};
+
+/** "pybind", "torch-library", "stable-abi", "c-abi", "none". */
+const char *ws_binding_name(enum ws_binding binding);
+
+enum ws_source_kind {
+	WS_SOURCE_SDIST,   /**< a file of a package on an index */
+	WS_SOURCE_GIT,     /**< an exact commit */
+	WS_SOURCE_ARCHIVE, /**< an URL with a sha256 */
+	WS_SOURCE_FOLDER,  /**< a local folder, relative to the recipe */
+};
+
+/** One way to the sources; a recipe names several in order of preference. */
+struct ws_source_spec {
+	enum ws_source_kind kind;
+	const char *file;              /**< SDIST: file name on the index */
+	const char *package;           /**< SDIST: package on the index */
+	const char *url;               /**< GIT, ARCHIVE */
+	const char *path;              /**< FOLDER: absolute after reading */
+	const char *sha256;            /**< SDIST, ARCHIVE: of the file, 64 digits */
+	const char *commit;            /**< GIT: 40 digits */
+	const char *tree;              /**< GIT: tree id expected after checkout; NULL: not given */
+	const char *const *submodules; /**< GIT: paths to bring; all others stay empty */
+	size_t submodule_count;
+	const char *strip; /**< top folder to take off; NULL: the single one there is */
+};
+
+/** A patch in unified format, beside the recipe. */
+struct ws_patch {
+	const char *file; /**< absolute path */
+	const char *sha256;
+	struct ws_condition when;
+};
+
+/** Words added to a command. */
+struct ws_flags {
+	const char *const *cxx;
+	size_t cxx_count;
+	const char *const *nvcc;
+	size_t nvcc_count;
+	const char *const *link;
+	size_t link_count;
+};
+
+/** A change of an extension's definition for some points. Applied in order. */
+struct ws_override {
+	struct ws_condition when;
+	struct ws_flags add;             /**< appended */
+	const char *const *remove_flags; /**< exact words to take out of cxx, nvcc and link */
+	size_t remove_flag_count;
+	const char *const *remove_sources; /**< exact source paths to leave out */
+	size_t remove_source_count;
+	const char *const *add_sources;
+	size_t add_source_count;
+};
+
+/** A list of sources: literal paths, or one glob with the count it must have. */
+struct ws_source_list {
+	const char *const *paths;
+	size_t path_count;
+	const char *glob;  /**< NULL: none; '*' and '?' inside one folder */
+	unsigned expected; /**< with glob: exactly so many files */
+};
+
+/** One extension module. */
+struct ws_extension {
+	const char *module; /**< dotted import name: "causal_conv1d_cuda" */
+	enum ws_binding binding;
+	const struct ws_source_list *sources;
+	size_t source_list_count;
+	const char *const *include; /**< folders relative to the source tree */
+	size_t include_count;
+	struct ws_flags flags;
+	const struct ws_override *overrides;
+	size_t override_count;
+};
+
+/** A measured hint, used until the ledger knows better: units whose path matches. */
+struct ws_estimate {
+	const char *match;  /**< glob over the unit's path */
+	uint64_t rss_bytes; /**< peak */
+	uint64_t cpu_ms;    /**< for one architecture */
+};
+
+/** A point that is known to be wrong although it compiles. */
+struct ws_known_bad {
+	struct ws_condition when; /**< naming archs: those leave the set; else the cell is excluded */
+	const char *why;          /**< one line */
+	const char *see;          /**< "causal-conv1d#105"; NULL */
+};
+
+/** Files that become the wheel's Python part. */
+struct ws_python_part {
+	const char *const
+		*packages; /**< folders relative to the source tree, with everything in them */
+	size_t package_count;
+	const char *const *modules; /**< single .py files */
+	size_t module_count;
+	const char *const *exclude; /**< globs over installed paths */
+	size_t exclude_count;
+	const char *root; /**< folder in the source tree they are below; "" the top */
+};
+
+/** METADATA. */
+struct ws_metadata {
+	const char *summary;
+	const char *home_page;
+	const char *author;
+	const char *license;              /**< free text; NULL */
+	const char *license_expression;   /**< SPDX; makes METADATA 2.4; NULL */
+	const char *const *license_files; /**< relative to the source tree */
+	size_t license_file_count;
+	const char *requires_python; /**< ">=3.9" */
+	const char *const *requires; /**< PEP 508; a "torch" one is replaced by the product's own */
+	size_t require_count;
+	const char *const *classifiers;
+	size_t classifier_count;
+	const char *const *extras; /**< pairs "name", "requirement"; flat, even count */
+	size_t extra_count;
+	const char *description_file; /**< relative to the source tree; NULL */
+};
+
+/** What an installed wheel must do, for tests and `verify`. */
+struct ws_install_check {
+	const char *const *imports; /**< module names that must import */
+	size_t import_count;
+};
+
+struct ws_recipe {
+	const char *path;         /**< file it was read from */
+	struct ws_digest digest;  /**< of the file and the patches it names */
+	const char *name;         /**< normalised: "causal-conv1d" */
+	const char *distribution; /**< as METADATA's Name writes it: "causal_conv1d" */
+	struct ws_version version;
+	const struct ws_source_spec *sources;
+	size_t source_count;
+	const struct ws_patch *patches;
+	size_t patch_count;
+	const struct ws_extension *extensions;
+	size_t extension_count;
+	struct ws_python_part python;
+	struct ws_metadata metadata;
+	const struct ws_specifiers *needs_torch;  /**< NULL: any */
+	const struct ws_specifiers *needs_cuda;   /**< NULL: any */
+	const struct ws_specifiers *needs_python; /**< NULL: any */
+	struct ws_arch_set archs; /**< what the sources can be compiled for; count 0: any */
+	unsigned cxx_std;         /**< minimum: 14, 17, 20; 0: torch's own */
+	const struct ws_known_bad *known_bad;
+	size_t known_bad_count;
+	const struct ws_estimate *estimates;
+	size_t estimate_count;
+	struct ws_install_check check;
+};
+
+/** The binding that decides what the wheel depends on: the most demanding of its extensions. */
+enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
+
+#endif

@@ -1,0 +1,55 @@
+/**
+ * tag.h - wheel file names and compatibility tags
+ *
+ * Binary distribution format and platform compatibility tags (PEP 425, 600, 656, 703). Pure;
+ * the oracle is `packaging.utils` and `packaging.tags`.
+ */
+#ifndef WS_MODEL_TAG_H
+#define WS_MODEL_TAG_H
+
+#include "model/version.h"
+
+/** A wheel's file name, taken apart. */
+struct ws_wheel_name {
+	const char *distribution; /**< normalised as PEP 503: "flash-attn" */
+	struct ws_version version;
+	const char *build;          /**< build tag; NULL when there is none */
+	const char *const *pythons; /**< "cp311", "py3", ... */
+	size_t python_count;
+	const char *const *abis;
+	size_t abi_count;
+	const char *const *platforms;
+	size_t platform_count;
+};
+
+/** False, with @a why set to one line, when @a filename is no wheel's. */
+bool ws_wheel_name_parse(
+	const char *filename, struct ws_arena *a, struct ws_wheel_name *name, const char **why);
+
+/** PEP 503: runs of -_. become one -, lower case. */
+char *ws_package_normal(const char *name, struct ws_arena *a);
+
+/** For file names and dist-info folders: ws_package_normal with - as _. */
+char *ws_package_file_part(const char *name, struct ws_arena *a);
+
+/** "cp311" and "cp313t" of 3.11 and 3.13t: python and ABI tag of an interpreter. */
+struct ws_python_tag {
+	unsigned major, minor;
+	bool free_threaded;
+};
+
+/** From "3.11", "3.13t", "3.11.7", "cp311", "cp313t". False for anything else. */
+bool ws_python_tag_parse(const char *text, struct ws_python_tag *tag);
+/** "cp311"; the ABI tag ("cp313t") when @a abi. */
+const char *ws_python_tag_text(const struct ws_python_tag *tag, bool abi, struct ws_arena *a);
+/** "3.11", "3.13t". */
+const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_arena *a);
+
+/**
+ * How well a wheel fits an interpreter on x86-64 Linux with this glibc: 0 not at all, else the
+ * larger the better, in the order in which pip tries tags.
+ */
+unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
+	unsigned glibc_major, unsigned glibc_minor);
+
+#endif

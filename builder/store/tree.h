@@ -1,0 +1,99 @@
+/**
+ * tree.h - immutable folders with a digest
+ *
+ * Every archive kit and every source is one. A tree is built in partial/, then its listing (sorted
+ * lines of mode, SHA-256 or link target, path) is hashed, and it is renamed to
+ * trees/<name>-<digest>/ with the listing beside it (<name>-<digest>.list). Two builders of the
+ * same tree are harmless: the second finds it there.
+ */
+#ifndef WS_STORE_TREE_H
+#define WS_STORE_TREE_H
+
+#include "base/digest.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#include <sys/types.h>
+
+enum ws_tree_kind {
+	WS_TREE_FILE,
+	WS_TREE_EXECUTABLE,
+	WS_TREE_LINK,
+};
+
+struct ws_tree_entry {
+	const char *path; /**< relative, '/' between parts */
+	enum ws_tree_kind kind;
+	const char *value; /**< 64 digits of the contents, or the target of a link */
+};
+
+/** A finished tree. */
+struct ws_tree {
+	const char *name;                    /**< "torch-2.5.1" */
+	const char *path;                    /**< absolute folder */
+	struct ws_digest digest;             /**< of the listing */
+	const struct ws_tree_entry *entries; /**< sorted by path, byte order */
+	size_t count;
+};
+
+/** A tree under construction. */
+struct ws_tree_builder;
+
+struct ws_tree_builder *ws_tree_begin(
+	const struct ws_store *store, const char *name, struct ws_arena *a, struct ws_err *err);
+
+/**
+ * Opens a new file of the tree for writing; close it with ws_tree_close_file. The path must be
+ * inside (ws_path_is_inside) and free; one file is open at a time.
+ */
+bool ws_tree_open_file(
+	struct ws_tree_builder *b, const char *path, bool executable, struct ws_err *err);
+bool ws_tree_write(struct ws_tree_builder *b, const void *bytes, size_t len, struct ws_err *err);
+/** @a digest (may be NULL) gets the SHA-256 of what was written. */
+bool ws_tree_close_file(struct ws_tree_builder *b, struct ws_digest *digest, struct ws_err *err);
+
+/** A whole small file at once. */
+bool ws_tree_add_file(struct ws_tree_builder *b, const char *path, const void *bytes, size_t len,
+	bool executable, struct ws_err *err);
+
+/** A link whose target stays inside the tree. */
+bool ws_tree_add_link(
+	struct ws_tree_builder *b, const char *path, const char *target, struct ws_err *err);
+
+/** Makes an added file executable. */
+bool ws_tree_set_executable(struct ws_tree_builder *b, const char *path, struct ws_err *err);
+
+/** The entry added at @a path so far, or NULL. */
+const struct ws_tree_entry *ws_tree_added(const struct ws_tree_builder *b, const char *path);
+
+/** The folder it is being built in, for tools that write there themselves (git checkout). */
+const char *ws_tree_folder(const struct ws_tree_builder *b);
+
+/** Enters what such a tool left in the folder: files, executables, links; anything else is refused. */
+bool ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err);
+
+/** Hashes the listing, puts the tree in place; the builder is gone afterwards, also on failure. */
+bool ws_tree_commit(
+	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
+
+/** Gives up: removes the folder. NULL is fine. */
+void ws_tree_abandon(struct ws_tree_builder *b);
+
+/** Loads the tree of this name and digest; false without an error when the store has none. */
+bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
+	struct ws_arena *a, struct ws_tree *tree);
+
+/** The entry at @a path, or NULL. */
+const struct ws_tree_entry *ws_tree_lookup(const struct ws_tree *tree, const char *path);
+
+/**
+ * Remembers which tree a definition gave: @a key is a digest over everything that determined it
+ * (a kit definition, an archive's sha256 and patches). ws_tree_recall is false when unknown or
+ * when the tree is gone.
+ */
+bool ws_tree_remember(
+	const struct ws_store *store, const char *key, const struct ws_tree *tree, struct ws_err *err);
+bool ws_tree_recall(
+	const struct ws_store *store, const char *key, struct ws_arena *a, struct ws_tree *tree);
+
+#endif

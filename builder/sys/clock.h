@@ -1,0 +1,18 @@
+/**
+ * clock.h - the two clocks
+ *
+ * Monotonic for durations and deadlines, wall for what a person reads. Everything that must be
+ * testable takes a clock as a parameter; these are the real ones.
+ */
+#ifndef WS_SYS_CLOCK_H
+#define WS_SYS_CLOCK_H
+
+#include <stdint.h>
+
+/** Milliseconds on the monotonic clock. */
+int64_t ws_clock_ms(void);
+
+/** Seconds since 1970, UTC. */
+int64_t ws_clock_wall_s(void);
+
+#endif

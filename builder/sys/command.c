@@ -1,0 +1,83 @@
+/* command.c - one child, one pipe, one deadline. */
+#include "sys/command.h"
+
+#include "sys/clock.h"
+#include "sys/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#define LONGEST_ANSWER ((size_t)4 << 20)
+#define DEFAULT_TIMEOUT_MS 20000
+
+/* False when the deadline passed before the answer was complete. */
+static bool
+read_answer(int fd, unsigned timeout_ms, struct ws_buf *out)
+{
+	int64_t until = ws_clock_ms() + timeout_ms;
+	for (;;) {
+		int64_t left = until - ws_clock_ms();
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+		if (ready < 0 && errno == EINTR) {
+			continue;
+		}
+		if (ready <= 0) {
+			return false;
+		}
+		char chunk[4096];
+		ssize_t got = read(fd, chunk, sizeof(chunk));
+		if (got <= 0) {
+			return true;
+		}
+		if (out->len < LONGEST_ANSWER) {
+			ws_buf_add(out, chunk, (size_t)got);
+		}
+	}
+}
+
+bool
+ws_command_run(const struct ws_command *command, struct ws_buf *out, struct ws_err *err)
+{
+	static const char *const plain[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", NULL};
+	const char *program = command->argv[0];
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot make a pipe");
+	}
+	WS_AUTO_FD int reader = ends[0];
+	WS_AUTO_FD int writer = ends[1];
+	struct ws_spawn spawn = {
+		.program = program,
+		.argv = command->argv,
+		.env = command->env ? command->env : plain,
+		.dir = command->dir ? command->dir : "/",
+		.in = -1,
+		.out = writer,
+		.err = command->with_stderr ? writer : -1,
+	};
+	struct ws_child child;
+	if (!ws_spawn_start(&spawn, &child, err)) {
+		return false;
+	}
+	close(ws_take_fd(&writer));
+	unsigned timeout_ms = command->timeout_ms ? command->timeout_ms : DEFAULT_TIMEOUT_MS;
+	bool answered = read_answer(reader, timeout_ms, out);
+	ws_spawn_signal(&child, answered ? 0 : SIGKILL);
+	struct ws_exit end = ws_spawn_reap(&child);
+	if (!answered) {
+		return ws_err_set(
+			err, WS_ERR_BUILD, "'%s' gave no answer in %u s", program, timeout_ms / 1000);
+	}
+	if (end.signal) {
+		return ws_err_set(err, WS_ERR_BUILD, "'%s' was ended by signal %d (%s)", program,
+			end.signal, strsignal(end.signal));
+	}
+	if (end.code != 0) {
+		return ws_err_set(err, WS_ERR_BUILD, "'%s' exited with %d", program, end.code);
+	}
+	return true;
+}

@@ -1,0 +1,25 @@
+/* lock.c - flock, one try. Waiting is the caller's: it has other things to do meanwhile. */
+#include "sys/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+enum ws_lock_result
+ws_lock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
+{
+	WS_AUTO_FD int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (file < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot open the lock '%s'", path);
+		return WS_LOCK_FAILED;
+	}
+	if (flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) {
+		*fd = ws_take_fd(&file);
+		return WS_LOCK_HELD;
+	}
+	if (errno == EWOULDBLOCK) {
+		return WS_LOCK_BUSY;
+	}
+	ws_err_sys(err, WS_ERR_IO, "cannot lock '%s'", path);
+	return WS_LOCK_FAILED;
+}

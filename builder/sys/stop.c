@@ -1,0 +1,52 @@
+/* stop.c - signalfd. Children get an empty mask from spawn.c, so they still hear Ctrl-C only
+ * through us: they live in groups of their own. */
+#include "sys/stop.h"
+
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+bool
+ws_stop_open(struct ws_stop *stop, struct ws_err *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	*stop = (struct ws_stop){.fd = -1};
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0
+		|| (stop->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
+		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot listen for signals");
+	}
+	return true;
+}
+
+bool
+ws_stop_asked(struct ws_stop *stop)
+{
+	if (!stop) {
+		return false;
+	}
+	struct signalfd_siginfo came;
+	while (stop->fd >= 0 && read(stop->fd, &came, sizeof(came)) == sizeof(came)) {
+		stop->signal = stop->signal ? stop->signal : (int)came.ssi_signo;
+		stop->times++;
+	}
+	if (stop->deadline_ms && ws_clock_ms() >= stop->deadline_ms) {
+		stop->late = true;
+	}
+	return stop->signal != 0 || stop->late;
+}
+
+bool
+ws_stop_err(const struct ws_stop *stop, struct ws_err *err)
+{
+	if (stop->signal == SIGINT) {
+		return ws_err_set(err, WS_ERR_INTERRUPTED, "interrupted");
+	}
+	return ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
+}

@@ -1,0 +1,2 @@
+install(TARGETS wheelsmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY recipes matrix schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith)

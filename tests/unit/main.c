@@ -1,0 +1,63 @@
+/* main.c - runs the tests that registered themselves, in the order of the file. */
+#include "test.h"
+
+#include "base/fs.h"
+
+#include <stdlib.h>
+
+#define MOST 256
+
+static struct CMUnitTest tests[MOST];
+static void (*runs[MOST])(struct ws_arena *a);
+static size_t count;
+static char root[] = "/tmp/wheelsmith-test-XXXXXX";
+static bool have_root;
+
+static void
+run_one(void **state)
+{
+	size_t which = *(size_t *)*state;
+	struct ws_arena *a = ws_arena_make();
+	runs[which](a);
+	ws_arena_drop(a);
+}
+
+void
+ws_test_register(const char *name, void (*run)(struct ws_arena *a))
+{
+	static size_t numbers[MOST];
+	if (count == MOST) {
+		abort();
+	}
+	numbers[count] = count;
+	runs[count] = run;
+	tests[count] =
+		(struct CMUnitTest){.name = name, .test_func = run_one, .initial_state = &numbers[count]};
+	count++;
+}
+
+const char *
+ws_test_dir(struct ws_arena *a)
+{
+	if (!have_root && !mkdtemp(root)) {
+		abort();
+	}
+	have_root = true;
+	struct ws_err err;
+	char *dir = ws_fs_temp_dir(root, "t", a, &err);
+	assert_non_null(dir);
+	return dir;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1) {
+		cmocka_set_test_filter(argv[1]);
+	}
+	int failed = _cmocka_run_group_tests(argv[0], tests, count, NULL, NULL);
+	if (have_root) {
+		ws_fs_remove(root, NULL);
+	}
+	return failed ? 1 : 0;
+}

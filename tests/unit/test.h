@@ -1,0 +1,61 @@
+/**
+ * test.h - what a unit test includes first
+ *
+ * `WS_TEST(adds_two) { assert_int_equal(...); }` registers itself; unit/main.c runs every test of
+ * the program. Each test gets a fresh arena `a`, dropped afterwards.
+ */
+#ifndef WS_TESTS_UNIT_TEST_H
+#define WS_TESTS_UNIT_TEST_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/** Called by WS_TEST before main. */
+void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
+
+#define WS_TEST(name) \
+	static void test_##name(struct ws_arena *a); \
+	__attribute__((constructor)) static void register_##name(void) \
+	{ \
+		ws_test_register(#name, test_##name); \
+	} \
+	static void test_##name(struct ws_arena *a WS_UNUSED)
+
+/** A call that must succeed: prints its error otherwise. `assert_ok(f(..., &err), err)`. */
+#define assert_ok(call, err) \
+	do { \
+		if (!(call)) { \
+			char printed_[WS_ERR_PRINTED]; \
+			fail_msg("%s", ws_err_print(&(err), printed_)); \
+		} \
+	} while (0)
+
+/** A call that must fail with this kind. */
+#define assert_fails(call, err, expected) \
+	do { \
+		assert_false(call); \
+		assert_int_equal((err).kind, expected); \
+	} while (0)
+
+/** @a text must hold @a part. */
+#define assert_contains(text, part) \
+	do { \
+		if (!strstr((text), (part))) { \
+			fail_msg("'%s' is not in:\n%s", (part), (text)); \
+		} \
+	} while (0)
+
+/** A new folder that goes when the test program ends. */
+const char *ws_test_dir(struct ws_arena *a);
+
+#endif
