@@ -1,0 +1,63 @@
+/* test_base_err.c - messages as people read them. */
+#include "test.h"
+
+#include <errno.h>
+
+WS_TEST(an_error_says_where_what_and_what_to_do)
+{
+	static const char matrix[] = "{\n  \"torch\": [\"2.51\", \"2.11.0\"]\n}\n";
+	struct ws_err err;
+	assert_false(ws_err_set(&err, WS_ERR_CONFIG, "no torch release '%s'", "2.51"));
+	ws_err_at(&err, "fleet.json", matrix, 14, 4);
+	ws_err_cure(&err, "did you mean \"2.5.1\"?");
+	char text[WS_ERR_PRINTED];
+	assert_string_equal(ws_err_print(&err, text),
+		"fleet.json:2:13: error: no torch release '2.51'\n"
+		"    2 |   \"torch\": [\"2.51\", \"2.11.0\"]\n"
+		"      |             ^~~~\n"
+		"       did you mean \"2.5.1\"?\n");
+	assert_int_equal(ws_err_exit_code(err.kind), 3);
+}
+
+WS_TEST(wrapping_puts_knowledge_in_front)
+{
+	struct ws_err err;
+	errno = ENOENT;
+	ws_err_sys(&err, WS_ERR_IO, "cannot open '%s'", "x");
+	ws_err_wrap(&err, "reading recipe '%s'", "demo");
+	assert_string_equal(
+		err.text, "reading recipe 'demo': cannot open 'x': No such file or directory");
+}
+
+WS_TEST(a_full_disk_has_a_cure)
+{
+	struct ws_err err;
+	errno = ENOSPC;
+	ws_err_sys(&err, WS_ERR_IO, "cannot write '%s'", "x");
+	assert_contains(err.cure, "--store");
+}
+
+WS_TEST(texts_that_are_too_long_are_cut)
+{
+	char longer[3000];
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	struct ws_err err;
+	ws_err_set(&err, WS_ERR_CONFIG, "%s", longer);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_string_equal(err.text + strlen(err.text) - 4, "x...");
+	ws_err_wrap(&err, "%s", longer);
+	for (int i = 0; i < 5; i++) {
+		ws_err_cure(&err, "%s", longer);
+	}
+	ws_err_at(&err, longer, longer, 2900, 50);
+	char text[WS_ERR_PRINTED];
+	assert_true(strlen(ws_err_print(&err, text)) < WS_ERR_PRINTED);
+}
+
+WS_TEST(no_error_wanted_is_fine)
+{
+	assert_false(ws_err_set(NULL, WS_ERR_IO, "x"));
+	assert_false(ws_err_wrap(NULL, "x"));
+	assert_false(ws_err_cure(NULL, "x"));
+}
