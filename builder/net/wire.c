@@ -308,6 +308,22 @@ is_web(const char *scheme)
 	return scheme && (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
 }
 
+/* False when it stands there but cannot be decoded, as %00. */
+static bool
+take_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
+{
+	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
+	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
+	if ((!url->user && part_of(handle, CURLUPART_USER, 0, a))
+		|| (!url->password && part_of(handle, CURLUPART_PASSWORD, 0, a))) {
+		return false;
+	}
+	if (url->user && !url->password) {
+		url->password = "";
+	}
+	return true;
+}
+
 static bool
 take_apart(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 {
@@ -319,10 +335,8 @@ take_apart(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 	}
 	*url = (struct ws_url){.host = lower(host), .is_https = strcmp(scheme, "https") == 0};
 	url->origin = ws_arena_printf(a, "%s://%s:%s", scheme, host, port);
-	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
-	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
-	if (url->user && !url->password) {
-		url->password = "";
+	if (!take_login(handle, a, url)) {
+		return false;
 	}
 	curl_url_set(handle, CURLUPART_USER, NULL, 0);
 	curl_url_set(handle, CURLUPART_PASSWORD, NULL, 0);

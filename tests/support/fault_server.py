@@ -25,12 +25,13 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
-    type=T           that Content-Type ('+' and '/' as they are; "type=" sends none)
+    type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
 An index: any path that ends in /simple/NAME/ lists the files of DIR/files whose name starts with
 NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
 so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
-404 for a NAME without files. CONNECT is answered 407.
+404 for a NAME without files. Redirects lead to the rest of the path, which may start with faults
+of its own: /~redirect=1/~slow=9/x. CONNECT is answered 407.
 
 LOG gets one JSON line a request, before its body is sent: port ("main", "other", "tls"), method,
 path, range, if_range, auth, accept, encoding (Accept-Encoding), agent, status, bytes.
@@ -73,7 +74,7 @@ def parse_faults(path):
         if found and name != "auth":
             count = int(found.group(2))
             name, value = (name, found.group(1)) if value else (found.group(1), "")
-        faults[name] = (value, count)
+        faults[name] = (urllib.parse.unquote(value), count)
     return faults, "/" + rest
 
 
@@ -124,7 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with LOCK:
             self.nth = SEEN[path] = SEEN.get(path, 0) + 1
         try:
-            self.serve(path, urllib.parse.unquote(rest))
+            self.serve(path, rest)
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             self.close_connection = True
 
@@ -143,6 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.fault("status") is not None:
             extra = {"Retry-After": self.fault("retry")} if "retry" in self.faults else {}
             return self.answer(int(self.fault("status")), b"sorry\n", extra)
+        rest = urllib.parse.unquote(rest)
         page = re.fullmatch(r".*/simple/([^/]+)/", rest)
         return self.index(page.group(1)) if page else self.file(rest)
 
@@ -231,7 +233,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 del headers["Content-Type"]
         if self.fault("label") is not None:
             headers["Content-Encoding"] = self.fault("label")
-        if self.fault("gzip") is not None and status == 200:
+        if self.fault("gzip") is not None and status in (200, 206):
             body = gzip.compress(body)
             headers["Content-Encoding"] = "gzip"
         chunked = self.fault("chunked") is not None
