@@ -1,8 +1,6 @@
 /* zip_rules.c - the rules in words, and the one way a broken one is told. */
+#include "archive/refusal.h"
 #include "archive/zip_format.h"
-
-#include <stdarg.h>
-#include <string.h>
 
 static const struct {
 	const char *name;
@@ -54,36 +52,14 @@ ws_zip_rule_meaning(enum ws_zip_rule rule)
 	return rules[rule].meaning;
 }
 
-/* A name from a stranger's archive may hold anything; what a terminal would obey becomes '?'. */
-static void
-copy_printable(char *to, size_t size, const char *from)
-{
-	size_t n = 0;
-	for (; from[n] && n + 1 < size; n++) {
-		unsigned char c = (unsigned char)from[n];
-		to[n] = c < 0x20 || c >= 0x7f ? '?' : (char)c;
-	}
-	to[n] = '\0';
-}
-
 bool
 ws_zip_break(struct ws_zip *zip, enum ws_zip_rule rule, const char *entry, struct ws_err *err,
 	const char *format, ...)
 {
 	zip->broken = rule;
-	char detail[400];
 	va_list values;
 	va_start(values, format);
-	vsnprintf(detail, sizeof(detail), format, values);
+	ws_refusal(err, zip->source->name, "zip", rules[rule].name, entry, format, values);
 	va_end(values);
-	char told[400];
-	copy_printable(told, sizeof(told), detail);
-	char place[300] = "";
-	if (entry) {
-		char name[200];
-		copy_printable(name, sizeof(name), entry);
-		snprintf(place, sizeof(place), " at '%s'", name);
-	}
-	return ws_err_set(err, WS_ERR_FETCH, "'%s' breaks the zip rule '%s'%s: %s", zip->source->name,
-		rules[rule].name, place, told);
+	return false;
 }
