@@ -33,16 +33,29 @@ struct ws_version {
 	const char *dev_number;  /**< digits; NULL when this is no development release */
 };
 
-/** False when @a text is no version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0 "). */
+/**
+ * False when @a text is no version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0 ");
+ * white space is ASCII's.
+ */
 bool ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *version);
 
 /** <0, 0, >0, local labels included. */
 int ws_version_cmp(const struct ws_version *x, const struct ws_version *y);
 
-/** Number @a index of the release, 0 when it is not written or larger than 2^32-1 is saturated. */
+/** As ws_version_cmp, but "2.5.1+cu121" equals "2.5.1". */
+int ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y);
+
+/**
+ * True when @a version has the epoch and the first @a count release numbers of @a of: 2.5.1 is in
+ * the series of 2.5.0 for counts 1 and 2. Numbers that are not written are 0.
+ */
+bool ws_version_in_series(
+	const struct ws_version *version, const struct ws_version *of, size_t count);
+
+/** Number @a index of the release; 0 when it is not written, UINT_MAX when it is larger. */
 unsigned ws_version_number(const struct ws_version *version, size_t index);
 
-/** "2.5" of 2.5.1: the first two numbers. */
+/** "2.5" of 2.5.1, "2.0" of 2: the first two numbers. */
 const char *ws_version_minor(const struct ws_version *version, struct ws_arena *a);
 
 bool ws_version_is_prerelease(const struct ws_version *version);
@@ -51,19 +64,20 @@ bool ws_version_is_prerelease(const struct ws_version *version);
 struct ws_specifiers;
 
 /**
- * NULL when @a text is no specifier set. "" is the empty set, which holds for every version that
- * is no pre-release. "===" compares text.
+ * NULL when @a text is no specifier set, or has more than 256 clauses. "" is the empty set, which holds for every version that
+ * is no pre-release. "===" compares the normalised text, letter case ignored.
  */
 const struct ws_specifiers *ws_specifiers_parse(const char *text, struct ws_arena *a);
 
 /**
- * As packaging's SpecifierSet.contains: a pre-release is only in the set when a clause names one,
- * or @a prereleases is true.
+ * As packaging's SpecifierSet.contains(version, prereleases=...): with true when @a prereleases is,
+ * else with what SpecifierSet.prereleases answers, so that a pre-release is in the set only when a
+ * clause names one. Clauses that compare ("!=" and "==1.*" do not) name one by their version.
  */
 bool ws_specifiers_contain(
 	const struct ws_specifiers *set, const struct ws_version *version, bool prereleases);
 
-/** The set in normal form, clauses sorted as packaging writes them. */
+/** As packaging writes the set: clauses without white space, sorted, each once. Owned by @a set. */
 const char *ws_specifiers_text(const struct ws_specifiers *set);
 
 #endif

@@ -1,0 +1,364 @@
+/* version.c - PEP 440, appendix B's grammar read by hand in one pass: every part is optional and
+ * none can be read in two ways. Specifiers are specifier.c's. */
+#include "model/version.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/space.h"
+
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+/* One way to spell the letters of a part. A longer word stands before its own prefix. */
+struct spelling {
+	const char *word;
+	int means;
+};
+
+static const struct spelling pre_words[] = {
+	{"alpha", WS_PRE_A},
+	{"a", WS_PRE_A},
+	{"beta", WS_PRE_B},
+	{"b", WS_PRE_B},
+	{"preview", WS_PRE_RC},
+	{"pre", WS_PRE_RC},
+	{"c", WS_PRE_RC},
+	{"rc", WS_PRE_RC},
+};
+static const struct spelling post_words[] = {{"post", 1}, {"rev", 1}, {"r", 1}};
+static const struct spelling dev_words[] = {{"dev", 1}};
+
+static const char *const pre_letters[] = {
+	[WS_PRE_NONE] = "",
+	[WS_PRE_A] = "a",
+	[WS_PRE_B] = "b",
+	[WS_PRE_RC] = "rc",
+};
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool
+is_separator(char c)
+{
+	return c == '.' || c == '-' || c == '_';
+}
+
+/* Digits without leading zeros; NULL when there are none. */
+static const char *
+take_number(const char **at, struct ws_arena *a)
+{
+	const char *start = *at;
+	while (is_digit(**at)) {
+		++*at;
+	}
+	if (*at == start) {
+		return NULL;
+	}
+	while (*start == '0' && *at - start > 1) {
+		start++;
+	}
+	return ws_arena_copy(a, start, (size_t)(*at - start));
+}
+
+/* [._-]? WORD [._-]? [0-9]*: what the word means, or 0 with nothing taken. */
+static int
+take_part(const char **at, const struct spelling *words, size_t count, struct ws_arena *a,
+	const char **number)
+{
+	const char *word = *at + is_separator(**at);
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(words[i].word);
+		if (strncasecmp(word, words[i].word, len) != 0) {
+			continue;
+		}
+		*at = word + len;
+		*at += is_separator(**at);
+		*number = take_number(at, a);
+		*number = *number ? *number : "0";
+		return words[i].means;
+	}
+	return 0;
+}
+
+/* The epoch and the numbers between dots. */
+static bool
+take_release(const char **at, struct ws_arena *a, struct ws_version *version)
+{
+	version->epoch = "0";
+	const char *first = take_number(at, a);
+	if (first && **at == '!') {
+		++*at;
+		version->epoch = first;
+		first = take_number(at, a);
+	}
+	if (!first) {
+		return false;
+	}
+	size_t most = 1;
+	for (const char *c = *at; is_digit(*c) || *c == '.'; c++) {
+		most += *c == '.';
+	}
+	const char **release = WS_NEW_N(a, const char *, most);
+	release[version->release_count++] = first;
+	while (**at == '.' && is_digit((*at)[1])) {
+		++*at;
+		release[version->release_count++] = take_number(at, a);
+	}
+	version->release = release;
+	return true;
+}
+
+static void
+take_suffixes(const char **at, struct ws_arena *a, struct ws_version *version)
+{
+	const char *number = NULL;
+	int pre = take_part(at, pre_words, WS_LEN(pre_words), a, &number);
+	if (pre) {
+		version->pre = (enum ws_version_pre)pre;
+		version->pre_number = number;
+	}
+	if (**at == '-' && is_digit((*at)[1])) { /* "1.0-1": a post-release without its word */
+		++*at;
+		version->post_number = take_number(at, a);
+	} else {
+		take_part(at, post_words, WS_LEN(post_words), a, &version->post_number);
+	}
+	take_part(at, dev_words, WS_LEN(dev_words), a, &version->dev_number);
+}
+
+/* "+ubuntu-01": segments between separators, numbers without leading zeros, lower case. */
+static bool
+take_local(const char **at, struct ws_arena *a, struct ws_version *version)
+{
+	if (**at != '+') {
+		return true;
+	}
+	WS_AUTO_BUF struct ws_buf label = {0};
+	do {
+		const char *start = ++*at;
+		bool digits = true;
+		while (is_digit(**at) || is_letter(**at)) {
+			digits = digits && is_digit(**at);
+			++*at;
+		}
+		if (*at == start) {
+			return false;
+		}
+		while (digits && *start == '0' && *at - start > 1) {
+			start++;
+		}
+		if (label.len > 0) {
+			ws_buf_putc(&label, '.');
+		}
+		for (; start < *at; start++) {
+			ws_buf_putc(&label, is_digit(*start) ? *start : (char)(*start | 0x20));
+		}
+	} while (is_separator(**at));
+	version->local = ws_buf_copy(&label, a);
+	return true;
+}
+
+static void
+write_text(struct ws_version *version, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	if (strcmp(version->epoch, "0") != 0) {
+		ws_buf_printf(&b, "%s!", version->epoch);
+	}
+	for (size_t i = 0; i < version->release_count; i++) {
+		ws_buf_puts(&b, i > 0 ? "." : "");
+		ws_buf_puts(&b, version->release[i]);
+	}
+	if (version->pre_number) {
+		ws_buf_printf(&b, "%s%s", pre_letters[version->pre], version->pre_number);
+	}
+	if (version->post_number) {
+		ws_buf_printf(&b, ".post%s", version->post_number);
+	}
+	if (version->dev_number) {
+		ws_buf_printf(&b, ".dev%s", version->dev_number);
+	}
+	version->public_text = ws_buf_copy(&b, a);
+	version->text = version->local
+		? ws_arena_printf(a, "%s+%s", version->public_text, version->local)
+		: version->public_text;
+}
+
+bool
+ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *version)
+{
+	const char *at = text;
+	struct ws_version read = {0};
+	while (ws_is_space(*at)) {
+		at++;
+	}
+	at += *at == 'v' || *at == 'V';
+	if (!take_release(&at, a, &read)) {
+		return false;
+	}
+	take_suffixes(&at, a, &read);
+	if (!take_local(&at, a, &read)) {
+		return false;
+	}
+	while (ws_is_space(*at)) {
+		at++;
+	}
+	if (*at) {
+		return false;
+	}
+	write_text(&read, a);
+	*version = read;
+	return true;
+}
+
+/* Numbers of any length, without leading zeros: the longer is the larger. */
+static int
+cmp_numbers(const char *x, const char *y)
+{
+	size_t x_len = strlen(x);
+	size_t y_len = strlen(y);
+	return x_len == y_len ? strcmp(x, y) : (x_len > y_len) - (x_len < y_len);
+}
+
+static const char *
+number_at(const struct ws_version *version, size_t index)
+{
+	return index < version->release_count ? version->release[index] : "0";
+}
+
+static int
+cmp_releases(const struct ws_version *x, const struct ws_version *y)
+{
+	size_t longer = x->release_count > y->release_count ? x->release_count : y->release_count;
+	for (size_t i = 0; i < longer; i++) {
+		int order = cmp_numbers(number_at(x, i), number_at(y, i));
+		if (order) {
+			return order;
+		}
+	}
+	return 0;
+}
+
+/* dev alone < a < b < rc < none. */
+static int
+rank_of_pre(const struct ws_version *version)
+{
+	if (version->pre != WS_PRE_NONE) {
+		return (int)version->pre;
+	}
+	return version->dev_number && !version->post_number ? 0 : WS_PRE_RC + 1;
+}
+
+/* A part that one side may lack; @a absent says whether lacking it makes a version less or more. */
+static int
+cmp_parts(const char *x, const char *y, int absent)
+{
+	if (x && y) {
+		return cmp_numbers(x, y);
+	}
+	return x ? -absent : y ? absent : 0;
+}
+
+int
+ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y)
+{
+	int order = cmp_numbers(x->epoch, y->epoch);
+	if (order || (order = cmp_releases(x, y)) || (order = rank_of_pre(x) - rank_of_pre(y))
+		|| (order = cmp_parts(x->pre_number, y->pre_number, 0))
+		|| (order = cmp_parts(x->post_number, y->post_number, -1))) {
+		return order;
+	}
+	return cmp_parts(x->dev_number, y->dev_number, 1);
+}
+
+static bool
+is_word(struct ws_str segment)
+{
+	size_t digits = 0;
+	while (digits < segment.n && is_digit(segment.s[digits])) {
+		digits++;
+	}
+	return digits < segment.n;
+}
+
+/* Words sort by bytes and before numbers. */
+static int
+cmp_segments(struct ws_str x, struct ws_str y)
+{
+	bool x_is_word = is_word(x);
+	if (x_is_word != is_word(y)) {
+		return x_is_word ? -1 : 1;
+	}
+	if (!x_is_word && x.n != y.n) {
+		return x.n > y.n ? 1 : -1;
+	}
+	return ws_str_cmp(x, y);
+}
+
+static int
+cmp_locals(const char *x, const char *y)
+{
+	struct ws_str left = ws_str_of(x);
+	struct ws_str right = ws_str_of(y);
+	while (left.s && right.s) {
+		int order = cmp_segments(ws_str_cut(&left, '.'), ws_str_cut(&right, '.'));
+		if (order) {
+			return order;
+		}
+	}
+	return (left.s != NULL) - (right.s != NULL);
+}
+
+int
+ws_version_cmp(const struct ws_version *x, const struct ws_version *y)
+{
+	int order = ws_version_cmp_public(x, y);
+	return order ? order : cmp_locals(x->local, y->local);
+}
+
+bool
+ws_version_in_series(const struct ws_version *version, const struct ws_version *of, size_t count)
+{
+	if (strcmp(version->epoch, of->epoch) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(number_at(version, i), number_at(of, i)) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+unsigned
+ws_version_number(const struct ws_version *version, size_t index)
+{
+	uint64_t value;
+	if (!ws_str_to_u64(ws_str_of(number_at(version, index)), &value) || value > UINT_MAX) {
+		return UINT_MAX;
+	}
+	return (unsigned)value;
+}
+
+const char *
+ws_version_minor(const struct ws_version *version, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s.%s", number_at(version, 0), number_at(version, 1));
+}
+
+bool
+ws_version_is_prerelease(const struct ws_version *version)
+{
+	return version->pre != WS_PRE_NONE || version->dev_number;
+}
