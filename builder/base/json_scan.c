@@ -229,7 +229,9 @@ scan_nested(struct scan *s, struct ws_json *value)
 	}
 	s->depth++;
 	if (!scan_members(s, value)) {
-		if (peek(s) == '\0' && s->err && s->err->cure[0] == '\0') {
+		/* At the end, or at the ':' of a key that stands where the list should have ended. */
+		bool open = peek(s) == '\0' || (peek(s) == ':' && value->kind == WS_JSON_ARRAY);
+		if (open && s->err && s->err->cure[0] == '\0') {
 			struct ws_err opened = {0};
 			ws_err_at(&opened, s->doc->name, s->doc->text, value->offset, 1);
 			ws_err_cure(

@@ -59,6 +59,9 @@ struct ws_trace {
 	ws_name_list absent;     /**< had one of these existed, it would have read other files */
 	ws_name_list present;    /**< that these exist was asked, not what they hold */
 	const char *uncacheable; /**< why the result must not be kept (`__TIME__`); NULL: it may */
+	const char
+		*opaque; /**< a file that may have asked for more than could be listed: the result counts
+	                         only where the trees are the same; NULL: none */
 };
 
 struct ws_action {
@@ -84,11 +87,11 @@ struct ws_action {
 	const char *const *search; /**< for trace: folders in the order of the include search */
 	size_t search_count;
 	/**
-	 * Says what the command read beyond inputs and seeds, after it succeeded in @a work. NULL: nothing
-	 * else; then the key is complete before it runs.
+	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the file
+	 * @a log. NULL: nothing else; then the key is complete before it runs.
 	 */
-	bool (*trace)(const struct ws_action *action, const char *work, struct ws_arena *a,
-		struct ws_trace *trace, struct ws_err *err);
+	bool (*trace)(const struct ws_action *action, const char *work, const char *log,
+		struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);
 	struct ws_need need;  /**< used until the ledger knows better */
 	uint64_t cpu_ms;      /**< likewise; 0: unknown */
 	uint64_t deadline_ms; /**< longest run; 0: the engine's rule */

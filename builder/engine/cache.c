@@ -223,8 +223,10 @@ ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struc
 	if (!ws_results_put(cache->store, full.hex, &text, err)) {
 		return false;
 	}
+	if (!trace) {
+		return true;
+	}
 	struct ws_digest trees = ws_key_trees(base, action);
-	return !trace
-		|| (list_manifest(cache->store, base->hex, manifest.hex, err)
-			&& list_manifest(cache->store, trees.hex, manifest.hex, err));
+	return list_manifest(cache->store, trees.hex, manifest.hex, err)
+		&& (trace->opaque || list_manifest(cache->store, base->hex, manifest.hex, err));
 }

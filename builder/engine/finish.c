@@ -29,16 +29,27 @@ take_outputs(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 	return true;
 }
 
+/* Moves the log into the store; when it is there already, nothing. */
+static void
+keep_log(struct ws_run *r, struct ws_node *node, const char *log)
+{
+	struct stat status;
+	if (stat(log, &status) == 0 && status.st_size > 0) {
+		ws_cas_take(r->e->store, log, &node->result.log, NULL, NULL);
+	}
+}
+
 static bool
-record(struct ws_run *r, struct ws_node *node, struct ws_err *err)
+record(struct ws_run *r, struct ws_node *node, const char *log, struct ws_err *err)
 {
 	const struct ws_action *action = node->action;
 	struct ws_trace trace = {0};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	/* The trace reads work files, so it comes before the outputs leave. */
-	if (action->trace && !action->trace(action, node->dir, a, &trace, err)) {
+	/* The trace reads work files and the log, so it comes before those leave. */
+	if (action->trace && !action->trace(action, node->dir, log, a, &trace, err)) {
 		return false;
 	}
+	keep_log(r, node, log);
 	if (!take_outputs(r, node, err)) {
 		return false;
 	}
@@ -83,15 +94,6 @@ run_again_alone(struct ws_run *r, struct ws_node *node)
 	ws_run_tell_done(r, node);
 }
 
-static void
-keep_log(struct ws_run *r, struct ws_node *node, const char *log)
-{
-	struct stat status;
-	if (stat(log, &status) == 0 && status.st_size > 0) {
-		ws_cas_take(r->e->store, log, &node->result.log, NULL, NULL);
-	}
-}
-
 void
 ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
@@ -103,13 +105,13 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 	node->result = (struct ws_result){
 		.wall_ms = done->wall_ms, .cpu_ms = done->cpu_ms, .rss_bytes = done->rss_bytes};
 	enum ws_end end = ws_outcome_of(node, done, log, &err);
-	keep_log(r, node, log);
-	if (end == WS_END_OK && !record(r, node, &err)) {
+	if (end == WS_END_OK && !record(r, node, log, &err)) {
 		end = WS_END_FAILED;
 		if (err.kind == WS_ERR_IO) {
 			ws_run_give_up(r, &err);
 		}
 	}
+	keep_log(r, node, log);
 	bool keep = r->e->keep_work && end == WS_END_FAILED;
 	ws_run_unlock(r, node);
 	switch (end) {

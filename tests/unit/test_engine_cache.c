@@ -58,7 +58,8 @@ make_tree(struct world *w, const char *const *files, size_t count, struct ws_are
 /* Never called: it only says that the key is not complete. */
 static bool
 has_trace(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
-	struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED, struct ws_err *err WS_UNUSED)
+	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
 {
 	return false;
 }
