@@ -45,7 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		}
 		return 0;
 	}
-	volatile size_t sum = touch_all(elf);
+	size_t sum = touch_all(elf);
 	struct ws_str section = ws_elf_section(elf, WS_FATBIN_SECTION);
 	for (size_t i = 0; i < section.n; i++) {
 		sum += (unsigned char)section.s[i];
@@ -53,5 +53,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	struct ws_fatbin fatbin;
 	ws_fatbin_read(section.s, section.n, a, &fatbin, NULL);
 	ws_pybind11_internals(elf, a);
+	if (sum == SIZE_MAX) {
+		abort(); /* so that the sum is wanted */
+	}
 	return 0;
 }
