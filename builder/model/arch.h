@@ -25,8 +25,9 @@ struct ws_arch_set {
 };
 
 /**
- * From "8.0;9.0+PTX" (separators ';' and space). False, with @a why set to one line that says what
- * to write, on anything else; names of sets ("hopper") are resolved before this.
+ * From "8.0;9.0+PTX" (separators ';' and space, exactly as torch takes them). False, with @a why
+ * set to one line that says what to write, on anything else: a comma, a ';' at the end, "sm_90".
+ * Names of sets ("hopper") are resolved before this. Whether a toolkit has them is not looked at.
  */
 bool ws_arch_set_parse(
 	const char *text, struct ws_arena *a, struct ws_arch_set *set, const char **why);

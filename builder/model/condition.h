@@ -2,8 +2,9 @@
  * condition.h - "when" of recipes and "exclude" of matrices
  *
  * A condition is a conjunction over axes: {"torch": ">=2.6", "cuda": "12.*", "arch": "10.3"}. An axis
- * that is not named does not matter. `torch`, `cuda` and `python` take version specifiers, `arch`
- * one architecture or a list of them (any of the cell's), `cxx11abi` 0 or 1.
+ * that is not named does not matter; one that is named but that the cell lacks is not met. `torch`,
+ * `cuda` and `python` take version specifiers (pre-releases count), `arch` one architecture or a list
+ * of them (any of the cell's), `cxx11abi` 0 or 1.
  */
 #ifndef WS_MODEL_CONDITION_H
 #define WS_MODEL_CONDITION_H
@@ -20,9 +21,10 @@ struct ws_condition {
 	const struct ws_specifiers *torch;  /**< NULL: any */
 	const struct ws_specifiers *cuda;   /**< NULL: any */
 	const struct ws_specifiers *python; /**< NULL: any; "3.13t" is tested as 3.13 */
-	struct ws_arch_set archs; /**< count 0: any; else true when the cell has one of them */
-	int cxx11abi;             /**< 0, 1, or -1: any */
-	int free_threaded;        /**< 0, 1, or -1: any */
+	/** Count 0: any; else true when the cell has one of them. "9.0" means 9.0+PTX too, not 9.0a. */
+	struct ws_arch_set archs;
+	int cxx11abi;      /**< 0, 1, or -1: any */
+	int free_threaded; /**< 0, 1, or -1: any */
 };
 
 /** What a condition is asked about. Members may be NULL or -1 when the cell has no such axis. */

@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "model/condition.h"
 
-/** What a module is bound to, and so what its product depends on (DESIGN: the wheel we write). */
+/** What a module is bound to, and so what its product depends on; the most demanding first. */
 enum ws_binding {
 	WS_BINDING_PYBIND,
 	WS_BINDING_TORCH_LIBRARY,
@@ -171,7 +171,10 @@ struct ws_recipe {
 	struct ws_install_check check;
 };
 
-/** The binding that decides what the wheel depends on: the most demanding of its extensions. */
+/**
+ * The binding that decides what the wheel depends on: the most demanding of its extensions, in the
+ * order of enum ws_binding; WS_BINDING_NONE when it has none.
+ */
 enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
 
 #endif

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum operator{
+/* Far more than anyone writes; sets come from index pages, and writing one compares all pairs. */
+#define MOST_CLAUSES 256
+
+enum relation {
 	OP_ARBITRARY,
 	OP_COMPATIBLE,
 	OP_EQUAL,
@@ -35,7 +38,7 @@ static const char *const operators[] = {
 
 /* One comparison: ">=2.3". */
 struct clause {
-	enum operator op;
+	enum relation op;
 	bool wildcard;             /* "==2.5.*" */
 	const char *text;          /* operator and operand as written, without white space */
 	const char *operand;       /* within text */
@@ -116,7 +119,7 @@ parse_clause(struct ws_str text, struct ws_arena *a, struct clause *clause)
 			continue;
 		}
 		struct ws_str operand = trim((struct ws_str){text.s + len, text.n - len});
-		clause->op = (enum operator)op;
+		clause->op = (enum relation)op;
 		clause->text = ws_arena_printf(a, "%s%.*s", operators[op], WS_STR_ARGS(operand));
 		clause->operand = clause->text + len;
 		return parse_operand(clause, a);
@@ -184,7 +187,7 @@ ws_specifiers_parse(const char *text, struct ws_arena *a)
 			continue;
 		}
 		struct clause *clause = ws_vec_push(&clauses, a);
-		if (!parse_clause(part, a, clause)) {
+		if (clauses.len > MOST_CLAUSES || !parse_clause(part, a, clause)) {
 			return NULL;
 		}
 		set->prereleases = set->prereleases || names_prerelease(clause);

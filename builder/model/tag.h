@@ -13,7 +13,7 @@
 struct ws_wheel_name {
 	const char *distribution; /**< normalised as PEP 503: "flash-attn" */
 	struct ws_version version;
-	const char *build;          /**< build tag; NULL when there is none */
+	const char *build;          /**< build tag, a digit first; NULL when there is none */
 	const char *const *pythons; /**< "cp311", "py3", ... */
 	size_t python_count;
 	const char *const *abis;
@@ -22,23 +22,28 @@ struct ws_wheel_name {
 	size_t platform_count;
 };
 
-/** False, with @a why set to one line, when @a filename is no wheel's. */
+/**
+ * False, with @a why set to one line, when @a filename is no wheel's. Takes what
+ * packaging.utils.parse_wheel_filename takes, less names that no index should serve: over 255
+ * bytes, or with anything but printable ASCII. Tags become lower case, else stay as written.
+ */
 bool ws_wheel_name_parse(
 	const char *filename, struct ws_arena *a, struct ws_wheel_name *name, const char **why);
 
-/** PEP 503: runs of -_. become one -, lower case. */
+/** PEP 503: runs of -_. become one -, ASCII letters lower case. */
 char *ws_package_normal(const char *name, struct ws_arena *a);
 
 /** For file names and dist-info folders: ws_package_normal with - as _. */
 char *ws_package_file_part(const char *name, struct ws_arena *a);
 
-/** "cp311" and "cp313t" of 3.11 and 3.13t: python and ABI tag of an interpreter. */
+/** An interpreter as tags see it: CPython 3.11 is cp311-cp311, free-threaded 3.13 cp313-cp313t. */
 struct ws_python_tag {
-	unsigned major, minor;
-	bool free_threaded;
+	unsigned major; /**< 3 */
+	unsigned minor;
+	bool free_threaded; /**< "3.13t"; from 3.13 on */
 };
 
-/** From "3.11", "3.13t", "3.11.7", "cp311", "cp313t". False for anything else. */
+/** From "3.11", "3.13t", "3.11.7", "cp311", "cp313t". False for anything else, "3.12t" included. */
 bool ws_python_tag_parse(const char *text, struct ws_python_tag *tag);
 /** "cp311"; the ABI tag ("cp313t") when @a abi. */
 const char *ws_python_tag_text(const struct ws_python_tag *tag, bool abi, struct ws_arena *a);
@@ -47,7 +52,8 @@ const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_ar
 
 /**
  * How well a wheel fits an interpreter on x86-64 Linux with this glibc: 0 not at all, else the
- * larger the better, in the order in which pip tries tags.
+ * larger the better, in the order of packaging.tags.sys_tags, which pip follows. Comparable
+ * between wheels for the same interpreter and glibc.
  */
 unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
 	unsigned glibc_major, unsigned glibc_minor);

@@ -64,7 +64,7 @@ bool ws_version_is_prerelease(const struct ws_version *version);
 struct ws_specifiers;
 
 /**
- * NULL when @a text is no specifier set. "" is the empty set, which holds for every version that
+ * NULL when @a text is no specifier set, or has more than 256 clauses. "" is the empty set, which holds for every version that
  * is no pre-release. "===" compares the normalised text, letter case ignored.
  */
 const struct ws_specifiers *ws_specifiers_parse(const char *text, struct ws_arena *a);

@@ -217,3 +217,14 @@ WS_TEST(no_set_admits_what_is_before_everything)
 	assert_true(ws_specifiers_contain(ws_specifiers_parse("", a), &v, true));
 	assert_false(ws_specifiers_contain(ws_specifiers_parse(" , ", a), &v, false));
 }
+
+WS_TEST(a_set_of_absurd_length_is_none)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (int i = 0; i < 256; i++) {
+		ws_buf_printf(&b, "!=%d,", i);
+	}
+	assert_non_null(ws_specifiers_parse(ws_buf_text(&b), a));
+	ws_buf_puts(&b, "!=256");
+	assert_null(ws_specifiers_parse(ws_buf_text(&b), a));
+}

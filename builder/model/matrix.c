@@ -1,0 +1,27 @@
+/* matrix.c - names of policies. */
+#include "model/matrix.h"
+
+static const char *const names[] = {
+	[WS_POLICY_PREFER_PREBUILT] = "prefer-prebuilt",
+	[WS_POLICY_PREFER_BUILD] = "prefer-build",
+	[WS_POLICY_PREBUILT_ONLY] = "prebuilt-only",
+	[WS_POLICY_BUILD_ONLY] = "build-only",
+};
+
+bool
+ws_policy_parse(const char *text, enum ws_policy *policy)
+{
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		if (ws_same(text, names[i])) {
+			*policy = (enum ws_policy)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+ws_policy_name(enum ws_policy policy)
+{
+	return names[policy];
+}

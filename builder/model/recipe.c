@@ -1,0 +1,27 @@
+/* recipe.c - names of binding kinds, and the one that decides. */
+#include "model/recipe.h"
+
+const char *
+ws_binding_name(enum ws_binding binding)
+{
+	static const char *const names[] = {
+		[WS_BINDING_PYBIND] = "pybind",
+		[WS_BINDING_TORCH_LIBRARY] = "torch-library",
+		[WS_BINDING_STABLE_ABI] = "stable-abi",
+		[WS_BINDING_C_ABI] = "c-abi",
+		[WS_BINDING_NONE] = "none",
+	};
+	return names[binding];
+}
+
+enum ws_binding
+ws_recipe_binding(const struct ws_recipe *recipe)
+{
+	enum ws_binding most = WS_BINDING_NONE;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		if (recipe->extensions[i].binding < most) {
+			most = recipe->extensions[i].binding;
+		}
+	}
+	return most;
+}

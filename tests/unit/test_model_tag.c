@@ -1,0 +1,268 @@
+/* test_model_tag.c - wheel names and tags against what `packaging` answers
+ * (tests/support/tag_oracle.py). cases/tag: its test vectors, the whole order of tags for CPython 3.8
+ * to 3.15 and glibc 2.3 to 3.2, and a corpus generated from a fixed seed. */
+#include "test.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/tag.h"
+#include "oracle.h"
+
+#define CASES WS_TESTS_DIR "/cases/tag/"
+
+static struct ws_wheel_name
+must_parse(const char *filename, struct ws_arena *a)
+{
+	struct ws_wheel_name name;
+	const char *why = NULL;
+	if (!ws_wheel_name_parse(filename, a, &name, &why)) {
+		fail_msg("%s: %s", filename, why);
+	}
+	return name;
+}
+
+static struct ws_python_tag
+must_parse_python(const char *text)
+{
+	struct ws_python_tag tag;
+	if (!ws_python_tag_parse(text, &tag)) {
+		fail_msg("'%s' is a Python", text);
+	}
+	return tag;
+}
+
+/* Every tag of the expanded product, sorted, each once, spaces between. */
+static const char *
+expanded(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	WS_VEC(const char *) tags = {0};
+	for (size_t i = 0; i < name->python_count; i++) {
+		for (size_t j = 0; j < name->abi_count; j++) {
+			for (size_t k = 0; k < name->platform_count; k++) {
+				*ws_vec_push(&tags, a) = ws_arena_printf(
+					a, "%s-%s-%s", name->pythons[i], name->abis[j], name->platforms[k]);
+			}
+		}
+	}
+	qsort(tags.at, tags.len, sizeof(*tags.at), ws_cmp_strings);
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < tags.len; i++) {
+		if (i == 0 || strcmp(tags.at[i - 1], tags.at[i]) != 0) {
+			ws_buf_printf(&b, "%s%s", i > 0 ? " " : "", tags.at[i]);
+		}
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static void
+check_wheel(const struct oracle_line *line, struct ws_arena *a)
+{
+	struct ws_wheel_name name;
+	const char *why = NULL;
+	bool is_wheel = ws_wheel_name_parse(line->field[1], a, &name, &why);
+	if (is_wheel != (line->field[3] != NULL) || (!is_wheel && !why)) {
+		fail_msg("line %u: '%s': %s", line->number, line->field[1], why ? why : "taken");
+	}
+	if (!is_wheel) {
+		return;
+	}
+	assert_string_equal(name.distribution, line->field[2]);
+	assert_string_equal(name.version.text, line->field[3]);
+	assert_string_equal(name.build ? name.build : "", line->field[4]);
+	assert_string_equal(expanded(&name, a), line->field[5]);
+}
+
+/* The fits of one environment, to be compared with each other. */
+struct seen {
+	unsigned place, fit;
+};
+static struct ws_arena *session;
+static WS_VEC(struct seen) seen;
+static const char *environment;
+static size_t fits;
+
+static void
+check_fit(const struct oracle_line *line, struct ws_arena *a)
+{
+	const char *here = ws_arena_printf(a, "%s %s", line->field[1], line->field[2]);
+	if (!ws_same(here, environment)) {
+		environment = ws_arena_strdup(session, here);
+		seen.len = 0;
+	}
+	struct ws_python_tag python = must_parse_python(line->field[1]);
+	struct ws_wheel_name name = must_parse(line->field[3], a);
+	unsigned minor = (unsigned)atoi(line->field[2] + 2);
+	unsigned fit = ws_wheel_fit(&name, &python, 2, minor);
+	fits++;
+	if ((fit > 0) == ws_same(line->field[4], "-")) {
+		fail_msg("line %u: %s has fit %u", line->number, line->field[3], fit);
+	}
+	if (fit == 0) {
+		return;
+	}
+	unsigned place = (unsigned)atoi(line->field[4]);
+	for (size_t i = 0; i < seen.len; i++) {
+		if ((seen.at[i].place < place) != (seen.at[i].fit > fit)
+			|| (seen.at[i].place == place) != (seen.at[i].fit == fit)) {
+			fail_msg("line %u: %s has fit %u", line->number, line->field[3], fit);
+		}
+	}
+	*ws_vec_push(&seen, session) = (struct seen){place, fit};
+}
+
+static void
+check_line(const struct oracle_line *line, struct ws_arena *a)
+{
+	const char *kind = line->field[0];
+	if (ws_same(kind, "name")) {
+		assert_string_equal(ws_package_normal(line->field[1], a), line->field[2]);
+	} else if (ws_same(kind, "wheel")) {
+		check_wheel(line, a);
+	} else if (ws_same(kind, "fit")) {
+		check_fit(line, a);
+	} else {
+		fail_msg("line %u: no such kind", line->number);
+	}
+}
+
+WS_TEST(the_vectors_of_packaging_hold)
+{
+	assert_true(oracle_read(CASES "vectors.txt", check_line) > 40);
+}
+
+WS_TEST(a_generated_corpus_holds)
+{
+	session = a;
+	assert_true(oracle_read(CASES "corpus.txt", check_line) > 3900);
+	assert_true(fits > 2300);
+}
+
+struct order {
+	const char *key;
+	const char *list;
+};
+static WS_VEC(struct order) pairs, anys, platforms;
+
+static void
+keep_order(const struct oracle_line *line, struct ws_arena *a WS_UNUSED)
+{
+	struct order order = {
+		ws_arena_strdup(session, line->field[1]), ws_arena_strdup(session, line->field[2])};
+	if (ws_same(line->field[0], "pairs")) {
+		*ws_vec_push(&pairs, session) = order;
+	} else if (ws_same(line->field[0], "anys")) {
+		*ws_vec_push(&anys, session) = order;
+	} else {
+		*ws_vec_push(&platforms, session) = order;
+	}
+}
+
+/* That the fit of @a tag is just below the one before. */
+static void
+check_next(const char *tag, const struct ws_python_tag *python, const char *glibc, unsigned *before,
+	struct ws_arena *a)
+{
+	struct ws_wheel_name name = must_parse(ws_arena_printf(a, "x-1-%s.whl", tag), a);
+	unsigned fit = ws_wheel_fit(
+		&name, python, (unsigned)(glibc[0] - '0'), (unsigned)atoi(strchr(glibc, '.') + 1));
+	if (fit == 0 || (*before && fit != *before - 1)) {
+		fail_msg("%s has fit %u after %u", tag, fit, *before);
+	}
+	*before = fit;
+}
+
+static size_t
+check_order(const struct order *pair, const struct order *any, const struct order *platform)
+{
+	struct ws_python_tag python = must_parse_python(pair->key);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	unsigned before = 0;
+	size_t count = 0;
+	struct ws_str rest = ws_str_of(pair->list);
+	while (rest.s) {
+		struct ws_str tag = ws_str_cut(&rest, ' ');
+		struct ws_str hosts = ws_str_of(platform->list);
+		for (; hosts.s; count++) {
+			struct ws_str host = ws_str_cut(&hosts, ' ');
+			const char *text = ws_arena_printf(a, "%.*s-%.*s", WS_STR_ARGS(tag), WS_STR_ARGS(host));
+			check_next(text, &python, platform->key, &before, a);
+		}
+	}
+	for (rest = ws_str_of(any->list); rest.s; count++) {
+		const char *text = ws_str_copy(ws_str_cut(&rest, ' '), a);
+		check_next(text, &python, platform->key, &before, a);
+	}
+	assert_int_equal(before, 1); /* nothing fits worse than the last tag of the list */
+	return count;
+}
+
+WS_TEST(fits_follow_the_whole_order_of_tags)
+{
+	session = a;
+	oracle_read(CASES "orders.txt", keep_order);
+	size_t count = 0;
+	for (size_t i = 0; i < pairs.len; i++) {
+		assert_string_equal(pairs.at[i].key, anys.at[i].key);
+		for (size_t j = 0; j < platforms.len; j++) {
+			count += check_order(&pairs.at[i], &anys.at[i], &platforms.at[j]);
+		}
+	}
+	assert_true(pairs.len == 11 && platforms.len == 30);
+	assert_true(count > 250000);
+}
+
+WS_TEST(what_no_index_should_serve_is_no_wheel)
+{
+	char longer[400];
+	memset(longer, 'x', sizeof(longer));
+	snprintf(longer + 240, 160, "-1.0-py3-none-any.whl");
+	struct ws_wheel_name name;
+	static const char *const bad[] = {"../x-1.0-py3-none-any.whl", "x-1.0-py3-none-any/y.whl",
+		"x-1.0-py3-none-any\\y.whl", "x-1.0-py3-none-any\n.whl", "x-1.0-py3-none-\xc3\xa4.whl"};
+	for (size_t i = 0; i < WS_LEN(bad); i++) {
+		const char *why = NULL;
+		assert_false(ws_wheel_name_parse(bad[i], a, &name, &why));
+		assert_non_null(why);
+	}
+	const char *why = NULL;
+	assert_false(ws_wheel_name_parse(longer, a, &name, &why));
+	assert_contains(why, "too long");
+	longer[239] = '-';
+	assert_true(ws_wheel_name_parse("x-1.0-py3-none-any.whl", a, &name, &why));
+}
+
+WS_TEST(names_for_files)
+{
+	assert_string_equal(ws_package_file_part("Causal-Conv1D", a), "causal_conv1d");
+	assert_string_equal(ws_package_file_part("oslo.._-config", a), "oslo_config");
+	assert_string_equal(ws_package_normal("flash_attn", a), "flash-attn");
+}
+
+WS_TEST(interpreters_are_written_in_five_ways)
+{
+	static const struct {
+		const char *text, *python, *abi, *version;
+	} good[] = {
+		{"3.11", "cp311", "cp311", "3.11"},
+		{"3.9", "cp39", "cp39", "3.9"},
+		{"3.13t", "cp313", "cp313t", "3.13t"},
+		{"3.11.7", "cp311", "cp311", "3.11"},
+		{"cp311", "cp311", "cp311", "3.11"},
+		{"cp314t", "cp314", "cp314t", "3.14t"},
+	};
+	for (size_t i = 0; i < WS_LEN(good); i++) {
+		struct ws_python_tag tag = must_parse_python(good[i].text);
+		assert_string_equal(ws_python_tag_text(&tag, false, a), good[i].python);
+		assert_string_equal(ws_python_tag_text(&tag, true, a), good[i].abi);
+		assert_string_equal(ws_python_version_text(&tag, a), good[i].version);
+	}
+	static const char *const bad[] = {"", "3", "3.", "3.011", "2.7", "cp27", "cp3", "3.12t",
+		"cp39t", "3.11.", "3.11.x", "3.13.1t", "3.11rc1", "py311", "3.11 ", " 3.11", "3.1111",
+		"cp311.2", "4.0", "3.13tt", "host"};
+	struct ws_python_tag tag;
+	for (size_t i = 0; i < WS_LEN(bad); i++) {
+		if (ws_python_tag_parse(bad[i], &tag)) {
+			fail_msg("'%s' is no Python", bad[i]);
+		}
+	}
+}
