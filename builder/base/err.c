@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* Formats into a fixed field; what does not fit ends in "...". */
+WS_PRINTF(3, 0)
 static void
 format_into(char *field, size_t size, const char *format, va_list values)
 {

@@ -20,7 +20,7 @@
 struct ws_json_writer;
 
 enum ws_json_layout {
-	WS_JSON_PRETTY,  /**< two spaces a level, newline at the end */
+	WS_JSON_PRETTY,  /**< two spaces a level, newline at the end; short plain lists on one line */
 	WS_JSON_COMPACT, /**< one line, no newline at the end */
 };
 

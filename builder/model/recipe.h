@@ -108,16 +108,21 @@ struct ws_known_bad {
 	const char *see;          /**< "causal-conv1d#105"; NULL */
 };
 
-/** Files that become the wheel's Python part. */
+/**
+ * Files that become the wheel's Python part. As setuptools' find_packages: of each package folder
+ * its .py files, and of the folders below that hold an __init__.py theirs; other files only when
+ * `data` matches them, so that sdist and git checkout give the same wheel.
+ */
 struct ws_python_part {
-	const char *const
-		*packages; /**< folders relative to the source tree, with everything in them */
+	const char *const *packages; /**< folders below root */
 	size_t package_count;
-	const char *const *modules; /**< single .py files */
+	const char *const *modules; /**< single .py files below root */
 	size_t module_count;
+	const char *const *data; /**< globs over installed paths: "pkg/kernels/x*.cuh" */
+	size_t data_count;
 	const char *const *exclude; /**< globs over installed paths */
 	size_t exclude_count;
-	const char *root; /**< folder in the source tree they are below; "" the top */
+	const char *root; /**< folder in the source tree; "" the top */
 };
 
 /** METADATA. */
@@ -125,6 +130,7 @@ struct ws_metadata {
 	const char *summary;
 	const char *home_page;
 	const char *author;
+	const char *author_email;         /**< may hold names: "A <a@x.org>, B <b@x.org>" */
 	const char *license;              /**< free text; NULL */
 	const char *license_expression;   /**< SPDX; makes METADATA 2.4; NULL */
 	const char *const *license_files; /**< relative to the source tree */
@@ -136,7 +142,12 @@ struct ws_metadata {
 	size_t classifier_count;
 	const char *const *extras; /**< pairs "name", "requirement"; flat, even count */
 	size_t extra_count;
-	const char *description_file; /**< relative to the source tree; NULL */
+	const char *const *keywords;
+	size_t keyword_count;
+	const char *const *project_urls; /**< pairs "label", "url"; flat, even count */
+	size_t project_url_count;
+	const char
+		*description_file; /**< relative to the source tree; its suffix gives the type; NULL */
 };
 
 /** What an installed wheel must do, for tests and `verify`. */
@@ -162,8 +173,9 @@ struct ws_recipe {
 	const struct ws_specifiers *needs_torch;  /**< NULL: any */
 	const struct ws_specifiers *needs_cuda;   /**< NULL: any */
 	const struct ws_specifiers *needs_python; /**< NULL: any */
-	struct ws_arch_set archs; /**< what the sources can be compiled for; count 0: any */
-	unsigned cxx_std;         /**< minimum: 14, 17, 20; 0: torch's own */
+	/** What the sources can be compiled for, whatever the suffix: 9.0 allows 9.0a. Count 0: any. */
+	struct ws_arch_set archs;
+	unsigned cxx_std; /**< minimum: 14, 17, 20; 0: torch's own */
 	const struct ws_known_bad *known_bad;
 	size_t known_bad_count;
 	const struct ws_estimate *estimates;

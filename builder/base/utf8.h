@@ -1,0 +1,14 @@
+/**
+ * utf8.h - what is UTF-8 and what is not
+ *
+ * RFC 3629: shortest form only, no surrogates, nothing above U+10FFFF.
+ */
+#ifndef WS_BASE_UTF8_H
+#define WS_BASE_UTF8_H
+
+#include <stddef.h>
+
+/** Bytes (1 to 4) of the well-formed sequence at @a s, of which @a n may be read; 0 when none is. */
+size_t ws_utf8_len(const char *s, size_t n);
+
+#endif

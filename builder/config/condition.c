@@ -1,0 +1,83 @@
+/* condition.c - whether a condition holds is model/condition.c's. */
+#include "config/condition.h"
+
+#include "base/buf.h"
+#include "config/values.h"
+
+#include <string.h>
+
+static bool
+parse_archs(
+	struct ws_reader *r, const struct ws_json *value, const char *text, struct ws_arch_set *set)
+{
+	const char *why;
+	if (ws_arch_set_parse(text, r->a, set, &why)) {
+		return true;
+	}
+	ws_json_err(r->doc, value, r->err, "'%s' is no architecture", text);
+	return ws_err_cure(r->err, "%s", why);
+}
+
+static bool
+read_archs(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	WS_AUTO_BUF struct ws_buf all = {0};
+	bool list = value->kind == WS_JSON_ARRAY;
+	if (list && !value->first) {
+		return ws_json_err(r->doc, value, r->err, "'%s' is an empty list", r->key);
+	}
+	const struct ws_json *item = list ? value->first : value;
+	for (; item; item = list ? item->next : NULL) {
+		const char *text = ws_text_of(r, item, "an architecture");
+		if (!text || !parse_archs(r, item, text, into)) {
+			return false;
+		}
+		ws_buf_printf(&all, "%s%s", all.len > 0 ? ";" : "", text);
+	}
+	return parse_archs(r, value, ws_buf_copy(&all, r->a), into);
+}
+
+static bool
+read_abi(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	bool known = value->kind == WS_JSON_NUMBER
+		&& (strcmp(value->text, "0") == 0 || strcmp(value->text, "1") == 0);
+	if (!known) {
+		return ws_json_err(r->doc, value, r->err, "'%s' takes 0 or 1", r->key);
+	}
+	*(int *)into = value->text[0] - '0';
+	return true;
+}
+
+static bool
+read_either(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	*(int *)into = value->truth;
+	return ws_expect(r, value, WS_JSON_BOOL, "true or false");
+}
+
+static const struct ws_field fields[] = {WS_CONDITION_FIELDS(struct ws_condition, )};
+static const struct ws_table table = {"a condition", fields, WS_LEN(fields)};
+
+static bool
+read_condition(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	*(struct ws_condition *)into = WS_CONDITION_ANY;
+	if (!ws_object_read(r, value, &table, into)) {
+		return false;
+	}
+	return value->first || ws_json_err(r->doc, value, r->err, "'%s' names no axis", r->key);
+}
+
+const struct ws_type ws_type_archs = {.name = "an architecture",
+	.plural = "architectures",
+	.size = sizeof(struct ws_arch_set),
+	.read = read_archs};
+const struct ws_type ws_type_abi = {
+	.name = "0 or 1", .plural = "0 and 1", .size = sizeof(int), .read = read_abi};
+const struct ws_type ws_type_either = {
+	.name = "true or false", .plural = "booleans", .size = sizeof(int), .read = read_either};
+const struct ws_type ws_type_condition = {.name = "a condition",
+	.plural = "conditions",
+	.size = sizeof(struct ws_condition),
+	.read = read_condition};

@@ -1,0 +1,206 @@
+/* fields.c - walking an object along its table. Types of values are values.c's. */
+#include "config/fields.h"
+
+#include "base/buf.h"
+#include "base/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool
+ws_type_err(struct ws_reader *r, const struct ws_json *value, const char *name)
+{
+	const char *got = ws_json_kind_name(value->kind);
+	if (r->key) {
+		ws_json_err(r->doc, value, r->err, "expected %s for '%s', got %s", name, r->key, got);
+	} else {
+		ws_json_err(r->doc, value, r->err, "expected %s, got %s", name, got);
+	}
+	return value->kind == WS_JSON_NULL && r->key
+		? ws_err_cure(r->err, "leave '%s' out for its default", r->key)
+		: false;
+}
+
+bool
+ws_expect(
+	struct ws_reader *r, const struct ws_json *value, enum ws_json_kind kind, const char *name)
+{
+	if (value->kind == kind) {
+		return true;
+	}
+	ws_type_err(r, value, name);
+	if (value->kind == WS_JSON_NUMBER && kind == WS_JSON_STRING) {
+		ws_err_cure(r->err, "write \"%s\" in quotes", value->text);
+	}
+	return false;
+}
+
+/* One cure line: "keys here: a, b, c". */
+static void
+cure_with_words(struct ws_err *err, const char *intro, const char *const *words, size_t count)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_printf(&b, "%s%s", i > 0 ? ", " : "", words[i]);
+	}
+	ws_err_cure(err, "%s: %s", intro, ws_buf_text(&b));
+}
+
+bool
+ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
+	const char *const *words, size_t count)
+{
+	ws_json_err(r->doc, value, r->err, "'%s' is no %s", value->text, what);
+	const char *near = ws_suggest(value->text, words, count);
+	if (near) {
+		ws_err_cure(r->err, "did you mean \"%s\"?", near);
+	}
+	cure_with_words(r->err, "one of", words, count);
+	return false;
+}
+
+static bool
+fail_unknown(struct ws_reader *r, const struct ws_json *member, const struct ws_table *table)
+{
+	const char **words = WS_NEW_N(r->a, const char *, table->count);
+	size_t count = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->fields[i].key[0] != '$') {
+			words[count++] = table->fields[i].key;
+		}
+	}
+	ws_json_err_key(r->doc, member, r->err, "unknown key '%s' in %s", member->key, table->what);
+	const char *near = ws_suggest(member->key, words, count);
+	if (near) {
+		ws_err_cure(r->err, "did you mean \"%s\"?", near);
+	}
+	cure_with_words(r->err, "keys here", words, count);
+	return false;
+}
+
+static int
+cmp_texts(const void *x, const void *y)
+{
+	const struct ws_json *one = *(const struct ws_json *const *)x;
+	const struct ws_json *two = *(const struct ws_json *const *)y;
+	int order = strcmp(one->text, two->text);
+	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
+}
+
+/* Every text once: sorted, because a hostile list may be long. */
+static bool
+check_unique(struct ws_reader *r, const struct ws_json *list)
+{
+	const struct ws_json **sorted = WS_NEW_N(r->a, const struct ws_json *, list->count);
+	size_t count = 0;
+	for (WS_JSON_EACH(value, list)) {
+		if (value->text) {
+			sorted[count++] = value;
+		}
+	}
+	qsort(sorted, count, sizeof(*sorted), cmp_texts);
+	for (size_t i = 1; i < count; i++) {
+		if (strcmp(sorted[i]->text, sorted[i - 1]->text) == 0) {
+			return ws_json_err(
+				r->doc, sorted[i], r->err, "'%s' stands twice in '%s'", sorted[i]->text, r->key);
+		}
+	}
+	return true;
+}
+
+/* A list where one was wanted: a string alone gets the brackets shown. */
+static bool
+expect_list(struct ws_reader *r, const struct ws_field *field, const struct ws_json *value)
+{
+	if (value->kind == WS_JSON_ARRAY && value->count > 0) {
+		return true;
+	}
+	if (value->kind == WS_JSON_ARRAY) {
+		ws_json_err(r->doc, value, r->err, "'%s' is an empty list", field->key);
+		return ws_err_cure(r->err, "name at least one value%s",
+			field->flags & WS_FIELD_REQUIRED ? "" : ", or leave the key out");
+	}
+	ws_type_err(r, value, ws_arena_printf(r->a, "a list of %s", field->type->plural));
+	const char *word = field->type->word;
+	if (word && value->kind == WS_JSON_STRING && ws_suggest(value->text, &word, 1)) {
+		ws_err_cure(r->err, "did you mean \"%s\"?", word);
+	} else if (value->kind == WS_JSON_STRING) {
+		ws_err_cure(r->err, "write [\"%s\"]", value->text);
+	} else if (field->example) {
+		ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example);
+	}
+	return false;
+}
+
+static bool
+read_list(
+	struct ws_reader *r, const struct ws_field *field, const struct ws_json *value, void *into)
+{
+	size_t count = 1;
+	const struct ws_json *item = value;
+	if (!field->type->alone || !field->type->alone(value)) {
+		if (!expect_list(r, field, value)) {
+			return false;
+		}
+		count = value->count;
+		item = value->first;
+	}
+	char *items = ws_arena_alloc(r->a, count * field->type->size);
+	for (size_t i = 0; i < count; i++, item = item->next) {
+		if (!field->type->read(r, item, items + i * field->type->size)) {
+			return false;
+		}
+	}
+	*(void **)((char *)into + field->at) = items;
+	*(size_t *)((char *)into + field->count_at) = count;
+	return !(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value);
+}
+
+static bool
+read_member(
+	struct ws_reader *r, const struct ws_table *table, const struct ws_json *member, void *into)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ws_field *field = &table->fields[i];
+		if (strcmp(field->key, member->key) == 0) {
+			r->key = field->key;
+			return field->flags & WS_FIELD_LIST
+				? read_list(r, field, member, into)
+				: field->type->read(r, member, (char *)into + field->at);
+		}
+	}
+	return fail_unknown(r, member, table);
+}
+
+static bool
+check_required(struct ws_reader *r, const struct ws_json *object, const struct ws_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ws_field *field = &table->fields[i];
+		if (!(field->flags & WS_FIELD_REQUIRED) || ws_json_find(object, field->key)) {
+			continue;
+		}
+		ws_json_err(r->doc, object, r->err, "%s needs '%s'", table->what, field->key);
+		return field->example
+			? ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example)
+			: false;
+	}
+	return true;
+}
+
+bool
+ws_object_read(
+	struct ws_reader *r, const struct ws_json *value, const struct ws_table *table, void *into)
+{
+	const char *outer = r->key;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object")) {
+		return false;
+	}
+	for (WS_JSON_EACH(member, value)) {
+		if (!read_member(r, table, member, into)) {
+			return false;
+		}
+	}
+	r->key = outer;
+	return check_required(r, value, table);
+}

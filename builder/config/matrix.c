@@ -1,0 +1,297 @@
+/* matrix.c - the table of a matrix's keys. Values of the axes are axis.c's. */
+#include "config/matrix.h"
+
+#include "base/suggest.h"
+#include "config/axis.h"
+#include "config/condition.h"
+#include "config/document.h"
+#include "config/indexes.h"
+#include "config/values.h"
+
+#include <string.h>
+
+static const struct ws_field exclude_fields[] = {
+	WS_CONDITION_FIELDS(struct ws_exclude, when.),
+	{WS_ONE(struct ws_exclude, package, "package", ws_type_package)},
+	{WS_ONE(struct ws_exclude, why, "why", ws_type_line)},
+};
+static const struct ws_table exclude_table = {
+	"an exclusion", exclude_fields, WS_LEN(exclude_fields)};
+
+static bool
+read_exclude(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_exclude *exclude = into;
+	exclude->when = WS_CONDITION_ANY;
+	if (!ws_object_read(r, value, &exclude_table, exclude)) {
+		return false;
+	}
+	if (value->count > (exclude->why ? 1U : 0U)) {
+		return true;
+	}
+	ws_json_err(r->doc, value, r->err, "an exclusion that names nothing excludes everything");
+	return ws_err_cure(r->err, "name an axis or a package: {\"torch\": \"<2.6\"}");
+}
+
+static const struct ws_field include_fields[] = {
+	{WS_ONE(struct ws_include, package, "package", ws_type_package)},
+	{WS_ONE(struct ws_include, torch, "torch", ws_type_torch_value)},
+	{WS_ONE(struct ws_include, cuda, "cuda", ws_type_cuda_value)},
+	{WS_ONE(struct ws_include, python, "python", ws_type_python_value)},
+	{WS_ONE(struct ws_include, arch, "arch", ws_type_arch_value)},
+	{WS_ONE(struct ws_include, cxx11abi, "cxx11abi", ws_type_abi_value)},
+};
+static const struct ws_table include_table = {
+	"an extra point", include_fields, WS_LEN(include_fields)};
+
+static bool
+read_include(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_include *include = into;
+	include->cuda.automatic = include->python.host = include->arch.host = true;
+	include->arch.text = "host";
+	include->cxx11abi = -1;
+	return ws_object_read(r, value, &include_table, include);
+}
+
+static bool
+read_policy(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {
+		"prefer-prebuilt", "prefer-build", "prebuilt-only", "build-only"};
+	return ws_text_of(r, value, "a policy")
+		&& (ws_policy_parse(value->text, into)
+			|| ws_word_err(r, value, "policy", words, WS_LEN(words)));
+}
+
+/* Into the whole matrix: {"flash-attn": "sdpa"}. */
+static bool
+read_fallback(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_matrix *matrix = into;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"flash-attn\": \"sdpa\"}")) {
+		return false;
+	}
+	struct ws_fallback *fallbacks = WS_NEW_N(r->a, struct ws_fallback, value->count);
+	for (WS_JSON_EACH(member, value)) {
+		struct ws_fallback *fallback = &fallbacks[matrix->fallback_count++];
+		r->key = member->key;
+		if (!ws_type_line.read(r, member, &fallback->to)) {
+			return false;
+		}
+		fallback->package = ws_package_normal(member->key, r->a);
+	}
+	matrix->fallbacks = fallbacks;
+	return true;
+}
+
+/* Into the whole matrix. */
+static bool
+read_fallback_on(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {"no-candidate", "build-failed"};
+	struct ws_matrix *matrix = into;
+	if (!ws_expect(r, value, WS_JSON_ARRAY, "a list of strings")) {
+		return false;
+	}
+	matrix->fallback_on_no_candidate = false;
+	for (WS_JSON_EACH(item, value)) {
+		const char *text = ws_text_of(r, item, "a string");
+		if (!text) {
+			return false;
+		}
+		if (strcmp(text, words[0]) == 0) {
+			matrix->fallback_on_no_candidate = true;
+		} else if (strcmp(text, words[1]) == 0) {
+			matrix->fallback_on_build_failed = true;
+		} else {
+			return ws_word_err(r, item, "reason to fall back", words, WS_LEN(words));
+		}
+	}
+	return true;
+}
+
+/* Into the whole matrix. */
+static bool
+read_matrix_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_matrix *matrix = into;
+	struct ws_index_list list = {0};
+	if (!ws_type_indexes.read(r, value, &list)) {
+		return false;
+	}
+	matrix->indexes = list.at;
+	matrix->index_count = list.count;
+	return true;
+}
+
+/* Segments of a local version label (PEP 440): lower-case letters and digits between dots. */
+static bool
+read_label(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a label");
+	if (!text) {
+		return false;
+	}
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.");
+	if (text[len] != '\0' || strstr(text, "..") || text[0] == '.' || text[len - 1] == '.') {
+		ws_json_err(r->doc, value, r->err, "'%s' is no label", text);
+		return ws_err_cure(r->err, "write lower-case letters and digits between dots: \"acme.2\"");
+	}
+	*(const char **)into = text;
+	return true;
+}
+
+static const struct ws_type type_exclude = {.name = "an exclusion",
+	.plural = "exclusions",
+	.size = sizeof(struct ws_exclude),
+	.read = read_exclude};
+static const struct ws_type type_include = {.name = "an extra point",
+	.plural = "extra points",
+	.size = sizeof(struct ws_include),
+	.read = read_include};
+static const struct ws_type type_policy = {
+	.name = "a policy", .plural = "policies", .size = sizeof(enum ws_policy), .read = read_policy};
+static const struct ws_type type_fallback = {
+	.name = "an object", .plural = "objects", .size = 0, .read = read_fallback};
+static const struct ws_type type_reasons = {
+	.name = "a list", .plural = "lists", .size = 0, .read = read_fallback_on};
+static const struct ws_type type_indexes = {
+	.name = "an object", .plural = "objects", .size = 0, .read = read_matrix_indexes};
+static const struct ws_type type_label = {
+	.name = "a label", .plural = "labels", .size = sizeof(char *), .read = read_label};
+
+#define AXIS (WS_FIELD_LIST | WS_FIELD_UNIQUE)
+
+static const struct ws_field fields[] = {
+	{.key = "$schema", .type = &ws_type_ignored},
+	{WS_MANY(struct ws_matrix, packages, package_count, "packages", ws_type_wanted),
+		.flags = AXIS | WS_FIELD_REQUIRED, .example = "[\"causal-conv1d==1.5.3.post1\"]"},
+	{WS_MANY(struct ws_matrix, torch, torch_count, "torch", ws_type_torch_value), .flags = AXIS,
+		.example = "[\"2.5.1\", \"2.11.0\"]"},
+	{WS_MANY(struct ws_matrix, cuda, cuda_count, "cuda", ws_type_cuda_value), .flags = AXIS,
+		.example = "[\"12.4\"] or \"auto\""},
+	{WS_MANY(struct ws_matrix, python, python_count, "python", ws_type_python_value), .flags = AXIS,
+		.example = "[\"3.11\", \"3.12\"] or \"host\""},
+	{WS_MANY(struct ws_matrix, arch, arch_count, "arch", ws_type_arch_value), .flags = AXIS,
+		.example = "[\"8.6\", \"8.0;9.0+PTX\"]"},
+	{WS_MANY(struct ws_matrix, cxx11abi, cxx11abi_count, "cxx11abi", ws_type_abi_value),
+		.flags = AXIS, .example = "\"auto\" or [0, 1]"},
+	{WS_MANY(struct ws_matrix, excludes, exclude_count, "exclude", type_exclude),
+		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"<2.6\", \"python\": \">=3.13\"}]"},
+	{WS_MANY(struct ws_matrix, includes, include_count, "include", type_include),
+		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"2.6.0+cu126\", \"arch\": \"9.0\"}]"},
+	{WS_ONE(struct ws_matrix, policy, "policy", type_policy)},
+	{.key = "fallback", .type = &type_fallback},
+	{.key = "fallback_on", .type = &type_reasons},
+	{.key = "indexes", .type = &type_indexes},
+	{WS_ONE(struct ws_matrix, recipes, "recipes", ws_type_path)},
+	{WS_ONE(struct ws_matrix, label, "label", type_label)},
+};
+static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
+
+void
+ws_matrix_fill(struct ws_matrix *matrix)
+{
+	static const struct ws_cuda_value any_cuda = {.automatic = true};
+	static const struct ws_python_value any_python = {.host = true};
+	static const struct ws_arch_value any_arch = {.host = true, .text = "host"};
+	static const int any_abi = -1;
+	if (matrix->cuda_count == 0) {
+		matrix->cuda = &any_cuda;
+		matrix->cuda_count = 1;
+	}
+	if (matrix->python_count == 0) {
+		matrix->python = &any_python;
+		matrix->python_count = 1;
+	}
+	if (matrix->arch_count == 0) {
+		matrix->arch = &any_arch;
+		matrix->arch_count = 1;
+	}
+	if (matrix->cxx11abi_count == 0) {
+		matrix->cxx11abi = &any_abi;
+		matrix->cxx11abi_count = 1;
+	}
+}
+
+static bool
+is_wanted(const struct ws_matrix *matrix, const char *name)
+{
+	for (size_t i = 0; i < matrix->package_count; i++) {
+		if (strcmp(matrix->packages[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Adds "did you mean" to an error about a package that is not the matrix's own. */
+static bool
+suggest_wanted(struct ws_reader *r, const struct ws_matrix *matrix, const char *name)
+{
+	const char **names = WS_NEW_N(r->a, const char *, matrix->package_count);
+	for (size_t i = 0; i < matrix->package_count; i++) {
+		names[i] = matrix->packages[i].name;
+	}
+	const char *near = ws_suggest(name, names, matrix->package_count);
+	return near ? ws_err_cure(r->err, "did you mean \"%s\"?", near) : false;
+}
+
+#define UNWANTED "'%s' is not among the packages of this matrix"
+
+/* The packages that the list @a key ("exclude", "include") names. */
+static bool
+check_listed(struct ws_reader *r, const struct ws_matrix *matrix, const char *key)
+{
+	const struct ws_json *list = ws_json_find(r->doc->root, key);
+	if (!list) {
+		return true;
+	}
+	for (WS_JSON_EACH(item, list)) {
+		const struct ws_json *package = ws_json_find(item, "package");
+		if (package && !is_wanted(matrix, ws_package_normal(package->text, r->a))) {
+			ws_json_err(r->doc, package, r->err, UNWANTED, package->text);
+			return suggest_wanted(r, matrix, package->text);
+		}
+	}
+	return true;
+}
+
+static bool
+check_fallbacks(struct ws_reader *r, const struct ws_matrix *matrix)
+{
+	const struct ws_json *object = ws_json_find(r->doc->root, "fallback");
+	if (!object) {
+		return true;
+	}
+	for (WS_JSON_EACH(member, object)) {
+		if (!is_wanted(matrix, ws_package_normal(member->key, r->a))) {
+			ws_json_err_key(r->doc, member, r->err, UNWANTED, member->key);
+			return suggest_wanted(r, matrix, member->key);
+		}
+	}
+	return true;
+}
+
+bool
+ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
+	struct ws_matrix *matrix, struct ws_err *err)
+{
+	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
+	*matrix = (struct ws_matrix){.doc = doc, .path = doc->name, .fallback_on_no_candidate = true};
+	if (!ws_object_read(&r, doc->root, &table, matrix)) {
+		return false;
+	}
+	ws_matrix_fill(matrix);
+	return check_listed(&r, matrix, "exclude") && check_listed(&r, matrix, "include")
+		&& check_fallbacks(&r, matrix);
+}
+
+bool
+ws_matrix_read(const char *path, struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err)
+{
+	struct ws_document document;
+	return ws_document_read(path, "matrix", a, &document, err)
+		&& ws_matrix_parse(document.doc, document.folder, a, matrix, err);
+}
