@@ -22,6 +22,7 @@ struct ws_fetch {
 	struct ws_index *index;                /**< pages of this session */
 	const struct ws_index_config *indexes; /**< which index serves which role */
 	const char *debian_mirror;             /**< root of a Debian archive; NULL: none is known */
+	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	bool offline; /**< the http session refuses anyway; this is for better messages */
