@@ -268,3 +268,10 @@ ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
 	add(&w, a, "-Wdate-time");
 	return finish(&w, a);
 }
+
+const char *const *
+ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
+{
+	words w = recipe_flags(target, LINK, a);
+	return finish(&w, a);
+}

@@ -53,6 +53,9 @@ bool ws_target_units(
 const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
 const char *const *ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a);
 
+/** The recipe's own words for the linker. NULL-terminated. */
+const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);
+
 /** The words of -I, in order, without "-I". Also the start of the include search. */
 const char *const *ws_target_include(const struct ws_target *target, struct ws_arena *a);
 

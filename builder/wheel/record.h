@@ -2,8 +2,8 @@
  * record.h - RECORD: every file of a wheel, with its digest and size
  *
  * Recording installed projects (CSV: ',' between fields, '"' around those that need it). Writes
- * ours; reads a stranger's strictly and without a copy, because torch's is 2 MB of text. Whether
- * the files are as it says is the caller's to find out.
+ * ours; reads a stranger's strictly and without a copy, because torch's is over a megabyte (2.11.0:
+ * 11,843 lines, 12 ms). Whether the files are as it says is the caller's to find out.
  */
 #ifndef WS_WHEEL_RECORD_H
 #define WS_WHEEL_RECORD_H
