@@ -202,11 +202,10 @@ bool
 ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,
 	const char *format, ...)
 {
-	/* Of a list or an object that goes on below, only the bracket is marked. */
-	bool one_line = !memchr(doc->text + value->offset, '\n', value->len);
+	/* Of a list or an object that holds something only the bracket is marked. */
 	va_list values;
 	va_start(values, format);
-	fail_at(doc, value->offset, one_line ? value->len : 1, err, format, values);
+	fail_at(doc, value->offset, value->first ? 1 : value->len, err, format, values);
 	va_end(values);
 	return false;
 }
