@@ -11,7 +11,7 @@ import sys
 try:
     import jsonschema
 except ImportError:
-    sys.exit(77)
+    jsonschema = None
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 COMMENTS = re.compile(STRING + r"|//[^\n]*|/\*.*?\*/", re.S)
@@ -74,6 +74,8 @@ def check_cases(folder, schemas):
 
 
 def main():
+    if not jsonschema:
+        sys.exit(77)
     root = pathlib.Path(sys.argv[1]).resolve()
     schemas = {}
     for file in sorted((root / "schemas").glob("*.json")):
@@ -86,4 +88,5 @@ def main():
     sys.exit(bad + worse > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
