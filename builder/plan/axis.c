@@ -94,7 +94,7 @@ read_archs(const struct ws_axes *axes, const struct ws_arch_value *value, struct
 {
 	const char *why;
 	const struct ws_arch_set *alias = find_alias(axes->in->facts, value->text);
-	if (value->host && axes->in->host.gpus.count == 0) {
+	if (value->host && axes->in->host.gpus.count == 0 && axes->compiles) {
 		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
 		return ws_err_cure(err, "name it: \"arch\": [\"8.6\"]");
 	}
@@ -114,6 +114,6 @@ ws_axes_arch(struct ws_axes *axes, const struct ws_arch_value *value, struct ws_
 	}
 	choice->value = value;
 	choice->fixed = !value->host;
-	choice->name = ws_arch_set_name(&choice->set, axes->a);
+	choice->name = choice->set.count > 0 ? ws_arch_set_name(&choice->set, axes->a) : "any";
 	return choice;
 }

@@ -23,11 +23,15 @@ struct ws_axes {
 	WS_VEC(struct ws_axes_kit) kits;                /**< ascending; as --kits allows */
 	WS_VEC(const struct ws_cuda_choice *) toolkits; /**< choices made, each version once */
 	WS_VEC(const char *) warnings;
+	bool compiles; /**< some package has more than Python files */
 };
 
 void ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_arena *a);
 
-/** NULL on failure, with the place of the value in @a err. */
+/**
+ * NULL on failure, with the place of the value in @a err. Where nothing is compiled, "host" needs no
+ * GPU: the set is empty.
+ */
 const struct ws_python_choice *ws_axes_python(
 	struct ws_axes *axes, const struct ws_python_value *value, struct ws_err *err);
 const struct ws_arch_choice *ws_axes_arch(

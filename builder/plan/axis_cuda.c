@@ -35,6 +35,9 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 {
 	const struct ws_plan_host *host = &in->host;
 	*axes = (struct ws_axes){.in = in, .a = a};
+	for (size_t i = 0; i < in->matrix->package_count; i++) {
+		axes->compiles = axes->compiles || ws_recipe_binding(&in->recipes[i]) != WS_BINDING_NONE;
+	}
 	struct ws_axes_kit kit = {.origin = WS_KIT_HOST};
 	for (size_t i = 0; host->choice != WS_KITS_ARCHIVE && i < host->toolkit_count; i++) {
 		if (ws_version_parse(host->toolkits[i], a, &kit.version)) {

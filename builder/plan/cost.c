@@ -24,10 +24,7 @@ find_kernels(
 	ws_buf_printf(text, "%s %s %s abi%d %s ", product->recipe->name, product->recipe->version.text,
 		point->torch ? point->torch->version.text : "", point->cxx11abi,
 		point->cuda ? point->cuda->name : "");
-	for (size_t i = 0; i < point->archs.count; i++) {
-		const struct ws_arch *arch = &point->archs.at[i];
-		ws_buf_printf(text, "%u%c%d", arch->number, arch->suffix ? arch->suffix : '-', arch->ptx);
-	}
+	ws_archs_identify(&point->archs, text);
 	struct kernels *kernels = ws_map_get(all, ws_buf_text(text));
 	if (!kernels) {
 		kernels = WS_NEW(a, struct kernels);

@@ -74,7 +74,8 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	bool wants_prebuilt = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	if (cell->product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
-		cell->why = ws_arena_printf(a, "built %s", cell->product->wheel.date);
+		const char *date = cell->product->wheel.date;
+		cell->why = date ? ws_arena_printf(a, "built %s", date) : "in the store";
 		return;
 	}
 	if (in->lookups.candidates && policy != WS_POLICY_BUILD_ONLY) {

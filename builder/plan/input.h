@@ -69,7 +69,7 @@ struct ws_plan_estimate {
 /** A wheel in the store. */
 struct ws_plan_wheel {
 	const char *file; /**< its name; NULL: none */
-	const char *date; /**< when it was built: "2026-11-20" */
+	const char *date; /**< when it was built: "2026-11-20"; NULL: not known */
 };
 
 /** A prebuilt wheel that might serve a cell; nobody has opened it. */

@@ -1,8 +1,6 @@
 /* point.c - a point's name, and how conditions see it. What its values are is axis.c's. */
 #include "plan/point.h"
 
-#include "base/buf.h"
-
 struct ws_point_view
 ws_point_see(const struct ws_point *point)
 {
@@ -27,4 +25,13 @@ ws_point_name(const struct ws_point *point, const struct ws_recipe *recipe, cons
 		point->torch ? "/torch" : "", point->torch ? point->torch->name : "",
 		point->cuda ? "cu" : "cpu", point->cuda ? point->cuda->name : "",
 		python ? python : point->python->name, point->arch->name, own ? "" : abi);
+}
+
+void
+ws_archs_identify(const struct ws_arch_set *set, struct ws_buf *out)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct ws_arch *arch = &set->at[i];
+		ws_buf_printf(out, "%u%c%d", arch->number, arch->suffix ? arch->suffix : '-', arch->ptx);
+	}
 }

@@ -7,6 +7,7 @@
 #ifndef WS_PLAN_POINT_H
 #define WS_PLAN_POINT_H
 
+#include "base/buf.h"
 #include "plan/input.h"
 
 /** Who says what a torch wheel was built with. */
@@ -86,5 +87,8 @@ struct ws_point_view ws_point_see(const struct ws_point *point);
  */
 const char *ws_point_name(const struct ws_point *point, const struct ws_recipe *recipe,
 	const char *python, struct ws_arena *a);
+
+/** Adds @a set in few bytes: equal texts, equal sets. */
+void ws_archs_identify(const struct ws_arch_set *set, struct ws_buf *out);
 
 #endif

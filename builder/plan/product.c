@@ -30,15 +30,6 @@ dependences(enum ws_binding binding)
 	return kinds[binding];
 }
 
-static void
-write_arch(struct ws_buf *b, const struct ws_arch_set *set)
-{
-	for (size_t i = 0; i < set->count; i++) {
-		const struct ws_arch *arch = &set->at[i];
-		ws_buf_printf(b, "%u%c%d;", arch->number, arch->suffix ? arch->suffix : '-', arch->ptx);
-	}
-}
-
 /* Equal texts: one product. */
 static void
 write_identity(const struct ws_cell *cell, struct ws_buf *b)
@@ -49,7 +40,7 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 	ws_buf_printf(b, "%s %s", cell->recipe->name, cell->recipe->version.text);
 	if (on & ON_ARCHS) {
 		ws_buf_putc(b, ' ');
-		write_arch(b, &point->archs);
+		ws_archs_identify(&point->archs, b);
 	}
 	if (on & ON_CUDA_MAJOR) {
 		ws_buf_printf(b, " cu%u", ws_version_number(&point->cuda->version, 0));

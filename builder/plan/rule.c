@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static bool
-is_compiled(const struct ws_cell *cell)
-{
-	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
-}
-
 /* The release whose rules are used, said with the one that is meant where they differ. */
 static const char *
 release_text(const struct ws_torch_choice *torch, struct ws_arena *a)
@@ -79,7 +73,7 @@ ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 		return NULL;
 	}
 	if (!torch->cuda) {
-		return is_compiled(cell) || cuda
+		return ws_rule_is_compiled(cell) || cuda
 			? ws_arena_printf(axes->a, "torch %s is built without CUDA", torch->name)
 			: NULL;
 	}
@@ -113,7 +107,7 @@ ask_kit(const struct ws_axes *axes, struct ws_cell *cell)
 {
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	enum ws_kits_choice choice = axes->in->host.choice;
-	if (!is_compiled(cell) || (cuda && cuda->origin != WS_KIT_NONE)) {
+	if (!ws_rule_is_compiled(cell) || (cuda && cuda->origin != WS_KIT_NONE)) {
 		return NULL;
 	}
 	const char *name = cuda ? ws_arena_printf(axes->a, "CUDA %s", cuda->name) : "CUDA";
@@ -134,7 +128,7 @@ ask_cxx_std(const struct ws_axes *axes, struct ws_cell *cell)
 	const struct ws_torch_choice *torch = cell->point.torch;
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	unsigned most = cuda && cuda->toolkit ? cuda->toolkit->cxx_std_max : 0;
-	if (!is_compiled(cell) || most == 0) {
+	if (!ws_rule_is_compiled(cell) || most == 0) {
 		return NULL;
 	}
 	if (torch && torch->release->cxx_std > most) {
@@ -185,7 +179,7 @@ static const char *
 ask_abi(const struct ws_axes *axes, struct ws_cell *cell)
 {
 	const struct ws_torch_choice *torch = cell->point.torch;
-	if (!is_compiled(cell) || !torch || cell->point.cxx11abi == torch->cxx11abi) {
+	if (!ws_rule_is_compiled(cell) || !torch || cell->point.cxx11abi == torch->cxx11abi) {
 		return NULL;
 	}
 	return torch->installed

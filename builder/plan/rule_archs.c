@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static bool
-is_compiled(const struct ws_cell *cell)
+bool
+ws_rule_is_compiled(const struct ws_cell *cell)
 {
 	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
 }
@@ -29,7 +29,7 @@ ws_rule_ask_target(const struct ws_axes *axes, struct ws_cell *cell)
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	const struct ws_arch_set *asked = &cell->point.arch->set;
 	unsigned count = 0;
-	if (!is_compiled(cell) || !cuda || !cuda->toolkit) {
+	if (!ws_rule_is_compiled(cell) || !cuda || !cuda->toolkit) {
 		return NULL;
 	}
 	for (size_t i = 0; i < asked->count; i++) {
@@ -140,7 +140,7 @@ ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a)
 const char *
 ws_rule_ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
-	if (!is_compiled(cell)) {
+	if (!ws_rule_is_compiled(cell)) {
 		return NULL;
 	}
 	drop_archs(axes, cell);

@@ -1,13 +1,16 @@
 /**
  * rule_archs.h - the rules about architectures
  *
- * The first two are for rule.c's table: each returns why the cell is excluded, or NULL.
+ * ws_rule_ask_* are for rule.c's table: each returns why the cell is excluded, or NULL.
  */
 #ifndef WS_PLAN_RULE_ARCHS_H
 #define WS_PLAN_RULE_ARCHS_H
 
 #include "plan/axis.h"
 #include "plan/plan.h"
+
+/** False for packages of Python files alone, which no toolkit and no architecture concerns. */
+bool ws_rule_is_compiled(const struct ws_cell *cell);
 
 /** The toolkit must have every target of the set, PTX aside. */
 const char *ws_rule_ask_target(const struct ws_axes *axes, struct ws_cell *cell);

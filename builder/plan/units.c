@@ -19,7 +19,7 @@ add_unit(unit_vec *units, const char *module, const char *path, unsigned files, 
 		.module = module, .path = path, .cuda = ws_ends_with(path, ".cu"), .files = files};
 }
 
-/* A recipe's own unit may stand in several lists of a matrix: the package's place tells its files. */
+/* Listings stand beside the recipes, in the order of the matrix. */
 static const struct ws_plan_listing *
 find_listing(const struct ws_plan_input *in, const struct ws_recipe *recipe)
 {
@@ -149,10 +149,7 @@ write_identity(const struct ws_product *product, struct ws_buf *b)
 	if (product->binding != WS_BINDING_NONE) {
 		ws_buf_printf(b, " %s ", product->point.cuda->name);
 	}
-	for (size_t i = 0; i < product->point.archs.count; i++) {
-		const struct ws_arch *arch = &product->point.archs.at[i];
-		ws_buf_printf(b, "%u%c%d", arch->number, arch->suffix ? arch->suffix : '-', arch->ptx);
-	}
+	ws_archs_identify(&product->point.archs, b);
 	ws_buf_putc(b, ' ');
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		for (size_t j = 0; j < recipe->extensions[i].override_count; j++) {

@@ -103,6 +103,12 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	} else {
 		ws_why_line(out, "", "there is no such toolkit here");
 	}
+	const struct ws_torch_choice *torch = cell->point.torch;
+	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
+		&& ws_version_number(&cuda->version, 0) == torch->cuda_major) {
+		ws_why_line(out, "", "this torch was built with %s: majors must agree, minors need not",
+			torch->cuda);
+	}
 	if (!cuda->toolkit) {
 		ws_why_line(out, "", "the facts do not know it");
 		return;
@@ -127,7 +133,9 @@ write_archs(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
 	const struct ws_arch_choice *arch = cell->point.arch;
 	const char *asked = ws_arch_set_text(&arch->set, a);
-	if (arch->value->host) {
+	if (arch->set.count == 0) {
+		ws_why_line(out, "archs", "any: nothing is compiled");
+	} else if (arch->value->host) {
 		ws_why_line(out, "archs", "%s, \"host\": the GPUs of this host", asked);
 	} else if (ws_same(asked, arch->value->text)) {
 		ws_why_line(out, "archs", "%s", asked);

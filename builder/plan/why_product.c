@@ -122,7 +122,8 @@ ws_why_product(const struct ws_plan_input *in, const struct ws_cell *cell, struc
 	write_sharers(cell, out);
 	write_pins(in, product, out);
 	if (product->wheel.file) {
-		ws_why_line(out, "store", "%s, built %s", product->wheel.file, product->wheel.date);
+		ws_why_line(out, "store", "%s%s%s", product->wheel.file,
+			product->wheel.date ? ", built " : "", product->wheel.date ? product->wheel.date : "");
 	}
 	if (!product->units) {
 		return;

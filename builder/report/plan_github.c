@@ -56,6 +56,7 @@ write_job(struct ws_json_writer *w, const struct job *job, struct ws_arena *a)
 	const struct ws_point *point = &cell->point;
 	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "name", name_of(cell, a));
+	ws_json_add_text(w, "cell", cell->name);
 	ws_json_add_text(
 		w, "package", ws_arena_printf(a, "%s==%s", cell->recipe->name, cell->recipe->version.text));
 	ws_json_add_text(w, "torch", point->torch ? point->torch->name : NULL);

@@ -1,7 +1,7 @@
 /**
  * plan_github.h - a plan as a job matrix for GitHub Actions
  *
- * {"include": [{"name", "package", "torch", "cuda", "arch", "python", "only", "cells"}, ...]} on one line,
+ * {"include": [{"name", "cell", "package", "torch", "cuda", "arch", "python", "only", "cells"}, ...]} on one line,
  * for `echo "matrix=$(wheelsmith plan --github ...)" >> "$GITHUB_OUTPUT"` and, in the job that builds,
  * `strategy: {matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}}` and
  * `wheelsmith build --matrix FILE --only '${{ matrix.only }}'`.

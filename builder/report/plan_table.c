@@ -65,7 +65,7 @@ make_row(const struct ws_cell *cell, struct ws_arena *a)
 		ws_arena_printf(a, "%s%s%s", torch ? torch->name : "–", unknown, abi ? abi : ""),
 		ws_arena_strdup(a, point->cuda ? point->cuda->name : "–"),
 		ws_arena_strdup(a, point->python->text),
-		ws_arena_strdup(a, ws_arch_set_text(&point->archs, a)),
+		ws_arena_strdup(a, point->archs.count > 0 ? ws_arch_set_text(&point->archs, a) : "–"),
 		ws_arena_printf(a, "%s%s", ws_decision_name(cell->decision), open),
 		ws_arena_strdup(a, cell->why),
 		ws_arena_strdup(a, cost_text(cell, a)),
