@@ -78,11 +78,11 @@ print_products(const struct ws_plan *plan, const struct args *args, struct ws_bu
 {
 	for (size_t i = 0; i < plan->product_count; i++) {
 		const struct ws_product *product = plan->products[i];
-		ws_buf_printf(got, "%s %s %s-%s%s, %s, for torch %s, %zu cells\n",
+		ws_buf_printf(got, "%s %s %s-%s%s, %s, for torch %s and CUDA %s, %zu cells\n",
 			product->recipe->distribution, product->version, product->python_tag, product->abi_tag,
 			product->pure ? "-any" : "", product->torch ? product->torch : "no torch of its own",
 			product->point.torch ? product->point.torch->version.text : "none",
-			product->cell_count);
+			product->point.cuda ? product->point.cuda->name : "none", product->cell_count);
 		if (args->keys) {
 			ws_buf_printf(
 				got, "    key %s\n", product->missing_pin ? product->missing_pin : product->key);
