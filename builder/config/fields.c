@@ -162,8 +162,8 @@ read_list(
 			return false;
 		}
 	}
-	*(void **)((char *)into + field->at) = items;
-	*(size_t *)((char *)into + field->count_at) = count;
+	memcpy((char *)into + field->at, &items, sizeof(items)); /* a pointer to any type */
+	memcpy((char *)into + field->count_at, &count, sizeof(count));
 	return !(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value);
 }
 
