@@ -3,8 +3,8 @@
 
     fault_server.py DIR LOG [CERT KEY]
 
-Serves the files below DIR with ranges, ETag and Last-Modified on two ports, and with CERT and KEY
-(PEM) on a third with TLS. When it listens it prints one line, "ready PORT OTHER TLS" (TLS is 0
+Serves the files below DIR (index.html for a folder) with ranges, ETag and Last-Modified on two
+ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready PORT OTHER TLS" (TLS is 0
 without a certificate). It ends when its stdin closes. Standard library only.
 
 A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, with these faults.
@@ -177,6 +177,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, rest):
         path = os.path.normpath(os.path.join(FOLDER, rest.lstrip("/")))
+        path += "/index.html" if rest.endswith("/") else ""
         if not path.startswith(os.path.normpath(FOLDER) + "/") or not os.path.isfile(path):
             return self.answer(404, b"no such file\n", {})
         with open(path, "rb") as stream:

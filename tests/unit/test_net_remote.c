@@ -58,7 +58,7 @@ reads(const struct world *w, struct ws_remote *r, const uint64_t (*at)[2], size_
 	for (size_t i = 0; i < count; i++) {
 		spans[i] =
 			(struct ws_span){.offset = at[i][0], .len = at[i][1], .take = gather, .self = &got};
-		if (at[i][0] + at[i][1] <= SIZE) {
+		if (at[i][0] <= SIZE && at[i][1] <= SIZE - at[i][0]) {
 			ws_buf_add(&expected, w->bytes + at[i][0], at[i][1]);
 		}
 	}
