@@ -69,6 +69,10 @@ static bool
 read_cxx_std(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	unsigned *std = into;
+	if (value->kind == WS_JSON_STRING) {
+		ws_type_err(r, value, "a number");
+		return ws_err_cure(r->err, "write 17 for C++17");
+	}
 	if (!ws_type_number.read(r, value, std)) {
 		return false;
 	}

@@ -58,7 +58,7 @@ static const struct ws_type type_glob = {
 static const struct ws_field glob_fields[] = {
 	{WS_ONE(struct ws_source_list, glob, "glob", type_glob), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_source_list, expected, "count", ws_type_number), .flags = WS_FIELD_REQUIRED,
-		.example = "80, the number of files that match"},
+		.example = "80"},
 };
 static const struct ws_table glob_table = {"a pattern", glob_fields, WS_LEN(glob_fields)};
 
