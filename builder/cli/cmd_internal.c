@@ -1,6 +1,7 @@
 /* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space or
  * on its clock. Not for people; not in --help. */
-#include "base/suggest.h"
+#include "build/judge.h"
+#include "build/pack.h"
 #include "cli/command.h"
 #include "sys/sweep.h"
 
@@ -17,12 +18,28 @@ sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct 
 	return true;
 }
 
+static bool
+check(
+	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
+{
+	return ws_judge_run(&s->out, err);
+}
+
+static bool
+pack(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
+	struct ws_err *err)
+{
+	return ws_pack_run(err);
+}
+
 struct entry {
 	const char *name;
 	ws_command_run_fn run;
 };
 
 static const struct entry entries[] = {
+	{"check", check},
+	{"pack", pack},
 	{"sweep", sweep},
 };
 
