@@ -129,7 +129,7 @@ static bool
 fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 	const struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
-	size_t most = 3 + order->recipe->patch_count + order->module_count;
+	size_t most = 2 + order->recipe->patch_count + order->module_count + order->check_count;
 	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, most);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count = 0;
@@ -143,8 +143,9 @@ fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 		inputs[count++] = (struct ws_input){
 			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
 	}
-	if (order->check) {
-		inputs[count++] = (struct ws_input){.name = "check.json", .from = order->check};
+	for (size_t i = 0; i < order->check_count; i++) {
+		const char *name = i ? ws_arena_printf(a, "check-%zu.json", i) : "check.json";
+		inputs[count++] = (struct ws_input){.name = name, .from = order->checks[i]};
 	}
 	action->inputs = inputs;
 	action->input_count = count;

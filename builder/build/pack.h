@@ -30,7 +30,8 @@ struct ws_pack_order {
 	const char *torch;      /**< "torch==2.5.*"; NULL: none */
 	const struct ws_pack_module *modules;
 	size_t module_count;
-	const struct ws_node *check; /**< its first output is what was measured; NULL: no module */
+	const struct ws_node *const *checks; /**< must have passed; what the first measured is used */
+	size_t check_count;                  /**< 0: no module */
 	const struct ws_sbom_part *parts;
 	size_t part_count;
 	/** Adds members to the open object of wheelsmith.json: kits, compiler, digests. */
