@@ -253,8 +253,8 @@ ws_git_line_open(struct ws_git_repo *repo, const char *url, const struct ws_git_
 	git_remote_connect_options options;
 	git_remote_connect_options_init(&options, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
 	options.callbacks = callbacks(line);
-	options.proxy_opts.type = GIT_PROXY_AUTO; /* https_proxy and its kin */
-	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	options.proxy_opts.type = GIT_PROXY_AUTO;            /* https_proxy and its kin */
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE; /* to other hosts, that is */
 	int code = git_remote_create_with_opts(&line->remote, url, &create);
 	if (code == 0) {
 		code = git_remote_connect_ext(line->remote, GIT_DIRECTION_FETCH, &options);

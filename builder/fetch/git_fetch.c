@@ -59,7 +59,8 @@ explain(struct flight *f, struct ws_err *err)
 	}
 	ws_err_set(err, WS_ERR_FETCH, "'%s' from '%s': %s", f->name, f->url, f->fault.words);
 	if (strstr(f->fault.words, "redirect")) {
-		ws_err_cure(err, "redirects are not followed; write the URL where the repository is now");
+		ws_err_cure(
+			err, "redirects to another host are not followed; write the URL where it is now");
 	} else if (f->fault.kind == WS_GIT_FAULT_LOGIN) {
 		ws_err_cure(err, "use a local folder or an archive for sources that need a login");
 	} else if (f->fault.kind == WS_GIT_FAULT_CERTIFICATE) {
