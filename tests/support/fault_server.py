@@ -25,6 +25,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
+    pad=K            K more bytes of white space at the end of an index page
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
 An index: any path that ends in /simple/NAME/ lists the files of DIR/files whose name starts with
@@ -169,11 +170,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def index(self, name):
         if not any(True for _ in index_files(name)):
             return self.answer(404, b"no such package\n", {})
+        pad = b" " * int(self.fault("pad") or 0)
         wants_json = "application/vnd.pypi.simple.v1+json" in self.headers.get("Accept", "")
         if "html" in self.faults or not (wants_json or "json" in self.faults):
-            return self.answer(200, index_html(name), {"Content-Type": "text/html; charset=utf-8"})
+            return self.answer(
+                200, index_html(name) + pad, {"Content-Type": "text/html; charset=utf-8"})
         return self.answer(
-            200, index_json(name), {"Content-Type": "application/vnd.pypi.simple.v1+json"})
+            200, index_json(name) + pad, {"Content-Type": "application/vnd.pypi.simple.v1+json"})
 
     def file(self, rest):
         path = os.path.normpath(os.path.join(FOLDER, rest.lstrip("/")))
