@@ -4,8 +4,10 @@
     fault_server.py DIR LOG [CERT KEY]
 
 Serves the files below DIR (index.html for a folder) with ranges, ETag and Last-Modified on two
-ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready PORT OTHER TLS" (TLS is 0
-without a certificate). It ends when its stdin closes. Standard library only.
+ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready
+PORT OTHER TLS" (TLS is 0 without a certificate). A line on its stdin makes it forget what was asked
+so far and empty LOG; it prints "ready ..." again then. It ends when its stdin closes. Standard
+library only.
 
 A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, with these faults.
 ":N" after a fault: only for the first N requests for that whole path.
@@ -321,10 +323,13 @@ def main():
     for server in servers:
         PORTS[server.name] = server.server_address[1]
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    open(LOG, "a", encoding="utf-8").close()
-    print("ready", PORTS["main"], PORTS["other"], PORTS.get("tls", 0), flush=True)
-    sys.stdin.buffer.read()
-    os._exit(0)
+    while True:
+        with LOCK:
+            SEEN.clear()
+            open(LOG, "w", encoding="utf-8").close()
+        print("ready", PORTS["main"], PORTS["other"], PORTS.get("tls", 0), flush=True)
+        if not sys.stdin.readline():
+            os._exit(0)
 
 
 PORTS = {}

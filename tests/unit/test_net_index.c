@@ -35,7 +35,6 @@ static void
 end_world(struct world *w)
 {
 	ws_http_close(w->http);
-	ws_served_stop(&w->s);
 }
 
 #define AUTO_WORLD __attribute__((cleanup(end_world)))
@@ -94,7 +93,7 @@ WS_TEST(absent_goes_on_and_broken_stops)
 	AUTO_WORLD struct world w = make_world(a);
 	static const char *const absent[] = {"/~status=404", "/~status=403"};
 	static const char *const broken[] = {
-		"/~status=500", "/~status=401", "/~type=text%2Fplain", "/~silent"};
+		"/~status=500", "/~status=401", "/~type=text%2Fplain", "/~cut=9"};
 	const struct ws_index_page **pages;
 	size_t count;
 	struct ws_err err = {0};
