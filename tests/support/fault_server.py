@@ -21,6 +21,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     slow=B           B bytes a second                    wrong[:N]    every byte of the body is another
     etag=change      another ETag each time              etag=weak    W/"..."
     etag=none        neither ETag nor Last-Modified      etag=once    another one from the 2nd request on
+    noif             If-Range is ignored
     redirect=N       N redirects, then the file          other        redirect to the other port
     loop             redirects without end               downgrade    redirect to plain http
     astray           redirect to ftp://                  auth=U:P     401 without this login
@@ -214,7 +215,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not found or self.fault("norange") is not None or found.group(0) == "bytes=-":
             return None
         condition = self.headers.get("If-Range")
-        if condition and condition not in (extra.get("ETag"), extra.get("Last-Modified")):
+        if "noif" not in self.faults and condition and condition not in (extra.get("ETag"), extra.get("Last-Modified")):
             return None
         if not found.group(1):
             return None if "nosuffix" in self.faults \

@@ -185,6 +185,19 @@ WS_TEST(a_file_that_changes_between_is_fetched_anew)
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 200"), 2);
 }
 
+/* Without a pin nothing but the tag would show that the rest is another file's. */
+WS_TEST(a_server_that_ignores_conditions_is_seen_through)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_download file = file_of(&w, "~noif,etag=once,cut=5000:1");
+	file.sha256 = NULL;
+	struct ws_err err;
+	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
+	assert_landed(&w, &file);
+	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 1);
+	assert_int_equal(ws_served_count(&w.s, "\"status\": 200"), 2);
+}
+
 WS_TEST(wrong_content_ranges_are_not_believed)
 {
 	AUTO_WORLD struct world w = make_world(a);

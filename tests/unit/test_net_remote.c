@@ -153,7 +153,8 @@ WS_TEST(a_server_that_stops_giving_ranges_is_told)
 	struct ws_err err;
 	assert_int_equal(open_remote(&w, "~late=1", 10000, &r, &err), WS_REMOTE_OPEN);
 	static const uint64_t at[][2] = {{0, 1000}};
-	static const char *const faults[] = {"~norange", "~range=start", "~range=short", "~range=star"};
+	static const char *const faults[] = {
+		"~norange", "~range=start", "~range=short", "~range=star", "~label=gzip"};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
 		r.no_ranges = false;
 		r.url = ws_served_url(&w.s, ws_arena_printf(a, "/%s/x.whl", faults[i]));
