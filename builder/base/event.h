@@ -21,7 +21,7 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
 	WS_EVENT_KIT_READY,      /**< subject: kit; detail: how it was come by */
-	WS_EVENT_QUEUE,          /**< total: actions of the graph; done: finished ones */
+	WS_EVENT_QUEUE, /**< done, total: actions; wall_ms: predicted rest; rss_bytes: held now */
 	WS_EVENT_ACTION_STARTED, /**< id, subject: unit; stage; rss_bytes: predicted; wall_ms: predicted */
 	WS_EVENT_ACTION_SAMPLED, /**< id, rss_bytes: held now */
 	WS_EVENT_ACTION_WAITS,   /**< id, subject; detail: for what */

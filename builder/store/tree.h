@@ -83,7 +83,10 @@ void ws_tree_abandon(struct ws_tree_builder *b);
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);
 
-/** The entry at @a path, or NULL. */
+/** qsort/bsearch comparison of entries by path. */
+int ws_tree_entry_cmp(const void *x, const void *y);
+
+/** The file at @a path, links on the way and at its end followed; NULL when there is none. */
 const struct ws_tree_entry *ws_tree_lookup(const struct ws_tree *tree, const char *path);
 
 /**

@@ -1,0 +1,198 @@
+/* members.c - see members.h. */
+#include "archive/members.h"
+
+#include "archive/refusal.h"
+#include "base/fs.h"
+
+#include <string.h>
+
+#define NAME_MOST 1024
+#define RATIO_FLOOR ((uint64_t)64 << 20)
+
+struct ws_members
+ws_members_begin(const char *archive, uint64_t archive_bytes, const struct ws_member_limits *limits,
+	struct ws_arena *a)
+{
+	struct ws_members m = {.a = a, .archive = archive, .archive_bytes = archive_bytes};
+	m.limits = limits ? *limits : (struct ws_member_limits){0};
+	m.limits.members = m.limits.members ? m.limits.members : 200000;
+	m.limits.total_bytes = m.limits.total_bytes ? m.limits.total_bytes : (uint64_t)16 << 30;
+	m.limits.ratio = m.limits.ratio ? m.limits.ratio : 200;
+	return m;
+}
+
+bool
+ws_members_refuse(struct ws_members *m, struct ws_err *err, const char *rule, const char *name,
+	const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	ws_refusal(err, m->archive, "archive", rule, name, format, values);
+	va_end(values);
+	return false;
+}
+
+char *
+ws_member_plain_name(const char *name, struct ws_arena *a)
+{
+	while (name[0] == '.' && name[1] == '/') {
+		name += 2 + strspn(name + 2, "/");
+	}
+	size_t len = strlen(name);
+	while (len > 1 && name[len - 1] == '/') {
+		len--;
+	}
+	if (len == 0 || (len == 1 && name[0] == '.')) {
+		return NULL;
+	}
+	return ws_arena_copy(a, name, len);
+}
+
+static bool
+check_name(struct ws_members *m, const char *name, struct ws_err *err)
+{
+	if (strlen(name) > NAME_MOST) {
+		return ws_members_refuse(m, err, "name-text", name, "it has %zu bytes", strlen(name));
+	}
+	for (const char *c = name; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+			return ws_members_refuse(m, err, "name-text", name, "it holds a control character");
+		}
+	}
+	if (!ws_path_is_inside(name)) {
+		return ws_members_refuse(m, err, "name-path", name,
+			"it is absolute, leaves the folder or is not in its plain form");
+	}
+	return true;
+}
+
+static const char *
+kind_name(enum ws_member_kind kind)
+{
+	static const char *const names[] = {"a file", "a link", "a hard link", "a folder"};
+	return names[kind];
+}
+
+/* Lets in the folders above @a name that no member announced. */
+static bool
+enter_parents(struct ws_members *m, const char *name, struct ws_err *err)
+{
+	for (const char *slash = name; (slash = strchr(slash, '/')); slash++) {
+		const char *folder = ws_arena_copy(m->a, name, (size_t)(slash - name));
+		struct ws_member_seen *seen = ws_map_get(&m->seen, folder);
+		if (seen && seen->kind != WS_MEMBER_FOLDER) {
+			return ws_members_refuse(
+				m, err, "through", name, "'%s' is %s", folder, kind_name(seen->kind));
+		}
+		if (!seen) {
+			seen = WS_NEW(m->a, struct ws_member_seen);
+			seen->kind = WS_MEMBER_FOLDER;
+			ws_map_put(&m->seen, folder, seen, m->a);
+		}
+	}
+	return true;
+}
+
+static bool
+check_again(struct ws_members *m, const struct ws_member *member,
+	const struct ws_member_seen *before, struct ws_err *err)
+{
+	if (before->kind != member->kind) {
+		return ws_members_refuse(m, err, "duplicate", member->name, "it was %s before, now %s",
+			kind_name(before->kind), kind_name(member->kind));
+	}
+	if (before->executable != member->executable || !ws_same(before->target, member->target)) {
+		return ws_members_refuse(
+			m, err, "duplicate", member->name, "its mode or target was another one before");
+	}
+	return true;
+}
+
+struct ws_member_seen *
+ws_members_enter(struct ws_members *m, const struct ws_member *member, struct ws_err *err)
+{
+	if (++m->count > m->limits.members) {
+		ws_members_refuse(m, err, "amount", member->name, "it has more than %ju members",
+			(uintmax_t)m->limits.members);
+		return NULL;
+	}
+	if (!check_name(m, member->name, err)) {
+		return NULL;
+	}
+	struct ws_member_seen *seen = ws_map_get(&m->seen, member->name);
+	if (seen) {
+		seen->again = true;
+		return check_again(m, member, seen, err) ? seen : NULL;
+	}
+	if (!enter_parents(m, member->name, err)) {
+		return NULL;
+	}
+	seen = WS_NEW(m->a, struct ws_member_seen);
+	seen->kind = member->kind;
+	seen->executable = member->executable;
+	seen->target = ws_arena_strdup(m->a, member->target);
+	ws_map_put(&m->seen, ws_arena_strdup(m->a, member->name), seen, m->a);
+	return seen;
+}
+
+/*
+ * Folders above the link are real ones (rule `through`), so each ".." in front goes up exactly
+ * one. A ".." behind a name could go up from wherever a link of that name leads.
+ */
+static bool
+stays_inside(const char *name, const char *target)
+{
+	size_t depth = 0;
+	for (const char *c = name; *c; c++) {
+		depth += *c == '/';
+	}
+	while (strncmp(target, "./", 2) == 0) {
+		target += 2;
+	}
+	while (strncmp(target, "../", 3) == 0) {
+		if (depth == 0) {
+			return false;
+		}
+		depth--;
+		target += 3;
+	}
+	if (strcmp(target, "..") == 0) {
+		return depth > 1;
+	}
+	return ws_path_is_inside(target);
+}
+
+bool
+ws_members_check_link(struct ws_members *m, const struct ws_member *member, struct ws_err *err)
+{
+	if (member->kind == WS_MEMBER_LINK && !stays_inside(member->name, member->target)) {
+		return ws_members_refuse(m, err, "link", member->name,
+			"its target '%s' is absolute, leaves the folder or is not in its plain form",
+			member->target);
+	}
+	if (member->kind == WS_MEMBER_TWIN) {
+		const struct ws_member_seen *twin = ws_map_get(&m->seen, member->target);
+		if (!twin || twin->kind != WS_MEMBER_FILE || !twin->taken) {
+			return ws_members_refuse(m, err, "link", member->name,
+				"it is a hard link to '%s', which was no file before it", member->target);
+		}
+	}
+	return true;
+}
+
+bool
+ws_members_add_bytes(struct ws_members *m, const char *name, uint64_t bytes, struct ws_err *err)
+{
+	if (bytes > m->limits.total_bytes - m->total_bytes) {
+		return ws_members_refuse(m, err, "amount", name, "its contents are larger than %ju bytes",
+			(uintmax_t)m->limits.total_bytes);
+	}
+	m->total_bytes += bytes;
+	if (m->archive_bytes > 0 && m->total_bytes > RATIO_FLOOR
+		&& m->total_bytes / m->limits.ratio > m->archive_bytes) {
+		return ws_members_refuse(m, err, "amount", name,
+			"its contents are more than %ju times as large as the archive",
+			(uintmax_t)m->limits.ratio);
+	}
+	return true;
+}

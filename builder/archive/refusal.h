@@ -1,0 +1,21 @@
+/**
+ * refusal.h - how a hostile or broken archive is told
+ *
+ * One wording for every reader: archive, rule, member, detail. Names come from strangers, so
+ * what a terminal would obey becomes '?'.
+ */
+#ifndef WS_ARCHIVE_REFUSAL_H
+#define WS_ARCHIVE_REFUSAL_H
+
+#include "base/err.h"
+
+#include <stdarg.h>
+
+/**
+ * "'x.whl' breaks the zip rule 'overlap' at 'a/b.h': detail". @a what is "zip", "archive", ...;
+ * @a member may be NULL. WS_ERR_FETCH. Returns false.
+ */
+bool ws_refusal(struct ws_err *err, const char *archive, const char *what, const char *rule,
+	const char *member, const char *format, va_list values) WS_PRINTF(6, 0);
+
+#endif

@@ -1,0 +1,287 @@
+/* unpack.c - the door to libarchive. It decodes; what is let in is decided by members.c. */
+#include "archive/unpack.h"
+
+#include "base/fs.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <errno.h>
+#include <locale.h>
+#include <string.h>
+
+#define PIECE_BYTES ((size_t)64 << 10)
+
+struct unpack {
+	struct archive *outer; /* the file */
+	struct archive *inner; /* data.tar in a .deb, else NULL */
+	struct ws_members members;
+	struct ws_arena *a;
+	struct ws_unpack_sink *sink;
+	char packed[PIECE_BYTES];   /* of data.tar, on its way to the inner reader */
+	char contents[PIECE_BYTES]; /* of a member */
+};
+
+bool
+ws_unpack_format_of(const char *file, enum ws_unpack_format *format)
+{
+	static const struct {
+		const char *suffix;
+		enum ws_unpack_format format;
+	} suffixes[] = {
+		{".tar.gz", WS_UNPACK_TAR},
+		{".tgz", WS_UNPACK_TAR},
+		{".tar.xz", WS_UNPACK_TAR},
+		{".tar.zst", WS_UNPACK_TAR},
+		{".tar.bz2", WS_UNPACK_TAR},
+		{".tar", WS_UNPACK_TAR},
+		{".deb", WS_UNPACK_DEB},
+		{".zip", WS_UNPACK_ZIP},
+	};
+	for (size_t i = 0; i < WS_LEN(suffixes); i++) {
+		if (ws_ends_with(file, suffixes[i].suffix)) {
+			*format = suffixes[i].format;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What libarchive itself complained about. */
+static bool
+refuse_format(struct unpack *u, struct archive *archive, const char *name, struct ws_err *err)
+{
+	const char *why = archive_error_string(archive);
+	return ws_members_refuse(
+		&u->members, err, "format", name, "%s", why ? why : "it cannot be read");
+}
+
+/*
+ * Each of these says ARCHIVE_WARN when it would run a program instead of decoding by itself; a
+ * stranger's archive starts no programs here.
+ */
+static bool
+choose_formats(struct archive *archive, enum ws_unpack_format format)
+{
+	if (format == WS_UNPACK_ZIP) {
+		return archive_read_support_format_zip(archive) == ARCHIVE_OK;
+	}
+	if (format == WS_UNPACK_DEB) {
+		return archive_read_support_format_ar(archive) == ARCHIVE_OK;
+	}
+	return archive_read_support_format_tar(archive) == ARCHIVE_OK
+		&& archive_read_support_filter_gzip(archive) == ARCHIVE_OK
+		&& archive_read_support_filter_bzip2(archive) == ARCHIVE_OK
+		&& archive_read_support_filter_xz(archive) == ARCHIVE_OK
+		&& archive_read_support_filter_lzma(archive) == ARCHIVE_OK
+		&& archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
+}
+
+static struct archive *
+make_reader(enum ws_unpack_format format, struct ws_err *err)
+{
+	struct archive *archive = archive_read_new();
+	if (!archive || !choose_formats(archive, format)) {
+		archive_read_free(archive);
+		ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot decode all that is needed (%s)",
+			archive_version_details());
+		return NULL;
+	}
+	return archive;
+}
+
+/* Bytes of data.tar, for the inner reader. */
+static la_ssize_t
+read_outer(struct archive *inner, void *self, const void **bytes)
+{
+	struct unpack *u = self;
+	la_ssize_t got = archive_read_data(u->outer, u->packed, sizeof(u->packed));
+	if (got < 0) {
+		archive_set_error(inner, EIO, "%s", archive_error_string(u->outer));
+		return -1;
+	}
+	*bytes = u->packed;
+	return got;
+}
+
+/* Goes to data.tar.* and opens it: deb(5), members debian-binary, control.tar.*, data.tar.*. */
+static bool
+open_data(struct unpack *u, struct ws_err *err)
+{
+	struct archive_entry *entry;
+	for (;;) {
+		int code = archive_read_next_header(u->outer, &entry);
+		if (code == ARCHIVE_EOF) {
+			return ws_members_refuse(&u->members, err, "format", NULL, "it holds no data.tar");
+		}
+		if (code < ARCHIVE_WARN) {
+			return refuse_format(u, u->outer, NULL, err);
+		}
+		if (ws_starts_with(archive_entry_pathname(entry), "data.tar")) {
+			break;
+		}
+	}
+	u->inner = make_reader(WS_UNPACK_TAR, err);
+	if (!u->inner) {
+		return false;
+	}
+	if (archive_read_open(u->inner, u, NULL, read_outer, NULL) != ARCHIVE_OK) {
+		return refuse_format(u, u->inner, NULL, err);
+	}
+	return true;
+}
+
+static bool
+read_kind(
+	struct unpack *u, struct archive_entry *entry, struct ws_member *member, struct ws_err *err)
+{
+	const char *twin = archive_entry_hardlink(entry);
+	if (twin) {
+		member->kind = WS_MEMBER_TWIN;
+		member->target = ws_member_plain_name(twin, u->a);
+		return member->target
+			|| ws_members_refuse(&u->members, err, "link", member->name, "a hard link to itself");
+	}
+	switch (archive_entry_filetype(entry)) {
+	case AE_IFREG:
+		member->kind = WS_MEMBER_FILE;
+		member->executable = archive_entry_perm(entry) & 0111;
+		return true;
+	case AE_IFLNK:
+		member->kind = WS_MEMBER_LINK;
+		member->target = archive_entry_symlink(entry);
+		return member->target
+			|| ws_members_refuse(&u->members, err, "link", member->name, "it has no target");
+	case AE_IFDIR:
+		member->kind = WS_MEMBER_FOLDER;
+		return true;
+	default:
+		return ws_members_refuse(&u->members, err, "type", member->name,
+			"it is a device, a pipe, a socket or something unknown");
+	}
+}
+
+/* A file's contents: to the sink the first time, else only compared with what came then. */
+static bool
+take_contents(struct unpack *u, struct archive *archive, const struct ws_member *member,
+	struct ws_member_seen *seen, struct ws_err *err)
+{
+	bool first = !seen->again;
+	struct ws_hasher *h = ws_hasher_make();
+	bool fine = true;
+	la_ssize_t got = 0;
+	char *piece = u->contents;
+	while (fine && (got = archive_read_data(archive, piece, PIECE_BYTES)) > 0) {
+		ws_hasher_add(h, piece, (size_t)got);
+		fine = ws_members_add_bytes(&u->members, member->name, (uint64_t)got, err)
+			&& (!first || u->sink->bytes(u->sink, piece, (size_t)got, err));
+	}
+	struct ws_digest digest = ws_hasher_finish(h);
+	if (fine && got < 0) {
+		return refuse_format(u, archive, member->name, err);
+	}
+	if (!fine) {
+		return false;
+	}
+	if (first) {
+		seen->digest = digest;
+		seen->taken = true;
+		return u->sink->end(u->sink, err);
+	}
+	return ws_digest_eq(&digest, &seen->digest)
+		|| ws_members_refuse(
+			&u->members, err, "duplicate", member->name, "its contents were others before");
+}
+
+static bool
+take_member(
+	struct unpack *u, struct archive *archive, struct archive_entry *entry, struct ws_err *err)
+{
+	const char *raw = archive_entry_pathname(entry);
+	if (!raw) {
+		return ws_members_refuse(&u->members, err, "name-text", NULL, "a name is not readable");
+	}
+	struct ws_member member = {.name = ws_member_plain_name(raw, u->a)};
+	if (!member.name) {
+		return true;
+	}
+	if (!read_kind(u, entry, &member, err)) {
+		return false;
+	}
+	struct ws_member_seen *seen = ws_members_enter(&u->members, &member, err);
+	if (!seen) {
+		return false;
+	}
+	if (u->sink->wants && !u->sink->wants(u->sink, &member)) {
+		return true;
+	}
+	if (!ws_members_check_link(&u->members, &member, err)) {
+		return false;
+	}
+	if (!seen->again && !u->sink->begin(u->sink, &member, err)) {
+		return false;
+	}
+	return member.kind != WS_MEMBER_FILE || take_contents(u, archive, &member, seen, err);
+}
+
+static bool
+take_members(struct unpack *u, struct archive *archive, struct ws_err *err)
+{
+	struct archive_entry *entry;
+	for (;;) {
+		int code = archive_read_next_header(archive, &entry);
+		if (code == ARCHIVE_EOF) {
+			return true;
+		}
+		if (code < ARCHIVE_WARN) {
+			return refuse_format(u, archive, NULL, err);
+		}
+		if (!take_member(u, archive, entry, err)) {
+			return false;
+		}
+	}
+}
+
+static bool
+unpack_file(struct unpack *u, const char *path, enum ws_unpack_format format, struct ws_err *err)
+{
+	u->outer = make_reader(format, err);
+	if (!u->outer) {
+		return false;
+	}
+	if (archive_read_open_filename(u->outer, path, PIECE_BYTES) != ARCHIVE_OK) {
+		return refuse_format(u, u->outer, NULL, err);
+	}
+	if (format == WS_UNPACK_DEB && !open_data(u, err)) {
+		return false;
+	}
+	return take_members(u, u->inner ? u->inner : u->outer, err);
+}
+
+bool
+ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
+	const struct ws_member_limits *limits, struct ws_unpack_sink *sink, struct ws_err *err)
+{
+	struct stat status;
+	if (stat(path, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	}
+	/* libarchive converts names through the locale; this thread's shall be UTF-8 meanwhile. */
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct unpack *u = WS_NEW(a, struct unpack);
+	u->a = a;
+	u->sink = sink;
+	u->members = ws_members_begin(name, (uint64_t)status.st_size, limits, a);
+	bool fine = unpack_file(u, path, format, err);
+	archive_read_free(u->inner);
+	archive_read_free(u->outer);
+
+	if (utf8) {
+		uselocale(before);
+		freelocale(utf8);
+	}
+	return fine;
+}

@@ -1,0 +1,134 @@
+/**
+ * zip.h - a strict reader of zip archives, local or remote
+ *
+ * Two readers that understand one archive differently are how a wheel shows one face to a judge
+ * and another to pip. So an archive has to follow every rule of a table (enum ws_zip_rule), which
+ * together leave one way to read it: the central directory and the local headers tell the same,
+ * entries follow one another without gap or overlap from the first byte on, and names are plain
+ * paths below a folder. An archive that breaks a rule is an error that names entry and rule.
+ *
+ * Reads from a struct ws_source, so members of a remote wheel cost a few range requests. Does not
+ * write files: bytes go to a struct ws_zip_sink. Writing zips is wheel/'s.
+ *
+ * Format: PKWARE's APPNOTE.TXT 6.3.10. zip64 is read; encryption, spanning, methods other than
+ * stored and deflated, links and devices are not.
+ */
+#ifndef WS_ARCHIVE_ZIP_H
+#define WS_ARCHIVE_ZIP_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/source.h"
+
+#include <sys/types.h>
+
+/** What an archive has to be like; ws_zip_rule_name and ws_zip_rule_meaning put it in words. */
+enum ws_zip_rule {
+	WS_ZIP_SOUND, /**< no rule was broken */
+	WS_ZIP_END_RECORD,
+	WS_ZIP_TRAILING_DATA,
+	WS_ZIP_COMMENT,
+	WS_ZIP_ONE_DISK,
+	WS_ZIP_ZIP64,
+	WS_ZIP_DIRECTORY,
+	WS_ZIP_COUNT,
+	WS_ZIP_LIMIT,
+	WS_ZIP_ENCRYPTED,
+	WS_ZIP_FLAGS,
+	WS_ZIP_METHOD,
+	WS_ZIP_EXTRA,
+	WS_ZIP_NAME_TEXT,
+	WS_ZIP_NAME_PATH,
+	WS_ZIP_TYPE,
+	WS_ZIP_DUPLICATE,
+	WS_ZIP_FILE_AS_FOLDER,
+	WS_ZIP_PREFIX,
+	WS_ZIP_OVERLAP,
+	WS_ZIP_GAP,
+	WS_ZIP_BOMB,
+	WS_ZIP_LOCAL_HEADER,
+	WS_ZIP_LOCAL_NAME,
+	WS_ZIP_LOCAL_FIELDS,
+	WS_ZIP_DESCRIPTOR,
+	WS_ZIP_DEFLATE,
+	WS_ZIP_SIZE,
+	WS_ZIP_CRC,
+	WS_ZIP_RULES, /**< how many there are */
+};
+
+/** One member. Its bytes, headers included, are [offset, end) of the archive. */
+struct ws_zip_entry {
+	const char *name;      /**< '/' between parts; a folder's ends in '/' */
+	uint64_t offset;       /**< of its local header */
+	uint64_t end;          /**< where the next entry, or the directory, begins */
+	uint64_t packed_bytes; /**< of its data */
+	uint64_t size_bytes;   /**< of its contents */
+	uint32_t crc;
+	uint16_t method; /**< 0 stored, 8 deflated */
+	uint16_t flags;  /**< general purpose bits, APPNOTE 4.4.4 */
+	mode_t mode;     /**< permissions and type as Unix writes them; 0 when it has none */
+	bool is_dir;
+};
+
+/** Where to stop. Zero members mean the default. */
+struct ws_zip_limits {
+	uint64_t entries;         /**< default 200,000 (torch has 13,000) */
+	uint64_t directory_bytes; /**< default 64 MiB (torch: 1.3 MB) */
+	uint64_t total_bytes;     /**< contents of all entries together; default 16 GiB */
+	uint64_t ratio;           /**< contents to packed, entries above 1 MiB; default 250 */
+	uint64_t tail_bytes; /**< how much of the end to ask for first; default the least, 64 KiB */
+};
+
+/** An open archive. Borrows the source. */
+struct ws_zip {
+	struct ws_source *source;
+	struct ws_zip_limits limits;
+	const struct ws_zip_entry *entries; /**< in the order of the archive */
+	size_t count;
+	uint64_t total_bytes;                      /**< contents of all entries */
+	const struct ws_zip_entry *const *by_name; /**< the same, sorted by name, '/' before all else */
+	enum ws_zip_rule broken;                   /**< the rule that the last error was about */
+};
+
+/**
+ * Takes the members that were asked for. `begin`, `bytes` and `end` come in the order of the
+ * archive, one member after the other; `end` only once sizes and CRC proved right, so what a
+ * failed read left before it is to be thrown away. The first member of the caller's own struct.
+ */
+struct ws_zip_sink {
+	bool (*begin)(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err);
+	bool (*bytes)(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err);
+	bool (*end)(struct ws_zip_sink *self, struct ws_err *err);
+};
+
+/** Gap at which one read is cheaper than two: torch's headers then are a single range. */
+#define WS_ZIP_GAP_BYTES ((uint64_t)64 << 10)
+
+/**
+ * Reads the directory and checks every rule that needs no entry's own bytes. Two reads of the
+ * source, one when the directory lies in the tail. @a limits may be NULL. Entries are @a a's.
+ */
+bool ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct ws_arena *a,
+	struct ws_zip *zip, struct ws_err *err);
+
+/** The entry of this exact name, or NULL. */
+const struct ws_zip_entry *ws_zip_find(const struct ws_zip *zip, const char *name);
+
+/**
+ * Reads the @a count entries, in the order of the archive, each once: those nearer to each other
+ * than @a gap_bytes in one span, all spans in one call of the source. Sorts @a entries.
+ */
+bool ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
+	uint64_t gap_bytes, struct ws_zip_sink *sink, struct ws_err *err);
+
+/** Appends one entry's contents, at most @a limit bytes, to @a out. */
+bool ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit,
+	struct ws_buf *out, struct ws_err *err);
+
+/** "overlap". */
+const char *ws_zip_rule_name(enum ws_zip_rule rule);
+
+/** "entries do not share bytes". */
+const char *ws_zip_rule_meaning(enum ws_zip_rule rule);
+
+#endif

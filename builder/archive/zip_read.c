@@ -1,0 +1,336 @@
+/* zip_read.c - the bytes of entries. A source streams spans into a small machine that knows where
+ * it is: before an entry, in its local header [4.3.7], in its data, in its descriptor [4.3.9]. */
+#include "archive/inflate.h"
+#include "archive/zip_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum phase {
+	BEFORE, /* bytes of entries that nobody asked for */
+	HEADER, /* the fixed part of a local header */
+	NAMES,  /* its name and extra fields */
+	DATA,
+	AFTER, /* a data descriptor, or nothing */
+};
+
+struct reader {
+	struct ws_zip *zip;
+	struct ws_zip_sink *sink;
+	const struct ws_zip_entry *const *wanted; /* in the order of the archive */
+	size_t wanted_count, current;
+	const struct ws_span *spans;
+	size_t span_count;
+	size_t span;      /* the one whose bytes come now */
+	uint64_t span_at; /* how many of them came */
+	enum phase phase;
+	uint64_t left;        /* bytes of this phase that have not come */
+	struct ws_buf record; /* what HEADER, NAMES and AFTER gather */
+	struct ws_inflate *inflate;
+	bool inflated;       /* the deflate stream has ended */
+	uint64_t made_bytes; /* contents so far */
+	uint32_t crc;        /* of them */
+};
+
+static const struct ws_zip_entry *
+entry_of(const struct reader *r)
+{
+	return r->wanted[r->current];
+}
+
+/* Before the next wanted entry; @a at is the offset of the next byte. */
+static void
+await_entry(struct reader *r, uint64_t at)
+{
+	r->phase = BEFORE;
+	r->left = r->current < r->wanted_count ? entry_of(r)->offset - at : UINT64_MAX;
+}
+
+static void
+enter(struct reader *r, enum phase phase, uint64_t bytes)
+{
+	r->phase = phase;
+	r->left = bytes;
+}
+
+static bool
+end_header(struct reader *r, struct ws_err *err)
+{
+	const unsigned char *at = (const unsigned char *)r->record.data;
+	const struct ws_zip_entry *entry = entry_of(r);
+	if (ws_zip_u32(at) != ZIP_LOCAL_MAGIC) {
+		return ws_zip_break(r->zip, WS_ZIP_LOCAL_HEADER, entry->name, err, "there is none at %ju",
+			(uintmax_t)entry->offset);
+	}
+	uint64_t own = ZIP_LOCAL_BYTES + ws_zip_u16(at + 26) + ws_zip_u16(at + 28);
+	uint64_t room = entry->end - entry->offset;
+	if (own > room || room - own < entry->packed_bytes) {
+		return ws_zip_break(r->zip, WS_ZIP_OVERLAP, entry->name, err,
+			"its header of %ju bytes and its data do not end before %ju", (uintmax_t)own,
+			(uintmax_t)entry->end);
+	}
+	enter(r, NAMES, own - ZIP_LOCAL_BYTES);
+	return true;
+}
+
+static bool
+end_names(struct reader *r, struct ws_err *err)
+{
+	const struct ws_zip_entry *entry = entry_of(r);
+	if (!ws_zip_check_local(r->zip, entry, ws_buf_str(&r->record), err)) {
+		return false;
+	}
+	r->made_bytes = 0;
+	r->crc = 0;
+	r->inflated = entry->method == 0;
+	ws_inflate_start(r->inflate);
+	enter(r, DATA, entry->packed_bytes);
+	return r->sink->begin(r->sink, entry, err);
+}
+
+static bool
+give(struct reader *r, struct ws_str made, struct ws_err *err)
+{
+	const struct ws_zip_entry *entry = entry_of(r);
+	if (made.n == 0) {
+		return true;
+	}
+	if (made.n > entry->size_bytes - r->made_bytes) {
+		return ws_zip_break(r->zip, WS_ZIP_SIZE, entry->name, err,
+			"more contents than the %ju bytes it should have", (uintmax_t)entry->size_bytes);
+	}
+	r->made_bytes += made.n;
+	r->crc = ws_crc32(r->crc, made.s, made.n);
+	return r->sink->bytes(r->sink, made.s, made.n, err);
+}
+
+static bool
+take_data(struct reader *r, struct ws_str in, struct ws_err *err)
+{
+	if (entry_of(r)->method == 0) {
+		return give(r, in, err);
+	}
+	enum ws_inflate_state state = WS_INFLATE_FULL;
+	while (!r->inflated && state == WS_INFLATE_FULL) {
+		struct ws_str made;
+		state = ws_inflate_step(r->inflate, &in, &made);
+		if (state == WS_INFLATE_BAD) {
+			return ws_zip_break(r->zip, WS_ZIP_DEFLATE, entry_of(r)->name, err,
+				"bad data after %ju bytes of contents", (uintmax_t)r->made_bytes);
+		}
+		r->inflated = state == WS_INFLATE_DONE;
+		if (!give(r, made, err)) {
+			return false;
+		}
+	}
+	if (in.n > 0) {
+		return ws_zip_break(r->zip, WS_ZIP_DEFLATE, entry_of(r)->name, err,
+			"its data goes on after the end of the stream");
+	}
+	return true;
+}
+
+static bool
+end_data(struct reader *r, struct ws_err *err)
+{
+	const struct ws_zip_entry *entry = entry_of(r);
+	if (!r->inflated) {
+		return ws_zip_break(
+			r->zip, WS_ZIP_DEFLATE, entry->name, err, "its data ends before the stream does");
+	}
+	if (r->made_bytes != entry->size_bytes) {
+		return ws_zip_break(r->zip, WS_ZIP_SIZE, entry->name, err, "%ju bytes instead of %ju",
+			(uintmax_t)r->made_bytes, (uintmax_t)entry->size_bytes);
+	}
+	if (r->crc != entry->crc) {
+		return ws_zip_break(
+			r->zip, WS_ZIP_CRC, entry->name, err, "%08x instead of %08x", r->crc, entry->crc);
+	}
+	uint64_t rest = entry->end - entry->offset - r->record.len - entry->packed_bytes;
+	ws_buf_clear(&r->record);
+	enter(r, AFTER, rest);
+	return true;
+}
+
+static bool
+end_entry(struct reader *r, struct ws_err *err)
+{
+	const struct ws_zip_entry *entry = entry_of(r);
+	if (!ws_zip_check_descriptor(r->zip, entry, ws_buf_str(&r->record), err)) {
+		return false;
+	}
+	if (!r->sink->end(r->sink, err)) {
+		return false;
+	}
+	r->current++;
+	await_entry(r, entry->end);
+	return true;
+}
+
+/* Ends the phases that need no more bytes. */
+static bool
+advance(struct reader *r, struct ws_err *err)
+{
+	while (r->left == 0) {
+		bool fine = true;
+		switch (r->phase) {
+		case BEFORE:
+			ws_buf_clear(&r->record);
+			enter(r, HEADER, ZIP_LOCAL_BYTES);
+			break;
+		case HEADER:
+			fine = end_header(r, err);
+			break;
+		case NAMES:
+			fine = end_names(r, err);
+			break;
+		case DATA:
+			fine = end_data(r, err);
+			break;
+		case AFTER:
+			fine = end_entry(r, err);
+			break;
+		}
+		if (!fine) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+take_piece(struct reader *r, struct ws_str piece, struct ws_err *err)
+{
+	r->left -= piece.n;
+	if (r->phase == DATA) {
+		return take_data(r, piece, err);
+	}
+	if (r->phase != BEFORE) {
+		ws_buf_add(&r->record, piece.s, piece.n);
+	}
+	return true;
+}
+
+/* The source's bytes; they come in the order of the spans. */
+static bool
+take(void *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct reader *r = self;
+	struct ws_str in = {bytes, len};
+	if (len > 0 && r->span_at == r->spans[r->span].len && r->span + 1 < r->span_count) {
+		r->span++;
+		r->span_at = 0;
+		await_entry(r, r->spans[r->span].offset);
+	}
+	if (len > r->spans[r->span].len - r->span_at) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' gave more bytes than it was asked for",
+			r->zip->source->name);
+	}
+	r->span_at += len;
+	while (in.n > 0) {
+		if (!advance(r, err)) {
+			return false;
+		}
+		size_t n = r->left < in.n ? (size_t)r->left : in.n;
+		if (!take_piece(r, (struct ws_str){in.s, n}, err)) {
+			return false;
+		}
+		in = (struct ws_str){in.s + n, in.n - n};
+	}
+	return advance(r, err);
+}
+
+static int
+cmp_order(const void *x, const void *y)
+{
+	const struct ws_zip_entry *const *a = x;
+	const struct ws_zip_entry *const *b = y;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Entries nearer than the gap share a span. */
+static size_t
+merge_spans(struct reader *r, uint64_t gap_bytes, struct ws_span *spans)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < r->wanted_count; i++) {
+		const struct ws_zip_entry *entry = r->wanted[i];
+		struct ws_span *last = count > 0 ? &spans[count - 1] : NULL;
+		if (last && entry->offset - (last->offset + last->len) <= gap_bytes) {
+			last->len = entry->end - last->offset;
+		} else {
+			spans[count++] = (struct ws_span){entry->offset, entry->end - entry->offset, take, r};
+		}
+	}
+	return count;
+}
+
+bool
+ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
+	uint64_t gap_bytes, struct ws_zip_sink *sink, struct ws_err *err)
+{
+	if (count == 0) {
+		return true;
+	}
+	qsort(entries, count, sizeof(*entries), cmp_order);
+	size_t once = 1;
+	for (size_t i = 1; i < count; i++) {
+		if (entries[i] != entries[once - 1]) {
+			entries[once++] = entries[i];
+		}
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_span *spans = WS_NEW_N(a, struct ws_span, once);
+	struct reader r = {
+		.zip = zip, .sink = sink, .wanted = entries, .wanted_count = once, .spans = spans};
+	r.inflate = ws_inflate_make();
+	r.span_count = merge_spans(&r, gap_bytes, spans);
+	await_entry(&r, spans[0].offset);
+	bool fine = zip->source->read(zip->source, spans, r.span_count, err);
+	if (fine && r.current != once) {
+		fine = ws_err_set(
+			err, WS_ERR_INTERNAL, "'%s' gave fewer bytes than it was asked for", zip->source->name);
+	}
+	ws_buf_release(&r.record);
+	ws_inflate_drop(r.inflate);
+	return fine;
+}
+
+/* A sink that gathers one small member. */
+struct loader {
+	struct ws_zip_sink sink;
+	struct ws_buf *out;
+};
+
+static bool
+load_begin(struct ws_zip_sink *self WS_UNUSED, const struct ws_zip_entry *entry WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	return true;
+}
+
+static bool
+load_bytes(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+{
+	ws_buf_add(((struct loader *)self)->out, bytes, len);
+	return true;
+}
+
+static bool
+load_end(struct ws_zip_sink *self WS_UNUSED, struct ws_err *err WS_UNUSED)
+{
+	return true;
+}
+
+bool
+ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit, struct ws_buf *out,
+	struct ws_err *err)
+{
+	if (entry->size_bytes > limit) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"'%s' in '%s' has %ju bytes, more than the %zu that make sense", entry->name,
+			zip->source->name, (uintmax_t)entry->size_bytes, limit);
+	}
+	struct loader loader = {{load_begin, load_bytes, load_end}, out};
+	return ws_zip_read(zip, &entry, 1, 0, &loader.sink, err);
+}

@@ -1,0 +1,19 @@
+/**
+ * headers.h - what a compilation depended on
+ *
+ * The trace of compile actions: the dependency file says what was read; the texts of what was read
+ * say which names, on earlier search folders, must not appear, and what __has_include asked.
+ */
+#ifndef WS_COMPILE_HEADERS_H
+#define WS_COMPILE_HEADERS_H
+
+#include "engine/action.h"
+
+/** Name of the dependency file that every compile command must be told to write. */
+#define WS_COMPILE_DEPFILE "unit.d"
+
+/** For struct ws_action.trace. The commands must be given -Wdate-time. */
+bool ws_headers_trace(const struct ws_action *action, const char *work, const char *log,
+	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);
+
+#endif

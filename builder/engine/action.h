@@ -1,0 +1,100 @@
+/**
+ * action.h - one command: the thing that is keyed, cached and run
+ *
+ * Compiling, linking, judging and packing are all actions. An action names its files by canonical
+ * names, relative to a private work folder, so equal work has equal text on every host:
+ *
+ *   mounts    links in the work folder: "src", "torch", "cuda", "python" -> folders
+ *   inputs    files put there before it runs: a stored file, or an output of another action
+ *   outputs   files it must leave there
+ *   tokens    words of argv and env that differ by host: "{cxx}", and "{work}" for the folder itself
+ *
+ * It maps one to one to a Remote Execution Command and its input root. Plain data; key.h makes
+ * keys of it, engine.h runs it.
+ */
+#ifndef WS_ENGINE_ACTION_H
+#define WS_ENGINE_ACTION_H
+
+#include "base/digest.h"
+#include "base/vec.h"
+#include "engine/budget.h"
+#include "store/tree.h"
+
+struct ws_node;
+
+/** What an action is run with. */
+struct ws_tool {
+	const char *name;        /**< "nvcc", for people */
+	const char *program;     /**< path; may be relative to the work folder or hold tokens */
+	const char *fingerprint; /**< of everything that makes it what it is */
+};
+
+/** A word that differs by host. The key keeps the name, the command gets the value. */
+struct ws_token {
+	const char *name; /**< "{cxx}" */
+	const char *value;
+};
+
+/** A folder that appears in the work folder as a link. */
+struct ws_mount {
+	const char *name;           /**< one path component */
+	const char *path;           /**< absolute */
+	const struct ws_tree *tree; /**< NULL: its files may change, each is watched by itself */
+};
+
+/** A file that is put into the work folder. */
+struct ws_input {
+	const char *name;
+	const struct ws_node *from; /**< the action that makes it; NULL: `digest` is a stored file */
+	unsigned output;            /**< which output of `from` */
+	const char *digest;
+	bool executable;
+};
+
+typedef WS_VEC(const char *) ws_name_list;
+
+/** What a command turned out to depend on, in canonical names. */
+struct ws_trace {
+	ws_name_list files;      /**< it read these */
+	ws_name_list absent;     /**< had one of these existed, it would have read other files */
+	ws_name_list present;    /**< that these exist was asked, not what they hold */
+	const char *uncacheable; /**< why the result must not be kept (`__TIME__`); NULL: it may */
+	const char
+		*opaque; /**< a file that may have asked for more than could be listed: the result counts
+	                         only where the trees are the same; NULL: none */
+};
+
+struct ws_action {
+	const char *subject; /**< for people: "causal_conv1d_bwd.cu" */
+	const char *group;   /**< what it is for: the cell that first wanted it */
+	const char *unit;    /**< for the ledger: "causal-conv1d/csrc/causal_conv1d_bwd.cu" */
+	const char *stage;   /**< "compile", "link", "check", "pack" */
+	const char *variant; /**< for the ledger: "cu12.4 sm86" */
+	struct ws_tool tool;
+	const char *const *argv; /**< NULL-terminated */
+	const char *const *env;  /**< NULL-terminated "NAME=value", sorted; the whole environment */
+	const struct ws_token *tokens;
+	size_t token_count;
+	const struct ws_mount *mounts;
+	size_t mount_count;
+	const struct ws_input *inputs;
+	size_t input_count;
+	const char *const *outputs;
+	size_t output_count;
+	const char *const
+		*seeds; /**< names in mounts whose contents it certainly reads: the source file */
+	size_t seed_count;
+	const char *const *search; /**< for trace: folders in the order of the include search */
+	size_t search_count;
+	/**
+	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the file
+	 * @a log. NULL: nothing else; then the key is complete before it runs.
+	 */
+	bool (*trace)(const struct ws_action *action, const char *work, const char *log,
+		struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);
+	struct ws_need need;  /**< used until the ledger knows better */
+	uint64_t cpu_ms;      /**< likewise; 0: unknown */
+	uint64_t deadline_ms; /**< longest run; 0: the engine's rule */
+};
+
+#endif

@@ -1,0 +1,52 @@
+/* budget.c - two counters and one look at the host. */
+#include "engine/budget.h"
+
+#include "sys/host.h"
+
+/* Left to the rest of the host: a build that takes the last page is slower than one that waits. */
+#define RESERVE_BYTES ((uint64_t)256 << 20)
+
+struct ws_budget
+ws_budget_make(const struct ws_host *host, unsigned jobs, uint64_t memory_bytes)
+{
+	uint64_t all = host->memory_bytes;
+	return (struct ws_budget){
+		.cpus = jobs ? jobs : host->cores,
+		.memory_bytes = memory_bytes ? memory_bytes : all - all / 16,
+		.host = host,
+	};
+}
+
+static bool
+fits_host(const struct ws_budget *b, uint64_t rss_bytes, uint64_t held_bytes)
+{
+	uint64_t growth = b->memory_taken > held_bytes ? b->memory_taken - held_bytes : 0;
+	uint64_t free_bytes = ws_host_available_bytes(b->host);
+	return free_bytes > RESERVE_BYTES && growth <= free_bytes - RESERVE_BYTES
+		&& rss_bytes <= free_bytes - RESERVE_BYTES - growth;
+}
+
+bool
+ws_budget_take(struct ws_budget *b, struct ws_need need, uint64_t held_bytes)
+{
+	if (b->jobs > 0) {
+		if (b->cpus_taken >= b->cpus || need.cpus > b->cpus - b->cpus_taken
+			|| b->memory_taken >= b->memory_bytes
+			|| need.rss_bytes > b->memory_bytes - b->memory_taken
+			|| !fits_host(b, need.rss_bytes, held_bytes)) {
+			return false;
+		}
+	}
+	b->jobs++;
+	b->cpus_taken += need.cpus;
+	b->memory_taken += need.rss_bytes;
+	return true;
+}
+
+void
+ws_budget_give(struct ws_budget *b, struct ws_need need)
+{
+	b->jobs--;
+	b->cpus_taken -= need.cpus;
+	b->memory_taken -= need.rss_bytes;
+}

@@ -1,0 +1,48 @@
+/**
+ * cache.h - has this action been done before?
+ *
+ * Looks an action up by its keys and records it afterwards. A hit yields digests of outputs and
+ * touches no output file.
+ *
+ *   ac/<tree key>  manifests that held under exactly these trees: only outside files are checked
+ *   ac/<base key>  all manifests of this command, newest first
+ *   ac/<full key>  the result: digests of outputs and log, and what it cost
+ */
+#ifndef WS_ENGINE_CACHE_H
+#define WS_ENGINE_CACHE_H
+
+#include "engine/names.h"
+
+/** What an action gave. */
+struct ws_result {
+	struct ws_digest *outputs; /**< one for each output, in order */
+	uint64_t *sizes;           /**< bytes of each */
+	struct ws_digest log;      /**< stdout and stderr; "" when there was none */
+	uint64_t wall_ms, cpu_ms, rss_bytes;
+};
+
+struct ws_cache {
+	const struct ws_store *store;
+	struct ws_names names;
+};
+
+/**
+ * The base key; needs every output digest this action takes from others (@a made, see key.h). A
+ * seed that does not exist is WS_ERR_BUILD.
+ */
+bool ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const char *const *made,
+	struct ws_digest *base, struct ws_err *err);
+
+/**
+ * True when the store has the result, with every output. Else @a why says in one line, in @a a,
+ * what is new or changed.
+ */
+bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, struct ws_arena *a, struct ws_result *result, const char **why);
+
+/** Records a result whose outputs are in the cas. @a trace is NULL for an action without one. */
+bool ws_cache_add(struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, const struct ws_trace *trace, const struct ws_result *result,
+	struct ws_err *err);
+
+#endif

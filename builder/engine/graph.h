@@ -1,0 +1,62 @@
+/**
+ * graph.h - actions and what waits for what
+ *
+ * A node is an action and how it fares. Edges are the actions' inputs: an action is added after
+ * those whose outputs it takes, so there are no cycles. The engine alone changes nodes.
+ */
+#ifndef WS_ENGINE_GRAPH_H
+#define WS_ENGINE_GRAPH_H
+
+#include "base/event.h"
+#include "engine/cache.h"
+
+enum ws_node_state {
+	WS_NODE_WAITING,  /**< for other actions */
+	WS_NODE_READY,    /**< not looked up yet */
+	WS_NODE_RUNNABLE, /**< the store has no result: it must run */
+	WS_NODE_RUNNING,
+	WS_NODE_DONE,
+	WS_NODE_FAILED,
+	WS_NODE_CANCELLED, /**< something it needs failed, or the run was stopped */
+};
+
+typedef WS_VEC(struct ws_node *) ws_node_list;
+
+struct ws_node {
+	const struct ws_action *action;
+	unsigned id; /**< from 1, in the order of adding */
+	enum ws_node_state state;
+	enum ws_outcome outcome;
+	struct ws_result result; /**< DONE: complete; FAILED: the log and what it cost */
+	const char *why;         /**< why the store had no result; NULL: it had */
+	struct ws_err *failure;  /**< FAILED */
+	ws_node_list users;      /**< those that take an output of this one */
+	unsigned waits_for;      /**< inputs not made yet */
+	const char **made;       /**< digest of each input that another action makes */
+	struct ws_digest base;   /**< base key, once READY was looked up */
+	struct ws_estimate_of estimate;
+	struct ws_need need;
+	uint64_t path_ms;    /**< longest remaining path from here, itself included */
+	bool alone;          /**< it was killed for memory: it runs again when nothing else does */
+	bool waits_for_peer; /**< another process holds its lock */
+	unsigned attempt;
+	unsigned passed_over; /**< how often a smaller one was started before it */
+	int lock_fd;
+	int64_t started_ms;
+	const char *dir; /**< work folder of the last attempt */
+};
+
+struct ws_graph {
+	struct ws_arena *a;
+	ws_node_list nodes;
+};
+
+struct ws_graph *ws_graph_make(struct ws_arena *a);
+
+/** Adds an action; both live as long as the graph. */
+struct ws_node *ws_graph_add(struct ws_graph *graph, const struct ws_action *action);
+
+/** Fills path_ms from the estimates: one pass from the last node to the first. */
+void ws_graph_measure(struct ws_graph *graph);
+
+#endif

@@ -1,0 +1,195 @@
+/* local.c - poll over pidfds. What a job's end means is the engine's. */
+#include "engine/local.h"
+
+#include "base/vec.h"
+#include "sys/clock.h"
+#include "sys/spawn.h"
+#include "sys/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+
+#define SAMPLE_MS 100
+#define GRACE_MS 5000
+
+struct running {
+	unsigned id;
+	struct ws_child child;
+	int64_t started_ms, deadline_ms; /* deadline 0: none */
+	int64_t kill_ms;                 /* when TERM becomes KILL; 0: not asked to end */
+	uint64_t held_bytes, peak_bytes;
+	bool timed_out, stopped;
+};
+
+struct local {
+	struct ws_runner runner;
+	struct ws_arena *a;
+	struct ws_stop *stop;
+	int64_t sampled_ms;
+	WS_VEC(struct running) jobs;
+};
+
+static bool
+start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+{
+	struct local *l = (struct local *)self;
+	WS_AUTO_FD int log = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (log < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", job->log);
+	}
+	struct ws_spawn spawn = {
+		.program = job->program,
+		.argv = job->argv,
+		.env = job->env,
+		.dir = job->dir,
+		.in = -1,
+		.out = log,
+		.err = log,
+	};
+	struct running r = {.id = job->id, .started_ms = ws_clock_ms()};
+	if (!ws_spawn_start(&spawn, &r.child, err)) {
+		return false;
+	}
+	r.deadline_ms = job->deadline_ms ? r.started_ms + (int64_t)job->deadline_ms : 0;
+	*ws_vec_push(&l->jobs, l->a) = r;
+	return true;
+}
+
+static void
+end_gently(struct running *r, int64_t now_ms)
+{
+	if (r->kill_ms == 0) {
+		ws_spawn_signal(&r->child, SIGTERM);
+		r->kill_ms = now_ms + GRACE_MS;
+	}
+}
+
+/* Memory, deadlines, and the second step of the kill ladder. */
+static void
+look_after(struct local *l)
+{
+	int64_t now_ms = ws_clock_ms();
+	if (now_ms - l->sampled_ms < SAMPLE_MS) {
+		return;
+	}
+	l->sampled_ms = now_ms;
+	for (size_t i = 0; i < l->jobs.len; i++) {
+		struct running *r = &l->jobs.at[i];
+		r->held_bytes = ws_spawn_rss_bytes(r->child.pid);
+		r->peak_bytes = r->held_bytes > r->peak_bytes ? r->held_bytes : r->peak_bytes;
+		if (r->deadline_ms && now_ms >= r->deadline_ms) {
+			r->timed_out = true;
+			end_gently(r, now_ms);
+		}
+		if (r->kill_ms && now_ms >= r->kill_ms) {
+			ws_spawn_signal(&r->child, SIGKILL);
+		}
+	}
+}
+
+static struct ws_done
+reap(struct local *l, size_t index)
+{
+	struct running r = l->jobs.at[index];
+	l->jobs.at[index] = l->jobs.at[--l->jobs.len];
+	struct ws_exit end = ws_spawn_reap(&r.child);
+	/* The leader is gone; what it left behind in its group must not outlive it. */
+	ws_spawn_signal(&r.child, SIGKILL);
+	return (struct ws_done){
+		.id = r.id,
+		.code = end.code,
+		.signal = end.signal,
+		.wall_ms = (uint64_t)(ws_clock_ms() - r.started_ms),
+		.cpu_ms = end.cpu_ms,
+		.rss_bytes = end.max_rss_bytes > r.peak_bytes ? end.max_rss_bytes : r.peak_bytes,
+		.timed_out = r.timed_out,
+		.stopped = r.stopped,
+	};
+}
+
+/* Index of a job that has ended, or -1 after at most @a timeout_ms. */
+static int
+poll_jobs(const struct local *l, int timeout_ms)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	size_t count = l->jobs.len;
+	struct pollfd *fds = WS_NEW_N(a, struct pollfd, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		fds[i] = (struct pollfd){.fd = l->jobs.at[i].child.pidfd, .events = POLLIN};
+	}
+	fds[count] = (struct pollfd){.fd = l->stop ? l->stop->fd : -1, .events = POLLIN};
+	if (poll(fds, (nfds_t)count + 1, timeout_ms) <= 0) {
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i].revents) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+static enum ws_wait_result
+wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
+{
+	struct local *l = (struct local *)self;
+	int64_t until_ms = ws_clock_ms() + timeout_ms;
+	for (;;) {
+		int64_t left_ms = until_ms - ws_clock_ms();
+		left_ms = left_ms < 0 ? 0 : left_ms > SAMPLE_MS ? SAMPLE_MS : left_ms;
+		int ended = poll_jobs(l, (int)left_ms);
+		look_after(l);
+		if (ended >= 0) {
+			*done = reap(l, (size_t)ended);
+			return WS_WAIT_DONE;
+		}
+		if (ws_clock_ms() >= until_ms || (l->stop && ws_stop_asked(l->stop))) {
+			return WS_WAIT_TICK;
+		}
+	}
+}
+
+static void
+stop(struct ws_runner *self, bool now)
+{
+	struct local *l = (struct local *)self;
+	int64_t now_ms = ws_clock_ms();
+	for (size_t i = 0; i < l->jobs.len; i++) {
+		struct running *r = &l->jobs.at[i];
+		r->stopped = true;
+		end_gently(r, now_ms);
+		if (now) {
+			ws_spawn_signal(&r->child, SIGKILL);
+		}
+	}
+}
+
+static uint64_t
+held_bytes(const struct ws_runner *self, unsigned id)
+{
+	const struct local *l = (const struct local *)self;
+	for (size_t i = 0; i < l->jobs.len; i++) {
+		if (l->jobs.at[i].id == id) {
+			return l->jobs.at[i].held_bytes;
+		}
+	}
+	return 0;
+}
+
+static int64_t
+now_ms(const struct ws_runner *self WS_UNUSED)
+{
+	return ws_clock_ms();
+}
+
+struct ws_runner *
+ws_local_runner(struct ws_stop *asked, struct ws_arena *a)
+{
+	struct local *l = WS_NEW(a, struct local);
+	l->runner = (struct ws_runner){start, wait_for, stop, held_bytes, now_ms};
+	l->a = a;
+	l->stop = asked;
+	return &l->runner;
+}

@@ -1,0 +1,106 @@
+/* manifest.c - writing and checking; names never hold newlines (trees and dependency files refuse
+ * them). */
+#include "engine/manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sorted, each once. */
+static void
+sort_names(ws_name_list *list)
+{
+	if (list->len > 1) {
+		qsort(list->at, list->len, sizeof(*list->at), ws_cmp_strings);
+	}
+	size_t kept = 0;
+	for (size_t i = 0; i < list->len; i++) {
+		if (kept == 0 || strcmp(list->at[kept - 1], list->at[i]) != 0) {
+			list->at[kept++] = list->at[i];
+		}
+	}
+	list->len = kept;
+}
+
+bool
+ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
+	struct ws_names *names, struct ws_buf *text, struct ws_err *err)
+{
+	ws_name_list files = trace->files, absent = trace->absent, present = trace->present;
+	sort_names(&files);
+	sort_names(&absent);
+	sort_names(&present);
+	for (size_t i = 0; i < files.len; i++) {
+		const char *digest = ws_names_digest(names, action, files.at[i]);
+		if (!digest) {
+			return ws_err_set(err, WS_ERR_BUILD, "'%s' read '%s', which is not there any more",
+				action->subject, files.at[i]);
+		}
+		ws_buf_printf(text, "f %s %s\n", digest, files.at[i]);
+	}
+	for (size_t i = 0; i < absent.len; i++) {
+		ws_buf_printf(text, "a %s\n", absent.at[i]);
+	}
+	for (size_t i = 0; i < present.len; i++) {
+		ws_buf_printf(text, "p %s\n", present.at[i]);
+	}
+	return true;
+}
+
+/* One line; NULL when it holds, else the reason's format for the name. */
+static const char *
+line_fails(struct ws_str line, bool outside_only, const struct ws_action *action,
+	struct ws_names *names, struct ws_arena *a, const char **name)
+{
+	char kind = line.n > 2 ? line.s[0] : '?';
+	size_t skip = kind == 'f' ? 2 + 64 + 1 : 2;
+	if (line.n <= skip) {
+		*name = "";
+		return "the manifest is damaged";
+	}
+	*name = ws_arena_copy(a, line.s + skip, line.n - skip);
+	if (outside_only && !ws_names_is_outside(action, *name)) {
+		return NULL;
+	}
+	if (kind == 'a') {
+		return ws_names_exists(names, action, *name) ? "'%s' is there now" : NULL;
+	}
+	if (kind == 'p') {
+		return ws_names_exists(names, action, *name) ? NULL : "'%s' is gone";
+	}
+	const char *digest = ws_names_digest(names, action, *name);
+	if (!digest) {
+		return "'%s' is gone";
+	}
+	return memcmp(digest, line.s + 2, 64) == 0 ? NULL : "'%s' changed";
+}
+
+static const char *
+explain(const char *reason, const char *name, struct ws_arena *a)
+{
+	const char *mark = strstr(reason, "%s");
+	return mark
+		? ws_arena_printf(a, "%.*s%s%s", (int)(mark - reason), reason, name, mark + strlen("%s"))
+		: reason;
+}
+
+bool
+ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
+	struct ws_names *names, struct ws_arena *a, const char **why)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
+	struct ws_arena_mark mark = ws_arena_mark(scratch);
+	while (text.s && text.n > 0) {
+		ws_arena_rewind(scratch, mark);
+		struct ws_str line = ws_str_cut(&text, '\n');
+		const char *name;
+		const char *reason = line_fails(line, outside_only, action, names, scratch, &name);
+		if (reason) {
+			if (why) {
+				*why = explain(reason, name, a);
+			}
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,27 @@
+/**
+ * manifest.h - what an action read, and what it did not find
+ *
+ * Made from a trace after the action succeeded: each file with its digest, the names that must not
+ * exist, the names that must. It is true for a later action with the same base key when all of
+ * that still holds; then the result is the same. Kept in the cas, as sorted lines:
+ * "f <sha256> <name>", "a <name>", "p <name>".
+ */
+#ifndef WS_ENGINE_MANIFEST_H
+#define WS_ENGINE_MANIFEST_H
+
+#include "base/buf.h"
+#include "engine/names.h"
+
+/** Writes the manifest of @a trace. A file that has gone meanwhile is WS_ERR_BUILD. */
+bool ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
+	struct ws_names *names, struct ws_buf *text, struct ws_err *err);
+
+/**
+ * True when everything @a text says still holds. With @a outside_only the files in trees are taken
+ * for granted: the caller knows that the trees are the same. @a why (may be NULL) gets one line on
+ * the first difference, in @a a.
+ */
+bool ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
+	struct ws_names *names, struct ws_arena *a, const char **why);
+
+#endif

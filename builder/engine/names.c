@@ -1,0 +1,86 @@
+/* names.c - splitting off the mount, then asking the listing or the ledger. */
+#include "engine/names.h"
+
+#include "base/fs.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* The mount that @a name lies in, and the rest of the name; NULL when in none. */
+static const struct ws_mount *
+mount_of(const struct ws_action *action, const char *name, const char **rest)
+{
+	size_t len = strcspn(name, "/");
+	if (name[0] == '/' || name[len] == '\0') {
+		return NULL;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const struct ws_mount *mount = &action->mounts[i];
+		if (strlen(mount->name) == len && memcmp(mount->name, name, len) == 0) {
+			*rest = name + len + 1;
+			return mount;
+		}
+	}
+	return NULL;
+}
+
+bool
+ws_names_is_outside(const struct ws_action *action, const char *name)
+{
+	const char *rest;
+	const struct ws_mount *mount = mount_of(action, name, &rest);
+	return !mount || !mount->tree;
+}
+
+const char *
+ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a)
+{
+	const char *rest;
+	const struct ws_mount *mount = mount_of(action, name, &rest);
+	return mount ? ws_path_join(a, mount->path, rest, NULL) : name;
+}
+
+static const char *
+outside_digest(struct ws_names *names, const char *path)
+{
+	const char *known = ws_map_get(&names->outside, path);
+	if (!known) {
+		struct ws_digest digest = {""};
+		if (!ws_ledger_file_digest(names->ledger, path, &digest)) {
+			digest.hex[0] = '\0';
+		}
+		known = ws_arena_strdup(names->a, digest.hex);
+		ws_map_put(
+			&names->outside, ws_arena_strdup(names->a, path), (void *)(uintptr_t)known, names->a);
+	}
+	return known[0] ? known : NULL;
+}
+
+const char *
+ws_names_digest(struct ws_names *names, const struct ws_action *action, const char *name)
+{
+	const char *rest;
+	const struct ws_mount *mount = mount_of(action, name, &rest);
+	if (mount && mount->tree) {
+		const struct ws_tree_entry *entry = ws_tree_lookup(mount->tree, rest);
+		return entry ? entry->value : NULL;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	return outside_digest(names, ws_names_path(action, name, a));
+}
+
+bool
+ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name)
+{
+	const char *rest;
+	const struct ws_mount *mount = mount_of(action, name, &rest);
+	if (mount && mount->tree) {
+		return ws_tree_lookup(mount->tree, rest) != NULL;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = ws_names_path(action, name, a);
+	const char *known = ws_map_get(&names->outside, path);
+	struct stat status;
+	return known ? known[0] != '\0' : stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}

@@ -1,0 +1,114 @@
+/* outcome.c - see outcome.h. What a log says beyond kills and crashes is report/'s. */
+#include "engine/outcome.h"
+
+#include "base/buf.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TAIL_BYTES 16384
+
+/* The end of a log; drivers speak last. */
+static void
+read_tail(const char *path, struct ws_buf *tail)
+{
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		return;
+	}
+	off_t from = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;
+	char *end = ws_buf_reserve(tail, TAIL_BYTES);
+	ssize_t got = pread(fd, end, TAIL_BYTES, from);
+	tail->len = got > 0 ? (size_t)got : 0;
+	end[tail->len] = '\0';
+}
+
+/* gcc: "Killed signal terminated program cc1plus"; nvcc: "'cicc' died due to signal 9"; a shell:
+ * "Killed" alone on a line. */
+static bool
+says_killed(const char *tail)
+{
+	return strstr(tail, "Killed signal terminated program") || strstr(tail, "died due to signal 9 ")
+		|| strstr(tail, "\nKilled\n") || strncmp(tail, "Killed\n", 7) == 0;
+}
+
+/* gcc: "internal compiler error: Segmentation fault"; nvcc: "'cicc' died due to signal 11". */
+static bool
+says_crashed(const char *tail)
+{
+	return strstr(tail, "internal compiler error") || strstr(tail, "internal error: assertion")
+		|| strstr(tail, "died due to signal");
+}
+
+static void
+describe_seconds(uint64_t ms, char text[32])
+{
+	uint64_t s = ms / 1000;
+	if (s >= 60) {
+		snprintf(
+			text, 32, "%llu m %llu s", (unsigned long long)(s / 60), (unsigned long long)(s % 60));
+	} else {
+		snprintf(
+			text, 32, "%llu.%llu s", (unsigned long long)s, (unsigned long long)(ms % 1000 / 100));
+	}
+}
+
+static enum ws_end
+out_of_memory(const struct ws_node *node, const struct ws_done *done, struct ws_err *err)
+{
+	char after[32];
+	describe_seconds(done->wall_ms, after);
+	ws_err_set(err, WS_ERR_BUILD, "'%s' was killed (out of memory) after %s", node->action->subject,
+		after);
+	ws_err_cure(err, "it held %.1f GiB%s", (double)done->rss_bytes / (1 << 30),
+		node->alone ? "; it was run again alone and was killed again" : "");
+	ws_err_cure(err, "close what holds memory, or build this on a host with more");
+	return WS_END_OUT_OF_MEMORY;
+}
+
+static enum ws_end
+failed(const struct ws_node *node, const struct ws_done *done, const char *tail, struct ws_err *err)
+{
+	const char *subject = node->action->subject;
+	const char *tool = node->action->tool.name;
+	if (done->timed_out) {
+		char after[32];
+		describe_seconds(done->wall_ms, after);
+		ws_err_set(
+			err, WS_ERR_BUILD, "'%s' did not end: %s was stopped after %s", subject, tool, after);
+		ws_err_cure(err, "if that is how long it takes here: --action-timeout SECONDS");
+	} else if (done->signal) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s was ended by signal %d (%s)", subject, tool,
+			done->signal, strsignal(done->signal));
+	} else {
+		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s exited with %d", subject, tool, done->code);
+	}
+	bool crashed = done->signal == SIGSEGV || done->signal == SIGABRT || done->signal == SIGILL
+		|| done->signal == SIGBUS || says_crashed(tail);
+	if (crashed && !done->timed_out) {
+		ws_err_cure(
+			err, "the compiler itself crashed; run it again, and if it crashes in the same");
+		ws_err_cure(err, "place, another version of %s is the cure", tool);
+	}
+	return WS_END_FAILED;
+}
+
+enum ws_end
+ws_outcome_of(
+	const struct ws_node *node, const struct ws_done *done, const char *log, struct ws_err *err)
+{
+	if (done->stopped) {
+		return WS_END_STOPPED;
+	}
+	if (done->code == 0 && done->signal == 0) {
+		return WS_END_OK;
+	}
+	WS_AUTO_BUF struct ws_buf tail = {0};
+	read_tail(log, &tail);
+	bool killed = done->signal == SIGKILL || says_killed(ws_buf_text(&tail));
+	return killed && !done->timed_out ? out_of_memory(node, done, err)
+									  : failed(node, done, ws_buf_text(&tail), err);
+}

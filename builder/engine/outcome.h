@@ -1,0 +1,24 @@
+/**
+ * outcome.h - what the end of a job means
+ *
+ * Success, a failure with its sentence, or a kill for want of memory. Reads exit statuses and the
+ * words compilers' drivers leave in a log when a child of theirs was killed.
+ */
+#ifndef WS_ENGINE_OUTCOME_H
+#define WS_ENGINE_OUTCOME_H
+
+#include "engine/graph.h"
+#include "engine/runner.h"
+
+enum ws_end {
+	WS_END_OK,
+	WS_END_FAILED,
+	WS_END_OUT_OF_MEMORY, /**< SIGKILL that we did not send, to it or to a child of it */
+	WS_END_STOPPED,
+};
+
+/** @a log is the job's log file. For WS_END_FAILED and OUT_OF_MEMORY @a err gets the sentence. */
+enum ws_end ws_outcome_of(
+	const struct ws_node *node, const struct ws_done *done, const char *log, struct ws_err *err);
+
+#endif

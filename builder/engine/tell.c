@@ -1,0 +1,90 @@
+/* tell.c - the events of a run. Decides nothing. */
+#include "engine/run.h"
+
+void
+ws_run_tell_done(const struct ws_run *r, const struct ws_node *node)
+{
+	struct ws_event event = {
+		.kind = WS_EVENT_ACTION_DONE,
+		.id = node->id,
+		.subject = node->action->subject,
+		.stage = node->action->stage,
+		.outcome = node->outcome,
+		.detail = node->failure ? node->failure->text : node->why,
+		.done = r->finished,
+		.total = r->graph->nodes.len,
+		.cpu_ms = node->result.cpu_ms,
+		.wall_ms = node->result.wall_ms,
+		.rss_bytes = node->result.rss_bytes,
+	};
+	ws_events_emit(r->e->events, &event);
+}
+
+void
+ws_run_tell_started(const struct ws_run *r, const struct ws_node *node)
+{
+	struct ws_event event = {
+		.kind = WS_EVENT_ACTION_STARTED,
+		.id = node->id,
+		.subject = node->action->subject,
+		.stage = node->action->stage,
+		.rss_bytes = node->need.rss_bytes,
+		.wall_ms = node->estimate.wall_ms,
+	};
+	ws_events_emit(r->e->events, &event);
+}
+
+/* Predicted rest: work left over slots, but no less than the longest path. 0 when a guess is missing. */
+static uint64_t
+predict_rest_ms(const struct ws_run *r)
+{
+	uint64_t work_ms = 0, path_ms = 0;
+	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
+	for (size_t i = 0; i < r->graph->nodes.len; i++) {
+		const struct ws_node *node = r->graph->nodes.at[i];
+		if (node->state >= WS_NODE_DONE) {
+			continue;
+		}
+		if (node->estimate.wall_ms == 0) {
+			return 0;
+		}
+		uint64_t gone_ms =
+			node->state == WS_NODE_RUNNING ? (uint64_t)(now_ms - node->started_ms) : 0;
+		uint64_t own_ms = node->estimate.wall_ms;
+		uint64_t left_ms = own_ms > gone_ms ? own_ms - gone_ms : 0;
+		work_ms += left_ms;
+		uint64_t path = node->path_ms - own_ms + left_ms;
+		path_ms = path > path_ms ? path : path_ms;
+	}
+	work_ms /= r->e->budget->cpus;
+	return work_ms > path_ms ? work_ms : path_ms;
+}
+
+uint64_t
+ws_run_tell_progress(const struct ws_run *r)
+{
+	uint64_t held_bytes = 0;
+	for (size_t i = 0; i < r->graph->nodes.len; i++) {
+		const struct ws_node *node = r->graph->nodes.at[i];
+		if (node->state != WS_NODE_RUNNING) {
+			continue;
+		}
+		struct ws_event event = {
+			.kind = WS_EVENT_ACTION_SAMPLED,
+			.id = node->id,
+			.subject = node->action->subject,
+			.rss_bytes = r->e->runner->held_bytes(r->e->runner, node->id),
+		};
+		held_bytes += event.rss_bytes;
+		ws_events_emit(r->e->events, &event);
+	}
+	struct ws_event event = {
+		.kind = WS_EVENT_QUEUE,
+		.done = r->finished,
+		.total = r->graph->nodes.len,
+		.wall_ms = predict_rest_ms(r),
+		.rss_bytes = held_bytes,
+	};
+	ws_events_emit(r->e->events, &event);
+	return held_bytes;
+}

@@ -1,0 +1,203 @@
+/* work.c - making folders and links; running in them is the runner's, taking outputs the engine's. */
+#include "engine/work.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "store/cas.h"
+#include "sys/lock.h"
+#include "sys/sweep.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A run folder whose lock can be had belongs to nobody: its process ended without closing it. */
+static void
+remove_dead(const char *path)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_FD int fd = -1;
+	if (ws_lock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_LOCK_HELD) {
+		ws_sweep_now(path);
+		ws_fs_remove(path, NULL);
+	}
+}
+
+static bool
+remove_dead_runs(const struct ws_store *store, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *folder = ws_store_path(store, a, "work");
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot list '%s'", folder);
+	}
+	const struct dirent *entry;
+	while ((entry = readdir(dir))) {
+		if (ws_starts_with(entry->d_name, "run-")) {
+			const char *path = ws_path_join(a, folder, entry->d_name, NULL);
+			/* Kept ones (--keep-work) say so and are left alone. */
+			if (!ws_fs_exists(ws_path_join(a, path, "kept", NULL))) {
+				remove_dead(path);
+			}
+		}
+	}
+	return true;
+}
+
+bool
+ws_work_open(const struct ws_store *store, const char *program, struct ws_arena *a,
+	struct ws_work *work, struct ws_err *err)
+{
+	*work = (struct ws_work){.store = store, .lock_fd = -1, .sweep_fd = -1};
+	if (!remove_dead_runs(store, err)) {
+		return false;
+	}
+	/* Made under another name and renamed once locked, so that nobody takes it for dead. */
+	char *fresh = ws_fs_temp_dir(ws_store_path(store, a, "work"), "new-", a, err);
+	if (!fresh
+		|| ws_lock_try(ws_path_join(a, fresh, "lock", NULL), true, &work->lock_fd, err)
+			!= WS_LOCK_HELD) {
+		return false;
+	}
+	work->path = ws_arena_printf(a, "%s/work/run-%s", store->path, ws_path_base(fresh) + 4);
+	if (rename(fresh, work->path) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot make '%s'", work->path);
+	}
+	if (!ws_fs_mkdirs(ws_path_join(a, work->path, "logs", NULL), err)) {
+		return false;
+	}
+	if (program) {
+		work->sweep_fd = ws_sweep_start(program, work->path, err);
+		return work->sweep_fd >= 0;
+	}
+	return true;
+}
+
+void
+ws_work_close(struct ws_work *work, bool keep)
+{
+	if (work->path && keep) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		ws_fs_write(ws_path_join(a, work->path, "kept", NULL), "", 0, 0644, NULL);
+	} else if (work->path) {
+		ws_fs_remove(work->path, NULL);
+	}
+	if (work->sweep_fd >= 0) {
+		close(ws_take_fd(&work->sweep_fd));
+	}
+	if (work->lock_fd >= 0) {
+		close(ws_take_fd(&work->lock_fd));
+	}
+}
+
+static bool
+stage_mounts(
+	const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
+{
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const struct ws_mount *mount = &action->mounts[i];
+		const char *place = ws_path_join(a, dir, mount->name, NULL);
+		if (symlink(mount->path, place) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+		}
+	}
+	return true;
+}
+
+static bool
+stage_inputs(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+	const char *dir, struct ws_arena *a, struct ws_err *err)
+{
+	for (size_t i = 0; i < action->input_count; i++) {
+		const struct ws_input *input = &action->inputs[i];
+		const char *digest = input->from ? made[i] : input->digest;
+		const char *place = ws_path_join(a, dir, input->name, NULL);
+		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
+			return false;
+		}
+		/* An executable is copied: the mode of a stored file is everybody's. */
+		bool staged = input->executable
+			? ws_fs_copy(ws_cas_path(store, digest, a), place, 0755, err)
+			: ws_cas_link(store, digest, place, err);
+		if (!staged) {
+			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
+		}
+	}
+	return true;
+}
+
+bool
+ws_work_stage(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+	const char *dir, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err) || !stage_mounts(action, dir, a, err)
+		|| !stage_inputs(store, action, made, dir, a, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *place = ws_path_join(a, dir, action->outputs[i], NULL);
+		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static const char *
+value_of(const struct ws_action *action, const char *at, const char *dir, size_t *len)
+{
+	if (ws_starts_with(at, "{work}")) {
+		*len = strlen("{work}");
+		return dir;
+	}
+	for (size_t i = 0; i < action->token_count; i++) {
+		if (ws_starts_with(at, action->tokens[i].name)) {
+			*len = strlen(action->tokens[i].name);
+			return action->tokens[i].value;
+		}
+	}
+	return NULL;
+}
+
+static const char *
+expand(const struct ws_action *action, const char *word, const char *dir, struct ws_arena *a)
+{
+	if (!strchr(word, '{')) {
+		return word;
+	}
+	WS_AUTO_BUF struct ws_buf b = {0};
+	while (*word) {
+		size_t len = 1;
+		const char *value = *word == '{' ? value_of(action, word, dir, &len) : NULL;
+		if (value) {
+			ws_buf_puts(&b, value);
+		} else {
+			ws_buf_putc(&b, *word);
+		}
+		word += len;
+	}
+	return ws_buf_copy(&b, a);
+}
+
+const char *const *
+ws_work_words(
+	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a)
+{
+	size_t count = 0;
+	while (words[count]) {
+		count++;
+	}
+	const char **out = WS_NEW_N(a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = expand(action, words[i], dir, a);
+	}
+	return out;
+}
+
+const char *
+ws_work_program(const struct ws_action *action, const char *dir, struct ws_arena *a)
+{
+	return expand(action, action->tool.program, dir, a);
+}

@@ -1,0 +1,42 @@
+/**
+ * work.h - private folders to run in
+ *
+ * work/run-XXXXXX/ belongs to one process: it holds a lock there, and the sweeper kills whatever
+ * still works below it when the process is gone. Each attempt of an action gets a folder in it with
+ * its mounts as links, its inputs, the folders of its outputs, and tmp/. Folders that dead
+ * processes left are removed when the next run opens.
+ */
+#ifndef WS_ENGINE_WORK_H
+#define WS_ENGINE_WORK_H
+
+#include "engine/action.h"
+
+struct ws_work {
+	const struct ws_store *store;
+	const char *path; /**< absolute */
+	int lock_fd;
+	int sweep_fd; /**< closing it, by whatever end, sweeps */
+};
+
+/** @a program: the wheelsmith executable, for the sweeper; NULL: none (tests). */
+bool ws_work_open(const struct ws_store *store, const char *program, struct ws_arena *a,
+	struct ws_work *work, struct ws_err *err);
+
+/** Removes the folder unless @a keep, and ends the sweeper. */
+void ws_work_close(struct ws_work *work, bool keep);
+
+/**
+ * Makes @a dir ready for @a action: afterwards its command can be run there. @a made holds the
+ * digest of each input that another action makes.
+ */
+bool ws_work_stage(const struct ws_store *store, const struct ws_action *action,
+	const char *const *made, const char *dir, struct ws_err *err);
+
+/** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
+const char *const *ws_work_words(
+	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a);
+
+/** The program to start, tokens replaced. */
+const char *ws_work_program(const struct ws_action *action, const char *dir, struct ws_arena *a);
+
+#endif

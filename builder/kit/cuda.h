@@ -1,0 +1,53 @@
+/**
+ * cuda.h - a CUDA toolkit: found on the host, or assembled from pinned archives
+ *
+ * Compilers are called below the work folder's link `cuda`, so commands read the same whichever it
+ * is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
+ * includes) to be chosen; what it lacks is said.
+ */
+#ifndef WS_KIT_CUDA_H
+#define WS_KIT_CUDA_H
+
+#include "kit/hostcc.h"
+#include "model/kit_def.h"
+#include "model/version.h"
+#include "store/tree.h"
+
+struct ws_fetch;
+
+struct ws_cuda_kit {
+	const char *name;           /**< "cuda-12.4" */
+	struct ws_version version;  /**< "12.4" */
+	const char *release;        /**< nvcc's own: "12.4.131" */
+	const char *path;           /**< absolute root */
+	const struct ws_tree *tree; /**< an archive kit; NULL: a host toolkit, whose files may change */
+	const char *fingerprint;    /**< of nvcc, its profile and sub-tools */
+	const char *const
+		*include; /**< canonical folders nvcc searches after -I: "cuda/include", ... */
+	size_t include_count;
+	const char *runtime;        /**< absolute path of libcudart.so.N */
+	const char *runtime_soname; /**< "libcudart.so.12" */
+	struct ws_hostcc_limits limits;
+	const char *const *missing; /**< of a host toolkit: what keeps it from being complete */
+	size_t missing_count;
+};
+
+typedef WS_VEC(struct ws_cuda_kit) ws_cuda_list;
+
+/**
+ * Toolkits of this host: CUDA_HOME, nvcc on PATH, /usr/local/cuda*, and the layout of Debian's and
+ * Ubuntu's nvidia-cuda-toolkit; each once, newest first. Only name, version, release, path and missing
+ * are filled. @a root is "" or a folder that stands for / (tests).
+ */
+void ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
+	struct ws_arena *a, ws_cuda_list *list);
+
+/** Fills the rest of a host toolkit. */
+bool ws_cuda_open_host(
+	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);
+
+/** Assembles, or finds in the store, the archive kit of @a def and opens it. */
+bool ws_cuda_open_archive(struct ws_fetch *fetch, const struct ws_kit_def *def, struct ws_arena *a,
+	struct ws_cuda_kit *kit, struct ws_err *err);
+
+#endif

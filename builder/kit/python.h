@@ -1,0 +1,59 @@
+/**
+ * python.h - a Python to build for: its headers, tag and module suffix
+ *
+ * Found on PATH, below pyenv's, uv's and /opt/python's folders, or named by path. The interpreter
+ * is asked once; build-details.json (PEP 739) serves where it cannot be run. The include folder is
+ * copied to a tree, so Pythons whose headers a unit never reads share its object.
+ */
+#ifndef WS_KIT_PYTHON_H
+#define WS_KIT_PYTHON_H
+
+#include "base/vec.h"
+#include "model/tag.h"
+#include "store/tree.h"
+
+struct ws_python_kit {
+	struct ws_python_tag tag;
+	const char *version;          /**< "3.11.7" */
+	const char *interpreter;      /**< absolute; NULL when only build-details.json was there */
+	const char *include;          /**< folder with Python.h */
+	const char *platform_include; /**< Debian's second folder with pyconfig.h; NULL: none */
+	const char *ext_suffix;       /**< ".cpython-311-x86_64-linux-gnu.so" */
+	const char *library; /**< what exports Python's symbols: the interpreter or its libpython */
+	const char *purelib; /**< site-packages; NULL when not known */
+	struct ws_tree tree; /**< include/ with all headers; filled by ws_python_open */
+};
+
+typedef WS_VEC(struct ws_python_kit) ws_python_list;
+
+/** Where to look; each may be NULL. ws_python_places_standard fills it from the environment. */
+struct ws_python_places {
+	const char *path_variable; /**< PATH */
+	const char *pyenv;         /**< folder with versions/ */
+	const char *uv;            /**< folder with cpython-* */
+	const char *opt;           /**< "/opt/python" (manylinux images) */
+};
+
+struct ws_python_places ws_python_places_standard(struct ws_arena *a);
+
+/** Every interpreter there is, for `doctor` and for messages: version and path, each once, sorted. */
+void ws_python_list_all(
+	const struct ws_python_places *places, struct ws_arena *a, ws_python_list *list);
+
+/** The newest patch release of this tag. When there is none: WS_ERR_CONFIG naming those there are. */
+bool ws_python_find(const struct ws_python_places *places, const struct ws_python_tag *tag,
+	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
+
+/** The python3 that a person who types it gets. */
+bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
+	struct ws_python_kit *kit, struct ws_err *err);
+
+/** Asks an interpreter, or reads a build-details.json, at @a path. */
+bool ws_python_ask(
+	const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
+
+/** Fills tree. Headers that are not installed are WS_ERR_BUILD with the package to install. */
+bool ws_python_open(const struct ws_store *store, struct ws_python_kit *kit, struct ws_arena *a,
+	struct ws_err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/**
+ * torch.h - a torch release to build against, without installing it
+ *
+ * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
+ * two small libraries answer what the headers do not say: the C++ ABI and pybind11's ids. All
+ * Pythons share one kit. A torch installed in an interpreter serves as well.
+ */
+#ifndef WS_KIT_TORCH_H
+#define WS_KIT_TORCH_H
+
+#include "kit/python.h"
+#include "model/facts.h"
+#include "store/tree.h"
+
+struct ws_fetch;
+
+struct ws_torch_kit {
+	const char *name;          /**< "torch-2.5.1" */
+	struct ws_version version; /**< as version.py says: 2.5.1+cu124 */
+	const char *cuda;          /**< toolkit it was built with: "12.4"; NULL: a CPU build */
+	int cxx11abi;              /**< measured on libc10.so */
+	const char *pybind_compiler, *pybind_stdlib, *pybind_build_abi; /**< "_gcc", ...; NULL: none */
+	struct ws_torch_release
+		release;                /**< facts, or, for an unknown release, the nearest one's rules */
+	bool known;                 /**< the facts list this release */
+	const char *path;           /**< folder that holds include/ */
+	const struct ws_tree *tree; /**< NULL: an installed torch, whose files may change */
+	const char *wheel;          /**< file name it was taken from; NULL: installed */
+	const char *wheel_sha256;   /**< as the index says; "" unknown */
+	const char *record_sha256;  /**< of the wheel's RECORD; "" for an installed one */
+	const char *library_path;   /**< installed: torch/lib; else NULL */
+};
+
+/** What is wanted. */
+struct ws_torch_wish {
+	struct ws_version version;   /**< 2.5.1 or 2.5.1+cu121 */
+	struct ws_python_tag python; /**< preferred wheel; any other will do */
+	const char *wheel_sha256;    /**< from the lock; NULL: what the index says */
+	const char *record_sha256;   /**< from the lock; NULL: what the wheel says */
+};
+
+/** Takes the kit out of a wheel, or finds it in the store. */
+bool ws_torch_open(struct ws_fetch *fetch, const struct ws_facts *facts,
+	const struct ws_torch_wish *wish, struct ws_arena *a, struct ws_torch_kit *kit,
+	struct ws_err *err);
+
+/** The torch installed where @a python would import it. */
+bool ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
+	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);
+
+#endif

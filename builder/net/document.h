@@ -1,0 +1,26 @@
+/**
+ * document.h - small texts from servers: index pages, manifests, metadata
+ *
+ * Whole, in memory, at most as long as the caller allows. Asked for with gzip. Files: download.h.
+ */
+#ifndef WS_NET_DOCUMENT_H
+#define WS_NET_DOCUMENT_H
+
+#include "base/buf.h"
+#include "net/http.h"
+
+struct ws_document {
+	const char *url;     /**< what to get */
+	const char *subject; /**< for messages; NULL: the URL */
+	const char *accept;  /**< NULL: anything */
+	size_t limit_bytes;  /**< of the text, after decompression */
+	/* Filled in. */
+	struct ws_reply reply; /**< also after a failure: status 404, 0 when there was no answer */
+	const char *final_url; /**< after redirects, without user and password, in the arena */
+};
+
+/** Replaces what @a text held. */
+bool ws_document_get(struct ws_http *http, struct ws_document *document, struct ws_arena *a,
+	struct ws_buf *text, struct ws_err *err);
+
+#endif

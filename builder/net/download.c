@@ -1,0 +1,269 @@
+/* download.c - what is asked for next, given what is there. Bytes on disk are partial.c's. */
+#include "net/download.h"
+
+#include "base/fs.h"
+#include "net/partial.h"
+#include "net/progress.h"
+#include "net/url.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LARGEST_BYTES ((uint64_t)64 << 30) /* of a file whose size nobody promised */
+
+/* One file on its way. */
+struct fetch {
+	struct ws_request request; /* first */
+	struct ws_download *file;
+	struct ws_partial partial;
+	struct ws_progress progress;
+	struct ws_arena *a;
+	bool waiting; /* it was said that another process has the file */
+	bool resumed; /* some bytes are older than the last restart of this run */
+	bool whole;   /* parts have not worked: ask for the whole from now on */
+};
+
+static uint64_t
+limit_of(const struct ws_download *file)
+{
+	return file->size_bytes ? file->size_bytes : LARGEST_BYTES;
+}
+
+static bool
+has_pin(const struct ws_download *file)
+{
+	return file->sha256 && file->sha256[0];
+}
+
+static bool
+is_there(struct ws_download *file)
+{
+	return has_pin(file) && ws_fs_exists(file->path)
+		&& ws_digest_file(file->path, &file->digest, &file->got_bytes, NULL)
+		&& ws_digest_is(&file->digest, file->sha256);
+}
+
+static bool
+say_wrong(struct fetch *f, struct ws_err *err)
+{
+	const struct ws_download *file = f->file;
+	ws_err_set(err, WS_ERR_FETCH,
+		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
+		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
+	return ws_err_cure(
+		err, "nothing of it was used; the file on that server was replaced or damaged");
+}
+
+/* The partial file is complete: is it right? */
+static enum ws_verdict
+finish(struct fetch *f, struct ws_err *err)
+{
+	struct ws_download *file = f->file;
+	file->digest = ws_partial_digest(&f->partial);
+	file->got_bytes = f->partial.len;
+	if (!has_pin(file) || ws_digest_is(&file->digest, file->sha256)) {
+		return ws_partial_land(&f->partial, file->path, err) ? WS_VERDICT_GOOD : WS_VERDICT_FAIL;
+	}
+	if (f->resumed) {
+		/* The older bytes may be to blame; only a file that came in one piece is evidence. */
+		f->whole = true;
+		return ws_partial_restart(&f->partial, "", err) ? WS_VERDICT_ANEW : WS_VERDICT_FAIL;
+	}
+	ws_partial_drop(&f->partial);
+	say_wrong(f, err);
+	return WS_VERDICT_FAIL;
+}
+
+/* Bytes that are there can be built upon only if a mixture of two files would be noticed. */
+static bool
+can_resume(const struct fetch *f)
+{
+	return !f->whole && f->partial.len > 0 && f->partial.len <= limit_of(f->file)
+		&& (has_pin(f->file) || f->partial.validator[0]);
+}
+
+static enum ws_begin
+ask(struct fetch *f, struct ws_err *err)
+{
+	struct ws_request *request = &f->request;
+	request->range[0] = request->if_range[0] = '\0';
+	if (can_resume(f)) {
+		snprintf(request->range, sizeof(request->range), "%" PRIu64 "-", f->partial.len);
+		snprintf(request->if_range, sizeof(request->if_range), "%s", f->partial.validator);
+		f->resumed = true;
+	} else if (f->partial.len > 0 && !ws_partial_restart(&f->partial, "", err)) {
+		return WS_BEGIN_FAIL;
+	}
+	f->resumed = f->resumed && f->partial.len > 0;
+	request->kept_bytes = f->partial.len;
+	return WS_BEGIN_GO;
+}
+
+/* WS_BEGIN_GO: the partial file is ours. */
+static enum ws_begin
+take_hold(struct fetch *f, struct ws_err *err)
+{
+	if (f->partial.fd >= 0) {
+		return WS_BEGIN_GO;
+	}
+	if (is_there(f->file)) {
+		return WS_BEGIN_DONE;
+	}
+	enum ws_partial_result result = ws_partial_open(&f->partial, f->file->partial, f->a, err);
+	if (result == WS_PARTIAL_BUSY && !f->waiting) {
+		f->waiting = true;
+		ws_events_note(f->progress.events,
+			"'%s' is being fetched by another process; waiting for it", f->request.subject);
+	}
+	static const enum ws_begin outcomes[] = {
+		[WS_PARTIAL_OPEN] = WS_BEGIN_GO,
+		[WS_PARTIAL_BUSY] = WS_BEGIN_LATER,
+		[WS_PARTIAL_FAILED] = WS_BEGIN_FAIL,
+	};
+	return outcomes[result];
+}
+
+static enum ws_begin
+begin(struct ws_request *request, struct ws_err *err)
+{
+	struct fetch *f = (struct fetch *)request;
+	enum ws_begin held = take_hold(f, err);
+	if (held != WS_BEGIN_GO) {
+		return held;
+	}
+	if (can_resume(f) && has_pin(f->file) && f->partial.len == f->file->size_bytes) {
+		f->resumed = true;
+		enum ws_verdict verdict = finish(f, err); /* only the renaming was missing */
+		if (verdict != WS_VERDICT_ANEW) {
+			return verdict == WS_VERDICT_GOOD ? WS_BEGIN_DONE : WS_BEGIN_FAIL;
+		}
+	}
+	return ask(f, err);
+}
+
+/* A gzip file may be announced as an encoding of its contents; that changes no byte of it. */
+static bool
+is_encoded(const struct fetch *f, const struct ws_reply *reply)
+{
+	const char *encoding = reply->encoding;
+	bool gzip = strcmp(encoding, "gzip") == 0 || strcmp(encoding, "x-gzip") == 0;
+	const char *name = ws_url_file_name(f->file->url, f->a);
+	bool is_gzip = ws_ends_with(name, "gz");
+	return encoding[0] && !(gzip && is_gzip && has_pin(f->file));
+}
+
+/* The answer to a range: 206 for just what is missing, of the file that we have the start of. */
+static bool
+continues(const struct fetch *f, const struct ws_reply *reply)
+{
+	uint64_t size = f->file->size_bytes ? f->file->size_bytes : UINT64_MAX;
+	const char *etag = ws_reply_strong_etag(reply);
+	return reply->has_range
+		&& ws_reply_is_range(reply, f->partial.len, reply->range_total - 1, size)
+		&& (!etag || f->partial.validator[0] != '"' || strcmp(etag, f->partial.validator) == 0);
+}
+
+static enum ws_verdict
+head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
+{
+	struct fetch *f = (struct fetch *)request;
+	const struct ws_download *file = f->file;
+	if (reply->status == 416 || (reply->status == 206 && !continues(f, reply))) {
+		f->whole = true;
+		return WS_VERDICT_ANEW;
+	}
+	if (is_encoded(f, reply)) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' comes encoded as '%s', which was not asked for",
+			request->subject, reply->encoding);
+		return WS_VERDICT_FAIL;
+	}
+	uint64_t total = reply->has_length ? reply->length_bytes : 0;
+	total = reply->status == 206 ? reply->range_total : total;
+	if (file->size_bytes && total && total != file->size_bytes) {
+		ws_err_set(err, WS_ERR_FETCH,
+			"'%s' has %" PRIu64 " bytes at '%s' where %" PRIu64 " are expected", request->subject,
+			total, ws_url_shown(file->url, f->a), file->size_bytes);
+		return WS_VERDICT_FAIL;
+	}
+	if (reply->status != 206 && !ws_partial_restart(&f->partial, ws_reply_validator(reply), err)) {
+		return WS_VERDICT_FAIL;
+	}
+	f->resumed = f->resumed && reply->status == 206;
+	ws_progress_begin(&f->progress, total ? total : file->size_bytes);
+	return WS_VERDICT_GOOD;
+}
+
+static bool
+body(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct fetch *f = (struct fetch *)request;
+	uint64_t limit = limit_of(f->file);
+	if (len > limit - f->partial.len) {
+		ws_partial_drop(&f->partial);
+		return ws_err_set(
+			err, WS_ERR_FETCH, "'%s' is longer than %" PRIu64 " bytes", request->subject, limit);
+	}
+	if (!ws_partial_add(&f->partial, bytes, len, err)) {
+		return false;
+	}
+	request->kept_bytes = f->partial.len;
+	ws_progress_move(&f->progress, f->partial.len);
+	return true;
+}
+
+static enum ws_verdict
+end(struct ws_request *request, struct ws_err *err)
+{
+	struct fetch *f = (struct fetch *)request;
+	if (f->file->size_bytes && f->partial.len < f->file->size_bytes) {
+		return WS_VERDICT_ANEW; /* a server that gave no length was cut off */
+	}
+	enum ws_verdict verdict = finish(f, err);
+	if (verdict == WS_VERDICT_GOOD) {
+		ws_progress_end(&f->progress, request->wire_bytes);
+	}
+	return verdict;
+}
+
+static void
+prepare(struct fetch *f, struct ws_download *file, struct ws_http *http, struct ws_arena *a)
+{
+	f->file = file;
+	f->a = a;
+	f->partial.fd = -1;
+	const char *name = ws_url_file_name(file->url, a);
+	f->request = (struct ws_request){
+		.url = file->url,
+		.subject = name[0] ? name : ws_path_base(file->path),
+		.begin = begin,
+		.head = head,
+		.body = body,
+		.end = end,
+	};
+	struct ws_url url;
+	bool known = ws_url_parse(file->url, a, &url, NULL);
+	f->progress = (struct ws_progress){
+		.events = ws_http_events(http),
+		.subject = f->request.subject,
+		.from = known ? url.host : NULL,
+	};
+}
+
+bool
+ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct fetch *fetches = WS_NEW_N(a, struct fetch, count);
+	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, count);
+	for (size_t i = 0; i < count; i++) {
+		prepare(&fetches[i], &files[i], http, a);
+		requests[i] = &fetches[i].request;
+	}
+	struct ws_batch batch = {.requests = requests, .count = count};
+	bool ok = ws_http_run(http, &batch, err);
+	for (size_t i = 0; i < count; i++) {
+		ws_partial_close(&fetches[i].partial);
+		files[i].wire_bytes = fetches[i].request.wire_bytes;
+	}
+	return ok;
+}

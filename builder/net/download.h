@@ -1,0 +1,33 @@
+/**
+ * download.h - files, whole and proved, several at a time
+ *
+ * Each grows at its partial path, is resumed there by a later attempt or run, is hashed while it
+ * comes, and appears under its final name only when digest and size are right. Two processes that
+ * want the same file: one fetches, the other waits for it. Reading parts of a file: remote.h.
+ */
+#ifndef WS_NET_DOWNLOAD_H
+#define WS_NET_DOWNLOAD_H
+
+#include "base/digest.h"
+#include "net/http.h"
+
+struct ws_download {
+	const char *url;
+	const char *path;    /**< final; a file with the right digest that is there is left alone */
+	const char *partial; /**< where it grows; on the same file system, its folder exists */
+	const char *sha256;  /**< 64 lower-case digits; NULL or "": any, digest says which it was */
+	uint64_t size_bytes; /**< expected; 0: not known */
+	/* Filled in. */
+	struct ws_digest digest;
+	uint64_t got_bytes;  /**< length of the file */
+	uint64_t wire_bytes; /**< what came over the network for it in this run */
+};
+
+/**
+ * All of them, or the first failure; what the others received so far stays for another time.
+ * A wrong digest names both, and the partial file is removed.
+ */
+bool ws_download_all(
+	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
+
+#endif

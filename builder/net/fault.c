@@ -1,0 +1,167 @@
+/* fault.c - wording only. Cures are what worked for people behind mirrors, proxies and logins. */
+#include "net/fault.h"
+
+#include <string.h>
+
+static const struct {
+	unsigned status;
+	const char *what; /* after "'host' " */
+} statuses[] = {
+	{400, "does not understand the request"},
+	{401, "wants a login"},
+	{403, "does not let us have it"},
+	{404, "does not have it"},
+	{405, "does not let us have it"},
+	{407, "is behind a proxy that wants a login"},
+	{408, "lost patience with us"},
+	{410, "does not have it any more"},
+	{416, "does not have the bytes that were asked for"},
+	{429, "gets too many requests"},
+	{451, "may not hand it out"},
+	{500, "failed"},
+	{502, "is not reached by its gateway"},
+	{503, "is overloaded"},
+	{504, "is not answering its gateway"},
+};
+
+static const char *
+words_for(unsigned status)
+{
+	for (size_t i = 0; i < WS_LEN(statuses); i++) {
+		if (statuses[i].status == status) {
+			return statuses[i].what;
+		}
+	}
+	return "gave an answer that is no use";
+}
+
+static void
+cure_login(const struct ws_fault *fault, struct ws_err *err)
+{
+	if (fault->had_login) {
+		ws_err_cure(err, "the user or password that stands in the URL is not (or no longer) right");
+		return;
+	}
+	ws_err_cure(err, "put it into ~/.netrc:  machine %s login NAME password SECRET", fault->host);
+	ws_err_cure(err,
+		"or into the index URL (WHEELSMITH_INDEX, PIP_INDEX_URL):  "
+		"https://NAME:SECRET@%s/...",
+		fault->host);
+}
+
+static void
+cure_status(const struct ws_fault *fault, struct ws_err *err)
+{
+	const struct ws_reply *reply = &fault->transfer->reply;
+	switch (reply->status) {
+	case 401:
+		cure_login(fault, err);
+		break;
+	case 403:
+		ws_err_cure(err,
+			"a login that may read it is missing, or it is not there: some servers "
+			"answer 403 for that");
+		break;
+	case 404:
+	case 410:
+		ws_err_cure(err, "a mirror that lacks it can be replaced: --index URL");
+		break;
+	case 407:
+		ws_err_cure(
+			err, "put the login into the proxy's URL:  https_proxy=http://NAME:SECRET@HOST:PORT");
+		break;
+	default:
+		if (reply->retry_after_s > 0) {
+			ws_err_cure(err, "it asks us to come back in %u s", reply->retry_after_s);
+		}
+		break;
+	}
+}
+
+static bool
+explain_status(const struct ws_fault *fault, struct ws_err *err)
+{
+	const struct ws_reply *reply = &fault->transfer->reply;
+	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s (%u)", fault->subject, fault->host,
+		reply->status == 401 && fault->had_login ? "refuses this login" : words_for(reply->status),
+		reply->status);
+	cure_status(fault, err);
+	return false;
+}
+
+static void
+cure_wire(const struct ws_fault *fault, struct ws_err *err)
+{
+	switch (fault->transfer->end) {
+	case WS_WIRE_NO_HOST:
+	case WS_WIRE_NO_CONNECTION:
+		ws_err_cure(err, "is there a network? behind a proxy, set https_proxy=http://HOST:PORT");
+		ws_err_cure(err, "a mirror that can be reached is named with --index URL");
+		break;
+	case WS_WIRE_BAD_CERTIFICATE:
+		ws_err_cure(err,
+			"where a proxy re-signs traffic, name its certificates: "
+			"SSL_CERT_FILE=/path/to/bundle.pem");
+		break;
+	case WS_WIRE_BAD_CA:
+		ws_err_cure(err,
+			"PIP_CERT, REQUESTS_CA_BUNDLE, SSL_CERT_FILE, CURL_CA_BUNDLE or pip's 'cert' "
+			"names a file that cannot be read");
+		break;
+	case WS_WIRE_BAD_PROXY:
+		ws_err_cure(err,
+			"look at https_proxy and no_proxy; a login goes into the URL:  "
+			"https_proxy=http://NAME:SECRET@HOST:PORT");
+		break;
+	case WS_WIRE_RUNNING:
+	case WS_WIRE_COMPLETE:
+	case WS_WIRE_DROPPED:
+	case WS_WIRE_CUT:
+		break;
+	}
+}
+
+static bool
+explain_wire(const struct ws_fault *fault, struct ws_err *err)
+{
+	static const char *const words[] = {
+		[WS_WIRE_RUNNING] = "broke off",
+		[WS_WIRE_COMPLETE] = "broke off",
+		[WS_WIRE_DROPPED] = "broke off",
+		[WS_WIRE_NO_HOST] = "is not known here",
+		[WS_WIRE_NO_CONNECTION] = "cannot be reached",
+		[WS_WIRE_CUT] = "broke off",
+		[WS_WIRE_BAD_CERTIFICATE] = "has a certificate that is not trusted",
+		[WS_WIRE_BAD_CA] = "cannot be trusted",
+		[WS_WIRE_BAD_PROXY] = "is not reached: the proxy refuses",
+	};
+	const struct ws_transfer *t = fault->transfer;
+	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s: %s", fault->subject, fault->host,
+		words[t->end], t->fault);
+	cure_wire(fault, err);
+	return false;
+}
+
+bool
+ws_fault_explain(const struct ws_fault *fault, struct ws_err *err)
+{
+	if (fault->offline) {
+		ws_err_set(
+			err, WS_ERR_FETCH, "'%s' is not at hand, and this run is offline", fault->subject);
+		ws_err_cure(err,
+			"fetch it first, where there is a network: wheelsmith fetch, with the same "
+			"selection and store");
+		return false;
+	}
+	bool answered = fault->transfer->end == WS_WIRE_COMPLETE
+		|| (fault->transfer->end == WS_WIRE_DROPPED && fault->transfer->reply.complete);
+	if (answered) {
+		explain_status(fault, err);
+	} else {
+		explain_wire(fault, err);
+	}
+	if (fault->attempts > 1) {
+		ws_err_cure(err, "it was tried %u times", fault->attempts);
+	}
+	return false;
+}

@@ -1,0 +1,23 @@
+/**
+ * fault.h - why a request failed, in plain words, and what to do about it
+ *
+ * One table of statuses and one of broken connections. Decides nothing.
+ */
+#ifndef WS_NET_FAULT_H
+#define WS_NET_FAULT_H
+
+#include "net/wire.h"
+
+struct ws_fault {
+	const char *subject; /**< what was wanted: a file name or a URL that may be shown */
+	const char *host;    /**< who was asked last */
+	bool had_login;      /**< a user and password of the URL went along */
+	bool offline;        /**< nobody was asked */
+	unsigned attempts;
+	const struct ws_transfer *transfer; /**< the last attempt; NULL when offline */
+};
+
+/** Sets a WS_ERR_FETCH error. Returns false. */
+bool ws_fault_explain(const struct ws_fault *fault, struct ws_err *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* url.c - what text alone can tell of a URL. Taking apart and joining are wire.c's. */
+#include "net/url.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+/* The length of "scheme://"; 0 when there is none. */
+static size_t
+scheme_length(const char *text)
+{
+	const char *sign = strstr(text, "://");
+	return sign ? (size_t)(sign - text) + 3 : 0;
+}
+
+/* True for what may stand between a host's ':' and the path. */
+static bool
+is_port(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Where the host starts: after the last '@' that can end a login. A password with a raw '/' or '#'
+ * in it makes the host look like "user:secr"; that is told by a port that is no number. */
+static const char *
+skip_login(const char *authority)
+{
+	size_t len = strcspn(authority, "/?#");
+	const char *at = memrchr(authority, '@', len);
+	if (at) {
+		return at + 1;
+	}
+	const char *colon = authority[0] == '[' ? NULL : memchr(authority, ':', len);
+	const char *later = strrchr(authority, '@');
+	if (colon && later && !is_port(colon + 1, len - (size_t)(colon + 1 - authority))) {
+		return later + 1;
+	}
+	return authority;
+}
+
+char *
+ws_url_shown(const char *text, struct ws_arena *a)
+{
+	size_t scheme = scheme_length(text);
+	const char *rest = skip_login(text + scheme);
+	size_t len = strcspn(rest, "?#");
+	const char *more = rest[len] == '?' ? "?..." : "";
+	return ws_arena_printf(a, "%.*s%.*s%s", (int)scheme, text, (int)len, rest, more);
+}
+
+static int
+digit_of(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return c - '0';
+	}
+	char lower = (char)(c | 0x20);
+	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+char *
+ws_url_decode(const char *text, size_t len, struct ws_arena *a)
+{
+	char *plain = ws_arena_alloc(a, len + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		int high = text[i] == '%' && len - i > 2 ? digit_of(text[i + 1]) : -1;
+		int low = high >= 0 ? digit_of(text[i + 2]) : -1;
+		if (low < 0 || high * 16 + low == 0) {
+			plain[n++] = text[i];
+			continue;
+		}
+		plain[n++] = (char)(high * 16 + low);
+		i += 2;
+	}
+	plain[n] = '\0';
+	return plain;
+}
+
+char *
+ws_url_file_name(const char *url, struct ws_arena *a)
+{
+	const char *rest = url + scheme_length(url);
+	size_t len = strcspn(rest, "?#");
+	const char *slash = memrchr(rest, '/', len);
+	if (!slash) {
+		return ws_arena_strdup(a, "");
+	}
+	return ws_url_decode(slash + 1, len - (size_t)(slash + 1 - rest), a);
+}

@@ -1,0 +1,373 @@
+/* wire.c - the door to libcurl: its multi interface, and its URL parser for url.h. Foreign errors
+ * become an enum ws_wire_end and a text here. Deciding, repeating and waiting are http.c's. */
+#include "net/wire.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "net/url.h"
+
+#include <curl/curl.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECEIVE_BYTES (64L << 10)
+
+struct ws_wire {
+	CURLM *multi;
+	char *ca_path, *netrc_path;
+	bool ca_is_folder;
+	long connect_ms;
+};
+
+struct ws_wire_handle {
+	CURL *easy;
+	struct curl_slist *headers;
+	char fault[CURL_ERROR_SIZE];
+};
+
+struct ws_wire *
+ws_wire_open(const struct ws_wire_setup *setup, struct ws_err *err)
+{
+	struct ws_wire *w = calloc(1, sizeof(*w));
+	if (!w || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+		free(w);
+		ws_err_set(err, WS_ERR_INTERNAL, "libcurl does not start");
+		return NULL;
+	}
+	if (!(w->multi = curl_multi_init())) {
+		abort();
+	}
+	w->connect_ms = (long)setup->connect_ms;
+	w->netrc_path = setup->netrc_path ? strdup(setup->netrc_path) : NULL;
+	w->ca_path = setup->ca_path ? strdup(setup->ca_path) : NULL;
+	w->ca_is_folder = setup->ca_path && ws_fs_is_dir(setup->ca_path);
+	return w;
+}
+
+void
+ws_wire_close(struct ws_wire *w)
+{
+	if (!w) {
+		return;
+	}
+	curl_multi_cleanup(w->multi);
+	free(w->ca_path);
+	free(w->netrc_path);
+	free(w);
+	curl_global_cleanup();
+}
+
+static size_t
+hear_head(char *line, size_t size WS_UNUSED, size_t len, void *transfer)
+{
+	struct ws_transfer *t = transfer;
+	struct ws_str text = ws_str_trim((struct ws_str){line, len});
+	if (t->reply.complete && !ws_starts_with(line, "HTTP/")) {
+		return len; /* trailers, after the body */
+	}
+	if (text.n > 0) {
+		ws_reply_add(&t->reply, text);
+		return len;
+	}
+	if (t->reply.status >= 100 && t->reply.status < 200) {
+		return len; /* the real head follows */
+	}
+	t->reply.complete = true;
+	return t->head(t) ? len : CURL_WRITEFUNC_ERROR;
+}
+
+static size_t
+hear_body(char *bytes, size_t size WS_UNUSED, size_t len, void *transfer)
+{
+	struct ws_transfer *t = transfer;
+	switch (t->body(t, bytes, len)) {
+	case WS_WIRE_TAKEN:
+		return len;
+	case WS_WIRE_LATER:
+		return CURL_WRITEFUNC_PAUSE;
+	case WS_WIRE_DROP:
+		break;
+	}
+	return CURL_WRITEFUNC_ERROR;
+}
+
+static void
+add_headers(const struct ws_transfer *t, struct ws_wire_handle *handle)
+{
+	for (size_t i = 0; i < t->header_count; i++) {
+		handle->headers = curl_slist_append(handle->headers, t->headers[i]);
+	}
+	if (!t->compressed) {
+		handle->headers = curl_slist_append(handle->headers, "Accept-Encoding: identity");
+	}
+}
+
+/* Values that libcurl copies, and constants. */
+static void
+set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_URL, t->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "wheelsmith/" WS_VERSION);
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+		t->alone ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, w->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* hanging up does not wait for a name server */
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+	if (w->ca_path) {
+		curl_easy_setopt(easy, w->ca_is_folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, w->ca_path);
+	}
+	if (t->compressed) {
+		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+	}
+	curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+	if (t->user) {
+		curl_easy_setopt(easy, CURLOPT_USERNAME, t->user);
+		curl_easy_setopt(easy, CURLOPT_PASSWORD, t->password);
+	} else {
+		curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		curl_easy_setopt(easy, CURLOPT_NETRC_FILE, w->netrc_path);
+	}
+}
+
+static void
+hear(struct ws_transfer *t, struct ws_wire_handle *handle)
+{
+	CURL *easy = handle->easy;
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->fault);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_head);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+}
+
+bool
+ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
+{
+	struct ws_wire_handle *handle = calloc(1, sizeof(*handle));
+	if (!handle || !(handle->easy = curl_easy_init())) {
+		abort();
+	}
+	t->handle = handle;
+	t->reply = (struct ws_reply){0};
+	t->end = WS_WIRE_RUNNING;
+	t->fault[0] = '\0';
+	t->location = NULL;
+	add_headers(t, handle);
+	set_up(w, t, handle->easy);
+	hear(t, handle);
+	CURLMcode code = curl_multi_add_handle(w->multi, handle->easy);
+	if (code != CURLM_OK) {
+		ws_wire_cancel(w, t);
+		return ws_err_set(err, WS_ERR_INTERNAL, "libcurl: %s", curl_multi_strerror(code));
+	}
+	return true;
+}
+
+void
+ws_wire_cancel(struct ws_wire *w, struct ws_transfer *t)
+{
+	struct ws_wire_handle *handle = t->handle;
+	if (!handle) {
+		return;
+	}
+	curl_multi_remove_handle(w->multi, handle->easy);
+	curl_easy_cleanup(handle->easy);
+	curl_slist_free_all(handle->headers);
+	free(handle);
+	t->handle = NULL;
+}
+
+void
+ws_wire_resume(struct ws_transfer *t)
+{
+	if (t->handle) {
+		curl_easy_pause(t->handle->easy, CURLPAUSE_CONT);
+	}
+}
+
+static enum ws_wire_end
+end_of(CURLcode code)
+{
+	static const struct {
+		CURLcode code;
+		enum ws_wire_end end;
+	} ends[] = {
+		{CURLE_OK, WS_WIRE_COMPLETE},
+		{CURLE_WRITE_ERROR, WS_WIRE_DROPPED},
+		{CURLE_COULDNT_RESOLVE_HOST, WS_WIRE_NO_HOST},
+		{CURLE_COULDNT_RESOLVE_PROXY, WS_WIRE_NO_HOST},
+		{CURLE_COULDNT_CONNECT, WS_WIRE_NO_CONNECTION},
+		{CURLE_OPERATION_TIMEDOUT, WS_WIRE_NO_CONNECTION},
+		{CURLE_PEER_FAILED_VERIFICATION, WS_WIRE_BAD_CERTIFICATE},
+		{CURLE_SSL_CACERT_BADFILE, WS_WIRE_BAD_CA},
+	};
+	for (size_t i = 0; i < WS_LEN(ends); i++) {
+		if (ends[i].code == code) {
+			return ends[i].end;
+		}
+	}
+	return WS_WIRE_CUT;
+}
+
+static void
+gather(struct ws_transfer *t, CURLcode code)
+{
+	CURL *easy = t->handle->easy;
+	t->end = end_of(code);
+	const char *fault = t->handle->fault[0] ? t->handle->fault : curl_easy_strerror(code);
+	snprintf(t->fault, sizeof(t->fault), "%.*s", (int)strcspn(fault, "\r\n"), fault);
+	long refused = 0;
+	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &refused);
+	if (code != CURLE_OK && refused >= 400) {
+		t->end = WS_WIRE_BAD_PROXY;
+	}
+	curl_off_t wait_s = 0;
+	if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0) {
+		t->reply.retry_after_s = wait_s > 1000000 ? 1000000 : (unsigned)wait_s;
+	}
+	const char *location = NULL;
+	if (curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &location) == CURLE_OK && location) {
+		t->location = ws_arena_strdup(t->arena, location);
+	}
+}
+
+static struct ws_transfer *
+next_ended(struct ws_wire *w)
+{
+	int left;
+	const CURLMsg *message;
+	while ((message = curl_multi_info_read(w->multi, &left))) {
+		if (message->msg != CURLMSG_DONE) {
+			continue;
+		}
+		char *private = NULL;
+		CURLcode code = message->data.result;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
+		struct ws_transfer *t = (void *)private;
+		gather(t, code);
+		ws_wire_cancel(w, t);
+		return t;
+	}
+	return NULL;
+}
+
+struct ws_transfer *
+ws_wire_wait(struct ws_wire *w, int fd, unsigned ms)
+{
+	int running;
+	struct ws_transfer *ended = next_ended(w);
+	if (ended) {
+		return ended;
+	}
+	curl_multi_perform(w->multi, &running);
+	if ((ended = next_ended(w))) {
+		return ended;
+	}
+	struct curl_waitfd also = {.fd = fd, .events = CURL_WAIT_POLLIN};
+	curl_multi_poll(w->multi, &also, fd >= 0, (int)ms, NULL);
+	curl_multi_perform(w->multi, &running);
+	return next_ended(w);
+}
+
+/* A part of a URL as a text in @a a; NULL when it is not there or cannot be decoded. */
+static char *
+part_of(CURLU *handle, CURLUPart part, unsigned flags, struct ws_arena *a)
+{
+	char *text = NULL;
+	if (curl_url_get(handle, part, &text, flags) != CURLUE_OK) {
+		return NULL;
+	}
+	char *copy = ws_arena_strdup(a, text);
+	curl_free(text);
+	return copy;
+}
+
+static char *
+lower(char *text)
+{
+	for (char *c = text; *c; c++) {
+		*c = (char)tolower((unsigned char)*c);
+	}
+	return text;
+}
+
+static bool
+is_web(const char *scheme)
+{
+	return scheme && (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
+}
+
+/* False when it stands there but cannot be decoded, as %00. */
+static bool
+take_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
+{
+	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
+	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
+	if ((!url->user && part_of(handle, CURLUPART_USER, 0, a))
+		|| (!url->password && part_of(handle, CURLUPART_PASSWORD, 0, a))) {
+		return false;
+	}
+	if (url->user && !url->password) {
+		url->password = "";
+	}
+	return true;
+}
+
+static bool
+take_apart(CURLU *handle, struct ws_arena *a, struct ws_url *url)
+{
+	char *scheme = part_of(handle, CURLUPART_SCHEME, 0, a);
+	char *host = part_of(handle, CURLUPART_HOST, 0, a);
+	char *port = part_of(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, a);
+	if (!scheme || !is_web(lower(scheme)) || !host || !port) {
+		return false;
+	}
+	*url = (struct ws_url){.host = lower(host), .is_https = strcmp(scheme, "https") == 0};
+	url->origin = ws_arena_printf(a, "%s://%s:%s", scheme, host, port);
+	if (!take_login(handle, a, url)) {
+		return false;
+	}
+	curl_url_set(handle, CURLUPART_USER, NULL, 0);
+	curl_url_set(handle, CURLUPART_PASSWORD, NULL, 0);
+	curl_url_set(handle, CURLUPART_FRAGMENT, NULL, 0);
+	return (url->plain = part_of(handle, CURLUPART_URL, 0, a));
+}
+
+bool
+ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, struct ws_err *err)
+{
+	CURLU *handle = curl_url();
+	bool ok = handle && curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK
+		&& take_apart(handle, a, url);
+	curl_url_cleanup(handle);
+	if (!ok) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "'%s' is no http or https URL", ws_url_shown(text, a));
+	}
+	return true;
+}
+
+char *
+ws_url_join(const char *base, const char *reference, struct ws_arena *a)
+{
+	CURLU *handle = curl_url();
+	char *joined = NULL;
+	if (handle && curl_url_set(handle, CURLUPART_URL, base, 0) == CURLUE_OK
+		&& curl_url_set(handle, CURLUPART_URL, reference, CURLU_URLENCODE) == CURLUE_OK
+		&& is_web(part_of(handle, CURLUPART_SCHEME, 0, a))) {
+		joined = part_of(handle, CURLUPART_URL, 0, a);
+	}
+	curl_url_cleanup(handle);
+	return joined;
+}

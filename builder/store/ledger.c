@@ -1,0 +1,167 @@
+/* ledger.c - two tables: what ran, and which outside file had which digest. */
+#include "store/ledger.h"
+
+#include "store/sql.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char schema[] =
+	"create table if not exists runs(unit text not null, stage text not null, variant text not "
+	"null,"
+	" at integer not null, wall_ms integer not null, cpu_ms integer not null,"
+	" rss_bytes integer not null, killed integer not null);"
+	"create index if not exists runs_by_unit on runs(unit, stage, variant, at);"
+	"create table if not exists files(path text primary key, size integer, mtime integer,"
+	" ctime integer, inode integer, device integer, digest text) without rowid;";
+
+struct ws_ledger {
+	struct ws_sql *sql;
+};
+
+struct ws_ledger *
+ws_ledger_open(const struct ws_store *store, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_ledger *ledger = calloc(1, sizeof(*ledger));
+	if (!ledger) {
+		abort();
+	}
+	ledger->sql = ws_sql_open(ws_store_path(store, a, "ledger.db"), schema, err);
+	if (!ledger->sql) {
+		free(ledger);
+		return NULL;
+	}
+	return ledger;
+}
+
+void
+ws_ledger_close(struct ws_ledger *ledger)
+{
+	if (ledger) {
+		ws_sql_close(ledger->sql);
+		free(ledger);
+	}
+}
+
+void
+ws_ledger_begin(struct ws_ledger *ledger)
+{
+	ws_sql_run(ledger->sql, NULL, "begin", "");
+}
+
+void
+ws_ledger_end(struct ws_ledger *ledger)
+{
+	ws_sql_run(ledger->sql, NULL, "commit", "");
+}
+
+bool
+ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return ws_sql_run(ledger->sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)",
+		"tttiiiii", run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms,
+		(int64_t)run->cpu_ms, (int64_t)run->rss_bytes, (int64_t)run->killed);
+}
+
+/* Reads the newest runs first and folds them into one estimate. */
+static struct ws_estimate_of
+fold(struct ws_sql_rows *rows)
+{
+	struct ws_estimate_of sum = {0};
+	uint64_t killed_bytes = 0;
+	while (rows && ws_sql_next(rows)) {
+		uint64_t rss_bytes = (uint64_t)ws_sql_int(rows, 2);
+		if (ws_sql_int(rows, 3)) {
+			if (sum.wall_ms == 0 && rss_bytes > killed_bytes) {
+				killed_bytes = rss_bytes;
+			}
+			continue;
+		}
+		if (sum.wall_ms == 0) {
+			sum.wall_ms = (uint64_t)ws_sql_int(rows, 0) + 1; /* 0 would mean "not known" */
+			sum.cpu_ms = (uint64_t)ws_sql_int(rows, 1);
+		}
+		sum.rss_bytes = rss_bytes > sum.rss_bytes ? rss_bytes : sum.rss_bytes;
+	}
+	if (killed_bytes * 2 > sum.rss_bytes) {
+		sum.rss_bytes = killed_bytes * 2;
+	}
+	return sum;
+}
+
+struct ws_estimate_of
+ws_ledger_estimate(
+	struct ws_ledger *ledger, const char *unit, const char *stage, const char *variant)
+{
+	struct ws_estimate_of sum = fold(ws_sql_select(ledger->sql, NULL,
+		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
+		" where unit = ? and stage = ? and variant = ? order by at desc limit 5",
+		"ttt", unit, stage, variant));
+	if (sum.rss_bytes > 0) {
+		return sum;
+	}
+	return fold(ws_sql_select(ledger->sql, NULL,
+		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
+		" where unit = ? and stage = ? order by at desc limit 5",
+		"tt", unit, stage));
+}
+
+/* What tells a changed file, as one row. */
+struct identity {
+	int64_t size, mtime, ctime, inode, device;
+};
+
+static struct identity
+identity_of(const struct stat *status)
+{
+	return (struct identity){
+		.size = (int64_t)status->st_size,
+		.mtime = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
+		.ctime = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec,
+		.inode = (int64_t)status->st_ino,
+		.device = (int64_t)status->st_dev,
+	};
+}
+
+static bool
+is_settled(const struct identity *id)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t newest = id->mtime > id->ctime ? id->mtime : id->ctime;
+	return newest / 1000000000 + 2 < now.tv_sec;
+}
+
+bool
+ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest)
+{
+	struct stat status;
+	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
+		return false;
+	}
+	struct identity id = identity_of(&status);
+	struct ws_sql_rows *rows = ws_sql_select(ledger->sql, NULL,
+		"select digest from files where path = ? and size = ? and mtime = ? and ctime = ?"
+		" and inode = ? and device = ?",
+		"tiiiii", path, id.size, id.mtime, id.ctime, id.inode, id.device);
+	if (rows && ws_sql_next(rows)) {
+		bool known = ws_digest_parse(ws_sql_text(rows, 0), digest);
+		ws_sql_done(rows);
+		if (known) {
+			return true;
+		}
+	}
+	if (!ws_digest_file(path, digest, NULL, NULL)) {
+		return false;
+	}
+	if (is_settled(&id)) {
+		ws_sql_run(ledger->sql, NULL, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
+			"tiiiiit", path, id.size, id.mtime, id.ctime, id.inode, id.device, digest->hex);
+	}
+	return true;
+}

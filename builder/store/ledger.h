@@ -1,0 +1,56 @@
+/**
+ * ledger.h - what past runs cost
+ *
+ * For every action that ran: how long, how much memory, how it ended. Predictions come from here.
+ * A unit is named without its package's version, so the next release starts with a good guess.
+ * The ledger never decides what is built; losing it costs estimates only.
+ */
+#ifndef WS_STORE_LEDGER_H
+#define WS_STORE_LEDGER_H
+
+#include "base/digest.h"
+#include "store/store.h"
+
+struct ws_ledger;
+
+/** What is known or guessed about an action. */
+struct ws_estimate_of {
+	uint64_t wall_ms;   /**< 0: not known */
+	uint64_t cpu_ms;    /**< 0: not known */
+	uint64_t rss_bytes; /**< peak; 0: not known */
+};
+
+/** One run that ended. */
+struct ws_ledger_run {
+	const char *unit;    /**< "causal-conv1d/csrc/causal_conv1d_bwd.cu" */
+	const char *stage;   /**< "compile", "link", ... */
+	const char *variant; /**< what else moves the cost: "cu12.4 sm86" */
+	uint64_t wall_ms, cpu_ms, rss_bytes;
+	bool killed; /**< by the kernel, for memory: rss_bytes is what it held then */
+};
+
+struct ws_ledger *ws_ledger_open(const struct ws_store *store, struct ws_err *err);
+void ws_ledger_close(struct ws_ledger *ledger);
+
+bool ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err);
+
+/**
+ * From the last five successful runs: the largest peak, the latest times. A kill after the last
+ * success doubles what was held then. Another variant of the unit serves when this one never ran.
+ * All zero when nothing is known.
+ */
+struct ws_estimate_of ws_ledger_estimate(
+	struct ws_ledger *ledger, const char *unit, const char *stage, const char *variant);
+
+/**
+ * The SHA-256 of a file outside every tree, hashed only when size, mtime, ctime, inode or device
+ * moved since it was last asked. Files changed in the last two seconds are hashed every time: a
+ * second change in the same tick would go unseen. False when the file cannot be read.
+ */
+bool ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest);
+
+/** Groups what follows into one transaction; for speed only. Nesting is a bug. */
+void ws_ledger_begin(struct ws_ledger *ledger);
+void ws_ledger_end(struct ws_ledger *ledger);
+
+#endif

@@ -1,0 +1,20 @@
+/**
+ * results.h - small texts by key: what the store knows under a key
+ *
+ * ac/aa/<key>. The engine keeps action results and lists of manifests there, trees remember what
+ * made them. A text is replaced whole; a torn one cannot be seen. What a text means is its
+ * writer's business.
+ */
+#ifndef WS_STORE_RESULTS_H
+#define WS_STORE_RESULTS_H
+
+#include "base/buf.h"
+#include "store/store.h"
+
+/** Appends the text; false, without an error, when there is none. */
+bool ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b);
+
+bool ws_results_put(
+	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* sql.c - SQLite 3.40 and later. Durability is NORMAL: losing the last second of a ledger in a
+ * power cut costs an estimate, an fsync for each row would cost more. */
+#include "store/sql.h"
+
+#include "base/fs.h"
+
+#include <sqlite3.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STATEMENTS 24
+
+struct statement {
+	const char *text;
+	sqlite3_stmt *prepared;
+};
+
+struct ws_sql {
+	sqlite3 *db;
+	char *path;
+	struct statement statements[MOST_STATEMENTS];
+	size_t count;
+};
+
+static bool
+fail(const struct ws_sql *sql, struct ws_err *err)
+{
+	int code = sqlite3_errcode(sql->db);
+	ws_err_set(err, WS_ERR_IO, "the ledger '%s': %s", sql->path, sqlite3_errmsg(sql->db));
+	if (code == SQLITE_FULL) {
+		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
+	}
+	return false;
+}
+
+static bool
+try_open(struct ws_sql *sql, const char *schema)
+{
+	if (sqlite3_open_v2(sql->path, &sql->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)
+		!= SQLITE_OK) {
+		return false;
+	}
+	sqlite3_busy_timeout(sql->db, 10000);
+	/* A small page cache: the program promises to stay small. */
+	return sqlite3_exec(sql->db,
+			   "pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -512;",
+			   NULL, NULL, NULL)
+		== SQLITE_OK
+		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+struct ws_sql *
+ws_sql_open(const char *path, const char *schema, struct ws_err *err)
+{
+	struct ws_sql *sql = calloc(1, sizeof(*sql));
+	if (!sql || !(sql->path = strdup(path))) {
+		abort();
+	}
+	if (try_open(sql, schema)) {
+		return sql;
+	}
+	int code = sql->db ? sqlite3_errcode(sql->db) : SQLITE_NOMEM;
+	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		sqlite3_close(sql->db);
+		sql->db = NULL;
+		if (rename(path, ws_arena_printf(a, "%s.broken", path)) == 0 && try_open(sql, schema)) {
+			return sql;
+		}
+	}
+	fail(sql, err);
+	ws_sql_close(sql);
+	return NULL;
+}
+
+void
+ws_sql_close(struct ws_sql *sql)
+{
+	if (!sql) {
+		return;
+	}
+	for (size_t i = 0; i < sql->count; i++) {
+		sqlite3_finalize(sql->statements[i].prepared);
+	}
+	sqlite3_close(sql->db);
+	free(sql->path);
+	free(sql);
+}
+
+static sqlite3_stmt *
+prepare(struct ws_sql *sql, const char *text, struct ws_err *err)
+{
+	for (size_t i = 0; i < sql->count; i++) {
+		if (strcmp(sql->statements[i].text, text) == 0) {
+			sqlite3_reset(sql->statements[i].prepared);
+			return sql->statements[i].prepared;
+		}
+	}
+	if (sql->count == MOST_STATEMENTS) {
+		ws_err_set(err, WS_ERR_INTERNAL, "too many different statements");
+		return NULL;
+	}
+	struct statement *s = &sql->statements[sql->count];
+	if (sqlite3_prepare_v3(sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->prepared, NULL)
+		!= SQLITE_OK) {
+		fail(sql, err);
+		return NULL;
+	}
+	s->text = text;
+	sql->count++;
+	return s->prepared;
+}
+
+static sqlite3_stmt *
+bind(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, va_list values)
+{
+	sqlite3_stmt *s = prepare(sql, text, err);
+	for (int i = 0; s && types[i]; i++) {
+		if (types[i] == 't') {
+			sqlite3_bind_text(s, i + 1, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+		} else {
+			sqlite3_bind_int64(s, i + 1, va_arg(values, int64_t));
+		}
+	}
+	return s;
+}
+
+bool
+ws_sql_run(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, ...)
+{
+	va_list values;
+	va_start(values, types);
+	sqlite3_stmt *s = bind(sql, err, text, types, values);
+	va_end(values);
+	if (!s) {
+		return false;
+	}
+	int code = sqlite3_step(s);
+	bool done = code == SQLITE_DONE || code == SQLITE_ROW || fail(sql, err);
+	sqlite3_reset(s);
+	return done;
+}
+
+/* The rows of a select are its prepared statement: nothing else needs to be kept. */
+static sqlite3_stmt *
+statement_of(const struct ws_sql_rows *rows)
+{
+	return (sqlite3_stmt *)(uintptr_t)rows;
+}
+
+struct ws_sql_rows *
+ws_sql_select(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, ...)
+{
+	va_list values;
+	va_start(values, types);
+	sqlite3_stmt *s = bind(sql, err, text, types, values);
+	va_end(values);
+	return (struct ws_sql_rows *)(uintptr_t)s;
+}
+
+bool
+ws_sql_next(struct ws_sql_rows *rows)
+{
+	if (sqlite3_step(statement_of(rows)) == SQLITE_ROW) {
+		return true;
+	}
+	ws_sql_done(rows);
+	return false;
+}
+
+void
+ws_sql_done(struct ws_sql_rows *rows)
+{
+	sqlite3_reset(statement_of(rows));
+}
+
+const char *
+ws_sql_text(const struct ws_sql_rows *rows, int index)
+{
+	const unsigned char *text = sqlite3_column_text(statement_of(rows), index);
+	return text ? (const char *)text : "";
+}
+
+int64_t
+ws_sql_int(const struct ws_sql_rows *rows, int index)
+{
+	return sqlite3_column_int64(statement_of(rows), index);
+}

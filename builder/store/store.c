@@ -1,0 +1,103 @@
+/* store.c - the folder itself: where it is, its version, its lock. What lies in it has files of
+ * its own here. */
+#include "store/store.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "sys/lock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION_TEXT "wheelsmith.store/1\n"
+
+char *
+ws_store_default_path(const char *option, struct ws_arena *a)
+{
+	const char *set = getenv("WHEELSMITH_STORE");
+	if (option || (set && *set)) {
+		return ws_arena_strdup(a, option ? option : set);
+	}
+	const char *cache = getenv("XDG_CACHE_HOME");
+	if (cache && cache[0] == '/') {
+		return ws_path_join(a, cache, "wheelsmith", NULL);
+	}
+	const char *home = getenv("HOME");
+	return ws_path_join(a, home && *home ? home : "/", ".cache/wheelsmith", NULL);
+}
+
+char *
+ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *below)
+{
+	return ws_path_join(a, store->path, below, NULL);
+}
+
+static bool
+check_version(const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *file = ws_path_join(a, path, "VERSION", NULL);
+	if (!ws_fs_exists(file)) {
+		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	}
+	WS_AUTO_BUF struct ws_buf b = {0};
+	if (!ws_fs_read_at_most(file, 4096, &b, err)) {
+		return false;
+	}
+	if (strcmp(ws_buf_text(&b), VERSION_TEXT) == 0) {
+		return true;
+	}
+	struct ws_str found = ws_str_trim(ws_buf_str(&b));
+	ws_err_set(err, WS_ERR_CONFIG, "the store '%s' was made by another wheelsmith ('%.*s')", path,
+		WS_STR_ARGS(found));
+	ws_err_cure(err, "use that wheelsmith, or another store (--store DIR, WHEELSMITH_STORE)");
+	return ws_err_cure(err, "or delete the folder: everything in it can be made again");
+}
+
+static bool
+take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
+{
+	switch (ws_lock_try(ws_store_path(store, a, "LOCK"), false, &store->lock_fd, err)) {
+	case WS_LOCK_HELD:
+		return true;
+	case WS_LOCK_BUSY:
+		ws_err_set(
+			err, WS_ERR_IO, "the store '%s' is being cleaned by another wheelsmith", store->path);
+		return ws_err_cure(err, "wait for it to end, then run this again");
+	case WS_LOCK_FAILED:
+		break;
+	}
+	return false;
+}
+
+bool
+ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
+{
+	static const char *const folders[] = {
+		"cas", "ac", "cells", "trees", "git", "partial", "work", "work/locks"};
+	*store = (struct ws_store){.lock_fd = -1};
+	if (!ws_fs_mkdirs(path, err)) {
+		return ws_err_wrap(err, "opening the store");
+	}
+	char absolute[PATH_MAX];
+	if (!realpath(path, absolute)) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open the store '%s'", path);
+	}
+	store->path = ws_arena_strdup(a, absolute);
+	for (size_t i = 0; i < WS_LEN(folders); i++) {
+		if (!ws_fs_mkdirs(ws_store_path(store, a, folders[i]), err)) {
+			return ws_err_wrap(err, "opening the store");
+		}
+	}
+	return check_version(store->path, err) && take_lock(store, a, err);
+}
+
+void
+ws_store_close(struct ws_store *store)
+{
+	if (store->lock_fd >= 0) {
+		close(ws_take_fd(&store->lock_fd));
+	}
+}

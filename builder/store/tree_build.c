@@ -1,0 +1,305 @@
+/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth: one line an
+ * entry, "f <sha256> <path>", "x <sha256> <path>" or "l <target>\t<path>", sorted by path in byte
+ * order. Finding a tree again is tree.c's. */
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct ws_tree_builder {
+	const struct ws_store *store;
+	struct ws_arena *a; /* its own */
+	const char *name;
+	char *folder;
+	WS_VEC(struct ws_tree_entry) entries;
+	struct ws_map places; /* path -> index + 1 into entries */
+	int open_fd;
+	struct ws_hasher *open_hasher;
+	char *open_path;
+	bool open_executable;
+};
+
+struct ws_tree_builder *
+ws_tree_begin(
+	const struct ws_store *store, const char *name, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_tree_builder *b = WS_NEW(a, struct ws_tree_builder);
+	b->store = store;
+	b->a = ws_arena_make();
+	b->name = ws_arena_strdup(b->a, name);
+	b->open_fd = -1;
+	b->folder = ws_fs_temp_dir(
+		ws_store_path(store, b->a, "partial"), ws_arena_printf(b->a, "%s-", name), b->a, err);
+	if (!b->folder || chmod(b->folder, 0755) < 0) {
+		ws_arena_drop(b->a);
+		return NULL;
+	}
+	return b;
+}
+
+const char *
+ws_tree_folder(const struct ws_tree_builder *b)
+{
+	return b->folder;
+}
+
+static struct ws_tree_entry *
+entry_at(const struct ws_tree_builder *b, const char *path)
+{
+	size_t place = (size_t)(uintptr_t)ws_map_get(&b->places, path);
+	return place ? &b->entries.at[place - 1] : NULL;
+}
+
+const struct ws_tree_entry *
+ws_tree_added(const struct ws_tree_builder *b, const char *path)
+{
+	return entry_at(b, path);
+}
+
+/* Paths must fit one line of the listing and stay inside. */
+static bool
+check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err)
+{
+	if (!ws_path_is_inside(path)) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "'%s' holds '%s', a path that is not allowed", b->name, path);
+	}
+	if (entry_at(b, path)) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' twice", b->name, path);
+	}
+	return true;
+}
+
+static void
+enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const char *value)
+{
+	struct ws_tree_entry *entry = ws_vec_push(&b->entries, b->a);
+	entry->path = ws_arena_strdup(b->a, path);
+	entry->kind = kind;
+	entry->value = ws_arena_strdup(b->a, value);
+	ws_map_put(&b->places, entry->path, (void *)(uintptr_t)b->entries.len, b->a);
+}
+
+bool
+ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, struct ws_err *err)
+{
+	if (!check_path(b, path, err)) {
+		return false;
+	}
+	b->open_path = ws_path_join(b->a, b->folder, path, NULL);
+	if (!ws_fs_mkdirs(ws_path_dir(b->a, b->open_path), err)) {
+		return false;
+	}
+	b->open_fd = open(b->open_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (b->open_fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", b->open_path);
+	}
+	b->open_hasher = ws_hasher_make();
+	b->open_executable = executable;
+	return true;
+}
+
+bool
+ws_tree_write(struct ws_tree_builder *b, const void *bytes, size_t len, struct ws_err *err)
+{
+	ws_hasher_add(b->open_hasher, bytes, len);
+	for (const char *next = bytes; len > 0;) {
+		ssize_t put = write(b->open_fd, next, len);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
+		}
+		next += put;
+		len -= (size_t)put;
+	}
+	return true;
+}
+
+bool
+ws_tree_close_file(struct ws_tree_builder *b, struct ws_digest *digest, struct ws_err *err)
+{
+	struct ws_digest sum = ws_hasher_finish(b->open_hasher);
+	b->open_hasher = NULL;
+	bool closed = fchmod(b->open_fd, b->open_executable ? 0555 : 0444) == 0;
+	closed = close(ws_take_fd(&b->open_fd)) == 0 && closed;
+	if (!closed) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
+	}
+	enter(b, b->open_path + strlen(b->folder) + 1,
+		b->open_executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, sum.hex);
+	if (digest) {
+		*digest = sum;
+	}
+	return true;
+}
+
+bool
+ws_tree_add_file(struct ws_tree_builder *b, const char *path, const void *bytes, size_t len,
+	bool executable, struct ws_err *err)
+{
+	return ws_tree_open_file(b, path, executable, err) && ws_tree_write(b, bytes, len, err)
+		&& ws_tree_close_file(b, NULL, err);
+}
+
+/* A relative target that, from the folder of @a path, stays below the root. */
+static bool
+target_is_inside(const char *path, const char *target, struct ws_arena *a)
+{
+	if (target[0] == '/' || target[0] == '\0' || strpbrk(target, "\n\t\\")) {
+		return false;
+	}
+	const char *joined = ws_path_normal(a, ws_path_join(a, ws_path_dir(a, path), target, NULL));
+	return ws_path_is_inside(joined);
+}
+
+bool
+ws_tree_add_link(
+	struct ws_tree_builder *b, const char *path, const char *target, struct ws_err *err)
+{
+	if (!check_path(b, path, err)) {
+		return false;
+	}
+	if (!target_is_inside(path, target, b->a)) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds the link '%s' to '%s', which leaves it",
+			b->name, path, target);
+	}
+	const char *place = ws_path_join(b->a, b->folder, path, NULL);
+	if (!ws_fs_mkdirs(ws_path_dir(b->a, place), err)) {
+		return false;
+	}
+	if (symlink(target, place) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+	}
+	enter(b, path, WS_TREE_LINK, target);
+	return true;
+}
+
+bool
+ws_tree_set_executable(struct ws_tree_builder *b, const char *path, struct ws_err *err)
+{
+	struct ws_tree_entry *entry = entry_at(b, path);
+	if (!entry || entry->kind == WS_TREE_LINK) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "'%s' holds no file '%s' to make executable", b->name, path);
+	}
+	const char *place = ws_path_join(b->a, b->folder, path, NULL);
+	if (chmod(place, 0555) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot make '%s' executable", place);
+	}
+	entry->kind = WS_TREE_EXECUTABLE;
+	return true;
+}
+
+static bool
+adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
+{
+	struct ws_tree_builder *b = self;
+	if (S_ISDIR(found->status.st_mode) || entry_at(b, found->name)) {
+		return true;
+	}
+	if (!check_path(b, found->name, err)) {
+		return false;
+	}
+	if (S_ISREG(found->status.st_mode)) {
+		struct ws_digest digest;
+		bool executable = found->status.st_mode & 0100;
+		if (!ws_digest_file(found->path, &digest, NULL, err)) {
+			return false;
+		}
+		chmod(found->path, executable ? 0555 : 0444);
+		enter(b, found->name, executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, digest.hex);
+		return true;
+	}
+	char target[4096] = "";
+	if (S_ISLNK(found->status.st_mode) && readlink(found->path, target, sizeof(target) - 1) > 0
+		&& target_is_inside(found->name, target, b->a)) {
+		enter(b, found->name, WS_TREE_LINK, target);
+		return true;
+	}
+	return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s', which is no file, folder or inner link",
+		b->name, found->name);
+}
+
+bool
+ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
+{
+	return ws_fs_walk(b->folder, adopt_one, b, err);
+}
+
+static void
+write_listing(const struct ws_tree_builder *b, struct ws_buf *text)
+{
+	for (size_t i = 0; i < b->entries.len; i++) {
+		const struct ws_tree_entry *entry = &b->entries.at[i];
+		bool link = entry->kind == WS_TREE_LINK;
+		ws_buf_printf(text, "%c %s%c%s\n", "fxl"[entry->kind], entry -> value, link ? '\t' : ' ',
+			entry->path);
+	}
+}
+
+/* Puts the finished folder in place; the listing goes last, so a tree without one is not there. */
+static bool
+put_in_place(const struct ws_tree_builder *b, const char *place, const struct ws_buf *listing,
+	struct ws_err *err)
+{
+	const char *list = ws_arena_printf(b->a, "%s.list", place);
+	if (ws_fs_exists(list) && ws_fs_is_dir(place)) {
+		return ws_fs_remove(b->folder, err);
+	}
+	if (rename(b->folder, place) < 0) {
+		if (errno != ENOTEMPTY && errno != EEXIST) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
+		}
+		if (!ws_fs_remove(b->folder, err)) { /* a twin was faster */
+			return false;
+		}
+	}
+	return ws_fs_write_atomic(list, ws_buf_text(listing), listing->len, 0444, err);
+}
+
+bool
+ws_tree_commit(
+	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
+{
+	if (b->entries.len > 1) {
+		qsort(b->entries.at, b->entries.len, sizeof(*b->entries.at), ws_tree_entry_cmp);
+	}
+	WS_AUTO_BUF struct ws_buf listing = {0};
+	write_listing(b, &listing);
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
+	const char *place =
+		ws_arena_printf(b->a, "%s/trees/%s-%.16s", b->store->path, b->name, digest.hex);
+	if (!put_in_place(b, place, &listing, err)) {
+		ws_tree_abandon(b);
+		return false;
+	}
+	const char *name = ws_arena_strdup(a, b->name);
+	const struct ws_store *store = b->store;
+	ws_arena_drop(b->a);
+	if (!ws_tree_find(store, name, digest.hex, a, tree)) {
+		return ws_err_set(err, WS_ERR_IO, "the tree '%s' is gone as soon as it was made", place);
+	}
+	return true;
+}
+
+void
+ws_tree_abandon(struct ws_tree_builder *b)
+{
+	if (!b) {
+		return;
+	}
+	if (b->open_fd >= 0) {
+		close(b->open_fd);
+	}
+	ws_hasher_drop(b->open_hasher);
+	ws_fs_remove(b->folder, NULL);
+	ws_arena_drop(b->a);
+}

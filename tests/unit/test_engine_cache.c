@@ -1,0 +1,216 @@
+/* test_engine_cache.c - manifests: what a result depends on, and what makes it stale. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "engine/cache.h"
+#include "store/cas.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct world {
+	struct ws_store store;
+	struct ws_ledger *ledger;
+	struct ws_cache cache;
+	const char *outside; /* a folder outside every tree */
+};
+
+static struct world
+set_up(struct ws_arena *a)
+{
+	struct ws_err err;
+	struct world w = {0};
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w.store, &err), err);
+	assert_non_null(w.ledger = ws_ledger_open(&w.store, &err));
+	w.outside = ws_test_dir(a);
+	return w;
+}
+
+/* A new run: nothing is remembered but what the store holds. */
+static struct ws_cache *
+new_run(struct world *w, struct ws_arena *a)
+{
+	w->cache = (struct ws_cache){.store = &w->store, .names = {.ledger = w->ledger, .a = a}};
+	return &w->cache;
+}
+
+static void
+tear_down(struct world *w)
+{
+	ws_ledger_close(w->ledger);
+	ws_store_close(&w->store);
+}
+
+static struct ws_tree *
+make_tree(struct world *w, const char *const *files, size_t count, struct ws_arena *a)
+{
+	struct ws_err err;
+	struct ws_tree_builder *b = ws_tree_begin(&w->store, "t", a, &err);
+	for (size_t i = 0; i < count; i++) {
+		assert_ok(ws_tree_add_file(b, files[i], files[i], strlen(files[i]), false, &err), err);
+	}
+	struct ws_tree *tree = WS_NEW(a, struct ws_tree);
+	assert_ok(ws_tree_commit(b, a, tree, &err), err);
+	return tree;
+}
+
+/* Never called: it only says that the key is not complete. */
+static bool
+has_trace(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
+	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	return false;
+}
+
+static struct ws_action
+action_with(const struct ws_mount *mount)
+{
+	static const char *const argv[] = {"cc", NULL};
+	static const char *const env[] = {NULL};
+	static const char *const outputs[] = {"a.o"};
+	return (struct ws_action){
+		.subject = "a.c",
+		.tool = {"cc", "cc", "f00d"},
+		.argv = argv,
+		.env = env,
+		.mounts = mount,
+		.mount_count = 1,
+		.outputs = outputs,
+		.output_count = 1,
+		.trace = has_trace,
+	};
+}
+
+static void
+remember(
+	struct world *w, const struct ws_action *action, struct ws_trace *trace, struct ws_arena *a)
+{
+	struct ws_err err;
+	struct ws_digest base;
+	struct ws_cache *cache = new_run(w, a);
+	assert_ok(ws_cache_base(cache, action, NULL, &base, &err), err);
+	struct ws_result result = {
+		.outputs = WS_NEW(a, struct ws_digest), .sizes = WS_NEW(a, uint64_t)};
+	assert_ok(ws_cas_put(&w->store, "object", 6, &result.outputs[0], &err), err);
+	result.cpu_ms = 17;
+	assert_ok(ws_cache_add(cache, action, &base, trace, &result, &err), err);
+}
+
+static bool
+is_hit(struct world *w, const struct ws_action *action, struct ws_arena *a, const char **why)
+{
+	struct ws_err err;
+	struct ws_digest base;
+	struct ws_result result;
+	struct ws_cache *cache = new_run(w, a);
+	assert_ok(ws_cache_base(cache, action, NULL, &base, &err), err);
+	bool hit = ws_cache_find(cache, action, &base, a, &result, why);
+	assert_true(!hit || result.cpu_ms == 17);
+	return hit;
+}
+
+static void
+write_old(const char *path, const char *text)
+{
+	struct ws_err err;
+	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
+	struct timespec past[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+	utimensat(AT_FDCWD, path, past, 0);
+}
+
+WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
+{
+	static const char *const one[] = {"read.h", "unread.h"};
+	static const char *const two[] = {"read.h", "unread-2.h"};
+	static const char *const three[] = {"unread.h"};
+	struct world w = set_up(a);
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 2, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_trace trace = {0};
+	*ws_vec_push(&trace.files, a) = "inc/read.h";
+	const char *why = NULL;
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_string_equal(why, "this command never ran");
+	remember(&w, &action, &trace, a);
+	assert_true(is_hit(&w, &action, a, &why));
+	mount.tree = make_tree(&w, two, 2, a);
+	assert_true(is_hit(&w, &action, a, &why));
+	assert_true(is_hit(&w, &action, a, &why)); /* now by the tree key */
+	mount.tree = make_tree(&w, three, 1, a);
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_string_equal(why, "'inc/read.h' is gone");
+	tear_down(&w);
+}
+
+WS_TEST(a_name_that_appears_is_a_miss)
+{
+	static const char *const one[] = {"b/x.h"};
+	static const char *const two[] = {"a/x.h", "b/x.h"};
+	struct world w = set_up(a);
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_trace trace = {0};
+	*ws_vec_push(&trace.files, a) = "inc/b/x.h";
+	*ws_vec_push(&trace.absent, a) = "inc/a/x.h";
+	remember(&w, &action, &trace, a);
+	const char *why = NULL;
+	assert_true(is_hit(&w, &action, a, &why));
+	mount.tree = make_tree(&w, two, 2, a);
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_string_equal(why, "'inc/a/x.h' is there now");
+	tear_down(&w);
+}
+
+WS_TEST(files_outside_trees_are_watched_one_by_one)
+{
+	static const char *const one[] = {"x.h"};
+	struct world w = set_up(a);
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
+	struct ws_action action = action_with(&mount);
+	const char *header = ws_path_join(a, w.outside, "stdio.h", NULL);
+	const char *asked = ws_path_join(a, w.outside, "asked.h", NULL);
+	const char *shadow = ws_path_join(a, w.outside, "shadow.h", NULL);
+	write_old(header, "1");
+	write_old(asked, "");
+	struct ws_trace trace = {0};
+	*ws_vec_push(&trace.files, a) = header;
+	*ws_vec_push(&trace.present, a) = asked;
+	*ws_vec_push(&trace.absent, a) = shadow;
+	remember(&w, &action, &trace, a);
+	const char *why = NULL;
+	assert_true(is_hit(&w, &action, a, &why));
+
+	write_old(asked, "its contents do not matter");
+	assert_true(is_hit(&w, &action, a, &why));
+	write_old(header, "2");
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_contains(why, "stdio.h' changed");
+	write_old(header, "1"); /* back again: an older manifest holds */
+	assert_true(is_hit(&w, &action, a, &why));
+	write_old(shadow, "");
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_contains(why, "shadow.h' is there now");
+	assert_ok(ws_fs_remove(shadow, NULL), (struct ws_err){0});
+	assert_ok(ws_fs_remove(asked, NULL), (struct ws_err){0});
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_contains(why, "asked.h' is gone");
+	tear_down(&w);
+}
+
+WS_TEST(a_deleted_output_is_a_miss)
+{
+	static const char *const one[] = {"x.h"};
+	struct world w = set_up(a);
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_trace trace = {0};
+	remember(&w, &action, &trace, a);
+	struct ws_digest object = ws_digest_bytes("object", 6);
+	assert_ok(ws_fs_remove(ws_cas_path(&w.store, object.hex, a), NULL), (struct ws_err){0});
+	const char *why = NULL;
+	assert_false(is_hit(&w, &action, a, &why));
+	assert_string_equal(why, "its result was deleted from the store");
+	tear_down(&w);
+}

@@ -1,0 +1,401 @@
+/* test_engine_run.c - the loop, with a runner that follows a script and a clock that is told what
+ * time it is. No process is started. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "engine/engine.h"
+#include "sys/host.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define GIB ((uint64_t)1 << 30)
+
+/* What a subject does when it runs; the n-th entry of a subject is its n-th run. */
+struct line {
+	const char *subject;
+	uint64_t wall_ms, rss_bytes;
+	int code, signal;
+	bool no_output;
+};
+
+struct scripted {
+	struct ws_runner runner;
+	const struct line *script;
+	size_t lines;
+	int64_t now_ms;
+	struct active {
+		unsigned id;
+		int64_t ends_ms;
+		const struct line *line;
+		bool stopped;
+	} active[16];
+	size_t active_count, most_active;
+	WS_VEC(const char *) started; /* "subject" in the order of starting */
+	bool *used;
+	struct ws_arena *a;
+};
+
+static const struct line *
+next_line(struct scripted *s, const char *subject)
+{
+	static const struct line plain = {.wall_ms = 1000, .rss_bytes = 1 << 20};
+	for (size_t i = 0; i < s->lines; i++) {
+		if (!s->used[i] && strcmp(s->script[i].subject, subject) == 0) {
+			s->used[i] = true;
+			return &s->script[i];
+		}
+	}
+	return &plain;
+}
+
+static bool
+start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+{
+	struct scripted *s = (struct scripted *)self;
+	const char *subject = job->argv[0];
+	*ws_vec_push(&s->started, s->a) = ws_arena_strdup(s->a, subject);
+	const struct line *line = next_line(s, subject);
+	assert_true(s->active_count < WS_LEN(s->active));
+	s->active[s->active_count++] =
+		(struct active){job->id, s->now_ms + (int64_t)line->wall_ms, line, false};
+	s->most_active = s->active_count > s->most_active ? s->active_count : s->most_active;
+	if (line->code == 0 && !line->no_output) {
+		const char *out = ws_path_join(s->a, job->dir, "out", NULL);
+		/* What it writes depends on what it was given, so that cut-off can be seen. */
+		const char *text = ws_arena_printf(s->a, "%s", job->argv[1] ? job->argv[1] : subject);
+		assert_ok(ws_fs_write(out, text, strlen(text), 0644, err), *err);
+	}
+	return ws_fs_write(job->log, "", 0, 0644, err);
+}
+
+static enum ws_wait_result
+wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
+{
+	struct scripted *s = (struct scripted *)self;
+	size_t first = 0;
+	for (size_t i = 1; i < s->active_count; i++) {
+		first = s->active[i].ends_ms < s->active[first].ends_ms ? i : first;
+	}
+	if (s->active_count == 0 || s->active[first].ends_ms > s->now_ms + (int64_t)timeout_ms) {
+		s->now_ms += timeout_ms;
+		return WS_WAIT_TICK;
+	}
+	struct active ended = s->active[first];
+	s->active[first] = s->active[--s->active_count];
+	s->now_ms = ended.ends_ms > s->now_ms ? ended.ends_ms : s->now_ms;
+	*done = (struct ws_done){
+		.id = ended.id,
+		.code = ended.line->code,
+		.signal = ended.line->signal,
+		.wall_ms = ended.line->wall_ms,
+		.cpu_ms = ended.line->wall_ms,
+		.rss_bytes = ended.line->rss_bytes,
+		.stopped = ended.stopped,
+	};
+	return WS_WAIT_DONE;
+}
+
+static void
+stop(struct ws_runner *self, bool now WS_UNUSED)
+{
+	struct scripted *s = (struct scripted *)self;
+	for (size_t i = 0; i < s->active_count; i++) {
+		s->active[i].stopped = true;
+		s->active[i].ends_ms = s->now_ms;
+	}
+}
+
+static uint64_t
+held_bytes(const struct ws_runner *self, unsigned id)
+{
+	const struct scripted *s = (const struct scripted *)self;
+	for (size_t i = 0; i < s->active_count; i++) {
+		if (s->active[i].id == id) {
+			return s->active[i].line->rss_bytes;
+		}
+	}
+	return 0;
+}
+
+static int64_t
+now_ms(const struct ws_runner *self)
+{
+	return ((const struct scripted *)self)->now_ms;
+}
+
+/* A host with so much memory and a store of its own. */
+struct world {
+	struct ws_arena *a;
+	struct ws_store store;
+	struct ws_ledger *ledger;
+	struct ws_work work;
+	struct ws_host host;
+	struct ws_budget budget;
+	struct ws_engine engine;
+	struct scripted runner;
+	struct ws_graph *graph;
+	struct ws_run_summary summary;
+};
+
+static const char *
+fake_host(struct ws_arena *a, uint64_t bytes)
+{
+	struct ws_err err;
+	const char *root = ws_test_dir(a);
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, root, "proc/self", NULL), &err), err);
+	const char *text = ws_arena_printf(a, "MemTotal: %llu kB\nMemAvailable: %llu kB\n",
+		(unsigned long long)(bytes / 1024), (unsigned long long)(bytes / 1024));
+	const char *path = ws_path_join(a, root, "proc/meminfo", NULL);
+	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
+	return root;
+}
+
+static void
+set_up(struct world *w, struct ws_arena *a, unsigned jobs, uint64_t memory_bytes,
+	const struct line *script, size_t lines)
+{
+	struct ws_err err;
+	*w = (struct world){.a = a};
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
+	assert_non_null(w->ledger = ws_ledger_open(&w->store, &err));
+	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
+	w->host = ws_host_read(fake_host(a, memory_bytes * 2), a);
+	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
+	w->runner = (struct scripted){
+		.runner = {start, wait_for, stop, held_bytes, now_ms},
+		.script = script,
+		.lines = lines,
+		.used = WS_NEW_N(a, bool, lines + 1),
+		.a = a,
+	};
+	w->engine = (struct ws_engine){
+		.store = &w->store,
+		.ledger = w->ledger,
+		.runner = &w->runner.runner,
+		.work = &w->work,
+		.budget = &w->budget,
+	};
+	w->graph = ws_graph_make(a);
+}
+
+static void
+tear_down(struct world *w)
+{
+	ws_work_close(&w->work, false);
+	ws_ledger_close(w->ledger);
+	ws_store_close(&w->store);
+}
+
+static const char *const outputs[] = {"out"};
+static const char *const no_env[] = {NULL};
+
+static struct ws_action *
+make_action(struct world *w, const char *subject, const char *word)
+{
+	struct ws_action *action = WS_NEW(w->a, struct ws_action);
+	const char **argv = WS_NEW_N(w->a, const char *, 3);
+	argv[0] = subject;
+	argv[1] = word;
+	*action = (struct ws_action){
+		.subject = subject,
+		.group = "g",
+		.unit = subject,
+		.stage = "compile",
+		.variant = "",
+		.tool = {"cc", "/bin/false", "f00d"},
+		.argv = argv,
+		.env = no_env,
+		.outputs = outputs,
+		.output_count = 1,
+		.need = {.cpus = 1, .rss_bytes = GIB},
+	};
+	return action;
+}
+
+static struct ws_node *
+add(struct world *w, const char *subject)
+{
+	return ws_graph_add(w->graph, make_action(w, subject, NULL));
+}
+
+static struct ws_node *
+add_after(struct world *w, const char *subject, const struct ws_node *maker)
+{
+	struct ws_action *action = make_action(w, subject, NULL);
+	struct ws_input *input = WS_NEW(w->a, struct ws_input);
+	*input = (struct ws_input){.name = "in", .from = maker};
+	action->inputs = input;
+	action->input_count = 1;
+	return ws_graph_add(w->graph, action);
+}
+
+WS_TEST(a_second_run_finds_everything)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 2, 8 * GIB, NULL, 0);
+	struct ws_node *made = add(&w, "a.cu");
+	add_after(&w, "link", made);
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 2);
+	assert_string_equal(made->why, "this command never ran");
+
+	w.graph = ws_graph_make(a);
+	made = add(&w, "a.cu");
+	struct ws_node *link = add_after(&w, "link", made);
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.hits, 2);
+	assert_int_equal(w.runner.started.len, 2);
+	assert_null(link->why);
+	tear_down(&w);
+}
+
+WS_TEST(equal_outputs_cut_off_what_follows)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 2, 8 * GIB, NULL, 0);
+	struct ws_node *made = ws_graph_add(w.graph, make_action(&w, "a.cu", "same"));
+	add_after(&w, "link", made);
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+
+	/* Another tool, so the first action runs; it writes the same bytes, so the second does not. */
+	w.graph = ws_graph_make(a);
+	struct ws_action *other = make_action(&w, "a.cu", "same");
+	other->tool.fingerprint = "beef";
+	add_after(&w, "link", ws_graph_add(w.graph, other));
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 1);
+	assert_int_equal(w.summary.hits, 1);
+	tear_down(&w);
+}
+
+WS_TEST(equal_actions_of_two_cells_run_once)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 8 * GIB, NULL, 0);
+	add(&w, "a.cu");
+	add(&w, "a.cu");
+	add(&w, "a.cu");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 1);
+	assert_int_equal(w.summary.hits, 2);
+	assert_int_equal(w.runner.most_active, 1);
+	tear_down(&w);
+}
+
+WS_TEST(the_longest_path_starts_first)
+{
+	static const struct line script[] = {
+		{"short", 1000, GIB, 0, 0, false}, {"long", 90000, GIB, 0, 0, false}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 1, 8 * GIB, script, 2);
+	add(&w, "short");
+	add(&w, "long");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	/* Now the ledger knows: with an empty store the long one goes first. */
+	assert_ok(ws_fs_remove(ws_store_path(&w.store, a, "ac"), &err), err);
+	w.graph = ws_graph_make(a);
+	add(&w, "short");
+	add(&w, "long");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_string_equal(w.runner.started.at[2], "long");
+	tear_down(&w);
+}
+
+WS_TEST(memory_decides_how_many_run)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 8, 3 * GIB, NULL, 0);
+	for (int i = 0; i < 6; i++) {
+		add(&w, ws_arena_printf(a, "%d.cu", i));
+	}
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 6);
+	assert_int_equal(w.runner.most_active, 3);
+	tear_down(&w);
+}
+
+WS_TEST(what_is_larger_than_everything_runs_alone)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 8, 2 * GIB, NULL, 0);
+	struct ws_action *huge = make_action(&w, "huge.cu", NULL);
+	huge->need.rss_bytes = 64 * GIB;
+	huge->cpu_ms = 1000000;
+	ws_graph_add(w.graph, huge);
+	add(&w, "small.cu");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 2);
+	assert_int_equal(w.runner.most_active, 1);
+	tear_down(&w);
+}
+
+WS_TEST(a_killed_action_runs_again_alone)
+{
+	static const struct line script[] = {{"big.cu", 5000, 2 * GIB, -1, 9, false},
+		{"big.cu", 9000, 3 * GIB, 0, 0, false}, {"a.cu", 20000, GIB, 0, 0, false}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 6 * GIB, script, 3);
+	add(&w, "a.cu");
+	struct ws_node *big = add(&w, "big.cu");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.summary.ran, 2);
+	assert_int_equal(big->attempt, 2);
+	/* It waited for a.cu's end, though memory was free. */
+	assert_int_equal(w.runner.now_ms, 29000);
+	tear_down(&w);
+}
+
+WS_TEST(an_action_killed_twice_is_a_clear_error)
+{
+	static const struct line script[] = {
+		{"big.cu", 72000, 6 * GIB, -1, 9, false}, {"big.cu", 72000, 6 * GIB, -1, 9, false}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 6 * GIB, script, 2);
+	struct ws_node *big = add(&w, "big.cu");
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_string_equal(big->failure->text, "'big.cu' was killed (out of memory) after 1 m 12 s");
+	assert_contains(big->failure->cure, "it held 6.0 GiB; it was run again alone");
+	tear_down(&w);
+}
+
+WS_TEST(the_first_failure_ends_the_run_unless_told_to_keep_going)
+{
+	static const struct line script[] = {
+		{"bad.cu", 1000, GIB, 2, 0, false}, {"bad.cu", 1000, GIB, 2, 0, false}};
+	for (int keep_going = 0; keep_going < 2; keep_going++) {
+		struct world w;
+		struct ws_err err;
+		set_up(&w, a, 1, 8 * GIB, script, 2);
+		w.engine.keep_going = keep_going;
+		struct ws_node *bad = add(&w, "bad.cu");
+		struct ws_node *link = add_after(&w, "link", bad);
+		struct ws_node *good = add(&w, "good.cu");
+		assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+		assert_string_equal(bad->failure->text, "'bad.cu' failed: cc exited with 2");
+		assert_int_equal(link->state, WS_NODE_CANCELLED);
+		assert_int_equal(good->state, keep_going ? WS_NODE_DONE : WS_NODE_CANCELLED);
+		assert_ptr_equal(w.summary.first_failed, bad);
+		tear_down(&w);
+	}
+}
+
+WS_TEST(success_without_the_output_is_a_failure)
+{
+	static const struct line script[] = {{"a.cu", 1000, GIB, 0, 0, true}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 1, 8 * GIB, script, 1);
+	struct ws_node *node = add(&w, "a.cu");
+	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
+	assert_string_equal(node->failure->text, "'a.cu' failed: cc succeeded but wrote no 'out'");
+	tear_down(&w);
+}

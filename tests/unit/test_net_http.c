@@ -1,0 +1,323 @@
+/* test_net_http.c - every way in which a request can go wrong, against a real server. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "net/document.h"
+#include "served.h"
+#include "sys/clock.h"
+
+#include <signal.h>
+
+/* Gets a document; its text, or NULL with the error set. */
+static const char *
+get(struct ws_http *http, const char *url, struct ws_document *document, struct ws_arena *a,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	*document = (struct ws_document){.url = url, .limit_bytes = 1000000};
+	return ws_document_get(http, document, a, &text, err) ? ws_buf_copy(&text, a) : NULL;
+}
+
+/* Gets DIR/x, 50 bytes, with these faults; must work. */
+static void
+assert_gets(const struct ws_served *s, const char *faults)
+{
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	const char *bytes = ws_served_put(s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
+	const char *text = get(http, url, &document, s->a, &err);
+	assert_ok(text, err);
+	assert_memory_equal(text, bytes, 50);
+	assert_int_equal(document.reply.status, 200);
+}
+
+/* The same must fail, with @a part in the message; returns the status. */
+static unsigned
+assert_no_get(const struct ws_served *s, const char *faults, const char *part)
+{
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	ws_served_put(s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
+	assert_null(get(http, url, &document, s->a, &err));
+	char text[WS_ERR_PRINTED];
+	assert_contains(ws_err_print(&err, text), part);
+	assert_int_equal(err.kind, WS_ERR_FETCH);
+	return document.reply.status;
+}
+
+WS_TEST(a_document_comes_with_its_facts)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	ws_served_put(&s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url = ws_served_url(&s, "/~redirect=2/~type=Text%2FPlain/x");
+	assert_ok(get(http, url, &document, a, &err), err);
+	assert_string_equal(document.reply.type, "text/plain");
+	assert_string_equal(document.final_url, ws_served_url(&s, "/~type=Text%2FPlain/x"));
+	assert_true(document.reply.etag[0] == '"');
+	assert_int_equal(ws_served_count(&s, "\"agent\": \"wheelsmith/"), 3);
+	assert_int_equal(ws_served_count(&s, "\"encoding\": \"gzip\""), 3);
+}
+
+WS_TEST(what_passes_is_tried_again)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	assert_gets(&s, "~status=500:2");
+	assert_int_equal(ws_served_count(&s, "500:2"), 3);
+	assert_gets(&s, "~status=408:1");
+	assert_gets(&s, "~status=429:1");
+	assert_gets(&s, "~cut=10:2");
+	assert_gets(&s, "~cut=0:1");
+	assert_gets(&s, "~silent:1");
+	assert_gets(&s, "~stall=10:1");
+	assert_gets(&s, "~chunked,cut=10:1");
+}
+
+WS_TEST(what_a_server_may_do_is_no_fault)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	assert_gets(&s, "~gzip");
+	assert_gets(&s, "~chunked");
+	assert_gets(&s, "~close");
+	assert_gets(&s, "~late=200");
+	assert_gets(&s, "~redirect=5");
+	assert_gets(&s, "~other");
+	assert_int_equal(ws_served_count(&s, "500"), 0);
+}
+
+WS_TEST(retry_after_is_heeded)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	int64_t before = ws_clock_ms();
+	assert_gets(&s, "~status=503:1,retry=1");
+	assert_true(ws_clock_ms() - before >= 1000);
+	before = ws_clock_ms();
+	assert_int_equal(assert_no_get(&s, "~status=503,retry=4000", "come back in 4000 s"), 503);
+	assert_true(ws_clock_ms() - before < 1000);
+}
+
+WS_TEST(refusals_are_not_repeated)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	assert_int_equal(assert_no_get(&s, "~status=404", "does not have it (404)"), 404);
+	assert_int_equal(assert_no_get(&s, "~status=403", "does not let us have it (403)"), 403);
+	assert_int_equal(assert_no_get(&s, "~status=401", "machine 127.0.0.1 login"), 401);
+	assert_int_equal(assert_no_get(&s, "~status=410", "(410)"), 410);
+	assert_int_equal(assert_no_get(&s, "~status=501", "(501)"), 501);
+	assert_int_equal(ws_served_count(&s, "\"status\""), 5);
+}
+
+WS_TEST(patience_ends)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	assert_int_equal(assert_no_get(&s, "~status=500", "it was tried 4 times"), 500);
+	assert_int_equal(ws_served_count(&s, "=500"), 4);
+	assert_int_equal(assert_no_get(&s, "~silent", "no answer for 1 s"), 0);
+	assert_no_get(&s, "~stall=10", "too slow: 10 bytes");
+	assert_no_get(&s, "~slow=100", "too slow");
+	assert_no_get(&s, "~cut=10", "broke off");
+}
+
+WS_TEST(redirects_have_limits)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	assert_no_get(&s, "~loop", "redirects without end");
+	assert_int_equal(ws_served_count(&s, "loop"), 11);
+	assert_no_get(&s, "~redirect=11", "redirects without end");
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	struct ws_document document;
+	struct ws_err err;
+	assert_null(get(http, ws_served_url(&s, "/~astray/x"), &document, a, &err));
+	assert_contains(err.text, "redirects astray: 'ftp://127.0.0.1/x' is no http or https URL");
+}
+
+WS_TEST(too_long_a_document_is_refused)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	ws_served_put(&s, "x", 200000);
+	struct ws_document document = {.url = ws_served_url(&s, "/~chunked/x"), .limit_bytes = 100000};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_err err;
+	assert_fails(ws_document_get(http, &document, a, &text, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "longer than 100000 bytes");
+	/* 200000 zero bytes are some 200 of gzip: the limit is on what comes out. */
+	document.url = ws_served_url(&s, "/~gzip/zeros");
+	static const char zeros[200000];
+	assert_ok(
+		ws_fs_write(ws_path_join(a, s.dir, "zeros", NULL), zeros, sizeof(zeros), 0644, &err), err);
+	assert_fails(ws_document_get(http, &document, a, &text, &err), err, WS_ERR_FETCH);
+}
+
+WS_TEST(a_login_goes_to_its_own_server_only)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	ws_served_put(&s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url =
+		ws_arena_printf(a, "http://me:se%%63ret@127.0.0.1:%u/~auth=me:secret", s.port);
+	assert_ok(get(http, ws_arena_printf(a, "%s/x", url), &document, a, &err), err);
+	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 1);
+	assert_ok(get(http, ws_arena_printf(a, "%s,redirect=1/x", url), &document, a, &err), err);
+	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 3);
+	assert_ok(get(http, ws_arena_printf(a, "%s,other/x", url), &document, a, &err), err);
+	assert_int_equal(ws_served_count(&s, "\"port\": \"other\""), 1);
+	assert_int_equal(ws_served_count(&s, "\"auth\": \"Basic"), 4);
+	/* Wrong, and missing. No message shows what was sent. */
+	url = ws_arena_printf(a, "http://me:wrong@127.0.0.1:%u/~auth=me:secret/x", s.port);
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "refuses this login (401)");
+	assert_null(strstr(err.text, "wrong"));
+	assert_int_equal(document.reply.status, 401);
+}
+
+WS_TEST(netrc_is_read)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	ws_served_put(&s, "x", 50);
+	struct ws_http_config config = ws_served_config();
+	struct ws_err err;
+	static const char netrc[] = "machine 127.0.0.1 login me password secret\n";
+	config.netrc_path = ws_path_join(a, ws_test_dir(a), "netrc", NULL);
+	assert_ok(ws_fs_write(config.netrc_path, netrc, strlen(netrc), 0600, &err), err);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_document document;
+	const char *url = ws_served_url(&s, "/~auth=me:secret/x");
+	assert_ok(get(http, url, &document, a, &err), err);
+	/* What stands in the URL is preferred. */
+	url = ws_arena_printf(a, "http://you:other@127.0.0.1:%u/~auth=you:other/x", s.port);
+	assert_ok(get(http, url, &document, a, &err), err);
+}
+
+WS_TEST(certificates_are_checked)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start_tls(a);
+	ws_served_put(&s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
+	{
+		WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+		assert_null(get(http, url, &document, a, &err));
+		assert_contains(err.text, "has a certificate that is not trusted");
+		assert_contains(err.cure, "SSL_CERT_FILE");
+		assert_null(strstr(err.cure, "tried"));
+	}
+	struct ws_http_config config = ws_served_config();
+	config.ca_path = s.cert;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	assert_ok(get(http, url, &document, a, &err), err);
+	/* Another name than the certificate's. */
+	url = ws_arena_printf(a, "https://127.0.0.1:%u/x", s.tls);
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "certificate");
+	/* From https to http. */
+	url = ws_arena_printf(a, "https://localhost:%u/~downgrade/x", s.tls);
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "redirects from https to http");
+	assert_int_equal(ws_served_count(&s, "\"port\": \"main\""), 0);
+}
+
+WS_TEST(a_bundle_that_is_not_there_is_named)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start_tls(a);
+	struct ws_http_config config = ws_served_config();
+	config.ca_path = "/nonexistent/bundle.pem";
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_document document;
+	struct ws_err err;
+	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "/nonexistent/bundle.pem");
+	assert_contains(err.cure, "REQUESTS_CA_BUNDLE");
+}
+
+WS_TEST(proxies_are_used_and_their_refusal_is_told)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	const char *bytes = ws_served_put(&s, "x", 50);
+	struct ws_document document;
+	struct ws_err err;
+	setenv("http_proxy", ws_served_url(&s, ""), 1);
+	setenv("https_proxy", ws_served_url(&s, ""), 1);
+	const char *text = get(http, "http://wheels.invalid/x", &document, a, &err);
+	assert_ok(text, err);
+	assert_memory_equal(text, bytes, 50);
+	assert_null(get(http, "https://wheels.invalid/x", &document, a, &err));
+	assert_contains(err.text, "the proxy refuses");
+	assert_contains(err.cure, "https_proxy");
+	assert_int_equal(ws_served_count(&s, "CONNECT"), 1);
+	unsetenv("http_proxy");
+	unsetenv("https_proxy");
+}
+
+WS_TEST(nobody_listens)
+{
+	struct ws_served s = ws_served_start(a);
+	const char *url = ws_served_url(&s, "/x");
+	ws_served_stop(&s);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	struct ws_document document;
+	struct ws_err err;
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "cannot be reached");
+	assert_contains(err.cure, "is there a network?");
+	assert_null(get(http, "http://wheels.invalid/x", &document, a, &err));
+	assert_contains(err.text, "is not known here");
+}
+
+WS_TEST(offline_says_what_is_missing)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	struct ws_http_config config = ws_served_config();
+	config.offline = true;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_document document;
+	struct ws_err err;
+	assert_null(get(http, ws_served_url(&s, "/x"), &document, a, &err));
+	assert_contains(err.text, "/x' is not at hand, and this run is offline");
+	assert_contains(err.cure, "wheelsmith fetch");
+	assert_int_equal(ws_served_count(&s, ""), 0);
+}
+
+WS_TEST(a_deadline_ends_a_transfer)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 200};
+	struct ws_http_config config = ws_served_config();
+	config.first_byte_ms = 20000;
+	config.stop = &stop;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_document document;
+	struct ws_err err;
+	int64_t before = ws_clock_ms();
+	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
+	assert_int_equal(err.kind, WS_ERR_STOPPED);
+	assert_true(ws_clock_ms() - before < 2000);
+}
+
+WS_TEST(a_signal_ends_a_transfer)
+{
+	WS_AUTO_SERVED struct ws_served s = ws_served_start(a);
+	struct ws_stop stop;
+	struct ws_err err;
+	assert_ok(ws_stop_open(&stop, &err), err);
+	struct ws_http_config config = ws_served_config();
+	config.first_byte_ms = 20000;
+	config.stop = &stop;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_document document;
+	raise(SIGINT);
+	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
+	assert_int_equal(err.kind, WS_ERR_INTERRUPTED);
+	close(stop.fd);
+}

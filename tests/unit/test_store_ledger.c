@@ -1,0 +1,108 @@
+/* test_store_ledger.c - estimates and digests of outside files. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "store/ledger.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define GIB ((uint64_t)1 << 30)
+
+static struct ws_store
+open_store(struct ws_arena *a)
+{
+	struct ws_err err;
+	struct ws_store store;
+	assert_ok(ws_store_open(ws_test_dir(a), a, &store, &err), err);
+	return store;
+}
+
+static void
+add(struct ws_ledger *l, const char *variant, uint64_t wall_ms, uint64_t rss_bytes, bool killed)
+{
+	struct ws_err err;
+	struct ws_ledger_run run = {"p/a.cu", "compile", variant, wall_ms, wall_ms, rss_bytes, killed};
+	assert_ok(ws_ledger_add(l, &run, &err), err);
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* runs are ordered by millisecond */
+}
+
+WS_TEST(estimates_take_the_largest_peak_and_the_latest_time)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	assert_non_null(l);
+	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes, 0);
+	add(l, "sm80", 900, 3 * GIB, false);
+	add(l, "sm80", 700, 2 * GIB, false);
+	struct ws_estimate_of e = ws_ledger_estimate(l, "p/a.cu", "compile", "sm80");
+	assert_int_equal(e.cpu_ms, 700);
+	assert_true(e.rss_bytes == 3 * GIB);
+	/* Another variant of the unit is a better guess than none. */
+	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm90").rss_bytes == 3 * GIB);
+	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "link", "sm80").rss_bytes, 0);
+	ws_ledger_close(l);
+	ws_store_close(&store);
+}
+
+WS_TEST(a_kill_doubles_what_was_held_until_a_success)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	add(l, "sm80", 500, GIB, false);
+	add(l, "sm80", 300, 2 * GIB, true);
+	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 4 * GIB);
+	add(l, "sm80", 600, 3 * GIB, false);
+	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 3 * GIB);
+	ws_ledger_close(l);
+	ws_store_close(&store);
+}
+
+WS_TEST(a_broken_ledger_is_set_aside)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *file = ws_store_path(&store, a, "ledger.db");
+	char junk[4096];
+	memset(junk, 'x', sizeof(junk));
+	assert_ok(ws_fs_write(file, junk, sizeof(junk), 0644, &err), err);
+	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	assert_non_null(l);
+	assert_true(ws_fs_exists(ws_arena_printf(a, "%s.broken", file)));
+	ws_ledger_close(l);
+	ws_store_close(&store);
+}
+
+static void
+set_age(const char *path, int64_t age_s)
+{
+	struct timespec now, times[2];
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec -= age_s;
+	times[0] = times[1] = now;
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+WS_TEST(outside_files_are_hashed_again_when_they_change)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	const char *file = ws_path_join(a, ws_test_dir(a), "x.h", NULL);
+	struct ws_digest one, two;
+	assert_false(ws_ledger_file_digest(l, file, &one));
+	assert_ok(ws_fs_write(file, "1", 1, 0644, &err), err);
+	set_age(file, 100);
+	assert_true(ws_ledger_file_digest(l, file, &one));
+	/* Same size, same mtime: the ctime still tells, and a fresh file is never trusted. */
+	assert_ok(ws_fs_write(file, "2", 1, 0644, &err), err);
+	set_age(file, 100);
+	assert_true(ws_ledger_file_digest(l, file, &two));
+	assert_false(ws_digest_eq(&one, &two));
+	assert_false(ws_ledger_file_digest(l, ws_path_dir(a, file), &one));
+	ws_ledger_close(l);
+	ws_store_close(&store);
+}

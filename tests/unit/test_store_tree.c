@@ -1,0 +1,154 @@
+/* test_store_tree.c - the store's folder, its files and its trees. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "store/cas.h"
+#include "store/results.h"
+#include "store/tree.h"
+
+#include <unistd.h>
+
+static struct ws_store
+open_store(struct ws_arena *a)
+{
+	struct ws_err err;
+	struct ws_store store;
+	assert_ok(ws_store_open(ws_path_join(a, ws_test_dir(a), "s", NULL), a, &store, &err), err);
+	return store;
+}
+
+WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *version = ws_store_path(&store, a, "VERSION");
+	ws_store_close(&store);
+	assert_ok(ws_fs_write(version, "wheelsmith.store/9\n", 19, 0644, &err), err);
+	assert_fails(ws_store_open(ws_path_dir(a, version), a, &store, &err), err, WS_ERR_CONFIG);
+	assert_contains(err.text, "wheelsmith.store/9");
+	assert_contains(err.cure, "--store");
+}
+
+WS_TEST(files_are_kept_by_their_digest)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *file = ws_path_join(a, ws_test_dir(a), "x", NULL);
+	assert_ok(ws_fs_write(file, "abc", 3, 0644, &err), err);
+	struct ws_digest digest, again;
+	uint64_t size;
+	assert_ok(ws_cas_take(&store, file, &digest, &size, &err), err);
+	assert_string_equal(
+		digest.hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_false(ws_fs_exists(file));
+	assert_ok(ws_cas_put(&store, "abc", 3, &again, &err), err);
+	assert_true(ws_digest_eq(&digest, &again));
+
+	const char *to = ws_path_join(a, ws_test_dir(a), "y", NULL);
+	assert_ok(ws_cas_link(&store, digest.hex, to, &err), err);
+	struct stat status;
+	assert_int_equal(stat(to, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0444);
+	WS_AUTO_BUF struct ws_buf b = {0};
+	assert_ok(ws_cas_read(&store, digest.hex, &b, &err), err);
+	assert_string_equal(b.data, "abc");
+	ws_store_close(&store);
+}
+
+static struct ws_tree
+build_tree(const struct ws_store *store, const char *first, struct ws_arena *a)
+{
+	struct ws_err err;
+	struct ws_tree_builder *b = ws_tree_begin(store, "demo-1", a, &err);
+	assert_non_null(b);
+	/* Two orders of adding give one digest. */
+	const char *second = strcmp(first, "bin/tool") == 0 ? "include/x.h" : "bin/tool";
+	assert_ok(ws_tree_add_file(b, first, first, strlen(first), false, &err), err);
+	assert_ok(ws_tree_add_file(b, second, second, strlen(second), false, &err), err);
+	assert_ok(ws_tree_set_executable(b, "bin/tool", &err), err);
+	assert_ok(ws_tree_add_link(b, "inc", "include", &err), err);
+	assert_ok(ws_tree_add_link(b, "include/y.h", "../include/x.h", &err), err);
+	struct ws_tree tree;
+	assert_ok(ws_tree_commit(b, a, &tree, &err), err);
+	return tree;
+}
+
+WS_TEST(a_tree_is_the_same_however_it_was_made)
+{
+	struct ws_store store = open_store(a);
+	struct ws_tree x = build_tree(&store, "bin/tool", a);
+	struct ws_tree y = build_tree(&store, "include/x.h", a);
+	assert_true(ws_digest_eq(&x.digest, &y.digest));
+	assert_string_equal(x.path, y.path);
+	assert_int_equal(x.count, 4);
+	assert_int_equal(access(ws_path_join(a, x.path, "bin/tool", NULL), X_OK), 0);
+	ws_store_close(&store);
+}
+
+WS_TEST(looking_into_a_tree_follows_its_links)
+{
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a);
+	const struct ws_tree_entry *file = ws_tree_lookup(&tree, "include/x.h");
+	assert_non_null(file);
+	assert_ptr_equal(ws_tree_lookup(&tree, "inc/x.h"), file);
+	assert_ptr_equal(ws_tree_lookup(&tree, "inc/y.h"), file);
+	assert_null(ws_tree_lookup(&tree, "inc"));
+	assert_null(ws_tree_lookup(&tree, "include"));
+	assert_null(ws_tree_lookup(&tree, "inc/z.h"));
+	ws_store_close(&store);
+}
+
+WS_TEST(trees_refuse_what_leaves_them)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree_builder *b = ws_tree_begin(&store, "demo-1", a, &err);
+	assert_fails(ws_tree_add_file(b, "../x", "", 0, false, &err), err, WS_ERR_FETCH);
+	assert_fails(ws_tree_add_link(b, "a/l", "../../x", &err), err, WS_ERR_FETCH);
+	assert_fails(ws_tree_add_link(b, "l", "/etc/passwd", &err), err, WS_ERR_FETCH);
+	assert_ok(ws_tree_add_file(b, "x", "", 0, false, &err), err);
+	assert_fails(ws_tree_add_file(b, "x", "", 0, false, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "twice");
+	/* A link that was added must not be written through. */
+	assert_ok(ws_tree_add_link(b, "d", "e", &err), err);
+	assert_false(ws_tree_add_file(b, "d/x", "", 0, false, &err));
+	ws_tree_abandon(b);
+	ws_store_close(&store);
+}
+
+WS_TEST(adopting_takes_what_a_tool_left)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree_builder *b = ws_tree_begin(&store, "demo-1", a, &err);
+	const char *dir = ws_tree_folder(b);
+	assert_ok(ws_fs_write(ws_path_join(a, dir, "a.c", NULL), "1", 1, 0644, &err), err);
+	assert_ok(ws_fs_write(ws_path_join(a, dir, "run", NULL), "2", 1, 0755, &err), err);
+	assert_int_equal(symlink("a.c", ws_path_join(a, dir, "b.c", NULL)), 0);
+	assert_ok(ws_tree_adopt(b, &err), err);
+	assert_int_equal(ws_tree_added(b, "run")->kind, WS_TREE_EXECUTABLE);
+	assert_int_equal(ws_tree_added(b, "b.c")->kind, WS_TREE_LINK);
+	assert_int_equal(symlink("/etc", ws_path_join(a, dir, "out", NULL)), 0);
+	assert_fails(ws_tree_adopt(b, &err), err, WS_ERR_FETCH);
+	ws_tree_abandon(b);
+	ws_store_close(&store);
+}
+
+WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
+	const char *key = "aa00000000000000000000000000000000000000000000000000000000000000";
+	assert_false(ws_tree_recall(&store, key, a, &found));
+	assert_ok(ws_tree_remember(&store, key, &tree, &err), err);
+	assert_true(ws_tree_recall(&store, key, a, &found));
+	assert_true(ws_digest_eq(&tree.digest, &found.digest));
+	assert_ok(ws_fs_remove(tree.path, &err), err);
+	assert_false(ws_tree_recall(&store, key, a, &found));
+	/* Made again, it is there again. */
+	build_tree(&store, "bin/tool", a);
+	assert_true(ws_tree_recall(&store, key, a, &found));
+	ws_store_close(&store);
+}
