@@ -14,7 +14,7 @@ parse_archs(
 	if (ws_arch_set_parse(text, r->a, set, &why)) {
 		return true;
 	}
-	ws_json_err(r->doc, value, r->err, "'%s' is no architecture", text);
+	ws_json_err(r->doc, value, r->err, "'%s' names no architecture", text);
 	return ws_err_cure(r->err, "%s", why);
 }
 

@@ -32,6 +32,11 @@ ws_expect(
 	if (value->kind == WS_JSON_NUMBER && kind == WS_JSON_STRING) {
 		ws_err_cure(r->err, "write \"%s\" in quotes", value->text);
 	}
+	uint64_t number;
+	if (value->kind == WS_JSON_STRING && kind == WS_JSON_NUMBER
+		&& ws_str_to_u64(ws_str_of(value->text), &number)) {
+		ws_err_cure(r->err, "write %s without quotes", value->text);
+	}
 	return false;
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes fuzz/corpus/elf/ again: small libraries with every table that elf/elf.c reads. The files
 # that are checked in came from gcc 12.2 and binutils 2.40.
+# shellcheck disable=SC2086 # $small is several words
 set -eu
 out=$(cd "$(dirname "$0")/corpus/elf" && pwd)
 work=$(mktemp -d)
