@@ -93,14 +93,43 @@ write_headers(struct ws_flight *f)
 	}
 }
 
+static struct ws_login *
+find_login(struct ws_http *http, const char *origin)
+{
+	for (size_t i = 0; i < http->logins.len; i++) {
+		if (strcmp(http->logins.at[i].origin, origin) == 0) {
+			return &http->logins.at[i];
+		}
+	}
+	return NULL;
+}
+
+/* An index whose URL has a login names its files by URLs that have none. */
+static void
+remember_login(struct ws_http *http, const struct ws_url *url)
+{
+	if (!url->user) {
+		return;
+	}
+	struct ws_login *login = find_login(http, url->origin);
+	if (!login) {
+		login = ws_vec_push(&http->logins, http->a);
+		login->origin = ws_arena_strdup(http->a, url->origin);
+	} else if (ws_same(login->user, url->user) && ws_same(login->password, url->password)) {
+		return;
+	}
+	login->user = ws_arena_strdup(http->a, url->user);
+	login->password = ws_arena_strdup(http->a, url->password);
+}
+
 static bool
 start_hop(struct ws_flight *f)
 {
 	struct ws_transfer *t = &f->transfer;
-	bool ours = strcmp(f->hop.origin, f->asked.origin) == 0;
+	const struct ws_login *login = find_login(f->run->http, f->hop.origin);
 	t->url = f->hop.plain;
-	t->user = ours ? f->asked.user : NULL;
-	t->password = ours ? f->asked.password : NULL;
+	t->user = login ? login->user : NULL;
+	t->password = login ? login->password : NULL;
 	t->compressed = f->request->compressed;
 	t->alone = f->run->batch->in_order || f->failures > 0; /* HTTP/2 trouble is not met twice */
 	t->head = hear_head;
@@ -154,10 +183,10 @@ launch(struct ws_flight *f)
 	case WS_BEGIN_GO:
 		break;
 	}
-	if (!ws_url_parse(request->url, run->a, &f->asked, run->err)) {
+	if (!ws_url_parse(request->url, run->a, &f->hop, run->err)) {
 		return false;
 	}
-	f->hop = f->asked;
+	remember_login(run->http, &f->hop);
 	if (run->http->config.offline) {
 		explain(f, run->err);
 		return false;
@@ -234,8 +263,10 @@ follow(struct ws_flight *f)
 		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects without end",
 			subject_of(f), f->hop.host);
 	}
-	if (!ws_url_parse(f->transfer.location, run->a, &next, run->err)) {
-		return ws_err_wrap(run->err, "'%s' redirects astray", f->hop.host);
+	if (!ws_url_parse(f->transfer.location, run->a, &next, NULL)) {
+		return ws_err_set(run->err, WS_ERR_FETCH,
+			"cannot fetch '%s': '%s' redirects astray, to '%s'", subject_of(f), f->hop.host,
+			ws_url_shown(f->transfer.location, run->a));
 	}
 	if (f->hop.is_https && !next.is_https) {
 		ws_err_set(run->err, WS_ERR_FETCH,
@@ -294,6 +325,9 @@ ws_flight_settle(struct ws_flight *f)
 	if (f->verdict == WS_VERDICT_ANEW) {
 		renew(f);
 		return;
+	}
+	if (f->transfer.end == WS_WIRE_DROPPED && ws_reply_is_good(&f->transfer.reply)) {
+		f->transfer.end = WS_WIRE_CUT; /* not by us */
 	}
 	switch (f->transfer.end) {
 	case WS_WIRE_COMPLETE:

@@ -8,13 +8,22 @@
 #ifndef WS_NET_FLIGHT_H
 #define WS_NET_FLIGHT_H
 
+#include "base/vec.h"
 #include "net/http.h"
 #include "net/url.h"
 #include "net/wire.h"
 
+/** Who we are at one server. */
+struct ws_login {
+	const char *origin; /**< as in struct ws_url */
+	const char *user, *password;
+};
+
 struct ws_http {
 	struct ws_http_config config; /**< defaults filled in */
 	struct ws_wire *wire;
+	WS_VEC(struct ws_login) logins; /**< of URLs that were asked so far, one an origin */
+	struct ws_arena *a;
 };
 
 struct ws_run;
@@ -32,8 +41,7 @@ struct ws_flight {
 	struct ws_request *request;
 	size_t number; /**< in the batch */
 	enum ws_flight_state state;
-	struct ws_url asked; /**< as the owner wrote it: its login is for its origin only */
-	struct ws_url hop;   /**< where redirects have led */
+	struct ws_url hop; /**< where redirects have led */
 	char range[64], if_range[224];
 	const char *headers[3];
 	enum ws_verdict verdict; /**< of head() */

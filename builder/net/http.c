@@ -38,6 +38,7 @@ ws_http_open(const struct ws_http_config *config, struct ws_err *err)
 		return NULL;
 	}
 	c->ca_path = c->netrc_path = NULL; /* the wire has copies */
+	http->a = ws_arena_make();
 	return http;
 }
 
@@ -46,6 +47,7 @@ ws_http_close(struct ws_http *http)
 {
 	if (http) {
 		ws_wire_close(http->wire);
+		ws_arena_drop(http->a);
 		free(http);
 	}
 }

@@ -4,7 +4,8 @@
  * Repeats what is worth repeating (broken connections, 408, 429, 5xx, with pauses), follows
  * redirects without carrying credentials to another host or from https to http, gives up on what
  * stalls, stops when asked. What is asked by whom: document.h, download.h, remote.h. Knows no
- * package index and no file. Credentials come from the URL or from netrc, never reach a message.
+ * package index and no file. Credentials come from the URL or from netrc and never reach a message;
+ * those of a URL serve for every later request to the same scheme, host and port.
  *
  * Proxies are libcurl's: https_proxy, http_proxy, all_proxy, no_proxy. One session has one pool of
  * connections; not thread-safe.

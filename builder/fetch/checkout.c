@@ -1,0 +1,301 @@
+/* checkout.c - see checkout.h. */
+#include "fetch/checkout.h"
+
+#include "base/fs.h"
+#include "fetch/git_url.h"
+#include "fetch/gitmodules.h"
+#include "sys/lock.h"
+
+#include <string.h>
+#include <time.h>
+
+#define FILE_MOST ((uint64_t)512 << 20)
+#define GITMODULES_MOST ((uint64_t)1 << 20)
+#define LINK_MOST 4096
+#define DEPTH_MOST 100 /* folders in folders; submodules count on */
+
+/* One checkout, over all its repositories. */
+struct walk {
+	struct ws_git *git;
+	const struct ws_store *store;
+	const struct ws_checkout *checkout;
+	struct ws_stage *stage;
+	struct ws_members members;
+	bool *brought; /* one a chosen submodule */
+	struct ws_arena *a;
+};
+
+/* One repository of it. */
+struct level {
+	struct ws_git_repo *repo;
+	const char *url;
+	const char *top; /* where it stands: "" or "csrc/cutlass" */
+	struct ws_gitmodules modules;
+};
+
+static bool walk_commit(struct walk *w, const char *url, const char *commit, const char *top,
+	char tree[WS_GIT_ID], struct ws_err *err);
+static bool walk_tree(struct walk *w, const struct level *l, const char *tree, const char *below,
+	unsigned depth, struct ws_err *err);
+
+static char *
+cache_path(const struct ws_store *store, const char *url, struct ws_arena *a)
+{
+	struct ws_digest digest = ws_digest_bytes(url, strlen(url));
+	return ws_arena_printf(
+		a, "%s/git/%.60s-%.16s", store->path, ws_git_url_name(url, a), digest.hex);
+}
+
+/* Another process may be fetching into the same cache. */
+static bool
+wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *err)
+{
+	const struct ws_git_config *config = ws_git_config(w->git);
+	for (unsigned tries = 0;; tries++) {
+		enum ws_lock_result result = ws_lock_try(path, true, fd, err);
+		if (result != WS_LOCK_BUSY) {
+			return result == WS_LOCK_HELD;
+		}
+		if (tries == 0) {
+			ws_events_note(config->events, "waiting for another wheelsmith that fetches '%s'",
+				ws_path_base(path));
+		}
+		if (ws_stop_asked(config->stop)) {
+			return ws_stop_err(config->stop, err);
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+	}
+}
+
+/* Opens the cache of @a url with @a commit in it. */
+static struct ws_git_repo *
+open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *err)
+{
+	if (!ws_git_is_id(commit)) {
+		ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a commit: 40 hexadecimal digits in lower case",
+			commit);
+		return NULL;
+	}
+	if (!ws_git_url_check(url, ws_git_config(w->git)->files, err)) {
+		return NULL;
+	}
+	const char *name = ws_git_url_name(url, w->a);
+	const char *path = cache_path(w->store, url, w->a);
+	WS_AUTO_FD int lock = -1;
+	if (!wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, err)) {
+		return NULL;
+	}
+	struct ws_git_repo *repo = ws_git_repo_open(w->git, path, w->a, err);
+	if (repo && !ws_git_has(repo, commit) && !ws_git_fetch(repo, url, name, commit, err)) {
+		ws_git_repo_close(repo);
+		return NULL;
+	}
+	return repo;
+}
+
+static bool
+give_file(struct walk *w, const struct level *l, const struct ws_git_entry *entry,
+	const struct ws_member *member, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	if (!ws_git_read(l->repo, entry->id, FILE_MOST, &bytes, err)) {
+		return ws_err_wrap(err, "'%s' of '%s'", member->name, l->url);
+	}
+	return ws_members_add_bytes(&w->members, member->name, bytes.len, err)
+		&& ws_stage_begin_member(w->stage, member, err)
+		&& ws_stage_bytes(w->stage, ws_buf_text(&bytes), bytes.len, err)
+		&& ws_stage_end_file(w->stage, err);
+}
+
+static bool
+give_link(struct walk *w, const struct level *l, const struct ws_git_entry *entry,
+	struct ws_member *member, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf target = {0};
+	if (!ws_git_read(l->repo, entry->id, LINK_MOST, &target, err)) {
+		return ws_err_wrap(err, "the link '%s' of '%s'", member->name, l->url);
+	}
+	member->target = ws_buf_text(&target);
+	if (strlen(member->target) != target.len) {
+		return ws_members_refuse(
+			&w->members, err, "link", member->name, "a zero byte in its target");
+	}
+	return ws_members_check_link(&w->members, member, err)
+		&& ws_stage_begin_member(w->stage, member, err);
+}
+
+static bool
+give_submodule(struct walk *w, const struct level *l, const struct ws_git_entry *entry,
+	const char *path, struct ws_err *err)
+{
+	size_t which = 0;
+	const struct ws_checkout *checkout = w->checkout;
+	while (which < checkout->submodule_count && strcmp(checkout->submodules[which], path) != 0) {
+		which++;
+	}
+	if (which == checkout->submodule_count) {
+		return true;
+	}
+	w->brought[which] = true;
+	const struct ws_gitmodule *module =
+		ws_gitmodules_find(&l->modules, path + strlen(l->top) + (l->top[0] != '\0'));
+	if (!module || !module->url) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"'.gitmodules' of '%s' gives no single URL for the submodule '%s'", l->url, path);
+	}
+	char *url = ws_git_url_join(l->url, module->url, w->a, err);
+	char tree[WS_GIT_ID];
+	return url
+		&& (walk_commit(w, url, entry->id, path, tree, err)
+			|| ws_err_wrap(err, "submodule '%s'", path));
+}
+
+static bool
+check_entry(struct walk *w, const struct ws_git_entry *entry, const char *path, struct ws_err *err)
+{
+	if (strchr(entry->name, '/')) {
+		return ws_members_refuse(&w->members, err, "name-path", path, "a slash inside a name");
+	}
+	if (strcasecmp(entry->name, ".git") == 0) {
+		return ws_members_refuse(&w->members, err, "name-path", path, "a repository in it");
+	}
+	if (entry->kind == WS_GIT_OTHER) {
+		return ws_members_refuse(&w->members, err, "type", path, "a mode that git does not write");
+	}
+	return true;
+}
+
+static bool
+give_entry(struct walk *w, const struct level *l, const struct ws_git_entry *entry,
+	struct ws_member *member, unsigned depth, struct ws_err *err)
+{
+	switch (entry->kind) {
+	case WS_GIT_FOLDER:
+		return walk_tree(w, l, entry->id, member->name, depth + 1, err);
+	case WS_GIT_SUBMODULE:
+		return give_submodule(w, l, entry, member->name, err);
+	case WS_GIT_LINK:
+		return give_link(w, l, entry, member, err);
+	case WS_GIT_FILE:
+	case WS_GIT_EXECUTABLE:
+	case WS_GIT_OTHER:
+		break;
+	}
+	return give_file(w, l, entry, member, err);
+}
+
+/* Everything in one folder of a commit; @a below is its path, "" for the top. */
+static bool
+walk_tree(struct walk *w, const struct level *l, const char *tree, const char *below,
+	unsigned depth, struct ws_err *err)
+{
+	static const enum ws_member_kind kinds[] = {
+		[WS_GIT_FILE] = WS_MEMBER_FILE,
+		[WS_GIT_EXECUTABLE] = WS_MEMBER_FILE,
+		[WS_GIT_LINK] = WS_MEMBER_LINK,
+		[WS_GIT_FOLDER] = WS_MEMBER_FOLDER,
+		[WS_GIT_SUBMODULE] = WS_MEMBER_FOLDER,
+		[WS_GIT_OTHER] = WS_MEMBER_FILE,
+	};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_git_entry *entries;
+	size_t count;
+	if (depth > DEPTH_MOST) {
+		return ws_members_refuse(&w->members, err, "amount", below, "too deep");
+	}
+	if (!ws_git_list(l->repo, tree, a, &entries, &count, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct ws_member member = {
+			.name = ws_arena_printf(a, "%s%s%s", below, below[0] ? "/" : "", entries[i].name),
+			.kind = kinds[entries[i].kind],
+			.executable = entries[i].kind == WS_GIT_EXECUTABLE,
+		};
+		if (!check_entry(w, &entries[i], member.name, err)
+			|| !ws_members_enter(&w->members, &member, err)
+			|| !give_entry(w, l, &entries[i], &member, depth, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+read_modules(struct walk *w, struct level *l, const char *tree, struct ws_err *err)
+{
+	struct ws_git_entry *entries;
+	size_t count;
+	if (!ws_git_list(l->repo, tree, w->a, &entries, &count, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(entries[i].name, ".gitmodules") == 0 && entries[i].kind == WS_GIT_FILE) {
+			WS_AUTO_BUF struct ws_buf text = {0};
+			return (ws_git_read(l->repo, entries[i].id, GITMODULES_MOST, &text, err)
+					   && ws_gitmodules_parse(ws_buf_str(&text), w->a, &l->modules, err))
+				|| ws_err_wrap(err, "'%s'", l->url);
+		}
+	}
+	return true;
+}
+
+static bool
+walk_commit(struct walk *w, const char *url, const char *commit, const char *top,
+	char tree[WS_GIT_ID], struct ws_err *err)
+{
+	struct level l = {.url = url, .top = top};
+	l.repo = open_cache(w, url, commit, err);
+	if (!l.repo) {
+		return false;
+	}
+	bool fine = ws_git_tree(l.repo, commit, tree, err);
+	const char *expected = top[0] ? NULL : w->checkout->tree;
+	if (fine && expected && strcmp(expected, tree) != 0) {
+		fine = ws_err_set(err, WS_ERR_FETCH, "commit '%s' of '%s' has the tree '%s', not '%s'",
+			commit, url, tree, expected);
+	}
+	if (fine && w->checkout->submodule_count > 0) {
+		fine = read_modules(w, &l, tree, err);
+	}
+	fine = fine && walk_tree(w, &l, tree, top, 0, err);
+	ws_git_repo_close(l.repo);
+	return fine;
+}
+
+bool
+ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
+	struct ws_stage *stage, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct walk w = {.git = git, .store = store, .checkout = checkout, .stage = stage, .a = a};
+	w.members = ws_members_begin(checkout->url, 0, NULL, a);
+	w.brought = WS_NEW_N(a, bool, checkout->submodule_count);
+	if (!walk_commit(&w, checkout->url, checkout->commit, "", checkout->found_tree, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < checkout->submodule_count; i++) {
+		if (!w.brought[i]) {
+			return ws_err_set(err, WS_ERR_CONFIG, "commit '%.12s' of '%s' has no submodule '%s'",
+				checkout->commit, checkout->url, checkout->submodules[i]);
+		}
+	}
+	return true;
+}
+
+bool
+ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,
+	const char *commit, char tree[WS_GIT_ID])
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = cache_path(store, url, a);
+	WS_AUTO_FD int lock = -1;
+	if (!ws_fs_is_dir(path)
+		|| ws_lock_try(ws_arena_printf(a, "%s.lock", path), true, &lock, NULL) != WS_LOCK_HELD) {
+		return false;
+	}
+	struct ws_git_repo *repo = ws_git_repo_open(git, path, a, NULL);
+	bool known = repo && ws_git_has(repo, commit) && ws_git_tree(repo, commit, tree, NULL);
+	ws_git_repo_close(repo);
+	return known;
+}

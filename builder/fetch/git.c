@@ -1,0 +1,406 @@
+/* git.c - the door to libgit2: its settings, repositories, a line to a server, objects. What is
+ * fetched and how failures are told is git_fetch.c's. */
+#include "fetch/git.h"
+
+#include "base/fs.h"
+#include "fetch/git_line.h"
+
+#include <git2.h>
+
+#include <git2/sys/remote.h>
+#include <string.h>
+
+#ifndef LIBGIT2_VERSION_MAJOR
+#define LIBGIT2_VERSION_MAJOR LIBGIT2_VER_MAJOR
+#define LIBGIT2_VERSION_MINOR LIBGIT2_VER_MINOR
+#endif
+/* Timeouts and fetching without history came with 1.7. */
+#define HAS_1_7 \
+	(LIBGIT2_VERSION_MAJOR > 1 || (LIBGIT2_VERSION_MAJOR == 1 && LIBGIT2_VERSION_MINOR >= 7))
+
+#define OBJECTS_MOST ((size_t)10 * 1000 * 1000) /* of one pack; all of Linux has this many */
+#define WINDOW_BYTES ((size_t)4 << 20)          /* of a pack that is mapped at once */
+#define MAPPED_BYTES ((size_t)64 << 20)
+#define CACHED_BYTES ((ssize_t)8 << 20)
+
+struct ws_git {
+	struct ws_git_config config;
+};
+
+struct ws_git_repo {
+	struct ws_git *git;
+	const char *path;
+	git_repository *repository;
+	git_odb *odb;
+};
+
+static const char *
+last_words(void)
+{
+	const git_error *last = git_error_last();
+	return last && last->message ? last->message : "no reason given";
+}
+
+/* Settings of the process: nothing of the host's configuration counts, memory stays small. */
+static bool
+apply_settings(const struct ws_git_config *config)
+{
+	static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM,
+		GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL};
+	int code = 0;
+	for (size_t i = 0; i < WS_LEN(levels); i++) {
+		code |= git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+	}
+	code |= git_libgit2_opts(GIT_OPT_SET_TEMPLATE_PATH, "");
+	code |= git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+	code |= git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+	code |= git_libgit2_opts(GIT_OPT_SET_PACK_MAX_OBJECTS, OBJECTS_MOST);
+	code |= git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, WINDOW_BYTES);
+	code |= git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, MAPPED_BYTES);
+	code |= git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, CACHED_BYTES);
+#if HAS_1_7
+	int stall_ms = (int)ws_git_stall_ms(config);
+	code |= git_libgit2_opts(GIT_OPT_SET_HOMEDIR, "");
+	code |= git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, stall_ms);
+	code |= git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, stall_ms);
+#endif
+	if (config->ca_path) {
+		bool folder = ws_fs_is_dir(config->ca_path);
+		code |= git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, folder ? NULL : config->ca_path,
+			folder ? config->ca_path : NULL);
+	}
+	return code == 0;
+}
+
+bool
+ws_git_has_timeouts(void)
+{
+	return HAS_1_7;
+}
+
+struct ws_git *
+ws_git_open(const struct ws_git_config *config, struct ws_arena *a, struct ws_err *err)
+{
+	if (git_libgit2_init() < 0) {
+		ws_err_set(err, WS_ERR_INTERNAL, "libgit2 does not start: %s", last_words());
+		return NULL;
+	}
+	if (!apply_settings(config)) {
+		ws_err_set(err, WS_ERR_INTERNAL, "libgit2 does not take a setting: %s", last_words());
+		git_libgit2_shutdown();
+		return NULL;
+	}
+	struct ws_git *git = WS_NEW(a, struct ws_git);
+	git->config = *config;
+	return git;
+}
+
+const struct ws_git_config *
+ws_git_config(const struct ws_git *git)
+{
+	return &git->config;
+}
+
+void
+ws_git_close(struct ws_git *git)
+{
+	if (git) {
+		git_libgit2_shutdown();
+	}
+}
+
+const char *
+ws_git_version(struct ws_arena *a)
+{
+	int major, minor, revision;
+	git_libgit2_version(&major, &minor, &revision);
+	return ws_arena_printf(a, "%d.%d.%d", major, minor, revision);
+}
+
+bool
+ws_git_is_old(void)
+{
+	int major, minor, revision;
+	git_libgit2_version(&major, &minor, &revision);
+	return major * 10000 + minor * 100 + revision < 10907;
+}
+
+struct ws_git_repo *
+ws_git_repo_open(struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	git_repository *repository = NULL;
+	unsigned flags = GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH;
+	if (git_repository_open_ext(&repository, path, flags, NULL) < 0) {
+		/* Absent, or left half made by a run that was killed. It is only a cache. */
+		git_repository_init_options options;
+		git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
+		options.flags =
+			GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;
+		options.initial_head = "main"; /* else it asks the user's configuration */
+		if (!ws_fs_remove(path, err)) {
+			return NULL;
+		}
+		if (git_repository_init_ext(&repository, path, &options) < 0) {
+			ws_err_set(
+				err, WS_ERR_IO, "cannot make the git repository '%s': %s", path, last_words());
+			return NULL;
+		}
+	}
+	struct ws_git_repo *repo = WS_NEW(a, struct ws_git_repo);
+	*repo = (struct ws_git_repo){git, ws_arena_strdup(a, path), repository, NULL};
+	if (git_repository_odb(&repo->odb, repository) < 0) {
+		ws_err_set(err, WS_ERR_IO, "cannot read the git repository '%s': %s", path, last_words());
+		ws_git_repo_close(repo);
+		return NULL;
+	}
+	return repo;
+}
+
+struct ws_git *
+ws_git_repo_git(const struct ws_git_repo *repo)
+{
+	return repo->git;
+}
+
+void
+ws_git_repo_close(struct ws_git_repo *repo)
+{
+	if (repo) {
+		git_odb_free(repo->odb);
+		git_repository_free(repo->repository);
+	}
+}
+
+bool
+ws_git_is_id(const char *text)
+{
+	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
+}
+
+bool
+ws_git_has(const struct ws_git_repo *repo, const char *commit)
+{
+	git_oid id;
+	git_commit *found = NULL;
+	bool has =
+		git_oid_fromstr(&id, commit) == 0 && git_commit_lookup(&found, repo->repository, &id) == 0;
+	git_commit_free(found);
+	return has;
+}
+
+struct ws_git_line {
+	struct ws_git_repo *repo;
+	const struct ws_git_call *call;
+	git_remote *remote;
+};
+
+static int
+on_transfer(const git_indexer_progress *stats, void *self)
+{
+	const struct ws_git_call *call = ((struct ws_git_line *)self)->call;
+	return call->moved(call->self, stats->received_bytes) ? 0 : -1;
+}
+
+static int
+on_sideband(const char *text WS_UNUSED, int len WS_UNUSED, void *self)
+{
+	const struct ws_git_call *call = ((struct ws_git_line *)self)->call;
+	return call->moved(call->self, 0) ? 0 : -1;
+}
+
+/* Nobody is asked for a password: a private repository needs another way in. */
+static int
+on_credentials(git_credential **out WS_UNUSED, const char *url WS_UNUSED,
+	const char *user WS_UNUSED, unsigned types WS_UNUSED, void *self WS_UNUSED)
+{
+	git_error_set_str(GIT_ERROR_HTTP, "it wants a user and a password");
+	return GIT_EAUTH;
+}
+
+static git_remote_callbacks
+callbacks(struct ws_git_line *line)
+{
+	git_remote_callbacks calls;
+	git_remote_init_callbacks(&calls, GIT_REMOTE_CALLBACKS_VERSION);
+	calls.transfer_progress = on_transfer;
+	calls.sideband_progress = on_sideband;
+	calls.credentials = on_credentials;
+	calls.payload = line;
+	return calls;
+}
+
+static bool
+fail(int code, struct ws_git_fault *fault)
+{
+	fault->kind = code == GIT_EAUTH ? WS_GIT_FAULT_LOGIN
+		: code == GIT_ECERTIFICATE  ? WS_GIT_FAULT_CERTIFICATE
+									: WS_GIT_FAULT_OTHER;
+	snprintf(fault->words, sizeof(fault->words), "%s", last_words());
+	return false;
+}
+
+struct ws_git_line *
+ws_git_line_open(struct ws_git_repo *repo, const char *url, const struct ws_git_call *call,
+	struct ws_arena *a, struct ws_git_fault *fault)
+{
+	struct ws_git_line *line = WS_NEW(a, struct ws_git_line);
+	line->repo = repo;
+	line->call = call;
+	git_remote_create_options create;
+	git_remote_create_options_init(&create, GIT_REMOTE_CREATE_OPTIONS_VERSION);
+	create.repository = repo->repository;
+	create.flags = GIT_REMOTE_CREATE_SKIP_INSTEADOF | GIT_REMOTE_CREATE_SKIP_DEFAULT_FETCHSPEC;
+	git_remote_connect_options options;
+	git_remote_connect_options_init(&options, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
+	options.callbacks = callbacks(line);
+	options.proxy_opts.type = GIT_PROXY_AUTO;            /* https_proxy and its kin */
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE; /* to other hosts, that is */
+	int code = git_remote_create_with_opts(&line->remote, url, &create);
+	if (code == 0) {
+		code = git_remote_connect_ext(line->remote, GIT_DIRECTION_FETCH, &options);
+	}
+	if (code < 0) {
+		fail(code, fault);
+		ws_git_line_close(line);
+		return NULL;
+	}
+	return line;
+}
+
+void
+ws_git_line_close(struct ws_git_line *line)
+{
+	if (line && line->remote) {
+		git_remote_disconnect(line->remote);
+		git_remote_free(line->remote);
+	}
+}
+
+char *
+ws_git_line_ref(const struct ws_git_line *line, const char *commit, struct ws_arena *a)
+{
+	git_oid id;
+	const git_remote_head **heads;
+	size_t count;
+	if (git_oid_fromstr(&id, commit) < 0 || git_remote_ls(&heads, &count, line->remote) < 0) {
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const char *name = heads[i]->name;
+		if (git_oid_equal(&heads[i]->oid, &id) && ws_starts_with(name, "refs/")) {
+			/* "refs/tags/v1^{}" is what the annotated tag v1 is of. */
+			size_t len = strlen(name) - (ws_ends_with(name, "^{}") ? 3 : 0);
+			return ws_arena_copy(a, name, len);
+		}
+	}
+	return NULL;
+}
+
+bool
+ws_git_line_download(
+	struct ws_git_line *line, char **specs, size_t count, struct ws_git_fault *fault)
+{
+	git_strarray list = {specs, count};
+	git_fetch_options options;
+	git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
+	options.callbacks = callbacks(line);
+	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	options.proxy_opts.type = GIT_PROXY_AUTO;
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+#if HAS_1_7
+	options.depth = 1;
+#endif
+	int code = git_remote_download(line->remote, &list, &options);
+	if (code == 0) {
+		code = git_remote_update_tips(
+			line->remote, &options.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
+	}
+	return code == 0 || fail(code, fault);
+}
+
+static bool
+damaged(const struct ws_git_repo *repo, const char *what, const char *id, struct ws_err *err)
+{
+	ws_err_set(
+		err, WS_ERR_IO, "cannot read the %s '%s' of '%s': %s", what, id, repo->path, last_words());
+	return ws_err_cure(err, "remove that folder, it is only a cache");
+}
+
+bool
+ws_git_tree(
+	const struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err)
+{
+	git_oid id;
+	git_commit *found = NULL;
+	if (git_oid_fromstr(&id, commit) < 0 || git_commit_lookup(&found, repo->repository, &id) < 0) {
+		return damaged(repo, "commit", commit, err);
+	}
+	git_oid_tostr(tree, WS_GIT_ID, git_commit_tree_id(found));
+	git_commit_free(found);
+	return true;
+}
+
+/* By the raw mode: git_tree_entry_filemode would turn what it does not know into what it does. */
+static enum ws_git_kind
+kind_of(const git_tree_entry *entry)
+{
+	switch ((unsigned)git_tree_entry_filemode_raw(entry)) {
+	case 0100644:
+	case 0100664: /* written by git before 2006 */
+		return WS_GIT_FILE;
+	case 0100755:
+		return WS_GIT_EXECUTABLE;
+	case 0120000:
+		return WS_GIT_LINK;
+	case 0040000:
+		return WS_GIT_FOLDER;
+	case 0160000:
+		return WS_GIT_SUBMODULE;
+	default:
+		return WS_GIT_OTHER;
+	}
+}
+
+bool
+ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
+	struct ws_git_entry **entries, size_t *count, struct ws_err *err)
+{
+	git_oid id;
+	git_tree *found = NULL;
+	if (git_oid_fromstr(&id, tree) < 0 || git_tree_lookup(&found, repo->repository, &id) < 0) {
+		return damaged(repo, "tree", tree, err);
+	}
+	*count = git_tree_entrycount(found);
+	*entries = WS_NEW_N(a, struct ws_git_entry, *count);
+	for (size_t i = 0; i < *count; i++) {
+		const git_tree_entry *entry = git_tree_entry_byindex(found, i);
+		(*entries)[i].name = ws_arena_strdup(a, git_tree_entry_name(entry));
+		(*entries)[i].kind = kind_of(entry);
+		git_oid_tostr((*entries)[i].id, WS_GIT_ID, git_tree_entry_id(entry));
+	}
+	git_tree_free(found);
+	return true;
+}
+
+bool
+ws_git_read(const struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
+	struct ws_err *err)
+{
+	git_oid oid;
+	size_t len;
+	git_object_t type;
+	git_blob *blob = NULL;
+	if (git_oid_fromstr(&oid, id) < 0 || git_odb_read_header(&len, &type, repo->odb, &oid) < 0) {
+		return damaged(repo, "file", id, err);
+	}
+	if (len > limit) {
+		return ws_err_set(err, WS_ERR_FETCH, "it has %zu bytes, more than the %ju that make sense",
+			len, (uintmax_t)limit);
+	}
+	if (git_blob_lookup(&blob, repo->repository, &oid) < 0) {
+		return damaged(repo, "file", id, err);
+	}
+	ws_buf_add(out, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
+	git_blob_free(blob);
+	return true;
+}

@@ -1,0 +1,97 @@
+/**
+ * git.h - commits and what they hold
+ *
+ * Keeps a bare repository per URL as a cache, fetches an exact commit into it, and reads trees
+ * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
+ * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
+ * that was walked from a commit is that commit's. Which URLs are allowed is git_url.h's; what to
+ * do with files and submodules is checkout.h's. libgit2 is behind git.c only;
+ * git_fetch.c decides what is fetched.
+ *
+ * Fetches as little as the server allows: the one branch or tag that points at the commit, else
+ * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.
+ */
+#ifndef WS_FETCH_GIT_H
+#define WS_FETCH_GIT_H
+
+#include "base/buf.h"
+#include "base/event.h"
+#include "sys/stop.h"
+
+/** Texts and what is pointed to are borrowed. */
+struct ws_git_config {
+	const char *ca_path;            /**< certificates, file or folder; NULL: the library's own */
+	bool files;                     /**< file:// URLs are allowed */
+	bool offline;                   /**< nothing is fetched */
+	unsigned stall_ms;              /**< silence that ends a fetch; 0: 60,000 */
+	struct ws_stop *stop;           /**< NULL: nobody can ask */
+	const struct ws_events *events; /**< NULL: nobody listens */
+};
+
+/** The library, with its settings; they are the process's, so there is one at a time. */
+struct ws_git;
+
+struct ws_git *ws_git_open(
+	const struct ws_git_config *config, struct ws_arena *a, struct ws_err *err);
+const struct ws_git_config *ws_git_config(const struct ws_git *git);
+/** NULL is fine. */
+void ws_git_close(struct ws_git *git);
+
+/** "1.5.1": the library that runs. */
+const char *ws_git_version(struct ws_arena *a);
+
+/** Below 1.9.7, in which the faults known in 2026 are mended; distributions mend older ones too. */
+bool ws_git_is_old(void);
+
+/** Digits of a commit, tree or file id, and the terminator. */
+#define WS_GIT_ID 41
+
+struct ws_git_repo;
+
+/** Opens or makes the bare repository at @a path. One process at a time: the caller locks. */
+struct ws_git_repo *ws_git_repo_open(
+	struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err);
+struct ws_git *ws_git_repo_git(const struct ws_git_repo *repo);
+/** NULL is fine. */
+void ws_git_repo_close(struct ws_git_repo *repo);
+
+/** 40 lower-case hexadecimal digits. */
+bool ws_git_is_id(const char *text);
+
+bool ws_git_has(const struct ws_git_repo *repo, const char *commit);
+
+/**
+ * Brings the commit from @a url, which was allowed. @a name is for messages and events. A server
+ * that does not have it, or does not give it, is WS_ERR_FETCH with what can be done.
+ */
+bool ws_git_fetch(struct ws_git_repo *repo, const char *url, const char *name, const char *commit,
+	struct ws_err *err);
+
+/** The tree of a commit. */
+bool ws_git_tree(
+	const struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err);
+
+enum ws_git_kind {
+	WS_GIT_FILE,
+	WS_GIT_EXECUTABLE,
+	WS_GIT_LINK,
+	WS_GIT_FOLDER,
+	WS_GIT_SUBMODULE, /**< id is a commit of another repository */
+	WS_GIT_OTHER,     /**< a mode that git does not write */
+};
+
+struct ws_git_entry {
+	const char *name; /**< as the tree has it: any bytes but NUL */
+	enum ws_git_kind kind;
+	char id[WS_GIT_ID];
+};
+
+/** The entries of one tree, in its order. */
+bool ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
+	struct ws_git_entry **entries, size_t *count, struct ws_err *err);
+
+/** Appends a file's bytes; one above @a limit bytes is WS_ERR_FETCH. */
+bool ws_git_read(const struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
+	struct ws_err *err);
+
+#endif

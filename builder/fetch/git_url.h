@@ -1,0 +1,27 @@
+/**
+ * git_url.h - which repositories may be asked, and what a submodule's URL means
+ *
+ * libgit2 takes much for a repository: "file://", "host:path", a bare path. Here an URL is https,
+ * or http to this very machine, or file where the caller says so; nothing else, no user, no
+ * password, no ssh. Text only; touches no network.
+ */
+#ifndef WS_FETCH_GIT_URL_H
+#define WS_FETCH_GIT_URL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/** WS_ERR_CONFIG when the URL is not allowed. @a files: file:///absolute/path is. */
+bool ws_git_url_check(const char *url, bool files, struct ws_err *err);
+
+/**
+ * A submodule's URL as .gitmodules writes it: absolute, or relative ("./x", "../x") to the URL of
+ * the repository it stands in (gitmodules(5)). NULL when it climbs out of that URL's path.
+ */
+char *ws_git_url_join(
+	const char *base, const char *reference, struct ws_arena *a, struct ws_err *err);
+
+/** The last part of the path without ".git": "flash-attention". */
+char *ws_git_url_name(const char *url, struct ws_arena *a);
+
+#endif

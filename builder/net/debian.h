@@ -1,0 +1,27 @@
+/**
+ * debian.h - the Debian mirror that this host uses
+ *
+ * From apt's own lists: sources.list(5), one line a source, and the deb822 form. Third parties and
+ * security archives serve other files and are told apart by their keyring, path and components.
+ * Asks no server.
+ */
+#ifndef WS_NET_DEBIAN_H
+#define WS_NET_DEBIAN_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+struct ws_debian_mirror {
+	const char *url;  /**< above "pool/" and "dists/", without '/' at the end */
+	bool is_ubuntu;   /**< Ubuntu's archive: the same layout, not the same files */
+	const char *file; /**< the list that names it, without root */
+};
+
+/**
+ * The mirror of the distribution's main archive; the most certain one, then the first named. False:
+ * there is none (no apt, or only third parties). @a root is "" or the folder that holds etc/.
+ */
+bool ws_debian_mirror_find(const char *root, struct ws_arena *a, struct ws_debian_mirror *mirror);
+
+#endif

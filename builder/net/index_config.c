@@ -1,0 +1,227 @@
+/* index_config.c - one list of sources; the first that names a role has it. pip's and uv's own files
+ * are pip_config.c's and uv_config.c's. */
+#include "net/index_config.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "net/pip_config.h"
+#include "net/url.h"
+#include "net/uv_config.h"
+
+#include <string.h>
+
+#define DEFAULT_ROLE "default"
+
+/* A role that is being filled by one source. */
+struct filling {
+	const char *role, *from;
+	WS_VEC(const char *) urls;
+};
+
+struct gathered {
+	WS_VEC(struct filling) roles;
+	struct ws_arena *a;
+};
+
+static struct filling *
+find_role(struct gathered *g, const char *role)
+{
+	for (size_t i = 0; i < g->roles.len; i++) {
+		if (strcmp(g->roles.at[i].role, role) == 0) {
+			return &g->roles.at[i];
+		}
+	}
+	return NULL;
+}
+
+/* Nothing when another source, with a better right, has the role. */
+static void
+add_url(struct gathered *g, const char *role, const char *url, const char *from)
+{
+	struct filling *f = find_role(g, role);
+	if (!f) {
+		f = ws_vec_push(&g->roles, g->a);
+		f->role = ws_arena_strdup(g->a, role);
+		f->from = from;
+	}
+	if (strcmp(f->from, from) == 0) {
+		*ws_vec_push(&f->urls, g->a) = ws_arena_strdup(g->a, url);
+	}
+}
+
+/* Of our own sources: must be a URL. */
+static bool
+add_own(struct gathered *g, const char *role, const char *url, const char *from, struct ws_err *err)
+{
+	struct ws_url parsed;
+	if (!ws_url_parse(url, g->a, &parsed, err)) {
+		return ws_err_wrap(err, "index from %s", from);
+	}
+	add_url(g, role, url, from);
+	return true;
+}
+
+/* Of other tools: what is no URL is theirs. */
+static void
+add_foreign(struct gathered *g, const char *url, const char *from)
+{
+	struct ws_url parsed;
+	if (url && ws_url_parse(url, g->a, &parsed, NULL)) {
+		add_url(g, DEFAULT_ROLE, url, from);
+	}
+}
+
+/* "URL" or "ROLE=URL". */
+static bool
+add_word(struct gathered *g, const char *word, const char *from, struct ws_err *err)
+{
+	const char *equals = strchr(word, '=');
+	const char *sign = strstr(word, "://");
+	if (equals && equals != word && (!sign || equals < sign)) {
+		const char *role = ws_arena_copy(g->a, word, (size_t)(equals - word));
+		return add_own(g, role, equals + 1, from, err);
+	}
+	return add_own(g, DEFAULT_ROLE, word, from, err);
+}
+
+static bool
+add_words(struct gathered *g, const char *const *words, size_t count, const char *from,
+	struct ws_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!add_word(g, words[i], from, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+add_roles(struct gathered *g, const struct ws_index_role *roles, size_t count, const char *from,
+	struct ws_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t u = 0; u < roles[i].url_count; u++) {
+			if (!add_own(g, roles[i].role, roles[i].urls[u], from, err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static bool
+add_variable(struct gathered *g, const struct ws_user_env *env, struct ws_err *err)
+{
+	const char *value = ws_user_env_get(env, "WHEELSMITH_INDEX");
+	size_t count = 0;
+	const char *const *words = value ? ws_user_env_words(value, g->a, &count) : NULL;
+	return add_words(g, words, count, "WHEELSMITH_INDEX", err);
+}
+
+/* Those who name only additional indexes mean: besides the usual one. */
+static void
+add_pip(struct gathered *g, const struct ws_pip_config *pip)
+{
+	const char *from = pip->index_from ? pip->index_from : pip->extra_from;
+	if (!from) {
+		return;
+	}
+	add_foreign(g, pip->index_url ? pip->index_url : WS_DEFAULT_INDEX, from);
+	for (size_t i = 0; i < pip->extra_count; i++) {
+		add_foreign(g, pip->extra_urls[i], from);
+	}
+}
+
+static void
+add_uv(struct gathered *g, const struct ws_uv_config *uv)
+{
+	if (!uv->from) {
+		return;
+	}
+	for (size_t i = 0; i < uv->extra_count; i++) {
+		add_foreign(g, uv->extra_urls[i], uv->from);
+	}
+	add_foreign(g, uv->default_url ? uv->default_url : WS_DEFAULT_INDEX, uv->from);
+}
+
+static void
+choose_trust(
+	struct ws_index_config *config, const struct ws_user_env *env, const struct ws_pip_config *pip)
+{
+	static const char *const names[] = {
+		"PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE"};
+	config->netrc_path = ws_user_env_get(env, "NETRC");
+	for (size_t i = 0; i < WS_LEN(names) && !config->ca_path; i++) {
+		config->ca_path = ws_user_env_get(env, names[i]);
+		config->ca_from = config->ca_path ? names[i] : NULL;
+	}
+	if (!config->ca_path) {
+		config->ca_path = pip->cert;
+		config->ca_from = pip->cert_from;
+	}
+	if (!config->ca_path && (config->ca_path = ws_user_env_get(env, "SSL_CERT_DIR"))) {
+		config->ca_from = "SSL_CERT_DIR";
+	}
+}
+
+static void
+finish(struct gathered *g, struct ws_index_config *config)
+{
+	struct ws_index_choice *choices = WS_NEW_N(g->a, struct ws_index_choice, g->roles.len);
+	for (size_t i = 0; i < g->roles.len; i++) {
+		const struct filling *f = &g->roles.at[i];
+		choices[i] = (struct ws_index_choice){f->role, f->urls.at, f->urls.len, f->from};
+	}
+	config->choices = choices;
+	config->count = g->roles.len;
+}
+
+bool
+ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
+	struct ws_index_config *config, struct ws_err *err)
+{
+	struct gathered g = {.a = a};
+	*config = (struct ws_index_config){0};
+	if (!add_words(&g, sources->options, sources->option_count, "--index", err)
+		|| !add_roles(&g, sources->matrix, sources->matrix_count, "the matrix", err)
+		|| !add_roles(&g, sources->user, sources->user_count, "the configuration", err)
+		|| !add_variable(&g, &sources->env, err)) {
+		return false;
+	}
+	struct ws_pip_config pip = ws_pip_config_read(&sources->env, a);
+	struct ws_uv_config uv = ws_uv_config_read(&sources->env, a);
+	add_pip(&g, &pip);
+	add_uv(&g, &uv);
+	add_foreign(&g, WS_DEFAULT_INDEX, "pip's default");
+	choose_trust(config, &sources->env, &pip);
+	finish(&g, config);
+	return true;
+}
+
+static const struct ws_index_choice *
+find_choice(const struct ws_index_config *config, const char *role)
+{
+	for (size_t i = 0; i < config->count; i++) {
+		if (strcmp(config->choices[i].role, role) == 0) {
+			return &config->choices[i];
+		}
+	}
+	return NULL;
+}
+
+struct ws_index_list
+ws_index_config_list(const struct ws_index_config *config, const char *role, struct ws_arena *a)
+{
+	const struct ws_index_choice *standard = find_choice(config, DEFAULT_ROLE);
+	const struct ws_index_choice *own = role ? find_choice(config, role) : NULL;
+	own = own == standard ? NULL : own;
+	WS_VEC(const char *) urls = {0};
+	for (size_t i = 0; own && i < own->count; i++) {
+		*ws_vec_push(&urls, a) = own->urls[i];
+	}
+	for (size_t i = 0; standard && i < standard->count; i++) {
+		*ws_vec_push(&urls, a) = standard->urls[i];
+	}
+	return (struct ws_index_list){urls.at, urls.len, own != NULL};
+}

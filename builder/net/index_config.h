@@ -1,0 +1,59 @@
+/**
+ * index_config.h - which indexes to ask, and whom to trust
+ *
+ * By role ("default", "torch", ...), each role from the first of: --index, the matrix, the user's
+ * configuration, WHEELSMITH_INDEX, pip, uv, the index that pip named when this program was
+ * configured. Also the certificates and the netrc that pip and curl would use. URLs may hold
+ * credentials: show them with ws_url_shown only.
+ */
+#ifndef WS_NET_INDEX_CONFIG_H
+#define WS_NET_INDEX_CONFIG_H
+
+#include "model/matrix.h"
+#include "net/index.h"
+#include "net/user_env.h"
+
+/** What was said, and where. All may be empty. */
+struct ws_index_sources {
+	const char *const *options; /**< --index: "URL" or "ROLE=URL" each */
+	size_t option_count;
+	const struct ws_index_role *matrix; /**< "indexes" of the matrix */
+	size_t matrix_count;
+	const struct ws_index_role *user; /**< "indexes" of the user's configuration */
+	size_t user_count;
+	struct ws_user_env env;
+};
+
+/** One role's indexes. */
+struct ws_index_choice {
+	const char *role;
+	const char *const *urls;
+	size_t count;
+	const char *from; /**< "--index", "the matrix", "PIP_INDEX_URL", "/etc/pip.conf", ... */
+};
+
+struct ws_index_config {
+	const struct ws_index_choice
+		*choices; /**< "default" is always there, unless nobody knows one */
+	size_t count;
+	const char *ca_path;    /**< NULL: libcurl's own */
+	const char *ca_from;    /**< "SSL_CERT_FILE", ...; NULL with ca_path */
+	const char *netrc_path; /**< NETRC; NULL: ~/.netrc */
+};
+
+/**
+ * WS_ERR_CONFIG when one of our own sources names something that is no http or https URL; what pip
+ * and uv can use and we cannot (folders) is passed over.
+ */
+bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
+	struct ws_index_config *config, struct ws_err *err);
+
+/**
+ * Where files of this role are: the role's own indexes, then the default ones. The list asks all of
+ * them when the role has its own, because those add builds to what the default index has. NULL
+ * stands for "default". Empty when nobody knows an index.
+ */
+struct ws_index_list ws_index_config_list(
+	const struct ws_index_config *config, const char *role, struct ws_arena *a);
+
+#endif

@@ -1,0 +1,227 @@
+/* index_page.c - from two forms to one list. Walking HTML is html.c's. */
+#include "net/index_page.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "net/html.h"
+#include "net/url.h"
+
+#include <string.h>
+
+const char ws_index_page_accept[] = "application/vnd.pypi.simple.v1+json, "
+									"application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
+
+const char ws_index_page_accept_html[] = "application/vnd.pypi.simple.v1+html, text/html;q=0.5";
+
+/* A page that is being read. */
+struct reading {
+	struct ws_html_listener listener; /* first */
+	struct ws_index_page *page;
+	const char *base;        /* what links are relative to */
+	const char *bad_version; /* a version that we do not know; NULL: none */
+	WS_VEC(struct ws_index_file) files;
+	struct ws_arena *a;
+	struct ws_arena *scratch; /* for what is taken apart: pages may have 50 000 files */
+};
+
+/* "1.0", "1.4": major version 1 stays readable whatever the minor one is (PEP 629). */
+static void
+see_version(struct reading *r, const char *version)
+{
+	if (strncmp(version, "1.", 2) != 0 && strcmp(version, "1") != 0) {
+		r->bad_version = ws_arena_strdup(r->a, version);
+	}
+}
+
+static const char *
+digest_or_nothing(const char *text, struct ws_arena *a)
+{
+	struct ws_digest digest;
+	return text && ws_digest_parse(text, &digest) ? ws_arena_strdup(a, digest.hex) : "";
+}
+
+/* "sha256=<hex>" in a fragment, alone or among others: "egg=x&sha256=<hex>". */
+static const char *
+digest_of_fragment(const char *fragment, struct ws_arena *a)
+{
+	struct ws_str rest = ws_str_of(fragment);
+	while (rest.s) {
+		struct ws_str value = ws_str_cut(&rest, '&');
+		struct ws_str name = ws_str_cut(&value, '=');
+		if (ws_str_is(name, "sha256") && value.s) {
+			return digest_or_nothing(ws_str_copy(value, a), a);
+		}
+	}
+	return "";
+}
+
+/* Takes the address apart; false when it is no file's. @a name may be NULL. What it sets in @a file
+ * is in scratch, except the digest. */
+static bool
+read_address(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
+{
+	const char *hash = strchr(address, '#');
+	char *whole = ws_url_join(r->base, address, r->scratch);
+	struct ws_url url;
+	if (!whole || !ws_url_parse(whole, r->scratch, &url, NULL)) {
+		return false;
+	}
+	file->url = url.plain;
+	file->name = name ? name : ws_url_file_name(url.plain, r->scratch);
+	if (!file->sha256[0] && hash) {
+		file->sha256 = digest_of_fragment(hash + 1, r->a);
+	}
+	return ws_path_is_inside(file->name) && !strchr(file->name, '/');
+}
+
+static void
+add_file(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
+{
+	struct ws_arena_mark mark = ws_arena_mark(r->scratch);
+	if (read_address(r, name, address, file)) {
+		file->url = ws_arena_strdup(r->a, file->url);
+		file->name = ws_arena_strdup(r->a, file->name);
+		*ws_vec_push(&r->files, r->a) = *file;
+	}
+	ws_arena_rewind(r->scratch, mark);
+}
+
+/* Most files of a page say the same. */
+static const char *
+requirement(struct reading *r, const char *text)
+{
+	const struct ws_index_file *last = r->files.len > 0 ? &r->files.at[r->files.len - 1] : NULL;
+	if (!text) {
+		return "";
+	}
+	return last && strcmp(last->requires_python, text) == 0 ? last->requires_python
+															: ws_arena_strdup(r->a, text);
+}
+
+static void
+hear_link(struct ws_html_listener *self, const struct ws_html_link *link)
+{
+	struct reading *r = (struct reading *)self;
+	struct ws_index_file file = {
+		.sha256 = "",
+		.is_yanked = link->yanked != NULL,
+		.yanked_why = link->yanked ? ws_arena_strdup(r->a, link->yanked) : "",
+		.requires_python =
+			link->requires_python ? ws_arena_strdup(r->a, link->requires_python) : "",
+	};
+	add_file(r, NULL, link->href, &file);
+}
+
+static void
+hear_base(struct ws_html_listener *self, const char *href)
+{
+	struct reading *r = (struct reading *)self;
+	char *base = ws_url_join(r->base, href, r->a);
+	r->base = base ? base : r->base;
+}
+
+static void
+hear_version(struct ws_html_listener *self, const char *version)
+{
+	see_version((struct reading *)self, version);
+}
+
+static void
+read_html(struct reading *r, struct ws_str text)
+{
+	r->listener = (struct ws_html_listener){hear_link, hear_base, hear_version};
+	ws_html_walk(text.s, text.n, &r->listener);
+}
+
+static void
+read_entry(struct reading *r, const struct ws_json *entry)
+{
+	const char *name = ws_json_text(entry, "filename");
+	const char *address = ws_json_text(entry, "url");
+	if (!name || !address) {
+		return;
+	}
+	const struct ws_json *yanked = ws_json_find(entry, "yanked");
+	const char *why = ws_json_text(entry, "yanked");
+	struct ws_index_file file = {
+		.sha256 = digest_or_nothing(ws_json_text(ws_json_find(entry, "hashes"), "sha256"), r->a),
+		.is_yanked = why || (yanked && yanked->kind == WS_JSON_BOOL && yanked->truth),
+		.yanked_why = why ? ws_arena_strdup(r->a, why) : "",
+		.requires_python = requirement(r, ws_json_text(entry, "requires-python")),
+	};
+	if (!ws_json_u64(entry, "size", &file.size_bytes)) {
+		file.size_bytes = 0;
+	}
+	add_file(r, name, address, &file);
+}
+
+static bool
+read_json(struct reading *r, struct ws_str text, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *tree = ws_arena_make();
+	struct ws_json_doc doc;
+	if (!ws_json_parse(
+			ws_url_shown(r->page->url, r->a), text.s, text.n, WS_JSON_STRICT, tree, &doc, err)) {
+		if (err) {
+			err->kind = WS_ERR_FETCH; /* not a file that a person wrote here */
+		}
+		return false;
+	}
+	const char *version = ws_json_text(ws_json_find(doc.root, "meta"), "api-version");
+	see_version(r, version ? version : "1.0");
+	const struct ws_json *files = ws_json_find(doc.root, "files");
+	if (!files || files->kind != WS_JSON_ARRAY) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' lists no files; is it a package index?",
+			ws_url_shown(r->page->url, r->a));
+	}
+	for (WS_JSON_EACH(entry, files)) {
+		read_entry(r, entry);
+	}
+	return true;
+}
+
+static bool
+is_json(const char *type)
+{
+	return strcmp(type, "application/vnd.pypi.simple.v1+json") == 0
+		|| strcmp(type, "application/vnd.pypi.simple.latest+json") == 0
+		|| strcmp(type, "application/json") == 0;
+}
+
+static bool
+is_html(const char *type)
+{
+	return strcmp(type, "text/html") == 0
+		|| strcmp(type, "application/vnd.pypi.simple.v1+html") == 0
+		|| strcmp(type, "application/vnd.pypi.simple.latest+html") == 0
+		|| strcmp(type, "application/xhtml+xml") == 0;
+}
+
+bool
+ws_index_page_parse(struct ws_index_page *page, const char *type, struct ws_str text,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	struct reading r = {.page = page, .base = page->url, .a = a, .scratch = scratch};
+	const char *shown = ws_url_shown(page->url, a);
+	if (is_json(type)) {
+		if (!read_json(&r, text, err)) {
+			return false;
+		}
+	} else if (is_html(type)) {
+		read_html(&r, text);
+	} else {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' answers with '%s', neither HTML nor JSON", shown,
+			type[0] ? type : "no content type");
+		return ws_err_cure(err, "is it a package index? its URL often ends in /simple/");
+	}
+	if (r.bad_version) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"'%s' speaks version %s of the index protocol, we speak 1", shown, r.bad_version);
+	}
+	page->files = r.files.at;
+	page->count = r.files.len;
+	return true;
+}

@@ -1,0 +1,56 @@
+/* fuzz_net_config.c - any bytes as pip.conf, uv.toml and apt's lists, which other programs write:
+ * whatever they hold, what comes out are texts. */
+#include "base/fs.h"
+#include "net/debian.h"
+#include "net/pip_config.h"
+#include "net/uv_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static const char *const places[] = {
+	"etc/pip.conf", "etc/uv/uv.toml", "etc/apt/sources.list", "etc/apt/sources.list.d/a.sources"};
+
+/* The folder that the three readers take for a host. */
+static const char *
+fill_root(const uint8_t *bytes, size_t len, struct ws_arena *a)
+{
+	const char *root = ws_fs_temp_dir("/tmp", "wheelsmith-fuzz-", a, NULL);
+	if (!root) {
+		abort();
+	}
+	for (size_t i = 0; i < WS_LEN(places); i++) {
+		const char *path = ws_path_join(a, root, places[i], NULL);
+		if (!ws_fs_mkdirs(ws_path_dir(a, path), NULL)
+			|| !ws_fs_write(path, bytes, len, 0644, NULL)) {
+			abort();
+		}
+	}
+	return root;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *root = fill_root(bytes, len, a);
+	const char *const vars[] = {NULL};
+	struct ws_user_env env = {vars, root};
+	struct ws_pip_config pip = ws_pip_config_read(&env, a);
+	struct ws_uv_config uv = ws_uv_config_read(&env, a);
+	struct ws_debian_mirror mirror;
+	size_t sum = pip.index_url ? strlen(pip.index_url) : 0;
+	for (size_t i = 0; i < pip.extra_count; i++) {
+		sum += strlen(pip.extra_urls[i]);
+	}
+	for (size_t i = 0; i < uv.extra_count; i++) {
+		sum += strlen(uv.extra_urls[i]);
+	}
+	if (ws_debian_mirror_find(root, a, &mirror)) {
+		sum += strlen(mirror.url);
+	}
+	ws_fs_remove(root, NULL);
+	return sum == SIZE_MAX;
+}

@@ -1,0 +1,288 @@
+/* test_net_index_config.c - whose word counts, and how pip and uv write theirs. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "net/index_config.h"
+#include "net/pip_config.h"
+#include "net/uv_config.h"
+
+static void
+put(const char *root, const char *path, const char *text, struct ws_arena *a)
+{
+	struct ws_err err;
+	const char *full = ws_arena_printf(a, "%s%s", root, path);
+	assert_ok(ws_fs_mkdirs(ws_path_dir(a, full), &err), err);
+	assert_ok(ws_fs_write(full, text, strlen(text), 0644, &err), err);
+}
+
+/* "a b c" of a role's list. */
+static const char *
+joined(struct ws_index_list list, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < list.count; i++) {
+		ws_buf_printf(&b, "%s%s", i ? " " : "", list.urls[i]);
+	}
+	return ws_arena_strdup(a, ws_buf_text(&b));
+}
+
+static const char *
+words(const char *const *at, size_t count, struct ws_arena *a)
+{
+	return joined((struct ws_index_list){at, count, false}, a);
+}
+
+WS_TEST(the_nearest_source_of_a_role_counts)
+{
+	const char *const options[] = {
+		"https://o1/simple", "torch=https://t1/whl", "https://o2/simple"};
+	const char *const matrix_urls[] = {"https://m/simple"};
+	const struct ws_index_role matrix[] = {
+		{"default", matrix_urls, 1}, {"torch", matrix_urls, 1}, {"cuda", matrix_urls, 1}};
+	const char *const vars[] = {"WHEELSMITH_INDEX=https://w/simple\n kernels=https://k/simple",
+		"PIP_INDEX_URL=https://p/", NULL};
+	struct ws_index_sources sources = {
+		.options = options,
+		.option_count = 3,
+		.matrix = matrix,
+		.matrix_count = 3,
+		.env = {vars, ws_test_dir(a)},
+	};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	struct ws_index_list list = ws_index_config_list(&config, NULL, a);
+	assert_string_equal(joined(list, a), "https://o1/simple https://o2/simple");
+	assert_false(list.all);
+	list = ws_index_config_list(&config, "torch", a);
+	assert_string_equal(joined(list, a), "https://t1/whl https://o1/simple https://o2/simple");
+	assert_true(list.all);
+	list = ws_index_config_list(&config, "cuda", a);
+	assert_string_equal(joined(list, a), "https://m/simple https://o1/simple https://o2/simple");
+	list = ws_index_config_list(&config, "kernels", a);
+	assert_string_equal(joined(list, a), "https://k/simple https://o1/simple https://o2/simple");
+	list = ws_index_config_list(&config, "unheard-of", a);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(config.choices[0].from, "--index");
+}
+
+/* What the default role is with these variables and the files that are there. */
+static const char *
+default_with(const char *root, const char *const *vars, const char **from, struct ws_arena *a)
+{
+	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_true(config.count > 0);
+	*from = config.choices[0].from;
+	return joined(ws_index_config_list(&config, "default", a), a);
+}
+
+WS_TEST(each_source_gives_way_to_the_one_before)
+{
+	const char *root = ws_test_dir(a);
+	const char *from;
+	const char *vars[] = {"HOME=/home/me", "UV_DEFAULT_INDEX=https://u/",
+		"PIP_EXTRA_INDEX_URL=https://e/", "PIP_INDEX_URL=https://p/", "WHEELSMITH_INDEX=https://w/",
+		NULL};
+	assert_string_equal(default_with(root, vars, &from, a), "https://w/");
+	assert_string_equal(from, "WHEELSMITH_INDEX");
+	vars[4] = NULL;
+	assert_string_equal(default_with(root, vars, &from, a), "https://p/ https://e/");
+	assert_string_equal(from, "PIP_INDEX_URL");
+	vars[3] = NULL;
+	assert_string_equal(
+		default_with(root, vars, &from, a), ws_arena_printf(a, "%s https://e/", WS_DEFAULT_INDEX));
+	assert_string_equal(from, "PIP_EXTRA_INDEX_URL");
+	vars[2] = NULL;
+	assert_string_equal(default_with(root, vars, &from, a), "https://u/");
+	vars[1] = NULL;
+	assert_string_equal(default_with(root, vars, &from, a), WS_DEFAULT_INDEX);
+	assert_string_equal(from, "pip's default");
+}
+
+WS_TEST(our_own_sources_must_be_urls)
+{
+	const char *const options[] = {"file:///srv/wheels"};
+	const char *const none[] = {NULL};
+	struct ws_index_sources sources = {
+		.options = options, .option_count = 1, .env = {none, ws_test_dir(a)}};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);
+	assert_string_equal(
+		err.text, "index from --index: 'file:///srv/wheels' is no http or https URL");
+	/* What pip can do with a folder is pip's affair. */
+	const char *const vars[] = {
+		"PIP_INDEX_URL=/srv/wheels", "PIP_EXTRA_INDEX_URL=file:///x https://e/", NULL};
+	const char *from;
+	assert_string_equal(default_with(ws_test_dir(a), vars, &from, a), "https://e/");
+}
+
+/* cli/net_oracle.bats compares the same with pip's own parser. */
+WS_TEST(pip_files_override_in_pips_order)
+{
+	const char *root = ws_test_dir(a);
+	const char *vars[8] = {"HOME=/home/me", "XDG_CONFIG_DIRS=/xdg1:/xdg2", NULL};
+	struct ws_user_env env = {vars, root};
+	put(root, "/xdg1/pip/pip.conf", "[global]\nindex-url = https://xdg1/\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://xdg1/");
+	put(root, "/xdg2/pip/pip.conf", "[global]\nindex-url = https://xdg2/\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://xdg2/");
+	put(root, "/etc/pip.conf", "[global]\nindex-url = https://etc/\ncert = /etc/ca.pem\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://etc/");
+	put(root, "/home/me/.pip/pip.conf", "[global]\nindex-url = https://old/\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
+	put(root, "/home/me/.config/pip/pip.conf", "[global]\nindex-url = https://new/\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://new/");
+	put(root, "/venv/pip.conf", "[global]\nindex-url = https://venv/\n", a);
+	vars[2] = "VIRTUAL_ENV=/venv";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://venv/");
+	/* A section of the command beats [global], wherever it stands. */
+	put(root, "/xdg1/pip/pip.conf", "[install]\nindex-url = https://install/\n", a);
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://install/");
+	assert_string_equal(ws_pip_config_read(&env, a).index_from, "/xdg1/pip/pip.conf");
+	put(root, "/xdg1/pip/pip.conf", "", a);
+	/* A named file comes last, and its being there hides the user's. */
+	put(root, "/named", "[global]\ncert = /named.pem\n", a);
+	vars[2] = "PIP_CONFIG_FILE=/named";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://etc/");
+	assert_string_equal(ws_pip_config_read(&env, a).cert, "/named.pem");
+	vars[2] = "PIP_CONFIG_FILE=/nonexistent";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://new/");
+	vars[2] = "PIP_CONFIG_FILE=/dev/null";
+	assert_null(ws_pip_config_read(&env, a).index_url);
+	vars[2] = "XDG_CONFIG_HOME=/elsewhere";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
+	vars[3] = "PIP_INDEX_URL=https://env/";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://env/");
+	vars[3] = "PIP_INDEX_URL=";
+	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://old/");
+}
+
+WS_TEST(pip_files_are_configparsers)
+{
+	const char *root = ws_test_dir(a);
+	const char *const vars[] = {NULL};
+	struct ws_user_env env = {vars, root};
+	put(root, "/etc/pip.conf",
+		"# a comment\n"
+		"index-url = https://nowhere/\n"
+		"[global]\n"
+		"; another\n"
+		"Index_URL : https://me:pw@a/simple\n"
+		"timeout = 3\n"
+		"   index-url = https://continued/\n"
+		"extra-index-url =\n"
+		"    https://b/\n"
+		"  # comment within\n"
+		"\n"
+		"    https://c/ https://d/\n"
+		"[download]\r\n"
+		"index-url = https://other/\n"
+		"cert=/x\n",
+		a);
+	struct ws_pip_config config = ws_pip_config_read(&env, a);
+	assert_string_equal(config.index_url, "https://me:pw@a/simple");
+	assert_string_equal(
+		words(config.extra_urls, config.extra_count, a), "https://b/ https://c/ https://d/");
+	assert_null(config.cert);
+	assert_string_equal(config.extra_from, "/etc/pip.conf");
+}
+
+WS_TEST(uv_files_and_variables)
+{
+	const char *root = ws_test_dir(a);
+	const char *vars[8] = {"HOME=/home/me", NULL};
+	struct ws_user_env env = {vars, root};
+	assert_null(ws_uv_config_read(&env, a).from);
+	put(root, "/etc/uv/uv.toml", "index-url = \"https://etc/\"\n", a);
+	assert_string_equal(ws_uv_config_read(&env, a).default_url, "https://etc/");
+	put(root, "/home/me/.config/uv/uv.toml",
+		"# mine\n"
+		"extra-index-url = [ 'https://x1/', # one\n"
+		"   \"https://x2/\",\n"
+		"]\n"
+		"[[index]]\n"
+		"name = \"cu\"\n"
+		"url = \"https://cu/\"\n"
+		"[[index]]\n"
+		"url = 'https://explicit/'\n"
+		"explicit = true\n"
+		"[[index]]\n"
+		"url = 'https://mine/' # the one\n"
+		"default = true\n"
+		"[pip]\n"
+		"index-url = 'https://pip/'\n"
+		"[other]\n"
+		"index-url = 'https://other/'\n",
+		a);
+	struct ws_uv_config config = ws_uv_config_read(&env, a);
+	assert_string_equal(config.default_url, "https://mine/");
+	assert_string_equal(
+		words(config.extra_urls, config.extra_count, a), "https://x1/ https://x2/ https://cu/");
+	assert_string_equal(config.from, "/home/me/.config/uv/uv.toml");
+	vars[1] = "UV_INDEX=pytorch=https://t/ https://u/?a=b";
+	vars[2] = "UV_INDEX_URL=https://v/";
+	config = ws_uv_config_read(&env, a);
+	assert_string_equal(config.default_url, "https://v/");
+	assert_string_equal(words(config.extra_urls, config.extra_count, a),
+		"https://t/ https://u/?a=b https://x1/ https://x2/ https://cu/");
+	vars[3] = "UV_NO_CONFIG=1";
+	config = ws_uv_config_read(&env, a);
+	assert_int_equal(config.extra_count, 2);
+	vars[3] = "UV_CONFIG_FILE=/etc/uv/uv.toml";
+	vars[2] = "UV_DEFAULT_INDEX=main=https://d/";
+	config = ws_uv_config_read(&env, a);
+	assert_string_equal(config.default_url, "https://d/");
+	assert_int_equal(config.extra_count, 2);
+}
+
+WS_TEST(broken_toml_ends)
+{
+	static const char *const texts[] = {"[", "[[index]", "url", "=",
+		"index-url = ", "index-url = \"", "extra-index-url = [", "extra-index-url = ['",
+		"extra-index-url = [1, 2", "[[index]]\nurl = [", "#",
+		"\n\n=\n=", "extra-index-url = [ [ ["};
+	const char *const vars[] = {NULL};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		const char *root = ws_test_dir(a);
+		struct ws_user_env env = {vars, root};
+		put(root, "/etc/uv/uv.toml", texts[i], a);
+		put(root, "/etc/pip.conf", texts[i], a);
+		ws_uv_config_read(&env, a);
+		ws_pip_config_read(&env, a);
+	}
+}
+
+WS_TEST(trust_is_what_pip_and_curl_would_trust)
+{
+	const char *root = ws_test_dir(a);
+	put(root, "/etc/pip.conf", "[global]\ncert = /pip.pem\n", a);
+	const char *vars[] = {"SSL_CERT_DIR=/certs", NULL, NULL, NULL, NULL, NULL, NULL};
+	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_config config;
+	struct ws_err err;
+	static const char *const steps[][3] = {
+		{"CURL_CA_BUNDLE=/c", "/c", "CURL_CA_BUNDLE"},
+		{"SSL_CERT_FILE=/s", "/s", "SSL_CERT_FILE"},
+		{"REQUESTS_CA_BUNDLE=/r", "/r", "REQUESTS_CA_BUNDLE"},
+		{"PIP_CERT=/p", "/p", "PIP_CERT"},
+	};
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_string_equal(config.ca_path, "/pip.pem");
+	assert_string_equal(config.ca_from, "/etc/pip.conf");
+	assert_null(config.netrc_path);
+	for (size_t i = 0; i < WS_LEN(steps); i++) {
+		vars[i + 1] = steps[i][0];
+		assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+		assert_string_equal(config.ca_path, steps[i][1]);
+		assert_string_equal(config.ca_from, steps[i][2]);
+	}
+	const char *const plain[] = {"SSL_CERT_DIR=/certs", "NETRC=/n", NULL};
+	sources.env = (struct ws_user_env){plain, ws_test_dir(a)};
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_string_equal(config.ca_path, "/certs");
+	assert_string_equal(config.netrc_path, "/n");
+}
