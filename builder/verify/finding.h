@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 /** From best to worst: the verdict of several findings is the largest. */
-enum ws_verdict {
+enum ws_finding_verdict {
 	WS_VERDICT_OK,
 	WS_VERDICT_UNKNOWN, /**< could not be established */
 	WS_VERDICT_FAILS,
 };
 
 struct ws_finding {
-	enum ws_verdict verdict;
+	enum ws_finding_verdict verdict;
 	const char *text;            /**< one line, no full stop */
 	const char *const *evidence; /**< lines below it */
 	size_t evidence_count;

@@ -92,8 +92,14 @@ symbol_of(const struct ws_elf *elf, const struct ws_elf_version *version, struct
 	return NULL;
 }
 
+/* The newest version of each kind that one library asks for. */
+struct newest {
+	const struct ws_elf_version *version[WS_FLOOR_KINDS];
+	const char *text[WS_FLOOR_KINDS];
+};
+
 static void
-add_version(struct ws_floor *floor, const struct ws_elf *elf, const struct ws_elf_version *version,
+add_version(struct ws_floor *floor, const struct ws_elf_version *version, struct newest *newest,
 	struct ws_arena *a)
 {
 	enum ws_floor_kind kind;
@@ -105,10 +111,22 @@ add_version(struct ws_floor *floor, const struct ws_elf *elf, const struct ws_el
 	if (strcmp(version->name, "GLIBC_ABI_DT_RELR") == 0) {
 		floor->dt_relr = true;
 	}
-	struct ws_floor_version *asked = &floor->asked[kind];
-	if (is_number(rest) && (!asked->text || compare(rest, asked->text) > 0)) {
-		asked->text = ws_arena_strdup(a, rest);
-		asked->symbol = symbol_of(elf, version, a);
+	if (is_number(rest) && (!newest->text[kind] || compare(rest, newest->text[kind]) > 0)) {
+		newest->version[kind] = version;
+		newest->text[kind] = rest;
+	}
+}
+
+static void
+add_newest(struct ws_floor *floor, const struct ws_elf *elf, const struct newest *newest,
+	struct ws_arena *a)
+{
+	for (unsigned i = 0; i < WS_FLOOR_KINDS; i++) {
+		struct ws_floor_version *asked = &floor->asked[i];
+		if (newest->text[i] && (!asked->text || compare(newest->text[i], asked->text) > 0)) {
+			asked->text = ws_arena_strdup(a, newest->text[i]);
+			asked->symbol = symbol_of(elf, newest->version[i], a);
+		}
 	}
 }
 
@@ -155,12 +173,14 @@ ws_floor_add(struct ws_floor *floor, const struct ws_elf *elf, const char *const
 			raise_policy(floor, policy_with(elf->needed[i]), elf->needed[i], a);
 		}
 	}
+	struct newest newest = {0};
 	for (size_t i = 0; i < elf->version_count; i++) {
 		const struct ws_elf_version *version = &elf->versions[i];
 		if (version->library && !is_exempt(version->library, own, own_count)) {
-			add_version(floor, elf, version, a);
+			add_version(floor, version, &newest, a);
 		}
 	}
+	add_newest(floor, elf, &newest, a);
 }
 
 const char *

@@ -320,11 +320,12 @@ conclude(struct judging *j)
 	result->missing = j->missing.at;
 	result->missing_count = j->missing.len;
 	for (size_t i = 0; i < j->missing.len; i++) {
-		enum ws_verdict verdict = j->missing.at[i].verdict;
+		enum ws_finding_verdict verdict = j->missing.at[i].verdict;
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;
 	}
 	for (size_t i = 0; i < result->absent_count; i++) {
-		enum ws_verdict verdict = result->absent[i].brought ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
+		enum ws_finding_verdict verdict =
+			result->absent[i].brought ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;
 	}
 }

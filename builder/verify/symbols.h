@@ -49,7 +49,7 @@ struct ws_missing {
 	const char *library; /**< see the reason; NULL where it names none */
 	const char *twin;    /**< ABI: the mangled name that torch exports */
 	enum ws_missing_reason reason;
-	enum ws_verdict verdict; /**< FAILS, or UNKNOWN when an unread library may have it */
+	enum ws_finding_verdict verdict; /**< FAILS, or UNKNOWN when an unread library may have it */
 };
 
 /** A library that the module needs and that nobody is known to bring. */
@@ -59,7 +59,7 @@ struct ws_absent_library {
 };
 
 struct ws_symbols {
-	enum ws_verdict verdict;
+	enum ws_finding_verdict verdict;
 	const char *module;   /**< file name without ".so" and tags, for messages */
 	const char *release;  /**< of the export list: "2.5.1"; NULL: no torch */
 	size_t wanted_count;  /**< undefined symbols, weak ones not counted */

@@ -103,7 +103,7 @@ missing_finding(
 	} else if (first->reason == WS_MISSING_DRIVER) {
 		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
 	}
-	enum ws_verdict verdict = WS_VERDICT_OK;
+	enum ws_finding_verdict verdict = WS_VERDICT_OK;
 	for (size_t i = 0; i < count; i++) {
 		verdict = first[i].verdict > verdict ? first[i].verdict : verdict;
 	}

@@ -73,6 +73,28 @@ def check_cases(folder, schemas):
     return count, failures
 
 
+def check_documented(root, schemas):
+    """Every key of a recipe and of a matrix stands in the page that explains them."""
+    def keys(schema):
+        if isinstance(schema, dict):
+            yield from schema.get("properties", {})
+            for value in schema.values():
+                yield from keys(value)
+        elif isinstance(schema, list):
+            for value in schema:
+                yield from keys(value)
+
+    missing = 0
+    pages = (("recipe-1", ("recipes",)), ("matrix-1", ("matrix", "recipes")), ("config-1", ("matrix",)))
+    for name, folders in pages:
+        text = "".join((root / folder / "README.md").read_text() for folder in folders)
+        for key in sorted(set(keys(schemas[name].schema))):
+            if f"`{key}`" not in text and f'"{key}"' not in text:
+                print(f"{'/'.join(folders)}/README.md does not explain '{key}'")
+                missing += 1
+    return missing
+
+
 def main():
     if not jsonschema:
         sys.exit(77)
@@ -84,8 +106,9 @@ def main():
         schemas[file.stem] = jsonschema.Draft202012Validator(schema)
     files, bad = check_shipped(root, schemas)
     cases, worse = check_cases(root / "tests/cases/config", schemas)
-    print(f"{len(schemas)} schemas, {files} files, {cases} cases, {bad + worse} failures")
-    sys.exit(bad + worse > 0)
+    failures = bad + worse + check_documented(root, schemas)
+    print(f"{len(schemas)} schemas, {files} files, {cases} cases, {failures} failures")
+    sys.exit(failures > 0)
 
 
 if __name__ == "__main__":

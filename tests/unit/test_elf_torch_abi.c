@@ -4,16 +4,22 @@
 #include "compile.h"
 #include "elf/torch_abi.h"
 
-static const struct ws_elf *
+static struct ws_elf *
 compile(const char *file, const char *source, const char *flag, struct ws_arena *a)
 {
 	const char *const flags[] = {flag, NULL};
 	struct ws_err err = {0};
-	/* Closed when the process ends. */
 	struct ws_elf *elf =
 		ws_elf_open(ws_test_library(a, ws_test_dir(a), file, source, flags), a, &err);
 	assert_ok(elf, err);
 	return elf;
+}
+
+static enum ws_cxx11abi
+abi_of(const char *source, const char *flag, struct ws_arena *a)
+{
+	WS_AUTO_ELF struct ws_elf *elf = compile("m.cc.so", source, flag, a);
+	return ws_cxx11abi_of_module(elf);
 }
 
 #define ABI0 "-D_GLIBCXX_USE_CXX11_ABI=0"
@@ -29,11 +35,13 @@ WS_TEST(libc10_tells_by_one_constructor)
 		"Error::Error(SourceLocation, std::string s) { throw std::runtime_error(s); } }\n";
 	struct ws_err err = {0};
 	enum ws_cxx11abi abi;
-	assert_ok(ws_cxx11abi_of_c10(compile("libc10.cc.so", source, ABI0, a), &abi, &err), err);
+	WS_AUTO_ELF struct ws_elf *old = compile("libc10.cc.so", source, ABI0, a);
+	assert_ok(ws_cxx11abi_of_c10(old, &abi, &err), err);
 	assert_int_equal(abi, WS_CXX11ABI_0);
-	assert_ok(ws_cxx11abi_of_c10(compile("libc10.cc.so", source, ABI1, a), &abi, &err), err);
+	WS_AUTO_ELF struct ws_elf *new = compile("libc10.cc.so", source, ABI1, a);
+	assert_ok(ws_cxx11abi_of_c10(new, &abi, &err), err);
 	assert_int_equal(abi, WS_CXX11ABI_1);
-	const struct ws_elf *other = compile("libc10.so", "int x;", ABI1, a);
+	WS_AUTO_ELF struct ws_elf *other = compile("libc10.so", "int x;", ABI1, a);
 	assert_fails(ws_cxx11abi_of_c10(other, &abi, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "is this libc10?");
 }
@@ -43,8 +51,8 @@ WS_TEST(a_module_tells_by_what_it_wants_of_torch)
 	static const char source[] = "#include <string>\n#include <iostream>\n"
 								 "namespace c10 { void fail(const std::string &); }\n"
 								 "void f() { c10::fail(\"\"); std::cout << std::string(\"x\"); }\n";
-	assert_int_equal(ws_cxx11abi_of_module(compile("m.cc.so", source, ABI0, a)), WS_CXX11ABI_0);
-	assert_int_equal(ws_cxx11abi_of_module(compile("m.cc.so", source, ABI1, a)), WS_CXX11ABI_1);
+	assert_int_equal(abi_of(source, ABI0, a), WS_CXX11ABI_0);
+	assert_int_equal(abi_of(source, ABI1, a), WS_CXX11ABI_1);
 }
 
 WS_TEST(a_module_may_be_silent_or_mixed)
@@ -54,13 +62,12 @@ WS_TEST(a_module_may_be_silent_or_mixed)
 		"#include <string>\nnamespace other { void g(const std::string &); }\n"
 		"namespace c10 { struct ClaSs { void ClaSsify(long); }; }\n"
 		"void f(c10::ClaSs *c) { other::g(\"\"); c->ClaSsify(1); }\n";
-	assert_int_equal(
-		ws_cxx11abi_of_module(compile("m.cc.so", silent, ABI1, a)), WS_CXX11ABI_SILENT);
+	assert_int_equal(abi_of(silent, ABI1, a), WS_CXX11ABI_SILENT);
 	static const char mixed[] =
 		"#include <string>\nnamespace c10 { void fail(const std::string &);\n"
 		"void old(int) __asm__(\"_ZNK2at6Tensor3oldERKSs\"); }\n"
 		"void f() { c10::fail(\"\"); c10::old(1); }\n";
-	assert_int_equal(ws_cxx11abi_of_module(compile("m.cc.so", mixed, ABI1, a)), WS_CXX11ABI_MIXED);
+	assert_int_equal(abi_of(mixed, ABI1, a), WS_CXX11ABI_MIXED);
 }
 
 WS_TEST(names_of_torch)
@@ -82,7 +89,9 @@ WS_TEST(the_internals_id_of_pybind11)
 	static const char source[] =
 		"const char *f(int i) { return i ? \"__pybind11_module_local_v4_x__\"\n"
 		"  : \"__pybind11_internals_v4_gcc_libstdcpp_cxxabi1011__\"; }";
-	assert_string_equal(ws_pybind11_internals(compile("m.so", source, "-O1", a), a),
-		"__pybind11_internals_v4_gcc_libstdcpp_cxxabi1011__");
-	assert_null(ws_pybind11_internals(compile("m.so", "int x;", "-O1", a), a));
+	WS_AUTO_ELF struct ws_elf *with = compile("m.so", source, "-O1", a);
+	assert_string_equal(
+		ws_pybind11_internals(with, a), "__pybind11_internals_v4_gcc_libstdcpp_cxxabi1011__");
+	WS_AUTO_ELF struct ws_elf *without = compile("m.so", "int x;", "-O1", a);
+	assert_null(ws_pybind11_internals(without, a));
 }

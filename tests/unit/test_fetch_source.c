@@ -65,7 +65,6 @@ end_world(struct world *w)
 {
 	ws_http_close(w->http);
 	ws_store_close(&w->store);
-	ws_served_stop(&w->s);
 	ws_buf_release(&w->listener.warnings);
 }
 

@@ -5,11 +5,12 @@
 #include "verify/floor.h"
 
 /*
- * A library that asks for @version of @library: a provider is made that has one symbol "wanted" of
- * that version, and a user is linked to it.
+ * Adds a library that asks for @version of @library: a provider is made that has one symbol
+ * "wanted" of that version, and a user is linked to it.
  */
-static const struct ws_elf *
-ask(const char *library, const char *version, struct ws_arena *a)
+static void
+ask(struct ws_floor *floor, const char *library, const char *version, const char *const *own,
+	struct ws_arena *a)
 {
 	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
@@ -18,19 +19,18 @@ ask(const char *library, const char *version, struct ws_arena *a)
 	const char *provider[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
 	ws_test_library(a, dir, library, "int wanted(void) { return 1; }", provider);
 	const char *user[] = {"-nostdlib", "-L.", ws_arena_printf(a, "-l:%s", library), NULL};
-	struct ws_elf *elf =
-		ws_elf_open(ws_test_library(a, dir, "user.so",
-						"int wanted(void); int f(void) { return wanted(); }", user),
-			a, &err);
+	const char *path = ws_test_library(
+		a, dir, "user.so", "int wanted(void); int f(void) { return wanted(); }", user);
+	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(path, a, &err);
 	assert_ok(elf, err);
-	return elf;
+	ws_floor_add(floor, elf, own, own ? 1 : 0, a);
 }
 
 static const char *
 tag_of(const char *library, const char *version, struct ws_arena *a)
 {
 	struct ws_floor floor = {0};
-	ws_floor_add(&floor, ask(library, version, a), NULL, 0, a);
+	ask(&floor, library, version, NULL, a);
 	return ws_floor_tag(&floor);
 }
 
@@ -80,10 +80,10 @@ WS_TEST(the_oldest_policy_that_allows_a_version)
 WS_TEST(several_libraries_add_up_and_say_what_decided)
 {
 	struct ws_floor floor = {0};
-	ws_floor_add(&floor, ask("libc.so.6", "GLIBC_2.9", a), NULL, 0, a);
-	ws_floor_add(&floor, ask("libc.so.6", "GLIBC_2.32", a), NULL, 0, a);
-	ws_floor_add(&floor, ask("libc.so.6", "GLIBC_2.10", a), NULL, 0, a);
-	ws_floor_add(&floor, ask("libstdc++.so.6", "GLIBCXX_3.4.21", a), NULL, 0, a);
+	ask(&floor, "libc.so.6", "GLIBC_2.9", NULL, a);
+	ask(&floor, "libc.so.6", "GLIBC_2.32", NULL, a);
+	ask(&floor, "libc.so.6", "GLIBC_2.10", NULL, a);
+	ask(&floor, "libstdc++.so.6", "GLIBCXX_3.4.21", NULL, a);
 	struct ws_finding finding = ws_floor_finding(&floor, a);
 	assert_string_equal(finding.text, "glibc 2.32 or newer: manylinux_2_34_x86_64");
 	assert_int_equal(finding.evidence_count, 2);
@@ -97,7 +97,7 @@ WS_TEST(several_libraries_add_up_and_say_what_decided)
 WS_TEST(packed_relocations_need_glibc_2_36)
 {
 	struct ws_floor floor = {0};
-	ws_floor_add(&floor, ask("libc.so.6", "GLIBC_ABI_DT_RELR", a), NULL, 0, a);
+	ask(&floor, "libc.so.6", "GLIBC_ABI_DT_RELR", NULL, a);
 	assert_true(floor.dt_relr);
 	assert_false(ws_floor_fits_glibc(&floor, 2, 35));
 	assert_true(ws_floor_fits_glibc(&floor, 2, 36));
@@ -108,13 +108,13 @@ WS_TEST(packed_relocations_need_glibc_2_36)
 WS_TEST(the_reason_for_no_policy_is_named)
 {
 	struct ws_floor floor = {0};
-	ws_floor_add(&floor, ask("libavcodec.so.58", NULL, a), NULL, 0, a);
+	ask(&floor, "libavcodec.so.58", NULL, NULL, a);
 	struct ws_finding finding = ws_floor_finding(&floor, a);
 	assert_string_equal(finding.text, "any glibc: linux_x86_64");
 	assert_string_equal(finding.evidence[0], "'libavcodec.so.58' is in no manylinux policy");
 	static const char *const own[] = {"libavcodec.so.58"};
 	floor = (struct ws_floor){0};
-	ws_floor_add(&floor, ask("libavcodec.so.58", NULL, a), own, 1, a);
+	ask(&floor, "libavcodec.so.58", NULL, own, a);
 	assert_string_equal(ws_floor_tag(&floor), "manylinux_2_5_x86_64");
 	assert_true(ws_floor_is_system_library("libm.so.6"));
 	assert_true(ws_floor_is_system_library("ld-linux-x86-64.so.2"));
