@@ -10,6 +10,7 @@ listens and ends when its stdin closes. DIR/ids.txt gets lines
     /silent/R.git     no answer
     /cut/R.git        the pack is cut off in the middle
     /stall/R.git      half of the pack, then nothing
+    /hangup/R.git     the connection is closed after each answer, without saying so
 
 Repositories: demo (submodules csrc/cut, wanted, with deep/er in it, and csrc/ck; attributes that
 a work tree would obey; commits first, tagged v1, then middle, then tip; dangling is in no branch),
@@ -195,7 +196,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "stall":
             self.wfile.flush()
             time.sleep(60)
-        self.close_connection = fault != ""
+        self.close_connection = fault in ("cut", "stall") or kind == "hangup"
         return None
 
     do_GET = do_POST = answer
