@@ -6,6 +6,7 @@
 #include "config/condition.h"
 #include "config/document.h"
 #include "config/indexes.h"
+#include "config/policy.h"
 #include "config/values.h"
 
 #include <string.h>
@@ -52,16 +53,6 @@ read_include(struct ws_reader *r, const struct ws_json *value, void *into)
 	include->arch.text = "host";
 	include->cxx11abi = -1;
 	return ws_object_read(r, value, &include_table, include);
-}
-
-static bool
-read_policy(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	static const char *const words[] = {
-		"prefer-prebuilt", "prefer-build", "prebuilt-only", "build-only"};
-	return ws_text_of(r, value, "a policy")
-		&& (ws_policy_parse(value->text, into)
-			|| ws_word_err(r, value, "policy", words, WS_LEN(words)));
 }
 
 /* Into the whole matrix: {"flash-attn": "sdpa"}. */
@@ -142,24 +133,14 @@ read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_exclude = {.name = "an exclusion",
-	.plural = "exclusions",
-	.size = sizeof(struct ws_exclude),
-	.read = read_exclude};
-static const struct ws_type type_include = {.name = "an extra point",
-	.plural = "extra points",
-	.size = sizeof(struct ws_include),
-	.read = read_include};
-static const struct ws_type type_policy = {
-	.name = "a policy", .plural = "policies", .size = sizeof(enum ws_policy), .read = read_policy};
-static const struct ws_type type_fallback = {
-	.name = "an object", .plural = "objects", .size = 0, .read = read_fallback};
-static const struct ws_type type_reasons = {
-	.name = "a list", .plural = "lists", .size = 0, .read = read_fallback_on};
-static const struct ws_type type_indexes = {
-	.name = "an object", .plural = "objects", .size = 0, .read = read_matrix_indexes};
-static const struct ws_type type_label = {
-	.name = "a label", .plural = "labels", .size = sizeof(char *), .read = read_label};
+static const struct ws_type type_exclude =
+	WS_VALUES(struct ws_exclude, "an exclusion", "exclusions", read_exclude);
+static const struct ws_type type_include =
+	WS_VALUES(struct ws_include, "an extra point", "extra points", read_include);
+static const struct ws_type type_fallback = WS_OBJECTS(struct ws_matrix, read_fallback);
+static const struct ws_type type_reasons = WS_OBJECTS(struct ws_matrix, read_fallback_on);
+static const struct ws_type type_indexes = WS_OBJECTS(struct ws_matrix, read_matrix_indexes);
+static const struct ws_type type_label = WS_VALUES(char *, "a label", "labels", read_label);
 
 #define AXIS (WS_FIELD_LIST | WS_FIELD_UNIQUE)
 
@@ -181,7 +162,7 @@ static const struct ws_field fields[] = {
 		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"<2.6\", \"python\": \">=3.13\"}]"},
 	{WS_MANY(struct ws_matrix, includes, include_count, "include", type_include),
 		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"2.6.0+cu126\", \"arch\": \"9.0\"}]"},
-	{WS_ONE(struct ws_matrix, policy, "policy", type_policy)},
+	{WS_ONE(struct ws_matrix, policy, "policy", ws_type_policy)},
 	{.key = "fallback", .type = &type_fallback},
 	{.key = "fallback_on", .type = &type_reasons},
 	{.key = "indexes", .type = &type_indexes},
@@ -283,6 +264,7 @@ ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct ws_are
 	if (!ws_object_read(&r, doc->root, &table, matrix)) {
 		return false;
 	}
+	matrix->policy_given = ws_json_find(doc->root, "policy");
 	ws_matrix_fill(matrix);
 	return check_listed(&r, matrix, "exclude") && check_listed(&r, matrix, "include")
 		&& check_fallbacks(&r, matrix);

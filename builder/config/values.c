@@ -60,6 +60,15 @@ read_inside(struct ws_reader *r, const struct ws_json *value, void *into)
 	return (*(const char **)into = text);
 }
 
+static bool
+read_folder(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	if (value->kind == WS_JSON_STRING && strcmp(value->text, ".") == 0) {
+		return (*(const char **)into = value->text);
+	}
+	return read_inside(r, value, into);
+}
+
 const char *
 ws_path_from(const struct ws_reader *r, const char *path)
 {
@@ -231,12 +240,12 @@ read_ignored(struct ws_reader *r, const struct ws_json *value, void *into WS_UNU
 }
 
 #define TYPE(stem, c_type, one, many) \
-	const struct ws_type ws_type_##stem = { \
-		.name = (one), .plural = (many), .size = sizeof(c_type), .read = read_##stem}
+	const struct ws_type ws_type_##stem = WS_VALUES(c_type, one, many, read_##stem)
 
 TYPE(text, const char *, "a string", "strings");
 TYPE(line, const char *, "a string", "strings");
 TYPE(inside, const char *, "a path", "paths");
+TYPE(folder, const char *, "a folder", "folders");
 TYPE(path, const char *, "a path", "paths");
 TYPE(sha256, const char *, "a sha256", "sha256s");
 TYPE(commit, const char *, "a git object id", "git object ids");

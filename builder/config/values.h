@@ -11,6 +11,7 @@
 extern const struct ws_type ws_type_text;    /**< const char * */
 extern const struct ws_type ws_type_line;    /**< const char *: no line breaks */
 extern const struct ws_type ws_type_inside;  /**< const char *: a path below a folder, no ".." */
+extern const struct ws_type ws_type_folder;  /**< const char *: as ws_type_inside, or "." */
 extern const struct ws_type ws_type_path;    /**< const char *: made absolute, see ws_path_from */
 extern const struct ws_type ws_type_sha256;  /**< const char *: 64 lower-case digits */
 extern const struct ws_type ws_type_commit;  /**< const char *: 40 lower-case digits */

@@ -6,7 +6,9 @@
 #include "base/fs.h"
 #include "fetch/checkout.h"
 #include "fetch/folder.h"
+#include "fetch/git.h"
 #include "net/download.h"
+#include "net/index_config.h"
 #include "net/url.h"
 #include "store/cas.h"
 
@@ -17,7 +19,7 @@
 
 /* One attempt with one source. */
 struct attempt {
-	const struct ws_fetcher *fetcher;
+	const struct ws_fetch *fetch;
 	const struct ws_source_wish *wish;
 	const struct ws_source_spec *spec;
 	const struct ws_patch_file *patches;
@@ -80,7 +82,7 @@ memo_key(const struct attempt *t)
 static const char *
 bring_archive(struct attempt *t, struct ws_err *err)
 {
-	const struct ws_store *store = t->fetcher->store;
+	const struct ws_store *store = t->fetch->store;
 	const struct ws_source_spec *spec = t->spec;
 	const char *place = ws_cas_path(store, spec->sha256, t->a);
 	if (ws_cas_has(store, spec->sha256)) {
@@ -94,8 +96,9 @@ bring_archive(struct attempt *t, struct ws_err *err)
 		.sha256 = spec->sha256,
 	};
 	if (spec->kind == WS_SOURCE_SDIST) {
-		const struct ws_index_file *file = ws_index_find(
-			t->fetcher->index, t->fetcher->indexes, spec->package, spec->file, spec->sha256, err);
+		struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
+		const struct ws_index_file *file =
+			ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
 		if (!file) {
 			return NULL;
 		}
@@ -103,7 +106,7 @@ bring_archive(struct attempt *t, struct ws_err *err)
 		download.size_bytes = file->size_bytes;
 	}
 	struct ws_digest digest;
-	if (!ws_download_all(t->fetcher->http, &download, 1, err)
+	if (!ws_download_all(t->fetch->http, &download, 1, err)
 		|| !ws_cas_take(store, download.path, &digest, NULL, err)) {
 		return NULL;
 	}
@@ -158,10 +161,10 @@ fill_from_git(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
 		.submodules = t->spec->submodules,
 		.submodule_count = t->spec->submodule_count,
 	};
-	if (!t->fetcher->git) {
+	if (!t->fetch->git) {
 		return ws_err_set(err, WS_ERR_FETCH, "git is not at hand");
 	}
-	if (!ws_checkout(t->fetcher->git, t->fetcher->store, &checkout, stage, err)) {
+	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, stage, err)) {
 		return false;
 	}
 	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
@@ -186,15 +189,15 @@ fill(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
 static bool
 recall(struct attempt *t, const struct ws_digest *key)
 {
-	if (!key->hex[0] || !ws_tree_recall(t->fetcher->store, key->hex, t->a, &t->found->tree)) {
+	if (!key->hex[0] || !ws_tree_recall(t->fetch->store, key->hex, t->a, &t->found->tree)) {
 		return false;
 	}
 	t->found->remembered = true;
 	char tree[WS_GIT_ID];
 	if (t->spec->kind == WS_SOURCE_GIT) {
-		bool known = t->fetcher->git
+		bool known = t->fetch->git
 			&& ws_checkout_recall(
-				t->fetcher->git, t->fetcher->store, t->spec->url, t->spec->commit, tree);
+				t->fetch->git, t->fetch->store, t->spec->url, t->spec->commit, tree);
 		t->found->tree_id = known ? ws_arena_strdup(t->a, tree) : t->spec->tree;
 	}
 	t->found->tree_id = t->found->tree_id ? t->found->tree_id : "";
@@ -217,7 +220,7 @@ try_spec(struct attempt *t, struct ws_err *err)
 		.patches = t->patches,
 		.patch_count = t->wish->patch_count,
 	};
-	struct ws_stage *stage = ws_stage_begin(t->fetcher->store, &plan, t->a, err);
+	struct ws_stage *stage = ws_stage_begin(t->fetch->store, &plan, t->a, err);
 	if (!stage) {
 		return false;
 	}
@@ -226,7 +229,7 @@ try_spec(struct attempt *t, struct ws_err *err)
 		return false;
 	}
 	return ws_stage_commit(stage, t->a, &t->found->tree, err)
-		&& (!key.hex[0] || ws_tree_remember(t->fetcher->store, key.hex, &t->found->tree, err));
+		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));
 }
 
 static bool
@@ -283,10 +286,10 @@ gather(struct ws_err *all, const struct ws_err *one, const char *name)
 }
 
 bool
-ws_source_bring(const struct ws_fetcher *fetcher, const struct ws_source_wish *wish,
-	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err)
+ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
+	struct ws_source_found *found, struct ws_err *err)
 {
-	struct attempt t = {.fetcher = fetcher, .wish = wish, .a = a, .found = found};
+	struct attempt t = {.fetch = fetch, .wish = wish, .a = a, .found = found};
 	struct ws_err all = {0};
 	if (!read_patches(wish, a, &t.patches, err)) {
 		return ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
@@ -305,7 +308,7 @@ ws_source_bring(const struct ws_fetcher *fetcher, const struct ws_source_wish *w
 		}
 		const char *name = spec_name(t.spec, a);
 		if (i + 1 < wish->spec_count) {
-			ws_events_warn(fetcher->events, "'%s' %s: %s; trying the next source", wish->name,
+			ws_events_warn(fetch->events, "'%s' %s: %s; trying the next source", wish->name,
 				wish->version, one.text);
 		}
 		gather(&all, &one, name);

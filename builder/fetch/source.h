@@ -9,20 +9,9 @@
 #ifndef WS_FETCH_SOURCE_H
 #define WS_FETCH_SOURCE_H
 
-#include "fetch/git.h"
+#include "fetch/fetch.h"
 #include "model/recipe.h"
-#include "net/index.h"
 #include "store/tree.h"
-
-/** What fetching needs; all borrowed. */
-struct ws_fetcher {
-	const struct ws_store *store;
-	struct ws_http *http;
-	struct ws_index *index;
-	const struct ws_index_list *indexes; /**< where source archives are looked for */
-	struct ws_git *git;                  /**< NULL: sources in git cannot be had */
-	const struct ws_events *events;      /**< NULL: nobody listens */
-};
 
 /** What is wanted. */
 struct ws_source_wish {
@@ -46,7 +35,7 @@ struct ws_source_found {
  * WS_ERR_FETCH when no source could be had; tells why for each. A patch that does not fit, or a full
  * disk, ends it at once: another source would not mend that.
  */
-bool ws_source_bring(const struct ws_fetcher *fetcher, const struct ws_source_wish *wish,
+bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);
 
 #endif

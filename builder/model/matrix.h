@@ -66,8 +66,8 @@ struct ws_exclude {
 
 /** One extra point, beyond the product of the axes. */
 struct ws_include {
-	const char *package; /**< normalised; NULL: all of the matrix */
-	struct ws_torch_value torch;
+	const char *package;         /**< normalised; NULL: all of the matrix */
+	struct ws_torch_value torch; /**< version.text NULL: none, for packages that need no torch */
 	struct ws_cuda_value cuda;
 	struct ws_python_value python;
 	struct ws_arch_value arch;
@@ -106,6 +106,7 @@ struct ws_matrix {
 	const struct ws_include *includes;
 	size_t include_count;
 	enum ws_policy policy;
+	bool policy_given; /**< false: the configuration's policy goes before this one */
 	const struct ws_fallback *fallbacks;
 	size_t fallback_count;
 	bool fallback_on_no_candidate, fallback_on_build_failed;

@@ -18,7 +18,8 @@ struct ws_tree_builder {
 	const char *name;
 	char *folder;
 	WS_VEC(struct ws_tree_entry) entries;
-	struct ws_map places; /* path -> index + 1 into entries */
+	struct ws_map places;  /* path -> index + 1 into entries */
+	struct ws_map folders; /* that were made */
 	int open_fd;
 	struct ws_hasher *open_hasher;
 	char *open_path;
@@ -86,6 +87,14 @@ enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const
 	ws_map_put(&b->places, entry->path, (void *)(uintptr_t)b->entries.len, b->a);
 }
 
+/* The folder that @a place lies in; each is asked for once, torch's headers lie in 300. */
+static bool
+make_folder(struct ws_tree_builder *b, const char *place, struct ws_err *err)
+{
+	const char *folder = ws_path_dir(b->a, place);
+	return !ws_map_add(&b->folders, folder, b->a) || ws_fs_mkdirs(folder, err);
+}
+
 bool
 ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, struct ws_err *err)
 {
@@ -93,7 +102,7 @@ ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, 
 		return false;
 	}
 	b->open_path = ws_path_join(b->a, b->folder, path, NULL);
-	if (!ws_fs_mkdirs(ws_path_dir(b->a, b->open_path), err)) {
+	if (!make_folder(b, b->open_path, err)) {
 		return false;
 	}
 	b->open_fd = open(b->open_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -172,7 +181,7 @@ ws_tree_add_link(
 			b->name, path, target);
 	}
 	const char *place = ws_path_join(b->a, b->folder, path, NULL);
-	if (!ws_fs_mkdirs(ws_path_dir(b->a, place), err)) {
+	if (!make_folder(b, place, err)) {
 		return false;
 	}
 	if (symlink(target, place) < 0) {

@@ -10,6 +10,7 @@
 #include "fetch/source.h"
 #include "net/debian.h"
 #include "net/download.h"
+#include "net/index.h"
 #include "net/index_config.h"
 #include "net/remote.h"
 #include "sys/clock.h"
@@ -23,7 +24,7 @@ extern char **environ;
 struct probe {
 	struct ws_http *http;
 	struct ws_index *index;
-	struct ws_index_list list;
+	struct ws_index_config indexes;
 	struct ws_arena *a;
 };
 
@@ -31,12 +32,11 @@ static bool
 begin(struct probe *p, struct ws_err *err)
 {
 	struct ws_index_sources sources = {.env = {(const char *const *)environ, ""}};
-	struct ws_index_config config;
-	if (!ws_index_config_read(&sources, p->a, &config, err)) {
+	if (!ws_index_config_read(&sources, p->a, &p->indexes, err)) {
 		return false;
 	}
-	struct ws_http_config session = {.ca_path = config.ca_path, .netrc_path = config.netrc_path};
-	p->list = ws_index_config_list(&config, NULL, p->a);
+	struct ws_http_config session = {
+		.ca_path = p->indexes.ca_path, .netrc_path = p->indexes.netrc_path};
 	p->http = ws_http_open(&session, err);
 	p->index = p->http ? ws_index_open(p->http, p->a) : NULL;
 	return p->http != NULL;
@@ -57,15 +57,15 @@ bring_sdist(struct probe *p, char **words, struct ws_err *err)
 	if (!ws_store_open(words[0], p->a, &store, err)) {
 		return false;
 	}
-	struct ws_fetcher fetcher = {
-		.store = &store, .http = p->http, .index = p->index, .indexes = &p->list};
+	struct ws_fetch fetch = {
+		.store = &store, .http = p->http, .index = p->index, .indexes = &p->indexes};
 	struct ws_source_spec spec = {
 		.kind = WS_SOURCE_SDIST, .package = words[1], .file = words[3], .sha256 = words[4]};
 	struct ws_source_wish wish = {
 		.name = words[1], .version = words[2], .specs = &spec, .spec_count = 1};
 	struct ws_source_found found;
 	int64_t start_ms = ws_clock_ms();
-	bool ok = ws_source_bring(&fetcher, &wish, p->a, &found, err);
+	bool ok = ws_source_bring(&fetch, &wish, p->a, &found, err);
 	if (ok) {
 		printf("files: %zu\ndigest: %s\nremembered: %d\npath: %s\n", found.tree.count,
 			found.tree.digest.hex, found.remembered, found.tree.path);
@@ -107,11 +107,12 @@ zip_end(struct ws_zip_sink *self WS_UNUSED, struct ws_err *err WS_UNUSED)
 static bool
 read_headers(struct probe *p, char **words, struct ws_err *err)
 {
+	struct ws_index_list list = ws_index_config_list(&p->indexes, NULL, p->a);
 	int64_t start_ms = ws_clock_ms();
 	struct ws_remote remote;
 	struct ws_zip zip;
 	const struct ws_index_file *file =
-		ws_index_find(p->index, &p->list, words[0], words[1], NULL, err);
+		ws_index_find(p->index, &list, words[0], words[1], NULL, err);
 	const struct ws_zip_limits limits = {.tail_bytes = 2 << 20};
 	if (!file
 		|| ws_remote_open(p->http, file->url, limits.tail_bytes, p->a, &remote, err)

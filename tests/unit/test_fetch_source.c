@@ -2,8 +2,11 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "fetch/git.h"
 #include "fetch/source.h"
 #include "git_served.h"
+#include "net/index.h"
+#include "net/index_config.h"
 #include "served.h"
 #include "store/cas.h"
 #include "sys/command.h"
@@ -27,15 +30,16 @@ struct world {
 	struct ws_served s;
 	struct ws_store store;
 	struct ws_http *http;
-	struct ws_index_list list;
-	struct ws_fetcher fetcher;
+	struct ws_index_choice choice;
+	struct ws_index_config indexes;
+	struct ws_fetch fetch;
 	struct ws_events events;
 	struct listener listener;
 	struct ws_source_wish wish;
 	struct ws_arena *a;
 };
 
-/* In place, because the fetcher points into it. */
+/* In place, because the fetch points into it. */
 static void
 make_world(struct world *w, struct ws_arena *a)
 {
@@ -45,12 +49,13 @@ make_world(struct world *w, struct ws_arena *a)
 	w->http = ws_served_http(NULL);
 	const char **urls = WS_NEW(a, const char *);
 	urls[0] = ws_served_url(&w->s, "/simple");
-	w->list = (struct ws_index_list){urls, 1, false};
+	w->choice = (struct ws_index_choice){"default", urls, 1, "a test"};
+	w->indexes = (struct ws_index_config){.choices = &w->choice, .count = 1};
 	ws_events_add(&w->events, &w->listener.sink);
-	w->fetcher = (struct ws_fetcher){.store = &w->store,
+	w->fetch = (struct ws_fetch){.store = &w->store,
 		.http = w->http,
 		.index = ws_index_open(w->http, a),
-		.indexes = &w->list,
+		.indexes = &w->indexes,
 		.events = &w->events};
 	w->wish = (struct ws_source_wish){.name = "demo", .version = "1.0"};
 }
@@ -60,7 +65,6 @@ end_world(struct world *w)
 {
 	ws_http_close(w->http);
 	ws_store_close(&w->store);
-	ws_served_stop(&w->s);
 	ws_buf_release(&w->listener.warnings);
 }
 
@@ -118,7 +122,7 @@ bring(struct world *w, const struct ws_source_spec *specs, size_t count,
 {
 	w->wish.specs = specs;
 	w->wish.spec_count = count;
-	return ws_source_bring(&w->fetcher, &w->wish, w->a, found, err);
+	return ws_source_bring(&w->fetch, &w->wish, w->a, found, err);
 }
 
 static void
@@ -228,7 +232,7 @@ WS_TEST(the_top_folder_is_taken_off)
 	spec.strip = "demo-1.0/csrc";
 	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_FETCH);
 	spec.strip = "demo-1.0";
-	w.fetcher.index = ws_index_open(w.http, a);
+	w.fetch.index = ws_index_open(w.http, a);
 	assert_ok(bring(&w, &spec, 1, &found, &err), err);
 	assert_listing(&found.tree, "f csrc/a.cu\nl l\nx setup.py\nf twin.cu\n");
 }
@@ -245,11 +249,11 @@ WS_TEST(hostile_archives_are_told)
 	assert_contains(
 		err.text, "'demo-1.0.tar.gz' breaks the archive rule 'link' at 'demo-1.0/evil'");
 	/* Inside the archive, but outside once the top folder is off. */
-	w.fetcher.index = ws_index_open(w.http, a);
+	w.fetch.index = ws_index_open(w.http, a);
 	spec = sdist(serve_sdist(&w, "demo-1.0.tar.gz", "ln -s ../demo-1.0/l demo-1.0/evil"));
 	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "the link 'evil' to '../demo-1.0/l', which leaves it");
-	w.fetcher.index = ws_index_open(w.http, a);
+	w.fetch.index = ws_index_open(w.http, a);
 	spec = sdist(serve_sdist(&w, "demo-1.0.tar.gz",
 		"printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\n' >demo-1.0/k.cu"));
 	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_FETCH);
@@ -378,8 +382,8 @@ WS_TEST(a_commit_gives_its_tree_id)
 	WS_AUTO_GIT_SERVED struct ws_git_served s = ws_git_served_start(a);
 	struct ws_git_config config = {0};
 	struct ws_err err = {0};
-	w.fetcher.git = ws_git_open(&config, a, &err);
-	assert_ok(w.fetcher.git, err);
+	w.fetch.git = ws_git_open(&config, a, &err);
+	assert_ok(w.fetch.git, err);
 	struct ws_source_spec spec = {.kind = WS_SOURCE_GIT,
 		.url = ws_git_served_url(&s, "plain/demo"),
 		.commit = ws_git_served_id(&s, "first")};
@@ -403,5 +407,5 @@ WS_TEST(a_commit_gives_its_tree_id)
 	assert_ok(bring(&w, &spec, 1, &again, &err), err);
 	assert_non_null(ws_tree_lookup(&again.tree, "csrc/cut/include/cut.h"));
 	assert_string_equal(again.tree_id, found.tree_id);
-	ws_git_close(w.fetcher.git);
+	ws_git_close(w.fetch.git);
 }

@@ -1,0 +1,242 @@
+/* options.c - the door to popt: its table is made from ours, its errors become ours. */
+#include "cli/options.h"
+
+#include "base/str.h"
+#include "base/suggest.h"
+
+#include <popt.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_VALUE 1 /* values of rows start after it; 0 would make popt store by itself */
+
+/* A number with a unit; the factor of each unit. */
+struct unit {
+	char letter;
+	uint64_t factor;
+};
+
+static bool
+parse_units(
+	const char *text, const struct unit *units, size_t count, uint64_t plain, uint64_t *value)
+{
+	char *end;
+	if (text[0] < '0' || text[0] > '9') {
+		return false;
+	}
+	double number = strtod(text, &end);
+	uint64_t factor = plain;
+	for (size_t i = 0; i < count && *end; i++) {
+		if ((*end | 0x20) == units[i].letter) {
+			factor = units[i].factor;
+			end++;
+			break;
+		}
+	}
+	if (factor != plain && strcmp(end, "iB") == 0) {
+		end += 2;
+	}
+	*value = (uint64_t)(number * (double)factor);
+	return *end == '\0' && number < 1e15 && *value > 0;
+}
+
+bool
+ws_options_size(const char *text, uint64_t *bytes)
+{
+	static const struct unit units[] = {{'k', (uint64_t)1 << 10}, {'m', (uint64_t)1 << 20},
+		{'g', (uint64_t)1 << 30}, {'t', (uint64_t)1 << 40}};
+	return parse_units(text, units, WS_LEN(units), 1, bytes);
+}
+
+bool
+ws_options_duration(const char *text, uint64_t *ms)
+{
+	static const struct unit units[] = {{'m', 60000}, {'h', 3600000}, {'s', 1000}};
+	return parse_units(text, units, WS_LEN(units), 1000, ms);
+}
+
+static const struct ws_option *
+row_at(const struct ws_usage *usage, size_t index)
+{
+	return index < usage->option_count ? &usage->options[index]
+									   : &usage->common[index - usage->option_count];
+}
+
+static bool
+takes_argument(const struct ws_option *row)
+{
+	return row->kind != WS_OPTION_FLAG && row->kind != WS_OPTION_COUNT;
+}
+
+static struct poptOption *
+make_table(const struct ws_usage *usage, struct ws_arena *a)
+{
+	size_t count = usage->option_count + usage->common_count;
+	struct poptOption *table = WS_NEW_N(a, struct poptOption, count + 2);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_option *row = row_at(usage, i);
+		table[i].longName = row->name;
+		table[i].shortName = row->letter;
+		table[i].argInfo = takes_argument(row) ? POPT_ARG_STRING : POPT_ARG_NONE;
+		table[i].val = (int)i + HELP_VALUE + 1;
+	}
+	table[count].longName = "help";
+	table[count].shortName = 'h';
+	table[count].argInfo = POPT_ARG_NONE;
+	table[count].val = HELP_VALUE;
+	return table;
+}
+
+static bool
+convert(const struct ws_option *row, const char *text, struct ws_arena *a, struct ws_err *err)
+{
+	switch (row->kind) {
+	case WS_OPTION_FLAG:
+		*(bool *)row->value = true;
+		return true;
+	case WS_OPTION_COUNT:
+		++*(unsigned *)row->value;
+		return true;
+	case WS_OPTION_TEXT:
+		*(const char **)row->value = ws_arena_strdup(a, text);
+		return true;
+	case WS_OPTION_LIST:
+		*ws_vec_push((ws_words *)row->value, a) = ws_arena_strdup(a, text);
+		return true;
+	case WS_OPTION_NUMBER: {
+		uint64_t number;
+		if (ws_str_to_u64(ws_str_of(text), &number) && number >= 1 && number <= 100000) {
+			*(unsigned *)row->value = (unsigned)number;
+			return true;
+		}
+		return ws_err_set(err, WS_ERR_USAGE, "--%s: '%s' is no number from 1 on", row->name, text);
+	}
+	case WS_OPTION_SIZE:
+		return ws_options_size(text, row->value)
+			|| ws_err_set(err, WS_ERR_USAGE, "--%s: '%s' is no size (8G, 512M)", row->name, text);
+	case WS_OPTION_SECONDS:
+		return ws_options_duration(text, row->value)
+			|| ws_err_set(
+				err, WS_ERR_USAGE, "--%s: '%s' is no time (90, 10m, 2h)", row->name, text);
+	}
+	return false;
+}
+
+static void
+suggest_option(
+	const struct ws_usage *usage, const char *bad, struct ws_arena *a, struct ws_err *err)
+{
+	size_t count = usage->option_count + usage->common_count;
+	const char **names = WS_NEW_N(a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		names[i] = row_at(usage, i)->name;
+	}
+	const char *word = bad + strspn(bad, "-");
+	const char *near = ws_suggest(ws_arena_copy(a, word, strcspn(word, "=")), names, count);
+	if (near && bad[0] == '-' && bad[1] == '-') {
+		ws_err_cure(err, "did you mean --%s?", near);
+	}
+	ws_err_cure(err, "`wheelsmith%s%s --help` lists the options", usage->command[0] ? " " : "",
+		usage->command);
+}
+
+static void
+popt_error(const struct ws_usage *usage, poptContext context, int code, struct ws_arena *a,
+	struct ws_err *err)
+{
+	const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+	if (code == POPT_ERROR_NOARG) {
+		ws_err_set(err, WS_ERR_USAGE, "%s needs a value", bad);
+	} else if (code == POPT_ERROR_UNWANTEDARG) {
+		ws_err_set(err, WS_ERR_USAGE, "%s takes no value", bad);
+	} else {
+		ws_err_set(err, WS_ERR_USAGE, "there is no option '%s'", bad);
+	}
+	suggest_option(usage, bad, a, err);
+}
+
+static enum ws_options_result
+read_rows(const struct ws_usage *usage, poptContext context, struct ws_arena *a, struct ws_err *err)
+{
+	int code;
+	while ((code = poptGetNextOpt(context)) > 0) {
+		if (code == HELP_VALUE) {
+			return WS_OPTIONS_HELP;
+		}
+		WS_AUTO_FREE char *text = poptGetOptArg(context);
+		if (!convert(row_at(usage, (size_t)code - HELP_VALUE - 1), text, a, err)) {
+			return WS_OPTIONS_ERROR;
+		}
+	}
+	if (code != -1) {
+		popt_error(usage, context, code, a, err);
+		return WS_OPTIONS_ERROR;
+	}
+	return WS_OPTIONS_OK;
+}
+
+static bool
+check_count(const struct ws_usage *usage, const ws_words *words, struct ws_err *err)
+{
+	if (words->len < usage->least) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "wheelsmith %s: %s is missing", usage->command, usage->synopsis);
+	}
+	if (words->len > usage->most) {
+		return ws_err_set(err, WS_ERR_USAGE, "wheelsmith %s does not know what to do with '%s'",
+			usage->command, words->at[usage->most]);
+	}
+	return true;
+}
+
+enum ws_options_result
+ws_options_parse(const struct ws_usage *usage, int argc, const char *const *argv,
+	bool first_word_ends, struct ws_arena *a, ws_words *words, struct ws_err *err)
+{
+	const struct poptOption *table = make_table(usage, a);
+	unsigned flags = first_word_ends ? POPT_CONTEXT_POSIXMEHARDER : 0;
+	poptContext context = poptGetContext(NULL, argc, (const char **)(uintptr_t)argv, table, flags);
+	enum ws_options_result result = read_rows(usage, context, a, err);
+	const char **rest = result == WS_OPTIONS_OK ? poptGetArgs(context) : NULL;
+	for (; rest && *rest; rest++) {
+		*ws_vec_push(words, a) = ws_arena_strdup(a, *rest);
+	}
+	poptFreeContext(context);
+	if (result == WS_OPTIONS_OK && !first_word_ends && !check_count(usage, words, err)) {
+		return WS_OPTIONS_ERROR;
+	}
+	return result;
+}
+
+static void
+print_row(const struct ws_option *row, const struct ws_out *out)
+{
+	char left[40];
+	char letter[8] = "    ";
+	if (row->letter) {
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	}
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
+		row->argument ? row->argument : "");
+	ws_out_result(out, "  %-25s %s\n", left, row->help);
+}
+
+void
+ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
+{
+	struct ws_str lines = ws_str_of(usage->synopsis);
+	const char *lead = "usage:";
+	while (lines.s) {
+		struct ws_str line = ws_str_cut(&lines, '\n');
+		ws_out_result(out, "%s wheelsmith %s%s%.*s\n", lead, usage->command,
+			usage->command[0] ? " " : "", WS_STR_ARGS(line));
+		lead = "      ";
+	}
+	ws_out_result(out, "%s\n", usage->summary);
+	for (size_t i = 0; i < usage->option_count; i++) {
+		if (usage->options[i].help) {
+			print_row(&usage->options[i], out);
+		}
+	}
+}

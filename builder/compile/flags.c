@@ -1,0 +1,277 @@
+/* flags.c - the command-line words of torch's BuildExtension, and our edits.
+ *
+ * The table of what each release passes is in the facts (measured by running each release's own
+ * cpp_extension.py; tests/cli/buildext.bats does it again). The edits are always the same:
+ *   - archs are the target's, not TORCH_CUDA_ARCH_LIST's; --threads and dependency options go
+ *   - -ccbin, --cudart shared (archive kits have no static runtime: another CUDA of the host would
+ *     be linked in silently)
+ *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
+ *     compile the time in are seen; -ffile-prefix-map for the folder that -g writes down
+ *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
+ * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
+#include "base/vec.h"
+#include "compile/target.h"
+
+#include <string.h>
+
+typedef ws_name_list words;
+
+static void
+add(words *w, struct ws_arena *a, const char *word)
+{
+	*ws_vec_push(w, a) = word;
+}
+
+static void
+add_all(words *w, struct ws_arena *a, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		add(w, a, list[i]);
+	}
+}
+
+static const char *const *
+finish(words *w, struct ws_arena *a)
+{
+	*ws_vec_push(w, a) = NULL;
+	return w->at;
+}
+
+struct ws_point_view
+ws_target_point(const struct ws_target *target, struct ws_arena *a)
+{
+	struct ws_version *python = NULL;
+	if (target->python) {
+		python = WS_NEW(a, struct ws_version);
+		ws_version_parse(target->python->version, a, python);
+	}
+	return (struct ws_point_view){
+		.torch = target->torch ? &target->torch->version : NULL,
+		.cuda = target->cuda ? &target->cuda->version : NULL,
+		.python = python,
+		.free_threaded = target->python && target->python->tag.free_threaded,
+		.archs = target->archs,
+		.cxx11abi = target->cxx11abi,
+	};
+}
+
+/* One of the three lists of a struct ws_flags. */
+enum which {
+	CXX,
+	NVCC,
+	LINK,
+};
+
+static void
+add_flags(words *w, struct ws_arena *a, const struct ws_flags *flags, enum which which)
+{
+	switch (which) {
+	case CXX:
+		add_all(w, a, flags->cxx, flags->cxx_count);
+		break;
+	case NVCC:
+		add_all(w, a, flags->nvcc, flags->nvcc_count);
+		break;
+	case LINK:
+		add_all(w, a, flags->link, flags->link_count);
+		break;
+	}
+}
+
+static void
+remove_words(words *w, const char *const *gone, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < w->len; i++) {
+		bool goes = false;
+		for (size_t j = 0; j < count; j++) {
+			goes = goes || strcmp(w->at[i], gone[j]) == 0;
+		}
+		if (!goes) {
+			w->at[kept++] = w->at[i];
+		}
+	}
+	w->len = kept;
+}
+
+/* --threads N, -t N, and whatever asks for a dependency file: the engine has its own. */
+static void
+strip_scheduling(words *w)
+{
+	static const char *const alone[] = {"-MD", "-MMD", "--generate-dependencies-with-compile",
+		"--generate-nonsystem-dependencies-with-compile"};
+	static const char *const with_value[] = {
+		"--threads", "-threads", "-t", "-MF", "--dependency-output"};
+	size_t kept = 0;
+	for (size_t i = 0; i < w->len; i++) {
+		bool goes = ws_starts_with(w->at[i], "--threads=") || ws_starts_with(w->at[i], "-t=");
+		for (size_t j = 0; j < WS_LEN(alone); j++) {
+			goes = goes || strcmp(w->at[i], alone[j]) == 0;
+		}
+		for (size_t j = 0; j < WS_LEN(with_value); j++) {
+			if (strcmp(w->at[i], with_value[j]) == 0) {
+				goes = true;
+				i++;
+				break;
+			}
+		}
+		if (!goes) {
+			w->at[kept++] = w->at[i];
+		}
+	}
+	w->len = kept;
+}
+
+/* The recipe's own words: the extension's, then each override that holds. */
+static words
+recipe_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
+{
+	words w = {0};
+	struct ws_point_view point = ws_target_point(target, a);
+	const struct ws_extension *extension = target->extension;
+	add_flags(&w, a, &extension->flags, which);
+	for (size_t i = 0; i < extension->override_count; i++) {
+		const struct ws_override *override = &extension->overrides[i];
+		if (ws_condition_holds(&override->when, &point)) {
+			add_flags(&w, a, &override->add, which);
+			remove_words(&w, override->remove_flags, override->remove_flag_count);
+		}
+	}
+	strip_scheduling(&w);
+	return w;
+}
+
+static bool
+names_standard(const words *w)
+{
+	for (size_t i = 0; i < w->len; i++) {
+		if (ws_starts_with(w->at[i], "-std=") || ws_starts_with(w->at[i], "--std")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What BuildExtension puts after the package's own words, for both compilers. */
+static void
+add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
+{
+	const struct ws_torch_kit *torch = target->torch;
+	if (!torch) {
+		return;
+	}
+	const char *dot = strrchr(target->extension->module, '.');
+	const char *last = dot ? dot + 1 : target->extension->module;
+	add(w, a, "-DTORCH_API_INCLUDE_EXTENSION_H");
+	if (torch->release.passes_pybind && torch->pybind_build_abi) {
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_COMPILER_TYPE=\"%s\"", torch->pybind_compiler));
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_STDLIB=\"%s\"", torch->pybind_stdlib));
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_BUILD_ABI=\"%s\"", torch->pybind_build_abi));
+	}
+	add(w, a, ws_arena_printf(a, "-DTORCH_EXTENSION_NAME=%s", last));
+	/* Later releases say nothing and mean 1; who overrides the ABI must be obeyed. */
+	if (torch->release.passes_abi || target->cxx11abi == 0) {
+		add(w, a, ws_arena_printf(a, "-D_GLIBCXX_USE_CXX11_ABI=%d", target->cxx11abi));
+	}
+}
+
+static void
+add_standard(words *w, const struct ws_target *target, struct ws_arena *a)
+{
+	unsigned torch_std = target->torch ? target->torch->release.cxx_std_default : 17;
+	unsigned std = target->recipe->cxx_std > torch_std ? target->recipe->cxx_std : torch_std;
+	if (!names_standard(w)) {
+		add(w, a, ws_arena_printf(a, "-std=c++%u", std));
+	}
+}
+
+const char *const *
+ws_target_include(const struct ws_target *target, struct ws_arena *a)
+{
+	words w = {0};
+	const struct ws_extension *extension = target->extension;
+	for (size_t i = 0; i < extension->include_count; i++) {
+		add(&w, a, ws_arena_printf(a, "src/%s", extension->include[i]));
+	}
+	if (target->torch) {
+		add(&w, a, "torch/include");
+		add(&w, a, "torch/include/torch/csrc/api/include");
+		if (target->torch->release.has_thc) {
+			add(&w, a, "torch/include/TH");
+			add(&w, a, "torch/include/THC");
+		}
+	}
+	if (target->cuda) {
+		add(&w, a, "cuda/include");
+	}
+	if (target->python) {
+		add(&w, a, "python/include");
+	}
+	return finish(&w, a);
+}
+
+static void
+add_include(words *w, const struct ws_target *target, struct ws_arena *a)
+{
+	const char *const *folders = ws_target_include(target, a);
+	for (size_t i = 0; folders[i]; i++) {
+		add(w, a, ws_arena_printf(a, "-I%s", folders[i]));
+	}
+}
+
+const char *const *
+ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
+{
+	static const char *const constant[] = {
+		"-Wsign-compare", "-DNDEBUG", "-g", "-fwrapv", "-O3", "-Wall", "-fPIC"};
+	words w = {0};
+	add_all(&w, a, constant, WS_LEN(constant));
+	add_include(&w, target, a);
+	words own = recipe_flags(target, CXX, a);
+	add_all(&w, a, own.at, own.len);
+	add_torch_defines(&w, target, a);
+	add_standard(&w, target, a);
+	if (target->cxx->kind == WS_HOSTCC_GCC) {
+		add(&w, a, "-fno-canonical-system-headers");
+	}
+	add(&w, a, "-Wdate-time");
+	add(&w, a, "-ffile-prefix-map={work}=/wheelsmith");
+	return finish(&w, a);
+}
+
+const char *const *
+ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
+{
+	/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. */
+	static const char *const common[] = {"-D__CUDA_NO_HALF_OPERATORS__",
+		"-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+		"-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "--compiler-options", "-fPIC"};
+	words w = {0};
+	add_include(&w, target, a);
+	add_all(&w, a, common, WS_LEN(common));
+	words own = recipe_flags(target, NVCC, a);
+	add_all(&w, a, own.at, own.len);
+	add_torch_defines(&w, target, a);
+	size_t count;
+	const char *const *archs = ws_arch_set_gencode(&target->archs, a, &count);
+	add_all(&w, a, archs, count);
+	add_standard(&w, target, a);
+	add(&w, a, "-ccbin");
+	add(&w, a, "{cxx}");
+	add(&w, a, "--cudart");
+	add(&w, a, "shared");
+	if (target->cxx->kind == WS_HOSTCC_GCC) {
+		add(&w, a, "-Xcompiler");
+		add(&w, a, "-fno-canonical-system-headers");
+	}
+	add(&w, a, "-Xcompiler");
+	add(&w, a, "-Wdate-time");
+	return finish(&w, a);
+}
+
+const char *const *
+ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
+{
+	words w = recipe_flags(target, LINK, a);
+	return finish(&w, a);
+}

@@ -1,0 +1,174 @@
+/* link.c - objects and stubs to a module. The stubs carry names only, so a link is the same for every
+ * torch release whose objects are the same; whether the symbols exist is judged afterwards. */
+#include "compile/link.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "compile/depfile.h"
+#include "compile/target.h"
+#include "elf/stub.h"
+#include "store/cas.h"
+
+#include <string.h>
+
+/* Measured: a module of 80 flash-attn objects takes 0.4 GiB in ld. */
+#define LINK_BYTES ((uint64_t)512 << 20)
+
+const char *const *
+ws_target_needed(const struct ws_target *target, bool cuda, struct ws_arena *a)
+{
+	ws_name_list names = {0};
+	enum ws_binding binding = target->extension->binding;
+	if (target->torch) {
+		*ws_vec_push(&names, a) = "libc10.so";
+		*ws_vec_push(&names, a) = "libtorch.so";
+		*ws_vec_push(&names, a) = "libtorch_cpu.so";
+		if (binding == WS_BINDING_PYBIND) {
+			*ws_vec_push(&names, a) = "libtorch_python.so";
+		}
+	}
+	if (cuda) {
+		*ws_vec_push(&names, a) = target->cuda->runtime_soname;
+	}
+	if (cuda && target->torch) {
+		*ws_vec_push(&names, a) = "libc10_cuda.so";
+		*ws_vec_push(&names, a) = "libtorch_cuda.so";
+	}
+	*ws_vec_push(&names, a) = NULL;
+	return names.at;
+}
+
+/* "libc10.so" -> "c10", "libcudart.so.12" -> "cudart". */
+static const char *
+link_name(const char *soname, struct ws_arena *a)
+{
+	const char *end = strstr(soname, ".so");
+	return ws_arena_copy(a, soname + 3, (size_t)(end - soname) - 3);
+}
+
+static bool
+add_stub(const struct ws_store *store, const char *soname, struct ws_input *input,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	struct ws_digest digest;
+	if (!ws_elf_stub(soname, &bytes, err)
+		|| !ws_cas_put(store, bytes.data, bytes.len, &digest, err)) {
+		return false;
+	}
+	*input = (struct ws_input){
+		.name = ws_arena_printf(a, "lib/lib%s.so", link_name(soname, a)),
+		.digest = ws_arena_strdup(a, digest.hex),
+	};
+	return true;
+}
+
+static bool
+fill_inputs(struct ws_action *action, const struct ws_store *store, struct ws_node *const *units,
+	size_t count, const char *const *needed, struct ws_arena *a, struct ws_err *err)
+{
+	size_t stubs = 0;
+	while (needed[stubs]) {
+		stubs++;
+	}
+	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, count + stubs);
+	for (size_t i = 0; i < count; i++) {
+		inputs[i] = (struct ws_input){.name = ws_arena_printf(a, "obj/%zu.o", i), .from = units[i]};
+	}
+	for (size_t i = 0; i < stubs; i++) {
+		if (!add_stub(store, needed[i], &inputs[count + i], a, err)) {
+			return false;
+		}
+	}
+	action->inputs = inputs;
+	action->input_count = count + stubs;
+	return true;
+}
+
+static const char *const *
+link_argv(
+	const struct ws_target *target, size_t count, const char *const *needed, struct ws_arena *a)
+{
+	ws_name_list argv = {0};
+	*ws_vec_push(&argv, a) = "{cxx}";
+	*ws_vec_push(&argv, a) = "-shared";
+	for (size_t i = 0; i < count; i++) {
+		*ws_vec_push(&argv, a) = ws_arena_printf(a, "obj/%zu.o", i);
+	}
+	*ws_vec_push(&argv, a) = "-Llib";
+	*ws_vec_push(&argv, a) = "-Wl,--no-as-needed";
+	for (size_t i = 0; needed[i]; i++) {
+		*ws_vec_push(&argv, a) = ws_arena_printf(a, "-l%s", link_name(needed[i], a));
+	}
+	const char *const *own = ws_target_link_flags(target, a);
+	for (size_t i = 0; own[i]; i++) {
+		*ws_vec_push(&argv, a) = own[i];
+	}
+	*ws_vec_push(&argv, a) = "-Wl,--dependency-file=" WS_LINK_DEPFILE;
+	*ws_vec_push(&argv, a) = "-o";
+	*ws_vec_push(&argv, a) = "module.so";
+	*ws_vec_push(&argv, a) = NULL;
+	return argv.at;
+}
+
+const struct ws_action *
+ws_target_link(const struct ws_target *target, const struct ws_store *store,
+	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err)
+{
+	static const char *const env[] = {
+		"LANG=C", "PATH=/usr/bin:/bin", "SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
+	static const char *const outputs[] = {"module.so"};
+	struct ws_action *action = WS_NEW(a, struct ws_action);
+	struct ws_token *tokens = WS_NEW(a, struct ws_token);
+	tokens[0] = (struct ws_token){"{cxx}", target->cxx->path};
+	const char *const *needed = ws_target_needed(target, cuda, a);
+	const char *name = ws_arena_printf(a, "%s.so", target->extension->module);
+	*action = (struct ws_action){
+		.subject = name,
+		.group = target->group,
+		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, name),
+		.stage = "link",
+		.variant = "",
+		.tool = {"g++", "{cxx}", target->cxx->fingerprint},
+		.argv = link_argv(target, count, needed, a),
+		.env = env,
+		.tokens = tokens,
+		.token_count = 1,
+		.outputs = outputs,
+		.output_count = 1,
+		.trace = ws_link_trace,
+		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
+		.cpu_ms = 1000,
+	};
+	return fill_inputs(action, store, units, count, needed, a, err) ? action : NULL;
+}
+
+static bool
+is_input(const struct ws_action *action, const char *name)
+{
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (strcmp(action->inputs[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ws_link_trace(const struct ws_action *action, const char *work, const char *log WS_UNUSED,
+	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_name_list names = {0};
+	if (!ws_fs_read(ws_path_join(a, work, WS_LINK_DEPFILE, NULL), &text, err)
+		|| !ws_depfile_parse(ws_buf_text(&text), a, &names, err)) {
+		return ws_err_wrap(err, "'%s'", action->subject);
+	}
+	for (size_t i = 0; i < names.len; i++) {
+		const char *name = ws_path_normal(a, names.at[i]);
+		if (!is_input(action, name)) {
+			*ws_vec_push(&trace->files, a) = name;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,76 @@
+/**
+ * target.h - what one extension is compiled for
+ *
+ * An extension of a recipe at one point of the matrix, with the kits chosen for it. Everything in
+ * compile/ turns a target into actions; where kits come from is build/'s.
+ */
+#ifndef WS_COMPILE_TARGET_H
+#define WS_COMPILE_TARGET_H
+
+#include "engine/graph.h"
+#include "kit/cuda.h"
+#include "kit/hostcc.h"
+#include "kit/python.h"
+#include "kit/torch.h"
+#include "model/recipe.h"
+
+struct ws_target {
+	const struct ws_recipe *recipe;
+	const struct ws_extension *extension;
+	const struct ws_tree *source;
+	const struct ws_torch_kit *torch;
+	const struct ws_cuda_kit *cuda;
+	const struct ws_python_kit *python; /**< NULL where the binding does not depend on Python */
+	const struct ws_hostcc *cxx;
+	struct ws_arch_set archs;
+	int cxx11abi;
+	const char *group; /**< the cell's name */
+};
+
+/** The target as conditions see it. */
+struct ws_point_view ws_target_point(const struct ws_target *target, struct ws_arena *a);
+
+/** One source file to compile. */
+struct ws_unit {
+	const char *path; /**< relative to the source tree */
+	bool cuda;        /**< for nvcc; else for the host compiler */
+};
+
+typedef WS_VEC(struct ws_unit) ws_unit_list;
+
+/**
+ * The units of an extension, in the recipe's order: lists and globs, overrides applied. A glob that
+ * matches another number of files than the recipe says, a path that is not there, and a kind of file
+ * that nobody compiles are WS_ERR_CONFIG.
+ */
+bool ws_target_units(
+	const struct ws_target *target, struct ws_arena *a, ws_unit_list *units, struct ws_err *err);
+
+/**
+ * The words that torch's BuildExtension of this release would put on the command line, after the
+ * fixed edits of flags.c. NULL-terminated; without program, input, output and dependency file.
+ */
+const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
+const char *const *ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a);
+
+/** The recipe's own words for the linker. NULL-terminated. */
+const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);
+
+/** The words of -I, in order, without "-I". Also the start of the include search. */
+const char *const *ws_target_include(const struct ws_target *target, struct ws_arena *a);
+
+/** The action that compiles @a unit to "unit.o". */
+const struct ws_action *ws_target_compile(
+	const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a);
+
+/**
+ * The action that links the objects of @a units (their only output) to "module.so", against stub
+ * libraries that carry torch's and CUDA's names. The stubs enter the store.
+ */
+const struct ws_action *ws_target_link(const struct ws_target *target, const struct ws_store *store,
+	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err);
+
+/** DT_NEEDED of the module, in the order of torch's linker line: "libc10.so", ... NULL-terminated. */
+const char *const *ws_target_needed(const struct ws_target *target, bool cuda, struct ws_arena *a);
+
+#endif

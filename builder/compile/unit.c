@@ -1,0 +1,250 @@
+/* unit.c - which files an extension is made of, and the action that compiles one. */
+#include "base/fs.h"
+#include "base/str.h"
+#include "compile/headers.h"
+#include "compile/target.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Peaks of units nobody measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
+ * pybind11 binding 1.5 GiB in cc1plus. */
+#define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
+#define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
+
+static bool
+kind_of(const char *path, bool *cuda)
+{
+	static const char *const host[] = {".cpp", ".cc", ".cxx", ".C"};
+	*cuda = ws_ends_with(path, ".cu");
+	for (size_t i = 0; i < WS_LEN(host); i++) {
+		if (ws_ends_with(path, host[i])) {
+			return true;
+		}
+	}
+	return *cuda;
+}
+
+static bool
+add_unit(const struct ws_target *target, const char *path, ws_unit_list *units, struct ws_arena *a,
+	struct ws_err *err)
+{
+	const struct ws_recipe *recipe = target->recipe;
+	struct ws_unit unit = {.path = path};
+	if (!kind_of(path, &unit.cuda)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "%s %s: nobody compiles '%s' (.cu .cpp .cc .cxx are)",
+			recipe->name, recipe->version.text, path);
+	}
+	if (!ws_tree_lookup(target->source, path)) {
+		ws_err_set(err, WS_ERR_CONFIG, "%s %s: its sources hold no '%s'", recipe->name,
+			recipe->version.text, path);
+		return ws_err_cure(err, "the recipe '%s' names it", recipe->path);
+	}
+	*ws_vec_push(units, a) = unit;
+	return true;
+}
+
+/* '*' and '?' stay inside one folder. Entries of a tree are sorted, and so are the units. */
+static bool
+add_glob(const struct ws_target *target, const struct ws_source_list *list, ws_unit_list *units,
+	struct ws_arena *a, struct ws_err *err)
+{
+	unsigned found = 0;
+	for (size_t i = 0; i < target->source->count; i++) {
+		const struct ws_tree_entry *entry = &target->source->entries[i];
+		if (entry->kind != WS_TREE_LINK && fnmatch(list->glob, entry->path, FNM_PATHNAME) == 0) {
+			found++;
+			if (!add_unit(target, entry->path, units, a, err)) {
+				return false;
+			}
+		}
+	}
+	return found == list->expected
+		|| ws_err_set(err, WS_ERR_CONFIG,
+			"%s %s: '%s' matches %u files where the recipe expects %u", target->recipe->name,
+			target->recipe->version.text, list->glob, found, list->expected);
+}
+
+static void
+drop_unit(ws_unit_list *units, const char *path)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < units->len; i++) {
+		if (strcmp(units->at[i].path, path) != 0) {
+			units->at[kept++] = units->at[i];
+		}
+	}
+	units->len = kept;
+}
+
+static bool
+apply_overrides(
+	const struct ws_target *target, ws_unit_list *units, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_point_view point = ws_target_point(target, a);
+	for (size_t i = 0; i < target->extension->override_count; i++) {
+		const struct ws_override *override = &target->extension->overrides[i];
+		if (!ws_condition_holds(&override->when, &point)) {
+			continue;
+		}
+		for (size_t j = 0; j < override->remove_source_count; j++) {
+			drop_unit(units, override->remove_sources[j]);
+		}
+		for (size_t j = 0; j < override->add_source_count; j++) {
+			if (!add_unit(target, override->add_sources[j], units, a, err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool
+ws_target_units(
+	const struct ws_target *target, struct ws_arena *a, ws_unit_list *units, struct ws_err *err)
+{
+	const struct ws_extension *extension = target->extension;
+	for (size_t i = 0; i < extension->source_list_count; i++) {
+		const struct ws_source_list *list = &extension->sources[i];
+		for (size_t j = 0; j < list->path_count; j++) {
+			if (!add_unit(target, list->paths[j], units, a, err)) {
+				return false;
+			}
+		}
+		if (list->glob && !add_glob(target, list, units, a, err)) {
+			return false;
+		}
+	}
+	return apply_overrides(target, units, a, err);
+}
+
+static void
+add_mount(struct ws_action *action, const char *name, const char *path, const struct ws_tree *tree,
+	struct ws_mount *mounts)
+{
+	mounts[action->mount_count++] = (struct ws_mount){name, path, tree};
+}
+
+static void
+fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
+{
+	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, 4);
+	action->mounts = mounts;
+	add_mount(action, "src", target->source->path, target->source, mounts);
+	if (target->torch) {
+		add_mount(action, "torch", target->torch->path, target->torch->tree, mounts);
+	}
+	if (target->cuda) {
+		add_mount(action, "cuda", target->cuda->path, target->cuda->tree, mounts);
+	}
+	if (target->python) {
+		const struct ws_tree *tree = &target->python->tree;
+		add_mount(action, "python", tree->path, tree, mounts);
+	}
+}
+
+/* The order in which the compiler searches: -I, nvcc's own folders, the compiler's. */
+static void
+fill_search(struct ws_action *action, const struct ws_target *target, bool cuda, struct ws_arena *a)
+{
+	ws_name_list search = {0};
+	const char *const *include = ws_target_include(target, a);
+	for (size_t i = 0; include[i]; i++) {
+		*ws_vec_push(&search, a) = include[i];
+	}
+	for (size_t i = 0; cuda && i < target->cuda->include_count; i++) {
+		*ws_vec_push(&search, a) = target->cuda->include[i];
+	}
+	for (size_t i = 0; i < target->cxx->search_count; i++) {
+		*ws_vec_push(&search, a) = target->cxx->search[i];
+	}
+	action->search = search.at;
+	action->search_count = search.len;
+}
+
+static void
+fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
+	struct ws_arena *a)
+{
+	const char *const *flags =
+		unit->cuda ? ws_target_nvcc_flags(target, a) : ws_target_cxx_flags(target, a);
+	ws_name_list argv = {0};
+	*ws_vec_push(&argv, a) = action->tool.program;
+	*ws_vec_push(&argv, a) = "-MD";
+	*ws_vec_push(&argv, a) = "-MF";
+	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
+	for (size_t i = 0; flags[i]; i++) {
+		*ws_vec_push(&argv, a) = flags[i];
+	}
+	*ws_vec_push(&argv, a) = "-c";
+	*ws_vec_push(&argv, a) = ws_arena_printf(a, "src/%s", unit->path);
+	*ws_vec_push(&argv, a) = "-o";
+	*ws_vec_push(&argv, a) = "unit.o";
+	*ws_vec_push(&argv, a) = NULL;
+	action->argv = argv.at;
+}
+
+/* nvcc calls the host compiler, so both make the tool what it is. */
+static const char *
+nvcc_fingerprint(const struct ws_target *target, struct ws_arena *a)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, target->cuda->fingerprint);
+	ws_hasher_add_field(h, target->cxx->fingerprint);
+	struct ws_digest digest = ws_hasher_finish(h);
+	return ws_arena_strdup(a, digest.hex);
+}
+
+static void
+fill_estimate(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit)
+{
+	const struct ws_recipe *recipe = target->recipe;
+	action->need = (struct ws_need){
+		.cpus = 1, .rss_bytes = unit->cuda ? UNKNOWN_NVCC_BYTES : UNKNOWN_CXX_BYTES};
+	for (size_t i = 0; i < recipe->estimate_count; i++) {
+		const struct ws_estimate *estimate = &recipe->estimates[i];
+		if (fnmatch(estimate->match, unit->path, 0) == 0) {
+			size_t archs = unit->cuda && target->archs.count ? target->archs.count : 1;
+			action->need.rss_bytes = estimate->rss_bytes;
+			action->cpu_ms = estimate->cpu_ms * archs;
+			return;
+		}
+	}
+}
+
+const struct ws_action *
+ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
+{
+	static const char *const env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
+		"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
+	static const char *const outputs[] = {"unit.o"};
+	struct ws_action *action = WS_NEW(a, struct ws_action);
+	struct ws_token *tokens = WS_NEW(a, struct ws_token);
+	const char **seeds = WS_NEW(a, const char *);
+	tokens[0] = (struct ws_token){"{cxx}", target->cxx->path};
+	seeds[0] = ws_arena_printf(a, "src/%s", unit->path);
+	*action = (struct ws_action){
+		.subject = ws_path_base(unit->path),
+		.group = target->group,
+		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, unit->path),
+		.stage = "compile",
+		.variant = unit->cuda ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
+					   ws_arch_set_name(&target->archs, a))
+							  : "",
+		.tool = unit->cuda ? (struct ws_tool){"nvcc", "cuda/bin/nvcc", nvcc_fingerprint(target, a)}
+						   : (struct ws_tool){"g++", "{cxx}", target->cxx->fingerprint},
+		.env = env,
+		.tokens = tokens,
+		.token_count = 1,
+		.outputs = outputs,
+		.output_count = 1,
+		.seeds = seeds,
+		.seed_count = 1,
+		.trace = ws_headers_trace,
+	};
+	fill_mounts(action, target, a);
+	fill_search(action, target, unit->cuda, a);
+	fill_argv(action, target, unit, a);
+	fill_estimate(action, target, unit);
+	return action;
+}

@@ -1,0 +1,168 @@
+/* facts.c - the tables of the two facts files. Looking something up is model/facts.c's. */
+#include "config/facts.h"
+
+#include "base/fs.h"
+#include "config/condition.h"
+#include "config/document.h"
+#include "config/values.h"
+
+#include <stdlib.h>
+
+static bool
+read_std(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	unsigned *std = into;
+	if (!ws_type_number.read(r, value, std)) {
+		return false;
+	}
+	return *std == 17 || *std == 20 || *std == 23
+		|| ws_json_err(r->doc, value, r->err, "'%s' takes 17, 20 or 23", r->key);
+}
+
+/* Into the whole release: {"11.8": 0, "12.1": 0}, the ABI of each further toolkit's build. */
+static bool
+read_others(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_torch_release *release = into;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"12.1\": 0}")) {
+		return false;
+	}
+	struct ws_torch_variant *variants = WS_NEW_N(r->a, struct ws_torch_variant, value->count);
+	for (WS_JSON_EACH(member, value)) {
+		struct ws_torch_variant *variant = &variants[release->other_count++];
+		variant->cuda = member->key;
+		r->key = member->key;
+		if (!ws_type_abi.read(r, member, &variant->cxx11abi)) {
+			return false;
+		}
+	}
+	release->others = variants;
+	return true;
+}
+
+static const struct ws_type type_std = WS_VALUES(unsigned, "a number", "numbers", read_std);
+static const struct ws_type type_others = WS_OBJECTS(struct ws_torch_release, read_others);
+
+#define NEEDED .flags = WS_FIELD_REQUIRED
+
+static const struct ws_field release_fields[] = {
+	{WS_ONE(struct ws_torch_release, version, "torch", ws_type_version), NEEDED},
+	{WS_ONE(struct ws_torch_release, standard.cuda, "cuda", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_torch_release, standard.cxx11abi, "cxx11abi", ws_type_abi), NEEDED},
+	{.key = "others", .type = &type_others},
+	{WS_MANY(struct ws_torch_release, pythons, python_count, "pythons", ws_type_python),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_torch_release, cxx_std, "cxx_std", type_std), NEEDED},
+	{WS_ONE(struct ws_torch_release, cxx_std_default, "cxx_std_default", type_std), NEEDED},
+	{WS_ONE(struct ws_torch_release, gcc_min, "gcc_min", ws_type_number)},
+	{WS_ONE(struct ws_torch_release, passes_abi, "passes_abi", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, passes_pybind, "passes_pybind", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, pybind_build_abi, "pybind_build_abi", ws_type_line)},
+	{WS_ONE(struct ws_torch_release, has_thc, "has_thc", ws_type_truth)},
+	{WS_ONE(struct ws_torch_release, exports, "exports", ws_type_inside)},
+};
+static const struct ws_table release_table = {
+	"a torch release", release_fields, WS_LEN(release_fields)};
+
+static const struct ws_field toolkit_fields[] = {
+	{WS_ONE(struct ws_cuda_toolkit, version, "cuda", ws_type_version), NEEDED},
+	{WS_ONE(struct ws_cuda_toolkit, gcc_max, "gcc_max", ws_type_number), NEEDED},
+	{WS_ONE(struct ws_cuda_toolkit, clang_max, "clang_max", ws_type_number), NEEDED},
+	{WS_ONE(struct ws_cuda_toolkit, archs, "archs", ws_type_archs), NEEDED},
+	{WS_ONE(struct ws_cuda_toolkit, cxx_std_max, "cxx_std_max", type_std)},
+	{WS_ONE(struct ws_cuda_toolkit, kit, "kit", ws_type_inside)},
+};
+static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};
+
+/* Into the whole facts: {"hopper": "9.0"}. */
+static bool
+read_aliases(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_facts *facts = into;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"hopper\": \"9.0\"}")) {
+		return false;
+	}
+	struct ws_arch_alias *aliases = WS_NEW_N(r->a, struct ws_arch_alias, value->count);
+	for (WS_JSON_EACH(member, value)) {
+		struct ws_arch_alias *alias = &aliases[facts->alias_count++];
+		alias->name = member->key;
+		r->key = member->key;
+		if (!ws_type_archs.read(r, member, &alias->archs)) {
+			return false;
+		}
+	}
+	facts->aliases = aliases;
+	return true;
+}
+
+static const struct ws_type type_release = WS_BY_TABLE(struct ws_torch_release, release_table);
+static const struct ws_type type_toolkit = WS_BY_TABLE(struct ws_cuda_toolkit, toolkit_table);
+static const struct ws_type type_aliases = WS_OBJECTS(struct ws_facts, read_aliases);
+
+static const struct ws_field torch_fields[] = {
+	{.key = "$schema", .type = &ws_type_ignored},
+	{.key = "as_of", .type = &ws_type_ignored},
+	{WS_MANY(struct ws_facts, torch, torch_count, "releases", type_release),
+		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
+};
+static const struct ws_table torch_table = {
+	"the facts about torch", torch_fields, WS_LEN(torch_fields)};
+
+static const struct ws_field cuda_fields[] = {
+	{.key = "$schema", .type = &ws_type_ignored},
+	{.key = "as_of", .type = &ws_type_ignored},
+	{WS_ONE(struct ws_facts, gcc_min, "gcc_min", ws_type_number), NEEDED},
+	{.key = "aliases", .type = &type_aliases},
+	{WS_MANY(struct ws_facts, cuda, cuda_count, "toolkits", type_toolkit),
+		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
+};
+static const struct ws_table cuda_table = {
+	"the facts about CUDA", cuda_fields, WS_LEN(cuda_fields)};
+
+/* Looking up relies on the order. */
+static bool
+check_order(const struct ws_json_doc *doc, const char *list, const struct ws_version *before,
+	const struct ws_version *after, struct ws_err *err)
+{
+	return ws_version_cmp(before, after) < 0
+		|| ws_json_err(doc, ws_json_find(doc->root, list), err,
+			"'%s' must ascend: %s stands before %s", list, before->text, after->text);
+}
+
+bool
+ws_facts_parse(const struct ws_json_doc *torch, const struct ws_json_doc *cuda, struct ws_arena *a,
+	struct ws_facts *facts, struct ws_err *err)
+{
+	struct ws_reader r = {.doc = torch, .folder = "/", .a = a, .err = err};
+	*facts = (struct ws_facts){0};
+	if (!ws_object_read(&r, torch->root, &torch_table, facts)) {
+		return false;
+	}
+	r.doc = cuda;
+	if (!ws_object_read(&r, cuda->root, &cuda_table, facts)) {
+		return false;
+	}
+	for (size_t i = 1; i < facts->torch_count; i++) {
+		if (!check_order(
+				torch, "releases", &facts->torch[i - 1].version, &facts->torch[i].version, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 1; i < facts->cuda_count; i++) {
+		if (!check_order(
+				cuda, "toolkits", &facts->cuda[i - 1].version, &facts->cuda[i].version, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_facts_read(const char *folder, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err)
+{
+	struct ws_document torch, cuda;
+	return ws_document_read(
+			   ws_path_join(a, folder, "torch.json", NULL), "facts file", a, &torch, err)
+		&& ws_document_read(ws_path_join(a, folder, "cuda.json", NULL), "facts file", a, &cuda, err)
+		&& ws_facts_parse(torch.doc, cuda.doc, a, facts, err);
+}

@@ -1,0 +1,12 @@
+/**
+ * policy.h - "prefer-prebuilt" and the other policies, in matrices and in the user's configuration
+ */
+#ifndef WS_CONFIG_POLICY_H
+#define WS_CONFIG_POLICY_H
+
+#include "config/fields.h"
+
+/** Fills an enum ws_policy of model/matrix.h. */
+extern const struct ws_type ws_type_policy;
+
+#endif

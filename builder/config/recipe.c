@@ -1,0 +1,235 @@
+/* recipe.c - the table of a recipe's keys. Its larger parts have files of their own. */
+#include "config/recipe.h"
+
+#include "config/condition.h"
+#include "config/document.h"
+#include "config/recipe_parts.h"
+#include "config/values.h"
+#include "model/tag.h"
+
+#include <string.h>
+
+static bool
+read_distribution(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *normal;
+	*(const char **)into = value->text;
+	return ws_type_package.read(r, value, &normal);
+}
+
+/* Into the whole recipe. The Python range is also METADATA's Requires-Python. */
+static bool
+read_requires(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const struct ws_field fields[] = {
+		{WS_ONE(struct ws_recipe, needs_torch, "torch", ws_type_range)},
+		{WS_ONE(struct ws_recipe, needs_cuda, "cuda", ws_type_range)},
+		{WS_ONE(struct ws_recipe, needs_python, "python", ws_type_range)},
+	};
+	static const struct ws_table table = {"'requires'", fields, WS_LEN(fields)};
+	struct ws_recipe *recipe = into;
+	if (!ws_object_read(r, value, &table, recipe)) {
+		return false;
+	}
+	if (recipe->needs_python) {
+		recipe->metadata.requires_python = ws_specifiers_text(recipe->needs_python);
+	}
+	return true;
+}
+
+static bool
+read_recipe_archs(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_arch_set *set = into;
+	if (!ws_type_archs.read(r, value, set)) {
+		return false;
+	}
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->at[i].ptx) {
+			ws_json_err(r->doc, value, r->err, "'archs' says what can be built, without +PTX");
+			return ws_err_cure(r->err, "write \"%s\"", ws_arch_text(&set->at[i], r->a));
+		}
+	}
+	return true;
+}
+
+static bool
+read_recipe_version(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_version *version = into;
+	if (!ws_type_version.read(r, value, version)) {
+		return false;
+	}
+	return !version->local
+		|| ws_json_err(r->doc, value, r->err, "a recipe's version has no local label")
+		|| ws_err_cure(r->err, "write \"%s\"", version->public_text);
+}
+
+static bool
+read_cxx_std(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	unsigned *std = into;
+	if (value->kind == WS_JSON_STRING) {
+		ws_type_err(r, value, "a number");
+		return ws_err_cure(r->err, "write 17 for C++17");
+	}
+	if (!ws_type_number.read(r, value, std)) {
+		return false;
+	}
+	return *std == 14 || *std == 17 || *std == 20 || *std == 23
+		|| ws_json_err(r->doc, value, r->err, "'cxx_std' takes 14, 17, 20 or 23");
+}
+
+static const struct ws_field bad_fields[] = {
+	{WS_ONE(struct ws_known_bad, when, "when", ws_type_condition), .flags = WS_FIELD_REQUIRED,
+		.example = "{\"arch\": \"10.3\", \"cuda\": \">=13\"}"},
+	{WS_ONE(struct ws_known_bad, why, "why", ws_type_line), .flags = WS_FIELD_REQUIRED,
+		.example = "\"wrong results\""},
+	{WS_ONE(struct ws_known_bad, see, "see", ws_type_line)},
+};
+static const struct ws_table bad_table = {"a known-bad rule", bad_fields, WS_LEN(bad_fields)};
+
+/* People write whole MiB and seconds. */
+struct written_estimate {
+	const char *match;
+	unsigned rss_mib, cpu_s;
+};
+
+static const struct ws_field estimate_fields[] = {
+	{WS_ONE(struct written_estimate, match, "match", ws_type_line), .flags = WS_FIELD_REQUIRED,
+		.example = "\"*_bwd*.cu\""},
+	{WS_ONE(struct written_estimate, rss_mib, "rss_mib", ws_type_number)},
+	{WS_ONE(struct written_estimate, cpu_s, "cpu_s", ws_type_number)},
+};
+static const struct ws_table estimate_table = {
+	"an estimate", estimate_fields, WS_LEN(estimate_fields)};
+
+static bool
+read_estimate(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_estimate *estimate = into;
+	struct written_estimate written = {0};
+	if (!ws_object_read(r, value, &estimate_table, &written)) {
+		return false;
+	}
+	if (!written.rss_mib && !written.cpu_s) {
+		return ws_json_err(r->doc, value, r->err, "an estimate needs 'rss_mib' or 'cpu_s'");
+	}
+	estimate->match = written.match;
+	estimate->rss_bytes = (uint64_t)written.rss_mib << 20;
+	estimate->cpu_ms = (uint64_t)written.cpu_s * 1000;
+	return true;
+}
+
+static const struct ws_field check_fields[] = {
+	{WS_MANY(struct ws_install_check, imports, import_count, "import", ws_type_line),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"demo\"]"},
+};
+static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
+
+static const struct ws_type type_distribution =
+	WS_VALUES(char *, "a package name", "package names", read_distribution);
+static const struct ws_type type_version =
+	WS_VALUES(struct ws_version, "a version", "versions", read_recipe_version);
+static const struct ws_type type_archs =
+	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_recipe_archs);
+static const struct ws_type type_cxx_std = WS_VALUES(unsigned, "a number", "numbers", read_cxx_std);
+static const struct ws_type type_requires = WS_OBJECTS(struct ws_recipe, read_requires);
+static const struct ws_type type_known_bad = WS_BY_TABLE(struct ws_known_bad, bad_table);
+static const struct ws_type type_estimate = WS_OBJECTS(struct ws_estimate, read_estimate);
+static const struct ws_type type_check = WS_BY_TABLE(struct ws_install_check, check_table);
+
+static const struct ws_field fields[] = {
+	{.key = "$schema", .type = &ws_type_ignored},
+	{WS_ONE(struct ws_recipe, distribution, "name", type_distribution), .flags = WS_FIELD_REQUIRED,
+		.example = "\"causal_conv1d\""},
+	{WS_ONE(struct ws_recipe, version, "version", type_version), .flags = WS_FIELD_REQUIRED,
+		.example = "\"1.5.3.post1\""},
+	{WS_MANY(struct ws_recipe, sources, source_count, "source", ws_type_source),
+		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED,
+		.example = "[{\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}]"},
+	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
+		.flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_recipe, extensions, extension_count, "extensions", ws_type_extension),
+		.flags = WS_FIELD_LIST},
+	{WS_ONE(struct ws_recipe, python, "python", ws_type_python_part)},
+	{WS_ONE(struct ws_recipe, metadata, "metadata", ws_type_metadata)},
+	{.key = "requires", .type = &type_requires},
+	{WS_ONE(struct ws_recipe, archs, "archs", type_archs)},
+	{WS_ONE(struct ws_recipe, cxx_std, "cxx_std", type_cxx_std)},
+	{WS_MANY(struct ws_recipe, known_bad, known_bad_count, "known_bad", type_known_bad),
+		.flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_recipe, estimates, estimate_count, "estimates", type_estimate),
+		.flags = WS_FIELD_LIST},
+	{WS_ONE(struct ws_recipe, check, "check", type_check)},
+};
+static const struct ws_table table = {"a recipe", fields, WS_LEN(fields)};
+
+/* Of the file and of every patch, so that a changed patch is a changed recipe. */
+static struct ws_digest
+digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, doc->text);
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		ws_hasher_add_field(h, recipe->patches[i].sha256);
+	}
+	return ws_hasher_finish(h);
+}
+
+/* An sdist's package is the recipe's own when it is not named. */
+static void
+name_sdists(struct ws_recipe *recipe, struct ws_arena *a)
+{
+	struct ws_source_spec *sources = WS_NEW_N(a, struct ws_source_spec, recipe->source_count);
+	for (size_t i = 0; i < recipe->source_count; i++) {
+		sources[i] = recipe->sources[i];
+		if (sources[i].kind == WS_SOURCE_SDIST && !sources[i].package) {
+			sources[i].package = recipe->name;
+		}
+	}
+	recipe->sources = sources;
+}
+
+static bool
+check_modules(struct ws_reader *r, const struct ws_recipe *recipe)
+{
+	const struct ws_json *item = NULL;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		item = item ? item->next : ws_json_find(r->doc->root, "extensions")->first;
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(recipe->extensions[i].module, recipe->extensions[j].module) == 0) {
+				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
+					"module '%s' stands twice", recipe->extensions[i].module);
+			}
+		}
+	}
+	return true;
+}
+
+bool
+ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
+	struct ws_recipe *recipe, struct ws_err *err)
+{
+	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
+	*recipe = (struct ws_recipe){.path = doc->name, .python.root = ""};
+	if (!ws_object_read(&r, doc->root, &table, recipe) || !check_modules(&r, recipe)) {
+		return false;
+	}
+	if (recipe->extension_count == 0 && recipe->python.package_count == 0
+		&& recipe->python.module_count == 0) {
+		return ws_json_err(doc, doc->root, err, "a recipe needs 'extensions' or 'python'");
+	}
+	recipe->name = ws_package_normal(recipe->distribution, a);
+	recipe->digest = digest_recipe(doc, recipe);
+	name_sdists(recipe, a);
+	return true;
+}
+
+bool
+ws_recipe_read(const char *path, struct ws_arena *a, struct ws_recipe *recipe, struct ws_err *err)
+{
+	struct ws_document document;
+	return ws_document_read(path, "recipe", a, &document, err)
+		&& ws_recipe_parse(document.doc, document.folder, a, recipe, err);
+}

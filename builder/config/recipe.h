@@ -1,0 +1,22 @@
+/**
+ * recipe.h - a recipe file into model/recipe.h
+ *
+ * Keys: recipes/README.md. Which recipes there are: recipes.h.
+ */
+#ifndef WS_CONFIG_RECIPE_H
+#define WS_CONFIG_RECIPE_H
+
+#include "base/json.h"
+#include "model/recipe.h"
+
+/**
+ * From a document, whose texts it borrows; @a doc must live as long. Patches and local sources
+ * are looked for in @a folder; a patch that is not there or has another sha256 is a mistake.
+ */
+bool ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
+	struct ws_recipe *recipe, struct ws_err *err);
+
+bool ws_recipe_read(
+	const char *path, struct ws_arena *a, struct ws_recipe *recipe, struct ws_err *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* recipe_extension.c - extension modules: sources, flags, changes for some points. Whether the
+ * files exist is seen when the sources are there. */
+#include "config/condition.h"
+#include "config/recipe_parts.h"
+#include "config/values.h"
+#include "model/recipe.h"
+
+#include <string.h>
+
+/* A file that a compiler takes, by its ending. */
+static bool
+check_source(struct ws_reader *r, const struct ws_json *value, const char *path)
+{
+	static const char *const endings[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
+	for (size_t i = 0; i < WS_LEN(endings); i++) {
+		if (ws_ends_with(path, endings[i])) {
+			return true;
+		}
+	}
+	ws_json_err(r->doc, value, r->err, "'%s' is no source that is compiled", path);
+	return ws_err_cure(r->err, "they end in .cu, .cpp, .cc, .cxx or .c; headers go by 'include'");
+}
+
+static bool
+read_source_path(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char **path = into;
+	if (!ws_type_inside.read(r, value, path)) {
+		return false;
+	}
+	if (strpbrk(*path, "*?")) {
+		ws_json_err(r->doc, value, r->err, "'%s' is a pattern", *path);
+		return ws_err_cure(r->err, "write {\"glob\": \"%s\", \"count\": N}", *path);
+	}
+	return check_source(r, value, *path);
+}
+
+static bool
+read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char **glob = into;
+	if (!ws_type_inside.read(r, value, glob)) {
+		return false;
+	}
+	const char *first = strpbrk(*glob, "*?");
+	if (!first || strchr(first, '/')) {
+		ws_json_err(r->doc, value, r->err, "'%s' is no pattern within one folder", *glob);
+		return ws_err_cure(r->err, "'*' and '?' stand in the file name: \"csrc/kernels/*.cu\"");
+	}
+	return check_source(r, value, *glob);
+}
+
+static const struct ws_type type_source_path =
+	WS_VALUES(char *, "a path", "paths", read_source_path);
+static const struct ws_type type_glob = WS_VALUES(char *, "a pattern", "patterns", read_glob);
+
+static const struct ws_field glob_fields[] = {
+	{WS_ONE(struct ws_source_list, glob, "glob", type_glob), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_list, expected, "count", ws_type_number), .flags = WS_FIELD_REQUIRED,
+		.example = "80"},
+};
+static const struct ws_table glob_table = {"a pattern", glob_fields, WS_LEN(glob_fields)};
+
+static bool
+read_source_list(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_source_list *list = into;
+	if (value->kind == WS_JSON_OBJECT) {
+		return ws_object_read(r, value, &glob_table, list);
+	}
+	const char **path = WS_NEW(r->a, const char *);
+	list->paths = path;
+	list->path_count = 1;
+	return read_source_path(r, value, path);
+}
+
+/* What setup.py files pass and a recipe must not: something else decides it. */
+static const struct {
+	const char *start, *cure;
+} refused[] = {
+	{"-std=", "write \"cxx_std\": 17; a newer torch may ask for more"},
+	{"--std", "write \"cxx_std\": 17; a newer torch may ask for more"},
+	{"-gencode", "the matrix's 'arch' decides"},
+	{"--generate-code", "the matrix's 'arch' decides"},
+	{"-arch", "the matrix's 'arch' decides"},
+	{"--gpu-architecture", "the matrix's 'arch' decides"},
+	{"--threads", "leave it and its number out: architectures are compiled side by side anyway"},
+	{"-I", "write the folder into 'include'"},
+	{"-isystem", "write the folder into 'include'"},
+	{"-ccbin", "the host compiler is chosen for each toolkit"},
+	{"--compiler-bindir", "the host compiler is chosen for each toolkit"},
+	{"-D_GLIBCXX_USE_CXX11_ABI", "the torch release decides"},
+	{"-DTORCH_EXTENSION_NAME", "it follows from 'module'"},
+};
+
+static bool
+read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a compiler flag");
+	if (!text) {
+		return false;
+	}
+	for (size_t i = 0; i < WS_LEN(refused); i++) {
+		if (ws_starts_with(text, refused[i].start)) {
+			ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
+			return ws_err_cure(r->err, "%s", refused[i].cure);
+		}
+	}
+	const char *second = strstr(text, " -");
+	if (second) {
+		ws_json_err(r->doc, value, r->err, "'%s' is more than one word", text);
+		return ws_err_cure(
+			r->err, "write \"%.*s\", \"%s\"", (int)(second - text), text, second + 1);
+	}
+	*(const char **)into = text;
+	return true;
+}
+
+static const struct ws_type type_flag = WS_VALUES(char *, "a compiler flag", "strings", read_flag);
+
+#define FLAGS(owner, member, json_key) \
+	{ \
+		WS_MANY(owner, member, member##_count, json_key, type_flag), \
+			.flags = WS_FIELD_LIST, .example = "[\"-O3\", \"-DNDEBUG\"]" \
+	}
+
+static const struct ws_field override_fields[] = {
+	{WS_ONE(struct ws_override, when, "when", ws_type_condition), .flags = WS_FIELD_REQUIRED,
+		.example = "{\"cuda\": \">=13\"}"},
+	FLAGS(struct ws_override, add.cxx, "add_cxx_flags"),
+	FLAGS(struct ws_override, add.nvcc, "add_nvcc_flags"),
+	FLAGS(struct ws_override, add.link, "add_link_flags"),
+	{WS_MANY(struct ws_override, remove_flags, remove_flag_count, "remove_flags", ws_type_line),
+		.flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_override, add_sources, add_source_count, "add_sources", type_source_path),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+	{WS_MANY(
+		 struct ws_override, remove_sources, remove_source_count, "remove_sources", ws_type_inside),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+};
+static const struct ws_table override_table = {
+	"an override", override_fields, WS_LEN(override_fields)};
+
+static bool
+read_override(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	if (!ws_object_read(r, value, &override_table, into)) {
+		return false;
+	}
+	return value->count > 1 || ws_json_err(r->doc, value, r->err, "an override changes nothing");
+}
+
+static bool
+read_binding(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {"pybind", "torch-library", "stable-abi", "c-abi"};
+	if (!ws_text_of(r, value, "a kind of binding")) {
+		return false;
+	}
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		if (strcmp(value->text, words[i]) == 0) {
+			*(enum ws_binding *)into = (enum ws_binding)i;
+			return true;
+		}
+	}
+	ws_word_err(r, value, "kind of binding", words, WS_LEN(words));
+	return strcmp(value->text, "none") == 0
+		? ws_err_cure(r->err, "a package of Python files alone has no 'extensions'")
+		: false;
+}
+
+/* A dotted import name: identifiers of ASCII. */
+static bool
+read_module(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	const char *text = ws_text_of(r, value, "a module name");
+	if (!text) {
+		return false;
+	}
+	*(const char **)into = text;
+	for (const char *part = text;; part++) {
+		size_t len = strspn(part, letters);
+		if (len == 0 || (*part >= '0' && *part <= '9') || (part[len] && part[len] != '.')) {
+			ws_json_err(r->doc, value, r->err, "'%s' cannot be imported", text);
+			return ws_err_cure(r->err, "write a dotted module name, like \"demo._C\"");
+		}
+		part += len;
+		if (*part == '\0') {
+			return true;
+		}
+	}
+}
+
+static const struct ws_type type_source_list =
+	WS_VALUES(struct ws_source_list, "a path", "paths", read_source_list);
+static const struct ws_type type_override = WS_OBJECTS(struct ws_override, read_override);
+static const struct ws_type type_binding =
+	WS_VALUES(enum ws_binding, "a kind of binding", "kinds of binding", read_binding);
+static const struct ws_type type_module =
+	WS_VALUES(char *, "a module name", "module names", read_module);
+
+static const struct ws_field fields[] = {
+	{WS_ONE(struct ws_extension, module, "module", type_module), .flags = WS_FIELD_REQUIRED,
+		.example = "\"demo_cuda\""},
+	{WS_ONE(struct ws_extension, binding, "binding", type_binding), .flags = WS_FIELD_REQUIRED,
+		.example = "\"pybind\""},
+	{WS_MANY(struct ws_extension, sources, source_list_count, "sources", type_source_list),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED,
+		.example = "[\"csrc/demo.cpp\", {\"glob\": \"csrc/*.cu\", \"count\": 4}]"},
+	{WS_MANY(struct ws_extension, include, include_count, "include", ws_type_folder),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc\"]"},
+	FLAGS(struct ws_extension, flags.cxx, "cxx_flags"),
+	FLAGS(struct ws_extension, flags.nvcc, "nvcc_flags"),
+	FLAGS(struct ws_extension, flags.link, "link_flags"),
+	{WS_MANY(struct ws_extension, overrides, override_count, "overrides", type_override),
+		.flags = WS_FIELD_LIST},
+};
+static const struct ws_table table = {"an extension", fields, WS_LEN(fields)};
+
+const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);

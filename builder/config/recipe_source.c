@@ -1,0 +1,119 @@
+/* recipe_source.c - where a recipe's sources come from, and patches to them. Fetching is fetch/. */
+#include "base/fs.h"
+#include "config/condition.h"
+#include "config/recipe_parts.h"
+#include "config/values.h"
+#include "model/recipe.h"
+
+#include <string.h>
+
+/* A file name of the index: no folders, an ending of source distributions (PEP 625, PEP 517). */
+static bool
+read_sdist(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a file name");
+	if (!text) {
+		return false;
+	}
+	if (strchr(text, '/') || (!ws_ends_with(text, ".tar.gz") && !ws_ends_with(text, ".zip"))) {
+		ws_json_err(r->doc, value, r->err, "'%s' is no source distribution", text);
+		return ws_err_cure(r->err, "write its file name on the index: \"demo-1.0.tar.gz\"");
+	}
+	*(const char **)into = text;
+	return true;
+}
+
+static const struct ws_type type_sdist = WS_VALUES(char *, "a file name", "file names", read_sdist);
+
+static const struct ws_field sdist_fields[] = {
+	{WS_ONE(struct ws_source_spec, file, "sdist", type_sdist), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, package, "package", ws_type_package)},
+	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
+};
+
+static const struct ws_field git_fields[] = {
+	{WS_ONE(struct ws_source_spec, url, "git", ws_type_url), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, commit, "commit", ws_type_commit), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, tree, "tree", ws_type_commit)},
+	{WS_MANY(struct ws_source_spec, submodules, submodule_count, "submodules", ws_type_inside),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc/cutlass\"]"},
+};
+
+static const struct ws_field archive_fields[] = {
+	{WS_ONE(struct ws_source_spec, url, "archive", ws_type_url), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
+};
+
+static const struct ws_field folder_fields[] = {
+	{WS_ONE(struct ws_source_spec, path, "folder", ws_type_path), .flags = WS_FIELD_REQUIRED},
+};
+
+/* The key that says which kind of source it is, and what else goes with it. */
+static const struct {
+	const char *key;
+	enum ws_source_kind kind;
+	struct ws_table table;
+} kinds[] = {
+	{"sdist", WS_SOURCE_SDIST, {"an sdist", sdist_fields, WS_LEN(sdist_fields)}},
+	{"git", WS_SOURCE_GIT, {"a git source", git_fields, WS_LEN(git_fields)}},
+	{"archive", WS_SOURCE_ARCHIVE, {"an archive", archive_fields, WS_LEN(archive_fields)}},
+	{"folder", WS_SOURCE_FOLDER, {"a local folder", folder_fields, WS_LEN(folder_fields)}},
+};
+
+static bool
+read_source(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_source_spec *source = into;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object")) {
+		return false;
+	}
+	for (size_t i = 0; i < WS_LEN(kinds); i++) {
+		if (ws_json_find(value, kinds[i].key)) {
+			source->kind = kinds[i].kind;
+			return ws_object_read(r, value, &kinds[i].table, source);
+		}
+	}
+	ws_json_err(r->doc, value, r->err, "a source needs 'sdist', 'git', 'archive' or 'folder'");
+	return ws_err_cure(r->err, "like this: {\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}");
+}
+
+static const struct ws_field patch_fields[] = {
+	{WS_ONE(struct ws_patch, file, "file", ws_type_inside), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_patch, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_patch, when, "when", ws_type_condition)},
+};
+static const struct ws_table patch_table = {"a patch", patch_fields, WS_LEN(patch_fields)};
+
+/* The file is there and is the one that was meant. */
+static bool
+check_patch(struct ws_reader *r, const struct ws_json *value, const struct ws_patch *patch)
+{
+	struct ws_digest digest;
+	if (!ws_digest_file(patch->file, &digest, NULL, r->err)) {
+		return ws_json_err(
+			r->doc, ws_json_find(value, "file"), r->err, "cannot read the patch '%s'", patch->file);
+	}
+	if (!ws_digest_is(&digest, patch->sha256)) {
+		ws_json_err(r->doc, ws_json_find(value, "sha256"), r->err,
+			"the patch has another sha256 than this");
+		return ws_err_cure(r->err, "'%s' has %s", patch->file, digest.hex);
+	}
+	return true;
+}
+
+static bool
+read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_patch *patch = into;
+	patch->when = WS_CONDITION_ANY;
+	if (!ws_object_read(r, value, &patch_table, patch)) {
+		return false;
+	}
+	patch->file = ws_path_join(r->a, r->folder, patch->file, NULL);
+	return check_patch(r, value, patch);
+}
+
+const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
+const struct ws_type ws_type_patch = WS_OBJECTS(struct ws_patch, read_patch);

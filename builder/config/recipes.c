@@ -1,0 +1,194 @@
+/* recipes.c - listing folders and looking a recipe up. Reading one is recipe.c's. */
+#include "config/recipes.h"
+
+#include "base/fs.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "config/document.h"
+#include "config/recipe.h"
+#include "model/tag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A file that was found, and in which of the folders: earlier ones win. */
+struct found {
+	struct ws_recipe_file file;
+	size_t rank;
+};
+
+struct search {
+	struct ws_arena *a;
+	size_t rank;
+	WS_VEC(struct found) found;
+};
+
+/* Files that are not named like a version are not recipes. */
+static void
+look_into_package(struct search *s, const char *folder, const char *package)
+{
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		struct ws_version version;
+		size_t len = strlen(entry->d_name);
+		if (len <= 5 || !ws_ends_with(entry->d_name, ".json")
+			|| !ws_version_parse(ws_arena_copy(s->a, entry->d_name, len - 5), s->a, &version)) {
+			continue;
+		}
+		*ws_vec_push(&s->found, s->a) = (struct found){
+			.file.name = ws_package_normal(package, s->a),
+			.file.version = version,
+			.file.path = ws_path_join(s->a, folder, entry->d_name, NULL),
+			.rank = s->rank,
+		};
+	}
+}
+
+static bool
+look_into_folder(struct search *s, const char *folder, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	if (!dir) {
+		ws_err_sys(err, WS_ERR_CONFIG, "cannot look for recipes in '%s'", folder);
+		return ws_err_cure(err, "recipes lie there as PACKAGE/VERSION.json");
+	}
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] != '.') {
+			look_into_package(s, ws_path_join(s->a, folder, entry->d_name, NULL), entry->d_name);
+		}
+	}
+	return true;
+}
+
+static int
+cmp_files(const struct ws_recipe_file *x, const struct ws_recipe_file *y)
+{
+	int order = strcmp(x->name, y->name);
+	return order ? order : ws_version_cmp(&x->version, &y->version);
+}
+
+static int
+cmp_found(const void *x, const void *y)
+{
+	const struct found *one = x, *two = y;
+	int order = cmp_files(&one->file, &two->file);
+	if (order == 0) {
+		order = (one->rank > two->rank) - (one->rank < two->rank);
+	}
+	return order ? order : strcmp(one->file.path, two->file.path);
+}
+
+bool
+ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
+	struct ws_recipe_shelf *shelf, struct ws_err *err)
+{
+	struct search s = {.a = a};
+	for (; s.rank < count; s.rank++) {
+		if (!look_into_folder(&s, folders[s.rank], err)) {
+			return false;
+		}
+	}
+	if (s.found.len > 0) {
+		qsort(s.found.at, s.found.len, sizeof(*s.found.at), cmp_found);
+	}
+	struct ws_recipe_file *files = WS_NEW_N(a, struct ws_recipe_file, s.found.len);
+	*shelf = (struct ws_recipe_shelf){.files = files, .folders = folders, .folder_count = count};
+	for (size_t i = 0; i < s.found.len; i++) {
+		const struct ws_recipe_file *file = &s.found.at[i].file;
+		if (shelf->count == 0 || cmp_files(&files[shelf->count - 1], file) != 0) {
+			files[shelf->count++] = *file;
+		}
+	}
+	return true;
+}
+
+/* "a, b, c" of the versions of @a name, or of all names once when @a name is NULL. */
+static const char *
+list_words(const struct ws_recipe_shelf *shelf, const char *name, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *last = "";
+	for (size_t i = 0; i < shelf->count; i++) {
+		const struct ws_recipe_file *file = &shelf->files[i];
+		const char *word = name ? file->version.text : file->name;
+		if ((name && strcmp(file->name, name) != 0) || (!name && strcmp(word, last) == 0)) {
+			continue;
+		}
+		ws_buf_printf(&b, "%s%s", b.len > 0 ? ", " : "", word);
+		last = word;
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static bool
+fail_version(const struct ws_recipe_shelf *shelf, const char *name,
+	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
+	return ws_err_cure(err, "there are: %s", list_words(shelf, name, a));
+}
+
+static bool
+fail_name(
+	const struct ws_recipe_shelf *shelf, const char *name, struct ws_arena *a, struct ws_err *err)
+{
+	const char **names = WS_NEW_N(a, const char *, shelf->count);
+	for (size_t i = 0; i < shelf->count; i++) {
+		names[i] = shelf->files[i].name;
+	}
+	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s'", name);
+	const char *near = ws_suggest(name, names, shelf->count);
+	if (near) {
+		ws_err_cure(err, "did you mean \"%s\"?", near);
+	}
+	if (shelf->count > 0) {
+		ws_err_cure(err, "there are: %s", list_words(shelf, NULL, a));
+	}
+	for (size_t i = 0; i < shelf->folder_count; i++) {
+		ws_err_cure(err, "searched in %s", shelf->folders[i]);
+	}
+	return false;
+}
+
+/* Reads the file, and checks that it is what its path says. */
+static bool
+read_file(const struct ws_recipe_file *file, struct ws_arena *a, struct ws_recipe *recipe,
+	struct ws_err *err)
+{
+	struct ws_document document;
+	if (!ws_document_read(file->path, "recipe", a, &document, err)
+		|| !ws_recipe_parse(document.doc, document.folder, a, recipe, err)) {
+		return false;
+	}
+	const struct ws_json *root = document.doc->root;
+	if (strcmp(recipe->name, file->name) != 0) {
+		return ws_json_err(document.doc, ws_json_find(root, "name"), err,
+			"this recipe lies in the folder of '%s'", file->name);
+	}
+	if (ws_version_cmp(&recipe->version, &file->version) != 0) {
+		return ws_json_err(document.doc, ws_json_find(root, "version"), err,
+			"this recipe's file is named for version %s", file->version.text);
+	}
+	return true;
+}
+
+bool
+ws_recipe_find(const struct ws_recipe_shelf *shelf, const char *name,
+	const struct ws_version *version, struct ws_arena *a, struct ws_recipe *recipe,
+	struct ws_err *err)
+{
+	bool known = false;
+	for (size_t i = 0; i < shelf->count; i++) {
+		const struct ws_recipe_file *file = &shelf->files[i];
+		if (strcmp(file->name, name) != 0) {
+			continue;
+		}
+		known = true;
+		if (ws_version_cmp(&file->version, version) == 0) {
+			return read_file(file, a, recipe, err);
+		}
+	}
+	return known ? fail_version(shelf, name, version, a, err) : fail_name(shelf, name, a, err);
+}

@@ -1,0 +1,66 @@
+/* user.c - the table of the user's configuration. */
+#include "config/user.h"
+
+#include "base/fs.h"
+#include "config/document.h"
+#include "config/indexes.h"
+#include "config/policy.h"
+#include "config/values.h"
+
+#include <stdlib.h>
+
+/* What the table fills; the list of indexes is taken apart afterwards. */
+struct written {
+	struct ws_user_config config;
+	struct ws_index_list indexes;
+};
+
+static const struct ws_field fields[] = {
+	{.key = "$schema", .type = &ws_type_ignored},
+	{WS_ONE(struct written, config.store, "store", ws_type_path)},
+	{WS_ONE(struct written, indexes, "indexes", ws_type_indexes)},
+	{WS_ONE(struct written, config.debian_mirror, "debian_mirror", ws_type_url)},
+	{WS_MANY(struct written, config.recipes, config.recipe_count, "recipes", ws_type_path),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/recipes\"]"},
+	{WS_ONE(struct written, config.policy, "policy", ws_type_policy)},
+};
+static const struct ws_table table = {"the configuration", fields, WS_LEN(fields)};
+
+const char *
+ws_user_config_path(struct ws_arena *a)
+{
+	/* XDG Base Directory Specification: relative values are to be ignored. */
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (config && config[0] == '/') {
+		return ws_path_join(a, config, "wheelsmith/config.json", NULL);
+	}
+	return home ? ws_path_join(a, home, ".config/wheelsmith/config.json", NULL) : NULL;
+}
+
+bool
+ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
+	struct ws_user_config *config, struct ws_err *err)
+{
+	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
+	struct written written = {.config.path = doc->name};
+	if (!ws_object_read(&r, doc->root, &table, &written)) {
+		return false;
+	}
+	*config = written.config;
+	config->indexes = written.indexes.at;
+	config->index_count = written.indexes.count;
+	return true;
+}
+
+bool
+ws_user_config_read(
+	const char *path, struct ws_arena *a, struct ws_user_config *config, struct ws_err *err)
+{
+	struct ws_document document;
+	*config = (struct ws_user_config){0};
+	if (!path || !ws_fs_exists(path)) {
+		return true;
+	}
+	return ws_document_read(path, "configuration", a, &document, err)
+		&& ws_user_config_parse(document.doc, document.folder, a, config, err);
+}

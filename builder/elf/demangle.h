@@ -1,0 +1,26 @@
+/**
+ * demangle.h - C++ names as people read them
+ *
+ * Names come from files of unknown origin. A crafted one of a hundred bytes can ask for gigabytes
+ * of text, and nothing in libstdc++ stops it: judge such files where DESIGN puts them, in a child
+ * process with its own memory limit and deadline.
+ */
+#ifndef WS_ELF_DEMANGLE_H
+#define WS_ELF_DEMANGLE_H
+
+#include "base/arena.h"
+
+/**
+ * As libstdc++ writes it: "c10::Error::Error(c10::SourceLocation, std::string)". The name itself
+ * when it is no mangled one or is longer than 8192 bytes (torch's longest have 1,995).
+ */
+const char *ws_demangle(const char *name, struct ws_arena *a);
+
+/**
+ * Shortened for messages: default template arguments that the standard library adds are left out
+ * and strings have their short names, so that "std::__cxx11::string" and "std::string" (the two
+ * ABIs) stay apart.
+ */
+const char *ws_demangle_short(const char *name, struct ws_arena *a);
+
+#endif

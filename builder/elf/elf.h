@@ -1,0 +1,102 @@
+/**
+ * elf.h - one ELF file of unknown origin: what it needs, what it exports, its sections
+ *
+ * ELF64, little endian, x86-64, shared objects and executables. The file is mapped, never copied:
+ * of a library of 450 MB only the pages that are looked at become resident. Every text that is
+ * handed out lies in the mapping and lives until ws_elf_close. Judging what was read is verify's.
+ *
+ * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h.
+ */
+#ifndef WS_ELF_ELF_H
+#define WS_ELF_ELF_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+/** A version that the file asks of another library, or defines itself. */
+struct ws_elf_version {
+	const char *library; /**< whose it is: "libc.so.6"; NULL: this file defines it */
+	const char *name;    /**< "GLIBC_2.14" */
+	unsigned index;      /**< as in .gnu.version, at least 2 */
+	bool weak;           /**< the loader only warns when it is missing (VER_FLG_WEAK) */
+};
+
+struct ws_elf {
+	const char *path;          /**< for messages */
+	uint64_t size;             /**< bytes */
+	const char *soname;        /**< DT_SONAME; NULL when there is none */
+	const char *rpath;         /**< DT_RPATH; NULL when there is none */
+	const char *runpath;       /**< DT_RUNPATH; NULL when there is none */
+	const char *const *needed; /**< DT_NEEDED, in order */
+	size_t needed_count;
+	const struct ws_elf_version *versions; /**< in the order of the file, needed ones first */
+	size_t version_count;
+	size_t symbol_count; /**< entries of .dynsym, the null entry included */
+};
+
+enum ws_elf_binding {
+	WS_ELF_GLOBAL,
+	WS_ELF_WEAK,
+	WS_ELF_UNIQUE, /**< STB_GNU_UNIQUE: one of it in a process */
+};
+
+enum ws_elf_type {
+	WS_ELF_NOTYPE, /**< most undefined symbols */
+	WS_ELF_FUNC,
+	WS_ELF_OBJECT,
+	WS_ELF_TLS,
+	WS_ELF_IFUNC, /**< STT_GNU_IFUNC: a function chosen when it is loaded */
+};
+
+/** One dynamic symbol. Borrowed from the mapping. */
+struct ws_elf_symbol {
+	const char *name; /**< never "" */
+	bool defined;     /**< this file exports it; else it wants it */
+	enum ws_elf_binding binding;
+	enum ws_elf_type type;
+	const struct ws_elf_version *version; /**< NULL when it has none */
+};
+
+/**
+ * Opens and checks a file. It must not shrink while it is open (SIGBUS). WS_ERR_IO when it cannot
+ * be read, WS_ERR_FETCH when it is something else or malformed. Texts of the struct itself live
+ * in @a a.
+ */
+struct ws_elf *ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err);
+
+/** As ws_elf_open, of @a len bytes that the caller keeps until ws_elf_close. */
+struct ws_elf *ws_elf_open_bytes(
+	const char *name, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err);
+
+/** NULL is fine. */
+void ws_elf_close(struct ws_elf *elf);
+
+/**
+ * The next global, weak or unique symbol at or after *@a at, which moves past it; false at the
+ * end. Loop: `for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);)`. Symbols whose name
+ * lies outside the string table are passed over.
+ */
+bool ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *symbol);
+
+/** The bytes of the first section of that name; empty (s NULL) when it has none in the file. */
+struct ws_str ws_elf_section(const struct ws_elf *elf, const char *name);
+
+/** True when it exports a symbol that begins with @a prefix. Reads all of .dynsym. */
+bool ws_elf_exports_prefix(const struct ws_elf *elf, const char *prefix);
+
+/** What others name it by: DT_SONAME, else the last part of the path. */
+const char *ws_elf_library_name(const struct ws_elf *elf);
+
+static inline void
+ws_auto_elf(struct ws_elf *const *elf)
+{
+	ws_elf_close(*elf);
+}
+
+/** `WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(...)`. */
+#define WS_AUTO_ELF __attribute__((cleanup(ws_auto_elf)))
+
+#endif

@@ -1,0 +1,79 @@
+/**
+ * exports.h - what one torch release exports: reading its list
+ *
+ * One file a release (matrix/facts/exports/torch-V.zst) answers for libraries that are not here,
+ * 1 to 2 GB of them. It is read from front to back, never kept: who asks holds the names he asks
+ * for. Names in anonymous namespaces are left out. Making a list: exports_make.h.
+ *
+ * The text inside the zstd frame, one item a line, in this order:
+ *
+ *     wheelsmith.exports/1
+ *     torch 2.5.1
+ *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl    each wheel it was made from
+ *     python cp311                                           each tag that has a block of its own
+ *     library libc10.so                                      DT_SONAME; blocks sorted by name
+ *     needed libc.so.6                                       DT_NEEDED, in order
+ *     names 1529                                             so many lines follow, sorted by bytes
+ *     12<TAB>suffix                                          12 bytes of the name before, then this
+ *     tls 3                                                  the same for thread-local variables
+ *     library libtorch_python.so                             what all Pythons have in common
+ *     library libtorch_python.so cp311                       what is in this one besides
+ *     internals __pybind11_internals_v4_...__                pybind11's id in that library
+ *     end
+ */
+#ifndef WS_ELF_EXPORTS_H
+#define WS_ELF_EXPORTS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+#define WS_EXPORTS_SCHEMA "wheelsmith.exports/1"
+
+struct ws_exports {
+	const char *release;       /**< "2.5.1" */
+	const char *const *wheels; /**< file names of the wheels it was made from */
+	size_t wheel_count;
+	const char *const *pythons; /**< "cp311", "cp313t": tags that libtorch_python.so is known for */
+	size_t python_count;
+};
+
+enum ws_export_kind {
+	WS_EXPORT_NAME,      /**< text: an exported function or object */
+	WS_EXPORT_TLS,       /**< text: an exported thread-local variable */
+	WS_EXPORT_NEEDED,    /**< text: DT_NEEDED of the library */
+	WS_EXPORT_INTERNALS, /**< text: pybind11's internals id */
+	WS_EXPORT_END,       /**< nothing follows */
+};
+
+/** One line. Borrowed until the next one is read. */
+struct ws_export {
+	enum ws_export_kind kind;
+	const char *library; /**< whose: "libtorch_cpu.so" */
+	const char *text;
+};
+
+/**
+ * Opens a list as the Python with ABI tag @a python ("cp311") sees it; NULL: only what all
+ * Pythons have in common. A tag that the list does not know is WS_ERR_UNKNOWN.
+ */
+struct ws_exports *ws_exports_open(
+	const char *path, const char *python, struct ws_arena *a, struct ws_err *err);
+
+/** The next line; its kind is WS_EXPORT_END after the last. A damaged list is WS_ERR_IO. */
+bool ws_exports_next(struct ws_exports *list, struct ws_export *line, struct ws_err *err);
+
+/** NULL is fine. */
+void ws_exports_close(struct ws_exports *list);
+
+static inline void
+ws_auto_exports(struct ws_exports *const *list)
+{
+	ws_exports_close(*list);
+}
+
+/** `WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(...)`. */
+#define WS_AUTO_EXPORTS __attribute__((cleanup(ws_auto_exports)))
+
+#endif

@@ -1,0 +1,372 @@
+/* exports_make.c - sorts names, shares prefixes, splits off what only some Pythons have. */
+#include "elf/exports_make.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "elf/exports.h"
+#include "elf/torch_abi.h"
+#include "elf/zst.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct name {
+	const char *text;
+	bool tls;
+	size_t owner; /* which of several libraries of one name */
+};
+
+/* One library as one Python has it, or as all have it. */
+struct library {
+	const char *soname;
+	const char *python;    /* NULL: the same for all */
+	const char *internals; /* NULL: none */
+	const char *const *needed;
+	size_t needed_count;
+	const struct name *names; /* of a Python's own only; those of the others are in text */
+	size_t name_count;
+	const char *text; /* the names as lines; NULL for a Python's own */
+};
+
+struct ws_exports_maker {
+	struct ws_arena *a;
+	const char *release;
+	WS_VEC(const char *) wheels;
+	WS_VEC(struct library) libraries;
+};
+
+struct names {
+	WS_VEC(struct name) list;
+};
+
+struct ws_exports_maker *
+ws_exports_begin(const char *release, struct ws_arena *a)
+{
+	struct ws_exports_maker *maker = WS_NEW(a, struct ws_exports_maker);
+	maker->a = a;
+	maker->release = ws_arena_strdup(a, release);
+	return maker;
+}
+
+void
+ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename)
+{
+	*ws_vec_push(&maker->wheels, maker->a) = ws_arena_strdup(maker->a, filename);
+}
+
+/* By kind, then bytes, then owner. */
+static int
+by_name(const void *x, const void *y)
+{
+	const struct name *p = x, *q = y;
+	if (p->tls != q->tls) {
+		return p->tls ? 1 : -1;
+	}
+	int order = strcmp(p->text, q->text);
+	if (order != 0) {
+		return order;
+	}
+	return p->owner < q->owner ? -1 : p->owner > q->owner;
+}
+
+/* Sorts and leaves one of those that are equal (symbols of two versions have one name). */
+static void
+sort_names(struct names *names)
+{
+	if (names->list.len == 0) {
+		return;
+	}
+	qsort(names->list.at, names->list.len, sizeof(struct name), by_name);
+	size_t kept = 1;
+	for (size_t i = 1; i < names->list.len; i++) {
+		if (by_name(&names->list.at[kept - 1], &names->list.at[i]) != 0) {
+			names->list.at[kept++] = names->list.at[i];
+		}
+	}
+	names->list.len = kept;
+}
+
+/* The lines of one kind; @names are sorted and of that kind only. */
+static void
+put_kind(struct ws_buf *out, const char *kind, const struct name *names, size_t count)
+{
+	if (count == 0) {
+		return;
+	}
+	ws_buf_printf(out, "%s %zu\n", kind, count);
+	const char *before = "";
+	for (size_t i = 0; i < count; i++) {
+		size_t shared = 0;
+		while (before[shared] && before[shared] == names[i].text[shared]) {
+			shared++;
+		}
+		ws_buf_printf(out, "%zu\t%s\n", shared, names[i].text + shared);
+		before = names[i].text;
+	}
+}
+
+static void
+put_names(struct ws_buf *out, const struct name *names, size_t count)
+{
+	size_t plain = 0;
+	while (plain < count && !names[plain].tls) {
+		plain++;
+	}
+	put_kind(out, "names", names, plain);
+	put_kind(out, "tls", names + plain, count - plain);
+}
+
+/* Nobody else can name what is in an anonymous namespace, and nvcc's names for it differ from
+ * wheel to wheel: without them the lists of libtorch_cuda of all Pythons are equal (measured on
+ * 2.5.1, 2.8.0 and 2.11.0). */
+static bool
+is_listed(const struct ws_elf_symbol *symbol)
+{
+	return symbol->defined && !strstr(symbol->name, "_GLOBAL__N_")
+		&& !strpbrk(symbol->name, "\n\t");
+}
+
+static void
+gather(const struct ws_elf *elf, struct names *names, struct ws_arena *a)
+{
+	struct ws_elf_symbol symbol;
+	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
+		if (is_listed(&symbol)) {
+			*ws_vec_push(&names->list, a) =
+				(struct name){.text = symbol.name, .tls = symbol.type == WS_ELF_TLS};
+		}
+	}
+	sort_names(names);
+}
+
+static const char *const *
+copy_texts(const char *const *texts, size_t count, struct ws_arena *a)
+{
+	const char **copies = WS_NEW_N(a, const char *, count);
+	for (size_t i = 0; i < count; i++) {
+		copies[i] = ws_arena_strdup(a, texts[i]);
+	}
+	return copies;
+}
+
+static void
+keep_names(struct library *library, const struct names *names, struct ws_arena *a)
+{
+	struct name *kept = WS_NEW_N(a, struct name, names->list.len);
+	for (size_t i = 0; i < names->list.len; i++) {
+		kept[i] = names->list.at[i];
+		kept[i].text = ws_arena_strdup(a, names->list.at[i].text);
+	}
+	library->names = kept;
+	library->name_count = names->list.len;
+}
+
+static bool
+is_known(const struct ws_exports_maker *maker, const char *soname, const char *python)
+{
+	for (size_t i = 0; i < maker->libraries.len; i++) {
+		const struct library *other = &maker->libraries.at[i];
+		if (ws_same(other->soname, soname)
+			&& (!python || !other->python || ws_same(other->python, python))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, const char *python,
+	struct ws_err *err)
+{
+	if (!elf->soname) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no name of its own (SONAME)", elf->path);
+	}
+	if (is_known(maker, elf->soname, python)) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' was added before", elf->path);
+	}
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	struct names names = {0};
+	gather(elf, &names, scratch);
+	struct ws_arena *a = maker->a;
+	struct library *library = ws_vec_push(&maker->libraries, a);
+	*library = (struct library){
+		.soname = ws_arena_strdup(a, elf->soname),
+		.python = ws_arena_strdup(a, python),
+		.internals = python ? ws_pybind11_internals(elf, a) : NULL,
+		.needed = copy_texts(elf->needed, elf->needed_count, a),
+		.needed_count = elf->needed_count,
+	};
+	if (python) {
+		keep_names(library, &names, a);
+		return true;
+	}
+	WS_AUTO_BUF struct ws_buf text = {0};
+	put_names(&text, names.list.at, names.list.len);
+	library->text = ws_buf_copy(&text, a);
+	return true;
+}
+
+/* By name, then Python: cp39, cp310, cp313, cp313t, cp314. */
+static int
+by_soname(const void *x, const void *y)
+{
+	const struct library *p = *(const struct library *const *)x;
+	const struct library *q = *(const struct library *const *)y;
+	int order = strcmp(p->soname, q->soname);
+	return order ? order : strverscmp(p->python ? p->python : "", q->python ? q->python : "");
+}
+
+static bool
+same_needed(const struct library *x, const struct library *y)
+{
+	if (x->needed_count != y->needed_count) {
+		return false;
+	}
+	for (size_t i = 0; i < x->needed_count; i++) {
+		if (strcmp(x->needed[i], y->needed[i]) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+put_needed(struct ws_buf *out, const struct library *library)
+{
+	for (size_t i = 0; i < library->needed_count; i++) {
+		ws_buf_printf(out, "needed %s\n", library->needed[i]);
+	}
+}
+
+/* Splits @all, sorted, into the names that each of @count owners has and those of @owner only. */
+static void
+split_names(const struct names *all, size_t count, size_t owner, struct names *common,
+	struct names *own, struct ws_arena *a)
+{
+	for (size_t i = 0, next; i < all->list.len; i = next) {
+		const struct name *first = &all->list.at[i];
+		bool mine = false;
+		for (next = i; next < all->list.len && all->list.at[next].tls == first->tls
+			 && strcmp(all->list.at[next].text, first->text) == 0;
+			 next++) {
+			mine |= all->list.at[next].owner == owner;
+		}
+		if (next - i == count) {
+			*ws_vec_push(&common->list, a) = *first;
+		} else if (mine) {
+			*ws_vec_push(&own->list, a) = *first;
+		}
+	}
+}
+
+/* A library that each Python has its own of: what all share, then what each has besides. */
+static void
+put_family(struct ws_buf *out, const struct library *const *family, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct names all = {0};
+	bool needs_differ = false;
+	for (size_t i = 0; i < count; i++) {
+		needs_differ |= !same_needed(family[0], family[i]);
+		for (size_t j = 0; j < family[i]->name_count; j++) {
+			struct name *name = ws_vec_push(&all.list, a);
+			*name = family[i]->names[j];
+			name->owner = i;
+		}
+	}
+	sort_names(&all);
+	for (size_t i = 0; i < count; i++) {
+		struct names common = {0}, own = {0};
+		split_names(&all, count, i, &common, &own, a);
+		if (i == 0) {
+			ws_buf_printf(out, "library %s\n", family[0]->soname);
+			if (!needs_differ) {
+				put_needed(out, family[0]);
+			}
+			put_names(out, common.list.at, common.list.len);
+		}
+		ws_buf_printf(out, "library %s %s\n", family[i]->soname, family[i]->python);
+		if (family[i]->internals) {
+			ws_buf_printf(out, "internals %s\n", family[i]->internals);
+		}
+		if (needs_differ) {
+			put_needed(out, family[i]);
+		}
+		put_names(out, own.list.at, own.list.len);
+	}
+}
+
+static int
+by_version(const void *x, const void *y)
+{
+	return strverscmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* One line for each text, as strverscmp orders them, none twice. */
+static void
+put_sorted(struct ws_buf *out, const char *word, const char **texts, size_t count)
+{
+	if (count > 0) {
+		qsort(texts, count, sizeof(texts[0]), by_version);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || !ws_same(texts[i], texts[i - 1])) {
+			ws_buf_printf(out, "%s %s\n", word, texts[i]);
+		}
+	}
+}
+
+static void
+put_head(struct ws_buf *out, const struct ws_exports_maker *maker, struct ws_arena *a)
+{
+	ws_buf_printf(out, "%s\ntorch %s\n", WS_EXPORTS_SCHEMA, maker->release);
+	WS_VEC(const char *) wheels = {0}, pythons = {0};
+	for (size_t i = 0; i < maker->wheels.len; i++) {
+		*ws_vec_push(&wheels, a) = maker->wheels.at[i];
+	}
+	for (size_t i = 0; i < maker->libraries.len; i++) {
+		if (maker->libraries.at[i].python) {
+			*ws_vec_push(&pythons, a) = maker->libraries.at[i].python;
+		}
+	}
+	put_sorted(out, "wheel", wheels.at, wheels.len);
+	put_sorted(out, "python", pythons.at, pythons.len);
+}
+
+void
+ws_exports_text(const struct ws_exports_maker *maker, struct ws_buf *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	size_t count = maker->libraries.len;
+	const struct library **sorted = WS_NEW_N(a, const struct library *, count);
+	for (size_t i = 0; i < count; i++) {
+		sorted[i] = &maker->libraries.at[i];
+	}
+	if (count > 0) {
+		qsort(sorted, count, sizeof(sorted[0]), by_soname);
+	}
+	put_head(out, maker, a);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i + 1; next < count && ws_same(sorted[i]->soname, sorted[next]->soname);) {
+			next++;
+		}
+		if (sorted[i]->python) {
+			put_family(out, sorted + i, next - i);
+			continue;
+		}
+		ws_buf_printf(out, "library %s\n", sorted[i]->soname);
+		put_needed(out, sorted[i]);
+		ws_buf_puts(out, sorted[i]->text);
+	}
+	ws_buf_puts(out, "end\n");
+}
+
+bool
+ws_exports_write(const struct ws_exports_maker *maker, const char *path, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_BUF struct ws_buf packed = {0};
+	ws_exports_text(maker, &text);
+	return ws_zst_pack(ws_buf_str(&text), &packed, err)
+		&& ws_fs_write_atomic(path, packed.data, packed.len, 0644, err);
+}

@@ -1,0 +1,31 @@
+/**
+ * zst.h - one zstd frame, packed at once, unpacked as a stream
+ *
+ * The only door to libzstd. What a frame says about its size is not believed: the caller stops
+ * reading when it has had enough.
+ */
+#ifndef WS_ELF_ZST_H
+#define WS_ELF_ZST_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/** Appends @a bytes, packed at level 19 with a content checksum, to @a out. */
+bool ws_zst_pack(struct ws_str bytes, struct ws_buf *out, struct ws_err *err);
+
+/** A file that is being unpacked. */
+struct ws_zst;
+
+/** NULL when it cannot be opened. A window over 8 MiB is refused when it is read. */
+struct ws_zst *ws_zst_open(const char *path, struct ws_arena *a, struct ws_err *err);
+
+/**
+ * Adds the next piece, up to 128 KiB, to @a out. At the end of the frame nothing is added; an
+ * unfinished or damaged frame is WS_ERR_IO.
+ */
+bool ws_zst_read(struct ws_zst *z, struct ws_buf *out, struct ws_err *err);
+
+/** Releases the file and the decoder. NULL is fine. */
+void ws_zst_close(struct ws_zst *z);
+
+#endif

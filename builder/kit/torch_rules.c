@@ -1,0 +1,50 @@
+/* torch_rules.c - the nearest release, and a kit filled from it. */
+#include "kit/torch_rules.h"
+
+static const struct ws_torch_release *
+nearest(const struct ws_facts *facts, const struct ws_version *version)
+{
+	const struct ws_torch_release *found = &facts->torch[0];
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		const struct ws_torch_release *release = &facts->torch[i];
+		if (ws_version_in_series(&release->version, version, 2)) {
+			return release;
+		}
+		if (ws_version_cmp(&release->version, version) < 0) {
+			found = release;
+		}
+	}
+	return found;
+}
+
+bool
+ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measured *m,
+	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err)
+{
+	struct ws_version public;
+	if (!ws_version_parse(m->version, a, &kit->version)
+		|| !ws_version_parse(kit->version.public_text, a, &public)) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "torch calls itself '%s', which is no version", m->version);
+	}
+	if (facts->torch_count == 0) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the facts list no torch release");
+	}
+	kit->name = ws_arena_printf(a, "torch-%s", public.text);
+	kit->cuda = m->cuda;
+	kit->cxx11abi = m->cxx11abi;
+	kit->pybind_compiler = m->pybind_compiler;
+	kit->pybind_stdlib = m->pybind_stdlib;
+	kit->pybind_build_abi = m->pybind_build_abi;
+	const struct ws_torch_release *release = ws_facts_torch(facts, &public);
+	kit->known = release != NULL;
+	kit->release = release ? *release : *nearest(facts, &public);
+	if (!kit->known) {
+		kit->release.version = public;
+		kit->release.standard = (struct ws_torch_variant){m->cuda, m->cxx11abi};
+		kit->release.others = NULL;
+		kit->release.other_count = 0;
+		kit->release.exports = NULL;
+	}
+	return true;
+}

@@ -1,0 +1,63 @@
+/**
+ * lock.h - the pin of everything that came from outside
+ *
+ * Plain data, read and written by config/lock.c as <matrix stem>.lock.json. Planning reads it to
+ * know what was built under which pins; building extends it; --locked refuses to.
+ */
+#ifndef WS_MODEL_LOCK_H
+#define WS_MODEL_LOCK_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+/** The sources of one recipe. */
+struct ws_pin_source {
+	const char *package, *version;
+	const char *how;    /**< "sdist", "git", "archive", "folder" */
+	const char *from;   /**< file name, URL, or path */
+	const char *sha256; /**< of the file; NULL for git and folders */
+	const char *commit; /**< git; else NULL */
+	const char *tree;   /**< digest of the tree, before patches */
+};
+
+/** A CUDA kit. */
+struct ws_pin_cuda {
+	const char *cuda;       /**< "12.4" */
+	const char *how;        /**< "host", "archive", "redist" */
+	const char *name;       /**< "cuda-12.4", or the toolkit's path on the host */
+	const char *digest;     /**< tree digest, or the fingerprint of a host toolkit */
+	const char *definition; /**< archive kits: sha256 of the definition file; else NULL */
+	/** Where Debian archives came from: "mirror" or "redist"; NULL when none was needed. */
+	const char *debian;
+};
+
+/** A torch release. */
+struct ws_pin_torch {
+	const char *version; /**< as the matrix says: "2.5.1", "2.5.1+cu121" */
+	const char *wheel;   /**< file name */
+	const char *sha256;  /**< the index's, of the whole wheel; "" when it gave none */
+	const char *record;  /**< sha256 of RECORD */
+	const char *tree;    /**< digest of the kit */
+	const char *cuda;    /**< what version.py says: "12.4" */
+	int cxx11abi;
+};
+
+struct ws_lock {
+	WS_VEC(struct ws_pin_source) sources;
+	WS_VEC(struct ws_pin_cuda) cuda;
+	WS_VEC(struct ws_pin_torch) torch;
+};
+
+const struct ws_pin_source *ws_lock_source(
+	const struct ws_lock *lock, const char *package, const char *version);
+const struct ws_pin_cuda *ws_lock_cuda(const struct ws_lock *lock, const char *cuda);
+const struct ws_pin_torch *ws_lock_torch(const struct ws_lock *lock, const char *version);
+
+/** Adds the pin, or replaces the one of the same name; true when anything changed. */
+bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a);
+bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);
+bool ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a);
+
+#endif

@@ -1,0 +1,267 @@
+/* status.c - see status.h. Draws at most ten times a second. */
+#include "report/status.h"
+
+#include "base/buf.h"
+#include "report/words.h"
+#include "sys/term.h"
+
+#include <string.h>
+
+#define DRAW_MS 100
+#define MOST_NAMED 3
+
+/* Something that goes on: an action or a transfer. */
+struct item {
+	unsigned id;         /* 0 for a transfer */
+	const char *subject; /* in the sink's arena */
+	const char *stage;
+	int64_t started_ms;
+	uint64_t rss_bytes, done, total;
+};
+
+struct status {
+	struct ws_sink sink;
+	const struct ws_out *out;
+	struct ws_arena *a;
+	uint64_t memory_bytes;
+	WS_VEC(struct item) items;
+	uint64_t done, total, rest_ms, held_bytes;
+	int64_t now_ms, drawn_ms;
+};
+
+static struct item *
+find(struct status *s, unsigned id, const char *subject)
+{
+	for (size_t i = 0; i < s->items.len; i++) {
+		struct item *item = &s->items.at[i];
+		if (item->id == id && (id > 0 || strcmp(item->subject, subject) == 0)) {
+			return item;
+		}
+	}
+	return NULL;
+}
+
+static void
+add(struct status *s, const struct ws_event *event)
+{
+	if (find(s, event->id, event->subject)) {
+		return;
+	}
+	*ws_vec_push(&s->items, s->a) = (struct item){
+		.id = event->id,
+		.subject = ws_arena_strdup(s->a, event->subject),
+		.stage = event->stage ? ws_arena_strdup(s->a, event->stage) : "",
+		.started_ms = event->at_ms,
+		.total = event->total,
+	};
+}
+
+static void
+drop(struct status *s, unsigned id, const char *subject)
+{
+	struct item *item = find(s, id, subject);
+	if (item) {
+		size_t index = (size_t)(item - s->items.at);
+		memmove(item, item + 1, (--s->items.len - index) * sizeof(*item));
+	}
+}
+
+static void
+describe(const struct status *s, const struct item *item, struct ws_buf *line)
+{
+	char text[WS_WORDS];
+	if (item->id == 0) {
+		ws_buf_printf(line, "fetching %s %s", item->subject, ws_words_size(item->done, text));
+		if (item->total > 0) {
+			ws_buf_printf(line, " of %s", ws_words_size(item->total, text));
+		}
+		return;
+	}
+	uint64_t gone_ms = (uint64_t)(s->now_ms - item->started_ms);
+	ws_buf_printf(line, "%s %s", item->subject, ws_words_clock(gone_ms, text));
+	if (item->rss_bytes > 0) {
+		ws_buf_printf(line, " %s", ws_words_memory(item->rss_bytes, text));
+	}
+}
+
+static void
+compose(const struct status *s, struct ws_buf *line)
+{
+	char text[WS_WORDS];
+	unsigned running = 0;
+	for (size_t i = 0; i < s->items.len; i++) {
+		running += s->items.at[i].id > 0;
+	}
+	if (s->total > 0) {
+		ws_buf_printf(
+			line, "[ %llu/%llu ] ", (unsigned long long)s->done, (unsigned long long)s->total);
+		if (s->rest_ms > 0) {
+			ws_buf_printf(line, "%s left   ", ws_words_clock(s->rest_ms, text));
+		}
+		ws_buf_printf(line, "%u running, %.1f of %.0f GiB   ", running,
+			(double)s->held_bytes / (1 << 30), (double)s->memory_bytes / (1 << 30));
+	}
+	for (size_t i = 0; i < s->items.len && i < MOST_NAMED; i++) {
+		ws_buf_puts(line, i > 0 ? " · " : "");
+		describe(s, &s->items.at[i], line);
+	}
+	if (s->items.len > MOST_NAMED) {
+		ws_buf_printf(line, " · … +%zu", s->items.len - MOST_NAMED);
+	}
+}
+
+static void
+draw(struct status *s, bool at_once)
+{
+	if (!s->out->redraws || s->out->quiet || (!at_once && s->now_ms - s->drawn_ms < DRAW_MS)) {
+		return;
+	}
+	s->drawn_ms = s->now_ms;
+	WS_AUTO_BUF struct ws_buf line = {0};
+	compose(s, &line);
+	if (line.len > 0) {
+		ws_term_cut(line.data, s->out->width > 1 ? s->out->width - 1 : 79);
+	}
+	ws_term_redraw(s->out, ws_buf_text(&line));
+}
+
+static void
+print_action(const struct status *s, const struct ws_event *event)
+{
+	char text[WS_WORDS], memory[WS_WORDS];
+	if (event->outcome == WS_OUTCOME_HIT || event->outcome == WS_OUTCOME_CANCELLED) {
+		if (s->out->verbosity > 0 && event->outcome == WS_OUTCOME_HIT) {
+			ws_out_note(s->out, "[ %llu/%llu ] %s %s  from the store\n",
+				(unsigned long long)event->done, (unsigned long long)event->total, event->stage,
+				event->subject);
+		}
+		return;
+	}
+	ws_out_note(s->out, "[ %llu/%llu ] %s %s  %s cpu, %s%s\n", (unsigned long long)event->done,
+		(unsigned long long)event->total, event->stage, event->subject,
+		ws_words_duration(event->cpu_ms, text), ws_words_memory(event->rss_bytes, memory),
+		event->outcome == WS_OUTCOME_KILLED       ? "  killed for memory, will run again alone"
+			: event->outcome == WS_OUTCOME_FAILED ? "  FAILED"
+												  : "");
+	if (s->out->verbosity > 0 && event->outcome == WS_OUTCOME_RAN && event->detail) {
+		ws_out_note(s->out, "            because %s\n", event->detail);
+	}
+}
+
+static void
+print_fetch(const struct status *s, const struct ws_event *event)
+{
+	char size[WS_WORDS], time[WS_WORDS];
+	ws_out_note(s->out, "fetched %s  %s in %s\n", event->subject, ws_words_size(event->done, size),
+		ws_words_duration(event->wall_ms, time));
+}
+
+/* Keeps the picture of what goes on. */
+static void
+follow(struct status *s, const struct ws_event *event)
+{
+	struct item *item = event->subject ? find(s, event->id, event->subject) : NULL;
+	switch (event->kind) {
+	case WS_EVENT_FETCH_STARTED:
+	case WS_EVENT_ACTION_STARTED:
+		add(s, event);
+		break;
+	case WS_EVENT_FETCH_PROGRESS:
+		if (item) {
+			item->done = event->done;
+			item->total = event->total;
+		}
+		break;
+	case WS_EVENT_ACTION_SAMPLED:
+		if (item) {
+			item->rss_bytes = event->rss_bytes;
+		}
+		break;
+	case WS_EVENT_FETCH_DONE:
+	case WS_EVENT_ACTION_DONE:
+		drop(s, event->id, event->subject);
+		break;
+	case WS_EVENT_QUEUE:
+		s->done = event->done;
+		s->total = event->total;
+		s->rest_ms = event->wall_ms;
+		s->held_bytes = event->rss_bytes;
+		break;
+	case WS_EVENT_NOTE:
+	case WS_EVENT_WARNING:
+	case WS_EVENT_KIT_READY:
+	case WS_EVENT_ACTION_WAITS:
+	case WS_EVENT_CELL_DONE:
+		break;
+	}
+}
+
+/* Whole lines; the redrawn one makes room for them. True when something was printed. */
+static bool
+print(struct status *s, const struct ws_event *event)
+{
+	bool speaks = event->kind == WS_EVENT_NOTE || event->kind == WS_EVENT_WARNING
+		|| event->kind == WS_EVENT_ACTION_WAITS || event->kind == WS_EVENT_FETCH_DONE
+		|| event->kind == WS_EVENT_KIT_READY || event->kind == WS_EVENT_ACTION_DONE;
+	if (!speaks) {
+		return false;
+	}
+	ws_term_clear(s->out);
+	switch (event->kind) {
+	case WS_EVENT_NOTE:
+		ws_out_note(s->out, "%s\n", event->subject);
+		break;
+	case WS_EVENT_WARNING:
+		ws_out_warn(s->out, "%s", event->subject);
+		break;
+	case WS_EVENT_ACTION_WAITS:
+		ws_out_note(s->out, "%s %s waits: %s\n", event->stage, event->subject, event->detail);
+		break;
+	case WS_EVENT_KIT_READY:
+		ws_out_note(s->out, "%s  %s\n", event->subject, event->detail);
+		break;
+	case WS_EVENT_FETCH_DONE:
+		print_fetch(s, event);
+		break;
+	case WS_EVENT_ACTION_DONE:
+		/* On a terminal the line is enough; what went wrong is always said. */
+		if (!s->out->redraws || s->out->verbosity > 0 || event->outcome == WS_OUTCOME_KILLED) {
+			print_action(s, event);
+		}
+		break;
+	case WS_EVENT_FETCH_STARTED:
+	case WS_EVENT_FETCH_PROGRESS:
+	case WS_EVENT_QUEUE:
+	case WS_EVENT_ACTION_STARTED:
+	case WS_EVENT_ACTION_SAMPLED:
+	case WS_EVENT_CELL_DONE:
+		break;
+	}
+	return true;
+}
+
+static void
+take(struct ws_sink *self, const struct ws_event *event)
+{
+	struct status *s = (struct status *)self;
+	s->now_ms = event->at_ms;
+	follow(s, event);
+	draw(s, print(s, event));
+}
+
+struct ws_sink *
+ws_status_sink(const struct ws_out *out, uint64_t memory_bytes, struct ws_arena *a)
+{
+	struct status *s = WS_NEW(a, struct status);
+	s->sink.take = take;
+	s->out = out;
+	s->a = a;
+	s->memory_bytes = memory_bytes;
+	return &s->sink;
+}
+
+void
+ws_status_clear(struct ws_sink *sink)
+{
+	ws_term_clear(((struct status *)sink)->out);
+}

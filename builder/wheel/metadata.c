@@ -1,0 +1,215 @@
+/* metadata.c - METADATA, field by field (core metadata specifications; PEP 639, 685). Judging
+ * requirements and classifiers is the index's. */
+#include "wheel/metadata.h"
+
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "model/tag.h"
+
+#include <string.h>
+
+/* What is being written, and the first thing that went wrong. */
+struct writer {
+	struct ws_buf *out;
+	struct ws_arena *a;
+	struct ws_err *err;
+	bool failed;
+};
+
+/* No control characters; NEL, LINE and PARAGRAPH SEPARATOR break lines for Python, too. */
+static bool
+is_one_line(const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f) {
+			return false;
+		}
+	}
+	return !strstr(text, "\xc2\x85") && !strstr(text, "\xe2\x80\xa8")
+		&& !strstr(text, "\xe2\x80\xa9");
+}
+
+/* "\n" for every kind of line end, U+FFFD for what is no text. */
+static void
+add_text(struct ws_buf *out, struct ws_str text)
+{
+	for (size_t i = 0; i < text.n;) {
+		size_t len = ws_utf8_len(text.s + i, text.n - i);
+		if (text.s[i] == '\r') {
+			ws_buf_puts(out, i + 1 < text.n && text.s[i + 1] == '\n' ? "" : "\n");
+		} else if (len == 0 || text.s[i] == '\0') {
+			ws_buf_puts(out, "\xef\xbf\xbd");
+		} else {
+			ws_buf_add(out, text.s + i, len);
+		}
+		i += len ? len : 1;
+	}
+}
+
+static void
+add_field(struct writer *w, const char *name, const char *value)
+{
+	if (!value || w->failed) {
+		return;
+	}
+	if (!is_one_line(value)) {
+		ws_err_set(w->err, WS_ERR_CONFIG, "the metadata field '%s' is more than one line", name);
+		ws_err_cure(w->err, "write it in one line; longer texts go to description_file");
+		w->failed = true;
+		return;
+	}
+	ws_buf_printf(w->out, "%s: ", name);
+	add_text(w->out, ws_str_of(value));
+	ws_buf_putc(w->out, '\n');
+}
+
+static void
+add_fields(struct writer *w, const char *name, const char *const *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		add_field(w, name, values[i]);
+	}
+}
+
+static void
+add_license(struct writer *w, const struct ws_metadata *m)
+{
+	if (m->license_expression) {
+		add_field(w, "License-Expression", m->license_expression);
+	} else {
+		add_field(w, "License", m->license);
+	}
+	add_fields(w, "License-File", m->license_files, m->license_file_count);
+	for (size_t i = 0; i < m->classifier_count; i++) {
+		if (!m->license_expression || !ws_starts_with(m->classifiers[i], "License ::")) {
+			add_field(w, "Classifier", m->classifiers[i]);
+		}
+	}
+}
+
+/* The name that a requirement (PEP 508) starts with, normalised. */
+static const char *
+name_of(const char *requirement, struct ws_arena *a)
+{
+	const char *start = requirement + strspn(requirement, " \t");
+	size_t len = strcspn(start, " \t[]()<>=!~;@,");
+	return ws_package_normal(ws_arena_copy(a, start, len), a);
+}
+
+/* The product's own torch in place of the recipe's, then the rest. */
+static void
+add_requirements(struct writer *w, const struct ws_metadata *m, const char *torch)
+{
+	add_field(w, "Requires-Dist", torch);
+	for (size_t i = 0; i < m->require_count; i++) {
+		if (!torch || strcmp(name_of(m->requires[i], w -> a), "torch") != 0) {
+			add_field(w, "Requires-Dist", m->requires[i]);
+		}
+	}
+}
+
+/* "triton>=3; python_version < '3.13'" for the extra "fast". */
+static const char *
+for_extra(const char *requirement, const char *extra, struct ws_arena *a)
+{
+	/* In a URL, ';' is a character like any other; the marker stands behind a space. */
+	const char *marker = strstr(requirement, strchr(requirement, '@') ? " ;" : ";");
+	size_t len = marker ? (size_t)(marker - requirement) : strlen(requirement);
+	struct ws_str plain = ws_str_trim((struct ws_str){requirement, len});
+	if (!marker) {
+		return ws_arena_printf(a, "%.*s ; extra == \"%s\"", WS_STR_ARGS(plain), extra);
+	}
+	struct ws_str rest = ws_str_trim(ws_str_of(strchr(marker, ';') + 1));
+	return ws_arena_printf(
+		a, "%.*s ; (%.*s) and extra == \"%s\"", WS_STR_ARGS(plain), WS_STR_ARGS(rest), extra);
+}
+
+/* Each extra once, with a Requires-Dist for each of its requirements. */
+static void
+add_extras(struct writer *w, const struct ws_metadata *m)
+{
+	for (size_t i = 0; i + 1 < m->extra_count; i += 2) {
+		const char *extra = ws_package_normal(m->extras[i], w->a);
+		bool known = false;
+		for (size_t j = 0; j < i; j += 2) {
+			known = known || strcmp(ws_package_normal(m->extras[j], w->a), extra) == 0;
+		}
+		if (!known) {
+			add_field(w, "Provides-Extra", extra);
+		}
+		add_field(w, "Requires-Dist", for_extra(m->extras[i + 1], extra, w->a));
+	}
+}
+
+static const char *
+type_of(const char *description_file)
+{
+	if (ws_ends_with(description_file, ".md") || ws_ends_with(description_file, ".markdown")) {
+		return "text/markdown";
+	}
+	return ws_ends_with(description_file, ".rst") ? "text/x-rst" : "text/plain";
+}
+
+bool
+ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_facts *facts,
+	struct ws_buf *out, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct writer w = {.out = out, .a = a, .err = err};
+	bool licensed = metadata->license_expression || metadata->license_file_count > 0;
+	add_field(&w, "Metadata-Version", licensed ? "2.4" : "2.1");
+	add_field(&w, "Name", facts->distribution);
+	add_field(&w, "Version", facts->version);
+	add_field(&w, "Summary", metadata->summary);
+	add_field(&w, "Home-page", metadata->home_page);
+	add_field(&w, "Author", metadata->author);
+	add_license(&w, metadata);
+	add_field(&w, "Requires-Python", metadata->requires_python);
+	add_requirements(&w, metadata, facts->torch);
+	add_extras(&w, metadata);
+	if (facts->description.n > 0 && metadata->description_file) {
+		add_field(&w, "Description-Content-Type", type_of(metadata->description_file));
+		ws_buf_putc(out, '\n');
+		add_text(out, facts->description);
+	}
+	return !w.failed;
+}
+
+const char *
+ws_wheel_tag_sorted(const char *set, struct ws_arena *a)
+{
+	WS_VEC(const char *) members = {0};
+	struct ws_str rest = ws_str_of(set);
+	while (rest.s) {
+		*ws_vec_push(&members, a) = ws_str_copy(ws_str_cut(&rest, '.'), a);
+	}
+	qsort(members.at, members.len, sizeof(*members.at), ws_cmp_strings);
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < members.len; i++) {
+		ws_buf_puts(&b, i > 0 ? "." : "");
+		ws_buf_puts(&b, members.at[i]);
+	}
+	return ws_buf_copy(&b, a);
+}
+
+void
+ws_wheel_file_write(const struct ws_wheel_tags *tags, bool purelib, struct ws_buf *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_buf_printf(out, "Wheel-Version: 1.0\nGenerator: wheelsmith (%s)\nRoot-Is-Purelib: %s\n",
+		WS_VERSION, purelib ? "true" : "false");
+	struct ws_str pythons = ws_str_of(ws_wheel_tag_sorted(tags->python, a));
+	while (pythons.s) {
+		struct ws_str python = ws_str_cut(&pythons, '.');
+		struct ws_str abis = ws_str_of(ws_wheel_tag_sorted(tags->abi, a));
+		while (abis.s) {
+			struct ws_str abi = ws_str_cut(&abis, '.');
+			struct ws_str platforms = ws_str_of(ws_wheel_tag_sorted(tags->platform, a));
+			while (platforms.s) {
+				struct ws_str platform = ws_str_cut(&platforms, '.');
+				ws_buf_printf(out, "Tag: %.*s-%.*s-%.*s\n", WS_STR_ARGS(python), WS_STR_ARGS(abi),
+					WS_STR_ARGS(platform));
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+/* pack.c - the door to libzip. Sources: APPNOTE.TXT 6.3 (4.4.2 made by, 4.4.6 date and time), and
+ * what PyPI and uv refuse in a wheel. */
+#include "wheel/pack.h"
+
+#include <zip.h>
+
+#include <sys/stat.h>
+#include <time.h>
+
+/* zlib's header has its door elsewhere; this one function of it is needed here. */
+const char *zlibVersion(void);
+
+#define FIRST_DOS_TIME INT64_C(315532800) /* 1980-01-01 00:00:00 */
+#define LAST_DOS_TIME INT64_C(4354819198) /* 2107-12-31 23:59:58 */
+#define LEVEL 6
+
+static void
+close_archive(zip_t *const *archive)
+{
+	if (*archive) {
+		zip_discard(*archive);
+	}
+}
+
+/* A zip that is given up without a trace unless it was closed. */
+#define AUTO_ARCHIVE __attribute__((cleanup(close_archive)))
+
+/* Date and time as 4.4.6 has them: packed fields, two seconds a step. */
+struct dos_time {
+	zip_uint16_t time, date;
+};
+
+static struct dos_time
+dos_time_of(int64_t epoch)
+{
+	int64_t clamped = epoch < FIRST_DOS_TIME ? FIRST_DOS_TIME : epoch;
+	time_t seconds = (time_t)(clamped > LAST_DOS_TIME ? LAST_DOS_TIME : clamped);
+	struct tm at;
+	gmtime_r(&seconds, &at);
+	return (struct dos_time){
+		.time = (zip_uint16_t)(at.tm_hour << 11 | at.tm_min << 5 | at.tm_sec >> 1),
+		.date = (zip_uint16_t)((at.tm_year - 80) << 9 | (at.tm_mon + 1) << 5 | at.tm_mday),
+	};
+}
+
+/* What libzip reads an entry's bytes from; NULL after setting @a err. */
+static zip_source_t *
+open_source(zip_t *archive, const struct ws_wheel_entry *entry, bool *empty, struct ws_err *err)
+{
+	struct stat status;
+	if (entry->file && stat(entry->file, &status) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->file);
+		return NULL;
+	}
+	*empty = entry->file ? status.st_size == 0 : entry->len == 0;
+	zip_source_t *source = entry->file ? zip_source_file(archive, entry->file, 0, -1)
+									   : zip_source_buffer(archive, entry->bytes, entry->len, 0);
+	if (!source) {
+		ws_err_set(err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(archive));
+	}
+	return source;
+}
+
+static bool
+add(zip_t *archive, const struct ws_wheel_entry *entry, struct dos_time at, struct ws_err *err)
+{
+	bool empty;
+	zip_source_t *source = open_source(archive, entry, &empty, err);
+	if (!source) {
+		return false;
+	}
+	zip_int64_t added = zip_file_add(archive, entry->name, source, ZIP_FL_ENC_UTF_8);
+	if (added < 0) {
+		zip_source_free(source);
+		return ws_err_set(
+			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
+	}
+	zip_uint64_t index = (zip_uint64_t)added;
+	zip_uint32_t mode = S_IFREG | (entry->executable ? 0755U : 0644U);
+	if (zip_set_file_compression(
+			archive, index, empty ? ZIP_CM_STORE : ZIP_CM_DEFLATE, empty ? 0 : LEVEL)
+			< 0
+		|| zip_file_set_dostime(archive, index, at.time, at.date, 0) < 0
+		|| zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, mode << 16) < 0) {
+		return ws_err_set(
+			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
+	}
+	return true;
+}
+
+bool
+ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t count, int64_t epoch,
+	struct ws_err *err)
+{
+	int code;
+	AUTO_ARCHIVE zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+	if (!archive) {
+		zip_error_t why;
+		zip_error_init_with_code(&why, code);
+		ws_err_set(err, WS_ERR_IO, "cannot make '%s': %s", path, zip_error_strerror(&why));
+		zip_error_fini(&why);
+		return false;
+	}
+	struct dos_time at = dos_time_of(epoch);
+	for (size_t i = 0; i < count; i++) {
+		if (!add(archive, &entries[i], at, err)) {
+			return false;
+		}
+	}
+	if (zip_close(archive) < 0) {
+		return ws_err_set(err, WS_ERR_IO, "cannot write '%s': %s", path, zip_strerror(archive));
+	}
+	archive = NULL; /* closed: nothing to give up */
+	return true;
+}
+
+const char *
+ws_pack_zlib_version(void)
+{
+	return zlibVersion();
+}

@@ -1,0 +1,237 @@
+/* wheel.c - composes dist-info and RECORD. Names are judged by entry.c, bytes written by pack.c. */
+#include "wheel/wheel.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "model/tag.h"
+#include "wheel/entry.h"
+#include "wheel/pack.h"
+#include "wheel/record.h"
+
+#include <string.h>
+
+/* Licences and descriptions that are larger are something else. */
+#define LARGEST_TEXT ((size_t)16 << 20)
+
+/* One wheel in the making. */
+struct making {
+	const struct ws_wheel_spec *spec;
+	const char *dist_info; /* "flash_attn-2.8.3+….dist-info" */
+	WS_VEC(struct ws_wheel_entry) entries;
+	struct ws_arena *a;
+};
+
+const char *
+ws_wheel_file_name(const struct ws_wheel_spec *spec, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s-%s-%s-%s-%s.whl", ws_package_file_part(spec->distribution, a),
+		spec->version, ws_wheel_tag_sorted(spec->tags.python, a),
+		ws_wheel_tag_sorted(spec->tags.abi, a), ws_wheel_tag_sorted(spec->tags.platform, a));
+}
+
+/* Of EXTENSION_SUFFIXES; an interpreter loads ".so" for any ABI, so "none" gets that. */
+static const char *
+suffix_of(const struct ws_wheel_tags *tags, struct ws_arena *a)
+{
+	if (strcmp(tags->abi, "none") == 0) {
+		return ".so";
+	}
+	if (strncmp(tags->abi, "cp", 2) == 0) {
+		return ws_arena_printf(a, ".cpython-%s-x86_64-linux-gnu.so", tags->abi + 2);
+	}
+	return strstr(tags->abi, "abi3t") ? ".abi3t.so" : ".abi3.so";
+}
+
+const char *
+ws_wheel_module_path(const char *module, const struct ws_wheel_tags *tags, struct ws_arena *a)
+{
+	char *path = ws_arena_strdup(a, module);
+	for (char *c = path; *c; c++) {
+		if (*c == '.') {
+			*c = '/';
+		}
+	}
+	return ws_arena_printf(a, "%s%s", path, suffix_of(tags, a));
+}
+
+static void
+add_text(struct making *m, const char *name, const char *text)
+{
+	*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
+		.name = ws_path_join(m->a, m->dist_info, name, NULL),
+		.bytes = text,
+		.len = strlen(text),
+	};
+}
+
+/* Nothing but us writes a dist-info folder, and there is one. */
+static bool
+is_in_dist_info(const char *path)
+{
+	static const char end[] = ".dist-info";
+	size_t first = strcspn(path, "/");
+	return first >= strlen(end) && memcmp(path + first - strlen(end), end, strlen(end)) == 0;
+}
+
+static bool
+add_product(struct making *m, struct ws_err *err)
+{
+	const struct ws_wheel_spec *spec = m->spec;
+	for (size_t i = 0; i < spec->file_count; i++) {
+		const struct ws_wheel_file *file = &spec->files[i];
+		if (is_in_dist_info(file->path)) {
+			return ws_err_set(err, WS_ERR_CONFIG, "'%s' is in a dist-info folder", file->path);
+		}
+		*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
+			.name = file->path, .file = file->file, .executable = file->executable};
+	}
+	for (size_t i = 0; i < spec->module_count; i++) {
+		const struct ws_wheel_module *module = &spec->modules[i];
+		*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
+			.name = ws_wheel_module_path(module->module, &spec->tags, m->a),
+			.file = module->file,
+			.executable = true,
+		};
+	}
+	return true;
+}
+
+/* PEP 639: "licenses/" below dist-info, with the paths that License-File names. */
+static bool
+add_licenses(struct making *m, struct ws_err *err)
+{
+	const struct ws_metadata *metadata = m->spec->metadata;
+	for (size_t i = 0; i < metadata->license_file_count; i++) {
+		const char *name = metadata->license_files[i];
+		if (!ws_path_is_inside(name)) {
+			return ws_err_set(
+				err, WS_ERR_CONFIG, "the licence file '%s' is not inside the sources", name);
+		}
+		const char *file = ws_path_join(m->a, m->spec->source_dir, name, NULL);
+		if (!ws_fs_exists(file)) {
+			return ws_err_set(err, WS_ERR_CONFIG, "the sources have no licence file '%s'", name);
+		}
+		*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
+			.name = ws_path_join(m->a, m->dist_info, "licenses", name, NULL), .file = file};
+	}
+	return true;
+}
+
+static bool
+add_metadata(struct making *m, struct ws_err *err)
+{
+	const struct ws_wheel_spec *spec = m->spec;
+	WS_AUTO_BUF struct ws_buf description = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *name = spec->metadata->description_file;
+	if (name && !ws_path_is_inside(name)) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "the description file '%s' is not inside the sources", name);
+	}
+	if (name
+		&& !ws_fs_read_at_most(
+			ws_path_join(m->a, spec->source_dir, name, NULL), LARGEST_TEXT, &description, err)) {
+		return ws_err_wrap(err, "reading the description");
+	}
+	struct ws_metadata_facts facts = {
+		.distribution = spec->distribution,
+		.version = spec->version,
+		.torch = spec->torch,
+		.description = ws_buf_str(&description),
+	};
+	if (!ws_metadata_write(spec->metadata, &facts, &text, err)) {
+		return false;
+	}
+	add_text(m, "METADATA", ws_buf_copy(&text, m->a));
+	return true;
+}
+
+static void
+add_own_files(struct making *m)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_wheel_file_write(&m->spec->tags, strcmp(m->spec->tags.platform, "any") == 0, &text);
+	add_text(m, "WHEEL", ws_buf_copy(&text, m->a));
+	if (m->spec->facts_json) {
+		add_text(m, "wheelsmith.json", m->spec->facts_json);
+	}
+	if (m->spec->sbom_json) {
+		add_text(m, "sboms/wheelsmith.cdx.json", m->spec->sbom_json);
+	}
+}
+
+/* A wheel for any platform is installed where no library belongs. */
+static bool
+check_pure(const struct making *m, struct ws_err *err)
+{
+	if (strcmp(m->spec->tags.platform, "any") != 0) {
+		return true;
+	}
+	for (size_t i = 0; i < m->entries.len; i++) {
+		if (ws_ends_with(m->entries.at[i].name, ".so")) {
+			return ws_err_set(err, WS_ERR_CONFIG,
+				"'%s' is a shared object in a wheel for any platform", m->entries.at[i].name);
+		}
+	}
+	return true;
+}
+
+/* Hashes every entry; RECORD becomes the last one. */
+static bool
+add_record(struct making *m, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf record = {0};
+	for (size_t i = 0; i < m->entries.len; i++) {
+		const struct ws_wheel_entry *entry = &m->entries.at[i];
+		struct ws_digest digest;
+		uint64_t size = entry->len;
+		if (!entry->file) {
+			digest = ws_digest_bytes(entry->bytes, entry->len);
+		} else if (!ws_digest_file(entry->file, &digest, &size, err)) {
+			return false;
+		}
+		ws_record_add(&record, entry->name, &digest, size);
+	}
+	ws_record_add(&record, ws_path_join(m->a, m->dist_info, "RECORD", NULL), NULL, 0);
+	add_text(m, "RECORD", ws_buf_copy(&record, m->a));
+	return true;
+}
+
+/* What comes out must be read again as what went in. */
+static bool
+check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_version version;
+	if (!ws_version_parse(spec->version, a, &version)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no version", spec->version);
+	}
+	if (strcmp(version.text, spec->version) != 0) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the version '%s' must be written '%s'",
+			spec->version, version.text);
+	}
+	struct ws_wheel_name name;
+	const char *file_name = ws_wheel_file_name(spec, a);
+	const char *why;
+	if (!ws_wheel_name_parse(file_name, a, &name, &why)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no name for a wheel: %s", file_name, why);
+	}
+	return true;
+}
+
+bool
+ws_wheel_write(const struct ws_wheel_spec *spec, const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct making m = {.spec = spec, .a = a};
+	m.dist_info = ws_arena_printf(
+		a, "%s-%s.dist-info", ws_package_file_part(spec->distribution, a), spec->version);
+	if (!check_name(spec, a, err) || !add_product(&m, err) || !add_licenses(&m, err)
+		|| !add_metadata(&m, err)) {
+		return false;
+	}
+	add_own_files(&m);
+	return check_pure(&m, err)
+		&& ws_wheel_entries_order(m.entries.at, m.entries.len, m.dist_info, err)
+		&& add_record(&m, err)
+		&& ws_pack_write(path, m.entries.at, m.entries.len, spec->epoch, err);
+}

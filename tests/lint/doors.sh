@@ -1,0 +1,31 @@
+#!/bin/sh
+# One door per library: its header is included by exactly one .c, and by no header. cJSON has two
+# doors (the reader and the one writer).
+set -eu
+bad=0
+check() { # name, pattern, most
+	files=$(grep -rlE "^#[[:space:]]*include[[:space:]]*<($2)" builder --include='*.[ch]' || true)
+	for header in $(echo "$files" | grep '\.h$' || true); do
+		echo "$header: includes $1, which only a .c may"
+		bad=1
+	done
+	count=$(echo "$files" | grep -c '\.c$' || true)
+	if [ "$count" -gt "$3" ]; then
+		# shellcheck disable=SC2086 # one line for all of them
+		echo "$1 has $count doors, $3 allowed:" $files
+		bad=1
+	fi
+}
+check libgit2 'git2' 1
+check libcurl 'curl/' 1
+check libarchive 'archive' 1
+check libzip 'zip\.h' 1
+check libelf 'libelf|gelf' 1
+check SQLite 'sqlite3' 1
+check popt 'popt' 1
+check libcrypto 'openssl/' 1
+check libxml2 'libxml/' 1
+check zlib 'zlib' 1
+check zstd 'zstd' 1
+check cJSON 'cjson|cJSON' 2
+exit $bad

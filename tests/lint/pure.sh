@@ -1,0 +1,20 @@
+#!/bin/sh
+# plan/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell.
+set -eu
+bad=0
+deny() { # where, pattern, why
+	# shellcheck disable=SC2086 # several folders
+	if grep -rnE "$2" $1 --include='*.c' --include='*.h' | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'; then
+		echo "^ $3"
+		bad=1
+	fi
+}
+deny 'builder/plan builder/model' '#[[:space:]]*include <(unistd|fcntl|time|dirent|poll|sys/(stat|socket|wait|ioctl|mman))' \
+	'plan/ and model/ do no I/O'
+deny 'builder/plan builder/model' '\b(fopen|open|getenv|time|clock_gettime|printf)\(' \
+	'plan/ and model/ do no I/O and read no clock'
+deny "$(find builder -mindepth 1 -maxdepth 1 -type d | tr '\n' ' ')" '[^_a-z](exit|_exit|quick_exit)\(' \
+	'only main.c ends the process'
+deny builder '[^_a-z](system|popen|wordexp|strcpy|strcat|sprintf|gets|tmpnam|mktemp|alloca)\(' \
+	'a shell, or a function that cannot be used safely'
+exit $bad

@@ -1,0 +1,15 @@
+#!/bin/sh
+# What must not stand in the repository: hosts of package registries, paths of a developer's machine.
+# Patterns are written so that this file does not match itself.
+set -eu
+bad=0
+deny() {
+	if git ls-files -z | xargs -0 grep -nIE "$1" --; then
+		echo "^ $2"
+		bad=1
+	fi
+}
+deny 'py[p]i\.org|pythonhos[t]ed\.org' 'indexes are named by role; the default is asked from pip'
+deny 'de[b]\.debian\.org|archive\.ubunt[u]\.com' 'mirrors come from the apt sources of the host'
+deny '(^|[^a-z])/wor[k]/(main|shared)|/roo[t]/\.|/tm[p]/wt/' 'a path of one machine'
+exit $bad

@@ -1,0 +1,167 @@
+/* kit_driver.c - opens kits as this host is configured, and says what it took.
+ *
+ *     kit_driver torch STORE VERSION PYTHON     a torch kit: "name: value" a line
+ *     kit_driver installed PYTHON               the torch installed for that interpreter
+ */
+#include "base/fs.h"
+#include "config/facts.h"
+#include "fetch/fetch.h"
+#include "kit/torch.h"
+#include "net/index.h"
+#include "net/index_config.h"
+#include "sys/clock.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+extern char **environ;
+
+/* What is told while it happens. */
+struct listener {
+	struct ws_sink sink;
+	uint64_t wire_bytes;
+};
+
+static void
+listen(struct ws_sink *self, const struct ws_event *event)
+{
+	struct listener *l = (struct listener *)self;
+	if (event->kind == WS_EVENT_FETCH_DONE) {
+		l->wire_bytes += event->done;
+	} else if (event->kind == WS_EVENT_WARNING) {
+		printf("warning: %s\n", event->subject);
+	} else if (event->kind == WS_EVENT_KIT_READY) {
+		printf("ready: %s: %s\n", event->subject, event->detail);
+	}
+}
+
+/* A session as this host is configured, and what the command lends. */
+struct session {
+	struct ws_store store;
+	struct ws_index_config indexes;
+	struct ws_events events;
+	struct listener listener;
+	struct ws_facts facts;
+	struct ws_fetch fetch;
+	struct ws_arena *a;
+};
+
+static bool
+begin(struct session *s, const char *store, struct ws_err *err)
+{
+	struct ws_index_sources sources = {.env = {(const char *const *)environ, ""}};
+	const char *facts = ws_path_join(s->a, getenv("WS_ROOT"), "matrix/facts", NULL);
+	s->listener.sink.take = listen;
+	ws_events_add(&s->events, &s->listener.sink);
+	if (!ws_store_open(store, s->a, &s->store, err)
+		|| !ws_index_config_read(&sources, s->a, &s->indexes, err)
+		|| !ws_facts_read(facts, s->a, &s->facts, err)) {
+		return false;
+	}
+	struct ws_http_config config = {
+		.ca_path = s->indexes.ca_path,
+		.netrc_path = s->indexes.netrc_path,
+		.events = &s->events,
+		.offline = getenv("OFFLINE") != NULL,
+	};
+	struct ws_http *http = ws_http_open(&config, err);
+	s->fetch = (struct ws_fetch){
+		.store = &s->store,
+		.ledger = ws_ledger_open(&s->store, err),
+		.http = http,
+		.index = http ? ws_index_open(http, s->a) : NULL,
+		.indexes = &s->indexes,
+		.debian_mirror = getenv("DEBIAN_MIRROR"),
+		.events = &s->events,
+	};
+	return http && s->fetch.ledger;
+}
+
+static void
+finish(struct session *s)
+{
+	ws_http_close(s->fetch.http);
+	ws_ledger_close(s->fetch.ledger);
+	ws_store_close(&s->store);
+}
+
+static void
+print_cost(const struct session *s, int64_t since_ms)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	printf("wire: %" PRIu64 "\nms: %" PRId64 "\nrss_kib: %ld\n", s->listener.wire_bytes,
+		ws_clock_ms() - since_ms, usage.ru_maxrss);
+}
+
+static const char *
+or_none(const char *text)
+{
+	return text ? text : "none";
+}
+
+static void
+print_torch(const struct ws_torch_kit *kit)
+{
+	printf("name: %s\nversion: %s\ncuda: %s\ncxx11abi: %d\n", kit->name, kit->version.text,
+		kit->cuda, kit->cxx11abi);
+	printf("pybind: %s %s %s\nknown: %d\npath: %s\n", or_none(kit->pybind_compiler),
+		or_none(kit->pybind_stdlib), or_none(kit->pybind_build_abi), kit->known, kit->path);
+	printf("wheel: %s\nsha256: %s\nrecord: %s\n", or_none(kit->wheel), kit->wheel_sha256,
+		kit->record_sha256);
+	printf("files: %zu\ntree: %s\n", kit->tree ? kit->tree->count : 0,
+		kit->tree ? kit->tree->digest.hex : "none");
+}
+
+static bool
+do_torch(char *const *args, struct session *s, struct ws_err *err)
+{
+	struct ws_torch_wish wish = {0};
+	struct ws_torch_kit kit;
+	if (!begin(s, args[0], err)) {
+		return false;
+	}
+	if (!ws_version_parse(args[1], s->a, &wish.version)
+		|| !ws_python_tag_parse(args[2], &wish.python)) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "'%s', '%s': a version and a Python", args[1], args[2]);
+	}
+	int64_t since = ws_clock_ms();
+	if (!ws_torch_open(&s->fetch, &s->facts, &wish, s->a, &kit, err)) {
+		return false;
+	}
+	print_torch(&kit);
+	print_cost(s, since);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	int count;
+	bool (*run)(char *const *args, struct session *s, struct ws_err *err);
+} commands[] = {
+	{"torch", 3, do_torch},
+};
+
+int
+main(int argc, char **argv)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct session s = {.a = a, .store.lock_fd = -1};
+	struct ws_err err = {0};
+	bool ok = ws_err_set(&err, WS_ERR_USAGE, "see the top of kit_driver.c");
+	for (size_t i = 0; i < WS_LEN(commands); i++) {
+		if (argc == commands[i].count + 2 && strcmp(argv[1], commands[i].name) == 0) {
+			err = (struct ws_err){0};
+			ok = commands[i].run(argv + 2, &s, &err);
+		}
+	}
+	finish(&s);
+	char text[WS_ERR_PRINTED];
+	if (!ok) {
+		fputs(ws_err_print(&err, text), stderr);
+	}
+	return ws_err_exit_code(ok ? WS_ERR_NONE : err.kind);
+}

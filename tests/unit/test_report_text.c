@@ -1,0 +1,136 @@
+/* test_report_text.c - what people read: words, log excerpts, plain progress, the redrawn line. */
+#include "test.h"
+
+#include "report/failure.h"
+#include "report/status.h"
+#include "report/words.h"
+#include "sys/term.h"
+
+#include <stdlib.h>
+
+WS_TEST(sizes_and_times_in_words)
+{
+	char text[WS_WORDS];
+	assert_string_equal(ws_words_clock(24000, text), "0:24");
+	assert_string_equal(ws_words_clock(664500, text), "11:05");
+	assert_string_equal(ws_words_clock(3723000, text), "1:02:03");
+	assert_string_equal(ws_words_duration(300, text), "0.3 s");
+	assert_string_equal(ws_words_duration(72000, text), "1 m 12 s");
+	assert_string_equal(ws_words_memory((uint64_t)512 << 20, text), "512 MiB");
+	assert_string_equal(ws_words_memory((uint64_t)2300 << 20, text), "2.2 GiB");
+	assert_string_equal(ws_words_size(16300000, text), "16.3 MB");
+	assert_string_equal(ws_words_size(812, text), "812 B");
+	assert_string_equal(ws_words_size(999600, text), "1.0 MB");
+}
+
+WS_TEST(a_long_log_is_cut_to_its_errors)
+{
+	WS_AUTO_BUF struct ws_buf log = {0};
+	WS_AUTO_BUF struct ws_buf out = {0};
+	for (int i = 0; i < 1000; i++) {
+		ws_buf_printf(&log, "note %d\n", i);
+	}
+	ws_buf_puts(&log, "src/a.cu(3): error: identifier \"x\" is undefined\n  x = 1;\n  ^\n\n");
+	ws_buf_puts(&log, "1 error detected\n");
+	ws_failure_excerpt(ws_buf_str(&log), &out);
+	assert_string_equal(ws_buf_text(&out),
+		"  src/a.cu(3): error: identifier \"x\" is undefined\n"
+		"    x = 1;\n    ^\n  1 error detected\n");
+}
+
+WS_TEST(a_log_without_errors_shows_its_end)
+{
+	WS_AUTO_BUF struct ws_buf out = {0};
+	ws_failure_excerpt(ws_str_of("one\ntwo\n\n"), &out);
+	assert_string_equal(ws_buf_text(&out), "  one\n  two\n");
+	ws_buf_clear(&out);
+	ws_failure_excerpt(ws_str_of(""), &out);
+	assert_string_equal(ws_buf_text(&out), "");
+}
+
+WS_TEST(known_logs_have_cures)
+{
+	struct ws_err err;
+	ws_err_set(&err, WS_ERR_BUILD, "x");
+	ws_failure_cures(ws_str_of("a.cu:1: fatal error: cusparse.h: No such file or directory"), &err);
+	assert_contains(err.cure, "a header is missing");
+	ws_err_set(&err, WS_ERR_BUILD, "x");
+	ws_failure_cures(ws_str_of("all is well"), &err);
+	assert_string_equal(err.cure, "");
+}
+
+WS_TEST(text_is_cut_by_columns_not_bytes)
+{
+	char text[] = "a·b·c·d";
+	assert_int_equal(ws_term_columns(text), 7);
+	ws_term_cut(text, 7);
+	assert_string_equal(text, "a·b·c·d");
+	ws_term_cut(text, 4);
+	assert_string_equal(text, "a·b…");
+}
+
+/* Feeds events to a status sink and returns what it wrote. */
+static const char *
+play(struct ws_arena *a, bool redraws, unsigned width, const struct ws_event *events, size_t count)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *err = open_memstream(&text, &len);
+	struct ws_out out = {.out = err, .err = err, .redraws = redraws, .width = width};
+	struct ws_sink *sink = ws_status_sink(&out, (uint64_t)16 << 30, a);
+	for (size_t i = 0; i < count; i++) {
+		sink->take(sink, &events[i]);
+	}
+	fclose(err);
+	char *copy = ws_arena_strdup(a, text);
+	free(text);
+	return copy;
+}
+
+static const struct ws_event story[] = {
+	{.kind = WS_EVENT_ACTION_STARTED,
+		.at_ms = 1000,
+		.id = 1,
+		.subject = "bwd.cu",
+		.stage = "compile"},
+	{.kind = WS_EVENT_ACTION_SAMPLED,
+		.at_ms = 2000,
+		.id = 1,
+		.subject = "bwd.cu",
+		.rss_bytes = 1 << 30},
+	{.kind = WS_EVENT_QUEUE,
+		.at_ms = 65000,
+		.done = 2,
+		.total = 9,
+		.wall_ms = 372000,
+		.rss_bytes = 1 << 30},
+	{.kind = WS_EVENT_ACTION_DONE,
+		.at_ms = 66000,
+		.id = 1,
+		.subject = "bwd.cu",
+		.stage = "compile",
+		.outcome = WS_OUTCOME_RAN,
+		.done = 3,
+		.total = 9,
+		.cpu_ms = 65000,
+		.rss_bytes = 1 << 30},
+	{.kind = WS_EVENT_WARNING, .at_ms = 66000, .subject = "careful"},
+};
+
+WS_TEST(a_log_gets_one_line_for_each_action)
+{
+	assert_string_equal(play(a, false, 0, story, WS_LEN(story)),
+		"[ 3/9 ] compile bwd.cu  1 m 5 s cpu, 1.0 GiB\nwarning: careful\n");
+}
+
+WS_TEST(a_terminal_gets_one_line_that_fits)
+{
+	const char *text = play(a, true, 200, story, 3);
+	assert_contains(
+		text, "\r[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 1:04 1.0 GiB\033[K");
+	text = play(a, true, 40, story, 3);
+	const char *last = strrchr(text, '\r') + 1;
+	char *line = ws_arena_copy(a, last, strcspn(last, "\033"));
+	assert_int_equal(ws_term_columns(line), 39);
+	assert_true(ws_ends_with(line, "…"));
+}
