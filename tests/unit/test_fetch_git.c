@@ -235,6 +235,24 @@ WS_TEST(servers_that_misbehave)
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
 }
 
+WS_TEST(certificates_are_checked)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	checkout.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_contains(err.cure, "name the certificates to trust");
+	w.config.ca_path = ws_path_join(a, w.s.dir, "cert.pem", NULL);
+	reopen(&w);
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	/* Trusted, but for another name. */
+	checkout.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_int_equal(ws_git_served_count(&w.s, "GET"), 1);
+}
+
 WS_TEST(silence_ends)
 {
 	AUTO_WORLD struct world w = make_world(a);
