@@ -5,6 +5,7 @@
 #include "build/deliver.h"
 #include "build/products.h"
 #include "engine/local.h"
+#include "plan/key.h"
 #include "store/cells.h"
 #include "sys/clock.h"
 #include "sys/stop.h"
@@ -137,9 +138,11 @@ deliver_product(struct building *b, const struct ws_made *made, struct ws_err *e
 			.detail = record.file};
 		ws_events_emit(ctx->events, &event);
 	}
-	/* The key needs every pin; the lock may have got them just now, then the next plan computes it. */
-	return !product->key[0] || (cached && product->wheel.file)
-		|| ws_cells_put(ctx->store, product->key, &record, err);
+	/* Pins that planning missed may be there now. */
+	struct ws_product pinned = *product;
+	ws_key_fill(&pinned, ctx->lock, b->a);
+	return !pinned.key[0] || (cached && product->wheel.file)
+		|| ws_cells_put(ctx->store, pinned.key, &record, err);
 }
 
 /* A word as a POSIX shell reads it, for people who paste it. */
