@@ -1,6 +1,135 @@
-/* main.c */
-int
-main(void)
+/**
+ * wheelsmith - verified wheels of CUDA extensions from a build matrix
+ *
+ * This file is the map and the table of commands. The life of one wheel, folder by folder:
+ *
+ *   config/   what people write becomes plain data            model/    that data
+ *   plan/     axes multiplied, exclusions with reasons, costs
+ *   kit/      compilers, torch, CUDA and Python found or taken apart from archives
+ *   fetch/    sources, through  net/ (HTTP, indexes)  and  archive/ (zip, tar, deb)
+ *   compile/  units to actions: torch's flags, header traces, links
+ *   engine/   runs actions: keys, budget, resume; knows nothing of wheels
+ *   store/    files by digest, results by key, trees, the ledger
+ *   elf/ inspect/ verify/   what a module needs, and whether a torch has it
+ *   wheel/    METADATA, RECORD, a reproducible zip
+ *   build/    composes all that for one matrix        report/  tells people and machines
+ *   cli/      one file a command                      base/ sys/  the ground
+ *
+ * Which folder may use which is written in builder/LAYERS; why things are as they are, in
+ * ARCHITECTURE.md.
+ */
+#include "base/str.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+struct entry {
+	const char *name;
+	ws_command_run_fn run;
+	const char *help; /* NULL: not listed */
+};
+
+static const struct entry entries[] = {
+	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package"},
+	{"plan", ws_cmd_plan, "what would happen to every cell, why, at what cost"},
+	{"fetch", ws_cmd_fetch, "bring everything a build needs into the store"},
+	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
+	{"shell", ws_cmd_shell, "a shell where a cell's command runs"},
+	{"internal", ws_cmd_internal, NULL},
+};
+
+static void
+print_help(struct ws_session *s)
 {
-	return 0;
+	size_t count;
+	const struct ws_option *options = ws_session_options(s, &count);
+	struct ws_usage usage = {
+		.command = "",
+		.synopsis = "COMMAND [options]",
+		.summary = "Verified wheels of CUDA extensions from a build matrix.",
+		.options = options,
+		.option_count = count,
+	};
+	ws_options_help(&usage, &s->out);
+	for (size_t i = 0; i < WS_LEN(entries); i++) {
+		if (entries[i].help) {
+			ws_out_result(&s->out, "  %-12s %s\n", entries[i].name, entries[i].help);
+		}
+	}
+	ws_out_result(&s->out, "`wheelsmith COMMAND --help` says more; `man wheelsmith` says all.\n");
+}
+
+static bool
+run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
+{
+	const char *name = words->at[0];
+	const char *names[WS_LEN(entries)];
+	for (size_t i = 0; i < WS_LEN(entries); i++) {
+		if (strcmp(entries[i].name, name) == 0) {
+			return entries[i].run(s, (int)words->len, words->at, err);
+		}
+		names[i] = entries[i].help ? entries[i].name : "";
+	}
+	ws_err_set(err, WS_ERR_USAGE, "there is no command '%s'", name);
+	const char *near = ws_suggest(name, names, WS_LEN(names));
+	if (near) {
+		ws_err_cure(err, "did you mean `wheelsmith %s`?", near);
+	}
+	return ws_err_cure(err, "`wheelsmith --help` lists the commands");
+}
+
+/* Options before the command are common ones. */
+static bool
+run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	bool version = false;
+	size_t count;
+	const struct ws_option *common = ws_session_options(s, &count);
+	const struct ws_option own[] = {
+		{"version", 0, WS_OPTION_FLAG, &version, NULL, "the version"},
+	};
+	struct ws_usage usage = {.command = "",
+		.synopsis = "COMMAND",
+		.options = own,
+		.option_count = 1,
+		.common = common,
+		.common_count = count};
+	ws_words words = {0};
+	enum ws_options_result result = ws_options_parse(&usage, argc, argv, true, s->a, &words, err);
+	if (result == WS_OPTIONS_ERROR) {
+		return false;
+	}
+	if (version) {
+		ws_out_result(&s->out, "wheelsmith %s\n", WS_VERSION);
+		return true;
+	}
+	if (result == WS_OPTIONS_HELP || words.len == 0) {
+		print_help(s);
+		return result == WS_OPTIONS_HELP || ws_err_set(err, WS_ERR_USAGE, "no command was given");
+	}
+	return run_command(s, &words, err);
+}
+
+int
+main(int argc, char **argv)
+{
+	char program[PATH_MAX] = "";
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0) {
+		strncpy(program, argv[0], sizeof(program) - 1);
+	}
+	struct ws_session session;
+	struct ws_err err = {0};
+	ws_session_init(&session, program);
+	bool done = run(&session, argc, (const char *const *)argv, &err);
+	if (!done && err.kind != WS_ERR_NONE && err.text[0]) {
+		ws_out_error(&session.out, &err);
+	}
+	if (fflush(session.out.out) != 0 && done) {
+		done = ws_err_set(&err, WS_ERR_IO, "the output could not be written");
+	}
+	ws_session_close(&session);
+	return done ? 0 : ws_err_exit_code(err.kind);
 }

@@ -110,29 +110,43 @@ check_keys(const struct ws_json_doc *doc, const struct ws_json *value, struct ws
 	return true;
 }
 
-bool
-ws_json_parse(const char *name, const char *text, size_t len, enum ws_json_flags flags,
-	struct ws_arena *a, struct ws_json_doc *doc, struct ws_err *err)
+/* Parses doc->text; the arena has it already. */
+static bool
+parse(struct ws_json_doc *doc, enum ws_json_flags flags, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf plain = {0};
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-		text += 3;
-		len -= 3;
-	}
-	*doc = (struct ws_json_doc){
-		.name = ws_arena_strdup(a, name), .text = ws_arena_copy(a, text, len), .len = len};
 	if (!ws_json_scan(doc, flags, a, &plain, err)) {
 		return false;
 	}
-	const char *parsed = plain.len > 0 ? plain.data : doc->text;
-	cJSON *tree = cJSON_ParseWithLength(parsed, len);
+	const char *text = plain.len > 0 ? plain.data : doc->text;
+	cJSON *tree = cJSON_ParseWithLength(text, doc->len);
 	bool agreed = tree && adopt(doc, doc->root, tree, a);
 	cJSON_Delete(tree);
 	if (!agreed) {
 		return ws_err_set(
-			err, WS_ERR_INTERNAL, "cJSON reads '%s' otherwise than our scanner", name);
+			err, WS_ERR_INTERNAL, "cJSON reads '%s' otherwise than our scanner", doc->name);
 	}
 	return check_keys(doc, doc->root, err);
+}
+
+/* Copies the text, less a byte order mark. */
+static void
+keep_text(
+	const char *name, const char *text, size_t len, struct ws_arena *a, struct ws_json_doc *doc)
+{
+	bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+	text += marked ? 3 : 0;
+	len -= marked ? 3 : 0;
+	*doc = (struct ws_json_doc){
+		.name = ws_arena_strdup(a, name), .text = ws_arena_copy(a, text, len), .len = len};
+}
+
+bool
+ws_json_parse(const char *name, const char *text, size_t len, enum ws_json_flags flags,
+	struct ws_arena *a, struct ws_json_doc *doc, struct ws_err *err)
+{
+	keep_text(name, text, len, a, doc);
+	return parse(doc, flags, a, err);
 }
 
 bool
@@ -140,8 +154,12 @@ ws_json_read(const char *path, enum ws_json_flags flags, struct ws_arena *a,
 	struct ws_json_doc *doc, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
-	return ws_fs_read_at_most(path, LARGEST_FILE, &b, err)
-		&& ws_json_parse(path, ws_buf_text(&b), b.len, flags, a, doc, err);
+	if (!ws_fs_read_at_most(path, LARGEST_FILE, &b, err)) {
+		return false;
+	}
+	keep_text(path, ws_buf_text(&b), b.len, a, doc);
+	ws_buf_release(&b);
+	return parse(doc, flags, a, err);
 }
 
 const struct ws_json *
@@ -202,11 +220,10 @@ bool
 ws_json_err(const struct ws_json_doc *doc, const struct ws_json *value, struct ws_err *err,
 	const char *format, ...)
 {
-	/* Of a list or an object that goes on below, only the bracket is marked. */
-	bool one_line = !memchr(doc->text + value->offset, '\n', value->len);
+	/* Of a list or an object that holds something only the bracket is marked. */
 	va_list values;
 	va_start(values, format);
-	fail_at(doc, value->offset, one_line ? value->len : 1, err, format, values);
+	fail_at(doc, value->offset, value->first ? 1 : value->len, err, format, values);
 	va_end(values);
 	return false;
 }

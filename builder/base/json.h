@@ -56,7 +56,8 @@ enum ws_json_flags {
 /**
  * Parses @a len bytes. On a mistake @a err is WS_ERR_CONFIG with place, excerpt and caret.
  * Nesting deeper than 100, more than 1,000,000 values and embedded NUL bytes are mistakes. A byte
- * order mark is skipped: it is not part of doc->text.
+ * order mark is skipped: it is not part of doc->text. While parsing, memory is some nine times
+ * the text's size; what stays is about three times.
  */
 bool ws_json_parse(const char *name, const char *text, size_t len, enum ws_json_flags flags,
 	struct ws_arena *a, struct ws_json_doc *doc, struct ws_err *err);

@@ -1,6 +1,7 @@
 /* json_write.c - builds a cJSON tree; cJSON escapes, the pretty layout is ours (its own has tabs). */
 #include "base/json_write.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 #include <cjson/cJSON.h>
@@ -140,6 +141,35 @@ ws_json_add_texts(struct ws_json_writer *w, const char *key, const char *const *
 	ws_json_open_list(w, key);
 	for (size_t i = 0; i < count; i++) {
 		ws_json_add_text(w, NULL, texts[i]);
+	}
+	ws_json_close(w);
+}
+
+void
+ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json *value)
+{
+	switch (value->kind) {
+	case WS_JSON_NULL:
+		ws_json_add_null(w, key);
+		return;
+	case WS_JSON_BOOL:
+		ws_json_add_bool(w, key, value->truth);
+		return;
+	case WS_JSON_NUMBER:
+		add(w, key, cJSON_CreateRaw(value->text));
+		return;
+	case WS_JSON_STRING:
+		ws_json_add_text(w, key, value->text);
+		return;
+	case WS_JSON_ARRAY:
+		ws_json_open_list(w, key);
+		break;
+	case WS_JSON_OBJECT:
+		ws_json_open_object(w, key);
+		break;
+	}
+	for (WS_JSON_EACH(child, value)) {
+		ws_json_add_copy(w, child->key, child);
 	}
 	ws_json_close(w);
 }

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+struct ws_json;
 struct ws_json_writer;
 
 enum ws_json_layout {
@@ -41,6 +42,9 @@ void ws_json_add_null(struct ws_json_writer *w, const char *key);
 /** A list of strings. */
 void ws_json_add_texts(
 	struct ws_json_writer *w, const char *key, const char *const *texts, size_t count);
+
+/** A value that was read, with everything below it; numbers keep their digits. */
+void ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json *value);
 
 /** Appends the text to @a out and releases @a w. */
 void ws_json_finish(struct ws_json_writer *w, enum ws_json_layout layout, struct ws_buf *out);

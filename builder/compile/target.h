@@ -7,6 +7,7 @@
 #ifndef WS_COMPILE_TARGET_H
 #define WS_COMPILE_TARGET_H
 
+#include "compile/sources.h"
 #include "engine/graph.h"
 #include "kit/cuda.h"
 #include "kit/hostcc.h"
@@ -29,14 +30,6 @@ struct ws_target {
 
 /** The target as conditions see it. */
 struct ws_point_view ws_target_point(const struct ws_target *target, struct ws_arena *a);
-
-/** One source file to compile. */
-struct ws_unit {
-	const char *path; /**< relative to the source tree */
-	bool cuda;        /**< for nvcc; else for the host compiler */
-};
-
-typedef WS_VEC(struct ws_unit) ws_unit_list;
 
 /**
  * The units of an extension, in the recipe's order: lists and globs, overrides applied. A glob that

@@ -1,4 +1,5 @@
-/* unit.c - which files an extension is made of, and the action that compiles one. */
+/* unit.c - the units of a target, and the action that compiles one. Whether the files are there is
+ * sources.c's. */
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
@@ -11,59 +12,6 @@
  * pybind11 binding 1.5 GiB in cc1plus. */
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
-
-static bool
-kind_of(const char *path, bool *cuda)
-{
-	static const char *const host[] = {".cpp", ".cc", ".cxx", ".C"};
-	*cuda = ws_ends_with(path, ".cu");
-	for (size_t i = 0; i < WS_LEN(host); i++) {
-		if (ws_ends_with(path, host[i])) {
-			return true;
-		}
-	}
-	return *cuda;
-}
-
-static bool
-add_unit(const struct ws_target *target, const char *path, ws_unit_list *units, struct ws_arena *a,
-	struct ws_err *err)
-{
-	const struct ws_recipe *recipe = target->recipe;
-	struct ws_unit unit = {.path = path};
-	if (!kind_of(path, &unit.cuda)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "%s %s: nobody compiles '%s' (.cu .cpp .cc .cxx are)",
-			recipe->name, recipe->version.text, path);
-	}
-	if (!ws_tree_lookup(target->source, path)) {
-		ws_err_set(err, WS_ERR_CONFIG, "%s %s: its sources hold no '%s'", recipe->name,
-			recipe->version.text, path);
-		return ws_err_cure(err, "the recipe '%s' names it", recipe->path);
-	}
-	*ws_vec_push(units, a) = unit;
-	return true;
-}
-
-/* '*' and '?' stay inside one folder. Entries of a tree are sorted, and so are the units. */
-static bool
-add_glob(const struct ws_target *target, const struct ws_source_list *list, ws_unit_list *units,
-	struct ws_arena *a, struct ws_err *err)
-{
-	unsigned found = 0;
-	for (size_t i = 0; i < target->source->count; i++) {
-		const struct ws_tree_entry *entry = &target->source->entries[i];
-		if (entry->kind != WS_TREE_LINK && fnmatch(list->glob, entry->path, FNM_PATHNAME) == 0) {
-			found++;
-			if (!add_unit(target, entry->path, units, a, err)) {
-				return false;
-			}
-		}
-	}
-	return found == list->expected
-		|| ws_err_set(err, WS_ERR_CONFIG,
-			"%s %s: '%s' matches %u files where the recipe expects %u", target->recipe->name,
-			target->recipe->version.text, list->glob, found, list->expected);
-}
 
 static void
 drop_unit(ws_unit_list *units, const char *path)
@@ -91,7 +39,8 @@ apply_overrides(
 			drop_unit(units, override->remove_sources[j]);
 		}
 		for (size_t j = 0; j < override->add_source_count; j++) {
-			if (!add_unit(target, override->add_sources[j], units, a, err)) {
+			if (!ws_units_add(
+					target->recipe, target->source, override->add_sources[j], a, units, err)) {
 				return false;
 			}
 		}
@@ -105,13 +54,8 @@ ws_target_units(
 {
 	const struct ws_extension *extension = target->extension;
 	for (size_t i = 0; i < extension->source_list_count; i++) {
-		const struct ws_source_list *list = &extension->sources[i];
-		for (size_t j = 0; j < list->path_count; j++) {
-			if (!add_unit(target, list->paths[j], units, a, err)) {
-				return false;
-			}
-		}
-		if (list->glob && !add_glob(target, list, units, a, err)) {
+		if (!ws_units_add_list(
+				target->recipe, target->source, &extension->sources[i], a, units, err)) {
 			return false;
 		}
 	}

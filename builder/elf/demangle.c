@@ -122,7 +122,7 @@ close_list(struct shortening *s)
 		return false;
 	}
 	end_argument(s, &s->lists[--s->depth]);
-	if (ws_ends_with(s->out->data, "> ")) {
+	if (ws_ends_with(s->out->data, " ")) { /* "> >" */
 		cut_to(s->out, s->out->len - 1);
 	}
 	ws_buf_putc(s->out, '>');

@@ -16,6 +16,7 @@
 
 /* Real libraries have dozens of each; a hostile one shall not cost memory. */
 #define MOST_DYNAMIC 65536
+#define MOST_NEEDED 1024
 #define MOST_VERSIONS 32768 /* 15 bits in .gnu.version; the top bit means "hidden" */
 
 struct elf_file {
@@ -71,40 +72,49 @@ find_typed(Elf *libelf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
+/* One entry of the dynamic section that names a string. */
+static bool
+take_entry(struct reading *r, int64_t tag, const char *text, struct ws_err *err)
+{
+	struct ws_elf *seen = &r->file->seen;
+	if (!text) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "'%s' is damaged: a dynamic entry names no string", seen->path);
+	}
+	if (tag == DT_SONAME) {
+		seen->soname = text;
+	} else if (tag == DT_RPATH) {
+		seen->rpath = text;
+	} else if (tag == DT_RUNPATH) {
+		seen->runpath = text;
+	} else if (r->needed.len == MOST_NEEDED) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"'%s' needs more than %d libraries, which is unexpected", seen->path, MOST_NEEDED);
+	} else {
+		*ws_vec_push(&r->needed, r->a) = text;
+	}
+	return true;
+}
+
 static bool
 read_dynamic(struct reading *r, struct ws_err *err)
 {
-	struct ws_elf *seen = &r->file->seen;
 	GElf_Shdr header;
 	Elf_Data *data = find_typed(r->file->libelf, SHT_DYNAMIC, &header);
 	if (!data) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", seen->path);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", r->file->seen.path);
 	}
 	GElf_Dyn entry;
-	for (int i = 0; i < MOST_DYNAMIC && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL;
-		 i++) {
-		if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_SONAME && entry.d_tag != DT_RPATH
-			&& entry.d_tag != DT_RUNPATH) {
-			continue;
+	for (int i = 0; i < MOST_DYNAMIC && gelf_getdyn(data, i, &entry); i++) {
+		int64_t tag = entry.d_tag;
+		if (tag == DT_NULL) {
+			break;
 		}
-		const char *text = elf_strptr(r->file->libelf, header.sh_link, entry.d_un.d_val);
-		if (!text) {
-			return ws_err_set(
-				err, WS_ERR_FETCH, "'%s' is damaged: a dynamic entry names no string", seen->path);
-		}
-		switch (entry.d_tag) {
-		case DT_NEEDED:
-			*ws_vec_push(&r->needed, r->a) = text;
-			break;
-		case DT_SONAME:
-			seen->soname = text;
-			break;
-		case DT_RPATH:
-			seen->rpath = text;
-			break;
-		default:
-			seen->runpath = text;
-			break;
+		bool wanted = tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH;
+		if (wanted
+			&& !take_entry(
+				r, tag, elf_strptr(r->file->libelf, header.sh_link, entry.d_un.d_val), err)) {
+			return false;
 		}
 	}
 	return true;

@@ -5,6 +5,29 @@
 
 #include <string.h>
 
+bool
+ws_is_torch_name(const char *name)
+{
+	if (!ws_starts_with(name, "_Z")) {
+		return false;
+	}
+	name += strlen("_Z");
+	if (name[0] == 'T' && name[1]) { /* vtable, typeinfo, its name */
+		name += 2;
+	}
+	if (*name++ != 'N') {
+		return false;
+	}
+	name += strspn(name, "rVKRO"); /* of a member function: const and the like */
+	static const char *const spaces[] = {"3c10", "2at", "5torch", "6caffe2", "4c10d"};
+	for (size_t i = 0; i < WS_LEN(spaces); i++) {
+		if (ws_starts_with(name, spaces[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 enum ws_cxx11abi
 ws_cxx11abi_of_export(const char *name)
 {
@@ -35,19 +58,6 @@ ws_cxx11abi_of_c10(const struct ws_elf *c10, enum ws_cxx11abi *abi, struct ws_er
 		err, WS_ERR_FETCH, "'%s' exports no constructor of c10::Error; is this libc10?", c10->path);
 }
 
-/* "_ZN3c10...", "_ZNK2at...": something in a namespace of torch's. */
-static bool
-is_torch_name(const char *name)
-{
-	if (!ws_starts_with(name, "_ZN")) {
-		return false;
-	}
-	name += strlen("_ZN");
-	name += *name == 'K';
-	return ws_starts_with(name, "3c10") || ws_starts_with(name, "2at")
-		|| ws_starts_with(name, "5torch") || ws_starts_with(name, "6caffe2");
-}
-
 static bool
 has_old_string(const char *name, struct ws_arena *a)
 {
@@ -66,7 +76,7 @@ ws_cxx11abi_of_module(const struct ws_elf *module)
 	bool old = false, new = false;
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(module, &at, &symbol);) {
-		if (symbol.defined || !is_torch_name(symbol.name)) {
+		if (symbol.defined || !ws_is_torch_name(symbol.name)) {
 			continue;
 		}
 		struct ws_arena_mark mark = ws_arena_mark(a);

@@ -17,6 +17,9 @@ enum ws_cxx11abi {
 	WS_CXX11ABI_MIXED, /**< both: parts of it were compiled differently */
 };
 
+/** Is it a mangled name in one of torch's namespaces: c10, at, torch, caffe2, c10d? */
+bool ws_is_torch_name(const char *name);
+
 /** What one exported name of libc10 says: SILENT unless it is a constructor of c10::Error. */
 enum ws_cxx11abi ws_cxx11abi_of_export(const char *name);
 

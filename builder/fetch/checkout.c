@@ -38,6 +38,14 @@ static bool walk_commit(struct walk *w, const char *url, const char *commit, con
 static bool walk_tree(struct walk *w, const struct level *l, const char *tree, const char *below,
 	unsigned depth, struct ws_err *err);
 
+static char *
+cache_path(const struct ws_store *store, const char *url, struct ws_arena *a)
+{
+	struct ws_digest digest = ws_digest_bytes(url, strlen(url));
+	return ws_arena_printf(
+		a, "%s/git/%.60s-%.16s", store->path, ws_git_url_name(url, a), digest.hex);
+}
+
 /* Another process may be fetching into the same cache. */
 static bool
 wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *err)
@@ -71,10 +79,8 @@ open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *e
 	if (!ws_git_url_check(url, ws_git_config(w->git)->files, err)) {
 		return NULL;
 	}
-	struct ws_digest digest = ws_digest_bytes(url, strlen(url));
 	const char *name = ws_git_url_name(url, w->a);
-	const char *path =
-		ws_arena_printf(w->a, "%s/git/%.60s-%.16s", w->store->path, name, digest.hex);
+	const char *path = cache_path(w->store, url, w->a);
 	WS_AUTO_FD int lock = -1;
 	if (!wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, err)) {
 		return NULL;
@@ -275,4 +281,21 @@ ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout
 		}
 	}
 	return true;
+}
+
+bool
+ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,
+	const char *commit, char tree[WS_GIT_ID])
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = cache_path(store, url, a);
+	WS_AUTO_FD int lock = -1;
+	if (!ws_fs_is_dir(path)
+		|| ws_lock_try(ws_arena_printf(a, "%s.lock", path), true, &lock, NULL) != WS_LOCK_HELD) {
+		return false;
+	}
+	struct ws_git_repo *repo = ws_git_repo_open(git, path, a, NULL);
+	bool known = repo && ws_git_has(repo, commit) && ws_git_tree(repo, commit, tree, NULL);
+	ws_git_repo_close(repo);
+	return known;
 }

@@ -2,7 +2,7 @@
  * fetch.h - what bringing something in needs
  *
  * Given to everything that downloads or checks out: sources, kits, export lists. All members are
- * borrowed and live as long as the command.
+ * borrowed and live as long as the command; a part leaves alone what it does not need.
  */
 #ifndef WS_FETCH_FETCH_H
 #define WS_FETCH_FETCH_H
@@ -12,6 +12,7 @@
 #include "store/ledger.h"
 #include "store/store.h"
 
+struct ws_git;
 struct ws_index;
 struct ws_index_config;
 
@@ -21,6 +22,7 @@ struct ws_fetch {
 	struct ws_http *http;
 	struct ws_index *index;                /**< pages of this session */
 	const struct ws_index_config *indexes; /**< which index serves which role */
+	struct ws_git *git;                    /**< NULL: commits cannot be had */
 	const char *debian_mirror;             /**< root of a Debian archive; NULL: none is known */
 	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
 	const struct ws_events *events;

@@ -118,7 +118,7 @@ ws_git_url_join(const char *base, const char *reference, struct ws_arena *a, str
 			break;
 		}
 	}
-	if (len <= root || ws_starts_with(rest, "../") || rest[0] == '\0') {
+	if (ws_starts_with(rest, "../") || rest[0] == '\0') {
 		ws_err_set(
 			err, WS_ERR_FETCH, "the submodule's URL '%s' climbs out of '%s'", reference, base);
 		return NULL;

@@ -94,9 +94,9 @@ struct ws_extension {
 	size_t override_count;
 };
 
-/** A measured hint, used until the ledger knows better: units whose path matches. */
+/** A measured hint, used until the ledger knows better; the first whose path matches counts. */
 struct ws_estimate {
-	const char *match;  /**< glob over the unit's path */
+	const char *match;  /**< glob over the unit's path, '*' over '/' too */
 	uint64_t rss_bytes; /**< peak */
 	uint64_t cpu_ms;    /**< for one architecture */
 };
@@ -118,9 +118,9 @@ struct ws_python_part {
 	size_t package_count;
 	const char *const *modules; /**< single .py files below root */
 	size_t module_count;
-	const char *const *data; /**< globs over installed paths: "pkg/kernels/x*.cuh" */
+	const char *const *data; /**< globs over installed paths, '*' over '/' too */
 	size_t data_count;
-	const char *const *exclude; /**< globs over installed paths */
+	const char *const *exclude; /**< globs over installed paths; goes before the rest */
 	size_t exclude_count;
 	const char *root; /**< folder in the source tree; "" the top */
 };

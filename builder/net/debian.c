@@ -29,6 +29,9 @@ static struct ws_str
 cut_word(struct ws_str *rest)
 {
 	*rest = ws_str_trim(*rest);
+	if (rest->n == 0) {
+		return (struct ws_str){0};
+	}
 	size_t n = 0;
 	while (n < rest->n && !strchr(" \t\r\n", rest->s[n])) {
 		n++;

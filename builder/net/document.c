@@ -1,10 +1,13 @@
 /* document.c - one request into one buffer. */
 #include "net/document.h"
 
+#include "net/url.h"
+
 struct get {
 	struct ws_request request; /* first */
 	struct ws_buf *text;
 	size_t limit_bytes;
+	bool is_too_long;
 };
 
 static enum ws_begin
@@ -19,8 +22,9 @@ body(struct ws_request *request, const void *bytes, size_t len, struct ws_err *e
 {
 	struct get *g = (struct get *)request;
 	if (len > g->limit_bytes - g->text->len) {
+		g->is_too_long = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is longer than %zu bytes, which is unexpected",
-			request->subject ? request->subject : "the answer", g->limit_bytes);
+			request->subject, g->limit_bytes);
 	}
 	ws_buf_add(g->text, bytes, len);
 	return true;
@@ -33,7 +37,7 @@ ws_document_get(struct ws_http *http, struct ws_document *document, struct ws_ar
 	struct get g = {.text = text, .limit_bytes = document->limit_bytes};
 	g.request = (struct ws_request){
 		.url = document->url,
-		.subject = document->subject,
+		.subject = document->subject ? document->subject : ws_url_shown(document->url, a),
 		.accept = document->accept,
 		.compressed = true,
 		.begin = begin,
@@ -43,6 +47,7 @@ ws_document_get(struct ws_http *http, struct ws_document *document, struct ws_ar
 	struct ws_request *const only = &g.request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
 	bool ok = ws_http_run(http, &batch, err);
+	document->is_too_long = g.is_too_long;
 	document->reply = g.request.reply;
 	document->final_url = g.request.final_url;
 	return ok;

@@ -15,6 +15,7 @@ struct ws_document {
 	const char *accept;  /**< NULL: anything */
 	size_t limit_bytes;  /**< of the text, after decompression */
 	/* Filled in. */
+	bool is_too_long;      /**< it failed because of limit_bytes */
 	struct ws_reply reply; /**< also after a failure: status 404, 0 when there was no answer */
 	const char *final_url; /**< after redirects, without user and password, in the arena */
 };

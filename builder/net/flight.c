@@ -263,8 +263,10 @@ follow(struct ws_flight *f)
 		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects without end",
 			subject_of(f), f->hop.host);
 	}
-	if (!ws_url_parse(f->transfer.location, run->a, &next, run->err)) {
-		return ws_err_wrap(run->err, "'%s' redirects astray", f->hop.host);
+	if (!ws_url_parse(f->transfer.location, run->a, &next, NULL)) {
+		return ws_err_set(run->err, WS_ERR_FETCH,
+			"cannot fetch '%s': '%s' redirects astray, to '%s'", subject_of(f), f->hop.host,
+			ws_url_shown(f->transfer.location, run->a));
 	}
 	if (f->hop.is_https && !next.is_https) {
 		ws_err_set(run->err, WS_ERR_FETCH,
@@ -323,6 +325,9 @@ ws_flight_settle(struct ws_flight *f)
 	if (f->verdict == WS_VERDICT_ANEW) {
 		renew(f);
 		return;
+	}
+	if (f->transfer.end == WS_WIRE_DROPPED && ws_reply_is_good(&f->transfer.reply)) {
+		f->transfer.end = WS_WIRE_CUT; /* not by us */
 	}
 	switch (f->transfer.end) {
 	case WS_WIRE_COMPLETE:

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define LARGEST_PAGE ((size_t)24 << 20)
+#define LARGEST_PAGE ((size_t)16 << 20)
+#define LARGEST_TREE ((size_t)3 << 20) /* JSON takes twelve times its size to read, HTML nothing */
 
 /* A question that was asked. */
 struct asked {
@@ -49,6 +50,23 @@ is_not_there(const struct ws_document *document)
 	return document->reply.status == 404 || document->reply.status == 403;
 }
 
+/* A large page is asked for in the form that is read without a tree. */
+static bool
+get_page(struct ws_index *x, struct ws_document *document, struct ws_buf *text, struct ws_err *err)
+{
+	document->accept = ws_index_page_accept;
+	document->limit_bytes = LARGEST_TREE;
+	if (ws_document_get(x->http, document, x->a, text, err)) {
+		return true;
+	}
+	if (!document->is_too_long) {
+		return false;
+	}
+	document->accept = ws_index_page_accept_html;
+	document->limit_bytes = LARGEST_PAGE;
+	return ws_document_get(x->http, document, x->a, text, err);
+}
+
 /* Fetches and reads; *page stays NULL when the index has no such package. */
 static bool
 ask(struct ws_index *x, const char *index, const char *package, const struct ws_index_page **page,
@@ -61,10 +79,8 @@ ask(struct ws_index *x, const char *index, const char *package, const struct ws_
 	}
 	struct ws_document document = {
 		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, package),
-		.accept = ws_index_page_accept,
-		.limit_bytes = LARGEST_PAGE,
 	};
-	if (!ws_document_get(x->http, &document, x->a, &text, err)) {
+	if (!get_page(x, &document, &text, err)) {
 		if (is_not_there(&document) && err) {
 			*err = (struct ws_err){0};
 		}

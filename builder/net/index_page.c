@@ -13,6 +13,8 @@
 const char ws_index_page_accept[] = "application/vnd.pypi.simple.v1+json, "
 									"application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
 
+const char ws_index_page_accept_html[] = "application/vnd.pypi.simple.v1+html, text/html;q=0.5";
+
 /* A page that is being read. */
 struct reading {
 	struct ws_html_listener listener; /* first */
@@ -21,6 +23,7 @@ struct reading {
 	const char *bad_version; /* a version that we do not know; NULL: none */
 	WS_VEC(struct ws_index_file) files;
 	struct ws_arena *a;
+	struct ws_arena *scratch; /* for what is taken apart: pages may have 50 000 files */
 };
 
 /* "1.0", "1.4": major version 1 stays readable whatever the minor one is (PEP 629). */
@@ -54,25 +57,47 @@ digest_of_fragment(const char *fragment, struct ws_arena *a)
 	return "";
 }
 
-/* Takes the address apart and adds the file, if it is one. @a name may be NULL. */
-static void
-add_file(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
+/* Takes the address apart; false when it is no file's. @a name may be NULL. What it sets in @a file
+ * is in scratch, except the digest. */
+static bool
+read_address(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
 {
 	const char *hash = strchr(address, '#');
-	char *whole = ws_url_join(r->base, address, r->a);
+	char *whole = ws_url_join(r->base, address, r->scratch);
 	struct ws_url url;
-	if (!whole || !ws_url_parse(whole, r->a, &url, NULL)) {
-		return;
+	if (!whole || !ws_url_parse(whole, r->scratch, &url, NULL)) {
+		return false;
 	}
 	file->url = url.plain;
-	file->name = name ? ws_arena_strdup(r->a, name) : ws_url_file_name(url.plain, r->a);
-	if (!ws_path_is_inside(file->name) || strchr(file->name, '/')) {
-		return;
-	}
+	file->name = name ? name : ws_url_file_name(url.plain, r->scratch);
 	if (!file->sha256[0] && hash) {
 		file->sha256 = digest_of_fragment(hash + 1, r->a);
 	}
-	*ws_vec_push(&r->files, r->a) = *file;
+	return ws_path_is_inside(file->name) && !strchr(file->name, '/');
+}
+
+static void
+add_file(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
+{
+	struct ws_arena_mark mark = ws_arena_mark(r->scratch);
+	if (read_address(r, name, address, file)) {
+		file->url = ws_arena_strdup(r->a, file->url);
+		file->name = ws_arena_strdup(r->a, file->name);
+		*ws_vec_push(&r->files, r->a) = *file;
+	}
+	ws_arena_rewind(r->scratch, mark);
+}
+
+/* Most files of a page say the same. */
+static const char *
+requirement(struct reading *r, const char *text)
+{
+	const struct ws_index_file *last = r->files.len > 0 ? &r->files.at[r->files.len - 1] : NULL;
+	if (!text) {
+		return "";
+	}
+	return last && strcmp(last->requires_python, text) == 0 ? last->requires_python
+															: ws_arena_strdup(r->a, text);
 }
 
 static void
@@ -120,12 +145,11 @@ read_entry(struct reading *r, const struct ws_json *entry)
 	}
 	const struct ws_json *yanked = ws_json_find(entry, "yanked");
 	const char *why = ws_json_text(entry, "yanked");
-	const char *requires_python = ws_json_text(entry, "requires-python");
 	struct ws_index_file file = {
 		.sha256 = digest_or_nothing(ws_json_text(ws_json_find(entry, "hashes"), "sha256"), r->a),
 		.is_yanked = why || (yanked && yanked->kind == WS_JSON_BOOL && yanked->truth),
 		.yanked_why = why ? ws_arena_strdup(r->a, why) : "",
-		.requires_python = requires_python ? ws_arena_strdup(r->a, requires_python) : "",
+		.requires_python = requirement(r, ws_json_text(entry, "requires-python")),
 	};
 	if (!ws_json_u64(entry, "size", &file.size_bytes)) {
 		file.size_bytes = 0;
@@ -136,10 +160,10 @@ read_entry(struct reading *r, const struct ws_json *entry)
 static bool
 read_json(struct reading *r, struct ws_str text, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	WS_AUTO_ARENA struct ws_arena *tree = ws_arena_make();
 	struct ws_json_doc doc;
 	if (!ws_json_parse(
-			ws_url_shown(r->page->url, r->a), text.s, text.n, WS_JSON_STRICT, scratch, &doc, err)) {
+			ws_url_shown(r->page->url, r->a), text.s, text.n, WS_JSON_STRICT, tree, &doc, err)) {
 		if (err) {
 			err->kind = WS_ERR_FETCH; /* not a file that a person wrote here */
 		}
@@ -179,7 +203,8 @@ bool
 ws_index_page_parse(struct ws_index_page *page, const char *type, struct ws_str text,
 	struct ws_arena *a, struct ws_err *err)
 {
-	struct reading r = {.page = page, .base = page->url, .a = a};
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	struct reading r = {.page = page, .base = page->url, .a = a, .scratch = scratch};
 	const char *shown = ws_url_shown(page->url, a);
 	if (is_json(type)) {
 		if (!read_json(&r, text, err)) {

@@ -31,6 +31,8 @@ struct ws_index_page {
 
 /** The Accept header that asks for both forms and prefers JSON. */
 extern const char ws_index_page_accept[];
+/** HTML only, which is read without building a tree. */
+extern const char ws_index_page_accept_html[];
 
 /**
  * Fills files and count; url and package are set. @a type (Content-Type without parameters) decides

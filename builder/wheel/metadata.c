@@ -2,6 +2,7 @@
  * requirements and classifiers is the index's. */
 #include "wheel/metadata.h"
 
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "model/tag.h"
 
@@ -28,48 +29,12 @@ is_one_line(const char *text)
 		&& !strstr(text, "\xe2\x80\xa9");
 }
 
-/* Bytes of the well-formed UTF-8 sequence at @a s, 0 when it is none (RFC 3629, section 4). */
-static size_t
-utf8_len(const unsigned char *s, size_t n)
-{
-	static const struct {
-		unsigned char first, last; /* of the first byte */
-		unsigned char low, high;   /* of the second */
-		size_t len;
-	} rows[] = {
-		{0x00, 0x7f, 0x00, 0x00, 1},
-		{0xc2, 0xdf, 0x80, 0xbf, 2},
-		{0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3},
-		{0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3},
-		{0xf0, 0xf0, 0x90, 0xbf, 4},
-		{0xf1, 0xf3, 0x80, 0xbf, 4},
-		{0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-	size_t row = 0;
-	while (row < WS_LEN(rows) && (s[0] < rows[row].first || s[0] > rows[row].last)) {
-		row++;
-	}
-	if (row == WS_LEN(rows) || rows[row].len > n) {
-		return 0;
-	}
-	for (size_t i = 1; i < rows[row].len; i++) {
-		unsigned char low = i == 1 ? rows[row].low : 0x80;
-		unsigned char high = i == 1 ? rows[row].high : 0xbf;
-		if (s[i] < low || s[i] > high) {
-			return 0;
-		}
-	}
-	return rows[row].len;
-}
-
 /* "\n" for every kind of line end, U+FFFD for what is no text. */
 static void
 add_text(struct ws_buf *out, struct ws_str text)
 {
 	for (size_t i = 0; i < text.n;) {
-		size_t len = utf8_len((const unsigned char *)text.s + i, text.n - i);
+		size_t len = ws_utf8_len(text.s + i, text.n - i);
 		if (text.s[i] == '\r') {
 			ws_buf_puts(out, i + 1 < text.n && text.s[i + 1] == '\n' ? "" : "\n");
 		} else if (len == 0 || text.s[i] == '\0') {

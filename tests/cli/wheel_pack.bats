@@ -29,9 +29,11 @@ C
 setup_file() {
 	export VENV="$BATS_FILE_TMPDIR/venv" SOURCES="$BATS_FILE_TMPDIR/src" WHEELS="$BATS_FILE_TMPDIR/wheels"
 	export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-	export HOST="$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+	HOST="$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+	export HOST
 	python3 -m venv "$VENV"
-	"$VENV/bin/pip" install --quiet packaging==26.3 twine==7.0.0 check-wheel-contents==0.6.3
+	"$VENV/bin/pip" install --quiet packaging==26.3 twine==7.0.0 check-wheel-contents==0.6.3 \
+		'cyclonedx-python-lib[json-validation]==11.12.0'
 	make_sources "$SOURCES"
 	mkdir "$WHEELS"
 	"$driver" "$SOURCES" "$WHEELS" $epoch "$HOST"
@@ -49,9 +51,9 @@ digest() {
 	find "$BATS_TEST_TMPDIR/elsewhere" -type f ! -perm -100 -exec chmod 600 {} +
 	mkdir "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" "$BATS_TEST_TMPDIR/c"
 	for python in "$HOST" any; do
-		(umask 077; TZ=Asia/Tokyo "$driver" "$BATS_TEST_TMPDIR/elsewhere" "$BATS_TEST_TMPDIR/a" $epoch $python reverse)
-		(umask 022; cd /; TZ=UTC LC_ALL=C "$driver" "$SOURCES" "$BATS_TEST_TMPDIR/b" $epoch $python)
-		TZ=America/St_Johns "$driver" "$SOURCES" "$BATS_TEST_TMPDIR/c" $((epoch + 1)) $python reverse
+		(umask 077; TZ=Asia/Tokyo "$driver" "$BATS_TEST_TMPDIR/elsewhere" "$BATS_TEST_TMPDIR/a" "$epoch" "$python" reverse)
+		(umask 022; cd /; TZ=UTC LC_ALL=C "$driver" "$SOURCES" "$BATS_TEST_TMPDIR/b" "$epoch" "$python")
+		TZ=America/St_Johns "$driver" "$SOURCES" "$BATS_TEST_TMPDIR/c" $((epoch + 1)) "$python" reverse
 	done
 	[ "$(digest "$BATS_TEST_TMPDIR/a")" = "$want" ]
 	[ "$(digest "$BATS_TEST_TMPDIR/b")" = "$want" ]
@@ -88,7 +90,7 @@ digest() {
 	for at in 6 10 14 100 $((size - 30)) $((size - 22)) $((size - 1)); do
 		cp "$wheel" "$BATS_TEST_TMPDIR/bad/"
 		byte="$(od -An -tu1 -j "$at" -N 1 "$wheel")"
-		printf "\\$(printf %03o $((byte ^ 8)))" |
+		printf '%b' "\\0$(printf %o $((byte ^ 8)))" |
 			dd of="$BATS_TEST_TMPDIR/bad/${wheel##*/}" bs=1 seek="$at" conv=notrunc status=none
 		run "$VENV/bin/python" "$WS_ROOT/tests/support/wheel_judge.py" "$BATS_TEST_TMPDIR/bad"/*.whl
 		echo "$at: $output"
@@ -131,6 +133,24 @@ assert demo.metadata.get_payload().startswith("# Demo")'
 @test "check-wheel-contents finds nothing to say" {
 	# W009: two names at the top, demo and its module, are on purpose.
 	run "$VENV/bin/check-wheel-contents" --ignore W009 "$WHEELS"/*.whl
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "the bill of materials is valid CycloneDX 1.5" {
+	run "$VENV/bin/python" - "$WHEELS"/*.whl <<'PYTHON'
+import sys
+import zipfile
+
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+for path in sys.argv[1:]:
+    with zipfile.ZipFile(path) as wheel:
+        [name] = [n for n in wheel.namelist() if n.endswith(".dist-info/sboms/wheelsmith.cdx.json")]
+        error = JsonStrictValidator(SchemaVersion.V1_5).validate_str(wheel.read(name).decode())
+        assert error is None, error
+PYTHON
 	echo "$output"
 	[ "$status" -eq 0 ]
 }

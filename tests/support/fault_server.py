@@ -4,8 +4,10 @@
     fault_server.py DIR LOG [CERT KEY]
 
 Serves the files below DIR (index.html for a folder) with ranges, ETag and Last-Modified on two
-ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready PORT OTHER TLS" (TLS is 0
-without a certificate). It ends when its stdin closes. Standard library only.
+ports, and with CERT and KEY (PEM) on a third with TLS. When it listens it prints one line, "ready
+PORT OTHER TLS" (TLS is 0 without a certificate). A line on its stdin makes it forget what was asked
+so far and empty LOG; it prints "ready ..." again then. It ends when its stdin closes. Standard
+library only.
 
 A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, with these faults.
 ":N" after a fault: only for the first N requests for that whole path.
@@ -19,16 +21,17 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     slow=B           B bytes a second                    wrong[:N]    every byte of the body is another
     etag=change      another ETag each time              etag=weak    W/"..."
     etag=none        neither ETag nor Last-Modified      etag=once    another one from the 2nd request on
+    noif             If-Range is ignored
     redirect=N       N redirects, then the file          other        redirect to the other port
     loop             redirects without end               downgrade    redirect to plain http
     astray           redirect to ftp://                  auth=U:P     401 without this login
     gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
+    pad=K            K more bytes of white space at the end of an index page
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
-An index: any path that ends in /simple/NAME/ lists the files of DIR/files whose name starts with
-NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
+An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
 so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
 404 for a NAME without files. Redirects lead to the rest of the path, which may start with faults
 of its own: /~redirect=1/~slow=9/x. CONNECT is answered 407.
@@ -79,7 +82,8 @@ def parse_faults(path):
 
 
 def index_files(name):
-    folder = os.path.join(FOLDER, "files")
+    place, name = name.rsplit("/", 1)
+    folder = os.path.join(FOLDER, place.strip("/"), "files")
     for file in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
         if normal(file.split("-")[0]) == name:
             with open(os.path.join(folder, file), "rb") as stream:
@@ -93,7 +97,7 @@ def index_json(name):
          "hashes": {"sha256": digest}, "yanked": False, "requires-python": ">=3.8"}
         for f, size, digest in index_files(name)
     ]
-    return json.dumps({"meta": {"api-version": "1.1"}, "name": name, "files": files}).encode()
+    return json.dumps({"meta": {"api-version": "1.1"}, "name": name.rsplit("/", 1)[1], "files": files}).encode()
 
 
 def index_html(name):
@@ -145,8 +149,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             extra = {"Retry-After": self.fault("retry")} if "retry" in self.faults else {}
             return self.answer(int(self.fault("status")), b"sorry\n", extra)
         rest = urllib.parse.unquote(rest)
-        page = re.fullmatch(r".*/simple/([^/]+)/", rest)
-        return self.index(page.group(1)) if page else self.file(rest)
+        page = re.fullmatch(r"(.*)/simple/([^/]+)/", rest)
+        return self.index(page.group(1) + "/" + page.group(2)) if page else self.file(rest)
 
     def redirect(self, path, rest):
         main, other = PORTS["main"], PORTS["other"]
@@ -169,11 +173,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def index(self, name):
         if not any(True for _ in index_files(name)):
             return self.answer(404, b"no such package\n", {})
+        pad = b" " * int(self.fault("pad") or 0)
         wants_json = "application/vnd.pypi.simple.v1+json" in self.headers.get("Accept", "")
         if "html" in self.faults or not (wants_json or "json" in self.faults):
-            return self.answer(200, index_html(name), {"Content-Type": "text/html; charset=utf-8"})
+            return self.answer(
+                200, index_html(name) + pad, {"Content-Type": "text/html; charset=utf-8"})
         return self.answer(
-            200, index_json(name), {"Content-Type": "application/vnd.pypi.simple.v1+json"})
+            200, index_json(name) + pad, {"Content-Type": "application/vnd.pypi.simple.v1+json"})
 
     def file(self, rest):
         path = os.path.normpath(os.path.join(FOLDER, rest.lstrip("/")))
@@ -209,7 +215,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not found or self.fault("norange") is not None or found.group(0) == "bytes=-":
             return None
         condition = self.headers.get("If-Range")
-        if condition and condition not in (extra.get("ETag"), extra.get("Last-Modified")):
+        if "noif" not in self.faults and condition and condition not in (extra.get("ETag"), extra.get("Last-Modified")):
             return None
         if not found.group(1):
             return None if "nosuffix" in self.faults \
@@ -318,10 +324,13 @@ def main():
     for server in servers:
         PORTS[server.name] = server.server_address[1]
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    open(LOG, "a", encoding="utf-8").close()
-    print("ready", PORTS["main"], PORTS["other"], PORTS.get("tls", 0), flush=True)
-    sys.stdin.buffer.read()
-    os._exit(0)
+    while True:
+        with LOCK:
+            SEEN.clear()
+            open(LOG, "w", encoding="utf-8").close()
+        print("ready", PORTS["main"], PORTS["other"], PORTS.get("tls", 0), flush=True)
+        if not sys.stdin.readline():
+            os._exit(0)
 
 
 PORTS = {}

@@ -3,11 +3,13 @@
  *     net_probe wheels PACKAGE VERSION     "FILE SHA256 SIZE" a line, and the number of files
  *     net_probe tail PACKAGE FILE BYTES    reads the end of a file by range and says what it took
  *     net_probe get PACKAGE FILE TO        downloads it, by way of TO.partial
+ *     net_probe pip                        index-url, extra-index-url and cert as pip would have them
  */
 #include "base/buf.h"
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"
+#include "net/pip_config.h"
 #include "net/remote.h"
 #include "sys/clock.h"
 
@@ -119,6 +121,19 @@ print_get(
 	return true;
 }
 
+static bool
+print_pip(struct ws_arena *a)
+{
+	struct ws_user_env env = {(const char *const *)environ, ""};
+	struct ws_pip_config pip = ws_pip_config_read(&env, a);
+	printf("%s\n", pip.index_url ? pip.index_url : "-");
+	for (size_t i = 0; i < pip.extra_count; i++) {
+		printf("%s\n", pip.extra_urls[i]);
+	}
+	printf("%s\n", pip.cert ? pip.cert : "-");
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -132,6 +147,8 @@ main(int argc, char **argv)
 		ok = print_tail(&p, argv[2], argv[3], argv[4], &err);
 	} else if (ok && argc == 5 && strcmp(argv[1], "get") == 0) {
 		ok = print_get(&p, argv[2], argv[3], argv[4], &err);
+	} else if (ok && argc == 2 && strcmp(argv[1], "pip") == 0) {
+		ok = print_pip(a);
 	} else if (ok) {
 		ok = ws_err_set(
 			&err, WS_ERR_USAGE, "net_probe wheels PACKAGE VERSION | tail PACKAGE FILE BYTES");

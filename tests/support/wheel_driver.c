@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "model/tag.h"
+#include "wheel/sbom.h"
 #include "wheel/wheel.h"
 
 #include <stdlib.h>
@@ -52,6 +53,24 @@ tags_of(const char *python, struct ws_arena *a)
 		ws_python_tag_text(&tag, true, a), "manylinux_2_34_x86_64.manylinux_2_35_x86_64"};
 }
 
+static const char *
+sbom_of(const char *version, struct ws_arena *a)
+{
+	static const char sum[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+	const struct ws_sbom_part wheel = {.name = "demo-kernels",
+		.version = version,
+		.purl = ws_arena_printf(a, "pkg:pypi/demo-kernels@%s", version)};
+	const struct ws_sbom_part parts[] = {
+		{.name = "torch", .version = "2.5.1", .purl = "pkg:pypi/torch@2.5.1", .sha256 = sum},
+		{.name = "gcc", .version = "12.2.0", .application = true},
+		{.name = "demo", .version = "0123456789abcdef", .url = "https://example.org/demo.git"},
+		{.name = "cuda-nvcc", .url = "https://example.org/nvcc.tar.xz", .sha256 = sum},
+	};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_sbom_write(&wheel, parts, WS_LEN(parts), &text);
+	return ws_buf_copy(&text, a);
+}
+
 static bool
 run(char **argv, bool reversed, struct ws_arena *a, struct ws_err *err)
 {
@@ -85,9 +104,10 @@ run(char **argv, bool reversed, struct ws_arena *a, struct ws_err *err)
 	bool pure = strcmp(argv[4], "any") == 0;
 	const struct ws_wheel_module module = {
 		"demo_cuda", ws_path_join(a, argv[1], "demo_cuda.so", NULL)};
+	const char *version = pure ? "1.0" : "1.0+cu.12.4.torch.2.5.sm.80.90ptx";
 	const struct ws_wheel_spec spec = {
 		.distribution = "Demo.Kernels",
-		.version = pure ? "1.0" : "1.0+cu.12.4.torch.2.5.sm.80.90ptx",
+		.version = version,
 		.tags = tags_of(argv[4], a),
 		.torch = pure ? NULL : "torch==2.5.*",
 		.metadata = &metadata,
@@ -97,6 +117,7 @@ run(char **argv, bool reversed, struct ws_arena *a, struct ws_err *err)
 		.modules = &module,
 		.module_count = pure ? 0 : 1,
 		.facts_json = "{\"schema\": \"wheelsmith.wheel/1\"}\n",
+		.sbom_json = sbom_of(version, a),
 		.epoch = strtoll(argv[3], NULL, 10),
 	};
 	const char *name = ws_wheel_file_name(&spec, a);

@@ -66,7 +66,6 @@ ws_scene_end(struct ws_scene *s)
 	ws_http_close(s->fetch.http);
 	ws_ledger_close(s->fetch.ledger);
 	ws_store_close(&s->store);
-	ws_served_stop(&s->served);
 }
 
 const char *

@@ -1,16 +1,23 @@
-/* served.c - see served.h. The server's readiness line tells its ports. */
+/* served.c - one server a program; its readiness line tells its ports. */
 #include "served.h"
 
 #include "test.h"
 
 #include "base/fs.h"
 #include "sys/command.h"
+#include "sys/spawn.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 
-static const char *const python = "/usr/bin/env";
+/* The server that runs. The program's end closes its stdin, which ends it. */
+static struct {
+	bool is_running;
+	struct ws_child child;
+	int to; /* its stdin */
+	FILE *from;
+	char dir[200], log[200], cert[200];
+} server;
 
 static void
 forget_proxies(void)
@@ -30,31 +37,20 @@ path_variable(struct ws_arena *a)
 }
 
 static void
-read_ports(struct ws_served *s, int fd)
+launch(const char *cert, const char *key, struct ws_arena *a)
 {
-	WS_AUTO_FILE FILE *from = fdopen(fd, "r");
-	if (!from || fscanf(from, "ready %u %u %u", &s->port, &s->other, &s->tls) != 3) {
-		fail_msg("%s", "the fault server does not start; is python3 there?");
-	}
-}
-
-static struct ws_served
-start(struct ws_arena *a, const char *cert, const char *key)
-{
-	forget_proxies();
-	struct ws_served s = {.a = a, .cert = cert};
-	s.dir = ws_path_join(a, ws_test_dir(a), "served", NULL);
-	s.log = ws_path_join(a, ws_test_dir(a), "log", NULL);
-	struct ws_err err;
-	assert_ok(ws_fs_mkdirs(s.dir, &err), err);
+	const char *dir = ws_test_dir(a);
+	snprintf(server.dir, sizeof(server.dir), "%s/served", dir);
+	snprintf(server.log, sizeof(server.log), "%s/log", dir);
+	snprintf(server.cert, sizeof(server.cert), "%s", cert ? cert : "");
 	int in[2], out[2];
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-	const char *const argv[] = {
-		"env", "python3", WS_TESTS_DIR "/support/fault_server.py", s.dir, s.log, cert, key, NULL};
+	const char *const argv[] = {"env", "python3", WS_TESTS_DIR "/support/fault_server.py",
+		server.dir, server.log, cert, key, NULL};
 	const char *const env[] = {path_variable(a), NULL};
 	struct ws_spawn spawn = {
-		.program = python,
+		.program = "/usr/bin/env",
 		.argv = argv,
 		.env = env,
 		.dir = "/",
@@ -62,23 +58,46 @@ start(struct ws_arena *a, const char *cert, const char *key)
 		.out = out[1],
 		.err = STDERR_FILENO,
 	};
-	assert_ok(ws_spawn_start(&spawn, &s.child, &err), err);
+	struct ws_err err;
+	assert_ok(ws_spawn_start(&spawn, &server.child, &err), err);
 	close(in[0]);
 	close(out[1]);
-	s.hold = in[1];
-	read_ports(&s, out[0]);
+	server.to = in[1];
+	server.from = fdopen(out[0], "r");
+	server.is_running = true;
+}
+
+/* Waits until it listens, or has forgotten the test before. */
+static struct ws_served
+meet(struct ws_arena *a)
+{
+	struct ws_served s = {.dir = server.dir, .log = server.log, .a = a};
+	s.cert = server.cert[0] ? server.cert : NULL;
+	struct ws_err err;
+	assert_ok(ws_fs_remove(s.dir, &err) && ws_fs_mkdirs(s.dir, &err), err);
+	if (fscanf(server.from, " ready %u %u %u", &s.port, &s.other, &s.tls) != 3) {
+		fail_msg("%s", "the fault server does not start; is python3 there?");
+	}
 	return s;
 }
 
 struct ws_served
 ws_served_start(struct ws_arena *a)
 {
-	return start(a, NULL, NULL);
+	forget_proxies();
+	if (server.is_running) {
+		assert_int_equal(write(server.to, "\n", 1), 1);
+	} else {
+		launch(NULL, NULL, a);
+	}
+	return meet(a);
 }
 
 struct ws_served
 ws_served_start_tls(struct ws_arena *a)
 {
+	forget_proxies();
+	ws_served_kill();
 	const char *dir = ws_test_dir(a);
 	const char *cert = ws_path_join(a, dir, "cert.pem", NULL);
 	const char *key = ws_path_join(a, dir, "key.pem", NULL);
@@ -89,14 +108,19 @@ ws_served_start_tls(struct ws_arena *a)
 	WS_AUTO_BUF struct ws_buf said = {0};
 	struct ws_err err;
 	assert_ok(ws_command_run(&command, &said, &err), err);
-	return start(a, cert, key);
+	launch(cert, key, a);
+	return meet(a);
 }
 
 void
-ws_served_stop(struct ws_served *s)
+ws_served_kill(void)
 {
-	close(s->hold);
-	ws_spawn_reap(&s->child);
+	if (server.is_running) {
+		close(server.to);
+		fclose(server.from);
+		ws_spawn_reap(&server.child);
+		server.is_running = false;
+	}
 }
 
 const char *
@@ -142,12 +166,22 @@ ws_served_config(void)
 {
 	return (struct ws_http_config){
 		.netrc_path = "/dev/null",
-		.first_byte_ms = 400,
-		.stall_ms = 300,
-		.stall_bytes = 200,
+		.first_byte_ms = 20000,
+		.stall_ms = 20000,
+		.stall_bytes = 1,
 		.pause_ms = 10,
 		.retries = 3,
 	};
+}
+
+struct ws_http_config
+ws_served_hasty(void)
+{
+	struct ws_http_config config = ws_served_config();
+	config.first_byte_ms = 600;
+	config.stall_ms = 400;
+	config.stall_bytes = 200;
+	return config;
 }
 
 struct ws_http *

@@ -3,7 +3,14 @@
 
 #include "base/json.h"
 #include "case.h"
+#include "config/facts.h"
+#include "config/kit_def.h"
 #include "config/matrix.h"
+#include "config/recipe.h"
+#include "config/user.h"
+
+/* Files that recipes of the cases refer to lie beside them. */
+#define FOLDER WS_TESTS_DIR "/cases/config"
 
 static void
 show(bool ok, const struct ws_err *err, struct ws_buf *got)
@@ -14,30 +21,102 @@ show(bool ok, const struct ws_err *err, struct ws_buf *got)
 		return;
 	}
 	assert_int_equal(err->kind, WS_ERR_CONFIG);
-	ws_buf_puts(got, ws_err_print(err, printed));
+	ws_err_print(err, printed);
+	/* Where this checkout lies is not the case's business. */
+	const char *rest = printed;
+	for (const char *at; (at = strstr(rest, FOLDER)); rest = at + strlen(FOLDER)) {
+		ws_buf_printf(got, "%.*s$FOLDER", (int)(at - rest), rest);
+	}
+	ws_buf_puts(got, rest);
 }
 
-static void
-read_matrix(const char *text, struct ws_arena *a, struct ws_buf *got)
-{
+struct parts {
 	struct ws_json_doc doc;
-	struct ws_matrix matrix;
-	struct ws_err err = {0};
-	bool ok = ws_json_parse("matrix.json", text, strlen(text), WS_JSON_RELAXED, a, &doc, &err)
-		&& ws_matrix_parse(&doc, "/home/me", a, &matrix, &err);
-	show(ok, &err, got);
+	union {
+		struct ws_matrix matrix;
+		struct ws_recipe recipe;
+		struct ws_user_config config;
+		struct ws_kit_def kit;
+		struct ws_facts facts;
+	};
+};
+
+static bool
+read_matrix(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_matrix_parse(&p->doc, FOLDER, a, &p->matrix, err);
 }
+
+static bool
+read_recipe(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_recipe_parse(&p->doc, FOLDER, a, &p->recipe, err);
+}
+
+static bool
+read_config(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_user_config_parse(&p->doc, FOLDER, a, &p->config, err);
+}
+
+static bool
+read_kit(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_kit_def_parse(&p->doc, a, &p->kit, err);
+}
+
+/* A file of facts with the smallest other one beside it. */
+static bool
+read_torch_facts(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	static const char cuda[] = "{\"gcc_min\": 9, \"toolkits\": [{\"cuda\": \"12.4\", "
+							   "\"gcc_max\": 13, \"clang_max\": 17, \"archs\": \"9.0\"}]}";
+	struct ws_json_doc other;
+	return ws_json_parse("cuda.json", cuda, strlen(cuda), WS_JSON_STRICT, a, &other, err)
+		&& ws_facts_parse(&p->doc, &other, a, &p->facts, err);
+}
+
+static bool
+read_cuda_facts(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	static const char torch[] = "{\"releases\": [{\"torch\": \"2.5.1\", \"cuda\": \"12.4\", "
+								"\"cxx11abi\": 0, \"pythons\": [\"3.11\"], \"cxx_std\": 17, "
+								"\"cxx_std_default\": 17}]}";
+	struct ws_json_doc other;
+	return ws_json_parse("torch.json", torch, strlen(torch), WS_JSON_STRICT, a, &other, err)
+		&& ws_facts_parse(&other, &p->doc, a, &p->facts, err);
+}
+
+static const struct {
+	const char *section;
+	bool (*read)(struct parts *p, struct ws_arena *a, struct ws_err *err);
+} readers[] = {
+	{"matrix", read_matrix},
+	{"recipe", read_recipe},
+	{"config", read_config},
+	{"kit", read_kit},
+	{"torch", read_torch_facts},
+	{"cuda", read_cuda_facts},
+};
 
 static void
 run_case(const struct ws_case *c, struct ws_arena *a, struct ws_buf *got)
 {
-	const char *text;
-	if ((text = ws_case_text(c, "matrix"))) {
-		read_matrix(text, a, got);
+	for (size_t i = 0; i < WS_LEN(readers); i++) {
+		const char *text = ws_case_text(c, readers[i].section);
+		struct parts *p = WS_NEW(a, struct parts);
+		struct ws_err err = {0};
+		if (!text) {
+			continue;
+		}
+		const char *name = ws_arena_printf(a, "%s.json", readers[i].section);
+		bool ok = ws_json_parse(name, text, strlen(text), WS_JSON_RELAXED, a, &p->doc, &err)
+			&& readers[i].read(p, a, &err);
+		show(ok, &err, got);
 	}
 }
 
 WS_TEST(cases)
 {
-	ws_cases_check(WS_TESTS_DIR "/cases/config", run_case);
+	ws_cases_check(FOLDER, run_case);
 }

@@ -7,8 +7,11 @@
 #include "config/kit_def.h"
 #include "config/locate.h"
 #include "config/matrix.h"
+#include "config/recipe.h"
 #include "config/recipes.h"
 #include "model/matrix.h"
+
+#include <stdlib.h>
 
 #define ROOT WS_SOURCE_DATA_DIR
 
@@ -261,6 +264,37 @@ WS_TEST(flash_attn)
 	assert_int_equal(old.python.package_count, 1);
 	assert_string_equal(ws_arch_set_text(&recipe.archs, a),
 		"8.0;8.6;8.7;8.8;8.9;9.0;10.0;10.1;10.3;11.0;12.0;12.1");
+}
+
+/* Puts digits where the page has "…64 digits…". */
+static char *
+fill_digits(const char *text, size_t len, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	static const char mark[] = " digits…", dots[] = "…";
+	const char *rest = ws_arena_copy(a, text, len);
+	for (const char *at; (at = strstr(rest, mark));) {
+		const char *start = at - strlen("…64");
+		ws_buf_printf(&b, "%.*s%0*d", (int)(start - rest), rest,
+			(int)strtoul(start + strlen(dots), NULL, 10), 0);
+		rest = at + strlen(mark);
+	}
+	ws_buf_puts(&b, rest);
+	return ws_buf_copy(&b, a);
+}
+
+WS_TEST(the_example_of_the_manual_is_a_recipe)
+{
+	WS_AUTO_BUF struct ws_buf page = {0};
+	struct ws_json_doc doc;
+	struct ws_recipe recipe;
+	struct ws_err err = {0};
+	assert_ok(ws_fs_read(ROOT "/recipes/README.md", &page, &err), err);
+	const char *start = strstr(ws_buf_text(&page), "```jsonc\n") + 9;
+	const char *text = fill_digits(start, (size_t)(strstr(start, "```") - start), a);
+	assert_ok(ws_json_parse("README.md", text, strlen(text), WS_JSON_RELAXED, a, &doc, &err), err);
+	assert_ok(ws_recipe_parse(&doc, ROOT, a, &recipe, &err), err);
+	assert_int_equal(recipe.source_count, 2);
 }
 
 WS_TEST(matrices)

@@ -22,6 +22,8 @@ WS_TEST(names_are_demangled_and_shortened)
 		 "ESt8equal_toIS5_ESaISt4pairIKS5_iEEE5clearEv",
 			"std::unordered_map<std::__cxx11::string, int>::clear()"},
 		{"_Z1gSt10unique_ptrIiSt14default_deleteIiEE", "g(std::unique_ptr<int>)"},
+		{"_Z1kSt8optionalISt17basic_string_viewIcSt11char_traitsIcEEE",
+			"k(std::optional<std::string_view>)"},
 		/* A user's template keeps what it was given. */
 		{"_Z1hN1a3boxIiSt4lessIiEEE", "h(a::box<int, std::less<int>>)"},
 		{"_ZlsIiERSoS0_RKT_", "std::ostream& operator<< <int>(std::ostream&, int const&)"},

@@ -3,6 +3,7 @@
 
 #include "compile.h"
 #include "elf/elf.h"
+#include "elf/stub.h"
 
 static bool
 find(const struct ws_elf *elf, const char *name, struct ws_elf_symbol *symbol)
@@ -131,7 +132,30 @@ WS_TEST(what_is_no_library_of_this_machine_is_refused)
 	b.data[16] = 1; /* e_type: an object file */
 	assert_fails(ws_elf_open_bytes("x", b.data, b.len, a, &err), err, WS_ERR_FETCH);
 	b.data[16] = 3;
-	assert_ok(ws_elf_open_bytes("x", b.data, b.len, a, &err), err);
+	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open_bytes("x", b.data, b.len, a, &err);
+	assert_ok(elf, err);
+}
+
+WS_TEST(nobody_needs_a_thousand_libraries)
+{
+	/* What is done for each pair of libraries must not be done for millions of them. */
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	WS_AUTO_BUF struct ws_buf names = {0};
+	for (unsigned i = 0; i < 1100; i++) {
+		WS_AUTO_BUF struct ws_buf stub = {0};
+		const char *name = ws_arena_printf(a, "lib%u.so", i);
+		assert_ok(ws_elf_stub(name, &stub, &err), err);
+		const char *path = ws_path_join(a, dir, name, NULL);
+		assert_ok(ws_fs_write(path, stub.data, stub.len, 0644, &err), err);
+		ws_buf_printf(&names, "%s\n", name);
+	}
+	const char *list = ws_path_join(a, dir, "list", NULL);
+	assert_ok(ws_fs_write(list, names.data, names.len, 0644, &err), err);
+	static const char *const flags[] = {"-Wl,--no-as-needed", "@list", NULL};
+	const char *path = ws_test_library(a, dir, "all.so", "int x;", flags);
+	assert_fails(ws_elf_open(path, a, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "more than 1024 libraries");
 }
 
 /* Every byte of the headers and tables of a small library, changed in four ways: anything may be

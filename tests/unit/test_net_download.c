@@ -4,9 +4,12 @@
 #include "base/fs.h"
 #include "net/download.h"
 #include "served.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define SIZE ((size_t)200000)
@@ -38,7 +41,6 @@ static void
 end_world(struct world *w)
 {
 	ws_http_close(w->http);
-	ws_served_stop(&w->s);
 }
 
 #define AUTO_WORLD __attribute__((cleanup(end_world)))
@@ -115,13 +117,21 @@ WS_TEST(a_cut_is_resumed_where_it_was)
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=150000-\""), 1);
 	assert_int_equal(
 		ws_served_count(&w.s, ws_arena_printf(a, "\"if_range\": \"\\\"%.16s", w.digest.hex)), 1);
-	assert_downloads(&w, "~stall=70000:1");
-	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=70000-\""), 1);
 	assert_downloads(&w, "~status=500:1");
 	assert_downloads(&w, "~etag=none,cut=1000:1");
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=1000-\", \"if_range\": null"), 1);
 	assert_downloads(&w, "~etag=weak,cut=1001:1");
 	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=1001-\", \"if_range\": \""), 1);
+}
+
+WS_TEST(a_stall_is_resumed_too)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_http_config hasty = ws_served_hasty();
+	ws_http_close(w.http);
+	w.http = ws_served_http(&hasty);
+	assert_downloads(&w, "~stall=70000:1");
+	assert_int_equal(ws_served_count(&w.s, "\"range\": \"bytes=70000-\""), 1);
 }
 
 WS_TEST(a_cut_at_a_server_without_ranges_starts_over)
@@ -172,6 +182,19 @@ WS_TEST(a_file_that_changes_between_is_fetched_anew)
 {
 	AUTO_WORLD struct world w = make_world(a);
 	assert_downloads(&w, "~etag=once,cut=150000:1");
+	assert_int_equal(ws_served_count(&w.s, "\"status\": 200"), 2);
+}
+
+/* Without a pin nothing but the tag would show that the rest is another file's. */
+WS_TEST(a_server_that_ignores_conditions_is_seen_through)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_download file = file_of(&w, "~noif,etag=once,cut=5000:1");
+	file.sha256 = NULL;
+	struct ws_err err;
+	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
+	assert_landed(&w, &file);
+	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 1);
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 200"), 2);
 }
 
@@ -309,6 +332,47 @@ WS_TEST(the_first_failure_ends_all_and_keeps_what_came)
 	assert_int_equal(ws_served_count(&w.s, "\"status\": 206"), 1);
 }
 
+WS_TEST(a_stop_keeps_what_came)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 300};
+	struct ws_http_config config = ws_served_config();
+	config.stop = &stop;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_download file = file_of(&w, "~slow=200000");
+	struct ws_err err;
+	assert_fails(ws_download_all(http, &file, 1, &err), err, WS_ERR_STOPPED);
+	assert_true(file.wire_bytes > 10000 && file.wire_bytes < SIZE);
+	uint64_t before = file.wire_bytes;
+	stop.deadline_ms = 0;
+	stop.late = false;
+	file.url = ws_served_url(&w.s, "/x.whl");
+	assert_ok(ws_download_all(http, &file, 1, &err), err);
+	assert_landed(&w, &file);
+	assert_int_equal(file.wire_bytes, SIZE - before);
+}
+
+/* What a full disk still took counts, and is hashed: the next run goes on from there. */
+WS_TEST(a_full_disk_is_this_hosts_fault)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct rlimit old, low;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low = old;
+	low.rlim_cur = 100001;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	struct ws_download file = file_of(&w, "~late=1");
+	struct ws_err err;
+	bool ok = ws_download_all(w.http, &file, 1, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_fails(ok, err, WS_ERR_IO);
+	assert_contains(err.text, w.partial);
+	assert_ok(ws_download_all(w.http, &file, 1, &err), err);
+	assert_landed(&w, &file);
+	assert_int_equal(file.wire_bytes, SIZE - 100001);
+}
+
 WS_TEST(progress_forgives_failures)
 {
 	AUTO_WORLD struct world w = make_world(a);
@@ -385,7 +449,6 @@ WS_TEST(events_tell_the_way)
 	ws_events_add(&events, &counter.sink);
 	struct ws_http_config config = ws_served_config();
 	config.events = &events;
-	config.stall_bytes = 1;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
 	struct ws_download file = file_of(&w, "~slow=400000");
 	struct ws_err err;

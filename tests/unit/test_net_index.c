@@ -35,7 +35,6 @@ static void
 end_world(struct world *w)
 {
 	ws_http_close(w->http);
-	ws_served_stop(&w->s);
 }
 
 #define AUTO_WORLD __attribute__((cleanup(end_world)))
@@ -94,7 +93,7 @@ WS_TEST(absent_goes_on_and_broken_stops)
 	AUTO_WORLD struct world w = make_world(a);
 	static const char *const absent[] = {"/~status=404", "/~status=403"};
 	static const char *const broken[] = {
-		"/~status=500", "/~status=401", "/~type=text%2Fplain", "/~silent"};
+		"/~status=500", "/~status=401", "/~type=text%2Fplain", "/~cut=9"};
 	const struct ws_index_page **pages;
 	size_t count;
 	struct ws_err err = {0};
@@ -195,6 +194,30 @@ WS_TEST(what_is_not_found_is_told_with_what_was)
 	struct ws_index_list none = {NULL, 0, false};
 	assert_null(ws_index_find(w.index, &none, "demo-x", "x", NULL, &err));
 	assert_int_equal(err.kind, WS_ERR_FETCH);
+}
+
+/* 20 000 files in JSON would take 120 MB to read. */
+WS_TEST(a_large_page_is_asked_for_in_html)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	for (int i = 0; i < 300; i++) {
+		const char *long_name = ws_arena_printf(a, "files/large-1.%d-%0200d.tar.gz", i, i);
+		ws_served_put(&w.s, long_name, 1);
+	}
+	struct ws_index_list list = list_of(&w, "", NULL, false);
+	struct ws_err err;
+	const struct ws_index_page *page;
+	assert_ok(ws_index_page(w.index, list.urls[0], "large", &page, &err), err);
+	assert_int_equal(page->count, 300);
+	assert_int_equal(ws_served_count(&w.s, "/simple/large/"), 1);
+	list = list_of(&w, "/~pad=4000000", NULL, false);
+	assert_ok(ws_index_page(w.index, list.urls[0], "large", &page, &err), err);
+	assert_int_equal(page->count, 300);
+	assert_int_equal(page->files[0].size_bytes, 0);
+	assert_int_equal(ws_served_count(&w.s, "/simple/large/"), 3);
+	list = list_of(&w, "/~pad=20000000", NULL, false);
+	assert_fails(ws_index_page(w.index, list.urls[0], "large", &page, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "longer than 16777216 bytes");
 }
 
 WS_TEST(a_login_of_the_index_serves_for_its_files)

@@ -120,7 +120,7 @@ WS_TEST(our_own_sources_must_be_urls)
 	assert_string_equal(default_with(ws_test_dir(a), vars, &from, a), "https://e/");
 }
 
-/* Each expectation was compared with pip 23.2.1's own parser. */
+/* cli/net_oracle.bats compares the same with pip's own parser. */
 WS_TEST(pip_files_override_in_pips_order)
 {
 	const char *root = ws_test_dir(a);

@@ -6,6 +6,8 @@
 #include "store/results.h"
 #include "store/tree.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct ws_store
@@ -27,6 +29,23 @@ WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
 	assert_fails(ws_store_open(ws_path_dir(a, version), a, &store, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "wheelsmith.store/9");
 	assert_contains(err.cure, "--store");
+}
+
+WS_TEST(what_dead_processes_left_goes_after_a_week)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *old = ws_store_path(&store, a, "partial/old");
+	const char *young = ws_store_path(&store, a, "partial/young");
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, old, "below", NULL), &err), err);
+	assert_ok(ws_fs_mkdirs(young, &err), err);
+	struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	assert_int_equal(utimensat(AT_FDCWD, old, times, 0), 0);
+	ws_store_close(&store);
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_false(ws_fs_exists(old));
+	assert_true(ws_fs_exists(young));
+	ws_store_close(&store);
 }
 
 WS_TEST(files_are_kept_by_their_digest)
@@ -110,9 +129,14 @@ WS_TEST(trees_refuse_what_leaves_them)
 	assert_ok(ws_tree_add_file(b, "x", "", 0, false, &err), err);
 	assert_fails(ws_tree_add_file(b, "x", "", 0, false, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "twice");
-	/* A link that was added must not be written through. */
+	/* A link that was added must not be written through, nor a file be a folder. */
 	assert_ok(ws_tree_add_link(b, "d", "e", &err), err);
-	assert_false(ws_tree_add_file(b, "d/x", "", 0, false, &err));
+	assert_fails(ws_tree_add_file(b, "d/x", "", 0, false, &err), err, WS_ERR_FETCH);
+	assert_fails(ws_tree_add_file(b, "x/y", "", 0, false, &err), err, WS_ERR_FETCH);
+	/* Each alone stays inside; together they would leave: up is f, and f/../../x is above the root. */
+	assert_ok(ws_tree_add_link(b, "f/e/up", "..", &err), err);
+	assert_fails(ws_tree_add_link(b, "l2", "f/e/up/../../x", &err), err, WS_ERR_FETCH);
+	assert_ok(ws_tree_add_link(b, "g/h", "../x", &err), err);
 	ws_tree_abandon(b);
 	ws_store_close(&store);
 }

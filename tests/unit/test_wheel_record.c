@@ -38,12 +38,27 @@ WS_TEST(lines_are_read_in_order)
 		"x-1.dist-info/RECORD  0\n");
 }
 
+static bool
+keep_path(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
+{
+	*(const char **)self = entry->path.s;
+	return true;
+}
+
 WS_TEST(a_plain_path_is_a_view_of_the_text)
 {
 	static const char text[] = "a.py," HELLO ",5\n";
+	const char *path = NULL;
+	struct ws_err err;
+	assert_ok(ws_record_read(ws_str_of(text), a, keep_path, &path, &err), err);
+	assert_ptr_equal(path, text);
+}
+
+WS_TEST(the_taker_may_end_it)
+{
+	static const char text[] = "a.py," HELLO ",5\nno line\n";
 	struct ws_err err;
 	assert_fails(ws_record_read(ws_str_of(text), a, stop, NULL, &err), err, WS_ERR_VERIFY);
-	WS_AUTO_BUF struct ws_buf read = {0};
 	assert_ok(ws_record_read(ws_str_of(""), a, stop, NULL, &err), err);
 }
 

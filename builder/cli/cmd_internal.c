@@ -1,0 +1,77 @@
+/* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space or
+ * on its clock. Not for people; not in --help. */
+#include "base/fs.h"
+#include "build/judge.h"
+#include "build/pack.h"
+#include "cli/command.h"
+#include "kit/torch_exports.h"
+#include "sys/sweep.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool
+sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
+{
+	if (argc != 2) {
+		return ws_err_set(err, WS_ERR_USAGE, "internal sweep: DIR is missing");
+	}
+	ws_sweep_wait(STDIN_FILENO, argv[1]);
+	return true;
+}
+
+static bool
+check(
+	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
+{
+	return ws_judge_run(&s->out, err);
+}
+
+static bool
+pack(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
+	struct ws_err *err)
+{
+	return ws_pack_run(err);
+}
+
+/* VERSION DIR: makes DIR/torch-VERSION.zst (./dev exports). */
+static bool
+exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	if (argc != 3) {
+		return ws_err_set(err, WS_ERR_USAGE, "internal exports: VERSION and DIR are missing");
+	}
+	if (!ws_session_open_store(s, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
+		return false;
+	}
+	struct ws_version version;
+	if (!ws_version_parse(argv[1], s->a, &version)) {
+		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is no version", argv[1]);
+	}
+	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
+	return ws_torch_exports_make(
+		&s->fetch, &s->facts, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+}
+
+struct entry {
+	const char *name;
+	ws_command_run_fn run;
+};
+
+static const struct entry entries[] = {
+	{"check", check},
+	{"exports", exports},
+	{"pack", pack},
+	{"sweep", sweep},
+};
+
+bool
+ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	for (size_t i = 0; argc > 1 && i < WS_LEN(entries); i++) {
+		if (strcmp(entries[i].name, argv[1]) == 0) {
+			return entries[i].run(s, argc - 1, argv + 1, err);
+		}
+	}
+	return ws_err_set(err, WS_ERR_USAGE, "internal: no such work");
+}

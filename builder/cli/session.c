@@ -1,0 +1,163 @@
+/* session.c - opening and closing in the right order. */
+#include "cli/session.h"
+
+#include "fetch/git.h"
+#include "net/debian.h"
+#include "net/index.h"
+#include "report/status.h"
+#include "sys/clock.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void
+ws_session_init(struct ws_session *s, const char *program)
+{
+	*s = (struct ws_session){
+		.a = ws_arena_make(),
+		.out = ws_out_standard(),
+		.stop = {.fd = -1},
+		.store = {.lock_fd = -1},
+	};
+	s->program = program;
+	s->events.now_ms = ws_clock_ms;
+}
+
+const struct ws_option *
+ws_session_options(struct ws_session *s, size_t *count)
+{
+	struct ws_globals *g = &s->globals;
+	const struct ws_option rows[] = {
+		{"store", 0, WS_OPTION_TEXT, &g->store, "DIR", "where everything worth keeping is kept"},
+		{"recipes", 0, WS_OPTION_TEXT, &g->recipes, "DIR", "look for recipes here first"},
+		{"index", 0, WS_OPTION_LIST, &g->indexes, "URL", "package index; ROLE=URL for a role"},
+		{"debian-mirror", 0, WS_OPTION_TEXT, &g->debian_mirror, "URL", "where Debian archives are"},
+		{"kits", 0, WS_OPTION_TEXT, &g->kits, "WHICH",
+			"CUDA from the host or from archives: host, archive"},
+		{"json", 0, WS_OPTION_FLAG, &g->json, NULL, "results as JSON"},
+		{"quiet", 'q', WS_OPTION_FLAG, &g->quiet, NULL, "only results, warnings and errors"},
+		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "say more; twice: even more"},
+	};
+	struct ws_option *copy = WS_NEW_N(s->a, struct ws_option, WS_LEN(rows));
+	memcpy(copy, rows, sizeof(rows));
+	*count = WS_LEN(rows);
+	return copy;
+}
+
+bool
+ws_session_open_facts(struct ws_session *s, struct ws_err *err)
+{
+	if (s->has_facts) {
+		return true;
+	}
+	s->out.quiet = s->globals.quiet;
+	s->out.verbosity = s->globals.verbosity;
+	const char *kits = s->globals.kits;
+	if (kits && strcmp(kits, "host") != 0 && strcmp(kits, "archive") != 0) {
+		return ws_err_set(err, WS_ERR_USAGE, "--kits: 'host' or 'archive', not '%s'", kits);
+	}
+	if (!ws_data_locate(NULL, s->a, &s->data, err)
+		|| !ws_user_config_read(ws_user_config_path(s->a), s->a, &s->user, err)
+		|| !ws_facts_read(s->data.facts, s->a, &s->facts, err)) {
+		return false;
+	}
+	s->host = ws_host_read("", s->a);
+	s->has_facts = true;
+	return true;
+}
+
+bool
+ws_session_open_store(struct ws_session *s, struct ws_err *err)
+{
+	if (s->has_store) {
+		return true;
+	}
+	const char *wanted = s->globals.store ? s->globals.store : s->user.store;
+	/* The environment goes before the configuration: it is nearer to the person. */
+	if (!s->globals.store && getenv("WHEELSMITH_STORE")) {
+		wanted = NULL;
+	}
+	if (!ws_session_open_facts(s, err) || !ws_stop_open(&s->stop, err)
+		|| !ws_store_open(ws_store_default_path(wanted, s->a), s->a, &s->store, err)) {
+		return false;
+	}
+	s->ledger = ws_ledger_open(&s->store, err);
+	if (!s->ledger) {
+		return false;
+	}
+	s->status = ws_status_sink(&s->out, s->host.memory_bytes, s->a);
+	ws_events_add(&s->events, s->status);
+	s->has_store = true;
+	return true;
+}
+
+bool
+ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
+	bool offline, struct ws_err *err)
+{
+	if (s->has_net) {
+		return true;
+	}
+	struct ws_index_sources sources = {
+		.options = s->globals.indexes.at,
+		.option_count = s->globals.indexes.len,
+		.matrix = roles,
+		.matrix_count = count,
+		.user = s->user.indexes,
+		.user_count = s->user.index_count,
+		.env = {.vars = (const char *const *)environ, .root = ""},
+	};
+	if (!ws_index_config_read(&sources, s->a, &s->indexes, err)) {
+		return false;
+	}
+	struct ws_http_config config = {
+		.ca_path = s->indexes.ca_path,
+		.netrc_path = s->indexes.netrc_path,
+		.offline = offline,
+		.stop = &s->stop,
+		.events = &s->events,
+	};
+	struct ws_debian_mirror mirror = {0};
+	s->fetch = (struct ws_fetch){
+		.store = &s->store,
+		.ledger = s->ledger,
+		.http = ws_http_open(&config, err),
+		.indexes = &s->indexes,
+		.debian_mirror =
+			s->globals.debian_mirror ? s->globals.debian_mirror : s->user.debian_mirror,
+		.events = &s->events,
+		.stop = &s->stop,
+		.offline = offline,
+	};
+	if (!s->fetch.http) {
+		return false;
+	}
+	if (!s->fetch.debian_mirror && ws_debian_mirror_find("", s->a, &mirror) && !mirror.is_ubuntu) {
+		s->fetch.debian_mirror = mirror.url;
+	}
+	s->fetch.index = ws_index_open(s->fetch.http, s->a);
+	struct ws_git_config git = {
+		.ca_path = s->indexes.ca_path,
+		.offline = offline,
+		.stop = &s->stop,
+		.events = &s->events,
+	};
+	s->fetch.git = ws_git_open(&git, s->a, err);
+	if (!s->fetch.git) {
+		return false;
+	}
+	s->has_net = true;
+	return true;
+}
+
+void
+ws_session_close(struct ws_session *s)
+{
+	if (s->has_net) {
+		ws_git_close(s->fetch.git);
+		ws_http_close(s->fetch.http);
+	}
+	ws_ledger_close(s->ledger);
+	ws_store_close(&s->store);
+	ws_arena_drop(s->a);
+}

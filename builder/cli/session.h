@@ -1,0 +1,70 @@
+/**
+ * session.h - what a command has: options common to all, and doors that open when they are needed
+ *
+ * One for the process, made by main.c. `plan` never opens the network; `doctor` never locks the
+ * store; nothing is opened twice.
+ */
+#ifndef WS_CLI_SESSION_H
+#define WS_CLI_SESSION_H
+
+#include "cli/options.h"
+#include "config/facts.h"
+#include "config/locate.h"
+#include "config/user.h"
+#include "fetch/fetch.h"
+#include "net/index_config.h"
+#include "sys/host.h"
+#include "sys/stop.h"
+
+/** Options that every command understands. */
+struct ws_globals {
+	const char *store;
+	const char *recipes;
+	const char *debian_mirror;
+	const char *kits; /**< "host", "archive"; NULL: as it comes */
+	ws_words indexes;
+	bool json, quiet;
+	unsigned verbosity;
+};
+
+struct ws_session {
+	struct ws_arena *a;
+	struct ws_out out;
+	struct ws_globals globals;
+	const char *program; /**< our own executable, for children */
+	struct ws_data data;
+	struct ws_user_config user;
+	struct ws_facts facts;
+	struct ws_host host;
+	struct ws_stop stop;
+	struct ws_events events;
+	struct ws_sink *status;
+	struct ws_store store;
+	struct ws_ledger *ledger;
+	struct ws_index_config indexes;
+	struct ws_fetch fetch;
+	bool has_facts, has_store, has_net;
+};
+
+/** A command: parses its own options; false with @a err set, printed by main. */
+typedef bool (*ws_command_run_fn)(
+	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+void ws_session_init(struct ws_session *s, const char *program);
+
+/** The rows of the common options, filling s->globals. */
+const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
+
+/** Data, user configuration, facts, host. */
+bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
+
+/** Store, ledger, signals, and the status line as the first sink. */
+bool ws_session_open_store(struct ws_session *s, struct ws_err *err);
+
+/** HTTP and indexes; @a roles are the matrix's own. Needs the store. */
+bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
+	bool offline, struct ws_err *err);
+
+void ws_session_close(struct ws_session *s);
+
+#endif

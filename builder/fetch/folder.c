@@ -1,0 +1,100 @@
+/* folder.c - see folder.h. */
+#include "fetch/folder.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct copy {
+	struct ws_members members;
+	struct ws_stage *stage;
+};
+
+/* A part named ".git", folder or file (a work tree has a file). */
+static bool
+is_repository(const char *name)
+{
+	for (struct ws_str rest = ws_str_of(name); rest.s;) {
+		if (ws_str_is(ws_str_cut(&rest, '/'), ".git")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+copy_file(struct copy *c, const struct ws_fs_entry *entry, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", entry->path);
+	}
+	char chunk[65536];
+	for (;;) {
+		ssize_t got = read(fd, chunk, sizeof(chunk));
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->path);
+		}
+		if (got == 0) {
+			return ws_stage_end_file(c->stage, err);
+		}
+		if (!ws_members_add_bytes(&c->members, entry->name, (uint64_t)got, err)
+			|| !ws_stage_bytes(c->stage, chunk, (size_t)got, err)) {
+			return false;
+		}
+	}
+}
+
+static bool
+copy_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
+{
+	struct copy *c = self;
+	struct ws_member member = {.name = entry->name};
+	char target[4096] = "";
+	if (is_repository(entry->name)) {
+		return true;
+	}
+	switch (entry->status.st_mode & S_IFMT) {
+	case S_IFREG:
+		member.kind = WS_MEMBER_FILE;
+		member.executable = entry->status.st_mode & 0111;
+		break;
+	case S_IFDIR:
+		member.kind = WS_MEMBER_FOLDER;
+		break;
+	case S_IFLNK:
+		member.kind = WS_MEMBER_LINK;
+		member.target = target;
+		if (readlink(entry->path, target, sizeof(target) - 1) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read the link '%s'", entry->path);
+		}
+		break;
+	default:
+		return ws_members_refuse(
+			&c->members, err, "type", entry->name, "it is a device, a pipe or a socket");
+	}
+	if (!ws_members_enter(&c->members, &member, err)
+		|| !ws_members_check_link(&c->members, &member, err)
+		|| !ws_stage_begin_member(c->stage, &member, err)) {
+		return false;
+	}
+	return member.kind != WS_MEMBER_FILE || copy_file(c, entry, err);
+}
+
+bool
+ws_folder_stage(const char *path, struct ws_stage *stage, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct copy c = {.stage = stage};
+	if (!ws_fs_is_dir(path)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "there is no source folder '%s'", path);
+	}
+	c.members = ws_members_begin(path, 0, NULL, a);
+	return ws_fs_walk(path, copy_one, &c, err);
+}

@@ -1,0 +1,323 @@
+/* source.c - see source.h. Each kind of source fills a stage in its own way; trying one after the
+ * other and remembering is common to all. Folders are folder.c's. */
+#include "fetch/source.h"
+
+#include "archive/unpack.h"
+#include "base/fs.h"
+#include "fetch/checkout.h"
+#include "fetch/folder.h"
+#include "fetch/git.h"
+#include "net/download.h"
+#include "net/index_config.h"
+#include "net/url.h"
+#include "store/cas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATCH_MOST ((size_t)16 << 20)
+
+/* One attempt with one source. */
+struct attempt {
+	const struct ws_fetch *fetch;
+	const struct ws_source_wish *wish;
+	const struct ws_source_spec *spec;
+	const struct ws_patch_file *patches;
+	struct ws_arena *a;
+	struct ws_source_found *found;
+};
+
+static const char *
+kind_name(enum ws_source_kind kind)
+{
+	static const char *const names[] = {"sdist", "git", "archive", "folder"};
+	return names[kind];
+}
+
+/* For messages. */
+static const char *
+spec_name(const struct ws_source_spec *spec, struct ws_arena *a)
+{
+	switch (spec->kind) {
+	case WS_SOURCE_SDIST:
+		return spec->file;
+	case WS_SOURCE_ARCHIVE:
+		return ws_url_file_name(spec->url, a);
+	case WS_SOURCE_GIT:
+		return ws_url_shown(spec->url, a);
+	case WS_SOURCE_FOLDER:
+		break;
+	}
+	return spec->path;
+}
+
+/* Everything that decides which tree comes out; "" for a folder, whose files may change. */
+static struct ws_digest
+memo_key(const struct attempt *t)
+{
+	const struct ws_source_spec *spec = t->spec;
+	if (spec->kind == WS_SOURCE_FOLDER) {
+		return (struct ws_digest){""};
+	}
+	bool git = spec->kind == WS_SOURCE_GIT;
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, "wheelsmith.source/1");
+	ws_hasher_add_field(h, t->wish->name);
+	ws_hasher_add_field(h, t->wish->version);
+	ws_hasher_add_field(h, kind_name(spec->kind));
+	ws_hasher_add_field(h, git ? spec->url : spec->sha256);
+	ws_hasher_add_field(h, git ? spec->commit : spec->strip ? spec->strip : "the single one");
+	ws_hasher_add_field(h, git && spec->tree ? spec->tree : "");
+	for (size_t i = 0; git && i < spec->submodule_count; i++) {
+		ws_hasher_add_field(h, spec->submodules[i]);
+	}
+	ws_hasher_add_field(h, "patches");
+	for (size_t i = 0; i < t->wish->patch_count; i++) {
+		ws_hasher_add_field(h, t->wish->patches[i]->sha256);
+	}
+	return ws_hasher_finish(h);
+}
+
+/* Brings the archive into the store; its path there, or NULL. */
+static const char *
+bring_archive(struct attempt *t, struct ws_err *err)
+{
+	const struct ws_store *store = t->fetch->store;
+	const struct ws_source_spec *spec = t->spec;
+	const char *place = ws_cas_path(store, spec->sha256, t->a);
+	if (ws_cas_has(store, spec->sha256)) {
+		return place;
+	}
+	const char *partial = ws_store_path(store, t->a, "partial");
+	struct ws_download download = {
+		.url = spec->url,
+		.path = ws_arena_printf(t->a, "%s/%s", partial, spec->sha256),
+		.partial = ws_arena_printf(t->a, "%s/%s.part", partial, spec->sha256),
+		.sha256 = spec->sha256,
+	};
+	if (spec->kind == WS_SOURCE_SDIST) {
+		struct ws_index_list list = ws_index_config_list(t->fetch->indexes, NULL, t->a);
+		const struct ws_index_file *file =
+			ws_index_find(t->fetch->index, &list, spec->package, spec->file, spec->sha256, err);
+		if (!file) {
+			return NULL;
+		}
+		download.url = file->url;
+		download.size_bytes = file->size_bytes;
+	}
+	struct ws_digest digest;
+	if (!ws_download_all(t->fetch->http, &download, 1, err)
+		|| !ws_cas_take(store, download.path, &digest, NULL, err)) {
+		return NULL;
+	}
+	return place;
+}
+
+/* From an archive's sink to the stage. */
+struct unpacking {
+	struct ws_unpack_sink sink;
+	struct ws_stage *stage;
+};
+
+static bool
+begin_member(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
+{
+	return ws_stage_begin_member(((struct unpacking *)self)->stage, member, err);
+}
+
+static bool
+take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	return ws_stage_bytes(((struct unpacking *)self)->stage, bytes, len, err);
+}
+
+static bool
+end_member(struct ws_unpack_sink *self, struct ws_err *err)
+{
+	return ws_stage_end_file(((struct unpacking *)self)->stage, err);
+}
+
+static bool
+fill_from_archive(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+{
+	const char *name = spec_name(t->spec, t->a);
+	enum ws_unpack_format format;
+	if (!ws_unpack_format_of(name, &format) || format == WS_UNPACK_DEB) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "'%s' is no source archive: its name ends in none's suffix", name);
+	}
+	const char *path = bring_archive(t, err);
+	struct unpacking unpacking = {{NULL, begin_member, take_bytes, end_member}, stage};
+	return path && ws_unpack(path, name, format, NULL, &unpacking.sink, err);
+}
+
+static bool
+fill_from_git(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+{
+	struct ws_checkout checkout = {
+		.url = t->spec->url,
+		.commit = t->spec->commit,
+		.tree = t->spec->tree,
+		.submodules = t->spec->submodules,
+		.submodule_count = t->spec->submodule_count,
+	};
+	if (!t->fetch->git) {
+		return ws_err_set(err, WS_ERR_FETCH, "git is not at hand");
+	}
+	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, stage, err)) {
+		return false;
+	}
+	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
+	return true;
+}
+
+static bool
+fill(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+{
+	switch (t->spec->kind) {
+	case WS_SOURCE_GIT:
+		return fill_from_git(t, stage, err);
+	case WS_SOURCE_FOLDER:
+		return ws_folder_stage(t->spec->path, stage, err);
+	case WS_SOURCE_SDIST:
+	case WS_SOURCE_ARCHIVE:
+		break;
+	}
+	return fill_from_archive(t, stage, err);
+}
+
+static bool
+recall(struct attempt *t, const struct ws_digest *key)
+{
+	if (!key->hex[0] || !ws_tree_recall(t->fetch->store, key->hex, t->a, &t->found->tree)) {
+		return false;
+	}
+	t->found->remembered = true;
+	char tree[WS_GIT_ID];
+	if (t->spec->kind == WS_SOURCE_GIT) {
+		bool known = t->fetch->git
+			&& ws_checkout_recall(
+				t->fetch->git, t->fetch->store, t->spec->url, t->spec->commit, tree);
+		t->found->tree_id = known ? ws_arena_strdup(t->a, tree) : t->spec->tree;
+	}
+	t->found->tree_id = t->found->tree_id ? t->found->tree_id : "";
+	return true;
+}
+
+static bool
+try_spec(struct attempt *t, struct ws_err *err)
+{
+	*t->found = (struct ws_source_found){.spec = t->spec, .tree_id = ""};
+	struct ws_digest key = memo_key(t);
+	if (recall(t, &key)) {
+		return true;
+	}
+	bool archive = t->spec->kind == WS_SOURCE_SDIST || t->spec->kind == WS_SOURCE_ARCHIVE;
+	struct ws_stage_plan plan = {
+		.tree = ws_arena_printf(t->a, "src-%s-%s", t->wish->name, t->wish->version),
+		.from = spec_name(t->spec, t->a),
+		.strip = archive ? t->spec->strip : "",
+		.patches = t->patches,
+		.patch_count = t->wish->patch_count,
+	};
+	struct ws_stage *stage = ws_stage_begin(t->fetch->store, &plan, t->a, err);
+	if (!stage) {
+		return false;
+	}
+	if (!fill(t, stage, err)) {
+		ws_stage_abandon(stage);
+		return false;
+	}
+	return ws_stage_commit(stage, t->a, &t->found->tree, err)
+		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));
+}
+
+static bool
+read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
+	const struct ws_patch_file **patches, struct ws_err *err)
+{
+	struct ws_patch_file *files = WS_NEW_N(a, struct ws_patch_file, wish->patch_count);
+	for (size_t i = 0; i < wish->patch_count; i++) {
+		const struct ws_patch *patch = wish->patches[i];
+		WS_AUTO_BUF struct ws_buf text = {0};
+		if (!ws_fs_read_at_most(patch->file, PATCH_MOST, &text, err)) {
+			return false;
+		}
+		struct ws_digest digest = ws_digest_bytes(ws_buf_text(&text), text.len);
+		if (!ws_digest_is(&digest, patch->sha256)) {
+			ws_err_set(err, WS_ERR_CONFIG, "the patch '%s' is not the one that the recipe names",
+				patch->file);
+			return ws_err_cure(
+				err, "if it was changed on purpose, write its sha256 there: %s", digest.hex);
+		}
+		const char *kept = ws_arena_copy(a, ws_buf_text(&text), text.len);
+		if (!ws_patch_parse(ws_path_base(patch->file), kept, text.len, a, &files[i], err)) {
+			return false;
+		}
+	}
+	*patches = files;
+	return true;
+}
+
+/* Pins are checked once, here, so nothing below handles a source without one. */
+static bool
+check_spec(const struct ws_source_spec *spec, struct ws_err *err)
+{
+	struct ws_digest digest;
+	bool archive = spec->kind == WS_SOURCE_SDIST || spec->kind == WS_SOURCE_ARCHIVE;
+	if (archive
+		&& !(spec->sha256 && ws_digest_parse(spec->sha256, &digest)
+			&& ws_digest_is(&digest, spec->sha256))) {
+		return ws_err_set(err, WS_ERR_CONFIG,
+			"a source archive needs its sha256: 64 hexadecimal digits in lower case");
+	}
+	return true;
+}
+
+/* Keeps the first failure's words and adds the others' below. */
+static void
+gather(struct ws_err *all, const struct ws_err *one, const char *name)
+{
+	if (all->kind == WS_ERR_NONE) {
+		*all = *one;
+	} else {
+		ws_err_cure(all, "then '%s': %s", name, one->text);
+	}
+}
+
+bool
+ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
+	struct ws_source_found *found, struct ws_err *err)
+{
+	struct attempt t = {.fetch = fetch, .wish = wish, .a = a, .found = found};
+	struct ws_err all = {0};
+	if (!read_patches(wish, a, &t.patches, err)) {
+		return ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
+	}
+	for (size_t i = 0; i < wish->spec_count; i++) {
+		struct ws_err one = {0};
+		t.spec = &wish->specs[i];
+		if (check_spec(t.spec, &one) && try_spec(&t, &one)) {
+			return true;
+		}
+		if (one.kind != WS_ERR_FETCH) {
+			if (err) {
+				*err = one;
+			}
+			return ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
+		}
+		const char *name = spec_name(t.spec, a);
+		if (i + 1 < wish->spec_count) {
+			ws_events_warn(fetch->events, "'%s' %s: %s; trying the next source", wish->name,
+				wish->version, one.text);
+		}
+		gather(&all, &one, name);
+	}
+	if (wish->spec_count == 0) {
+		ws_err_set(&all, WS_ERR_CONFIG, "the recipe names none");
+	}
+	if (err) {
+		*err = all;
+	}
+	return ws_err_wrap(err, "no source of '%s' %s", wish->name, wish->version);
+}

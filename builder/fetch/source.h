@@ -1,0 +1,41 @@
+/**
+ * source.h - the sources of one version of one package, as a tree
+ *
+ * Tries a recipe's sources in their order: a source archive from an index or a URL, a commit, a
+ * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, patched,
+ * and kept as the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store
+ * remembers which tree they gave, so nothing is fetched twice. Reading recipes is config/'s.
+ */
+#ifndef WS_FETCH_SOURCE_H
+#define WS_FETCH_SOURCE_H
+
+#include "fetch/fetch.h"
+#include "model/recipe.h"
+#include "store/tree.h"
+
+/** What is wanted. */
+struct ws_source_wish {
+	const char *name;    /**< "flash-attn" */
+	const char *version; /**< "2.8.3" */
+	const struct ws_source_spec *specs;
+	size_t spec_count;
+	const struct ws_patch *const *patches; /**< those whose condition holds, in their order */
+	size_t patch_count;
+};
+
+/** What was had. */
+struct ws_source_found {
+	const struct ws_source_spec *spec; /**< the one that served */
+	struct ws_tree tree;
+	const char *tree_id; /**< GIT: the commit's tree, 40 digits; "" for others, or not known */
+	bool remembered;     /**< it was there from an earlier run; nothing was unpacked */
+};
+
+/**
+ * WS_ERR_FETCH when no source could be had; tells why for each. A patch that does not fit, or a full
+ * disk, ends it at once: another source would not mend that.
+ */
+bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
+	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);
+
+#endif

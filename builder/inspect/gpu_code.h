@@ -1,0 +1,25 @@
+/**
+ * gpu_code.h - the architectures a library was really compiled for
+ *
+ * What the fatbin reader found, in the words of the matrix. A wheel's file name and its recipe
+ * say what was wanted; this says what is there.
+ */
+#ifndef WS_INSPECT_GPU_CODE_H
+#define WS_INSPECT_GPU_CODE_H
+
+#include "base/err.h"
+#include "elf/elf.h"
+#include "model/arch.h"
+
+struct ws_gpu_code {
+	struct ws_arch_set archs;    /**< with machine code; +PTX where there is PTX of it as well */
+	struct ws_arch_set ptx_only; /**< PTX without machine code: "X+PTX" would promise more */
+	struct ws_arch_set common;   /**< of both, those that every unit with kernels has */
+	size_t image_count;          /**< 0: no GPU code at all */
+};
+
+/** WS_ERR_FETCH, with the library's name, when its .nv_fatbin cannot be read to the end. */
+bool ws_gpu_code_read(
+	const struct ws_elf *elf, struct ws_arena *a, struct ws_gpu_code *code, struct ws_err *err);
+
+#endif

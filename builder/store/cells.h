@@ -1,0 +1,26 @@
+/**
+ * cells.h - which wheel was built for a cell key
+ *
+ * cells/<key>, one line each. Planning asks; building writes after delivery. That a record is there
+ * does not mean that the wheel still is: whoever needs it looks into the cas.
+ */
+#ifndef WS_STORE_CELLS_H
+#define WS_STORE_CELLS_H
+
+#include "base/digest.h"
+#include "store/store.h"
+
+struct ws_cell_record {
+	const char *file;        /**< name of the wheel */
+	struct ws_digest digest; /**< of it, in the cas */
+	int64_t built_s;         /**< seconds since 1970 */
+};
+
+/** False when there is no record, or its wheel is gone. */
+bool ws_cells_get(const struct ws_store *store, const char *key, struct ws_arena *a,
+	struct ws_cell_record *record);
+
+bool ws_cells_put(const struct ws_store *store, const char *key,
+	const struct ws_cell_record *record, struct ws_err *err);
+
+#endif

@@ -1,0 +1,26 @@
+/**
+ * finding.h - one fact that verification established, with a verdict
+ *
+ * What a person reads: the verdict, one line, and below it the evidence. Which wheel it is about
+ * and what to do next is added by who asked.
+ */
+#ifndef WS_VERIFY_FINDING_H
+#define WS_VERIFY_FINDING_H
+
+#include <stddef.h>
+
+/** From best to worst: the verdict of several findings is the largest. */
+enum ws_finding_verdict {
+	WS_VERDICT_OK,
+	WS_VERDICT_UNKNOWN, /**< could not be established */
+	WS_VERDICT_FAILS,
+};
+
+struct ws_finding {
+	enum ws_finding_verdict verdict;
+	const char *text;            /**< one line, no full stop */
+	const char *const *evidence; /**< lines below it */
+	size_t evidence_count;
+};
+
+#endif

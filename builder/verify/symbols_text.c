@@ -1,0 +1,167 @@
+/* symbols_text.c - what was found out about symbols, in words. One finding for each reason. */
+#include "base/vec.h"
+#include "verify/symbols.h"
+
+#include <string.h>
+
+#define MOST_SHOWN 3 /* names of one reason; the rest is counted */
+
+struct lines {
+	struct ws_arena *a;
+	WS_VEC(const char *) list;
+};
+
+static const char *
+plural(size_t count, const char *word, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%zu %s%s", count, word, count == 1 ? "" : "s");
+}
+
+static const char *
+torch_name(const struct ws_symbols *s, struct ws_arena *a)
+{
+	return s->release ? ws_arena_printf(a, "torch %s", s->release) : "torch";
+}
+
+/* The headline of @count missing symbols, the first of which is @first. */
+static const char *
+headline(
+	const struct ws_symbols *s, const struct ws_missing *first, size_t count, struct ws_arena *a)
+{
+	const char *symbols = plural(count, "symbol", a);
+	switch (first->reason) {
+	case WS_MISSING_ABI:
+	case WS_MISSING_TORCH:
+		return ws_arena_printf(
+			a, "%s needs %s that %s does not export", s->module, symbols, torch_name(s, a));
+	case WS_MISSING_NOT_NEEDED:
+		return ws_arena_printf(a, "%s needs %s of '%s' but does not name that library (DT_NEEDED)",
+			s->module, symbols, first->library);
+	case WS_MISSING_DRIVER:
+		return ws_arena_printf(
+			a, "%s needs %s of the CUDA driver but does not name libcuda", s->module, symbols);
+	case WS_MISSING_CUDA:
+		return ws_arena_printf(a,
+			strstr(first->library, ".so") ? "%s needs %s that '%s' does not export"
+										  : "%s needs %s of '%s', which nothing brings",
+			s->module, symbols, first->library);
+	case WS_MISSING_PYTHON:
+		return ws_arena_printf(
+			a, "%s needs %s of Python that this interpreter does not have", s->module, symbols);
+	case WS_MISSING_TLS:
+		return ws_arena_printf(a, "%s and '%s' do not agree whether %s thread-local", s->module,
+			first->library, count == 1 ? "a symbol is" : ws_arena_printf(a, "%s are", symbols));
+	case WS_MISSING_VERSION:
+		return ws_arena_printf(a, "%s needs %s that '%s' here does not have", s->module,
+			plural(count, "symbol version", a), first->library);
+	case WS_MISSING_SIBLING:
+		return ws_arena_printf(a, "%s finds %s only if '%s' of its own wheel is loaded first",
+			s->module, symbols, first->library);
+	case WS_MISSING_OTHER:
+	case WS_MISSING_REASONS:
+		break;
+	}
+	return ws_arena_printf(a, "%s needs %s that nothing exports", s->module, symbols);
+}
+
+static void
+add_names(struct lines *lines, const struct ws_missing *first, size_t count)
+{
+	for (size_t i = 0; i < count && i < MOST_SHOWN; i++) {
+		bool last = i == MOST_SHOWN - 1 && count > MOST_SHOWN;
+		*ws_vec_push(&lines->list, lines->a) = last
+			? ws_arena_printf(lines->a, "%s   … +%zu", first[i].text, count - MOST_SHOWN)
+			: first[i].text;
+	}
+}
+
+static const char *
+built_for(const struct ws_symbols *s, struct ws_arena *a)
+{
+	if (s->module_abi == WS_CXX11ABI_MIXED) {
+		return "its parts were compiled for both values of cxx11abi";
+	}
+	if (s->module_abi == WS_CXX11ABI_SILENT || s->torch_abi == WS_CXX11ABI_SILENT) {
+		return "built for the other cxx11abi";
+	}
+	return ws_arena_printf(a, "built for cxx11abi %d; this torch is cxx11abi %d",
+		s->module_abi == WS_CXX11ABI_1, s->torch_abi == WS_CXX11ABI_1);
+}
+
+static struct ws_finding
+missing_finding(
+	const struct ws_symbols *s, const struct ws_missing *first, size_t count, struct ws_arena *a)
+{
+	struct lines lines = {.a = a};
+	add_names(&lines, first, count);
+	if (first->reason == WS_MISSING_ABI) {
+		*ws_vec_push(&lines.list, a) = built_for(s, a);
+	} else if (first->reason == WS_MISSING_TORCH) {
+		*ws_vec_push(&lines.list, a) = "built for another torch";
+	} else if (first->reason == WS_MISSING_PYTHON) {
+		*ws_vec_push(&lines.list, a) = "built for another Python";
+	} else if (first->reason == WS_MISSING_DRIVER) {
+		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
+	}
+	enum ws_finding_verdict verdict = WS_VERDICT_OK;
+	for (size_t i = 0; i < count; i++) {
+		verdict = first[i].verdict > verdict ? first[i].verdict : verdict;
+	}
+	return (struct ws_finding){
+		.verdict = verdict,
+		.text = headline(s, first, count, a),
+		.evidence = lines.list.at,
+		.evidence_count = lines.list.len,
+	};
+}
+
+static struct ws_finding
+absent_finding(
+	const struct ws_symbols *s, const struct ws_absent_library *absent, struct ws_arena *a)
+{
+	if (!absent->brought) {
+		return (struct ws_finding){
+			.verdict = WS_VERDICT_UNKNOWN,
+			.text = ws_arena_printf(a, "%s needs the library '%s', which %s does not bring",
+				s->module, absent->name, torch_name(s, a)),
+		};
+	}
+	return (struct ws_finding){
+		.verdict = WS_VERDICT_FAILS,
+		.text = ws_arena_printf(a, "%s needs '%s'; %s brings '%s'", s->module, absent->name,
+			torch_name(s, a), absent->brought),
+	};
+}
+
+/* Those of one reason and library belong together. */
+static bool
+belong(const struct ws_missing *x, const struct ws_missing *y)
+{
+	return x->reason == y->reason && ws_same(x->library, y->library);
+}
+
+const struct ws_finding *
+ws_symbols_findings(const struct ws_symbols *symbols, struct ws_arena *a, size_t *count)
+{
+	WS_VEC(struct ws_finding) findings = {0};
+	for (size_t i = 0; i < symbols->absent_count; i++) {
+		*ws_vec_push(&findings, a) = absent_finding(symbols, &symbols->absent[i], a);
+	}
+	for (size_t i = 0, next; i < symbols->missing_count; i = next) {
+		const struct ws_missing *first = &symbols->missing[i];
+		for (next = i + 1;
+			 next < symbols->missing_count && belong(first, &symbols->missing[next]);) {
+			next++;
+		}
+		*ws_vec_push(&findings, a) = missing_finding(symbols, first, next - i, a);
+	}
+	if (findings.len == 0) {
+		*ws_vec_push(&findings, a) = (struct ws_finding){
+			.verdict = WS_VERDICT_OK,
+			.text = ws_arena_printf(a, "%s finds all of its %s", symbols->module,
+				plural(symbols->wanted_count, "symbol", a)),
+		};
+	}
+	*count = findings.len;
+	return findings.at;
+}

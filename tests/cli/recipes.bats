@@ -1,0 +1,25 @@
+#!/usr/bin/env bats
+# The shipped recipes are what the source distributions say.
+# labels: network
+# timeout: 300
+
+setup_file() {
+	export PYTHONDONTWRITEBYTECODE=1
+}
+
+@test "each recipe agrees with its sdist" {
+	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$WS_ROOT" "$BATS_FILE_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "4 recipes, 0 differences" ]
+}
+
+@test "a wrong count is found" {
+	mkdir -p "$BATS_TEST_TMPDIR/recipes/flash-attn"
+	sed 's/"count": 72/"count": 73/' "$WS_ROOT/recipes/flash-attn/2.8.3.json" \
+		> "$BATS_TEST_TMPDIR/recipes/flash-attn/2.8.3.json"
+	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"csrc/flash_attn/src/*.cu: 73, the sdist has 72"* ]]
+}

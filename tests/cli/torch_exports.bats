@@ -1,0 +1,20 @@
+#!/usr/bin/env bats
+# The list that ships is the one that the wheels on the index give today: 500 MB over the wire.
+# labels: network real
+# timeout: 900
+
+@test "the list of torch 2.11.0 is made again, the same" {
+	run "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.11.0 "$BATS_TEST_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	# Compared unpacked: another libzstd may pack differently.
+	zstd -qdc "$BATS_TEST_TMPDIR/torch-2.11.0.zst" > "$BATS_TEST_TMPDIR/made"
+	zstd -qdc "$WS_ROOT/matrix/facts/exports/torch-2.11.0.zst" | cmp - "$BATS_TEST_TMPDIR/made"
+	[ -z "$(ls "$BATS_TEST_TMPDIR/store/work" | grep exports)" ]
+}
+
+@test "a release that is not there is said to be so" {
+	run "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.99.0 "$BATS_TEST_TMPDIR"
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"no wheel of this torch for Linux on x86-64 was found"* ]]
+}

@@ -1,0 +1,46 @@
+/* fuzz_config.c - any bytes as each of the files that people write: whatever is wrong must be told
+ * as their mistake, at its place. */
+#include "base/json.h"
+#include "config/facts.h"
+#include "config/kit_def.h"
+#include "config/matrix.h"
+#include "config/recipe.h"
+#include "config/user.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void
+check(bool ok, const struct ws_err *err)
+{
+	if (!ok && (err->kind != WS_ERR_CONFIG || !err->place[0] || !err->excerpt[0])) {
+		abort();
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_json_doc doc;
+	struct ws_matrix matrix;
+	struct ws_recipe recipe;
+	struct ws_user_config config;
+	struct ws_kit_def kit;
+	struct ws_facts facts;
+	struct ws_err err = {0};
+	bool parsed = ws_json_parse("fuzz", (const char *)bytes, len, WS_JSON_RELAXED, a, &doc, &err);
+	check(parsed, &err);
+	if (!parsed) {
+		return 0;
+	}
+	check(ws_matrix_parse(&doc, "/nowhere", a, &matrix, &err), &err);
+	check(ws_recipe_parse(&doc, "/nowhere", a, &recipe, &err), &err);
+	check(ws_user_config_parse(&doc, "/nowhere", a, &config, &err), &err);
+	check(ws_kit_def_parse(&doc, a, &kit, &err), &err);
+	check(ws_facts_parse(&doc, &doc, a, &facts, &err), &err);
+	ws_matrix_parse(&doc, "/nowhere", a, &matrix, NULL);
+	ws_recipe_parse(&doc, "/nowhere", a, &recipe, NULL);
+	return 0;
+}

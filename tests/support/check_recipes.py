@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Every shipped recipe against the source distribution that it names.
+
+    check_recipes.py ROOT CACHE    downloads into CACHE what is not there yet
+
+From the sdist's file list: sources, counts of patterns, include folders, Python packages (as
+setuptools finds them), licence files. From PKG-INFO and requires.txt: METADATA. From setup.py,
+which is read and never run: every flag of the recipe stands in it, and every flag of its CUDA
+branch in the recipe, less those that something else decides.
+"""
+
+import ast
+import email
+import fnmatch
+import hashlib
+import html
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import urllib.parse
+import urllib.request
+
+from check_schemas import relaxed
+
+
+def default_index():
+    """The index that pip itself would use."""
+    def ask(*words):
+        run = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+        return run.stdout.strip()
+
+    built_in = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+    return os.environ.get("PIP_INDEX_URL") or ask("-m", "pip", "config", "get", "global.index-url") \
+        or ask("-c", built_in)
+
+
+def download(source, package, cache):
+    path = cache / source["sdist"]
+    if not path.exists():
+        page_url = default_index().rstrip("/") + f"/{package}/"
+        page = urllib.request.urlopen(page_url, timeout=60).read().decode()
+        link = re.search(r'href="([^"]*/' + re.escape(source["sdist"]) + r'[#?"][^"]*)', page)
+        url = urllib.parse.urljoin(page_url, html.unescape(link[1]).split("#")[0].rstrip('"'))
+        path.write_bytes(urllib.request.urlopen(url, timeout=300).read())
+    return path
+
+
+class Sdist:
+    def __init__(self, path):
+        with tarfile.open(path) as tar:
+            top = tar.getnames()[0].split("/")[0]
+            self.texts = {}
+            self.files = set()
+            for member in tar.getmembers():
+                if not member.isfile():
+                    continue
+                name = member.name[len(top) + 1:]
+                self.files.add(name)
+                if name in ("PKG-INFO", "setup.py") or name.endswith("/requires.txt"):
+                    self.texts[name.split("/")[-1]] = tar.extractfile(member).read().decode()
+        self.folders = {str(p) for f in self.files for p in pathlib.PurePosixPath(f).parents}
+
+    def packages(self):
+        """Top-level packages, as setup.py's find_packages takes them from what the sdist holds."""
+        excluded = {"build", "csrc", "include", "tests", "dist", "docs", "benchmarks"}
+        tops = {f.split("/")[0] for f in self.files if re.fullmatch(r"[^/]+/__init__\.py", f)}
+        return sorted(tops - excluded)
+
+
+def requirements(text):
+    """requires.txt of an egg-info: {"": [...], "extra": [...]}."""
+    groups, group = {"": []}, ""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("["):
+            group = line.strip("[]")
+            groups[group] = []
+        else:
+            groups[group].append(line)
+    return groups
+
+
+OTHER_PLATFORM = re.compile(r"HIP_BUILD|win32|SKIP_CUDA_BUILD and IS_ROCM$")
+
+
+def setup_flags(text):
+    """The words of compiler flags in setup.py's CUDA branch."""
+    words = set()
+
+    def walk(node):
+        elsewhere = isinstance(node, ast.If) and OTHER_PLATFORM.search(ast.unparse(node.test))
+        nodes = node.orelse if elsewhere else ast.iter_child_nodes(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"--?[A-Za-z]", node.value):
+            words.add(node.value)
+        for child in nodes:
+            walk(child)
+
+    walk(ast.parse(text))
+    return words
+
+
+# Decided elsewhere: by the matrix, by cxx_std, by the scheduler; or words of other commands.
+ELSEWHERE = re.compile(r"-std=|-gencode|--threads|-V$|--init|--version|-DOLD_GENERATOR_PATH")
+
+
+def check(recipe, sdist):
+    """Yields what differs."""
+    def same(what, ours, theirs):
+        if ours != theirs:
+            yield f"{what}: {ours!r}, the sdist has {theirs!r}"
+
+    for extension in recipe["extensions"]:
+        for item in extension["sources"]:
+            if isinstance(item, str):
+                yield from same(item, item in sdist.files, True)
+            else:
+                found = [f for f in sdist.files if fnmatch.fnmatchcase(f, item["glob"])
+                         and f.count("/") == item["glob"].count("/")]
+                yield from same(item["glob"], item["count"], len(found))
+        for folder in extension["include"]:
+            yield from same(folder, folder in sdist.folders, True)
+        ours = set(extension["cxx_flags"]) | set(extension["nvcc_flags"])
+        theirs = {w for w in setup_flags(sdist.texts["setup.py"]) if not ELSEWHERE.match(w)}
+        yield from same("flags", sorted(ours), sorted(theirs))
+    yield from same("packages", sorted(recipe["python"]["packages"]), sdist.packages())
+
+    info, metadata = email.message_from_string(sdist.texts["PKG-INFO"]), recipe["metadata"]
+    for key, field in (("summary", "Summary"), ("home_page", "Home-page"), ("author", "Author"),
+                       ("author_email", "Author-email")):
+        yield from same(key, metadata.get(key), info[field])
+    yield from same("name", recipe["name"], info["Name"])
+    yield from same("version", recipe["version"], info["Version"])
+    yield from same("python", recipe["requires"]["python"], info["Requires-Python"].replace(" ", ""))
+    for key, field in (("license_files", "License-File"), ("classifiers", "Classifier")):
+        yield from same(key, metadata.get(key), info.get_all(field))
+    yield from same("keywords", ",".join(metadata.get("keywords", [])), info.get("Keywords", ""))
+    groups = requirements(sdist.texts["requires.txt"])
+    yield from same("requires", metadata["requires"], groups.pop(""))
+    yield from same("extras", metadata.get("extras", {}), groups)
+    yield from same(metadata["description_file"], metadata["description_file"] in sdist.files, True)
+
+
+def main():
+    root, cache = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    differences = count = 0
+    for file in sorted((root / "recipes").rglob("*.json")):
+        recipe = relaxed(file.read_text())
+        source = recipe["source"][0]
+        path = download(source, file.parent.name, cache)
+        count += 1
+        if hashlib.sha256(path.read_bytes()).hexdigest() != source["sha256"]:
+            print(f"{file}: {source['sdist']} has another sha256")
+            differences += 1
+            continue
+        for line in check(recipe, Sdist(path)):
+            print(f"{file.relative_to(root)}: {line}")
+            differences += 1
+    print(f"{count} recipes, {differences} differences")
+    sys.exit(differences > 0)
+
+
+if __name__ == "__main__":
+    main()

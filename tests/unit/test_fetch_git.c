@@ -1,0 +1,392 @@
+/* test_fetch_git.c - commits from a real smart-HTTP server into source trees. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "fetch/checkout.h"
+#include "git_served.h"
+#include "sys/clock.h"
+
+#include <stdlib.h>
+
+/* A server, a store, the library, and the hostile configuration of the person who runs the test. */
+struct world {
+	struct ws_git_served s;
+	struct ws_store store;
+	struct ws_git *git;
+	struct ws_git_config config;
+	struct ws_arena *a;
+};
+
+static struct world
+make_world(struct ws_arena *a)
+{
+	static const char hostile[] = "[url \"http://127.0.0.1:1/\"]\n\tinsteadOf = http://127.0.0.1\n"
+								  "[core]\n\tautocrlf = true\n\thooksPath = /nonexistent\n"
+								  "[fetch]\n\tfsckObjects = true\n[http]\n\tproxy = 127.0.0.1:1\n";
+	struct world w = {.s = ws_git_served_start(a), .a = a};
+	struct ws_err err = {0};
+	const char *home = ws_test_dir(a);
+	assert_ok(ws_fs_write(
+				  ws_path_join(a, home, ".gitconfig", NULL), hostile, strlen(hostile), 0644, &err),
+		err);
+	setenv("HOME", home, 1);
+	unsetenv("XDG_CONFIG_HOME");
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w.store, &err), err);
+	w.git = ws_git_open(&w.config, a, &err);
+	assert_ok(w.git, err);
+	return w;
+}
+
+static void
+end_world(struct world *w)
+{
+	ws_git_close(w->git);
+	ws_store_close(&w->store);
+	ws_git_served_stop(&w->s);
+}
+
+#define AUTO_WORLD __attribute__((cleanup(end_world)))
+
+/* Anew, with another configuration. */
+static void
+reopen(struct world *w)
+{
+	struct ws_err err = {0};
+	ws_git_close(w->git);
+	w->git = ws_git_open(&w->config, w->a, &err);
+	assert_ok(w->git, err);
+}
+
+static bool
+check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, struct ws_err *err)
+{
+	struct ws_stage_plan plan = {.tree = "src-demo-1", .from = checkout->url, .strip = ""};
+	struct ws_stage *stage = ws_stage_begin(&w->store, &plan, w->a, err);
+	assert_non_null(stage);
+	if (!ws_checkout(w->git, &w->store, checkout, stage, err)) {
+		ws_stage_abandon(stage);
+		return false;
+	}
+	return ws_stage_commit(stage, w->a, tree, err);
+}
+
+static struct ws_checkout
+wanted(const struct world *w, const char *path, const char *id)
+{
+	return (struct ws_checkout){
+		.url = ws_git_served_url(&w->s, path), .commit = ws_git_served_id(&w->s, id)};
+}
+
+static void
+assert_file(const struct ws_tree *tree, const char *path, const char *contents, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	struct ws_err err = {0};
+	assert_ok(ws_fs_read(ws_path_join(a, tree->path, path, NULL), &b, &err), err);
+	assert_string_equal(ws_buf_text(&b), contents);
+}
+
+static void
+assert_listing(const struct ws_tree *tree, const char *expected)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < tree->count; i++) {
+		ws_buf_printf(&b, "%c %s\n", "fxl"[tree->entries[i].kind], tree -> entries[i].path);
+	}
+	assert_string_equal(ws_buf_text(&b), expected);
+}
+
+WS_TEST(a_commit_with_one_submodule_of_two)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	const char *const submodules[] = {"csrc/cut", "csrc/cut/deep/er"};
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	checkout.tree = ws_git_served_id(&w.s, "first-tree");
+	checkout.submodules = submodules;
+	checkout.submodule_count = 2;
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_listing(&tree,
+		"f .gitattributes\nf .gitmodules\nf a.c\nf big.bin\nf csrc/b.cu\n"
+		"f csrc/cut/.gitmodules\nf csrc/cut/deep/er/d.h\nf csrc/cut/include/cut.h\nl l\n"
+		"x tool.sh\nf version.txt\nf x.dat\n");
+	assert_string_equal(checkout.found_tree, checkout.tree);
+	/* Attributes and the person's configuration change nothing. */
+	assert_file(&tree, "version.txt", "$Format:%H$\n", a);
+	assert_file(&tree, "a.c", "int a; // $Id$\n", a);
+	assert_file(&tree, "csrc/cut/include/cut.h", "#define CUT 1\n", a);
+	assert_file(&tree, "l", "__global__ void b() {}\n", a);
+	assert_int_equal(ws_git_served_count(&w.s, "/ck.git"), 0);
+	assert_false(ws_fs_exists("/tmp/wheelsmith-must-not-exist"));
+}
+
+WS_TEST(what_is_in_the_cache_is_not_asked_for)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	struct ws_tree tree, again;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	unsigned asked = ws_git_served_count(&w.s, "demo.git");
+	assert_in_range(asked, 2, 3); /* the refs; the pack, in one step or two */
+	w.config.offline = true;
+	reopen(&w);
+	assert_ok(check_out(&w, &checkout, &again, &err), err);
+	assert_true(ws_digest_eq(&tree.digest, &again.digest));
+	assert_int_equal(ws_git_served_count(&w.s, "demo.git"), asked);
+
+	checkout = wanted(&w, "plain/demo", "tip");
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "this run is offline");
+	w.config.offline = false;
+	reopen(&w);
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_int_equal(tree.count, again.count + 2);
+}
+
+/* The tag's commit, one in the middle of a branch, one by its id, and none. */
+WS_TEST(every_way_to_a_commit)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "middle");
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_non_null(ws_tree_lookup(&tree, "two.c"));
+	assert_null(ws_tree_lookup(&tree, "three.c"));
+
+	checkout = wanted(&w, "plain/byid", "middle");
+	unsigned asked = ws_git_served_count(&w.s, "GET /plain/byid");
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_int_equal(ws_git_served_count(&w.s, "GET /plain/byid"), asked + 1);
+
+	checkout = wanted(&w, "plain/demo", "dangling");
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "has no commit");
+	assert_contains(err.text, checkout.commit);
+	assert_contains(err.cure, "put a tag on it");
+}
+
+WS_TEST(a_tree_id_that_differs_is_refused)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	checkout.tree = ws_git_served_id(&w.s, "tip-tree");
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, ws_git_served_id(&w.s, "first-tree"));
+	assert_contains(err.text, checkout.tree);
+}
+
+WS_TEST(only_full_ids_are_commits)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	static const char *const bad[] = {"main", "", "67c093da", ":/x",
+		"67C093DA5DC122B8656D9447F4D3FA45C982C432", "67c093da5dc122b8656d9447f4d3fa45c982c43x"};
+	for (size_t i = 0; i < WS_LEN(bad); i++) {
+		struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		checkout.commit = bad[i];
+		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
+		assert_contains(err.text, "is not a commit");
+	}
+	/* A tree's id has the form, but is no commit. */
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first-tree");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+}
+
+WS_TEST(servers_that_misbehave)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	static const struct {
+		const char *path, *text, *cure;
+	} cases[] = {
+		{"away/demo", "cannot redirect from", "to another host are not followed"},
+		{"login/demo", "a user and a password", "a local folder or an archive"},
+		{"cut/demo", "'demo' from 'http://127.0.0.1:", ""},
+		{"plain/absent", "'absent' from 'http://127.0.0.1:", ""},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_checkout checkout = wanted(&w, cases[i].path, "first");
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		if (check_out(&w, &checkout, &tree, &err)) {
+			fail_msg("'%s' served", cases[i].path);
+		}
+		assert_int_equal(err.kind, WS_ERR_FETCH);
+		assert_contains(err.text, cases[i].text);
+		assert_contains(err.cure, cases[i].cure);
+	}
+	assert_int_equal(ws_git_served_count(&w.s, "GET /plain/demo"), 0);
+	/* A server may hang up between two requests: no SIGPIPE, one way or the other. */
+	struct ws_checkout hangup = wanted(&w, "hangup/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	if (!check_out(&w, &hangup, &tree, &err)) {
+		assert_int_equal(err.kind, WS_ERR_FETCH);
+	}
+	/* What was cut off does not stand in the way. */
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+}
+
+WS_TEST(certificates_are_checked)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	checkout.url = ws_arena_printf(a, "https://localhost:%u/plain/demo.git", w.s.tls);
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_contains(err.cure, "name the certificates to trust");
+	w.config.ca_path = ws_path_join(a, w.s.dir, "cert.pem", NULL);
+	reopen(&w);
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	/* Trusted, but for another name. */
+	checkout.url = ws_arena_printf(a, "https://127.0.0.1:%u/plain/demo.git", w.s.tls);
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+	assert_int_equal(ws_git_served_count(&w.s, "GET"), 1);
+}
+
+WS_TEST(silence_ends)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	w.config.stall_ms = 600;
+	reopen(&w);
+	static const char *const paths[] = {"silent/demo", "stall/demo"};
+	for (size_t i = 0; i < WS_LEN(paths); i++) {
+		struct ws_checkout checkout = wanted(&w, paths[i], "first");
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		int64_t start_ms = ws_clock_ms();
+		assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
+		assert_true(ws_clock_ms() - start_ms < 5000);
+		if (!strstr(err.text, "no answer") && !strstr(err.text, "timed out")) {
+			fail_msg("%s", err.text);
+		}
+	}
+}
+
+WS_TEST(a_stop_is_heard_while_waiting)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 300};
+	w.config.stop = &stop;
+	w.config.stall_ms = 3000;
+	reopen(&w);
+	struct ws_checkout checkout = wanted(&w, "silent/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	int64_t start_ms = ws_clock_ms();
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_STOPPED);
+	assert_true(ws_clock_ms() - start_ms < 4000);
+}
+
+WS_TEST(hostile_trees_are_refused_by_rule)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	static const struct {
+		const char *repo, *text;
+	} cases[] = {
+		{"link-up", "breaks the archive rule 'link' at 'l'"},
+		{"link-absolute", "breaks the archive rule 'link' at 'l'"},
+		{"name-up", "breaks the archive rule 'name-path' at '..'"},
+		{"name-git", "breaks the archive rule 'name-path' at '.GIT': a repository in it"},
+		{"name-slash", "breaks the archive rule 'name-path' at 'a/../../b'"},
+		{"name-newline", "breaks the archive rule 'name-text' at 'a?b'"},
+		{"mode", "breaks the archive rule 'type' at 'fifo'"},
+		{"duplicate", "'a'"},
+		{"lfs", "'k.cu' in 'http"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_checkout checkout =
+			wanted(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		bool fine = check_out(&w, &checkout, &tree, &err);
+		if (fine) {
+			fail_msg("'%s' was taken", cases[i].repo);
+		}
+		assert_contains(err.text, cases[i].text);
+	}
+	struct ws_checkout checkout = wanted(&w, "plain/lfs-data", "lfs-data");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+}
+
+WS_TEST(hostile_submodules_are_refused)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	static const struct {
+		const char *repo, *text;
+	} cases[] = {
+		{"url-file", "'file:///etc' is a local one"},
+		{"url-ext", "characters that do not belong there"},
+		{"url-path", "'/etc' is not asked: only https is"},
+		{"url-ssh", "'ssh://h/x' is not asked: only https is"},
+		{"url-scp", "'git@h:x.git' is not asked: only https is"},
+		{"url-option", "'-u./x' is not asked: only https is"},
+		{"url-http", "is not asked over http"},
+		{"url-climb", "climbs out of"},
+		{"modules-none", "gives no single URL for the submodule 's'"},
+		{"modules-twice", "gives no single URL for the submodule 's'"},
+		{"modules-broken", "line 1 of '.gitmodules' is not understood"},
+		{"lfs-data", "has no submodule 's'"},
+	};
+	const char *const submodules[] = {"s"};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_checkout checkout =
+			wanted(&w, ws_arena_printf(a, "plain/%s", cases[i].repo), cases[i].repo);
+		checkout.submodules = submodules;
+		checkout.submodule_count = 1;
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		assert_false(check_out(&w, &checkout, &tree, &err));
+		assert_contains(err.text, cases[i].text);
+		/* Not chosen, it is left empty, and nobody reads its URL. */
+		checkout.submodule_count = 0;
+		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	}
+}
+
+WS_TEST(a_damaged_cache_is_made_anew_or_told)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	struct ws_digest digest = ws_digest_bytes(checkout.url, strlen(checkout.url));
+	const char *cache = ws_arena_printf(a, "%s/git/demo-%.16s", w.store.path, digest.hex);
+	assert_true(ws_fs_exists(ws_path_join(a, cache, "HEAD", NULL)));
+	assert_ok(ws_fs_remove(ws_path_join(a, cache, "HEAD", NULL), &err), err);
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+}
+
+WS_TEST(local_repositories_only_when_allowed)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	checkout.url = ws_arena_printf(a, "file://%s/demo.git", w.s.dir);
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_CONFIG);
+	w.config.files = true;
+	reopen(&w);
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	assert_non_null(ws_tree_lookup(&tree, "a.c"));
+}
+
+WS_TEST(the_version_is_known)
+{
+	const char *version = ws_git_version(a);
+	unsigned major, minor, revision;
+	assert_int_equal(sscanf(version, "%u.%u.%u", &major, &minor, &revision), 3);
+	assert_int_equal(ws_git_is_old(), major * 10000 + minor * 100 + revision < 10907);
+}
