@@ -33,6 +33,8 @@ struct entry {
 };
 
 static const struct entry entries[] = {
+	{"doctor", ws_cmd_doctor, "what this host has for building: compilers, CUDA, Pythons, GPUs"},
+	{"recipe", ws_cmd_recipe, "check recipes, or draft a new one"},
 	{"internal", ws_cmd_internal, NULL},
 };
 
