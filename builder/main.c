@@ -33,8 +33,13 @@ struct entry {
 };
 
 static const struct entry entries[] = {
-	{"doctor", ws_cmd_doctor, "what this host has for building: compilers, CUDA, Pythons, GPUs"},
-	{"recipe", ws_cmd_recipe, "check recipes, or draft a new one"},
+	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package"},
+	{"plan", ws_cmd_plan, "what would happen to every cell, why, at what cost"},
+	{"fetch", ws_cmd_fetch, "bring everything a build needs into the store"},
+	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
+	{"shell", ws_cmd_shell, "a shell where a cell's command runs"},
+	{"doctor", ws_cmd_doctor, "what this host has for building: compilers, CUDA, GPUs"},
+	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
 	{"internal", ws_cmd_internal, NULL},
 };
 

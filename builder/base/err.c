@@ -100,7 +100,7 @@ ws_err_cure(struct ws_err *err, const char *format, ...)
 
 /* The line that holds an offset, and where in it the offset is. */
 struct spot {
-	size_t start, len; /* the line, without its newline */
+	size_t start, len; /* the line, without CR and LF at its end */
 	unsigned line, column;
 };
 
@@ -114,7 +114,10 @@ find_spot(const char *text, size_t offset)
 			at.start = i + 1;
 		}
 	}
-	at.len = strcspn(text + at.start, "\r\n");
+	at.len = strcspn(text + at.start, "\n");
+	if (at.len > 0 && text[at.start + at.len - 1] == '\r') {
+		at.len--;
+	}
 	at.column = (unsigned)(offset - at.start) + 1;
 	return at;
 }
@@ -133,6 +136,7 @@ ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset,
 	 * the caret stands below what it means. */
 	size_t before = at.column - 1;
 	size_t skip = before > 60 ? before - 40 : 0;
+	skip = skip < at.len ? skip : at.len;
 	size_t shown = at.len - skip > 100 ? 100 : at.len - skip;
 	char line[104];
 	for (size_t i = 0; i < shown; i++) {

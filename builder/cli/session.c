@@ -1,6 +1,7 @@
 /* session.c - opening and closing in the right order. */
 #include "cli/session.h"
 
+#include "fetch/git.h"
 #include "net/debian.h"
 #include "net/index.h"
 #include "report/status.h"
@@ -135,6 +136,16 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		s->fetch.debian_mirror = mirror.url;
 	}
 	s->fetch.index = ws_index_open(s->fetch.http, s->a);
+	struct ws_git_config git = {
+		.ca_path = s->indexes.ca_path,
+		.offline = offline,
+		.stop = &s->stop,
+		.events = &s->events,
+	};
+	s->fetch.git = ws_git_open(&git, s->a, err);
+	if (!s->fetch.git) {
+		return false;
+	}
 	s->has_net = true;
 	return true;
 }
@@ -143,6 +154,7 @@ void
 ws_session_close(struct ws_session *s)
 {
 	if (s->has_net) {
+		ws_git_close(s->fetch.git);
 		ws_http_close(s->fetch.http);
 	}
 	ws_ledger_close(s->ledger);

@@ -69,15 +69,9 @@ read_condition(struct ws_reader *r, const struct ws_json *value, void *into)
 	return value->first || ws_json_err(r->doc, value, r->err, "'%s' names no axis", r->key);
 }
 
-const struct ws_type ws_type_archs = {.name = "an architecture",
-	.plural = "architectures",
-	.size = sizeof(struct ws_arch_set),
-	.read = read_archs};
-const struct ws_type ws_type_abi = {
-	.name = "0 or 1", .plural = "0 and 1", .size = sizeof(int), .read = read_abi};
-const struct ws_type ws_type_either = {
-	.name = "true or false", .plural = "booleans", .size = sizeof(int), .read = read_either};
-const struct ws_type ws_type_condition = {.name = "a condition",
-	.plural = "conditions",
-	.size = sizeof(struct ws_condition),
-	.read = read_condition};
+const struct ws_type ws_type_archs =
+	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_archs);
+const struct ws_type ws_type_abi = WS_VALUES(int, "0 or 1", "0 and 1", read_abi);
+const struct ws_type ws_type_either = WS_VALUES(int, "true or false", "booleans", read_either);
+const struct ws_type ws_type_condition =
+	WS_VALUES(struct ws_condition, "a condition", "conditions", read_condition);

@@ -40,10 +40,8 @@ read_others(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_std = {
-	.name = "a number", .plural = "numbers", .size = sizeof(unsigned), .read = read_std};
-static const struct ws_type type_others = {
-	.name = "an object", .plural = "objects", .read = read_others};
+static const struct ws_type type_std = WS_VALUES(unsigned, "a number", "numbers", read_std);
+static const struct ws_type type_others = WS_OBJECTS(struct ws_torch_release, read_others);
 
 #define NEEDED .flags = WS_FIELD_REQUIRED
 
@@ -66,12 +64,6 @@ static const struct ws_field release_fields[] = {
 static const struct ws_table release_table = {
 	"a torch release", release_fields, WS_LEN(release_fields)};
 
-static bool
-read_release(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &release_table, into);
-}
-
 static const struct ws_field toolkit_fields[] = {
 	{WS_ONE(struct ws_cuda_toolkit, version, "cuda", ws_type_version), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, gcc_max, "gcc_max", ws_type_number), NEEDED},
@@ -81,12 +73,6 @@ static const struct ws_field toolkit_fields[] = {
 	{WS_ONE(struct ws_cuda_toolkit, kit, "kit", ws_type_inside)},
 };
 static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};
-
-static bool
-read_toolkit(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &toolkit_table, into);
-}
 
 /* Into the whole facts: {"hopper": "9.0"}. */
 static bool
@@ -109,14 +95,9 @@ read_aliases(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-#define OBJECT(c_type, reader) \
-	{ \
-		.name = "an object", .plural = "objects", .size = sizeof(c_type), .read = (reader) \
-	}
-
-static const struct ws_type type_release = OBJECT(struct ws_torch_release, read_release);
-static const struct ws_type type_toolkit = OBJECT(struct ws_cuda_toolkit, read_toolkit);
-static const struct ws_type type_aliases = OBJECT(struct ws_facts, read_aliases);
+static const struct ws_type type_release = WS_BY_TABLE(struct ws_torch_release, release_table);
+static const struct ws_type type_toolkit = WS_BY_TABLE(struct ws_cuda_toolkit, toolkit_table);
+static const struct ws_type type_aliases = WS_OBJECTS(struct ws_facts, read_aliases);
 
 static const struct ws_field torch_fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},

@@ -138,6 +138,12 @@ expect_list(struct ws_reader *r, const struct ws_field *field, const struct ws_j
 }
 
 static bool
+read_value(struct ws_reader *r, const struct ws_type *type, const struct ws_json *value, void *into)
+{
+	return type->read ? type->read(r, value, into) : ws_object_read(r, value, type->table, into);
+}
+
+static bool
 read_list(
 	struct ws_reader *r, const struct ws_field *field, const struct ws_json *value, void *into)
 {
@@ -152,12 +158,12 @@ read_list(
 	}
 	char *items = ws_arena_alloc(r->a, count * field->type->size);
 	for (size_t i = 0; i < count; i++, item = item->next) {
-		if (!field->type->read(r, item, items + i * field->type->size)) {
+		if (!read_value(r, field->type, item, items + i * field->type->size)) {
 			return false;
 		}
 	}
-	*(void **)((char *)into + field->at) = items;
-	*(size_t *)((char *)into + field->count_at) = count;
+	memcpy((char *)into + field->at, &items, sizeof(items)); /* a pointer to any type */
+	memcpy((char *)into + field->count_at, &count, sizeof(count));
 	return !(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value);
 }
 
@@ -171,7 +177,7 @@ read_member(
 			r->key = field->key;
 			return field->flags & WS_FIELD_LIST
 				? read_list(r, field, member, into)
-				: field->type->read(r, member, (char *)into + field->at);
+				: read_value(r, field->type, member, (char *)into + field->at);
 		}
 	}
 	return fail_unknown(r, member, table);

@@ -25,17 +25,28 @@ struct ws_type {
 	const char *name;   /**< "a version", in "expected ..., got ..." */
 	const char *plural; /**< "versions" */
 	size_t size;        /**< of what read fills, bytes */
-	/** Checks @a value, and fills @a into, which is zeroed. */
+	/** Checks @a value, and fills @a into, which is zeroed. NULL: an object, read by `table`. */
 	bool (*read)(struct ws_reader *r, const struct ws_json *value, void *into);
+	const struct ws_table *table;
 	/** For lists: whether @a value may stand without one ("auto"); NULL: never. */
 	bool (*alone)(const struct ws_json *value);
 	const char *word; /**< that may stand alone, for "did you mean"; NULL: none */
 };
 
+/** Values that @a reader reads into a @a c_type; objects that it reads; objects that a table reads. */
+#define WS_VALUES(c_type, one, many, reader) \
+	{ \
+		.name = (one), .plural = (many), .size = sizeof(c_type), .read = (reader) \
+	}
+#define WS_OBJECTS(c_type, reader) WS_VALUES(c_type, "an object", "objects", reader)
+#define WS_BY_TABLE(c_type, its_table) \
+	{ \
+		.name = "an object", .plural = "objects", .size = sizeof(c_type), .table = &(its_table) \
+	}
+
 enum ws_field_flags {
 	WS_FIELD_REQUIRED = 1,
-	WS_FIELD_LIST =
-		2, /**< a list, not empty; `at` is a pointer to the first, `count_at` a size_t */
+	WS_FIELD_LIST = 2,   /**< a list, not empty: a pointer to the first, and a size_t */
 	WS_FIELD_UNIQUE = 4, /**< no text may stand twice in the list */
 };
 
@@ -56,7 +67,10 @@ struct ws_table {
 	size_t count;
 };
 
-/** `{WS_FIELD(struct x, member, "key", type), ...}`: key, type, place. */
+/**
+ * `{WS_ONE(struct x, member, "key", type), .flags = ...}`: key, type, place. A type whose values go
+ * into several members is given the whole struct: `{.key = "key", .type = &type}`.
+ */
 #define WS_ONE(owner, member, json_key, value_type) \
 	.key = (json_key), .type = &(value_type), .at = offsetof(owner, member)
 /** The same of a list: member and the member that counts. */

@@ -53,7 +53,4 @@ read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-const struct ws_type ws_type_indexes = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_index_list),
-	.read = read_indexes};
+const struct ws_type ws_type_indexes = WS_OBJECTS(struct ws_index_list, read_indexes);

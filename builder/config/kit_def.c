@@ -24,8 +24,7 @@ read_mapped(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_mapped = {
-	.name = "a path", .plural = "paths", .size = sizeof(char *), .read = read_mapped};
+static const struct ws_type type_mapped = WS_VALUES(char *, "a path", "paths", read_mapped);
 
 static const struct ws_field map_fields[] = {
 	{WS_ONE(struct ws_map_entry, from, "from", type_mapped), .flags = WS_FIELD_REQUIRED},
@@ -44,10 +43,7 @@ read_map_entry(struct ws_reader *r, const struct ws_json *value, void *into)
 		|| ws_json_err(r->doc, value, r->err, "a folder is mapped to a folder, a file to a file");
 }
 
-static const struct ws_type type_map_entry = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_map_entry),
-	.read = read_map_entry};
+static const struct ws_type type_map_entry = WS_OBJECTS(struct ws_map_entry, read_map_entry);
 
 /* What every kind of archive has. */
 #define ARCHIVE_FIELDS \
@@ -147,8 +143,7 @@ read_mode(struct ws_reader *r, const struct ws_json *value, void *into)
 	return text;
 }
 
-static const struct ws_type type_mode = {
-	.name = "a mode", .plural = "modes", .size = sizeof(mode_t), .read = read_mode};
+static const struct ws_type type_mode = WS_VALUES(mode_t, "a mode", "modes", read_mode);
 
 static const struct ws_field file_fields[] = {
 	{WS_ONE(struct ws_kit_file, path, "path", ws_type_inside), .flags = WS_FIELD_REQUIRED},
@@ -183,14 +178,9 @@ read_link(struct ws_reader *r, const struct ws_json *value, void *into)
 			r->doc, ws_json_find(value, "target"), r->err, "'%s' leaves the kit", link->target);
 }
 
-#define OBJECT(c_type, reader) \
-	{ \
-		.name = "an object", .plural = "objects", .size = sizeof(c_type), .read = (reader) \
-	}
-
-static const struct ws_type type_archive = OBJECT(struct ws_kit_archive, read_archive);
-static const struct ws_type type_file = OBJECT(struct ws_kit_file, read_file);
-static const struct ws_type type_link = OBJECT(struct ws_kit_link, read_link);
+static const struct ws_type type_archive = WS_OBJECTS(struct ws_kit_archive, read_archive);
+static const struct ws_type type_file = WS_OBJECTS(struct ws_kit_file, read_file);
+static const struct ws_type type_link = WS_OBJECTS(struct ws_kit_link, read_link);
 
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},

@@ -133,22 +133,14 @@ read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_exclude = {.name = "an exclusion",
-	.plural = "exclusions",
-	.size = sizeof(struct ws_exclude),
-	.read = read_exclude};
-static const struct ws_type type_include = {.name = "an extra point",
-	.plural = "extra points",
-	.size = sizeof(struct ws_include),
-	.read = read_include};
-static const struct ws_type type_fallback = {
-	.name = "an object", .plural = "objects", .size = 0, .read = read_fallback};
-static const struct ws_type type_reasons = {
-	.name = "a list", .plural = "lists", .size = 0, .read = read_fallback_on};
-static const struct ws_type type_indexes = {
-	.name = "an object", .plural = "objects", .size = 0, .read = read_matrix_indexes};
-static const struct ws_type type_label = {
-	.name = "a label", .plural = "labels", .size = sizeof(char *), .read = read_label};
+static const struct ws_type type_exclude =
+	WS_VALUES(struct ws_exclude, "an exclusion", "exclusions", read_exclude);
+static const struct ws_type type_include =
+	WS_VALUES(struct ws_include, "an extra point", "extra points", read_include);
+static const struct ws_type type_fallback = WS_OBJECTS(struct ws_matrix, read_fallback);
+static const struct ws_type type_reasons = WS_OBJECTS(struct ws_matrix, read_fallback_on);
+static const struct ws_type type_indexes = WS_OBJECTS(struct ws_matrix, read_matrix_indexes);
+static const struct ws_type type_label = WS_VALUES(char *, "a label", "labels", read_label);
 
 #define AXIS (WS_FIELD_LIST | WS_FIELD_UNIQUE)
 

@@ -16,5 +16,5 @@ read_policy(struct ws_reader *r, const struct ws_json *value, void *into)
 			|| ws_word_err(r, value, "policy", words, WS_LEN(words)));
 }
 
-const struct ws_type ws_type_policy = {
-	.name = "a policy", .plural = "policies", .size = sizeof(enum ws_policy), .read = read_policy};
+const struct ws_type ws_type_policy =
+	WS_VALUES(enum ws_policy, "a policy", "policies", read_policy);

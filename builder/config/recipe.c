@@ -89,12 +89,6 @@ static const struct ws_field bad_fields[] = {
 };
 static const struct ws_table bad_table = {"a known-bad rule", bad_fields, WS_LEN(bad_fields)};
 
-static bool
-read_known_bad(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &bad_table, into);
-}
-
 /* People write whole MiB and seconds. */
 struct written_estimate {
 	const char *match;
@@ -133,35 +127,17 @@ static const struct ws_field check_fields[] = {
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 
-static bool
-read_check(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &check_table, into);
-}
-
-#define OBJECT(c_type, reader) \
-	{ \
-		.name = "an object", .plural = "objects", .size = sizeof(c_type), .read = (reader) \
-	}
-
-static const struct ws_type type_distribution = {.name = "a package name",
-	.plural = "package names",
-	.size = sizeof(char *),
-	.read = read_distribution};
-static const struct ws_type type_version = {.name = "a version",
-	.plural = "versions",
-	.size = sizeof(struct ws_version),
-	.read = read_recipe_version};
-static const struct ws_type type_archs = {.name = "an architecture",
-	.plural = "architectures",
-	.size = sizeof(struct ws_arch_set),
-	.read = read_recipe_archs};
-static const struct ws_type type_cxx_std = {
-	.name = "a number", .plural = "numbers", .size = sizeof(unsigned), .read = read_cxx_std};
-static const struct ws_type type_requires = OBJECT(struct ws_recipe, read_requires);
-static const struct ws_type type_known_bad = OBJECT(struct ws_known_bad, read_known_bad);
-static const struct ws_type type_estimate = OBJECT(struct ws_estimate, read_estimate);
-static const struct ws_type type_check = OBJECT(struct ws_install_check, read_check);
+static const struct ws_type type_distribution =
+	WS_VALUES(char *, "a package name", "package names", read_distribution);
+static const struct ws_type type_version =
+	WS_VALUES(struct ws_version, "a version", "versions", read_recipe_version);
+static const struct ws_type type_archs =
+	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_recipe_archs);
+static const struct ws_type type_cxx_std = WS_VALUES(unsigned, "a number", "numbers", read_cxx_std);
+static const struct ws_type type_requires = WS_OBJECTS(struct ws_recipe, read_requires);
+static const struct ws_type type_known_bad = WS_BY_TABLE(struct ws_known_bad, bad_table);
+static const struct ws_type type_estimate = WS_OBJECTS(struct ws_estimate, read_estimate);
+static const struct ws_type type_check = WS_BY_TABLE(struct ws_install_check, check_table);
 
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},

@@ -50,10 +50,9 @@ read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
 	return check_source(r, value, *glob);
 }
 
-static const struct ws_type type_source_path = {
-	.name = "a path", .plural = "paths", .size = sizeof(char *), .read = read_source_path};
-static const struct ws_type type_glob = {
-	.name = "a pattern", .plural = "patterns", .size = sizeof(char *), .read = read_glob};
+static const struct ws_type type_source_path =
+	WS_VALUES(char *, "a path", "paths", read_source_path);
+static const struct ws_type type_glob = WS_VALUES(char *, "a pattern", "patterns", read_glob);
 
 static const struct ws_field glob_fields[] = {
 	{WS_ONE(struct ws_source_list, glob, "glob", type_glob), .flags = WS_FIELD_REQUIRED},
@@ -117,8 +116,7 @@ read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_flag = {
-	.name = "a compiler flag", .plural = "strings", .size = sizeof(char *), .read = read_flag};
+static const struct ws_type type_flag = WS_VALUES(char *, "a compiler flag", "strings", read_flag);
 
 #define FLAGS(owner, member, json_key) \
 	{ \
@@ -194,20 +192,13 @@ read_module(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 }
 
-static const struct ws_type type_source_list = {.name = "a path",
-	.plural = "paths",
-	.size = sizeof(struct ws_source_list),
-	.read = read_source_list};
-static const struct ws_type type_override = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_override),
-	.read = read_override};
-static const struct ws_type type_binding = {.name = "a kind of binding",
-	.plural = "kinds of binding",
-	.size = sizeof(enum ws_binding),
-	.read = read_binding};
-static const struct ws_type type_module = {
-	.name = "a module name", .plural = "module names", .size = sizeof(char *), .read = read_module};
+static const struct ws_type type_source_list =
+	WS_VALUES(struct ws_source_list, "a path", "paths", read_source_list);
+static const struct ws_type type_override = WS_OBJECTS(struct ws_override, read_override);
+static const struct ws_type type_binding =
+	WS_VALUES(enum ws_binding, "a kind of binding", "kinds of binding", read_binding);
+static const struct ws_type type_module =
+	WS_VALUES(char *, "a module name", "module names", read_module);
 
 static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_extension, module, "module", type_module), .flags = WS_FIELD_REQUIRED,
@@ -227,13 +218,4 @@ static const struct ws_field fields[] = {
 };
 static const struct ws_table table = {"an extension", fields, WS_LEN(fields)};
 
-static bool
-read_extension(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	return ws_object_read(r, value, &table, into);
-}
-
-const struct ws_type ws_type_extension = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_extension),
-	.read = read_extension};
+const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);

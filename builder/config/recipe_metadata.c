@@ -17,8 +17,8 @@ read_python_file(struct ws_reader *r, const struct ws_json *value, void *into)
 		|| ws_json_err(r->doc, value, r->err, "'%s' is no .py file", *path);
 }
 
-static const struct ws_type type_python_file = {
-	.name = "a path", .plural = "paths", .size = sizeof(char *), .read = read_python_file};
+static const struct ws_type type_python_file =
+	WS_VALUES(char *, "a path", "paths", read_python_file);
 
 #define PATHS(owner, member, json_key, value_type) \
 	{ \
@@ -64,10 +64,8 @@ read_requirement(struct ws_reader *r, const struct ws_json *value, void *into)
 		|| ws_json_err(r->doc, value, r->err, "'%s' is no requirement", value->text);
 }
 
-static const struct ws_type type_requirement = {.name = "a requirement",
-	.plural = "requirements",
-	.size = sizeof(char *),
-	.read = read_requirement};
+static const struct ws_type type_requirement =
+	WS_VALUES(char *, "a requirement", "requirements", read_requirement);
 
 /* Into the whole metadata: {"dev": ["pytest"]} as "dev", "pytest". */
 static bool
@@ -121,10 +119,8 @@ read_project_urls(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_extras = {
-	.name = "an object", .plural = "objects", .read = read_extras};
-static const struct ws_type type_project_urls = {
-	.name = "an object", .plural = "objects", .read = read_project_urls};
+static const struct ws_type type_extras = WS_OBJECTS(struct ws_metadata, read_extras);
+static const struct ws_type type_project_urls = WS_OBJECTS(struct ws_metadata, read_project_urls);
 
 #define LINE(member) \
 	{ \
@@ -177,11 +173,5 @@ read_metadata(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_object_read(r, value, &metadata_table, into) && check_license(r, value, into);
 }
 
-const struct ws_type ws_type_python_part = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_python_part),
-	.read = read_python_part};
-const struct ws_type ws_type_metadata = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_metadata),
-	.read = read_metadata};
+const struct ws_type ws_type_python_part = WS_OBJECTS(struct ws_python_part, read_python_part);
+const struct ws_type ws_type_metadata = WS_OBJECTS(struct ws_metadata, read_metadata);

@@ -1,4 +1,5 @@
 /* recipe_source.c - where a recipe's sources come from, and patches to them. Fetching is fetch/. */
+#include "base/fs.h"
 #include "config/condition.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
@@ -22,8 +23,7 @@ read_sdist(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-static const struct ws_type type_sdist = {
-	.name = "a file name", .plural = "file names", .size = sizeof(char *), .read = read_sdist};
+static const struct ws_type type_sdist = WS_VALUES(char *, "a file name", "file names", read_sdist);
 
 static const struct ws_field sdist_fields[] = {
 	{WS_ONE(struct ws_source_spec, file, "sdist", type_sdist), .flags = WS_FIELD_REQUIRED},
@@ -111,13 +111,9 @@ read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!ws_object_read(r, value, &patch_table, patch)) {
 		return false;
 	}
-	patch->file = ws_path_from(r, patch->file);
+	patch->file = ws_path_join(r->a, r->folder, patch->file, NULL);
 	return check_patch(r, value, patch);
 }
 
-const struct ws_type ws_type_source = {.name = "an object",
-	.plural = "objects",
-	.size = sizeof(struct ws_source_spec),
-	.read = read_source};
-const struct ws_type ws_type_patch = {
-	.name = "an object", .plural = "objects", .size = sizeof(struct ws_patch), .read = read_patch};
+const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
+const struct ws_type ws_type_patch = WS_OBJECTS(struct ws_patch, read_patch);

@@ -240,8 +240,7 @@ read_ignored(struct ws_reader *r, const struct ws_json *value, void *into WS_UNU
 }
 
 #define TYPE(stem, c_type, one, many) \
-	const struct ws_type ws_type_##stem = { \
-		.name = (one), .plural = (many), .size = sizeof(c_type), .read = read_##stem}
+	const struct ws_type ws_type_##stem = WS_VALUES(c_type, one, many, read_##stem)
 
 TYPE(text, const char *, "a string", "strings");
 TYPE(line, const char *, "a string", "strings");

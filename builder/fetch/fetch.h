@@ -24,6 +24,7 @@ struct ws_fetch {
 	const struct ws_index_config *indexes; /**< which index serves which role */
 	struct ws_git *git;                    /**< NULL: commits cannot be had */
 	const char *debian_mirror;             /**< root of a Debian archive; NULL: none is known */
+	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	bool offline; /**< the http session refuses anyway; this is for better messages */

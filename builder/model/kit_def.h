@@ -41,6 +41,7 @@ struct ws_kit_archive {
 	const char *sha256;        /**< of the whole file; "" when not known */
 	uint64_t size;             /**< bytes of the whole file; 0 when not known */
 	bool by_range;             /**< WHEEL: only the mapped members are fetched */
+	bool strip_top;            /**< TAR: the first part of every member's name is left out */
 	const char *record;        /**< WHEEL: member name of RECORD */
 	const char *record_sha256; /**< WHEEL: of RECORD; every member is checked against it */
 	const struct ws_map_entry *map;

@@ -264,6 +264,7 @@ ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, s
 	for (size_t i = 0; i < count; i++) {
 		ws_partial_close(&fetches[i].partial);
 		files[i].wire_bytes = fetches[i].request.wire_bytes;
+		files[i].status = fetches[i].request.reply.status;
 	}
 	return ok;
 }

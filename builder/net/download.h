@@ -21,6 +21,7 @@ struct ws_download {
 	struct ws_digest digest;
 	uint64_t got_bytes;  /**< length of the file */
 	uint64_t wire_bytes; /**< what came over the network for it in this run */
+	unsigned status;     /**< of the last reply, also after a failure; 0: none came */
 };
 
 /**

@@ -1,11 +1,17 @@
 /* kit_driver.c - opens kits as this host is configured, and says what it took.
  *
  *     kit_driver torch STORE VERSION PYTHON     a torch kit: "name: value" a line
- *     kit_driver installed PYTHON               the torch installed for that interpreter
+ *     kit_driver archive STORE DEFINITION       the archive kit of a matrix/kits/NAME.json
+ *     kit_driver redist STORE CUDA              a kit of NVIDIA's redistributables
+ *     kit_driver host STORE                     the toolkits of this host; opens the complete ones
+ *
+ * DEBIAN_MIRROR and REDIST_URL in the environment say where those are; OFFLINE=1: no network.
  */
 #include "base/fs.h"
 #include "config/facts.h"
+#include "config/kit_def.h"
 #include "fetch/fetch.h"
+#include "kit/cuda.h"
 #include "kit/torch.h"
 #include "net/index.h"
 #include "net/index_config.h"
@@ -74,6 +80,7 @@ begin(struct session *s, const char *store, struct ws_err *err)
 		.index = http ? ws_index_open(http, s->a) : NULL,
 		.indexes = &s->indexes,
 		.debian_mirror = getenv("DEBIAN_MIRROR"),
+		.redist_url = getenv("REDIST_URL"),
 		.events = &s->events,
 	};
 	return http && s->fetch.ledger;
@@ -137,12 +144,87 @@ do_torch(char *const *args, struct session *s, struct ws_err *err)
 	return true;
 }
 
+static void
+print_cuda(const struct ws_cuda_kit *kit)
+{
+	printf("name: %s\nversion: %s\nrelease: %s\npath: %s\nhow: %s\ndebian: %s\n", kit->name,
+		kit->version.text, kit->release, kit->path, kit->how, or_none(kit->debian));
+	printf("fingerprint: %s\nruntime: %s\nsoname: %s\ngcc_max: %u\n", kit->fingerprint,
+		kit->runtime, kit->runtime_soname, kit->limits.gcc_max);
+	for (size_t i = 0; i < kit->include_count; i++) {
+		printf("include: %s\n", kit->include[i]);
+	}
+	printf("files: %zu\ntree: %s\n", kit->tree ? kit->tree->count : 0,
+		kit->tree ? kit->tree->digest.hex : "none");
+}
+
+static bool
+do_archive(char *const *args, struct session *s, struct ws_err *err)
+{
+	struct ws_kit_def def;
+	struct ws_cuda_kit kit;
+	if (!begin(s, args[0], err) || !ws_kit_def_read(args[1], s->a, &def, err)) {
+		return false;
+	}
+	int64_t since = ws_clock_ms();
+	if (!ws_cuda_open_archive(&s->fetch, &def, NULL, s->a, &kit, err)) {
+		return false;
+	}
+	print_cuda(&kit);
+	print_cost(s, since);
+	return true;
+}
+
+static bool
+do_redist(char *const *args, struct session *s, struct ws_err *err)
+{
+	struct ws_cuda_kit kit;
+	int64_t since = ws_clock_ms();
+	if (!begin(s, args[0], err)
+		|| !ws_cuda_open_redist(&s->fetch, args[1], NULL, s->a, &kit, err)) {
+		return false;
+	}
+	print_cuda(&kit);
+	print_cost(s, since);
+	return true;
+}
+
+static bool
+do_host(char *const *args, struct session *s, struct ws_err *err)
+{
+	ws_cuda_list list = {0};
+	if (!begin(s, args[0], err)) {
+		return false;
+	}
+	const char *root = getenv("HOST_ROOT");
+	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), s->a, &list);
+	for (size_t i = 0; i < list.len; i++) {
+		struct ws_cuda_kit *kit = &list.at[i];
+		printf("found: %s %s %s\n", kit->name, kit->release, kit->path);
+		for (size_t k = 0; k < kit->missing_count; k++) {
+			printf("missing: %s\n", kit->missing[k]);
+		}
+		int64_t since = ws_clock_ms();
+		if (kit->missing_count == 0) {
+			if (!ws_cuda_open_host(kit, s->fetch.ledger, s->a, err)) {
+				return false;
+			}
+			print_cuda(kit);
+			print_cost(s, since);
+		}
+	}
+	return true;
+}
+
 static const struct {
 	const char *name;
 	int count;
 	bool (*run)(char *const *args, struct session *s, struct ws_err *err);
 } commands[] = {
 	{"torch", 3, do_torch},
+	{"archive", 2, do_archive},
+	{"redist", 2, do_redist},
+	{"host", 1, do_host},
 };
 
 int

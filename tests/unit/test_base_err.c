@@ -61,3 +61,20 @@ WS_TEST(no_error_wanted_is_fine)
 	assert_false(ws_err_wrap(NULL, "x"));
 	assert_false(ws_err_cure(NULL, "x"));
 }
+
+/* A carriage return alone ends no line: what stands after it is shown as well. */
+WS_TEST(a_carriage_return_within_a_line)
+{
+	char text[200];
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	text[3] = '\r';
+	struct ws_err err = {0};
+	ws_err_at(&err, "f", text, 150, 2);
+	assert_string_equal(err.place, "f:1:151");
+	assert_contains(err.excerpt, "^~\n");
+	ws_err_at(&err, "f", "ab\r\ncd", 2, 1);
+	assert_string_equal(err.excerpt, "    1 | ab\n      |   ^\n");
+	ws_err_at(&err, "f", "a\rb", 2, 1);
+	assert_string_equal(err.excerpt, "    1 | a b\n      |   ^\n");
+}

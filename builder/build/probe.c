@@ -1,0 +1,261 @@
+/* probe.c - interpreters, GPUs, toolkits, kits; the ledger and the cells as look-ups. */
+#include "build/probe.h"
+
+#include "base/fs.h"
+#include "base/suggest.h"
+#include "kit/gpu.h"
+#include "net/index.h"
+#include "net/index_config.h"
+#include "store/cells.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- look-ups ---- */
+
+static struct ws_plan_estimate
+estimate(void *self, const char *unit, const char *stage, const char *variant)
+{
+	const struct ws_context *ctx = self;
+	struct ws_estimate_of e = ws_ledger_estimate(ctx->ledger, unit, stage, variant);
+	return (struct ws_plan_estimate){e.wall_ms, e.cpu_ms, e.rss_bytes};
+}
+
+static struct ws_plan_wheel
+find_wheel(void *self, const char *key)
+{
+	const struct ws_context *ctx = self;
+	struct ws_cell_record record;
+	if (!ws_cells_get(ctx->store, key, ctx->a, &record)) {
+		return (struct ws_plan_wheel){0};
+	}
+	struct tm day;
+	time_t built_s = (time_t)record.built_s;
+	char *date = ws_arena_alloc(ctx->a, 16);
+	gmtime_r(&built_s, &day);
+	strftime(date, 16, "%Y-%m-%d", &day);
+	return (struct ws_plan_wheel){record.file, date};
+}
+
+/* ---- interpreters ---- */
+
+static const struct ws_plan_installed *
+ask_torch(struct ws_context *ctx, const struct ws_python_kit *python)
+{
+	struct ws_torch_kit kit;
+	struct ws_err ignored;
+	if (!ws_torch_open_installed(ctx->facts, python, ctx->a, &kit, &ignored)) {
+		return NULL;
+	}
+	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);
+	*installed = (struct ws_plan_installed){kit.version, kit.cuda, kit.cxx11abi};
+	return installed;
+}
+
+static bool
+wants_installed(const struct ws_matrix *matrix)
+{
+	for (size_t i = 0; i < matrix->torch_count; i++) {
+		if (matrix->torch[i].installed) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+find_interpreter(struct ws_context *ctx, const struct ws_python_places *places,
+	const struct ws_python_value *value, struct ws_python_kit *kit, struct ws_err *err)
+{
+	if (value->path) {
+		return ws_python_ask(value->path, ctx->a, kit, err);
+	}
+	return value->host ? ws_python_find_host(places, ctx->a, kit, err)
+					   : ws_python_find(places, &value->tag, ctx->a, kit, err);
+}
+
+/* An interpreter named by its version is looked for only when its torch matters. */
+static bool
+probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_host *host,
+	struct ws_err *err)
+{
+	bool installed = wants_installed(matrix);
+	struct ws_python_places places = ws_python_places_standard(ctx->a);
+	struct ws_plan_python *pythons =
+		WS_NEW_N(ctx->a, struct ws_plan_python, matrix->python_count + 1);
+	for (size_t i = 0; i < matrix->python_count; i++) {
+		const struct ws_python_value *value = &matrix->python[i];
+		struct ws_python_kit kit;
+		if (!value->host && !value->path && !installed) {
+			continue;
+		}
+		if (!find_interpreter(ctx, &places, value, &kit, err)) {
+			if (matrix->doc && value->place.len > 0) {
+				ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset,
+					value->place.len);
+			}
+			return false;
+		}
+		pythons[host->python_count++] = (struct ws_plan_python){
+			.path = value->path,
+			.host = value->host,
+			.tag = kit.tag,
+			.torch = installed ? ask_torch(ctx, &kit) : NULL,
+		};
+	}
+	host->pythons = pythons;
+	return true;
+}
+
+/* ---- GPUs, toolkits, kits ---- */
+
+/* The archs of all GPUs, each once. */
+static struct ws_arch_set
+find_gpus(struct ws_arena *a)
+{
+	struct ws_gpus gpus;
+	ws_gpu_list("", getenv("PATH"), a, &gpus);
+	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus.count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < gpus.count; i++) {
+		bool known = false;
+		for (size_t j = 0; j < count; j++) {
+			known = known || archs[j].number == gpus.at[i].arch.number;
+		}
+		if (!known) {
+			archs[count++] = gpus.at[i].arch;
+		}
+	}
+	return (struct ws_arch_set){archs, count};
+}
+
+static void
+probe_gpus(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_host *host)
+{
+	for (size_t i = 0; i < matrix->arch_count; i++) {
+		if (matrix->arch[i].host) {
+			host->gpus = find_gpus(ctx->a);
+			return;
+		}
+	}
+}
+
+static void
+probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
+{
+	ws_cuda_list found = {0};
+	if (ctx->kits != WS_KITS_ARCHIVE) {
+		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), ctx->a, &found);
+	}
+	const char **versions = WS_NEW_N(ctx->a, const char *, found.len + 1);
+	for (size_t i = 0; i < found.len; i++) {
+		if (found.at[i].missing_count == 0) {
+			versions[host->toolkit_count++] = found.at[i].version.text;
+		}
+	}
+	host->toolkits = versions;
+}
+
+static void
+probe_kits(struct ws_context *ctx, struct ws_plan_host *host)
+{
+	WS_VEC(const char *) names = {0};
+	WS_AUTO_DIR DIR *dir = opendir(ctx->data->kits);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		if (ws_starts_with(name, "cuda-") && ws_ends_with(name, ".json")) {
+			*ws_vec_push(&names, ctx->a) =
+				ws_arena_copy(ctx->a, name, strlen(name) - strlen(".json"));
+		}
+	}
+	if (names.len > 1) {
+		qsort(names.at, names.len, sizeof(*names.at), ws_cmp_strings);
+	}
+	host->kits = names.at;
+	host->kit_count = names.len;
+}
+
+bool
+ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_input *input,
+	struct ws_err *err)
+{
+	struct ws_plan_host *host = &input->host;
+	host->choice = ctx->kits;
+	host->cores = ctx->host->cores;
+	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
+	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
+	input->lookups =
+		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
+	probe_gpus(ctx, matrix, host);
+	probe_toolkits(ctx, host);
+	probe_kits(ctx, host);
+	return probe_pythons(ctx, matrix, host, err);
+}
+
+/* ---- releases of torch ---- */
+
+static bool
+is_known(const struct ws_context *ctx, const struct ws_torch_value *value)
+{
+	return value->installed || ws_facts_torch(ctx->facts, &value->version)
+		|| ws_lock_torch(ctx->lock, value->version.text);
+}
+
+static bool
+suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
+	const struct ws_torch_value *value, struct ws_err *err)
+{
+	size_t count = ctx->facts->torch_count;
+	const char **names = WS_NEW_N(ctx->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		names[i] = ctx->facts->torch[i].version.text;
+	}
+	if (matrix->doc && value->place.len > 0) {
+		ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset, value->place.len);
+	}
+	const char *near = ws_suggest(value->version.text, names, count);
+	if (near) {
+		ws_err_cure(err, "did you mean \"%s\"?", near);
+	}
+	return false;
+}
+
+static bool
+look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_torch_value *value,
+	struct ws_err *err)
+{
+	const char *version = value->version.text;
+	if (!ctx->fetch || ctx->fetch->offline) {
+		ws_err_set(
+			err, WS_ERR_CONFIG, "torch '%s' is not in the facts, and was not looked up", version);
+		suggest_release(ctx, matrix, value, err);
+		return ws_err_cure(
+			err, "if there is such a release: `wheelsmith lock` looks it up and pins it");
+	}
+	struct ws_index_list list = ws_index_config_list(ctx->fetch->indexes, "torch", ctx->a);
+	const struct ws_index_wheel *wheels;
+	size_t count;
+	if (!ws_index_wheels(
+			ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
+		return false;
+	}
+	if (count == 0) {
+		ws_err_set(err, WS_ERR_CONFIG, "no torch release '%s'", version);
+		return suggest_release(ctx, matrix, value, err);
+	}
+	return true;
+}
+
+bool
+ws_probe_torch_releases(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err)
+{
+	for (size_t i = 0; i < matrix->torch_count; i++) {
+		if (!is_known(ctx, &matrix->torch[i]) && !look_up(ctx, matrix, &matrix->torch[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,24 @@
+/**
+ * probe.h - what planning must be told of this host and of the store
+ *
+ * Asks only what the matrix mentions: a plan for named versions starts no process.
+ */
+#ifndef WS_BUILD_PROBE_H
+#define WS_BUILD_PROBE_H
+
+#include "build/context.h"
+#include "plan/input.h"
+
+/** Fills input->host and input->lookups. */
+bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,
+	struct ws_plan_input *input, struct ws_err *err);
+
+/**
+ * A torch release that neither facts nor lock know is looked for on the index: found is a warning, not
+ * found is WS_ERR_CONFIG at its place with near releases. Without a network it is an error that names
+ * `lock`.
+ */
+bool ws_probe_torch_releases(
+	struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err);
+
+#endif

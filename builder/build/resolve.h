@@ -1,0 +1,41 @@
+/**
+ * resolve.h - the kits and sources that products are built with
+ *
+ * Finds or fetches each once, however many products share it, and pins in the lock what came from
+ * outside. Nothing is compiled here.
+ */
+#ifndef WS_BUILD_RESOLVE_H
+#define WS_BUILD_RESOLVE_H
+
+#include "build/context.h"
+#include "fetch/source.h"
+#include "plan/plan.h"
+
+/** What one product is built with. All borrowed from the resolver. */
+struct ws_materials {
+	const struct ws_torch_kit *torch;   /**< NULL: the binding needs none */
+	const struct ws_cuda_kit *cuda;     /**< NULL: none */
+	const struct ws_python_kit *python; /**< NULL: the product does not depend on one */
+	const struct ws_hostcc *cxx;        /**< NULL: nothing is compiled */
+	const struct ws_source_found *source;
+	const char *const *libraries; /**< the host's runtime libraries, for the check */
+	size_t library_count;
+};
+
+struct ws_resolver;
+
+/** @a ctx is borrowed; the resolver lives in its arena. */
+struct ws_resolver *ws_resolver_open(struct ws_context *ctx);
+
+/**
+ * Everything for @a product, downloading what is not there. The kinds of errors are the kits' own;
+ * a value of the matrix that cannot be met is WS_ERR_CONFIG.
+ */
+bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
+	struct ws_materials *materials, struct ws_err *err);
+
+/** The export list of a torch release: the one that ships, else one streamed into the store. */
+bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const char **path, struct ws_err *err);
+
+#endif

@@ -1,0 +1,304 @@
+/* run.c - resolve, run, deliver, sum up. */
+#include "build/run.h"
+
+#include "base/fs.h"
+#include "build/deliver.h"
+#include "build/products.h"
+#include "engine/local.h"
+#include "store/cells.h"
+#include "sys/clock.h"
+#include "sys/stop.h"
+
+#include <string.h>
+
+struct building {
+	struct ws_context *ctx;
+	const struct ws_plan *plan;
+	const struct ws_build_options *options;
+	struct ws_build_result *result;
+	struct ws_arena *a;
+	struct ws_graph *graph;
+	struct ws_made *made; /* of the products that were resolved */
+	size_t made_count;
+	struct ws_cell_result *cells; /* one for each cell of the plan */
+};
+
+static struct ws_cell_result *
+result_of(const struct building *b, const struct ws_cell *cell)
+{
+	for (size_t i = 0; i < b->plan->cell_count; i++) {
+		if (b->plan->cells[i] == cell) {
+			return &b->cells[i];
+		}
+	}
+	return NULL;
+}
+
+static void
+start_results(struct building *b)
+{
+	b->cells = WS_NEW_N(b->a, struct ws_cell_result, b->plan->cell_count + 1);
+	for (size_t i = 0; i < b->plan->cell_count; i++) {
+		const struct ws_cell *cell = b->plan->cells[i];
+		b->cells[i] = (struct ws_cell_result){
+			.cell = cell,
+			.state = cell->decision == WS_DECISION_EXCLUDED ? WS_CELL_EXCLUDED
+				: cell->decision == WS_DECISION_FALLBACK    ? WS_CELL_FALLBACK
+															: WS_CELL_CANCELLED,
+		};
+	}
+	b->result->cells = b->cells;
+	b->result->cell_count = b->plan->cell_count;
+}
+
+static void
+fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *err)
+{
+	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
+	*kept = *err;
+	for (size_t i = 0; i < product->cell_count; i++) {
+		struct ws_cell_result *cell = result_of(b, product->cells[i]);
+		cell->state = WS_CELL_FAILED;
+		cell->why = kept;
+	}
+}
+
+/* A product that cannot be resolved fails its cells; the rest goes on with --keep-going. */
+static bool
+add_products(struct building *b, struct ws_err *err)
+{
+	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
+	bool done = true;
+	b->made = WS_NEW_N(b->a, struct ws_made, b->plan->product_count + 1);
+	for (size_t i = 0; i < b->plan->product_count && done; i++) {
+		const struct ws_product *product = b->plan->products[i];
+		struct ws_made *made = &b->made[b->made_count];
+		if (ws_products_add(b->ctx, resolver, product, b->graph, made, err)) {
+			b->made_count++;
+			continue;
+		}
+		fail_cells(b, product, err);
+		done = b->options->keep_going && err->kind != WS_ERR_INTERRUPTED
+			&& err->kind != WS_ERR_STOPPED && err->kind != WS_ERR_IO;
+	}
+	return done;
+}
+
+static bool
+run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
+{
+	const struct ws_context *ctx = b->ctx;
+	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
+	struct ws_engine engine = {
+		.store = ctx->store,
+		.ledger = ctx->ledger,
+		.runner = ws_local_runner(ctx->stop, b->a),
+		.work = work,
+		.budget = &budget,
+		.events = ctx->events,
+		.stop = ctx->stop,
+		.keep_going = b->options->keep_going,
+		.keep_work = b->options->keep_work,
+		.deadline_ms = b->options->action_timeout_ms,
+	};
+	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
+}
+
+static bool
+deliver_product(struct building *b, const struct ws_made *made, struct ws_err *err)
+{
+	const struct ws_context *ctx = b->ctx;
+	const struct ws_product *product = made->product;
+	struct ws_cell_record record = {.built_s = ws_clock_wall_s()};
+	uint64_t size_bytes, cpu_ms = 0;
+	bool cached = true;
+	if (!ws_deliver_wheel(
+			ctx, b->options->output, made->pack, &record.file, &record.digest, &size_bytes, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < made->nodes.len; i++) {
+		const struct ws_node *node = made->nodes.at[i];
+		bool ran = node->outcome == WS_OUTCOME_RAN;
+		cached = cached && !ran;
+		cpu_ms += ran ? node->result.cpu_ms : 0;
+	}
+	for (size_t i = 0; i < product->cell_count; i++) {
+		struct ws_cell_result *cell = result_of(b, product->cells[i]);
+		*cell = (struct ws_cell_result){.cell = product->cells[i],
+			.state = WS_CELL_READY,
+			.cached = cached,
+			.wheel = record.file,
+			.digest = record.digest,
+			.size_bytes = size_bytes,
+			.cpu_ms = cpu_ms};
+		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
+			.subject = cell->cell->name,
+			.outcome = cached ? WS_OUTCOME_HIT : WS_OUTCOME_RAN,
+			.detail = record.file};
+		ws_events_emit(ctx->events, &event);
+	}
+	/* The key needs every pin; the lock may have got them just now, then the next plan computes it. */
+	return !product->key[0] || (cached && product->wheel.file)
+		|| ws_cells_put(ctx->store, product->key, &record, err);
+}
+
+/* A word as a POSIX shell reads it, for people who paste it. */
+static void
+add_quoted(struct ws_buf *line, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+	if (word[0] && word[strspn(word, plain)] == '\0') {
+		ws_buf_puts(line, word);
+		return;
+	}
+	ws_buf_putc(line, '\'');
+	for (; *word; word++) {
+		if (*word == '\'') {
+			ws_buf_puts(line, "'\\''");
+		} else {
+			ws_buf_putc(line, *word);
+		}
+	}
+	ws_buf_putc(line, '\'');
+}
+
+static const char *
+command_line(const struct building *b, const struct ws_node *node)
+{
+	WS_AUTO_BUF struct ws_buf line = {0};
+	const char *dir = node->dir ? node->dir : "{work}";
+	const char *const *words = ws_work_words(node->action, node->action->argv, dir, b->a);
+	for (size_t i = 0; words[i]; i++) {
+		ws_buf_puts(&line, i ? " " : "");
+		add_quoted(&line, words[i]);
+	}
+	return ws_buf_copy(&line, b->a);
+}
+
+/* The check's own sentence is in its log; its exit status says that it is a verdict. */
+static void
+refine(const struct ws_node *node)
+{
+	if (strcmp(node->action->stage, "check") == 0 && node->failure->kind == WS_ERR_BUILD) {
+		ws_err_set(node->failure, WS_ERR_VERIFY, "%s would not load", node->action->subject);
+	}
+}
+
+static void
+collect_failures(struct building *b)
+{
+	WS_VEC(struct ws_failed_action) failed = {0};
+	for (size_t i = 0; i < b->graph->nodes.len; i++) {
+		const struct ws_node *node = b->graph->nodes.at[i];
+		if (node->state != WS_NODE_FAILED) {
+			continue;
+		}
+		refine(node);
+		struct ws_failed_action *f = ws_vec_push(&failed, b->a);
+		*f = (struct ws_failed_action){
+			.cell = node->action->group,
+			.subject = node->action->subject,
+			.stage = node->action->stage,
+			.err = node->failure,
+			.command = command_line(b, node),
+			.log_digest = node->result.log,
+			.folder = b->options->keep_work ? node->dir : NULL,
+		};
+		if (node->result.log.hex[0]) {
+			ws_deliver_log(b->ctx, b->options->output, node, &f->log, NULL);
+		}
+	}
+	b->result->failed = failed.at;
+	b->result->failed_count = failed.len;
+}
+
+static const struct ws_err *
+failure_of(const struct ws_made *made)
+{
+	for (size_t i = 0; i < made->nodes.len; i++) {
+		if (made->nodes.at[i]->state == WS_NODE_FAILED) {
+			return made->nodes.at[i]->failure;
+		}
+	}
+	return NULL;
+}
+
+static bool
+deliver_all(struct building *b, struct ws_err *err)
+{
+	bool done = true;
+	for (size_t i = 0; i < b->made_count; i++) {
+		const struct ws_made *made = &b->made[i];
+		const struct ws_err *failure = failure_of(made);
+		if (made->pack->state == WS_NODE_DONE) {
+			done = deliver_product(b, made, err) && done;
+		} else if (failure) {
+			fail_cells(b, made->product, failure);
+		}
+	}
+	/* Warnings of compilers that succeeded are worth keeping too. */
+	for (size_t i = 0; i < b->graph->nodes.len && done; i++) {
+		const struct ws_node *node = b->graph->nodes.at[i];
+		const char *path;
+		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
+			done = ws_deliver_log(b->ctx, b->options->output, node, &path, err);
+		}
+	}
+	return done;
+}
+
+/* One line for several failures; one failure's own kind, or "several kinds". */
+static bool
+sum_up(const struct building *b, struct ws_err *err)
+{
+	enum ws_err_kind kind = WS_ERR_NONE;
+	unsigned failed = 0, wanted = 0;
+	for (size_t i = 0; i < b->plan->cell_count; i++) {
+		const struct ws_cell_result *cell = &b->cells[i];
+		wanted += cell->state >= WS_CELL_READY;
+		if (cell->state == WS_CELL_FAILED) {
+			failed++;
+			kind =
+				kind == WS_ERR_NONE || kind == cell->why->kind ? cell->why->kind : WS_ERR_NEGATIVE;
+		}
+	}
+	if (failed == 0) {
+		return true;
+	}
+	return ws_err_set(err, kind, "%u of %u cells failed", failed, wanted);
+}
+
+bool
+ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
+	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err)
+{
+	struct building b = {ctx, plan, options, result, ctx->a, ws_graph_make(ctx->a), NULL, 0, NULL};
+	int64_t begun_ms = ws_clock_ms();
+	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
+	*result = (struct ws_build_result){0};
+	start_results(&b);
+	if (!ws_deliver_open(options->output, err) || !add_products(&b, err)) {
+		return false;
+	}
+	if (options->compile_commands
+		&& !ws_deliver_compile_commands(ctx, options->output, b.made, b.made_count, err)) {
+		return false;
+	}
+	bool ran =
+		ws_work_open(ctx->store, ctx->program, ctx->a, &work, err) && run_graph(&b, &work, err);
+	struct ws_err later = {0};
+	collect_failures(&b);
+	bool delivered = deliver_all(&b, &later);
+	ws_work_close(&work, options->keep_work && result->failed_count > 0);
+	result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
+	delivered = delivered && ws_deliver_records(ctx, options->output, result, &later);
+	if (!ran && err->kind != WS_ERR_BUILD) {
+		return false; /* interrupted, or the host failed us: that is the news */
+	}
+	if (!delivered) {
+		*err = later;
+		return false;
+	}
+	return sum_up(&b, err);
+}

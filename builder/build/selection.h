@@ -1,0 +1,52 @@
+/**
+ * selection.h - from what a person asked for to a plan
+ *
+ * A matrix file, or PKG==V with options. Reads recipes and the lock, asks this host only what the
+ * selection needs to know of it, and plans. Shared by plan, build, fetch, lock and shell.
+ */
+#ifndef WS_BUILD_SELECTION_H
+#define WS_BUILD_SELECTION_H
+
+#include "build/context.h"
+#include "config/user.h"
+#include "plan/plan.h"
+
+/** Options that select. */
+struct ws_selection_options {
+	const char *matrix;          /**< --matrix FILE; NULL: packages */
+	const char *const *packages; /**< "PKG==V" */
+	size_t package_count;
+	const char *only;                                    /**< --only; NULL: all */
+	const char *shard;                                   /**< --shard I/N; NULL: all */
+	bool here;                                           /**< --here */
+	const char *torch, *python, *arch, *cuda, *cxx11abi; /**< NULL: not given */
+	const char *policy;                                  /**< NULL: the matrix's */
+	const char *recipes;                                 /**< --recipes; NULL: none */
+};
+
+struct ws_selection {
+	struct ws_matrix matrix;
+	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
+	struct ws_lock lock;
+	const char *lock_path;       /**< where it is, or would be, written */
+	struct ws_plan_input *input; /**< what the plan was made from */
+	struct ws_plan plan;
+};
+
+/**
+ * Fills @a sel. @a ctx needs facts, data, host, store and ledger; its network is used only for a torch
+ * release that neither facts nor lock know, and only when @a ctx->fetch is set. All mistakes of the
+ * person who asked are WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
+ */
+bool ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
+	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
+
+/** Reads the matrix and recipes only: enough to open the network. Called by ws_selection_make too. */
+bool ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
+	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
+
+/** Writes the lock if it changed; in a read-only folder it goes to the store, with a warning. */
+bool ws_selection_save_lock(
+	struct ws_context *ctx, const struct ws_selection *sel, struct ws_err *err);
+
+#endif

@@ -1,0 +1,160 @@
+/* build_text.c - sentences only; the facts are build/'s. */
+#include "cli/build_text.h"
+
+#include "base/fs.h"
+#include "report/failure.h"
+#include "report/words.h"
+#include "store/cas.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* A check's log is its verdict, short and whole; a compiler's is searched. */
+static void
+print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf log = {0};
+	WS_AUTO_BUF struct ws_buf lines = {0};
+	if (!failed->log_digest.hex[0] || !ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL)) {
+		return;
+	}
+	if (strcmp(failed->stage, "check") == 0) {
+		struct ws_str rest = ws_buf_str(&log);
+		while (rest.s && rest.n > 0) {
+			struct ws_str line = ws_str_cut(&rest, '\n');
+			if (strncmp(line.s, "ok ", 3) != 0 && strncmp(line.s, "error: ", 7) != 0) {
+				ws_buf_printf(&lines, "  %.*s\n", WS_STR_ARGS(line));
+			}
+		}
+	} else {
+		ws_failure_excerpt(ws_buf_str(&log), &lines);
+		ws_failure_cures(ws_buf_str(&log), err);
+	}
+	fputs(ws_buf_text(&lines), s->out.err);
+}
+
+static void
+print_failure(
+	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
+{
+	struct ws_err err = *failed->err;
+	char printed[WS_ERR_PRINTED];
+	fprintf(s->out.err, "\n%s: %s\n", failed->cell, failed->stage);
+	if (strcmp(failed->stage, "check") != 0) {
+		fprintf(s->out.err, "  $ %s\n", failed->command);
+	}
+	print_log(s, failed, &err);
+	if (failed->log) {
+		ws_err_cure(&err, "log: %s", failed->log);
+	}
+	if (failed->folder) {
+		ws_err_cure(&err, "folder: %s", failed->folder);
+	}
+	if (text->matrix) {
+		ws_err_cure(&err, "shell: wheelsmith shell '%s' --matrix %s", failed->cell, text->matrix);
+	}
+	fputs(ws_err_print(&err, printed), s->out.err);
+}
+
+void
+ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text)
+{
+	const struct ws_build_result *result = text->result;
+	for (size_t i = 0; i < result->failed_count; i++) {
+		print_failure(s, text, &result->failed[i]);
+	}
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct ws_cell_result *cell = &result->cells[i];
+		bool told = false;
+		for (size_t j = 0; j < result->failed_count; j++) {
+			told = told || cell->why == result->failed[j].err;
+		}
+		/* What kept a cell from being tried at all, told once for each reason. */
+		bool repeated = i > 0 && result->cells[i - 1].why == cell->why;
+		if (cell->state == WS_CELL_FAILED && !told && !repeated) {
+			ws_out_error(&s->out, cell->why);
+		}
+	}
+}
+
+static unsigned
+count_state(const struct ws_build_result *result, enum ws_cell_state state)
+{
+	unsigned count = 0;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		count += result->cells[i].state == state;
+	}
+	return count;
+}
+
+static void
+print_wheels(struct ws_session *s, const struct ws_build_text *text)
+{
+	for (size_t i = 0; i < text->result->cell_count; i++) {
+		const struct ws_cell_result *cell = &text->result->cells[i];
+		bool repeated = i > 0 && cell->wheel && ws_same(cell->wheel, cell[-1].wheel);
+		if (cell->state == WS_CELL_READY && !repeated) {
+			ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, cell->wheel, NULL));
+		}
+	}
+}
+
+static const char *
+first_wheel(const struct ws_build_result *result)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		if (result->cells[i].state == WS_CELL_READY) {
+			return result->cells[i].wheel;
+		}
+	}
+	return NULL;
+}
+
+void
+ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
+{
+	const struct ws_build_result *result = text->result;
+	char wall[WS_WORDS], cpu[WS_WORDS], peak[WS_WORDS];
+	print_wheels(s, text);
+	fflush(s->out.out);
+	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU, peak %s\n",
+		count_state(result, WS_CELL_READY), count_state(result, WS_CELL_FAILED),
+		count_state(result, WS_CELL_CANCELLED), count_state(result, WS_CELL_EXCLUDED),
+		ws_words_duration(result->wall_ms, wall), ws_words_duration(result->actions.cpu_ms, cpu),
+		ws_words_memory(result->actions.peak_bytes, peak));
+	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
+		result->actions.hits, result->actions.ran);
+	const char *wheel = first_wheel(result);
+	if (wheel) {
+		ws_out_note(
+			&s->out, "install:  pip install %s\n", ws_path_join(s->a, text->output, wheel, NULL));
+	}
+}
+
+void
+ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+	WS_AUTO_FD int fd =
+		path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+	if (fd < 0) {
+		return;
+	}
+	WS_AUTO_BUF struct ws_buf md = {0};
+	ws_buf_puts(&md, "| cell | result | wheel | size |\n|---|---|---|---:|\n");
+	for (size_t i = 0; i < text->result->cell_count; i++) {
+		static const char *const names[] = {
+			"excluded", "fallback", "ready", "**failed**", "not done"};
+		const struct ws_cell_result *cell = &text->result->cells[i];
+		char size[WS_WORDS];
+		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name,
+			cell->cached ? "ready (store)" : names[cell->state],
+			cell->wheel     ? cell->wheel
+				: cell->why ? cell->why->text
+							: cell->cell->why,
+			cell->wheel ? ws_words_size(cell->size_bytes, size) : "");
+	}
+	if (write(fd, md.data, md.len) < 0) {
+		ws_out_warn(&s->out, "the step summary could not be written");
+	}
+}

@@ -1,0 +1,28 @@
+/**
+ * build_text.h - what `build` says when it is done
+ *
+ * Failures first, each with its command, the lines of its log that matter, and the cure where one is
+ * known; then the wheels and how to install them. Also as Markdown for GitHub's step summary.
+ */
+#ifndef WS_CLI_BUILD_TEXT_H
+#define WS_CLI_BUILD_TEXT_H
+
+#include "build/run.h"
+#include "cli/session.h"
+
+struct ws_build_text {
+	const char *output; /**< the output folder as the user named it */
+	const char *matrix; /**< path; NULL: the selection was PKG==V */
+	const struct ws_build_result *result;
+};
+
+/** To the error stream. */
+void ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text);
+
+/** Paths of wheels to the result stream, the rest to the error stream. */
+void ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text);
+
+/** Appends to the file that GITHUB_STEP_SUMMARY names, if any. */
+void ws_build_text_github(struct ws_session *s, const struct ws_build_text *text);
+
+#endif

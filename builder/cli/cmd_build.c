@@ -1,0 +1,132 @@
+/* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
+#include "build/ignored_env.h"
+#include "build/run.h"
+#include "cli/build_text.h"
+#include "cli/selecting.h"
+#include "report/json_lines.h"
+#include "report/status.h"
+#include "sys/clock.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct building {
+	struct ws_selecting selecting;
+	struct ws_build_options options;
+	uint64_t timeout_ms;
+	bool locked;
+};
+
+static bool
+parse(
+	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct ws_build_options *o = &b->options;
+	struct ws_option rows[WS_SELECTING_ROWS + 12];
+	ws_selecting_rows(&b->selecting, rows);
+	const struct ws_option own[] = {
+		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
+		{"jobs", 'j', WS_OPTION_NUMBER, &b->selecting.jobs, "N", "at most N at once"},
+		{"memory", 0, WS_OPTION_SIZE, &b->selecting.memory_bytes, "SIZE", "at most so much, 8G"},
+		{"policy", 0, WS_OPTION_TEXT, &b->selecting.options.policy, "P",
+			"prefer-prebuilt, build-only, ..."},
+		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
+			"after a failure, finish the rest"},
+		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},
+		{"locked", 0, WS_OPTION_FLAG, &b->locked, NULL, "refuse what the lock does not pin"},
+		{"keep-work", 0, WS_OPTION_FLAG, &o->keep_work, NULL,
+			"keep the folders of failed commands"},
+		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL,
+			"compile_commands.json"},
+		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
+		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
+			"longest run of one command"},
+	};
+	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
+	struct ws_usage usage = {
+		.command = "build",
+		.synopsis =
+			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
+		.summary = "Makes the wheels of a matrix, or of a package.",
+		.options = rows,
+		.option_count = WS_SELECTING_ROWS + WS_LEN(own),
+		.most = 1000,
+	};
+	ws_words words = {0};
+	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+		return false;
+	}
+	ws_selecting_finish(s, &b->selecting, &words);
+	o->output = o->output ? o->output : "dist";
+	o->jobs = b->selecting.jobs;
+	o->memory_bytes = b->selecting.memory_bytes;
+	return true;
+}
+
+/* What is about to happen, in a line. */
+static void
+announce(const struct ws_session *s, const struct ws_plan *plan)
+{
+	const struct ws_totals *t = &plan->totals;
+	ws_out_note(&s->out, "%zu cells: %u to build, %u cached, %u excluded\n", plan->cell_count,
+		t->decisions[WS_DECISION_BUILD], t->decisions[WS_DECISION_CACHED],
+		t->decisions[WS_DECISION_EXCLUDED]);
+}
+
+static bool
+has_work(const struct ws_selection *sel, struct ws_err *err)
+{
+	if (sel->plan.cell_count == 0) {
+		ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
+		return ws_err_cure(err, "`wheelsmith plan` shows what a matrix gives");
+	}
+	if (sel->plan.product_count == 0 && sel->plan.totals.decisions[WS_DECISION_FALLBACK] == 0) {
+		const struct ws_cell *cell = sel->plan.cells[0];
+		ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
+		return ws_err_cure(err, "`wheelsmith plan --why '%s'` tells the whole story", cell->name);
+	}
+	return true;
+}
+
+static bool
+build(struct ws_session *s, struct building *b, struct ws_err *err)
+{
+	struct ws_context ctx;
+	struct ws_selection sel;
+	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err) || !has_work(&sel, err)) {
+		return false;
+	}
+	ctx.locked = b->locked;
+	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
+	if (s->globals.json) {
+		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
+	}
+	const char *ignored = ws_ignored_env_warning((const char *const *)environ, s->a);
+	if (ignored) {
+		ws_out_warn(&s->out, "%s", ignored);
+	}
+	announce(s, &sel.plan);
+	struct ws_build_result result;
+	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
+	ws_status_clear(s->status);
+	struct ws_err lock_err = {0};
+	bool saved = ws_selection_save_lock(&ctx, &sel, &lock_err);
+	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result};
+	ws_build_text_failures(s, &text);
+	ws_build_text_summary(s, &text);
+	ws_build_text_github(s, &text);
+	if (done && !saved) {
+		*err = lock_err;
+	}
+	return done && saved;
+}
+
+bool
+ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct building b = {0};
+	if (!parse(s, &b, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	return build(s, &b, err);
+}

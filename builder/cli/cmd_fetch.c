@@ -1,0 +1,73 @@
+/* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
+#include "build/resolve.h"
+#include "cli/selecting.h"
+#include "report/status.h"
+
+#include <string.h>
+
+static bool
+parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char *const *argv,
+	struct ws_err *err)
+{
+	struct ws_option rows[WS_SELECTING_ROWS];
+	ws_selecting_rows(selecting, rows);
+	struct ws_usage usage = {
+		.command = "fetch",
+		.synopsis =
+			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
+		.summary =
+			"Brings all that a build needs into the store; `build --offline` works afterwards.",
+		.options = rows,
+		.option_count = WS_LEN(rows),
+		.most = 1000,
+	};
+	ws_words words = {0};
+	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+		return false;
+	}
+	ws_selecting_finish(s, selecting, &words);
+	return true;
+}
+
+static bool
+fetch_product(struct ws_resolver *resolver, const struct ws_product *product, struct ws_err *err)
+{
+	struct ws_materials materials;
+	const char *exports;
+	if (!ws_resolve(resolver, product, &materials, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < product->cell_count; i++) {
+		const struct ws_torch_choice *torch = product->cells[i]->point.torch;
+		if (torch && !torch->installed && !ws_resolve_exports(resolver, torch, &exports, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct ws_selecting selecting = {0};
+	struct ws_context ctx;
+	struct ws_selection sel;
+	if (!parse(s, &selecting, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	if (!ws_selecting_plan(s, &selecting, true, &ctx, &sel, err)) {
+		return false;
+	}
+	struct ws_resolver *resolver = ws_resolver_open(&ctx);
+	bool done = true;
+	for (size_t i = 0; i < sel.plan.product_count && done; i++) {
+		done = fetch_product(resolver, sel.plan.products[i], err);
+	}
+	ws_status_clear(s->status);
+	if (!done || !ws_selection_save_lock(&ctx, &sel, err)) {
+		return false;
+	}
+	ws_out_note(&s->out, "%zu products can be built from the store '%s'\n", sel.plan.product_count,
+		s->store.path);
+	return true;
+}

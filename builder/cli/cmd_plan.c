@@ -1,0 +1,107 @@
+/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. Uses no network. */
+#include "cli/selecting.h"
+#include "plan/why.h"
+#include "report/plan_github.h"
+#include "report/plan_json.h"
+#include "report/plan_table.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct planning {
+	struct ws_selecting selecting;
+	const char *why;
+	bool github, strict;
+};
+
+static bool
+parse(
+	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct ws_option rows[WS_SELECTING_ROWS + 6];
+	ws_selecting_rows(&p->selecting, rows);
+	const struct ws_option own[] = {
+		{"policy", 0, WS_OPTION_TEXT, &p->selecting.options.policy, "P",
+			"prefer-prebuilt, build-only, ..."},
+		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "the whole story of one cell"},
+		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL,
+			"a cell that the facts rule out is an error"},
+		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
+		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N", "predict for at most N at once"},
+		{"memory", 0, WS_OPTION_SIZE, &p->selecting.memory_bytes, "SIZE",
+			"predict within so much, 8G"},
+	};
+	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
+	struct ws_usage usage = {
+		.command = "plan",
+		.synopsis =
+			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
+		.summary = "Says what would happen to every cell, why, and what it costs. Uses no network.",
+		.options = rows,
+		.option_count = WS_LEN(rows),
+		.most = 1000,
+	};
+	ws_words words = {0};
+	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+		return false;
+	}
+	ws_selecting_finish(s, &p->selecting, &words);
+	return true;
+}
+
+/* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */
+static bool
+check_strict(const struct ws_plan *plan, struct ws_err *err)
+{
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		if (cell->decision == WS_DECISION_EXCLUDED && cell->rule != WS_RULE_MATRIX) {
+			ws_err_set(err, WS_ERR_CONFIG, "'%s' cannot be: %s", cell->name, cell->why);
+			return ws_err_cure(
+				err, "exclude it in the matrix, with its reason, or plan without --strict");
+		}
+	}
+	return true;
+}
+
+static unsigned
+columns(const struct ws_session *s)
+{
+	struct ws_out here = ws_out_standard();
+	return isatty(STDOUT_FILENO) ? (here.width ? here.width : s->out.width) : 0;
+}
+
+static bool
+print(struct ws_session *s, const struct planning *p, const struct ws_selection *sel,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (p->why) {
+		const struct ws_cell *cell = ws_plan_find(&sel->plan, p->why, err);
+		if (!cell) {
+			return false;
+		}
+		ws_why_write(sel->input, cell, &text);
+	} else if (p->github) {
+		ws_plan_github_write(&sel->plan, &text);
+	} else if (s->globals.json) {
+		ws_plan_json_write(&sel->plan, &text);
+	} else {
+		ws_plan_table_write(&sel->plan, columns(s), &text);
+	}
+	ws_out_result(&s->out, "%s", ws_buf_text(&text));
+	return true;
+}
+
+bool
+ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct planning p = {0};
+	struct ws_context ctx;
+	struct ws_selection sel;
+	if (!parse(s, &p, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	return ws_selecting_plan(s, &p.selecting, false, &ctx, &sel, err) && print(s, &p, &sel, err)
+		&& (!p.strict || check_strict(&sel.plan, err));
+}

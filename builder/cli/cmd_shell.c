@@ -1,0 +1,195 @@
+/* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command at
+ * hand as ./run. */
+#include "base/fs.h"
+#include "build/products.h"
+#include "cli/selecting.h"
+#include "engine/engine.h"
+#include "report/status.h"
+#include "sys/sweep.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct shelling {
+	struct ws_selecting selecting;
+	const char *cell, *unit;
+	bool keep_work;
+};
+
+static bool
+parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *argv,
+	struct ws_err *err)
+{
+	const struct ws_option rows[] = {
+		{"matrix", 'm', WS_OPTION_TEXT, &sh->selecting.options.matrix, "FILE", "the build matrix"},
+		{"unit", 'u', WS_OPTION_TEXT, &sh->unit, "NAME", "which command: a file's name, or a glob"},
+		{"offline", 0, WS_OPTION_FLAG, &sh->selecting.offline, NULL, "use no network"},
+		{"keep-work", 0, WS_OPTION_FLAG, &sh->keep_work, NULL, "leave the folder afterwards"},
+	};
+	struct ws_usage usage = {
+		.command = "shell",
+		.synopsis = "CELL --matrix FILE [options]",
+		.summary = "A shell where a cell's command runs: the first that has no result, or --unit.",
+		.options = rows,
+		.option_count = WS_LEN(rows),
+		.least = 1,
+		.most = 1,
+	};
+	ws_words words = {0};
+	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+		return false;
+	}
+	if (!sh->selecting.options.matrix) {
+		return ws_err_set(err, WS_ERR_USAGE, "which matrix? --matrix FILE");
+	}
+	sh->cell = words.at[0];
+	words.len = 0;
+	ws_selecting_finish(s, &sh->selecting, &words);
+	return true;
+}
+
+/* The node a person wants to look at. */
+static const struct ws_node *
+choose(const struct ws_made *made, const char *unit, struct ws_err *err)
+{
+	const struct ws_node *first = NULL;
+	for (size_t i = 0; i < made->nodes.len; i++) {
+		const struct ws_node *node = made->nodes.at[i];
+		const char *subject = node->action->subject;
+		if (unit && strcmp(unit, subject) != 0 && fnmatch(unit, subject, 0) != 0) {
+			continue;
+		}
+		if (!unit && node->state == WS_NODE_RUNNABLE) {
+			return node;
+		}
+		first = first ? first : node;
+	}
+	if (!first) {
+		ws_err_set(err, WS_ERR_USAGE, "no command of this cell is called '%s'", unit);
+		return NULL;
+	}
+	if (first->state == WS_NODE_WAITING) {
+		ws_err_set(
+			err, WS_ERR_BUILD, "'%s' needs what has not been built yet", first->action->subject);
+		ws_err_cure(err, "build the cell first, or look at one of its units: --unit NAME");
+		return NULL;
+	}
+	return first;
+}
+
+static void
+add_word(struct ws_buf *script, const char *word)
+{
+	ws_buf_puts(script, " '");
+	for (; *word; word++) {
+		if (*word == '\'') {
+			ws_buf_puts(script, "'\\''");
+		} else {
+			ws_buf_putc(script, *word);
+		}
+	}
+	ws_buf_putc(script, '\'');
+}
+
+/* ./run: the command as it is run in a build; more words are passed on. */
+static bool
+write_script(struct ws_session *s, const struct ws_node *node, const char *dir, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf script = {0};
+	const struct ws_action *action = node->action;
+	const char *const *argv = ws_work_words(action, action->argv, dir, s->a);
+	const char *const *env = ws_work_words(action, action->env, dir, s->a);
+	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
+	for (size_t i = 0; env[i]; i++) {
+		add_word(&script, env[i]);
+	}
+	add_word(&script, ws_work_program(action, dir, s->a));
+	for (size_t i = 1; argv[i]; i++) {
+		add_word(&script, argv[i]);
+	}
+	ws_buf_puts(&script, " \"$@\"\n");
+	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
+}
+
+/* The person's own shell, with the command's folder and the variables that matter to it. */
+static bool
+run_shell(struct ws_session *s, const char *dir, struct ws_err *err)
+{
+	const char *shell = getenv("SHELL") && *getenv("SHELL") ? getenv("SHELL") : "/bin/sh";
+	if (!isatty(STDIN_FILENO)) {
+		ws_out_result(&s->out, "%s\n", dir);
+		return true;
+	}
+	ws_out_note(&s->out, "%s\n./run runs the command; leave the shell to come back\n", dir);
+	pid_t pid = fork();
+	if (pid < 0) {
+		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot start a shell");
+	}
+	if (pid == 0) {
+		sigset_t none;
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (chdir(dir) == 0) {
+			execl(shell, shell, (char *)NULL);
+		}
+		abort();
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	return true;
+}
+
+static bool
+open_folder(
+	struct ws_session *s, const struct shelling *sh, const struct ws_node *node, struct ws_err *err)
+{
+	char *dir = ws_fs_temp_dir(ws_store_path(&s->store, s->a, "work"), "shell-", s->a, err);
+	if (!dir || !ws_work_stage(&s->store, node->action, node->made, dir, err)
+		|| !write_script(s, node, dir, err) || !run_shell(s, dir, err)) {
+		return false;
+	}
+	/* Without a terminal the folder is the answer, so it stays. */
+	if (isatty(STDIN_FILENO) && !sh->keep_work) {
+		ws_sweep_now(dir);
+		return ws_fs_remove(dir, err);
+	}
+	return true;
+}
+
+static bool
+shell(struct ws_session *s, const struct shelling *sh, struct ws_context *ctx,
+	const struct ws_selection *sel, struct ws_err *err)
+{
+	const struct ws_cell *cell = ws_plan_find(&sel->plan, sh->cell, err);
+	if (!cell) {
+		return false;
+	}
+	if (!cell->product) {
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is excluded: %s", cell->name, cell->why);
+	}
+	struct ws_graph *graph = ws_graph_make(s->a);
+	struct ws_made made;
+	struct ws_resolver *resolver = ws_resolver_open(ctx);
+	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
+	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err)
+		&& ws_engine_look(&engine, graph, err);
+	ws_status_clear(s->status);
+	const struct ws_node *node = done ? choose(&made, sh->unit, err) : NULL;
+	return node && open_folder(s, sh, node, err);
+}
+
+bool
+ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct shelling sh = {0};
+	struct ws_context ctx;
+	struct ws_selection sel;
+	if (!parse(s, &sh, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	return ws_selecting_plan(s, &sh.selecting, true, &ctx, &sel, err)
+		&& shell(s, &sh, &ctx, &sel, err);
+}

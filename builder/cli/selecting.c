@@ -1,0 +1,97 @@
+/* selecting.c - rows and the usual order of opening things. */
+#include "cli/selecting.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+void
+ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
+{
+	struct ws_selection_options *o = &selecting->options;
+	const struct ws_option all[WS_SELECTING_ROWS] = {
+		{"matrix", 'm', WS_OPTION_TEXT, &o->matrix, "FILE", "the build matrix"},
+		{"only", 0, WS_OPTION_LIST, &selecting->only, "CELLS",
+			"cells whose names match these globs"},
+		{"shard", 0, WS_OPTION_TEXT, &o->shard, "I/N", "part I of N, the same on every machine"},
+		{"here", 0, WS_OPTION_FLAG, &o->here, NULL, "for this host's python3, torch and GPU"},
+		{"torch", 0, WS_OPTION_TEXT, &o->torch, "V", "without a matrix: torch 2.5.1, installed"},
+		{"python", 0, WS_OPTION_TEXT, &o->python, "V", "3.11, 3.13t, a path; default: python3"},
+		{"arch", 0, WS_OPTION_TEXT, &o->arch, "A",
+			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
+		{"cuda", 0, WS_OPTION_TEXT, &o->cuda, "V", "12.4; default: what torch was built with"},
+		{"cxx11abi", 0, WS_OPTION_TEXT, &o->cxx11abi, "N", "0 or 1; default: torch's own"},
+	};
+	memcpy(rows, all, sizeof(all));
+}
+
+void
+ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, const ws_words *words)
+{
+	struct ws_selection_options *o = &selecting->options;
+	WS_AUTO_BUF struct ws_buf only = {0};
+	for (size_t i = 0; i < selecting->only.len; i++) {
+		ws_buf_printf(&only, "%s%s", i ? "," : "", selecting->only.at[i]);
+	}
+	o->only = selecting->only.len ? ws_buf_copy(&only, s->a) : NULL;
+	o->packages = words->at;
+	o->package_count = words->len;
+	o->recipes = s->globals.recipes;
+}
+
+static enum ws_kits_choice
+kits_choice(const char *kits)
+{
+	if (!kits) {
+		return WS_KITS_ANY;
+	}
+	return strcmp(kits, "host") == 0 ? WS_KITS_HOST : WS_KITS_ARCHIVE;
+}
+
+void
+ws_selecting_context(
+	struct ws_session *s, const struct ws_selecting *selecting, struct ws_context *ctx)
+{
+	*ctx = (struct ws_context){
+		.a = s->a,
+		.program = s->program,
+		.data = &s->data,
+		.facts = &s->facts,
+		.host = &s->host,
+		.store = &s->store,
+		.ledger = s->ledger,
+		.fetch = s->has_net ? &s->fetch : NULL,
+		.events = &s->events,
+		.stop = &s->stop,
+		.kits = kits_choice(s->globals.kits),
+		.jobs = selecting->jobs,
+		.memory_bytes = selecting->memory_bytes,
+	};
+}
+
+bool
+ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
+	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
+{
+	if (!ws_session_open_store(s, err)) {
+		return false;
+	}
+	if (network) {
+		/* The matrix may name indexes of its own, so it is read before the network opens. */
+		struct ws_selection early;
+		ws_selecting_context(s, selecting, ctx);
+		if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
+			|| !ws_session_open_net(
+				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err)) {
+			return false;
+		}
+	}
+	ws_selecting_context(s, selecting, ctx);
+	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < sel->plan.warning_count; i++) {
+		ws_out_warn(&s->out, "%s", sel->plan.warnings[i]);
+	}
+	return true;
+}

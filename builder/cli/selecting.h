@@ -1,0 +1,40 @@
+/**
+ * selecting.h - options by which plan, build, fetch, lock and shell select
+ */
+#ifndef WS_CLI_SELECTING_H
+#define WS_CLI_SELECTING_H
+
+#include "build/selection.h"
+#include "cli/command.h"
+
+/** What the rows fill. */
+struct ws_selecting {
+	struct ws_selection_options options;
+	ws_words only;
+	bool offline;
+	unsigned jobs;
+	uint64_t memory_bytes;
+};
+
+/** How many rows ws_selecting_rows writes. */
+#define WS_SELECTING_ROWS 9
+
+/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi. */
+void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
+
+/** Takes the words (PKG==V) and joins --only; call after parsing. */
+void ws_selecting_finish(
+	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words);
+
+/** The context of a session; the store must be open. Without a network ctx->fetch is NULL. */
+void ws_selecting_context(
+	struct ws_session *s, const struct ws_selecting *selecting, struct ws_context *ctx);
+
+/**
+ * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. @a ctx and
+ * @a sel are the caller's and live as long as the session.
+ */
+bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
+	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
+
+#endif

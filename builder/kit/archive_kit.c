@@ -1,0 +1,277 @@
+/* archive_kit.c - members of archives to their places. Fetching whole archives is archive_files.c's. */
+#include "kit/archive_kit.h"
+
+#include "archive/unpack.h"
+#include "base/fs.h"
+#include "kit/opened_wheel.h"
+#include "store/cas.h"
+
+#include <string.h>
+
+/* What a tree is made of; another constant, and kits of before are not found again. */
+#define MAKING "wheelsmith.archive-kit/1"
+
+/* The directory, RECORD and often the headers of a wheel of CUDA's libraries. */
+#define TAIL_BYTES ((uint64_t)128 << 10)
+
+/* A tree being assembled. */
+struct assembly {
+	const struct ws_fetch *fetch;
+	const struct ws_kit_def *def;
+	struct ws_tree_builder *tree;
+	struct ws_arena *a; /* of the archive at hand */
+};
+
+/* ---- places ---- */
+
+static bool
+is_written_later(const struct ws_kit_def *def, const char *path)
+{
+	for (size_t i = 0; i < def->file_count; i++) {
+		if (strcmp(def->files[i].path, path) == 0) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < def->link_count; i++) {
+		if (strcmp(def->links[i].path, path) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+ws_archive_kit_place(const struct ws_kit_def *def, const struct ws_kit_archive *archive,
+	const char *member, struct ws_arena *a)
+{
+	if (archive->strip_top) {
+		const char *slash = strchr(member, '/');
+		member = slash ? slash + 1 : "";
+	}
+	if (!member[0] || strcmp(ws_path_base(member), "__init__.py") == 0) {
+		return NULL;
+	}
+	for (size_t i = 0; i < archive->map_count; i++) {
+		const struct ws_map_entry *map = &archive->map[i];
+		const char *place = NULL;
+		if (strcmp(member, map->from) == 0) {
+			place = map->to;
+		} else if (ws_ends_with(map->from, "/") && ws_starts_with(member, map->from)) {
+			place = ws_arena_printf(a, "%s%s", map->to, member + strlen(map->from));
+		}
+		if (place) {
+			return is_written_later(def, place) ? NULL : place;
+		}
+	}
+	return NULL;
+}
+
+static bool
+say_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
+{
+	return ws_err_set(
+		err, WS_ERR_CONFIG, "'%s' holds nothing of what its map names", archive->file);
+}
+
+/* ---- wheels ---- */
+
+static bool
+take_members(const struct assembly *m, const struct ws_kit_archive *archive,
+	struct ws_opened_wheel *w, struct ws_err *err)
+{
+	if (archive->record_sha256 && !ws_digest_is(&w->record_sha256, archive->record_sha256)) {
+		return ws_err_set(err, WS_ERR_FETCH,
+			"RECORD of '%s' is not what was pinned: expected sha256 %s, got %s", w->name,
+			archive->record_sha256, w->record_sha256.hex);
+	}
+	struct ws_pick *picks = WS_NEW_N(m->a, struct ws_pick, w->zip.count);
+	size_t count = 0;
+	for (size_t i = 0; i < w->zip.count; i++) {
+		const struct ws_zip_entry *entry = &w->zip.entries[i];
+		const char *place =
+			entry->is_dir ? NULL : ws_archive_kit_place(m->def, archive, entry->name, m->a);
+		if (place) {
+			picks[count++] = (struct ws_pick){entry, place};
+		}
+	}
+	if (count == 0) {
+		return say_nothing_taken(archive, err);
+	}
+	struct ws_landing landing = ws_landing_make(m->tree, w->name);
+	return ws_opened_wheel_take(w, picks, count, &landing, err);
+}
+
+static bool
+take_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
+{
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w = {.file.fd = -1};
+	if (!archive->by_range) {
+		const char *path = ws_cas_path(m->fetch->store, archive->sha256, m->a);
+		return ws_opened_wheel_read(path, archive->file, m->a, &w, err)
+			&& take_members(m, archive, &w, err);
+	}
+	const struct ws_index_file *file = ws_archive_find_wheel(m->fetch, archive, m->a, err);
+	return file && ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->a, &w, err)
+		&& take_members(m, archive, &w, err);
+}
+
+/* ---- Debian packages and tar archives ---- */
+
+struct unpacking {
+	struct ws_unpack_sink sink; /* first */
+	const struct assembly *m;
+	const struct ws_kit_archive *archive;
+	struct ws_landing landing;
+	size_t taken;
+};
+
+static bool
+wants(struct ws_unpack_sink *self, const struct ws_member *member)
+{
+	struct unpacking *u = (struct unpacking *)self;
+	/* Links of packages lead all over a system. */
+	bool kind = member->kind == WS_MEMBER_FILE || member->kind == WS_MEMBER_TWIN
+		|| (member->kind == WS_MEMBER_LINK && u->archive->format == WS_FORMAT_TAR);
+	return kind && ws_archive_kit_place(u->m->def, u->archive, member->name, u->m->a);
+}
+
+static bool
+begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
+{
+	struct unpacking *u = (struct unpacking *)self;
+	const struct assembly *m = u->m;
+	const char *place = ws_archive_kit_place(m->def, u->archive, member->name, m->a);
+	if (member->kind == WS_MEMBER_FILE) {
+		u->taken++;
+		return ws_landing_open(&u->landing, place, err);
+	}
+	if (member->kind == WS_MEMBER_LINK) {
+		return ws_tree_add_link(m->tree, place, member->target, err);
+	}
+	return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' as a hard link, which kits do not take",
+		u->archive->file, member->name);
+}
+
+static bool
+add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	return ws_landing_add(&((struct unpacking *)self)->landing, bytes, len, err);
+}
+
+static bool
+end(struct ws_unpack_sink *self, struct ws_err *err)
+{
+	struct ws_digest digest;
+	return ws_landing_close(&((struct unpacking *)self)->landing, &digest, err);
+}
+
+static bool
+take_archive(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
+{
+	enum ws_unpack_format format = WS_UNPACK_TAR;
+	ws_unpack_format_of(archive->file, &format);
+	const char *path = ws_cas_path(m->fetch->store, archive->sha256, m->a);
+	struct unpacking u = {
+		.sink = {wants, begin, add_bytes, end},
+		.m = m,
+		.archive = archive,
+		.landing = ws_landing_make(m->tree, archive->file),
+	};
+	if (!ws_unpack(path, archive->file, format, NULL, &u.sink, err)) {
+		ws_landing_drop(&u.landing);
+		return false;
+	}
+	return u.taken > 0 || say_nothing_taken(archive, err);
+}
+
+/* ---- all of it ---- */
+
+static bool
+take_all(struct assembly *m, struct ws_err *err)
+{
+	for (size_t i = 0; i < m->def->archive_count; i++) {
+		const struct ws_kit_archive *archive = &m->def->archives[i];
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		m->a = a;
+		bool fine = archive->format == WS_FORMAT_WHEEL ? take_wheel(m, archive, err)
+													   : take_archive(m, archive, err);
+		if (!fine) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+add_own(const struct assembly *m, struct ws_err *err)
+{
+	const struct ws_kit_def *def = m->def;
+	for (size_t i = 0; i < def->file_count; i++) {
+		const struct ws_kit_file *file = &def->files[i];
+		if (!ws_tree_add_file(
+				m->tree, file->path, file->text, strlen(file->text), file->mode & 0100, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < def->link_count; i++) {
+		if (!ws_tree_add_link(m->tree, def->links[i].path, def->links[i].target, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < def->executable_count; i++) {
+		if (!ws_tree_set_executable(m->tree, def->executables[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct ws_digest
+memo_key(const struct ws_kit_def *def)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, MAKING);
+	ws_hasher_add_field(h, def->name);
+	ws_hasher_add_field(h, def->digest.hex);
+	return ws_hasher_finish(h);
+}
+
+static void
+tell(const struct ws_fetch *fetch, const struct ws_kit_def *def)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_event event = {
+		.kind = WS_EVENT_KIT_READY,
+		.subject = def->name,
+		.detail = ws_arena_printf(a, "assembled from %zu archives", def->archive_count),
+	};
+	ws_events_emit(fetch->events, &event);
+}
+
+enum ws_archive_files_result
+ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, struct ws_arena *a,
+	struct ws_tree *tree, struct ws_err *err)
+{
+	struct ws_digest key = memo_key(def);
+	if (ws_tree_recall(fetch->store, key.hex, a, tree)) {
+		return WS_ARCHIVE_FILES_THERE;
+	}
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	enum ws_archive_files_result got = ws_archive_files_get(fetch, def, scratch, err);
+	if (got != WS_ARCHIVE_FILES_THERE) {
+		return got;
+	}
+	struct assembly m = {.fetch = fetch, .def = def};
+	m.tree = ws_tree_begin(fetch->store, def->name, a, err);
+	if (!m.tree || !take_all(&m, err) || !add_own(&m, err)) {
+		ws_tree_abandon(m.tree);
+		ws_err_wrap(err, "assembling '%s'", def->name);
+		return WS_ARCHIVE_FILES_FAILED;
+	}
+	if (!ws_tree_commit(m.tree, a, tree, err)
+		|| !ws_tree_remember(fetch->store, key.hex, tree, err)) {
+		return WS_ARCHIVE_FILES_FAILED;
+	}
+	tell(fetch, def);
+	return WS_ARCHIVE_FILES_THERE;
+}

@@ -1,0 +1,187 @@
+/* cost.c - see cost.h. What a unit costs is units.c's, what fits into memory peak.c's. */
+#include "plan/cost.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "plan/peak.h"
+#include "plan/units.h"
+
+#include <string.h>
+
+/* Products that share .cu units, and the lists whose units are paid for; nearly always it is one. */
+struct kernels {
+	const struct ws_product *first;
+	WS_VEC(const struct ws_unit_list *) paid;
+};
+
+static struct kernels *
+find_kernels(
+	struct ws_map *all, const struct ws_product *product, struct ws_buf *text, struct ws_arena *a)
+{
+	const struct ws_point *point = &product->point;
+	ws_buf_clear(text);
+	ws_buf_printf(text, "%s %s %s abi%d %s ", product->recipe->name, product->recipe->version.text,
+		point->torch ? point->torch->version.text : "", point->cxx11abi,
+		point->cuda ? point->cuda->name : "");
+	ws_archs_identify(&point->archs, text);
+	struct kernels *kernels = ws_map_get(all, ws_buf_text(text));
+	if (!kernels) {
+		kernels = WS_NEW(a, struct kernels);
+		kernels->first = product;
+		ws_map_put(all, ws_buf_copy(text, a), kernels, a);
+	}
+	return kernels;
+}
+
+static bool
+holds_unit(const struct ws_unit_list *list, const struct ws_plan_unit *unit)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ws_plan_unit *other = &list->at[i];
+		if (strcmp(other->path, unit->path) == 0 && strcmp(other->module, unit->module) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+is_paid(const struct kernels *kernels, const struct ws_unit_list *units,
+	const struct ws_plan_unit *unit)
+{
+	for (size_t i = 0; unit->cuda && i < kernels->paid.len; i++) {
+		if (kernels->paid.at[i] == units || holds_unit(kernels->paid.at[i], unit)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+add_unit(struct ws_cost *cost, const struct ws_plan_unit *unit)
+{
+	cost->actions += unit->files;
+	cost->units += unit->files;
+	cost->unknown += unit->cost.cpu_ms ? 0 : unit->files;
+	cost->unmeasured += unit->cost.rss_bytes ? 0 : unit->files;
+	cost->cpu_ms += unit->cost.cpu_ms * unit->files;
+	if (unit->cost.rss_bytes > cost->rss_bytes) {
+		cost->rss_bytes = unit->cost.rss_bytes;
+	}
+}
+
+static void
+add_cost(struct ws_cost *sum, const struct ws_cost *cost)
+{
+	sum->actions += cost->actions;
+	sum->units += cost->units;
+	sum->unknown += cost->unknown;
+	sum->unmeasured += cost->unmeasured;
+	sum->cpu_ms += cost->cpu_ms;
+	sum->rss_bytes = cost->rss_bytes > sum->rss_bytes ? cost->rss_bytes : sum->rss_bytes;
+}
+
+static struct ws_cell *
+find_payer(const struct ws_product *product)
+{
+	for (size_t i = 0; i < product->cell_count; i++) {
+		if (product->cells[i]->decision == WS_DECISION_BUILD) {
+			return product->cells[i];
+		}
+	}
+	return NULL;
+}
+
+/* One check and one pack, beside a link for each module. */
+#define CHECK_AND_PACK 2
+
+static void
+add_paid(struct kernels *kernels, const struct ws_unit_list *units, struct ws_arena *a)
+{
+	for (size_t i = 0; i < kernels->paid.len; i++) {
+		if (kernels->paid.at[i] == units) {
+			return;
+		}
+	}
+	*ws_vec_push(&kernels->paid, a) = units;
+}
+
+/* What the plan as a whole is made of. */
+struct sum {
+	struct ws_cost cost;
+	struct ws_peaks peaks;
+	uint64_t longest_ms; /* of one unit */
+};
+
+static void
+price(struct ws_product *product, struct kernels *kernels, struct sum *sum, struct ws_arena *a)
+{
+	const struct ws_unit_list *units = product->units;
+	for (size_t i = 0; i < units->count; i++) {
+		const struct ws_plan_unit *unit = &units->at[i];
+		uint64_t ms = unit->cost.wall_ms ? unit->cost.wall_ms : unit->cost.cpu_ms;
+		if (is_paid(kernels, units, unit)) {
+			product->kernels = kernels->first;
+			continue;
+		}
+		add_unit(&product->cost, unit);
+		ws_peaks_add(&sum->peaks, unit->cost.rss_bytes, unit->files);
+		sum->longest_ms = ms > sum->longest_ms ? ms : sum->longest_ms;
+	}
+	product->cost.actions += units->modules + CHECK_AND_PACK;
+	add_cost(&sum->cost, &product->cost);
+	add_paid(kernels, units, a);
+}
+
+/* A wheel in the store was compiled here, most likely: its objects are there too. */
+static void
+take_cached(
+	struct ws_plan *plan, struct ws_map *all, struct ws_unit_shelf *shelf, struct ws_buf *text)
+{
+	for (size_t i = 0; i < plan->product_count; i++) {
+		const struct ws_product *product = plan->products[i];
+		if (product->wheel.file) {
+			struct kernels *kernels = find_kernels(all, product, text, shelf->a);
+			add_paid(kernels, ws_units_of(shelf, product), shelf->a);
+		}
+	}
+}
+
+static void
+count_cells(struct ws_plan *plan)
+{
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		plan->totals.decisions[cell->decision]++;
+		plan->totals.rules[cell->rule] += cell->rule != WS_RULE_NONE;
+	}
+}
+
+void
+ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_unit_shelf shelf = {.in = in, .a = a};
+	struct ws_map all = {0};
+	struct sum sum = {.peaks = ws_peaks_make(in->host.jobs ? in->host.jobs : 1, a)};
+	struct ws_totals *totals = &plan->totals;
+	take_cached(plan, &all, &shelf, &text);
+	for (size_t i = 0; i < plan->product_count; i++) {
+		struct ws_product *product = plan->products[i];
+		struct ws_cell *payer = find_payer(product);
+		if (payer) {
+			product->payer = payer;
+			product->units = ws_units_of(&shelf, product);
+			price(product, find_kernels(&all, product, &text, a), &sum, a);
+			payer->cost = product->cost;
+			totals->products++;
+		}
+	}
+	count_cells(plan);
+	totals->cost = sum.cost;
+	totals->cores = in->host.cores ? in->host.cores : 1;
+	totals->wall_ms = sum.cost.cpu_ms / totals->cores;
+	totals->wall_ms = sum.longest_ms > totals->wall_ms ? sum.longest_ms : totals->wall_ms;
+	totals->peak_bytes = ws_peaks_sum(&sum.peaks, in->host.memory_bytes);
+}

@@ -1,0 +1,106 @@
+/**
+ * input.h - everything that planning is told
+ *
+ * Planning does no I/O and reads no clock: what this host has, what was locked, what past runs cost
+ * and which wheels are in the store is handed in, the last two as look-ups because there are many of
+ * them. All of it is borrowed and must outlive the plan.
+ */
+#ifndef WS_PLAN_INPUT_H
+#define WS_PLAN_INPUT_H
+
+#include "model/facts.h"
+#include "model/lock.h"
+#include "model/matrix.h"
+#include "model/recipe.h"
+
+struct ws_cell;
+
+/** The torch that an interpreter has installed. */
+struct ws_plan_installed {
+	struct ws_version version; /**< as it calls itself: "2.5.1+cu124" */
+	const char *cuda;          /**< "12.4"; NULL: built without CUDA */
+	int cxx11abi;              /**< 0 or 1 */
+};
+
+/** An interpreter of this host that the matrix means. */
+struct ws_plan_python {
+	const char
+		*path; /**< as in the matrix's value; NULL: found by its version, or the host's own */
+	bool host; /**< the python3 on PATH */
+	struct ws_python_tag tag;
+	const struct ws_plan_installed *torch; /**< NULL: none, or nobody looked */
+};
+
+/** Where CUDA kits may come from: --kits. */
+enum ws_kits_choice {
+	WS_KITS_ANY,     /**< the lock's choice, else the host's toolkit, else an archive kit */
+	WS_KITS_HOST,    /**< toolkits of this host only */
+	WS_KITS_ARCHIVE, /**< archive kits only */
+};
+
+/** What this host has. */
+struct ws_plan_host {
+	const struct ws_plan_python *pythons;
+	size_t python_count;
+	struct ws_arch_set gpus;     /**< of its GPUs, each once; count 0: there is none */
+	const char *const *toolkits; /**< versions of its complete CUDA toolkits: "12.4" */
+	size_t toolkit_count;
+	const char *const *kits; /**< names of the archive kits there are: "cuda-12.4" */
+	size_t kit_count;
+	enum ws_kits_choice choice;
+	unsigned cores;        /**< at least 1; for predicted times */
+	unsigned jobs;         /**< actions at once, at least 1 */
+	uint64_t memory_bytes; /**< what jobs may hold together; 0: any amount */
+};
+
+/** The files of a recipe's sources, when somebody has them. */
+struct ws_plan_listing {
+	const char *const *paths; /**< relative, sorted; NULL: not known */
+	size_t count;
+};
+
+/** What an action cost before; 0 where that is not known. */
+struct ws_plan_estimate {
+	uint64_t wall_ms;
+	uint64_t cpu_ms;
+	uint64_t rss_bytes; /**< peak */
+};
+
+/** A wheel in the store. */
+struct ws_plan_wheel {
+	const char *file; /**< its name; NULL: none */
+	const char *date; /**< when it was built: "2026-11-20"; NULL: not known */
+};
+
+/** A prebuilt wheel that might serve a cell; nobody has opened it. */
+struct ws_candidate {
+	const char *file; /**< its name */
+	const char *from; /**< whose it is, for people */
+};
+
+/** Each function may be NULL: nothing is known. */
+struct ws_plan_lookups {
+	void *self; /**< first argument of all */
+	/** The ledger: unit "causal-conv1d/csrc/a.cu", stage "compile", variant "cuda12.4 sm86" or "". */
+	struct ws_plan_estimate (*estimate)(
+		void *self, const char *unit, const char *stage, const char *variant);
+	/** The wheel that was built for a cell key. */
+	struct ws_plan_wheel (*wheel)(void *self, const char *key);
+	/** Candidates in the order of preference; returns how many. */
+	size_t (*candidates)(
+		void *self, const struct ws_cell *cell, const struct ws_candidate **candidates);
+};
+
+struct ws_plan_input {
+	const struct ws_matrix *matrix;
+	const struct ws_recipe *recipes;        /**< one for each of matrix->packages, in that order */
+	const struct ws_plan_listing *listings; /**< the same for their sources; NULL: none is known */
+	const struct ws_facts *facts;           /**< knows at least one torch release */
+	const struct ws_lock *lock;             /**< NULL: nothing is locked */
+	struct ws_plan_host host;
+	struct ws_plan_lookups lookups;
+	const char *only;       /**< globs over cell names with commas between; NULL: all cells */
+	unsigned shard, shards; /**< part @a shard, from 1, of @a shards; 0 and 0: everything */
+};
+
+#endif

@@ -1,0 +1,98 @@
+/* label.c - see label.h. What a product depends on is product.c's. */
+#include "plan/label.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+static void
+add_segments(struct ws_buf *label, const char *segments)
+{
+	ws_buf_puts(label, label->len > 0 ? "." : "");
+	ws_buf_puts(label, segments);
+}
+
+/* The build of torch, where the versions alone would not tell it. */
+static void
+add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a)
+{
+	const struct ws_torch_choice *torch = point->torch;
+	if (torch->facts_abi >= 0 && torch->facts_abi != point->cxx11abi) {
+		add_segments(label, ws_arena_printf(a, "cxx11abi.%d", point->cxx11abi));
+	}
+	if (!torch->standard && torch->cuda) {
+		add_segments(label, ws_arena_printf(a, "tcu.%s", torch->cuda));
+	}
+}
+
+static const char *
+make_label(const struct ws_product *product, const char *extra, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf label = {0};
+	const struct ws_point *point = &product->point;
+	enum ws_binding binding = product->binding;
+	if (binding == WS_BINDING_C_ABI) {
+		add_segments(
+			&label, ws_arena_printf(a, "cu.%u", ws_version_number(&point->cuda->version, 0)));
+	} else if (binding != WS_BINDING_NONE) {
+		add_segments(&label, ws_arena_printf(a, "cu.%s", point->cuda->name));
+		add_segments(&label, ws_arena_printf(a, "torch.%s", point->torch->minor));
+	}
+	if (binding != WS_BINDING_NONE) {
+		add_segments(&label, ws_arch_set_label(&point->archs, a));
+	}
+	if (binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY) {
+		add_build(&label, point, a);
+	}
+	if (extra) {
+		add_segments(&label, extra);
+	}
+	return ws_buf_copy(&label, a);
+}
+
+/* A module of the stable ABI that is imported is Python's limited API, of 3.10 on; one that is loaded
+ * by torch.ops.load_library knows no Python. The recipe's check says which are imported. */
+static bool
+is_imported(const struct ws_recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		for (size_t j = 0; j < recipe->check.import_count; j++) {
+			if (strcmp(recipe->extensions[i].module, recipe->check.imports[j]) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void
+fill_tags(struct ws_product *product, struct ws_arena *a)
+{
+	product->python_tag = "py3";
+	product->abi_tag = "none";
+	product->pure = product->binding == WS_BINDING_NONE;
+	if (product->binding == WS_BINDING_PYBIND) {
+		const struct ws_python_tag *tag = &product->point.python->tag;
+		product->python_tag = ws_python_tag_text(tag, false, a);
+		product->abi_tag = ws_python_tag_text(tag, true, a);
+	} else if (product->binding == WS_BINDING_STABLE_ABI && is_imported(product->recipe)) {
+		product->python_tag = "cp310";
+		product->abi_tag = "abi3";
+	}
+}
+
+void
+ws_label_fill(struct ws_product *product, const char *extra, struct ws_arena *a)
+{
+	const struct ws_torch_choice *torch = product->point.torch;
+	bool one_minor =
+		product->binding == WS_BINDING_PYBIND || product->binding == WS_BINDING_TORCH_LIBRARY;
+	const char *version = product->recipe->version.text;
+	product->label = make_label(product, extra, a);
+	product->version =
+		product->label[0] ? ws_arena_printf(a, "%s+%s", version, product->label) : version;
+	if (torch && product->binding != WS_BINDING_NONE) {
+		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*" : "torch>=%s", torch->minor);
+	}
+	fill_tags(product, a);
+}

@@ -1,0 +1,252 @@
+/* rule.c - the rules about torch, CUDA and versions. Those about architectures are rule_archs.c's. */
+#include "plan/rule.h"
+
+#include "base/buf.h"
+#include "plan/rule_archs.h"
+
+#include <string.h>
+
+/* The release whose rules are used, said with the one that is meant where they differ. */
+static const char *
+release_text(const struct ws_torch_choice *torch, struct ws_arena *a)
+{
+	return torch->known ? torch->release->version.text
+						: ws_arena_printf(a, "%s (taken as %s)", torch->version.public_text,
+							torch->release->version.text);
+}
+
+static bool
+excludes(const struct ws_exclude *exclude, const struct ws_cell *cell)
+{
+	struct ws_point_view view = ws_point_see(&cell->point);
+	bool named = !exclude->package || strcmp(exclude->package, cell->recipe->name) == 0;
+	return named && ws_condition_holds(&exclude->when, &view);
+}
+
+static const char *
+ask_matrix(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_matrix *matrix = axes->in->matrix;
+	for (size_t i = 0; i < matrix->exclude_count && !cell->extra; i++) {
+		const struct ws_exclude *exclude = &matrix->excludes[i];
+		if (excludes(exclude, cell)) {
+			return exclude->why ? exclude->why : "excluded by the matrix";
+		}
+	}
+	return NULL;
+}
+
+static const char *
+ask_installed(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	return torch && torch->installed && !torch->version.text
+		? ws_arena_printf(axes->a, "Python %s has no torch installed", cell->point.python->text)
+		: NULL;
+}
+
+static const char *
+ask_python(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	const struct ws_python_tag *tag = &cell->point.python->tag;
+	if (!torch || torch->installed) {
+		return NULL;
+	}
+	for (size_t i = 0; i < torch->release->python_count; i++) {
+		const struct ws_python_tag *has = &torch->release->pythons[i];
+		if (has->major == tag->major && has->minor == tag->minor
+			&& has->free_threaded == tag->free_threaded) {
+			return NULL;
+		}
+	}
+	return ws_arena_printf(axes->a, "torch %s has no wheel for Python %s",
+		release_text(torch, axes->a), cell->point.python->text);
+}
+
+static const char *
+ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	const struct ws_cuda_choice *cuda = cell->point.cuda;
+	if (!torch) {
+		return NULL;
+	}
+	if (!torch->cuda) {
+		return ws_rule_is_compiled(cell) || cuda
+			? ws_arena_printf(axes->a, "torch %s is built without CUDA", torch->name)
+			: NULL;
+	}
+	return cuda && ws_version_number(&cuda->version, 0) != torch->cuda_major
+		? ws_arena_printf(axes->a, "torch %s is a CUDA %u build", torch->name, torch->cuda_major)
+		: NULL;
+}
+
+/* "11.8, 12.4, 13.0 … 13.5": of many the first three and the last. */
+static const char *
+list_kits(const struct ws_axes *axes, enum ws_kit_origin origin)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	size_t sum = 0, seen = 0;
+	for (size_t i = 0; i < axes->kits.len; i++) {
+		sum += axes->kits.at[i].origin == origin;
+	}
+	for (size_t i = 0; i < axes->kits.len; i++) {
+		const struct ws_axes_kit *kit = &axes->kits.at[i];
+		if (kit->origin != origin || (++seen > 3 && sum > 4 && seen < sum)) {
+			continue;
+		}
+		ws_buf_puts(&b, seen == 1 ? "" : seen == sum && sum > 4 ? " … " : ", ");
+		ws_buf_puts(&b, kit->version.text);
+	}
+	return ws_buf_copy(&b, axes->a);
+}
+
+static const char *
+ask_kit(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_cuda_choice *cuda = cell->point.cuda;
+	enum ws_kits_choice choice = axes->in->host.choice;
+	if (!ws_rule_is_compiled(cell) || (cuda && cuda->origin != WS_KIT_NONE)) {
+		return NULL;
+	}
+	const char *name = cuda ? ws_arena_printf(axes->a, "CUDA %s", cuda->name) : "CUDA";
+	const char *have = list_kits(axes, choice == WS_KITS_HOST ? WS_KIT_HOST : WS_KIT_ARCHIVE);
+	const char *there = !have[0] ? ""
+		: strchr(have, ' ')      ? ws_arena_printf(axes->a, " (%s there are)", have)
+								 : ws_arena_printf(axes->a, " (only %s)", have);
+	if (choice == WS_KITS_ARCHIVE) {
+		return ws_arena_printf(axes->a, "no archive kit for %s%s", name, there);
+	}
+	return ws_arena_printf(axes->a, "no %s toolkit on this host%s%s", name,
+		choice == WS_KITS_HOST ? "" : " and no archive kit", there);
+}
+
+static const char *
+ask_cxx_std(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	const struct ws_cuda_choice *cuda = cell->point.cuda;
+	unsigned most = cuda && cuda->toolkit ? cuda->toolkit->cxx_std_max : 0;
+	if (!ws_rule_is_compiled(cell) || most == 0) {
+		return NULL;
+	}
+	if (torch && torch->release->cxx_std > most) {
+		return ws_arena_printf(axes->a, "torch %s needs C++%u, CUDA %s knows up to C++%u",
+			release_text(torch, axes->a), torch->release->cxx_std, cuda->name, most);
+	}
+	return cell->recipe->cxx_std > most
+		? ws_arena_printf(axes->a, "%s %s needs C++%u, CUDA %s knows up to C++%u",
+			cell->recipe->name, cell->recipe->version.text, cell->recipe->cxx_std, cuda->name, most)
+		: NULL;
+}
+
+static const char *
+ask_range(const struct ws_axes *axes, const struct ws_cell *cell, const char *what,
+	const struct ws_specifiers *range, const struct ws_version *version)
+{
+	return range && version && !ws_specifiers_contain(range, version, true)
+		? ws_arena_printf(axes->a, "%s %s needs %s %s", cell->recipe->name,
+			cell->recipe->version.text, what, ws_specifiers_text(range))
+		: NULL;
+}
+
+static const char *
+ask_requires(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_recipe *recipe = cell->recipe;
+	struct ws_point_view view = ws_point_see(&cell->point);
+	const char *why = ask_range(axes, cell, "torch", recipe->needs_torch, view.torch);
+	why = why ? why : ask_range(axes, cell, "CUDA", recipe->needs_cuda, view.cuda);
+	return why ? why : ask_range(axes, cell, "Python", recipe->needs_python, view.python);
+}
+
+static const char *
+ask_known_bad(const struct ws_axes *axes WS_UNUSED, struct ws_cell *cell)
+{
+	struct ws_point_view view = ws_point_see(&cell->point);
+	for (size_t i = 0; i < cell->recipe->known_bad_count; i++) {
+		const struct ws_known_bad *bad = &cell->recipe->known_bad[i];
+		if (!ws_condition_names_archs(&bad->when) && ws_condition_holds(&bad->when, &view)) {
+			cell->see = bad->see;
+			return bad->why;
+		}
+	}
+	return NULL;
+}
+
+static const char *
+ask_abi(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	if (!ws_rule_is_compiled(cell) || !torch || cell->point.cxx11abi == torch->cxx11abi) {
+		return NULL;
+	}
+	return torch->installed
+		? ws_arena_printf(
+			axes->a, "the installed torch %s has cxx11abi %d", torch->name, torch->cxx11abi)
+		: ws_arena_printf(axes->a, "no torch %s wheel has cxx11abi %d",
+			torch->known ? torch->name : release_text(torch, axes->a), cell->point.cxx11abi);
+}
+
+void
+ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	static const struct {
+		enum ws_rule rule;
+		const char *(*ask)(const struct ws_axes *axes, struct ws_cell *cell);
+	} rules[] = {
+		{WS_RULE_MATRIX, ask_matrix},
+		{WS_RULE_INSTALLED, ask_installed},
+		{WS_RULE_PYTHON, ask_python},
+		{WS_RULE_TORCH_CUDA, ask_torch_cuda},
+		{WS_RULE_KIT, ask_kit},
+		{WS_RULE_TARGET, ws_rule_ask_target},
+		{WS_RULE_CXX_STD, ask_cxx_std},
+		{WS_RULE_REQUIRES, ask_requires},
+		{WS_RULE_ARCHS, ws_rule_ask_archs},
+		{WS_RULE_KNOWN_BAD, ask_known_bad},
+		{WS_RULE_ABI, ask_abi},
+	};
+	for (size_t i = 0; i < WS_LEN(rules); i++) {
+		cell->why = rules[i].ask(axes, cell);
+		if (cell->why) {
+			cell->rule = rules[i].rule;
+			return;
+		}
+	}
+	cell->rule = WS_RULE_NONE;
+}
+
+/* Whether the matrix excludes it for values that are the same on every host. */
+static bool
+is_excluded_everywhere(
+	const struct ws_axes *axes, const struct ws_cell *cell, const struct ws_point *point)
+{
+	const struct ws_matrix *matrix = axes->in->matrix;
+	for (size_t i = 0; i < matrix->exclude_count; i++) {
+		const struct ws_exclude *exclude = &matrix->excludes[i];
+		bool decided_here = (point->cuda_auto && exclude->when.cuda)
+			|| (!point->arch->fixed && ws_condition_names_archs(&exclude->when));
+		if (!decided_here && excludes(exclude, cell)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ws_rules_hold_everywhere(
+	const struct ws_axes *axes, struct ws_cell *cell, const struct ws_point *point)
+{
+	bool installed = point->torch && point->torch->installed;
+	if (installed || !point->python->fixed) {
+		return false;
+	}
+	if (cell->rule == WS_RULE_PYTHON || cell->rule == WS_RULE_TORCH_CUDA) {
+		return true;
+	}
+	return cell->rule == WS_RULE_MATRIX
+		&& (is_excluded_everywhere(axes, cell, point) || ask_python(axes, cell)
+			|| ask_torch_cuda(axes, cell));
+}

@@ -1,0 +1,39 @@
+/**
+ * units.h - what a product is compiled from, as far as its recipe says
+ *
+ * Literal paths are units of their own. A glob is spelled out when somebody has the files; else it is
+ * one entry that stands for as many units as the recipe expects. Costs come from the ledger, else
+ * from the recipe's estimates, else they are not known: nothing is guessed.
+ */
+#ifndef WS_PLAN_UNITS_H
+#define WS_PLAN_UNITS_H
+
+#include "base/map.h"
+#include "plan/plan.h"
+
+struct ws_plan_unit {
+	const char *module;           /**< "demo_cuda" */
+	const char *path;             /**< relative to the sources; a glob when nobody has the files */
+	bool cuda;                    /**< for nvcc; else for the host compiler */
+	unsigned files;               /**< how many units it stands for: 1, but for a glob */
+	bool measured;                /**< the cost is the ledger's */
+	struct ws_plan_estimate cost; /**< of one of them; 0: not known */
+};
+
+struct ws_unit_list {
+	const struct ws_plan_unit *at;
+	size_t count;
+	unsigned modules; /**< to link */
+};
+
+/** Lists made so far; products that compile the same at the same cost share one. Zeroed: empty. */
+struct ws_unit_shelf {
+	const struct ws_plan_input *in;
+	struct ws_arena *a;
+	struct ws_map lists;
+};
+
+const struct ws_unit_list *ws_units_of(
+	struct ws_unit_shelf *shelf, const struct ws_product *product);
+
+#endif

@@ -1,0 +1,200 @@
+/* why.c - a cell's point and what the rules said of it. Its product is why_product.c's. */
+#include "plan/why.h"
+
+#include "plan/why_lines.h"
+
+#include <stdarg.h>
+
+void
+ws_why_line(struct ws_buf *out, const char *title, const char *format, ...)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	va_list values;
+	va_start(values, format);
+	ws_buf_printf(out, "  %-9s %s\n", title, ws_arena_vprintf(a, format, values));
+	va_end(values);
+}
+
+static void
+write_decision(const struct ws_cell *cell, struct ws_buf *out)
+{
+	ws_why_line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
+	if (cell->see) {
+		ws_why_line(out, "", "see %s", cell->see);
+	}
+	for (size_t i = 0; i < cell->candidate_count; i++) {
+		ws_why_line(
+			out, "", "candidate %s of %s", cell->candidates[i].file, cell->candidates[i].from);
+	}
+}
+
+static void
+write_pythons(const struct ws_torch_release *release, struct ws_buf *out, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf list = {0};
+	for (size_t i = 0; i < release->python_count; i++) {
+		ws_buf_printf(&list, " %s", ws_python_version_text(&release->pythons[i], a));
+	}
+	ws_why_line(
+		out, "", "torch %s has wheels for Python%s", release->version.text, ws_buf_text(&list));
+}
+
+static void
+write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
+{
+	static const char *const sources[] = {
+		[WS_TORCH_FACTS] = "facts",
+		[WS_TORCH_LOCK] = "lock",
+		[WS_TORCH_INTERPRETER] = "it was asked",
+		[WS_TORCH_GUESS] = "a guess",
+	};
+	const struct ws_torch_choice *torch = cell->point.torch;
+	if (!torch) {
+		ws_why_line(out, "torch", "none: the matrix names none, and this package needs none");
+		return;
+	}
+	if (!torch->version.text) {
+		ws_why_line(out, "torch", "\"installed\", but nothing is");
+		return;
+	}
+	ws_why_line(
+		out, "torch", "%s%s", torch->name, torch->installed ? ", installed in this Python" : "");
+	if (!torch->known) {
+		ws_why_line(out, "", "the facts do not know it: the rules are those of torch %s",
+			torch->release->version.text);
+	}
+	ws_why_line(out, "", "built %s%s and with cxx11abi %d (%s)%s",
+		torch->cuda ? "for CUDA " : "without CUDA", torch->cuda ? torch->cuda : "", torch->cxx11abi,
+		sources[torch->source], torch->standard ? "" : ", not the default index's build");
+	ws_why_line(out, "", "its headers need C++%u", torch->release->cxx_std);
+	if (!torch->installed) {
+		write_pythons(torch->release, out, a);
+	}
+}
+
+static const char *
+tell_auto(const struct ws_point *point)
+{
+	if (!point->cuda_auto) {
+		return "";
+	}
+	if (!point->torch) {
+		return ", \"auto\": the newest kit there is";
+	}
+	return point->torch->cuda && ws_same(point->torch->cuda, point->cuda->name)
+		? ", \"auto\": what this torch was built with"
+		: ", \"auto\": of the CUDA major that this torch was built with";
+}
+
+static void
+write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
+{
+	const struct ws_cuda_choice *cuda = cell->point.cuda;
+	if (!cuda) {
+		ws_why_line(out, "cuda", "none: \"auto\", and there is nothing to go by");
+		return;
+	}
+	ws_why_line(out, "cuda", "%s%s", cuda->name, tell_auto(&cell->point));
+	if (cuda->origin == WS_KIT_HOST) {
+		ws_why_line(out, "", "compiled with this host's toolkit%s", cuda->pin ? ", locked" : "");
+	} else if (cuda->origin == WS_KIT_ARCHIVE) {
+		ws_why_line(
+			out, "", "compiled with the archive kit %s%s", cuda->kit, cuda->pin ? ", locked" : "");
+	} else {
+		ws_why_line(out, "", "there is no such toolkit here");
+	}
+	const struct ws_torch_choice *torch = cell->point.torch;
+	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
+		&& ws_version_number(&cuda->version, 0) == torch->cuda_major) {
+		ws_why_line(out, "", "this torch was built with %s: majors must agree, minors need not",
+			torch->cuda);
+	}
+	if (!cuda->toolkit) {
+		ws_why_line(out, "", "the facts do not know it");
+		return;
+	}
+	ws_why_line(out, "", "its targets are %s", ws_arch_set_text(&cuda->toolkit->archs, a));
+	if (cuda->toolkit->cxx_std_max > 0) {
+		ws_why_line(out, "", "it knows up to C++%u", cuda->toolkit->cxx_std_max);
+	}
+}
+
+static void
+write_python(const struct ws_cell *cell, struct ws_buf *out)
+{
+	const struct ws_python_choice *python = cell->point.python;
+	const char *from = python->value->host ? ", \"host\": the python3 on PATH" : "";
+	ws_why_line(out, "python", "%s%s%s", python->text, python->value->path ? ", " : from,
+		python->value->path ? python->value->path : "");
+}
+
+static void
+write_archs(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
+{
+	const struct ws_arch_choice *arch = cell->point.arch;
+	const char *asked = ws_arch_set_text(&arch->set, a);
+	if (arch->set.count == 0) {
+		ws_why_line(out, "archs", "any: nothing is compiled");
+	} else if (arch->value->host) {
+		ws_why_line(out, "archs", "%s, \"host\": the GPUs of this host", asked);
+	} else if (ws_same(asked, arch->value->text)) {
+		ws_why_line(out, "archs", "%s", asked);
+	} else {
+		ws_why_line(out, "archs", "%s, \"%s\"", asked, arch->value->text);
+	}
+	for (size_t i = 0; i < cell->dropped_count; i++) {
+		const struct ws_dropped_arch *dropped = &cell->dropped[i];
+		ws_why_line(out, "", "%s left: %s%s%s", ws_arch_text(&dropped->arch, a), dropped->why,
+			dropped->see ? "; see " : "", dropped->see ? dropped->see : "");
+	}
+}
+
+static void
+write_abi(const struct ws_cell *cell, struct ws_buf *out)
+{
+	const struct ws_point *point = &cell->point;
+	if (point->cxx11abi >= 0) {
+		ws_why_line(out, "cxx11abi", "%d%s", point->cxx11abi,
+			point->abi_auto ? ", \"auto\": this torch's own" : ", as the matrix says");
+	}
+}
+
+/* Rules are asked in the order of their enum, up to the one that excludes; the policy comes last. */
+static void
+write_rules(const struct ws_cell *cell, struct ws_buf *out)
+{
+	WS_AUTO_BUF struct ws_buf asked = {0};
+	int last = cell->rule == WS_RULE_NONE ? WS_RULES : (int)cell->rule;
+	for (int rule = WS_RULE_NONE + 1; rule < last; rule++) {
+		ws_buf_printf(&asked, "%s%s", asked.len > 0 ? ", " : "", ws_rule_name((enum ws_rule)rule));
+	}
+	bool none = cell->rule == WS_RULE_NONE;
+	ws_why_line(out, "rules", "%s excludes it", none ? "none" : ws_rule_name(cell->rule));
+	if (asked.len > 0) {
+		ws_why_line(out, "", "%s: %s", none ? "asked" : "asked before", ws_buf_text(&asked));
+	}
+}
+
+void
+ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_recipe *recipe = cell->recipe;
+	ws_buf_printf(out, "%s\n", cell->name);
+	write_decision(cell, out);
+	ws_why_line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
+		ws_binding_name(ws_recipe_binding(recipe)));
+	ws_why_line(out, "", "recipe %s", recipe->path);
+	if (cell->extra) {
+		ws_why_line(out, "", "an extra point of the matrix");
+	}
+	write_torch(cell, out, a);
+	write_cuda(cell, out, a);
+	write_python(cell, out);
+	write_archs(cell, out, a);
+	write_abi(cell, out);
+	write_rules(cell, out);
+	if (cell->product) {
+		ws_why_product(in, cell, out);
+	}
+}

@@ -1,0 +1,47 @@
+/**
+ * plan_world.h - what planning is told, from the sections of a case
+ *
+ *   @recipe  demo 1.0 pybind a.cu b.cpp      a short recipe; further lines are more of its keys, as JSON
+ *   @recipe  shipped causal-conv1d 1.5.3.post1      one that comes with the program; both may repeat
+ *   @matrix  {...}                           JSON, as in a file
+ *   @facts   shipped                         else those of tests/cases/plan/facts
+ *   @host    {"python": "3.11", "interpreters": [{"path": "/py", "python": "3.12", "torch": "2.5.1+cu124",
+ *            "cuda": "12.4", "cxx11abi": 0}], "gpus": "8.6", "toolkits": ["12.4"], "kits": ["cuda-13.0"],
+ *            "choice": "host", "cores": 2, "jobs": 2, "memory_mib": 8192}      any of them; see DEFAULT_HOST
+ *   @lock    all                             everything is pinned; or a lock's JSON
+ *   @listing csrc/a.cu csrc/b.cu             the files of the first package
+ *   @ledger  demo/a.cu | cuda12.4 sm86 | 30 s | 900 MiB      one run a line
+ *   @wheels  GLOB                            cells whose wheel is in the store, globs with commas
+ *   @candidates GLOB                         cells that have a candidate
+ */
+#ifndef WS_TESTS_UNIT_PLAN_WORLD_H
+#define WS_TESTS_UNIT_PLAN_WORLD_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "case.h"
+#include "plan/input.h"
+
+/** One line of @ledger. */
+struct world_run {
+	const char *unit, *variant;
+	struct ws_plan_estimate cost;
+};
+
+/** Everything an input borrows. */
+struct world {
+	struct ws_plan_input input;
+	struct ws_matrix matrix;
+	struct ws_facts facts;
+	struct ws_lock lock;
+	WS_VEC(struct world_run) runs;
+	struct ws_map wheels;         /**< cell keys whose wheels are in the store */
+	const char *candidates;       /**< globs */
+	unsigned asked_of_the_ledger; /**< look-ups so far */
+};
+
+/** Fills @a world from the sections; false, with @a err, when one of them does not read. */
+bool world_read(
+	const struct ws_case *c, struct ws_arena *a, struct world *world, struct ws_err *err);
+
+#endif
