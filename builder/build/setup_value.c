@@ -1,10 +1,9 @@
 /* setup_value.c - a small evaluator over words. Every function appends what it understands. Work is
- * counted, and a name only sees lines above its own, so nothing is endless. */
+ * counted, so a text that plays tricks ends. What names stand for is setup_names.c's. */
 #include "build/setup_value.h"
 
 #include "base/buf.h"
 
-#include <limits.h>
 #include <string.h>
 
 #define MOST_WORK 1000000
@@ -34,9 +33,8 @@ is_any(const struct ws_setup *s, size_t i, const char *const *words, size_t coun
 	return false;
 }
 
-/* Where @a word stands outside of brackets; range.to when it does not. */
-static size_t
-find(const struct ws_setup *s, struct ws_setup_range range, const char *word)
+size_t
+ws_setup_find(const struct ws_setup *s, struct ws_setup_range range, const char *word)
 {
 	size_t i = range.from;
 	while (i < range.to && !is(s, i, word)) {
@@ -52,7 +50,7 @@ ws_setup_cut(struct ws_setup *s, struct ws_setup_range *rest, const char *separa
 	if (rest->from >= rest->to || s->work >= MOST_WORK) {
 		return false;
 	}
-	size_t at = find(s, *rest, separator);
+	size_t at = ws_setup_find(s, *rest, separator);
 	s->work += at - rest->from;
 	*part = (struct ws_setup_range){rest->from, at};
 	rest->from = at < rest->to ? at + 1 : rest->to;
@@ -83,16 +81,13 @@ first_of(struct ws_setup *s, struct ws_setup_range range)
 	return words.len > 0 ? words.at[0].text : NULL;
 }
 
-static void look_up(
-	struct ws_setup *s, const char *name, size_t use, const char *key, ws_setup_words *out);
-
 /* What stands in braces in an f-string: a plain name is looked up. */
 static const char *
 format_value(struct ws_setup *s, struct ws_str name, size_t at)
 {
 	static const char unknown[] = {WS_SETUP_UNKNOWN, '\0'};
 	ws_setup_words words = {0};
-	look_up(s, ws_str_copy(ws_str_trim(name), s->a), at, NULL, &words);
+	ws_setup_look_up(s, ws_str_copy(ws_str_trim(name), s->a), at, NULL, &words);
 	return words.len > 0 ? words.at[0].text : unknown;
 }
 
@@ -125,72 +120,6 @@ take_strings(struct ws_setup *s, struct ws_setup_range range, ws_setup_words *ou
 	}
 	push(s, out, ws_buf_copy(&b, s->a), false);
 	return i;
-}
-
-/* A line `NAME = ...`, `NAME += ...`, `NAME.append(...)`, `NAME["key"] = ...`. */
-struct assignment {
-	const struct ws_setup_line *line;
-	const char *key; /* of NAME["key"]; NULL */
-	bool replaces;   /* =; else it adds */
-	struct ws_setup_range value;
-};
-
-static bool
-read_assignment(const struct ws_setup *s, const struct ws_setup_line *line, const char *name,
-	struct assignment *found)
-{
-	static const char *const adders[] = {"append", "extend", "insert", "update"};
-	size_t i = line->from;
-	if (!is(s, i, name)) {
-		return false;
-	}
-	*found = (struct assignment){.line = line, .value.to = line->to};
-	i++;
-	if (is(s, i, "[") && i + 1 < line->to && word_at(s, i + 1)->kind == WS_PYTHON_STRING) {
-		found->key = word_at(s, i + 1)->text;
-		i = ws_python_skip(&s->text, i);
-	}
-	if (is(s, i, ".") && is_any(s, i + 1, adders, WS_LEN(adders)) && is(s, i + 2, "(")) {
-		found->value = (struct ws_setup_range){i + 3, ws_python_skip(&s->text, i + 2) - 1};
-		return true;
-	}
-	if (is(s, i, ":")) { /* with a type */
-		i = find(s, (struct ws_setup_range){i, line->to}, "=");
-	}
-	found->replaces = is(s, i, "=");
-	found->value.from = i + 1;
-	return found->replaces || is(s, i, "+=");
-}
-
-/* Whole assignments replace what was before, unless they stand under conditions of their own. */
-static void
-look_up(struct ws_setup *s, const char *name, size_t use, const char *key, ws_setup_words *out)
-{
-	size_t start = out->len;
-	unsigned conditions = UINT_MAX; /* of the assignment that counts */
-	s->work += s->lines.count;
-	for (size_t i = 0; i < s->lines.count && s->lines.at[i].to <= use; i++) {
-		const struct ws_setup_line *line = &s->lines.at[i];
-		struct assignment found;
-		if (line->elsewhere || !read_assignment(s, line, name, &found)
-			|| (found.key && (!key || strcmp(found.key, key) != 0))) {
-			continue;
-		}
-		bool maybe = line->conditions > conditions;
-		if (found.replaces && !maybe) {
-			out->len = start;
-			conditions = line->conditions;
-		}
-		size_t before = out->len;
-		if (key && !found.key) {
-			ws_setup_value_of(s, found.value, key, out);
-		} else {
-			ws_setup_value(s, found.value, out);
-		}
-		for (size_t k = before; k < out->len; k++) {
-			out->at[k].conditional = out->at[k].conditional || maybe;
-		}
-	}
 }
 
 /* Behind "a.b.c": the last name is @a last. */
@@ -283,7 +212,8 @@ primary(struct ws_setup *s, struct ws_setup_range range, ws_setup_words *out)
 		} else {
 			bool keyed =
 				is(s, i, "[") && i + 1 < range.to && word_at(s, i + 1)->kind == WS_PYTHON_STRING;
-			look_up(s, word->text, range.from, keyed ? word_at(s, i + 1)->text : NULL, out);
+			ws_setup_look_up(
+				s, word->text, range.from, keyed ? word_at(s, i + 1)->text : NULL, out);
 		}
 	}
 	take_methods(s, (struct ws_setup_range){i, range.to}, start, out);
@@ -315,7 +245,7 @@ sum(struct ws_setup *s, struct ws_setup_range range, ws_setup_words *out)
 static void
 choice(struct ws_setup *s, struct ws_setup_range range, size_t at, ws_setup_words *out)
 {
-	size_t other = find(s, (struct ws_setup_range){at, range.to}, "else");
+	size_t other = ws_setup_find(s, (struct ws_setup_range){at, range.to}, "else");
 	size_t start = out->len;
 	enum ws_setup_platform platform = ws_setup_condition(&s->text, at + 1, other);
 	if (platform != WS_SETUP_OTHER) {
@@ -333,9 +263,9 @@ choice(struct ws_setup *s, struct ws_setup_range range, size_t at, ws_setup_word
 static void
 comprehension(struct ws_setup *s, struct ws_setup_range range, size_t at, ws_setup_words *out)
 {
-	size_t in = find(s, (struct ws_setup_range){at, range.to}, "in");
+	size_t in = ws_setup_find(s, (struct ws_setup_range){at, range.to}, "in");
 	struct ws_setup_range tail = {in + 1, range.to};
-	tail.to = find(s, tail, "if");
+	tail.to = ws_setup_find(s, tail, "if");
 	ws_setup_value(s, tail, out);
 }
 
@@ -421,7 +351,7 @@ evaluate_of(struct ws_setup *s, struct ws_setup_range range, const char *key, ws
 			ws_setup_value(s, value, out);
 		}
 	} else if (word_at(s, range.from)->kind == WS_PYTHON_NAME && range.to == range.from + 1) {
-		look_up(s, word_at(s, range.from)->text, range.from, key, out);
+		ws_setup_look_up(s, word_at(s, range.from)->text, range.from, key, out);
 	} else {
 		ws_setup_value(s, range, out);
 	}

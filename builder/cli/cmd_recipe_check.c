@@ -6,7 +6,6 @@
 #include "cli/cmd_recipe.h"
 #include "config/document.h"
 #include "config/recipe.h"
-#include "fetch/git.h"
 #include "fetch/source.h"
 #include "report/words.h"
 
@@ -28,24 +27,10 @@ struct checking {
 	struct ws_session *s;
 	bool fetch;
 	struct ws_fetch means; /* store NULL: there are none, why_no_means says why */
-	struct ws_git *git;
 	const char *why_no_means;
 	struct subject *subjects;
 	size_t count;
 };
-
-static bool
-needs_git(const struct checking *c)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		for (size_t j = 0; j < c->subjects[i].recipe.source_count; j++) {
-			if (c->subjects[i].recipe.sources[j].kind == WS_SOURCE_GIT) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
 
 /* Without --fetch nobody is asked, and nobody needs to be told that nobody was. */
 static bool
@@ -57,15 +42,6 @@ open_means(struct checking *c, struct ws_err *err)
 	}
 	c->means = s->fetch;
 	c->means.events = c->fetch ? s->fetch.events : NULL;
-	if (!c->means.git && needs_git(c)) {
-		const struct ws_git_config config = {.ca_path = s->indexes.ca_path,
-			.files = true,
-			.offline = !c->fetch,
-			.stop = &s->stop,
-			.events = c->means.events};
-		c->git = c->means.git = ws_git_open(&config, s->a, err);
-		return c->git != NULL;
-	}
 	return true;
 }
 
@@ -386,7 +362,5 @@ ws_cmd_recipe_check(struct ws_session *s, int argc, const char *const *argv, str
 	if (!ws_command_options(s, &usage, argc, argv, &files, err)) {
 		return false;
 	}
-	bool good = check_all(&c, &files, err);
-	ws_git_close(c.git);
-	return good;
+	return check_all(&c, &files, err);
 }
