@@ -77,8 +77,10 @@ kind_name(enum ws_member_kind kind)
 static bool
 enter_parents(struct ws_members *m, const char *name, struct ws_err *err)
 {
+	char folder[NAME_MOST + 1];
 	for (const char *slash = name; (slash = strchr(slash, '/')); slash++) {
-		const char *folder = ws_arena_copy(m->a, name, (size_t)(slash - name));
+		memcpy(folder, name, (size_t)(slash - name));
+		folder[slash - name] = '\0';
 		struct ws_member_seen *seen = ws_map_get(&m->seen, folder);
 		if (seen && seen->kind != WS_MEMBER_FOLDER) {
 			return ws_members_refuse(
@@ -87,7 +89,7 @@ enter_parents(struct ws_members *m, const char *name, struct ws_err *err)
 		if (!seen) {
 			seen = WS_NEW(m->a, struct ws_member_seen);
 			seen->kind = WS_MEMBER_FOLDER;
-			ws_map_put(&m->seen, folder, seen, m->a);
+			ws_map_put(&m->seen, ws_arena_strdup(m->a, folder), seen, m->a);
 		}
 	}
 	return true;

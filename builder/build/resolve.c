@@ -112,25 +112,6 @@ resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	return kit;
 }
 
-/* Streamed once out of the release's wheels, then kept in the store. */
-static bool
-stream_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, const char **path,
-	struct ws_err *err)
-{
-	const struct ws_store *store = r->ctx->store;
-	const char *name = ws_arena_printf(r->a, "exports/torch-%s.zst", torch->name);
-	*path = ws_store_path(store, r->a, name);
-	if (ws_fs_exists(*path)) {
-		return true;
-	}
-	ws_events_note(r->ctx->events,
-		"no export list of torch %s ships; its libraries are streamed once (about 700 MB)",
-		torch->name);
-	return ws_fs_mkdirs(ws_path_dir(r->a, *path), err)
-		&& ws_torch_exports_make(
-			r->ctx->fetch, torch->version.text, ws_store_path(store, r->a, "partial"), *path, err);
-}
-
 bool
 ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, const char **path,
 	struct ws_err *err)
@@ -142,7 +123,10 @@ ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, c
 	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
 	*path = ws_path_join(r->a, r->ctx->data->facts, "exports", name, NULL);
 	/* Variants of a release on other indexes export other names than the one that ships. */
-	if ((!torch->standard || !ws_fs_exists(*path)) && !stream_exports(r, torch, path, err)) {
+	if (!torch->standard || !ws_fs_exists(*path)) {
+		*path = ws_torch_exports_find(r->ctx->fetch, r->ctx->facts, &torch->version, r->a, err);
+	}
+	if (!*path) {
 		return false;
 	}
 	ws_map_put(&r->exports, torch->name, (void *)(uintptr_t)*path, r->a);

@@ -68,9 +68,9 @@ static void
 announce(const struct ws_session *s, const struct ws_plan *plan)
 {
 	const struct ws_totals *t = &plan->totals;
-	ws_out_note(&s->out, "%zu cells: %u to build, %u cached, %u excluded\n", plan->cell_count,
-		t->decisions[WS_DECISION_BUILD], t->decisions[WS_DECISION_CACHED],
-		t->decisions[WS_DECISION_EXCLUDED]);
+	ws_out_note(&s->out, "%zu cell%s: %u to build, %u cached, %u excluded\n", plan->cell_count,
+		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
+		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
 }
 
 static bool

@@ -44,11 +44,13 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	if (!ws_session_open_store(s, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
 		return false;
 	}
-	const char *work = ws_store_path(&s->store, s->a, "work");
-	const char *file = ws_arena_printf(s->a, "torch-%s.zst", argv[1]);
-	return ws_fs_mkdirs(work, err)
-		&& ws_torch_exports_make(
-			&s->fetch, argv[1], work, ws_path_join(s->a, argv[2], file, NULL), err);
+	struct ws_version version;
+	if (!ws_version_parse(argv[1], s->a, &version)) {
+		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is no version", argv[1]);
+	}
+	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
+	return ws_torch_exports_make(
+		&s->fetch, &s->facts, &version, ws_path_join(s->a, argv[2], file, NULL), err);
 }
 
 struct entry {

@@ -21,7 +21,7 @@
 #define OBJECTS_MOST ((size_t)10 * 1000 * 1000) /* of one pack; all of Linux has this many */
 #define WINDOW_BYTES ((size_t)4 << 20)          /* of a pack that is mapped at once */
 #define MAPPED_BYTES ((size_t)64 << 20)
-#define CACHED_BYTES ((ssize_t)8 << 20)
+#define CACHED_BYTES ((ssize_t)4 << 20) /* of decoded objects; each is read once */
 
 struct ws_git {
 	struct ws_git_config config;
@@ -213,7 +213,6 @@ static int
 on_credentials(git_credential **out WS_UNUSED, const char *url WS_UNUSED,
 	const char *user WS_UNUSED, unsigned types WS_UNUSED, void *self WS_UNUSED)
 {
-	git_error_set_str(GIT_ERROR_HTTP, "it wants a user and a password");
 	return GIT_EAUTH;
 }
 
@@ -235,7 +234,8 @@ fail(int code, struct ws_git_fault *fault)
 	fault->kind = code == GIT_EAUTH ? WS_GIT_FAULT_LOGIN
 		: code == GIT_ECERTIFICATE  ? WS_GIT_FAULT_CERTIFICATE
 									: WS_GIT_FAULT_OTHER;
-	snprintf(fault->words, sizeof(fault->words), "%s", last_words());
+	snprintf(fault->words, sizeof(fault->words), "%s",
+		code == GIT_EAUTH ? "it wants a user and a password" : last_words());
 	return false;
 }
 
@@ -297,8 +297,8 @@ ws_git_line_ref(const struct ws_git_line *line, const char *commit, struct ws_ar
 }
 
 bool
-ws_git_line_download(
-	struct ws_git_line *line, char **specs, size_t count, struct ws_git_fault *fault)
+ws_git_line_download(struct ws_git_line *line, char **specs, size_t count, bool history WS_UNUSED,
+	struct ws_git_fault *fault)
 {
 	git_strarray list = {specs, count};
 	git_fetch_options options;
@@ -308,7 +308,11 @@ ws_git_line_download(
 	options.proxy_opts.type = GIT_PROXY_AUTO;
 	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
 #if HAS_1_7
-	options.depth = 1;
+	bool shallow = git_repository_is_shallow(line->repo->repository) == 1;
+	bool local = ws_starts_with(git_remote_url(line->remote), "file://"); /* knows no depth */
+	options.depth = !history && !local ? 1
+		: shallow                      ? GIT_FETCH_DEPTH_UNSHALLOW
+									   : GIT_FETCH_DEPTH_FULL;
 #endif
 	int code = git_remote_download(line->remote, &list, &options);
 	if (code == 0) {

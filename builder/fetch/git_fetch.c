@@ -82,7 +82,8 @@ static bool
 download_any(struct flight *f, const char *own)
 {
 	char *by_id[] = {ws_arena_printf(f->a, "%s:%s", f->commit, own)};
-	if (ws_git_line_download(f->line, by_id, 1, &f->fault) && ws_git_has(f->repo, f->commit)) {
+	if (ws_git_line_download(f->line, by_id, 1, false, &f->fault)
+		&& ws_git_has(f->repo, f->commit)) {
 		return true;
 	}
 	if (given_up(f)) {
@@ -91,7 +92,7 @@ download_any(struct flight *f, const char *own)
 	char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*";
 	char *all[] = {heads, tags};
 	ws_git_line_close(f->line);
-	return open_line(f) && ws_git_line_download(f->line, all, WS_LEN(all), &f->fault);
+	return open_line(f) && ws_git_line_download(f->line, all, WS_LEN(all), true, &f->fault);
 }
 
 static bool
@@ -101,7 +102,7 @@ download(struct flight *f)
 	const char *ref = ws_git_line_ref(f->line, f->commit, f->a);
 	if (ref) {
 		char *one[] = {ws_arena_printf(f->a, "+%s:%s", ref, own)};
-		return ws_git_line_download(f->line, one, 1, &f->fault);
+		return ws_git_line_download(f->line, one, 1, false, &f->fault);
 	}
 	return download_any(f, own);
 }
@@ -146,8 +147,12 @@ ws_git_fetch(struct ws_git_repo *repo, const char *url, const char *name, const 
 		&& !ws_watchdog_start(&f.watchdog, config->stop, ws_git_stall_ms(config), err)) {
 		return false;
 	}
+	/* A server that hangs up is an error of the next write, not our end. */
+	struct sigaction before, ignore = {.sa_handler = SIG_IGN};
+	sigaction(SIGPIPE, &ignore, &before);
 	bool fine = fly(&f, err);
-	ws_watchdog_end(&f.watchdog);
 	ws_git_line_close(f.line);
+	sigaction(SIGPIPE, &before, NULL);
+	ws_watchdog_end(&f.watchdog);
 	return fine;
 }

@@ -40,9 +40,9 @@ void ws_git_line_close(struct ws_git_line *line);
 /** A ref that points at the commit, or a tag of it; NULL when none does. */
 char *ws_git_line_ref(const struct ws_git_line *line, const char *commit, struct ws_arena *a);
 
-/** Fetches what the refspecs name. */
+/** Fetches what the refspecs name; without @a history only the commits themselves, where it can. */
 bool ws_git_line_download(
-	struct ws_git_line *line, char **specs, size_t count, struct ws_git_fault *fault);
+	struct ws_git_line *line, char **specs, size_t count, bool history, struct ws_git_fault *fault);
 
 /** What is lacking in the configuration filled in. */
 unsigned ws_git_stall_ms(const struct ws_git_config *config);

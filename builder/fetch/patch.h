@@ -6,7 +6,8 @@
  * as git writes them, with a/ and b/ in front, and stay inside. Works on bytes in memory; touches no
  * file. Errors are WS_ERR_CONFIG at the line of the patch and name the file and the hunk.
  *
- * Not libgit2's: that wants the sources in a repository, and says a line but not the file.
+ * Not libgit2's (1.5.1 was tried): that wants the sources in a repository, reads only what git diff
+ * writes, drops lines beyond a hunk's counts without a word, and names a line but not the file.
  */
 #ifndef WS_FETCH_PATCH_H
 #define WS_FETCH_PATCH_H

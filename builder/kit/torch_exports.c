@@ -1,204 +1,75 @@
-/* torch_exports.c - which wheels, which members, one library on disk at a time. */
+/* torch_exports.c - which libraries of which wheels; their way to disk is opened_wheel.c's, the list
+ * elf/exports_make.c's. */
 #include "kit/torch_exports.h"
 
-#include "archive/zip.h"
-#include "base/digest.h"
 #include "base/fs.h"
-#include "base/vec.h"
 #include "elf/exports_make.h"
-#include "fetch/fetch.h"
-#include "net/index.h"
-#include "net/index_config.h"
-#include "net/remote.h"
+#include "kit/opened_wheel.h"
+#include "kit/torch_wheel.h"
+#include "store/tree.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#define TAIL_BYTES \
-	((uint64_t)2 << 20) /* holds the directory of every torch wheel: 1.3 MB at most */
-#define RECORD_MOST ((size_t)16 << 20) /* 1.5 MB in torch 2.15 */
+#define MAKING "wheelsmith.torch-exports/1"
+#define TAIL_BYTES ((uint64_t)2 << 20) /* see torch.c */
 
-/* The same for all Pythons: the names of torch_cpu and torch_cuda were compared (see
- * elf/exports_make.c), the others are equal files. */
-static const char *const shared_libraries[] = {
-	"libc10", "libc10_cuda", "libtorch", "libtorch_cpu", "libtorch_cuda"};
+/* The same in all wheels of a release (measured on 2.5.1, 2.8.0, 2.11.0). */
+static const char *const shared[] = {
+	"libc10.so", "libc10_cuda.so", "libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so"};
 
+/* A list being made. */
 struct making {
-	struct ws_fetch *fetch;
-	struct ws_arena *a;
+	const struct ws_fetch *fetch;
 	struct ws_exports_maker *maker;
-	const char *scratch; /* the file that libraries go through */
+	const char *scratch; /* the one file on disk */
 };
 
-/* A member on its way to the scratch file. */
-struct library_sink {
-	struct ws_zip_sink sink; /* first */
-	const char *path;
-	int fd;
-	struct ws_hasher *hasher;
-};
-
+/* Takes one library to the scratch file, its names from there. */
 static bool
-sink_begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry WS_UNUSED, struct ws_err *err)
-{
-	struct library_sink *s = (struct library_sink *)self;
-	s->fd = open(s->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return s->fd >= 0 || ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", s->path);
-}
-
-static bool
-sink_bytes(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
-{
-	struct library_sink *s = (struct library_sink *)self;
-	ws_hasher_add(s->hasher, bytes, len);
-	const char *at = bytes;
-	while (len > 0) {
-		ssize_t put = write(s->fd, at, len);
-		if (put < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", s->path);
-		}
-		at += put;
-		len -= (size_t)put;
-	}
-	return true;
-}
-
-static bool
-sink_end(struct ws_zip_sink *self WS_UNUSED, struct ws_err *err WS_UNUSED)
-{
-	return true;
-}
-
-/* Does RECORD ("name,sha256=digest,size" lines) say that @name has this digest? */
-static bool
-record_agrees(const struct ws_buf *record, const char *name, const struct ws_digest *digest,
-	struct ws_arena *a)
-{
-	char base64[WS_DIGEST_BASE64];
-	ws_digest_base64(digest, base64);
-	const char *wanted = ws_arena_printf(a, "%s,sha256=%s,", name, base64);
-	struct ws_str rest = ws_buf_str(record);
-	while (rest.s) {
-		struct ws_str line = ws_str_cut(&rest, '\n');
-		if (line.n >= strlen(wanted) && memcmp(line.s, wanted, strlen(wanted)) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
-add_library(struct making *m, struct ws_zip *zip, const struct ws_buf *record, const char *library,
-	const char *python, struct ws_err *err)
-{
-	const char *name = ws_arena_printf(m->a, "torch/lib/%s.so", library);
-	const struct ws_zip_entry *entry = ws_zip_find(zip, name);
-	if (!entry) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", zip->source->name, name);
-	}
-	ws_events_note(m->fetch->events, "%s: %s", zip->source->name, library);
-	struct library_sink sink = {
-		.sink = {sink_begin, sink_bytes, sink_end},
-		.path = m->scratch,
-		.fd = -1,
-		.hasher = ws_hasher_make(),
-	};
-	bool read = ws_zip_read(zip, &entry, 1, WS_ZIP_GAP_BYTES, &sink.sink, err);
-	struct ws_digest digest = ws_hasher_finish(sink.hasher);
-	if (sink.fd >= 0) {
-		close(sink.fd);
-	}
-	if (!read) {
-		return false;
-	}
-	if (!record_agrees(record, name, &digest, m->a)) {
-		return ws_err_set(
-			err, WS_ERR_FETCH, "'%s' in '%s' is not what RECORD says", name, zip->source->name);
-	}
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(m->scratch, a, err);
-	return elf && ws_exports_add(m->maker, elf, python, err);
-}
-
-static bool
-load_record(struct ws_zip *zip, const char *version, struct ws_buf *record, struct ws_arena *a,
+add_library(const struct making *m, struct ws_opened_wheel *w, const char *name, const char *python,
 	struct ws_err *err)
 {
-	const char *name = ws_arena_printf(a, "torch-%s.dist-info/RECORD", version);
-	const struct ws_zip_entry *entry = ws_zip_find(zip, name);
-	if (!entry) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", zip->source->name, name);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *member = ws_arena_printf(a, "torch/lib/%s", name);
+	struct ws_pick pick = {ws_zip_find(&w->zip, member), m->scratch};
+	if (!pick.entry) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", w->name, member);
 	}
-	return ws_zip_load(zip, entry, RECORD_MOST, record, err);
+	struct ws_landing landing = ws_landing_make(NULL, w->name);
+	if (!ws_opened_wheel_take(w, &pick, 1, &landing, err)) {
+		return false;
+	}
+	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(m->scratch, a, err);
+	return (elf && ws_exports_add(m->maker, elf, python, err))
+		|| ws_err_wrap(err, "'%s' in '%s'", member, w->name);
 }
 
 static bool
-read_wheel(struct making *m, struct ws_remote *remote, const struct ws_index_wheel *wheel,
-	bool with_shared, struct ws_err *err)
+add_wheel(const struct making *m, const struct ws_torch_wheel *wheel, bool with_shared,
+	struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf record = {0};
-	struct ws_zip_limits limits = {.tail_bytes = TAIL_BYTES};
-	struct ws_zip zip;
-	if (!ws_zip_open(&remote->source, &limits, m->a, &zip, err)
-		|| !load_record(&zip, wheel->name.version.text, &record, m->a, err)) {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
+	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, a, &w, err)) {
 		return false;
 	}
-	for (size_t i = 0; with_shared && i < WS_LEN(shared_libraries); i++) {
-		if (!add_library(m, &zip, &record, shared_libraries[i], NULL, err)) {
+	ws_exports_add_wheel(m->maker, wheel->file->name);
+	for (size_t i = 0; with_shared && i < WS_LEN(shared); i++) {
+		if (!add_library(m, &w, shared[i], NULL, err)) {
 			return false;
 		}
 	}
-	ws_exports_add_wheel(m->maker, wheel->file->name);
-	return add_library(m, &zip, &record, "libtorch_python", wheel->name.abis[0], err);
+	return add_library(
+		m, &w, "libtorch_python.so", ws_python_tag_text(&wheel->python, true, a), err);
 }
 
 static bool
-add_wheel(
-	struct making *m, const struct ws_index_wheel *wheel, bool with_shared, struct ws_err *err)
+add_wheels(const struct making *m, const ws_torch_wheel_list *wheels, struct ws_err *err)
 {
-	struct ws_remote remote;
-	if (ws_remote_open(m->fetch->http, wheel->file->url, TAIL_BYTES, m->a, &remote, err)
-		!= WS_REMOTE_OPEN) {
-		return false;
-	}
-	bool done = read_wheel(m, &remote, wheel, with_shared, err);
-	ws_remote_close(&remote);
-	return done;
-}
-
-/* A wheel of CPython for Linux on x86-64. */
-static bool
-is_ours(const struct ws_index_wheel *wheel)
-{
-	struct ws_python_tag tag;
-	bool linux_x86_64 = false;
-	for (size_t i = 0; i < wheel->name.platform_count; i++) {
-		linux_x86_64 |= strstr(wheel->name.platforms[i], "linux")
-			&& ws_ends_with(wheel->name.platforms[i], "x86_64");
-	}
-	return linux_x86_64 && wheel->name.abi_count == 1
-		&& ws_python_tag_parse(wheel->name.abis[0], &tag);
-}
-
-/* Adds every wheel of ours, the one with the shared libraries first. */
-static bool
-add_wheels(struct making *m, const struct ws_index_wheel *wheels, size_t count, struct ws_err *err)
-{
-	size_t main_wheel = count;
-	for (size_t i = count; i-- > 0;) {
-		bool preferred = main_wheel < count && ws_same(wheels[main_wheel].name.abis[0], "cp311");
-		if (is_ours(&wheels[i]) && !preferred) {
-			main_wheel = i;
-		}
-	}
-	if (main_wheel == count || !add_wheel(m, &wheels[main_wheel], true, err)) {
-		return main_wheel == count
-			? ws_err_set(err, WS_ERR_FETCH, "no wheel of this torch for Linux on x86-64 was found")
-			: false;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (i != main_wheel && is_ours(&wheels[i]) && !add_wheel(m, &wheels[i], false, err)) {
+	static const struct ws_python_tag usual = {.major = 3, .minor = 11};
+	const struct ws_torch_wheel *first = ws_torch_wheels_choose(wheels, &usual);
+	for (size_t i = 0; i < wheels->len; i++) {
+		if (!add_wheel(m, &wheels->at[i], &wheels->at[i] == first, err)) {
 			return false;
 		}
 	}
@@ -206,32 +77,57 @@ add_wheels(struct making *m, const struct ws_index_wheel *wheels, size_t count, 
 }
 
 bool
-ws_torch_exports_make(struct ws_fetch *fetch, const char *version, const char *scratch,
-	const char *path, struct ws_err *err)
+ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const struct ws_version *version, const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_version wanted;
-	if (!ws_version_parse(version, a, &wanted)) {
-		return ws_err_set(err, WS_ERR_USAGE, "'%s' is no version", version);
+	ws_torch_wheel_list wheels = {0};
+	const char *partial = ws_store_path(fetch->store, a, "partial");
+	const char *folder = NULL;
+	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
+		&& (folder = ws_fs_temp_dir(partial, "exports-", a, err));
+	if (fine) {
+		struct making m = {
+			fetch, ws_exports_begin(version->text, a), ws_path_join(a, folder, "library.so", NULL)};
+		fine = add_wheels(&m, &wheels, err) && ws_exports_write(m.maker, path, err);
+		ws_fs_remove(folder, NULL);
 	}
-	struct ws_index_list list = ws_index_config_list(fetch->indexes, NULL, a);
-	const struct ws_index_wheel *wheels;
-	size_t count;
-	if (!ws_index_wheels(fetch->index, &list, "torch", &wanted, &wheels, &count, err)) {
-		return false;
+	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
+}
+
+static struct ws_digest
+memo_key(const struct ws_version *version)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, MAKING);
+	ws_hasher_add_field(h, version->text);
+	return ws_hasher_finish(h);
+}
+
+const char *
+ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_digest key = memo_key(version);
+	const char *name = ws_arena_printf(a, "torch-%s.zst", version->text);
+	struct ws_tree tree;
+	if (ws_tree_recall(fetch->store, key.hex, a, &tree)) {
+		return ws_path_join(a, tree.path, name, NULL);
 	}
-	const char *dir = ws_fs_temp_dir(scratch, "exports-", a, err);
-	if (!dir) {
-		return false;
+	ws_events_note(fetch->events,
+		"the export list of torch %s is not known; it is made from its libraries, about 700 MB",
+		version->text);
+	struct ws_tree_builder *b =
+		ws_tree_begin(fetch->store, ws_arena_printf(a, "exports-%s", version->text), a, err);
+	if (!b) {
+		return NULL;
 	}
-	struct making m = {
-		.fetch = fetch,
-		.a = a,
-		.maker = ws_exports_begin(wanted.text, a),
-		.scratch = ws_path_join(a, dir, "library.so", NULL),
-	};
-	bool done = add_wheels(&m, wheels, count, err);
-	ws_fs_remove(dir, NULL);
-	return done ? ws_exports_write(m.maker, path, err)
-				: ws_err_wrap(err, "listing the exports of torch %s", version);
+	const char *path = ws_path_join(a, ws_tree_folder(b), name, NULL);
+	if (!ws_torch_exports_make(fetch, facts, version, path, err) || !ws_tree_adopt(b, err)) {
+		ws_tree_abandon(b);
+		return NULL;
+	}
+	bool fine =
+		ws_tree_commit(b, a, &tree, err) && ws_tree_remember(fetch->store, key.hex, &tree, err);
+	return fine ? ws_path_join(a, tree.path, name, NULL) : NULL;
 }

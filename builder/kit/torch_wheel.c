@@ -93,10 +93,10 @@ choose_build(const ws_torch_wheel_list *all, const char *standard)
 static int
 cmp_python(const struct ws_python_tag *x, const struct ws_python_tag *y)
 {
-	if (x->free_threaded != y->free_threaded) {
-		return x->free_threaded ? 1 : -1;
+	if (x->minor != y->minor) {
+		return x->minor < y->minor ? -1 : 1;
 	}
-	return x->minor < y->minor ? -1 : x->minor > y->minor;
+	return x->free_threaded - y->free_threaded;
 }
 
 /* A file that was not yanked before one that was, then by name: indexes may have both. */
@@ -299,13 +299,14 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 const struct ws_torch_wheel *
 ws_torch_wheels_choose(const ws_torch_wheel_list *wheels, const struct ws_python_tag *python)
 {
+	static const struct ws_python_tag usual_python = {.major = 3, .minor = 11};
 	const struct ws_torch_wheel *newest = &wheels->at[0], *usual = NULL;
 	for (size_t i = 0; i < wheels->len; i++) {
 		const struct ws_torch_wheel *wheel = &wheels->at[i];
 		if (cmp_python(&wheel->python, python) == 0) {
 			return wheel;
 		}
-		usual = wheel->python.minor == 11 && !wheel->python.free_threaded ? wheel : usual;
+		usual = cmp_python(&wheel->python, &usual_python) == 0 ? wheel : usual;
 		newest = wheel->python.free_threaded && !newest->python.free_threaded ? newest : wheel;
 	}
 	return usual ? usual : newest;

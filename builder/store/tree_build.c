@@ -74,6 +74,14 @@ check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err
 	if (entry_at(b, path)) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' twice", b->name, path);
 	}
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		const char *above = ws_arena_copy(a, path, (size_t)(slash - path));
+		if (entry_at(b, above)) {
+			return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' below '%s', which is no folder",
+				b->name, path, above);
+		}
+	}
 	return true;
 }
 
@@ -158,12 +166,23 @@ ws_tree_add_file(struct ws_tree_builder *b, const char *path, const void *bytes,
 		&& ws_tree_close_file(b, NULL, err);
 }
 
-/* A relative target that, from the folder of @a path, stays below the root. */
+/* A relative target that, from the folder of @a path, stays below the root. ".." only in front: after
+ * a name it would undo a link, not a folder, and lead elsewhere than its text says. */
 static bool
 target_is_inside(const char *path, const char *target, struct ws_arena *a)
 {
 	if (target[0] == '/' || target[0] == '\0' || strpbrk(target, "\n\t\\")) {
 		return false;
+	}
+	size_t front = 0;
+	while (strncmp(target + front, "../", 3) == 0) {
+		front += 3;
+	}
+	struct ws_str rest = ws_str_of(target + front);
+	while (rest.s) {
+		if (ws_str_is(ws_str_cut(&rest, '/'), "..") && strcmp(target + front, "..") != 0) {
+			return false;
+		}
 	}
 	const char *joined = ws_path_normal(a, ws_path_join(a, ws_path_dir(a, path), target, NULL));
 	return ws_path_is_inside(joined);

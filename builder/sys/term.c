@@ -19,6 +19,16 @@ ws_term_columns(const char *text)
 	return columns;
 }
 
+/* "…" takes three bytes: where fewer are left, it stands a little earlier. */
+static void
+put_dots(char *text, char *at)
+{
+	while (at > text && (strlen(at) < 3 || !starts_character(*at))) {
+		at--;
+	}
+	memcpy(at, strlen(at) < 3 ? "." : "…", strlen(at) < 3 ? 2 : 4);
+}
+
 void
 ws_term_cut(char *text, unsigned columns)
 {
@@ -29,8 +39,7 @@ ws_term_cut(char *text, unsigned columns)
 	for (char *c = text; *c; c++) {
 		seen += starts_character(*c);
 		if (seen == columns && starts_character(*c)) {
-			size_t room = strlen(c);
-			memcpy(c, room >= 3 ? "…" : ".", room >= 3 ? 4 : 2);
+			put_dots(text, c);
 			return;
 		}
 	}

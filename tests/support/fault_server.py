@@ -31,8 +31,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     pad=K            K more bytes of white space at the end of an index page
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
-An index: any path that ends in /simple/NAME/ lists the files of DIR/files whose name starts with
-NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
+An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
 so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
 404 for a NAME without files. Redirects lead to the rest of the path, which may start with faults
 of its own: /~redirect=1/~slow=9/x. CONNECT is answered 407.
@@ -83,7 +82,8 @@ def parse_faults(path):
 
 
 def index_files(name):
-    folder = os.path.join(FOLDER, "files")
+    place, name = name.rsplit("/", 1)
+    folder = os.path.join(FOLDER, place.strip("/"), "files")
     for file in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
         if normal(file.split("-")[0]) == name:
             with open(os.path.join(folder, file), "rb") as stream:
@@ -97,7 +97,7 @@ def index_json(name):
          "hashes": {"sha256": digest}, "yanked": False, "requires-python": ">=3.8"}
         for f, size, digest in index_files(name)
     ]
-    return json.dumps({"meta": {"api-version": "1.1"}, "name": name, "files": files}).encode()
+    return json.dumps({"meta": {"api-version": "1.1"}, "name": name.rsplit("/", 1)[1], "files": files}).encode()
 
 
 def index_html(name):
@@ -149,8 +149,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             extra = {"Retry-After": self.fault("retry")} if "retry" in self.faults else {}
             return self.answer(int(self.fault("status")), b"sorry\n", extra)
         rest = urllib.parse.unquote(rest)
-        page = re.fullmatch(r".*/simple/([^/]+)/", rest)
-        return self.index(page.group(1)) if page else self.file(rest)
+        page = re.fullmatch(r"(.*)/simple/([^/]+)/", rest)
+        return self.index(page.group(1) + "/" + page.group(2)) if page else self.file(rest)
 
     def redirect(self, path, rest):
         main, other = PORTS["main"], PORTS["other"]

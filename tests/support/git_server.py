@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes git repositories and serves them over smart HTTP on loopback: git_server.py DIR.
 
-Repositories that an earlier run left in DIR are served as they are. Prints "ready PORT" when it
-listens and ends when its stdin closes. DIR/ids.txt gets lines
+Repositories that an earlier run left in DIR are served as they are. Prints "ready PORT TLS" when it
+listens and ends when its stdin closes; TLS is a port that speaks it as "localhost", with
+DIR/cert.pem, signed by itself. DIR/ids.txt gets lines
 "<name> <40 digits>"; DIR/log one line a request, "METHOD path?query". Standard library and git.
 
     /plain/R.git      as it is            /moved/R.git      302 to /plain/R.git
@@ -10,6 +11,7 @@ listens and ends when its stdin closes. DIR/ids.txt gets lines
     /silent/R.git     no answer
     /cut/R.git        the pack is cut off in the middle
     /stall/R.git      half of the pack, then nothing
+    /hangup/R.git     the connection is closed after each answer, without saying so
 
 Repositories: demo (submodules csrc/cut, wanted, with deep/er in it, and csrc/ck; attributes that
 a work tree would obey; commits first, tagged v1, then middle, then tip; dangling is in no branch),
@@ -19,6 +21,7 @@ import http.server
 import os
 import shutil
 import socketserver
+import ssl
 import subprocess
 import sys
 import threading
@@ -195,7 +198,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "stall":
             self.wfile.flush()
             time.sleep(60)
-        self.close_connection = fault != ""
+        self.close_connection = fault in ("cut", "stall") or kind == "hangup"
         return None
 
     do_GET = do_POST = answer
@@ -203,6 +206,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
+
+    def handle_error(self, *_):
+        pass  # clients hang up
 
 
 def main():
@@ -212,9 +218,19 @@ def main():
         with open(os.path.join(ROOT, "ids.txt"), "w") as f:
             f.writelines(f"{name} {value}\n" for name, value in IDS.items())
     open(os.path.join(ROOT, "log"), "w").close()
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"ready {server.server_address[1]}", flush=True)
+    cert, key = os.path.join(ROOT, "cert.pem"), os.path.join(ROOT, "key.pem")
+    if not os.path.exists(key):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                        "-keyout", key, "-out", cert], check=True, stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    plain, safe = Server(("127.0.0.1", 0), Handler), Server(("127.0.0.1", 0), Handler)
+    safe.socket = context.wrap_socket(safe.socket, server_side=True)
+    for server in plain, safe:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"ready {plain.server_address[1]} {safe.server_address[1]}", flush=True)
     sys.stdin.read()
 
 

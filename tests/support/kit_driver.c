@@ -4,6 +4,8 @@
  *     kit_driver archive STORE DEFINITION       the archive kit of a matrix/kits/NAME.json
  *     kit_driver redist STORE CUDA              a kit of NVIDIA's redistributables
  *     kit_driver host STORE                     the toolkits of this host; opens the complete ones
+ *     kit_driver exports STORE VERSION PATH     makes the export list of a torch release
+ *     kit_driver installed STORE PYTHON         the torch installed for that interpreter
  *
  * DEBIAN_MIRROR and REDIST_URL in the environment say where those are; OFFLINE=1: no network.
  */
@@ -13,6 +15,7 @@
 #include "fetch/fetch.h"
 #include "kit/cuda.h"
 #include "kit/torch.h"
+#include "kit/torch_exports.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "sys/clock.h"
@@ -144,6 +147,38 @@ do_torch(char *const *args, struct session *s, struct ws_err *err)
 	return true;
 }
 
+static bool
+do_installed(char *const *args, struct session *s, struct ws_err *err)
+{
+	struct ws_python_kit python = {.interpreter = args[1]};
+	struct ws_torch_kit kit;
+	int64_t since = ws_clock_ms();
+	if (!begin(s, args[0], err) || !ws_torch_open_installed(&s->facts, &python, s->a, &kit, err)) {
+		return false;
+	}
+	print_torch(&kit);
+	print_cost(s, since);
+	return true;
+}
+
+static bool
+do_exports(char *const *args, struct session *s, struct ws_err *err)
+{
+	struct ws_version version;
+	int64_t since = ws_clock_ms();
+	if (!begin(s, args[0], err)) {
+		return false;
+	}
+	if (!ws_version_parse(args[1], s->a, &version)) {
+		return ws_err_set(err, WS_ERR_USAGE, "'%s' is no version", args[1]);
+	}
+	if (!ws_torch_exports_make(&s->fetch, &s->facts, &version, args[2], err)) {
+		return false;
+	}
+	print_cost(s, since);
+	return true;
+}
+
 static void
 print_cuda(const struct ws_cuda_kit *kit)
 {
@@ -222,6 +257,8 @@ static const struct {
 	bool (*run)(char *const *args, struct session *s, struct ws_err *err);
 } commands[] = {
 	{"torch", 3, do_torch},
+	{"installed", 2, do_installed},
+	{"exports", 3, do_exports},
 	{"archive", 2, do_archive},
 	{"redist", 2, do_redist},
 	{"host", 1, do_host},

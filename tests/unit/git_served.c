@@ -41,8 +41,8 @@ ws_git_served_start(struct ws_arena *a)
 	close(out[1]);
 	s.hold = in[1];
 	WS_AUTO_FILE FILE *from = fdopen(out[0], "r");
-	if (!from || fscanf(from, "ready %u", &s.port) != 1) {
-		fail_msg("%s", "the git server does not start; are python3 and git there?");
+	if (!from || fscanf(from, "ready %u %u", &s.port, &s.tls) != 2) {
+		fail_msg("%s", "the git server does not start; are python3, git and openssl there?");
 	}
 	assert_ok(ws_fs_read(ws_path_join(a, s.dir, "ids.txt", NULL), &s.ids, &err), err);
 	return s;

@@ -12,9 +12,9 @@
 struct ws_git_served {
 	struct ws_child child;
 	int hold;        /**< the server's stdin: it ends when this closes */
-	const char *dir; /**< repositories, ids.txt, log */
+	const char *dir; /**< repositories, ids.txt, log, cert.pem */
 	struct ws_buf ids;
-	unsigned port;
+	unsigned port, tls;
 	struct ws_arena *a;
 };
 

@@ -323,15 +323,14 @@ WS_TEST(builds_of_one_release_are_told_apart)
 WS_TEST(variants_come_from_the_index_of_their_role)
 {
 	WS_AUTO_SCENE struct ws_scene s;
-	WS_AUTO_SERVED struct ws_served other = ws_served_start(a);
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	ws_scene_run(&s, "make_torch.py", ws_path_join(a, other.dir, "files", NULL), "named=cu121",
-		"label=cu121", "cuda=12.1", NULL);
+	ws_scene_run(&s, "make_torch.py", ws_path_join(a, s.served.dir, "second/files", NULL),
+		"named=cu121", "label=cu121", "cuda=12.1", NULL);
 	assert_fails(open_kit(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.cure, "\"indexes\": {\"torch\": [URL]}");
-	ws_scene_set_index(&s, "torch", ws_served_url(&other, "/simple"));
+	ws_scene_set_index(&s, "torch", ws_served_url(&s.served, "/second/simple"));
 	assert_ok(open_kit(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.cuda, "12.1");
 	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);

@@ -3,7 +3,7 @@
  *
  *   (nothing)      each cell: name, decision, reason; then warnings
  *   --only GLOBS --shard I/N      as the command's
- *   --products --totals --keys    more lines
+ *   --products --totals --keys    more lines; --wheels: as --products, without costs
  *   --table WIDTH --json --github --why GLOB      that instead of the cells */
 #include "test.h"
 
@@ -21,7 +21,7 @@
 struct args {
 	const char *why;
 	const char *table; /* its width */
-	bool json, github, products, totals, keys;
+	bool json, github, products, wheels, totals, keys;
 };
 
 static void
@@ -33,6 +33,7 @@ read_args(const char *text, struct ws_arena *a, struct args *args, struct ws_pla
 		args->json = args->json || ws_str_is(word, "--json");
 		args->github = args->github || ws_str_is(word, "--github");
 		args->products = args->products || ws_str_is(word, "--products");
+		args->wheels = args->wheels || ws_str_is(word, "--wheels");
 		args->totals = args->totals || ws_str_is(word, "--totals");
 		args->keys = args->keys || ws_str_is(word, "--keys");
 		const char **into = ws_str_is(word, "--why") ? &args->why
@@ -86,7 +87,7 @@ print_products(const struct ws_plan *plan, const struct args *args, struct ws_bu
 		if (args->keys) {
 			ws_buf_printf(
 				got, "    key %s\n", product->missing_pin ? product->missing_pin : product->key);
-		} else if (product->payer) {
+		} else if (product->payer && !args->wheels) {
 			ws_buf_puts(got, "    ");
 			print_cost(&product->cost, got);
 			ws_buf_putc(got, '\n');
@@ -123,7 +124,7 @@ print_plan(const struct world *world, const struct ws_plan *plan, const struct a
 	} else {
 		print_cells(plan, got);
 	}
-	if (args->products || args->keys) {
+	if (args->products || args->wheels || args->keys) {
 		print_products(plan, args, got);
 	}
 	if (args->totals) {

@@ -67,6 +67,12 @@ WS_TEST(text_is_cut_by_columns_not_bytes)
 	assert_string_equal(text, "a·b·c·d");
 	ws_term_cut(text, 4);
 	assert_string_equal(text, "a·b…");
+	char plain[] = "not built yet"; /* in place: "…" takes the bytes of three letters */
+	ws_term_cut(plain, 12);
+	assert_string_equal(plain, "not built …");
+	char tiny[] = "ab";
+	ws_term_cut(tiny, 1);
+	assert_string_equal(tiny, ".");
 }
 
 /* Feeds events to a status sink and returns what it wrote. */

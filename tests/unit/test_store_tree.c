@@ -110,9 +110,14 @@ WS_TEST(trees_refuse_what_leaves_them)
 	assert_ok(ws_tree_add_file(b, "x", "", 0, false, &err), err);
 	assert_fails(ws_tree_add_file(b, "x", "", 0, false, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "twice");
-	/* A link that was added must not be written through. */
+	/* A link that was added must not be written through, nor a file be a folder. */
 	assert_ok(ws_tree_add_link(b, "d", "e", &err), err);
-	assert_false(ws_tree_add_file(b, "d/x", "", 0, false, &err));
+	assert_fails(ws_tree_add_file(b, "d/x", "", 0, false, &err), err, WS_ERR_FETCH);
+	assert_fails(ws_tree_add_file(b, "x/y", "", 0, false, &err), err, WS_ERR_FETCH);
+	/* Each alone stays inside; together they would leave: up is f, and f/../../x is above the root. */
+	assert_ok(ws_tree_add_link(b, "f/e/up", "..", &err), err);
+	assert_fails(ws_tree_add_link(b, "l2", "f/e/up/../../x", &err), err, WS_ERR_FETCH);
+	assert_ok(ws_tree_add_link(b, "g/h", "../x", &err), err);
 	ws_tree_abandon(b);
 	ws_store_close(&store);
 }
