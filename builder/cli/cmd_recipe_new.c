@@ -209,9 +209,9 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 		.command = "recipe new",
 		.synopsis = "NAME==V [-o FILE] [--git]",
 		.summary =
-			"Writes the draft of a recipe: brings the source distribution of a version from the\n"
-			"package index and reads its metadata, its setup.py (which is not run), and which\n"
-			"sources, headers and packages there are. What is guessed is marked \"check:\".",
+			"Writes the draft of a recipe: brings the source distribution of a version from\n"
+			"the package index and reads its metadata, its setup.py (which is not run), and\n"
+			"which sources, headers and packages there are. Guesses are marked \"check:\".",
 		.options = options,
 		.option_count = WS_LEN(options),
 		.least = 1,

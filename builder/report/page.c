@@ -120,7 +120,7 @@ ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, .
 	va_end(values);
 	struct ws_str rest = ws_buf_str(&plain);
 	const char *sign = marks[mark];
-	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0);
+	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0), further = indent + DEEPER;
 	do {
 		size_t len = find_break(rest, page->width - indent);
 		print_part(page, sign, indent, (struct ws_str){rest.s, len});
@@ -130,6 +130,6 @@ ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, .
 			rest.n--;
 		}
 		sign = "";
-		indent = INDENT + DEEPER;
+		indent = further;
 	} while (rest.n > 0);
 }

@@ -54,6 +54,7 @@ WS_TEST(long_lines_are_broken_at_blanks)
 	ws_page_line(&page, WS_PAGE_ADVICE, "one two three four five six seven eight");
 	ws_page_line(&page, WS_PAGE_PLAIN, "/a/path/that/is/much/too/long/for/any/line and more");
 	ws_page_line(&page, WS_PAGE_PLAIN, "install it:  apt-get install a b");
+	ws_page_line(&page, WS_PAGE_MORE, "one two three four five six");
 	ws_page_line(&page, WS_PAGE_PLAIN, "12345678901234567890123456");
 	ws_page_line(&page, WS_PAGE_PLAIN, "1234567890 12345678901234 6");
 	assert_paper(&p,
@@ -63,6 +64,8 @@ WS_TEST(long_lines_are_broken_at_blanks)
 		"                and more\n"
 		"              install it:\n"
 		"                apt-get install a b\n"
+		"                one two three four five\n"
+		"                  six\n"
 		"              12345678901234567890123456\n"
 		"              1234567890 12345678901234\n"
 		"                6\n");
