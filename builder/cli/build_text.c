@@ -70,7 +70,8 @@ ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text)
 			told = told || cell->why == result->failed[j].err;
 		}
 		/* What kept a cell from being tried at all, told once for each reason. */
-		bool repeated = i > 0 && result->cells[i - 1].why == cell->why;
+		bool repeated = (i > 0 && result->cells[i - 1].why == cell->why)
+			|| (cell->why && strcmp(cell->why->text, text->last->text) == 0);
 		if (cell->state == WS_CELL_FAILED && !told && !repeated) {
 			ws_out_error(&s->out, cell->why);
 		}
@@ -117,6 +118,9 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	char wall[WS_WORDS], cpu[WS_WORDS], peak[WS_WORDS];
 	print_wheels(s, text);
 	fflush(s->out.out);
+	if (result->actions.total == 0 && text->last->text[0]) {
+		return;
+	}
 	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU, peak %s\n",
 		count_state(result, WS_CELL_READY), count_state(result, WS_CELL_FAILED),
 		count_state(result, WS_CELL_CANCELLED), count_state(result, WS_CELL_EXCLUDED),
