@@ -88,10 +88,11 @@ count_state(const struct ws_build_result *result, enum ws_cell_state state)
 	return count;
 }
 
+/* With --json the lines of finished cells name them. */
 static void
 print_wheels(struct ws_session *s, const struct ws_build_text *text)
 {
-	for (size_t i = 0; i < text->result->cell_count; i++) {
+	for (size_t i = 0; i < text->result->cell_count && !s->globals.json; i++) {
 		const struct ws_cell_result *cell = &text->result->cells[i];
 		bool repeated = i > 0 && cell->wheel && ws_same(cell->wheel, cell[-1].wheel);
 		if (cell->state == WS_CELL_READY && !repeated) {
