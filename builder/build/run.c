@@ -53,14 +53,13 @@ set_result(const struct building *b, const struct ws_cell_result *result)
 	}
 }
 
+/* @a why lives as long as the result: a failed action's own, or a copy. */
 static void
-fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *err)
+fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *why)
 {
-	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
-	*kept = *err;
 	for (size_t i = 0; i < product->cell_count; i++) {
 		const struct ws_cell *cell = product->cells[i];
-		set_result(b, &(struct ws_cell_result){cell, WS_CELL_FAILED, .why = kept});
+		set_result(b, &(struct ws_cell_result){cell, WS_CELL_FAILED, .why = why});
 	}
 }
 
@@ -78,9 +77,13 @@ add_products(struct building *b, struct ws_err *err)
 			b->made_count++;
 			continue;
 		}
-		fail_cells(b, product, err);
-		done = b->options->keep_going && err->kind != WS_ERR_INTERRUPTED
-			&& err->kind != WS_ERR_STOPPED && err->kind != WS_ERR_IO;
+		if (err->kind == WS_ERR_INTERRUPTED || err->kind == WS_ERR_STOPPED) {
+			return false;
+		}
+		struct ws_err *why = WS_NEW(b->a, struct ws_err);
+		*why = *err;
+		fail_cells(b, product, why);
+		done = b->options->keep_going && err->kind != WS_ERR_IO;
 	}
 	return done;
 }
@@ -284,7 +287,12 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
 	*result = (struct ws_build_result){0};
 	start_results(&b);
-	if (!ws_deliver_open(options->output, err) || !add_products(&b, err)) {
+	if (!ws_deliver_open(options->output, err)) {
+		return false;
+	}
+	if (!add_products(&b, err)) {
+		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
+		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;
 	}
 	if (options->compile_commands
