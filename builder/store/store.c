@@ -37,15 +37,15 @@ ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *belo
 	return ws_path_join(a, store->path, below, NULL);
 }
 
-static bool
-check_version(const char *path, struct ws_err *err)
+bool
+ws_store_check(const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *file = ws_path_join(a, path, "VERSION", NULL);
 	if (!ws_fs_exists(file)) {
-		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+		return true;
 	}
-	WS_AUTO_BUF struct ws_buf b = {0};
 	if (!ws_fs_read_at_most(file, 4096, &b, err)) {
 		return false;
 	}
@@ -57,6 +57,17 @@ check_version(const char *path, struct ws_err *err)
 		WS_STR_ARGS(found));
 	ws_err_cure(err, "use that wheelsmith, or another store (--store DIR, WHEELSMITH_STORE)");
 	return ws_err_cure(err, "or delete the folder: everything in it can be made again");
+}
+
+static bool
+check_version(const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *file = ws_path_join(a, path, "VERSION", NULL);
+	if (!ws_fs_exists(file)) {
+		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	}
+	return ws_store_check(path, err);
 }
 
 static bool
