@@ -1,13 +1,11 @@
-/* fs.c - see fs.h. Walking is walk.c's, paths as text are path.c's. */
+/* fs.c - see fs.h. Writing is fs_write.c's, walking walk.c's, paths as text are path.c's. */
 #include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <linux/fs.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool
@@ -86,89 +84,6 @@ bool
 ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err)
 {
 	return ws_fs_read_at_most(path, SIZE_MAX / 8, b, err);
-}
-
-static bool
-write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = write(fd, bytes, len);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put < 0) {
-			return false;
-		}
-		bytes += put;
-		len -= (size_t)put;
-	}
-	return true;
-}
-
-bool
-ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
-{
-	WS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
-	}
-	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
-	}
-	return true;
-}
-
-bool
-ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	char *beside = ws_arena_printf(a, "%s.XXXXXX", path);
-	WS_AUTO_FD int fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
-	}
-	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0 || fsync(fd) < 0
-		|| rename(beside, path) < 0) {
-		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
-		unlink(beside);
-		return false;
-	}
-	return true;
-}
-
-static bool
-copy_contents(int in, int out)
-{
-	if (ioctl(out, FICLONE, in) == 0) {
-		return true;
-	}
-	char chunk[65536];
-	ssize_t got;
-	while ((got = read(in, chunk, sizeof(chunk))) > 0) {
-		if (!write_all(out, chunk, (size_t)got)) {
-			return false;
-		}
-	}
-	return got == 0;
-}
-
-bool
-ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
-{
-	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
-	if (in < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
-	}
-	WS_AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (out < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", to);
-	}
-	if (!copy_contents(in, out) || fchmod(out, mode) < 0) {
-		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", to);
-		unlink(to);
-		return false;
-	}
-	return true;
 }
 
 bool

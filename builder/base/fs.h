@@ -46,9 +46,15 @@ bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct
 /** Creates or truncates; not atomic, not synced: for files nobody else reads yet. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
-/** Writes `path` in one step: temporary file beside it, fsync, rename. */
+/** Writes `path` in one step: hidden file beside it, fsync, rename. */
 bool ws_fs_write_atomic(
 	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
+
+/** Copies in one step, likewise; a file at @a to is replaced. */
+bool ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *err);
+
+/** Removes the hidden files that processes which are gone left in @a folder. */
+void ws_fs_remove_parts(const char *folder);
 
 /** Copies the contents (reflink where the file system can); @a to must not exist. */
 bool ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err);

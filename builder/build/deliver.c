@@ -20,27 +20,11 @@ ws_deliver_open(const char *output, struct ws_err *err)
 		return ws_err_wrap(err, "the output folder");
 	}
 	if (access(output, W_OK | X_OK) == 0) {
+		ws_fs_remove_parts(output);
 		return true;
 	}
 	ws_err_sys(err, WS_ERR_IO, "cannot write into the output folder '%s'", output);
 	return ws_err_cure(err, "choose another one: -o DIR");
-}
-
-/* Copies beside the place, then renames: nobody sees half a wheel. */
-static bool
-copy_in_one_step(const char *from, const char *to, struct ws_arena *a, struct ws_err *err)
-{
-	const char *beside = ws_arena_printf(a, "%s.part-%d", to, (int)getpid());
-	unlink(beside);
-	if (!ws_fs_copy(from, beside, 0644, err)) {
-		return false;
-	}
-	if (rename(beside, to) < 0) {
-		ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", to);
-		unlink(beside);
-		return false;
-	}
-	return true;
 }
 
 bool
@@ -61,7 +45,7 @@ ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct 
 		&& ws_digest_eq(&there, digest)) {
 		return true;
 	}
-	return copy_in_one_step(ws_cas_path(ctx->store, digest->hex, ctx->a), to, ctx->a, err);
+	return ws_fs_copy_atomic(ws_cas_path(ctx->store, digest->hex, ctx->a), to, 0644, err);
 }
 
 bool
@@ -73,8 +57,8 @@ ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws
 	const char *name = ws_arena_printf(ctx->a, "%s.log", ws_path_base(action->subject));
 	*path = ws_path_join(ctx->a, folder, name, NULL);
 	return ws_fs_mkdirs(folder, err)
-		&& copy_in_one_step(
-			ws_cas_path(ctx->store, node->result.log.hex, ctx->a), *path, ctx->a, err);
+		&& ws_fs_copy_atomic(
+			ws_cas_path(ctx->store, node->result.log.hex, ctx->a), *path, 0644, err);
 }
 
 static bool

@@ -151,6 +151,8 @@ bool
 ws_lock_save(const char *path, const struct ws_lock *lock, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_lock_write(lock, &text);
+	ws_fs_remove_parts(ws_path_dir(a, path));
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);
 }

@@ -122,6 +122,24 @@ only_host() {
 	sed -i 's/kernel\.cu/kernel.cpp/' recipes/tiny/1.0.json
 }
 
+# One more unit, whose compiler waits until it may `go_on`: it reads a header that is a pipe.
+add_waiting_unit() {
+	rm -f gate.h
+	mkfifo gate.h
+	recipe 'e["sources"].append("waiting.cpp")'
+	printf '#include "%s"\n' "$PWD/gate.h" > recipes/tiny/src/waiting.cpp
+}
+
+# From now on the header is an ordinary one.
+go_on() {
+	rm gate.h
+	touch gate.h
+}
+
+is_waiting() {
+	working_below "$WHEELSMITH_STORE/work" | grep -q 'cc1plus.*waiting.cpp'
+}
+
 # Changes the recipe: `recipe 'r["version"] = "2"'`, or of the one extension: e.
 recipe() { # PYTHON
 	python3 - "$1" <<- 'END'
@@ -159,10 +177,11 @@ ran() {
 	sed -nE 's/^\[ [0-9]+\/[0-9]+ \] (compile|link|check|pack) ([^ ]+).*cpu.*/\1 \2/p' <<< "$stderr" | sort
 }
 
-# Nothing half-written where a user looks.
+# Nothing half-written where a user looks (hidden files are not looked at).
 dist_is_whole() { # FOLDER
 	local odd
-	odd=$(find "${1:-dist}" -type f ! -name '*.whl' ! -name 'build.json' ! -name 'requirements*.txt' \
+	[ -d "${1:-dist}" ] || return 0
+	odd=$(find "${1:-dist}" -type f ! -name '.*' ! -name '*.whl' ! -name 'build.json' ! -name 'requirements*.txt' \
 		! -name '*.log' ! -name compile_commands.json)
 	[ -z "$odd" ] || { echo "left behind: $odd"; return 1; }
 	local wheel
@@ -202,15 +221,14 @@ wait_for() { # SECONDS COMMAND...
 	done
 }
 
-# Processes that work below a folder, with their command lines.
+# Processes that work below a folder: number and command line.
 working_below() { # FOLDER
 	local process
 	for process in /proc/[0-9]*; do
 		case $(readlink "$process/cwd" 2> /dev/null) in
-		"$1" | "$1"/* | "$1 (deleted)") tr '\0' ' ' < "$process/cmdline" 2> /dev/null && echo ;;
+		"$1" | "$1"/* | "$1 (deleted)") echo "${process#/proc/} $(tr '\0' ' ' 2> /dev/null < "$process/cmdline")" ;;
 		esac
 	done
-	return 0
 }
 
 nobody_works_below() { # FOLDER

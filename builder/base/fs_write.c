@@ -1,0 +1,150 @@
+/* fs_write.c - writing and copying, in one step where others look. Until then a file has a hidden name
+ * beside its own, ".NAME.part-PID.XXXXXX", by which what a dead process left can be known. */
+#include "base/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PART ".part-"
+
+static bool
+write_all(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t put = write(fd, bytes, len);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0) {
+			return false;
+		}
+		bytes += put;
+		len -= (size_t)put;
+	}
+	return true;
+}
+
+bool
+ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+	}
+	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	}
+	return true;
+}
+
+static bool
+copy_contents(int in, int out)
+{
+	if (ioctl(out, FICLONE, in) == 0) {
+		return true;
+	}
+	char chunk[65536];
+	ssize_t got;
+	while ((got = read(in, chunk, sizeof(chunk))) > 0) {
+		if (!write_all(out, chunk, (size_t)got)) {
+			return false;
+		}
+	}
+	return got == 0;
+}
+
+bool
+ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	if (in < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
+	}
+	WS_AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (out < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", to);
+	}
+	if (!copy_contents(in, out) || fchmod(out, mode) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", to);
+		unlink(to);
+		return false;
+	}
+	return true;
+}
+
+/* Opens the hidden file beside @a path. */
+static int
+open_part(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
+{
+	const char *name =
+		ws_arena_printf(a, ".%s" PART "%d.XXXXXX", ws_path_base(path), (int)getpid());
+	*part = ws_path_join(a, ws_path_dir(a, path), name, NULL);
+	int fd = mkostemp(*part, O_CLOEXEC);
+	if (fd < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+	}
+	return fd;
+}
+
+/* What was written becomes @a path. */
+static bool
+land(int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err)
+{
+	if (written && fchmod(fd, mode) == 0 && fsync(fd) == 0 && rename(part, path) == 0) {
+		return true;
+	}
+	ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	unlink(part);
+	return false;
+}
+
+bool
+ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *part;
+	WS_AUTO_FD int fd = open_part(path, &part, a, err);
+	return fd >= 0 && land(fd, part, path, mode, write_all(fd, bytes, len), err);
+}
+
+bool
+ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *part;
+	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	if (in < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
+	}
+	WS_AUTO_FD int out = open_part(to, &part, a, err);
+	return out >= 0 && land(out, part, to, mode, copy_contents(in, out), err);
+}
+
+/* Process numbers of another host mean nothing here: at worst a file stays. */
+static bool
+is_left_behind(const char *name)
+{
+	const char *part = name[0] == '.' ? strstr(name, PART) : NULL;
+	long pid = part ? strtol(part + strlen(PART), NULL, 10) : 0;
+	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+void
+ws_fs_remove_parts(const char *folder)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (is_left_behind(entry->d_name)) {
+			unlink(ws_path_join(a, folder, entry->d_name, NULL));
+		}
+	}
+}

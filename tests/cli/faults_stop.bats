@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# Ctrl-C, SIGTERM, --timeout and kill -9 in the middle of real compilers: nothing keeps running, nothing
+# half-written is left, and the next run goes on.
+# labels: cuda
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+	WORK=$WHEELSMITH_STORE/work
+	touch err
+}
+
+teardown() {
+	working_below "$WORK" | while read -r process _; do
+		kill -9 "$process"
+	done
+}
+
+# A kernel that keeps cicc busy for a minute, as long as count.h says so.
+add_busy_unit() {
+	recipe 'e["sources"].append("busy.cu")'
+	cat > recipes/tiny/src/busy.cu <<- END
+		#include "$PWD/count.h"
+		__global__ void busy(float *x) {
+			float a = x[0], b = x[1];
+		#pragma unroll
+			for (int i = 0; i < COUNT; i++) {
+				a = sinf(a * b + i);
+				b = cosf(b + a * i);
+				if (a > b)
+					x[i] = a;
+			}
+			x[2] = a + b;
+		}
+	END
+	echo '#define COUNT 400' > count.h
+}
+
+is_busy() {
+	[ "$(grep -c '\] compile ' err)" -eq 2 ] && working_below "$WORK" | grep -q '/cicc '
+}
+
+# Starts a build in the background.
+start() { # ARGUMENTS
+	"$WHEELSMITH" build --matrix m.json "$@" > out 2> err 3>&- &
+	child=$!
+}
+
+# The exit status of what was started, and how long it took to come.
+ended() {
+	local before=$SECONDS
+	status=0
+	wait "$child" || status=$?
+	took=$((SECONDS - before))
+	cat err
+}
+
+# What must be true after every kind of end.
+all_is_quiet() {
+	wait_for 4 nobody_works_below "$WORK"
+	[ ! -s out ]
+	[ -z "$(find dist -name '*.whl*' 2> /dev/null)" ]
+	dist_is_whole
+}
+
+# The next run does what was not done, and no more.
+goes_on() { # UNIT
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = "$(printf 'check tiny\ncompile %s\nlink tiny._C.so\npack tiny' "$1")" ]
+	dist_is_whole
+	[ "$(ls "$WORK")" = locks ]
+	[ -z "$(ls "$WORK/locks")" ]
+}
+
+@test "Ctrl-C at a terminal ends all compilers, and the next run goes on" {
+	add_busy_unit
+	run env TERM=dumb python3 "$WS_ROOT/tests/support/terminal.py" 80 --press "[ 2/6 ]" -- \
+		"$WHEELSMITH" build --matrix m.json
+	echo "$output"
+	[ "$status" -eq 130 ]
+	[[ "$output" == *"error: interrupted"*"what was done is kept: the same command goes on from there"* ]]
+	nobody_works_below "$WORK"
+	[ "$(ls "$WORK")" = locks ]
+	[ "$(ls dist)" = build.json ]
+	[ "$(built '.cells[0].decision')" = cancelled ]
+	[ "$(built .actions.ran)" -eq 2 ]
+	echo '#define COUNT 2' > count.h
+	goes_on busy.cu
+}
+
+@test "kill -9 leaves nobody behind within seconds, and the next run goes on" {
+	add_busy_unit
+	start
+	wait_for 60 is_busy
+	kill -9 $child
+	ended
+	[ "$status" -eq 137 ]
+	all_is_quiet
+	echo '#define COUNT 2' > count.h
+	goes_on busy.cu
+}
+
+@test "SIGTERM and --timeout end it with 75, and what was done is kept" {
+	only_host
+	add_waiting_unit
+	start
+	wait_for 60 is_waiting
+	wait_for 60 grep -q 'compile module.cpp' err
+	kill -TERM $child
+	ended
+	[ "$status" -eq 75 ]
+	[ "$took" -le 3 ]
+	[ "$(tail -n 2 err)" = "error: stopped by a signal
+       what was done is kept: the same command goes on from there" ]
+	all_is_quiet
+	build --timeout 2
+	[ "$status" -eq 75 ]
+	[[ "$stderr" == *"error: out of time"* ]]
+	[ "$(built .actions.ran)" -eq 0 ]
+	all_is_quiet
+	go_on
+	goes_on waiting.cpp
+}
+
+# A compiler that does not mind being asked.
+@test "a second Ctrl-C does not wait for those that will not end" {
+	only_host
+	deaf_compiler
+	add_waiting_unit
+	PATH=$PWD/bin:$PATH start
+	wait_for 60 is_waiting
+	kill -INT $child
+	sleep 0.5
+	kill -INT $child
+	ended
+	[ "$status" -eq 130 ]
+	[ "$took" -le 3 ]
+	all_is_quiet
+}
+
+deaf_compiler() {
+	mkdir bin
+	cat > bin/g++-12 <<- 'END'
+		#!/bin/bash
+		trap '' TERM INT
+		/usr/bin/g++-12 "$@"
+	END
+	chmod +x bin/g++-12
+}
+
+# Kills at a system call: CALL:N, the Nth of that name.
+killed_at() {
+	run strace -o /dev/null -e "inject=${1%:*}:signal=KILL:when=${1#*:}" "$WHEELSMITH" build --matrix m.json
+	echo "$1: $status"
+	wait_for 4 nobody_works_below "$WORK"
+	dist_is_whole
+	[ "$status" -ne 137 ] || kills=$((kills + 1))
+}
+
+@test "whenever it is killed, nothing half-written is seen and the next run makes the same wheel" {
+	strace -o /dev/null true || cannot_run "no strace"
+	only_host
+	kills=0
+	for call in rename:6 rename:12 fsync:7; do
+		killed_at $call
+	done
+	build
+	[ "$status" -eq 0 ]
+	sum=$(built '.cells[0].sha256')
+	# While it delivers: everything is in the store, the output folder is new.
+	for call in rename:1 rename:2 rename:3 rename:4 fsync:1 fsync:2; do
+		rm -rf dist
+		killed_at $call
+	done
+	[ $kills -ge 7 ]
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].sha256')" = "$sum" ]
+	[ "$(sha256sum < dist/*.whl | cut -d' ' -f1)" = "$sum" ]
+	[ -z "$(find dist -name ".*")" ]
+}
