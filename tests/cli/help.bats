@@ -69,3 +69,11 @@ helps() { # golden's name, command...
 	run -0 "$WHEELSMITH" --version
 	[[ $output =~ ^wheelsmith\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
+
+@test "recipe without a word says what it takes" {
+	run -2 "$WHEELSMITH" recipe
+	[[ $output == *"check or new is missing"* ]]
+	run -2 "$WHEELSMITH" recipe chekc
+	[[ $output == *"does not know 'chekc'"* ]]
+	run -2 "$WHEELSMITH" recipe check
+}
