@@ -79,7 +79,10 @@ _wheelsmith_table() { # command, option
 		esac
 		;;
 	'doctor')
-		options=''
+		options='--python '
+		case $2 in
+		--python) value=files ;;
+		esac
 		;;
 	'recipe')
 		options=''
@@ -90,7 +93,10 @@ _wheelsmith_table() { # command, option
 		words=files
 		;;
 	'recipe new')
-		options=''
+		options='-o --output --git '
+		case $2 in
+		-o | --output) value=files ;;
+		esac
 		;;
 	esac
 	options+='--store --recipes --index --debian-mirror --kits --json -q --quiet -v --verbose -h --help'

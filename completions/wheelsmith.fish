@@ -94,6 +94,7 @@ complete -c wheelsmith -n '__wheelsmith_at shell' -s u -l unit -x -d 'which comm
 complete -c wheelsmith -n '__wheelsmith_at shell' -l offline -d 'use no network'
 complete -c wheelsmith -n '__wheelsmith_at shell' -l keep-work -d 'leave the folder afterwards'
 
+complete -c wheelsmith -n '__wheelsmith_at doctor' -l python -r -F -d 'look at this Python alone'
 
 complete -c wheelsmith -n '__wheelsmith_at recipe' -a check
 complete -c wheelsmith -n '__wheelsmith_at recipe' -a new
@@ -101,3 +102,5 @@ complete -c wheelsmith -n '__wheelsmith_at recipe' -a new
 complete -c wheelsmith -n '__wheelsmith_at recipe check' -F
 complete -c wheelsmith -n '__wheelsmith_at recipe check' -l fetch -d 'bring the sources that are not in the store'
 
+complete -c wheelsmith -n '__wheelsmith_at recipe new' -s o -l output -r -F -d 'write there; a folder stands for FOLDER/NAME/V.json'
+complete -c wheelsmith -n '__wheelsmith_at recipe new' -l git -d 'a form for sources in git, to fill in'

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* How values are completed: those of an option by its name, all others by what the help calls them. */
+/* How values are completed: by what the help calls them, or by the option that takes them. */
 struct row {
 	const char *name;
 	struct ws_value value;
@@ -25,6 +25,7 @@ static const struct row rows[] = {
 	{"CELLS", {WS_VALUE_ASK, "cells"}},
 	{"DIR", {WS_VALUE_FOLDERS, NULL}},
 	{"FILE", {WS_VALUE_FILES, NULL}},
+	{"PATH", {WS_VALUE_FILES, NULL}},
 	{"PKG==V", {WS_VALUE_ASK, "packages"}},
 };
 
@@ -59,8 +60,8 @@ ws_completion_value(const struct ws_option *option, struct ws_arena *a)
 	if (strcmp(option->name, "policy") == 0) {
 		return (struct ws_value){WS_VALUE_WORDS, policies(a)};
 	}
-	struct ws_value value = find_row(ws_arena_printf(a, "--%s", option->name));
-	return value.kind == WS_VALUE_ANY ? find_row(option->argument) : value;
+	struct ws_value value = find_row(option->argument);
+	return value.kind == WS_VALUE_ANY ? find_row(ws_arena_printf(a, "--%s", option->name)) : value;
 }
 
 /* A line of a synopsis names its words first: "CELL --matrix FILE", "[--fetch] FILE...". */
