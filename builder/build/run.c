@@ -38,6 +38,7 @@ start_results(struct building *b)
 				: cell->decision == WS_DECISION_FALLBACK    ? WS_CELL_FALLBACK
 															: WS_CELL_CANCELLED,
 		};
+		ws_map_put(&b->places, cell->name, &b->cells[i], b->a);
 	}
 	b->result->cells = b->cells;
 	b->result->cell_count = b->plan->cell_count;

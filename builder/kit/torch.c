@@ -183,13 +183,22 @@ check_record(const struct opening *o, struct ws_err *err)
 	return ws_err_cure(err, "if that is as it should be:  wheelsmith lock --update torch");
 }
 
+/* For what is wrong with the bytes themselves. */
+static bool
+cure_damage(struct ws_err *err)
+{
+	return err && err->kind == WS_ERR_FETCH && !err->cure[0]
+		&& ws_err_cure(
+			err, "nothing of it was used; if it is the server's file, name a mirror: --index URL");
+}
+
 static bool
 take_from_wheel(struct opening *o, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
 	if (!ws_opened_wheel_get(o->fetch, o->file, TAIL_BYTES, scratch, &w, err)) {
-		return false;
+		return cure_damage(err);
 	}
 	o->record = w.record_sha256;
 	if (!check_record(o, err)) {
@@ -199,7 +208,7 @@ take_from_wheel(struct opening *o, struct ws_err *err)
 		return true;
 	}
 	if (!check_members(&w, err) || !make_tree(o, &w, err) || !remember(o, err)) {
-		return false;
+		return cure_damage(err);
 	}
 	struct ws_event event = {
 		.kind = WS_EVENT_KIT_READY,

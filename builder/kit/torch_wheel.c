@@ -222,6 +222,7 @@ say_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	version_list releases = list_releases(pages, count, wanted, &any, a);
 	if (count == 0) {
 		ws_err_set(err, WS_ERR_CONFIG, "no index has a package '" PACKAGE "'");
+		ws_index_cure_asked(fetch->index, list, PACKAGE, err);
 	} else if (any > 0 && !wanted->local) {
 		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' has no CUDA wheel for CPython on x86-64 Linux",
 			wanted->text);

@@ -50,8 +50,9 @@ say_wrong(struct fetch *f, struct ws_err *err)
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
 		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
-	return ws_err_cure(
-		err, "nothing of it was used; the file on that server was replaced or damaged");
+	ws_err_cure(err, "nothing of it was used; the file on that server was replaced or damaged");
+	return ws_err_cure(err,
+		"fetch it from another one (--index URL), or, if the pin is what is wrong, correct that");
 }
 
 /* The partial file is complete: is it right? */

@@ -49,6 +49,13 @@ cure_login(const struct ws_fault *fault, struct ws_err *err)
 		fault->host);
 }
 
+/* What is broken on their side. */
+static void
+cure_later(struct ws_err *err)
+{
+	ws_err_cure(err, "run this again later, or name a mirror: --index URL");
+}
+
 static void
 cure_status(const struct ws_fault *fault, struct ws_err *err)
 {
@@ -73,6 +80,8 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 	default:
 		if (reply->retry_after_s > 0) {
 			ws_err_cure(err, "it asks us to come back in %u s", reply->retry_after_s);
+		} else if (reply->status >= 500) {
+			cure_later(err);
 		}
 		break;
 	}
@@ -113,10 +122,12 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 			"look at https_proxy and no_proxy; a login goes into the URL:  "
 			"https_proxy=http://NAME:SECRET@HOST:PORT");
 		break;
-	case WS_WIRE_RUNNING:
-	case WS_WIRE_COMPLETE:
 	case WS_WIRE_DROPPED:
 	case WS_WIRE_CUT:
+		cure_later(err);
+		break;
+	case WS_WIRE_RUNNING:
+	case WS_WIRE_COMPLETE:
 		break;
 	}
 }

@@ -15,6 +15,7 @@
 struct asked {
 	const char *index, *package;
 	const struct ws_index_page *page; /* NULL: not there */
+	bool refused;                     /* 403: not there, or not for us */
 };
 
 struct ws_index {
@@ -67,10 +68,9 @@ get_page(struct ws_index *x, struct ws_document *document, struct ws_buf *text, 
 	return ws_document_get(x->http, document, x->a, text, err);
 }
 
-/* Fetches and reads; *page stays NULL when the index has no such package. */
+/* Fetches and reads; the page stays NULL when the index has no such package. */
 static bool
-ask(struct ws_index *x, const char *index, const char *package, const struct ws_index_page **page,
-	struct ws_err *err)
+ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t end = strlen(index);
@@ -78,9 +78,10 @@ ask(struct ws_index *x, const char *index, const char *package, const struct ws_
 		end--;
 	}
 	struct ws_document document = {
-		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, package),
+		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, asked->package),
 	};
 	if (!get_page(x, &document, &text, err)) {
+		asked->refused = document.reply.status == 403;
 		if (is_not_there(&document) && err) {
 			*err = (struct ws_err){0};
 		}
@@ -88,11 +89,11 @@ ask(struct ws_index *x, const char *index, const char *package, const struct ws_
 	}
 	struct ws_index_page *fresh = WS_NEW(x->a, struct ws_index_page);
 	fresh->url = document.final_url;
-	fresh->package = package;
+	fresh->package = asked->package;
 	if (!ws_index_page_parse(fresh, document.reply.type, ws_buf_str(&text), x->a, err)) {
 		return false;
 	}
-	*page = fresh;
+	asked->page = fresh;
 	return true;
 }
 
@@ -110,10 +111,12 @@ ws_index_page(struct ws_index *x, const char *url, const char *package,
 		*page = before->page;
 		return true;
 	}
-	if (!ask(x, url, package, page, err)) {
+	struct asked asked = {.index = ws_arena_strdup(x->a, url), .package = package};
+	if (!ask(x, url, &asked, err)) {
 		return ws_err_wrap(err, "looking for '%s' on an index", package);
 	}
-	*ws_vec_push(&x->asked, x->a) = (struct asked){ws_arena_strdup(x->a, url), package, *page};
+	*ws_vec_push(&x->asked, x->a) = asked;
+	*page = asked.page;
 	return true;
 }
 
@@ -173,9 +176,26 @@ suggest(const struct ws_index_page *page, const char *name, struct ws_arena *a, 
 	}
 }
 
+void
+ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list, const char *package,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	package = ws_package_normal(package, a);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct asked *asked = recall(x, list->urls[i], package);
+		ws_err_cure(err, "asked: %s%s", ws_url_shown(list->urls[i], a),
+			asked && asked->refused
+				? " (403: it is not there, or a login that may read it is missing)"
+				: "");
+	}
+	ws_err_cure(err, "another index is named with --index URL");
+}
+
 static void
-say_not_found(const struct ws_index_list *list, const char *package, const char *name,
-	const struct ws_index_file *other, const struct ws_index_page *last, struct ws_err *err)
+say_not_found(const struct ws_index *x, const struct ws_index_list *list, const char *package,
+	const char *name, const struct ws_index_file *other, const struct ws_index_page *last,
+	struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (other) {
@@ -187,10 +207,7 @@ say_not_found(const struct ws_index_list *list, const char *package, const char 
 	} else {
 		ws_err_set(err, WS_ERR_FETCH, "no index has the package '%s'", package);
 	}
-	for (size_t i = 0; i < list->count; i++) {
-		ws_err_cure(err, "asked: %s", ws_url_shown(list->urls[i], a));
-	}
-	ws_err_cure(err, "another index is named with --index URL");
+	ws_index_cure_asked(x, list, package, err);
 }
 
 const struct ws_index_file *
@@ -216,7 +233,7 @@ ws_index_find(struct ws_index *x, const struct ws_index_list *list, const char *
 			break; /* without a pin the first index that has the package is the one to trust */
 		}
 	}
-	say_not_found(list, package, file_name, other, last, err);
+	say_not_found(x, list, package, file_name, other, last, err);
 	return NULL;
 }
 

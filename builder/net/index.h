@@ -50,6 +50,10 @@ bool ws_index_pages(struct ws_index *x, const struct ws_index_list *list, const 
 const struct ws_index_file *ws_index_find(struct ws_index *x, const struct ws_index_list *list,
 	const char *package, const char *file_name, const char *sha256, struct ws_err *err);
 
+/** Adds to @a err which indexes were asked for @a package, and that another can be named. */
+void ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list,
+	const char *package, struct ws_err *err);
+
 /**
  * The wheels of a version, in the order of the pages. Without a local label @a version stands for
  * every build of it: 2.5.1 for 2.5.1+cu124. @a count 0 is no error.

@@ -46,7 +46,9 @@ bool
 ws_stop_err(const struct ws_stop *stop, struct ws_err *err)
 {
 	if (stop->signal == SIGINT) {
-		return ws_err_set(err, WS_ERR_INTERRUPTED, "interrupted");
+		ws_err_set(err, WS_ERR_INTERRUPTED, "interrupted");
+	} else {
+		ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
 	}
-	return ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
+	return ws_err_cure(err, "what was done is kept: the same command goes on from there");
 }
