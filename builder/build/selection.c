@@ -283,6 +283,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->facts = ctx->facts;
 	input->lock = &sel->lock;
 	input->only = options->only;
+	ws_probe_sources(ctx, input);
 	return ws_probe_host(ctx, &sel->matrix, input, err)
 		&& ws_plan_make(input, ctx->a, &sel->plan, err);
 }
