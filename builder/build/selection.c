@@ -75,8 +75,8 @@ static void
 set_arch(const char *text, struct ws_matrix *m, struct ws_arena *a)
 {
 	struct ws_arch_value *value = WS_NEW(a, struct ws_arch_value);
-	value->host = !text || strcmp(text, "host") == 0;
-	value->text = value->host ? NULL : text;
+	value->text = text ? text : "host";
+	value->host = strcmp(value->text, "host") == 0;
 	m->arch = value;
 	m->arch_count = 1;
 }
