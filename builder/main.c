@@ -38,6 +38,8 @@ static const struct entry entries[] = {
 	{"fetch", ws_cmd_fetch, "bring everything a build needs into the store"},
 	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
 	{"shell", ws_cmd_shell, "a shell where a cell's command runs"},
+	{"doctor", ws_cmd_doctor, "what this host has for building: compilers, CUDA, GPUs"},
+	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
 	{"internal", ws_cmd_internal, NULL},
 };
 

@@ -11,7 +11,7 @@ may_change(struct ws_context *ctx, bool known, const char *subject, const char *
 	if (!ctx->locked) {
 		ctx->lock_changed = true;
 		if (known && !ws_same(was, is)) {
-			ws_events_note(ctx->events, "the lock's pin of %s changes: %s is %s now", subject,
+			ws_events_note(ctx->events, "the lock's pin of %s changes: %.12s is %.12s now", subject,
 				was ? was : "nothing", is ? is : "nothing");
 		}
 		return true;

@@ -240,7 +240,8 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 	size_t count;
 	if (!ws_index_wheels(
 			ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
-		return false;
+		ws_err_wrap(err, "torch '%s' is not in the facts, and could not be looked up", version);
+		return suggest_release(ctx, matrix, value, err);
 	}
 	if (count == 0) {
 		ws_err_set(err, WS_ERR_CONFIG, "no torch release '%s'", version);

@@ -243,6 +243,19 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 	return action != NULL;
 }
 
+static bool
+add_all(struct adding *w, struct ws_err *err)
+{
+	const struct ws_recipe *recipe = w->made->product->recipe;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		if (!add_extension(w, &recipe->extensions[i], err)) {
+			return false;
+		}
+	}
+	ws_node_list checks = {0};
+	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err);
+}
+
 bool
 ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
 	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
@@ -260,14 +273,11 @@ ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
 		.a = ctx->a,
 		.group = product->cells[0]->name,
 	};
-	for (size_t i = 0; i < product->recipe->extension_count; i++) {
-		if (!add_extension(&w, &product->recipe->extensions[i], err)) {
-			return ws_err_wrap(err, "%s", w.group);
-		}
+	size_t before = graph->nodes.len;
+	if (add_all(&w, err)) {
+		return true;
 	}
-	ws_node_list checks = {0};
-	if (w.modules.len > 0 && !add_checks(&w, &checks, err)) {
-		return ws_err_wrap(err, "%s", w.group);
-	}
-	return add_pack(&w, &checks, err) || ws_err_wrap(err, "%s", w.group);
+	/* Half a product is no work: its nodes are known to nobody else. */
+	graph->nodes.len = before;
+	return ws_err_wrap(err, "%s", w.group);
 }

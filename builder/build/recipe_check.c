@@ -179,15 +179,20 @@ check_python_rules(const struct check *k, const struct ws_json *list, bool packa
 	return good;
 }
 
-static bool
-data_matches(const struct check *k, const char *glob)
+static void
+check_data(const struct check *k, const struct ws_json *list)
 {
-	for (size_t i = 0; i < k->c->python.len; i++) {
-		if (fnmatch(glob, k->c->python.at[i].path, 0) == 0) {
-			return true;
+	for (size_t i = 0; list && i < list->count; i++) {
+		struct ws_recipe one = *k->c->recipe;
+		one.python.package_count = one.python.module_count = 0;
+		one.python.data = &one.python.data[i];
+		one.python.data_count = 1;
+		ws_python_files files = {0};
+		if (ws_python_part_list(&one, k->c->trees, k->a, &files, NULL) && files.len == 0) {
+			add(k, item_at(list, i), "the pattern '%s' matches no file of the sources",
+				one.python.data[0]);
 		}
 	}
-	return false;
 }
 
 static void
@@ -196,15 +201,9 @@ check_python(const struct check *k)
 	const struct ws_json *python = ws_json_find(k->c->doc->root, "python");
 	bool packages = check_python_rules(k, ws_json_find(python, "packages"), true);
 	bool modules = check_python_rules(k, ws_json_find(python, "modules"), false);
-	if (!python || !packages || !modules
-		|| !ws_python_part_list(k->c->recipe, k->c->trees, k->a, &k->c->python, NULL)) {
-		return;
-	}
-	const struct ws_json *data = ws_json_find(python, "data");
-	for (const struct ws_json *item = data ? data->first : NULL; item; item = item->next) {
-		if (!data_matches(k, item->text)) {
-			add(k, item, "the pattern '%s' matches no file of the sources", item->text);
-		}
+	check_data(k, ws_json_find(python, "data"));
+	if (packages && modules) {
+		ws_python_part_list(k->c->recipe, k->c->trees, k->a, &k->c->python, NULL);
 	}
 }
 

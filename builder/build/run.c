@@ -2,6 +2,7 @@
 #include "build/run.h"
 
 #include "base/fs.h"
+#include "base/map.h"
 #include "build/deliver.h"
 #include "build/products.h"
 #include "engine/local.h"
@@ -22,18 +23,8 @@ struct building {
 	struct ws_made *made; /* of the products that were resolved */
 	size_t made_count;
 	struct ws_cell_result *cells; /* one for each cell of the plan */
+	struct ws_map places;         /* name of a cell -> its result */
 };
-
-static struct ws_cell_result *
-result_of(const struct building *b, const struct ws_cell *cell)
-{
-	for (size_t i = 0; i < b->plan->cell_count; i++) {
-		if (b->plan->cells[i] == cell) {
-			return &b->cells[i];
-		}
-	}
-	return NULL;
-}
 
 static void
 start_results(struct building *b)
@@ -52,15 +43,23 @@ start_results(struct building *b)
 	b->result->cell_count = b->plan->cell_count;
 }
 
+/* Cells that --only or --shard left out have no result: their product may serve others that are in. */
 static void
-fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *err)
+set_result(const struct building *b, const struct ws_cell_result *result)
 {
-	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
-	*kept = *err;
+	struct ws_cell_result *place = ws_map_get(&b->places, result->cell->name);
+	if (place) {
+		*place = *result;
+	}
+}
+
+/* @a why lives as long as the result: a failed action's own, or a copy. */
+static void
+fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *why)
+{
 	for (size_t i = 0; i < product->cell_count; i++) {
-		struct ws_cell_result *cell = result_of(b, product->cells[i]);
-		cell->state = WS_CELL_FAILED;
-		cell->why = kept;
+		const struct ws_cell *cell = product->cells[i];
+		set_result(b, &(struct ws_cell_result){cell, WS_CELL_FAILED, .why = why});
 	}
 }
 
@@ -78,9 +77,13 @@ add_products(struct building *b, struct ws_err *err)
 			b->made_count++;
 			continue;
 		}
-		fail_cells(b, product, err);
-		done = b->options->keep_going && err->kind != WS_ERR_INTERRUPTED
-			&& err->kind != WS_ERR_STOPPED && err->kind != WS_ERR_IO;
+		if (err->kind == WS_ERR_INTERRUPTED || err->kind == WS_ERR_STOPPED) {
+			return false;
+		}
+		struct ws_err *why = WS_NEW(b->a, struct ws_err);
+		*why = *err;
+		fail_cells(b, product, why);
+		done = b->options->keep_going && err->kind != WS_ERR_IO;
 	}
 	return done;
 }
@@ -124,16 +127,12 @@ deliver_product(struct building *b, const struct ws_made *made, struct ws_err *e
 		cpu_ms += ran ? node->result.cpu_ms : 0;
 	}
 	for (size_t i = 0; i < product->cell_count; i++) {
-		struct ws_cell_result *cell = result_of(b, product->cells[i]);
-		*cell = (struct ws_cell_result){.cell = product->cells[i],
-			.state = WS_CELL_READY,
-			.cached = cached,
-			.wheel = record.file,
-			.digest = record.digest,
-			.size_bytes = size_bytes,
-			.cpu_ms = cpu_ms};
+		const struct ws_cell *cell = product->cells[i];
+		set_result(b,
+			&(struct ws_cell_result){cell, WS_CELL_READY, .cached = cached, .wheel = record.file,
+				.digest = record.digest, .size_bytes = size_bytes, .cpu_ms = cpu_ms});
 		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
-			.subject = cell->cell->name,
+			.subject = cell->name,
 			.outcome = cached ? WS_OUTCOME_HIT : WS_OUTCOME_RAN,
 			.detail = record.file};
 		ws_events_emit(ctx->events, &event);
@@ -276,12 +275,24 @@ bool
 ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err)
 {
-	struct building b = {ctx, plan, options, result, ctx->a, ws_graph_make(ctx->a), NULL, 0, NULL};
+	struct building b = {
+		.ctx = ctx,
+		.plan = plan,
+		.options = options,
+		.result = result,
+		.a = ctx->a,
+		.graph = ws_graph_make(ctx->a),
+	};
 	int64_t begun_ms = ws_clock_ms();
 	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
 	*result = (struct ws_build_result){0};
 	start_results(&b);
-	if (!ws_deliver_open(options->output, err) || !add_products(&b, err)) {
+	if (!ws_deliver_open(options->output, err)) {
+		return false;
+	}
+	if (!add_products(&b, err)) {
+		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
+		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;
 	}
 	if (options->compile_commands

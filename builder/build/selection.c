@@ -102,6 +102,10 @@ matrix_from_options(const struct ws_selection_options *o, struct ws_matrix *m, s
 		ws_err_set(err, WS_ERR_USAGE, "nothing was asked for");
 		return ws_err_cure(err, "name a matrix (--matrix FILE) or a package (NAME==V --here)");
 	}
+	if (!strstr(o->packages[0], "==") && ws_ends_with(o->packages[0], ".json")) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' is no package", o->packages[0]);
+		return ws_err_cure(err, "a matrix is named by an option: --matrix %s", o->packages[0]);
+	}
 	if (!o->here && !o->torch) {
 		ws_err_set(err, WS_ERR_USAGE, "for which torch?");
 		ws_err_cure(err, "--here: the one that python3 has installed, for this host's GPU");

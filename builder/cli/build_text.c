@@ -70,7 +70,8 @@ ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text)
 			told = told || cell->why == result->failed[j].err;
 		}
 		/* What kept a cell from being tried at all, told once for each reason. */
-		bool repeated = i > 0 && result->cells[i - 1].why == cell->why;
+		bool repeated = (i > 0 && result->cells[i - 1].why == cell->why)
+			|| (cell->why && strcmp(cell->why->text, text->last->text) == 0);
 		if (cell->state == WS_CELL_FAILED && !told && !repeated) {
 			ws_out_error(&s->out, cell->why);
 		}
@@ -87,10 +88,11 @@ count_state(const struct ws_build_result *result, enum ws_cell_state state)
 	return count;
 }
 
+/* With --json the lines of finished cells name them. */
 static void
 print_wheels(struct ws_session *s, const struct ws_build_text *text)
 {
-	for (size_t i = 0; i < text->result->cell_count; i++) {
+	for (size_t i = 0; i < text->result->cell_count && !s->globals.json; i++) {
 		const struct ws_cell_result *cell = &text->result->cells[i];
 		bool repeated = i > 0 && cell->wheel && ws_same(cell->wheel, cell[-1].wheel);
 		if (cell->state == WS_CELL_READY && !repeated) {
@@ -117,6 +119,9 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	char wall[WS_WORDS], cpu[WS_WORDS], peak[WS_WORDS];
 	print_wheels(s, text);
 	fflush(s->out.out);
+	if (result->actions.total == 0 && text->last->text[0]) {
+		return;
+	}
 	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU, peak %s\n",
 		count_state(result, WS_CELL_READY), count_state(result, WS_CELL_FAILED),
 		count_state(result, WS_CELL_CANCELLED), count_state(result, WS_CELL_EXCLUDED),

@@ -14,6 +14,8 @@ struct ws_build_text {
 	const char *output; /**< the output folder as the user named it */
 	const char *matrix; /**< path; NULL: the selection was PKG==V */
 	const struct ws_build_result *result;
+	const struct ws_err
+		*last; /**< printed at the very end, by main.c: not to be said before; may be empty */
 };
 
 /** To the error stream. */

@@ -68,24 +68,33 @@ static void
 announce(const struct ws_session *s, const struct ws_plan *plan)
 {
 	const struct ws_totals *t = &plan->totals;
-	ws_out_note(&s->out, "%zu cells: %u to build, %u cached, %u excluded\n", plan->cell_count,
-		t->decisions[WS_DECISION_BUILD], t->decisions[WS_DECISION_CACHED],
-		t->decisions[WS_DECISION_EXCLUDED]);
+	ws_out_note(&s->out, "%zu cell%s: %u to build, %u cached, %u excluded\n", plan->cell_count,
+		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
+		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
 }
 
+/* Nothing to do is what a shard may get; for everybody else it is a mistake in the selection. */
 static bool
-has_work(const struct ws_selection *sel, struct ws_err *err)
+has_work(const struct ws_session *s, const struct building *b, const struct ws_selection *sel,
+	struct ws_err *err)
 {
-	if (sel->plan.cell_count == 0) {
-		ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
-		return ws_err_cure(err, "`wheelsmith plan` shows what a matrix gives");
+	const struct ws_selection_options *o = &b->selecting.options;
+	const struct ws_plan *plan = &sel->plan;
+	bool idle = plan->product_count == 0 && plan->totals.decisions[WS_DECISION_FALLBACK] == 0;
+	if (!idle) {
+		return true;
 	}
-	if (sel->plan.product_count == 0 && sel->plan.totals.decisions[WS_DECISION_FALLBACK] == 0) {
-		const struct ws_cell *cell = sel->plan.cells[0];
-		ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
-		return ws_err_cure(err, "`wheelsmith plan --why '%s'` tells the whole story", cell->name);
+	if (o->shard) {
+		ws_out_note(&s->out, "shard %s has nothing to build\n", o->shard);
+		return true;
 	}
-	return true;
+	if (plan->cell_count == 0) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
+	}
+	const struct ws_cell *cell = plan->cells[0];
+	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
+	return ws_err_cure(err, "the whole story:  wheelsmith plan --why '%s'%s%s", cell->name,
+		o->matrix ? " --matrix " : "", o->matrix ? o->matrix : "");
 }
 
 static bool
@@ -93,7 +102,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err) || !has_work(&sel, err)) {
+	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err) || !has_work(s, b, &sel, err)) {
 		return false;
 	}
 	ctx.locked = b->locked;
@@ -111,7 +120,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	ws_status_clear(s->status);
 	struct ws_err lock_err = {0};
 	bool saved = ws_selection_save_lock(&ctx, &sel, &lock_err);
-	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result};
+	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
 	ws_build_text_failures(s, &text);
 	ws_build_text_summary(s, &text);
 	ws_build_text_github(s, &text);

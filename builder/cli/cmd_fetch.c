@@ -67,7 +67,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	if (!done || !ws_selection_save_lock(&ctx, &sel, err)) {
 		return false;
 	}
-	ws_out_note(&s->out, "%zu products can be built from the store '%s'\n", sel.plan.product_count,
-		s->store.path);
+	ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", sel.plan.product_count,
+		sel.plan.product_count == 1 ? "" : "s", s->store.path);
 	return true;
 }

@@ -10,11 +10,13 @@
 #include "cli/session.h"
 
 bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
 /**
  * Parses the options of a command, common ones included. True: go on. False: help was printed and

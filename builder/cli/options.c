@@ -152,8 +152,8 @@ popt_error(const struct ws_usage *usage, poptContext context, int code, struct w
 		ws_err_set(err, WS_ERR_USAGE, "%s takes no value", bad);
 	} else {
 		ws_err_set(err, WS_ERR_USAGE, "there is no option '%s'", bad);
+		suggest_option(usage, bad, a, err);
 	}
-	suggest_option(usage, bad, a, err);
 }
 
 static enum ws_options_result

@@ -66,19 +66,26 @@ ws_session_open_facts(struct ws_session *s, struct ws_err *err)
 	return true;
 }
 
+const char *
+ws_session_store_path(const struct ws_session *s)
+{
+	const char *wanted = s->globals.store;
+	const char *set = getenv("WHEELSMITH_STORE");
+	/* The environment goes before the configuration: it is nearer to the person. */
+	if (!wanted && !(set && *set)) {
+		wanted = s->user.store;
+	}
+	return ws_store_default_path(wanted, s->a);
+}
+
 bool
 ws_session_open_store(struct ws_session *s, struct ws_err *err)
 {
 	if (s->has_store) {
 		return true;
 	}
-	const char *wanted = s->globals.store ? s->globals.store : s->user.store;
-	/* The environment goes before the configuration: it is nearer to the person. */
-	if (!s->globals.store && getenv("WHEELSMITH_STORE")) {
-		wanted = NULL;
-	}
 	if (!ws_session_open_facts(s, err) || !ws_stop_open(&s->stop, err)
-		|| !ws_store_open(ws_store_default_path(wanted, s->a), s->a, &s->store, err)) {
+		|| !ws_store_open(ws_session_store_path(s), s->a, &s->store, err)) {
 		return false;
 	}
 	s->ledger = ws_ledger_open(&s->store, err);

@@ -58,6 +58,9 @@ const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
 /** Data, user configuration, facts, host. */
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 
+/** Where the store is, or would be. Needs the user's configuration. */
+const char *ws_session_store_path(const struct ws_session *s);
+
 /** Store, ledger, signals, and the status line as the first sink. */
 bool ws_session_open_store(struct ws_session *s, struct ws_err *err);
 

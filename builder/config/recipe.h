@@ -19,4 +19,7 @@ bool ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct w
 bool ws_recipe_read(
 	const char *path, struct ws_arena *a, struct ws_recipe *recipe, struct ws_err *err);
 
+/** What to do instead of naming this flag in a recipe; NULL when it may stand there. */
+const char *ws_recipe_flag_refused(const char *flag);
+
 #endif

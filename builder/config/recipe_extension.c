@@ -1,6 +1,7 @@
 /* recipe_extension.c - extension modules: sources, flags, changes for some points. Whether the
  * files exist is seen when the sources are there. */
 #include "config/condition.h"
+#include "config/recipe.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
 #include "model/recipe.h"
@@ -93,6 +94,17 @@ static const struct {
 	{"-DTORCH_EXTENSION_NAME", "it follows from 'module'"},
 };
 
+const char *
+ws_recipe_flag_refused(const char *flag)
+{
+	for (size_t i = 0; i < WS_LEN(refused); i++) {
+		if (ws_starts_with(flag, refused[i].start)) {
+			return refused[i].cure;
+		}
+	}
+	return NULL;
+}
+
 static bool
 read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -100,11 +112,10 @@ read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!text) {
 		return false;
 	}
-	for (size_t i = 0; i < WS_LEN(refused); i++) {
-		if (ws_starts_with(text, refused[i].start)) {
-			ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
-			return ws_err_cure(r->err, "%s", refused[i].cure);
-		}
+	const char *cure = ws_recipe_flag_refused(text);
+	if (cure) {
+		ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
+		return ws_err_cure(r->err, "%s", cure);
 	}
 	const char *second = strstr(text, " -");
 	if (second) {

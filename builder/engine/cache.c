@@ -185,7 +185,7 @@ bool
 ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	struct ws_arena *a, struct ws_result *result, const char **why)
 {
-	static const char never[] = "this command never ran";
+	static const char never[] = "no run of this command on these inputs is known";
 	char manifest[65] = "";
 	*why = NULL;
 	if (!action->trace) {

@@ -137,7 +137,7 @@ estimate(struct ws_run *r, struct ws_node *node)
 static bool
 is_over(const struct ws_run *r)
 {
-	if (r->running > 0) {
+	if (r->running.len > 0) {
 		return false;
 	}
 	for (size_t i = 0; i < r->graph->nodes.len && !r->closing; i++) {

@@ -94,13 +94,24 @@ run_again_alone(struct ws_run *r, struct ws_node *node)
 	ws_run_tell_done(r, node);
 }
 
+static void
+stop_running(struct ws_run *r, const struct ws_node *node)
+{
+	for (size_t i = 0; i < r->running.len; i++) {
+		if (r->running.at[i] == node) {
+			r->running.at[i] = r->running.at[--r->running.len];
+			return;
+		}
+	}
+}
+
 void
 ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err = {0};
 	const char *log = ws_run_log_path(r, node, a);
-	r->running--;
+	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
 	node->result = (struct ws_result){
 		.wall_ms = done->wall_ms, .cpu_ms = done->cpu_ms, .rss_bytes = done->rss_bytes};

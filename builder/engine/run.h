@@ -13,8 +13,9 @@ struct ws_run {
 	struct ws_graph *graph;
 	struct ws_run_summary *sum;
 	struct ws_cache cache;
-	struct ws_arena *a; /**< the graph's */
-	unsigned running, finished;
+	struct ws_arena *a;   /**< the graph's */
+	ws_node_list running; /**< a few, in no order */
+	unsigned finished;
 	bool closing;       /**< start nothing any more */
 	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
 	struct ws_err fatal;

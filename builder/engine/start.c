@@ -8,13 +8,14 @@
 #define SHORTEST_DEADLINE_MS ((uint64_t)5 * 60 * 1000)
 /* How often smaller jobs may be started before a large one that waits for memory. */
 #define PATIENCE 16
+/* How many that do not fit are looked at in one round: a fleet has thousands. */
+#define MOST_MISFITS 32
 
 static bool
 is_made_by_sibling(const struct ws_run *r, const struct ws_node *node)
 {
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		const struct ws_node *other = r->graph->nodes.at[i];
-		if (other->state == WS_NODE_RUNNING && ws_digest_eq(&other->base, &node->base)) {
+	for (size_t i = 0; i < r->running.len; i++) {
+		if (ws_digest_eq(&r->running.at[i]->base, &node->base)) {
 			return true;
 		}
 	}
@@ -100,7 +101,7 @@ launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 static bool
 try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 {
-	if ((node->alone && r->running > 0) || is_made_by_sibling(r, node)
+	if ((node->alone && r->running.len > 0)
 		|| !ws_budget_take(r->e->budget, node->need, held_bytes)) {
 		return false;
 	}
@@ -120,7 +121,7 @@ try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 		return true;
 	}
 	node->state = WS_NODE_RUNNING;
-	r->running++;
+	*ws_vec_push(&r->running, r->a) = node;
 	ws_run_tell_started(r, node);
 	return true;
 }
@@ -143,13 +144,7 @@ next_runnable(const struct ws_run *r, const bool *tried)
 static bool
 runs_alone(const struct ws_run *r)
 {
-	for (size_t i = 0; i < r->graph->nodes.len && r->running == 1; i++) {
-		const struct ws_node *node = r->graph->nodes.at[i];
-		if (node->state == WS_NODE_RUNNING) {
-			return node->alone;
-		}
-	}
-	return false;
+	return r->running.len == 1 && r->running.at[0]->alone;
 }
 
 void
@@ -158,18 +153,25 @@ ws_run_start(struct ws_run *r, uint64_t held_bytes)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	bool *tried = WS_NEW_N(a, bool, r->graph->nodes.len);
 	struct ws_node *skipped = NULL; /* the most urgent one that did not fit */
-	while (!r->closing && r->running < r->e->budget->cpus && !runs_alone(r)) {
+	unsigned misfits = 0;
+	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)) {
 		struct ws_node *node = next_runnable(r, tried);
-		if (!node || (skipped && skipped->passed_over > PATIENCE)) {
+		if (!node || misfits > MOST_MISFITS || (skipped && skipped->passed_over > PATIENCE)) {
 			return;
 		}
 		tried[node->id - 1] = true;
+		if (is_made_by_sibling(r, node)) {
+			continue; /* it looks again when that one ends */
+		}
 		if (try_start(r, node, held_bytes)) {
 			if (skipped) {
 				skipped->passed_over++;
 			}
 			ws_run_look_up_ready(r);
-		} else if (!skipped && !node->waits_for_peer && !is_made_by_sibling(r, node)) {
+			continue;
+		}
+		misfits++;
+		if (!skipped && !node->waits_for_peer) {
 			skipped = node;
 		}
 	}

@@ -64,11 +64,8 @@ uint64_t
 ws_run_tell_progress(const struct ws_run *r)
 {
 	uint64_t held_bytes = 0;
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		const struct ws_node *node = r->graph->nodes.at[i];
-		if (node->state != WS_NODE_RUNNING) {
-			continue;
-		}
+	for (size_t i = 0; i < r->running.len; i++) {
+		const struct ws_node *node = r->running.at[i];
 		struct ws_event event = {
 			.kind = WS_EVENT_ACTION_SAMPLED,
 			.id = node->id,

@@ -5,8 +5,9 @@
  * is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
  * includes) to be chosen; what it lacks is said. Which of them a cell gets is build/'s choice.
  *
- * An archive kit has no static runtime: whoever links passes `--cudart shared`, or nvcc takes
- * another CUDA's from the host without a word.
+ * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
+ * `--cudart shared --cudadevrt none`, or it takes another CUDA's from the host without a word
+ * (measured: /usr/local/lib64 is among ld's folders).
  */
 #ifndef WS_KIT_CUDA_H
 #define WS_KIT_CUDA_H

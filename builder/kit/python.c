@@ -121,16 +121,26 @@ has_file(const char *folder, const char *name, struct ws_arena *a)
 }
 
 bool
+ws_python_check_headers(
+	const struct ws_python_kit *kit, const struct ws_host *host, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (has_file(kit->include, "Python.h", a) && has_file(kit->include, "pyconfig.h", a)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_BUILD, "Python %s%s has no headers: no Python.h and pyconfig.h in '%s'",
+		kit->version, kit->tag.free_threaded ? "t" : "", kit->include);
+	return cure_headers(kit, host, err);
+}
+
+bool
 ws_python_open(const struct ws_store *store, const struct ws_host *host, struct ws_python_kit *kit,
 	struct ws_arena *a, struct ws_err *err)
 {
 	const char *threads = kit->tag.free_threaded ? "t" : "";
 	const char *name = ws_arena_printf(a, "python-%s%s", kit->version, threads);
-	if (!has_file(kit->include, "Python.h", a) || !has_file(kit->include, "pyconfig.h", a)) {
-		ws_err_set(err, WS_ERR_BUILD,
-			"Python %s%s has no headers: no Python.h and pyconfig.h in '%s'", kit->version, threads,
-			kit->include);
-		return cure_headers(kit, host, err);
+	if (!ws_python_check_headers(kit, host, err)) {
+		return false;
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	struct headers h = {.hasher = ws_hasher_make(), .a = scratch};

@@ -67,10 +67,13 @@ bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena 
 bool ws_python_ask(
 	const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
 
+/** Headers that are not installed are WS_ERR_BUILD with the package of @a host to install. */
+bool ws_python_check_headers(
+	const struct ws_python_kit *kit, const struct ws_host *host, struct ws_err *err);
+
 /**
  * Fills tree, whose name is "python-3.11.7" or "python-3.13.1t". Debian's second folder stands
- * below include/ by the name under which pyconfig.h includes it. Headers that are not installed are
- * WS_ERR_BUILD with the package of @a host to install.
+ * below include/ by the name under which pyconfig.h includes it. Headers must be there.
  */
 bool ws_python_open(const struct ws_store *store, const struct ws_host *host,
 	struct ws_python_kit *kit, struct ws_arena *a, struct ws_err *err);

@@ -22,11 +22,11 @@ static const struct ws_map_entry compiler_and_headers[] = {
 static const struct ws_map_entry headers[] = {{"include/", "include/"}};
 static const struct ws_map_entry runtime[] = {{"include/", "include/"}, {"lib/", "lib64/"}};
 
-/* A component; `until` and `since` are majors. */
+/* A component that a toolkit needs. */
 static const struct part {
 	const char *name;
 	const char *other; /* what later releases call it */
-	unsigned since;
+	unsigned since;    /* major from which it stands by itself */
 	const struct ws_map_entry *map;
 	size_t map_count;
 } parts[] = {

@@ -40,7 +40,6 @@ ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measure
 	kit->known = release != NULL;
 	kit->release = release ? *release : *nearest(facts, &public);
 	if (!kit->known) {
-		kit->release.version = public;
 		kit->release.standard = (struct ws_torch_variant){m->cuda, m->cxx11abi};
 		kit->release.others = NULL;
 		kit->release.other_count = 0;

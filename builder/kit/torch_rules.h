@@ -11,8 +11,9 @@
 #include "kit/torch_measured.h"
 
 /**
- * Fills name, version, cuda, cxx11abi, the pybind ids, release and known. An unknown release has
- * no export list. @a m is borrowed.
+ * Fills name, version, cuda, cxx11abi, the pybind ids, release and known. Of an unknown release,
+ * release.version says whose rules it got; the build is as measured, and there is no export list.
+ * @a m is borrowed.
  */
 bool ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measured *m,
 	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);

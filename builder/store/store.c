@@ -4,14 +4,17 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/str.h"
 #include "sys/lock.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VERSION_TEXT "wheelsmith.store/1\n"
+#define DAY_S ((time_t)24 * 3600)
 
 char *
 ws_store_default_path(const char *option, struct ws_arena *a)
@@ -34,15 +37,15 @@ ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *belo
 	return ws_path_join(a, store->path, below, NULL);
 }
 
-static bool
-check_version(const char *path, struct ws_err *err)
+bool
+ws_store_check(const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *file = ws_path_join(a, path, "VERSION", NULL);
 	if (!ws_fs_exists(file)) {
-		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+		return true;
 	}
-	WS_AUTO_BUF struct ws_buf b = {0};
 	if (!ws_fs_read_at_most(file, 4096, &b, err)) {
 		return false;
 	}
@@ -54,6 +57,17 @@ check_version(const char *path, struct ws_err *err)
 		WS_STR_ARGS(found));
 	ws_err_cure(err, "use that wheelsmith, or another store (--store DIR, WHEELSMITH_STORE)");
 	return ws_err_cure(err, "or delete the folder: everything in it can be made again");
+}
+
+static bool
+check_version(const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *file = ws_path_join(a, path, "VERSION", NULL);
+	if (!ws_fs_exists(file)) {
+		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	}
+	return ws_store_check(path, err);
 }
 
 static bool
@@ -70,6 +84,25 @@ take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 		break;
 	}
 	return false;
+}
+
+/* What dead processes left half-made. Age tells: a tree takes minutes, a download is worth resuming
+ * for a week, and nobody misses a shell's folder after that. */
+static void
+remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = ws_store_path(store, a, folder);
+	WS_AUTO_DIR DIR *dir = opendir(path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *place = ws_path_join(a, path, entry->d_name, NULL);
+		struct stat status;
+		if (entry->d_name[0] != '.' && ws_starts_with(entry->d_name, prefix)
+			&& lstat(place, &status) == 0 && status.st_mtime + age_s < time(NULL)) {
+			ws_fs_remove(place, NULL);
+		}
+	}
 }
 
 bool
@@ -91,7 +124,13 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 			return ws_err_wrap(err, "opening the store");
 		}
 	}
-	return check_version(store->path, err) && take_lock(store, a, err);
+	if (!check_version(store->path, err) || !take_lock(store, a, err)) {
+		return false;
+	}
+	remove_stale(store, "partial", "", 7 * DAY_S);
+	remove_stale(store, "work", "new-", DAY_S);
+	remove_stale(store, "work", "shell-", 7 * DAY_S);
+	return true;
 }
 
 void

@@ -31,6 +31,9 @@ bool ws_store_open(
 
 void ws_store_close(struct ws_store *store);
 
+/** The folder is no store yet, or one that this program can use. Changes nothing. */
+bool ws_store_check(const char *path, struct ws_err *err);
+
 /** A path below the store, "partial/x". */
 char *ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *below);
 

@@ -7,7 +7,8 @@
  *     kit_driver exports STORE VERSION PATH     makes the export list of a torch release
  *     kit_driver installed STORE PYTHON         the torch installed for that interpreter
  *
- * DEBIAN_MIRROR and REDIST_URL in the environment say where those are; OFFLINE=1: no network.
+ * DEBIAN_MIRROR ("": none) and REDIST_URL in the environment say where those are, HOST_ROOT what stands
+ * for /; OFFLINE=1: no network.
  */
 #include "base/fs.h"
 #include "config/facts.h"
@@ -16,6 +17,7 @@
 #include "kit/cuda.h"
 #include "kit/torch.h"
 #include "kit/torch_exports.h"
+#include "net/debian.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "sys/clock.h"
@@ -57,6 +59,18 @@ struct session {
 	struct ws_arena *a;
 };
 
+/* DEBIAN_MIRROR, "" for none; else this host's own. */
+static const char *
+mirror(struct ws_arena *a)
+{
+	struct ws_debian_mirror found;
+	const char *set = getenv("DEBIAN_MIRROR");
+	if (set) {
+		return set[0] ? set : NULL;
+	}
+	return ws_debian_mirror_find("", a, &found) && !found.is_ubuntu ? found.url : NULL;
+}
+
 static bool
 begin(struct session *s, const char *store, struct ws_err *err)
 {
@@ -82,7 +96,7 @@ begin(struct session *s, const char *store, struct ws_err *err)
 		.http = http,
 		.index = http ? ws_index_open(http, s->a) : NULL,
 		.indexes = &s->indexes,
-		.debian_mirror = getenv("DEBIAN_MIRROR"),
+		.debian_mirror = mirror(s->a),
 		.redist_url = getenv("REDIST_URL"),
 		.events = &s->events,
 	};

@@ -132,7 +132,7 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	*ws_vec_push(&trace.files, a) = "inc/read.h";
 	const char *why = NULL;
 	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "this command never ran");
+	assert_string_equal(why, "no run of this command on these inputs is known");
 	remember(&w, &action, &trace, a);
 	assert_true(is_hit(&w, &action, a, &why));
 	mount.tree = make_tree(&w, two, 2, a);

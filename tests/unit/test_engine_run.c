@@ -239,7 +239,7 @@ WS_TEST(a_second_run_finds_everything)
 	add_after(&w, "link", made);
 	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
 	assert_int_equal(w.summary.ran, 2);
-	assert_string_equal(made->why, "this command never ran");
+	assert_string_equal(made->why, "no run of this command on these inputs is known");
 
 	w.graph = ws_graph_make(a);
 	made = add(&w, "a.cu");

@@ -273,11 +273,15 @@ WS_TEST(a_release_that_is_nowhere_is_told_with_its_neighbours)
 WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 {
 	static const struct {
-		const char *version;
+		const char *version, *rules;
 		unsigned cxx_std;
 		bool passes_abi;
 	} cases[] = {
-		{"2.5.0", 17, true}, {"2.4.1", 17, true}, {"2.9.0", 17, false}, {"2.16.0", 20, false}};
+		{"2.5.0", "2.5.1", 17, true},
+		{"2.4.1", "2.5.1", 17, true},
+		{"2.9.0", "2.9.1", 17, false},
+		{"2.16.0", "2.14.1", 20, false},
+	};
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
@@ -289,7 +293,8 @@ WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 		assert_false(kit.known);
 		assert_int_equal(kit.release.cxx_std, cases[i].cxx_std);
 		assert_int_equal(kit.release.passes_abi, cases[i].passes_abi);
-		assert_string_equal(kit.release.version.text, cases[i].version);
+		assert_string_equal(kit.release.version.text, cases[i].rules);
+		assert_string_equal(kit.name, ws_arena_printf(a, "torch-%s", cases[i].version));
 		assert_string_equal(kit.release.standard.cuda, "12.4");
 		assert_null(kit.release.exports);
 	}

@@ -6,6 +6,8 @@
 #include "store/results.h"
 #include "store/tree.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct ws_store
@@ -27,6 +29,23 @@ WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
 	assert_fails(ws_store_open(ws_path_dir(a, version), a, &store, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "wheelsmith.store/9");
 	assert_contains(err.cure, "--store");
+}
+
+WS_TEST(what_dead_processes_left_goes_after_a_week)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *old = ws_store_path(&store, a, "partial/old");
+	const char *young = ws_store_path(&store, a, "partial/young");
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, old, "below", NULL), &err), err);
+	assert_ok(ws_fs_mkdirs(young, &err), err);
+	struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	assert_int_equal(utimensat(AT_FDCWD, old, times, 0), 0);
+	ws_store_close(&store);
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_false(ws_fs_exists(old));
+	assert_true(ws_fs_exists(young));
+	ws_store_close(&store);
 }
 
 WS_TEST(files_are_kept_by_their_digest)

@@ -1,0 +1,40 @@
+/* cmd_recipe.c - `wheelsmith recipe`: which half of it was meant. */
+#include "cli/cmd_recipe.h"
+
+#include <string.h>
+
+static void
+print_help(struct ws_session *s)
+{
+	static const struct ws_usage usage = {
+		.command = "recipe",
+		.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE]",
+		.summary = "Says whether a recipe is right, or writes the draft of one.\n"
+				   "  check    reads recipes and holds them against their sources\n"
+				   "  new      writes a draft from what the package index has of a version\n"
+				   "`wheelsmith recipe check --help` and `wheelsmith recipe new --help` say more.",
+	};
+	ws_options_help(&usage, &s->out);
+}
+
+bool
+ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	const char *half = argc > 1 ? argv[1] : "";
+	if (strcmp(half, "check") == 0) {
+		return ws_cmd_recipe_check(s, argc - 1, argv + 1, err);
+	}
+	if (strcmp(half, "new") == 0) {
+		return ws_cmd_recipe_new(s, argc - 1, argv + 1, err);
+	}
+	if (strcmp(half, "--help") == 0 || strcmp(half, "-h") == 0) {
+		print_help(s);
+		return true;
+	}
+	if (half[0]) {
+		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe does not know '%s'", half);
+	} else {
+		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe: check or new is missing");
+	}
+	return ws_err_cure(err, "`wheelsmith recipe --help` says which there are");
+}

@@ -1,0 +1,16 @@
+/**
+ * cmd_recipe.h - the two halves of `wheelsmith recipe`
+ */
+#ifndef WS_CLI_CMD_RECIPE_H
+#define WS_CLI_CMD_RECIPE_H
+
+#include "cli/command.h"
+
+/** `recipe check FILE...` */
+bool ws_cmd_recipe_check(
+	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** `recipe new NAME==V [-o FILE]` */
+bool ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* page.c - breaking lines. Everything that is printed is one column wide. */
+#include "report/page.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "sys/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define INDENT 14 /* where text begins: label, mark, a blank */
+#define DEEPER 2  /* ... and where a line goes on */
+
+static unsigned
+columns_of(const struct ws_out *out)
+{
+	const char *set = getenv("COLUMNS");
+	struct winsize size;
+	if (set && atoi(set) > 0) {
+		return (unsigned)atoi(set);
+	}
+	int fd = fileno(out->out);
+	return fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+struct ws_page
+ws_page_begin(const struct ws_out *out, unsigned width)
+{
+	width = width ? width : columns_of(out);
+	width = width < 40 ? 40 : width > 120 ? 120 : width;
+	return (struct ws_page){.out = out, .width = width, .label = ""};
+}
+
+void
+ws_page_label(struct ws_page *page, const char *label)
+{
+	page->label = label;
+}
+
+/* Printable, whatever it was. */
+static void
+add_plain(struct ws_buf *b, const char *text)
+{
+	size_t left = strlen(text);
+	while (left > 0) {
+		size_t len = ws_utf8_len(text, left);
+		bool control = (unsigned char)text[0] < ' ' || text[0] == 0x7f
+			|| ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0);
+		if (len == 0 || control) {
+			ws_buf_putc(b, '?');
+			len = len ? len : 1;
+		} else {
+			ws_buf_add(b, text, len);
+		}
+		text += len;
+		left -= len;
+	}
+}
+
+/* Bytes of the first @a columns characters. */
+static size_t
+bytes_of(struct ws_str text, unsigned columns)
+{
+	size_t i = 0;
+	while (i < text.n && columns > 0) {
+		size_t len = ws_utf8_len(text.s + i, text.n - i);
+		i += len ? len : 1;
+		columns--;
+	}
+	return i;
+}
+
+/* Where to break @a text so that at most @a room columns stand before: at the last two blanks, else
+ * at the last one, else behind the word that is too long. */
+static size_t
+find_break(struct ws_str text, unsigned room)
+{
+	size_t most = bytes_of(text, room);
+	if (most == text.n) {
+		return text.n;
+	}
+	size_t one = 0, two = 0;
+	for (size_t i = 1; i <= most; i++) {
+		if (text.s[i] == ' ' && text.s[i - 1] != ' ') {
+			one = i;
+			two = i + 1 < text.n && text.s[i + 1] == ' ' ? i : two;
+		}
+	}
+	if (two >= most / 3 && two > 0) {
+		return two;
+	}
+	for (size_t i = most; one == 0 && i <= text.n; i++) {
+		one = i == text.n || text.s[i] == ' ' ? i : 0;
+	}
+	return one;
+}
+
+static void
+print_part(struct ws_page *page, const char *mark, unsigned indent, struct ws_str part)
+{
+	while (part.n > 0 && part.s[part.n - 1] == ' ') {
+		part.n--;
+	}
+	unsigned columns = ws_term_columns(mark);
+	ws_out_result(page->out, "%-*s%s%*s%.*s\n", INDENT - 2, page->label, mark,
+		(int)(indent - (INDENT - 2) - columns), "", WS_STR_ARGS(part));
+	page->label = "";
+}
+
+void
+ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
+{
+	static const char *const marks[] = {"", "!", "✗", ""};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf plain = {0};
+	va_list values;
+	va_start(values, format);
+	add_plain(&plain, ws_arena_vprintf(a, format, values));
+	va_end(values);
+	struct ws_str rest = ws_buf_str(&plain);
+	const char *sign = marks[mark];
+	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0), further = indent + DEEPER;
+	do {
+		size_t len = find_break(rest, page->width - indent);
+		print_part(page, sign, indent, (struct ws_str){rest.s, len});
+		rest = (struct ws_str){rest.s + len, rest.n - len};
+		while (rest.n > 0 && rest.s[0] == ' ') {
+			rest.s++;
+			rest.n--;
+		}
+		sign = "";
+		indent = further;
+	} while (rest.n > 0);
+}

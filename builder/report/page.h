@@ -1,0 +1,39 @@
+/**
+ * page.h - a page of labelled lines, for any width
+ *
+ *   store       /home/x/.cache/wheelsmith
+ *             ! 1.2 GB are free there
+ *               keep the store elsewhere (--store DIR)
+ *
+ * Labels stand at the left, text to the right of them, broken at blanks; a mark before a line says
+ * that it wants to be read. Control characters and what is no UTF-8 are shown as '?'.
+ */
+#ifndef WS_REPORT_PAGE_H
+#define WS_REPORT_PAGE_H
+
+#include "base/out.h"
+
+enum ws_page_mark {
+	WS_PAGE_PLAIN,
+	WS_PAGE_ADVICE, /**< "!": worth knowing */
+	WS_PAGE_WRONG,  /**< "✗" */
+	WS_PAGE_MORE,   /**< no mark: goes with the line above, a little further in */
+};
+
+struct ws_page {
+	const struct ws_out *out;
+	unsigned width; /**< columns, from 40 on */
+	const char *label;
+};
+
+/** @a width 0: COLUMNS, else the terminal that out is, else 80; never below 40 or above 120. */
+struct ws_page ws_page_begin(const struct ws_out *out, unsigned width);
+
+/** The next line gets this label. */
+void ws_page_label(struct ws_page *page, const char *label);
+
+/** One line of any length. Two blanks in it are where it is rather broken than at one. */
+void ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, ...)
+	WS_PRINTF(3, 4);
+
+#endif

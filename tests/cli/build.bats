@@ -1,0 +1,198 @@
+#!/usr/bin/env bats
+# What `build` does when nothing goes wrong: it compiles what it must, delivers, and does nothing twice.
+# labels: cuda
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+}
+
+# Python finds the module's torch libraries, little ones of the right names, where a loader looks.
+import_in() { # VENV CODE
+	local runtime
+	runtime=$(find -L /usr/local/cuda/lib64 "$WHEELSMITH_STORE"/trees/cuda* -name 'libcudart.so.13' 2> /dev/null | head -n 1)
+	fake_torch "$PWD/torch" all=1 > /dev/null
+	python3 -m zipfile -e torch/*.whl torch
+	LD_LIBRARY_PATH=$PWD/torch/torch/lib:${runtime%/*} "$1/bin/python" -c "$2"
+}
+
+@test "a folder of sources becomes a wheel that pip installs and Python imports" {
+	build
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(echo dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-"$CP-$CP"-*.whl)" ]
+	dist_is_whole
+	[ "$(built .schema)" = wheelsmith.build/1 ]
+	[ "$(built '.cells[0].cell')" = "$CELL" ]
+	[ "$(built '.cells[0].sha256')" = "$(sha256sum < "$output" | cut -d' ' -f1)" ]
+	[ "$(built .actions.ran)" -eq 5 ]
+	python3 -m venv --without-pip venv
+	(cd dist && python3 -m pip --python ../venv/bin/python install -q --no-index --require-hashes \
+		--no-deps --find-links . -r requirements.txt)
+	[ "$(import_in venv 'import tiny; tiny._C.run(); print(tiny.answer())')" = 42 ]
+	readelf -d venv/lib/python*/site-packages/tiny/_C*.so > needed
+	grep -q 'libcudart.so.13' needed
+	grep -q 'libtorch_python.so' needed
+	not grep -qE 'RPATH|RUNPATH' needed
+}
+
+@test "nothing to do runs nothing, and what is there stays untouched" {
+	build
+	[ "$status" -eq 0 ]
+	local wheel=$output made
+	made=$(stat -c '%i %Y' "$wheel")
+	build -v
+	[ "$status" -eq 0 ]
+	[ "$output" = "$wheel" ]
+	[ "$(built .actions.ran)" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = cached ]
+	[ "$(stat -c '%i %Y' "$wheel")" = "$made" ]
+	# A changed unit, and one that changes nothing behind the compiler.
+	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
+	echo '// the end' >> recipes/tiny/src/module.cpp
+	build -v
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'compile module.cpp\npack tiny' ]
+	[[ "$stderr" == *"            because no run of this command on these inputs is known"* ]]
+}
+
+# A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
+second_python() {
+	local python
+	for python in "${PYENV_ROOT:-/none}"/versions/3.1[0-9].*/bin/python3 /usr/bin/python3.1[0-9]; do
+		if [ -x "$python" ] && [ "$(python_version "$python")" != "$PY" ] &&
+			[ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; then
+			PY2=$(python_version "$python")
+			AT2=$PY2
+			return
+		fi
+	done
+	PY2=3.98
+	AT2=$PWD/build-details.json
+	python3 - "$AT2" <<- 'END'
+		import json, shutil, sys, sysconfig
+		shutil.copytree(sysconfig.get_path("include"), "python3.98")
+		with open("python3.98/patchlevel.h", "a") as file:
+		    file.write("// 3.98\n")
+		json.dump({"schema_version": "1.0", "implementation": {"name": "cpython"},
+		           "language": {"version": "3.98", "version_info": {"major": 3, "minor": 98, "micro": 0, "releaselevel": "final", "serial": 0}},
+		           "abi": {"extension_suffix": ".cpython-398-x86_64-linux-gnu.so", "flags": []},
+		           "c_api": {"headers": sys.argv[1].replace("build-details.json", "python3.98")}}, open(sys.argv[1], "w"))
+	END
+}
+
+python_version() { # INTERPRETER
+	"$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'
+}
+
+@test "a second Python costs its binding file and the link" {
+	second_python
+	matrix m.json "\"python\": [\"$PY\", \"$AT2\"]"
+	build --only "*$CP*"
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -eq 5 ]
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built '.actions | "\(.total) \(.from_store) \(.ran)"')" = "10 6 4" ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
+	[ "${#lines[@]}" -eq 2 ]
+	grep -q "python_version == \"$PY2\"" dist/requirements.txt
+}
+
+@test "what fails is told once, and --keep-going finishes the rest" {
+	only_host
+	mkdir -p recipes/other
+	cp -r recipes/tiny/src recipes/other/
+	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
+	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
+	build --keep-going
+	[ "$status" -eq 5 ]
+	[ "$output" = "$(echo dist/other-1.0*.whl)" ]
+	[ "$(built '.cells[] | .decision' | sort | xargs)" = "build failed" ]
+	[ "$(built '.failures[0] | "\(.stage) \(.subject)"')" = "compile module.cpp" ]
+	log=dist/logs/$CELL/module.cpp.log
+	grep -q "'undeclared' was not declared" "$log"
+	[ "$(grep -c "'undeclared' was not declared" <<< "$stderr")" -eq 1 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
+	[[ "$stderr" == *"log: $log"* ]]
+	[[ "$stderr" == *"shell: wheelsmith shell '$CELL' --matrix m.json"* ]]
+	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
+	dist_is_whole
+}
+
+@test "the folder of a failed command is kept on demand, and the command in it can be run" {
+	only_host
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	build --keep-work
+	[ "$status" -eq 5 ]
+	folder=$(sed -n 's/^ *folder: //p' <<< "$stderr")
+	command=$(sed -n 's/^  \$ //p' <<< "$stderr")
+	[ -d "$folder/src" ]
+	run sh -c "cd '$folder' && $command"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"#error no"* ]]
+	# Without --keep-work nothing is left but what was kept before.
+	build
+	[ "$(ls "$WHEELSMITH_STORE/work")" = "$(printf 'locks\n%s' "$(basename "$(dirname "$folder")")")" ]
+}
+
+@test "compile_commands.json holds commands that work where it says" {
+	build --compile-commands
+	[ "$status" -eq 0 ]
+	[ "$(jq length dist/compile_commands.json)" -eq 2 ]
+	python3 - <<- 'END'
+		import json, subprocess
+		for entry in json.load(open("dist/compile_commands.json")):
+		    words = entry["arguments"]
+		    more = ["-fsyntax-only"] if entry["file"].endswith(".cpp") else ["--dryrun"]
+		    words = [w for w in words if w not in ("-MD",)]
+		    at = words.index("-MF")
+		    del words[at:at + 2]
+		    subprocess.run(words + more, cwd=entry["directory"], check=True, env={"PATH": "/usr/bin:/bin"})
+	END
+}
+
+@test "a wheel has the same bytes in another store, with another umask and clock" {
+	only_host
+	build -o one
+	[ "$status" -eq 0 ]
+	export WHEELSMITH_STORE=$PWD/a/store/elsewhere
+	mkdir -p sub/dir
+	from_base
+	only_host
+	cp -r recipes m.json m.lock.json sub/dir
+	cd sub/dir
+	umask 077
+	TZ=Asia/Kathmandu ws build --matrix m.json -o two
+	[ "$status" -eq 0 ]
+	[ "$(jq .actions.ran two/build.json)" -eq 5 ]
+	cmp ../../one/*.whl two/*.whl
+	[ "$(stat -c %a two/*.whl)" = 644 ]
+}
+
+@test "any part of the store that was deleted is made again" {
+	only_host
+	build
+	[ "$status" -eq 0 ]
+	sum=$(built '.cells[0].sha256')
+	export WHEELSMITH_INDEX=
+	serve "$BASE/www"
+	local part
+	for part in cas ac cells trees partial work ledger.db LOCK VERSION; do
+		rm -rf "${WHEELSMITH_STORE:?}/$part"
+		build --index "$INDEX" -o "dist-$part"
+		[ "$status" -eq 0 ]
+		[ "$(jq -r '.cells[0].sha256' "dist-$part/build.json")" = "$sum" ]
+	done
+	unserve
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# What is said, where, and in which form: pipes, terminals of several kinds, JSON, and exit codes.
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+	only_host
+}
+
+# The same on a terminal; $output is all that came, escape codes included.
+on_terminal() { # COLUMNS ARGUMENTS...
+	run python3 "$WS_ROOT/tests/support/terminal.py" "$1" -- "$WHEELSMITH" build --matrix m.json "${@:2}"
+	printf '%s\n' "$output" | cat -v
+}
+
+escapes='[[:cntrl:]]'
+
+@test "in a pipe there are plain lines, and stdout has results alone" {
+	build
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(echo dist/*.whl)" ]
+	not grep -q "$escapes" <<< "$stderr"
+	[ "$(grep -c '^\[ [1-5]/5 \] ' <<< "$stderr")" -eq 5 ]
+	grep -q '^\[ [1-5]/5 \] link tiny._C.so  [0-9.]* s cpu, [0-9]* MiB$' <<< "$stderr"
+	grep -q '^1 ready, 0 failed, 0 not done, 0 excluded; ' <<< "$stderr"
+	# Failures too: the compiler's own colours are off.
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	not grep -q "$escapes" <<< "${stderr//$'\t'/}"
+}
+
+@test "-q says nothing but results, warnings and errors" {
+	build -q
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(echo dist/*.whl)" ]
+	[ -z "$stderr" ]
+	MAX_JOBS=8 build -q
+	[ "$status" -eq 0 ]
+	[ "$stderr" = "warning: set in the environment and ignored: MAX_JOBS (instead: -j N, or --memory SIZE)" ]
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	build -q
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
+}
+
+@test "a line on a terminal stays within 60 columns" {
+	on_terminal 60
+	[ "$status" -eq 0 ]
+	# Every drawing of the line: what stands between a carriage return and the erasure behind it.
+	drawn=$(tr '\r' '\n' <<< "$output" | grep $'\e\\[K')
+	[ "$(grep -c running <<< "$drawn")" -ge 2 ]
+	python3 - "$drawn" <<- 'END'
+		import re, sys
+		for line in sys.argv[1].split("\n"):
+		    shown = re.sub("\x1b\\[[0-9;]*[mK].*", "", line)
+		    assert len(shown) < 60, shown
+	END
+	# No finished action has a line of its own there.
+	not grep -q 'cpu, ' <<< "$output"
+}
+
+@test "TERM=dumb is a pipe, NO_COLOR is a terminal without colours" {
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	TERM=xterm on_terminal 80
+	[ "$status" -eq 5 ]
+	[[ "$output" == *$'\e[1;31merror:\e[0m'* ]]
+	NO_COLOR=1 TERM=xterm on_terminal 80
+	[ "$status" -eq 5 ]
+	[[ "$output" == *$'\e[K'* ]]
+	[[ "$output" != *$'\e['[0-9]* ]]
+	TERM=dumb on_terminal 80
+	[ "$status" -eq 5 ]
+	[[ "$output" != *$'\e'* ]]
+	[[ "$output" == *" ] compile module.cpp "*"FAILED"* ]]
+}
+
+@test "--json is one object a line, each with its schema" {
+	build --json
+	[ "$status" -eq 0 ]
+	jq -es 'all(.[]; .schema == "wheelsmith.event/1" and (.at_ms | type) == "number")' <<< "$output"
+	[ "$(jq -r 'select(.event == "action-done") | .stage' <<< "$output" | sort | xargs)" = "check compile compile link pack" ]
+	[ "$(jq -r 'select(.event == "cell-done") | .subject' <<< "$output")" = "$CELL" ]
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	build --json
+	[ "$status" -eq 5 ]
+	[ "$(jq -r 'select(.outcome == "failed") | .detail' <<< "$output")" = "'module.cpp' failed: g++ exited with 1" ]
+}
+
+@test "the step summary of GitHub names cells and wheels" {
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build
+	[ "$status" -eq 0 ]
+	grep -q "^| \`$CELL\` | ready | tiny-1.0.*\.whl | [0-9]* kB |$" summary.md
+}

@@ -1,0 +1,218 @@
+# building.bash - `load building`: packages that build in a second, what they are built with, and
+# servers, for the files of this folder that drive `build` and its like.
+#
+# The torch is one of tests/support/make_torch.py under the name of a real release: its kit comes out of
+# a real wheel by ranges, and the check takes the export list of that release. What needs torch's own
+# headers is in build_torch.bats. CUDA is the host's 13.0, else the archive kit.
+# shellcheck shell=bash disable=SC2154
+
+load helpers
+
+bats_require_minimum_version 1.5.0
+
+TORCH=2.11.0
+PY=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+CP=cp${PY/./}
+CELL="tiny-1.0/torch$TORCH/cu13.0/$CP/sm86"
+
+# A test that cannot run here is skipped at a desk and fails in CI.
+cannot_run() { # why
+	if [ -n "${WS_CI:-}" ]; then
+		echo "this test cannot run: $1" >&2
+		return 1
+	fi
+	skip "$1"
+}
+
+# Pythons are looked for below HOME, which is about to change.
+own_home() {
+	[ -n "${PYENV_ROOT:-}" ] || [ ! -d "$HOME/.pyenv" ] || export PYENV_ROOT="$HOME/.pyenv"
+	private_home
+}
+
+# A store with the torch kit and the CUDA kit, made once for each wheelsmith that is tested.
+make_base() {
+	exec 9> "$WS_BINARY_DIR/test-base.lock"
+	flock 9
+	BASE=$WS_BINARY_DIR/test-base
+	local stamp
+	stamp=$(cat "$WHEELSMITH" "$BATS_TEST_DIRNAME/building.bash" | sha256sum)
+	if [ "$(cat "$BASE/stamp" 2> /dev/null)" != "$stamp" ]; then
+		rm -rf "$BASE"
+		mkdir -p "$BASE/www/x/files"
+		fake_torch "$BASE/www/x/files"
+		tiny "$BASE"
+		serve "$BASE/www"
+		"$WHEELSMITH" fetch --matrix "$BASE/m.json" --store "$BASE/store" --index "$INDEX" 9>&-
+		unserve
+		echo "$stamp" > "$BASE/stamp"
+	fi
+	exec 9>&-
+}
+
+fake_torch() { # FOLDER [NAME=VALUE...]
+	python3 "$WS_ROOT/tests/support/make_torch.py" "$1" version=$TORCH python="$CP" abi=1 cuda=13.0 label=cu130 \
+		platform=manylinux_2_28_x86_64 "${@:2}"
+}
+
+# $WHEELSMITH_STORE and ./m.json, ready to build offline: kits are links into the base, but what is
+# written in place (the ledger) is copied.
+from_base() {
+	mkdir -p "$WHEELSMITH_STORE"
+	cp -al "$BASE"/store/{cas,ac,trees} "$WHEELSMITH_STORE" 2> /dev/null ||
+		cp -a --reflink=auto "$BASE"/store/{cas,ac,trees} "$WHEELSMITH_STORE"
+	cp "$BASE"/store/{VERSION,ledger.db} "$WHEELSMITH_STORE"
+	tiny "$PWD"
+	cp "$BASE/m.lock.json" m.lock.json
+}
+
+# What most tests begin with. No index can be reached by mistake.
+in_place() {
+	own_home
+	cd "$BATS_TEST_TMPDIR" || return
+	export WHEELSMITH_INDEX=http://127.0.0.1:9/simple
+	from_base
+}
+
+# A package with one kernel and one module that needs Python alone, and its matrix.
+tiny() { # FOLDER
+	local src=$1/recipes/tiny/src
+	mkdir -p "$src/tiny"
+	cat > "$1/recipes/tiny/1.0.json" <<- 'END'
+		{
+		  "name": "tiny", "version": "1.0",
+		  "source": [{"folder": "src"}],
+		  "extensions": [{"module": "tiny._C", "binding": "pybind", "sources": ["kernel.cu", "module.cpp"]}],
+		  "python": {"packages": ["tiny"]}
+		}
+	END
+	echo 'from ._C import answer' > "$src/tiny/__init__.py"
+	cat > "$src/kernel.cu" <<- 'END'
+		__global__ void add(float *x) { x[threadIdx.x] += 1; }
+		extern "C" void tiny_add(float *x) { add<<<1, 32>>>(x); }
+	END
+	cat > "$src/module.cpp" <<- 'END'
+		#include <Python.h>
+		extern "C" void tiny_add(float *x);
+		static PyObject *answer(PyObject *, PyObject *) { return PyLong_FromLong(42); }
+		static PyObject *run(PyObject *, PyObject *) { tiny_add(nullptr); Py_RETURN_NONE; }
+		static PyMethodDef methods[] = {
+			{"answer", answer, METH_NOARGS, ""}, {"run", run, METH_NOARGS, ""}, {nullptr, nullptr, 0, nullptr}};
+		static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, methods};
+		PyMODINIT_FUNC PyInit__C(void) { return PyModule_Create(&module); }
+	END
+	matrix "$1/m.json"
+}
+
+# The matrix of all tests; more members may follow, and replace what stands before.
+matrix() { # FILE [MEMBERS]
+	python3 - "$1" "$PY" "{${2:-}}" <<- 'END'
+		import json, sys
+		matrix = {"packages": ["tiny==1.0"], "torch": ["2.11.0"], "cuda": ["13.0"], "python": [sys.argv[2]],
+		          "arch": ["8.6"], "recipes": "recipes"}
+		matrix.update(json.loads(sys.argv[3]))
+		json.dump(matrix, open(sys.argv[1], "w"))
+	END
+}
+
+# The package of host units alone, for what needs no GPU code: a quarter of the time.
+only_host() {
+	printf 'extern "C" void tiny_add(float *) {}\n' > recipes/tiny/src/kernel.cpp
+	rm recipes/tiny/src/kernel.cu
+	sed -i 's/kernel\.cu/kernel.cpp/' recipes/tiny/1.0.json
+}
+
+# Changes the recipe: `recipe 'r["version"] = "2"'`, or of the one extension: e.
+recipe() { # PYTHON
+	python3 - "$1" <<- 'END'
+		import json, sys
+		path = "recipes/tiny/1.0.json"
+		r = json.load(open(path))
+		e = r["extensions"][0] if "extensions" in r else None
+		exec(sys.argv[1])
+		json.dump(r, open(path, "w"))
+	END
+}
+
+# Runs a command; what it says goes to $output and $stderr, and to the test's own log.
+ws() { # ARGUMENTS
+	run --separate-stderr "$WHEELSMITH" "$@"
+	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
+}
+
+build() { # ARGUMENTS
+	ws build --matrix m.json "$@"
+}
+
+# For conditions that must not hold: bats does not hear a failing "! command".
+not() { # COMMAND...
+	! "$@"
+}
+
+# A value of dist/build.json.
+built() { # FILTER
+	jq -r "$1" dist/build.json
+}
+
+# The actions that ran, "compile kernel.cu", sorted, from the lines of a build.
+ran() {
+	sed -nE 's/^\[ [0-9]+\/[0-9]+ \] (compile|link|check|pack) ([^ ]+).*cpu.*/\1 \2/p' <<< "$stderr" | sort
+}
+
+# Nothing half-written where a user looks.
+dist_is_whole() { # FOLDER
+	local odd
+	odd=$(find "${1:-dist}" -type f ! -name '*.whl' ! -name 'build.json' ! -name 'requirements*.txt' \
+		! -name '*.log' ! -name compile_commands.json)
+	[ -z "$odd" ] || { echo "left behind: $odd"; return 1; }
+	local wheel
+	for wheel in "${1:-dist}"/*.whl; do
+		[ ! -e "$wheel" ] || python3 -m zipfile -t "$wheel" > /dev/null
+	done
+}
+
+# ---- servers ----
+
+# A server of faults for FOLDER: $PORT, $INDEX, what was asked in $ASKED.
+serve() { # FOLDER
+	ASKED=$1/asked.log
+	mkfifo "$1/speak"
+	python3 "$WS_ROOT/tests/support/fault_server.py" "$1" "$ASKED" < "$1/speak" > "$1/says" 3>&- 9>&- &
+	exec 8> "$1/speak"
+	until [ -s "$1/says" ]; do sleep 0.05; done
+	read -r _ PORT _ < "$1/says"
+	rm "$1/speak" "$1/says"
+	INDEX=http://127.0.0.1:$PORT/x/simple
+}
+
+unserve() {
+	exec 8>&-
+}
+
+# ---- processes ----
+
+# Waits up to SECONDS for a condition.
+wait_for() { # SECONDS COMMAND...
+	local left=$(($1 * 20))
+	shift
+	until "$@"; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || { echo "waited in vain for: $*" >&2; return 1; }
+		sleep 0.05
+	done
+}
+
+# Processes that work below a folder, with their command lines.
+working_below() { # FOLDER
+	local process
+	for process in /proc/[0-9]*; do
+		case $(readlink "$process/cwd" 2> /dev/null) in
+		"$1" | "$1"/* | "$1 (deleted)") tr '\0' ' ' < "$process/cmdline" 2> /dev/null && echo ;;
+		esac
+	done
+	return 0
+}
+
+nobody_works_below() { # FOLDER
+	[ -z "$(working_below "$1")" ]
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2016 # programs in single quotes
+# doctor in a home of the test's own: what it finds, how it degrades, what it marks.
+
+load helpers
+
+setup() {
+	private_home
+	export COLUMNS=80
+	unset CURL_CA_BUNDLE SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT
+	index=(--index "https://who:secret@example.org/simple")
+	fake="$BATS_TEST_TMPDIR/fake"
+	mkdir -p "$fake"
+	export PATH="$fake:$PATH"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# The page on one line, whatever its width.
+flat() {
+	tr -s ' \n' ' ' <<< "$output"
+}
+
+# A program in front of PATH.
+put_program() { # name, text
+	printf '#!/bin/sh\n%s\n' "$2" > "$fake/$1"
+	chmod +x "$fake/$1"
+}
+
+# A Python that says what it is and has no headers.
+put_python() { # path
+	cat > "$1" <<'SH'
+#!/bin/sh
+[ "$1" = -V ] && echo "Python 3.12.9" && exit
+cat <<JSON
+{"implementation": "cpython", "version": {"major": 3, "minor": 12, "micro": 9, "releaselevel": "final", "serial": 0},
+ "free_threaded": false, "executable": "$0", "include": "/usr/include/python3.12", "multiarch": "",
+ "ext_suffix": ".cpython-312-x86_64-linux-gnu.so", "library": "$0", "purelib": "/nowhere"}
+JSON
+SH
+	chmod +x "$1"
+}
+
+# The program as if installed below $BATS_TEST_TMPDIR/prefix, with data that a test may change.
+install_copy() {
+	mkdir -p prefix/bin prefix/share/wheelsmith
+	cp "$WHEELSMITH" prefix/bin/
+	cp -r "$WS_ROOT/matrix" prefix/share/wheelsmith/
+	WHEELSMITH="$PWD/prefix/bin/wheelsmith"
+}
+
+@test "a host that can build" {
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	for part in host store compilers CUDA Pythons torch GPUs indexes libraries ignored; do
+		grep -q "^$part " <<< "$output"
+	done
+	[[ "$output" == *"cores, "*" of memory, "*" of it free"* ]]
+	[[ "$output" == *"most is held by "* ]]
+	[[ "$output" == *"$WHEELSMITH_STORE"*"not there yet"* ]]
+	[[ "$output" == *"gcc   12."*"for CUDA 12.0 and newer"* ]]
+	[[ "$output" == *"archive kits for 11.8, 12.4, 13.0"* ]]
+	[[ "$output" == *"/usr/bin/python3"* ]]
+	[[ "$output" == *"https://example.org/simple  (--index)"* ]]
+	[[ "$output" != *secret* ]]
+	[[ "$output" == *"no variable that is ignored is set"* ]]
+	[[ "$output" == *"this host can build"* ]]
+	[ ! -e "$WHEELSMITH_STORE" ]
+}
+
+@test "no line is wider than the page, unless it is one long word" {
+	for COLUMNS in 40 60 80 100; do
+		"$WHEELSMITH" doctor "${index[@]}" > page
+		python3 - "$COLUMNS" <<'PYTHON'
+import sys
+width = int(sys.argv[1])
+for line in open("page", encoding="utf-8").read().split("\n")[:-2]:
+    assert len(line) <= width or " " not in line[14:].strip(), line
+PYTHON
+	done
+}
+
+@test "GPUs and who uses them" {
+	put_program nvidia-smi 'case $1 in
+*gpu=*) echo "0, NVIDIA H200, 9.0, 143771 MiB, 580.159.04"; echo "1, NVIDIA A10, 8.6, 23028 MiB, 580.159.04" ;;
+*apps=*) printf "435, /opt/train\033[2J, 518 MiB\n" ;; esac'
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"0  NVIDIA H200, arch 9.0, 140.4 GiB"*"1  NVIDIA A10, arch 8.6, 22.5 GiB"* ]]
+	[[ "$output" == *"used by /opt/train?[2J (435), 518 MiB"* ]]
+	[[ "$output" == *"driver 580.159.04"* ]]
+	put_program nvidia-smi 'echo "NVIDIA-SMI has failed"; exit 9'
+	run "$WHEELSMITH" doctor "${index[@]}"
+	[ "$status" -eq 0 ]
+	[[ "$(flat)" == *"exited with 9: NVIDIA-SMI has failed"* ]]
+}
+
+@test "variables that are ignored, each with what takes its place" {
+	CC=gcc-11 MAX_JOBS=2 TORCH_CUDA_ARCH_LIST='8.0' run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$(flat)" == *"! CC; instead: the newest compiler that the CUDA toolkit takes is chosen"* ]]
+	[[ "$output" == *"! TORCH_CUDA_ARCH_LIST; instead: the matrix's 'arch', or --arch"* ]]
+	[[ "$output" == *"! MAX_JOBS; instead: -j N, or --memory SIZE"* ]]
+}
+
+@test "a store that cannot be made" {
+	touch file
+	run "$WHEELSMITH" doctor "${index[@]}" --store file/store
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"✗ 'file' is no folder"*"→ keep the store elsewhere"* ]]
+	[[ "$(flat)" == *"✗ nothing can be built here until that is mended"* ]]
+	grep -q '^GPUs ' <<< "$output"
+}
+
+@test "a store of another wheelsmith" {
+	mkdir "$WHEELSMITH_STORE"
+	echo wheelsmith.store/77 > "$WHEELSMITH_STORE/VERSION"
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$(flat)" == *"was made by another wheelsmith ('wheelsmith.store/77')"*"delete the folder"* ]]
+	[ "$(ls "$WHEELSMITH_STORE")" = VERSION ]
+}
+
+@test "what a store holds, and where the configuration says it is" {
+	mkdir -p "$HOME/.config/wheelsmith" big/cas/aa big/trees/cuda-12.4-"$(printf '0%.0s' {1..64})"/bin
+	unset WHEELSMITH_STORE
+	echo "{\"store\": \"$PWD/big\"}" > "$HOME/.config/wheelsmith/config.json"
+	head -c 1234567 /dev/zero > big/cas/aa/x
+	touch big/trees/cuda-13.0-x.list
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$PWD/big"*"1.2 MB in 2 files, 1 tree"* ]]
+	[[ "$output" == *"in the store: 12.4"* ]]
+	[[ "$output" != *"in the store: 12.4, "* ]]
+	run "$WHEELSMITH" recipe check "$WS_ROOT/recipes/causal-conv1d/1.5.3.post1.json"
+	[ "$status" -eq 0 ]
+	[ -e big/VERSION ]
+}
+
+@test "one Python alone, without headers" {
+	put_python "$PWD/python3.12"
+	run "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/python3.12"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"✗ Python 3.12.9 has no headers"*"apt-get install python3.12-dev"* ]]
+	[ "$(grep -c 'python3.11' <<< "$output")" -eq 0 ]
+	run "$WHEELSMITH" doctor "${index[@]}" --python /nowhere/python3
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"✗ "*"/nowhere/python3"* ]]
+}
+
+@test "one Python among others without headers is marked, and nothing more" {
+	put_python "$fake/python3.12"
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"! 3.12.9"*"no headers"*"apt-get install python3.12-dev"* ]]
+}
+
+@test "no compiler that any CUDA takes" {
+	install_copy
+	sed -i -e 's/"gcc_max": [0-9]*/"gcc_max": 4/' -e 's/"clang_max": [0-9]*/"clang_max": 4/' prefix/share/wheelsmith/matrix/facts/cuda.json
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"for CUDA none"* ]]
+	[[ "$output" == *"✗ there is no C++ compiler here that any known CUDA takes"* ]]
+}
+
+@test "mistakes in the configuration and in the data hide nothing else" {
+	install_copy
+	echo '{"toolkits": 3}' > prefix/share/wheelsmith/matrix/facts/cuda.json
+	mkdir -p "$HOME/.config/wheelsmith"
+	echo '{"stoer": "x"}' > "$HOME/.config/wheelsmith/config.json"
+	run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$(flat)" == *"config.json:1:2: unknown key 'stoer'"* ]]
+	[[ "$output" == *"cuda.json:1:"* ]]
+	[[ "$output" == *"gcc   12."* ]]
+	[[ "$output" == *"those are mended"* ]]
+}
+
+@test "indexes that make no sense, certificates that are not there" {
+	run "$WHEELSMITH" doctor --index nonsense
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"! "*nonsense* ]]
+	SSL_CERT_FILE=/nowhere/ca.pem run "$WHEELSMITH" doctor "${index[@]}"
+	echo "$output"
+	[[ "$output" == *"! the certificates '/nowhere/ca.pem' are not there"*"SSL_CERT_FILE"* ]]
+}
+
+@test "the same as JSON" {
+	put_program nvidia-smi 'case $1 in *gpu=*) echo "0, NVIDIA A10, 8.6, 23028 MiB, 550.1" ;; esac'
+	MAX_JOBS=2 run "$WHEELSMITH" doctor "${index[@]}" --json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	jq -e '.schema == "wheelsmith.doctor/1" and .can_build and (.host.cores >= 1) and (.host.memory_bytes > 0)
+		and (.host.holders | length) > 0 and (.store.is_there | not) and (.compilers | length) > 0
+		and (.archive_kits | map(.cuda) | index("12.4")) != null and (.pythons | map(select(.has_headers)) | length) > 0
+		and .gpus[0].arch == "8.6" and .gpu_users == [] and .driver == "550.1" and .why_no_gpu == null
+		and .indexes[0].url == "https://example.org/simple" and .indexes[0].from == "--index"
+		and .ignored_variables[0].name == "MAX_JOBS" and (.libgit2 | test("^[0-9]"))
+		and (.problems | map(select(.part == "ignored" and (.blocks | not))) | length) == 1' <<< "$output"
+	run "$WHEELSMITH" doctor "${index[@]}" --json --store /dev/null/x
+	[ "$status" -eq 1 ]
+	jq -e '(.can_build | not) and (.problems | map(select(.blocks))[0].part) == "store"' <<< "$output"
+}

@@ -1,0 +1,21 @@
+# helpers.bash - what several files of this folder need: `load helpers`.
+# shellcheck shell=bash disable=SC2154
+
+# A home, a store and a configuration of the test's own, and nothing of the caller's that steers us.
+private_home() {
+	export HOME="$BATS_TEST_TMPDIR/home" WHEELSMITH_STORE="$BATS_TEST_TMPDIR/store"
+	mkdir -p "$HOME"
+	unset XDG_CONFIG_HOME XDG_CACHE_HOME WHEELSMITH_INDEX COLUMNS
+	unset CC CXX CUDAHOSTCXX CFLAGS NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN
+	unset TORCH_CUDA_ARCH_LIST MAX_JOBS LIBRARY_PATH CPATH CUDA_HOME
+}
+
+# Compares $output with golden/NAME.txt; with WS_UPDATE_GOLDEN=1 writes it there instead.
+golden() { # name
+	local file="$BATS_TEST_DIRNAME/golden/$1.txt"
+	if [ "${WS_UPDATE_GOLDEN:-}" = 1 ]; then
+		printf '%s\n' "$output" > "$file"
+		return 0
+	fi
+	diff -u "$file" - <<< "$output"
+}

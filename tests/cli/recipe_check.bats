@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# Recipes held against sources in a folder: what is there, what is missing, where.
+
+load helpers
+
+setup() {
+	private_home
+	recipes="$BATS_TEST_TMPDIR/recipes"
+	sources="$BATS_TEST_TMPDIR/sources"
+	mkdir -p "$recipes/demo" "$sources/csrc/include" "$sources/demo/ops"
+	cd "$BATS_TEST_TMPDIR" || return
+	touch "$sources/csrc/bind.cpp" "$sources/csrc/a.cu" "$sources/csrc/b.cu" "$sources/csrc/include/x.h" \
+		"$sources/demo/__init__.py" "$sources/demo/ops/__init__.py" "$sources/LICENSE" "$sources/README.md"
+	sed "s|@TREE@|$sources|" > recipes/demo/1.0.json <<'JSON'
+{
+  "name": "Demo",
+  "version": "1.0",
+  "source": [{"folder": "@TREE@"}],
+  "extensions": [
+    {
+      "module": "demo._C",
+      "binding": "pybind",
+      "sources": ["csrc/bind.cpp", {"glob": "csrc/*.cu", "count": 2}],
+      "include": ["csrc/include", "."]
+    }
+  ],
+  "python": {"packages": ["demo"]},
+  "metadata": {"license_files": ["LICENSE"], "description_file": "README.md"},
+  "estimates": [{"match": "*.cu", "rss_mib": 100}]
+}
+JSON
+}
+
+@test "a recipe that is right" {
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	golden recipe-check-right
+}
+
+@test "every problem is told at its place" {
+	sed -i -e 's|"csrc/bind.cpp"|"csrc/bound.cpp"|' -e 's/"count": 2/"count": 3/' -e 's|"csrc/include"|"csrc/inc"|' \
+		-e 's|\["demo"\]|["demo", "other"], "modules": ["one.py"], "data": ["demo/*.json"]|' -e 's/"LICENSE"/"COPYING"/' \
+		-e 's/README.md/README.rst/' -e 's/"match": "\*.cu"/"match": "*.cpp"/' \
+		-e 's|"include":|"overrides": [{"when": {"cuda": "13"}, "add_sources": ["csrc/new.cu"], "remove_sources": ["csrc/old.cu"]}],\n      "include":|' \
+		recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	golden recipe-check-problems
+}
+
+@test "a file that nobody would find" {
+	mkdir recipes/deno
+	mv recipes/demo/1.0.json recipes/deno/1.1.json
+	run "$WHEELSMITH" recipe check recipes/deno/1.1.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	golden recipe-check-place
+}
+
+@test "the other files are judged although one cannot be read" {
+	echo '{"name": "demo", "versoin": "2"}' > recipes/demo/2.json
+	run "$WHEELSMITH" recipe check recipes/demo/2.json recipes/demo/3.json recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"recipes/demo/2.json:1:18: error: unknown key 'versoin' in a recipe"* ]]
+	[[ "$output" == *"there is no recipe 'recipes/demo/3.json'"* ]]
+	[[ "$output" == *"all that it names is there"* ]]
+}
+
+@test "a patch that does not fit is told, also one with a condition" {
+	printf 'one\n' > "$sources/csrc/a.cu"
+	printf -- '--- a/csrc/a.cu\n+++ b/csrc/a.cu\n@@ -1 +1 @@\n-two\n+three\n' > recipes/demo/bad.patch
+	printf -- '--- /dev/null\n+++ b/csrc/c.cu\n@@ -0,0 +1 @@\n+int c;\n' > recipes/demo/good.patch
+	bad=$(sha256sum < recipes/demo/bad.patch | cut -d' ' -f1)
+	good=$(sha256sum < recipes/demo/good.patch | cut -d' ' -f1)
+	sed -i "s|\"extensions\"|\"patches\": [{\"file\": \"good.patch\", \"sha256\": \"$good\"},\n    {\"file\": \"bad.patch\", \"sha256\": \"$bad\", \"when\": {\"torch\": \">=2.9\"}}],\n  \"extensions\"|" \
+		recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"bad.patch:4:1: error:"*"of 'csrc/a.cu' does not match"* ]]
+	[[ "$output" == *"'csrc/*.cu' matches 3 files where the recipe expects 2"* ]]
+}
+
+@test "results as JSON" {
+	run "$WHEELSMITH" --json recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	jq -e '.schema == "wheelsmith.recipe-check/1" and (.recipes | length) == 1
+		and .recipes[0].sources_checked and .recipes[0].source_files == 8
+		and .recipes[0].modules[0].units == ["csrc/bind.cpp", "csrc/a.cu", "csrc/b.cu"]
+		and .recipes[0].python_files == 2 and .recipes[0].problems == []' <<< "$output"
+	sed -i 's/"count": 2/"count": 3/' recipes/demo/1.0.json
+	"$WHEELSMITH" recipe check --json recipes/demo/1.0.json > found.json 2> problems && false
+	jq -e '.recipes[0].problems[0] | (.place | test("1.0.json:9:")) and (.text | test("expects 3"))' found.json
+}
+
+@test "sources that are not at hand are said, a store that is not there too" {
+	sed -i 's|{"folder": "[^"]*"}|{"sdist": "demo-1.0.tar.gz", "sha256": "'"$(printf '0%.0s' {1..64})"'"}|' recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"sources  not looked at: not in the store; --fetch brings them"* ]]
+	run "$WHEELSMITH" recipe check --store /dev/null/x recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"sources  not looked at: opening the store"* ]]
+	run "$WHEELSMITH" recipe check --fetch --store /dev/null/x recipes/demo/1.0.json
+	[ "$status" -eq 5 ]
+}
+
+@test "every shipped recipe is where it is looked for" {
+	run "$WHEELSMITH" recipe check "$WS_ROOT"/recipes/*/*.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'the text is right' <<< "$output")" -eq "$(find "$WS_ROOT/recipes" -name '*.json' | wc -l)" ]
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# Drafts of recipes for real packages of the index, and `recipe check --fetch` of what is shipped.
+# labels: network
+# timeout: 300
+
+load helpers
+
+setup_file() {
+	# Sources are fetched once for the whole file.
+	export SHARED_STORE="$BATS_FILE_TMPDIR/store"
+}
+
+setup() {
+	private_home
+	export WHEELSMITH_STORE="$SHARED_STORE"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# The keys of two recipes, comments aside, as sorted JSON.
+keys() { # file, jq filter
+	python3 -c 'import json, sys; sys.path.insert(0, sys.argv[1]); from check_schemas import relaxed
+print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "$1" | jq -S "$2"
+}
+
+@test "the shipped recipes' sources are what they say" {
+	run "$WHEELSMITH" -q recipe check --fetch "$WS_ROOT"/recipes/*/*.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'all that it names is there' <<< "$output")" -eq "$(find "$WS_ROOT/recipes" -name '*.json' | wc -l)" ]
+	[[ "$output" == *"module   flash_attn_2_cuda (pybind): 73 units, 72 of them CUDA"* ]]
+}
+
+@test "the draft of causal-conv1d says what the shipped recipe says" {
+	run "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o recipes/
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"wrote recipes/causal-conv1d/1.5.3.post1.json, with "*" lines to check"* ]]
+	run "$WHEELSMITH" recipe check recipes/causal-conv1d/1.5.3.post1.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"all that it names is there"* ]]
+	for what in .name .version '.source[0]' .extensions .python .metadata .requires.python .check; do
+		diff -u <(keys "$WS_ROOT/recipes/causal-conv1d/1.5.3.post1.json" "$what") \
+			<(keys recipes/causal-conv1d/1.5.3.post1.json "$what")
+	done
+}
+
+@test "the drafts of the other shipped packages compile the same" {
+	for recipe in "$WS_ROOT"/recipes/{flash-attn/2.8.3,flash-attn/2.6.1,mamba-ssm/2.2.6.post3}.json; do
+		version="$(basename "$recipe" .json)"
+		name="$(basename "$(dirname "$recipe")")"
+		"$WHEELSMITH" -q recipe new "$name==$version" > draft.json
+		for what in '.extensions[0].module' '.extensions[0].sources' '.extensions[0].include' '.extensions[0].cxx_flags' \
+			'.extensions[0].nvcc_flags' .python.packages .cxx_std .metadata.requires .metadata.extras; do
+			diff -u <(keys "$recipe" "$what") <(keys draft.json "$what")
+		done
+	done
+}
+
+@test "the draft of a package with arguments by place and f-strings" {
+	run "$WHEELSMITH" -q recipe new grouped-gemm==0.3.0 --output grouped-gemm/0.3.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run "$WHEELSMITH" recipe check grouped-gemm/0.3.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"module   grouped_gemm_backend (pybind): 2 units, 2 of them CUDA"* ]]
+	[[ "$output" == *"all that it names is there"* ]]
+	diff -u <(keys grouped-gemm/0.3.0.json '.extensions[0].include') - <<< '[
+  "third_party/cutlass/include",
+  "csrc"
+]'
+	grep -q '// check: setup.py adds to nvcc_flags under a condition: -DGROUPED_GEMM_CUTLASS' grouped-gemm/0.3.0.json
+}
+
+@test "a file that is there is not overwritten" {
+	echo mine > draft.json
+	run "$WHEELSMITH" recipe new causal-conv1d==1.5.3.post1 -o draft.json
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'draft.json' is there already"* ]]
+	[ "$(cat draft.json)" = mine ]
+}
+
+@test "a version of wheels alone gives a form for git" {
+	run "$WHEELSMITH" recipe new spconv==2.3.8 -o spconv/2.3.8.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"warning: there is no source distribution of spconv 2.3.8, only wheels"* ]]
+	grep -q '"source": \[{"git": ' spconv/2.3.8.json
+	run "$WHEELSMITH" recipe check spconv/2.3.8.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "what is not on the index is named" {
+	run "$WHEELSMITH" recipe new causal-conv1d==77.0
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"the package index has no 'causal-conv1d' 77.0"*"it has sources of: "*"--git"* ]]
+	run "$WHEELSMITH" recipe new no-such-package-of-wheelsmith==1.0
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"the package index has no 'no-such-package-of-wheelsmith'"* ]]
+}

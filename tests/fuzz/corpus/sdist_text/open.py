@@ -1,0 +1,2 @@
+CUDAExtension(([{"a": f"{" \
+  """x
