@@ -77,14 +77,14 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 void
 ws_work_close(struct ws_work *work, bool keep)
 {
+	if (work->sweep_fd >= 0) {
+		ws_sweep_end(ws_take_fd(&work->sweep_fd), work->path);
+	}
 	if (work->path && keep) {
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		ws_fs_write(ws_path_join(a, work->path, "kept", NULL), "", 0, 0644, NULL);
 	} else if (work->path) {
 		ws_fs_remove(work->path, NULL);
-	}
-	if (work->sweep_fd >= 0) {
-		close(ws_take_fd(&work->sweep_fd));
 	}
 	if (work->lock_fd >= 0) {
 		close(ws_take_fd(&work->lock_fd));
