@@ -26,13 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct entry {
-	const char *name;
-	ws_command_run_fn run;
-	const char *help; /* NULL: not listed */
-};
-
-static const struct entry entries[] = {
+static const struct ws_command commands[] = {
 	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package"},
 	{"plan", ws_cmd_plan, "what would happen to every cell, why, at what cost"},
 	{"fetch", ws_cmd_fetch, "bring everything a build needs into the store"},
@@ -56,9 +50,9 @@ print_help(struct ws_session *s)
 		.option_count = count,
 	};
 	ws_options_help(&usage, &s->out);
-	for (size_t i = 0; i < WS_LEN(entries); i++) {
-		if (entries[i].help) {
-			ws_out_result(&s->out, "  %-12s %s\n", entries[i].name, entries[i].help);
+	for (size_t i = 0; i < WS_LEN(commands); i++) {
+		if (commands[i].help) {
+			ws_out_result(&s->out, "  %-12s %s\n", commands[i].name, commands[i].help);
 		}
 	}
 	ws_out_result(&s->out, "`wheelsmith COMMAND --help` says more; `man wheelsmith` says all.\n");
@@ -68,12 +62,12 @@ static bool
 run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 {
 	const char *name = words->at[0];
-	const char *names[WS_LEN(entries)];
-	for (size_t i = 0; i < WS_LEN(entries); i++) {
-		if (strcmp(entries[i].name, name) == 0) {
-			return entries[i].run(s, (int)words->len, words->at, err);
+	const char *names[WS_LEN(commands)];
+	for (size_t i = 0; i < WS_LEN(commands); i++) {
+		if (strcmp(commands[i].name, name) == 0) {
+			return commands[i].run(s, (int)words->len, words->at, err);
 		}
-		names[i] = entries[i].help ? entries[i].name : "";
+		names[i] = commands[i].help ? commands[i].name : "";
 	}
 	ws_err_set(err, WS_ERR_USAGE, "there is no command '%s'", name);
 	const char *near = ws_suggest(name, names, WS_LEN(names));
@@ -125,6 +119,8 @@ main(int argc, char **argv)
 	struct ws_session session;
 	struct ws_err err = {0};
 	ws_session_init(&session, program);
+	session.commands = commands;
+	session.command_count = WS_LEN(commands);
 	bool done = run(&session, argc, (const char *const *)argv, &err);
 	if (!done && err.kind != WS_ERR_NONE && err.text[0]) {
 		ws_out_error(&session.out, &err);

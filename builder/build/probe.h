@@ -14,6 +14,12 @@ bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,
 	struct ws_plan_input *input, struct ws_err *err);
 
 /**
+ * Fills input->listings from trees in the store, so that a glob is planned file by file. A recipe
+ * whose sources were never brought keeps none.
+ */
+void ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input);
+
+/**
  * A torch release that neither facts nor lock know is looked for on the index: found is a warning, not
  * found is WS_ERR_CONFIG at its place with near releases. Without a network it is an error that names
  * `lock`.

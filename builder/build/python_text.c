@@ -191,7 +191,8 @@ struct ws_python_text
 ws_python_text_read(struct ws_str text, struct ws_arena *a)
 {
 	size_t len = text.n < WS_PYTHON_TEXT_MOST ? text.n : WS_PYTHON_TEXT_MOST;
-	struct reader r = {.s = text.s, .end = text.s + len, .a = a, .line_begins = true};
+	const char *s = text.s ? text.s : "";
+	struct reader r = {.s = s, .end = s + len, .a = a, .line_begins = true};
 	while (r.s < r.end) {
 		read_next(&r);
 	}

@@ -109,6 +109,28 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
 }
 
+/* The cell key with the pins that were made since planning; "" when one is missing still. */
+static const char *
+key_now(const struct building *b, const struct ws_product *product)
+{
+	const struct ws_lock *lock = b->ctx->lock;
+	struct ws_product pinned = *product;
+	struct ws_torch_choice torch;
+	struct ws_cuda_choice cuda;
+	if (product->point.torch && !product->point.torch->installed) {
+		torch = *product->point.torch;
+		torch.pin = ws_lock_torch(lock, torch.name);
+		pinned.point.torch = &torch;
+	}
+	if (product->point.cuda) {
+		cuda = *product->point.cuda;
+		cuda.pin = ws_lock_cuda(lock, cuda.name);
+		pinned.point.cuda = &cuda;
+	}
+	ws_key_fill(&pinned, lock, b->a);
+	return pinned.key;
+}
+
 static bool
 deliver_product(struct building *b, const struct ws_made *made, struct ws_err *err)
 {
@@ -138,11 +160,9 @@ deliver_product(struct building *b, const struct ws_made *made, struct ws_err *e
 			.detail = record.file};
 		ws_events_emit(ctx->events, &event);
 	}
-	/* Pins that planning missed may be there now. */
-	struct ws_product pinned = *product;
-	ws_key_fill(&pinned, ctx->lock, b->a);
-	return !pinned.key[0] || (cached && product->wheel.file)
-		|| ws_cells_put(ctx->store, pinned.key, &record, err);
+	const char *key = key_now(b, product);
+	return !key[0] || (cached && product->wheel.file)
+		|| ws_cells_put(ctx->store, key, &record, err);
 }
 
 /* A word as a POSIX shell reads it, for people who paste it. */

@@ -75,8 +75,8 @@ static void
 set_arch(const char *text, struct ws_matrix *m, struct ws_arena *a)
 {
 	struct ws_arch_value *value = WS_NEW(a, struct ws_arch_value);
-	value->host = !text || strcmp(text, "host") == 0;
-	value->text = value->host ? NULL : text;
+	value->text = text ? text : "host";
+	value->host = strcmp(value->text, "host") == 0;
 	m->arch = value;
 	m->arch_count = 1;
 }
@@ -173,10 +173,10 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 {
 	struct ws_matrix *m = &sel->matrix;
 	*sel = (struct ws_selection){0};
-	m->policy = user->policy;
 	bool read = options->matrix
 		? refuse_mixture(options, err) && ws_matrix_read(options->matrix, ctx->a, m, err)
 		: matrix_from_options(options, m, ctx->a, err);
+	m->policy = m->policy_given ? m->policy : user->policy;
 	if (read && options->policy && !ws_policy_parse(options->policy, &m->policy)) {
 		return ws_err_set(err, WS_ERR_USAGE,
 			"--policy: prefer-prebuilt, prefer-build, prebuilt-only or build-only, not '%s'",
@@ -283,6 +283,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->facts = ctx->facts;
 	input->lock = &sel->lock;
 	input->only = options->only;
+	ws_probe_sources(ctx, input);
 	return ws_probe_host(ctx, &sel->matrix, input, err)
 		&& ws_plan_make(input, ctx->a, &sel->plan, err);
 }

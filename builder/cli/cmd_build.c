@@ -45,8 +45,7 @@ parse(
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "build",
-		.synopsis =
-			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
+		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
 		.summary = "Makes the wheels of a matrix, or of a package.",
 		.options = rows,
 		.option_count = WS_SELECTING_ROWS + WS_LEN(own),

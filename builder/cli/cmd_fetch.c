@@ -13,10 +13,8 @@ parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char
 	ws_selecting_rows(selecting, rows);
 	struct ws_usage usage = {
 		.command = "fetch",
-		.synopsis =
-			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
-		.summary =
-			"Brings all that a build needs into the store; `build --offline` works afterwards.",
+		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
+		.summary = "Brings all that a build needs into the store, for `build --offline`.",
 		.options = rows,
 		.option_count = WS_LEN(rows),
 		.most = 1000,

@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "build/judge.h"
 #include "build/pack.h"
-#include "cli/command.h"
+#include "cli/completion.h"
 #include "kit/torch_exports.h"
 #include "sys/sweep.h"
 
@@ -53,6 +53,36 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 		&s->fetch, &s->facts, &version, ws_path_join(s->a, argv[2], file, NULL), err);
 }
 
+/* SHELL: the script by which it completes our command lines. */
+static bool
+completion(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	static const struct {
+		const char *name;
+		void (*write)(const struct ws_completions *, struct ws_arena *, struct ws_buf *);
+	} shells[] = {
+		{"bash", ws_completion_bash}, {"fish", ws_completion_fish}, {"zsh", ws_completion_zsh}};
+	WS_AUTO_BUF struct ws_buf script = {0};
+	for (size_t i = 0; argc == 2 && i < WS_LEN(shells); i++) {
+		if (strcmp(shells[i].name, argv[1]) == 0) {
+			struct ws_completions all = {0};
+			ws_completion_collect(s, &all);
+			shells[i].write(&all, s->a, &script);
+			ws_out_result(&s->out, "%s", ws_buf_text(&script));
+			return true;
+		}
+	}
+	return ws_err_set(err, WS_ERR_USAGE, "internal completion: bash, fish or zsh is missing");
+}
+
+/* TOPIC WORDS...: what such a script asks for. */
+static bool
+complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	return argc < 2 ? ws_err_set(err, WS_ERR_USAGE, "internal complete: TOPIC is missing")
+					: ws_complete_print(s, argv[1], argc - 2, argv + 2, err);
+}
+
 struct entry {
 	const char *name;
 	ws_command_run_fn run;
@@ -60,6 +90,8 @@ struct entry {
 
 static const struct entry entries[] = {
 	{"check", check},
+	{"complete", complete},
+	{"completion", completion},
 	{"exports", exports},
 	{"pack", pack},
 	{"sweep", sweep},

@@ -34,8 +34,7 @@ parse(
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "plan",
-		.synopsis =
-			"--matrix FILE [options]\nPKG==V... (--here | --torch V --python V --arch A) [options]",
+		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
 		.summary = "Says what would happen to every cell, why, and what it costs. Uses no network.",
 		.options = rows,
 		.option_count = WS_LEN(rows),

@@ -3,19 +3,15 @@
 
 #include <string.h>
 
-static void
-print_help(struct ws_session *s)
-{
-	static const struct ws_usage usage = {
-		.command = "recipe",
-		.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE]",
-		.summary = "Says whether a recipe is right, or writes the draft of one.\n"
-				   "  check    reads recipes and holds them against their sources\n"
-				   "  new      writes a draft from what the package index has of a version\n"
-				   "`wheelsmith recipe check --help` and `wheelsmith recipe new --help` say more.",
-	};
-	ws_options_help(&usage, &s->out);
-}
+static const struct ws_usage usage = {
+	.command = "recipe",
+	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE]",
+	.summary = "Says whether a recipe is right, or writes the draft of one.\n"
+			   "  check    reads recipes and holds them against their sources\n"
+			   "  new      writes a draft from what the package index has of a version\n"
+			   "`wheelsmith recipe check --help` and `wheelsmith recipe new --help` say more.",
+	.parts = "check new",
+};
 
 bool
 ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
@@ -27,8 +23,12 @@ ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws
 	if (strcmp(half, "new") == 0) {
 		return ws_cmd_recipe_new(s, argc - 1, argv + 1, err);
 	}
+	if (s->usage_taker) {
+		s->usage_taker->take(s->usage_taker, &usage);
+		return true;
+	}
 	if (strcmp(half, "--help") == 0 || strcmp(half, "-h") == 0) {
-		print_help(s);
+		ws_options_help(&usage, &s->out);
 		return true;
 	}
 	if (half[0]) {

@@ -6,6 +6,11 @@ ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc, const
 	ws_words *words, struct ws_err *err)
 {
 	usage->common = ws_session_options(s, &usage->common_count);
+	if (s->usage_taker) {
+		s->usage_taker->take(s->usage_taker, usage);
+		*err = (struct ws_err){0};
+		return false;
+	}
 	switch (ws_options_parse(usage, argc, argv, false, s->a, words, err)) {
 	case WS_OPTIONS_OK:
 		return true;

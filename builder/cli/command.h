@@ -9,6 +9,13 @@
 
 #include "cli/session.h"
 
+/** One row of main.c's table. */
+struct ws_command {
+	const char *name;
+	ws_command_run_fn run;
+	const char *help; /**< one line; NULL: not listed */
+};
+
 bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
@@ -19,8 +26,9 @@ bool ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, st
 bool ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
 /**
- * Parses the options of a command, common ones included. True: go on. False: help was printed and
- * @a err is empty (kind WS_ERR_NONE), or @a err says what is wrong.
+ * Parses the options of a command, common ones included. True: go on. False: help was printed, or
+ * the usage was all that was wanted, and @a err is empty (kind WS_ERR_NONE); or @a err says what is
+ * wrong.
  */
 bool ws_command_options(struct ws_session *s, struct ws_usage *usage, int argc,
 	const char *const *argv, ws_words *words, struct ws_err *err);

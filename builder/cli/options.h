@@ -44,6 +44,13 @@ struct ws_usage {
 	const struct ws_option *common; /**< understood as well, listed by `wheelsmith --help` */
 	size_t common_count;
 	unsigned least, most; /**< how many words that are no options */
+	const char *parts;    /**< "check new": words of which one comes first; NULL: none */
+};
+
+/** Who wants to know what a command accepts. */
+struct ws_usage_taker {
+	/** Texts of @a usage live for ever, its rows for the length of the call. */
+	void (*take)(struct ws_usage_taker *self, const struct ws_usage *usage);
 };
 
 enum ws_options_result {

@@ -16,6 +16,8 @@
 #include "sys/host.h"
 #include "sys/stop.h"
 
+struct ws_command;
+
 /** Options that every command understands. */
 struct ws_globals {
 	const char *store;
@@ -31,7 +33,10 @@ struct ws_session {
 	struct ws_arena *a;
 	struct ws_out out;
 	struct ws_globals globals;
-	const char *program; /**< our own executable, for children */
+	const struct ws_command *commands; /**< main.c's table */
+	size_t command_count;
+	struct ws_usage_taker *usage_taker; /**< set: commands hand it their usage and end there */
+	const char *program;                /**< our own executable, for children */
 	struct ws_data data;
 	struct ws_user_config user;
 	struct ws_facts facts;

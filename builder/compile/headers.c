@@ -1,5 +1,7 @@
 /* headers.c - for each header name that a read file asks for, the search is walked in the order the
- * compiler walks it: folders before the one where the file was found must stay without it. */
+ * compiler walks it: folders before the one where the file was found must stay without it. A unit of
+ * torch asks some 60,000 times, so names are tried in a scratch arena and only those that end in the
+ * trace are kept. */
 #include "compile/headers.h"
 
 #include "base/buf.h"
@@ -20,10 +22,14 @@ struct walk {
 	struct ws_trace *trace;
 	struct ws_map read;   /* what was read */
 	struct ws_map tails;  /* "sys/types.h", "types.h": ends of what was read outside the search */
-	struct ws_map looked; /* candidate -> "y" when it exists, "n" when not */
-	struct ws_map noted;  /* absent or present names noted already */
-	const char *folder;   /* of the file being scanned */
+	struct ws_map asked;  /* "<vector": walked already, and the same from wherever it is asked */
+	struct ws_map looked; /* name -> one of those below */
+	struct ws_arena *scratch;
+	const char *folder; /* of the file being scanned */
 };
+
+/* What is known about a name that was tried. */
+static const char there[] = "there", absent[] = "absent", present[] = "present and noted";
 
 /* An absolute path below a mount's folder is that mount's: compilers follow links now and then. */
 static const char *
@@ -51,70 +57,96 @@ is_input(const struct ws_action *action, const char *name)
 	return false;
 }
 
-static bool
-exists(struct walk *w, const char *name)
+/* Asks the disk once for each name. One that does not exist is noted with that: whoever asks needs
+ * it to stay so. @a name may be scratch. */
+static const char *
+look(struct walk *w, const char *name)
 {
 	const char *known = ws_map_get(&w->looked, name);
-	if (!known) {
-		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-		struct stat status;
-		bool found =
-			stat(ws_path_join(a, w->work, name, NULL), &status) == 0 && S_ISREG(status.st_mode);
-		known = found ? "y" : "n";
-		ws_map_put(&w->looked, name, (void *)(uintptr_t)known, w->a);
+	if (known) {
+		return known;
 	}
-	return known[0] == 'y';
+	struct stat status;
+	const char *place = ws_path_join(w->scratch, w->work, name, NULL);
+	known = stat(place, &status) == 0 && S_ISREG(status.st_mode) ? there : absent;
+	name = ws_arena_strdup(w->a, name);
+	ws_map_put(&w->looked, name, (void *)(uintptr_t)known, w->a);
+	if (known == absent) {
+		*ws_vec_push(&w->trace->absent, w->a) = name;
+	}
+	return known;
 }
 
 static void
-note(struct walk *w, ws_name_list *list, const char *name)
+note_present(struct walk *w, const char *name)
 {
-	if (ws_map_add(&w->noted, name, w->a)) {
-		*ws_vec_push(list, w->a) = name;
+	if (look(w, name) == there) {
+		name = ws_arena_strdup(w->a, name);
+		ws_map_put(&w->looked, name, (void *)(uintptr_t)present, w->a);
+		*ws_vec_push(&w->trace->present, w->a) = name;
 	}
 }
 
-/* Candidate number @a i for a header name; NULL after the last. */
+/* Candidate number @a i for a header name, scratch; NULL after the last. */
 static const char *
-candidate(struct walk *w, struct ws_ask ask, size_t i)
+candidate(const struct walk *w, struct ws_ask ask, size_t i)
 {
 	bool quote = ask.kind == WS_ASK_QUOTE || ask.kind == WS_ASK_QUOTE_EXISTS;
-	const char *name = ws_str_copy(ask.name, w->a);
+	const char *name = ws_str_copy(ask.name, w->scratch);
 	if (name[0] == '/') {
-		return i == 0 ? ws_path_normal(w->a, name) : NULL;
+		return i == 0 ? ws_path_normal(w->scratch, name) : NULL;
 	}
 	const char *folder = w->folder;
 	if (!quote || i > 0) {
 		size_t at = i - quote;
 		folder = at < w->action->search_count ? w->action->search[at] : NULL;
 	}
-	return folder ? ws_path_normal(w->a, ws_path_join(w->a, folder, name, NULL)) : NULL;
+	return folder ? ws_path_normal(w->scratch, ws_path_join(w->scratch, folder, name, NULL)) : NULL;
+}
+
+static void
+walk_ask(struct walk *w, struct ws_ask ask)
+{
+	bool question = ask.kind == WS_ASK_QUOTE_EXISTS || ask.kind == WS_ASK_ANGLE_EXISTS;
+	size_t found = 0;
+	const char *name;
+	for (; (name = candidate(w, ask, found)); found++) {
+		if (question ? look(w, name) != absent : ws_map_get(&w->read, name) != NULL) {
+			break;
+		}
+	}
+	if (!name && !question && !ws_map_get(&w->tails, ws_str_copy(ask.name, w->scratch))) {
+		return; /* a directive that was not taken, or names what nobody has */
+	}
+	if (question && name) {
+		note_present(w, name);
+	}
+	for (size_t i = 0; i < found; i++) {
+		look(w, candidate(w, ask, i));
+	}
+}
+
+/* True for the second <vector> of a unit: most of what is asked. */
+static bool
+was_asked(struct walk *w, struct ws_ask ask)
+{
+	if (ask.kind != WS_ASK_ANGLE && ask.kind != WS_ASK_ANGLE_EXISTS) {
+		return false;
+	}
+	const char *kind = ask.kind == WS_ASK_ANGLE ? "<" : "?";
+	const char *key = ws_arena_printf(w->scratch, "%s%.*s", kind, WS_STR_ARGS(ask.name));
+	return ws_map_get(&w->asked, key) || !ws_map_add(&w->asked, ws_arena_strdup(w->a, key), w->a);
 }
 
 static void
 take_ask(void *self, struct ws_ask ask)
 {
 	struct walk *w = self;
-	bool question = ask.kind == WS_ASK_QUOTE_EXISTS || ask.kind == WS_ASK_ANGLE_EXISTS;
-	size_t found = 0;
-	const char *name;
-	for (; (name = candidate(w, ask, found)); found++) {
-		if (question ? exists(w, name) : ws_map_get(&w->read, name) != NULL) {
-			break;
-		}
+	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
+	if (!was_asked(w, ask)) {
+		walk_ask(w, ask);
 	}
-	if (!name && !question && !ws_map_get(&w->tails, ws_str_copy(ask.name, w->a))) {
-		return; /* a directive that was not taken, or names what nobody has */
-	}
-	if (question && name) {
-		note(w, &w->trace->present, name);
-	}
-	for (size_t i = 0; i < found; i++) {
-		const char *earlier = candidate(w, ask, i);
-		if (!exists(w, earlier)) {
-			note(w, &w->trace->absent, earlier);
-		}
-	}
+	ws_arena_rewind(w->scratch, mark);
 }
 
 /* `#include MACRO` names nothing in the text: for every file that was read, its name relative to
@@ -129,11 +161,9 @@ note_computed(struct walk *w, const char *file)
 			continue;
 		}
 		for (size_t j = 0; j < i; j++) {
-			const char *earlier = ws_path_normal(
-				w->a, ws_path_join(w->a, w->action->search[j], file + len + 1, NULL));
-			if (!exists(w, earlier)) {
-				note(w, &w->trace->absent, earlier);
-			}
+			const char *earlier =
+				ws_path_join(w->scratch, w->action->search[j], file + len + 1, NULL);
+			look(w, ws_path_normal(w->scratch, earlier));
 		}
 	}
 }
@@ -143,13 +173,15 @@ scan_file(struct walk *w, const char *file, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	w->scratch = scratch;
+	w->folder = ws_path_dir(scratch, file);
 	if (!ws_fs_read(ws_path_join(scratch, w->work, file, NULL), &text, err)) {
 		return false;
 	}
-	w->folder = ws_path_dir(w->a, file);
 	if (!ws_scan(ws_buf_str(&text), take_ask, w)) {
 		w->trace->opaque = file;
 	}
+	note_computed(w, file);
 	return true;
 }
 
@@ -210,7 +242,6 @@ ws_headers_trace(const struct ws_action *action, const char *work, const char *l
 		if (!scan_file(&w, trace->files.at[i], err)) {
 			return false;
 		}
-		note_computed(&w, trace->files.at[i]);
 	}
 	look_for_dates(log, trace);
 	return true;

@@ -59,7 +59,6 @@ static const struct ws_field release_fields[] = {
 	{WS_ONE(struct ws_torch_release, passes_pybind, "passes_pybind", ws_type_truth)},
 	{WS_ONE(struct ws_torch_release, pybind_build_abi, "pybind_build_abi", ws_type_line)},
 	{WS_ONE(struct ws_torch_release, has_thc, "has_thc", ws_type_truth)},
-	{WS_ONE(struct ws_torch_release, exports, "exports", ws_type_inside)},
 };
 static const struct ws_table release_table = {
 	"a torch release", release_fields, WS_LEN(release_fields)};

@@ -113,7 +113,9 @@ put_names(struct ws_buf *out, const struct name *names, size_t count)
 		plain++;
 	}
 	put_kind(out, "names", names, plain);
-	put_kind(out, "tls", names + plain, count - plain);
+	if (plain < count) { /* names is NULL when there are none */
+		put_kind(out, "tls", names + plain, count - plain);
+	}
 }
 
 /* Nobody else can name what is in an anonymous namespace, and nvcc's names for it differ from

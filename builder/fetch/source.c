@@ -53,17 +53,16 @@ spec_name(const struct ws_source_spec *spec, struct ws_arena *a)
 
 /* Everything that decides which tree comes out; "" for a folder, whose files may change. */
 static struct ws_digest
-memo_key(const struct attempt *t)
+memo_key(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 {
-	const struct ws_source_spec *spec = t->spec;
 	if (spec->kind == WS_SOURCE_FOLDER) {
 		return (struct ws_digest){""};
 	}
 	bool git = spec->kind == WS_SOURCE_GIT;
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, "wheelsmith.source/1");
-	ws_hasher_add_field(h, t->wish->name);
-	ws_hasher_add_field(h, t->wish->version);
+	ws_hasher_add_field(h, wish->name);
+	ws_hasher_add_field(h, wish->version);
 	ws_hasher_add_field(h, kind_name(spec->kind));
 	ws_hasher_add_field(h, git ? spec->url : spec->sha256);
 	ws_hasher_add_field(h, git ? spec->commit : spec->strip ? spec->strip : "the single one");
@@ -72,8 +71,8 @@ memo_key(const struct attempt *t)
 		ws_hasher_add_field(h, spec->submodules[i]);
 	}
 	ws_hasher_add_field(h, "patches");
-	for (size_t i = 0; i < t->wish->patch_count; i++) {
-		ws_hasher_add_field(h, t->wish->patches[i]->sha256);
+	for (size_t i = 0; i < wish->patch_count; i++) {
+		ws_hasher_add_field(h, wish->patches[i]->sha256);
 	}
 	return ws_hasher_finish(h);
 }
@@ -208,7 +207,7 @@ static bool
 try_spec(struct attempt *t, struct ws_err *err)
 {
 	*t->found = (struct ws_source_found){.spec = t->spec, .tree_id = ""};
-	struct ws_digest key = memo_key(t);
+	struct ws_digest key = memo_key(t->wish, t->spec);
 	if (recall(t, &key)) {
 		return true;
 	}
@@ -320,4 +319,17 @@ ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 		*err = all;
 	}
 	return ws_err_wrap(err, "no source of '%s' %s", wish->name, wish->version);
+}
+
+bool
+ws_source_recall(const struct ws_store *store, const struct ws_source_wish *wish,
+	struct ws_arena *a, struct ws_tree *tree)
+{
+	for (size_t i = 0; i < wish->spec_count; i++) {
+		struct ws_digest key = memo_key(wish, &wish->specs[i]);
+		if (key.hex[0] && ws_tree_recall(store, key.hex, a, tree)) {
+			return true;
+		}
+	}
+	return false;
 }

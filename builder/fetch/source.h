@@ -38,4 +38,8 @@ struct ws_source_found {
 bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);
 
+/** The tree that an earlier run had for @a wish; false when there was none, or it is gone. */
+bool ws_source_recall(const struct ws_store *store, const struct ws_source_wish *wish,
+	struct ws_arena *a, struct ws_tree *tree);
+
 #endif

@@ -43,7 +43,6 @@ ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measure
 		kit->release.standard = (struct ws_torch_variant){m->cuda, m->cxx11abi};
 		kit->release.others = NULL;
 		kit->release.other_count = 0;
-		kit->release.exports = NULL;
 	}
 	return true;
 }

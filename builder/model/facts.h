@@ -32,7 +32,6 @@ struct ws_torch_release {
 	bool passes_pybind;       /**< ... and the three -DPYBIND11_* (before 2.9) */
 	bool has_thc;             /**< ... and -I include/TH, include/THC (before 2.7) */
 	const char *pybind_build_abi; /**< "_cxxabi1011"; NULL when not passed */
-	const char *exports;          /**< file name of its export list; NULL: none ships */
 };
 
 /** One CUDA toolkit. */

@@ -56,23 +56,23 @@ say_wrong(struct fetch *f, struct ws_err *err)
 }
 
 /* The partial file is complete: is it right? */
-static enum ws_verdict
+static enum ws_answer
 finish(struct fetch *f, struct ws_err *err)
 {
 	struct ws_download *file = f->file;
 	file->digest = ws_partial_digest(&f->partial);
 	file->got_bytes = f->partial.len;
 	if (!has_pin(file) || ws_digest_is(&file->digest, file->sha256)) {
-		return ws_partial_land(&f->partial, file->path, err) ? WS_VERDICT_GOOD : WS_VERDICT_FAIL;
+		return ws_partial_land(&f->partial, file->path, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 	}
 	if (f->resumed) {
 		/* The older bytes may be to blame; only a file that came in one piece is evidence. */
 		f->whole = true;
-		return ws_partial_restart(&f->partial, "", err) ? WS_VERDICT_ANEW : WS_VERDICT_FAIL;
+		return ws_partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
 	}
 	ws_partial_drop(&f->partial);
 	say_wrong(f, err);
-	return WS_VERDICT_FAIL;
+	return WS_ANSWER_FAIL;
 }
 
 /* Bytes that are there can be built upon only if a mixture of two files would be noticed. */
@@ -134,9 +134,9 @@ begin(struct ws_request *request, struct ws_err *err)
 	}
 	if (can_resume(f) && has_pin(f->file) && f->partial.len == f->file->size_bytes) {
 		f->resumed = true;
-		enum ws_verdict verdict = finish(f, err); /* only the renaming was missing */
-		if (verdict != WS_VERDICT_ANEW) {
-			return verdict == WS_VERDICT_GOOD ? WS_BEGIN_DONE : WS_BEGIN_FAIL;
+		enum ws_answer answer = finish(f, err); /* only the renaming was missing */
+		if (answer != WS_ANSWER_ANEW) {
+			return answer == WS_ANSWER_GOOD ? WS_BEGIN_DONE : WS_BEGIN_FAIL;
 		}
 	}
 	return ask(f, err);
@@ -164,19 +164,19 @@ continues(const struct fetch *f, const struct ws_reply *reply)
 		&& (!etag || f->partial.validator[0] != '"' || strcmp(etag, f->partial.validator) == 0);
 }
 
-static enum ws_verdict
+static enum ws_answer
 head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct fetch *f = (struct fetch *)request;
 	const struct ws_download *file = f->file;
 	if (reply->status == 416 || (reply->status == 206 && !continues(f, reply))) {
 		f->whole = true;
-		return WS_VERDICT_ANEW;
+		return WS_ANSWER_ANEW;
 	}
 	if (is_encoded(f, reply)) {
 		ws_err_set(err, WS_ERR_FETCH, "'%s' comes encoded as '%s', which was not asked for",
 			request->subject, reply->encoding);
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
 	uint64_t total = reply->has_length ? reply->length_bytes : 0;
 	total = reply->status == 206 ? reply->range_total : total;
@@ -184,14 +184,14 @@ head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *er
 		ws_err_set(err, WS_ERR_FETCH,
 			"'%s' has %" PRIu64 " bytes at '%s' where %" PRIu64 " are expected", request->subject,
 			total, ws_url_shown(file->url, f->a), file->size_bytes);
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
 	if (reply->status != 206 && !ws_partial_restart(&f->partial, ws_reply_validator(reply), err)) {
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
 	f->resumed = f->resumed && reply->status == 206;
 	ws_progress_begin(&f->progress, total ? total : file->size_bytes);
-	return WS_VERDICT_GOOD;
+	return WS_ANSWER_GOOD;
 }
 
 static bool
@@ -212,18 +212,18 @@ body(struct ws_request *request, const void *bytes, size_t len, struct ws_err *e
 	return true;
 }
 
-static enum ws_verdict
+static enum ws_answer
 end(struct ws_request *request, struct ws_err *err)
 {
 	struct fetch *f = (struct fetch *)request;
 	if (f->file->size_bytes && f->partial.len < f->file->size_bytes) {
-		return WS_VERDICT_ANEW; /* a server that gave no length was cut off */
+		return WS_ANSWER_ANEW; /* a server that gave no length was cut off */
 	}
-	enum ws_verdict verdict = finish(f, err);
-	if (verdict == WS_VERDICT_GOOD) {
+	enum ws_answer answer = finish(f, err);
+	if (answer == WS_ANSWER_GOOD) {
 		ws_progress_end(&f->progress, request->wire_bytes);
 	}
-	return verdict;
+	return answer;
 }
 
 static void

@@ -49,9 +49,9 @@ hear_head(struct ws_transfer *t)
 	if (!wanted || !f->request->head) {
 		return true;
 	}
-	f->verdict = f->request->head(f->request, &t->reply, f->run->err);
-	f->failed = f->verdict == WS_VERDICT_FAIL;
-	return f->verdict == WS_VERDICT_GOOD;
+	f->answer = f->request->head(f->request, &t->reply, f->run->err);
+	f->failed = f->answer == WS_ANSWER_FAIL;
+	return f->answer == WS_ANSWER_GOOD;
 }
 
 static enum ws_wire_taken
@@ -136,7 +136,7 @@ start_hop(struct ws_flight *f)
 	t->body = hear_body;
 	t->arena = f->run->a;
 	write_headers(f);
-	f->verdict = WS_VERDICT_GOOD;
+	f->answer = WS_ANSWER_GOOD;
 	f->received = f->window_bytes = f->discarded = 0;
 	f->started_ms = f->window_ms = ws_clock_ms();
 	f->state = WS_FLIGHT_FLIES;
@@ -281,14 +281,14 @@ follow(struct ws_flight *f)
 static void
 settle_good(struct ws_flight *f)
 {
-	switch (f->request->end ? f->request->end(f->request, f->run->err) : WS_VERDICT_GOOD) {
-	case WS_VERDICT_GOOD:
+	switch (f->request->end ? f->request->end(f->request, f->run->err) : WS_ANSWER_GOOD) {
+	case WS_ANSWER_GOOD:
 		land(f);
 		break;
-	case WS_VERDICT_ANEW:
+	case WS_ANSWER_ANEW:
 		renew(f);
 		break;
-	case WS_VERDICT_FAIL:
+	case WS_ANSWER_FAIL:
 		f->run->failed = true;
 		break;
 	}
@@ -322,7 +322,7 @@ ws_flight_settle(struct ws_flight *f)
 		f->run->failed = true;
 		return;
 	}
-	if (f->verdict == WS_VERDICT_ANEW) {
+	if (f->answer == WS_ANSWER_ANEW) {
 		renew(f);
 		return;
 	}

@@ -44,8 +44,8 @@ struct ws_flight {
 	struct ws_url hop; /**< where redirects have led */
 	char range[64], if_range[224];
 	const char *headers[3];
-	enum ws_verdict verdict; /**< of head() */
-	bool failed;             /**< a callback has set the error */
+	enum ws_answer answer; /**< of head() */
+	bool failed;           /**< a callback has set the error */
 	unsigned failures, renewals, redirects;
 	uint64_t farthest_bytes; /**< kept_bytes when failures were last forgotten */
 	uint64_t received;       /**< of this hop's body */

@@ -52,11 +52,11 @@ enum ws_begin {
 	WS_BEGIN_FAIL,  /**< err is set */
 };
 
-/** What head() and end() say of an answer. */
-enum ws_verdict {
-	WS_VERDICT_GOOD,
-	WS_VERDICT_ANEW, /**< ask once more from the start: what is there has changed */
-	WS_VERDICT_FAIL, /**< err is set */
+/** What head() and end() make of what came. */
+enum ws_answer {
+	WS_ANSWER_GOOD,
+	WS_ANSWER_ANEW, /**< ask once more from the start: what is there has changed */
+	WS_ANSWER_FAIL, /**< err is set */
 };
 
 /** A request: first member of its owner's struct. Callbacks may be NULL, except body. */
@@ -70,12 +70,12 @@ struct ws_request {
 	/** Before each attempt: sets range and if_range. */
 	enum ws_begin (*begin)(struct ws_request *request, struct ws_err *err);
 	/** The head of a 2xx, or of a 416 (the range is not there). */
-	enum ws_verdict (*head)(
+	enum ws_answer (*head)(
 		struct ws_request *request, const struct ws_reply *reply, struct ws_err *err);
 	/** The next bytes of a 2xx; false ends the batch. */
 	bool (*body)(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err);
 	/** The body came whole. */
-	enum ws_verdict (*end)(struct ws_request *request, struct ws_err *err);
+	enum ws_answer (*end)(struct ws_request *request, struct ws_err *err);
 	uint64_t kept_bytes;       /**< the owner's: what a next attempt need not fetch again */
 	struct ws_arena *final_in; /**< where final_url goes; NULL: not wanted */
 	const char *final_url;     /**< after redirects, without user and password */

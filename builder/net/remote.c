@@ -41,7 +41,7 @@ tail_begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 	return WS_BEGIN_GO;
 }
 
-static enum ws_verdict
+static enum ws_answer
 tail_head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct tail *t = (struct tail *)request;
@@ -53,14 +53,14 @@ tail_head(struct ws_request *request, const struct ws_reply *reply, struct ws_er
 	if (!whole && !part) {
 		t->no_ranges = true;
 		say_no_ranges(r, err);
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
 	r->source.size = whole ? reply->length_bytes : reply->range_total;
 	r->tail_offset = whole ? 0 : reply->range_first;
 	uint64_t coming = whole ? reply->length_bytes : reply->range_last - reply->range_first + 1;
 	snprintf(r->version, sizeof(r->version), "%s", ws_reply_validator(reply));
 	ws_buf_reserve(&r->tail, (size_t)coming);
-	return WS_VERDICT_GOOD;
+	return WS_ANSWER_GOOD;
 }
 
 static bool
@@ -232,20 +232,20 @@ is_same_length(const struct ws_remote *r, const struct ws_reply *reply)
 	return !reply->has_range || reply->range_total == r->source.size;
 }
 
-static enum ws_verdict
+static enum ws_answer
 part_head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *err)
 {
 	struct part *p = (struct part *)request;
 	struct ws_remote *r = p->reading->r;
 	if (reply->status == 416 || !is_same_version(r, reply) || !is_same_length(r, reply)) {
 		say_changed(r, err);
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
 	if (!ws_reply_is_range(reply, p->next, p->end - 1, r->source.size) || reply->encoding[0]) {
 		say_no_ranges(r, err);
-		return WS_VERDICT_FAIL;
+		return WS_ANSWER_FAIL;
 	}
-	return WS_VERDICT_GOOD;
+	return WS_ANSWER_GOOD;
 }
 
 static bool
@@ -268,14 +268,14 @@ part_body(struct ws_request *request, const void *bytes, size_t len, struct ws_e
 	return true;
 }
 
-static enum ws_verdict
+static enum ws_answer
 part_end(struct ws_request *request, struct ws_err *err)
 {
 	struct part *p = (struct part *)request;
 	if (p->next < p->end) {
-		return WS_VERDICT_ANEW; /* from the byte that was reached */
+		return WS_ANSWER_ANEW; /* from the byte that was reached */
 	}
-	return give_ready(p->reading, p->number + 1, err) ? WS_VERDICT_GOOD : WS_VERDICT_FAIL;
+	return give_ready(p->reading, p->number + 1, err) ? WS_ANSWER_GOOD : WS_ANSWER_FAIL;
 }
 
 /* False when a span leaves the file. */

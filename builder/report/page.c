@@ -118,7 +118,7 @@ ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, .
 	va_start(values, format);
 	add_plain(&plain, ws_arena_vprintf(a, format, values));
 	va_end(values);
-	struct ws_str rest = ws_buf_str(&plain);
+	struct ws_str rest = ws_str_of(ws_buf_text(&plain));
 	const char *sign = marks[mark];
 	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0), further = indent + DEEPER;
 	do {

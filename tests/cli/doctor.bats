@@ -162,6 +162,16 @@ PYTHON
 	[[ "$output" == *"! 3.12.9"*"no headers"*"apt-get install python3.12-dev"* ]]
 }
 
+@test "the torch of an interpreter" {
+	python3 -m venv --without-pip venv
+	python3 "$WS_ROOT/tests/support/make_torch.py" wheels version=2.7.1 label=cu126 cuda=12.6 abi=1
+	(cd venv/lib/python3.*/site-packages && python3 -m zipfile -e "$BATS_TEST_TMPDIR"/wheels/torch-*.whl .)
+	run "$WHEELSMITH" doctor "${index[@]}" --python "$PWD/venv/bin/python3"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$(flat)" == *"torch 2.7.1+cu126, CUDA 12.6, cxx11abi 1 "*"/site-packages/torch"* ]]
+}
+
 @test "no compiler that any CUDA takes" {
 	install_copy
 	sed -i -e 's/"gcc_max": [0-9]*/"gcc_max": 4/' -e 's/"clang_max": [0-9]*/"clang_max": 4/' prefix/share/wheelsmith/matrix/facts/cuda.json

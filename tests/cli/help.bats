@@ -1,44 +1,79 @@
 #!/usr/bin/env bats
-# The help of every command, word for word; none is larger than a screen.
+# --help: as it stands in golden/help*.txt, and never more than a screen of 24 lines and 80 columns.
 
+bats_require_minimum_version 1.5.0
 load helpers
 
-# Compares the help of a command with golden/help-COMMAND.txt.
-check_help() { # words of the command
-	run "$WHEELSMITH" "$@" --help
-	echo "$output"
-	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 24 ]
-	while IFS= read -r line; do
-		[ "${#line}" -le 80 ]
-	done <<< "$output"
-	local name="${*:-wheelsmith}"
-	golden "help-${name// /-}"
+setup() {
+	private_home
 }
 
-@test "doctor" {
-	check_help doctor
+# The help of COMMAND..., on stdout and with nothing on stderr.
+helps() { # golden's name, command...
+	local name=$1
+	shift
+	run -0 --separate-stderr "$WHEELSMITH" "$@" --help
+	# shellcheck disable=SC2154 # bats sets it
+	[ -z "$stderr" ]
+	golden "$name"
+	[ "$(wc -l <<< "$output")" -le 24 ]
+	awk 'length($0) > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' <<< "$output"
+	run -0 "$WHEELSMITH" "$@" -h
+	golden "$name"
 }
 
-@test "recipe" {
-	check_help recipe
+@test "the program" {
+	helps help
 }
 
-@test "recipe check" {
-	check_help recipe check
+@test "every command that it lists" {
+	run -0 "$WHEELSMITH" --help
+	local command commands
+	commands=$(sed -n 's/^  \([a-z]\+\) .*/\1/p' <<< "$output")
+	[ "$(wc -w <<< "$commands")" -ge 5 ]
+	for command in $commands; do
+		echo "$command"
+		helps "help-$command" "$command"
+	done
 }
 
-@test "recipe new" {
-	check_help recipe new
+@test "the halves of recipe" {
+	helps help-recipe-check recipe check
+	helps help-recipe-new recipe new
+}
+
+@test "help needs no home, no store and no network" {
+	run -0 env -i "$WHEELSMITH" build --help
+	run -0 env -i "$WHEELSMITH" --help
+}
+
+@test "no command is a mistake, and shows the help" {
+	run -2 --separate-stderr "$WHEELSMITH"
+	[[ $output == usage:* ]]
+	[[ $stderr == *"no command was given"* ]]
+}
+
+@test "a word that is nearly a command" {
+	run -2 "$WHEELSMITH" biuld
+	# shellcheck disable=SC2016 # these backticks are the program's
+	[[ $output == *'did you mean `wheelsmith build`?'* ]]
+}
+
+@test "an option that is nearly one" {
+	run -2 "$WHEELSMITH" build --matirx x
+	[[ $output == *"there is no option '--matirx'"* ]]
+	[[ $output == *"did you mean --matrix?"* ]]
+}
+
+@test "the version" {
+	run -0 "$WHEELSMITH" --version
+	[[ $output =~ ^wheelsmith\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
 @test "recipe without a word says what it takes" {
-	run "$WHEELSMITH" recipe
-	[ "$status" -eq 2 ]
-	[[ "$output" == *"check or new is missing"* ]]
-	run "$WHEELSMITH" recipe chekc
-	[ "$status" -eq 2 ]
-	[[ "$output" == *"does not know 'chekc'"* ]]
-	run "$WHEELSMITH" recipe check
-	[ "$status" -eq 2 ]
+	run -2 "$WHEELSMITH" recipe
+	[[ $output == *"check or new is missing"* ]]
+	run -2 "$WHEELSMITH" recipe chekc
+	[[ $output == *"does not know 'chekc'"* ]]
+	run -2 "$WHEELSMITH" recipe check
 }

@@ -2,8 +2,9 @@
 what the program says about it: a schema must accept what the program accepts and refuse what it
 refuses. A case with "@schema accepts" holds a mistake that no schema can express.
 
-Usage: check_schemas.py ROOT. Exit status 77 (skipped) without the jsonschema package."""
+Usage: check_schemas.py ROOT. Exit status 77 (skipped) without the jsonschema package, 1 in CI."""
 import json
+import os
 import pathlib
 import re
 import sys
@@ -35,7 +36,9 @@ def check_shipped(root, schemas):
     files = [f for folder in ("recipes", "matrix") for f in sorted((root / folder).rglob("*.json"))]
     for file in files:
         document = relaxed(file.read_text())
-        schema = (file.parent / document["$schema"]).resolve()
+        # A lock lies beside the matrix of whoever built here, and names no file.
+        is_lock = file.name.endswith(".lock.json")
+        schema = root / "schemas/lock-1.json" if is_lock else (file.parent / document["$schema"]).resolve()
         if schema.parent != root / "schemas" or schema.stem not in schemas:
             print(f"{file}: its $schema is not one of ours")
             failures += 1
@@ -97,7 +100,8 @@ def check_documented(root, schemas):
 
 def main():
     if not jsonschema:
-        sys.exit(77)
+        print("python3 has no jsonschema (./dev setup)")
+        sys.exit(1 if os.environ.get("WS_CI") else 77)
     root = pathlib.Path(sys.argv[1]).resolve()
     schemas = {}
     for file in sorted((root / "schemas").glob("*.json")):

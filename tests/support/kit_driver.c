@@ -139,6 +139,25 @@ print_torch(const struct ws_torch_kit *kit)
 		kit->tree ? kit->tree->digest.hex : "none");
 }
 
+/* As a locked build opens it. */
+static bool
+print_pinned(struct session *s, struct ws_torch_wish wish, const struct ws_torch_kit *kit,
+	struct ws_err *err)
+{
+	struct ws_pin_torch pin = {.wheel = kit->wheel,
+		.sha256 = kit->wheel_sha256,
+		.record = kit->record_sha256,
+		.tree = kit->tree->digest.hex};
+	struct ws_torch_kit again;
+	int64_t since = ws_clock_ms();
+	wish.pin = &pin;
+	if (!ws_torch_open(&s->fetch, &s->facts, &wish, s->a, &again, err)) {
+		return false;
+	}
+	printf("pinned_ms: %" PRId64 "\n", ws_clock_ms() - since);
+	return true;
+}
+
 static bool
 do_torch(char *const *args, struct session *s, struct ws_err *err)
 {
@@ -158,7 +177,7 @@ do_torch(char *const *args, struct session *s, struct ws_err *err)
 	}
 	print_torch(&kit);
 	print_cost(s, since);
-	return true;
+	return print_pinned(s, wish, &kit, err);
 }
 
 static bool

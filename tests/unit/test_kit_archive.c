@@ -200,12 +200,26 @@ WS_TEST(redistributables_take_the_place_of_debians_package)
 	}
 }
 
+/* The same, Debian's package last. */
+static struct ws_kit_def
+turn(const struct ws_kit_def *def, struct ws_arena *a)
+{
+	struct ws_kit_archive *archives = WS_NEW_N(a, struct ws_kit_archive, def->archive_count);
+	struct ws_kit_def turned = *def;
+	for (size_t i = 0; i < def->archive_count; i++) {
+		archives[i] = def->archives[(i + 1) % def->archive_count];
+	}
+	turned.archives = archives;
+	return turned;
+}
+
 WS_TEST(without_debian_and_redistributables_both_cures_are_told)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_cuda_kit kit;
 	ws_scene_begin(&s, a);
 	struct ws_kit_def def = make(&s, NULL);
+	def = turn(&def, a);
 	s.fetch.debian_mirror = NULL;
 	s.fetch.redist_url = ws_served_url(&s.served, "/nothing");
 	assert_fails(open_kit(&s, &def, &kit), s.err, WS_ERR_FETCH);
@@ -246,6 +260,21 @@ WS_TEST(the_lock_opens_a_kit_and_refuses_another)
 	assert_contains(s.err.cure, "came from a Debian mirror then");
 	pin.definition = "00000000000000000000000000000000000000000000000000000000000000ff";
 	assert_ok(ws_cuda_open_archive(&s.fetch, &def, &pin, a, &again, &s.err), s.err);
+}
+
+WS_TEST(the_lock_says_whose_compiler_it_was)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	struct ws_cuda_kit kit;
+	ws_scene_begin(&s, a);
+	struct ws_kit_def def = make(&s, NULL);
+	struct ws_pin_cuda pin = {.definition = def.digest.hex, .debian = "redist"};
+	assert_ok(ws_cuda_open_archive(&s.fetch, &def, &pin, a, &kit, &s.err), s.err);
+	assert_string_equal(kit.debian, "redist");
+	assert_int_equal(ws_served_count(&s.served, "/debian/"), 0);
+	pin.debian = "mirror";
+	assert_ok(ws_cuda_open_archive(&s.fetch, &def, &pin, a, &kit, &s.err), s.err);
+	assert_string_equal(kit.debian, "mirror");
 }
 
 /* ---- NVIDIA's way ---- */

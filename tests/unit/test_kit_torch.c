@@ -15,8 +15,8 @@ static struct ws_facts
 make_facts(struct ws_arena *a)
 {
 	static const struct ws_torch_release releases[] = {
-		{.standard = {"12.4", 0}, .cxx_std = 17, .passes_abi = true, .exports = "torch-2.5.1.zst"},
-		{.standard = {"12.8", 1}, .cxx_std = 17, .exports = "torch-2.9.1.zst"},
+		{.standard = {"12.4", 0}, .cxx_std = 17, .passes_abi = true},
+		{.standard = {"12.8", 1}, .cxx_std = 17},
 		{.standard = {"13.0", 1}, .cxx_std = 20},
 	};
 	static const char *const versions[] = {"2.5.1", "2.9.1", "2.14.1"};
@@ -236,6 +236,31 @@ WS_TEST(an_index_that_speaks_html_only_will_do)
 	assert_int_equal(strlen(kit.wheel_sha256), 64);
 }
 
+WS_TEST(an_index_that_gives_no_digests_will_do)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	struct ws_torch_kit kit, again;
+	ws_scene_begin(&s, a);
+	const char *wheel = ws_scene_run(&s, "make_torch.py", files(&s), NULL);
+	const char *page =
+		ws_arena_printf(a, "<html><body><a href='/files/%s'>%s</a></body></html>", wheel, wheel);
+	const char *folder = ws_path_join(a, s.served.dir, "pages/torch", NULL);
+	const char *path = ws_path_join(a, folder, "index.html", NULL);
+	assert_ok(ws_fs_mkdirs(folder, &s.err), s.err);
+	assert_ok(ws_fs_write(path, page, strlen(page), 0644, &s.err), s.err);
+	ws_scene_set_index(&s, "default", "/~type=text%2Fhtml/pages");
+	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	assert_string_equal(kit.wheel_sha256, "");
+	unsigned before = ws_served_count(&s.served, ".whl");
+	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &again), s.err);
+	assert_string_equal(again.path, kit.path);
+	/* RECORD says that it is the wheel of before: only the tail was asked for. */
+	assert_int_equal(ws_served_count(&s.served, ".whl"), before + 1);
+	ws_scene_run(&s, "make_torch.py", files(&s), "abi=1", NULL);
+	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &again), s.err);
+	assert_int_equal(again.cxx11abi, 1);
+}
+
 WS_TEST(an_index_without_torch_is_told_from_one_that_fails)
 {
 	WS_AUTO_SCENE struct ws_scene s;
@@ -296,7 +321,6 @@ WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
 		assert_string_equal(kit.release.version.text, cases[i].rules);
 		assert_string_equal(kit.name, ws_arena_printf(a, "torch-%s", cases[i].version));
 		assert_string_equal(kit.release.standard.cuda, "12.4");
-		assert_null(kit.release.exports);
 	}
 }
 
@@ -323,6 +347,22 @@ WS_TEST(builds_of_one_release_are_told_apart)
 	assert_string_equal(kit.version.text, "2.5.1+cu124");
 	assert_ok(open_kit(&s, "2.5.1+cu124", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.version.text, "2.5.1+cu124");
+}
+
+WS_TEST(the_standard_build_goes_before_a_newer_one)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	struct ws_torch_kit kit;
+	ws_scene_begin(&s, a);
+	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu126", "label=cu126", "cuda=12.6", NULL);
+	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu124", NULL);
+	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	assert_string_equal(kit.cuda, "12.4");
+	/* Two files of one Python: the same one is taken every time, the first by name. */
+	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu124", "platform=linux_x86_64", NULL);
+	forget_pages(&s);
+	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	assert_contains(kit.wheel, "cp311-linux_x86_64");
 }
 
 WS_TEST(variants_come_from_the_index_of_their_role)

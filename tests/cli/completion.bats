@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# Completion scripts: as committed, and as bash, zsh and fish run them.
+
+load helpers
+
+setup() {
+	local shell
+	for shell in zsh fish; do
+		[ -n "${WS_CI:-}" ] || command -v $shell > /dev/null || skip "needs $shell (./dev setup)"
+	done
+	private_home
+	scripts="$WS_ROOT/completions"
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir -p bin recipes/demo
+	ln -s "$WHEELSMITH" bin/wheelsmith
+	PATH="$PWD/bin:$PATH"
+	cat > recipes/demo/1.0.json <<'JSON'
+{"name": "demo", "version": "1.0", "source": [{"folder": "src"}],
+ "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cu"]}]}
+JSON
+	cat > fleet.json <<'JSON'
+{"packages": ["demo==1.0"], "torch": ["2.11.0"], "cuda": ["13.0"], "python": ["3.11", "3.12"],
+ "arch": ["9.0"], "cxx11abi": "auto", "recipes": "recipes"}
+JSON
+	cells="demo-1.0/torch2.11.0/cu13.0/cp311/sm90
+demo-1.0/torch2.11.0/cu13.0/cp312/sm90"
+}
+
+# What a shell offers for a line whose end is the cursor, sorted.
+in_bash() { # line
+	bash --norc -c '
+		source "$1/wheelsmith.bash"
+		COMP_LINE=$2 COMP_POINT=${#2}
+		_wheelsmith
+		printf "%s\n" "${COMPREPLY[@]}"' - "$scripts" "$1" | sort
+}
+
+in_zsh() {
+	zsh -f "$WS_ROOT/tests/support/complete.zsh" "$scripts" "$1" | sort -u
+}
+
+in_fish() {
+	# shellcheck disable=SC2016 # fish expands it
+	fish --no-config -c 'source $argv[1]/wheelsmith.fish; complete -C $argv[2]' "$scripts" "$1" |
+		cut -f 1 | sort
+}
+
+# All three shells offer the same.
+offers() { # line, what
+	local shell
+	for shell in bash zsh fish; do
+		run "in_$shell" "$1"
+		echo "$shell: $output"
+		[ "$output" = "$2" ]
+	done
+}
+
+# With WS_UPDATE_GOLDEN=1 they are made again.
+committed() { # shell, file
+	[ "${WS_UPDATE_GOLDEN:-}" != 1 ] || "$WHEELSMITH" internal completion "$1" > "$scripts/$2"
+	diff -u "$scripts/$2" <("$WHEELSMITH" internal completion "$1")
+}
+
+@test "the committed scripts are what the program prints" {
+	committed bash wheelsmith.bash
+	committed zsh _wheelsmith
+	committed fish wheelsmith.fish
+}
+
+@test "every option of every command's help is there" {
+	run "$WHEELSMITH" --help
+	commands=$(sed -n 's/^  \([a-z]\+\) .*/\1/p' <<< "$output")
+	[[ $commands == *build*plan* ]]
+	for command in '' $commands; do
+		# shellcheck disable=SC2086 # none for the first
+		for option in $("$WHEELSMITH" $command --help | grep -o '^  .\{4\}--[a-z0-9-]*' | grep -o -- '--.*'); do
+			echo "$command $option"
+			[ "$(in_bash "wheelsmith $command $option" | grep -cxe "$option")" = 1 ]
+		done
+	done
+}
+
+@test "commands" {
+	offers "wheelsmith p" plan
+	offers "wheelsmith --json pl" plan
+	offers "wheelsmith recipe " "check
+new"
+	offers "wheelsmith recipe check --fe" --fetch
+}
+
+@test "options" {
+	offers "wheelsmith build --pol" --policy
+	offers "wheelsmith plan --me" --memory
+	offers "wheelsmith lock --deb" --debian-mirror
+	[ -z "$(in_bash "wheelsmith lock --why")" ]
+}
+
+@test "words that do not change" {
+	offers "wheelsmith build --policy prebuilt" prebuilt-only
+	offers "wheelsmith plan --kits h" host
+	offers "wheelsmith plan --cxx11abi " "0
+1
+auto"
+}
+
+@test "files and folders" {
+	offers "wheelsmith plan --matrix fl" fleet.json
+	offers "wheelsmith plan -m fl" fleet.json
+	[ "$(in_bash "wheelsmith plan --recipes re")" = recipes ]
+	[ -z "$(in_bash "wheelsmith plan --recipes fl")" ]
+}
+
+@test "a value after =" {
+	[ "$(in_bash "wheelsmith plan --matrix=fl")" = fleet.json ]
+	[ "$(in_zsh "wheelsmith plan --matrix=fl")" = fleet.json ]
+	[ "$(in_fish "wheelsmith plan --matrix=fl")" = --matrix=fleet.json ]
+}
+
+@test "packages, from the recipes there are" {
+	offers "wheelsmith build --recipes recipes dem" demo==1.0
+	[ "$(in_zsh "wheelsmith build flash-attn==2.8")" = flash-attn==2.8.3 ]
+	[ "$(in_fish "wheelsmith build flash-attn==2.8")" = flash-attn==2.8.3 ]
+}
+
+@test "bash takes = for the end of a word" {
+	[ "$(in_bash "wheelsmith build flash-attn==2.8")" = 2.8.3 ]
+	run bash --norc -c '
+		source "$1/wheelsmith.bash"
+		COMP_WORDBREAKS=${COMP_WORDBREAKS//=/}
+		COMP_LINE="wheelsmith build flash-attn==2.8" COMP_POINT=${#COMP_LINE}
+		_wheelsmith
+		echo "${COMPREPLY[@]}"' - "$scripts"
+	[ "$output" = flash-attn==2.8.3 ]
+}
+
+@test "cells of the matrix on the line" {
+	offers "wheelsmith plan --matrix fleet.json --why " "$cells"
+	offers "wheelsmith shell -m fleet.json " "$cells"
+	offers "wheelsmith build --matrix fleet.json --only demo-1.0/torch2.11.0/cu13.0/cp312" "${cells#*$'\n'}"
+}
+
+@test "no matrix, no cells, no talk" {
+	run "$WHEELSMITH" internal complete cells shell
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	echo '{"packages": [' > broken.json
+	[ -z "$(in_bash "wheelsmith plan --matrix broken.json --why " 2>&1)" ]
+}
+
+@test "versions and architectures, from the facts" {
+	offers "wheelsmith plan --torch 2.5.1" 2.5.1
+	offers "wheelsmith plan --torch inst" installed
+	offers "wheelsmith plan --arch hop" hopper
+	offers "wheelsmith plan --cuda 12.4" 12.4
+	offers "wheelsmith plan --python 3.13t" 3.13t
+}
+
+@test "a name of a recipe is never run" {
+	mkdir -p 'recipes/$(touch owned)'
+	cp recipes/demo/1.0.json 'recipes/$(touch owned)/'
+	in_bash 'wheelsmith build --recipes recipes '
+	[ ! -e owned ]
+}
+
+@test "the scripts are clean" {
+	shellcheck "$scripts/wheelsmith.bash"
+	zsh -n "$scripts/_wheelsmith"
+	fish -n "$scripts/wheelsmith.fish"
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# The README: what it shows is what the program says.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+	readme=$WS_ROOT/README.md
+}
+
+# The code block behind <!-- NAME -->.
+block() { # name
+	awk -v mark="<!-- $1 -->" '$0 == mark { wait = 1; next } wait && /^```/ { if (inside) exit; inside = 1; next } inside' "$readme"
+}
+
+# Without what the host decides: how many cores, how long.
+told() {
+	grep -v '^  total:'
+}
+
+@test "the plan of the fleet" {
+	block fleet.json > fleet.json
+	[ -s fleet.json ]
+	run -0 "$WHEELSMITH" plan --matrix fleet.json
+	diff -u <(block plan | tail -n +2 | told) <(told <<< "$output")
+	[ "$(block plan | head -n 1)" = '$ wheelsmith plan --matrix fleet.json' ]
+}
+
+@test "commands and options exist" {
+	# shellcheck source=/dev/null
+	source <("$WHEELSMITH" internal completion bash)
+	local line word command options parts words value count=0
+	while read -r line; do
+		command=
+		for word in $line; do
+			_wheelsmith_table "$command" "$word"
+			case $word in
+			-*) [[ " $options " == *" ${word%%=*} "* ]] || { echo "$line: $word"; return 1; } ;;
+			*) [[ " $parts " != *" $word "* ]] || command+=${command:+ }$word ;;
+			esac
+		done
+		[ -n "$command" ] || { echo "no command: $line"; return 1; }
+		count=$((count + 1))
+	done < <(grep -ohE '(^\$|`)( ?wheelsmith [a-z][^`]*)' "$readme" | sed -E 's/^(\$|`) ?wheelsmith //')
+	[ "$count" -ge 8 ]
+}
+
+@test "the packages and releases it lists are those that ship" {
+	local file
+	for file in "$WS_ROOT"/recipes/*/*.json; do
+		echo "$file"
+		grep -F '| recipes |' "$readme" | grep -qF "$(basename "$(dirname "$file")")"
+		grep -F '| recipes |' "$readme" | grep -qF "$(basename "$file" .json)"
+	done
+	run -0 "$WHEELSMITH" internal complete torch
+	local releases=("${lines[@]:1}")
+	grep -F '| torch |' "$readme" | grep -qF "${#releases[@]} releases, ${releases[0]} to ${releases[-1]},"
+	for file in "$WS_ROOT"/matrix/kits/cuda-*.json; do
+		file=$(basename "$file" .json)
+		case ${file#cuda-} in
+		13.*) ;;
+		*) grep -F '| CUDA |' "$readme" | grep -qF " ${file#cuda-}" ;;
+		esac
+	done
+}
+
+@test "what it links to is there" {
+	local target
+	for target in $(grep -oE '\]\([^)#]+\)' "$readme" | tr -d '])(' | grep -v '^https:'); do
+		echo "$target"
+		[ -e "$WS_ROOT/$target" ]
+	done
+}
