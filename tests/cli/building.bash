@@ -131,10 +131,10 @@ add_waiting_unit() {
 }
 
 # From now on the header is an ordinary one; who waits at the pipe finds its end.
-go_on() {
-	exec 7<> gate.h
+go_on() { # [HEADER]
+	exec 7<> "${1:-gate.h}"
 	touch plain.h
-	mv plain.h gate.h
+	mv plain.h "${1:-gate.h}"
 	exec 7>&-
 }
 
