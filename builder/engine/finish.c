@@ -134,7 +134,8 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 	if (end == WS_END_OK && !record(r, node, log, &err)) {
 		end = WS_END_FAILED;
 		if (err.kind == WS_ERR_IO) {
-			ws_run_give_up(r, &err);
+			ws_run_give_up(r, &err); /* the host's fault, not the action's */
+			end = WS_END_STOPPED;
 		}
 	}
 	keep_log(r, node, log);

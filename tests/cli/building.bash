@@ -210,6 +210,28 @@ unserve() {
 	exec 8>&-
 }
 
+# ---- disks ----
+
+# A file system of its own at FOLDER; leave_disks takes them away, in teardown.
+small_disk() { # FOLDER SIZE [OPTIONS]
+	mkdir -p "$1"
+	mount -t tmpfs -o "size=$2${3:+,$3}" tmpfs "$1" 2> /dev/null || cannot_run "no tmpfs can be mounted"
+	DISKS+=("$PWD/$1")
+}
+
+# Leaves so many KiB free.
+fill_disk() { # FOLDER KIB
+	rm -f "$1/filler"
+	head -c $((($(df --output=avail "$1" | tail -n 1) - $2) * 1024)) /dev/zero > "$1/filler"
+}
+
+leave_disks() {
+	local disk
+	for disk in "${DISKS[@]}"; do
+		umount -l "$disk"
+	done
+}
+
 # ---- processes ----
 
 # Waits up to SECONDS for a condition.
