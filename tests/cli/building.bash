@@ -228,7 +228,7 @@ fill_disk() { # FOLDER KIB
 leave_disks() {
 	local disk
 	for disk in "${DISKS[@]}"; do
-		umount -l "$disk"
+		umount -l "$disk" || true
 	done
 }
 

@@ -83,3 +83,95 @@ is_told() {
 		[[ "$seen" == *"$each "* ]]
 	done
 }
+
+@test "a full output folder is told, nothing half-written is in it, and the next run only delivers" {
+	from_base
+	only_host
+	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
+	small_disk dist 64k
+	build
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"error: cannot write 'dist/tiny-1.0"*".whl': No space left on device"* ]]
+	[[ "$stderr" == *"free some space there, or take another folder: --store DIR, -o DIR"* ]]
+	[ -z "$(find dist -type f ! -name '*.log')" ]
+	mount -o remount,size=8m dist
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -eq 0 ]
+	dist_is_whole
+	# The wheel fits, to the page, and what is told about it does not.
+	local pages=$((($(stat -c %s "$output") + 4095) / 4096))
+	rm -r dist/*
+	fill_disk dist $((pages * 4))
+	mv dist/filler dist/.filler
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: cannot write 'dist/"*"': No space left on device"* ]]
+	dist_is_whole
+	rm dist/.filler
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ls dist | grep -c -e whl -e build.json -e requirements.txt)" -eq 3 ]
+}
+
+# What must be true of a run that began nothing.
+nothing_was_done() {
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[ ! -e compiled ]
+	[ "$(ls "$WHEELSMITH_STORE/work")" = locks ]
+}
+
+@test "an output folder that cannot be written is found before anything is compiled" {
+	from_base
+	only_host
+	mkdir bin
+	printf '#!/bin/sh\ntouch %s/compiled\nexec /usr/bin/g++-12 "$@"\n' "$PWD" > bin/g++-12
+	chmod +x bin/g++-12
+	export PATH=$PWD/bin:$PATH
+	small_disk out 1m
+	mount -o remount,ro out
+	build -o out
+	nothing_was_done
+	[ "$stderr" = "1 cell: 1 to build, 0 cached, 0 excluded
+error: cannot write into the output folder 'out': Read-only file system
+       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+	build -o out/new/folder
+	nothing_was_done
+	[[ "$stderr" == *"error: the output folder: cannot make the folder 'out/new': Read-only file system"* ]]
+	touch file
+	build -o file
+	nothing_was_done
+	[[ "$stderr" == *"error: the output folder: 'file' is in the way: it is not a folder"* ]]
+	# Not even root may write where the mode forbids it, without the capability to.
+	mkdir -m 555 closed
+	run --separate-stderr setpriv --bounding-set -dac_override,-dac_read_search \
+		"$WHEELSMITH" build --matrix m.json -o closed
+	nothing_was_done
+	[[ "$stderr" == *"error: cannot write into the output folder 'closed': Permission denied
+       choose another one: -o DIR" ]]
+	build
+	[ "$status" -eq 0 ]
+	[ -e compiled ]
+}
+
+@test "a store that cannot be written is told, and a lock that cannot is kept in the store" {
+	small_disk readonly 1m
+	mount -o remount,ro readonly
+	from_base
+	only_host
+	build --store readonly/store
+	[ "$status" -eq 5 ]
+	[ "$stderr" = "error: opening the store: cannot make the folder 'readonly/store': Read-only file system
+       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+	# A matrix in a folder that cannot be written.
+	mount -o remount,rw readonly
+	cp -r recipes m.json readonly
+	cp m.lock.json readonly
+	mount -o remount,ro readonly
+	ws build --matrix readonly/m.json -o dist
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; the lock is kept as '$WHEELSMITH_STORE/locks/"* ]]
+	dist_is_whole
+}
