@@ -95,36 +95,13 @@ fetch_command(const struct ws_session *s, const struct building *b)
 	return ws_buf_copy(&line, s->a);
 }
 
-/* Nothing to do is what a shard may get; for everybody else it is a mistake in the selection. */
-static bool
-has_work(const struct ws_session *s, const struct building *b, const struct ws_selection *sel,
-	struct ws_err *err)
-{
-	const struct ws_selection_options *o = &b->selecting.options;
-	const struct ws_plan *plan = &sel->plan;
-	bool idle = plan->product_count == 0 && plan->totals.decisions[WS_DECISION_FALLBACK] == 0;
-	if (!idle) {
-		return true;
-	}
-	if (o->shard) {
-		ws_out_note(&s->out, "shard %s has nothing to build\n", o->shard);
-		return true;
-	}
-	if (plan->cell_count == 0) {
-		return ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
-	}
-	const struct ws_cell *cell = plan->cells[0];
-	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
-	return ws_err_cure(err, "the whole story:  wheelsmith plan --why '%s'%s%s", cell->name,
-		o->matrix ? " --matrix " : "", o->matrix ? o->matrix : "");
-}
-
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err) || !has_work(s, b, &sel, err)) {
+	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err)
+		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return false;
 	}
 	ctx.locked = b->locked;
