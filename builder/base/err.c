@@ -57,9 +57,9 @@ ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 	append(fresh.text, sizeof(fresh.text), ": %s", strerror(code));
 	*err = fresh;
 	if (code == ENOSPC || code == EDQUOT) {
-		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
+		ws_err_cure(err, "free some space there, or take another folder: --store DIR, -o DIR");
 	} else if (code == EROFS) {
-		ws_err_cure(err, "that file system is read-only; choose another folder");
+		ws_err_cure(err, "that file system is read-only; take another folder: --store DIR, -o DIR");
 	}
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 bool
@@ -143,6 +144,17 @@ ws_fs_temp_dir(const char *dir, const char *prefix, struct ws_arena *a, struct w
 		return NULL;
 	}
 	return path;
+}
+
+bool
+ws_fs_free_bytes(const char *path, uint64_t *bytes)
+{
+	struct statvfs status;
+	if (statvfs(path, &status) < 0) {
+		return false;
+	}
+	*bytes = (uint64_t)status.f_bavail * status.f_frsize;
+	return true;
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdint.h>
 #include <sys/stat.h>
 
 /** Joins with single slashes; the last argument must be NULL. An absolute part restarts. */
@@ -64,6 +65,9 @@ bool ws_fs_link(const char *from, const char *to, struct ws_err *err);
 
 /** Removes a file or a whole folder; what is not there is fine. Does not follow links. */
 bool ws_fs_remove(const char *path, struct ws_err *err);
+
+/** What a person without privileges may still write on the file system that holds @a path. */
+bool ws_fs_free_bytes(const char *path, uint64_t *bytes);
 
 /** A new folder "<prefix>XXXXXX" in @a dir, mode 0700. NULL on failure. */
 char *ws_fs_temp_dir(const char *dir, const char *prefix, struct ws_arena *a, struct ws_err *err);

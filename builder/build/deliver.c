@@ -24,7 +24,7 @@ ws_deliver_open(const char *output, struct ws_err *err)
 		return true;
 	}
 	ws_err_sys(err, WS_ERR_IO, "cannot write into the output folder '%s'", output);
-	return ws_err_cure(err, "choose another one: -o DIR");
+	return err && err->cure[0] ? false : ws_err_cure(err, "choose another one: -o DIR");
 }
 
 bool

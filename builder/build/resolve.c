@@ -89,8 +89,8 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 		&& ws_pin_torch_kit(ctx, choice->name, kit, err);
 }
 
-static const struct ws_torch_kit *
-resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
+const struct ws_torch_kit *
+ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
 	const char *key =
@@ -164,8 +164,8 @@ open_archive_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice,
 			r->ctx->fetch, def, ws_lock_cuda(r->ctx->lock, choice->name), r->a, kit, err);
 }
 
-static const struct ws_cuda_kit *
-resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
+const struct ws_cuda_kit *
+ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
 {
 	struct ws_cuda_kit *kit = ws_map_get(&r->cuda, choice->name);
 	if (kit) {
@@ -253,8 +253,8 @@ find_libraries(struct ws_resolver *r, struct ws_materials *m)
 
 /* ---- sources ---- */
 
-static const struct ws_source_found *
-resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+const struct ws_source_found *
+ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
 	const struct ws_recipe *recipe = product->recipe;
 	struct ws_point_view point = ws_point_see(&product->point);
@@ -303,10 +303,10 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 	const struct ws_point *point = &product->point;
 	bool compiles = compiles_anything(product->recipe);
 	if (compiles && point->torch
-		&& !(m.torch = resolve_torch(r, point->torch, point->python, err))) {
+		&& !(m.torch = ws_resolve_torch(r, point->torch, point->python, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	if (compiles && point->cuda && !(m.cuda = resolve_cuda(r, point->cuda, err))) {
+	if (compiles && point->cuda && !(m.cuda = ws_resolve_cuda(r, point->cuda, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
 	if (compiles && product->binding == WS_BINDING_PYBIND
@@ -320,7 +320,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		}
 		find_libraries(r, &m);
 	}
-	m.source = resolve_source(r, product, err);
+	m.source = ws_resolve_source(r, product, err);
 	*materials = m;
 	return m.source != NULL;
 }

@@ -34,6 +34,15 @@ struct ws_resolver *ws_resolver_open(struct ws_context *ctx);
 bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
 	struct ws_materials *materials, struct ws_err *err);
 
+/** Its parts, each by itself; NULL with @a err. What was resolved before is not asked for again. */
+const struct ws_torch_kit *ws_resolve_torch(struct ws_resolver *r,
+	const struct ws_torch_choice *choice, const struct ws_python_choice *python,
+	struct ws_err *err);
+const struct ws_cuda_kit *ws_resolve_cuda(
+	struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err);
+const struct ws_source_found *ws_resolve_source(
+	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
+
 /** The export list of a torch release: the one that ships, else one streamed into the store. */
 bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	const char **path, struct ws_err *err);

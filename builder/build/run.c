@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "build/deliver.h"
+#include "build/lacks.h"
 #include "build/products.h"
 #include "build/selection.h"
 #include "engine/local.h"
@@ -65,16 +66,45 @@ fail_cells(const struct building *b, const struct ws_product *product, const str
 	}
 }
 
+/* What is lacking offline is told at once, before any of it stops the build. */
+static bool
+find_lacks(struct building *b, struct ws_resolver *resolver, bool *lacking, struct ws_err *err)
+{
+	struct ws_lacks lacks = {0};
+	bool any = false;
+	for (size_t i = 0; i < b->plan->product_count; i++) {
+		lacking[i] = ws_lacks_add(&lacks, resolver, b->plan->products[i], b->a);
+		any = any || lacking[i];
+	}
+	if (!any) {
+		return true;
+	}
+	ws_lacks_tell(&lacks, b->options->fetch_command, err);
+	struct ws_err *why = WS_NEW(b->a, struct ws_err);
+	*why = *err;
+	for (size_t i = 0; i < b->plan->product_count; i++) {
+		if (lacking[i]) {
+			fail_cells(b, b->plan->products[i], why);
+		}
+	}
+	return b->options->keep_going;
+}
+
 /* A product that cannot be resolved fails its cells; the rest goes on with --keep-going. */
 static bool
 add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
-	bool done = true;
+	bool *lacking = WS_NEW_N(b->a, bool, b->plan->product_count + 1);
+	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
+	bool done = !offline || find_lacks(b, resolver, lacking, err);
 	b->made = WS_NEW_N(b->a, struct ws_made, b->plan->product_count + 1);
 	for (size_t i = 0; i < b->plan->product_count && done; i++) {
 		const struct ws_product *product = b->plan->products[i];
 		struct ws_made *made = &b->made[b->made_count];
+		if (lacking[i]) {
+			continue;
+		}
 		if (ws_products_add(b->ctx, resolver, product, b->graph, made, err)) {
 			b->made_count++;
 			continue;
@@ -277,18 +307,25 @@ static bool
 sum_up(const struct building *b, struct ws_err *err)
 {
 	enum ws_err_kind kind = WS_ERR_NONE;
-	unsigned failed = 0, wanted = 0;
+	unsigned failed = 0, undone = 0, wanted = 0;
 	for (size_t i = 0; i < b->plan->cell_count; i++) {
 		const struct ws_cell_result *cell = &b->cells[i];
 		wanted += cell->state >= WS_CELL_READY;
+		undone += cell->state == WS_CELL_CANCELLED;
 		if (cell->state == WS_CELL_FAILED) {
 			failed++;
 			kind =
 				kind == WS_ERR_NONE || kind == cell->why->kind ? cell->why->kind : WS_ERR_NEGATIVE;
 		}
 	}
-	if (failed == 0) {
+	if (failed == 0 && undone == 0) {
 		return true;
+	}
+	if (failed == 0) {
+		/* Nobody asked to stop and nothing went wrong: then this must not look like success. */
+		ws_err_set(err, WS_ERR_INTERNAL, "%u of %u cells are not done, and nothing says why",
+			undone, wanted);
+		return ws_err_cure(err, "this is a fault of wheelsmith's: please report it");
 	}
 	return ws_err_set(err, kind, "%u of %u cells failed", failed, wanted);
 }

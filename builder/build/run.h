@@ -17,6 +17,7 @@ struct ws_build_options {
 	uint64_t memory_bytes; /**< 0: decide */
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
+	const char *fetch_command;  /**< what brings all that an offline run lacks; NULL: in words */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
 };
 

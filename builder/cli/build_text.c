@@ -122,11 +122,13 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	if (result->actions.total == 0 && text->last->text[0]) {
 		return;
 	}
-	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU, peak %s\n",
+	ws_words_memory(result->actions.peak_bytes, peak);
+	bool measured = result->actions.peak_bytes > 0; /* nothing ran, or not for long enough */
+	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU%s%s\n",
 		count_state(result, WS_CELL_READY), count_state(result, WS_CELL_FAILED),
 		count_state(result, WS_CELL_CANCELLED), count_state(result, WS_CELL_EXCLUDED),
 		ws_words_duration(result->wall_ms, wall), ws_words_duration(result->actions.cpu_ms, cpu),
-		ws_words_memory(result->actions.peak_bytes, peak));
+		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
 		result->actions.hits, result->actions.ran);
 	const char *wheel = first_wheel(result);

@@ -72,28 +72,27 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
 }
 
-/* Nothing to do is what a shard may get; for everybody else it is a mistake in the selection. */
-static bool
-has_work(const struct ws_session *s, const struct building *b, const struct ws_selection *sel,
-	struct ws_err *err)
+/* What brings all that a run like this one needs. */
+static const char *
+fetch_command(const struct ws_session *s, const struct building *b)
 {
 	const struct ws_selection_options *o = &b->selecting.options;
-	const struct ws_plan *plan = &sel->plan;
-	bool idle = plan->product_count == 0 && plan->totals.decisions[WS_DECISION_FALLBACK] == 0;
-	if (!idle) {
-		return true;
+	WS_AUTO_BUF struct ws_buf line = {0};
+	if (!o->matrix) {
+		return NULL;
+	}
+	ws_buf_printf(&line, "wheelsmith fetch --matrix '%s'", o->matrix);
+	if (o->only) {
+		ws_buf_printf(&line, " --only '%s'", o->only);
 	}
 	if (o->shard) {
-		ws_out_note(&s->out, "shard %s has nothing to build\n", o->shard);
-		return true;
+		ws_buf_printf(&line, " --shard %s", o->shard);
 	}
-	if (plan->cell_count == 0) {
-		return ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
+	if (s->globals.kits) {
+		ws_buf_printf(&line, " --kits %s", s->globals.kits);
 	}
-	const struct ws_cell *cell = plan->cells[0];
-	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
-	return ws_err_cure(err, "the whole story:  wheelsmith plan --why '%s'%s%s", cell->name,
-		o->matrix ? " --matrix " : "", o->matrix ? o->matrix : "");
+	ws_buf_printf(&line, " --store '%s'", s->store.path);
+	return ws_buf_copy(&line, s->a);
 }
 
 static bool
@@ -101,7 +100,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err) || !has_work(s, b, &sel, err)) {
+	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err)
+		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return false;
 	}
 	ctx.locked = b->locked;
@@ -114,6 +114,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		ws_out_warn(&s->out, "%s", ignored);
 	}
 	announce(s, &sel.plan);
+	b->options.fetch_command = fetch_command(s, b);
 	struct ws_build_result result;
 	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
 	ws_status_clear(s->status);

@@ -53,7 +53,8 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	if (!parse(s, &selecting, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	if (!ws_selecting_plan(s, &selecting, true, &ctx, &sel, err)) {
+	if (!ws_selecting_plan(s, &selecting, true, &ctx, &sel, err)
+		|| !ws_selecting_has_work(s, &selecting, &sel, err)) {
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
@@ -64,6 +65,9 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	ws_status_clear(s->status);
 	if (!done || !ws_selection_save_lock(&ctx, err)) {
 		return false;
+	}
+	if (sel.plan.product_count == 0) {
+		return true;
 	}
 	ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", sel.plan.product_count,
 		sel.plan.product_count == 1 ? "" : "s", s->store.path);

@@ -95,3 +95,26 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	}
 	return true;
 }
+
+bool
+ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
+	const struct ws_selection *sel, struct ws_err *err)
+{
+	const struct ws_selection_options *o = &selecting->options;
+	const struct ws_plan *plan = &sel->plan;
+	bool idle = plan->product_count == 0 && plan->totals.decisions[WS_DECISION_FALLBACK] == 0;
+	if (!idle) {
+		return true;
+	}
+	if (o->shard) {
+		ws_out_note(&s->out, "shard %s has nothing to build\n", o->shard);
+		return true;
+	}
+	if (plan->cell_count == 0) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the selection has no cells");
+	}
+	const struct ws_cell *cell = plan->cells[0];
+	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
+	return ws_err_cure(err, "the whole story:  wheelsmith plan --why '%s'%s%s", cell->name,
+		o->matrix ? " --matrix " : "", o->matrix ? o->matrix : "");
+}

@@ -37,4 +37,11 @@ void ws_selecting_context(
 bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
 
+/**
+ * There is something to build. A shard may have nothing, which is said; for everybody else it is a
+ * mistake in the selection: WS_ERR_CONFIG.
+ */
+bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
+	const struct ws_selection *sel, struct ws_err *err);
+
 #endif

@@ -7,6 +7,23 @@
 
 #include <sys/stat.h>
 
+/* Before anything else is read: a tool that wrote nothing is told as that. */
+static bool
+check_outputs(const struct ws_node *node, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_action *action = node->action;
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *path = ws_path_join(a, node->dir, action->outputs[i], NULL);
+		struct stat status;
+		if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
+			return ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
+				action->subject, action->tool.name, action->outputs[i]);
+		}
+	}
+	return true;
+}
+
 static bool
 take_outputs(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
@@ -17,11 +34,6 @@ take_outputs(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 	result->sizes = WS_NEW_N(r->a, uint64_t, action->output_count);
 	for (size_t i = 0; i < action->output_count; i++) {
 		const char *path = ws_path_join(a, node->dir, action->outputs[i], NULL);
-		struct stat status;
-		if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
-			return ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
-				action->subject, action->tool.name, action->outputs[i]);
-		}
 		if (!ws_cas_take(r->e->store, path, &result->outputs[i], &result->sizes[i], err)) {
 			return false;
 		}
@@ -45,6 +57,9 @@ record(struct ws_run *r, struct ws_node *node, const char *log, struct ws_err *e
 	const struct ws_action *action = node->action;
 	struct ws_trace trace = {0};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (!check_outputs(node, err)) {
+		return false;
+	}
 	/* The trace reads work files and the log, so it comes before those leave. */
 	if (action->trace && !action->trace(action, node->dir, log, a, &trace, err)) {
 		return false;
@@ -119,7 +134,8 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 	if (end == WS_END_OK && !record(r, node, log, &err)) {
 		end = WS_END_FAILED;
 		if (err.kind == WS_ERR_IO) {
-			ws_run_give_up(r, &err);
+			ws_run_give_up(r, &err); /* the host's fault, not the action's */
+			end = WS_END_STOPPED;
 		}
 	}
 	keep_log(r, node, log);

@@ -2,6 +2,7 @@
 #include "engine/outcome.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,6 +10,8 @@
 #include <sys/stat.h>
 
 #define TAIL_BYTES 16384
+/* With less than this left, a tool that failed may have found no room, for its log neither. */
+#define SCARCE_BYTES ((uint64_t)64 << 20)
 
 /* The end of a log; drivers speak last. */
 static void
@@ -85,6 +88,12 @@ failed(const struct ws_node *node, const struct ws_done *done, const char *tail,
 			done->signal, strsignal(done->signal));
 	} else {
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s exited with %d", subject, tool, done->code);
+	}
+	uint64_t free_bytes;
+	if (ws_fs_free_bytes(node->dir, &free_bytes) && free_bytes < SCARCE_BYTES) {
+		ws_err_cure(err, "only %.1f MiB are free where it ran, '%s'; if that was too little:",
+			(double)free_bytes / (1 << 20), node->dir);
+		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
 	}
 	bool crashed = done->signal == SIGSEGV || done->signal == SIGABRT || done->signal == SIGILL
 		|| done->signal == SIGBUS || says_crashed(tail);

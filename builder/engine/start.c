@@ -115,9 +115,11 @@ try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 		ws_budget_give(r->e->budget, node->need);
 		ws_run_unlock(r, node);
 		if (err.kind == WS_ERR_IO) {
-			ws_run_give_up(r, &err);
+			ws_run_give_up(r, &err); /* the host's fault, not the action's */
+			ws_run_cancel(r, node);
+		} else {
+			ws_run_fail(r, node, &err);
 		}
-		ws_run_fail(r, node, &err);
 		return true;
 	}
 	node->state = WS_NODE_RUNNING;

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PATCH_MOST ((size_t)16 << 20)
 
@@ -87,10 +88,11 @@ bring_archive(struct attempt *t, struct ws_err *err)
 	if (ws_cas_has(store, spec->sha256)) {
 		return place;
 	}
+	/* Straight to its place: who waited for another process that fetched it finds it there. */
 	const char *partial = ws_store_path(store, t->a, "partial");
 	struct ws_download download = {
 		.url = spec->url,
-		.path = ws_arena_printf(t->a, "%s/%s", partial, spec->sha256),
+		.path = place,
 		.partial = ws_arena_printf(t->a, "%s/%s.part", partial, spec->sha256),
 		.sha256 = spec->sha256,
 	};
@@ -104,9 +106,12 @@ bring_archive(struct attempt *t, struct ws_err *err)
 		download.url = file->url;
 		download.size_bytes = file->size_bytes;
 	}
-	struct ws_digest digest;
-	if (!ws_download_all(t->fetch->http, &download, 1, err)
-		|| !ws_cas_take(store, download.path, &digest, NULL, err)) {
+	if (!ws_fs_mkdirs(ws_path_dir(t->a, place), err)
+		|| !ws_download_all(t->fetch->http, &download, 1, err)) {
+		return NULL;
+	}
+	if (chmod(place, 0444) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", place);
 		return NULL;
 	}
 	return place;

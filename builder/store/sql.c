@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,13 @@ struct ws_sql {
 static bool
 fail(const struct ws_sql *sql, struct ws_err *err)
 {
-	int code = sqlite3_errcode(sql->db);
-	ws_err_set(err, WS_ERR_IO, "the ledger '%s': %s", sql->path, sqlite3_errmsg(sql->db));
-	if (code == SQLITE_FULL) {
-		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
+	/* "disk I/O error" is what SQLite says when its index of the log finds no room. */
+	int code = sqlite3_system_errno(sql->db);
+	if (sqlite3_errcode(sql->db) == SQLITE_FULL || code == ENOSPC || code == EDQUOT) {
+		errno = ENOSPC;
+		return ws_err_sys(err, WS_ERR_IO, "the ledger '%s'", sql->path);
 	}
-	return false;
+	return ws_err_set(err, WS_ERR_IO, "the ledger '%s': %s", sql->path, sqlite3_errmsg(sql->db));
 }
 
 static bool

@@ -51,6 +51,7 @@ import_in() { # VENV CODE
 	[ "$status" -eq 0 ]
 	[ "$output" = "$wheel" ]
 	[ "$(built .actions.ran)" -eq 0 ]
+	[[ "$stderr" == *"1 ready, 0 failed, 0 not done, 0 excluded; "*" s, 0.0 s of CPU"$'\n'* ]]
 	[ "$(built '.cells[0].decision')" = cached ]
 	[ "$(stat -c '%i %Y' "$wheel")" = "$made" ]
 	# A changed unit, and one that changes nothing behind the compiler.

@@ -130,10 +130,12 @@ add_waiting_unit() {
 	printf '#include "%s"\n' "$PWD/gate.h" > recipes/tiny/src/waiting.cpp
 }
 
-# From now on the header is an ordinary one.
-go_on() {
-	rm gate.h
-	touch gate.h
+# From now on the header is an ordinary one; who waits at the pipe finds its end.
+go_on() { # [HEADER]
+	exec 7<> "${1:-gate.h}"
+	touch plain.h
+	mv plain.h "${1:-gate.h}"
+	exec 7>&-
 }
 
 is_waiting() {
@@ -206,6 +208,28 @@ serve() { # FOLDER
 
 unserve() {
 	exec 8>&-
+}
+
+# ---- disks ----
+
+# A file system of its own at FOLDER; leave_disks takes them away, in teardown.
+small_disk() { # FOLDER SIZE [OPTIONS]
+	mkdir -p "$1"
+	mount -t tmpfs -o "size=$2${3:+,$3}" tmpfs "$1" 2> /dev/null || cannot_run "no tmpfs can be mounted"
+	DISKS+=("$PWD/$1")
+}
+
+# Leaves so many KiB free.
+fill_disk() { # FOLDER KIB
+	rm -f "$1/filler"
+	head -c $((($(df --output=avail "$1" | tail -n 1) - $2) * 1024)) /dev/zero > "$1/filler"
+}
+
+leave_disks() {
+	local disk
+	for disk in "${DISKS[@]}"; do
+		umount -l "$disk" || true
+	done
 }
 
 # ---- processes ----

@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# Compilers that crash, hang, or are killed for memory.
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+	only_host
+	WORK=$WHEELSMITH_STORE/work
+}
+
+teardown() {
+	local process
+	[ -n "${GROUP:-}" ] || return 0
+	while read -r process; do
+		kill -9 "$process" 2> /dev/null || true
+	done < "$GROUP/cgroup.procs"
+	wait_for 10 rmdir "$GROUP" 2> /dev/null
+}
+
+# A compiler before the others on PATH: the real one, except for units that hold "MARK".
+other_compiler() { # WHAT IT DOES THEN
+	mkdir bin
+	cat > bin/g++-12 <<- END
+		#!/bin/bash
+		for word; do
+			case \$word in
+			src/*) if grep -q MARK "\$word"; then $1; fi ;;
+			esac
+		done
+		exec /usr/bin/g++-12 "\$@"
+	END
+	chmod +x bin/g++-12
+	export PATH=$PWD/bin:$PATH
+	echo '// MARK' >> recipes/tiny/src/module.cpp
+}
+
+@test "a compiler that crashes is told from an error in the sources" {
+	other_compiler 'kill -SEGV $$'
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ was ended by signal 11 (Segmentation fault)"* ]]
+	[[ "$stderr" == *"the compiler itself crashed; run it again, and if it crashes in the same"* ]]
+	[[ "$stderr" == *"place, another version of g++ is the cure"* ]]
+	dist_is_whole
+	[ -z "$(find dist -name '*.whl')" ]
+	# As gcc's own driver says it when a part of it crashes.
+	sed -i 's/kill -SEGV \$\$/echo "module.cpp:1: internal compiler error: Segmentation fault" >\&2; exit 4/' bin/g++-12
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"  module.cpp:1: internal compiler error: Segmentation fault"* ]]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 4"*"the compiler itself crashed"* ]]
+	# The one that crashed made nothing that is kept: without it all is well.
+	rm -r bin
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -ge 4 ]
+}
+
+@test "a compiler that succeeds and writes nothing is a failure" {
+	other_compiler 'exit 0'
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ succeeded but wrote no 'unit.o'"* ]]
+}
+
+@test "a compiler that hangs is ended at its deadline, whatever it does about it" {
+	add_waiting_unit
+	build --action-timeout 2
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'waiting.cpp' did not end: g++ was stopped after 2."*" s"* ]]
+	[[ "$stderr" == *"if that is how long it takes here: --action-timeout SECONDS"* ]]
+	nobody_works_below "$WORK"
+	[ "$(built '.cells[0].decision')" = failed ]
+	# One that will not hear TERM is killed after five seconds of grace.
+	other_compiler 'trap "" TERM; sleep 60'
+	before=$SECONDS
+	build --action-timeout 1
+	[ "$status" -eq 5 ]
+	[ $((SECONDS - before)) -le 15 ]
+	[[ "$stderr" == *"error: 'module.cpp' did not end: g++ was stopped after 6."*" s"* ]]
+	nobody_works_below "$WORK"
+	# The deadline is no part of the key: what was done is done.
+	sed -i '/MARK/d' recipes/tiny/src/module.cpp
+	go_on
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\ncompile waiting.cpp\nlink tiny._C.so\npack tiny' ]
+}
+
+# ---- memory ----
+
+# $GROUP: processes in it get so much memory and no more.
+memory_group() { # BYTES
+	local parent
+	if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
+		GROUP=/sys/fs/cgroup/memory/wheelsmith-$$
+		mkdir "$GROUP" && echo "$1" > "$GROUP/memory.limit_in_bytes" && return
+	elif [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		parent=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+		GROUP=${parent%/}/wheelsmith-$$
+		{ echo +memory > "$parent/cgroup.subtree_control"; } 2> /dev/null || true
+		mkdir "$GROUP" && echo "$1" > "$GROUP/memory.max" && echo 0 > "$GROUP/memory.swap.max" && return
+	fi
+	cannot_run "no memory group can be made"
+}
+
+in_group() { # COMMAND...
+	sh -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$GROUP" "$@"
+}
+
+# A unit whose compiler waits at first.h, reads N times a million tokens, and waits at gate.h. Measured:
+# 6 are 500 MiB and 12 are 795, and translating them takes no more.
+add_large_unit() { # NAME N
+	recipe "e['sources'].append('$1')"
+	recipe 'r["estimates"] = [{"match": "*", "rss_mib": 10}]'
+	{
+		printf '#include "%s"\n#define B0 ;;;;\n' "$PWD/first.h"
+		for ((i = 0; i < 9; i++)); do
+			echo "#define B$((i + 1)) B$i B$i B$i B$i"
+		done
+		for ((i = 0; i < $2; i++)); do
+			echo B9
+		done
+		printf '#include "%s"\n' "$PWD/gate.h"
+	} > "recipes/tiny/src/$1"
+}
+
+two_wait() {
+	[ "$(working_below "$WORK" | grep -c cc1plus)" -eq 2 ] && [ "$(grep -c '\] compile' err)" -eq 2 ]
+}
+
+@test "what is killed for memory runs again alone, and then the build succeeds" {
+	memory_group 700000000
+	add_large_unit one.cpp 6
+	add_large_unit two.cpp 6
+	mkfifo first.h gate.h
+	in_group "$WHEELSMITH" build --matrix m.json -j 2 --memory 8G > out 2> err 3>&- &
+	child=$!
+	wait_for 60 two_wait
+	go_on first.h
+	wait_for 60 grep -q 'killed for memory, will run again alone' err
+	go_on gate.h
+	status=0
+	wait $child || status=$?
+	cat err
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'killed for memory' err)" -ge 1 ]
+	[ "$(built '.actions.failed')" -eq 0 ]
+	[ "$(built '.actions.ran')" -eq 7 ]
+	dist_is_whole
+}
+
+@test "what is killed for memory when alone too is a clear error, and the rest is kept" {
+	memory_group 700000000
+	add_large_unit large.cpp 12
+	touch first.h gate.h
+	run --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G
+	echo "$stderr"
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"compile large.cpp "*"killed for memory, will run again alone"* ]]
+	[[ "$stderr" == *"error: 'large.cpp' was killed (out of memory) after "* ]]
+	[[ "$stderr" == *"it held 0."*" GiB; it was run again alone and was killed again"* ]]
+	[[ "$stderr" == *"close what holds memory, or build this on a host with more"* ]]
+	nobody_works_below "$WORK"
+	# Outside of the group there is enough.
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile large.cpp\nlink tiny._C.so\npack tiny' ]
+}

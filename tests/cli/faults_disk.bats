@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# Disks that are full or read-only: who is told, what is left, and that the next run goes on.
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+	WWW=$BATS_FILE_TMPDIR/www
+	mkdir -p "$WWW"
+	serve "$WWW"
+	export WWW PORT
+}
+
+teardown_file() {
+	unserve
+}
+
+setup() {
+	DISKS=()
+	own_home
+	cd "$BATS_TEST_TMPDIR"
+	export WHEELSMITH_INDEX=http://127.0.0.1:9/simple
+}
+
+teardown() {
+	leave_disks
+}
+
+# The tiny package, with a quarter of a megabyte that cannot be pressed and as an archive to download.
+archive() {
+	only_host
+	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
+	tar czf "$WWW/tiny.tar.gz" -C recipes/tiny --transform 's/^src/tiny-1.0/' src
+	local sum
+	sum=$(sha256sum < "$WWW/tiny.tar.gz" | cut -d' ' -f1)
+	recipe "r['source'] = [{'archive': 'http://127.0.0.1:$PORT/tiny.tar.gz', 'sha256': '$sum'}]"
+}
+
+# What a run met, in a word.
+phase() {
+	case $stderr in
+	*"error: the ledger"*) echo ledger ;;
+	*"cannot write '$WHEELSMITH_STORE/partial/"*.part\'*) echo download ;;
+	*"cannot write '$WHEELSMITH_STORE/partial/src-tiny-"*) echo unpack ;;
+	*"] pack "*) echo delivery ;;
+	*"] check "*) echo pack ;;
+	*"] link "*) echo check ;;
+	*"] compile module.cpp "*MiB$'\n'*) echo link ;;
+	*"] compile "*) echo compile ;;
+	*) echo other ;;
+	esac
+}
+
+# Full: who is told where, and what to do; and nothing half-written is seen.
+is_told() {
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"'$WHEELSMITH_STORE/"*"No space left on device"* ||
+		"$stderr" == *" MiB are free where it ran, '$WHEELSMITH_STORE/"* ]]
+	[[ "$stderr" == *"       free some space there, or "*"--store DIR"* ]]
+	dist_is_whole
+	nobody_works_below "$WHEELSMITH_STORE"
+}
+
+@test "a full store is told in every phase of a build, and the next run with more room goes on" {
+	small_disk store 16m
+	from_base
+	archive
+	local free seen=
+	for ((free = 0; free < 4000; free += 64)); do
+		fill_disk store $free
+		build
+		[ "$status" -ne 0 ] || break
+		echo "== $free $(phase)"
+		is_told
+		seen+="$(phase) "
+	done
+	[ "$status" -eq 0 ]
+	dist_is_whole
+	for each in ledger download unpack compile link pack; do
+		[[ "$seen" == *"$each "* ]]
+	done
+}
+
+@test "a full output folder is told, nothing half-written is in it, and the next run only delivers" {
+	from_base
+	only_host
+	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
+	small_disk dist 64k
+	build
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"error: cannot write 'dist/tiny-1.0"*".whl': No space left on device"* ]]
+	[[ "$stderr" == *"free some space there, or take another folder: --store DIR, -o DIR"* ]]
+	[ -z "$(find dist -type f ! -name '*.log')" ]
+	mount -o remount,size=8m dist
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -eq 0 ]
+	dist_is_whole
+	# The wheel fits, to the page, and what is told about it does not.
+	local pages=$((($(stat -c %s "$output") + 4095) / 4096))
+	rm -r dist/*
+	fill_disk dist $((pages * 4))
+	mv dist/filler dist/.filler
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: cannot write 'dist/"*"': No space left on device"* ]]
+	dist_is_whole
+	rm dist/.filler
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ls dist | grep -c -e whl -e build.json -e requirements.txt)" -eq 3 ]
+}
+
+# What must be true of a run that began nothing.
+nothing_was_done() {
+	[ "$status" -eq 5 ]
+	[ -z "$output" ]
+	[ ! -e compiled ]
+	[ "$(ls "$WHEELSMITH_STORE/work")" = locks ]
+}
+
+@test "an output folder that cannot be written is found before anything is compiled" {
+	from_base
+	only_host
+	mkdir bin
+	printf '#!/bin/sh\ntouch %s/compiled\nexec /usr/bin/g++-12 "$@"\n' "$PWD" > bin/g++-12
+	chmod +x bin/g++-12
+	export PATH=$PWD/bin:$PATH
+	small_disk out 1m
+	mount -o remount,ro out
+	build -o out
+	nothing_was_done
+	[ "$stderr" = "1 cell: 1 to build, 0 cached, 0 excluded
+error: cannot write into the output folder 'out': Read-only file system
+       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+	build -o out/new/folder
+	nothing_was_done
+	[[ "$stderr" == *"error: the output folder: cannot make the folder 'out/new': Read-only file system"* ]]
+	touch file
+	build -o file
+	nothing_was_done
+	[[ "$stderr" == *"error: the output folder: 'file' is in the way: it is not a folder"* ]]
+	# Not even root may write where the mode forbids it, without the capability to.
+	mkdir -m 555 closed
+	run --separate-stderr setpriv --bounding-set -dac_override,-dac_read_search \
+		"$WHEELSMITH" build --matrix m.json -o closed
+	nothing_was_done
+	[[ "$stderr" == *"error: cannot write into the output folder 'closed': Permission denied
+       choose another one: -o DIR" ]]
+	build
+	[ "$status" -eq 0 ]
+	[ -e compiled ]
+}
+
+@test "a store that cannot be written is told, and a lock that cannot is kept in the store" {
+	small_disk readonly 1m
+	mount -o remount,ro readonly
+	from_base
+	only_host
+	build --store readonly/store
+	[ "$status" -eq 5 ]
+	[ "$stderr" = "error: opening the store: cannot make the folder 'readonly/store': Read-only file system
+       that file system is read-only; take another folder: --store DIR, -o DIR" ]
+	# A matrix in a folder that cannot be written.
+	mount -o remount,rw readonly
+	cp -r recipes m.json readonly
+	cp m.lock.json readonly
+	mount -o remount,ro readonly
+	ws build --matrix readonly/m.json -o dist
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; the lock is kept as '$WHEELSMITH_STORE/locks/"* ]]
+	dist_is_whole
+}

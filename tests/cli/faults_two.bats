@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# Two wheelsmith processes on one store: nothing is done twice, nobody waits for the dead.
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+	only_host
+	WORK=$WHEELSMITH_STORE/work
+	children=()
+}
+
+teardown() {
+	local process
+	for process in "${children[@]}"; do
+		kill -9 "$process" 2> /dev/null || true
+	done
+	working_below "$WORK" | while read -r process _; do
+		kill -9 "$process" 2> /dev/null || true
+	done
+}
+
+# Starts `build` as NAME: NAME.out, NAME.err, its number in $child.
+start() { # NAME ARGUMENTS
+	touch "$1.err"
+	"$WHEELSMITH" build --matrix m.json "${@:2}" > "$1.out" 2> "$1.err" 3>&- &
+	child=$!
+	children+=("$child")
+}
+
+has_ended() { # PROCESS
+	! kill -0 "$1" 2> /dev/null
+}
+
+# Its exit status, once it has ended.
+end_of() { # NAME PROCESS
+	wait_for 60 has_ended "$2"
+	status=0
+	wait "$2" || status=$?
+	echo "== $1: $status"
+	cat "$1.out" "$1.err"
+}
+
+# Compilers of the unit at the gate.
+at_gate() {
+	working_below "$WORK" | sed -n 's/^\([0-9]*\) .*cc1plus.*waiting\.cpp.*/\1/p'
+}
+
+one_is_at_gate() {
+	[ -n "$(at_gate)" ]
+}
+
+# One that is not THAT, which is no more.
+another_is_at_gate() { # THAT
+	[ -n "$(at_gate)" ] && [ ! -e "/proc/$1" ]
+}
+
+actions_ran() { # FILE...
+	sed -nE 's/^[0-9]+ actions: .*, ([0-9]+) ran$/\1/p' "$@" | paste -sd+ | bc
+}
+
+@test "two builds of one matrix at the same time do each action once and deliver one wheel" {
+	add_waiting_unit
+	start one
+	first=$child
+	wait_for 60 one_is_at_gate
+	start two
+	second=$child
+	wait_for 60 grep -q 'compile waiting.cpp.*another wheelsmith is making it' two.err
+	go_on
+	end_of one "$first"
+	[ "$status" -eq 0 ]
+	end_of two "$second"
+	[ "$status" -eq 0 ]
+	[ "$(actions_ran one.err two.err)" -eq 6 ]
+	[ "$(cat one.out)" = "$(cat two.out)" ]
+	[ "$(ls dist | grep -c 'whl$')" -eq 1 ]
+	dist_is_whole
+	[ -z "$(find dist -name '.*' -type f)" ]
+	[ "$(ls "$WORK")" = locks ]
+	[ -z "$(ls "$WORK/locks")" ]
+	# From nothing and with nobody holding them back, too.
+	rm -r "$WHEELSMITH_STORE" dist
+	from_base
+	only_host
+	for name in a b c; do
+		start $name
+	done
+	end_of a "${children[2]}"
+	[ "$status" -eq 0 ]
+	end_of b "${children[3]}"
+	[ "$status" -eq 0 ]
+	end_of c "${children[4]}"
+	[ "$status" -eq 0 ]
+	[ "$(actions_ran a.err b.err c.err)" -eq 5 ]
+	dist_is_whole
+}
+
+@test "who waits for one that is killed does its work" {
+	add_waiting_unit
+	start one
+	first=$child
+	wait_for 60 one_is_at_gate
+	start two -o other
+	second=$child
+	wait_for 60 grep -q 'another wheelsmith is making it' two.err
+	held=$(at_gate)
+	kill -9 "$first"
+	end_of one "$first"
+	[ "$status" -eq 137 ]
+	wait_for 10 another_is_at_gate "$held"
+	go_on
+	end_of two "$second"
+	[ "$status" -eq 0 ]
+	dist_is_whole other
+	not compgen -G 'dist/*.whl'
+	# What the killed one left goes with the next run.
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -eq 0 ]
+	[ "$(ls "$WORK")" = locks ]
+	[ -z "$(ls "$WORK/locks")" ]
+}
+
+@test "who waits for one whose compiler fails says so too, and Ctrl-C ends the waiting" {
+	add_waiting_unit
+	start one
+	first=$child
+	wait_for 60 one_is_at_gate
+	start two -o other
+	second=$child
+	start three -o third
+	wait_for 60 grep -q 'another wheelsmith is making it' two.err
+	wait_for 60 grep -q 'another wheelsmith is making it' three.err
+	kill -INT "$child"
+	end_of three "$child"
+	[ "$status" -eq 130 ]
+	echo '#error no' > gate.new
+	exec 7<> gate.h
+	cat gate.new >&7
+	mv gate.new gate.h
+	exec 7>&-
+	end_of one "$first"
+	[ "$status" -eq 5 ]
+	end_of two "$second"
+	[ "$status" -eq 5 ]
+	grep -q "'waiting.cpp' failed: g++ exited with 1" two.err
+}
+
+@test "two that want one download fetch it once" {
+	mkdir -p www pure-1.0/pure recipes/pure
+	head -c 300000 /dev/urandom > pure-1.0/pure/noise
+	touch pure-1.0/pure/__init__.py
+	tar czf www/pure-1.0.tar.gz pure-1.0
+	serve "$PWD/www"
+	cat > recipes/pure/1.0.json <<- END
+		{"name": "pure", "version": "1.0", "python": {"packages": ["pure"]},
+		 "source": [{"archive": "http://127.0.0.1:$PORT/~slow=200000/pure-1.0.tar.gz",
+		             "sha256": "$(sha256sum < www/pure-1.0.tar.gz | cut -d' ' -f1)"}]}
+	END
+	matrix m.json '"packages": ["pure==1.0"]'
+	start one
+	first=$child
+	wait_for 10 compgen -G "$WHEELSMITH_STORE/partial/*.part"
+	start two
+	end_of two "$child"
+	[ "$status" -eq 0 ]
+	grep -q "'pure-1.0.tar.gz' is being fetched by another process; waiting for it" two.err
+	end_of one "$first"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l < "$ASKED")" -eq 1 ]
+	dist_is_whole
+	unserve
+}
