@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Measures the promised numbers; exits 1 where one is missed. ./dev bench builds the release first.
+
+Needs the package index and the Debian mirror, Pythons 3.11 and 3.12, g++, and 6 GB in --work. Everything
+is measured on the release build; times are medians, and beside each stands what others used of the
+machine meanwhile. --date writes docs/bench/DATE.md.
+"""
+import argparse
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+import builds
+import kits
+import lab
+import plans
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RELEASE = f"{ROOT}/build/release"
+BENCHES = {
+    "plan": plans.plan,
+    "engine": plans.engine,
+    "torch-kit": kits.torch_kit,
+    "cuda-kit": kits.cuda_kit,
+    "build": builds.build,
+    "pip": kits.pip_torch,
+}
+
+
+class Bench:
+    """What the measurements share: a work folder, the programs, and the commands that were run."""
+
+    def __init__(self, options, work):
+        self.options, self.work = options, work
+        self.env = dict(os.environ, WS_ROOT=ROOT)
+        self.commands = []
+
+    def run(self, argv, env=None, watch=False):
+        words = [word.format(tests=f"{RELEASE}/tests", work=self.work) if "{" in word else word for word in argv]
+        shown = " ".join(words).replace(self.work, "$WORK").replace(f"{RELEASE}/", "").replace(os.path.expanduser("~"), "~")
+        if shown not in self.commands:
+            self.commands.append(shown)
+        return lab.run(words, env=env or self.env, watch=watch)
+
+    def wheelsmith(self, store, command, *words):
+        return self.run([f"{RELEASE}/wheelsmith", command, "--store", f"{{work}}/{store}", *words], watch=True)
+
+    def repeat(self, times, quick, take):
+        """Takes samples, numbered from "0"; with them the share of the machine that others used."""
+        lab.wait_for_quiet(self.options.wait)
+        others, costs = lab.Others(), []
+        for number in range(quick if self.options.quick else times):
+            costs.append(take(str(number)))
+        return costs, f"{others.share(sum(c.cpu_s for c in costs)):.0%}"
+
+    def matrix(self, name, **axes):
+        path = f"{self.work}/{name}.json"
+        axes.setdefault("packages", ["causal-conv1d==1.5.3.post1"])
+        with open(path, "w") as file:
+            json.dump(dict(axes, policy="build-only"), file)
+        return path
+
+    def interpreter(self, version):
+        places = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python3"))
+        return places[0] if places else f"python{version}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHES)}; default: all but pip")
+    parser.add_argument("--quick", action="store_true", help="fewer runs; one pair of builds instead of three")
+    parser.add_argument("--peer", action="store_true", help="also install torch with pip, once: 5 GB")
+    parser.add_argument("--date", help="write docs/bench/DATE.md")
+    parser.add_argument("--work", help="folder for stores and builds; default: a temporary one")
+    parser.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for the machine to be quiet (60)")
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in BENCHES:
+            parser.error(f"no bench '{name}'; there are {', '.join(BENCHES)}")
+    names = options.names or [name for name in BENCHES if name != "pip"]
+    work = tempfile.mkdtemp(prefix="bench-", dir=options.work)
+    try:
+        sys.exit(measure(options, names + (["pip"] if options.peer and "pip" not in names else []), work))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def measure(options, names, work):
+    facts = [f"- {fact}" for fact in lab.host_facts(work)]
+    load = "{:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
+    rows, sections, missed = [], [], []
+    for name in names:
+        print(f"== {name}", file=sys.stderr)
+        bench = Bench(options, work)
+        numbers = BENCHES[name](bench)
+        print(lab.table([n.row() for n in numbers]), file=sys.stderr)
+        rows += [n.row() for n in numbers]
+        missed += [n.name for n in numbers if n.missed]
+        sections += [f"\n## {name}\n\n{BENCHES[name].__doc__ or ''}\n".rstrip(), "\n```\n" + "\n".join(bench.commands) + "\n```"]
+    facts.append(f"- load at the beginning {load}, at the end {'{:.1f} {:.1f} {:.1f}'.format(*os.getloadavg())}")
+    text = "\n".join([f"# Bench {options.date or ''}".rstrip(), "", *facts, "", lab.table(rows), *sections]) + "\n"
+    print(text)
+    if options.date:
+        os.makedirs(f"{ROOT}/docs/bench", exist_ok=True)
+        with open(f"{ROOT}/docs/bench/{options.date}.md", "w") as file:
+            file.write(text)
+    for name in missed:
+        print(f"missed: {name}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    main()
