@@ -3,9 +3,10 @@
 
 Needs the package index and the Debian mirror, Pythons 3.11 and 3.12, g++, and 6 GB in --work. Everything
 is measured on the release build; times are medians, and beside each stands what others used of the
-machine meanwhile. --date writes docs/bench/DATE.md.
+machine meanwhile. What is printed is kept as docs/bench/DATE.md, of a part as docs/bench/DATE-NAME.md.
 """
 import argparse
+import datetime
 import glob
 import json
 import os
@@ -24,9 +25,10 @@ BENCHES = {
     "plan": plans.plan,
     "engine": plans.engine,
     "torch-kit": kits.torch_kit,
+    "pip": kits.pip_torch,
     "cuda-kit": kits.cuda_kit,
     "build": builds.build,
-    "pip": kits.pip_torch,
+    "quickstart": builds.quickstart,
 }
 
 
@@ -40,7 +42,9 @@ class Bench:
 
     def run(self, argv, env=None, watch=False):
         words = [word.format(tests=f"{RELEASE}/tests", work=self.work) if "{" in word else word for word in argv]
-        shown = " ".join(words).replace(self.work, "$WORK").replace(f"{RELEASE}/", "").replace(os.path.expanduser("~"), "~")
+        shown = " ".join(words)
+        for place, name in (self.work, "$WORK"), (f"{RELEASE}/", ""), (ROOT, "."), (os.path.expanduser("~"), "~"):
+            shown = shown.replace(place, name)
         if shown not in self.commands:
             self.commands.append(shown)
         return lab.run(words, env=env or self.env, watch=watch)
@@ -72,18 +76,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHES)}; default: all but pip")
     parser.add_argument("--quick", action="store_true", help="fewer runs; one pair of builds instead of three")
-    parser.add_argument("--peer", action="store_true", help="also install torch with pip, once: 5 GB")
-    parser.add_argument("--date", help="write docs/bench/DATE.md")
+    parser.add_argument("--peer", action="store_true", help="pip too: torch installed with it, 5 GB")
+    parser.add_argument("--list", action="store_true", help="what there is to measure")
+    parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the report; default: today")
+    parser.add_argument("--no-keep", action="store_true", help="only print the report")
     parser.add_argument("--work", help="folder for stores and builds; default: a temporary one")
     parser.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for the machine to be quiet (60)")
     options = parser.parse_args()
+    if options.list:
+        for name, bench in BENCHES.items():
+            print(f"{name:<12}{' '.join(bench.__doc__.split())}")
+        return
     for name in options.names:
         if name not in BENCHES:
             parser.error(f"no bench '{name}'; there are {', '.join(BENCHES)}")
-    names = options.names or [name for name in BENCHES if name != "pip"]
+    names = options.names or [name for name in BENCHES if name != "pip" or options.peer]
     work = tempfile.mkdtemp(prefix="bench-", dir=options.work)
     try:
-        sys.exit(measure(options, names + (["pip"] if options.peer and "pip" not in names else []), work))
+        sys.exit(measure(options, names, work))
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -99,17 +109,21 @@ def measure(options, names, work):
         print(lab.table([n.row() for n in numbers]), file=sys.stderr)
         rows += [n.row() for n in numbers]
         missed += [n.name for n in numbers if n.missed]
-        sections += [f"\n## {name}\n\n{BENCHES[name].__doc__ or ''}\n".rstrip(), "\n```\n" + "\n".join(bench.commands) + "\n```"]
+        sections += [f"\n## {name}\n\n{' '.join(BENCHES[name].__doc__.split())}\n".rstrip(), "\n```\n" + "\n".join(bench.commands) + "\n```"]
     facts.append(f"- load at the beginning {load}, at the end {'{:.1f} {:.1f} {:.1f}'.format(*os.getloadavg())}")
-    text = "\n".join([f"# Bench {options.date or ''}".rstrip(), "", *facts, "", lab.table(rows), *sections]) + "\n"
+    text = "\n".join([f"# Bench {options.date}", "", *facts, "", lab.table(rows), *sections]) + "\n"
     print(text)
-    if options.date:
-        os.makedirs(f"{ROOT}/docs/bench", exist_ok=True)
-        with open(f"{ROOT}/docs/bench/{options.date}.md", "w") as file:
-            file.write(text)
+    if not options.no_keep:
+        keep(text, "-".join([options.date, *options.names, *(["quick"] if options.quick else [])]))
     for name in missed:
         print(f"missed: {name}", file=sys.stderr)
     return 1 if missed else 0
+
+
+def keep(text, name):
+    os.makedirs(f"{ROOT}/docs/bench", exist_ok=True)
+    with open(f"{ROOT}/docs/bench/{name}.md", "w") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 and what wheelsmith itself has resident meanwhile."""
 import json
 import os
+import shutil
 
 import lab
+import plans
 
 UNITS = ["causal_conv1d_bwd.cu", "causal_conv1d_fwd.cu", "causal_conv1d_update.cu", "causal_conv1d.cpp"]
 MODULE = "causal_conv1d_cuda.so"
@@ -112,11 +114,42 @@ def nothing_to_do(b):
     b.add("nothing to do: resident", [c.peak_bytes / 1e6 for c in costs], "MB", 50)
 
 
+def planning(b):
+    """With kits, a lock and past costs there is more to look up than in an empty store."""
+    matrix = plans.fleet(b.bench)
+    shutil.copy(b.matrix.replace(".json", ".lock.json"), matrix.replace(".json", ".lock.json"))
+    costs, busy = b.bench.repeat(20, 10, lambda name: b.bench.wheelsmith("first", "plan", "--matrix", matrix))
+    b.add("plan of 108 cells beside what was built, time", [c.wall_s * 1e3 for c in costs], "ms", 50, busy)
+
+
 def build(bench):
+    """causal-conv1d for torch 2.5.1, CUDA 12.4 and one architecture: the first build, nothing to do, a second
+    Python; then the same commands by hand, as `shell` writes them."""
     b = Building(bench)
     cpu_s = first(b)
     nothing_to_do(b)
+    planning(b)
     second_python(b, cpu_s)
     children(b)
     by_hand(b)
     return b.numbers
+
+
+def quickstart(bench):
+    """`./dev quickstart` but for the packages that it installs: building the program, then the wheel of
+    matrix/quickstart.json in an empty store."""
+    source = bench.env["WS_ROOT"]
+    others = lab.Others()
+    steps = [["--preset", "release", "-S", source, "-B", "{work}/program"], ["--build", "{work}/program"]]
+    costs = [bench.run(["cmake", *step]) for step in steps]
+    busy = f"{others.share(sum(c.cpu_s for c in costs)):.0%}"
+    rows = [lab.Number("quickstart: building the program, time", [sum(c.wall_s for c in costs)], "s", None, busy)]
+    matrix = f"{bench.work}/quickstart.json"
+    shutil.copy(f"{source}/matrix/quickstart.json", matrix)
+    others = lab.Others()
+    cost = bench.wheelsmith("quickstart", "build", "--matrix", matrix, "-o", "{work}/dist-quickstart")
+    rows += [
+        lab.Number("quickstart: the wheel, time", [cost.wall_s], "s", None, f"{others.share(cost.cpu_s):.0%}"),
+        lab.Number("quickstart: the wheel, resident", [cost.peak_bytes / 1e6], "MB", 50),
+    ]
+    return rows

@@ -1,14 +1,21 @@
 """Planning and the engine's own work: what is paid before anything is compiled."""
+import itertools
+
 import lab
 
 PACKAGES = ["causal-conv1d==1.5.3.post1", "mamba-ssm==2.2.6.post3", "flash-attn==2.8.3"]
 ARCHS = ["7.5", "8.0", "8.6", "8.9", "9.0", "8.0;8.6;9.0+PTX"]
 
 
-def plan(bench):
-    """108 cells of the shipped recipes, the whole process; the table goes into a pipe."""
+def fleet(bench):
+    """A matrix of 108 cells of the shipped recipes."""
     axes = dict(packages=PACKAGES, torch=["2.5.1", "2.11.0"], python=["3.10", "3.11", "3.12"], arch=ARCHS)
-    matrix = bench.matrix("plan", **axes)
+    return bench.matrix("plan", **axes)
+
+
+def plan(bench):
+    """Matrices of the shipped recipes, the whole process; the table goes into a pipe."""
+    matrix = fleet(bench)
     take = lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix)
     take("warm")
     costs, busy = bench.repeat(40, 20, take)
@@ -20,16 +27,17 @@ def plan(bench):
 
 
 def many_cells(bench):
-    """10,080 cells: 3 packages, 7 releases, 5 Pythons, 96 sets of architectures."""
-    sets = [f"{one};{two}{ptx}" for one in ("8.0", "8.6", "8.7", "8.9") for two in ("9.0", "10.0", "12.0", "12.1") for ptx in ("", "+PTX")]
-    sets += [f"7.5;{one}" for one in sets] + [f"7.0;{one}" for one in sets]
+    """10,080 cells, next to all of them to be built: 3 packages, 7 releases, 4 Pythons, 120 sets of architectures."""
+    ones = ["7.5", "8.0", "8.6", "8.7", "8.9", "9.0"]
+    sets = [";".join(some) for count in range(1, 7) for some in itertools.combinations(ones, count)]
+    sets = [some + ptx for some in sets for ptx in ("", "+PTX")][:120]
     torch = ["2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0"]
-    python = ["3.9", "3.10", "3.11", "3.12", "3.13"]
+    python = ["3.10", "3.11", "3.12", "3.13"]
     matrix = bench.matrix("many", packages=PACKAGES, torch=torch, python=python, arch=sets)
-    costs, busy = bench.repeat(5, 3, lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix))
+    costs, busy = bench.repeat(15, 5, lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix))
     return [
-        lab.Number("plan of 10,080 cells, resident", [c.peak_bytes / 1e6 for c in costs], "MB"),
-        lab.Number("plan of 10,080 cells, time", [c.wall_s for c in costs], "s", None, busy),
+        lab.Number("plan of 10,080 cells, time", [c.wall_s for c in costs], "s", 0.5, busy),
+        lab.Number("plan of 10,080 cells, resident", [c.peak_bytes / 1e6 for c in costs], "MB", 50),
     ]
 
 
