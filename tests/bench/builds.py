@@ -3,6 +3,7 @@ and what wheelsmith itself has resident meanwhile."""
 import json
 import os
 import shutil
+import sys
 
 import lab
 import plans
@@ -25,6 +26,7 @@ class Building:
 
     def add(self, *words):
         self.numbers.append(lab.Number(*words))
+        print("  ".join(filter(None, self.numbers[-1].row())), file=sys.stderr)  # the whole takes long
 
 
 def actions(cost):

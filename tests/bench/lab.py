@@ -22,13 +22,14 @@ class Cost:
 
 
 class Watcher(threading.Thread):
-    """Looks at a process every few milliseconds: VmHWM only grows, so the last look tells the peak."""
+    """Looks at a process every few milliseconds, a long one seldom: VmHWM only grows, so the last look tells the peak."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
         self.pid, self.peak_bytes, self.own_cpu_s = pid, 0, 0.0
 
     def run(self):
+        began = time.monotonic()
         try:
             while True:
                 with open(f"/proc/{self.pid}/status") as file:
@@ -39,7 +40,7 @@ class Watcher(threading.Thread):
                 with open(f"/proc/{self.pid}/stat") as file:
                     fields = file.read().rpartition(") ")[2].split()
                 self.own_cpu_s = (int(fields[11]) + int(fields[12])) * TICK_S
-                time.sleep(0.003)
+                time.sleep(min(0.05, 0.003 + (time.monotonic() - began) / 100))
         except (FileNotFoundError, ProcessLookupError):
             return
 
