@@ -22,11 +22,11 @@ import plans
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RELEASE = f"{ROOT}/build/release"
 BENCHES = {
-    "plan": plans.plan,
-    "engine": plans.engine,
-    "torch-kit": kits.torch_kit,
+    "torch-kit": kits.torch_kit,  # first: it makes thousands of files, which is slow after others were deleted
     "pip": kits.pip_torch,
     "cuda-kit": kits.cuda_kit,
+    "plan": plans.plan,
+    "engine": plans.engine,
     "build": builds.build,
     "quickstart": builds.quickstart,
 }

@@ -7,4 +7,4 @@ import ast, sys
 for path in sys.argv[1:]:
     with open(path) as file:
         ast.parse(file.read(), path)'
-./dev bench --list | grep -q '^plan '
+./dev bench --list | grep '^plan ' >/dev/null
