@@ -1,6 +1,6 @@
 /* python_text.c - one pass over the bytes. Brackets hold a logical line open, a backslash at the end
  * of a line does too; comments are dropped. */
-#include "build/python_text.h"
+#include "draft/python_text.h"
 
 #include "base/buf.h"
 #include "base/vec.h"

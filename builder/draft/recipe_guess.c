@@ -1,9 +1,9 @@
 /* recipe_guess.c - metadata and Python files; extensions are guess_extension.c's. */
-#include "build/recipe_guess.h"
+#include "draft/recipe_guess.h"
 
 #include "base/fs.h"
-#include "build/guess.h"
-#include "build/pkg_info.h"
+#include "draft/guess.h"
+#include "draft/pkg_info.h"
 #include "model/tag.h"
 
 #include <string.h>

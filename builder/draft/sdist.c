@@ -1,5 +1,5 @@
 /* sdist.c - see sdist.h. Fetching is fetch/'s. */
-#include "build/sdist.h"
+#include "draft/sdist.h"
 
 #include "base/buf.h"
 #include "base/vec.h"

@@ -1,8 +1,8 @@
 /* guess_extension.c - modules: from the calls in setup.py, else one module of everything that can be
  * compiled. */
 #include "base/fs.h"
-#include "build/guess.h"
 #include "compile/sources.h"
+#include "draft/guess.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * lines end and how far they are indented. Knows no grammar; a text that is no Python gives words
  * all the same. Python's own rules: "Lexical analysis" of the language reference.
  */
-#ifndef WS_BUILD_PYTHON_TEXT_H
-#define WS_BUILD_PYTHON_TEXT_H
+#ifndef WS_DRAFT_PYTHON_TEXT_H
+#define WS_DRAFT_PYTHON_TEXT_H
 
 #include "base/str.h"
 

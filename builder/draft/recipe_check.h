@@ -5,8 +5,8 @@
  * and folder that it names is in the sources. Brings nothing and reads no file but listings. All
  * problems are told, each at its place in the recipe; mistakes of the text itself are config/'s.
  */
-#ifndef WS_BUILD_RECIPE_CHECK_H
-#define WS_BUILD_RECIPE_CHECK_H
+#ifndef WS_DRAFT_RECIPE_CHECK_H
+#define WS_DRAFT_RECIPE_CHECK_H
 
 #include "base/json.h"
 #include "build/python_part.h"

@@ -2,8 +2,8 @@
  * well (compile/scan.h), so a folder too many may be named, never one too few. */
 #include "base/fs.h"
 #include "base/map.h"
-#include "build/guess.h"
 #include "compile/scan.h"
+#include "draft/guess.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  *
  * For recipe_guess.c, guess_extension.c, guess_headers.c and guess_flags.c alone.
  */
-#ifndef WS_BUILD_GUESS_H
-#define WS_BUILD_GUESS_H
+#ifndef WS_DRAFT_GUESS_H
+#define WS_DRAFT_GUESS_H
 
-#include "build/recipe_guess.h"
-#include "build/setup_py.h"
+#include "draft/recipe_guess.h"
+#include "draft/setup_py.h"
 
 typedef WS_VEC(const char *) ws_texts;
 

@@ -3,10 +3,10 @@
  *
  * By indentation and the words of `if`. For setup_py.c alone.
  */
-#ifndef WS_BUILD_SETUP_LINES_H
-#define WS_BUILD_SETUP_LINES_H
+#ifndef WS_DRAFT_SETUP_LINES_H
+#define WS_DRAFT_SETUP_LINES_H
 
-#include "build/python_text.h"
+#include "draft/python_text.h"
 
 struct ws_setup_line {
 	size_t from, to; /**< its words; @a to is its END */

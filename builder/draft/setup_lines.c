@@ -1,6 +1,6 @@
 /* setup_lines.c - a stack of open blocks. Names of other platforms are found as parts of words:
  * IS_HIP_EXTENSION, torch.version.hip, sys.platform == "win32". */
-#include "build/setup_lines.h"
+#include "draft/setup_lines.h"
 
 #include "base/vec.h"
 

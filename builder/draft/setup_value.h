@@ -4,11 +4,11 @@
  * For setup_py.c alone; setup_names.c is its other half. Lists are flattened, additions followed, paths joined, names looked up where
  * they are assigned before the use. What is not understood gives nothing.
  */
-#ifndef WS_BUILD_SETUP_VALUE_H
-#define WS_BUILD_SETUP_VALUE_H
+#ifndef WS_DRAFT_SETUP_VALUE_H
+#define WS_DRAFT_SETUP_VALUE_H
 
-#include "build/setup_lines.h"
-#include "build/setup_py.h"
+#include "draft/setup_lines.h"
+#include "draft/setup_py.h"
 
 /** A setup.py being read. */
 struct ws_setup {

@@ -6,8 +6,8 @@
  * running could tell is missing, and what stands under a condition is marked. Branches for other
  * platforms (ROCm, Windows, macOS) are passed over. Good enough for a draft that a person reads.
  */
-#ifndef WS_BUILD_SETUP_PY_H
-#define WS_BUILD_SETUP_PY_H
+#ifndef WS_DRAFT_SETUP_PY_H
+#define WS_DRAFT_SETUP_PY_H
 
 #include "base/str.h"
 #include "base/vec.h"

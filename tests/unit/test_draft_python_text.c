@@ -1,8 +1,8 @@
-/* test_build_python_text.c - words, strings and logical lines; texts that are no Python. */
+/* test_draft_python_text.c - words, strings and logical lines; texts that are no Python. */
 #include "test.h"
 
 #include "base/buf.h"
-#include "build/python_text.h"
+#include "draft/python_text.h"
 
 /* The words with their kinds, "N:x S:y O:+ ;" */
 static const char *

@@ -1,6 +1,6 @@
 /* setup_value.c - a small evaluator over words. Every function appends what it understands. Work is
  * counted, so a text that plays tricks ends. What names stand for is setup_names.c's. */
-#include "build/setup_value.h"
+#include "draft/setup_value.h"
 
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
 /**
  * sdist.h - the source distribution of a version, on an index
  */
-#ifndef WS_BUILD_SDIST_H
-#define WS_BUILD_SDIST_H
+#ifndef WS_DRAFT_SDIST_H
+#define WS_DRAFT_SDIST_H
 
 #include "fetch/fetch.h"
 #include "model/version.h"

@@ -1,5 +1,5 @@
 /* recipe_check.c - walks recipe and text side by side, so that each problem has its place. */
-#include "build/recipe_check.h"
+#include "draft/recipe_check.h"
 
 #include "base/fs.h"
 #include "base/str.h"

@@ -1,10 +1,10 @@
-/* test_build_recipe_guess.c - drafts from source trees: of a usual one, of odd ones, of hostile ones. */
+/* test_draft_recipe_guess.c - drafts from source trees: of a usual one, of odd ones, of hostile ones. */
 #include "test.h"
 
 #include "base/fs.h"
-#include "build/recipe_guess.h"
-#include "build/sdist.h"
 #include "config/recipe.h"
+#include "draft/recipe_guess.h"
+#include "draft/sdist.h"
 
 struct file {
 	const char *path, *text;

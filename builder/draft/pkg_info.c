@@ -1,6 +1,6 @@
 /* pkg_info.c - headers into the members of struct ws_metadata. Everything here came from a stranger:
  * only what the reader of recipes takes gets through. */
-#include "build/pkg_info.h"
+#include "draft/pkg_info.h"
 
 #include "base/fs.h"
 #include "base/utf8.h"

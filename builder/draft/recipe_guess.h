@@ -5,10 +5,10 @@
  * headers and packages there are. Everything that was not read off as it stands gets a note. The
  * sources are a stranger's: whatever they hold, the draft is one.
  */
-#ifndef WS_BUILD_RECIPE_GUESS_H
-#define WS_BUILD_RECIPE_GUESS_H
+#ifndef WS_DRAFT_RECIPE_GUESS_H
+#define WS_DRAFT_RECIPE_GUESS_H
 
-#include "build/recipe_draft.h"
+#include "draft/recipe_draft.h"
 #include "store/tree.h"
 
 /**

@@ -1,6 +1,6 @@
 /* setup_names.c - what a name of a setup.py stands for: the lines above its use that assign to it. A
  * name only sees lines above its own, so none stands for itself. */
-#include "build/setup_value.h"
+#include "draft/setup_value.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* setup_py.c - the calls. What their arguments give is setup_value.c's. */
-#include "build/setup_py.h"
+#include "draft/setup_py.h"
 
 #include "base/buf.h"
-#include "build/setup_value.h"
+#include "draft/setup_value.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* test_build_pkg_info.c - metadata of source distributions: what a recipe takes of it. */
+/* test_draft_pkg_info.c - metadata of source distributions: what a recipe takes of it. */
 #include "test.h"
 
-#include "build/pkg_info.h"
+#include "draft/pkg_info.h"
 
 static struct ws_pkg_info
 read_info(const char *text, struct ws_arena *a)

@@ -1,6 +1,6 @@
 /* recipe_draft.c - the text of a draft. base/json_write.h writes no comments, so the lines are made
  * here; strings are still quoted by it. */
-#include "build/recipe_draft.h"
+#include "draft/recipe_draft.h"
 
 #include "base/json_write.h"
 #include "base/str.h"

@@ -1,8 +1,8 @@
-/* test_build_setup_py.c - what reading tells of a setup.py, in the shapes that real ones have. */
+/* test_draft_setup_py.c - what reading tells of a setup.py, in the shapes that real ones have. */
 #include "test.h"
 
 #include "base/buf.h"
-#include "build/setup_py.h"
+#include "draft/setup_py.h"
 
 static void
 say(struct ws_buf *b, const char *name, const ws_setup_words *words)

@@ -6,8 +6,8 @@
  * "Python Eggs" notes). What a recipe cannot hold is left out: texts of several lines, "UNKNOWN",
  * URLs with credentials, requirements that name no package.
  */
-#ifndef WS_BUILD_PKG_INFO_H
-#define WS_BUILD_PKG_INFO_H
+#ifndef WS_DRAFT_PKG_INFO_H
+#define WS_DRAFT_PKG_INFO_H
 
 #include "base/str.h"
 #include "model/recipe.h"

@@ -1,6 +1,6 @@
 /* recipe_form.c - the recipe of a package whose sources nobody has looked into. */
 #include "base/json_write.h"
-#include "build/recipe_draft.h"
+#include "draft/recipe_draft.h"
 
 static void
 quote(struct ws_buf *out, const char *text)

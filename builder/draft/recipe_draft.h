@@ -5,8 +5,8 @@
  * Written as text in the order of recipes/README.md; each note becomes a line "// check: ..." above
  * the key that it is about. The text is right as far as `recipe check` can tell without the sources.
  */
-#ifndef WS_BUILD_RECIPE_DRAFT_H
-#define WS_BUILD_RECIPE_DRAFT_H
+#ifndef WS_DRAFT_RECIPE_DRAFT_H
+#define WS_DRAFT_RECIPE_DRAFT_H
 
 #include "base/buf.h"
 #include "base/vec.h"
