@@ -91,7 +91,8 @@ def pip_wheel(target, place, folder):
             "import os, sys\nwords, out = sys.argv[1:], []\nwhile '-gencode' in words:\n"
             "    at = words.index('-gencode')\n    del words[at:at + 2]\n"
             f"    out = ['-gencode', {gencode!r}]\n"
-            f"os.execv({cuda + '/bin/nvcc'!r}, ['nvcc', '-ccbin', '/usr/bin/g++', '--cudart', 'shared'] + words + out)\n"
+            # By its path: nvcc looks for its profile where the name it was called by is.
+            f"nvcc = {cuda + '/bin/nvcc'!r}\nos.execv(nvcc, [nvcc, '-ccbin', '/usr/bin/g++', '--cudart', 'shared'] + words + out)\n"
         )
     os.chmod(wrapper, 0o755)
     sdists = f"{folder}/sdist"
