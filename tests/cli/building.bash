@@ -122,19 +122,28 @@ only_host() {
 	sed -i 's/kernel\.cu/kernel.cpp/' recipes/tiny/1.0.json
 }
 
+# A header at which compilers wait until they may `go_on`: a link to a pipe, later to a file that was there
+# before they began (what changes while it is read is not kept).
+make_gate() { # HEADER
+	rm -f "$1" "$1.pipe"
+	mkfifo "$1.pipe"
+	touch "$1.open"
+	ln -s "$1.pipe" "$1"
+}
+
 # One more unit, whose compiler waits until it may `go_on`: it reads a header that is a pipe.
 add_waiting_unit() {
-	rm -f gate.h
-	mkfifo gate.h
+	make_gate gate.h
 	recipe 'e["sources"].append("waiting.cpp")'
 	printf '#include "%s"\n' "$PWD/gate.h" > recipes/tiny/src/waiting.cpp
 }
 
 # From now on the header is an ordinary one; who waits at the pipe finds its end.
 go_on() { # [HEADER]
-	exec 7<> "${1:-gate.h}"
-	touch plain.h
-	mv plain.h "${1:-gate.h}"
+	local gate=${1:-gate.h}
+	ln -s "$gate.open" "$gate.new"
+	mv -T "$gate.new" "$gate"
+	exec 7<> "$gate.pipe"
 	exec 7>&-
 }
 
@@ -233,6 +242,11 @@ leave_disks() {
 }
 
 # ---- processes ----
+
+# For a command in the background: a shell has it ignore Ctrl-C, and what is ignored does not stop us.
+hearing() { # COMMAND...
+	exec env --default-signal=INT "$@"
+}
 
 # Waits up to SECONDS for a condition.
 wait_for() { # SECONDS COMMAND...

@@ -140,7 +140,8 @@ two_wait() {
 	memory_group 700000000
 	add_large_unit one.cpp 6
 	add_large_unit two.cpp 6
-	mkfifo first.h gate.h
+	make_gate first.h
+	make_gate gate.h
 	in_group "$WHEELSMITH" build --matrix m.json -j 2 --memory 8G > out 2> err 3>&- &
 	child=$!
 	wait_for 60 two_wait
