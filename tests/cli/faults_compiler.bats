@@ -17,7 +17,7 @@ setup() {
 
 teardown() {
 	local process
-	[ -n "${GROUP:-}" ] || return 0
+	[ -d "${GROUP:-}" ] || return 0
 	while read -r process; do
 		kill -9 "$process" 2> /dev/null || true
 	done < "$GROUP/cgroup.procs"
