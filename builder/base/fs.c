@@ -27,6 +27,9 @@ bool
 ws_fs_mkdirs(const char *path, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
+	if (path[0] == '\0') {
+		return ws_err_set(err, WS_ERR_IO, "'' names no folder");
+	}
 	ws_buf_puts(&b, path);
 	for (char *slash = b.data; slash && (slash = strchr(slash + 1, '/')); *slash = '/') {
 		*slash = '\0';
@@ -59,6 +62,7 @@ ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_e
 	}
 	size_t start = b->len;
 	size_t step = status.st_size > 0 ? (size_t)status.st_size + 1 : 4096;
+	step = step > limit ? limit + 1 : step; /* one more than it may be tells enough */
 	for (;;) {
 		char *end = ws_buf_reserve(b, step);
 		ssize_t got = read(fd, end, step);

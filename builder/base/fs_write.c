@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PART ".part-"
+#define PART_AGE_S ((time_t)3600)
 
 static bool
 write_all(int fd, const char *bytes, size_t len)
@@ -127,13 +130,17 @@ ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *
 	return out >= 0 && land(out, part, to, mode, copy_contents(in, out), err);
 }
 
-/* Process numbers of another host mean nothing here: at worst a file stays. */
+/* The process number of one that lives in another container or on another host means nothing here, so
+ * the file must be old too: writing one takes seconds. */
 static bool
-is_left_behind(const char *name)
+is_left_behind(const char *path)
 {
+	const char *name = ws_path_base(path);
 	const char *part = name[0] == '.' ? strstr(name, PART) : NULL;
 	long pid = part ? strtol(part + strlen(PART), NULL, 10) : 0;
-	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	struct stat status;
+	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH && lstat(path, &status) == 0
+		&& status.st_mtime + PART_AGE_S < time(NULL);
 }
 
 void
@@ -143,8 +150,9 @@ ws_fs_remove_parts(const char *folder)
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (is_left_behind(entry->d_name)) {
-			unlink(ws_path_join(a, folder, entry->d_name, NULL));
+		const char *path = ws_path_join(a, folder, entry->d_name, NULL);
+		if (is_left_behind(path)) {
+			unlink(path);
 		}
 	}
 }

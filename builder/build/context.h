@@ -31,6 +31,7 @@ struct ws_context {
 	unsigned jobs;         /**< 0: decide */
 	uint64_t memory_bytes; /**< 0: decide */
 	struct ws_lock *lock;  /**< extended by resolving */
+	const char *lock_path; /**< where it is, or would be, written */
 	bool locked;           /**< --locked: a pin that would be added or changed is an error */
 	bool lock_changed;     /**< set when a pin was added or changed */
 	const char *hostcc;    /**< a host compiler that a person insists on; NULL: chosen */

@@ -6,6 +6,7 @@
 #include "build/deliver.h"
 #include "build/lacks.h"
 #include "build/products.h"
+#include "build/selection.h"
 #include "engine/local.h"
 #include "plan/key.h"
 #include "store/cells.h"
@@ -348,7 +349,8 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	if (!ws_deliver_open(options->output, err)) {
 		return false;
 	}
-	if (!add_products(&b, err)) {
+	/* What was pinned is written before the first compiler runs: a run that is killed keeps it. */
+	if (!add_products(&b, err) || !ws_selection_save_lock(ctx, err)) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;

@@ -217,8 +217,8 @@ static bool
 read_lock(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_selection *sel,
 	struct ws_err *err)
 {
-	sel->lock_path = lock_path_of(ctx, o);
-	const char *path = sel->lock_path;
+	ctx->lock_path = lock_path_of(ctx, o);
+	const char *path = ctx->lock_path;
 	const char *kept = lock_path_in_store(ctx, path);
 	if (!ws_fs_exists(path) && ws_fs_exists(kept)) {
 		path = kept;
@@ -228,23 +228,24 @@ read_lock(struct ws_context *ctx, const struct ws_selection_options *o, struct w
 }
 
 bool
-ws_selection_save_lock(struct ws_context *ctx, const struct ws_selection *sel, struct ws_err *err)
+ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err)
 {
 	if (!ctx->lock_changed) {
 		return true;
 	}
-	const char *folder = ws_path_dir(ctx->a, sel->lock_path);
+	const char *folder = ws_path_dir(ctx->a, ctx->lock_path);
 	const char *locks = ws_store_path(ctx->store, ctx->a, "locks");
 	if (!ws_fs_mkdirs(locks, err)) {
 		return false;
 	}
-	if (access(folder, W_OK) == 0 && ws_lock_save(sel->lock_path, &sel->lock, err)) {
+	ctx->lock_changed = false;
+	if (access(folder, W_OK) == 0 && ws_lock_save(ctx->lock_path, ctx->lock, err)) {
 		return true;
 	}
-	const char *kept = lock_path_in_store(ctx, sel->lock_path);
+	const char *kept = lock_path_in_store(ctx, ctx->lock_path);
 	ws_events_warn(
-		ctx->events, "'%s' cannot be written; the lock is kept as '%s'", sel->lock_path, kept);
-	return ws_lock_save(kept, &sel->lock, err);
+		ctx->events, "'%s' cannot be written; the lock is kept as '%s'", ctx->lock_path, kept);
+	return ws_lock_save(kept, ctx->lock, err);
 }
 
 /* ---- planning ---- */

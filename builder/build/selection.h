@@ -28,7 +28,6 @@ struct ws_selection {
 	struct ws_matrix matrix;
 	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
 	struct ws_lock lock;
-	const char *lock_path;       /**< where it is, or would be, written */
 	struct ws_plan_input *input; /**< what the plan was made from */
 	struct ws_plan plan;
 };
@@ -46,7 +45,6 @@ bool ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
 
 /** Writes the lock if it changed; in a read-only folder it goes to the store, with a warning. */
-bool ws_selection_save_lock(
-	struct ws_context *ctx, const struct ws_selection *sel, struct ws_err *err);
+bool ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err);
 
 #endif

@@ -118,16 +118,11 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ws_build_result result;
 	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
 	ws_status_clear(s->status);
-	struct ws_err lock_err = {0};
-	bool saved = ws_selection_save_lock(&ctx, &sel, &lock_err);
 	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
 	ws_build_text_failures(s, &text);
 	ws_build_text_summary(s, &text);
 	ws_build_text_github(s, &text);
-	if (done && !saved) {
-		*err = lock_err;
-	}
-	return done && saved;
+	return done;
 }
 
 bool

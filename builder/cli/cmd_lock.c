@@ -92,10 +92,10 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;
-	if (!done || !ws_selection_save_lock(&ctx, &sel, err)) {
+	if (!done || !ws_selection_save_lock(&ctx, err)) {
 		return false;
 	}
-	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", sel.lock_path,
+	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,
 		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len, changed ? "" : ", as before");
 	return true;
 }

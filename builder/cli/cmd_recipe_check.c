@@ -2,10 +2,10 @@
  * build/recipe_check.h found. Problems go to stderr as they are found, results to stdout. */
 #include "base/fs.h"
 #include "base/json_write.h"
-#include "build/recipe_check.h"
 #include "cli/cmd_recipe.h"
 #include "config/document.h"
 #include "config/recipe.h"
+#include "draft/recipe_check.h"
 #include "fetch/source.h"
 #include "report/words.h"
 

@@ -1,11 +1,11 @@
 /* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution, has it looked at
  * (build/recipe_guess.h), and proves that the draft can be read before a person gets it. */
 #include "base/fs.h"
-#include "build/recipe_guess.h"
-#include "build/sdist.h"
 #include "cli/cmd_recipe.h"
 #include "config/recipe.h"
 #include "config/values.h"
+#include "draft/recipe_guess.h"
+#include "draft/sdist.h"
 #include "fetch/source.h"
 #include "model/tag.h"
 #include "net/download.h"

@@ -1,6 +1,7 @@
 /* session.c - opening and closing in the right order. */
 #include "cli/session.h"
 
+#include "base/fs.h"
 #include "fetch/git.h"
 #include "net/debian.h"
 #include "net/index.h"
@@ -98,6 +99,20 @@ ws_session_open_store(struct ws_session *s, struct ws_err *err)
 	return true;
 }
 
+/* Certificates that somebody named must be there; a run without a network does not ask. */
+static bool
+find_certificates(struct ws_index_config *indexes, bool offline, struct ws_err *err)
+{
+	if (offline) {
+		indexes->ca_path = NULL;
+	}
+	if (!indexes->ca_path || ws_fs_exists(indexes->ca_path)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG, "the certificates '%s' are not there", indexes->ca_path);
+	return ws_err_cure(err, "correct or unset %s", indexes->ca_from);
+}
+
 bool
 ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err)
@@ -114,7 +129,8 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		.user_count = s->user.index_count,
 		.env = {.vars = (const char *const *)environ, .root = ""},
 	};
-	if (!ws_index_config_read(&sources, s->a, &s->indexes, err)) {
+	if (!ws_index_config_read(&sources, s->a, &s->indexes, err)
+		|| !find_certificates(&s->indexes, offline, err)) {
 		return false;
 	}
 	struct ws_http_config config = {

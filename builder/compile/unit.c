@@ -149,7 +149,9 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 		const struct ws_estimate *estimate = &recipe->estimates[i];
 		if (fnmatch(estimate->match, unit->path, 0) == 0) {
 			size_t archs = unit->cuda && target->archs.count ? target->archs.count : 1;
-			action->need.rss_bytes = estimate->rss_bytes;
+			if (estimate->rss_bytes > 0) {
+				action->need.rss_bytes = estimate->rss_bytes;
+			}
 			action->cpu_ms = estimate->cpu_ms * archs;
 			return;
 		}

@@ -171,8 +171,9 @@ static const struct ws_field fields[] = {
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 
-void
-ws_matrix_fill(struct ws_matrix *matrix)
+/* Gives empty axes their defaults. torch has none. */
+static void
+fill_axes(struct ws_matrix *matrix)
 {
 	static const struct ws_cuda_value any_cuda = {.automatic = true};
 	static const struct ws_python_value any_python = {.host = true};
@@ -265,7 +266,7 @@ ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct ws_are
 		return false;
 	}
 	matrix->policy_given = ws_json_find(doc->root, "policy");
-	ws_matrix_fill(matrix);
+	fill_axes(matrix);
 	return check_listed(&r, matrix, "exclude") && check_listed(&r, matrix, "include")
 		&& check_fallbacks(&r, matrix);
 }

@@ -20,7 +20,4 @@ bool ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct w
 bool ws_matrix_read(
 	const char *path, struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err);
 
-/** Gives empty axes their defaults; for matrices made from options. torch has none. */
-void ws_matrix_fill(struct ws_matrix *matrix);
-
 #endif

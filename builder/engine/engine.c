@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include "engine/run.h"
+#include "sys/clock.h"
 #include "sys/stop.h"
 
 #define TICK_MS 250
@@ -124,6 +125,7 @@ estimate(struct ws_run *r, struct ws_node *node)
 {
 	const struct ws_action *action = node->action;
 	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
+	node->measured_ms = node->estimate.wall_ms;
 	if (node->estimate.wall_ms == 0) {
 		node->estimate.wall_ms = action->cpu_ms;
 		node->estimate.cpu_ms = action->cpu_ms;
@@ -188,6 +190,7 @@ prepare(
 	r->cache.store = engine->store;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
+	r->cache.names.since_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		estimate(r, graph->nodes.at[i]);
 	}

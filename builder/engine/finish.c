@@ -46,9 +46,27 @@ static void
 keep_log(struct ws_run *r, struct ws_node *node, const char *log)
 {
 	struct stat status;
-	if (stat(log, &status) == 0 && status.st_size > 0) {
-		ws_cas_take(r->e->store, log, &node->result.log, NULL, NULL);
+	struct ws_digest digest;
+	if (stat(log, &status) == 0 && status.st_size > 0
+		&& ws_cas_take(r->e->store, log, &digest, NULL, NULL)) {
+		node->result.log = digest;
 	}
+}
+
+/* Why a result must not be used again; NULL where it may. */
+static const char *
+why_not_kept(const struct ws_run *r, const struct ws_action *action, const struct ws_trace *trace,
+	struct ws_arena *a)
+{
+	for (size_t i = 0; i < trace->files.len && !trace->uncacheable; i++) {
+		if (ws_names_changed(&r->cache.names, action, trace->files.at[i])) {
+			return ws_arena_printf(a, "'%s' is not kept: '%s' changed while it was made",
+				action->subject, trace->files.at[i]);
+		}
+	}
+	return trace->uncacheable ? ws_arena_printf(
+			   a, "'%s' is built anew every time: %s", action->subject, trace->uncacheable)
+							  : NULL;
 }
 
 static bool
@@ -68,9 +86,9 @@ record(struct ws_run *r, struct ws_node *node, const char *log, struct ws_err *e
 	if (!take_outputs(r, node, err)) {
 		return false;
 	}
-	if (trace.uncacheable) {
-		ws_events_warn(
-			r->e->events, "'%s' is built anew every time: %s", action->subject, trace.uncacheable);
+	const char *why = why_not_kept(r, action, &trace, a);
+	if (why) {
+		ws_events_warn(r->e->events, "%s", why);
 		return true;
 	}
 	return ws_cache_add(

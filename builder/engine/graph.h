@@ -35,6 +35,7 @@ struct ws_node {
 	const char **made;       /**< digest of each input that another action makes */
 	struct ws_digest base;   /**< base key, once READY was looked up */
 	struct ws_estimate_of estimate;
+	uint64_t measured_ms; /**< how long it took when last measured; 0: never ran to its end here */
 	struct ws_need need;
 	uint64_t path_ms;    /**< longest remaining path from here, itself included */
 	bool alone;          /**< it was killed for memory: it runs again when nothing else does */

@@ -95,8 +95,6 @@ reap(struct local *l, size_t index)
 	struct running r = l->jobs.at[index];
 	l->jobs.at[index] = l->jobs.at[--l->jobs.len];
 	struct ws_exit end = ws_spawn_reap(&r.child);
-	/* The leader is gone; what it left behind in its group must not outlive it. */
-	ws_spawn_signal(&r.child, SIGKILL);
 	return (struct ws_done){
 		.id = r.id,
 		.code = end.code,

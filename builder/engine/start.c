@@ -62,10 +62,10 @@ deadline_ms(const struct ws_run *r, const struct ws_node *node)
 		return r->e->deadline_ms ? r->e->deadline_ms : node->action->deadline_ms;
 	}
 	/* Only what was measured counts: a recipe's guess must not end a slow host's compiler. */
-	if (node->estimate.rss_bytes == 0) {
+	if (node->measured_ms == 0) {
 		return HOUR_MS;
 	}
-	uint64_t ten_ms = node->estimate.wall_ms * 10;
+	uint64_t ten_ms = node->measured_ms * 10;
 	return ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
 }
 

@@ -5,11 +5,25 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "store/cas.h"
+#include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/sweep.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define KEPT_S ((int64_t)7 * 24 * 3600)
+
+/* A folder that was kept (--keep-work) says so, and is kept for a week. */
+static bool
+is_kept(const char *path)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct stat status;
+	return stat(ws_path_join(a, path, "kept", NULL), &status) == 0
+		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
+}
 
 /* A run folder whose lock can be had belongs to nobody: its process ended without closing it. */
 static void
@@ -17,7 +31,8 @@ remove_dead(const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_FD int fd = -1;
-	if (ws_lock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_LOCK_HELD) {
+	if (ws_lock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_LOCK_HELD
+		&& !is_kept(path)) {
 		ws_sweep_now(path);
 		ws_fs_remove(path, NULL);
 	}
@@ -35,11 +50,7 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 	const struct dirent *entry;
 	while ((entry = readdir(dir))) {
 		if (ws_starts_with(entry->d_name, "run-")) {
-			const char *path = ws_path_join(a, folder, entry->d_name, NULL);
-			/* Kept ones (--keep-work) say so and are left alone. */
-			if (!ws_fs_exists(ws_path_join(a, path, "kept", NULL))) {
-				remove_dead(path);
-			}
+			remove_dead(ws_path_join(a, folder, entry->d_name, NULL));
 		}
 	}
 	return true;
@@ -77,14 +88,14 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 void
 ws_work_close(struct ws_work *work, bool keep)
 {
+	if (work->sweep_fd >= 0) {
+		ws_sweep_end(ws_take_fd(&work->sweep_fd), work->path);
+	}
 	if (work->path && keep) {
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		ws_fs_write(ws_path_join(a, work->path, "kept", NULL), "", 0, 0644, NULL);
 	} else if (work->path) {
 		ws_fs_remove(work->path, NULL);
-	}
-	if (work->sweep_fd >= 0) {
-		close(ws_take_fd(&work->sweep_fd));
 	}
 	if (work->lock_fd >= 0) {
 		close(ws_take_fd(&work->lock_fd));

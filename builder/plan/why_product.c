@@ -18,8 +18,9 @@ write_wheel(const struct ws_cell *cell, struct ws_buf *out)
 	if (product->torch) {
 		ws_why_line(out, "", "it will ask for %s", product->torch);
 	}
-	if (product->point.torch && product->binding != WS_BINDING_NONE) {
-		bool other = product->point.torch->version.text != cell->point.torch->version.text;
+	if (product->point.torch && cell->point.torch && product->binding != WS_BINDING_NONE) {
+		bool other =
+			ws_version_cmp(&product->point.torch->version, &cell->point.torch->version) != 0;
 		ws_why_line(out, "", "made for torch %s%s", product->point.torch->version.text,
 			other ? ", the lowest that it serves" : "");
 	}

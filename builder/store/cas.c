@@ -52,14 +52,7 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 	if (errno != EXDEV) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot store '%s'", path);
 	}
-	const char *beside = ws_arena_printf(a, "%s.%d", place, (int)getpid());
-	if (!ws_fs_copy(path, beside, 0444, err) || !sync_file(beside, err)) {
-		return false;
-	}
-	if (rename(beside, place) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot store '%s'", path);
-	}
-	return ws_fs_remove(path, err);
+	return ws_fs_copy_atomic(path, place, 0444, err) && ws_fs_remove(path, err);
 }
 
 bool

@@ -45,18 +45,6 @@ ws_ledger_close(struct ws_ledger *ledger)
 	}
 }
 
-void
-ws_ledger_begin(struct ws_ledger *ledger)
-{
-	ws_sql_run(ledger->sql, NULL, "begin", "");
-}
-
-void
-ws_ledger_end(struct ws_ledger *ledger)
-{
-	ws_sql_run(ledger->sql, NULL, "commit", "");
-}
-
 bool
 ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
 {
@@ -74,7 +62,8 @@ fold(struct ws_sql_rows *rows)
 {
 	struct ws_estimate_of sum = {0};
 	uint64_t killed_bytes = 0;
-	while (rows && ws_sql_next(rows)) {
+	unsigned successes = 0;
+	while (successes < 5 && rows && ws_sql_next(rows)) {
 		uint64_t rss_bytes = (uint64_t)ws_sql_int(rows, 2);
 		if (ws_sql_int(rows, 3)) {
 			if (sum.wall_ms == 0 && rss_bytes > killed_bytes) {
@@ -82,7 +71,7 @@ fold(struct ws_sql_rows *rows)
 			}
 			continue;
 		}
-		if (sum.wall_ms == 0) {
+		if (successes++ == 0) {
 			sum.wall_ms = (uint64_t)ws_sql_int(rows, 0) + 1; /* 0 would mean "not known" */
 			sum.cpu_ms = (uint64_t)ws_sql_int(rows, 1);
 		}
@@ -100,14 +89,14 @@ ws_ledger_estimate(
 {
 	struct ws_estimate_of sum = fold(ws_sql_select(ledger->sql, NULL,
 		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
-		" where unit = ? and stage = ? and variant = ? order by at desc limit 5",
+		" where unit = ? and stage = ? and variant = ? order by at desc limit 20",
 		"ttt", unit, stage, variant));
 	if (sum.rss_bytes > 0) {
 		return sum;
 	}
 	return fold(ws_sql_select(ledger->sql, NULL,
 		"select wall_ms, cpu_ms, rss_bytes, killed from runs"
-		" where unit = ? and stage = ? order by at desc limit 5",
+		" where unit = ? and stage = ? order by at desc limit 20",
 		"tt", unit, stage));
 }
 

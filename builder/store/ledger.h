@@ -49,8 +49,4 @@ struct ws_estimate_of ws_ledger_estimate(
  */
 bool ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest);
 
-/** Groups what follows into one transaction; for speed only. Nesting is a bug. */
-void ws_ledger_begin(struct ws_ledger *ledger);
-void ws_ledger_end(struct ws_ledger *ledger);
-
 #endif

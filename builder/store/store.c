@@ -59,15 +59,36 @@ ws_store_check(const char *path, struct ws_err *err)
 	return ws_err_cure(err, "or delete the folder: everything in it can be made again");
 }
 
+/* Nothing of anybody's lies there. What is hidden, and what a file system brings along, does not count. */
+static bool
+is_vacant(const char *path)
+{
+	WS_AUTO_DIR DIR *dir = opendir(path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lost+found") != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A store cleans up after itself, so a folder of somebody's must not become one. */
 static bool
 check_version(const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *file = ws_path_join(a, path, "VERSION", NULL);
-	if (!ws_fs_exists(file)) {
-		return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	if (ws_fs_exists(file)) {
+		return ws_store_check(path, err);
 	}
-	return ws_store_check(path, err);
+	bool lost_its_version = ws_fs_is_dir(ws_path_join(a, path, "cas", NULL))
+		&& ws_fs_is_dir(ws_path_join(a, path, "ac", NULL));
+	if (!lost_its_version && !is_vacant(path)) {
+		ws_err_set(err, WS_ERR_CONFIG, "'%s' is no store, and it is not empty", path);
+		return ws_err_cure(err, "name a folder of its own (--store DIR, WHEELSMITH_STORE)");
+	}
+	return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }
 
 static bool
@@ -119,12 +140,15 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 		return ws_err_sys(err, WS_ERR_IO, "cannot open the store '%s'", path);
 	}
 	store->path = ws_arena_strdup(a, absolute);
+	if (!check_version(store->path, err)) {
+		return false;
+	}
 	for (size_t i = 0; i < WS_LEN(folders); i++) {
 		if (!ws_fs_mkdirs(ws_store_path(store, a, folders[i]), err)) {
 			return ws_err_wrap(err, "opening the store");
 		}
 	}
-	if (!check_version(store->path, err) || !take_lock(store, a, err)) {
+	if (!take_lock(store, a, err)) {
 		return false;
 	}
 	remove_stale(store, "partial", "", 7 * DAY_S);

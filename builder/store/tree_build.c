@@ -273,6 +273,36 @@ write_listing(const struct ws_tree_builder *b, struct ws_buf *text)
 	}
 }
 
+/* A power cut must not leave a listing of files that are empty. One call for thousands of files. */
+static bool
+sync_folder(const char *path, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || syncfs(fd) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot sync '%s'", path);
+	}
+	return true;
+}
+
+/* What stands at @a place without a listing is debris, or a twin's that is as good: @a folder takes its
+ * place, in one step where the file system can. */
+static bool
+replace_folder(const char *folder, const char *place, struct ws_arena *a, struct ws_err *err)
+{
+	const char *old = folder;
+	if (rename(folder, place) == 0) {
+		return true;
+	}
+	bool there = errno == ENOTEMPTY || errno == EEXIST;
+	bool put = there && renameat2(AT_FDCWD, folder, AT_FDCWD, place, RENAME_EXCHANGE) == 0;
+	if (there && !put && errno == EINVAL) {
+		old = ws_arena_printf(a, "%s.old", folder);
+		put = rename(place, old) == 0 && rename(folder, place) == 0;
+	}
+	return put ? ws_fs_remove(old, err)
+			   : ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
+}
+
 /* Puts the finished folder in place; the listing goes last, so a tree without one is not there. */
 static bool
 put_in_place(const struct ws_tree_builder *b, const char *place, const struct ws_buf *listing,
@@ -282,15 +312,8 @@ put_in_place(const struct ws_tree_builder *b, const char *place, const struct ws
 	if (ws_fs_exists(list) && ws_fs_is_dir(place)) {
 		return ws_fs_remove(b->folder, err);
 	}
-	if (rename(b->folder, place) < 0) {
-		if (errno != ENOTEMPTY && errno != EEXIST) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
-		}
-		if (!ws_fs_remove(b->folder, err)) { /* a twin was faster */
-			return false;
-		}
-	}
-	return ws_fs_write_atomic(list, ws_buf_text(listing), listing->len, 0444, err);
+	return sync_folder(b->folder, err) && replace_folder(b->folder, place, b->a, err)
+		&& ws_fs_write_atomic(list, ws_buf_text(listing), listing->len, 0444, err);
 }
 
 bool

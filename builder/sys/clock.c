@@ -1,4 +1,4 @@
-/* clock.c - clock_gettime, twice. */
+/* clock.c - clock_gettime, three times. */
 #include "sys/clock.h"
 
 #include <time.h>
@@ -17,4 +17,12 @@ ws_clock_wall_s(void)
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now.tv_sec;
+}
+
+int64_t
+ws_clock_file_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

@@ -1,7 +1,8 @@
 /**
- * clock.h - the two clocks
+ * clock.h - the clocks
  *
- * Monotonic for durations and deadlines, wall for what a person reads. Everything that must be
+ * Monotonic for durations and deadlines, wall for what a person reads, the files' for comparing with
+ * times of files. Everything that must be
  * testable takes a clock as a parameter; these are the real ones.
  */
 #ifndef WS_SYS_CLOCK_H
@@ -14,5 +15,8 @@ int64_t ws_clock_ms(void);
 
 /** Seconds since 1970, UTC. */
 int64_t ws_clock_wall_s(void);
+
+/** Nanoseconds since 1970 on the clock that the kernel stamps files with: a tick of some ms. */
+int64_t ws_clock_file_ns(void);
 
 #endif

@@ -13,27 +13,30 @@
 #define LONGEST_ANSWER ((size_t)4 << 20)
 #define DEFAULT_TIMEOUT_MS 20000
 
-/* False when the deadline passed before the answer was complete. */
+/* Until the program has ended and its pipe is empty; what it left behind may hold the pipe open for ever.
+ * False when the deadline passed before that. */
 static bool
-read_answer(int fd, unsigned timeout_ms, struct ws_buf *out)
+read_answer(int fd, int pidfd, unsigned timeout_ms, struct ws_buf *out)
 {
+	struct pollfd wait[] = {{.fd = fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 	int64_t until = ws_clock_ms() + timeout_ms;
 	for (;;) {
 		int64_t left = until - ws_clock_ms();
-		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+		int ready = poll(wait, 2, left > 0 ? (int)left : 0);
 		if (ready < 0 && errno == EINTR) {
 			continue;
 		}
 		if (ready <= 0) {
 			return false;
 		}
+		if (!wait[0].revents) {
+			return true;
+		}
 		char chunk[4096];
 		ssize_t got = read(fd, chunk, sizeof(chunk));
 		if (got <= 0) {
-			return true;
-		}
-		if (out->len < LONGEST_ANSWER) {
+			wait[0].fd = -1;
+		} else if (out->len < LONGEST_ANSWER) {
 			ws_buf_add(out, chunk, (size_t)got);
 		}
 	}
@@ -65,8 +68,10 @@ ws_command_run(const struct ws_command *command, struct ws_buf *out, struct ws_e
 	}
 	close(ws_take_fd(&writer));
 	unsigned timeout_ms = command->timeout_ms ? command->timeout_ms : DEFAULT_TIMEOUT_MS;
-	bool answered = read_answer(reader, timeout_ms, out);
-	ws_spawn_signal(&child, answered ? 0 : SIGKILL);
+	bool answered = read_answer(reader, child.pidfd, timeout_ms, out);
+	if (!answered) {
+		ws_spawn_signal(&child, SIGKILL);
+	}
 	struct ws_exit end = ws_spawn_reap(&child);
 	if (!answered) {
 		return ws_err_set(

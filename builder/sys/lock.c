@@ -4,6 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+
+/* A holder may remove the file before it lets go: then ours is a lock on nothing. */
+static bool
+is_still_there(int file, const char *path)
+{
+	struct stat ours, there;
+	return fstat(file, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino
+		&& ours.st_dev == there.st_dev;
+}
 
 enum ws_lock_result
 ws_lock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
@@ -14,6 +24,9 @@ ws_lock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 		return WS_LOCK_FAILED;
 	}
 	if (flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) {
+		if (!is_still_there(file, path)) {
+			return WS_LOCK_BUSY;
+		}
 		*fd = ws_take_fd(&file);
 		return WS_LOCK_HELD;
 	}

@@ -1,7 +1,8 @@
 /**
  * lock.h - advisory locks between wheelsmith processes
  *
- * flock(2) on a file: it goes with the process, however that ends. The file stays.
+ * flock(2) on a file: it goes with the process, however that ends. The holder may remove the file before
+ * it lets go; others then find a new one.
  */
 #ifndef WS_SYS_LOCK_H
 #define WS_SYS_LOCK_H

@@ -83,7 +83,12 @@ struct ws_exit
 ws_spawn_reap(struct ws_child *child)
 {
 	struct rusage used = {0};
+	siginfo_t ended;
 	int status = 0;
+	while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+	}
+	/* What it left behind must not outlive it. Until it is reaped the group's number is its own. */
+	ws_spawn_signal(child, SIGKILL);
 	while (wait4(child->pid, &status, 0, &used) < 0 && errno == EINTR) {
 	}
 	if (child->pidfd >= 0) {

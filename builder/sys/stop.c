@@ -12,11 +12,16 @@
 bool
 ws_stop_open(struct ws_stop *stop, struct ws_err *err)
 {
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < WS_LEN(signals); i++) {
+		/* nohup, and a shell's &, ignore some; a blocked signal would come all the same. */
+		struct sigaction now;
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+			sigaddset(&set, signals[i]);
+		}
+	}
 	*stop = (struct ws_stop){.fd = -1};
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0
 		|| (stop->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {

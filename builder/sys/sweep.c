@@ -37,31 +37,36 @@ sweep_once(const char *dir)
 	const struct dirent *entry;
 	while (proc && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
-		if (pid <= 1 || pid == getpid() || !works_below(entry->d_name, dir)) {
-			continue;
+		if (pid > 1 && pid != getpid() && works_below(entry->d_name, dir)) {
+			kill(pid, SIGKILL);
+			found++;
 		}
-		pid_t group = getpgid(pid);
-		if (group > 1 && group != getpgrp()) {
-			kill(-group, SIGKILL);
-		}
-		kill(pid, SIGKILL);
-		found++;
 	}
 	return found;
+}
+
+/* Looks until nobody was found so many times in a row. */
+static unsigned
+sweep_until(const char *dir, unsigned quiet_rounds)
+{
+	unsigned sum = 0;
+	for (unsigned quiet = 0, rounds = 0; rounds < 100; rounds++) {
+		unsigned found = sweep_once(dir);
+		sum += found;
+		quiet = found ? 0 : quiet + 1;
+		if (quiet == quiet_rounds) {
+			break;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+	}
+	return sum;
 }
 
 unsigned
 ws_sweep_now(const char *dir)
 {
 	/* A child between fork and chdir is not below the folder yet: look again, a little later. */
-	unsigned sum = 0;
-	for (unsigned quiet = 0, rounds = 0; quiet < 3 && rounds < 100; rounds++) {
-		unsigned found = sweep_once(dir);
-		sum += found;
-		quiet = found ? 0 : quiet + 1;
-		nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
-	}
-	return sum;
+	return sweep_until(dir, 3);
 }
 
 void
@@ -74,8 +79,23 @@ ws_sweep_wait(int fd, const char *dir)
 	ssize_t got;
 	do {
 		got = read(fd, &byte, 1);
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	ws_sweep_now(dir);
+	} while (got < 0 && errno == EINTR);
+	if (got == 0) {
+		ws_sweep_now(dir);
+	}
+}
+
+void
+ws_sweep_end(int fd, const char *dir)
+{
+	/* Every child was waited for, so that nobody is on the way there. */
+	sweep_until(dir, 1);
+	/* A word through the pipe: the work is done. Whoever works there from now on is a guest. */
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* somebody may have killed it */
+	while (write(fd, "", 1) < 0 && errno == EINTR) {
+	}
+	signal(SIGPIPE, before);
+	close(fd);
 }
 
 int

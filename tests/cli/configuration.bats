@@ -3,6 +3,8 @@
 
 load helpers
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	private_home
 	export XDG_CONFIG_HOME="$HOME/.config"
@@ -63,4 +65,17 @@ decisions() {
 	run "$WHEELSMITH" plan --matrix fleet.json
 	[ "$status" = 3 ]
 	[[ $output == *"config.json:1:2: error:"* ]]
+}
+
+@test "certificates that are not there are an error, but not where nothing is fetched" {
+	echo '{"recipes": ["'"$PWD"'/recipes"]}' > "$config"
+	export SSL_CERT_FILE=/nowhere/ca.pem
+	unset PIP_CERT REQUESTS_CA_BUNDLE
+	run --separate-stderr "$WHEELSMITH" fetch --matrix fleet.json
+	[ "$status" -eq 3 ]
+	[ "$stderr" = "error: the certificates '/nowhere/ca.pem' are not there
+       correct or unset SSL_CERT_FILE" ]
+	run --separate-stderr "$WHEELSMITH" build --offline --matrix fleet.json
+	[[ "$stderr" != *certificates* ]]
+	[[ "$stderr" == *"this run is offline"* ]]
 }

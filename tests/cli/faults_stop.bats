@@ -98,12 +98,16 @@ goes_on() { # UNIT
 
 @test "kill -9 leaves nobody behind within seconds, and the next run goes on" {
 	add_busy_unit
+	jq 'del(.cuda)' m.lock.json > less
+	mv less m.lock.json
 	start
 	wait_for 60 is_busy
 	kill -9 $child
 	ended
 	[ "$status" -eq 137 ]
 	all_is_quiet
+	# What it had found out is pinned: the next run cannot choose otherwise.
+	[ "$(jq '.cuda | length' m.lock.json)" -eq 1 ]
 	echo '#define COUNT 2' > count.h
 	goes_on busy.cu
 }

@@ -63,7 +63,7 @@ plans_from() { # prefix
 	cmp bash-completion/completions/wheelsmith "$WS_ROOT/completions/wheelsmith.bash"
 	cmp zsh/site-functions/_wheelsmith "$WS_ROOT/completions/_wheelsmith"
 	cmp fish/vendor_completions.d/wheelsmith.fish "$WS_ROOT/completions/wheelsmith.fish"
-	run ! find . -name '*.lock.json' -o -name '*.scd' | grep .
+	[ -z "$(find . -name '*.lock.json' -o -name '*.scd')" ]
 	! command -v scdoc > /dev/null || [ -f man/man1/wheelsmith.1 ]
 }
 

@@ -1,7 +1,7 @@
 /* fuzz_sdist_text.c - any bytes as setup.py, PKG-INFO and requires.txt of a source distribution: what
  * is read off them are texts without surprises. */
-#include "build/pkg_info.h"
-#include "build/setup_py.h"
+#include "draft/pkg_info.h"
+#include "draft/setup_py.h"
 
 #include <string.h>
 

@@ -84,14 +84,15 @@ def pip_wheel(target, place, folder):
     """causal-conv1d as pip builds it: its own setup.py, its archs cut to ours by an nvcc wrapper."""
     cuda = cuda_root(target)
     wrapper = f"{folder}/nvcc"
+    gencode = f"arch={target['sm'].replace('sm', 'compute')},code={target['sm']}"
     with open(wrapper, "w") as file:
         file.write(
-            "#!/usr/bin/env python3\n# Its setup.py names its own architectures: only ours goes through.\n"
-            f"import os, sys\nwords, out = sys.argv[1:], []\nwhile words:\n    word = words.pop(0)\n"
-            f"    if word == '-gencode':\n        value = words.pop(0)\n"
-            f"        if {target['sm']!r} in value:\n            out += [word, value]\n        continue\n"
-            "    out.append(word)\n"
-            f"os.execv({cuda + '/bin/nvcc'!r}, ['nvcc', '-ccbin', '/usr/bin/g++', '--cudart', 'shared'] + out)\n"
+            "#!/usr/bin/env python3\n# Its setup.py names architectures of its own: here they give way to one.\n"
+            "import os, sys\nwords, out = sys.argv[1:], []\nwhile '-gencode' in words:\n"
+            "    at = words.index('-gencode')\n    del words[at:at + 2]\n"
+            f"    out = ['-gencode', {gencode!r}]\n"
+            # By its path: nvcc looks for its profile where the name it was called by is.
+            f"nvcc = {cuda + '/bin/nvcc'!r}\nos.execv(nvcc, [nvcc, '-ccbin', '/usr/bin/g++', '--cudart', 'shared'] + words + out)\n"
         )
     os.chmod(wrapper, 0o755)
     sdists = f"{folder}/sdist"

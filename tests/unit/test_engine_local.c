@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const env[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
@@ -140,7 +141,8 @@ WS_TEST(the_sweeper_ends_what_works_below_a_folder)
 	const char *dir = ws_test_dir(a);
 	struct ws_err err;
 	/* In a session of its own, as something that escaped its group would be. */
-	const char *script = "setsid sleep 60 & echo $! > child";
+	const char *script =
+		"setsid sh -c 'echo $$ > child; exec sleep 60' & until [ -s child ]; do :; done";
 	const char *const argv[] = {"sh", "-c", script, NULL};
 	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, -1, -1, -1};
 	struct ws_child child;
@@ -152,4 +154,67 @@ WS_TEST(the_sweeper_ends_what_works_below_a_folder)
 	assert_true(is_running(pid_file, a));
 	assert_true(ws_sweep_now(dir) >= 1);
 	assert_true(ends_soon(pid_file, a));
+}
+
+WS_TEST(the_sweeper_leaves_the_group_of_a_guest_alone)
+{
+	const char *dir = ws_test_dir(a);
+	const char *inside = ws_path_join(a, dir, "run", NULL);
+	struct ws_err err;
+	assert_ok(ws_fs_mkdirs(inside, &err), err);
+	/* A script of a group, and one of its members in the folder: a person looking into it. */
+	const char *script =
+		"(cd run && exec sleep 60) & echo $! > guest; echo $$ > script; wait; sleep 60";
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	struct ws_spawn spawn = {"/bin/sh", argv, env, dir, -1, -1, -1};
+	struct ws_child child;
+	assert_ok(ws_spawn_start(&spawn, &child, &err), err);
+	for (int i = 0; i < 100 && !is_running(ws_path_join(a, dir, "script", NULL), a); i++) {
+		poll(NULL, 0, 50);
+	}
+	assert_true(ws_sweep_now(inside) >= 1);
+	assert_true(ends_soon(ws_path_join(a, dir, "guest", NULL), a));
+	assert_true(is_running(ws_path_join(a, dir, "script", NULL), a));
+	ws_spawn_signal(&child, SIGKILL);
+	ws_spawn_reap(&child);
+}
+
+/* Starts the sweeper's child on @a dir as its own process, ends it well or not, and tells whether a guest
+ * who came after that still works there. */
+static bool
+guest_stays(bool ended_well, struct ws_arena *a)
+{
+	const char *dir = ws_test_dir(a);
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	pid_t sweeper = fork();
+	if (sweeper == 0) {
+		close(ends[1]);
+		ws_sweep_wait(ends[0], dir);
+		_exit(0);
+	}
+	close(ends[0]);
+	if (ended_well) {
+		ws_sweep_end(ends[1], dir);
+	}
+	struct ws_err err;
+	const char *const argv[] = {"sleep", "60", NULL};
+	struct ws_spawn spawn = {"/bin/sleep", argv, env, dir, -1, -1, -1};
+	struct ws_child guest;
+	assert_ok(ws_spawn_start(&spawn, &guest, &err), err);
+	if (!ended_well) {
+		close(ends[1]);
+	}
+	waitpid(sweeper, NULL, 0);
+	struct pollfd fd = {.fd = guest.pidfd, .events = POLLIN};
+	bool stays = poll(&fd, 1, 200) == 0;
+	ws_spawn_signal(&guest, SIGKILL);
+	ws_spawn_reap(&guest);
+	return stays;
+}
+
+WS_TEST(a_run_that_ended_well_does_not_sweep_out_its_guests)
+{
+	assert_true(guest_stays(true, a));
+	assert_false(guest_stays(false, a));
 }

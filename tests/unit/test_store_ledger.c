@@ -61,6 +61,27 @@ WS_TEST(a_kill_doubles_what_was_held_until_a_success)
 	ws_store_close(&store);
 }
 
+WS_TEST(kills_tell_no_time_and_push_no_success_out)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	add(l, "sm80", 500, GIB, true);
+	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").wall_ms, 0);
+	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 2 * GIB);
+	add(l, "sm80", 600, 3 * GIB, false);
+	for (int i = 0; i < 6; i++) {
+		add(l, "sm80", 1, GIB, true);
+	}
+	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").cpu_ms, 600);
+	for (int i = 0; i < 5; i++) {
+		add(l, "sm80", 700, GIB, false);
+	}
+	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == GIB);
+	ws_ledger_close(l);
+	ws_store_close(&store);
+}
+
 WS_TEST(a_broken_ledger_is_set_aside)
 {
 	struct ws_err err;

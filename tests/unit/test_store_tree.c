@@ -176,3 +176,40 @@ WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
 	assert_true(ws_tree_recall(&store, key, a, &found));
 	ws_store_close(&store);
 }
+
+WS_TEST(a_folder_of_somebody_does_not_become_a_store)
+{
+	struct ws_err err;
+	struct ws_store store;
+	const char *dir = ws_test_dir(a);
+	const char *theirs = ws_path_join(a, dir, "partial/theirs", NULL);
+	assert_ok(ws_fs_mkdirs(theirs, &err), err);
+	assert_fails(ws_store_open(dir, a, &store, &err), err, WS_ERR_CONFIG);
+	assert_contains(err.text, "is no store, and it is not empty");
+	assert_contains(err.cure, "--store DIR");
+	assert_false(ws_fs_exists(ws_path_join(a, dir, "cas", NULL)));
+	/* A fresh file system is not quite empty; a store may have lost its version. */
+	const char *fresh = ws_test_dir(a);
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, fresh, "lost+found", NULL), &err), err);
+	assert_ok(ws_store_open(fresh, a, &store, &err), err);
+	ws_store_close(&store);
+	assert_ok(ws_fs_remove(ws_path_join(a, fresh, "VERSION", NULL), &err), err);
+	assert_ok(ws_store_open(fresh, a, &store, &err), err);
+	ws_store_close(&store);
+}
+
+WS_TEST(a_tree_without_a_listing_is_made_again)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a);
+	/* As a cleaner of caches leaves it: folders, no files. */
+	const char *tool = ws_path_join(a, tree.path, "bin/tool", NULL);
+	assert_ok(ws_fs_remove(tool, &err), err);
+	assert_ok(ws_fs_remove(ws_arena_printf(a, "%s.list", tree.path), &err), err);
+	assert_true(ws_fs_is_dir(tree.path));
+	struct ws_tree again = build_tree(&store, "bin/tool", a);
+	assert_string_equal(again.path, tree.path);
+	assert_true(ws_fs_exists(tool));
+	ws_store_close(&store);
+}

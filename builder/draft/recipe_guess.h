@@ -1,0 +1,20 @@
+/**
+ * recipe_guess.h - what a recipe for a source tree might say
+ *
+ * From the files of a source distribution: PKG-INFO, setup.py (read, never run), which sources,
+ * headers and packages there are. Everything that was not read off as it stands gets a note. The
+ * sources are a stranger's: whatever they hold, the draft is one.
+ */
+#ifndef WS_DRAFT_RECIPE_GUESS_H
+#define WS_DRAFT_RECIPE_GUESS_H
+
+#include "draft/recipe_draft.h"
+#include "store/tree.h"
+
+/**
+ * Fills the rest of @a draft, whose recipe has name, version and its one source, and whose `from` and
+ * arena are set. Reads files below tree->path.
+ */
+void ws_recipe_guess(const struct ws_tree *tree, struct ws_recipe_draft *draft);
+
+#endif

@@ -1,0 +1,60 @@
+"""Planning and the engine's own work: what is paid before anything is compiled."""
+import itertools
+
+import lab
+
+PACKAGES = ["causal-conv1d==1.5.3.post1", "mamba-ssm==2.2.6.post3", "flash-attn==2.8.3"]
+ARCHS = ["7.5", "8.0", "8.6", "8.9", "9.0", "8.0;8.6;9.0+PTX"]
+
+
+def fleet(bench):
+    """A matrix of 108 cells of the shipped recipes."""
+    axes = dict(packages=PACKAGES, torch=["2.5.1", "2.11.0"], python=["3.10", "3.11", "3.12"], arch=ARCHS)
+    return bench.matrix("plan", **axes)
+
+
+def plan(bench):
+    """Matrices of the shipped recipes, the whole process; the table goes into a pipe."""
+    matrix = fleet(bench)
+    take = lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix)
+    take("warm")
+    costs, busy = bench.repeat(40, 20, take)
+    numbers = [
+        lab.Number("plan of 108 cells, time", [c.wall_s * 1e3 for c in costs], "ms", 50, busy),
+        lab.Number("plan of 108 cells, CPU", [c.cpu_s * 1e3 for c in costs], "ms", None, busy),
+    ]
+    return numbers + many_cells(bench)
+
+
+def many_cells(bench):
+    """10,080 cells, next to all of them to be built: 3 packages, 7 releases, 4 Pythons, 120 sets of architectures."""
+    ones = ["7.5", "8.0", "8.6", "8.7", "8.9", "9.0"]
+    sets = [";".join(some) for count in range(1, 7) for some in itertools.combinations(ones, count)]
+    sets = [some + ptx for some in sets for ptx in ("", "+PTX")][:120]
+    torch = ["2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0"]
+    python = ["3.10", "3.11", "3.12", "3.13"]
+    matrix = bench.matrix("many", packages=PACKAGES, torch=torch, python=python, arch=sets)
+    costs, busy = bench.repeat(15, 5, lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix))
+    return [
+        lab.Number("plan of 10,080 cells, time", [c.wall_s for c in costs], "s", 0.5, busy),
+        lab.Number("plan of 10,080 cells, resident", [c.peak_bytes / 1e6 for c in costs], "MB", 50),
+    ]
+
+
+def engine(bench):
+    """A graph of 1,000 commands that write one file, run and then found again."""
+    rows = {}
+
+    def take(name):
+        cost = bench.run(["{tests}/engine_driver", f"{{work}}/engine-{name}", "1000"])
+        for line in cost.out.splitlines():
+            what, _, value = line.partition(": ")
+            rows.setdefault(what, []).append(float(value))
+        return cost
+
+    _, busy = bench.repeat(7, 3, take)
+    return [
+        lab.Number("an action that is found in the store, CPU", rows["hit_us"], "µs", None, busy),
+        lab.Number("an action that runs /bin/cp, CPU", rows["run_us"], "µs", None, busy),
+        lab.Number("/bin/cp started by hand, CPU", rows["hand_us"], "µs", None, busy),
+    ]

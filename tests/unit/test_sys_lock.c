@@ -1,0 +1,58 @@
+/* test_sys_lock.c - locks whose file goes away, and signals that nobody wants to hear. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "sys/lock.h"
+#include "sys/stop.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+WS_TEST(a_lock_on_a_removed_file_is_no_lock)
+{
+	struct ws_err err;
+	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
+	int first = -1, second = -1;
+	assert_int_equal(ws_lock_try(path, true, &first, &err), WS_LOCK_HELD);
+	assert_int_equal(ws_lock_try(path, true, &second, &err), WS_LOCK_BUSY);
+	/* Another waits with the file open while the holder removes it and lets go. */
+	int waiting = open(path, O_RDWR | O_CLOEXEC);
+	unlink(path);
+	close(first);
+	assert_int_equal(flock(waiting, LOCK_EX | LOCK_NB), 0);
+	assert_int_equal(ws_lock_try(path, true, &second, &err), WS_LOCK_HELD);
+	close(waiting);
+	close(second);
+}
+
+/* What a child hears that was started with @a signal ignored, or not. */
+static bool
+hears(int signal_number, bool ignored)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct ws_stop stop;
+		signal(signal_number, ignored ? SIG_IGN : SIG_DFL);
+		if (!ws_stop_open(&stop, NULL)) {
+			_exit(2);
+		}
+		raise(signal_number);
+		_exit(ws_stop_asked(&stop) ? 1 : 0);
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 1;
+}
+
+WS_TEST(what_nohup_ignores_does_not_stop_us)
+{
+	assert_true(hears(SIGHUP, false));
+	assert_false(hears(SIGHUP, true));
+	assert_true(hears(SIGINT, false));
+	assert_false(hears(SIGINT, true));
+	(void)a;
+}
