@@ -49,7 +49,7 @@ is_busy() {
 
 # Starts a build in the background.
 start() { # ARGUMENTS
-	"$WHEELSMITH" build --matrix m.json "$@" > out 2> err 3>&- &
+	hears_signals "$WHEELSMITH" build --matrix m.json "$@" > out 2> err 3>&- &
 	child=$!
 }
 
