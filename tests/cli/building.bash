@@ -122,29 +122,29 @@ only_host() {
 	sed -i 's/kernel\.cu/kernel.cpp/' recipes/tiny/1.0.json
 }
 
-# A header at which compilers wait until they may `go_on`: a link to a pipe, later to a file that was there
-# before they began (what changes while it is read is not kept).
-make_gate() { # HEADER
-	rm -f "$1" "$1.pipe"
-	mkfifo "$1.pipe"
-	touch "$1.open"
-	ln -s "$1.pipe" "$1"
+# $PWD/NAME/h is a header at which compilers wait, until they may `go_on`: a pipe. Then it is another
+# file, as old as the pipe, because what changes while it is read is not kept.
+make_gate() { # NAME
+	mkdir "$1.shut" "$1.open"
+	mkfifo "$1.shut/h"
+	touch "$1.open/h"
+	ln -s "$1.shut" "$1"
 }
 
-# One more unit, whose compiler waits until it may `go_on`: it reads a header that is a pipe.
-add_waiting_unit() {
-	make_gate gate.h
-	recipe 'e["sources"].append("waiting.cpp")'
-	printf '#include "%s"\n' "$PWD/gate.h" > recipes/tiny/src/waiting.cpp
-}
-
-# From now on the header is an ordinary one; who waits at the pipe finds its end.
-go_on() { # [HEADER]
-	local gate=${1:-gate.h}
+go_on() { # [NAME]
+	local gate=${1:-gate}
+	exec 7<> "$gate.shut/h"
+	cat "$gate.open/h" >&7
 	ln -s "$gate.open" "$gate.new"
 	mv -T "$gate.new" "$gate"
-	exec 7<> "$gate.pipe"
 	exec 7>&-
+}
+
+# One more unit, whose compiler waits at the gate.
+add_waiting_unit() {
+	make_gate gate
+	recipe 'e["sources"].append("waiting.cpp")'
+	printf '#include "%s"\n' "$PWD/gate/h" > recipes/tiny/src/waiting.cpp
 }
 
 is_waiting() {
@@ -243,9 +243,9 @@ leave_disks() {
 
 # ---- processes ----
 
-# For a command in the background: a shell has it ignore Ctrl-C, and what is ignored does not stop us.
-hearing() { # COMMAND...
-	exec env --default-signal=INT "$@"
+# A shell's & ignores Ctrl-C, and what it starts would too: `hears_signals COMMAND... &`.
+hears_signals() { # COMMAND...
+	exec env --default-signal=INT,QUIT "$@"
 }
 
 # Waits up to SECONDS for a condition.

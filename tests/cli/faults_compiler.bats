@@ -120,20 +120,20 @@ in_group() { # COMMAND...
 	sh -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$GROUP" "$@"
 }
 
-# A unit whose compiler waits at first.h, reads N times a million tokens, and waits at gate.h. Measured:
+# A unit whose compiler waits at one gate, reads N times a million tokens, and waits at another. Measured:
 # 3 are 343 MiB and 8 are 669, and translating them takes no more.
 add_large_unit() { # NAME N
 	recipe "e['sources'].append('$1')"
 	recipe 'r["estimates"] = [{"match": "*", "rss_mib": 10}]'
 	{
-		printf '#include "%s"\n#define B0 ;;;;\n' "$PWD/first.h"
+		printf '#include "%s"\n#define B0 ;;;;\n' "$PWD/first/h"
 		for ((i = 0; i < 9; i++)); do
 			echo "#define B$((i + 1)) B$i B$i B$i B$i"
 		done
 		for ((i = 0; i < $2; i++)); do
 			echo B9
 		done
-		printf '#include "%s"\n' "$PWD/gate.h"
+		printf '#include "%s"\n' "$PWD/gate/h"
 	} > "recipes/tiny/src/$1"
 }
 
@@ -145,14 +145,14 @@ two_wait() {
 	memory_group 500000000
 	add_large_unit one.cpp 3
 	add_large_unit two.cpp 3
-	make_gate first.h
-	make_gate gate.h
+	make_gate first
+	make_gate gate
 	in_group "$WHEELSMITH" build --matrix m.json -j 2 --memory 8G > out 2> err 3>&- &
 	child=$!
 	wait_for 60 two_wait
-	go_on first.h
+	go_on first
 	wait_for 60 grep -q 'killed for memory, will run again alone' err
-	go_on gate.h
+	go_on gate
 	status=0
 	wait $child || status=$?
 	cat err
@@ -166,7 +166,8 @@ two_wait() {
 @test "what is killed for memory when alone too is a clear error, and the rest is kept" {
 	memory_group 500000000
 	add_large_unit large.cpp 8
-	touch first.h gate.h
+	mkdir first gate
+	touch first/h gate/h
 	run --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G
 	echo "$stderr"
 	[ "$status" -eq 5 ]

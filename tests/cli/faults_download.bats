@@ -234,7 +234,7 @@ error: 3 things are not at hand, and this run is offline
 
 @test "Ctrl-C while something is fetched leaves nothing but what can be resumed" {
 	pure slow=20000
-	hearing "$WHEELSMITH" build --matrix m.json > out 2> err 3>&- 8>&- &
+	hears_signals "$WHEELSMITH" build --matrix m.json > out 2> err 3>&- 8>&- &
 	child=$!
 	wait_for 10 compgen -G "$WHEELSMITH_STORE/partial/*.part.about"
 	kill -INT $child

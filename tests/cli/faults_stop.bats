@@ -49,7 +49,7 @@ is_busy() {
 
 # Starts a build in the background.
 start() { # ARGUMENTS
-	hearing "$WHEELSMITH" build --matrix m.json "$@" > out 2> err 3>&- &
+	hears_signals "$WHEELSMITH" build --matrix m.json "$@" > out 2> err 3>&- &
 	child=$!
 }
 
@@ -185,6 +185,8 @@ killed_at() {
 		killed_at $call
 	done
 	[ $kills -ge 7 ]
+	# Hidden parts are swept once they are an hour old: another host's numbers mean nothing here.
+	find dist -name '.*' -exec touch -d '2 hours ago' {} +
 	build
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].sha256')" = "$sum" ]
