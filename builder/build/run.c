@@ -236,7 +236,7 @@ add_failure(struct building *b, const struct ws_node *node)
 		.folder = b->options->keep_work ? node->dir : NULL,
 	};
 	if (node->result.log.hex[0]) {
-		ws_deliver_log(b->ctx, b->options->output, node, &failed->log, NULL);
+		ws_deliver_log(b->ctx, b->options->output, b->graph, node, &failed->log, NULL);
 	}
 	b->result->failed = b->failed.at;
 	b->result->failed_count = b->failed.len;
@@ -306,7 +306,7 @@ deliver_all(struct building *b, struct ws_err *err)
 		const struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;
 		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
-			done = ws_deliver_log(b->ctx, b->options->output, node, &path, err);
+			done = ws_deliver_log(b->ctx, b->options->output, b->graph, node, &path, err);
 		}
 	}
 	return done;

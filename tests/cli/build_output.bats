@@ -110,6 +110,21 @@ escapes='[[:cntrl:]]'
 	[ "$(built '.failures | length')" -eq 1 ]
 }
 
+@test "each log keeps its own text, whatever other units are called" {
+	mkdir recipes/tiny/src/{a,b}
+	printf '#ifdef FAIL\n#error of the second\n#else\n#warning fine\n#endif\n' > recipes/tiny/src/a/ops.cpp
+	echo '#error of b' > recipes/tiny/src/b/ops.cpp
+	recipe 'e["sources"] += ["a/ops.cpp", "b/ops.cpp"]; r["extensions"].append({"module": "tiny._D",
+	        "binding": "pybind", "sources": ["a/ops.cpp"], "cxx_flags": ["-DFAIL"]})'
+	build -k
+	[ "$status" -eq 5 ]
+	[ "$(ls "dist/logs/$CELL")" = $'a-ops.cpp-2.log\na-ops.cpp.log\nb-ops.cpp.log' ]
+	[ "$(built '.failures | length')" -eq 2 ]
+	grep -q '#warning fine' "dist/logs/$CELL/a-ops.cpp.log"
+	grep -q '#error of b' "$(built '.failures[] | select(.command | contains("b/ops.cpp")) | .log')"
+	grep -q '#error of the second' "$(built '.failures[] | select(.command | contains("a/ops.cpp")) | .log')"
+}
+
 @test "--json is one object a line, each with its schema" {
 	build --json
 	[ "$status" -eq 0 ]
