@@ -79,7 +79,15 @@ WS_TEST(what_is_shown_holds_no_secret)
 		{"https://h:8080/@scope/x", "https://h:8080/@scope/x"},
 		{"https://[::1]:80/a@b", "https://[::1]:80/a@b"},
 		{"me:secret@h/simple", "h/simple"},
+		{"me:1/secret@h/simple", "h/simple"},
+		{"http:/me:secret@h/simple", "http:/h/simple"},
+		{"HTTPS:///me:secret@h/simple", "HTTPS:///h/simple"},
+		{"http:me:secret@h/simple", "h/simple"},
+		{"http:\\\\me:secret@h/simple", "h/simple"},
+		{"https://me:/secret@h/simple", "https://h/simple"},
+		{"https:/h/f.whl?X-Sig=secret", "https:/h/f.whl?..."},
 		{"nonsense", "nonsense"},
+		{"simple/../x", "simple/../x"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		assert_string_equal(ws_url_shown(cases[i][0], a), cases[i][1]);
@@ -88,6 +96,9 @@ WS_TEST(what_is_shown_holds_no_secret)
 	struct ws_err err;
 	assert_false(ws_url_parse("htp://me:secret@h/", a, &url, &err));
 	assert_null(strstr(err.text, "secret"));
+	/* What is shown of a URL has no login where libcurl finds one. */
+	assert_ok(ws_url_parse("http:/me:secret@h/simple", a, &url, &err), err);
+	assert_string_equal(url.password, "secret");
 }
 
 WS_TEST(file_names_are_decoded)
