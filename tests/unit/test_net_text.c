@@ -86,6 +86,7 @@ WS_TEST(what_is_shown_holds_no_secret)
 		{"http:\\\\me:secret@h/simple", "h/simple"},
 		{"https://me:/secret@h/simple", "https://h/simple"},
 		{"https:/h/f.whl?X-Sig=secret", "https:/h/f.whl?..."},
+		{"file:///me@h/x?y", "file:///me@h/x?..."},
 		{"nonsense", "nonsense"},
 		{"simple/../x", "simple/../x"},
 	};
@@ -99,6 +100,18 @@ WS_TEST(what_is_shown_holds_no_secret)
 	/* What is shown of a URL has no login where libcurl finds one. */
 	assert_ok(ws_url_parse("http:/me:secret@h/simple", a, &url, &err), err);
 	assert_string_equal(url.password, "secret");
+}
+
+WS_TEST(what_is_published_ends_with_the_path)
+{
+	static const char *const cases[][2] = {
+		{"https://me:secret@h/x.tar.gz?token=secret#sha256=0", "https://h/x.tar.gz"},
+		{"https://h/x.git#secret", "https://h/x.git"},
+		{"https://h", "https://h"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		assert_string_equal(ws_url_bare(cases[i][0], a), cases[i][1]);
+	}
 }
 
 WS_TEST(file_names_are_decoded)
