@@ -77,6 +77,26 @@ ws_buf_clear(struct ws_buf *b)
 	}
 }
 
+void
+ws_buf_put_quoted(struct ws_buf *b, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+	if (word[0] && word[strspn(word, plain)] == '\0') {
+		ws_buf_puts(b, word);
+		return;
+	}
+	ws_buf_putc(b, '\'');
+	for (; *word; word++) {
+		if (*word == '\'') {
+			ws_buf_puts(b, "'\\''");
+		} else {
+			ws_buf_putc(b, *word);
+		}
+	}
+	ws_buf_putc(b, '\'');
+}
+
 const char *
 ws_buf_text(const struct ws_buf *b)
 {

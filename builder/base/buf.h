@@ -22,6 +22,9 @@ void ws_buf_puts(struct ws_buf *b, const char *text);
 void ws_buf_putc(struct ws_buf *b, char c);
 void ws_buf_printf(struct ws_buf *b, const char *format, ...) WS_PRINTF(2, 3);
 
+/** @a word as a POSIX shell reads it: in quotes where it needs them. For people who paste it. */
+void ws_buf_put_quoted(struct ws_buf *b, const char *word);
+
 /** Room for @a more bytes; returns where they go. The caller adds to len what it wrote. */
 char *ws_buf_reserve(struct ws_buf *b, size_t more);
 

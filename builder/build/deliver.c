@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LONGEST_STEM 200 /* of a log's name, in bytes; file systems take 255 */
+
 bool
 ws_deliver_open(const char *output, struct ws_err *err)
 {
@@ -48,13 +50,41 @@ ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct 
 	return ws_fs_copy_atomic(ws_cas_path(ctx->store, digest->hex, ctx->a), to, 0644, err);
 }
 
-bool
-ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_node *node,
-	const char **path, struct ws_err *err)
+/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. */
+static char *
+log_stem(const struct ws_action *action, struct ws_arena *a)
 {
-	const struct ws_action *action = node->action;
-	const char *folder = ws_path_join(ctx->a, output, "logs", action->group, NULL);
-	const char *name = ws_arena_printf(ctx->a, "%s.log", ws_path_base(action->subject));
+	bool is_unit = strcmp(action->stage, "compile") == 0;
+	char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
+	for (char *c = stem; *c; c++) {
+		*c = *c == '/' ? '-' : *c;
+	}
+	size_t len = strlen(stem);
+	return stem + (len > LONGEST_STEM ? len - LONGEST_STEM : 0);
+}
+
+/* Two extensions may share a unit: the second one's log gets a number. */
+static const char *
+log_name(const struct ws_graph *graph, const struct ws_node *node, struct ws_arena *a)
+{
+	const char *stem = log_stem(node->action, a);
+	unsigned same = 1;
+	for (size_t i = 0; graph->nodes.at[i] != node; i++) {
+		const struct ws_action *other = graph->nodes.at[i]->action;
+		same +=
+			strcmp(other->group, node->action->group) == 0 && strcmp(log_stem(other, a), stem) == 0;
+	}
+	return same > 1 ? ws_arena_printf(a, "%s-%u.log", stem, same)
+					: ws_arena_printf(a, "%s.log", stem);
+}
+
+bool
+ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
+	const struct ws_node *node, const char **path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	const char *folder = ws_path_join(ctx->a, output, "logs", node->action->group, NULL);
+	const char *name = log_name(graph, node, scratch);
 	*path = ws_path_join(ctx->a, folder, name, NULL);
 	return ws_fs_mkdirs(folder, err)
 		&& ws_fs_copy_atomic(

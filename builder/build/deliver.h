@@ -17,9 +17,12 @@ bool ws_deliver_open(const char *output, struct ws_err *err);
 bool ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct ws_node *pack,
 	const char **name, struct ws_digest *digest, uint64_t *size_bytes, struct ws_err *err);
 
-/** Copies a log to logs/<cell>/<subject>.log; @a path is where, relative to where we run. */
-bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_node *node,
-	const char **path, struct ws_err *err);
+/**
+ * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;
+ * @a path is where, relative to where we run.
+ */
+bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
+	const struct ws_node *node, const char **path, struct ws_err *err);
 
 /** build.json and requirements*.txt. */
 bool ws_deliver_records(const struct ws_context *ctx, const char *output,

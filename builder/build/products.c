@@ -5,6 +5,7 @@
 #include "build/judge.h"
 #include "build/pack.h"
 #include "compile/target.h"
+#include "net/url.h"
 
 #include <string.h>
 
@@ -177,10 +178,12 @@ write_facts(void *self, struct ws_json_writer *w)
 	ws_json_add_text(w, "isolation", "folder");
 }
 
+/* The wheel is for others: what is private in the URL stays here. */
 static const char *
-spec_url(const struct ws_source_spec *spec)
+spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
 {
-	return spec->kind == WS_SOURCE_GIT || spec->kind == WS_SOURCE_ARCHIVE ? spec->url : NULL;
+	bool has_url = spec->kind == WS_SOURCE_GIT || spec->kind == WS_SOURCE_ARCHIVE;
+	return has_url ? ws_url_bare(spec->url, a) : NULL;
 }
 
 static bool
@@ -195,7 +198,7 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 	parts[part_count++] = (struct ws_sbom_part){
 		.name = ws_arena_printf(w->a, "%s sources", recipe->name),
 		.version = spec->commit ? spec->commit : recipe->version.text,
-		.url = spec_url(spec),
+		.url = spec_url(spec, w->a),
 		.sha256 = spec->sha256,
 	};
 	if (m->torch) {

@@ -91,15 +91,29 @@ write_build_json(const char *output, const struct ws_build_result *result, struc
 		ws_path_join(a, output, "build.json", NULL), text.data, text.len, 0644, err);
 }
 
-/* What cannot stand in one requirements file: pip takes a package once for each Python. */
+/* What cannot stand in one requirements file: pip takes a package once for each Python, and no
+ * marker tells ABIs or free-threaded interpreters apart. */
 static const char *
 group_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
 	const struct ws_point *point = &result->cell->point;
-	return ws_arena_printf(a, "%s%s%s%s%s%s", point->cuda ? "-cu" : "",
-		point->cuda ? point->cuda->name : "", point->torch ? "-torch" : "",
-		point->torch ? point->torch->name : "", point->archs.count ? "-" : "",
-		point->archs.count ? ws_arch_set_name(&point->archs, a) : "");
+	WS_AUTO_BUF struct ws_buf group = {0};
+	if (point->cuda) {
+		ws_buf_printf(&group, "-cu%s", point->cuda->name);
+	}
+	if (point->torch) {
+		ws_buf_printf(&group, "-torch%s", point->torch->name);
+	}
+	if (point->archs.count) {
+		ws_buf_printf(&group, "-%s", ws_arch_set_name(&point->archs, a));
+	}
+	if (point->torch && point->cxx11abi != point->torch->own_abi) {
+		ws_buf_printf(&group, "-abi%d", point->cxx11abi);
+	}
+	if (point->python && point->python->tag.free_threaded) {
+		ws_buf_puts(&group, "-t");
+	}
+	return ws_buf_copy(&group, a);
 }
 
 static void

@@ -16,6 +16,7 @@
 #include <string.h>
 
 struct building {
+	struct ws_sink sink; /* first: hears of failures */
 	struct ws_context *ctx;
 	const struct ws_plan *plan;
 	const struct ws_build_options *options;
@@ -26,6 +27,7 @@ struct building {
 	size_t made_count;
 	struct ws_cell_result *cells; /* one for each cell of the plan */
 	struct ws_map places;         /* name of a cell -> its result */
+	WS_VEC(struct ws_failed_action) failed;
 };
 
 static void
@@ -120,26 +122,6 @@ add_products(struct building *b, struct ws_err *err)
 	return done;
 }
 
-static bool
-run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
-{
-	const struct ws_context *ctx = b->ctx;
-	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
-	struct ws_engine engine = {
-		.store = ctx->store,
-		.ledger = ctx->ledger,
-		.runner = ws_local_runner(ctx->stop, b->a),
-		.work = work,
-		.budget = &budget,
-		.events = ctx->events,
-		.stop = ctx->stop,
-		.keep_going = b->options->keep_going,
-		.keep_work = b->options->keep_work,
-		.deadline_ms = b->options->action_timeout_ms,
-	};
-	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
-}
-
 /* The cell key with the pins that were made since planning; "" when one is missing still. */
 static const char *
 key_now(const struct building *b, const struct ws_product *product)
@@ -196,27 +178,6 @@ deliver_product(struct building *b, const struct ws_made *made, struct ws_err *e
 		|| ws_cells_put(ctx->store, key, &record, err);
 }
 
-/* A word as a POSIX shell reads it, for people who paste it. */
-static void
-add_quoted(struct ws_buf *line, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-	if (word[0] && word[strspn(word, plain)] == '\0') {
-		ws_buf_puts(line, word);
-		return;
-	}
-	ws_buf_putc(line, '\'');
-	for (; *word; word++) {
-		if (*word == '\'') {
-			ws_buf_puts(line, "'\\''");
-		} else {
-			ws_buf_putc(line, *word);
-		}
-	}
-	ws_buf_putc(line, '\'');
-}
-
 static const char *
 command_line(const struct building *b, const struct ws_node *node)
 {
@@ -225,7 +186,7 @@ command_line(const struct building *b, const struct ws_node *node)
 	const char *const *words = ws_work_words(node->action, node->action->argv, dir, b->a);
 	for (size_t i = 0; words[i]; i++) {
 		ws_buf_puts(&line, i ? " " : "");
-		add_quoted(&line, words[i]);
+		ws_buf_put_quoted(&line, words[i]);
 	}
 	return ws_buf_copy(&line, b->a);
 }
@@ -240,31 +201,59 @@ refine(const struct ws_node *node)
 }
 
 static void
-collect_failures(struct building *b)
+add_failure(struct building *b, const struct ws_node *node)
 {
-	WS_VEC(struct ws_failed_action) failed = {0};
-	for (size_t i = 0; i < b->graph->nodes.len; i++) {
-		const struct ws_node *node = b->graph->nodes.at[i];
-		if (node->state != WS_NODE_FAILED) {
-			continue;
-		}
-		refine(node);
-		struct ws_failed_action *f = ws_vec_push(&failed, b->a);
-		*f = (struct ws_failed_action){
-			.cell = node->action->group,
-			.subject = node->action->subject,
-			.stage = node->action->stage,
-			.err = node->failure,
-			.command = command_line(b, node),
-			.log_digest = node->result.log,
-			.folder = b->options->keep_work ? node->dir : NULL,
-		};
-		if (node->result.log.hex[0]) {
-			ws_deliver_log(b->ctx, b->options->output, node, &f->log, NULL);
-		}
+	refine(node);
+	struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
+	*failed = (struct ws_failed_action){
+		.cell = node->action->group,
+		.subject = node->action->subject,
+		.stage = node->action->stage,
+		.err = node->failure,
+		.command = command_line(b, node),
+		.log_digest = node->result.log,
+		.folder = b->options->keep_work ? node->dir : NULL,
+	};
+	if (node->result.log.hex[0]) {
+		ws_deliver_log(b->ctx, b->options->output, b->graph, node, &failed->log, NULL);
 	}
-	b->result->failed = failed.at;
-	b->result->failed_count = failed.len;
+	b->result->failed = b->failed.at;
+	b->result->failed_count = b->failed.len;
+	if (b->options->tell_failure) {
+		b->options->tell_failure(b->options->self, failed);
+	}
+}
+
+/* Failures are gathered, and told, when they happen: the rest may take hours. */
+static void
+hear(struct ws_sink *self, const struct ws_event *event)
+{
+	struct building *b = (struct building *)self;
+	if (event->kind == WS_EVENT_ACTION_DONE && event->outcome == WS_OUTCOME_FAILED) {
+		add_failure(b, b->graph->nodes.at[event->id - 1]);
+	}
+}
+
+static bool
+run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
+{
+	const struct ws_context *ctx = b->ctx;
+	struct ws_events events = ctx->events ? *ctx->events : (struct ws_events){0};
+	ws_events_add(&events, &b->sink); /* the last: the lines of others come before its own */
+	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
+	struct ws_engine engine = {
+		.store = ctx->store,
+		.ledger = ctx->ledger,
+		.runner = ws_local_runner(ctx->stop, b->a),
+		.work = work,
+		.budget = &budget,
+		.events = &events,
+		.stop = ctx->stop,
+		.keep_going = b->options->keep_going,
+		.keep_work = b->options->keep_work,
+		.deadline_ms = b->options->action_timeout_ms,
+	};
+	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
 }
 
 static const struct ws_err *
@@ -296,7 +285,7 @@ deliver_all(struct building *b, struct ws_err *err)
 		const struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;
 		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
-			done = ws_deliver_log(b->ctx, b->options->output, node, &path, err);
+			done = ws_deliver_log(b->ctx, b->options->output, b->graph, node, &path, err);
 		}
 	}
 	return done;
@@ -335,6 +324,7 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err)
 {
 	struct building b = {
+		.sink = {hear},
 		.ctx = ctx,
 		.plan = plan,
 		.options = options,
@@ -362,7 +352,6 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	bool ran =
 		ws_work_open(ctx->store, ctx->program, ctx->a, &work, err) && run_graph(&b, &work, err);
 	struct ws_err later = {0};
-	collect_failures(&b);
 	bool delivered = deliver_all(&b, &later);
 	ws_work_close(&work, options->keep_work && result->failed_count > 0);
 	result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);

@@ -11,16 +11,6 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 
-struct ws_build_options {
-	const char *output;    /**< folder for wheels, build.json, logs/ */
-	unsigned jobs;         /**< 0: decide */
-	uint64_t memory_bytes; /**< 0: decide */
-	bool keep_going, keep_work;
-	uint64_t action_timeout_ms; /**< 0: the engine's rule */
-	const char *fetch_command;  /**< what brings all that an offline run lacks; NULL: in words */
-	bool compile_commands;      /**< write compile_commands.json into the output folder */
-};
-
 enum ws_cell_state {
 	WS_CELL_EXCLUDED,
 	WS_CELL_FALLBACK,
@@ -49,6 +39,19 @@ struct ws_failed_action {
 	const char *log;             /**< path of its log in the output folder; NULL: it said nothing */
 	struct ws_digest log_digest; /**< of the log in the cas; "" none */
 	const char *folder;          /**< --keep-work: where it ran; else NULL */
+};
+
+struct ws_build_options {
+	const char *output;    /**< folder for wheels, build.json, logs/ */
+	unsigned jobs;         /**< 0: decide */
+	uint64_t memory_bytes; /**< 0: decide */
+	bool keep_going, keep_work;
+	uint64_t action_timeout_ms; /**< 0: the engine's rule */
+	const char *fetch_command;  /**< what brings all that an offline run lacks; NULL: in words */
+	bool compile_commands;      /**< write compile_commands.json into the output folder */
+	/** Hears of each failed action when it fails; @a failed is the call's. NULL: nobody does. */
+	void (*tell_failure)(void *self, const struct ws_failed_action *failed);
+	void *self; /**< for tell_failure */
 };
 
 struct ws_build_result {

@@ -33,8 +33,8 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 	fputs(ws_buf_text(&lines), s->out.err);
 }
 
-static void
-print_failure(
+void
+ws_build_text_failure(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
 {
 	struct ws_err err = *failed->err;
@@ -57,12 +57,9 @@ print_failure(
 }
 
 void
-ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text)
+ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
-	for (size_t i = 0; i < result->failed_count; i++) {
-		print_failure(s, text, &result->failed[i]);
-	}
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct ws_cell_result *cell = &result->cells[i];
 		bool told = false;

@@ -1,8 +1,9 @@
 /**
- * build_text.h - what `build` says when it is done
+ * build_text.h - what `build` says of failures, and when it is done
  *
- * Failures first, each with its command, the lines of its log that matter, and the cure where one is
- * known; then the wheels and how to install them. Also as Markdown for GitHub's step summary.
+ * A failure when it happens, with its command, the lines of its log that matter, and the cure where
+ * one is known; at the end the wheels and how to install them. Also as Markdown for GitHub's step
+ * summary.
  */
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H
@@ -18,8 +19,12 @@ struct ws_build_text {
 		*last; /**< printed at the very end, by main.c: not to be said before; may be empty */
 };
 
-/** To the error stream. */
-void ws_build_text_failures(struct ws_session *s, const struct ws_build_text *text);
+/** One failed action, to the error stream. */
+void ws_build_text_failure(
+	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed);
+
+/** Why cells failed of which nothing was tried, to the error stream. */
+void ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text);
 
 /** Paths of wheels to the result stream, the rest to the error stream. */
 void ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text);

@@ -95,6 +95,20 @@ fetch_command(const struct ws_session *s, const struct building *b)
 	return ws_buf_copy(&line, s->a);
 }
 
+/* Whom a failure is told through. */
+struct teller {
+	struct ws_session *s;
+	const struct ws_build_text *text;
+};
+
+static void
+tell_failure(void *self, const struct ws_failed_action *failed)
+{
+	const struct teller *teller = self;
+	ws_status_clear(teller->s->status);
+	ws_build_text_failure(teller->s, teller->text, failed);
+}
+
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
@@ -116,10 +130,13 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	announce(s, &sel.plan);
 	b->options.fetch_command = fetch_command(s, b);
 	struct ws_build_result result;
+	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
+	struct teller teller = {s, &text};
+	b->options.tell_failure = tell_failure;
+	b->options.self = &teller;
 	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
 	ws_status_clear(s->status);
-	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
-	ws_build_text_failures(s, &text);
+	ws_build_text_untried(s, &text);
 	ws_build_text_summary(s, &text);
 	ws_build_text_github(s, &text);
 	return done;

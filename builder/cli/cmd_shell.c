@@ -83,15 +83,8 @@ choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 static void
 add_word(struct ws_buf *script, const char *word)
 {
-	ws_buf_puts(script, " '");
-	for (; *word; word++) {
-		if (*word == '\'') {
-			ws_buf_puts(script, "'\\''");
-		} else {
-			ws_buf_putc(script, *word);
-		}
-	}
-	ws_buf_putc(script, '\'');
+	ws_buf_putc(script, ' ');
+	ws_buf_put_quoted(script, word);
 }
 
 /* ./run: the command as it is run in a build; more words are passed on. */

@@ -38,7 +38,12 @@ static const char *
 last_words(void)
 {
 	const git_error *last = git_error_last();
-	return last && last->message ? last->message : "no reason given";
+	if (!last || !last->message) {
+		return "no reason given";
+	}
+	/* "malformed URL '...'" quotes the proxy's, login and all. */
+	bool quotes_url = strstr(last->message, "URL '") != NULL;
+	return quotes_url ? "the URL, or that of the proxy, cannot be used" : last->message;
 }
 
 /* Settings of the process: nothing of the host's configuration counts, memory stays small. */

@@ -28,13 +28,6 @@ struct attempt {
 	struct ws_source_found *found;
 };
 
-static const char *
-kind_name(enum ws_source_kind kind)
-{
-	static const char *const names[] = {"sdist", "git", "archive", "folder"};
-	return names[kind];
-}
-
 /* For messages. */
 static const char *
 spec_name(const struct ws_source_spec *spec, struct ws_arena *a)
@@ -64,7 +57,7 @@ memo_key(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 	ws_hasher_add_field(h, "wheelsmith.source/1");
 	ws_hasher_add_field(h, wish->name);
 	ws_hasher_add_field(h, wish->version);
-	ws_hasher_add_field(h, kind_name(spec->kind));
+	ws_hasher_add_field(h, ws_source_kind_name(spec->kind));
 	ws_hasher_add_field(h, git ? spec->url : spec->sha256);
 	ws_hasher_add_field(h, git ? spec->commit : spec->strip ? spec->strip : "the single one");
 	ws_hasher_add_field(h, git && spec->tree ? spec->tree : "");

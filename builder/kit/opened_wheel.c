@@ -67,6 +67,8 @@ ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a,
 	return true;
 }
 
+/* The part file is for whoever comes next, one at a time. What has landed is this process's alone:
+ * it is removed when we are done with it, whoever else has the same wheel open. */
 static bool
 open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struct ws_arena *a,
 	struct ws_opened_wheel *w, struct ws_err *err)
@@ -76,19 +78,23 @@ open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struc
 	ws_events_warn(fetch->events,
 		"the server of '%s' gives no parts of files: all of it is fetched%s", file->name, much);
 	struct ws_digest url = ws_digest_bytes(file->url, strlen(file->url));
-	const char *name = ws_arena_printf(a, "wheel-%.16s", file->sha256[0] ? file->sha256 : url.hex);
-	const char *path = ws_path_join(a, fetch->store->path, "partial", name, NULL);
+	const char *partial = ws_store_path(fetch->store, a, "partial");
+	w->scratch = ws_fs_temp_dir(partial, "wheel-", a, err);
+	if (!w->scratch) {
+		return false;
+	}
+	const char *path = ws_path_join(a, w->scratch, "whole.whl", NULL);
 	struct ws_download download = {
 		.url = file->url,
 		.path = path,
-		.partial = ws_arena_printf(a, "%s.part", path),
+		.partial = ws_arena_printf(
+			a, "%s/wheel-%.16s.part", partial, file->sha256[0] ? file->sha256 : url.hex),
 		.sha256 = file->sha256,
 		.size_bytes = file->size_bytes,
 	};
 	if (!ws_download_all(fetch->http, &download, 1, err)) {
 		return false;
 	}
-	w->scratch = path;
 	w->scratch_bytes = download.wire_bytes;
 	return open_file(path, a, w, err);
 }

@@ -23,7 +23,7 @@ struct ws_opened_wheel {
 	struct ws_buf record;           /**< RECORD's text */
 	struct ws_remote remote;        /**< by ranges */
 	struct ws_file_source file;     /**< local, or downloaded */
-	const char *scratch;            /**< what was downloaded; NULL: nothing was */
+	const char *scratch;            /**< folder of what was downloaded; NULL: nothing was */
 	uint64_t scratch_bytes;         /**< that came over the network for it */
 	bool is_remote;
 };

@@ -52,9 +52,8 @@ static const char question[] =
 	"    'purelib': purelib(),\n"
 	"}))\n";
 
-/* What a shim of pyenv or an interpreter outside the linker's folders needs to start. */
-static const char *const *
-environment(struct ws_arena *a)
+const char *const *
+ws_python_env(struct ws_arena *a)
 {
 	static const char *const kept[] = {
 		"PATH", "HOME", "LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"};
@@ -75,7 +74,7 @@ run(const char *const *argv, struct ws_arena *a, struct ws_buf *out, struct ws_e
 {
 	struct ws_command command = {
 		.argv = argv,
-		.env = environment(a),
+		.env = ws_python_env(a),
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};

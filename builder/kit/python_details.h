@@ -1,7 +1,8 @@
 /**
- * python_details.h - build-details.json, and what every answer about a Python must hold
+ * python_details.h - build-details.json, what every answer about a Python must hold, and the
+ * environment it is asked in
  *
- * Behind python_ask.c. Nothing is run here.
+ * For kit/'s own files. Nothing is run here.
  */
 #ifndef WS_KIT_PYTHON_DETAILS_H
 #define WS_KIT_PYTHON_DETAILS_H
@@ -24,6 +25,12 @@ struct ws_python_said {
  */
 bool ws_python_accept(const struct ws_python_said *said, struct ws_arena *a,
 	struct ws_python_kit *kit, struct ws_err *err);
+
+/**
+ * What an interpreter is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an
+ * interpreter outside the linker's folders needs to start. In python_ask.c.
+ */
+const char *const *ws_python_env(struct ws_arena *a);
 
 /** Reads a build-details.json of schema 1. */
 bool ws_python_read_details(

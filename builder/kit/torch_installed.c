@@ -2,10 +2,9 @@
  * takes seconds, and fails where its CUDA libraries are not. */
 #include "base/fs.h"
 #include "base/json.h"
+#include "kit/python_details.h"
 #include "kit/torch_rules.h"
 #include "sys/command.h"
-
-#include <stdlib.h>
 
 /* find_spec of a top-level name runs none of its code. */
 static const char question[] =
@@ -15,29 +14,12 @@ static const char question[] =
 	"places = list(spec.submodule_search_locations or []) if spec else []\n"
 	"print(json.dumps({'folder': os.path.abspath(places[0]) if places else None}))\n";
 
-/* What an interpreter outside the linker's folders needs to start. */
-static const char *const *
-environment(struct ws_arena *a)
-{
-	static const char *const kept[] = {"PATH", "HOME", "LD_LIBRARY_PATH"};
-	const char **env = WS_NEW_N(a, const char *, WS_LEN(kept) + 2);
-	size_t count = 0;
-	for (size_t i = 0; i < WS_LEN(kept); i++) {
-		const char *value = getenv(kept[i]);
-		if (value) {
-			env[count++] = ws_arena_printf(a, "%s=%s", kept[i], value);
-		}
-	}
-	env[count] = "LANG=C";
-	return env;
-}
-
 /* The folder of the package; *folder is NULL when there is no torch. */
 static bool
 ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
-	struct ws_command command = {.argv = argv, .env = environment(a)};
+	struct ws_command command = {.argv = argv, .env = ws_python_env(a)};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
 	if (!ws_command_run(&command, &answer, err)

@@ -1,4 +1,4 @@
-/* recipe.c - names of binding kinds, and the one that decides. */
+/* recipe.c - names of kinds, and the binding that decides. */
 #include "model/recipe.h"
 
 const char *
@@ -12,6 +12,18 @@ ws_binding_name(enum ws_binding binding)
 		[WS_BINDING_NONE] = "none",
 	};
 	return names[binding];
+}
+
+const char *
+ws_source_kind_name(enum ws_source_kind kind)
+{
+	static const char *const names[] = {
+		[WS_SOURCE_SDIST] = "sdist",
+		[WS_SOURCE_GIT] = "git",
+		[WS_SOURCE_ARCHIVE] = "archive",
+		[WS_SOURCE_FOLDER] = "folder",
+	};
+	return names[kind];
 }
 
 enum ws_binding

@@ -29,6 +29,8 @@ enum ws_source_kind {
 	WS_SOURCE_FOLDER,  /**< a local folder, relative to the recipe */
 };
 
+const char *ws_source_kind_name(enum ws_source_kind kind);
+
 /** One way to the sources; a recipe names several in order of preference. */
 struct ws_source_spec {
 	enum ws_source_kind kind;

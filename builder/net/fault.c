@@ -122,6 +122,12 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 			"look at https_proxy and no_proxy; a login goes into the URL:  "
 			"https_proxy=http://NAME:SECRET@HOST:PORT");
 		break;
+	case WS_WIRE_NO_PROXY:
+		ws_err_cure(err,
+			"look at https_proxy, http_proxy and all_proxy; in a password ':', '/', '#', '?' and "
+			"'@' "
+			"are written %%3A, %%2F, %%23, %%3F and %%40");
+		break;
 	case WS_WIRE_DROPPED:
 	case WS_WIRE_CUT:
 		cure_later(err);
@@ -145,6 +151,7 @@ explain_wire(const struct ws_fault *fault, struct ws_err *err)
 		[WS_WIRE_BAD_CERTIFICATE] = "has a certificate that is not trusted",
 		[WS_WIRE_BAD_CA] = "cannot be trusted",
 		[WS_WIRE_BAD_PROXY] = "is not reached: the proxy refuses",
+		[WS_WIRE_NO_PROXY] = "is not reached",
 	};
 	const struct ws_transfer *t = fault->transfer;
 	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s: %s", fault->subject, fault->host,

@@ -343,6 +343,7 @@ ws_flight_settle(struct ws_flight *f)
 	case WS_WIRE_BAD_CERTIFICATE:
 	case WS_WIRE_BAD_CA:
 	case WS_WIRE_BAD_PROXY:
+	case WS_WIRE_NO_PROXY:
 		give_up(f);
 		break;
 	}

@@ -5,52 +5,61 @@
 
 #include <string.h>
 
-/* The length of "scheme://"; 0 when there is none. */
+/* The length of "scheme://", with as many slashes as there are: libcurl takes one to three. 0 when
+ * there is none. */
 static size_t
 scheme_length(const char *text)
 {
-	const char *sign = strstr(text, "://");
-	return sign ? (size_t)(sign - text) + 3 : 0;
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+	size_t len = strspn(text, letters);
+	if (len == 0 || text[len] != ':' || text[len + 1] != '/') {
+		return 0;
+	}
+	return len + 1 + strspn(text + len + 1, "/");
 }
 
 /* True for what may stand between a host's ':' and the path. */
 static bool
 is_port(const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < '0' || text[i] > '9') {
-			return false;
-		}
-	}
-	return true;
+	return len > 0 && strspn(text, "0123456789") == len;
 }
 
 /* Where the host starts: after the last '@' that can end a login. A password with a raw '/' or '#'
  * in it makes the host look like "user:secr"; that is told by a port that is no number. */
 static const char *
-skip_login(const char *authority)
+skip_login(const char *text, size_t scheme)
 {
+	const char *authority = text + scheme;
 	size_t len = strcspn(authority, "/?#");
 	const char *at = memrchr(authority, '@', len);
+	if (ws_starts_with(text, "file:/")) {
+		return authority;
+	}
 	if (at) {
 		return at + 1;
 	}
 	const char *colon = authority[0] == '[' ? NULL : memchr(authority, ':', len);
 	const char *later = strrchr(authority, '@');
-	if (colon && later && !is_port(colon + 1, len - (size_t)(colon + 1 - authority))) {
-		return later + 1;
-	}
-	return authority;
+	bool host = scheme > 0 && (!colon || is_port(colon + 1, len - (size_t)(colon + 1 - authority)));
+	return later && !host ? later + 1 : authority;
+}
+
+char *
+ws_url_bare(const char *text, struct ws_arena *a)
+{
+	size_t scheme = scheme_length(text);
+	const char *rest = skip_login(text, scheme);
+	return ws_arena_printf(a, "%.*s%.*s", (int)scheme, text, (int)strcspn(rest, "?#"), rest);
 }
 
 char *
 ws_url_shown(const char *text, struct ws_arena *a)
 {
-	size_t scheme = scheme_length(text);
-	const char *rest = skip_login(text + scheme);
-	size_t len = strcspn(rest, "?#");
-	const char *more = rest[len] == '?' ? "?..." : "";
-	return ws_arena_printf(a, "%.*s%.*s%s", (int)scheme, text, (int)len, rest, more);
+	const char *rest = skip_login(text, scheme_length(text));
+	bool more = rest[strcspn(rest, "?#")] == '?';
+	return ws_arena_printf(a, "%s%s", ws_url_bare(text, a), more ? "?..." : "");
 }
 
 static int

@@ -35,6 +35,9 @@ char *ws_url_join(const char *base, const char *reference, struct ws_arena *a);
  */
 char *ws_url_shown(const char *text, struct ws_arena *a);
 
+/** The same without a sign of what was left out: for what is published. */
+char *ws_url_bare(const char *text, struct ws_arena *a);
+
 /** The last part of the path, percent-decoded: "torch-2.5.1+cu124.whl". "" when there is none. */
 char *ws_url_file_name(const char *url, struct ws_arena *a);
 

@@ -220,17 +220,36 @@ end_of(CURLcode code)
 	return WS_WIRE_CUT;
 }
 
+/* libcurl quotes the URL of a proxy that it cannot use, login and all. */
+static bool
+is_about_proxy_url(const char *fault)
+{
+	return ws_starts_with(fault, "Unsupported proxy"); /* lib/url.c of 7.88, three messages */
+}
+
+static const char *
+words_of(const struct ws_wire_handle *handle, CURLcode code)
+{
+	if (is_about_proxy_url(handle->fault)) {
+		return "the URL of the proxy cannot be used";
+	}
+	bool safe = handle->fault[0] && !strchr(handle->fault, '@');
+	return safe ? handle->fault : curl_easy_strerror(code);
+}
+
 static void
 gather(struct ws_transfer *t, CURLcode code)
 {
 	CURL *easy = t->handle->easy;
-	t->end = end_of(code);
-	const char *fault = t->handle->fault[0] ? t->handle->fault : curl_easy_strerror(code);
+	const char *fault = words_of(t->handle, code);
 	snprintf(t->fault, sizeof(t->fault), "%.*s", (int)strcspn(fault, "\r\n"), fault);
+	t->end = end_of(code);
 	long refused = 0;
 	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &refused);
 	if (code != CURLE_OK && refused >= 400) {
 		t->end = WS_WIRE_BAD_PROXY;
+	} else if (code != CURLE_OK && is_about_proxy_url(t->handle->fault)) {
+		t->end = WS_WIRE_NO_PROXY;
 	}
 	curl_off_t wait_s = 0;
 	if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0) {

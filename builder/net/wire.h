@@ -32,6 +32,7 @@ enum ws_wire_end {
 	WS_WIRE_BAD_CERTIFICATE, /**< TLS: not signed by whom we trust, or for another name */
 	WS_WIRE_BAD_CA,          /**< ca_path cannot be read */
 	WS_WIRE_BAD_PROXY,       /**< the proxy will not connect us */
+	WS_WIRE_NO_PROXY,        /**< what stands in https_proxy is no proxy's URL */
 };
 
 enum ws_wire_taken {
@@ -58,7 +59,7 @@ struct ws_transfer {
 	/* What became known. */
 	struct ws_reply reply;
 	enum ws_wire_end end;
-	char fault[256]; /**< after a bad end: libcurl's words */
+	char fault[256]; /**< after a bad end: libcurl's words, without logins */
 	char *location;  /**< where a redirect leads, absolute, in arena; NULL: nowhere */
 	struct ws_arena *arena;
 

@@ -225,7 +225,8 @@ print(struct status *s, const struct ws_event *event)
 		break;
 	case WS_EVENT_ACTION_DONE:
 		/* On a terminal the line is enough; what went wrong is always said. */
-		if (!s->out->redraws || s->out->verbosity > 0 || event->outcome == WS_OUTCOME_KILLED) {
+		if (!s->out->redraws || s->out->verbosity > 0 || event->outcome == WS_OUTCOME_FAILED
+			|| event->outcome == WS_OUTCOME_KILLED) {
 			print_action(s, event);
 		}
 		break;

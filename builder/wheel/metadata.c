@@ -71,6 +71,27 @@ add_fields(struct writer *w, const char *name, const char *const *values, size_t
 	}
 }
 
+/* One field for all of them, separated by commas. */
+static void
+add_keywords(struct writer *w, const struct ws_metadata *m)
+{
+	WS_AUTO_BUF struct ws_buf joined = {0};
+	for (size_t i = 0; i < m->keyword_count; i++) {
+		ws_buf_puts(&joined, i > 0 ? "," : "");
+		ws_buf_puts(&joined, m->keywords[i]);
+	}
+	add_field(w, "Keywords", joined.len > 0 ? ws_buf_text(&joined) : NULL);
+}
+
+static void
+add_project_urls(struct writer *w, const struct ws_metadata *m)
+{
+	for (size_t i = 0; i + 1 < m->project_url_count; i += 2) {
+		add_field(w, "Project-URL",
+			ws_arena_printf(w->a, "%s, %s", m->project_urls[i], m->project_urls[i + 1]));
+	}
+}
+
 static void
 add_license(struct writer *w, const struct ws_metadata *m)
 {
@@ -161,11 +182,14 @@ ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_f
 	add_field(&w, "Name", facts->distribution);
 	add_field(&w, "Version", facts->version);
 	add_field(&w, "Summary", metadata->summary);
+	add_keywords(&w, metadata);
 	add_field(&w, "Home-page", metadata->home_page);
 	add_field(&w, "Author", metadata->author);
+	add_field(&w, "Author-email", metadata->author_email);
 	add_license(&w, metadata);
 	add_field(&w, "Requires-Python", metadata->requires_python);
 	add_requirements(&w, metadata, facts->torch);
+	add_project_urls(&w, metadata);
 	add_extras(&w, metadata);
 	if (facts->description.n > 0 && metadata->description_file) {
 		add_field(&w, "Description-Content-Type", type_of(metadata->description_file));

@@ -14,6 +14,10 @@ setup() {
 	only_host
 }
 
+teardown() {
+	[ ! -p gate.h ] || go_on
+}
+
 # The same on a terminal; $output is all that came, escape codes included.
 on_terminal() { # COLUMNS ARGUMENTS...
 	run python3 "$WS_ROOT/tests/support/terminal.py" "$1" -- "$WHEELSMITH" build --matrix m.json "${@:2}"
@@ -81,6 +85,44 @@ escapes='[[:cntrl:]]'
 	[ "$status" -eq 5 ]
 	[[ "$output" != *$'\e'* ]]
 	[[ "$output" == *" ] compile module.cpp "*"FAILED"* ]]
+}
+
+@test "a failure is told in full when it happens, on a terminal too, and once" {
+	add_waiting_unit
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	TERM=xterm python3 "$WS_ROOT/tests/support/terminal.py" 200 -- "$WHEELSMITH" \
+		build --matrix m.json -k -j2 > said 3>&- &
+	child=$!
+	wait_for 30 is_waiting
+	wait_for 30 grep -q "'module.cpp' failed: g++ exited with 1" said
+	is_waiting
+	grep -q ' ] compile module.cpp .*  FAILED' said
+	grep -q '^  \$ .*module.cpp' said
+	grep -q 'error: #error no' said
+	wait_for 5 grep -q "shell: wheelsmith shell '$CELL' --matrix m.json" said
+	go_on
+	status=0
+	wait "$child" || status=$?
+	cat -v said
+	[ "$status" -eq 5 ]
+	[ "$(grep -c "'module.cpp' failed: g++" said)" -eq 1 ]
+	[ "$(grep -c 'error: #error no' said)" -eq 1 ]
+	[ "$(built '.failures | length')" -eq 1 ]
+}
+
+@test "each log keeps its own text, whatever other units are called" {
+	mkdir recipes/tiny/src/{a,b}
+	printf '#ifdef FAIL\n#error of the second\n#else\n#warning fine\n#endif\n' > recipes/tiny/src/a/ops.cpp
+	echo '#error of b' > recipes/tiny/src/b/ops.cpp
+	recipe 'e["sources"] += ["a/ops.cpp", "b/ops.cpp"]; r["extensions"].append({"module": "tiny._D",
+	        "binding": "pybind", "sources": ["a/ops.cpp"], "cxx_flags": ["-DFAIL"]})'
+	build -k
+	[ "$status" -eq 5 ]
+	[ "$(ls "dist/logs/$CELL")" = $'a-ops.cpp-2.log\na-ops.cpp.log\nb-ops.cpp.log' ]
+	[ "$(built '.failures | length')" -eq 2 ]
+	grep -q '#warning fine' "dist/logs/$CELL/a-ops.cpp.log"
+	grep -q '#error of b' "$(built '.failures[] | select(.command | contains("b/ops.cpp")) | .log')"
+	grep -q '#error of the second' "$(built '.failures[] | select(.command | contains("a/ops.cpp")) | .log')"
 }
 
 @test "--json is one object a line, each with its schema" {

@@ -259,3 +259,14 @@ error: 3 things are not at hand, and this run is offline
 	[ "$(cat status)" -eq 0 ]
 	dist_is_whole
 }
+
+@test "what is private in the URL of sources does not go into the wheel" {
+	pure ""
+	sed -i 's/pure-1.0.tar.gz"/pure-1.0.tar.gz?token=secret"/' recipes/pure/1.0.json
+	build
+	[ "$status" -eq 0 ]
+	not grep -r secret dist
+	sbom=$(unzip -p dist/*.whl '*.dist-info/sboms/*')
+	[[ "$sbom" == *"/x/files/pure-1.0.tar.gz\""* ]]
+	[[ "$sbom" != *secret* ]]
+}

@@ -46,6 +46,23 @@ WS_TEST(buffer_grows_and_stays_terminated)
 	assert_string_equal(ws_buf_text(&b), "");
 }
 
+WS_TEST(words_are_quoted_where_a_shell_would_read_them_otherwise)
+{
+	static const char *const cases[][2] = {
+		{"-DX=1", "-DX=1"},
+		{"", "''"},
+		{"a b", "'a b'"},
+		{"it's", "'it'\\''s'"},
+		{"$(rm)`\\\"*", "'$(rm)`\\\"*'"},
+		{"~", "'~'"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		WS_AUTO_BUF struct ws_buf b = {0};
+		ws_buf_put_quoted(&b, cases[i][0]);
+		assert_string_equal(ws_buf_text(&b), cases[i][1]);
+	}
+}
+
 WS_TEST(paths_are_normalised_by_text)
 {
 	assert_string_equal(ws_path_normal(a, "cuda/bin/../include//x.h"), "cuda/include/x.h");

@@ -96,6 +96,22 @@ assert_listing(const struct ws_tree *tree, const char *expected)
 	assert_string_equal(ws_buf_text(&b), expected);
 }
 
+WS_TEST(a_proxys_login_is_never_shown)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err;
+	char text[WS_ERR_PRINTED];
+	setenv("http_proxy", "http://me:sec/ret@h:3128", 1);
+	assert_false(check_out(&w, &checkout, &tree, &err));
+	unsetenv("http_proxy");
+	ws_err_print(&err, text);
+	assert_null(strstr(text, "me:"));
+	assert_null(strstr(text, "sec"));
+	assert_contains(text, "the URL, or that of the proxy, cannot be used");
+}
+
 WS_TEST(a_commit_with_one_submodule_of_two)
 {
 	AUTO_WORLD struct world w = make_world(a);

@@ -270,6 +270,26 @@ WS_TEST(proxies_are_used_and_their_refusal_is_told)
 	unsetenv("https_proxy");
 }
 
+WS_TEST(a_proxys_login_is_never_shown)
+{
+	static const char *const proxies[] = {"http://me:sec/ret@h:3128", "htp://me:sec@127.0.0.1:1",
+		"http://me:sec@127.0.0.1:99999", "http://me:sec@proxy.invalid:1",
+		"http://me:sec@127.0.0.1:1"};
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	struct ws_document document;
+	for (size_t i = 0; i < WS_LEN(proxies); i++) {
+		struct ws_err err;
+		char text[WS_ERR_PRINTED];
+		setenv("https_proxy", proxies[i], 1);
+		assert_null(get(http, "https://wheels.invalid/x", &document, a, &err));
+		ws_err_print(&err, text);
+		assert_null(strstr(text, "me:"));
+		assert_null(strstr(text, "sec"));
+		assert_contains(text, "https_proxy");
+	}
+	unsetenv("https_proxy");
+}
+
 WS_TEST(nobody_listens)
 {
 	struct ws_served s = ws_served_start(a);

@@ -79,7 +79,16 @@ WS_TEST(what_is_shown_holds_no_secret)
 		{"https://h:8080/@scope/x", "https://h:8080/@scope/x"},
 		{"https://[::1]:80/a@b", "https://[::1]:80/a@b"},
 		{"me:secret@h/simple", "h/simple"},
+		{"me:1/secret@h/simple", "h/simple"},
+		{"http:/me:secret@h/simple", "http:/h/simple"},
+		{"HTTPS:///me:secret@h/simple", "HTTPS:///h/simple"},
+		{"http:me:secret@h/simple", "h/simple"},
+		{"http:\\\\me:secret@h/simple", "h/simple"},
+		{"https://me:/secret@h/simple", "https://h/simple"},
+		{"https:/h/f.whl?X-Sig=secret", "https:/h/f.whl?..."},
+		{"file:///me@h/x?y", "file:///me@h/x?..."},
 		{"nonsense", "nonsense"},
+		{"simple/../x", "simple/../x"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		assert_string_equal(ws_url_shown(cases[i][0], a), cases[i][1]);
@@ -88,6 +97,21 @@ WS_TEST(what_is_shown_holds_no_secret)
 	struct ws_err err;
 	assert_false(ws_url_parse("htp://me:secret@h/", a, &url, &err));
 	assert_null(strstr(err.text, "secret"));
+	/* What is shown of a URL has no login where libcurl finds one. */
+	assert_ok(ws_url_parse("http:/me:secret@h/simple", a, &url, &err), err);
+	assert_string_equal(url.password, "secret");
+}
+
+WS_TEST(what_is_published_ends_with_the_path)
+{
+	static const char *const cases[][2] = {
+		{"https://me:secret@h/x.tar.gz?token=secret#sha256=0", "https://h/x.tar.gz"},
+		{"https://h/x.git#secret", "https://h/x.git"},
+		{"https://h", "https://h"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		assert_string_equal(ws_url_bare(cases[i][0], a), cases[i][1]);
+	}
 }
 
 WS_TEST(file_names_are_decoded)

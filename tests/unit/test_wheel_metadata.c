@@ -34,10 +34,18 @@ WS_TEST(everything_given_stands_in_order)
 	static const char *const extras[] = {"Dev_Tools", "pytest>=7", "dev.tools",
 		"ninja; python_version < '3.12'", "web",
 		"x @ https://example.org/x;y.whl ; os_name == 'posix'"};
+	static const char *const keywords[] = {"cuda", "state-space model"};
+	static const char *const urls[] = {
+		"Repository", "https://example.org/src", "Changes", "https://example.org/news"};
 	struct ws_metadata m = {
 		.summary = "Fast and memory-efficient exact attention",
 		.home_page = "https://github.com/Dao-AILab/flash-attention",
 		.author = "Tri Dao",
+		.author_email = "Tri Dao <tri@example.org>, Albert Gu <agu@example.org>",
+		.keywords = keywords,
+		.keyword_count = WS_LEN(keywords),
+		.project_urls = urls,
+		.project_url_count = WS_LEN(urls),
 		.license = "BSD",
 		.requires_python = ">=3.9",
 		.requires = requires,
@@ -53,8 +61,10 @@ WS_TEST(everything_given_stands_in_order)
 		"Name: flash_attn\n"
 		"Version: 2.8.3+cu.12.4.torch.2.5.sm.86\n"
 		"Summary: Fast and memory-efficient exact attention\n"
+		"Keywords: cuda,state-space model\n"
 		"Home-page: https://github.com/Dao-AILab/flash-attention\n"
 		"Author: Tri Dao\n"
+		"Author-email: Tri Dao <tri@example.org>, Albert Gu <agu@example.org>\n"
 		"License: BSD\n"
 		"Classifier: Programming Language :: Python :: 3\n"
 		"Classifier: License :: OSI Approved :: BSD License\n"
@@ -62,6 +72,8 @@ WS_TEST(everything_given_stands_in_order)
 		"Requires-Dist: torch==2.5.*\n"
 		"Requires-Dist: einops\n"
 		"Requires-Dist: triton ; platform_system == 'Linux'\n"
+		"Project-URL: Repository, https://example.org/src\n"
+		"Project-URL: Changes, https://example.org/news\n"
 		"Provides-Extra: dev-tools\n"
 		"Requires-Dist: pytest>=7 ; extra == \"dev-tools\"\n"
 		"Requires-Dist: ninja ; (python_version < '3.12') and extra == \"dev-tools\"\n"
