@@ -4,11 +4,11 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "build/host_libraries.h"
 #include "build/pins.h"
 #include "config/kit_def.h"
 #include "kit/torch_exports.h"
 #include "net/index_config.h"
-#include "sys/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,31 +224,20 @@ resolve_cxx(
 	return cc;
 }
 
-/* Where the compiler would find the libraries that a module loads; those it does not know are left
- * out: the check then takes them on trust. */
 static void
-find_libraries(struct ws_resolver *r, struct ws_materials *m)
+find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe, struct ws_materials *m)
 {
-	static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
-		"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"};
-	const char **paths = WS_NEW_N(r->a, const char *, WS_LEN(names) + 1);
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		WS_AUTO_BUF struct ws_buf answer = {0};
-		const char *argv[] = {
-			m->cxx->path, ws_arena_printf(r->a, "-print-file-name=%s", names[i]), NULL};
-		struct ws_command command = {.argv = argv};
-		if (!ws_command_run(&command, &answer, NULL)) {
-			continue;
-		}
-		struct ws_str path = ws_str_trim(ws_buf_str(&answer));
-		if (path.n > 0 && path.s[0] == '/') {
-			paths[m->library_count++] = ws_path_normal(r->a, ws_str_copy(path, r->a));
-		}
+	size_t count;
+	const char *const *found = ws_host_libraries(m->cxx, recipe, r->a, &count);
+	const char **paths = WS_NEW_N(r->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		paths[i] = found[i];
 	}
 	if (m->cuda) {
-		paths[m->library_count++] = m->cuda->runtime;
+		paths[count++] = m->cuda->runtime;
 	}
 	m->libraries = paths;
+	m->library_count = count;
 }
 
 /* ---- sources ---- */
@@ -318,7 +307,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		if (!m.cxx) {
 			return ws_err_wrap(err, "%s", product->cells[0]->name);
 		}
-		find_libraries(r, &m);
+		find_libraries(r, product->recipe, &m);
 	}
 	m.source = ws_resolve_source(r, product, err);
 	*materials = m;

@@ -131,6 +131,21 @@ python_version() { # INTERPRETER
 	dist_is_whole
 }
 
+@test "a module with a name that nothing exports fails, whatever torch may bring unread" {
+	only_host
+	recipe 'e["sources"] = ["module.cpp"]'
+	sed -i 's/extern "C" void tiny_add/extern void tiny_add/' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 6 ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so' ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"* ]]
+	[[ "$stderr" == *"        tiny_add(float*)"* ]]
+	[[ "$stderr" == *"a source file that defines it may be missing from the recipe"* ]]
+	[[ "$stderr" == *" in torch $TORCH would not load"* ]]
+	[ -z "$output" ]
+	not compgen -G 'dist/*.whl'
+}
+
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp
