@@ -20,11 +20,11 @@ lacks_exports(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_pro
 {
 	bool any = false;
 	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_torch_choice *torch = product->cells[i]->point.torch;
+		const struct ws_point *point = &product->cells[i]->point;
 		struct ws_err err = {0};
 		const char *path;
-		if (torch && !torch->installed && !ws_resolve_exports(r, torch, &path, &err)) {
-			any = note(&lacks->exports, torch->name, &err, a) || any;
+		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &path, &err)) {
+			any = note(&lacks->exports, point->torch->name, &err, a) || any;
 		}
 	}
 	return any;

@@ -89,12 +89,18 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 		&& ws_pin_torch_kit(ctx, choice->name, kit, err);
 }
 
+static const char *
+torch_key(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python)
+{
+	return torch->installed ? ws_arena_printf(r->a, "installed %s", python->name) : torch->name;
+}
+
 const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
-	const char *key =
-		choice->installed ? ws_arena_printf(r->a, "installed %s", python->name) : choice->name;
+	const char *key = torch_key(r, choice, python);
 	struct ws_torch_kit *kit = ws_map_get(&r->torch, key);
 	if (kit) {
 		return kit;
@@ -112,24 +118,43 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	return kit;
 }
 
-bool
-ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, const char **path,
-	struct ws_err *err)
+/* Variants of a release on other indexes export other names than the one that ships. */
+static const char *
+find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)
 {
-	*path = ws_map_get(&r->exports, torch->name);
+	const struct ws_context *ctx = r->ctx;
+	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
+	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
+	return torch->standard && ws_fs_exists(shipped)
+		? shipped
+		: ws_torch_exports_find(ctx->fetch, ctx->facts, ctx->program, &torch->version, r->a, err);
+}
+
+static const char *
+find_installed_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, struct ws_err *err)
+{
+	const struct ws_torch_kit *kit = ws_resolve_torch(r, torch, python, err);
+	return kit ? ws_torch_exports_find_installed(
+			   r->ctx->fetch, r->ctx->program, kit, &python->tag, r->a, err)
+			   : NULL;
+}
+
+bool
+ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, const char **path, struct ws_err *err)
+{
+	const char *key = torch_key(r, torch, python);
+	*path = ws_map_get(&r->exports, key);
 	if (*path) {
 		return true;
 	}
-	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
-	*path = ws_path_join(r->a, r->ctx->data->facts, "exports", name, NULL);
-	/* Variants of a release on other indexes export other names than the one that ships. */
-	if (!torch->standard || !ws_fs_exists(*path)) {
-		*path = ws_torch_exports_find(r->ctx->fetch, r->ctx->facts, &torch->version, r->a, err);
-	}
+	*path = torch->installed ? find_installed_exports(r, torch, python, err)
+							 : find_exports(r, torch, err);
 	if (!*path) {
 		return false;
 	}
-	ws_map_put(&r->exports, torch->name, (void *)(uintptr_t)*path, r->a);
+	ws_map_put(&r->exports, key, (void *)(uintptr_t)*path, r->a);
 	return true;
 }
 

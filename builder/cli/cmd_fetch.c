@@ -36,8 +36,9 @@ fetch_product(struct ws_resolver *resolver, const struct ws_product *product, st
 		return false;
 	}
 	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_torch_choice *torch = product->cells[i]->point.torch;
-		if (torch && !torch->installed && !ws_resolve_exports(resolver, torch, &exports, err)) {
+		const struct ws_point *point = &product->cells[i]->point;
+		if (point->torch
+			&& !ws_resolve_exports(resolver, point->torch, point->python, &exports, err)) {
 			return false;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "build/judge.h"
 #include "build/pack.h"
 #include "cli/completion.h"
+#include "kit/exports_child.h"
 #include "kit/torch_exports.h"
 #include "sys/sweep.h"
 
@@ -50,7 +51,16 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	}
 	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
 	return ws_torch_exports_make(
-		&s->fetch, &s->facts, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+		&s->fetch, &s->facts, s->program, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+}
+
+/* RELEASE FILE: gathers names of libraries, as orders on stdin say (kit/exports_child.h). */
+static bool
+names(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
+{
+	return argc == 3
+		? ws_exports_child_serve(argv[1], argv[2], err)
+		: ws_err_set(err, WS_ERR_USAGE, "internal names: RELEASE and FILE are missing");
 }
 
 /* SHELL: the script by which it completes our command lines. */
@@ -93,6 +103,7 @@ static const struct entry entries[] = {
 	{"complete", complete},
 	{"completion", completion},
 	{"exports", exports},
+	{"names", names},
 	{"pack", pack},
 	{"sweep", sweep},
 };

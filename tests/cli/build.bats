@@ -146,6 +146,24 @@ python_version() { # INTERPRETER
 	not compgen -G 'dist/*.whl'
 }
 
+@test "an installed torch is asked what it exports, by another process" {
+	only_host
+	python3 -m venv --without-pip venv
+	fake_torch "$PWD" all=1 > /dev/null
+	python3 -m zipfile -e torch-*.whl "$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	export PATH="$PWD/venv/bin:$PATH"
+	matrix m.json '"torch": ["installed"], "python": ["host"]'
+	sed -i 's/return PyLong_FromLong(42);/at::no_such(1); of_torch_cpu(); return nullptr;/' recipes/tiny/src/module.cpp
+	sed -i '1a namespace at { void no_such(long); } extern "C" void of_torch_cpu();' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that torch $TORCH+cu130 does not export"* ]]
+	[[ "$stderr" == *"        at::no_such(long)"$'\n'*"built for another torch"* ]]
+	sed -i 's/at::no_such(1);//' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 0 ]
+}
+
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp
