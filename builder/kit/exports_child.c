@@ -56,10 +56,11 @@ say_gone(struct ws_exports_child *child, struct ws_err *err)
 {
 	close(ws_take_fd(&child->socket));
 	struct ws_exit end = ws_spawn_reap(&child->process);
-	return end.signal ? ws_err_set(
-			   err, WS_ERR_FETCH, "the process that read it was ended by signal %d", end.signal)
-					  : ws_err_set(err, WS_ERR_INTERNAL,
-						  "the process that read it ended with status %d", end.code);
+	return end.signal
+		? ws_err_set(err, WS_ERR_FETCH, "the process that read it was ended by signal %d (%s)",
+			end.signal, strsignal(end.signal))
+		: ws_err_set(
+			err, WS_ERR_INTERNAL, "the process that read it ended with status %d", end.code);
 }
 
 /* Receives one line. False when the child is gone; one that says nothing for long is ended. */
