@@ -39,13 +39,14 @@ ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_prod
 	bool any = false;
 	struct ws_err err = {0};
 	if (recipe->extension_count > 0) {
-		if (point->torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
+		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
+		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
 			any = note(&lacks->torch, point->torch->name, &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
 			any = note(&lacks->cuda, point->cuda->name, &err, a) || any;
 		}
-		any = lacks_exports(lacks, r, product, a) || any;
+		any = (torch && lacks_exports(lacks, r, product, a)) || any;
 	}
 	if (!ws_resolve_source(r, product, &err)) {
 		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);

@@ -26,19 +26,21 @@ add_node(struct adding *w, const struct ws_action *action)
 	return node;
 }
 
+/* Plain C functions: what knows nothing of torch serves every torch. */
 static struct ws_target *
 target_of(const struct adding *w, const struct ws_extension *extension)
 {
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
+	bool plain = extension->binding == WS_BINDING_C_ABI;
 	struct ws_target *target = WS_NEW(w->a, struct ws_target);
 	*target = (struct ws_target){
 		.recipe = product->recipe,
 		.extension = extension,
 		.source = &m->source->tree,
-		.torch = m->torch,
+		.torch = plain ? NULL : m->torch,
 		.cuda = m->cuda,
-		.python = m->python,
+		.python = plain ? NULL : m->python,
 		.cxx = m->cxx,
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
@@ -79,6 +81,7 @@ add_check(struct adding *w, const struct ws_torch_choice *torch,
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
 	const char *exports = NULL;
+	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
 	if (torch && !ws_resolve_exports(w->resolver, torch, python, &exports, err)) {
 		return false;
 	}
@@ -119,7 +122,7 @@ add_checks(struct adding *w, ws_node_list *checks, struct ws_err *err)
 	WS_VEC(const struct ws_point *) done = {0};
 	*ws_vec_push(&done, w->a) = &product->point;
 	for (size_t i = 0; i < product->cell_count; i++) {
-		bool known = false;
+		bool known = product->binding == WS_BINDING_C_ABI;
 		for (size_t j = 0; j < done.len; j++) {
 			known = known || !brings_another(&product->cells[i]->point, done.at[j]);
 		}

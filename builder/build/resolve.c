@@ -316,7 +316,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 	struct ws_materials m = {0};
 	const struct ws_point *point = &product->point;
 	bool compiles = compiles_anything(product->recipe);
-	if (compiles && point->torch
+	if (compiles && point->torch && product->binding != WS_BINDING_C_ABI
 		&& !(m.torch = ws_resolve_torch(r, point->torch, point->python, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}

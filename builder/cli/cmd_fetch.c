@@ -35,7 +35,7 @@ fetch_product(struct ws_resolver *resolver, const struct ws_product *product, st
 	if (!ws_resolve(resolver, product, &materials, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < product->cell_count; i++) {
+	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
 		const struct ws_point *point = &product->cells[i]->point;
 		if (point->torch
 			&& !ws_resolve_exports(resolver, point->torch, point->python, &exports, err)) {

@@ -164,6 +164,29 @@ python_version() { # INTERPRETER
 	[ "$status" -eq 0 ]
 }
 
+@test "a module of plain C functions knows nothing of torch and Python" {
+	only_host
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
+	cat > recipes/tiny/src/kernel.cpp <<- 'END'
+		#if __has_include(<torch/extension.h>) || __has_include(<Python.h>) || defined TORCH_EXTENSION_NAME
+		#error not alone
+		#endif
+		extern "C" void tiny_add(float *) {}
+	END
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-*.whl ]]
+	python3 -m zipfile -e dist/*.whl out
+	readelf -d out/tiny/_C.so > needed
+	not grep -qE 'libtorch|libc10' needed
+	[ "$(python3 -c 'import ctypes; print(ctypes.CDLL("out/tiny/_C.so").tiny_add is None)')" = False ]
+	# A name of torch's is nobody's here.
+	sed -i 's/{}/{ at::no_such(1); }/; 1i namespace at { void no_such(long); }' recipes/tiny/src/kernel.cpp
+	build
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
+}
+
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp
