@@ -309,6 +309,13 @@ compiles_anything(const struct ws_recipe *recipe)
 	return recipe->extension_count > 0;
 }
 
+/* An imported module of the stable ABI includes Python.h, whichever Python's. */
+static bool
+includes_python(const struct ws_product *product)
+{
+	return product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3");
+}
+
 bool
 ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *materials,
 	struct ws_err *err)
@@ -323,7 +330,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 	if (compiles && point->cuda && !(m.cuda = ws_resolve_cuda(r, point->cuda, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	if (compiles && product->binding == WS_BINDING_PYBIND
+	if (compiles && includes_python(product)
 		&& !(m.python = resolve_python(r, point->python, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}

@@ -187,6 +187,18 @@ python_version() { # INTERPRETER
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
 }
 
+@test "a module of the stable ABI is compiled for the limited API that its tag promises" {
+	only_host
+	recipe 'e["binding"] = "stable-abi"; r["check"] = {"import": ["tiny._C"]}'
+	cat >> recipes/tiny/src/module.cpp <<- 'END'
+		static_assert(Py_LIMITED_API == 0x030A0000, "cp310-abi3");
+	END
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-cp310-abi3-*.whl ]]
+	python3 -m zipfile -l dist/*.whl | grep -q 'tiny/_C.abi3.so'
+}
+
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp
