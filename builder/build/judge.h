@@ -3,7 +3,8 @@
  *
  * Every undefined symbol must be found where the module will look; the code must be for the archs
  * that were asked for; the platform tag follows from the symbol versions. The child writes what it
- * measured to "check.json", and exits with 6 after saying what is wrong when a module will not load.
+ * measured to "check.json", and exits with 6 after saying what is wrong when a module will not load
+ * or nobody knows whether it will.
  */
 #ifndef WS_BUILD_JUDGE_H
 #define WS_BUILD_JUDGE_H

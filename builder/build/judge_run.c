@@ -66,7 +66,7 @@ close_all(struct judging *j)
 }
 
 static bool
-judge_symbols(struct judging *j, const struct ws_elf *module, struct ws_err *err)
+judge_symbols(struct judging *j, const struct ws_elf *module, const char *name, struct ws_err *err)
 {
 	struct ws_surroundings around = {
 		.exports = ws_json_text(j->order.root, "exports"),
@@ -82,6 +82,7 @@ judge_symbols(struct judging *j, const struct ws_elf *module, struct ws_err *err
 	if (!ws_symbols_judge(module, &around, j->a, &symbols, err)) {
 		return false;
 	}
+	symbols.module = name; /* the file's is a number */
 	size_t count;
 	const struct ws_finding *findings = ws_symbols_findings(&symbols, j->a, &count);
 	for (size_t i = 0; i < count; i++) {
@@ -122,7 +123,7 @@ judge_module(struct judging *j, size_t index, const struct ws_json *module, stru
 	const struct ws_json *cuda = ws_json_find(module, "cuda");
 	const char *name = ws_json_text(module, "module");
 	ws_floor_add(&j->floor, elf, NULL, 0, j->a);
-	return judge_symbols(j, elf, err) && (!cuda->truth || judge_gpu_code(j, elf, name, err));
+	return judge_symbols(j, elf, name, err) && (!cuda->truth || judge_gpu_code(j, elf, name, err));
 }
 
 static const char *
@@ -158,24 +159,26 @@ write_measured(const struct judging *j, struct ws_err *err)
 	return ws_fs_write("check.json", text.data, text.len, 0644, err);
 }
 
-/* Everything that fails, then what could not be established. */
+/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is empty. */
 static bool
 tell(const struct judging *j, struct ws_err *err)
 {
 	static const char *const words[] = {
 		[WS_VERDICT_OK] = "ok", [WS_VERDICT_UNKNOWN] = "unknown", [WS_VERDICT_FAILS] = "fails"};
-	unsigned failed = 0;
+	enum ws_finding_verdict worst = WS_VERDICT_OK;
 	for (size_t i = 0; i < j->findings.len; i++) {
 		const struct ws_finding *finding = &j->findings.at[i];
-		failed += finding->verdict == WS_VERDICT_FAILS;
+		worst = finding->verdict > worst ? finding->verdict : worst;
 		ws_out_result(j->out, "%-8s%s\n", words[finding->verdict], finding->text);
 		for (size_t k = 0; k < finding->evidence_count; k++) {
 			ws_out_result(j->out, "        %s\n", finding->evidence[k]);
 		}
 	}
-	return failed == 0
-		|| ws_err_set(
-			err, WS_ERR_VERIFY, "%s would not load", ws_json_text(j->order.root, "subject"));
+	const char *subject = ws_json_text(j->order.root, "subject");
+	if (worst == WS_VERDICT_UNKNOWN) {
+		return ws_err_set(err, WS_ERR_VERIFY, "%s is not known to load", subject);
+	}
+	return worst == WS_VERDICT_OK || ws_err_set(err, WS_ERR_VERIFY, "%s would not load", subject);
 }
 
 bool

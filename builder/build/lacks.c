@@ -20,11 +20,11 @@ lacks_exports(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_pro
 {
 	bool any = false;
 	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_torch_choice *torch = product->cells[i]->point.torch;
+		const struct ws_point *point = &product->cells[i]->point;
 		struct ws_err err = {0};
 		const char *path;
-		if (torch && !torch->installed && !ws_resolve_exports(r, torch, &path, &err)) {
-			any = note(&lacks->exports, torch->name, &err, a) || any;
+		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &path, &err)) {
+			any = note(&lacks->exports, point->torch->name, &err, a) || any;
 		}
 	}
 	return any;
@@ -39,13 +39,14 @@ ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_prod
 	bool any = false;
 	struct ws_err err = {0};
 	if (recipe->extension_count > 0) {
-		if (point->torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
+		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
+		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
 			any = note(&lacks->torch, point->torch->name, &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
 			any = note(&lacks->cuda, point->cuda->name, &err, a) || any;
 		}
-		any = lacks_exports(lacks, r, product, a) || any;
+		any = (torch && lacks_exports(lacks, r, product, a)) || any;
 	}
 	if (!ws_resolve_source(r, product, &err)) {
 		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);

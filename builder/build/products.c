@@ -27,19 +27,21 @@ add_node(struct adding *w, const struct ws_action *action)
 	return node;
 }
 
+/* Plain C functions: what knows nothing of torch serves every torch. */
 static struct ws_target *
 target_of(const struct adding *w, const struct ws_extension *extension)
 {
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
+	bool plain = extension->binding == WS_BINDING_C_ABI;
 	struct ws_target *target = WS_NEW(w->a, struct ws_target);
 	*target = (struct ws_target){
 		.recipe = product->recipe,
 		.extension = extension,
 		.source = &m->source->tree,
-		.torch = m->torch,
+		.torch = plain ? NULL : m->torch,
 		.cuda = m->cuda,
-		.python = m->python,
+		.python = plain ? NULL : m->python,
 		.cxx = m->cxx,
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
@@ -74,13 +76,14 @@ add_extension(struct adding *w, const struct ws_extension *extension, struct ws_
 
 /* One check for a torch release; the wheel must load in each that its cells name. */
 static bool
-add_check(struct adding *w, const struct ws_torch_choice *torch, struct ws_node **check,
-	struct ws_err *err)
+add_check(struct adding *w, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, struct ws_node **check, struct ws_err *err)
 {
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
 	const char *exports = NULL;
-	if (torch && !torch->installed && !ws_resolve_exports(w->resolver, torch, &exports, err)) {
+	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
+	if (torch && !ws_resolve_exports(w->resolver, torch, python, &exports, err)) {
 		return false;
 	}
 	struct ws_judge_order order = {
@@ -92,7 +95,7 @@ add_check(struct adding *w, const struct ws_torch_choice *torch, struct ws_node 
 		.module_count = w->modules.len,
 		.archs = product->point.archs,
 		.exports = exports,
-		.python_tag = m->python ? product->abi_tag : NULL,
+		.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
 		.python = m->python ? m->python->library : NULL,
 		.libraries = m->libraries,
 		.library_count = m->library_count,
@@ -103,25 +106,34 @@ add_check(struct adding *w, const struct ws_torch_choice *torch, struct ws_node 
 	return action != NULL;
 }
 
+/* Does @point bring another torch than @other? Each Python has its own installed one. */
+static bool
+brings_another(const struct ws_point *point, const struct ws_point *other)
+{
+	return point->torch != other->torch
+		|| (point->torch && point->torch->installed && point->python != other->python);
+}
+
 /* The check for the product's own torch is what the pack takes its measures from; those for other
  * patch releases must pass as well. */
 static bool
 add_checks(struct adding *w, ws_node_list *checks, struct ws_err *err)
 {
 	const struct ws_product *product = w->made->product;
-	WS_VEC(const struct ws_torch_choice *) done = {0};
-	*ws_vec_push(&done, w->a) = product->point.torch;
+	WS_VEC(const struct ws_point *) done = {0};
+	*ws_vec_push(&done, w->a) = &product->point;
 	for (size_t i = 0; i < product->cell_count; i++) {
-		bool known = false;
+		bool known = product->binding == WS_BINDING_C_ABI;
 		for (size_t j = 0; j < done.len; j++) {
-			known = known || done.at[j] == product->cells[i]->point.torch;
+			known = known || !brings_another(&product->cells[i]->point, done.at[j]);
 		}
 		if (!known) {
-			*ws_vec_push(&done, w->a) = product->cells[i]->point.torch;
+			*ws_vec_push(&done, w->a) = &product->cells[i]->point;
 		}
 	}
 	for (size_t i = 0; i < done.len; i++) {
-		if (!add_check(w, done.at[i], ws_vec_push(checks, w->a), err)) {
+		const struct ws_point *point = done.at[i];
+		if (!add_check(w, point->torch, point->python, ws_vec_push(checks, w->a), err)) {
 			return false;
 		}
 	}

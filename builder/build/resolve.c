@@ -4,11 +4,11 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "build/host_libraries.h"
 #include "build/pins.h"
 #include "config/kit_def.h"
 #include "kit/torch_exports.h"
 #include "net/index_config.h"
-#include "sys/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,12 +89,18 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 		&& ws_pin_torch_kit(ctx, choice->name, kit, err);
 }
 
+static const char *
+torch_key(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python)
+{
+	return torch->installed ? ws_arena_printf(r->a, "installed %s", python->name) : torch->name;
+}
+
 const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
-	const char *key =
-		choice->installed ? ws_arena_printf(r->a, "installed %s", python->name) : choice->name;
+	const char *key = torch_key(r, choice, python);
 	struct ws_torch_kit *kit = ws_map_get(&r->torch, key);
 	if (kit) {
 		return kit;
@@ -112,24 +118,43 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	return kit;
 }
 
-bool
-ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, const char **path,
-	struct ws_err *err)
+/* Variants of a release on other indexes export other names than the one that ships. */
+static const char *
+find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)
 {
-	*path = ws_map_get(&r->exports, torch->name);
+	const struct ws_context *ctx = r->ctx;
+	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
+	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
+	return torch->standard && ws_fs_exists(shipped)
+		? shipped
+		: ws_torch_exports_find(ctx->fetch, ctx->facts, ctx->program, &torch->version, r->a, err);
+}
+
+static const char *
+find_installed_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, struct ws_err *err)
+{
+	const struct ws_torch_kit *kit = ws_resolve_torch(r, torch, python, err);
+	return kit ? ws_torch_exports_find_installed(
+			   r->ctx->fetch, r->ctx->program, kit, &python->tag, r->a, err)
+			   : NULL;
+}
+
+bool
+ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, const char **path, struct ws_err *err)
+{
+	const char *key = torch_key(r, torch, python);
+	*path = ws_map_get(&r->exports, key);
 	if (*path) {
 		return true;
 	}
-	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
-	*path = ws_path_join(r->a, r->ctx->data->facts, "exports", name, NULL);
-	/* Variants of a release on other indexes export other names than the one that ships. */
-	if (!torch->standard || !ws_fs_exists(*path)) {
-		*path = ws_torch_exports_find(r->ctx->fetch, r->ctx->facts, &torch->version, r->a, err);
-	}
+	*path = torch->installed ? find_installed_exports(r, torch, python, err)
+							 : find_exports(r, torch, err);
 	if (!*path) {
 		return false;
 	}
-	ws_map_put(&r->exports, torch->name, (void *)(uintptr_t)*path, r->a);
+	ws_map_put(&r->exports, key, (void *)(uintptr_t)*path, r->a);
 	return true;
 }
 
@@ -224,31 +249,20 @@ resolve_cxx(
 	return cc;
 }
 
-/* Where the compiler would find the libraries that a module loads; those it does not know are left
- * out: the check then takes them on trust. */
 static void
-find_libraries(struct ws_resolver *r, struct ws_materials *m)
+find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe, struct ws_materials *m)
 {
-	static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
-		"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"};
-	const char **paths = WS_NEW_N(r->a, const char *, WS_LEN(names) + 1);
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		WS_AUTO_BUF struct ws_buf answer = {0};
-		const char *argv[] = {
-			m->cxx->path, ws_arena_printf(r->a, "-print-file-name=%s", names[i]), NULL};
-		struct ws_command command = {.argv = argv};
-		if (!ws_command_run(&command, &answer, NULL)) {
-			continue;
-		}
-		struct ws_str path = ws_str_trim(ws_buf_str(&answer));
-		if (path.n > 0 && path.s[0] == '/') {
-			paths[m->library_count++] = ws_path_normal(r->a, ws_str_copy(path, r->a));
-		}
+	size_t count;
+	const char *const *found = ws_host_libraries(m->cxx, recipe, r->a, &count);
+	const char **paths = WS_NEW_N(r->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		paths[i] = found[i];
 	}
 	if (m->cuda) {
-		paths[m->library_count++] = m->cuda->runtime;
+		paths[count++] = m->cuda->runtime;
 	}
 	m->libraries = paths;
+	m->library_count = count;
 }
 
 /* ---- sources ---- */
@@ -295,6 +309,13 @@ compiles_anything(const struct ws_recipe *recipe)
 	return recipe->extension_count > 0;
 }
 
+/* An imported module of the stable ABI includes Python.h, whichever Python's. */
+static bool
+includes_python(const struct ws_product *product)
+{
+	return product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3");
+}
+
 bool
 ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *materials,
 	struct ws_err *err)
@@ -302,14 +323,14 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 	struct ws_materials m = {0};
 	const struct ws_point *point = &product->point;
 	bool compiles = compiles_anything(product->recipe);
-	if (compiles && point->torch
+	if (compiles && point->torch && product->binding != WS_BINDING_C_ABI
 		&& !(m.torch = ws_resolve_torch(r, point->torch, point->python, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
 	if (compiles && point->cuda && !(m.cuda = ws_resolve_cuda(r, point->cuda, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	if (compiles && product->binding == WS_BINDING_PYBIND
+	if (compiles && includes_python(product)
 		&& !(m.python = resolve_python(r, point->python, err))) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
@@ -318,7 +339,7 @@ ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		if (!m.cxx) {
 			return ws_err_wrap(err, "%s", product->cells[0]->name);
 		}
-		find_libraries(r, &m);
+		find_libraries(r, product->recipe, &m);
 	}
 	m.source = ws_resolve_source(r, product, err);
 	*materials = m;

@@ -43,8 +43,11 @@ const struct ws_cuda_kit *ws_resolve_cuda(
 const struct ws_source_found *ws_resolve_source(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
-/** The export list of a torch release: the one that ships, else one streamed into the store. */
+/**
+ * The export list of a torch: the one that ships, else one streamed into the store; of an installed
+ * one, @a python's, what its libraries export now.
+ */
 bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const char **path, struct ws_err *err);
+	const struct ws_python_choice *python, const char **path, struct ws_err *err);
 
 #endif

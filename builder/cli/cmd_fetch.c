@@ -35,9 +35,10 @@ fetch_product(struct ws_resolver *resolver, const struct ws_product *product, st
 	if (!ws_resolve(resolver, product, &materials, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_torch_choice *torch = product->cells[i]->point.torch;
-		if (torch && !torch->installed && !ws_resolve_exports(resolver, torch, &exports, err)) {
+	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		if (point->torch
+			&& !ws_resolve_exports(resolver, point->torch, point->python, &exports, err)) {
 			return false;
 		}
 	}

@@ -4,11 +4,18 @@
 #include "build/judge.h"
 #include "build/pack.h"
 #include "cli/completion.h"
+#include "kit/exports_child.h"
 #include "kit/torch_exports.h"
+#include "sys/limits.h"
 #include "sys/sweep.h"
 
 #include <string.h>
 #include <unistd.h>
+
+/* For those that read files of unknown origin. flash-attn's check holds 22 MB for 1 s, the list of
+ * torch 2.5.1 113 MB for 6 s. */
+#define READER_BYTES ((uint64_t)1 << 30)
+#define READER_CPU_S 120
 
 static bool
 sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
@@ -24,6 +31,7 @@ static bool
 check(
 	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
 {
+	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_judge_run(&s->out, err);
 }
 
@@ -50,7 +58,17 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	}
 	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
 	return ws_torch_exports_make(
-		&s->fetch, &s->facts, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+		&s->fetch, &s->facts, s->program, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+}
+
+/* RELEASE FILE: gathers names of libraries, as orders on stdin say (kit/exports_child.h). */
+static bool
+names(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
+{
+	ws_limit_self(READER_BYTES, READER_CPU_S);
+	return argc == 3
+		? ws_exports_child_serve(argv[1], argv[2], err)
+		: ws_err_set(err, WS_ERR_USAGE, "internal names: RELEASE and FILE are missing");
 }
 
 /* SHELL: the script by which it completes our command lines. */
@@ -93,6 +111,7 @@ static const struct entry entries[] = {
 	{"complete", complete},
 	{"completion", completion},
 	{"exports", exports},
+	{"names", names},
 	{"pack", pack},
 	{"sweep", sweep},
 };

@@ -152,6 +152,26 @@ names_standard(const words *w)
 	return false;
 }
 
+static void
+add_pybind(words *w, const struct ws_torch_kit *torch, struct ws_arena *a)
+{
+	if (torch->release.passes_pybind && torch->pybind_build_abi) {
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_COMPILER_TYPE=\"%s\"", torch->pybind_compiler));
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_STDLIB=\"%s\"", torch->pybind_stdlib));
+		add(w, a, ws_arena_printf(a, "-DPYBIND11_BUILD_ABI=\"%s\"", torch->pybind_build_abi));
+	}
+}
+
+/* The oldest CPython that the release has wheels for, as cpp_extension.py says it from 2.7 on for
+ * py_limited_api=True; older releases leave it to the package. */
+static const char *
+limited_api(const struct ws_torch_release *release)
+{
+	bool from_310 = ws_version_number(&release->version, 0) > 2
+		|| ws_version_number(&release->version, 1) >= 10;
+	return from_310 ? "-DPy_LIMITED_API=0x030A0000" : "-DPy_LIMITED_API=0x03090000";
+}
+
 /* What BuildExtension puts after the package's own words, for both compilers. */
 static void
 add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
@@ -163,10 +183,10 @@ add_torch_defines(words *w, const struct ws_target *target, struct ws_arena *a)
 	const char *dot = strrchr(target->extension->module, '.');
 	const char *last = dot ? dot + 1 : target->extension->module;
 	add(w, a, "-DTORCH_API_INCLUDE_EXTENSION_H");
-	if (torch->release.passes_pybind && torch->pybind_build_abi) {
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_COMPILER_TYPE=\"%s\"", torch->pybind_compiler));
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_STDLIB=\"%s\"", torch->pybind_stdlib));
-		add(w, a, ws_arena_printf(a, "-DPYBIND11_BUILD_ABI=\"%s\"", torch->pybind_build_abi));
+	if (target->extension->binding == WS_BINDING_STABLE_ABI) {
+		add(w, a, limited_api(&torch->release));
+	} else {
+		add_pybind(w, torch, a);
 	}
 	add(w, a, ws_arena_printf(a, "-DTORCH_EXTENSION_NAME=%s", last));
 	/* Later releases say nothing and mean 1; who overrides the ABI must be obeyed. */

@@ -2,8 +2,8 @@
  * demangle.h - C++ names as people read them
  *
  * Names come from files of unknown origin. A crafted one of a hundred bytes can ask for gigabytes
- * of text, and nothing in libstdc++ stops it: judge such files where DESIGN puts them, in a child
- * process with its own memory limit and deadline.
+ * of text, and nothing in libstdc++ stops it: such files are read in a child process that limits
+ * itself (sys/limits.h): without memory the name stays as it is, without time the child ends.
  */
 #ifndef WS_ELF_DEMANGLE_H
 #define WS_ELF_DEMANGLE_H

@@ -10,7 +10,8 @@
 
 #define MOST_TWINS 64 /* enough to know the reason; each is compared with every export */
 
-/* Longer prefixes first. "cu" and a capital is the driver's: see family_of. */
+/* Longer prefixes first. "cu" and a capital is the driver's: see family_of. An unread library excuses
+ * names of its own families and no others: torch always brings some that nobody has read. */
 static const struct family {
 	const char *prefix, *stem;
 	bool cuda;
@@ -30,11 +31,18 @@ static const struct family {
 	{"nvJitLink", "libnvJitLink", true},
 	{"nvtx", "libnvToolsExt", true},
 	{"nvshmem", "libnvshmem_host", true},
+	{"nvshmem", "libtorch_nvshmem", true},
 	{"nvml", "libnvidia-ml", true},
 	{"__cuda", "libcudart", true},
 	{"cuda", "libcudart", true},
 	{"GOMP_", "libgomp", false},
+	{"GOACC_", "libgomp", false},
 	{"omp_", "libgomp", false},
+	{"_Z11libshm_init", "libshm", false},
+	{"_ZN21THManagedMapAllocator", "libshm", false},
+	{"_ZTI21THManagedMapAllocator", "libshm", false},
+	{"_ZTV21THManagedMapAllocator", "libshm", false},
+	{"_ZN25THManagedMapAllocatorInit", "libshm", false},
 };
 static const struct family driver = {"cu", "libcuda", true};
 
@@ -94,6 +102,34 @@ visible_of(const struct ws_closure *c, const char *stem)
 	return NULL;
 }
 
+/* May a library that is visible and unread have that name? */
+static bool
+is_excused(const char *name, const struct family *family, const struct ws_closure *c)
+{
+	const struct family *end = families + WS_LEN(families);
+	const struct ws_known_library *library = visible_of(c, family->stem);
+	if (library && is_unread(library)) {
+		return true;
+	}
+	/* Two libraries can be of one family. */
+	return family != &driver && family + 1 < end && ws_starts_with(name, family[1].prefix)
+		&& is_excused(name, family + 1, c);
+}
+
+/* Of libraries that nobody has read: true where there is no list of torch's. */
+static bool
+is_torch_unread(const struct ws_closure *c)
+{
+	for (size_t i = 0; i < c->libraries.len; i++) {
+		const char *name = c->libraries.at[i].name;
+		if (is_unread(&c->libraries.at[i])
+			&& (ws_starts_with(name, "libtorch") || ws_starts_with(name, "libc10"))) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool
 explain(struct ws_missing *missing, enum ws_missing_reason reason, const char *library)
 {
@@ -107,7 +143,7 @@ static bool
 explain_family(struct ws_missing *missing, const struct family *family, const struct ws_closure *c)
 {
 	const struct ws_known_library *library = visible_of(c, family->stem);
-	if (library && is_unread(library)) {
+	if (is_excused(missing->name, family, c)) {
 		return false;
 	}
 	if (library) {
@@ -138,20 +174,11 @@ ws_missing_explain(struct ws_missing *missing, const struct ws_closure *c,
 	if (ws_starts_with(missing->name, "Py") || ws_starts_with(missing->name, "_Py")) {
 		return explain_python(missing, c, around);
 	}
-	if (around->exports && is_of_torch(missing->name)) {
-		return explain(missing, WS_MISSING_TORCH, NULL);
+	if (is_of_torch(missing->name) && (around->exports || is_torch_unread(c))) {
+		return around->exports && explain(missing, WS_MISSING_TORCH, NULL);
 	}
 	const struct family *family = family_of(missing->name);
-	if (family) {
-		return explain_family(missing, family, c);
-	}
-	explain(missing, WS_MISSING_OTHER, NULL);
-	for (size_t i = 0; i < c->libraries.len; i++) {
-		if (is_unread(&c->libraries.at[i]) && !ws_library_is_cuda(c->libraries.at[i].name)) {
-			missing->verdict = WS_VERDICT_UNKNOWN;
-		}
-	}
-	return true;
+	return family ? explain_family(missing, family, c) : explain(missing, WS_MISSING_OTHER, NULL);
 }
 
 /* The readable text with what differs between the two ABIs taken out. */

@@ -102,6 +102,12 @@ missing_finding(
 		*ws_vec_push(&lines.list, a) = "built for another Python";
 	} else if (first->reason == WS_MISSING_DRIVER) {
 		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
+	} else if (first->reason == WS_MISSING_OTHER) {
+		*ws_vec_push(&lines.list, a) =
+			"a source file that defines it may be missing from the recipe, or a library from its "
+			"link flags";
+	} else if (ws_starts_with(first->name, "__cudaRegisterLinkedBinary")) {
+		*ws_vec_push(&lines.list, a) = "compiled with -rdc=true, but the device link is missing";
 	}
 	enum ws_finding_verdict verdict = WS_VERDICT_OK;
 	for (size_t i = 0; i < count; i++) {

@@ -131,6 +131,74 @@ python_version() { # INTERPRETER
 	dist_is_whole
 }
 
+@test "a module with a name that nothing exports fails, whatever torch may bring unread" {
+	only_host
+	recipe 'e["sources"] = ["module.cpp"]'
+	sed -i 's/extern "C" void tiny_add/extern void tiny_add/' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 6 ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\nlink tiny._C.so' ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"* ]]
+	[[ "$stderr" == *"        tiny_add(float*)"* ]]
+	[[ "$stderr" == *"a source file that defines it may be missing from the recipe"* ]]
+	[[ "$stderr" == *" in torch $TORCH would not load"* ]]
+	[ -z "$output" ]
+	not compgen -G 'dist/*.whl'
+}
+
+@test "an installed torch is asked what it exports, by another process" {
+	only_host
+	python3 -m venv --without-pip venv
+	fake_torch "$PWD" all=1 > /dev/null
+	python3 -m zipfile -e torch-*.whl "$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	export PATH="$PWD/venv/bin:$PATH"
+	matrix m.json '"torch": ["installed"], "python": ["host"]'
+	sed -i 's/return PyLong_FromLong(42);/at::no_such(1); of_torch_cpu(); return nullptr;/' recipes/tiny/src/module.cpp
+	sed -i '1a namespace at { void no_such(long); } extern "C" void of_torch_cpu();' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that torch $TORCH+cu130 does not export"* ]]
+	[[ "$stderr" == *"        at::no_such(long)"$'\n'*"built for another torch"* ]]
+	sed -i 's/at::no_such(1);//' recipes/tiny/src/module.cpp
+	build
+	[ "$status" -eq 0 ]
+}
+
+@test "a module of plain C functions knows nothing of torch and Python" {
+	only_host
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
+	cat > recipes/tiny/src/kernel.cpp <<- 'END'
+		#if __has_include(<torch/extension.h>) || __has_include(<Python.h>) || defined TORCH_EXTENSION_NAME
+		#error not alone
+		#endif
+		extern "C" void tiny_add(float *) {}
+	END
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-*.whl ]]
+	python3 -m zipfile -e dist/*.whl out
+	readelf -d out/tiny/_C.so > needed
+	not grep -qE 'libtorch|libc10' needed
+	[ "$(python3 -c 'import ctypes; print(ctypes.CDLL("out/tiny/_C.so").tiny_add is None)')" = False ]
+	# A name of torch's is nobody's here.
+	sed -i 's/{}/{ at::no_such(1); }/; 1i namespace at { void no_such(long); }' recipes/tiny/src/kernel.cpp
+	build
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
+}
+
+@test "a module of the stable ABI is compiled for the limited API that its tag promises" {
+	only_host
+	recipe 'e["binding"] = "stable-abi"; r["check"] = {"import": ["tiny._C"]}'
+	cat >> recipes/tiny/src/module.cpp <<- 'END'
+		static_assert(Py_LIMITED_API == 0x030A0000, "cp310-abi3");
+	END
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-cp310-abi3-*.whl ]]
+	python3 -m zipfile -l dist/*.whl | grep -q 'tiny/_C.abi3.so'
+}
+
 @test "the folder of a failed command is kept on demand, and the command in it can be run" {
 	only_host
 	echo '#error no' >> recipes/tiny/src/module.cpp

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What torch's own BuildExtension would put on the command lines.
 
-    buildext_oracle.py VERSION CACHE ABI PYBIND_ABI
+    buildext_oracle.py VERSION CACHE ABI PYBIND_ABI [stable]
 
 Takes the Python files of a torch release out of its wheel by ranges, runs that release's own
 torch/utils/cpp_extension.py against a stand-in for the compiled part of torch, and prints as JSON
@@ -130,7 +130,7 @@ def stand_in(root, abi, pybind_abi):
         module("typing_extensions", deprecated=lambda *a, **k: (lambda f: f))
 
 
-def run_extension(root, cuda_home):
+def run_extension(root, cuda_home, stable):
     """Runs BuildExtension over one .cpp and one .cu; returns the ninja text and the extension."""
     os.environ["CUDA_HOME"] = cuda_home
     os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0;9.0+PTX"
@@ -157,7 +157,10 @@ def run_extension(root, cuda_home):
     for name in ("a.cpp", "k.cu"):
         open(name, "w").close()
     flags = {"cxx": ["-O2", "-DOWN_CXX"], "nvcc": ["-O3", "-DOWN_NVCC"]}
-    extension = ce.CUDAExtension("pkg._C", ["a.cpp", "k.cu"], include_dirs=[work + "/inc"], extra_compile_args=flags)
+    kind = {"py_limited_api": True} if stable else {}
+    extension = ce.CUDAExtension(
+        "pkg._C", ["a.cpp", "k.cu"], include_dirs=[work + "/inc"], extra_compile_args=flags, **kind
+    )
     distribution = Distribution({"name": "pkg", "ext_modules": [extension]})
     build = ce.BuildExtension(distribution)
     build.build_temp, build.build_lib = work + "/t", work + "/l"
@@ -172,13 +175,13 @@ def words_of(ninja, name):
     return shlex.split(line[1].replace("$:", ":").replace("$$", "$")) if line else []
 
 
-def ask(version, cache, abi, pybind_abi):
+def ask(version, cache, abi, pybind_abi, stable):
     root = os.path.join(cache, version)
     if not os.path.exists(root + "/torch/utils/cpp_extension.py"):
         extract(version, root)
     stand_in(root, abi, pybind_abi)
     cuda_home = "/nowhere/cuda"
-    ninja, extension, work = run_extension(root, cuda_home)
+    ninja, extension, work = run_extension(root, cuda_home, stable)
 
     def canonical(word):
         word = word.replace(root + "/torch", "torch").replace(cuda_home, "cuda").replace(work, "src")
@@ -195,6 +198,6 @@ def ask(version, cache, abi, pybind_abi):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit("usage: buildext_oracle.py VERSION CACHE ABI PYBIND_ABI")
-    ask(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    if len(sys.argv) not in (5, 6):
+        sys.exit("usage: buildext_oracle.py VERSION CACHE ABI PYBIND_ABI [stable]")
+    ask(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], len(sys.argv) == 6)

@@ -14,9 +14,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def oracle(version, cache, ours):
+def oracle(version, cache, ours, kind):
     abi = ours["pybind"] or "_none"
-    command = [sys.executable, f"{HERE}/buildext_oracle.py", version, cache, str(ours["abi"]), abi]
+    command = [sys.executable, f"{HERE}/buildext_oracle.py", version, cache, str(ours["abi"]), abi, *kind]
     answer = subprocess.run(command, capture_output=True, text=True)
     start = answer.stdout.find("\n{\n")
     text = answer.stdout[start:] if start >= 0 else answer.stdout[answer.stdout.find("{") :]
@@ -40,11 +40,16 @@ def split_archs(words):
     return [w for w in words if not w.startswith("-gencode")], {w for w in words if w.startswith("-gencode")}
 
 
+def kinds(version):
+    """From 2.7 on py_limited_api=True changes the words; before, it changed the linker's at most."""
+    return ([], ["stable"]) if tuple(map(int, version.split(".")[:2])) >= (2, 7) else ([],)
+
+
 def main():
     driver, facts, cache, *versions = sys.argv[1:]
-    for version in versions:
-        ours = json.loads(subprocess.check_output([driver, facts, version], text=True))
-        theirs = oracle(version, cache, ours)
+    for version, kind in [(v, k) for v in versions for k in kinds(v)]:
+        ours = json.loads(subprocess.check_output([driver, facts, version, *kind], text=True))
+        theirs = oracle(version, cache, ours, kind)
         cxx = edited(
             theirs["cxx_before"],
             theirs["cxx"],
@@ -60,7 +65,7 @@ def main():
         assert split_archs(ours["nvcc"]) == split_archs(nvcc), f"{version} nvcc\nours:   {ours['nvcc']}\ntheirs: {nvcc}"
         names = [n[3:].split(".so")[0] for n in ours["needed"]]
         assert names == theirs["libraries"], f"{version} libraries: {names} {theirs['libraries']}"
-        print(f"{version}: {len(cxx)} and {len(nvcc)} words agree")
+        print(f"{' '.join([version, *kind])}: {len(cxx)} and {len(nvcc)} words agree")
 
 
 if __name__ == "__main__":

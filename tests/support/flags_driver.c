@@ -1,8 +1,8 @@
 /* flags_driver.c - the words compile/ gives for a torch release, for comparing with torch's own.
  *
- *     flags_driver FACTS VERSION
+ *     flags_driver FACTS VERSION [stable]
  *
- * Prints JSON: "cxx" and "nvcc" words, "needed" libraries, and the release's "abi" and "pybind" id. */
+ * Prints JSON: "cxx" and "nvcc" words (of the stable ABI), "needed" libraries, and the release's "abi" and "pybind" id. */
 #include "base/json_write.h"
 #include "compile/target.h"
 #include "config/facts.h"
@@ -37,7 +37,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 	}
 	struct ws_recipe recipe = {0};
 	struct ws_extension extension = {.module = "pkg._C",
-		.binding = WS_BINDING_PYBIND,
+		.binding = argv[3] ? WS_BINDING_STABLE_ABI : WS_BINDING_PYBIND,
 		.include = include,
 		.include_count = 1,
 		.flags = {.cxx = cxx_flags, .cxx_count = 2, .nvcc = nvcc_flags, .nvcc_count = 4}};
@@ -78,8 +78,9 @@ main(int argc, char **argv)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err;
 	char text[WS_ERR_PRINTED];
-	if (argc != 3 || !run(argv, a, &err)) {
-		fputs(argc == 3 ? ws_err_print(&err, text) : "usage: flags_driver FACTS VERSION\n", stderr);
+	if (argc < 3 || argc > 4 || !run(argv, a, &err)) {
+		fputs(argc >= 3 ? ws_err_print(&err, text) : "usage: flags_driver FACTS VERSION [stable]\n",
+			stderr);
 		return 1;
 	}
 	return 0;

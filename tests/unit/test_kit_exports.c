@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "compile.h"
 #include "elf/exports.h"
 #include "kit/torch_exports.h"
 #include "kit_scene.h"
@@ -13,13 +14,19 @@ files(struct ws_scene *s)
 }
 
 static const char *
-find(struct ws_scene *s)
+find_by(struct ws_scene *s, const char *program)
 {
 	struct ws_facts facts = {0};
 	struct ws_version version;
 	assert_true(ws_version_parse("2.5.1", s->a, &version));
 	s->err = (struct ws_err){0};
-	return ws_torch_exports_find(&s->fetch, &facts, &version, s->a, &s->err);
+	return ws_torch_exports_find(&s->fetch, &facts, program, &version, s->a, &s->err);
+}
+
+static const char *
+find(struct ws_scene *s)
+{
+	return find_by(s, WS_PROGRAM);
 }
 
 static bool
@@ -97,4 +104,70 @@ WS_TEST(a_library_that_is_missing_or_wrong_is_named)
 		assert_contains(s.err.text, faults[i][1]);
 		assert_int_equal(ws_scene_partials(&s), 0);
 	}
+}
+
+WS_TEST(who_reads_is_another_process)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	ws_scene_begin(&s, a);
+	make_wheels(&s);
+	assert_fails(find_by(&s, "/bin/false"), s.err, WS_ERR_INTERNAL);
+	assert_contains(s.err.text, "the process that read it ended with status 1");
+	assert_fails(find_by(&s, "/nonexistent"), s.err, WS_ERR_BUILD);
+	assert_int_equal(ws_scene_partials(&s), 0);
+}
+
+/* An installed torch, its libraries in FOLDER/torch/lib. */
+static struct ws_torch_kit
+install(struct ws_scene *s, const char *folder, const char *abi)
+{
+	const char *wheel = ws_scene_run(s, "make_torch.py", folder, "all=1", abi, NULL);
+	const char *const argv[] = {
+		"python3", "-m", "zipfile", "-e", ws_path_join(s->a, folder, wheel, NULL), folder, NULL};
+	ws_test_run(s->a, argv, folder);
+	struct ws_torch_kit kit = {.library_path = ws_path_join(s->a, folder, "torch/lib", NULL)};
+	assert_true(ws_version_parse("2.5.1+cu124", s->a, &kit.version));
+	return kit;
+}
+
+WS_TEST(an_installed_torch_is_read_where_it_is)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	ws_scene_begin(&s, a);
+	static const struct ws_python_tag python = {.major = 3, .minor = 11};
+	const char *folder = ws_test_dir(a);
+	struct ws_torch_kit kit = install(&s, folder, "abi=0");
+	const char *path =
+		ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err);
+	assert_ok(path != NULL, s.err);
+	assert_true(exports(&s, path, "cp311", "libtorch_cuda.so", WS_EXPORT_NAME, "of_torch_cuda"));
+	assert_true(exports(&s, path, "cp311", "libtorch_python.so", WS_EXPORT_NAME, "glue_of_cp311"));
+	/* Known from now on: nobody reads it again. */
+	assert_string_equal(
+		path, ws_torch_exports_find_installed(&s.fetch, "/nonexistent", &kit, &python, a, &s.err));
+	/* Another one in its place. */
+	install(&s, folder, "abi=1");
+	const char *other =
+		ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err);
+	assert_ok(other != NULL, s.err);
+	assert_string_not_equal(path, other);
+	assert_int_equal(ws_scene_partials(&s), 0);
+}
+
+WS_TEST(an_installed_torch_that_is_no_library_is_refused)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	ws_scene_begin(&s, a);
+	static const struct ws_python_tag python = {.major = 3, .minor = 11};
+	struct ws_torch_kit kit = install(&s, ws_test_dir(a), "abi=0");
+	const char *cpu = ws_path_join(a, kit.library_path, "libtorch_cpu.so", NULL);
+	assert_ok(ws_fs_write(cpu, "text", 4, 0644, &s.err), s.err);
+	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
+		s.err, WS_ERR_FETCH);
+	assert_contains(s.err.text, "libtorch_cpu.so': '");
+	assert_contains(s.err.text, "is no ELF file");
+	assert_ok(ws_fs_remove(cpu, &s.err), s.err);
+	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
+		s.err, WS_ERR_CONFIG);
+	assert_int_equal(ws_scene_partials(&s), 0);
 }

@@ -259,8 +259,8 @@ WS_TEST(names_tell_whose_they_are)
 		"void f() { at::no_such_function(1); cuMemAlloc_v2(); cublasCreate_v2(); PyNo_Such();\n"
 		"  cusolverDnCreate(); cudaNoSuch(); my_own(); if (maybe) maybe(); } }\n",
 		true, NULL);
-	/* cublas comes with torch, unread: taken on trust. my_own may be in one of the libraries that
-	 * torch brings and nobody has read. */
+	/* cublas comes with torch, unread: taken on trust. my_own is like no name of the libraries that
+	 * torch brings and nobody has read: that they are unread does not excuse it. */
 	assert_int_equal(symbols.assumed_count, 1);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
 	assert_string_equal(read_aloud(&symbols, a),
@@ -277,8 +277,67 @@ WS_TEST(names_tell_whose_they_are)
 		"fails m needs 1 symbol of Python that this interpreter does not have\n"
 		"  PyNo_Such\n"
 		"  built for another Python\n"
-		"unknown m needs 1 symbol that nothing exports\n"
-		"  my_own\n");
+		"fails m needs 1 symbol that nothing exports\n"
+		"  my_own\n"
+		"  a source file that defines it may be missing from the recipe, or a library from its "
+		"link "
+		"flags\n");
+	leave(&w);
+}
+
+WS_TEST(unread_libraries_excuse_names_of_their_own)
+{
+	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, and nobody has read them. */
+	struct world w = make_world("2.11.0", a);
+	static const char source[] =
+		"extern \"C\" { int omp_get_max_threads(), GOMP_parallel(), nvshmem_my_pe(); }\n"
+		"void libshm_init(const char *); void launch(float *, int);\n"
+		"void f() { omp_get_max_threads(); GOMP_parallel(); nvshmem_my_pe(); libshm_init(\"\");\n"
+		"  launch(nullptr, 1); }\n";
+	static const char *const flags[] = {"-L.", "-Wl,--no-as-needed", "-ltorch_python", NULL};
+	struct ws_symbols symbols = judge(&w, source, false, flags);
+	assert_int_equal(symbols.assumed_count, 4);
+	assert_string_equal(read_aloud(&symbols, a),
+		"fails m needs 1 symbol that nothing exports\n"
+		"  launch(float*, int)\n"
+		"  a source file that defines it may be missing from the recipe, or a library from its "
+		"link "
+		"flags\n");
+	leave(&w);
+}
+
+WS_TEST(a_device_link_that_was_forgotten)
+{
+	struct world w = make_world("2.11.0", a);
+	struct ws_symbols symbols = judge(&w,
+		"extern \"C\" void __cudaRegisterLinkedBinary_1a2b_4_a_cu_1a2b();\n"
+		"void f() { __cudaRegisterLinkedBinary_1a2b_4_a_cu_1a2b(); }\n",
+		true, NULL);
+	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
+	assert_contains(read_aloud(&symbols, a), "but the device link is missing\n");
+	leave(&w);
+}
+
+WS_TEST(what_every_module_wants_is_there)
+{
+	/* Weak names may stay undefined; the loader, libc, libm and libstdc++ have the rest. */
+	struct world w = make_world("2.5.1", a);
+	static const char source[] =
+		"#include <cmath>\n#include <cstdlib>\n#include <cstring>\n#include <stdexcept>\n"
+		"#include <vector>\n"
+		"extern \"C\" int perhaps() __attribute__((weak));\n"
+		"extern \"C\" int cudaGetLastError();\n"
+		"thread_local std::vector<double> kept;\n"
+		"double f(const char *text) {\n"
+		"  char copy[64]; std::strcpy(copy, text); kept.push_back(std::atof(copy));\n"
+		"  if (perhaps) perhaps(); if (cudaGetLastError()) throw std::runtime_error(copy);\n"
+		"  static std::vector<double> all(kept); return std::pow(all.at(0), std::sin(kept[0]));\n"
+		"}\n";
+	static const char *const flags[] = {ABI0, "-O0", "-fstack-protector-all", "-fPIC", NULL};
+	struct ws_symbols symbols = judge(&w, source, true, flags);
+	assert_string_equal(read_aloud(&symbols, a),
+		ws_arena_printf(a, "ok m finds all of its %zu symbols\n", symbols.wanted_count));
+	assert_int_equal(symbols.assumed_count, 0);
 	leave(&w);
 }
 
