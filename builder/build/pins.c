@@ -101,8 +101,7 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 						   : spec->path,
 		.sha256 = spec->sha256,
 		.commit = spec->commit,
-		/* What patches do is the recipe's; the digest of a folder is all that pins it. */
-		.tree = recipe->patch_count == 0 ? found->tree.digest.hex : NULL,
+		.tree = ws_arena_strdup(ctx->a, found->tree.digest.hex),
 	};
 	const struct ws_pin_source *known =
 		ws_lock_source(ctx->lock, recipe->name, recipe->version.text);

@@ -253,6 +253,32 @@ find_libraries(struct ws_resolver *r, struct ws_materials *m)
 
 /* ---- sources ---- */
 
+/* What patches make of a source is the recipe's; the lock pins what came, so that comes first. */
+static bool
+bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
+	const struct ws_patch *const *patches, size_t patch_count, struct ws_source_found *found,
+	struct ws_err *err)
+{
+	struct ws_source_wish wish = {
+		.name = recipe->name,
+		.version = recipe->version.text,
+		.specs = recipe->sources,
+		.spec_count = recipe->source_count,
+	};
+	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
+		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
+		return false;
+	}
+	if (patch_count == 0) {
+		return true;
+	}
+	wish.specs = found->spec;
+	wish.spec_count = 1;
+	wish.patches = patches;
+	wish.patch_count = patch_count;
+	return ws_source_bring(r->ctx->fetch, &wish, r->a, found, err);
+}
+
 const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
@@ -271,16 +297,7 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return found;
 	}
 	found = WS_NEW(r->a, struct ws_source_found);
-	struct ws_source_wish wish = {
-		.name = recipe->name,
-		.version = recipe->version.text,
-		.specs = recipe->sources,
-		.spec_count = recipe->source_count,
-		.patches = patches.at,
-		.patch_count = patches.len,
-	};
-	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
-		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
+	if (!bring_source(r, recipe, patches.at, patches.len, found, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
