@@ -50,12 +50,22 @@ find_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct
 	return ws_python_find(&places, &choice->tag, r->a, kit, err);
 }
 
+/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
+static const char *
+python_key(const struct ws_resolver *r, const struct ws_python_choice *choice)
+{
+	const struct ws_plan_python *interpreter = choice->interpreter;
+	const char *which = !interpreter ? ""
+		: interpreter->path          ? interpreter->path
+		: interpreter->host          ? "host"
+									 : "";
+	return ws_arena_printf(r->a, "%s %s", choice->name, which);
+}
+
 static const struct ws_python_kit *
 resolve_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_err *err)
 {
-	const char *path =
-		choice->interpreter && choice->interpreter->path ? choice->interpreter->path : "";
-	const char *key = ws_arena_printf(r->a, "%s %s", choice->name, path);
+	const char *key = python_key(r, choice);
 	struct ws_python_kit *kit = ws_map_get(&r->python, key);
 	if (kit) {
 		return kit;
@@ -93,8 +103,9 @@ const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
-	const char *key =
-		choice->installed ? ws_arena_printf(r->a, "installed %s", python->name) : choice->name;
+	const char *key = choice->installed
+		? ws_arena_printf(r->a, "installed %s", python_key(r, python))
+		: choice->name;
 	struct ws_torch_kit *kit = ws_map_get(&r->torch, key);
 	if (kit) {
 		return kit;
