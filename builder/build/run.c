@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/shell_word.h"
 #include "build/deliver.h"
 #include "build/lacks.h"
 #include "build/products.h"
@@ -196,27 +197,6 @@ deliver_product(struct building *b, const struct ws_made *made, struct ws_err *e
 		|| ws_cells_put(ctx->store, key, &record, err);
 }
 
-/* A word as a POSIX shell reads it, for people who paste it. */
-static void
-add_quoted(struct ws_buf *line, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-	if (word[0] && word[strspn(word, plain)] == '\0') {
-		ws_buf_puts(line, word);
-		return;
-	}
-	ws_buf_putc(line, '\'');
-	for (; *word; word++) {
-		if (*word == '\'') {
-			ws_buf_puts(line, "'\\''");
-		} else {
-			ws_buf_putc(line, *word);
-		}
-	}
-	ws_buf_putc(line, '\'');
-}
-
 static const char *
 command_line(const struct building *b, const struct ws_node *node)
 {
@@ -225,7 +205,7 @@ command_line(const struct building *b, const struct ws_node *node)
 	const char *const *words = ws_work_words(node->action, node->action->argv, dir, b->a);
 	for (size_t i = 0; words[i]; i++) {
 		ws_buf_puts(&line, i ? " " : "");
-		add_quoted(&line, words[i]);
+		ws_shell_word(&line, words[i]);
 	}
 	return ws_buf_copy(&line, b->a);
 }

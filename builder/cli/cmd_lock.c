@@ -12,24 +12,21 @@ static bool
 parse(
 	struct ws_session *s, struct locking *l, int argc, const char *const *argv, struct ws_err *err)
 {
-	const struct ws_option rows[] = {
-		{"matrix", 'm', WS_OPTION_TEXT, &l->selecting.options.matrix, "FILE", "the build matrix"},
-		{"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
-			"pin anew: torch, cuda, a package, or 'all'"},
-	};
+	struct ws_option rows[WS_SELECTING_ROWS];
+	size_t count = ws_selecting_rows_whole(&l->selecting, rows);
+	rows[count++] = (struct ws_option){"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
+		"pin anew: torch, cuda, a package, or 'all'"};
 	struct ws_usage usage = {
 		.command = "lock",
-		.synopsis = "--matrix FILE [--update NAME]...",
+		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
 		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
 		.options = rows,
-		.option_count = WS_LEN(rows),
+		.option_count = count,
+		.most = 1000,
 	};
 	ws_words words = {0};
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
-	}
-	if (!l->selecting.options.matrix) {
-		return ws_err_set(err, WS_ERR_USAGE, "which matrix? --matrix FILE");
 	}
 	ws_selecting_finish(s, &l->selecting, &words);
 	l->selecting.options.forget = l->update.at;

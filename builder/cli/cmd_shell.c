@@ -1,6 +1,7 @@
 /* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command at
  * hand as ./run. */
 #include "base/fs.h"
+#include "base/shell_word.h"
 #include "build/products.h"
 #include "cli/selecting.h"
 #include "engine/engine.h"
@@ -80,20 +81,6 @@ choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 	return first;
 }
 
-static void
-add_word(struct ws_buf *script, const char *word)
-{
-	ws_buf_puts(script, " '");
-	for (; *word; word++) {
-		if (*word == '\'') {
-			ws_buf_puts(script, "'\\''");
-		} else {
-			ws_buf_putc(script, *word);
-		}
-	}
-	ws_buf_putc(script, '\'');
-}
-
 /* ./run: the command as it is run in a build; more words are passed on. */
 static bool
 write_script(struct ws_session *s, const struct ws_node *node, const char *dir, struct ws_err *err)
@@ -104,11 +91,14 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	const char *const *env = ws_work_words(action, action->env, dir, s->a);
 	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
 	for (size_t i = 0; env[i]; i++) {
-		add_word(&script, env[i]);
+		ws_buf_putc(&script, ' ');
+		ws_shell_word(&script, env[i]);
 	}
-	add_word(&script, ws_work_program(action, dir, s->a));
+	ws_buf_putc(&script, ' ');
+	ws_shell_word(&script, ws_work_program(action, dir, s->a));
 	for (size_t i = 1; argv[i]; i++) {
-		add_word(&script, argv[i]);
+		ws_buf_putc(&script, ' ');
+		ws_shell_word(&script, argv[i]);
 	}
 	ws_buf_puts(&script, " \"$@\"\n");
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);

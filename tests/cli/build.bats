@@ -86,7 +86,7 @@ import_in() { # VENV CODE
 	echo '// changed' >> recipes/tiny/src/kernel.cpp
 	build --offline --locked
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"the sources of tiny 1.0 is not what the lock says"* ]]
+	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"* ]]
 }
 
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).

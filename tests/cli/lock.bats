@@ -30,3 +30,40 @@ setup() {
 	[ "$status" -eq 0 ]
 	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ]
 }
+
+# The command that an error names; "wheelsmith" is the one that is tested.
+named_command() { # TEXT
+	sed -n "s/.*$1 *wheelsmith //p" <<< "$stderr"
+}
+
+@test "what is not as it was locked names a command that pins it, also without a matrix" {
+	local package=(tiny==1.0 --torch "$TORCH" --python "$PY" --arch 8.6 --recipes "$PWD/recipes")
+	local command
+	build --offline
+	[ "$status" -eq 0 ]
+	echo '// changed' >> recipes/tiny/src/kernel.cpp
+	build --offline --locked
+	[ "$status" -eq 3 ]
+	command=$(named_command 'as it should be:')
+	[ "$command" = "lock --matrix m.json --store $WHEELSMITH_STORE --update tiny" ]
+	eval "ws $command"
+	[ "$status" -eq 0 ]
+	build --offline --locked
+	[ "$status" -eq 0 ]
+	# Packages without a matrix have a lock of their own, in the store.
+	ws build "${package[@]}" --cuda 13.0 --offline
+	[ "$status" -eq 4 ]
+	[[ "$(named_command 'a network:')" == "fetch tiny==1.0 --torch $TORCH --python $PY --arch 8.6 --cuda 13.0 "* ]]
+	serve "$BASE/www"
+	ws lock "${package[@]}" --cuda 13.0 --index "$INDEX"
+	unserve
+	[ "$status" -eq 0 ]
+	echo '// again' >> recipes/tiny/src/kernel.cpp
+	ws build "${package[@]}" --cuda 13.0 --offline --locked
+	[ "$status" -eq 3 ]
+	eval "ws $(named_command 'as it should be:')"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == "$WHEELSMITH_STORE/locks/"*": 1 sources, 1 CUDA kits, 1 torch releases"* ]]
+	ws build "${package[@]}" --cuda 13.0 --offline --locked
+	[ "$status" -eq 0 ]
+}
