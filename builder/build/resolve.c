@@ -1,14 +1,14 @@
 /* resolve.c - one memo for each kind of thing; the kits do the work. Pins are compared and extended in
- * pins.c. */
+ * pins.c, what the host has is host_tools.c's. */
 #include "build/resolve.h"
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "build/host_tools.h"
 #include "build/pins.h"
 #include "config/kit_def.h"
 #include "kit/torch_exports.h"
 #include "net/index_config.h"
-#include "sys/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,8 @@
 struct ws_resolver {
 	struct ws_context *ctx;
 	struct ws_arena *a;
-	ws_hostcc_list compilers;
-	bool listed_compilers;
-	struct ws_map torch, cuda, python, cxx, sources, exports;
+	struct ws_host_tools *tools;
+	struct ws_map torch, cuda, sources, exports;
 };
 
 struct ws_resolver *
@@ -30,53 +29,8 @@ ws_resolver_open(struct ws_context *ctx)
 	struct ws_resolver *r = WS_NEW(ctx->a, struct ws_resolver);
 	r->ctx = ctx;
 	r->a = ctx->a;
+	r->tools = ws_host_tools_open(ctx);
 	return r;
-}
-
-/* ---- Python ---- */
-
-static bool
-find_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_python_kit *kit,
-	struct ws_err *err)
-{
-	struct ws_python_places places = ws_python_places_standard(r->a);
-	const struct ws_plan_python *interpreter = choice->interpreter;
-	if (interpreter && interpreter->path) {
-		return ws_python_ask(interpreter->path, r->a, kit, err);
-	}
-	if (interpreter && interpreter->host) {
-		return ws_python_find_host(&places, r->a, kit, err);
-	}
-	return ws_python_find(&places, &choice->tag, r->a, kit, err);
-}
-
-/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
-static const char *
-python_key(const struct ws_resolver *r, const struct ws_python_choice *choice)
-{
-	const struct ws_plan_python *interpreter = choice->interpreter;
-	const char *which = !interpreter ? ""
-		: interpreter->path          ? interpreter->path
-		: interpreter->host          ? "host"
-									 : "";
-	return ws_arena_printf(r->a, "%s %s", choice->name, which);
-}
-
-static const struct ws_python_kit *
-resolve_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_err *err)
-{
-	const char *key = python_key(r, choice);
-	struct ws_python_kit *kit = ws_map_get(&r->python, key);
-	if (kit) {
-		return kit;
-	}
-	kit = WS_NEW(r->a, struct ws_python_kit);
-	if (!find_python(r, choice, kit, err)
-		|| !ws_python_open(r->ctx->store, r->ctx->host, kit, r->a, err)) {
-		return NULL;
-	}
-	ws_map_put(&r->python, key, kit, r->a);
-	return kit;
 }
 
 /* ---- torch ---- */
@@ -86,10 +40,6 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_torch_kit *kit, struct ws_err *err)
 {
 	struct ws_context *ctx = r->ctx;
-	if (choice->installed) {
-		const struct ws_python_kit *interpreter = resolve_python(r, python, err);
-		return interpreter && ws_torch_open_installed(ctx->facts, interpreter, r->a, kit, err);
-	}
 	struct ws_torch_wish wish = {
 		.version = choice->version,
 		.python = python->tag,
@@ -103,15 +53,23 @@ const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
-	const char *key = choice->installed
-		? ws_arena_printf(r->a, "installed %s", python_key(r, python))
-		: choice->name;
+	const struct ws_python_kit *has = NULL;
+	const char *key = choice->name;
+	if (choice->installed) {
+		has = ws_host_tools_python(r->tools, python, err);
+		if (!has) {
+			return NULL;
+		}
+		const char *whose = has->interpreter ? has->interpreter : has->include;
+		key = ws_arena_printf(r->a, "installed for %s", whose);
+	}
 	struct ws_torch_kit *kit = ws_map_get(&r->torch, key);
 	if (kit) {
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_torch_kit);
-	if (!open_torch(r, choice, python, kit, err)) {
+	if (has ? !ws_torch_open_installed(r->ctx->facts, has, r->a, kit, err)
+			: !open_torch(r, choice, python, kit, err)) {
 		return NULL;
 	}
 	if (!kit->known) {
@@ -175,8 +133,8 @@ open_archive_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice,
 			r->ctx->fetch, def, ws_lock_cuda(r->ctx->lock, choice->name), r->a, kit, err);
 }
 
-const struct ws_cuda_kit *
-ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
+static struct ws_cuda_kit *
+find_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
 {
 	struct ws_cuda_kit *kit = ws_map_get(&r->cuda, choice->name);
 	if (kit) {
@@ -192,8 +150,13 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 	return kit;
 }
 
-/* ---- the host compiler ---- */
+const struct ws_cuda_kit *
+ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
+{
+	return find_cuda(r, choice, err);
+}
 
+/* The oldest gcc that will do. */
 static unsigned
 gcc_floor(
 	const struct ws_resolver *r, const struct ws_torch_kit *torch, const struct ws_recipe *recipe)
@@ -204,62 +167,6 @@ gcc_floor(
 		floor = torch->release.gcc_min;
 	}
 	return cxx20 && floor < GCC_FOR_CXX20 ? GCC_FOR_CXX20 : floor;
-}
-
-static const struct ws_hostcc *
-resolve_cxx(
-	struct ws_resolver *r, const struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err)
-{
-	const char *key = ws_arena_printf(r->a, "%s %u", cuda ? cuda->name : "", gcc_min);
-	struct ws_hostcc *cc = ws_map_get(&r->cxx, key);
-	if (cc) {
-		return cc;
-	}
-	if (!r->listed_compilers) {
-		ws_hostcc_list_all("", getenv("PATH"), r->a, &r->compilers);
-		r->listed_compilers = true;
-	}
-	struct ws_hostcc_wish wish = {
-		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
-		.cuda = cuda ? cuda->version.text : NULL,
-		.gcc_min = gcc_min,
-		.named = r->ctx->hostcc,
-		.facts = r->ctx->facts,
-	};
-	cc = WS_NEW(r->a, struct ws_hostcc);
-	if (!ws_hostcc_choose(&r->compilers, &wish, r->ctx->host, r->a, cc, err)
-		|| !ws_hostcc_open(cc, r->ctx->ledger, r->a, err)) {
-		return NULL;
-	}
-	ws_map_put(&r->cxx, key, cc, r->a);
-	return cc;
-}
-
-/* Where the compiler would find the libraries that a module loads; those it does not know are left
- * out: the check then takes them on trust. */
-static void
-find_libraries(struct ws_resolver *r, struct ws_materials *m)
-{
-	static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
-		"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"};
-	const char **paths = WS_NEW_N(r->a, const char *, WS_LEN(names) + 1);
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		WS_AUTO_BUF struct ws_buf answer = {0};
-		const char *argv[] = {
-			m->cxx->path, ws_arena_printf(r->a, "-print-file-name=%s", names[i]), NULL};
-		struct ws_command command = {.argv = argv};
-		if (!ws_command_run(&command, &answer, NULL)) {
-			continue;
-		}
-		struct ws_str path = ws_str_trim(ws_buf_str(&answer));
-		if (path.n > 0 && path.s[0] == '/') {
-			paths[m->library_count++] = ws_path_normal(r->a, ws_str_copy(path, r->a));
-		}
-	}
-	if (m->cuda) {
-		paths[m->library_count++] = m->cuda->runtime;
-	}
-	m->libraries = paths;
 }
 
 /* ---- sources ---- */
@@ -318,37 +225,67 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 /* ---- a product ---- */
 
 static bool
-compiles_anything(const struct ws_recipe *recipe)
+bring_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
-	return recipe->extension_count > 0;
+	const struct ws_point *point = &product->point;
+	if (product->recipe->extension_count == 0) {
+		return true;
+	}
+	if (point->torch && !point->torch->installed
+		&& !ws_resolve_torch(r, point->torch, point->python, err)) {
+		return false;
+	}
+	return !point->cuda || find_cuda(r, point->cuda, err);
+}
+
+bool
+ws_resolve_outside(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+{
+	if (!bring_parts(r, product, err)) {
+		return ws_err_wrap(err, "%s", product->cells[0]->name);
+	}
+	return ws_resolve_source(r, product, err);
+}
+
+/* Everything that compiling needs; what comes from outside is there by now. */
+static bool
+find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
+	struct ws_err *err)
+{
+	const struct ws_point *point = &product->point;
+	struct ws_cuda_kit *cuda = NULL;
+	if (point->torch && !(m->torch = ws_resolve_torch(r, point->torch, point->python, err))) {
+		return false;
+	}
+	if (point->cuda && !(m->cuda = cuda = find_cuda(r, point->cuda, err))) {
+		return false;
+	}
+	if (product->binding == WS_BINDING_PYBIND
+		&& !(m->python = ws_host_tools_python(r->tools, point->python, err))) {
+		return false;
+	}
+	unsigned gcc_min = gcc_floor(r, m->torch, product->recipe);
+	const struct ws_toolchain *chain = ws_host_tools_cxx(r->tools, cuda, gcc_min, err);
+	if (!chain) {
+		return false;
+	}
+	m->cxx = &chain->cxx;
+	m->libraries = chain->libraries;
+	m->library_count = chain->library_count;
+	return true;
 }
 
 bool
 ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *materials,
 	struct ws_err *err)
 {
-	struct ws_materials m = {0};
-	const struct ws_point *point = &product->point;
-	bool compiles = compiles_anything(product->recipe);
-	if (compiles && point->torch
-		&& !(m.torch = ws_resolve_torch(r, point->torch, point->python, err))) {
+	*materials = (struct ws_materials){0};
+	if (!ws_resolve_outside(r, product, err)) {
+		return false;
+	}
+	if (product->recipe->extension_count > 0 && !find_parts(r, product, materials, err)) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	if (compiles && point->cuda && !(m.cuda = ws_resolve_cuda(r, point->cuda, err))) {
-		return ws_err_wrap(err, "%s", product->cells[0]->name);
-	}
-	if (compiles && product->binding == WS_BINDING_PYBIND
-		&& !(m.python = resolve_python(r, point->python, err))) {
-		return ws_err_wrap(err, "%s", product->cells[0]->name);
-	}
-	if (compiles) {
-		m.cxx = resolve_cxx(r, m.cuda, gcc_floor(r, m.torch, product->recipe), err);
-		if (!m.cxx) {
-			return ws_err_wrap(err, "%s", product->cells[0]->name);
-		}
-		find_libraries(r, &m);
-	}
-	m.source = ws_resolve_source(r, product, err);
-	*materials = m;
-	return m.source != NULL;
+	materials->source = ws_resolve_source(r, product, err);
+	return materials->source;
 }

@@ -30,9 +30,8 @@ parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char
 static bool
 fetch_product(struct ws_resolver *resolver, const struct ws_product *product, struct ws_err *err)
 {
-	struct ws_materials materials;
 	const char *exports;
-	if (!ws_resolve(resolver, product, &materials, err)) {
+	if (!ws_resolve_outside(resolver, product, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < product->cell_count; i++) {

@@ -49,8 +49,7 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
 	bool done = true;
 	for (size_t i = 0; i < sel.plan.product_count && done; i++) {
-		struct ws_materials materials;
-		done = ws_resolve(resolver, sel.plan.products[i], &materials, err);
+		done = ws_resolve_outside(resolver, sel.plan.products[i], err);
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;

@@ -67,3 +67,25 @@ named_command() { # TEXT
 	ws build "${package[@]}" --cuda 13.0 --offline --locked
 	[ "$status" -eq 0 ]
 }
+
+# Everything on PATH but compilers and Pythons.
+login_node() {
+	mkdir -p bare
+	find /usr/bin /bin -maxdepth 1 \( -name '*gcc*' -o -name '*g++*' -o -name '*clang*' -o -name 'c++*' -o -name 'cc' \
+		-o -name 'cpp*' -o -name '*python*' \) -prune -o -maxdepth 1 -type f -exec ln -sf -t bare {} +
+	PATH=$PWD/bare PYENV_ROOT=/none "$@"
+}
+
+@test "what comes from outside is fetched and locked where there is no compiler and no Python" {
+	serve "$BASE/www"
+	matrix m.json '"python": ["3.11", "3.12"]'
+	rm -rf "$WHEELSMITH_STORE" m.lock.json
+	login_node ws fetch --matrix m.json --index "$INDEX"
+	[ "$status" -eq 0 ]
+	cp m.lock.json fetched.json
+	rm m.lock.json
+	login_node ws lock --matrix m.json --index "$INDEX"
+	[ "$status" -eq 0 ]
+	cmp m.lock.json fetched.json
+	unserve
+}

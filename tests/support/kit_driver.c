@@ -213,8 +213,9 @@ do_exports(char *const *args, struct session *s, struct ws_err *err)
 }
 
 static void
-print_cuda(const struct ws_cuda_kit *kit)
+print_cuda(struct session *s, struct ws_cuda_kit *kit)
 {
+	ws_cuda_ask_include(kit, s->a, NULL);
 	printf("name: %s\nversion: %s\nrelease: %s\npath: %s\nhow: %s\ndebian: %s\n", kit->name,
 		kit->version.text, kit->release, kit->path, kit->how, or_none(kit->debian));
 	printf("fingerprint: %s\nruntime: %s\nsoname: %s\ngcc_max: %u\n", kit->fingerprint,
@@ -238,7 +239,7 @@ do_archive(char *const *args, struct session *s, struct ws_err *err)
 	if (!ws_cuda_open_archive(&s->fetch, &def, NULL, s->a, &kit, err)) {
 		return false;
 	}
-	print_cuda(&kit);
+	print_cuda(s, &kit);
 	print_cost(s, since);
 	return true;
 }
@@ -252,7 +253,7 @@ do_redist(char *const *args, struct session *s, struct ws_err *err)
 		|| !ws_cuda_open_redist(&s->fetch, args[1], NULL, s->a, &kit, err)) {
 		return false;
 	}
-	print_cuda(&kit);
+	print_cuda(s, &kit);
 	print_cost(s, since);
 	return true;
 }
@@ -277,7 +278,7 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 			if (!ws_cuda_open_host(kit, s->fetch.ledger, s->a, err)) {
 				return false;
 			}
-			print_cuda(kit);
+			print_cuda(s, kit);
 			print_cost(s, since);
 		}
 	}
