@@ -329,8 +329,10 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	if (!ws_deliver_open(options->output, err)) {
 		return false;
 	}
-	/* What was pinned is written before the first compiler runs: a run that is killed keeps it. */
-	if (!add_products(&b, err) || !ws_selection_save_lock(ctx, err)) {
+	/* What was pinned is written before the first compiler runs, and when something is lacking: who
+	 * comes back keeps it. */
+	bool added = add_products(&b, err);
+	if (!ws_selection_save_lock(ctx, added ? err : NULL) || !added) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;

@@ -62,7 +62,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		done = fetch_product(resolver, sel.plan.products[i], err);
 	}
 	ws_status_clear(s->status);
-	if (!done || !ws_selection_save_lock(&ctx, err)) {
+	if (!ws_selection_save_lock(&ctx, done ? err : NULL) || !done) {
 		return false;
 	}
 	if (sel.plan.product_count == 0) {

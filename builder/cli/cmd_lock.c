@@ -53,7 +53,9 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;
-	if (!done || !ws_selection_save_lock(&ctx, err)) {
+	/* Pins that were to be made anew and could not be are better than none: the file keeps them. */
+	bool saves = done || l.update.len == 0;
+	if ((saves && !ws_selection_save_lock(&ctx, done ? err : NULL)) || !done) {
 		return false;
 	}
 	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,

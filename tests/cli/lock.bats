@@ -89,3 +89,25 @@ login_node() {
 	cmp m.lock.json fetched.json
 	unserve
 }
+
+@test "pins are kept when something later cannot be had" {
+	serve "$BASE/www"
+	mkdir -p recipes/zero
+	jq -n --arg url "http://127.0.0.1:$PORT/x/none.tar.gz" '{name: "zero", version: "1.0",
+		source: [{archive: $url, sha256: (64 * "0")}], python: {packages: ["zero"]}}' > recipes/zero/1.0.json
+	matrix m.json '"packages": ["tiny==1.0", "zero==1.0"]'
+	jq 'del(.sources)' m.lock.json > base.json
+	local command
+	for command in 'build --offline' build fetch lock; do
+		cp base.json m.lock.json
+		eval "ws $command --matrix m.json --index '$INDEX'"
+		[ "$status" -eq 4 ]
+		[ "$(jq -r '.sources[].package' m.lock.json)" = tiny ]
+	done
+	# But what should have been made anew is not lost for it.
+	cp m.lock.json before.json
+	ws lock --matrix m.json --index "$INDEX" --update all
+	[ "$status" -eq 4 ]
+	cmp m.lock.json before.json
+	unserve
+}
