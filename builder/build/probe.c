@@ -148,7 +148,8 @@ probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
 {
 	ws_cuda_list found = {0};
 	if (ctx->kits != WS_KITS_ARCHIVE) {
-		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), ctx->a, &found);
+		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
+		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, ctx->a, &found);
 	}
 	const char **versions = WS_NEW_N(ctx->a, const char *, found.len + 1);
 	for (size_t i = 0; i < found.len; i++) {

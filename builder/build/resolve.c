@@ -109,7 +109,8 @@ open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struc
 	struct ws_err *err)
 {
 	ws_cuda_list toolkits = {0};
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), r->a, &toolkits);
+	struct ws_cuda_memory memory = {r->ctx->store, r->ctx->ledger};
+	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, r->a, &toolkits);
 	for (size_t i = 0; i < toolkits.len; i++) {
 		if (ws_version_cmp(&toolkits.at[i].version, &choice->version) == 0
 			&& toolkits.at[i].missing_count == 0) {

@@ -43,13 +43,20 @@ struct ws_cuda_kit {
 
 typedef WS_VEC(struct ws_cuda_kit) ws_cuda_list;
 
+/** What was learned of toolkits before: an nvcc that has not changed is not started again. */
+struct ws_cuda_memory {
+	const struct ws_store *store;
+	struct ws_ledger *ledger;
+};
+
 /**
  * Toolkits of this host: CUDA_HOME, nvcc on PATH, /usr/local/cuda*, /opt/cuda, and the package of
  * Debian and Ubuntu; each once, newest first. Only name, version, release, path, how and missing are
- * filled. @a root is "" or a folder that stands for / (tests); the other two may be NULL.
+ * filled. @a root is "" or a folder that stands for / (tests); the other two may be NULL, and so may
+ * @a memory.
  */
 void ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
-	struct ws_arena *a, ws_cuda_list *list);
+	const struct ws_cuda_memory *memory, struct ws_arena *a, ws_cuda_list *list);
 
 /** Fills the rest of a host toolkit, but for include. One with missing parts is WS_ERR_BUILD. */
 bool ws_cuda_open_host(

@@ -266,7 +266,7 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 		return false;
 	}
 	const char *root = getenv("HOST_ROOT");
-	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), s->a, &list);
+	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), NULL, s->a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];
 		printf("found: %s %s %s\n", kit->name, kit->release, kit->path);
