@@ -112,24 +112,17 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 
 /* ---- GPUs, toolkits, kits ---- */
 
-/* The archs of all GPUs, each once. */
+/* The archs of all GPUs, each once, in whatever order the driver numbers the devices. */
 static struct ws_arch_set
 find_gpus(struct ws_arena *a)
 {
 	struct ws_gpus gpus;
 	ws_gpu_list("", getenv("PATH"), a, &gpus);
 	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus.count + 1);
-	size_t count = 0;
 	for (size_t i = 0; i < gpus.count; i++) {
-		bool known = false;
-		for (size_t j = 0; j < count; j++) {
-			known = known || archs[j].number == gpus.at[i].arch.number;
-		}
-		if (!known) {
-			archs[count++] = gpus.at[i].arch;
-		}
+		archs[i] = gpus.at[i].arch;
 	}
-	return (struct ws_arch_set){archs, count};
+	return ws_arch_set_of(archs, gpus.count);
 }
 
 static void
