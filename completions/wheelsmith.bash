@@ -64,9 +64,15 @@ _wheelsmith_table() { # command, option
 		esac
 		;;
 	'lock')
-		options='-m --matrix -u --update '
+		options='-m --matrix --here --torch --python --arch --cuda --cxx11abi -u --update '
+		words=ask:packages
 		case $2 in
 		-m | --matrix) value=files ;;
+		--torch) value=ask:torch ;;
+		--python) value=ask:python ;;
+		--arch) value=ask:arch ;;
+		--cuda) value=ask:cuda ;;
+		--cxx11abi) value='auto 0 1' ;;
 		-u | --update) value='all torch cuda' ;;
 		esac
 		;;

@@ -50,24 +50,26 @@ find_linked(const struct ws_hostcc *cxx, const struct ws_flags *flags, struct ws
 	}
 }
 
-const char *const *
-ws_host_libraries(
-	const struct ws_hostcc *cxx, const struct ws_recipe *recipe, struct ws_arena *a, size_t *count)
+void
+ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths)
 {
 	static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
 		"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgomp.so.1",
 		"libatomic.so.1"};
-	ws_name_list paths = {0};
 	for (size_t i = 0; i < WS_LEN(names); i++) {
-		find(cxx, names[i], a, &paths);
+		find(cxx, names[i], a, paths);
 	}
+}
+
+void
+ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
+	struct ws_arena *a, ws_name_list *paths)
+{
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		const struct ws_extension *extension = &recipe->extensions[i];
-		find_linked(cxx, &extension->flags, a, &paths);
+		find_linked(cxx, &extension->flags, a, paths);
 		for (size_t k = 0; k < extension->override_count; k++) {
-			find_linked(cxx, &extension->overrides[k].add, a, &paths);
+			find_linked(cxx, &extension->overrides[k].add, a, paths);
 		}
 	}
-	*count = paths.len;
-	return paths.at;
 }

@@ -7,11 +7,15 @@
 #ifndef WS_BUILD_HOST_LIBRARIES_H
 #define WS_BUILD_HOST_LIBRARIES_H
 
+#include "engine/action.h"
 #include "kit/hostcc.h"
 #include "model/recipe.h"
 
-/** Their paths, normalised. What the compiler does not know is left out. */
-const char *const *ws_host_libraries(
-	const struct ws_hostcc *cxx, const struct ws_recipe *recipe, struct ws_arena *a, size_t *count);
+/** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */
+void ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
+
+/** Adds those that @a recipe links. */
+void ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
+	struct ws_arena *a, ws_name_list *paths);
 
 #endif

@@ -1,12 +1,14 @@
 /* pins.c - one function for each kind of pin, one rule for all. */
 #include "build/pins.h"
 
+#include "fetch/relock.h"
+
 #include <string.h>
 
-/* True when the lock may take the change; @a subject is what is pinned. */
+/* True when the lock may take the change; @a subject is what is pinned, @a name what `lock` calls it. */
 static bool
-may_change(struct ws_context *ctx, bool known, const char *subject, const char *was, const char *is,
-	struct ws_err *err)
+may_change(struct ws_context *ctx, bool known, const char *name, const char *subject,
+	const char *was, const char *is, struct ws_err *err)
 {
 	if (!ctx->locked) {
 		ctx->lock_changed = true;
@@ -17,14 +19,14 @@ may_change(struct ws_context *ctx, bool known, const char *subject, const char *
 		return true;
 	}
 	if (known) {
-		ws_err_set(err, WS_ERR_CONFIG, "%s is not what the lock says", subject);
+		ws_err_set(err, WS_ERR_CONFIG, "%s: not what the lock pins", subject);
 		ws_err_cure(err, "locked: %s", was ? was : "nothing");
 		ws_err_cure(err, "found:  %s", is ? is : "nothing");
 	} else {
 		ws_err_set(err, WS_ERR_CONFIG, "the lock has no pin of %s", subject);
 	}
-	return ws_err_cure(
-		err, "`wheelsmith lock --update` pins what there is now; or build without --locked");
+	ws_relock_cure(ctx->fetch, known ? name : NULL, err);
+	return ws_err_cure(err, "or build without --locked");
 }
 
 bool
@@ -46,7 +48,7 @@ ws_pin_torch_kit(
 		return true;
 	}
 	const char *subject = ws_arena_printf(ctx->a, "torch %s", name);
-	return may_change(ctx, known, subject, known ? known->tree : NULL, pin.tree, err)
+	return may_change(ctx, known, "torch", subject, known ? known->tree : NULL, pin.tree, err)
 		&& (ws_lock_put_torch(ctx->lock, &pin, ctx->a), true);
 }
 
@@ -67,7 +69,7 @@ ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice,
 		return true;
 	}
 	const char *subject = ws_arena_printf(ctx->a, "CUDA %s", choice->name);
-	return may_change(ctx, known, subject, known ? known->digest : NULL, pin.digest, err)
+	return may_change(ctx, known, "cuda", subject, known ? known->digest : NULL, pin.digest, err)
 		&& (ws_lock_put_cuda(ctx->lock, &pin, ctx->a), true);
 }
 
@@ -101,8 +103,7 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 						   : spec->path,
 		.sha256 = spec->sha256,
 		.commit = spec->commit,
-		/* What patches do is the recipe's; the digest of a folder is all that pins it. */
-		.tree = recipe->patch_count == 0 ? found->tree.digest.hex : NULL,
+		.tree = ws_arena_strdup(ctx->a, found->tree.digest.hex),
 	};
 	const struct ws_pin_source *known =
 		ws_lock_source(ctx->lock, recipe->name, recipe->version.text);
@@ -112,6 +113,6 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	}
 	const char *subject =
 		ws_arena_printf(ctx->a, "the sources of %s %s", recipe->name, recipe->version.text);
-	return may_change(ctx, known, subject, known ? known->tree : NULL, pin.tree, err)
+	return may_change(ctx, known, recipe->name, subject, known ? known->tree : NULL, pin.tree, err)
 		&& (ws_lock_put_source(ctx->lock, &pin, ctx->a), true);
 }

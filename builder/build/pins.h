@@ -17,6 +17,7 @@ bool ws_pin_torch_kit(
 bool ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice,
 	const struct ws_cuda_kit *kit, struct ws_err *err);
 
+/** @a found is what came, before any patch. */
 bool ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	const struct ws_source_found *found, struct ws_err *err);
 

@@ -112,24 +112,17 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 
 /* ---- GPUs, toolkits, kits ---- */
 
-/* The archs of all GPUs, each once. */
+/* The archs of all GPUs, each once, in whatever order the driver numbers the devices. */
 static struct ws_arch_set
 find_gpus(struct ws_arena *a)
 {
 	struct ws_gpus gpus;
 	ws_gpu_list("", getenv("PATH"), a, &gpus);
 	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus.count + 1);
-	size_t count = 0;
 	for (size_t i = 0; i < gpus.count; i++) {
-		bool known = false;
-		for (size_t j = 0; j < count; j++) {
-			known = known || archs[j].number == gpus.at[i].arch.number;
-		}
-		if (!known) {
-			archs[count++] = gpus.at[i].arch;
-		}
+		archs[i] = gpus.at[i].arch;
 	}
-	return (struct ws_arch_set){archs, count};
+	return ws_arch_set_of(archs, gpus.count);
 }
 
 static void
@@ -148,7 +141,8 @@ probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
 {
 	ws_cuda_list found = {0};
 	if (ctx->kits != WS_KITS_ARCHIVE) {
-		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), ctx->a, &found);
+		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
+		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, ctx->a, &found);
 	}
 	const char **versions = WS_NEW_N(ctx->a, const char *, found.len + 1);
 	for (size_t i = 0; i < found.len; i++) {

@@ -1,7 +1,8 @@
 /**
  * probe.h - what planning must be told of this host and of the store
  *
- * Asks only what the matrix mentions: a plan for named versions starts no process.
+ * Asks only what the matrix mentions: a plan for named versions starts no process, but for an nvcc of
+ * this host that was never asked before.
  */
 #ifndef WS_BUILD_PROBE_H
 #define WS_BUILD_PROBE_H

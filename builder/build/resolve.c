@@ -1,10 +1,11 @@
 /* resolve.c - one memo for each kind of thing; the kits do the work. Pins are compared and extended in
- * pins.c. */
+ * pins.c, what the host has is host_tools.c's. */
 #include "build/resolve.h"
 
 #include "base/fs.h"
 #include "base/map.h"
 #include "build/host_libraries.h"
+#include "build/host_tools.h"
 #include "build/pins.h"
 #include "config/kit_def.h"
 #include "kit/torch_exports.h"
@@ -19,9 +20,8 @@
 struct ws_resolver {
 	struct ws_context *ctx;
 	struct ws_arena *a;
-	ws_hostcc_list compilers;
-	bool listed_compilers;
-	struct ws_map torch, cuda, python, cxx, sources, exports;
+	struct ws_host_tools *tools;
+	struct ws_map torch, cuda, sources, exports;
 };
 
 struct ws_resolver *
@@ -30,43 +30,8 @@ ws_resolver_open(struct ws_context *ctx)
 	struct ws_resolver *r = WS_NEW(ctx->a, struct ws_resolver);
 	r->ctx = ctx;
 	r->a = ctx->a;
+	r->tools = ws_host_tools_open(ctx);
 	return r;
-}
-
-/* ---- Python ---- */
-
-static bool
-find_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_python_kit *kit,
-	struct ws_err *err)
-{
-	struct ws_python_places places = ws_python_places_standard(r->a);
-	const struct ws_plan_python *interpreter = choice->interpreter;
-	if (interpreter && interpreter->path) {
-		return ws_python_ask(interpreter->path, r->a, kit, err);
-	}
-	if (interpreter && interpreter->host) {
-		return ws_python_find_host(&places, r->a, kit, err);
-	}
-	return ws_python_find(&places, &choice->tag, r->a, kit, err);
-}
-
-static const struct ws_python_kit *
-resolve_python(struct ws_resolver *r, const struct ws_python_choice *choice, struct ws_err *err)
-{
-	const char *path =
-		choice->interpreter && choice->interpreter->path ? choice->interpreter->path : "";
-	const char *key = ws_arena_printf(r->a, "%s %s", choice->name, path);
-	struct ws_python_kit *kit = ws_map_get(&r->python, key);
-	if (kit) {
-		return kit;
-	}
-	kit = WS_NEW(r->a, struct ws_python_kit);
-	if (!find_python(r, choice, kit, err)
-		|| !ws_python_open(r->ctx->store, r->ctx->host, kit, r->a, err)) {
-		return NULL;
-	}
-	ws_map_put(&r->python, key, kit, r->a);
-	return kit;
 }
 
 /* ---- torch ---- */
@@ -76,37 +41,45 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_torch_kit *kit, struct ws_err *err)
 {
 	struct ws_context *ctx = r->ctx;
-	if (choice->installed) {
-		const struct ws_python_kit *interpreter = resolve_python(r, python, err);
-		return interpreter && ws_torch_open_installed(ctx->facts, interpreter, r->a, kit, err);
-	}
 	struct ws_torch_wish wish = {
 		.version = choice->version,
 		.python = python->tag,
-		.pin = ws_lock_torch(ctx->lock, choice->name),
+		.pin = ws_lock_torch(ctx->lock, choice->version.text),
 	};
 	return ws_torch_open(ctx->fetch, ctx->facts, &wish, r->a, kit, err)
-		&& ws_pin_torch_kit(ctx, choice->name, kit, err);
+		&& ws_pin_torch_kit(ctx, choice->version.text, kit, err);
 }
 
+/* A build of a release is what its full version names; an installed one is its interpreter's, which is
+ * left in @a has. NULL with @a err. */
 static const char *
-torch_key(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python)
+torch_key(struct ws_resolver *r, const struct ws_torch_choice *choice,
+	const struct ws_python_choice *python, const struct ws_python_kit **has, struct ws_err *err)
 {
-	return torch->installed ? ws_arena_printf(r->a, "installed %s", python->name) : torch->name;
+	*has = NULL;
+	if (!choice->installed) {
+		return choice->version.text;
+	}
+	if (!(*has = ws_host_tools_python(r->tools, python, err))) {
+		return NULL;
+	}
+	return ws_arena_printf(
+		r->a, "installed for %s", (*has)->interpreter ? (*has)->interpreter : (*has)->include);
 }
 
 const struct ws_torch_kit *
 ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_err *err)
 {
-	const char *key = torch_key(r, choice, python);
-	struct ws_torch_kit *kit = ws_map_get(&r->torch, key);
-	if (kit) {
+	const struct ws_python_kit *has;
+	const char *key = torch_key(r, choice, python, &has, err);
+	struct ws_torch_kit *kit = key ? ws_map_get(&r->torch, key) : NULL;
+	if (!key || kit) {
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_torch_kit);
-	if (!open_torch(r, choice, python, kit, err)) {
+	if (has ? !ws_torch_open_installed(r->ctx->facts, has, r->a, kit, err)
+			: !open_torch(r, choice, python, kit, err)) {
 		return NULL;
 	}
 	if (!kit->known) {
@@ -144,10 +117,11 @@ bool
 ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	const struct ws_python_choice *python, const char **path, struct ws_err *err)
 {
-	const char *key = torch_key(r, torch, python);
-	*path = ws_map_get(&r->exports, key);
-	if (*path) {
-		return true;
+	const struct ws_python_kit *has;
+	const char *key = torch_key(r, torch, python, &has, err);
+	*path = key ? ws_map_get(&r->exports, key) : NULL;
+	if (!key || *path) {
+		return key;
 	}
 	*path = torch->installed ? find_installed_exports(r, torch, python, err)
 							 : find_exports(r, torch, err);
@@ -165,7 +139,8 @@ open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struc
 	struct ws_err *err)
 {
 	ws_cuda_list toolkits = {0};
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), r->a, &toolkits);
+	struct ws_cuda_memory memory = {r->ctx->store, r->ctx->ledger};
+	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, r->a, &toolkits);
 	for (size_t i = 0; i < toolkits.len; i++) {
 		if (ws_version_cmp(&toolkits.at[i].version, &choice->version) == 0
 			&& toolkits.at[i].missing_count == 0) {
@@ -189,8 +164,8 @@ open_archive_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice,
 			r->ctx->fetch, def, ws_lock_cuda(r->ctx->lock, choice->name), r->a, kit, err);
 }
 
-const struct ws_cuda_kit *
-ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
+static struct ws_cuda_kit *
+find_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
 {
 	struct ws_cuda_kit *kit = ws_map_get(&r->cuda, choice->name);
 	if (kit) {
@@ -206,8 +181,13 @@ ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, stru
 	return kit;
 }
 
-/* ---- the host compiler ---- */
+const struct ws_cuda_kit *
+ws_resolve_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err)
+{
+	return find_cuda(r, choice, err);
+}
 
+/* The oldest gcc that will do. */
 static unsigned
 gcc_floor(
 	const struct ws_resolver *r, const struct ws_torch_kit *torch, const struct ws_recipe *recipe)
@@ -220,52 +200,33 @@ gcc_floor(
 	return cxx20 && floor < GCC_FOR_CXX20 ? GCC_FOR_CXX20 : floor;
 }
 
-static const struct ws_hostcc *
-resolve_cxx(
-	struct ws_resolver *r, const struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err)
-{
-	const char *key = ws_arena_printf(r->a, "%s %u", cuda ? cuda->name : "", gcc_min);
-	struct ws_hostcc *cc = ws_map_get(&r->cxx, key);
-	if (cc) {
-		return cc;
-	}
-	if (!r->listed_compilers) {
-		ws_hostcc_list_all("", getenv("PATH"), r->a, &r->compilers);
-		r->listed_compilers = true;
-	}
-	struct ws_hostcc_wish wish = {
-		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
-		.cuda = cuda ? cuda->version.text : NULL,
-		.gcc_min = gcc_min,
-		.named = r->ctx->hostcc,
-		.facts = r->ctx->facts,
-	};
-	cc = WS_NEW(r->a, struct ws_hostcc);
-	if (!ws_hostcc_choose(&r->compilers, &wish, r->ctx->host, r->a, cc, err)
-		|| !ws_hostcc_open(cc, r->ctx->ledger, r->a, err)) {
-		return NULL;
-	}
-	ws_map_put(&r->cxx, key, cc, r->a);
-	return cc;
-}
-
-static void
-find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe, struct ws_materials *m)
-{
-	size_t count;
-	const char *const *found = ws_host_libraries(m->cxx, recipe, r->a, &count);
-	const char **paths = WS_NEW_N(r->a, const char *, count + 1);
-	for (size_t i = 0; i < count; i++) {
-		paths[i] = found[i];
-	}
-	if (m->cuda) {
-		paths[count++] = m->cuda->runtime;
-	}
-	m->libraries = paths;
-	m->library_count = count;
-}
-
 /* ---- sources ---- */
+
+/* What patches make of a source is the recipe's; the lock pins what came, so that comes first. */
+static bool
+bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
+	const struct ws_patch *const *patches, size_t patch_count, struct ws_source_found *found,
+	struct ws_err *err)
+{
+	struct ws_source_wish wish = {
+		.name = recipe->name,
+		.version = recipe->version.text,
+		.specs = recipe->sources,
+		.spec_count = recipe->source_count,
+	};
+	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
+		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
+		return false;
+	}
+	if (patch_count == 0) {
+		return true;
+	}
+	wish.specs = found->spec;
+	wish.spec_count = 1;
+	wish.patches = patches;
+	wish.patch_count = patch_count;
+	return ws_source_bring(r->ctx->fetch, &wish, r->a, found, err);
+}
 
 const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
@@ -285,16 +246,7 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return found;
 	}
 	found = WS_NEW(r->a, struct ws_source_found);
-	struct ws_source_wish wish = {
-		.name = recipe->name,
-		.version = recipe->version.text,
-		.specs = recipe->sources,
-		.spec_count = recipe->source_count,
-		.patches = patches.at,
-		.patch_count = patches.len,
-	};
-	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
-		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
+	if (!bring_source(r, recipe, patches.at, patches.len, found, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
@@ -304,9 +256,26 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 /* ---- a product ---- */
 
 static bool
-compiles_anything(const struct ws_recipe *recipe)
+bring_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
-	return recipe->extension_count > 0;
+	const struct ws_point *point = &product->point;
+	if (product->recipe->extension_count == 0) {
+		return true;
+	}
+	if (point->torch && !point->torch->installed && product->binding != WS_BINDING_C_ABI
+		&& !ws_resolve_torch(r, point->torch, point->python, err)) {
+		return false;
+	}
+	return !point->cuda || find_cuda(r, point->cuda, err);
+}
+
+bool
+ws_resolve_outside(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+{
+	if (!bring_parts(r, product, err)) {
+		return ws_err_wrap(err, "%s", product->cells[0]->name);
+	}
+	return ws_resolve_source(r, product, err);
 }
 
 /* An imported module of the stable ABI includes Python.h, whichever Python's. */
@@ -316,32 +285,59 @@ includes_python(const struct ws_product *product)
 	return product->binding == WS_BINDING_PYBIND || ws_same(product->abi_tag, "abi3");
 }
 
+/* The toolchain's libraries, and those that the recipe links besides. */
+static void
+find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
+	const struct ws_toolchain *chain, struct ws_materials *m)
+{
+	ws_name_list all = {0};
+	for (size_t i = 0; i < chain->library_count; i++) {
+		*ws_vec_push(&all, r->a) = chain->libraries[i];
+	}
+	ws_host_libraries_linked(&chain->cxx, recipe, r->a, &all);
+	m->libraries = all.at;
+	m->library_count = all.len;
+}
+
+/* Everything that compiling needs; what comes from outside is there by now. */
+static bool
+find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
+	struct ws_err *err)
+{
+	const struct ws_point *point = &product->point;
+	struct ws_cuda_kit *cuda = NULL;
+	if (point->torch && product->binding != WS_BINDING_C_ABI
+		&& !(m->torch = ws_resolve_torch(r, point->torch, point->python, err))) {
+		return false;
+	}
+	if (point->cuda && !(m->cuda = cuda = find_cuda(r, point->cuda, err))) {
+		return false;
+	}
+	if (includes_python(product)
+		&& !(m->python = ws_host_tools_python(r->tools, point->python, err))) {
+		return false;
+	}
+	unsigned gcc_min = gcc_floor(r, m->torch, product->recipe);
+	const struct ws_toolchain *chain = ws_host_tools_cxx(r->tools, cuda, gcc_min, err);
+	if (!chain) {
+		return false;
+	}
+	m->cxx = &chain->cxx;
+	find_libraries(r, product->recipe, chain, m);
+	return true;
+}
+
 bool
 ws_resolve(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *materials,
 	struct ws_err *err)
 {
-	struct ws_materials m = {0};
-	const struct ws_point *point = &product->point;
-	bool compiles = compiles_anything(product->recipe);
-	if (compiles && point->torch && product->binding != WS_BINDING_C_ABI
-		&& !(m.torch = ws_resolve_torch(r, point->torch, point->python, err))) {
+	*materials = (struct ws_materials){0};
+	if (!ws_resolve_outside(r, product, err)) {
+		return false;
+	}
+	if (product->recipe->extension_count > 0 && !find_parts(r, product, materials, err)) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
-	if (compiles && point->cuda && !(m.cuda = ws_resolve_cuda(r, point->cuda, err))) {
-		return ws_err_wrap(err, "%s", product->cells[0]->name);
-	}
-	if (compiles && includes_python(product)
-		&& !(m.python = resolve_python(r, point->python, err))) {
-		return ws_err_wrap(err, "%s", product->cells[0]->name);
-	}
-	if (compiles) {
-		m.cxx = resolve_cxx(r, m.cuda, gcc_floor(r, m.torch, product->recipe), err);
-		if (!m.cxx) {
-			return ws_err_wrap(err, "%s", product->cells[0]->name);
-		}
-		find_libraries(r, product->recipe, &m);
-	}
-	m.source = ws_resolve_source(r, product, err);
-	*materials = m;
-	return m.source != NULL;
+	materials->source = ws_resolve_source(r, product, err);
+	return materials->source;
 }

@@ -34,6 +34,13 @@ struct ws_resolver *ws_resolver_open(struct ws_context *ctx);
 bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
 	struct ws_materials *materials, struct ws_err *err);
 
+/**
+ * The part of it that comes from outside: sources, toolkits, torch's headers; torch that is installed
+ * does not. Needs no compiler and no Python here, and pins what it brings.
+ */
+bool ws_resolve_outside(
+	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
+
 /** Its parts, each by itself; NULL with @a err. What was resolved before is not asked for again. */
 const struct ws_torch_kit *ws_resolve_torch(struct ws_resolver *r,
 	const struct ws_torch_choice *choice, const struct ws_python_choice *python,

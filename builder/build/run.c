@@ -132,7 +132,7 @@ key_now(const struct building *b, const struct ws_product *product)
 	struct ws_cuda_choice cuda;
 	if (product->point.torch && !product->point.torch->installed) {
 		torch = *product->point.torch;
-		torch.pin = ws_lock_torch(lock, torch.name);
+		torch.pin = ws_lock_torch(lock, torch.version.text);
 		pinned.point.torch = &torch;
 	}
 	if (product->point.cuda) {
@@ -343,8 +343,10 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	if (!ws_deliver_open(options->output, err)) {
 		return false;
 	}
-	/* What was pinned is written before the first compiler runs: a run that is killed keeps it. */
-	if (!add_products(&b, err) || !ws_selection_save_lock(ctx, err)) {
+	/* What was pinned is written before the first compiler runs, and when something is lacking: who
+	 * comes back keeps it. */
+	bool added = add_products(&b, err);
+	if (!ws_selection_save_lock(ctx, added ? err : NULL) || !added) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;

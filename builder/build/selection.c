@@ -227,6 +227,22 @@ read_lock(struct ws_context *ctx, const struct ws_selection_options *o, struct w
 	return ws_lock_read(path, ctx->a, &sel->lock, err);
 }
 
+/* Before planning, which takes what is pinned before anything else. */
+static bool
+forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_err *err)
+{
+	for (size_t i = 0; i < o->forget_count; i++) {
+		const char *name = ws_package_normal(o->forget[i], ctx->a);
+		if (ws_lock_forget(ctx->lock, name) > 0) {
+			ctx->lock_changed = true;
+		} else if (strcmp(name, "all") != 0) {
+			ws_err_set(err, WS_ERR_USAGE, "the lock has no pin of '%s'", o->forget[i]);
+			return ws_err_cure(err, "--update takes 'torch', 'cuda', a package's name, or 'all'");
+		}
+	}
+	return true;
+}
+
 bool
 ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err)
 {
@@ -274,7 +290,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 {
 	struct ws_plan_input *input = WS_NEW(ctx->a, struct ws_plan_input);
 	if (!ws_selection_read(ctx, user, options, sel, err) || !read_lock(ctx, options, sel, err)
-		|| !parse_shard(options->shard, input, err)
+		|| !forget_pins(ctx, options, err) || !parse_shard(options->shard, input, err)
 		|| !ws_probe_torch_releases(ctx, &sel->matrix, err)) {
 		return false;
 	}

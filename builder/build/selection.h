@@ -22,6 +22,9 @@ struct ws_selection_options {
 	const char *torch, *python, *arch, *cuda, *cxx11abi; /**< NULL: not given */
 	const char *policy;                                  /**< NULL: the matrix's */
 	const char *recipes;                                 /**< --recipes; NULL: none */
+	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
+	const char *const *forget;
+	size_t forget_count;
 };
 
 struct ws_selection {

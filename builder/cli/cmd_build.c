@@ -72,29 +72,6 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
 }
 
-/* What brings all that a run like this one needs. */
-static const char *
-fetch_command(const struct ws_session *s, const struct building *b)
-{
-	const struct ws_selection_options *o = &b->selecting.options;
-	WS_AUTO_BUF struct ws_buf line = {0};
-	if (!o->matrix) {
-		return NULL;
-	}
-	ws_buf_printf(&line, "wheelsmith fetch --matrix '%s'", o->matrix);
-	if (o->only) {
-		ws_buf_printf(&line, " --only '%s'", o->only);
-	}
-	if (o->shard) {
-		ws_buf_printf(&line, " --shard %s", o->shard);
-	}
-	if (s->globals.kits) {
-		ws_buf_printf(&line, " --kits %s", s->globals.kits);
-	}
-	ws_buf_printf(&line, " --store '%s'", s->store.path);
-	return ws_buf_copy(&line, s->a);
-}
-
 /* Whom a failure is told through. */
 struct teller {
 	struct ws_session *s;
@@ -128,7 +105,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		ws_out_warn(&s->out, "%s", ignored);
 	}
 	announce(s, &sel.plan);
-	b->options.fetch_command = fetch_command(s, b);
+	b->options.fetch_command = ws_selecting_command(s, &b->selecting, "fetch");
 	struct ws_build_result result;
 	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
 	struct teller teller = {s, &text};

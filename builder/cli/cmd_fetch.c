@@ -30,9 +30,8 @@ parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char
 static bool
 fetch_product(struct ws_resolver *resolver, const struct ws_product *product, struct ws_err *err)
 {
-	struct ws_materials materials;
 	const char *exports;
-	if (!ws_resolve(resolver, product, &materials, err)) {
+	if (!ws_resolve_outside(resolver, product, err)) {
 		return false;
 	}
 	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
@@ -64,7 +63,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		done = fetch_product(resolver, sel.plan.products[i], err);
 	}
 	ws_status_clear(s->status);
-	if (!done || !ws_selection_save_lock(&ctx, err)) {
+	if (!ws_selection_save_lock(&ctx, done ? err : NULL) || !done) {
 		return false;
 	}
 	if (sel.plan.product_count == 0) {

@@ -3,8 +3,6 @@
 #include "cli/selecting.h"
 #include "report/status.h"
 
-#include <string.h>
-
 struct locking {
 	struct ws_selecting selecting;
 	ws_words update;
@@ -14,60 +12,25 @@ static bool
 parse(
 	struct ws_session *s, struct locking *l, int argc, const char *const *argv, struct ws_err *err)
 {
-	const struct ws_option rows[] = {
-		{"matrix", 'm', WS_OPTION_TEXT, &l->selecting.options.matrix, "FILE", "the build matrix"},
-		{"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
-			"pin anew: torch, cuda, a package, or 'all'"},
-	};
+	struct ws_option rows[WS_SELECTING_ROWS];
+	size_t count = ws_selecting_rows_whole(&l->selecting, rows);
+	rows[count++] = (struct ws_option){"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
+		"pin anew: torch, cuda, a package, or 'all'"};
 	struct ws_usage usage = {
 		.command = "lock",
-		.synopsis = "--matrix FILE [--update NAME]...",
+		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
 		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
 		.options = rows,
-		.option_count = WS_LEN(rows),
+		.option_count = count,
+		.most = 1000,
 	};
 	ws_words words = {0};
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	if (!l->selecting.options.matrix) {
-		return ws_err_set(err, WS_ERR_USAGE, "which matrix? --matrix FILE");
-	}
 	ws_selecting_finish(s, &l->selecting, &words);
-	return true;
-}
-
-static bool
-is_named(const struct locking *l, const char *name)
-{
-	for (size_t i = 0; i < l->update.len; i++) {
-		if (strcmp(l->update.at[i], name) == 0 || strcmp(l->update.at[i], "all") == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Forgets the named pins; resolving makes them anew. */
-static bool
-forget(const struct locking *l, struct ws_lock *lock, struct ws_err *err)
-{
-	bool torch = is_named(l, "torch"), cuda = is_named(l, "cuda");
-	size_t kept = 0, gone = torch ? lock->torch.len : 0;
-	lock->torch.len = torch ? 0 : lock->torch.len;
-	gone += cuda ? lock->cuda.len : 0;
-	lock->cuda.len = cuda ? 0 : lock->cuda.len;
-	for (size_t i = 0; i < lock->sources.len; i++) {
-		if (!is_named(l, lock->sources.at[i].package)) {
-			lock->sources.at[kept++] = lock->sources.at[i];
-		}
-	}
-	gone += lock->sources.len - kept;
-	lock->sources.len = kept;
-	if (l->update.len > 0 && gone == 0 && !is_named(l, "all")) {
-		ws_err_set(err, WS_ERR_USAGE, "the lock has no pin of '%s'", l->update.at[0]);
-		return ws_err_cure(err, "--update takes 'torch', 'cuda', a package's name, or 'all'");
-	}
+	l->selecting.options.forget = l->update.at;
+	l->selecting.options.forget_count = l->update.len;
 	return true;
 }
 
@@ -80,19 +43,19 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	if (!parse(s, &l, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	if (!ws_selecting_plan(s, &l.selecting, true, &ctx, &sel, err) || !forget(&l, &sel.lock, err)) {
+	if (!ws_selecting_plan(s, &l.selecting, true, &ctx, &sel, err)) {
 		return false;
 	}
-	ctx.lock_changed = ctx.lock_changed || l.update.len > 0;
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
 	bool done = true;
 	for (size_t i = 0; i < sel.plan.product_count && done; i++) {
-		struct ws_materials materials;
-		done = ws_resolve(resolver, sel.plan.products[i], &materials, err);
+		done = ws_resolve_outside(resolver, sel.plan.products[i], err);
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;
-	if (!done || !ws_selection_save_lock(&ctx, err)) {
+	/* Pins that were to be made anew and could not be are better than none: the file keeps them. */
+	bool saves = done || l.update.len == 0;
+	if ((saves && !ws_selection_save_lock(&ctx, done ? err : NULL)) || !done) {
 		return false;
 	}
 	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,

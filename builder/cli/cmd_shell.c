@@ -80,13 +80,6 @@ choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 	return first;
 }
 
-static void
-add_word(struct ws_buf *script, const char *word)
-{
-	ws_buf_putc(script, ' ');
-	ws_buf_put_quoted(script, word);
-}
-
 /* ./run: the command as it is run in a build; more words are passed on. */
 static bool
 write_script(struct ws_session *s, const struct ws_node *node, const char *dir, struct ws_err *err)
@@ -97,11 +90,14 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	const char *const *env = ws_work_words(action, action->env, dir, s->a);
 	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
 	for (size_t i = 0; env[i]; i++) {
-		add_word(&script, env[i]);
+		ws_buf_putc(&script, ' ');
+		ws_buf_put_quoted(&script, env[i]);
 	}
-	add_word(&script, ws_work_program(action, dir, s->a));
+	ws_buf_putc(&script, ' ');
+	ws_buf_put_quoted(&script, ws_work_program(action, dir, s->a));
 	for (size_t i = 1; argv[i]; i++) {
-		add_word(&script, argv[i]);
+		ws_buf_putc(&script, ' ');
+		ws_buf_put_quoted(&script, argv[i]);
 	}
 	ws_buf_puts(&script, " \"$@\"\n");
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);

@@ -128,7 +128,7 @@ look_at_cuda(struct ws_doctor *d)
 {
 	const struct ws_facts *facts = &d->s->facts;
 	const char *trees = ws_path_join(d->a, d->store.path, "trees", NULL);
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), d->a, &d->cuda);
+	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), NULL, d->a, &d->cuda);
 	for (size_t i = 0; i < d->cuda.len; i++) {
 		const struct ws_cuda_kit *kit = &d->cuda.at[i];
 		const struct ws_cuda_toolkit *known = ws_facts_cuda(facts, &kit->version);

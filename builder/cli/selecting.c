@@ -1,8 +1,6 @@
 /* selecting.c - rows and the usual order of opening things. */
 #include "cli/selecting.h"
 
-#include "base/buf.h"
-
 #include <string.h>
 
 void
@@ -23,6 +21,20 @@ ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 		{"cxx11abi", 0, WS_OPTION_TEXT, &o->cxx11abi, "N", "0 or 1; default: torch's own"},
 	};
 	memcpy(rows, all, sizeof(all));
+}
+
+size_t
+ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows)
+{
+	struct ws_option all[WS_SELECTING_ROWS];
+	size_t count = 0;
+	ws_selecting_rows(selecting, all);
+	for (size_t i = 0; i < WS_SELECTING_ROWS; i++) {
+		if (all[i].value != &selecting->only && all[i].value != &selecting->options.shard) {
+			rows[count++] = all[i];
+		}
+	}
+	return count;
 }
 
 void
@@ -69,6 +81,49 @@ ws_selecting_context(
 	};
 }
 
+static void
+add_option(struct ws_buf *line, const char *name, const char *value)
+{
+	if (value) {
+		ws_buf_printf(line, " --%s ", name);
+		ws_buf_put_quoted(line, value);
+	}
+}
+
+/* What is pinned is pinned for all cells: `lock` takes no --only and no --shard. */
+const char *
+ws_selecting_command(
+	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
+{
+	const struct ws_selection_options *o = &selecting->options;
+	const struct ws_globals *g = &s->globals;
+	bool parts = strcmp(command, "lock") != 0;
+	WS_AUTO_BUF struct ws_buf line = {0};
+	ws_buf_printf(&line, "wheelsmith %s", command);
+	for (size_t i = 0; i < o->package_count; i++) {
+		ws_buf_putc(&line, ' ');
+		ws_buf_put_quoted(&line, o->packages[i]);
+	}
+	add_option(&line, "matrix", o->matrix);
+	ws_buf_puts(&line, o->here ? " --here" : "");
+	add_option(&line, "torch", o->torch);
+	add_option(&line, "python", o->python);
+	add_option(&line, "arch", o->arch);
+	add_option(&line, "cuda", o->cuda);
+	add_option(&line, "cxx11abi", o->cxx11abi);
+	add_option(&line, "only", parts ? o->only : NULL);
+	add_option(&line, "shard", parts ? o->shard : NULL);
+	add_option(&line, "recipes", g->recipes);
+	add_option(&line, "kits", g->kits);
+	add_option(&line, "debian-mirror", g->debian_mirror);
+	for (size_t i = 0; i < g->indexes.len; i++) {
+		/* A password is the person's to type. */
+		add_option(&line, "index", strchr(g->indexes.at[i], '@') ? NULL : g->indexes.at[i]);
+	}
+	add_option(&line, "store", s->store.path);
+	return ws_buf_copy(&line, s->a);
+}
+
 bool
 ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
@@ -85,6 +140,7 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err)) {
 			return false;
 		}
+		s->fetch.lock_command = ws_selecting_command(s, selecting, "lock");
 	}
 	ws_selecting_context(s, selecting, ctx);
 	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {

@@ -22,6 +22,9 @@ struct ws_selecting {
 /** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi. */
 void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 
+/** The same without --only and --shard, for what concerns all cells; returns how many. */
+size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows);
+
 /** Takes the words (PKG==V) and joins --only; call after parsing. */
 void ws_selecting_finish(
 	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words);
@@ -36,6 +39,10 @@ void ws_selecting_context(
  */
 bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
+
+/** Another command for the same selection: "wheelsmith fetch --matrix m.json --only 'a*' --store s". */
+const char *ws_selecting_command(
+	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
 
 /**
  * There is something to build. A shard may have nothing, which is said; for everybody else it is a

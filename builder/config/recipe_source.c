@@ -3,6 +3,7 @@
 #include "config/condition.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
+#include "model/git_url.h"
 #include "model/recipe.h"
 
 #include <string.h>
@@ -32,8 +33,26 @@ static const struct ws_field sdist_fields[] = {
 	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
 };
 
+/* By the rule that fetching has: what it refuses is said here, where there is a place to point to. */
+static bool
+read_git(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_err why = {0};
+	if (!ws_type_url.read(r, value, into)) {
+		return false;
+	}
+	if (ws_git_url_check(*(const char **)into, false, &why)) {
+		return true;
+	}
+	struct ws_str cure = ws_str_trim(ws_str_of(why.cure));
+	ws_json_err(r->doc, value, r->err, "%s", why.text);
+	return cure.n > 0 && ws_err_cure(r->err, "%.*s", WS_STR_ARGS(cure));
+}
+
+static const struct ws_type type_git = WS_VALUES(char *, "a URL", "URLs", read_git);
+
 static const struct ws_field git_fields[] = {
-	{WS_ONE(struct ws_source_spec, url, "git", ws_type_url), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_source_spec, url, "git", type_git), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_source_spec, commit, "commit", ws_type_commit), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_source_spec, tree, "tree", ws_type_commit)},
 	{WS_MANY(struct ws_source_spec, submodules, submodule_count, "submodules", ws_type_inside),

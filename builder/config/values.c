@@ -118,11 +118,10 @@ read_url(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	const char *host = strstr(text, "://");
-	bool known = ws_starts_with(text, "https://") || ws_starts_with(text, "http://")
-		|| ws_starts_with(text, "file:///");
+	bool known = ws_starts_with(text, "https://") || ws_starts_with(text, "http://");
 	if (!known || !host || strpbrk(text, " \t\n") || strlen(host) < 4) {
 		ws_json_err(r->doc, value, r->err, "'%s' is no URL", text);
-		return ws_err_cure(r->err, "one starts with https://, http:// or file:///");
+		return ws_err_cure(r->err, "one starts with https:// or http://");
 	}
 	host += 3;
 	if (memchr(host, '@', strcspn(host, "/?#"))) {

@@ -15,7 +15,7 @@ extern const struct ws_type ws_type_folder;  /**< const char *: as ws_type_insid
 extern const struct ws_type ws_type_path;    /**< const char *: made absolute, see ws_path_from */
 extern const struct ws_type ws_type_sha256;  /**< const char *: 64 lower-case digits */
 extern const struct ws_type ws_type_commit;  /**< const char *: 40 lower-case digits */
-extern const struct ws_type ws_type_url;     /**< const char *: http, https, file; no credentials */
+extern const struct ws_type ws_type_url;     /**< const char *: http, https; no credentials */
 extern const struct ws_type ws_type_package; /**< const char *: normalised */
 extern const struct ws_type ws_type_number;  /**< unsigned, at least 1 */
 extern const struct ws_type ws_type_size;    /**< uint64_t, at least 1 */

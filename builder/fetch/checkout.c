@@ -2,8 +2,8 @@
 #include "fetch/checkout.h"
 
 #include "base/fs.h"
-#include "fetch/git_url.h"
 #include "fetch/gitmodules.h"
+#include "model/git_url.h"
 #include "sys/lock.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * Keeps a bare repository per URL as a cache, fetches an exact commit into it, and reads trees
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
  * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
- * that was walked from a commit is that commit's. Which URLs are allowed is git_url.h's; what to
+ * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what to
  * do with files and submodules is checkout.h's. libgit2 is behind git.c only;
  * git_fetch.c decides what is fetched.
  *

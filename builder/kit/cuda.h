@@ -31,8 +31,8 @@ struct ws_cuda_kit {
 	/** Where what the definition takes from Debian came from: "mirror", "redist"; NULL: nothing. */
 	const char *debian;
 	const char *fingerprint; /**< of nvcc, its profile and sub-tools */
-	const char *const
-		*include; /**< canonical folders nvcc searches after -I: "cuda/include", ... */
+	/** Canonical folders nvcc searches after -I: "cuda/include", ...; filled by ws_cuda_ask_include. */
+	const char *const *include;
 	size_t include_count;
 	const char *runtime;        /**< absolute path of libcudart.so.N */
 	const char *runtime_soname; /**< "libcudart.so.12" */
@@ -43,26 +43,36 @@ struct ws_cuda_kit {
 
 typedef WS_VEC(struct ws_cuda_kit) ws_cuda_list;
 
+/** What was learned of toolkits before: an nvcc that has not changed is not started again. */
+struct ws_cuda_memory {
+	const struct ws_store *store;
+	struct ws_ledger *ledger;
+};
+
 /**
  * Toolkits of this host: CUDA_HOME, nvcc on PATH, /usr/local/cuda*, /opt/cuda, and the package of
  * Debian and Ubuntu; each once, newest first. Only name, version, release, path, how and missing are
- * filled. @a root is "" or a folder that stands for / (tests); the other two may be NULL.
+ * filled. @a root is "" or a folder that stands for / (tests); the other two may be NULL, and so may
+ * @a memory.
  */
 void ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
-	struct ws_arena *a, ws_cuda_list *list);
+	const struct ws_cuda_memory *memory, struct ws_arena *a, ws_cuda_list *list);
 
-/** Fills the rest of a host toolkit. One with missing parts is WS_ERR_BUILD. */
+/** Fills the rest of a host toolkit, but for include. One with missing parts is WS_ERR_BUILD. */
 bool ws_cuda_open_host(
 	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);
 
 /**
- * Assembles, or finds in the store, the archive kit of @a def and opens it. Where the Debian mirror
+ * Assembles, or finds in the store, the archive kit of @a def and opens it, but for include. Where the Debian mirror
  * is not known or does not have what the definition takes from it, NVIDIA's redistributables of the
  * same CUDA take its place. @a pin is the lock's, or NULL: one of the same definition says which of
  * the two it was, and what must come out; another tree is WS_ERR_FETCH.
  */
 bool ws_cuda_open_archive(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err);
+
+/** Fills include of a kit that is open. nvcc answers only where a gcc or clang++ is on PATH. */
+bool ws_cuda_ask_include(struct ws_cuda_kit *kit, struct ws_arena *a, struct ws_err *err);
 
 /**
  * The kit that the redistributables of CUDA @a cuda ("12.4", or "12.4.1") make: no definition of

@@ -1,6 +1,7 @@
 /* cuda_archive.c - kits that are assembled: from the store, by their definition, or with NVIDIA's own
  * compiler in place of the one that Debian packaged. Putting a tree together is archive_kit.c's,
  * reading manifests redist.c's. */
+#include "fetch/relock.h"
 #include "kit/archive_kit.h"
 #include "kit/cuda_fill.h"
 #include "kit/cuda_parts.h"
@@ -41,7 +42,7 @@ check_pin(const struct opening *o, struct ws_err *err)
 		ws_err_cure(err, "its compiler came from %s then:  --debian-mirror URL",
 			ws_same(pin->debian, "mirror") ? "a Debian mirror" : "NVIDIA's redistributables");
 	}
-	return ws_err_cure(err, "if that is as it should be:  wheelsmith lock --update cuda");
+	return ws_relock_cure(o->fetch, "cuda", err);
 }
 
 static bool
@@ -184,7 +185,7 @@ make_redist(struct opening *o, const char *cuda, struct ws_err *err)
 		ws_err_set(err, WS_ERR_FETCH,
 			"redistrib_%s.json is not the one that was locked: sha256 %s, not %s", redist.label,
 			redist.digest.hex, o->pin->definition);
-		return ws_err_cure(err, "if that is as it should be:  wheelsmith lock --update cuda");
+		return ws_relock_cure(o->fetch, "cuda", err);
 	}
 	return ws_redist_define(&redist, o->a, &def, err)
 		&& ws_archive_kit_make(o->fetch, &def, o->a, o->tree, err) == WS_ARCHIVE_FILES_THERE

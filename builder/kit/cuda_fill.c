@@ -88,6 +88,11 @@ ws_cuda_fill(
 	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err)
 {
 	return fill_fingerprint(kit, ledger, a, err) && fill_runtime(kit, a, err)
-		&& fill_limits(kit, err)
-		&& ws_nvcc_ask_include(kit->path, a, &kit->include, &kit->include_count, err);
+		&& fill_limits(kit, err);
+}
+
+bool
+ws_cuda_ask_include(struct ws_cuda_kit *kit, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_nvcc_ask_include(kit->path, a, &kit->include, &kit->include_count, err);
 }

@@ -7,7 +7,7 @@
 #include "kit/cuda.h"
 
 /**
- * From path and tree: fingerprint, include, runtime and limits. Files of a tree have their digests
+ * From path and tree: fingerprint, runtime and limits. Files of a tree have their digests
  * in its listing, others in the ledger.
  */
 bool ws_cuda_fill(

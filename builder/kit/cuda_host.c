@@ -5,6 +5,7 @@
 #include "kit/cuda_fill.h"
 #include "kit/cuda_parts.h"
 #include "kit/nvcc.h"
+#include "store/results.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -12,10 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Changes when what is remembered does. */
+#define RELEASE_MEMORY "wheelsmith.nvcc-release/1"
+
 /* The gathering of a list. */
 struct search {
 	ws_cuda_list *list;
-	struct ws_map seen; /* real paths */
+	const struct ws_cuda_memory *memory; /* may be NULL */
+	struct ws_map seen;                  /* real paths */
 	struct ws_arena *a;
 };
 
@@ -38,6 +43,51 @@ insert(struct search *s, const struct ws_cuda_kit *kit)
 	s->list->at[at] = *kit;
 }
 
+/* By what nvcc and cicc hold: an nvcc may be a script that starts another, cicc is what compiles. Not
+ * known ("") when one of them is lacking. */
+static struct ws_digest
+memory_key(const struct search *s, const char *root)
+{
+	static const enum ws_cuda_part parts[] = {WS_CUDA_NVCC, WS_CUDA_CICC};
+	struct ws_hasher *h = ws_hasher_make();
+	bool known = s->memory != NULL;
+	ws_hasher_add_field(h, RELEASE_MEMORY);
+	for (size_t i = 0; i < WS_LEN(parts) && known; i++) {
+		struct ws_digest digest;
+		const char *path = ws_cuda_part_find(root, parts[i], s->a);
+		known = path && ws_ledger_file_digest(s->memory->ledger, path, &digest);
+		ws_hasher_add_field(h, known ? digest.hex : "");
+	}
+	struct ws_digest key = ws_hasher_finish(h);
+	return known ? key : (struct ws_digest){""};
+}
+
+/* An nvcc takes 20 ms to answer, so what it said is remembered. */
+static bool
+find_release(const struct search *s, const char *root, const char **version, const char **release)
+{
+	WS_AUTO_BUF struct ws_buf said = {0};
+	struct ws_digest key = memory_key(s, root);
+	if (key.hex[0] && ws_results_get(s->memory->store, key.hex, &said)) {
+		struct ws_str rest = ws_buf_str(&said);
+		struct ws_str title = ws_str_cut(&rest, '\n');
+		*version = ws_str_copy(ws_str_cut(&rest, '\n'), s->a);
+		*release = ws_str_copy(ws_str_cut(&rest, '\n'), s->a);
+		if (ws_str_is(title, RELEASE_MEMORY) && (*release)[0]) {
+			return true;
+		}
+		ws_buf_clear(&said);
+	}
+	if (!ws_nvcc_ask_release(root, s->a, version, release, NULL)) {
+		return false;
+	}
+	ws_buf_printf(&said, RELEASE_MEMORY "\n%s\n%s\n", *version, *release);
+	if (key.hex[0]) {
+		ws_results_put(s->memory->store, key.hex, &said, NULL); /* else it is asked again */
+	}
+	return true;
+}
+
 static void
 look_at(struct search *s, const char *folder)
 {
@@ -51,7 +101,7 @@ look_at(struct search *s, const char *folder)
 	}
 	struct ws_cuda_kit kit = {.path = ws_arena_strdup(s->a, real), .how = "host"};
 	const char *version;
-	if (ws_nvcc_ask_release(kit.path, s->a, &version, &kit.release, NULL)
+	if (find_release(s, kit.path, &version, &kit.release)
 		&& ws_version_parse(version, s->a, &kit.version)) {
 		kit.name = ws_arena_printf(s->a, "cuda-%s", version);
 		kit.missing = ws_cuda_list_missing(kit.path, version, s->a, &kit.missing_count);
@@ -88,9 +138,9 @@ look_below(struct search *s, const char *folder)
 
 void
 ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
-	struct ws_arena *a, ws_cuda_list *list)
+	const struct ws_cuda_memory *memory, struct ws_arena *a, ws_cuda_list *list)
 {
-	struct search s = {.list = list, .a = a};
+	struct search s = {.list = list, .memory = memory, .a = a};
 	if (cuda_home && cuda_home[0]) {
 		look_at(&s, cuda_home);
 	}

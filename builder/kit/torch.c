@@ -3,6 +3,7 @@
 #include "kit/torch.h"
 
 #include "base/fs.h"
+#include "fetch/relock.h"
 #include "kit/opened_wheel.h"
 #include "kit/torch_rules.h"
 #include "kit/torch_wheel.h"
@@ -180,7 +181,7 @@ check_record(const struct opening *o, struct ws_err *err)
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' is not the wheel that was locked: RECORD has sha256 %s, not %s", o->file->name,
 		o->record.hex, pin->record);
-	return ws_err_cure(err, "if that is as it should be:  wheelsmith lock --update torch");
+	return ws_relock_cure(o->fetch, "torch", err);
 }
 
 /* For what is wrong with the bytes themselves. */

@@ -77,12 +77,13 @@ cmp_archs(const void *x, const void *y)
 	return left->suffix - right->suffix;
 }
 
-/* Sorts; "9.0;9.0+PTX" is one. Returns how many are left. */
-static size_t
-put_in_order(struct ws_arch *archs, size_t count)
+struct ws_arch_set
+ws_arch_set_of(struct ws_arch *archs, size_t count)
 {
 	size_t kept = 0;
-	qsort(archs, count, sizeof(*archs), cmp_archs);
+	if (count > 1) {
+		qsort(archs, count, sizeof(*archs), cmp_archs);
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (kept > 0 && cmp_archs(&archs[kept - 1], &archs[i]) == 0) {
 			archs[kept - 1].ptx = archs[kept - 1].ptx || archs[i].ptx;
@@ -90,7 +91,7 @@ put_in_order(struct ws_arch *archs, size_t count)
 			archs[kept++] = archs[i];
 		}
 	}
-	return kept;
+	return (struct ws_arch_set){archs, kept};
 }
 
 static bool
@@ -125,7 +126,7 @@ ws_arch_set_parse(const char *text, struct ws_arena *a, struct ws_arch_set *set,
 		*why = "no architecture is named; write one like \"8.6\" or \"8.0;9.0+PTX\"";
 		return false;
 	}
-	*set = (struct ws_arch_set){archs.at, put_in_order(archs.at, archs.len)};
+	*set = ws_arch_set_of(archs.at, archs.len);
 	if (!as_torch) {
 		*why = ws_arena_printf(a, "write \"%s\"", ws_arch_set_text(set, a));
 	}

@@ -39,6 +39,23 @@ ws_lock_torch(const struct ws_lock *lock, const char *version)
 	return NULL;
 }
 
+size_t
+ws_lock_forget(struct ws_lock *lock, const char *name)
+{
+	bool all = strcmp(name, "all") == 0;
+	size_t before = lock->torch.len + lock->cuda.len + lock->sources.len;
+	size_t kept = 0;
+	lock->torch.len = all || strcmp(name, "torch") == 0 ? 0 : lock->torch.len;
+	lock->cuda.len = all || strcmp(name, "cuda") == 0 ? 0 : lock->cuda.len;
+	for (size_t i = 0; i < lock->sources.len; i++) {
+		if (!all && strcmp(lock->sources.at[i].package, name) != 0) {
+			lock->sources.at[kept++] = lock->sources.at[i];
+		}
+	}
+	lock->sources.len = kept;
+	return before - lock->torch.len - lock->cuda.len - kept;
+}
+
 static bool
 sources_equal(const struct ws_pin_source *x, const struct ws_pin_source *y)
 {

@@ -55,6 +55,12 @@ const struct ws_pin_source *ws_lock_source(
 const struct ws_pin_cuda *ws_lock_cuda(const struct ws_lock *lock, const char *cuda);
 const struct ws_pin_torch *ws_lock_torch(const struct ws_lock *lock, const char *version);
 
+/**
+ * Takes out the pins that @a name means: "torch", "cuda", those of a package, or "all". Returns how
+ * many there were.
+ */
+size_t ws_lock_forget(struct ws_lock *lock, const char *name);
+
 /** Adds the pin, or replaces the one of the same name; true when anything changed. */
 bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a);
 bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);

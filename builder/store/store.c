@@ -82,9 +82,8 @@ check_version(const char *path, struct ws_err *err)
 	if (ws_fs_exists(file)) {
 		return ws_store_check(path, err);
 	}
-	bool lost_its_version = ws_fs_is_dir(ws_path_join(a, path, "cas", NULL))
-		&& ws_fs_is_dir(ws_path_join(a, path, "ac", NULL));
-	if (!lost_its_version && !is_vacant(path)) {
+	/* One that lost its version, or was copied without it, has its files still. */
+	if (!ws_fs_is_dir(ws_path_join(a, path, "cas", NULL)) && !is_vacant(path)) {
 		ws_err_set(err, WS_ERR_CONFIG, "'%s' is no store, and it is not empty", path);
 		return ws_err_cure(err, "name a folder of its own (--store DIR, WHEELSMITH_STORE)");
 	}

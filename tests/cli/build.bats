@@ -66,6 +66,29 @@ import_in() { # VENV CODE
 	[[ "$stderr" == *"            because no run of this command on these inputs is known"* ]]
 }
 
+@test "a patched recipe is built and its source pinned as it came; twice is nothing to do" {
+	only_host
+	printf '%s\n' '--- a/module.cpp' '+++ b/module.cpp' '@@ -3,1 +3,1 @@' \
+		"-$(sed -n 3p recipes/tiny/src/module.cpp)" "+$(sed -n 3p recipes/tiny/src/module.cpp | sed s/42/43/)" \
+		> recipes/tiny/answer.patch
+	recipe 'import hashlib; r["patches"] = [{"file": "answer.patch",
+		"sha256": hashlib.sha256(open("recipes/tiny/answer.patch", "rb").read()).hexdigest()}]'
+	build --offline
+	[ "$status" -eq 0 ]
+	grep -q '(43)' "$WHEELSMITH_STORE"/trees/src-tiny-1.0-*/module.cpp
+	build --offline --locked
+	[ "$status" -eq 0 ]
+	[ "$(built .actions.ran)" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = cached ]
+	ws plan --matrix m.json --json
+	[ "$(jq -r '.cells[0].decision' <<< "$output")" = cached ]
+	# The folder is what the lock pins, not what the patch makes of it.
+	echo '// changed' >> recipes/tiny/src/kernel.cpp
+	build --offline --locked
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"* ]]
+}
+
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python

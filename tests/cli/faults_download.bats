@@ -198,7 +198,7 @@ nothing_came() { # EXIT CODE
 	nothing_came 4
 	[[ "$stderr" == *"error: 1 thing is not at hand, and this run is offline
        headers and libraries of torch: $TORCH
-       fetch first, where there is a network:  wheelsmith fetch --matrix 'm.json' --store '"* ]]
+       fetch first, where there is a network:  wheelsmith fetch --matrix m.json --index http://127.0.0.1:$PORT/x/simple --store $WHEELSMITH_STORE"* ]]
 	pure ok
 	matrix m.json '"packages": ["pure==1.0", "tiny==1.0"]'
 	build --offline --kits archive
@@ -210,7 +210,7 @@ error: 3 things are not at hand, and this run is offline
        headers and libraries of torch: $TORCH
        CUDA toolkits: 13.0
        sources: pure 1.0
-       fetch first, where there is a network:  wheelsmith fetch --matrix 'm.json' --kits archive --store '$WHEELSMITH_STORE'" ]
+       fetch first, where there is a network:  wheelsmith fetch --matrix m.json --kits archive --store $WHEELSMITH_STORE" ]
 	# What there is enough for is built on demand.
 	mkdir -p recipes/near/src/near
 	touch recipes/near/src/near/__init__.py

@@ -28,6 +28,14 @@ gpu() { # ARCH
 	[ "$(jq -r '.cells[0].arch' <<< "$output")" = 8.6 ]
 }
 
+@test "two GPUs are one set, whichever the driver names first" {
+	gpu 9.0
+	sed -i 's/ echo .*;;/ printf "%d, NVIDIA X, %s, 23028 MiB, 550.1\\n" 0 9.0 1 8.6 2 9.0 ;;/' bin/nvidia-smi
+	run -0 "$WHEELSMITH" plan --json --torch 2.11.0 causal-conv1d==1.5.3.post1
+	[ "$(jq -r '.cells[0].arch' <<< "$output")" = "8.6;9.0" ]
+	[[ "$(jq -r '.cells[0].cell' <<< "$output")" == */sm86+90 ]]
+}
+
 @test "without a GPU the architecture has to be named" {
 	printf '#!/bin/sh\nexit 9\n' > bin/nvidia-smi
 	chmod +x bin/nvidia-smi

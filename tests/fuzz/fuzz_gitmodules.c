@@ -1,6 +1,6 @@
 /* fuzz_gitmodules.c - any text as .gitmodules, and every URL in it as a submodule's. */
-#include "fetch/git_url.h"
 #include "fetch/gitmodules.h"
+#include "model/git_url.h"
 
 #include <stdlib.h>
 #include <string.h>

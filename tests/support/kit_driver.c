@@ -214,8 +214,9 @@ do_exports(char *const *args, struct session *s, struct ws_err *err)
 }
 
 static void
-print_cuda(const struct ws_cuda_kit *kit)
+print_cuda(struct session *s, struct ws_cuda_kit *kit)
 {
+	ws_cuda_ask_include(kit, s->a, NULL);
 	printf("name: %s\nversion: %s\nrelease: %s\npath: %s\nhow: %s\ndebian: %s\n", kit->name,
 		kit->version.text, kit->release, kit->path, kit->how, or_none(kit->debian));
 	printf("fingerprint: %s\nruntime: %s\nsoname: %s\ngcc_max: %u\n", kit->fingerprint,
@@ -239,7 +240,7 @@ do_archive(char *const *args, struct session *s, struct ws_err *err)
 	if (!ws_cuda_open_archive(&s->fetch, &def, NULL, s->a, &kit, err)) {
 		return false;
 	}
-	print_cuda(&kit);
+	print_cuda(s, &kit);
 	print_cost(s, since);
 	return true;
 }
@@ -253,7 +254,7 @@ do_redist(char *const *args, struct session *s, struct ws_err *err)
 		|| !ws_cuda_open_redist(&s->fetch, args[1], NULL, s->a, &kit, err)) {
 		return false;
 	}
-	print_cuda(&kit);
+	print_cuda(s, &kit);
 	print_cost(s, since);
 	return true;
 }
@@ -266,7 +267,7 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 		return false;
 	}
 	const char *root = getenv("HOST_ROOT");
-	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), s->a, &list);
+	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), NULL, s->a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];
 		printf("found: %s %s %s\n", kit->name, kit->release, kit->path);
@@ -278,7 +279,7 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 			if (!ws_cuda_open_host(kit, s->fetch.ledger, s->a, err)) {
 				return false;
 			}
-			print_cuda(kit);
+			print_cuda(s, kit);
 			print_cost(s, since);
 		}
 	}

@@ -1,8 +1,8 @@
 /* test_fetch_text.c - which git URLs are allowed, and what .gitmodules says. */
 #include "test.h"
 
-#include "fetch/git_url.h"
 #include "fetch/gitmodules.h"
+#include "model/git_url.h"
 
 WS_TEST(urls_are_allowed_by_list)
 {

@@ -167,7 +167,7 @@ static ws_cuda_list
 list_host(const struct host *h, const char *cuda_home, const char *path)
 {
 	ws_cuda_list list = {0};
-	ws_cuda_list_host(h->root, cuda_home, path, h->a, &list);
+	ws_cuda_list_host(h->root, cuda_home, path, NULL, h->a, &list);
 	return list;
 }
 
@@ -193,6 +193,31 @@ WS_TEST(each_toolkit_is_listed_once_newest_first)
 	assert_int_equal(list.at[1].missing_count, 0);
 }
 
+WS_TEST(an_nvcc_that_did_not_change_is_asked_once)
+{
+	AUTO_HOST struct host h = make_host(a);
+	put_toolkit(&h, "usr/local/cuda-12.4", "12.4.131", 12040);
+	const char *asked = ws_path_join(a, h.root, "asked", NULL);
+	put(&h, "usr/local/cuda-12.4/bin/nvcc",
+		ws_arena_printf(a,
+			"#!/bin/sh\necho >> %s\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n",
+			asked),
+		0755);
+	struct ws_cuda_memory memory = {&h.store, h.ledger};
+	for (unsigned i = 0; i < 4; i++) {
+		ws_cuda_list list = {0};
+		struct stat status;
+		if (i == 3) {
+			put(&h, "usr/local/cuda-12.4/nvvm/bin/cicc", "another", 0755);
+		}
+		ws_cuda_list_host(h.root, NULL, NULL, &memory, a, &list);
+		assert_int_equal(list.len, 1);
+		assert_string_equal(list.at[0].release, "12.4.131");
+		assert_int_equal(stat(asked, &status), 0);
+		assert_int_equal(status.st_size, i < 3 ? 1 : 2);
+	}
+}
+
 WS_TEST(a_complete_toolkit_opens)
 {
 	AUTO_HOST struct host h = make_host(a);
@@ -200,6 +225,7 @@ WS_TEST(a_complete_toolkit_opens)
 	ws_cuda_list list = list_host(&h, NULL, NULL);
 	struct ws_cuda_kit *kit = &list.at[0];
 	assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
+	assert_ok(ws_cuda_ask_include(kit, a, &h.err), h.err);
 	assert_int_equal(kit->include_count, 1);
 	assert_string_equal(kit->include[0], "cuda/include");
 	assert_string_equal(kit->runtime_soname, "libcudart.so.12");
@@ -293,6 +319,7 @@ WS_TEST(debians_layout_is_one_toolkit)
 	assert_string_equal(kit->path, ws_path_join(a, h.root, "usr/lib/nvidia-cuda-toolkit", NULL));
 	assert_int_equal(kit->missing_count, 0);
 	assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
+	assert_ok(ws_cuda_ask_include(kit, a, &h.err), h.err);
 	assert_int_equal(kit->include_count, 0); /* the compiler searches /usr/include anyway */
 	assert_string_equal(
 		kit->runtime, ws_path_join(a, h.root, "usr/lib/x86_64-linux-gnu/libcudart.so.11.0", NULL));
@@ -321,13 +348,14 @@ WS_TEST(every_toolkit_of_this_host_opens_or_says_why)
 {
 	AUTO_HOST struct host h = make_host(a);
 	ws_cuda_list list = {0};
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), a, &list);
+	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), NULL, a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];
 		if (kit->missing_count > 0) {
 			continue;
 		}
 		assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
+		assert_ok(ws_cuda_ask_include(kit, a, &h.err), h.err);
 		for (size_t k = 0; k < kit->include_count; k++) {
 			const char *folder = kit->include[k];
 			bool inside = ws_starts_with(folder, "cuda/");

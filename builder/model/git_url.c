@@ -1,5 +1,5 @@
 /* git_url.c - see git_url.h. Allows by list: what is not plainly fine is refused. */
-#include "fetch/git_url.h"
+#include "model/git_url.h"
 
 #include "base/str.h"
 

@@ -5,8 +5,8 @@
  * or http to this very machine, or file where the caller says so; nothing else, no user, no
  * password, no ssh. Text only; touches no network.
  */
-#ifndef WS_FETCH_GIT_URL_H
-#define WS_FETCH_GIT_URL_H
+#ifndef WS_MODEL_GIT_URL_H
+#define WS_MODEL_GIT_URL_H
 
 #include "base/arena.h"
 #include "base/err.h"

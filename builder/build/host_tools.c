@@ -1,0 +1,123 @@
+/* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
+#include "build/host_tools.h"
+
+#include "base/map.h"
+#include "build/host_libraries.h"
+
+#include <stdlib.h>
+
+struct ws_host_tools {
+	const struct ws_context *ctx;
+	struct ws_arena *a;
+	ws_hostcc_list compilers;
+	bool listed_compilers;
+	struct ws_map python, cxx;
+};
+
+struct ws_host_tools *
+ws_host_tools_open(const struct ws_context *ctx)
+{
+	struct ws_host_tools *t = WS_NEW(ctx->a, struct ws_host_tools);
+	t->ctx = ctx;
+	t->a = ctx->a;
+	return t;
+}
+
+/* ---- Python ---- */
+
+static bool
+find_python(struct ws_host_tools *t, const struct ws_python_choice *choice,
+	struct ws_python_kit *kit, struct ws_err *err)
+{
+	struct ws_python_places places = ws_python_places_standard(t->a);
+	const struct ws_plan_python *interpreter = choice->interpreter;
+	if (interpreter && interpreter->path) {
+		return ws_python_ask(interpreter->path, t->a, kit, err);
+	}
+	if (interpreter && interpreter->host) {
+		return ws_python_find_host(&places, t->a, kit, err);
+	}
+	return ws_python_find(&places, &choice->tag, t->a, kit, err);
+}
+
+/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
+static const char *
+python_key(const struct ws_host_tools *t, const struct ws_python_choice *choice)
+{
+	const struct ws_plan_python *interpreter = choice->interpreter;
+	const char *which = !interpreter ? ""
+		: interpreter->path          ? interpreter->path
+		: interpreter->host          ? "host"
+									 : "";
+	return ws_arena_printf(t->a, "%s %s", choice->name, which);
+}
+
+const struct ws_python_kit *
+ws_host_tools_python(
+	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err)
+{
+	const char *key = python_key(t, choice);
+	struct ws_python_kit *kit = ws_map_get(&t->python, key);
+	if (kit) {
+		return kit;
+	}
+	kit = WS_NEW(t->a, struct ws_python_kit);
+	if (!find_python(t, choice, kit, err)
+		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
+		return NULL;
+	}
+	ws_map_put(&t->python, key, kit, t->a);
+	return kit;
+}
+
+/* ---- the host compiler ---- */
+
+static void
+find_libraries(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, struct ws_toolchain *chain)
+{
+	ws_name_list paths = {0};
+	ws_host_libraries(&chain->cxx, t->a, &paths);
+	if (cuda) {
+		*ws_vec_push(&paths, t->a) = cuda->runtime;
+	}
+	chain->libraries = paths.at;
+	chain->library_count = paths.len;
+}
+
+static bool
+choose_cxx(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, unsigned gcc_min,
+	struct ws_hostcc *cxx, struct ws_err *err)
+{
+	if (!t->listed_compilers) {
+		ws_hostcc_list_all("", getenv("PATH"), t->a, &t->compilers);
+		t->listed_compilers = true;
+	}
+	struct ws_hostcc_wish wish = {
+		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
+		.cuda = cuda ? cuda->version.text : NULL,
+		.gcc_min = gcc_min,
+		.named = t->ctx->hostcc,
+		.facts = t->ctx->facts,
+	};
+	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, t->a, cxx, err)
+		&& ws_hostcc_open(cxx, t->ctx->ledger, t->a, err);
+}
+
+const struct ws_toolchain *
+ws_host_tools_cxx(
+	struct ws_host_tools *t, struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err)
+{
+	const char *key = ws_arena_printf(t->a, "%s %u", cuda ? cuda->name : "", gcc_min);
+	struct ws_toolchain *chain = ws_map_get(&t->cxx, key);
+	if (chain) {
+		return chain;
+	}
+	chain = WS_NEW(t->a, struct ws_toolchain);
+	if (!choose_cxx(t, cuda, gcc_min, &chain->cxx, err)
+		|| (cuda && !ws_cuda_ask_include(cuda, t->a, err))) {
+		return NULL;
+	}
+	find_libraries(t, cuda, chain);
+	ws_map_put(&t->cxx, key, chain, t->a);
+	return chain;
+}

@@ -1,0 +1,36 @@
+/**
+ * host_tools.h - what products are built with that this host has: interpreters and compilers
+ *
+ * Each is found and asked once, however many products share it. What comes from outside is
+ * resolve.h's; a host that only fetches needs nothing of this.
+ */
+#ifndef WS_BUILD_HOST_TOOLS_H
+#define WS_BUILD_HOST_TOOLS_H
+
+#include "build/context.h"
+#include "plan/plan.h"
+
+struct ws_host_tools;
+
+/** A C++ compiler and what its modules find on this host. */
+struct ws_toolchain {
+	struct ws_hostcc cxx;
+	const char *const *libraries; /**< runtime libraries by their paths, for the check */
+	size_t library_count;
+};
+
+/** @a ctx is borrowed; the tools live in its arena. */
+struct ws_host_tools *ws_host_tools_open(const struct ws_context *ctx);
+
+/** The interpreter that @a choice means, with its headers; NULL with @a err. */
+const struct ws_python_kit *ws_host_tools_python(
+	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err);
+
+/**
+ * The compiler that @a cuda takes (NULL: any), from gcc @a gcc_min on. Fills the include folders of
+ * @a cuda, which need a compiler to be known. NULL with @a err.
+ */
+const struct ws_toolchain *ws_host_tools_cxx(
+	struct ws_host_tools *t, struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err);
+
+#endif

@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# What `lock` pins, and how a pin is made anew.
+# labels: cuda
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+	only_host
+}
+
+@test "a pin of CUDA that is made anew is chosen anew" {
+	# A pin of an archive kit that nobody has; an assembled one may stand for the host's toolkit.
+	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ] || CUDA_HOME=$(echo "$WHEELSMITH_STORE"/trees/cuda-*)
+	export CUDA_HOME=${CUDA_HOME:-}
+	jq '.cuda[0] = {cuda: "13.0", how: "archive", name: "cuda-13.0", digest: (64 * "a")}' m.lock.json > new
+	mv new m.lock.json
+	ws plan --matrix m.json --why '*'
+	[[ "$output" == *"cuda: archive cuda-13.0, aaaaaaaaaaaa"* ]]
+	ws lock --matrix m.json --update tinier
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"the lock has no pin of 'tinier'"* ]]
+	ws lock --matrix m.json --update cuda
+	[ "$status" -eq 0 ]
+	[ "$(jq -r '.cuda[0].how' m.lock.json)" = host ]
+}
+
+# The command that an error names; "wheelsmith" is the one that is tested.
+named_command() { # TEXT
+	sed -n "s/.*$1 *wheelsmith //p" <<< "$stderr"
+}
+
+@test "what is not as it was locked names a command that pins it, also without a matrix" {
+	local package=(tiny==1.0 --torch "$TORCH" --python "$PY" --arch 8.6 --recipes "$PWD/recipes")
+	local command
+	build --offline
+	[ "$status" -eq 0 ]
+	echo '// changed' >> recipes/tiny/src/kernel.cpp
+	build --offline --locked
+	[ "$status" -eq 3 ]
+	command=$(named_command 'as it should be:')
+	[ "$command" = "lock --matrix m.json --store $WHEELSMITH_STORE --update tiny" ]
+	eval "ws $command"
+	[ "$status" -eq 0 ]
+	build --offline --locked
+	[ "$status" -eq 0 ]
+	# Packages without a matrix have a lock of their own, in the store.
+	ws build "${package[@]}" --cuda 13.0 --offline
+	[ "$status" -eq 4 ]
+	[[ "$(named_command 'a network:')" == "fetch tiny==1.0 --torch $TORCH --python $PY --arch 8.6 --cuda 13.0 "* ]]
+	serve "$BASE/www"
+	ws lock "${package[@]}" --cuda 13.0 --index "$INDEX"
+	unserve
+	[ "$status" -eq 0 ]
+	echo '// again' >> recipes/tiny/src/kernel.cpp
+	ws build "${package[@]}" --cuda 13.0 --offline --locked
+	[ "$status" -eq 3 ]
+	eval "ws $(named_command 'as it should be:')"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == "$WHEELSMITH_STORE/locks/"*": 1 sources, 1 CUDA kits, 1 torch releases"* ]]
+	ws build "${package[@]}" --cuda 13.0 --offline --locked
+	[ "$status" -eq 0 ]
+}
+
+# Everything on PATH but compilers and Pythons.
+login_node() {
+	mkdir -p bare
+	find /usr/bin /bin -maxdepth 1 \( -name '*gcc*' -o -name '*g++*' -o -name '*clang*' -o -name 'c++*' -o -name 'cc' \
+		-o -name 'cpp*' -o -name '*python*' \) -prune -o -maxdepth 1 -type f -exec ln -sf -t bare {} +
+	PATH=$PWD/bare PYENV_ROOT=/none "$@"
+}
+
+@test "what comes from outside is fetched and locked where there is no compiler and no Python" {
+	serve "$BASE/www"
+	matrix m.json '"python": ["3.11", "3.12"]'
+	rm -rf "$WHEELSMITH_STORE" m.lock.json
+	login_node ws fetch --matrix m.json --index "$INDEX"
+	[ "$status" -eq 0 ]
+	cp m.lock.json fetched.json
+	rm m.lock.json
+	login_node ws lock --matrix m.json --index "$INDEX"
+	[ "$status" -eq 0 ]
+	cmp m.lock.json fetched.json
+	unserve
+}
+
+@test "pins are kept when something later cannot be had" {
+	serve "$BASE/www"
+	mkdir -p recipes/zero
+	jq -n --arg url "http://127.0.0.1:$PORT/x/none.tar.gz" '{name: "zero", version: "1.0",
+		source: [{archive: $url, sha256: (64 * "0")}], python: {packages: ["zero"]}}' > recipes/zero/1.0.json
+	matrix m.json '"packages": ["tiny==1.0", "zero==1.0"]'
+	jq 'del(.sources)' m.lock.json > base.json
+	local command
+	for command in 'build --offline' build fetch lock; do
+		cp base.json m.lock.json
+		eval "ws $command --matrix m.json --index '$INDEX'"
+		[ "$status" -eq 4 ]
+		[ "$(jq -r '.sources[].package' m.lock.json)" = tiny ]
+	done
+	# But what should have been made anew is not lost for it.
+	cp m.lock.json before.json
+	ws lock --matrix m.json --index "$INDEX" --update all
+	[ "$status" -eq 4 ]
+	cmp m.lock.json before.json
+	unserve
+}
