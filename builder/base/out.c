@@ -55,18 +55,6 @@ ws_out_note(const struct ws_out *out, const char *format, ...)
 }
 
 void
-ws_out_detail(const struct ws_out *out, const char *format, ...)
-{
-	if (out->verbosity == 0) {
-		return;
-	}
-	va_list values;
-	va_start(values, format);
-	vfprintf(out->err, format, values);
-	va_end(values);
-}
-
-void
 ws_out_warn(const struct ws_out *out, const char *format, ...)
 {
 	fputs(out->color ? "\033[33mwarning:\033[0m " : "warning: ", out->err);

@@ -28,8 +28,6 @@ struct ws_out ws_out_standard(void);
 void ws_out_result(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
 /** To err, unless quiet. */
 void ws_out_note(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
-/** To err, with -v. */
-void ws_out_detail(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
 /** To err: "warning: ..." and a newline. */
 void ws_out_warn(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
 /** To err: the whole of @a err as a person reads it. */

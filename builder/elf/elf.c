@@ -388,18 +388,6 @@ ws_elf_section(const struct ws_elf *elf, const char *name)
 	return (struct ws_str){0};
 }
 
-bool
-ws_elf_exports_prefix(const struct ws_elf *elf, const char *prefix)
-{
-	struct ws_elf_symbol symbol;
-	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
-		if (symbol.defined && ws_starts_with(symbol.name, prefix)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *
 ws_elf_library_name(const struct ws_elf *elf)
 {
