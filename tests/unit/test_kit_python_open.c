@@ -29,6 +29,7 @@ open_scene(struct ws_arena *a)
 		.tag = {3, 11, false},
 		.version = "3.11.7",
 		.include = ws_path_join(a, s.root, "include/python3.11", NULL),
+		.ext_suffix = ".cpython-311-x86_64-linux-gnu.so",
 	};
 	return s;
 }
@@ -56,6 +57,27 @@ tree_text(const struct ws_tree *tree, struct ws_arena *a)
 		ws_buf_printf(&b, "%s ", tree->entries[i].path);
 	}
 	return ws_arena_strdup(a, ws_buf_text(&b));
+}
+
+WS_TEST(a_python_with_modules_of_another_name_is_refused)
+{
+	/* A debug build has tag cp311 too, but Py_DEBUG in its headers, and loads "311d" first. */
+	struct scene s = open_scene(a);
+	add_header(&s, a, "python3.11/Python.h", "p");
+	add_header(&s, a, "python3.11/pyconfig.h", "c");
+	s.kit.interpreter = "/opt/debug/bin/python3.11";
+	s.kit.ext_suffix = ".cpython-311d-x86_64-linux-gnu.so";
+	assert_fails(open_python(&s, a), s.err, WS_ERR_CONFIG);
+	assert_contains(s.err.text,
+		"the modules of '/opt/debug/bin/python3.11' end in '.cpython-311d-x86_64-linux-gnu.so', "
+		"those "
+		"of a wheel for cp311 in '.cpython-311-x86_64-linux-gnu.so'");
+	assert_contains(s.err.cure, "a debug build");
+	s.kit.ext_suffix = ".cpython-311-x86_64-linux-musl.so";
+	assert_fails(open_python(&s, a), s.err, WS_ERR_CONFIG);
+	s.kit.tag.free_threaded = true;
+	s.kit.ext_suffix = ".cpython-311t-x86_64-linux-gnu.so";
+	assert_ok(open_python(&s, a), s.err);
 }
 
 WS_TEST(headers_become_a_tree)
