@@ -156,7 +156,7 @@ ws_python_open(const struct ws_store *store, const struct ws_host *host, struct 
 {
 	const char *threads = kit->tag.free_threaded ? "t" : "";
 	const char *name = ws_arena_printf(a, "python-%s%s", kit->version, threads);
-	if (!check_suffix(kit, err) || !ws_python_check_headers(kit, host, err)) {
+	if (!ws_python_check_headers(kit, host, err) || !check_suffix(kit, err)) {
 		return false;
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
