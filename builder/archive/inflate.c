@@ -74,3 +74,9 @@ ws_crc32(uint32_t crc, const void *bytes, size_t len)
 {
 	return (uint32_t)crc32_z(crc, bytes, len);
 }
+
+const char *
+ws_zlib_version(void)
+{
+	return zlibVersion();
+}

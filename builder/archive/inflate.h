@@ -29,6 +29,9 @@ enum ws_inflate_state ws_inflate_step(struct ws_inflate *z, struct ws_str *in, s
 /** NULL is fine. */
 void ws_inflate_drop(struct ws_inflate *z);
 
+/** The zlib that is loaded: "1.2.13". Another one may pack to other bytes. */
+const char *ws_zlib_version(void);
+
 /** CRC-32 of zip and gzip; begin with 0. */
 uint32_t ws_crc32(uint32_t crc, const void *bytes, size_t len);
 

@@ -1,11 +1,11 @@
 /* pack.c - writing the order. The child that follows it is pack_run.c's. */
 #include "build/pack.h"
 
+#include "archive/inflate.h"
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "build/python_part.h"
 #include "store/cas.h"
-#include "wheel/pack.h"
 
 #include <string.h>
 
@@ -172,7 +172,7 @@ ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, 
 		.variant = "",
 		/* zlib decides the bytes of a compressed file. */
 		.tool = {"wheelsmith", "{self}",
-			ws_arena_printf(a, PACK_VERSION " zlib %s", ws_pack_zlib_version())},
+			ws_arena_printf(a, PACK_VERSION " zlib %s", ws_zlib_version())},
 		.argv = argv,
 		.env = env,
 		.tokens = tokens,

@@ -6,6 +6,7 @@
 #include "kit/distro.h"
 #include "sys/clock.h"
 #include "sys/host.h"
+#include "wheel/wheel.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -133,13 +134,29 @@ ws_python_check_headers(
 	return cure_headers(kit, host, err);
 }
 
+/* The tag is made of the version; what an interpreter calls its modules tells more. */
+static bool
+check_suffix(const struct ws_python_kit *kit, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_wheel_tags tags = {.abi = ws_python_tag_text(&kit->tag, true, a)};
+	const char *usual = ws_wheel_module_path("", &tags, a);
+	if (ws_same(kit->ext_suffix, usual)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG,
+		"the modules of '%s' end in '%s', those of a wheel for %s in '%s'",
+		kit->interpreter ? kit->interpreter : kit->include, kit->ext_suffix, tags.abi, usual);
+	return ws_err_cure(err, "it is a debug build, or one for another libc: name an ordinary one");
+}
+
 bool
 ws_python_open(const struct ws_store *store, const struct ws_host *host, struct ws_python_kit *kit,
 	struct ws_arena *a, struct ws_err *err)
 {
 	const char *threads = kit->tag.free_threaded ? "t" : "";
 	const char *name = ws_arena_printf(a, "python-%s%s", kit->version, threads);
-	if (!ws_python_check_headers(kit, host, err)) {
+	if (!ws_python_check_headers(kit, host, err) || !check_suffix(kit, err)) {
 		return false;
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();

@@ -73,7 +73,8 @@ bool ws_python_check_headers(
 
 /**
  * Fills tree, whose name is "python-3.11.7" or "python-3.13.1t". Debian's second folder stands
- * below include/ by the name under which pyconfig.h includes it. Headers must be there.
+ * below include/ by the name under which pyconfig.h includes it. Headers must be there. One whose
+ * modules are called otherwise than its tag implies (a debug build, musl) is WS_ERR_CONFIG.
  */
 bool ws_python_open(const struct ws_store *store, const struct ws_host *host,
 	struct ws_python_kit *kit, struct ws_arena *a, struct ws_err *err);

@@ -7,9 +7,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* zlib's header has its door elsewhere; this one function of it is needed here. */
-const char *zlibVersion(void);
-
 #define FIRST_DOS_TIME INT64_C(315532800) /* 1980-01-01 00:00:00 */
 #define LAST_DOS_TIME INT64_C(4354819198) /* 2107-12-31 23:59:58 */
 #define LEVEL 6
@@ -112,10 +109,4 @@ ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t cou
 	}
 	archive = NULL; /* closed: nothing to give up */
 	return true;
-}
-
-const char *
-ws_pack_zlib_version(void)
-{
-	return zlibVersion();
 }

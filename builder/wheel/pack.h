@@ -21,7 +21,4 @@
 bool ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t count,
 	int64_t epoch, struct ws_err *err);
 
-/** The zlib that compresses: "1.2.13". */
-const char *ws_pack_zlib_version(void);
-
 #endif

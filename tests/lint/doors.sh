@@ -28,4 +28,11 @@ check libxml2 'libxml/' 1
 check zlib 'zlib' 1
 check zstd 'zstd' 1
 check cJSON 'cjson|cJSON' 2
+# A function that is declared by hand goes around the door.
+hand=$(grep -nrE '^(extern )?[a-z][a-z_ ]*[ *](zlibVersion|(inflate|deflate|crc32|compress)[A-Z_a-z0-9]*|(ZSTD|sqlite3|curl|git|zip|EVP|xml|elf|gelf)_?[A-Z_a-z0-9]*)\(.*\);' \
+	builder --include='*.c' | grep -v 'static' || true)
+if [ -n "$hand" ]; then
+	echo "declared by hand:" "$hand"
+	bad=1
+fi
 exit $bad

@@ -29,6 +29,7 @@ open_scene(struct ws_arena *a)
 		.tag = {3, 11, false},
 		.version = "3.11.7",
 		.include = ws_path_join(a, s.root, "include/python3.11", NULL),
+		.ext_suffix = ".cpython-311-x86_64-linux-gnu.so",
 	};
 	return s;
 }
@@ -56,6 +57,27 @@ tree_text(const struct ws_tree *tree, struct ws_arena *a)
 		ws_buf_printf(&b, "%s ", tree->entries[i].path);
 	}
 	return ws_arena_strdup(a, ws_buf_text(&b));
+}
+
+WS_TEST(a_python_with_modules_of_another_name_is_refused)
+{
+	/* A debug build has tag cp311 too, but Py_DEBUG in its headers, and loads "311d" first. */
+	struct scene s = open_scene(a);
+	add_header(&s, a, "python3.11/Python.h", "p");
+	add_header(&s, a, "python3.11/pyconfig.h", "c");
+	s.kit.interpreter = "/opt/debug/bin/python3.11";
+	s.kit.ext_suffix = ".cpython-311d-x86_64-linux-gnu.so";
+	assert_fails(open_python(&s, a), s.err, WS_ERR_CONFIG);
+	assert_contains(s.err.text,
+		"the modules of '/opt/debug/bin/python3.11' end in '.cpython-311d-x86_64-linux-gnu.so', "
+		"those "
+		"of a wheel for cp311 in '.cpython-311-x86_64-linux-gnu.so'");
+	assert_contains(s.err.cure, "a debug build");
+	s.kit.ext_suffix = ".cpython-311-x86_64-linux-musl.so";
+	assert_fails(open_python(&s, a), s.err, WS_ERR_CONFIG);
+	s.kit.tag.free_threaded = true;
+	s.kit.ext_suffix = ".cpython-311t-x86_64-linux-gnu.so";
+	assert_ok(open_python(&s, a), s.err);
 }
 
 WS_TEST(headers_become_a_tree)
@@ -103,6 +125,7 @@ WS_TEST(equal_headers_are_one_tree_and_changed_ones_another)
 	assert_ok(open_python(&s, a), s.err);
 	assert_string_not_equal(s.kit.tree.digest.hex, first);
 	s.kit.tag.free_threaded = true;
+	s.kit.ext_suffix = ".cpython-311t-x86_64-linux-gnu.so";
 	assert_ok(open_python(&s, a), s.err);
 	assert_string_equal(s.kit.tree.name, "python-3.11.7t");
 	ws_store_close(&s.store);
@@ -189,6 +212,9 @@ WS_TEST(the_real_headers_of_this_host_compile_from_their_trees)
 		struct ws_python_kit kit;
 		if (!ws_python_ask(list.at[i].interpreter, a, &kit, NULL)) {
 			continue; /* listed by its folder, broken */
+		}
+		if (kit.tag.minor < 8) {
+			continue; /* its modules end in "cpython-37m", and no torch of the facts has wheels for it */
 		}
 		if (ws_python_open(&s.store, &s.host, &kit, a, &s.err)) {
 			preprocess(&kit, compilers.at[0].path, a);
