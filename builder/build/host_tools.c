@@ -112,10 +112,9 @@ choose_cxx(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, unsigned gcc
 		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
 		.cuda = cuda ? cuda->version.text : NULL,
 		.gcc_min = gcc_min,
-		.named = t->ctx->hostcc,
 		.facts = t->ctx->facts,
 	};
-	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, t->a, cxx, err)
+	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, cxx, err)
 		&& ws_hostcc_open(cxx, t->ctx->ledger, t->a, err);
 }
 

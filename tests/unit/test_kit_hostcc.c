@@ -191,7 +191,7 @@ make_scene(struct ws_arena *a, const char *os_release, const char *const *gccs)
 static bool
 choose(struct scene *s, struct ws_arena *a)
 {
-	return ws_hostcc_choose(&s->list, &s->wish, &s->host, a, &s->chosen, &s->err);
+	return ws_hostcc_choose(&s->list, &s->wish, &s->host, &s->chosen, &s->err);
 }
 
 #define DEBIAN "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"
@@ -315,28 +315,4 @@ WS_TEST(a_compiler_that_is_known_to_fail_is_not_recommended)
 	assert_fails(choose(&s, a), s.err, WS_ERR_BUILD);
 	assert_contains(s.err.text, "it takes gcc 9 to 13, this host has gcc 13 (known to fail)");
 	assert_contains(s.err.cure, "dnf install gcc12-c++");
-}
-
-WS_TEST(a_named_compiler_is_taken_or_refused_never_replaced)
-{
-	struct scene s = make_scene(a, DEBIAN, GCCS("10.2.0", "11.3.0", "12.2.0"));
-	const char *bin = ws_path_join(a, s.host.root, "usr/bin", NULL);
-	assert_int_equal(symlink("g++-10", ws_path_join(a, bin, "g++", NULL)), 0);
-	s.wish.named = "g++";
-	assert_ok(choose(&s, a), s.err);
-	assert_int_equal(s.chosen.major, 10);
-	s.wish.named = "g++-12";
-	assert_fails(choose(&s, a), s.err, WS_ERR_BUILD);
-	assert_string_equal(
-		s.err.text, "CUDA 11.8 does not take 'g++-12' (gcc 12.2.0): it takes gcc up to 11");
-	assert_contains(s.err.cure, "/usr/bin/g++-11' would do");
-	s.wish.named = "g++-8";
-	assert_fails(choose(&s, a), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "/usr/bin/g++-11");
-	s.wish.named = add_gcc(a, ws_test_dir(a), "my-c++", "9.4.0");
-	assert_ok(choose(&s, a), s.err);
-	assert_int_equal(s.chosen.major, 9);
-	s.wish.named = "/bin/true";
-	assert_fails(choose(&s, a), s.err, WS_ERR_BUILD);
-	assert_string_equal(s.err.text, "'/bin/true' is neither gcc nor clang");
 }
