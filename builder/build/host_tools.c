@@ -26,21 +26,6 @@ ws_host_tools_open(const struct ws_context *ctx)
 
 /* ---- Python ---- */
 
-static bool
-find_python(struct ws_host_tools *t, const struct ws_python_choice *choice,
-	struct ws_python_kit *kit, struct ws_err *err)
-{
-	struct ws_python_places places = ws_python_places_standard(t->a);
-	const struct ws_plan_python *interpreter = choice->interpreter;
-	if (interpreter && interpreter->path) {
-		return ws_python_ask(interpreter->path, t->a, kit, err);
-	}
-	if (interpreter && interpreter->host) {
-		return ws_python_find_host(&places, t->a, kit, err);
-	}
-	return ws_python_find(&places, &choice->tag, t->a, kit, err);
-}
-
 /* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
 static const char *
 python_key(const struct ws_host_tools *t, const struct ws_python_choice *choice)
@@ -62,8 +47,9 @@ ws_host_tools_python(
 	if (kit) {
 		return kit;
 	}
+	const struct ws_plan_python *is = choice->interpreter;
 	kit = WS_NEW(t->a, struct ws_python_kit);
-	if (!find_python(t, choice, kit, err)
+	if (!ws_python_find_meant(is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
 		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
 		return NULL;
 	}
