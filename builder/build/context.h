@@ -34,7 +34,6 @@ struct ws_context {
 	const char *lock_path; /**< where it is, or would be, written */
 	bool locked;           /**< --locked: a pin that would be added or changed is an error */
 	bool lock_changed;     /**< set when a pin was added or changed */
-	const char *hostcc;    /**< a host compiler that a person insists on; NULL: chosen */
 };
 
 #endif

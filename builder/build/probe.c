@@ -66,24 +66,12 @@ wants_installed(const struct ws_matrix *matrix)
 	return false;
 }
 
-static bool
-find_interpreter(struct ws_context *ctx, const struct ws_python_places *places,
-	const struct ws_python_value *value, struct ws_python_kit *kit, struct ws_err *err)
-{
-	if (value->path) {
-		return ws_python_ask(value->path, ctx->a, kit, err);
-	}
-	return value->host ? ws_python_find_host(places, ctx->a, kit, err)
-					   : ws_python_find(places, &value->tag, ctx->a, kit, err);
-}
-
 /* An interpreter named by its version is looked for only when its torch matters. */
 static bool
 probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_host *host,
 	struct ws_err *err)
 {
 	bool installed = wants_installed(matrix);
-	struct ws_python_places places = ws_python_places_standard(ctx->a);
 	struct ws_plan_python *pythons =
 		WS_NEW_N(ctx->a, struct ws_plan_python, matrix->python_count + 1);
 	for (size_t i = 0; i < matrix->python_count; i++) {
@@ -92,7 +80,7 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 		if (!value->host && !value->path && !installed) {
 			continue;
 		}
-		if (!find_interpreter(ctx, &places, value, &kit, err)) {
+		if (!ws_python_find_meant(value->path, value->host, &value->tag, ctx->a, &kit, err)) {
 			if (matrix->doc && value->place.len > 0) {
 				ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset,
 					value->place.len);

@@ -7,6 +7,7 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
+#include "plan/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -269,19 +270,8 @@ ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err)
 static bool
 parse_shard(const char *text, struct ws_plan_input *input, struct ws_err *err)
 {
-	if (!text) {
-		return true;
-	}
-	struct ws_str rest = ws_str_of(text);
-	uint64_t part, parts;
-	if (!ws_str_to_u64(ws_str_cut(&rest, '/'), &part) || !rest.s || !ws_str_to_u64(rest, &parts)
-		|| part < 1 || part > parts || parts > 100000) {
-		return ws_err_set(
-			err, WS_ERR_USAGE, "--shard: '%s' is no I/N with I from 1 to N (2/5)", text);
-	}
-	input->shard = (unsigned)part;
-	input->shards = (unsigned)parts;
-	return true;
+	return !text || ws_shard_parse(text, &input->shard, &input->shards)
+		|| ws_err_set(err, WS_ERR_USAGE, "--shard: '%s' is no I/N with I from 1 to N (2/5)", text);
 }
 
 bool

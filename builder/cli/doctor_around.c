@@ -2,7 +2,6 @@
 #include "base/fs.h"
 #include "cli/doctor.h"
 #include "fetch/git.h"
-#include "net/debian.h"
 #include "report/words.h"
 
 #include <gnu/libc-version.h>
@@ -137,23 +136,6 @@ look_at_indexes(struct ws_doctor *d)
 }
 
 static void
-look_at_debian(struct ws_doctor *d)
-{
-	struct ws_session *s = d->s;
-	struct ws_debian_mirror mirror;
-	if (s->globals.debian_mirror) {
-		d->debian_mirror = s->globals.debian_mirror;
-		d->debian_from = "--debian-mirror";
-	} else if (s->user.debian_mirror) {
-		d->debian_mirror = s->user.debian_mirror;
-		d->debian_from = s->user.path;
-	} else if (ws_debian_mirror_find("", d->a, &mirror) && !mirror.is_ubuntu) {
-		d->debian_mirror = mirror.url;
-		d->debian_from = mirror.file;
-	}
-}
-
-static void
 look_at_libraries(struct ws_doctor *d)
 {
 	d->git_version = ws_git_version(d->a);
@@ -182,7 +164,7 @@ ws_doctor_look_around(struct ws_doctor *d)
 	look_at_host(d);
 	look_at_store(d);
 	look_at_indexes(d);
-	look_at_debian(d);
+	d->debian_mirror = ws_session_debian_mirror(d->s, &d->debian_from);
 	look_at_libraries(d);
 	look_at_environment(d);
 }

@@ -113,6 +113,24 @@ find_certificates(struct ws_index_config *indexes, bool offline, struct ws_err *
 	return ws_err_cure(err, "correct or unset %s", indexes->ca_from);
 }
 
+const char *
+ws_session_debian_mirror(const struct ws_session *s, const char **from)
+{
+	struct ws_debian_mirror mirror = {0};
+	if (s->globals.debian_mirror) {
+		*from = "--debian-mirror";
+		return s->globals.debian_mirror;
+	}
+	if (s->user.debian_mirror) {
+		*from = s->user.path;
+		return s->user.debian_mirror;
+	}
+	/* Ubuntu's archives are other files than those that kits name. */
+	bool serves = ws_debian_mirror_find("", s->a, &mirror) && !mirror.is_ubuntu;
+	*from = serves ? mirror.file : NULL;
+	return serves ? mirror.url : NULL;
+}
+
 bool
 ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err)
@@ -140,23 +158,19 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		.stop = &s->stop,
 		.events = &s->events,
 	};
-	struct ws_debian_mirror mirror = {0};
+	const char *from;
 	s->fetch = (struct ws_fetch){
 		.store = &s->store,
 		.ledger = s->ledger,
 		.http = ws_http_open(&config, err),
 		.indexes = &s->indexes,
-		.debian_mirror =
-			s->globals.debian_mirror ? s->globals.debian_mirror : s->user.debian_mirror,
+		.debian_mirror = ws_session_debian_mirror(s, &from),
 		.events = &s->events,
 		.stop = &s->stop,
 		.offline = offline,
 	};
 	if (!s->fetch.http) {
 		return false;
-	}
-	if (!s->fetch.debian_mirror && ws_debian_mirror_find("", s->a, &mirror) && !mirror.is_ubuntu) {
-		s->fetch.debian_mirror = mirror.url;
 	}
 	s->fetch.index = ws_index_open(s->fetch.http, s->a);
 	struct ws_git_config git = {

@@ -73,6 +73,12 @@ bool ws_session_open_store(struct ws_session *s, struct ws_err *err);
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err);
 
+/**
+ * The Debian mirror to use, and who says so: the option, the user's configuration, else this host's
+ * own where it is Debian's. NULL: none serves.
+ */
+const char *ws_session_debian_mirror(const struct ws_session *s, const char **from);
+
 void ws_session_close(struct ws_session *s);
 
 #endif

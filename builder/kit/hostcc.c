@@ -3,17 +3,19 @@
 #include "kit/hostcc.h"
 
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/str.h"
 #include "kit/hostcc_install.h"
 #include "sys/host.h"
 
-#include <unistd.h>
-
 static bool
 is_bad(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish)
 {
-	return cc->kind == WS_HOSTCC_GCC && wish->is_bad && wish->is_bad(wish->self, cc->major);
+	for (size_t i = 0; i < wish->bad_count; i++) {
+		if (cc->kind == WS_HOSTCC_GCC && cc->major == wish->bad[i]) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool
@@ -125,60 +127,10 @@ refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const stru
 	return false;
 }
 
-/* A named compiler: by its path, else by its name in a folder where one was found. "g++" is listed as
- * the "g++-12" that it is, so the list's own names do not do. */
-static bool
-find_named(const ws_hostcc_list *list, const char *name, struct ws_arena *a,
-	struct ws_hostcc *found, struct ws_err *err)
-{
-	if (name[0] == '/') {
-		return ws_hostcc_ask(name, a, found, err);
-	}
-	WS_AUTO_BUF struct ws_buf there = {0};
-	for (size_t i = 0; i < list->len; i++) {
-		const char *folder = ws_path_dir(a, list->at[i].path);
-		const char *path = ws_path_join(a, folder, name, NULL);
-		if (access(path, X_OK) == 0) {
-			return ws_hostcc_ask(path, a, found, err);
-		}
-		ws_buf_printf(&there, "%s%s", i > 0 ? ", " : "", list->at[i].path);
-	}
-	ws_err_set(err, WS_ERR_CONFIG, "no host compiler '%s'", name);
-	return ws_err_cure(
-		err, "name it by its path%s%s", there.len > 0 ? ", or one of: " : "", ws_buf_text(&there));
-}
-
-static bool
-choose_named(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
-	const struct ws_host *host, struct ws_arena *a, struct ws_hostcc *chosen, struct ws_err *err)
-{
-	if (!find_named(list, wish->named, a, chosen, err)) {
-		return false;
-	}
-	if (ws_hostcc_fits(chosen, wish)) {
-		return true;
-	}
-	WS_AUTO_BUF struct ws_buf taken = {0};
-	say_taken(&taken, wish, chosen->kind == WS_HOSTCC_CLANG);
-	ws_err_set(err, WS_ERR_BUILD, "CUDA %s does not take '%s' (%s %s): it takes %s%s", wish->cuda,
-		wish->named, kind_name(chosen->kind), chosen->version, ws_buf_text(&taken),
-		is_bad(chosen, wish) ? ", and this one is known to fail" : "");
-	for (size_t i = 0; i < list->len; i++) {
-		if (ws_hostcc_fits(&list->at[i], wish)) {
-			return ws_err_cure(err, "'%s' would do; name none and it is taken", list->at[i].path);
-		}
-	}
-	ws_hostcc_install_cure(wish, host, err);
-	return false;
-}
-
 bool
 ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
-	const struct ws_host *host, struct ws_arena *a, struct ws_hostcc *chosen, struct ws_err *err)
+	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err)
 {
-	if (wish->named) {
-		return choose_named(list, wish, host, a, chosen, err);
-	}
 	for (size_t i = 0; i < list->len; i++) {
 		if (ws_hostcc_fits(&list->at[i], wish)) {
 			*chosen = list->at[i];

@@ -62,13 +62,10 @@ void ws_hostcc_list_all(
 /** What a choice is made for. */
 struct ws_hostcc_wish {
 	struct ws_hostcc_limits limits;
-	const char *cuda; /**< "11.8", for messages */
-	unsigned gcc_min; /**< facts' or torch's floor; 0: none */
-	/** A compiler that a person insists on: a path, or a name like "g++-11". NULL: the newest. */
-	const char *named;
-	/** True when a known-bad rule names this gcc; may be NULL. */
-	bool (*is_bad)(void *self, unsigned gcc_major);
-	void *self;
+	const char *cuda;    /**< "11.8", for messages */
+	unsigned gcc_min;    /**< facts' or torch's floor; 0: none */
+	const unsigned *bad; /**< majors of gcc that known-bad rules name */
+	size_t bad_count;
 	/** Names the CUDA that would take a gcc of this host when this one takes none; may be NULL. */
 	const struct ws_facts *facts;
 };
@@ -76,10 +73,10 @@ struct ws_hostcc_wish {
 /**
  * The newest gcc that fits, else the newest clang. When none does: WS_ERR_BUILD that says which
  * would, which there are, and how to install one on this distribution. @a list is as
- * ws_hostcc_list_all made it; @a chosen shares its texts, those of a named path are in @a a.
+ * ws_hostcc_list_all made it; @a chosen shares its texts.
  */
 bool ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
-	const struct ws_host *host, struct ws_arena *a, struct ws_hostcc *chosen, struct ws_err *err);
+	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err);
 
 /** True when @a wish takes @a cc: inside the limits and not known to be bad. */
 bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);

@@ -60,6 +60,13 @@ bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena 
 	struct ws_python_kit *kit, struct ws_err *err);
 
 /**
+ * The interpreter that a person means: at @a path when it is not NULL, else the host's own with @a host,
+ * else the best for @a tag.
+ */
+bool ws_python_find_meant(const char *path, bool host, const struct ws_python_tag *tag,
+	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
+
+/**
  * Asks the interpreter at @a path, or reads a build-details.json there; fills all but tree. An
  * interpreter that cannot be run is looked up in the build-details.json of its own folders. It sees
  * of our environment what decides which Python a shim starts: PATH, HOME, LD_LIBRARY_PATH, PYENV_*.

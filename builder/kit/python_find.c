@@ -187,3 +187,15 @@ ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
 	ws_err_set(err, WS_ERR_CONFIG, "no python3 on PATH");
 	return ws_err_cure(err, "name a version (\"python\": [\"3.12\"]) or an interpreter's path");
 }
+
+bool
+ws_python_find_meant(const char *path, bool host, const struct ws_python_tag *tag,
+	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
+{
+	if (path) {
+		return ws_python_ask(path, a, kit, err);
+	}
+	struct ws_python_places places = ws_python_places_standard(a);
+	return host ? ws_python_find_host(&places, a, kit, err)
+				: ws_python_find(&places, tag, a, kit, err);
+}

@@ -1,21 +1,5 @@
-/* torch_rules.c - the nearest release, and a kit filled from it. */
+/* torch_rules.c - a kit filled from what was measured and from the facts of its release. */
 #include "kit/torch_rules.h"
-
-static const struct ws_torch_release *
-nearest(const struct ws_facts *facts, const struct ws_version *version)
-{
-	const struct ws_torch_release *found = &facts->torch[0];
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		const struct ws_torch_release *release = &facts->torch[i];
-		if (ws_version_in_series(&release->version, version, 2)) {
-			return release;
-		}
-		if (ws_version_cmp(&release->version, version) < 0) {
-			found = release;
-		}
-	}
-	return found;
-}
 
 bool
 ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measured *m,
@@ -38,7 +22,7 @@ ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measure
 	kit->pybind_build_abi = m->pybind_build_abi;
 	const struct ws_torch_release *release = ws_facts_torch(facts, &public);
 	kit->known = release != NULL;
-	kit->release = release ? *release : *nearest(facts, &public);
+	kit->release = release ? *release : *ws_facts_torch_nearest(facts, &public);
 	if (!kit->known) {
 		kit->release.standard = (struct ws_torch_variant){m->cuda, m->cxx11abi};
 		kit->release.others = NULL;

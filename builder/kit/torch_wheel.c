@@ -43,21 +43,6 @@ take_wheel(const struct ws_index_wheel *from, struct ws_torch_wheel *wheel)
 
 /* ---- which build ---- */
 
-/* "cu124" of "12.4"; "" for NULL. */
-static const char *
-label_of(const char *cuda, struct ws_arena *a)
-{
-	char *label = ws_arena_printf(a, "%s%s", cuda ? "cu" : "", cuda ? cuda : "");
-	char *end = label;
-	for (const char *c = label; *c; c++) {
-		if (*c != '.') {
-			*end++ = *c;
-		}
-	}
-	*end = '\0';
-	return label;
-}
-
 static unsigned long
 cuda_number(const char *label)
 {
@@ -244,7 +229,7 @@ static bool
 is_standard(const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a)
 {
 	const struct ws_torch_release *release = ws_facts_torch(facts, version);
-	return release && ws_same(version->local, label_of(release->standard.cuda, a));
+	return release && ws_same(version->local, ws_cuda_label(release->standard.cuda, a));
 }
 
 static bool
@@ -291,7 +276,7 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 		take_build(&all, version->local, a, wheels);
 	} else {
 		const struct ws_torch_release *release = ws_facts_torch(facts, version);
-		const char *standard = label_of(release ? release->standard.cuda : NULL, a);
+		const char *standard = release ? ws_cuda_label(release->standard.cuda, a) : "";
 		take_build(&all, choose_build(&all, standard), a, wheels);
 	}
 	return wheels->len > 0 || say_none(fetch, &list, version, a, err);

@@ -20,6 +20,37 @@ ws_facts_torch(const struct ws_facts *facts, const struct ws_version *version)
 	return bsearch(version, facts->torch, facts->torch_count, sizeof(*facts->torch), cmp_release);
 }
 
+const struct ws_torch_release *
+ws_facts_torch_nearest(const struct ws_facts *facts, const struct ws_version *version)
+{
+	const struct ws_torch_release *near = facts->torch_count > 0 ? &facts->torch[0] : NULL;
+	bool same_minor = false;
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		const struct ws_torch_release *release = &facts->torch[i];
+		bool is_same = ws_version_in_series(&release->version, version, 2);
+		bool before = ws_version_cmp_public(&release->version, version) < 0;
+		if (is_same ? before || !same_minor : before && !same_minor) {
+			near = release;
+		}
+		same_minor = same_minor || is_same;
+	}
+	return near;
+}
+
+const char *
+ws_cuda_label(const char *cuda, struct ws_arena *a)
+{
+	char *label = ws_arena_printf(a, "cu%s", cuda);
+	char *end = label;
+	for (const char *c = label; *c; c++) {
+		if (*c != '.') {
+			*end++ = *c;
+		}
+	}
+	*end = '\0';
+	return label;
+}
+
 const struct ws_cuda_toolkit *
 ws_facts_cuda(const struct ws_facts *facts, const struct ws_version *version)
 {

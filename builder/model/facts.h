@@ -64,6 +64,16 @@ struct ws_facts {
 const struct ws_torch_release *ws_facts_torch(
 	const struct ws_facts *facts, const struct ws_version *version);
 
+/**
+ * For a release that is not known: of the same minor the last before it, else that minor's first; else
+ * of all the last before it, else the first. NULL only where the facts have none.
+ */
+const struct ws_torch_release *ws_facts_torch_nearest(
+	const struct ws_facts *facts, const struct ws_version *version);
+
+/** As wheels of torch are labelled: "cu124" for "12.4". */
+const char *ws_cuda_label(const char *cuda, struct ws_arena *a);
+
 /** By major and minor; NULL when not known. */
 const struct ws_cuda_toolkit *ws_facts_cuda(
 	const struct ws_facts *facts, const struct ws_version *version);

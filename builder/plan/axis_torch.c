@@ -1,24 +1,9 @@
 /* axis_torch.c - which build of which torch release a cell means. Declared in axis.h. */
-#include "base/buf.h"
 #include "base/str.h"
 #include "plan/axis.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* "cu124" for "12.4". */
-static const char *
-variant_label(const char *cuda, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	ws_buf_puts(&b, "cu");
-	for (const char *c = cuda; *c; c++) {
-		if (*c != '.') {
-			ws_buf_putc(&b, *c);
-		}
-	}
-	return ws_buf_copy(&b, a);
-}
 
 static void
 warn(struct ws_axes *axes, const char *text)
@@ -29,25 +14,6 @@ warn(struct ws_axes *axes, const char *text)
 		}
 	}
 	*ws_vec_push(&axes->warnings, axes->a) = text;
-}
-
-/* For a release that is not known: of the same minor the last before it, else the first; else of all
- * the last before it, else the first. */
-static const struct ws_torch_release *
-nearest_release(const struct ws_facts *facts, const struct ws_version *version)
-{
-	const struct ws_torch_release *near = &facts->torch[0];
-	bool same_minor = false;
-	for (size_t i = 0; i < facts->torch_count; i++) {
-		const struct ws_torch_release *release = &facts->torch[i];
-		bool is_same = ws_version_in_series(&release->version, version, 2);
-		bool before = ws_version_cmp_public(&release->version, version) < 0;
-		if (is_same ? before || !same_minor : before && !same_minor) {
-			near = release;
-		}
-		same_minor = same_minor || is_same;
-	}
-	return near;
 }
 
 /* Build @a index of a release: the default index's is the first. */
@@ -64,7 +30,7 @@ cuda_of_label(const struct ws_axes *axes, const char *label)
 	const struct ws_facts *facts = axes->in->facts;
 	for (size_t i = 0; i < facts->cuda_count; i++) {
 		const char *cuda = facts->cuda[i].version.text;
-		if (strcmp(variant_label(cuda, axes->a), label) == 0) {
+		if (strcmp(ws_cuda_label(cuda, axes->a), label) == 0) {
 			return cuda;
 		}
 	}
@@ -101,7 +67,7 @@ fill_variant(struct ws_axes *axes, struct ws_torch_choice *choice)
 	}
 	for (size_t i = 0; i <= release->other_count; i++) {
 		const struct ws_torch_variant *variant = variant_at(release, i);
-		if (strcmp(variant_label(variant->cuda, axes->a), label) == 0) {
+		if (strcmp(ws_cuda_label(variant->cuda, axes->a), label) == 0) {
 			fill_cuda(choice, variant->cuda, variant->cxx11abi);
 			return;
 		}
@@ -125,7 +91,7 @@ fill_release(struct ws_axes *axes, struct ws_torch_choice *choice)
 	choice->release = ws_facts_torch(facts, &choice->version);
 	choice->known = choice->release;
 	if (!choice->known) {
-		choice->release = nearest_release(facts, &choice->version);
+		choice->release = ws_facts_torch_nearest(facts, &choice->version);
 		warn(axes,
 			ws_arena_printf(axes->a, "the facts know no torch %s: it is planned like torch %s",
 				choice->version.public_text, choice->release->version.text));
@@ -180,7 +146,7 @@ take_build(
 	choice->standard = build == &choice->release->standard;
 	if (!choice->standard) {
 		const char *text = ws_arena_printf(
-			axes->a, "%s+%s", choice->version.public_text, variant_label(build->cuda, axes->a));
+			axes->a, "%s+%s", choice->version.public_text, ws_cuda_label(build->cuda, axes->a));
 		ws_version_parse(text, axes->a, &choice->version);
 	}
 	choice->pin = find_pin(axes, choice->version.text);
@@ -197,7 +163,7 @@ installed_name(const struct ws_torch_choice *choice, struct ws_arena *a)
 	}
 	return choice->version.local || !choice->cuda
 		? choice->version.text
-		: ws_arena_printf(a, "%s+%s", choice->version.text, variant_label(choice->cuda, a));
+		: ws_arena_printf(a, "%s+%s", choice->version.text, ws_cuda_label(choice->cuda, a));
 }
 
 static const struct ws_torch_choice *

@@ -64,7 +64,7 @@ print_choice(char *const *args, struct ws_arena *a, struct ws_err *err)
 	struct ws_host host = ws_host_read("", a);
 	ws_hostcc_list list = list_here(a);
 	struct ws_hostcc chosen;
-	if (!ws_hostcc_choose(&list, &wish, &host, a, &chosen, err)) {
+	if (!ws_hostcc_choose(&list, &wish, &host, &chosen, err)) {
 		return false;
 	}
 	puts(chosen.path);

@@ -176,3 +176,31 @@ WS_TEST(policies_have_names)
 	assert_false(ws_policy_parse("prebuilt", &policy));
 	assert_false(ws_policy_parse(NULL, &policy));
 }
+
+WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
+{
+	static const struct {
+		const char *version, *nearest;
+	} rows[] = {
+		{"2.5.2", "2.5.1"},
+		{"2.5.9", "2.5.5"},
+		{"2.5.0", "2.5.1"}, /* nothing before it, but the same minor */
+		{"2.5.3+cu121", "2.5.1"},
+		{"2.6.0", "2.5.5"},
+		{"2.9.0", "2.8.0"},
+		{"1.13.0", "2.4.0"},
+	};
+	static const char *const known[] = {"2.4.0", "2.5.1", "2.5.5", "2.8.0"};
+	struct ws_torch_release releases[WS_LEN(known)] = {0};
+	struct ws_facts facts = {.torch = releases, .torch_count = WS_LEN(known)};
+	for (size_t i = 0; i < WS_LEN(known); i++) {
+		assert_true(ws_version_parse(known[i], a, &releases[i].version));
+	}
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		const struct ws_torch_release *near =
+			ws_facts_torch_nearest(&facts, version_of(rows[i].version, a));
+		assert_string_equal(near->version.text, rows[i].nearest);
+	}
+	assert_string_equal(ws_cuda_label("12.4", a), "cu124");
+	assert_string_equal(ws_cuda_label("13.0", a), "cu130");
+}
