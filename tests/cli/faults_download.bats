@@ -225,10 +225,12 @@ error: 3 things are not at hand, and this run is offline
 	ws fetch --matrix m.json --index "http://127.0.0.1:$PORT/x/simple"
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"2 products can be built from the store '$WHEELSMITH_STORE'"* ]]
+	sleep 0.5 # what fetch asked for last is on its way into the log
 	: > "$ASKED"
 	build --offline
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 2 ]
+	cat "$ASKED"
 	[ ! -s "$ASKED" ]
 }
 
