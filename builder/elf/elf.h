@@ -84,9 +84,6 @@ bool ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symb
 /** The bytes of the first section of that name; empty (s NULL) when it has none in the file. */
 struct ws_str ws_elf_section(const struct ws_elf *elf, const char *name);
 
-/** True when it exports a symbol that begins with @a prefix. Reads all of .dynsym. */
-bool ws_elf_exports_prefix(const struct ws_elf *elf, const char *prefix);
-
 /** What others name it by: DT_SONAME, else the last part of the path. */
 const char *ws_elf_library_name(const struct ws_elf *elf);
 

@@ -59,8 +59,6 @@ WS_TEST(a_library_tells_what_it_needs_and_exports)
 	assert_string_equal(symbol.version->name, "GLIBC_2.2.5");
 	assert_string_equal(symbol.version->library, "libc.so.6");
 	assert_false(find(elf, "chosen", &symbol));
-	assert_true(ws_elf_exports_prefix(elf, "wor"));
-	assert_false(ws_elf_exports_prefix(elf, "othe"));
 }
 
 WS_TEST(unique_symbols_and_versions_of_its_own)
