@@ -5,14 +5,12 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
+#include "elf/mapping.h"
 
 #include <gelf.h>
 #include <libelf.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Real libraries have dozens of each; a hostile one shall not cost memory. */
 #define MOST_DYNAMIC 65536
@@ -22,8 +20,7 @@
 struct elf_file {
 	struct ws_elf seen;
 	Elf *libelf;
-	void *map; /* NULL: the bytes are the caller's */
-	size_t map_len;
+	struct ws_mapping mapping; /* nothing: the bytes are the caller's */
 	Elf_Data *symbols;
 	size_t strings;    /* section of the symbols' names */
 	Elf_Data *versyms; /* NULL: nothing is versioned */
@@ -258,28 +255,15 @@ open_image(
 struct ws_elf *
 ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
-		return NULL;
-	}
-	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr)) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' is no ELF file", path);
-		return NULL;
-	}
-	size_t len = (size_t)status.st_size;
-	void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED) {
-		ws_err_sys(err, WS_ERR_IO, "cannot map '%s'", path);
+	struct ws_mapping mapping;
+	if (!ws_mapping_open(path, sizeof(Elf64_Ehdr), &mapping, err)) {
 		return NULL;
 	}
 	struct elf_file *file = WS_NEW(a, struct elf_file);
 	file->seen.path = ws_arena_strdup(a, path);
-	file->seen.size = len;
-	file->map = map;
-	file->map_len = len;
-	return open_image(file, map, len, a, err);
+	file->seen.size = mapping.len;
+	file->mapping = mapping;
+	return open_image(file, mapping.bytes, mapping.len, a, err);
 }
 
 struct ws_elf *
@@ -304,9 +288,7 @@ ws_elf_close(struct ws_elf *elf)
 	}
 	struct elf_file *file = (struct elf_file *)elf;
 	elf_end(file->libelf);
-	if (file->map) {
-		munmap(file->map, file->map_len);
-	}
+	ws_mapping_close(&file->mapping);
 }
 
 static enum ws_elf_type
