@@ -21,7 +21,8 @@ static const char *const shared[] = {
 struct making {
 	const struct ws_fetch *fetch;
 	struct ws_exports_maker *maker;
-	const char *scratch; /* the one file on disk */
+	const char *scratch; /* the one library on disk */
+	const char *keep;    /* see opened_wheel.h */
 };
 
 /* Takes one library to the scratch file, its names from there. */
@@ -50,7 +51,7 @@ add_wheel(const struct making *m, const struct ws_torch_wheel *wheel, bool with_
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
-	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, a, &w, err)) {
+	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, m->keep, a, &w, err)) {
 		return false;
 	}
 	ws_exports_add_wheel(m->maker, wheel->file->name);
@@ -88,9 +89,16 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 		&& (folder = ws_fs_temp_dir(partial, "exports-", a, err));
 	if (fine) {
 		struct making m = {
-			fetch, ws_exports_begin(version->text, a), ws_path_join(a, folder, "library.so", NULL)};
+			.fetch = fetch,
+			.maker = ws_exports_begin(version->text, a),
+			.scratch = ws_path_join(a, folder, "library.so", NULL),
+			.keep = ws_opened_wheel_keep(fetch, ws_arena_printf(a, "exports-%s", version->text), a),
+		};
 		fine = add_wheels(&m, &wheels, err) && ws_exports_write(m.maker, path, err);
 		ws_fs_remove(folder, NULL);
+		if (fine) {
+			ws_fs_remove(m.keep, NULL);
+		}
 	}
 	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
 }
