@@ -1,5 +1,5 @@
 /* git.c - the door to libgit2: its settings, repositories, a line to a server, objects. What is
- * fetched and how failures are told is git_fetch.c's. */
+ * fetched and how failures are told is git_fetch.c's, what ids and modes mean git_object.c's. */
 #include "fetch/git.h"
 
 #include "base/fs.h"
@@ -177,12 +177,6 @@ ws_git_repo_close(struct ws_git_repo *repo)
 }
 
 bool
-ws_git_is_id(const char *text)
-{
-	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
-}
-
-bool
 ws_git_has(const struct ws_git_repo *repo, const char *commit)
 {
 	git_oid id;
@@ -349,27 +343,6 @@ ws_git_tree(
 	return true;
 }
 
-/* By the raw mode: git_tree_entry_filemode would turn what it does not know into what it does. */
-static enum ws_git_kind
-kind_of(const git_tree_entry *entry)
-{
-	switch ((unsigned)git_tree_entry_filemode_raw(entry)) {
-	case 0100644:
-	case 0100664: /* written by git before 2006 */
-		return WS_GIT_FILE;
-	case 0100755:
-		return WS_GIT_EXECUTABLE;
-	case 0120000:
-		return WS_GIT_LINK;
-	case 0040000:
-		return WS_GIT_FOLDER;
-	case 0160000:
-		return WS_GIT_SUBMODULE;
-	default:
-		return WS_GIT_OTHER;
-	}
-}
-
 bool
 ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 	struct ws_git_entry **entries, size_t *count, struct ws_err *err)
@@ -384,7 +357,8 @@ ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a
 	for (size_t i = 0; i < *count; i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(found, i);
 		(*entries)[i].name = ws_arena_strdup(a, git_tree_entry_name(entry));
-		(*entries)[i].kind = kind_of(entry);
+		/* Raw: git_tree_entry_filemode would turn what it does not know into what it does. */
+		(*entries)[i].kind = ws_git_kind_of((unsigned)git_tree_entry_filemode_raw(entry));
 		git_oid_tostr((*entries)[i].id, WS_GIT_ID, git_tree_entry_id(entry));
 	}
 	git_tree_free(found);

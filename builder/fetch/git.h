@@ -5,8 +5,8 @@
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
  * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
  * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what to
- * do with files and submodules is checkout.h's. libgit2 is behind git.c only;
- * git_fetch.c decides what is fetched.
+ * do with files and submodules is checkout.h's. libgit2 is behind git.c only; git_fetch.c
+ * decides what is fetched.
  *
  * Fetches as little as the server allows: the one branch or tag that points at the commit, else
  * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.
@@ -79,6 +79,9 @@ enum ws_git_kind {
 	WS_GIT_SUBMODULE, /**< id is a commit of another repository */
 	WS_GIT_OTHER,     /**< a mode that git does not write */
 };
+
+/** Of the mode that a tree gives an entry (git-fast-import(1), "filemodify"). */
+enum ws_git_kind ws_git_kind_of(unsigned mode);
 
 struct ws_git_entry {
 	const char *name; /**< as the tree has it: any bytes but NUL */

@@ -26,6 +26,7 @@ struct ws_remote {
 	char version[200];    /**< strong ETag, else Last-Modified; "": the server tells neither */
 	struct ws_buf tail;   /**< the last bytes of the file */
 	uint64_t tail_offset; /**< where they start */
+	const char *keep;     /**< folder; NULL: nothing is kept */
 	bool no_ranges;       /**< a read failed because the server stopped to serve ranges */
 	unsigned requests;    /**< sent so far */
 	uint64_t wire_bytes;  /**< received so far */
@@ -38,6 +39,13 @@ struct ws_remote {
  */
 enum ws_remote_result ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes,
 	struct ws_arena *a, struct ws_remote *r, struct ws_err *err);
+
+/**
+ * From now on the larger spans are kept in @a folder as they come, and a run that was broken off goes
+ * on there. Bytes that a taker refused are not kept. Whoever has made what it wanted of them removes
+ * the folder.
+ */
+void ws_remote_keep(struct ws_remote *r, const char *folder);
 
 void ws_remote_close(struct ws_remote *r);
 

@@ -1,52 +1,13 @@
-/* test_kit_torch.c - kits out of small wheels that a real server on loopback gives in many ways. */
+/* test_kit_torch.c - kits out of small wheels that a real server on loopback gives in many ways. Which
+ * release, and what a lock says: test_kit_torch_choice.c. */
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/torch.h"
-#include "kit_scene.h"
 #include "sys/command.h"
+#include "torch_scene.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* ---- facts of three releases ---- */
-
-static struct ws_facts
-make_facts(struct ws_arena *a)
-{
-	static const struct ws_torch_release releases[] = {
-		{.standard = {"12.4", 0}, .cxx_std = 17, .passes_abi = true},
-		{.standard = {"12.8", 1}, .cxx_std = 17},
-		{.standard = {"13.0", 1}, .cxx_std = 20},
-	};
-	static const char *const versions[] = {"2.5.1", "2.9.1", "2.14.1"};
-	struct ws_torch_release *all = WS_NEW_N(a, struct ws_torch_release, WS_LEN(releases));
-	for (size_t i = 0; i < WS_LEN(releases); i++) {
-		all[i] = releases[i];
-		assert_true(ws_version_parse(versions[i], a, &all[i].version));
-	}
-	return (struct ws_facts){.torch = all, .torch_count = WS_LEN(releases)};
-}
-
-/* ---- a scene with kits ---- */
-
-static const char *
-files(struct ws_scene *s)
-{
-	return ws_path_join(s->a, s->served.dir, "files", NULL);
-}
-
-static bool
-open_kit(struct ws_scene *s, const char *version, const char *python,
-	const struct ws_pin_torch *pin, struct ws_torch_kit *kit)
-{
-	struct ws_facts facts = make_facts(s->a);
-	struct ws_torch_wish wish = {.pin = pin};
-	s->err = (struct ws_err){0};
-	assert_true(ws_version_parse(version, s->a, &wish.version));
-	assert_true(ws_python_tag_parse(python, &wish.python));
-	return ws_torch_open(&s->fetch, &facts, &wish, s->a, kit, &s->err);
-}
 
 static const char *
 text_in(struct ws_scene *s, const struct ws_torch_kit *kit, const char *path)
@@ -56,20 +17,13 @@ text_in(struct ws_scene *s, const struct ws_torch_kit *kit, const char *path)
 	return ws_buf_copy(&text, s->a);
 }
 
-/* A fresh client, as the next run of the program is: it remembers no page. */
-static void
-forget_pages(struct ws_scene *s)
-{
-	s->fetch.index = ws_index_open(s->fetch.http, s->a);
-}
-
 WS_TEST(a_kit_is_headers_version_and_what_the_libraries_say)
 {
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
-	const char *wheel = ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	const char *wheel = ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.name, "torch-2.5.1");
 	assert_string_equal(kit.version.text, "2.5.1+cu124");
 	assert_string_equal(kit.cuda, "12.4");
@@ -94,11 +48,11 @@ WS_TEST(a_kit_costs_a_few_ranges_and_the_second_time_none)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit, again;
 	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_int_equal(ws_served_count(&s.served, ".whl"), 2); /* the tail, and the rest */
-	forget_pages(&s);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &again), s.err);
+	ws_torch_scene_forget(&s);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &again), s.err);
 	assert_int_equal(ws_served_count(&s.served, ".whl"), 2);
 	assert_string_equal(again.tree->digest.hex, kit.tree->digest.hex);
 	assert_string_equal(again.record_sha256, kit.record_sha256);
@@ -110,11 +64,11 @@ WS_TEST(a_wheel_with_its_dist_info_in_front_gives_the_same_kit)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit back, front;
 	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &back), s.err);
-	ws_scene_run(&s, "make_torch.py", files(&s), "front=1", NULL);
-	forget_pages(&s);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &front), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &back), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "front=1", NULL);
+	ws_torch_scene_forget(&s);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &front), s.err);
 	assert_string_not_equal(front.wheel_sha256, back.wheel_sha256);
 	assert_string_equal(front.tree->digest.hex, back.tree->digest.hex);
 }
@@ -124,19 +78,19 @@ WS_TEST(all_pythons_share_one_kit)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kits[3];
 	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	ws_scene_run(
-		&s, "make_torch.py", files(&s), "python=cp312", "pybind=v5_gcc_libstdcpp_cxxabi1011", NULL);
-	ws_scene_run(&s, "make_torch.py", files(&s), "python=cp313t", NULL);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "python=cp312",
+		"pybind=v5_gcc_libstdcpp_cxxabi1011", NULL);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "python=cp313t", NULL);
 	static const char *const pythons[] = {"3.11", "3.12", "3.13t"};
 	static const char *const tags[] = {"cp311-cp311", "cp312-cp312", "cp313-cp313t"};
 	for (size_t i = 0; i < WS_LEN(pythons); i++) {
-		assert_ok(open_kit(&s, "2.5.1", pythons[i], NULL, &kits[i]), s.err);
+		assert_ok(ws_torch_scene_open(&s, "2.5.1", pythons[i], NULL, &kits[i]), s.err);
 		assert_contains(kits[i].wheel, tags[i]);
 		assert_string_equal(kits[i].tree->digest.hex, kits[0].tree->digest.hex);
 	}
 	struct ws_torch_kit other;
-	assert_ok(open_kit(&s, "2.5.1", "3.14", NULL, &other), s.err);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.14", NULL, &other), s.err);
 	assert_contains(other.wheel, "cp311-cp311");
 }
 
@@ -145,9 +99,9 @@ WS_TEST(the_abi_is_read_from_the_constructor_of_c10_error)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), "version=2.9.1", "label=cu128", "cuda=12.8",
-		"abi=1", "pybind=v11_system_libstdcpp_gxx_abi_1xxx_use_cxx11_abi_1", NULL);
-	assert_ok(open_kit(&s, "2.9.1", "3.11", NULL, &kit), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "version=2.9.1", "label=cu128",
+		"cuda=12.8", "abi=1", "pybind=v11_system_libstdcpp_gxx_abi_1xxx_use_cxx11_abi_1", NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.9.1", "3.11", NULL, &kit), s.err);
 	assert_int_equal(kit.cxx11abi, 1);
 	assert_null(kit.pybind_compiler);
 	assert_null(kit.pybind_build_abi);
@@ -172,8 +126,8 @@ WS_TEST(a_wheel_that_lies_or_lacks_leaves_nothing_behind)
 		WS_AUTO_SCENE struct ws_scene s;
 		struct ws_torch_kit kit;
 		ws_scene_begin(&s, a);
-		ws_scene_run(&s, "make_torch.py", files(&s), cases[i].fault, NULL);
-		assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
+		ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), cases[i].fault, NULL);
+		assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
 		assert_contains(s.err.text, cases[i].says);
 		assert_contains(s.err.text, "torch 2.5.1: ");
 		assert_int_equal(ws_scene_partials(&s), 0);
@@ -187,12 +141,13 @@ WS_TEST(a_torch_without_cuda_is_refused_by_name)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), "cuda=none", "label=cpu", NULL);
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "cuda=none", "label=cpu", NULL);
+	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "is a torch without CUDA (2.5.1+cpu)");
-	ws_scene_run(&s, "make_torch.py", files(&s), "cuda=none", "label=rocm6.2", "hip=6.2", NULL);
-	forget_pages(&s);
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "cuda=none", "label=rocm6.2",
+		"hip=6.2", NULL);
+	ws_torch_scene_forget(&s);
+	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "ROCm 6.2");
 }
 
@@ -204,8 +159,8 @@ WS_TEST(a_server_without_ranges_gives_the_whole_wheel_with_a_warning)
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~norange/simple");
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_int_equal(kit.tree->count, 5);
 	assert_contains(s.warnings, "gives no parts of files: all of it is fetched (2.3 MB)");
 	assert_null(strstr(strchr(s.warnings, '\n') + 1, "\n"));
@@ -218,10 +173,11 @@ WS_TEST(a_whole_wheel_that_is_not_the_index_s_is_refused)
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~norange/simple");
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_fails(open_kit(&s, "9.9", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	ws_scene_run(&s, "make_torch.py", files(&s), "abi=1", NULL); /* behind the page's back */
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_fails(ws_torch_scene_open(&s, "9.9", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
+	ws_scene_run(
+		&s, "make_torch.py", ws_torch_scene_files(&s), "abi=1", NULL); /* behind the page's back */
+	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl");
 }
 
@@ -231,8 +187,8 @@ WS_TEST(an_index_that_speaks_html_only_will_do)
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~html/simple");
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_int_equal(strlen(kit.wheel_sha256), 64);
 }
 
@@ -241,7 +197,7 @@ WS_TEST(an_index_that_gives_no_digests_will_do)
 	WS_AUTO_SCENE struct ws_scene s;
 	struct ws_torch_kit kit, again;
 	ws_scene_begin(&s, a);
-	const char *wheel = ws_scene_run(&s, "make_torch.py", files(&s), NULL);
+	const char *wheel = ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), NULL);
 	const char *page =
 		ws_arena_printf(a, "<html><body><a href='/files/%s'>%s</a></body></html>", wheel, wheel);
 	const char *folder = ws_path_join(a, s.served.dir, "pages/torch", NULL);
@@ -249,15 +205,15 @@ WS_TEST(an_index_that_gives_no_digests_will_do)
 	assert_ok(ws_fs_mkdirs(folder, &s.err), s.err);
 	assert_ok(ws_fs_write(path, page, strlen(page), 0644, &s.err), s.err);
 	ws_scene_set_index(&s, "default", "/~type=text%2Fhtml/pages");
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.wheel_sha256, "");
 	unsigned before = ws_served_count(&s.served, ".whl");
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &again), s.err);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &again), s.err);
 	assert_string_equal(again.path, kit.path);
 	/* RECORD says that it is the wheel of before: only the tail was asked for. */
 	assert_int_equal(ws_served_count(&s.served, ".whl"), before + 1);
-	ws_scene_run(&s, "make_torch.py", files(&s), "abi=1", NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &again), s.err);
+	ws_scene_run(&s, "make_torch.py", ws_torch_scene_files(&s), "abi=1", NULL);
+	assert_ok(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &again), s.err);
 	assert_int_equal(again.cxx11abi, 1);
 }
 
@@ -267,170 +223,10 @@ WS_TEST(an_index_without_torch_is_told_from_one_that_fails)
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	ws_scene_set_index(&s, "default", "/~status=403/simple");
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
+	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "no index has a package 'torch'");
 	ws_scene_set_index(&s, "default", "/~status=500/simple");
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
-}
-
-/* ---- which release ---- */
-
-WS_TEST(a_release_that_is_nowhere_is_told_with_its_neighbours)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
-	static const char *const versions[] = {
-		"version=2.4.0", "version=2.4.1", "version=2.5.1", "version=2.6.0", "version=2.7.1"};
-	for (size_t i = 0; i < WS_LEN(versions); i++) {
-		ws_scene_run(&s, "make_torch.py", files(&s), versions[i], "pad=0", NULL);
-	}
-	ws_scene_run(&s, "make_torch.py", files(&s), "version=2.5.0", "platform=win_amd64", NULL);
-	assert_fails(open_kit(&s, "2.51", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.text, "no index has torch '2.51'");
-	assert_contains(s.err.cure, "did you mean \"2.5.1\"?");
-	assert_fails(open_kit(&s, "2.5.2", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "near it there are 2.4.1, 2.5.1, 2.6.0, 2.7.1");
-	assert_fails(open_kit(&s, "2.5.0", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.text, "has no CUDA wheel for CPython on x86-64 Linux");
-}
-
-WS_TEST(an_unknown_release_gets_the_rules_of_its_neighbour)
-{
-	static const struct {
-		const char *version, *rules;
-		unsigned cxx_std;
-		bool passes_abi;
-	} cases[] = {
-		{"2.5.0", "2.5.1", 17, true},
-		{"2.4.1", "2.5.1", 17, true},
-		{"2.9.0", "2.9.1", 17, false},
-		{"2.16.0", "2.14.1", 20, false},
-	};
-	WS_AUTO_SCENE struct ws_scene s;
-	ws_scene_begin(&s, a);
-	for (size_t i = 0; i < WS_LEN(cases); i++) {
-		struct ws_torch_kit kit;
-		const char *version = ws_arena_printf(a, "version=%s", cases[i].version);
-		ws_scene_run(&s, "make_torch.py", files(&s), version, "pad=0", NULL);
-		forget_pages(&s);
-		assert_ok(open_kit(&s, cases[i].version, "3.11", NULL, &kit), s.err);
-		assert_false(kit.known);
-		assert_int_equal(kit.release.cxx_std, cases[i].cxx_std);
-		assert_int_equal(kit.release.passes_abi, cases[i].passes_abi);
-		assert_string_equal(kit.release.version.text, cases[i].rules);
-		assert_string_equal(kit.name, ws_arena_printf(a, "torch-%s", cases[i].version));
-		assert_string_equal(kit.release.standard.cuda, "12.4");
-	}
-}
-
-WS_TEST(builds_of_one_release_are_told_apart)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cpu", "label=cpu", "cuda=none", NULL);
-	assert_fails(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu118", "label=cu118", "cuda=11.8", NULL);
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu121", "label=cu121", "cuda=12.1", NULL);
-	forget_pages(&s);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	assert_string_equal(
-		kit.version.text, "2.5.1+cu121"); /* the newest: the standard one is not there */
-	assert_ok(open_kit(&s, "2.5.1+cu118", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.cuda, "11.8");
-	assert_fails(open_kit(&s, "2.5.1+cu124", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "2.5.1+cu121");
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL); /* without a label: the default index's */
-	forget_pages(&s);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.version.text, "2.5.1+cu124");
-	assert_ok(open_kit(&s, "2.5.1+cu124", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.version.text, "2.5.1+cu124");
-}
-
-WS_TEST(the_standard_build_goes_before_a_newer_one)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu126", "label=cu126", "cuda=12.6", NULL);
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu124", NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.cuda, "12.4");
-	/* Two files of one Python: the same one is taken every time, the first by name. */
-	ws_scene_run(&s, "make_torch.py", files(&s), "named=cu124", "platform=linux_x86_64", NULL);
-	forget_pages(&s);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	assert_contains(kit.wheel, "cp311-linux_x86_64");
-}
-
-WS_TEST(variants_come_from_the_index_of_their_role)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit;
-	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	ws_scene_run(&s, "make_torch.py", ws_path_join(a, s.served.dir, "second/files", NULL),
-		"named=cu121", "label=cu121", "cuda=12.1", NULL);
-	assert_fails(open_kit(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "\"indexes\": {\"torch\": [URL]}");
-	ws_scene_set_index(&s, "torch", ws_served_url(&s.served, "/second/simple"));
-	assert_ok(open_kit(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.cuda, "12.1");
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	assert_string_equal(kit.cuda, "12.4");
-}
-
-/* ---- the lock ---- */
-
-static struct ws_pin_torch
-pin_of(const struct ws_torch_kit *kit)
-{
-	return (struct ws_pin_torch){
-		.version = "2.5.1",
-		.wheel = kit->wheel,
-		.sha256 = kit->wheel_sha256,
-		.record = kit->record_sha256,
-		.tree = kit->tree->digest.hex,
-	};
-}
-
-WS_TEST(a_locked_kit_opens_without_a_server)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	struct ws_pin_torch pin = pin_of(&kit);
-	unsigned asked = ws_served_count(&s.served, "\"path\"");
-	forget_pages(&s);
-	ws_scene_set_index(&s, "default", "http://127.0.0.1:1/simple");
-	assert_ok(open_kit(&s, "2.5.1", "3.12", &pin, &again), s.err);
-	assert_int_equal(ws_served_count(&s.served, "\"path\""), asked);
-	assert_string_equal(again.wheel, kit.wheel);
-	assert_string_equal(again.record_sha256, kit.record_sha256);
-	assert_string_equal(again.path, kit.path);
-}
-
-WS_TEST(a_wheel_that_was_replaced_since_the_lock_is_refused)
-{
-	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_torch_kit kit, again;
-	ws_scene_begin(&s, a);
-	ws_scene_run(&s, "make_torch.py", files(&s), NULL);
-	assert_ok(open_kit(&s, "2.5.1", "3.11", NULL, &kit), s.err);
-	struct ws_pin_torch pin = pin_of(&kit);
-	pin.tree = NULL;
-	ws_scene_run(&s, "make_torch.py", files(&s), "abi=1", NULL);
-	forget_pages(&s);
-	assert_fails(open_kit(&s, "2.5.1", "3.11", &pin, &again), s.err, WS_ERR_FETCH);
-	assert_contains(s.err.text, "no index has the pinned");
-	pin.sha256 = ""; /* an index that told no digest when the lock was made */
-	assert_fails(open_kit(&s, "2.5.1", "3.11", &pin, &again), s.err, WS_ERR_FETCH);
-	assert_contains(s.err.text, "is not the wheel that was locked");
-	assert_contains(s.err.cure, "lock --update torch");
+	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", NULL, &kit), s.err, WS_ERR_FETCH);
 }
 
 /* ---- installed ---- */
@@ -451,7 +247,7 @@ install(struct ws_scene *s, const char *packages, const char *label)
 WS_TEST(the_installed_torch_is_found_without_importing_it)
 {
 	WS_AUTO_SCENE struct ws_scene s;
-	struct ws_facts facts = make_facts(a);
+	struct ws_facts facts = ws_torch_scene_facts(a);
 	struct ws_torch_kit kit;
 	ws_scene_begin(&s, a);
 	const char *venv = ws_path_join(a, ws_test_dir(a), "venv", NULL);
