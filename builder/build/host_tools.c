@@ -87,9 +87,10 @@ find_libraries(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, struct w
 }
 
 static bool
-choose_cxx(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, unsigned gcc_min,
-	struct ws_hostcc *cxx, struct ws_err *err)
+choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_hostcc *cxx,
+	struct ws_err *err)
 {
+	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
 		ws_hostcc_list_all("", getenv("PATH"), t->a, &t->compilers);
 		t->listed_compilers = true;
@@ -97,28 +98,41 @@ choose_cxx(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, unsigned gcc
 	struct ws_hostcc_wish wish = {
 		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
 		.cuda = cuda ? cuda->version.text : NULL,
-		.gcc_min = gcc_min,
+		.gcc_min = need->gcc_min,
+		.bad = need->bad,
+		.bad_count = need->bad_count,
 		.facts = t->ctx->facts,
 	};
 	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, cxx, err)
 		&& ws_hostcc_open(cxx, t->ctx->ledger, t->a, err);
 }
 
-const struct ws_toolchain *
-ws_host_tools_cxx(
-	struct ws_host_tools *t, struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err)
+/* Equal texts: one toolchain. */
+static const char *
+need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
 {
-	const char *key = ws_arena_printf(t->a, "%s %u", cuda ? cuda->name : "", gcc_min);
+	const char *key =
+		ws_arena_printf(t->a, "%s %u", need->cuda ? need->cuda->name : "", need->gcc_min);
+	for (size_t i = 0; i < need->bad_count; i++) {
+		key = ws_arena_printf(t->a, "%s -%u", key, need->bad[i]);
+	}
+	return key;
+}
+
+const struct ws_toolchain *
+ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+{
+	const char *key = need_key(t, need);
 	struct ws_toolchain *chain = ws_map_get(&t->cxx, key);
 	if (chain) {
 		return chain;
 	}
 	chain = WS_NEW(t->a, struct ws_toolchain);
-	if (!choose_cxx(t, cuda, gcc_min, &chain->cxx, err)
-		|| (cuda && !ws_cuda_ask_include(cuda, t->a, err))) {
+	if (!choose_cxx(t, need, &chain->cxx, err)
+		|| (need->cuda && !ws_cuda_ask_include(need->cuda, t->a, err))) {
 		return NULL;
 	}
-	find_libraries(t, cuda, chain);
+	find_libraries(t, need->cuda, chain);
 	ws_map_put(&t->cxx, key, chain, t->a);
 	return chain;
 }

@@ -12,6 +12,14 @@
 
 struct ws_host_tools;
 
+/** What a compiler is needed for. */
+struct ws_toolchain_need {
+	struct ws_cuda_kit *cuda; /**< NULL: no GPU code */
+	unsigned gcc_min;
+	const unsigned *bad; /**< majors of gcc that are known to fail */
+	size_t bad_count;
+};
+
 /** A C++ compiler and what its modules find on this host. */
 struct ws_toolchain {
 	struct ws_hostcc cxx;
@@ -27,10 +35,10 @@ const struct ws_python_kit *ws_host_tools_python(
 	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err);
 
 /**
- * The compiler that @a cuda takes (NULL: any), from gcc @a gcc_min on. Fills the include folders of
- * @a cuda, which need a compiler to be known. NULL with @a err.
+ * The compiler for @a need. Fills the include folders of its CUDA kit, which need a compiler to be
+ * known. NULL with @a err.
  */
 const struct ws_toolchain *ws_host_tools_cxx(
-	struct ws_host_tools *t, struct ws_cuda_kit *cuda, unsigned gcc_min, struct ws_err *err);
+	struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err);
 
 #endif

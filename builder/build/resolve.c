@@ -9,6 +9,7 @@
 #include "config/kit_def.h"
 #include "kit/torch_exports.h"
 #include "net/index_config.h"
+#include "plan/product.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,23 @@ ws_resolve_outside(struct ws_resolver *r, const struct ws_product *product, stru
 	return ws_resolve_source(r, product, err);
 }
 
+/* The gccs that the recipe knows to fail for this product. */
+static const unsigned *
+list_bad_gccs(const struct ws_resolver *r, const struct ws_product *product, size_t *count)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	struct ws_point_view view = ws_product_see(product);
+	unsigned *majors = WS_NEW_N(r->a, unsigned, recipe->known_bad_count + 1);
+	*count = 0;
+	for (size_t i = 0; i < recipe->known_bad_count; i++) {
+		const struct ws_known_bad *bad = &recipe->known_bad[i];
+		if (bad->gcc && ws_condition_holds(&bad->when, &view)) {
+			majors[(*count)++] = bad->gcc;
+		}
+	}
+	return majors;
+}
+
 /* Everything that compiling needs; what comes from outside is there by now. */
 static bool
 find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_materials *m,
@@ -265,8 +283,10 @@ find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		&& !(m->python = ws_host_tools_python(r->tools, point->python, err))) {
 		return false;
 	}
-	unsigned gcc_min = gcc_floor(r, m->torch, product->recipe);
-	const struct ws_toolchain *chain = ws_host_tools_cxx(r->tools, cuda, gcc_min, err);
+	struct ws_toolchain_need need = {
+		.cuda = cuda, .gcc_min = gcc_floor(r, m->torch, product->recipe)};
+	need.bad = list_bad_gccs(r, product, &need.bad_count);
+	const struct ws_toolchain *chain = ws_host_tools_cxx(r->tools, &need, err);
 	if (!chain) {
 		return false;
 	}

@@ -83,6 +83,7 @@ read_cxx_std(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_field bad_fields[] = {
 	{WS_ONE(struct ws_known_bad, when, "when", ws_type_condition), .flags = WS_FIELD_REQUIRED,
 		.example = "{\"arch\": \"10.3\", \"cuda\": \">=13\"}"},
+	{WS_ONE(struct ws_known_bad, gcc, "gcc", ws_type_number)},
 	{WS_ONE(struct ws_known_bad, why, "why", ws_type_line), .flags = WS_FIELD_REQUIRED,
 		.example = "\"wrong results\""},
 	{WS_ONE(struct ws_known_bad, see, "see", ws_type_line)},

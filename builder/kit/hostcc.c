@@ -10,7 +10,12 @@
 static bool
 is_bad(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish)
 {
-	return cc->kind == WS_HOSTCC_GCC && wish->is_bad && wish->is_bad(wish->self, cc->major);
+	for (size_t i = 0; i < wish->bad_count; i++) {
+		if (cc->kind == WS_HOSTCC_GCC && cc->major == wish->bad[i]) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool

@@ -62,11 +62,10 @@ void ws_hostcc_list_all(
 /** What a choice is made for. */
 struct ws_hostcc_wish {
 	struct ws_hostcc_limits limits;
-	const char *cuda; /**< "11.8", for messages */
-	unsigned gcc_min; /**< facts' or torch's floor; 0: none */
-	/** True when a known-bad rule names this gcc; may be NULL. */
-	bool (*is_bad)(void *self, unsigned gcc_major);
-	void *self;
+	const char *cuda;    /**< "11.8", for messages */
+	unsigned gcc_min;    /**< facts' or torch's floor; 0: none */
+	const unsigned *bad; /**< majors of gcc that known-bad rules name */
+	size_t bad_count;
 	/** Names the CUDA that would take a gcc of this host when this one takes none; may be NULL. */
 	const struct ws_facts *facts;
 };

@@ -101,9 +101,10 @@ struct ws_estimate {
 	uint64_t cpu_ms;    /**< for one architecture */
 };
 
-/** A point that is known to be wrong although it compiles. */
+/** A point that is known to be wrong although it compiles, or a host compiler that is there. */
 struct ws_known_bad {
 	struct ws_condition when; /**< naming archs: those leave the set; else the cell is excluded */
+	unsigned gcc;             /**< not 0: neither; only this major of gcc is not chosen there */
 	const char *why;          /**< one line */
 	const char *see;          /**< "causal-conv1d#105"; NULL */
 };

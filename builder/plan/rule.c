@@ -167,7 +167,8 @@ ask_known_bad(const struct ws_axes *axes WS_UNUSED, struct ws_cell *cell)
 	struct ws_point_view view = ws_point_see(&cell->point);
 	for (size_t i = 0; i < cell->recipe->known_bad_count; i++) {
 		const struct ws_known_bad *bad = &cell->recipe->known_bad[i];
-		if (!ws_condition_names_archs(&bad->when) && ws_condition_holds(&bad->when, &view)) {
+		if (!bad->gcc && !ws_condition_names_archs(&bad->when)
+			&& ws_condition_holds(&bad->when, &view)) {
 			cell->see = bad->see;
 			return bad->why;
 		}

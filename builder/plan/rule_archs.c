@@ -62,7 +62,8 @@ find_known_bad(const struct ws_cell *cell, const struct ws_arch *arch)
 	view.archs = (struct ws_arch_set){arch, 1};
 	for (size_t i = 0; i < cell->recipe->known_bad_count; i++) {
 		const struct ws_known_bad *bad = &cell->recipe->known_bad[i];
-		if (ws_condition_names_archs(&bad->when) && ws_condition_holds(&bad->when, &view)) {
+		if (!bad->gcc && ws_condition_names_archs(&bad->when)
+			&& ws_condition_holds(&bad->when, &view)) {
 			return bad;
 		}
 	}

@@ -89,6 +89,24 @@ import_in() { # VENV CODE
 	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"* ]]
 }
 
+@test "a gcc that a known-bad rule names is not chosen" {
+	only_host
+	local gcc
+	build --offline --compile-commands
+	[ "$status" -eq 0 ]
+	gcc=$("$(jq -r '.[0].arguments[0]' dist/compile_commands.json)" -dumpversion)
+	gcc=${gcc%%.*}
+	recipe "r['known_bad'] = [{'when': {'cuda': '13.0'}, 'gcc': $gcc, 'why': 'a test'}]"
+	rm -r dist
+	build --offline --compile-commands
+	if [ "$status" -ne 0 ]; then
+		[ "$status" -eq 5 ]
+		[[ "$stderr" == *"gcc"*"$gcc (known to fail)"* ]]
+		return
+	fi
+	[[ "$("$(jq -r '.[0].arguments[0]' dist/compile_commands.json)" --version)" != *" $gcc."* ]]
+}
+
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python

@@ -197,11 +197,7 @@ choose(struct scene *s)
 #define DEBIAN "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"
 #define GCCS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static bool
-is_thirteen(void *self WS_UNUSED, unsigned major)
-{
-	return major == 13;
-}
+static const unsigned thirteen[] = {13};
 
 WS_TEST(the_newest_that_fits_is_chosen)
 {
@@ -216,7 +212,8 @@ WS_TEST(the_newest_that_fits_is_chosen)
 	assert_ok(choose(&s), s.err);
 	assert_int_equal(s.chosen.major, 14);
 	s.wish.limits.gcc_max = 13;
-	s.wish.is_bad = is_thirteen;
+	s.wish.bad = thirteen;
+	s.wish.bad_count = 1;
 	assert_ok(choose(&s), s.err);
 	assert_int_equal(s.chosen.major, 12);
 }
@@ -311,7 +308,7 @@ WS_TEST(a_compiler_that_is_known_to_fail_is_not_recommended)
 {
 	struct scene s = make_scene(a, "ID=fedora\n", GCCS("13.1.0"));
 	s.wish = (struct ws_hostcc_wish){
-		.cuda = "12.4", .limits = {13, 3, 17}, .gcc_min = 9, .is_bad = is_thirteen};
+		.cuda = "12.4", .limits = {13, 3, 17}, .gcc_min = 9, .bad = thirteen, .bad_count = 1};
 	assert_fails(choose(&s), s.err, WS_ERR_BUILD);
 	assert_contains(s.err.text, "it takes gcc 9 to 13, this host has gcc 13 (known to fail)");
 	assert_contains(s.err.cure, "dnf install gcc12-c++");
