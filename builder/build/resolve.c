@@ -299,7 +299,6 @@ find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 	m->libraries = all.at;
 	m->library_count = all.len;
 }
-}
 
 /* The gccs that the recipe knows to fail for this product. */
 static const unsigned *
