@@ -59,7 +59,7 @@ fake_torch() { # FOLDER [NAME=VALUE...]
 # written in place (the ledger) is copied.
 from_base() {
 	mkdir -p "$WHEELSMITH_STORE"
-	cp -al "$BASE"/store/{cas,ac,trees} "$WHEELSMITH_STORE" 2> /dev/null ||
+	cp -alf "$BASE"/store/{cas,ac,trees} "$WHEELSMITH_STORE" 2> /dev/null ||
 		cp -a --reflink=auto "$BASE"/store/{cas,ac,trees} "$WHEELSMITH_STORE"
 	cp "$BASE"/store/{VERSION,ledger.db} "$WHEELSMITH_STORE"
 	tiny "$PWD"
