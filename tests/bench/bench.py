@@ -22,7 +22,7 @@ import plans
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RELEASE = f"{ROOT}/build/release"
 BENCHES = {
-    "torch-kit": kits.torch_kit,  # first: it makes thousands of files, which is slow after others were deleted
+    "torch-kit": kits.torch_kit,  # first: making files was seen to be slow after many were deleted
     "pip": kits.pip_torch,
     "cuda-kit": kits.cuda_kit,
     "plan": plans.plan,

@@ -8,8 +8,8 @@ RELEASES = ["2.5.1", "2.11.0"]
 
 
 def torch_kit(bench):
-    """Each time into an empty store. Nothing is deleted in between: an ext4 without a journal takes ten
-    times as long to make a file for some minutes after thousands were deleted."""
+    """Each time into an empty store. Nothing is deleted in between: making files on ext4 was seen to take
+    several times as long while and after thousands are deleted."""
     numbers = []
     for release in RELEASES:
         def take(name, env=None):
