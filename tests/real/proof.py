@@ -100,7 +100,8 @@ def pip_wheel(target, place, folder):
     env = dict(os.environ, CUDA_HOME=cuda, PYTORCH_NVCC=wrapper, CAUSAL_CONV1D_FORCE_BUILD="TRUE", MAX_JOBS="2")
     for name in ("LIBRARY_PATH", "CPATH", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS"):
         env.pop(name, None)
-    command = [f"{place}/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-binary", "causal-conv1d"]
+    command = [f"{place}/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
+    command += ["--no-binary", "causal-conv1d"]
     shutil.rmtree(sdists, ignore_errors=True)
     run(*command, "-w", sdists, "causal-conv1d==1.5.3.post1", env=env)
     return f"{sdists}/{os.listdir(sdists)[0]}"
@@ -140,8 +141,7 @@ def files_of(wheel):
 
 def compare(target, ours, theirs, folder):
     one, two = module_of(ours, f"{folder}/ours"), module_of(theirs, f"{folder}/theirs")
-    cuda = cuda_root(target)
-    tools = cuda if os.path.exists(f"{cuda}/bin/cuobjdump") else "/usr/local/cuda"
+    tools = cuda_root(TARGETS[0])  # kits of CUDA 13 have no cuobjdump; this one reads their modules too
     rows = []
     for what, left, right in (
         ("exported symbols", symbols(one, "--defined-only"), symbols(two, "--defined-only")),
