@@ -31,7 +31,7 @@ struct ws_context {
 	unsigned jobs;           /**< 0: decide */
 	uint64_t memory_bytes;   /**< 0: decide */
 	struct ws_lock *lock;    /**< extended by resolving */
-	struct ws_lock lock_was; /**< as it was read: where *lock differs, this process made the pin */
+	struct ws_lock lock_was; /**< the file as it was read; where *lock differs, it is written */
 	const char *lock_path;   /**< where it is, or would be, written */
 	bool locked;             /**< --locked: a pin that would be added or changed is an error */
 	bool lock_changed;       /**< set when a pin was added or changed */

@@ -24,21 +24,23 @@ lock_path_in_store(const struct ws_context *ctx, const char *path)
 	return ws_arena_printf(ctx->a, "%s/locks/%.16s.lock.json", ctx->store->path, name.hex);
 }
 
+/* The matrix's own pins, which are in version control, go before those that were kept for want of a
+ * place beside them. */
 bool
 ws_lock_file_read(
 	struct ws_context *ctx, const char *path, struct ws_lock *lock, struct ws_err *err)
 {
-	const char *kept = lock_path_in_store(ctx, path);
+	static const struct ws_lock none;
+	struct ws_lock own;
 	ctx->lock_path = path;
 	ctx->lock = lock;
-	if (!ws_fs_exists(path) && ws_fs_exists(kept)) {
-		path = kept;
-	}
-	if (!ws_lock_read(path, ctx->a, lock, err)) {
+	ctx->lock_was = none;
+	if (!ws_lock_read(path, ctx->a, &own, err)
+		|| !ws_lock_read(lock_path_in_store(ctx, path), ctx->a, lock, err)) {
 		return false;
 	}
-	ctx->lock_was = (struct ws_lock){0};
-	ws_lock_merge(&ctx->lock_was, &(struct ws_lock){0}, lock, ctx->a);
+	ws_lock_merge(lock, &none, &own, ctx->a);
+	ws_lock_merge(&ctx->lock_was, &none, &own, ctx->a);
 	return true;
 }
 
@@ -91,9 +93,10 @@ ws_lock_file_save(struct ws_context *ctx, struct ws_err *err)
 		return false;
 	}
 	ctx->lock_changed = false;
+	const char *kept = lock_path_in_store(ctx, ctx->lock_path);
 	bool writable = access(ws_path_dir(ctx->a, ctx->lock_path), W_OK) == 0;
 	if (writable && save_at(ctx, ctx->lock_path, &why)) {
-		return true;
+		return ws_fs_remove(kept, err);
 	}
 	if (writable && why.kind != WS_ERR_IO) {
 		if (err) {
@@ -101,8 +104,7 @@ ws_lock_file_save(struct ws_context *ctx, struct ws_err *err)
 		}
 		return false;
 	}
-	const char *kept = lock_path_in_store(ctx, ctx->lock_path);
 	ws_events_warn(
-		ctx->events, "'%s' cannot be written; the lock is kept as '%s'", ctx->lock_path, kept);
+		ctx->events, "'%s' cannot be written; what it lacks is kept in '%s'", ctx->lock_path, kept);
 	return save_at(ctx, kept, err);
 }

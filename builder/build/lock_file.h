@@ -9,12 +9,16 @@
 
 #include "build/context.h"
 
-/** Reads the pins at @a path into @a lock, which @a ctx borrows from then on, as it does @a path. */
+/**
+ * Reads the pins at @a path into @a lock, and from the store those that it lacks and that could not be
+ * written there. @a ctx borrows both from then on.
+ */
 bool ws_lock_file_read(
 	struct ws_context *ctx, const char *path, struct ws_lock *lock, struct ws_err *err);
 
 /**
- * Writes the lock if it changed; in a read-only folder it goes to the store, with a warning.
+ * Writes the lock if it changed; of one in a read-only folder what it lacks goes to the store, with a
+ * warning, until it can be written.
  * WS_ERR_CONFIG when the file can no longer be read as a lock: then it is left alone.
  */
 bool ws_lock_file_save(struct ws_context *ctx, struct ws_err *err);

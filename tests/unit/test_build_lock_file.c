@@ -161,3 +161,31 @@ WS_TEST(a_lock_that_is_no_longer_one_is_left_alone)
 	assert_string_equal(ws_buf_text(&text), "<<<<<<<");
 	ws_store_close(&store);
 }
+
+WS_TEST(what_was_kept_in_the_store_moves_to_where_it_belongs)
+{
+	const char *dir = ws_test_dir(a);
+	const char *path = ws_path_join(a, dir, "m.lock.json", NULL);
+	struct ws_store store = open_store(dir, a);
+	struct view v;
+	/* Nothing can take the place of a folder, not even as root. */
+	look(&v, &store, path, a);
+	pin(&v, "a", HEX);
+	assert_ok(ws_fs_mkdirs(path, &v.err), v.err);
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, path, "full", NULL), &v.err), v.err);
+	save(&v);
+	assert_ok(ws_fs_remove(path, &v.err), v.err);
+	look(&v, &store, path, a);
+	assert_pinned(&v.lock, "a", HEX);
+	pin(&v, "b", HEX);
+	save(&v);
+	struct ws_lock own;
+	assert_ok(ws_lock_read(path, a, &own, &v.err), v.err);
+	assert_pinned(&own, "a", HEX);
+	assert_pinned(&own, "b", HEX);
+	/* What goes from there later does not come back from the store. */
+	assert_ok(ws_fs_remove(path, &v.err), v.err);
+	look(&v, &store, path, a);
+	assert_int_equal(v.lock.sources.len, 0);
+	ws_store_close(&store);
+}
