@@ -28,12 +28,13 @@ struct ws_context {
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	enum ws_kits_choice kits;
-	unsigned jobs;         /**< 0: decide */
-	uint64_t memory_bytes; /**< 0: decide */
-	struct ws_lock *lock;  /**< extended by resolving */
-	const char *lock_path; /**< where it is, or would be, written */
-	bool locked;           /**< --locked: a pin that would be added or changed is an error */
-	bool lock_changed;     /**< set when a pin was added or changed */
+	unsigned jobs;           /**< 0: decide */
+	uint64_t memory_bytes;   /**< 0: decide */
+	struct ws_lock *lock;    /**< extended by resolving */
+	struct ws_lock lock_was; /**< the file as it was read; where *lock differs, it is written */
+	const char *lock_path;   /**< where it is, or would be, written */
+	bool locked;             /**< --locked: a pin that would be added or changed is an error */
+	bool lock_changed;       /**< set when a pin was added or changed */
 };
 
 #endif

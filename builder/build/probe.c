@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/suggest.h"
+#include "build/asked.h"
 #include "fetch/source.h"
 #include "kit/gpu.h"
 #include "net/index.h"
@@ -56,42 +57,37 @@ ask_torch(struct ws_context *ctx, const struct ws_python_kit *python)
 }
 
 static bool
-wants_installed(const struct ws_matrix *matrix)
+fail_python(
+	const struct ws_matrix *matrix, const struct ws_asked_python *python, struct ws_err *err)
 {
-	for (size_t i = 0; i < matrix->torch_count; i++) {
-		if (matrix->torch[i].installed) {
-			return true;
-		}
+	struct ws_place place = python->value->place;
+	if (matrix->doc && place.len > 0) {
+		return ws_err_at(err, matrix->doc->name, matrix->doc->text, place.offset, place.len);
 	}
-	return false;
+	return python->extra ? ws_err_wrap(err, "an extra point of 'include'") : false;
 }
 
 /* An interpreter named by its version is looked for only when its torch matters. */
 static bool
-probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_host *host,
-	struct ws_err *err)
+probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_asked *asked,
+	struct ws_plan_host *host, struct ws_err *err)
 {
-	bool installed = wants_installed(matrix);
 	struct ws_plan_python *pythons =
-		WS_NEW_N(ctx->a, struct ws_plan_python, matrix->python_count + 1);
-	for (size_t i = 0; i < matrix->python_count; i++) {
-		const struct ws_python_value *value = &matrix->python[i];
+		WS_NEW_N(ctx->a, struct ws_plan_python, asked->pythons.len + 1);
+	for (size_t i = 0; i < asked->pythons.len; i++) {
+		const struct ws_python_value *value = asked->pythons.at[i].value;
 		struct ws_python_kit kit;
-		if (!value->host && !value->path && !installed) {
+		if (!asked->pythons.at[i].needed) {
 			continue;
 		}
 		if (!ws_python_find_meant(value->path, value->host, &value->tag, ctx->a, &kit, err)) {
-			if (matrix->doc && value->place.len > 0) {
-				ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset,
-					value->place.len);
-			}
-			return false;
+			return fail_python(matrix, &asked->pythons.at[i], err);
 		}
 		pythons[host->python_count++] = (struct ws_plan_python){
 			.path = value->path,
 			.host = value->host,
 			.tag = kit.tag,
-			.torch = installed ? ask_torch(ctx, &kit) : NULL,
+			.torch = asked->installed ? ask_torch(ctx, &kit) : NULL,
 		};
 	}
 	host->pythons = pythons;
@@ -111,17 +107,6 @@ find_gpus(struct ws_arena *a)
 		archs[i] = gpus.at[i].arch;
 	}
 	return ws_arch_set_of(archs, gpus.count);
-}
-
-static void
-probe_gpus(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_host *host)
-{
-	for (size_t i = 0; i < matrix->arch_count; i++) {
-		if (matrix->arch[i].host) {
-			host->gpus = find_gpus(ctx->a);
-			return;
-		}
-	}
 }
 
 static void
@@ -166,16 +151,17 @@ ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 	struct ws_err *err)
 {
 	struct ws_plan_host *host = &input->host;
+	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
 	host->choice = ctx->kits;
 	host->cores = ctx->host->cores;
 	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
 	input->lookups =
 		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
-	probe_gpus(ctx, matrix, host);
+	host->gpus = asked.gpus ? find_gpus(ctx->a) : (struct ws_arch_set){0};
 	probe_toolkits(ctx, host);
 	probe_kits(ctx, host);
-	return probe_pythons(ctx, matrix, host, err);
+	return probe_pythons(ctx, matrix, &asked, host, err);
 }
 
 /* ---- sources ---- */
@@ -227,7 +213,7 @@ ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
 static bool
 is_known(const struct ws_context *ctx, const struct ws_torch_value *value)
 {
-	return value->installed || ws_facts_torch(ctx->facts, &value->version)
+	return ws_facts_torch(ctx->facts, &value->version)
 		|| ws_lock_torch(ctx->lock, value->version.text);
 }
 
@@ -280,8 +266,10 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 bool
 ws_probe_torch_releases(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err)
 {
-	for (size_t i = 0; i < matrix->torch_count; i++) {
-		if (!is_known(ctx, &matrix->torch[i]) && !look_up(ctx, matrix, &matrix->torch[i], err)) {
+	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
+	for (size_t i = 0; i < asked.torch.len; i++) {
+		const struct ws_torch_value *value = asked.torch.at[i];
+		if (!is_known(ctx, value) && !look_up(ctx, matrix, value, err)) {
 			return false;
 		}
 	}

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "build/deliver.h"
 #include "build/lacks.h"
+#include "build/lock_file.h"
 #include "build/products.h"
-#include "build/selection.h"
 #include "engine/local.h"
 #include "plan/key.h"
 #include "store/cells.h"
@@ -346,7 +346,7 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	/* What was pinned is written before the first compiler runs, and when something is lacking: who
 	 * comes back keeps it. */
 	bool added = add_products(&b, err);
-	if (!ws_selection_save_lock(ctx, added ? err : NULL) || !added) {
+	if (!ws_lock_file_save(ctx, added ? err : NULL) || !added) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;

@@ -1,17 +1,15 @@
 /* selection.c - reading what was asked for. What the host answers is probe.c's; planning is plan/'s. */
 #include "build/selection.h"
 
-#include "base/fs.h"
 #include "base/vec.h"
+#include "build/lock_file.h"
 #include "build/probe.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
 #include "plan/select.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- a matrix from options ---- */
 
@@ -203,31 +201,6 @@ lock_path_of(const struct ws_context *ctx, const struct ws_selection_options *o)
 	return ws_arena_printf(ctx->a, "%s/locks/%.16s.lock.json", ctx->store->path, name.hex);
 }
 
-/* Where the lock of a matrix in a read-only folder is kept. */
-static const char *
-lock_path_in_store(const struct ws_context *ctx, const char *path)
-{
-	char *absolute = realpath(ws_path_dir(ctx->a, path), NULL);
-	const char *whole = ws_path_join(ctx->a, absolute ? absolute : "/", ws_path_base(path), NULL);
-	free(absolute);
-	struct ws_digest name = ws_digest_bytes(whole, strlen(whole));
-	return ws_arena_printf(ctx->a, "%s/locks/%.16s.lock.json", ctx->store->path, name.hex);
-}
-
-static bool
-read_lock(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_selection *sel,
-	struct ws_err *err)
-{
-	ctx->lock_path = lock_path_of(ctx, o);
-	const char *path = ctx->lock_path;
-	const char *kept = lock_path_in_store(ctx, path);
-	if (!ws_fs_exists(path) && ws_fs_exists(kept)) {
-		path = kept;
-	}
-	ctx->lock = &sel->lock;
-	return ws_lock_read(path, ctx->a, &sel->lock, err);
-}
-
 /* Before planning, which takes what is pinned before anything else. */
 static bool
 forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_err *err)
@@ -244,27 +217,6 @@ forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct
 	return true;
 }
 
-bool
-ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err)
-{
-	if (!ctx->lock_changed) {
-		return true;
-	}
-	const char *folder = ws_path_dir(ctx->a, ctx->lock_path);
-	const char *locks = ws_store_path(ctx->store, ctx->a, "locks");
-	if (!ws_fs_mkdirs(locks, err)) {
-		return false;
-	}
-	ctx->lock_changed = false;
-	if (access(folder, W_OK) == 0 && ws_lock_save(ctx->lock_path, ctx->lock, err)) {
-		return true;
-	}
-	const char *kept = lock_path_in_store(ctx, ctx->lock_path);
-	ws_events_warn(
-		ctx->events, "'%s' cannot be written; the lock is kept as '%s'", ctx->lock_path, kept);
-	return ws_lock_save(kept, ctx->lock, err);
-}
-
 /* ---- planning ---- */
 
 static bool
@@ -279,7 +231,8 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
 {
 	struct ws_plan_input *input = WS_NEW(ctx->a, struct ws_plan_input);
-	if (!ws_selection_read(ctx, user, options, sel, err) || !read_lock(ctx, options, sel, err)
+	if (!ws_selection_read(ctx, user, options, sel, err)
+		|| !ws_lock_file_read(ctx, lock_path_of(ctx, options), &sel->lock, err)
 		|| !forget_pins(ctx, options, err) || !parse_shard(options->shard, input, err)
 		|| !ws_probe_torch_releases(ctx, &sel->matrix, err)) {
 		return false;

@@ -47,7 +47,4 @@ bool ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user
 bool ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
 
-/** Writes the lock if it changed; in a read-only folder it goes to the store, with a warning. */
-bool ws_selection_save_lock(struct ws_context *ctx, struct ws_err *err);
-
 #endif

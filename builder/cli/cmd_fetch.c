@@ -1,4 +1,5 @@
 /* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
+#include "build/lock_file.h"
 #include "build/resolve.h"
 #include "cli/selecting.h"
 #include "report/status.h"
@@ -63,7 +64,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		done = fetch_product(resolver, sel.plan.products[i], err);
 	}
 	ws_status_clear(s->status);
-	if (!ws_selection_save_lock(&ctx, done ? err : NULL) || !done) {
+	if (!ws_lock_file_save(&ctx, done ? err : NULL) || !done) {
 		return false;
 	}
 	if (sel.plan.product_count == 0) {

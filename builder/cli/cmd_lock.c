@@ -1,4 +1,5 @@
 /* cmd_lock.c - wheelsmith lock: pins of everything that comes from outside. */
+#include "build/lock_file.h"
 #include "build/resolve.h"
 #include "cli/selecting.h"
 #include "report/status.h"
@@ -55,7 +56,7 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	bool changed = ctx.lock_changed;
 	/* Pins that were to be made anew and could not be are better than none: the file keeps them. */
 	bool saves = done || l.update.len == 0;
-	if ((saves && !ws_selection_save_lock(&ctx, done ? err : NULL)) || !done) {
+	if ((saves && !ws_lock_file_save(&ctx, done ? err : NULL)) || !done) {
 		return false;
 	}
 	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,

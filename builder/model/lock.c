@@ -113,3 +113,67 @@ ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct w
 	*PLACE(&lock->torch, known, a) = *pin;
 	return true;
 }
+
+/* The last takes the place of the one that goes: the order is the writer's. */
+#define TAKE_OUT(list, pin) (list)->at[(pin) - (list)->at] = (list)->at[--(list)->len]
+
+static void
+take_out_forgotten(struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is)
+{
+	for (size_t i = 0; i < was->sources.len; i++) {
+		const struct ws_pin_source *old = &was->sources.at[i];
+		const struct ws_pin_source *there = ws_lock_source(into, old->package, old->version);
+		if (there && !ws_lock_source(is, old->package, old->version) && sources_equal(there, old)) {
+			TAKE_OUT(&into->sources, there);
+		}
+	}
+	for (size_t i = 0; i < was->cuda.len; i++) {
+		const struct ws_pin_cuda *old = &was->cuda.at[i];
+		const struct ws_pin_cuda *there = ws_lock_cuda(into, old->cuda);
+		if (there && !ws_lock_cuda(is, old->cuda) && cudas_equal(there, old)) {
+			TAKE_OUT(&into->cuda, there);
+		}
+	}
+	for (size_t i = 0; i < was->torch.len; i++) {
+		const struct ws_pin_torch *old = &was->torch.at[i];
+		const struct ws_pin_torch *there = ws_lock_torch(into, old->version);
+		if (there && !ws_lock_torch(is, old->version) && torches_equal(there, old)) {
+			TAKE_OUT(&into->torch, there);
+		}
+	}
+}
+
+static void
+put_made(
+	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a)
+{
+	for (size_t i = 0; i < is->sources.len; i++) {
+		const struct ws_pin_source *pin = &is->sources.at[i];
+		const struct ws_pin_source *old = ws_lock_source(was, pin->package, pin->version);
+		if (!old || !sources_equal(old, pin)) {
+			ws_lock_put_source(into, pin, a);
+		}
+	}
+	for (size_t i = 0; i < is->cuda.len; i++) {
+		const struct ws_pin_cuda *pin = &is->cuda.at[i];
+		const struct ws_pin_cuda *old = ws_lock_cuda(was, pin->cuda);
+		if (!old || !cudas_equal(old, pin)) {
+			ws_lock_put_cuda(into, pin, a);
+		}
+	}
+	for (size_t i = 0; i < is->torch.len; i++) {
+		const struct ws_pin_torch *pin = &is->torch.at[i];
+		const struct ws_pin_torch *old = ws_lock_torch(was, pin->version);
+		if (!old || !torches_equal(old, pin)) {
+			ws_lock_put_torch(into, pin, a);
+		}
+	}
+}
+
+void
+ws_lock_merge(
+	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a)
+{
+	take_out_forgotten(into, was, is);
+	put_made(into, was, is, a);
+}

@@ -66,4 +66,12 @@ bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, s
 bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);
 bool ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a);
 
+/**
+ * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out those
+ * that were forgotten and that nobody changed meanwhile. Pins are shared, lists are not: into an empty
+ * lock, from an empty one, it copies.
+ */
+void ws_lock_merge(
+	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a);
+
 #endif

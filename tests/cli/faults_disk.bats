@@ -172,6 +172,32 @@ error: cannot write into the output folder 'out': Read-only file system
 	mount -o remount,ro readonly
 	ws build --matrix readonly/m.json -o dist
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; the lock is kept as '$WHEELSMITH_STORE/locks/"* ]]
+	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; what it lacks is kept in '$WHEELSMITH_STORE/locks/"* ]]
 	dist_is_whole
+}
+
+@test "what a lock in a read-only folder lacks is read back from the store" {
+	from_base
+	only_host
+	small_disk readonly 1m
+	cp -r recipes m.json readonly
+	jq 'del(.sources)' m.lock.json > readonly/m.lock.json
+	mount -o remount,ro readonly
+	ws build --matrix readonly/m.json -o dist --offline --locked
+	[ "$status" -eq 3 ]
+	ws build --matrix readonly/m.json -o dist --offline
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"warning: 'readonly/m.lock.json' cannot be written; what it lacks is kept in '"* ]]
+	ws build --matrix readonly/m.json -o dist --offline --locked
+	[ "$status" -eq 0 ]
+	[[ "$stderr" != *warning* ]]
+	# The pins of the matrix's own lock go before those in the store, and are not written anywhere else.
+	mount -o remount,rw readonly
+	jq '.sources = [{package: "tiny", version: "1.0", how: "folder", from: "src", tree: (64 * "a")}]' \
+		readonly/m.lock.json > new
+	cp new readonly/m.lock.json
+	ws build --matrix readonly/m.json -o dist --offline --locked
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"the sources of tiny 1.0: not what the lock pins"*"locked: aaaaaaaa"* ]]
+	cmp new readonly/m.lock.json
 }

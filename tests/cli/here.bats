@@ -50,3 +50,50 @@ gpu() { # ARCH
 	PATH="$PWD/venv/bin:$PATH" run -0 "$WHEELSMITH" plan --here --json causal-conv1d==1.5.3.post1
 	[ "$(jq -r '.cells[0].rule' <<< "$output")" = not-installed ]
 }
+
+# A matrix of named versions with one extra point.
+extra() { # POINT
+	cat > m.json <<- END
+		{"packages": ["causal-conv1d==1.5.3.post1"], "torch": ["2.11.0"], "python": ["3.11"], "arch": ["8.6"],
+		 "include": [$1]}
+	END
+}
+
+# Of the extra point: what is planned for it.
+planned() { # KEY...
+	run -0 --separate-stderr "$WHEELSMITH" plan --json --matrix m.json
+	local key
+	for key; do
+		jq -r ".cells[1].$key" <<< "$output"
+	done | xargs
+}
+
+@test "an extra point asks this host what a value of an axis would" {
+	gpu 7.5
+	local here
+	here=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	extra '{"torch": "2.6.0+cu126", "arch": "9.0"}'
+	[ "$(planned python arch)" = "$here 9.0" ]
+	extra '{"torch": "2.6.0", "python": "3.12"}'
+	[ "$(planned python arch)" = "3.12 7.5" ]
+	python3 -m venv --without-pip venv
+	extra '{"torch": "2.6.0", "python": "./venv/bin/python3"}'
+	[ "$(planned python arch)" = "$here 7.5" ]
+	python3 "$WS_ROOT/tests/support/make_torch.py" . version=2.6.0
+	python3 -m zipfile -e torch-2.6.0-*.whl venv/lib/python3*/site-packages
+	extra '{"torch": "installed", "python": "./venv/bin/python3"}'
+	[ "$(planned torch python arch)" = "2.6.0 $here 7.5" ]
+	# What only an axis names is not looked for on behalf of the extra point.
+	sed -i 's/3\.11/3.19/' m.json
+	[ "$(planned torch)" = 2.6.0 ]
+}
+
+@test "what an extra point asks in vain is told at its place" {
+	gpu 7.5
+	extra '{"torch": "2.51.0", "arch": "9.0"}'
+	run -3 "$WHEELSMITH" plan --matrix m.json
+	[[ $output == "m.json:2:24: error: torch '2.51.0' is not in the facts, and was not looked up"* ]]
+	extra '{"torch": "2.6.0", "python": "./none"}'
+	run -3 "$WHEELSMITH" plan --matrix m.json
+	[[ $output == "m.json:2:43: error: "*"./none"* ]]
+}
