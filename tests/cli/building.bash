@@ -44,6 +44,8 @@ make_base() {
 		tiny "$BASE"
 		serve "$BASE/www"
 		"$WHEELSMITH" fetch --matrix "$BASE/m.json" --store "$BASE/store" --index "$INDEX" 9>&-
+		# What this host adds to what was fetched: the headers of its Python.
+		"$WHEELSMITH" shell "$CELL" --matrix "$BASE/m.json" --store "$BASE/store" 9>&- < /dev/null
 		unserve
 		echo "$stamp" > "$BASE/stamp"
 	fi
