@@ -155,14 +155,31 @@ open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struc
 
 static bool
 open_archive_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice,
-	struct ws_cuda_kit *kit, struct ws_err *err)
+	const struct ws_pin_cuda *pin, struct ws_cuda_kit *kit, struct ws_err *err)
 {
 	struct ws_kit_def *def = WS_NEW(r->a, struct ws_kit_def);
 	const char *path =
 		ws_path_join(r->a, r->ctx->data->kits, ws_arena_printf(r->a, "%s.json", choice->kit), NULL);
 	return ws_kit_def_read(path, r->a, def, err)
-		&& ws_cuda_open_archive(
-			r->ctx->fetch, def, ws_lock_cuda(r->ctx->lock, choice->name), r->a, kit, err);
+		&& ws_cuda_open_archive(r->ctx->fetch, def, pin, r->a, kit, err);
+}
+
+static bool
+open_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_cuda_kit *kit,
+	struct ws_err *err)
+{
+	const struct ws_pin_cuda *pin = ws_lock_cuda(r->ctx->lock, choice->name);
+	switch (choice->origin) {
+	case WS_KIT_HOST:
+		return open_host_cuda(r, choice, kit, err);
+	case WS_KIT_ARCHIVE:
+		return open_archive_cuda(r, choice, pin, kit, err);
+	case WS_KIT_REDIST:
+		return ws_cuda_open_redist(r->ctx->fetch, choice->name, pin, r->a, kit, err);
+	case WS_KIT_NONE:
+		break;
+	}
+	return ws_err_set(err, WS_ERR_CONFIG, "there is no CUDA %s toolkit", choice->name);
 }
 
 static struct ws_cuda_kit *
@@ -173,9 +190,7 @@ find_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_cuda_kit);
-	bool opened = choice->origin == WS_KIT_HOST ? open_host_cuda(r, choice, kit, err)
-												: open_archive_cuda(r, choice, kit, err);
-	if (!opened || !ws_pin_cuda_kit(r->ctx, choice, kit, err)) {
+	if (!open_cuda(r, choice, kit, err) || !ws_pin_cuda_kit(r->ctx, choice, kit, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->cuda, choice->name, kit, r->a);

@@ -165,6 +165,7 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		.http = ws_http_open(&config, err),
 		.indexes = &s->indexes,
 		.debian_mirror = ws_session_debian_mirror(s, &from),
+		.redist_url = s->user.redist,
 		.events = &s->events,
 		.stop = &s->stop,
 		.offline = offline,

@@ -20,6 +20,7 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct written, config.store, "store", ws_type_path)},
 	{WS_ONE(struct written, indexes, "indexes", ws_type_indexes)},
 	{WS_ONE(struct written, config.debian_mirror, "debian_mirror", ws_type_url)},
+	{WS_ONE(struct written, config.redist, "redist", ws_type_url)},
 	{WS_MANY(struct written, config.recipes, config.recipe_count, "recipes", ws_type_path),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/recipes\"]"},
 	{WS_ONE(struct written, config.policy, "policy", ws_type_policy)},

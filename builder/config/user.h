@@ -2,8 +2,8 @@
  * user.h - the user's configuration: $XDG_CONFIG_HOME/wheelsmith/config.json
  *
  * {"store": "~/big/store", "indexes": {"default": "https://..."}, "debian_mirror": "https://...",
- *  "recipes": ["~/recipes"], "policy": "prefer-build"}: every key may be left out. Options and
- * the matrix go before it.
+ *  "redist": "https://...", "recipes": ["~/recipes"], "policy": "prefer-build"}: every key may be
+ * left out. Options and the matrix go before it.
  */
 #ifndef WS_CONFIG_USER_H
 #define WS_CONFIG_USER_H
@@ -15,6 +15,7 @@ struct ws_user_config {
 	const char *path;  /**< of the file; NULL: there is none */
 	const char *store; /**< absolute; NULL */
 	const char *debian_mirror;
+	const char *redist; /**< a mirror of NVIDIA's redistributables; NULL: their own server */
 	const struct ws_index_role *indexes;
 	size_t index_count;
 	const char *const *recipes; /**< folders, absolute; searched after the matrix's */

@@ -51,6 +51,11 @@ ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_are
 			*ws_vec_push(&axes->kits, a) = kit;
 		}
 	}
+	kit = (struct ws_axes_kit){.origin = WS_KIT_REDIST};
+	for (size_t i = 0; host->choice != WS_KITS_HOST && i < in->facts->cuda_count; i++) {
+		kit.version = in->facts->cuda[i].version;
+		*ws_vec_push(&axes->kits, a) = kit;
+	}
 	if (axes->kits.len > 0) {
 		qsort(axes->kits.at, axes->kits.len, sizeof(kit), cmp_kits);
 	}
@@ -62,14 +67,16 @@ find_pin(const struct ws_axes *axes, const char *name)
 	return axes->in->lock ? ws_lock_cuda(axes->in->lock, name) : NULL;
 }
 
-/* Whether @a pin is of a kit from there; "redist" is an archive kit's definition by other files. */
+/* Whether @a pin is of a kit from there. */
 static bool
 pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
 {
-	return pin && (strcmp(pin->how, "host") == 0) == (origin == WS_KIT_HOST);
+	static const char *const words[] = {
+		[WS_KIT_HOST] = "host", [WS_KIT_ARCHIVE] = "archive", [WS_KIT_REDIST] = "redist"};
+	return pin && ws_same(pin->how, words[origin]);
 }
 
-/* The kit of this version: the one that is locked, else the host's, else an archive's. */
+/* The kit of this version: the locked one, else the host's, an archive's, NVIDIA's. */
 static const struct ws_axes_kit *
 find_kit(const struct ws_axes *axes, const struct ws_version *version)
 {
@@ -110,8 +117,8 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 	return choice;
 }
 
-/* The newest kit of @a major (0: any); of those the newest that is locked, so that a toolkit that
- * appears later changes nothing. */
+/* The newest kit of @a major (0: any) but NVIDIA's; of those the newest that is locked, so that a
+ * toolkit that appears later changes nothing. */
 static const struct ws_axes_kit *
 newest_kit(const struct ws_axes *axes, unsigned major)
 {
@@ -120,13 +127,28 @@ newest_kit(const struct ws_axes *axes, unsigned major)
 	for (size_t i = 0; i < axes->kits.len; i++) {
 		const struct ws_axes_kit *kit = &axes->kits.at[i];
 		bool pinned = find_pin(axes, kit->version.text);
-		if ((major == 0 || ws_version_number(&kit->version, 0) == major)
+		if (kit->origin != WS_KIT_REDIST
+			&& (major == 0 || ws_version_number(&kit->version, 0) == major)
 			&& (pinned || !newest_pinned)) {
 			newest = kit;
 			newest_pinned = pinned;
 		}
 	}
 	return newest;
+}
+
+/* What "auto" means beside a torch that was built with @a own. Hundreds of MB of redistributables are
+ * taken where nothing else of its major is to be had, and kept to when they are locked. */
+static const struct ws_version *
+choose_auto(const struct ws_axes *axes, const struct ws_version *own)
+{
+	const struct ws_axes_kit *kit = find_kit(axes, own);
+	if (kit && kit->origin != WS_KIT_REDIST) {
+		return own;
+	}
+	const struct ws_axes_kit *newest = newest_kit(axes, ws_version_number(own, 0));
+	bool kept = kit && pins_origin(find_pin(axes, own->text), WS_KIT_REDIST);
+	return newest && (!kept || find_pin(axes, newest->version.text)) ? &newest->version : own;
 }
 
 const struct ws_cuda_choice *
@@ -140,10 +162,9 @@ ws_axes_cuda(
 	if (torch && !torch->cuda) {
 		return NULL;
 	}
-	bool has_own = torch && ws_version_parse(torch->cuda, axes->a, &own);
-	if (has_own && find_kit(axes, &own)) {
-		return choose(axes, &own);
+	if (torch && ws_version_parse(torch->cuda, axes->a, &own)) {
+		return choose(axes, choose_auto(axes, &own));
 	}
 	const struct ws_axes_kit *newest = newest_kit(axes, torch ? torch->cuda_major : 0);
-	return newest ? choose(axes, &newest->version) : has_own ? choose(axes, &own) : NULL;
+	return newest ? choose(axes, &newest->version) : NULL;
 }

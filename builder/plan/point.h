@@ -39,6 +39,7 @@ enum ws_kit_origin {
 	WS_KIT_NONE, /**< there is none */
 	WS_KIT_HOST,
 	WS_KIT_ARCHIVE,
+	WS_KIT_REDIST, /**< NVIDIA's redistributables; no definition of ours */
 };
 
 struct ws_cuda_choice {

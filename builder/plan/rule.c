@@ -84,20 +84,24 @@ ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 
 /* "11.8, 12.4, 13.0 … 13.5": of many the first three and the last. */
 static const char *
-list_kits(const struct ws_axes *axes, enum ws_kit_origin origin)
+list_kits(const struct ws_axes *axes, bool of_host)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
-	size_t sum = 0, seen = 0;
-	for (size_t i = 0; i < axes->kits.len; i++) {
-		sum += axes->kits.at[i].origin == origin;
-	}
+	WS_VEC(const char *) texts = {0};
 	for (size_t i = 0; i < axes->kits.len; i++) {
 		const struct ws_axes_kit *kit = &axes->kits.at[i];
-		if (kit->origin != origin || (++seen > 3 && sum > 4 && seen < sum)) {
-			continue;
+		const char *last = texts.len > 0 ? texts.at[texts.len - 1] : NULL;
+		if ((kit->origin == WS_KIT_HOST) == of_host && !ws_same(kit->version.text, last)) {
+			*ws_vec_push(&texts, axes->a) = kit->version.text;
 		}
-		ws_buf_puts(&b, seen == 1 ? "" : seen == sum && sum > 4 ? " … " : ", ");
-		ws_buf_puts(&b, kit->version.text);
+	}
+	bool many = texts.len > 4;
+	for (size_t i = 0; i < texts.len; i++) {
+		bool is_last = i + 1 == texts.len;
+		if (i < 3 || !many || is_last) {
+			ws_buf_puts(&b, i == 0 ? "" : is_last && many ? " … " : ", ");
+			ws_buf_puts(&b, texts.at[i]);
+		}
 	}
 	return ws_buf_copy(&b, axes->a);
 }
@@ -111,7 +115,7 @@ ask_kit(const struct ws_axes *axes, struct ws_cell *cell)
 		return NULL;
 	}
 	const char *name = cuda ? ws_arena_printf(axes->a, "CUDA %s", cuda->name) : "CUDA";
-	const char *have = list_kits(axes, choice == WS_KITS_HOST ? WS_KIT_HOST : WS_KIT_ARCHIVE);
+	const char *have = cuda ? list_kits(axes, choice == WS_KITS_HOST) : "";
 	const char *there = !have[0] ? ""
 		: strchr(have, ' ')      ? ws_arena_printf(axes->a, " (%s there are)", have)
 								 : ws_arena_printf(axes->a, " (only %s)", have);

@@ -100,6 +100,9 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	} else if (cuda->origin == WS_KIT_ARCHIVE) {
 		ws_why_line(
 			out, "", "compiled with the archive kit %s%s", cuda->kit, cuda->pin ? ", locked" : "");
+	} else if (cuda->origin == WS_KIT_REDIST) {
+		ws_why_line(
+			out, "", "compiled with NVIDIA's redistributables%s", cuda->pin ? ", locked" : "");
 	} else {
 		ws_why_line(out, "", "there is no such toolkit here");
 	}
