@@ -153,6 +153,8 @@ WS_TEST(bindings_follow_from_what_is_included)
 		{"#include <torch/csrc/stable/library.h>\n#include <ATen/ATen.h>\n",
 			WS_BINDING_TORCH_LIBRARY},
 		{"#include <Python.h>\n#include <torch/library.h>\n", WS_BINDING_PYBIND},
+		{"#include <torch/torch.h>\n", WS_BINDING_PYBIND},
+		{"#include <torch/script.h>\n", WS_BINDING_TORCH_LIBRARY},
 		{"#include <cuda_runtime.h>\n", WS_BINDING_C_ABI},
 	};
 	for (size_t i = 0; i < WS_LEN(kinds); i++) {
