@@ -194,6 +194,18 @@ WS_TEST(a_package_of_python_alone)
 	assert_string_equal(recipe.python.modules[0], "demo_ops.py");
 }
 
+WS_TEST(modules_of_a_loop_are_noted)
+{
+	static const struct file files[] = {{"csrc/a.cpp", "#include <torch/extension.h>\n"},
+		{"setup.py",
+			"for name in names:\n"
+			"    CUDAExtension(f'demo_ops._{name}_cuda', [f'csrc/{name}.cpp'])\n"}};
+	struct ws_recipe recipe;
+	const char *text = DRAFT(files, &recipe);
+	assert_string_equal(recipe.extensions[0].module, "demo_ops._C");
+	assert_contains(text, "setup.py calls it demo_ops._*_cuda; where a loop makes several,");
+}
+
 WS_TEST(sources_that_are_not_there_are_noted)
 {
 	static const struct file files[] = {{"demo_ops/__init__.py", ""},
