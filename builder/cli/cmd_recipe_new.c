@@ -18,7 +18,8 @@ struct drafting {
 	const char *name; /* normalised */
 	const char *distribution;
 	struct ws_version version;
-	const char *to; /* -o; NULL: stdout */
+	const char *to;      /* -o; NULL: stdout */
+	const char *sources; /* the folder they are unpacked in; NULL: nothing was fetched */
 	bool git;
 	struct ws_buf text;
 };
@@ -127,6 +128,7 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 	if (!ws_source_bring(&s->fetch, &wish, s->a, &found, err)) {
 		return false;
 	}
+	d->sources = found.tree.path;
 	struct ws_recipe_draft draft = {.from = file->name, .a = s->a};
 	draft.recipe.name = d->name;
 	draft.recipe.distribution = d->distribution;
@@ -192,6 +194,9 @@ deliver(struct drafting *d, struct ws_err *err)
 	}
 	unsigned checks = count_checks(&d->text);
 	ws_out_note(out, "wrote %s, with %u line%s to check\n", d->to, checks, checks == 1 ? "" : "s");
+	if (d->sources) {
+		ws_out_note(out, "its sources, to read:  %s\n", d->sources);
+	}
 	ws_out_note(out, "then:  wheelsmith recipe check --fetch %s\n", d->to);
 	return true;
 }

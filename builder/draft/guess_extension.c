@@ -21,7 +21,7 @@ struct guessing {
 /* One module in the making. */
 struct module {
 	size_t index;
-	const char *name;
+	const char *name, *like; /* see struct ws_setup_extension */
 	ws_texts sources, missing, include, lost_folders;
 };
 
@@ -284,7 +284,12 @@ name_module(const struct guessing *g, struct module *m)
 	}
 	bool digit = package[0] >= '0' && package[0] <= '9';
 	m->name = ws_arena_printf(g->a, "%s%s._C", digit ? "_" : "", package);
-	ws_draft_note(g->draft, key_of(g, m, "module"), "nothing says what it is called");
+	if (m->like) {
+		ws_draft_note(g->draft, key_of(g, m, "module"),
+			"setup.py calls it %s; where a loop makes several, each is an extension here", m->like);
+	} else {
+		ws_draft_note(g->draft, key_of(g, m, "module"), "nothing says what it is called");
+	}
 }
 
 static void
@@ -364,7 +369,8 @@ ws_guess_extensions(const struct ws_tree *tree, struct ws_recipe_draft *draft)
 	struct ws_extension *extensions = WS_NEW_N(g.a, struct ws_extension, calls.len);
 	size_t count = 0;
 	for (size_t i = 0; i < calls.len; i++) {
-		struct module m = {.index = count, .name = calls.at[i].module};
+		struct module m = {
+			.index = count, .name = calls.at[i].module, .like = calls.at[i].module_like};
 		bool any = calls.at[i].sources.len > 0 || has_sources(tree);
 		if (any) {
 			add_module(&g, &m, &calls.at[i], &extensions[count]);

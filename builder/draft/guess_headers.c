@@ -59,8 +59,9 @@ gather_headers(struct search *s)
 static void
 judge(struct search *s, const char *name)
 {
-	static const char *const python[] = {"torch/extension.h", "torch/python.h", "Python.h",
-		"pybind11/", "torch/csrc/utils/pybind.h"};
+	/* torch.h does with TORCH_API_INCLUDE_EXTENSION_H, which every extension is compiled with. */
+	static const char *const python[] = {"torch/extension.h", "torch/torch.h", "torch/python.h",
+		"Python.h", "pybind11/", "torch/csrc/utils/pybind.h"};
 	static const char *const torch[] = {"torch/", "ATen/", "c10/"};
 	static const char *const stable[] = {
 		"torch/csrc/stable/", "torch/headeronly/", "torch/csrc/inductor/aoti_torch/c/"};

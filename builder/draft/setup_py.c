@@ -116,18 +116,34 @@ take_links(const struct call *c, ws_setup_words *flags)
 	}
 }
 
-static struct ws_setup_extension
-read_call(const struct call *c)
+/* A name, or what is known of one that a loop or a variable makes. */
+static void
+take_name(const struct call *c, struct ws_setup_extension *found)
 {
-	struct ws_setup_extension found = {.callee = c->setup->text.words[c->callee].text};
 	struct ws_setup_range value;
 	ws_setup_words name = {0};
 	if (argument(c, "name", 0, &value)) {
 		ws_setup_value(c->setup, value, &name);
 	}
-	if (name.len > 0 && !strchr(name.at[0].text, WS_SETUP_UNKNOWN)) {
-		found.module = name.at[0].text;
+	if (name.len == 0) {
+		return;
 	}
+	if (!strchr(name.at[0].text, WS_SETUP_UNKNOWN)) {
+		found->module = name.at[0].text;
+		return;
+	}
+	char *like = ws_arena_strdup(c->setup->a, name.at[0].text);
+	for (char *at = like; (at = strchr(at, WS_SETUP_UNKNOWN)); at++) {
+		*at = '*';
+	}
+	found->module_like = strcmp(like, "*") == 0 ? NULL : like;
+}
+
+static struct ws_setup_extension
+read_call(const struct call *c)
+{
+	struct ws_setup_extension found = {.callee = c->setup->text.words[c->callee].text};
+	take_name(c, &found);
 	take_paths(c, "sources", 1, &found.sources);
 	take_paths(c, "include_dirs", NO_PLACE, &found.include);
 	take_flags(c, "cxx", &found.cxx);

@@ -24,10 +24,11 @@ typedef WS_VEC(struct ws_setup_word) ws_setup_words;
 
 /** One call. */
 struct ws_setup_extension {
-	const char *callee;     /**< "CUDAExtension" */
-	const char *module;     /**< "demo._C"; NULL: not told */
-	ws_setup_words sources; /**< paths from the top of the sources; with '*' where glob was used */
-	ws_setup_words include; /**< folders likewise; "" is the top */
+	const char *callee;      /**< "CUDAExtension" */
+	const char *module;      /**< "demo._C"; NULL: not told */
+	const char *module_like; /**< "demo._*": what was told of it; NULL: nothing, or all */
+	ws_setup_words sources;  /**< paths from the top of the sources; with '*' where glob was used */
+	ws_setup_words include;  /**< folders likewise; "" is the top */
 	ws_setup_words cxx, nvcc, link; /**< flags, macros and libraries as words of commands */
 };
 

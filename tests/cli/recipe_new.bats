@@ -35,6 +35,8 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"wrote recipes/causal-conv1d/1.5.3.post1.json, with "*" lines to check"* ]]
+	sources=$(sed -n 's/^its sources, to read:  //p' <<< "$output")
+	grep -q CUDAExtension "$sources/setup.py"
 	run "$WHEELSMITH" recipe check recipes/causal-conv1d/1.5.3.post1.json
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -71,6 +73,16 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
   "csrc"
 ]'
 	grep -q '// check: setup.py adds to nvcc_flags under a condition: -DGROUPED_GEMM_CUTLASS' grouped-gemm/0.3.0.json
+}
+
+@test "the draft of a package whose modules a loop makes" {
+	run "$WHEELSMITH" -q recipe new torch-scatter==2.1.2 -o torch-scatter/2.1.2.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q '// check: setup.py calls it torch_scatter._\*_\*; where a loop makes several' torch-scatter/2.1.2.json
+	run "$WHEELSMITH" recipe check torch-scatter/2.1.2.json
+	echo "$output"
+	[ "$status" -eq 0 ]
 }
 
 @test "a file that is there is not overwritten" {

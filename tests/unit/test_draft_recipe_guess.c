@@ -153,6 +153,8 @@ WS_TEST(bindings_follow_from_what_is_included)
 		{"#include <torch/csrc/stable/library.h>\n#include <ATen/ATen.h>\n",
 			WS_BINDING_TORCH_LIBRARY},
 		{"#include <Python.h>\n#include <torch/library.h>\n", WS_BINDING_PYBIND},
+		{"#include <torch/torch.h>\n", WS_BINDING_PYBIND},
+		{"#include <torch/script.h>\n", WS_BINDING_TORCH_LIBRARY},
 		{"#include <cuda_runtime.h>\n", WS_BINDING_C_ABI},
 	};
 	for (size_t i = 0; i < WS_LEN(kinds); i++) {
@@ -190,6 +192,18 @@ WS_TEST(a_package_of_python_alone)
 	DRAFT(files, &recipe);
 	assert_int_equal(recipe.extension_count, 0);
 	assert_string_equal(recipe.python.modules[0], "demo_ops.py");
+}
+
+WS_TEST(modules_of_a_loop_are_noted)
+{
+	static const struct file files[] = {{"csrc/a.cpp", "#include <torch/extension.h>\n"},
+		{"setup.py",
+			"for name in names:\n"
+			"    CUDAExtension(f'demo_ops._{name}_cuda', [f'csrc/{name}.cpp'])\n"}};
+	struct ws_recipe recipe;
+	const char *text = DRAFT(files, &recipe);
+	assert_string_equal(recipe.extensions[0].module, "demo_ops._C");
+	assert_contains(text, "setup.py calls it demo_ops._*_cuda; where a loop makes several,");
 }
 
 WS_TEST(sources_that_are_not_there_are_noted)

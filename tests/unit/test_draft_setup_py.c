@@ -24,7 +24,10 @@ told(const char *text, struct ws_arena *a)
 	ws_setup_py_read(ws_str_of(text), a, &found);
 	for (size_t i = 0; i < found.len; i++) {
 		const struct ws_setup_extension *e = &found.at[i];
-		ws_buf_printf(&b, "%s %s\n", e->callee, e->module ? e->module : "?");
+		ws_buf_printf(&b, "%s %s\n", e->callee,
+			e->module            ? e->module
+				: e->module_like ? e->module_like
+								 : "?");
 		say(&b, "sources ", &e->sources);
 		say(&b, "include ", &e->include);
 		say(&b, "cxx ", &e->cxx);
@@ -130,7 +133,9 @@ WS_TEST(what_only_running_tells_is_left_out)
 			 "    sources = [name]\n"
 			 "    Extension(f'pkg._{name}', sources, extra_compile_args=os.getenv('F').split())\n",
 			a),
-		"Extension ?\n");
+		"Extension pkg._*\n");
+	assert_string_equal(told("for name in names:\n    CUDAExtension(name, ['a.cu'])\n", a),
+		"CUDAExtension ?\nsources a.cu\n");
 	assert_string_equal(told("CUDAExtension('m', ['a.cu'] if x else ['b.cu'])", a),
 		"CUDAExtension m\nsources ?a.cu ?b.cu\n");
 	assert_string_equal(told("class CUDAExtension(Extension):\n  pass\n"
