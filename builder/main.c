@@ -64,14 +64,17 @@ run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 {
 	const char *name = words->at[0];
 	const char *names[WS_LEN(commands)];
+	size_t shown = 0;
 	for (size_t i = 0; i < WS_LEN(commands); i++) {
 		if (strcmp(commands[i].name, name) == 0) {
 			return commands[i].run(s, (int)words->len, words->at, err);
 		}
-		names[i] = commands[i].help ? commands[i].name : "";
+		if (commands[i].help) {
+			names[shown++] = commands[i].name;
+		}
 	}
 	ws_err_set(err, WS_ERR_USAGE, "there is no command '%s'", name);
-	const char *near = ws_suggest(name, names, WS_LEN(names));
+	const char *near = ws_suggest(name, names, shown);
 	if (near) {
 		ws_err_cure(err, "did you mean `wheelsmith %s`?", near);
 	}

@@ -77,3 +77,11 @@ helps() { # golden's name, command...
 	[[ $output == *"does not know 'chekc'"* ]]
 	run -2 "$WHEELSMITH" recipe check
 }
+
+@test "a word that is no command is told as that" {
+	run -2 --separate-stderr "$WHEELSMITH" pln
+	[[ $stderr == *"did you mean \`wheelsmith plan\`?"* ]]
+	run -2 --separate-stderr "$WHEELSMITH" x
+	[ "$stderr" = "error: there is no command 'x'
+       \`wheelsmith --help\` lists the commands" ]
+}
