@@ -26,6 +26,8 @@ PACKAGES = ["causal-conv1d==1.5.3.post1", "mamba-ssm==2.2.6.post3"]
 MODULES = {"causal_conv1d": ("causal_conv1d_cuda", "causal_conv1d"), "mamba_ssm": ("selective_scan_cuda", "mamba_ssm")}
 # What a package's import needs beyond torch and its wheel; versions that go with both torch releases.
 NEEDS = ["numpy<2.3", "einops", "packaging", "ninja", "setuptools<81", "transformers<5"]
+# Ends of sections: ld exports them from a module when a library of the link (libtorch of 2.5.1) has names of this kind.
+LINKERS_OWN = {"__bss_start", "_edata", "_end"}
 FAILURES = []
 
 
@@ -125,7 +127,8 @@ def module_of(wheel, folder):
 def symbols(module, *options):
     """Names without what nvcc derives from the source's path and a random number."""
     text = subprocess.check_output(["nm", "-D", *options, module], text=True)
-    names = (line.split()[-1].split("@")[0] for line in text.splitlines())
+    names = {line.split()[-1].split("@")[0] for line in text.splitlines()}
+    names -= LINKERS_OWN
     return {re.sub(r"_[0-9a-f]{8}_\d+_causal_conv1d\w*?_cu_[0-9a-f]{8}(_\d+)?", "_ID", n) for n in names}
 
 
