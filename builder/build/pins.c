@@ -73,22 +73,6 @@ ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice,
 		&& (ws_lock_put_cuda(ctx->lock, &pin, ctx->a), true);
 }
 
-static const char *
-source_kind_name(enum ws_source_kind kind)
-{
-	switch (kind) {
-	case WS_SOURCE_SDIST:
-		return "sdist";
-	case WS_SOURCE_GIT:
-		return "git";
-	case WS_SOURCE_ARCHIVE:
-		return "archive";
-	case WS_SOURCE_FOLDER:
-		break;
-	}
-	return "folder";
-}
-
 bool
 ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	const struct ws_source_found *found, struct ws_err *err)
@@ -97,7 +81,7 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	struct ws_pin_source pin = {
 		.package = recipe->name,
 		.version = recipe->version.text,
-		.how = source_kind_name(spec->kind),
+		.how = ws_source_kind_name(spec->kind),
 		.from = spec->file ? spec->file
 			: spec->url    ? spec->url
 						   : spec->path,
