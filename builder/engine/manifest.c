@@ -53,7 +53,7 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 {
 	char kind = line.n > 2 ? line.s[0] : '?';
 	size_t skip = kind == 'f' ? 2 + 64 + 1 : 2;
-	if (!strchr("fap", kind) || line.n <= skip) {
+	if (!memchr("fap", kind, 3) || line.n <= skip) {
 		*name = "";
 		return "the manifest is damaged";
 	}
