@@ -52,7 +52,8 @@ ask_torch(struct ws_context *ctx, const struct ws_python_kit *python)
 		return NULL;
 	}
 	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);
-	*installed = (struct ws_plan_installed){kit.version, kit.cuda, kit.cxx11abi};
+	*installed = (struct ws_plan_installed){
+		kit.version, kit.cuda, kit.cxx11abi, kit.record_sha256[0] ? kit.record_sha256 : NULL};
 	return installed;
 }
 

@@ -147,7 +147,8 @@ write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
 	ws_json_add_text(w, "version", torch->version.text);
 	ws_json_add_text(w, "cuda", torch->cuda);
 	ws_json_add_i64(w, "cxx11abi", torch->cxx11abi);
-	ws_json_add_text(w, "record_sha256", torch->record_sha256[0] ? torch->record_sha256 : NULL);
+	/* What an installer wrote differs from host to host, and the wheel must not. */
+	ws_json_add_text(w, "record_sha256", torch->wheel ? torch->record_sha256 : NULL);
 	ws_json_add_text(w, "tree", torch->tree ? torch->tree->digest.hex : NULL);
 	ws_json_close(w);
 }

@@ -1,5 +1,6 @@
 /* torch_installed.c - the torch that an interpreter would import, found without importing it: that
  * takes seconds, and fails where its CUDA libraries are not. */
+#include "base/digest.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "kit/python_details.h"
@@ -64,6 +65,22 @@ check_headers(const char *folder, struct ws_arena *a, struct ws_err *err)
 	return ws_err_cure(err, "name a release instead of \"installed\"");
 }
 
+/* What the installer noted of all files. Its folder has the wheel's version, and that has a local label
+ * on some indexes only. */
+static const char *
+find_record(const char *folder, const struct ws_version *version, struct ws_arena *a)
+{
+	const char *const names[] = {version->text, version->public_text};
+	struct ws_digest digest;
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		const char *record = ws_arena_printf(a, "%s-%s.dist-info/RECORD", folder, names[i]);
+		if (ws_digest_file(record, &digest, NULL, NULL)) {
+			return ws_arena_strdup(a, digest.hex);
+		}
+	}
+	return "";
+}
+
 bool
 ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
 	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err)
@@ -83,6 +100,10 @@ ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit
 	const char *torch_python = ws_path_join(a, lib, "libtorch_python.so", NULL);
 	*kit = (struct ws_torch_kit){
 		.path = folder, .wheel_sha256 = "", .record_sha256 = "", .library_path = lib};
-	return ws_torch_measured_look(c10, torch_python, a, &m, err)
-		&& ws_torch_rules_apply(facts, &m, a, kit, err);
+	if (!ws_torch_measured_look(c10, torch_python, a, &m, err)
+		|| !ws_torch_rules_apply(facts, &m, a, kit, err)) {
+		return false;
+	}
+	kit->record_sha256 = find_record(folder, &kit->version, a);
+	return true;
 }

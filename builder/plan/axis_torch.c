@@ -178,6 +178,7 @@ choose_installed(
 		return choice;
 	}
 	choice->version = torch->version;
+	choice->record = torch->record;
 	fill_release(axes, choice);
 	fill_cuda(choice, torch->cuda, torch->cxx11abi);
 	choice->facts_abi = facts_abi(choice);

@@ -20,6 +20,7 @@ struct ws_plan_installed {
 	struct ws_version version; /**< as it calls itself: "2.5.1+cu124" */
 	const char *cuda;          /**< "12.4"; NULL: built without CUDA */
 	int cxx11abi;              /**< 0 or 1 */
+	const char *record;        /**< digest of its RECORD; NULL: it has none */
 };
 
 /** An interpreter of this host that the matrix means. */

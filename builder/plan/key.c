@@ -24,6 +24,13 @@ needs_torch(const struct ws_product *product)
 	return product->binding < WS_BINDING_C_ABI;
 }
 
+/* What stands for torch's files; NULL: nothing does. */
+static const char *
+torch_files(const struct ws_torch_choice *torch)
+{
+	return torch->installed ? torch->record : torch->pin ? torch->pin->tree : NULL;
+}
+
 static const char *
 find_missing(
 	const struct ws_product *product, const struct ws_pin_source *source, struct ws_arena *a)
@@ -36,7 +43,7 @@ find_missing(
 	if (needs_cuda(product) && !point->cuda->pin) {
 		return ws_arena_printf(a, "the CUDA %s kit", point->cuda->name);
 	}
-	return needs_torch(product) && !point->torch->pin
+	return needs_torch(product) && !torch_files(point->torch)
 		? ws_arena_printf(a, "torch %s", point->torch->name)
 		: NULL;
 }
@@ -53,7 +60,7 @@ add_kits(struct ws_hasher *h, const struct ws_product *product)
 	if (needs_torch(product)) {
 		ws_hasher_add_field(h, "torch");
 		ws_hasher_add_field(h, point->torch->version.text);
-		ws_hasher_add_field(h, point->torch->pin->tree);
+		ws_hasher_add_field(h, torch_files(point->torch));
 		ws_hasher_add_field(h, point->cxx11abi == 1 ? "cxx11abi 1" : "cxx11abi 0");
 	}
 }

@@ -33,6 +33,7 @@ struct ws_torch_choice {
 	int facts_abi;       /**< what the facts say of the build for this toolkit; -1: nothing */
 	enum ws_torch_source source;
 	const struct ws_pin_torch *pin; /**< NULL: not locked, or installed */
+	const char *record;             /**< installed: digest of its RECORD; NULL: it has none */
 };
 
 enum ws_kit_origin {

@@ -64,6 +64,10 @@ write_pins(const struct ws_plan_input *in, const struct ws_product *product, str
 		ws_why_line(out, title, "torch: %s, tree %.*s", pin->wheel, DIGITS, pin->tree);
 		title = "";
 	}
+	if (point->torch && point->torch->record) {
+		ws_why_line(out, title, "torch: installed, RECORD %.*s", DIGITS, point->torch->record);
+		title = "";
+	}
 	if (product->missing_pin) {
 		ws_why_line(out, title, "%s is not locked, so nothing can be cached", product->missing_pin);
 	} else {

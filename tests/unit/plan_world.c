@@ -143,6 +143,7 @@ read_interpreter(const struct ws_json *item, struct ws_arena *a, struct ws_plan_
 		assert_true(ws_version_parse(ws_json_text(item, "torch"), a, &torch->version));
 		torch->cuda = ws_json_text(item, "cuda");
 		torch->cxx11abi = (int)number_of(item, "cxx11abi", 0);
+		torch->record = ws_json_text(item, "record");
 		python->torch = torch;
 	}
 }

@@ -273,11 +273,22 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 	assert_int_equal(kit.cxx11abi, 1);
 	assert_null(kit.tree);
 	assert_null(kit.wheel);
+	struct ws_digest record;
+	const char *dist_info = ws_path_join(a, packages, "torch-2.5.1.dist-info", NULL);
+	const char *moved = ws_path_join(a, packages, "torch-2.5.1+cu124.dist-info", NULL);
+	assert_ok(
+		ws_digest_file(ws_path_join(a, dist_info, "RECORD", NULL), &record, NULL, &s.err), s.err);
+	assert_string_equal(kit.record_sha256, record.hex);
 	assert_string_equal(kit.path, ws_path_join(a, packages, "torch", NULL));
 	assert_string_equal(kit.library_path, ws_path_join(a, packages, "torch/lib", NULL));
 
 	struct ws_python_kit details = {.purelib = packages, .include = "/usr/include/python3.11"};
+	assert_int_equal(rename(dist_info, moved), 0);
 	assert_ok(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err);
+	assert_string_equal(kit.record_sha256, record.hex);
+	assert_int_equal(rename(moved, ws_path_join(a, packages, "elsewhere", NULL)), 0);
+	assert_ok(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err);
+	assert_string_equal(kit.record_sha256, "");
 	details.purelib = "/nowhere";
 	assert_fails(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "/usr/include/python3.11");
