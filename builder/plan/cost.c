@@ -180,8 +180,9 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	}
 	count_cells(plan);
 	totals->cost = sum.cost;
-	totals->cores = in->host.cores ? in->host.cores : 1;
-	totals->wall_ms = sum.cost.cpu_ms / totals->cores;
-	totals->wall_ms = sum.longest_ms > totals->wall_ms ? sum.longest_ms : totals->wall_ms;
+	totals->cores = in->host.jobs < in->host.cores ? in->host.jobs : in->host.cores;
+	totals->cores = totals->cores ? totals->cores : 1;
+	/* Graham's bound: whatever the order, all cores have work until the last unit begins. */
+	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (totals->cores - 1)) / totals->cores;
 	totals->peak_bytes = ws_peaks_sum(&sum.peaks, in->host.memory_bytes);
 }

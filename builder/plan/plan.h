@@ -115,8 +115,8 @@ struct ws_totals {
 	unsigned rules[WS_RULES]; /**< excluded cells by rule; those of WS_RULE_NONE are not */
 	unsigned products;        /**< to be built */
 	struct ws_cost cost;
-	unsigned cores;      /**< for wall_ms */
-	uint64_t wall_ms;    /**< predicted for this host; a lower bound while cost.unknown */
+	unsigned cores;      /**< that work at once */
+	uint64_t wall_ms;    /**< at most, with that many; of what is known, while cost.unknown */
 	uint64_t peak_bytes; /**< predicted most that is held at once; the same for cost.unmeasured */
 };
 
