@@ -98,15 +98,43 @@ print_wheels(struct ws_session *s, const struct ws_build_text *text)
 	}
 }
 
+/* All but the package: "/torch2.5.1/cu12.4/cp311/sm86". */
 static const char *
-first_wheel(const struct ws_build_result *result)
+point_name(const struct ws_cell_result *cell)
 {
+	const char *slash = strchr(cell->cell->name, '/');
+	return slash ? slash : "";
+}
+
+/* Is @cell the wheel of another package for the same environment? */
+static bool
+goes_with(const struct ws_cell_result *cell, const struct ws_cell_result *first)
+{
+	bool other = cell->state == WS_CELL_READY && ws_same(point_name(cell), point_name(first));
+	for (const struct ws_cell_result *before = first; before < cell && other; before++) {
+		other = !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
+			|| !ws_same(point_name(before), point_name(first));
+	}
+	return other;
+}
+
+/* For the first environment that has a wheel: all of its packages. */
+static void
+print_install(struct ws_session *s, const struct ws_build_text *text)
+{
+	const struct ws_build_result *result = text->result;
+	const struct ws_cell_result *first = NULL;
+	WS_AUTO_BUF struct ws_buf wheels = {0};
 	for (size_t i = 0; i < result->cell_count; i++) {
-		if (result->cells[i].state == WS_CELL_READY) {
-			return result->cells[i].wheel;
+		const struct ws_cell_result *cell = &result->cells[i];
+		first = first || cell->state != WS_CELL_READY ? first : cell;
+		if (first && goes_with(cell, first)) {
+			ws_buf_printf(&wheels, " %s", ws_path_join(s->a, text->output, cell->wheel, NULL));
 		}
 	}
-	return NULL;
+	if (first) {
+		ws_out_note(&s->out, "install:  pip install%s\n", ws_buf_text(&wheels));
+	}
 }
 
 void
@@ -128,11 +156,7 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
 		result->actions.hits, result->actions.ran);
-	const char *wheel = first_wheel(result);
-	if (wheel) {
-		ws_out_note(
-			&s->out, "install:  pip install %s\n", ws_path_join(s->a, text->output, wheel, NULL));
-	}
+	print_install(s, text);
 }
 
 void

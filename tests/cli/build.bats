@@ -170,6 +170,9 @@ python_version() { # INTERPRETER
 	[[ "$stderr" == *"shell: wheelsmith shell '$CELL' --matrix m.json"* ]]
 	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
 	dist_is_whole
+	sed -i 's/return undeclared;/return PyLong_FromLong(42);/' recipes/tiny/src/module.cpp
+	build
+	[[ "$stderr" == *"install:  pip install dist/tiny-1.0"*.whl" dist/other-1.0"*.whl ]]
 }
 
 @test "a module with a name that nothing exports fails, whatever torch may bring unread" {
@@ -203,6 +206,8 @@ python_version() { # INTERPRETER
 	sed -i 's/at::no_such(1);//' recipes/tiny/src/module.cpp
 	build
 	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" plan --json --matrix m.json
+	[ "$(jq -r '.cells[].decision' <<< "$output")" = cached ]
 }
 
 @test "a module of plain C functions knows nothing of torch and Python" {
