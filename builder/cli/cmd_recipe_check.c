@@ -123,8 +123,12 @@ static bool
 read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_document document;
-	if (!ws_document_read(x->path, "recipe", a, &document, err)
-		|| !ws_recipe_parse(document.doc, document.folder, a, &x->recipe, err)) {
+	if (!ws_document_read(x->path, "recipe", a, &document, err)) {
+		return ws_ends_with(x->path, ".json")
+			? false
+			: ws_err_cure(err, "name its file: recipes/PACKAGE/VERSION.json");
+	}
+	if (!ws_recipe_parse(document.doc, document.folder, a, &x->recipe, err)) {
 		return false;
 	}
 	x->checked.recipe = &x->recipe;

@@ -122,6 +122,7 @@ print_cuda(const struct ws_doctor *d, struct ws_page *page)
 		ws_page_line(page, WS_PAGE_PLAIN, "archive kits for %s%s%s", ws_buf_text(&all),
 			stored.len > 0 ? ";  in the store: " : "", ws_buf_text(&stored));
 	}
+	ws_page_line(page, WS_PAGE_PLAIN, "other releases from NVIDIA's redistributables");
 }
 
 /* Older than every Python that any torch of the facts has wheels for. */
@@ -220,6 +221,10 @@ print_indexes(const struct ws_doctor *d, struct ws_page *page)
 	} else {
 		ws_page_line(
 			page, WS_PAGE_PLAIN, "%-9s no mirror is known; NVIDIA's own archives serve", "Debian");
+	}
+	if (d->s->user.redist) {
+		ws_page_line(page, WS_PAGE_PLAIN, "%-9s %s  (\"redist\")", "NVIDIA",
+			ws_url_shown(d->s->user.redist, d->a));
 	}
 	if (d->indexes.ca_path) {
 		ws_page_line(

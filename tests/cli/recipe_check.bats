@@ -69,6 +69,14 @@ JSON
 	[[ "$output" == *"all that it names is there"* ]]
 }
 
+@test "who names a package, or its folder, is told that files are meant" {
+	for it in demo recipes/demo; do
+		run "$WHEELSMITH" recipe check "$it"
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"name its file: recipes/PACKAGE/VERSION.json"* ]]
+	done
+}
+
 @test "a patch that does not fit is told, also one with a condition" {
 	printf 'one\n' > "$sources/csrc/a.cu"
 	printf -- '--- a/csrc/a.cu\n+++ b/csrc/a.cu\n@@ -1 +1 @@\n-two\n+three\n' > recipes/demo/bad.patch
