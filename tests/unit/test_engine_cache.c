@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "engine/cache.h"
+#include "engine/manifest.h"
 #include "store/cas.h"
 #include "sys/clock.h"
 
@@ -213,6 +214,25 @@ WS_TEST(a_deleted_output_is_a_miss)
 	const char *why = NULL;
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_string_equal(why, "its result was deleted from the store");
+	tear_down(&w);
+}
+
+WS_TEST(a_damaged_manifest_never_holds)
+{
+	static const char nul[] = "\0 x.h\n";
+	static const char *const damaged[] = {"x\n", "a\n", "z x.h\n", "f x.h\n", "\n"};
+	struct world w = set_up(a);
+	static const char *const none[] = {"y.h"};
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, none, 1, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_names *names = &new_run(&w, a)->names;
+	for (size_t i = 0; i <= WS_LEN(damaged); i++) {
+		struct ws_str text =
+			i < WS_LEN(damaged) ? ws_str_of(damaged[i]) : (struct ws_str){nul, sizeof(nul) - 1};
+		const char *why = NULL;
+		assert_false(ws_manifest_holds(text, false, &action, names, a, &why));
+		assert_string_equal(why, "the manifest is damaged");
+	}
 	tear_down(&w);
 }
 
