@@ -76,7 +76,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHES)}; default: all but pip")
     parser.add_argument("--quick", action="store_true", help="fewer runs, one pair of builds")
-    parser.add_argument("--pairs", type=int, default=3, metavar="N", help="builds beside the same commands by hand (3)")
+    parser.add_argument("--pairs", type=int, default=4, metavar="N", help="builds beside the same commands by hand (4)")
     parser.add_argument("--peer", action="store_true", help="pip too: torch installed with it, 5 GB")
     parser.add_argument("--list", action="store_true", help="what there is to measure")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the report; default: today")

@@ -1,4 +1,5 @@
 """Running things and knowing what they cost: CPU, wall time, peak memory, and who else was busy."""
+import concurrent.futures
 import os
 import platform
 import shutil
@@ -65,6 +66,20 @@ def run(argv, watch=False, **options):
     if child.returncode:
         sys.exit(f"bench: {' '.join(argv)}: exit {child.returncode}\n{errors[0].decode()}")
     return Cost(wall_s, usage.ru_utime + usage.ru_stime, out.decode(), watcher.own_cpu_s, watcher.peak_bytes)
+
+
+def beside(one, other, swap):
+    """What both return, run at the same time, each on a core of its own; swapped, each has the other's."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    assert len(cores) == 2, "two cores are needed"
+
+    def pinned(core, take):
+        os.sched_setaffinity(0, {core})  # of this thread, and of what it starts
+        return take()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(pinned, core, take) for core, take in zip(cores[::-1] if swap else cores, (one, other))]
+        return [future.result() for future in running]
 
 
 # ---- who else is busy ----
