@@ -55,3 +55,14 @@ ws_depfile_parse(const char *text, struct ws_arena *a, ws_name_list *names, stru
 	}
 	return !in_targets || ws_err_set(err, WS_ERR_BUILD, "the dependency file holds no rule");
 }
+
+bool
+ws_depfile_is_input(const struct ws_action *action, const char *name)
+{
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (strcmp(action->inputs[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -17,4 +17,7 @@
 bool ws_depfile_parse(
 	const char *text, struct ws_arena *a, ws_name_list *names, struct ws_err *err);
 
+/** True for a file that @a action was given, which its key holds already; false for one that it found. */
+bool ws_depfile_is_input(const struct ws_action *action, const char *name);
+
 #endif

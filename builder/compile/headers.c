@@ -46,17 +46,6 @@ canonical(const struct ws_action *action, const char *name, struct ws_arena *a)
 	return normal;
 }
 
-static bool
-is_input(const struct ws_action *action, const char *name)
-{
-	for (size_t i = 0; i < action->input_count; i++) {
-		if (strcmp(action->inputs[i].name, name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Asks the disk once for each name. One that does not exist is noted with that: whoever asks needs
  * it to stay so. @a name may be scratch. */
 static const char *
@@ -211,7 +200,7 @@ read_depfile(struct walk *w, struct ws_err *err)
 	}
 	for (size_t i = 0; i < names.len; i++) {
 		const char *name = canonical(w->action, names.at[i], w->a);
-		if (!is_input(w->action, name) && ws_map_add(&w->read, name, w->a)) {
+		if (!ws_depfile_is_input(w->action, name) && ws_map_add(&w->read, name, w->a)) {
 			*ws_vec_push(&w->trace->files, w->a) = name;
 			note_tails(w, name);
 		}

@@ -143,17 +143,6 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	return fill_inputs(action, store, units, count, needed, a, err) ? action : NULL;
 }
 
-static bool
-is_input(const struct ws_action *action, const char *name)
-{
-	for (size_t i = 0; i < action->input_count; i++) {
-		if (strcmp(action->inputs[i].name, name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool
 ws_link_trace(const struct ws_action *action, const char *work, const char *log WS_UNUSED,
 	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err)
@@ -166,7 +155,7 @@ ws_link_trace(const struct ws_action *action, const char *work, const char *log 
 	}
 	for (size_t i = 0; i < names.len; i++) {
 		const char *name = ws_path_normal(a, names.at[i]);
-		if (!is_input(action, name)) {
+		if (!ws_depfile_is_input(action, name)) {
 			*ws_vec_push(&trace->files, a) = name;
 		}
 	}
