@@ -51,6 +51,14 @@ plans_from() { # prefix
 	[[ $output == *"cmake --install"* ]]
 }
 
+@test "what people build needs nothing of the tests" {
+	mkdir pc
+	find /usr/lib/*/pkgconfig /usr/share/pkgconfig -name '*.pc' ! -name cmocka.pc -exec cp -t pc {} +
+	cd "$WS_ROOT"
+	PKG_CONFIG_LIBDIR=$BATS_TEST_TMPDIR/pc cmake --preset release -B "$BATS_TEST_TMPDIR/release"
+	[ ! -e "$BATS_TEST_TMPDIR/release/tests" ]
+}
+
 @test "everything is where it belongs" {
 	cd "$PREFIX/share"
 	[ -f wheelsmith/matrix/facts/torch.json ]

@@ -197,6 +197,8 @@ def main():
     for target in TARGETS:
         prove(target, table, comparison)
     print_tables(table, comparison)
+    check("wheels tried", len(table) == len(TARGETS) * len(PYTHONS) * len(MODULES), len(table))
+    check("wheels compared", len(comparison) == len(TARGETS) * 4, len(comparison))
     for failure in FAILURES:
         print(f"FAILED {failure}")
     sys.exit(1 if FAILURES else 0)
