@@ -31,7 +31,8 @@ struct scripted {
 		bool stopped;
 	} active[16];
 	size_t active_count, most_active;
-	WS_VEC(const char *) started; /* "subject" in the order of starting */
+	WS_VEC(const char *) started;  /* "subject" in the order of starting */
+	WS_VEC(uint64_t) deadlines_ms; /* beside them */
 	bool *used;
 	struct ws_arena *a;
 };
@@ -55,6 +56,7 @@ start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
 	struct scripted *s = (struct scripted *)self;
 	const char *subject = job->argv[0];
 	*ws_vec_push(&s->started, s->a) = ws_arena_strdup(s->a, subject);
+	*ws_vec_push(&s->deadlines_ms, s->a) = job->deadline_ms;
 	const struct line *line = next_line(s, subject);
 	assert_true(s->active_count < WS_LEN(s->active));
 	s->active[s->active_count++] =
@@ -286,7 +288,7 @@ WS_TEST(equal_actions_of_two_cells_run_once)
 	tear_down(&w);
 }
 
-WS_TEST(the_longest_path_starts_first)
+WS_TEST(the_longest_path_starts_first_and_may_take_ten_times_as_long)
 {
 	static const struct line script[] = {
 		{"short", 1000, GIB, 0, 0, false}, {"long", 90000, GIB, 0, 0, false}};
@@ -303,6 +305,10 @@ WS_TEST(the_longest_path_starts_first)
 	add(&w, "long");
 	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
 	assert_string_equal(w.runner.started.at[2], "long");
+	static const uint64_t minutes[] = {60, 60, 15, 5};
+	for (size_t i = 0; i < WS_LEN(minutes); i++) {
+		assert_int_equal(w.runner.deadlines_ms.at[i] / 1000, minutes[i] * 60); /* but for ticks */
+	}
 	tear_down(&w);
 }
 
