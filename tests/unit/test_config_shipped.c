@@ -255,9 +255,9 @@ WS_TEST(flash_attn)
 	struct ws_recipe old = read_recipe("flash-attn", "2.6.1", a);
 	struct ws_recipe recipe = read_recipe("flash-attn", "2.8.3", a);
 	assert_string_equal(old.extensions[0].sources[0].paths[0], "csrc/flash_attn/flash_api.cpp");
-	assert_string_equal(old.extensions[0].sources[1].glob, "csrc/flash_attn/src/*.cu");
-	assert_int_equal(old.extensions[0].sources[1].expected, 80);
-	assert_int_equal(recipe.extensions[0].sources[1].expected, 72);
+	assert_string_equal(old.extensions[0].sources[1].glob, "csrc/flash_attn/src/flash_bwd_*.cu");
+	assert_int_equal(old.extensions[0].sources[1].expected, 16);
+	assert_int_equal(recipe.extensions[0].sources[1].expected, 24);
 	assert_string_equal(recipe.sources[1].submodules[0], "csrc/cutlass");
 	assert_int_equal(recipe.sources[1].submodule_count, 1);
 	assert_string_equal(recipe.python.packages[1], "hopper");
