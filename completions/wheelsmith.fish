@@ -24,7 +24,7 @@ complete -c wheelsmith -l debian-mirror -x -d 'where Debian archives are'
 complete -c wheelsmith -l kits -x -a 'host archive' -d 'CUDA from the host or from archives: host, archive'
 complete -c wheelsmith -l json -d 'results as JSON'
 complete -c wheelsmith -s q -l quiet -d 'only results, warnings and errors'
-complete -c wheelsmith -s v -l verbose -d 'say more; twice: even more'
+complete -c wheelsmith -s v -l verbose -d 'say more'
 
 complete -c wheelsmith -n '__wheelsmith_at' -a build -d 'make the wheels of a matrix, or of one package'
 complete -c wheelsmith -n '__wheelsmith_at' -a plan -d 'what would happen to every cell, why, at what cost'

@@ -21,9 +21,9 @@ bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,
 void ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input);
 
 /**
- * A torch release that neither facts nor lock know is looked for on the index: found is a warning, not
- * found is WS_ERR_CONFIG at its place with near releases. Without a network it is an error that names
- * `lock`.
+ * A torch release that neither facts nor lock know is looked for on the index. Found is enough (the
+ * plan warns of it); not found is WS_ERR_CONFIG at its place with near releases, an index that does not
+ * answer WS_ERR_FETCH. Where nobody may be asked it is WS_ERR_CONFIG with a cure that names `lock`.
  */
 bool ws_probe_torch_releases(
 	struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err);

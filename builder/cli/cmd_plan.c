@@ -63,6 +63,17 @@ check_strict(const struct ws_plan *plan, struct ws_err *err)
 	return true;
 }
 
+static void
+write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf *text)
+{
+	size_t jobs = ws_plan_github_write(plan, text);
+	if (jobs > WS_GITHUB_JOBS) {
+		ws_out_warn(&s->out,
+			"these are %zu jobs, and GitHub takes %d at most: plan parts with --shard", jobs,
+			WS_GITHUB_JOBS);
+	}
+}
+
 static unsigned
 columns(const struct ws_session *s)
 {
@@ -82,7 +93,7 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 		}
 		ws_why_write(sel->input, cell, &text);
 	} else if (p->github) {
-		ws_plan_github_write(&sel->plan, &text);
+		write_jobs(s, &sel->plan, &text);
 	} else if (s->globals.json) {
 		ws_plan_json_write(&sel->plan, &text);
 	} else {

@@ -5,7 +5,7 @@
 
 static const struct ws_usage usage = {
 	.command = "recipe",
-	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE]",
+	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE] [--git]",
 	.summary = "Says whether a recipe is right, or writes the draft of one.\n"
 			   "  check    reads recipes and holds them against their sources\n"
 			   "  new      writes a draft from what the package index has of a version\n"

@@ -1,5 +1,5 @@
 /* cmd_recipe_check.c - `wheelsmith recipe check`: brings the sources where it may, prints what
- * build/recipe_check.h found. Problems go to stderr as they are found, results to stdout. */
+ * draft/recipe_check.h found. Problems go to stderr as they are found, results to stdout. */
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "cli/cmd_recipe.h"

@@ -1,5 +1,5 @@
 /* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution, has it looked at
- * (build/recipe_guess.h), and proves that the draft can be read before a person gets it. */
+ * (draft/recipe_guess.h), and proves that the draft can be read before a person gets it. */
 #include "base/fs.h"
 #include "cli/cmd_recipe.h"
 #include "config/recipe.h"

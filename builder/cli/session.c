@@ -37,7 +37,7 @@ ws_session_options(struct ws_session *s, size_t *count)
 			"CUDA from the host or from archives: host, archive"},
 		{"json", 0, WS_OPTION_FLAG, &g->json, NULL, "results as JSON"},
 		{"quiet", 'q', WS_OPTION_FLAG, &g->quiet, NULL, "only results, warnings and errors"},
-		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "say more; twice: even more"},
+		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "say more"},
 	};
 	struct ws_option *copy = WS_NEW_N(s->a, struct ws_option, WS_LEN(rows));
 	memcpy(copy, rows, sizeof(rows));

@@ -19,8 +19,8 @@ struct ws_target {
 	const struct ws_recipe *recipe;
 	const struct ws_extension *extension;
 	const struct ws_tree *source;
-	const struct ws_torch_kit *torch;
-	const struct ws_cuda_kit *cuda;
+	const struct ws_torch_kit *torch;   /**< NULL where the binding does without torch */
+	const struct ws_cuda_kit *cuda;     /**< NULL: none of the units is CUDA's */
 	const struct ws_python_kit *python; /**< NULL where the binding does not depend on Python */
 	const struct ws_hostcc *cxx;
 	struct ws_arch_set archs;

@@ -25,7 +25,8 @@ struct ws_engine {
 	struct ws_stop *stop;           /**< may be NULL */
 	bool keep_going;                /**< finish what does not need a failed action */
 	bool keep_work;                 /**< leave the folders of failed actions */
-	uint64_t deadline_ms; /**< longest run of one action; 0: ten times what it took, else an hour */
+	/** Longest run of one action; 0: ten times what it took, at least five minutes; else an hour. */
+	uint64_t deadline_ms;
 };
 
 /** What a run came to. */

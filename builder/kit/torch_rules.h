@@ -12,7 +12,8 @@
 
 /**
  * Fills name, version, cuda, cxx11abi, the pybind ids, release and known. Of an unknown release,
- * release.version says whose rules it got; the build is as measured, and there is no export list.
+ * release.version says whose rules it got; the build is as measured, and no export list ships: one
+ * is made when it is needed.
  * @a m is borrowed.
  */
 bool ws_torch_rules_apply(const struct ws_facts *facts, const struct ws_torch_measured *m,

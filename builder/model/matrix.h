@@ -64,7 +64,7 @@ struct ws_exclude {
 	const char *why;     /**< NULL: "excluded by the matrix" */
 };
 
-/** One extra point, beyond the product of the axes. */
+/** One extra point, beyond the product of the axes; excludes do not apply to it. */
 struct ws_include {
 	const char *package;         /**< normalised; NULL: all of the matrix */
 	struct ws_torch_value torch; /**< version.text NULL: none, for packages that need no torch */
@@ -106,13 +106,13 @@ struct ws_matrix {
 	const struct ws_include *includes;
 	size_t include_count;
 	enum ws_policy policy;
-	bool policy_given; /**< false: the configuration's policy goes before this one */
+	bool policy_given; /**< false: the configuration's policy counts, else prefer-prebuilt */
 	const struct ws_fallback *fallbacks;
 	size_t fallback_count;
 	bool fallback_on_no_candidate, fallback_on_build_failed;
 	const struct ws_index_role *indexes;
 	size_t index_count;
-	const char *recipes; /**< folder, absolute; NULL: the configuration's */
+	const char *recipes; /**< folder, absolute, searched before the configuration's; NULL */
 	const char *label;   /**< extra label segments, dotted; NULL */
 };
 

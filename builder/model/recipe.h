@@ -178,7 +178,7 @@ struct ws_recipe {
 	const struct ws_specifiers *needs_python; /**< NULL: any */
 	/** What the sources can be compiled for, whatever the suffix: 9.0 allows 9.0a. Count 0: any. */
 	struct ws_arch_set archs;
-	unsigned cxx_std; /**< minimum: 14, 17, 20; 0: torch's own */
+	unsigned cxx_std; /**< minimum: 14, 17, 20, 23; 0: torch's own */
 	const struct ws_known_bad *known_bad;
 	size_t known_bad_count;
 	const struct ws_estimate *estimates;

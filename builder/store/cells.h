@@ -1,8 +1,8 @@
 /**
  * cells.h - which wheel was built for a cell key
  *
- * cells/<key>, one line each. Planning asks; building writes after delivery. That a record is there
- * does not mean that the wheel still is: whoever needs it looks into the cas.
+ * cells/<key>, one line each. Planning asks; building writes after delivery. A record whose wheel has
+ * left the cas counts as none.
  */
 #ifndef WS_STORE_CELLS_H
 #define WS_STORE_CELLS_H

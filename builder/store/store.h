@@ -2,11 +2,11 @@
  * store.h - the folder that holds everything worth keeping
  *
  *   VERSION  cas/aa/<sha256>  ac/aa/<key>  cells/  trees/<name>-<digest>/  git/  partial/
- *   work/  ledger.db  LOCK
+ *   work/  work/locks/<key>  ledger.db  LOCK
  *
- * Anything in it may be deleted while nothing runs; the next run restores it. Builds share LOCK,
- * gc takes it alone. This header is the folder itself; cas.h, results.h, tree.h and ledger.h are
- * what lies in it.
+ * Anything in it may be deleted while nothing runs; the next run restores it. Builds share LOCK;
+ * nothing takes it alone yet, a collection of garbage would. This header is the folder itself;
+ * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
  */
 #ifndef WS_STORE_STORE_H
 #define WS_STORE_STORE_H
