@@ -107,6 +107,16 @@ import_in() { # VENV CODE
 	[[ "$("$(jq -r '.[0].arguments[0]' dist/compile_commands.json)" --version)" != *" $gcc."* ]]
 }
 
+@test "the compiler that was chosen is enough: neither gcc nor clang++ need be on PATH" {
+	mkdir bin
+	ln -s "$(command -v g++)" "bin/g++-$(g++ -dumpversion | cut -d. -f1)"
+	ln -s "$(python3 -c 'import sys; print(sys.executable)')" bin/python3
+	run --separate-stderr env PATH="$PWD/bin" "$WHEELSMITH" build --matrix m.json --offline
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile kernel.cu\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
+}
+
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python
