@@ -117,6 +117,24 @@ import_in() { # VENV CODE
 	[ "$(ran)" = $'check tiny\ncompile kernel.cu\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
 }
 
+@test "clang++ builds where no gcc is fit, and what it says bears its name" {
+	command -v clang++ || cannot_run "there is no clang++"
+	only_host
+	recipe 'r["known_bad"] = [{"when": {"cuda": "13.0"}, "gcc": gcc, "why": "a test"} for gcc in range(4, 30)]'
+	sed -i 's/(42)/(undeclared)/' recipes/tiny/src/module.cpp
+	build --offline
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: clang++ exited with 1"* ]]
+	sed -i 's/(undeclared)/(42)/' recipes/tiny/src/module.cpp
+	recipe 'e["link_flags"] = ["-Wl,--no-such-option"]'
+	build --offline
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'tiny._C.so' failed: clang++ exited with 1"* ]]
+	recipe 'del e["link_flags"]'
+	build --offline
+	[ "$status" -eq 0 ]
+}
+
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python
