@@ -113,7 +113,7 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 	}
 	chain = WS_NEW(t->a, struct ws_toolchain);
 	if (!choose_cxx(t, need, &chain->cxx, err)
-		|| (need->cuda && !ws_cuda_ask_include(need->cuda, t->a, err))) {
+		|| (need->cuda && !ws_cuda_ask_include(need->cuda, chain->cxx.path, t->a, err))) {
 		return NULL;
 	}
 	find_libraries(t, need->cuda, chain);

@@ -115,8 +115,6 @@ const struct ws_action *
 ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err)
 {
-	static const char *const env[] = {
-		"LANG=C", "PATH=/usr/bin:/bin", "SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
 	static const char *const outputs[] = {"module.so"};
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
@@ -129,9 +127,9 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, name),
 		.stage = "link",
 		.variant = "",
-		.tool = {"g++", "{cxx}", target->cxx->fingerprint},
+		.tool = ws_target_cxx_tool(target),
 		.argv = link_argv(target, count, needed, a),
-		.env = env,
+		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
 		.outputs = outputs,

@@ -52,6 +52,12 @@ const char *const *ws_target_link_flags(const struct ws_target *target, struct w
 /** The words of -I, in order, without "-I". Also the start of the include search. */
 const char *const *ws_target_include(const struct ws_target *target, struct ws_arena *a);
 
+/** The host compiler as the tool of an action, which names it by "{cxx}". */
+struct ws_tool ws_target_cxx_tool(const struct ws_target *target);
+
+/** The environment of all that is compiled and linked, whole and NULL-terminated. */
+extern const char *const ws_target_env[];
+
 /** The action that compiles @a unit to "unit.o". */
 const struct ws_action *ws_target_compile(
 	const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a);

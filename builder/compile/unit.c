@@ -13,6 +13,9 @@
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
 
+const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
+	"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
+
 static void
 drop_unit(ws_unit_list *units, const char *path)
 {
@@ -128,15 +131,22 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	action->argv = argv.at;
 }
 
+struct ws_tool
+ws_target_cxx_tool(const struct ws_target *target)
+{
+	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang++" : "g++";
+	return (struct ws_tool){name, "{cxx}", target->cxx->fingerprint};
+}
+
 /* nvcc calls the host compiler, so both make the tool what it is. */
-static const char *
-nvcc_fingerprint(const struct ws_target *target, struct ws_arena *a)
+static struct ws_tool
+nvcc_tool(const struct ws_target *target, struct ws_arena *a)
 {
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, target->cuda->fingerprint);
 	ws_hasher_add_field(h, target->cxx->fingerprint);
 	struct ws_digest digest = ws_hasher_finish(h);
-	return ws_arena_strdup(a, digest.hex);
+	return (struct ws_tool){"nvcc", "cuda/bin/nvcc", ws_arena_strdup(a, digest.hex)};
 }
 
 static void
@@ -161,8 +171,6 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 const struct ws_action *
 ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
 {
-	static const char *const env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
-		"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
 	static const char *const outputs[] = {"unit.o"};
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
@@ -177,9 +185,8 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.variant = unit->cuda ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
 					   ws_arch_set_name(&target->archs, a))
 							  : "",
-		.tool = unit->cuda ? (struct ws_tool){"nvcc", "cuda/bin/nvcc", nvcc_fingerprint(target, a)}
-						   : (struct ws_tool){"g++", "{cxx}", target->cxx->fingerprint},
-		.env = env,
+		.tool = unit->cuda ? nvcc_tool(target, a) : ws_target_cxx_tool(target),
+		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
 		.outputs = outputs,

@@ -140,18 +140,15 @@ last_line(const struct ws_buf *answer, struct ws_arena *a)
 }
 
 bool
-ws_nvcc_ask_include(const char *root, struct ws_arena *a, const char *const **folders,
-	size_t *count, struct ws_err *err)
+ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_arena *a,
+	const char *const **folders, size_t *count, struct ws_err *err)
 {
 	const char *nvcc = ws_path_join(a, root, "bin/nvcc", NULL);
-	const char *const gcc[] = {nvcc, "--dryrun", "-c", "x.cu", "-o", "x.o", NULL};
-	const char *const clang[] = {
-		nvcc, "--dryrun", "-ccbin", "clang++", "-c", "x.cu", "-o", "x.o", NULL};
+	const char *const argv[] = {nvcc, "--dryrun", "-ccbin", cxx, "-c", "x.cu", "-o", "x.o", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(gcc, a, &answer, NULL) && !ask(clang, a, &answer, err)) {
-		ws_err_wrap(err, "asking '%s' for its header folders", nvcc);
-		ws_err_cure(err, "it said: %s", last_line(&answer, a));
-		return ws_err_cure(err, "it needs a gcc or clang++ on PATH to answer");
+	if (!ask(argv, a, &answer, err)) {
+		ws_err_wrap(err, "asking '%s' with '%s' for its header folders", nvcc, cxx);
+		return ws_err_cure(err, "it said: %s", last_line(&answer, a));
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	const char *const *found = ws_nvcc_read_include(ws_buf_text(&answer), root, scratch, count);

@@ -19,11 +19,11 @@ bool ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **vers
 
 /**
  * The folders it gives to the host compiler, in the order in which that searches them: what lies in
- * @a root (absolute, without links) by canonical names, "cuda/include", others absolute. nvcc wants
- * to ask a host compiler even for that: a gcc or clang++ has to be on PATH.
+ * @a root (absolute, without links) by canonical names, "cuda/include", others absolute. nvcc asks a
+ * host compiler even for that: @a cxx, as -ccbin takes it.
  */
-bool ws_nvcc_ask_include(const char *root, struct ws_arena *a, const char *const **folders,
-	size_t *count, struct ws_err *err);
+bool ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_arena *a,
+	const char *const **folders, size_t *count, struct ws_err *err);
 
 /** The same out of what `nvcc --dryrun` printed. */
 const char *const *ws_nvcc_read_include(

@@ -107,6 +107,74 @@ import_in() { # VENV CODE
 	[[ "$("$(jq -r '.[0].arguments[0]' dist/compile_commands.json)" --version)" != *" $gcc."* ]]
 }
 
+@test "the compiler that was chosen is enough: neither gcc nor clang++ need be on PATH" {
+	mkdir bin
+	ln -s "$(command -v g++)" "bin/g++-$(g++ -dumpversion | cut -d. -f1)"
+	ln -s "$(python3 -c 'import sys; print(sys.executable)')" bin/python3
+	run --separate-stderr env PATH="$PWD/bin" "$WHEELSMITH" build --matrix m.json --offline
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile kernel.cu\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
+}
+
+@test "clang++ builds where no gcc is fit, and what it says bears its name" {
+	command -v clang++ || cannot_run "there is no clang++"
+	only_host
+	recipe 'r["known_bad"] = [{"when": {"cuda": "13.0"}, "gcc": gcc, "why": "a test"} for gcc in range(4, 30)]'
+	sed -i 's/(42)/(undeclared)/' recipes/tiny/src/module.cpp
+	build --offline
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: clang++ exited with 1"* ]]
+	sed -i 's/(undeclared)/(42)/' recipes/tiny/src/module.cpp
+	recipe 'e["link_flags"] = ["-Wl,--no-such-option"]'
+	build --offline
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 'tiny._C.so' failed: clang++ exited with 1"* ]]
+	recipe 'del e["link_flags"]'
+	build --offline
+	[ "$status" -eq 0 ]
+}
+
+# What the module of the newest build offers of names that begin with has_ or from_.
+offered() {
+	rm -rf out
+	python3 -m zipfile -e "$output" out
+	nm -D --defined-only out/tiny/_C*.so | sed -nE 's/.* ((has|from)_.*)/\1/p' | sort | xargs
+}
+
+@test "an override changes flags, sources and libraries where its condition holds, and only there" {
+	only_host
+	recipe 'e.update({"cxx_flags": ["-DOLD", "-DBOTH"], "link_flags": ["-Wl,--defsym=has_old_link=0"]})'
+	recipe 'e["overrides"] = [{"when": {"cuda": ">=13"},
+		"add_cxx_flags": ["-DNEW"], "add_nvcc_flags": ["-DNEW"], "add_link_flags": ["-lz"],
+		"remove_flags": ["-DOLD", "-Wl,--defsym=has_old_link=0"],
+		"remove_sources": ["kernel.cpp"], "add_sources": ["other.cu"]}]'
+	local name
+	for name in OLD NEW BOTH; do
+		printf '#ifdef %s\nextern "C" void has_%s() {}\n#endif\n' $name ${name,,}
+	done >> recipes/tiny/src/module.cpp
+	echo 'extern "C" void from_kernel() {}' >> recipes/tiny/src/kernel.cpp
+	cat > recipes/tiny/src/other.cu <<- 'END'
+		#ifdef NEW
+		extern "C" const char *zlibVersion(void);
+		extern "C" const char *from_other() { return zlibVersion(); }
+		#endif
+		extern "C" void tiny_add(float *) {}
+	END
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile module.cpp\ncompile other.cu\nlink tiny._C.so\npack tiny' ]
+	[ "$(offered)" = "from_other has_both has_new" ]
+	readelf -d out/tiny/_C*.so | grep -q 'libz.so.1'
+	# The same at a point where it does not hold.
+	recipe 'e["overrides"][0]["when"]["cuda"] = "<13"'
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\ncompile kernel.cpp\ncompile module.cpp\nlink tiny._C.so\npack tiny' ]
+	[ "$(offered)" = "from_kernel has_both has_old has_old_link" ]
+	not grep -q 'libz' <(readelf -d out/tiny/_C*.so)
+}
+
 # A Python beside the one of all tests: a real one, else that one under another number (PEP 739).
 second_python() {
 	local python
@@ -231,6 +299,38 @@ python_version() { # INTERPRETER
 	build
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
+}
+
+@test "a module of torch's own registry knows torch and no Python, and serves every Python" {
+	only_host
+	recipe 'e["binding"] = "torch-library"; e["sources"] = ["kernel.cpp"]'
+	cat > recipes/tiny/src/kernel.cpp <<- 'END'
+		#if !__has_include(<torch/extension.h>) || __has_include(<Python.h>) || !defined TORCH_EXTENSION_NAME
+		#error not with torch alone
+		#endif
+		namespace at { int get_num_threads(); }
+		extern "C" int tiny_add(float *) { return at::get_num_threads(); }
+	END
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.0.torch.2.11.sm.86-py3-none-*.whl ]]
+	local first=$output
+	python3 -m zipfile -e "$output" out
+	readelf -d out/tiny/_C.so > needed
+	grep -q 'libtorch_cpu.so' needed
+	not grep -q 'libtorch_python' needed
+	second_python
+	matrix m.json "\"python\": [\"$PY\", \"$AT2\"]"
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = "" ]
+	[ "$output" = "$first" ]
+	# What only libtorch_python.so has is out of reach.
+	sed -i 's/at::get_num_threads()/torch::get_symint_class()/; s/namespace.*/namespace torch { int get_symint_class(); }/' \
+		recipes/tiny/src/kernel.cpp
+	build
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"fails   tiny._C needs 1 symbol of 'libtorch_python.so' but does not name that library"* ]]
 }
 
 @test "a module of the stable ABI is compiled for the limited API that its tag promises" {

@@ -32,3 +32,18 @@ decisions() {
 	[ "$(built .actions.ran)" -eq 0 ]
 	[ "$(decisions)" = cached ]
 }
+
+@test "--strict: what the facts rule out is a mistake, what the matrix excludes is not" {
+	matrix m.json '"cuda": ["13.0", "12.4"]'
+	ws plan --matrix m.json
+	[ "$status" -eq 0 ]
+	ws plan --matrix m.json --strict
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"  1 excluded: torch $TORCH is a CUDA 13 build (1)"* ]]
+	[[ "$stderr" == *"error: 'tiny-1.0/torch$TORCH/cu12.4/$CP/sm86' cannot be: torch $TORCH is a CUDA 13 build"* ]]
+	matrix m.json '"cuda": ["13.0", "12.4"], "exclude": [{"cuda": "12.4", "why": "not needed"}]'
+	ws plan --matrix m.json --strict
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"  1 excluded: not needed (1)"* ]]
+	[ -z "$stderr" ]
+}

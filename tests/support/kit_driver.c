@@ -216,7 +216,7 @@ do_exports(char *const *args, struct session *s, struct ws_err *err)
 static void
 print_cuda(struct session *s, struct ws_cuda_kit *kit)
 {
-	ws_cuda_ask_include(kit, s->a, NULL);
+	ws_cuda_ask_include(kit, "g++", s->a, NULL);
 	printf("name: %s\nversion: %s\nrelease: %s\npath: %s\nhow: %s\ndebian: %s\n", kit->name,
 		kit->version.text, kit->release, kit->path, kit->how, or_none(kit->debian));
 	printf("fingerprint: %s\nruntime: %s\nsoname: %s\ngcc_max: %u\n", kit->fingerprint,

@@ -1,0 +1,59 @@
+/* test_compile_target.c - what all actions of a target have in common, whatever they compile. */
+#include "test.h"
+
+#include "compile/target.h"
+
+static const struct ws_tree source = {.path = "/src"};
+static const struct ws_recipe recipe = {.name = "demo", .version = {.text = "1.0"}};
+static const struct ws_extension extension = {.module = "demo._C", .binding = WS_BINDING_C_ABI};
+static const struct ws_unit unit = {.path = "a.cpp"};
+
+static struct ws_target
+target_with(const struct ws_hostcc *cxx)
+{
+	return (struct ws_target){
+		.recipe = &recipe, .extension = &extension, .source = &source, .cxx = cxx, .group = "demo"};
+}
+
+WS_TEST(a_compiler_goes_by_its_own_name)
+{
+	static const struct {
+		enum ws_hostcc_kind kind;
+		const char *path, *name;
+	} cases[] = {
+		{WS_HOSTCC_GCC, "/opt/bin/g++-12", "g++"},
+		{WS_HOSTCC_CLANG, "/opt/bin/clang++-14", "clang++"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_err err = {0};
+		struct ws_hostcc cxx = {
+			.kind = cases[i].kind, .path = cases[i].path, .fingerprint = "f00d"};
+		struct ws_target target = target_with(&cxx);
+		const struct ws_action *compile = ws_target_compile(&target, &unit, a);
+		const struct ws_action *link = ws_target_link(&target, NULL, NULL, 0, false, a, &err);
+		assert_string_equal(compile->tool.name, cases[i].name);
+		assert_string_equal(link->tool.name, cases[i].name);
+		assert_string_equal(compile->tool.program, "{cxx}");
+		assert_string_equal(link->tool.program, "{cxx}");
+	}
+}
+
+static void
+assert_environment(const struct ws_action *action)
+{
+	static const char *const whole[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
+		"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp"};
+	for (size_t i = 0; i < WS_LEN(whole); i++) {
+		assert_string_equal(action->env[i], whole[i]);
+	}
+	assert_null(action->env[WS_LEN(whole)]);
+}
+
+WS_TEST(compiler_and_linker_see_the_same_environment)
+{
+	struct ws_err err = {0};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_target target = target_with(&cxx);
+	assert_environment(ws_target_compile(&target, &unit, a));
+	assert_environment(ws_target_link(&target, NULL, NULL, 0, false, a, &err));
+}
