@@ -33,6 +33,20 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 	fputs(ws_buf_text(&lines), s->out.err);
 }
 
+/* The shell that opens where this failed. */
+static const char *
+shell_command(struct ws_session *s, const struct ws_selecting *selecting,
+	const struct ws_failed_action *failed)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	ws_buf_puts(&words, "shell ");
+	ws_buf_put_quoted(&words, failed->cell);
+	ws_buf_puts(&words, " --unit ");
+	ws_buf_put_quoted(&words, failed->subject);
+	ws_buf_puts(&words, selecting->offline ? " --offline" : "");
+	return ws_selecting_command(s, selecting, ws_buf_text(&words));
+}
+
 void
 ws_build_text_failure(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
@@ -50,9 +64,7 @@ ws_build_text_failure(
 	if (failed->folder) {
 		ws_err_cure(&err, "folder: %s", failed->folder);
 	}
-	if (text->matrix) {
-		ws_err_cure(&err, "shell: wheelsmith shell '%s' --matrix %s", failed->cell, text->matrix);
-	}
+	ws_err_cure(&err, "shell: %s", shell_command(s, text->selecting, failed));
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
 

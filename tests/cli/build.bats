@@ -167,7 +167,7 @@ python_version() { # INTERPRETER
 	[ "$(grep -c "'undeclared' was not declared" <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
 	[[ "$stderr" == *"log: $log"* ]]
-	[[ "$stderr" == *"shell: wheelsmith shell '$CELL' --matrix m.json"* ]]
+	[[ "$stderr" == *"shell: wheelsmith shell $CELL --unit module.cpp --matrix m.json --store $WHEELSMITH_STORE"$'\n'* ]]
 	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
 	dist_is_whole
 	sed -i 's/return undeclared;/return PyLong_FromLong(42);/' recipes/tiny/src/module.cpp
