@@ -66,8 +66,8 @@ struct ws_build_result {
 
 /**
  * True when every cell that was to be built is READY, or FALLBACK where the matrix wants that of failed
- * builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what kept it
- * from that and @a result is filled as far as it came.
+ * builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what kept
+ * it from that and @a result is filled as far as it came.
  */
 bool ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err);
