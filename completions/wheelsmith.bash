@@ -77,10 +77,15 @@ _wheelsmith_table() { # command, option
 		esac
 		;;
 	'shell')
-		options='-m --matrix -u --unit --offline --keep-work '
+		options='-m --matrix --here --torch --python --arch --cuda --cxx11abi -u --unit --offline --keep-work '
 		words=ask:cells
 		case $2 in
 		-m | --matrix) value=files ;;
+		--torch) value=ask:torch ;;
+		--python) value=ask:python ;;
+		--arch) value=ask:arch ;;
+		--cuda) value=ask:cuda ;;
+		--cxx11abi) value='auto 0 1' ;;
 		-u | --unit) value=any ;;
 		esac
 		;;

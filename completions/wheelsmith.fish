@@ -97,6 +97,12 @@ complete -c wheelsmith -n '__wheelsmith_at lock' -s u -l update -x -a 'all torch
 
 complete -c wheelsmith -n '__wheelsmith_at shell' -a '(__wheelsmith_ask cells)'
 complete -c wheelsmith -n '__wheelsmith_at shell' -s m -l matrix -r -F -d 'the build matrix'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l here -d 'for this host\'s python3, torch and GPU'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l torch -x -a '(__wheelsmith_ask torch)' -d 'without a matrix: torch 2.5.1, installed'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l python -x -a '(__wheelsmith_ask python)' -d '3.11, 3.13t, a path; default: python3'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l arch -x -a '(__wheelsmith_ask arch)' -d '"8.0;9.0+PTX", hopper; default: the GPU here'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l cuda -x -a '(__wheelsmith_ask cuda)' -d '12.4; default: what torch was built with'
+complete -c wheelsmith -n '__wheelsmith_at shell' -l cxx11abi -x -a 'auto 0 1' -d '0 or 1; default: torch\'s own'
 complete -c wheelsmith -n '__wheelsmith_at shell' -s u -l unit -x -d 'which command: a file\'s name, or a glob'
 complete -c wheelsmith -n '__wheelsmith_at shell' -l offline -d 'use no network'
 complete -c wheelsmith -n '__wheelsmith_at shell' -l keep-work -d 'leave the folder afterwards'

@@ -60,12 +60,44 @@ set_result(const struct building *b, const struct ws_cell_result *result)
 
 /* @a why lives as long as the result: a failed action's own, or a copy. */
 static void
-fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *why)
+set_cells(const struct building *b, const struct ws_product *product, enum ws_cell_state state,
+	const struct ws_err *why)
 {
 	for (size_t i = 0; i < product->cell_count; i++) {
-		const struct ws_cell *cell = product->cells[i];
-		set_result(b, &(struct ws_cell_result){cell, WS_CELL_FAILED, .why = why});
+		set_result(b, &(struct ws_cell_result){product->cells[i], state, .why = why});
 	}
+}
+
+static void
+fail_cells(const struct building *b, const struct ws_product *product, const struct ws_err *why)
+{
+	set_cells(b, product, WS_CELL_FAILED, why);
+}
+
+/* Is there anything that stands in for what cannot be built? */
+static bool
+falls_back(const struct building *b)
+{
+	const struct ws_matrix *matrix = b->options->matrix;
+	return matrix && matrix->fallback_on_build_failed && matrix->fallback_count > 0;
+}
+
+/* A command failed. What could not even be resolved, or was this host's fault, is no failed build. */
+static void
+fail_build(const struct building *b, const struct ws_product *product, const struct ws_err *failure)
+{
+	bool tried = failure->kind == WS_ERR_BUILD || failure->kind == WS_ERR_VERIFY;
+	const char *to = tried && falls_back(b)
+		? ws_matrix_fallback(b->options->matrix, product->recipe->name)
+		: NULL;
+	if (!to) {
+		fail_cells(b, product, failure);
+		return;
+	}
+	struct ws_err *why = WS_NEW(b->a, struct ws_err);
+	*why = *failure;
+	ws_err_wrap(why, "%s: the build failed", to);
+	set_cells(b, product, WS_CELL_FALLBACK, why);
 }
 
 /* What is lacking offline is told at once, before any of it stops the build. */
@@ -253,7 +285,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 		.budget = &budget,
 		.events = &events,
 		.stop = ctx->stop,
-		.keep_going = b->options->keep_going,
+		.keep_going = b->options->keep_going || falls_back(b),
 		.keep_work = b->options->keep_work,
 		.deadline_ms = b->options->action_timeout_ms,
 	};
@@ -281,7 +313,7 @@ deliver_all(struct building *b, struct ws_err *err)
 		if (made->pack->state == WS_NODE_DONE) {
 			done = deliver_product(b, made, err) && done;
 		} else if (failure) {
-			fail_cells(b, made->product, failure);
+			fail_build(b, made->product, failure);
 		}
 	}
 	/* Warnings of compilers that succeeded are worth keeping too. */
@@ -312,6 +344,7 @@ sum_up(const struct building *b, struct ws_err *err)
 		}
 	}
 	if (failed == 0 && undone == 0) {
+		*err = (struct ws_err){0}; /* of failures that something stands in for */
 		return true;
 	}
 	if (failed == 0) {

@@ -13,8 +13,8 @@
 
 enum ws_cell_state {
 	WS_CELL_EXCLUDED,
-	WS_CELL_FALLBACK,
-	WS_CELL_READY, /**< its wheel is in the output folder */
+	WS_CELL_FALLBACK, /**< the matrix names what stands in: so planned, or its build failed */
+	WS_CELL_READY,    /**< its wheel is in the output folder */
 	WS_CELL_FAILED,
 	WS_CELL_CANCELLED, /**< something else failed or the run was stopped before it was done */
 };
@@ -28,7 +28,7 @@ struct ws_cell_result {
 	struct ws_digest digest;
 	uint64_t size_bytes;
 	uint64_t cpu_ms;          /**< of what ran for its product now */
-	const struct ws_err *why; /**< FAILED */
+	const struct ws_err *why; /**< FAILED; FALLBACK when a build failed; else NULL */
 };
 
 /** A failed action, as people need it. */
@@ -42,9 +42,10 @@ struct ws_failed_action {
 };
 
 struct ws_build_options {
-	const char *output;    /**< folder for wheels, build.json, logs/ */
-	unsigned jobs;         /**< 0: decide */
-	uint64_t memory_bytes; /**< 0: decide */
+	const struct ws_matrix *matrix; /**< says what stands in for what fails; NULL: nothing does */
+	const char *output;             /**< folder for wheels, build.json, logs/ */
+	unsigned jobs;                  /**< 0: decide */
+	uint64_t memory_bytes;          /**< 0: decide */
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
 	const char *fetch_command;  /**< what brings all that an offline run lacks; NULL: in words */
@@ -64,8 +65,9 @@ struct ws_build_result {
 };
 
 /**
- * True when every cell that was to be built is READY. Otherwise @a err says in one line what kept it
- * from that and @a result is filled as far as it came.
+ * True when every cell that was to be built is READY, or FALLBACK where the matrix wants that of failed
+ * builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what kept
+ * it from that and @a result is filled as far as it came.
  */
 bool ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err);

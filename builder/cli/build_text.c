@@ -33,6 +33,20 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 	fputs(ws_buf_text(&lines), s->out.err);
 }
 
+/* The shell that opens where this failed. */
+static const char *
+shell_command(struct ws_session *s, const struct ws_selecting *selecting,
+	const struct ws_failed_action *failed)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	ws_buf_puts(&words, "shell ");
+	ws_buf_put_quoted(&words, failed->cell);
+	ws_buf_puts(&words, " --unit ");
+	ws_buf_put_quoted(&words, failed->subject);
+	ws_buf_puts(&words, selecting->offline ? " --offline" : "");
+	return ws_selecting_command(s, selecting, ws_buf_text(&words));
+}
+
 void
 ws_build_text_failure(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
@@ -50,9 +64,7 @@ ws_build_text_failure(
 	if (failed->folder) {
 		ws_err_cure(&err, "folder: %s", failed->folder);
 	}
-	if (text->matrix) {
-		ws_err_cure(&err, "shell: wheelsmith shell '%s' --matrix %s", failed->cell, text->matrix);
-	}
+	ws_err_cure(&err, "shell: %s", shell_command(s, text->selecting, failed));
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
 
@@ -83,6 +95,19 @@ count_state(const struct ws_build_result *result, enum ws_cell_state state)
 		count += result->cells[i].state == state;
 	}
 	return count;
+}
+
+/* Nobody may take it for a wheel that is missing. */
+static void
+print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct ws_cell_result *cell = &result->cells[i];
+		if (cell->state == WS_CELL_FALLBACK) {
+			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name,
+				cell->why ? cell->why->text : cell->cell->why);
+		}
+	}
 }
 
 /* With --json the lines of finished cells name them. */
@@ -149,9 +174,12 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	}
 	ws_words_memory(result->actions.peak_bytes, peak);
 	bool measured = result->actions.peak_bytes > 0; /* nothing ran, or not for long enough */
-	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded; %s, %s of CPU%s%s\n",
+	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
+	print_fallbacks(s, result);
+	ws_out_note(&s->out, "%u ready, %u failed, %u not done, %u excluded%s; %s, %s of CPU%s%s\n",
 		count_state(result, WS_CELL_READY), count_state(result, WS_CELL_FAILED),
 		count_state(result, WS_CELL_CANCELLED), count_state(result, WS_CELL_EXCLUDED),
+		fallbacks ? ws_arena_printf(s->a, ", %u fallback", fallbacks) : "",
 		ws_words_duration(result->wall_ms, wall), ws_words_duration(result->actions.cpu_ms, cpu),
 		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,

@@ -9,11 +9,11 @@
 #define WS_CLI_BUILD_TEXT_H
 
 #include "build/run.h"
-#include "cli/session.h"
+#include "cli/selecting.h"
 
 struct ws_build_text {
-	const char *output; /**< the output folder as the user named it */
-	const char *matrix; /**< path; NULL: the selection was PKG==V */
+	const char *output;                   /**< the output folder as the user named it */
+	const struct ws_selecting *selecting; /**< for a command that a person may type next */
 	const struct ws_build_result *result;
 	const struct ws_err
 		*last; /**< printed at the very end, by main.c: not to be said before; may be empty */

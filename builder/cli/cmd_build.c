@@ -105,9 +105,10 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		ws_out_warn(&s->out, "%s", ignored);
 	}
 	announce(s, &sel.plan);
+	b->options.matrix = &sel.matrix;
 	b->options.fetch_command = ws_selecting_command(s, &b->selecting, "fetch");
 	struct ws_build_result result;
-	struct ws_build_text text = {b->options.output, b->selecting.options.matrix, &result, err};
+	struct ws_build_text text = {b->options.output, &b->selecting, &result, err};
 	struct teller teller = {s, &text};
 	b->options.tell_failure = tell_failure;
 	b->options.self = &teller;

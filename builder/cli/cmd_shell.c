@@ -23,49 +23,58 @@ static bool
 parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *argv,
 	struct ws_err *err)
 {
-	const struct ws_option rows[] = {
-		{"matrix", 'm', WS_OPTION_TEXT, &sh->selecting.options.matrix, "FILE", "the build matrix"},
+	struct ws_option rows[WS_SELECTING_ROWS + 3];
+	size_t count = ws_selecting_rows_whole(&sh->selecting, rows);
+	const struct ws_option own[] = {
 		{"unit", 'u', WS_OPTION_TEXT, &sh->unit, "NAME", "which command: a file's name, or a glob"},
 		{"offline", 0, WS_OPTION_FLAG, &sh->selecting.offline, NULL, "use no network"},
 		{"keep-work", 0, WS_OPTION_FLAG, &sh->keep_work, NULL, "leave the folder afterwards"},
 	};
+	memcpy(rows + count, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "shell",
-		.synopsis = "CELL --matrix FILE [options]",
+		.synopsis = "CELL --matrix FILE [options]\nCELL PKG==V... (--here | --torch V) [options]",
 		.summary = "A shell where a cell's command runs: the first that has no result, or --unit.",
 		.options = rows,
-		.option_count = WS_LEN(rows),
+		.option_count = count + WS_LEN(own),
 		.least = 1,
-		.most = 1,
+		.most = 1000,
 	};
 	ws_words words = {0};
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	if (!sh->selecting.options.matrix) {
-		return ws_err_set(err, WS_ERR_USAGE, "which matrix? --matrix FILE");
-	}
 	sh->cell = words.at[0];
-	words.len = 0;
-	ws_selecting_finish(s, &sh->selecting, &words);
+	const ws_words packages = {.at = words.at + 1, .len = words.len - 1};
+	ws_selecting_finish(s, &sh->selecting, &packages);
 	return true;
 }
 
-/* The node a person wants to look at. */
+/* A name counts before a pattern: a file may be called like one. */
+static bool
+is_named(const struct ws_made *made, const char *unit)
+{
+	bool named = false;
+	for (size_t i = 0; unit && i < made->nodes.len && !named; i++) {
+		named = strcmp(unit, made->nodes.at[i]->action->subject) == 0;
+	}
+	return named;
+}
+
+/* The node a person wants to look at: of several that are meant, the first that has no result. */
 static const struct ws_node *
 choose(const struct ws_made *made, const char *unit, struct ws_err *err)
 {
+	bool named = is_named(made, unit);
 	const struct ws_node *first = NULL;
 	for (size_t i = 0; i < made->nodes.len; i++) {
 		const struct ws_node *node = made->nodes.at[i];
 		const char *subject = node->action->subject;
-		if (unit && strcmp(unit, subject) != 0 && fnmatch(unit, subject, 0) != 0) {
-			continue;
-		}
-		if (!unit && node->state == WS_NODE_RUNNABLE) {
+		bool meant = !unit || (named ? strcmp(unit, subject) == 0 : fnmatch(unit, subject, 0) == 0);
+		if (meant && node->state == WS_NODE_RUNNABLE) {
 			return node;
 		}
-		first = first ? first : node;
+		first = first || !meant ? first : node;
 	}
 	if (!first) {
 		ws_err_set(err, WS_ERR_USAGE, "no command of this cell is called '%s'", unit);
@@ -103,9 +112,24 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
 }
 
-/* The person's own shell, with the command's folder and the variables that matter to it. */
+/* The command's variables, but for what is the person's own: HOME stays, and their tools are found
+ * behind the command's. ./run has the command's alone. */
+static void
+set_environment(const char *const *env, struct ws_arena *a)
+{
+	for (; *env; env++) {
+		const char *value = strchr(*env, '=') + 1;
+		const char *name = ws_arena_copy(a, *env, (size_t)(value - 1 - *env));
+		const char *path = ws_same(name, "PATH") ? getenv("PATH") : NULL;
+		if (!ws_same(name, "HOME")) {
+			setenv(name, path ? ws_arena_printf(a, "%s:%s", value, path) : value, 1);
+		}
+	}
+}
+
+/* The person's own shell, in the command's folder and with its variables. */
 static bool
-run_shell(struct ws_session *s, const char *dir, struct ws_err *err)
+run_shell(struct ws_session *s, const struct ws_action *action, const char *dir, struct ws_err *err)
 {
 	const char *shell = getenv("SHELL") && *getenv("SHELL") ? getenv("SHELL") : "/bin/sh";
 	if (!isatty(STDIN_FILENO)) {
@@ -121,6 +145,7 @@ run_shell(struct ws_session *s, const char *dir, struct ws_err *err)
 		sigset_t none;
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
+		set_environment(ws_work_words(action, action->env, dir, s->a), s->a);
 		if (chdir(dir) == 0) {
 			execl(shell, shell, (char *)NULL);
 		}
@@ -137,7 +162,7 @@ open_folder(
 {
 	char *dir = ws_fs_temp_dir(ws_store_path(&s->store, s->a, "work"), "shell-", s->a, err);
 	if (!dir || !ws_work_stage(&s->store, node->action, node->made, dir, err)
-		|| !write_script(s, node, dir, err) || !run_shell(s, dir, err)) {
+		|| !write_script(s, node, dir, err) || !run_shell(s, node->action, dir, err)) {
 		return false;
 	}
 	/* Without a terminal the folder is the answer, so it stays. */

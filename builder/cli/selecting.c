@@ -90,14 +90,15 @@ add_option(struct ws_buf *line, const char *name, const char *value)
 	}
 }
 
-/* What is pinned is pinned for all cells: `lock` takes no --only and no --shard. */
+/* What is pinned is pinned for all cells, and a shell is one cell's: only `fetch` takes --only and
+ * --shard. */
 const char *
 ws_selecting_command(
 	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
 {
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_globals *g = &s->globals;
-	bool parts = strcmp(command, "lock") != 0;
+	bool parts = strcmp(command, "fetch") == 0;
 	WS_AUTO_BUF struct ws_buf line = {0};
 	ws_buf_printf(&line, "wheelsmith %s", command);
 	for (size_t i = 0; i < o->package_count; i++) {

@@ -40,7 +40,10 @@ void ws_selecting_context(
 bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
 
-/** Another command for the same selection: "wheelsmith fetch --matrix m.json --only 'a*' --store s". */
+/**
+ * Another command for the same selection: "wheelsmith fetch --matrix m.json --only 'a*' --store s".
+ * @a command may bring words of its own, quoted: "shell CELL --unit a.cu". Passwords are left out.
+ */
 const char *ws_selecting_command(
 	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
 

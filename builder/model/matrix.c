@@ -1,4 +1,4 @@
-/* matrix.c - names of policies. */
+/* matrix.c - names of policies, and what stands in for a package. */
 #include "model/matrix.h"
 
 static const char *const names[] = {
@@ -24,4 +24,15 @@ const char *
 ws_policy_name(enum ws_policy policy)
 {
 	return names[policy];
+}
+
+const char *
+ws_matrix_fallback(const struct ws_matrix *matrix, const char *package)
+{
+	for (size_t i = 0; i < matrix->fallback_count; i++) {
+		if (ws_same(matrix->fallbacks[i].package, package)) {
+			return matrix->fallbacks[i].to;
+		}
+	}
+	return NULL;
 }

@@ -116,4 +116,7 @@ struct ws_matrix {
 	const char *label;   /**< extra label segments, dotted; NULL */
 };
 
+/** What the matrix names to stand in for @a package, for whatever reason; NULL: nothing. */
+const char *ws_matrix_fallback(const struct ws_matrix *matrix, const char *package);
+
 #endif

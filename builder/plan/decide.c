@@ -39,23 +39,14 @@ ws_rule_name(enum ws_rule rule)
 	return names[rule];
 }
 
-static const char *
-find_fallback(const struct ws_matrix *matrix, const char *package)
-{
-	for (size_t i = 0; matrix->fallback_on_no_candidate && i < matrix->fallback_count; i++) {
-		if (strcmp(matrix->fallbacks[i].package, package) == 0) {
-			return matrix->fallbacks[i].to;
-		}
-	}
-	return NULL;
-}
-
 /* Nothing may be built, and there is nothing else. */
 static void
 give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
 {
 	const char *none = in->lookups.candidates ? "no candidate" : "no candidates are known yet";
-	const char *fallback = find_fallback(in->matrix, cell->recipe->name);
+	const char *fallback = in->matrix->fallback_on_no_candidate
+		? ws_matrix_fallback(in->matrix, cell->recipe->name)
+		: NULL;
 	if (fallback) {
 		cell->decision = WS_DECISION_FALLBACK;
 		cell->why = ws_arena_printf(a, "%s: %s", fallback, none);

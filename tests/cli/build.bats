@@ -235,12 +235,42 @@ python_version() { # INTERPRETER
 	[ "$(grep -c "'undeclared' was not declared" <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
 	[[ "$stderr" == *"log: $log"* ]]
-	[[ "$stderr" == *"shell: wheelsmith shell '$CELL' --matrix m.json"* ]]
+	[[ "$stderr" == *"shell: wheelsmith shell $CELL --unit module.cpp --matrix m.json --store $WHEELSMITH_STORE"$'\n'* ]]
 	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
 	dist_is_whole
 	sed -i 's/return undeclared;/return PyLong_FromLong(42);/' recipes/tiny/src/module.cpp
 	build
 	[[ "$stderr" == *"install:  pip install dist/tiny-1.0"*.whl" dist/other-1.0"*.whl ]]
+}
+
+@test "a failed build falls back where the matrix says so, stops nothing else, and is told" {
+	only_host
+	mkdir -p recipes/other
+	cp -r recipes/tiny/src recipes/other/
+	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
+	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"tiny": "plain torch"},
+		"fallback_on": ["build-failed"]'
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build -j 1
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(echo dist/other-1.0*.whl)" ]
+	why="plain torch: the build failed: 'module.cpp' failed: g++ exited with 1"
+	[ "$(built '.cells[] | .decision' | xargs)" = "fallback build" ]
+	[ "$(built '.cells[0].reason')" = "$why" ]
+	[ "$(built '.failures[] | "\(.subject) \(.log)"')" = "module.cpp dist/logs/$CELL/module.cpp.log" ]
+	[[ "$stderr" == *"error: 'module.cpp' failed: g++ exited with 1"* ]]
+	[[ "$stderr" == *$'\n'"$CELL: falls back to $why"$'\n'"1 ready, 0 failed, 0 not done, 0 excluded, 1 fallback; "* ]]
+	grep -qF "| \`$CELL\` | fallback | $why |" summary.md
+	# A package without one still fails, and a build that never began is no failed build.
+	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"other": "plain torch"},
+		"fallback_on": ["build-failed"]'
+	build
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: 1 of 2 cells failed" ]]
+	matrix m.json '"fallback": {"tiny": "plain torch"}, "fallback_on": ["build-failed"], "torch": ["2.5.1"], "cuda": ["12.4"]'
+	build --offline
+	[ "$status" -eq 4 ]
+	[ "$(built '.cells[0].decision')" = failed ]
 }
 
 @test "a module with a name that nothing exports fails, whatever torch may bring unread" {

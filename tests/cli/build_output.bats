@@ -99,7 +99,7 @@ escapes='[[:cntrl:]]'
 	grep -q ' ] compile module.cpp .*  FAILED' said
 	grep -q '^  \$ .*module.cpp' said
 	grep -q 'error: #error no' said
-	wait_for 5 grep -q "shell: wheelsmith shell '$CELL' --matrix m.json" said
+	wait_for 5 grep -q "shell: wheelsmith shell $CELL --unit module.cpp --matrix m.json" said
 	go_on
 	status=0
 	wait "$child" || status=$?
