@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Raise it when the same modules would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.check/2"
+#define JUDGE_VERSION "wheelsmith.check/3"
 
 static void
 write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_buf *text)

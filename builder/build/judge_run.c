@@ -19,6 +19,7 @@ struct judging {
 	const struct ws_out *out;
 	elf_list modules, libraries, globals;
 	struct ws_floor floor;
+	WS_VEC(struct ws_symbols) symbols; /* of each module */
 	WS_VEC(struct ws_finding) findings;
 	struct ws_arch_set archs; /* measured */
 	enum ws_cxx11abi abi;
@@ -88,6 +89,7 @@ judge_symbols(struct judging *j, const struct ws_elf *module, const char *name, 
 	for (size_t i = 0; i < count; i++) {
 		*ws_vec_push(&j->findings, j->a) = findings[i];
 	}
+	*ws_vec_push(&j->symbols, j->a) = symbols;
 	j->abi = symbols.module_abi != WS_CXX11ABI_SILENT ? symbols.module_abi : j->abi;
 	return true;
 }
@@ -147,10 +149,13 @@ write_measured(const struct judging *j, struct ws_err *err)
 	size_t index = 0;
 	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
 	for (WS_JSON_EACH(module, modules)) {
-		const struct ws_elf *elf = j->modules.at[index++];
+		const struct ws_elf *elf = j->modules.at[index];
+		const struct ws_symbols *symbols = &j->symbols.at[index++];
 		ws_json_open_object(w, NULL);
 		ws_json_add_text(w, "module", ws_json_text(module, "module"));
 		ws_json_add_texts(w, "needed", elf->needed, elf->needed_count);
+		ws_json_add_u64(w, "assumed", symbols->assumed_count);
+		ws_json_add_texts(w, "unread", symbols->unread, symbols->unread_count);
 		ws_json_close(w);
 	}
 	ws_json_close(w);

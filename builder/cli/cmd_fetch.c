@@ -3,6 +3,7 @@
 #include "build/resolve.h"
 #include "cli/selecting.h"
 #include "report/status.h"
+#include "sys/stop.h"
 
 #include <string.h>
 
@@ -66,6 +67,9 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	ws_status_clear(s->status);
 	if (!ws_lock_file_save(&ctx, done ? err : NULL) || !done) {
 		return false;
+	}
+	if (ws_stop_asked(ctx.stop)) {
+		return ws_stop_err(ctx.stop, err);
 	}
 	if (sel.plan.product_count == 0) {
 		return true;

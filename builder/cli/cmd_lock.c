@@ -3,6 +3,7 @@
 #include "build/resolve.h"
 #include "cli/selecting.h"
 #include "report/status.h"
+#include "sys/stop.h"
 
 struct locking {
 	struct ws_selecting selecting;
@@ -58,6 +59,9 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	bool saves = done || l.update.len == 0;
 	if ((saves && !ws_lock_file_save(&ctx, done ? err : NULL)) || !done) {
 		return false;
+	}
+	if (ws_stop_asked(ctx.stop)) {
+		return ws_stop_err(ctx.stop, err);
 	}
 	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,
 		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len, changed ? "" : ", as before");

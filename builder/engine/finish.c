@@ -157,7 +157,6 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 		}
 	}
 	keep_log(r, node, log);
-	bool keep = r->e->keep_work && end == WS_END_FAILED;
 	ws_run_unlock(r, node);
 	switch (end) {
 	case WS_END_OK:
@@ -180,7 +179,7 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 		ws_run_fail(r, node, &err);
 		break;
 	}
-	if (!keep) {
+	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
 		ws_fs_remove(node->dir, NULL);
 	}
 	/* Siblings with the same base key waited for this one: they look again. */

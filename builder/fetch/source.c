@@ -213,6 +213,7 @@ try_spec(struct attempt *t, struct ws_err *err)
 		.strip = archive ? t->spec->strip : "",
 		.patches = t->patches,
 		.patch_count = t->wish->patch_count,
+		.stop = t->fetch->stop,
 	};
 	struct ws_stage *stage = ws_stage_begin(t->fetch->store, &plan, t->a, err);
 	if (!stage) {

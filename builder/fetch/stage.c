@@ -170,6 +170,9 @@ ws_stage_begin_member(struct ws_stage *s, const struct ws_member *member, struct
 bool
 ws_stage_bytes(struct ws_stage *s, const void *bytes, size_t len, struct ws_err *err)
 {
+	if (ws_stop_asked(s->plan->stop)) {
+		return ws_stop_err(s->plan->stop, err);
+	}
 	if (s->bytes < sizeof(s->head)) {
 		size_t room = sizeof(s->head) - (size_t)s->bytes;
 		memcpy(s->head + s->bytes, bytes, len < room ? len : room);

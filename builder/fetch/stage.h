@@ -15,6 +15,7 @@
 #include "archive/members.h"
 #include "fetch/patch.h"
 #include "store/tree.h"
+#include "sys/stop.h"
 
 /** What makes the tree differ from what comes in. */
 struct ws_stage_plan {
@@ -23,6 +24,7 @@ struct ws_stage_plan {
 	const char *strip; /**< top folder to take off; NULL: the single one there is; "": none */
 	const struct ws_patch_file *patches;
 	size_t patch_count;
+	struct ws_stop *stop; /**< asked at every piece of a file; NULL: nobody can ask */
 };
 
 struct ws_stage;

@@ -98,7 +98,7 @@ take_members(const struct assembly *m, const struct ws_kit_archive *archive,
 	if (count == 0) {
 		return say_nothing_taken(archive, err);
 	}
-	struct ws_landing landing = ws_landing_make(m->tree, w->name);
+	struct ws_landing landing = ws_landing_make(m->tree, w->name, m->fetch->stop);
 	return ws_opened_wheel_take(w, picks, count, &landing, err);
 }
 
@@ -176,7 +176,7 @@ take_archive(const struct assembly *m, const struct ws_kit_archive *archive, str
 		.sink = {wants, begin, add_bytes, end},
 		.m = m,
 		.archive = archive,
-		.landing = ws_landing_make(m->tree, archive->file),
+		.landing = ws_landing_make(m->tree, archive->file, m->fetch->stop),
 	};
 	if (!ws_unpack(path, archive->file, format, NULL, &u.sink, err)) {
 		ws_landing_drop(&u.landing);

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 
 struct ws_landing
-ws_landing_make(struct ws_tree_builder *tree, const char *archive)
+ws_landing_make(struct ws_tree_builder *tree, const char *archive, struct ws_stop *stop)
 {
-	return (struct ws_landing){.tree = tree, .archive = archive, .fd = -1};
+	return (struct ws_landing){.tree = tree, .archive = archive, .stop = stop, .fd = -1};
 }
 
 bool
@@ -57,6 +57,9 @@ write_all(const struct ws_landing *l, const char *next, size_t len, struct ws_er
 bool
 ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_err *err)
 {
+	if (ws_stop_asked(l->stop)) {
+		return ws_stop_err(l->stop, err);
+	}
 	if (!l->hasher) {
 		return ws_tree_write(l->tree, bytes, len, err);
 	}

@@ -148,7 +148,7 @@ fill_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_tree_bui
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	size_t count;
 	struct ws_pick *picks = pick_members(&w->zip, scratch, a, &count);
-	struct ws_landing landing = ws_landing_make(b, w->name);
+	struct ws_landing landing = ws_landing_make(b, w->name, o->fetch->stop);
 	return ws_opened_wheel_take(w, picks, count, &landing, err) && measure(o, b, scratch, err);
 }
 

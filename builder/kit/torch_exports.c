@@ -40,7 +40,7 @@ add_library(const struct making *m, struct ws_opened_wheel *w, const char *name,
 	if (!pick.entry) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", w->name, member);
 	}
-	struct ws_landing landing = ws_landing_make(NULL, w->name);
+	struct ws_landing landing = ws_landing_make(NULL, w->name, m->fetch->stop);
 	if (!ws_opened_wheel_take(w, &pick, 1, &landing, err)) {
 		return false;
 	}

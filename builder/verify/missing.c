@@ -102,32 +102,39 @@ visible_of(const struct ws_closure *c, const char *stem)
 	return NULL;
 }
 
-/* May a library that is visible and unread have that name? */
-static bool
-is_excused(const char *name, const struct family *family, const struct ws_closure *c)
+/* The library, visible and unread, that may have that name; NULL: there is none. */
+static const char *
+excuse_of(const char *name, const struct family *family, const struct ws_closure *c)
 {
 	const struct family *end = families + WS_LEN(families);
 	const struct ws_known_library *library = visible_of(c, family->stem);
 	if (library && is_unread(library)) {
-		return true;
+		return library->name;
 	}
 	/* Two libraries can be of one family. */
-	return family != &driver && family + 1 < end && ws_starts_with(name, family[1].prefix)
-		&& is_excused(name, family + 1, c);
+	bool more = family != &driver && family + 1 < end && ws_starts_with(name, family[1].prefix);
+	return more ? excuse_of(name, family + 1, c) : NULL;
 }
 
-/* Of libraries that nobody has read: true where there is no list of torch's. */
-static bool
-is_torch_unread(const struct ws_closure *c)
+/* The first library that is visible and unread and begins so; NULL: there is none. */
+static const char *
+unread_of(const struct ws_closure *c, const char *prefix)
 {
 	for (size_t i = 0; i < c->libraries.len; i++) {
-		const char *name = c->libraries.at[i].name;
-		if (is_unread(&c->libraries.at[i])
-			&& (ws_starts_with(name, "libtorch") || ws_starts_with(name, "libc10"))) {
-			return true;
+		const struct ws_known_library *library = &c->libraries.at[i];
+		if (is_unread(library) && ws_starts_with(library->name, prefix)) {
+			return library->name;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/* A library of torch's that nobody has read: where there is no list of them. */
+static const char *
+unread_torch(const struct ws_closure *c)
+{
+	const char *name = unread_of(c, "libtorch");
+	return name ? name : unread_of(c, "libc10");
 }
 
 static bool
@@ -140,11 +147,19 @@ explain(struct ws_missing *missing, enum ws_missing_reason reason, const char *l
 }
 
 static bool
+trust(struct ws_missing *missing, const char *library)
+{
+	missing->library = library;
+	return false;
+}
+
+static bool
 explain_family(struct ws_missing *missing, const struct family *family, const struct ws_closure *c)
 {
 	const struct ws_known_library *library = visible_of(c, family->stem);
-	if (is_excused(missing->name, family, c)) {
-		return false;
+	const char *excuse = excuse_of(missing->name, family, c);
+	if (excuse) {
+		return trust(missing, excuse);
 	}
 	if (library) {
 		return explain(missing, WS_MISSING_CUDA, library->name);
@@ -157,13 +172,11 @@ static bool
 explain_python(
 	struct ws_missing *missing, const struct ws_closure *c, const struct ws_surroundings *around)
 {
-	for (size_t i = 0; i < c->libraries.len; i++) {
-		if (is_unread(&c->libraries.at[i])
-			&& ws_starts_with(c->libraries.at[i].name, "libpython")) {
-			return false;
-		}
+	const char *unread = unread_of(c, "libpython");
+	if (unread || around->global_count == 0) {
+		return trust(missing, unread ? unread : "Python");
 	}
-	return around->global_count > 0 && explain(missing, WS_MISSING_PYTHON, NULL);
+	return explain(missing, WS_MISSING_PYTHON, NULL);
 }
 
 bool
@@ -174,8 +187,9 @@ ws_missing_explain(struct ws_missing *missing, const struct ws_closure *c,
 	if (ws_starts_with(missing->name, "Py") || ws_starts_with(missing->name, "_Py")) {
 		return explain_python(missing, c, around);
 	}
-	if (is_of_torch(missing->name) && (around->exports || is_torch_unread(c))) {
-		return around->exports && explain(missing, WS_MISSING_TORCH, NULL);
+	const char *unread = around->exports ? NULL : unread_torch(c);
+	if (is_of_torch(missing->name) && (around->exports || unread)) {
+		return unread ? trust(missing, unread) : explain(missing, WS_MISSING_TORCH, NULL);
 	}
 	const struct family *family = family_of(missing->name);
 	return family ? explain_family(missing, family, c) : explain(missing, WS_MISSING_OTHER, NULL);

@@ -11,7 +11,8 @@
 
 /**
  * Fills in reason, library and verdict of @a missing by its name. False when there is no reason to
- * think that it is missing: by its name it is of a visible library that nobody has read.
+ * think that it is missing: by its name it is of a library that nobody has read, which is then
+ * @a missing's.
  */
 bool ws_missing_explain(struct ws_missing *missing, const struct ws_closure *c,
 	const struct ws_surroundings *around, struct ws_arena *a);

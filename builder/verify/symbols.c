@@ -35,6 +35,7 @@ struct judging {
 	WS_VEC(struct want) wants; /* sorted by name once complete */
 	WS_VEC(size_t) siblings;   /* their numbers in the closure */
 	WS_VEC(struct ws_missing) missing;
+	WS_VEC(const char *) unread;
 };
 
 static int
@@ -202,18 +203,30 @@ judge_offers(struct judging *j, const struct want *want)
 	return seen || hidden;
 }
 
-/* Does it want this from a library, by version, that nobody has read? */
-static bool
-is_versioned_of_unread(const struct judging *j, const struct want *want)
+/* The library, which nobody has read, that it wants this from by version; NULL: there is none. */
+static const char *
+unread_of_version(const struct judging *j, const struct want *want)
 {
 	const char *library = want->version ? want->version->library : NULL;
 	for (size_t i = 0; library && i < j->closure.libraries.len; i++) {
 		const struct ws_known_library *known = &j->closure.libraries.at[i];
 		if (ws_same(known->name, library)) {
-			return !known->elf && !known->listed;
+			return known->elf || known->listed ? NULL : library;
 		}
 	}
-	return library != NULL;
+	return library;
+}
+
+static void
+assume(struct judging *j, const char *library)
+{
+	j->result->assumed_count++;
+	for (size_t i = 0; i < j->unread.len; i++) {
+		if (strcmp(j->unread.at[i], library) == 0) {
+			return;
+		}
+	}
+	*ws_vec_push(&j->unread, j->a) = library;
 }
 
 static void
@@ -224,10 +237,9 @@ judge_wants(struct judging *j)
 		if (judge_offers(j, want)) {
 			continue;
 		}
-		struct ws_missing missing = {.name = want->name};
-		if (is_versioned_of_unread(j, want)
-			|| !ws_missing_explain(&missing, &j->closure, j->around, j->a)) {
-			j->result->assumed_count++;
+		struct ws_missing missing = {.name = want->name, .library = unread_of_version(j, want)};
+		if (missing.library || !ws_missing_explain(&missing, &j->closure, j->around, j->a)) {
+			assume(j, missing.library);
 			continue;
 		}
 		*ws_vec_push(&j->missing, j->a) = missing;
@@ -319,6 +331,8 @@ conclude(struct judging *j)
 	}
 	result->missing = j->missing.at;
 	result->missing_count = j->missing.len;
+	result->unread = j->unread.at;
+	result->unread_count = j->unread.len;
 	for (size_t i = 0; i < j->missing.len; i++) {
 		enum ws_finding_verdict verdict = j->missing.at[i].verdict;
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;

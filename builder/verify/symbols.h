@@ -63,7 +63,9 @@ struct ws_symbols {
 	const char *module;   /**< file name without ".so" and tags, for messages */
 	const char *release;  /**< of the export list: "2.5.1"; NULL: no torch */
 	size_t wanted_count;  /**< undefined symbols, weak ones not counted */
-	size_t assumed_count; /**< of them, those of libraries that were not given: taken on trust */
+	size_t assumed_count; /**< of them, those taken on trust: nobody has read their libraries */
+	const char *const *unread; /**< these libraries; "Python" where none was given */
+	size_t unread_count;
 	const struct ws_missing *missing; /**< by reason, library, name */
 	size_t missing_count;
 	const struct ws_absent_library *absent;

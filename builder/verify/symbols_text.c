@@ -1,4 +1,5 @@
 /* symbols_text.c - what was found out about symbols, in words. One finding for each reason. */
+#include "base/buf.h"
 #include "base/vec.h"
 #include "verify/symbols.h"
 
@@ -139,6 +140,25 @@ absent_finding(
 	};
 }
 
+/* "m finds all of its 9 symbols, 2 of them taken on trust: 'libcublas.so.12' was not read" */
+static const char *
+all_found(const struct ws_symbols *s, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_buf_printf(&text, "%s finds all of its %s", s->module, plural(s->wanted_count, "symbol", a));
+	if (s->assumed_count > 0) {
+		ws_buf_printf(&text, ", %zu of them taken on trust: ", s->assumed_count);
+		for (size_t i = 0; i < s->unread_count && i < MOST_SHOWN; i++) {
+			ws_buf_printf(&text, "%s'%s'", i ? ", " : "", s->unread[i]);
+		}
+		if (s->unread_count > MOST_SHOWN) {
+			ws_buf_printf(&text, " and %zu more", s->unread_count - MOST_SHOWN);
+		}
+		ws_buf_puts(&text, s->unread_count == 1 ? " was not read" : " were not read");
+	}
+	return ws_buf_copy(&text, a);
+}
+
 /* Those of one reason and library belong together. */
 static bool
 belong(const struct ws_missing *x, const struct ws_missing *y)
@@ -164,8 +184,7 @@ ws_symbols_findings(const struct ws_symbols *symbols, struct ws_arena *a, size_t
 	if (findings.len == 0) {
 		*ws_vec_push(&findings, a) = (struct ws_finding){
 			.verdict = WS_VERDICT_OK,
-			.text = ws_arena_printf(a, "%s finds all of its %s", symbols->module,
-				plural(symbols->wanted_count, "symbol", a)),
+			.text = all_found(symbols, a),
 		};
 	}
 	*count = findings.len;

@@ -15,15 +15,6 @@ PY=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 CP=cp${PY/./}
 CELL="tiny-1.0/torch$TORCH/cu13.0/$CP/sm86"
 
-# A test that cannot run here is skipped at a desk and fails in CI.
-cannot_run() { # why
-	if [ -n "${WS_CI:-}" ]; then
-		echo "this test cannot run: $1" >&2
-		return 1
-	fi
-	skip "$1"
-}
-
 # Pythons are looked for below HOME, which is about to change.
 own_home() {
 	[ -n "${PYENV_ROOT:-}" ] || [ ! -d "$HOME/.pyenv" ] || export PYENV_ROOT="$HOME/.pyenv"

@@ -6,7 +6,7 @@ load helpers
 setup() {
 	local shell
 	for shell in zsh fish; do
-		[ -n "${WS_CI:-}" ] || command -v $shell > /dev/null || skip "needs $shell (./dev setup)"
+		command -v $shell > /dev/null || cannot_run "needs $shell (./dev setup)"
 	done
 	private_home
 	scripts="$WS_ROOT/completions"

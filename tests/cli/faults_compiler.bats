@@ -168,7 +168,7 @@ two_wait() {
 	add_large_unit large.cpp 8
 	mkdir first gate
 	touch first/h gate/h
-	run --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G
+	run --separate-stderr in_group "$WHEELSMITH" build --matrix m.json --memory 8G --keep-work
 	echo "$stderr"
 	[ "$status" -eq 5 ]
 	[ -z "$output" ]
@@ -176,6 +176,7 @@ two_wait() {
 	[[ "$stderr" == *"error: 'large.cpp' was killed (out of memory) after "* ]]
 	[[ "$stderr" == *"it held 0."*" GiB; it was run again alone and was killed again"* ]]
 	[[ "$stderr" == *"close what holds memory, or build this on a host with more"* ]]
+	[ -f "$(sed -n 's/^ *folder: //p' <<< "$stderr")/src/large.cpp" ]
 	nobody_works_below "$WORK"
 	# Outside of the group there is enough.
 	build

@@ -254,6 +254,28 @@ error: 3 things are not at hand, and this run is offline
 	grep '~ok' "$ASKED" | tail -n 1 | grep -q '"status": 206'
 }
 
+# Ctrl-C while `fetch` gives its Nth file a name: that one, and it is the last.
+interrupted_at() { # N NAME
+	run --separate-stderr env --default-signal=INT strace -o calls -e trace=rename -e signal=none \
+		-e "inject=rename:signal=INT:when=$1" "$WHEELSMITH" fetch --matrix m.json
+	printf '%s\n' "$stderr" "= $status"
+	cat calls
+	[ "$status" -eq 130 ]
+	[[ "$stderr" == *"error: "*"interrupted"* ]]
+	[ "$(grep -c '^rename' calls)" -eq "$1" ]
+	grep '^rename' calls | tail -n 1 | grep -q "$2\") = 0"
+}
+
+@test "Ctrl-C before an archive is unpacked, or when the last thing is done, is heard" {
+	strace -o /dev/null true || cannot_run "no strace"
+	pure ok
+	interrupted_at 3 "/cas/../$SUM"
+	interrupted_at 4 m.lock.json
+	[[ "$stderr" != *"can be built from the store"* ]]
+	build --offline --locked
+	[ "$status" -eq 0 ]
+}
+
 @test "a server that says nothing more is asked again" {
 	wait_for 60 test -e "$BATS_FILE_TMPDIR/stall/status"
 	cd "$BATS_FILE_TMPDIR/stall"

@@ -10,6 +10,15 @@ private_home() {
 	unset TORCH_CUDA_ARCH_LIST MAX_JOBS LIBRARY_PATH CPATH CUDA_HOME
 }
 
+# A test that cannot run here is skipped at a desk and fails in CI.
+cannot_run() { # why
+	if [ -n "${WS_CI:-}" ]; then
+		echo "this test cannot run: $1" >&2
+		return 1
+	fi
+	skip "$1"
+}
+
 # Compares $output with golden/NAME.txt; with WS_UPDATE_GOLDEN=1 writes it there instead.
 golden() { # name
 	local file="$BATS_TEST_DIRNAME/golden/$1.txt"

@@ -28,7 +28,7 @@ plans_from() { # prefix
 }
 
 @test "it opens nothing of the source tree or the build tree" {
-	command -v strace > /dev/null || [ -n "${WS_CI:-}" ] || skip "needs strace (./dev setup)"
+	command -v strace > /dev/null || cannot_run "needs strace (./dev setup)"
 	strace -f -qq -e trace=file -o trace "$PREFIX/bin/wheelsmith" plan --matrix \
 		"$PREFIX/share/wheelsmith/matrix/quickstart.json"
 	[ -s trace ]
@@ -45,7 +45,7 @@ plans_from() { # prefix
 @test "a program without its data says so" {
 	mkdir -p alone/bin
 	cp "$PREFIX/bin/wheelsmith" alone/bin
-	[ ! -d /usr/local/share/wheelsmith ] || skip "this host has an installation"
+	[ ! -d /usr/local/share/wheelsmith ] || cannot_run "this host has an installation"
 	run -3 alone/bin/wheelsmith plan --torch 2.11.0 causal-conv1d==1.5.3.post1
 	[[ $output == *"the program's data is not in"* ]]
 	[[ $output == *"cmake --install"* ]]
@@ -76,7 +76,7 @@ plans_from() { # prefix
 }
 
 @test "the manual is found beside the program" {
-	command -v scdoc man > /dev/null || [ -n "${WS_CI:-}" ] || skip "needs scdoc and man (./dev setup)"
+	command -v scdoc man > /dev/null || cannot_run "needs scdoc and man (./dev setup)"
 	PATH="$PREFIX/bin:$PATH" run -0 man -w wheelsmith
 	[ "$output" = "$PREFIX/share/man/man1/wheelsmith.1" ]
 }

@@ -4,8 +4,10 @@
 # labels: network real
 # timeout: 900
 
+load helpers
+
 setup_file() {
-	[ "$(id -u)" -eq 0 ] || skip "needs chroot"
+	[ "$(id -u)" -eq 0 ] || cannot_run "needs chroot"
 	cd "$BATS_FILE_TMPDIR"
 	apt-get download debootstrap
 	dpkg-deb -x debootstrap_*.deb .

@@ -2,8 +2,10 @@
 # What we read in pip's configuration against what pip reads, setting by setting.
 # timeout: 300
 
+load helpers
+
 setup() {
-	python3 -c 'import pip._internal.commands' 2> /dev/null || skip "python3 here has no pip"
+	python3 -c 'import pip._internal.commands' 2> /dev/null || cannot_run "python3 here has no pip"
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p home/.pip home/.config/pip one/pip two/pip elsewhere/pip
 }

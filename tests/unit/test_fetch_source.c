@@ -173,6 +173,22 @@ WS_TEST(an_sdist_is_fetched_once)
 	assert_string_equal(ws_buf_text(&w.listener.warnings), "");
 }
 
+WS_TEST(a_stop_is_heard_while_an_archive_is_unpacked)
+{
+	AUTO_WORLD struct world w;
+	make_world(&w, a);
+	struct ws_source_spec spec = sdist(serve_sdist(&w, "demo-1.0.tar.gz", "true"));
+	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
+	w.fetch.stop = &stop;
+	struct ws_source_found found;
+	struct ws_err err = {0};
+	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_STOPPED);
+	assert_true(ws_cas_has(&w.store, spec.sha256)); /* the download was not asked */
+	w.fetch.stop = NULL;
+	assert_ok(bring(&w, &spec, 1, &found, &err), err);
+	assert_false(found.remembered);
+}
+
 WS_TEST(sources_are_tried_in_order)
 {
 	AUTO_WORLD struct world w;

@@ -51,7 +51,7 @@ WS_TEST(a_wheel_by_ranges_takes_as_many_runs_as_it_needs)
 		struct ws_opened_wheel w;
 		assert_ok(get(&s, "~cut=200000", name, &w), s.err);
 		struct ws_pick pick = {ws_zip_find(&w.zip, "torch/lib/libgomp.so.1"), path};
-		struct ws_landing landing = ws_landing_make(NULL, name);
+		struct ws_landing landing = ws_landing_make(NULL, name, NULL);
 		done = ws_opened_wheel_take(&w, &pick, 1, &landing, &s.err);
 		ws_opened_wheel_close(&w);
 	}
@@ -60,4 +60,23 @@ WS_TEST(a_wheel_by_ranges_takes_as_many_runs_as_it_needs)
 	assert_ok(ws_fs_read(path, &got, &s.err), s.err);
 	assert_int_equal(got.len, 2300000);
 	ws_buf_release(&got);
+}
+
+WS_TEST(a_stop_is_heard_between_pieces_of_a_member)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	ws_scene_begin(&s, a);
+	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
+	const char *name = ws_scene_run(&s, "make_torch.py", files, NULL);
+	const char *path = ws_path_join(a, ws_test_dir(a), "member", NULL);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
+	struct ws_opened_wheel w;
+	assert_ok(get(&s, "~norange", name, &w), s.err);
+	struct ws_pick pick = {ws_zip_find(&w.zip, "torch/lib/libgomp.so.1"), path};
+	struct ws_landing landing = ws_landing_make(NULL, name, &stop);
+	assert_fails(ws_opened_wheel_take(&w, &pick, 1, &landing, &s.err), s.err, WS_ERR_STOPPED);
+	ws_opened_wheel_close(&w);
+	struct stat status;
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, 0);
 }
