@@ -82,7 +82,15 @@ falls_back(const struct building *b)
 	return matrix && matrix->fallback_on_build_failed && matrix->fallback_count > 0;
 }
 
-/* A command failed. What could not even be resolved, or was this host's fault, is no failed build. */
+/* One failure does not end the rest. */
+static bool
+goes_on(const struct building *b)
+{
+	return b->options->keep_going || falls_back(b);
+}
+
+/* A command failed, was killed for memory or took too long. What could not even be resolved, or came
+ * of this host's files, is no failed build. */
 static void
 fail_build(const struct building *b, const struct ws_product *product, const struct ws_err *failure)
 {
@@ -121,7 +129,7 @@ find_lacks(struct building *b, struct ws_resolver *resolver, bool *lacking, stru
 			fail_cells(b, b->plan->products[i], why);
 		}
 	}
-	return b->options->keep_going;
+	return goes_on(b);
 }
 
 /* A product that cannot be resolved fails its cells; the rest goes on with --keep-going. */
@@ -149,7 +157,7 @@ add_products(struct building *b, struct ws_err *err)
 		struct ws_err *why = WS_NEW(b->a, struct ws_err);
 		*why = *err;
 		fail_cells(b, product, why);
-		done = b->options->keep_going && err->kind != WS_ERR_IO;
+		done = goes_on(b) && err->kind != WS_ERR_IO;
 	}
 	return done;
 }
@@ -285,7 +293,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 		.budget = &budget,
 		.events = &events,
 		.stop = ctx->stop,
-		.keep_going = b->options->keep_going || falls_back(b),
+		.keep_going = goes_on(b),
 		.keep_work = b->options->keep_work,
 		.deadline_ms = b->options->action_timeout_ms,
 	};
