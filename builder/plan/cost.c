@@ -148,6 +148,14 @@ take_cached(
 	}
 }
 
+/* So many units always find memory, be they all as large as the largest. */
+static uint64_t
+busy_cores(unsigned cores, uint64_t memory_bytes, uint64_t largest_bytes)
+{
+	uint64_t fit = memory_bytes && largest_bytes ? memory_bytes / largest_bytes : cores;
+	return fit == 0 ? 1 : fit < cores ? fit : cores;
+}
+
 static void
 count_cells(struct ws_plan *plan)
 {
@@ -182,7 +190,8 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	totals->cost = sum.cost;
 	totals->cores = in->host.jobs < in->host.cores ? in->host.jobs : in->host.cores;
 	totals->cores = totals->cores ? totals->cores : 1;
-	/* Graham's bound: whatever the order, all cores have work until the last unit begins. */
-	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (totals->cores - 1)) / totals->cores;
+	uint64_t busy = busy_cores(totals->cores, in->host.memory_bytes, sum.cost.rss_bytes);
+	/* Graham's bound: whatever the order, so many have work until the last unit begins. */
+	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (busy - 1)) / busy;
 	totals->peak_bytes = ws_peaks_sum(&sum.peaks, in->host.memory_bytes);
 }
