@@ -43,9 +43,10 @@ find_missing(
 	if (needs_cuda(product) && !point->cuda->pin) {
 		return ws_arena_printf(a, "the CUDA %s kit", point->cuda->name);
 	}
-	return needs_torch(product) && !torch_files(point->torch)
-		? ws_arena_printf(a, "torch %s", point->torch->name)
-		: NULL;
+	return needs_torch(product) && !torch_files(point->torch) ? ws_arena_printf(a,
+			   point->torch->installed ? "torch %s (installed, without RECORD)" : "torch %s",
+			   point->torch->name)
+															  : NULL;
 }
 
 static void
