@@ -137,7 +137,8 @@ goes_with(const struct ws_cell_result *cell, const struct ws_cell_result *first)
 {
 	bool other = cell->state == WS_CELL_READY && ws_same(point_name(cell), point_name(first));
 	for (const struct ws_cell_result *before = first; before < cell && other; before++) {
-		other = !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
+		other = before->state != WS_CELL_READY
+			|| !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
 			|| !ws_same(point_name(before), point_name(first));
 	}
 	return other;
@@ -154,7 +155,8 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 		const struct ws_cell_result *cell = &result->cells[i];
 		first = first || cell->state != WS_CELL_READY ? first : cell;
 		if (first && goes_with(cell, first)) {
-			ws_buf_printf(&wheels, " %s", ws_path_join(s->a, text->output, cell->wheel, NULL));
+			ws_buf_putc(&wheels, ' ');
+			ws_buf_put_quoted(&wheels, ws_path_join(s->a, text->output, cell->wheel, NULL));
 		}
 	}
 	if (first) {

@@ -108,10 +108,12 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 		if (is_unconditional(patch)) {
 			continue;
 		}
-		if (!bring(c, &x->recipe, patch, &patched, err)) {
-			ws_problems_add(&x->problems, err);
-		} else {
+		if (bring(c, &x->recipe, patch, &patched, err)) {
 			trees[count++] = patched.tree;
+		} else if (err->kind == WS_ERR_INTERRUPTED || err->kind == WS_ERR_STOPPED) {
+			return false;
+		} else {
+			ws_problems_add(&x->problems, err);
 		}
 	}
 	x->checked.trees = trees;
