@@ -198,13 +198,14 @@ dist_is_whole() { # FOLDER
 
 # A server of faults for FOLDER: $PORT, $INDEX, what was asked in $ASKED.
 serve() { # FOLDER
-	ASKED=$1/asked.log
-	mkfifo "$1/speak"
-	python3 "$WS_ROOT/tests/support/fault_server.py" "$1" "$ASKED" < "$1/speak" > "$1/says" 3>&- 9>&- &
-	exec 8> "$1/speak"
-	until [ -s "$1/says" ]; do sleep 0.05; done
-	read -r _ PORT _ < "$1/says"
-	rm "$1/speak" "$1/says"
+	local own # FOLDER may be served by other tests at the same time
+	own=$(mktemp -d -p "${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}")
+	ASKED=$own/asked.log
+	mkfifo "$own/speak"
+	python3 "$WS_ROOT/tests/support/fault_server.py" "$1" "$ASKED" < "$own/speak" > "$own/says" 3>&- 9>&- &
+	exec 8> "$own/speak"
+	until [ -s "$own/says" ]; do sleep 0.05; done
+	read -r _ PORT _ < "$own/says"
 	INDEX=http://127.0.0.1:$PORT/x/simple
 }
 

@@ -4,10 +4,7 @@
 load helpers
 
 setup() {
-	local shell
-	for shell in zsh fish; do
-		command -v $shell > /dev/null || cannot_run "needs $shell (./dev setup)"
-	done
+	needs zsh fish
 	private_home
 	scripts="$WS_ROOT/completions"
 	cd "$BATS_TEST_TMPDIR" || return

@@ -19,6 +19,14 @@ cannot_run() { # why
 	skip "$1"
 }
 
+# Programs that ./dev setup installs.
+needs() { # program...
+	local program
+	for program; do
+		command -v "$program" > /dev/null || cannot_run "needs $program (./dev setup)"
+	done
+}
+
 # Compares $output with golden/NAME.txt; with WS_UPDATE_GOLDEN=1 writes it there instead.
 golden() { # name
 	local file="$BATS_TEST_DIRNAME/golden/$1.txt"

@@ -60,7 +60,7 @@ check() {
 }
 
 @test "on this host CUDA 11.8 takes g++-11 and never g++-12" {
-	command -v g++-11 g++-12 || cannot_run "needs g++-11 and g++-12"
+	needs g++-11 g++-12
 	header=$BATS_TEST_TMPDIR/host_config.h
 	python3 "$WS_ROOT/tests/support/wheel_member.py" nvidia-cuda-nvcc-cu11 11.8.89 crt/host_config.h > "$header"
 	PATH=/usr/bin:/bin run driver choose "$header" 11.8

@@ -123,7 +123,7 @@ entries() { # page
 }
 
 @test "pages render without a warning" {
-	command -v scdoc mandoc > /dev/null || cannot_run "needs scdoc and mandoc (./dev setup)"
+	needs scdoc mandoc
 	local page
 	for page in "$pages"/*.scd; do
 		page="$made/$(basename "$page" .scd)"
