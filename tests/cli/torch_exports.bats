@@ -15,6 +15,6 @@
 
 @test "a release that is not there is said to be so" {
 	run "$WHEELSMITH" --store "$BATS_TEST_TMPDIR/store" internal exports 2.99.0 "$BATS_TEST_TMPDIR"
-	[ "$status" -eq 4 ]
-	[[ "$output" == *"no wheel of this torch for Linux on x86-64 was found"* ]]
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"no index has torch '2.99.0'"* ]]
 }
