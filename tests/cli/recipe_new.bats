@@ -22,6 +22,13 @@ keys() { # file, jq filter
 print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "$1" | jq -S "$2"
 }
 
+# The files that a recipe's sources name, patterns opened, in the order of the link.
+units() { # file, folder of the sources
+	keys "$1" '.extensions[0].sources' | (cd "$2" && python3 -c 'import glob, json, sys
+for source in json.load(sys.stdin):
+    print(*([source] if isinstance(source, str) else sorted(glob.glob(source["glob"]))), sep="\n")')
+}
+
 @test "the shipped recipes' sources are what they say" {
 	run "$WHEELSMITH" -q recipe check --fetch "$WS_ROOT"/recipes/*/*.json
 	echo "$output"
@@ -52,7 +59,10 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 		version="$(basename "$recipe" .json)"
 		name="$(basename "$(dirname "$recipe")")"
 		"$WHEELSMITH" -q recipe new "$name==$version" > draft.json
-		for what in '.extensions[0].module' '.extensions[0].sources' '.extensions[0].include' '.extensions[0].cxx_flags' \
+		tree=$(echo "$SHARED_STORE"/trees/src-"$name-$version"-*/)
+		diff -u <(units "$recipe" "$tree") <(units draft.json "$tree")
+		[ "$(units draft.json "$tree" | wc -l)" -gt 1 ]
+		for what in '.extensions[0].module' '.extensions[0].include' '.extensions[0].cxx_flags' \
 			'.extensions[0].nvcc_flags' .python.packages .cxx_std .metadata.requires .metadata.extras; do
 			diff -u <(keys "$recipe" "$what") <(keys draft.json "$what")
 		done
