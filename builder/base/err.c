@@ -180,6 +180,12 @@ ws_err_exit_code(enum ws_err_kind kind)
 	return codes[kind];
 }
 
+bool
+ws_err_is_stop(const struct ws_err *err)
+{
+	return err->kind == WS_ERR_STOPPED || err->kind == WS_ERR_INTERRUPTED;
+}
+
 const char *
 ws_err_print(const struct ws_err *err, char *text)
 {

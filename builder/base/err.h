@@ -60,6 +60,9 @@ bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t of
 
 int ws_err_exit_code(enum ws_err_kind kind);
 
+/** True when somebody asked to stop: no fault of what was being done. */
+bool ws_err_is_stop(const struct ws_err *err);
+
 /**
  * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures.
  * @a text must hold WS_ERR_PRINTED bytes. Returns @a text.

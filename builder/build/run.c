@@ -151,7 +151,7 @@ add_products(struct building *b, struct ws_err *err)
 			b->made_count++;
 			continue;
 		}
-		if (err->kind == WS_ERR_INTERRUPTED || err->kind == WS_ERR_STOPPED) {
+		if (ws_err_is_stop(err)) {
 			return false;
 		}
 		struct ws_err *why = WS_NEW(b->a, struct ws_err);

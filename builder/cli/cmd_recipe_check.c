@@ -110,7 +110,7 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 		}
 		if (bring(c, &x->recipe, patch, &patched, err)) {
 			trees[count++] = patched.tree;
-		} else if (err->kind == WS_ERR_INTERRUPTED || err->kind == WS_ERR_STOPPED) {
+		} else if (ws_err_is_stop(err)) {
 			return false;
 		} else {
 			ws_problems_add(&x->problems, err);
@@ -150,7 +150,7 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 	ws_recipe_check_place(&x->checked, &x->problems);
 	if (bring_all(c, x, &one)) {
 		ws_recipe_check_sources(&x->checked, &x->problems);
-	} else if (one.kind == WS_ERR_INTERRUPTED || one.kind == WS_ERR_STOPPED) {
+	} else if (ws_err_is_stop(&one)) {
 		*err = one;
 		return false;
 	} else if (one.kind != WS_ERR_NONE) {

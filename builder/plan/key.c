@@ -43,10 +43,11 @@ find_missing(
 	if (needs_cuda(product) && !point->cuda->pin) {
 		return ws_arena_printf(a, "the CUDA %s kit", point->cuda->name);
 	}
-	return needs_torch(product) && !torch_files(point->torch) ? ws_arena_printf(a,
-			   point->torch->installed ? "torch %s (installed, without RECORD)" : "torch %s",
-			   point->torch->name)
-															  : NULL;
+	if (needs_torch(product) && !torch_files(point->torch)) {
+		const char *how = point->torch->installed ? " (installed, without RECORD)" : "";
+		return ws_arena_printf(a, "torch %s%s", point->torch->name, how);
+	}
+	return NULL;
 }
 
 static void

@@ -2,7 +2,7 @@
  * store.h - the folder that holds everything worth keeping
  *
  *   VERSION  cas/aa/<sha256>  ac/aa/<key>  cells/  trees/<name>-<digest>/  git/  partial/
- *   work/  work/locks/<key>  ledger.db  LOCK
+ *   locks/  work/  work/locks/<key>  ledger.db  LOCK
  *
  * Anything in it may be deleted while nothing runs; the next run restores it. Builds share LOCK;
  * nothing takes it alone yet, a collection of garbage would. This header is the folder itself;
