@@ -220,9 +220,7 @@ python_version() { # INTERPRETER
 
 @test "what fails is told once, and --keep-going finishes the rest" {
 	only_host
-	mkdir -p recipes/other
-	cp -r recipes/tiny/src recipes/other/
-	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
 	build --keep-going
@@ -245,9 +243,7 @@ python_version() { # INTERPRETER
 
 @test "a failed build falls back where the matrix says so, stops nothing else, and is told" {
 	only_host
-	mkdir -p recipes/other
-	cp -r recipes/tiny/src recipes/other/
-	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "fallback": {"tiny": "plain torch"},
 		"fallback_on": ["build-failed"]'

@@ -133,6 +133,13 @@ go_on() { # [NAME]
 	exec 7>&-
 }
 
+# The package once more, under the name "other".
+other_package() {
+	mkdir -p recipes/other
+	cp -r recipes/tiny/src recipes/other/
+	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+}
+
 # One more unit, whose compiler waits at the gate.
 add_waiting_unit() {
 	make_gate gate

@@ -69,9 +69,7 @@ plan() { # ARGUMENTS
 
 @test "a build that fails" {
 	echo '#error no' >> recipes/tiny/src/module.cpp
-	mkdir -p recipes/other
-	cp -r recipes/tiny/src recipes/other/
-	sed '/"name"/s/tiny/other/' recipes/tiny/1.0.json > recipes/other/1.0.json
+	other_package
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "torch": ["2.5.1", "2.11.0"]'
 	"$WHEELSMITH" build --matrix m.json --json > events || [ $? -eq 5 ]
 	valid events dist/build.json
