@@ -12,7 +12,7 @@
  *   store/    files by digest, results by key, trees, the ledger
  *   elf/ inspect/ verify/   what a module needs, and whether a torch has it
  *   wheel/    METADATA, RECORD, a reproducible zip
- *   build/    composes all that for one matrix        report/  tells people and machines
+ *   produce/  composes all that for one matrix        report/  tells people and machines
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
  *   cli/      one file a command                      base/ sys/  the ground
  *

@@ -1,4 +1,4 @@
-/* build_text.c - sentences only; the facts are build/'s. */
+/* build_text.c - sentences only; the facts are produce/'s. */
 #include "cli/build_text.h"
 
 #include "base/fs.h"

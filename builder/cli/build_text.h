@@ -8,8 +8,8 @@
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H
 
-#include "build/run.h"
 #include "cli/selecting.h"
+#include "produce/run.h"
 
 struct ws_build_text {
 	const char *output;                   /**< the output folder as the user named it */

@@ -1,8 +1,8 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
-#include "build/ignored_env.h"
-#include "build/run.h"
 #include "cli/build_text.h"
 #include "cli/selecting.h"
+#include "produce/ignored_env.h"
+#include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"
 #include "sys/clock.h"

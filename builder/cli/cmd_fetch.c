@@ -1,7 +1,7 @@
 /* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
-#include "build/lock_file.h"
-#include "build/resolve.h"
 #include "cli/selecting.h"
+#include "produce/lock_file.h"
+#include "produce/resolve.h"
 #include "report/status.h"
 #include "sys/stop.h"
 

@@ -1,11 +1,11 @@
 /* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space or
  * on its clock. Not for people; not in --help. */
 #include "base/fs.h"
-#include "build/judge.h"
-#include "build/pack.h"
 #include "cli/completion.h"
 #include "kit/exports_child.h"
 #include "kit/torch_exports.h"
+#include "produce/judge.h"
+#include "produce/pack.h"
 #include "sys/limits.h"
 #include "sys/sweep.h"
 

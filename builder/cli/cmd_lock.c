@@ -1,7 +1,7 @@
 /* cmd_lock.c - wheelsmith lock: pins of everything that comes from outside. */
-#include "build/lock_file.h"
-#include "build/resolve.h"
 #include "cli/selecting.h"
+#include "produce/lock_file.h"
+#include "produce/resolve.h"
 #include "report/status.h"
 #include "sys/stop.h"
 

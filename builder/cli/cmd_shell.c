@@ -1,9 +1,9 @@
 /* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command at
  * hand as ./run. */
 #include "base/fs.h"
-#include "build/products.h"
 #include "cli/selecting.h"
 #include "engine/engine.h"
+#include "produce/products.h"
 #include "report/status.h"
 #include "sys/sweep.h"
 

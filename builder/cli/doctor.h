@@ -8,12 +8,12 @@
 #ifndef WS_CLI_DOCTOR_H
 #define WS_CLI_DOCTOR_H
 
-#include "build/ignored_env.h"
 #include "cli/command.h"
 #include "kit/cuda.h"
 #include "kit/gpu.h"
 #include "kit/python.h"
 #include "kit/torch.h"
+#include "produce/ignored_env.h"
 #include "sys/holders.h"
 
 /** Parts of the page, in its order. */

@@ -4,8 +4,8 @@
 #ifndef WS_CLI_SELECTING_H
 #define WS_CLI_SELECTING_H
 
-#include "build/selection.h"
 #include "cli/command.h"
+#include "produce/selection.h"
 
 /** What the rows fill. */
 struct ws_selecting {

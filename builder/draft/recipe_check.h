@@ -9,8 +9,8 @@
 #define WS_DRAFT_RECIPE_CHECK_H
 
 #include "base/json.h"
-#include "build/python_part.h"
 #include "compile/sources.h"
+#include "produce/python_part.h"
 
 /** As many problems of one recipe are kept; more are counted. */
 #define WS_PROBLEMS_KEPT 50

@@ -3,7 +3,7 @@
  *
  * Compilers are called below the work folder's link `cuda`, so commands read the same whichever it
  * is. A host toolkit must be complete (compiler, runtime, CCCL and the math headers that ATen
- * includes) to be chosen; what it lacks is said. Which of them a cell gets is build/'s choice.
+ * includes) to be chosen; what it lacks is said. Which of them a cell gets is produce/'s choice.
  *
  * An archive kit has neither libcudart_static nor libcudadevrt: whoever links by nvcc passes
  * `--cudart shared --cudadevrt none`, or it takes another CUDA's from the host without a word

@@ -1,0 +1,40 @@
+/**
+ * context.h - what building one selection needs
+ *
+ * Filled by cli/ from options and an open session; borrowed by everything in produce/.
+ */
+#ifndef WS_PRODUCE_CONTEXT_H
+#define WS_PRODUCE_CONTEXT_H
+
+#include "config/locate.h"
+#include "fetch/fetch.h"
+#include "kit/cuda.h"
+#include "kit/python.h"
+#include "kit/torch.h"
+#include "model/facts.h"
+#include "model/lock.h"
+#include "plan/input.h"
+#include "sys/host.h"
+
+struct ws_context {
+	struct ws_arena *a;
+	const char *program; /**< our own executable, for actions */
+	const struct ws_data *data;
+	const struct ws_facts *facts;
+	const struct ws_host *host;
+	const struct ws_store *store;
+	struct ws_ledger *ledger;
+	struct ws_fetch *fetch;
+	const struct ws_events *events;
+	struct ws_stop *stop;
+	enum ws_kits_choice kits;
+	unsigned jobs;           /**< 0: decide */
+	uint64_t memory_bytes;   /**< 0: decide */
+	struct ws_lock *lock;    /**< extended by resolving */
+	struct ws_lock lock_was; /**< the file as it was read; where *lock differs, it is written */
+	const char *lock_path;   /**< where it is, or would be, written */
+	bool locked;             /**< --locked: a pin that would be added or changed is an error */
+	bool lock_changed;       /**< set when a pin was added or changed */
+};
+
+#endif

@@ -1,0 +1,146 @@
+/* deliver.c - wheels, logs, editor databases. The records are records.c's. */
+#include "produce/deliver.h"
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "engine/work.h"
+#include "produce/pack.h"
+#include "store/cas.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LONGEST_STEM 200 /* of a log's name, in bytes; file systems take 255 */
+
+bool
+ws_deliver_open(const char *output, struct ws_err *err)
+{
+	if (!ws_fs_mkdirs(output, err)) {
+		return ws_err_wrap(err, "the output folder");
+	}
+	if (access(output, W_OK | X_OK) == 0) {
+		ws_fs_remove_parts(output);
+		return true;
+	}
+	ws_err_sys(err, WS_ERR_IO, "cannot write into the output folder '%s'", output);
+	return err && err->cure[0] ? false : ws_err_cure(err, "choose another one: -o DIR");
+}
+
+bool
+ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct ws_node *pack,
+	const char **name, struct ws_digest *digest, uint64_t *size_bytes, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const struct ws_result *result = &pack->result;
+	if (!ws_cas_read(ctx->store, result->outputs[WS_PACK_NAME].hex, &text, err)) {
+		return false;
+	}
+	*name = ws_str_copy(ws_str_trim(ws_buf_str(&text)), ctx->a);
+	*digest = result->outputs[WS_PACK_WHEEL];
+	*size_bytes = result->sizes[WS_PACK_WHEEL];
+	const char *to = ws_path_join(ctx->a, output, *name, NULL);
+	struct ws_digest there;
+	if (ws_fs_exists(to) && ws_digest_file(to, &there, NULL, NULL)
+		&& ws_digest_eq(&there, digest)) {
+		return true;
+	}
+	return ws_fs_copy_atomic(ws_cas_path(ctx->store, digest->hex, ctx->a), to, 0644, err);
+}
+
+/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. */
+static char *
+log_stem(const struct ws_action *action, struct ws_arena *a)
+{
+	bool is_unit = strcmp(action->stage, "compile") == 0;
+	char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
+	for (char *c = stem; *c; c++) {
+		*c = *c == '/' ? '-' : *c;
+	}
+	size_t len = strlen(stem);
+	return stem + (len > LONGEST_STEM ? len - LONGEST_STEM : 0);
+}
+
+/* Two extensions may share a unit: the second one's log gets a number. */
+static const char *
+log_name(const struct ws_graph *graph, const struct ws_node *node, struct ws_arena *a)
+{
+	const char *stem = log_stem(node->action, a);
+	unsigned same = 1;
+	for (size_t i = 0; graph->nodes.at[i] != node; i++) {
+		const struct ws_action *other = graph->nodes.at[i]->action;
+		same +=
+			strcmp(other->group, node->action->group) == 0 && strcmp(log_stem(other, a), stem) == 0;
+	}
+	return same > 1 ? ws_arena_printf(a, "%s-%u.log", stem, same)
+					: ws_arena_printf(a, "%s.log", stem);
+}
+
+bool
+ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
+	const struct ws_node *node, const char **path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	const char *folder = ws_path_join(ctx->a, output, "logs", node->action->group, NULL);
+	const char *name = log_name(graph, node, scratch);
+	*path = ws_path_join(ctx->a, folder, name, NULL);
+	return ws_fs_mkdirs(folder, err)
+		&& ws_fs_copy_atomic(
+			ws_cas_path(ctx->store, node->result.log.hex, ctx->a), *path, 0644, err);
+}
+
+static bool
+link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
+{
+	if (!ws_fs_mkdirs(dir, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const char *place = ws_path_join(a, dir, action->mounts[i].name, NULL);
+		unlink(place);
+		if (symlink(action->mounts[i].path, place) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+		}
+	}
+	return true;
+}
+
+bool
+ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
+	const struct ws_made *made, size_t count, struct ws_err *err)
+{
+	char absolute[4096];
+	if (!realpath(output, absolute)) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot find '%s'", output);
+	}
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_list(w, NULL);
+	bool done = true;
+	for (size_t i = 0; i < count && done; i++) {
+		const char *dir = ws_arena_printf(ctx->a, "%s/compile/%zu", absolute, i);
+		for (size_t j = 0; j < made[i].nodes.len && done; j++) {
+			const struct ws_action *action = made[i].nodes.at[j]->action;
+			if (strcmp(action->stage, "compile") != 0) {
+				continue;
+			}
+			done = link_mounts(action, dir, ctx->a, err);
+			const char *const *words = ws_work_words(action, action->argv, dir, ctx->a);
+			size_t length = 0;
+			while (words[length]) {
+				length++;
+			}
+			ws_json_open_object(w, NULL);
+			ws_json_add_text(w, "directory", dir);
+			ws_json_add_text(w, "file", action->seeds[0]);
+			ws_json_add_texts(w, "arguments", words, length);
+			ws_json_close(w);
+		}
+	}
+	ws_json_close(w);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	const char *path = ws_path_join(ctx->a, output, "compile_commands.json", NULL);
+	return done && ws_fs_write_atomic(path, text.data, text.len, 0644, err);
+}

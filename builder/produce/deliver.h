@@ -1,0 +1,38 @@
+/**
+ * deliver.h - what lands where a user looks
+ *
+ * Wheels are copied, never linked, out of the store, and appear in one step. build.json tells every
+ * cell, requirements.txt pins what was made, logs/ holds what commands said.
+ */
+#ifndef WS_PRODUCE_DELIVER_H
+#define WS_PRODUCE_DELIVER_H
+
+#include "produce/products.h"
+#include "produce/run.h"
+
+/** Makes the output folder and proves that it can be written. */
+bool ws_deliver_open(const char *output, struct ws_err *err);
+
+/** Copies a product's wheel; the three results are what it is called and what it is. */
+bool ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct ws_node *pack,
+	const char **name, struct ws_digest *digest, uint64_t *size_bytes, struct ws_err *err);
+
+/**
+ * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;
+ * @a path is where, relative to where we run.
+ */
+bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
+	const struct ws_node *node, const char **path, struct ws_err *err);
+
+/** build.json and requirements*.txt. */
+bool ws_deliver_records(const struct ws_context *ctx, const char *output,
+	const struct ws_build_result *result, struct ws_err *err);
+
+/**
+ * compile_commands.json for editors, with folders of links below compile/ in which the commands of a
+ * product make sense.
+ */
+bool ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
+	const struct ws_made *made, size_t count, struct ws_err *err);
+
+#endif

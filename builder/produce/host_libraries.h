@@ -1,0 +1,21 @@
+/**
+ * host_libraries.h - the libraries of this host that a module will load
+ *
+ * glibc's, the compiler's own, and those that a recipe links with -l, as far as the compiler knows
+ * where they are. The check reads them; torch's and CUDA's are the kits'.
+ */
+#ifndef WS_PRODUCE_HOST_LIBRARIES_H
+#define WS_PRODUCE_HOST_LIBRARIES_H
+
+#include "engine/action.h"
+#include "kit/hostcc.h"
+#include "model/recipe.h"
+
+/** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */
+void ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
+
+/** Adds those that @a recipe links. */
+void ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
+	struct ws_arena *a, ws_name_list *paths);
+
+#endif

@@ -1,0 +1,122 @@
+/* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
+#include "produce/host_tools.h"
+
+#include "base/map.h"
+#include "produce/host_libraries.h"
+
+#include <stdlib.h>
+
+struct ws_host_tools {
+	const struct ws_context *ctx;
+	struct ws_arena *a;
+	ws_hostcc_list compilers;
+	bool listed_compilers;
+	struct ws_map python, cxx;
+};
+
+struct ws_host_tools *
+ws_host_tools_open(const struct ws_context *ctx)
+{
+	struct ws_host_tools *t = WS_NEW(ctx->a, struct ws_host_tools);
+	t->ctx = ctx;
+	t->a = ctx->a;
+	return t;
+}
+
+/* ---- Python ---- */
+
+/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
+static const char *
+python_key(const struct ws_host_tools *t, const struct ws_python_choice *choice)
+{
+	const struct ws_plan_python *interpreter = choice->interpreter;
+	const char *which = !interpreter ? ""
+		: interpreter->path          ? interpreter->path
+		: interpreter->host          ? "host"
+									 : "";
+	return ws_arena_printf(t->a, "%s %s", choice->name, which);
+}
+
+const struct ws_python_kit *
+ws_host_tools_python(
+	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err)
+{
+	const char *key = python_key(t, choice);
+	struct ws_python_kit *kit = ws_map_get(&t->python, key);
+	if (kit) {
+		return kit;
+	}
+	const struct ws_plan_python *is = choice->interpreter;
+	kit = WS_NEW(t->a, struct ws_python_kit);
+	if (!ws_python_find_meant(is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
+		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
+		return NULL;
+	}
+	ws_map_put(&t->python, key, kit, t->a);
+	return kit;
+}
+
+/* ---- the host compiler ---- */
+
+static void
+find_libraries(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, struct ws_toolchain *chain)
+{
+	ws_name_list paths = {0};
+	ws_host_libraries(&chain->cxx, t->a, &paths);
+	if (cuda) {
+		*ws_vec_push(&paths, t->a) = cuda->runtime;
+	}
+	chain->libraries = paths.at;
+	chain->library_count = paths.len;
+}
+
+static bool
+choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_hostcc *cxx,
+	struct ws_err *err)
+{
+	const struct ws_cuda_kit *cuda = need->cuda;
+	if (!t->listed_compilers) {
+		ws_hostcc_list_all("", getenv("PATH"), t->a, &t->compilers);
+		t->listed_compilers = true;
+	}
+	struct ws_hostcc_wish wish = {
+		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
+		.cuda = cuda ? cuda->version.text : NULL,
+		.gcc_min = need->gcc_min,
+		.bad = need->bad,
+		.bad_count = need->bad_count,
+		.facts = t->ctx->facts,
+	};
+	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, cxx, err)
+		&& ws_hostcc_open(cxx, t->ctx->ledger, t->a, err);
+}
+
+/* Equal texts: one toolchain. */
+static const char *
+need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
+{
+	const char *key =
+		ws_arena_printf(t->a, "%s %u", need->cuda ? need->cuda->name : "", need->gcc_min);
+	for (size_t i = 0; i < need->bad_count; i++) {
+		key = ws_arena_printf(t->a, "%s -%u", key, need->bad[i]);
+	}
+	return key;
+}
+
+const struct ws_toolchain *
+ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+{
+	const char *key = need_key(t, need);
+	struct ws_toolchain *chain = ws_map_get(&t->cxx, key);
+	if (chain) {
+		return chain;
+	}
+	chain = WS_NEW(t->a, struct ws_toolchain);
+	if (!choose_cxx(t, need, &chain->cxx, err)
+		|| (need->cuda && !ws_cuda_ask_include(need->cuda, chain->cxx.path, t->a, err))) {
+		return NULL;
+	}
+	find_libraries(t, need->cuda, chain);
+	ws_map_put(&t->cxx, key, chain, t->a);
+	return chain;
+}

@@ -1,0 +1,113 @@
+/* judge.c - writing the order. The child that follows it is judge_run.c's. */
+#include "produce/judge.h"
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "store/cas.h"
+
+#include <string.h>
+
+/* Raise it when the same modules would be judged or measured differently. */
+#define JUDGE_VERSION "wheelsmith.check/3"
+
+static void
+write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_buf *text)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", JUDGE_VERSION);
+	ws_json_add_text(w, "subject", order->subject);
+	ws_json_add_text(w, "archs", ws_arch_set_text(&order->archs, a));
+	ws_json_add_text(w, "exports", order->exports ? "exports.zst" : NULL);
+	ws_json_add_text(w, "python_tag", order->python_tag);
+	ws_json_add_text(w, "python", order->python);
+	ws_json_add_texts(w, "libraries", order->libraries, order->library_count);
+	ws_json_open_list(w, "modules");
+	for (size_t i = 0; i < order->module_count; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "module", order->modules[i].module);
+		ws_json_add_bool(w, "cuda", order->modules[i].cuda);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_PRETTY, text);
+}
+
+static bool
+fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
+	const struct ws_store *store, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, order->module_count + 2);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_digest digest;
+	size_t count = 0;
+	write_order(order, a, &text);
+	if (!ws_cas_put(store, text.data, text.len, &digest, err)) {
+		return false;
+	}
+	inputs[count++] =
+		(struct ws_input){.name = "order.json", .digest = ws_arena_strdup(a, digest.hex)};
+	if (order->exports) {
+		ws_buf_clear(&text);
+		if (!ws_fs_read(order->exports, &text, err)
+			|| !ws_cas_put(store, text.data, text.len, &digest, err)) {
+			return false;
+		}
+		inputs[count++] =
+			(struct ws_input){.name = "exports.zst", .digest = ws_arena_strdup(a, digest.hex)};
+	}
+	for (size_t i = 0; i < order->module_count; i++) {
+		inputs[count++] = (struct ws_input){
+			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
+	}
+	action->inputs = inputs;
+	action->input_count = count;
+	return true;
+}
+
+/* The host's libraries are read where they are: their contents are part of the key. */
+static void
+fill_seeds(struct ws_action *action, const struct ws_judge_order *order, struct ws_arena *a)
+{
+	const char **seeds = WS_NEW_N(a, const char *, order->library_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < order->library_count; i++) {
+		seeds[count++] = order->libraries[i];
+	}
+	if (order->python) {
+		seeds[count++] = order->python;
+	}
+	action->seeds = seeds;
+	action->seed_count = count;
+}
+
+const struct ws_action *
+ws_judge_action(const struct ws_judge_order *order, const struct ws_store *store,
+	const char *program, struct ws_arena *a, struct ws_err *err)
+{
+	static const char *const argv[] = {"wheelsmith", "internal", "check", NULL};
+	static const char *const env[] = {"LANG=C", NULL};
+	static const char *const outputs[] = {"check.json"};
+	struct ws_token *tokens = WS_NEW(a, struct ws_token);
+	struct ws_action *action = WS_NEW(a, struct ws_action);
+	tokens[0] = (struct ws_token){"{self}", program};
+	*action = (struct ws_action){
+		.subject = order->subject,
+		.group = order->group,
+		.unit = order->unit,
+		.stage = "check",
+		.variant = "",
+		.tool = {"wheelsmith", "{self}", JUDGE_VERSION},
+		.argv = argv,
+		.env = env,
+		.tokens = tokens,
+		.token_count = 1,
+		.outputs = outputs,
+		.output_count = 1,
+		.need = {.cpus = 1, .rss_bytes = 128 << 20},
+		.cpu_ms = 1000,
+	};
+	fill_seeds(action, order, a);
+	return fill_inputs(action, order, store, a, err) ? action : NULL;
+}

@@ -1,0 +1,83 @@
+/* lacks.c - asks the resolver for each part by itself, where a build stops at the first. */
+#include "produce/lacks.h"
+
+#include "base/buf.h"
+
+/* What failed for another reason than the network is told when its turn comes. */
+static bool
+note(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
+{
+	if (err->kind != WS_ERR_FETCH) {
+		return false;
+	}
+	ws_map_add(names, name, a);
+	return true;
+}
+
+static bool
+lacks_exports(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_product *product,
+	struct ws_arena *a)
+{
+	bool any = false;
+	for (size_t i = 0; i < product->cell_count; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		struct ws_err err = {0};
+		const char *path;
+		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &path, &err)) {
+			any = note(&lacks->exports, point->torch->name, &err, a) || any;
+		}
+	}
+	return any;
+}
+
+bool
+ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_product *product,
+	struct ws_arena *a)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	const struct ws_point *point = &product->point;
+	bool any = false;
+	struct ws_err err = {0};
+	if (recipe->extension_count > 0) {
+		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
+		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
+			any = note(&lacks->torch, point->torch->name, &err, a);
+		}
+		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
+			any = note(&lacks->cuda, point->cuda->name, &err, a) || any;
+		}
+		any = (torch && lacks_exports(lacks, r, product, a)) || any;
+	}
+	if (!ws_resolve_source(r, product, &err)) {
+		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);
+		any = note(&lacks->sources, name, &err, a) || any;
+	}
+	return any;
+}
+
+static void
+tell_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf line = {0};
+	for (size_t i = 0; i < names->count; i++) {
+		ws_buf_printf(&line, "%s%s", i ? ", " : "", names->slots[i].key);
+	}
+	if (names->count > 0) {
+		ws_err_cure(err, "%s: %s", kind, ws_buf_text(&line));
+	}
+}
+
+bool
+ws_lacks_tell(const struct ws_lacks *lacks, const char *fetch, struct ws_err *err)
+{
+	size_t count =
+		lacks->torch.count + lacks->exports.count + lacks->cuda.count + lacks->sources.count;
+	ws_err_set(err, WS_ERR_FETCH, "%zu thing%s not at hand, and this run is offline", count,
+		count == 1 ? " is" : "s are");
+	tell_kind("headers and libraries of torch", &lacks->torch, err);
+	tell_kind("export lists of torch", &lacks->exports, err);
+	tell_kind("CUDA toolkits", &lacks->cuda, err);
+	tell_kind("sources", &lacks->sources, err);
+	return ws_err_cure(err, "fetch first, where there is a network:  %s",
+		fetch ? fetch : "wheelsmith fetch, with the same selection and store");
+}

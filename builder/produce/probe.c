@@ -1,0 +1,278 @@
+/* probe.c - interpreters, GPUs, toolkits, kits; the ledger and the cells as look-ups. */
+#include "produce/probe.h"
+
+#include "base/fs.h"
+#include "base/suggest.h"
+#include "fetch/source.h"
+#include "kit/gpu.h"
+#include "net/index.h"
+#include "net/index_config.h"
+#include "produce/asked.h"
+#include "store/cells.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- look-ups ---- */
+
+static struct ws_plan_estimate
+estimate(void *self, const char *unit, const char *stage, const char *variant)
+{
+	const struct ws_context *ctx = self;
+	struct ws_estimate_of e = ws_ledger_estimate(ctx->ledger, unit, stage, variant);
+	return (struct ws_plan_estimate){e.wall_ms, e.cpu_ms, e.rss_bytes};
+}
+
+static struct ws_plan_wheel
+find_wheel(void *self, const char *key)
+{
+	const struct ws_context *ctx = self;
+	struct ws_cell_record record;
+	if (!ws_cells_get(ctx->store, key, ctx->a, &record)) {
+		return (struct ws_plan_wheel){0};
+	}
+	struct tm day;
+	time_t built_s = (time_t)record.built_s;
+	char *date = ws_arena_alloc(ctx->a, 16);
+	gmtime_r(&built_s, &day);
+	strftime(date, 16, "%Y-%m-%d", &day);
+	return (struct ws_plan_wheel){record.file, date};
+}
+
+/* ---- interpreters ---- */
+
+static const struct ws_plan_installed *
+ask_torch(struct ws_context *ctx, const struct ws_python_kit *python)
+{
+	struct ws_torch_kit kit;
+	struct ws_err ignored;
+	if (!ws_torch_open_installed(ctx->facts, python, ctx->a, &kit, &ignored)) {
+		return NULL;
+	}
+	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);
+	*installed = (struct ws_plan_installed){
+		kit.version, kit.cuda, kit.cxx11abi, kit.record_sha256[0] ? kit.record_sha256 : NULL};
+	return installed;
+}
+
+static bool
+fail_python(
+	const struct ws_matrix *matrix, const struct ws_asked_python *python, struct ws_err *err)
+{
+	struct ws_place place = python->value->place;
+	if (matrix->doc && place.len > 0) {
+		return ws_err_at(err, matrix->doc->name, matrix->doc->text, place.offset, place.len);
+	}
+	return python->extra ? ws_err_wrap(err, "an extra point of 'include'") : false;
+}
+
+/* An interpreter named by its version is looked for only when its torch matters. */
+static bool
+probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_asked *asked,
+	struct ws_plan_host *host, struct ws_err *err)
+{
+	struct ws_plan_python *pythons =
+		WS_NEW_N(ctx->a, struct ws_plan_python, asked->pythons.len + 1);
+	for (size_t i = 0; i < asked->pythons.len; i++) {
+		const struct ws_python_value *value = asked->pythons.at[i].value;
+		struct ws_python_kit kit;
+		if (!asked->pythons.at[i].needed) {
+			continue;
+		}
+		if (!ws_python_find_meant(value->path, value->host, &value->tag, ctx->a, &kit, err)) {
+			return fail_python(matrix, &asked->pythons.at[i], err);
+		}
+		pythons[host->python_count++] = (struct ws_plan_python){
+			.path = value->path,
+			.host = value->host,
+			.tag = kit.tag,
+			.torch = asked->installed ? ask_torch(ctx, &kit) : NULL,
+		};
+	}
+	host->pythons = pythons;
+	return true;
+}
+
+/* ---- GPUs, toolkits, kits ---- */
+
+/* The archs of all GPUs, each once, in whatever order the driver numbers the devices. */
+static struct ws_arch_set
+find_gpus(struct ws_arena *a)
+{
+	struct ws_gpus gpus;
+	ws_gpu_list("", getenv("PATH"), a, &gpus);
+	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus.count + 1);
+	for (size_t i = 0; i < gpus.count; i++) {
+		archs[i] = gpus.at[i].arch;
+	}
+	return ws_arch_set_of(archs, gpus.count);
+}
+
+static void
+probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
+{
+	ws_cuda_list found = {0};
+	if (ctx->kits != WS_KITS_ARCHIVE) {
+		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
+		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, ctx->a, &found);
+	}
+	const char **versions = WS_NEW_N(ctx->a, const char *, found.len + 1);
+	for (size_t i = 0; i < found.len; i++) {
+		if (found.at[i].missing_count == 0) {
+			versions[host->toolkit_count++] = found.at[i].version.text;
+		}
+	}
+	host->toolkits = versions;
+}
+
+static void
+probe_kits(struct ws_context *ctx, struct ws_plan_host *host)
+{
+	WS_VEC(const char *) names = {0};
+	WS_AUTO_DIR DIR *dir = opendir(ctx->data->kits);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		if (ws_starts_with(name, "cuda-") && ws_ends_with(name, ".json")) {
+			*ws_vec_push(&names, ctx->a) =
+				ws_arena_copy(ctx->a, name, strlen(name) - strlen(".json"));
+		}
+	}
+	if (names.len > 1) {
+		qsort(names.at, names.len, sizeof(*names.at), ws_cmp_strings);
+	}
+	host->kits = names.at;
+	host->kit_count = names.len;
+}
+
+bool
+ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_input *input,
+	struct ws_err *err)
+{
+	struct ws_plan_host *host = &input->host;
+	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
+	host->choice = ctx->kits;
+	host->cores = ctx->host->cores;
+	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
+	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
+	input->lookups =
+		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
+	host->gpus = asked.gpus ? find_gpus(ctx->a) : (struct ws_arch_set){0};
+	probe_toolkits(ctx, host);
+	probe_kits(ctx, host);
+	return probe_pythons(ctx, matrix, &asked, host, err);
+}
+
+/* ---- sources ---- */
+
+/* Patches change what files hold, seldom which there are: those that only some cells want are left
+ * out. A condition that holds of nothing in particular always holds. */
+static bool
+recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_tree *tree)
+{
+	const struct ws_point_view nothing = {.cxx11abi = -1, .free_threaded = -1};
+	const struct ws_patch **patches =
+		WS_NEW_N(ctx->a, const struct ws_patch *, recipe->patch_count);
+	struct ws_source_wish wish = {
+		.name = recipe->name,
+		.version = recipe->version.text,
+		.specs = recipe->sources,
+		.spec_count = recipe->source_count,
+		.patches = patches,
+	};
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		if (ws_condition_holds(&recipe->patches[i].when, &nothing)) {
+			patches[wish.patch_count++] = &recipe->patches[i];
+		}
+	}
+	return ws_source_recall(ctx->store, &wish, ctx->a, tree);
+}
+
+void
+ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
+{
+	size_t count = input->matrix->package_count;
+	struct ws_plan_listing *listings = WS_NEW_N(ctx->a, struct ws_plan_listing, count);
+	for (size_t i = 0; i < count; i++) {
+		struct ws_tree tree;
+		if (!recall_source(ctx, &input->recipes[i], &tree)) {
+			continue;
+		}
+		const char **paths = WS_NEW_N(ctx->a, const char *, tree.count);
+		for (size_t k = 0; k < tree.count; k++) {
+			paths[k] = tree.entries[k].path;
+		}
+		listings[i] = (struct ws_plan_listing){paths, tree.count};
+	}
+	input->listings = listings;
+}
+
+/* ---- releases of torch ---- */
+
+static bool
+is_known(const struct ws_context *ctx, const struct ws_torch_value *value)
+{
+	return ws_facts_torch(ctx->facts, &value->version)
+		|| ws_lock_torch(ctx->lock, value->version.text);
+}
+
+static bool
+suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
+	const struct ws_torch_value *value, struct ws_err *err)
+{
+	size_t count = ctx->facts->torch_count;
+	const char **names = WS_NEW_N(ctx->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		names[i] = ctx->facts->torch[i].version.text;
+	}
+	if (matrix->doc && value->place.len > 0) {
+		ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset, value->place.len);
+	}
+	const char *near = ws_suggest(value->version.text, names, count);
+	if (near) {
+		ws_err_cure(err, "did you mean \"%s\"?", near);
+	}
+	return false;
+}
+
+static bool
+look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_torch_value *value,
+	struct ws_err *err)
+{
+	const char *version = value->version.text;
+	if (!ctx->fetch || ctx->fetch->offline) {
+		ws_err_set(
+			err, WS_ERR_CONFIG, "torch '%s' is not in the facts, and was not looked up", version);
+		suggest_release(ctx, matrix, value, err);
+		return ws_err_cure(
+			err, "if there is such a release: `wheelsmith lock` looks it up and pins it");
+	}
+	struct ws_index_list list = ws_index_config_list(ctx->fetch->indexes, "torch", ctx->a);
+	const struct ws_index_wheel *wheels;
+	size_t count;
+	if (!ws_index_wheels(
+			ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
+		ws_err_wrap(err, "torch '%s' is not in the facts, and could not be looked up", version);
+		return suggest_release(ctx, matrix, value, err);
+	}
+	if (count == 0) {
+		ws_err_set(err, WS_ERR_CONFIG, "no torch release '%s'", version);
+		return suggest_release(ctx, matrix, value, err);
+	}
+	return true;
+}
+
+bool
+ws_probe_torch_releases(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err)
+{
+	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
+	for (size_t i = 0; i < asked.torch.len; i++) {
+		const struct ws_torch_value *value = asked.torch.at[i];
+		if (!is_known(ctx, value) && !look_up(ctx, matrix, value, err)) {
+			return false;
+		}
+	}
+	return true;
+}

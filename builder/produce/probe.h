@@ -1,0 +1,31 @@
+/**
+ * probe.h - what planning must be told of this host and of the store
+ *
+ * Asks only what the matrix mentions: a plan for named versions starts no process, but for an nvcc of
+ * this host that was never asked before.
+ */
+#ifndef WS_PRODUCE_PROBE_H
+#define WS_PRODUCE_PROBE_H
+
+#include "plan/input.h"
+#include "produce/context.h"
+
+/** Fills input->host and input->lookups. */
+bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,
+	struct ws_plan_input *input, struct ws_err *err);
+
+/**
+ * Fills input->listings from trees in the store, so that a glob is planned file by file. A recipe
+ * whose sources were never brought keeps none.
+ */
+void ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input);
+
+/**
+ * A torch release that neither facts nor lock know is looked for on the index. Found is enough (the
+ * plan warns of it); not found is WS_ERR_CONFIG at its place with near releases, an index that does not
+ * answer WS_ERR_FETCH. Where nobody may be asked it is WS_ERR_CONFIG with a cure that names `lock`.
+ */
+bool ws_probe_torch_releases(
+	struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* products.c - from a product and its materials to nodes. */
+#include "produce/products.h"
+
+#include "base/json_write.h"
+#include "compile/target.h"
+#include "net/url.h"
+#include "produce/judge.h"
+#include "produce/pack.h"
+
+#include <string.h>
+
+struct adding {
+	struct ws_context *ctx;
+	struct ws_resolver *resolver;
+	struct ws_graph *graph;
+	struct ws_made *made;
+	struct ws_arena *a;
+	const char *group;
+	WS_VEC(struct ws_judge_module) modules;
+};
+
+static struct ws_node *
+add_node(struct adding *w, const struct ws_action *action)
+{
+	struct ws_node *node = ws_graph_add(w->graph, action);
+	*ws_vec_push(&w->made->nodes, w->a) = node;
+	return node;
+}
+
+/* Plain C functions: what knows nothing of torch serves every torch. */
+static struct ws_target *
+target_of(const struct adding *w, const struct ws_extension *extension)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_materials *m = &w->made->materials;
+	bool plain = extension->binding == WS_BINDING_C_ABI;
+	struct ws_target *target = WS_NEW(w->a, struct ws_target);
+	*target = (struct ws_target){
+		.recipe = product->recipe,
+		.extension = extension,
+		.source = &m->source->tree,
+		.torch = plain ? NULL : m->torch,
+		.cuda = m->cuda,
+		.python = plain ? NULL : m->python,
+		.cxx = m->cxx,
+		.archs = product->point.archs,
+		.cxx11abi = product->point.cxx11abi,
+		.group = w->group,
+	};
+	return target;
+}
+
+static bool
+add_extension(struct adding *w, const struct ws_extension *extension, struct ws_err *err)
+{
+	const struct ws_target *target = target_of(w, extension);
+	ws_unit_list units = {0};
+	if (!ws_target_units(target, w->a, &units, err)) {
+		return false;
+	}
+	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, units.len + 1);
+	bool cuda = false;
+	for (size_t i = 0; i < units.len; i++) {
+		nodes[i] = add_node(w, ws_target_compile(target, &units.at[i], w->a));
+		cuda = cuda || units.at[i].cuda;
+	}
+	const struct ws_action *link =
+		ws_target_link(target, w->ctx->store, nodes, units.len, cuda, w->a, err);
+	if (!link) {
+		return false;
+	}
+	*ws_vec_push(&w->modules, w->a) =
+		(struct ws_judge_module){extension->module, add_node(w, link), cuda};
+	return true;
+}
+
+/* One check for a torch release; the wheel must load in each that its cells name. */
+static bool
+add_check(struct adding *w, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, struct ws_node **check, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_materials *m = &w->made->materials;
+	const char *exports = NULL;
+	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
+	if (torch && !ws_resolve_exports(w->resolver, torch, python, &exports, err)) {
+		return false;
+	}
+	struct ws_judge_order order = {
+		.subject = ws_arena_printf(w->a, "%s %s%s%s", product->recipe->name, product->version,
+			torch ? " in torch " : "", torch ? torch->name : ""),
+		.unit = ws_arena_printf(w->a, "%s/check", product->recipe->name),
+		.group = w->group,
+		.modules = w->modules.at,
+		.module_count = w->modules.len,
+		.archs = product->point.archs,
+		.exports = exports,
+		.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
+		.python = m->python ? m->python->library : NULL,
+		.libraries = m->libraries,
+		.library_count = m->library_count,
+	};
+	const struct ws_action *action =
+		ws_judge_action(&order, w->ctx->store, w->ctx->program, w->a, err);
+	*check = action ? add_node(w, action) : NULL;
+	return action != NULL;
+}
+
+/* Does @point bring another torch than @other? Each Python has its own installed one. */
+static bool
+brings_another(const struct ws_point *point, const struct ws_point *other)
+{
+	return point->torch != other->torch
+		|| (point->torch && point->torch->installed && point->python != other->python);
+}
+
+/* The check for the product's own torch is what the pack takes its measures from; those for other
+ * patch releases must pass as well. */
+static bool
+add_checks(struct adding *w, ws_node_list *checks, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	WS_VEC(const struct ws_point *) done = {0};
+	*ws_vec_push(&done, w->a) = &product->point;
+	for (size_t i = 0; i < product->cell_count; i++) {
+		bool known = product->binding == WS_BINDING_C_ABI;
+		for (size_t j = 0; j < done.len; j++) {
+			known = known || !brings_another(&product->cells[i]->point, done.at[j]);
+		}
+		if (!known) {
+			*ws_vec_push(&done, w->a) = &product->cells[i]->point;
+		}
+	}
+	for (size_t i = 0; i < done.len; i++) {
+		const struct ws_point *point = done.at[i];
+		if (!add_check(w, point->torch, point->python, ws_vec_push(checks, w->a), err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
+{
+	ws_json_open_object(w, "torch");
+	ws_json_add_text(w, "version", torch->version.text);
+	ws_json_add_text(w, "cuda", torch->cuda);
+	ws_json_add_i64(w, "cxx11abi", torch->cxx11abi);
+	/* What an installer wrote differs from host to host, and the wheel must not. */
+	ws_json_add_text(w, "record_sha256", torch->wheel ? torch->record_sha256 : NULL);
+	ws_json_add_text(w, "tree", torch->tree ? torch->tree->digest.hex : NULL);
+	ws_json_close(w);
+}
+
+static void
+write_facts(void *self, struct ws_json_writer *w)
+{
+	const struct ws_made *made = self;
+	const struct ws_materials *m = &made->materials;
+	const struct ws_product *product = made->product;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_json_add_text(w, "wheelsmith", WS_VERSION);
+	ws_json_add_text(w, "recipe", product->recipe->digest.hex);
+	ws_json_add_text(w, "sources", m->source->tree.digest.hex);
+	if (m->torch) {
+		write_torch(m->torch, w);
+	}
+	if (m->cuda) {
+		ws_json_open_object(w, "cuda");
+		ws_json_add_text(w, "version", m->cuda->version.text);
+		ws_json_add_text(w, "nvcc", m->cuda->release);
+		ws_json_add_text(w, "tools", m->cuda->fingerprint);
+		ws_json_add_text(w, "tree", m->cuda->tree ? m->cuda->tree->digest.hex : NULL);
+		ws_json_close(w);
+	}
+	if (m->cxx) {
+		ws_json_open_object(w, "compiler");
+		ws_json_add_text(w, "kind", m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang");
+		ws_json_add_text(w, "version", m->cxx->version);
+		ws_json_add_text(w, "machine", m->cxx->machine);
+		ws_json_add_text(w, "tools", m->cxx->fingerprint);
+		ws_json_close(w);
+	}
+	if (m->python) {
+		ws_json_add_text(w, "python", m->python->version);
+	}
+	ws_json_add_text(
+		w, "archs", product->point.archs.count ? ws_arch_set_text(&product->point.archs, a) : NULL);
+	/* What kept the commands apart from the host: private folders and an environment of our own. */
+	ws_json_add_text(w, "isolation", "folder");
+}
+
+/* The wheel is for others: what is private in the URL stays here. */
+static const char *
+spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
+{
+	bool has_url = spec->kind == WS_SOURCE_GIT || spec->kind == WS_SOURCE_ARCHIVE;
+	return has_url ? ws_url_bare(spec->url, a) : NULL;
+}
+
+static bool
+add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_recipe *recipe = product->recipe;
+	const struct ws_materials *m = &w->made->materials;
+	const struct ws_source_spec *spec = m->source->spec;
+	struct ws_sbom_part parts[4];
+	size_t part_count = 0;
+	parts[part_count++] = (struct ws_sbom_part){
+		.name = ws_arena_printf(w->a, "%s sources", recipe->name),
+		.version = spec->commit ? spec->commit : recipe->version.text,
+		.url = spec_url(spec, w->a),
+		.sha256 = spec->sha256,
+	};
+	if (m->torch) {
+		parts[part_count++] = (struct ws_sbom_part){
+			.name = "torch",
+			.version = m->torch->version.text,
+			.purl = ws_arena_printf(w->a, "pkg:pypi/torch@%s", m->torch->version.public_text),
+			.sha256 = m->torch->wheel_sha256,
+		};
+	}
+	if (m->cuda) {
+		parts[part_count++] = (struct ws_sbom_part){
+			.name = "CUDA toolkit", .version = m->cuda->release, .application = true};
+	}
+	if (m->cxx) {
+		parts[part_count++] =
+			(struct ws_sbom_part){.name = m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang",
+				.version = m->cxx->version,
+				.application = true};
+	}
+	struct ws_pack_module *modules = WS_NEW_N(w->a, struct ws_pack_module, w->modules.len + 1);
+	for (size_t i = 0; i < w->modules.len; i++) {
+		modules[i] = (struct ws_pack_module){w->modules.at[i].module, w->modules.at[i].link};
+	}
+	struct ws_pack_order order = {
+		.recipe = recipe,
+		.source = &m->source->tree,
+		.group = w->group,
+		.version = product->version,
+		.python_tag = product->python_tag,
+		.abi_tag = product->abi_tag,
+		.torch = product->torch,
+		.modules = modules,
+		.module_count = w->modules.len,
+		.checks = (const struct ws_node *const *)checks->at,
+		.check_count = checks->len,
+		.parts = parts,
+		.part_count = part_count,
+		.write_facts = write_facts,
+		.self = w->made,
+	};
+	const struct ws_action *action =
+		ws_pack_action(&order, w->ctx->store, w->ctx->program, w->a, err);
+	w->made->pack = action ? add_node(w, action) : NULL;
+	return action != NULL;
+}
+
+static bool
+add_all(struct adding *w, struct ws_err *err)
+{
+	const struct ws_recipe *recipe = w->made->product->recipe;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		if (!add_extension(w, &recipe->extensions[i], err)) {
+			return false;
+		}
+	}
+	ws_node_list checks = {0};
+	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err);
+}
+
+bool
+ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
+	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
+	struct ws_err *err)
+{
+	*made = (struct ws_made){.product = product};
+	if (!ws_resolve(resolver, product, &made->materials, err)) {
+		return false;
+	}
+	struct adding w = {
+		.ctx = ctx,
+		.resolver = resolver,
+		.graph = graph,
+		.made = made,
+		.a = ctx->a,
+		.group = product->cells[0]->name,
+	};
+	size_t before = graph->nodes.len;
+	if (add_all(&w, err)) {
+		return true;
+	}
+	/* Half a product is no work: its nodes are known to nobody else. */
+	graph->nodes.len = before;
+	return ws_err_wrap(err, "%s", w.group);
+}

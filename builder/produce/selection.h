@@ -1,0 +1,50 @@
+/**
+ * selection.h - from what a person asked for to a plan
+ *
+ * A matrix file, or PKG==V with options. Reads recipes and the lock, asks this host only what the
+ * selection needs to know of it, and plans. Shared by plan, build, fetch, lock and shell.
+ */
+#ifndef WS_PRODUCE_SELECTION_H
+#define WS_PRODUCE_SELECTION_H
+
+#include "config/user.h"
+#include "plan/plan.h"
+#include "produce/context.h"
+
+/** Options that select. */
+struct ws_selection_options {
+	const char *matrix;          /**< --matrix FILE; NULL: packages */
+	const char *const *packages; /**< "PKG==V" */
+	size_t package_count;
+	const char *only;                                    /**< --only; NULL: all */
+	const char *shard;                                   /**< --shard I/N; NULL: all */
+	bool here;                                           /**< --here */
+	const char *torch, *python, *arch, *cuda, *cxx11abi; /**< NULL: not given */
+	const char *policy;                                  /**< NULL: the matrix's */
+	const char *recipes;                                 /**< --recipes; NULL: none */
+	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
+	const char *const *forget;
+	size_t forget_count;
+};
+
+struct ws_selection {
+	struct ws_matrix matrix;
+	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
+	struct ws_lock lock;
+	struct ws_plan_input *input; /**< what the plan was made from */
+	struct ws_plan plan;
+};
+
+/**
+ * Fills @a sel. @a ctx needs facts, data, host, store and ledger; its network is used only for a torch
+ * release that neither facts nor lock know, and only when @a ctx->fetch is set. All mistakes of the
+ * person who asked are WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
+ */
+bool ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
+	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
+
+/** Reads the matrix and recipes only: enough to open the network. Called by ws_selection_make too. */
+bool ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
+	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* test_build_run.c - what no selection leads to must still not be taken for success. Real builds are
+ * in cli/. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "model/recipe.h"
+#include "produce/run.h"
+#include "store/ledger.h"
+
+WS_TEST(a_cell_that_nobody_did_is_no_success)
+{
+	struct ws_err err = {0};
+	const char *dir = ws_test_dir(a);
+	struct ws_store store;
+	assert_ok(ws_store_open(ws_path_join(a, dir, "store", NULL), a, &store, &err), err);
+	struct ws_ledger *ledger = ws_ledger_open(&store, &err);
+	assert_ok(ledger != NULL, err);
+	struct ws_host host = ws_host_read("", a);
+	struct ws_lock lock = {0};
+	struct ws_context ctx = {
+		.a = a, .host = &host, .store = &store, .ledger = ledger, .lock = &lock};
+	struct ws_recipe recipe = {.name = "tiny"};
+	/* To be built, and of no product: a mistake of the plan's. */
+	struct ws_cell cell = {
+		.name = "tiny-1.0", .recipe = &recipe, .decision = WS_DECISION_BUILD, .why = "to be built"};
+	struct ws_cell *cells[] = {&cell};
+	struct ws_plan plan = {.cells = cells, .cell_count = 1};
+	struct ws_build_options options = {.output = ws_path_join(a, dir, "dist", NULL)};
+	struct ws_build_result result;
+	assert_fails(ws_build_run(&ctx, &plan, &options, &result, &err), err, WS_ERR_INTERNAL);
+	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
+	assert_contains(err.cure, "report");
+	ws_ledger_close(ledger);
+	ws_store_close(&store);
+}
