@@ -2,8 +2,8 @@
  * on its clock. Not for people; not in --help. */
 #include "base/fs.h"
 #include "cli/completion.h"
-#include "kit/exports_child.h"
-#include "kit/torch_exports.h"
+#include "kit/torch/exports.h"
+#include "kit/torch/exports_child.h"
 #include "produce/judge.h"
 #include "produce/pack.h"
 #include "sys/limits.h"

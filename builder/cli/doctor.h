@@ -9,10 +9,10 @@
 #define WS_CLI_DOCTOR_H
 
 #include "cli/command.h"
-#include "kit/cuda.h"
-#include "kit/gpu.h"
-#include "kit/python.h"
-#include "kit/torch.h"
+#include "kit/cuda/cuda.h"
+#include "kit/cuda/gpu.h"
+#include "kit/python/python.h"
+#include "kit/torch/torch.h"
 #include "produce/ignored_env.h"
 #include "sys/holders.h"
 

@@ -9,10 +9,10 @@
 
 #include "compile/sources.h"
 #include "engine/graph.h"
-#include "kit/cuda.h"
-#include "kit/hostcc.h"
-#include "kit/python.h"
-#include "kit/torch.h"
+#include "kit/cuda/cuda.h"
+#include "kit/hostcc/hostcc.h"
+#include "kit/python/python.h"
+#include "kit/torch/torch.h"
 #include "model/recipe.h"
 
 struct ws_target {

@@ -3,7 +3,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "kit/opened_wheel.h"
+#include "inspect/opened_wheel.h"
 #include "store/cas.h"
 
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include "config/locate.h"
 #include "fetch/fetch.h"
-#include "kit/cuda.h"
-#include "kit/python.h"
-#include "kit/torch.h"
+#include "kit/cuda/cuda.h"
+#include "kit/python/python.h"
+#include "kit/torch/torch.h"
 #include "model/facts.h"
 #include "model/lock.h"
 #include "plan/input.h"

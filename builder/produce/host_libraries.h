@@ -8,7 +8,7 @@
 #define WS_PRODUCE_HOST_LIBRARIES_H
 
 #include "engine/action.h"
-#include "kit/hostcc.h"
+#include "kit/hostcc/hostcc.h"
 #include "model/recipe.h"
 
 /** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/suggest.h"
 #include "fetch/source.h"
-#include "kit/gpu.h"
+#include "kit/cuda/gpu.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "produce/asked.h"

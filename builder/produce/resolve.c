@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "config/kit_def.h"
-#include "kit/torch_exports.h"
+#include "kit/torch/exports.h"
 #include "net/index_config.h"
 #include "plan/product.h"
 #include "produce/host_libraries.h"

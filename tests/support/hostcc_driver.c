@@ -7,7 +7,7 @@
  *   hostcc_driver open STORE              "/usr/bin/g++-12 FINGERPRINT 31 ms", a line each
  */
 #include "base/fs.h"
-#include "kit/hostcc.h"
+#include "kit/hostcc/hostcc.h"
 #include "sys/clock.h"
 #include "sys/host.h"
 

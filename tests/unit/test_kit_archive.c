@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "config/kit_def.h"
 #include "kit/archive_kit.h"
-#include "kit/cuda.h"
-#include "kit/redist.h"
+#include "kit/cuda/cuda.h"
+#include "kit/cuda/redist.h"
 #include "kit_scene.h"
 
 #include <unistd.h>

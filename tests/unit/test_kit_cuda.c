@@ -3,9 +3,9 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/cuda.h"
-#include "kit/cuda_parts.h"
-#include "kit/nvcc.h"
+#include "kit/cuda/cuda.h"
+#include "kit/cuda/nvcc.h"
+#include "kit/cuda/parts.h"
 #include "sys/command.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "compile.h"
 #include "elf/exports.h"
-#include "kit/torch_exports.h"
+#include "kit/torch/exports.h"
 #include "kit_scene.h"
 
 static const char *

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/gpu.h"
+#include "kit/cuda/gpu.h"
 
 #include <stdlib.h>
 

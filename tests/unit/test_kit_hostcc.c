@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "kit/hostcc.h"
+#include "kit/hostcc/hostcc.h"
 #include "sys/host.h"
 
 #include <unistd.h>

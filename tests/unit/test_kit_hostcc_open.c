@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/hostcc.h"
+#include "kit/hostcc/hostcc.h"
 
 #include <unistd.h>
 

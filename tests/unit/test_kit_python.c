@@ -4,7 +4,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "kit/python.h"
+#include "kit/python/python.h"
 #include "sys/command.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/python.h"
+#include "kit/python/python.h"
 
 static const char *
 add_file(struct ws_arena *a, const char *root, const char *below, const char *text, mode_t mode)

@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/hostcc.h"
-#include "kit/python.h"
+#include "kit/hostcc/hostcc.h"
+#include "kit/python/python.h"
 #include "sys/command.h"
 #include "sys/host.h"
 

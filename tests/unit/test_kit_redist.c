@@ -2,7 +2,7 @@
  * them: test_kit_archive.c. */
 #include "test.h"
 
-#include "kit/redist.h"
+#include "kit/cuda/redist.h"
 
 static bool
 parse(const char *text, struct ws_arena *a, struct ws_redist *r, struct ws_err *err)

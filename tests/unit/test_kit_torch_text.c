@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "kit/torch_measured.h"
+#include "kit/torch/measured.h"
 
 WS_TEST(version_py_is_read_in_all_its_forms)
 {

@@ -4,7 +4,7 @@
 #ifndef WS_TESTS_UNIT_TORCH_SCENE_H
 #define WS_TESTS_UNIT_TORCH_SCENE_H
 
-#include "kit/torch.h"
+#include "kit/torch/torch.h"
 #include "kit_scene.h"
 
 /** 2.5.1, 2.9.1 and 2.14.1, which differ in CUDA, ABI and language. */

@@ -1,0 +1,267 @@
+/* opened_wheel.c - opening, and the way from RECORD's digest to a member that has it. Reading zips is
+ * archive/'s, asking for ranges net/'s. */
+#include "inspect/opened_wheel.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "net/download.h"
+#include "wheel/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_RECORD ((size_t)32 << 20) /* torch 2.15.0 has 1.3 MB */
+#define GAP_BYTES ((uint64_t)256 << 10)   /* one request more takes longer than these bytes */
+
+static const struct ws_zip_entry *
+find_record(const struct ws_zip *zip)
+{
+	static const char end[] = ".dist-info/RECORD";
+	for (size_t i = 0; i < zip->count; i++) {
+		const char *name = zip->entries[i].name;
+		const char *slash = strchr(name, '/');
+		if (slash && ws_ends_with(name, end) && slash == name + strlen(name) - strlen("/RECORD")) {
+			return &zip->entries[i];
+		}
+	}
+	return NULL;
+}
+
+static bool
+open_zip(
+	struct ws_opened_wheel *w, struct ws_source *source, struct ws_arena *a, struct ws_err *err)
+{
+	if (!ws_zip_open(source, NULL, a, &w->zip, err)) {
+		return false;
+	}
+	const struct ws_zip_entry *record = find_record(&w->zip);
+	if (!record) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no RECORD; is it a wheel?", w->name);
+	}
+	if (!ws_zip_load(&w->zip, record, LARGEST_RECORD, &w->record, err)) {
+		return false;
+	}
+	w->record_sha256 = ws_digest_bytes(ws_buf_text(&w->record), w->record.len);
+	return true;
+}
+
+static bool
+open_file(const char *path, struct ws_arena *a, struct ws_opened_wheel *w, struct ws_err *err)
+{
+	if (!ws_file_source_open(path, &w->file, err)) {
+		return false;
+	}
+	w->file.source.name = w->name;
+	return open_zip(w, &w->file.source, a, err);
+}
+
+bool
+ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a,
+	struct ws_opened_wheel *w, struct ws_err *err)
+{
+	*w = (struct ws_opened_wheel){.name = name, .file.fd = -1};
+	if (!open_file(path, a, w, err)) {
+		ws_opened_wheel_close(w);
+		return false;
+	}
+	return true;
+}
+
+/* The part file is for whoever comes next, one at a time. What has landed is this process's alone:
+ * it is removed when we are done with it, whoever else has the same wheel open. */
+static bool
+open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struct ws_arena *a,
+	struct ws_opened_wheel *w, struct ws_err *err)
+{
+	const char *much =
+		file->size_bytes ? ws_arena_printf(a, " (%.1f MB)", (double)file->size_bytes / 1e6) : "";
+	ws_events_warn(fetch->events,
+		"the server of '%s' gives no parts of files: all of it is fetched%s", file->name, much);
+	struct ws_digest url = ws_digest_bytes(file->url, strlen(file->url));
+	const char *partial = ws_store_path(fetch->store, a, "partial");
+	w->scratch = ws_fs_temp_dir(partial, "wheel-", a, err);
+	if (!w->scratch) {
+		return false;
+	}
+	const char *path = ws_path_join(a, w->scratch, "whole.whl", NULL);
+	struct ws_download download = {
+		.url = file->url,
+		.path = path,
+		.partial = ws_arena_printf(
+			a, "%s/wheel-%.16s.part", partial, file->sha256[0] ? file->sha256 : url.hex),
+		.sha256 = file->sha256,
+		.size_bytes = file->size_bytes,
+	};
+	if (!ws_download_all(fetch->http, &download, 1, err)) {
+		return false;
+	}
+	w->scratch_bytes = download.wire_bytes;
+	return open_file(path, a, w, err);
+}
+
+const char *
+ws_opened_wheel_keep(const struct ws_fetch *fetch, const char *what, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s/ranges-%s", ws_store_path(fetch->store, a, "partial"), what);
+}
+
+bool
+ws_opened_wheel_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
+	uint64_t tail_bytes, const char *keep, struct ws_arena *a, struct ws_opened_wheel *w,
+	struct ws_err *err)
+{
+	*w = (struct ws_opened_wheel){.name = file->name, .file.fd = -1};
+	bool fine = false;
+	switch (ws_remote_open(fetch->http, file->url, tail_bytes, a, &w->remote, err)) {
+	case WS_REMOTE_OPEN:
+		w->is_remote = true;
+		ws_remote_keep(&w->remote, keep);
+		fine = open_zip(w, &w->remote.source, a, err);
+		break;
+	case WS_REMOTE_NO_RANGES:
+		fine = open_whole(fetch, file, a, w, err);
+		break;
+	case WS_REMOTE_FAILED:
+		break;
+	}
+	if (!fine) {
+		ws_opened_wheel_close(w);
+	}
+	return fine;
+}
+
+void
+ws_opened_wheel_close(struct ws_opened_wheel *w)
+{
+	if (w->is_remote) {
+		ws_remote_close(&w->remote);
+		w->is_remote = false;
+	}
+	ws_file_source_close(&w->file);
+	ws_buf_release(&w->record);
+	if (w->scratch) {
+		ws_fs_remove(w->scratch, NULL);
+		w->scratch = NULL;
+	}
+}
+
+uint64_t
+ws_opened_wheel_wire_bytes(const struct ws_opened_wheel *w)
+{
+	return w->remote.wire_bytes + w->scratch_bytes;
+}
+
+/* ---- what RECORD says ---- */
+
+struct lookup {
+	struct ws_map places; /* name -> where in digests */
+	struct ws_arena *a;
+};
+
+static bool
+note_digest(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
+{
+	struct lookup *lookup = self;
+	struct ws_arena_mark mark = ws_arena_mark(lookup->a);
+	struct ws_digest *place = ws_map_get(&lookup->places, ws_str_copy(entry->path, lookup->a));
+	ws_arena_rewind(lookup->a, mark);
+	if (place) {
+		*place = entry->digest;
+	}
+	return true;
+}
+
+static bool
+look_up(const struct ws_opened_wheel *w, const struct ws_pick *picks, size_t count,
+	struct ws_digest *digests, struct ws_arena *a, struct ws_err *err)
+{
+	struct lookup lookup = {.a = a};
+	for (size_t i = 0; i < count; i++) {
+		ws_map_put(&lookup.places, picks[i].entry->name, &digests[i], a);
+	}
+	if (!ws_record_read(ws_buf_str(&w->record), a, note_digest, &lookup, err)) {
+		return ws_err_wrap(err, "'%s'", w->name);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!digests[i].hex[0]) {
+			return ws_err_set(err, WS_ERR_FETCH, "RECORD of '%s' gives no digest of '%s'", w->name,
+				picks[i].entry->name);
+		}
+	}
+	return true;
+}
+
+/* ---- members on their way ---- */
+
+struct taking {
+	struct ws_zip_sink sink; /* first */
+	const struct ws_opened_wheel *wheel;
+	const struct ws_pick *pick;     /* the one that comes next */
+	const struct ws_digest *digest; /* of that */
+	struct ws_landing *landing;
+};
+
+static bool
+begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry WS_UNUSED, struct ws_err *err)
+{
+	struct taking *t = (struct taking *)self;
+	const char *path = t->pick->path;
+	return path[0] == '/' ? ws_landing_open_beside(t->landing, path, err)
+						  : ws_landing_open(t->landing, path, err);
+}
+
+static bool
+add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	return ws_landing_add(((struct taking *)self)->landing, bytes, len, err);
+}
+
+static bool
+end(struct ws_zip_sink *self, struct ws_err *err)
+{
+	struct taking *t = (struct taking *)self;
+	struct ws_digest digest;
+	if (!ws_landing_close(t->landing, &digest, err)) {
+		return false;
+	}
+	if (!ws_digest_eq(&digest, t->digest)) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' is not what its RECORD says: sha256 %s, not %s",
+			t->pick->entry->name, t->wheel->name, digest.hex, t->digest->hex);
+		return ws_err_cure(err, "the wheel on that server was tampered with or damaged");
+	}
+	t->pick++;
+	t->digest++;
+	return true;
+}
+
+static int
+cmp_place(const void *x, const void *y)
+{
+	const struct ws_pick *left = x;
+	const struct ws_pick *right = y;
+	return left->entry < right->entry ? -1 : left->entry > right->entry;
+}
+
+bool
+ws_opened_wheel_take(struct ws_opened_wheel *w, struct ws_pick *picks, size_t count,
+	struct ws_landing *landing, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (count > 0) {
+		qsort(picks, count, sizeof(*picks), cmp_place);
+	}
+	struct ws_digest *digests = WS_NEW_N(a, struct ws_digest, count);
+	if (!look_up(w, picks, count, digests, a, err)) {
+		return false;
+	}
+	const struct ws_zip_entry **entries = WS_NEW_N(a, const struct ws_zip_entry *, count);
+	for (size_t i = 0; i < count; i++) {
+		entries[i] = picks[i].entry;
+	}
+	struct taking t = {{begin, add, end}, w, picks, digests, landing};
+	if (!ws_zip_read(&w->zip, entries, count, GAP_BYTES, &t.sink, err)) {
+		ws_landing_drop(landing);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,203 @@
+/* gpu.c - two questions to nvidia-smi, and its lines taken apart. The form of the answers was seen
+ * with driver 580.159: "0, NVIDIA H200, 9.0, 143771 MiB, 580.159.04" and "435, /tmp/x, 518 MiB"; what
+ * it does not know it writes in brackets, "[N/A]", and failures go to stdout as well. */
+#include "kit/cuda/gpu.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "sys/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS 15000 /* the first question after boot loads the driver: seconds */
+#define MOST 4096        /* lines that are read; no host has so many devices or processes */
+#define SHOWN 120        /* bytes of a message of nvidia-smi that are repeated */
+
+static const char *
+find_program(const char *root, const char *path_variable, struct ws_arena *a)
+{
+	struct ws_str rest = ws_str_of(path_variable);
+	while (rest.s) {
+		struct ws_str folder = ws_str_cut(&rest, ':');
+		const char *path = ws_arena_printf(a, "%.*s/nvidia-smi", WS_STR_ARGS(folder));
+		if (folder.n > 0 && folder.s[0] == '/' && access(path, X_OK) == 0) {
+			return path;
+		}
+	}
+	const char *path = ws_arena_printf(a, "%s/usr/bin/nvidia-smi", root);
+	return access(path, X_OK) == 0 ? path : NULL;
+}
+
+/* Images for clusters keep the driver's libraries where only LD_LIBRARY_PATH finds them. */
+static bool
+ask(const char *program, const char *question, struct ws_arena *a, struct ws_buf *answer,
+	struct ws_err *err)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH");
+	const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
+		libraries ? ws_arena_printf(a, "LD_LIBRARY_PATH=%s", libraries) : NULL, NULL};
+	const char *const argv[] = {program, question, "--format=csv,noheader", NULL};
+	const struct ws_command command = {.argv = argv, .env = env, .timeout_ms = TIMEOUT_MS};
+	return ws_command_run(&command, answer, err);
+}
+
+static char *
+plain_copy(struct ws_str text, struct ws_arena *a)
+{
+	char *copy = ws_str_copy(text, a);
+	for (char *c = copy; *c; c++) {
+		if ((unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) {
+			*c = '?';
+		}
+	}
+	return copy;
+}
+
+/* Cuts the part behind the last comma off @a rest. */
+static struct ws_str
+cut_last(struct ws_str *rest)
+{
+	const char *comma = rest->n > 0 ? memrchr(rest->s, ',', rest->n) : NULL;
+	if (!comma) {
+		return (struct ws_str){NULL, 0};
+	}
+	struct ws_str last = {comma + 1, (size_t)(rest->s + rest->n - comma - 1)};
+	rest->n = (size_t)(comma - rest->s);
+	return ws_str_trim(last);
+}
+
+/* "143771 MiB"; 0 for "[N/A]". */
+static uint64_t
+read_memory(struct ws_str text)
+{
+	uint64_t mib;
+	struct ws_str number = ws_str_cut(&text, ' ');
+	bool sound = text.s && ws_str_is(text, "MiB") && ws_str_to_u64(number, &mib) && mib < 1U << 31;
+	return sound ? mib << 20 : 0;
+}
+
+/* "9.0" to 90. A minor number of two digits would not fit the scheme of names: sm_90. */
+static bool
+read_capability(struct ws_str text, unsigned *number)
+{
+	uint64_t major, minor;
+	struct ws_str whole = ws_str_cut(&text, '.');
+	if (!text.s || !ws_str_to_u64(whole, &major) || !ws_str_to_u64(text, &minor) || major < 1
+		|| major > 99 || minor > 9) {
+		return false;
+	}
+	*number = (unsigned)(major * 10 + minor);
+	return true;
+}
+
+/* The name is what the numbers at both ends leave. */
+static bool
+read_gpu(struct ws_str line, struct ws_gpu *gpu, const char **driver, struct ws_arena *a)
+{
+	uint64_t index;
+	struct ws_str version = cut_last(&line);
+	struct ws_str memory = cut_last(&line);
+	struct ws_str capability = cut_last(&line);
+	struct ws_str first = ws_str_cut(&line, ',');
+	if (!line.s || !ws_str_to_u64(ws_str_trim(first), &index) || index > MOST
+		|| !read_capability(capability, &gpu->arch.number)) {
+		return false;
+	}
+	gpu->index = (unsigned)index;
+	gpu->name = plain_copy(ws_str_trim(line), a);
+	gpu->memory_bytes = read_memory(memory);
+	*driver = plain_copy(version, a);
+	return true;
+}
+
+static bool
+read_user(struct ws_str line, struct ws_gpu_user *user, struct ws_arena *a)
+{
+	uint64_t pid;
+	struct ws_str memory = cut_last(&line);
+	struct ws_str first = ws_str_cut(&line, ',');
+	if (!line.s || !ws_str_to_u64(ws_str_trim(first), &pid) || pid == 0 || pid > 1U << 30) {
+		return false;
+	}
+	*user =
+		(struct ws_gpu_user){(unsigned)pid, plain_copy(ws_str_trim(line), a), read_memory(memory)};
+	return true;
+}
+
+/* The first line that says anything, for people; "" when it said nothing. */
+static const char *
+first_line(const struct ws_buf *answer, struct ws_arena *a)
+{
+	struct ws_str rest = ws_buf_str(answer);
+	while (rest.s) {
+		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
+		if (line.n > 0) {
+			line.n = line.n < SHOWN ? line.n : SHOWN;
+			return plain_copy(line, a);
+		}
+	}
+	return "";
+}
+
+static void
+list_gpus(struct ws_gpus *gpus, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	WS_VEC(struct ws_gpu) found = {0};
+	struct ws_err err = {0};
+	bool asked = ask(gpus->program,
+		"--query-gpu=index,name,compute_cap,memory.total,driver_version", a, &answer, &err);
+	struct ws_str rest = ws_buf_str(&answer);
+	for (size_t i = 0; asked && rest.s && i < MOST; i++) {
+		struct ws_gpu gpu = {0};
+		if (read_gpu(ws_str_cut(&rest, '\n'), &gpu, &gpus->driver, a)) {
+			*ws_vec_push(&found, a) = gpu;
+		}
+	}
+	gpus->at = found.at;
+	gpus->count = found.len;
+	if (gpus->count > 0) {
+		return;
+	}
+	const char *said = first_line(&answer, a);
+	if (!asked) {
+		gpus->why_none =
+			said[0] ? ws_arena_printf(a, "%s: %s", err.text, said) : ws_arena_strdup(a, err.text);
+	} else {
+		gpus->why_none = said[0] ? ws_arena_printf(a, "'%s' said: %s", gpus->program, said)
+								 : ws_arena_printf(a, "'%s' lists none", gpus->program);
+	}
+}
+
+static void
+list_users(struct ws_gpus *gpus, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	WS_VEC(struct ws_gpu_user) found = {0};
+	bool asked =
+		ask(gpus->program, "--query-compute-apps=pid,process_name,used_memory", a, &answer, NULL);
+	struct ws_str rest = ws_buf_str(&answer);
+	for (size_t i = 0; asked && rest.s && i < MOST; i++) {
+		struct ws_gpu_user user;
+		if (read_user(ws_str_cut(&rest, '\n'), &user, a)) {
+			*ws_vec_push(&found, a) = user;
+		}
+	}
+	gpus->users = found.at;
+	gpus->user_count = found.len;
+}
+
+void
+ws_gpu_list(const char *root, const char *path_variable, struct ws_arena *a, struct ws_gpus *gpus)
+{
+	*gpus = (struct ws_gpus){.program = find_program(root, path_variable, a)};
+	if (!gpus->program) {
+		gpus->why_none = "there is no nvidia-smi, so no NVIDIA driver";
+		return;
+	}
+	list_gpus(gpus, a);
+	if (gpus->count > 0) {
+		list_users(gpus, a);
+	}
+}

@@ -1,0 +1,92 @@
+/**
+ * hostcc.h - the host compiler that a CUDA toolkit accepts
+ *
+ * A toolkit's own crt/host_config.h says which gcc and clang it takes; the compilers of this host
+ * are listed, and the newest that fits is chosen. There is no way around the header:
+ * --allow-unsupported-compiler compiles trivial files and then fails in thrust (measured with
+ * CUDA 11.8 and g++ 12).
+ */
+#ifndef WS_KIT_HOSTCC_HOSTCC_H
+#define WS_KIT_HOSTCC_HOSTCC_H
+
+#include "base/vec.h"
+#include "model/facts.h"
+#include "store/ledger.h"
+
+struct ws_host;
+
+enum ws_hostcc_kind {
+	WS_HOSTCC_GCC,
+	WS_HOSTCC_CLANG,
+};
+
+/** What crt/host_config.h allows. */
+struct ws_hostcc_limits {
+	unsigned gcc_max;              /**< highest major version */
+	unsigned clang_min, clang_max; /**< majors; 0, 0 when the file takes no clang */
+};
+
+/** One compiler. */
+struct ws_hostcc {
+	enum ws_hostcc_kind kind;
+	const char *path; /**< absolute: "/usr/bin/g++-12" */
+	unsigned major;
+	const char *version;       /**< "12.2.0" */
+	const char *machine;       /**< "x86_64-linux-gnu" */
+	const char *fingerprint;   /**< 64 digits, filled by ws_hostcc_open */
+	const char *const *search; /**< system include folders in order, normalised; likewise */
+	size_t search_count;
+};
+
+typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
+
+/**
+ * Reads the limits out of the text of crt/host_config.h (at most 1 MiB). A text of another shape is
+ * refused (WS_ERR_BUILD): guessing here would break builds far away.
+ */
+bool ws_hostcc_limits_parse(const char *text, struct ws_hostcc_limits *limits, struct ws_err *err);
+
+/** Asks the compiler at @a path (absolute) what it is: fills all but fingerprint and search. */
+bool ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct ws_err *err);
+
+/**
+ * C++ compilers of this host: g++, g++-N, clang++, clang++-N on PATH, in /usr/bin, and those of
+ * gcc-toolsets below /opt/rh; each real file once, by the name that holds a version where there is
+ * one; gcc before clang, newest first. What does not answer, and links to something else (ccache),
+ * are left out. As filled as by ws_hostcc_ask. @a root is "" or a folder that stands for / (tests);
+ * @a path_variable is PATH's value, not moved by @a root.
+ */
+void ws_hostcc_list_all(
+	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list);
+
+/** What a choice is made for. */
+struct ws_hostcc_wish {
+	struct ws_hostcc_limits limits;
+	const char *cuda;    /**< "11.8", for messages */
+	unsigned gcc_min;    /**< facts' or torch's floor; 0: none */
+	const unsigned *bad; /**< majors of gcc that known-bad rules name */
+	size_t bad_count;
+	/** Names the CUDA that would take a gcc of this host when this one takes none; may be NULL. */
+	const struct ws_facts *facts;
+};
+
+/**
+ * The newest gcc that fits, else the newest clang. When none does: WS_ERR_BUILD that says which
+ * would, which there are, and how to install one on this distribution. @a list is as
+ * ws_hostcc_list_all made it; @a chosen shares its texts.
+ */
+bool ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
+	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err);
+
+/** True when @a wish takes @a cc: inside the limits and not known to be bad. */
+bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);
+
+/**
+ * Fills fingerprint and search. The fingerprint is of what the compiler is, not of where it is:
+ * version, machine, and the contents of driver, cc1plus, as, collect2, ld and specs; of clang the
+ * driver with its LLVM libraries, its configuration files and ld.
+ */
+bool ws_hostcc_open(
+	struct ws_hostcc *cc, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);
+
+#endif

@@ -1,0 +1,251 @@
+/* exports.c - which libraries of which wheels; their way to disk is opened_wheel.c's, their
+ * reading exports_child.c's. */
+#include "kit/torch/exports.h"
+
+#include "base/fs.h"
+#include "inspect/opened_wheel.h"
+#include "kit/torch/exports_child.h"
+#include "kit/torch/wheel.h"
+#include "store/tree.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAKING "wheelsmith.torch-exports/2"
+#define MAKING_INSTALLED "wheelsmith.installed-exports/1"
+#define LIST "exports.zst"
+#define OF_PYTHON "libtorch_python.so"
+#define TAIL_BYTES ((uint64_t)2 << 20) /* see torch.c */
+
+/* The same in all wheels of a release (measured on 2.5.1, 2.8.0, 2.11.0). */
+static const char *const shared[] = {
+	"libc10.so", "libc10_cuda.so", "libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so"};
+
+/* A list being made. */
+struct making {
+	const struct ws_fetch *fetch;
+	struct ws_exports_child *child;
+	const char *scratch; /* the one library on disk */
+	const char *keep;    /* see opened_wheel.h */
+};
+
+/* Takes one library to the scratch file, its names from there. */
+static bool
+add_library(const struct making *m, struct ws_opened_wheel *w, const char *name, const char *python,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *member = ws_arena_printf(a, "torch/lib/%s", name);
+	struct ws_pick pick = {ws_zip_find(&w->zip, member), m->scratch};
+	if (!pick.entry) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", w->name, member);
+	}
+	struct ws_landing landing = ws_landing_make(NULL, w->name, m->fetch->stop);
+	if (!ws_opened_wheel_take(w, &pick, 1, &landing, err)) {
+		return false;
+	}
+	return ws_exports_child_add(m->child, m->scratch, python, err)
+		|| ws_err_wrap(err, "'%s' in '%s'", member, w->name);
+}
+
+static bool
+add_wheel(const struct making *m, const struct ws_torch_wheel *wheel, bool with_shared,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
+	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, m->keep, a, &w, err)
+		|| !ws_exports_child_add_wheel(m->child, wheel->file->name, err)) {
+		return false;
+	}
+	for (size_t i = 0; with_shared && i < WS_LEN(shared); i++) {
+		if (!add_library(m, &w, shared[i], NULL, err)) {
+			return false;
+		}
+	}
+	return add_library(m, &w, OF_PYTHON, ws_python_tag_text(&wheel->python, true, a), err);
+}
+
+static bool
+add_wheels(const struct making *m, const ws_torch_wheel_list *wheels, struct ws_err *err)
+{
+	static const struct ws_python_tag usual = {.major = 3, .minor = 11};
+	const struct ws_torch_wheel *first = ws_torch_wheels_choose(wheels, &usual);
+	for (size_t i = 0; i < wheels->len; i++) {
+		if (!add_wheel(m, &wheels->at[i], &wheels->at[i] == first, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const char *program, const struct ws_version *version, const char *path, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_torch_wheel_list wheels = {0};
+	const char *partial = ws_store_path(fetch->store, a, "partial");
+	const char *folder = NULL;
+	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
+		&& (folder = ws_fs_temp_dir(partial, "exports-", a, err));
+	struct ws_exports_child child = {.socket = -1};
+	fine = fine && ws_exports_child_start(&child, program, version->text, path, err);
+	if (fine) {
+		const char *name = ws_arena_printf(a, "exports-%s", version->text);
+		struct making m = {
+			.fetch = fetch,
+			.child = &child,
+			.scratch = ws_path_join(a, folder, "library.so", NULL),
+			.keep = ws_opened_wheel_keep(fetch, name, a),
+		};
+		fine = add_wheels(&m, &wheels, err) && ws_exports_child_write(&child, err);
+		if (fine) {
+			ws_fs_remove(m.keep, NULL);
+		}
+	}
+	ws_exports_child_end(&child);
+	if (folder) {
+		ws_fs_remove(folder, NULL);
+	}
+	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
+}
+
+static struct ws_digest
+memo_key(const struct ws_version *version)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, MAKING);
+	ws_hasher_add_field(h, version->text);
+	return ws_hasher_finish(h);
+}
+
+/* A list on its way into the store. */
+struct keeping {
+	struct ws_tree_builder *builder;
+	const char *path; /* where it is written */
+};
+
+static bool
+begin_keeping(const struct ws_fetch *fetch, const struct ws_version *version, struct keeping *k,
+	struct ws_arena *a, struct ws_err *err)
+{
+	k->builder =
+		ws_tree_begin(fetch->store, ws_arena_printf(a, "exports-%s", version->public_text), a, err);
+	k->path = k->builder ? ws_path_join(a, ws_tree_folder(k->builder), LIST, NULL) : NULL;
+	return k->builder != NULL;
+}
+
+/* Where it is from now on; NULL on failure. */
+static const char *
+keep(const struct ws_fetch *fetch, struct keeping *k, bool made, const char *key,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_tree tree;
+	if (!made || !ws_tree_adopt(k->builder, err)) {
+		ws_tree_abandon(k->builder);
+		return NULL;
+	}
+	bool fine = ws_tree_commit(k->builder, a, &tree, err)
+		&& ws_tree_remember(fetch->store, key, &tree, err);
+	return fine ? ws_path_join(a, tree.path, LIST, NULL) : NULL;
+}
+
+static const char *
+recall(const struct ws_fetch *fetch, const char *key, struct ws_arena *a)
+{
+	struct ws_tree tree;
+	return ws_tree_recall(fetch->store, key, a, &tree) ? ws_path_join(a, tree.path, LIST, NULL)
+													   : NULL;
+}
+
+const char *
+ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const char *program, const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_digest key = memo_key(version);
+	struct keeping k;
+	const char *known = recall(fetch, key.hex, a);
+	if (known) {
+		return known;
+	}
+	ws_events_note(fetch->events,
+		"the export list of torch %s is not known; it is made from its libraries, about 700 MB",
+		version->text);
+	if (!begin_keeping(fetch, version, &k, a, err)) {
+		return NULL;
+	}
+	bool made = ws_torch_exports_make(fetch, facts, program, version, k.path, err);
+	return keep(fetch, &k, made, key.hex, a, err);
+}
+
+/* ---- an installed torch ---- */
+
+static void
+add_number(struct ws_hasher *h, int64_t number)
+{
+	ws_hasher_add(h, &number, sizeof(number));
+}
+
+/* Who changes a library leaves another time or size behind. */
+static bool
+installed_key(const char *folder, const char *python, struct ws_digest *key, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, MAKING_INSTALLED);
+	ws_hasher_add_field(h, python);
+	bool fine = true;
+	for (size_t i = 0; i <= WS_LEN(shared) && fine; i++) {
+		struct stat status = {0};
+		const char *path =
+			ws_path_join(a, folder, i < WS_LEN(shared) ? shared[i] : OF_PYTHON, NULL);
+		fine = stat(path, &status) == 0 || ws_err_sys(err, WS_ERR_CONFIG, "cannot read '%s'", path);
+		ws_hasher_add_field(h, path);
+		add_number(h, (int64_t)status.st_size);
+		add_number(h, (int64_t)status.st_ino);
+		add_number(h, (int64_t)status.st_mtim.tv_sec);
+		add_number(h, status.st_mtim.tv_nsec);
+		add_number(h, (int64_t)status.st_ctim.tv_sec);
+		add_number(h, status.st_ctim.tv_nsec);
+	}
+	*key = ws_hasher_finish(h);
+	return fine;
+}
+
+static bool
+add_installed(
+	struct ws_exports_child *child, const char *folder, const char *python, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	for (size_t i = 0; i <= WS_LEN(shared); i++) {
+		bool own = i == WS_LEN(shared);
+		const char *path = ws_path_join(a, folder, own ? OF_PYTHON : shared[i], NULL);
+		if (!ws_exports_child_add(child, path, own ? python : NULL, err)) {
+			return ws_err_wrap(err, "'%s'", path);
+		}
+	}
+	return ws_exports_child_write(child, err);
+}
+
+const char *
+ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *program,
+	const struct ws_torch_kit *kit, const struct ws_python_tag *python, struct ws_arena *a,
+	struct ws_err *err)
+{
+	struct ws_digest key;
+	struct keeping k;
+	struct ws_exports_child child;
+	const char *folder = kit->library_path, *tag = ws_python_tag_text(python, true, a);
+	if (!installed_key(folder, tag, &key, err)) {
+		return NULL;
+	}
+	const char *known = recall(fetch, key.hex, a);
+	if (known || !begin_keeping(fetch, &kit->version, &k, a, err)) {
+		return known;
+	}
+	bool made = ws_exports_child_start(&child, program, kit->version.text, k.path, err)
+		&& add_installed(&child, folder, tag, err);
+	ws_exports_child_end(&child);
+	return keep(fetch, &k, made, key.hex, a, err);
+}

@@ -1,0 +1,288 @@
+/* torch.c - a kit from the store, or out of a wheel into the store. Which wheel is wheel.c's,
+ * the way through it opened_wheel.c's, what its files say measured.c's. */
+#include "kit/torch/torch.h"
+
+#include "base/fs.h"
+#include "fetch/relock.h"
+#include "inspect/opened_wheel.h"
+#include "kit/torch/rules.h"
+#include "kit/torch/wheel.h"
+#include "net/index_config.h"
+#include "store/results.h"
+
+#include <string.h>
+
+/* What a tree is made of; another constant, and kits of before are not found again. */
+#define MAKING "wheelsmith.torch-kit/1"
+
+/* The directory, METADATA and RECORD of 2.7.1 to 2.15.0 lie in the last 1.93 MB of the wheel; before
+ * that the directory does (1.34 MB), and RECORD stands in front. */
+#define TAIL_BYTES ((uint64_t)2 << 20)
+
+/* A kit on its way. */
+struct opening {
+	const struct ws_fetch *fetch;
+	const struct ws_torch_wish *wish;
+	const char *name; /* of the tree: "torch-2.5.1" */
+	const struct ws_index_file *file;
+	struct ws_digest record; /* "" until it is known */
+	struct ws_tree *tree;
+	struct ws_arena *a;
+};
+
+/* ---- the store's memory ---- */
+
+/* Which wheel: its own digest, else, where the index gives none, RECORD's. */
+static struct ws_digest
+memo_key(const struct opening *o)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, MAKING);
+	ws_hasher_add_field(h, o->name);
+	ws_hasher_add_field(h, o->file->name);
+	ws_hasher_add_field(h, o->file->sha256);
+	ws_hasher_add_field(h, o->file->sha256[0] ? "" : o->record.hex);
+	return ws_hasher_finish(h);
+}
+
+static bool
+recall(struct opening *o)
+{
+	WS_AUTO_BUF struct ws_buf memo = {0};
+	if (!ws_results_get(o->fetch->store, memo_key(o).hex, &memo)) {
+		return false;
+	}
+	struct ws_str rest = ws_buf_str(&memo);
+	struct ws_str making = ws_str_cut(&rest, '\n');
+	const char *record = ws_str_copy(ws_str_cut(&rest, '\n'), o->a);
+	const char *tree = ws_str_copy(ws_str_cut(&rest, '\n'), o->a);
+	return ws_str_is(making, MAKING) && ws_digest_parse(record, &o->record)
+		&& ws_tree_find(o->fetch->store, o->name, tree, o->a, o->tree);
+}
+
+static bool
+remember(const struct opening *o, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf memo = {0};
+	ws_buf_printf(&memo, MAKING "\n%s\n%s\n", o->record.hex, o->tree->digest.hex);
+	return ws_results_put(o->fetch->store, memo_key(o).hex, &memo, err);
+}
+
+/* ---- out of the wheel ---- */
+
+/* The members of a kit, by the start of their names; what is not of the tree lies in @a scratch. */
+static struct ws_pick *
+pick_members(const struct ws_zip *zip, const char *scratch, struct ws_arena *a, size_t *count)
+{
+	struct ws_pick *picks = WS_NEW_N(a, struct ws_pick, zip->count);
+	*count = 0;
+	for (size_t i = 0; i < zip->count; i++) {
+		const struct ws_zip_entry *entry = &zip->entries[i];
+		const char *name = entry->name;
+		if (entry->is_dir) {
+			continue;
+		}
+		if (ws_starts_with(name, "torch/include/") || strcmp(name, "torch/version.py") == 0) {
+			picks[(*count)++] = (struct ws_pick){entry, name + strlen("torch/")};
+		} else if (strcmp(name, "torch/lib/libc10.so") == 0
+			|| strcmp(name, "torch/lib/libtorch_python.so") == 0) {
+			const char *path = ws_path_join(a, scratch, ws_path_base(name), NULL);
+			picks[(*count)++] = (struct ws_pick){entry, path};
+		}
+	}
+	return picks;
+}
+
+static bool
+check_members(const struct ws_opened_wheel *w, struct ws_err *err)
+{
+	static const char *const needed[] = {"torch/version.py", "torch/include/torch/extension.h",
+		"torch/lib/libc10.so", "torch/lib/libtorch_python.so"};
+	for (size_t i = 0; i < WS_LEN(needed); i++) {
+		if (!ws_zip_find(&w->zip, needed[i])) {
+			return ws_err_set(
+				err, WS_ERR_FETCH, "'%s' has no '%s'; is it torch?", w->name, needed[i]);
+		}
+	}
+	return true;
+}
+
+static bool
+check_version(const struct opening *o, const struct ws_torch_measured *m, struct ws_err *err)
+{
+	const struct ws_version *wanted = &o->wish->version;
+	struct ws_version found;
+	bool same = ws_version_parse(m->version, o->a, &found)
+		&& (wanted->local ? ws_version_cmp(&found, wanted) : ws_version_cmp_public(&found, wanted))
+			== 0;
+	return same
+		|| ws_err_set(err, WS_ERR_FETCH, "'%s' holds torch '%s'", o->file->name, m->version);
+}
+
+/* Reads what was taken and adds kit.json. */
+static bool
+measure(const struct opening *o, struct ws_tree_builder *b, const char *scratch, struct ws_err *err)
+{
+	struct ws_torch_measured m;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *version = ws_path_join(o->a, ws_tree_folder(b), "version.py", NULL);
+	if (!ws_fs_read_at_most(version, (size_t)1 << 20, &text, err)
+		|| !ws_torch_measured_parse(ws_buf_str(&text), o->file->name, o->a, &m, err)
+		|| !check_version(o, &m, err) || !ws_torch_measured_check(&m, o->file->name, err)) {
+		return false;
+	}
+	const char *c10 = ws_path_join(o->a, scratch, "libc10.so", NULL);
+	const char *python = ws_path_join(o->a, scratch, "libtorch_python.so", NULL);
+	if (!ws_torch_measured_look(c10, python, o->a, &m, err)) {
+		return ws_err_wrap(err, "'%s'", o->file->name);
+	}
+	ws_buf_clear(&text);
+	ws_torch_measured_write(&m, &text);
+	return ws_tree_add_file(b, "kit.json", ws_buf_text(&text), text.len, false, err);
+}
+
+static bool
+fill_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_tree_builder *b,
+	const char *scratch, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	size_t count;
+	struct ws_pick *picks = pick_members(&w->zip, scratch, a, &count);
+	struct ws_landing landing = ws_landing_make(b, w->name, o->fetch->stop);
+	return ws_opened_wheel_take(w, picks, count, &landing, err) && measure(o, b, scratch, err);
+}
+
+/* Builds the tree and puts it in place. */
+static bool
+make_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_err *err)
+{
+	const char *partial = ws_store_path(o->fetch->store, o->a, "partial");
+	const char *scratch = ws_fs_temp_dir(partial, "torch-", o->a, err);
+	if (!scratch) {
+		return false;
+	}
+	struct ws_tree_builder *b = ws_tree_begin(o->fetch->store, o->name, o->a, err);
+	bool fine = b && fill_tree(o, w, b, scratch, err);
+	ws_fs_remove(scratch, NULL);
+	if (!fine) {
+		ws_tree_abandon(b);
+		return false;
+	}
+	return ws_tree_commit(b, o->a, o->tree, err);
+}
+
+static bool
+check_record(const struct opening *o, struct ws_err *err)
+{
+	const struct ws_pin_torch *pin = o->wish->pin;
+	if (!pin || !pin->record || !pin->record[0] || ws_digest_is(&o->record, pin->record)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_FETCH,
+		"'%s' is not the wheel that was locked: RECORD has sha256 %s, not %s", o->file->name,
+		o->record.hex, pin->record);
+	return ws_relock_cure(o->fetch, "torch", err);
+}
+
+/* For what is wrong with the bytes themselves. */
+static bool
+cure_damage(struct ws_err *err)
+{
+	return err && err->kind == WS_ERR_FETCH && !err->cure[0]
+		&& ws_err_cure(
+			err, "nothing of it was used; if it is the server's file, name a mirror: --index URL");
+}
+
+static bool
+take_from_wheel(struct opening *o, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
+	const char *keep = ws_opened_wheel_keep(o->fetch, o->name, scratch);
+	if (!ws_opened_wheel_get(o->fetch, o->file, TAIL_BYTES, keep, scratch, &w, err)) {
+		return cure_damage(err);
+	}
+	o->record = w.record_sha256;
+	if (!check_record(o, err)) {
+		return false;
+	}
+	if (!o->file->sha256[0] && recall(o)) {
+		return true;
+	}
+	if (!check_members(&w, err) || !make_tree(o, &w, err) || !remember(o, err)) {
+		return cure_damage(err);
+	}
+	ws_fs_remove(keep, NULL);
+	struct ws_event event = {
+		.kind = WS_EVENT_KIT_READY,
+		.subject = o->name,
+		.detail = ws_arena_printf(
+			o->a, "%.1f MB of '%s'", (double)ws_opened_wheel_wire_bytes(&w) / 1e6, o->file->name),
+	};
+	ws_events_emit(o->fetch->events, &event);
+	return true;
+}
+
+/* ---- opening ---- */
+
+static bool
+choose_file(struct opening *o, const struct ws_facts *facts, struct ws_err *err)
+{
+	const struct ws_torch_wish *wish = o->wish;
+	if (wish->pin && wish->pin->wheel) {
+		struct ws_index_list list = ws_index_config_list(o->fetch->indexes, "torch", o->a);
+		o->file = ws_index_find(
+			o->fetch->index, &list, "torch", wish->pin->wheel, wish->pin->sha256, err);
+		return o->file != NULL;
+	}
+	ws_torch_wheel_list wheels = {0};
+	if (!ws_torch_wheels_find(o->fetch, facts, &wish->version, o->a, &wheels, err)) {
+		return false;
+	}
+	o->file = ws_torch_wheels_choose(&wheels, &wish->python)->file;
+	return true;
+}
+
+/* The kit that the lock names, where the store has it. */
+static bool
+find_pinned(struct opening *o)
+{
+	const struct ws_pin_torch *pin = o->wish->pin;
+	if (!pin || !pin->tree || !pin->wheel
+		|| !ws_tree_find(o->fetch->store, o->name, pin->tree, o->a, o->tree)) {
+		return false;
+	}
+	struct ws_index_file *file = WS_NEW(o->a, struct ws_index_file);
+	file->name = pin->wheel;
+	file->sha256 = pin->sha256 ? pin->sha256 : "";
+	o->file = file;
+	return !pin->record || !pin->record[0] || ws_digest_parse(pin->record, &o->record);
+}
+
+bool
+ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const struct ws_torch_wish *wish, struct ws_arena *a, struct ws_torch_kit *kit,
+	struct ws_err *err)
+{
+	struct opening o = {.fetch = fetch, .wish = wish, .tree = WS_NEW(a, struct ws_tree), .a = a};
+	o.name = ws_arena_printf(a, "torch-%s", wish->version.text);
+	if (!find_pinned(&o)) {
+		if (!choose_file(&o, facts, err)) {
+			return ws_err_wrap(err, "torch %s", wish->version.text);
+		}
+		bool there = o.file->sha256[0] && recall(&o) && check_record(&o, NULL);
+		if (!there && !take_from_wheel(&o, err)) {
+			return ws_err_wrap(err, "torch %s", wish->version.text);
+		}
+	}
+	struct ws_torch_measured m;
+	*kit = (struct ws_torch_kit){
+		.path = o.tree->path,
+		.tree = o.tree,
+		.wheel = o.file->name,
+		.wheel_sha256 = o.file->sha256,
+		.record_sha256 = ws_arena_strdup(a, o.record.hex),
+	};
+	const char *json = ws_path_join(a, o.tree->path, "kit.json", NULL);
+	return ws_torch_measured_read(json, a, &m, err) && ws_torch_rules_apply(facts, &m, a, kit, err);
+}

@@ -1,0 +1,61 @@
+/**
+ * torch.h - a torch release to build against, without installing it
+ *
+ * Headers are taken out of the release's wheel by range requests and checked against its RECORD;
+ * two small libraries answer what the headers do not say: the C++ ABI and pybind11's ids. All
+ * Pythons share one kit. A torch installed in an interpreter serves as well. Which releases there
+ * are to choose from is wheel.h's.
+ *
+ * The tree: include/ as in the wheel, version.py, kit.json (measured.h).
+ */
+#ifndef WS_KIT_TORCH_TORCH_H
+#define WS_KIT_TORCH_TORCH_H
+
+#include "kit/python/python.h"
+#include "model/facts.h"
+#include "model/lock.h"
+#include "store/tree.h"
+
+struct ws_fetch;
+
+struct ws_torch_kit {
+	const char *name;          /**< "torch-2.5.1" */
+	struct ws_version version; /**< as version.py says: 2.5.1+cu124 */
+	const char *cuda;          /**< toolkit it was built with: "12.4" */
+	int cxx11abi;              /**< measured on libc10.so */
+	/** "_gcc", "_libstdcpp", "_cxxabi1011"; NULL where pybind11 has ids of another form. */
+	const char *pybind_compiler, *pybind_stdlib, *pybind_build_abi;
+	struct ws_torch_release
+		release;                /**< facts, or, for an unknown release, the nearest one's rules */
+	bool known;                 /**< the facts list this release */
+	const char *path;           /**< folder that holds include/ */
+	const struct ws_tree *tree; /**< NULL: an installed torch, whose files may change */
+	const char *wheel;          /**< file name it was taken from; NULL: installed */
+	const char *wheel_sha256;   /**< as the index says; "" unknown */
+	/** Of the wheel's RECORD; of an installed torch, of what its installer wrote: "" when nothing. */
+	const char *record_sha256;
+	const char *library_path; /**< installed: torch/lib; else NULL */
+};
+
+/** What is wanted. */
+struct ws_torch_wish {
+	struct ws_version version;   /**< 2.5.1 or 2.5.1+cu121 */
+	struct ws_python_tag python; /**< preferred wheel; any other will do */
+	/** The lock's: the wheel that is taken, and the RECORD that it must have. A kit in the store
+	 * with the pinned digest is opened without a network. NULL: none. */
+	const struct ws_pin_torch *pin;
+};
+
+/**
+ * Takes the kit out of a wheel, or finds it in the store. WS_ERR_CONFIG when no index has such a
+ * release or it is no CUDA build; what goes wrong on the way is WS_ERR_FETCH.
+ */
+bool ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const struct ws_torch_wish *wish, struct ws_arena *a, struct ws_torch_kit *kit,
+	struct ws_err *err);
+
+/** The torch installed where @a python would import it; it is not imported. */
+bool ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
+	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);
+
+#endif
