@@ -2,7 +2,7 @@
  * a time for each key. */
 #include "base/fs.h"
 #include "engine/run.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 
 #define HOUR_MS ((uint64_t)3600 * 1000)
 #define SHORTEST_DEADLINE_MS ((uint64_t)5 * 60 * 1000)
@@ -29,10 +29,10 @@ lock_key(struct ws_run *r, struct ws_node *node)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err;
 	const char *path = ws_arena_printf(a, "%s/work/locks/%s", r->e->store->path, node->base.hex);
-	switch (ws_lock_try(path, true, &node->lock_fd, &err)) {
-	case WS_LOCK_HELD:
+	switch (ws_flock_try(path, true, &node->lock_fd, &err)) {
+	case WS_FLOCK_HELD:
 		break;
-	case WS_LOCK_BUSY:
+	case WS_FLOCK_BUSY:
 		if (!node->waits_for_peer) {
 			node->waits_for_peer = true;
 			struct ws_event event = {.kind = WS_EVENT_ACTION_WAITS,
@@ -43,7 +43,7 @@ lock_key(struct ws_run *r, struct ws_node *node)
 			ws_events_emit(r->e->events, &event);
 		}
 		return false;
-	case WS_LOCK_FAILED:
+	case WS_FLOCK_FAILED:
 		ws_run_give_up(r, &err);
 		return false;
 	}

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "store/cas.h"
 #include "sys/clock.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 #include "sys/sweep.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ remove_dead(const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_FD int fd = -1;
-	if (ws_lock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_LOCK_HELD
+	if (ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_FLOCK_HELD
 		&& !is_kept(path)) {
 		ws_sweep_now(path);
 		ws_fs_remove(path, NULL);
@@ -67,8 +67,8 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 	/* Made under another name and renamed once locked, so that nobody takes it for dead. */
 	char *fresh = ws_fs_temp_dir(ws_store_path(store, a, "work"), "new-", a, err);
 	if (!fresh
-		|| ws_lock_try(ws_path_join(a, fresh, "lock", NULL), true, &work->lock_fd, err)
-			!= WS_LOCK_HELD) {
+		|| ws_flock_try(ws_path_join(a, fresh, "lock", NULL), true, &work->lock_fd, err)
+			!= WS_FLOCK_HELD) {
 		return false;
 	}
 	work->path = ws_arena_printf(a, "%s/work/run-%s", store->path, ws_path_base(fresh) + 4);

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "fetch/gitmodules.h"
 #include "model/git_url.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 
 #include <string.h>
 #include <time.h>
@@ -52,9 +52,9 @@ wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *er
 {
 	const struct ws_git_config *config = ws_git_config(w->git);
 	for (unsigned tries = 0;; tries++) {
-		enum ws_lock_result result = ws_lock_try(path, true, fd, err);
-		if (result != WS_LOCK_BUSY) {
-			return result == WS_LOCK_HELD;
+		enum ws_flock_result result = ws_flock_try(path, true, fd, err);
+		if (result != WS_FLOCK_BUSY) {
+			return result == WS_FLOCK_HELD;
 		}
 		if (tries == 0) {
 			ws_events_note(config->events, "waiting for another wheelsmith that fetches '%s'",
@@ -291,7 +291,7 @@ ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char 
 	const char *path = cache_path(store, url, a);
 	WS_AUTO_FD int lock = -1;
 	if (!ws_fs_is_dir(path)
-		|| ws_lock_try(ws_arena_printf(a, "%s.lock", path), true, &lock, NULL) != WS_LOCK_HELD) {
+		|| ws_flock_try(ws_arena_printf(a, "%s.lock", path), true, &lock, NULL) != WS_FLOCK_HELD) {
 		return false;
 	}
 	struct ws_git_repo *repo = ws_git_repo_open(git, path, a, NULL);

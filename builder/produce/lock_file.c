@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "config/lock.h"
 #include "sys/clock.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool
 wait_for_turn(const char *turn, int *fd, struct ws_err *err)
 {
 	for (int64_t begun_ms = ws_clock_ms(); ws_clock_ms() < begun_ms + LONGEST_TURN_MS;) {
-		if (ws_lock_try(turn, true, fd, NULL) != WS_LOCK_BUSY) {
+		if (ws_flock_try(turn, true, fd, NULL) != WS_FLOCK_BUSY) {
 			return true;
 		}
 		nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -93,14 +93,14 @@ check_version(const char *path, struct ws_err *err)
 static bool
 take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
-	switch (ws_lock_try(ws_store_path(store, a, "LOCK"), false, &store->lock_fd, err)) {
-	case WS_LOCK_HELD:
+	switch (ws_flock_try(ws_store_path(store, a, "LOCK"), false, &store->lock_fd, err)) {
+	case WS_FLOCK_HELD:
 		return true;
-	case WS_LOCK_BUSY:
+	case WS_FLOCK_BUSY:
 		ws_err_set(
 			err, WS_ERR_IO, "the store '%s' is being cleaned by another wheelsmith", store->path);
 		return ws_err_cure(err, "wait for it to end, then run this again");
-	case WS_LOCK_FAILED:
+	case WS_FLOCK_FAILED:
 		break;
 	}
 	return false;

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -38,8 +38,8 @@ ask(const char *program, const char *question, struct ws_arena *a, struct ws_buf
 	const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
 		libraries ? ws_arena_printf(a, "LD_LIBRARY_PATH=%s", libraries) : NULL, NULL};
 	const char *const argv[] = {program, question, "--format=csv,noheader", NULL};
-	const struct ws_command command = {.argv = argv, .env = env, .timeout_ms = TIMEOUT_MS};
-	return ws_command_run(&command, answer, err);
+	const struct ws_capture command = {.argv = argv, .env = env, .timeout_ms = TIMEOUT_MS};
+	return ws_capture_run(&command, answer, err);
 }
 
 static char *

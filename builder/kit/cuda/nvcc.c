@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@ ask(const char *const *argv, struct ws_arena *a, struct ws_buf *answer, struct w
 	const char *path = getenv("PATH");
 	const char *const env[] = {
 		ws_arena_printf(a, "PATH=%s", path ? path : "/usr/bin:/bin"), "LANG=C", NULL};
-	struct ws_command command = {.argv = argv, .env = env, .with_stderr = true};
+	struct ws_capture command = {.argv = argv, .env = env, .with_stderr = true};
 	ws_buf_clear(answer);
-	return ws_command_run(&command, answer, err);
+	return ws_capture_run(&command, answer, err);
 }
 
 /* ---- the release ---- */

@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ bool
 ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct ws_err *err)
 {
 	const char *const argv[] = {path, "-v", NULL};
-	struct ws_command command = {.argv = argv, .timeout_ms = TIMEOUT_MS, .with_stderr = true};
+	struct ws_capture command = {.argv = argv, .timeout_ms = TIMEOUT_MS, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_command_run(&command, &answer, err)) {
+	if (!ws_capture_run(&command, &answer, err)) {
 		return ws_err_wrap(err, "asking compiler '%s' what it is", path);
 	}
 	*cc = (struct ws_hostcc){.path = ws_arena_strdup(a, path)};

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static bool
 ask(const struct opening *o, const char *const *argv, bool with_stderr, struct ws_buf *answer,
 	struct ws_err *err)
 {
-	struct ws_command command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
-	return ws_command_run(&command, answer, err)
+	struct ws_capture command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
+	return ws_capture_run(&command, answer, err)
 		|| ws_err_wrap(err, "asking compiler '%s' about itself", o->cc->path);
 }
 

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "kit/python/details.h"
 #include "kit/python/python.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -72,13 +72,13 @@ ws_python_env(struct ws_arena *a)
 static bool
 run(const char *const *argv, struct ws_arena *a, struct ws_buf *out, struct ws_err *err)
 {
-	struct ws_command command = {
+	struct ws_capture command = {
 		.argv = argv,
 		.env = ws_python_env(a),
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};
-	return ws_command_run(&command, out, err);
+	return ws_capture_run(&command, out, err);
 }
 
 /* Turns the failure of the question into what a person should know. */

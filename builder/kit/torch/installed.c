@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "kit/python/details.h"
 #include "kit/torch/rules.h"
-#include "sys/command.h"
+#include "sys/capture.h"
 
 /* find_spec of a top-level name runs none of its code. */
 static const char question[] =
@@ -20,10 +20,10 @@ static bool
 ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
-	struct ws_command command = {.argv = argv, .env = ws_python_env(a)};
+	struct ws_capture command = {.argv = argv, .env = ws_python_env(a)};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
-	if (!ws_command_run(&command, &answer, err)
+	if (!ws_capture_run(&command, &answer, err)
 		|| !ws_json_parse(
 			python->interpreter, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
 		return ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);

@@ -1,14 +1,14 @@
 /* test_sys_command.c - short questions to programs that do odd things with their answer. */
 #include "test.h"
 
+#include "sys/capture.h"
 #include "sys/clock.h"
-#include "sys/command.h"
 
 static bool
 ask(const char *script, unsigned timeout_ms, struct ws_buf *out, struct ws_err *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-	return ws_command_run(&(struct ws_command){.argv = argv, .timeout_ms = timeout_ms}, out, err);
+	return ws_capture_run(&(struct ws_capture){.argv = argv, .timeout_ms = timeout_ms}, out, err);
 }
 
 WS_TEST(an_answer_is_all_that_was_printed)

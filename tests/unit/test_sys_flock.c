@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "sys/lock.h"
+#include "sys/flock.h"
 #include "sys/stop.h"
 
 #include <fcntl.h>
@@ -16,14 +16,14 @@ WS_TEST(a_lock_on_a_removed_file_is_no_lock)
 	struct ws_err err;
 	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
 	int first = -1, second = -1;
-	assert_int_equal(ws_lock_try(path, true, &first, &err), WS_LOCK_HELD);
-	assert_int_equal(ws_lock_try(path, true, &second, &err), WS_LOCK_BUSY);
+	assert_int_equal(ws_flock_try(path, true, &first, &err), WS_FLOCK_HELD);
+	assert_int_equal(ws_flock_try(path, true, &second, &err), WS_FLOCK_BUSY);
 	/* Another waits with the file open while the holder removes it and lets go. */
 	int waiting = open(path, O_RDWR | O_CLOEXEC);
 	unlink(path);
 	close(first);
 	assert_int_equal(flock(waiting, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(ws_lock_try(path, true, &second, &err), WS_LOCK_HELD);
+	assert_int_equal(ws_flock_try(path, true, &second, &err), WS_FLOCK_HELD);
 	close(waiting);
 	close(second);
 }

@@ -1,5 +1,5 @@
-/* command.c - one child, one pipe, one deadline. */
-#include "sys/command.h"
+/* capture.c - one child, one pipe, one deadline. */
+#include "sys/capture.h"
 
 #include "sys/clock.h"
 #include "sys/spawn.h"
@@ -43,7 +43,7 @@ read_answer(int fd, int pidfd, unsigned timeout_ms, struct ws_buf *out)
 }
 
 bool
-ws_command_run(const struct ws_command *command, struct ws_buf *out, struct ws_err *err)
+ws_capture_run(const struct ws_capture *command, struct ws_buf *out, struct ws_err *err)
 {
 	static const char *const plain[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", NULL};
 	const char *program = command->argv[0];
