@@ -127,11 +127,7 @@ stage_inputs(const struct ws_store *store, const struct ws_action *action, const
 		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
 			return false;
 		}
-		/* An executable is copied: the mode of a stored file is everybody's. */
-		bool staged = input->executable
-			? ws_fs_copy(ws_cas_path(store, digest, a), place, 0755, err)
-			: ws_cas_link(store, digest, place, err);
-		if (!staged) {
+		if (!ws_cas_link_into(store, digest, place, input->executable, err)) {
 			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
 		}
 	}

@@ -77,16 +77,17 @@ bring_archive(struct attempt *t, struct ws_err *err)
 {
 	const struct ws_store *store = t->fetch->store;
 	const struct ws_source_spec *spec = t->spec;
-	const char *place = ws_cas_path(store, spec->sha256, t->a);
+	struct ws_cas_incoming incoming;
 	if (ws_cas_has(store, spec->sha256)) {
-		return place;
+		return ws_cas_open(store, spec->sha256, t->a, err);
 	}
-	/* Straight to its place: who waited for another process that fetched it finds it there. */
-	const char *partial = ws_store_path(store, t->a, "partial");
+	if (!ws_cas_begin(store, spec->sha256, t->a, &incoming, err)) {
+		return NULL;
+	}
 	struct ws_download download = {
 		.url = spec->url,
-		.path = place,
-		.partial = ws_arena_printf(t->a, "%s/%s.part", partial, spec->sha256),
+		.path = incoming.path,
+		.partial = incoming.partial,
 		.sha256 = spec->sha256,
 	};
 	if (spec->kind == WS_SOURCE_SDIST) {
@@ -99,12 +100,11 @@ bring_archive(struct attempt *t, struct ws_err *err)
 		download.url = file->url;
 		download.size_bytes = file->size_bytes;
 	}
-	if (!ws_fs_mkdirs(ws_path_dir(t->a, place), err)
-		|| !ws_download_all(t->fetch->http, &download, 1, err)) {
+	if (!ws_download_all(t->fetch->http, &download, 1, err)
+		|| !ws_cas_commit(store, &incoming, err)) {
 		return NULL;
 	}
-	chmod(place, 0444); /* as everything in the store; a failure harms nothing */
-	return place;
+	return ws_cas_open(store, spec->sha256, t->a, err);
 }
 
 /* From an archive's sink to the stage. */

@@ -1,14 +1,12 @@
 /* archive_files.c - which files are not there yet, where they are, and one batch of downloads. */
 #include "kit/archive_files.h"
 
-#include "base/fs.h"
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "store/cas.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 const struct ws_index_file *
 ws_archive_find_wheel(const struct ws_fetch *fetch, const struct ws_kit_archive *archive,
@@ -23,7 +21,8 @@ ws_archive_find_wheel(const struct ws_fetch *fetch, const struct ws_kit_archive 
 struct batch {
 	const struct ws_fetch *fetch;
 	struct ws_download *files;
-	const struct ws_kit_archive **archives; /* of each file */
+	struct ws_cas_incoming *incoming;       /* of each file */
+	const struct ws_kit_archive **archives; /* likewise */
 	size_t count;
 	struct ws_arena *a;
 };
@@ -72,16 +71,16 @@ add(struct batch *b, const struct ws_kit_archive *archive, struct ws_err *err)
 		return true;
 	}
 	const char *url = url_of(b, archive, err);
-	const char *path = ws_cas_path(store, digest.hex, b->a);
-	if (!url || !ws_fs_mkdirs(ws_path_dir(b->a, path), err)) {
+	struct ws_cas_incoming *incoming = &b->incoming[b->count];
+	if (!url || !ws_cas_begin(store, digest.hex, b->a, incoming, err)) {
 		return false;
 	}
 	b->archives[b->count] = archive;
 	b->files[b->count++] = (struct ws_download){
 		.url = url,
-		.path = path,
-		.partial = ws_arena_printf(b->a, "%s/partial/%s.part", store->path, digest.hex),
-		.sha256 = ws_arena_strdup(b->a, digest.hex),
+		.path = incoming->path,
+		.partial = incoming->partial,
+		.sha256 = incoming->digest,
 		.size_bytes = archive->size,
 	};
 	return true;
@@ -134,6 +133,7 @@ ws_archive_files_get(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 {
 	struct batch b = {.fetch = fetch, .a = a};
 	b.files = WS_NEW_N(a, struct ws_download, def->archive_count);
+	b.incoming = WS_NEW_N(a, struct ws_cas_incoming, def->archive_count);
 	b.archives = WS_NEW_N(a, const struct ws_kit_archive *, def->archive_count);
 	if (!gather(&b, def, err)) {
 		return !fetch->debian_mirror && wants_debian(fetch, def) ? WS_ARCHIVE_FILES_NO_DEBIAN
@@ -143,7 +143,9 @@ ws_archive_files_get(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 		return lacks_debian(&b) ? WS_ARCHIVE_FILES_NO_DEBIAN : WS_ARCHIVE_FILES_FAILED;
 	}
 	for (size_t i = 0; i < b.count; i++) {
-		chmod(b.files[i].path, 0444); /* as everything in the store; a failure harms nothing */
+		if (!ws_cas_commit(fetch->store, &b.incoming[i], err)) {
+			return WS_ARCHIVE_FILES_FAILED;
+		}
 	}
 	return WS_ARCHIVE_FILES_THERE;
 }

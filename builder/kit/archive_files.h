@@ -23,7 +23,7 @@ enum ws_archive_files_result {
 	WS_ARCHIVE_FILES_FAILED,
 };
 
-/** Brings every archive that is not read by ranges: at ws_cas_path of its sha256 afterwards. */
+/** Brings every archive that is not read by ranges: in the store by its sha256 afterwards. */
 enum ws_archive_files_result ws_archive_files_get(const struct ws_fetch *fetch,
 	const struct ws_kit_def *def, struct ws_arena *a, struct ws_err *err);
 

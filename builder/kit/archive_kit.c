@@ -107,8 +107,8 @@ take_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struc
 {
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w = {.file.fd = -1};
 	if (!archive->by_range) {
-		const char *path = ws_cas_path(m->fetch->store, archive->sha256, m->a);
-		return ws_opened_wheel_read(path, archive->file, m->a, &w, err)
+		const char *path = ws_cas_open(m->fetch->store, archive->sha256, m->a, err);
+		return path && ws_opened_wheel_read(path, archive->file, m->a, &w, err)
 			&& take_members(m, archive, &w, err);
 	}
 	const struct ws_index_file *file = ws_archive_find_wheel(m->fetch, archive, m->a, err);
@@ -171,14 +171,14 @@ take_archive(const struct assembly *m, const struct ws_kit_archive *archive, str
 {
 	enum ws_unpack_format format = WS_UNPACK_TAR;
 	ws_unpack_format_of(archive->file, &format);
-	const char *path = ws_cas_path(m->fetch->store, archive->sha256, m->a);
+	const char *path = ws_cas_open(m->fetch->store, archive->sha256, m->a, err);
 	struct unpacking u = {
 		.sink = {wants, begin, add_bytes, end},
 		.m = m,
 		.archive = archive,
 		.landing = ws_landing_make(m->tree, archive->file, m->fetch->stop),
 	};
-	if (!ws_unpack(path, archive->file, format, NULL, &u.sink, err)) {
+	if (!path || !ws_unpack(path, archive->file, format, NULL, &u.sink, err)) {
 		ws_landing_drop(&u.landing);
 		return false;
 	}

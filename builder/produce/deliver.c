@@ -47,7 +47,7 @@ ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct 
 		&& ws_digest_eq(&there, digest)) {
 		return true;
 	}
-	return ws_fs_copy_atomic(ws_cas_path(ctx->store, digest->hex, ctx->a), to, 0644, err);
+	return ws_cas_copy_to(ctx->store, digest->hex, to, 0644, err);
 }
 
 /* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. */
@@ -87,8 +87,7 @@ ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws
 	const char *name = log_name(graph, node, scratch);
 	*path = ws_path_join(ctx->a, folder, name, NULL);
 	return ws_fs_mkdirs(folder, err)
-		&& ws_fs_copy_atomic(
-			ws_cas_path(ctx->store, node->result.log.hex, ctx->a), *path, 0644, err);
+		&& ws_cas_copy_to(ctx->store, node->result.log.hex, *path, 0644, err);
 }
 
 static bool

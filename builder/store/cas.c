@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-char *
-ws_cas_path(const struct ws_store *store, const char *digest, struct ws_arena *a)
+static char *
+path_of(const struct ws_store *store, const char *digest, struct ws_arena *a)
 {
 	return ws_arena_printf(a, "%s/cas/%.2s/%s", store->path, digest, digest);
 }
@@ -18,7 +18,7 @@ bool
 ws_cas_has(const struct ws_store *store, const char *digest)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_exists(ws_cas_path(store, digest, a));
+	return ws_fs_exists(path_of(store, digest, a));
 }
 
 static bool
@@ -36,7 +36,7 @@ static bool
 move_in(const struct ws_store *store, const char *path, const char *digest, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *place = ws_cas_path(store, digest, a);
+	const char *place = path_of(store, digest, a);
 	if (ws_fs_exists(place)) {
 		return ws_fs_remove(path, err);
 	}
@@ -68,7 +68,7 @@ ws_cas_put(const struct ws_store *store, const void *bytes, size_t len, struct w
 {
 	*digest = ws_digest_bytes(bytes, len);
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *place = ws_cas_path(store, digest->hex, a);
+	const char *place = path_of(store, digest->hex, a);
 	return ws_fs_exists(place)
 		|| (ws_fs_mkdirs(ws_path_dir(a, place), err)
 			&& ws_fs_write_atomic(place, bytes, len, 0444, err));
@@ -78,12 +78,54 @@ bool
 ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_read(ws_cas_path(store, digest, a), b, err);
+	return ws_fs_read(path_of(store, digest, a), b, err);
 }
 
 bool
-ws_cas_link(const struct ws_store *store, const char *digest, const char *to, struct ws_err *err)
+ws_cas_begin(const struct ws_store *store, const char *digest, struct ws_arena *a,
+	struct ws_cas_incoming *incoming, struct ws_err *err)
+{
+	*incoming = (struct ws_cas_incoming){
+		.digest = ws_arena_strdup(a, digest),
+		.partial = ws_arena_printf(a, "%s/partial/%s.part", store->path, digest),
+		.path = path_of(store, digest, a),
+	};
+	return ws_fs_mkdirs(ws_path_dir(a, incoming->path), err);
+}
+
+bool
+ws_cas_commit(const struct ws_store *store WS_UNUSED, const struct ws_cas_incoming *incoming,
+	struct ws_err *err)
+{
+	return chmod(incoming->path, 0444) == 0
+		|| ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", incoming->path);
+}
+
+const char *
+ws_cas_open(
+	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err)
+{
+	const char *path = path_of(store, digest, a);
+	if (!ws_fs_exists(path)) {
+		ws_err_set(err, WS_ERR_IO, "'%s' is missing", path);
+		return NULL;
+	}
+	return path;
+}
+
+bool
+ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to, mode_t mode,
+	struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_link(ws_cas_path(store, digest, a), to, err);
+	return ws_fs_copy_atomic(path_of(store, digest, a), to, mode, err);
+}
+
+bool
+ws_cas_link_into(const struct ws_store *store, const char *digest, const char *to, bool executable,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = path_of(store, digest, a);
+	return executable ? ws_fs_copy(path, to, 0755, err) : ws_fs_link(path, to, err);
 }

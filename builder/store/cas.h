@@ -2,7 +2,7 @@
  * cas.h - files by the SHA-256 of their bytes
  *
  * Files are 0444 and never change. They come in by rename on one file system, and go out as hard
- * links into work folders or as copies where a user looks.
+ * links into work folders or as copies where a user looks. Where they lie is known here alone.
  */
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
@@ -11,12 +11,11 @@
 #include "base/digest.h"
 #include "store/store.h"
 
-/** Where the file of this digest is or would be. */
-char *ws_cas_path(const struct ws_store *store, const char *digest, struct ws_arena *a);
-
 bool ws_cas_has(const struct ws_store *store, const char *digest);
 
-/** Takes the file at @a path in (it is moved and synced) and says what it was. */
+/* ---- in ---- */
+
+/** Moves the file at @a path in, synced, and says what it was. */
 bool ws_cas_take(const struct ws_store *store, const char *path, struct ws_digest *digest,
 	uint64_t *size, struct ws_err *err);
 
@@ -24,12 +23,40 @@ bool ws_cas_take(const struct ws_store *store, const char *path, struct ws_diges
 bool ws_cas_put(const struct ws_store *store, const void *bytes, size_t len,
 	struct ws_digest *digest, struct ws_err *err);
 
+/** A file whose digest is known before it comes: what a download needs to know. */
+struct ws_cas_incoming {
+	const char *digest;
+	const char *partial; /**< where it grows; a later run continues there */
+	const char *path;    /**< where it is put, in one step, once its digest was right */
+};
+
+/** Prepares the way for a file; nothing of it is seen before it is whole. */
+bool ws_cas_begin(const struct ws_store *store, const char *digest, struct ws_arena *a,
+	struct ws_cas_incoming *incoming, struct ws_err *err);
+
+/** The file is at its path, and whoever put it there has checked its digest. */
+bool ws_cas_commit(
+	const struct ws_store *store, const struct ws_cas_incoming *incoming, struct ws_err *err);
+
+/* ---- out ---- */
+
+/** The file's path, for readers that want one; NULL on failure. Not for writing. */
+const char *ws_cas_open(
+	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err);
+
 /** Appends the file's bytes to @a b. A missing file is WS_ERR_IO. */
 bool ws_cas_read(
 	const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err);
 
-/** Makes the file appear at @a to, read-only, without copying where possible. */
-bool ws_cas_link(
-	const struct ws_store *store, const char *digest, const char *to, struct ws_err *err);
+/** Copies the file to where a user looks, in one step; what is at @a to is replaced. */
+bool ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to, mode_t mode,
+	struct ws_err *err);
+
+/**
+ * Makes the file appear at @a to, below a work folder: a hard link where possible, read-only. One
+ * that shall be executable is a copy, because the mode of a stored file is everybody's.
+ */
+bool ws_cas_link_into(const struct ws_store *store, const char *digest, const char *to,
+	bool executable, struct ws_err *err);
 
 #endif

@@ -64,7 +64,7 @@ WS_TEST(files_are_kept_by_their_digest)
 	assert_true(ws_digest_eq(&digest, &again));
 
 	const char *to = ws_path_join(a, ws_test_dir(a), "y", NULL);
-	assert_ok(ws_cas_link(&store, digest.hex, to, &err), err);
+	assert_ok(ws_cas_link_into(&store, digest.hex, to, false, &err), err);
 	struct stat status;
 	assert_int_equal(stat(to, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0444);
