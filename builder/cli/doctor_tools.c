@@ -2,7 +2,7 @@
  * not need and running does. */
 #include "base/fs.h"
 #include "cli/doctor.h"
-#include "kit/hostcc/install.h"
+#include "kit/hostcc/hostcc.h"
 
 #include <string.h>
 

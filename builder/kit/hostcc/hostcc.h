@@ -78,6 +78,13 @@ struct ws_hostcc_wish {
 bool ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
 	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err);
 
+/**
+ * Adds the lines that say how to install a gcc that @a wish takes, on the distribution of @a host.
+ * apt is asked which packages there are; elsewhere the command that lists them is named.
+ */
+void ws_hostcc_install_cure(
+	const struct ws_hostcc_wish *wish, const struct ws_host *host, struct ws_err *err);
+
 /** True when @a wish takes @a cc: inside the limits and not known to be bad. */
 bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);
 

@@ -74,6 +74,12 @@ bool ws_python_find_meant(const char *path, bool host, const struct ws_python_ta
 bool ws_python_ask(
 	const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
 
+/**
+ * What an interpreter is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an
+ * interpreter outside the linker's folders needs to start.
+ */
+const char *const *ws_python_env(struct ws_arena *a);
+
 /** Headers that are not installed are WS_ERR_BUILD with the package of @a host to install. */
 bool ws_python_check_headers(
 	const struct ws_python_kit *kit, const struct ws_host *host, struct ws_err *err);
