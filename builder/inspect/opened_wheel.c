@@ -76,7 +76,8 @@ open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struc
 	const char *much =
 		file->size_bytes ? ws_arena_printf(a, " (%.1f MB)", (double)file->size_bytes / 1e6) : "";
 	ws_events_warn(fetch->events,
-		"the server of '%s' gives no parts of files: all of it is fetched%s", file->name, much);
+		"the server of '%s' does not support range requests: the whole file is downloaded%s",
+		file->name, much);
 	struct ws_digest url = ws_digest_bytes(file->url, strlen(file->url));
 	const char *partial = ws_store_path(fetch->store, a, "partial");
 	w->scratch = ws_fs_temp_dir(partial, "wheel-", a, err);

@@ -30,8 +30,8 @@ struct batch {
 static bool
 say_no_mirror(const struct ws_kit_archive *archive, struct ws_err *err)
 {
-	ws_err_set(err, WS_ERR_FETCH, "'%s' is a Debian package, and no Debian mirror is known here",
-		archive->file);
+	ws_err_set(err, WS_ERR_FETCH,
+		"'%s' is a Debian package, and this host has no Debian mirror configured", archive->file);
 	return ws_err_cure(err, "name one:  --debian-mirror URL");
 }
 

@@ -71,7 +71,7 @@ static bool
 say_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	return ws_err_set(
-		err, WS_ERR_CONFIG, "'%s' holds nothing of what its map names", archive->file);
+		err, WS_ERR_CONFIG, "'%s' holds none of the files that its map names", archive->file);
 }
 
 /* ---- wheels ---- */

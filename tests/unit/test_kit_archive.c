@@ -224,9 +224,9 @@ WS_TEST(without_debian_and_redistributables_both_cures_are_told)
 	s.fetch.debian_mirror = NULL;
 	s.fetch.redist_url = ws_served_url(&s.served, "/nothing");
 	assert_fails(open_kit(&s, &def, &kit), s.err, WS_ERR_FETCH);
-	assert_contains(s.err.text, "no Debian mirror is known");
+	assert_contains(s.err.text, "this host has no Debian mirror configured");
 	assert_contains(s.err.cure, "--debian-mirror URL");
-	assert_contains(s.err.cure, "there are no redistributables of CUDA 12.4");
+	assert_contains(s.err.cure, "the index of NVIDIA's redistributables does not list CUDA 12.4");
 	assert_int_equal(ws_served_count(&s.served, "/simple/"), 0); /* nothing was fetched in vain */
 	s.fetch.debian_mirror = ws_served_url(&s.served, "/~status=500/debian");
 	assert_fails(open_kit(&s, &def, &kit), s.err, WS_ERR_FETCH);

@@ -112,7 +112,7 @@ WS_TEST(who_reads_is_another_process)
 	ws_scene_begin(&s, a);
 	make_wheels(&s);
 	assert_fails(find_by(&s, "/bin/false"), s.err, WS_ERR_INTERNAL);
-	assert_contains(s.err.text, "the process that read it ended with status 1");
+	assert_contains(s.err.text, "the reading process exited with 1");
 	assert_fails(find_by(&s, "/nonexistent"), s.err, WS_ERR_BUILD);
 	assert_int_equal(ws_scene_partials(&s), 0);
 }

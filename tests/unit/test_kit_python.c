@@ -300,7 +300,7 @@ WS_TEST(a_version_that_is_not_there_names_those_that_are)
 	tag = tag_of("3.7");
 	assert_fails(ws_python_find(&places, &tag, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "no Python 3.7 on this host: there is 3.8");
-	assert_contains(err.cure, "bin/python3.7' does not answer as a Python does");
+	assert_contains(err.cure, "bin/python3.7' does not answer like a Python interpreter");
 	/* "python" alone does not say what it is, and is asked. */
 	tag = tag_of("3.15");
 	assert_ok(ws_python_find(&places, &tag, a, &kit, &err), err);

@@ -55,7 +55,7 @@ open_tree(struct opening *o, const char *cuda, struct ws_err *err)
 	kit->tree = o->tree;
 	kit->missing = ws_cuda_list_missing(kit->path, cuda, o->a, &kit->missing_count);
 	if (kit->missing_count > 0) {
-		return ws_err_set(err, WS_ERR_CONFIG, "what it is made of is no whole toolkit: it lacks %s",
+		return ws_err_set(err, WS_ERR_CONFIG, "the assembled toolkit is not complete: it lacks %s",
 			kit->missing[0]);
 	}
 	if (!ws_nvcc_ask_release(kit->path, o->a, &version, &kit->release, err)) {
@@ -199,7 +199,7 @@ ws_cuda_open_redist(const struct ws_fetch *fetch, const char *cuda, const struct
 	struct opening o = begin(fetch, a, kit);
 	struct ws_version version;
 	if (!ws_version_parse(cuda, a, &version)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no version of CUDA", cuda);
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a CUDA version", cuda);
 	}
 	o.pin = pin && ws_same(pin->how, "redist") ? pin : NULL;
 	kit->how = "redist";

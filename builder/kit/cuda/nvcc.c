@@ -38,7 +38,7 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 	const char *first = strstr(text, "release ");
 	const char *second = first ? strstr(first, ", V") : NULL;
 	if (!second) {
-		return ws_err_set(err, WS_ERR_BUILD, "'%s' does not answer as nvcc does", argv[0]);
+		return ws_err_set(err, WS_ERR_BUILD, "'%s' does not answer like nvcc", argv[0]);
 	}
 	first += strlen("release ");
 	second += strlen(", V");

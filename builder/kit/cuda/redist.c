@@ -74,7 +74,7 @@ ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, struc
 		}
 	}
 	if (components.len == 0) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' names no archive for " PLATFORM, name);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' does not name an archive for " PLATFORM, name);
 	}
 	*r = (struct ws_redist){
 		.label = ws_arena_strdup(a, label),
@@ -131,7 +131,8 @@ get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct 
 static bool
 say_none(const char *cuda, struct ws_err *err)
 {
-	return ws_err_set(err, WS_ERR_FETCH, "there are no redistributables of CUDA %s", cuda);
+	return ws_err_set(
+		err, WS_ERR_FETCH, "the index of NVIDIA's redistributables does not list CUDA %s", cuda);
 }
 
 static bool

@@ -176,7 +176,7 @@ ws_hostcc_limits_parse(const char *text, struct ws_hostcc_limits *limits, struct
 	}
 	if (!nested || r.open.len > 0 || r.gcc_seen != 1 || r.clang_seen > 1) {
 		ws_err_set(err, WS_ERR_BUILD,
-			"this host_config.h does not say in the known way which compilers it takes");
+			"this host_config.h has no known form: the compilers it allows are unknown");
 		return ws_err_cure(err, "expected one '#if __GNUC__ > N', found %u", r.gcc_seen);
 	}
 	*limits = r.limits;

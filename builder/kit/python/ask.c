@@ -153,7 +153,7 @@ read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, st
 	const char *schema = ws_json_text(root, "schema_version");
 	if (!schema || (strcmp(schema, "1") != 0 && !ws_starts_with(schema, "1."))) {
 		return ws_err_set(
-			err, WS_ERR_CONFIG, "'%s' is no build-details.json of schema 1 (PEP 739)", path);
+			err, WS_ERR_CONFIG, "'%s' is not a build-details.json of schema 1 (PEP 739)", path);
 	}
 	const char *base = path_of(root, "base_prefix", ws_path_dir(a, path), a);
 	base = base ? base : ws_path_dir(a, path);
@@ -261,7 +261,7 @@ explain(const char *path, struct ws_arena *a, struct ws_err *err)
 		return ws_err_cure(err, "name a Python 3");
 	}
 	err->kind = WS_ERR_CONFIG;
-	return ws_err_wrap(err, "'%s' does not answer as a Python does", path);
+	return ws_err_wrap(err, "'%s' does not answer like a Python interpreter", path);
 }
 
 /* The build-details.json of the interpreter's own prefix; NULL when there is none. Debian puts flags

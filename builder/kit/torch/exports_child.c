@@ -57,10 +57,9 @@ say_gone(struct ws_exports_child *child, struct ws_err *err)
 	close(ws_take_fd(&child->socket));
 	struct ws_exit end = ws_spawn_reap(&child->process);
 	return end.signal
-		? ws_err_set(err, WS_ERR_FETCH, "the process that read it was ended by signal %d (%s)",
+		? ws_err_set(err, WS_ERR_FETCH, "the reading process was killed by signal %d (%s)",
 			end.signal, strsignal(end.signal))
-		: ws_err_set(
-			err, WS_ERR_INTERNAL, "the process that read it ended with status %d", end.code);
+		: ws_err_set(err, WS_ERR_INTERNAL, "the reading process exited with %d", end.code);
 }
 
 /* Receives one line. False when the child is gone; one that says nothing for long is ended. */
@@ -167,7 +166,7 @@ obey(struct ws_exports_maker *maker, const char *line, const char *path, struct 
 		return add(maker, line + strlen(library), err);
 	}
 	return ws_same(line, "write") ? ws_exports_write(maker, path, err)
-								  : ws_err_set(err, WS_ERR_INTERNAL, "'%s' is no order", line);
+								  : ws_err_set(err, WS_ERR_INTERNAL, "'%s' is not an order", line);
 }
 
 bool

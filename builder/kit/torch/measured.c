@@ -47,7 +47,7 @@ ws_torch_measured_parse(struct ws_str version_py, const char *name, struct ws_ar
 	}
 	if (!m->version || (m->cuda && m->cuda[strspn(m->cuda, "0123456789.")])) {
 		return ws_err_set(
-			err, WS_ERR_FETCH, "version.py of '%s' is not as torch's are; is it torch?", name);
+			err, WS_ERR_FETCH, "version.py of '%s' has no version line; is it torch?", name);
 	}
 	return true;
 }
@@ -156,7 +156,7 @@ ws_torch_measured_read(
 	const char *schema = ws_json_text(doc.root, "schema");
 	if (!ws_same(schema, SCHEMA) || !m->version || !m->cuda
 		|| !ws_json_u64(doc.root, "cxx11abi", &abi) || abi > 1) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' is no description of a torch kit", path);
+		return ws_err_set(err, WS_ERR_IO, "'%s' is not the description of a torch kit", path);
 	}
 	m->cxx11abi = (int)abi;
 	return true;
