@@ -72,27 +72,34 @@ void
 ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct ws_cell_result *cell = &result->cells[i];
-		bool told = false;
-		for (size_t j = 0; j < result->failed_count; j++) {
-			told = told || cell->why == result->failed[j].err;
-		}
+	const struct ws_err *before = NULL;
+	for (size_t i = 0; i < result->supplies.count; i++) {
+		const struct ws_supply *supply = &result->supplies.at[i];
+		const struct ws_err *why = supply->kind == WS_SUPPLY_NONE ? supply->failure : NULL;
 		/* What kept a cell from being tried at all, told once for each reason. */
-		bool repeated = (i > 0 && result->cells[i - 1].why == cell->why)
-			|| (cell->why && strcmp(cell->why->text, text->last->text) == 0);
-		if (cell->state == WS_CELL_FAILED && !told && !repeated) {
-			ws_out_error(&s->out, cell->why);
+		bool told = !why || why == before || strcmp(why->text, text->last->text) == 0;
+		for (size_t j = 0; j < result->failed_count; j++) {
+			told = told || why == result->failed[j].err;
 		}
+		if (!told) {
+			ws_out_error(&s->out, why);
+		}
+		before = why ? why : before;
 	}
+}
+
+static bool
+is_ready(const struct ws_cell_result *cell)
+{
+	return ws_cell_state(cell) == WS_CELL_READY;
 }
 
 static unsigned
 count_state(const struct ws_build_result *result, enum ws_cell_state state)
 {
 	unsigned count = 0;
-	for (size_t i = 0; i < result->cell_count; i++) {
-		count += result->cells[i].state == state;
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		count += ws_cell_state(&result->supplies.cells[i]) == state;
 	}
 	return count;
 }
@@ -101,11 +108,10 @@ count_state(const struct ws_build_result *result, enum ws_cell_state state)
 static void
 print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
 {
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct ws_cell_result *cell = &result->cells[i];
-		if (cell->state == WS_CELL_FALLBACK) {
-			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name,
-				cell->why ? cell->why->text : cell->cell->why);
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		if (ws_cell_state(cell) == WS_CELL_FALLBACK) {
+			ws_out_note(&s->out, "%s: falls back to %s\n", cell->cell->name, cell->supply->why);
 		}
 	}
 }
@@ -114,11 +120,11 @@ print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
 static void
 print_wheels(struct ws_session *s, const struct ws_build_text *text)
 {
-	for (size_t i = 0; i < text->result->cell_count && !s->globals.json; i++) {
-		const struct ws_cell_result *cell = &text->result->cells[i];
-		bool repeated = i > 0 && cell->wheel && ws_same(cell->wheel, cell[-1].wheel);
-		if (cell->state == WS_CELL_READY && !repeated) {
-			ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, cell->wheel, NULL));
+	const struct ws_supplies *supplies = &text->result->supplies;
+	for (size_t i = 0; i < supplies->count && !s->globals.json; i++) {
+		const char *wheel = supplies->at[i].wheel;
+		if (wheel) {
+			ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, wheel, NULL));
 		}
 	}
 }
@@ -135,10 +141,9 @@ point_name(const struct ws_cell_result *cell)
 static bool
 goes_with(const struct ws_cell_result *cell, const struct ws_cell_result *first)
 {
-	bool other = cell->state == WS_CELL_READY && ws_same(point_name(cell), point_name(first));
+	bool other = is_ready(cell) && ws_same(point_name(cell), point_name(first));
 	for (const struct ws_cell_result *before = first; before < cell && other; before++) {
-		other = before->state != WS_CELL_READY
-			|| !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
+		other = !is_ready(before) || !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
 			|| !ws_same(point_name(before), point_name(first));
 	}
 	return other;
@@ -151,12 +156,12 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 	const struct ws_build_result *result = text->result;
 	const struct ws_cell_result *first = NULL;
 	WS_AUTO_BUF struct ws_buf wheels = {0};
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct ws_cell_result *cell = &result->cells[i];
-		first = first || cell->state != WS_CELL_READY ? first : cell;
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		first = first || !is_ready(cell) ? first : cell;
 		if (first && goes_with(cell, first)) {
 			ws_buf_putc(&wheels, ' ');
-			ws_buf_put_quoted(&wheels, ws_path_join(s->a, text->output, cell->wheel, NULL));
+			ws_buf_put_quoted(&wheels, ws_path_join(s->a, text->output, cell->supply->wheel, NULL));
 		}
 	}
 	if (first) {
@@ -189,6 +194,21 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	print_install(s, text);
 }
 
+static const char *
+github_state(const struct ws_cell_result *cell)
+{
+	static const char *const names[] = {
+		[WS_CELL_EXCLUDED] = "excluded",
+		[WS_CELL_FALLBACK] = "fallback",
+		[WS_CELL_READY] = "ready",
+		[WS_CELL_FAILED] = "**failed**",
+		[WS_CELL_CANCELLED] = "not done",
+	};
+	enum ws_cell_state state = ws_cell_state(cell);
+	bool stored = state == WS_CELL_READY && cell->supply->kind == WS_SUPPLY_CACHED;
+	return stored ? "ready (store)" : names[state];
+}
+
 void
 ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 {
@@ -200,17 +220,15 @@ ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 	}
 	WS_AUTO_BUF struct ws_buf md = {0};
 	ws_buf_puts(&md, "| cell | result | wheel | size |\n|---|---|---|---:|\n");
-	for (size_t i = 0; i < text->result->cell_count; i++) {
-		static const char *const names[] = {
-			"excluded", "fallback", "ready", "**failed**", "not done"};
-		const struct ws_cell_result *cell = &text->result->cells[i];
-		char size[WS_WORDS];
-		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name,
-			cell->cached ? "ready (store)" : names[cell->state],
-			cell->wheel     ? cell->wheel
-				: cell->why ? cell->why->text
-							: cell->cell->why,
-			cell->wheel ? ws_words_size(cell->size_bytes, size) : "");
+	for (size_t i = 0; i < text->result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &text->result->supplies.cells[i];
+		bool ready = is_ready(cell);
+		char size[WS_WORDS] = "";
+		if (ready) {
+			ws_words_size(cell->supply->wheel_bytes, size);
+		}
+		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name, github_state(cell),
+			ready ? cell->supply->wheel : ws_cell_reason(cell), size);
 	}
 	if (write(fd, md.data, md.len) < 0) {
 		ws_out_warn(&s->out, "the step summary could not be written");

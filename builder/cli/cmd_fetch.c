@@ -2,6 +2,7 @@
 #include "cli/selecting.h"
 #include "produce/lock_file.h"
 #include "produce/resolve.h"
+#include "produce/supply.h"
 #include "report/status.h"
 #include "sys/stop.h"
 
@@ -60,9 +61,16 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
+	struct ws_supplies supplies;
+	size_t wanted = 0;
 	bool done = true;
-	for (size_t i = 0; i < sel.plan.product_count && done; i++) {
-		done = fetch_product(resolver, sel.plan.products[i], err);
+	ws_supplies_open(&supplies, &sel.plan, s->a);
+	for (size_t i = 0; i < supplies.count && done; i++) {
+		if (!ws_supply_is_open(&supplies.at[i])) {
+			continue;
+		}
+		wanted++;
+		done = fetch_product(resolver, supplies.at[i].product, err);
 	}
 	ws_status_clear(s->status);
 	if (!ws_lock_file_save(&ctx, done ? err : NULL) || !done) {
@@ -71,10 +79,9 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	if (ws_stop_asked(ctx.stop)) {
 		return ws_stop_err(ctx.stop, err);
 	}
-	if (sel.plan.product_count == 0) {
-		return true;
+	if (wanted > 0) {
+		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted,
+			wanted == 1 ? "" : "s", s->store.path);
 	}
-	ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", sel.plan.product_count,
-		sel.plan.product_count == 1 ? "" : "s", s->store.path);
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "cli/selecting.h"
 #include "produce/lock_file.h"
 #include "produce/resolve.h"
+#include "produce/supply.h"
 #include "report/status.h"
 #include "sys/stop.h"
 
@@ -49,9 +50,12 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
+	struct ws_supplies supplies;
 	bool done = true;
-	for (size_t i = 0; i < sel.plan.product_count && done; i++) {
-		done = ws_resolve_outside(resolver, sel.plan.products[i], err);
+	ws_supplies_open(&supplies, &sel.plan, s->a);
+	for (size_t i = 0; i < supplies.count && done; i++) {
+		const struct ws_supply *supply = &supplies.at[i];
+		done = !ws_supply_is_open(supply) || ws_resolve_outside(resolver, supply->product, err);
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;

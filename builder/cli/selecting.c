@@ -159,8 +159,7 @@ ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *sel
 {
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_plan *plan = &sel->plan;
-	bool idle = plan->product_count == 0 && plan->totals.decisions[WS_DECISION_FALLBACK] == 0;
-	if (!idle) {
+	if (plan->totals.decisions[WS_DECISION_EXCLUDED] < plan->cell_count) {
 		return true;
 	}
 	if (o->shard) {

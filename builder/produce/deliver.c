@@ -5,8 +5,11 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "engine/work.h"
+#include "plan/key.h"
 #include "produce/pack.h"
 #include "store/cas.h"
+#include "store/cells.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,26 +32,95 @@ ws_deliver_open(const char *output, struct ws_err *err)
 	return err && err->cure[0] ? false : ws_err_cure(err, "choose another one: -o DIR");
 }
 
-bool
-ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct ws_node *pack,
-	const char **name, struct ws_digest *digest, uint64_t *size_bytes, struct ws_err *err)
+/* ---- wheels ---- */
+
+static bool
+copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_supply *supply,
+	struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_result *result = &pack->result;
-	if (!ws_cas_read(ctx->store, result->outputs[WS_PACK_NAME].hex, &text, err)) {
-		return false;
-	}
-	*name = ws_str_copy(ws_str_trim(ws_buf_str(&text)), ctx->a);
-	*digest = result->outputs[WS_PACK_WHEEL];
-	*size_bytes = result->sizes[WS_PACK_WHEEL];
-	const char *to = ws_path_join(ctx->a, output, *name, NULL);
+	const char *to = ws_path_join(ctx->a, output, supply->wheel, NULL);
 	struct ws_digest there;
 	if (ws_fs_exists(to) && ws_digest_file(to, &there, NULL, NULL)
-		&& ws_digest_eq(&there, digest)) {
+		&& ws_digest_eq(&there, &supply->digest)) {
 		return true;
 	}
-	return ws_cas_copy_to(ctx->store, digest->hex, to, 0644, err);
+	return ws_cas_copy_to(ctx->store, supply->digest.hex, to, 0644, err);
 }
+
+/* The cell key with the pins that were made since planning; "" when one is missing still. */
+static const char *
+key_now(const struct ws_context *ctx, const struct ws_product *product)
+{
+	const struct ws_lock *lock = ctx->lock;
+	struct ws_product pinned = *product;
+	struct ws_torch_choice torch;
+	struct ws_cuda_choice cuda;
+	if (product->point.torch && !product->point.torch->installed) {
+		torch = *product->point.torch;
+		torch.pin = ws_lock_torch(lock, torch.version.text);
+		pinned.point.torch = &torch;
+	}
+	if (product->point.cuda) {
+		cuda = *product->point.cuda;
+		cuda.pin = ws_lock_cuda(lock, cuda.name);
+		pinned.point.cuda = &cuda;
+	}
+	ws_key_fill(&pinned, lock, ctx->a);
+	return pinned.key;
+}
+
+static bool
+remember(const struct ws_context *ctx, const struct ws_supply *supply, struct ws_err *err)
+{
+	const char *key = key_now(ctx, supply->product);
+	bool known = supply->kind == WS_SUPPLY_CACHED && supply->product->wheel.file;
+	struct ws_cell_record record = {supply->wheel, supply->digest, ws_clock_wall_s()};
+	return !key[0] || known || ws_cells_put(ctx->store, key, &record, err);
+}
+
+static void
+tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
+{
+	for (size_t i = 0; i < supply->product->cell_count; i++) {
+		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
+			.subject = supply->product->cells[i]->name,
+			.outcome = supply->kind == WS_SUPPLY_CACHED ? WS_OUTCOME_HIT : WS_OUTCOME_RAN,
+			.detail = supply->wheel};
+		ws_events_emit(ctx->events, &event);
+	}
+}
+
+bool
+ws_deliver_product(const struct ws_context *ctx, const char *output, const struct ws_made *made,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf name = {0};
+	const struct ws_result *result = &made->pack->result;
+	struct ws_supply *supply = made->supply;
+	struct ws_supply ready = *supply;
+	if (!ws_cas_read(ctx->store, result->outputs[WS_PACK_NAME].hex, &name, err)) {
+		return false;
+	}
+	ready.kind = WS_SUPPLY_CACHED;
+	ready.wheel = ws_str_copy(ws_str_trim(ws_buf_str(&name)), ctx->a);
+	ready.digest = result->outputs[WS_PACK_WHEEL];
+	ready.wheel_bytes = result->sizes[WS_PACK_WHEEL];
+	for (size_t i = 0; i < made->nodes.len; i++) {
+		const struct ws_node *node = made->nodes.at[i];
+		if (node->outcome == WS_OUTCOME_RAN) {
+			ready.kind = WS_SUPPLY_BUILT;
+			ready.cpu_ms += node->result.cpu_ms;
+		}
+	}
+	if (!copy_wheel(ctx, output, &ready, err)) {
+		return false;
+	}
+	*supply = ready;
+	tell_cells(ctx, supply);
+	return remember(ctx, supply, err);
+}
+
+/* ---- logs ---- */
 
 /* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. */
 static char *
@@ -89,6 +161,8 @@ ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws
 	return ws_fs_mkdirs(folder, err)
 		&& ws_cas_copy_to(ctx->store, node->result.log.hex, *path, 0644, err);
 }
+
+/* ---- for editors ---- */
 
 static bool
 link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)

@@ -13,9 +13,12 @@
 /** Makes the output folder and proves that it can be written. */
 bool ws_deliver_open(const char *output, struct ws_err *err);
 
-/** Copies a product's wheel; the three results are what it is called and what it is. */
-bool ws_deliver_wheel(const struct ws_context *ctx, const char *output, const struct ws_node *pack,
-	const char **name, struct ws_digest *digest, uint64_t *size_bytes, struct ws_err *err);
+/**
+ * Copies the wheel of a product whose actions are done, settles its supply, tells an event for each of
+ * its cells, and lets the store remember which wheel they have.
+ */
+bool ws_deliver_product(const struct ws_context *ctx, const char *output,
+	const struct ws_made *made, struct ws_err *err);
 
 /**
  * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;

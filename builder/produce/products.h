@@ -9,10 +9,12 @@
 
 #include "engine/graph.h"
 #include "produce/resolve.h"
+#include "produce/supply.h"
 
 /** A product in the graph. */
 struct ws_made {
 	const struct ws_product *product;
+	struct ws_supply *supply; /**< which the pack is to settle; NULL: nobody waits for it */
 	struct ws_materials materials;
 	ws_node_list nodes;   /**< all of its actions, in the order of adding */
 	struct ws_node *pack; /**< the last one */

@@ -7,40 +7,43 @@
 
 #include <string.h>
 
-static const char *
-state_name(const struct ws_cell_result *cell)
+static void
+write_tried(struct ws_json_writer *w, const struct ws_supply *supply)
 {
-	switch (cell->state) {
-	case WS_CELL_EXCLUDED:
-		return "excluded";
-	case WS_CELL_FALLBACK:
-		return "fallback";
-	case WS_CELL_READY:
-		return cell->cached ? "cached" : "build";
-	case WS_CELL_FAILED:
-		return "failed";
-	case WS_CELL_CANCELLED:
-		break;
+	if (!supply || supply->tried.len == 0) {
+		return;
 	}
-	return "cancelled";
+	ws_json_open_list(w, "tried");
+	for (size_t i = 0; i < supply->tried.len; i++) {
+		const struct ws_attempt *attempt = &supply->tried.at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "what", ws_supply_name(attempt->kind));
+		ws_json_add_text(w, "name", attempt->name);
+		ws_json_add_text(w, "why", attempt->why);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
 }
 
 static void
 write_cell(struct ws_json_writer *w, const struct ws_cell_result *result)
 {
 	const struct ws_cell *cell = result->cell;
+	const struct ws_supply *supply = result->supply;
 	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "cell", cell->name);
 	ws_json_add_text(w, "package", cell->recipe->name);
 	ws_json_add_text(w, "version", cell->product ? cell->product->version : NULL);
-	ws_json_add_text(w, "decision", state_name(result));
-	ws_json_add_text(w, "reason", result->why ? result->why->text : cell->why);
-	ws_json_add_text(w, "wheel", result->wheel);
-	ws_json_add_text(w, "sha256", result->wheel ? result->digest.hex : NULL);
-	if (result->wheel) {
-		ws_json_add_u64(w, "size", result->size_bytes);
+	ws_json_add_text(w, "decision", ws_cell_state_name(result));
+	ws_json_add_text(w, "reason", ws_cell_reason(result));
+	const char *wheel = supply ? supply->wheel : NULL;
+	ws_json_add_text(w, "wheel", wheel);
+	ws_json_add_text(w, "sha256", wheel ? supply->digest.hex : NULL);
+	if (wheel) {
+		ws_json_add_u64(w, "size", supply->wheel_bytes);
 	}
-	ws_json_add_u64(w, "cpu_ms", result->cpu_ms);
+	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
+	write_tried(w, supply);
 	ws_json_close(w);
 }
 
@@ -75,8 +78,8 @@ write_build_json(const char *output, const struct ws_build_result *result, struc
 	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
 	ws_json_close(w);
 	ws_json_open_list(w, "cells");
-	for (size_t i = 0; i < result->cell_count; i++) {
-		write_cell(w, &result->cells[i]);
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		write_cell(w, &result->supplies.cells[i]);
 	}
 	ws_json_close(w);
 	ws_json_open_list(w, "failures");
@@ -125,7 +128,7 @@ add_requirement(struct ws_buf *text, const struct ws_cell_result *result)
 	if (product->binding == WS_BINDING_PYBIND && python) {
 		ws_buf_printf(text, " ; python_version == \"%u.%u\"", python->tag.major, python->tag.minor);
 	}
-	ws_buf_printf(text, " \\\n    --hash=sha256:%s\n", result->digest.hex);
+	ws_buf_printf(text, " \\\n    --hash=sha256:%s\n", result->supply->digest.hex);
 }
 
 static bool
@@ -133,9 +136,9 @@ write_requirements(const char *output, const struct ws_build_result *result, str
 	struct ws_err *err)
 {
 	struct ws_map groups = {0};
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct ws_cell_result *cell = &result->cells[i];
-		if (cell->state != WS_CELL_READY) {
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		if (ws_cell_state(cell) != WS_CELL_READY) {
 			continue;
 		}
 		const char *group = group_of(cell, a);

@@ -47,3 +47,20 @@ decisions() {
 	[[ "$output" == *"  1 excluded: not needed (1)"* ]]
 	[ -z "$stderr" ]
 }
+
+@test "what nothing may build is no business of build, fetch and lock" {
+	rm -r m.lock.json "$WHEELSMITH_STORE"
+	build --offline --policy prebuilt-only
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"error: every cell is excluded; the first: no candidates are known yet, and the policy is prebuilt-only"* ]]
+	matrix m.json '"policy": "prebuilt-only", "fallback": {"tiny": "plain torch"}'
+	build --offline
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ "$(built '.cells[].decision')" = fallback ]
+	for command in fetch lock; do
+		ws "$command" --matrix m.json
+		[ "$status" -eq 0 ]
+	done
+	[[ "$stderr" == *"0 sources, 0 CUDA kits, 0 torch releases"* ]]
+}

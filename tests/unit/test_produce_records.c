@@ -1,4 +1,4 @@
-/* test_build_records.c - which wheels may stand in one requirements file. Files that pip takes:
+/* test_produce_records.c - which wheels may stand in one requirements file. Files that pip takes:
  * cli/build.bats. */
 #include "test.h"
 
@@ -33,6 +33,7 @@ struct world {
 	struct ws_python_choice pythons[2];
 	struct ws_product products[4];
 	struct ws_cell cells[4];
+	struct ws_supply supplies[4];
 	struct ws_cell_result results[4];
 };
 
@@ -58,9 +59,11 @@ make_world(struct world *w, struct ws_arena *a)
 				.cuda = &w->cuda,
 				.python = &w->pythons[i / 2],
 				.cxx11abi = (int)(i % 2)}};
-		w->results[i] = (struct ws_cell_result){
-			.cell = &w->cells[i], .state = WS_CELL_READY, .wheel = "a wheel"};
-		snprintf(w->results[i].digest.hex, sizeof(w->results[i].digest.hex), "digest%zu", i);
+		w->supplies[i] = (struct ws_supply){
+			.product = &w->products[i], .kind = WS_SUPPLY_BUILT, .wheel = "a wheel"};
+		w->results[i] = (struct ws_cell_result){&w->cells[i], &w->supplies[i]};
+		char *digest = w->supplies[i].digest.hex;
+		snprintf(digest, sizeof(w->supplies[i].digest.hex), "digest%zu", i);
 	}
 	return output;
 }
@@ -70,7 +73,7 @@ deliver(struct world *w, const char *output, size_t count, struct ws_arena *a)
 {
 	struct ws_err err;
 	struct ws_context ctx = {.a = a};
-	struct ws_build_result result = {.cells = w->results, .cell_count = count};
+	struct ws_build_result result = {.supplies = {.cells = w->results, .cell_count = count}};
 	assert_ok(ws_deliver_records(&ctx, output, &result, &err), err);
 }
 

@@ -1,4 +1,4 @@
-/* test_build_run.c - what no selection leads to must still not be taken for success. Real builds are
+/* test_produce_run.c - what no selection leads to must still not be taken for success. Real builds are
  * in cli/. */
 #include "test.h"
 
@@ -25,7 +25,9 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 		.name = "tiny-1.0", .recipe = &recipe, .decision = WS_DECISION_BUILD, .why = "to be built"};
 	struct ws_cell *cells[] = {&cell};
 	struct ws_plan plan = {.cells = cells, .cell_count = 1};
-	struct ws_build_options options = {.output = ws_path_join(a, dir, "dist", NULL)};
+	struct ws_matrix matrix = {0};
+	struct ws_build_options options = {
+		.matrix = &matrix, .output = ws_path_join(a, dir, "dist", NULL)};
 	struct ws_build_result result;
 	assert_fails(ws_build_run(&ctx, &plan, &options, &result, &err), err, WS_ERR_INTERNAL);
 	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
