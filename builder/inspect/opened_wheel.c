@@ -100,23 +100,15 @@ open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struc
 	return open_file(path, a, w, err);
 }
 
-const char *
-ws_opened_wheel_keep(const struct ws_fetch *fetch, const char *what, struct ws_arena *a)
-{
-	return ws_arena_printf(a, "%s/ranges-%s", ws_store_path(fetch->store, a, "partial"), what);
-}
-
 bool
 ws_opened_wheel_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
-	uint64_t tail_bytes, const char *keep, struct ws_arena *a, struct ws_opened_wheel *w,
-	struct ws_err *err)
+	uint64_t tail_bytes, struct ws_arena *a, struct ws_opened_wheel *w, struct ws_err *err)
 {
 	*w = (struct ws_opened_wheel){.name = file->name, .file.fd = -1};
 	bool fine = false;
 	switch (ws_remote_open(fetch->http, file->url, tail_bytes, a, &w->remote, err)) {
 	case WS_REMOTE_OPEN:
 		w->is_remote = true;
-		ws_remote_keep(&w->remote, keep);
 		fine = open_zip(w, &w->remote.source, a, err);
 		break;
 	case WS_REMOTE_NO_RANGES:

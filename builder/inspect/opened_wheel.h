@@ -29,20 +29,11 @@ struct ws_opened_wheel {
 };
 
 /**
- * The folder of the store in which what is read by ranges is kept while @a what is made of it:
- * "torch-2.5.1". Whoever has made it removes the folder; else the next run goes on from there.
- */
-const char *ws_opened_wheel_keep(
-	const struct ws_fetch *fetch, const char *what, struct ws_arena *a);
-
-/**
  * Opens a wheel of an index, asking for its last @a tail_bytes first; a server that gives no parts
- * of files is warned of and the whole is downloaded to the store's partial/. @a keep is a folder as
- * above. Entries live in @a a.
+ * of files is warned of and the whole is downloaded to the store's partial/. Entries live in @a a.
  */
 bool ws_opened_wheel_get(const struct ws_fetch *fetch, const struct ws_index_file *file,
-	uint64_t tail_bytes, const char *keep, struct ws_arena *a, struct ws_opened_wheel *w,
-	struct ws_err *err);
+	uint64_t tail_bytes, struct ws_arena *a, struct ws_opened_wheel *w, struct ws_err *err);
 
 /** Opens a file, called @a name in messages. */
 bool ws_opened_wheel_read(const char *path, const char *name, struct ws_arena *a,

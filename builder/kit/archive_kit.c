@@ -19,7 +19,6 @@ struct assembly {
 	const struct ws_fetch *fetch;
 	const struct ws_kit_def *def;
 	struct ws_tree_builder *tree;
-	const char *keep;   /* see opened_wheel.h */
 	struct ws_arena *a; /* of the archive at hand */
 };
 
@@ -112,7 +111,7 @@ take_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struc
 			&& take_members(m, archive, &w, err);
 	}
 	const struct ws_index_file *file = ws_archive_find_wheel(m->fetch, archive, m->a, err);
-	return file && ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->keep, m->a, &w, err)
+	return file && ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->a, &w, err)
 		&& take_members(m, archive, &w, err);
 }
 
@@ -263,7 +262,6 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 		return got;
 	}
 	struct assembly m = {.fetch = fetch, .def = def};
-	m.keep = ws_opened_wheel_keep(fetch, def->name, scratch);
 	m.tree = ws_tree_begin(fetch->store, def->name, a, err);
 	if (!m.tree || !take_all(&m, err) || !add_own(&m, err)) {
 		ws_tree_abandon(m.tree);
@@ -274,7 +272,6 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 		|| !ws_tree_remember(fetch->store, key.hex, tree, err)) {
 		return WS_ARCHIVE_FILES_FAILED;
 	}
-	ws_fs_remove(m.keep, NULL);
 	tell(fetch, def);
 	return WS_ARCHIVE_FILES_THERE;
 }

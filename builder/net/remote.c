@@ -1,14 +1,12 @@
 /* remote.c - two kinds of request: the tail, which tells what the file is, and a span of it. */
 #include "net/remote.h"
 
-#include "net/kept.h"
 #include "net/progress.h"
 #include "net/url.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define KEPT_BYTES ((uint64_t)64 << 10) /* fewer are asked for again as fast */
 #define SPANS_AT_ONCE 3 /* hides a cold server's first byte; each waits with one buffer */
 
 static bool
@@ -154,13 +152,6 @@ ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struc
 }
 
 void
-ws_remote_keep(struct ws_remote *r, const char *folder)
-{
-	/* Without a version nobody could tell that the bytes are of the same file. */
-	r->keep = r->version[0] ? folder : NULL;
-}
-
-void
 ws_remote_close(struct ws_remote *r)
 {
 	ws_buf_release(&r->tail);
@@ -177,7 +168,6 @@ struct part {
 	size_t number; /* of its span */
 	uint64_t next; /* offset of the byte that comes next */
 	uint64_t end;
-	struct ws_kept kept; /* what an earlier run left, and this one adds */
 };
 
 /* One call of read: its spans in order, some from the network, some from the tail. */
@@ -188,8 +178,6 @@ struct reading {
 	size_t delivered; /* spans that are complete */
 	struct part *parts;
 	size_t part_count;
-	struct part **of; /* each span's part; NULL: the tail has all of it */
-	bool refused;     /* a taker would not have the bytes */
 	uint64_t done_bytes;
 	struct ws_progress progress;
 };
@@ -206,15 +194,13 @@ give_from_tail(const struct ws_remote *r, const struct ws_span *span, struct ws_
 		span->self, r->tail.data + (from - r->tail_offset), (size_t)(end - from), err);
 }
 
-/* Gives what is kept and what the tail holds, up to the next span that still needs the network. */
+/* What the tail holds of the spans before @a until. */
 static bool
 give_ready(struct reading *g, size_t until, struct ws_err *err)
 {
 	for (; g->delivered < until; g->delivered++) {
-		const struct ws_span *span = &g->spans[g->delivered];
-		struct part *p = g->of[g->delivered];
-		if ((p && !ws_kept_give(&p->kept, span, err)) || !give_from_tail(g->r, span, err)) {
-			return !(g->refused = true);
+		if (!give_from_tail(g->r, &g->spans[g->delivered], err)) {
+			return false;
 		}
 	}
 	return true;
@@ -272,11 +258,9 @@ part_body(struct ws_request *request, const void *bytes, size_t len, struct ws_e
 		return ws_err_set(
 			err, WS_ERR_FETCH, "'%s': more bytes came than were asked for", request->subject);
 	}
-	if (!give_ready(g, p->number, err) || !ws_kept_give(&p->kept, span, err)
-		|| !span->take(span->self, bytes, len, err)) {
-		return !(g->refused = true);
+	if (!give_ready(g, p->number, err) || !span->take(span->self, bytes, len, err)) {
+		return false;
 	}
-	ws_kept_add(&p->kept, bytes, len);
 	p->next += len;
 	request->kept_bytes += len;
 	g->done_bytes += len;
@@ -296,7 +280,7 @@ part_end(struct ws_request *request, struct ws_err *err)
 
 /* False when a span leaves the file. */
 static bool
-plan_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
+plan_parts(struct reading *g, struct ws_err *err)
 {
 	const struct ws_remote *r = g->r;
 	for (size_t i = 0; i < g->count; i++) {
@@ -311,13 +295,7 @@ plan_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
 			continue;
 		}
 		struct part *p = &g->parts[g->part_count++];
-		*p = (struct part){.reading = g, .number = i, .end = end, .kept = WS_KEPT_NOTHING};
-		g->of[i] = p;
-		if (r->keep && end - span->offset >= KEPT_BYTES) {
-			ws_kept_open(
-				&p->kept, r->keep, r->url, r->version, span->offset, end - span->offset, a);
-		}
-		p->next = span->offset + p->kept.left;
+		*p = (struct part){.reading = g, .number = i, .next = span->offset, .end = end};
 		p->request = (struct ws_request){
 			.url = r->url,
 			.subject = r->source.name,
@@ -336,21 +314,18 @@ fetch_parts(struct reading *g, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_remote *r = g->r;
 	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, g->part_count);
-	size_t count = 0;
-	for (size_t i = 0; i < g->part_count; i++) {
-		if (g->parts[i].next < g->parts[i].end) {
-			requests[count++] = &g->parts[i].request;
-		}
-	}
-	if (count == 0) {
+	if (g->part_count == 0) {
 		return true;
+	}
+	for (size_t i = 0; i < g->part_count; i++) {
+		requests[i] = &g->parts[i].request;
 	}
 	struct ws_url url;
 	g->progress.from = ws_url_parse(r->url, a, &url, NULL) ? url.host : NULL;
 	ws_progress_begin(&g->progress, g->progress.total_bytes);
 	struct ws_batch batch = {
 		.requests = requests,
-		.count = count,
+		.count = g->part_count,
 		.at_once = SPANS_AT_ONCE,
 		.in_order = true,
 	};
@@ -373,14 +348,9 @@ read_spans(struct ws_source *source, const struct ws_span *spans, size_t count, 
 	struct ws_remote *r = (struct ws_remote *)source;
 	struct reading g = {.r = r, .spans = spans, .count = count};
 	g.parts = WS_NEW_N(a, struct part, count);
-	g.of = WS_NEW_N(a, struct part *, count);
 	g.progress = (struct ws_progress){
 		.events = ws_http_events(r->http),
 		.subject = source->name,
 	};
-	bool fine = plan_parts(&g, a, err) && fetch_parts(&g, a, err) && give_ready(&g, count, err);
-	for (size_t i = 0; i < g.part_count; i++) {
-		ws_kept_close(&g.parts[i].kept, !g.refused);
-	}
-	return fine;
+	return plan_parts(&g, err) && fetch_parts(&g, a, err) && give_ready(&g, count, err);
 }

@@ -4,7 +4,7 @@
  * A struct ws_source for the zip reader. Opened by asking for the last bytes, which tell length
  * and version; never by HEAD, which signed URLs refuse. Every answer must be for exactly the bytes
  * asked, of the same file. What is read this way is not covered by the file's digest: whoever uses
- * it checks members against RECORD. Whole files: download.h.
+ * it checks members against RECORD. A run that was broken off starts anew. Whole files: download.h.
  */
 #ifndef WS_NET_REMOTE_H
 #define WS_NET_REMOTE_H
@@ -26,7 +26,6 @@ struct ws_remote {
 	char version[200];    /**< strong ETag, else Last-Modified; "": the server tells neither */
 	struct ws_buf tail;   /**< the last bytes of the file */
 	uint64_t tail_offset; /**< where they start */
-	const char *keep;     /**< folder; NULL: nothing is kept */
 	bool no_ranges;       /**< a read failed because the server stopped to serve ranges */
 	unsigned requests;    /**< sent so far */
 	uint64_t wire_bytes;  /**< received so far */
@@ -39,13 +38,6 @@ struct ws_remote {
  */
 enum ws_remote_result ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes,
 	struct ws_arena *a, struct ws_remote *r, struct ws_err *err);
-
-/**
- * From now on the larger spans are kept in @a folder as they come, and a run that was broken off goes
- * on there. Bytes that a taker refused are not kept. Whoever has made what it wanted of them removes
- * the folder.
- */
-void ws_remote_keep(struct ws_remote *r, const char *folder);
 
 void ws_remote_close(struct ws_remote *r);
 

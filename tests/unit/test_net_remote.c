@@ -228,63 +228,6 @@ WS_TEST(those_that_wait_do_not_take_the_place_of_the_first)
 	ws_remote_close(&r);
 }
 
-/* Reads until the server has cut the connection once too often, with 240000 bytes of the span there. */
-static void
-break_off(const struct world *w, const char *url, const char *folder)
-{
-	static const uint64_t at[][2] = {{0, 50}, {1000, 300000}};
-	struct ws_remote r;
-	struct ws_err err;
-	assert_int_equal(open_remote(w, "~late=1", 10000, &r, &err), WS_REMOTE_OPEN);
-	r.url = url;
-	ws_remote_keep(&r, folder);
-	assert_fails(reads(w, &r, at, WS_LEN(at), &err), err, WS_ERR_FETCH);
-	ws_remote_close(&r);
-}
-
-WS_TEST(the_next_run_goes_on_from_the_byte_reached)
-{
-	AUTO_WORLD struct world w = make_world(a);
-	static const uint64_t at[][2] = {
-		{0, 50}, {1000, 300000}, {400000, 5}, {1000, 200000}, {450000, 50000}};
-	const char *folder = ws_path_join(a, ws_test_dir(a), "kept", NULL);
-	const char *url = ws_served_url(&w.s, "/~cut=60000:5/x.whl");
-	struct ws_remote r;
-	struct ws_err err;
-	break_off(&w, url, folder);
-	assert_int_equal(open_remote(&w, "~late=1", 10000, &r, &err), WS_REMOTE_OPEN);
-	r.url = url;
-	ws_remote_keep(&r, folder);
-	assert_ok(reads(&w, &r, at, WS_LEN(at), &err), err);
-	assert_int_equal(ws_served_count(&w.s, "bytes=241000-300999"), 1);
-	/* What is complete is not asked for at all. */
-	unsigned before = ws_served_count(&w.s, "");
-	assert_ok(reads(&w, &r, &at[1], 1, &err), err);
-	assert_int_equal(ws_served_count(&w.s, ""), before);
-	ws_remote_close(&r);
-}
-
-WS_TEST(bytes_of_another_version_are_not_gone_on_from)
-{
-	AUTO_WORLD struct world w = make_world(a);
-	static const uint64_t at[][2] = {{1000, 300000}};
-	const char *folder = ws_path_join(a, ws_test_dir(a), "kept", NULL);
-	const char *url = ws_served_url(&w.s, "/~cut=60000:5/x.whl");
-	struct ws_remote r;
-	struct ws_err err;
-	break_off(&w, url, folder);
-	char *other = ws_arena_copy(a, w.bytes, SIZE);
-	other[2000] ^= 1;
-	w.bytes = other;
-	const char *path = ws_path_join(a, w.s.dir, "x.whl", NULL);
-	assert_ok(ws_fs_write(path, other, SIZE, 0644, &err), err);
-	assert_int_equal(open_remote(&w, "~late=1", 10000, &r, &err), WS_REMOTE_OPEN);
-	r.url = url;
-	ws_remote_keep(&r, folder);
-	assert_ok(reads(&w, &r, at, 1, &err), err);
-	ws_remote_close(&r);
-}
-
 WS_TEST(a_span_outside_the_file_is_an_error)
 {
 	AUTO_WORLD struct world w = make_world(a);
@@ -320,27 +263,5 @@ WS_TEST(the_taker_can_end_it)
 	assert_fails(r.source.read(&r.source, spans, 2, &err), err, WS_ERR_IO);
 	assert_string_equal(err.text, "enough");
 	assert_int_equal(calls, 1);
-	ws_remote_close(&r);
-}
-
-WS_TEST(what_a_taker_refused_is_not_kept)
-{
-	AUTO_WORLD struct world w = make_world(a);
-	static const uint64_t at[][2] = {{1000, 300000}};
-	const char *folder = ws_path_join(a, ws_test_dir(a), "kept", NULL);
-	const char *url = ws_served_url(&w.s, "/~cut=60000:5/x.whl");
-	struct ws_remote r;
-	struct ws_err err;
-	unsigned calls = 0;
-	break_off(&w, url, folder);
-	assert_int_equal(open_remote(&w, "~late=1", 10000, &r, &err), WS_REMOTE_OPEN);
-	r.url = url;
-	ws_remote_keep(&r, folder);
-	struct ws_span span = {.offset = 1000, .len = 300000, .take = refuse, .self = &calls};
-	assert_fails(r.source.read(&r.source, &span, 1, &err), err, WS_ERR_IO);
-	assert_int_equal(calls, 1);
-	unsigned before = ws_served_count(&w.s, "bytes=1000-300999");
-	assert_ok(reads(&w, &r, at, 1, &err), err);
-	assert_int_equal(ws_served_count(&w.s, "bytes=1000-300999"), before + 1);
 	ws_remote_close(&r);
 }

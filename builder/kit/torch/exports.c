@@ -26,7 +26,6 @@ struct making {
 	const struct ws_fetch *fetch;
 	struct ws_exports_child *child;
 	const char *scratch; /* the one library on disk */
-	const char *keep;    /* see opened_wheel.h */
 };
 
 /* Takes one library to the scratch file, its names from there. */
@@ -54,7 +53,7 @@ add_wheel(const struct making *m, const struct ws_torch_wheel *wheel, bool with_
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
-	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, m->keep, a, &w, err)
+	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, a, &w, err)
 		|| !ws_exports_child_add_wheel(m->child, wheel->file->name, err)) {
 		return false;
 	}
@@ -92,17 +91,12 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 	struct ws_exports_child child = {.socket = -1};
 	fine = fine && ws_exports_child_start(&child, program, version->text, path, err);
 	if (fine) {
-		const char *name = ws_arena_printf(a, "exports-%s", version->text);
 		struct making m = {
 			.fetch = fetch,
 			.child = &child,
 			.scratch = ws_path_join(a, folder, "library.so", NULL),
-			.keep = ws_opened_wheel_keep(fetch, name, a),
 		};
 		fine = add_wheels(&m, &wheels, err) && ws_exports_child_write(&child, err);
-		if (fine) {
-			ws_fs_remove(m.keep, NULL);
-		}
 	}
 	ws_exports_child_end(&child);
 	if (folder) {

@@ -237,8 +237,7 @@ take_from_wheel(struct opening *o, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
-	const char *keep = ws_opened_wheel_keep(o->fetch, o->name, scratch);
-	if (!ws_opened_wheel_get(o->fetch, o->file, TAIL_BYTES, keep, scratch, &w, err)) {
+	if (!ws_opened_wheel_get(o->fetch, o->file, TAIL_BYTES, scratch, &w, err)) {
 		return cure_damage(err);
 	}
 	o->record = w.record_sha256;
@@ -251,7 +250,6 @@ take_from_wheel(struct opening *o, struct ws_err *err)
 	if (!check_members(&w, err) || !make_tree(o, &w, err) || !remember(o, err)) {
 		return cure_damage(err);
 	}
-	ws_fs_remove(keep, NULL);
 	struct ws_event event = {
 		.kind = WS_EVENT_KIT_READY,
 		.subject = o->name,
