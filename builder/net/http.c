@@ -1,13 +1,79 @@
-/* http.c - the session, and the loop over a batch of requests: who starts when, who is too slow,
- * are we to stop. The way of one request is flight.c's. */
+/* http.c - the session, the way of one request through redirects and repeated attempts, and the loop
+ * over a batch: who starts when, who is too slow, are we to stop. Single attempts are wire.c's, wording
+ * is fault.c's; what becomes of the bytes is the owner's. */
 #include "net/http.h"
 
-#include "net/flight.h"
+#include "base/vec.h"
+#include "net/fault.h"
+#include "net/url.h"
+#include "net/wire.h"
 #include "sys/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define TICK_MS 100 /* stalls and stops are noticed this late */
+#define TICK_MS 100  /* stalls and stops are noticed this late */
+#define LATER_MS 250 /* between two questions whether another process is done */
+#define LONGEST_PAUSE_MS 30000
+#define MOST_RESTARTS 3           /* a file that changes more often is given up */
+#define PROGRESS_BYTES (1u << 20) /* this much more, and the failures before do not count */
+#define DISCARD_BYTES (64u << 10) /* of an error page, to keep its connection in use */
+
+/* Who we are at one server. */
+struct login {
+	const char *origin; /* as in struct ws_url */
+	const char *user, *password;
+};
+
+struct ws_http {
+	struct ws_http_config config; /* defaults filled in */
+	struct ws_wire *wire;
+	WS_VEC(struct login) logins; /* of URLs that were asked so far, one an origin */
+	struct ws_arena *a;
+};
+
+enum state {
+	WAITING, /* until due_ms */
+	RUNNING,
+	HELD, /* connected, but its turn has not come */
+	DONE,
+};
+
+/* One request over all its attempts. */
+struct exchange {
+	struct ws_transfer transfer; /* first: what the wire hands back */
+	struct run *run;
+	struct ws_request *request;
+	size_t number; /* in the batch */
+	enum state state;
+	struct ws_url hop; /* where redirects have led */
+	char range[64], if_range[224];
+	const char *headers[3];
+	enum ws_answer answer; /* of head() */
+	bool failed;           /* a callback has set the error */
+	unsigned failures, restarts, redirects;
+	uint64_t farthest_bytes; /* kept_bytes when failures were last forgotten */
+	uint64_t received;       /* of this hop's body */
+	uint64_t discarded;      /* of an error page */
+	int64_t due_ms, started_ms;
+	int64_t window_ms;     /* start of the time in which a stall is looked for */
+	uint64_t window_bytes; /* received before it */
+};
+
+/* A batch that runs. */
+struct run {
+	struct ws_http *http;
+	const struct ws_batch *batch;
+	struct exchange *exchanges;
+	size_t left;             /* not done */
+	size_t front;            /* in_order: whose body may come */
+	size_t running, at_once; /* how many are under way, and at most */
+	bool failed;             /* err is set */
+	struct ws_arena *a;
+	struct ws_err *err;
+};
+
+/* ---- the session ---- */
 
 static unsigned
 or_default(unsigned value, unsigned otherwise)
@@ -58,77 +124,410 @@ ws_http_events(const struct ws_http *http)
 	return http->config.events;
 }
 
+/* ---- one request ---- */
+
+static const char *
+subject_of(const struct exchange *x)
+{
+	return x->request->subject ? x->request->subject : ws_url_shown(x->request->url, x->run->a);
+}
+
+static void
+explain(const struct exchange *x, struct ws_err *err)
+{
+	struct ws_fault fault = {
+		.subject = subject_of(x),
+		.host = x->hop.host,
+		.had_login = x->transfer.user != NULL,
+		.offline = x->run->http->config.offline,
+		.attempts = x->request->attempts,
+		.transfer = &x->transfer,
+	};
+	ws_fault_explain(&fault, err);
+}
+
+static void
+give_up(struct exchange *x)
+{
+	explain(x, x->run->err);
+	x->run->failed = true;
+}
+
+static bool
+on_head(struct ws_transfer *t)
+{
+	struct exchange *x = (struct exchange *)t;
+	x->window_ms = ws_clock_ms();
+	bool wanted = ws_reply_is_good(&t->reply) || (t->reply.status == 416 && x->range[0]);
+	if (!wanted || !x->request->head) {
+		return true;
+	}
+	x->answer = x->request->head(x->request, &t->reply, x->run->err);
+	x->failed = x->answer == WS_ANSWER_FAIL;
+	return x->answer == WS_ANSWER_GOOD;
+}
+
+static enum ws_wire_taken
+on_body(struct ws_transfer *t, const void *bytes, size_t len)
+{
+	struct exchange *x = (struct exchange *)t;
+	if (!ws_reply_is_good(&t->reply)) {
+		x->discarded += len;
+		return x->discarded > DISCARD_BYTES ? WS_WIRE_DROP : WS_WIRE_TAKEN;
+	}
+	if (x->run->batch->in_order && x->number != x->run->front) {
+		x->state = HELD;
+		return WS_WIRE_LATER;
+	}
+	x->received += len;
+	x->request->wire_bytes += len;
+	x->failed = !x->request->body(x->request, bytes, len, x->run->err);
+	return x->failed ? WS_WIRE_DROP : WS_WIRE_TAKEN;
+}
+
+static void
+write_headers(struct exchange *x)
+{
+	struct ws_transfer *t = &x->transfer;
+	const struct ws_request *request = x->request;
+	t->headers = x->headers;
+	t->header_count = 0;
+	if (request->accept) {
+		x->headers[t->header_count++] = ws_arena_printf(x->run->a, "Accept: %s", request->accept);
+	}
+	x->range[0] = '\0';
+	if (request->range[0]) {
+		snprintf(x->range, sizeof(x->range), "Range: bytes=%s", request->range);
+		x->headers[t->header_count++] = x->range;
+	}
+	if (request->range[0] && request->if_range[0]) {
+		snprintf(x->if_range, sizeof(x->if_range), "If-Range: %s", request->if_range);
+		x->headers[t->header_count++] = x->if_range;
+	}
+}
+
+static struct login *
+find_login(struct ws_http *http, const char *origin)
+{
+	for (size_t i = 0; i < http->logins.len; i++) {
+		if (strcmp(http->logins.at[i].origin, origin) == 0) {
+			return &http->logins.at[i];
+		}
+	}
+	return NULL;
+}
+
+/* An index whose URL has a login names its files by URLs that have none. */
+static void
+remember_login(struct ws_http *http, const struct ws_url *url)
+{
+	if (!url->user) {
+		return;
+	}
+	struct login *login = find_login(http, url->origin);
+	if (!login) {
+		login = ws_vec_push(&http->logins, http->a);
+		login->origin = ws_arena_strdup(http->a, url->origin);
+	} else if (ws_same(login->user, url->user) && ws_same(login->password, url->password)) {
+		return;
+	}
+	login->user = ws_arena_strdup(http->a, url->user);
+	login->password = ws_arena_strdup(http->a, url->password);
+}
+
+static bool
+start_hop(struct exchange *x)
+{
+	struct ws_transfer *t = &x->transfer;
+	const struct login *login = find_login(x->run->http, x->hop.origin);
+	t->url = x->hop.plain;
+	t->user = login ? login->user : NULL;
+	t->password = login ? login->password : NULL;
+	t->compressed = x->request->compressed;
+	t->alone = x->run->batch->in_order || x->failures > 0; /* HTTP/2 trouble is not met twice */
+	t->head = on_head;
+	t->body = on_body;
+	t->arena = x->run->a;
+	write_headers(x);
+	x->answer = WS_ANSWER_GOOD;
+	x->received = x->window_bytes = x->discarded = 0;
+	x->started_ms = x->window_ms = ws_clock_ms();
+	x->state = RUNNING;
+	x->run->running++;
+	return ws_wire_start(x->run->http->wire, t, x->run->err);
+}
+
+static void
+finish(struct exchange *x)
+{
+	struct run *run = x->run;
+	x->state = DONE;
+	run->left--;
+	if (!run->batch->in_order || x->number != run->front) {
+		return;
+	}
+	while (run->front < run->batch->count && run->exchanges[run->front].state == DONE) {
+		run->front++;
+	}
+	struct exchange *next = run->front < run->batch->count ? &run->exchanges[run->front] : NULL;
+	if (next && next->state == HELD) {
+		next->state = RUNNING;
+		next->window_ms = ws_clock_ms();
+		ws_wire_resume(&next->transfer);
+		run->failed = next->failed; /* libcurl may not report what fails within the resumption */
+	}
+}
+
+/* The first attempt, or the next; false when there is a reason to fail. */
+static bool
+start(struct exchange *x)
+{
+	struct ws_request *request = x->request;
+	struct run *run = x->run;
+	switch (request->begin ? request->begin(request, run->err) : WS_BEGIN_GO) {
+	case WS_BEGIN_FAIL:
+		return false;
+	case WS_BEGIN_DONE:
+		finish(x);
+		return true;
+	case WS_BEGIN_LATER:
+		x->due_ms = ws_clock_ms() + LATER_MS;
+		return true;
+	case WS_BEGIN_GO:
+		break;
+	}
+	if (!ws_url_parse(request->url, run->a, &x->hop, run->err)) {
+		return false;
+	}
+	remember_login(run->http, &x->hop);
+	if (run->http->config.offline) {
+		explain(x, run->err);
+		return false;
+	}
+	x->redirects = 0;
+	request->attempts++;
+	return start_hop(x);
+}
+
+/* Waits, then begins again; gives up when that was done often enough. */
+static void
+retry(struct exchange *x)
+{
+	const struct ws_http_config *config = &x->run->http->config;
+	if (x->request->kept_bytes >= x->farthest_bytes + PROGRESS_BYTES) {
+		x->farthest_bytes = x->request->kept_bytes;
+		x->failures = 0;
+	}
+	uint64_t asked_ms = (uint64_t)x->transfer.reply.retry_after_s * 1000;
+	x->failures++;
+	if (x->failures > config->retries || asked_ms > (uint64_t)config->longest_wait_s * 1000) {
+		give_up(x);
+		return;
+	}
+	unsigned doublings = x->failures - 1 < 8 ? x->failures - 1 : 8;
+	uint64_t pause_ms = (uint64_t)config->pause_ms << doublings;
+	pause_ms = pause_ms > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : pause_ms;
+	pause_ms = pause_ms < asked_ms ? asked_ms : pause_ms;
+	x->due_ms = ws_clock_ms() + (int64_t)pause_ms;
+	x->state = WAITING;
+	if (pause_ms >= 2000) {
+		struct ws_err why;
+		explain(x, &why);
+		ws_events_note(
+			config->events, "%s; trying again in %u s", why.text, (unsigned)(pause_ms / 1000));
+	}
+}
+
+static void
+restart(struct exchange *x)
+{
+	if (++x->restarts > MOST_RESTARTS) {
+		ws_err_set(x->run->err, WS_ERR_FETCH,
+			"cannot fetch '%s': '%s' has something else each time", subject_of(x), x->hop.host);
+		x->run->failed = true;
+		return;
+	}
+	x->due_ms = 0;
+	x->state = WAITING;
+}
+
+static bool
+is_redirect(const struct ws_transfer *t)
+{
+	unsigned status = t->reply.status;
+	return t->location
+		&& (status == 301 || status == 302 || status == 303 || status == 307 || status == 308);
+}
+
+static bool
+follow_redirect(struct exchange *x)
+{
+	struct run *run = x->run;
+	struct ws_url next;
+	if (++x->redirects > run->http->config.redirects) {
+		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects without end",
+			subject_of(x), x->hop.host);
+	}
+	if (!ws_url_parse(x->transfer.location, run->a, &next, NULL)) {
+		return ws_err_set(run->err, WS_ERR_FETCH,
+			"cannot fetch '%s': '%s' redirects astray, to '%s'", subject_of(x), x->hop.host,
+			ws_url_shown(x->transfer.location, run->a));
+	}
+	if (x->hop.is_https && !next.is_https) {
+		ws_err_set(run->err, WS_ERR_FETCH,
+			"cannot fetch '%s': '%s' redirects from https to http, which is not followed",
+			subject_of(x), x->hop.host);
+		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
+	}
+	x->hop = next;
+	return start_hop(x);
+}
+
+static void
+settle_good(struct exchange *x)
+{
+	switch (x->request->end ? x->request->end(x->request, x->run->err) : WS_ANSWER_GOOD) {
+	case WS_ANSWER_GOOD:
+		finish(x);
+		break;
+	case WS_ANSWER_ANEW:
+		restart(x);
+		break;
+	case WS_ANSWER_FAIL:
+		x->run->failed = true;
+		break;
+	}
+}
+
+static void
+settle_status(struct exchange *x)
+{
+	unsigned status = x->transfer.reply.status;
+	if (ws_reply_is_good(&x->transfer.reply)) {
+		settle_good(x);
+	} else if (is_redirect(&x->transfer)) {
+		x->run->failed = !follow_redirect(x);
+	} else if (status == 408 || status == 429
+		|| (status >= 500 && status != 501 && status != 505)) {
+		retry(x);
+	} else {
+		give_up(x);
+	}
+}
+
+/* Its transfer has ended. */
+static void
+settle(struct exchange *x)
+{
+	x->run->running--;
+	x->request->reply = x->transfer.reply;
+	if (x->request->final_in) {
+		x->request->final_url = ws_arena_strdup(x->request->final_in, x->hop.plain);
+	}
+	if (x->failed) {
+		x->run->failed = true;
+		return;
+	}
+	if (x->answer == WS_ANSWER_ANEW) {
+		restart(x);
+		return;
+	}
+	if (x->transfer.end == WS_WIRE_DROPPED && ws_reply_is_good(&x->transfer.reply)) {
+		x->transfer.end = WS_WIRE_CUT; /* not by us */
+	}
+	switch (x->transfer.end) {
+	case WS_WIRE_COMPLETE:
+	case WS_WIRE_DROPPED:
+		settle_status(x);
+		break;
+	case WS_WIRE_RUNNING:
+	case WS_WIRE_NO_HOST:
+	case WS_WIRE_NO_CONNECTION:
+	case WS_WIRE_CUT:
+		retry(x);
+		break;
+	case WS_WIRE_BAD_CERTIFICATE:
+	case WS_WIRE_BAD_CA:
+	case WS_WIRE_BAD_PROXY:
+	case WS_WIRE_NO_PROXY:
+		give_up(x);
+		break;
+	}
+}
+
+/* ---- the batch ---- */
+
 WS_PRINTF(2, 3)
 static void
-hang_up(struct ws_flight *f, const char *format, ...)
+hang_up(struct exchange *x, const char *format, ...)
 {
-	struct ws_transfer *t = &f->transfer;
-	ws_wire_cancel(f->run->http->wire, t);
+	struct ws_transfer *t = &x->transfer;
+	ws_wire_cancel(x->run->http->wire, t);
 	t->end = WS_WIRE_CUT;
 	va_list values;
 	va_start(values, format);
 	vsnprintf(t->fault, sizeof(t->fault), format, values);
 	va_end(values);
-	ws_flight_settle(f);
+	settle(x);
 }
 
 static void
-watch_pace(struct ws_flight *f, int64_t now)
+watch_pace(struct exchange *x, int64_t now)
 {
-	const struct ws_http_config *config = &f->run->http->config;
-	if (f->state != WS_FLIGHT_FLIES) {
+	const struct ws_http_config *config = &x->run->http->config;
+	if (x->state != RUNNING) {
 		return;
 	}
-	if (!f->transfer.reply.complete) {
-		if (now - f->started_ms > config->first_byte_ms) {
-			hang_up(f, "no answer for %u s", (config->first_byte_ms + 999) / 1000);
+	if (!x->transfer.reply.complete) {
+		if (now - x->started_ms > config->first_byte_ms) {
+			hang_up(x, "no answer for %u s", (config->first_byte_ms + 999) / 1000);
 		}
 		return;
 	}
-	if (now - f->window_ms < config->stall_ms) {
+	if (now - x->window_ms < config->stall_ms) {
 		return;
 	}
-	if (f->received - f->window_bytes < config->stall_bytes) {
-		hang_up(f, "too slow: %llu bytes in %u s",
-			(unsigned long long)(f->received - f->window_bytes), (config->stall_ms + 999) / 1000);
+	if (x->received - x->window_bytes < config->stall_bytes) {
+		hang_up(x, "too slow: %llu bytes in %u s",
+			(unsigned long long)(x->received - x->window_bytes), (config->stall_ms + 999) / 1000);
 		return;
 	}
-	f->window_ms = now;
-	f->window_bytes = f->received;
+	x->window_ms = now;
+	x->window_bytes = x->received;
 }
 
 static void
-launch_due(struct ws_run *run)
+start_due(struct run *run)
 {
 	int64_t now = ws_clock_ms();
 	size_t end = run->batch->count;
 	if (run->batch->in_order && end - run->front > run->at_once) {
 		end = run->front + run->at_once; /* else those that wait would take the front's place */
 	}
-	for (size_t i = 0; i < end && run->flying < run->at_once && !run->failed; i++) {
-		struct ws_flight *f = &run->flights[i];
-		if (f->state == WS_FLIGHT_WAITS && f->due_ms <= now) {
-			ws_flight_launch(f);
+	for (size_t i = 0; i < end && run->running < run->at_once && !run->failed; i++) {
+		struct exchange *x = &run->exchanges[i];
+		if (x->state == WAITING && x->due_ms <= now && !start(x)) {
+			run->failed = true;
 		}
 	}
 }
 
 static void
-turn(struct ws_run *run)
+turn(struct run *run)
 {
 	const struct ws_http_config *config = &run->http->config;
-	launch_due(run);
+	start_due(run);
 	struct ws_transfer *t = NULL;
 	if (!run->failed && run->left > 0) {
 		t = ws_wire_wait(run->http->wire, config->stop ? config->stop->fd : -1, TICK_MS);
 	}
 	while (t && !run->failed) {
-		ws_flight_settle((struct ws_flight *)t);
+		settle((struct exchange *)t);
 		t = ws_wire_wait(run->http->wire, -1, 0);
 	}
 	int64_t now = ws_clock_ms();
 	for (size_t i = 0; i < run->batch->count && !run->failed; i++) {
-		watch_pace(&run->flights[i], now);
+		watch_pace(&run->exchanges[i], now);
 	}
 }
 
@@ -136,13 +535,13 @@ bool
 ws_http_run(struct ws_http *http, const struct ws_batch *batch, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_run run = {.http = http, .batch = batch, .left = batch->count, .a = a, .err = err};
-	run.flights = WS_NEW_N(a, struct ws_flight, batch->count);
+	struct run run = {.http = http, .batch = batch, .left = batch->count, .a = a, .err = err};
+	run.exchanges = WS_NEW_N(a, struct exchange, batch->count);
 	run.at_once = batch->at_once ? batch->at_once : http->config.at_once;
 	for (size_t i = 0; i < batch->count; i++) {
-		run.flights[i].run = &run;
-		run.flights[i].number = i;
-		run.flights[i].request = batch->requests[i];
+		run.exchanges[i].run = &run;
+		run.exchanges[i].number = i;
+		run.exchanges[i].request = batch->requests[i];
 	}
 	while (run.left > 0 && !run.failed) {
 		if (ws_stop_asked(http->config.stop)) {
@@ -153,7 +552,7 @@ ws_http_run(struct ws_http *http, const struct ws_batch *batch, struct ws_err *e
 		turn(&run);
 	}
 	for (size_t i = 0; i < batch->count; i++) {
-		ws_wire_cancel(http->wire, &run.flights[i].transfer);
+		ws_wire_cancel(http->wire, &run.exchanges[i].transfer);
 	}
 	return !run.failed;
 }

@@ -24,7 +24,7 @@ struct ws_http_config {
 	const char *ca_path;     /**< certificates to trust, file or folder; see index_config.h */
 	const char *netrc_path;  /**< NULL: ~/.netrc */
 	bool offline;            /**< every request fails and says what is missing */
-	unsigned at_once;        /**< requests of a batch in flight; 6 */
+	unsigned at_once;        /**< requests of a batch under way; 6 */
 	unsigned first_byte_ms;  /**< connecting and waiting for an answer, together; 60 000 */
 	unsigned stall_ms;       /**< fewer than stall_bytes in this time is a stall; 30 000 */
 	unsigned stall_bytes;    /**< 30 KiB */
