@@ -37,7 +37,7 @@ static const struct ws_table table = {"indexes by role", fields, WS_LEN(fields)}
 static bool
 read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	struct ws_index_list *list = into;
+	struct ws_index_roles *list = into;
 	struct by_role read = {0};
 	if (!ws_object_read(r, value, &table, &read)) {
 		return false;
@@ -53,4 +53,4 @@ read_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
-const struct ws_type ws_type_indexes = WS_OBJECTS(struct ws_index_list, read_indexes);
+const struct ws_type ws_type_indexes = WS_OBJECTS(struct ws_index_roles, read_indexes);

@@ -11,12 +11,12 @@
 #include "model/matrix.h"
 
 /** Indexes in the order of the text. */
-struct ws_index_list {
+struct ws_index_roles {
 	const struct ws_index_role *at;
 	size_t count;
 };
 
-/** Fills a struct ws_index_list. */
+/** Fills a struct ws_index_roles. */
 extern const struct ws_type ws_type_indexes;
 
 #endif

@@ -107,7 +107,7 @@ static bool
 read_matrix_indexes(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_matrix *matrix = into;
-	struct ws_index_list list = {0};
+	struct ws_index_roles list = {0};
 	if (!ws_type_indexes.read(r, value, &list)) {
 		return false;
 	}

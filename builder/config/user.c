@@ -12,7 +12,7 @@
 /* What the table fills; the list of indexes is taken apart afterwards. */
 struct written {
 	struct ws_user_config config;
-	struct ws_index_list indexes;
+	struct ws_index_roles indexes;
 };
 
 static const struct ws_field fields[] = {

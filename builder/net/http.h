@@ -3,7 +3,7 @@
  *
  * Repeats what is worth repeating (broken connections, 408, 429, 5xx, with pauses), follows
  * redirects without carrying credentials to another host or from https to http, gives up on what
- * stalls, stops when asked. What is asked by whom: document.h, download.h, remote.h. Knows no
+ * stalls, stops when asked. What is asked by whom: get.h, download.h, remote.h. Knows no
  * package index and no file. Credentials come from the URL or from netrc and never reach a message;
  * those of a URL serve for every later request to the same scheme, host and port.
  *

@@ -3,7 +3,7 @@
 
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "net/document.h"
+#include "net/get.h"
 #include "net/url.h"
 
 #include <string.h>
@@ -46,26 +46,26 @@ recall(const struct ws_index *x, const char *index, const char *package)
 }
 
 static bool
-is_not_there(const struct ws_document *document)
+is_not_there(const struct ws_get *get)
 {
-	return document->reply.status == 404 || document->reply.status == 403;
+	return get->reply.status == 404 || get->reply.status == 403;
 }
 
 /* A large page is asked for in the form that is read without a tree. */
 static bool
-get_page(struct ws_index *x, struct ws_document *document, struct ws_buf *text, struct ws_err *err)
+get_page(struct ws_index *x, struct ws_get *get, struct ws_buf *text, struct ws_err *err)
 {
-	document->accept = ws_index_page_accept;
-	document->limit_bytes = LARGEST_TREE;
-	if (ws_document_get(x->http, document, x->a, text, err)) {
+	get->accept = ws_index_page_accept;
+	get->limit_bytes = LARGEST_TREE;
+	if (ws_get_text(x->http, get, x->a, text, err)) {
 		return true;
 	}
-	if (!document->is_too_long) {
+	if (!get->is_too_long) {
 		return false;
 	}
-	document->accept = ws_index_page_accept_html;
-	document->limit_bytes = LARGEST_PAGE;
-	return ws_document_get(x->http, document, x->a, text, err);
+	get->accept = ws_index_page_accept_html;
+	get->limit_bytes = LARGEST_PAGE;
+	return ws_get_text(x->http, get, x->a, text, err);
 }
 
 /* Fetches and reads; the page stays NULL when the index has no such package. */
@@ -77,20 +77,20 @@ ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *e
 	while (end > 0 && index[end - 1] == '/') {
 		end--;
 	}
-	struct ws_document document = {
+	struct ws_get get = {
 		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, asked->package),
 	};
-	if (!get_page(x, &document, &text, err)) {
-		asked->refused = document.reply.status == 403;
-		if (is_not_there(&document) && err) {
+	if (!get_page(x, &get, &text, err)) {
+		asked->refused = get.reply.status == 403;
+		if (is_not_there(&get) && err) {
 			*err = (struct ws_err){0};
 		}
-		return is_not_there(&document);
+		return is_not_there(&get);
 	}
 	struct ws_index_page *fresh = WS_NEW(x->a, struct ws_index_page);
-	fresh->url = document.final_url;
+	fresh->url = get.final_url;
 	fresh->package = asked->package;
-	if (!ws_index_page_parse(fresh, document.reply.type, ws_buf_str(&text), x->a, err)) {
+	if (!ws_index_page_parse(fresh, get.reply.type, ws_buf_str(&text), x->a, err)) {
 		return false;
 	}
 	asked->page = fresh;

@@ -2,7 +2,7 @@
 #include "verify/floor_policies.h"
 
 /* GLIBC, GLIBCXX, CXXABI, GCC, ZLIB, LIBATOMIC */
-const struct ws_policy ws_policies[] = {
+const struct ws_floor_policy ws_policies[] = {
 	{"manylinux_2_5_x86_64", {"2.5", "3.4.8", "1.3.1", "4.2.0", NULL, NULL}, ""},
 	{"manylinux_2_12_x86_64", {"2.12", "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", NULL}, ""},
 	{"manylinux_2_17_x86_64", {"2.17", "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL},

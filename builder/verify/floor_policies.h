@@ -8,14 +8,14 @@
 
 #include "verify/floor.h"
 
-struct ws_policy {
+struct ws_floor_policy {
 	const char *tag;                  /**< "manylinux_2_17_x86_64" */
 	const char *most[WS_FLOOR_KINDS]; /**< newest version allowed; NULL: none at all */
 	const char *words;                /**< versions that are no numbers, between spaces */
 };
 
 /** From the oldest to the newest. */
-extern const struct ws_policy ws_policies[];
+extern const struct ws_floor_policy ws_policies[];
 extern const size_t ws_policy_count;
 
 /** Libraries that a policy promises, and the number of the oldest policy that does. */

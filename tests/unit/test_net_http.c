@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "net/document.h"
+#include "net/get.h"
 #include "served.h"
 #include "sys/clock.h"
 
@@ -10,12 +10,12 @@
 
 /* Gets a document; its text, or NULL with the error set. */
 static const char *
-get(struct ws_http *http, const char *url, struct ws_document *document, struct ws_arena *a,
+get(struct ws_http *http, const char *url, struct ws_get *document, struct ws_arena *a,
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	*document = (struct ws_document){.url = url, .limit_bytes = 1000000};
-	return ws_document_get(http, document, a, &text, err) ? ws_buf_copy(&text, a) : NULL;
+	*document = (struct ws_get){.url = url, .limit_bytes = 1000000};
+	return ws_get_text(http, document, a, &text, err) ? ws_buf_copy(&text, a) : NULL;
 }
 
 /* Faults that only the lack of patience ends get a session that has little. */
@@ -33,7 +33,7 @@ assert_gets(const struct ws_served *s, const char *faults)
 {
 	WS_AUTO_HTTP struct ws_http *http = http_for(faults);
 	const char *bytes = ws_served_put(s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
 	const char *text = get(http, url, &document, s->a, &err);
@@ -48,7 +48,7 @@ assert_no_get(const struct ws_served *s, const char *faults, const char *part)
 {
 	WS_AUTO_HTTP struct ws_http *http = http_for(faults);
 	ws_served_put(s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url = ws_served_url(s, ws_arena_printf(s->a, "/%s/x", faults));
 	assert_null(get(http, url, &document, s->a, &err));
@@ -63,7 +63,7 @@ WS_TEST(a_document_comes_with_its_facts)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url = ws_served_url(&s, "/~redirect=2/~type=Text%2FPlain/x");
 	assert_ok(get(http, url, &document, a, &err), err);
@@ -140,7 +140,7 @@ WS_TEST(redirects_have_limits)
 	assert_int_equal(ws_served_count(&s, "loop"), 11);
 	assert_no_get(&s, "~redirect=11", "redirects without end");
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	assert_null(get(http, ws_served_url(&s, "/~astray/x"), &document, a, &err));
 	assert_int_equal(err.kind, WS_ERR_FETCH);
@@ -152,17 +152,17 @@ WS_TEST(too_long_a_document_is_refused)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 200000);
-	struct ws_document document = {.url = ws_served_url(&s, "/~chunked/x"), .limit_bytes = 100000};
+	struct ws_get document = {.url = ws_served_url(&s, "/~chunked/x"), .limit_bytes = 100000};
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_err err;
-	assert_fails(ws_document_get(http, &document, a, &text, &err), err, WS_ERR_FETCH);
+	assert_fails(ws_get_text(http, &document, a, &text, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "longer than 100000 bytes");
 	/* 200000 zero bytes are some 200 of gzip: the limit is on what comes out. */
 	document.url = ws_served_url(&s, "/~gzip/zeros");
 	static const char zeros[200000];
 	assert_ok(
 		ws_fs_write(ws_path_join(a, s.dir, "zeros", NULL), zeros, sizeof(zeros), 0644, &err), err);
-	assert_fails(ws_document_get(http, &document, a, &text, &err), err, WS_ERR_FETCH);
+	assert_fails(ws_get_text(http, &document, a, &text, &err), err, WS_ERR_FETCH);
 }
 
 WS_TEST(a_login_goes_to_its_own_server_only)
@@ -170,7 +170,7 @@ WS_TEST(a_login_goes_to_its_own_server_only)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	ws_served_put(&s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url =
 		ws_arena_printf(a, "http://me:se%%63ret@127.0.0.1:%u/~auth=me:secret", s.port);
@@ -199,7 +199,7 @@ WS_TEST(netrc_is_read)
 	config.netrc_path = ws_path_join(a, ws_test_dir(a), "netrc", NULL);
 	assert_ok(ws_fs_write(config.netrc_path, netrc, strlen(netrc), 0600, &err), err);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_document document;
+	struct ws_get document;
 	const char *url = ws_served_url(&s, "/~auth=me:secret/x");
 	assert_ok(get(http, url, &document, a, &err), err);
 	/* What stands in the URL is preferred. */
@@ -211,7 +211,7 @@ WS_TEST(certificates_are_checked)
 {
 	struct ws_served s = ws_served_start_tls(a);
 	ws_served_put(&s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
 	{
@@ -242,7 +242,7 @@ WS_TEST(a_bundle_that_is_not_there_is_named)
 	struct ws_http_config config = ws_served_config();
 	config.ca_path = "/nonexistent/bundle.pem";
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	const char *url = ws_arena_printf(a, "https://localhost:%u/x", s.tls);
 	assert_null(get(http, url, &document, a, &err));
@@ -255,7 +255,7 @@ WS_TEST(proxies_are_used_and_their_refusal_is_told)
 	struct ws_served s = ws_served_start(a);
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	const char *bytes = ws_served_put(&s, "x", 50);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	setenv("http_proxy", ws_served_url(&s, ""), 1);
 	setenv("https_proxy", ws_served_url(&s, ""), 1);
@@ -276,7 +276,7 @@ WS_TEST(a_proxys_login_is_never_shown)
 		"http://me:sec@127.0.0.1:99999", "http://me:sec@proxy.invalid:1",
 		"http://me:sec@127.0.0.1:1"};
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_document document;
+	struct ws_get document;
 	for (size_t i = 0; i < WS_LEN(proxies); i++) {
 		struct ws_err err;
 		char text[WS_ERR_PRINTED];
@@ -296,7 +296,7 @@ WS_TEST(nobody_listens)
 	const char *url = ws_served_url(&s, "/x");
 	ws_served_kill();
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	assert_null(get(http, url, &document, a, &err));
 	assert_contains(err.text, "cannot be reached");
@@ -311,7 +311,7 @@ WS_TEST(offline_says_what_is_missing)
 	struct ws_http_config config = ws_served_config();
 	config.offline = true;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	assert_null(get(http, ws_served_url(&s, "/x"), &document, a, &err));
 	assert_contains(err.text, "/x' is not at hand, and this run is offline");
@@ -326,7 +326,7 @@ WS_TEST(a_deadline_ends_a_transfer)
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_document document;
+	struct ws_get document;
 	struct ws_err err;
 	int64_t before = ws_clock_ms();
 	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
@@ -343,7 +343,7 @@ WS_TEST(a_signal_ends_a_transfer)
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
-	struct ws_document document;
+	struct ws_get document;
 	raise(SIGINT);
 	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
 	assert_int_equal(err.kind, WS_ERR_INTERRUPTED);

@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "base/fs.h"
-#include "net/document.h"
+#include "net/get.h"
 #include "net/index.h"
 #include "served.h"
 
@@ -232,8 +232,8 @@ WS_TEST(a_login_of_the_index_serves_for_its_files)
 	assert_ok(file, err);
 	assert_null(strstr(file->url, "secret@"));
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_document document = {.url = file->url, .limit_bytes = 1000};
-	assert_ok(ws_document_get(w.http, &document, a, &text, &err), err);
+	struct ws_get get = {.url = file->url, .limit_bytes = 1000};
+	assert_ok(ws_get_text(w.http, &get, a, &text, &err), err);
 	assert_int_equal(text.len, 104);
 	assert_null(ws_index_find(w.index, &list, "demo-x", "nope", NULL, &err));
 	assert_null(strstr(err.cure, "me:secret@"));

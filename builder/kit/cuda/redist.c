@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/vec.h"
-#include "net/document.h"
+#include "net/get.h"
 
 #include <string.h>
 
@@ -113,12 +113,12 @@ get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct 
 	len -= len > 0 && url[len - 1] == '/';
 	const char *folder = ws_arena_copy(a, url, len);
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_document document = {
+	struct ws_get get = {
 		.url = ws_arena_printf(a, "%s/redistrib_%s.json", folder, label),
 		.limit_bytes = LARGEST_MANIFEST,
 	};
-	if (!ws_document_get(fetch->http, &document, a, &text, err)) {
-		unsigned status = document.reply.status;
+	if (!ws_get_text(fetch->http, &get, a, &text, err)) {
+		unsigned status = get.reply.status;
 		return status == 404 || status == 403 ? GOT_NONE : GOT_ERROR;
 	}
 	if (!ws_redist_parse(ws_buf_str(&text), label, a, r, err)) {

@@ -1,15 +1,15 @@
 /**
- * document.h - small texts from servers: index pages, manifests, metadata
+ * get.h - small texts from servers: index pages, manifests, metadata
  *
  * Whole, in memory, at most as long as the caller allows. Asked for with gzip. Files: download.h.
  */
-#ifndef WS_NET_DOCUMENT_H
-#define WS_NET_DOCUMENT_H
+#ifndef WS_NET_GET_H
+#define WS_NET_GET_H
 
 #include "base/buf.h"
 #include "net/http.h"
 
-struct ws_document {
+struct ws_get {
 	const char *url;     /**< what to get */
 	const char *subject; /**< for messages; NULL: the URL */
 	const char *accept;  /**< NULL: anything */
@@ -21,7 +21,7 @@ struct ws_document {
 };
 
 /** Replaces what @a text held. */
-bool ws_document_get(struct ws_http *http, struct ws_document *document, struct ws_arena *a,
-	struct ws_buf *text, struct ws_err *err);
+bool ws_get_text(struct ws_http *http, struct ws_get *get, struct ws_arena *a, struct ws_buf *text,
+	struct ws_err *err);
 
 #endif
