@@ -19,7 +19,7 @@ struct walk {
 	struct ws_git *git;
 	const struct ws_store *store;
 	const struct ws_checkout *checkout;
-	struct ws_stage *stage;
+	struct ws_source_tree *into;
 	struct ws_members members;
 	bool *brought; /* one a chosen submodule */
 	struct ws_arena *a;
@@ -102,9 +102,9 @@ give_file(struct walk *w, const struct level *l, const struct ws_git_entry *entr
 		return ws_err_wrap(err, "'%s' of '%s'", member->name, l->url);
 	}
 	return ws_members_add_bytes(&w->members, member->name, bytes.len, err)
-		&& ws_stage_begin_member(w->stage, member, err)
-		&& ws_stage_bytes(w->stage, ws_buf_text(&bytes), bytes.len, err)
-		&& ws_stage_end_file(w->stage, err);
+		&& ws_source_tree_begin_member(w->into, member, err)
+		&& ws_source_tree_bytes(w->into, ws_buf_text(&bytes), bytes.len, err)
+		&& ws_source_tree_end_file(w->into, err);
 }
 
 static bool
@@ -121,7 +121,7 @@ give_link(struct walk *w, const struct level *l, const struct ws_git_entry *entr
 			&w->members, err, "link", member->name, "a zero byte in its target");
 	}
 	return ws_members_check_link(&w->members, member, err)
-		&& ws_stage_begin_member(w->stage, member, err);
+		&& ws_source_tree_begin_member(w->into, member, err);
 }
 
 static bool
@@ -265,10 +265,10 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 
 bool
 ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
-	struct ws_stage *stage, struct ws_err *err)
+	struct ws_source_tree *into, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct walk w = {.git = git, .store = store, .checkout = checkout, .stage = stage, .a = a};
+	struct walk w = {.git = git, .store = store, .checkout = checkout, .into = into, .a = a};
 	w.members = ws_members_begin(checkout->url, 0, NULL, a);
 	w.brought = WS_NEW_N(a, bool, checkout->submodule_count);
 	if (!walk_commit(&w, checkout->url, checkout->commit, "", checkout->found_tree, err)) {

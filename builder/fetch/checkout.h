@@ -1,7 +1,7 @@
 /**
  * checkout.h - a commit, with the submodules that were chosen, into a source tree
  *
- * Walks the objects of the commit and hands files to a stage; no work tree, no index. Of each
+ * Walks the objects of the commit and hands files to a source tree; no work tree, no index. Of each
  * repository the store keeps a cache, so a second time needs no network. Files are taken as they
  * are: no filters, no end-of-line conversion, no export-subst. A submodule is the commit that its
  * parent names, from the URL that .gitmodules of the parent's commit gives, by the same rules as
@@ -11,7 +11,7 @@
 #define WS_FETCH_CHECKOUT_H
 
 #include "fetch/git.h"
-#include "fetch/stage.h"
+#include "fetch/source_tree.h"
 
 struct ws_checkout {
 	const char *url;
@@ -25,7 +25,7 @@ struct ws_checkout {
 
 /** Refuses by the rules of archive/members.h, named after member and rule. */
 bool ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
-	struct ws_stage *stage, struct ws_err *err);
+	struct ws_source_tree *into, struct ws_err *err);
 
 /** The tree id of a commit that the store's cache has; asks nobody. */
 bool ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,

@@ -10,7 +10,7 @@
 
 struct copy {
 	struct ws_members members;
-	struct ws_stage *stage;
+	struct ws_source_tree *into;
 };
 
 /* A part named ".git", folder or file (a work tree has a file). */
@@ -42,10 +42,10 @@ copy_file(struct copy *c, const struct ws_fs_entry *entry, struct ws_err *err)
 			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->path);
 		}
 		if (got == 0) {
-			return ws_stage_end_file(c->stage, err);
+			return ws_source_tree_end_file(c->into, err);
 		}
 		if (!ws_members_add_bytes(&c->members, entry->name, (uint64_t)got, err)
-			|| !ws_stage_bytes(c->stage, chunk, (size_t)got, err)) {
+			|| !ws_source_tree_bytes(c->into, chunk, (size_t)got, err)) {
 			return false;
 		}
 	}
@@ -81,17 +81,17 @@ copy_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
 	}
 	if (!ws_members_enter(&c->members, &member, err)
 		|| !ws_members_check_link(&c->members, &member, err)
-		|| !ws_stage_begin_member(c->stage, &member, err)) {
+		|| !ws_source_tree_begin_member(c->into, &member, err)) {
 		return false;
 	}
 	return member.kind != WS_MEMBER_FILE || copy_file(c, entry, err);
 }
 
 bool
-ws_folder_stage(const char *path, struct ws_stage *stage, struct ws_err *err)
+ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct copy c = {.stage = stage};
+	struct copy c = {.into = into};
 	if (!ws_fs_is_dir(path)) {
 		return ws_err_set(err, WS_ERR_CONFIG, "there is no source folder '%s'", path);
 	}

@@ -7,8 +7,8 @@
 #ifndef WS_FETCH_FOLDER_H
 #define WS_FETCH_FOLDER_H
 
-#include "fetch/stage.h"
+#include "fetch/source_tree.h"
 
-bool ws_folder_stage(const char *path, struct ws_stage *stage, struct ws_err *err);
+bool ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err);
 
 #endif

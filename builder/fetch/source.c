@@ -1,4 +1,4 @@
-/* source.c - see source.h. Each kind of source fills a stage in its own way; trying one after the
+/* source.c - see source.h. Each kind of source fills the tree in its own way; trying one after the
  * other and remembering is common to all. Folders are folder.c's. */
 #include "fetch/source.h"
 
@@ -107,32 +107,32 @@ bring_archive(struct attempt *t, struct ws_err *err)
 	return ws_cas_open(store, spec->sha256, t->a, err);
 }
 
-/* From an archive's sink to the stage. */
+/* From an archive's sink to the tree. */
 struct unpacking {
 	struct ws_unpack_sink sink;
-	struct ws_stage *stage;
+	struct ws_source_tree *into;
 };
 
 static bool
 begin_member(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
 {
-	return ws_stage_begin_member(((struct unpacking *)self)->stage, member, err);
+	return ws_source_tree_begin_member(((struct unpacking *)self)->into, member, err);
 }
 
 static bool
 take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
-	return ws_stage_bytes(((struct unpacking *)self)->stage, bytes, len, err);
+	return ws_source_tree_bytes(((struct unpacking *)self)->into, bytes, len, err);
 }
 
 static bool
 end_member(struct ws_unpack_sink *self, struct ws_err *err)
 {
-	return ws_stage_end_file(((struct unpacking *)self)->stage, err);
+	return ws_source_tree_end_file(((struct unpacking *)self)->into, err);
 }
 
 static bool
-fill_from_archive(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+fill_from_archive(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 {
 	const char *name = spec_name(t->spec, t->a);
 	enum ws_unpack_format format;
@@ -141,12 +141,12 @@ fill_from_archive(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
 			err, WS_ERR_CONFIG, "'%s' is no source archive: its name ends in none's suffix", name);
 	}
 	const char *path = bring_archive(t, err);
-	struct unpacking unpacking = {{NULL, begin_member, take_bytes, end_member}, stage};
+	struct unpacking unpacking = {{NULL, begin_member, take_bytes, end_member}, into};
 	return path && ws_unpack(path, name, format, NULL, &unpacking.sink, err);
 }
 
 static bool
-fill_from_git(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+fill_from_git(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 {
 	struct ws_checkout checkout = {
 		.url = t->spec->url,
@@ -158,7 +158,7 @@ fill_from_git(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
 	if (!t->fetch->git) {
 		return ws_err_set(err, WS_ERR_FETCH, "git is not at hand");
 	}
-	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, stage, err)) {
+	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, into, err)) {
 		return false;
 	}
 	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
@@ -166,18 +166,18 @@ fill_from_git(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
 }
 
 static bool
-fill(struct attempt *t, struct ws_stage *stage, struct ws_err *err)
+fill(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 {
 	switch (t->spec->kind) {
 	case WS_SOURCE_GIT:
-		return fill_from_git(t, stage, err);
+		return fill_from_git(t, into, err);
 	case WS_SOURCE_FOLDER:
-		return ws_folder_stage(t->spec->path, stage, err);
+		return ws_folder_copy(t->spec->path, into, err);
 	case WS_SOURCE_SDIST:
 	case WS_SOURCE_ARCHIVE:
 		break;
 	}
-	return fill_from_archive(t, stage, err);
+	return fill_from_archive(t, into, err);
 }
 
 static bool
@@ -207,7 +207,7 @@ try_spec(struct attempt *t, struct ws_err *err)
 		return true;
 	}
 	bool archive = t->spec->kind == WS_SOURCE_SDIST || t->spec->kind == WS_SOURCE_ARCHIVE;
-	struct ws_stage_plan plan = {
+	struct ws_source_tree_plan plan = {
 		.tree = ws_arena_printf(t->a, "src-%s-%s", t->wish->name, t->wish->version),
 		.from = spec_name(t->spec, t->a),
 		.strip = archive ? t->spec->strip : "",
@@ -215,15 +215,15 @@ try_spec(struct attempt *t, struct ws_err *err)
 		.patch_count = t->wish->patch_count,
 		.stop = t->fetch->stop,
 	};
-	struct ws_stage *stage = ws_stage_begin(t->fetch->store, &plan, t->a, err);
-	if (!stage) {
+	struct ws_source_tree *into = ws_source_tree_begin(t->fetch->store, &plan, t->a, err);
+	if (!into) {
 		return false;
 	}
-	if (!fill(t, stage, err)) {
-		ws_stage_abandon(stage);
+	if (!fill(t, into, err)) {
+		ws_source_tree_abandon(into);
 		return false;
 	}
-	return ws_stage_commit(stage, t->a, &t->found->tree, err)
+	return ws_source_tree_commit(into, t->a, &t->found->tree, err)
 		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));
 }
 

@@ -60,14 +60,14 @@ reopen(struct world *w)
 static bool
 check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, struct ws_err *err)
 {
-	struct ws_stage_plan plan = {.tree = "src-demo-1", .from = checkout->url, .strip = ""};
-	struct ws_stage *stage = ws_stage_begin(&w->store, &plan, w->a, err);
-	assert_non_null(stage);
-	if (!ws_checkout(w->git, &w->store, checkout, stage, err)) {
-		ws_stage_abandon(stage);
+	struct ws_source_tree_plan plan = {.tree = "src-demo-1", .from = checkout->url, .strip = ""};
+	struct ws_source_tree *into = ws_source_tree_begin(&w->store, &plan, w->a, err);
+	assert_non_null(into);
+	if (!ws_checkout(w->git, &w->store, checkout, into, err)) {
+		ws_source_tree_abandon(into);
 		return false;
 	}
-	return ws_stage_commit(stage, w->a, tree, err);
+	return ws_source_tree_commit(into, w->a, tree, err);
 }
 
 static struct ws_checkout

@@ -1,5 +1,5 @@
 /**
- * stage.h - a source tree in the making
+ * source_tree.h - a source tree in the making
  *
  * Files come in from an archive, a commit or a folder; the top folder is taken off; those that a
  * patch names are held in memory, patched, and entered last; everything else goes straight into a
@@ -9,8 +9,8 @@
  * A compiled source or header that is a git-LFS pointer, three lines of text in place of the file,
  * is refused by name: a compiler would only say it is odd.
  */
-#ifndef WS_FETCH_STAGE_H
-#define WS_FETCH_STAGE_H
+#ifndef WS_FETCH_SOURCE_TREE_H
+#define WS_FETCH_SOURCE_TREE_H
 
 #include "archive/members.h"
 #include "fetch/patch.h"
@@ -18,7 +18,7 @@
 #include "sys/stop.h"
 
 /** What makes the tree differ from what comes in. */
-struct ws_stage_plan {
+struct ws_source_tree_plan {
 	const char *tree;  /**< name of the tree: "src-flash-attn-2.8.3" */
 	const char *from;  /**< where files come from, for messages: "x.tar.gz" */
 	const char *strip; /**< top folder to take off; NULL: the single one there is; "": none */
@@ -27,23 +27,25 @@ struct ws_stage_plan {
 	struct ws_stop *stop; /**< asked at every piece of a file; NULL: nobody can ask */
 };
 
-struct ws_stage;
+struct ws_source_tree;
 
 /** @a plan is borrowed. */
-struct ws_stage *ws_stage_begin(const struct ws_store *store, const struct ws_stage_plan *plan,
-	struct ws_arena *a, struct ws_err *err);
+struct ws_source_tree *ws_source_tree_begin(const struct ws_store *store,
+	const struct ws_source_tree_plan *plan, struct ws_arena *a, struct ws_err *err);
 
 /** A member in the order it comes. Folders are not kept: a tree has none of its own. */
-bool ws_stage_begin_member(struct ws_stage *s, const struct ws_member *member, struct ws_err *err);
-bool ws_stage_bytes(struct ws_stage *s, const void *bytes, size_t len, struct ws_err *err);
+bool ws_source_tree_begin_member(
+	struct ws_source_tree *s, const struct ws_member *member, struct ws_err *err);
+bool ws_source_tree_bytes(
+	struct ws_source_tree *s, const void *bytes, size_t len, struct ws_err *err);
 /** After the bytes of a file. */
-bool ws_stage_end_file(struct ws_stage *s, struct ws_err *err);
+bool ws_source_tree_end_file(struct ws_source_tree *s, struct ws_err *err);
 
 /** Patches what was held back and puts the tree in place. @a s is gone afterwards, also on failure. */
-bool ws_stage_commit(
-	struct ws_stage *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
+bool ws_source_tree_commit(
+	struct ws_source_tree *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 
 /** Gives up. NULL is fine. */
-void ws_stage_abandon(struct ws_stage *s);
+void ws_source_tree_abandon(struct ws_source_tree *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* stage.c - see stage.h. */
-#include "fetch/stage.h"
+/* source_tree.c - see source_tree.h. */
+#include "fetch/source_tree.h"
 
 #include "base/fs.h"
 #include "base/map.h"
@@ -15,11 +15,11 @@ struct held {
 	const char *path;
 	bool exists;
 	bool executable;
-	struct ws_buf bytes; /* released with the stage */
+	struct ws_buf bytes; /* released with the tree */
 };
 
-struct ws_stage {
-	const struct ws_stage_plan *plan;
+struct ws_source_tree {
+	const struct ws_source_tree_plan *plan;
 	struct ws_arena *a; /* its own */
 	struct ws_tree_builder *builder;
 	const char *strip;    /* NULL: not known yet; "" or "folder/" */
@@ -30,11 +30,11 @@ struct ws_stage {
 	uint64_t bytes; /* of the file that comes now, so far */
 };
 
-struct ws_stage *
-ws_stage_begin(const struct ws_store *store, const struct ws_stage_plan *plan, struct ws_arena *a,
-	struct ws_err *err)
+struct ws_source_tree *
+ws_source_tree_begin(const struct ws_store *store, const struct ws_source_tree_plan *plan,
+	struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_stage *s = WS_NEW(a, struct ws_stage);
+	struct ws_source_tree *s = WS_NEW(a, struct ws_source_tree);
 	s->plan = plan;
 	s->a = ws_arena_make();
 	s->builder = ws_tree_begin(store, plan->tree, s->a, err);
@@ -59,7 +59,7 @@ ws_stage_begin(const struct ws_store *store, const struct ws_stage_plan *plan, s
 }
 
 static void
-release(struct ws_stage *s)
+release(struct ws_source_tree *s)
 {
 	for (size_t i = 0; i < s->held.count; i++) {
 		ws_buf_release(&((struct held *)s->held.slots[i].value)->bytes);
@@ -68,7 +68,7 @@ release(struct ws_stage *s)
 }
 
 void
-ws_stage_abandon(struct ws_stage *s)
+ws_source_tree_abandon(struct ws_source_tree *s)
 {
 	if (s) {
 		ws_tree_abandon(s->builder);
@@ -78,7 +78,7 @@ ws_stage_abandon(struct ws_stage *s)
 
 /* The name in the tree. The first member decides what the single top folder is. */
 static const char *
-strip(struct ws_stage *s, const char *name, struct ws_err *err)
+strip(struct ws_source_tree *s, const char *name, struct ws_err *err)
 {
 	if (!s->strip) {
 		size_t top = strcspn(name, "/");
@@ -95,7 +95,7 @@ strip(struct ws_stage *s, const char *name, struct ws_err *err)
 }
 
 static bool
-open_file(struct ws_stage *s, const char *path, bool executable, struct ws_err *err)
+open_file(struct ws_source_tree *s, const char *path, bool executable, struct ws_err *err)
 {
 	s->path = ws_arena_strdup(s->a, path);
 	s->bytes = 0;
@@ -110,7 +110,7 @@ open_file(struct ws_stage *s, const char *path, bool executable, struct ws_err *
 
 /* A hard link becomes a file of its own. */
 static bool
-copy_twin(struct ws_stage *s, const char *path, const char *target, struct ws_err *err)
+copy_twin(struct ws_source_tree *s, const char *path, const char *target, struct ws_err *err)
 {
 	struct held *held = ws_map_get(&s->held, target);
 	const struct ws_tree_entry *entry = ws_tree_added(s->builder, target);
@@ -130,11 +130,12 @@ copy_twin(struct ws_stage *s, const char *path, const char *target, struct ws_er
 			err, WS_ERR_FETCH, "'%s' holds '%s', a hard link to nothing", s->plan->from, path);
 	}
 	return open_file(s, path, executable, err)
-		&& ws_stage_bytes(s, ws_buf_text(&bytes), bytes.len, err) && ws_stage_end_file(s, err);
+		&& ws_source_tree_bytes(s, ws_buf_text(&bytes), bytes.len, err)
+		&& ws_source_tree_end_file(s, err);
 }
 
 static bool
-add_link(struct ws_stage *s, const char *path, const char *target, struct ws_err *err)
+add_link(struct ws_source_tree *s, const char *path, const char *target, struct ws_err *err)
 {
 	if (ws_map_get(&s->held, path)) {
 		return ws_err_set(err, WS_ERR_CONFIG, "a patch changes '%s', which is a link in '%s'", path,
@@ -144,7 +145,8 @@ add_link(struct ws_stage *s, const char *path, const char *target, struct ws_err
 }
 
 bool
-ws_stage_begin_member(struct ws_stage *s, const struct ws_member *member, struct ws_err *err)
+ws_source_tree_begin_member(
+	struct ws_source_tree *s, const struct ws_member *member, struct ws_err *err)
 {
 	if (member->kind == WS_MEMBER_FOLDER) {
 		return true;
@@ -168,7 +170,7 @@ ws_stage_begin_member(struct ws_stage *s, const struct ws_member *member, struct
 }
 
 bool
-ws_stage_bytes(struct ws_stage *s, const void *bytes, size_t len, struct ws_err *err)
+ws_source_tree_bytes(struct ws_source_tree *s, const void *bytes, size_t len, struct ws_err *err)
 {
 	if (ws_stop_asked(s->plan->stop)) {
 		return ws_stop_err(s->plan->stop, err);
@@ -199,7 +201,7 @@ is_compiled(const char *path)
 }
 
 bool
-ws_stage_end_file(struct ws_stage *s, struct ws_err *err)
+ws_source_tree_end_file(struct ws_source_tree *s, struct ws_err *err)
 {
 	bool pointer = s->bytes > strlen(LFS_LINE) && s->bytes <= LFS_LONGEST
 		&& memcmp(s->head, LFS_LINE, strlen(LFS_LINE)) == 0;
@@ -212,7 +214,7 @@ ws_stage_end_file(struct ws_stage *s, struct ws_err *err)
 }
 
 static bool
-apply_change(struct ws_stage *s, const struct ws_patch_file *patch,
+apply_change(struct ws_source_tree *s, const struct ws_patch_file *patch,
 	const struct ws_patch_change *change, struct ws_err *err)
 {
 	struct held *held = ws_map_get(&s->held, change->path);
@@ -234,7 +236,7 @@ apply_change(struct ws_stage *s, const struct ws_patch_file *patch,
 }
 
 static bool
-add_held(struct ws_stage *s, struct ws_err *err)
+add_held(struct ws_source_tree *s, struct ws_err *err)
 {
 	for (size_t i = 0; i < s->plan->patch_count; i++) {
 		const struct ws_patch_file *patch = &s->plan->patches[i];
@@ -256,10 +258,11 @@ add_held(struct ws_stage *s, struct ws_err *err)
 }
 
 bool
-ws_stage_commit(struct ws_stage *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
+ws_source_tree_commit(
+	struct ws_source_tree *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
 	if (!add_held(s, err)) {
-		ws_stage_abandon(s);
+		ws_source_tree_abandon(s);
 		return false;
 	}
 	bool fine = ws_tree_commit(s->builder, a, tree, err);
