@@ -370,8 +370,8 @@ follow_redirect(struct exchange *x)
 	}
 	if (!ws_url_parse(x->transfer.location, run->a, &next, NULL)) {
 		return ws_err_set(run->err, WS_ERR_FETCH,
-			"cannot fetch '%s': '%s' redirects astray, to '%s'", subject_of(x), x->hop.host,
-			ws_url_shown(x->transfer.location, run->a));
+			"cannot fetch '%s': '%s' redirects to '%s', which is not an http(s) URL", subject_of(x),
+			x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
 	if (x->hop.is_https && !next.is_https) {
 		ws_err_set(run->err, WS_ERR_FETCH,

@@ -23,8 +23,9 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     etag=none        neither ETag nor Last-Modified      etag=once    another one from the 2nd request on
     noif             If-Range is ignored
     redirect=N       N redirects, then the file          other        redirect to the other port
+    as=CODE          with that status, not 302
     loop             redirects without end               downgrade    redirect to plain http
-    astray           redirect to ftp://                  auth=U:P     401 without this login
+    ftp              redirect to ftp://                  auth=U:P     401 without this login
     gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing
     html             index pages as HTML only            json         ... as JSON only
@@ -157,7 +158,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         target = None
         if self.fault("loop") is not None:
             target = self.path
-        elif self.fault("astray") is not None:
+        elif self.fault("ftp") is not None:
             target = "ftp://127.0.0.1/x"
         elif self.fault("other") is not None:
             target = "http://127.0.0.1:%d%s" % (other, rest)
@@ -167,7 +168,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             left = int(self.fault("redirect")) - 1
             target = re.sub(r"redirect=\d+", "redirect=%d" % left, path) if left > 0 else rest
         if target:
-            self.answer(302, b"over there\n", {"Location": target})
+            self.answer(int(self.fault("as") or 302), b"over there\n", {"Location": target})
         return target is not None
 
     def index(self, name):

@@ -142,9 +142,37 @@ WS_TEST(redirects_have_limits)
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	struct ws_get document;
 	struct ws_err err;
-	assert_null(get(http, ws_served_url(&s, "/~astray/x"), &document, a, &err));
+	assert_null(get(http, ws_served_url(&s, "/~ftp/x"), &document, a, &err));
 	assert_int_equal(err.kind, WS_ERR_FETCH);
-	assert_contains(err.text, "redirects astray, to 'ftp://127.0.0.1/x'");
+	assert_contains(err.text, "redirects to 'ftp://127.0.0.1/x', which is not an http(s) URL");
+}
+
+WS_TEST(every_redirect_is_followed)
+{
+	struct ws_served s = ws_served_start(a);
+	static const unsigned kinds[] = {301, 302, 303, 307, 308};
+	for (size_t i = 0; i < WS_LEN(kinds); i++) {
+		assert_gets(&s, ws_arena_printf(a, "~redirect=1,as=%u", kinds[i]));
+		assert_int_equal(ws_served_count(&s, ws_arena_printf(a, "\"status\": %u", kinds[i])), 1);
+	}
+	/* 300 and 304 name no single other place. */
+	assert_int_equal(assert_no_get(&s, "~redirect=1,as=300", "(300)"), 300);
+	assert_int_equal(assert_no_get(&s, "~redirect=1,as=304", "(304)"), 304);
+}
+
+WS_TEST(a_url_of_another_kind_ends_at_once)
+{
+	struct ws_stop stop = {.fd = -1, .deadline_ms = ws_clock_ms() + 2000};
+	struct ws_http_config config = ws_served_config();
+	config.stop = &stop;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	static const char *const urls[] = {"ftp://127.0.0.1/x", "http://", "x y", ""};
+	for (size_t i = 0; i < WS_LEN(urls); i++) {
+		struct ws_get document;
+		struct ws_err err;
+		assert_null(get(http, urls[i], &document, a, &err));
+		assert_int_equal(err.kind, WS_ERR_CONFIG);
+	}
 }
 
 WS_TEST(too_long_a_document_is_refused)
@@ -339,6 +367,7 @@ WS_TEST(a_signal_ends_a_transfer)
 	struct ws_served s = ws_served_start(a);
 	struct ws_stop stop;
 	struct ws_err err;
+	signal(SIGINT, SIG_DFL); /* a shell's & leaves it ignored, and then it is not listened for */
 	assert_ok(ws_stop_open(&stop, &err), err);
 	struct ws_http_config config = ws_served_config();
 	config.stop = &stop;
