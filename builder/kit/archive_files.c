@@ -1,6 +1,7 @@
 /* archive_files.c - which files are not there yet, where they are, and one batch of downloads. */
 #include "kit/archive_files.h"
 
+#include "kit/cuda/redist.h"
 #include "net/download.h"
 #include "net/index.h"
 #include "net/index_config.h"
@@ -56,7 +57,7 @@ url_of(const struct batch *b, const struct ws_kit_archive *archive, struct ws_er
 	case WS_ORIGIN_URL:
 		break;
 	}
-	return archive->pool;
+	return ws_redist_mirrored(b->fetch, archive->pool, b->a);
 }
 
 static bool

@@ -59,7 +59,7 @@ install_copy() {
 	[[ "$output" == *"most is held by "* ]]
 	[[ "$output" == *"$WHEELSMITH_STORE"*"not there yet"* ]]
 	[[ "$output" == *"gcc   12."*"for CUDA 12.0 and newer"* ]]
-	[[ "$output" == *"archive kits for 11.8, 12.4, 13.0"* ]]
+	[[ "$output" == *"archive kits for 11.8, 12.4, 12.6, 12.8, 12.9, 13.0"* ]]
 	[[ "$output" == *"/usr/bin/python3"* ]]
 	[[ "$output" == *"https://example.org/simple  (--index)"* ]]
 	[[ "$output" != *secret* ]]

@@ -167,7 +167,7 @@ WS_TEST(kits)
 		assert_int_equal(def.files[0].mode, 0644);
 		count++;
 	}
-	assert_int_equal(count, 8);
+	assert_int_equal(count, 11);
 }
 
 WS_TEST(a_kit_in_full)

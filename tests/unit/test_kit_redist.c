@@ -54,3 +54,14 @@ WS_TEST(what_is_no_manifest_is_the_servers_fault)
 		assert_contains(err.place[0] ? err.place : err.text, "redistrib_13.3.1.json");
 	}
 }
+
+WS_TEST(a_mirror_serves_what_definitions_name_at_nvidia)
+{
+	struct ws_fetch fetch = {0};
+	const char *at = "https://developer.download.nvidia.com/compute/cuda/redist/cuda_nvcc/x.tar.xz";
+	assert_string_equal(ws_redist_mirrored(&fetch, at, a), at);
+	fetch.redist_url = "http://localhost/mirror/";
+	assert_string_equal(
+		ws_redist_mirrored(&fetch, at, a), "http://localhost/mirror/cuda_nvcc/x.tar.xz");
+	assert_string_equal(ws_redist_mirrored(&fetch, "https://e/x.tar.xz", a), "https://e/x.tar.xz");
+}

@@ -98,6 +98,24 @@ ws_redist_find(const struct ws_redist *r, const char *name)
 
 /* ---- getting ---- */
 
+/* The folder that is asked, without '/' at its end. */
+static const char *
+folder_of(const struct ws_fetch *fetch, struct ws_arena *a)
+{
+	const char *url = fetch->redist_url ? fetch->redist_url : NVIDIA;
+	size_t len = strlen(url);
+	len -= len > 0 && url[len - 1] == '/';
+	return ws_arena_copy(a, url, len);
+}
+
+const char *
+ws_redist_mirrored(const struct ws_fetch *fetch, const char *url, struct ws_arena *a)
+{
+	return ws_starts_with(url, NVIDIA "/")
+		? ws_arena_printf(a, "%s/%s", folder_of(fetch, a), url + strlen(NVIDIA "/"))
+		: url;
+}
+
 enum got {
 	GOT,
 	GOT_NONE, /* the server has no such manifest */
@@ -108,10 +126,7 @@ static enum got
 get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct ws_redist *r,
 	struct ws_err *err)
 {
-	const char *url = fetch->redist_url ? fetch->redist_url : NVIDIA;
-	size_t len = strlen(url);
-	len -= len > 0 && url[len - 1] == '/';
-	const char *folder = ws_arena_copy(a, url, len);
+	const char *folder = folder_of(fetch, a);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_get get = {
 		.url = ws_arena_printf(a, "%s/redistrib_%s.json", folder, label),

@@ -47,6 +47,9 @@ bool ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, 
 bool ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc,
 	struct ws_arena *a, struct ws_redist *r, struct ws_err *err);
 
+/** @a url; where it lies in NVIDIA's folder and @a fetch names a mirror, the same file on the mirror. */
+const char *ws_redist_mirrored(const struct ws_fetch *fetch, const char *url, struct ws_arena *a);
+
 /** NULL when the manifest has no such component. */
 const struct ws_redist_component *ws_redist_find(const struct ws_redist *r, const char *name);
 
