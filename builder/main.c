@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/cure.h"
 
 #include <limits.h>
 #include <string.h>
@@ -127,6 +128,7 @@ main(int argc, char **argv)
 	session.command_count = WS_LEN(commands);
 	bool done = run(&session, argc, (const char *const *)argv, &err);
 	if (!done && err.kind != WS_ERR_NONE && err.text[0]) {
+		ws_cures_word(&session, &err);
 		ws_out_error(&session.out, &err);
 	}
 	if (fflush(session.out.out) != 0 && done) {

@@ -57,9 +57,9 @@ ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 	append(fresh.text, sizeof(fresh.text), ": %s", strerror(code));
 	*err = fresh;
 	if (code == ENOSPC || code == EDQUOT) {
-		ws_err_cure(err, "free some space there, or take another folder: --store DIR, -o DIR");
+		ws_err_cure_code(err, WS_CURE_FREE_SPACE, NULL);
 	} else if (code == EROFS) {
-		ws_err_cure(err, "that file system is read-only; take another folder: --store DIR, -o DIR");
+		ws_err_cure_code(err, WS_CURE_READ_ONLY, NULL);
 	}
 	return false;
 }
@@ -96,6 +96,54 @@ ws_err_cure(struct ws_err *err, const char *format, ...)
 	va_end(values);
 	append(err->cure, sizeof(err->cure), "\n");
 	return false;
+}
+
+const char *
+ws_cure_name(enum ws_cure code)
+{
+	static const char *const names[] = {
+		[WS_CURE_FREE_SPACE] = "free-space",
+		[WS_CURE_READ_ONLY] = "read-only",
+		[WS_CURE_OUTPUT] = "output",
+		[WS_CURE_STORE] = "store",
+		[WS_CURE_TORCH] = "torch",
+		[WS_CURE_CUDA] = "cuda",
+		[WS_CURE_PYTHON] = "python",
+		[WS_CURE_ARCH] = "arch",
+		[WS_CURE_INDEX] = "index",
+		[WS_CURE_DEBIAN_MIRROR] = "debian-mirror",
+		[WS_CURE_KITS_ARCHIVE] = "kits-archive",
+		[WS_CURE_FETCH] = "fetch",
+		[WS_CURE_LOCK] = "lock",
+		[WS_CURE_LOCK_UPDATE] = "lock-update",
+		[WS_CURE_UNLOCKED] = "unlocked",
+		[WS_CURE_ACTION_TIMEOUT] = "action-timeout",
+	};
+	return names[code];
+}
+
+bool
+ws_err_cure_code(struct ws_err *err, enum ws_cure code, const char *subject)
+{
+	for (size_t i = 0; err && i < err->cure_count; i++) {
+		if (err->cures[i].code == code) {
+			return false;
+		}
+	}
+	if (err && err->cure_count < WS_ERR_CURES) {
+		err->cures[err->cure_count].code = code;
+		err->cures[err->cure_count].subject[0] = '\0';
+		append(err->cures[err->cure_count].subject, sizeof(err->cures->subject), "%s",
+			subject ? subject : "");
+		err->cure_count++;
+	}
+	return false;
+}
+
+bool
+ws_err_has_cure(const struct ws_err *err)
+{
+	return err->cure[0] || err->cure_count > 0;
 }
 
 /* The line that holds an offset, and where in it the offset is. */
@@ -196,6 +244,10 @@ ws_err_print(const struct ws_err *err, char *text)
 		size_t len = strcspn(line, "\n");
 		append(text, WS_ERR_PRINTED, "       %.*s\n", (int)len, line);
 		line += len + (line[len] == '\n');
+	}
+	for (size_t i = 0; i < err->cure_count; i++) {
+		append(text, WS_ERR_PRINTED, "       (cure: %s%s%s)\n", ws_cure_name(err->cures[i].code),
+			err->cures[i].subject[0] ? " " : "", err->cures[i].subject);
 	}
 	return text;
 }

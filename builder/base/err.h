@@ -7,6 +7,9 @@
  *
  * Wording: one line, lower case, no full stop, the subject in single quotes; then, through
  * ws_err_cure, the lines that say what to do. Texts that do not fit are cut with "...".
+ *
+ * What a person would have to set, or which command to run, is given as a code: below cli/ no
+ * option has a name. cli/cure.c words it for its caller, who typed options or wrote a matrix.
  */
 #ifndef WS_BASE_ERR_H
 #define WS_BASE_ERR_H
@@ -14,6 +17,7 @@
 #include "base/attr.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** What kind of fault; each has an exit code, see ws_err_exit_code. */
 enum ws_err_kind {
@@ -32,12 +36,40 @@ enum ws_err_kind {
 	WS_ERR_INTERRUPTED, /**< 130: Ctrl-C; the next run continues */
 };
 
+/** What to set or to run; what the subject is stands behind each. cli/ words it. */
+enum ws_cure {
+	WS_CURE_FREE_SPACE,     /**< the disk is full: free space, or use other folders */
+	WS_CURE_READ_ONLY,      /**< the file system is read-only: use other folders */
+	WS_CURE_OUTPUT,         /**< another output folder */
+	WS_CURE_STORE,          /**< another store */
+	WS_CURE_TORCH,          /**< a value for this axis: "2.5.1" */
+	WS_CURE_CUDA,           /**< likewise: "12.4" */
+	WS_CURE_PYTHON,         /**< likewise: "3.11", a path */
+	WS_CURE_ARCH,           /**< likewise: "8.6" */
+	WS_CURE_INDEX,          /**< an index or a mirror of one; subject: its role, or NULL */
+	WS_CURE_DEBIAN_MIRROR,  /**< a mirror of Debian's archives */
+	WS_CURE_KITS_ARCHIVE,   /**< a toolkit made of archives in place of the host's */
+	WS_CURE_FETCH,          /**< fetch first, where there is a network */
+	WS_CURE_LOCK,           /**< look it up and pin it */
+	WS_CURE_LOCK_UPDATE,    /**< pin anew; subject: what ("torch", a package), or NULL: pin more */
+	WS_CURE_UNLOCKED,       /**< let the lock change */
+	WS_CURE_ACTION_TIMEOUT, /**< a longer time limit for one command */
+};
+
+/** Cures by code that one error can carry; more are left out. */
+#define WS_ERR_CURES 4
+
 struct ws_err {
 	enum ws_err_kind kind;
 	char place[300];   /**< "file:line:column" in a person's text, or "" */
 	char text[1024];   /**< the one line */
 	char excerpt[700]; /**< the line of that text and a caret below, each ending in \n, or "" */
 	char cure[2048];   /**< lines without indentation, each ending in \n, or "" */
+	struct {
+		enum ws_cure code;
+		char subject[120]; /**< "" where there is none */
+	} cures[WS_ERR_CURES]; /**< for cli/ to word, behind the lines of cure */
+	size_t cure_count;
 };
 
 /** Replaces what @a err held. @a err may be NULL everywhere: the fault is then only reported. */
@@ -52,6 +84,15 @@ bool ws_err_wrap(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
 /** Adds one line that says what to do. */
 bool ws_err_cure(struct ws_err *err, const char *format, ...) WS_PRINTF(2, 3);
 
+/** Adds a cure by code, once; @a subject as the code says, or NULL. */
+bool ws_err_cure_code(struct ws_err *err, enum ws_cure code, const char *subject);
+
+/** True when something says what to do. */
+bool ws_err_has_cure(const struct ws_err *err);
+
+/** "index": for tests and for what is printed unworded. */
+const char *ws_cure_name(enum ws_cure code);
+
 /**
  * Says where in a person's text the fault is: sets place and excerpt. @a text is the whole file,
  * @a offset the first byte at fault, @a len how many are (at least one caret is drawn).
@@ -64,7 +105,8 @@ int ws_err_exit_code(enum ws_err_kind kind);
 bool ws_err_is_stop(const struct ws_err *err);
 
 /**
- * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures.
+ * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures. A code
+ * that cli/ has not worded is printed as "(cure: index torch)".
  * @a text must hold WS_ERR_PRINTED bytes. Returns @a text.
  */
 #define WS_ERR_PRINTED 6000

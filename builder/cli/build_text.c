@@ -2,6 +2,7 @@
 #include "cli/build_text.h"
 
 #include "base/fs.h"
+#include "cli/cure.h"
 #include "report/failure.h"
 #include "report/words.h"
 #include "store/cas.h"
@@ -64,6 +65,7 @@ ws_build_text_failure(
 	if (failed->folder) {
 		ws_err_cure(&err, "folder: %s", failed->folder);
 	}
+	ws_cures_word(s, &err);
 	ws_err_cure(&err, "shell: %s", shell_command(s, text->selecting, failed));
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
@@ -82,7 +84,9 @@ ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
 			told = told || why == result->failed[j].err;
 		}
 		if (!told) {
-			ws_out_error(&s->out, why);
+			struct ws_err worded = *why;
+			ws_cures_word(s, &worded);
+			ws_out_error(&s->out, &worded);
 		}
 		before = why ? why : before;
 	}

@@ -106,7 +106,6 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	}
 	announce(s, &sel.plan);
 	b->options.matrix = &sel.matrix;
-	b->options.fetch_command = ws_selecting_command(s, &b->selecting, "fetch");
 	struct ws_build_result result;
 	struct ws_build_text text = {b->options.output, &b->selecting, &result, err};
 	struct teller teller = {s, &text};

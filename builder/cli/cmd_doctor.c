@@ -1,4 +1,5 @@
 /* cmd_doctor.c - `wheelsmith doctor`: looks, prints, judges. */
+#include "cli/cure.h"
 #include "cli/doctor.h"
 
 #include <stdarg.h>
@@ -25,9 +26,11 @@ void
 ws_doctor_complain_err(
 	struct ws_doctor *d, enum ws_doctor_part part, bool blocks, const struct ws_err *err)
 {
+	struct ws_err worded = *err;
+	ws_cures_word(d->s, &worded);
 	ws_doctor_complain(
 		d, part, blocks, NULL, "%s%s%s", err->place, err->place[0] ? ": " : "", err->text);
-	d->complaints.at[d->complaints.len - 1].cure = ws_arena_strdup(d->a, err->cure);
+	d->complaints.at[d->complaints.len - 1].cure = ws_arena_strdup(d->a, worded.cure);
 }
 
 size_t

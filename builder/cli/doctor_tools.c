@@ -1,6 +1,7 @@
 /* doctor_tools.c - what builds: compilers, toolkits, Pythons; and torch and GPUs, which building does
  * not need and running does. */
 #include "base/fs.h"
+#include "cli/cure.h"
 #include "cli/doctor.h"
 #include "kit/hostcc/hostcc.h"
 
@@ -160,6 +161,7 @@ ask_python(struct ws_doctor *d, const char *path, struct ws_err *err)
 		&& ws_python_check_headers(&python.kit, &d->s->host, err);
 	if (!python.has_headers) {
 		python.wrong = ws_arena_strdup(d->a, err->text);
+		ws_cures_word(d->s, err);
 		python.cure = ws_arena_strdup(d->a, err->cure);
 	}
 	return python;

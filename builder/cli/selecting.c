@@ -49,6 +49,9 @@ ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, const 
 	o->packages = words->at;
 	o->package_count = words->len;
 	o->recipes = s->globals.recipes;
+	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
+	*kept = *selecting;
+	s->selecting = kept;
 }
 
 static enum ws_kits_choice
@@ -141,7 +144,6 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err)) {
 			return false;
 		}
-		s->fetch.lock_command = ws_selecting_command(s, selecting, "lock");
 	}
 	ws_selecting_context(s, selecting, ctx);
 	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {

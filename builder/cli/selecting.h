@@ -25,7 +25,7 @@ void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 /** The same without --only and --shard, for what concerns all cells; returns how many. */
 size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows);
 
-/** Takes the words (PKG==V) and joins --only; call after parsing. */
+/** Takes the words (PKG==V) and joins --only, and tells the session; call after parsing. */
 void ws_selecting_finish(
 	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words);
 

@@ -17,6 +17,7 @@
 #include "sys/stop.h"
 
 struct ws_command;
+struct ws_selecting;
 
 /** Options that every command understands. */
 struct ws_globals {
@@ -35,8 +36,9 @@ struct ws_session {
 	struct ws_globals globals;
 	const struct ws_command *commands; /**< main.c's table */
 	size_t command_count;
-	struct ws_usage_taker *usage_taker; /**< set: commands hand it their usage and end there */
-	const char *program;                /**< our own executable, for children */
+	struct ws_usage_taker *usage_taker;   /**< set: commands hand it their usage and end there */
+	const struct ws_selecting *selecting; /**< what was selected; NULL: nothing yet. For cures. */
+	const char *program;                  /**< our own executable, for children */
 	struct ws_data data;
 	struct ws_user_config user;
 	struct ws_facts facts;

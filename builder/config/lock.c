@@ -18,8 +18,8 @@ read_schema(struct ws_reader *r, const struct ws_json *value, void *into WS_UNUS
 	ws_json_err(r->doc, value, r->err, "'%s' is no lock that this program reads", text);
 	return ws_err_cure(r->err,
 		ws_starts_with(text, "wheelsmith.lock/")
-			? "a newer wheelsmith wrote it: use that one, or delete the file and lock again"
-			: "it reads \"" WS_LOCK_SCHEMA "\"; `wheelsmith lock` writes it");
+			? "a newer version wrote it: use that one, or delete the file and lock again"
+			: "it reads \"" WS_LOCK_SCHEMA "\"; delete the file and lock again");
 }
 
 static bool

@@ -82,7 +82,7 @@ failed(const struct ws_node *node, const struct ws_done *done, const char *tail,
 		describe_seconds(done->wall_ms, after);
 		ws_err_set(
 			err, WS_ERR_BUILD, "'%s' did not end: %s was stopped after %s", subject, tool, after);
-		ws_err_cure(err, "if that is how long it takes here: --action-timeout SECONDS");
+		ws_err_cure_code(err, WS_CURE_ACTION_TIMEOUT, NULL);
 	} else if (done->signal) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s was ended by signal %d (%s)", subject, tool,
 			done->signal, strsignal(done->signal));
@@ -93,7 +93,7 @@ failed(const struct ws_node *node, const struct ws_done *done, const char *tail,
 	if (ws_fs_free_bytes(node->dir, &free_bytes) && free_bytes < SCARCE_BYTES) {
 		ws_err_cure(err, "only %.1f MiB are free where it ran, '%s'; if that was too little:",
 			(double)free_bytes / (1 << 20), node->dir);
-		ws_err_cure(err, "free some space there, or keep the store elsewhere (--store DIR)");
+		ws_err_cure_code(err, WS_CURE_FREE_SPACE, NULL);
 	}
 	bool crashed = done->signal == SIGSEGV || done->signal == SIGABRT || done->signal == SIGILL
 		|| done->signal == SIGBUS || says_crashed(tail);

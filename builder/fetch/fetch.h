@@ -27,8 +27,6 @@ struct ws_fetch {
 	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
 	const struct ws_events *events;
 	struct ws_stop *stop;
-	/** What pins the selection, for messages: "wheelsmith lock --matrix m.json"; NULL: in words. */
-	const char *lock_command;
 	bool offline; /**< the http session refuses anyway; this is for better messages */
 };
 

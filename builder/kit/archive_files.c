@@ -33,7 +33,7 @@ say_no_mirror(const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' is a Debian package, and this host has no Debian mirror configured", archive->file);
-	return ws_err_cure(err, "name one:  --debian-mirror URL");
+	return ws_err_cure_code(err, WS_CURE_DEBIAN_MIRROR, NULL);
 }
 
 /* NULL on failure. */

@@ -51,8 +51,8 @@ say_wrong(struct fetch *f, struct ws_err *err)
 		"'%s' from '%s' is not what was pinned: expected sha256 %s, got %s", f->request.subject,
 		ws_url_shown(file->url, f->a), file->sha256, file->digest.hex);
 	ws_err_cure(err, "nothing of it was used; the file on that server was replaced or damaged");
-	return ws_err_cure(err,
-		"fetch it from another one (--index URL), or, if the pin is what is wrong, correct that");
+	ws_err_cure(err, "if the pin is wrong, correct it; else fetch the file from another server");
+	return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
 /* The partial file is complete: is it right? */

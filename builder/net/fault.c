@@ -53,7 +53,8 @@ cure_login(const struct ws_fault *fault, struct ws_err *err)
 static void
 cure_later(struct ws_err *err)
 {
-	ws_err_cure(err, "run this again later, or name a mirror: --index URL");
+	ws_err_cure(err, "run this again later, or from another server");
+	ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
 static void
@@ -71,7 +72,7 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		break;
 	case 404:
 	case 410:
-		ws_err_cure(err, "a mirror that lacks it can be replaced: --index URL");
+		ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 		break;
 	case 407:
 		ws_err_cure(
@@ -105,7 +106,7 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 	case WS_WIRE_NO_HOST:
 	case WS_WIRE_NO_CONNECTION:
 		ws_err_cure(err, "is there a network? behind a proxy, set https_proxy=http://HOST:PORT");
-		ws_err_cure(err, "a mirror that can be reached is named with --index URL");
+		ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 		break;
 	case WS_WIRE_BAD_CERTIFICATE:
 		ws_err_cure(err,
@@ -166,10 +167,7 @@ ws_fault_explain(const struct ws_fault *fault, struct ws_err *err)
 	if (fault->offline) {
 		ws_err_set(
 			err, WS_ERR_FETCH, "'%s' is not at hand, and this run is offline", fault->subject);
-		ws_err_cure(err,
-			"fetch it first, where there is a network: wheelsmith fetch, with the same "
-			"selection and store");
-		return false;
+		return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 	}
 	bool answered = fault->transfer->end == WS_WIRE_COMPLETE
 		|| (fault->transfer->end == WS_WIRE_DROPPED && fault->transfer->reply.complete);

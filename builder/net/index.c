@@ -189,7 +189,7 @@ ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list, 
 				? " (403: it is not there, or a login that may read it is missing)"
 				: "");
 	}
-	ws_err_cure(err, "another index is named with --index URL");
+	ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
 static void

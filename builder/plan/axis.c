@@ -46,7 +46,7 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 	const struct ws_plan_python *interpreter = find_interpreter(axes, value);
 	if (value->host && !interpreter) {
 		ws_axes_err(axes, value->place, err, "this host has no python3");
-		ws_err_cure(err, "name the versions: \"python\": [\"3.11\"]");
+		ws_err_cure_code(err, WS_CURE_PYTHON, "3.11");
 		return NULL;
 	}
 	if (value->path && !interpreter) {
@@ -96,7 +96,7 @@ read_archs(const struct ws_axes *axes, const struct ws_arch_value *value, struct
 	const struct ws_arch_set *alias = find_alias(axes->in->facts, value->text);
 	if (value->host && axes->in->host.gpus.count == 0 && axes->compiles) {
 		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
-		return ws_err_cure(err, "name it: \"arch\": [\"8.6\"]");
+		return ws_err_cure_code(err, WS_CURE_ARCH, "8.6");
 	}
 	if (value->host || alias) {
 		*set = value->host ? axes->in->host.gpus : *alias;

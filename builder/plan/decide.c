@@ -74,8 +74,8 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	}
 	if (wants_prebuilt && cell->candidate_count > 0) {
 		cell->decision = WS_DECISION_PREBUILT;
-		cell->why = ws_arena_printf(a, "%zu candidate%s, not opened (--resolve)",
-			cell->candidate_count, cell->candidate_count > 1 ? "s" : "");
+		cell->why = ws_arena_printf(a, "%zu candidate%s, not opened", cell->candidate_count,
+			cell->candidate_count > 1 ? "s" : "");
 	} else if (policy == WS_POLICY_PREBUILT_ONLY) {
 		give_up(in, cell, a);
 	} else {

@@ -153,7 +153,7 @@ check_torch(const struct grid *grid, struct ws_err *err)
 		if (needs_torch(&grid->axes->in->recipes[i])) {
 			ws_axes_err(grid->axes, matrix->packages[i].place, err,
 				"'%s' needs torch, and the matrix names none", matrix->packages[i].name);
-			return ws_err_cure(err, "add the releases: \"torch\": [\"2.5.1\"]");
+			return ws_err_cure_code(err, WS_CURE_TORCH, "2.5.1");
 		}
 	}
 	return true;

@@ -29,7 +29,7 @@ ws_deliver_open(const char *output, struct ws_err *err)
 		return true;
 	}
 	ws_err_sys(err, WS_ERR_IO, "cannot write into the output folder '%s'", output);
-	return err && err->cure[0] ? false : ws_err_cure(err, "choose another one: -o DIR");
+	return err && ws_err_has_cure(err) ? false : ws_err_cure_code(err, WS_CURE_OUTPUT, NULL);
 }
 
 /* ---- wheels ---- */

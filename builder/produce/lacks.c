@@ -68,7 +68,7 @@ tell_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
 }
 
 bool
-ws_lacks_tell(const struct ws_lacks *lacks, const char *fetch, struct ws_err *err)
+ws_lacks_tell(const struct ws_lacks *lacks, struct ws_err *err)
 {
 	size_t count =
 		lacks->torch.count + lacks->exports.count + lacks->cuda.count + lacks->sources.count;
@@ -78,6 +78,5 @@ ws_lacks_tell(const struct ws_lacks *lacks, const char *fetch, struct ws_err *er
 	tell_kind("export lists of torch", &lacks->exports, err);
 	tell_kind("CUDA toolkits", &lacks->cuda, err);
 	tell_kind("sources", &lacks->sources, err);
-	return ws_err_cure(err, "fetch first, where there is a network:  %s",
-		fetch ? fetch : "wheelsmith fetch, with the same selection and store");
+	return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 }

@@ -22,7 +22,7 @@ struct ws_lacks {
 bool ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_product *product,
 	struct ws_arena *a);
 
-/** WS_ERR_FETCH with a line for each kind; @a fetch is the command that brings it, or NULL. */
-bool ws_lacks_tell(const struct ws_lacks *lacks, const char *fetch, struct ws_err *err);
+/** WS_ERR_FETCH with a line for each kind. */
+bool ws_lacks_tell(const struct ws_lacks *lacks, struct ws_err *err);
 
 #endif

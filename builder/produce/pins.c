@@ -1,8 +1,6 @@
 /* pins.c - one function for each kind of pin, one rule for all. */
 #include "produce/pins.h"
 
-#include "fetch/relock.h"
-
 #include <string.h>
 
 /* True when the lock may take the change; @a subject is what is pinned, @a name what `lock` calls it. */
@@ -25,8 +23,8 @@ may_change(struct ws_context *ctx, bool known, const char *name, const char *sub
 	} else {
 		ws_err_set(err, WS_ERR_CONFIG, "the lock has no pin of %s", subject);
 	}
-	ws_relock_cure(ctx->fetch, known ? name : NULL, err);
-	return ws_err_cure(err, "or build without --locked");
+	ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, known ? name : NULL);
+	return ws_err_cure_code(err, WS_CURE_UNLOCKED, NULL);
 }
 
 bool

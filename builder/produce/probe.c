@@ -246,8 +246,7 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 		ws_err_set(
 			err, WS_ERR_CONFIG, "torch '%s' is not in the facts, and was not looked up", version);
 		suggest_release(ctx, matrix, value, err);
-		return ws_err_cure(
-			err, "if there is such a release: `wheelsmith lock` looks it up and pins it");
+		return ws_err_cure_code(err, WS_CURE_LOCK, NULL);
 	}
 	struct ws_index_list list = ws_index_config_list(ctx->fetch->indexes, "torch", ctx->a);
 	const struct ws_index_wheel *wheels;

@@ -84,7 +84,7 @@ find_lacks(struct building *b, struct ws_resolver *resolver, struct ws_err *err)
 	if (lacking.len == 0) {
 		return true;
 	}
-	ws_lacks_tell(&lacks, b->options->fetch_command, err);
+	ws_lacks_tell(&lacks, err);
 	const struct ws_err *why = keep_error(b, err);
 	for (size_t i = 0; i < lacking.len; i++) {
 		lacking.at[i]->failure = why;

@@ -19,7 +19,6 @@ struct ws_build_options {
 	uint64_t memory_bytes;          /**< 0: decide */
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
-	const char *fetch_command;  /**< what brings all that an offline run lacks; NULL: in words */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
 	/** Hears of each failed action when it fails; @a failed is the call's. NULL: nobody does. */
 	void (*tell_failure)(void *self, const struct ws_failed_action *failed);

@@ -55,8 +55,8 @@ ws_store_check(const char *path, struct ws_err *err)
 	struct ws_str found = ws_str_trim(ws_buf_str(&b));
 	ws_err_set(err, WS_ERR_CONFIG, "the store '%s' was made by another wheelsmith ('%.*s')", path,
 		WS_STR_ARGS(found));
-	ws_err_cure(err, "use that wheelsmith, or another store (--store DIR, WHEELSMITH_STORE)");
-	return ws_err_cure(err, "or delete the folder: everything in it can be made again");
+	ws_err_cure(err, "use that version, or delete the folder: everything in it can be made again");
+	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 }
 
 /* Nothing of anybody's lies there. What is hidden, and what a file system brings along, does not count. */
@@ -85,7 +85,7 @@ check_version(const char *path, struct ws_err *err)
 	/* One that lost its version, or was copied without it, has its files still. */
 	if (!ws_fs_is_dir(ws_path_join(a, path, "cas", NULL)) && !is_vacant(path)) {
 		ws_err_set(err, WS_ERR_CONFIG, "'%s' is no store, and it is not empty", path);
-		return ws_err_cure(err, "name a folder of its own (--store DIR, WHEELSMITH_STORE)");
+		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 	}
 	return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }

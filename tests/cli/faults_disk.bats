@@ -153,7 +153,7 @@ error: cannot write into the output folder 'out': Read-only file system
 		"$WHEELSMITH" build --matrix m.json -o closed
 	nothing_was_done
 	[[ "$stderr" == *"error: cannot write into the output folder 'closed': Permission denied
-       choose another one: -o DIR" ]]
+       choose another folder: -o DIR" ]]
 	build
 	[ "$status" -eq 0 ]
 	[ -e compiled ]

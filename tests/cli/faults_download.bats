@@ -87,7 +87,8 @@ nothing_came() { # EXIT CODE
 	for fault in cut=1000 status=500; do
 		grep -q 'trying again in 4 s' $fault/err
 		grep -q 'it was tried 5 times' $fault/err
-		grep -q 'run this again later, or name a mirror: --index URL' $fault/err
+		grep -q 'run this again later, or from another server' $fault/err
+		grep -q 'name an index or a mirror: --index URL' $fault/err
 		[ "$(ls $fault/dist)" = build.json ]
 	done
 	# What came is kept, and the rest is all that the next run asks for.

@@ -55,6 +55,20 @@ void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
 		} \
 	} while (0)
 
+/** @a err must carry this cure; @a expected is its subject, or "". */
+#define assert_cure(err, wanted, expected) \
+	do { \
+		bool found_ = false; \
+		for (size_t i_ = 0; i_ < (err).cure_count; i_++) { \
+			found_ = found_ \
+				|| ((err).cures[i_].code == (wanted) \
+					&& strcmp((err).cures[i_].subject, (expected)) == 0); \
+		} \
+		if (!found_) { \
+			fail_msg("no cure '%s %s' for: %s", ws_cure_name(wanted), (expected), (err).text); \
+		} \
+	} while (0)
+
 /** A new folder that goes when the test program ends. */
 const char *ws_test_dir(struct ws_arena *a);
 

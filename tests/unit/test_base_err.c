@@ -34,7 +34,10 @@ WS_TEST(a_full_disk_has_a_cure)
 	struct ws_err err;
 	errno = ENOSPC;
 	ws_err_sys(&err, WS_ERR_IO, "cannot write '%s'", "x");
-	assert_contains(err.cure, "--store");
+	assert_cure(err, WS_CURE_FREE_SPACE, "");
+	errno = EROFS;
+	ws_err_sys(&err, WS_ERR_IO, "cannot write '%s'", "x");
+	assert_cure(err, WS_CURE_READ_ONLY, "");
 }
 
 WS_TEST(texts_that_are_too_long_are_cut)
@@ -55,11 +58,33 @@ WS_TEST(texts_that_are_too_long_are_cut)
 	assert_true(strlen(ws_err_print(&err, text)) < WS_ERR_PRINTED);
 }
 
+WS_TEST(cures_by_code_are_kept_once_and_not_for_ever)
+{
+	struct ws_err err = {0};
+	char text[WS_ERR_PRINTED];
+	ws_err_set(&err, WS_ERR_CONFIG, "no torch");
+	assert_false(ws_err_has_cure(&err));
+	for (int i = 0; i < 2; i++) {
+		assert_false(ws_err_cure_code(&err, WS_CURE_INDEX, "torch"));
+	}
+	ws_err_cure(&err, "a line");
+	assert_string_equal(
+		ws_err_print(&err, text), "error: no torch\n       a line\n       (cure: index torch)\n");
+	for (int code = WS_CURE_FREE_SPACE; code <= WS_CURE_ACTION_TIMEOUT; code++) {
+		assert_true(strlen(ws_cure_name((enum ws_cure)code)) > 0);
+		ws_err_cure_code(&err, (enum ws_cure)code, NULL);
+	}
+	assert_int_equal(err.cure_count, WS_ERR_CURES);
+	ws_err_set(&err, WS_ERR_CONFIG, "another");
+	assert_false(ws_err_has_cure(&err));
+}
+
 WS_TEST(no_error_wanted_is_fine)
 {
 	assert_false(ws_err_set(NULL, WS_ERR_IO, "x"));
 	assert_false(ws_err_wrap(NULL, "x"));
 	assert_false(ws_err_cure(NULL, "x"));
+	assert_false(ws_err_cure_code(NULL, WS_CURE_INDEX, NULL));
 }
 
 /* A carriage return alone ends no line: what stands after it is shown as well. */

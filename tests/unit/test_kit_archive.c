@@ -225,7 +225,7 @@ WS_TEST(without_debian_and_redistributables_both_cures_are_told)
 	s.fetch.redist_url = ws_served_url(&s.served, "/nothing");
 	assert_fails(open_kit(&s, &def, &kit), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "this host has no Debian mirror configured");
-	assert_contains(s.err.cure, "--debian-mirror URL");
+	assert_cure(s.err, WS_CURE_DEBIAN_MIRROR, "");
 	assert_contains(s.err.cure, "the index of NVIDIA's redistributables does not list CUDA 12.4");
 	assert_int_equal(ws_served_count(&s.served, "/simple/"), 0); /* nothing was fetched in vain */
 	s.fetch.debian_mirror = ws_served_url(&s.served, "/~status=500/debian");

@@ -263,7 +263,7 @@ WS_TEST(what_a_toolkit_lacks_is_named)
 		assert_string_equal(list.at[0].missing[0], gone[i][1]);
 		assert_fails(ws_cuda_open_host(&list.at[0], h.ledger, a, &h.err), h.err, WS_ERR_BUILD);
 		assert_contains(h.err.text, ws_arena_printf(a, "it lacks %s", gone[i][1]));
-		assert_contains(h.err.cure, "--kits archive");
+		assert_cure(h.err, WS_CURE_KITS_ARCHIVE, "");
 	}
 }
 

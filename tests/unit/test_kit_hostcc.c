@@ -259,8 +259,8 @@ WS_TEST(debian_is_asked_what_it_has)
 		"no host compiler for CUDA 11.8: it takes gcc up to 11, this host has gcc 12 and 14");
 	assert_string_equal(s.err.cure,
 		"install one:  apt-get install g++-11\n"
-		"or build this cell with CUDA 12.0 or newer (\"cuda\": \"12.0\") "
-		"and a torch built for CUDA 12\n");
+		"or build this cell with CUDA 12.0 or newer and a torch built for CUDA 12\n");
+	assert_cure(s.err, WS_CURE_CUDA, "12.0");
 
 	add_text(
 		a, s.host.root, "usr/bin/apt-cache", "#!/bin/sh\nprintf '%s\\n' g++-12 g++-14\n", 0755);

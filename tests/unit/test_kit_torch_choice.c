@@ -112,7 +112,7 @@ WS_TEST(variants_come_from_the_index_of_their_role)
 	ws_scene_run(&s, "make_torch.py", ws_path_join(a, s.served.dir, "second/files", NULL),
 		"named=cu121", "label=cu121", "cuda=12.1", NULL);
 	assert_fails(ws_torch_scene_open(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "\"indexes\": {\"torch\": [URL]}");
+	assert_cure(s.err, WS_CURE_INDEX, "torch");
 	ws_scene_set_index(&s, "torch", ws_served_url(&s.served, "/second/simple"));
 	assert_ok(ws_torch_scene_open(&s, "2.5.1+cu121", "3.11", NULL, &kit), s.err);
 	assert_string_equal(kit.cuda, "12.1");
@@ -168,5 +168,5 @@ WS_TEST(a_wheel_that_was_replaced_since_the_lock_is_refused)
 	pin.sha256 = ""; /* an index that told no digest when the lock was made */
 	assert_fails(ws_torch_scene_open(&s, "2.5.1", "3.11", &pin, &again), s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "is not the wheel that was locked");
-	assert_contains(s.err.cure, "lock --update torch");
+	assert_cure(s.err, WS_CURE_LOCK_UPDATE, "torch");
 }

@@ -188,7 +188,7 @@ WS_TEST(what_is_not_found_is_told_with_what_was)
 	assert_null(ws_index_find(w.index, &list, "absent", "absent-1.0.tar.gz", NULL, &err));
 	assert_contains(err.text, "no index has the package 'absent'");
 	assert_contains(err.cure, "asked: http://127.0.0.1:");
-	assert_contains(err.cure, "--index URL");
+	assert_cure(err, WS_CURE_INDEX, "");
 	assert_null(ws_index_find(w.index, &list, "a/../b", "x", NULL, &err));
 	assert_int_equal(err.kind, WS_ERR_CONFIG);
 	struct ws_index_list none = {NULL, 0, false};

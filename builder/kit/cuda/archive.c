@@ -1,7 +1,6 @@
 /* archive.c - kits that are assembled: from the store, by their definition, or with NVIDIA's own
  * compiler in place of the one that Debian packaged. Putting a tree together is archive_kit.c's,
  * reading manifests redist.c's. */
-#include "fetch/relock.h"
 #include "kit/archive_kit.h"
 #include "kit/cuda/fill.h"
 #include "kit/cuda/nvcc.h"
@@ -39,10 +38,11 @@ check_pin(const struct opening *o, struct ws_err *err)
 	ws_err_set(err, WS_ERR_FETCH, "the kit is not the one that was locked: %s, not %s",
 		o->tree->digest.hex, pin->digest);
 	if (!ws_same(pin->debian, o->kit->debian)) {
-		ws_err_cure(err, "its compiler came from %s then:  --debian-mirror URL",
+		ws_err_cure(err, "its compiler came from %s then",
 			ws_same(pin->debian, "mirror") ? "a Debian mirror" : "NVIDIA's redistributables");
+		ws_err_cure_code(err, WS_CURE_DEBIAN_MIRROR, NULL);
 	}
-	return ws_relock_cure(o->fetch, "cuda", err);
+	return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, "cuda");
 }
 
 static bool
@@ -185,7 +185,7 @@ make_redist(struct opening *o, const char *cuda, struct ws_err *err)
 		ws_err_set(err, WS_ERR_FETCH,
 			"redistrib_%s.json is not the one that was locked: sha256 %s, not %s", redist.label,
 			redist.digest.hex, o->pin->definition);
-		return ws_relock_cure(o->fetch, "cuda", err);
+		return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, "cuda");
 	}
 	return ws_redist_define(&redist, o->a, &def, err)
 		&& ws_archive_kit_make(o->fetch, &def, o->a, o->tree, err) == WS_ARCHIVE_FILES_THERE

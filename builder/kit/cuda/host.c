@@ -163,6 +163,5 @@ ws_cuda_open_host(
 	}
 	ws_err_set(err, WS_ERR_BUILD, "the CUDA %s in '%s' is not complete: it lacks %s",
 		kit->version.text, kit->path, ws_buf_text(&lacks));
-	return ws_err_cure(
-		err, "--kits archive assembles a complete one in the store; nothing is installed");
+	return ws_err_cure_code(err, WS_CURE_KITS_ARCHIVE, NULL);
 }

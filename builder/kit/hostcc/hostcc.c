@@ -110,8 +110,8 @@ cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, s
 			const char *text = cuda->version.text;
 			const char *torch =
 				crosses ? ws_arena_printf(a, " and a torch built for CUDA %u", major) : "";
-			ws_err_cure(err, "or build this cell with CUDA %s or newer (\"cuda\": \"%s\")%s", text,
-				text, torch);
+			ws_err_cure(err, "or build this cell with CUDA %s or newer%s", text, torch);
+			ws_err_cure_code(err, WS_CURE_CUDA, text);
 			return;
 		}
 	}

@@ -363,8 +363,7 @@ refuse(const struct ws_python_places *places, const struct finding *f, struct ws
 		ws_err_cure(err, "%s", f->broken.text);
 	}
 	ws_err_cure(err, "install it:  uv python install %s   or   pyenv install %s", wanted, wanted);
-	return ws_err_cure(
-		err, "or name one by its path (\"python\": [\"/path/to/python%s\"])", wanted);
+	return ws_err_cure_code(err, WS_CURE_PYTHON, ws_arena_printf(a, "/path/to/python%s", wanted));
 }
 
 bool
@@ -416,7 +415,7 @@ ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
 		}
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "no python3 on PATH");
-	return ws_err_cure(err, "name a version (\"python\": [\"3.12\"]) or an interpreter's path");
+	return ws_err_cure_code(err, WS_CURE_PYTHON, "3.12");
 }
 
 bool

@@ -115,8 +115,9 @@ ws_torch_measured_check(const struct ws_torch_measured *m, const char *name, str
 	}
 	ws_err_cure(
 		err, "extensions with kernels need a CUDA build of torch; the default index has one");
-	return ws_err_cure(err, "or name its variant: \"torch\": [\"%.*s+cu124\"]",
-		(int)strcspn(m->version, "+"), m->version);
+	char variant[64];
+	snprintf(variant, sizeof(variant), "%.*s+cu124", (int)strcspn(m->version, "+"), m->version);
+	return ws_err_cure_code(err, WS_CURE_TORCH, variant);
 }
 
 /* ---- kit.json ---- */

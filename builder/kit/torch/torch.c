@@ -6,7 +6,6 @@
 #include "base/digest.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "fetch/relock.h"
 #include "inspect/opened_wheel.h"
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
@@ -220,16 +219,18 @@ check_record(const struct opening *o, struct ws_err *err)
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' is not the wheel that was locked: RECORD has sha256 %s, not %s", o->file->name,
 		o->record.hex, pin->record);
-	return ws_relock_cure(o->fetch, "torch", err);
+	return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, "torch");
 }
 
 /* For what is wrong with the bytes themselves. */
 static bool
 cure_damage(struct ws_err *err)
 {
-	return err && err->kind == WS_ERR_FETCH && !err->cure[0]
-		&& ws_err_cure(
-			err, "nothing of it was used; if it is the server's file, name a mirror: --index URL");
+	if (!err || err->kind != WS_ERR_FETCH || ws_err_has_cure(err)) {
+		return false;
+	}
+	ws_err_cure(err, "nothing of it was used; the server's file may be damaged");
+	return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
 
 static bool
@@ -356,9 +357,8 @@ say_none(const struct ws_python_kit *python, struct ws_err *err)
 {
 	const char *who = python->interpreter ? python->interpreter : python->include;
 	ws_err_set(err, WS_ERR_CONFIG, "no torch is installed for '%s'", who);
-	ws_err_cure(err, "install one there, name another Python,");
-	return ws_err_cure(
-		err, "or name a release instead of \"installed\": nothing needs to be installed");
+	ws_err_cure(err, "install one there, or name another Python or a release, installed or not");
+	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
 }
 
 static bool
@@ -381,7 +381,7 @@ check_headers(const char *folder, struct ws_arena *a, struct ws_err *err)
 		return true;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "the torch in '%s' has no headers", folder);
-	return ws_err_cure(err, "name a release instead of \"installed\"");
+	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
 }
 
 /* What the installer noted of all files. Its folder has the wheel's version, and that has a local label

@@ -216,8 +216,7 @@ say_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	}
 	cure_nearest(&releases, wanted, a, err);
 	if (wanted->local || count == 0) {
-		ws_err_cure(
-			err, "an index with other builds is named with \"indexes\": {\"torch\": [URL]}");
+		ws_err_cure_code(err, WS_CURE_INDEX, PACKAGE);
 	}
 	return false;
 }
@@ -260,7 +259,7 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	ws_torch_wheel_list all = {0};
 	if (list.count == 0) {
 		ws_err_set(err, WS_ERR_CONFIG, "no package index is configured");
-		return ws_err_cure(err, "name one with --index URL");
+		return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 	}
 	if (!list_wheels(fetch, &list, version, a, &all, err)) {
 		return false;

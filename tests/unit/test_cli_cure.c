@@ -1,0 +1,75 @@
+/* test_cli_cure.c - each cure by code in the words of who asked: options typed, or a matrix written. */
+#include "test.h"
+
+#include "cli/cure.h"
+#include "cli/selecting.h"
+
+static const struct {
+	enum ws_cure code;
+	const char *subject, *options, *matrix;
+} rows[] = {
+	{WS_CURE_FREE_SPACE, NULL,
+		"free some space there, or take another folder: --store DIR, -o DIR\n", NULL},
+	{WS_CURE_READ_ONLY, NULL,
+		"that file system is read-only; take another folder: --store DIR, -o DIR\n", NULL},
+	{WS_CURE_OUTPUT, NULL, "choose another folder: -o DIR\n", NULL},
+	{WS_CURE_STORE, NULL, "name a folder for the store: --store DIR, or WHEELSMITH_STORE\n", NULL},
+	{WS_CURE_TORCH, "2.5.1", "name the torch release: --torch 2.5.1\n",
+		"name the torch release: \"torch\": [\"2.5.1\"]\n"},
+	{WS_CURE_CUDA, "12.4", "name the CUDA version: --cuda 12.4\n",
+		"name the CUDA version: \"cuda\": [\"12.4\"]\n"},
+	{WS_CURE_PYTHON, "/a/python3", "name the Python: --python /a/python3\n",
+		"name the Python: \"python\": [\"/a/python3\"]\n"},
+	{WS_CURE_ARCH, "8.6", "name the architectures: --arch 8.6\n",
+		"name the architectures: \"arch\": [\"8.6\"]\n"},
+	{WS_CURE_INDEX, NULL, "name an index or a mirror: --index URL\n", NULL},
+	{WS_CURE_INDEX, "torch", "name an index with other builds: --index torch=URL\n",
+		"name an index with other builds: \"indexes\": {\"torch\": [URL]}\n"},
+	{WS_CURE_DEBIAN_MIRROR, NULL, "name a Debian mirror:  --debian-mirror URL\n", NULL},
+	{WS_CURE_KITS_ARCHIVE, NULL,
+		"--kits archive assembles a complete one in the store; nothing is installed\n", NULL},
+	{WS_CURE_FETCH, NULL,
+		"fetch first, where there is a network:  wheelsmith fetch p==1 --torch 2.5.1\n",
+		"fetch first, where there is a network:  wheelsmith fetch --matrix m.json\n"},
+	{WS_CURE_LOCK, NULL,
+		"if there is such a release, look it up and pin it:  wheelsmith lock p==1 --torch 2.5.1\n",
+		"if there is such a release, look it up and pin it:  wheelsmith lock --matrix m.json\n"},
+	{WS_CURE_LOCK_UPDATE, "tiny",
+		"if that is as it should be:  wheelsmith lock p==1 --torch 2.5.1 --update tiny\n",
+		"if that is as it should be:  wheelsmith lock --matrix m.json --update tiny\n"},
+	{WS_CURE_UNLOCKED, NULL, "or build without --locked\n", NULL},
+	{WS_CURE_ACTION_TIMEOUT, NULL, "if that is how long it takes here: --action-timeout SECONDS\n",
+		NULL},
+};
+
+WS_TEST(a_cure_is_worded_for_its_caller)
+{
+	static const char *const packages[] = {"p==1"};
+	struct ws_selecting typed = {
+		.options = {.packages = packages, .package_count = 1, .torch = "2.5.1"}};
+	struct ws_selecting written = {.options.matrix = "m.json"};
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		struct ws_session s = {.a = a, .selecting = &typed};
+		struct ws_err err = {0};
+		ws_err_cure_code(&err, rows[i].code, rows[i].subject);
+		ws_cures_word(&s, &err);
+		assert_string_equal(err.cure, rows[i].options);
+		assert_int_equal(err.cure_count, 0);
+		s.selecting = &written;
+		err = (struct ws_err){0};
+		ws_err_cure_code(&err, rows[i].code, rows[i].subject);
+		ws_cures_word(&s, &err);
+		assert_string_equal(err.cure, rows[i].matrix ? rows[i].matrix : rows[i].options);
+	}
+}
+
+/* `doctor` selects nothing. */
+WS_TEST(a_cure_without_a_selection_names_the_command)
+{
+	struct ws_session s = {.a = a};
+	struct ws_err err = {.cure = "first\n"};
+	ws_err_cure_code(&err, WS_CURE_FETCH, NULL);
+	ws_cures_word(&s, &err);
+	assert_string_equal(
+		err.cure, "first\nfetch first, where there is a network:  wheelsmith fetch\n");
+}
