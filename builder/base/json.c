@@ -176,6 +176,36 @@ ws_json_find(const struct ws_json *object, const char *key)
 	return NULL;
 }
 
+static const struct ws_json *
+find_child(const struct ws_json *value, struct ws_str name)
+{
+	uint64_t left;
+	bool list = value->kind == WS_JSON_ARRAY && ws_str_to_u64(name, &left);
+	if (!list && value->kind != WS_JSON_OBJECT) {
+		return NULL;
+	}
+	for (WS_JSON_EACH(child, value)) {
+		if (list ? left-- == 0 : ws_str_is(name, child->key)) {
+			return child;
+		}
+	}
+	return NULL;
+}
+
+const struct ws_json *
+ws_json_at(const struct ws_json *value, const char *path)
+{
+	struct ws_str rest = ws_str_of(path);
+	while (value && rest.s) {
+		const struct ws_json *child = find_child(value, ws_str_cut(&rest, '/'));
+		if (!child) {
+			break;
+		}
+		value = child;
+	}
+	return value;
+}
+
 const char *
 ws_json_text(const struct ws_json *object, const char *key)
 {

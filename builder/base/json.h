@@ -69,6 +69,12 @@ bool ws_json_read(const char *path, enum ws_json_flags flags, struct ws_arena *a
 /** The member @a key of an object; NULL when absent or when @a object is NULL or no object. */
 const struct ws_json *ws_json_find(const struct ws_json *object, const char *key);
 
+/**
+ * The value at @a path below @a value: "extensions/0/sources" is item 0 of the member "extensions" and its
+ * member. Where the path leads on and the text does not, the last value there is. NULL gives NULL.
+ */
+const struct ws_json *ws_json_at(const struct ws_json *value, const char *path);
+
 /** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not ours. */
 const char *ws_json_text(const struct ws_json *object, const char *key);
 

@@ -7,16 +7,7 @@
 #include "base/vec.h"
 #include "store/results.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int
-ws_tree_entry_cmp(const void *x, const void *y)
-{
-	const struct ws_tree_entry *left = x;
-	const struct ws_tree_entry *right = y;
-	return strcmp(left->path, right->path);
-}
 
 /* One line of a listing; false when it is none. Cuts @a line apart in place. */
 static bool
@@ -61,51 +52,11 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	return true;
 }
 
-static const struct ws_tree_entry *
-find_exact(const struct ws_tree *tree, const char *path)
-{
-	struct ws_tree_entry wanted = {.path = path};
-	return tree->count
-		? bsearch(&wanted, tree->entries, tree->count, sizeof(*tree->entries), ws_tree_entry_cmp)
-		: NULL;
-}
-
-/* Replaces the first part of @a path that is a link by its target; NULL when no part is one. */
-static char *
-follow_one(const struct ws_tree *tree, const char *path, struct ws_arena *a)
-{
-	for (const char *end = path; *end;) {
-		end += strcspn(end, "/");
-		const char *part = ws_arena_copy(a, path, (size_t)(end - path));
-		const struct ws_tree_entry *entry = find_exact(tree, part);
-		if (entry && entry->kind == WS_TREE_LINK) {
-			return ws_path_normal(
-				a, ws_arena_printf(a, "%s/%s%s", ws_path_dir(a, part), entry->value, end));
-		}
-		end += *end == '/';
-	}
-	return NULL;
-}
-
 const struct ws_tree_entry *
 ws_tree_lookup(const struct ws_tree *tree, const char *path)
 {
-	const struct ws_tree_entry *found = find_exact(tree, path);
-	if (found && found->kind != WS_TREE_LINK) {
-		return found;
-	}
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (unsigned depth = 0; depth < 8; depth++) {
-		path = follow_one(tree, path, a);
-		if (!path) {
-			return NULL;
-		}
-		found = find_exact(tree, path);
-		if (found && found->kind != WS_TREE_LINK) {
-			return found;
-		}
-	}
-	return NULL;
+	struct ws_listing listing = ws_tree_listing(tree);
+	return ws_listing_find(&listing, path);
 }
 
 bool

@@ -10,22 +10,11 @@
 #define WS_STORE_TREE_H
 
 #include "base/digest.h"
+#include "base/listing.h"
 #include "base/str.h"
 #include "store/store.h"
 
 #include <sys/types.h>
-
-enum ws_tree_kind {
-	WS_TREE_FILE,
-	WS_TREE_EXECUTABLE,
-	WS_TREE_LINK,
-};
-
-struct ws_tree_entry {
-	const char *path; /**< relative, '/' between parts */
-	enum ws_tree_kind kind;
-	const char *value; /**< 64 digits of the contents, or the target of a link */
-};
 
 /** A finished tree. */
 struct ws_tree {
@@ -83,10 +72,14 @@ void ws_tree_abandon(struct ws_tree_builder *b);
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);
 
-/** qsort/bsearch comparison of entries by path. */
-int ws_tree_entry_cmp(const void *x, const void *y);
+/** Its files, borrowed from it. */
+static inline struct ws_listing
+ws_tree_listing(const struct ws_tree *tree)
+{
+	return (struct ws_listing){tree->entries, tree->count};
+}
 
-/** The file at @a path, links on the way and at its end followed; NULL when there is none. */
+/** As ws_listing_find. */
 const struct ws_tree_entry *ws_tree_lookup(const struct ws_tree *tree, const char *path);
 
 /**
