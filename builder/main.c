@@ -4,6 +4,7 @@
  * This file is the map and the table of commands. The life of one wheel, folder by folder:
  *
  *   config/   what people write becomes plain data            model/    that data
+ *   recipe/   what a recipe means at a point: units, flags, Python files, problems
  *   plan/     axes multiplied, exclusions with reasons, costs
  *   kit/      compilers, torch, CUDA and Python found or taken apart from archives
  *   fetch/    sources, through  net/ (HTTP, indexes)  and  archive/ (zip, tar, deb)

@@ -45,14 +45,6 @@ open_means(struct checking *c, struct ws_err *err)
 	return true;
 }
 
-static bool
-is_unconditional(const struct ws_patch *patch)
-{
-	const struct ws_condition *when = &patch->when;
-	return !when->torch && !when->cuda && !when->python && when->archs.count == 0
-		&& when->cxx11abi < 0 && when->free_threaded < 0;
-}
-
 /* With the patches that always apply and, unless it is NULL, the one @a extra. */
 static bool
 bring(const struct checking *c, const struct ws_recipe *recipe, const struct ws_patch *extra,
@@ -68,7 +60,7 @@ bring(const struct checking *c, const struct ws_recipe *recipe, const struct ws_
 		.patches = patches,
 	};
 	for (size_t i = 0; i < recipe->patch_count; i++) {
-		if (&recipe->patches[i] == extra || is_unconditional(&recipe->patches[i])) {
+		if (&recipe->patches[i] == extra || ws_condition_is_empty(&recipe->patches[i].when)) {
 			patches[wish.patch_count++] = &recipe->patches[i];
 		}
 	}
@@ -105,7 +97,7 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 	for (size_t i = 0; i < x->recipe.patch_count; i++) {
 		const struct ws_patch *patch = &x->recipe.patches[i];
 		struct ws_source_found patched;
-		if (is_unconditional(patch)) {
+		if (ws_condition_is_empty(&patch->when)) {
 			continue;
 		}
 		if (bring(c, &x->recipe, patch, &patched, err)) {
@@ -165,13 +157,14 @@ print_modules(const struct subject *x, const struct ws_out *out)
 {
 	for (size_t i = 0; i < x->recipe.extension_count; i++) {
 		const struct ws_extension *extension = &x->recipe.extensions[i];
-		const ws_unit_list *units = &x->checked.units[i];
+		const struct ws_recipe_module *module = &x->checked.view.modules[i];
 		size_t cuda = 0;
-		for (size_t j = 0; j < units->len; j++) {
-			cuda += units->at[j].cuda;
+		for (size_t j = 0; j < module->unit_count; j++) {
+			cuda += module->units[j].kind == WS_UNIT_CUDA;
 		}
 		ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n", extension->module,
-			ws_binding_name(extension->binding), units->len, units->len == 1 ? "" : "s", cuda);
+			ws_binding_name(extension->binding), module->unit_count,
+			module->unit_count == 1 ? "" : "s", cuda);
 	}
 }
 
@@ -180,7 +173,7 @@ print_python(const struct subject *x, const struct ws_out *out)
 {
 	const struct ws_python_part *part = &x->recipe.python;
 	size_t count = part->package_count + part->module_count;
-	if (x->checked.python.len == 0) {
+	if (x->checked.view.files.len == 0) {
 		return;
 	}
 	ws_out_result(out, "  python   ");
@@ -188,7 +181,7 @@ print_python(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "%s%s", i > 0 ? ", " : "",
 			i < part->package_count ? part->packages[i] : part->modules[i - part->package_count]);
 	}
-	ws_out_result(out, ": %zu files\n", x->checked.python.len);
+	ws_out_result(out, ": %zu files\n", x->checked.view.files.len);
 }
 
 static void
@@ -233,17 +226,17 @@ write_subject(struct ws_json_writer *w, const struct subject *x)
 		ws_json_add_u64(w, "source_files", x->source.tree.count);
 		ws_json_add_u64(w, "source_bytes", x->source_bytes);
 		ws_json_add_text(w, "source_digest", x->source.tree.digest.hex);
-		ws_json_add_u64(w, "python_files", x->checked.python.len);
+		ws_json_add_u64(w, "python_files", x->checked.view.files.len);
 	}
 	ws_json_open_list(w, "modules");
 	for (size_t i = 0; x->checked.trees && i < x->recipe.extension_count; i++) {
-		const ws_unit_list *units = &x->checked.units[i];
+		const struct ws_recipe_module *module = &x->checked.view.modules[i];
 		ws_json_open_object(w, NULL);
 		ws_json_add_text(w, "module", x->recipe.extensions[i].module);
 		ws_json_add_text(w, "binding", ws_binding_name(x->recipe.extensions[i].binding));
 		ws_json_open_list(w, "units");
-		for (size_t j = 0; j < units->len; j++) {
-			ws_json_add_text(w, NULL, units->at[j].path);
+		for (size_t j = 0; j < module->unit_count; j++) {
+			ws_json_add_text(w, NULL, module->units[j].path);
 		}
 		ws_json_close(w);
 		ws_json_close(w);

@@ -37,24 +37,6 @@ finish(words *w, struct ws_arena *a)
 	return w->at;
 }
 
-struct ws_point_view
-ws_target_point(const struct ws_target *target, struct ws_arena *a)
-{
-	struct ws_version *python = NULL;
-	if (target->python) {
-		python = WS_NEW(a, struct ws_version);
-		ws_version_parse(target->python->version, a, python);
-	}
-	return (struct ws_point_view){
-		.torch = target->torch ? &target->torch->version : NULL,
-		.cuda = target->cuda ? &target->cuda->version : NULL,
-		.python = python,
-		.free_threaded = target->python && target->python->tag.free_threaded,
-		.archs = target->archs,
-		.cxx11abi = target->cxx11abi,
-	};
-}
-
 /* One of the three lists of a struct ws_flags. */
 enum which {
 	CXX,
@@ -76,22 +58,6 @@ add_flags(words *w, struct ws_arena *a, const struct ws_flags *flags, enum which
 		add_all(w, a, flags->link, flags->link_count);
 		break;
 	}
-}
-
-static void
-remove_words(words *w, const char *const *gone, size_t count)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < w->len; i++) {
-		bool goes = false;
-		for (size_t j = 0; j < count; j++) {
-			goes = goes || strcmp(w->at[i], gone[j]) == 0;
-		}
-		if (!goes) {
-			w->at[kept++] = w->at[i];
-		}
-	}
-	w->len = kept;
 }
 
 /* --threads N, -t N, and whatever asks for a dependency file: the engine has its own. */
@@ -122,21 +88,12 @@ strip_scheduling(words *w)
 	w->len = kept;
 }
 
-/* The recipe's own words: the extension's, then each override that holds. */
+/* The recipe's own words. */
 static words
 recipe_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 {
 	words w = {0};
-	struct ws_point_view point = ws_target_point(target, a);
-	const struct ws_extension *extension = target->extension;
-	add_flags(&w, a, &extension->flags, which);
-	for (size_t i = 0; i < extension->override_count; i++) {
-		const struct ws_override *override = &extension->overrides[i];
-		if (ws_condition_holds(&override->when, &point)) {
-			add_flags(&w, a, &override->add, which);
-			remove_words(&w, override->remove_flags, override->remove_flag_count);
-		}
-	}
+	add_flags(&w, a, &target->flags, which);
 	strip_scheduling(&w);
 	return w;
 }

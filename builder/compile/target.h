@@ -2,22 +2,23 @@
  * target.h - what one extension is compiled for
  *
  * An extension of a recipe at one point of the matrix, with the kits chosen for it. Everything in
- * compile/ turns a target into actions; where kits come from is produce/'s.
+ * compile/ turns a target into actions; where kits come from is produce/'s, which units it has and
+ * which overrides hold recipe/'s.
  */
 #ifndef WS_COMPILE_TARGET_H
 #define WS_COMPILE_TARGET_H
 
-#include "compile/sources.h"
 #include "engine/graph.h"
 #include "kit/cuda/cuda.h"
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
-#include "model/recipe.h"
+#include "recipe/units.h"
 
 struct ws_target {
 	const struct ws_recipe *recipe;
 	const struct ws_extension *extension;
+	struct ws_flags flags; /**< the recipe's own at this point: struct ws_recipe_module */
 	const struct ws_tree *source;
 	const struct ws_torch_kit *torch;   /**< NULL where the binding does without torch */
 	const struct ws_cuda_kit *cuda;     /**< NULL: none of the units is CUDA's */
@@ -27,17 +28,6 @@ struct ws_target {
 	int cxx11abi;
 	const char *group; /**< the cell's name */
 };
-
-/** The target as conditions see it. */
-struct ws_point_view ws_target_point(const struct ws_target *target, struct ws_arena *a);
-
-/**
- * The units of an extension, in the recipe's order: lists and globs, overrides applied. A glob that
- * matches another number of files than the recipe says, a path that is not there, and a kind of file
- * that nobody compiles are WS_ERR_CONFIG.
- */
-bool ws_target_units(
-	const struct ws_target *target, struct ws_arena *a, ws_unit_list *units, struct ws_err *err);
 
 /**
  * The words that torch's BuildExtension of this release would put on the command line, after the

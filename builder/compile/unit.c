@@ -1,12 +1,8 @@
-/* unit.c - the units of a target, and the action that compiles one. Whether the files are there is
- * sources.c's. */
+/* unit.c - the action that compiles one unit of a target. Which units there are is recipe/units.h's. */
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
 #include "compile/target.h"
-
-#include <fnmatch.h>
-#include <string.h>
 
 /* Peaks of units nobody measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
  * pybind11 binding 1.5 GiB in cc1plus. */
@@ -16,53 +12,10 @@
 const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
 	"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
 
-static void
-drop_unit(ws_unit_list *units, const char *path)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < units->len; i++) {
-		if (strcmp(units->at[i].path, path) != 0) {
-			units->at[kept++] = units->at[i];
-		}
-	}
-	units->len = kept;
-}
-
 static bool
-apply_overrides(
-	const struct ws_target *target, ws_unit_list *units, struct ws_arena *a, struct ws_err *err)
+is_cuda(const struct ws_unit *unit)
 {
-	struct ws_point_view point = ws_target_point(target, a);
-	for (size_t i = 0; i < target->extension->override_count; i++) {
-		const struct ws_override *override = &target->extension->overrides[i];
-		if (!ws_condition_holds(&override->when, &point)) {
-			continue;
-		}
-		for (size_t j = 0; j < override->remove_source_count; j++) {
-			drop_unit(units, override->remove_sources[j]);
-		}
-		for (size_t j = 0; j < override->add_source_count; j++) {
-			if (!ws_units_add(
-					target->recipe, target->source, override->add_sources[j], a, units, err)) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-bool
-ws_target_units(
-	const struct ws_target *target, struct ws_arena *a, ws_unit_list *units, struct ws_err *err)
-{
-	const struct ws_extension *extension = target->extension;
-	for (size_t i = 0; i < extension->source_list_count; i++) {
-		if (!ws_units_add_list(
-				target->recipe, target->source, &extension->sources[i], a, units, err)) {
-			return false;
-		}
-	}
-	return apply_overrides(target, units, a, err);
+	return unit->kind == WS_UNIT_CUDA;
 }
 
 static void
@@ -114,7 +67,7 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	struct ws_arena *a)
 {
 	const char *const *flags =
-		unit->cuda ? ws_target_nvcc_flags(target, a) : ws_target_cxx_flags(target, a);
+		is_cuda(unit) ? ws_target_nvcc_flags(target, a) : ws_target_cxx_flags(target, a);
 	ws_name_list argv = {0};
 	*ws_vec_push(&argv, a) = action->tool.program;
 	*ws_vec_push(&argv, a) = "-MD";
@@ -152,19 +105,14 @@ nvcc_tool(const struct ws_target *target, struct ws_arena *a)
 static void
 fill_estimate(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit)
 {
-	const struct ws_recipe *recipe = target->recipe;
-	action->need = (struct ws_need){
-		.cpus = 1, .rss_bytes = unit->cuda ? UNKNOWN_NVCC_BYTES : UNKNOWN_CXX_BYTES};
-	for (size_t i = 0; i < recipe->estimate_count; i++) {
-		const struct ws_estimate *estimate = &recipe->estimates[i];
-		if (fnmatch(estimate->match, unit->path, 0) == 0) {
-			size_t archs = unit->cuda && target->archs.count ? target->archs.count : 1;
-			if (estimate->rss_bytes > 0) {
-				action->need.rss_bytes = estimate->rss_bytes;
-			}
-			action->cpu_ms = estimate->cpu_ms * archs;
-			return;
-		}
+	bool cuda = is_cuda(unit);
+	const struct ws_estimate *estimate = ws_recipe_estimate(target->recipe, unit->path);
+	action->need =
+		(struct ws_need){.cpus = 1, .rss_bytes = cuda ? UNKNOWN_NVCC_BYTES : UNKNOWN_CXX_BYTES};
+	if (estimate) {
+		size_t archs = cuda && target->archs.count ? target->archs.count : 1;
+		action->need.rss_bytes = estimate->rss_bytes ? estimate->rss_bytes : action->need.rss_bytes;
+		action->cpu_ms = estimate->cpu_ms * archs;
 	}
 }
 
@@ -182,10 +130,10 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.group = target->group,
 		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, unit->path),
 		.stage = "compile",
-		.variant = unit->cuda ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
+		.variant = is_cuda(unit) ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
 					   ws_arch_set_name(&target->archs, a))
-							  : "",
-		.tool = unit->cuda ? nvcc_tool(target, a) : ws_target_cxx_tool(target),
+								 : "",
+		.tool = is_cuda(unit) ? nvcc_tool(target, a) : ws_target_cxx_tool(target),
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
@@ -196,7 +144,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.trace = ws_headers_trace,
 	};
 	fill_mounts(action, target, a);
-	fill_search(action, target, unit->cuda, a);
+	fill_search(action, target, is_cuda(unit), a);
 	fill_argv(action, target, unit, a);
 	fill_estimate(action, target, unit);
 	return action;

@@ -5,6 +5,7 @@
 #include "config/recipe_parts.h"
 #include "config/values.h"
 #include "model/recipe.h"
+#include "recipe/units.h"
 
 #include <string.h>
 
@@ -12,14 +13,12 @@
 static bool
 check_source(struct ws_reader *r, const struct ws_json *value, const char *path)
 {
-	static const char *const endings[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
-	for (size_t i = 0; i < WS_LEN(endings); i++) {
-		if (ws_ends_with(path, endings[i])) {
-			return true;
-		}
+	enum ws_unit_kind kind;
+	if (ws_unit_kind_of(path, &kind)) {
+		return true;
 	}
-	ws_json_err(r->doc, value, r->err, "'%s' is no source that is compiled", path);
-	return ws_err_cure(r->err, "they end in .cu, .cpp, .cc, .cxx or .c; headers go by 'include'");
+	ws_json_err(r->doc, value, r->err, "'%s' is not compiled (" WS_UNIT_ENDINGS " are)", path);
+	return ws_err_cure(r->err, "for headers, write their folder into 'include'");
 }
 
 static bool

@@ -1,8 +1,8 @@
 /* guess_extension.c - modules: from the calls in setup.py, else one module of everything that can be
  * compiled. */
 #include "base/fs.h"
-#include "compile/sources.h"
 #include "draft/guess.h"
+#include "recipe/units.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ struct module {
 static bool
 is_compiled(const struct ws_tree_entry *entry)
 {
-	bool cuda;
-	return entry->kind != WS_TREE_LINK && ws_unit_kind(entry->path, &cuda)
+	enum ws_unit_kind kind;
+	return entry->kind != WS_TREE_LINK && ws_unit_kind_of(entry->path, &kind)
 		&& !strstr(ws_path_base(entry->path), "_hip.");
 }
 
@@ -74,8 +74,8 @@ take_sources(const struct guessing *g, struct module *m, const ws_setup_words *w
 {
 	for (size_t i = 0; i < words->len; i++) {
 		const char *path = ws_path_normal(g->a, words->at[i].text);
-		bool cuda,
-			known = ws_unit_kind(path, &cuda) && ws_path_is_inside(path)
+		enum ws_unit_kind kind;
+		bool known = ws_unit_kind_of(path, &kind) && ws_path_is_inside(path)
 			&& !strchr(path, WS_SETUP_UNKNOWN);
 		const char *other = known && !in_tree(g->tree, path) ? only_ending(g->tree, path) : NULL;
 		if (known && strpbrk(path, "*?")) {

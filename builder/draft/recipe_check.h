@@ -9,8 +9,8 @@
 #define WS_DRAFT_RECIPE_CHECK_H
 
 #include "base/json.h"
-#include "compile/sources.h"
-#include "produce/python_part.h"
+#include "recipe/check.h"
+#include "store/tree.h"
 
 /** As many problems of one recipe are kept; more are counted. */
 #define WS_PROBLEMS_KEPT 50
@@ -37,8 +37,7 @@ struct ws_recipe_checked {
 	const struct ws_tree *trees;
 	size_t tree_count;
 	/* Filled in. */
-	ws_unit_list *units; /**< one list an extension, before overrides; what is missing left out */
-	ws_python_files python; /**< empty when a package is missing */
+	struct ws_recipe_view view; /**< before overrides */
 };
 
 /** The file is <package>/<version>.json of what it describes. */

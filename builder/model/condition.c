@@ -40,6 +40,13 @@ ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *
 }
 
 bool
+ws_condition_is_empty(const struct ws_condition *when)
+{
+	return !when->torch && !when->cuda && !when->python && when->archs.count == 0
+		&& when->cxx11abi < 0 && when->free_threaded < 0;
+}
+
+bool
 ws_condition_names_archs(const struct ws_condition *when)
 {
 	return when->archs.count > 0;

@@ -39,6 +39,9 @@ struct ws_point_view {
 
 bool ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *point);
 
+/** True when it names nothing: it always holds. */
+bool ws_condition_is_empty(const struct ws_condition *when);
+
 /** True when the condition names any architecture. */
 bool ws_condition_names_archs(const struct ws_condition *when);
 

@@ -12,7 +12,7 @@
 /* Products that share .cu units, and the lists whose units are paid for; nearly always it is one. */
 struct kernels {
 	const struct ws_product *first;
-	WS_VEC(const struct ws_unit_list *) paid;
+	WS_VEC(const struct ws_plan_units *) paid;
 };
 
 static struct kernels *
@@ -35,7 +35,7 @@ find_kernels(
 }
 
 static bool
-holds_unit(const struct ws_unit_list *list, const struct ws_plan_unit *unit)
+holds_unit(const struct ws_plan_units *list, const struct ws_plan_unit *unit)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct ws_plan_unit *other = &list->at[i];
@@ -47,10 +47,10 @@ holds_unit(const struct ws_unit_list *list, const struct ws_plan_unit *unit)
 }
 
 static bool
-is_paid(const struct kernels *kernels, const struct ws_unit_list *units,
+is_paid(const struct kernels *kernels, const struct ws_plan_units *units,
 	const struct ws_plan_unit *unit)
 {
-	for (size_t i = 0; unit->cuda && i < kernels->paid.len; i++) {
+	for (size_t i = 0; unit->kind == WS_UNIT_CUDA && i < kernels->paid.len; i++) {
 		if (kernels->paid.at[i] == units || holds_unit(kernels->paid.at[i], unit)) {
 			return true;
 		}
@@ -97,7 +97,7 @@ find_payer(const struct ws_product *product)
 #define CHECK_AND_PACK 2
 
 static void
-add_paid(struct kernels *kernels, const struct ws_unit_list *units, struct ws_arena *a)
+add_paid(struct kernels *kernels, const struct ws_plan_units *units, struct ws_arena *a)
 {
 	for (size_t i = 0; i < kernels->paid.len; i++) {
 		if (kernels->paid.at[i] == units) {
@@ -117,7 +117,7 @@ struct sum {
 static void
 price(struct ws_product *product, struct kernels *kernels, struct sum *sum, struct ws_arena *a)
 {
-	const struct ws_unit_list *units = product->units;
+	const struct ws_plan_units *units = product->units;
 	for (size_t i = 0; i < units->count; i++) {
 		const struct ws_plan_unit *unit = &units->at[i];
 		uint64_t ms = unit->cost.wall_ms ? unit->cost.wall_ms : unit->cost.cpu_ms;

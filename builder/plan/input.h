@@ -8,6 +8,7 @@
 #ifndef WS_PLAN_INPUT_H
 #define WS_PLAN_INPUT_H
 
+#include "base/listing.h"
 #include "model/facts.h"
 #include "model/lock.h"
 #include "model/matrix.h"
@@ -54,12 +55,6 @@ struct ws_plan_host {
 	uint64_t memory_bytes; /**< what jobs may hold together; 0: any amount */
 };
 
-/** The files of a recipe's sources, when somebody has them. */
-struct ws_plan_listing {
-	const char *const *paths; /**< relative, sorted; NULL: not known */
-	size_t count;
-};
-
 /** What an action cost before; 0 where that is not known. */
 struct ws_plan_estimate {
 	uint64_t wall_ms;
@@ -94,10 +89,11 @@ struct ws_plan_lookups {
 
 struct ws_plan_input {
 	const struct ws_matrix *matrix;
-	const struct ws_recipe *recipes;        /**< one for each of matrix->packages, in that order */
-	const struct ws_plan_listing *listings; /**< the same for their sources; NULL: none is known */
-	const struct ws_facts *facts;           /**< knows at least one torch release */
-	const struct ws_lock *lock;             /**< NULL: nothing is locked */
+	const struct ws_recipe *recipes; /**< one for each of matrix->packages, in that order */
+	/** The same for their sources; no entries: not known. NULL: none is known. */
+	const struct ws_listing *listings;
+	const struct ws_facts *facts; /**< knows at least one torch release */
+	const struct ws_lock *lock;   /**< NULL: nothing is locked */
 	struct ws_plan_host host;
 	struct ws_plan_lookups lookups;
 	const char *only;       /**< globs over cell names with commas between; NULL: all cells */

@@ -84,7 +84,7 @@ struct ws_cell {
 	int looseness;              /**< how much of its group a host decides */
 };
 
-struct ws_unit_list;
+struct ws_plan_units;
 
 /** The wheel that one or more cells need. */
 struct ws_product {
@@ -92,8 +92,10 @@ struct ws_product {
 	const struct ws_recipe *recipe;
 	enum ws_binding binding;
 	struct ws_point
-		point;         /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
-	const char *label; /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
+		point; /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
+	/** The point as conditions see it: without the axes that this binding does not depend on. */
+	struct ws_point_view view;
+	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
 	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
 	const char *python_tag;     /**< "cp311", "py3" */
 	const char *abi_tag;        /**< "cp311", "cp313t", "abi3", "none" */
@@ -104,9 +106,9 @@ struct ws_product {
 	struct ws_plan_wheel wheel; /**< in the store; file NULL: none */
 	struct ws_cell **cells;     /**< that are in this plan, in its order */
 	size_t cell_count;
-	const struct ws_cell *payer;      /**< the first that is to be built; NULL: none is */
-	const struct ws_unit_list *units; /**< with payer */
-	const struct ws_product *kernels; /**< has compiled the same .cu units, or will before; NULL */
+	const struct ws_cell *payer;       /**< the first that is to be built; NULL: none is */
+	const struct ws_plan_units *units; /**< with payer */
+	const struct ws_product *kernels;  /**< has compiled the same .cu units, or will before; NULL */
 	struct ws_cost cost;
 };
 

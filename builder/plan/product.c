@@ -72,6 +72,31 @@ lower_point(struct ws_product *product, const struct ws_point *other)
 	point->cuda = cuda;
 }
 
+static struct ws_point_view
+see(const struct ws_product *product)
+{
+	struct ws_point_view view = ws_point_see(&product->point);
+	unsigned on = dependences(product->binding);
+	if (!(on & ON_PYTHON)) {
+		view.python = NULL;
+		view.free_threaded = false;
+	}
+	if (!(on & ON_TORCH)) {
+		view.cxx11abi = -1;
+	}
+	/* A module of the stable ABI is compiled with torch's headers, of the lowest torch it serves. */
+	if (product->binding >= WS_BINDING_C_ABI) {
+		view.torch = NULL;
+	}
+	if (!(on & (ON_CUDA | ON_CUDA_MAJOR))) {
+		view.cuda = NULL;
+	}
+	if (!(on & ON_ARCHS)) {
+		view.archs = (struct ws_arch_set){0};
+	}
+	return view;
+}
+
 void
 ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_arena *a, ws_product_list *products)
@@ -97,19 +122,8 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 		*ws_vec_push(products, a) = cell->product;
 	}
 	for (size_t i = 0; i < products->len; i++) {
+		products->at[i]->view = see(products->at[i]);
 		ws_label_fill(products->at[i], in->matrix->label, a);
 		ws_key_fill(products->at[i], in->lock, a);
 	}
-}
-
-struct ws_point_view
-ws_product_see(const struct ws_product *product)
-{
-	struct ws_point_view view = ws_point_see(&product->point);
-	unsigned on = dependences(product->binding);
-	if (!(on & ON_PYTHON)) {
-		view.python = NULL;
-		view.free_threaded = false;
-	}
-	return view;
 }

@@ -19,7 +19,4 @@ typedef WS_VEC(struct ws_product *) ws_product_list;
 void ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_arena *a, ws_product_list *products);
 
-/** The product's point as conditions see it: without the axes that it does not depend on. */
-struct ws_point_view ws_product_see(const struct ws_product *product);
-
 #endif

@@ -1,26 +1,27 @@
 /**
- * units.h - what a product is compiled from, as far as its recipe says
+ * units.h - what a product is compiled from, and what that costs
  *
- * Literal paths are units of their own. A glob is spelled out when somebody has the files; else it is
- * one entry that stands for as many units as the recipe expects. Costs come from the ledger, else
- * from the recipe's estimates, else they are not known: nothing is guessed.
+ * The units of recipe/units.h; a pattern stands for as many as the recipe expects while nobody has
+ * the files. Costs come from the ledger, else from the recipe's estimates, else they are not known:
+ * nothing is guessed.
  */
 #ifndef WS_PLAN_UNITS_H
 #define WS_PLAN_UNITS_H
 
 #include "base/map.h"
 #include "plan/plan.h"
+#include "recipe/units.h"
 
 struct ws_plan_unit {
-	const char *module;           /**< "demo_cuda" */
-	const char *path;             /**< relative to the sources; a glob when nobody has the files */
-	bool cuda;                    /**< for nvcc; else for the host compiler */
+	const char *module; /**< "demo_cuda" */
+	const char *path;   /**< relative to the sources; a glob when nobody has the files */
+	enum ws_unit_kind kind;
 	unsigned files;               /**< how many units it stands for: 1, but for a glob */
 	bool measured;                /**< the cost is the ledger's */
 	struct ws_plan_estimate cost; /**< of one of them; 0: not known */
 };
 
-struct ws_unit_list {
+struct ws_plan_units {
 	const struct ws_plan_unit *at;
 	size_t count;
 	unsigned modules; /**< to link */
@@ -33,7 +34,7 @@ struct ws_unit_shelf {
 	struct ws_map lists;
 };
 
-const struct ws_unit_list *ws_units_of(
+const struct ws_plan_units *ws_units_of(
 	struct ws_unit_shelf *shelf, const struct ws_product *product);
 
 #endif

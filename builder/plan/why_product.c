@@ -94,7 +94,7 @@ unit_cost(const struct ws_plan_unit *unit, struct ws_arena *a)
 static void
 write_units(const struct ws_product *product, struct ws_buf *out, struct ws_arena *a)
 {
-	const struct ws_unit_list *units = product->units;
+	const struct ws_plan_units *units = product->units;
 	for (size_t i = 0; i < units->count; i++) {
 		const struct ws_plan_unit *unit = &units->at[i];
 		const char *files = unit->files > 1 ? ws_arena_printf(a, "%u of ", unit->files) : "";

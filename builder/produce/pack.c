@@ -4,7 +4,6 @@
 #include "archive/inflate.h"
 #include "base/fs.h"
 #include "base/json_write.h"
-#include "produce/python_part.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -74,14 +73,9 @@ write_parts(struct ws_json_writer *w, const struct ws_pack_order *order)
 	ws_json_close(w);
 }
 
-static bool
-write_order(const struct ws_pack_order *order, const char *recipe, struct ws_arena *a,
-	struct ws_buf *text, struct ws_err *err)
+static void
+write_order(const struct ws_pack_order *order, const char *recipe, struct ws_buf *text)
 {
-	ws_python_files files = {0};
-	if (!ws_python_part_list(order->recipe, order->source, a, &files, err)) {
-		return false;
-	}
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "schema", PACK_VERSION);
@@ -92,7 +86,7 @@ write_order(const struct ws_pack_order *order, const char *recipe, struct ws_are
 	ws_json_add_text(w, "abi_tag", order->abi_tag);
 	ws_json_add_text(w, "torch", order->torch);
 	write_modules(w, order);
-	write_python_files(w, &files);
+	write_python_files(w, order->files);
 	ws_json_open_object(w, "facts");
 	if (order->write_facts) {
 		order->write_facts(order->self, w);
@@ -101,7 +95,6 @@ write_order(const struct ws_pack_order *order, const char *recipe, struct ws_are
 	write_parts(w, order);
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, text);
-	return true;
 }
 
 /* The recipe and its patches, in a folder of their own: the child reads it as we did. */
@@ -134,9 +127,11 @@ fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count = 0;
 	const char *recipe;
-	if (!add_recipe(inputs, &count, order->recipe, store, &recipe, a, err)
-		|| !write_order(order, recipe, a, &text, err)
-		|| !put_text(store, &text, "order.json", &inputs[count++], a, err)) {
+	if (!add_recipe(inputs, &count, order->recipe, store, &recipe, a, err)) {
+		return false;
+	}
+	write_order(order, recipe, &text);
+	if (!put_text(store, &text, "order.json", &inputs[count++], a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < order->module_count; i++) {

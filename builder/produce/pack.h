@@ -9,7 +9,7 @@
 #define WS_PRODUCE_PACK_H
 
 #include "engine/graph.h"
-#include "model/recipe.h"
+#include "recipe/python_files.h"
 #include "wheel/sbom.h"
 
 struct ws_json_writer;
@@ -23,11 +23,12 @@ struct ws_pack_module {
 struct ws_pack_order {
 	const struct ws_recipe *recipe;
 	const struct ws_tree *source;
-	const char *group;      /**< the cell's name */
-	const char *version;    /**< with the label */
-	const char *python_tag; /**< "cp311", "py3" */
-	const char *abi_tag;    /**< "cp311", "none" */
-	const char *torch;      /**< "torch==2.5.*"; NULL: none */
+	const char *group;            /**< the cell's name */
+	const char *version;          /**< with the label */
+	const char *python_tag;       /**< "cp311", "py3" */
+	const char *abi_tag;          /**< "cp311", "none" */
+	const char *torch;            /**< "torch==2.5.*"; NULL: none */
+	const ws_python_files *files; /**< the Python part */
 	const struct ws_pack_module *modules;
 	size_t module_count;
 	const struct ws_node *const *checks; /**< must have passed; what the first measured is used */

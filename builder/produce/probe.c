@@ -8,6 +8,7 @@
 #include "net/index.h"
 #include "net/index_config.h"
 #include "produce/asked.h"
+#include "recipe/units.h"
 #include "store/cells.h"
 
 #include <dirent.h>
@@ -168,25 +169,17 @@ ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 /* ---- sources ---- */
 
 /* Patches change what files hold, seldom which there are: those that only some cells want are left
- * out. A condition that holds of nothing in particular always holds. */
+ * out. */
 static bool
 recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_tree *tree)
 {
-	const struct ws_point_view nothing = {.cxx11abi = -1, .free_threaded = -1};
-	const struct ws_patch **patches =
-		WS_NEW_N(ctx->a, const struct ws_patch *, recipe->patch_count);
 	struct ws_source_wish wish = {
 		.name = recipe->name,
 		.version = recipe->version.text,
 		.specs = recipe->sources,
 		.spec_count = recipe->source_count,
-		.patches = patches,
 	};
-	for (size_t i = 0; i < recipe->patch_count; i++) {
-		if (ws_condition_holds(&recipe->patches[i].when, &nothing)) {
-			patches[wish.patch_count++] = &recipe->patches[i];
-		}
-	}
+	wish.patches = ws_recipe_patches(recipe, NULL, ctx->a, &wish.patch_count);
 	return ws_source_recall(ctx->store, &wish, ctx->a, tree);
 }
 
@@ -194,17 +187,12 @@ void
 ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
 {
 	size_t count = input->matrix->package_count;
-	struct ws_plan_listing *listings = WS_NEW_N(ctx->a, struct ws_plan_listing, count);
+	struct ws_listing *listings = WS_NEW_N(ctx->a, struct ws_listing, count);
 	for (size_t i = 0; i < count; i++) {
 		struct ws_tree tree;
-		if (!recall_source(ctx, &input->recipes[i], &tree)) {
-			continue;
+		if (recall_source(ctx, &input->recipes[i], &tree)) {
+			listings[i] = ws_tree_listing(&tree);
 		}
-		const char **paths = WS_NEW_N(ctx->a, const char *, tree.count);
-		for (size_t k = 0; k < tree.count; k++) {
-			paths[k] = tree.entries[k].path;
-		}
-		listings[i] = (struct ws_plan_listing){paths, tree.count};
 	}
 	input->listings = listings;
 }

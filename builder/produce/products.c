@@ -3,9 +3,12 @@
 
 #include "base/json_write.h"
 #include "compile/target.h"
+#include "config/document.h"
 #include "net/url.h"
 #include "produce/judge.h"
 #include "produce/pack.h"
+#include "recipe/view.h"
+#include "recipe/words.h"
 
 #include <string.h>
 
@@ -16,6 +19,7 @@ struct adding {
 	struct ws_made *made;
 	struct ws_arena *a;
 	const char *group;
+	struct ws_recipe_view view;
 	WS_VEC(struct ws_judge_module) modules;
 };
 
@@ -29,8 +33,9 @@ add_node(struct adding *w, const struct ws_action *action)
 
 /* Plain C functions: what knows nothing of torch serves every torch. */
 static struct ws_target *
-target_of(const struct adding *w, const struct ws_extension *extension)
+target_of(const struct adding *w, const struct ws_recipe_module *module)
 {
+	const struct ws_extension *extension = module->extension;
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
 	bool plain = extension->binding == WS_BINDING_C_ABI;
@@ -38,6 +43,7 @@ target_of(const struct adding *w, const struct ws_extension *extension)
 	*target = (struct ws_target){
 		.recipe = product->recipe,
 		.extension = extension,
+		.flags = module->flags,
 		.source = &m->source->tree,
 		.torch = plain ? NULL : m->torch,
 		.cuda = m->cuda,
@@ -51,26 +57,20 @@ target_of(const struct adding *w, const struct ws_extension *extension)
 }
 
 static bool
-add_extension(struct adding *w, const struct ws_extension *extension, struct ws_err *err)
+add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
-	const struct ws_target *target = target_of(w, extension);
-	ws_unit_list units = {0};
-	if (!ws_target_units(target, w->a, &units, err)) {
-		return false;
-	}
-	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, units.len + 1);
-	bool cuda = false;
-	for (size_t i = 0; i < units.len; i++) {
-		nodes[i] = add_node(w, ws_target_compile(target, &units.at[i], w->a));
-		cuda = cuda || units.at[i].cuda;
+	const struct ws_target *target = target_of(w, module);
+	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
+	for (size_t i = 0; i < module->unit_count; i++) {
+		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->a));
 	}
 	const struct ws_action *link =
-		ws_target_link(target, w->ctx->store, nodes, units.len, cuda, w->a, err);
+		ws_target_link(target, w->ctx->store, nodes, module->unit_count, module->cuda, w->a, err);
 	if (!link) {
 		return false;
 	}
 	*ws_vec_push(&w->modules, w->a) =
-		(struct ws_judge_module){extension->module, add_node(w, link), cuda};
+		(struct ws_judge_module){target->extension->module, add_node(w, link), module->cuda};
 	return true;
 }
 
@@ -244,6 +244,7 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 		.python_tag = product->python_tag,
 		.abi_tag = product->abi_tag,
 		.torch = product->torch,
+		.files = &w->view.files,
 		.modules = modules,
 		.module_count = w->modules.len,
 		.checks = (const struct ws_node *const *)checks->at,
@@ -259,12 +260,51 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 	return action != NULL;
 }
 
+/* A build fails with the first problem, at its place in the recipe; `recipe check` reports all. */
+static bool
+fail_with(const struct ws_recipe *recipe, const struct ws_recipe_problem *problem,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_document document;
+	ws_err_set(err, WS_ERR_CONFIG, "%s %s: %s", recipe->name, recipe->version.text, problem->text);
+	if (ws_document_read(recipe->path, "recipe", a, &document, NULL)) {
+		const struct ws_json *value = ws_json_at(document.doc->root, problem->where);
+		ws_err_at(err, document.doc->name, document.doc->text, value->offset, value->len);
+	} else {
+		ws_err_cure(err, "the recipe '%s' names it", recipe->path);
+	}
+	return problem->cure ? ws_err_cure(err, "%s", problem->cure) : false;
+}
+
+static bool
+is_sound(const struct adding *w, struct ws_err *err)
+{
+	const struct ws_recipe_view *view = &w->view;
+	const char *store = w->ctx->store->path;
+	if (view->problems.list.len > 0) {
+		return fail_with(view->recipe, &view->problems.list.at[0], w->a, err);
+	}
+	for (size_t i = 0; i < view->module_count; i++) {
+		if (view->modules[i].cuda && !ws_path_suits_nvcc(store)) {
+			ws_err_set(err, WS_ERR_CONFIG, "nvcc cannot work in the store '%s'", store);
+			return ws_err_cure(
+				err, "name one without , \" $ ` and \\ in its path: --store, WHEELSMITH_STORE");
+		}
+	}
+	return true;
+}
+
 static bool
 add_all(struct adding *w, struct ws_err *err)
 {
-	const struct ws_recipe *recipe = w->made->product->recipe;
-	for (size_t i = 0; i < recipe->extension_count; i++) {
-		if (!add_extension(w, &recipe->extensions[i], err)) {
+	const struct ws_product *product = w->made->product;
+	struct ws_listing listing = ws_tree_listing(&w->made->materials.source->tree);
+	ws_recipe_see(product->recipe, &listing, &product->view, w->a, &w->view);
+	if (!is_sound(w, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < w->view.module_count; i++) {
+		if (!add_module(w, &w->view.modules[i], err)) {
 			return false;
 		}
 	}

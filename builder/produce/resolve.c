@@ -7,10 +7,10 @@
 #include "config/kit_def.h"
 #include "kit/torch/exports.h"
 #include "net/index_config.h"
-#include "plan/product.h"
 #include "produce/host_libraries.h"
 #include "produce/host_tools.h"
 #include "produce/pins.h"
+#include "recipe/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -248,21 +248,19 @@ const struct ws_source_found *
 ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
 	const struct ws_recipe *recipe = product->recipe;
-	struct ws_point_view point = ws_point_see(&product->point);
-	WS_VEC(const struct ws_patch *) patches = {0};
+	size_t patch_count;
+	const struct ws_patch *const *patches =
+		ws_recipe_patches(recipe, &product->view, r->a, &patch_count);
 	const char *key = ws_arena_printf(r->a, "%s %s", recipe->name, recipe->version.text);
-	for (size_t i = 0; i < recipe->patch_count; i++) {
-		if (ws_condition_holds(&recipe->patches[i].when, &point)) {
-			*ws_vec_push(&patches, r->a) = &recipe->patches[i];
-			key = ws_arena_printf(r->a, "%s %s", key, recipe->patches[i].sha256);
-		}
+	for (size_t i = 0; i < patch_count; i++) {
+		key = ws_arena_printf(r->a, "%s %s", key, patches[i]->sha256);
 	}
 	struct ws_source_found *found = ws_map_get(&r->sources, key);
 	if (found) {
 		return found;
 	}
 	found = WS_NEW(r->a, struct ws_source_found);
-	if (!bring_source(r, recipe, patches.at, patches.len, found, err)) {
+	if (!bring_source(r, recipe, patches, patch_count, found, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
@@ -320,12 +318,11 @@ static const unsigned *
 list_bad_gccs(const struct ws_resolver *r, const struct ws_product *product, size_t *count)
 {
 	const struct ws_recipe *recipe = product->recipe;
-	struct ws_point_view view = ws_product_see(product);
 	unsigned *majors = WS_NEW_N(r->a, unsigned, recipe->known_bad_count + 1);
 	*count = 0;
 	for (size_t i = 0; i < recipe->known_bad_count; i++) {
 		const struct ws_known_bad *bad = &recipe->known_bad[i];
-		if (bad->gcc && ws_condition_holds(&bad->when, &view)) {
+		if (bad->gcc && ws_condition_holds(&bad->when, &product->view)) {
 			majors[(*count)++] = bad->gcc;
 		}
 	}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# plan/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell.
+# plan/, recipe/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell.
 set -eu
 bad=0
 deny() { # where, pattern, why
@@ -9,10 +9,10 @@ deny() { # where, pattern, why
 		bad=1
 	fi
 }
-deny 'builder/plan builder/model' '#[[:space:]]*include <(unistd|fcntl|time|dirent|poll|sys/(stat|socket|wait|ioctl|mman))' \
-	'plan/ and model/ do no I/O'
-deny 'builder/plan builder/model' '\b(fopen|open|getenv|time|clock_gettime|printf)\(' \
-	'plan/ and model/ do no I/O and read no clock'
+deny 'builder/plan builder/recipe builder/model' '#[[:space:]]*include <(unistd|fcntl|time|dirent|poll|sys/(stat|socket|wait|ioctl|mman))' \
+	'plan/, recipe/ and model/ do no I/O'
+deny 'builder/plan builder/recipe builder/model' '\b(fopen|open|getenv|time|clock_gettime|printf)\(' \
+	'plan/, recipe/ and model/ do no I/O and read no clock'
 deny "$(find builder -mindepth 1 -maxdepth 1 -type d | tr '\n' ' ')" '[^_a-z](exit|_exit|quick_exit)\(' \
 	'only main.c ends the process'
 deny builder '[^_a-z](system|popen|wordexp|strcpy|strcat|sprintf|gets|tmpnam|mktemp|alloca)\(' \

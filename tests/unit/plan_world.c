@@ -232,15 +232,14 @@ read_lock(const char *text, struct ws_arena *a, struct world *world, struct ws_e
 static void
 read_listing(const char *text, struct ws_arena *a, struct world *world)
 {
-	struct ws_plan_listing *listings =
-		WS_NEW_N(a, struct ws_plan_listing, world->matrix.package_count);
-	WS_VEC(const char *) paths = {0};
+	struct ws_listing *listings = WS_NEW_N(a, struct ws_listing, world->matrix.package_count);
+	WS_VEC(struct ws_tree_entry) files = {0};
 	const char *path;
 	while (text && (path = take_word(&text, a))) {
-		*ws_vec_push(&paths, a) = path;
+		*ws_vec_push(&files, a) = (struct ws_tree_entry){path, WS_TREE_FILE, ""};
 	}
-	listings[0] = (struct ws_plan_listing){paths.at, paths.len};
-	world->input.listings = paths.len > 0 ? listings : NULL;
+	listings[0] = (struct ws_listing){files.at, files.len};
+	world->input.listings = files.len > 0 ? listings : NULL;
 }
 
 static void

@@ -1,0 +1,161 @@
+/* check.c - see check.h. */
+#include "recipe/check.h"
+
+#include "recipe/words.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+struct checking {
+	const struct ws_recipe *recipe;
+	const struct ws_listing *listings;
+	size_t count;
+	struct ws_recipe_view *view;
+	struct ws_recipe_problems *problems;
+	struct ws_arena *a;
+};
+
+static bool
+has_file(const struct ws_listing *listing, const char *path)
+{
+	return ws_listing_find(listing, path) != NULL;
+}
+
+static bool
+in_any(const struct checking *c, bool (*has)(const struct ws_listing *listing, const char *path),
+	const char *path)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (has(&c->listings[i], path)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+is_unit(const struct ws_recipe_module *module, const char *path)
+{
+	for (size_t i = 0; i < module->unit_count; i++) {
+		if (strcmp(module->units[i].path, path) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+check_override(const struct checking *c, const struct ws_recipe_module *module,
+	const struct ws_override *override, const char *place)
+{
+	const char *list = ws_arena_printf(c->a, "%s/add_sources", place);
+	for (size_t i = 0; i < override->add_source_count; i++) {
+		const char *path = override->add_sources[i];
+		if (!in_any(c, has_file, path)) {
+			ws_recipe_problem_add(
+				c->problems, list, i, NULL, "the sources have no file '%s'", path);
+		}
+		if (!ws_name_is_plain(path)) {
+			ws_recipe_problem_add(c->problems, list, i, NULL,
+				"the name '%s' holds more than " WS_PLAIN_LETTERS, path);
+		}
+	}
+	list = ws_arena_printf(c->a, "%s/remove_sources", place);
+	for (size_t i = 0; i < override->remove_source_count; i++) {
+		if (!is_unit(module, override->remove_sources[i])) {
+			ws_recipe_problem_add(c->problems, list, i, NULL,
+				"'%s' is not one of the module's sources", override->remove_sources[i]);
+		}
+	}
+}
+
+static void
+check_extension(const struct checking *c, size_t index, struct ws_recipe_module *module)
+{
+	*module = ws_recipe_module(c->recipe, index, c->listings, NULL, c->a, c->problems);
+	const struct ws_extension *extension = module->extension;
+	const char *list = ws_arena_printf(c->a, "extensions/%zu/include", index);
+	for (size_t i = 0; i < extension->include_count; i++) {
+		if (!in_any(c, ws_listing_has_folder, extension->include[i])) {
+			ws_recipe_problem_add(c->problems, list, i, NULL, "the sources have no folder '%s'",
+				extension->include[i]);
+		}
+	}
+	for (size_t i = 0; i < extension->override_count; i++) {
+		check_override(c, module, &extension->overrides[i],
+			ws_arena_printf(c->a, "extensions/%zu/overrides/%zu", index, i));
+	}
+}
+
+static void
+check_metadata(const struct checking *c)
+{
+	const struct ws_metadata *metadata = &c->recipe->metadata;
+	for (size_t i = 0; i < metadata->license_file_count; i++) {
+		if (!in_any(c, has_file, metadata->license_files[i])) {
+			ws_recipe_problem_add(c->problems, "metadata/license_files", i, NULL,
+				"the sources have no licence file '%s'", metadata->license_files[i]);
+		}
+	}
+	if (metadata->description_file && !in_any(c, has_file, metadata->description_file)) {
+		ws_recipe_problem_add(c->problems, "metadata/description_file", 0, NULL,
+			"the sources have no file '%s'", metadata->description_file);
+	}
+}
+
+static bool
+matches_unit(const struct checking *c, const char *match)
+{
+	for (size_t i = 0; i < c->view->module_count; i++) {
+		const struct ws_recipe_module *module = &c->view->modules[i];
+		for (size_t u = 0; u < module->unit_count; u++) {
+			if (fnmatch(match, module->units[u].path, 0) == 0) {
+				return true;
+			}
+		}
+		for (size_t o = 0; o < module->extension->override_count; o++) {
+			const struct ws_override *override = &module->extension->overrides[o];
+			for (size_t s = 0; s < override->add_source_count; s++) {
+				if (fnmatch(match, override->add_sources[s], 0) == 0) {
+					return true;
+				}
+			}
+		}
+	}
+	return false;
+}
+
+/* An estimate that matches nothing is a mistake that no build would show. */
+static void
+check_estimates(const struct checking *c)
+{
+	for (size_t i = 0; i < c->recipe->estimate_count; i++) {
+		const char *match = c->recipe->estimates[i].match;
+		if (!matches_unit(c, match)) {
+			ws_recipe_problem_add(c->problems, ws_arena_printf(c->a, "estimates/%zu/match", i), 0,
+				NULL, "'%s' matches none of the sources", match);
+		}
+	}
+}
+
+void
+ws_recipe_check(const struct ws_recipe *recipe, const struct ws_listing *listings, size_t count,
+	struct ws_arena *a, struct ws_recipe_view *view)
+{
+	struct ws_recipe_module *modules =
+		WS_NEW_N(a, struct ws_recipe_module, recipe->extension_count + 1);
+	*view = (struct ws_recipe_view){.recipe = recipe,
+		.modules = modules,
+		.module_count = recipe->extension_count,
+		.problems = {.a = a}};
+	struct checking c = {recipe, listings, count, view, &view->problems, a};
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		check_extension(&c, i, &modules[i]);
+	}
+	size_t before = view->problems.list.len;
+	ws_python_files_list(recipe, listings, a, &view->files, &view->problems);
+	view->files.len = view->problems.list.len > before ? 0 : view->files.len;
+	ws_python_files_check_data(recipe, listings, &view->problems);
+	check_metadata(&c);
+	check_estimates(&c);
+}

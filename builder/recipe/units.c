@@ -1,0 +1,279 @@
+/* units.c - see units.h. */
+#include "recipe/units.h"
+
+#include "base/str.h"
+#include "recipe/words.h"
+
+#include <fnmatch.h>
+
+bool
+ws_unit_kind_of(const char *path, enum ws_unit_kind *kind)
+{
+	static const struct {
+		const char *ending;
+		enum ws_unit_kind kind;
+	} endings[] = {
+		{".c", WS_UNIT_C},
+		{".cc", WS_UNIT_CXX},
+		{".cpp", WS_UNIT_CXX},
+		{".cxx", WS_UNIT_CXX},
+		{".cu", WS_UNIT_CUDA},
+	};
+	for (size_t i = 0; i < WS_LEN(endings); i++) {
+		if (ws_ends_with(path, endings[i].ending)) {
+			*kind = endings[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A module in the making. */
+struct making {
+	const struct ws_extension *extension;
+	const struct ws_listing *listing;
+	struct ws_arena *a;
+	struct ws_recipe_problems *problems;
+	WS_VEC(struct ws_unit) units;
+};
+
+static bool
+is_unit(const struct making *m, const char *path)
+{
+	for (size_t i = 0; i < m->units.len; i++) {
+		if (strcmp(m->units.at[i].path, path) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* @a list and @a index are the place in the recipe. */
+static void
+add_unit(struct making *m, const char *path, unsigned files, const char *list, size_t index)
+{
+	enum ws_unit_kind kind;
+	if (!ws_unit_kind_of(path, &kind)) {
+		ws_recipe_problem_add(
+			m->problems, list, index, NULL, "'%s' is not compiled (" WS_UNIT_ENDINGS " are)", path);
+		return;
+	}
+	if (is_unit(m, path)) {
+		ws_recipe_problem_add(m->problems, list, index, "leave it out of one of the two",
+			"'%s' is twice among the sources of '%s'", path, m->extension->module);
+		return;
+	}
+	if (files == 1 && m->problems && m->listing && !ws_listing_find(m->listing, path)) {
+		ws_recipe_problem_add(
+			m->problems, list, index, NULL, "the sources have no file '%s'", path);
+		return;
+	}
+	if (files == 1 && !ws_name_is_plain(path)) {
+		ws_recipe_problem_add(m->problems, list, index,
+			"rename it in a patch of the recipe: compilers hand names on to a shell",
+			"the name '%s' holds more than " WS_PLAIN_LETTERS, path);
+	}
+	*ws_vec_push(&m->units, m->a) = (struct ws_unit){path, kind, files};
+}
+
+static void
+add_glob(struct making *m, const struct ws_source_list *sources, const char *list, size_t index)
+{
+	unsigned found = 0;
+	if (!m->listing) {
+		add_unit(m, sources->glob, sources->expected, list, index);
+		return;
+	}
+	for (size_t i = 0; i < m->listing->count; i++) {
+		const struct ws_tree_entry *entry = &m->listing->entries[i];
+		if (entry->kind != WS_TREE_LINK && fnmatch(sources->glob, entry->path, FNM_PATHNAME) == 0) {
+			found++;
+			add_unit(m, entry->path, 1, list, index);
+		}
+	}
+	if (found != sources->expected) {
+		ws_recipe_problem_add(m->problems, list, index, NULL,
+			"'%s' matches %u files where the recipe expects %u", sources->glob, found,
+			sources->expected);
+	}
+}
+
+/* A pattern that stands for many loses one of them. */
+static void
+drop_unit(struct making *m, const char *path)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < m->units.len; i++) {
+		struct ws_unit unit = m->units.at[i];
+		bool is_it = strcmp(unit.path, path) == 0
+			|| (unit.files > 1 && fnmatch(unit.path, path, FNM_PATHNAME) == 0);
+		unit.files -= is_it;
+		if (unit.files > 0) {
+			m->units.at[kept++] = unit;
+		}
+	}
+	m->units.len = kept;
+}
+
+/* ---- flags ---- */
+
+/* One of the three lists of a struct ws_flags. */
+struct words {
+	const char *const **list;
+	size_t *count;
+	bool cuda;
+};
+
+#define FLAG_LISTS 3
+
+static void
+open_flags(struct ws_flags *flags, struct words *lists)
+{
+	lists[0] = (struct words){&flags->cxx, &flags->cxx_count, false};
+	lists[1] = (struct words){&flags->nvcc, &flags->nvcc_count, true};
+	lists[2] = (struct words){&flags->link, &flags->link_count, false};
+}
+
+static bool
+is_among(const char *const *list, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i], word) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What is there, what the override adds, less what it takes away. */
+static void
+change_flags(struct ws_flags *flags, const struct ws_override *override, struct ws_arena *a)
+{
+	struct ws_flags added = override->add;
+	struct words to[FLAG_LISTS], from[FLAG_LISTS];
+	open_flags(flags, to);
+	open_flags(&added, from);
+	for (size_t i = 0; i < FLAG_LISTS; i++) {
+		size_t count = *to[i].count, kept = 0;
+		const char **words = WS_NEW_N(a, const char *, count + *from[i].count + 1);
+		for (size_t j = 0; j < count + *from[i].count; j++) {
+			const char *word = j < count ? (*to[i].list)[j] : (*from[i].list)[j - count];
+			if (!is_among(override->remove_flags, override->remove_flag_count, word)) {
+				words[kept++] = word;
+			}
+		}
+		*to[i].list = words;
+		*to[i].count = kept;
+	}
+}
+
+/* @a place is the JSON object that has them; @a prefix is "add_" in overrides. */
+static void
+check_flags(struct making *m, const struct ws_flags *flags, const char *place, const char *prefix)
+{
+	static const char *const keys[FLAG_LISTS] = {"cxx_flags", "nvcc_flags", "link_flags"};
+	struct ws_flags copy = *flags;
+	struct words lists[FLAG_LISTS];
+	open_flags(&copy, lists);
+	for (size_t i = 0; i < FLAG_LISTS; i++) {
+		for (size_t j = 0; j < *lists[i].count; j++) {
+			const char *word = (*lists[i].list)[j];
+			const char *problem = ws_flag_problem(word, lists[i].cuda);
+			if (problem) {
+				ws_recipe_problem_add(m->problems,
+					ws_arena_printf(m->a, "%s/%s%s", place, prefix, keys[i]), j, problem,
+					"'%s' cannot be a flag", word);
+			}
+		}
+	}
+}
+
+/* ---- a module ---- */
+
+static void
+check_folders(struct making *m, const char *place)
+{
+	for (size_t i = 0; i < m->extension->include_count; i++) {
+		if (!ws_name_is_plain(m->extension->include[i])) {
+			ws_recipe_problem_add(m->problems, ws_arena_printf(m->a, "%s/include", place), i,
+				"rename it in a patch of the recipe: compilers hand names on to a shell",
+				"the name '%s' holds more than " WS_PLAIN_LETTERS, m->extension->include[i]);
+		}
+	}
+}
+
+static void
+apply_override(
+	struct making *m, struct ws_flags *flags, const struct ws_override *override, const char *place)
+{
+	const char *list = ws_arena_printf(m->a, "%s/add_sources", place);
+	for (size_t i = 0; i < override->remove_source_count; i++) {
+		drop_unit(m, override->remove_sources[i]);
+	}
+	for (size_t i = 0; i < override->add_source_count; i++) {
+		add_unit(m, override->add_sources[i], 1, list, i);
+	}
+	change_flags(flags, override, m->a);
+}
+
+struct ws_recipe_module
+ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_listing *listing,
+	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_problems *problems)
+{
+	const struct ws_extension *extension = &recipe->extensions[index];
+	struct making m = {extension, listing, a, problems, {0}};
+	struct ws_recipe_module module = {.extension = extension, .flags = extension->flags};
+	const char *place = ws_arena_printf(a, "extensions/%zu", index);
+	const char *list = ws_arena_printf(a, "%s/sources", place);
+	for (size_t i = 0; i < extension->source_list_count; i++) {
+		const struct ws_source_list *sources = &extension->sources[i];
+		for (size_t j = 0; j < sources->path_count; j++) {
+			add_unit(&m, sources->paths[j], 1, list, i);
+		}
+		if (sources->glob) {
+			add_glob(&m, sources, list, i);
+		}
+	}
+	check_folders(&m, place);
+	check_flags(&m, &extension->flags, place, "");
+	for (size_t i = 0; i < extension->override_count; i++) {
+		const struct ws_override *override = &extension->overrides[i];
+		const char *inside = ws_arena_printf(a, "%s/overrides/%zu", place, i);
+		check_flags(&m, &override->add, inside, "add_");
+		if (point && ws_condition_holds(&override->when, point)) {
+			apply_override(&m, &module.flags, override, inside);
+		}
+	}
+	module.units = m.units.at;
+	module.unit_count = m.units.len;
+	for (size_t i = 0; i < m.units.len; i++) {
+		module.cuda = module.cuda || m.units.at[i].kind == WS_UNIT_CUDA;
+	}
+	return module;
+}
+
+const struct ws_estimate *
+ws_recipe_estimate(const struct ws_recipe *recipe, const char *path)
+{
+	for (size_t i = 0; i < recipe->estimate_count; i++) {
+		if (fnmatch(recipe->estimates[i].match, path, 0) == 0) {
+			return &recipe->estimates[i];
+		}
+	}
+	return NULL;
+}
+
+const struct ws_patch *const *
+ws_recipe_patches(const struct ws_recipe *recipe, const struct ws_point_view *point,
+	struct ws_arena *a, size_t *count)
+{
+	const struct ws_patch **patches = WS_NEW_N(a, const struct ws_patch *, recipe->patch_count + 1);
+	*count = 0;
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		const struct ws_condition *when = &recipe->patches[i].when;
+		if (point ? ws_condition_holds(when, point) : ws_condition_is_empty(when)) {
+			patches[(*count)++] = &recipe->patches[i];
+		}
+	}
+	return patches;
+}

@@ -1,0 +1,61 @@
+/**
+ * units.h - which files a module is compiled from, with which flags of the recipe's own
+ *
+ * A recipe's paths and patterns against the listing of its sources, with the overrides that hold at
+ * a point. Which compiler a file is for is decided here and nowhere else. Reads listings, no files;
+ * torch's own flags are compile/flags.c's.
+ */
+#ifndef WS_RECIPE_UNITS_H
+#define WS_RECIPE_UNITS_H
+
+#include "base/listing.h"
+#include "model/recipe.h"
+#include "recipe/problem.h"
+
+enum ws_unit_kind {
+	WS_UNIT_C, /**< for the C++ compiler as well, as torch's BuildExtension has it */
+	WS_UNIT_CXX,
+	WS_UNIT_CUDA, /**< for nvcc */
+};
+
+/** By the ending; false for a file that is not compiled. */
+bool ws_unit_kind_of(const char *path, enum ws_unit_kind *kind);
+
+/** The endings, for people. */
+#define WS_UNIT_ENDINGS ".c .cc .cpp .cxx .cu"
+
+/** One source file to compile. */
+struct ws_unit {
+	const char *path; /**< relative to the sources */
+	enum ws_unit_kind kind;
+	unsigned files; /**< 1; a pattern without a listing stands for as many as the recipe expects */
+};
+
+/** An extension of a recipe at one point of the matrix. */
+struct ws_recipe_module {
+	const struct ws_extension *extension;
+	const struct ws_unit *units; /**< in the recipe's order; what a pattern matches by name */
+	size_t unit_count;
+	bool cuda;             /**< one of them is for nvcc */
+	struct ws_flags flags; /**< the recipe's own, overrides applied */
+};
+
+/**
+ * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay what they are and nothing
+ * is looked for; without a @a point (NULL) no override is applied. Problems: a file that is missing, a
+ * pattern that matches another number of files than the recipe says, a kind of file that is not
+ * compiled, a file named twice, a name or a flag that may not reach a command line. What has the first three is not among the units;
+ * where nobody wants problems (NULL), missing files are: a patch of other points may bring them.
+ */
+struct ws_recipe_module ws_recipe_module(const struct ws_recipe *recipe, size_t index,
+	const struct ws_listing *listing, const struct ws_point_view *point, struct ws_arena *a,
+	struct ws_recipe_problems *problems);
+
+/** The estimate for a unit: the first whose pattern matches; NULL: there is none. */
+const struct ws_estimate *ws_recipe_estimate(const struct ws_recipe *recipe, const char *path);
+
+/** The patches that hold at @a point; NULL: those without a condition. @a count is set. */
+const struct ws_patch *const *ws_recipe_patches(const struct ws_recipe *recipe,
+	const struct ws_point_view *point, struct ws_arena *a, size_t *count);
+
+#endif

@@ -1,0 +1,26 @@
+/**
+ * view.h - what a recipe means at one point of the matrix
+ *
+ * Recipe, listing of the (patched) sources and point in; modules, Python files and problems out. Made
+ * once for a product and handed down, so that plan, compilers and pack agree. Pure. Which patches
+ * make the sources: ws_recipe_patches.
+ */
+#ifndef WS_RECIPE_VIEW_H
+#define WS_RECIPE_VIEW_H
+
+#include "recipe/python_files.h"
+#include "recipe/units.h"
+
+struct ws_recipe_view {
+	const struct ws_recipe *recipe;
+	const struct ws_recipe_module *modules; /**< one for each extension */
+	size_t module_count;
+	ws_python_files files;
+	struct ws_recipe_problems problems; /**< a build must not begin with any */
+};
+
+/** Lives in @a a; borrows the rest. */
+void ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *listing,
+	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_view *view);
+
+#endif

@@ -1,0 +1,32 @@
+/**
+ * words.h - which names and words may reach a command line
+ *
+ * nvcc hands its own words to a shell (measured with 13.0), so a file named "k$(id).cu" would be
+ * a command. Names are held to a plain alphabet before anything runs; a recipe's flags may not hold
+ * what a shell, or our own engine, would replace. Flags that a recipe may not set at all are
+ * config/recipe_extension.c's.
+ */
+#ifndef WS_RECIPE_WORDS_H
+#define WS_RECIPE_WORDS_H
+
+#include <stdbool.h>
+
+/** What a name may consist of, for people: "letters, digits, '_', ...". */
+#define WS_PLAIN_LETTERS "letters, digits and _ + - . /"
+
+/** Of the alphabet above, and not like an option. */
+bool ws_name_is_plain(const char *name);
+
+/**
+ * False for a folder that nvcc cannot work below: its commands would hold , " $ ` or a backslash. The
+ * store's path becomes part of them by TMPDIR.
+ */
+bool ws_path_suits_nvcc(const char *path);
+
+/**
+ * Why @a word cannot be a flag, NULL when it can: tokens of the engine ("{work}"), for .cu files also
+ * what a shell replaces within double quotes. Both would make the object depend on more than its key.
+ */
+const char *ws_flag_problem(const char *word, bool cuda);
+
+#endif

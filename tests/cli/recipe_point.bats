@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# What a recipe means at a point of the matrix: the same for the plan, the compilers and the wheel. And
+# what of its sources may reach a command line.
+# labels: cuda
+# timeout: 300
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+}
+
+setup() {
+	in_place
+}
+
+@test "an override by Python holds for the compiler as it does for the plan" {
+	only_host
+	recipe 'e["overrides"] = [{"when": {"python": "=='"$PY"'"}, "add_cxx_flags": ["-DSEEN"],
+		"add_sources": ["more.cpp"]}]'
+	printf '#ifndef SEEN\n#error the flag is missing\n#endif\n' > recipes/tiny/src/more.cpp
+	ws plan --matrix m.json --why "$CELL"
+	[[ "$output" == *more.cpp* ]]
+	build
+	[ "$status" -eq 0 ]
+	[[ "$(ran)" == *"compile more.cpp"* ]]
+}
+
+@test "a patch of a wheel for every Python does not depend on which Python comes first" {
+	recipe 'del r["extensions"]'
+	echo 'answer = 42' > recipes/tiny/src/tiny/__init__.py
+	printf -- '--- a/tiny/__init__.py\n+++ b/tiny/__init__.py\n@@ -1 +1 @@\n-answer = 42\n+answer = 43\n' \
+		> recipes/tiny/new.patch
+	recipe 'r["patches"] = [{"file": "new.patch", "sha256": "'"$(sha256sum < recipes/tiny/new.patch | cut -d' ' -f1)"'",
+		"when": {"python": ">=3.12"}}]'
+	local wheel digest
+	for pythons in '"3.11", "3.12"' '"3.12", "3.11"'; do
+		matrix m.json "\"python\": [$pythons]"
+		build
+		[ "$status" -eq 0 ]
+		wheel=$output
+		[[ "$wheel" == *-py3-none-any.whl ]]
+		[ "$(sha256sum < "$wheel")" = "${digest:=$(sha256sum < "$wheel")}" ]
+	done
+}
+
+@test "a file's name is not a command" {
+	local name='k$(cd ..;cd ..;touch ran).cu'
+	mv recipes/tiny/src/kernel.cu "recipes/tiny/src/$name"
+	recipe 'e["sources"][0] = {"glob": "*.cu", "count": 1}'
+	build
+	[ -z "$(find "$WHEELSMITH_STORE" -name ran)" ]
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"recipes/tiny/1.0.json:1:"*"'$name'"* ]]
+	[ ! -e dist/build.json ] || [ "$(built .actions.ran)" -eq 0 ]
+}
+
+# The recipe as it was, changed.
+refused() { # PYTHON TEXT
+	cp recipes/tiny/1.0.json kept.json
+	recipe "$1"
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"recipes/tiny/1.0.json:1:"*"$2"* ]]
+	ws recipe check recipes/tiny/1.0.json
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"recipes/tiny/1.0.json:1:"*"$2"* ]]
+	mv kept.json recipes/tiny/1.0.json
+}
+
+@test "words that a shell or the engine would replace are refused" {
+	refused 'e["nvcc_flags"] = ["-DX=\"`id`\""]' "cannot be a flag"
+	refused 'e["nvcc_flags"] = ["-DX=\"$HOME\""]' "cannot be a flag"
+	refused 'e["cxx_flags"] = ["-DX=\"{work}\""]' "'-DX=\"{work}\"' cannot be a flag"
+	refused 'e["link_flags"] = ["-L{work}"]' "'-L{work}' cannot be a flag"
+	refused 'e["include"] = ["a,b"]' "the name 'a,b' holds more than letters"
+	refused 'e["sources"].append({"glob": "*.cpp", "count": 1})' "'module.cpp' is twice among the sources of 'tiny._C'"
+}
+
+@test "a store in which nvcc cannot work is refused by name" {
+	mv "$WHEELSMITH_STORE" "$BATS_TEST_TMPDIR/a,b"
+	build --store "$BATS_TEST_TMPDIR/a,b"
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"nvcc cannot work in the store '$BATS_TEST_TMPDIR/a,b'"* ]]
+}

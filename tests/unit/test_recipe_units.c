@@ -1,0 +1,202 @@
+/* test_recipe_units.c - a recipe's paths, patterns and flags against a listing and a point. */
+#include "test.h"
+
+#include "recipe/view.h"
+#include "recipe/words.h"
+
+static const struct ws_tree_entry entries[] = {
+	{"csrc/a.cu", WS_TREE_FILE, ""},
+	{"csrc/b.cu", WS_TREE_FILE, ""},
+	{"csrc/bind.cpp", WS_TREE_FILE, ""},
+	{"csrc/deep/c.cu", WS_TREE_FILE, ""},
+	{"csrc/linked.cu", WS_TREE_LINK, "a.cu"},
+	{"csrc/odd/$(id).cu", WS_TREE_FILE, ""},
+	{"csrc/old.c", WS_TREE_FILE, ""},
+	{"csrc/readme.txt", WS_TREE_FILE, ""},
+	{"demo/__init__.py", WS_TREE_FILE, ""},
+};
+static const struct ws_listing listing = {entries, WS_LEN(entries)};
+
+/* A recipe of one extension. */
+static const struct ws_recipe *
+recipe_of(const struct ws_extension *extension, struct ws_arena *a)
+{
+	struct ws_recipe *recipe = WS_NEW(a, struct ws_recipe);
+	*recipe = (struct ws_recipe){.name = "demo",
+		.version = {.text = "1.0"},
+		.path = "demo/1.0.json",
+		.extensions = extension,
+		.extension_count = 1};
+	return recipe;
+}
+
+static void
+see(const struct ws_source_list *sources, size_t count, struct ws_arena *a,
+	struct ws_recipe_view *view)
+{
+	static const struct ws_point_view nothing = {.cxx11abi = -1};
+	struct ws_extension *extension = WS_NEW(a, struct ws_extension);
+	*extension =
+		(struct ws_extension){.module = "demo._C", .sources = sources, .source_list_count = count};
+	ws_recipe_see(recipe_of(extension, a), &listing, &nothing, a, view);
+}
+
+static void
+assert_problem(const struct ws_recipe_view *view, size_t index, const char *where, const char *text)
+{
+	assert_true(view->problems.list.len > index);
+	assert_string_equal(view->problems.list.at[index].where, where);
+	assert_string_equal(view->problems.list.at[index].text, text);
+}
+
+WS_TEST(every_ending_that_a_recipe_may_name_is_compiled)
+{
+	static const struct {
+		const char *path;
+		enum ws_unit_kind kind;
+	} files[] = {{"a.cu", WS_UNIT_CUDA}, {"a.cpp", WS_UNIT_CXX}, {"a.cc", WS_UNIT_CXX},
+		{"a.cxx", WS_UNIT_CXX}, {"a.c", WS_UNIT_C}};
+	enum ws_unit_kind kind;
+	for (size_t i = 0; i < WS_LEN(files); i++) {
+		assert_true(ws_unit_kind_of(files[i].path, &kind));
+		assert_int_equal(kind, files[i].kind);
+	}
+	assert_false(ws_unit_kind_of("a.cuh", &kind));
+	assert_false(ws_unit_kind_of("cu", &kind));
+}
+
+WS_TEST(paths_are_units)
+{
+	static const char *const paths[] = {"csrc/bind.cpp", "csrc/old.c", "csrc/a.cu"};
+	static const char *const wrong[] = {"csrc/none.cu", "csrc/readme.txt", "csrc/a.cu"};
+	static const struct ws_source_list lists[] = {
+		{.paths = paths, .path_count = 3}, {.paths = wrong, .path_count = 3}};
+	struct ws_recipe_view view;
+	see(lists, 1, a, &view);
+	assert_int_equal(view.problems.list.len, 0);
+	const struct ws_recipe_module *module = &view.modules[0];
+	assert_int_equal(module->unit_count, 3);
+	assert_string_equal(module->units[1].path, "csrc/old.c");
+	assert_int_equal(module->units[1].kind, WS_UNIT_C);
+	assert_int_equal(module->units[2].kind, WS_UNIT_CUDA);
+	assert_true(module->cuda);
+	see(lists, 2, a, &view);
+	assert_int_equal(view.problems.list.len, 3);
+	assert_problem(&view, 0, "extensions/0/sources/1", "the sources have no file 'csrc/none.cu'");
+	assert_problem(&view, 1, "extensions/0/sources/1",
+		"'csrc/readme.txt' is not compiled (.c .cc .cpp .cxx .cu are)");
+	assert_problem(
+		&view, 2, "extensions/0/sources/1", "'csrc/a.cu' is twice among the sources of 'demo._C'");
+}
+
+WS_TEST(patterns_stay_in_their_folder_and_are_counted)
+{
+	static const char *const path[] = {"csrc/b.cu"};
+	struct ws_source_list lists[] = {
+		{.glob = "csrc/*.cu", .expected = 2}, {.paths = path, .path_count = 1}};
+	struct ws_recipe_view view;
+	see(lists, 1, a, &view);
+	assert_int_equal(view.problems.list.len, 0);
+	assert_int_equal(view.modules[0].unit_count, 2);
+	assert_string_equal(view.modules[0].units[1].path, "csrc/b.cu");
+	lists[0].expected = 3;
+	see(lists, 2, a, &view);
+	assert_int_equal(view.problems.list.len, 2);
+	assert_problem(&view, 0, "extensions/0/sources/0",
+		"'csrc/*.cu' matches 2 files where the recipe expects 3");
+	assert_problem(
+		&view, 1, "extensions/0/sources/1", "'csrc/b.cu' is twice among the sources of 'demo._C'");
+}
+
+WS_TEST(a_pattern_that_nobody_can_spell_out_stands_for_its_files)
+{
+	static const struct ws_source_list glob = {.glob = "csrc/*.cu", .expected = 3};
+	static const char *const gone[] = {"csrc/a.cu"};
+	static const struct ws_override less = {.when = {.cxx11abi = -1, .free_threaded = -1},
+		.remove_sources = gone,
+		.remove_source_count = 1};
+	static const struct ws_extension extension = {.module = "demo._C",
+		.sources = &glob,
+		.source_list_count = 1,
+		.overrides = &less,
+		.override_count = 1};
+	static const struct ws_point_view point = {.cxx11abi = -1};
+	struct ws_recipe_module module =
+		ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, NULL);
+	assert_int_equal(module.unit_count, 1);
+	assert_int_equal(module.units[0].files, 2);
+}
+
+WS_TEST(a_name_that_a_shell_would_read_is_a_problem)
+{
+	static const struct ws_source_list glob = {.glob = "csrc/odd/*.cu", .expected = 1};
+	struct ws_recipe_view view;
+	see(&glob, 1, a, &view);
+	assert_problem(&view, 0, "extensions/0/sources/0",
+		"the name 'csrc/odd/$(id).cu' holds more than " WS_PLAIN_LETTERS);
+	static const char *const odd[] = {
+		"a b", "a,b", "a\"b", "a$b", "a`b", "a;b", "a\\b", "-a", "a{b}", "a\nb", "\xc3\xa9"};
+	for (size_t i = 0; i < WS_LEN(odd); i++) {
+		assert_false(ws_name_is_plain(odd[i]));
+	}
+	assert_true(ws_name_is_plain("csrc/sm90/fwd_128x64+x.cu"));
+	assert_true(ws_name_is_plain("."));
+	assert_true(ws_path_suits_nvcc("/home/j\xc3\xb6rg x/store"));
+	assert_false(ws_path_suits_nvcc("/home/a,b"));
+	assert_false(ws_path_suits_nvcc("/home/$a"));
+}
+
+WS_TEST(words_that_would_be_replaced_cannot_be_flags)
+{
+	assert_non_null(ws_flag_problem("-DX={work}", false));
+	assert_non_null(ws_flag_problem("-DX=\"$HOME\"", true));
+	assert_non_null(ws_flag_problem("-DX=`id`", true));
+	assert_null(ws_flag_problem("-Wl,-rpath,$ORIGIN", false));
+	assert_null(ws_flag_problem("-DX={1, 2}", true));
+	assert_null(ws_flag_problem("-DX=\"a\"", true));
+}
+
+WS_TEST(overrides_change_units_and_flags_in_their_order)
+{
+	static const char *const paths[] = {"csrc/a.cu"}, *const more[] = {"csrc/bind.cpp"};
+	static const char *const first[] = {"-O3", "-DA"}, *const second[] = {"-DB"};
+	static const char *const gone[] = {"-DA"};
+	static const struct ws_source_list sources = {.paths = paths, .path_count = 1};
+	struct ws_override overrides[] = {
+		{.when = {.cxx11abi = 1, .free_threaded = -1},
+			.add = {.nvcc = second, .nvcc_count = 1},
+			.remove_flags = gone,
+			.remove_flag_count = 1,
+			.add_sources = more,
+			.add_source_count = 1},
+		{.when = {.cxx11abi = 0, .free_threaded = -1},
+			.remove_sources = paths,
+			.remove_source_count = 1},
+	};
+	const struct ws_extension extension = {.module = "demo._C",
+		.sources = &sources,
+		.source_list_count = 1,
+		.flags = {.nvcc = first, .nvcc_count = 2},
+		.overrides = overrides,
+		.override_count = 2};
+	const struct ws_point_view point = {.cxx11abi = 1};
+	struct ws_recipe_module module =
+		ws_recipe_module(recipe_of(&extension, a), 0, &listing, &point, a, NULL);
+	assert_int_equal(module.unit_count, 2);
+	assert_int_equal(module.flags.nvcc_count, 2);
+	assert_string_equal(module.flags.nvcc[0], "-O3");
+	assert_string_equal(module.flags.nvcc[1], "-DB");
+	assert_int_equal(module.flags.cxx_count, 0);
+}
+
+WS_TEST(a_package_that_takes_no_file_is_a_problem)
+{
+	static const char *const packages[] = {"demo", "other"};
+	static const struct ws_point_view nothing = {.cxx11abi = -1};
+	const struct ws_recipe recipe = {
+		.name = "demo", .python = {.packages = packages, .package_count = 2}};
+	struct ws_recipe_view view;
+	ws_recipe_see(&recipe, &listing, &nothing, a, &view);
+	assert_int_equal(view.files.len, 1);
+	assert_problem(&view, 0, "python/packages/1", "the sources have no Python package 'other'");
+}
