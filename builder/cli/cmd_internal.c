@@ -1,7 +1,7 @@
 /* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space or
  * on its clock. Not for people; not in --help. */
 #include "base/fs.h"
-#include "cli/completion.h"
+#include "cli/complete.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "produce/judge.h"
@@ -71,34 +71,12 @@ names(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct 
 		: ws_err_set(err, WS_ERR_USAGE, "internal names: RELEASE and FILE are missing");
 }
 
-/* SHELL: the script by which it completes our command lines. */
-static bool
-completion(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
-{
-	static const struct {
-		const char *name;
-		void (*write)(const struct ws_completions *, struct ws_arena *, struct ws_buf *);
-	} shells[] = {
-		{"bash", ws_completion_bash}, {"fish", ws_completion_fish}, {"zsh", ws_completion_zsh}};
-	WS_AUTO_BUF struct ws_buf script = {0};
-	for (size_t i = 0; argc == 2 && i < WS_LEN(shells); i++) {
-		if (strcmp(shells[i].name, argv[1]) == 0) {
-			struct ws_completions all = {0};
-			ws_completion_collect(s, &all);
-			shells[i].write(&all, s->a, &script);
-			ws_out_result(&s->out, "%s", ws_buf_text(&script));
-			return true;
-		}
-	}
-	return ws_err_set(err, WS_ERR_USAGE, "internal completion: bash, fish or zsh is missing");
-}
-
-/* TOPIC WORDS...: what such a script asks for. */
+/* -- WORDS: what may stand at the end of a command line (complete.h). */
 static bool
 complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	return argc < 2 ? ws_err_set(err, WS_ERR_USAGE, "internal complete: TOPIC is missing")
-					: ws_complete_print(s, argv[1], argc - 2, argv + 2, err);
+	int first = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
+	return ws_complete(s, (size_t)(argc - first), argv + first, err);
 }
 
 struct entry {
@@ -109,7 +87,6 @@ struct entry {
 static const struct entry entries[] = {
 	{"check", check},
 	{"complete", complete},
-	{"completion", completion},
 	{"exports", exports},
 	{"names", names},
 	{"pack", pack},

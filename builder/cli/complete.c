@@ -1,60 +1,50 @@
-/* complete.c - answers to a shell that completes: what only the recipes, the facts and a matrix know.
- * Says nothing when it knows nothing. Declared in completion.h. */
+/* complete.c - finds out which command a half-typed line belongs to and what comes next. The usage of a
+ * command is asked from the command itself, so no option is forgotten. Filtering by what was typed, and
+ * quoting, is the shell's. */
+#include "cli/complete.h"
+
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/str.h"
-#include "cli/completion.h"
 #include "cli/selecting.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
 
 #include <string.h>
 
-struct asked {
+/* A line that is completed, and where in it we are. */
+struct line {
 	struct ws_session *s;
-	const char *matrix; /* NULL: none was named */
+	const char *const *words;
+	size_t count;             /* with the half-typed one, the last */
+	const char *const *parts; /* commands that may come next */
+	const char *const *helps; /* of parts; entries may be NULL */
+	size_t part_count;
+	const struct ws_option *options; /* of the command; NULL: none yet */
+	size_t option_count;
+	const struct ws_option *common;
+	size_t common_count;
+	const char *synopsis; /* NULL: the command takes no words */
+	const char *matrix;   /* NULL: none is on the line */
 };
 
-/* The value of --NAME or -LETTER on a line that may be half typed; NULL. */
-static const char *
-value_on_line(int argc, const char *const *argv, const char *name, char letter)
+static void
+offer(const struct line *line, const char *before, const char *word, const char *help)
 {
-	size_t len = strlen(name);
-	const char *value = NULL;
-	for (int i = 0; i < argc; i++) {
-		const char *word = argv[i];
-		bool is_short = letter && word[0] == '-' && word[1] == letter && word[2] == '\0';
-		bool is_long = ws_starts_with(word, "--") && strncmp(word + 2, name, len) == 0;
-		if (is_long && word[2 + len] == '=') {
-			value = word + 3 + len;
-		} else if ((is_short || (is_long && word[2 + len] == '\0')) && i + 1 < argc) {
-			value = argv[i + 1];
-		}
-	}
-	return value;
+	ws_out_result(&line->s->out, "%s%s%s%s\n", before, word, help ? "\t" : "", help ? help : "");
 }
 
-/* A shell has not expanded what is on the line yet. */
-static const char *
-path_on_line(struct ws_arena *a, const char *path)
-{
-	const char *home = getenv("HOME");
-	if (path && home && ws_starts_with(path, "~/")) {
-		return ws_path_join(a, home, path + 2, NULL);
-	}
-	return path;
-}
-
-/* ---- topics ---- */
+/* ---- values that the facts, the recipes and a matrix know ---- */
 
 static bool
-print_cells(struct asked *q, struct ws_err *err)
+offer_cells(struct line *line, const char *before, struct ws_err *err)
 {
-	struct ws_session *s = q->s;
-	struct ws_selecting selecting = {.options.matrix = q->matrix};
+	struct ws_session *s = line->s;
+	struct ws_selecting selecting = {.options.matrix = line->matrix};
 	struct ws_context ctx;
 	struct ws_selection sel;
 	selecting.options.recipes = s->globals.recipes;
-	if (!q->matrix) {
+	if (!line->matrix) {
 		return true;
 	}
 	if (!ws_session_open_store(s, err)) {
@@ -65,76 +55,73 @@ print_cells(struct asked *q, struct ws_err *err)
 		return false;
 	}
 	for (size_t i = 0; i < sel.plan.cell_count; i++) {
-		ws_out_result(&s->out, "%s\n", sel.plan.cells[i]->name);
+		offer(line, before, sel.plan.cells[i]->name, NULL);
 	}
 	return true;
 }
 
 /* The folder that a matrix names for its recipes; NULL when there is none, or no matrix. */
 static const char *
-recipes_of(const struct asked *q)
+recipes_of(const struct line *line)
 {
 	struct ws_matrix matrix;
-	bool read = q->matrix && ws_matrix_read(q->matrix, q->s->a, &matrix, NULL);
+	bool read = line->matrix && ws_matrix_read(line->matrix, line->s->a, &matrix, NULL);
 	return read ? matrix.recipes : NULL;
 }
 
 static bool
-print_packages(struct asked *q, struct ws_err *err)
+offer_packages(struct line *line, const char *before, struct ws_err *err)
 {
-	struct ws_session *s = q->s;
+	struct ws_session *s = line->s;
 	struct ws_recipe_shelf shelf;
 	size_t count;
-	const char *const *folders = ws_data_recipe_folders(&s->data, s->globals.recipes, recipes_of(q),
-		s->user.recipes, s->user.recipe_count, s->a, &count);
+	const char *const *folders = ws_data_recipe_folders(&s->data, s->globals.recipes,
+		recipes_of(line), s->user.recipes, s->user.recipe_count, s->a, &count);
 	if (!ws_recipes_list(folders, count, s->a, &shelf, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < shelf.count; i++) {
-		ws_out_result(&s->out, "%s==%s\n", shelf.files[i].name, shelf.files[i].version.text);
+		offer(line, before,
+			ws_arena_printf(s->a, "%s==%s", shelf.files[i].name, shelf.files[i].version.text),
+			NULL);
 	}
 	return true;
 }
 
 static bool
-print_torch(struct asked *q, struct ws_err *err WS_UNUSED)
+offer_torch(struct line *line, const char *before, struct ws_err *err WS_UNUSED)
 {
-	const struct ws_facts *facts = &q->s->facts;
-	ws_out_result(&q->s->out, "installed\n");
+	const struct ws_facts *facts = &line->s->facts;
+	offer(line, before, "installed", NULL);
 	for (size_t i = 0; i < facts->torch_count; i++) {
-		ws_out_result(&q->s->out, "%s\n", facts->torch[i].version.text);
+		offer(line, before, facts->torch[i].version.text, NULL);
 	}
 	return true;
 }
 
 static bool
-print_cuda(struct asked *q, struct ws_err *err WS_UNUSED)
+offer_cuda(struct line *line, const char *before, struct ws_err *err WS_UNUSED)
 {
-	const struct ws_facts *facts = &q->s->facts;
-	ws_out_result(&q->s->out, "auto\n");
+	const struct ws_facts *facts = &line->s->facts;
+	offer(line, before, "auto", NULL);
 	for (size_t i = 0; i < facts->cuda_count; i++) {
-		ws_out_result(&q->s->out, "%s\n", facts->cuda[i].version.text);
+		offer(line, before, facts->cuda[i].version.text, NULL);
 	}
 	return true;
 }
 
 /* All Pythons for which some torch has wheels. */
 static bool
-print_python(struct asked *q, struct ws_err *err WS_UNUSED)
+offer_python(struct line *line, const char *before, struct ws_err *err WS_UNUSED)
 {
-	const struct ws_facts *facts = &q->s->facts;
-	WS_VEC(const char *) told = {0};
-	ws_out_result(&q->s->out, "host\n");
+	const struct ws_facts *facts = &line->s->facts;
+	struct ws_map known = {0};
+	offer(line, before, "host", NULL);
 	for (size_t i = 0; i < facts->torch_count; i++) {
 		for (size_t j = 0; j < facts->torch[i].python_count; j++) {
-			const char *text = ws_python_version_text(&facts->torch[i].pythons[j], q->s->a);
-			size_t known = 0;
-			while (known < told.len && strcmp(told.at[known], text) != 0) {
-				known++;
-			}
-			if (known == told.len) {
-				*ws_vec_push(&told, q->s->a) = text;
-				ws_out_result(&q->s->out, "%s\n", text);
+			const char *text = ws_python_version_text(&facts->torch[i].pythons[j], line->s->a);
+			if (ws_map_add(&known, text, line->s->a)) {
+				offer(line, before, text, NULL);
 			}
 		}
 	}
@@ -143,47 +130,287 @@ print_python(struct asked *q, struct ws_err *err WS_UNUSED)
 
 /* Names of sets, and what the newest toolkit can compile for. */
 static bool
-print_arch(struct asked *q, struct ws_err *err WS_UNUSED)
+offer_arch(struct line *line, const char *before, struct ws_err *err WS_UNUSED)
 {
-	const struct ws_facts *facts = &q->s->facts;
-	ws_out_result(&q->s->out, "host\n");
+	const struct ws_facts *facts = &line->s->facts;
+	offer(line, before, "host", NULL);
 	for (size_t i = 0; i < facts->alias_count; i++) {
-		ws_out_result(&q->s->out, "%s\n", facts->aliases[i].name);
+		offer(line, before, facts->aliases[i].name, NULL);
 	}
 	const struct ws_arch_set *archs =
 		facts->cuda_count > 0 ? &facts->cuda[facts->cuda_count - 1].archs : NULL;
 	for (size_t i = 0; archs && i < archs->count; i++) {
-		ws_out_result(&q->s->out, "%s\n", ws_arch_text(&archs->at[i], q->s->a));
+		offer(line, before, ws_arch_text(&archs->at[i], line->s->a), NULL);
 	}
 	return true;
 }
 
-struct topic {
-	const char *name;
-	bool (*print)(struct asked *q, struct ws_err *err);
-};
-
-static const struct topic topics[] = {
-	{"arch", print_arch},
-	{"cells", print_cells},
-	{"cuda", print_cuda},
-	{"packages", print_packages},
-	{"python", print_python},
-	{"torch", print_torch},
-};
-
-bool
-ws_complete_print(
-	struct ws_session *s, const char *topic, int argc, const char *const *argv, struct ws_err *err)
+static bool
+offer_policy(struct line *line, const char *before, struct ws_err *err WS_UNUSED)
 {
-	struct asked q = {.s = s};
-	q.matrix = path_on_line(s->a, value_on_line(argc, argv, "matrix", 'm'));
-	s->globals.recipes = path_on_line(s->a, value_on_line(argc, argv, "recipes", 0));
-	s->globals.store = path_on_line(s->a, value_on_line(argc, argv, "store", 0));
-	for (size_t i = 0; i < WS_LEN(topics); i++) {
-		if (strcmp(topics[i].name, topic) == 0) {
-			return ws_session_open_facts(s, err) && topics[i].print(&q, err);
+	for (int i = 0; i <= WS_POLICY_BUILD_ONLY; i++) {
+		offer(line, before, ws_policy_name((enum ws_policy)i), NULL);
+	}
+	return true;
+}
+
+/* What is known of a value: by what the help calls it, or by the option that takes it. Either who
+ * offers it, or words separated by blanks. */
+static const struct {
+	const char *name;
+	bool (*offer)(struct line *line, const char *before, struct ws_err *err);
+	const char *words;
+} values[] = {
+	{"--arch", offer_arch, NULL},
+	{"--cuda", offer_cuda, NULL},
+	{"--cxx11abi", NULL, "auto 0 1"},
+	{"--kits", NULL, "host archive"},
+	{"--policy", offer_policy, NULL},
+	{"--python", offer_python, NULL},
+	{"--torch", offer_torch, NULL},
+	{"--update", NULL, "all torch cuda"},
+	{"CELL", offer_cells, NULL},
+	{"CELLS", offer_cells, NULL},
+	{"DIR", NULL, ":folders"},
+	{"FILE", NULL, ":files"},
+	{"PATH", NULL, ":files"},
+	{"PKG==V", offer_packages, NULL},
+};
+
+/* False with @err empty: nothing is known by that name. */
+static bool
+offer_value(struct line *line, const char *name, const char *before, struct ws_err *err)
+{
+	for (size_t i = 0; i < WS_LEN(values); i++) {
+		if (strcmp(values[i].name, name) != 0) {
+			continue;
+		}
+		if (values[i].offer) {
+			return ws_session_open_facts(line->s, err) && values[i].offer(line, before, err);
+		}
+		struct ws_str rest = ws_str_of(values[i].words);
+		while (rest.s) {
+			const char *word = ws_str_copy(ws_str_cut(&rest, ' '), line->s->a);
+			offer(line, word[0] == ':' ? "" : before, word, NULL);
+		}
+		return true;
+	}
+	return false;
+}
+
+/* ---- where on the line we are ---- */
+
+struct asking {
+	struct ws_usage_taker taker;
+	struct line *line;
+};
+
+/* Only options outlive the call as they are; their rows do not. */
+static void
+take_usage(struct ws_usage_taker *self, const struct ws_usage *usage)
+{
+	struct line *line = ((struct asking *)self)->line;
+	struct ws_arena *a = line->s->a;
+	struct ws_option *options = WS_NEW_N(a, struct ws_option, usage->option_count + 1);
+	if (usage->option_count > 0) {
+		memcpy(options, usage->options, usage->option_count * sizeof(*options));
+	}
+	line->options = options;
+	line->option_count = usage->option_count;
+	line->synopsis = usage->most > 0 ? usage->synopsis : NULL;
+	WS_VEC(const char *) parts = {0};
+	struct ws_str rest = ws_str_of(usage->parts);
+	while (rest.s) {
+		*ws_vec_push(&parts, a) = ws_str_copy(ws_str_cut(&rest, ' '), a);
+	}
+	line->parts = parts.at;
+	line->helps = NULL;
+	line->part_count = parts.len;
+}
+
+/* Runs a command for its usage alone; @part: "check" of "recipe check", or NULL. */
+static void
+ask_usage(struct line *line, const struct ws_command *command, const char *part)
+{
+	struct asking asking = {.taker.take = take_usage, .line = line};
+	const char *argv[] = {command->name, part, NULL};
+	struct ws_err none = {0};
+	line->s->usage_taker = &asking.taker;
+	command->run(line->s, part ? 2 : 1, argv, &none);
+	line->s->usage_taker = NULL;
+}
+
+/* "-m", "--matrix", "--matrix=..."; NULL for anything else. */
+static const struct ws_option *
+find_option(const struct line *line, const char *word)
+{
+	for (size_t i = 0; i < line->option_count + line->common_count; i++) {
+		const struct ws_option *row =
+			i < line->option_count ? &line->options[i] : &line->common[i - line->option_count];
+		size_t len = strlen(row->name);
+		bool is_long = ws_starts_with(word, "--") && strncmp(word + 2, row->name, len) == 0
+			&& (word[2 + len] == '\0' || word[2 + len] == '=');
+		bool is_short = row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
+		if (is_long || is_short) {
+			return row;
 		}
 	}
-	return ws_err_set(err, WS_ERR_USAGE, "nothing is known about '%s'", topic);
+	return NULL;
+}
+
+/* A shell has not expanded what is on the line yet. */
+static const char *
+expand_home(struct ws_arena *a, const char *path)
+{
+	const char *home = getenv("HOME");
+	return home && ws_starts_with(path, "~/") ? ws_path_join(a, home, path + 2, NULL) : path;
+}
+
+/* Options that decide what the others may be. */
+static void
+note_value(struct line *line, const struct ws_option *option, const char *value)
+{
+	value = expand_home(line->s->a, value);
+	if (strcmp(option->name, "matrix") == 0) {
+		line->matrix = value;
+	} else if (option->value == &line->s->globals.recipes) {
+		line->s->globals.recipes = value;
+	} else if (option->value == &line->s->globals.store) {
+		line->s->globals.store = value;
+	}
+}
+
+static void
+take_part(struct line *line, const struct ws_command **command, const char *word)
+{
+	for (size_t i = 0; i < line->part_count; i++) {
+		if (strcmp(line->parts[i], word) != 0) {
+			continue;
+		}
+		for (size_t j = 0; !*command && j < line->s->command_count; j++) {
+			if (strcmp(line->s->commands[j].name, word) == 0) {
+				*command = &line->s->commands[j];
+				ask_usage(line, *command, NULL);
+				return;
+			}
+		}
+		ask_usage(line, *command, word);
+		return;
+	}
+}
+
+/* Walks to the last word; returns the option whose value that is, or NULL. */
+static const struct ws_option *
+walk(struct line *line)
+{
+	const struct ws_command *command = NULL;
+	const struct ws_option *open = NULL;
+	for (size_t i = 0; i + 1 < line->count; i++) {
+		const char *word = line->words[i];
+		const struct ws_option *option = open ? NULL : find_option(line, word);
+		const char *equals = option ? strchr(word, '=') : NULL;
+		if (open) {
+			note_value(line, open, word);
+			open = NULL;
+		} else if (option && option->argument && equals) {
+			note_value(line, option, equals + 1);
+		} else if (option && option->argument) {
+			open = option;
+		} else if (!option) {
+			take_part(line, &command, word);
+		}
+	}
+	return open;
+}
+
+/* ---- answers ---- */
+
+static bool
+offer_of_option(
+	struct line *line, const struct ws_option *option, const char *before, struct ws_err *err)
+{
+	const char *name = ws_arena_printf(line->s->a, "--%s", option->name);
+	return offer_value(line, option->argument, before, err) || err->kind != WS_ERR_NONE
+		|| offer_value(line, name, before, err);
+}
+
+static void
+offer_options(const struct line *line, const struct ws_option *options, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (options[i].letter) {
+			char letter[3] = {'-', options[i].letter, '\0'};
+			offer(line, "", letter, options[i].help);
+		}
+		offer(line, "--", options[i].name, options[i].help);
+	}
+}
+
+/* A line of a synopsis names its words first: "CELL --matrix FILE", "[--fetch] FILE...". */
+static bool
+offer_words(struct line *line, struct ws_err *err)
+{
+	struct ws_str lines = ws_str_of(line->synopsis);
+	while (lines.s) {
+		struct ws_str text = ws_str_cut(&lines, '\n');
+		struct ws_str word = ws_str_cut(&text, ' ');
+		while (word.n > 0 && word.s[0] == '[') {
+			word = ws_str_cut(&text, ' ');
+		}
+		while (word.n > 0 && word.s[word.n - 1] == '.') {
+			word.n--;
+		}
+		if (offer_value(line, ws_str_copy(word, line->s->a), "", err) || err->kind != WS_ERR_NONE) {
+			break;
+		}
+	}
+	return err->kind == WS_ERR_NONE;
+}
+
+static bool
+answer(struct line *line, struct ws_err *err)
+{
+	const struct ws_option *open = walk(line);
+	const char *word = line->words[line->count - 1];
+	const char *equals = strchr(word, '=');
+	const struct ws_option *option = equals && !open ? find_option(line, word) : NULL;
+	if (open) {
+		return offer_of_option(line, open, "", err);
+	}
+	if (option && option->argument) {
+		size_t len = (size_t)(equals - word) + 1;
+		return offer_of_option(line, option, ws_arena_copy(line->s->a, word, len), err);
+	}
+	if (word[0] == '-') {
+		offer_options(line, line->options, line->option_count);
+		offer_options(line, line->common, line->common_count);
+		offer(line, "", "-h", "what there is to say");
+		offer(line, "", "--help", "what there is to say");
+		return true;
+	}
+	for (size_t i = 0; i < line->part_count; i++) {
+		offer(line, "", line->parts[i], line->helps ? line->helps[i] : NULL);
+	}
+	return line->part_count > 0 || offer_words(line, err);
+}
+
+bool
+ws_complete(struct ws_session *s, size_t count, const char *const *words, struct ws_err *err)
+{
+	static const struct ws_option own[] = {
+		{"version", 0, WS_OPTION_FLAG, NULL, NULL, "the version"},
+	};
+	const char **names = WS_NEW_N(s->a, const char *, s->command_count + 1);
+	const char **helps = WS_NEW_N(s->a, const char *, s->command_count + 1);
+	struct line line = {.s = s, .words = words, .count = count, .parts = names, .helps = helps};
+	line.options = own;
+	line.option_count = WS_LEN(own);
+	line.common = ws_session_options(s, &line.common_count);
+	for (size_t i = 0; i < s->command_count; i++) {
+		if (s->commands[i].help) {
+			names[line.part_count] = s->commands[i].name;
+			helps[line.part_count++] = s->commands[i].help;
+		}
+	}
+	return count == 0 || answer(&line, err);
 }

@@ -8,24 +8,16 @@ setup() {
 	pages="$WS_ROOT/docs/man"
 	made="$WS_BINARY_DIR/man"
 	cd "$BATS_TEST_TMPDIR" || return
-	# Tables of what each command understands, as the completion of bash has them.
-	# shellcheck source=/dev/null
-	source <("$WHEELSMITH" internal completion bash)
+}
+
+common_options() {
+	"$WHEELSMITH" internal complete -- - | cut -f 1 | grep -- '^--' | grep -vx -e --version | sort
 }
 
 # The own options of a command, one a line: --matrix.
 own_options() { # command
-	local options parts words value
-	_wheelsmith_table "$1" ''
-	local all=$options
-	_wheelsmith_table 'no such command' ''
-	tr ' ' '\n' <<< "${all%"$options"}" | grep -- '^--' | sort
-}
-
-common_options() {
-	local options parts words value
-	_wheelsmith_table 'no such command' ''
-	tr ' ' '\n' <<< "$options" | grep -- '^--' | sort
+	# shellcheck disable=SC2086 # "recipe check" is two words
+	comm -23 <("$WHEELSMITH" internal complete -- $1 - | cut -f 1 | grep -- '^--' | sort) <(common_options)
 }
 
 # The options that a page has entries for: lines that begin with *--x* or *-x*.

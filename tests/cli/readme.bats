@@ -29,19 +29,16 @@ told() {
 }
 
 @test "commands and options exist" {
-	# shellcheck source=/dev/null
-	source <("$WHEELSMITH" internal completion bash)
-	local line word command options parts words value count=0
+	local line word count=0
+	local -a before
 	while read -r line; do
-		command=
+		before=()
 		for word in $line; do
-			_wheelsmith_table "$command" "$word"
-			case $word in
-			-*) [[ " $options " == *" ${word%%=*} "* ]] || { echo "$line: $word"; return 1; } ;;
-			*) [[ " $parts " != *" $word "* ]] || command+=${command:+ }$word ;;
-			esac
+			[ ${#before[@]} -gt 0 ] && [[ $word != -* ]] ||
+				"$WHEELSMITH" internal complete -- "${before[@]}" "${word:0:1}" | cut -f 1 | grep -qxe "${word%%=*}" ||
+				{ echo "$line: $word"; return 1; }
+			before+=("$word")
 		done
-		[ -n "$command" ] || { echo "no command: $line"; return 1; }
 		count=$((count + 1))
 	done < <(grep -ohE '(^\$|`)( ?wheelsmith [a-z][^`]*)' "$readme" | sed -E 's/^(\$|`) ?wheelsmith //')
 	[ "$count" -ge 8 ]
@@ -54,7 +51,7 @@ told() {
 		grep -F '| recipes |' "$readme" | grep -qF "$(basename "$(dirname "$file")")"
 		grep -F '| recipes |' "$readme" | grep -qF "$(basename "$file" .json)"
 	done
-	run -0 "$WHEELSMITH" internal complete torch
+	run -0 "$WHEELSMITH" internal complete -- plan --torch ''
 	local releases=("${lines[@]:1}")
 	grep -F '| torch |' "$readme" | grep -qF "${#releases[@]} releases, ${releases[0]} to ${releases[-1]},"
 	for file in "$WS_ROOT"/matrix/kits/cuda-*.json; do
