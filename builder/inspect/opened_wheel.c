@@ -4,8 +4,8 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "inspect/record.h"
 #include "net/download.h"
-#include "wheel/record.h"
 
 #include <stdlib.h>
 #include <string.h>

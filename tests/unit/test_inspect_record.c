@@ -1,6 +1,7 @@
-/* test_wheel_record.c - RECORD written, read, and refused. */
+/* test_inspect_record.c - RECORD written, read, and refused. */
 #include "test.h"
 
+#include "inspect/record.h"
 #include "wheel/record.h"
 
 #include <inttypes.h>

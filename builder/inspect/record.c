@@ -1,0 +1,190 @@
+/* record.c - RECORD's lines as text. Knows nothing of zips. */
+#include "inspect/record.h"
+
+#include "base/fs.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Where the reader is. */
+struct cursor {
+	struct ws_str rest;
+	unsigned line; /* from 1 */
+	struct ws_arena *a;
+};
+
+static bool
+fail(const struct cursor *c, struct ws_err *err, const char *what)
+{
+	return ws_err_set(err, WS_ERR_FETCH, "line %u of RECORD %s", c->line, what);
+}
+
+static void
+skip(struct cursor *c, size_t n)
+{
+	c->rest.s += n;
+	c->rest.n -= n;
+}
+
+static bool
+is_at(const struct cursor *c, size_t at, char byte)
+{
+	return at < c->rest.n && c->rest.s[at] == byte;
+}
+
+/* A field between quotes, where two of them stand for one. */
+static bool
+read_quoted(struct cursor *c, struct ws_str *field)
+{
+	size_t end = 1;
+	while (end < c->rest.n && (!is_at(c, end, '"') || is_at(c, end + 1, '"'))) {
+		end += is_at(c, end, '"') ? 2 : 1;
+	}
+	if (end >= c->rest.n) {
+		return false;
+	}
+	char *text = ws_arena_alloc(c->a, end);
+	size_t len = 0;
+	for (size_t at = 1; at < end; at++) {
+		text[len++] = c->rest.s[at];
+		at += is_at(c, at, '"');
+	}
+	*field = (struct ws_str){text, len};
+	skip(c, end + 1);
+	return true;
+}
+
+/* Up to the next ',' or the end of the line, which stay. */
+static bool
+read_field(struct cursor *c, struct ws_str *field)
+{
+	if (is_at(c, 0, '"')) {
+		return read_quoted(c, field);
+	}
+	size_t len = 0;
+	while (len < c->rest.n && !memchr(",\r\n\"", c->rest.s[len], 4)) {
+		len++;
+	}
+	*field = (struct ws_str){c->rest.s, len};
+	skip(c, len);
+	return !is_at(c, 0, '"');
+}
+
+/* "\n", "\r\n", or the end of the text. */
+static bool
+read_end(struct cursor *c)
+{
+	size_t len = is_at(c, 0, '\r') ? 1 : 0;
+	if (is_at(c, len, '\n')) {
+		skip(c, len + 1);
+		return true;
+	}
+	return c->rest.n == 0;
+}
+
+static int
+value_of(char c)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	const char *at = c ? strchr(digits, c) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+/* URL-safe base64 without padding; the two bits that are left over must be 0. */
+static bool
+read_sha256(struct ws_str text, struct ws_digest *digest)
+{
+	if (text.n != WS_DIGEST_BASE64 - 1) {
+		return false;
+	}
+	unsigned bits = 0;
+	unsigned held = 0;
+	size_t len = 0;
+	for (size_t i = 0; i < text.n; i++) {
+		int value = value_of(text.s[i]);
+		if (value < 0) {
+			return false;
+		}
+		bits = bits << 6 | (unsigned)value;
+		held += 6;
+		for (; held >= 4; held -= 4) {
+			unsigned nibble = bits >> (held - 4) & 15;
+			if (len < 64) {
+				digest->hex[len++] = "0123456789abcdef"[nibble];
+			}
+		}
+	}
+	digest->hex[64] = '\0';
+	return len == 64 && (bits & 3) == 0;
+}
+
+/* RECORD and its signatures cannot hold their own digests: "<name>.dist-info/RECORD". */
+static bool
+is_own(struct ws_str path)
+{
+	static const char *const names[] = {
+		".dist-info/RECORD", ".dist-info/RECORD.jws", ".dist-info/RECORD.p7s"};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		size_t len = strlen(names[i]);
+		if (path.n > len && memcmp(path.s + path.n - len, names[i], len) == 0
+			&& !memchr(path.s, '/', path.n - len)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+is_inside(struct ws_str path)
+{
+	char text[PATH_MAX];
+	if (path.n >= sizeof(text) || memchr(path.s, '\0', path.n)) {
+		return false;
+	}
+	memcpy(text, path.s, path.n);
+	text[path.n] = '\0';
+	return ws_path_is_inside(text);
+}
+
+static bool
+read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
+{
+	struct ws_str hash, size;
+	if (!read_field(c, &entry->path) || !is_at(c, 0, ',')) {
+		return fail(c, err, "is not three fields between commas");
+	}
+	skip(c, 1);
+	if (!read_field(c, &hash) || !is_at(c, 0, ',')) {
+		return fail(c, err, "is not three fields between commas");
+	}
+	skip(c, 1);
+	if (!read_field(c, &size) || !read_end(c)) {
+		return fail(c, err, "is not three fields between commas");
+	}
+	if (entry->path.n == 0 || !is_inside(entry->path)) {
+		return fail(c, err, "names no path inside the wheel");
+	}
+	*entry = (struct ws_record_entry){.path = entry->path};
+	if (hash.n == 0 && size.n == 0 && is_own(entry->path)) {
+		return true;
+	}
+	struct ws_str algorithm = ws_str_cut(&hash, '=');
+	if (!ws_str_is(algorithm, "sha256") || !hash.s || !read_sha256(hash, &entry->digest)) {
+		return fail(c, err, "has no SHA-256");
+	}
+	return ws_str_to_u64(size, &entry->size) || fail(c, err, "has no size");
+}
+
+bool
+ws_record_read(
+	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
+{
+	struct cursor c = {text, 1, a};
+	for (; c.rest.n > 0; c.line++) {
+		struct ws_record_entry entry;
+		if (!read_entry(&c, &entry, err) || !take(self, &entry, err)) {
+			return false;
+		}
+	}
+	return true;
+}
