@@ -1,7 +1,7 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
 #include "cli/build_text.h"
+#include "cli/ignored_env.h"
 #include "cli/selecting.h"
-#include "produce/ignored_env.h"
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"

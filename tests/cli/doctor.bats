@@ -110,8 +110,8 @@ PYTHON
 	run "$WHEELSMITH" doctor "${index[@]}" --store file/store
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"✗ 'file' is no folder"*"→ keep the store elsewhere"* ]]
-	[[ "$(flat)" == *"✗ nothing can be built here until that is mended"* ]]
+	[[ "$output" == *"✗ 'file' is not a folder"*"→ name a folder for the store: --store DIR"* ]]
+	[[ "$(flat)" == *"✗ nothing can be built here until 1 problem is solved"* ]]
 	grep -q '^GPUs ' <<< "$output"
 }
 
@@ -193,7 +193,7 @@ PYTHON
 	[[ "$(flat)" == *"config.json:1:2: unknown key 'stoer'"* ]]
 	[[ "$output" == *"cuda.json:1:"* ]]
 	[[ "$output" == *"gcc   12."* ]]
-	[[ "$output" == *"those are mended"* ]]
+	[[ "$output" == *"until 2 problems are solved"* ]]
 }
 
 @test "indexes that make no sense, certificates that are not there" {
@@ -203,7 +203,7 @@ PYTHON
 	[[ "$output" == *"! "*nonsense* ]]
 	SSL_CERT_FILE=/nowhere/ca.pem run "$WHEELSMITH" doctor "${index[@]}"
 	echo "$output"
-	[[ "$output" == *"! the certificates '/nowhere/ca.pem' are not there"*"SSL_CERT_FILE"* ]]
+	[[ "$output" == *"! the certificates '/nowhere/ca.pem' do not exist"*"SSL_CERT_FILE"* ]]
 }
 
 @test "the same as JSON" {

@@ -108,7 +108,7 @@ entries() { # page
 		echo "$name"
 		grep -qF "*$name*" "$pages/wheelsmith.1.scd"
 	done
-	for name in $(grep -oE '\{"[A-Z_]+", ' "$WS_ROOT/builder/produce/ignored_env.c" | grep -oE '[A-Z_]+'); do
+	for name in $(grep -oE '\{"[A-Z_]+", ' "$WS_ROOT/builder/cli/ignored_env.c" | grep -oE '[A-Z_]+'); do
 		echo "$name"
 		grep -qF "*$name*" "$pages/wheelsmith.1.scd"
 	done

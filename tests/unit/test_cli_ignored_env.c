@@ -1,7 +1,7 @@
-/* test_build_ignored_env.c - which variables are told of, and how. */
+/* test_cli_ignored_env.c - which variables are told of, and how. */
 #include "test.h"
 
-#include "produce/ignored_env.h"
+#include "cli/ignored_env.h"
 
 WS_TEST(a_plain_environment_is_no_matter)
 {
