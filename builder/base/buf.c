@@ -69,6 +69,15 @@ ws_buf_printf(struct ws_buf *b, const char *format, ...)
 }
 
 void
+ws_buf_cut(struct ws_buf *b, size_t len)
+{
+	if (len < b->len) {
+		b->len = len;
+		b->data[len] = '\0';
+	}
+}
+
+void
 ws_buf_clear(struct ws_buf *b)
 {
 	b->len = 0;

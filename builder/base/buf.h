@@ -28,6 +28,9 @@ void ws_buf_put_quoted(struct ws_buf *b, const char *word);
 /** Room for @a more bytes; returns where they go. The caller adds to len what it wrote. */
 char *ws_buf_reserve(struct ws_buf *b, size_t more);
 
+/** Forgets what comes after the first @a len bytes. */
+void ws_buf_cut(struct ws_buf *b, size_t len);
+
 /** Empty again; keeps its memory. */
 void ws_buf_clear(struct ws_buf *b);
 

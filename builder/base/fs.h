@@ -51,8 +51,12 @@ bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, s
 bool ws_fs_write_atomic(
 	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
-/** Copies in one step, likewise; a file at @a to is replaced. */
-bool ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *err);
+/**
+ * Copies in one step, likewise; a file at @a to is replaced. With @a sha256 (may be NULL) the bytes are
+ * hashed on the way, and others than expected are WS_ERR_IO: nothing appears.
+ */
+bool ws_fs_copy_atomic(
+	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
 
 /** Removes the hidden files that processes which are gone left in @a folder. */
 void ws_fs_remove_parts(const char *folder);

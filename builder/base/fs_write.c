@@ -1,5 +1,6 @@
 /* fs_write.c - writing and copying, in one step where others look. Until then a file has a hidden name
  * beside its own, ".NAME.part-PID.XXXXXX", by which what a dead process left can be known. */
+#include "base/digest.h"
 #include "base/fs.h"
 
 #include <dirent.h>
@@ -47,16 +48,21 @@ ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct
 	return true;
 }
 
+/* @a h (may be NULL) gets what was copied. */
 static bool
-copy_contents(int in, int out)
+copy_contents(int in, int out, struct ws_hasher *h)
 {
-	if (ioctl(out, FICLONE, in) == 0) {
+	bool cloned = ioctl(out, FICLONE, in) == 0;
+	if (cloned && !h) {
 		return true;
 	}
 	char chunk[65536];
 	ssize_t got;
 	while ((got = read(in, chunk, sizeof(chunk))) > 0) {
-		if (!write_all(out, chunk, (size_t)got)) {
+		if (h) {
+			ws_hasher_add(h, chunk, (size_t)got);
+		}
+		if (!cloned && !write_all(out, chunk, (size_t)got)) {
 			return false;
 		}
 	}
@@ -74,7 +80,7 @@ ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
 	if (out < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", to);
 	}
-	if (!copy_contents(in, out) || fchmod(out, mode) < 0) {
+	if (!copy_contents(in, out, NULL) || fchmod(out, mode) < 0) {
 		ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", to);
 		unlink(to);
 		return false;
@@ -118,7 +124,8 @@ ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
 }
 
 bool
-ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *err)
+ws_fs_copy_atomic(
+	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	char *part;
@@ -127,7 +134,21 @@ ws_fs_copy_atomic(const char *from, const char *to, mode_t mode, struct ws_err *
 		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
 	}
 	WS_AUTO_FD int out = open_part(to, &part, a, err);
-	return out >= 0 && land(out, part, to, mode, copy_contents(in, out), err);
+	if (out < 0) {
+		return false;
+	}
+	struct ws_hasher *h = sha256 ? ws_hasher_make() : NULL;
+	bool copied = copy_contents(in, out, h);
+	struct ws_digest digest = {""};
+	if (h) {
+		digest = ws_hasher_finish(h);
+	}
+	if (copied && sha256 && !ws_digest_is(&digest, sha256)) {
+		unlink(part);
+		ws_err_set(err, WS_ERR_IO, "'%s' is damaged: its sha256 is %s", from, digest.hex);
+		return ws_err_cure(err, "run it again: what is damaged in the store is made again");
+	}
+	return land(out, part, to, mode, copied, err);
 }
 
 /* The process number of one that lives in another container or on another host means nothing here, so

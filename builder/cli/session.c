@@ -89,10 +89,8 @@ ws_session_open_store(struct ws_session *s, struct ws_err *err)
 		|| !ws_store_open(ws_session_store_path(s), s->a, &s->store, err)) {
 		return false;
 	}
-	s->ledger = ws_ledger_open(&s->store, err);
-	if (!s->ledger) {
-		return false;
-	}
+	s->store.events = &s->events;
+	s->ledger = s->store.ledger;
 	s->status = ws_status_sink(&s->out, s->host.memory_bytes, s->a);
 	ws_events_add(&s->events, s->status);
 	s->has_store = true;
@@ -195,7 +193,6 @@ ws_session_close(struct ws_session *s)
 		ws_git_close(s->fetch.git);
 		ws_http_close(s->fetch.http);
 	}
-	ws_ledger_close(s->ledger);
 	ws_store_close(&s->store);
 	ws_arena_drop(s->a);
 }

@@ -157,7 +157,7 @@ find_under(struct ws_cache *cache, const struct ws_action *action, const struct 
 				memcpy(manifest, digest.hex, 65);
 				return true;
 			}
-			reason = "its result was deleted from the store";
+			reason = "its result is missing in the store";
 		}
 		*why = *why ? *why : reason; /* of the newest: the others are older stories */
 	}

@@ -180,7 +180,7 @@ ws_run_finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done
 		break;
 	}
 	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
-		ws_fs_remove(node->dir, NULL);
+		ws_work_unstage(r->e->store, node->action, node->made, node->dir);
 	}
 	/* Siblings with the same base key waited for this one: they look again. */
 	for (size_t i = 0; i < r->graph->nodes.len; i++) {

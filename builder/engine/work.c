@@ -152,6 +152,21 @@ ws_work_stage(const struct ws_store *store, const struct ws_action *action, cons
 	return true;
 }
 
+void
+ws_work_unstage(const struct ws_store *store, const struct ws_action *action,
+	const char *const *made, const char *dir)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	for (size_t i = 0; i < action->input_count; i++) {
+		const struct ws_input *input = &action->inputs[i];
+		if (!input->executable) {
+			const char *place = ws_path_join(a, dir, input->name, NULL);
+			ws_cas_unlink(store, input->from ? made[i] : input->digest, place);
+		}
+	}
+	ws_fs_remove(dir, NULL);
+}
+
 static const char *
 value_of(const struct ws_action *action, const char *at, const char *dir, size_t *len)
 {

@@ -32,6 +32,10 @@ void ws_work_close(struct ws_work *work, bool keep);
 bool ws_work_stage(const struct ws_store *store, const struct ws_action *action,
 	const char *const *made, const char *dir, struct ws_err *err);
 
+/** Removes the folder of an attempt; what the store linked into it goes back unharmed. */
+void ws_work_unstage(const struct ws_store *store, const struct ws_action *action,
+	const char *const *made, const char *dir);
+
 /** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
 const char *const *ws_work_words(
 	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a);

@@ -40,7 +40,7 @@ copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_sup
 {
 	const char *to = ws_path_join(ctx->a, output, supply->wheel, NULL);
 	struct ws_digest there;
-	if (ws_fs_exists(to) && ws_digest_file(to, &there, NULL, NULL)
+	if (ws_fs_exists(to) && ws_ledger_file_digest(ctx->ledger, to, &there)
 		&& ws_digest_eq(&there, &supply->digest)) {
 		return true;
 	}

@@ -1,8 +1,9 @@
-/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible, so a file
- * that is there is whole; reading does not hash it again. */
+/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible; what happens to it
+ * afterwards is noticed when it is used: by its digest, or by the ledger's note of its size and times. */
 #include "store/cas.h"
 
 #include "base/fs.h"
+#include "store/ledger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +15,57 @@ path_of(const struct ws_store *store, const char *digest, struct ws_arena *a)
 	return ws_arena_printf(a, "%s/cas/%.2s/%s", store->path, digest, digest);
 }
 
+static void
+note(const struct ws_store *store, const char *path, const char *digest)
+{
+	struct stat status;
+	struct ws_digest known;
+	if (lstat(path, &status) == 0 && ws_digest_parse(digest, &known)) {
+		ws_ledger_note(store->ledger, path, &status, &known);
+	}
+}
+
+/* A link that we made or removed has moved the ctime of a file that was whole @a before, and no more. */
+static void
+note_link(
+	const struct ws_store *store, const char *path, const char *digest, const struct stat *before)
+{
+	struct stat now;
+	if (lstat(path, &now) == 0 && now.st_size == before->st_size && now.st_ino == before->st_ino
+		&& now.st_mtim.tv_sec == before->st_mtim.tv_sec
+		&& now.st_mtim.tv_nsec == before->st_mtim.tv_nsec) {
+		note(store, path, digest);
+	}
+}
+
+/* Hashed when it does not look as it did when it was last hashed. What is not its digest goes. */
+static bool
+is_whole(const struct ws_store *store, const char *path, const char *digest)
+{
+	struct stat status;
+	struct ws_digest found = {""};
+	if (lstat(path, &status) < 0) {
+		return false;
+	}
+	if (S_ISREG(status.st_mode)) {
+		if (ws_ledger_recall(store->ledger, path, &status, &found)
+			&& ws_digest_is(&found, digest)) {
+			return true;
+		}
+		if (ws_digest_file(path, &found, NULL, NULL) && ws_digest_is(&found, digest)) {
+			ws_ledger_note(store->ledger, path, &status, &found);
+			return true;
+		}
+	}
+	ws_store_discard(store, path);
+	return false;
+}
+
 bool
 ws_cas_has(const struct ws_store *store, const char *digest)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_exists(path_of(store, digest, a));
+	return is_whole(store, path_of(store, digest, a), digest);
 }
 
 static bool
@@ -37,7 +84,7 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *place = path_of(store, digest, a);
-	if (ws_fs_exists(place)) {
+	if (is_whole(store, place, digest)) {
 		return ws_fs_remove(path, err);
 	}
 	if (chmod(path, 0444) < 0) {
@@ -47,12 +94,13 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 		return false;
 	}
 	if (rename(path, place) == 0) {
+		note(store, place, digest);
 		return true;
 	}
 	if (errno != EXDEV) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot store '%s'", path);
 	}
-	return ws_fs_copy_atomic(path, place, 0444, err) && ws_fs_remove(path, err);
+	return ws_fs_copy_atomic(path, place, 0444, digest, err) && ws_fs_remove(path, err);
 }
 
 bool
@@ -69,16 +117,9 @@ ws_cas_put(const struct ws_store *store, const void *bytes, size_t len, struct w
 	*digest = ws_digest_bytes(bytes, len);
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *place = path_of(store, digest->hex, a);
-	return ws_fs_exists(place)
+	return is_whole(store, place, digest->hex)
 		|| (ws_fs_mkdirs(ws_path_dir(a, place), err)
 			&& ws_fs_write_atomic(place, bytes, len, 0444, err));
-}
-
-bool
-ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_read(path_of(store, digest, a), b, err);
 }
 
 bool
@@ -94,11 +135,21 @@ ws_cas_begin(const struct ws_store *store, const char *digest, struct ws_arena *
 }
 
 bool
-ws_cas_commit(const struct ws_store *store WS_UNUSED, const struct ws_cas_incoming *incoming,
-	struct ws_err *err)
+ws_cas_commit(
+	const struct ws_store *store, const struct ws_cas_incoming *incoming, struct ws_err *err)
 {
-	return chmod(incoming->path, 0444) == 0
-		|| ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", incoming->path);
+	if (chmod(incoming->path, 0444) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", incoming->path);
+	}
+	note(store, incoming->path, incoming->digest);
+	return true;
+}
+
+static bool
+say_missing(const char *path, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_IO, "'%s' is missing", path);
+	return ws_err_cure(err, "run it again: what is missing in the store is made again");
 }
 
 const char *
@@ -106,11 +157,33 @@ ws_cas_open(
 	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err)
 {
 	const char *path = path_of(store, digest, a);
-	if (!ws_fs_exists(path)) {
-		ws_err_set(err, WS_ERR_IO, "'%s' is missing", path);
+	if (!is_whole(store, path, digest)) {
+		say_missing(path, err);
 		return NULL;
 	}
 	return path;
+}
+
+bool
+ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = path_of(store, digest, a);
+	size_t start = b->len;
+	struct stat status;
+	if (lstat(path, &status) < 0) {
+		return say_missing(path, err);
+	}
+	/* The bytes are at hand: hashing them is cheaper than asking the ledger. */
+	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, NULL)) {
+		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
+		if (ws_digest_is(&found, digest)) {
+			return true;
+		}
+	}
+	ws_buf_cut(b, start);
+	ws_store_discard(store, path);
+	return say_missing(path, err);
 }
 
 bool
@@ -118,7 +191,16 @@ ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to,
 	struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_fs_copy_atomic(path_of(store, digest, a), to, mode, err);
+	const char *path = ws_cas_open(store, digest, a, err);
+	if (!path || ws_fs_copy_atomic(path, to, mode, digest, err)) {
+		return path != NULL;
+	}
+	/* Bytes may rot while size and times stay as they were noted. */
+	struct ws_digest found;
+	if (ws_digest_file(path, &found, NULL, NULL) && !ws_digest_is(&found, digest)) {
+		ws_store_discard(store, path);
+	}
+	return false;
 }
 
 bool
@@ -126,6 +208,31 @@ ws_cas_link_into(const struct ws_store *store, const char *digest, const char *t
 	struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = ws_cas_open(store, digest, a, err);
+	if (!path || executable) {
+		return path && ws_fs_copy(path, to, 0755, err);
+	}
+	struct stat before;
+	bool seen = lstat(path, &before) == 0;
+	if (!ws_fs_link(path, to, err)) {
+		return false;
+	}
+	if (seen) {
+		note_link(store, path, digest, &before);
+	}
+	return true;
+}
+
+void
+ws_cas_unlink(const struct ws_store *store, const char *digest, const char *to)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *path = path_of(store, digest, a);
-	return executable ? ws_fs_copy(path, to, 0755, err) : ws_fs_link(path, to, err);
+	struct stat before;
+	struct ws_digest known;
+	bool whole = lstat(path, &before) == 0 && ws_ledger_recall(store->ledger, path, &before, &known)
+		&& ws_digest_is(&known, digest);
+	if (unlink(to) == 0 && whole) {
+		note_link(store, path, digest, &before);
+	}
 }

@@ -2,7 +2,8 @@
  * cas.h - files by the SHA-256 of their bytes
  *
  * Files are 0444 and never change. They come in by rename on one file system, and go out as hard
- * links into work folders or as copies where a user looks. Where they lie is known here alone.
+ * links into work folders or as copies where a user looks. Where they lie is known here alone, and
+ * whatever goes out is what its name says: a file that is not is removed with a warning and missing.
  */
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
@@ -11,6 +12,7 @@
 #include "base/digest.h"
 #include "store/store.h"
 
+/** The file is there and whole: one that is not what its name says is removed, with a warning. */
 bool ws_cas_has(const struct ws_store *store, const char *digest);
 
 /* ---- in ---- */
@@ -40,7 +42,7 @@ bool ws_cas_commit(
 
 /* ---- out ---- */
 
-/** The file's path, for readers that want one; NULL on failure. Not for writing. */
+/** The path of the file, which is whole, for readers that want one; NULL on failure. */
 const char *ws_cas_open(
 	const struct ws_store *store, const char *digest, struct ws_arena *a, struct ws_err *err);
 
@@ -48,7 +50,7 @@ const char *ws_cas_open(
 bool ws_cas_read(
 	const struct ws_store *store, const char *digest, struct ws_buf *b, struct ws_err *err);
 
-/** Copies the file to where a user looks, in one step; what is at @a to is replaced. */
+/** Copies the file to where a user looks, in one step, hashing it on the way; @a to is replaced. */
 bool ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to, mode_t mode,
 	struct ws_err *err);
 
@@ -58,5 +60,11 @@ bool ws_cas_copy_to(const struct ws_store *store, const char *digest, const char
  */
 bool ws_cas_link_into(const struct ws_store *store, const char *digest, const char *to,
 	bool executable, struct ws_err *err);
+
+/**
+ * Removes what ws_cas_link_into made. Removed by other means, a link costs hashing the file when it is
+ * used next: its ctime has moved.
+ */
+void ws_cas_unlink(const struct ws_store *store, const char *digest, const char *to);
 
 #endif

@@ -1,25 +1,18 @@
 /* cells.c - "wheelsmith.cell/1 <sha256> <seconds> <file>". */
 #include "store/cells.h"
 
-#include "base/fs.h"
+#include "base/str.h"
 #include "store/cas.h"
+#include "store/results.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-static char *
-path_of(const struct ws_store *store, const char *key, struct ws_arena *a)
-{
-	return ws_arena_printf(a, "%s/cells/%s", store->path, key);
-}
 
 bool
 ws_cells_get(const struct ws_store *store, const char *key, struct ws_arena *a,
 	struct ws_cell_record *record)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *path = path_of(store, key, a);
-	if (!ws_fs_exists(path) || !ws_fs_read_at_most(path, 4096, &text, NULL)) {
+	if (!ws_results_get(store, key, &text)) {
 		return false;
 	}
 	struct ws_str rest = ws_str_trim(ws_buf_str(&text));
@@ -38,8 +31,8 @@ bool
 ws_cells_put(const struct ws_store *store, const char *key, const struct ws_cell_record *record,
 	struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *text = ws_arena_printf(a, "wheelsmith.cell/1 %s %" PRId64 " %s\n",
-		record->digest.hex, record->built_s, record->file);
-	return ws_fs_write_atomic(path_of(store, key, a), text, strlen(text), 0644, err);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_buf_printf(&text, "wheelsmith.cell/1 %s %" PRId64 " %s\n", record->digest.hex,
+		record->built_s, record->file);
+	return ws_results_put(store, key, &text, err);
 }

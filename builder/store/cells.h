@@ -1,8 +1,8 @@
 /**
  * cells.h - which wheel was built for a cell key
  *
- * cells/<key>, one line each. Planning asks; building writes after delivery. A record whose wheel has
- * left the cas counts as none.
+ * One line under the cell's key, in results.h. Planning asks; building writes after delivery. A record
+ * whose wheel is missing or damaged counts as none.
  */
 #ifndef WS_STORE_CELLS_H
 #define WS_STORE_CELLS_H
@@ -16,7 +16,7 @@ struct ws_cell_record {
 	int64_t built_s;         /**< seconds since 1970 */
 };
 
-/** False when there is no record, or its wheel is gone. */
+/** False when there is no record, or its wheel is missing or damaged. */
 bool ws_cells_get(const struct ws_store *store, const char *key, struct ws_arena *a,
 	struct ws_cell_record *record);
 

@@ -21,14 +21,13 @@ struct ws_ledger {
 };
 
 struct ws_ledger *
-ws_ledger_open(const struct ws_store *store, struct ws_err *err)
+ws_ledger_open(const char *path, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_ledger *ledger = calloc(1, sizeof(*ledger));
 	if (!ledger) {
 		abort();
 	}
-	ledger->sql = ws_sql_open(ws_store_path(store, a, "ledger.db"), schema, err);
+	ledger->sql = ws_sql_open(path, schema, err);
 	if (!ledger->sql) {
 		free(ledger);
 		return NULL;
@@ -126,6 +125,31 @@ is_settled(const struct identity *id)
 	return newest / 1000000000 + 2 < now.tv_sec;
 }
 
+void
+ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
+	const struct ws_digest *digest)
+{
+	struct identity id = identity_of(status);
+	ws_sql_run(ledger->sql, NULL, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
+		"tiiiiit", path, id.size, id.mtime, id.ctime, id.inode, id.device, digest->hex);
+}
+
+bool
+ws_ledger_recall(
+	struct ws_ledger *ledger, const char *path, const struct stat *status, struct ws_digest *digest)
+{
+	struct identity id = identity_of(status);
+	struct ws_sql_rows *rows = ws_sql_select(ledger->sql, NULL,
+		"select digest from files where path = ? and size = ? and mtime = ? and ctime = ?"
+		" and inode = ? and device = ?",
+		"tiiiii", path, id.size, id.mtime, id.ctime, id.inode, id.device);
+	bool known = rows && ws_sql_next(rows) && ws_digest_parse(ws_sql_text(rows, 0), digest);
+	if (rows) {
+		ws_sql_done(rows);
+	}
+	return known;
+}
+
 bool
 ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest)
 {
@@ -133,24 +157,15 @@ ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_dige
 	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
 		return false;
 	}
-	struct identity id = identity_of(&status);
-	struct ws_sql_rows *rows = ws_sql_select(ledger->sql, NULL,
-		"select digest from files where path = ? and size = ? and mtime = ? and ctime = ?"
-		" and inode = ? and device = ?",
-		"tiiiii", path, id.size, id.mtime, id.ctime, id.inode, id.device);
-	if (rows && ws_sql_next(rows)) {
-		bool known = ws_digest_parse(ws_sql_text(rows, 0), digest);
-		ws_sql_done(rows);
-		if (known) {
-			return true;
-		}
+	if (ws_ledger_recall(ledger, path, &status, digest)) {
+		return true;
 	}
 	if (!ws_digest_file(path, digest, NULL, NULL)) {
 		return false;
 	}
+	struct identity id = identity_of(&status);
 	if (is_settled(&id)) {
-		ws_sql_run(ledger->sql, NULL, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
-			"tiiiiit", path, id.size, id.mtime, id.ctime, id.inode, id.device, digest->hex);
+		ws_ledger_note(ledger, path, &status, digest);
 	}
 	return true;
 }

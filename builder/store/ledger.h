@@ -2,14 +2,17 @@
  * ledger.h - what past runs cost
  *
  * For every action that ran: how long, how much memory, how it ended. Predictions come from here.
+ * Beside it, which digest a file had when it was last hashed, so that it is hashed once.
  * A unit is named without its package's version, so the next release starts with a good guess.
- * The ledger never decides what is built; losing it costs estimates only.
+ * The ledger never decides what is built; losing it costs estimates and hashing.
  */
 #ifndef WS_STORE_LEDGER_H
 #define WS_STORE_LEDGER_H
 
 #include "base/digest.h"
 #include "store/store.h"
+
+#include <sys/stat.h>
 
 struct ws_ledger;
 
@@ -29,7 +32,8 @@ struct ws_ledger_run {
 	bool killed; /**< by the kernel, for memory: rss_bytes is what it held then */
 };
 
-struct ws_ledger *ws_ledger_open(const struct ws_store *store, struct ws_err *err);
+/** Opened and closed by the store that it belongs to. */
+struct ws_ledger *ws_ledger_open(const char *path, struct ws_err *err);
 void ws_ledger_close(struct ws_ledger *ledger);
 
 bool ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err);
@@ -48,5 +52,16 @@ struct ws_estimate_of ws_ledger_estimate(
  * second change in the same tick would go unseen. False when the file cannot be read.
  */
 bool ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest);
+
+/**
+ * Notes the digest of a file of our own, for as long as its size, mtime, ctime, inode and device are
+ * those of @a status. Nothing depends on it: a note that is lost costs the hashing.
+ */
+void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
+	const struct ws_digest *digest);
+
+/** What was noted; false when nothing was, or the file is not the same any more. */
+bool ws_ledger_recall(struct ws_ledger *ledger, const char *path, const struct stat *status,
+	struct ws_digest *digest);
 
 #endif

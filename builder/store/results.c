@@ -1,9 +1,14 @@
-/* results.c - one file a key, at most 4 MiB. */
+/* results.c - one file a key, at most 4 MiB; its first line is "wheelsmith.known/1 <sha256 of
+ * the key and the lines after>". */
 #include "store/results.h"
 
+#include "base/digest.h"
 #include "base/fs.h"
 
+#include <string.h>
+
 #define LONGEST ((size_t)4 << 20)
+#define HEADER "wheelsmith.known/1"
 
 static char *
 path_of(const struct ws_store *store, const char *key, struct ws_arena *a)
@@ -11,12 +16,48 @@ path_of(const struct ws_store *store, const char *key, struct ws_arena *a)
 	return ws_arena_printf(a, "%s/ac/%.2s/%s", store->path, key, key);
 }
 
+/* Over the key as well: a text in another's place is as wrong as a torn one. */
+static struct ws_digest
+sum_of(const char *key, struct ws_str text)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, key);
+	ws_hasher_add(h, text.s, text.n);
+	return ws_hasher_finish(h);
+}
+
+/* Takes the first line off @a b, from @a start on; false when it is not the sum of the others. */
+static bool
+take_sum(const char *key, size_t start, struct ws_buf *b)
+{
+	struct ws_str body = {ws_buf_text(b) + start, b->len - start};
+	struct ws_str line = ws_str_cut(&body, '\n');
+	struct ws_digest sum = sum_of(key, body);
+	if (!ws_str_is(ws_str_cut(&line, ' '), HEADER) || !ws_str_is(line, sum.hex)) {
+		return false;
+	}
+	b->len = start + body.n;
+	memmove(b->data + start, body.s, body.n + 1);
+	return true;
+}
+
 bool
 ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *path = path_of(store, key, a);
-	return ws_fs_exists(path) && ws_fs_read_at_most(path, LONGEST, b, NULL);
+	size_t start = b->len;
+	struct stat status;
+	if (lstat(path, &status) < 0) {
+		return false;
+	}
+	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, NULL)
+		&& take_sum(key, start, b)) {
+		return true;
+	}
+	ws_buf_cut(b, start);
+	ws_store_discard(store, path);
+	return false;
 }
 
 bool
@@ -24,7 +65,11 @@ ws_results_put(
 	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf whole = {0};
 	const char *path = path_of(store, key, a);
+	struct ws_str body = ws_buf_str(text);
+	ws_buf_printf(&whole, HEADER " %s\n", sum_of(key, body).hex);
+	ws_buf_add(&whole, body.s, body.n);
 	return ws_fs_mkdirs(ws_path_dir(a, path), err)
-		&& ws_fs_write_atomic(path, ws_buf_text(text), text->len, 0644, err);
+		&& ws_fs_write_atomic(path, whole.data, whole.len, 0644, err);
 }

@@ -3,8 +3,11 @@
 #include "store/store.h"
 
 #include "base/buf.h"
+#include "base/event.h"
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/str.h"
+#include "store/ledger.h"
 #include "sys/flock.h"
 
 #include <errno.h>
@@ -129,8 +132,8 @@ bool
 ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
 {
 	static const char *const folders[] = {
-		"cas", "ac", "cells", "trees", "git", "partial", "work", "work/locks"};
-	*store = (struct ws_store){.lock_fd = -1};
+		"cas", "ac", "trees", "git", "partial", "work", "work/locks"};
+	*store = (struct ws_store){.lock_fd = -1, .a = a, .checked = WS_NEW(a, struct ws_map)};
 	if (!ws_fs_mkdirs(path, err)) {
 		return ws_err_wrap(err, "opening the store");
 	}
@@ -153,12 +156,22 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	remove_stale(store, "partial", "", 7 * DAY_S);
 	remove_stale(store, "work", "new-", DAY_S);
 	remove_stale(store, "work", "shell-", 7 * DAY_S);
-	return true;
+	store->ledger = ws_ledger_open(ws_store_path(store, a, "ledger.db"), err);
+	return store->ledger != NULL;
+}
+
+void
+ws_store_discard(const struct ws_store *store, const char *path)
+{
+	ws_events_warn(store->events, "'%s' was damaged in the store and is made again", path);
+	ws_fs_remove(path, NULL);
 }
 
 void
 ws_store_close(struct ws_store *store)
 {
+	ws_ledger_close(store->ledger);
+	store->ledger = NULL;
 	if (store->lock_fd >= 0) {
 		close(ws_take_fd(&store->lock_fd));
 	}

@@ -1,10 +1,13 @@
 /**
  * store.h - the folder that holds everything worth keeping
  *
- *   VERSION  cas/aa/<sha256>  ac/aa/<key>  cells/  trees/<name>-<digest>/  git/  partial/
+ *   VERSION  cas/aa/<sha256>  ac/aa/<key>  trees/<name>-<digest>/  git/  partial/
  *   locks/  work/  work/locks/<key>  ledger.db  LOCK
  *
- * Anything in it may be deleted while nothing runs; the next run restores it. Builds share LOCK;
+ * Anything in it may be deleted while nothing runs; the next run restores it. Nothing in it is
+ * believed unseen: what leaves the store is held against its digest, where need be by a memory of
+ * sizes and times; what is damaged is removed, and made again as if it had never been there. Builds
+ * share LOCK;
  * nothing takes it alone yet, a collection of garbage would. This header is the folder itself;
  * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
  */
@@ -14,9 +17,17 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+struct ws_events;
+struct ws_ledger;
+struct ws_map;
+
 struct ws_store {
-	const char *path; /**< absolute, without a link at its end */
-	int lock_fd;      /**< holds LOCK */
+	const char *path;               /**< absolute, without a link at its end */
+	int lock_fd;                    /**< holds LOCK */
+	struct ws_ledger *ledger;       /**< what past runs cost, and which digests files had */
+	const struct ws_events *events; /**< is warned of what is damaged; may be NULL */
+	struct ws_arena *a;             /**< the one it was opened with */
+	struct ws_map *checked;         /**< trees that were held against their listing in this run */
 };
 
 /** --store, WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith; @a option may be NULL. */
@@ -33,6 +44,9 @@ void ws_store_close(struct ws_store *store);
 
 /** The folder is no store yet, or one that this program can use. Changes nothing. */
 bool ws_store_check(const char *path, struct ws_err *err);
+
+/** Removes an entry that is not what its name says, with a warning: it counts as missing. */
+void ws_store_discard(const struct ws_store *store, const char *path);
 
 /** A path below the store, "partial/x". */
 char *ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *below);

@@ -1,12 +1,17 @@
 /* tree.c - finding trees again and looking into them. A tree whose listing does not have the digest
- * it is asked for by is not there; its files are not hashed again. Making one is tree_build.c's. */
+ * it is asked for by, or whose files are not what the listing says, is not there. Making one is
+ * tree_build.c's. */
 #include "store/tree.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/vec.h"
+#include "store/ledger.h"
 #include "store/results.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One line of a listing; false when it is none. Cuts @a line apart in place. */
@@ -25,21 +30,151 @@ parse_line(char *line, struct ws_tree_entry *entry)
 	return true;
 }
 
-bool
-ws_tree_find(const struct ws_store *store, const char *name, const char *digest, struct ws_arena *a,
-	struct ws_tree *tree)
+static const struct ws_tree_entry *
+find_exact(const struct ws_tree *tree, const char *path)
 {
-	const char *path = ws_arena_printf(a, "%s/trees/%s-%.16s", store->path, name, digest);
-	WS_AUTO_BUF struct ws_buf listing = {0};
-	if (!ws_fs_is_dir(path) || !ws_fs_read(ws_arena_printf(a, "%s.list", path), &listing, NULL)) {
+	struct ws_tree_entry wanted = {.path = path};
+	return tree->count
+		? bsearch(&wanted, tree->entries, tree->count, sizeof(*tree->entries), ws_tree_entry_cmp)
+		: NULL;
+}
+
+/* ---- whether a tree is what its listing says ---- */
+
+/* Whatever tells that somebody touched a file or a folder. */
+static void
+add_status(struct ws_hasher *h, const struct stat *status)
+{
+	const int64_t fields[] = {(int64_t)status->st_mode, (int64_t)status->st_size,
+		(int64_t)status->st_mtim.tv_sec, (int64_t)status->st_mtim.tv_nsec,
+		(int64_t)status->st_ctim.tv_sec, (int64_t)status->st_ctim.tv_nsec, (int64_t)status->st_ino};
+	ws_hasher_add(h, fields, sizeof(fields));
+}
+
+/* The folders above @a path that are not above @a before, the entry in front of it. */
+static bool
+add_folders(struct ws_hasher *h, int root, const char *path, const char *before)
+{
+	char folder[4096];
+	struct stat status;
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		size_t len = (size_t)(slash - path);
+		if (strncmp(path, before, len + 1) == 0) {
+			continue;
+		}
+		if (len >= sizeof(folder)) {
+			return false;
+		}
+		memcpy(folder, path, len);
+		folder[len] = '\0';
+		if (fstatat(root, folder, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(status.st_mode)) {
+			return false;
+		}
+		add_status(h, &status);
+	}
+	return true;
+}
+
+/* A digest over how everything in the tree looks. False when something is missing. */
+static bool
+look_over(const struct ws_tree *tree, struct ws_digest *looks)
+{
+	WS_AUTO_FD int root = open(tree->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+	if (root < 0 || fstat(root, &status) < 0) {
 		return false;
 	}
-	struct ws_digest sum = ws_digest_bytes(ws_buf_text(&listing), listing.len);
-	if (!ws_digest_is(&sum, digest)) {
+	struct ws_hasher *h = ws_hasher_make();
+	add_status(h, &status);
+	const char *before = "";
+	bool there = true;
+	for (size_t i = 0; i < tree->count && there; i++) {
+		const char *path = tree->entries[i].path;
+		there = add_folders(h, root, path, before)
+			&& fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+		if (there) {
+			add_status(h, &status);
+		}
+		before = path;
+	}
+	*looks = ws_hasher_finish(h);
+	return there;
+}
+
+/* A tree's looks are noted by its path alone. */
+static const struct stat of_a_tree;
+
+/* A tree that is read through, and how many of its entries were seen. */
+struct reading {
+	const struct ws_tree *tree;
+	size_t seen;
+};
+
+static bool
+is_as_listed(const struct ws_tree_entry *entry, const struct ws_fs_entry *found)
+{
+	char target[4096] = "";
+	struct ws_digest digest;
+	mode_t mode = found->status.st_mode;
+	if (entry->kind == WS_TREE_LINK) {
+		return S_ISLNK(mode) && readlink(found->path, target, sizeof(target) - 1) > 0
+			&& strcmp(target, entry->value) == 0;
+	}
+	return S_ISREG(mode) && ((mode & 0100) != 0) == (entry->kind == WS_TREE_EXECUTABLE)
+		&& ws_digest_file(found->path, &digest, NULL, NULL) && ws_digest_is(&digest, entry->value);
+}
+
+static bool
+read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err WS_UNUSED)
+{
+	struct reading *r = self;
+	if (S_ISDIR(found->status.st_mode)) {
+		return true;
+	}
+	const struct ws_tree_entry *entry = find_exact(r->tree, found->name);
+	r->seen++;
+	return entry && is_as_listed(entry, found);
+}
+
+/* Once in a run: by the looks of all files where they are those of last time, else by their bytes. */
+static bool
+is_whole(const struct ws_store *store, const struct ws_tree *tree)
+{
+	struct ws_digest looks, noted;
+	if (ws_map_get(store->checked, tree->path)) {
+		return true;
+	}
+	if (!look_over(tree, &looks)) {
 		return false;
 	}
+	if (!ws_ledger_recall(store->ledger, tree->path, &of_a_tree, &noted)
+		|| !ws_digest_eq(&looks, &noted)) {
+		struct reading r = {.tree = tree};
+		if (!ws_fs_walk(tree->path, read_one, &r, NULL) || r.seen != tree->count) {
+			return false;
+		}
+		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
+	}
+	ws_map_add(store->checked, ws_arena_strdup(store->a, tree->path), store->a);
+	return true;
+}
+
+void
+ws_tree_note(const struct ws_store *store, const struct ws_tree *tree)
+{
+	struct ws_digest looks;
+	if (look_over(tree, &looks)) {
+		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
+	}
+}
+
+/* ---- finding ---- */
+
+static bool
+parse_listing(struct ws_buf *listing, struct ws_arena *a, struct ws_tree *tree)
+{
 	WS_VEC(struct ws_tree_entry) entries = {0};
-	for (char *line = ws_buf_copy(&listing, a); *line;) {
+	for (char *line = ws_buf_copy(listing, a); *line;) {
 		char *end = line + strcspn(line, "\n");
 		char *next = *end ? end + 1 : end;
 		*end = '\0';
@@ -48,8 +183,32 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 		}
 		line = next;
 	}
-	*tree = (struct ws_tree){ws_arena_strdup(a, name), path, sum, entries.at, entries.len};
+	tree->entries = entries.at;
+	tree->count = entries.len;
 	return true;
+}
+
+bool
+ws_tree_find(const struct ws_store *store, const char *name, const char *digest, struct ws_arena *a,
+	struct ws_tree *tree)
+{
+	const char *path = ws_arena_printf(a, "%s/trees/%s-%.16s", store->path, name, digest);
+	const char *list = ws_arena_printf(a, "%s.list", path);
+	WS_AUTO_BUF struct ws_buf listing = {0};
+	if (!ws_fs_is_dir(path) || !ws_fs_exists(list)) {
+		return false;
+	}
+	*tree = (struct ws_tree){.name = ws_arena_strdup(a, name), .path = path};
+	if (ws_fs_read(list, &listing, NULL)) {
+		tree->digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
+	}
+	if (ws_digest_is(&tree->digest, digest) && parse_listing(&listing, a, tree)
+		&& is_whole(store, tree)) {
+		return true;
+	}
+	ws_fs_remove(list, NULL);
+	ws_store_discard(store, path);
+	return false;
 }
 
 const struct ws_tree_entry *

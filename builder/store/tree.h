@@ -68,9 +68,17 @@ bool ws_tree_commit(
 /** Gives up: removes the folder. NULL is fine. */
 void ws_tree_abandon(struct ws_tree_builder *b);
 
-/** Loads the tree of this name and digest; false without an error when the store has none. */
+/**
+ * Loads the tree of this name and digest; false without an error when the store has none. The first
+ * time in a run the tree is held against its listing: file by file as they look (size, times, inode),
+ * and by their bytes where that is not as it was. One in which something changed, is missing or was
+ * added is removed, with a warning.
+ */
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);
+
+/** For whoever has just made the tree and hashed its files: finding it need not hash them again. */
+void ws_tree_note(const struct ws_store *store, const struct ws_tree *tree);
 
 /** Its files, borrowed from it. */
 static inline struct ws_listing

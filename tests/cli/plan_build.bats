@@ -23,7 +23,8 @@ decisions() {
 	build
 	[ "$status" -eq 0 ]
 	[ "$(decisions)" = cached ]
-	rm -r m.lock.json "$WHEELSMITH_STORE/cells"
+	rm m.lock.json
+	grep -rl '^wheelsmith.cell/1' "$WHEELSMITH_STORE/ac" | xargs rm
 	[ "$(decisions)" = build ]
 	serve "$BASE/www"
 	build --index "$INDEX"

@@ -49,7 +49,7 @@ open_bench(struct bench *b, const char *store, struct ws_err *err)
 	if (!ws_store_open(store, b->a, &b->store, err)) {
 		return false;
 	}
-	b->ledger = ws_ledger_open(&b->store, err);
+	b->ledger = b->store.ledger;
 	b->host = ws_host_read("", b->a);
 	return b->ledger && ws_work_open(&b->store, NULL, b->a, &b->work, err);
 }
@@ -156,7 +156,6 @@ main(int argc, char **argv)
 		fputs(ws_err_print(&err, printed), stderr);
 	}
 	ws_work_close(&b.work, false);
-	ws_ledger_close(b.ledger);
 	ws_store_close(&b.store);
 	return done ? 0 : 1;
 }

@@ -95,10 +95,9 @@ print_opened(char *const *args, struct ws_arena *a, struct ws_err *err)
 	if (!ws_store_open(args[0], a, &store, err)) {
 		return false;
 	}
-	struct ws_ledger *ledger = ws_ledger_open(&store, err);
+	struct ws_ledger *ledger = store.ledger;
 	ws_hostcc_list list = list_here(a);
 	bool opened = ledger && open_all(&list, ledger, a, err);
-	ws_ledger_close(ledger);
 	ws_store_close(&store);
 	return opened;
 }

@@ -92,7 +92,7 @@ begin(struct session *s, const char *store, struct ws_err *err)
 	struct ws_http *http = ws_http_open(&config, err);
 	s->fetch = (struct ws_fetch){
 		.store = &s->store,
-		.ledger = ws_ledger_open(&s->store, err),
+		.ledger = s->store.ledger,
 		.http = http,
 		.index = http ? ws_index_open(http, s->a) : NULL,
 		.indexes = &s->indexes,
@@ -107,7 +107,6 @@ static void
 finish(struct session *s)
 {
 	ws_http_close(s->fetch.http);
-	ws_ledger_close(s->fetch.ledger);
 	ws_store_close(&s->store);
 }
 

@@ -52,7 +52,7 @@ ws_scene_begin(struct ws_scene *s, struct ws_arena *a)
 	config.events = &s->events;
 	s->fetch = (struct ws_fetch){
 		.store = &s->store,
-		.ledger = ws_ledger_open(&s->store, &s->err),
+		.ledger = s->store.ledger,
 		.http = ws_served_http(&config),
 		.indexes = &s->indexes,
 		.events = &s->events,
@@ -64,7 +64,6 @@ void
 ws_scene_end(struct ws_scene *s)
 {
 	ws_http_close(s->fetch.http);
-	ws_ledger_close(s->fetch.ledger);
 	ws_store_close(&s->store);
 }
 

@@ -27,7 +27,7 @@ set_up(struct ws_arena *a)
 	struct world *w = WS_NEW(a, struct world);
 	w->a = a;
 	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
-	assert_non_null(w->ledger = ws_ledger_open(&w->store, &err));
+	w->ledger = w->store.ledger;
 	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
 	w->host = ws_host_read("", a);
 	w->budget = ws_budget_make(&w->host, 2, 0);
@@ -45,7 +45,6 @@ static void
 tear_down(struct world *w)
 {
 	ws_work_close(&w->work, false);
-	ws_ledger_close(w->ledger);
 	ws_store_close(&w->store);
 }
 

@@ -160,7 +160,7 @@ set_up(struct world *w, struct ws_arena *a, unsigned jobs, uint64_t memory_bytes
 	struct ws_err err;
 	*w = (struct world){.a = a};
 	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
-	assert_non_null(w->ledger = ws_ledger_open(&w->store, &err));
+	w->ledger = w->store.ledger;
 	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
 	w->host = ws_host_read(fake_host(a, memory_bytes * 2), a);
 	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
@@ -185,7 +185,6 @@ static void
 tear_down(struct world *w)
 {
 	ws_work_close(&w->work, false);
-	ws_ledger_close(w->ledger);
 	ws_store_close(&w->store);
 }
 

@@ -71,7 +71,7 @@ make_host(struct ws_arena *a)
 	h.root = ws_arena_strdup(a, real);
 	const char *store = ws_path_join(a, h.root, "store", NULL);
 	assert_ok(ws_store_open(store, a, &h.store, &h.err), h.err);
-	h.ledger = ws_ledger_open(&h.store, &h.err);
+	h.ledger = h.store.ledger;
 	assert_ok(h.ledger != NULL, h.err);
 	return h;
 }
@@ -79,7 +79,6 @@ make_host(struct ws_arena *a)
 static void
 end_host(struct host *h)
 {
-	ws_ledger_close(h->ledger);
 	ws_store_close(&h->store);
 }
 

@@ -20,7 +20,7 @@ open_scene(struct ws_arena *a)
 	struct scene s = {0};
 	assert_ok(
 		ws_store_open(ws_path_join(a, ws_test_dir(a), "s", NULL), a, &s.store, &s.err), s.err);
-	s.ledger = ws_ledger_open(&s.store, &s.err);
+	s.ledger = s.store.ledger;
 	assert_ok(s.ledger != NULL, s.err);
 	return s;
 }
@@ -28,7 +28,6 @@ open_scene(struct ws_arena *a)
 static void
 close_scene(struct scene *s)
 {
-	ws_ledger_close(s->ledger);
 	ws_store_close(&s->store);
 }
 

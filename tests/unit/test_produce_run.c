@@ -13,7 +13,7 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	const char *dir = ws_test_dir(a);
 	struct ws_store store;
 	assert_ok(ws_store_open(ws_path_join(a, dir, "store", NULL), a, &store, &err), err);
-	struct ws_ledger *ledger = ws_ledger_open(&store, &err);
+	struct ws_ledger *ledger = store.ledger;
 	assert_ok(ledger != NULL, err);
 	struct ws_host host = ws_host_read("", a);
 	struct ws_lock lock = {0};
@@ -32,6 +32,5 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	assert_fails(ws_build_run(&ctx, &plan, &options, &result, &err), err, WS_ERR_INTERNAL);
 	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
 	assert_contains(err.cure, "report");
-	ws_ledger_close(ledger);
 	ws_store_close(&store);
 }

@@ -30,9 +30,8 @@ add(struct ws_ledger *l, const char *variant, uint64_t wall_ms, uint64_t rss_byt
 
 WS_TEST(estimates_take_the_largest_peak_and_the_latest_time)
 {
-	struct ws_err err;
 	struct ws_store store = open_store(a);
-	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	struct ws_ledger *l = store.ledger;
 	assert_non_null(l);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes, 0);
 	add(l, "sm80", 900, 3 * GIB, false);
@@ -43,29 +42,25 @@ WS_TEST(estimates_take_the_largest_peak_and_the_latest_time)
 	/* Another variant of the unit is a better guess than none. */
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm90").rss_bytes == 3 * GIB);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "link", "sm80").rss_bytes, 0);
-	ws_ledger_close(l);
 	ws_store_close(&store);
 }
 
 WS_TEST(a_kill_doubles_what_was_held_until_a_success)
 {
-	struct ws_err err;
 	struct ws_store store = open_store(a);
-	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	struct ws_ledger *l = store.ledger;
 	add(l, "sm80", 500, GIB, false);
 	add(l, "sm80", 300, 2 * GIB, true);
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 4 * GIB);
 	add(l, "sm80", 600, 3 * GIB, false);
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 3 * GIB);
-	ws_ledger_close(l);
 	ws_store_close(&store);
 }
 
 WS_TEST(kills_tell_no_time_and_push_no_success_out)
 {
-	struct ws_err err;
 	struct ws_store store = open_store(a);
-	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	struct ws_ledger *l = store.ledger;
 	add(l, "sm80", 500, GIB, true);
 	assert_int_equal(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").wall_ms, 0);
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == 2 * GIB);
@@ -78,7 +73,6 @@ WS_TEST(kills_tell_no_time_and_push_no_success_out)
 		add(l, "sm80", 700, GIB, false);
 	}
 	assert_true(ws_ledger_estimate(l, "p/a.cu", "compile", "sm80").rss_bytes == GIB);
-	ws_ledger_close(l);
 	ws_store_close(&store);
 }
 
@@ -87,13 +81,13 @@ WS_TEST(a_broken_ledger_is_set_aside)
 	struct ws_err err;
 	struct ws_store store = open_store(a);
 	const char *file = ws_store_path(&store, a, "ledger.db");
+	const char *path = store.path;
+	ws_store_close(&store);
 	char junk[4096];
 	memset(junk, 'x', sizeof(junk));
 	assert_ok(ws_fs_write(file, junk, sizeof(junk), 0644, &err), err);
-	struct ws_ledger *l = ws_ledger_open(&store, &err);
-	assert_non_null(l);
+	assert_ok(ws_store_open(path, a, &store, &err), err);
 	assert_true(ws_fs_exists(ws_arena_printf(a, "%s.broken", file)));
-	ws_ledger_close(l);
 	ws_store_close(&store);
 }
 
@@ -111,7 +105,7 @@ WS_TEST(outside_files_are_hashed_again_when_they_change)
 {
 	struct ws_err err;
 	struct ws_store store = open_store(a);
-	struct ws_ledger *l = ws_ledger_open(&store, &err);
+	struct ws_ledger *l = store.ledger;
 	const char *file = ws_path_join(a, ws_test_dir(a), "x.h", NULL);
 	struct ws_digest one, two;
 	assert_false(ws_ledger_file_digest(l, file, &one));
@@ -124,6 +118,5 @@ WS_TEST(outside_files_are_hashed_again_when_they_change)
 	assert_true(ws_ledger_file_digest(l, file, &two));
 	assert_false(ws_digest_eq(&one, &two));
 	assert_false(ws_ledger_file_digest(l, ws_path_dir(a, file), &one));
-	ws_ledger_close(l);
 	ws_store_close(&store);
 }
