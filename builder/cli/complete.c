@@ -164,6 +164,7 @@ static const struct {
 	{"--arch", offer_arch, NULL},
 	{"--cuda", offer_cuda, NULL},
 	{"--cxx11abi", NULL, "auto 0 1"},
+	{"--debug-info", NULL, "none lines full"},
 	{"--kits", NULL, "host archive"},
 	{"--policy", offer_policy, NULL},
 	{"--python", offer_python, NULL},

@@ -19,6 +19,7 @@ ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
 		{"cuda", 0, WS_OPTION_TEXT, &o->cuda, "V", "12.4; default: what torch was built with"},
 		{"cxx11abi", 0, WS_OPTION_TEXT, &o->cxx11abi, "N", "0 or 1; default: torch's own"},
+		{"debug-info", 0, WS_OPTION_TEXT, &o->debug_info, "D", "none, lines, full; default: none"},
 	};
 	memcpy(rows, all, sizeof(all));
 }
@@ -115,6 +116,7 @@ ws_selecting_command(
 	add_option(&line, "arch", o->arch);
 	add_option(&line, "cuda", o->cuda);
 	add_option(&line, "cxx11abi", o->cxx11abi);
+	add_option(&line, "debug-info", o->debug_info);
 	add_option(&line, "only", parts ? o->only : NULL);
 	add_option(&line, "shard", parts ? o->shard : NULL);
 	add_option(&line, "recipes", g->recipes);

@@ -17,9 +17,9 @@ struct ws_selecting {
 };
 
 /** How many rows ws_selecting_rows writes. */
-#define WS_SELECTING_ROWS 9
+#define WS_SELECTING_ROWS 10
 
-/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi. */
+/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info. */
 void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 
 /** The same without --only and --shard, for what concerns all cells; returns how many. */

@@ -69,6 +69,9 @@ static const struct ws_field toolkit_fields[] = {
 	{WS_ONE(struct ws_cuda_toolkit, clang_max, "clang_max", ws_type_number), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, archs, "archs", ws_type_archs), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, cxx_std_max, "cxx_std_max", type_std)},
+	{WS_ONE(struct ws_cuda_toolkit, compress_size, "compress_size", ws_type_truth)},
+	{WS_ONE(struct ws_cuda_toolkit, size_driver, "size_driver", ws_type_version)},
+	{WS_ONE(struct ws_cuda_toolkit, random_seed, "random_seed", ws_type_truth)},
 	{WS_ONE(struct ws_cuda_toolkit, kit, "kit", ws_type_inside)},
 };
 static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};

@@ -133,6 +133,50 @@ read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 	return true;
 }
 
+static bool
+read_debug_info(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *words[WS_DEBUG_FULL + 1];
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		words[i] = ws_debug_info_name((enum ws_debug_info)i);
+	}
+	return ws_text_of(r, value, "a kind of debug info")
+		&& (ws_debug_info_parse(value->text, into)
+			|| ws_word_err(r, value, "kind of debug info", words, WS_LEN(words)));
+}
+
+/* How GPU code is compressed follows from the toolkit and the driver; only whether can be said. */
+static bool
+read_compress(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {"none"};
+	*(bool *)into = true;
+	return ws_text_of(r, value, "\"none\"")
+		&& (strcmp(value->text, words[0]) == 0
+			|| ws_word_err(r, value, "way to compress", words, WS_LEN(words)));
+}
+
+/* ">=550.54": the oldest driver. */
+static bool
+read_driver(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a range of drivers");
+	if (!text) {
+		return false;
+	}
+	if (ws_starts_with(text, ">=") && text[2 + strspn(text + 2, "0123456789. ")] == '\0'
+		&& ws_version_parse(text + 2, r->a, into)) {
+		return true;
+	}
+	ws_json_err(r->doc, value, r->err, "'%s' does not say which driver is the oldest", text);
+	return ws_err_cure(r->err, "write \">=550.54\"");
+}
+
+static const struct ws_type type_debug_info =
+	WS_VALUES(enum ws_debug_info, "a kind of debug info", "kinds of debug info", read_debug_info);
+static const struct ws_type type_compress = WS_VALUES(bool, "\"none\"", "words", read_compress);
+static const struct ws_type type_driver =
+	WS_VALUES(struct ws_version, "a range of drivers", "ranges of drivers", read_driver);
 static const struct ws_type type_exclude =
 	WS_VALUES(struct ws_exclude, "an exclusion", "exclusions", read_exclude);
 static const struct ws_type type_include =
@@ -168,6 +212,9 @@ static const struct ws_field fields[] = {
 	{.key = "indexes", .type = &type_indexes},
 	{WS_ONE(struct ws_matrix, recipes, "recipes", ws_type_path)},
 	{WS_ONE(struct ws_matrix, label, "label", type_label)},
+	{WS_ONE(struct ws_matrix, debug_info, "debug_info", type_debug_info)},
+	{WS_ONE(struct ws_matrix, compress_none, "compress", type_compress)},
+	{WS_ONE(struct ws_matrix, driver, "driver", type_driver)},
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 

@@ -41,7 +41,11 @@ struct ws_cuda_toolkit {
 	unsigned clang_max;
 	struct ws_arch_set archs; /**< every target it has, suffixed ones included; ptx unset */
 	unsigned cxx_std_max;     /**< 17, 20, 23; 0: not known */
-	const char *kit;          /**< name of an archive kit: "cuda-12.4"; NULL: none is defined */
+	bool compress_size;       /**< --compress-mode=size for every driver that runs this toolkit */
+	/** From this driver on it is right there; text NULL: nvcc does not know it, or see above. */
+	struct ws_version size_driver;
+	bool random_seed; /**< nvcc knows --frandom-seed */
+	const char *kit;  /**< name of an archive kit: "cuda-12.4"; NULL: none is defined */
 };
 
 /** A name for an arch set: "hopper" is "9.0". */
@@ -73,6 +77,10 @@ const struct ws_torch_release *ws_facts_torch_nearest(
 
 /** As wheels of torch are labelled: "cu124" for "12.4". */
 const char *ws_cuda_label(const char *cuda, struct ws_arena *a);
+
+/** The last toolkit at or before @a version; NULL when the facts begin later. */
+const struct ws_cuda_toolkit *ws_facts_cuda_nearest(
+	const struct ws_facts *facts, const struct ws_version *version);
 
 /** By major and minor; NULL when not known. */
 const struct ws_cuda_toolkit *ws_facts_cuda(

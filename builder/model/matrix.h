@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "model/condition.h"
+#include "model/lean.h"
 #include "model/tag.h"
 
 enum ws_policy {
@@ -114,6 +115,10 @@ struct ws_matrix {
 	size_t index_count;
 	const char *recipes; /**< folder, absolute, searched before the configuration's; NULL */
 	const char *label;   /**< extra label segments, dotted; NULL */
+	enum ws_debug_info debug_info;
+	bool compress_none; /**< "compress": "none" */
+	struct ws_version
+		driver; /**< the oldest driver that the wheels will meet; text NULL: not said */
 };
 
 /** What the matrix names to stand in for @a package, for whatever reason; NULL: nothing. */

@@ -2,7 +2,7 @@
 #include "plan/key.h"
 
 /* Changes when wheels of the same inputs become other wheels. */
-#define RECORD "wheelsmith.cell/1"
+#define RECORD "wheelsmith.cell/2"
 
 static const struct ws_pin_source *
 find_source(const struct ws_product *product, const struct ws_lock *lock)

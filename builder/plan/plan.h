@@ -9,6 +9,7 @@
 #ifndef WS_PLAN_PLAN_H
 #define WS_PLAN_PLAN_H
 
+#include "model/lean.h"
 #include "plan/point.h"
 
 enum ws_decision {
@@ -95,6 +96,7 @@ struct ws_product {
 		point; /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
 	/** The point as conditions see it: without the axes that this binding does not depend on. */
 	struct ws_point_view view;
+	struct ws_lean lean;        /**< zero where nothing is compiled */
 	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
 	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
 	const char *python_tag;     /**< "cp311", "py3" */

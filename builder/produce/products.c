@@ -44,6 +44,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.recipe = product->recipe,
 		.extension = extension,
 		.flags = module->flags,
+		.lean = product->lean,
 		.source = &m->source->tree,
 		.torch = plain ? NULL : m->torch,
 		.cuda = m->cuda,

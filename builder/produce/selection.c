@@ -181,6 +181,10 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 			"--policy: prefer-prebuilt, prefer-build, prebuilt-only or build-only, not '%s'",
 			options->policy);
 	}
+	if (read && options->debug_info && !ws_debug_info_parse(options->debug_info, &m->debug_info)) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--debug-info: none, lines or full, not '%s'", options->debug_info);
+	}
 	return read && read_recipes(ctx, user, options, sel, err);
 }
 

@@ -20,6 +20,7 @@ struct ws_selection_options {
 	const char *shard;                                   /**< --shard I/N; NULL: all */
 	bool here;                                           /**< --here */
 	const char *torch, *python, *arch, *cuda, *cxx11abi; /**< NULL: not given */
+	const char *debug_info;                              /**< NULL: the matrix's */
 	const char *policy;                                  /**< NULL: the matrix's */
 	const char *recipes;                                 /**< --recipes; NULL: none */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */

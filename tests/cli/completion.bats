@@ -76,7 +76,7 @@ new"
 @test "options" {
 	offers "wheelsmith build --pol" --policy
 	offers "wheelsmith plan --me" --memory
-	offers "wheelsmith lock --deb" --debian-mirror
+	offers "wheelsmith lock --debi" --debian-mirror
 	[ -z "$(in_bash "wheelsmith lock --why")" ]
 }
 
