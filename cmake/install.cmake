@@ -3,6 +3,8 @@ install(TARGETS wheelsmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # A lock belongs to whoever built here.
 install(DIRECTORY recipes matrix schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
 	PATTERN "*.lock.json" EXCLUDE)
+install(FILES builder/draft/setup_reader.py
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft)
 install(FILES README.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(FILES completions/wheelsmith.bash

@@ -11,6 +11,7 @@
 #include "net/download.h"
 #include "store/cas.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct drafting {
@@ -135,7 +136,10 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 	draft.recipe.version = d->version;
 	draft.recipe.sources = &spec;
 	draft.recipe.source_count = 1;
-	ws_recipe_guess(&found.tree, &draft);
+	const char *path = getenv("PATH");
+	const struct ws_setup_reader reader = {
+		.script = s->data.setup_reader, .path_variable = path ? path : "/usr/bin:/bin"};
+	ws_recipe_guess(&found.tree, &reader, &draft);
 	return write_draft(d, &draft, err);
 }
 

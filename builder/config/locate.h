@@ -14,8 +14,9 @@
 
 struct ws_data {
 	const char *root;
-	const char *facts; /**< "<root>/matrix/facts" */
-	const char *kits;  /**< "<root>/matrix/kits" */
+	const char *facts;        /**< "<root>/matrix/facts" */
+	const char *kits;         /**< "<root>/matrix/kits" */
+	const char *setup_reader; /**< "<root>/builder/draft/setup_reader.py" */
 };
 
 /** @a executable: the running program; NULL asks /proc/self/exe. */

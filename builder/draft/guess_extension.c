@@ -1,7 +1,10 @@
 /* guess_extension.c - modules: from the calls in setup.py, else one module of everything that can be
  * compiled. */
+#include "draft/guess_extension.h"
+
 #include "base/fs.h"
-#include "draft/guess.h"
+#include "draft/guess_flags.h"
+#include "draft/guess_headers.h"
 #include "recipe/units.h"
 
 #include <fnmatch.h>
@@ -23,6 +26,7 @@ struct module {
 	size_t index;
 	const char *name, *like; /* see struct ws_setup_extension */
 	ws_texts sources, missing, include, lost_folders;
+	ws_texts unsure; /* of sources: named under a condition */
 };
 
 static bool
@@ -59,31 +63,18 @@ only_ending(const struct ws_tree *tree, const char *path)
 }
 
 static void
-expand(const struct guessing *g, struct module *m, const char *glob)
-{
-	for (size_t i = 0; i < g->tree->count && m->sources.len < MOST; i++) {
-		const struct ws_tree_entry *entry = &g->tree->entries[i];
-		if (is_compiled(entry) && fnmatch(glob, entry->path, FNM_PATHNAME) == 0) {
-			ws_texts_add(&m->sources, entry->path, g->a);
-		}
-	}
-}
-
-static void
 take_sources(const struct guessing *g, struct module *m, const ws_setup_words *words)
 {
-	for (size_t i = 0; i < words->len; i++) {
+	for (size_t i = 0; i < words->len && m->sources.len < MOST; i++) {
 		const char *path = ws_path_normal(g->a, words->at[i].text);
 		enum ws_unit_kind kind;
-		bool known = ws_unit_kind_of(path, &kind) && ws_path_is_inside(path)
-			&& !strchr(path, WS_SETUP_UNKNOWN);
-		const char *other = known && !in_tree(g->tree, path) ? only_ending(g->tree, path) : NULL;
-		if (known && strpbrk(path, "*?")) {
-			expand(g, m, path);
-		} else if (known && in_tree(g->tree, path)) {
-			ws_texts_add(&m->sources, path, g->a);
-		} else if (other) {
-			ws_texts_add(&m->sources, other, g->a);
+		bool known = ws_unit_kind_of(path, &kind) && ws_path_is_inside(path) && !strpbrk(path, "*?");
+		const char *there = !known || in_tree(g->tree, path) ? path : only_ending(g->tree, path);
+		if (known && there) {
+			ws_texts_add(&m->sources, there, g->a);
+			if (words->at[i].conditional) {
+				ws_texts_add(&m->unsure, there, g->a);
+			}
 		} else if (known && !words->at[i].conditional) {
 			ws_texts_add(&m->missing, path, g->a);
 		}
@@ -313,6 +304,11 @@ add_module(struct guessing *g, struct module *m, const struct ws_setup_extension
 	}
 	name_module(g, m);
 	note_list(g, m, "sources", "named by setup.py, not in these sources", &m->missing);
+	note_list(g, m, "sources", "only under a condition of setup.py", &m->unsure);
+	if (call->conditional) {
+		ws_draft_note(g->draft, ws_arena_printf(g->a, "%zu", m->index),
+			"setup.py makes this module only under a condition");
+	}
 	extension->module = m->name;
 	fill_sources(g, m, extension);
 	fill_headers(g, m, extension);
@@ -354,15 +350,26 @@ has_sources(const struct ws_tree *tree)
 	return false;
 }
 
+static void
+note_unmatched(struct guessing *g, const ws_setup_words *patterns)
+{
+	ws_texts list = {0};
+	for (size_t i = 0; i < patterns->len; i++) {
+		ws_texts_add(&list, patterns->at[i].text, g->a);
+	}
+	if (list.len > 0) {
+		ws_draft_note(g->draft, "extensions", "setup.py looks for files that are not there: %s",
+			ws_texts_list(&list, 6, g->a));
+	}
+}
+
 void
-ws_guess_extensions(const struct ws_tree *tree, struct ws_recipe_draft *draft)
+ws_guess_extensions(
+	const struct ws_tree *tree, const struct ws_setup_py *setup, struct ws_recipe_draft *draft)
 {
 	struct guessing g = {.tree = tree, .draft = draft, .a = draft->a};
-	WS_AUTO_BUF struct ws_buf setup = {0};
-	ws_setup_extensions calls = {0};
-	if (ws_guess_read(tree, "setup.py", &setup)) {
-		ws_setup_py_read(ws_buf_str(&setup), g.a, &calls);
-	}
+	ws_setup_extensions calls = setup->extensions;
+	note_unmatched(&g, &setup->unmatched);
 	if (calls.len == 0 && has_sources(tree)) {
 		*ws_vec_push(&calls, g.a) = (struct ws_setup_extension){.callee = ""};
 	}

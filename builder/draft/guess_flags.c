@@ -1,7 +1,8 @@
 /* guess_flags.c - flags of a setup.py as a recipe names them: without what the matrix, torch or the
  * scheduler decides (config/recipe.h knows which those are), and without what is for Windows. */
+#include "draft/guess_flags.h"
+
 #include "config/recipe.h"
-#include "draft/guess.h"
 
 #include <stdlib.h>
 #include <string.h>

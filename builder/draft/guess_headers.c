@@ -1,9 +1,10 @@
 /* guess_headers.c - follows #include lines. Directives that no compiler would take are followed as
  * well (compile/scan.h), so a folder too many may be named, never one too few. */
+#include "draft/guess_headers.h"
+
 #include "base/fs.h"
 #include "base/map.h"
 #include "compile/scan.h"
-#include "draft/guess.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -265,7 +265,7 @@ add_python(struct writer *w)
 	if (python->package_count + python->module_count == 0) {
 		return;
 	}
-	if (python->module_count == 0 && !(python->root && python->root[0])) {
+	if (python->module_count + python->data_count == 0 && !(python->root && python->root[0])) {
 		add_object(w, "python", "packages", python->packages, python->package_count);
 		return;
 	}
@@ -273,6 +273,7 @@ add_python(struct writer *w)
 	add_text(w, "root", "", python->root && python->root[0] ? python->root : NULL);
 	add_texts(w, "packages", "", python->packages, python->package_count);
 	add_texts(w, "modules", "", python->modules, python->module_count);
+	add_texts(w, "data", "python.data", python->data, python->data_count);
 	close_with(w, '}');
 }
 

@@ -2,104 +2,13 @@
 #include "draft/recipe_guess.h"
 
 #include "base/fs.h"
-#include "draft/guess.h"
+#include "draft/guess_extension.h"
 #include "draft/pkg_info.h"
+#include "draft/source_files.h"
 #include "model/tag.h"
 
+#include <fnmatch.h>
 #include <string.h>
-#include <strings.h>
-
-#define LARGEST ((size_t)1 << 20)
-
-bool
-ws_texts_add(ws_texts *list, const char *text, struct ws_arena *a)
-{
-	for (size_t i = 0; i < list->len; i++) {
-		if (strcmp(list->at[i], text) == 0) {
-			return false;
-		}
-	}
-	*ws_vec_push(list, a) = text;
-	return true;
-}
-
-const char *
-ws_texts_list(const ws_texts *list, size_t most, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf b = {0};
-	for (size_t i = 0; i < list->len && i < most; i++) {
-		ws_buf_printf(&b, "%s%s", i > 0 ? ", " : "", list->at[i]);
-	}
-	if (list->len > most) {
-		ws_buf_printf(&b, " and %zu more", list->len - most);
-	}
-	return ws_buf_copy(&b, a);
-}
-
-bool
-ws_guess_read(const struct ws_tree *tree, const char *path, struct ws_buf *text)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return ws_tree_lookup(tree, path)
-		&& ws_fs_read_at_most(ws_path_join(a, tree->path, path, NULL), LARGEST, text, NULL);
-}
-
-static const char *const side_folders[] = {"test", "tests", "testing", "example", "examples",
-	"benchmark", "benchmarks", "doc", "docs", "build", "dist", "cmake", "conda", "docker",
-	"scripts", "tools", "rocm", "hip", ".github"};
-
-static const char *const others_folders[] = {"third_party", "thirdparty", "3rdparty", "external",
-	"extern", "submodules", "vendor", "deps", "cutlass", "composable_kernel", "pybind11", "glm",
-	"googletest"};
-
-/* The name, without regard to case, is one of the list. */
-static bool
-is_one_of(const char *name, size_t len, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(list[i]) == len && strncasecmp(list[i], name, len) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A folder on the way to @a path is one of the list. */
-static bool
-lies_in(const char *path, const char *const *list, size_t count)
-{
-	for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {
-		if (is_one_of(path, (size_t)(slash - path), list, count)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool
-ws_guess_is_aside(const char *path)
-{
-	return lies_in(path, side_folders, WS_LEN(side_folders));
-}
-
-bool
-ws_guess_is_own(const char *path)
-{
-	return !ws_guess_is_aside(path) && !lies_in(path, others_folders, WS_LEN(others_folders));
-}
-
-bool
-ws_guess_has_folder(const struct ws_tree *tree, const char *folder)
-{
-	size_t len = strlen(folder);
-	for (size_t i = 0; i < tree->count; i++) {
-		const char *path = tree->entries[i].path;
-		if (strncmp(path, folder, len) == 0 && path[len] == '/') {
-			return true;
-		}
-	}
-	return strcmp(folder, ".") == 0;
-}
 
 static bool
 can_be_imported(const char *name, size_t len)
@@ -128,10 +37,45 @@ find_packages(const struct ws_tree *tree, const char *root, struct ws_arena *a, 
 		static const char *const sources[] = {"csrc", "include", "src"};
 		const char *name = path + skip;
 		if (can_be_imported(name, len) && ws_guess_is_own(path)
-			&& !is_one_of(name, len, sources, WS_LEN(sources))) {
+			&& !ws_guess_is_one_of(name, len, sources, WS_LEN(sources))) {
 			ws_texts_add(found, ws_arena_copy(a, path + skip, len), a);
 		}
 	}
+}
+
+/* The data files that setup.py has in the packages. */
+static void
+guess_data(struct ws_recipe_draft *draft, const struct ws_setup_py *setup)
+{
+	struct ws_python_part *part = &draft->recipe.python;
+	ws_texts data = {0};
+	for (size_t i = 0; i < setup->data.len; i++) {
+		for (size_t k = 0; k < part->package_count; k++) {
+			size_t len = strlen(part->packages[k]);
+			const char *pattern = setup->data.at[i].text;
+			if (strncmp(pattern, part->packages[k], len) == 0 && pattern[len] == '/') {
+				ws_texts_add(&data, pattern, draft->a);
+			}
+		}
+	}
+	part->data = data.at;
+	part->data_count = data.len;
+	if (data.len > 0) {
+		ws_draft_note(draft, "python.data",
+			"package_data and include_package_data of setup.py; perhaps nobody needs them");
+	}
+}
+
+static bool
+is_data(const struct ws_python_part *part, const char *path)
+{
+	size_t skip = part->root[0] ? strlen(part->root) + 1 : 0;
+	for (size_t i = 0; i < part->data_count; i++) {
+		if (strlen(path) > skip && fnmatch(part->data[i], path + skip, 0) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Files of the packages that are neither Python nor sources: data, perhaps. */
@@ -144,7 +88,7 @@ note_data(const struct ws_tree *tree, struct ws_recipe_draft *draft, const ws_te
 	const char *root = draft->recipe.python.root;
 	for (size_t i = 0; i < tree->count; i++) {
 		const char *path = tree->entries[i].path;
-		bool counts = ws_guess_is_own(path);
+		bool counts = ws_guess_is_own(path) && !is_data(&draft->recipe.python, path);
 		for (size_t k = 0; k < WS_LEN(known) && counts; k++) {
 			counts = !ws_ends_with(path, known[k]);
 		}
@@ -166,7 +110,8 @@ note_data(const struct ws_tree *tree, struct ws_recipe_draft *draft, const ws_te
 }
 
 static void
-guess_python(const struct ws_tree *tree, struct ws_recipe_draft *draft)
+guess_python(
+	const struct ws_tree *tree, const struct ws_setup_py *setup, struct ws_recipe_draft *draft)
 {
 	struct ws_python_part *part = &draft->recipe.python;
 	ws_texts packages = {0};
@@ -181,6 +126,7 @@ guess_python(const struct ws_tree *tree, struct ws_recipe_draft *draft)
 	if (packages.len > 0) {
 		ws_draft_note(
 			draft, "python", "the folders with an __init__.py; setup.py may leave some out");
+		guess_data(draft, setup);
 		note_data(tree, draft, &packages);
 		return;
 	}
@@ -354,10 +300,17 @@ guess_check(struct ws_recipe_draft *draft)
 }
 
 void
-ws_recipe_guess(const struct ws_tree *tree, struct ws_recipe_draft *draft)
+ws_recipe_guess(
+	const struct ws_tree *tree, const struct ws_setup_reader *reader, struct ws_recipe_draft *draft)
 {
+	struct ws_setup_py setup = {0};
+	struct ws_err err;
+	if (ws_tree_lookup(tree, "setup.py")
+		&& !ws_setup_py_read(reader, tree->path, draft->a, &setup, &err)) {
+		ws_draft_note(draft, "extensions", "setup.py could not be read: %s", err.text);
+	}
 	guess_metadata(tree, draft);
-	ws_guess_extensions(tree, draft);
-	guess_python(tree, draft);
+	ws_guess_extensions(tree, &setup, draft);
+	guess_python(tree, &setup, draft);
 	guess_check(draft);
 }

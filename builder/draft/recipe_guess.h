@@ -9,12 +9,14 @@
 #define WS_DRAFT_RECIPE_GUESS_H
 
 #include "draft/recipe_draft.h"
+#include "draft/setup_py.h"
 #include "store/tree.h"
 
 /**
  * Fills the rest of @a draft, whose recipe has name, version and its one source, and whose `from` and
- * arena are set. Reads files below tree->path.
+ * arena are set. Reads files below tree->path. A setup.py that cannot be read is a note.
  */
-void ws_recipe_guess(const struct ws_tree *tree, struct ws_recipe_draft *draft);
+void ws_recipe_guess(const struct ws_tree *tree, const struct ws_setup_reader *reader,
+	struct ws_recipe_draft *draft);
 
 #endif

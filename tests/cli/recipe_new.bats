@@ -89,10 +89,14 @@ for source in json.load(sys.stdin):
 	run "$WHEELSMITH" -q recipe new torch-scatter==2.1.2 -o torch-scatter/2.1.2.json
 	echo "$output"
 	[ "$status" -eq 0 ]
-	grep -q '// check: setup.py calls it torch_scatter._\*_\*; where a loop makes several' torch-scatter/2.1.2.json
+	[ "$(keys torch-scatter/2.1.2.json '[.extensions[].module]' | jq -r 'join(" ")')" = "torch_scatter._scatter_cpu \
+torch_scatter._scatter_cuda torch_scatter._segment_coo_cpu torch_scatter._segment_coo_cuda torch_scatter._segment_csr_cpu \
+torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._version_cuda" ]
 	run "$WHEELSMITH" recipe check torch-scatter/2.1.2.json
 	echo "$output"
 	[ "$status" -eq 0 ]
+	[[ "$output" == *"module   torch_scatter._segment_coo_cuda (pybind): 3 units, 1 of them CUDA"* ]]
+	[[ "$output" == *"all that it names is there"* ]]
 }
 
 @test "a file that is there is not overwritten" {

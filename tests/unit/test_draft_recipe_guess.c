@@ -6,6 +6,8 @@
 #include "draft/recipe_guess.h"
 #include "draft/sdist.h"
 
+#include <stdlib.h>
+
 struct file {
 	const char *path, *text;
 };
@@ -42,7 +44,9 @@ draft_of(struct ws_arena *a, const struct file *files, size_t count, struct ws_r
 	draft.recipe.sources = &spec;
 	draft.recipe.source_count = 1;
 	assert_true(ws_version_parse("1.0", a, &draft.recipe.version));
-	ws_recipe_guess(&tree, &draft);
+	const struct ws_setup_reader reader = {
+		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", getenv("PATH")};
+	ws_recipe_guess(&tree, &reader, &draft);
 	ws_recipe_draft_write(&draft, &text);
 	const char *written = ws_buf_copy(&text, a);
 	struct ws_json_doc *doc = WS_NEW(a, struct ws_json_doc);

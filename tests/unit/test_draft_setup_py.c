@@ -2,40 +2,76 @@
 #include "test.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "draft/setup_py.h"
+
+#include <stdlib.h>
+
+struct file {
+	const char *path, *text;
+};
 
 static void
 say(struct ws_buf *b, const char *name, const ws_setup_words *words)
 {
 	for (size_t i = 0; i < words->len; i++) {
 		const char *text = words->at[i].text;
-		ws_buf_printf(b, "%s%s%s", i == 0 ? name : " ", words->at[i].conditional ? "?" : "",
-			text[0] ? text : ".");
+		ws_buf_printf(b, "%s%s%s", i == 0 ? name : " ", words->at[i].conditional ? "?" : "", text);
 	}
 	ws_buf_puts(b, words->len > 0 ? "\n" : "");
 }
 
-/* Every call as lines of text. */
+static void
+say_extension(struct ws_buf *b, const struct ws_setup_extension *e)
+{
+	ws_buf_printf(b, "%s %s%s%s%s\n", e->callee, e->conditional ? "?" : "",
+		e->module            ? e->module
+			: e->module_like ? e->module_like
+							 : "?",
+		e->suffix ? " as " : "", e->suffix ? e->suffix : "");
+	say(b, "sources ", &e->sources);
+	say(b, "include ", &e->include);
+	say(b, "cxx ", &e->cxx);
+	say(b, "nvcc ", &e->nvcc);
+	say(b, "link ", &e->link);
+}
+
+/* What is read off @a text beside @a files, as lines; the error when nothing is. */
+static const char *
+told_of(const char *text, const struct file *files, size_t count, struct ws_arena *a)
+{
+	static unsigned number;
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *folder = ws_path_join(a, ws_test_dir(a), ws_arena_printf(a, "s%u", number++), NULL);
+	const struct file setup = {"setup.py", text};
+	struct ws_err err;
+	for (size_t i = 0; i <= count; i++) {
+		const struct file *file = i < count ? &files[i] : &setup;
+		const char *path = ws_path_join(a, folder, file->path, NULL);
+		assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
+		assert_ok(ws_fs_write(path, file->text, strlen(file->text), 0644, &err), err);
+	}
+	const struct ws_setup_reader reader = {
+		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", getenv("PATH")};
+	struct ws_setup_py found;
+	if (!ws_setup_py_read(&reader, folder, a, &found, &err)) {
+		return ws_arena_strdup(a, err.text);
+	}
+	for (size_t i = 0; i < found.extensions.len; i++) {
+		say_extension(&b, &found.extensions.at[i]);
+	}
+	say(&b, "data ", &found.data);
+	say(&b, "nothing matches ", &found.unmatched);
+	return ws_buf_copy(&b, a);
+}
+
 static const char *
 told(const char *text, struct ws_arena *a)
 {
-	WS_AUTO_BUF struct ws_buf b = {0};
-	ws_setup_extensions found = {0};
-	ws_setup_py_read(ws_str_of(text), a, &found);
-	for (size_t i = 0; i < found.len; i++) {
-		const struct ws_setup_extension *e = &found.at[i];
-		ws_buf_printf(&b, "%s %s\n", e->callee,
-			e->module            ? e->module
-				: e->module_like ? e->module_like
-								 : "?");
-		say(&b, "sources ", &e->sources);
-		say(&b, "include ", &e->include);
-		say(&b, "cxx ", &e->cxx);
-		say(&b, "nvcc ", &e->nvcc);
-		say(&b, "link ", &e->link);
-	}
-	return ws_buf_copy(&b, a);
+	return told_of(text, NULL, 0, a);
 }
+
+#define TOLD_OF(text, files) told_of(text, files, WS_LEN(files), a)
 
 WS_TEST(a_plain_call)
 {
@@ -67,20 +103,25 @@ WS_TEST(paths_are_joined)
 							 "  include_dirs=[Path(this_dir) / 'csrc' / 'in', "
 							 "f'{cwd}/third_party/', this_dir, cwd.joinpath('x')])\n",
 							a),
-		"CUDAExtension m\nsources csrc/deep/a.cu b.cu c.cu\ninclude csrc/in third_party/ . x\n");
+		"CUDAExtension m\nsources csrc/deep/a.cu b.cu c.cu\ninclude csrc/in third_party . x\n");
 }
 
-WS_TEST(globs_are_kept)
+WS_TEST(globs_find_files)
 {
-	assert_string_equal(told("d = osp.join('pkg', 'cuda')\n"
-							 "sources = glob.glob(osp.join(d, 'csrc', '*.cu')) + glob.glob(\n"
-							 "    osp.join(d, 'csrc', '*.cpp')\n)\n"
-							 "sources += [osp.join(d, 'ext.cpp')]\n"
-							 "sources = [s for s in sources if 'hip' not in s]\n"
-							 "CUDAExtension('m', sources + list(Path('src').glob('*.cc')))\n",
-							a),
-		"CUDAExtension m\nsources pkg/cuda/csrc/*.cu pkg/cuda/csrc/*.cpp pkg/cuda/ext.cpp "
-		"src/*.cc\n");
+	static const struct file files[] = {{"pkg/cuda/csrc/b.cu", ""}, {"pkg/cuda/csrc/a.cu", ""},
+		{"pkg/cuda/csrc/deep/c.cu", ""}, {"pkg/cuda/csrc/x_hip.cpp", ""},
+		{"pkg/cuda/csrc/x.cpp", ""}, {"src/y.cc", ""}, {"all/1/2/z.cu", ""}};
+	assert_string_equal(
+		TOLD_OF("d = osp.join('pkg', 'cuda')\n"
+				"sources = glob.glob(osp.join(d, 'csrc', '*.cu')) + glob.glob(\n"
+				"    osp.join(d, 'csrc', '*.cpp')\n)\n"
+				"sources += [osp.join(d, 'ext.cpp')]\n"
+				"sources = [s for s in sources if 'hip' not in s]\n"
+				"more = glob.glob('all/**/*.cu', recursive=True) + glob.glob('none/*.cu')\n"
+				"CUDAExtension('m', sources + list(Path('src').glob('*.cc')) + more)\n",
+			files),
+		"CUDAExtension m\nsources pkg/cuda/csrc/a.cu pkg/cuda/csrc/b.cu pkg/cuda/csrc/x.cpp "
+		"pkg/cuda/ext.cpp src/y.cc all/1/2/z.cu\nnothing matches none/*.cu\n");
 }
 
 WS_TEST(flags_by_every_road)
@@ -100,7 +141,7 @@ WS_TEST(flags_by_every_road)
 			 "CUDAExtension('o', ['a.cu'], extra_compile_args=['-c'], define_macros=macros)\n",
 			a),
 		"CUDAExtension m\nsources a.cu\ncxx -O3 -Wno-x\n"
-		"nvcc -O3 -gencode arch=compute_80,code=sm_80 -lineinfo ?-G\n"
+		"nvcc -O3 -gencode arch=compute_80,code=sm_80 --threads 4 -lineinfo ?-G\n"
 		"CUDAExtension n\nsources a.cu\ncxx -a -DA=1 -DB\nnvcc -b -DA=1 -DB\n"
 		"CUDAExtension o\nsources a.cu\ncxx -c\nnvcc -c\n");
 }
@@ -122,7 +163,7 @@ WS_TEST(other_platforms_are_passed_over)
 			 "chip = 1\nif chip:\n    CUDAExtension('n', ['c.cu'] if not IS_HIP_EXTENSION else "
 			 "['d.cu'])\n",
 			a),
-		"CUDAExtension m\nsources a.cu\ncxx -cuda -linux -unix\nnvcc -cuda -linux -unix\n"
+		"CUDAExtension ?m\nsources a.cu\ncxx -cuda -linux -unix\nnvcc -cuda -linux -unix\n"
 		"CUDAExtension n\nsources c.cu\n");
 }
 
@@ -160,6 +201,148 @@ WS_TEST(names_are_seen_from_where_they_stand)
 	assert_string_equal(
 		told("f: List[str] = ['-a']\nf = f + ['-b']\nCUDAExtension('m', [*f, 'c.cu'])\n", a),
 		"CUDAExtension m\nsources -a -b c.cu\n");
+}
+
+WS_TEST(functions_are_followed)
+{
+	/* torch-harmonics 0.8.0: "disco" is no flag; of the two returns one is taken. */
+	assert_string_equal(
+		told("def args(name):\n"
+			 "    debug = os.environ.get('DEBUG', '0') == '1'\n"
+			 "    more = []\n"
+			 "    if os.getenv('PROFILE') == '1':\n        more.append('-lineinfo')\n"
+			 "    if debug:\n        return {'cxx': ['-g'], 'nvcc': ['-G'] + more}\n"
+			 "    else:\n        print(f'{name}')\n"
+			 "        return {'cxx': ['-O3'], 'nvcc': ['-O3'] + more}\n"
+			 "CUDAExtension('m', ['a.cu'], extra_compile_args=args('disco'))\n"
+			 "CUDAExtension('n', ['a.cu'], extra_compile_args={'cxx': flags_of('disco')})\n",
+			a),
+		"CUDAExtension m\nsources a.cu\ncxx -O3\nnvcc -O3 ?-lineinfo\n"
+		"CUDAExtension n\nsources a.cu\n");
+	assert_string_equal(told("def f(x):\n    if x > y:\n        return ['-a', '-b']\n"
+							 "    return ['-b', '-c']\n"
+							 "CUDAExtension('m', ['a.cu'], extra_link_args=f(1))\n",
+							a),
+		"CUDAExtension m\nsources a.cu\nlink ?-a -b ?-c\n");
+}
+
+WS_TEST(other_names_of_an_extension)
+{
+	/* chamferdist 1.0.3; the CUDA branch is taken without asking the environment. */
+	assert_string_equal(
+		told("from torch.utils.cpp_extension import CUDA_HOME, CppExtension, CUDAExtension as C\n"
+			 "def get():\n"
+			 "    extension = CppExtension\n    sources = ['a.cpp']\n    macros = []\n"
+			 "    if (torch.cuda.is_available() and CUDA_HOME is not None) or os.getenv('F'):\n"
+			 "        extension = C\n        sources += ['a.cu']\n"
+			 "        macros += [('WITH_CUDA', None)]\n"
+			 "    return [extension('m._C', sources, define_macros=macros)]\n"
+			 "setup(ext_modules=get())\n",
+			a),
+		"CUDAExtension m._C\nsources a.cpp a.cu\ncxx -DWITH_CUDA\nnvcc -DWITH_CUDA\n");
+}
+
+WS_TEST(branches_that_are_not_taken)
+{
+	/* mmcv 2.2.0: each branch has sources of its own. */
+	static const struct file files[] = {{"cuda/a.cu", ""}, {"npu/n.cpp", ""}, {"cpu/c.cpp", ""}};
+	assert_string_equal(
+		TOLD_OF("kind = ''\ntry:\n    import torch\n"
+				"    if torch.__version__ == 'parrots':\n        kind = 'parrots'\n"
+				"    else:\n        kind = 'pytorch'\n"
+				"except ModuleNotFoundError:\n    print('none')\n"
+				"if kind == 'parrots':\n    f = glob.glob('npu/*.cpp')\n"
+				"elif kind == 'pytorch':\n"
+				"    macros = []\n"
+				"    if os.getenv('DIOPI', '0') == '1':\n"
+				"        f = glob.glob('cpu/*.cpp')\n        macros += [('DIOPI', None)]\n"
+				"    elif torch.cuda.is_available() or os.getenv('FORCE_CUDA', '0') == '1':\n"
+				"        f = glob.glob('cuda/*.cu')\n"
+				"    elif (hasattr(torch, 'is_mlu_available') and torch.is_mlu_available()):\n"
+				"        f = glob.glob('npu/*.cpp')\n"
+				"    else:\n        f = glob.glob('cpu/*.cpp')\n"
+				"    CUDAExtension('m', f, define_macros=macros)\n",
+			files),
+		"CUDAExtension m\nsources cuda/a.cu\ncxx ?-DDIOPI\nnvcc ?-DDIOPI\n");
+	assert_string_equal(
+		told("if torch_version < 2:\n    f = ['-a', '-b']\nelse:\n    f = ['-b', '-c']\n"
+			 "if deep:\n    f += ['-d']\n    CUDAExtension('m', ['a.cu'], extra_link_args=f)\n"
+			 "CUDAExtension('n', ['a.cu'], extra_link_args=f)\n",
+			a),
+		"CUDAExtension ?m\nsources a.cu\nlink ?-a -b ?-c -d\n"
+		"CUDAExtension n\nsources a.cu\nlink ?-a -b ?-c ?-d\n");
+}
+
+WS_TEST(a_module_that_only_an_environment_variable_makes)
+{
+	assert_string_equal(told("if os.getenv('WITH_CUDA', '0') == '1':\n"
+							 "    CUDAExtension('m', ['a.cu'])\n",
+							a),
+		"CUDAExtension ?m\nsources a.cu\n");
+}
+
+WS_TEST(loops_are_followed_turn_by_turn)
+{
+	/* torch-scatter 2.1.2 */
+	static const struct file files[] = {{"csrc/x.cpp", ""}, {"csrc/y.cpp", ""},
+		{"csrc/hip/x.cpp", ""}, {"csrc/cuda/x_cuda.cu", ""}};
+	assert_string_equal(
+		TOLD_OF("WITH_CUDA = False\n"
+				"if torch.cuda.is_available():\n"
+				"    WITH_CUDA = CUDA_HOME is not None or torch.version.hip\n"
+				"suffices = ['cpu', 'cuda'] if WITH_CUDA else ['cpu']\n"
+				"if os.getenv('FORCE_ONLY_CPU', '0') == '1':\n    suffices = ['cpu']\n"
+				"def get_extensions():\n"
+				"    extensions = []\n"
+				"    main_files = glob.glob(osp.join('csrc', '*.cpp'))\n"
+				"    for main, suffix in product(main_files, suffices):\n"
+				"        define_macros = [('WITH_PYTHON', None)]\n"
+				"        args = {'cxx': ['-O3']}\n"
+				"        info = parallel_info()\n"
+				"        if ('backend: OpenMP' in info and sys.platform != 'darwin'):\n"
+				"            args['cxx'] += ['-fopenmp']\n"
+				"        if suffix == 'cuda':\n"
+				"            define_macros += [('WITH_CUDA', None)]\n"
+				"            flags = os.getenv('NVCC_FLAGS', '')\n"
+				"            flags = [] if flags == '' else flags.split(' ')\n"
+				"            flags += ['-O2']\n"
+				"            args['nvcc'] = flags\n"
+				"        name = main.split(os.sep)[-1][:-4]\n"
+				"        sources = [main]\n"
+				"        path = osp.join('csrc', 'cuda', f'{name}_cuda.cu')\n"
+				"        if suffix == 'cuda' and osp.exists(path):\n"
+				"            sources += [path]\n"
+				"        Extension = CppExtension if suffix == 'cpu' else CUDAExtension\n"
+				"        extensions += [Extension(f'p._{name}_{suffix}', sources,\n"
+				"            define_macros=define_macros, extra_compile_args=args)]\n"
+				"    return extensions\n"
+				"setup(ext_modules=get_extensions(), cmdclass={'build_ext':\n"
+				"    BuildExtension.with_options(no_python_abi_suffix=True)})\n",
+			files),
+		"CppExtension p._x_cpu as .so\nsources csrc/x.cpp\ncxx -O3 -fopenmp -DWITH_PYTHON\n"
+		"nvcc -DWITH_PYTHON\n"
+		"CUDAExtension p._x_cuda as .so\nsources csrc/x.cpp csrc/cuda/x_cuda.cu\n"
+		"cxx -O3 -fopenmp -DWITH_PYTHON -DWITH_CUDA\nnvcc -O2 -DWITH_PYTHON -DWITH_CUDA\n"
+		"CppExtension p._y_cpu as .so\nsources csrc/y.cpp\ncxx -O3 -fopenmp -DWITH_PYTHON\n"
+		"nvcc -DWITH_PYTHON\n"
+		"CUDAExtension p._y_cuda as .so\nsources csrc/y.cpp\n"
+		"cxx -O3 -fopenmp -DWITH_PYTHON -DWITH_CUDA\nnvcc -O2 -DWITH_PYTHON -DWITH_CUDA\n");
+}
+
+WS_TEST(data_files)
+{
+	static const struct file files[] = {{"p/__init__.py", ""}, {"p/a.json", ""}, {"p/b.json", ""},
+		{"p/k/x.cu", ""}, {"p/k/y.h", ""}, {"p/k/not.txt", ""}, {"p/q/__init__.py", ""},
+		{"p/q/d.bin", ""}, {"other/z.cu", ""},
+		{"MANIFEST.in",
+			"include p/*.json # all\nrecursive-include p/k *.cu \\\n *.h\n"
+			"exclude p/b.json\ngraft other\ngraft p/q\n"}};
+	assert_string_equal(TOLD_OF("setup(packages=['p'], include_package_data=True)", files),
+		"data p/a.json p/k/x.cu p/k/y.h p/q/*\n");
+	assert_string_equal(
+		TOLD_OF("setup(package_data={'p': ['*.json', 'k/*'], 'p.q': ['*.no']})", files),
+		"data p/a.json p/b.json p/k/*\n");
+	assert_string_equal(TOLD_OF("setup(packages=['p'])", files), "");
 }
 
 WS_TEST(tricks_end)
