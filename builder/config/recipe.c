@@ -128,6 +128,15 @@ static const struct ws_field check_fields[] = {
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 
+/* Completed when all of the recipe is read: the keys stand in any order. */
+static bool
+ignore_every(
+	struct ws_reader *r WS_UNUSED, const struct ws_json *value WS_UNUSED, void *into WS_UNUSED)
+{
+	return true;
+}
+
+static const struct ws_type type_every = WS_OBJECTS(struct ws_recipe, ignore_every);
 static const struct ws_type type_distribution =
 	WS_VALUES(char *, "a package name", "package names", read_distribution);
 static const struct ws_type type_version =
@@ -151,6 +160,7 @@ static const struct ws_field fields[] = {
 		.example = "[{\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}]"},
 	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
 		.flags = WS_FIELD_LIST},
+	{.key = "every_extension", .type = &type_every},
 	{WS_MANY(struct ws_recipe, extensions, extension_count, "extensions", ws_type_extension),
 		.flags = WS_FIELD_LIST},
 	{WS_ONE(struct ws_recipe, python, "python", ws_type_python_part)},
@@ -193,18 +203,33 @@ name_sdists(struct ws_recipe *recipe, struct ws_arena *a)
 }
 
 static bool
-check_modules(struct ws_reader *r, const struct ws_recipe *recipe)
+complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 {
-	const struct ws_json *item = NULL;
-	for (size_t i = 0; i < recipe->extension_count; i++) {
-		item = item ? item->next : ws_json_find(r->doc->root, "extensions")->first;
+	const struct ws_json *every = ws_json_find(r->doc->root, "every_extension");
+	const struct ws_json *list = ws_json_find(r->doc->root, "extensions");
+	const struct ws_json *item = list ? list->first : NULL;
+	struct ws_extension shared = {0};
+	struct ws_extension *all = WS_NEW_N(r->a, struct ws_extension, recipe->extension_count);
+	if (every && !ws_object_read(r, every, ws_type_every_extension.table, &shared)) {
+		return false;
+	}
+	if (every && !list) {
+		return ws_json_err_key(
+			r->doc, every, r->err, "'every_extension' stands in a recipe without 'extensions'");
+	}
+	for (size_t i = 0; i < recipe->extension_count; i++, item = item->next) {
+		all[i] = recipe->extensions[i];
+		if (!ws_extension_complete(r, item, every, &shared, &all[i])) {
+			return false;
+		}
 		for (size_t j = 0; j < i; j++) {
-			if (strcmp(recipe->extensions[i].module, recipe->extensions[j].module) == 0) {
+			if (strcmp(all[i].module, all[j].module) == 0) {
 				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
-					"module '%s' stands twice", recipe->extensions[i].module);
+					"module '%s' stands twice", all[i].module);
 			}
 		}
 	}
+	recipe->extensions = all;
 	return true;
 }
 
@@ -214,7 +239,7 @@ ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct ws_are
 {
 	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
 	*recipe = (struct ws_recipe){.path = doc->name, .python.root = ""};
-	if (!ws_object_read(&r, doc->root, &table, recipe) || !check_modules(&r, recipe)) {
+	if (!ws_object_read(&r, doc->root, &table, recipe) || !complete_extensions(&r, recipe)) {
 		return false;
 	}
 	if (recipe->extension_count == 0 && recipe->python.package_count == 0

@@ -19,6 +19,13 @@ bool ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct w
 bool ws_recipe_read(
 	const char *path, struct ws_arena *a, struct ws_recipe *recipe, struct ws_err *err);
 
+/**
+ * Where in the text of a recipe the value stands that is at @a where of what was read:
+ * "extensions/1/include/0" may be said by 'every_extension'. The nearest value that there is.
+ */
+const struct ws_json *ws_recipe_value_at(
+	const struct ws_json *root, const char *where, struct ws_arena *a);
+
 /** What to do instead of naming this flag in a recipe; NULL when it may stand there. */
 const char *ws_recipe_flag_refused(const char *flag);
 

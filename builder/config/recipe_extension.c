@@ -7,6 +7,7 @@
 #include "model/recipe.h"
 #include "recipe/units.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A file that a compiler takes, by its ending. */
@@ -179,6 +180,20 @@ read_binding(struct ws_reader *r, const struct ws_json *value, void *into)
 		: false;
 }
 
+static bool
+read_suffix(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	static const char *const words[] = {".so", ".abi3.so"};
+	for (size_t i = 0; i < WS_LEN(words) && value->kind == WS_JSON_STRING; i++) {
+		if (strcmp(value->text, words[i]) == 0) {
+			*(const char **)into = words[i];
+			return true;
+		}
+	}
+	return ws_text_of(r, value, "a file name's end")
+		&& ws_word_err(r, value, "end of a module's file name", words, WS_LEN(words));
+}
+
 /* A dotted import name: identifiers of ASCII. */
 static bool
 read_module(struct ws_reader *r, const struct ws_json *value, void *into)
@@ -210,22 +225,101 @@ static const struct ws_type type_binding =
 static const struct ws_type type_module =
 	WS_VALUES(char *, "a module name", "module names", read_module);
 
+static const struct ws_type type_suffix =
+	WS_VALUES(char *, "a file name's end", "file names' ends", read_suffix);
+
+#define SHARED_FIELDS \
+	{WS_ONE(struct ws_extension, binding, "binding", type_binding), .example = "\"pybind\""}, \
+		{WS_ONE(struct ws_extension, suffix, "suffix", type_suffix)}, \
+		{WS_MANY(struct ws_extension, include, include_count, "include", ws_type_folder), \
+			.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc\"]"}, \
+		FLAGS(struct ws_extension, flags.cxx, "cxx_flags"), \
+		FLAGS(struct ws_extension, flags.nvcc, "nvcc_flags"), \
+		FLAGS(struct ws_extension, flags.link, "link_flags"), \
+	{ \
+		WS_MANY(struct ws_extension, overrides, override_count, "overrides", type_override), \
+			.flags = WS_FIELD_LIST \
+	}
+
 static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_extension, module, "module", type_module), .flags = WS_FIELD_REQUIRED,
 		.example = "\"demo_cuda\""},
-	{WS_ONE(struct ws_extension, binding, "binding", type_binding), .flags = WS_FIELD_REQUIRED,
-		.example = "\"pybind\""},
 	{WS_MANY(struct ws_extension, sources, source_list_count, "sources", type_source_list),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED,
 		.example = "[\"csrc/demo.cpp\", {\"glob\": \"csrc/*.cu\", \"count\": 4}]"},
-	{WS_MANY(struct ws_extension, include, include_count, "include", ws_type_folder),
-		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc\"]"},
-	FLAGS(struct ws_extension, flags.cxx, "cxx_flags"),
-	FLAGS(struct ws_extension, flags.nvcc, "nvcc_flags"),
-	FLAGS(struct ws_extension, flags.link, "link_flags"),
-	{WS_MANY(struct ws_extension, overrides, override_count, "overrides", type_override),
-		.flags = WS_FIELD_LIST},
+	SHARED_FIELDS,
 };
 static const struct ws_table table = {"an extension", fields, WS_LEN(fields)};
 
+static const struct ws_field shared_fields[] = {SHARED_FIELDS};
+static const struct ws_table shared_table = {
+	"'every_extension'", shared_fields, WS_LEN(shared_fields)};
+
 const struct ws_type ws_type_extension = WS_BY_TABLE(struct ws_extension, table);
+const struct ws_type ws_type_every_extension = WS_BY_TABLE(struct ws_extension, shared_table);
+
+/* The items of @a size bytes of one list before those of another. */
+static void
+prepend(struct ws_arena *a, size_t size, const void *first, size_t first_count, const void *list,
+	const void **joined, size_t *count)
+{
+	char *items = ws_arena_alloc(a, (first_count + *count) * size);
+	if (first_count > 0) {
+		memcpy(items, first, first_count * size);
+	}
+	if (*count > 0) {
+		memcpy(items + first_count * size, list, *count * size);
+	}
+	*joined = items;
+	*count += first_count;
+}
+
+#define PREPEND(a, shared, own, list, counter) \
+	do { \
+		const void *joined; \
+		prepend(a, sizeof(*(own)->list), (shared)->list, (shared)->counter, (own)->list, &joined, \
+			&(own)->counter); \
+		(own)->list = joined; \
+	} while (0)
+
+bool
+ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const struct ws_json *every,
+	const struct ws_extension *shared, struct ws_extension *extension)
+{
+	if (!ws_json_find(item, "binding") && !ws_json_find(every, "binding")) {
+		ws_json_err(r->doc, item, r->err, "an extension needs 'binding'");
+		return ws_err_cure(r->err, "like this: \"binding\": \"pybind\"");
+	}
+	if (!ws_json_find(item, "binding")) {
+		extension->binding = shared->binding;
+	}
+	if (!extension->suffix) {
+		extension->suffix = shared->suffix;
+	}
+	PREPEND(r->a, shared, extension, include, include_count);
+	PREPEND(r->a, &shared->flags, &extension->flags, cxx, cxx_count);
+	PREPEND(r->a, &shared->flags, &extension->flags, nvcc, nvcc_count);
+	PREPEND(r->a, &shared->flags, &extension->flags, link, link_count);
+	PREPEND(r->a, shared, extension, overrides, override_count);
+	return true;
+}
+
+const struct ws_json *
+ws_recipe_value_at(const struct ws_json *root, const char *where, struct ws_arena *a)
+{
+	unsigned extension;
+	size_t index;
+	char list[16];
+	int end = 0;
+	const struct ws_json *every = ws_json_find(root, "every_extension");
+	if (every
+		&& sscanf(where, "extensions/%u/%15[a-z_]/%zu%n", &extension, list, &index, &end) == 3) {
+		const struct ws_json *shared = ws_json_find(every, list);
+		size_t count = shared ? shared->count : 0;
+		where = index < count
+			? ws_arena_printf(a, "every_extension/%s/%zu%s", list, index, where + end)
+			: ws_arena_printf(
+				a, "extensions/%u/%s/%zu%s", extension, list, index - count, where + end);
+	}
+	return ws_json_at(root, where);
+}

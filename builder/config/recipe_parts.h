@@ -7,11 +7,20 @@
 #define WS_CONFIG_RECIPE_PARTS_H
 
 #include "config/fields.h"
+#include "model/recipe.h"
 
-extern const struct ws_type ws_type_source;      /**< struct ws_source_spec */
-extern const struct ws_type ws_type_patch;       /**< struct ws_patch */
-extern const struct ws_type ws_type_extension;   /**< struct ws_extension */
-extern const struct ws_type ws_type_python_part; /**< struct ws_python_part */
-extern const struct ws_type ws_type_metadata;    /**< struct ws_metadata */
+extern const struct ws_type ws_type_source;          /**< struct ws_source_spec */
+extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
+extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
+extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
+extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part */
+extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
+
+/**
+ * Adds what every extension has to @a extension, which was read from @a item: lists before its own, the
+ * rest where it says nothing. @a every is NULL when the recipe has none.
+ */
+bool ws_extension_complete(struct ws_reader *r, const struct ws_json *item,
+	const struct ws_json *every, const struct ws_extension *shared, struct ws_extension *extension);
 
 #endif

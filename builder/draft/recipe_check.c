@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "config/recipe.h"
 #include "model/tag.h"
 
 #include <string.h>
@@ -17,6 +18,13 @@ struct check {
 void
 ws_problems_add(struct ws_problems *problems, const struct ws_err *err)
 {
+	for (size_t i = 0; i < problems->list.len; i++) { /* what every extension has is one mistake */
+		const struct ws_err *other = problems->list.at[i];
+		if (err->place[0] && strcmp(other->place, err->place) == 0
+			&& strcmp(other->text, err->text) == 0) {
+			return;
+		}
+	}
 	if (problems->list.len == WS_PROBLEMS_KEPT) {
 		problems->more++;
 		return;
@@ -62,7 +70,7 @@ ws_recipe_check_sources(struct ws_recipe_checked *checked, struct ws_problems *p
 	for (size_t i = 0; i < checked->view.problems.list.len; i++) {
 		const struct ws_recipe_problem *problem = &checked->view.problems.list.at[i];
 		struct ws_err err;
-		const struct ws_json *value = ws_json_at(doc->root, problem->where);
+		const struct ws_json *value = ws_recipe_value_at(doc->root, problem->where, a);
 		ws_err_set(&err, WS_ERR_CONFIG, "%s", problem->text);
 		ws_err_at(&err, doc->name, doc->text, value->offset, value->len);
 		if (problem->cure) {

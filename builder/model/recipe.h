@@ -86,6 +86,7 @@ struct ws_source_list {
 /** One extension module. */
 struct ws_extension {
 	const char *module; /**< dotted import name: "causal_conv1d_cuda" */
+	const char *suffix; /**< its file's in the wheel: ".so", ".abi3.so"; NULL: by the wheel's tag */
 	enum ws_binding binding;
 	const struct ws_source_list *sources;
 	size_t source_list_count;
@@ -169,7 +170,7 @@ struct ws_recipe {
 	size_t source_count;
 	const struct ws_patch *patches;
 	size_t patch_count;
-	const struct ws_extension *extensions;
+	const struct ws_extension *extensions; /**< what `every_extension` says is in each */
 	size_t extension_count;
 	struct ws_python_part python;
 	struct ws_metadata metadata;

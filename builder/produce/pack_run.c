@@ -36,6 +36,17 @@ take_files(struct packing *p)
 	p->spec.file_count = files.len;
 }
 
+static const char *
+suffix_of(const struct ws_recipe *recipe, const char *module)
+{
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		if (strcmp(recipe->extensions[i].module, module) == 0) {
+			return recipe->extensions[i].suffix;
+		}
+	}
+	return NULL;
+}
+
 static void
 take_modules(struct packing *p)
 {
@@ -43,7 +54,8 @@ take_modules(struct packing *p)
 	const struct ws_json *list = ws_json_find(p->order.root, "modules");
 	for (WS_JSON_EACH(module, list)) {
 		const char *file = ws_arena_printf(p->a, "mod/%zu.so", modules.len);
-		*ws_vec_push(&modules, p->a) = (struct ws_wheel_module){module->text, file};
+		*ws_vec_push(&modules, p->a) =
+			(struct ws_wheel_module){module->text, file, suffix_of(&p->recipe, module->text)};
 	}
 	p->spec.modules = modules.at;
 	p->spec.module_count = modules.len;

@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "compile/target.h"
 #include "config/document.h"
+#include "config/recipe.h"
 #include "net/url.h"
 #include "produce/judge.h"
 #include "produce/pack.h"
@@ -269,7 +270,7 @@ fail_with(const struct ws_recipe *recipe, const struct ws_recipe_problem *proble
 	struct ws_document document;
 	ws_err_set(err, WS_ERR_CONFIG, "%s %s: %s", recipe->name, recipe->version.text, problem->text);
 	if (ws_document_read(recipe->path, "recipe", a, &document, NULL)) {
-		const struct ws_json *value = ws_json_at(document.doc->root, problem->where);
+		const struct ws_json *value = ws_recipe_value_at(document.doc->root, problem->where, a);
 		ws_err_at(err, document.doc->name, document.doc->text, value->offset, value->len);
 	} else {
 		ws_err_cure(err, "the recipe '%s' names it", recipe->path);

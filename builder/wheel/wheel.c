@@ -43,7 +43,8 @@ suffix_of(const struct ws_wheel_tags *tags, struct ws_arena *a)
 }
 
 const char *
-ws_wheel_module_path(const char *module, const struct ws_wheel_tags *tags, struct ws_arena *a)
+ws_wheel_module_path(
+	const char *module, const char *suffix, const struct ws_wheel_tags *tags, struct ws_arena *a)
 {
 	char *path = ws_arena_strdup(a, module);
 	for (char *c = path; *c; c++) {
@@ -51,7 +52,7 @@ ws_wheel_module_path(const char *module, const struct ws_wheel_tags *tags, struc
 			*c = '/';
 		}
 	}
-	return ws_arena_printf(a, "%s%s", path, suffix_of(tags, a));
+	return ws_arena_printf(a, "%s%s", path, suffix ? suffix : suffix_of(tags, a));
 }
 
 static void
@@ -88,7 +89,7 @@ add_product(struct making *m, struct ws_err *err)
 	for (size_t i = 0; i < spec->module_count; i++) {
 		const struct ws_wheel_module *module = &spec->modules[i];
 		*ws_vec_push(&m->entries, m->a) = (struct ws_wheel_entry){
-			.name = ws_wheel_module_path(module->module, &spec->tags, m->a),
+			.name = ws_wheel_module_path(module->module, module->suffix, &spec->tags, m->a),
 			.file = module->file,
 			.executable = true,
 		};

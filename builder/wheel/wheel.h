@@ -23,6 +23,7 @@ struct ws_wheel_file {
 struct ws_wheel_module {
 	const char *module; /**< dotted import name: "flash_attn_2_cuda" */
 	const char *file;   /**< the shared object on this host */
+	const char *suffix; /**< of its name in the wheel; NULL: by the tags */
 };
 
 /** Everything that decides a wheel's bytes. */
@@ -46,11 +47,11 @@ struct ws_wheel_spec {
 const char *ws_wheel_file_name(const struct ws_wheel_spec *spec, struct ws_arena *a);
 
 /**
- * Where a module stands in the wheel. Its suffix follows from the ABI tag: "pkg/_C.abi3.so" for
+ * Where a module stands in the wheel. Without @a suffix the ABI tag decides: "pkg/_C.abi3.so" for
  * abi3, "pkg/_C.cpython-311-x86_64-linux-gnu.so" for cp311, "pkg/_C.so" for none.
  */
 const char *ws_wheel_module_path(
-	const char *module, const struct ws_wheel_tags *tags, struct ws_arena *a);
+	const char *module, const char *suffix, const struct ws_wheel_tags *tags, struct ws_arena *a);
 
 /**
  * Writes the wheel to @a path; not atomically: the caller renames it. Root-Is-Purelib is true for the

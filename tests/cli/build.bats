@@ -42,6 +42,15 @@ import_in() { # VENV CODE
 	not grep -qE 'RPATH|RUNPATH' needed
 }
 
+@test "a module has the file name that its recipe says" {
+	sed -i 's|"binding": "pybind"|"binding": "pybind", "suffix": ".so"|' recipes/tiny/1.0.json
+	build
+	[ "$status" -eq 0 ]
+	python3 -m zipfile -l "$output" > members
+	grep -q '^tiny/_C\.so ' members
+	not grep -q 'cpython' members
+}
+
 @test "nothing to do runs nothing, and what is there stays untouched" {
 	build
 	[ "$status" -eq 0 ]

@@ -50,6 +50,16 @@ JSON
 	golden recipe-check-problems
 }
 
+@test "what every extension has is looked for once, at its place" {
+	sed -i -e 's|"extensions": \[|"every_extension": {"include": ["csrc", "gone"]},\n  "extensions": [\n    {"module": "demo._D", "binding": "pybind", "sources": ["csrc/bind.cpp"]},|' \
+		recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"recipes/demo/1.0.json:5:43: error: the sources have no folder 'gone'"* ]]
+	[[ "$output" == *"  1 problem"* ]]
+}
+
 @test "a file that nobody would find" {
 	mkdir recipes/deno
 	mv recipes/demo/1.0.json recipes/deno/1.1.json

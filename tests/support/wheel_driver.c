@@ -103,7 +103,7 @@ run(char **argv, bool reversed, struct ws_arena *a, struct ws_err *err)
 	}
 	bool pure = strcmp(argv[4], "any") == 0;
 	const struct ws_wheel_module module = {
-		"demo_cuda", ws_path_join(a, argv[1], "demo_cuda.so", NULL)};
+		.module = "demo_cuda", .file = ws_path_join(a, argv[1], "demo_cuda.so", NULL)};
 	const char *version = pure ? "1.0" : "1.0+cu.12.4.torch.2.5.sm.80.90ptx";
 	const struct ws_wheel_spec spec = {
 		.distribution = "Demo.Kernels",

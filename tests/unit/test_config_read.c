@@ -183,6 +183,38 @@ WS_TEST(a_recipe_in_values)
 	assert_string_equal(ws_arch_set_text(&recipe.archs, a), "8.0;9.0a");
 }
 
+WS_TEST(what_every_extension_has)
+{
+	static const char text[] =
+		"{\"name\": \"demo\", \"version\": \"1.0\", \"source\": [{\"folder\": \"src\"}],\n"
+		" \"extensions\": [{\"module\": \"a\", \"sources\": [\"a.cu\"]}, {\"module\": \"b\",\n"
+		"  \"binding\": \"c-abi\", \"suffix\": \".abi3.so\", \"include\": [\"b\"], \"cxx_flags\": "
+		"[\"-DB\"],\n"
+		"  \"sources\": [\"b.c\"]}],\n"
+		" \"every_extension\": {\"binding\": \"stable-abi\", \"suffix\": \".so\", \"include\": "
+		"[\".\", \"x\"],\n"
+		"  \"cxx_flags\": [\"-O3\"]}}";
+	struct ws_recipe recipe = recipe_of(text, a);
+	const struct ws_extension *one = &recipe.extensions[0], *two = &recipe.extensions[1];
+	assert_int_equal(one->binding, WS_BINDING_STABLE_ABI);
+	assert_int_equal(two->binding, WS_BINDING_C_ABI);
+	assert_string_equal(one->suffix, ".so");
+	assert_string_equal(two->suffix, ".abi3.so");
+	assert_int_equal(one->include_count, 2);
+	assert_int_equal(two->include_count, 3);
+	assert_string_equal(two->include[1], "x");
+	assert_string_equal(two->include[2], "b");
+	assert_string_equal(two->flags.cxx[0], "-O3");
+	assert_string_equal(two->flags.cxx[1], "-DB");
+	assert_int_equal(one->flags.nvcc_count, 0);
+	struct ws_json_doc doc;
+	struct ws_err err;
+	assert_ok(ws_json_parse("r", text, sizeof(text) - 1, WS_JSON_RELAXED, a, &doc, &err), err);
+	assert_string_equal(ws_recipe_value_at(doc.root, "extensions/1/include/1", a)->text, "x");
+	assert_string_equal(ws_recipe_value_at(doc.root, "extensions/1/include/2", a)->text, "b");
+	assert_string_equal(ws_recipe_value_at(doc.root, "extensions/1/sources/0", a)->text, "b.c");
+}
+
 WS_TEST(a_changed_patch_is_a_changed_recipe)
 {
 	struct ws_err err = {0};

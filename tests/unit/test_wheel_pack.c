@@ -245,7 +245,8 @@ demo(struct ws_metadata *metadata, struct ws_arena *a)
 	*file =
 		(struct ws_wheel_file){"demo/__init__.py", ws_path_join(a, dir, "demo.py", NULL), false};
 	struct ws_wheel_module *module = WS_NEW(a, struct ws_wheel_module);
-	*module = (struct ws_wheel_module){"demo._C", ws_path_join(a, dir, "demo.so", NULL)};
+	*module = (struct ws_wheel_module){
+		.module = "demo._C", .file = ws_path_join(a, dir, "demo.so", NULL)};
 	static const char *const licenses[] = {"LICENSE"};
 	metadata->license_files = licenses;
 	metadata->license_file_count = 1;
@@ -296,20 +297,22 @@ WS_TEST(a_wheel_has_every_part_in_its_place)
 	}
 }
 
-WS_TEST(suffixes_follow_the_abi)
+WS_TEST(suffixes_follow_the_abi_or_the_recipe)
 {
 	static const struct {
-		const char *abi, *path;
+		const char *abi, *suffix, *path;
 	} rows[] = {
-		{"cp311", "pkg/_C.cpython-311-x86_64-linux-gnu.so"},
-		{"cp313t", "pkg/_C.cpython-313t-x86_64-linux-gnu.so"},
-		{"abi3", "pkg/_C.abi3.so"},
-		{"abi3.abi3t", "pkg/_C.abi3t.so"},
-		{"none", "pkg/_C.so"},
+		{"cp311", NULL, "pkg/_C.cpython-311-x86_64-linux-gnu.so"},
+		{"cp313t", NULL, "pkg/_C.cpython-313t-x86_64-linux-gnu.so"},
+		{"abi3", NULL, "pkg/_C.abi3.so"},
+		{"abi3.abi3t", NULL, "pkg/_C.abi3t.so"},
+		{"none", NULL, "pkg/_C.so"},
+		{"cp311", ".so", "pkg/_C.so"},
+		{"none", ".abi3.so", "pkg/_C.abi3.so"},
 	};
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		struct ws_wheel_tags tags = {"cp311", rows[i].abi, "linux_x86_64"};
-		assert_string_equal(ws_wheel_module_path("pkg._C", &tags, a), rows[i].path);
+		assert_string_equal(ws_wheel_module_path("pkg._C", rows[i].suffix, &tags, a), rows[i].path);
 	}
 }
 

@@ -140,7 +140,7 @@ check_suffix(const struct ws_python_kit *kit, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_wheel_tags tags = {.abi = ws_python_tag_text(&kit->tag, true, a)};
-	const char *usual = ws_wheel_module_path("", &tags, a);
+	const char *usual = ws_wheel_module_path("", NULL, &tags, a);
 	if (ws_same(kit->ext_suffix, usual)) {
 		return true;
 	}
