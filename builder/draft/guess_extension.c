@@ -68,7 +68,8 @@ take_sources(const struct guessing *g, struct module *m, const ws_setup_words *w
 	for (size_t i = 0; i < words->len && m->sources.len < MOST; i++) {
 		const char *path = ws_path_normal(g->a, words->at[i].text);
 		enum ws_unit_kind kind;
-		bool known = ws_unit_kind_of(path, &kind) && ws_path_is_inside(path) && !strpbrk(path, "*?");
+		bool known =
+			ws_unit_kind_of(path, &kind) && ws_path_is_inside(path) && !strpbrk(path, "*?");
 		const char *there = !known || in_tree(g->tree, path) ? path : only_ending(g->tree, path);
 		if (known && there) {
 			ws_texts_add(&m->sources, there, g->a);
@@ -210,6 +211,7 @@ fill_flags(struct guessing *g, const struct module *m, const char *key, const ws
 	ws_guess_flags(words, g->a, &sorted);
 	note_list(g, m, key, ws_arena_printf(g->a, "setup.py adds to %s under a condition", key),
 		&sorted.conditional);
+	note_list(g, m, key, "words of setup.py that are not flags, left out", &sorted.strays);
 	*flags = sorted.flags.at;
 	*count = sorted.flags.len;
 	for (size_t i = 0; i < sorted.archs.len; i++) {
@@ -218,6 +220,30 @@ fill_flags(struct guessing *g, const struct module *m, const char *key, const ws
 	if (sorted.cxx_std > g->draft->recipe.cxx_std) {
 		g->draft->recipe.cxx_std = sorted.cxx_std;
 	}
+}
+
+/* The file name that pip gives the module, where that is not the one of its binding. */
+static void
+fill_suffix(const struct guessing *g, const struct module *m, const struct ws_setup_extension *call,
+	struct ws_extension *extension)
+{
+	const char *usual = extension->binding == WS_BINDING_PYBIND ? NULL : ".so";
+	extension->suffix = ws_same(call->suffix, usual) ? NULL : call->suffix;
+	if (extension->suffix && strcmp(extension->suffix, ".so") != 0) {
+		ws_draft_note(g->draft, key_of(g, m, "suffix"), "setup.py asks for the limited API");
+	}
+}
+
+/* A source for nvcc, or one for the C++ compiler; without any source both are possible. */
+static bool
+has_kind(const struct module *m, bool cuda)
+{
+	for (size_t i = 0; i < m->sources.len; i++) {
+		if (ws_ends_with(m->sources.at[i], ".cu") == cuda) {
+			return true;
+		}
+	}
+	return m->sources.len == 0;
 }
 
 /* A dotted import name, of ASCII. */
@@ -312,9 +338,15 @@ add_module(struct guessing *g, struct module *m, const struct ws_setup_extension
 	extension->module = m->name;
 	fill_sources(g, m, extension);
 	fill_headers(g, m, extension);
-	fill_flags(g, m, "cxx_flags", &call->cxx, &extension->flags.cxx, &extension->flags.cxx_count);
-	fill_flags(
-		g, m, "nvcc_flags", &call->nvcc, &extension->flags.nvcc, &extension->flags.nvcc_count);
+	fill_suffix(g, m, call, extension);
+	if (has_kind(m, false)) {
+		fill_flags(
+			g, m, "cxx_flags", &call->cxx, &extension->flags.cxx, &extension->flags.cxx_count);
+	}
+	if (has_kind(m, true)) {
+		fill_flags(
+			g, m, "nvcc_flags", &call->nvcc, &extension->flags.nvcc, &extension->flags.nvcc_count);
+	}
 	fill_flags(
 		g, m, "link_flags", &call->link, &extension->flags.link, &extension->flags.link_count);
 }

@@ -3,24 +3,10 @@
 #include "draft/guess_flags.h"
 
 #include "config/recipe.h"
+#include "recipe/words.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Flags that are left out and whose value is the next word when it is not their own. */
-static bool
-takes_next(const char *flag)
-{
-	static const char *const flags[] = {"-gencode", "--generate-code", "-arch",
-		"--gpu-architecture", "--threads", "-I", "-isystem", "-ccbin", "--compiler-bindir", "-std",
-		"--std"};
-	for (size_t i = 0; i < WS_LEN(flags); i++) {
-		if (strcmp(flags[i], flag) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* "arch=compute_80,code=sm_90a": every number behind compute_ and sm_. */
 static void
@@ -66,8 +52,8 @@ is_plain(const char *text)
 struct sorting {
 	struct ws_arena *a;
 	struct ws_guess_flags *found;
-	bool left_out;  /* the last flag was, so a word that is none was its value */
-	bool value_due; /* ... and that value is still to come */
+	bool left_out;  /* the last flag was, so a word without a dash was its value */
+	bool value_due; /* the last flag takes the next word as its value */
 };
 
 static void
@@ -81,10 +67,13 @@ take_word(struct sorting *s, const char *text, bool conditional)
 	if (!value && refused && strstr(text, "-std")) {
 		take_std(text, s->found);
 	}
-	s->left_out = value || refused || text[0] == '/' || !is_plain(text);
-	s->value_due = !value && takes_next(text);
+	s->left_out =
+		(value && s->left_out) || refused || (!value && text[0] == '/') || !is_plain(text);
+	s->value_due = !value && ws_flag_takes_value(text);
 	if (!s->left_out) {
-		ws_texts *list = conditional ? &s->found->conditional : &s->found->flags;
+		ws_texts *list = !value && text[0] != '-' ? &s->found->strays
+			: conditional                         ? &s->found->conditional
+												  : &s->found->flags;
 		*ws_vec_push(list, s->a) = text;
 	}
 }

@@ -11,6 +11,7 @@
 struct ws_guess_flags {
 	ws_texts flags;
 	ws_texts conditional; /**< only under a condition of setup.py */
+	ws_texts strays;      /**< words without a dash that are the value of no flag; left out */
 	ws_texts archs;       /**< "8.0": named by what was left out */
 	unsigned cxx_std;     /**< the largest -std= that was left out; 0: none */
 };

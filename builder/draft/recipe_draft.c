@@ -14,7 +14,9 @@ struct writer {
 	struct ws_buf *out;
 	const struct ws_recipe_draft *draft;
 	unsigned depth;
-	bool fresh;            /* nothing stands yet in the object or list that is open */
+	bool fresh;                 /* nothing stands yet in the object or list that is open */
+	struct ws_extension shared; /* what 'every_extension' says; all zero: nothing */
+	bool has_shared;
 	struct ws_buf waiting; /* comments about keys that are left out: they go before the next line */
 };
 
@@ -71,14 +73,39 @@ comment(struct writer *w, const char *text)
 	}
 }
 
-/* Gathers the notes of @a name, each as a comment at the current depth. */
+/* The note of an extension, like "0.include", is one of all of them, about a key that they can share. */
+static bool
+is_shared(const struct writer *w, const struct ws_draft_note *note)
+{
+	const char *key = strchr(note->key, '.');
+	if (!w->has_shared || !key || note->key[0] > '9' || strcmp(key, ".sources") == 0
+		|| strcmp(key, ".module") == 0) {
+		return false;
+	}
+	size_t count = 0;
+	for (size_t i = 0; i < w->draft->notes.len; i++) {
+		const struct ws_draft_note *other = &w->draft->notes.at[i];
+		const char *its = strchr(other->key, '.');
+		count += its && other->key[0] <= '9' && strcmp(its, key) == 0
+			&& strcmp(other->text, note->text) == 0;
+	}
+	return count == w->draft->recipe.extension_count;
+}
+
+/* Gathers the notes of @a name, each as a comment at the current depth; "every.include" gets what the
+ * first extension shares with all others. */
 static void
 gather_notes(struct writer *w, const char *name)
 {
 	struct ws_buf *out = w->out;
+	bool every = ws_starts_with(name, "every.");
 	w->out = &w->waiting;
 	for (size_t i = 0; i < w->draft->notes.len; i++) {
-		if (strcmp(w->draft->notes.at[i].key, name) == 0) {
+		const struct ws_draft_note *note = &w->draft->notes.at[i];
+		bool meant = every ? note->key[0] == '0'
+				&& strcmp(strchr(note->key, '.') ? note->key + 2 : "", name + 6) == 0
+						   : strcmp(note->key, name) == 0;
+		if (meant && is_shared(w, note) == every) {
 			comment(w, ws_arena_printf(w->draft->a, "check: %s", w->draft->notes.at[i].text));
 		}
 	}
@@ -218,23 +245,126 @@ add_sources(struct writer *w, const struct ws_extension *extension, const char *
 		values.len + extension->source_list_count + strlen("sources"));
 }
 
+/* Flags, folders and the rest of an extension; @a skip holds how much of each list is said elsewhere. */
+static void
+add_rest(struct writer *w, const char *name, const struct ws_extension *e,
+	const struct ws_extension *skip)
+{
+	const struct {
+		const char *key;
+		const char *const *texts;
+		size_t count, skip;
+	} lists[] = {
+		{"include", e->include, e->include_count, skip->include_count},
+		{"cxx_flags", e->flags.cxx, e->flags.cxx_count, skip->flags.cxx_count},
+		{"nvcc_flags", e->flags.nvcc, e->flags.nvcc_count, skip->flags.nvcc_count},
+		{"link_flags", e->flags.link, e->flags.link_count, skip->flags.link_count},
+	};
+	for (size_t i = 0; i < WS_LEN(lists); i++) {
+		size_t gone = lists[i].skip < lists[i].count ? lists[i].skip : lists[i].count;
+		add_texts(w, lists[i].key, ws_arena_printf(w->draft->a, "%s.%s", name, lists[i].key),
+			lists[i].texts ? lists[i].texts + gone : NULL, lists[i].count - gone);
+	}
+}
+
 static void
 add_extension(struct writer *w, size_t index)
 {
 	const struct ws_extension *e = &w->draft->recipe.extensions[index];
 	struct ws_arena *a = w->draft->a;
-	open(w, NULL, ws_arena_printf(a, "%zu", index), '{');
+	const char *name = ws_arena_printf(a, "%zu", index);
+	open(w, NULL, name, '{');
 	add_text(w, "module", ws_arena_printf(a, "%zu.module", index), e->module);
-	add_text(w, "binding", ws_arena_printf(a, "%zu.binding", index), ws_binding_name(e->binding));
+	if (!w->has_shared || w->shared.binding != e->binding) {
+		add_text(
+			w, "binding", ws_arena_printf(a, "%zu.binding", index), ws_binding_name(e->binding));
+	}
+	add_text(
+		w, "suffix", ws_arena_printf(a, "%zu.suffix", index), w->shared.suffix ? NULL : e->suffix);
 	add_sources(w, e, ws_arena_printf(a, "%zu.sources", index));
-	add_texts(w, "include", ws_arena_printf(a, "%zu.include", index), e->include, e->include_count);
-	add_texts(w, "cxx_flags", ws_arena_printf(a, "%zu.cxx_flags", index), e->flags.cxx,
-		e->flags.cxx_count);
-	add_texts(w, "nvcc_flags", ws_arena_printf(a, "%zu.nvcc_flags", index), e->flags.nvcc,
-		e->flags.nvcc_count);
-	add_texts(w, "link_flags", ws_arena_printf(a, "%zu.link_flags", index), e->flags.link,
-		e->flags.link_count);
+	add_rest(w, name, e, &w->shared);
 	close_with(w, '}');
+}
+
+/* How many texts at the front of one list are at the front of another. */
+static size_t
+common(const char *const *one, size_t one_count, const char *const *two, size_t two_count)
+{
+	size_t count = 0;
+	while (count < one_count && count < two_count && strcmp(one[count], two[count]) == 0) {
+		count++;
+	}
+	return count;
+}
+
+/* The sources have a file for nvcc, or one for the C++ compiler. */
+static bool
+has_kind(const struct ws_extension *e, bool cuda)
+{
+	for (size_t i = 0; i < e->source_list_count; i++) {
+		const char *path = e->sources[i].glob ? e->sources[i].glob : e->sources[i].paths[0];
+		if (ws_ends_with(path, ".cu") == cuda) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Flags for files that an extension does not have are no matter of its. */
+static void
+share_flags(const struct ws_recipe *recipe, bool cuda, const char *const **flags, size_t *count)
+{
+	bool any = false;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		const struct ws_flags *own = &recipe->extensions[i].flags;
+		const char *const *list = cuda ? own->nvcc : own->cxx;
+		size_t len = cuda ? own->nvcc_count : own->cxx_count;
+		if (has_kind(&recipe->extensions[i], cuda)) {
+			*count = any ? common(*flags, *count, list, len) : len;
+			*flags = any ? *flags : list;
+			any = true;
+		}
+	}
+}
+
+/* What all extensions begin with, where there are several. */
+static void
+find_shared(struct writer *w)
+{
+	const struct ws_recipe *recipe = &w->draft->recipe;
+	if (recipe->extension_count < 2) {
+		return;
+	}
+	struct ws_extension shared = recipe->extensions[0];
+	for (size_t i = 1; i < recipe->extension_count; i++) {
+		const struct ws_extension *e = &recipe->extensions[i];
+		if (shared.binding != e->binding) {
+			return;
+		}
+		shared.suffix = ws_same(shared.suffix, e->suffix) ? shared.suffix : NULL;
+		shared.include_count =
+			common(shared.include, shared.include_count, e->include, e->include_count);
+		shared.flags.link_count =
+			common(shared.flags.link, shared.flags.link_count, e->flags.link, e->flags.link_count);
+	}
+	shared.flags.cxx_count = shared.flags.nvcc_count = 0;
+	share_flags(recipe, false, &shared.flags.cxx, &shared.flags.cxx_count);
+	share_flags(recipe, true, &shared.flags.nvcc, &shared.flags.nvcc_count);
+	w->shared = shared;
+	w->has_shared = true;
+}
+
+static void
+add_shared(struct writer *w)
+{
+	static const struct ws_extension nothing = {0};
+	if (w->has_shared) {
+		open(w, "every_extension", "every_extension", '{');
+		add_text(w, "binding", "every.binding", ws_binding_name(w->shared.binding));
+		add_text(w, "suffix", "every.suffix", w->shared.suffix);
+		add_rest(w, "every", &w->shared, &nothing);
+		close_with(w, '}');
+	}
 }
 
 static void
@@ -345,6 +475,8 @@ ws_recipe_draft_write(const struct ws_recipe_draft *draft, struct ws_buf *out)
 	add_text(&w, "name", "name", recipe->distribution);
 	add_text(&w, "version", "version", recipe->version.text);
 	add_source(&w);
+	find_shared(&w);
+	add_shared(&w);
 	if (recipe->extension_count > 0) {
 		open(&w, "extensions", "extensions", '[');
 		for (size_t i = 0; i < recipe->extension_count; i++) {

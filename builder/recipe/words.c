@@ -41,3 +41,24 @@ ws_flag_problem(const char *word, bool cuda)
 	}
 	return NULL;
 }
+
+bool
+ws_flag_takes_value(const char *flag)
+{
+	/* GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well. */
+	static const char *const flags[] = {"-D", "-I", "-L", "-T", "-U", "-Xarchive", "-Xassembler",
+		"-Xcompiler", "-Xcudafe", "-Xfatbin", "-Xlinker", "-Xnvlink", "-Xpreprocessor", "-Xptxas",
+		"-arch", "-ccbin", "-code", "-default-stream", "-diag-error", "-diag-suppress",
+		"-diag-warn", "-gencode", "-idirafter", "-imacros", "-include", "-iquote", "-isystem", "-l",
+		"-maxrregcount", "-std", "-u", "-x", "-z", "--archive-options", "--compiler-bindir",
+		"--compiler-options", "--default-stream", "--diag-error", "--diag-suppress", "--diag-warn",
+		"--fatbin-options", "--generate-code", "--gpu-architecture", "--gpu-code",
+		"--linker-options", "--maxrregcount", "--nvlink-options", "--optimize", "--param",
+		"--pre-include", "--ptxas-options", "--std", "--threads", "-t", "-framework"};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (strcmp(flags[i], flag) == 0) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -29,4 +29,7 @@ bool ws_path_suits_nvcc(const char *path);
  */
 const char *ws_flag_problem(const char *word, bool cuda);
 
+/** The word after @a flag is its value: "-Xcompiler", "-include". */
+bool ws_flag_takes_value(const char *flag);
+
 #endif

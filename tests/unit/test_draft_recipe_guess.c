@@ -210,6 +210,40 @@ WS_TEST(modules_of_a_loop_are_noted)
 	assert_contains(text, "setup.py calls it demo_ops._*_cuda; where a loop makes several,");
 }
 
+WS_TEST(what_all_modules_share_is_said_once)
+{
+	static const struct file files[] = {{"demo_ops/__init__.py", ""}, {"demo_ops/t.bin", ""},
+		{"inc/x.h", ""}, {"a.cpp", "#include <torch/extension.h>\n"}, {"k.cu", ""},
+		{"setup.py",
+			"for kind in ['cpu', 'cuda']:\n"
+			"    flags = {'cxx': ['-O3'], 'nvcc': ['-O2', '-Xcompiler', 'fopenmp', 'disco']}\n"
+			"    sources = ['a.cpp']\n"
+			"    if kind == 'cuda':\n"
+			"        sources.append('k.cu')\n        flags['cxx'].append('-DC')\n"
+			"    CUDAExtension(f'demo_ops._{kind}', sources, include_dirs=['inc'],\n"
+			"        extra_compile_args=flags)\n"
+			"setup(cmdclass={'b': BuildExtension.with_options(no_python_abi_suffix=True)},\n"
+			"    package_data={'demo_ops': ['*.bin']})\n"}};
+	struct ws_recipe recipe;
+	const char *text = DRAFT(files, &recipe);
+	assert_int_equal(recipe.extension_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(recipe.extensions[i].suffix, ".so");
+		assert_int_equal(recipe.extensions[i].include_count, 1);
+		assert_int_equal(recipe.extensions[i].flags.cxx_count, 1 + i);
+	}
+	assert_contains(text,
+		"  \"every_extension\": {\n"
+		"    // check: its sources include headers of Python or pybind11\n"
+		"    \"binding\": \"pybind\",\n    \"suffix\": \".so\",\n    \"include\": [\"inc\"],\n"
+		"    \"cxx_flags\": [\"-O3\"],\n"
+		"    \"nvcc_flags\": [\"-O2\", \"-Xcompiler\", \"fopenmp\"]\n  },\n");
+	assert_contains(text, "words of setup.py that are not flags, left out: disco\n");
+	assert_contains(text,
+		"    {\n      \"module\": \"demo_ops._cpu\",\n      \"sources\": [\"a.cpp\"]\n    },\n");
+	assert_contains(text, "\"data\": [\"demo_ops/*\"]");
+}
+
 WS_TEST(sources_that_are_not_there_are_noted)
 {
 	static const struct file files[] = {{"demo_ops/__init__.py", ""},
@@ -230,7 +264,7 @@ WS_TEST(hostile_sources_give_a_draft_all_the_same)
 			"MIT\n"
 			"License: MIT\nClassifier: License :: X\nRequires-Dist: torch\nKeywords: a,a,a\n"},
 		{"setup.py",
-			"CUDAExtension('m\\n\"}]', ['a\"b.cu', '../x.cu', '/etc/passwd.cu', 'k/*.cu', "
+			"CUDAExtension('m\\n\"}]', ['a\"b.cu', 'b.cpp', '../x.cu', '/etc/passwd.cu', 'k/*.cu', "
 			"'\\x01.cu', 'a\\nb.cu'],\n"
 			"  include_dirs=['..', '/', 'a\"b', 'x\\ny'],\n"
 			"  extra_compile_args={'cxx': ['-D\"x\\ny', '\\x1b[2J', '', ' ', '-std=c++99', "
@@ -241,6 +275,7 @@ WS_TEST(hostile_sources_give_a_draft_all_the_same)
 			"#include \"../../../../etc/passwd\"\n#include \"\"\n#include \"a\\\nb\"\n#include "
 			"\"a\"b.cu\"\n"
 			"PYBIND11_MODULE(\"], m)\nPYBIND11_MODULE("},
+		{"b.cpp", ""},
 		{"k/[x].cu", "#include \"[x].cu\"\n"},
 		{"weird name.py/__init__.py", ""},
 		{"p\"kg/__init__.py", ""},
