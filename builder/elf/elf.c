@@ -37,11 +37,12 @@ struct reading {
 };
 
 static bool
-check_header(Elf *libelf, const char *name, struct ws_err *err)
+check_header(Elf *libelf, struct ws_elf *seen, struct ws_err *err)
 {
 	GElf_Ehdr header;
+	const char *name = seen->path;
 	if (!libelf || elf_kind(libelf) != ELF_K_ELF || !gelf_getehdr(libelf, &header)) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' is no ELF file", name);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
 	}
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB
 		|| header.e_machine != EM_X86_64) {
@@ -54,7 +55,20 @@ check_header(Elf *libelf, const char *name, struct ws_err *err)
 			"'%s' is neither a shared library nor an executable (ELF type %u)", name,
 			(unsigned)header.e_type);
 	}
+	seen->executable = header.e_type == ET_EXEC;
 	return true;
+}
+
+static void
+read_segments(Elf *libelf, struct ws_elf *seen)
+{
+	size_t count;
+	GElf_Phdr segment;
+	for (size_t i = 0;
+		 elf_getphdrnum(libelf, &count) == 0 && i < count && gelf_getphdr(libelf, (int)i, &segment);
+		 i++) {
+		seen->tls_bytes = segment.p_type == PT_TLS ? segment.p_memsz : seen->tls_bytes;
+	}
 }
 
 /* The first section of that type, and its bytes as libelf reads that type; NULL: none. */
@@ -101,11 +115,18 @@ read_dynamic(struct reading *r, struct ws_err *err)
 	if (!data) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", r->file->seen.path);
 	}
+	struct ws_elf *seen = &r->file->seen;
 	GElf_Dyn entry;
 	for (int i = 0; i < MOST_DYNAMIC && gelf_getdyn(data, i, &entry); i++) {
 		int64_t tag = entry.d_tag;
 		if (tag == DT_NULL) {
 			break;
+		}
+		if (tag == DT_FLAGS) {
+			seen->static_tls = (entry.d_un.d_val & DF_STATIC_TLS) != 0;
+		} else if (tag == DT_FLAGS_1) {
+			seen->no_dlopen = (entry.d_un.d_val & DF_1_NOOPEN) != 0;
+			seen->executable = seen->executable || (entry.d_un.d_val & DF_1_PIE);
 		}
 		bool wanted = tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH;
 		if (wanted
@@ -222,6 +243,7 @@ read_tables(struct reading *r, struct ws_err *err)
 			err, WS_ERR_FETCH, "'%s' is damaged: its version tables cannot be read", seen->path);
 	}
 	index_versions(r);
+	read_segments(file->libelf, seen);
 	GElf_Shdr header;
 	file->versyms = find_typed(file->libelf, SHT_GNU_versym, &header);
 	file->symbols = find_typed(file->libelf, SHT_DYNSYM, &header);
@@ -245,7 +267,7 @@ open_image(
 	/* elf_memory wants to be able to write; nothing here asks it to. */
 	file->libelf = elf_memory((char *)(uintptr_t)bytes, len);
 	struct reading reading = {.file = file, .a = a};
-	if (!check_header(file->libelf, file->seen.path, err) || !read_tables(&reading, err)) {
+	if (!check_header(file->libelf, &file->seen, err) || !read_tables(&reading, err)) {
 		ws_elf_close(&file->seen);
 		return NULL;
 	}
@@ -255,12 +277,18 @@ open_image(
 struct ws_elf *
 ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
 {
+	return ws_elf_open_as(path, path, a, err);
+}
+
+struct ws_elf *
+ws_elf_open_as(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
+{
 	struct ws_mapping mapping;
-	if (!ws_mapping_open(path, sizeof(Elf64_Ehdr), &mapping, err)) {
+	if (!ws_mapping_open(path, name, sizeof(Elf64_Ehdr), &mapping, err)) {
 		return NULL;
 	}
 	struct elf_file *file = WS_NEW(a, struct elf_file);
-	file->seen.path = ws_arena_strdup(a, path);
+	file->seen.path = ws_arena_strdup(a, name);
 	file->seen.size = mapping.len;
 	file->mapping = mapping;
 	return open_image(file, mapping.bytes, mapping.len, a, err);
@@ -271,7 +299,7 @@ ws_elf_open_bytes(
 	const char *name, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err)
 {
 	if (len < sizeof(Elf64_Ehdr)) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' is no ELF file", name);
+		ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
 		return NULL;
 	}
 	struct elf_file *file = WS_NEW(a, struct elf_file);
@@ -309,15 +337,31 @@ symbol_type(unsigned type)
 	}
 }
 
-static const struct ws_elf_version *
-symbol_version(const struct elf_file *file, size_t at)
+static void
+add_version(const struct elf_file *file, size_t at, struct ws_elf_symbol *symbol)
 {
-	GElf_Versym index;
-	if (!file->versyms || !gelf_getversym(file->versyms, (int)at, &index)) {
-		return NULL;
+	GElf_Versym entry;
+	if (!file->versyms || !gelf_getversym(file->versyms, (int)at, &entry)) {
+		return;
 	}
-	index &= 0x7fff;
-	return index < file->index_count ? file->by_index[index] : NULL;
+	unsigned index = entry & 0x7fff;
+	symbol->version = index < file->index_count ? file->by_index[index] : NULL;
+	/* The loader takes the first version of a library, hidden or not, for who asks for none. */
+	symbol->hidden = (entry & 0x8000) && index > 2;
+}
+
+/* Would the loader find it, or look for it? As do_lookup_x of glibc. */
+static bool
+is_looked_at(const GElf_Sym *entry)
+{
+	unsigned binding = GELF_ST_BIND(entry->st_info), type = GELF_ST_TYPE(entry->st_info);
+	unsigned visibility = GELF_ST_VISIBILITY(entry->st_other);
+	if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE) {
+		return false;
+	}
+	bool somewhere = entry->st_value != 0 || entry->st_shndx == SHN_ABS
+		|| entry->st_shndx == SHN_UNDEF || type == STT_TLS;
+	return somewhere && visibility != STV_HIDDEN && visibility != STV_INTERNAL;
 }
 
 bool
@@ -329,7 +373,7 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 		&& gelf_getsym(file->symbols, (int)*at, &entry)) {
 		size_t here = (*at)++;
 		unsigned binding = GELF_ST_BIND(entry.st_info);
-		if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE) {
+		if (!is_looked_at(&entry)) {
 			continue;
 		}
 		const char *name = elf_strptr(file->libelf, file->strings, entry.st_name);
@@ -343,8 +387,8 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 				: binding == STB_GLOBAL    ? WS_ELF_GLOBAL
 										   : WS_ELF_UNIQUE,
 			.type = symbol_type(GELF_ST_TYPE(entry.st_info)),
-			.version = symbol_version(file, here),
 		};
+		add_version(file, here, symbol);
 		return true;
 	}
 	return false;

@@ -35,6 +35,10 @@ struct ws_elf {
 	const struct ws_elf_version *versions; /**< in the order of the file, needed ones first */
 	size_t version_count;
 	size_t symbol_count; /**< entries of .dynsym, the null entry included */
+	bool executable;     /**< a program (ET_EXEC, or DF_1_PIE): nothing can load it */
+	bool no_dlopen;      /**< DF_1_NODLOPEN: only what needs it can load it */
+	bool static_tls;     /**< DF_STATIC_TLS: its thread-local variables need room that is scarce */
+	uint64_t tls_bytes;  /**< of its thread-local variables (PT_TLS) */
 };
 
 enum ws_elf_binding {
@@ -51,10 +55,14 @@ enum ws_elf_type {
 	WS_ELF_IFUNC, /**< STT_GNU_IFUNC: a function chosen when it is loaded */
 };
 
-/** One dynamic symbol. Borrowed from the mapping. */
+/**
+ * One dynamic symbol. Borrowed from the mapping. What the loader passes over when it looks for a name
+ * (hidden or internal visibility, address 0) is not handed out as defined, nor as wanted.
+ */
 struct ws_elf_symbol {
 	const char *name; /**< never "" */
 	bool defined;     /**< this file exports it; else it wants it */
+	bool hidden;      /**< not the default version of its name: found only by who asks for it */
 	enum ws_elf_binding binding;
 	enum ws_elf_type type;
 	const struct ws_elf_version *version; /**< NULL when it has none */
@@ -66,6 +74,10 @@ struct ws_elf_symbol {
  * in @a a.
  */
 struct ws_elf *ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err);
+
+/** As ws_elf_open; messages call the file @a name. */
+struct ws_elf *ws_elf_open_as(
+	const char *path, const char *name, struct ws_arena *a, struct ws_err *err);
 
 /** As ws_elf_open, of @a len bytes that the caller keeps until ws_elf_close. */
 struct ws_elf *ws_elf_open_bytes(

@@ -19,6 +19,7 @@ struct list {
 	bool held;          /* the line before `at` is given once more */
 	struct ws_str line; /* the last one read */
 	char *library;      /* of the current block */
+	char *version;      /* of the names that come; NULL: none */
 	bool skipped;       /* the block is another Python's */
 	enum ws_export_kind kind;
 	uint64_t left;      /* names of this kind still to come */
@@ -28,7 +29,7 @@ struct list {
 static bool
 damaged(const struct list *x, struct ws_err *err)
 {
-	ws_err_set(err, WS_ERR_IO, "'%s' is no list of exports, or is damaged", x->path);
+	ws_err_set(err, WS_ERR_IO, "'%s' is not a list of exports, or is damaged", x->path);
 	return ws_err_cure(err, "install wheelsmith again, or run ./dev exports in its sources");
 }
 
@@ -92,7 +93,7 @@ open_list(struct list *x, struct ws_err *err)
 			seen->wheel_count = wheels.len;
 			seen->pythons = pythons.at;
 			seen->python_count = pythons.len;
-			return seen->release || damaged(x, err);
+			return true;
 		}
 	}
 	return false;
@@ -120,7 +121,7 @@ ws_exports_open(const char *path, const char *python, struct ws_arena *a, struct
 	x->python = ws_arena_strdup(a, python);
 	x->a = a;
 	x->packed = ws_zst_open(path, a, err);
-	if (!x->packed || !open_list(x, err) || (python && !knows_python(x, err))) {
+	if (!x->packed || !open_list(x, err) || (python && x->seen.release && !knows_python(x, err))) {
 		ws_exports_close(&x->seen);
 		return NULL;
 	}
@@ -165,6 +166,7 @@ start_block(struct list *x, struct ws_str value)
 {
 	struct ws_str name = ws_str_cut(&value, ' ');
 	x->library = ws_str_copy(name, x->a);
+	x->version = NULL;
 	x->skipped = value.s && !(x->python && ws_str_is(value, x->python));
 }
 
@@ -179,6 +181,10 @@ read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *er
 	}
 	if (is_item(x->line, "library", &value)) {
 		start_block(x, value);
+		return true;
+	}
+	if (is_item(x->line, "version", &value)) {
+		x->version = ws_str_copy(value, x->a);
 		return true;
 	}
 	bool plain = is_item(x->line, "names", &value);
@@ -199,7 +205,8 @@ read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *er
 	*found = true;
 	x->skipped = false;
 	x->held = true; /* and again, should the caller ask again */
-	return ws_str_is(x->line, "end") || damaged(x, err);
+	bool ended = ws_str_is(x->line, "end") && (x->seen.release || x->library);
+	return ended || damaged(x, err);
 }
 
 bool
@@ -219,6 +226,7 @@ ws_exports_next(struct ws_exports *list, struct ws_export *line, struct ws_err *
 		}
 	} while (!found || x->skipped);
 	line->library = x->library;
+	line->version = x->version;
 	line->text = ws_buf_text(&x->name);
 	return true;
 }

@@ -1,14 +1,15 @@
 /**
- * exports.h - what one torch release exports: reading its list
+ * exports.h - what libraries export that are not here: reading a list of their names
  *
- * One file a release (matrix/facts/exports/torch-V.zst) answers for libraries that are not here,
- * 1 to 2 GB of them. It is read from front to back, never kept: who asks holds the names he asks
- * for. Names in anonymous namespaces are left out. Making a list: exports_make.h.
+ * One file for each torch release (matrix/facts/exports/torch-V.zst), and one for each library that
+ * its wheel requires or carries besides: 3 to 4 GB of libraries in all. A list is read from front to
+ * back, never kept: the caller holds the names that it looks for. Names in anonymous namespaces are
+ * left out. Making a list: exports_make.h.
  *
  * The text inside the zstd frame, one item a line, in this order:
  *
  *     wheelsmith.exports/1
- *     torch 2.5.1
+ *     torch 2.5.1                                           only in the list of a release
  *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl    each wheel it was made from
  *     python cp311                                           each tag that has a block of its own
  *     library libc10.so                                      DT_SONAME; blocks sorted by name
@@ -16,6 +17,7 @@
  *     names 1529                                             so many lines follow, sorted by bytes
  *     12<TAB>suffix                                          12 bytes of the name before, then this
  *     tls 3                                                  the same for thread-local variables
+ *     version GOMP_1.0                                       of the names and tls that follow
  *     library libtorch_python.so                             what all Pythons have in common
  *     library libtorch_python.so cp311                       what is in this one besides
  *     internals __pybind11_internals_v4_...__                pybind11's id in that library
@@ -32,7 +34,7 @@
 #define WS_EXPORTS_SCHEMA "wheelsmith.exports/1"
 
 struct ws_exports {
-	const char *release;       /**< "2.5.1" */
+	const char *release;       /**< "2.5.1"; NULL: not the list of a torch release */
 	const char *const *wheels; /**< file names of the wheels it was made from */
 	size_t wheel_count;
 	const char *const *pythons; /**< "cp311", "cp313t": tags that libtorch_python.so is known for */
@@ -51,12 +53,13 @@ enum ws_export_kind {
 struct ws_export {
 	enum ws_export_kind kind;
 	const char *library; /**< whose: "libtorch_cpu.so" */
+	const char *version; /**< of a NAME or TLS: "GOMP_1.0"; NULL: none */
 	const char *text;
 };
 
 /**
  * Opens a list as the Python with ABI tag @a python ("cp311") sees it; NULL: only what all
- * Pythons have in common. A tag that the list does not know is WS_ERR_UNKNOWN.
+ * Pythons have in common. A tag that a release's list does not know is WS_ERR_UNKNOWN.
  */
 struct ws_exports *ws_exports_open(
 	const char *path, const char *python, struct ws_arena *a, struct ws_err *err);

@@ -12,6 +12,7 @@
 
 struct name {
 	const char *text;
+	const char *version; /* NULL: none */
 	bool tls;
 	size_t owner; /* which of several libraries of one name */
 };
@@ -54,22 +55,26 @@ ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename)
 	*ws_vec_push(&maker->wheels, maker->a) = ws_arena_strdup(maker->a, filename);
 }
 
-/* By kind, then bytes, then owner. */
+/* By version, none first; then kind, bytes, owner. */
 static int
 by_name(const void *x, const void *y)
 {
 	const struct name *p = x, *q = y;
+	int order = strcmp(p->version ? p->version : "", q->version ? q->version : "");
+	if (order != 0) {
+		return order;
+	}
 	if (p->tls != q->tls) {
 		return p->tls ? 1 : -1;
 	}
-	int order = strcmp(p->text, q->text);
+	order = strcmp(p->text, q->text);
 	if (order != 0) {
 		return order;
 	}
 	return p->owner < q->owner ? -1 : p->owner > q->owner;
 }
 
-/* Sorts and leaves one of those that are equal (symbols of two versions have one name). */
+/* Sorts and leaves one of those that are equal. */
 static void
 sort_names(struct names *names)
 {
@@ -105,16 +110,31 @@ put_kind(struct ws_buf *out, const char *kind, const struct name *names, size_t 
 	}
 }
 
+/* How many from the front are of the first one's version and kind. */
+static size_t
+count_alike(const struct name *names, size_t count)
+{
+	size_t alike = 0;
+	while (alike < count && ws_same(names[alike].version, names[0].version)
+		&& names[alike].tls == names[0].tls) {
+		alike++;
+	}
+	return alike;
+}
+
 static void
 put_names(struct ws_buf *out, const struct name *names, size_t count)
 {
-	size_t plain = 0;
-	while (plain < count && !names[plain].tls) {
-		plain++;
-	}
-	put_kind(out, "names", names, plain);
-	if (plain < count) { /* names is NULL when there are none */
-		put_kind(out, "tls", names + plain, count - plain);
+	const char *version = NULL;
+	while (count > 0) {
+		if (names->version && !ws_same(names->version, version)) {
+			version = names->version;
+			ws_buf_printf(out, "version %s\n", version);
+		}
+		size_t alike = count_alike(names, count);
+		put_kind(out, names->tls ? "tls" : "names", names, alike);
+		names += alike;
+		count -= alike;
 	}
 }
 
@@ -134,8 +154,9 @@ gather(const struct ws_elf *elf, struct names *names, struct ws_arena *a)
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
 		if (is_listed(&symbol)) {
-			*ws_vec_push(&names->list, a) =
-				(struct name){.text = symbol.name, .tls = symbol.type == WS_ELF_TLS};
+			*ws_vec_push(&names->list, a) = (struct name){.text = symbol.name,
+				.version = symbol.version ? symbol.version->name : NULL,
+				.tls = symbol.type == WS_ELF_TLS};
 		}
 	}
 	sort_names(names);
@@ -158,6 +179,7 @@ keep_names(struct library *library, const struct names *names, struct ws_arena *
 	for (size_t i = 0; i < names->list.len; i++) {
 		kept[i] = names->list.at[i];
 		kept[i].text = ws_arena_strdup(a, names->list.at[i].text);
+		kept[i].version = ws_arena_strdup(a, names->list.at[i].version);
 	}
 	library->names = kept;
 	library->name_count = names->list.len;
@@ -249,6 +271,7 @@ split_names(const struct names *all, size_t count, size_t owner, struct names *c
 		const struct name *first = &all->list.at[i];
 		bool mine = false;
 		for (next = i; next < all->list.len && all->list.at[next].tls == first->tls
+			 && ws_same(all->list.at[next].version, first->version)
 			 && strcmp(all->list.at[next].text, first->text) == 0;
 			 next++) {
 			mine |= all->list.at[next].owner == owner;
@@ -321,7 +344,10 @@ put_sorted(struct ws_buf *out, const char *word, const char **texts, size_t coun
 static void
 put_head(struct ws_buf *out, const struct ws_exports_maker *maker, struct ws_arena *a)
 {
-	ws_buf_printf(out, "%s\ntorch %s\n", WS_EXPORTS_SCHEMA, maker->release);
+	ws_buf_puts(out, WS_EXPORTS_SCHEMA "\n");
+	if (maker->release) {
+		ws_buf_printf(out, "torch %s\n", maker->release);
+	}
 	WS_VEC(const char *) wheels = {0}, pythons = {0};
 	for (size_t i = 0; i < maker->wheels.len; i++) {
 		*ws_vec_push(&wheels, a) = maker->wheels.at[i];

@@ -1,5 +1,5 @@
 /**
- * exports_make.h - writing the list of what one torch release exports
+ * exports_make.h - writing the list of what libraries export
  *
  * Takes the libraries one after another, so that each can be deleted before the next one is
  * fetched, and keeps their names only. The same libraries give the same text. The format and the
@@ -13,7 +13,7 @@
 
 struct ws_exports_maker;
 
-/** @a release is "2.5.1". Lives in @a a, with the names it is given. */
+/** @a release is "2.5.1"; NULL: not a torch release. Lives in @a a, with the names it is given. */
 struct ws_exports_maker *ws_exports_begin(const char *release, struct ws_arena *a);
 
 /** The file name of a wheel that libraries were taken from. */

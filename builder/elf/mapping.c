@@ -9,21 +9,22 @@
 #include <sys/stat.h>
 
 bool
-ws_mapping_open(const char *path, size_t least, struct ws_mapping *mapping, struct ws_err *err)
+ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
+	struct ws_err *err)
 {
 	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	*mapping = (struct ws_mapping){0};
 	if (fd < 0 || fstat(fd, &status) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", name);
 	}
 	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)least) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' is no ELF file", path);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
 	}
 	size_t len = (size_t)status.st_size;
 	const void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot map '%s'", path);
+		return ws_err_sys(err, WS_ERR_IO, "cannot map '%s'", name);
 	}
 	*mapping = (struct ws_mapping){bytes, len};
 	return true;

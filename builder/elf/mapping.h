@@ -16,10 +16,10 @@ struct ws_mapping {
 	size_t len;
 };
 
-/** WS_ERR_IO when it cannot be read; WS_ERR_FETCH "is no ELF file" when it is no file of @a least
- * bytes. */
-bool ws_mapping_open(
-	const char *path, size_t least, struct ws_mapping *mapping, struct ws_err *err);
+/** Messages call it @a name. WS_ERR_IO when it cannot be read; WS_ERR_FETCH when it is not a file of
+ * @a least bytes. */
+bool ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
+	struct ws_err *err);
 
 /** Nothing mapped is fine. */
 void ws_mapping_close(struct ws_mapping *mapping);

@@ -8,7 +8,13 @@
 #include <string.h>
 
 /* Raise it when the same modules would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.check/3"
+#define JUDGE_VERSION "wheelsmith.check/4"
+
+static const char *
+list_name(size_t index, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "lists/%zu.zst", index);
+}
 
 static void
 write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_buf *text)
@@ -18,8 +24,13 @@ write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_bu
 	ws_json_add_text(w, "schema", JUDGE_VERSION);
 	ws_json_add_text(w, "subject", order->subject);
 	ws_json_add_text(w, "archs", ws_arch_set_text(&order->archs, a));
-	ws_json_add_text(w, "exports", order->exports ? "exports.zst" : NULL);
+	ws_json_open_list(w, "lists");
+	for (size_t i = 0; i < order->list_count; i++) {
+		ws_json_add_text(w, NULL, list_name(i, a));
+	}
+	ws_json_close(w);
 	ws_json_add_text(w, "python_tag", order->python_tag);
+	ws_json_add_text(w, "stable_python", order->stable_python);
 	ws_json_add_text(w, "python", order->python);
 	ws_json_add_texts(w, "libraries", order->libraries, order->library_count);
 	ws_json_open_list(w, "modules");
@@ -27,6 +38,7 @@ write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_bu
 		ws_json_open_object(w, NULL);
 		ws_json_add_text(w, "module", order->modules[i].module);
 		ws_json_add_bool(w, "cuda", order->modules[i].cuda);
+		ws_json_add_bool(w, "imported", order->modules[i].imported);
 		ws_json_close(w);
 	}
 	ws_json_close(w);
@@ -38,7 +50,8 @@ static bool
 fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
 	const struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, order->module_count + 2);
+	struct ws_input *inputs =
+		WS_NEW_N(a, struct ws_input, order->module_count + order->list_count + 1);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_digest digest;
 	size_t count = 0;
@@ -48,14 +61,14 @@ fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
 	}
 	inputs[count++] =
 		(struct ws_input){.name = "order.json", .digest = ws_arena_strdup(a, digest.hex)};
-	if (order->exports) {
+	for (size_t i = 0; i < order->list_count; i++) {
 		ws_buf_clear(&text);
-		if (!ws_fs_read(order->exports, &text, err)
+		if (!ws_fs_read(order->lists[i], &text, err)
 			|| !ws_cas_put(store, text.data, text.len, &digest, err)) {
 			return false;
 		}
 		inputs[count++] =
-			(struct ws_input){.name = "exports.zst", .digest = ws_arena_strdup(a, digest.hex)};
+			(struct ws_input){.name = list_name(i, a), .digest = ws_arena_strdup(a, digest.hex)};
 	}
 	for (size_t i = 0; i < order->module_count; i++) {
 		inputs[count++] = (struct ws_input){

@@ -17,7 +17,8 @@
 struct ws_judge_module {
 	const char *module; /**< dotted import name */
 	const struct ws_node *link;
-	bool cuda; /**< it must hold code for the archs */
+	bool cuda;     /**< it must hold code for the archs */
+	bool imported; /**< Python imports it, which needs its PyInit function */
 };
 
 struct ws_judge_order {
@@ -27,8 +28,10 @@ struct ws_judge_order {
 	const struct ws_judge_module *modules;
 	size_t module_count;
 	struct ws_arch_set archs;
-	const char *exports;          /**< path of the torch release's export list; NULL: no torch */
+	const char *const *lists; /**< paths of export lists: torch's, what it brings, ... */
+	size_t list_count;
 	const char *python_tag;       /**< ABI tag for libtorch_python: "cp311"; NULL: any */
+	const char *stable_python;    /**< as in struct ws_surroundings */
 	const char *python;           /**< interpreter or libpython; NULL: none */
 	const char *const *libraries; /**< host libraries and libcudart */
 	size_t library_count;

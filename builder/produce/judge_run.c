@@ -1,131 +1,175 @@
-/* judge_run.c - the child of judge.c: opens the modules and what they will find, and judges. Findings
- * are verify/'s; what they cost a build is decided here. */
+/* judge_run.c - the child of judge.c: opens what the order names, has it judged, and applies what a build
+ * asks of a verdict. Judging is verify/'s. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/vec.h"
-#include "inspect/gpu_code.h"
 #include "produce/judge.h"
-#include "verify/floor.h"
-#include "verify/symbols.h"
+#include "verify/judge.h"
 
 #include <string.h>
 
-typedef WS_VEC(struct ws_elf *) elf_list;
+typedef WS_VEC(const struct ws_elf *) elf_list;
 
 struct judging {
 	struct ws_arena *a;
 	struct ws_json_doc order;
 	const struct ws_out *out;
-	elf_list modules, libraries, globals;
-	struct ws_floor floor;
-	WS_VEC(struct ws_symbols) symbols; /* of each module */
-	WS_VEC(struct ws_finding) findings;
-	struct ws_arch_set archs; /* measured */
-	enum ws_cxx11abi abi;
+	WS_VEC(struct ws_subject_module) modules;
+	elf_list libraries, globals;
+	WS_VEC(const char *) lists;
+	struct ws_verdict verdict;
+	enum ws_finding_verdict worst; /* by this build's rules */
 };
 
 static bool
-open_one(struct judging *j, elf_list *list, const char *path, struct ws_err *err)
+is_true(const struct ws_json *object, const char *key)
 {
-	struct ws_elf *elf = ws_elf_open(path, j->a, err);
-	if (elf) {
+	const struct ws_json *value = ws_json_find(object, key);
+	return value && value->truth;
+}
+
+static const struct ws_elf *
+open_one(struct judging *j, elf_list *list, const char *path, const char *name, struct ws_err *err)
+{
+	const struct ws_elf *elf = ws_elf_open_as(path, name, j->a, err);
+	if (elf && list) {
 		*ws_vec_push(list, j->a) = elf;
 	}
-	return elf != NULL;
+	return elf;
+}
+
+/* "PyInit_c" of "a.b.c". */
+static const char *
+init_of(const char *module, struct ws_arena *a)
+{
+	const char *dot = strrchr(module, '.');
+	return ws_arena_printf(a, "PyInit_%s", dot ? dot + 1 : module);
 }
 
 static bool
-open_all(struct judging *j, struct ws_err *err)
+open_modules(struct judging *j, struct ws_err *err)
 {
-	const struct ws_json *root = j->order.root;
-	const struct ws_json *modules = ws_json_find(root, "modules");
-	for (size_t i = 0; i < modules->count; i++) {
-		if (!open_one(j, &j->modules, ws_arena_printf(j->a, "mod/%zu.so", i), err)) {
+	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
+	for (WS_JSON_EACH(module, modules)) {
+		const char *name = ws_json_text(module, "module");
+		const char *file = ws_arena_printf(j->a, "mod/%zu.so", j->modules.len);
+		struct ws_subject_module *m = ws_vec_push(&j->modules, j->a);
+		*m = (struct ws_subject_module){.name = name,
+			.elf = open_one(j, NULL, file, name, err),
+			.required = true,
+			.init = is_true(module, "imported") ? init_of(name, j->a) : NULL};
+		if (!m->elf) {
+			j->modules.len--;
 			return false;
 		}
 	}
-	const struct ws_json *libraries = ws_json_find(root, "libraries");
+	return true;
+}
+
+static bool
+open_place(struct judging *j, struct ws_err *err)
+{
+	const struct ws_json *libraries = ws_json_find(j->order.root, "libraries");
 	for (WS_JSON_EACH(library, libraries)) {
-		if (!open_one(j, &j->libraries, library->text, err)) {
+		if (!open_one(j, &j->libraries, library->text, library->text, err)) {
 			return false;
 		}
 	}
-	const char *python = ws_json_text(root, "python");
-	return !python || open_one(j, &j->globals, python, err);
+	const struct ws_json *lists = ws_json_find(j->order.root, "lists");
+	for (WS_JSON_EACH(list, lists)) {
+		*ws_vec_push(&j->lists, j->a) = list->text;
+	}
+	const char *python = ws_json_text(j->order.root, "python");
+	return !python || open_one(j, &j->globals, python, python, err);
 }
 
 static void
 close_all(struct judging *j)
 {
-	elf_list *lists[] = {&j->modules, &j->libraries, &j->globals};
+	for (size_t i = 0; i < j->modules.len; i++) {
+		ws_elf_close((struct ws_elf *)(uintptr_t)j->modules.at[i].elf);
+	}
+	elf_list *lists[] = {&j->libraries, &j->globals};
 	for (size_t i = 0; i < WS_LEN(lists); i++) {
 		for (size_t k = 0; k < lists[i]->len; k++) {
-			ws_elf_close(lists[i]->at[k]);
+			ws_elf_close((struct ws_elf *)(uintptr_t)lists[i]->at[k]);
 		}
 	}
 }
 
 static bool
-judge_symbols(struct judging *j, const struct ws_elf *module, const char *name, struct ws_err *err)
+judge(struct judging *j, struct ws_err *err)
 {
-	struct ws_surroundings around = {
-		.exports = ws_json_text(j->order.root, "exports"),
+	struct ws_subject subject = {j->modules.at, j->modules.len};
+	struct ws_surroundings place = {
+		.lists = j->lists.at,
+		.list_count = j->lists.len,
 		.python = ws_json_text(j->order.root, "python_tag"),
-		.libraries = (const struct ws_elf *const *)j->libraries.at,
+		.stable_python = ws_json_text(j->order.root, "stable_python"),
+		.libraries = j->libraries.at,
 		.library_count = j->libraries.len,
-		.globals = (const struct ws_elf *const *)j->globals.at,
+		.globals = j->globals.at,
 		.global_count = j->globals.len,
-		.siblings = (const struct ws_elf *const *)j->modules.at,
-		.sibling_count = j->modules.len,
 	};
-	struct ws_symbols symbols;
-	if (!ws_symbols_judge(module, &around, j->a, &symbols, err)) {
-		return false;
-	}
-	symbols.module = name; /* the file's is a number */
-	size_t count;
-	const struct ws_finding *findings = ws_symbols_findings(&symbols, j->a, &count);
-	for (size_t i = 0; i < count; i++) {
-		*ws_vec_push(&j->findings, j->a) = findings[i];
-	}
-	*ws_vec_push(&j->symbols, j->a) = symbols;
-	j->abi = symbols.module_abi != WS_CXX11ABI_SILENT ? symbols.module_abi : j->abi;
-	return true;
+	return ws_judge(&subject, &place, j->a, &j->verdict, err);
 }
 
-static bool
-judge_gpu_code(struct judging *j, const struct ws_elf *module, const char *name, struct ws_err *err)
+static void
+tell_finding(struct judging *j, const struct ws_finding *finding)
 {
-	struct ws_gpu_code code;
-	struct ws_arch_set wanted;
-	const char *why;
-	if (!ws_gpu_code_read(module, j->a, &code, err)) {
-		return false;
+	j->worst = finding->verdict > j->worst ? finding->verdict : j->worst;
+	ws_out_result(j->out, "%-8s%s\n", ws_finding_word(finding->verdict), finding->text);
+	for (size_t k = 0; k < finding->evidence_count; k++) {
+		ws_out_result(j->out, "        %s\n", finding->evidence[k]);
 	}
+}
+
+/* A module with kernels must hold code for the archs that were asked for and no others. */
+static bool
+tell_archs(struct judging *j, const struct ws_module_verdict *m, struct ws_err *err)
+{
+	struct ws_arch_set wanted;
+	const char *why, *name = m->module->name;
 	const char *text = ws_json_text(j->order.root, "archs");
 	if (!ws_arch_set_parse(text, j->a, &wanted, &why)) {
 		return ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of the order: %s", text, why);
 	}
-	j->archs = code.archs;
-	bool same = ws_arch_set_eq(&code.archs, &wanted);
-	*ws_vec_push(&j->findings, j->a) = (struct ws_finding){
+	const struct ws_arch_set *archs = &m->gpu.archs;
+	bool same = ws_arch_set_eq(archs, &wanted);
+	struct ws_finding finding = {
 		.verdict = same ? WS_VERDICT_OK : WS_VERDICT_FAILS,
 		.text = same ? ws_arena_printf(j->a, "%s has code for %s", name, text)
 					 : ws_arena_printf(j->a, "%s has code for %s, not for %s", name,
-						 code.archs.count ? ws_arch_set_text(&code.archs, j->a) : "no GPU", text),
+						 archs->count ? ws_arch_set_text(archs, j->a) : "no GPU", text),
 	};
+	tell_finding(j, &finding);
 	return true;
 }
 
+/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is empty. */
 static bool
-judge_module(struct judging *j, size_t index, const struct ws_json *module, struct ws_err *err)
+tell(struct judging *j, struct ws_err *err)
 {
-	const struct ws_elf *elf = j->modules.at[index];
-	const struct ws_json *cuda = ws_json_find(module, "cuda");
-	const char *name = ws_json_text(module, "module");
-	ws_floor_add(&j->floor, elf, NULL, 0, j->a);
-	return judge_symbols(j, elf, name, err) && (!cuda->truth || judge_gpu_code(j, elf, name, err));
+	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
+	size_t index = 0;
+	for (WS_JSON_EACH(module, modules)) {
+		const struct ws_module_verdict *m = &j->verdict.modules[index++];
+		for (size_t i = 0; i < m->finding_count; i++) {
+			tell_finding(j, &m->findings[i]);
+		}
+		if (is_true(module, "cuda") && !tell_archs(j, m, err)) {
+			return false;
+		}
+	}
+	struct ws_finding floor = ws_floor_finding(&j->verdict.floor, j->a);
+	tell_finding(j, &floor);
+	const char *subject = ws_json_text(j->order.root, "subject");
+	if (j->worst == WS_VERDICT_UNKNOWN) {
+		return ws_err_set(err, WS_ERR_VERIFY, "%s is not known to load", subject);
+	}
+	return j->worst == WS_VERDICT_OK
+		|| ws_err_set(err, WS_ERR_VERIFY, "%s would not load", subject);
 }
 
 static const char *
@@ -134,29 +178,44 @@ abi_text(enum ws_cxx11abi abi)
 	return abi == WS_CXX11ABI_0 ? "0" : abi == WS_CXX11ABI_1 ? "1" : NULL;
 }
 
+static void
+write_module(struct ws_json_writer *w, const struct ws_module_verdict *m)
+{
+	const struct ws_elf *elf = m->module->elf;
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "module", m->module->name);
+	ws_json_add_texts(w, "needed", elf->needed, elf->needed_count);
+	ws_json_add_u64(w, "assumed", m->symbols.assumed_count);
+	ws_json_add_texts(w, "unread", m->symbols.unread, m->symbols.unread_count);
+	ws_json_close(w);
+}
+
+/* The archs that some module has code for; those with kernels have the same. */
+static const char *
+archs_text(const struct judging *j)
+{
+	const struct ws_arch_set *archs = NULL;
+	for (size_t i = 0; i < j->verdict.count; i++) {
+		archs = j->verdict.modules[i].gpu.archs.count ? &j->verdict.modules[i].gpu.archs : archs;
+	}
+	return archs ? ws_arch_set_text(archs, j->a) : NULL;
+}
+
 static bool
 write_measured(const struct judging *j, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_json_writer *w = ws_json_begin();
+	const struct ws_floor *floor = &j->verdict.floor;
 	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "platform", ws_floor_tag(&j->floor));
-	ws_json_add_text(w, "glibc", j->floor.asked[WS_FLOOR_GLIBC].text);
-	ws_json_add_text(w, "glibcxx", j->floor.asked[WS_FLOOR_GLIBCXX].text);
-	ws_json_add_text(w, "archs", j->archs.count ? ws_arch_set_text(&j->archs, j->a) : NULL);
-	ws_json_add_text(w, "cxx11abi", abi_text(j->abi));
+	ws_json_add_text(w, "platform", ws_floor_tag(floor));
+	ws_json_add_text(w, "glibc", floor->asked[WS_FLOOR_GLIBC].text);
+	ws_json_add_text(w, "glibcxx", floor->asked[WS_FLOOR_GLIBCXX].text);
+	ws_json_add_text(w, "archs", archs_text(j));
+	ws_json_add_text(w, "cxx11abi", abi_text(j->verdict.cxx11abi));
 	ws_json_open_list(w, "modules");
-	size_t index = 0;
-	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
-	for (WS_JSON_EACH(module, modules)) {
-		const struct ws_elf *elf = j->modules.at[index];
-		const struct ws_symbols *symbols = &j->symbols.at[index++];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "module", ws_json_text(module, "module"));
-		ws_json_add_texts(w, "needed", elf->needed, elf->needed_count);
-		ws_json_add_u64(w, "assumed", symbols->assumed_count);
-		ws_json_add_texts(w, "unread", symbols->unread, symbols->unread_count);
-		ws_json_close(w);
+	for (size_t i = 0; i < j->verdict.count; i++) {
+		write_module(w, &j->verdict.modules[i]);
 	}
 	ws_json_close(w);
 	ws_json_close(w);
@@ -164,44 +223,14 @@ write_measured(const struct judging *j, struct ws_err *err)
 	return ws_fs_write("check.json", text.data, text.len, 0644, err);
 }
 
-/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is empty. */
-static bool
-tell(const struct judging *j, struct ws_err *err)
-{
-	static const char *const words[] = {
-		[WS_VERDICT_OK] = "ok", [WS_VERDICT_UNKNOWN] = "unknown", [WS_VERDICT_FAILS] = "fails"};
-	enum ws_finding_verdict worst = WS_VERDICT_OK;
-	for (size_t i = 0; i < j->findings.len; i++) {
-		const struct ws_finding *finding = &j->findings.at[i];
-		worst = finding->verdict > worst ? finding->verdict : worst;
-		ws_out_result(j->out, "%-8s%s\n", words[finding->verdict], finding->text);
-		for (size_t k = 0; k < finding->evidence_count; k++) {
-			ws_out_result(j->out, "        %s\n", finding->evidence[k]);
-		}
-	}
-	const char *subject = ws_json_text(j->order.root, "subject");
-	if (worst == WS_VERDICT_UNKNOWN) {
-		return ws_err_set(err, WS_ERR_VERIFY, "%s is not known to load", subject);
-	}
-	return worst == WS_VERDICT_OK || ws_err_set(err, WS_ERR_VERIFY, "%s would not load", subject);
-}
-
 bool
 ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct judging j = {.a = a, .out = out};
-	bool done = ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err) && open_all(&j, err);
-	size_t index = 0;
-	const struct ws_json *modules = done ? ws_json_find(j.order.root, "modules") : NULL;
-	for (const struct ws_json *m = modules ? modules->first : NULL; m && done; m = m->next) {
-		done = judge_module(&j, index++, m, err);
-	}
-	if (done) {
-		struct ws_finding floor = ws_floor_finding(&j.floor, a);
-		*ws_vec_push(&j.findings, a) = floor;
-		done = write_measured(&j, err) && tell(&j, err);
-	}
+	bool done = ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err)
+		&& open_modules(&j, err) && open_place(&j, err) && judge(&j, err) && write_measured(&j, err)
+		&& tell(&j, err);
 	close_all(&j);
 	return done;
 }

@@ -58,6 +58,19 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	return target;
 }
 
+/* Does Python import it, rather than torch or ctypes load it? */
+static bool
+is_imported(const struct adding *w, const struct ws_extension *extension)
+{
+	const struct ws_recipe *recipe = w->made->product->recipe;
+	bool named = false;
+	for (size_t i = 0; i < recipe->check.import_count; i++) {
+		named = named || ws_same(recipe->check.imports[i], extension->module);
+	}
+	return extension->binding == WS_BINDING_PYBIND
+		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
+}
+
 static bool
 add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
@@ -71,8 +84,10 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 	if (!link) {
 		return false;
 	}
-	*ws_vec_push(&w->modules, w->a) =
-		(struct ws_judge_module){target->extension->module, add_node(w, link), module->cuda};
+	*ws_vec_push(&w->modules, w->a) = (struct ws_judge_module){.module = target->extension->module,
+		.link = add_node(w, link),
+		.cuda = module->cuda,
+		.imported = is_imported(w, target->extension)};
 	return true;
 }
 
@@ -96,7 +111,8 @@ add_check(struct adding *w, const struct ws_torch_choice *torch,
 		.modules = w->modules.at,
 		.module_count = w->modules.len,
 		.archs = product->point.archs,
-		.exports = exports,
+		.lists = &exports,
+		.list_count = exports ? 1 : 0,
 		.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
 		.python = m->python ? m->python->library : NULL,
 		.libraries = m->libraries,

@@ -3,11 +3,81 @@
 
 #include "base/vec.h"
 #include "elf/demangle.h"
-#include "verify/floor_policies.h"
-#include "verify/missing.h"
+#include "verify/libraries.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The manylinux policies of x86-64 (PEP 600), from the oldest to the newest; auditwheel 6.8.2,
+ * src/auditwheel/policy/manylinux-policy.json: GLIBC, GLIBCXX, CXXABI, GCC, ZLIB, LIBATOMIC */
+static const struct policy {
+	const char *tag;                  /* "manylinux_2_17_x86_64" */
+	const char *most[WS_FLOOR_KINDS]; /* newest version allowed; NULL: none at all */
+	const char *words;                /* versions that are not numbers, between spaces */
+} policies[] = {
+	{"manylinux_2_5_x86_64", {"2.5", "3.4.8", "1.3.1", "4.2.0", NULL, NULL}, ""},
+	{"manylinux_2_12_x86_64", {"2.12", "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", NULL}, ""},
+	{"manylinux_2_17_x86_64", {"2.17", "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL},
+		" CXXABI_TM_1 "},
+	{"manylinux_2_24_x86_64", {"2.24", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_26_x86_64", {"2.26", "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_27_x86_64", {"2.27", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_28_x86_64", {"2.28", "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_31_x86_64", {"2.31", "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_34_x86_64", {"2.34", "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_35_x86_64", {"2.35", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 "},
+	{"manylinux_2_36_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_37_x86_64", {"2.36", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_38_x86_64", {"2.38", "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_39_x86_64", {"2.39", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_40_x86_64", {"2.40", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+	{"manylinux_2_41_x86_64", {"2.41", "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
+		" CXXABI_FLOAT128 CXXABI_TM_1 GLIBC_ABI_DT_RELR "},
+};
+#define POLICIES WS_LEN(policies)
+
+/* Libraries that a policy promises, and the number of the oldest policy that does. */
+static const struct {
+	const char *name;
+	size_t since;
+} policy_libraries[] = {
+	{"libGL.so.1", 0},
+	{"libICE.so.6", 0},
+	{"libSM.so.6", 0},
+	{"libX11.so.6", 0},
+	{"libXext.so.6", 0},
+	{"libXrender.so.1", 0},
+	{"libanl.so.1", 0},
+	{"libatomic.so.1", 0},
+	{"libc.so.6", 0},
+	{"libdl.so.2", 0},
+	{"libexpat.so.1", 1},
+	{"libgcc_s.so.1", 0},
+	{"libglib-2.0.so.0", 0},
+	{"libgobject-2.0.so.0", 0},
+	{"libgthread-2.0.so.0", 0},
+	{"libm.so.6", 0},
+	{"libmvec.so.1", 3},
+	{"libnsl.so.1", 0},
+	{"libpthread.so.0", 0},
+	{"libresolv.so.2", 0},
+	{"librt.so.1", 0},
+	{"libstdc++.so.6", 0},
+	{"libutil.so.1", 0},
+	{"libz.so.1", 0},
+};
 
 static const char *const kind_names[WS_FLOOR_KINDS] = {
 	"GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"};
@@ -51,17 +121,17 @@ compare(const char *x, const char *y)
 	return 0;
 }
 
-/* The number of the oldest policy that allows the version; ws_policy_count: none does. */
+/* The number of the oldest policy that allows the version; POLICIES: none does. */
 static size_t
 policy_for(enum ws_floor_kind kind, const char *name, const char *version)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *word = ws_arena_printf(a, " %s ", name);
 	size_t i = 0;
-	for (; i < ws_policy_count; i++) {
-		const char *most = ws_policies[i].most[kind];
+	for (; i < POLICIES; i++) {
+		const char *most = policies[i].most[kind];
 		if (is_number(version) ? most && compare(version, most) <= 0
-							   : strstr(ws_policies[i].words, word) != NULL) {
+							   : strstr(policies[i].words, word) != NULL) {
 			break;
 		}
 	}
@@ -74,7 +144,7 @@ raise_policy(struct ws_floor *floor, size_t policy, const char *cause, struct ws
 	if (policy > floor->policy) {
 		floor->policy = policy;
 	}
-	if (policy == ws_policy_count && !floor->outside) {
+	if (policy == POLICIES && !floor->outside) {
 		floor->outside = ws_arena_strdup(a, cause);
 	}
 }
@@ -130,25 +200,25 @@ add_newest(struct ws_floor *floor, const struct ws_elf *elf, const struct newest
 	}
 }
 
-/* The number of the oldest policy that promises the library; ws_policy_count: none does. */
+/* The number of the oldest policy that promises the library; POLICIES: none does. */
 static size_t
 policy_with(const char *library)
 {
 	if (ws_starts_with(library, "ld-linux")) {
 		return 0;
 	}
-	for (size_t i = 0; i < ws_policy_library_count; i++) {
-		if (ws_same(library, ws_policy_libraries[i].name)) {
-			return ws_policy_libraries[i].since;
+	for (size_t i = 0; i < WS_LEN(policy_libraries); i++) {
+		if (ws_same(library, policy_libraries[i].name)) {
+			return policy_libraries[i].since;
 		}
 	}
-	return ws_policy_count;
+	return POLICIES;
 }
 
 bool
 ws_floor_is_system_library(const char *name)
 {
-	return policy_with(name) < ws_policy_count;
+	return policy_with(name) < POLICIES;
 }
 
 /* Brought by torch's wheel, by CUDA's, by the driver, or by this wheel itself. */
@@ -186,7 +256,7 @@ ws_floor_add(struct ws_floor *floor, const struct ws_elf *elf, const char *const
 const char *
 ws_floor_tag(const struct ws_floor *floor)
 {
-	return floor->policy < ws_policy_count ? ws_policies[floor->policy].tag : "linux_x86_64";
+	return floor->policy < POLICIES ? policies[floor->policy].tag : "linux_x86_64";
 }
 
 bool

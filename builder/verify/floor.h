@@ -2,8 +2,8 @@
  * floor.h - the oldest system that a library loads on, and the platform tag that follows
  *
  * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic. The
- * policies are auditwheel's for x86-64 (floor_policies.c); its list of zlib's internals that may
- * not be used is not applied. Libraries that come with torch or CUDA are exempt: they are other
+ * policies are auditwheel's for x86-64; its list of zlib's internals that may not be used is not
+ * applied. Libraries that come with torch or CUDA are exempt: they are other
  * wheels' business.
  */
 #ifndef WS_VERIFY_FLOOR_H

@@ -1,42 +1,177 @@
-/* symbols.c - the names a module wants are held; everybody's exports pass by. Why a name is
- * missing is missing.c's, words for people are symbols_text.c's. */
+/* symbols.c - the names that modules want are held; everybody's exports pass by once. Then each module
+ * looks along its own libraries. Words for people are symbols_text.c's, whose name begins how
+ * libraries.c's. */
 #include "verify/symbols.h"
 
-#include "base/fs.h"
+#include "base/buf.h"
+#include "base/vec.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
-#include "verify/closure.h"
-#include "verify/missing.h"
+#include "verify/floor.h"
+#include "verify/libraries.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TWINS 64        /* enough to know the reason; each is compared with every export */
+#define STABLE_ABI "python3" /* what the list of Python's stable ABI calls itself */
+
+/* Something that can be loaded, or that others name; a process has two hundred at most. */
+struct library {
+	const char *name;         /* as DT_NEEDED says it */
+	const struct ws_elf *elf; /* NULL: of a list, or only named by others */
+	bool listed;              /* a list tells what it exports */
+	bool sibling;             /* of the subject */
+	bool versioned;           /* defines versions */
+	WS_VEC(const char *) needed;
+	WS_VEC(const char *) versions; /* those it defines */
+};
+
 /* A library that exports a wanted name. */
 struct offer {
 	size_t library;
-	bool tls;
+	const char *version; /* NULL: none */
+	bool tls, hidden;
 	const struct offer *next;
 };
 
-/* A name that the module leaves undefined. */
+/* A name that some module wants. */
+struct name {
+	const char *text;
+	const struct offer *offers;
+};
+
+/* A name that one module leaves undefined. */
 struct want {
 	const char *name;
 	const struct ws_elf_version *version; /* NULL: none asked for */
 	bool tls;
-	const struct offer *offers;
 };
 
-struct judging {
+/* Everything that all modules share. */
+struct scene {
 	struct ws_arena *a;
-	const struct ws_elf *module;
-	const struct ws_surroundings *around;
+	const struct ws_surroundings *place;
+	WS_VEC(struct library) libraries;
+	WS_VEC(struct name) names; /* sorted */
+	const char *release;
+	enum ws_cxx11abi torch_abi;
+};
+
+/* One module that is judged. */
+struct judging {
+	struct scene *s;
+	struct ws_arena *a;
+	const struct ws_subject_module *module;
 	struct ws_symbols *result;
-	struct ws_closure closure;
-	WS_VEC(struct want) wants; /* sorted by name once complete */
-	WS_VEC(size_t) siblings;   /* their numbers in the closure */
+	bool *visible; /* of each library: the module's symbols are looked for in it */
+	WS_VEC(struct want) wants;
 	WS_VEC(struct ws_missing) missing;
 	WS_VEC(const char *) unread;
 };
+
+/* ---- libraries ---- */
+
+static bool
+holds(const char *const *texts, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ws_same(texts[i], text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The number of the library of that name, which is added when it is new. */
+static size_t
+number_of(struct scene *s, const char *name)
+{
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		if (ws_same(s->libraries.at[i].name, name)) {
+			return i;
+		}
+	}
+	ws_vec_push(&s->libraries, s->a)->name = ws_arena_strdup(s->a, name);
+	return s->libraries.len - 1;
+}
+
+static void
+add_need(struct scene *s, size_t library, const char *needed)
+{
+	*ws_vec_push(&s->libraries.at[library].needed, s->a) = ws_arena_strdup(s->a, needed);
+	number_of(s, needed);
+}
+
+static void
+add_version(struct scene *s, size_t library, const char *version)
+{
+	struct library *known = &s->libraries.at[library];
+	known->versioned = true;
+	if (!holds(known->versions.at, known->versions.len, version)) {
+		*ws_vec_push(&known->versions, s->a) = ws_arena_strdup(s->a, version);
+	}
+}
+
+static bool
+is_read(const struct library *library)
+{
+	return library->elf || library->listed;
+}
+
+/* The first library that a listed one needs for which @fits holds; NULL: none. */
+static const char *
+find_needed(
+	const struct scene *s, bool (*fits)(const char *needed, const char *word), const char *word)
+{
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		const struct library *known = &s->libraries.at[i];
+		for (size_t n = 0; known->listed && n < known->needed.len; n++) {
+			if (fits(known->needed.at[n], word)) {
+				return known->needed.at[n];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Where the interpreter could not be read, a libpython of its version may be there. */
+static bool
+may_be_python(const struct scene *s, const char *name)
+{
+	const char *tag = s->place->python;
+	if (!tag || s->place->global_count > 0 || !ws_starts_with(tag, "cp3")) {
+		return false;
+	}
+	return ws_same(name, ws_arena_printf(s->a, "libpython3.%s.so.1.0", tag + strlen("cp3")));
+}
+
+/* Will it be there? True of what was given or is listed, of what torch needs under the same name (its
+ * wheel requires it), of what every system or driver has. */
+static bool
+is_brought(const struct scene *s, const struct library *library)
+{
+	return is_read(library) || ws_floor_is_system_library(library->name)
+		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name)
+		|| find_needed(s, ws_same, library->name);
+}
+
+/* What torch needs of the same CUDA library: "libcudart.so.12" for "libcudart.so.13"; or NULL. */
+static const char *
+brought_instead(const struct scene *s, const char *name)
+{
+	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
+	return end ? find_needed(s, ws_library_is_of, ws_arena_copy(s->a, name, (size_t)(end - name)))
+			   : NULL;
+}
+
+/* ---- what is wanted ---- */
+
+static int
+by_text(const void *x, const void *y)
+{
+	return strcmp(((const struct name *)x)->text, ((const struct name *)y)->text);
+}
 
 static int
 by_name(const void *x, const void *y)
@@ -48,13 +183,14 @@ static void
 gather_wants(struct judging *j)
 {
 	struct ws_elf_symbol symbol;
-	for (size_t at = 0; ws_elf_next_symbol(j->module, &at, &symbol);) {
+	for (size_t at = 0; ws_elf_next_symbol(j->module->elf, &at, &symbol);) {
 		if (!symbol.defined && symbol.binding != WS_ELF_WEAK) {
 			*ws_vec_push(&j->wants, j->a) = (struct want){
 				.name = symbol.name,
 				.version = symbol.version,
 				.tls = symbol.type == WS_ELF_TLS,
 			};
+			ws_vec_push(&j->s->names, j->a)->text = symbol.name;
 		}
 	}
 	if (j->wants.len > 0) {
@@ -64,224 +200,434 @@ gather_wants(struct judging *j)
 }
 
 static void
-offer(struct judging *j, size_t library, const char *name, bool tls)
+sort_names(struct scene *s)
 {
-	struct want key = {.name = name};
-	struct want *want =
-		j->wants.len == 0 ? NULL : bsearch(&key, j->wants.at, j->wants.len, sizeof(key), by_name);
-	/* Two versions of one symbol are two wants of one name: they lie side by side. */
-	while (want && want > j->wants.at && by_name(want - 1, &key) == 0) {
-		want--;
+	if (s->names.len == 0) {
+		return;
 	}
-	for (; want && want < j->wants.at + j->wants.len && by_name(want, &key) == 0; want++) {
-		struct offer *made = WS_NEW(j->a, struct offer);
-		*made = (struct offer){library, tls, want->offers};
-		want->offers = made;
-	}
-}
-
-static size_t
-read_library(struct judging *j, const struct ws_elf *elf)
-{
-	size_t library = ws_closure_add(&j->closure, elf);
-	struct ws_elf_symbol symbol;
-	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
-		if (symbol.defined) {
-			offer(j, library, symbol.name, symbol.type == WS_ELF_TLS);
+	qsort(s->names.at, s->names.len, sizeof(s->names.at[0]), by_text);
+	size_t kept = 1;
+	for (size_t i = 1; i < s->names.len; i++) {
+		if (by_text(&s->names.at[kept - 1], &s->names.at[i]) != 0) {
+			s->names.at[kept++] = s->names.at[i];
 		}
 	}
-	return library;
+	s->names.len = kept;
+}
+
+static struct name *
+find_name(const struct scene *s, const char *text)
+{
+	struct name key = {.text = text};
+	return s->names.len == 0 ? NULL
+							 : bsearch(&key, s->names.at, s->names.len, sizeof(key), by_text);
+}
+
+/* ---- what is offered ---- */
+
+static void
+take_offer(struct scene *s, const char *text, struct offer offer)
+{
+	struct name *name = find_name(s, text);
+	if (name) {
+		struct offer *made = WS_NEW(s->a, struct offer);
+		*made = offer;
+		made->version = ws_arena_strdup(s->a, offer.version);
+		made->next = name->offers;
+		name->offers = made;
+	}
 }
 
 static void
-note_abi(struct judging *j, const char *name)
+read_library(struct scene *s, const struct ws_elf *elf, bool sibling)
 {
-	enum ws_cxx11abi abi = ws_cxx11abi_of_export(name);
-	if (abi != WS_CXX11ABI_SILENT) {
-		j->result->torch_abi = abi;
+	size_t number = number_of(s, ws_elf_library_name(elf));
+	struct library *library = &s->libraries.at[number];
+	if (is_read(library)) {
+		return;
+	}
+	library->elf = elf;
+	library->sibling = sibling;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		add_need(s, number, elf->needed[i]);
+	}
+	for (size_t i = 0; i < elf->version_count; i++) {
+		if (!elf->versions[i].library) {
+			add_version(s, number, elf->versions[i].name);
+		}
+	}
+	struct ws_elf_symbol symbol;
+	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
+		if (symbol.defined) {
+			struct offer offer = {.library = number,
+				.version = symbol.version ? symbol.version->name : NULL,
+				.tls = symbol.type == WS_ELF_TLS,
+				.hidden = symbol.hidden};
+			take_offer(s, symbol.name, offer);
+		}
 	}
 }
 
+/* Has the stable ABI of the place's oldest Python a name of that version? */
 static bool
-read_list(struct judging *j, struct ws_err *err)
+is_stable(const struct scene *s, const char *version)
 {
-	const struct ws_surroundings *around = j->around;
-	WS_AUTO_EXPORTS struct ws_exports *list =
-		ws_exports_open(around->exports, around->python, j->a, err);
+	const char *oldest = s->place->stable_python;
+	return oldest && version && strverscmp(version, oldest) <= 0;
+}
+
+/* A name of a list. */
+static void
+take_export(struct scene *s, size_t number, const struct ws_export *line)
+{
+	if (ws_same(line->library, STABLE_ABI)) {
+		if (!is_stable(s, line->version)) {
+			return;
+		}
+	} else if (line->version) {
+		add_version(s, number, line->version);
+	}
+	enum ws_cxx11abi abi = ws_cxx11abi_of_export(line->text);
+	s->torch_abi = abi != WS_CXX11ABI_SILENT ? abi : s->torch_abi;
+	struct offer offer = {
+		.library = number, .version = line->version, .tls = line->kind == WS_EXPORT_TLS};
+	take_offer(s, line->text, offer);
+}
+
+static bool
+read_list(struct scene *s, const char *path, struct ws_err *err)
+{
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, s->place->python, s->a, err);
 	struct ws_export line = {0};
 	const char *current = NULL;
-	size_t library = 0;
+	size_t number = 0;
+	s->release = list && list->release ? list->release : s->release;
 	while (list && ws_exports_next(list, &line, err)) {
 		if (line.kind == WS_EXPORT_END) {
-			j->result->release = list->release;
 			return true;
 		}
 		if (line.library != current) {
 			current = line.library;
-			library = ws_closure_library(&j->closure, current);
-			j->closure.libraries.at[library].listed = true;
+			number = number_of(s, current);
+			s->libraries.at[number].listed = true;
 		}
 		if (line.kind == WS_EXPORT_NEEDED) {
-			ws_closure_need(&j->closure, library, line.text);
+			add_need(s, number, line.text);
 		} else if (line.kind != WS_EXPORT_INTERNALS) {
-			note_abi(j, line.text);
-			offer(j, library, line.text, line.kind == WS_EXPORT_TLS);
+			take_export(s, number, &line);
 		}
 	}
 	return false;
 }
 
 static bool
-read_surroundings(struct judging *j, struct ws_err *err)
+read_place(struct scene *s, const struct ws_subject *subject, struct ws_err *err)
 {
-	const struct ws_surroundings *around = j->around;
-	for (size_t i = 0; i < around->library_count; i++) {
-		read_library(j, around->libraries[i]);
-	}
-	for (size_t i = 0; i < around->sibling_count; i++) {
-		if (around->siblings[i] != j->module) {
-			*ws_vec_push(&j->siblings, j->a) = read_library(j, around->siblings[i]);
+	const struct ws_surroundings *place = s->place;
+	for (size_t i = 0; i < place->list_count; i++) {
+		if (!read_list(s, place->lists[i], err)) {
+			return false;
 		}
 	}
-	for (size_t i = 0; i < around->global_count; i++) {
-		read_library(j, around->globals[i]);
+	for (size_t i = 0; i < subject->count; i++) {
+		read_library(s, subject->modules[i].elf, true);
 	}
-	if (around->exports && !read_list(j, err)) {
-		return false;
+	for (size_t i = 0; i < place->library_count; i++) {
+		read_library(s, place->libraries[i], false);
 	}
-	for (size_t i = 0; i < j->module->needed_count; i++) {
-		ws_closure_show(&j->closure, j->module->needed[i]);
-	}
-	for (size_t i = 0; i < around->global_count; i++) {
-		ws_closure_show(&j->closure, ws_elf_library_name(around->globals[i]));
+	for (size_t i = 0; i < place->global_count; i++) {
+		read_library(s, place->globals[i], false);
 	}
 	return true;
 }
 
-static bool
-is_sibling(const struct judging *j, size_t library)
+/* ---- what one module sees ---- */
+
+/* Makes the library visible, and all that it needs. The loader goes breadth first; only what is
+ * reached matters here. */
+static void
+show(struct judging *j, const char *name)
 {
-	for (size_t i = 0; i < j->siblings.len; i++) {
-		if (j->siblings.at[i] == library) {
-			return true;
+	WS_VEC(size_t) queue = {0};
+	*ws_vec_push(&queue, j->a) = number_of(j->s, name);
+	for (size_t at = 0; at < queue.len; at++) {
+		const struct library *library = &j->s->libraries.at[queue.at[at]];
+		if (j->visible[queue.at[at]]) {
+			continue;
+		}
+		j->visible[queue.at[at]] = true;
+		for (size_t i = 0; i < library->needed.len; i++) {
+			*ws_vec_push(&queue, j->a) = number_of(j->s, library->needed.at[i]);
 		}
 	}
-	return false;
 }
 
 static void
-miss(struct judging *j, const struct want *want, enum ws_missing_reason reason, size_t library)
+see(struct judging *j)
 {
+	const struct ws_elf *elf = j->module->elf;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		number_of(j->s, elf->needed[i]); /* all have a number before there is room for each */
+	}
+	number_of(j->s, STABLE_ABI);
+	j->visible = WS_NEW_N(j->a, bool, j->s->libraries.len);
+	show(j, STABLE_ABI);
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		show(j, elf->needed[i]);
+	}
+	for (size_t i = 0; i < j->s->place->global_count; i++) {
+		show(j, ws_elf_library_name(j->s->place->globals[i]));
+	}
+}
+
+/* The first library, visible and not read, for which @fits holds; NULL: there is none. */
+static const char *
+find_unread(
+	const struct judging *j, bool (*fits)(const char *library, const char *word), const char *word)
+{
+	for (size_t i = 0; i < j->s->libraries.len; i++) {
+		const struct library *library = &j->s->libraries.at[i];
+		if (j->visible[i] && !is_read(library) && !ws_same(library->name, STABLE_ABI)
+			&& fits(library->name, word)) {
+			return library->name;
+		}
+	}
+	return NULL;
+}
+
+/* The first library that the module itself names, a system's, which was not read; NULL: none. */
+static const char *
+unread_system(const struct judging *j)
+{
+	const struct ws_elf *elf = j->module->elf;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		const char *name = elf->needed[i];
+		if (ws_floor_is_system_library(name)
+			&& !is_read(&j->s->libraries.at[number_of(j->s, name)])) {
+			return name;
+		}
+	}
+	return NULL;
+}
+
+/* The visible library of that stem, one that was read first; NULL: there is none. */
+static const struct library *
+visible_of(const struct judging *j, const char *stem)
+{
+	const struct library *found = NULL;
+	for (size_t i = 0; i < j->s->libraries.len; i++) {
+		const struct library *library = &j->s->libraries.at[i];
+		if (j->visible[i] && ws_library_is_of(library->name, stem) && !(found && is_read(found))) {
+			found = library;
+		}
+	}
+	return found;
+}
+
+/* ---- why a name is missing ---- */
+
+static void
+miss(struct judging *j, const struct want *want, enum ws_missing_reason reason, const char *library)
+{
+	bool unknown = reason == WS_MISSING_SIBLING || reason == WS_MISSING_UNREAD;
+	const char *text = ws_demangle_short(want->name, j->a);
+	bool version = reason == WS_MISSING_VERSION && want->version;
 	*ws_vec_push(&j->missing, j->a) = (struct ws_missing){
 		.name = want->name,
-		.text = ws_demangle_short(want->name, j->a),
-		.library = j->closure.libraries.at[library].name,
+		.text = version ? ws_arena_printf(j->a, "%s@%s", text, want->version->name) : text,
+		.library = library,
 		.reason = reason,
-		.verdict = reason == WS_MISSING_SIBLING ? WS_VERDICT_UNKNOWN : WS_VERDICT_FAILS,
+		.verdict = unknown ? WS_VERDICT_UNKNOWN : WS_VERDICT_FAILS,
 	};
 }
 
-/* Judges a name by who offers it; false when nobody does. */
-static bool
-judge_offers(struct judging *j, const struct want *want)
-{
-	const struct offer *seen = NULL, *hidden = NULL;
-	for (const struct offer *o = want->offers; o; o = o->next) {
-		bool visible = j->closure.libraries.at[o->library].visible;
-		if (visible && o->tls == want->tls) {
-			return true;
-		}
-		seen = visible ? o : seen;
-		hidden = visible || (hidden && !is_sibling(j, o->library)) ? hidden : o;
-	}
-	if (seen) {
-		miss(j, want, WS_MISSING_TLS, seen->library);
-	} else if (hidden) {
-		bool sibling = is_sibling(j, hidden->library);
-		miss(j, want, sibling ? WS_MISSING_SIBLING : WS_MISSING_NOT_NEEDED, hidden->library);
-	}
-	return seen || hidden;
-}
-
-/* The library, which nobody has read, that it wants this from by version; NULL: there is none. */
-static const char *
-unread_of_version(const struct judging *j, const struct want *want)
-{
-	const char *library = want->version ? want->version->library : NULL;
-	for (size_t i = 0; library && i < j->closure.libraries.len; i++) {
-		const struct ws_known_library *known = &j->closure.libraries.at[i];
-		if (ws_same(known->name, library)) {
-			return known->elf || known->listed ? NULL : library;
-		}
-	}
-	return library;
-}
-
+/* Taken on trust: @library, which torch brings, was not read. */
 static void
 assume(struct judging *j, const char *library)
 {
 	j->result->assumed_count++;
-	for (size_t i = 0; i < j->unread.len; i++) {
-		if (strcmp(j->unread.at[i], library) == 0) {
+	if (!holds(j->unread.at, j->unread.len, library)) {
+		*ws_vec_push(&j->unread, j->a) = library;
+	}
+}
+
+static void
+explain_family(struct judging *j, const struct want *want, const struct ws_library_family *family)
+{
+	/* An unread library excuses names of its own families and no others. */
+	for (const struct ws_library_family *f = family; f; f = ws_library_family_next(f)) {
+		const struct library *library = visible_of(j, f->stem);
+		if (library && !is_read(library)) {
+			assume(j, library->name);
 			return;
 		}
 	}
-	*ws_vec_push(&j->unread, j->a) = library;
+	const struct library *library = visible_of(j, family->stem);
+	if (library) {
+		miss(j, want, WS_MISSING_CUDA, library->name);
+	} else {
+		miss(j, want, ws_same(family->stem, "libcuda") ? WS_MISSING_DRIVER : WS_MISSING_CUDA,
+			family->stem);
+	}
 }
 
 static void
-judge_wants(struct judging *j)
+explain_python(struct judging *j, const struct want *want)
 {
-	for (size_t i = 0; i < j->wants.len; i++) {
-		const struct want *want = &j->wants.at[i];
-		if (judge_offers(j, want)) {
-			continue;
-		}
-		struct ws_missing missing = {.name = want->name, .library = unread_of_version(j, want)};
-		if (missing.library || !ws_missing_explain(&missing, &j->closure, j->around, j->a)) {
-			assume(j, missing.library);
-			continue;
-		}
-		*ws_vec_push(&j->missing, j->a) = missing;
+	const char *unread = find_unread(j, ws_starts_with, "libpython");
+	if (j->s->place->stable_python || (j->s->place->global_count > 0 && !unread)) {
+		miss(j, want, WS_MISSING_PYTHON, NULL);
+	} else {
+		assume(j, unread ? unread : "Python");
 	}
 }
 
-/* A library that was given must define each version that is asked of it. */
+static bool
+is_of_torch(const char *name)
+{
+	return ws_is_torch_name(name) || ws_starts_with(name, "THP")
+		|| ws_starts_with(name, "aoti_torch_");
+}
+
+/* A library of torch's that nobody has read: where there is no list of them. */
+static const char *
+unread_torch(const struct judging *j)
+{
+	const char *name = find_unread(j, ws_starts_with, "libtorch");
+	return name ? name : find_unread(j, ws_starts_with, "libc10");
+}
+
+/* Nobody offers it: whose is it by its name? */
 static void
-judge_version(struct judging *j, const struct ws_elf_version *asked)
+explain(struct judging *j, const struct want *want)
 {
-	const struct ws_elf *elf = NULL;
-	for (size_t i = 0; i < j->closure.libraries.len; i++) {
-		const struct ws_known_library *known = &j->closure.libraries.at[i];
-		elf = ws_same(known->name, asked->library) ? known->elf : elf;
+	if (ws_starts_with(want->name, "Py") || ws_starts_with(want->name, "_Py")) {
+		explain_python(j, want);
+		return;
 	}
-	bool defines_any = false;
-	for (size_t i = 0; elf && i < elf->version_count; i++) {
-		if (!elf->versions[i].library) {
-			defines_any = true;
-			if (ws_same(elf->versions[i].name, asked->name)) {
-				return;
-			}
-		}
+	const char *unread = j->s->release ? NULL : unread_torch(j);
+	if (is_of_torch(want->name) && unread) {
+		assume(j, unread);
+		return;
 	}
-	if (defines_any) { /* without any, the loader only warns */
-		*ws_vec_push(&j->missing, j->a) = (struct ws_missing){
-			.name = asked->name,
-			.text = asked->name,
-			.library = asked->library,
-			.reason = WS_MISSING_VERSION,
-			.verdict = WS_VERDICT_FAILS,
-		};
+	if (is_of_torch(want->name) && j->s->release) {
+		miss(j, want, WS_MISSING_TORCH, NULL);
+		return;
+	}
+	const struct ws_library_family *family = ws_library_family_of(want->name);
+	const char *system = unread_system(j);
+	if (family) {
+		explain_family(j, want, family);
+	} else {
+		miss(j, want, system ? WS_MISSING_UNREAD : WS_MISSING_OTHER, system);
 	}
 }
 
+/* ---- judging ---- */
+
+/* Does the offer serve a want, as the loader sees it? */
+static bool
+fits(const struct judging *j, const struct offer *offer, const struct want *want)
+{
+	if (!want->version) {
+		return !offer->hidden;
+	}
+	return !j->s->libraries.at[offer->library].versioned
+		|| ws_same(offer->version, want->version->name);
+}
+
+static size_t
+library_of_version(const struct judging *j, const struct want *want)
+{
+	for (size_t i = 0; want->version && i < j->s->libraries.len; i++) {
+		if (ws_same(j->s->libraries.at[i].name, want->version->library)) {
+			return i;
+		}
+	}
+	return j->s->libraries.len;
+}
+
+/* Judges a want of a version by the library that it names; false when that decides nothing. */
+static bool
+judge_version_of(struct judging *j, const struct want *want, bool offered)
+{
+	size_t number = library_of_version(j, want);
+	if (!want->version || !want->version->library) {
+		return false;
+	}
+	const char *name = want->version->library;
+	const struct library *library =
+		number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
+	if (!library || !j->visible[number]) {
+		miss(j, want, WS_MISSING_NOT_NEEDED, name);
+	} else if (is_read(library)) {
+		if (library->versioned && !want->version->weak
+			&& !holds(library->versions.at, library->versions.len, want->version->name)) {
+			return true; /* said once, of the version */
+		}
+		if (!offered) {
+			return false;
+		}
+		miss(j, want, WS_MISSING_VERSION, name);
+	} else if (find_needed(j->s, ws_same, name)) {
+		assume(j, name);
+	} else {
+		miss(j, want, WS_MISSING_UNREAD, name);
+	}
+	return true;
+}
+
+static void
+judge_want(struct judging *j, const struct want *want)
+{
+	const struct offer *tls = NULL, *other = NULL, *out_of_sight = NULL;
+	const struct name *name = find_name(j->s, want->name);
+	for (const struct offer *o = name->offers; o; o = o->next) {
+		bool visible = j->visible[o->library];
+		if (visible && o->tls == want->tls && fits(j, o, want)) {
+			return;
+		}
+		tls = visible && o->tls != want->tls ? o : tls;
+		other = visible && o->tls == want->tls ? o : other;
+		bool mine = j->s->libraries.at[o->library].elf == j->module->elf;
+		bool better = !out_of_sight || j->s->libraries.at[out_of_sight->library].sibling;
+		out_of_sight = visible || mine || !better ? out_of_sight : o;
+	}
+	if (judge_version_of(j, want, other != NULL)) {
+		return;
+	}
+	if (tls || other) {
+		const char *library = j->s->libraries.at[(tls ? tls : other)->library].name;
+		miss(j, want, tls ? WS_MISSING_TLS : WS_MISSING_VERSION, library);
+	} else if (out_of_sight) {
+		const struct library *library = &j->s->libraries.at[out_of_sight->library];
+		miss(j, want,
+			library->sibling                             ? WS_MISSING_SIBLING
+				: ws_same(library->name, "libcuda.so.1") ? WS_MISSING_DRIVER
+														 : WS_MISSING_NOT_NEEDED,
+			library->name);
+	} else {
+		explain(j, want);
+	}
+}
+
+/* A library that was read must define each version that is asked of it. */
 static void
 judge_versions(struct judging *j)
 {
-	for (size_t i = 0; i < j->module->version_count; i++) {
-		const struct ws_elf_version *version = &j->module->versions[i];
-		if (version->library && !version->weak) {
-			judge_version(j, version);
+	const struct ws_elf *elf = j->module->elf;
+	for (size_t i = 0; i < elf->version_count; i++) {
+		const struct ws_elf_version *asked = &elf->versions[i];
+		struct want want = {.name = asked->name, .version = asked};
+		size_t number =
+			asked->library && !asked->weak ? library_of_version(j, &want) : j->s->libraries.len;
+		const struct library *library =
+			number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
+		/* Of a library without any the loader only warns. */
+		if (library && library->versioned
+			&& !holds(library->versions.at, library->versions.len, asked->name)) {
+			want.version = NULL;
+			miss(j, &want, WS_MISSING_VERSION, asked->library);
 		}
 	}
 }
@@ -290,12 +636,12 @@ static void
 judge_libraries(struct judging *j)
 {
 	WS_VEC(struct ws_absent_library) absent = {0};
-	for (size_t i = 0; i < j->closure.libraries.len; i++) {
-		const struct ws_known_library *library = &j->closure.libraries.at[i];
-		if (library->visible && !ws_closure_is_brought(&j->closure, library)) {
+	for (size_t i = 0; i < j->s->libraries.len; i++) {
+		const struct library *library = &j->s->libraries.at[i];
+		if (j->visible[i] && !ws_same(library->name, STABLE_ABI) && !is_brought(j->s, library)) {
 			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
 				.name = library->name,
-				.brought = ws_closure_brought_instead(&j->closure, library->name),
+				.brought = brought_instead(j->s, library->name),
 			};
 		}
 	}
@@ -311,15 +657,8 @@ by_reason(const void *x, const void *y)
 		return p->reason < q->reason ? -1 : 1;
 	}
 	int order = strcmp(p->library ? p->library : "", q->library ? q->library : "");
-	return order ? order : strcmp(p->name, q->name);
-}
-
-/* "flash_attn_2_cuda" of ".../flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so". */
-static const char *
-module_name(const struct ws_elf *module, struct ws_arena *a)
-{
-	const char *base = ws_path_base(module->path);
-	return ws_arena_copy(a, base, strcspn(base, "."));
+	order = order ? order : strcmp(p->name, q->name);
+	return order ? order : strcmp(p->text, q->text);
 }
 
 static void
@@ -344,26 +683,161 @@ conclude(struct judging *j)
 	}
 }
 
+/* ---- twins: the same function of the other ABI ---- */
+
+/* The readable text with what differs between the two ABIs taken out. */
+static const char *
+without_abi(const char *text, struct ws_arena *a)
+{
+	static const char *const marks[] = {"__cxx11::", "[abi:cxx11]"};
+	WS_AUTO_BUF struct ws_buf out = {0};
+	while (*text) {
+		size_t skip = 0;
+		for (size_t i = 0; i < WS_LEN(marks); i++) {
+			skip = ws_starts_with(text, marks[i]) ? strlen(marks[i]) : skip;
+		}
+		if (skip == 0) {
+			ws_buf_putc(&out, *text++);
+		}
+		text += skip;
+	}
+	return ws_buf_copy(&out, a);
+}
+
+/*
+ * How much of a mangled name both ABIs agree on: what stands before its first string, and before
+ * the end of its first nested name, where "B5cxx11" may be put for what it returns.
+ */
+static size_t
+agreed_length(const char *name)
+{
+	static const char *const ends[] = {"NSt7__cxx11", "B5cxx11", "Ss", "E"};
+	size_t least = strlen(name);
+	for (size_t i = 0; i < WS_LEN(ends); i++) {
+		const char *found = strstr(name, ends[i]);
+		if (found && (size_t)(found - name) < least) {
+			least = (size_t)(found - name);
+		}
+	}
+	return least;
+}
+
+/* A missing name that may have a twin. */
+struct twin {
+	struct ws_missing *missing;
+	size_t agreed;
+	const char *text;
+};
+
+typedef WS_VEC(struct twin) twin_list;
+
+static void
+compare_twins(
+	const char *exported, const twin_list *twins, struct ws_arena *scratch, struct ws_arena *a)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < twins->len; i++) {
+		struct ws_missing *missing = twins->at[i].missing;
+		if (strncmp(exported, missing->name, twins->at[i].agreed) != 0) {
+			continue;
+		}
+		text = text ? text : without_abi(ws_demangle_short(exported, scratch), scratch);
+		if (strcmp(text, twins->at[i].text) == 0) {
+			missing->twin = ws_arena_strdup(a, exported);
+			missing->reason = WS_MISSING_ABI;
+		}
+	}
+}
+
+static bool
+compare_list(const struct scene *s, const char *path, const twin_list *twins, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	WS_AUTO_ARENA struct ws_arena *texts = ws_arena_make();
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, s->place->python, scratch, err);
+	struct ws_export line = {0};
+	if (list && !list->release) {
+		return true; /* torch's names are in no other */
+	}
+	while (list && ws_exports_next(list, &line, err)) {
+		if (line.kind == WS_EXPORT_END) {
+			return true;
+		}
+		if (line.kind == WS_EXPORT_NAME) {
+			struct ws_arena_mark mark = ws_arena_mark(texts);
+			compare_twins(line.text, twins, texts, s->a);
+			ws_arena_rewind(texts, mark);
+		}
+	}
+	return false;
+}
+
+/* Looks in torch's list, which is read once more for modules that lack names of torch's, for names that
+ * differ from missing ones only by the ABI of strings. */
+static bool
+find_twins(const struct scene *s, struct judging *judgings, size_t count, struct ws_err *err)
+{
+	twin_list twins = {0};
+	for (size_t m = 0; m < count; m++) {
+		size_t of_this = 0;
+		for (size_t i = 0; i < judgings[m].missing.len && of_this < MOST_TWINS; i++) {
+			struct ws_missing *missing = &judgings[m].missing.at[i];
+			if (missing->reason == WS_MISSING_TORCH) {
+				of_this++;
+				*ws_vec_push(&twins, s->a) = (struct twin){
+					missing, agreed_length(missing->name), without_abi(missing->text, s->a)};
+			}
+		}
+	}
+	for (size_t i = 0; twins.len > 0 && i < s->place->list_count; i++) {
+		if (!compare_list(s, s->place->lists[i], &twins, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+judge_module(struct judging *j)
+{
+	j->result->release = j->s->release;
+	j->result->torch_abi = j->s->torch_abi;
+	see(j);
+	for (size_t i = 0; i < j->wants.len; i++) {
+		judge_want(j, &j->wants.at[i]);
+	}
+	judge_versions(j);
+	judge_libraries(j);
+}
+
 bool
-ws_symbols_judge(const struct ws_elf *module, const struct ws_surroundings *around,
+ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err)
 {
-	*symbols = (struct ws_symbols){
-		.module = module_name(module, a),
-		.module_abi = ws_cxx11abi_of_module(module),
-	};
-	struct judging j = {
-		.a = a, .module = module, .around = around, .result = symbols, .closure = {.a = a}};
-	gather_wants(&j);
-	if (!read_surroundings(&j, err)) {
+	struct scene s = {.a = a, .place = place};
+	struct judging *judgings = WS_NEW_N(a, struct judging, subject->count);
+	for (size_t i = 0; i < subject->count; i++) {
+		const struct ws_subject_module *module = &subject->modules[i];
+		symbols[i] = (struct ws_symbols){
+			.module = module->name,
+			.python = place->stable_python,
+			.module_abi = ws_cxx11abi_of_module(module->elf),
+		};
+		judgings[i] = (struct judging){.s = &s, .a = a, .module = module, .result = &symbols[i]};
+		gather_wants(&judgings[i]);
+	}
+	sort_names(&s);
+	if (!read_place(&s, subject, err)) {
 		return false;
 	}
-	judge_wants(&j);
-	judge_versions(&j);
-	judge_libraries(&j);
-	if (!ws_missing_find_twins(j.missing.at, j.missing.len, around, a, err)) {
+	for (size_t i = 0; i < subject->count; i++) {
+		judge_module(&judgings[i]);
+	}
+	if (!find_twins(&s, judgings, subject->count, err)) {
 		return false;
 	}
-	conclude(&j);
+	for (size_t i = 0; i < subject->count; i++) {
+		conclude(&judgings[i]);
+	}
 	return true;
 }

@@ -1,32 +1,18 @@
 /**
- * symbols.h - will a module find every symbol it needs?
+ * symbols.h - will modules find every symbol they need?
  *
- * The question that an ImportError answers too late. Nothing is loaded: names that the module
- * leaves undefined are compared with what the libraries it will see export, torch's being read
- * from a list (elf/exports.h). Symbol versions of libraries that were given are checked too; the
- * oldest system that has them is floor.h's question.
+ * The question that an ImportError answers too late. Nothing is loaded: names that a module leaves
+ * undefined are compared with what the libraries it will see export, by name and version, as the
+ * loader does. torch loads its libraries with local scope, so a module sees only what its own
+ * DT_NEEDED reaches, and what is global: the interpreter and what it and the loader brought. The
+ * oldest system that has the versions is floor.h's question.
  */
 #ifndef WS_VERIFY_SYMBOLS_H
 #define WS_VERIFY_SYMBOLS_H
 
-#include "elf/elf.h"
 #include "elf/torch_abi.h"
 #include "verify/finding.h"
-
-/** What the module will find when it is imported. */
-struct ws_surroundings {
-	const char *exports; /**< path of the torch release's export list; NULL: no torch */
-	const char *python;  /**< ABI tag for libtorch_python; NULL: any */
-	/** Found by name through DT_NEEDED: the kit's libcudart, libstdc++, libc, ... */
-	const struct ws_elf *const *libraries;
-	size_t library_count;
-	/** In the global scope: the interpreter or libpython; what they need is global as well. */
-	const struct ws_elf *const *globals;
-	size_t global_count;
-	/** Other modules of the same wheel: visible only to those that need them. */
-	const struct ws_elf *const *siblings;
-	size_t sibling_count;
-};
+#include "verify/subject.h"
 
 /** Why a symbol was not found. */
 enum ws_missing_reason {
@@ -34,17 +20,18 @@ enum ws_missing_reason {
 	WS_MISSING_TORCH,      /**< a name of torch's that this release does not have */
 	WS_MISSING_NOT_NEEDED, /**< `library` has it, but DT_NEEDED does not lead there */
 	WS_MISSING_DRIVER,     /**< of libcuda, which is not needed: cuInit */
-	WS_MISSING_CUDA,       /**< of a CUDA library that nothing needs: `library` */
+	WS_MISSING_CUDA,       /**< of a CUDA library that nothing needs, or that has no such name */
 	WS_MISSING_PYTHON,     /**< of the C API, but not of this interpreter */
 	WS_MISSING_TLS,        /**< `library` has it, but one is thread-local and the other is not */
-	WS_MISSING_VERSION,    /**< `name` is a symbol version that `library` does not define */
+	WS_MISSING_VERSION,    /**< `library` does not define the version, or not of this symbol */
 	WS_MISSING_SIBLING,    /**< `library`, of the same wheel, has it: if that is loaded first */
+	WS_MISSING_UNREAD,     /**< `library`, a system's, may have it, but was not read */
 	WS_MISSING_OTHER,
 	WS_MISSING_REASONS, /**< how many there are */
 };
 
 struct ws_missing {
-	const char *name;    /**< mangled */
+	const char *name;    /**< mangled; of a VERSION of no symbol: the version */
 	const char *text;    /**< as people read it */
 	const char *library; /**< see the reason; NULL where it names none */
 	const char *twin;    /**< ABI: the mangled name that torch exports */
@@ -58,10 +45,12 @@ struct ws_absent_library {
 	const char *brought; /**< what torch brings in its place: "libcudart.so.12"; NULL: nothing */
 };
 
+/** What was found out about one module. */
 struct ws_symbols {
 	enum ws_finding_verdict verdict;
-	const char *module;   /**< file name without ".so" and tags, for messages */
-	const char *release;  /**< of the export list: "2.5.1"; NULL: no torch */
+	const char *module;   /**< its name, for messages */
+	const char *release;  /**< of the torch that was listed: "2.5.1"; NULL: no torch */
+	const char *python;   /**< the place's stable_python */
 	size_t wanted_count;  /**< undefined symbols, weak ones not counted */
 	size_t assumed_count; /**< of them, those taken on trust: nobody has read their libraries */
 	const char *const *unread; /**< these libraries; "Python" where none was given */
@@ -74,8 +63,12 @@ struct ws_symbols {
 	enum ws_cxx11abi torch_abi; /**< SILENT when there is no torch */
 };
 
-/** False only when something could not be read; a negative verdict is a result. */
-bool ws_symbols_judge(const struct ws_elf *module, const struct ws_surroundings *around,
+/**
+ * Judges every module of @a subject, each as the others' sibling; the lists are read once for all.
+ * @a symbols has room for one of each. False only when something could not be read; a negative
+ * verdict is a result.
+ */
+bool ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err);
 
 /** One finding for each reason, or one that says that all is well. */

@@ -47,14 +47,20 @@ headline(
 										  : "%s needs %s of '%s', which nothing brings",
 			s->module, symbols, first->library);
 	case WS_MISSING_PYTHON:
-		return ws_arena_printf(
-			a, "%s needs %s of Python that this interpreter does not have", s->module, symbols);
+		return s->python
+			? ws_arena_printf(a, "%s needs %s of Python that its stable ABI of %s does not have",
+				s->module, symbols, s->python)
+			: ws_arena_printf(
+				a, "%s needs %s of Python that this interpreter does not have", s->module, symbols);
 	case WS_MISSING_TLS:
 		return ws_arena_printf(a, "%s and '%s' do not agree whether %s thread-local", s->module,
 			first->library, count == 1 ? "a symbol is" : ws_arena_printf(a, "%s are", symbols));
 	case WS_MISSING_VERSION:
 		return ws_arena_printf(a, "%s needs %s that '%s' here does not have", s->module,
 			plural(count, "symbol version", a), first->library);
+	case WS_MISSING_UNREAD:
+		return ws_arena_printf(a, "%s needs %s that '%s' may have, which was not read", s->module,
+			symbols, first->library);
 	case WS_MISSING_SIBLING:
 		return ws_arena_printf(a, "%s finds %s only if '%s' of its own wheel is loaded first",
 			s->module, symbols, first->library);
@@ -100,7 +106,9 @@ missing_finding(
 	} else if (first->reason == WS_MISSING_TORCH) {
 		*ws_vec_push(&lines.list, a) = "built for another torch";
 	} else if (first->reason == WS_MISSING_PYTHON) {
-		*ws_vec_push(&lines.list, a) = "built for another Python";
+		*ws_vec_push(&lines.list, a) = s->python
+			? "its tag promises more Pythons than have these names"
+			: "built for another Python";
 	} else if (first->reason == WS_MISSING_DRIVER) {
 		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
 	} else if (first->reason == WS_MISSING_OTHER) {

@@ -8,11 +8,9 @@
 #include "archive/zip.h"
 #include "base/fs.h"
 #include "elf/torch_abi.h"
-#include "inspect/gpu_code.h"
 #include "net/index_config.h"
 #include "net/remote.h"
-#include "verify/floor.h"
-#include "verify/symbols.h"
+#include "verify/judge.h"
 
 #include <link.h>
 #include <string.h>
@@ -101,8 +99,7 @@ add_library(struct dl_phdr_info *info, size_t size WS_UNUSED, void *host)
 static void
 print_finding(const struct ws_finding *finding)
 {
-	static const char *const words[] = {"ok", "unknown", "fails"};
-	printf("%s %s\n", words[finding->verdict], finding->text);
+	printf("%s %s\n", ws_finding_word(finding->verdict), finding->text);
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		printf("  %s\n", finding->evidence[i]);
 	}
@@ -113,32 +110,37 @@ judge(int argc, char **argv, struct ws_arena *a, struct ws_err *err)
 {
 	struct host host = {.a = a};
 	dl_iterate_phdr(add_library, &host);
-	const struct ws_elf *module = ws_elf_open(argv[4], a, err);
-	const struct ws_elf **siblings = WS_NEW_N(a, const struct ws_elf *, (size_t)argc);
-	struct ws_surroundings around = {.exports = argv[2],
+	const char *list = argv[2];
+	struct ws_surroundings place = {.lists = &list,
+		.list_count = 1,
 		.python = argv[3],
 		.libraries = host.libraries,
-		.library_count = host.count,
-		.siblings = siblings};
-	for (int i = 5; i < argc; i++) {
-		siblings[around.sibling_count++] = ws_elf_open(argv[i], a, err);
+		.library_count = host.count};
+	struct ws_subject_module *modules = WS_NEW_N(a, struct ws_subject_module, (size_t)argc);
+	struct ws_subject subject = {.modules = modules};
+	for (int i = 4; i < argc; i++) {
+		const char *base = ws_path_base(argv[i]);
+		modules[subject.count] = (struct ws_subject_module){
+			.name = ws_arena_copy(a, base, strcspn(base, ".")),
+			.elf = ws_elf_open(argv[i], a, err),
+			.required = i == 4,
+		};
+		if (!modules[subject.count++].elf) {
+			return false;
+		}
 	}
-	struct ws_symbols symbols;
-	struct ws_gpu_code code;
-	if (!module || !ws_symbols_judge(module, &around, a, &symbols, err)
-		|| !ws_gpu_code_read(module, a, &code, err)) {
+	struct ws_verdict verdict;
+	if (!ws_judge(&subject, &place, a, &verdict, err)) {
 		return false;
 	}
-	size_t count;
-	const struct ws_finding *findings = ws_symbols_findings(&symbols, a, &count);
-	for (size_t i = 0; i < count; i++) {
-		print_finding(&findings[i]);
+	for (size_t i = 0; i < verdict.modules[0].finding_count; i++) {
+		print_finding(&verdict.modules[0].findings[i]);
 	}
 	struct ws_floor floor = {0};
-	ws_floor_add(&floor, module, NULL, 0, a);
+	ws_floor_add(&floor, modules[0].elf, NULL, 0, a);
 	struct ws_finding finding = ws_floor_finding(&floor, a);
 	print_finding(&finding);
-	printf("archs %s\n", ws_arch_set_text(&code.archs, a));
+	printf("archs %s\n", ws_arch_set_text(&verdict.modules[0].gpu.archs, a));
 	return true;
 }
 

@@ -165,7 +165,7 @@ WS_TEST(an_installed_torch_that_is_no_library_is_refused)
 	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
 		s.err, WS_ERR_FETCH);
 	assert_contains(s.err.text, "libtorch_cpu.so': '");
-	assert_contains(s.err.text, "is no ELF file");
+	assert_contains(s.err.text, "is not an ELF file");
 	assert_ok(ws_fs_remove(cpu, &s.err), s.err);
 	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
 		s.err, WS_ERR_CONFIG);

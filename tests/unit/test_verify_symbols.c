@@ -42,7 +42,9 @@ struct world {
 	struct ws_elf *opened[32];
 	size_t opened_count;
 	const struct ws_elf *libraries[16], *globals[4];
-	struct ws_surroundings around;
+	struct ws_surroundings place;
+	const char *list;
+	const struct ws_elf *sibling; /* of the same wheel; NULL: none */
 };
 
 static const struct ws_elf *
@@ -58,7 +60,7 @@ open_elf(struct world *w, const char *path)
 static void
 add_library(struct world *w, const char *path)
 {
-	w->libraries[w->around.library_count++] = open_elf(w, path);
+	w->libraries[w->place.library_count++] = open_elf(w, path);
 }
 
 /* Adds this process's own libstdc++, libgcc_s, libm and libc: those of this host. */
@@ -80,18 +82,15 @@ static struct world
 make_world(const char *torch, struct ws_arena *a)
 {
 	struct world w = {.a = a, .dir = ws_test_dir(a)};
-	w.around = (struct ws_surroundings){
-		.exports = torch
-			? ws_arena_printf(a, "%s/matrix/facts/exports/torch-%s.zst", WS_SOURCE_DATA_DIR, torch)
-			: NULL,
-		.python = "cp311",
-	};
+	w.list = ws_arena_printf(
+		a, "%s/matrix/facts/exports/torch-%s.zst", WS_SOURCE_DATA_DIR, torch ? torch : "");
+	w.place = (struct ws_surroundings){.list_count = torch ? 1 : 0, .python = "cp311"};
 	dl_iterate_phdr(add_system, &w);
-	assert_int_equal(w.around.library_count, 5);
+	assert_int_equal(w.place.library_count, 5);
 	add_library(&w,
 		ws_test_library(
 			a, w.dir, "libcudart.so.12", "int cudaGetLastError(void) { return 0; }", NULL));
-	w.globals[w.around.global_count++] = open_elf(&w,
+	w.globals[w.place.global_count++] = open_elf(&w,
 		ws_test_library(a, w.dir, "python3.11",
 			"void *PyModule_Create2(void *x, int y) { return x + y; }", NULL));
 	return w;
@@ -123,6 +122,22 @@ make_torch_stubs(struct world *w)
 	}
 }
 
+static bool
+judge_elf(
+	struct world *w, const struct ws_elf *module, struct ws_symbols *symbols, struct ws_err *err)
+{
+	struct ws_subject_module modules[] = {
+		{.name = "m", .elf = module}, {.name = "sibling", .elf = w->sibling}};
+	struct ws_subject subject = {modules, w->sibling ? 2 : 1};
+	struct ws_symbols all[2];
+	w->place.lists = &w->list;
+	w->place.libraries = w->libraries;
+	w->place.globals = w->globals;
+	bool done = ws_symbols_judge(&subject, &w->place, w->a, all, err);
+	*symbols = all[0];
+	return done;
+}
+
 /* Compiles a module; @more are flags up to a NULL. */
 static struct ws_symbols
 judge(struct world *w, const char *source, bool torch, const char *const *more)
@@ -138,11 +153,9 @@ judge(struct world *w, const char *source, bool torch, const char *const *more)
 	}
 	const char *path =
 		ws_test_library(w->a, w->dir, "m.cpython-311-x86_64-linux-gnu.cc.so", source, flags);
-	w->around.libraries = w->libraries;
-	w->around.globals = w->globals;
 	struct ws_symbols symbols;
 	struct ws_err err = {0};
-	assert_ok(ws_symbols_judge(open_elf(w, path), &w->around, w->a, &symbols, &err), err);
+	assert_ok(judge_elf(w, open_elf(w, path), &symbols, &err), err);
 	return symbols;
 }
 
@@ -345,7 +358,7 @@ WS_TEST(another_cuda_is_told_by_its_library)
 {
 	struct world w = make_world("2.11.0", a);
 	static const char *const flags[] = {"-L.", "-Wl,--no-as-needed", "-l:libcudart.so.12", NULL};
-	w.around.library_count--; /* nobody brings libcudart.so.12 */
+	w.place.library_count--; /* nobody brings libcudart.so.12 */
 	struct ws_symbols symbols = judge(&w,
 		"extern \"C\" int cudaGetLastError(); int f() { return cudaGetLastError(); }", true, flags);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
@@ -372,8 +385,7 @@ WS_TEST(a_sibling_counts_when_it_is_named)
 	struct world w = make_world(NULL, a);
 	const struct ws_elf *sibling = open_elf(
 		&w, ws_test_library(a, w.dir, "libsib.so", "int shared_work(void) { return 1; }", NULL));
-	w.around.siblings = &sibling;
-	w.around.sibling_count = 1;
+	w.sibling = sibling;
 	static const char source[] =
 		"extern \"C\" int shared_work(); int f() { return shared_work(); }";
 	static const char *const named[] = {"-L.", "-lsib", NULL};
@@ -399,14 +411,13 @@ WS_TEST(thread_local_is_another_kind)
 	/* Linked against the real one, used with one where it is an ordinary variable. */
 	symbols = judge(&w, "extern \"C\" __thread int slot; int *f() { return &slot; }", false, flags);
 	add_library(&w, real);
-	w.around.libraries = w.libraries;
 	struct ws_err err = {0};
 	const struct ws_elf *module = w.opened[w.opened_count - 2];
-	assert_ok(ws_symbols_judge(module, &w.around, a, &symbols, &err), err);
+	assert_ok(judge_elf(&w, module, &symbols, &err), err);
 	assert_int_equal(symbols.verdict, WS_VERDICT_OK);
-	w.libraries[w.around.library_count - 1] =
+	w.libraries[w.place.library_count - 1] =
 		open_elf(&w, ws_test_library(a, ws_test_dir(a), "libslot.so", "int slot;", NULL));
-	assert_ok(ws_symbols_judge(module, &w.around, a, &symbols, &err), err);
+	assert_ok(judge_elf(&w, module, &symbols, &err), err);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m and 'libslot.so' do not agree whether a symbol is thread-local\n  slot\n");
 	leave(&w);
@@ -426,14 +437,16 @@ WS_TEST(versions_that_a_given_library_lacks)
 	static const char *const flags[] = {"-L.", "-lver", NULL};
 	struct ws_symbols symbols =
 		judge(&w, "extern \"C\" int f(), g(); int h() { return f() + g(); }", false, flags);
-	/* Nobody has read libver: what it is asked for by version is taken on trust. */
-	assert_int_equal(symbols.assumed_count, 2);
+	/* Nobody has read libver: nobody knows whether it has them at that version. */
+	assert_int_equal(symbols.missing_count, 2);
+	assert_int_equal(symbols.missing[0].reason, WS_MISSING_UNREAD);
+	assert_int_equal(symbols.verdict, WS_VERDICT_UNKNOWN);
 	const struct ws_elf *module = w.opened[w.opened_count - 1];
 	assert_ok(ws_fs_write(map, maps[0], strlen(maps[0]), 0644, &err), err);
 	add_library(&w,
 		ws_test_library(a, w.dir, "libver.so",
 			"int f(void) { return 1; } int g(void) { return 2; }", with_map));
-	assert_ok(ws_symbols_judge(module, &w.around, a, &symbols, &err), err);
+	assert_ok(judge_elf(&w, module, &symbols, &err), err);
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m needs 1 symbol version that 'libver.so' here does not have\n  V_2\n");
 	leave(&w);
@@ -446,8 +459,8 @@ WS_TEST(without_a_list_nothing_is_said_about_torch)
 	assert_int_equal(symbols.torch_abi, WS_CXX11ABI_SILENT);
 	assert_int_equal(symbols.verdict, WS_VERDICT_UNKNOWN);
 	struct ws_err err = {0};
-	w.around.exports = "/nonexistent.zst";
-	assert_fails(ws_symbols_judge(w.opened[w.opened_count - 1], &w.around, a, &symbols, &err), err,
-		WS_ERR_IO);
+	w.list = "/nonexistent.zst";
+	w.place.list_count = 1;
+	assert_fails(judge_elf(&w, w.opened[w.opened_count - 1], &symbols, &err), err, WS_ERR_IO);
 	leave(&w);
 }

@@ -22,12 +22,12 @@ judge(const char *source, struct ws_symbols *symbols, struct ws_arena *a)
 	WS_AUTO_ELF struct ws_elf *module =
 		ws_elf_open(ws_test_library(a, dir, "m.cc.so", source, flags), a, &err);
 	assert_ok(module, err);
-	struct ws_surroundings around = {
-		.exports =
-			ws_arena_printf(a, "%s/matrix/facts/exports/torch-2.11.0.zst", WS_SOURCE_DATA_DIR),
-		.python = "cp311",
-	};
-	assert_ok(ws_symbols_judge(module, &around, a, symbols, &err), err);
+	const char *list =
+		ws_arena_printf(a, "%s/matrix/facts/exports/torch-2.11.0.zst", WS_SOURCE_DATA_DIR);
+	struct ws_surroundings place = {.lists = &list, .list_count = 1, .python = "cp311"};
+	struct ws_subject_module m = {.name = "m", .elf = module};
+	struct ws_subject subject = {&m, 1};
+	assert_ok(ws_symbols_judge(&subject, &place, a, symbols, &err), err);
 	size_t count;
 	const struct ws_finding *findings = ws_symbols_findings(symbols, a, &count);
 	assert_int_equal(count, 1);

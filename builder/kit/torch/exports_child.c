@@ -176,7 +176,7 @@ ws_exports_child_serve(const char *release, const char *path, struct ws_err *err
 	WS_AUTO_FREE char *line = NULL;
 	size_t size = 0;
 	ssize_t len;
-	struct ws_exports_maker *maker = ws_exports_begin(release, a);
+	struct ws_exports_maker *maker = ws_exports_begin(ws_same(release, "-") ? NULL : release, a);
 	while ((len = getline(&line, &size, stdin)) > 0) {
 		line[len - 1] = '\0';
 		struct ws_err fault = {0};

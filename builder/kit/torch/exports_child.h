@@ -2,7 +2,8 @@
  * exports_child.h - an export list, made by a child process
  *
  * Libraries of unknown origin are not read in our own process, and their names would not fit in its
- * memory: `wheelsmith internal names RELEASE FILE` holds them until the list is written to FILE.
+ * memory: `wheelsmith internal names RELEASE FILE` holds them until the list is written to FILE; "-"
+ * is a list of no release.
  * Parent and child speak lines over one socket, the child's stdin and stdout:
  *
  *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl

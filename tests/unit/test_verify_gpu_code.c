@@ -1,8 +1,8 @@
-/* test_inspect_gpu_code.c - libraries around real .nv_fatbin sections. */
+/* test_verify_gpu_code.c - libraries around real .nv_fatbin sections. */
 #include "test.h"
 
 #include "compile.h"
-#include "inspect/gpu_code.h"
+#include "verify/gpu_code.h"
 
 static struct ws_gpu_code
 read_code(const char *sample, struct ws_arena *a)

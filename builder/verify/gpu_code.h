@@ -4,8 +4,8 @@
  * What the fatbin reader found, in the words of the matrix. A wheel's file name and its recipe
  * say what was wanted; this says what is there.
  */
-#ifndef WS_INSPECT_GPU_CODE_H
-#define WS_INSPECT_GPU_CODE_H
+#ifndef WS_VERIFY_GPU_CODE_H
+#define WS_VERIFY_GPU_CODE_H
 
 #include "base/err.h"
 #include "elf/elf.h"

@@ -1,5 +1,5 @@
 /* gpu_code.c - sorts what elf/fatbin.c lists into sets. */
-#include "inspect/gpu_code.h"
+#include "verify/gpu_code.h"
 
 #include "elf/fatbin.h"
 

@@ -1,0 +1,65 @@
+/* loadable.c - flags of the dynamic section, room for thread-local variables, one symbol. The rules are
+ * glibc's dlopen (elf/dl-load.c, elf/dl-open.c) and CPython's _PyImport_FindSharedFuncptr. */
+#include "verify/loadable.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+
+/* What glibc keeps for modules that are loaded later and want static room, all of them together
+ * (TLS_STATIC_SURPLUS of 2.17 to 2.41; since 2.32 it can be set with rtld.optional_static_tls). */
+#define STATIC_TLS_SURPLUS 1664
+
+typedef WS_VEC(struct ws_finding) finding_list;
+
+static void
+add(finding_list *list, struct ws_arena *a, const char *text)
+{
+	*ws_vec_push(list, a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS, .text = text};
+}
+
+/* Is there a function of that name that Python's dlsym finds? It asks for no version. */
+static bool
+starts_with(const struct ws_elf *elf, const char *init)
+{
+	struct ws_elf_symbol symbol;
+	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
+		if (symbol.defined && !symbol.hidden && ws_same(symbol.name, init)) {
+			return symbol.type == WS_ELF_FUNC || symbol.type == WS_ELF_IFUNC
+				|| symbol.type == WS_ELF_NOTYPE;
+		}
+	}
+	return false;
+}
+
+const struct ws_finding *
+ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a, size_t *count)
+{
+	finding_list list = {0};
+	const struct ws_elf *elf = module->elf;
+	if (elf->executable) {
+		add(&list, a,
+			ws_arena_printf(
+				a, "%s is a program, not a shared library: nothing can load it", module->name));
+	}
+	if (elf->no_dlopen) {
+		add(&list, a,
+			ws_arena_printf(
+				a, "%s says that it must not be loaded (linked with -z nodlopen)", module->name));
+	}
+	if (elf->static_tls && elf->tls_bytes > STATIC_TLS_SURPLUS) {
+		add(&list, a,
+			ws_arena_printf(a,
+				"%s has %" PRIu64
+				" bytes of static thread-local variables; the loader has room for "
+				"%d (compiled with -ftls-model=initial-exec)",
+				module->name, elf->tls_bytes, STATIC_TLS_SURPLUS));
+	}
+	if (module->init && !starts_with(elf, module->init)) {
+		add(&list, a,
+			ws_arena_printf(a, "%s exports no function '%s', by which Python starts it",
+				module->name, module->init));
+	}
+	*count = list.len;
+	return list.at;
+}

@@ -1,0 +1,47 @@
+/**
+ * subject.h - what is judged, and the place where it is to be loaded
+ *
+ * A subject is the shared libraries of one wheel: modules that Python imports, and libraries that
+ * those need. A place is everything they will find there. Both are borrowed for as long as the
+ * verdict is used; opening files is the caller's.
+ */
+#ifndef WS_VERIFY_SUBJECT_H
+#define WS_VERIFY_SUBJECT_H
+
+#include "elf/elf.h"
+
+/** A shared library of the wheel. */
+struct ws_subject_module {
+	const char *name; /**< as the wheel calls it, for messages: "flash_attn_2_cuda" */
+	const struct ws_elf *elf;
+	bool required; /**< the subject's verdict depends on it */
+	/** The function by which Python starts it: "PyInit_m"; NULL: Python does not import it. */
+	const char *init;
+};
+
+struct ws_subject {
+	const struct ws_subject_module *modules;
+	size_t count;
+};
+
+/** What the modules will find when they are loaded. */
+struct ws_surroundings {
+	/** Lists of exports (elf/exports.h) of what is not here: a torch release, what its wheel brings,
+	 * the driver, Python's stable ABI. A library of a list goes before one of `libraries`: what torch
+	 * brings is loaded first. */
+	const char *const *lists;
+	size_t list_count;
+	const char *python; /**< ABI tag for libtorch_python: "cp311"; NULL: any */
+	/** The oldest Python that it must load in, "3.10": only names of the stable ABI of that version
+	 * are there; NULL: those of `globals`. */
+	const char *stable_python;
+	/** Found by name through DT_NEEDED: the kit's libcudart, libstdc++, libc, ... */
+	const struct ws_elf *const *libraries;
+	size_t library_count;
+	/** In the global scope: the interpreter or libpython; what they need is global as well. */
+	const struct ws_elf *const *globals;
+	size_t global_count;
+	const char *driver; /**< of the GPU: "550.54.14"; NULL: not known */
+};
+
+#endif
