@@ -1,24 +1,136 @@
-/* engine.c - the loop: look up what is ready, start what fits (start.c), wait, finish (finish.c), wake
- * what waited. What is told on the way is tell.c's; where jobs run is the runner's. */
+/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended, wake what waited.
+ * What a job left is record.c's, what its end means outcome.c's, where it runs the runner's. */
 #include "engine/engine.h"
 
-#include "engine/run.h"
+#include "base/fs.h"
+#include "engine/outcome.h"
+#include "engine/record.h"
 #include "sys/clock.h"
+#include "sys/flock.h"
 #include "sys/stop.h"
 
 #define TICK_MS 250
+#define HOUR_MS ((uint64_t)3600 * 1000)
+#define SHORTEST_DEADLINE_MS ((uint64_t)5 * 60 * 1000)
+/* How often smaller jobs may be started before a large one that waits for memory. */
+#define PATIENCE 16
+/* How many that do not fit are looked at in one round: a fleet has thousands. */
+#define MOST_MISFITS 32
+
+/* One run of a graph. */
+struct run {
+	struct ws_engine *e;
+	struct ws_graph *graph;
+	struct ws_run_summary *sum;
+	struct ws_cache cache;
+	struct ws_arena *a;   /**< the graph's */
+	ws_node_list running; /**< a few, in no order */
+	unsigned finished;
+	bool closing;       /**< start nothing any more */
+	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
+	struct ws_err fatal;
+};
+
+/* ---- what is told on the way ---- */
 
 static void
-settle(struct ws_run *r, struct ws_node *node, enum ws_node_state state, enum ws_outcome outcome)
+tell_done(const struct run *r, const struct ws_node *node)
+{
+	struct ws_event event = {
+		.kind = WS_EVENT_ACTION_DONE,
+		.id = node->id,
+		.subject = node->action->subject,
+		.stage = node->action->stage,
+		.outcome = node->outcome,
+		.detail = node->failure ? node->failure->text : node->why,
+		.done = r->finished,
+		.total = r->graph->nodes.len,
+		.cpu_ms = node->result.cpu_ms,
+		.wall_ms = node->result.wall_ms,
+		.rss_bytes = node->result.rss_bytes,
+	};
+	ws_events_emit(r->e->events, &event);
+}
+
+static void
+tell_started(const struct run *r, const struct ws_node *node)
+{
+	struct ws_event event = {
+		.kind = WS_EVENT_ACTION_STARTED,
+		.id = node->id,
+		.subject = node->action->subject,
+		.stage = node->action->stage,
+		.rss_bytes = node->need.rss_bytes,
+		.wall_ms = node->estimate.wall_ms,
+	};
+	ws_events_emit(r->e->events, &event);
+}
+
+/* Predicted rest: work left over slots, but no less than the longest path. 0 when a guess is missing. */
+static uint64_t
+predict_rest_ms(const struct run *r)
+{
+	uint64_t work_ms = 0, path_ms = 0;
+	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
+	for (size_t i = 0; i < r->graph->nodes.len; i++) {
+		const struct ws_node *node = r->graph->nodes.at[i];
+		if (node->state >= WS_NODE_DONE) {
+			continue;
+		}
+		if (node->estimate.wall_ms == 0) {
+			return 0;
+		}
+		uint64_t gone_ms =
+			node->state == WS_NODE_RUNNING ? (uint64_t)(now_ms - node->started_ms) : 0;
+		uint64_t own_ms = node->estimate.wall_ms;
+		uint64_t left_ms = own_ms > gone_ms ? own_ms - gone_ms : 0;
+		work_ms += left_ms;
+		uint64_t path = node->path_ms - own_ms + left_ms;
+		path_ms = path > path_ms ? path : path_ms;
+	}
+	work_ms /= r->e->budget->cpus;
+	return work_ms > path_ms ? work_ms : path_ms;
+}
+
+static uint64_t
+tell_progress(const struct run *r)
+{
+	uint64_t held_bytes = 0;
+	for (size_t i = 0; i < r->running.len; i++) {
+		const struct ws_node *node = r->running.at[i];
+		struct ws_event event = {
+			.kind = WS_EVENT_ACTION_SAMPLED,
+			.id = node->id,
+			.subject = node->action->subject,
+			.rss_bytes = r->e->runner->held_bytes(r->e->runner, node->id),
+		};
+		held_bytes += event.rss_bytes;
+		ws_events_emit(r->e->events, &event);
+	}
+	struct ws_event event = {
+		.kind = WS_EVENT_QUEUE,
+		.done = r->finished,
+		.total = r->graph->nodes.len,
+		.wall_ms = predict_rest_ms(r),
+		.rss_bytes = held_bytes,
+	};
+	ws_events_emit(r->e->events, &event);
+	return held_bytes;
+}
+
+/* ---- the states of nodes ---- */
+
+static void
+settle(struct run *r, struct ws_node *node, enum ws_node_state state, enum ws_outcome outcome)
 {
 	node->state = state;
 	node->outcome = outcome;
 	r->finished++;
-	ws_run_tell_done(r, node);
+	tell_done(r, node);
 }
 
-void
-ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome)
+static void
+complete(struct run *r, struct ws_node *node, enum ws_outcome outcome)
 {
 	if (outcome == WS_OUTCOME_HIT) {
 		r->sum->hits++;
@@ -42,8 +154,8 @@ ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome)
 	}
 }
 
-void
-ws_run_cancel(struct ws_run *r, struct ws_node *node)
+static void
+cancel(struct run *r, struct ws_node *node)
 {
 	if (node->state >= WS_NODE_DONE || node->state == WS_NODE_RUNNING) {
 		return;
@@ -51,12 +163,12 @@ ws_run_cancel(struct ws_run *r, struct ws_node *node)
 	r->sum->cancelled++;
 	settle(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
 	for (size_t i = 0; i < node->users.len; i++) {
-		ws_run_cancel(r, node->users.at[i]);
+		cancel(r, node->users.at[i]);
 	}
 }
 
-void
-ws_run_fail(struct ws_run *r, struct ws_node *node, const struct ws_err *err)
+static void
+fail(struct run *r, struct ws_node *node, const struct ws_err *err)
 {
 	node->failure = WS_NEW(r->a, struct ws_err);
 	*node->failure = *err;
@@ -64,14 +176,14 @@ ws_run_fail(struct ws_run *r, struct ws_node *node, const struct ws_err *err)
 	r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
 	settle(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
 	for (size_t i = 0; i < node->users.len; i++) {
-		ws_run_cancel(r, node->users.at[i]);
+		cancel(r, node->users.at[i]);
 	}
 	r->closing = r->closing || !r->e->keep_going;
 }
 
 /* The run itself cannot go on. */
-void
-ws_run_give_up(struct ws_run *r, const struct ws_err *err)
+static void
+give_up(struct run *r, const struct ws_err *err)
 {
 	if (!r->err) {
 		r->fatal = *err;
@@ -80,8 +192,8 @@ ws_run_give_up(struct ws_run *r, const struct ws_err *err)
 	r->closing = true;
 }
 
-void
-ws_run_unlock(const struct ws_run *r, struct ws_node *node)
+static void
+unlock(const struct run *r, struct ws_node *node)
 {
 	if (node->lock_fd < 0) {
 		return;
@@ -92,36 +204,307 @@ ws_run_unlock(const struct ws_run *r, struct ws_node *node)
 }
 
 /* READY becomes DONE or RUNNABLE. */
-void
-ws_run_look_up(struct ws_run *r, struct ws_node *node)
+static void
+look_up(struct run *r, struct ws_node *node)
 {
 	struct ws_err err;
 	const struct ws_action *action = node->action;
 	if (!ws_cache_base(&r->cache, action, node->made, &node->base, &err)) {
-		ws_run_fail(r, node, &err);
+		fail(r, node, &err);
 		return;
 	}
 	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
 		node->why = NULL;
-		ws_run_complete(r, node, WS_OUTCOME_HIT);
+		complete(r, node, WS_OUTCOME_HIT);
 		return;
 	}
 	node->state = WS_NODE_RUNNABLE;
 }
 
-void
-ws_run_look_up_ready(struct ws_run *r)
+static void
+look_up_ready(struct run *r)
 {
 	/* Users come after their makers, so one pass in order of adding is enough. */
 	for (size_t i = 0; i < r->graph->nodes.len; i++) {
 		if (r->graph->nodes.at[i]->state == WS_NODE_READY) {
-			ws_run_look_up(r, r->graph->nodes.at[i]);
+			look_up(r, r->graph->nodes.at[i]);
+		}
+	}
+}
+
+/* ---- starting: longest remaining path first, within the budget, one process at a time for each key ---- */
+
+static bool
+is_made_by_sibling(const struct run *r, const struct ws_node *node)
+{
+	for (size_t i = 0; i < r->running.len; i++) {
+		if (ws_digest_eq(&r->running.at[i]->base, &node->base)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes the key's lock; looks again under it, because a peer may just have finished. */
+static bool
+lock_key(struct run *r, struct ws_node *node)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_err err;
+	const char *path = ws_arena_printf(a, "%s/work/locks/%s", r->e->store->path, node->base.hex);
+	switch (ws_flock_try(path, true, &node->lock_fd, &err)) {
+	case WS_FLOCK_HELD:
+		break;
+	case WS_FLOCK_BUSY:
+		if (!node->waits_for_peer) {
+			node->waits_for_peer = true;
+			struct ws_event event = {.kind = WS_EVENT_ACTION_WAITS,
+				.id = node->id,
+				.subject = node->action->subject,
+				.stage = node->action->stage,
+				.detail = "another wheelsmith is making it"};
+			ws_events_emit(r->e->events, &event);
+		}
+		return false;
+	case WS_FLOCK_FAILED:
+		give_up(r, &err);
+		return false;
+	}
+	look_up(r, node);
+	if (node->state != WS_NODE_RUNNABLE) {
+		unlock(r, node);
+		return false;
+	}
+	return true;
+}
+
+static uint64_t
+deadline_ms(const struct run *r, const struct ws_node *node)
+{
+	if (r->e->deadline_ms || node->action->deadline_ms) {
+		return r->e->deadline_ms ? r->e->deadline_ms : node->action->deadline_ms;
+	}
+	/* Only what was measured counts: a recipe's guess must not end a slow host's compiler. */
+	if (node->measured_ms == 0) {
+		return HOUR_MS;
+	}
+	uint64_t ten_ms = node->measured_ms * 10;
+	return ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
+}
+
+static const char *
+log_path(const struct run *r, const struct ws_node *node, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s/logs/%u.log", r->e->work->path, node->id);
+}
+
+static bool
+launch(struct run *r, struct ws_node *node, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_action *action = node->action;
+	node->dir = ws_arena_printf(r->a, "%s/%u-%u", r->e->work->path, node->id, ++node->attempt);
+	if (!ws_work_stage(r->e->store, action, node->made, node->dir, err)) {
+		return false;
+	}
+	struct ws_job job = {
+		.id = node->id,
+		.program = ws_work_program(action, node->dir, a),
+		.argv = ws_work_words(action, action->argv, node->dir, a),
+		.env = ws_work_words(action, action->env, node->dir, a),
+		.dir = node->dir,
+		.log = log_path(r, node, a),
+		.need = node->need,
+		.deadline_ms = deadline_ms(r, node),
+	};
+	return r->e->runner->start(r->e->runner, &job, err);
+}
+
+/* Starts @a node if it fits; true when its turn was used, whatever came of it. */
+static bool
+try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
+{
+	if ((node->alone && r->running.len > 0)
+		|| !ws_budget_take(r->e->budget, node->need, held_bytes)) {
+		return false;
+	}
+	if (!lock_key(r, node)) {
+		ws_budget_give(r->e->budget, node->need);
+		return node->state != WS_NODE_RUNNABLE;
+	}
+	struct ws_err err;
+	node->started_ms = r->e->runner->now_ms(r->e->runner);
+	if (!launch(r, node, &err)) {
+		ws_budget_give(r->e->budget, node->need);
+		unlock(r, node);
+		if (err.kind == WS_ERR_IO) {
+			give_up(r, &err); /* the host's fault, not the action's */
+			cancel(r, node);
+		} else {
+			fail(r, node, &err);
+		}
+		return true;
+	}
+	node->state = WS_NODE_RUNNING;
+	*ws_vec_push(&r->running, r->a) = node;
+	tell_started(r, node);
+	return true;
+}
+
+/* The runnable node with the longest remaining path that was not tried in this round. */
+static struct ws_node *
+next_runnable(const struct run *r, const bool *tried)
+{
+	struct ws_node *best = NULL;
+	for (size_t i = 0; i < r->graph->nodes.len; i++) {
+		struct ws_node *node = r->graph->nodes.at[i];
+		if (node->state == WS_NODE_RUNNABLE && !tried[i]
+			&& (!best || node->path_ms > best->path_ms)) {
+			best = node;
+		}
+	}
+	return best;
+}
+
+static bool
+runs_alone(const struct run *r)
+{
+	return r->running.len == 1 && r->running.at[0]->alone;
+}
+
+static void
+start_what_fits(struct run *r, uint64_t held_bytes)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	bool *tried = WS_NEW_N(a, bool, r->graph->nodes.len);
+	struct ws_node *skipped = NULL; /* the most urgent one that did not fit */
+	unsigned misfits = 0;
+	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)) {
+		struct ws_node *node = next_runnable(r, tried);
+		if (!node || misfits > MOST_MISFITS || (skipped && skipped->passed_over > PATIENCE)) {
+			return;
+		}
+		tried[node->id - 1] = true;
+		if (is_made_by_sibling(r, node)) {
+			continue; /* it looks again when that one ends */
+		}
+		if (try_start(r, node, held_bytes)) {
+			if (skipped) {
+				skipped->passed_over++;
+			}
+			look_up_ready(r);
+			continue;
+		}
+		misfits++;
+		if (!skipped && !node->waits_for_peer) {
+			skipped = node;
+		}
+	}
+}
+
+/* ---- a job has ended ---- */
+
+static void
+remember_cost(struct run *r, const struct ws_node *node, bool killed)
+{
+	const struct ws_action *action = node->action;
+	struct ws_ledger_run run = {
+		.unit = action->unit,
+		.stage = action->stage,
+		.variant = action->variant,
+		.wall_ms = node->result.wall_ms,
+		.cpu_ms = node->result.cpu_ms,
+		.rss_bytes = node->result.rss_bytes,
+		.killed = killed,
+	};
+	struct ws_err err;
+	if (!ws_ledger_add(r->e->ledger, &run, &err)) {
+		ws_events_warn(r->e->events, "%s", err.text);
+	}
+}
+
+/* Not enough memory: once more, alone and with twice what it held as the estimate. */
+static void
+run_again_alone(struct run *r, struct ws_node *node)
+{
+	node->alone = true;
+	node->state = WS_NODE_RUNNABLE;
+	if (node->need.rss_bytes < node->result.rss_bytes * 2) {
+		node->need.rss_bytes = node->result.rss_bytes * 2;
+	}
+	node->outcome = WS_OUTCOME_KILLED;
+	tell_done(r, node);
+}
+
+static void
+stop_running(struct run *r, const struct ws_node *node)
+{
+	for (size_t i = 0; i < r->running.len; i++) {
+		if (r->running.at[i] == node) {
+			r->running.at[i] = r->running.at[--r->running.len];
+			return;
 		}
 	}
 }
 
 static void
-estimate(struct ws_run *r, struct ws_node *node)
+finish(struct run *r, struct ws_node *node, const struct ws_done *done)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_err err = {0};
+	const char *log = log_path(r, node, a);
+	stop_running(r, node);
+	ws_budget_give(r->e->budget, node->need);
+	node->result = (struct ws_result){
+		.wall_ms = done->wall_ms, .cpu_ms = done->cpu_ms, .rss_bytes = done->rss_bytes};
+	enum ws_end end = ws_outcome_of(node, done, log, &err);
+	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, log, r->a, &err)) {
+		end = WS_END_FAILED;
+		if (err.kind == WS_ERR_IO) {
+			give_up(r, &err); /* the host's fault, not the action's */
+			end = WS_END_STOPPED;
+		}
+	}
+	ws_record_log(r->e->store, node, log);
+	unlock(r, node);
+	switch (end) {
+	case WS_END_OK:
+		remember_cost(r, node, false);
+		complete(r, node, WS_OUTCOME_RAN);
+		break;
+	case WS_END_OUT_OF_MEMORY:
+		remember_cost(r, node, true);
+		if (!node->alone && !r->closing) {
+			run_again_alone(r, node);
+			break;
+		}
+		fail(r, node, &err);
+		break;
+	case WS_END_STOPPED:
+		node->state = WS_NODE_RUNNABLE;
+		cancel(r, node);
+		break;
+	case WS_END_FAILED:
+		fail(r, node, &err);
+		break;
+	}
+	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
+		ws_work_unstage(r->e->store, node->action, node->made, node->dir);
+	}
+	/* Siblings with the same base key waited for this one: they look again. */
+	for (size_t i = 0; i < r->graph->nodes.len; i++) {
+		struct ws_node *other = r->graph->nodes.at[i];
+		if (other->state == WS_NODE_RUNNABLE && !other->alone
+			&& ws_digest_eq(&other->base, &node->base)) {
+			other->state = WS_NODE_READY;
+		}
+	}
+}
+
+/* ---- the loop ---- */
+
+static void
+estimate(struct run *r, struct ws_node *node)
 {
 	const struct ws_action *action = node->action;
 	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
@@ -137,7 +520,7 @@ estimate(struct ws_run *r, struct ws_node *node)
 }
 
 static bool
-is_over(const struct ws_run *r)
+is_over(const struct run *r)
 {
 	if (r->running.len > 0) {
 		return false;
@@ -151,42 +534,41 @@ is_over(const struct ws_run *r)
 }
 
 static void
-check_stop(struct ws_run *r)
+check_stop(struct run *r)
 {
 	if (!ws_stop_asked(r->e->stop)) {
 		return;
 	}
 	struct ws_err err;
 	ws_stop_err(r->e->stop, &err);
-	ws_run_give_up(r, &err);
+	give_up(r, &err);
 	r->e->runner->stop(r->e->runner, r->e->stop->times > 1);
 }
 
 static void
-loop(struct ws_run *r)
+loop(struct run *r)
 {
 	for (;;) {
-		ws_run_look_up_ready(r);
+		look_up_ready(r);
 		check_stop(r);
-		uint64_t held_bytes = ws_run_tell_progress(r);
+		uint64_t held_bytes = tell_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
-		ws_run_start(r, held_bytes);
+		start_what_fits(r, held_bytes);
 		if (is_over(r)) {
 			return;
 		}
 		struct ws_done done;
 		if (r->e->runner->wait(r->e->runner, TICK_MS, &done) == WS_WAIT_DONE) {
-			ws_run_finish(r, r->graph->nodes.at[done.id - 1], &done);
+			finish(r, r->graph->nodes.at[done.id - 1], &done);
 		}
 	}
 }
 
 static void
-prepare(
-	struct ws_run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
+prepare(struct run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
 {
 	*sum = (struct ws_run_summary){.total = (unsigned)graph->nodes.len};
-	*r = (struct ws_run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
+	*r = (struct run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
 	r->cache.store = engine->store;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
@@ -201,11 +583,11 @@ bool
 ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *summary,
 	struct ws_err *err)
 {
-	struct ws_run r;
+	struct run r;
 	prepare(&r, engine, graph, summary);
 	loop(&r);
 	for (size_t i = 0; i < graph->nodes.len; i++) {
-		ws_run_cancel(&r, graph->nodes.at[i]);
+		cancel(&r, graph->nodes.at[i]);
 	}
 	if (r.err) {
 		*err = *r.err;
@@ -221,9 +603,9 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 bool
 ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *err WS_UNUSED)
 {
-	struct ws_run r;
+	struct run r;
 	struct ws_run_summary summary;
 	prepare(&r, engine, graph, &summary);
-	ws_run_look_up_ready(&r);
+	look_up_ready(&r);
 	return true;
 }

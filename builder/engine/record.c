@@ -1,0 +1,96 @@
+/* record.c - outputs and log of a job enter the store, and what it read becomes a manifest. */
+#include "engine/record.h"
+
+#include "base/fs.h"
+#include "store/cas.h"
+
+#include <sys/stat.h>
+
+/* Before anything else is read: a tool that wrote nothing is told as that. */
+static bool
+check_outputs(const struct ws_node *node, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_action *action = node->action;
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *path = ws_path_join(a, node->dir, action->outputs[i], NULL);
+		struct stat status;
+		if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
+			return ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
+				action->subject, action->tool.name, action->outputs[i]);
+		}
+	}
+	return true;
+}
+
+static bool
+take_outputs(
+	const struct ws_store *store, struct ws_node *node, struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	const struct ws_action *action = node->action;
+	struct ws_result *result = &node->result;
+	result->outputs = WS_NEW_N(a, struct ws_digest, action->output_count);
+	result->sizes = WS_NEW_N(a, uint64_t, action->output_count);
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *path = ws_path_join(scratch, node->dir, action->outputs[i], NULL);
+		if (!ws_cas_take(store, path, &result->outputs[i], &result->sizes[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void
+ws_record_log(const struct ws_store *store, struct ws_node *node, const char *log)
+{
+	struct stat status;
+	struct ws_digest digest;
+	if (stat(log, &status) == 0 && status.st_size > 0
+		&& ws_cas_take(store, log, &digest, NULL, NULL)) {
+		node->result.log = digest;
+	}
+}
+
+/* Why a result must not be used again; NULL where it may. */
+static const char *
+why_not_kept(const struct ws_names *names, const struct ws_action *action,
+	const struct ws_trace *trace, struct ws_arena *a)
+{
+	for (size_t i = 0; i < trace->files.len && !trace->uncacheable; i++) {
+		if (ws_names_changed(names, action, trace->files.at[i])) {
+			return ws_arena_printf(a, "'%s' is not kept: '%s' changed while it was made",
+				action->subject, trace->files.at[i]);
+		}
+	}
+	return trace->uncacheable ? ws_arena_printf(
+			   a, "'%s' is built anew every time: %s", action->subject, trace->uncacheable)
+							  : NULL;
+}
+
+bool
+ws_record(struct ws_cache *cache, const struct ws_events *events, struct ws_node *node,
+	const char *log, struct ws_arena *a, struct ws_err *err)
+{
+	const struct ws_action *action = node->action;
+	struct ws_trace trace = {0};
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	if (!check_outputs(node, err)) {
+		return false;
+	}
+	/* The trace reads work files and the log, so it comes before those leave. */
+	if (action->trace && !action->trace(action, node->dir, log, scratch, &trace, err)) {
+		return false;
+	}
+	ws_record_log(cache->store, node, log);
+	if (!take_outputs(cache->store, node, a, err)) {
+		return false;
+	}
+	const char *why = why_not_kept(&cache->names, action, &trace, scratch);
+	if (why) {
+		ws_events_warn(events, "%s", why);
+		return true;
+	}
+	return ws_cache_add(
+		cache, action, &node->base, action->trace ? &trace : NULL, &node->result, err);
+}
