@@ -76,6 +76,9 @@ fold(struct ws_sql_rows *rows)
 		}
 		sum.rss_bytes = rss_bytes > sum.rss_bytes ? rss_bytes : sum.rss_bytes;
 	}
+	if (rows) {
+		ws_sql_done(rows); /* an open select would keep other processes' rows from ours */
+	}
 	if (killed_bytes * 2 > sum.rss_bytes) {
 		sum.rss_bytes = killed_bytes * 2;
 	}

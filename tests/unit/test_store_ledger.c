@@ -120,3 +120,19 @@ WS_TEST(outside_files_are_hashed_again_when_they_change)
 	assert_false(ws_ledger_file_digest(l, ws_path_dir(a, file), &one));
 	ws_store_close(&store);
 }
+
+WS_TEST(an_estimate_leaves_the_ledger_free_for_others)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a), other;
+	assert_ok(ws_store_open(store.path, a, &other, &err), err);
+	for (int i = 0; i < 6; i++) {
+		add(store.ledger, "sm80", 100, GIB, false);
+	}
+	assert_int_equal(ws_ledger_estimate(store.ledger, "p/a.cu", "compile", "sm80").cpu_ms, 100);
+	add(other.ledger, "sm80", 200, GIB, false);
+	add(store.ledger, "sm80", 300, GIB, false); /* was: database is locked */
+	assert_int_equal(ws_ledger_estimate(other.ledger, "p/a.cu", "compile", "sm80").cpu_ms, 300);
+	ws_store_close(&other);
+	ws_store_close(&store);
+}
