@@ -54,6 +54,15 @@ add_pairs(struct ws_hasher *h, struct pair *pairs, size_t count)
 	}
 }
 
+static void
+add_trees(struct ws_hasher *h, const struct ws_action *action)
+{
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const struct ws_mount *mount = &action->mounts[i];
+		ws_hasher_add_field(h, mount->tree ? mount->tree->digest.hex : mount->path);
+	}
+}
+
 struct ws_digest
 ws_key_base(const struct ws_action *action, const char *const *made, const char *const *seeds)
 {
@@ -67,6 +76,9 @@ ws_key_base(const struct ws_action *action, const char *const *made, const char 
 	add_count(h, action->mount_count);
 	for (size_t i = 0; i < action->mount_count; i++) {
 		ws_hasher_add_field(h, action->mounts[i].name);
+	}
+	if (!action->trace) {
+		add_trees(h, action);
 	}
 	struct pair *inputs = WS_NEW_N(a, struct pair, action->input_count);
 	for (size_t i = 0; i < action->input_count; i++) {
@@ -103,9 +115,6 @@ ws_key_trees(const struct ws_digest *base, const struct ws_action *action)
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, "wheelsmith.trees/1");
 	ws_hasher_add_field(h, base->hex);
-	for (size_t i = 0; i < action->mount_count; i++) {
-		const struct ws_mount *mount = &action->mounts[i];
-		ws_hasher_add_field(h, mount->tree ? mount->tree->digest.hex : mount->path);
-	}
+	add_trees(h, action);
 	return ws_hasher_finish(h);
 }

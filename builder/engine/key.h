@@ -15,7 +15,8 @@
 
 /**
  * Tool, argv, environment, mount names, inputs with their digests (those of other actions' outputs
- * in @a made, one for each input), outputs, seeds with theirs (@a seeds, one for each).
+ * in @a made, one for each input), outputs, seeds with theirs (@a seeds, one for each). Of an action
+ * without a trace, which may read anything there, also the digests of the mounted trees.
  */
 struct ws_digest ws_key_base(
 	const struct ws_action *action, const char *const *made, const char *const *seeds);

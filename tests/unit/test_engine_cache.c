@@ -262,3 +262,62 @@ WS_TEST(a_file_that_changed_since_the_run_began_is_known)
 	assert_true(ws_names_changed(names, &action, header));
 	tear_down(&w);
 }
+
+WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
+{
+	static const char *const files[] = {"b.h", "a.h"};
+	struct world w = set_up(a);
+	struct ws_err err;
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, files, 2, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_trace trace = {0};
+	static const char *const read[] = {"inc/b.h", "inc/a.h", "inc/b.h"};
+	static const char *const absent[] = {"inc/z.h", "inc/y.h", "inc/z.h"};
+	for (size_t i = 0; i < 3; i++) {
+		*ws_vec_push(&trace.files, a) = read[i];
+		*ws_vec_push(&trace.absent, a) = absent[i];
+	}
+	WS_AUTO_BUF struct ws_buf text = {0};
+	assert_ok(ws_manifest_write(&trace, &action, &new_run(&w, a)->names, &text, &err), err);
+	assert_string_equal(text.data,
+		ws_arena_printf(a, "f %s inc/a.h\nf %s inc/b.h\na inc/y.h\na inc/z.h\n",
+			ws_digest_bytes("a.h", 3).hex, ws_digest_bytes("b.h", 3).hex));
+	tear_down(&w);
+}
+
+WS_TEST(a_manifest_that_cannot_be_stored_is_an_error)
+{
+	static const char *const one[] = {"x.h"};
+	struct world w = set_up(a);
+	struct ws_err err;
+	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
+	struct ws_action action = action_with(&mount);
+	struct ws_trace trace = {0};
+	struct ws_digest base, output = ws_digest_bytes("object", 6);
+	uint64_t size = 6;
+	struct ws_result result = {.outputs = &output, .sizes = &size};
+	struct ws_cache *cache = new_run(&w, a);
+	*ws_vec_push(&trace.files, a) = "inc/x.h";
+	assert_ok(ws_cache_base(cache, &action, NULL, &base, &err), err);
+	const char *cas = ws_store_path(&w.store, a, "cas");
+	assert_ok(ws_fs_remove(cas, &err), err);
+	assert_ok(ws_fs_write(cas, "", 0, 0644, &err), err);
+	assert_fails(ws_cache_add(cache, &action, &base, &trace, &result, &err), err, WS_ERR_IO);
+	tear_down(&w);
+}
+
+WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
+{
+	static const char *const one[] = {"x.py"};
+	static const char *const two[] = {"y.py"};
+	struct world w = set_up(a);
+	struct ws_mount mount = {"src", "/nowhere", make_tree(&w, one, 1, a)};
+	struct ws_action action = action_with(&mount);
+	action.trace = NULL;
+	remember(&w, &action, NULL, a);
+	const char *why = NULL;
+	assert_true(is_hit(&w, &action, a, &why));
+	mount.tree = make_tree(&w, two, 1, a);
+	assert_false(is_hit(&w, &action, a, &why));
+	tear_down(&w);
+}

@@ -18,6 +18,15 @@ static const struct ws_input in_order[] = {
 static const struct ws_input reversed[] = {
 	{.name = "y", .digest = "22"}, {.name = "x", .digest = "11"}};
 
+/* Never called: it only says that what is mounted is not in the base key. */
+static bool
+has_trace(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
+	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	return false;
+}
+
 static struct ws_action
 base_action(void)
 {
@@ -32,6 +41,7 @@ base_action(void)
 		.output_count = 1,
 		.seeds = seeds,
 		.seed_count = 1,
+		.trace = has_trace,
 	};
 }
 
