@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include "base/fs.h"
+#include "base/map.h"
 #include "engine/outcome.h"
 #include "engine/record.h"
 #include "sys/clock.h"
@@ -25,7 +26,9 @@ struct run {
 	struct ws_cache cache;
 	struct ws_arena *a;   /**< the graph's */
 	ws_node_list running; /**< a few, in no order */
+	struct ws_map failed; /* base key -> the node that failed with it */
 	unsigned finished;
+	bool killed;        /* something was, for memory */
 	bool closing;       /**< start nothing any more */
 	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
 	struct ws_err fatal;
@@ -172,6 +175,9 @@ fail(struct run *r, struct ws_node *node, const struct ws_err *err)
 {
 	node->failure = WS_NEW(r->a, struct ws_err);
 	*node->failure = *err;
+	if (node->base.hex[0]) {
+		ws_map_put(&r->failed, node->base.hex, node, r->a);
+	}
 	r->sum->failed++;
 	r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
 	settle(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
@@ -203,7 +209,7 @@ unlock(const struct run *r, struct ws_node *node)
 	close(ws_take_fd(&node->lock_fd));
 }
 
-/* READY becomes DONE or RUNNABLE. */
+/* READY becomes DONE or RUNNABLE; or FAILED, where an equal action has failed in this run. */
 static void
 look_up(struct run *r, struct ws_node *node)
 {
@@ -211,6 +217,12 @@ look_up(struct run *r, struct ws_node *node)
 	const struct ws_action *action = node->action;
 	if (!ws_cache_base(&r->cache, action, node->made, &node->base, &err)) {
 		fail(r, node, &err);
+		return;
+	}
+	const struct ws_node *twin = ws_map_get(&r->failed, node->base.hex);
+	if (twin) {
+		node->result.log = twin->result.log;
+		fail(r, node, twin->failure);
 		return;
 	}
 	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
@@ -234,11 +246,19 @@ look_up_ready(struct run *r)
 
 /* ---- starting: longest remaining path first, within the budget, one process at a time for each key ---- */
 
+/* An equal action runs, or was killed for memory and will run again: its result is this one's. */
 static bool
 is_made_by_sibling(const struct run *r, const struct ws_node *node)
 {
 	for (size_t i = 0; i < r->running.len; i++) {
 		if (ws_digest_eq(&r->running.at[i]->base, &node->base)) {
+			return true;
+		}
+	}
+	for (size_t i = 0; r->killed && !node->alone && i < r->graph->nodes.len; i++) {
+		const struct ws_node *other = r->graph->nodes.at[i];
+		if (other->alone && other->state == WS_NODE_RUNNABLE
+			&& ws_digest_eq(&other->base, &node->base)) {
 			return true;
 		}
 	}
@@ -428,6 +448,7 @@ static void
 run_again_alone(struct run *r, struct ws_node *node)
 {
 	node->alone = true;
+	r->killed = true;
 	node->state = WS_NODE_RUNNABLE;
 	if (node->need.rss_bytes < node->result.rss_bytes * 2) {
 		node->need.rss_bytes = node->result.rss_bytes * 2;

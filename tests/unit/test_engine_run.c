@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "engine/engine.h"
+#include "store/sql.h"
 #include "sys/host.h"
 
 #include <fcntl.h>
@@ -402,5 +403,151 @@ WS_TEST(success_without_the_output_is_a_failure)
 	struct ws_node *node = add(&w, "a.cu");
 	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
 	assert_string_equal(node->failure->text, "'a.cu' failed: cc succeeded but wrote no 'out'");
+	tear_down(&w);
+}
+
+WS_TEST(siblings_of_a_killed_action_wait_for_its_second_run)
+{
+	static const struct line script[] = {{"big.cu", 5000, 2 * GIB, -1, 9, false},
+		{"big.cu", 9000, 3 * GIB, 0, 0, false}, {"a.cu", 20000, GIB, 0, 0, false}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 16 * GIB, script, 3);
+	add(&w, "a.cu");
+	for (int i = 0; i < 3; i++) {
+		add(&w, "big.cu");
+	}
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.runner.started.len, 3);
+	assert_int_equal(w.runner.now_ms, 29000);
+	assert_int_equal(w.summary.ran, 2);
+	assert_int_equal(w.summary.hits, 2);
+	tear_down(&w);
+}
+
+WS_TEST(equal_actions_fail_once)
+{
+	static const struct line script[] = {{"bad.cu", 1000, GIB, 2, 0, false}};
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 8 * GIB, script, 1);
+	w.engine.keep_going = true;
+	struct ws_node *twins[3], *links[3];
+	for (int i = 0; i < 3; i++) {
+		twins[i] = add(&w, "bad.cu");
+		links[i] = add_after(&w, "link", twins[i]);
+	}
+	struct ws_node *good = add(&w, "good.cu");
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_int_equal(w.runner.started.len, 2);
+	assert_int_equal(w.summary.failed, 3);
+	assert_int_equal(good->state, WS_NODE_DONE);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(twins[i]->state, WS_NODE_FAILED);
+		assert_string_equal(twins[i]->failure->text, "'bad.cu' failed: cc exited with 2");
+		assert_int_equal(links[i]->state, WS_NODE_CANCELLED);
+	}
+	tear_down(&w);
+}
+
+WS_TEST(what_others_would_take_of_the_host_is_not_promised_twice)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 8, 16 * GIB, NULL, 0);
+	/* Jobs of 1 GiB that hold next to nothing yet, on a host where 3 GiB are free. */
+	w.host = ws_host_read(fake_host(a, 3 * GIB), a);
+	for (int i = 0; i < 6; i++) {
+		add(&w, ws_arena_printf(a, "%d.cu", i));
+	}
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.runner.most_active, 2);
+	tear_down(&w);
+}
+
+WS_TEST(what_running_jobs_hold_is_not_free_any_more)
+{
+	struct ws_host host = ws_host_read(fake_host(a, 3 * GIB), a);
+	struct ws_budget b = ws_budget_make(&host, 8, 64 * GIB);
+	struct ws_need need = {.cpus = 1, .rss_bytes = 2 * GIB};
+	assert_true(ws_budget_take(&b, need, 0));
+	/* It was promised 2 GiB: while it holds nothing they must be left, once it holds them they are gone. */
+	assert_false(ws_budget_take(&b, need, 0));
+	assert_true(ws_budget_take(&b, need, 2 * GIB));
+	assert_false(ws_budget_take(&b, need, 3 * GIB));
+	assert_true(ws_budget_take(&b, need, 9 * GIB)); /* more than was promised: no growth is due */
+}
+
+WS_TEST(a_lock_that_cannot_be_made_ends_the_run)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 1, 8 * GIB, NULL, 0);
+	struct ws_node *node = add(&w, "a.cu");
+	const char *locks = ws_store_path(&w.store, a, "work/locks");
+	assert_ok(ws_fs_remove(locks, &err), err);
+	assert_ok(ws_fs_write(locks, "", 0, 0644, &err), err);
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_IO);
+	assert_contains(err.text, "lock");
+	assert_int_equal(node->state, WS_NODE_CANCELLED);
+	assert_int_equal(w.runner.started.len, 0);
+	tear_down(&w);
+}
+
+WS_TEST(smaller_jobs_do_not_pass_a_large_one_for_ever)
+{
+	struct world w;
+	struct ws_err err;
+	set_up(&w, a, 4, 4 * GIB, NULL, 0);
+	struct ws_node *first = add(&w, "first.cu");
+	for (int i = 0; i < 60; i++) {
+		add(&w, ws_arena_printf(a, "%d.cu", i));
+	}
+	/* The most urgent of all as soon as it is ready, and it needs everything. */
+	struct ws_node *large = add_after(&w, "large.cu", first);
+	((struct ws_action *)(uintptr_t)large->action)->need.rss_bytes = 4 * GIB;
+	((struct ws_action *)(uintptr_t)large->action)->cpu_ms = 1000000;
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	size_t place = 0;
+	while (strcmp(w.runner.started.at[place], "large.cu") != 0) {
+		place++;
+	}
+	assert_in_range(place, 17, 25);
+	tear_down(&w);
+}
+
+/* What was warned of. */
+struct warnings {
+	struct ws_sink sink;
+	WS_VEC(const char *) texts;
+	struct ws_arena *a;
+};
+
+static void
+take_event(struct ws_sink *self, const struct ws_event *event)
+{
+	struct warnings *warned = (struct warnings *)self;
+	if (event->kind == WS_EVENT_WARNING) {
+		*ws_vec_push(&warned->texts, warned->a) = ws_arena_strdup(warned->a, event->subject);
+	}
+}
+
+WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
+{
+	struct world w;
+	struct ws_err err;
+	struct warnings warned = {.sink.take = take_event, .a = a};
+	struct ws_events events = {0};
+	set_up(&w, a, 1, 8 * GIB, NULL, 0);
+	ws_events_add(&events, &warned.sink);
+	w.engine.events = &events;
+	add(&w, "a.cu");
+	struct ws_sql *sql =
+		ws_sql_open(ws_store_path(&w.store, a, "ledger.db"), "drop table runs", &err);
+	assert_ok(sql != NULL, err);
+	ws_sql_close(sql);
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(warned.texts.len, 1);
+	assert_contains(warned.texts.at[0], "no such table: runs");
 	tear_down(&w);
 }
