@@ -62,6 +62,8 @@ look(struct walk *w, const char *name)
 	ws_map_put(&w->looked, name, (void *)(uintptr_t)known, w->a);
 	if (known == absent) {
 		*ws_vec_push(&w->trace->absent, w->a) = name;
+	} else {
+		*ws_vec_push(&w->trace->passed, w->a) = name;
 	}
 	return known;
 }

@@ -55,9 +55,11 @@ typedef WS_VEC(const char *) ws_name_list;
 
 /** What a command turned out to depend on, in canonical names. */
 struct ws_trace {
-	ws_name_list files;      /**< it read these */
-	ws_name_list absent;     /**< had one of these existed, it would have read other files */
-	ws_name_list present;    /**< that these exist was asked, not what they hold */
+	ws_name_list files;   /**< it read these */
+	ws_name_list absent;  /**< had one of these existed, it would have read other files */
+	ws_name_list present; /**< that these exist was asked, not what they hold */
+	ws_name_list
+		passed; /**< these exist and were not read: one that is new may have come too late */
 	const char *uncacheable; /**< why the result must not be kept (`__TIME__`); NULL: it may */
 	const char
 		*opaque; /**< a file that may have asked for more than could be listed: the result counts

@@ -28,6 +28,7 @@ struct run {
 	ws_node_list running; /**< a few, in no order */
 	struct ws_map failed; /* base key -> the node that failed with it */
 	unsigned finished;
+	int64_t began_file_ns;
 	bool killed;        /* something was, for memory */
 	bool closing;       /**< start nothing any more */
 	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
@@ -354,6 +355,7 @@ try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 	}
 	struct ws_err err;
 	node->started_ms = r->e->runner->now_ms(r->e->runner);
+	node->started_file_ns = ws_clock_file_ns();
 	if (!launch(r, node, &err)) {
 		ws_budget_give(r->e->budget, node->need);
 		unlock(r, node);
@@ -478,8 +480,9 @@ finish(struct run *r, struct ws_node *node, const struct ws_done *done)
 	ws_budget_give(r->e->budget, node->need);
 	node->result = (struct ws_result){
 		.wall_ms = done->wall_ms, .cpu_ms = done->cpu_ms, .rss_bytes = done->rss_bytes};
+	struct ws_since since = {r->began_file_ns, node->started_file_ns};
 	enum ws_end end = ws_outcome_of(node, done, log, &err);
-	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, log, r->a, &err)) {
+	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, &err)) {
 		end = WS_END_FAILED;
 		if (err.kind == WS_ERR_IO) {
 			give_up(r, &err); /* the host's fault, not the action's */
@@ -593,7 +596,7 @@ prepare(struct run *r, struct ws_engine *engine, struct ws_graph *graph, struct 
 	r->cache.store = engine->store;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
-	r->cache.names.since_ns = ws_clock_file_ns();
+	r->began_file_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		estimate(r, graph->nodes.at[i]);
 	}

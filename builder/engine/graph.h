@@ -44,7 +44,8 @@ struct ws_node {
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	int lock_fd;
 	int64_t started_ms;
-	const char *dir; /**< work folder of the last attempt */
+	int64_t started_file_ns; /**< the same moment, as files are stamped */
+	const char *dir;         /**< work folder of the last attempt */
 };
 
 struct ws_graph {

@@ -33,9 +33,8 @@ ws_names_is_outside(const struct ws_action *action, const char *name)
 	return !mount || !mount->tree;
 }
 
-/* Where the file is on this host. */
-static const char *
-path_of(const struct ws_action *action, const char *name, struct ws_arena *a)
+const char *
+ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a)
 {
 	const char *rest;
 	const struct ws_mount *mount = mount_of(action, name, &rest);
@@ -68,7 +67,7 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 		return entry ? entry->value : NULL;
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return outside_digest(names, path_of(action, name, a));
+	return outside_digest(names, ws_names_path(action, name, a));
 }
 
 bool
@@ -80,27 +79,8 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 		return ws_tree_lookup(mount->tree, rest) != NULL;
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *path = path_of(action, name, a);
+	const char *path = ws_names_path(action, name, a);
 	const char *known = ws_map_get(&names->outside, path);
 	struct stat status;
 	return known ? known[0] != '\0' : stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-static int64_t
-nanoseconds(struct timespec t)
-{
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-bool
-ws_names_changed(const struct ws_names *names, const struct ws_action *action, const char *name)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct stat status;
-	if (!names->since_ns || !ws_names_is_outside(action, name)
-		|| stat(path_of(action, name, a), &status) < 0) {
-		return false;
-	}
-	return nanoseconds(status.st_mtim) >= names->since_ns
-		|| nanoseconds(status.st_ctim) >= names->since_ns;
 }

@@ -54,23 +54,24 @@ ws_record_log(const struct ws_store *store, struct ws_node *node, const char *lo
 
 /* Why a result must not be used again; NULL where it may. */
 static const char *
-why_not_kept(const struct ws_names *names, const struct ws_action *action,
-	const struct ws_trace *trace, struct ws_arena *a)
+why_not_kept(const struct ws_action *action, const struct ws_trace *trace,
+	const struct ws_since *since, struct ws_arena *a)
 {
-	for (size_t i = 0; i < trace->files.len && !trace->uncacheable; i++) {
-		if (ws_names_changed(names, action, trace->files.at[i])) {
-			return ws_arena_printf(a, "'%s' is not kept: '%s' changed while it was made",
-				action->subject, trace->files.at[i]);
-		}
+	if (trace->uncacheable) {
+		return ws_arena_printf(
+			a, "'%s' is built anew every time: %s", action->subject, trace->uncacheable);
 	}
-	return trace->uncacheable ? ws_arena_printf(
-			   a, "'%s' is built anew every time: %s", action->subject, trace->uncacheable)
-							  : NULL;
+	const char *touched = ws_touched(action, trace, since, a);
+	return touched ? ws_arena_printf(a,
+			   "'%s' is not kept: '%s', or a folder or link on the way there, changed while it was "
+			   "made",
+			   action->subject, touched)
+				   : NULL;
 }
 
 bool
 ws_record(struct ws_cache *cache, const struct ws_events *events, struct ws_node *node,
-	const char *log, struct ws_arena *a, struct ws_err *err)
+	const struct ws_since *since, const char *log, struct ws_arena *a, struct ws_err *err)
 {
 	const struct ws_action *action = node->action;
 	struct ws_trace trace = {0};
@@ -86,7 +87,7 @@ ws_record(struct ws_cache *cache, const struct ws_events *events, struct ws_node
 	if (!take_outputs(cache->store, node, a, err)) {
 		return false;
 	}
-	const char *why = why_not_kept(&cache->names, action, &trace, scratch);
+	const char *why = why_not_kept(action, &trace, since, scratch);
 	if (why) {
 		ws_events_warn(events, "%s", why);
 		return true;

@@ -115,8 +115,41 @@ only_host() {
 	sed -i 's/kernel\.cu/kernel.cpp/' recipes/tiny/1.0.json
 }
 
+# A compiler before the others on PATH: the real one, which `BEFORE` or `AFTER` a unit whose name holds
+# WHICH waits until it may `go_on_compiling`. What it reads stays as it is.
+waiting_compiler() { # BEFORE|AFTER WHICH
+	local real='/usr/bin/g++-12 "$@"'
+	local wait="[ -e '$PWD/pass' ] || read -r < '$PWD/stop'"
+	mkfifo stop
+	mkdir -p bin
+	{
+		echo '#!/bin/bash'
+		[ "$1" = BEFORE ] || echo "$real || exit"
+		echo "for word; do case \$word in src/*$2*) $wait ;; esac; done"
+		[ "$1" = AFTER ] || echo "exec $real"
+	} > bin/g++-12
+	chmod +x bin/g++-12
+	export PATH=$PWD/bin:$PATH
+}
+
+go_on_compiling() {
+	exec 7<> stop
+	touch pass
+	printf '\n\n\n\n' >&7
+	exec 7>&-
+}
+
+# The number of those that wait.
+compilers_that_wait() {
+	working_below "$WHEELSMITH_STORE/work" | sed -n 's/^\([0-9]*\) .*bash .*bin\/g++-12 .* src\/.*/\1/p'
+}
+
+one_compiler_waits() {
+	[ -n "$(compilers_that_wait)" ]
+}
+
 # $PWD/NAME/h is a header at which compilers wait, until they may `go_on`: a pipe. Then it is another
-# file, as old as the pipe, because what changes while it is read is not kept.
+# file behind another link, so what was compiled meanwhile is not kept.
 make_gate() { # NAME
 	mkdir "$1.shut" "$1.open"
 	mkfifo "$1.shut/h"

@@ -16,6 +16,13 @@ setup() {
 	children=()
 }
 
+# One more unit, before which its compiler waits.
+add_waiting_unit() {
+	recipe 'e["sources"].append("waiting.cpp")'
+	touch recipes/tiny/src/waiting.cpp
+	waiting_compiler BEFORE waiting.cpp
+}
+
 teardown() {
 	local process
 	for process in "${children[@]}"; do
@@ -47,18 +54,9 @@ end_of() { # NAME PROCESS
 	cat "$1.out" "$1.err"
 }
 
-# Compilers of the unit at the gate.
-at_gate() {
-	working_below "$WORK" | sed -n 's/^\([0-9]*\) .*cc1plus.*waiting\.cpp.*/\1/p'
-}
-
-one_is_at_gate() {
-	[ -n "$(at_gate)" ]
-}
-
 # One that is not THAT, which is no more.
-another_is_at_gate() { # THAT
-	[ -n "$(at_gate)" ] && [ ! -e "/proc/$1" ]
+another_compiler_waits() { # THAT
+	[ -n "$(compilers_that_wait)" ] && [ ! -e "/proc/$1" ]
 }
 
 actions_ran() { # FILE...
@@ -69,11 +67,11 @@ actions_ran() { # FILE...
 	add_waiting_unit
 	start one
 	first=$child
-	wait_for 60 one_is_at_gate
+	wait_for 60 one_compiler_waits
 	start two
 	second=$child
 	wait_for 60 grep -q 'compile waiting.cpp.*another wheelsmith is making it' two.err
-	go_on
+	go_on_compiling
 	end_of one "$first"
 	[ "$status" -eq 0 ]
 	end_of two "$second"
@@ -106,16 +104,16 @@ actions_ran() { # FILE...
 	add_waiting_unit
 	start one
 	first=$child
-	wait_for 60 one_is_at_gate
+	wait_for 60 one_compiler_waits
 	start two -o other
 	second=$child
 	wait_for 60 grep -q 'another wheelsmith is making it' two.err
-	held=$(at_gate)
+	held=$(compilers_that_wait)
 	kill -9 "$first"
 	end_of one "$first"
 	[ "$status" -eq 137 ]
-	wait_for 10 another_is_at_gate "$held"
-	go_on
+	wait_for 10 another_compiler_waits "$held"
+	go_on_compiling
 	end_of two "$second"
 	[ "$status" -eq 0 ]
 	dist_is_whole other
@@ -130,10 +128,10 @@ actions_ran() { # FILE...
 
 @test "who waits for one whose compiler fails says so too, and Ctrl-C ends the waiting" {
 	add_waiting_unit
-	echo '#error no' > gate.open/h
+	echo '#error no' >> recipes/tiny/src/waiting.cpp
 	start one
 	first=$child
-	wait_for 60 one_is_at_gate
+	wait_for 60 one_compiler_waits
 	start two -o other
 	second=$child
 	start three -o third
@@ -142,7 +140,7 @@ actions_ran() { # FILE...
 	kill -INT "$child"
 	end_of three "$child"
 	[ "$status" -eq 130 ]
-	go_on
+	go_on_compiling
 	end_of one "$first"
 	[ "$status" -eq 5 ]
 	end_of two "$second"

@@ -5,7 +5,6 @@
 #include "engine/cache.h"
 #include "engine/manifest.h"
 #include "store/cas.h"
-#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -239,27 +238,6 @@ WS_TEST(a_damaged_manifest_never_holds)
 		assert_false(ws_manifest_holds(text, false, &action, names, a, &why));
 		assert_string_equal(why, "the manifest is damaged");
 	}
-	tear_down(&w);
-}
-
-WS_TEST(a_file_that_changed_since_the_run_began_is_known)
-{
-	static const char *const one[] = {"x.h"};
-	struct world w = set_up(a);
-	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
-	struct ws_action action = action_with(&mount);
-	const char *header = ws_path_join(a, w.outside, "stdio.h", NULL);
-	write_old(header, "1");
-	struct ws_names *names = &new_run(&w, a)->names;
-	assert_false(ws_names_changed(names, &action, header)); /* nobody said when it began */
-	struct timespec tick = {.tv_nsec = 20 * 1000 * 1000};
-	nanosleep(&tick, NULL);
-	names->since_ns = ws_clock_file_ns();
-	assert_false(ws_names_changed(names, &action, header));
-	assert_false(ws_names_changed(names, &action, "inc/x.h"));
-	nanosleep(&tick, NULL);
-	write_old(header, "2"); /* an old time of change, as pip gives its files */
-	assert_true(ws_names_changed(names, &action, header));
 	tear_down(&w);
 }
 
