@@ -73,3 +73,26 @@ ws_facts_cuda(const struct ws_facts *facts, const struct ws_version *version)
 	}
 	return NULL;
 }
+
+bool
+ws_cuda_has_target(const struct ws_cuda_toolkit *toolkit, const struct ws_arch *arch)
+{
+	for (size_t i = 0; i < toolkit->archs.count; i++) {
+		const struct ws_arch *target = &toolkit->archs.at[i];
+		if (target->number == arch->number && target->suffix == arch->suffix) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ws_cuda_has_targets(const struct ws_cuda_toolkit *toolkit, const struct ws_arch_set *archs)
+{
+	for (size_t i = 0; toolkit && i < archs->count; i++) {
+		if (!ws_cuda_has_target(toolkit, &archs->at[i])) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -78,6 +78,12 @@ const struct ws_torch_release *ws_facts_torch_nearest(
 /** As wheels of torch are labelled: "cu124" for "12.4". */
 const char *ws_cuda_label(const char *cuda, struct ws_arena *a);
 
+/** Suffixes count: 9.0a is not 9.0. */
+bool ws_cuda_has_target(const struct ws_cuda_toolkit *toolkit, const struct ws_arch *arch);
+
+/** All of them; true for a toolkit that is not known (NULL). */
+bool ws_cuda_has_targets(const struct ws_cuda_toolkit *toolkit, const struct ws_arch_set *archs);
+
 /** The last toolkit at or before @a version; NULL when the facts begin later. */
 const struct ws_cuda_toolkit *ws_facts_cuda_nearest(
 	const struct ws_facts *facts, const struct ws_version *version);

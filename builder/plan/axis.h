@@ -47,9 +47,12 @@ const struct ws_torch_choice *ws_axes_torch(struct ws_axes *axes,
 	const struct ws_torch_value *value, const struct ws_cuda_value *cuda,
 	const struct ws_python_choice *python, int abi);
 
-/** NULL for "auto" where there is nothing to go by. */
-const struct ws_cuda_choice *ws_axes_cuda(
-	struct ws_axes *axes, const struct ws_cuda_value *value, const struct ws_torch_choice *torch);
+/**
+ * "auto" is the toolkit that @a torch was built with where there is a kit of it with code for @a archs,
+ * else the nearest of its major that has that. NULL for "auto" where there is nothing to go by.
+ */
+const struct ws_cuda_choice *ws_axes_cuda(struct ws_axes *axes, const struct ws_cuda_value *value,
+	const struct ws_torch_choice *torch, const struct ws_arch_set *archs);
 
 /** Sets a WS_ERR_CONFIG error at a value of the matrix. Returns false. */
 bool ws_axes_err(const struct ws_axes *axes, struct ws_place place, struct ws_err *err,

@@ -117,44 +117,72 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 	return choice;
 }
 
-/* The newest kit of @a major (0: any) but NVIDIA's; of those the newest that is locked, so that a
- * toolkit that appears later changes nothing. */
-static const struct ws_axes_kit *
-newest_kit(const struct ws_axes *axes, unsigned major)
+/* How well a kit serves as "auto": a locked one first, so that a toolkit that appears later changes
+ * nothing; then the nearest to torch's own, later ones before earlier ones, because a later nvcc knows
+ * all that torch's headers ask for. Without a torch the newest. */
+static bool
+is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struct ws_axes_kit *than,
+	const struct ws_version *own)
 {
-	const struct ws_axes_kit *newest = NULL;
-	bool newest_pinned = false;
-	for (size_t i = 0; i < axes->kits.len; i++) {
-		const struct ws_axes_kit *kit = &axes->kits.at[i];
-		bool pinned = find_pin(axes, kit->version.text);
-		if (kit->origin != WS_KIT_REDIST
-			&& (major == 0 || ws_version_number(&kit->version, 0) == major)
-			&& (pinned || !newest_pinned)) {
-			newest = kit;
-			newest_pinned = pinned;
-		}
+	bool pinned = find_pin(axes, kit->version.text),
+		 was_pinned = find_pin(axes, than->version.text);
+	if (pinned != was_pinned) {
+		return pinned;
 	}
-	return newest;
+	int order = ws_version_cmp(&kit->version, &than->version);
+	bool later = !own || ws_version_cmp(&than->version, own) < 0;
+	return later ? order > 0 : order < 0 && ws_version_cmp(&kit->version, own) >= 0;
 }
 
-/* What "auto" means beside a torch that was built with @a own. Hundreds of MB of redistributables are
- * taken where nothing else of its major is to be had, and kept to when they are locked. */
-static const struct ws_version *
-choose_auto(const struct ws_axes *axes, const struct ws_version *own)
+/* The kit that serves best for a torch built with @a own (NULL: without torch), of its major, with code
+ * for @a archs. NVIDIA's redistributables, hundreds of MB, only where @a redist. */
+static const struct ws_axes_kit *
+best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned major,
+	const struct ws_arch_set *archs, bool redist)
 {
+	const struct ws_axes_kit *best = NULL;
+	for (size_t i = 0; i < axes->kits.len; i++) {
+		const struct ws_axes_kit *kit = &axes->kits.at[i];
+		bool fits = (major == 0 || ws_version_number(&kit->version, 0) == major)
+			&& (redist || kit->origin != WS_KIT_REDIST)
+			&& ws_cuda_has_targets(ws_facts_cuda(axes->in->facts, &kit->version), archs);
+		if (fits && (!best || is_better(axes, kit, best, own))) {
+			best = kit;
+		}
+	}
+	return best;
+}
+
+/* What "auto" means beside a torch that was built with @a own: that toolkit where its kit is to be had
+ * and has the targets; its redistributables where they are locked or nothing else of its major serves. */
+static const struct ws_version *
+choose_auto(
+	const struct ws_axes *axes, const struct ws_version *own, const struct ws_arch_set *archs)
+{
+	unsigned major = ws_version_number(own, 0);
 	const struct ws_axes_kit *kit = find_kit(axes, own);
-	if (kit && kit->origin != WS_KIT_REDIST) {
+	bool has_targets = ws_cuda_has_targets(ws_facts_cuda(axes->in->facts, own), archs);
+	if (kit && kit->origin != WS_KIT_REDIST && has_targets) {
 		return own;
 	}
-	const struct ws_axes_kit *newest = newest_kit(axes, ws_version_number(own, 0));
-	bool kept = kit && pins_origin(find_pin(axes, own->text), WS_KIT_REDIST);
-	return newest && (!kept || find_pin(axes, newest->version.text)) ? &newest->version : own;
+	const struct ws_axes_kit *best = best_kit(axes, own, major, archs, false);
+	bool kept = kit && has_targets && pins_origin(find_pin(axes, own->text), WS_KIT_REDIST);
+	if (best && (!kept || find_pin(axes, best->version.text))) {
+		return &best->version;
+	}
+	if (has_targets) {
+		return own;
+	}
+	/* None has them all: the rules say so, of the toolkit that would be taken without. */
+	best = best_kit(axes, own, major, archs, true);
+	return best ? &best->version : choose_auto(axes, own, &(struct ws_arch_set){0});
 }
 
 const struct ws_cuda_choice *
-ws_axes_cuda(
-	struct ws_axes *axes, const struct ws_cuda_value *value, const struct ws_torch_choice *torch)
+ws_axes_cuda(struct ws_axes *axes, const struct ws_cuda_value *value,
+	const struct ws_torch_choice *torch, const struct ws_arch_set *archs)
 {
+	static const struct ws_arch_set any = {0};
 	struct ws_version own;
 	if (!value->automatic) {
 		return choose(axes, &value->version);
@@ -163,8 +191,10 @@ ws_axes_cuda(
 		return NULL;
 	}
 	if (torch && ws_version_parse(torch->cuda, axes->a, &own)) {
-		return choose(axes, choose_auto(axes, &own));
+		return choose(axes, choose_auto(axes, &own, archs));
 	}
-	const struct ws_axes_kit *newest = newest_kit(axes, torch ? torch->cuda_major : 0);
-	return newest ? choose(axes, &newest->version) : NULL;
+	unsigned major = torch ? torch->cuda_major : 0;
+	const struct ws_axes_kit *best = best_kit(axes, NULL, major, archs, false);
+	best = best ? best : best_kit(axes, NULL, major, &any, false);
+	return best ? choose(axes, &best->version) : NULL;
 }

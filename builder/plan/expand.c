@@ -11,7 +11,7 @@
 /* Far more than anyone builds; a matrix that has more is a mistake. */
 #define MOST_CELLS 100000
 
-/* The torch build and the toolkit that belong together at one place of four axes. */
+/* The torch build and the toolkit that belong together at one place of the axes. */
 struct pair {
 	const struct ws_torch_choice *torch;
 	const struct ws_cuda_choice *cuda;
@@ -23,7 +23,7 @@ struct grid {
 	const struct ws_matrix *matrix;
 	const struct ws_python_choice **pythons;
 	const struct ws_arch_choice **archs;
-	struct pair *pairs; /* by torch, cuda, python, cxx11abi */
+	struct pair *pairs; /* by torch, cuda, python, arch, cxx11abi */
 	size_t torches;     /* at least 1 */
 	struct ws_map names;
 	ws_cell_list *cells;
@@ -53,23 +53,23 @@ resolve_values(struct grid *grid, struct ws_err *err)
 }
 
 static struct pair *
-pair_at(const struct grid *grid, size_t torch, size_t cuda, size_t python, size_t abi)
+pair_at(const struct grid *grid, size_t torch, size_t cuda, size_t python, size_t arch, size_t abi)
 {
 	const struct ws_matrix *m = grid->matrix;
-	return &grid->pairs[((torch * m->cuda_count + cuda) * m->python_count + python)
-			* m->cxx11abi_count
-		+ abi];
+	size_t place = (torch * m->cuda_count + cuda) * m->python_count + python;
+	return &grid->pairs[(place * m->arch_count + arch) * m->cxx11abi_count + abi];
 }
 
 static struct pair
 resolve_pair(struct ws_axes *axes, const struct ws_torch_value *torch,
-	const struct ws_cuda_value *cuda, const struct ws_python_choice *python, int abi)
+	const struct ws_cuda_value *cuda, const struct ws_python_choice *python,
+	const struct ws_arch_choice *arch, int abi)
 {
 	struct pair pair = {0};
 	if (torch) {
 		pair.torch = ws_axes_torch(axes, torch, cuda, python, abi);
 	}
-	pair.cuda = ws_axes_cuda(axes, cuda, pair.torch);
+	pair.cuda = ws_axes_cuda(axes, cuda, pair.torch, &arch->set);
 	return pair;
 }
 
@@ -80,10 +80,12 @@ resolve_pairs(struct grid *grid, size_t t, size_t c)
 	const struct ws_matrix *m = grid->matrix;
 	const struct ws_torch_value *torch = m->torch_count > 0 ? &m->torch[t] : NULL;
 	for (size_t p = 0; p < m->python_count; p++) {
-		for (size_t b = 0; b < m->cxx11abi_count; b++) {
-			*pair_at(grid, t, c, p, b) = p > 0 && !(torch && torch->installed)
-				? *pair_at(grid, t, c, 0, b)
-				: resolve_pair(grid->axes, torch, &m->cuda[c], grid->pythons[p], m->cxx11abi[b]);
+		for (size_t n = 0; n < m->arch_count * m->cxx11abi_count; n++) {
+			size_t arch = n / m->cxx11abi_count, b = n % m->cxx11abi_count;
+			*pair_at(grid, t, c, p, arch, b) = p > 0 && !(torch && torch->installed)
+				? *pair_at(grid, t, c, 0, arch, b)
+				: resolve_pair(grid->axes, torch, &m->cuda[c], grid->pythons[p], grid->archs[arch],
+					m->cxx11abi[b]);
 		}
 	}
 }
@@ -135,7 +137,7 @@ point_at(const struct grid *grid, size_t n)
 	size_t python = (n /= m->arch_count) % m->python_count;
 	size_t cuda = (n /= m->python_count) % m->cuda_count;
 	size_t torch = n / m->cuda_count;
-	return make_point(pair_at(grid, torch, cuda, python, abi), m->cuda[cuda].automatic,
+	return make_point(pair_at(grid, torch, cuda, python, arch, abi), m->cuda[cuda].automatic,
 		grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
 }
 
@@ -199,7 +201,8 @@ add_extra(struct grid *grid, const struct ws_include *include, const struct ws_r
 	if (!arch) {
 		return ws_err_wrap(err, "an extra point of 'include'");
 	}
-	struct pair pair = resolve_pair(grid->axes, torch, &include->cuda, python, include->cxx11abi);
+	struct pair pair =
+		resolve_pair(grid->axes, torch, &include->cuda, python, arch, include->cxx11abi);
 	struct ws_point point =
 		make_point(&pair, include->cuda.automatic, python, arch, include->cxx11abi);
 	struct ws_cell *cell = make_cell(grid, recipe, &point);
@@ -239,7 +242,7 @@ ws_expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, s
 		|| !resolve_values(&grid, err)) {
 		return false;
 	}
-	grid.pairs = WS_NEW_N(axes->a, struct pair, points / m->arch_count);
+	grid.pairs = WS_NEW_N(axes->a, struct pair, points);
 	for (size_t t = 0; t < grid.torches; t++) {
 		for (size_t c = 0; c < m->cuda_count; c++) {
 			resolve_pairs(&grid, t, c);

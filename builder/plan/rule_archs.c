@@ -11,17 +11,6 @@ ws_rule_is_compiled(const struct ws_cell *cell)
 	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
 }
 
-static bool
-has_target(const struct ws_arch_set *targets, const struct ws_arch *arch)
-{
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->at[i].number == arch->number && targets->at[i].suffix == arch->suffix) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *
 ws_rule_ask_target(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -33,7 +22,7 @@ ws_rule_ask_target(const struct ws_axes *axes, struct ws_cell *cell)
 		return NULL;
 	}
 	for (size_t i = 0; i < asked->count; i++) {
-		if (!has_target(&cuda->toolkit->archs, &asked->at[i])) {
+		if (!ws_cuda_has_target(cuda->toolkit, &asked->at[i])) {
 			ws_buf_printf(
 				&missing, "%s%s", count++ ? ", " : "", ws_arch_text(&asked->at[i], axes->a));
 		}

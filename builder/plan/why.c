@@ -15,12 +15,43 @@ ws_why_line(struct ws_buf *out, const char *title, const char *format, ...)
 	va_end(values);
 }
 
+/* Toolkits that have the targets, of the major that torch asks for, in the words of who asks. */
 static void
-write_decision(const struct ws_cell *cell, struct ws_buf *out)
+write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
+	struct ws_arena *a)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	unsigned major = torch ? torch->cuda_major : 0;
+	const char *archs = ws_arch_set_text(&cell->point.arch->set, a);
+	const char *first = NULL;
+	WS_AUTO_BUF struct ws_buf list = {0};
+	for (size_t i = 0; i < in->facts->cuda_count; i++) {
+		const struct ws_cuda_toolkit *toolkit = &in->facts->cuda[i];
+		if ((major == 0 || ws_version_number(&toolkit->version, 0) == major)
+			&& ws_cuda_has_targets(toolkit, &cell->point.arch->set)) {
+			ws_buf_printf(&list, "%s%s", first ? ", " : "", toolkit->version.text);
+			first = first ? first : toolkit->version.text;
+		}
+	}
+	if (first) {
+		ws_why_line(out, "",
+			in->matrix->doc ? "CUDA %s can:  \"cuda\": [\"%s\"]" : "CUDA %s can:  --cuda %s",
+			ws_buf_text(&list), first);
+	} else if (torch) {
+		ws_why_line(out, "", "no CUDA %u toolkit has %s, as far as is known", major, archs);
+	}
+}
+
+static void
+write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
+	struct ws_arena *a)
 {
 	ws_why_line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
 	if (cell->see) {
 		ws_why_line(out, "", "see %s", cell->see);
+	}
+	if (cell->rule == WS_RULE_TARGET) {
+		write_way_out(in, cell, out, a);
 	}
 	for (size_t i = 0; i < cell->candidate_count; i++) {
 		ws_why_line(
@@ -83,7 +114,7 @@ tell_auto(const struct ws_point *point)
 	}
 	return point->torch->cuda && ws_same(point->torch->cuda, point->cuda->name)
 		? ", \"auto\": what this torch was built with"
-		: ", \"auto\": of the CUDA major that this torch was built with";
+		: ", \"auto\": the nearest of this torch's CUDA major that serves";
 }
 
 static void
@@ -184,7 +215,7 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const struct ws_recipe *recipe = cell->recipe;
 	ws_buf_printf(out, "%s\n", cell->name);
-	write_decision(cell, out);
+	write_decision(in, cell, out, a);
 	ws_why_line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));
 	ws_why_line(out, "", "recipe %s", recipe->path);
