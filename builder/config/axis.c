@@ -90,10 +90,8 @@ read_cuda_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!text) {
 		return false;
 	}
-	size_t digits = strspn(text, "0123456789.");
-	if (text[digits] != '\0' || !ws_version_parse(text, r->a, &cuda->version)
-		|| cuda->version.release_count != 2) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no CUDA version", text);
+	if (!ws_cuda_version_parse(text, r->a, &cuda->version)) {
+		ws_json_err(r->doc, value, r->err, "'%s' is not a CUDA version", text);
 		return ws_err_cure(r->err, "write major and minor, like \"12.4\", or \"auto\"");
 	}
 	return true;

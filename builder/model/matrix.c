@@ -1,5 +1,7 @@
-/* matrix.c - names of policies, and what stands in for a package. */
+/* matrix.c - names of policies and toolkits, and what stands in for a package. */
 #include "model/matrix.h"
+
+#include <string.h>
 
 static const char *const names[] = {
 	[WS_POLICY_PREFER_PREBUILT] = "prefer-prebuilt",
@@ -24,6 +26,13 @@ const char *
 ws_policy_name(enum ws_policy policy)
 {
 	return names[policy];
+}
+
+bool
+ws_cuda_version_parse(const char *text, struct ws_arena *a, struct ws_version *version)
+{
+	return text[strspn(text, "0123456789.")] == '\0' && ws_version_parse(text, a, version)
+		&& version->release_count == 2;
 }
 
 const char *

@@ -46,8 +46,10 @@ set_cuda(const char *text, struct ws_matrix *m, struct ws_arena *a, struct ws_er
 {
 	struct ws_cuda_value *value = WS_NEW(a, struct ws_cuda_value);
 	value->automatic = !text || strcmp(text, "auto") == 0;
-	if (!value->automatic && !ws_version_parse(text, a, &value->version)) {
-		return ws_err_set(err, WS_ERR_USAGE, "--cuda: '%s' is no version", text);
+	if (!value->automatic && !ws_cuda_version_parse(text, a, &value->version)) {
+		ws_err_set(err, WS_ERR_USAGE, "--cuda: '%s' is not a CUDA version", text);
+		const char *minor = strchr(text, '.') ? "12.4" : ws_arena_printf(a, "%s.0", text);
+		return ws_err_cure(err, "write major and minor: --cuda %s", minor);
 	}
 	m->cuda = value;
 	m->cuda_count = 1;
@@ -192,14 +194,17 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 
 /* Beside the matrix; a selection without one has its own place in the store. */
 static const char *
-lock_path_of(const struct ws_context *ctx, const struct ws_selection_options *o)
+lock_path_of(const struct ws_context *ctx, const struct ws_selection_options *o,
+	const struct ws_matrix *matrix)
 {
 	if (o->matrix) {
 		return ws_lock_path(o->matrix, ctx->a);
 	}
 	struct ws_hasher *h = ws_hasher_make();
-	for (size_t i = 0; i < o->package_count; i++) {
-		ws_hasher_add_field(h, o->packages[i]);
+	for (size_t i = 0; i < matrix->package_count; i++) {
+		const struct ws_wanted *wanted = &matrix->packages[i];
+		ws_hasher_add_field(
+			h, ws_arena_printf(ctx->a, "%s==%s", wanted->name, wanted->version.text));
 	}
 	struct ws_digest name = ws_hasher_finish(h);
 	return ws_arena_printf(ctx->a, "%s/locks/%.16s.lock.json", ctx->store->path, name.hex);
@@ -236,7 +241,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 {
 	struct ws_plan_input *input = WS_NEW(ctx->a, struct ws_plan_input);
 	if (!ws_selection_read(ctx, user, options, sel, err)
-		|| !ws_lock_file_read(ctx, lock_path_of(ctx, options), &sel->lock, err)
+		|| !ws_lock_file_read(ctx, lock_path_of(ctx, options, &sel->matrix), &sel->lock, err)
 		|| !forget_pins(ctx, options, err) || !parse_shard(options->shard, input, err)
 		|| !ws_probe_torch_releases(ctx, &sel->matrix, err)) {
 		return false;

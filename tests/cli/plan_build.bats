@@ -65,3 +65,21 @@ decisions() {
 	done
 	[[ "$stderr" == *"0 sources, 0 CUDA kits, 0 torch releases"* ]]
 }
+
+@test "a package has one lock, however its name is written" {
+	serve "$BASE/www"
+	for name in tiny Tiny TINY; do
+		ws build "$name==1.0" --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13.0 --index "$INDEX"
+		[ "$status" -eq 0 ]
+	done
+	unserve
+	[ "$(find "$WHEELSMITH_STORE/locks" -name '*.lock.json' | wc -l)" -eq 1 ]
+}
+
+@test "a toolkit is named by major and minor" {
+	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"--cuda: '13' is not a CUDA version"*"write major and minor: --cuda 13.0"* ]]
+	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13.0.0
+	[ "$status" -eq 2 ]
+}
