@@ -2,6 +2,7 @@
 #include "fetch/folder.h"
 
 #include "base/fs.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,6 +86,49 @@ copy_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
 		return false;
 	}
 	return member.kind != WS_MEMBER_FILE || copy_file(c, entry, err);
+}
+
+struct listing {
+	WS_VEC(struct ws_tree_entry) entries;
+	struct ws_arena *a;
+};
+
+static bool
+list_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
+{
+	struct listing *l = self;
+	mode_t kind = entry->status.st_mode & S_IFMT;
+	char target[4096] = "";
+	struct ws_digest digest;
+	if (is_repository(entry->name) || kind == S_IFDIR) {
+		return true;
+	}
+	if (kind == S_IFLNK && readlink(entry->path, target, sizeof(target) - 1) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot read the link '%s'", entry->path);
+	}
+	if (kind != S_IFLNK && (kind != S_IFREG || !ws_digest_file(entry->path, &digest, NULL, err))) {
+		return false;
+	}
+	*ws_vec_push(&l->entries, l->a) = (struct ws_tree_entry){
+		.path = ws_arena_strdup(l->a, entry->name),
+		.kind = kind == S_IFLNK            ? WS_TREE_LINK
+			: entry->status.st_mode & 0111 ? WS_TREE_EXECUTABLE
+										   : WS_TREE_FILE,
+		.value = ws_arena_strdup(l->a, kind == S_IFLNK ? target : digest.hex),
+	};
+	return true;
+}
+
+bool
+ws_folder_digest(const char *path, struct ws_digest *digest, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct listing l = {.a = a};
+	if (!ws_fs_is_dir(path) || !ws_fs_walk(path, list_one, &l, err)) {
+		return false;
+	}
+	*digest = ws_tree_digest(l.entries.at, l.entries.len);
+	return true;
 }
 
 bool

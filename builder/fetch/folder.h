@@ -9,6 +9,12 @@
 
 #include "fetch/source_tree.h"
 
+/**
+ * The digest of the tree that ws_folder_copy would make now, without making it: whether sources changed
+ * since they were pinned. False when a file cannot be read or is of a kind that would be refused.
+ */
+bool ws_folder_digest(const char *path, struct ws_digest *digest, struct ws_err *err);
+
 bool ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err);
 
 #endif

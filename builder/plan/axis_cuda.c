@@ -67,13 +67,11 @@ find_pin(const struct ws_axes *axes, const char *name)
 	return axes->in->lock ? ws_lock_cuda(axes->in->lock, name) : NULL;
 }
 
-/* Whether @a pin is of a kit from there. */
 static bool
-pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
+pins_origin(const struct ws_axes *axes, const char *name, enum ws_kit_origin origin)
 {
-	static const char *const words[] = {
-		[WS_KIT_HOST] = "host", [WS_KIT_ARCHIVE] = "archive", [WS_KIT_REDIST] = "redist"};
-	return pin && ws_same(pin->how, words[origin]);
+	const struct ws_pin_cuda *pin = find_pin(axes, name);
+	return pin && ws_pins_origin(pin, origin);
 }
 
 /* The kit of this version: the locked one, else the host's, an archive's, NVIDIA's. */
@@ -86,7 +84,7 @@ find_kit(const struct ws_axes *axes, const struct ws_version *version)
 		if (!ws_version_in_series(&kit->version, version, 2)) {
 			continue;
 		}
-		if (pins_origin(find_pin(axes, version->text), kit->origin)) {
+		if (pins_origin(axes, version->text, kit->origin)) {
 			return kit;
 		}
 		found = found ? found : kit;
@@ -111,7 +109,7 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 		.toolkit = ws_facts_cuda(axes->in->facts, version),
 		.origin = kit ? kit->origin : WS_KIT_NONE,
 		.kit = kit ? kit->name : NULL,
-		.pin = kit && pins_origin(pin, kit->origin) ? pin : NULL,
+		.pin = kit && pin && ws_pins_origin(pin, kit->origin) ? pin : NULL,
 	};
 	*ws_vec_push(&axes->toolkits, axes->a) = choice;
 	return choice;
@@ -166,7 +164,7 @@ choose_auto(
 		return own;
 	}
 	const struct ws_axes_kit *best = best_kit(axes, own, major, archs, false);
-	bool kept = kit && has_targets && pins_origin(find_pin(axes, own->text), WS_KIT_REDIST);
+	bool kept = kit && has_targets && pins_origin(axes, own->text, WS_KIT_REDIST);
 	if (best && (!kept || find_pin(axes, best->version.text))) {
 		return &best->version;
 	}

@@ -94,6 +94,8 @@ struct ws_plan_input {
 	const struct ws_listing *listings;
 	const struct ws_facts *facts; /**< knows at least one torch release */
 	const struct ws_lock *lock;   /**< NULL: nothing is locked */
+	/** Pins of toolkits and torch releases that other builds made; for keys alone. NULL: none. */
+	const struct ws_lock *known;
 	struct ws_plan_host host;
 	struct ws_plan_lookups lookups;
 	const char *only;       /**< globs over cell names with commas between; NULL: all cells */

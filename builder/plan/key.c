@@ -24,26 +24,46 @@ needs_torch(const struct ws_product *product)
 	return product->binding < WS_BINDING_C_ABI;
 }
 
-/* What stands for torch's files; NULL: nothing does. */
-static const char *
-torch_files(const struct ws_torch_choice *torch)
+/* What a product is made of, by digest; NULL: not pinned, or not needed. */
+struct parts {
+	const char *source, *cuda, *torch;
+};
+
+static struct parts
+find_parts(
+	const struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known)
 {
-	return torch->installed ? torch->record : torch->pin ? torch->pin->tree : NULL;
+	const struct ws_torch_choice *torch = product->point.torch;
+	const struct ws_cuda_choice *cuda = product->point.cuda;
+	const struct ws_pin_source *source = find_source(product, lock);
+	struct parts parts = {.source = source ? source->tree : NULL};
+	if (needs_cuda(product)) {
+		const struct ws_pin_cuda *pin =
+			cuda->pin || !known ? cuda->pin : ws_lock_cuda(known, cuda->name);
+		parts.cuda = pin && ws_pins_origin(pin, cuda->origin) ? pin->digest : NULL;
+	}
+	if (needs_torch(product) && torch->installed) {
+		parts.torch = torch->record;
+	} else if (needs_torch(product)) {
+		const struct ws_pin_torch *pin =
+			torch->pin || !known ? torch->pin : ws_lock_torch(known, torch->version.text);
+		parts.torch = pin ? pin->tree : NULL;
+	}
+	return parts;
 }
 
 static const char *
-find_missing(
-	const struct ws_product *product, const struct ws_pin_source *source, struct ws_arena *a)
+find_missing(const struct ws_product *product, const struct parts *parts, struct ws_arena *a)
 {
 	const struct ws_point *point = &product->point;
-	if (!source) {
+	if (!parts->source) {
 		return ws_arena_printf(
 			a, "the source of %s %s", product->recipe->name, product->recipe->version.text);
 	}
-	if (needs_cuda(product) && !point->cuda->pin) {
+	if (needs_cuda(product) && !parts->cuda) {
 		return ws_arena_printf(a, "the CUDA %s kit", point->cuda->name);
 	}
-	if (needs_torch(product) && !torch_files(point->torch)) {
+	if (needs_torch(product) && !parts->torch) {
 		const char *how = point->torch->installed ? " (installed, without RECORD)" : "";
 		return ws_arena_printf(a, "torch %s%s", point->torch->name, how);
 	}
@@ -51,36 +71,37 @@ find_missing(
 }
 
 static void
-add_kits(struct ws_hasher *h, const struct ws_product *product)
+add_kits(struct ws_hasher *h, const struct ws_product *product, const struct parts *parts)
 {
 	const struct ws_point *point = &product->point;
 	if (needs_cuda(product)) {
 		ws_hasher_add_field(h, "cuda");
 		ws_hasher_add_field(h, point->cuda->name);
-		ws_hasher_add_field(h, point->cuda->pin->digest);
+		ws_hasher_add_field(h, parts->cuda);
 	}
 	if (needs_torch(product)) {
 		ws_hasher_add_field(h, "torch");
 		ws_hasher_add_field(h, point->torch->version.text);
-		ws_hasher_add_field(h, torch_files(point->torch));
+		ws_hasher_add_field(h, parts->torch);
 		ws_hasher_add_field(h, point->cxx11abi == 1 ? "cxx11abi 1" : "cxx11abi 0");
 	}
 }
 
 void
-ws_key_fill(struct ws_product *product, const struct ws_lock *lock, struct ws_arena *a)
+ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known,
+	struct ws_arena *a)
 {
-	const struct ws_pin_source *source = find_source(product, lock);
+	struct parts parts = find_parts(product, lock, known);
 	product->key = "";
-	product->missing_pin = find_missing(product, source, a);
+	product->missing_pin = find_missing(product, &parts, a);
 	if (product->missing_pin) {
 		return;
 	}
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, RECORD);
 	ws_hasher_add_field(h, product->recipe->digest.hex);
-	ws_hasher_add_field(h, source->tree);
-	add_kits(h, product);
+	ws_hasher_add_field(h, parts.source);
+	add_kits(h, product, &parts);
 	ws_hasher_add_field(h, "archs");
 	ws_hasher_add_field(h, needs_cuda(product) ? ws_arch_set_text(&product->point.archs, a) : "");
 	ws_hasher_add_field(h, "wheel");

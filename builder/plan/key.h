@@ -10,7 +10,11 @@
 
 #include "plan/plan.h"
 
-/** Fills key, or missing_pin when @a lock (may be NULL) does not pin everything that is needed. */
-void ws_key_fill(struct ws_product *product, const struct ws_lock *lock, struct ws_arena *a);
+/**
+ * Fills key, or missing_pin when @a lock does not pin everything that is needed; what @a known pins of
+ * toolkits and torch serves where @a lock has nothing. Both may be NULL.
+ */
+void ws_key_fill(struct ws_product *product, const struct ws_lock *lock,
+	const struct ws_lock *known, struct ws_arena *a);
 
 #endif

@@ -1,6 +1,8 @@
 /* point.c - a point's name, and how conditions see it. What its values are is axis.c's. */
 #include "plan/point.h"
 
+#include "base/str.h"
+
 struct ws_point_view
 ws_point_see(const struct ws_point *point)
 {
@@ -12,6 +14,14 @@ ws_point_see(const struct ws_point *point)
 		.archs = point->archs,
 		.cxx11abi = point->cxx11abi,
 	};
+}
+
+bool
+ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
+{
+	static const char *const words[] = {
+		[WS_KIT_HOST] = "host", [WS_KIT_ARCHIVE] = "archive", [WS_KIT_REDIST] = "redist"};
+	return ws_same(pin->how, words[origin]);
 }
 
 const char *

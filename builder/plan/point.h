@@ -80,6 +80,9 @@ struct ws_point {
 	bool abi_auto;
 };
 
+/** Whether @a pin is of a kit from there. */
+bool ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin);
+
 /** As conditions see it. */
 struct ws_point_view ws_point_see(const struct ws_point *point);
 

@@ -154,6 +154,6 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 		products->at[i]->view = see(products->at[i]);
 		products->at[i]->lean = choose_lean(in, products->at[i]);
 		ws_label_fill(products->at[i], in->matrix->label, a);
-		ws_key_fill(products->at[i], in->lock, a);
+		ws_key_fill(products->at[i], in->lock, in->known, a);
 	}
 }

@@ -65,7 +65,7 @@ key_now(const struct ws_context *ctx, const struct ws_product *product)
 		cuda.pin = ws_lock_cuda(lock, cuda.name);
 		pinned.point.cuda = &cuda;
 	}
-	ws_key_fill(&pinned, lock, ctx->a);
+	ws_key_fill(&pinned, lock, NULL, ctx->a);
 	return pinned.key;
 }
 
@@ -73,7 +73,8 @@ static bool
 remember(const struct ws_context *ctx, const struct ws_supply *supply, struct ws_err *err)
 {
 	const char *key = key_now(ctx, supply->product);
-	bool known = supply->kind == WS_SUPPLY_CACHED && supply->product->wheel.file;
+	bool known = supply->kind == WS_SUPPLY_CACHED && supply->product->wheel.file
+		&& strcmp(key, supply->product->key) == 0;
 	struct ws_cell_record record = {supply->wheel, supply->digest, ws_clock_wall_s()};
 	return !key[0] || known || ws_cells_put(ctx->store, key, &record, err);
 }

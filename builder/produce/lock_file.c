@@ -82,15 +82,50 @@ save_at(const struct ws_context *ctx, const char *path, struct ws_err *err)
 	return saved;
 }
 
+static const char *
+known_path(const struct ws_context *ctx)
+{
+	return ws_store_path(ctx->store, ctx->a, "locks/pins.json");
+}
+
+const struct ws_lock *
+ws_lock_file_known(const struct ws_context *ctx)
+{
+	struct ws_lock *known = WS_NEW(ctx->a, struct ws_lock);
+	if (!ws_lock_read(known_path(ctx), ctx->a, known, NULL)) {
+		*known = (struct ws_lock){0};
+	}
+	return known;
+}
+
+/* So that planning without a lock finds what was built. What two processes do at once to the file may
+ * be lost, until the next run. */
+static void
+remember(const struct ws_context *ctx)
+{
+	struct ws_lock known = *ws_lock_file_known(ctx);
+	bool changed = false;
+	for (size_t i = 0; i < ctx->lock->cuda.len; i++) {
+		changed = ws_lock_put_cuda(&known, &ctx->lock->cuda.at[i], ctx->a) || changed;
+	}
+	for (size_t i = 0; i < ctx->lock->torch.len; i++) {
+		changed = ws_lock_put_torch(&known, &ctx->lock->torch.at[i], ctx->a) || changed;
+	}
+	if (changed) {
+		ws_lock_save(known_path(ctx), &known, NULL);
+	}
+}
+
 bool
 ws_lock_file_save(struct ws_context *ctx, struct ws_err *err)
 {
 	struct ws_err why = {0};
-	if (!ctx->lock_changed) {
-		return true;
-	}
 	if (!ws_fs_mkdirs(ws_store_path(ctx->store, ctx->a, "locks"), err)) {
 		return false;
+	}
+	remember(ctx);
+	if (!ctx->lock_changed) {
+		return true;
 	}
 	ctx->lock_changed = false;
 	const char *kept = lock_path_in_store(ctx, ctx->lock_path);

@@ -16,6 +16,9 @@
 bool ws_lock_file_read(
 	struct ws_context *ctx, const char *path, struct ws_lock *lock, struct ws_err *err);
 
+/** The pins of toolkits and torch releases that locks of this store ever had. Never fails: none. */
+const struct ws_lock *ws_lock_file_known(const struct ws_context *ctx);
+
 /**
  * Writes the lock if it changed; of one in a read-only folder what it lacks goes to the store, with a
  * warning, until it can be written.

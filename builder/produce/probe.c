@@ -3,11 +3,13 @@
 
 #include "base/fs.h"
 #include "base/suggest.h"
+#include "fetch/folder.h"
 #include "fetch/source.h"
 #include "kit/cuda/gpu.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "produce/asked.h"
+#include "produce/lock_file.h"
 #include "recipe/units.h"
 #include "store/cells.h"
 
@@ -181,6 +183,62 @@ recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_
 	};
 	wish.patches = ws_recipe_patches(recipe, NULL, ctx->a, &wish.patch_count);
 	return ws_source_recall(ctx->store, &wish, ctx->a, tree);
+}
+
+/* The digest of the sources that @a spec means, as far as it is known without asking anybody: of a local
+ * folder as it is now, else of what the store has from there. NULL: not known. */
+static const char *
+find_tree(struct ws_context *ctx, const struct ws_recipe *recipe, const struct ws_source_spec *spec)
+{
+	struct ws_source_wish wish = {
+		.name = recipe->name, .version = recipe->version.text, .specs = spec, .spec_count = 1};
+	struct ws_digest digest;
+	struct ws_tree tree;
+	if (spec->kind == WS_SOURCE_FOLDER) {
+		return ws_folder_digest(spec->path, &digest, NULL) ? ws_arena_strdup(ctx->a, digest.hex)
+														   : NULL;
+	}
+	return ws_source_recall(ctx->store, &wish, ctx->a, &tree)
+		? ws_arena_strdup(ctx->a, tree.digest.hex)
+		: NULL;
+}
+
+/* The first way to the sources of which anything is known: it is what a build would take. */
+static void
+see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_lock *seen)
+{
+	const struct ws_pin_source *known = ws_lock_source(seen, recipe->name, recipe->version.text);
+	for (size_t i = 0; i < recipe->source_count; i++) {
+		const struct ws_source_spec *spec = &recipe->sources[i];
+		struct ws_pin_source pin = {
+			.package = recipe->name,
+			.version = recipe->version.text,
+			.how = ws_source_kind_name(spec->kind),
+			.from = spec->file ? spec->file
+				: spec->url    ? spec->url
+							   : spec->path,
+			.sha256 = spec->sha256,
+			.commit = spec->commit,
+		};
+		bool meant = !known || (ws_same(known->how, "folder") && spec->kind == WS_SOURCE_FOLDER);
+		if (meant && (pin.tree = find_tree(ctx, recipe, spec))) {
+			ws_lock_put_source(seen, &pin, ctx->a);
+			return;
+		}
+	}
+}
+
+void
+ws_probe_pins(struct ws_context *ctx, struct ws_plan_input *input)
+{
+	static const struct ws_lock none;
+	struct ws_lock *seen = WS_NEW(ctx->a, struct ws_lock);
+	ws_lock_merge(seen, &none, ctx->lock, ctx->a);
+	for (size_t i = 0; i < input->matrix->package_count; i++) {
+		see_source(ctx, &input->recipes[i], seen);
+	}
+	input->lock = seen;
+	input->known = ws_lock_file_known(ctx);
 }
 
 void

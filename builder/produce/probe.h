@@ -15,6 +15,12 @@ bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,
 	struct ws_plan_input *input, struct ws_err *err);
 
 /**
+ * Fills input->lock and known: the selection's pins, with the sources as they are now. A local folder is
+ * read for that; of everything else the store is asked. Only keys see the difference.
+ */
+void ws_probe_pins(struct ws_context *ctx, struct ws_plan_input *input);
+
+/**
  * Fills input->listings from trees in the store, so that a glob is planned file by file. A recipe
  * whose sources were never brought keeps none.
  */

@@ -250,9 +250,9 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->matrix = &sel->matrix;
 	input->recipes = sel->recipes;
 	input->facts = ctx->facts;
-	input->lock = &sel->lock;
 	input->only = options->only;
 	ws_probe_sources(ctx, input);
+	ws_probe_pins(ctx, input);
 	return ws_probe_host(ctx, &sel->matrix, input, err)
 		&& ws_plan_make(input, ctx->a, &sel->plan, err);
 }

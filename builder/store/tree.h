@@ -65,6 +65,9 @@ bool ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err);
 bool ws_tree_commit(
 	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 
+/** The digest that a tree of these files would have; sorts them. */
+struct ws_digest ws_tree_digest(struct ws_tree_entry *entries, size_t count);
+
 /** Gives up: removes the folder. NULL is fine. */
 void ws_tree_abandon(struct ws_tree_builder *b);
 

@@ -263,14 +263,25 @@ ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
 }
 
 static void
-write_listing(const struct ws_tree_builder *b, struct ws_buf *text)
+write_listing(struct ws_tree_entry *entries, size_t count, struct ws_buf *text)
 {
-	for (size_t i = 0; i < b->entries.len; i++) {
-		const struct ws_tree_entry *entry = &b->entries.at[i];
+	if (count > 1) {
+		qsort(entries, count, sizeof(*entries), ws_tree_entry_cmp);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_tree_entry *entry = &entries[i];
 		bool link = entry->kind == WS_TREE_LINK;
 		ws_buf_printf(text, "%c %s%c%s\n", "fxl"[entry->kind], entry -> value, link ? '\t' : ' ',
 			entry->path);
 	}
+}
+
+struct ws_digest
+ws_tree_digest(struct ws_tree_entry *entries, size_t count)
+{
+	WS_AUTO_BUF struct ws_buf listing = {0};
+	write_listing(entries, count, &listing);
+	return ws_digest_bytes(ws_buf_text(&listing), listing.len);
 }
 
 /* A power cut must not leave a listing of files that are empty. One call for thousands of files. */
@@ -323,11 +334,8 @@ bool
 ws_tree_commit(
 	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
-	if (b->entries.len > 1) {
-		qsort(b->entries.at, b->entries.len, sizeof(*b->entries.at), ws_tree_entry_cmp);
-	}
 	WS_AUTO_BUF struct ws_buf listing = {0};
-	write_listing(b, &listing);
+	write_listing(b->entries.at, b->entries.len, &listing);
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
 	/* A twin's is as good, if it is whole. */
 	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree)

@@ -34,6 +34,27 @@ decisions() {
 	[ "$(decisions)" = cached ]
 }
 
+@test "a matrix without its lock knows what is in the store" {
+	build
+	[ "$status" -eq 0 ]
+	rm m.lock.json
+	[ "$(decisions)" = cached ]
+}
+
+@test "local sources that changed are not what was built of them" {
+	build
+	[ "$status" -eq 0 ]
+	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
+	[ "$(decisions)" = build ]
+	ws plan --matrix m.json --policy prebuilt-only
+	[[ "$output" == *"0 cached"* || "$output" != *cached* ]]
+	build --policy prebuilt-only
+	[ "$status" -eq 3 ]
+	[ "$(built '.actions.ran')" -eq 5 ]
+	sed -i 's/(43)/(42)/' recipes/tiny/src/module.cpp
+	[ "$(decisions)" = cached ]
+}
+
 @test "--strict: what the facts rule out is a mistake, what the matrix excludes is not" {
 	matrix m.json '"cuda": ["13.0", "12.4"]'
 	ws plan --matrix m.json
