@@ -63,6 +63,19 @@ ws_listing_find(const struct ws_listing *listing, const char *path)
 }
 
 bool
+ws_listing_has(const struct ws_listing *listing, const char *path)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	for (unsigned depth = 0; path && depth < 8; depth++) {
+		if (find_exact(listing, path)) {
+			return true;
+		}
+		path = follow_one(listing, path, a);
+	}
+	return false;
+}
+
+bool
 ws_listing_has_folder(const struct ws_listing *listing, const char *folder)
 {
 	size_t len = strlen(folder);

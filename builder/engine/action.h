@@ -60,6 +60,7 @@ struct ws_trace {
 	ws_name_list present; /**< that these exist was asked, not what they hold */
 	ws_name_list
 		passed; /**< these exist and were not read: one that is new may have come too late */
+	ws_name_list folders;    /**< ".." was used in these: folders, not links to one */
 	const char *uncacheable; /**< why the result must not be kept (`__TIME__`); NULL: it may */
 	const char
 		*opaque; /**< a file that may have asked for more than could be listed: the result counts
@@ -86,7 +87,7 @@ struct ws_action {
 	const char *const
 		*seeds; /**< names in mounts whose contents it certainly reads: the source file */
 	size_t seed_count;
-	const char *const *search; /**< for trace: folders in the order of the include search */
+	const char *const *search; /**< for trace: folders the tool searches after those of argv */
 	size_t search_count;
 	/**
 	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the file

@@ -21,14 +21,21 @@ sort_names(ws_name_list *list)
 	list->len = kept;
 }
 
+static void
+write_names(char kind, ws_name_list names, struct ws_buf *text)
+{
+	sort_names(&names);
+	for (size_t i = 0; i < names.len; i++) {
+		ws_buf_printf(text, "%c %s\n", kind, names.at[i]);
+	}
+}
+
 bool
 ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
 	struct ws_names *names, struct ws_buf *text, struct ws_err *err)
 {
-	ws_name_list files = trace->files, absent = trace->absent, present = trace->present;
+	ws_name_list files = trace->files;
 	sort_names(&files);
-	sort_names(&absent);
-	sort_names(&present);
 	for (size_t i = 0; i < files.len; i++) {
 		const char *digest = ws_names_digest(names, action, files.at[i]);
 		if (!digest) {
@@ -37,12 +44,9 @@ ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
 		}
 		ws_buf_printf(text, "f %s %s\n", digest, files.at[i]);
 	}
-	for (size_t i = 0; i < absent.len; i++) {
-		ws_buf_printf(text, "a %s\n", absent.at[i]);
-	}
-	for (size_t i = 0; i < present.len; i++) {
-		ws_buf_printf(text, "p %s\n", present.at[i]);
-	}
+	write_names('a', trace->absent, text);
+	write_names('p', trace->present, text);
+	write_names('d', trace->folders, text);
 	return true;
 }
 
@@ -53,7 +57,7 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 {
 	char kind = line.n > 2 ? line.s[0] : '?';
 	size_t skip = kind == 'f' ? 2 + 64 + 1 : 2;
-	if (!memchr("fap", kind, 3) || line.n <= skip) {
+	if (!memchr("fapd", kind, 4) || line.n <= skip) {
 		*name = "";
 		return "the manifest is damaged";
 	}
@@ -66,6 +70,9 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 	}
 	if (kind == 'p') {
 		return ws_names_exists(names, action, *name) ? NULL : "'%s' is gone";
+	}
+	if (kind == 'd') {
+		return ws_names_is_folder(action, *name) ? NULL : "'%s' is not a folder any more";
 	}
 	const char *digest = ws_names_digest(names, action, *name);
 	if (!digest) {

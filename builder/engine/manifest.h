@@ -2,9 +2,9 @@
  * manifest.h - what an action read, and what it did not find
  *
  * Made from a trace after the action succeeded: each file with its digest, the names that must not
- * exist, the names that must. It is true for a later action with the same base key when all of
+ * exist, the names that must, the folders that must not be links. It is true for a later action with the same base key when all of
  * that still holds; then the result is the same. Kept in the cas, as sorted lines:
- * "f <sha256> <name>", "a <name>", "p <name>".
+ * "f <sha256> <name>", "a <name>", "p <name>", "d <name>".
  */
 #ifndef WS_ENGINE_MANIFEST_H
 #define WS_ENGINE_MANIFEST_H

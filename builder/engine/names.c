@@ -84,3 +84,17 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 	struct stat status;
 	return known ? known[0] != '\0' : stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
+
+bool
+ws_names_is_folder(const struct ws_action *action, const char *name)
+{
+	const char *rest;
+	const struct ws_mount *mount = mount_of(action, name, &rest);
+	if (mount && mount->tree) {
+		struct ws_listing listing = ws_tree_listing(mount->tree);
+		return !ws_listing_has(&listing, rest);
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct stat status;
+	return lstat(ws_names_path(action, name, a), &status) == 0 && S_ISDIR(status.st_mode);
+}
