@@ -12,6 +12,9 @@
 /** Name of the dependency file that every compile command must be told to write. */
 #define WS_COMPILE_DEPFILE "unit.d"
 
+/** Name of the one that the assembler writes; commands of clang, which has none, do without. */
+#define WS_COMPILE_ASSEMBLED "unit.s.d"
+
 /** For struct ws_action.trace. The commands must be given -Wdate-time. */
 bool ws_headers_trace(const struct ws_action *action, const char *work, const char *log,
 	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);

@@ -1,144 +1,422 @@
-/* scan.c - looks at lines whose first character is '#'. Comments are not skipped: a directive in
- * one is a directive more, never one less. */
+/* scan.c - one pass over the text. Lines are joined as gcc joins them (blanks may stand between the
+ * backslash and the end of the line). What compilers read differently, or only with some options, is
+ * odd: trigraphs, a carriage return alone, a raw string that does not end. */
 #include "compile/scan.h"
 
 #include <string.h>
 
-struct scan {
-	void (*take)(void *self, struct ws_ask ask);
-	void *self;
-	bool complete;
-};
+static const char trigraph[] = "a trigraph";
+static const char raw_string[] = "a raw string that compilers read differently";
 
-/* Cuts one logical line: backslash newline continues it. */
-static struct ws_str
-cut_line(struct ws_str *rest)
+static bool
+is_blank(char c)
 {
-	struct ws_str line = {rest->s, 0};
-	for (;;) {
-		const char *end = memchr(rest->s + line.n, '\n', rest->n - line.n);
-		if (!end) {
-			line.n = rest->n;
-			*rest = (struct ws_str){NULL, 0};
-			return line;
-		}
-		line.n = (size_t)(end - rest->s);
-		size_t last = line.n > 0 && end[-1] == '\r' ? line.n - 1 : line.n;
-		if (last == 0 || rest->s[last - 1] != '\\') {
-			rest->s = end + 1;
-			rest->n -= line.n + 1;
-			return line;
-		}
-		line.n++;
-	}
-}
-
-static void
-skip_blanks(struct ws_str *text)
-{
-	while (text->n > 0 && (text->s[0] == ' ' || text->s[0] == '\t')) {
-		text->s++;
-		text->n--;
-	}
+	return c == ' ' || c == '\t' || c == '\f' || c == '\v' || c == '\0';
 }
 
 static bool
-skip_word(struct ws_str *text, const char *word)
+is_word(char c)
 {
-	size_t len = strlen(word);
-	if (text->n < len || memcmp(text->s, word, len) != 0) {
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
+		|| c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* The length of a joined line's end at @a at: backslash, blanks, newline; 0 when there is none. */
+static size_t
+join_length(const char *at, const char *end)
+{
+	const char *p = at;
+	if (p == end || *p != '\\') {
+		return 0;
+	}
+	for (p++; p < end && (is_blank(*p) || *p == '\r'); p++) {
+	}
+	return p < end && *p == '\n' ? (size_t)(p + 1 - at) : 0;
+}
+
+/* What only some compilers, or some of their options, take for the end of a line or for its
+ * joining; NULL: nothing. */
+static const char *
+odd_line_end(struct ws_str text)
+{
+	const char *end = text.s + text.n;
+	for (const char *p = text.s; (p = memchr(p, '\r', (size_t)(end - p))); p++) {
+		if (p + 1 == end || p[1] != '\n') {
+			return "a carriage return alone";
+		}
+	}
+	for (const char *p = text.s; (p = memmem(p, (size_t)(end - p),
+									  "?"
+									  "?/",
+									  3));
+		 p += 3) {
+		size_t blanks = 3;
+		while (p + blanks < end && (is_blank(p[blanks]) || p[blanks] == '\r')) {
+			blanks++;
+		}
+		if (p + blanks < end && p[blanks] == '\n') {
+			return trigraph;
+		}
+	}
+	return NULL;
+}
+
+struct ws_scan
+ws_scan_begin(struct ws_str text)
+{
+	static const char mark[] = "\xEF\xBB\xBF";
+	struct ws_scan s = {.at = text.s, .end = text.s + text.n};
+	if (text.n == 0) {
+		return s;
+	}
+	s.odd = odd_line_end(text);
+	if (text.n >= 3 && memcmp(text.s, mark, 3) == 0) {
+		s.at += 3;
+	}
+	return s;
+}
+
+/* The character at @a s->at once lines are joined; '\0' at the end of the text. */
+static char
+peek(struct ws_scan *s)
+{
+	size_t joined;
+	while ((joined = join_length(s->at, s->end)) > 0) {
+		s->at += joined;
+	}
+	return s->at < s->end ? *s->at : '\0';
+}
+
+/* Takes one character; a directive's goes into its line. */
+static void
+take(struct ws_scan *s, bool keep)
+{
+	if (keep) {
+		ws_buf_putc(&s->line, *s->at);
+	}
+	s->at++;
+}
+
+static bool
+at_end(struct ws_scan *s)
+{
+	return peek(s) == '\0' && s->at >= s->end;
+}
+
+static bool
+at_newline(struct ws_scan *s)
+{
+	return at_end(s) || *s->at == '\n';
+}
+
+/* After the first slash: skips a comment, which counts as a blank. False when it was only a slash. */
+static bool
+skip_comment(struct ws_scan *s)
+{
+	char kind = peek(s);
+	if (kind == '/') {
+		while (!at_newline(s)) {
+			s->at++;
+		}
+		return true;
+	}
+	if (kind != '*') {
 		return false;
 	}
-	text->s += len;
-	text->n -= len;
+	s->at++;
+	for (char before = '\0'; !at_end(s); s->at++) {
+		char c = *s->at;
+		if (before == '*' && c == '/') {
+			s->at++;
+			return true;
+		}
+		before = c;
+	}
 	return true;
 }
 
-/* A header name at the start of @a text: <...> or "...". */
-static bool
-read_name(struct ws_str text, struct ws_str *name, bool *angle)
+/* Behind the opening quote: takes a string or a character up to its end, at most the line's. */
+static void
+take_literal(struct ws_scan *s, char quote, bool keep)
 {
-	if (text.n < 3 || (text.s[0] != '<' && text.s[0] != '"')) {
+	while (!at_newline(s)) {
+		char c = *s->at;
+		take(s, keep);
+		if (c == quote) {
+			return;
+		}
+		if (c == '\\' && !at_newline(s)) {
+			take(s, keep);
+		}
+	}
+}
+
+/* Behind R": nothing is joined or quoted up to )delimiter". False when there is no such end, or,
+ * with @a keep (in a directive), none on this line. */
+static bool
+take_raw_string(struct ws_scan *s, bool keep)
+{
+	char close[20] = ")";
+	size_t len = 1;
+	const char *p = s->at;
+	for (; p < s->end && *p != '(' && len <= 17; p++) {
+		if (is_blank(*p) || strchr(")\\\"\n\r", *p)) {
+			return false;
+		}
+		close[len++] = *p;
+	}
+	if (p == s->end || *p != '(' || len > 17) {
 		return false;
 	}
-	*angle = text.s[0] == '<';
-	const char *end = memchr(text.s + 1, *angle ? '>' : '"', text.n - 1);
-	*name = (struct ws_str){text.s + 1, end ? (size_t)(end - text.s - 1) : 0};
-	return name->n > 0;
+	close[len++] = '"';
+	const char *end = memmem(p, (size_t)(s->end - p), close, len);
+	if (!end || (keep && memchr(p, '\n', (size_t)(end - p)))) {
+		return false;
+	}
+	end += len;
+	if (keep) {
+		ws_buf_add(&s->line, s->at, (size_t)(end - s->at));
+	}
+	s->at = end;
+	return true;
 }
 
+/* A word, and the string behind it when it is a string's prefix. */
 static void
-take_include(const struct scan *s, struct ws_str line)
+take_word(struct ws_scan *s, bool keep)
 {
-	struct ws_str name;
-	bool angle;
-	skip_blanks(&line);
-	if (read_name(line, &name, &angle)) {
-		s->take(s->self, (struct ws_ask){angle ? WS_ASK_ANGLE : WS_ASK_QUOTE, name});
+	char word[4] = "";
+	size_t len = 0;
+	const char *begin = s->at;
+	for (char c; is_word(c = peek(s)); take(s, keep)) {
+		if (len < sizeof(word)) {
+			word[len] = c;
+		}
+		len++;
+	}
+	bool raw = len >= 1 && len <= 3 && word[len - 1] == 'R'
+		&& (len == 1 || (len == 2 && strchr("LuU", word[0])) || memcmp(word, "u8", 2) == 0);
+	if (!raw || peek(s) != '"') {
+		return;
+	}
+	bool whole = (size_t)(s->at - begin) == len; /* its letters on one line */
+	take(s, keep);
+	if (!whole || !take_raw_string(s, keep)) {
+		s->odd = raw_string;
+		s->at = s->end;
 	}
 }
 
-/* True when the argument of the `__has_include` at the start of @a text is a header name, or there
- * is none (`defined(__has_include)`, `#ifdef`). */
-static bool
-argument_is_literal(struct ws_str text)
+/* A number: 1'000 holds no character literal. */
+static void
+take_number(struct ws_scan *s, bool keep)
 {
-	skip_word(&text, "__has_include");
-	skip_word(&text, "_next");
-	skip_word(&text, "__");
-	skip_blanks(&text);
-	if (!skip_word(&text, "(")) {
+	for (char before = '0', c; is_word(c = peek(s)) || c == '.' || c == '\''
+		 || ((c == '+' || c == '-') && strchr("eEpP", before));
+		 before = c) {
+		if (c == '\'' && s->at + 1 < s->end && !is_word(s->at[1])) {
+			return;
+		}
+		take(s, keep);
+	}
+}
+
+/* One token or blank, in a directive (@a keep) or between directives. */
+static void
+take_token(struct ws_scan *s, bool keep)
+{
+	char c = *s->at;
+	if (c == '/') {
+		s->at++;
+		c = skip_comment(s) ? ' ' : c;
+		s->in_line = s->in_line || c == '/';
+		if (keep) {
+			ws_buf_putc(&s->line, c);
+		}
+		return;
+	}
+	s->in_line = s->in_line || !(is_blank(c) || c == '\r');
+	if (c >= '0' && c <= '9') {
+		take_number(s, keep);
+	} else if (is_word(c)) {
+		take_word(s, keep);
+	} else {
+		take(s, keep);
+		if (c == '"' || c == '\'') {
+			take_literal(s, c, keep);
+		}
+	}
+}
+
+static void
+skip_blanks(struct ws_scan *s)
+{
+	for (;;) {
+		char c = peek(s);
+		if (s->at < s->end && is_blank(c)) {
+			s->at++;
+		} else if (c == '/') {
+			const char *slash = s->at++;
+			if (!skip_comment(s)) {
+				s->at = slash;
+				return;
+			}
+		} else {
+			return;
+		}
+	}
+}
+
+/* "<a/b.h>" is one name: what looks like a comment in it is none. */
+static void
+take_header_name(struct ws_scan *s)
+{
+	skip_blanks(s);
+	if (peek(s) != '<') {
+		return;
+	}
+	while (!at_newline(s)) {
+		char c = *s->at;
+		take(s, true);
+		if (c == '>') {
+			return;
+		}
+	}
+}
+
+static bool
+read_kind(struct ws_str word, enum ws_directive_kind *kind)
+{
+	static const struct {
+		const char *word;
+		enum ws_directive_kind kind;
+	} known[] = {
+		{"include", WS_DIRECTIVE_INCLUDE},
+		{"import", WS_DIRECTIVE_INCLUDE},
+		{"__include_macros", WS_DIRECTIVE_INCLUDE},
+		{"include_next", WS_DIRECTIVE_INCLUDE_NEXT},
+		{"if", WS_DIRECTIVE_CONDITION},
+		{"elif", WS_DIRECTIVE_CONDITION},
+		{"define", WS_DIRECTIVE_DEFINE},
+		{"embed", WS_DIRECTIVE_ODD},
+		{"pragma", WS_DIRECTIVE_ODD},
+	};
+	for (size_t i = 0; i < WS_LEN(known); i++) {
+		if (ws_str_is(word, known[i].word)) {
+			*kind = known[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "GCC dependency" looks at a file's time, "GCC pch_preprocess" reads one. */
+static bool
+pragma_reads(struct ws_str text)
+{
+	struct ws_str rest = ws_str_trim(text);
+	bool gcc = ws_str_is(ws_str_cut(&rest, ' '), "GCC");
+	const char *first = gcc && rest.s ? ws_str_trim(rest).s : "";
+	return gcc && rest.s
+		&& (strncmp(first, "dependency", 10) == 0 || strncmp(first, "pch_preprocess", 14) == 0);
+}
+
+/* Behind '#': reads the line. True when it has to do with headers. */
+static bool
+take_directive(struct ws_scan *s, struct ws_directive *directive)
+{
+	ws_buf_clear(&s->line);
+	skip_blanks(s);
+	while (is_word(peek(s)) && s->at < s->end) {
+		take(s, true);
+	}
+	size_t name = s->line.len;
+	enum ws_directive_kind kind = WS_DIRECTIVE_ODD;
+	bool known = read_kind(ws_buf_str(&s->line), &kind);
+	if (known && (kind == WS_DIRECTIVE_INCLUDE || kind == WS_DIRECTIVE_INCLUDE_NEXT)) {
+		take_header_name(s);
+	}
+	while (!at_newline(s)) {
+		take_token(s, true);
+	}
+	const char *line = ws_buf_text(&s->line);
+	struct ws_str text = {line + name, s->line.len - name};
+	bool pragma = name == 6 && memcmp(line, "pragma", 6) == 0;
+	*directive = (struct ws_directive){kind, text};
+	return known && (!pragma || pragma_reads(text));
+}
+
+/* True at "#" or "%:" where a directive can begin; steps over it. */
+static bool
+skip_introducer(struct ws_scan *s, char c)
+{
+	if (s->in_line) {
+		return false;
+	}
+	if (c == '#') {
+		s->at++;
 		return true;
 	}
-	skip_blanks(&text);
-	return text.n > 0 && (text.s[0] == '<' || text.s[0] == '"');
-}
-
-/* In a condition every header name in parentheses is a question: macros around __has_include are
- * spelled in many ways. */
-static void
-take_questions(struct scan *s, struct ws_str line)
-{
-	for (size_t i = 0; i < line.n; i++) {
-		struct ws_str rest = {line.s + i, line.n - i};
-		if (line.s[i] == '_'
-			&& ws_str_cmp(
-				   (struct ws_str){rest.s, rest.n < 13 ? rest.n : 13}, ws_str_of("__has_include"))
-				== 0) {
-			s->complete = s->complete && argument_is_literal(rest);
+	const char *at = s->at;
+	if (c == '%') {
+		s->at++;
+		if (peek(s) == ':') {
+			s->at++;
+			return true;
 		}
-		if (line.s[i] != '(') {
-			continue;
-		}
-		struct ws_str name;
-		bool angle;
-		rest.s++;
-		rest.n--;
-		skip_blanks(&rest);
-		if (read_name(rest, &name, &angle)) {
-			s->take(
-				s->self, (struct ws_ask){angle ? WS_ASK_ANGLE_EXISTS : WS_ASK_QUOTE_EXISTS, name});
-		}
+		s->at = at;
 	}
+	return false;
 }
 
 bool
-ws_scan(struct ws_str text, void (*take)(void *self, struct ws_ask ask), void *self)
+ws_scan_next(struct ws_scan *s, struct ws_directive *directive)
 {
-	struct scan s = {take, self, true};
-	while (text.s) {
-		struct ws_str line = cut_line(&text);
-		skip_blanks(&line);
-		if (!skip_word(&line, "#")) {
-			continue;
-		}
-		skip_blanks(&line);
-		if (skip_word(&line, "include_next") || skip_word(&line, "include")
-			|| skip_word(&line, "import")) {
-			take_include(&s, line);
-		} else if (skip_word(&line, "if") || skip_word(&line, "elif")) {
-			take_questions(&s, line); /* "ifdef" and "ifndef" ask nothing about headers */
+	while (!s->odd && !at_end(s)) {
+		char c = *s->at;
+		if (c == '\n') {
+			s->in_line = false;
+			s->at++;
+		} else if (skip_introducer(s, c)) {
+			if (take_directive(s, directive)) {
+				return true;
+			}
+		} else {
+			if (c == '?' && !s->in_line && s->end - s->at > 2
+				&& memcmp(s->at,
+					   "?"
+					   "?=",
+					   3)
+					== 0) {
+				s->odd = trigraph;
+			}
+			take_token(s, false);
 		}
 	}
-	return s.complete;
+	if (!s->odd) {
+		return false;
+	}
+	*directive = (struct ws_directive){WS_DIRECTIVE_ODD, ws_str_of(s->odd)};
+	s->odd = NULL;
+	return true;
+}
+
+bool
+ws_scan_name(struct ws_str *text, struct ws_str *name, bool *angle)
+{
+	struct ws_str rest = *text;
+	while (rest.n > 0 && (is_blank(rest.s[0]) || rest.s[0] == '\r')) {
+		rest = (struct ws_str){rest.s + 1, rest.n - 1};
+	}
+	if (rest.n < 3 || (rest.s[0] != '<' && rest.s[0] != '"')) {
+		return false;
+	}
+	*angle = rest.s[0] == '<';
+	const char *end = memchr(rest.s + 1, *angle ? '>' : '"', rest.n - 1);
+	if (!end || end == rest.s + 1) {
+		return false;
+	}
+	*name = (struct ws_str){rest.s + 1, (size_t)(end - rest.s - 1)};
+	*text = (struct ws_str){end + 1, rest.n - name->n - 2};
+	return true;
 }

@@ -1,32 +1,47 @@
 /**
- * scan.h - which headers a text asks for
+ * scan.h - the directives of a text that have to do with headers
  *
- * Finds the literal #include directives and the header names asked about in conditions
- * (`__has_include(<x>)`, also through a macro around it). No preprocessing: directives that are not
- * taken are found as well, which makes manifests stricter, never wrong.
+ * Phases 1 to 3 of translation, as gcc and clang have them: a directive is found behind comments,
+ * continued lines and "%:", and is not found in a comment or a raw string. Nothing is evaluated:
+ * directives that are not taken are found as well, which makes manifests stricter, never wrong. What
+ * the names in directives mean is asks.h's.
  */
 #ifndef WS_COMPILE_SCAN_H
 #define WS_COMPILE_SCAN_H
 
+#include "base/buf.h"
 #include "base/str.h"
 
-enum ws_ask_kind {
-	WS_ASK_QUOTE,        /**< #include "x" */
-	WS_ASK_ANGLE,        /**< #include <x> */
-	WS_ASK_QUOTE_EXISTS, /**< __has_include("x") */
-	WS_ASK_ANGLE_EXISTS, /**< __has_include(<x>) */
+enum ws_directive_kind {
+	WS_DIRECTIVE_INCLUDE,      /**< #include, #import */
+	WS_DIRECTIVE_INCLUDE_NEXT, /**< #include_next */
+	WS_DIRECTIVE_CONDITION,    /**< #if, #elif */
+	WS_DIRECTIVE_DEFINE,       /**< #define */
+	WS_DIRECTIVE_ODD, /**< not understood: the text may ask for more than its directives say */
 };
 
-/** One header name; a view into the text. */
-struct ws_ask {
-	enum ws_ask_kind kind;
-	struct ws_str name;
+/** One directive. */
+struct ws_directive {
+	enum ws_directive_kind kind;
+	/** What follows its name, on one line, comments as blanks; what is odd. Until the next call. */
+	struct ws_str text;
 };
 
-/**
- * Calls @a take for each. Returns false when the text asks __has_include about a name that only the
- * preprocessor knows: then the names it asks about cannot be listed.
- */
-bool ws_scan(struct ws_str text, void (*take)(void *self, struct ws_ask ask), void *self);
+/** Release `line` with ws_buf_release. */
+struct ws_scan {
+	const char *at, *end; /**< what is left of the text */
+	struct ws_buf line;   /**< of the directive */
+	const char *odd;      /**< to be told next */
+	bool in_line;         /**< something other than blanks stands before on this line */
+};
+
+/** Begins with @a text, which is borrowed. */
+struct ws_scan ws_scan_begin(struct ws_str text);
+
+/** The next directive; false at the end. */
+bool ws_scan_next(struct ws_scan *s, struct ws_directive *directive);
+
+/** Takes <name> or "name" off the front of @a text, blanks before it too. False, and nothing, without. */
+bool ws_scan_name(struct ws_str *text, struct ws_str *name, bool *angle);
 
 #endif

@@ -43,15 +43,11 @@ fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_
 	}
 }
 
-/* The order in which the compiler searches: -I, nvcc's own folders, the compiler's. */
+/* What is searched after the folders of the words: nvcc's own folders, the compiler's. */
 static void
 fill_search(struct ws_action *action, const struct ws_target *target, bool cuda, struct ws_arena *a)
 {
 	ws_name_list search = {0};
-	const char *const *include = ws_target_include(target, a);
-	for (size_t i = 0; include[i]; i++) {
-		*ws_vec_push(&search, a) = include[i];
-	}
 	for (size_t i = 0; cuda && i < target->cuda->include_count; i++) {
 		*ws_vec_push(&search, a) = target->cuda->include[i];
 	}
@@ -60,6 +56,20 @@ fill_search(struct ws_action *action, const struct ws_target *target, bool cuda,
 	}
 	action->search = search.at;
 	action->search_count = search.len;
+}
+
+/* The assembler's own dependency file: what .incbin and .include read. nvcc splits words at commas, so
+ * -Wa, is not for it. */
+static void
+add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
+{
+	static const char *const words[] = {"-Xassembler", "--MD", "-Xassembler", WS_COMPILE_ASSEMBLED};
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		if (cuda) {
+			*ws_vec_push(argv, a) = "-Xcompiler";
+		}
+		*ws_vec_push(argv, a) = words[i];
+	}
 }
 
 static void
@@ -73,6 +83,9 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	*ws_vec_push(&argv, a) = "-MD";
 	*ws_vec_push(&argv, a) = "-MF";
 	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
+	if (target->cxx->kind == WS_HOSTCC_GCC) {
+		add_assembled(&argv, unit->kind == WS_UNIT_CUDA, a);
+	}
 	for (size_t i = 0; flags[i]; i++) {
 		*ws_vec_push(&argv, a) = flags[i];
 	}

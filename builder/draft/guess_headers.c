@@ -130,14 +130,8 @@ look_anywhere(const struct search *s, const char *name)
 }
 
 static void
-take(void *self, struct ws_ask ask)
+take(struct search *s, const char *name, bool quoted)
 {
-	struct search *s = self;
-	bool quoted = ask.kind == WS_ASK_QUOTE;
-	if ((!quoted && ask.kind != WS_ASK_ANGLE) || ask.name.n > 300) {
-		return;
-	}
-	const char *name = ws_str_copy(ask.name, s->a);
 	judge(s, name);
 	const char *path = quoted ? look_below(s, ws_path_dir(s->a, s->file), name) : NULL;
 	path = path ? path : look_in(s, s->given, name);
@@ -156,6 +150,21 @@ take(void *self, struct ws_ask ask)
 	if (path) {
 		enqueue(s, path);
 	}
+}
+
+static void
+take_includes(struct search *s, struct ws_str text)
+{
+	struct ws_scan scan = ws_scan_begin(text);
+	struct ws_directive d;
+	while (ws_scan_next(&scan, &d)) {
+		struct ws_str name;
+		bool angle, include = d.kind == WS_DIRECTIVE_INCLUDE || d.kind == WS_DIRECTIVE_INCLUDE_NEXT;
+		if (include && ws_scan_name(&d.text, &name, &angle) && name.n <= 300) {
+			take(s, ws_str_copy(name, s->a), !angle);
+		}
+	}
+	ws_buf_release(&scan.line);
 }
 
 static void
@@ -192,7 +201,7 @@ ws_guess_headers(const struct ws_tree *tree, const ws_texts *sources, const ws_t
 		WS_AUTO_BUF struct ws_buf text = {0};
 		s.file = s.queue.at[i];
 		if (ws_guess_read(tree, s.file, &text) && text.len > 0) {
-			ws_scan(ws_buf_str(&text), take, &s);
+			take_includes(&s, ws_buf_str(&text));
 			s.python = s.python || strstr(text.data, "PYBIND11_MODULE") != NULL;
 			s.library = s.library || strstr(text.data, "TORCH_LIBRARY") != NULL;
 		}

@@ -43,63 +43,122 @@ WS_TEST(a_text_that_is_no_rule_is_refused)
 	assert_fails(ws_depfile_parse("just words", a, &names, &err), err, WS_ERR_BUILD);
 }
 
-struct seen {
-	struct ws_arena *a;
-	const char *text;
-};
-
-static void
-collect(void *self, struct ws_ask ask)
+/* "kind<text>" of each directive; "name" or <name> as it is read of an include. */
+static const char *
+scan_bytes(const char *text, size_t len, struct ws_arena *a)
 {
-	struct seen *seen = self;
-	static const char *const forms[] = {"\"%s\" ", "<%s> ", "?\"%s\" ", "?<%s> "};
-	char name[200];
-	snprintf(name, sizeof(name), "%.*s", WS_STR_ARGS(ask.name));
-	const char *mark = strstr(forms[ask.kind], "%s");
-	seen->text = ws_arena_printf(seen->a, "%s%.*s%s%s", seen->text, (int)(mark - forms[ask.kind]),
-		forms[ask.kind], name, mark + 2);
+	static const char *const kinds[] = {"include", "next", "if", "define", "odd"};
+	const char *all = "";
+	struct ws_scan s = ws_scan_begin((struct ws_str){text, len});
+	struct ws_directive d;
+	while (ws_scan_next(&s, &d)) {
+		struct ws_str t = ws_str_trim(d.text);
+		all = ws_arena_printf(a, "%s%s[%.*s]", all, kinds[d.kind], WS_STR_ARGS(t));
+	}
+	ws_buf_release(&s.line);
+	return all;
 }
 
 static const char *
-scan(const char *text, bool *complete, struct ws_arena *a)
+scan(const char *text, struct ws_arena *a)
 {
-	struct seen seen = {a, ""};
-	*complete = ws_scan(ws_str_of(text), collect, &seen);
-	return seen.text;
+	return scan_bytes(text, strlen(text), a);
 }
 
-WS_TEST(includes_are_found_however_they_are_spelled)
+WS_TEST(directives_are_found_however_they_are_spelled)
 {
-	bool complete;
-	assert_string_equal(
-		scan("#include <a.h>\n  #\tinclude\"b.h\"\nint x; // no\n# include_next <c.h>\n"
-			 "#import \"d.h\"\n#include MACRO\n#include <e\\\n.h>",
-			&complete, a),
-		"<a.h> \"b.h\" <c.h> \"d.h\" <e\\\n.h> ");
-	assert_true(complete);
+	static const struct {
+		const char *text, *found;
+	} cases[] = {
+		{"#include <a.h>\n  #\tinclude\"b.h\"\nint x; // no\n", "include[<a.h>]include[\"b.h\"]"},
+		{"# include_next <c.h>\n#import \"d.h\"\n", "next[<c.h>]include[\"d.h\"]"},
+		{"#include MACRO\n#if X\n#elif Y\n#ifdef Z\n#define A B\n",
+			"include[MACRO]if[X]if[Y]define[A B]"},
+		{"#include <e\\\n.h>", "include[<e.h>]"},
+		{"#include <e\\ \t\n.h>", "include[<e.h>]"},
+		{"#inc\\\r\nlude <e.h>\r\n", "include[<e.h>]"},
+		{"%:include <a.h>\n%\\\n: include <b.h>", "include[<a.h>]include[<b.h>]"},
+		{"/* a */ # /* b */ include /* c */ <a.h>\n", "include[<a.h>]"},
+		{"/* over\nlines */ #include <a.h>", "include[<a.h>]"},
+		{"# /* over\nlines */ include /* and\n*/ <a.h>\n", "include[<a.h>]"},
+		{"// not \\\n#include <a.h>\n#include <b.h>", "include[<b.h>]"},
+		{"#include <a//b.h>\n#include \"a/*b.h\"\n", "include[<a//b.h>]include[\"a/*b.h\"]"},
+		{"\xEF\xBB\xBF#include <a.h>", "include[<a.h>]"},
+		{"\f\v#\finclude\v<a.h>", "include[<a.h>]"},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		assert_string_equal(scan(cases[i].text, a), cases[i].found);
+	}
+	assert_string_equal(scan_bytes("\0#\0include\0<a.h>", 16, a), "include[<a.h>]");
 }
 
-WS_TEST(questions_are_found_also_through_macros)
+WS_TEST(what_is_no_directive_is_none)
 {
-	bool complete;
-	assert_string_equal(scan("#if __has_include(<a.h>) && \\\n  __has_include( \"b.h\" )\n#endif\n"
-							 "#define HAS(x) __has_include(x)\n#elif HAS(<c.h>)\n",
-							&complete, a),
-		"?<a.h> ?\"b.h\" ?<c.h> ");
-	assert_true(complete);
-	scan("#if defined(__has_include)\n#ifdef __has_include\n", &complete, a);
-	assert_true(complete);
-	scan("#if __has_include(MACRO)\n", &complete, a);
-	assert_false(complete);
-	scan("#if __has_include_next(MACRO)\n", &complete, a);
-	assert_false(complete);
+	static const char *const texts[] = {
+		"/*\n#include <a.h>\n*/\n",
+		"x #include <a.h>\n",
+		"x /*\n*/ #include <a.h>\n",
+		"const char *s = \"\\\n#include <a.h>\";\n",
+		"R\"x(\n#include <a.h>\n)y\"\n)x\";\n",
+		"auto s = u8R\"(\n/* )\";\n",
+		"#error don't\n#pragma once\n#pragma GCC poison x\n",
+		"#undef x\n#line 3 \"a.h\"\n#",
+		"",
+	};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		assert_string_equal(scan(texts[i], a), "");
+	}
+}
+
+/* Comments and strings begin and end where compilers say, so that what follows is found. */
+WS_TEST(what_looks_like_the_start_of_a_comment_hides_nothing)
+{
+	static const char *const before[] = {
+		"const char *s = \"/*\";\n",
+		"char c = '\"'; char d = '\\''; /* \" */\n",
+		"int n = 1'000 /* ' */ + 0x1'f;\n",
+		"auto s = R\"(\" /* )\";\n",
+		"#error it's /* not a comment\n",
+		"#if 0\ndon't /* do\n#endif\n",
+		"int LR = 1; x = LR /* */;\n",
+		"// \"\n",
+		"/* \\*/\n",
+		"/**/\n/***/\n",
+		"xR\"(\";\n",
+	};
+	for (size_t i = 0; i < WS_LEN(before); i++) {
+		const char *text = ws_arena_printf(a, "%s#include <a.h>\n", before[i]);
+		const char *found = scan(text, a);
+		assert_true(ws_ends_with(found, "include[<a.h>]"));
+		assert_null(strstr(found, "odd"));
+	}
+}
+
+WS_TEST(what_compilers_read_differently_is_odd)
+{
+	static const char *const texts[] = {
+		"int x;\r#include <a.h>\n",
+		"// x\r/*\n",
+		"?\?=include <a.h>\n",
+		"// x ?\?/\n#include <a.h>\n",
+		"auto s = R\"(\n",
+		"auto s = R\"a b(x)a b\";\n",
+		"auto s = R\\\n\"(x)\";\n",
+		"#define X R\"(\n)\"\n",
+		"#embed \"x.bin\"\n",
+		"#pragma GCC dependency \"x.h\"\n",
+		"#pragma GCC pch_preprocess \"x.gch\"\n",
+	};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		assert_contains(scan(texts[i], a), "odd[");
+	}
 }
 
 WS_TEST(hostile_texts_end)
 {
-	bool complete;
-	assert_string_equal(scan("#include <", &complete, a), "");
-	assert_string_equal(scan("#include <>\n#include \"\"\n#", &complete, a), "");
-	assert_string_equal(scan("#if (\\", &complete, a), "");
-	assert_string_equal(scan("", &complete, a), "");
+	static const char *const texts[] = {"#include <", "#include <>\n#include \"\"\n#", "#if (\\",
+		"/*", "/", "'", "\"\\", "R\"", "#define", "#define x R\"(", "%", "%:", "\\", "1'"};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		scan(texts[i], a);
+	}
 }

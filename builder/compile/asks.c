@@ -1,0 +1,522 @@
+/* asks.c - a macro stands for a header name when its whole body is one, and asks when its body is
+ * __has_include of its parameter. All definitions of a name count, whichever holds. Anything cleverer
+ * is unknown: pasted words, names that are made of macros. */
+#include "compile/asks.h"
+
+#include "compile/scan.h"
+
+#include <string.h>
+
+enum body {
+	BODY_OTHER,
+	BODY_ANGLE, /* <x>, or begins like that: the search for <...> */
+	BODY_QUOTE, /* "x" */
+	BODY_ALIAS, /* another macro */
+};
+
+struct ws_macro {
+	enum body body;
+	bool whole; /* nothing else is in the body, and it takes no parameters */
+	struct ws_str text;
+	struct ws_macro *next; /* another definition */
+};
+
+#define MOST_ALIASES 8
+
+/* ---- words of a directive ---- */
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'
+		|| (unsigned char)c >= 0x80;
+}
+
+static bool
+is_word(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+static void
+skip(struct ws_str *text, size_t count)
+{
+	text->s += count;
+	text->n -= count;
+}
+
+static void
+skip_blanks(struct ws_str *text)
+{
+	while (text->n > 0 && strchr(" \t\f\v\r", text->s[0])) {
+		skip(text, 1);
+	}
+}
+
+static bool
+skip_char(struct ws_str *text, char c)
+{
+	skip_blanks(text);
+	bool found = text->n > 0 && text->s[0] == c;
+	if (found) {
+		skip(text, 1);
+	}
+	return found;
+}
+
+static bool
+read_word(struct ws_str *text, struct ws_str *word)
+{
+	skip_blanks(text);
+	*word = (struct ws_str){text->s, 0};
+	while (word->n < text->n && is_word(text->s[word->n])) {
+		word->n++;
+	}
+	if (word->n == 0 || !is_letter(word->s[0])) {
+		return false;
+	}
+	skip(text, word->n);
+	return true;
+}
+
+static bool
+is_empty(struct ws_str text)
+{
+	skip_blanks(&text);
+	return text.n == 0;
+}
+
+/* Behind its opening quote: up to the end of a string or character. */
+static void
+skip_literal(struct ws_str *text, char quote)
+{
+	while (text->n > 0) {
+		char c = text->s[0];
+		skip(text, c == '\\' && text->n > 1 ? 2 : 1);
+		if (c == quote) {
+			return;
+		}
+	}
+}
+
+static void
+skip_number(struct ws_str *text)
+{
+	while (text->n > 0 && (is_word(text->s[0]) || text->s[0] == '.' || text->s[0] == '\'')) {
+		skip(text, 1);
+	}
+}
+
+/* ---- what is noted ---- */
+
+static void
+tell_unknown(struct ws_asks *asks, enum ws_unknown kind, const char *file, const char *what)
+{
+	asks->taker->unknown(asks->taker, kind, file, what);
+}
+
+static void
+tell(struct ws_asks *asks, enum ws_ask_kind kind, bool angle, struct ws_str name, const char *file)
+{
+	asks->taker->take(asks->taker, (struct ws_ask){kind, angle, name, file});
+}
+
+static void
+note(struct ws_asks *asks, struct ws_indirect what)
+{
+	what.name = (struct ws_str){ws_str_copy(what.name, asks->a), what.name.n};
+	*ws_vec_push(&asks->indirect, asks->a) = what;
+}
+
+static void
+note_word(struct ws_map *set, struct ws_str word, struct ws_arena *a)
+{
+	struct ws_arena_mark mark = ws_arena_mark(a);
+	bool known = ws_map_get(set, ws_str_copy(word, a)) != NULL;
+	ws_arena_rewind(a, mark);
+	if (!known) {
+		ws_map_add(set, ws_str_copy(word, a), a);
+	}
+}
+
+/* True for __has_include and __has_include_next, also as gcc 5 to 9 spell them inside. */
+static bool
+is_question(struct ws_str word, enum ws_ask_kind *kind)
+{
+	*kind = ws_str_is(word, "__has_include_next") || ws_str_is(word, "__has_include_next__")
+		? WS_ASK_EXISTS_NEXT
+		: WS_ASK_EXISTS;
+	return *kind == WS_ASK_EXISTS_NEXT || ws_str_is(word, "__has_include")
+		|| ws_str_is(word, "__has_include__");
+}
+
+/* What ## could make __has_include of: "__has_". */
+static bool
+is_piece(struct ws_str word)
+{
+	static const char whole[] = "__has_include_next";
+	return ws_str_is(word, "__has_embed")
+		|| (word.n > 2 && word.n < strlen(whole) && memcmp(word.s, whole, word.n) == 0);
+}
+
+/* The macro's parameters, behind its name. */
+static struct ws_str
+read_parameters(struct ws_str *text)
+{
+	struct ws_str all = {text->s, 0};
+	if (text->n == 0 || text->s[0] != '(') {
+		return all;
+	}
+	const char *end = memchr(text->s, ')', text->n);
+	all.n = end ? (size_t)(end - text->s) + 1 : text->n;
+	skip(text, all.n);
+	return all;
+}
+
+static bool
+holds_word(struct ws_str list, struct ws_str word)
+{
+	while (list.n > 0) {
+		struct ws_str found;
+		if (read_word(&list, &found)) {
+			if (ws_str_eq(found, word)) {
+				return true;
+			}
+		} else if (list.n > 0) {
+			skip(&list, 1);
+		}
+	}
+	return false;
+}
+
+/* Where a directive stands, or what it defines. */
+struct place {
+	struct ws_asks *asks;
+	const char *file;    /* NULL in a macro's body: it asks wherever it is used */
+	const char *told;    /* of the file, for people */
+	struct ws_str macro; /* that is defined */
+	struct ws_str parameters;
+	struct ws_str before; /* the word before */
+	bool after_call;      /* behind a ')' */
+	bool is_code;         /* a macro that no condition can hold: it has statements */
+};
+
+static const char computed_question[] = "__has_include of a name that only the preprocessor knows";
+
+/* Behind __has_include. */
+static void
+take_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
+{
+	struct ws_str rest = *text, word, name;
+	bool angle;
+	if (!skip_char(&rest, '(')) {
+		bool asked_for = ws_str_is(p->before, "defined");
+		if (!asked_for) {
+			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+		}
+		return;
+	}
+	if (ws_scan_name(&rest, &name, &angle)) {
+		bool closed = skip_char(&rest, ')');
+		if (!closed) {
+			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+		} else if (p->file) {
+			tell(p->asks, kind, angle, name, p->file);
+		} else if (angle) {
+			note(p->asks, (struct ws_indirect){kind, NULL, NULL, NULL, name});
+		} else {
+			tell(p->asks, kind, angle, name, NULL);
+		}
+		*text = rest;
+		return;
+	}
+	if (!read_word(&rest, &word) || !skip_char(&rest, ')')) {
+		tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+		return;
+	}
+	if (holds_word(p->parameters, word)) {
+		note_word(&p->asks->askers, p->macro, p->asks->a);
+	} else {
+		const char *macro = ws_str_copy(word, p->asks->a);
+		note(p->asks, (struct ws_indirect){kind, p->file, NULL, macro, {"", 0}});
+	}
+	*text = rest;
+}
+
+/* Behind another word of a condition: `HAS(<x>)`, `HAS(MACRO)`. */
+static void
+take_call(struct place *p, struct ws_str called, struct ws_str *text)
+{
+	struct ws_str rest = *text, name, word;
+	bool angle;
+	if (ws_str_is(called, "defined") || !skip_char(&rest, '(')) {
+		return;
+	}
+	*text = rest;
+	const char *asker = ws_str_copy(called, p->asks->a);
+	struct ws_indirect call = {WS_ASK_EXISTS, p->file, asker, NULL, {"", 0}};
+	if (ws_scan_name(&rest, &name, &angle) && skip_char(&rest, ')')) {
+		*text = rest;
+		if (angle) {
+			call.asker = NULL;
+			call.name = name;
+			note(p->asks, call);
+		} else {
+			tell(p->asks, WS_ASK_EXISTS, angle, name, p->file);
+		}
+		return;
+	}
+	rest = *text;
+	if (read_word(&rest, &word) && skip_char(&rest, ')')) {
+		call.macro = ws_str_copy(word, p->asks->a);
+	}
+	note(p->asks, call);
+}
+
+/* The words of a condition (@a p->file) or of a macro's body. */
+static void
+take_words(struct place *p, struct ws_str text)
+{
+	while (text.n > 0) {
+		struct ws_str word, name;
+		bool angle;
+		enum ws_ask_kind kind;
+		skip_blanks(&text);
+		if (read_word(&text, &word)) {
+			if (is_question(word, &kind)) {
+				take_question(p, kind, &text);
+			} else if (is_piece(word) && !p->is_code) {
+				tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+			} else if (p->file) {
+				take_call(p, word, &text);
+			} else {
+				note_word(&p->asks->in_body, word, p->asks->a);
+			}
+			p->before = word;
+			p->after_call = false;
+			continue;
+		}
+		if (text.n == 0) {
+			return;
+		}
+		char c = text.s[0];
+		if (c >= '0' && c <= '9') {
+			skip_number(&text);
+			continue;
+		}
+		skip(&text, 1);
+		struct ws_str rest = text;
+		if (c == '"' || c == '\'') {
+			skip_literal(&text, c);
+		} else if (c == '(' && p->after_call && ws_scan_name(&rest, &name, &angle)) {
+			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+		}
+		if (c != '(') {
+			p->before = (struct ws_str){"", 0};
+		}
+		p->after_call = c == ')';
+	}
+}
+
+static void
+take_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, struct ws_str text)
+{
+	struct ws_str name, word;
+	bool angle;
+	if (ws_scan_name(&text, &name, &angle)) {
+		tell(asks, kind, angle, name, file);
+	} else if (read_word(&text, &word)) {
+		const char *macro = ws_str_copy(word, asks->a);
+		note(asks, (struct ws_indirect){kind, file, NULL, macro, {"", 0}});
+	} else if (!is_empty(text)) {
+		tell_unknown(asks, WS_UNKNOWN_INCLUDE, file, "#include of something that is not a name");
+	}
+}
+
+static enum body
+read_body(struct ws_str text, struct ws_str *value, bool *whole)
+{
+	bool angle;
+	skip_blanks(&text);
+	struct ws_str rest = text;
+	if (ws_scan_name(&rest, value, &angle)) {
+		*whole = is_empty(rest);
+		if (angle) {
+			return BODY_ANGLE;
+		}
+		return *whole ? BODY_QUOTE : BODY_OTHER;
+	}
+	rest = text;
+	if (read_word(&rest, value)) {
+		*whole = is_empty(rest);
+		return *whole ? BODY_ALIAS : BODY_OTHER;
+	}
+	return BODY_OTHER;
+}
+
+static void
+add_macro(struct ws_asks *asks, struct ws_str name, bool function, struct ws_str text)
+{
+	static struct ws_macro other = {.body = BODY_OTHER};
+	struct ws_str value;
+	bool whole = false;
+	enum body body = read_body(text, &value, &whole);
+	struct ws_macro *macro = &other;
+	const char *key = ws_str_copy(name, asks->a);
+	struct ws_macro *before = ws_map_get(&asks->macros, key);
+	if (before == &other) {
+		return;
+	}
+	if (body != BODY_OTHER) {
+		macro = WS_NEW(asks->a, struct ws_macro);
+		*macro = (struct ws_macro){.body = body, .whole = whole && !function, .next = before};
+		macro->text = (struct ws_str){ws_str_copy(value, asks->a), value.n};
+	}
+	ws_map_put(&asks->macros, key, macro, asks->a);
+}
+
+static void
+take_define(struct ws_asks *asks, const char *file, struct ws_str text)
+{
+	struct place p = {.asks = asks, .told = file, .before = {"", 0}};
+	if (!read_word(&text, &p.macro)) {
+		return;
+	}
+	p.parameters = read_parameters(&text);
+	p.is_code = memchr(text.s, ';', text.n) || memchr(text.s, '{', text.n);
+	add_macro(asks, p.macro, p.parameters.n > 0, text);
+	take_words(&p, text);
+}
+
+void
+ws_asks_define(struct ws_asks *asks, const char *word)
+{
+	const char *body = strchr(word, '=');
+	const char *text = body
+		? ws_arena_printf(asks->a, "%.*s %s", (int)(body - word), word, body + 1)
+		: ws_arena_printf(asks->a, "%s 1", word);
+	take_define(asks, "the command line", ws_str_of(text));
+}
+
+void
+ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text)
+{
+	struct ws_scan scan = ws_scan_begin(text);
+	struct ws_directive d;
+	while (ws_scan_next(&scan, &d)) {
+		struct place p = {.asks = asks, .file = file, .told = file, .before = {"", 0}};
+		switch (d.kind) {
+		case WS_DIRECTIVE_INCLUDE:
+			take_include(asks, WS_ASK_INCLUDE, file, d.text);
+			break;
+		case WS_DIRECTIVE_INCLUDE_NEXT:
+			take_include(asks, WS_ASK_INCLUDE_NEXT, file, d.text);
+			break;
+		case WS_DIRECTIVE_CONDITION:
+			take_words(&p, d.text);
+			break;
+		case WS_DIRECTIVE_DEFINE:
+			take_define(asks, file, d.text);
+			break;
+		case WS_DIRECTIVE_ODD:
+			tell_unknown(asks, WS_UNKNOWN_QUESTION, file, ws_str_copy(d.text, asks->a));
+			break;
+		}
+	}
+	ws_buf_release(&scan.line);
+}
+
+/* ---- through macros ---- */
+
+/* True when a word of <...> is a macro itself; "linux" and "unix" are gcc's own. */
+static bool
+is_made_of_macros(struct ws_asks *asks, struct ws_str name)
+{
+	while (name.n > 0) {
+		struct ws_str word;
+		if (!read_word(&name, &word)) {
+			skip(&name, name.n > 0);
+			continue;
+		}
+		const char *text = ws_str_copy(word, asks->a);
+		if (ws_map_get(&asks->macros, text) || strcmp(text, "linux") == 0
+			|| strcmp(text, "unix") == 0 || ws_starts_with(text, "__")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+resolve_literal(struct ws_asks *asks, const struct ws_indirect *what, struct ws_str name)
+{
+	if (is_made_of_macros(asks, name)) {
+		tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+	} else {
+		tell(asks, what->kind, true, name, what->file);
+	}
+}
+
+/* `#include MACRO`: <...> is the search's, whatever stands there, as long as its folder is that of
+ * the text. */
+static void
+resolve_angle(struct ws_asks *asks, const struct ws_indirect *what, const struct ws_macro *macro)
+{
+	bool include = what->kind == WS_ASK_INCLUDE || what->kind == WS_ASK_INCLUDE_NEXT;
+	if (!include && macro->whole) {
+		resolve_literal(asks, what, macro->text);
+	} else if (!include) {
+		tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+	} else if (memmem(macro->text.s, macro->text.n, "..", 2)) {
+		tell_unknown(asks, WS_UNKNOWN_INCLUDE, what->file, "#include of a computed name with '..'");
+	}
+}
+
+static void
+resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, unsigned depth)
+{
+	bool include = what->kind == WS_ASK_INCLUDE || what->kind == WS_ASK_INCLUDE_NEXT;
+	enum ws_unknown unknown = include ? WS_UNKNOWN_INCLUDE : WS_UNKNOWN_QUESTION;
+	const char *told =
+		include ? "#include of a name that only the preprocessor knows" : computed_question;
+	const struct ws_macro *macro = ws_map_get(&asks->macros, name);
+	/* What nobody defines does not compile, unless the compiler defines it: __FILE__. */
+	if (!macro && ws_starts_with(name, "__")) {
+		tell_unknown(asks, unknown, what->file, told);
+	}
+	for (; macro; macro = macro->next) {
+		if (macro->body == BODY_ANGLE) {
+			resolve_angle(asks, what, macro);
+		} else if (macro->body == BODY_QUOTE && macro->whole) {
+			tell(asks, what->kind, false, macro->text, what->file);
+		} else if (macro->body == BODY_ALIAS && macro->whole && depth < MOST_ALIASES) {
+			resolve(asks, what, macro->text.s, depth + 1);
+		} else {
+			tell_unknown(asks, unknown, what->file, told);
+		}
+	}
+}
+
+void
+ws_asks_finish(struct ws_asks *asks)
+{
+	for (size_t i = 0; i < asks->indirect.len; i++) {
+		const struct ws_indirect *what = &asks->indirect.at[i];
+		if (what->asker && !ws_map_get(&asks->askers, what->asker)) {
+			continue;
+		}
+		if (what->macro) {
+			resolve(asks, what, what->macro, 0);
+		} else if (what->name.n > 0) {
+			resolve_literal(asks, what, what->name);
+		} else {
+			tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+		}
+	}
+	for (size_t i = 0; i < asks->askers.count; i++) {
+		const char *asker = asks->askers.slots[i].key;
+		if (ws_map_get(&asks->in_body, asker)) {
+			tell_unknown(asks, WS_UNKNOWN_QUESTION, NULL, computed_question);
+		}
+	}
+}

@@ -1,0 +1,108 @@
+/* search.c - one pass over the words. What else makes a compiler read files is refused before it
+ * comes here (flag_rules.h). */
+#include "compile/search.h"
+
+#include "base/fs.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum option {
+	QUOTE,
+	NORMAL,
+	SYSTEM,
+	AFTER,
+	FORCED,
+	DEFINE,
+	OPTION_COUNT,
+};
+
+/* "-Ix", "-I x"; nvcc knows the last ones by longer names too, and hands words on. */
+static const struct {
+	const char *word;
+	enum option option;
+} options[] = {
+	{"-iquote", QUOTE},
+	{"-isystem", SYSTEM},
+	{"-idirafter", AFTER},
+	{"-include", FORCED},
+	{"-imacros", FORCED},
+	{"-I", NORMAL},
+	{"-D", DEFINE},
+};
+
+static bool
+hands_on(const char *word)
+{
+	return strcmp(word, "-Xcompiler") == 0 || strcmp(word, "--compiler-options") == 0;
+}
+
+/* The value of the option at @a argv, and how many words it takes; 0: another word. */
+static size_t
+read_option(const char *const *argv, enum option *option, const char **value)
+{
+	for (size_t i = 0; i < WS_LEN(options); i++) {
+		size_t len = strlen(options[i].word);
+		if (strncmp(argv[0], options[i].word, len) != 0) {
+			continue;
+		}
+		*option = options[i].option;
+		size_t next = argv[1] && hands_on(argv[1]) ? 2 : 1;
+		*value = argv[0][len] ? argv[0] + len : argv[next];
+		return argv[0][len] ? 1 : *value ? next + 1 : 0;
+	}
+	return 0;
+}
+
+static bool
+is_same(const char *work, const char *x, const char *y, struct ws_arena *a)
+{
+	struct stat one, two;
+	return stat(ws_path_join(a, work, x, NULL), &one) == 0
+		&& stat(ws_path_join(a, work, y, NULL), &two) == 0 && one.st_dev == two.st_dev
+		&& one.st_ino == two.st_ino;
+}
+
+static void
+add_all(ws_name_list *to, const ws_name_list *from, struct ws_arena *a)
+{
+	for (size_t i = 0; i < from->len; i++) {
+		*ws_vec_push(to, a) = from->at[i];
+	}
+}
+
+struct ws_search
+ws_search_read(const struct ws_action *action, const char *work, struct ws_arena *a)
+{
+	ws_name_list lists[OPTION_COUNT] = {0};
+	for (const char *const *word = action->argv; word && *word;) {
+		enum option option;
+		const char *value;
+		size_t taken = read_option(word, &option, &value);
+		if (taken) {
+			*ws_vec_push(&lists[option], a) = value;
+		}
+		word += taken ? taken : 1;
+	}
+	for (size_t i = 0; i < action->search_count; i++) {
+		/* A toolkit's folders come through a mount: nvcc adds them after -I. */
+		enum option option = action->search[i][0] == '/' ? SYSTEM : NORMAL;
+		*ws_vec_push(&lists[option], a) = action->search[i];
+	}
+	struct ws_search search = {.forced = lists[FORCED], .defines = lists[DEFINE]};
+	add_all(&search.folders, &lists[QUOTE], a);
+	search.quote_count = search.folders.len;
+	for (size_t i = 0; i < lists[NORMAL].len; i++) {
+		bool again = false;
+		for (size_t j = 0; j < lists[SYSTEM].len && !again; j++) {
+			again = is_same(work, lists[NORMAL].at[i], lists[SYSTEM].at[j], a);
+		}
+		if (!again) {
+			*ws_vec_push(&search.folders, a) = lists[NORMAL].at[i];
+		}
+	}
+	add_all(&search.folders, &lists[SYSTEM], a);
+	add_all(&search.folders, &lists[AFTER], a);
+	return search;
+}
