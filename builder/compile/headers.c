@@ -184,10 +184,8 @@ look(struct walk *w, const char *name)
 	known = stat(place, &status) == 0 && S_ISREG(status.st_mode) ? there : absent;
 	name = ws_arena_strdup(w->a, name);
 	ws_map_put(&w->looked, name, (void *)(uintptr_t)known, w->a);
-	if (known == absent && !is_private(w, name)) {
-		*ws_vec_push(&w->trace->absent, w->a) = name;
-	} else {
-		*ws_vec_push(&w->trace->passed, w->a) = name;
+	if (!is_private(w, name)) {
+		*ws_vec_push(known == absent ? &w->trace->absent : &w->trace->passed, w->a) = name;
 	}
 	return known;
 }
