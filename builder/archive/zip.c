@@ -1,46 +1,216 @@
-/* zip.c - opening: the tail, the central directory [4.3.12], and what each entry says of itself.
- * What entries are to one another is zip_order.c's, their bytes are zip_read.c's. */
+/* zip.c - opening: the end records [4.3.14 to 4.3.16], the central directory [4.3.12], what each entry
+ * says of itself and what entries are to one another. Their bytes are zip_read.c's, the rules in words
+ * zip_rules.c's. */
 #include "archive/zip.h"
 
 #include "archive/zip_format.h"
 #include "base/fs.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define NAME_MOST 1024         /* bytes; the longest name in torch's wheels has 167 */
 #define RATIO_FLOOR (1u << 20) /* a small file of zeros is no bomb */
 
-static bool
-append(void *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+/* ---- end records ---- */
+
+/* What they say. */
+struct end {
+	uint64_t offset; /* where the first of them begins */
+	uint64_t count;
+	uint64_t directory_offset, directory_bytes;
+};
+
+/* Offset in the tail of the end record that closes the archive; the tail's length when none does. */
+static size_t
+find_end(struct ws_str tail, bool *trailing)
 {
-	ws_buf_add(self, bytes, len);
+	const unsigned char *bytes = (const unsigned char *)tail.s;
+	size_t most = ZIP_END_BYTES + ZIP_COMMENT_MOST;
+	most = most < tail.n ? most : tail.n;
+	*trailing = false;
+	for (size_t back = ZIP_END_BYTES; back <= most; back++) {
+		const unsigned char *at = bytes + tail.n - back;
+		if (ws_zip_u32(at) != ZIP_END_MAGIC) {
+			continue;
+		}
+		if (ws_zip_u16(at + 20) == back - ZIP_END_BYTES) {
+			return tail.n - back;
+		}
+		*trailing = true;
+	}
+	return tail.n;
+}
+
+static bool
+is_or_stands_for(uint64_t narrow, uint64_t sentinel, uint64_t wide)
+{
+	return narrow == sentinel || narrow == wide;
+}
+
+/*
+ * Writers add these records when a value does not fit, and some (CPython) from 2 GiB on, when it
+ * still does; so each narrow field has to be the sentinel or tell the same.
+ */
+static bool
+read_zip64_end(
+	struct ws_zip *zip, struct ws_str tail, size_t locator_at, struct end *end, struct ws_err *err)
+{
+	if (locator_at < ZIP64_END_BYTES) {
+		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "no room for its end record");
+	}
+	const unsigned char *locator = (const unsigned char *)tail.s + locator_at;
+	const unsigned char *record = locator - ZIP64_END_BYTES;
+	uint64_t tail_offset = zip->source->size - tail.n;
+	uint64_t offset = tail_offset + locator_at - ZIP64_END_BYTES;
+	if (ws_zip_u64(locator + 8) != offset || ws_zip_u32(record) != ZIP64_END_MAGIC) {
+		return ws_zip_break(
+			zip, WS_ZIP_ZIP64, NULL, err, "its end record is not right before its locator");
+	}
+	if (ws_zip_u32(locator + 4) != 0 || ws_zip_u32(locator + 16) > 1 || ws_zip_u32(record + 16) != 0
+		|| ws_zip_u32(record + 20) != 0) {
+		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its zip64 records name several");
+	}
+	/* 44 is the record without "extensible data", where a second archive can hide [4.3.14.1]. */
+	if (ws_zip_u64(record + 4) != ZIP64_END_BYTES - 12) {
+		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "its end record carries extra data");
+	}
+	uint64_t count = ws_zip_u64(record + 32);
+	uint64_t bytes = ws_zip_u64(record + 40);
+	uint64_t start = ws_zip_u64(record + 48);
+	if (ws_zip_u64(record + 24) != count) {
+		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its counts differ by disk");
+	}
+	if (!is_or_stands_for(end->count, ZIP_SENTINEL16, count)
+		|| !is_or_stands_for(end->directory_bytes, ZIP_SENTINEL32, bytes)
+		|| !is_or_stands_for(end->directory_offset, ZIP_SENTINEL32, start)) {
+		return ws_zip_break(zip, WS_ZIP_ZIP64, NULL, err, "the two end records differ");
+	}
+	*end = (struct end){offset, count, start, bytes};
 	return true;
 }
 
 static bool
-read_at(struct ws_zip *zip, uint64_t offset, uint64_t len, struct ws_buf *out, struct ws_err *err)
+check_place(struct ws_zip *zip, const struct end *end, struct ws_err *err)
 {
-	if (len == 0) {
-		return true;
+	if (end->directory_bytes > end->offset
+		|| end->directory_offset != end->offset - end->directory_bytes) {
+		return ws_zip_break(zip, WS_ZIP_DIRECTORY, NULL, err,
+			"%ju bytes at %ju do not end at %ju, where the end record begins",
+			(uintmax_t)end->directory_bytes, (uintmax_t)end->directory_offset,
+			(uintmax_t)end->offset);
 	}
-	ws_buf_reserve(out, (size_t)len);
-	struct ws_span span = {.offset = offset, .len = len, .take = append, .self = out};
-	return zip->source->read(zip->source, &span, 1, err);
+	if (end->directory_bytes > zip->limits.directory_bytes) {
+		return ws_zip_break(zip, WS_ZIP_LIMIT, NULL, err, "a directory of %ju bytes",
+			(uintmax_t)end->directory_bytes);
+	}
+	if (end->count > zip->limits.entries) {
+		return ws_zip_break(zip, WS_ZIP_LIMIT, NULL, err, "%ju entries", (uintmax_t)end->count);
+	}
+	if (end->count > end->directory_bytes / ZIP_CENTRAL_BYTES) {
+		return ws_zip_break(zip, WS_ZIP_COUNT, NULL, err, "%ju entries do not fit in %ju bytes",
+			(uintmax_t)end->count, (uintmax_t)end->directory_bytes);
+	}
+	return true;
 }
 
-static struct ws_zip_limits
-fill_limits(const struct ws_zip_limits *given)
+static bool
+read_end(struct ws_zip *zip, struct ws_str tail, struct end *end, struct ws_err *err)
 {
-	struct ws_zip_limits limits = given ? *given : (struct ws_zip_limits){0};
-	const uint64_t least = ZIP_END_BYTES + ZIP_COMMENT_MOST + ZIP64_LOCATOR_BYTES + ZIP64_END_BYTES;
-	limits.entries = limits.entries ? limits.entries : 200000;
-	limits.directory_bytes = limits.directory_bytes ? limits.directory_bytes : 64u << 20;
-	limits.total_bytes = limits.total_bytes ? limits.total_bytes : (uint64_t)16 << 30;
-	limits.ratio = limits.ratio ? limits.ratio : 250;
-	limits.tail_bytes = limits.tail_bytes > least ? limits.tail_bytes : least;
-	return limits;
+	bool trailing;
+	size_t at = find_end(tail, &trailing);
+	if (at == tail.n && trailing) {
+		return ws_zip_break(
+			zip, WS_ZIP_TRAILING_DATA, NULL, err, "its end record does not end with the file");
+	}
+	if (at == tail.n) {
+		return ws_zip_break(
+			zip, WS_ZIP_END_RECORD, NULL, err, "it has none; is this a zip archive?");
+	}
+	const unsigned char *record = (const unsigned char *)tail.s + at;
+	if (ws_zip_u16(record + 20) != 0) {
+		return ws_zip_break(zip, WS_ZIP_COMMENT, NULL, err, "the archive has one of %u bytes",
+			ws_zip_u16(record + 20));
+	}
+	if (ws_zip_u16(record + 4) != 0 || ws_zip_u16(record + 6) != 0
+		|| ws_zip_u16(record + 8) != ws_zip_u16(record + 10)) {
+		return ws_zip_break(zip, WS_ZIP_ONE_DISK, NULL, err, "its end record names several");
+	}
+	*end = (struct end){
+		.offset = zip->source->size - tail.n + at,
+		.count = ws_zip_u16(record + 10),
+		.directory_bytes = ws_zip_u32(record + 12),
+		.directory_offset = ws_zip_u32(record + 16),
+	};
+	bool wide = at >= ZIP64_LOCATOR_BYTES
+		&& ws_zip_u32(record - ZIP64_LOCATOR_BYTES) == ZIP64_LOCATOR_MAGIC;
+	if (wide && !read_zip64_end(zip, tail, at - ZIP64_LOCATOR_BYTES, end, err)) {
+		return false;
+	}
+	return check_place(zip, end, err);
 }
+
+/* ---- extra fields [4.5]: a list of (id, length, bytes) ---- */
+
+/* The zip64 field holds exactly what its header lacks, in this order [4.5.3]. */
+static bool
+widen(struct ws_zip *zip, const char *entry, const unsigned char *at, size_t len,
+	struct ws_zip_wide *wide, struct ws_err *err)
+{
+	size_t wanted = 8u * (size_t)(wide->wants_size + wide->wants_packed + wide->wants_offset);
+	if (len != wanted || len == 0) {
+		return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err,
+			"its zip64 field has %zu bytes, its header asks for %zu", len, wanted);
+	}
+	uint64_t *const fields[] = {&wide->size_bytes, &wide->packed_bytes, &wide->offset};
+	bool *const wants[] = {&wide->wants_size, &wide->wants_packed, &wide->wants_offset};
+	for (size_t i = 0; i < WS_LEN(fields); i++) {
+		if (*wants[i]) {
+			*fields[i] = ws_zip_u64(at);
+			*wants[i] = false;
+			at += 8;
+		}
+	}
+	return true;
+}
+
+bool
+ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
+	struct ws_zip_wide *wide, struct ws_err *err)
+{
+	const unsigned char *at = (const unsigned char *)extra.s;
+	bool widened = false;
+	for (size_t left = extra.n; left > 0;) {
+		if (left < 4 || ws_zip_u16(at + 2) > left - 4) {
+			return ws_zip_break(
+				zip, WS_ZIP_EXTRA, entry, err, "a field is longer than the room it has");
+		}
+		unsigned id = ws_zip_u16(at);
+		size_t len = ws_zip_u16(at + 2);
+		if (id == ZIP_EXTRA_UNICODE_PATH) {
+			return ws_zip_break(zip, WS_ZIP_EXTRA, entry, err, "a Unicode path gives another name");
+		}
+		if (id == ZIP_EXTRA_ZIP64 && widened) {
+			return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err, "its zip64 field stands twice");
+		}
+		if (id == ZIP_EXTRA_ZIP64) {
+			widened = true;
+			if (!widen(zip, entry, at + 4, len, wide, err)) {
+				return false;
+			}
+		}
+		at += 4 + len;
+		left -= 4 + len;
+	}
+	if (wide->wants_size || wide->wants_packed || wide->wants_offset) {
+		return ws_zip_break(
+			zip, WS_ZIP_ZIP64, entry, err, "its header asks for a zip64 field and has none");
+	}
+	return true;
+}
+
+/* ---- one entry ---- */
 
 /* Strict UTF-8 (RFC 3629): no overlong forms, no surrogates. */
 static bool
@@ -217,8 +387,151 @@ parse_record(struct ws_zip *zip, struct ws_str *rest, struct ws_arena *a,
 		&& check_bomb(zip, entry, err);
 }
 
+/* ---- entries among each other ---- */
+
+static int
+cmp_offsets(const void *x, const void *y)
+{
+	const struct ws_zip_entry *a = x;
+	const struct ws_zip_entry *b = y;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Byte order, but '/' before every other byte: what lies below "a" then follows "a" at once. */
+static int
+cmp_paths(const char *x, const char *y)
+{
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	int a = *x == '/' ? 1 : *x == '\0' ? 0 : (unsigned char)*x + 1;
+	int b = *y == '/' ? 1 : *y == '\0' ? 0 : (unsigned char)*y + 1;
+	return a - b;
+}
+
+static int
+cmp_names(const void *x, const void *y)
+{
+	const struct ws_zip_entry *const *a = x;
+	const struct ws_zip_entry *const *b = y;
+	return cmp_paths((*a)->name, (*b)->name);
+}
+
+/* An entry's own bytes, as far as the directory tells: the local extra field may be anything up
+ * to 64 KiB, the descriptor up to 24 bytes. Exactly is known when the entry is read. */
 static bool
-parse_directory(struct ws_zip *zip, const struct ws_zip_end *end, struct ws_str directory,
+check_room(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
+{
+	uint64_t head = ZIP_LOCAL_BYTES + strlen(entry->name);
+	uint64_t room = entry->end - entry->offset;
+	if (room < head || room - head < entry->packed_bytes) {
+		return ws_zip_break(zip, WS_ZIP_OVERLAP, entry->name, err,
+			"it needs %ju bytes at %ju, but something else begins at %ju",
+			(uintmax_t)(head + entry->packed_bytes), (uintmax_t)entry->offset,
+			(uintmax_t)entry->end);
+	}
+	if (room - head - entry->packed_bytes > ZIP_EXTRA_MOST + ZIP_DESCRIPTOR_MOST) {
+		return ws_zip_break(zip, WS_ZIP_GAP, entry->name, err,
+			"%ju bytes up to the next entry cannot all be its own", (uintmax_t)room);
+	}
+	return true;
+}
+
+static bool
+check_layout(
+	struct ws_zip *zip, struct ws_zip_entry *entries, uint64_t directory_offset, struct ws_err *err)
+{
+	uint64_t first = zip->count > 0 ? entries[0].offset : directory_offset;
+	if (first != 0) {
+		return ws_zip_break(zip, WS_ZIP_PREFIX, NULL, err, "%ju bytes stand before its first entry",
+			(uintmax_t)first);
+	}
+	if (zip->count > 0 && entries[zip->count - 1].offset >= directory_offset) {
+		return ws_zip_break(zip, WS_ZIP_OVERLAP, entries[zip->count - 1].name, err,
+			"it begins at %ju, behind the start of the directory",
+			(uintmax_t)entries[zip->count - 1].offset);
+	}
+	for (size_t i = 0; i < zip->count; i++) {
+		entries[i].end = i + 1 < zip->count ? entries[i + 1].offset : directory_offset;
+		if (!check_room(zip, &entries[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+check_names(struct ws_zip *zip, struct ws_err *err)
+{
+	for (size_t i = 1; i < zip->count; i++) {
+		const char *name = zip->by_name[i]->name;
+		const char *before = zip->by_name[i - 1]->name;
+		size_t len = strlen(before);
+		if (strcmp(name, before) == 0) {
+			return ws_zip_break(zip, WS_ZIP_DUPLICATE, name, err, "two entries have this name");
+		}
+		if (strncmp(name, before, len) == 0 && name[len] == '/') {
+			return ws_zip_break(zip, WS_ZIP_FILE_AS_FOLDER, name, err, "'%s' is a file", before);
+		}
+	}
+	return true;
+}
+
+static bool
+check_order(struct ws_zip *zip, struct ws_zip_entry *entries, uint64_t directory_offset,
+	struct ws_arena *a, struct ws_err *err)
+{
+	if (zip->count > 0) {
+		qsort(entries, zip->count, sizeof(*entries), cmp_offsets);
+	}
+	const struct ws_zip_entry **by_name = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
+	for (size_t i = 0; i < zip->count; i++) {
+		by_name[i] = &entries[i];
+	}
+	if (zip->count > 0) {
+		qsort(by_name, zip->count, sizeof(const struct ws_zip_entry *), cmp_names);
+	}
+	zip->entries = entries;
+	zip->by_name = by_name;
+	return check_names(zip, err) && check_layout(zip, entries, directory_offset, err);
+}
+
+/* ---- the archive ---- */
+
+static bool
+append(void *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+{
+	ws_buf_add(self, bytes, len);
+	return true;
+}
+
+static bool
+read_at(struct ws_zip *zip, uint64_t offset, uint64_t len, struct ws_buf *out, struct ws_err *err)
+{
+	if (len == 0) {
+		return true;
+	}
+	ws_buf_reserve(out, (size_t)len);
+	struct ws_span span = {.offset = offset, .len = len, .take = append, .self = out};
+	return zip->source->read(zip->source, &span, 1, err);
+}
+
+static struct ws_zip_limits
+fill_limits(const struct ws_zip_limits *given)
+{
+	struct ws_zip_limits limits = given ? *given : (struct ws_zip_limits){0};
+	const uint64_t least = ZIP_END_BYTES + ZIP_COMMENT_MOST + ZIP64_LOCATOR_BYTES + ZIP64_END_BYTES;
+	limits.entries = limits.entries ? limits.entries : 200000;
+	limits.directory_bytes = limits.directory_bytes ? limits.directory_bytes : 64u << 20;
+	limits.total_bytes = limits.total_bytes ? limits.total_bytes : (uint64_t)16 << 30;
+	limits.ratio = limits.ratio ? limits.ratio : 250;
+	limits.tail_bytes = limits.tail_bytes > least ? limits.tail_bytes : least;
+	return limits;
+}
+
+static bool
+parse_directory(struct ws_zip *zip, const struct end *end, struct ws_str directory,
 	struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_zip_entry *entries = WS_NEW_N(a, struct ws_zip_entry, (size_t)end->count);
@@ -232,7 +545,7 @@ parse_directory(struct ws_zip *zip, const struct ws_zip_end *end, struct ws_str 
 			"the directory goes on for %zu bytes after the %zu entries that the end record counts",
 			directory.n, zip->count);
 	}
-	return ws_zip_check_order(zip, entries, end->directory_offset, a, err);
+	return check_order(zip, entries, end->directory_offset, a, err);
 }
 
 bool
@@ -245,9 +558,9 @@ ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct
 	uint64_t tail_offset = source->size - tail_len;
 	WS_AUTO_BUF struct ws_buf tail = {0};
 	WS_AUTO_BUF struct ws_buf more = {0};
-	struct ws_zip_end end;
+	struct end end;
 	if (!read_at(zip, tail_offset, tail_len, &tail, err)
-		|| !ws_zip_read_end(zip, ws_buf_str(&tail), &end, err)) {
+		|| !read_end(zip, ws_buf_str(&tail), &end, err)) {
 		return false;
 	}
 	struct ws_str directory = {NULL, (size_t)end.directory_bytes};
@@ -263,4 +576,23 @@ ws_zip_open(struct ws_source *source, const struct ws_zip_limits *limits, struct
 	ws_buf_add(&more, tail.data, (size_t)(end.offset - tail_offset));
 	directory.s = more.data;
 	return parse_directory(zip, &end, directory, a, err);
+}
+
+const struct ws_zip_entry *
+ws_zip_find(const struct ws_zip *zip, const char *name)
+{
+	size_t low = 0, high = zip->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = cmp_paths(zip->by_name[middle]->name, name);
+		if (order == 0) {
+			return zip->by_name[middle];
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return NULL;
 }

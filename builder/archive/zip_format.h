@@ -60,17 +60,6 @@ ws_zip_u64(const unsigned char *at)
 	return ws_zip_u32(at) | (uint64_t)ws_zip_u32(at + 4) << 32;
 }
 
-/** What the end records say. */
-struct ws_zip_end {
-	uint64_t offset; /**< where the first of them begins */
-	uint64_t count;
-	uint64_t directory_offset, directory_bytes;
-};
-
-/** The end records, from @a tail, the last bytes of the archive. zip_end.c. */
-bool ws_zip_read_end(
-	struct ws_zip *zip, struct ws_str tail, struct ws_zip_end *end, struct ws_err *err);
-
 /** Fields of an entry that a zip64 extra field may widen. */
 struct ws_zip_wide {
 	uint64_t size_bytes, packed_bytes, offset;
@@ -78,26 +67,12 @@ struct ws_zip_wide {
 };
 
 /**
- * Walks the extra fields at @a extra and takes what @a wide wants. @a entry is for messages.
- * zip_extra.c.
+ * Walks the extra fields at @a extra and takes what @a wide wants. @a entry is for messages. Two
+ * matter: the zip64 field, which widens sizes and offset, and the Unicode path, which gives an entry a
+ * second name. zip.c.
  */
 bool ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
 	struct ws_zip_wide *wide, struct ws_err *err);
-
-/** Checks what entries are to one another: order, names; sets each one's end. zip_order.c. */
-bool ws_zip_check_order(struct ws_zip *zip, struct ws_zip_entry *entries, uint64_t directory_offset,
-	struct ws_arena *a, struct ws_err *err);
-
-/**
- * Checks an entry's local header, all of it (fixed part, name, extra fields), against the
- * directory. zip_local.c.
- */
-bool ws_zip_check_local(
-	struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_str header, struct ws_err *err);
-
-/** Checks what follows an entry's data, which may be nothing. zip_local.c. */
-bool ws_zip_check_descriptor(struct ws_zip *zip, const struct ws_zip_entry *entry,
-	struct ws_str descriptor, struct ws_err *err);
 
 /**
  * Notes the broken rule and says so: "'x.whl' breaks the zip rule 'overlap' at 'a/b.h': ...".
