@@ -1,7 +1,7 @@
 /* members.c - see members.h. */
 #include "archive/members.h"
 
-#include "archive/refusal.h"
+#include "archive/rule_err.h"
 #include "base/fs.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ ws_members_refuse(struct ws_members *m, struct ws_err *err, const char *rule, co
 {
 	va_list values;
 	va_start(values, format);
-	ws_refusal(err, m->archive, "archive", rule, name, format, values);
+	ws_rule_err(err, m->archive, "archive", rule, name, format, values);
 	va_end(values);
 	return false;
 }

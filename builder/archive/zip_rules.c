@@ -1,5 +1,5 @@
 /* zip_rules.c - the rules in words, and the one way a broken one is told. */
-#include "archive/refusal.h"
+#include "archive/rule_err.h"
 #include "archive/zip_format.h"
 
 static const struct {
@@ -59,7 +59,7 @@ ws_zip_break(struct ws_zip *zip, enum ws_zip_rule rule, const char *entry, struc
 	zip->broken = rule;
 	va_list values;
 	va_start(values, format);
-	ws_refusal(err, zip->source->name, "zip", rules[rule].name, entry, format, values);
+	ws_rule_err(err, zip->source->name, "zip", rules[rule].name, entry, format, values);
 	va_end(values);
 	return false;
 }

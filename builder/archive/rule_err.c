@@ -1,5 +1,5 @@
-/* refusal.c - see refusal.h. */
-#include "archive/refusal.h"
+/* rule_err.c - see rule_err.h. */
+#include "archive/rule_err.h"
 
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ make_printable(char *text)
 }
 
 bool
-ws_refusal(struct ws_err *err, const char *archive, const char *what, const char *rule,
+ws_rule_err(struct ws_err *err, const char *archive, const char *what, const char *rule,
 	const char *member, const char *format, va_list values)
 {
 	char detail[400];
