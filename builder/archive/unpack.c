@@ -1,6 +1,8 @@
-/* unpack.c - the door to libarchive. It decodes; what is let in is decided by members.c. */
+/* unpack.c - the door to libarchive. It decodes; what is let in is decided by members.c. Zips are
+ * unpack_zip.c's. */
 #include "archive/unpack.h"
 
+#include "archive/unpack_zip.h"
 #include "base/fs.h"
 
 #include <archive.h>
@@ -63,9 +65,6 @@ refuse_format(struct unpack *u, struct archive *archive, const char *name, struc
 static bool
 choose_formats(struct archive *archive, enum ws_unpack_format format)
 {
-	if (format == WS_UNPACK_ZIP) {
-		return archive_read_support_format_zip(archive) == ARCHIVE_OK;
-	}
 	if (format == WS_UNPACK_DEB) {
 		return archive_read_support_format_ar(archive) == ARCHIVE_OK;
 	}
@@ -262,6 +261,9 @@ bool
 ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
 	const struct ws_member_limits *limits, struct ws_unpack_sink *sink, struct ws_err *err)
 {
+	if (format == WS_UNPACK_ZIP) {
+		return ws_unpack_zip(path, name, limits, sink, err);
+	}
 	struct stat status;
 	if (stat(path, &status) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);

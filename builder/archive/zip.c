@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define NAME_MOST 1024         /* bytes; the longest name in torch's wheels has 167 */
+#define LINK_MOST 4096         /* bytes of a link's target */
 #define RATIO_FLOOR (1u << 20) /* a small file of zeros is no bomb */
 
 /* ---- end records ---- */
@@ -129,9 +130,15 @@ read_end(struct ws_zip *zip, struct ws_str tail, struct end *end, struct ws_err 
 			zip, WS_ZIP_END_RECORD, NULL, err, "it has none; is this a zip archive?");
 	}
 	const unsigned char *record = (const unsigned char *)tail.s + at;
-	if (ws_zip_u16(record + 20) != 0) {
-		return ws_zip_break(zip, WS_ZIP_COMMENT, NULL, err, "the archive has one of %u bytes",
-			ws_zip_u16(record + 20));
+	size_t comment = ws_zip_u16(record + 20);
+	if (comment > 0 && !zip->limits.is_sources) {
+		return ws_zip_break(
+			zip, WS_ZIP_COMMENT, NULL, err, "the archive has one of %zu bytes", comment);
+	}
+	/* Who looks for the last signature, as Python does, would find another end. */
+	if (memmem(record + ZIP_END_BYTES, comment, "PK\5\6", 4)) {
+		return ws_zip_break(
+			zip, WS_ZIP_COMMENT, NULL, err, "it holds the signature of another end record");
 	}
 	if (ws_zip_u16(record + 4) != 0 || ws_zip_u16(record + 6) != 0
 		|| ws_zip_u16(record + 8) != ws_zip_u16(record + 10)) {
@@ -281,10 +288,14 @@ static bool
 check_type(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws_err *err)
 {
 	mode_t type = entry->mode & S_IFMT;
-	if (type == S_IFLNK) {
+	if (type == S_IFLNK && !zip->limits.is_sources) {
 		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err, "it is a link");
 	}
-	if (type != 0 && type != (entry->is_dir ? S_IFDIR : S_IFREG)) {
+	if (entry->is_link && entry->size_bytes > LINK_MOST) {
+		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err, "a link with a target of %ju bytes",
+			(uintmax_t)entry->size_bytes);
+	}
+	if (type != 0 && !entry->is_link && type != (entry->is_dir ? S_IFDIR : S_IFREG)) {
 		return ws_zip_break(zip, WS_ZIP_TYPE, entry->name, err,
 			"its mode is %06o, its name that of a %s", (unsigned)entry->mode,
 			entry->is_dir ? "folder" : "file");
@@ -380,6 +391,7 @@ parse_record(struct ws_zip *zip, struct ws_str *rest, struct ws_arena *a,
 			zip, entry->name, (struct ws_str){name + name_len, extra_len}, &wide, err)) {
 		return false;
 	}
+	entry->is_link = !entry->is_dir && (entry->mode & S_IFMT) == S_IFLNK;
 	entry->offset = wide.offset;
 	entry->packed_bytes = wide.packed_bytes;
 	entry->size_bytes = wide.size_bytes;

@@ -11,7 +11,8 @@
  * write files: bytes go to a struct ws_zip_sink. Writing zips is wheel/'s.
  *
  * Format: PKWARE's APPNOTE.TXT 6.3.10. zip64 is read; encryption, spanning, methods other than
- * stored and deflated, links and devices are not.
+ * stored and deflated, and devices are not. Archives of sources may have what servers and git
+ * archive write into them, a comment and links; all other rules hold for them too.
  */
 #ifndef WS_ARCHIVE_ZIP_H
 #define WS_ARCHIVE_ZIP_H
@@ -68,6 +69,7 @@ struct ws_zip_entry {
 	uint16_t flags;  /**< general purpose bits, APPNOTE 4.4.4 */
 	mode_t mode;     /**< permissions and type as Unix writes them; 0 when it has none */
 	bool is_dir;
+	bool is_link; /**< its contents are the target; only of sources */
 };
 
 /** Where to stop. Zero members mean the default. */
@@ -77,6 +79,7 @@ struct ws_zip_limits {
 	uint64_t total_bytes;     /**< contents of all entries together; default 16 GiB */
 	uint64_t ratio;           /**< contents to packed, entries above 1 MiB; default 250 */
 	uint64_t tail_bytes; /**< how much of the end to ask for first; default the least, 64 KiB */
+	bool is_sources; /**< not a wheel: a comment of the archive and symbolic links are allowed */
 };
 
 /** An open archive. Borrows the source. */

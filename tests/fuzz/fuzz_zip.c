@@ -85,24 +85,25 @@ check_entry(const struct ws_zip *zip, const struct ws_zip_entry *entry)
 		path[len - 1] = '\0';
 	}
 	if (!ws_path_is_inside(path) || ws_zip_find(zip, entry->name) != entry
-		|| entry->end > zip->source->size) {
+		|| entry->end > zip->source->size || (entry->is_link && !zip->limits.is_sources)) {
 		abort();
 	}
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* True when it was read to its end. */
+static bool
+read_all(const uint8_t *data, size_t size, bool is_sources)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct memory memory = {{"fuzz", size, read_memory}, data};
-	struct ws_zip_limits limits = {.total_bytes = 8 << 20};
+	struct ws_zip_limits limits = {.total_bytes = 8 << 20, .is_sources = is_sources};
 	struct ws_zip zip;
 	struct ws_err err = {0};
 	if (!ws_zip_open(&memory.source, &limits, a, &zip, &err)) {
 		if (zip.broken == WS_ZIP_SOUND || err.kind == WS_ERR_NONE) {
 			abort();
 		}
-		return 0;
+		return false;
 	}
 	const struct ws_zip_entry **all = WS_NEW_N(a, const struct ws_zip_entry *, zip.count);
 	for (size_t i = 0; i < zip.count; i++) {
@@ -113,6 +114,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool fine = ws_zip_read(&zip, all, zip.count, 0, &c.sink, &err);
 	if (fine ? c.ended != zip.count : zip.broken == WS_ZIP_SOUND) {
 		abort();
+	}
+	return fine;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	bool as_wheel = read_all(data, size, false), as_sources = read_all(data, size, true);
+	if (as_wheel && !as_sources) {
+		abort(); /* what a wheel may have, sources may have */
 	}
 	return 0;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes tar archives, Debian packages and zipped sources, sound or breaking one rule each.
 
-make_tars.py DIR. DIR/expected.txt gets lines "<file> <rule>"; the rule is "sound" or one of
-builder/archive/members.h. Beside a sound archive stands <file>.list, what a reader must see:
+make_tars.py DIR. DIR/expected.txt gets lines "<file> <rule>"; the rule is "sound", one of
+builder/archive/members.h, or "zip " and one of builder/archive/zip_rules.c. Zipped sources are those of
+make_zips.py, and what sources may have and wheels may not: links, a comment. Beside a sound archive stands <file>.list, what a reader must see:
 "f name contents", "x" (executable), "l name target", "h" (hard link), "d name".
 """
 import bz2
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+
+import make_zips
 
 XZ = {"preset": 6}
 
@@ -137,6 +140,50 @@ def sound():
         ["d pkg", "f pkg/a.c int a;", "l pkg/l a.c"]
 
 
+    if shutil.which("git"):
+        yield "git.zip", by_git(), ["d pkg-1.0", "f pkg-1.0/a.c int a;", "l pkg-1.0/l a.c",
+                                    "x pkg-1.0/tool.sh #!/bin/sh"]
+
+
+def by_git():
+    """What servers give as the archive of a commit: its id is the comment."""
+    top = os.path.join(sys.argv[1], "repository")
+    os.makedirs(top)
+    for name, data in ("a.c", "int a;\n"), ("tool.sh", "#!/bin/sh\n"):
+        with open(os.path.join(top, name), "w") as f:
+            f.write(data)
+    os.chmod(os.path.join(top, "tool.sh"), 0o755)
+    os.symlink("a.c", os.path.join(top, "l"))
+    git = ["git", "-C", top, "-c", "user.name=a", "-c", "user.email=a@b.invalid"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    data = subprocess.run([*git, "archive", "--format=zip", "--prefix=pkg-1.0/", "HEAD"],
+                          check=True, stdout=subprocess.PIPE).stdout
+    shutil.rmtree(top)
+    return data
+
+
+def zips():
+    """Those of make_zips.py, judged as sources: yields (name, rule, data)."""
+    others = {"comment": "sound", "comment-long": "sound", "zip-in-comment": "zip directory",
+              "link": "link", "link-from-dos": "sound"}
+    for name, data in make_zips.sound():
+        yield f"z-{name}.zip", "sound", data
+    for rule, name, data in make_zips.hostile():
+        yield f"z-{name}.zip", others.get(name, "zip " + rule), data
+    Entry, archive = make_zips.Entry, make_zips.archive
+    text = make_zips.TEXT
+    # What unzip and Python read as b.cpp, and a reader of local headers as a.cpp.
+    yield "two-names.zip", "zip local-name", archive(Entry("b.cpp", text, local_name=b"a.cpp"))
+    yield "end-in-comment.zip", "zip comment", archive(Entry("a", text), comment=b"..PK\5\6..")
+    yield "link-zero.zip", "link", archive(Entry("l", b"a\0b", method=0, mode=make_zips.LINK))
+    yield "link-folder.zip", "zip type", archive(Entry("l/", b"a", method=0, mode=make_zips.LINK))
+    yield "link-long.zip", "zip type", archive(Entry("l", b"a" * 5000, mode=make_zips.LINK))
+    yield "link-crc.zip", "zip crc", archive(Entry(
+        "l", b"a", method=0, mode=make_zips.LINK, local=dict(crc=1), central=dict(crc=1)))
+
+
 def hostile():
     yield "name-path", "up.tar", tar(member("../evil", b"x"))
     yield "name-path", "up-inside.tar", tar(member("a/../../evil", b"x"))
@@ -145,7 +192,7 @@ def hostile():
     yield "name-path", "backslash.tar", tar(member("a\\..\\b", b"x"))
     yield "name-path", "up-folder.tar", tar(folder("../evil"))
     yield "name-path", "up.deb", deb("data.tar.xz", lzma.compress(tar(member("./../evil", b"x"))))
-    yield "name-path", "up.zip", zipped(("../evil", b"x", stat.S_IFREG | 0o644))
+    yield "zip name-path", "up.zip", zipped(("../evil", b"x", stat.S_IFREG | 0o644))
     yield "name-text", "newline.tar", tar(member("a\nf deadbeef b", b"x"))
     yield "name-text", "escape.tar", tar(member("a\x1b[2J", b"x"))
     yield "name-text", "long.tar", tar(member("x/" * 600 + "y", b"x"))
@@ -170,7 +217,7 @@ def hostile():
     yield "duplicate", "file-then-link.tar", tar(member("a", b"x"), link("a", "b"))
     yield "duplicate", "link-then-file.tar", tar(link("a", "b"), member("a", b"x"))
     yield "duplicate", "file-for-folder.tar", tar(member("d/x", b"x"), member("d", b"x"))
-    yield "duplicate", "other-contents.zip", zipped(("a", b"x", 0o100644), ("a", b"y", 0o100644))
+    yield "zip duplicate", "other-contents.zip", zipped(("a", b"x", 0o100644), ("a", b"y", 0o100644))
     yield "type", "device.tar", tar(member("a", kind=tarfile.CHRTYPE))
     yield "type", "block.tar", tar(member("a", kind=tarfile.BLKTYPE))
     yield "type", "fifo.tar", tar(member("a", kind=tarfile.FIFOTYPE))
@@ -181,7 +228,7 @@ def hostile():
     yield "format", "cut.tar", tar(member("a", os.urandom(40000)))[:20000]
     yield "format", "no-data.deb", ar(("debian-binary", b"2.0\n"))
     yield "format", "garbage.deb", b"!<arch>\nthis is not a header at all" + bytes(100)
-    yield "format", "garbage.zip", b"PK\3\4" + bytes(100)
+    yield "zip end-record", "garbage.zip", b"PK\3\4" + bytes(100)
     yield "format", "gzip-of-text.tar.gz", gzip.compress(b"hello " * 200)
 
 
@@ -196,6 +243,9 @@ def main():
         write(name, data)
         write(name + ".list", "".join(s + "\n" for s in listing).encode("utf-8", "surrogateescape"))
         lines.append(f"{name} sound\n")
+    for name, rule, data in zips():
+        write(name, data)
+        lines.append(f"{name} {rule}\n")
     for rule, name, data in hostile():
         write(name, data)
         lines.append(f"{name} {rule}\n")

@@ -319,4 +319,5 @@ def main():
             f.writelines(lines)
 
 
-main()
+if __name__ == "__main__":
+    main()
