@@ -80,11 +80,10 @@ open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struc
 		file->name, much);
 	struct ws_digest url = ws_digest_bytes(file->url, strlen(file->url));
 	const char *partial = ws_store_path(fetch->store, a, "partial");
-	w->scratch = ws_fs_temp_dir(partial, "wheel-", a, err);
-	if (!w->scratch) {
+	if (!ws_scratch_make(fetch->store, "wheel-", a, &w->scratch, err)) {
 		return false;
 	}
-	const char *path = ws_path_join(a, w->scratch, "whole.whl", NULL);
+	const char *path = ws_path_join(a, w->scratch.path, "whole.whl", NULL);
 	struct ws_download download = {
 		.url = file->url,
 		.path = path,
@@ -132,10 +131,7 @@ ws_opened_wheel_close(struct ws_opened_wheel *w)
 	}
 	ws_file_source_close(&w->file);
 	ws_buf_release(&w->record);
-	if (w->scratch) {
-		ws_fs_remove(w->scratch, NULL);
-		w->scratch = NULL;
-	}
+	ws_scratch_drop(&w->scratch);
 }
 
 uint64_t

@@ -15,6 +15,7 @@
 #include "inspect/landing.h"
 #include "net/index_page.h"
 #include "net/remote.h"
+#include "store/scratch.h"
 
 struct ws_opened_wheel {
 	const char *name;               /**< file name */
@@ -23,7 +24,7 @@ struct ws_opened_wheel {
 	struct ws_buf record;           /**< RECORD's text */
 	struct ws_remote remote;        /**< by ranges */
 	struct ws_file_source file;     /**< local, or downloaded */
-	const char *scratch;            /**< folder of what was downloaded; NULL: nothing was */
+	struct ws_scratch scratch;      /**< folder of what was downloaded; no path: nothing was */
 	uint64_t scratch_bytes;         /**< that came over the network for it */
 	bool is_remote;
 };

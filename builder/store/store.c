@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "store/ledger.h"
+#include "store/scratch.h"
 #include "sys/flock.h"
 
 #include <errno.h>
@@ -109,8 +110,7 @@ take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 	return false;
 }
 
-/* What dead processes left half-made. Age tells: a tree takes minutes, a download is worth resuming
- * for a week, and nobody misses a shell's folder after that. */
+/* What dead processes left half-made. Age tells: nobody misses a shell's folder after a week. */
 static void
 remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)
 {
@@ -153,7 +153,7 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	if (!take_lock(store, a, err)) {
 		return false;
 	}
-	remove_stale(store, "partial", "", 7 * DAY_S);
+	ws_scratch_sweep(store);
 	remove_stale(store, "work", "new-", DAY_S);
 	remove_stale(store, "work", "shell-", 7 * DAY_S);
 	store->ledger = ws_ledger_open(ws_store_path(store, a, "ledger.db"), err);

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "store/scratch.h"
 #include "store/tree.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ struct ws_tree_builder {
 	const struct ws_store *store;
 	struct ws_arena *a; /* its own */
 	const char *name;
-	char *folder;
+	struct ws_scratch scratch;
 	WS_VEC(struct ws_tree_entry) entries;
 	struct ws_map places;  /* path -> index + 1 into entries */
 	struct ws_map folders; /* that were made */
@@ -35,19 +36,18 @@ ws_tree_begin(
 	b->a = ws_arena_make();
 	b->name = ws_arena_strdup(b->a, name);
 	b->open_fd = -1;
-	b->folder = ws_fs_temp_dir(
-		ws_store_path(store, b->a, "partial"), ws_arena_printf(b->a, "%s-", name), b->a, err);
-	if (!b->folder || chmod(b->folder, 0755) < 0) {
+	if (!ws_scratch_make(store, ws_arena_printf(b->a, "%s-", name), b->a, &b->scratch, err)) {
 		ws_arena_drop(b->a);
 		return NULL;
 	}
+	chmod(b->scratch.path, 0755); /* as every tree; a failure shows where it is used */
 	return b;
 }
 
 const char *
 ws_tree_folder(const struct ws_tree_builder *b)
 {
-	return b->folder;
+	return b->scratch.path;
 }
 
 static struct ws_tree_entry *
@@ -109,7 +109,7 @@ ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, 
 	if (!check_path(b, path, err)) {
 		return false;
 	}
-	b->open_path = ws_path_join(b->a, b->folder, path, NULL);
+	b->open_path = ws_path_join(b->a, b->scratch.path, path, NULL);
 	if (!make_folder(b, b->open_path, err)) {
 		return false;
 	}
@@ -150,7 +150,7 @@ ws_tree_close_file(struct ws_tree_builder *b, struct ws_digest *digest, struct w
 	if (!closed) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
 	}
-	enter(b, b->open_path + strlen(b->folder) + 1,
+	enter(b, b->open_path + strlen(b->scratch.path) + 1,
 		b->open_executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, sum.hex);
 	if (digest) {
 		*digest = sum;
@@ -199,7 +199,7 @@ ws_tree_add_link(
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds the link '%s' to '%s', which leaves it",
 			b->name, path, target);
 	}
-	const char *place = ws_path_join(b->a, b->folder, path, NULL);
+	const char *place = ws_path_join(b->a, b->scratch.path, path, NULL);
 	if (!make_folder(b, place, err)) {
 		return false;
 	}
@@ -218,7 +218,7 @@ ws_tree_set_executable(struct ws_tree_builder *b, const char *path, struct ws_er
 		return ws_err_set(
 			err, WS_ERR_FETCH, "'%s' holds no file '%s' to make executable", b->name, path);
 	}
-	const char *place = ws_path_join(b->a, b->folder, path, NULL);
+	const char *place = ws_path_join(b->a, b->scratch.path, path, NULL);
 	if (chmod(place, 0555) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot make '%s' executable", place);
 	}
@@ -259,7 +259,7 @@ adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 bool
 ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
 {
-	return ws_fs_walk(b->folder, adopt_one, b, err);
+	return ws_fs_walk(b->scratch.path, adopt_one, b, err);
 }
 
 static void
@@ -310,8 +310,11 @@ replace_folder(const char *folder, const char *place, struct ws_arena *a, struct
 		old = ws_arena_printf(a, "%s.old", folder);
 		put = rename(place, old) == 0 && rename(folder, place) == 0;
 	}
-	return put ? ws_fs_remove(old, err)
-			   : ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
+	if (!put) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot put '%s' in place", place);
+	}
+	ws_fs_remove(old, NULL); /* else the next run sweeps it */
+	return true;
 }
 
 /* Puts the finished folder in place; the listing goes last, so a tree without one is not there. */
@@ -322,7 +325,7 @@ put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest,
 	const char *place =
 		ws_arena_printf(b->a, "%s/trees/%s-%.16s", b->store->path, b->name, digest->hex);
 	const char *list = ws_arena_printf(b->a, "%s.list", place);
-	if (!sync_folder(b->folder, err) || !replace_folder(b->folder, place, b->a, err)) {
+	if (!sync_folder(b->scratch.path, err) || !replace_folder(b->scratch.path, place, b->a, err)) {
 		return false;
 	}
 	struct ws_tree tree = {b->name, place, *digest, b->entries.at, b->entries.len};
@@ -357,6 +360,6 @@ ws_tree_abandon(struct ws_tree_builder *b)
 		close(b->open_fd);
 	}
 	ws_hasher_drop(b->open_hasher);
-	ws_fs_remove(b->folder, NULL);
+	ws_scratch_drop(&b->scratch);
 	ws_arena_drop(b->a);
 }

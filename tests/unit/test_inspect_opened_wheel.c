@@ -31,7 +31,7 @@ WS_TEST(who_is_done_takes_nothing_from_another)
 	assert_ok(get(&s, "~norange", name, &second), s.err);
 	ws_opened_wheel_close(&first);
 	/* Between its download and its opening, the second must find its own. */
-	assert_true(ws_fs_exists(second.scratch));
+	assert_true(ws_fs_exists(second.scratch.path));
 	ws_opened_wheel_close(&second);
 	assert_int_equal(ws_scene_partials(&s), 0);
 }

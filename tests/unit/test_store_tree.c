@@ -31,14 +31,14 @@ WS_TEST(a_store_of_another_version_is_refused_with_what_to_do)
 	assert_cure(err, WS_CURE_STORE, "");
 }
 
-WS_TEST(what_dead_processes_left_goes_after_a_week)
+WS_TEST(downloads_that_nobody_resumes_go_after_a_week)
 {
 	struct ws_err err;
 	struct ws_store store = open_store(a);
-	const char *old = ws_store_path(&store, a, "partial/old");
-	const char *young = ws_store_path(&store, a, "partial/young");
-	assert_ok(ws_fs_mkdirs(ws_path_join(a, old, "below", NULL), &err), err);
-	assert_ok(ws_fs_mkdirs(young, &err), err);
+	const char *old = ws_store_path(&store, a, "partial/old.part");
+	const char *young = ws_store_path(&store, a, "partial/young.part");
+	assert_ok(ws_fs_write(old, "x", 1, 0644, &err), err);
+	assert_ok(ws_fs_write(young, "x", 1, 0644, &err), err);
 	struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
 	assert_int_equal(utimensat(AT_FDCWD, old, times, 0), 0);
 	ws_store_close(&store);

@@ -84,24 +84,20 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_torch_wheel_list wheels = {0};
-	const char *partial = ws_store_path(fetch->store, a, "partial");
-	const char *folder = NULL;
+	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
-		&& (folder = ws_fs_temp_dir(partial, "exports-", a, err));
+		&& ws_scratch_make(fetch->store, "exports-", a, &folder, err);
 	struct ws_exports_child child = {.socket = -1};
 	fine = fine && ws_exports_child_start(&child, program, version->text, path, err);
 	if (fine) {
 		struct making m = {
 			.fetch = fetch,
 			.child = &child,
-			.scratch = ws_path_join(a, folder, "library.so", NULL),
+			.scratch = ws_path_join(a, folder.path, "library.so", NULL),
 		};
 		fine = add_wheels(&m, &wheels, err) && ws_exports_child_write(&child, err);
 	}
 	ws_exports_child_end(&child);
-	if (folder) {
-		ws_fs_remove(folder, NULL);
-	}
 	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
 }
 

@@ -194,14 +194,12 @@ fill_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_tree_bui
 static bool
 make_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_err *err)
 {
-	const char *partial = ws_store_path(o->fetch->store, o->a, "partial");
-	const char *scratch = ws_fs_temp_dir(partial, "torch-", o->a, err);
-	if (!scratch) {
+	WS_AUTO_SCRATCH struct ws_scratch scratch;
+	if (!ws_scratch_make(o->fetch->store, "torch-", o->a, &scratch, err)) {
 		return false;
 	}
 	struct ws_tree_builder *b = ws_tree_begin(o->fetch->store, o->name, o->a, err);
-	bool fine = b && fill_tree(o, w, b, scratch, err);
-	ws_fs_remove(scratch, NULL);
+	bool fine = b && fill_tree(o, w, b, scratch.path, err);
 	if (!fine) {
 		ws_tree_abandon(b);
 		return false;
