@@ -1,8 +1,9 @@
 /* file_source.c - pread in pieces. */
 #include "archive/file_source.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 static bool
@@ -64,17 +65,10 @@ bool
 ws_file_source_open(const char *path, struct ws_file_source *file, struct ws_err *err)
 {
 	*file = (struct ws_file_source){.fd = -1};
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	file->fd = ws_fs_open_regular(path, 0, &file->opened, err);
+	if (file->fd < 0) {
+		return false;
 	}
-	if (fstat(fd, &file->opened) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
-	}
-	if (!S_ISREG(file->opened.st_mode)) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' is not a regular file", path);
-	}
-	file->fd = ws_take_fd(&fd);
 	file->source = (struct ws_source){
 		.name = path, .size = (uint64_t)file->opened.st_size, .read = read_spans};
 	return true;

@@ -1,9 +1,10 @@
 /* digest.c - the door to libcrypto. Measured: 1.7 GB/s with SHA extensions. */
 #include "base/digest.h"
 
+#include "base/fs.h"
+
 #include <openssl/evp.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +47,9 @@ ws_digest_bytes(const void *bytes, size_t len)
 bool
 ws_digest_file(const char *path, struct ws_digest *digest, uint64_t *size, struct ws_err *err)
 {
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, NULL, err);
 	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+		return false;
 	}
 	struct ws_hasher *h = ws_hasher_make();
 	char chunk[65536];

@@ -46,22 +46,33 @@ ws_fs_mkdirs(const char *path, struct ws_err *err)
 	return true;
 }
 
-bool
-ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err)
+int
+ws_fs_open_regular(const char *path, int flags, struct stat *status, struct ws_err *err)
 {
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat own;
+	status = status ? status : &own;
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+		ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+		return -1;
 	}
-	struct stat status;
-	if (fstat(fd, &status) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+	if (fstat(fd, status) < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+		return -1;
 	}
-	if (S_ISDIR(status.st_mode)) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
+	if (!S_ISREG(status->st_mode)) {
+		ws_err_set(err, WS_ERR_IO, "'%s' is %s", path,
+			S_ISDIR(status->st_mode) ? "a folder" : "not a regular file");
+		return -1;
 	}
+	return ws_take_fd(&fd);
+}
+
+static bool
+read_rest(int fd, const char *path, size_t size, size_t limit, struct ws_buf *b, struct ws_err *err)
+{
 	size_t start = b->len;
-	size_t step = status.st_size > 0 ? (size_t)status.st_size + 1 : 4096;
+	size_t step = size > 0 ? size + 1 : 4096;
 	step = step > limit ? limit + 1 : step; /* one more than it may be tells enough */
 	for (;;) {
 		char *end = ws_buf_reserve(b, step);
@@ -83,6 +94,27 @@ ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_e
 		}
 		step = 65536;
 	}
+}
+
+bool
+ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err)
+{
+	struct stat status;
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);
+	return fd >= 0 && read_rest(fd, path, (size_t)status.st_size, limit, b, err);
+}
+
+bool
+ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err)
+{
+	if (ws_fs_is_dir(path)) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
+	}
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	}
+	return read_rest(fd, path, 0, limit, b, err);
 }
 
 bool

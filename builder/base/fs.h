@@ -38,11 +38,23 @@ bool ws_fs_is_dir(const char *path);
 /** Makes the folder and those above it, mode 0777 less umask. */
 bool ws_fs_mkdirs(const char *path, struct ws_err *err);
 
+/**
+ * Opens a regular file for reading; of anything else nobody knows when it ends. A pipe without a writer
+ * is not waited for. @a flags are added to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on failure.
+ */
+int ws_fs_open_regular(const char *path, int flags, struct stat *status, struct ws_err *err);
+
 /** Appends the file's contents to @a b. */
 bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
 
 /** As ws_fs_read, but refuses files over @a limit bytes. */
 bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
+
+/** The same for what a person names, which may be a pipe. */
+bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
+
+/** All of it to a descriptor, from where that stands; false with errno set. */
+bool ws_fs_write_all(int fd, const void *bytes, size_t len);
 
 /** Creates or truncates; not atomic, not synced: for files nobody else reads yet. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);

@@ -18,18 +18,19 @@
 #define PART ".part-"
 #define PART_AGE_S ((time_t)3600)
 
-static bool
-write_all(int fd, const char *bytes, size_t len)
+bool
+ws_fs_write_all(int fd, const void *bytes, size_t len)
 {
+	const char *next = bytes;
 	while (len > 0) {
-		ssize_t put = write(fd, bytes, len);
+		ssize_t put = write(fd, next, len);
 		if (put < 0 && errno == EINTR) {
 			continue;
 		}
 		if (put < 0) {
 			return false;
 		}
-		bytes += put;
+		next += put;
 		len -= (size_t)put;
 	}
 	return true;
@@ -42,7 +43,7 @@ ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct
 	if (fd < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
 	}
-	if (!write_all(fd, bytes, len) || fchmod(fd, mode) < 0) {
+	if (!ws_fs_write_all(fd, bytes, len) || fchmod(fd, mode) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
 	}
 	return true;
@@ -62,7 +63,7 @@ copy_contents(int in, int out, struct ws_hasher *h)
 		if (h) {
 			ws_hasher_add(h, chunk, (size_t)got);
 		}
-		if (!cloned && !write_all(out, chunk, (size_t)got)) {
+		if (!cloned && !ws_fs_write_all(out, chunk, (size_t)got)) {
 			return false;
 		}
 	}
@@ -72,9 +73,9 @@ copy_contents(int in, int out, struct ws_hasher *h)
 bool
 ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
 {
-	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	WS_AUTO_FD int in = ws_fs_open_regular(from, 0, NULL, err);
 	if (in < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
+		return false;
 	}
 	WS_AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (out < 0) {
@@ -120,7 +121,7 @@ ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	char *part;
 	WS_AUTO_FD int fd = open_part(path, &part, a, err);
-	return fd >= 0 && land(fd, part, path, mode, write_all(fd, bytes, len), err);
+	return fd >= 0 && land(fd, part, path, mode, ws_fs_write_all(fd, bytes, len), err);
 }
 
 bool
@@ -129,9 +130,9 @@ ws_fs_copy_atomic(
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	char *part;
-	WS_AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	WS_AUTO_FD int in = ws_fs_open_regular(from, 0, NULL, err);
 	if (in < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", from);
+		return false;
 	}
 	WS_AUTO_FD int out = open_part(to, &part, a, err);
 	if (out < 0) {

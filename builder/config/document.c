@@ -42,7 +42,7 @@ ws_document_read(const char *path, const char *what, struct ws_arena *a,
 	if (!ws_fs_exists(path)) {
 		return fail_missing(path, what, a, err);
 	}
-	if (!ws_fs_read_at_most(path, LARGEST, &b, err)) {
+	if (!ws_fs_read_stream(path, LARGEST, &b, err)) {
 		return ws_err_wrap(err, "reading the %s", what);
 	}
 	WS_AUTO_FREE char *folder = realpath(ws_path_dir(a, path), NULL);

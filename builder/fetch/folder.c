@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FILE_MOST ((uint64_t)2 << 30) /* no source is larger; a sparse file may be */
+
 struct copy {
 	struct ws_members members;
 	struct ws_source_tree *into;
@@ -29,9 +31,16 @@ is_repository(const char *name)
 static bool
 copy_file(struct copy *c, const struct ws_fs_entry *entry, struct ws_err *err)
 {
-	WS_AUTO_FD int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", entry->path);
+	uint64_t left = (uint64_t)entry->status.st_size;
+	if (left > FILE_MOST) {
+		ws_members_refuse(&c->members, err, "amount", entry->name,
+			"it has %ju bytes, more than the %ju that a file of sources may have", (uintmax_t)left,
+			(uintmax_t)FILE_MOST);
+		return ws_err_cure(err, "move it away, or name a folder that holds the sources alone");
+	}
+	WS_AUTO_FD int fd = ws_fs_open_regular(entry->path, O_NOFOLLOW, NULL, err);
+	if (fd < 0 || !ws_members_add_bytes(&c->members, entry->name, left, err)) {
+		return false;
 	}
 	char chunk[65536];
 	for (;;) {
@@ -42,11 +51,14 @@ copy_file(struct copy *c, const struct ws_fs_entry *entry, struct ws_err *err)
 		if (got < 0) {
 			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->path);
 		}
+		if ((uint64_t)got > left || (got == 0 && left > 0)) {
+			return ws_err_set(err, WS_ERR_IO, "'%s' changed while it was copied", entry->path);
+		}
 		if (got == 0) {
 			return ws_source_tree_end_file(c->into, err);
 		}
-		if (!ws_members_add_bytes(&c->members, entry->name, (uint64_t)got, err)
-			|| !ws_source_tree_bytes(c->into, chunk, (size_t)got, err)) {
+		left -= (uint64_t)got;
+		if (!ws_source_tree_bytes(c->into, chunk, (size_t)got, err)) {
 			return false;
 		}
 	}

@@ -2,6 +2,8 @@
  * beside it. */
 #include "inspect/landing.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 
@@ -37,23 +39,6 @@ ws_landing_open_beside(struct ws_landing *l, const char *path, struct ws_err *er
 	return true;
 }
 
-static bool
-write_all(const struct ws_landing *l, const char *next, size_t len, struct ws_err *err)
-{
-	while (len > 0) {
-		ssize_t put = write(l->fd, next, len);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", l->path);
-		}
-		next += put;
-		len -= (size_t)put;
-	}
-	return true;
-}
-
 bool
 ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_err *err)
 {
@@ -64,7 +49,8 @@ ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_er
 		return ws_tree_write(l->tree, bytes, len, err);
 	}
 	ws_hasher_add(l->hasher, bytes, len);
-	return !l->is_beside || write_all(l, bytes, len, err);
+	return !l->is_beside || ws_fs_write_all(l->fd, bytes, len)
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", l->path);
 }
 
 static bool

@@ -126,18 +126,8 @@ bool
 ws_tree_write(struct ws_tree_builder *b, const void *bytes, size_t len, struct ws_err *err)
 {
 	ws_hasher_add(b->open_hasher, bytes, len);
-	for (const char *next = bytes; len > 0;) {
-		ssize_t put = write(b->open_fd, next, len);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
-		}
-		next += put;
-		len -= (size_t)put;
-	}
-	return true;
+	return ws_fs_write_all(b->open_fd, bytes, len)
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
 }
 
 bool

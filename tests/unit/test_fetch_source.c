@@ -387,6 +387,20 @@ WS_TEST(a_folder_is_copied)
 	run("rm $1/evil && mkfifo $1/pipe", dir, NULL);
 	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "breaks the archive rule 'type' at 'pipe'");
+	run("rm $1/pipe && python3 -c 'import socket, sys; "
+		"socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "
+		"$1/s",
+		dir, NULL);
+	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "breaks the archive rule 'type' at 's'");
+	/* Of a sparse file no byte is read, and none is written to the store. */
+	run("rm $1/s && truncate -s 20G $1/holes", dir, NULL);
+	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "rule 'amount' at 'holes': it has 21474836480 bytes, more than");
+	run("truncate -s 2147483649 $1/holes", dir, NULL);
+	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
+	assert_contains(err.text, "rule 'amount' at 'holes'");
+	assert_contains(err.cure, "name a folder that holds the sources alone");
 	spec.path = "/nonexistent";
 	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_CONFIG);
 }
