@@ -2,6 +2,7 @@
  * on its clock. Not for people; not in --help. */
 #include "base/fs.h"
 #include "cli/complete.h"
+#include "fetch/git_child.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "produce/judge.h"
@@ -79,6 +80,15 @@ complete(struct ws_session *s, int argc, const char *const *argv, struct ws_err 
 	return ws_complete(s, (size_t)(argc - first), argv + first, err);
 }
 
+/* PATH URL COMMIT CA: brings a commit into the repository at PATH (fetch/git_child.h). */
+static bool
+git(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
+{
+	return argc == 5
+		? ws_git_child_run(argv[1], argv[2], argv[3], argv[4], err)
+		: ws_err_set(err, WS_ERR_USAGE, "internal git: PATH, URL, COMMIT and CA are missing");
+}
+
 struct entry {
 	const char *name;
 	ws_command_run_fn run;
@@ -88,6 +98,7 @@ static const struct entry entries[] = {
 	{"check", check},
 	{"complete", complete},
 	{"exports", exports},
+	{"git", git},
 	{"names", names},
 	{"pack", pack},
 	{"sweep", sweep},

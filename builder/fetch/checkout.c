@@ -2,6 +2,7 @@
 #include "fetch/checkout.h"
 
 #include "base/fs.h"
+#include "fetch/git_child.h"
 #include "fetch/gitmodules.h"
 #include "model/git_url.h"
 #include "sys/flock.h"
@@ -86,11 +87,13 @@ open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *e
 		return NULL;
 	}
 	struct ws_git_repo *repo = ws_git_repo_open(w->git, path, w->a, err);
-	if (repo && !ws_git_has(repo, commit) && !ws_git_fetch(repo, url, name, commit, err)) {
-		ws_git_repo_close(repo);
-		return NULL;
+	if (!repo || ws_git_has(repo, commit)) {
+		return repo;
 	}
-	return repo;
+	ws_git_repo_close(repo);
+	return ws_git_fetch(w->git, path, url, name, commit, err)
+		? ws_git_repo_open(w->git, path, w->a, err)
+		: NULL;
 }
 
 static bool

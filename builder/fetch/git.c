@@ -1,9 +1,8 @@
-/* git.c - the door to libgit2: its settings, repositories, a line to a server, objects. What is
- * fetched and how failures are told is git_fetch.c's, what ids and modes mean git_object.c's. */
+/* git.c - the door to libgit2: its settings, repositories, what they hold, and bringing a commit into
+ * one. Waiting for servers, and how failures are worded, are git_child.c's. */
 #include "fetch/git.h"
 
 #include "base/fs.h"
-#include "fetch/git_line.h"
 
 #include <git2.h>
 
@@ -14,7 +13,7 @@
 #define LIBGIT2_VERSION_MAJOR LIBGIT2_VER_MAJOR
 #define LIBGIT2_VERSION_MINOR LIBGIT2_VER_MINOR
 #endif
-/* Timeouts and fetching without history came with 1.7. */
+/* Fetching without history came with 1.7. */
 #define HAS_1_7 \
 	(LIBGIT2_VERSION_MAJOR > 1 || (LIBGIT2_VERSION_MAJOR == 1 && LIBGIT2_VERSION_MINOR >= 7))
 
@@ -64,10 +63,7 @@ apply_settings(const struct ws_git_config *config)
 	code |= git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, MAPPED_BYTES);
 	code |= git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, CACHED_BYTES);
 #if HAS_1_7
-	int stall_ms = (int)ws_git_stall_ms(config);
 	code |= git_libgit2_opts(GIT_OPT_SET_HOMEDIR, "");
-	code |= git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, stall_ms);
-	code |= git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, stall_ms);
 #endif
 	if (config->ca_path) {
 		bool folder = ws_fs_is_dir(config->ca_path);
@@ -75,12 +71,6 @@ apply_settings(const struct ws_git_config *config)
 			folder ? config->ca_path : NULL);
 	}
 	return code == 0;
-}
-
-bool
-ws_git_has_timeouts(void)
-{
-	return HAS_1_7;
 }
 
 struct ws_git *
@@ -161,12 +151,6 @@ ws_git_repo_open(struct ws_git *git, const char *path, struct ws_arena *a, struc
 	return repo;
 }
 
-struct ws_git *
-ws_git_repo_git(const struct ws_git_repo *repo)
-{
-	return repo->git;
-}
-
 void
 ws_git_repo_close(struct ws_git_repo *repo)
 {
@@ -187,24 +171,37 @@ ws_git_has(const struct ws_git_repo *repo, const char *commit)
 	return has;
 }
 
-struct ws_git_line {
+/* ---- bringing a commit ---- */
+
+/* A connection to a server. */
+struct connection {
 	struct ws_git_repo *repo;
-	const struct ws_git_call *call;
+	const char *url;
+	ws_git_moved_fn moved;
+	void *self;
+	bool stopped; /* moved() said so */
 	git_remote *remote;
+	struct ws_git_outcome *outcome;
+	struct ws_arena *a;
 };
+
+static int
+tell(struct connection *c, uint64_t bytes)
+{
+	c->stopped = c->stopped || !c->moved(c->self, bytes);
+	return c->stopped ? -1 : 0;
+}
 
 static int
 on_transfer(const git_indexer_progress *stats, void *self)
 {
-	const struct ws_git_call *call = ((struct ws_git_line *)self)->call;
-	return call->moved(call->self, stats->received_bytes) ? 0 : -1;
+	return tell(self, stats->received_bytes);
 }
 
 static int
 on_sideband(const char *text WS_UNUSED, int len WS_UNUSED, void *self)
 {
-	const struct ws_git_call *call = ((struct ws_git_line *)self)->call;
-	return call->moved(call->self, 0) ? 0 : -1;
+	return tell(self, 0);
 }
 
 /* Nobody is asked for a password: a private repository needs another way in. */
@@ -216,72 +213,66 @@ on_credentials(git_credential **out WS_UNUSED, const char *url WS_UNUSED,
 }
 
 static git_remote_callbacks
-callbacks(struct ws_git_line *line)
+callbacks(struct connection *c)
 {
 	git_remote_callbacks calls;
 	git_remote_init_callbacks(&calls, GIT_REMOTE_CALLBACKS_VERSION);
 	calls.transfer_progress = on_transfer;
 	calls.sideband_progress = on_sideband;
 	calls.credentials = on_credentials;
-	calls.payload = line;
+	calls.payload = c;
 	return calls;
 }
 
 static bool
-fail(int code, struct ws_git_fault *fault)
+fail(struct connection *c, int code)
 {
-	fault->kind = code == GIT_EAUTH ? WS_GIT_FAULT_LOGIN
-		: code == GIT_ECERTIFICATE  ? WS_GIT_FAULT_CERTIFICATE
-									: WS_GIT_FAULT_OTHER;
-	snprintf(fault->words, sizeof(fault->words), "%s",
+	c->outcome->result = code == GIT_EAUTH ? WS_GIT_NEEDS_LOGIN
+		: code == GIT_ECERTIFICATE         ? WS_GIT_BAD_CERTIFICATE
+										   : WS_GIT_FAILED;
+	snprintf(c->outcome->words, sizeof(c->outcome->words), "%s",
 		code == GIT_EAUTH ? "it wants a user and a password" : last_words());
 	return false;
 }
 
-struct ws_git_line *
-ws_git_line_open(struct ws_git_repo *repo, const char *url, const struct ws_git_call *call,
-	struct ws_arena *a, struct ws_git_fault *fault)
+static void
+hang_up(struct connection *c)
 {
-	struct ws_git_line *line = WS_NEW(a, struct ws_git_line);
-	line->repo = repo;
-	line->call = call;
+	if (c->remote) {
+		git_remote_disconnect(c->remote);
+		git_remote_free(c->remote);
+		c->remote = NULL;
+	}
+}
+
+/* Connects and hears which refs there are. */
+static bool
+dial(struct connection *c)
+{
 	git_remote_create_options create;
 	git_remote_create_options_init(&create, GIT_REMOTE_CREATE_OPTIONS_VERSION);
-	create.repository = repo->repository;
+	create.repository = c->repo->repository;
 	create.flags = GIT_REMOTE_CREATE_SKIP_INSTEADOF | GIT_REMOTE_CREATE_SKIP_DEFAULT_FETCHSPEC;
 	git_remote_connect_options options;
 	git_remote_connect_options_init(&options, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
-	options.callbacks = callbacks(line);
+	options.callbacks = callbacks(c);
 	options.proxy_opts.type = GIT_PROXY_AUTO;            /* https_proxy and its kin */
 	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE; /* to other hosts, that is */
-	int code = git_remote_create_with_opts(&line->remote, url, &create);
+	int code = git_remote_create_with_opts(&c->remote, c->url, &create);
 	if (code == 0) {
-		code = git_remote_connect_ext(line->remote, GIT_DIRECTION_FETCH, &options);
+		code = git_remote_connect_ext(c->remote, GIT_DIRECTION_FETCH, &options);
 	}
-	if (code < 0) {
-		fail(code, fault);
-		ws_git_line_close(line);
-		return NULL;
-	}
-	return line;
+	return code == 0 || fail(c, code);
 }
 
-void
-ws_git_line_close(struct ws_git_line *line)
-{
-	if (line && line->remote) {
-		git_remote_disconnect(line->remote);
-		git_remote_free(line->remote);
-	}
-}
-
-char *
-ws_git_line_ref(const struct ws_git_line *line, const char *commit, struct ws_arena *a)
+/* A ref that points at the commit, or a tag of it; NULL when none does. */
+static char *
+find_ref(const struct connection *c, const char *commit)
 {
 	git_oid id;
 	const git_remote_head **heads;
 	size_t count;
-	if (git_oid_fromstr(&id, commit) < 0 || git_remote_ls(&heads, &count, line->remote) < 0) {
+	if (git_oid_fromstr(&id, commit) < 0 || git_remote_ls(&heads, &count, c->remote) < 0) {
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -289,36 +280,100 @@ ws_git_line_ref(const struct ws_git_line *line, const char *commit, struct ws_ar
 		if (git_oid_equal(&heads[i]->oid, &id) && ws_starts_with(name, "refs/")) {
 			/* "refs/tags/v1^{}" is what the annotated tag v1 is of. */
 			size_t len = strlen(name) - (ws_ends_with(name, "^{}") ? 3 : 0);
-			return ws_arena_copy(a, name, len);
+			return ws_arena_copy(c->a, name, len);
 		}
 	}
 	return NULL;
 }
 
-bool
-ws_git_line_download(struct ws_git_line *line, char **specs, size_t count, bool history WS_UNUSED,
-	struct ws_git_fault *fault)
+/* What the refspecs name; without @a history only the commits themselves, where the library can. */
+static bool
+download(struct connection *c, char **specs, size_t count, bool history WS_UNUSED)
 {
 	git_strarray list = {specs, count};
 	git_fetch_options options;
 	git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
-	options.callbacks = callbacks(line);
+	options.callbacks = callbacks(c);
 	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
 	options.proxy_opts.type = GIT_PROXY_AUTO;
 	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
 #if HAS_1_7
-	bool shallow = git_repository_is_shallow(line->repo->repository) == 1;
-	bool local = ws_starts_with(git_remote_url(line->remote), "file://"); /* knows no depth */
+	bool shallow = git_repository_is_shallow(c->repo->repository) == 1;
+	bool local = ws_starts_with(c->url, "file://"); /* knows no depth */
 	options.depth = !history && !local ? 1
 		: shallow                      ? GIT_FETCH_DEPTH_UNSHALLOW
 									   : GIT_FETCH_DEPTH_FULL;
 #endif
-	int code = git_remote_download(line->remote, &list, &options);
+	int code = git_remote_download(c->remote, &list, &options);
 	if (code == 0) {
 		code = git_remote_update_tips(
-			line->remote, &options.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
+			c->remote, &options.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
 	}
-	return code == 0 || fail(code, fault);
+	return code == 0 || fail(c, code);
+}
+
+/* By a ref, else by its id, without or with saying so beforehand; else all branches and tags over a new
+ * connection, as a refused request may have ended this one. */
+static bool
+bring(struct connection *c, const char *commit)
+{
+	const char *own = ws_arena_printf(c->a, "refs/wheelsmith/%s", commit);
+	const char *ref = find_ref(c, commit);
+	char *one[] = {ref ? ws_arena_printf(c->a, "+%s:%s", ref, own)
+					   : ws_arena_printf(c->a, "%s:%s", commit, own)};
+	bool came = download(c, one, 1, false);
+	if (ref || (came && ws_git_has(c->repo, commit))) {
+		return came;
+	}
+	if (c->stopped) {
+		return false;
+	}
+	char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*";
+	char *all[] = {heads, tags};
+	hang_up(c);
+	return dial(c) && download(c, all, WS_LEN(all), true);
+}
+
+void
+ws_git_download(struct ws_git_repo *repo, const char *url, const char *commit,
+	ws_git_moved_fn moved, void *self, struct ws_git_outcome *outcome)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct connection c = {
+		.repo = repo, .url = url, .moved = moved, .self = self, .outcome = outcome, .a = a};
+	*outcome = (struct ws_git_outcome){.result = WS_GIT_CAME};
+	if (dial(&c) && bring(&c, commit)) {
+		outcome->result = ws_git_has(repo, commit) ? WS_GIT_CAME : WS_GIT_ABSENT;
+	}
+	hang_up(&c);
+}
+
+/* ---- what a repository holds ---- */
+
+bool
+ws_git_is_id(const char *text)
+{
+	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
+}
+
+enum ws_git_kind
+ws_git_kind_of(unsigned mode)
+{
+	switch (mode) {
+	case 0100644:
+	case 0100664: /* written by git before 2006 */
+		return WS_GIT_FILE;
+	case 0100755:
+		return WS_GIT_EXECUTABLE;
+	case 0120000:
+		return WS_GIT_LINK;
+	case 0040000:
+		return WS_GIT_FOLDER;
+	case 0160000:
+		return WS_GIT_SUBMODULE;
+	default:
+		return WS_GIT_OTHER;
+	}
 }
 
 static bool

@@ -5,8 +5,7 @@
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
  * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
  * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what to
- * do with files and submodules is checkout.h's. libgit2 is behind git.c only; git_fetch.c
- * decides what is fetched.
+ * do with files and submodules is checkout.h's. libgit2 is behind git.c only.
  *
  * Fetches as little as the server allows: the one branch or tag that points at the commit, else
  * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.
@@ -20,11 +19,13 @@
 
 /** Texts and what is pointed to are borrowed. */
 struct ws_git_config {
-	const char *ca_path;            /**< certificates, file or folder; NULL: the library's own */
-	bool files;                     /**< file:// URLs are allowed */
-	bool offline;                   /**< nothing is fetched */
-	unsigned stall_ms;              /**< silence that ends a fetch; 0: 60,000 */
-	struct ws_stop *stop;           /**< NULL: nobody can ask */
+	const char *ca_path;     /**< certificates, file or folder; NULL: the library's own */
+	bool files;              /**< file:// URLs are allowed */
+	bool offline;            /**< nothing is fetched */
+	unsigned stall_ms;       /**< silence that ends a fetch; 0: 60,000 */
+	const char *program;     /**< our own executable: fetches as a child; NULL: none can be */
+	const char *const *vars; /**< environ: where the proxies and certificates stand */
+	struct ws_stop *stop;    /**< NULL: nobody can ask */
 	const struct ws_events *events; /**< NULL: nobody listens */
 };
 
@@ -51,7 +52,6 @@ struct ws_git_repo;
 /** Opens or makes the bare repository at @a path. One process at a time: the caller locks. */
 struct ws_git_repo *ws_git_repo_open(
 	struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err);
-struct ws_git *ws_git_repo_git(const struct ws_git_repo *repo);
 /** NULL is fine. */
 void ws_git_repo_close(struct ws_git_repo *repo);
 
@@ -60,12 +60,29 @@ bool ws_git_is_id(const char *text);
 
 bool ws_git_has(const struct ws_git_repo *repo, const char *commit);
 
+/** What became of a download. */
+enum ws_git_result {
+	WS_GIT_CAME,
+	WS_GIT_ABSENT, /**< the server does not have the commit, or does not give it */
+	WS_GIT_NEEDS_LOGIN,
+	WS_GIT_BAD_CERTIFICATE,
+	WS_GIT_FAILED,
+};
+
+struct ws_git_outcome {
+	enum ws_git_result result;
+	char words[1024]; /**< libgit2's */
+};
+
+/** Something moved: @a bytes so far, 0 when it was only talk; false gives up. */
+typedef bool (*ws_git_moved_fn)(void *self, uint64_t bytes);
+
 /**
- * Brings the commit from @a url, which was allowed. @a name is for messages and events. A server
- * that does not have it, or does not give it, is WS_ERR_FETCH with what can be done.
+ * Brings the commit from @a url, which was allowed, in this very process: nothing ends it while a server
+ * is silent. git_child.h does that.
  */
-bool ws_git_fetch(struct ws_git_repo *repo, const char *url, const char *name, const char *commit,
-	struct ws_err *err);
+void ws_git_download(struct ws_git_repo *repo, const char *url, const char *commit,
+	ws_git_moved_fn moved, void *self, struct ws_git_outcome *outcome);
 
 /** The tree of a commit. */
 bool ws_git_tree(

@@ -410,7 +410,7 @@ WS_TEST(a_commit_gives_its_tree_id)
 	AUTO_WORLD struct world w;
 	make_world(&w, a);
 	WS_AUTO_GIT_SERVED struct ws_git_served s = ws_git_served_start(a);
-	struct ws_git_config config = {0};
+	struct ws_git_config config = {.program = WS_PROGRAM, .vars = (const char *const *)environ};
 	struct ws_err err = {0};
 	w.fetch.git = ws_git_open(&config, a, &err);
 	assert_ok(w.fetch.git, err);
