@@ -283,10 +283,12 @@ look_up_wheel(void *self, const char *key)
 static size_t
 look_up_candidates(void *self, const struct ws_cell *cell, const struct ws_candidate **candidates)
 {
-	static const struct ws_candidate one = {"demo-1.0-py3-none-any.whl", "the authors"};
+	static const struct ws_candidate both[] = {{"demo-1.0-py3-none-any.whl", "the authors"},
+		{"demo-1.0+else-py3-none-any.whl", "others"}};
 	const struct world *world = self;
-	*candidates = &one;
-	return ws_only_matches(world->candidates, cell->name) ? 1 : 0;
+	*candidates = both;
+	return (size_t)ws_only_matches(world->candidates, cell->name)
+		+ (world->more_candidates && ws_only_matches(world->more_candidates, cell->name));
 }
 
 /* Keys are not known by heart: a plan without look-ups tells those of the cells that are meant. */
@@ -315,7 +317,8 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 	static const char shipped_facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
 	struct ws_json_doc *doc;
 	const char *facts = ws_case_text(c, "facts");
-	*world = (struct world){.candidates = ws_case_text(c, "candidates")};
+	*world = (struct world){.candidates = ws_case_text(c, "candidates"),
+		.more_candidates = ws_case_text(c, "more_candidates")};
 	world->input = (struct ws_plan_input){
 		.matrix = &world->matrix, .facts = &world->facts, .lookups = {.self = world}};
 	if (!parse_json("matrix.json", ws_case_text(c, "matrix"), a, &doc, err)
