@@ -1,7 +1,7 @@
 /* decide.c - see decide.h. What building costs is cost.c's. */
 #include "plan/decide.h"
 
-#include "plan/rule_archs.h"
+#include "plan/rule.h"
 
 #include <string.h>
 

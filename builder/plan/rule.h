@@ -21,4 +21,7 @@ void ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell);
 bool ws_rules_hold_everywhere(
 	const struct ws_axes *axes, struct ws_cell *cell, const struct ws_point *point);
 
+/** "7.0, 7.5: demo 1.0 has no kernels for it; 10.3: wrong results" of a cell that lost some. */
+const char *ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a);
+
 #endif

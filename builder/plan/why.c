@@ -1,12 +1,19 @@
-/* why.c - a cell's point and what the rules said of it. Its product is why_product.c's. */
+/* why.c - a cell's point, what the rules said of it, and its wheel. */
 #include "plan/why.h"
 
-#include "plan/why_lines.h"
+#include "plan/units.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
-void
-ws_why_line(struct ws_buf *out, const char *title, const char *format, ...)
+#define MOST_CELLS 12
+#define DIGITS 12 /* of a digest: enough to compare by eye */
+
+/* "  title     text"; an empty title goes on below the one before. */
+WS_PRINTF(3, 4)
+static void
+line(struct ws_buf *out, const char *title, const char *format, ...)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	va_list values;
@@ -34,11 +41,11 @@ write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 		}
 	}
 	if (first) {
-		ws_why_line(out, "",
+		line(out, "",
 			in->matrix->doc ? "CUDA %s can:  \"cuda\": [\"%s\"]" : "CUDA %s can:  --cuda %s",
 			ws_buf_text(&list), first);
 	} else if (torch) {
-		ws_why_line(out, "", "no CUDA %u toolkit has %s, as far as is known", major, archs);
+		line(out, "", "no CUDA %u toolkit has %s, as far as is known", major, archs);
 	}
 }
 
@@ -46,16 +53,15 @@ static void
 write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
 	struct ws_arena *a)
 {
-	ws_why_line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
+	line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
 	if (cell->see) {
-		ws_why_line(out, "", "see %s", cell->see);
+		line(out, "", "see %s", cell->see);
 	}
 	if (cell->rule == WS_RULE_TARGET) {
 		write_way_out(in, cell, out, a);
 	}
 	for (size_t i = 0; i < cell->candidate_count; i++) {
-		ws_why_line(
-			out, "", "candidate %s of %s", cell->candidates[i].file, cell->candidates[i].from);
+		line(out, "", "candidate %s of %s", cell->candidates[i].file, cell->candidates[i].from);
 	}
 }
 
@@ -66,8 +72,7 @@ write_pythons(const struct ws_torch_release *release, struct ws_buf *out, struct
 	for (size_t i = 0; i < release->python_count; i++) {
 		ws_buf_printf(&list, " %s", ws_python_version_text(&release->pythons[i], a));
 	}
-	ws_why_line(
-		out, "", "torch %s has wheels for Python%s", release->version.text, ws_buf_text(&list));
+	line(out, "", "torch %s has wheels for Python%s", release->version.text, ws_buf_text(&list));
 }
 
 static void
@@ -81,23 +86,22 @@ write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	};
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (!torch) {
-		ws_why_line(out, "torch", "none: the matrix names none, and this package needs none");
+		line(out, "torch", "none: the matrix names none, and this package needs none");
 		return;
 	}
 	if (!torch->version.text) {
-		ws_why_line(out, "torch", "\"installed\", but nothing is");
+		line(out, "torch", "\"installed\", but nothing is");
 		return;
 	}
-	ws_why_line(
-		out, "torch", "%s%s", torch->name, torch->installed ? ", installed in this Python" : "");
+	line(out, "torch", "%s%s", torch->name, torch->installed ? ", installed in this Python" : "");
 	if (!torch->known) {
-		ws_why_line(out, "", "the facts do not know it: the rules are those of torch %s",
+		line(out, "", "the facts do not know it: the rules are those of torch %s",
 			torch->release->version.text);
 	}
-	ws_why_line(out, "", "built %s%s and with cxx11abi %d (%s)%s",
+	line(out, "", "built %s%s and with cxx11abi %d (%s)%s",
 		torch->cuda ? "for CUDA " : "without CUDA", torch->cuda ? torch->cuda : "", torch->cxx11abi,
 		sources[torch->source], torch->standard ? "" : ", not the default index's build");
-	ws_why_line(out, "", "its headers need C++%u", torch->release->cxx_std);
+	line(out, "", "its headers need C++%u", torch->release->cxx_std);
 	if (!torch->installed) {
 		write_pythons(torch->release, out, a);
 	}
@@ -122,34 +126,32 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	if (!cuda) {
-		ws_why_line(out, "cuda", "none: \"auto\", and there is nothing to go by");
+		line(out, "cuda", "none: \"auto\", and there is nothing to go by");
 		return;
 	}
-	ws_why_line(out, "cuda", "%s%s", cuda->name, tell_auto(&cell->point));
+	line(out, "cuda", "%s%s", cuda->name, tell_auto(&cell->point));
 	if (cuda->origin == WS_KIT_HOST) {
-		ws_why_line(out, "", "compiled with this host's toolkit%s", cuda->pin ? ", locked" : "");
+		line(out, "", "compiled with this host's toolkit%s", cuda->pin ? ", locked" : "");
 	} else if (cuda->origin == WS_KIT_ARCHIVE) {
-		ws_why_line(
-			out, "", "compiled with the archive kit %s%s", cuda->kit, cuda->pin ? ", locked" : "");
+		line(out, "", "compiled with the archive kit %s%s", cuda->kit, cuda->pin ? ", locked" : "");
 	} else if (cuda->origin == WS_KIT_REDIST) {
-		ws_why_line(
-			out, "", "compiled with NVIDIA's redistributables%s", cuda->pin ? ", locked" : "");
+		line(out, "", "compiled with NVIDIA's redistributables%s", cuda->pin ? ", locked" : "");
 	} else {
-		ws_why_line(out, "", "there is no such toolkit here");
+		line(out, "", "there is no such toolkit here");
 	}
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
 		&& ws_version_number(&cuda->version, 0) == torch->cuda_major) {
-		ws_why_line(out, "", "this torch was built with %s: majors must agree, minors need not",
+		line(out, "", "this torch was built with %s: majors must agree, minors need not",
 			torch->cuda);
 	}
 	if (!cuda->toolkit) {
-		ws_why_line(out, "", "the facts do not know it");
+		line(out, "", "the facts do not know it");
 		return;
 	}
-	ws_why_line(out, "", "its targets are %s", ws_arch_set_text(&cuda->toolkit->archs, a));
+	line(out, "", "its targets are %s", ws_arch_set_text(&cuda->toolkit->archs, a));
 	if (cuda->toolkit->cxx_std_max > 0) {
-		ws_why_line(out, "", "it knows up to C++%u", cuda->toolkit->cxx_std_max);
+		line(out, "", "it knows up to C++%u", cuda->toolkit->cxx_std_max);
 	}
 }
 
@@ -158,7 +160,7 @@ write_python(const struct ws_cell *cell, struct ws_buf *out)
 {
 	const struct ws_python_choice *python = cell->point.python;
 	const char *from = python->value->host ? ", \"host\": the python3 on PATH" : "";
-	ws_why_line(out, "python", "%s%s%s", python->text, python->value->path ? ", " : from,
+	line(out, "python", "%s%s%s", python->text, python->value->path ? ", " : from,
 		python->value->path ? python->value->path : "");
 }
 
@@ -168,17 +170,17 @@ write_archs(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	const struct ws_arch_choice *arch = cell->point.arch;
 	const char *asked = ws_arch_set_text(&arch->set, a);
 	if (arch->set.count == 0) {
-		ws_why_line(out, "archs", "any: nothing is compiled");
+		line(out, "archs", "any: nothing is compiled");
 	} else if (arch->value->host) {
-		ws_why_line(out, "archs", "%s, \"host\": the GPUs of this host", asked);
+		line(out, "archs", "%s, \"host\": the GPUs of this host", asked);
 	} else if (ws_same(asked, arch->value->text)) {
-		ws_why_line(out, "archs", "%s", asked);
+		line(out, "archs", "%s", asked);
 	} else {
-		ws_why_line(out, "archs", "%s, \"%s\"", asked, arch->value->text);
+		line(out, "archs", "%s, \"%s\"", asked, arch->value->text);
 	}
 	for (size_t i = 0; i < cell->dropped_count; i++) {
 		const struct ws_dropped_arch *dropped = &cell->dropped[i];
-		ws_why_line(out, "", "%s left: %s%s%s", ws_arch_text(&dropped->arch, a), dropped->why,
+		line(out, "", "%s left: %s%s%s", ws_arch_text(&dropped->arch, a), dropped->why,
 			dropped->see ? "; see " : "", dropped->see ? dropped->see : "");
 	}
 }
@@ -188,7 +190,7 @@ write_abi(const struct ws_cell *cell, struct ws_buf *out)
 {
 	const struct ws_point *point = &cell->point;
 	if (point->cxx11abi >= 0) {
-		ws_why_line(out, "cxx11abi", "%d%s", point->cxx11abi,
+		line(out, "cxx11abi", "%d%s", point->cxx11abi,
 			point->abi_auto ? ", \"auto\": this torch's own" : ", as the matrix says");
 	}
 }
@@ -203,9 +205,144 @@ write_rules(const struct ws_cell *cell, struct ws_buf *out)
 		ws_buf_printf(&asked, "%s%s", asked.len > 0 ? ", " : "", ws_rule_name((enum ws_rule)rule));
 	}
 	bool none = cell->rule == WS_RULE_NONE;
-	ws_why_line(out, "rules", "%s excludes it", none ? "none" : ws_rule_name(cell->rule));
+	line(out, "rules", "%s excludes it", none ? "none" : ws_rule_name(cell->rule));
 	if (asked.len > 0) {
-		ws_why_line(out, "", "%s: %s", none ? "asked" : "asked before", ws_buf_text(&asked));
+		line(out, "", "%s: %s", none ? "asked" : "asked before", ws_buf_text(&asked));
+	}
+}
+
+/* ---- its wheel ---- */
+
+static void
+write_wheel(const struct ws_cell *cell, struct ws_buf *out)
+{
+	const struct ws_product *product = cell->product;
+	line(out, "wheel", "%s %s, %s-%s%s", product->recipe->distribution, product->version,
+		product->python_tag, product->abi_tag,
+		product->pure ? "-any" : ", platform measured when linked");
+	if (product->torch) {
+		line(out, "", "it will ask for %s", product->torch);
+	}
+	if (product->point.torch && cell->point.torch && product->binding != WS_BINDING_NONE) {
+		bool other =
+			ws_version_cmp(&product->point.torch->version, &cell->point.torch->version) != 0;
+		line(out, "", "made for torch %s%s", product->point.torch->version.text,
+			other ? ", the lowest that it serves" : "");
+	}
+}
+
+static void
+write_sharers(const struct ws_cell *cell, struct ws_buf *out)
+{
+	const struct ws_product *product = cell->product;
+	size_t told = 0;
+	for (size_t i = 0; i < product->cell_count && told < MOST_CELLS; i++) {
+		if (product->cells[i] != cell) {
+			line(out, told++ ? "" : "serves", "%s", product->cells[i]->name);
+		}
+	}
+	if (product->cell_count > told + 1) {
+		line(out, "", "and %zu more", product->cell_count - told - 1);
+	}
+}
+
+static void
+write_pins(const struct ws_plan_input *in, const struct ws_product *product, struct ws_buf *out)
+{
+	const struct ws_point *point = &product->point;
+	const struct ws_pin_source *source = in->lock
+		? ws_lock_source(in->lock, product->recipe->name, product->recipe->version.text)
+		: NULL;
+	const char *title = "pins";
+	if (source) {
+		line(out, title, "source: %s %s, tree %.*s", source->how, source->from, DIGITS,
+			source->tree);
+		title = "";
+	}
+	if (point->cuda && point->cuda->pin) {
+		const struct ws_pin_cuda *pin = point->cuda->pin;
+		line(out, title, "cuda: %s %s, %.*s", pin->how, pin->name, DIGITS, pin->digest);
+		title = "";
+	}
+	if (point->torch && point->torch->pin) {
+		const struct ws_pin_torch *pin = point->torch->pin;
+		line(out, title, "torch: %s, tree %.*s", pin->wheel, DIGITS, pin->tree);
+		title = "";
+	}
+	if (point->torch && point->torch->record) {
+		line(out, title, "torch: installed, RECORD %.*s", DIGITS, point->torch->record);
+		title = "";
+	}
+	if (product->missing_pin) {
+		line(out, title, "%s is not locked, so nothing can be cached", product->missing_pin);
+	} else {
+		line(out, "key", "%s", product->key);
+	}
+}
+
+/* "112 s, 1149 MiB (ledger)". */
+static const char *
+unit_cost(const struct ws_plan_unit *unit, struct ws_arena *a)
+{
+	const char *from = unit->measured ? "ledger" : "recipe";
+	const char *memory = unit->cost.rss_bytes
+		? ws_arena_printf(a, "%" PRIu64 " MiB", unit->cost.rss_bytes >> 20)
+		: "? MiB";
+	if (unit->cost.cpu_ms) {
+		return ws_arena_printf(
+			a, "%" PRIu64 " s cpu, %s (%s)", (unit->cost.cpu_ms + 999) / 1000, memory, from);
+	}
+	return unit->cost.rss_bytes ? ws_arena_printf(a, "? s cpu, %s (%s)", memory, from)
+								: "nobody knows its cost";
+}
+
+static void
+write_units(const struct ws_product *product, struct ws_buf *out, struct ws_arena *a)
+{
+	const struct ws_plan_units *units = product->units;
+	for (size_t i = 0; i < units->count; i++) {
+		const struct ws_plan_unit *unit = &units->at[i];
+		const char *files = unit->files > 1 ? ws_arena_printf(a, "%u of ", unit->files) : "";
+		line(out, i > 0 ? "" : "units", "%s%s: %s", files, unit->path, unit_cost(unit, a));
+	}
+	if (product->kernels) {
+		line(
+			out, "", "the .cu units are compiled for %s already", product->kernels->cells[0]->name);
+	}
+}
+
+static void
+write_cost(const struct ws_cost *cost, struct ws_buf *out, struct ws_arena *a)
+{
+	const char *known = cost->cpu_ms
+		? ws_arena_printf(a, "at most %" PRIu64 " s cpu", (cost->cpu_ms + 999) / 1000)
+		: "";
+	const char *unknown =
+		cost->unknown ? ws_arena_printf(a, "%u units of unknown cost", cost->unknown) : "";
+	line(out, "cost", "%u actions, %s%s%s", cost->actions,
+		cost->units ? known : "nothing to compile", known[0] && unknown[0] ? " and " : "", unknown);
+}
+
+static void
+write_product(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_product *product = cell->product;
+	write_wheel(cell, out);
+	write_sharers(cell, out);
+	write_pins(in, product, out);
+	if (product->wheel.file) {
+		line(out, "store", "%s%s%s", product->wheel.file, product->wheel.date ? ", built " : "",
+			product->wheel.date ? product->wheel.date : "");
+	}
+	if (!product->units) {
+		return;
+	}
+	write_units(product, out, a);
+	if (cell == product->payer) {
+		write_cost(&cell->cost, out, a);
+	} else {
+		line(out, "cost", "none: %s pays for the wheel", product->payer->name);
 	}
 }
 
@@ -216,11 +353,11 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	const struct ws_recipe *recipe = cell->recipe;
 	ws_buf_printf(out, "%s\n", cell->name);
 	write_decision(in, cell, out, a);
-	ws_why_line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
+	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));
-	ws_why_line(out, "", "recipe %s", recipe->path);
+	line(out, "", "recipe %s", recipe->path);
 	if (cell->extra) {
-		ws_why_line(out, "", "an extra point of the matrix");
+		line(out, "", "an extra point of the matrix");
 	}
 	write_torch(cell, out, a);
 	write_cuda(cell, out, a);
@@ -229,6 +366,6 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	write_abi(cell, out);
 	write_rules(cell, out);
 	if (cell->product) {
-		ws_why_product(in, cell, out);
+		write_product(in, cell, out);
 	}
 }

@@ -37,7 +37,7 @@ struct world {
 	WS_VEC(struct world_run) runs;
 	struct ws_map wheels;         /**< cell keys whose wheels are in the store */
 	const char *candidates;       /**< globs */
-	const char *more_candidates; /**< cells that have two; NULL */
+	const char *more_candidates;  /**< cells that have two; NULL */
 	unsigned asked_of_the_ledger; /**< look-ups so far */
 };
 
