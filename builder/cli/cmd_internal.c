@@ -50,7 +50,7 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	if (argc != 3) {
 		return ws_err_set(err, WS_ERR_USAGE, "internal exports: VERSION and DIR are missing");
 	}
-	if (!ws_session_open_store(s, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
+	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
 		return false;
 	}
 	struct ws_version version;

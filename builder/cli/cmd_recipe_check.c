@@ -37,7 +37,7 @@ static bool
 open_means(struct checking *c, struct ws_err *err)
 {
 	struct ws_session *s = c->s;
-	if (!ws_session_open_store(s, err) || !ws_session_open_net(s, NULL, 0, !c->fetch, err)) {
+	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, !c->fetch, err)) {
 		return false;
 	}
 	c->means = s->fetch;

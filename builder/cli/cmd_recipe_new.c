@@ -152,7 +152,7 @@ make_draft(struct drafting *d, struct ws_err *err)
 		ws_recipe_draft_write_git(d->distribution, d->version.text, NULL, &d->text);
 		return true;
 	}
-	if (!ws_session_open_store(s, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
+	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
 		return false;
 	}
 	if (!ws_sdist_find(&s->fetch, d->name, &d->version, s->a, &found, err)) {

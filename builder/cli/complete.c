@@ -47,7 +47,7 @@ offer_cells(struct line *line, const char *before, struct ws_err *err)
 	if (!line->matrix) {
 		return true;
 	}
-	if (!ws_session_open_store(s, err)) {
+	if (!ws_session_open_store(s, true, err)) {
 		return false;
 	}
 	ws_selecting_context(s, &selecting, &ctx);

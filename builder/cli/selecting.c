@@ -134,7 +134,7 @@ bool
 ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
 {
-	if (!ws_session_open_store(s, err)) {
+	if (!ws_session_open_store(s, !network, err)) {
 		return false;
 	}
 	if (network) {

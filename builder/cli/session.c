@@ -80,13 +80,17 @@ ws_session_store_path(const struct ws_session *s)
 }
 
 bool
-ws_session_open_store(struct ws_session *s, struct ws_err *err)
+ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err)
 {
 	if (s->has_store) {
 		return true;
 	}
-	if (!ws_session_open_facts(s, err) || !ws_stop_open(&s->stop, err)
-		|| !ws_store_open(ws_session_store_path(s), s->a, &s->store, err)) {
+	if (!ws_session_open_facts(s, err) || !ws_stop_open(&s->stop, err)) {
+		return false;
+	}
+	const char *path = ws_session_store_path(s);
+	if (look ? !ws_store_look(path, s->a, &s->store, err)
+			 : !ws_store_open(path, s->a, &s->store, err)) {
 		return false;
 	}
 	s->store.events = &s->events;

@@ -68,8 +68,8 @@ bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 /** Where the store is, or would be. Needs the user's configuration. */
 const char *ws_session_store_path(const struct ws_session *s);
 
-/** Store, ledger, signals, and the status line as the first sink. */
-bool ws_session_open_store(struct ws_session *s, struct ws_err *err);
+/** Store, ledger, signals, and the status line as the first sink. To @a look makes no store. */
+bool ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err);
 
 /** HTTP and indexes; @a roles are the matrix's own. Needs the store. */
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,

@@ -77,21 +77,33 @@ is_vacant(const char *path)
 	return true;
 }
 
+/* One that lost its version, or was copied without it, has its files still. */
+static bool
+has_files(const char *path, struct ws_arena *a)
+{
+	return ws_fs_exists(ws_path_join(a, path, "VERSION", NULL))
+		|| ws_fs_is_dir(ws_path_join(a, path, "cas", NULL));
+}
+
 /* A store cleans up after itself, so a folder of somebody's must not become one. */
+static bool
+may_become(const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	if (has_files(path, a) || is_vacant(path)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a store, and it is not empty", path);
+	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+}
+
 static bool
 check_version(const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *file = ws_path_join(a, path, "VERSION", NULL);
-	if (ws_fs_exists(file)) {
-		return ws_store_check(path, err);
-	}
-	/* One that lost its version, or was copied without it, has its files still. */
-	if (!ws_fs_is_dir(ws_path_join(a, path, "cas", NULL)) && !is_vacant(path)) {
-		ws_err_set(err, WS_ERR_CONFIG, "'%s' is no store, and it is not empty", path);
-		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
-	}
-	return ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
+	return ws_fs_exists(file) ? ws_store_check(path, err)
+							  : may_become(path, a, err)
+			&& ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }
 
 static bool
@@ -157,6 +169,22 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	remove_stale(store, "work", "new-", DAY_S);
 	remove_stale(store, "work", "shell-", 7 * DAY_S);
 	store->ledger = ws_ledger_open(ws_store_path(store, a, "ledger.db"), err);
+	return store->ledger != NULL;
+}
+
+bool
+ws_store_look(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
+{
+	char here[PATH_MAX];
+	if (has_files(path, a)) {
+		return ws_store_open(path, a, store, err);
+	}
+	*store = (struct ws_store){.lock_fd = -1, .a = a, .checked = WS_NEW(a, struct ws_map)};
+	if (!may_become(path, a, err)) {
+		return false;
+	}
+	store->path = ws_path_join(a, getcwd(here, sizeof(here)) ? here : "/", path, NULL);
+	store->ledger = ws_ledger_open(":memory:", err);
 	return store->ledger != NULL;
 }
 

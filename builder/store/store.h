@@ -23,7 +23,7 @@ struct ws_map;
 
 struct ws_store {
 	const char *path;               /**< absolute, without a link at its end */
-	int lock_fd;                    /**< holds LOCK */
+	int lock_fd;                    /**< holds LOCK; -1: there is no store, nothing is kept */
 	struct ws_ledger *ledger;       /**< what past runs cost, and which digests files had */
 	const struct ws_events *events; /**< is warned of what is damaged; may be NULL */
 	struct ws_arena *a;             /**< the one it was opened with */
@@ -38,6 +38,13 @@ char *ws_store_default_path(const char *option, struct ws_arena *a);
  * to do. Close with ws_store_close.
  */
 bool ws_store_open(
+	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
+
+/**
+ * Opens the store where there is one; where there is none, an empty one that keeps nothing, and no folder
+ * is made. For who only asks.
+ */
+bool ws_store_look(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
 
 void ws_store_close(struct ws_store *store);

@@ -55,6 +55,23 @@ decisions() {
 	[ "$(decisions)" = cached ]
 }
 
+@test "a plan makes no store" {
+	local store=$PWD/none/store
+	ws plan --matrix m.json --store "$store"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"total: 1 to build"* ]]
+	ws plan --matrix m.json --store "$store" --why "$CELL"
+	[ "$status" -eq 0 ]
+	[ ! -e none ]
+	mkdir -p none/store
+	ws plan --matrix m.json --store "$store"
+	[ -z "$(ls -A none/store)" ]
+	touch none/store/mine
+	ws plan --matrix m.json --store "$store"
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"'$store' is not a store, and it is not empty"* ]]
+}
+
 @test "--strict: what the facts rule out is a mistake, what the matrix excludes is not" {
 	matrix m.json '"cuda": ["13.0", "12.4"]'
 	ws plan --matrix m.json

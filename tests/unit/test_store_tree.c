@@ -185,7 +185,7 @@ WS_TEST(a_folder_of_somebody_does_not_become_a_store)
 	const char *theirs = ws_path_join(a, dir, "partial/theirs", NULL);
 	assert_ok(ws_fs_mkdirs(theirs, &err), err);
 	assert_fails(ws_store_open(dir, a, &store, &err), err, WS_ERR_CONFIG);
-	assert_contains(err.text, "is no store, and it is not empty");
+	assert_contains(err.text, "is not a store, and it is not empty");
 	assert_cure(err, WS_CURE_STORE, "");
 	assert_false(ws_fs_exists(ws_path_join(a, dir, "cas", NULL)));
 	/* A fresh file system is not quite empty; a store may have lost its version. */
