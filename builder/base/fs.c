@@ -24,6 +24,13 @@ ws_fs_is_dir(const char *path)
 }
 
 bool
+ws_fs_is_link(const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+bool
 ws_fs_mkdirs(const char *path, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};

@@ -34,6 +34,7 @@ bool ws_path_is_inside(const char *path);
 
 bool ws_fs_exists(const char *path);
 bool ws_fs_is_dir(const char *path);
+bool ws_fs_is_link(const char *path);
 
 /** Makes the folder and those above it, mode 0777 less umask. */
 bool ws_fs_mkdirs(const char *path, struct ws_err *err);

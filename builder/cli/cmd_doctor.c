@@ -204,11 +204,17 @@ static void
 look_at_store(struct doctor *d, const char *path)
 {
 	struct ws_json_writer *w = d->rows.json;
-	struct store store = {.is_there = ws_fs_is_dir(path)};
+	struct store store = {.is_there = path && ws_fs_is_dir(path)};
+	struct ws_err err;
 	char size[WS_WORDS];
 	ws_rows_part(&d->rows, "store");
-	ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%s", shown(d, path));
-	check_store(d, path, &store);
+	if (!path) {
+		ws_store_check(path, &err);
+		ws_rows_problem_err(&d->rows, true, &err);
+	} else {
+		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%s", shown(d, path));
+		check_store(d, path, &store);
+	}
 	if (store.is_there) {
 		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%s%s in %llu file%s, %u tree%s",
 			store.counted_all ? "" : "more than ", ws_words_size(store.file_bytes, size),
@@ -390,7 +396,7 @@ static void
 look_at_cuda(struct doctor *d, const char *store)
 {
 	const struct ws_facts *facts = &d->s->facts;
-	const char *trees = ws_path_join(d->a, store, "trees", NULL);
+	const char *trees = ws_path_join(d->a, store ? store : "/nowhere", "trees", NULL);
 	struct ws_json_writer *w = d->rows.json;
 	WS_AUTO_BUF struct ws_buf all = {0};
 	WS_AUTO_BUF struct ws_buf stored = {0};

@@ -31,7 +31,8 @@ remove_dead(const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_FD int fd = -1;
-	if (ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_FLOCK_HELD
+	if (!ws_fs_is_link(path)
+		&& ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_FLOCK_HELD
 		&& !is_kept(path)) {
 		ws_sweep_now(path);
 		ws_fs_remove(path, NULL);
@@ -43,6 +44,9 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *folder = ws_store_path(store, a, "work");
+	if (ws_fs_is_link(folder)) {
+		return true; /* what lies there may be another store's */
+	}
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	if (!dir) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot list '%s'", folder);

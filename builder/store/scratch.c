@@ -81,6 +81,9 @@ ws_scratch_sweep(const struct ws_store *store)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *partial = ws_store_path(store, a, "partial");
+	if (ws_fs_is_link(partial)) {
+		return; /* what lies there may be another store's */
+	}
 	WS_AUTO_DIR DIR *dir = opendir(partial);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {

@@ -32,7 +32,7 @@ ws_store_default_path(const char *option, struct ws_arena *a)
 		return ws_path_join(a, cache, "wheelsmith", NULL);
 	}
 	const char *home = getenv("HOME");
-	return ws_path_join(a, home && *home ? home : "/", ".cache/wheelsmith", NULL);
+	return home && *home ? ws_path_join(a, home, ".cache/wheelsmith", NULL) : NULL;
 }
 
 char *
@@ -44,6 +44,10 @@ ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *belo
 bool
 ws_store_check(const char *path, struct ws_err *err)
 {
+	if (!path) {
+		ws_err_set(err, WS_ERR_CONFIG, "no folder is known for the store: HOME is not set");
+		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *file = ws_path_join(a, path, "VERSION", NULL);
@@ -122,12 +126,16 @@ take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 	return false;
 }
 
-/* What dead processes left half-made. Age tells: nobody misses a shell's folder after a week. */
+/* What dead processes left half-made. Age tells: nobody misses a shell's folder after a week. Behind a
+ * link lies what may be another store's. */
 static void
 remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *path = ws_store_path(store, a, folder);
+	if (ws_fs_is_link(path)) {
+		return;
+	}
 	WS_AUTO_DIR DIR *dir = opendir(path);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
@@ -146,6 +154,9 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	static const char *const folders[] = {
 		"cas", "ac", "trees", "git", "partial", "work", "work/locks"};
 	*store = (struct ws_store){.lock_fd = -1, .a = a, .checked = WS_NEW(a, struct ws_map)};
+	if (!path) {
+		return ws_store_check(path, err);
+	}
 	if (!ws_fs_mkdirs(path, err)) {
 		return ws_err_wrap(err, "opening the store");
 	}

@@ -30,12 +30,16 @@ struct ws_store {
 	struct ws_map *checked;         /**< trees that were held against their listing in this run */
 };
 
-/** --store, WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith; @a option may be NULL. */
+/**
+ * @a option (may be NULL), WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith. NULL: HOME
+ * is not set either.
+ */
 char *ws_store_default_path(const char *option, struct ws_arena *a);
 
 /**
  * Opens or makes the store and takes LOCK, shared. A store of another VERSION is refused with what
- * to do. Close with ws_store_close.
+ * to do, and so is a @a path of NULL. Removes what dead processes left half-made. Close with
+ * ws_store_close.
  */
 bool ws_store_open(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
@@ -49,7 +53,7 @@ bool ws_store_look(
 
 void ws_store_close(struct ws_store *store);
 
-/** The folder is no store yet, or one that this program can use. Changes nothing. */
+/** The folder is not a store yet, or one that this program can use; NULL is neither. Changes nothing. */
 bool ws_store_check(const char *path, struct ws_err *err);
 
 /** Removes an entry that is not what its name says, with a warning: it counts as missing. */

@@ -23,6 +23,8 @@ ws_stop_open(struct ws_stop *stop, struct ws_err *err)
 		}
 	}
 	*stop = (struct ws_stop){.fd = -1};
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0
 		|| (stop->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
 		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot listen for signals");

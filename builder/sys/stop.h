@@ -20,7 +20,10 @@ struct ws_stop {
 	bool late;           /**< the deadline has passed */
 };
 
-/** Blocks the signals and opens the descriptor. */
+/**
+ * Blocks the signals and opens the descriptor. A pipe that nobody reads and a file that reached the
+ * largest size (SIGPIPE, SIGXFSZ) are errors of a write from then on, not the end of the process.
+ */
 bool ws_stop_open(struct ws_stop *stop, struct ws_err *err);
 
 /** Reads what came; true once anything asked us to stop. @a stop may be NULL: never. */

@@ -91,10 +91,8 @@ ws_sweep_end(int fd, const char *dir)
 	/* Every child was waited for, so that nobody is on the way there. */
 	sweep_until(dir, 1);
 	/* A word through the pipe: the work is done. Whoever works there from now on is a guest. */
-	void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* somebody may have killed it */
 	while (write(fd, "", 1) < 0 && errno == EINTR) {
 	}
-	signal(SIGPIPE, before);
 	close(fd);
 }
 

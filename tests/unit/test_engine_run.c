@@ -551,3 +551,23 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	assert_contains(warned.texts.at[0], "no such table: runs");
 	tear_down(&w);
 }
+
+WS_TEST(runs_behind_a_linked_work_folder_are_not_ours_to_remove)
+{
+	struct ws_err err;
+	struct ws_store store;
+	struct ws_work work;
+	const char *theirs = ws_test_dir(a);
+	const char *run = ws_path_join(a, theirs, "run-theirs", NULL);
+	assert_ok(ws_store_open(ws_test_dir(a), a, &store, &err), err);
+	const char *folder = ws_store_path(&store, a, "work");
+	assert_ok(ws_fs_mkdirs(run, &err), err);
+	assert_ok(ws_fs_remove(folder, &err), err);
+	assert_int_equal(symlink(theirs, folder), 0);
+	assert_ok(ws_work_open(&store, NULL, a, &work, &err), err);
+	assert_true(ws_fs_is_dir(run));
+	ws_work_close(&work, false);
+	/* Our own is removed when it is done. */
+	assert_false(ws_fs_exists(work.path));
+	ws_store_close(&store);
+}

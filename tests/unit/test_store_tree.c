@@ -74,6 +74,39 @@ WS_TEST(files_are_kept_by_their_digest)
 	ws_store_close(&store);
 }
 
+WS_TEST(what_lies_behind_a_link_is_not_cleaned)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	const char *partial = ws_store_path(&store, a, "partial");
+	const char *theirs = ws_test_dir(a);
+	const char *tree = ws_path_join(a, theirs, "src-x-dead", NULL);
+	assert_ok(ws_fs_mkdirs(tree, &err), err);
+	assert_ok(ws_fs_remove(partial, &err), err);
+	assert_int_equal(symlink(theirs, partial), 0);
+	ws_store_close(&store);
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_true(ws_fs_is_dir(tree));
+	ws_store_close(&store);
+}
+
+WS_TEST(without_a_home_there_is_no_store)
+{
+	struct ws_err err;
+	struct ws_store store;
+	const char *home = ws_arena_strdup(a, getenv("HOME"));
+	unsetenv("HOME");
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("WHEELSMITH_STORE");
+	assert_null(ws_store_default_path(NULL, a));
+	assert_string_equal(ws_store_default_path("here", a), "here");
+	assert_fails(ws_store_open(NULL, a, &store, &err), err, WS_ERR_CONFIG);
+	assert_int_equal(err.cures[0].code, WS_CURE_STORE);
+	if (home) {
+		setenv("HOME", home, 1);
+	}
+}
+
 static struct ws_tree
 build_tree(const struct ws_store *store, const char *first, struct ws_arena *a)
 {

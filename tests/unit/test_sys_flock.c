@@ -1,4 +1,4 @@
-/* test_sys_lock.c - locks whose file goes away, and signals that nobody wants to hear. */
+/* test_sys_flock.c - locks whose file goes away, and signals that nobody wants to hear. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -55,4 +55,20 @@ WS_TEST(what_nohup_ignores_does_not_stop_us)
 	assert_true(hears(SIGINT, false));
 	assert_false(hears(SIGINT, true));
 	(void)a;
+}
+
+WS_TEST(a_pipe_that_nobody_reads_is_an_error_of_the_write)
+{
+	int ends[2], status;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct ws_stop stop;
+		signal(SIGPIPE, SIG_DFL);
+		_exit(ws_stop_open(&stop, NULL) && write(ends[1], "x", 1) < 0 ? 0 : 1);
+	}
+	close(ends[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
