@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** The caller must look at the result: a dropped one is a bug. */
-#define WS_MUST_USE __attribute__((warn_unused_result))
-
 /** Arguments are checked like printf's: format at @a f, first value at @a v, both from 1. */
 #define WS_PRINTF(f, v) __attribute__((format(printf, f, v)))
 

@@ -34,7 +34,7 @@ ws_map_get(const struct ws_map *map, const char *key)
 		return NULL;
 	}
 	uint32_t place = *find_place(map, key);
-	return place ? map->slots[place - 1].value : NULL;
+	return place ? (void *)(uintptr_t)map->slots[place - 1].value : NULL;
 }
 
 static void
@@ -58,7 +58,7 @@ grow(struct ws_map *map, struct ws_arena *a)
 }
 
 void
-ws_map_put(struct ws_map *map, const char *key, void *value, struct ws_arena *a)
+ws_map_put(struct ws_map *map, const char *key, const void *value, struct ws_arena *a)
 {
 	grow(map, a);
 	uint32_t *place = find_place(map, key);

@@ -14,7 +14,7 @@
 
 struct ws_map_slot {
 	const char *key;
-	void *value;
+	const void *value;
 };
 
 /** Zeroed, it is an empty map. */
@@ -25,11 +25,11 @@ struct ws_map {
 	size_t table_size;
 };
 
-/** The value of @a key, or NULL. */
+/** The value of @a key, or NULL; whether it may be changed is known to who put it there. */
 void *ws_map_get(const struct ws_map *map, const char *key);
 
 /** Sets the value; replaces an earlier one. */
-void ws_map_put(struct ws_map *map, const char *key, void *value, struct ws_arena *a);
+void ws_map_put(struct ws_map *map, const char *key, const void *value, struct ws_arena *a);
 
 /** True, and @a key is in the map afterwards, when it was not there: a set of strings. */
 bool ws_map_add(struct ws_map *map, const char *key, struct ws_arena *a);

@@ -108,7 +108,7 @@ look_at_folder(struct walk *w, const char *name)
 	} else {
 		known = S_ISDIR(status.st_mode) ? folder : linked;
 	}
-	ws_map_put(&w->folders, ws_arena_strdup(w->a, name), (void *)(uintptr_t)known, w->a);
+	ws_map_put(&w->folders, ws_arena_strdup(w->a, name), known, w->a);
 	return known;
 }
 
@@ -118,7 +118,7 @@ note_folder(struct walk *w, const char *name)
 {
 	if (!is_private(w, name) && look_at_folder(w, name) == folder) {
 		name = ws_arena_strdup(w->a, name);
-		ws_map_put(&w->folders, name, (void *)(uintptr_t)noted, w->a);
+		ws_map_put(&w->folders, name, noted, w->a);
 		*ws_vec_push(&w->trace->folders, w->a) = name;
 	}
 }
@@ -183,7 +183,7 @@ look(struct walk *w, const char *name)
 	const char *place = ws_path_join(w->scratch, w->work, name, NULL);
 	known = stat(place, &status) == 0 && S_ISREG(status.st_mode) ? there : absent;
 	name = ws_arena_strdup(w->a, name);
-	ws_map_put(&w->looked, name, (void *)(uintptr_t)known, w->a);
+	ws_map_put(&w->looked, name, known, w->a);
 	if (!is_private(w, name)) {
 		*ws_vec_push(known == absent ? &w->trace->absent : &w->trace->passed, w->a) = name;
 	}
@@ -195,7 +195,7 @@ note_present(struct walk *w, const char *name)
 {
 	if (look(w, name) == there) {
 		name = ws_arena_strdup(w->a, name);
-		ws_map_put(&w->looked, name, (void *)(uintptr_t)present, w->a);
+		ws_map_put(&w->looked, name, present, w->a);
 		*ws_vec_push(&w->trace->present, w->a) = name;
 	}
 }

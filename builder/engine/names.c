@@ -51,8 +51,7 @@ outside_digest(struct ws_names *names, const char *path)
 			digest.hex[0] = '\0';
 		}
 		known = ws_arena_strdup(names->a, digest.hex);
-		ws_map_put(
-			&names->outside, ws_arena_strdup(names->a, path), (void *)(uintptr_t)known, names->a);
+		ws_map_put(&names->outside, ws_arena_strdup(names->a, path), known, names->a);
 	}
 	return known[0] ? known : NULL;
 }

@@ -63,7 +63,7 @@ way_is_young(struct walk *w, const char *path, unsigned links)
 	const char *known = ws_map_get(&w->known, path);
 	if (!known) {
 		known = look(w, path, links) ? young : old;
-		ws_map_put(&w->known, path, (void *)(uintptr_t)known, w->a);
+		ws_map_put(&w->known, path, known, w->a);
 	}
 	return known == young;
 }

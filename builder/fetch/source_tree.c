@@ -62,7 +62,8 @@ static void
 release(struct ws_source_tree *s)
 {
 	for (size_t i = 0; i < s->held.count; i++) {
-		ws_buf_release(&((struct held *)s->held.slots[i].value)->bytes);
+		struct held *held = ws_map_get(&s->held, s->held.slots[i].key);
+		ws_buf_release(&held->bytes);
 	}
 	ws_arena_drop(s->a);
 }

@@ -152,7 +152,7 @@ write_requirements(const char *output, const struct ws_build_result *result, str
 	}
 	bool done = true;
 	for (size_t i = 0; i < groups.count; i++) {
-		struct ws_buf *text = groups.slots[i].value;
+		struct ws_buf *text = ws_map_get(&groups, groups.slots[i].key);
 		const char *name =
 			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? groups.slots[i].key : "");
 		done = done

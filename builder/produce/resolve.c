@@ -129,7 +129,7 @@ ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	if (!*path) {
 		return false;
 	}
-	ws_map_put(&r->exports, key, (void *)(uintptr_t)*path, r->a);
+	ws_map_put(&r->exports, key, *path, r->a);
 	return true;
 }
 
