@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "compile/depfile.h"
+#include "compile/log_says.h"
 #include "compile/target.h"
 #include "elf/stub.h"
 #include "store/cas.h"
@@ -134,6 +135,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.token_count = 1,
 		.outputs = outputs,
 		.output_count = 1,
+		.log_says = ws_compile_log_says,
 		.trace = ws_link_trace,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
 		.cpu_ms = 1000,

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
+#include "compile/log_says.h"
 #include "compile/target.h"
 
 /* Peaks of units nobody measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
@@ -154,6 +155,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.output_count = 1,
 		.seeds = seeds,
 		.seed_count = 1,
+		.log_says = ws_compile_log_says,
 		.trace = ws_headers_trace,
 	};
 	fill_mounts(action, target, a);

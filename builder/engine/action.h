@@ -67,6 +67,13 @@ struct ws_trace {
 	                         only where the trees are the same; NULL: none */
 };
 
+/** What the end of a failed command's log says about a child of the tool. */
+enum ws_log_says {
+	WS_LOG_SAYS_NOTHING,
+	WS_LOG_SAYS_KILLED,  /**< it was killed, for memory */
+	WS_LOG_SAYS_CRASHED, /**< it crashed: the tool's fault, not the sources' */
+};
+
 struct ws_action {
 	const char *subject; /**< for people: "causal_conv1d_bwd.cu" */
 	const char *group;   /**< what it is for: the cell that first wanted it */
@@ -95,9 +102,10 @@ struct ws_action {
 	 */
 	bool (*trace)(const struct ws_action *action, const char *work, const char *log,
 		struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);
-	struct ws_need need;  /**< used until the ledger knows better */
-	uint64_t cpu_ms;      /**< likewise; 0: unknown */
-	uint64_t deadline_ms; /**< longest run; 0: the engine's rule */
+	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
+	struct ws_need need;                            /**< used until the ledger knows better */
+	uint64_t cpu_ms;                                /**< likewise; 0: unknown */
+	uint64_t deadline_ms;                           /**< longest run; 0: the engine's rule */
 };
 
 #endif

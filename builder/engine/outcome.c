@@ -29,23 +29,6 @@ read_tail(const char *path, struct ws_buf *tail)
 	end[tail->len] = '\0';
 }
 
-/* gcc: "Killed signal terminated program cc1plus"; nvcc: "'cicc' died due to signal 9"; a shell:
- * "Killed" alone on a line. */
-static bool
-says_killed(const char *tail)
-{
-	return strstr(tail, "Killed signal terminated program") || strstr(tail, "died due to signal 9 ")
-		|| strstr(tail, "\nKilled\n") || strncmp(tail, "Killed\n", 7) == 0;
-}
-
-/* gcc: "internal compiler error: Segmentation fault"; nvcc: "'cicc' died due to signal 11". */
-static bool
-says_crashed(const char *tail)
-{
-	return strstr(tail, "internal compiler error") || strstr(tail, "internal error: assertion")
-		|| strstr(tail, "died due to signal");
-}
-
 static void
 describe_seconds(uint64_t ms, char text[32])
 {
@@ -73,7 +56,8 @@ out_of_memory(const struct ws_node *node, const struct ws_done *done, struct ws_
 }
 
 static enum ws_end
-failed(const struct ws_node *node, const struct ws_done *done, const char *tail, struct ws_err *err)
+failed(const struct ws_node *node, const struct ws_done *done, enum ws_log_says says,
+	struct ws_err *err)
 {
 	const char *subject = node->action->subject;
 	const char *tool = node->action->tool.name;
@@ -96,7 +80,7 @@ failed(const struct ws_node *node, const struct ws_done *done, const char *tail,
 		ws_err_cure_code(err, WS_CURE_FREE_SPACE, NULL);
 	}
 	bool crashed = done->signal == SIGSEGV || done->signal == SIGABRT || done->signal == SIGILL
-		|| done->signal == SIGBUS || says_crashed(tail);
+		|| done->signal == SIGBUS || says == WS_LOG_SAYS_CRASHED;
 	if (crashed && !done->timed_out) {
 		ws_err_cure(
 			err, "the compiler itself crashed; run it again, and if it crashes in the same");
@@ -117,7 +101,9 @@ ws_outcome_of(
 	}
 	WS_AUTO_BUF struct ws_buf tail = {0};
 	read_tail(log, &tail);
-	bool killed = done->signal == SIGKILL || says_killed(ws_buf_text(&tail));
+	enum ws_log_says says =
+		node->action->log_says ? node->action->log_says(ws_buf_text(&tail)) : WS_LOG_SAYS_NOTHING;
+	bool killed = done->signal == SIGKILL || says == WS_LOG_SAYS_KILLED;
 	return killed && !done->timed_out ? out_of_memory(node, done, err)
-									  : failed(node, done, ws_buf_text(&tail), err);
+									  : failed(node, done, says, err);
 }

@@ -1,8 +1,8 @@
 /**
  * outcome.h - what the end of a job means
  *
- * Success, a failure with its sentence, or a kill for want of memory. Reads exit statuses and the
- * words compilers' drivers leave in a log when a child of theirs was killed.
+ * Success, a failure with its sentence, or a kill for want of memory. Reads exit statuses; what a
+ * tool's own words at the end of its log mean, the action says (log_says).
  */
 #ifndef WS_ENGINE_OUTCOME_H
 #define WS_ENGINE_OUTCOME_H
