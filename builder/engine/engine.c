@@ -322,10 +322,10 @@ log_path(const struct run *r, const struct ws_node *node, struct ws_arena *a)
 static bool
 launch(struct run *r, struct ws_node *node, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_arena *a = node->job;
 	const struct ws_action *action = node->action;
-	node->dir = ws_arena_printf(r->a, "%s/%u-%u", r->e->work->path, node->id, ++node->attempt);
-	if (!ws_work_stage(r->e->store, action, node->made, node->dir, err)) {
+	node->dir = ws_arena_printf(a, "%s/%u-%u", r->e->work->path, node->id, ++node->attempt);
+	if (!ws_work_prepare(r->e->store, action, node->made, node->dir, err)) {
 		return false;
 	}
 	struct ws_job job = {
@@ -339,6 +339,15 @@ launch(struct run *r, struct ws_node *node, struct ws_err *err)
 		.deadline_ms = deadline_ms(r, node),
 	};
 	return r->e->runner->start(r->e->runner, &job, err);
+}
+
+/* The job is over: what it alone needed goes. */
+static void
+end_job(const struct run *r, struct ws_node *node)
+{
+	node->dir = node->state == WS_NODE_FAILED ? ws_arena_strdup(r->a, node->dir) : NULL;
+	ws_arena_drop(node->job);
+	node->job = NULL;
 }
 
 /* Starts @a node if it fits; true when its turn was used, whatever came of it. */
@@ -356,6 +365,7 @@ try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 	struct ws_err err;
 	node->started_ms = r->e->runner->now_ms(r->e->runner);
 	node->started_file_ns = ws_clock_file_ns();
+	node->job = ws_arena_make();
 	if (!launch(r, node, &err)) {
 		ws_budget_give(r->e->budget, node->need);
 		unlock(r, node);
@@ -365,6 +375,7 @@ try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 		} else {
 			fail(r, node, &err);
 		}
+		end_job(r, node);
 		return true;
 	}
 	node->state = WS_NODE_RUNNING;
@@ -473,9 +484,8 @@ stop_running(struct run *r, const struct ws_node *node)
 static void
 finish(struct run *r, struct ws_node *node, const struct ws_done *done)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err = {0};
-	const char *log = log_path(r, node, a);
+	const char *log = log_path(r, node, node->job);
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
 	node->result = (struct ws_result){
@@ -513,8 +523,9 @@ finish(struct run *r, struct ws_node *node, const struct ws_done *done)
 		break;
 	}
 	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
-		ws_work_unstage(r->e->store, node->action, node->made, node->dir);
+		ws_work_clear(r->e->store, node->action, node->made, node->dir);
 	}
+	end_job(r, node);
 	/* Siblings with the same base key waited for this one: they look again. */
 	for (size_t i = 0; i < r->graph->nodes.len; i++) {
 		struct ws_node *other = r->graph->nodes.at[i];

@@ -45,7 +45,9 @@ struct ws_node {
 	int lock_fd;
 	int64_t started_ms;
 	int64_t started_file_ns; /**< the same moment, as files are stamped */
-	const char *dir;         /**< work folder of the last attempt */
+	struct ws_arena *job;    /**< what it needs while it runs; NULL when it does not */
+	const char
+		*dir; /**< work folder, in `job`; FAILED: of the last attempt, in the graph's arena */
 };
 
 struct ws_graph {

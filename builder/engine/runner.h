@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/** A command ready to start: everything expanded, its folder staged. Borrowed until it has started. */
+/** A command ready to start: everything expanded, its folder prepared. Borrowed until it has started. */
 struct ws_job {
 	unsigned id;
 	const char *program;

@@ -107,8 +107,7 @@ ws_work_close(struct ws_work *work, bool keep)
 }
 
 static bool
-stage_mounts(
-	const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
+link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
 {
 	for (size_t i = 0; i < action->mount_count; i++) {
 		const struct ws_mount *mount = &action->mounts[i];
@@ -121,7 +120,7 @@ stage_mounts(
 }
 
 static bool
-stage_inputs(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+place_inputs(const struct ws_store *store, const struct ws_action *action, const char *const *made,
 	const char *dir, struct ws_arena *a, struct ws_err *err)
 {
 	for (size_t i = 0; i < action->input_count; i++) {
@@ -139,12 +138,12 @@ stage_inputs(const struct ws_store *store, const struct ws_action *action, const
 }
 
 bool
-ws_work_stage(const struct ws_store *store, const struct ws_action *action, const char *const *made,
-	const char *dir, struct ws_err *err)
+ws_work_prepare(const struct ws_store *store, const struct ws_action *action,
+	const char *const *made, const char *dir, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err) || !stage_mounts(action, dir, a, err)
-		|| !stage_inputs(store, action, made, dir, a, err)) {
+	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err) || !link_mounts(action, dir, a, err)
+		|| !place_inputs(store, action, made, dir, a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
@@ -157,8 +156,8 @@ ws_work_stage(const struct ws_store *store, const struct ws_action *action, cons
 }
 
 void
-ws_work_unstage(const struct ws_store *store, const struct ws_action *action,
-	const char *const *made, const char *dir)
+ws_work_clear(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+	const char *dir)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	for (size_t i = 0; i < action->input_count; i++) {

@@ -29,11 +29,11 @@ void ws_work_close(struct ws_work *work, bool keep);
  * Makes @a dir ready for @a action: afterwards its command can be run there. @a made holds the
  * digest of each input that another action makes.
  */
-bool ws_work_stage(const struct ws_store *store, const struct ws_action *action,
+bool ws_work_prepare(const struct ws_store *store, const struct ws_action *action,
 	const char *const *made, const char *dir, struct ws_err *err);
 
 /** Removes the folder of an attempt; what the store linked into it goes back unharmed. */
-void ws_work_unstage(const struct ws_store *store, const struct ws_action *action,
+void ws_work_clear(const struct ws_store *store, const struct ws_action *action,
 	const char *const *made, const char *dir);
 
 /** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
