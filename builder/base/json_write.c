@@ -1,10 +1,9 @@
-/* json_write.c - builds a cJSON tree; cJSON escapes, the pretty layout is ours (its own has tabs). */
+/* json_write.c - the text grows as values are added, on one line; the pretty layout is made of it at the
+ * end. Escapes are those that RFC 8259 section 7 asks for; everything else stands as it is. */
 #include "base/json_write.h"
 
 #include "base/json.h"
 #include "base/utf8.h"
-
-#include <cjson/cJSON.h>
 
 #include <assert.h>
 #include <inttypes.h>
@@ -15,124 +14,136 @@
 #define WIDEST 96 /* a list of plain values stands on one line up to this column */
 
 struct ws_json_writer {
-	cJSON *root;
-	cJSON *open[DEEPEST]; /* what is being filled, outermost first */
+	struct ws_buf text;
+	char closers[DEEPEST]; /* of what is being filled, outermost first */
 	size_t depth;
+	bool any; /* what is being filled holds something */
 };
-
-static void *
-must(void *memory)
-{
-	if (!memory) {
-		abort();
-	}
-	return memory;
-}
 
 struct ws_json_writer *
 ws_json_begin(void)
 {
-	return must(calloc(1, sizeof(struct ws_json_writer)));
-}
-
-static void
-add(struct ws_json_writer *w, const char *key, cJSON *value)
-{
-	must(value);
-	if (w->depth == 0) {
-		assert(!w->root && !key);
-		w->root = value;
-		return;
+	struct ws_json_writer *w = calloc(1, sizeof(*w));
+	if (!w) {
+		abort();
 	}
-	cJSON *into = w->open[w->depth - 1];
-	assert(cJSON_IsObject(into) == (key != NULL));
-	bool added = key ? cJSON_AddItemToObject(into, key, value) : cJSON_AddItemToArray(into, value);
-	must(added ? value : NULL);
+	return w;
+}
+
+/* With U+FFFD for every byte that belongs to no character. */
+static void
+put_string(struct ws_buf *b, const char *text)
+{
+	static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+	size_t left = strlen(text);
+	ws_buf_putc(b, '"');
+	while (left > 0) {
+		size_t len = ws_utf8_len(text, left);
+		const char *name = strchr(named, *text);
+		if (len == 0) {
+			ws_buf_puts(b, "\xef\xbf\xbd");
+		} else if (name) {
+			ws_buf_putc(b, '\\');
+			ws_buf_putc(b, names[name - named]);
+		} else if ((unsigned char)*text < 0x20) {
+			ws_buf_printf(b, "\\u%04x", (unsigned)*text);
+		} else {
+			ws_buf_add(b, text, len);
+		}
+		text += len ? len : 1;
+		left -= len ? len : 1;
+	}
+	ws_buf_putc(b, '"');
+}
+
+/* What stands in front of a value. */
+static void
+begin_value(struct ws_json_writer *w, const char *key)
+{
+	assert(w->depth > 0 || (w->text.len == 0 && !key));
+	assert(w->depth == 0 || (w->closers[w->depth - 1] == '}') == (key != NULL));
+	if (w->any) {
+		ws_buf_putc(&w->text, ',');
+	}
+	if (key) {
+		put_string(&w->text, key);
+		ws_buf_putc(&w->text, ':');
+	}
+	w->any = true;
 }
 
 static void
-open_value(struct ws_json_writer *w, const char *key, cJSON *value)
+add(struct ws_json_writer *w, const char *key, const char *raw)
 {
-	add(w, key, value);
+	begin_value(w, key);
+	ws_buf_puts(&w->text, raw);
+}
+
+static void
+open_value(struct ws_json_writer *w, const char *key, char opener, char closer)
+{
+	begin_value(w, key);
 	assert(w->depth < DEEPEST);
-	w->open[w->depth++] = value;
+	ws_buf_putc(&w->text, opener);
+	w->closers[w->depth++] = closer;
+	w->any = false;
 }
 
 void
 ws_json_open_object(struct ws_json_writer *w, const char *key)
 {
-	open_value(w, key, cJSON_CreateObject());
+	open_value(w, key, '{', '}');
 }
 
 void
 ws_json_open_list(struct ws_json_writer *w, const char *key)
 {
-	open_value(w, key, cJSON_CreateArray());
+	open_value(w, key, '[', ']');
 }
 
 void
 ws_json_close(struct ws_json_writer *w)
 {
 	assert(w->depth > 0);
-	w->depth--;
-}
-
-/* With U+FFFD for every byte that belongs to no character. */
-static void
-add_sound(struct ws_buf *b, const char *text)
-{
-	size_t left = strlen(text);
-	while (left > 0) {
-		size_t len = ws_utf8_len(text, left);
-		if (len > 0) {
-			ws_buf_add(b, text, len);
-		} else {
-			ws_buf_puts(b, "\xef\xbf\xbd");
-		}
-		text += len ? len : 1;
-		left -= len ? len : 1;
-	}
+	ws_buf_putc(&w->text, w->closers[--w->depth]);
+	w->any = true;
 }
 
 void
 ws_json_add_text(struct ws_json_writer *w, const char *key, const char *text)
 {
-	WS_AUTO_BUF struct ws_buf sound = {0};
 	if (!text) {
 		ws_json_add_null(w, key);
 		return;
 	}
-	add_sound(&sound, text);
-	add(w, key, cJSON_CreateString(ws_buf_text(&sound)));
+	begin_value(w, key);
+	put_string(&w->text, text);
 }
 
 void
 ws_json_add_u64(struct ws_json_writer *w, const char *key, uint64_t value)
 {
-	/* Raw: cJSON's own numbers are doubles. */
-	char digits[24];
-	snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	add(w, key, cJSON_CreateRaw(digits));
+	begin_value(w, key);
+	ws_buf_printf(&w->text, "%" PRIu64, value);
 }
 
 void
 ws_json_add_i64(struct ws_json_writer *w, const char *key, int64_t value)
 {
-	char digits[24];
-	snprintf(digits, sizeof(digits), "%" PRId64, value);
-	add(w, key, cJSON_CreateRaw(digits));
+	begin_value(w, key);
+	ws_buf_printf(&w->text, "%" PRId64, value);
 }
 
 void
 ws_json_add_bool(struct ws_json_writer *w, const char *key, bool value)
 {
-	add(w, key, cJSON_CreateBool(value));
+	add(w, key, value ? "true" : "false");
 }
 
 void
 ws_json_add_null(struct ws_json_writer *w, const char *key)
 {
-	add(w, key, cJSON_CreateNull());
+	add(w, key, "null");
 }
 
 void
@@ -156,7 +167,7 @@ ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json
 		ws_json_add_bool(w, key, value->truth);
 		return;
 	case WS_JSON_NUMBER:
-		add(w, key, cJSON_CreateRaw(value->text));
+		add(w, key, value->text);
 		return;
 	case WS_JSON_STRING:
 		ws_json_add_text(w, key, value->text);
@@ -174,81 +185,86 @@ ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json
 	ws_json_close(w);
 }
 
-static void
-print_compact(const cJSON *value, struct ws_buf *out)
+/* The end of the string, or of the plain value, at @a at. */
+static const char *
+end_of_plain(const char *at)
 {
-	WS_AUTO_FREE char *text = must(cJSON_PrintUnformatted(value));
-	ws_buf_puts(out, text);
+	if (*at != '"') {
+		return at + strcspn(at, ",]}");
+	}
+	for (at++; *at != '"'; at++) {
+		at += *at == '\\';
+	}
+	return at + 1;
 }
 
-static void
-print_text(const char *text, struct ws_buf *out)
-{
-	cJSON *value = must(cJSON_CreateStringReference(text));
-	print_compact(value, out);
-	cJSON_Delete(value);
-}
-
-/* A list that holds no list and no object, "[1, 2]", when it fits; else nothing is added. */
+/* "[1, 2]", when the list at @a at holds no list and no object, and fits; else nothing is added. */
 static bool
-print_short_list(const cJSON *list, struct ws_buf *out)
+put_short_list(const char **at, struct ws_buf *out)
 {
 	WS_AUTO_BUF struct ws_buf line = {0};
-	const cJSON *item;
-	cJSON_ArrayForEach(item, list)
-	{
-		if (item->child || line.len > WIDEST) {
-			return false;
-		}
-		ws_buf_puts(&line, line.len > 0 ? ", " : "");
-		print_compact(item, &line);
-	}
+	const char *next = *at + 1;
 	size_t column = out->len;
 	while (column > 0 && out->data[column - 1] != '\n') {
 		column--;
+	}
+	for (; *next != ']'; next += *next == ',') {
+		const char *end = end_of_plain(next);
+		if (*next == '[' || *next == '{' || out->len - column + line.len > WIDEST) {
+			return false;
+		}
+		ws_buf_puts(&line, line.len > 0 ? ", " : "");
+		ws_buf_add(&line, next, (size_t)(end - next));
+		next = end;
 	}
 	if (out->len - column + line.len > WIDEST) {
 		return false;
 	}
 	ws_buf_printf(out, "[%s]", ws_buf_text(&line));
+	*at = next + 1;
 	return true;
 }
 
+/* Lays out the value at @a at, which moves behind it. */
 static void
-print_pretty(const cJSON *value, unsigned indent, struct ws_buf *out)
+put_pretty(const char **at, unsigned indent, struct ws_buf *out)
 {
-	bool object = cJSON_IsObject(value);
-	if (!value->child) {
-		print_compact(value, out);
+	bool object = **at == '{';
+	if ((!object && **at != '[') || (*at)[1] == '}' || (*at)[1] == ']') {
+		const char *end = object || **at == '[' ? *at + 2 : end_of_plain(*at);
+		ws_buf_add(out, *at, (size_t)(end - *at));
+		*at = end;
 		return;
 	}
-	if (!object && print_short_list(value, out)) {
+	if (!object && put_short_list(at, out)) {
 		return;
 	}
-	ws_buf_puts(out, object ? "{" : "[");
-	const cJSON *child;
-	cJSON_ArrayForEach(child, value)
-	{
-		ws_buf_printf(out, "%s\n%*s", child == value->child ? "" : ",", (int)indent + 2, "");
+	ws_buf_putc(out, *(*at)++);
+	for (bool first = true; first || **at == ','; first = false) {
+		*at += !first;
+		ws_buf_printf(out, "%s\n%*s", first ? "" : ",", (int)indent + 2, "");
 		if (object) {
-			print_text(child->string, out);
+			const char *end = end_of_plain(*at);
+			ws_buf_add(out, *at, (size_t)(end - *at));
 			ws_buf_puts(out, ": ");
+			*at = end + 1;
 		}
-		print_pretty(child, indent + 2, out);
+		put_pretty(at, indent + 2, out);
 	}
-	ws_buf_printf(out, "\n%*s%s", (int)indent, "", object ? "}" : "]");
+	ws_buf_printf(out, "\n%*s%c", (int)indent, "", *(*at)++);
 }
 
 void
 ws_json_finish(struct ws_json_writer *w, enum ws_json_layout layout, struct ws_buf *out)
 {
-	assert(w->root && w->depth == 0);
+	assert(w->text.len > 0 && w->depth == 0);
 	if (layout == WS_JSON_COMPACT) {
-		print_compact(w->root, out);
+		ws_buf_add(out, w->text.data, w->text.len);
 	} else {
-		print_pretty(w->root, 0, out);
+		const char *at = w->text.data;
+		put_pretty(&at, 0, out);
 		ws_buf_putc(out, '\n');
 	}
-	cJSON_Delete(w->root);
+	ws_buf_release(&w->text);
 	free(w);
 }
