@@ -153,6 +153,11 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		|| !find_certificates(&s->indexes, offline, err)) {
 		return false;
 	}
+	if (s->indexes.unread && !offline) {
+		ws_events_warn(&s->events,
+			"'%s' is not read: if it names an index, set UV_DEFAULT_INDEX, UV_INDEX or --index",
+			s->indexes.unread);
+	}
 	struct ws_http_config config = {
 		.ca_path = s->indexes.ca_path,
 		.netrc_path = s->indexes.netrc_path,

@@ -1,12 +1,13 @@
-/* index_config.c - one list of sources; the first that names a role has it. pip's and uv's own files
- * are pip_config.c's and uv_config.c's. */
+/* index_config.c - one list of sources; the first that names a role has it. pip's own files are
+ * pip_config.c's. Of uv's the variables are read and uv.toml is not: neither Debian 12 nor Ubuntu 24.04
+ * has a TOML library for C, and a part of TOML would misread the rest. */
 #include "net/index_config.h"
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "net/pip_config.h"
 #include "net/url.h"
-#include "net/uv_config.h"
 
 #include <string.h>
 
@@ -133,16 +134,54 @@ add_pip(struct gathered *g, const struct ws_pip_config *pip)
 	}
 }
 
-static void
-add_uv(struct gathered *g, const struct ws_uv_config *uv)
+/* "URL", or uv's "name=URL". */
+static const char *
+without_name(const char *word)
 {
-	if (!uv->from) {
-		return;
+	const char *equals = strchr(word, '=');
+	const char *sign = strstr(word, "://");
+	return equals && sign && equals < sign ? equals + 1 : word;
+}
+
+/* uv asks the additional ones before the default one. */
+static void
+add_uv(struct gathered *g, const struct ws_user_env *env)
+{
+	static const char *const extras[] = {"UV_INDEX", "UV_EXTRA_INDEX_URL"};
+	static const char *const defaults[] = {"UV_DEFAULT_INDEX", "UV_INDEX_URL"};
+	const char *from = NULL, *standard = NULL;
+	for (size_t i = 0; i < WS_LEN(extras); i++) {
+		const char *value = ws_user_env_get(env, extras[i]);
+		size_t count = 0;
+		const char *const *words = value ? ws_user_env_words(value, g->a, &count) : NULL;
+		from = from || count == 0 ? from : extras[i];
+		for (size_t w = 0; w < count; w++) {
+			add_foreign(g, without_name(words[w]), from);
+		}
 	}
-	for (size_t i = 0; i < uv->extra_count; i++) {
-		add_foreign(g, uv->extra_urls[i], uv->from);
+	for (size_t i = 0; i < WS_LEN(defaults) && !standard; i++) {
+		standard = ws_user_env_get(env, defaults[i]);
+		from = from || !standard ? from : defaults[i];
 	}
-	add_foreign(g, uv->default_url ? uv->default_url : WS_DEFAULT_INDEX, uv->from);
+	if (from) {
+		add_foreign(g, standard ? without_name(standard) : WS_DEFAULT_INDEX, from);
+	}
+}
+
+/* A uv.toml that might name an index which is not asked; NULL when there is none. */
+static const char *
+find_uv_toml(const struct ws_user_env *env, struct ws_arena *a)
+{
+	const char *named = ws_user_env_get(env, "UV_CONFIG_FILE");
+	const char *home = ws_user_env_config_home(env, a);
+	const char *const places[] = {
+		named, home ? ws_arena_printf(a, "%s/uv/uv.toml", home) : NULL, "/etc/uv/uv.toml"};
+	for (size_t i = 0; i < WS_LEN(places) && !ws_user_env_get(env, "UV_NO_CONFIG"); i++) {
+		if (places[i] && ws_fs_exists(ws_arena_printf(a, "%s%s", env->root, places[i]))) {
+			return places[i];
+		}
+	}
+	return NULL;
 }
 
 static void
@@ -190,9 +229,9 @@ ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 		return false;
 	}
 	struct ws_pip_config pip = ws_pip_config_read(&sources->env, a);
-	struct ws_uv_config uv = ws_uv_config_read(&sources->env, a);
 	add_pip(&g, &pip);
-	add_uv(&g, &uv);
+	add_uv(&g, &sources->env);
+	config->unread = find_role(&g, DEFAULT_ROLE) ? NULL : find_uv_toml(&sources->env, a);
 	add_foreign(&g, WS_DEFAULT_INDEX, "pip's default");
 	choose_trust(config, &sources->env, &pip);
 	finish(&g, config);

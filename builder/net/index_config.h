@@ -2,7 +2,7 @@
  * index_config.h - which indexes to ask, and whom to trust
  *
  * By role ("default", "torch", ...), each role from the first of: --index, the matrix, the user's
- * configuration, WHEELSMITH_INDEX, pip, uv, the index that pip named when this program was
+ * configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip named when this program was
  * configured. Also the certificates and the netrc that pip and curl would use. URLs may hold
  * credentials: show them with ws_url_shown only.
  */
@@ -39,6 +39,7 @@ struct ws_index_config {
 	const char *ca_path;    /**< NULL: libcurl's own */
 	const char *ca_from;    /**< "SSL_CERT_FILE", ...; NULL with ca_path */
 	const char *netrc_path; /**< NETRC; NULL: ~/.netrc */
+	const char *unread;     /**< a uv.toml that is there while nobody else names an index; NULL */
 };
 
 /**

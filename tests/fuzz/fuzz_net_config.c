@@ -1,9 +1,8 @@
-/* fuzz_net_config.c - any bytes as pip.conf, uv.toml and apt's lists, which other programs write:
+/* fuzz_net_config.c - any bytes as pip.conf and apt's lists, which other programs write:
  * whatever they hold, what comes out are texts. */
 #include "base/fs.h"
 #include "net/debian.h"
 #include "net/pip_config.h"
-#include "net/uv_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static const char *const places[] = {
-	"etc/pip.conf", "etc/uv/uv.toml", "etc/apt/sources.list", "etc/apt/sources.list.d/a.sources"};
+	"etc/pip.conf", "etc/apt/sources.list", "etc/apt/sources.list.d/a.sources"};
 
-/* The folder that the three readers take for a host. */
+/* The folder that the two readers take for a host. */
 static const char *
 fill_root(const uint8_t *bytes, size_t len, struct ws_arena *a)
 {
@@ -39,14 +38,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	const char *const vars[] = {NULL};
 	struct ws_user_env env = {vars, root};
 	struct ws_pip_config pip = ws_pip_config_read(&env, a);
-	struct ws_uv_config uv = ws_uv_config_read(&env, a);
 	struct ws_debian_mirror mirror;
 	size_t sum = pip.index_url ? strlen(pip.index_url) : 0;
 	for (size_t i = 0; i < pip.extra_count; i++) {
 		sum += strlen(pip.extra_urls[i]);
-	}
-	for (size_t i = 0; i < uv.extra_count; i++) {
-		sum += strlen(uv.extra_urls[i]);
 	}
 	if (ws_debian_mirror_find(root, a, &mirror)) {
 		sum += strlen(mirror.url);

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "net/index_config.h"
 #include "net/pip_config.h"
-#include "net/uv_config.h"
 
 static void
 put(const char *root, const char *path, const char *text, struct ws_arena *a)
@@ -191,55 +190,54 @@ WS_TEST(pip_files_are_configparsers)
 	assert_string_equal(config.extra_from, "/etc/pip.conf");
 }
 
-WS_TEST(uv_files_and_variables)
+WS_TEST(uv_is_asked_by_its_variables)
 {
 	const char *root = ws_test_dir(a);
-	const char *vars[8] = {"HOME=/home/me", NULL};
-	struct ws_user_env env = {vars, root};
-	assert_null(ws_uv_config_read(&env, a).from);
-	put(root, "/etc/uv/uv.toml", "index-url = \"https://etc/\"\n", a);
-	assert_string_equal(ws_uv_config_read(&env, a).default_url, "https://etc/");
-	put(root, "/home/me/.config/uv/uv.toml",
-		"# mine\n"
-		"extra-index-url = [ 'https://x1/', # one\n"
-		"   \"https://x2/\",\n"
-		"]\n"
-		"[[index]]\n"
-		"name = \"cu\"\n"
-		"url = \"https://cu/\"\n"
-		"[[index]]\n"
-		"url = 'https://explicit/'\n"
-		"explicit = true\n"
-		"[[index]]\n"
-		"url = 'https://mine/' # the one\n"
-		"default = true\n"
-		"[pip]\n"
-		"index-url = 'https://pip/'\n"
-		"[other]\n"
-		"index-url = 'https://other/'\n",
-		a);
-	struct ws_uv_config config = ws_uv_config_read(&env, a);
-	assert_string_equal(config.default_url, "https://mine/");
-	assert_string_equal(
-		words(config.extra_urls, config.extra_count, a), "https://x1/ https://x2/ https://cu/");
-	assert_string_equal(config.from, "/home/me/.config/uv/uv.toml");
-	vars[1] = "UV_INDEX=pytorch=https://t/ https://u/?a=b";
+	const char *from;
+	const char *vars[] = {
+		"HOME=/home/me", "UV_INDEX=pytorch=https://t/ https://u/?a=b", NULL, NULL, NULL};
+	assert_string_equal(default_with(root, vars, &from, a),
+		ws_arena_printf(a, "https://t/ https://u/?a=b %s", WS_DEFAULT_INDEX));
+	assert_string_equal(from, "UV_INDEX");
 	vars[2] = "UV_INDEX_URL=https://v/";
-	config = ws_uv_config_read(&env, a);
-	assert_string_equal(config.default_url, "https://v/");
-	assert_string_equal(words(config.extra_urls, config.extra_count, a),
-		"https://t/ https://u/?a=b https://x1/ https://x2/ https://cu/");
-	vars[3] = "UV_NO_CONFIG=1";
-	config = ws_uv_config_read(&env, a);
-	assert_int_equal(config.extra_count, 2);
-	vars[3] = "UV_CONFIG_FILE=/etc/uv/uv.toml";
-	vars[2] = "UV_DEFAULT_INDEX=main=https://d/";
-	config = ws_uv_config_read(&env, a);
-	assert_string_equal(config.default_url, "https://d/");
-	assert_int_equal(config.extra_count, 2);
+	assert_string_equal(default_with(root, vars, &from, a), "https://t/ https://u/?a=b https://v/");
+	vars[3] = "UV_DEFAULT_INDEX=main=https://d/";
+	assert_string_equal(default_with(root, vars, &from, a), "https://t/ https://u/?a=b https://d/");
+	vars[1] = "UV_EXTRA_INDEX_URL=https://x1/ https://x2/";
+	assert_string_equal(default_with(root, vars, &from, a), "https://x1/ https://x2/ https://d/");
+	assert_string_equal(from, "UV_EXTRA_INDEX_URL");
+	vars[1] = "UV_INDEX_URL=https://v/";
+	assert_string_equal(default_with(root, vars, &from, a), "https://d/");
+	assert_string_equal(from, "UV_DEFAULT_INDEX");
 }
 
-WS_TEST(broken_toml_ends)
+/* Its index is not asked, and that is said when it could matter. */
+WS_TEST(a_uv_toml_is_not_read)
+{
+	const char *root = ws_test_dir(a);
+	const char *vars[] = {"HOME=/home/me", NULL, NULL};
+	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_null(config.unread);
+	put(root, "/etc/uv/uv.toml", "index = [{url = \"https://inline/\", default = true}]\n", a);
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_string_equal(config.unread, "/etc/uv/uv.toml");
+	assert_string_equal(config.choices[0].urls[0], WS_DEFAULT_INDEX);
+	put(root, "/home/me/.config/uv/uv.toml", "", a);
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_string_equal(config.unread, "/home/me/.config/uv/uv.toml");
+	static const char *const others[] = {
+		"UV_NO_CONFIG=1", "UV_DEFAULT_INDEX=https://u/", "PIP_INDEX_URL=https://p/"};
+	for (size_t i = 0; i < WS_LEN(others); i++) {
+		vars[1] = others[i];
+		assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+		assert_null(config.unread);
+	}
+}
+
+WS_TEST(broken_files_end)
 {
 	static const char *const texts[] = {"[", "[[index]", "url", "=",
 		"index-url = ", "index-url = \"", "extra-index-url = [", "extra-index-url = ['",
@@ -249,9 +247,7 @@ WS_TEST(broken_toml_ends)
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
 		const char *root = ws_test_dir(a);
 		struct ws_user_env env = {vars, root};
-		put(root, "/etc/uv/uv.toml", texts[i], a);
 		put(root, "/etc/pip.conf", texts[i], a);
-		ws_uv_config_read(&env, a);
 		ws_pip_config_read(&env, a);
 	}
 }
