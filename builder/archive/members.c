@@ -176,7 +176,7 @@ ws_members_check_link(struct ws_members *m, const struct ws_member *member, stru
 		const struct ws_member_seen *twin = ws_map_get(&m->seen, member->target);
 		if (!twin || twin->kind != WS_MEMBER_FILE || !twin->taken) {
 			return ws_members_refuse(m, err, "link", member->name,
-				"it is a hard link to '%s', which was no file before it", member->target);
+				"it is a hard link to '%s', which is not an earlier file", member->target);
 		}
 	}
 	return true;

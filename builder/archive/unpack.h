@@ -4,7 +4,7 @@
  * Streams members to a sink in the order of the archive; where they go is the sink's business.
  * The rules of members.h hold for every member, those about links for the ones that are taken.
  * Zips are read by zip.h, tar archives and Debian packages by libarchive, which is behind unpack.c
- * only. A wheel is no business of this file: its members may be read without the whole.
+ * only. Wheels are not read here: their members may be read without the whole.
  */
 #ifndef WS_ARCHIVE_UNPACK_H
 #define WS_ARCHIVE_UNPACK_H

@@ -12,7 +12,7 @@
 
 #define NAME_MOST 1024         /* bytes; the longest name in torch's wheels has 167 */
 #define LINK_MOST 4096         /* bytes of a link's target */
-#define RATIO_FLOOR (1u << 20) /* a small file of zeros is no bomb */
+#define RATIO_FLOOR (1u << 20) /* a small file of zeros is not a bomb */
 
 /* ---- end records ---- */
 

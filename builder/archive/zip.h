@@ -3,7 +3,7 @@
  *
  * Two readers that understand one archive differently are how a wheel shows one face to a judge
  * and another to pip. So an archive has to follow every rule of a table (enum ws_zip_rule), which
- * together leave one way to read it: the central directory and the local headers tell the same,
+ * together leave one way to read it: the central directory and the local headers agree,
  * entries follow one another without gap or overlap from the first byte on, and names are plain
  * paths below a folder. An archive that breaks a rule is an error that names entry and rule.
  *

@@ -1,5 +1,5 @@
 /**
- * zip_format.h - the records of a zip archive, and how a broken rule is told
+ * zip_format.h - the records of a zip archive, and the error of a broken rule
  *
  * Private to archive/zip*.c. Numbers in brackets are sections of APPNOTE.TXT 6.3.10.
  */

@@ -113,7 +113,7 @@ check_descriptor(struct ws_zip *zip, const struct ws_zip_entry *entry, struct ws
 /* ---- the machine ---- */
 
 enum phase {
-	BEFORE, /* bytes of entries that nobody asked for */
+	BEFORE, /* bytes of entries that were not asked for */
 	HEADER, /* the fixed part of a local header */
 	NAMES,  /* its name and extra fields */
 	DATA,

@@ -1,4 +1,4 @@
-/* zip_rules.c - the rules in words, and the one way a broken one is told. */
+/* zip_rules.c - the rules in words, and the error of a broken one. */
 #include "archive/rule_err.h"
 #include "archive/zip_format.h"
 
@@ -28,7 +28,7 @@ static const struct {
 	[WS_ZIP_DUPLICATE] = {"duplicate", "no name stands twice"},
 	[WS_ZIP_FILE_AS_FOLDER] = {"file-as-folder", "no entry lies below a file"},
 	[WS_ZIP_PREFIX] = {"prefix", "the first entry is at the first byte"},
-	[WS_ZIP_OVERLAP] = {"overlap", "entries share no bytes"},
+	[WS_ZIP_OVERLAP] = {"overlap", "entries do not share bytes"},
 	[WS_ZIP_GAP] = {"gap", "every byte between entries belongs to one"},
 	[WS_ZIP_BOMB] = {"bomb", "contents are not absurdly larger than the archive"},
 	[WS_ZIP_LOCAL_HEADER] = {"local-header", "a local header stands where the directory says"},

@@ -144,7 +144,8 @@ give_submodule(struct walk *w, const struct level *l, const struct ws_git_entry 
 		ws_gitmodules_find(&l->modules, path + strlen(l->top) + (l->top[0] != '\0'));
 	if (!module || !module->url) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'.gitmodules' of '%s' gives no single URL for the submodule '%s'", l->url, path);
+			"'.gitmodules' of '%s' does not give exactly one URL for the submodule '%s'", l->url,
+			path);
 	}
 	char *url = ws_git_url_join(l->url, module->url, w->a, err);
 	char tree[WS_GIT_ID];

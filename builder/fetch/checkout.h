@@ -27,7 +27,7 @@ struct ws_checkout {
 bool ws_checkout(struct ws_git *git, const struct ws_store *store, struct ws_checkout *checkout,
 	struct ws_source_tree *into, struct ws_err *err);
 
-/** The tree id of a commit that the store's cache has; asks nobody. */
+/** The tree id of a commit that the store's cache has; asks no server. */
 bool ws_checkout_recall(struct ws_git *git, const struct ws_store *store, const char *url,
 	const char *commit, char tree[WS_GIT_ID]);
 

@@ -1,5 +1,5 @@
 /**
- * fetch.h - what bringing something in needs
+ * fetch.h - what is needed to download or check out
  *
  * Given to everything that downloads or checks out: sources, kits, export lists. All members are
  * borrowed and live as long as the command; a part leaves alone what it does not need.

@@ -149,7 +149,7 @@ ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct copy c = {.into = into};
 	if (!ws_fs_is_dir(path)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "there is no source folder '%s'", path);
+		return ws_err_set(err, WS_ERR_CONFIG, "the source folder '%s' does not exist", path);
 	}
 	c.members = ws_members_begin(path, 0, NULL, a);
 	return ws_fs_walk(path, copy_one, &c, err);

@@ -204,7 +204,7 @@ on_sideband(const char *text WS_UNUSED, int len WS_UNUSED, void *self)
 	return tell(self, 0);
 }
 
-/* Nobody is asked for a password: a private repository needs another way in. */
+/* No password is asked for: a private repository needs another way in. */
 static int
 on_credentials(git_credential **out WS_UNUSED, const char *url WS_UNUSED,
 	const char *user WS_UNUSED, unsigned types WS_UNUSED, void *self WS_UNUSED)

@@ -25,8 +25,8 @@ struct ws_git_config {
 	unsigned stall_ms;       /**< silence that ends a fetch; 0: 60,000 */
 	const char *program;     /**< our own executable: fetches as a child; NULL: none can be */
 	const char *const *vars; /**< environ: where the proxies and certificates stand */
-	struct ws_stop *stop;    /**< NULL: nobody can ask */
-	const struct ws_events *events; /**< NULL: nobody listens */
+	struct ws_stop *stop;    /**< NULL: never asked */
+	const struct ws_events *events; /**< NULL: none are sent */
 };
 
 /** The library, with its settings; they are the process's, so there is one at a time. */
@@ -74,7 +74,7 @@ struct ws_git_outcome {
 	char words[1024]; /**< libgit2's */
 };
 
-/** Something moved: @a bytes so far, 0 when it was only talk; false gives up. */
+/** Something moved: @a bytes so far, 0 when it was only talk; false ends the download. */
 typedef bool (*ws_git_moved_fn)(void *self, uint64_t bytes);
 
 /**

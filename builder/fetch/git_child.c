@@ -198,7 +198,7 @@ ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const 
 	const struct ws_git_config *config = ws_git_config(git);
 	if (config->offline) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' at commit '%.12s' is not in the store, and --offline is set", name, commit);
+			"'%s' at commit '%.12s' is not in the store, and this run is offline", name, commit);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct fetch f = {.config = config, .url = url, .name = name};

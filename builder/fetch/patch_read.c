@@ -136,7 +136,7 @@ read_hunks(struct reader *r, const char *path, struct ws_err *err)
 		if (!read_range(&text, '-', &hunk->from, &hunk->from_count)
 			|| !read_range(&text, '+', &to, &to_count)
 			|| !(text.n >= 2 && memcmp(text.s, "@@", 2) == 0)) {
-			return fail(r, err, "this is no '@@ -line,count +line,count @@'");
+			return fail(r, err, "this is not a '@@ -line,count +line,count @@'");
 		}
 		uint64_t first = hunk->from + (hunk->from_count == 0);
 		if (first <= last || hunk->from_count + to_count == 0) {
@@ -280,7 +280,7 @@ ws_patch_parse(const char *name, const char *text, size_t len, struct ws_arena *
 	*patch = (struct ws_patch_file){.name = name, .text = text};
 	struct reader r = {.patch = patch, .len = len, .a = a, .rest = {text, len}};
 	if (memchr(text, '\0', len)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' holds a zero byte; it is no patch", name);
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' holds a zero byte; it is not a patch", name);
 	}
 	for (next(&r); r.line.s;) {
 		if (!line_starts(&r, "diff --git ") && !line_starts(&r, "--- ")) {

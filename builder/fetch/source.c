@@ -138,7 +138,7 @@ fill_from_archive(struct attempt *t, struct ws_source_tree *into, struct ws_err 
 	enum ws_unpack_format format;
 	if (!ws_unpack_format_of(name, &format) || format == WS_UNPACK_DEB) {
 		return ws_err_set(
-			err, WS_ERR_CONFIG, "'%s' is no source archive: its name ends in none's suffix", name);
+			err, WS_ERR_CONFIG, "'%s' is not a source archive (.tar.gz, .tar.xz, .zip)", name);
 	}
 	const char *path = bring_archive(t, err);
 	struct unpacking unpacking = {{NULL, begin_member, take_bytes, end_member}, into};
@@ -156,7 +156,7 @@ fill_from_git(struct attempt *t, struct ws_source_tree *into, struct ws_err *err
 		.submodule_count = t->spec->submodule_count,
 	};
 	if (!t->fetch->git) {
-		return ws_err_set(err, WS_ERR_FETCH, "git is not at hand");
+		return ws_err_set(err, WS_ERR_FETCH, "git is not available");
 	}
 	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, into, err)) {
 		return false;

@@ -127,8 +127,8 @@ copy_twin(struct ws_source_tree *s, const char *path, const char *target, struct
 			return false;
 		}
 	} else {
-		return ws_err_set(
-			err, WS_ERR_FETCH, "'%s' holds '%s', a hard link to nothing", s->plan->from, path);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s', a hard link without a target",
+			s->plan->from, path);
 	}
 	return open_file(s, path, executable, err)
 		&& ws_source_tree_bytes(s, ws_buf_text(&bytes), bytes.len, err)

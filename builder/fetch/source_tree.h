@@ -24,7 +24,7 @@ struct ws_source_tree_plan {
 	const char *strip; /**< top folder to take off; NULL: the single one there is; "": none */
 	const struct ws_patch_file *patches;
 	size_t patch_count;
-	struct ws_stop *stop; /**< asked at every piece of a file; NULL: nobody can ask */
+	struct ws_stop *stop; /**< asked at every piece of a file; NULL: never asked */
 };
 
 struct ws_source_tree;

@@ -2,7 +2,7 @@
  * debian.h - the Debian mirror that this host uses
  *
  * From apt's own lists: sources.list(5), one line a source, and the deb822 form. Third parties and
- * security archives serve other files and are told apart by their keyring, path and components.
+ * security archives serve other files; their keyring, path and components show it.
  * Asks no server.
  */
 #ifndef WS_NET_DEBIAN_H

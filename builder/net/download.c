@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LARGEST_BYTES ((uint64_t)64 << 30) /* of a file whose size nobody promised */
+#define LARGEST_BYTES ((uint64_t)64 << 30) /* of a file whose size is not known */
 
 /* One file on its way. */
 struct fetch {
@@ -18,8 +18,8 @@ struct fetch {
 	struct ws_partial partial;
 	struct ws_progress progress;
 	struct ws_arena *a;
-	bool waiting; /* it was said that another process has the file */
-	bool resumed; /* some bytes are older than the last restart of this run */
+	bool waiting; /* another process having the file was reported */
+	bool resumed; /* some bytes came before the last restart of this run */
 	bool whole;   /* parts have not worked: ask for the whole from now on */
 };
 

@@ -7,19 +7,19 @@ static const struct {
 	unsigned status;
 	const char *what; /* after "'host' " */
 } statuses[] = {
-	{400, "does not understand the request"},
-	{401, "wants a login"},
-	{403, "does not let us have it"},
+	{400, "rejected the request"},
+	{401, "requires a login"},
+	{403, "denies access"},
 	{404, "does not have it"},
-	{405, "does not let us have it"},
-	{407, "is behind a proxy that wants a login"},
-	{408, "lost patience with us"},
+	{405, "denies access"},
+	{407, "is behind a proxy that requires a login"},
+	{408, "timed out waiting for the request"},
 	{410, "does not have it any more"},
-	{416, "does not have the bytes that were asked for"},
-	{429, "gets too many requests"},
-	{451, "may not hand it out"},
+	{416, "does not have the requested bytes"},
+	{429, "reports too many requests"},
+	{451, "may not serve it, for legal reasons"},
 	{500, "failed"},
-	{502, "is not reached by its gateway"},
+	{502, "cannot be reached by its gateway"},
 	{503, "is overloaded"},
 	{504, "is not answering its gateway"},
 };
@@ -32,7 +32,7 @@ words_for(unsigned status)
 			return statuses[i].what;
 		}
 	}
-	return "gave an answer that is no use";
+	return "sent an unusable response";
 }
 
 static void
@@ -80,7 +80,7 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		break;
 	default:
 		if (reply->retry_after_s > 0) {
-			ws_err_cure(err, "it asks us to come back in %u s", reply->retry_after_s);
+			ws_err_cure(err, "the server asks for a retry after %u s", reply->retry_after_s);
 		} else if (reply->status >= 500) {
 			cure_later(err);
 		}
@@ -143,16 +143,16 @@ static bool
 explain_wire(const struct ws_fault *fault, struct ws_err *err)
 {
 	static const char *const words[] = {
-		[WS_WIRE_RUNNING] = "broke off",
-		[WS_WIRE_COMPLETE] = "broke off",
-		[WS_WIRE_DROPPED] = "broke off",
-		[WS_WIRE_NO_HOST] = "is not known here",
+		[WS_WIRE_RUNNING] = "did not finish the transfer",
+		[WS_WIRE_COMPLETE] = "did not finish the transfer",
+		[WS_WIRE_DROPPED] = "did not finish the transfer",
+		[WS_WIRE_NO_HOST] = "cannot be resolved",
 		[WS_WIRE_NO_CONNECTION] = "cannot be reached",
-		[WS_WIRE_CUT] = "broke off",
+		[WS_WIRE_CUT] = "did not finish the transfer",
 		[WS_WIRE_BAD_CERTIFICATE] = "has a certificate that is not trusted",
 		[WS_WIRE_BAD_CA] = "cannot be trusted",
-		[WS_WIRE_BAD_PROXY] = "is not reached: the proxy refuses",
-		[WS_WIRE_NO_PROXY] = "is not reached",
+		[WS_WIRE_BAD_PROXY] = "cannot be reached: the proxy refused",
+		[WS_WIRE_NO_PROXY] = "cannot be reached",
 	};
 	const struct ws_transfer *t = fault->transfer;
 	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s: %s", fault->subject, fault->host,
@@ -165,8 +165,7 @@ bool
 ws_fault_explain(const struct ws_fault *fault, struct ws_err *err)
 {
 	if (fault->offline) {
-		ws_err_set(
-			err, WS_ERR_FETCH, "'%s' is not at hand, and this run is offline", fault->subject);
+		ws_err_set(err, WS_ERR_FETCH, "'%s' is missing, and this run is offline", fault->subject);
 		return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 	}
 	bool answered = fault->transfer->end == WS_WIRE_COMPLETE

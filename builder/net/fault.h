@@ -12,7 +12,7 @@ struct ws_fault {
 	const char *subject; /**< what was wanted: a file name or a URL that may be shown */
 	const char *host;    /**< who was asked last */
 	bool had_login;      /**< a user and password of the URL went along */
-	bool offline;        /**< nobody was asked */
+	bool offline;        /**< no server was asked */
 	unsigned attempts;
 	const struct ws_transfer *transfer; /**< the last attempt; NULL when offline */
 };

@@ -25,7 +25,7 @@ struct ws_html_listener {
 	void (*version)(struct ws_html_listener *self, const char *version);
 };
 
-/** Walks @a len bytes, UTF-8. Never fails: what is no HTML has no links. */
+/** Walks @a len bytes, UTF-8. Never fails: text that is not HTML has no links. */
 void ws_html_walk(const char *text, size_t len, struct ws_html_listener *listener);
 
 #endif

@@ -343,7 +343,7 @@ restart(struct exchange *x)
 {
 	if (++x->restarts > MOST_RESTARTS) {
 		ws_err_set(x->run->err, WS_ERR_FETCH,
-			"cannot fetch '%s': '%s' has something else each time", subject_of(x), x->hop.host);
+			"cannot fetch '%s': '%s' sent a different file each time", subject_of(x), x->hop.host);
 		x->run->failed = true;
 		return;
 	}
@@ -365,7 +365,7 @@ follow_redirect(struct exchange *x)
 	struct run *run = x->run;
 	struct ws_url next;
 	if (++x->redirects > run->http->config.redirects) {
-		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects without end",
+		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects too often",
 			subject_of(x), x->hop.host);
 	}
 	if (!ws_url_parse(x->transfer.location, run->a, &next, NULL)) {

@@ -33,7 +33,7 @@ struct ws_http_config {
 	unsigned longest_wait_s; /**< a server that asks (Retry-After) for more is given up; 120 */
 	unsigned redirects;      /**< 10 */
 	struct ws_stop *stop;    /**< NULL: nothing stops us */
-	const struct ws_events *events; /**< NULL: nobody listens */
+	const struct ws_events *events; /**< NULL: none are sent */
 };
 
 /** NULL on failure. */
@@ -47,7 +47,7 @@ const struct ws_events *ws_http_events(const struct ws_http *http);
 /** What begin() says of the next attempt. */
 enum ws_begin {
 	WS_BEGIN_GO,
-	WS_BEGIN_LATER, /**< somebody else is at it: ask again shortly */
+	WS_BEGIN_LATER, /**< another process is at it: ask again shortly */
 	WS_BEGIN_DONE,  /**< nothing needs to be asked */
 	WS_BEGIN_FAIL,  /**< err is set */
 };
@@ -76,7 +76,7 @@ struct ws_request {
 	bool (*body)(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err);
 	/** The body came whole. */
 	enum ws_answer (*end)(struct ws_request *request, struct ws_err *err);
-	uint64_t kept_bytes;       /**< the owner's: what a next attempt need not fetch again */
+	uint64_t kept_bytes;       /**< the owner's: what the next attempt does not fetch again */
 	struct ws_arena *final_in; /**< where final_url goes; NULL: not wanted */
 	const char *final_url;     /**< after redirects, without user and password */
 	struct ws_reply reply;     /**< of the last attempt */

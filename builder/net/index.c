@@ -104,7 +104,7 @@ ws_index_page(struct ws_index *x, const char *url, const char *package,
 	package = ws_package_normal(package, x->a);
 	*page = NULL;
 	if (!package[0] || package[strspn(package, "abcdefghijklmnopqrstuvwxyz0123456789-")]) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no name of a package", package);
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a package name", package);
 	}
 	const struct asked *before = recall(x, url, package);
 	if (before) {
@@ -154,7 +154,7 @@ find_on_page(const struct ws_index_page *page, const char *name, const char *sha
 		if (strcmp(file->name, name) != 0) {
 			continue;
 		}
-		/* An index that tells no digests may have it: the download will show. */
+		/* An index without digests may have it: the download will show. */
 		if (!is_pinned(sha256) || !file->sha256[0] || strcmp(file->sha256, sha256) == 0) {
 			return file;
 		}

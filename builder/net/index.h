@@ -36,7 +36,7 @@ bool ws_index_page(struct ws_index *x, const char *url, const char *package,
 	const struct ws_index_page **page, struct ws_err *err);
 
 /**
- * The pages of @a package that @a list yields: at most one unless list->all. @a count 0 is no
+ * The pages of @a package that @a list yields: at most one unless list->all. @a count 0 is not an
  * error: no index has it.
  */
 bool ws_index_pages(struct ws_index *x, const struct ws_index_list *list, const char *package,
@@ -56,7 +56,7 @@ void ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *l
 
 /**
  * The wheels of a version, in the order of the pages. Without a local label @a version stands for
- * every build of it: 2.5.1 for 2.5.1+cu124. @a count 0 is no error.
+ * every build of it: 2.5.1 for 2.5.1+cu124. @a count 0 is not an error.
  */
 bool ws_index_wheels(struct ws_index *x, const struct ws_index_list *list, const char *package,
 	const struct ws_version *version, const struct ws_index_wheel **wheels, size_t *count,

@@ -62,7 +62,7 @@ add_own(struct gathered *g, const char *role, const char *url, const char *from,
 	return true;
 }
 
-/* Of other tools: what is no URL is theirs. */
+/* Of other tools: what is not a URL is theirs. */
 static void
 add_foreign(struct gathered *g, const char *url, const char *from)
 {

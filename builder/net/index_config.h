@@ -2,9 +2,9 @@
  * index_config.h - which indexes to ask, and whom to trust
  *
  * By role ("default", "torch", ...), each role from the first of: --index, the matrix, the user's
- * configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip named when this program was
- * configured. Also the certificates and the netrc that pip and curl would use. URLs may hold
- * credentials: show them with ws_url_shown only.
+ * configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip named when
+ * this program was configured. Also the certificates and the netrc that pip and curl would use. URLs
+ * may hold credentials: show them with ws_url_shown only.
  */
 #ifndef WS_NET_INDEX_CONFIG_H
 #define WS_NET_INDEX_CONFIG_H
@@ -33,8 +33,7 @@ struct ws_index_choice {
 };
 
 struct ws_index_config {
-	const struct ws_index_choice
-		*choices; /**< "default" is always there, unless nobody knows one */
+	const struct ws_index_choice *choices; /**< "default" is always there, unless none is known */
 	size_t count;
 	const char *ca_path;    /**< NULL: libcurl's own */
 	const char *ca_from;    /**< "SSL_CERT_FILE", ...; NULL with ca_path */
@@ -43,7 +42,7 @@ struct ws_index_config {
 };
 
 /**
- * WS_ERR_CONFIG when one of our own sources names something that is no http or https URL; what pip
+ * WS_ERR_CONFIG when one of our own sources names something that is not an http or https URL; what pip
  * and uv can use and we cannot (folders) is passed over.
  */
 bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
@@ -52,7 +51,7 @@ bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_aren
 /**
  * Where files of this role are: the role's own indexes, then the default ones. The list asks all of
  * them when the role has its own, because those add builds to what the default index has. NULL
- * stands for "default". Empty when nobody knows an index.
+ * stands for "default". Empty when no index is known.
  */
 struct ws_index_list ws_index_config_list(
 	const struct ws_index_config *config, const char *role, struct ws_arena *a);

@@ -51,7 +51,7 @@ is_key(struct ws_str name, const char *key)
 	return i == name.n && !key[i];
 }
 
-/* Where the value of this line goes; NULL when nobody wants it. */
+/* Where the value of this line goes; NULL when it is not a setting of ours. */
 static struct said *
 slot_for(struct gathered *g, enum section section, struct ws_str name)
 {

@@ -1,5 +1,5 @@
 /**
- * pip_config.h - what pip was told about indexes
+ * pip_config.h - the indexes in pip's settings
  *
  * Environment variables and pip.conf, with pip's own precedence (pip's documentation, topic
  * "Configuration"): global files, the user's, the virtual environment's, PIP_CONFIG_FILE, the

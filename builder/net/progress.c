@@ -27,10 +27,10 @@ void
 ws_progress_move(struct ws_progress *p, uint64_t done_bytes)
 {
 	int64_t now = ws_clock_ms();
-	if (now - p->told_ms < PERIOD_MS) {
+	if (now - p->reported_ms < PERIOD_MS) {
 		return;
 	}
-	p->told_ms = now;
+	p->reported_ms = now;
 	struct ws_event event = {
 		.kind = WS_EVENT_FETCH_PROGRESS,
 		.subject = p->subject,

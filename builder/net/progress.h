@@ -9,11 +9,11 @@
 #include "base/event.h"
 
 struct ws_progress {
-	const struct ws_events *events; /**< NULL: nobody listens */
+	const struct ws_events *events; /**< NULL: none are sent */
 	const char *subject;            /**< the file */
 	const char *from;               /**< the host; NULL: not known */
 	uint64_t total_bytes;           /**< 0: not known */
-	int64_t began_ms, told_ms;
+	int64_t began_ms, reported_ms;
 	bool is_begun;
 };
 

@@ -14,7 +14,7 @@ say_no_ranges(struct ws_remote *r, struct ws_err *err)
 {
 	r->no_ranges = true;
 	return ws_err_set(
-		err, WS_ERR_FETCH, "the server of '%s' gives no parts of files", r->source.name);
+		err, WS_ERR_FETCH, "the server of '%s' does not support range requests", r->source.name);
 }
 
 static bool

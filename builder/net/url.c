@@ -27,7 +27,7 @@ is_port(const char *text, size_t len)
 }
 
 /* Where the host starts: after the last '@' that can end a login. A password with a raw '/' or '#'
- * in it makes the host look like "user:secr"; that is told by a port that is no number. */
+ * in it makes the host look like "user:secr"; a port that is not a number shows it. */
 static const char *
 skip_login(const char *text, size_t scheme)
 {

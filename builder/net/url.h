@@ -2,7 +2,7 @@
  * url.h - URLs: taken apart, joined, shown
  *
  * Taken apart and joined by libcurl's own parser (wire.c), so that the host which is judged is the
- * host that is connected to. Showing is by text (url.c), because what must be shown may be no URL.
+ * host that is connected to. Showing is by text (url.c), because what must be shown may not be a URL.
  * Only http and https are URLs here. Texts live in the arena that is passed.
  */
 #ifndef WS_NET_URL_H
@@ -20,12 +20,12 @@ struct ws_url {
 	bool is_https;
 };
 
-/** What is no http or https URL is WS_ERR_CONFIG; the message holds no password. */
+/** What is not an http or https URL is WS_ERR_CONFIG; the message holds no password. */
 bool ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, struct ws_err *err);
 
 /**
  * @a reference as seen from @a base (RFC 3986, section 5); either may be absolute. NULL when the
- * outcome is no http or https URL ("mailto:", "javascript:").
+ * outcome is not an http or https URL ("mailto:", "javascript:").
  */
 char *ws_url_join(const char *base, const char *reference, struct ws_arena *a);
 
@@ -41,7 +41,7 @@ char *ws_url_bare(const char *text, struct ws_arena *a);
 /** The last part of the path, percent-decoded: "torch-2.5.1+cu124.whl". "" when there is none. */
 char *ws_url_file_name(const char *url, struct ws_arena *a);
 
-/** "%2B" becomes "+"; what is no such triplet, and %00, stay as they are. */
+/** "%2B" becomes "+"; what is not such a triplet, and %00, stay as they are. */
 char *ws_url_decode(const char *text, size_t len, struct ws_arena *a);
 
 #endif

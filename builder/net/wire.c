@@ -372,7 +372,7 @@ ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, struct ws
 	curl_url_cleanup(handle);
 	if (!ok) {
 		return ws_err_set(
-			err, WS_ERR_CONFIG, "'%s' is no http or https URL", ws_url_shown(text, a));
+			err, WS_ERR_CONFIG, "'%s' is not an http or https URL", ws_url_shown(text, a));
 	}
 	return true;
 }

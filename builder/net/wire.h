@@ -27,12 +27,12 @@ enum ws_wire_end {
 	WS_WIRE_COMPLETE,        /**< the reply came whole, whatever its status */
 	WS_WIRE_DROPPED,         /**< head() or body() would not have it */
 	WS_WIRE_NO_HOST,         /**< the name of the server or of the proxy is not known */
-	WS_WIRE_NO_CONNECTION,   /**< nobody listens there, or the way is blocked */
+	WS_WIRE_NO_CONNECTION,   /**< no server listens there, or the way is blocked */
 	WS_WIRE_CUT,             /**< the connection broke before the reply was whole */
 	WS_WIRE_BAD_CERTIFICATE, /**< TLS: not signed by whom we trust, or for another name */
 	WS_WIRE_BAD_CA,          /**< ca_path cannot be read */
 	WS_WIRE_BAD_PROXY,       /**< the proxy will not connect us */
-	WS_WIRE_NO_PROXY,        /**< what stands in https_proxy is no proxy's URL */
+	WS_WIRE_NO_PROXY,        /**< what stands in https_proxy is not the URL of a proxy */
 };
 
 enum ws_wire_taken {

@@ -82,7 +82,7 @@ nothing_came() { # EXIT CODE
 	[[ "$stderr" == *"torch $TORCH: looking for 'torch' on an index: cannot fetch 'http://127.0.0.1:9/simple/torch/': '127.0.0.1' cannot be reached"* ]]
 	[[ "$stderr" == *"is there a network? behind a proxy, set https_proxy"* ]]
 	wait
-	grep -q "^error: .*cannot fetch 'pure-1.0.tar.gz': '127.0.0.1' broke off" cut=1000/err
+	grep -q "^error: .*cannot fetch 'pure-1.0.tar.gz': '127.0.0.1' did not finish the transfer" cut=1000/err
 	grep -q "^error: .*cannot fetch 'pure-1.0.tar.gz': '127.0.0.1' failed (500)" status=500/err
 	for fault in cut=1000 status=500; do
 		grep -q 'trying again in 4 s' $fault/err
@@ -129,7 +129,7 @@ nothing_came() { # EXIT CODE
 	pure status=403
 	build
 	nothing_came 4
-	[[ "$stderr" == *"cannot fetch 'pure-1.0.tar.gz': '127.0.0.1' does not let us have it (403)"* ]]
+	[[ "$stderr" == *"cannot fetch 'pure-1.0.tar.gz': '127.0.0.1' denies access (403)"* ]]
 	[[ "$stderr" == *"a login that may read it is missing, or it is not there"* ]]
 	pure status=404
 	build

@@ -24,7 +24,7 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     noif             If-Range is ignored
     redirect=N       N redirects, then the file          other        redirect to the other port
     as=CODE          with that status, not 302
-    loop             redirects without end               downgrade    redirect to plain http
+    loop             redirects too often                 downgrade    redirect to plain http
     ftp              redirect to ftp://                  auth=U:P     401 without this login
     gzip             Content-Encoding: gzip, unasked     label=E      Content-Encoding: E, bytes unchanged
     chunked          no length, chunked                  close        no length, ends by closing

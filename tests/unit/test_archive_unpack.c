@@ -149,7 +149,8 @@ WS_TEST(errors_name_member_and_detail)
 		{"escape.tar", "breaks the archive rule 'name-text' at 'a?[2J': "},
 		{"through-link.tar", "rule 'through' at 'l/x': 'l' is a link"},
 		{"link-up.tar", "rule 'link' at 'a/b': its target '../../etc/passwd' is absolute, leaves"},
-		{"twin-later.tar", "rule 'link' at 'a': it is a hard link to 'b', which was no file"},
+		{"twin-later.tar",
+			"rule 'link' at 'a': it is a hard link to 'b', which is not an earlier file"},
 		{"no-data.deb", "rule 'format': it holds no data.tar"},
 		{"zeros.tar.bz2", "rule 'amount' at 'zeros': its contents are more than 200 times"},
 	};
@@ -170,7 +171,7 @@ WS_TEST(links_matter_only_when_they_are_taken)
 	assert_string_equal(ws_buf_text(&l.list), "");
 	AUTO_LISTER struct lister twin = lister("a/twin");
 	assert_fails(unpack("links.tar", NULL, &twin, a, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "'a/b/f', which was no file before it");
+	assert_contains(err.text, "'a/b/f', which is not an earlier file");
 	AUTO_LISTER struct lister up = lister("x");
 	assert_fails(unpack("up.deb", NULL, &up, a, &err), err, WS_ERR_FETCH);
 }

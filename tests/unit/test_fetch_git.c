@@ -176,7 +176,7 @@ WS_TEST(what_is_in_the_cache_is_not_asked_for)
 
 	checkout = wanted(&w, "plain/demo", "tip");
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "--offline is set");
+	assert_contains(err.text, "this run is offline");
 	w.config.offline = false;
 	reopen(&w);
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
@@ -415,8 +415,8 @@ WS_TEST(hostile_submodules_are_refused)
 		{"url-option", "'-u./x' is not asked: only https is"},
 		{"url-http", "is not asked over http"},
 		{"url-climb", "climbs out of"},
-		{"modules-none", "gives no single URL for the submodule 's'"},
-		{"modules-twice", "gives no single URL for the submodule 's'"},
+		{"modules-none", "does not give exactly one URL for the submodule 's'"},
+		{"modules-twice", "does not give exactly one URL for the submodule 's'"},
 		{"modules-broken", "line 1 of '.gitmodules' is not understood"},
 		{"lfs-data", "has no submodule 's'"},
 	};

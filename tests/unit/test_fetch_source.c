@@ -213,12 +213,12 @@ WS_TEST(sources_are_tried_in_order)
 	assert_ok(bring(&w, specs, 4, &found, &err), err);
 	assert_ptr_equal(found.spec, &specs[3]);
 	assert_contains(ws_buf_text(&w.listener.warnings), "'demo' 1.0: ");
-	assert_contains(ws_buf_text(&w.listener.warnings), "git is not at hand; trying the next");
+	assert_contains(ws_buf_text(&w.listener.warnings), "git is not available; trying the next");
 
 	assert_fails(bring(&w, specs, 3, &found, &err), err, WS_ERR_FETCH);
 	assert_contains(err.text, "no source of 'demo' 1.0: ");
 	assert_contains(err.cure, "then 'demo-1.0.tar.gz': ");
-	assert_contains(err.cure, "then 'https://h/x': git is not at hand");
+	assert_contains(err.cure, "then 'https://h/x': git is not available");
 
 	specs[0].sha256 = "abc";
 	assert_fails(bring(&w, specs, 4, &found, &err), err, WS_ERR_CONFIG);

@@ -106,7 +106,7 @@ WS_TEST(what_is_there_is_not_fetched)
 	ws_downloads_assert_landed(&w, &file);
 	ws_fs_remove(w.path, NULL);
 	assert_fails(ws_download_all(http, &file, 1, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "'x.whl' is not at hand");
+	assert_contains(err.text, "'x.whl' is missing");
 	assert_int_equal(ws_served_count(&w.s, ""), 1);
 }
 

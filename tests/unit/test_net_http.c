@@ -107,7 +107,7 @@ WS_TEST(retry_after_is_heeded)
 	assert_gets(&s, "~status=503:1,retry=1");
 	assert_true(ws_clock_ms() - before >= 1000);
 	before = ws_clock_ms();
-	assert_int_equal(assert_no_get(&s, "~status=503,retry=4000", "come back in 4000 s"), 503);
+	assert_int_equal(assert_no_get(&s, "~status=503,retry=4000", "retry after 4000 s"), 503);
 	assert_true(ws_clock_ms() - before < 1000);
 }
 
@@ -115,7 +115,7 @@ WS_TEST(refusals_are_not_repeated)
 {
 	struct ws_served s = ws_served_start(a);
 	assert_int_equal(assert_no_get(&s, "~status=404", "does not have it (404)"), 404);
-	assert_int_equal(assert_no_get(&s, "~status=403", "does not let us have it (403)"), 403);
+	assert_int_equal(assert_no_get(&s, "~status=403", "denies access (403)"), 403);
 	assert_int_equal(assert_no_get(&s, "~status=401", "machine 127.0.0.1 login"), 401);
 	assert_int_equal(assert_no_get(&s, "~status=410", "(410)"), 410);
 	assert_int_equal(assert_no_get(&s, "~status=501", "(501)"), 501);
@@ -130,15 +130,15 @@ WS_TEST(patience_ends)
 	assert_int_equal(assert_no_get(&s, "~silent", "no answer for 1 s"), 0);
 	assert_no_get(&s, "~stall=10", "too slow: 10 bytes");
 	assert_no_get(&s, "~slow=20", "too slow");
-	assert_no_get(&s, "~cut=10", "broke off");
+	assert_no_get(&s, "~cut=10", "did not finish the transfer");
 }
 
 WS_TEST(redirects_have_limits)
 {
 	struct ws_served s = ws_served_start(a);
-	assert_no_get(&s, "~loop", "redirects without end");
+	assert_no_get(&s, "~loop", "redirects too often");
 	assert_int_equal(ws_served_count(&s, "loop"), 11);
-	assert_no_get(&s, "~redirect=11", "redirects without end");
+	assert_no_get(&s, "~redirect=11", "redirects too often");
 	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
 	struct ws_get document;
 	struct ws_err err;
@@ -291,7 +291,7 @@ WS_TEST(proxies_are_used_and_their_refusal_is_told)
 	assert_ok(text, err);
 	assert_memory_equal(text, bytes, 50);
 	assert_null(get(http, "https://wheels.invalid/x", &document, a, &err));
-	assert_contains(err.text, "the proxy refuses");
+	assert_contains(err.text, "the proxy refused");
 	assert_contains(err.cure, "https_proxy");
 	assert_int_equal(ws_served_count(&s, "CONNECT"), 1);
 	unsetenv("http_proxy");
@@ -330,7 +330,7 @@ WS_TEST(nobody_listens)
 	assert_contains(err.text, "cannot be reached");
 	assert_contains(err.cure, "is there a network?");
 	assert_null(get(http, "http://wheels.invalid/x", &document, a, &err));
-	assert_contains(err.text, "is not known here");
+	assert_contains(err.text, "cannot be resolved");
 }
 
 WS_TEST(offline_says_what_is_missing)
@@ -342,7 +342,7 @@ WS_TEST(offline_says_what_is_missing)
 	struct ws_get document;
 	struct ws_err err;
 	assert_null(get(http, ws_served_url(&s, "/x"), &document, a, &err));
-	assert_contains(err.text, "/x' is not at hand, and this run is offline");
+	assert_contains(err.text, "/x' is missing, and this run is offline");
 	assert_cure(err, WS_CURE_FETCH, "");
 	assert_int_equal(ws_served_count(&s, ""), 0);
 }

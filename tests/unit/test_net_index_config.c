@@ -111,7 +111,7 @@ WS_TEST(our_own_sources_must_be_urls)
 	struct ws_err err;
 	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);
 	assert_string_equal(
-		err.text, "index from --index: 'file:///srv/wheels' is no http or https URL");
+		err.text, "index from --index: 'file:///srv/wheels' is not an http or https URL");
 	/* What pip can do with a folder is pip's affair. */
 	const char *const vars[] = {
 		"PIP_INDEX_URL=/srv/wheels", "PIP_EXTRA_INDEX_URL=file:///x https://e/", NULL};

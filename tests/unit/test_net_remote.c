@@ -139,7 +139,7 @@ WS_TEST(servers_without_ranges_are_told_apart)
 		if (open_remote(&w, faults[i], 10000, &r, &err) != WS_REMOTE_NO_RANGES) {
 			fail_msg("'%s' was taken", faults[i]);
 		}
-		assert_contains(err.text, "gives no parts of files");
+		assert_contains(err.text, "does not support range requests");
 	}
 	/* Refusals and breakdowns are no such thing. */
 	assert_int_equal(open_remote(&w, "~status=404", 10000, &r, &err), WS_REMOTE_FAILED);
