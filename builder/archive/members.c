@@ -137,37 +137,10 @@ ws_members_enter(struct ws_members *m, const struct ws_member *member, struct ws
 	return seen;
 }
 
-/*
- * Folders above the link are real ones (rule `through`), so each ".." in front goes up exactly
- * one. A ".." behind a name could go up from wherever a link of that name leads.
- */
-static bool
-stays_inside(const char *name, const char *target)
-{
-	size_t depth = 0;
-	for (const char *c = name; *c; c++) {
-		depth += *c == '/';
-	}
-	while (strncmp(target, "./", 2) == 0) {
-		target += 2;
-	}
-	while (strncmp(target, "../", 3) == 0) {
-		if (depth == 0) {
-			return false;
-		}
-		depth--;
-		target += 3;
-	}
-	if (strcmp(target, "..") == 0) {
-		return depth > 1;
-	}
-	return ws_path_is_inside(target);
-}
-
 bool
 ws_members_check_link(struct ws_members *m, const struct ws_member *member, struct ws_err *err)
 {
-	if (member->kind == WS_MEMBER_LINK && !stays_inside(member->name, member->target)) {
+	if (member->kind == WS_MEMBER_LINK && !ws_path_link_is_inside(member->name, member->target)) {
 		return ws_members_refuse(m, err, "link", member->name,
 			"its target '%s' is absolute, leaves the folder or is not in its plain form",
 			member->target);

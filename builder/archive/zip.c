@@ -5,6 +5,7 @@
 
 #include "archive/zip_format.h"
 #include "base/fs.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,36 +220,16 @@ ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
 
 /* ---- one entry ---- */
 
-/* Strict UTF-8 (RFC 3629): no overlong forms, no surrogates. */
+/* ASCII, or UTF-8 where it is marked as such. */
 static bool
-is_utf8(const char *text)
+is_encoded(struct ws_str name, bool utf8)
 {
-	const unsigned char *c = (const unsigned char *)text;
-	while (*c) {
-		unsigned more = *c < 0x80 ? 0 : *c >= 0xf0 ? 3 : *c >= 0xe0 ? 2 : 1;
-		if (*c >= 0x80 && (*c < 0xc2 || *c > 0xf4)) {
+	while (name.n > 0) {
+		size_t len = ws_utf8_len(name.s, name.n);
+		if (len == 0 || (len > 1 && !utf8)) {
 			return false;
 		}
-		if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f)
-			|| (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f)) {
-			return false;
-		}
-		for (c++; more > 0; more--, c++) {
-			if ((*c & 0xc0) != 0x80) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-static bool
-is_ascii(const char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text >= 0x80) {
-			return false;
-		}
+		name = (struct ws_str){name.s + len, name.n - len};
 	}
 	return true;
 }
@@ -265,7 +246,7 @@ check_name(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t len, str
 			return ws_zip_break(zip, WS_ZIP_NAME_TEXT, name, err, "it holds a control character");
 		}
 	}
-	if (!is_ascii(name) && (!(entry->flags & ZIP_FLAG_UTF8) || !is_utf8(name))) {
+	if (!is_encoded((struct ws_str){name, len}, entry->flags & ZIP_FLAG_UTF8)) {
 		return ws_zip_break(zip, WS_ZIP_NAME_TEXT, name, err, "in no known encoding");
 	}
 	if (len > NAME_MOST) {

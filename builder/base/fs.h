@@ -32,6 +32,9 @@ char *ws_path_normal(struct ws_arena *a, const char *path);
 /** Relative, not empty, no "..", no "." parts, no control characters: safe below a folder. */
 bool ws_path_is_inside(const char *path);
 
+/** A link at @a path, which is inside, to @a target stays inside: relative, ".." only in front. */
+bool ws_path_link_is_inside(const char *path, const char *target);
+
 bool ws_fs_exists(const char *path);
 bool ws_fs_is_dir(const char *path);
 bool ws_fs_is_link(const char *path);

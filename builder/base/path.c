@@ -92,3 +92,30 @@ ws_path_is_inside(const char *path)
 	}
 	return true;
 }
+
+/*
+ * Where the folders above the link are real ones, each ".." in front goes up exactly one. A ".." behind
+ * a name could go up from wherever a link of that name leads.
+ */
+bool
+ws_path_link_is_inside(const char *path, const char *target)
+{
+	size_t depth = 0;
+	for (const char *c = path; *c; c++) {
+		depth += *c == '/';
+	}
+	while (strncmp(target, "./", 2) == 0) {
+		target += 2;
+	}
+	while (strncmp(target, "../", 3) == 0) {
+		if (depth == 0) {
+			return false;
+		}
+		depth--;
+		target += 3;
+	}
+	if (strcmp(target, "..") == 0) {
+		return depth > 1;
+	}
+	return ws_path_is_inside(target);
+}

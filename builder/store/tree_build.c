@@ -156,28 +156,6 @@ ws_tree_add_file(struct ws_tree_builder *b, const char *path, const void *bytes,
 		&& ws_tree_close_file(b, NULL, err);
 }
 
-/* A relative target that, from the folder of @a path, stays below the root. ".." only in front: after
- * a name it would undo a link, not a folder, and lead elsewhere than its text says. */
-static bool
-target_is_inside(const char *path, const char *target, struct ws_arena *a)
-{
-	if (target[0] == '/' || target[0] == '\0' || strpbrk(target, "\n\t\\")) {
-		return false;
-	}
-	size_t front = 0;
-	while (strncmp(target + front, "../", 3) == 0) {
-		front += 3;
-	}
-	struct ws_str rest = ws_str_of(target + front);
-	while (rest.s) {
-		if (ws_str_is(ws_str_cut(&rest, '/'), "..") && strcmp(target + front, "..") != 0) {
-			return false;
-		}
-	}
-	const char *joined = ws_path_normal(a, ws_path_join(a, ws_path_dir(a, path), target, NULL));
-	return ws_path_is_inside(joined);
-}
-
 bool
 ws_tree_add_link(
 	struct ws_tree_builder *b, const char *path, const char *target, struct ws_err *err)
@@ -185,7 +163,7 @@ ws_tree_add_link(
 	if (!check_path(b, path, err)) {
 		return false;
 	}
-	if (!target_is_inside(path, target, b->a)) {
+	if (!ws_path_link_is_inside(path, target)) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' holds the link '%s' to '%s', which leaves it",
 			b->name, path, target);
 	}
@@ -238,7 +216,7 @@ adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 	}
 	char target[4096] = "";
 	if (S_ISLNK(found->status.st_mode) && readlink(found->path, target, sizeof(target) - 1) > 0
-		&& target_is_inside(found->name, target, b->a)) {
+		&& ws_path_link_is_inside(found->name, target)) {
 		enter(b, found->name, WS_TREE_LINK, target);
 		return true;
 	}
