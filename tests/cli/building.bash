@@ -197,8 +197,9 @@ recipe() { # PYTHON
 }
 
 # Runs a command; what it says goes to $output and $stderr, and to the test's own log.
+# One that hangs ends with 124 after $LIMIT seconds: a status that no test expects.
 ws() { # ARGUMENTS
-	run --separate-stderr "$WHEELSMITH" "$@"
+	run --separate-stderr timeout --foreground -k 5 "${LIMIT:-200}" "$WHEELSMITH" "$@"
 	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
 }
 

@@ -9,6 +9,8 @@ setup_file() {
 	export BASE
 }
 
+LIMIT=60 # of one command: a deadline that does not work is a failed assertion
+
 setup() {
 	in_place
 	only_host
