@@ -8,7 +8,7 @@
  *   plan/     axes multiplied, exclusions with reasons, costs
  *   kit/      compilers, torch, CUDA and Python found or taken apart from archives
  *   fetch/    sources, through  net/ (HTTP, indexes)  and  archive/ (zip, tar, deb)
- *   compile/  units to actions: torch's flags, header traces, links
+ *   compile/  units to actions: torch's flags, what was read, links
  *   engine/   runs actions: keys, budget, resume; knows nothing of wheels
  *   store/    files by digest, results by key, trees, the ledger
  *   elf/ inspect/ verify/   what a module needs, and whether a torch has it

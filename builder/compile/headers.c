@@ -1,7 +1,7 @@
 /* headers.c - for each header name that a read file asks for, the search is walked in the order the
  * compiler walks it: folders before the one where the file was found must stay without it. A unit of
- * torch asks some 60,000 times, so names are tried in a scratch arena and only those that end in the
- * trace are kept.
+ * torch asks some 60,000 times, so names are tried in a scratch arena and only those that end among the
+ * reads are kept.
  *
  * What is asked but cannot be listed makes the unit opaque where the answer lies in trees, and
  * uncacheable where it may lie outside of them. */
@@ -27,7 +27,7 @@ struct walk {
 	const struct ws_action *action;
 	const char *work;
 	struct ws_arena *a;
-	struct ws_trace *trace;
+	struct ws_reads *reads;
 	struct ws_search search;
 	struct ws_asks asks;
 	struct ws_map read;    /* what was read */
@@ -74,9 +74,9 @@ static void
 note_unknown(struct walk *w, const char *name, const char *why)
 {
 	if (!ws_names_is_outside(w->action, name)) {
-		w->trace->opaque = ws_arena_strdup(w->a, name);
-	} else if (!w->trace->uncacheable) {
-		w->trace->uncacheable = why;
+		w->reads->opaque = ws_arena_strdup(w->a, name);
+	} else if (!w->reads->uncacheable) {
+		w->reads->uncacheable = why;
 	}
 }
 
@@ -119,7 +119,7 @@ note_folder(struct walk *w, const char *name)
 	if (!is_private(w, name) && look_at_folder(w, name) == folder) {
 		name = ws_arena_strdup(w->a, name);
 		ws_map_put(&w->folders, name, noted, w->a);
-		*ws_vec_push(&w->trace->folders, w->a) = name;
+		*ws_vec_push(&w->reads->folders, w->a) = name;
 	}
 }
 
@@ -185,7 +185,7 @@ look(struct walk *w, const char *name)
 	name = ws_arena_strdup(w->a, name);
 	ws_map_put(&w->looked, name, known, w->a);
 	if (!is_private(w, name)) {
-		*ws_vec_push(known == absent ? &w->trace->absent : &w->trace->passed, w->a) = name;
+		*ws_vec_push(known == absent ? &w->reads->absent : &w->reads->passed, w->a) = name;
 	}
 	return known;
 }
@@ -196,7 +196,7 @@ note_present(struct walk *w, const char *name)
 	if (look(w, name) == there) {
 		name = ws_arena_strdup(w->a, name);
 		ws_map_put(&w->looked, name, present, w->a);
-		*ws_vec_push(&w->trace->present, w->a) = name;
+		*ws_vec_push(&w->reads->present, w->a) = name;
 	}
 }
 
@@ -204,7 +204,7 @@ static void
 note_file(struct walk *w, const char *name)
 {
 	if (ws_map_add(&w->read, name, w->a)) {
-		*ws_vec_push(&w->trace->files, w->a) = name;
+		*ws_vec_push(&w->reads->files, w->a) = name;
 	}
 }
 
@@ -254,7 +254,7 @@ note_parents(struct walk *w, const struct candidate *c)
 		look_at_parents(w, c->raw, true, &at);
 	} else if (c->kind == linked && !c->name) {
 		if (ws_fs_exists(ws_path_join(w->scratch, w->work, c->raw, NULL))) {
-			w->trace->uncacheable = leaves;
+			w->reads->uncacheable = leaves;
 		}
 	} else if (c->kind == linked || look(w, ws_path_normal(w->scratch, c->raw)) != absent) {
 		note_unknown(w, c->at, through); /* a missing folder may appear */
@@ -396,10 +396,10 @@ take_ask(struct ws_asks_taker *taker, struct ws_ask ask)
 	}
 	/* A macro with a quoted name: the folder is that of the file where it is used. */
 	struct ws_map folders = {0};
-	size_t count = w->trace->files.len;
+	size_t count = w->reads->files.len;
 	for (size_t i = 0; i < count; i++) {
-		if (ws_map_add(&folders, ws_path_dir(w->a, w->trace->files.at[i]), w->a)) {
-			walk_from(w, w->trace->files.at[i], ask);
+		if (ws_map_add(&folders, ws_path_dir(w->a, w->reads->files.at[i]), w->a)) {
+			walk_from(w, w->reads->files.at[i], ask);
 		}
 	}
 }
@@ -409,9 +409,9 @@ take_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file
 {
 	struct walk *w = (struct walk *)taker;
 	if (kind == WS_UNKNOWN_INCLUDE && file && !ws_names_is_outside(w->action, file)) {
-		w->trace->opaque = file;
-	} else if (!w->trace->uncacheable) {
-		w->trace->uncacheable =
+		w->reads->opaque = file;
+	} else if (!w->reads->uncacheable) {
+		w->reads->uncacheable =
 			ws_arena_printf(w->a, "'%s' holds %s", file ? file : "one of its headers", what);
 	}
 }
@@ -525,12 +525,12 @@ take_read(struct walk *w, const char *raw)
 	bool own =
 		ws_starts_with(name, "/dev/") || ws_starts_with(name, "/proc/") || is_private(w, name);
 	if (own || (found && !S_ISREG(status.st_mode))) {
-		w->trace->uncacheable = ws_arena_printf(
+		w->reads->uncacheable = ws_arena_printf(
 			w->a, "it reads '%s', which is not a regular file of its sources", name);
 		return;
 	}
 	if (ws_ends_with(name, ".gch")) {
-		w->trace->uncacheable = ws_arena_printf(w->a, "it reads the precompiled '%s'", name);
+		w->reads->uncacheable = ws_arena_printf(w->a, "it reads the precompiled '%s'", name);
 		return;
 	}
 	note_file(w, name);
@@ -557,11 +557,11 @@ read_depfile(struct walk *w, struct ws_err *err)
 
 /* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is really expanded. */
 static void
-look_for_dates(const char *log, struct ws_trace *trace)
+look_for_dates(const char *log, struct ws_reads *reads)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	if (ws_fs_read(log, &text, NULL) && strstr(ws_buf_text(&text), "Wdate-time]")) {
-		trace->uncacheable = "it compiles the time of the build in (__DATE__, __TIME__)";
+		reads->uncacheable = "it compiles the time of the build in (__DATE__, __TIME__)";
 	}
 }
 
@@ -594,8 +594,8 @@ read_assembled(struct walk *w, struct ws_err *err)
 }
 
 bool
-ws_headers_trace(const struct ws_action *action, const char *work, const char *log,
-	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err)
+ws_headers_reads(const struct ws_action *action, const char *work, const char *log,
+	struct ws_arena *a, struct ws_reads *reads, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
@@ -604,7 +604,7 @@ ws_headers_trace(const struct ws_action *action, const char *work, const char *l
 		.work = work,
 		.a = a,
 		.scratch = scratch,
-		.trace = trace,
+		.reads = reads,
 		.search = ws_search_read(action, work, a)};
 	w.asks = (struct ws_asks){.taker = &w.taker, .a = a};
 	if (!read_depfile(&w, err)) {
@@ -613,14 +613,14 @@ ws_headers_trace(const struct ws_action *action, const char *work, const char *l
 	for (size_t i = 0; i < w.search.defines.len; i++) {
 		ws_asks_define(&w.asks, w.search.defines.at[i]);
 	}
-	size_t count = trace->files.len;
+	size_t count = reads->files.len;
 	for (size_t i = 0; i < count; i++) {
-		if (!scan_file(&w, trace->files.at[i], err)) {
+		if (!scan_file(&w, reads->files.at[i], err)) {
 			return false;
 		}
 	}
 	ws_asks_finish(&w.asks);
 	take_forced(&w);
-	look_for_dates(log, trace);
+	look_for_dates(log, reads);
 	return read_assembled(&w, err);
 }

@@ -136,7 +136,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.outputs = outputs,
 		.output_count = 1,
 		.log_says = ws_compile_log_says,
-		.trace = ws_link_trace,
+		.find_reads = ws_link_reads,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
 		.cpu_ms = 1000,
 	};
@@ -144,8 +144,8 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 }
 
 bool
-ws_link_trace(const struct ws_action *action, const char *work, const char *log WS_UNUSED,
-	struct ws_arena *a, struct ws_trace *trace, struct ws_err *err)
+ws_link_reads(const struct ws_action *action, const char *work, const char *log WS_UNUSED,
+	struct ws_arena *a, struct ws_reads *reads, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_name_list names = {0};
@@ -156,7 +156,7 @@ ws_link_trace(const struct ws_action *action, const char *work, const char *log 
 	for (size_t i = 0; i < names.len; i++) {
 		const char *name = ws_path_normal(a, names.at[i]);
 		if (!ws_depfile_is_input(action, name)) {
-			*ws_vec_push(&trace->files, a) = name;
+			*ws_vec_push(&reads->files, a) = name;
 		}
 	}
 	return true;

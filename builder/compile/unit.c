@@ -156,7 +156,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.seeds = seeds,
 		.seed_count = 1,
 		.log_says = ws_compile_log_says,
-		.trace = ws_headers_trace,
+		.find_reads = ws_headers_reads,
 	};
 	fill_mounts(action, target, a);
 	fill_search(action, target, is_cuda(unit), a);

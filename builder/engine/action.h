@@ -54,7 +54,7 @@ struct ws_input {
 typedef WS_VEC(const char *) ws_name_list;
 
 /** What a command turned out to depend on, in canonical names. */
-struct ws_trace {
+struct ws_reads {
 	ws_name_list files;   /**< it read these */
 	ws_name_list absent;  /**< had one of these existed, it would have read other files */
 	ws_name_list present; /**< that these exist was asked, not what they hold */
@@ -94,14 +94,14 @@ struct ws_action {
 	const char *const
 		*seeds; /**< names in mounts whose contents it certainly reads: the source file */
 	size_t seed_count;
-	const char *const *search; /**< for trace: folders the tool searches after those of argv */
+	const char *const *search; /**< for find_reads: folders the tool searches after those of argv */
 	size_t search_count;
 	/**
 	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the file
 	 * @a log. NULL: nothing else; then the key is complete before it runs.
 	 */
-	bool (*trace)(const struct ws_action *action, const char *work, const char *log,
-		struct ws_arena *a, struct ws_trace *trace, struct ws_err *err);
+	bool (*find_reads)(const struct ws_action *action, const char *work, const char *log,
+		struct ws_arena *a, struct ws_reads *reads, struct ws_err *err);
 	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
 	struct ws_need need;                            /**< used until the ledger knows better */
 	uint64_t cpu_ms;                                /**< likewise; 0: unknown */

@@ -188,7 +188,7 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 	static const char never[] = "no run of this command on these inputs is known";
 	char manifest[65] = "";
 	*why = NULL;
-	if (!action->trace) {
+	if (!action->find_reads) {
 		*why = never;
 		return find_result(cache, action, base, "", a, result);
 	}
@@ -207,12 +207,12 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 
 bool
 ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
-	const struct ws_trace *trace, const struct ws_result *result, struct ws_err *err)
+	const struct ws_reads *reads, const struct ws_result *result, struct ws_err *err)
 {
 	struct ws_digest manifest = {""};
-	if (trace) {
+	if (reads) {
 		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!ws_manifest_write(trace, action, &cache->names, &text, err)
+		if (!ws_manifest_write(reads, action, &cache->names, &text, err)
 			|| !ws_cas_put(cache->store, ws_buf_text(&text), text.len, &manifest, err)) {
 			return false;
 		}
@@ -223,10 +223,10 @@ ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struc
 	if (!ws_results_put(cache->store, full.hex, &text, err)) {
 		return false;
 	}
-	if (!trace) {
+	if (!reads) {
 		return true;
 	}
 	struct ws_digest trees = ws_key_trees(base, action);
 	return list_manifest(cache->store, trees.hex, manifest.hex, err)
-		&& (trace->opaque || list_manifest(cache->store, base->hex, manifest.hex, err));
+		&& (reads->opaque || list_manifest(cache->store, base->hex, manifest.hex, err));
 }

@@ -40,9 +40,9 @@ bool ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const
 bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, struct ws_arena *a, struct ws_result *result, const char **why);
 
-/** Records a result whose outputs are in the cas. @a trace is NULL for an action without one. */
+/** Records a result whose outputs are in the cas. @a reads is NULL for an action without one. */
 bool ws_cache_add(struct ws_cache *cache, const struct ws_action *action,
-	const struct ws_digest *base, const struct ws_trace *trace, const struct ws_result *result,
+	const struct ws_digest *base, const struct ws_reads *reads, const struct ws_result *result,
 	struct ws_err *err);
 
 #endif

@@ -77,7 +77,7 @@ ws_key_base(const struct ws_action *action, const char *const *made, const char 
 	for (size_t i = 0; i < action->mount_count; i++) {
 		ws_hasher_add_field(h, action->mounts[i].name);
 	}
-	if (!action->trace) {
+	if (!action->find_reads) {
 		add_trees(h, action);
 	}
 	struct pair *inputs = WS_NEW_N(a, struct pair, action->input_count);

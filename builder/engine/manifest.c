@@ -31,10 +31,10 @@ write_names(char kind, ws_name_list names, struct ws_buf *text)
 }
 
 bool
-ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
+ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	struct ws_names *names, struct ws_buf *text, struct ws_err *err)
 {
-	ws_name_list files = trace->files;
+	ws_name_list files = reads->files;
 	sort_names(&files);
 	for (size_t i = 0; i < files.len; i++) {
 		const char *digest = ws_names_digest(names, action, files.at[i]);
@@ -44,9 +44,9 @@ ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
 		}
 		ws_buf_printf(text, "f %s %s\n", digest, files.at[i]);
 	}
-	write_names('a', trace->absent, text);
-	write_names('p', trace->present, text);
-	write_names('d', trace->folders, text);
+	write_names('a', reads->absent, text);
+	write_names('p', reads->present, text);
+	write_names('d', reads->folders, text);
 	return true;
 }
 

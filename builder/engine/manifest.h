@@ -1,7 +1,7 @@
 /**
  * manifest.h - what an action read, and what it did not find
  *
- * Made from a trace after the action succeeded: each file with its digest, the names that must not
+ * Made from the reads after the action succeeded: each file with its digest, the names that must not
  * exist, the names that must, the folders that must not be links. It is true for a later action with the same base key when all of
  * that still holds; then the result is the same. Kept in the cas, as sorted lines:
  * "f <sha256> <name>", "a <name>", "p <name>", "d <name>".
@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "engine/names.h"
 
-/** Writes the manifest of @a trace. A file that has gone meanwhile is WS_ERR_BUILD. */
-bool ws_manifest_write(const struct ws_trace *trace, const struct ws_action *action,
+/** Writes the manifest of @a reads. A file that has gone meanwhile is WS_ERR_BUILD. */
+bool ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	struct ws_names *names, struct ws_buf *text, struct ws_err *err);
 
 /**

@@ -54,14 +54,14 @@ ws_record_log(const struct ws_store *store, struct ws_node *node, const char *lo
 
 /* Why a result must not be used again; NULL where it may. */
 static const char *
-why_not_kept(const struct ws_action *action, const struct ws_trace *trace,
+why_not_kept(const struct ws_action *action, const struct ws_reads *reads,
 	const struct ws_since *since, struct ws_arena *a)
 {
-	if (trace->uncacheable) {
+	if (reads->uncacheable) {
 		return ws_arena_printf(
-			a, "'%s' is built anew every time: %s", action->subject, trace->uncacheable);
+			a, "'%s' is built anew every time: %s", action->subject, reads->uncacheable);
 	}
-	const char *touched = ws_touched(action, trace, since, a);
+	const char *touched = ws_touched(action, reads, since, a);
 	return touched ? ws_arena_printf(a,
 			   "'%s' is not kept: '%s', or a folder or link on the way there, changed while it was "
 			   "made",
@@ -74,24 +74,24 @@ ws_record(struct ws_cache *cache, const struct ws_events *events, struct ws_node
 	const struct ws_since *since, const char *log, struct ws_arena *a, struct ws_err *err)
 {
 	const struct ws_action *action = node->action;
-	struct ws_trace trace = {0};
+	struct ws_reads reads = {0};
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	if (!check_outputs(node, err)) {
 		return false;
 	}
-	/* The trace reads work files and the log, so it comes before those leave. */
-	if (action->trace && !action->trace(action, node->dir, log, scratch, &trace, err)) {
+	/* What was read is found in work files and the log, so it comes before those leave. */
+	if (action->find_reads && !action->find_reads(action, node->dir, log, scratch, &reads, err)) {
 		return false;
 	}
 	ws_record_log(cache->store, node, log);
 	if (!take_outputs(cache->store, node, a, err)) {
 		return false;
 	}
-	const char *why = why_not_kept(action, &trace, since, scratch);
+	const char *why = why_not_kept(action, &reads, since, scratch);
 	if (why) {
 		ws_events_warn(events, "%s", why);
 		return true;
 	}
 	return ws_cache_add(
-		cache, action, &node->base, action->trace ? &trace : NULL, &node->result, err);
+		cache, action, &node->base, action->find_reads ? &reads : NULL, &node->result, err);
 }

@@ -94,10 +94,10 @@ find(struct walk *w, const struct ws_action *action, const ws_name_list *names, 
 }
 
 const char *
-ws_touched(const struct ws_action *action, const struct ws_trace *trace,
+ws_touched(const struct ws_action *action, const struct ws_reads *reads,
 	const struct ws_since *since, struct ws_arena *a)
 {
-	const ws_name_list *const there[] = {&trace->files, &trace->present, &trace->passed};
+	const ws_name_list *const there[] = {&reads->files, &reads->present, &reads->passed};
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	struct walk w = {.since = since, .a = scratch};
 	const char *found = NULL;
@@ -105,7 +105,7 @@ ws_touched(const struct ws_action *action, const struct ws_trace *trace,
 		found = find(&w, action, there[i], false);
 	}
 	if (since->command_ns && !found) {
-		found = find(&w, action, &trace->absent, true);
+		found = find(&w, action, &reads->absent, true);
 	}
 	return ws_arena_strdup(a, found);
 }

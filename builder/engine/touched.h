@@ -18,8 +18,8 @@ struct ws_since {
 	int64_t command_ns; /**< when the command was started: absences are asked for after its end */
 };
 
-/** A canonical name of @a trace that may have been otherwise, in @a a; NULL: there is none. */
-const char *ws_touched(const struct ws_action *action, const struct ws_trace *trace,
+/** A canonical name of @a reads that may have been otherwise, in @a a; NULL: there is none. */
+const char *ws_touched(const struct ws_action *action, const struct ws_reads *reads,
 	const struct ws_since *since, struct ws_arena *a);
 
 #endif

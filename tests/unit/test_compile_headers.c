@@ -96,7 +96,7 @@ compile(struct world *w, const struct ws_tree *src, const struct ws_tree *one,
 		.seed_count = 1,
 		.search = search,
 		.search_count = WS_LEN(search),
-		.trace = ws_headers_trace,
+		.find_reads = ws_headers_reads,
 		.need = {.cpus = 1, .rss_bytes = 1 << 20},
 	};
 	struct ws_err err;
@@ -253,7 +253,7 @@ WS_TEST(a_trace_keeps_what_it_notes_and_no_more)
 {
 	enum { HEADERS = 200, FOLDERS = 8 };
 	struct ws_err err;
-	struct ws_trace trace = {0};
+	struct ws_reads reads = {0};
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_BUF struct ws_buf deps = {0};
 	const char *work = ws_test_dir(a);
@@ -277,9 +277,9 @@ WS_TEST(a_trace_keeps_what_it_notes_and_no_more)
 	assert_ok(ws_fs_write(depfile, deps.data, deps.len, 0644, &err), err);
 	const struct ws_action action = {.search = search, .search_count = FOLDERS};
 	size_t before = in_use();
-	assert_ok(ws_headers_trace(&action, work, "no-log", a, &trace, &err), err);
+	assert_ok(ws_headers_reads(&action, work, "no-log", a, &reads, &err), err);
 	size_t kept = in_use() - before;
-	assert_int_equal(trace.files.len, HEADERS);
-	assert_int_equal(trace.absent.len, HEADERS * (FOLDERS - 1));
+	assert_int_equal(reads.files.len, HEADERS);
+	assert_int_equal(reads.absent.len, HEADERS * (FOLDERS - 1));
 	assert_true(kept < (size_t)2 << 20);
 }

@@ -57,8 +57,8 @@ make_tree(struct world *w, const char *const *files, size_t count, struct ws_are
 
 /* Never called: it only says that the key is not complete. */
 static bool
-has_trace(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
-	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED,
+has_reads(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
+	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_reads *reads WS_UNUSED,
 	struct ws_err *err WS_UNUSED)
 {
 	return false;
@@ -79,13 +79,13 @@ action_with(const struct ws_mount *mount)
 		.mount_count = 1,
 		.outputs = outputs,
 		.output_count = 1,
-		.trace = has_trace,
+		.find_reads = has_reads,
 	};
 }
 
 static void
 remember(
-	struct world *w, const struct ws_action *action, struct ws_trace *trace, struct ws_arena *a)
+	struct world *w, const struct ws_action *action, struct ws_reads *reads, struct ws_arena *a)
 {
 	struct ws_err err;
 	struct ws_digest base;
@@ -95,7 +95,7 @@ remember(
 		.outputs = WS_NEW(a, struct ws_digest), .sizes = WS_NEW(a, uint64_t)};
 	assert_ok(ws_cas_put(&w->store, "object", 6, &result.outputs[0], &err), err);
 	result.cpu_ms = 17;
-	assert_ok(ws_cache_add(cache, action, &base, trace, &result, &err), err);
+	assert_ok(ws_cache_add(cache, action, &base, reads, &result, &err), err);
 }
 
 static bool
@@ -128,12 +128,12 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 2, a)};
 	struct ws_action action = action_with(&mount);
-	struct ws_trace trace = {0};
-	*ws_vec_push(&trace.files, a) = "inc/read.h";
+	struct ws_reads reads = {0};
+	*ws_vec_push(&reads.files, a) = "inc/read.h";
 	const char *why = NULL;
 	assert_false(is_hit(&w, &action, a, &why));
 	assert_string_equal(why, "no run of this command on these inputs is known");
-	remember(&w, &action, &trace, a);
+	remember(&w, &action, &reads, a);
 	assert_true(is_hit(&w, &action, a, &why));
 	mount.tree = make_tree(&w, two, 2, a);
 	assert_true(is_hit(&w, &action, a, &why));
@@ -151,10 +151,10 @@ WS_TEST(a_name_that_appears_is_a_miss)
 	struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
-	struct ws_trace trace = {0};
-	*ws_vec_push(&trace.files, a) = "inc/b/x.h";
-	*ws_vec_push(&trace.absent, a) = "inc/a/x.h";
-	remember(&w, &action, &trace, a);
+	struct ws_reads reads = {0};
+	*ws_vec_push(&reads.files, a) = "inc/b/x.h";
+	*ws_vec_push(&reads.absent, a) = "inc/a/x.h";
+	remember(&w, &action, &reads, a);
 	const char *why = NULL;
 	assert_true(is_hit(&w, &action, a, &why));
 	mount.tree = make_tree(&w, two, 2, a);
@@ -174,11 +174,11 @@ WS_TEST(files_outside_trees_are_watched_one_by_one)
 	const char *shadow = ws_path_join(a, w.outside, "shadow.h", NULL);
 	write_old(header, "1");
 	write_old(asked, "");
-	struct ws_trace trace = {0};
-	*ws_vec_push(&trace.files, a) = header;
-	*ws_vec_push(&trace.present, a) = asked;
-	*ws_vec_push(&trace.absent, a) = shadow;
-	remember(&w, &action, &trace, a);
+	struct ws_reads reads = {0};
+	*ws_vec_push(&reads.files, a) = header;
+	*ws_vec_push(&reads.present, a) = asked;
+	*ws_vec_push(&reads.absent, a) = shadow;
+	remember(&w, &action, &reads, a);
 	const char *why = NULL;
 	assert_true(is_hit(&w, &action, a, &why));
 
@@ -212,8 +212,8 @@ WS_TEST(a_deleted_output_is_a_miss)
 	struct world w = set_up(a);
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
-	struct ws_trace trace = {0};
-	remember(&w, &action, &trace, a);
+	struct ws_reads reads = {0};
+	remember(&w, &action, &reads, a);
 	struct ws_digest object = ws_digest_bytes("object", 6);
 	assert_ok(ws_fs_remove(stored(&w.store, &object, a), NULL), (struct ws_err){0});
 	const char *why = NULL;
@@ -248,15 +248,15 @@ WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
 	struct ws_err err;
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, files, 2, a)};
 	struct ws_action action = action_with(&mount);
-	struct ws_trace trace = {0};
+	struct ws_reads reads = {0};
 	static const char *const read[] = {"inc/b.h", "inc/a.h", "inc/b.h"};
 	static const char *const absent[] = {"inc/z.h", "inc/y.h", "inc/z.h"};
 	for (size_t i = 0; i < 3; i++) {
-		*ws_vec_push(&trace.files, a) = read[i];
-		*ws_vec_push(&trace.absent, a) = absent[i];
+		*ws_vec_push(&reads.files, a) = read[i];
+		*ws_vec_push(&reads.absent, a) = absent[i];
 	}
 	WS_AUTO_BUF struct ws_buf text = {0};
-	assert_ok(ws_manifest_write(&trace, &action, &new_run(&w, a)->names, &text, &err), err);
+	assert_ok(ws_manifest_write(&reads, &action, &new_run(&w, a)->names, &text, &err), err);
 	assert_string_equal(text.data,
 		ws_arena_printf(a, "f %s inc/a.h\nf %s inc/b.h\na inc/y.h\na inc/z.h\n",
 			ws_digest_bytes("a.h", 3).hex, ws_digest_bytes("b.h", 3).hex));
@@ -270,17 +270,17 @@ WS_TEST(a_manifest_that_cannot_be_stored_is_an_error)
 	struct ws_err err;
 	struct ws_mount mount = {"inc", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
-	struct ws_trace trace = {0};
+	struct ws_reads reads = {0};
 	struct ws_digest base, output = ws_digest_bytes("object", 6);
 	uint64_t size = 6;
 	struct ws_result result = {.outputs = &output, .sizes = &size};
 	struct ws_cache *cache = new_run(&w, a);
-	*ws_vec_push(&trace.files, a) = "inc/x.h";
+	*ws_vec_push(&reads.files, a) = "inc/x.h";
 	assert_ok(ws_cache_base(cache, &action, NULL, &base, &err), err);
 	const char *cas = ws_store_path(&w.store, a, "cas");
 	assert_ok(ws_fs_remove(cas, &err), err);
 	assert_ok(ws_fs_write(cas, "", 0, 0644, &err), err);
-	assert_fails(ws_cache_add(cache, &action, &base, &trace, &result, &err), err, WS_ERR_IO);
+	assert_fails(ws_cache_add(cache, &action, &base, &reads, &result, &err), err, WS_ERR_IO);
 	tear_down(&w);
 }
 
@@ -291,7 +291,7 @@ WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
 	struct world w = set_up(a);
 	struct ws_mount mount = {"src", "/nowhere", make_tree(&w, one, 1, a)};
 	struct ws_action action = action_with(&mount);
-	action.trace = NULL;
+	action.find_reads = NULL;
 	remember(&w, &action, NULL, a);
 	const char *why = NULL;
 	assert_true(is_hit(&w, &action, a, &why));

@@ -20,8 +20,8 @@ static const struct ws_input reversed[] = {
 
 /* Never called: it only says that what is mounted is not in the base key. */
 static bool
-has_trace(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
-	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_trace *trace WS_UNUSED,
+has_reads(const struct ws_action *action WS_UNUSED, const char *work WS_UNUSED,
+	const char *log WS_UNUSED, struct ws_arena *a WS_UNUSED, struct ws_reads *reads WS_UNUSED,
 	struct ws_err *err WS_UNUSED)
 {
 	return false;
@@ -41,7 +41,7 @@ base_action(void)
 		.output_count = 1,
 		.seeds = seeds,
 		.seed_count = 1,
-		.trace = has_trace,
+		.find_reads = has_reads,
 	};
 }
 

@@ -14,7 +14,7 @@
 struct world {
 	const char *root;
 	struct ws_action action;
-	struct ws_trace trace;
+	struct ws_reads reads;
 	struct ws_since since;
 	struct ws_arena *a;
 };
@@ -56,12 +56,12 @@ set_up(struct ws_arena *a)
 	}
 	assert_ok(ws_fs_mkdirs(at(&w, "early"), &err), err);
 	assert_int_equal(symlink("v1", at(&w, "inc")), 0);
-	*ws_vec_push(&w.trace.files, a) = at(&w, "inc/x.h");
-	*ws_vec_push(&w.trace.files, a) = at(&w, "folder/x.h");
-	*ws_vec_push(&w.trace.present, a) = at(&w, "inc/asked.h");
-	*ws_vec_push(&w.trace.passed, a) = at(&w, "inc/passed.h");
-	*ws_vec_push(&w.trace.absent, a) = at(&w, "early/x.h");
-	*ws_vec_push(&w.trace.absent, a) = at(&w, "early/sub/y.h");
+	*ws_vec_push(&w.reads.files, a) = at(&w, "inc/x.h");
+	*ws_vec_push(&w.reads.files, a) = at(&w, "folder/x.h");
+	*ws_vec_push(&w.reads.present, a) = at(&w, "inc/asked.h");
+	*ws_vec_push(&w.reads.passed, a) = at(&w, "inc/passed.h");
+	*ws_vec_push(&w.reads.absent, a) = at(&w, "early/x.h");
+	*ws_vec_push(&w.reads.absent, a) = at(&w, "early/sub/y.h");
 	pass_a_tick();
 	w.since.run_ns = w.since.command_ns = ws_clock_file_ns();
 	return w;
@@ -70,7 +70,7 @@ set_up(struct ws_arena *a)
 static const char *
 touched(struct world *w)
 {
-	const char *name = ws_touched(&w->action, &w->trace, &w->since, w->a);
+	const char *name = ws_touched(&w->action, &w->reads, &w->since, w->a);
 	return name ? name + strlen(w->root) + 1 : "nothing";
 }
 
