@@ -186,7 +186,7 @@ ws_json_number_len(const char *text, struct ws_json_fault *fault)
 {
 	size_t len = match_number(text), word = ws_json_word_len(text);
 	if (len != word) {
-		fail(fault, 0, word, "'%.*s' is no number", SHOWN(word), text);
+		fail(fault, 0, word, "'%.*s' is not a number", SHOWN(word), text);
 		return cure(fault, "write \"%.*s\" in quotes if it is a text", SHOWN(word), text);
 	}
 	if (len > LONGEST_NUMBER) {

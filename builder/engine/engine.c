@@ -35,7 +35,7 @@ struct run {
 	struct ws_err fatal;
 };
 
-/* ---- what is told on the way ---- */
+/* ---- events ---- */
 
 static void
 tell_done(const struct run *r, const struct ws_node *node)

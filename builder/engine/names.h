@@ -27,7 +27,7 @@ const char *ws_names_digest(
 /** True when there is such a file; does not hash. */
 bool ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name);
 
-/** True when the name is a folder's, or nobody's in a tree; a link to a folder is none. */
+/** True for a folder, and for a name that a tree does not hold; a link to a folder is not one. */
 bool ws_names_is_folder(const struct ws_action *action, const char *name);
 
 /** True when the name lies in no tree of @a action: its digest may change between two runs. */

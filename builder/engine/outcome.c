@@ -64,8 +64,7 @@ failed(const struct ws_node *node, const struct ws_done *done, enum ws_log_says 
 	if (done->timed_out) {
 		char after[32];
 		describe_seconds(done->wall_ms, after);
-		ws_err_set(
-			err, WS_ERR_BUILD, "'%s' did not end: %s was stopped after %s", subject, tool, after);
+		ws_err_set(err, WS_ERR_BUILD, "'%s' timed out after %s (%s)", subject, after, tool);
 		ws_err_cure_code(err, WS_CURE_ACTION_TIMEOUT, NULL);
 	} else if (done->signal) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s was ended by signal %d (%s)", subject, tool,

@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* Before anything else is read: a tool that wrote nothing is told as that. */
+/* First: an error about a file that is missing must name the tool that did not write it. */
 static bool
 check_outputs(const struct ws_node *node, struct ws_err *err)
 {

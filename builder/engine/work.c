@@ -25,7 +25,7 @@ is_kept(const char *path)
 		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
 }
 
-/* A run folder whose lock can be had belongs to nobody: its process ended without closing it. */
+/* A run folder that can be locked is left over: its process ended without removing it. */
 static void
 remove_dead(const char *path)
 {
@@ -68,7 +68,7 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 	if (!remove_dead_runs(store, err)) {
 		return false;
 	}
-	/* Made under another name and renamed once locked, so that nobody takes it for dead. */
+	/* Made under another name and renamed once locked, so that no other process removes it. */
 	char *fresh = ws_fs_temp_dir(ws_store_path(store, a, "work"), "new-", a, err);
 	if (!fresh
 		|| ws_flock_try(ws_path_join(a, fresh, "lock", NULL), true, &work->lock_fd, err)

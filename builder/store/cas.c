@@ -25,7 +25,7 @@ note(const struct ws_store *store, const char *path, const char *digest)
 	}
 }
 
-/* A link that we made or removed has moved the ctime of a file that was whole @a before, and no more. */
+/* A link that we made or removed has moved the ctime of a file that was whole @a before, and nothing else. */
 static void
 note_link(
 	const struct ws_store *store, const char *path, const char *digest, const struct stat *before)
@@ -174,7 +174,7 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	if (lstat(path, &status) < 0) {
 		return say_missing(path, err);
 	}
-	/* The bytes are at hand: hashing them is cheaper than asking the ledger. */
+	/* The bytes are in memory: hashing them costs less than a query of the ledger. */
 	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, NULL)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {

@@ -38,7 +38,7 @@ ws_scratch_make(const struct ws_store *store, const char *prefix, struct ws_aren
 		if (!path) {
 			return false;
 		}
-		/* One that sweeps may have been faster with a folder that nobody held yet. */
+		/* Another run may have swept the folder before it was locked. */
 		if (try_lock(path, &s->fd) != BUSY && ws_fs_is_dir(path)) {
 			s->path = path;
 			return true;

@@ -16,7 +16,7 @@ struct ws_sql;
 struct ws_sql_rows;
 
 /**
- * Opens or makes the file and runs @a schema ("create table if not exists ..."). A file that is no
+ * Opens or makes the file and runs @a schema ("create table if not exists ..."). A file that is not a
  * database any more is set aside as PATH.broken and made anew: nothing in it is precious.
  */
 struct ws_sql *ws_sql_open(const char *path, const char *schema, struct ws_err *err);

@@ -126,7 +126,7 @@ take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 	return false;
 }
 
-/* What dead processes left half-made. Age tells: nobody misses a shell's folder after a week. Behind a
+/* What dead processes left half-made. By age: a shell's folder is kept for a week. Behind a
  * link lies what may be another store's. */
 static void
 remove_stale(const struct ws_store *store, const char *folder, const char *prefix, time_t age_s)

@@ -78,8 +78,8 @@ check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		const char *above = ws_arena_copy(a, path, (size_t)(slash - path));
 		if (entry_at(b, above)) {
-			return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' below '%s', which is no folder",
-				b->name, path, above);
+			return ws_err_set(err, WS_ERR_FETCH,
+				"'%s' holds '%s' below '%s', which is not a folder", b->name, path, above);
 		}
 	}
 	return true;
@@ -220,8 +220,8 @@ adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 		enter(b, found->name, WS_TREE_LINK, target);
 		return true;
 	}
-	return ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s', which is no file, folder or inner link",
-		b->name, found->name);
+	return ws_err_set(err, WS_ERR_FETCH,
+		"'%s' holds '%s', which is not a file, a folder or a link inside it", b->name, found->name);
 }
 
 bool

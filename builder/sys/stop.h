@@ -21,7 +21,7 @@ struct ws_stop {
 };
 
 /**
- * Blocks the signals and opens the descriptor. A pipe that nobody reads and a file that reached the
+ * Blocks the signals and opens the descriptor. A pipe without a reader and a file that reached the
  * largest size (SIGPIPE, SIGXFSZ) are errors of a write from then on, not the end of the process.
  */
 bool ws_stop_open(struct ws_stop *stop, struct ws_err *err);

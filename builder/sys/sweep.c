@@ -45,7 +45,7 @@ sweep_once(const char *dir)
 	return found;
 }
 
-/* Looks until nobody was found so many times in a row. */
+/* Until so many rounds in a row have found no process. */
 static unsigned
 sweep_until(const char *dir, unsigned quiet_rounds)
 {
@@ -88,9 +88,9 @@ ws_sweep_wait(int fd, const char *dir)
 void
 ws_sweep_end(int fd, const char *dir)
 {
-	/* Every child was waited for, so that nobody is on the way there. */
+	/* Every child was waited for: no process is between fork and chdir. */
 	sweep_until(dir, 1);
-	/* A word through the pipe: the work is done. Whoever works there from now on is a guest. */
+	/* A byte through the pipe: the work is done, later processes there are not ours to kill. */
 	while (write(fd, "", 1) < 0 && errno == EINTR) {
 	}
 	close(fd);

@@ -76,7 +76,7 @@ other_compiler() { # WHAT IT DOES THEN
 	add_waiting_unit
 	build --action-timeout 2
 	[ "$status" -eq 5 ]
-	[[ "$stderr" == *"error: 'waiting.cpp' did not end: g++ was stopped after 2."*" s"* ]]
+	[[ "$stderr" == *"error: 'waiting.cpp' timed out after 2."*" s (g++)"* ]]
 	[[ "$stderr" == *"if that is how long it takes here: --action-timeout SECONDS"* ]]
 	nobody_works_below "$WORK"
 	[ "$(built '.cells[0].decision')" = failed ]
@@ -86,7 +86,7 @@ other_compiler() { # WHAT IT DOES THEN
 	build --action-timeout 1
 	[ "$status" -eq 5 ]
 	[ $((SECONDS - before)) -le 15 ]
-	[[ "$stderr" == *"error: 'module.cpp' did not end: g++ was stopped after 6."*" s"* ]]
+	[[ "$stderr" == *"error: 'module.cpp' timed out after 6."*" s (g++)"* ]]
 	nobody_works_below "$WORK"
 	# The deadline is no part of the key: what was done is done.
 	sed -i '/MARK/d' recipes/tiny/src/module.cpp
