@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <string.h>
 
+#define MARKED_SHOWN 20 /* lines */
+
 /* One FILE of the command line. */
 struct subject {
 	const char *path;
@@ -113,6 +115,13 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 	return ws_fs_walk(x->source.tree.path, add_size, &x->source_bytes, err);
 }
 
+static void
+report(void *self, const struct ws_err *err)
+{
+	ws_problems_add(self, err);
+}
+
+/* False with err empty: the mistakes are among the problems. */
 static bool
 read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 {
@@ -122,11 +131,12 @@ read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 			? false
 			: ws_err_cure(err, "name its file: recipes/PACKAGE/VERSION.json");
 	}
-	if (!ws_recipe_parse(document.doc, document.folder, a, &x->recipe, err)) {
+	x->checked.doc = document.doc;
+	if (!ws_recipe_parse_all(document.doc, document.folder, a, &x->recipe, report, &x->problems)) {
+		*err = (struct ws_err){0};
 		return false;
 	}
 	x->checked.recipe = &x->recipe;
-	x->checked.doc = document.doc;
 	x->checked.folder = document.folder;
 	return true;
 }
@@ -184,6 +194,37 @@ print_python(const struct subject *x, const struct ws_out *out)
 	ws_out_result(out, ": %zu files\n", x->checked.view.files.len);
 }
 
+/* The lines of comments that a draft leaves for a person. */
+static size_t
+marked_lines(const struct subject *x, unsigned *lines, size_t most)
+{
+	size_t count = 0;
+	unsigned line = 1;
+	const char *text = x->checked.doc ? x->checked.doc->text : "";
+	for (const char *end; *text; text = end + (*end == '\n'), line++) {
+		end = text + strcspn(text, "\n");
+		const char *comment = memmem(text, (size_t)(end - text), "// check:", 9);
+		if (comment && count++ < most) {
+			lines[count - 1] = line;
+		}
+	}
+	return count;
+}
+
+static void
+print_marked(const struct subject *x, const struct ws_out *out)
+{
+	unsigned lines[MARKED_SHOWN];
+	size_t count = marked_lines(x, lines, MARKED_SHOWN);
+	for (size_t i = 0; i < count && i < MARKED_SHOWN; i++) {
+		ws_out_result(out, i == 0 ? "  marked   line%s " : ", ", count == 1 ? "" : "s");
+		ws_out_result(out, "%u", lines[i]);
+	}
+	if (count > 0) {
+		ws_out_result(out, "%s: still to check by hand\n", count > MARKED_SHOWN ? " and more" : "");
+	}
+}
+
 static void
 print_subject(const struct subject *x, const struct ws_out *out)
 {
@@ -204,6 +245,7 @@ print_subject(const struct subject *x, const struct ws_out *out)
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
 	}
+	print_marked(x, out);
 	if (problems > 0) {
 		ws_out_result(out, "  %zu problem%s\n", problems, problems == 1 ? "" : "s");
 	} else {
@@ -228,6 +270,13 @@ write_subject(struct ws_json_writer *w, const struct subject *x)
 		ws_json_add_text(w, "source_digest", x->source.tree.digest.hex);
 		ws_json_add_u64(w, "python_files", x->checked.view.files.len);
 	}
+	unsigned lines[MARKED_SHOWN];
+	size_t marked = marked_lines(x, lines, MARKED_SHOWN);
+	ws_json_open_list(w, "marked_lines");
+	for (size_t i = 0; i < marked && i < MARKED_SHOWN; i++) {
+		ws_json_add_u64(w, NULL, lines[i]);
+	}
+	ws_json_close(w);
 	ws_json_open_list(w, "modules");
 	for (size_t i = 0; x->checked.trees && i < x->recipe.extension_count; i++) {
 		const struct ws_recipe_module *module = &x->checked.view.modules[i];
@@ -313,7 +362,7 @@ check_all(struct checking *c, const ws_words *files, struct ws_err *err)
 		struct ws_err one = {0};
 		x->path = files->at[i];
 		x->problems.a = a;
-		if (!read_subject(x, a, &one)) {
+		if (!read_subject(x, a, &one) && one.kind != WS_ERR_NONE) {
 			ws_problems_add(&x->problems, &one);
 		}
 	}

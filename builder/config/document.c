@@ -42,6 +42,10 @@ ws_document_read(const char *path, const char *what, struct ws_arena *a,
 	if (!ws_fs_exists(path)) {
 		return fail_missing(path, what, a, err);
 	}
+	struct stat status;
+	if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > (off_t)LARGEST) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the %s '%s' is larger than 4 MiB", what, path);
+	}
 	if (!ws_fs_read_stream(path, LARGEST, &b, err)) {
 		return ws_err_wrap(err, "reading the %s", what);
 	}

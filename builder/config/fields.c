@@ -137,6 +137,17 @@ expect_list(struct ws_reader *r, const struct ws_field *field, const struct ws_j
 	return false;
 }
 
+/* After a mistake: true when reading goes on. One that was inside of a value was reported there. */
+static bool
+goes_on(struct ws_reader *r)
+{
+	if (r->report && r->err->kind != WS_ERR_NONE) {
+		r->report(r->self, r->err);
+		*r->err = (struct ws_err){0};
+	}
+	return r->report != NULL;
+}
+
 static bool
 read_value(struct ws_reader *r, const struct ws_type *type, const struct ws_json *value, void *into)
 {
@@ -156,15 +167,20 @@ read_list(
 		count = value->count;
 		item = value->first;
 	}
+	bool good = true;
 	char *items = ws_arena_alloc(r->a, count * field->type->size);
 	for (size_t i = 0; i < count; i++, item = item->next) {
+		r->key = field->key;
 		if (!read_value(r, field->type, item, items + i * field->type->size)) {
-			return false;
+			if (!goes_on(r)) {
+				return false;
+			}
+			good = false;
 		}
 	}
 	memcpy((char *)into + field->at, &items, sizeof(items)); /* a pointer to any type */
 	memcpy((char *)into + field->count_at, &count, sizeof(count));
-	return !(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value);
+	return good && (!(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value));
 }
 
 static bool
@@ -186,17 +202,22 @@ read_member(
 static bool
 check_required(struct ws_reader *r, const struct ws_json *object, const struct ws_table *table)
 {
+	bool good = true;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ws_field *field = &table->fields[i];
 		if (!(field->flags & WS_FIELD_REQUIRED) || ws_json_find(object, field->key)) {
 			continue;
 		}
 		ws_json_err(r->doc, object, r->err, "%s needs '%s'", table->what, field->key);
-		return field->example
-			? ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example)
-			: false;
+		if (field->example) {
+			ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example);
+		}
+		if (!goes_on(r)) {
+			return false;
+		}
+		good = false;
 	}
-	return true;
+	return good;
 }
 
 bool
@@ -207,11 +228,15 @@ ws_object_read(
 	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object")) {
 		return false;
 	}
+	bool good = true;
 	for (WS_JSON_EACH(member, value)) {
 		if (!read_member(r, table, member, into)) {
-			return false;
+			if (!goes_on(r)) {
+				return false;
+			}
+			good = false;
 		}
 	}
 	r->key = outer;
-	return check_required(r, value, table);
+	return check_required(r, value, table) && good;
 }

@@ -18,6 +18,12 @@ struct ws_reader {
 	struct ws_arena *a; /**< results live here */
 	struct ws_err *err;
 	const char *key; /**< of the value being read, for messages */
+	/**
+	 * NULL: reading ends at the first mistake, which is in err. Else every mistake is given to it, err
+	 * stays empty, and reading goes on with the next member or item.
+	 */
+	void (*report)(void *self, const struct ws_err *err);
+	void *self;
 };
 
 /** How one value is read. */
@@ -78,7 +84,10 @@ struct ws_table {
 	.key = (json_key), .type = &(value_type), .at = offsetof(owner, member), \
 	.count_at = offsetof(owner, counter)
 
-/** Reads @a value, which must be an object, into @a into; members of absent keys stay as they are. */
+/**
+ * Reads @a value, which must be an object, into @a into; members of absent keys stay as they are. False
+ * when there was a mistake.
+ */
 bool ws_object_read(
 	struct ws_reader *r, const struct ws_json *value, const struct ws_table *table, void *into);
 

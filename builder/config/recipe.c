@@ -123,7 +123,7 @@ read_estimate(struct ws_reader *r, const struct ws_json *value, void *into)
 }
 
 static const struct ws_field check_fields[] = {
-	{WS_MANY(struct ws_install_check, imports, import_count, "import", ws_type_line),
+	{WS_MANY(struct ws_install_check, imports, import_count, "import", ws_type_module),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"demo\"]"},
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
@@ -233,23 +233,43 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 	return true;
 }
 
+static bool
+parse(struct ws_reader *r, struct ws_recipe *recipe)
+{
+	*recipe = (struct ws_recipe){.path = r->doc->name, .python.root = ""};
+	if (!ws_object_read(r, r->doc->root, &table, recipe) || !complete_extensions(r, recipe)) {
+		return false;
+	}
+	if (recipe->extension_count == 0 && recipe->python.package_count == 0
+		&& recipe->python.module_count == 0) {
+		return ws_json_err(r->doc, r->doc->root, r->err, "a recipe needs 'extensions' or 'python'");
+	}
+	recipe->name = ws_package_normal(recipe->distribution, r->a);
+	recipe->digest = digest_recipe(r->doc, recipe);
+	name_sdists(recipe, r->a);
+	return true;
+}
+
 bool
 ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
 	struct ws_recipe *recipe, struct ws_err *err)
 {
 	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
-	*recipe = (struct ws_recipe){.path = doc->name, .python.root = ""};
-	if (!ws_object_read(&r, doc->root, &table, recipe) || !complete_extensions(&r, recipe)) {
-		return false;
+	return parse(&r, recipe);
+}
+
+bool
+ws_recipe_parse_all(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
+	struct ws_recipe *recipe, void (*report)(void *self, const struct ws_err *err), void *self)
+{
+	struct ws_err err = {0};
+	struct ws_reader r = {
+		.doc = doc, .folder = folder, .a = a, .err = &err, .report = report, .self = self};
+	bool good = parse(&r, recipe);
+	if (err.kind != WS_ERR_NONE) {
+		report(self, &err);
 	}
-	if (recipe->extension_count == 0 && recipe->python.package_count == 0
-		&& recipe->python.module_count == 0) {
-		return ws_json_err(doc, doc->root, err, "a recipe needs 'extensions' or 'python'");
-	}
-	recipe->name = ws_package_normal(recipe->distribution, a);
-	recipe->digest = digest_recipe(doc, recipe);
-	name_sdists(recipe, a);
-	return true;
+	return good;
 }
 
 bool

@@ -222,7 +222,7 @@ static const struct ws_type type_source_list =
 static const struct ws_type type_override = WS_OBJECTS(struct ws_override, read_override);
 static const struct ws_type type_binding =
 	WS_VALUES(enum ws_binding, "a kind of binding", "kinds of binding", read_binding);
-static const struct ws_type type_module =
+const struct ws_type ws_type_module =
 	WS_VALUES(char *, "a module name", "module names", read_module);
 
 static const struct ws_type type_suffix =
@@ -242,7 +242,7 @@ static const struct ws_type type_suffix =
 	}
 
 static const struct ws_field fields[] = {
-	{WS_ONE(struct ws_extension, module, "module", type_module), .flags = WS_FIELD_REQUIRED,
+	{WS_ONE(struct ws_extension, module, "module", ws_type_module), .flags = WS_FIELD_REQUIRED,
 		.example = "\"demo_cuda\""},
 	{WS_MANY(struct ws_extension, sources, source_list_count, "sources", type_source_list),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED,

@@ -13,6 +13,7 @@ extern const struct ws_type ws_type_source;          /**< struct ws_source_spec 
 extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
 extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
 extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
+extern const struct ws_type ws_type_module;          /**< const char *: a dotted import name */
 extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part */
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
 

@@ -69,6 +69,27 @@ check_override(const struct checking *c, const struct ws_recipe_module *module,
 	}
 }
 
+/* A word that is neither a flag nor the value of one is most often a slip. */
+static void
+check_words(const struct checking *c, const char *const *words, size_t count, const char *place)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *before = i > 0 ? words[i - 1] : NULL;
+		if (words[i][0] != '-' && !(before && ws_flag_takes_value(before))) {
+			ws_recipe_problem_add(c->problems, place, i, NULL,
+				"'%s' is not a flag, and no flag before it takes a value", words[i]);
+		}
+	}
+}
+
+static void
+check_flags(const struct checking *c, const struct ws_flags *flags, const char *place)
+{
+	check_words(c, flags->cxx, flags->cxx_count, ws_arena_printf(c->a, "%scxx_flags", place));
+	check_words(c, flags->nvcc, flags->nvcc_count, ws_arena_printf(c->a, "%snvcc_flags", place));
+	check_words(c, flags->link, flags->link_count, ws_arena_printf(c->a, "%slink_flags", place));
+}
+
 static void
 check_extension(const struct checking *c, size_t index, struct ws_recipe_module *module)
 {
@@ -81,7 +102,10 @@ check_extension(const struct checking *c, size_t index, struct ws_recipe_module 
 				extension->include[i]);
 		}
 	}
+	check_flags(c, &extension->flags, ws_arena_printf(c->a, "extensions/%zu/", index));
 	for (size_t i = 0; i < extension->override_count; i++) {
+		check_flags(c, &extension->overrides[i].add,
+			ws_arena_printf(c->a, "extensions/%zu/overrides/%zu/add_", index, i));
 		check_override(c, module, &extension->overrides[i],
 			ws_arena_printf(c->a, "extensions/%zu/overrides/%zu", index, i));
 	}

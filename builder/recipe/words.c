@@ -54,7 +54,10 @@ ws_flag_takes_value(const char *flag)
 		"--compiler-options", "--default-stream", "--diag-error", "--diag-suppress", "--diag-warn",
 		"--fatbin-options", "--generate-code", "--gpu-architecture", "--gpu-code",
 		"--linker-options", "--maxrregcount", "--nvlink-options", "--optimize", "--param",
-		"--pre-include", "--ptxas-options", "--std", "--threads", "-t", "-framework"};
+		"--pre-include", "--ptxas-options", "--std", "--threads", "-t", "-framework", "-Werror",
+		"-Xclang", "-fmad", "-ftz", "-mllvm", "-prec-div", "-prec-sqrt", "-rdc", "-split-compile",
+		"--fmad", "--ftz", "--prec-div", "--prec-sqrt", "--relocatable-device-code",
+		"--split-compile"};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		if (strcmp(flags[i], flag) == 0) {
 			return true;

@@ -60,6 +60,51 @@ JSON
 	[[ "$output" == *"  1 problem"* ]]
 }
 
+@test "all mistakes of the text are told at once" {
+	sed -i -e 's/"binding": "pybind"/"binding": "pybnd"/' -e 's/"count": 2/"count": "2"/' -e 's/"metadata"/"metdata"/' \
+		-e 's/"rss_mib": 100/"rss_mib": 0/' -e 's/"version": "1.0",//' -e 's/"include": \[.*/"check": 1/' \
+		recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	golden recipe-check-mistakes
+}
+
+@test "a word that is no flag, and one that is a flag's value" {
+	sed -i 's|"include":|"cxx_flags": ["-O3", "-include", "x.h", "disco"], "link_flags": ["z"],\n      "nvcc_flags": ["-Xcompiler", "a", "b"],\n      "include":|' \
+		recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"error: 'disco' is not a flag, and no flag before it takes a value"* ]]
+	[[ "$output" == *"error: 'z' is not a flag"*"error: 'b' is not a flag"* || "$output" == *"error: 'b' is not a flag"*"error: 'z' is not a flag"* ]]
+	[[ "$output" == *"  3 problems"* ]]
+}
+
+@test "lines that a draft left to check are counted" {
+	sed -i -e '2i\  // check: the name' -e '5i\  // check: where from' recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"  marked   lines 2, 6: still to check by hand"* ]]
+	"$WHEELSMITH" recipe check --json recipes/demo/1.0.json | jq -e '.recipes[0].marked_lines == [2, 6]'
+}
+
+@test "a source that a pattern and a name stand for" {
+	sed -i 's|"csrc/bind.cpp", {|"csrc/bind.cpp", "csrc/a.cu", {|' recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"recipes/demo/1.0.json:9:49: error: 'csrc/a.cu' is twice among the sources of 'demo._C'"* ]]
+}
+
+@test "a recipe of more than 4 MiB" {
+	printf '%5000000s' ' ' >> recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"error: the recipe 'recipes/demo/1.0.json' is larger than 4 MiB"* ]]
+}
+
 @test "a file that nobody would find" {
 	mkdir recipes/deno
 	mv recipes/demo/1.0.json recipes/deno/1.1.json
