@@ -6,6 +6,9 @@
 #include "config/values.h"
 #include "draft/recipe_guess.h"
 #include "draft/sdist.h"
+#include "draft/source_files.h"
+#include "fetch/git.h"
+#include "fetch/gitmodules.h"
 #include "fetch/source.h"
 #include "model/tag.h"
 #include "net/download.h"
@@ -19,9 +22,9 @@ struct drafting {
 	const char *name; /* normalised */
 	const char *distribution;
 	struct ws_version version;
-	const char *to;      /* -o; NULL: stdout */
-	const char *sources; /* the folder they are unpacked in; NULL: nothing was fetched */
-	bool git;
+	const char *to;           /* -o; NULL: stdout */
+	const char *git, *folder; /* --git, --folder: where the sources are; NULL: on an index */
+	const char *sources;      /* the folder they are unpacked in; NULL: nothing was fetched */
 	struct ws_buf text;
 };
 
@@ -109,6 +112,72 @@ write_draft(struct drafting *d, struct ws_recipe_draft *draft, struct ws_err *er
 	return can_be_read(d, err) || ws_err_wrap(err, "no draft could be made of '%s'", draft->from);
 }
 
+static struct ws_recipe_draft
+begin_draft(const struct drafting *d, const struct ws_source_spec *spec, const char *from)
+{
+	struct ws_recipe_draft draft = {.from = from, .a = d->s->a};
+	draft.recipe.name = d->name;
+	draft.recipe.distribution = d->distribution;
+	draft.recipe.version = d->version;
+	draft.recipe.sources = spec;
+	draft.recipe.source_count = 1;
+	return draft;
+}
+
+static bool
+bring(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_found *found,
+	struct ws_err *err)
+{
+	const struct ws_source_wish wish = {
+		.name = d->name, .version = d->version.text, .specs = spec, .spec_count = 1};
+	if (!ws_source_bring(&d->s->fetch, &wish, d->s->a, found, err)) {
+		return false;
+	}
+	d->sources = found->tree.path;
+	return true;
+}
+
+static void
+guess(const struct drafting *d, const struct ws_tree *tree, struct ws_recipe_draft *draft)
+{
+	const char *path = getenv("PATH");
+	const struct ws_setup_reader reader = {
+		.script = d->s->data.setup_reader, .path_variable = path ? path : "/usr/bin:/bin"};
+	ws_recipe_guess(tree, &reader, draft);
+}
+
+/* A commit that nobody has named yet. */
+static struct ws_source_spec
+unknown_commit(const struct drafting *d, const char *repository)
+{
+	return (struct ws_source_spec){.kind = WS_SOURCE_GIT,
+		.url = repository ? repository : "https://example.org/someone/something",
+		.commit = ws_arena_printf(d->s->a, "%040d", 0)};
+}
+
+static void
+note_commit(struct ws_recipe_draft *draft)
+{
+	ws_draft_note(draft, "source",
+		"the commit that `git ls-remote URL 'refs/tags/v*'` shows for this version, and the "
+		"submodules that are compiled against: \"submodules\": [\"third_party/cutlass\"]");
+}
+
+/* An sdist that was made without some files will never have them. */
+static void
+warn_of_dead_end(const struct drafting *d, const char *file, const struct ws_recipe_draft *draft)
+{
+	if (draft->missing_sources > 0 && !d->git) {
+		ws_out_warn(&d->s->out,
+			"'%s' cannot be built: it lacks %zu of the files that its setup.py compiles", file,
+			draft->missing_sources);
+		ws_out_note(&d->s->out,
+			"         from its repository:  wheelsmith recipe new %s==%s --git %s\n",
+			d->distribution, d->version.text, draft->repository ? draft->repository : "URL");
+	}
+}
+
+/* With --git the sources are to come from there, and setup.py tells the rest all the same. */
 static bool
 draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err *err)
 {
@@ -123,43 +192,44 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 	}
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_SDIST, .file = file->name, .package = d->name, .sha256 = sha256};
-	const struct ws_source_wish wish = {
-		.name = d->name, .version = d->version.text, .specs = &spec, .spec_count = 1};
+	const struct ws_source_spec git = unknown_commit(d, d->git);
+	struct ws_recipe_draft draft = begin_draft(d, d->git ? &git : &spec, file->name);
 	struct ws_source_found found;
-	if (!ws_source_bring(&s->fetch, &wish, s->a, &found, err)) {
+	if (!bring(d, &spec, &found, err)) {
 		return false;
 	}
-	d->sources = found.tree.path;
-	struct ws_recipe_draft draft = {.from = file->name, .a = s->a};
-	draft.recipe.name = d->name;
-	draft.recipe.distribution = d->distribution;
-	draft.recipe.version = d->version;
-	draft.recipe.sources = &spec;
-	draft.recipe.source_count = 1;
-	const char *path = getenv("PATH");
-	const struct ws_setup_reader reader = {
-		.script = s->data.setup_reader, .path_variable = path ? path : "/usr/bin:/bin"};
-	ws_recipe_guess(&found.tree, &reader, &draft);
+	guess(d, &found.tree, &draft);
+	if (d->git) {
+		note_commit(&draft);
+	}
+	warn_of_dead_end(d, file->name, &draft);
 	return write_draft(d, &draft, err);
 }
 
 static bool
-make_draft(struct drafting *d, struct ws_err *err)
+draft_form(struct drafting *d, struct ws_err *err)
+{
+	const struct ws_source_spec spec = unknown_commit(d, d->git);
+	struct ws_recipe_draft draft = begin_draft(d, &spec, NULL);
+	ws_recipe_guess_nothing(&draft);
+	note_commit(&draft);
+	return write_draft(d, &draft, err);
+}
+
+static bool
+draft_index(struct drafting *d, struct ws_err *err)
 {
 	struct ws_session *s = d->s;
 	struct ws_sdist_found found;
-	if (d->git) {
-		ws_recipe_draft_write_git(d->distribution, d->version.text, NULL, &d->text);
-		return true;
-	}
-	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
+	if (!ws_session_open_net(s, NULL, 0, false, err)) {
 		return false;
 	}
 	if (!ws_sdist_find(&s->fetch, d->name, &d->version, s->a, &found, err)) {
-		return err->kind == WS_ERR_CONFIG
-			? ws_err_cure(err, "for sources in git:  wheelsmith recipe new %s==%s --git",
-				d->distribution, d->version.text)
-			: false;
+		if (err->kind != WS_ERR_CONFIG || d->git) {
+			return err->kind == WS_ERR_CONFIG && draft_form(d, err);
+		}
+		return ws_err_cure(err, "for sources in git:  wheelsmith recipe new %s==%s --git URL",
+			d->distribution, d->version.text);
 	}
 	if (found.file) {
 		return draft_sdist(d, found.file, err);
@@ -170,8 +240,91 @@ make_draft(struct drafting *d, struct ws_err *err)
 	if (found.others[0]) {
 		ws_out_note(&s->out, "         source distributions there are of: %s\n", found.others);
 	}
-	ws_recipe_draft_write_git(d->distribution, d->version.text, NULL, &d->text);
+	return draft_form(d, err);
+}
+
+static bool
+draft_folder(struct drafting *d, struct ws_err *err)
+{
+	struct ws_source_found found;
+	WS_AUTO_FREE char *path = realpath(d->folder, NULL);
+	if (!path || !ws_fs_is_dir(path)) {
+		return ws_err_set(err, WS_ERR_USAGE, "there is no folder '%s'", d->folder);
+	}
+	const struct ws_source_spec spec = {
+		.kind = WS_SOURCE_FOLDER, .path = ws_arena_strdup(d->s->a, path)};
+	if (!ws_session_open_net(d->s, NULL, 0, true, err) || !bring(d, &spec, &found, err)) {
+		return false;
+	}
+	struct ws_recipe_draft draft = begin_draft(d, &spec, spec.path);
+	guess(d, &found.tree, &draft);
+	d->sources = NULL; /* the person has them */
+	return write_draft(d, &draft, err);
+}
+
+/* The submodules whose folders setup.py names. */
+static bool
+name_submodules(
+	struct drafting *d, const struct ws_tree *tree, struct ws_source_spec *spec, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf modules = {0};
+	WS_AUTO_BUF struct ws_buf setup = {0};
+	ws_texts named = {0};
+	struct ws_gitmodules list;
+	if (!ws_guess_read(tree, ".gitmodules", &modules) || !ws_guess_read(tree, "setup.py", &setup)) {
+		return true;
+	}
+	if (!ws_gitmodules_parse(ws_buf_str(&modules), d->s->a, &list, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		const char *path = list.modules[i].path;
+		if (path && ws_path_is_inside(path) && strstr(ws_buf_text(&setup), ws_path_base(path))) {
+			ws_texts_add(&named, path, d->s->a);
+		}
+	}
+	spec->submodules = named.at;
+	spec->submodule_count = named.len;
 	return true;
+}
+
+/* URL@COMMIT: the commit itself is read. */
+static bool
+draft_commit(struct drafting *d, const char *at, struct ws_err *err)
+{
+	struct ws_arena *a = d->s->a;
+	struct ws_source_found found;
+	struct ws_source_spec spec = {.kind = WS_SOURCE_GIT,
+		.url = ws_arena_copy(a, d->git, (size_t)(at - d->git)),
+		.commit = at + 1};
+	if (!ws_session_open_net(d->s, NULL, 0, false, err) || !bring(d, &spec, &found, err)
+		|| !name_submodules(d, &found.tree, &spec, err)) {
+		return false;
+	}
+	if (spec.submodule_count > 0 && !bring(d, &spec, &found, err)) {
+		return false;
+	}
+	struct ws_recipe_draft draft = begin_draft(d, &spec, d->git);
+	guess(d, &found.tree, &draft);
+	if (spec.submodule_count > 0) {
+		ws_draft_note(&draft, "source", "the submodules that setup.py names; others stay empty");
+	}
+	return write_draft(d, &draft, err);
+}
+
+static bool
+make_draft(struct drafting *d, struct ws_err *err)
+{
+	if (d->git && d->folder) {
+		return ws_err_set(err, WS_ERR_USAGE, "give one of --git and --folder");
+	}
+	if (!ws_session_open_store(d->s, false, err)) {
+		return false;
+	}
+	const char *at = d->git ? strrchr(d->git, '@') : NULL;
+	return d->folder                 ? draft_folder(d, err)
+		: at && ws_git_is_id(at + 1) ? draft_commit(d, at, err)
+									 : draft_index(d, err);
 }
 
 static unsigned
@@ -212,15 +365,17 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 	const struct ws_option options[] = {
 		{"output", 'o', WS_OPTION_TEXT, &d.to, "FILE",
 			"write there; a folder stands for FOLDER/NAME/V.json"},
-		{"git", 0, WS_OPTION_FLAG, &d.git, NULL, "a form for sources in git, to fill in"},
+		{"git", 0, WS_OPTION_TEXT, &d.git, "URL", "its sources are in git; URL@COMMIT is read"},
+		{"folder", 0, WS_OPTION_TEXT, &d.folder, "DIR", "its sources are in this folder"},
 	};
 	struct ws_usage usage = {
 		.command = "recipe new",
-		.synopsis = "NAME==V [-o FILE] [--git]",
+		.synopsis = "NAME==V [-o FILE] [--git URL | --folder DIR]",
 		.summary =
 			"Writes the draft of a recipe: brings the source distribution of a version from\n"
-			"the package index and reads its metadata, its setup.py (which is not run), and\n"
-			"which sources, headers and packages there are. Guesses are marked \"check:\".",
+			"the package index (or a commit, or looks into a folder) and reads its metadata,\n"
+			"its setup.py (which is not run), and which sources, headers and packages there\n"
+			"are. Guesses are marked \"check:\".",
 		.options = options,
 		.option_count = WS_LEN(options),
 		.least = 1,

@@ -329,6 +329,7 @@ add_module(struct guessing *g, struct module *m, const struct ws_setup_extension
 		}
 	}
 	name_module(g, m);
+	g->draft->missing_sources += m->missing.len;
 	note_list(g, m, "sources", "named by setup.py, not in these sources", &m->missing);
 	note_list(g, m, "sources", "only under a condition of setup.py", &m->unsure);
 	if (call->conditional) {

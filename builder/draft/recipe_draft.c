@@ -374,9 +374,13 @@ add_source(struct writer *w)
 	open(w, "source", "source", '[');
 	open(w, NULL, "", '{');
 	add_text(w, "sdist", "", spec->file);
+	add_text(w, "folder", "", spec->path);
+	add_text(w, "git", "", spec->url);
+	add_text(w, "commit", "", spec->commit);
+	add_texts(w, "submodules", "", spec->submodules, spec->submodule_count);
 	add_text(w, "sha256", "", spec->sha256);
 	close_with(w, '}');
-	if (w->draft->repository) {
+	if (w->draft->repository && spec->kind == WS_SOURCE_SDIST) {
 		WS_AUTO_BUF struct ws_buf url = {0};
 		quote(&url, w->draft->repository);
 		ws_buf_putc(w->out, '\n');
@@ -466,12 +470,18 @@ ws_recipe_draft_write(const struct ws_recipe_draft *draft, struct ws_buf *out)
 {
 	const struct ws_recipe *recipe = &draft->recipe;
 	struct writer w = {.out = out, .draft = draft, .depth = 1, .fresh = true};
-	ws_buf_printf(out,
-		"// A draft from %s\n"
-		"// and the setup.py in it, which was read and not run. What is marked \"check:\" is a "
-		"guess;\n"
-		"// recipes/README.md says what each key means.\n{",
-		draft->from);
+	if (draft->from) {
+		ws_buf_printf(out,
+			"// A draft from %s\n"
+			"// and the setup.py in it, which was read and not run. What is marked \"check:\" is a "
+			"guess;\n",
+			draft->from);
+	} else {
+		ws_buf_puts(out,
+			"// A form: nothing of it was read off sources. Fill in what is marked "
+			"\"check:\";\n");
+	}
+	ws_buf_puts(out, "// recipes/README.md says what each key means.\n{");
 	add_text(&w, "name", "name", recipe->distribution);
 	add_text(&w, "version", "version", recipe->version.text);
 	add_source(&w);

@@ -314,3 +314,37 @@ ws_recipe_guess(
 	guess_python(tree, &setup, draft);
 	guess_check(draft);
 }
+
+void
+ws_recipe_guess_nothing(struct ws_recipe_draft *draft)
+{
+	static const char *const binding[] = {"csrc/binding.cpp"}, *const folders[] = {"csrc"};
+	static const char *const flags[] = {"-O3"}, *const torch[] = {"torch"};
+	static const char *const license[] = {"LICENSE"};
+	static const struct ws_source_list sources[] = {
+		{.paths = binding, .path_count = 1}, {.glob = "csrc/*.cu", .expected = 1}};
+	struct ws_recipe *recipe = &draft->recipe;
+	struct ws_extension *extension = WS_NEW(draft->a, struct ws_extension);
+	ws_texts packages = {0};
+	const char *folder = ws_package_file_part(recipe->distribution, draft->a);
+	ws_texts_add(&packages, folder, draft->a);
+	bool digit = folder[0] >= '0' && folder[0] <= '9';
+	*extension = (struct ws_extension){
+		.module = ws_arena_printf(draft->a, "%s%s._C", digit ? "_" : "", folder),
+		.binding = WS_BINDING_PYBIND,
+		.sources = sources,
+		.source_list_count = WS_LEN(sources),
+		.include = folders,
+		.include_count = 1,
+		.flags = {.cxx = flags, .cxx_count = 1, .nvcc = flags, .nvcc_count = 1},
+	};
+	recipe->extensions = extension;
+	recipe->extension_count = 1;
+	recipe->python =
+		(struct ws_python_part){.packages = packages.at, .package_count = packages.len, .root = ""};
+	recipe->metadata = (struct ws_metadata){
+		.license_files = license, .license_file_count = 1, .requires = torch, .require_count = 1};
+	ws_draft_note(draft, "0", "all of this, by CUDAExtension(...) in setup.py");
+	ws_draft_note(draft, "python", "folders with an __init__.py");
+	ws_draft_note(draft, "metadata", "all of this");
+}

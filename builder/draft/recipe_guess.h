@@ -1,7 +1,7 @@
 /**
  * recipe_guess.h - what a recipe for a source tree might say
  *
- * From the files of a source distribution: PKG-INFO, setup.py (read, never run), which sources,
+ * From the files of a source tree: PKG-INFO, setup.py (read, never run), which sources,
  * headers and packages there are. Everything that was not read off as it stands gets a note. The
  * sources are a stranger's: whatever they hold, the draft is one.
  */
@@ -18,5 +18,8 @@
  */
 void ws_recipe_guess(const struct ws_tree *tree, const struct ws_setup_reader *reader,
 	struct ws_recipe_draft *draft);
+
+/** Fills the rest likewise where there are no sources to look into: examples, all of them marked. */
+void ws_recipe_guess_nothing(struct ws_recipe_draft *draft);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "sys/capture.h"
 
+#include <string.h>
+
 /* ["-O3", {"maybe": "-G"}] */
 static ws_setup_words
 words_of(const struct ws_json *object, const char *key, struct ws_arena *a)
@@ -53,8 +55,13 @@ ws_setup_py_read(const struct ws_setup_reader *reader, const char *folder, struc
 	const struct ws_capture command = {.argv = argv, .env = env};
 	struct ws_json_doc doc;
 	*found = (struct ws_setup_py){0};
-	if (!ws_capture_run(&command, &answer, err)
-		|| !ws_json_parse("the answer of setup_reader.py", ws_buf_text(&answer), answer.len,
+	if (!ws_capture_run(&command, &answer, err)) {
+		/* env(1) exits with 127 where there is none. */
+		return strstr(err->text, "127")
+			? ws_err_set(err, WS_ERR_CONFIG, "there is no python3 on PATH")
+			: false;
+	}
+	if (!ws_json_parse("the answer of setup_reader.py", ws_buf_text(&answer), answer.len,
 			WS_JSON_STRICT, a, &doc, err)) {
 		return false;
 	}

@@ -112,10 +112,26 @@ torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._versio
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"warning: there is no source distribution of spconv 2.3.8, only wheels"* ]]
-	grep -q '"source": \[{"git": ' spconv/2.3.8.json
+	[[ "$(keys spconv/2.3.8.json '.source[0].git')" == '"https://'* ]]
 	run "$WHEELSMITH" recipe check spconv/2.3.8.json
 	echo "$output"
 	[ "$status" -eq 0 ]
+}
+
+@test "a source distribution without its sources is a dead end, and its setup.py serves for git" {
+	run "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 -o draft.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"warning: 'fast_hadamard_transform-1.1.0.tar.gz' cannot be built: it lacks 2 of the files"* ]]
+	url=https://github.com/Dao-AILab/fast-hadamard-transform
+	[[ "$output" == *"wheelsmith recipe new fast-hadamard-transform==1.1.0 --git $url"* ]]
+	run "$WHEELSMITH" recipe new fast-hadamard-transform==1.1.0 --git "$url" -o git.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *warning* ]]
+	[ "$(keys git.json '.source[0].git')" = "\"$url\"" ]
+	diff -u <(keys draft.json .extensions) <(keys git.json .extensions)
+	[ "$(keys git.json '.extensions[0].sources | length')" -eq 2 ]
 }
 
 @test "what is not on the index is named" {

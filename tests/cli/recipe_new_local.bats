@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# Drafts of sources that are not on an index: in a folder, in a repository.
+
+load helpers
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir -p src/demo src/csrc
+	touch src/demo/__init__.py src/csrc/k.cu src/LICENSE
+	echo '#include <torch/extension.h>' > src/csrc/bind.cpp
+	cat > src/setup.py <<- 'END'
+		import os
+		open("ran", "w")  # nothing of this file may run
+		os.system("touch ran")
+		here = os.path.dirname(os.path.abspath(__file__))
+		setup(ext_modules=[CUDAExtension("demo._C", ["csrc/bind.cpp", "csrc/k.cu"],
+		    include_dirs=[os.path.join(here, "third_party/part/include")])])
+	END
+}
+
+@test "the draft of a folder" {
+	run "$WHEELSMITH" recipe new demo==1.0 --folder src -o recipes/
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$(find . -name ran)" ]
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"module   demo._C (pybind): 2 units, 1 of them CUDA"* ]]
+	[[ "$output" == *"all that it names is there"* ]]
+	grep -q "\"folder\": \"$PWD/src\"" recipes/demo/1.0.json
+	grep -q 'setup.py names folders that are not there: third_party/part/include' recipes/demo/1.0.json
+	run "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"there is no folder 'nowhere'"* ]]
+}
+
+@test "a setup.py that is not Python 3 is a note" {
+	printf 'print "two"\n' > src/setup.py
+	run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"// check: setup.py could not be read: SyntaxError"* ]]
+	[[ "$output" == *'"csrc/k.cu"'* ]]
+}
+
+@test "without a python3 the rest is drafted" {
+	mkdir empty
+	PATH=$PWD/empty run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"// check: setup.py could not be read: there is no python3 on PATH"* ]]
+}
+
+@test "the draft of a commit, with the submodule that setup.py names" {
+	git() { command git -c user.name=n -c user.email=e -c protocol.file.allow=always -c init.defaultBranch=main "$@"; }
+	mkdir -p served part/include
+	touch part/include/p.h
+	for it in part src; do
+		git init -q $it
+		git -C $it add -A
+		git -C $it commit -qm first
+	done
+	git clone -q --bare part served/part.git
+	printf '[submodule "p"]\n\tpath = third_party/part\n\turl = ../part.git\n[submodule "q"]\n\tpath = docs/theme\n\turl = ../no.git\n' \
+		> src/.gitmodules
+	git -C src add .gitmodules
+	git -C src update-index --add --cacheinfo "160000,$(git -C part rev-parse HEAD),third_party/part"
+	git -C src update-index --add --cacheinfo "160000,$(git -C part rev-parse HEAD),docs/theme"
+	git -C src commit -qm second
+	git clone -q --bare src served/own.git
+	commit=$(git -C src rev-parse HEAD)
+	coproc python3 "$WS_ROOT/tests/support/git_server.py" served
+	read -r _ port _ <&"${COPROC[0]}"
+	run "$WHEELSMITH" recipe new demo==1.0 --git "http://127.0.0.1:$port/plain/own.git@$commit" -o recipes/
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q "\"commit\": \"$commit\"" recipes/demo/1.0.json
+	grep -q '"submodules": \["third_party/part"\]' recipes/demo/1.0.json
+	grep -q '"include": \["third_party/part/include"\]' recipes/demo/1.0.json
+	eval "exec ${COPROC[1]}>&-"
+}
