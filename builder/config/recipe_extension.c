@@ -194,27 +194,16 @@ read_suffix(struct ws_reader *r, const struct ws_json *value, void *into)
 		&& ws_word_err(r, value, "end of a module's file name", words, WS_LEN(words));
 }
 
-/* A dotted import name: identifiers of ASCII. */
 static bool
 read_module(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	const char *text = ws_text_of(r, value, "a module name");
-	if (!text) {
-		return false;
-	}
 	*(const char **)into = text;
-	for (const char *part = text;; part++) {
-		size_t len = strspn(part, letters);
-		if (len == 0 || (*part >= '0' && *part <= '9') || (part[len] && part[len] != '.')) {
-			ws_json_err(r->doc, value, r->err, "'%s' cannot be imported", text);
-			return ws_err_cure(r->err, "write a dotted module name, like \"demo._C\"");
-		}
-		part += len;
-		if (*part == '\0') {
-			return true;
-		}
+	if (text && !ws_is_module_name(text)) {
+		ws_json_err(r->doc, value, r->err, "'%s' cannot be imported", text);
+		return ws_err_cure(r->err, "write a dotted module name, like \"demo._C\"");
 	}
+	return text != NULL;
 }
 
 static const struct ws_type type_source_list =

@@ -132,6 +132,22 @@ read_url(struct ws_reader *r, const struct ws_json *value, void *into)
 }
 
 bool
+ws_is_module_name(const char *name)
+{
+	static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	for (;; name++) {
+		size_t len = strspn(name, letters);
+		if (len == 0 || (*name >= '0' && *name <= '9') || (name[len] && name[len] != '.')) {
+			return false;
+		}
+		name += len;
+		if (*name == '\0') {
+			return true;
+		}
+	}
+}
+
+bool
 ws_is_package_name(const char *name)
 {
 	size_t len = strlen(name);

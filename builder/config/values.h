@@ -31,6 +31,9 @@ const char *ws_text_of(struct ws_reader *r, const struct ws_json *value, const c
 /** Absolute: "~/x" below HOME, else relative to the reader's folder. */
 const char *ws_path_from(const struct ws_reader *r, const char *path);
 
+/** False unless @a name can be imported: identifiers of ASCII with dots between them. */
+bool ws_is_module_name(const char *name);
+
 /** False unless @a name can name a package (PEP 508). */
 bool ws_is_package_name(const char *name);
 

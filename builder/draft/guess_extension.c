@@ -3,6 +3,7 @@
 #include "draft/guess_extension.h"
 
 #include "base/fs.h"
+#include "config/values.h"
 #include "draft/guess_flags.h"
 #include "draft/guess_headers.h"
 #include "recipe/units.h"
@@ -246,22 +247,6 @@ has_kind(const struct module *m, bool cuda)
 	return m->sources.len == 0;
 }
 
-/* A dotted import name, of ASCII. */
-static bool
-can_be_imported(const char *name)
-{
-	bool starts = true;
-	for (const char *c = name; *c; c++) {
-		bool letter = ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') || *c == '_';
-		bool digit = *c >= '0' && *c <= '9';
-		if (!letter && !(digit && !starts) && !(*c == '.' && !starts)) {
-			return false;
-		}
-		starts = *c == '.';
-	}
-	return !starts && name[0];
-}
-
 /* The name in PYBIND11_MODULE(name, m) of some source; NULL when it is a macro or not there. */
 static const char *
 name_in_sources(const struct guessing *g, const ws_texts *sources)
@@ -275,7 +260,7 @@ name_in_sources(const struct guessing *g, const ws_texts *sources)
 			at += strlen("PYBIND11_MODULE(");
 			at += strspn(at, " \t\n");
 			const char *name = ws_arena_copy(g->a, at, strcspn(at, " ,)\n"));
-			if (can_be_imported(name) && strcmp(name, "TORCH_EXTENSION_NAME") != 0) {
+			if (ws_is_module_name(name) && strcmp(name, "TORCH_EXTENSION_NAME") != 0) {
 				return name;
 			}
 		}
@@ -286,7 +271,7 @@ name_in_sources(const struct guessing *g, const ws_texts *sources)
 static void
 name_module(const struct guessing *g, struct module *m)
 {
-	if (m->name && can_be_imported(m->name)) {
+	if (m->name && ws_is_module_name(m->name)) {
 		return;
 	}
 	m->name = name_in_sources(g, &m->sources);

@@ -1,16 +1,16 @@
-/* guess_headers.c - follows #include lines. Directives that no compiler would take are followed as
- * well (compile/scan.h), so a folder too many may be named, never one too few. */
+/* guess_headers.c - follows #include lines as they stand. Those that no compiler would take are followed
+ * as well, so a folder too many may be named; what a macro includes is not seen. */
 #include "draft/guess_headers.h"
 
 #include "base/fs.h"
 #include "base/map.h"
-#include "compile/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_FILES 3000
 #define MOST_MISSING 8
+#define LONGEST_NAME 300
 
 /* Headers of the tree by their last name; several may share one. */
 struct twin {
@@ -152,19 +152,24 @@ take(struct search *s, const char *name, bool quoted)
 	}
 }
 
+/* Takes each `#include "x"` and `#include <x>` at the start of a line. */
 static void
-take_includes(struct search *s, struct ws_str text)
+take_includes(struct search *s, const char *text)
 {
-	struct ws_scan scan = ws_scan_begin(text);
-	struct ws_directive d;
-	while (ws_scan_next(&scan, &d)) {
-		struct ws_str name;
-		bool angle, include = d.kind == WS_DIRECTIVE_INCLUDE || d.kind == WS_DIRECTIVE_INCLUDE_NEXT;
-		if (include && ws_scan_name(&d.text, &name, &angle) && name.n <= 300) {
-			take(s, ws_str_copy(name, s->a), !angle);
+	static const char word[] = "include";
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *at = line + strspn(line, " \t");
+		at += *at == '#' ? 1 + strspn(at + 1, " \t") : 0;
+		if (at == line || !ws_starts_with(at, word)) {
+			continue;
+		}
+		at += strlen(word) + strspn(at + strlen(word), " \t");
+		bool quoted = *at == '"';
+		size_t len = quoted || *at == '<' ? strcspn(at + 1, quoted ? "\"\n" : ">\n") : 0;
+		if (len > 0 && len <= LONGEST_NAME && at[1 + len] == (quoted ? '"' : '>')) {
+			take(s, ws_arena_copy(s->a, at + 1, len), quoted);
 		}
 	}
-	ws_buf_release(&scan.line);
 }
 
 static void
@@ -201,7 +206,7 @@ ws_guess_headers(const struct ws_tree *tree, const ws_texts *sources, const ws_t
 		WS_AUTO_BUF struct ws_buf text = {0};
 		s.file = s.queue.at[i];
 		if (ws_guess_read(tree, s.file, &text) && text.len > 0) {
-			take_includes(&s, ws_buf_str(&text));
+			take_includes(&s, text.data);
 			s.python = s.python || strstr(text.data, "PYBIND11_MODULE") != NULL;
 			s.library = s.library || strstr(text.data, "TORCH_LIBRARY") != NULL;
 		}

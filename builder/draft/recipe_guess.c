@@ -2,6 +2,7 @@
 #include "draft/recipe_guess.h"
 
 #include "base/fs.h"
+#include "config/values.h"
 #include "draft/guess_extension.h"
 #include "draft/pkg_info.h"
 #include "draft/source_files.h"
@@ -9,18 +10,6 @@
 
 #include <fnmatch.h>
 #include <string.h>
-
-static bool
-can_be_imported(const char *name, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		bool letter = ((name[i] | 0x20) >= 'a' && (name[i] | 0x20) <= 'z') || name[i] == '_';
-		if (!letter && (i == 0 || name[i] < '0' || name[i] > '9')) {
-			return false;
-		}
-	}
-	return len > 0;
-}
 
 /* Folders below @a root ("" or "src/") that are packages and whose own folder is not. */
 static void
@@ -33,12 +22,12 @@ find_packages(const struct ws_tree *tree, const char *root, struct ws_arena *a, 
 		if (!slash || strcmp(slash, "/__init__.py") != 0) {
 			continue;
 		}
-		size_t len = (size_t)(slash - path) - skip;
 		static const char *const sources[] = {"csrc", "include", "src"};
-		const char *name = path + skip;
-		if (can_be_imported(name, len) && ws_guess_is_own(path)
+		size_t len = (size_t)(slash - path) - skip;
+		const char *name = ws_arena_copy(a, path + skip, len);
+		if (ws_is_module_name(name) && !strchr(name, '.') && ws_guess_is_own(path)
 			&& !ws_guess_is_one_of(name, len, sources, WS_LEN(sources))) {
-			ws_texts_add(found, ws_arena_copy(a, path + skip, len), a);
+			ws_texts_add(found, name, a);
 		}
 	}
 }

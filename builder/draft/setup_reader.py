@@ -6,9 +6,9 @@ OpenMP, and that no environment variable is set. What only running would tell is
 A condition that is UNKNOWN gets a number: what its branches add is marked with +number or -number.
 """
 import ast
-import fnmatch
 import itertools
 import json
+import operator
 import os
 import posixpath
 import re
@@ -30,6 +30,11 @@ CALLS = {
 }
 
 
+COMPARISONS = {
+    "Eq": operator.eq, "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not, "Lt": operator.lt,
+    "Gt": operator.gt, "LtE": operator.le, "GtE": operator.ge, "In": lambda item, holder: item in holder,
+    "NotIn": lambda item, holder: item not in holder,
+}
 OTHERS = {"hip", "rocm", "win32", "windows", "win", "nt", "darwin", "macos", "osx", "msvc", "xpu", "mps", "musa",
           "npu", "mlu", "sycl"}
 
@@ -90,13 +95,10 @@ def items(value):
 
 
 def marked(value, when):
-    """The items of lists, also of those in a dict, get the conditions; in place where that is possible."""
-    if isinstance(value, list) and when:
-        value[:] = [Maybe(item, when) for item in value]
-    elif isinstance(value, dict):
-        for inner in value.values():
-            marked(inner, when)
-    return value
+    """The items of a list, also of those in a dict, with more conditions."""
+    if isinstance(value, list):
+        return type(value)(Maybe(item, when) for item in value)
+    return {key: marked(inner, when) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def joined(old, new, number):
@@ -114,6 +116,12 @@ def joined(old, new, number):
         return UNKNOWN
     return Choice(marked(old if isinstance(old, Choice) else [old], {-number}) +
                   marked(new if isinstance(new, Choice) else [new], {number}))
+
+
+def matches(pattern, files):
+    """The files that a pattern with *, ? and ** stands for, in order."""
+    made = re.escape(pattern).replace("\\*\\*/", "(.*/)?").replace("\\*", "[^/]*").replace("\\?", "[^/]")
+    return sorted(filter(re.compile(made).fullmatch, files))
 
 
 class Reader:
@@ -418,21 +426,17 @@ class Reader:
     def of_Compare(self, node):
         values = [self.value(part) for part in [node.left] + node.comparators]
         soft, (left, right) = any(isinstance(v, Soft) for v in values), [bare(v) for v in values[:2]]
-        operator = type(node.ops[0]).__name__
+        name = type(node.ops[0]).__name__
+        if right == "os.environ":
+            return Soft(name == "NotIn")
         if isinstance(left, Ref) and left.endswith("__version__") and isinstance(right, str) and right.isalpha():
-            return operator == "NotEq"  # a version is no word
-        if operator in ("In", "NotIn") and right == "os.environ":
-            return Soft(operator == "NotIn")
+            return name == "NotEq"  # a version is not a word
+        if right is None and isinstance(left, (list, dict, Function)):
+            return name in ("IsNot", "NotEq")
         if len(values) > 2 or (soft and self.soft_is_unknown) or not (self.known(left) and self.known(right)):
-            is_none = operator in ("Is", "IsNot") and right is None and isinstance(left, (list, dict, Function))
-            return (operator == "IsNot") if is_none else UNKNOWN
+            return UNKNOWN
         try:
-            found = {
-                "Eq": lambda: left == right, "NotEq": lambda: left != right, "Is": lambda: left is right,
-                "IsNot": lambda: left is not right, "In": lambda: left in right,
-                "NotIn": lambda: left not in right, "Lt": lambda: left < right, "Gt": lambda: left > right,
-                "LtE": lambda: left <= right, "GtE": lambda: left >= right,
-            }[operator]()
+            found = COMPARISONS[name](left, right)
         except TypeError:
             return UNKNOWN
         return Soft(found) if soft else found
@@ -451,7 +455,7 @@ class Reader:
         return found[0] if len(found) == 1 else joined(found[0], found[1], -self.number)
 
     def of_Subscript(self, node):
-        value, holder = self.value(node.value), bare(self.value(node.value))
+        holder = bare(self.value(node.value))
         if isinstance(node.slice, ast.Slice):
             ends = [bare(self.value(end)) if end else None for end in (node.slice.lower, node.slice.upper)]
             plain = all(end is None or isinstance(end, int) for end in ends) and not node.slice.step
@@ -647,7 +651,7 @@ class Reader:
         self.number += 1
         found = [Maybe(item, {self.number}) for value in placed if isinstance(bare(value), list)
                  for item in items(value)]
-        return found if found else UNKNOWN
+        return found or UNKNOWN
 
     def path(self, text):
         text = text.lstrip(HOLE + "/") if text.startswith(HOLE) else text
@@ -659,9 +663,7 @@ class Reader:
 
     def glob(self, pattern):
         pattern = self.path(pattern)
-        made = re.escape(pattern).replace("/\\*\\*/", "/(.*/)?").replace("\\*\\*/", "(.*/)?")
-        made = re.compile(made.replace("\\*", "[^/]*").replace("\\?", "[^/]"))
-        found = sorted(path for path in self.files if made.fullmatch(path))
+        found = matches(pattern, self.files)
         if not found and OFF not in self.when and pattern not in self.unmatched:
             self.unmatched.append(pattern)
         return found if found else [] if HOLE not in pattern else [UNKNOWN]
@@ -745,22 +747,14 @@ def manifest(text, files, found):
     """The commands of MANIFEST.in ("Controlling files in the distribution" of setuptools), in order."""
     for line in text.replace("\\\n", " ").splitlines():
         command, *rest = line.split("#")[0].split() or [""]
-        adds = command in ("include", "recursive-include", "global-include", "graft")
-        below = posixpath.normpath(rest.pop(0)) + "/" if command.startswith("recursive-") and rest else ""
-        if command in ("graft", "prune"):
-            rest = [posixpath.normpath(folder) + "/*" for folder in rest]
-        for path in files if adds or "exclude" in command or command == "prune" else []:
-            for pattern in rest:
-                deep = below or command in ("graft", "prune")
-                inside = path.startswith(below) and fnmatch.fnmatchcase(
-                    path if not deep or not below else path[len(below):].rsplit("/", 1)[-1]
-                    if "/" not in pattern else path[len(below):], pattern)
-                if command.startswith("global-"):
-                    inside = fnmatch.fnmatchcase(path.rsplit("/", 1)[-1], pattern)
-                elif not deep:
-                    inside = inside and path.count("/") == pattern.count("/")
-                if inside:
-                    (found.add if adds else found.discard)(path)
+        below = rest.pop(0) + "/**/" if command.startswith("recursive-") and rest else \
+            "**/" if command.startswith("global-") else ""
+        for pattern in rest if command.endswith(("include", "exclude", "graft", "prune")) else []:
+            path = posixpath.normpath(below + pattern + ("/**/*" if command in ("graft", "prune") else ""))
+            if command.endswith("include") or command == "graft":
+                found.update(matches(path, files))
+            else:
+                found.difference_update(matches(path, files))
 
 
 def data_files(folder, files, reader):
