@@ -45,7 +45,7 @@ draft_of(struct ws_arena *a, const struct file *files, size_t count, struct ws_r
 	draft.recipe.source_count = 1;
 	assert_true(ws_version_parse("1.0", a, &draft.recipe.version));
 	const struct ws_setup_reader reader = {
-		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", getenv("PATH")};
+		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", "/usr/bin:/usr/local/bin:/bin"};
 	ws_recipe_guess(&tree, &reader, &draft);
 	ws_recipe_draft_write(&draft, &text);
 	const char *written = ws_buf_copy(&text, a);

@@ -5,8 +5,6 @@
 #include "base/fs.h"
 #include "draft/setup_py.h"
 
-#include <stdlib.h>
-
 struct file {
 	const char *path, *text;
 };
@@ -52,7 +50,7 @@ told_of(const char *text, const struct file *files, size_t count, struct ws_aren
 		assert_ok(ws_fs_write(path, file->text, strlen(file->text), 0644, &err), err);
 	}
 	const struct ws_setup_reader reader = {
-		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", getenv("PATH")};
+		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", "/usr/bin:/usr/local/bin:/bin"};
 	struct ws_setup_py found;
 	if (!ws_setup_py_read(&reader, folder, a, &found, &err)) {
 		return ws_arena_strdup(a, err.text);
