@@ -34,7 +34,7 @@ struct checking {
 	size_t count;
 };
 
-/* Without --fetch nobody is asked, and nobody needs to be told that nobody was. */
+/* Without --fetch nothing is downloaded, and no event says that a download was left out. */
 static bool
 open_means(struct checking *c, struct ws_err *err)
 {
@@ -141,7 +141,7 @@ read_subject(struct subject *x, struct ws_arena *a, struct ws_err *err)
 	return true;
 }
 
-/* False when the whole run has to end: somebody asked for that. */
+/* False when the run was asked to stop. */
 static bool
 check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 {
@@ -400,7 +400,7 @@ ws_cmd_recipe_check(struct ws_session *s, int argc, const char *const *argv, str
 		.summary =
 			"Reads recipes and holds them against their sources, as far as those are in the\n"
 			"store: every path, pattern, folder and package that a recipe names is looked\n"
-			"for, patches are applied. Nothing is compiled. All problems are told.",
+			"for, patches are applied. Nothing is compiled. All problems are reported.",
 		.options = options,
 		.option_count = WS_LEN(options),
 		.least = 1,

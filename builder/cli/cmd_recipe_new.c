@@ -97,7 +97,7 @@ can_be_read(const struct drafting *d, struct ws_err *err)
 		&& ws_recipe_parse(&doc, "/", d->s->a, &recipe, err);
 }
 
-/* Metadata of a stranger may hold what no recipe can; the rest is worth having. */
+/* Metadata may hold what a recipe cannot; the rest of the draft is kept. */
 static bool
 write_draft(struct drafting *d, struct ws_recipe_draft *draft, struct ws_err *err)
 {
@@ -146,7 +146,7 @@ guess(const struct drafting *d, const struct ws_tree *tree, struct ws_recipe_dra
 	ws_recipe_guess(tree, &reader, draft);
 }
 
-/* A commit that nobody has named yet. */
+/* A commit that is still to be filled in. */
 static struct ws_source_spec
 unknown_commit(const struct drafting *d, const char *repository)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MANY 12   /* sources of one kind in one folder become a pattern */
-#define MOST 1000 /* sources of a module; a text that names more plays tricks */
+#define MOST 1000 /* sources of a module */
 
 struct guessing {
 	const struct ws_tree *tree;
@@ -123,7 +123,7 @@ pattern_count(const struct guessing *g, const ws_texts *sources, const char *glo
 struct pattern {
 	const char *glob;
 	unsigned count; /* 0: it stands for something else */
-	bool told;
+	bool written;
 };
 
 typedef WS_VEC(struct pattern) pattern_list;
@@ -154,8 +154,8 @@ fill_sources(const struct guessing *g, const struct module *m, struct ws_extensi
 		if (pattern->count < MANY) {
 			*ws_vec_push(&lists, g->a) =
 				(struct ws_source_list){.paths = &m->sources.at[i], .path_count = 1};
-		} else if (!pattern->told) {
-			pattern->told = true;
+		} else if (!pattern->written) {
+			pattern->written = true;
 			*ws_vec_push(&lists, g->a) =
 				(struct ws_source_list){.glob = pattern->glob, .expected = pattern->count};
 		}

@@ -56,7 +56,7 @@ gather_headers(struct search *s)
 	}
 }
 
-/* What a header of somebody else says about the module. */
+/* What a header that is not in the sources says about the module. */
 static void
 judge(struct search *s, const char *name)
 {

@@ -1,4 +1,4 @@
-/* pkg_info.c - headers into the members of struct ws_metadata. Everything here came from a stranger:
+/* pkg_info.c - headers into the members of struct ws_metadata. Everything here is untrusted:
  * only what the reader of recipes takes gets through. */
 #include "draft/pkg_info.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST 400 /* entries of a list; nobody has so many */
+#define MOST 400 /* entries of a list */
 
 typedef WS_VEC(const char *) text_list;
 
@@ -73,7 +73,7 @@ names_package(const char *requirement)
 }
 
 /* Cuts `extra == "dev"` out of a marker. The name is in @a a; NULL when there is none, or when the
- * marker is no plain conjunction. */
+ * marker is not a plain conjunction. */
 static const char *
 cut_extra(char *marker, struct ws_arena *a)
 {

@@ -310,7 +310,7 @@ has_kind(const struct ws_extension *e, bool cuda)
 	return false;
 }
 
-/* Flags for files that an extension does not have are no matter of its. */
+/* The longest common front of the flags, of the extensions that have files for them. */
 static void
 share_flags(const struct ws_recipe *recipe, bool cuda, const char *const **flags, size_t *count)
 {
@@ -422,15 +422,15 @@ add_extras(struct writer *w, const struct ws_metadata *m)
 	for (size_t i = 0; i + 1 < m->extra_count; i += 2) {
 		const char **of = WS_NEW_N(w->draft->a, const char *, m->extra_count / 2);
 		size_t count = 0;
-		bool told = false;
+		bool written = false;
 		for (size_t j = 0; j + 1 < m->extra_count; j += 2) {
 			bool same = strcmp(m->extras[j], m->extras[i]) == 0;
-			told = told || (same && j < i);
+			written = written || (same && j < i);
 			if (same) {
 				of[count++] = m->extras[j + 1];
 			}
 		}
-		if (!told) {
+		if (!written) {
 			add_texts(w, m->extras[i], "", of, count);
 		}
 	}

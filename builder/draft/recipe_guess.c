@@ -51,7 +51,7 @@ guess_data(struct ws_recipe_draft *draft, const struct ws_setup_py *setup)
 	part->data_count = data.len;
 	if (data.len > 0) {
 		ws_draft_note(draft, "python.data",
-			"package_data and include_package_data of setup.py; perhaps nobody needs them");
+			"package_data and include_package_data of setup.py; the wheel may work without");
 	}
 }
 
@@ -130,7 +130,7 @@ guess_python(
 	}
 }
 
-/* License files are told by PKG-INFO, and must be there; else those at the top are taken. */
+/* The license files that PKG-INFO names and that are there; else those at the top by their names. */
 static void
 guess_license(
 	const struct ws_tree *tree, struct ws_recipe_draft *draft, const struct ws_pkg_info *info)
@@ -143,8 +143,8 @@ guess_license(
 			ws_texts_add(&files, m->license_files[i], draft->a);
 		}
 	}
-	bool told = files.len > 0;
-	for (size_t i = 0; i < tree->count && !told; i++) {
+	bool named = files.len > 0;
+	for (size_t i = 0; i < tree->count && !named; i++) {
 		const char *path = tree->entries[i].path;
 		for (size_t k = 0; k < WS_LEN(stems) && !strchr(path, '/'); k++) {
 			if (ws_starts_with(path, stems[k])) {
@@ -154,7 +154,7 @@ guess_license(
 	}
 	m->license_files = files.at;
 	m->license_file_count = files.len;
-	if (!told && files.len > 0) {
+	if (!named && files.len > 0) {
 		ws_draft_note(draft, "metadata.license_files", "by their names");
 	}
 	if (info->has_long_license && !m->license) {

@@ -45,9 +45,9 @@ list_versions(struct ws_version *versions, size_t count, struct ws_arena *a)
 	if (count > 1) {
 		qsort(versions, count, sizeof(*versions), cmp_newest_first);
 	}
-	for (size_t i = 0, told = 0; i < count && told < SHOWN; i++) {
+	for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
 		if (strcmp(versions[i].text, last) != 0) {
-			ws_buf_printf(&b, "%s%s", told++ > 0 ? ", " : "", versions[i].text);
+			ws_buf_printf(&b, "%s%s", shown++ > 0 ? ", " : "", versions[i].text);
 			last = versions[i].text;
 		}
 	}

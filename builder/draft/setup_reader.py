@@ -315,7 +315,7 @@ class Reader:
         for scope in reversed(self.scopes):
             if node.id in scope:
                 value = scope[node.id].value
-                if isinstance(value, Choice):  # inside of the branch it is no choice
+                if isinstance(value, Choice):  # inside of the branch only one is left
                     left = [v for v in value if not any(-c in self.when for c in v.when if c != OFF)]
                     value = left[0].value if len(left) == 1 else value
                 return self.fact(value)
@@ -668,7 +668,7 @@ class Reader:
             self.unmatched.append(pattern)
         return found if found else [] if HOLE not in pattern else [UNKNOWN]
 
-    # What is told.
+    # The answer.
 
     def words(self, value, make=None):
         """[text] or [{"maybe": text}] of a list of texts."""

@@ -24,7 +24,7 @@ bool ws_guess_read(const struct ws_tree *tree, const char *path, struct ws_buf *
 /** It lies in a folder of tests, examples, documents, tools. */
 bool ws_guess_is_aside(const char *path);
 
-/** Neither that, nor in a folder of other people's sources. */
+/** Neither that, nor in a folder of bundled projects, like third_party. */
 bool ws_guess_is_own(const char *path);
 
 /** The folder is there: something lies in it. "." is. */
