@@ -387,6 +387,7 @@ ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *s
 				: binding == STB_GLOBAL    ? WS_ELF_GLOBAL
 										   : WS_ELF_UNIQUE,
 			.type = symbol_type(GELF_ST_TYPE(entry.st_info)),
+			.address = entry.st_value,
 		};
 		add_version(file, here, symbol);
 		return true;

@@ -65,6 +65,7 @@ struct ws_elf_symbol {
 	bool hidden;      /**< not the default version of its name: found only by who asks for it */
 	enum ws_elf_binding binding;
 	enum ws_elf_type type;
+	uint64_t address; /**< in the file's own numbering; 0: wanted, or an absolute 0 */
 	const struct ws_elf_version *version; /**< NULL when it has none */
 };
 

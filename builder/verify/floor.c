@@ -204,7 +204,7 @@ add_newest(struct ws_floor *floor, const struct ws_elf *elf, const struct newest
 static size_t
 policy_with(const char *library)
 {
-	if (ws_starts_with(library, "ld-linux")) {
+	if (ws_same(library, "ld-linux-x86-64.so.2")) {
 		return 0;
 	}
 	for (size_t i = 0; i < WS_LEN(policy_libraries); i++) {

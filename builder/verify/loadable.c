@@ -25,8 +25,8 @@ starts_with(const struct ws_elf *elf, const char *init)
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
 		if (symbol.defined && !symbol.hidden && ws_same(symbol.name, init)) {
-			return symbol.type == WS_ELF_FUNC || symbol.type == WS_ELF_IFUNC
-				|| symbol.type == WS_ELF_NOTYPE;
+			bool data = symbol.type == WS_ELF_OBJECT || symbol.type == WS_ELF_TLS;
+			return symbol.address != 0 && !data;
 		}
 	}
 	return false;

@@ -1,0 +1,266 @@
+/* test_verify_judge.c - modules that the loader or Python would refuse, each made here, and what the
+ * judge says of them. Where it says "loads" of the same module without the fault, the fault decided. */
+#include "test.h"
+
+#include "compile.h"
+#include "verify/judge.h"
+
+#include <link.h>
+
+struct world {
+	struct ws_arena *a;
+	const char *dir;
+	const struct ws_elf *libraries[16], *globals[2];
+	struct ws_surroundings around;
+	struct ws_elf *opened[48];
+	size_t opened_count;
+};
+
+static const struct ws_elf *
+open_elf(struct world *w, const char *path)
+{
+	struct ws_err err = {0};
+	struct ws_elf *elf = ws_elf_open(path, w->a, &err);
+	assert_ok(elf, err);
+	w->opened[w->opened_count++] = elf;
+	return elf;
+}
+
+static int
+add_system(struct dl_phdr_info *info, size_t size WS_UNUSED, void *world)
+{
+	static const char *const names[] = {
+		"libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6"};
+	struct world *w = world;
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		if (ws_ends_with(info->dlpi_name, names[i])) {
+			w->libraries[w->around.library_count++] = open_elf(w, info->dlpi_name);
+		}
+	}
+	return 0;
+}
+
+/* This host's libraries, and an interpreter of one function. */
+static struct world
+make_world(struct ws_arena *a)
+{
+	struct world w = {.a = a, .dir = ws_test_dir(a)};
+	dl_iterate_phdr(add_system, &w);
+	w.globals[0] = open_elf(&w,
+		ws_test_library(a, w.dir, "python3.11", "void *PyModule_Create2(void) { return 0; }", NULL));
+	w.around.global_count = 1;
+	w.around.python = "cp311";
+	return w;
+}
+
+static void
+leave(struct world *w)
+{
+	for (size_t i = 0; i < w->opened_count; i++) {
+		ws_elf_close(w->opened[i]);
+	}
+}
+
+/* Judges one file as the module "pkg.m"; its findings as people read them. */
+static const char *
+judge_file(struct world *w, const char *path, bool imported)
+{
+	struct ws_subject_module module = {.name = "pkg.m",
+		.elf = open_elf(w, path),
+		.required = true,
+		.init = imported ? "PyInit_m" : NULL};
+	struct ws_subject subject = {&module, 1};
+	struct ws_verdict verdict;
+	struct ws_err err = {0};
+	w->around.libraries = w->libraries;
+	w->around.globals = w->globals;
+	assert_ok(ws_judge(&subject, &w->around, w->a, &verdict, &err), err);
+	const struct ws_module_verdict *m = &verdict.modules[0];
+	WS_AUTO_BUF struct ws_buf text = {0};
+	for (size_t i = 0; i < m->finding_count; i++) {
+		ws_buf_printf(
+			&text, "%s %s\n", ws_finding_word(m->findings[i].verdict), m->findings[i].text);
+		for (size_t k = 0; k < m->findings[i].evidence_count; k++) {
+			ws_buf_printf(&text, "  %s\n", m->findings[i].evidence[k]);
+		}
+	}
+	assert_int_equal(verdict.verdict, m->verdict);
+	return ws_buf_copy(&text, w->a);
+}
+
+static const char *
+judge(struct world *w, const char *source, bool imported, const char *const *flags)
+{
+	return judge_file(w, ws_test_library(w->a, w->dir, "m.so", source, flags), imported);
+}
+
+#define CREATE "void *PyModule_Create2(void); "
+#define BODY "void *PyInit_m(void) { return PyModule_Create2(); }"
+#define INIT CREATE BODY
+#define NO_INIT "fails pkg.m exports no function 'PyInit_m', by which Python starts it"
+
+WS_TEST(python_finds_the_function_that_starts_a_module)
+{
+	struct world w = make_world(a);
+	struct ws_err err = {0};
+	assert_string_equal(judge(&w, INIT, true, NULL), "ok pkg.m finds all of its 1 symbol\n");
+	static const char map[] = "{ global: f; local: *; };";
+	assert_ok(
+		ws_fs_write(ws_path_join(a, w.dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	static const char *const hide[] = {"-Wl,--version-script,map", NULL};
+	static const char *const zero[] = {"-Wl,--defsym,PyInit_m=0", NULL};
+	assert_contains(judge(&w, "int f(void) { return 1; }", true, NULL), NO_INIT);
+	assert_contains(judge(&w, "void *PyInit_pkg(void) { return 0; }", true, NULL), NO_INIT);
+	assert_contains(
+		judge(&w, CREATE "__attribute__((visibility(\"hidden\"))) " BODY, true, NULL), NO_INIT);
+	assert_contains(judge(&w, INIT, true, hide), NO_INIT);
+	assert_contains(judge(&w, "int f(void) { return 1; }", true, zero), NO_INIT);
+	assert_contains(judge(&w, "int PyInit_m = 1;", true, NULL), NO_INIT);
+	assert_contains(judge(&w, CREATE "static " BODY " void *g(void) { return PyInit_m(); }", true, NULL),
+		NO_INIT);
+	/* What torch or ctypes loads has none. */
+	assert_string_equal(judge(&w, "int f(void) { return 1; }", false, NULL),
+		"ok pkg.m finds all of its 0 symbols\n");
+	leave(&w);
+}
+
+WS_TEST(what_the_loader_refuses)
+{
+	struct world w = make_world(a);
+	static const char *const never[] = {"-Wl,-z,nodlopen", NULL};
+	assert_contains(judge(&w, "int x;", false, never), "fails pkg.m says that it must not be loaded");
+	static const char main_c[] = "int main(void) { return 0; }";
+	struct ws_err err = {0};
+	const char *source = ws_path_join(a, w.dir, "main.c", NULL);
+	assert_ok(ws_fs_write(source, main_c, strlen(main_c), 0644, &err), err);
+	static const char *const kinds[] = {"-pie", "-no-pie"};
+	for (size_t i = 0; i < WS_LEN(kinds); i++) {
+		const char *path = ws_path_join(a, w.dir, "program", NULL);
+		const char *const argv[] = {"gcc", "-fPIC", kinds[i], "-o", path, source, NULL};
+		ws_test_run(a, argv, w.dir);
+		assert_contains(judge_file(&w, path, false), "fails pkg.m is a program");
+	}
+	leave(&w);
+}
+
+WS_TEST(static_thread_local_variables_have_little_room)
+{
+	struct world w = make_world(a);
+	static const char source[] =
+		"__thread char a[SIZE] __attribute__((tls_model(\"initial-exec\")));\n"
+		"char *f(int i) { return &a[i]; }";
+	static const char *const few[] = {"-DSIZE=1024", NULL};
+	static const char *const many[] = {"-DSIZE=65536", NULL};
+	assert_contains(judge(&w, source, false, few), "ok pkg.m");
+	assert_contains(judge(&w, source, false, many),
+		"fails pkg.m has 65536 bytes of static thread-local variables");
+	/* Of the ordinary model there may be any number. */
+	static const char ordinary[] =
+		"__thread char a[65536]; char *f(int i) { return &a[i]; }";
+	assert_contains(judge(&w, ordinary, false, NULL), "ok pkg.m");
+	leave(&w);
+}
+
+/* Links against a library of a system's name whose symbol has a version of our choice. */
+static const char *
+ask_version(struct world *w, const char *library, const char *symbol, const char *version)
+{
+	struct ws_err err = {0};
+	const char *dir = ws_test_dir(w->a);
+	const char *map = ws_arena_printf(w->a, "%s { global: *; };", version);
+	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	static const char *const with_map[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
+	ws_test_library(
+		w->a, dir, library, ws_arena_printf(w->a, "int %s(void) { return 1; }", symbol), with_map);
+	const char *flags[] = {
+		"-nostdlib", "-fno-builtin", "-L.", ws_arena_printf(w->a, "-l:%s", library), NULL};
+	const char *source =
+		ws_arena_printf(w->a, "int %s(void); int f(void) { return %s(); }", symbol, symbol);
+	return judge_file(w, ws_test_library(w->a, dir, "m.so", source, flags), false);
+}
+
+WS_TEST(a_name_and_its_version_count_as_a_pair)
+{
+	struct world w = make_world(a);
+	assert_contains(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.14"), "ok pkg.m");
+	/* The name is there, the version is there; the name at that version is not. */
+	assert_string_equal(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.34"),
+		"fails pkg.m needs 1 symbol version that 'libc.so.6' here does not have\n"
+		"  memcpy@GLIBC_2.34\n");
+	assert_string_equal(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_9.9"),
+		"fails pkg.m needs 1 symbol version that 'libc.so.6' here does not have\n"
+		"  GLIBC_9.9\n");
+	assert_contains(ask_version(&w, "libz.so.1", "made_up", "ZLIB_1.2.9"),
+		"unknown pkg.m needs 1 symbol that 'libz.so.1' may have, which was not read");
+	leave(&w);
+}
+
+/* Links against a library of that name. */
+static const char *
+name_library(struct world *w, const char *library)
+{
+	const char *dir = ws_test_dir(w->a);
+	static const char *const bare[] = {"-nostdlib", NULL};
+	ws_test_library(w->a, dir, library, "int x;", bare);
+	const char *flags[] = {"-nostdlib", "-L.", "-Wl,--no-as-needed",
+		ws_arena_printf(w->a, "-l:%s", library), NULL};
+	return judge_file(w, ws_test_library(w->a, dir, "m.so", "int y;", flags), false);
+}
+
+WS_TEST(a_library_is_brought_under_its_own_name_only)
+{
+	struct world w = make_world(a);
+	static const char *const absent[] = {"libpython3.99.so.1.0", "libcuda.so.99", "libcuda.so",
+		"libpython3.11.so.1.0", "ld-linux-of-mine.so"};
+	for (size_t i = 0; i < WS_LEN(absent); i++) {
+		assert_contains(name_library(&w, absent[i]),
+			ws_arena_printf(a, "unknown pkg.m needs the library '%s'", absent[i]));
+	}
+	assert_contains(name_library(&w, "libcuda.so.1"), "ok pkg.m");
+	assert_contains(name_library(&w, "libnvidia-ml.so.1"), "ok pkg.m");
+	/* Of an interpreter that could not be read it may be there, if it is that Python's. */
+	w.around.global_count = 0;
+	assert_contains(name_library(&w, "libpython3.11.so.1.0"), "ok pkg.m");
+	assert_contains(name_library(&w, "libpython3.12.so.1.0"), "unknown pkg.m");
+	leave(&w);
+}
+
+WS_TEST(what_a_library_needs_in_turn_is_seen)
+{
+	struct world w = make_world(a);
+	const char *inner =
+		ws_test_library(a, w.dir, "libinner.so", "int inner(void) { return 1; }", NULL);
+	static const char *const on_inner[] = {"-L.", "-Wl,--no-as-needed", "-linner", NULL};
+	const char *outer = ws_test_library(a, w.dir, "libouter.so", "int outer;", on_inner);
+	static const char *const on_outer[] = {"-L.", "-Wl,--no-as-needed", "-louter", NULL};
+	static const char source[] = "int inner(void); int f(void) { return inner(); }";
+	w.libraries[w.around.library_count++] = open_elf(&w, inner);
+	const char *alone = judge(&w, source, false, NULL);
+	assert_contains(alone, "needs 1 symbol of 'libinner.so' but does not name that library");
+	w.libraries[w.around.library_count++] = open_elf(&w, outer);
+	assert_string_equal(judge(&w, source, false, on_outer), "ok pkg.m finds all of its 1 symbol\n");
+	leave(&w);
+}
+
+WS_TEST(only_required_modules_decide)
+{
+	struct world w = make_world(a);
+	struct ws_err err = {0};
+	const char *good = ws_test_library(a, w.dir, "good.so", "int x;", NULL);
+	const char *bad =
+		ws_test_library(a, w.dir, "bad.so", "int no(void); int f(void) { return no(); }", NULL);
+	struct ws_subject_module modules[] = {
+		{.name = "good", .elf = open_elf(&w, good), .required = true},
+		{.name = "bad", .elf = open_elf(&w, bad)}};
+	struct ws_subject subject = {modules, 2};
+	struct ws_verdict verdict;
+	w.around.libraries = w.libraries;
+	w.around.globals = w.globals;
+	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_int_equal(verdict.verdict, WS_VERDICT_OK);
+	assert_int_equal(verdict.modules[1].verdict, WS_VERDICT_FAILS);
+	modules[1].required = true;
+	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_int_equal(verdict.verdict, WS_VERDICT_FAILS);
+	leave(&w);
+}
