@@ -32,6 +32,7 @@ struct library {
 struct ws_exports_maker {
 	struct ws_arena *a;
 	const char *release;
+	bool only_c; /* names in C++ are left out */
 	WS_VEC(const char *) wheels;
 	WS_VEC(struct library) libraries;
 };
@@ -53,6 +54,12 @@ void
 ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename)
 {
 	*ws_vec_push(&maker->wheels, maker->a) = ws_arena_strdup(maker->a, filename);
+}
+
+void
+ws_exports_only_c(struct ws_exports_maker *maker)
+{
+	maker->only_c = true;
 }
 
 /* By version, none first; then kind, bytes, owner. */
@@ -142,18 +149,19 @@ put_names(struct ws_buf *out, const struct name *names, size_t count)
  * wheel to wheel: without them the lists of libtorch_cuda of all Pythons are equal (measured on
  * 2.5.1, 2.8.0 and 2.11.0). */
 static bool
-is_listed(const struct ws_elf_symbol *symbol)
+is_listed(const struct ws_exports_maker *maker, const struct ws_elf_symbol *symbol)
 {
-	return symbol->defined && !strstr(symbol->name, "_GLOBAL__N_")
-		&& !strpbrk(symbol->name, "\n\t");
+	return symbol->defined && !strstr(symbol->name, "_GLOBAL__N_") && !strpbrk(symbol->name, "\n\t")
+		&& !(maker->only_c && ws_starts_with(symbol->name, "_Z"));
 }
 
 static void
-gather(const struct ws_elf *elf, struct names *names, struct ws_arena *a)
+gather(const struct ws_exports_maker *maker, const struct ws_elf *elf, struct names *names,
+	struct ws_arena *a)
 {
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
-		if (is_listed(&symbol)) {
+		if (is_listed(maker, &symbol)) {
 			*ws_vec_push(&names->list, a) = (struct name){.text = symbol.name,
 				.version = symbol.version ? symbol.version->name : NULL,
 				.tls = symbol.type == WS_ELF_TLS};
@@ -210,7 +218,7 @@ ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, const c
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	struct names names = {0};
-	gather(elf, &names, scratch);
+	gather(maker, elf, &names, scratch);
 	struct ws_arena *a = maker->a;
 	struct library *library = ws_vec_push(&maker->libraries, a);
 	*library = (struct library){
@@ -228,6 +236,21 @@ ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, const c
 	put_names(&text, names.list.at, names.list.len);
 	library->text = ws_buf_copy(&text, a);
 	return true;
+}
+
+void
+ws_exports_add_name(struct ws_exports_maker *maker, const char *name)
+{
+	size_t count = maker->libraries.len;
+	const char *soname = count > 0 ? maker->libraries.at[count - 1].soname : NULL;
+	if (soname && !ws_same(soname, name)) {
+		*ws_vec_push(&maker->libraries, maker->a) = (struct library){
+			.soname = ws_arena_strdup(maker->a, name),
+			.needed = copy_texts(&soname, 1, maker->a),
+			.needed_count = 1,
+			.text = "",
+		};
+	}
 }
 
 /* By name, then Python: cp39, cp310, cp313, cp313t, cp314. */

@@ -20,12 +20,24 @@ struct ws_exports_maker *ws_exports_begin(const char *release, struct ws_arena *
 void ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename);
 
 /**
+ * From now on names in C++ are left out. NVIDIA's libraries export some of their insides by accident
+ * (libcusparseLt 80,000 kernels, 26 MB), and no header declares them.
+ */
+void ws_exports_only_c(struct ws_exports_maker *maker);
+
+/**
  * Adds what @a elf exports and needs; nothing of it is kept. @a python is the ABI tag ("cp311")
  * of a library of which every Python has its own, NULL for one that all share. A library that
  * has no name of its own (DT_SONAME) is WS_ERR_FETCH.
  */
 bool ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, const char *python,
 	struct ws_err *err);
+
+/**
+ * The last library's file is called @a name, and others need it by that name: a copy in a repaired wheel,
+ * "libgomp-a34b3233.so.1", keeps its DT_SONAME. The list has it as a library that needs the real one.
+ */
+void ws_exports_add_name(struct ws_exports_maker *maker, const char *name);
 
 /** Appends the text to @a out. */
 void ws_exports_text(const struct ws_exports_maker *maker, struct ws_buf *out);

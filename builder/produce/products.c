@@ -91,6 +91,26 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 	return true;
 }
 
+/* The oldest Python that a wheel for several promises to load in; NULL: it is for one. A py3-none wheel
+ * loads where its torch does, or anywhere since the oldest Python that any torch here knows. */
+static const char *
+stable_python(const struct adding *w, const struct ws_torch_choice *torch)
+{
+	const struct ws_product *product = w->made->product;
+	if (product->binding == WS_BINDING_PYBIND) {
+		return NULL;
+	}
+	unsigned minor = 8;
+	if (ws_starts_with(product->python_tag, "cp3")) {
+		return ws_arena_printf(w->a, "3.%s", product->python_tag + strlen("cp3"));
+	}
+	for (size_t i = 0; torch && torch->known && i < torch->release->python_count; i++) {
+		unsigned other = torch->release->pythons[i].minor;
+		minor = i == 0 || other < minor ? other : minor;
+	}
+	return ws_arena_printf(w->a, "3.%u", minor);
+}
+
 /* One check for a torch release; the wheel must load in each that its cells name. */
 static bool
 add_check(struct adding *w, const struct ws_torch_choice *torch,
@@ -98,11 +118,12 @@ add_check(struct adding *w, const struct ws_torch_choice *torch,
 {
 	const struct ws_product *product = w->made->product;
 	const struct ws_materials *m = &w->made->materials;
-	const char *exports = NULL;
+	ws_list_paths lists = {0};
 	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
-	if (torch && !ws_resolve_exports(w->resolver, torch, python, &exports, err)) {
+	if (!ws_resolve_lists(w->resolver, torch, python, &lists, err)) {
 		return false;
 	}
+	const char *stable = stable_python(w, torch);
 	struct ws_judge_order order = {
 		.subject = ws_arena_printf(w->a, "%s %s%s%s", product->recipe->name, product->version,
 			torch ? " in torch " : "", torch ? torch->name : ""),
@@ -111,10 +132,11 @@ add_check(struct adding *w, const struct ws_torch_choice *torch,
 		.modules = w->modules.at,
 		.module_count = w->modules.len,
 		.archs = product->point.archs,
-		.lists = &exports,
-		.list_count = exports ? 1 : 0,
+		.lists = lists.at,
+		.list_count = lists.len,
 		.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
-		.python = m->python ? m->python->library : NULL,
+		.stable_python = stable,
+		.python = m->python && !stable ? m->python->library : NULL,
 		.libraries = m->libraries,
 		.library_count = m->library_count,
 	};

@@ -133,6 +133,23 @@ ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	return true;
 }
 
+bool
+ws_resolve_lists(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, ws_list_paths *lists, struct ws_err *err)
+{
+	const char *exports;
+	if (torch) {
+		if (!ws_resolve_exports(r, torch, python, &exports, err)) {
+			return false;
+		}
+		*ws_vec_push(lists, r->a) = exports;
+	}
+	/* An installed torch was read with all that lies beside it; of a variant nothing more is known. */
+	bool shipped = torch && torch->standard && !torch->installed;
+	return ws_torch_brought(
+		r->ctx->data->facts, shipped ? &torch->version : NULL, r->a, lists, err);
+}
+
 /* ---- CUDA ---- */
 
 static bool

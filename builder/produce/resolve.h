@@ -8,6 +8,7 @@
 #define WS_PRODUCE_RESOLVE_H
 
 #include "fetch/source.h"
+#include "kit/torch/brought.h"
 #include "plan/plan.h"
 #include "produce/context.h"
 
@@ -56,5 +57,12 @@ const struct ws_source_found *ws_resolve_source(
  */
 bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	const struct ws_python_choice *python, const char **path, struct ws_err *err);
+
+/**
+ * All export lists that a check against @a torch needs: the one above, and of what comes beside torch's
+ * own libraries. @a torch NULL: a module that knows nothing of torch.
+ */
+bool ws_resolve_lists(struct ws_resolver *r, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, ws_list_paths *lists, struct ws_err *err);
 
 #endif

@@ -268,12 +268,13 @@ read_library(struct scene *s, const struct ws_elf *elf, bool sibling)
 	}
 }
 
-/* Has the stable ABI of the place's oldest Python a name of that version? */
+/* Has the stable ABI of the place's oldest Python a name of that version, "python3.10"? */
 static bool
 is_stable(const struct scene *s, const char *version)
 {
 	const char *oldest = s->place->stable_python;
-	return oldest && version && strverscmp(version, oldest) <= 0;
+	return oldest && version && ws_starts_with(version, "python")
+		&& strverscmp(version + strlen("python"), oldest) <= 0;
 }
 
 /* A name of a list. */

@@ -47,7 +47,8 @@ make_world(struct ws_arena *a)
 	struct world w = {.a = a, .dir = ws_test_dir(a)};
 	dl_iterate_phdr(add_system, &w);
 	w.globals[0] = open_elf(&w,
-		ws_test_library(a, w.dir, "python3.11", "void *PyModule_Create2(void) { return 0; }", NULL));
+		ws_test_library(
+			a, w.dir, "python3.11", "void *PyModule_Create2(void) { return 0; }", NULL));
 	w.around.global_count = 1;
 	w.around.python = "cp311";
 	return w;
@@ -105,8 +106,7 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 	struct ws_err err = {0};
 	assert_string_equal(judge(&w, INIT, true, NULL), "ok pkg.m finds all of its 1 symbol\n");
 	static const char map[] = "{ global: f; local: *; };";
-	assert_ok(
-		ws_fs_write(ws_path_join(a, w.dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	assert_ok(ws_fs_write(ws_path_join(a, w.dir, "map", NULL), map, strlen(map), 0644, &err), err);
 	static const char *const hide[] = {"-Wl,--version-script,map", NULL};
 	static const char *const zero[] = {"-Wl,--defsym,PyInit_m=0", NULL};
 	assert_contains(judge(&w, "int f(void) { return 1; }", true, NULL), NO_INIT);
@@ -116,7 +116,8 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 	assert_contains(judge(&w, INIT, true, hide), NO_INIT);
 	assert_contains(judge(&w, "int f(void) { return 1; }", true, zero), NO_INIT);
 	assert_contains(judge(&w, "int PyInit_m = 1;", true, NULL), NO_INIT);
-	assert_contains(judge(&w, CREATE "static " BODY " void *g(void) { return PyInit_m(); }", true, NULL),
+	assert_contains(
+		judge(&w, CREATE "static " BODY " void *g(void) { return PyInit_m(); }", true, NULL),
 		NO_INIT);
 	/* What torch or ctypes loads has none. */
 	assert_string_equal(judge(&w, "int f(void) { return 1; }", false, NULL),
@@ -128,7 +129,8 @@ WS_TEST(what_the_loader_refuses)
 {
 	struct world w = make_world(a);
 	static const char *const never[] = {"-Wl,-z,nodlopen", NULL};
-	assert_contains(judge(&w, "int x;", false, never), "fails pkg.m says that it must not be loaded");
+	assert_contains(
+		judge(&w, "int x;", false, never), "fails pkg.m says that it must not be loaded");
 	static const char main_c[] = "int main(void) { return 0; }";
 	struct ws_err err = {0};
 	const char *source = ws_path_join(a, w.dir, "main.c", NULL);
@@ -155,8 +157,7 @@ WS_TEST(static_thread_local_variables_have_little_room)
 	assert_contains(judge(&w, source, false, many),
 		"fails pkg.m has 65536 bytes of static thread-local variables");
 	/* Of the ordinary model there may be any number. */
-	static const char ordinary[] =
-		"__thread char a[65536]; char *f(int i) { return &a[i]; }";
+	static const char ordinary[] = "__thread char a[65536]; char *f(int i) { return &a[i]; }";
 	assert_contains(judge(&w, ordinary, false, NULL), "ok pkg.m");
 	leave(&w);
 }
@@ -202,8 +203,8 @@ name_library(struct world *w, const char *library)
 	const char *dir = ws_test_dir(w->a);
 	static const char *const bare[] = {"-nostdlib", NULL};
 	ws_test_library(w->a, dir, library, "int x;", bare);
-	const char *flags[] = {"-nostdlib", "-L.", "-Wl,--no-as-needed",
-		ws_arena_printf(w->a, "-l:%s", library), NULL};
+	const char *flags[] = {
+		"-nostdlib", "-L.", "-Wl,--no-as-needed", ws_arena_printf(w->a, "-l:%s", library), NULL};
 	return judge_file(w, ws_test_library(w->a, dir, "m.so", "int y;", flags), false);
 }
 

@@ -157,13 +157,21 @@ add(struct ws_exports_maker *maker, const char *words, struct ws_err *err)
 static bool
 obey(struct ws_exports_maker *maker, const char *line, const char *path, struct ws_err *err)
 {
-	static const char wheel[] = "wheel ", library[] = "library ";
+	static const char wheel[] = "wheel ", library[] = "library ", name[] = "name ";
 	if (ws_starts_with(line, wheel)) {
 		ws_exports_add_wheel(maker, line + strlen(wheel));
 		return true;
 	}
 	if (ws_starts_with(line, library)) {
 		return add(maker, line + strlen(library), err);
+	}
+	if (ws_starts_with(line, name)) {
+		ws_exports_add_name(maker, line + strlen(name));
+		return true;
+	}
+	if (ws_same(line, "only-c")) {
+		ws_exports_only_c(maker);
+		return true;
 	}
 	return ws_same(line, "write") ? ws_exports_write(maker, path, err)
 								  : ws_err_set(err, WS_ERR_INTERNAL, "'%s' is not an order", line);

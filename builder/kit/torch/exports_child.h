@@ -9,6 +9,8 @@
  *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl
  *     library /.../library.so                           of all Pythons
  *     library cp311 /.../library.so                     of this one
+ *     name libgomp-a34b3233.so.1                        of the last library's file
+ *     only-c                                            names in C++ are left out from now on
  *     write                                             and end
  *
  * Each is answered "0", or by the number and text of an error, after which the child ends.
