@@ -86,7 +86,7 @@ class Lists:
 
     def note(self, key, entry):
         table = json.loads(self.table.read_text()) if self.table.exists() else {}
-        table = {"schema": "wheelsmith.brought/1", "as_of": str(datetime.date.today()), "every": table.get("every", {}),
+        table = {"$schema": "../../../schemas/facts-brought-1.json", "schema": "wheelsmith.brought/1", "as_of": str(datetime.date.today()), "every": table.get("every", {}),
                  "torch": table.get("torch", {})}
         if key:
             table["torch"][key] = entry
