@@ -23,7 +23,10 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 		struct ws_str rest = ws_buf_str(&log);
 		while (rest.s && rest.n > 0) {
 			struct ws_str line = ws_str_cut(&rest, '\n');
-			if (strncmp(line.s, "ok ", 3) != 0 && strncmp(line.s, "error: ", 7) != 0) {
+			/* The verdict's sentence is the failure's own; another error is why there is none. */
+			bool verdict = strncmp(line.s, "error: ", 7) == 0 && failed->err->kind == WS_ERR_VERIFY
+				&& ws_ends_with(failed->err->text, " would not load");
+			if (strncmp(line.s, "ok ", 3) != 0 && !verdict) {
 				ws_buf_printf(&lines, "  %.*s\n", WS_STR_ARGS(line));
 			}
 		}

@@ -19,6 +19,7 @@ struct ws_result {
 	uint64_t *sizes;           /**< bytes of each */
 	struct ws_digest log;      /**< stdout and stderr; "" when there was none */
 	uint64_t wall_ms, cpu_ms, rss_bytes;
+	int exit_code; /**< of a command that ended by itself; 0 where a signal ended it */
 };
 
 struct ws_cache {

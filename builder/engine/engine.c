@@ -488,8 +488,10 @@ finish(struct run *r, struct ws_node *node, const struct ws_done *done)
 	const char *log = log_path(r, node, node->job);
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
-	node->result = (struct ws_result){
-		.wall_ms = done->wall_ms, .cpu_ms = done->cpu_ms, .rss_bytes = done->rss_bytes};
+	node->result = (struct ws_result){.wall_ms = done->wall_ms,
+		.cpu_ms = done->cpu_ms,
+		.rss_bytes = done->rss_bytes,
+		.exit_code = done->code};
 	struct ws_since since = {r->began_file_ns, node->started_file_ns};
 	enum ws_end end = ws_outcome_of(node, done, log, &err);
 	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, &err)) {

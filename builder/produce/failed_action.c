@@ -19,16 +19,22 @@ command_line(const struct ws_node *node, struct ws_arena *a)
 	return ws_buf_copy(&line, a);
 }
 
-/* The check's own sentence is in its log; its exit status says that it is a verdict. One that came to
- * none (a name that takes years to read) has not shown that the module loads, either. */
+/* A check that ended by itself says by its exit code what it came to: a verdict, or a host that kept it
+ * from one (a full disk). One that was stopped (a name that takes years to read) has not shown that the
+ * module loads, either. */
 static void
 refine(const struct ws_node *node)
 {
-	if (strcmp(node->action->stage, "check") == 0 && node->failure->kind == WS_ERR_BUILD) {
+	if (strcmp(node->action->stage, "check") != 0 || node->failure->kind != WS_ERR_BUILD) {
+		return;
+	}
+	int code = node->result.exit_code;
+	if (code == ws_err_exit_code(WS_ERR_IO)) {
+		node->failure->kind = WS_ERR_IO;
+	} else if (code == ws_err_exit_code(WS_ERR_VERIFY)) {
+		ws_err_set(node->failure, WS_ERR_VERIFY, "%s would not load", node->action->subject);
+	} else {
 		node->failure->kind = WS_ERR_VERIFY;
-		if (ws_ends_with(node->failure->text, "exited with 6")) {
-			ws_err_set(node->failure, WS_ERR_VERIFY, "%s would not load", node->action->subject);
-		}
 	}
 }
 

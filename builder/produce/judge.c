@@ -8,12 +8,21 @@
 #include <string.h>
 
 /* Raise it when the same modules would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.check/4"
+#define JUDGE_VERSION "wheelsmith.check/5"
 
 static const char *
 list_name(size_t index, struct ws_arena *a)
 {
 	return ws_arena_printf(a, "lists/%zu.zst", index);
+}
+
+/* Where a library of the host is seen: through a mount of its own, "lib3/libc.so.6", so that neither
+ * the host's nor the store's folders are part of the key. Number library_count is Python's. */
+static const char *
+seen_name(const struct ws_judge_order *order, size_t index, struct ws_arena *a)
+{
+	const char *path = index < order->library_count ? order->libraries[index] : order->python;
+	return path ? ws_arena_printf(a, "lib%zu/%s", index, ws_path_base(path)) : NULL;
 }
 
 static void
@@ -31,8 +40,12 @@ write_order(const struct ws_judge_order *order, struct ws_arena *a, struct ws_bu
 	ws_json_close(w);
 	ws_json_add_text(w, "python_tag", order->python_tag);
 	ws_json_add_text(w, "stable_python", order->stable_python);
-	ws_json_add_text(w, "python", order->python);
-	ws_json_add_texts(w, "libraries", order->libraries, order->library_count);
+	ws_json_add_text(w, "python", seen_name(order, order->library_count, a));
+	ws_json_open_list(w, "libraries");
+	for (size_t i = 0; i < order->library_count; i++) {
+		ws_json_add_text(w, NULL, seen_name(order, i, a));
+	}
+	ws_json_close(w);
 	ws_json_open_list(w, "modules");
 	for (size_t i = 0; i < order->module_count; i++) {
 		ws_json_open_object(w, NULL);
@@ -83,14 +96,17 @@ fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
 static void
 fill_seeds(struct ws_action *action, const struct ws_judge_order *order, struct ws_arena *a)
 {
-	const char **seeds = WS_NEW_N(a, const char *, order->library_count + 1);
-	size_t count = 0;
-	for (size_t i = 0; i < order->library_count; i++) {
-		seeds[count++] = order->libraries[i];
+	size_t count = order->library_count + (order->python ? 1 : 0);
+	const char **seeds = WS_NEW_N(a, const char *, count);
+	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, count);
+	for (size_t i = 0; i < count; i++) {
+		const char *path = i < order->library_count ? order->libraries[i] : order->python;
+		seeds[i] = seen_name(order, i, a);
+		mounts[i] = (struct ws_mount){
+			.name = ws_arena_printf(a, "lib%zu", i), .path = ws_path_dir(a, path)};
 	}
-	if (order->python) {
-		seeds[count++] = order->python;
-	}
+	action->mounts = mounts;
+	action->mount_count = count;
 	action->seeds = seeds;
 	action->seed_count = count;
 }

@@ -187,8 +187,7 @@ write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
 	ws_json_add_text(w, "version", torch->version.text);
 	ws_json_add_text(w, "cuda", torch->cuda);
 	ws_json_add_i64(w, "cxx11abi", torch->cxx11abi);
-	/* What an installer wrote differs from host to host, and the wheel must not. */
-	ws_json_add_text(w, "record_sha256", torch->wheel ? torch->record_sha256 : NULL);
+	/* The tree is what the wheels of all Pythons share: which of them came first must not show. */
 	ws_json_add_text(w, "tree", torch->tree ? torch->tree->digest.hex : NULL);
 	ws_json_close(w);
 }
@@ -259,7 +258,6 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 			.name = "torch",
 			.version = m->torch->version.text,
 			.purl = ws_arena_printf(w->a, "pkg:pypi/torch@%s", m->torch->version.public_text),
-			.sha256 = m->torch->wheel_sha256,
 		};
 	}
 	if (m->cuda) {
