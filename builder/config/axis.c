@@ -23,7 +23,7 @@ fail_wanted(struct ws_reader *r, const struct ws_json *value)
 {
 	const char *text = value->text;
 	size_t name = strcspn(text, " =<>!~;[@");
-	ws_json_err(r->doc, value, r->err, "'%s' is no package with its version", text);
+	ws_json_err(r->doc, value, r->err, "'%s' is not a package with its version", text);
 	return ws_err_cure(r->err, "write \"%.*s==VERSION\", one exact version", (int)name, text);
 }
 
@@ -65,7 +65,7 @@ read_torch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	const char *text = ws_text_of(r, value, "a torch version");
 	if (text && !ws_version_parse(text, r->a, &torch->version)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no torch version", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a torch version", text);
 		return ws_err_cure(r->err, "they look like \"2.5.1\" or \"2.5.1+cu121\"");
 	}
 	return text;
@@ -118,7 +118,7 @@ read_python_value(struct ws_reader *r, const struct ws_json *value, void *into)
 		return true;
 	}
 	if (text && !ws_python_tag_parse(text, &python->tag)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no Python version", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a Python version", text);
 		return ws_err_cure(
 			r->err, "write \"3.11\", \"3.13t\", \"host\", or the path of an interpreter");
 	}
@@ -148,7 +148,7 @@ read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (is_set_name(value) || ws_arch_set_parse(arch->text, r->a, &set, &why)) {
 		return true;
 	}
-	ws_json_err(r->doc, value, r->err, "'%s' is no set of architectures", arch->text);
+	ws_json_err(r->doc, value, r->err, "'%s' is not a set of architectures", arch->text);
 	return ws_err_cure(r->err, "%s", why);
 }
 

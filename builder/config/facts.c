@@ -128,7 +128,7 @@ check_order(const struct ws_json_doc *doc, const char *list, const struct ws_ver
 {
 	return ws_version_cmp(before, after) < 0
 		|| ws_json_err(doc, ws_json_find(doc->root, list), err,
-			"'%s' must ascend: %s stands before %s", list, before->text, after->text);
+			"'%s' must ascend: %s is listed before %s", list, before->text, after->text);
 }
 
 bool

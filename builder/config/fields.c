@@ -55,7 +55,7 @@ bool
 ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
 	const char *const *words, size_t count)
 {
-	ws_json_err(r->doc, value, r->err, "'%s' is no %s", value->text, what);
+	ws_json_err(r->doc, value, r->err, "'%s' is not a %s", value->text, what);
 	const char *near = ws_suggest(value->text, words, count);
 	if (near) {
 		ws_err_cure(r->err, "did you mean \"%s\"?", near);
@@ -107,7 +107,7 @@ check_unique(struct ws_reader *r, const struct ws_json *list)
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(sorted[i]->text, sorted[i - 1]->text) == 0) {
 			return ws_json_err(
-				r->doc, sorted[i], r->err, "'%s' stands twice in '%s'", sorted[i]->text, r->key);
+				r->doc, sorted[i], r->err, "'%s' is listed twice in '%s'", sorted[i]->text, r->key);
 		}
 	}
 	return true;

@@ -98,7 +98,7 @@ bool ws_type_err(struct ws_reader *r, const struct ws_json *value, const char *n
 bool ws_expect(
 	struct ws_reader *r, const struct ws_json *value, enum ws_json_kind kind, const char *name);
 
-/** Sets "'WORD' is no WHAT" at @a value, "did you mean" and the list of @a words. */
+/** Sets "'WORD' is not a WHAT" at @a value, "did you mean" and the list of @a words. */
 bool ws_word_err(struct ws_reader *r, const struct ws_json *value, const char *what,
 	const char *const *words, size_t count);
 

@@ -17,7 +17,7 @@ read_schema(struct ws_reader *r, const struct ws_json *value, void *into WS_UNUS
 	if (!text || strcmp(text, WS_LOCK_SCHEMA) == 0) {
 		return text;
 	}
-	ws_json_err(r->doc, value, r->err, "'%s' is no lock that this program reads", text);
+	ws_json_err(r->doc, value, r->err, "'%s' is not a lock that this program reads", text);
 	return ws_err_cure(r->err,
 		ws_starts_with(text, "wheelsmith.lock/")
 			? "a newer version wrote it: use that one, or delete the file and lock again"

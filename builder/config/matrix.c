@@ -126,7 +126,7 @@ read_label(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.");
 	if (text[len] != '\0' || strstr(text, "..") || text[0] == '.' || text[len - 1] == '.') {
-		ws_json_err(r->doc, value, r->err, "'%s' is no label", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a label", text);
 		return ws_err_cure(r->err, "write lower-case letters and digits between dots: \"acme.2\"");
 	}
 	*(const char **)into = text;

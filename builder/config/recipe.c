@@ -225,7 +225,7 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(all[i].module, all[j].module) == 0) {
 				return ws_json_err(r->doc, ws_json_find(item, "module"), r->err,
-					"module '%s' stands twice", all[i].module);
+					"module '%s' is listed twice", all[i].module);
 			}
 		}
 	}

@@ -45,7 +45,7 @@ read_glob(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	const char *first = strpbrk(*glob, "*?");
 	if (!first || strchr(first, '/')) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no pattern within one folder", *glob);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a pattern within one folder", *glob);
 		return ws_err_cure(r->err, "'*' and '?' stand in the file name: \"csrc/kernels/*.cu\"");
 	}
 	return check_source(r, value, *glob);

@@ -14,7 +14,7 @@ read_python_file(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	return ws_ends_with(*path, ".py")
-		|| ws_json_err(r->doc, value, r->err, "'%s' is no .py file", *path);
+		|| ws_json_err(r->doc, value, r->err, "'%s' is not a .py file", *path);
 }
 
 static const struct ws_type type_python_file =
@@ -61,7 +61,7 @@ read_requirement(struct ws_reader *r, const struct ws_json *value, void *into)
 	size_t len = strcspn(value->text, " <>=!~;[(@");
 	const char *name = ws_arena_copy(r->a, value->text, len);
 	return ws_is_package_name(name)
-		|| ws_json_err(r->doc, value, r->err, "'%s' is no requirement", value->text);
+		|| ws_json_err(r->doc, value, r->err, "'%s' is not a requirement", value->text);
 }
 
 static const struct ws_type type_requirement =
@@ -79,7 +79,8 @@ read_extras(struct ws_reader *r, const struct ws_json *value, void *into)
 	for (WS_JSON_EACH(extra, value)) {
 		r->key = extra->key;
 		if (!ws_is_package_name(extra->key)) {
-			return ws_json_err_key(r->doc, extra, r->err, "'%s' is no extra's name", extra->key);
+			return ws_json_err_key(
+				r->doc, extra, r->err, "'%s' is not an extra's name", extra->key);
 		}
 		if (!ws_expect(r, extra, WS_JSON_ARRAY, "a list of requirements")) {
 			return false;

@@ -17,7 +17,7 @@ read_sdist(struct ws_reader *r, const struct ws_json *value, void *into)
 		return false;
 	}
 	if (strchr(text, '/') || (!ws_ends_with(text, ".tar.gz") && !ws_ends_with(text, ".zip"))) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no source distribution", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a source distribution", text);
 		return ws_err_cure(r->err, "write its file name on the index: \"demo-1.0.tar.gz\"");
 	}
 	*(const char **)into = text;

@@ -120,7 +120,7 @@ read_url(struct ws_reader *r, const struct ws_json *value, void *into)
 	const char *host = strstr(text, "://");
 	bool known = ws_starts_with(text, "https://") || ws_starts_with(text, "http://");
 	if (!known || !host || strpbrk(text, " \t\n") || strlen(host) < 4) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no URL", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a URL", text);
 		return ws_err_cure(r->err, "one starts with https:// or http://");
 	}
 	host += 3;
@@ -160,7 +160,7 @@ read_package(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char *text = ws_text_of(r, value, "a package name");
 	if (text && !ws_is_package_name(text)) {
-		return ws_json_err(r->doc, value, r->err, "'%s' is no package name", text);
+		return ws_json_err(r->doc, value, r->err, "'%s' is not a package name", text);
 	}
 	return text && (*(const char **)into = ws_package_normal(text, r->a));
 }
@@ -221,7 +221,7 @@ read_range(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	*range = ws_specifiers_parse(range_text(text, r->a), r->a);
 	if (!*range) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no version range", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a version range", text);
 		return ws_err_cure(r->err, "ranges look like \">=2.3,<2.6\", \"12.*\" or \"12.4\"");
 	}
 	return true;
@@ -232,7 +232,7 @@ read_version(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char *text = ws_text_of(r, value, "a version");
 	if (text && !ws_version_parse(text, r->a, into)) {
-		return ws_json_err(r->doc, value, r->err, "'%s' is no version", text);
+		return ws_json_err(r->doc, value, r->err, "'%s' is not a version", text);
 	}
 	return text;
 }
@@ -242,7 +242,7 @@ read_python(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	const char *text = ws_text_of(r, value, "a Python version");
 	if (text && !ws_python_tag_parse(text, into)) {
-		ws_json_err(r->doc, value, r->err, "'%s' is no Python version", text);
+		ws_json_err(r->doc, value, r->err, "'%s' is not a Python version", text);
 		return ws_err_cure(r->err, "they look like \"3.11\" or \"3.13t\"");
 	}
 	return text;

@@ -99,7 +99,7 @@ refuse_word(struct ws_str word, struct ws_arena *a, const char **why)
 {
 	word.n = word.n < 40 ? word.n : 40;
 	*why = ws_arena_printf(a,
-		"'%.*s' is no architecture; write one like \"8.6\", \"9.0a\" or \"9.0+PTX\"",
+		"'%.*s' is not an architecture; write one like \"8.6\", \"9.0a\" or \"9.0+PTX\"",
 		WS_STR_ARGS(word));
 	return false;
 }

@@ -74,7 +74,7 @@ read_platform(const char *tag, struct platform *platform)
 	if (sscanf(tag, "manylinux_%3u_%3u_", &platform->major, &platform->minor) != 2) {
 		return false;
 	}
-	char again[40]; /* "manylinux_2_017_x86_64" is no platform */
+	char again[40]; /* "manylinux_2_017_x86_64" is not a platform */
 	snprintf(again, sizeof(again), "manylinux_%u_%u_x86_64", platform->major, platform->minor);
 	return strcmp(tag, again) == 0;
 }

@@ -138,7 +138,7 @@ read_tags(
 		return refuse(why, "it has an empty tag");
 	}
 	if (!are_identifiers(name->pythons, name->python_count)) {
-		return refuse(why, "its python tag is no identifier");
+		return refuse(why, "its python tag is not an identifier");
 	}
 	return true;
 }
@@ -165,10 +165,10 @@ ws_wheel_name_parse(
 		return refuse(why, "it has not five or six parts between dashes");
 	}
 	if (!read_distribution(parts[0], a, name)) {
-		return refuse(why, "its first part is no package's name");
+		return refuse(why, "its first part is not a package's name");
 	}
 	if (!ws_version_parse(ws_str_copy(parts[1], a), a, &name->version)) {
-		return refuse(why, "its second part is no version");
+		return refuse(why, "its second part is not a version");
 	}
 	if (count == 6) {
 		if (parts[2].n == 0 || !is_digit(parts[2].s[0])) {

@@ -23,7 +23,7 @@ struct ws_wheel_name {
 };
 
 /**
- * False, with @a why set to one line, when @a filename is no wheel's. Takes what
+ * False, with @a why set to one line, when @a filename is not a wheel's. Takes what
  * packaging.utils.parse_wheel_filename takes, less names that no index should serve: over 255
  * bytes, or with anything but printable ASCII. Tags become lower case, else stay as written.
  */

@@ -29,12 +29,12 @@ struct ws_version {
 	const char *epoch;          /**< decimal digits; "0" when not written */
 	enum ws_version_pre pre;
 	const char *pre_number;  /**< digits; NULL when pre is WS_PRE_NONE */
-	const char *post_number; /**< digits; NULL when this is no post-release */
-	const char *dev_number;  /**< digits; NULL when this is no development release */
+	const char *post_number; /**< digits; NULL when this is not a post-release */
+	const char *dev_number;  /**< digits; NULL when this is not a development release */
 };
 
 /**
- * False when @a text is no version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0 ");
+ * False when @a text is not a version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0 ");
  * white space is ASCII's.
  */
 bool ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *version);
@@ -64,8 +64,8 @@ bool ws_version_is_prerelease(const struct ws_version *version);
 struct ws_specifiers;
 
 /**
- * NULL when @a text is no specifier set, or has more than 256 clauses. "" is the empty set, which holds for every version that
- * is no pre-release. "===" compares the normalised text, letter case ignored.
+ * NULL when @a text is not a specifier set, or has more than 256 clauses. "" is the empty set, which holds for every version that
+ * is not a pre-release. "===" compares the normalised text, letter case ignored.
  */
 const struct ws_specifiers *ws_specifiers_parse(const char *text, struct ws_arena *a);
 

@@ -30,7 +30,7 @@ struct ws_plan_python {
 		*path; /**< as in the matrix's value; NULL: found by its version, or the host's own */
 	bool host; /**< the python3 on PATH */
 	struct ws_python_tag tag;
-	const struct ws_plan_installed *torch; /**< NULL: none, or nobody looked */
+	const struct ws_plan_installed *torch; /**< NULL: none, or not asked */
 };
 
 /** Where CUDA kits may come from: --kits. */
@@ -68,7 +68,7 @@ struct ws_plan_wheel {
 	const char *date; /**< when it was built: "2026-11-20"; NULL: not known */
 };
 
-/** A prebuilt wheel that might serve a cell; nobody has opened it. */
+/** A prebuilt wheel that might serve a cell; not opened yet. */
 struct ws_candidate {
 	const char *file; /**< its name */
 	const char *from; /**< whose it is, for people */

@@ -57,8 +57,8 @@ struct ws_dropped_arch {
 struct ws_cost {
 	unsigned actions;    /**< compilations, links, checks, packs */
 	unsigned units;      /**< compilations among them */
-	unsigned unknown;    /**< compilations whose CPU time nobody knows */
-	unsigned unmeasured; /**< compilations whose peak nobody knows */
+	unsigned unknown;    /**< compilations of unknown CPU time */
+	unsigned unmeasured; /**< compilations of unknown peak */
 	uint64_t cpu_ms;     /**< of those that are known */
 	uint64_t rss_bytes;  /**< peak of the largest; 0: none is known */
 };

@@ -67,7 +67,7 @@ fail_unmatched(struct ws_cell *const *cells, size_t count, const char *globs, st
 		&& ws_err_cure(err, "cells are called like '%s'; '*' matches anything", names[0]);
 }
 
-/* Whether a cell is called so at all; only then an empty shard is no mistake. */
+/* Whether a cell is called so at all; only then an empty shard is not a mistake. */
 static bool
 check_only(const struct ws_plan_input *in, const ws_cell_list *cells, struct ws_err *err)
 {

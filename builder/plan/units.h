@@ -1,8 +1,8 @@
 /**
  * units.h - what a product is compiled from, and what that costs
  *
- * The units of recipe/units.h; a pattern stands for as many as the recipe expects while nobody has
- * the files. Costs come from the ledger, else from the recipe's estimates, else they are not known:
+ * The units of recipe/units.h; a pattern stands for as many as the recipe expects while the files
+ * are not here. Costs come from the ledger, else from the recipe's estimates, else they are not known:
  * nothing is guessed.
  */
 #ifndef WS_PLAN_UNITS_H

@@ -86,11 +86,11 @@ write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	};
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (!torch) {
-		line(out, "torch", "none: the matrix names none, and this package needs none");
+		line(out, "torch", "none: the matrix has no torch axis, and this package needs none");
 		return;
 	}
 	if (!torch->version.text) {
-		line(out, "torch", "\"installed\", but nothing is");
+		line(out, "torch", "\"installed\", but this Python has no torch");
 		return;
 	}
 	line(out, "torch", "%s%s", torch->name, torch->installed ? ", installed in this Python" : "");
@@ -137,7 +137,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	} else if (cuda->origin == WS_KIT_REDIST) {
 		line(out, "", "compiled with NVIDIA's redistributables%s", cuda->pin ? ", locked" : "");
 	} else {
-		line(out, "", "there is no such toolkit here");
+		line(out, "", "there is no toolkit of that version");
 	}
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
@@ -293,7 +293,7 @@ unit_cost(const struct ws_plan_unit *unit, struct ws_arena *a)
 			a, "%" PRIu64 " s cpu, %s (%s)", (unit->cost.cpu_ms + 999) / 1000, memory, from);
 	}
 	return unit->cost.rss_bytes ? ws_arena_printf(a, "? s cpu, %s (%s)", memory, from)
-								: "nobody knows its cost";
+								: "cost unknown";
 }
 
 static void

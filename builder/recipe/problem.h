@@ -23,7 +23,7 @@ struct ws_recipe_problems {
 	struct ws_arena *a; /**< holds the texts */
 };
 
-/** Adds one, at item @a index of the list @a list. @a problems may be NULL: nobody wants to know. */
+/** Adds one, at item @a index of the list @a list. @a problems may be NULL. */
 void ws_recipe_problem_add(struct ws_recipe_problems *problems, const char *list, size_t index,
 	const char *cure, const char *format, ...) WS_PRINTF(5, 6);
 

@@ -60,7 +60,7 @@ add_unit(struct making *m, const char *path, unsigned files, const char *list, s
 	}
 	if (is_unit(m, path)) {
 		ws_recipe_problem_add(m->problems, list, index, "leave it out of one of the two",
-			"'%s' is twice among the sources of '%s'", path, m->extension->module);
+			"'%s' is listed twice as a source of '%s'", path, m->extension->module);
 		return;
 	}
 	if (files == 1 && m->problems && m->listing && !ws_listing_find(m->listing, path)) {

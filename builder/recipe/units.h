@@ -45,7 +45,7 @@ struct ws_recipe_module {
  * is looked for; without a @a point (NULL) no override is applied. Problems: a file that is missing, a
  * pattern that matches another number of files than the recipe says, a kind of file that is not
  * compiled, a file named twice, a name or a flag that may not reach a command line. What has the first three is not among the units;
- * where nobody wants problems (NULL), missing files are: a patch of other points may bring them.
+ * without @a problems (NULL), missing files are: a patch of other points may bring them.
  */
 struct ws_recipe_module ws_recipe_module(const struct ws_recipe *recipe, size_t index,
 	const struct ws_listing *listing, const struct ws_point_view *point, struct ws_arena *a,

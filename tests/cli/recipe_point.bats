@@ -75,7 +75,7 @@ refused() { # PYTHON TEXT
 	refused 'e["cxx_flags"] = ["-DX=\"{work}\""]' "'-DX=\"{work}\"' cannot be a flag"
 	refused 'e["link_flags"] = ["-L{work}"]' "'-L{work}' cannot be a flag"
 	refused 'e["include"] = ["a,b"]' "the name 'a,b' holds more than letters"
-	refused 'e["sources"].append({"glob": "*.cpp", "count": 1})' "'module.cpp' is twice among the sources of 'tiny._C'"
+	refused 'e["sources"].append({"glob": "*.cpp", "count": 1})' "'module.cpp' is listed twice as a source of 'tiny._C'"
 }
 
 @test "a store in which nvcc cannot work is refused by name" {

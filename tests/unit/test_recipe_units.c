@@ -86,7 +86,7 @@ WS_TEST(paths_are_units)
 	assert_problem(&view, 1, "extensions/0/sources/1",
 		"'csrc/readme.txt' is not compiled (.c .cc .cpp .cxx .cu are)");
 	assert_problem(
-		&view, 2, "extensions/0/sources/1", "'csrc/a.cu' is twice among the sources of 'demo._C'");
+		&view, 2, "extensions/0/sources/1", "'csrc/a.cu' is listed twice as a source of 'demo._C'");
 }
 
 WS_TEST(patterns_stay_in_their_folder_and_are_counted)
@@ -105,7 +105,7 @@ WS_TEST(patterns_stay_in_their_folder_and_are_counted)
 	assert_problem(&view, 0, "extensions/0/sources/0",
 		"'csrc/*.cu' matches 2 files where the recipe expects 3");
 	assert_problem(
-		&view, 1, "extensions/0/sources/1", "'csrc/b.cu' is twice among the sources of 'demo._C'");
+		&view, 1, "extensions/0/sources/1", "'csrc/b.cu' is listed twice as a source of 'demo._C'");
 }
 
 WS_TEST(a_pattern_that_nobody_can_spell_out_stands_for_its_files)
