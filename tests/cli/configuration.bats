@@ -50,13 +50,13 @@ decisions() {
 
 @test "its store, unless the environment or an option names another" {
 	echo '{"recipes": ["'"$PWD"'/recipes"], "store": "'"$PWD"'/one"}' > "$config"
-	"$WHEELSMITH" plan --matrix fleet.json
+	run "$WHEELSMITH" build --offline --matrix fleet.json
 	[ -d "$WHEELSMITH_STORE/cas" ]
 	[ ! -d one ]
-	"$WHEELSMITH" plan --matrix fleet.json --store two
+	run "$WHEELSMITH" build --offline --matrix fleet.json --store two
 	[ -d two/cas ]
 	unset WHEELSMITH_STORE
-	"$WHEELSMITH" plan --matrix fleet.json
+	run "$WHEELSMITH" build --offline --matrix fleet.json
 	[ -d one/cas ]
 }
 
