@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Raise it when the same modules would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.check/5"
+#define JUDGE_VERSION "wheelsmith.check/6"
 
 static const char *
 list_name(size_t index, struct ws_arena *a)

@@ -187,6 +187,13 @@ write_module(struct ws_json_writer *w, const struct ws_module_verdict *m)
 	ws_json_add_texts(w, "needed", elf->needed, elf->needed_count);
 	ws_json_add_u64(w, "assumed", m->symbols.assumed_count);
 	ws_json_add_texts(w, "unread", m->symbols.unread, m->symbols.unread_count);
+	if (m->gpu.image_count > 0) {
+		ws_json_open_object(w, "gpu_code");
+		ws_json_add_u64(w, "compressed_bytes", m->gpu.stored_bytes);
+		ws_json_add_u64(w, "bytes", m->gpu.raw_bytes);
+		ws_json_add_text(w, "driver", m->gpu.driver);
+		ws_json_close(w);
+	}
 	ws_json_close(w);
 }
 

@@ -3,6 +3,8 @@
 
 #include "elf/fatbin.h"
 
+#include <string.h>
+
 /* The archs of @all for which @pick holds, in the same (canonical) order. */
 static struct ws_arch_set
 select_archs(const struct ws_fatbin *fatbin, const struct ws_fatbin_arch *all, size_t count,
@@ -37,6 +39,43 @@ is_everywhere(const struct ws_fatbin *fatbin, const struct ws_fatbin_arch *arch)
 	return arch->containers == fatbin->container_count;
 }
 
+/* Images packed with zstd, which nvcc's --compress-mode=size and balance write, are not read by drivers
+ * before CUDA 12.4's; LZ4 is read by all (NVIDIA's notes on CUDA 12.8, RAPIDS' table of drivers). */
+#define ZSTD_DRIVER "550.54.14"
+
+static void
+measure(const struct ws_fatbin *fatbin, struct ws_gpu_code *code)
+{
+	for (size_t i = 0; i < fatbin->image_count; i++) {
+		const struct ws_fatbin_image *image = &fatbin->images[i];
+		code->stored_bytes += image->stored_bytes;
+		code->raw_bytes += image->raw_bytes;
+		code->driver = image->packing == WS_FATBIN_ZSTD ? ZSTD_DRIVER : code->driver;
+		code->packing_unknown = code->packing_unknown || image->packing == WS_FATBIN_PACKED;
+	}
+}
+
+bool
+ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char *driver,
+	struct ws_arena *a, struct ws_finding *finding)
+{
+	*finding = (struct ws_finding){0};
+	if (code->driver) {
+		bool old = driver && strverscmp(driver, code->driver) < 0;
+		finding->verdict = old ? WS_VERDICT_FAILS : WS_VERDICT_OK;
+		finding->text = old
+			? ws_arena_printf(a, "%s has GPU code that needs driver %s or newer, not %s", name,
+				code->driver, driver)
+			: ws_arena_printf(
+				a, "%s has GPU code that needs driver %s or newer (zstd)", name, code->driver);
+	} else if (code->packing_unknown) {
+		finding->verdict = WS_VERDICT_UNKNOWN;
+		finding->text = ws_arena_printf(
+			a, "%s has GPU code that is compressed in a way that is not known here", name);
+	}
+	return finding->text != NULL;
+}
+
 bool
 ws_gpu_code_read(
 	const struct ws_elf *elf, struct ws_arena *a, struct ws_gpu_code *code, struct ws_err *err)
@@ -54,5 +93,6 @@ ws_gpu_code_read(
 		.common = select_archs(&fatbin, all, count, is_everywhere, a),
 		.image_count = fatbin.image_count,
 	};
+	measure(&fatbin, code);
 	return true;
 }

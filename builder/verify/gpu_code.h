@@ -10,16 +10,29 @@
 #include "base/err.h"
 #include "elf/elf.h"
 #include "model/arch.h"
+#include "verify/finding.h"
 
 struct ws_gpu_code {
 	struct ws_arch_set archs;    /**< with machine code; +PTX where there is PTX of it as well */
 	struct ws_arch_set ptx_only; /**< PTX without machine code: "X+PTX" would promise more */
 	struct ws_arch_set common;   /**< of both, those that every unit with kernels has */
 	size_t image_count;          /**< 0: no GPU code at all */
+	uint64_t stored_bytes;       /**< of all images, as they are in the file */
+	uint64_t raw_bytes;          /**< of all images, once unpacked */
+	/** The oldest driver that can unpack it, "550.54.14"; NULL: every driver can. */
+	const char *driver;
+	bool packing_unknown; /**< some image is compressed in a way that is not known here */
 };
 
 /** WS_ERR_FETCH, with the library's name, when its .nv_fatbin cannot be read to the end. */
 bool ws_gpu_code_read(
 	const struct ws_elf *elf, struct ws_arena *a, struct ws_gpu_code *code, struct ws_err *err);
+
+/**
+ * What the compression asks of a driver; @a name is the module's. With @a driver ("550.54.14") it is
+ * judged, with NULL it is only said. False: it asks nothing of any.
+ */
+bool ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char *driver,
+	struct ws_arena *a, struct ws_finding *finding);
 
 #endif

@@ -27,14 +27,22 @@ add(struct ws_module_verdict *m, const struct ws_finding *findings, size_t count
 }
 
 static bool
-judge_module(struct ws_module_verdict *m, struct ws_arena *a, struct ws_err *err)
+judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around, struct ws_arena *a,
+	struct ws_err *err)
 {
 	size_t count;
+	struct ws_finding driver;
 	const struct ws_finding *findings = ws_loadable_findings(m->module, a, &count);
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);
 	add(m, findings, count, a);
-	return ws_gpu_code_read(m->module->elf, a, &m->gpu, err);
+	if (!ws_gpu_code_read(m->module->elf, a, &m->gpu, err)) {
+		return false;
+	}
+	if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &driver)) {
+		add(m, &driver, 1, a);
+	}
+	return true;
 }
 
 bool
@@ -50,7 +58,7 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 	for (size_t i = 0; i < subject->count; i++) {
 		struct ws_module_verdict *m = &modules[i];
 		*m = (struct ws_module_verdict){.module = &subject->modules[i], .symbols = symbols[i]};
-		if (!judge_module(m, a, err)) {
+		if (!judge_module(m, place, a, err)) {
 			return false;
 		}
 		ws_floor_add(&verdict->floor, m->module->elf, NULL, 0, a);

@@ -51,6 +51,31 @@ WS_TEST(archs_of_every_kind_of_image)
 	}
 }
 
+WS_TEST(one_number_with_and_without_suffix_is_two_archs)
+{
+	static const char *const parts[] = {"zstd_90aptx_100f", "none_75_90ptx", "zstd_90aptx_100f"};
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	struct ws_err err = {0};
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		const char *path = ws_path_join(a, WS_TESTS_DIR, "fuzz/corpus/fatbin", parts[i], NULL);
+		assert_ok(ws_fs_read(path, &bytes, &err), err);
+	}
+	struct ws_fatbin fatbin;
+	assert_ok(ws_fatbin_read(bytes.data, bytes.len, a, &fatbin, &err), err);
+	size_t count;
+	const struct ws_fatbin_arch *archs = ws_fatbin_archs(&fatbin, a, &count);
+	static const struct ws_fatbin_arch expected[] = {{75, 0, true, false, 1},
+		{90, 0, true, true, 1}, {90, 'a', true, true, 2}, {100, 'f', true, false, 2}};
+	assert_int_equal(count, WS_LEN(expected));
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(archs[i].sm, expected[i].sm);
+		assert_int_equal(archs[i].suffix, expected[i].suffix);
+		assert_int_equal(archs[i].code, expected[i].code);
+		assert_int_equal(archs[i].ptx, expected[i].ptx);
+		assert_int_equal(archs[i].containers, expected[i].containers);
+	}
+}
+
 WS_TEST(images_tell_how_they_are_packed)
 {
 	struct ws_fatbin fatbin;

@@ -62,6 +62,9 @@ WS_TEST(the_oldest_policy_that_allows_a_version)
 		{"libz.so.1", "ZLIB_1.2.12", "manylinux_2_37_x86_64"},
 		{"libmvec.so.1", "GLIBC_2.22", "manylinux_2_24_x86_64"},
 		{"libexpat.so.1", NULL, "manylinux_2_12_x86_64"},
+		/* Versions of a kind that no policy counts say nothing. */
+		{"libexpat.so.1", "EXPAT_99", "manylinux_2_12_x86_64"},
+		{"libc.so.6", "GLIBCOTHER_99.9", "manylinux_2_5_x86_64"},
 		{"libpython3.11.so.1.0", NULL, "linux_x86_64"},
 		{"libavcodec.so.58", NULL, "linux_x86_64"},
 		/* Exempt, whatever they ask for. */
@@ -92,6 +95,23 @@ WS_TEST(several_libraries_add_up_and_say_what_decided)
 	assert_true(ws_floor_fits_glibc(&floor, 2, 36));
 	assert_true(ws_floor_fits_glibc(&floor, 2, 32));
 	assert_false(ws_floor_fits_glibc(&floor, 2, 31));
+}
+
+WS_TEST(a_version_may_have_fewer_numbers)
+{
+	static const char *const orders[][2] = {
+		{"GLIBC_2.3", "GLIBC_2.3.4"}, {"GLIBC_2.3.4", "GLIBC_2.3"}};
+	for (size_t i = 0; i < WS_LEN(orders); i++) {
+		struct ws_floor floor = {0};
+		ask(&floor, "libc.so.6", orders[i][0], NULL, a);
+		ask(&floor, "libc.so.6", orders[i][1], NULL, a);
+		assert_string_equal(floor.asked[WS_FLOOR_GLIBC].text, "2.3.4");
+	}
+	struct ws_floor floor = {0};
+	ask(&floor, "libc.so.6", "GLIBC_2.12.1", NULL, a);
+	assert_string_equal(ws_floor_tag(&floor), "manylinux_2_17_x86_64");
+	assert_false(ws_floor_fits_glibc(&floor, 2, 12));
+	assert_true(ws_floor_fits_glibc(&floor, 2, 13));
 }
 
 WS_TEST(packed_relocations_need_glibc_2_36)

@@ -55,3 +55,26 @@ WS_TEST(a_library_without_gpu_code_has_none)
 	assert_int_equal(code.image_count, 0);
 	assert_int_equal(code.archs.count, 0);
 }
+
+WS_TEST(compression_asks_for_a_driver)
+{
+	struct ws_finding finding;
+	struct ws_gpu_code code = read_code("lz4_75ptx", a);
+	assert_null(code.driver);
+	assert_true(code.stored_bytes < code.raw_bytes);
+	assert_false(ws_gpu_code_driver(&code, "m", "470.57.02", a, &finding));
+	code = read_code("zstd_90aptx_100f", a);
+	assert_string_equal(code.driver, "550.54.14");
+	assert_true(code.stored_bytes < code.raw_bytes);
+	assert_true(ws_gpu_code_driver(&code, "m", NULL, a, &finding));
+	assert_int_equal(finding.verdict, WS_VERDICT_OK);
+	assert_string_equal(finding.text, "m has GPU code that needs driver 550.54.14 or newer (zstd)");
+	assert_true(ws_gpu_code_driver(&code, "m", "580.159.03", a, &finding));
+	assert_int_equal(finding.verdict, WS_VERDICT_OK);
+	assert_true(ws_gpu_code_driver(&code, "m", "535.183.01", a, &finding));
+	assert_int_equal(finding.verdict, WS_VERDICT_FAILS);
+	assert_string_equal(
+		finding.text, "m has GPU code that needs driver 550.54.14 or newer, not 535.183.01");
+	code = read_code("none_75_90ptx", a);
+	assert_null(code.driver);
+}
