@@ -142,6 +142,16 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 	assert_ok(path != NULL, s.err);
 	assert_true(exports(&s, path, "cp311", "libtorch_cuda.so", WS_EXPORT_NAME, "of_torch_cuda"));
 	assert_true(exports(&s, path, "cp311", "libtorch_python.so", WS_EXPORT_NAME, "glue_of_cp311"));
+	/* What its wheel requires lies beside it, of whatever quality. */
+	const char *nvidia = ws_path_join(a, folder, "nvidia/cublas/lib", NULL);
+	assert_ok(ws_fs_mkdirs(nvidia, &s.err), s.err);
+	ws_test_library(a, nvidia, "libcublas.so.12", "int cublasCreate_v2(void) { return 0; }", NULL);
+	const char *text = ws_path_join(a, nvidia, "libtext.so", NULL);
+	assert_ok(ws_fs_write(text, "text", 4, 0644, &s.err), s.err);
+	path = ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err);
+	assert_ok(path != NULL, s.err);
+	assert_true(exports(&s, path, "cp311", "libcublas.so.12", WS_EXPORT_NAME, "cublasCreate_v2"));
+	assert_true(exports(&s, path, "cp311", "libtorch_cuda.so", WS_EXPORT_NAME, "of_torch_cuda"));
 	/* Known from now on: nobody reads it again. */
 	assert_string_equal(
 		path, ws_torch_exports_find_installed(&s.fetch, "/nonexistent", &kit, &python, a, &s.err));

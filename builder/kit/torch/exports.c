@@ -8,11 +8,12 @@
 #include "kit/torch/wheel.h"
 #include "store/tree.h"
 
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define MAKING "wheelsmith.torch-exports/2"
-#define MAKING_INSTALLED "wheelsmith.installed-exports/1"
+#define MAKING_INSTALLED "wheelsmith.installed-exports/2"
 #define LIST "exports.zst"
 #define OF_PYTHON "libtorch_python.so"
 #define TAIL_BYTES ((uint64_t)2 << 20) /* see torch.c */
@@ -177,20 +178,78 @@ add_number(struct ws_hasher *h, int64_t number)
 	ws_hasher_add(h, &number, sizeof(number));
 }
 
+/* What lies beside torch's own libraries, and in the folders of NVIDIA's wheels. */
+static const char *const beside[] = {"*.so*", "../../nvidia/*/lib/*.so*"};
+
+/* Parts that no extension links: loaded by name by their own library, or tools. */
+static bool
+is_left_out(const char *file)
+{
+	static const char *const parts[] = {"builtins", ".alt.", "checkpoint", "pcsampling", "nvperf",
+		"nvshmem_transport", "nvshmem_bootstrap", OF_PYTHON};
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		if (strstr(file, parts[i])) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < WS_LEN(shared); i++) {
+		if (ws_same(file, shared[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* An installed torch's libraries: its own, then those beside it from @others, NVIDIA's from @nvidias on. */
+struct installed {
+	WS_VEC(const char *) paths;
+	size_t others, nvidias;
+};
+
+static void
+list_beside(struct installed *found, const char *folder, struct ws_arena *a)
+{
+	for (size_t i = 0; i < WS_LEN(beside); i++) {
+		glob_t files = {0};
+		found->nvidias = found->paths.len;
+		if (glob(ws_path_join(a, folder, beside[i], NULL), 0, NULL, &files) == 0) {
+			for (size_t k = 0; k < files.gl_pathc; k++) {
+				if (!is_left_out(ws_path_base(files.gl_pathv[k]))) {
+					*ws_vec_push(&found->paths, a) = ws_arena_strdup(a, files.gl_pathv[k]);
+				}
+			}
+		}
+		globfree(&files);
+	}
+}
+
+static struct installed
+list_installed(const char *folder, struct ws_arena *a)
+{
+	struct installed found = {0};
+	for (size_t i = 0; i < WS_LEN(shared); i++) {
+		*ws_vec_push(&found.paths, a) = ws_path_join(a, folder, shared[i], NULL);
+	}
+	*ws_vec_push(&found.paths, a) = ws_path_join(a, folder, OF_PYTHON, NULL);
+	found.others = found.paths.len;
+	list_beside(&found, folder, a);
+	return found;
+}
+
 /* Who changes a library leaves another time or size behind. */
 static bool
-installed_key(const char *folder, const char *python, struct ws_digest *key, struct ws_err *err)
+installed_key(
+	const struct installed *found, const char *python, struct ws_digest *key, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, MAKING_INSTALLED);
 	ws_hasher_add_field(h, python);
 	bool fine = true;
-	for (size_t i = 0; i <= WS_LEN(shared) && fine; i++) {
+	for (size_t i = 0; i < found->paths.len && fine; i++) {
 		struct stat status = {0};
-		const char *path =
-			ws_path_join(a, folder, i < WS_LEN(shared) ? shared[i] : OF_PYTHON, NULL);
-		fine = stat(path, &status) == 0 || ws_err_sys(err, WS_ERR_CONFIG, "cannot read '%s'", path);
+		const char *path = found->paths.at[i];
+		fine = stat(path, &status) == 0 || i >= found->others
+			|| ws_err_sys(err, WS_ERR_CONFIG, "cannot read '%s'", path);
 		ws_hasher_add_field(h, path);
 		add_number(h, (int64_t)status.st_size);
 		add_number(h, (int64_t)status.st_ino);
@@ -204,14 +263,15 @@ installed_key(const char *folder, const char *python, struct ws_digest *key, str
 }
 
 static bool
-add_installed(
-	struct ws_exports_child *child, const char *folder, const char *python, struct ws_err *err)
+add_installed(struct ws_exports_child *child, const struct installed *found, const char *python,
+	struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (size_t i = 0; i <= WS_LEN(shared); i++) {
-		bool own = i == WS_LEN(shared);
-		const char *path = ws_path_join(a, folder, own ? OF_PYTHON : shared[i], NULL);
-		if (!ws_exports_child_add(child, path, own ? python : NULL, err)) {
+	for (size_t i = 0; i < found->paths.len; i++) {
+		const char *path = found->paths.at[i];
+		bool own = i + 1 == found->others;
+		if (i < found->others
+				? !ws_exports_child_add(child, path, own ? python : NULL, err)
+				: !ws_exports_child_add_beside(child, path, i >= found->nvidias, err)) {
 			return ws_err_wrap(err, "'%s'", path);
 		}
 	}
@@ -227,7 +287,8 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	struct keeping k;
 	struct ws_exports_child child;
 	const char *folder = kit->library_path, *tag = ws_python_tag_text(python, true, a);
-	if (!installed_key(folder, tag, &key, err)) {
+	struct installed found = list_installed(folder, a);
+	if (!installed_key(&found, tag, &key, err)) {
 		return NULL;
 	}
 	const char *known = recall(fetch, key.hex, a);
@@ -235,7 +296,7 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 		return known;
 	}
 	bool made = ws_exports_child_start(&child, program, kit->version.text, k.path, err)
-		&& add_installed(&child, folder, tag, err);
+		&& add_installed(&child, &found, tag, err);
 	ws_exports_child_end(&child);
 	return keep(fetch, &k, made, key.hex, a, err);
 }

@@ -25,8 +25,8 @@ const char *ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_
 	const char *program, const struct ws_version *version, struct ws_arena *a, struct ws_err *err);
 
 /**
- * The list of the installed torch @a kit as @a python has it, made anew when one of its libraries
- * has changed. NULL on failure; a library that is not there is WS_ERR_CONFIG.
+ * The list of the installed torch @a kit as @a python has it, with what lies beside it and in NVIDIA's
+ * wheels, made anew when one of its libraries has changed. NULL on failure; a library that is not there is WS_ERR_CONFIG.
  */
 const char *ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *program,
 	const struct ws_torch_kit *kit, const struct ws_python_tag *python, struct ws_arena *a,

@@ -2,6 +2,7 @@
 #include "kit/torch/exports_child.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "elf/exports_make.h"
 #include "sys/clock.h"
 
@@ -132,6 +133,17 @@ ws_exports_child_add(
 }
 
 bool
+ws_exports_child_add_beside(
+	struct ws_exports_child *child, const char *path, bool only_c, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf mode = {0};
+	WS_AUTO_BUF struct ws_buf line = {0};
+	ws_buf_puts(&mode, "only-c\n");
+	ws_buf_printf(&line, "beside %s\n", path);
+	return (!only_c || ask(child, &mode, err)) && ask(child, &line, err);
+}
+
+bool
 ws_exports_child_write(struct ws_exports_child *child, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf line = {0};
@@ -154,16 +166,33 @@ add(struct ws_exports_maker *maker, const char *words, struct ws_err *err)
 	return elf && ws_exports_add(maker, elf, python, err);
 }
 
+/* One of many that may matter; what is wrong with it is found when something needs it. */
+static void
+add_beside(struct ws_exports_maker *maker, const char *path)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_err err = {0};
+	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open(path, a, &err);
+	if (elf && ws_exports_add(maker, elf, NULL, &err)) {
+		ws_exports_add_name(maker, ws_path_base(path));
+	}
+}
+
 static bool
 obey(struct ws_exports_maker *maker, const char *line, const char *path, struct ws_err *err)
 {
-	static const char wheel[] = "wheel ", library[] = "library ", name[] = "name ";
+	static const char wheel[] = "wheel ", library[] = "library ", name[] = "name ",
+					  beside[] = "beside ";
 	if (ws_starts_with(line, wheel)) {
 		ws_exports_add_wheel(maker, line + strlen(wheel));
 		return true;
 	}
 	if (ws_starts_with(line, library)) {
 		return add(maker, line + strlen(library), err);
+	}
+	if (ws_starts_with(line, beside)) {
+		add_beside(maker, line + strlen(beside));
+		return true;
 	}
 	if (ws_starts_with(line, name)) {
 		ws_exports_add_name(maker, line + strlen(name));

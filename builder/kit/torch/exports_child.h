@@ -9,6 +9,7 @@
  *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl
  *     library /.../library.so                           of all Pythons
  *     library cp311 /.../library.so                     of this one
+ *     beside /.../libgomp.so.1                          the same, if it is a library and not known yet
  *     name libgomp-a34b3233.so.1                        of the last library's file
  *     only-c                                            names in C++ are left out from now on
  *     write                                             and end
@@ -38,6 +39,13 @@ bool ws_exports_child_add_wheel(
 /** Has the library at @a path read, which may be gone afterwards. @a python as in ws_exports_add. */
 bool ws_exports_child_add(
 	struct ws_exports_child *child, const char *path, const char *python, struct ws_err *err);
+
+/**
+ * Has a library read that lies beside torch's own, called by its file's name as well; one that cannot be
+ * read is left out. With @a only_c names in C++ are left out from now on.
+ */
+bool ws_exports_child_add_beside(
+	struct ws_exports_child *child, const char *path, bool only_c, struct ws_err *err);
 
 /** Has the list written. */
 bool ws_exports_child_write(struct ws_exports_child *child, struct ws_err *err);
