@@ -1,6 +1,8 @@
 /* out.c - the two streams. Redrawing a line is sys/term's. */
 #include "base/out.h"
 
+#include "base/user_env.h"
+
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -8,27 +10,21 @@
 static unsigned
 columns_of(int fd)
 {
-	const char *set = getenv("COLUMNS");
-	if (set && atoi(set) > 0) {
-		return (unsigned)atoi(set);
-	}
 	struct winsize size;
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-		return size.ws_col;
-	}
-	return 80;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 struct ws_out
-ws_out_standard(void)
+ws_out_standard(const struct ws_user_env *env)
 {
+	const char *columns = ws_user_env_get(env, "COLUMNS");
 	struct ws_out out = {.out = stdout, .err = stderr};
+	out.columns = columns && atoi(columns) > 0 ? (unsigned)atoi(columns) : 0;
 	if (isatty(STDERR_FILENO)) {
-		const char *term = getenv("TERM");
-		const char *no_color = getenv("NO_COLOR");
+		const char *term = ws_user_env_get(env, "TERM");
 		out.redraws = term && strcmp(term, "dumb") != 0;
-		out.color = out.redraws && !(no_color && *no_color);
-		out.width = columns_of(STDERR_FILENO);
+		out.color = out.redraws && !ws_user_env_get(env, "NO_COLOR");
+		out.width = out.columns ? out.columns : columns_of(STDERR_FILENO);
 	}
 	return out;
 }

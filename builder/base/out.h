@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+struct ws_user_env;
+
 struct ws_out {
 	FILE *out;          /**< results: plans, tables, JSON */
 	FILE *err;          /**< everything else */
@@ -19,10 +21,11 @@ struct ws_out {
 	bool color;         /**< err is a terminal and NO_COLOR is not set */
 	bool redraws;       /**< err is a terminal on which a line can be redrawn */
 	unsigned width;     /**< columns of the terminal; 0 when err is none */
+	unsigned columns;   /**< COLUMNS; 0: not set */
 };
 
 /** Standard streams, terminal or not, NO_COLOR and COLUMNS. */
-struct ws_out ws_out_standard(void);
+struct ws_out ws_out_standard(const struct ws_user_env *env);
 
 /** To out. */
 void ws_out_result(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);

@@ -219,9 +219,8 @@ github_state(const struct ws_cell_result *cell)
 void
 ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 {
-	const char *path = getenv("GITHUB_STEP_SUMMARY");
-	WS_AUTO_FD int fd =
-		path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+	const char *path = ws_user_env_get(&s->env, "GITHUB_STEP_SUMMARY");
+	WS_AUTO_FD int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	if (fd < 0) {
 		return;
 	}

@@ -100,7 +100,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
 	}
-	const char *ignored = ws_ignored_env_warning((const char *const *)environ, s->a);
+	const char *ignored = ws_ignored_env_warning(s->env.vars, s->a);
 	if (ignored) {
 		ws_out_warn(&s->out, "%s", ignored);
 	}

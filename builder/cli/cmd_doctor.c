@@ -39,7 +39,7 @@ struct doctor {
 static const char *
 shown(const struct doctor *d, const char *path)
 {
-	const char *home = getenv("HOME");
+	const char *home = ws_user_env_home(&d->s->env);
 	size_t len = home ? strlen(home) : 0;
 	bool below = len > 1 && strncmp(path, home, len) == 0 && path[len] == '/';
 	return below ? ws_arena_printf(d->a, "~%s", path + len) : path;
@@ -65,7 +65,8 @@ look_at_data(struct doctor *d)
 {
 	struct ws_session *s = d->s;
 	struct ws_err err;
-	if (!ws_user_config_read(ws_user_config_path(s->a), s->a, &s->user, &err)) {
+	if (!ws_user_config_read(
+			ws_user_config_path(&s->env, s->a), ws_user_env_home(&s->env), s->a, &s->user, &err)) {
 		ws_rows_problem_err(&d->rows, true, &err);
 		s->user = (struct ws_user_config){0};
 	}
@@ -311,7 +312,7 @@ look_at_compilers(struct doctor *d)
 	WS_AUTO_BUF struct ws_buf without = {0};
 	size_t served = 0;
 	ws_rows_part(&d->rows, "compilers");
-	ws_hostcc_list_all("", getenv("PATH"), d->a, &d->compilers);
+	ws_hostcc_list_all("", ws_user_env_get(&d->s->env, "PATH"), d->a, &d->compilers);
 	ws_json_open_list(w, "compilers");
 	for (size_t i = 0; i < d->compilers.len; i++) {
 		const struct ws_hostcc *cc = &d->compilers.at[i];
@@ -402,7 +403,7 @@ look_at_cuda(struct doctor *d, const char *store)
 	WS_AUTO_BUF struct ws_buf stored = {0};
 	ws_cuda_list found = {0};
 	ws_rows_part(&d->rows, "CUDA");
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), NULL, d->a, &found);
+	ws_cuda_list_host(&d->s->env, NULL, d->a, &found);
 	ws_json_open_list(w, "cuda");
 	for (size_t i = 0; i < found.len; i++) {
 		look_at_toolkit(d, &found.at[i]);
@@ -461,7 +462,7 @@ look_at_python(
 {
 	struct ws_json_writer *w = d->rows.json;
 	struct ws_python_kit kit = {0};
-	bool has_headers = ws_python_ask(listed->interpreter, d->a, &kit, err)
+	bool has_headers = ws_python_ask(&d->s->env, listed->interpreter, d->a, &kit, err)
 		&& ws_python_check_headers(&kit, &d->s->host, err);
 	struct ws_err worded = *err;
 	ws_cures_word(d->s, &worded);
@@ -494,7 +495,7 @@ look_at_python(
 static void
 look_at_pythons(struct doctor *d)
 {
-	struct ws_python_places places = ws_python_places_standard(d->a);
+	struct ws_python_places places = ws_python_places_standard(&d->s->env, d->a);
 	WS_AUTO_BUF struct ws_buf old = {0};
 	ws_python_list found = {0};
 	struct ws_err err = {0};
@@ -525,12 +526,12 @@ look_at_pythons(struct doctor *d)
 static void
 look_at_torch(struct doctor *d)
 {
-	struct ws_python_places places = ws_python_places_standard(d->a);
+	struct ws_python_places places = ws_python_places_standard(&d->s->env, d->a);
 	struct ws_json_writer *w = d->rows.json;
 	struct ws_python_kit host;
 	struct ws_torch_kit torch;
 	struct ws_err err = {0};
-	bool known = d->python ? ws_python_ask(d->python, d->a, &host, &err)
+	bool known = d->python ? ws_python_ask(&d->s->env, d->python, d->a, &host, &err)
 						   : ws_python_find_host(&places, d->a, &host, &err);
 	bool has = known && ws_torch_open_installed(&d->s->facts, &host, d->a, &torch, &err);
 	ws_rows_part(&d->rows, "torch");
@@ -580,7 +581,7 @@ look_at_gpus(struct doctor *d)
 	struct ws_gpus gpus = {0};
 	char memory[WS_WORDS];
 	ws_rows_part(&d->rows, "GPUs");
-	ws_gpu_list("", getenv("PATH"), d->a, &gpus);
+	ws_gpu_list(&d->s->env, d->a, &gpus);
 	ws_json_open_list(w, "gpus");
 	for (size_t i = 0; i < gpus.count; i++) {
 		const struct ws_gpu *gpu = &gpus.at[i];
@@ -666,7 +667,7 @@ look_at_indexes(struct doctor *d)
 		.option_count = s->globals.indexes.len,
 		.user = s->user.indexes,
 		.user_count = s->user.index_count,
-		.env = {.vars = (const char *const *)environ, .root = ""},
+		.env = d->s->env,
 	};
 	ws_rows_part(&d->rows, "indexes");
 	ws_json_open_list(w, "indexes");
@@ -715,7 +716,7 @@ look_at_environment(struct doctor *d)
 	struct ws_json_writer *w = d->rows.json;
 	ws_ignored_list ignored = {0};
 	ws_rows_part(&d->rows, "ignored");
-	ws_ignored_env_list((const char *const *)environ, d->a, &ignored);
+	ws_ignored_env_list(d->s->env.vars, d->a, &ignored);
 	ws_json_open_list(w, "ignored_variables");
 	for (size_t i = 0; i < ignored.len; i++) {
 		ws_rows_problem(

@@ -37,10 +37,10 @@ check(
 }
 
 static bool
-pack(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
-	struct ws_err *err)
+pack(
+	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
 {
-	return ws_pack_run(err);
+	return ws_pack_run(&s->env, err);
 }
 
 /* VERSION DIR: makes DIR/torch-VERSION.zst (./dev exports). */

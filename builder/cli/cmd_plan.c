@@ -77,7 +77,7 @@ write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf
 static unsigned
 columns(const struct ws_session *s)
 {
-	struct ws_out here = ws_out_standard();
+	struct ws_out here = ws_out_standard(&s->env);
 	return isatty(STDOUT_FILENO) ? (here.width ? here.width : s->out.width) : 0;
 }
 

@@ -140,7 +140,7 @@ bring(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_fo
 static void
 guess(const struct drafting *d, const struct ws_tree *tree, struct ws_recipe_draft *draft)
 {
-	const char *path = getenv("PATH");
+	const char *path = ws_user_env_get(&d->s->env, "PATH");
 	const struct ws_setup_reader reader = {
 		.script = d->s->data.setup_reader, .path_variable = path ? path : "/usr/bin:/bin"};
 	ws_recipe_guess(tree, &reader, draft);

@@ -115,12 +115,12 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 /* The command's variables, but for what is the person's own: HOME stays, and their tools are found
  * behind the command's. ./run has the command's alone. */
 static void
-set_environment(const char *const *env, struct ws_arena *a)
+set_environment(const struct ws_user_env *user, const char *const *env, struct ws_arena *a)
 {
 	for (; *env; env++) {
 		const char *value = strchr(*env, '=') + 1;
 		const char *name = ws_arena_copy(a, *env, (size_t)(value - 1 - *env));
-		const char *path = ws_same(name, "PATH") ? getenv("PATH") : NULL;
+		const char *path = ws_same(name, "PATH") ? ws_user_env_get(user, "PATH") : NULL;
 		if (!ws_same(name, "HOME")) {
 			setenv(name, path ? ws_arena_printf(a, "%s:%s", value, path) : value, 1);
 		}
@@ -131,7 +131,8 @@ set_environment(const char *const *env, struct ws_arena *a)
 static bool
 run_shell(struct ws_session *s, const struct ws_action *action, const char *dir, struct ws_err *err)
 {
-	const char *shell = getenv("SHELL") && *getenv("SHELL") ? getenv("SHELL") : "/bin/sh";
+	const char *own = ws_user_env_get(&s->env, "SHELL");
+	const char *shell = own ? own : "/bin/sh";
 	if (!isatty(STDIN_FILENO)) {
 		ws_out_result(&s->out, "%s\n", dir);
 		return true;
@@ -145,7 +146,7 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 		sigset_t none;
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		set_environment(ws_work_words(action, action->env, dir, s->a), s->a);
+		set_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a);
 		if (chdir(dir) == 0) {
 			execl(shell, shell, (char *)NULL);
 		}

@@ -65,7 +65,8 @@ static const char *
 recipes_of(const struct line *line)
 {
 	struct ws_matrix matrix;
-	bool read = line->matrix && ws_matrix_read(line->matrix, line->s->a, &matrix, NULL);
+	bool read = line->matrix
+		&& ws_matrix_read(line->matrix, ws_user_env_home(&line->s->env), line->s->a, &matrix, NULL);
 	return read ? matrix.recipes : NULL;
 }
 
@@ -261,17 +262,17 @@ find_option(const struct line *line, const char *word)
 
 /* A shell has not expanded what is on the line yet. */
 static const char *
-expand_home(struct ws_arena *a, const char *path)
+expand_home(struct ws_session *s, const char *path)
 {
-	const char *home = getenv("HOME");
-	return home && ws_starts_with(path, "~/") ? ws_path_join(a, home, path + 2, NULL) : path;
+	const char *home = ws_user_env_home(&s->env);
+	return home && ws_starts_with(path, "~/") ? ws_path_join(s->a, home, path + 2, NULL) : path;
 }
 
 /* Options that decide what the others may be. */
 static void
 note_value(struct line *line, const struct ws_option *option, const char *value)
 {
-	value = expand_home(line->s->a, value);
+	value = expand_home(line->s, value);
 	if (strcmp(option->name, "matrix") == 0) {
 		line->matrix = value;
 	} else if (option->value == &line->s->globals.recipes) {

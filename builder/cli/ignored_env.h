@@ -17,7 +17,7 @@ struct ws_ignored_variable {
 
 typedef WS_VEC(struct ws_ignored_variable) ws_ignored_list;
 
-/** Those that are set and not empty in @a vars ("NAME=value", NULL-terminated: environ). */
+/** Those that are set and not empty in @a vars ("NAME=value", NULL-terminated). */
 void ws_ignored_env_list(const char *const *vars, struct ws_arena *a, ws_ignored_list *list);
 
 /**

@@ -70,6 +70,7 @@ ws_selecting_context(
 {
 	*ctx = (struct ws_context){
 		.a = s->a,
+		.env = &s->env,
 		.program = s->program,
 		.data = &s->data,
 		.facts = &s->facts,

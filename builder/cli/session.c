@@ -16,10 +16,11 @@ ws_session_init(struct ws_session *s, const char *program)
 {
 	*s = (struct ws_session){
 		.a = ws_arena_make(),
-		.out = ws_out_standard(),
+		.env = {.vars = (const char *const *)environ, .root = ""},
 		.stop = {.fd = -1},
 		.store = {.lock_fd = -1},
 	};
+	s->out = ws_out_standard(&s->env);
 	s->program = program;
 	s->events.now_ms = ws_clock_ms;
 }
@@ -58,7 +59,8 @@ ws_session_open_facts(struct ws_session *s, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE, "--kits: 'host' or 'archive', not '%s'", kits);
 	}
 	if (!ws_data_locate(NULL, s->a, &s->data, err)
-		|| !ws_user_config_read(ws_user_config_path(s->a), s->a, &s->user, err)
+		|| !ws_user_config_read(
+			ws_user_config_path(&s->env, s->a), ws_user_env_home(&s->env), s->a, &s->user, err)
 		|| !ws_facts_read(s->data.facts, s->a, &s->facts, err)) {
 		return false;
 	}
@@ -71,12 +73,11 @@ const char *
 ws_session_store_path(const struct ws_session *s)
 {
 	const char *wanted = s->globals.store;
-	const char *set = getenv("WHEELSMITH_STORE");
 	/* The environment goes before the configuration: it is nearer to the person. */
-	if (!wanted && !(set && *set)) {
+	if (!wanted && !ws_user_env_get(&s->env, "WHEELSMITH_STORE")) {
 		wanted = s->user.store;
 	}
-	return ws_store_default_path(wanted, s->a);
+	return ws_store_default_path(&s->env, wanted, s->a);
 }
 
 bool
@@ -147,7 +148,7 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		.matrix_count = count,
 		.user = s->user.indexes,
 		.user_count = s->user.index_count,
-		.env = {.vars = (const char *const *)environ, .root = ""},
+		.env = s->env,
 	};
 	if (!ws_index_config_read(&sources, s->a, &s->indexes, err)
 		|| !find_certificates(&s->indexes, offline, err)) {

@@ -7,6 +7,7 @@
 #ifndef WS_CLI_SESSION_H
 #define WS_CLI_SESSION_H
 
+#include "base/user_env.h"
 #include "cli/options.h"
 #include "config/facts.h"
 #include "config/locate.h"
@@ -32,6 +33,7 @@ struct ws_globals {
 
 struct ws_session {
 	struct ws_arena *a;
+	struct ws_user_env env; /**< of the process: nothing else asks for it */
 	struct ws_out out;
 	struct ws_globals globals;
 	const struct ws_command *commands; /**< main.c's table */

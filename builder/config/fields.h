@@ -15,6 +15,7 @@
 struct ws_reader {
 	const struct ws_json_doc *doc;
 	const char *folder; /**< absolute: what relative paths in the document count from */
+	const char *home;   /**< what "~/" stands for; NULL: nothing */
 	struct ws_arena *a; /**< results live here */
 	struct ws_err *err;
 	const char *key; /**< of the value being read, for messages */

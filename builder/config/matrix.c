@@ -304,10 +304,10 @@ check_fallbacks(struct ws_reader *r, const struct ws_matrix *matrix)
 }
 
 bool
-ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
-	struct ws_matrix *matrix, struct ws_err *err)
+ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, const char *home,
+	struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err)
 {
-	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
+	struct ws_reader r = {.doc = doc, .folder = folder, .home = home, .a = a, .err = err};
 	*matrix = (struct ws_matrix){.doc = doc, .path = doc->name, .fallback_on_no_candidate = true};
 	if (!ws_object_read(&r, doc->root, &table, matrix)) {
 		return false;
@@ -319,9 +319,10 @@ ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, struct ws_are
 }
 
 bool
-ws_matrix_read(const char *path, struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err)
+ws_matrix_read(const char *path, const char *home, struct ws_arena *a, struct ws_matrix *matrix,
+	struct ws_err *err)
 {
 	struct ws_document document;
 	return ws_document_read(path, "matrix", a, &document, err)
-		&& ws_matrix_parse(document.doc, document.folder, a, matrix, err);
+		&& ws_matrix_parse(document.doc, document.folder, home, a, matrix, err);
 }

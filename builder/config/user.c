@@ -7,8 +7,6 @@
 #include "config/policy.h"
 #include "config/values.h"
 
-#include <stdlib.h>
-
 /* What the table fills; the list of indexes is taken apart afterwards. */
 struct written {
 	struct ws_user_config config;
@@ -28,21 +26,17 @@ static const struct ws_field fields[] = {
 static const struct ws_table table = {"the configuration", fields, WS_LEN(fields)};
 
 const char *
-ws_user_config_path(struct ws_arena *a)
+ws_user_config_path(const struct ws_user_env *env, struct ws_arena *a)
 {
-	/* XDG Base Directory Specification: relative values are to be ignored. */
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	if (config && config[0] == '/') {
-		return ws_path_join(a, config, "wheelsmith/config.json", NULL);
-	}
-	return home ? ws_path_join(a, home, ".config/wheelsmith/config.json", NULL) : NULL;
+	const char *folder = ws_user_env_config_home(env, a);
+	return folder ? ws_path_join(a, folder, "wheelsmith/config.json", NULL) : NULL;
 }
 
 bool
-ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
-	struct ws_user_config *config, struct ws_err *err)
+ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, const char *home,
+	struct ws_arena *a, struct ws_user_config *config, struct ws_err *err)
 {
-	struct ws_reader r = {.doc = doc, .folder = folder, .a = a, .err = err};
+	struct ws_reader r = {.doc = doc, .folder = folder, .home = home, .a = a, .err = err};
 	struct written written = {.config.path = doc->name};
 	if (!ws_object_read(&r, doc->root, &table, &written)) {
 		return false;
@@ -54,8 +48,8 @@ ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, struct w
 }
 
 bool
-ws_user_config_read(
-	const char *path, struct ws_arena *a, struct ws_user_config *config, struct ws_err *err)
+ws_user_config_read(const char *path, const char *home, struct ws_arena *a,
+	struct ws_user_config *config, struct ws_err *err)
 {
 	struct ws_document document;
 	*config = (struct ws_user_config){0};
@@ -63,5 +57,5 @@ ws_user_config_read(
 		return true;
 	}
 	return ws_document_read(path, "configuration", a, &document, err)
-		&& ws_user_config_parse(document.doc, document.folder, a, config, err);
+		&& ws_user_config_parse(document.doc, document.folder, home, a, config, err);
 }

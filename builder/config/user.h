@@ -9,6 +9,7 @@
 #define WS_CONFIG_USER_H
 
 #include "base/json.h"
+#include "base/user_env.h"
 #include "model/matrix.h"
 
 struct ws_user_config {
@@ -24,14 +25,14 @@ struct ws_user_config {
 };
 
 /** "<XDG_CONFIG_HOME or ~/.config>/wheelsmith/config.json"; NULL when there is no home. */
-const char *ws_user_config_path(struct ws_arena *a);
+const char *ws_user_config_path(const struct ws_user_env *env, struct ws_arena *a);
 
-/** Reads @a path; a file that is not there, or NULL, gives the defaults. */
-bool ws_user_config_read(
-	const char *path, struct ws_arena *a, struct ws_user_config *config, struct ws_err *err);
+/** Reads @a path; a file that is not there, or NULL, gives the defaults. "~/" is @a home; NULL. */
+bool ws_user_config_read(const char *path, const char *home, struct ws_arena *a,
+	struct ws_user_config *config, struct ws_err *err);
 
 /** From a document, whose texts it borrows. */
-bool ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
-	struct ws_user_config *config, struct ws_err *err);
+bool ws_user_config_parse(const struct ws_json_doc *doc, const char *folder, const char *home,
+	struct ws_arena *a, struct ws_user_config *config, struct ws_err *err);
 
 #endif

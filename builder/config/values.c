@@ -7,7 +7,6 @@
 #include "model/version.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS "0123456789"
@@ -72,9 +71,8 @@ read_folder(struct ws_reader *r, const struct ws_json *value, void *into)
 const char *
 ws_path_from(const struct ws_reader *r, const char *path)
 {
-	const char *home = getenv("HOME");
-	if (home && path[0] == '~' && path[1] == '/') {
-		return ws_path_join(r->a, home, path + 2, NULL);
+	if (r->home && path[0] == '~' && path[1] == '/') {
+		return ws_path_join(r->a, r->home, path + 2, NULL);
 	}
 	return ws_path_normal(r->a, ws_path_join(r->a, r->folder, path, NULL));
 }

@@ -28,7 +28,7 @@ extern const struct ws_type ws_type_ignored; /**< a string; nothing is stored */
 /** A string, neither empty nor with control characters but line breaks and tabs; else NULL. */
 const char *ws_text_of(struct ws_reader *r, const struct ws_json *value, const char *name);
 
-/** Absolute: "~/x" below HOME, else relative to the reader's folder. */
+/** Absolute: "~/x" below the reader's home, else relative to the reader's folder. */
 const char *ws_path_from(const struct ws_reader *r, const char *path);
 
 /** False unless @a name can be imported: identifiers of ASCII with dots between them. */

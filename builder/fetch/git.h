@@ -24,7 +24,7 @@ struct ws_git_config {
 	bool offline;            /**< nothing is fetched */
 	unsigned stall_ms;       /**< silence that ends a fetch; 0: 60,000 */
 	const char *program;     /**< our own executable: fetches as a child; NULL: none can be */
-	const char *const *vars; /**< environ: where the proxies and certificates stand */
+	const char *const *vars; /**< our environment: where the proxies and certificates stand */
 	struct ws_stop *stop;    /**< NULL: never asked */
 	const struct ws_events *events; /**< NULL: none are sent */
 };

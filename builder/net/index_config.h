@@ -9,9 +9,9 @@
 #ifndef WS_NET_INDEX_CONFIG_H
 #define WS_NET_INDEX_CONFIG_H
 
+#include "base/user_env.h"
 #include "model/matrix.h"
 #include "net/index.h"
-#include "net/user_env.h"
 
 /** What was said, and where. All may be empty. */
 struct ws_index_sources {

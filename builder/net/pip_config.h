@@ -8,7 +8,7 @@
 #ifndef WS_NET_PIP_CONFIG_H
 #define WS_NET_PIP_CONFIG_H
 
-#include "net/user_env.h"
+#include "base/user_env.h"
 
 /** NULL or 0: not said. */
 struct ws_pip_config {

@@ -6,6 +6,7 @@
 #ifndef WS_PRODUCE_CONTEXT_H
 #define WS_PRODUCE_CONTEXT_H
 
+#include "base/user_env.h"
 #include "config/locate.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/cuda.h"
@@ -18,6 +19,7 @@
 
 struct ws_context {
 	struct ws_arena *a;
+	const struct ws_user_env *env;
 	const char *program; /**< our own executable, for actions */
 	const struct ws_data *data;
 	const struct ws_facts *facts;

@@ -4,8 +4,6 @@
 #include "base/map.h"
 #include "produce/host_libraries.h"
 
-#include <stdlib.h>
-
 struct ws_host_tools {
 	const struct ws_context *ctx;
 	struct ws_arena *a;
@@ -48,7 +46,8 @@ ws_host_tools_python(
 	}
 	const struct ws_plan_python *is = choice->interpreter;
 	kit = WS_NEW(t->a, struct ws_python_kit);
-	if (!ws_python_find_meant(is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
+	if (!ws_python_find_meant(
+			t->ctx->env, is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
 		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
 		return NULL;
 	}
@@ -76,7 +75,7 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 {
 	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
-		ws_hostcc_list_all("", getenv("PATH"), t->a, &t->compilers);
+		ws_hostcc_list_all("", ws_user_env_get(t->ctx->env, "PATH"), t->a, &t->compilers);
 		t->listed_compilers = true;
 	}
 	struct ws_hostcc_wish wish = {

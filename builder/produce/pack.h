@@ -13,6 +13,7 @@
 #include "wheel/sbom.h"
 
 struct ws_json_writer;
+struct ws_user_env;
 
 /** A module of the wheel and the link that makes it. */
 struct ws_pack_module {
@@ -51,7 +52,7 @@ enum ws_pack_output {
 const struct ws_action *ws_pack_action(const struct ws_pack_order *order,
 	const struct ws_store *store, const char *program, struct ws_arena *a, struct ws_err *err);
 
-/** The child: packs in the current folder. */
-bool ws_pack_run(struct ws_err *err);
+/** The child: packs in the current folder. Takes SOURCE_DATE_EPOCH from @a env. */
+bool ws_pack_run(const struct ws_user_env *env, struct ws_err *err);
 
 #endif

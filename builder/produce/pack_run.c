@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/user_env.h"
 #include "base/vec.h"
 #include "config/recipe.h"
 #include "produce/pack.h"
@@ -120,7 +121,7 @@ read_inputs(struct packing *p, struct ws_err *err)
 }
 
 bool
-ws_pack_run(struct ws_err *err)
+ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct packing p = {.a = a};
@@ -128,7 +129,7 @@ ws_pack_run(struct ws_err *err)
 		return false;
 	}
 	const char *platform = p.has_check ? ws_json_text(p.check.root, "platform") : "any";
-	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");
 	p.spec = (struct ws_wheel_spec){
 		.distribution = p.recipe.distribution,
 		.version = ws_json_text(p.order.root, "version"),

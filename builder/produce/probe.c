@@ -84,7 +84,8 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const stru
 		if (!asked->pythons.at[i].needed) {
 			continue;
 		}
-		if (!ws_python_find_meant(value->path, value->host, &value->tag, ctx->a, &kit, err)) {
+		if (!ws_python_find_meant(
+				ctx->env, value->path, value->host, &value->tag, ctx->a, &kit, err)) {
 			return fail_python(matrix, &asked->pythons.at[i], err);
 		}
 		pythons[host->python_count++] = (struct ws_plan_python){
@@ -102,11 +103,11 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const stru
 
 /* The archs of all GPUs, each once, in whatever order the driver numbers the devices. */
 static struct ws_arch_set
-find_gpus(struct ws_arena *a)
+find_gpus(struct ws_context *ctx)
 {
 	struct ws_gpus gpus;
-	ws_gpu_list("", getenv("PATH"), a, &gpus);
-	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus.count + 1);
+	ws_gpu_list(ctx->env, ctx->a, &gpus);
+	struct ws_arch *archs = WS_NEW_N(ctx->a, struct ws_arch, gpus.count + 1);
 	for (size_t i = 0; i < gpus.count; i++) {
 		archs[i] = gpus.at[i].arch;
 	}
@@ -119,7 +120,7 @@ probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
 	ws_cuda_list found = {0};
 	if (ctx->kits != WS_KITS_ARCHIVE) {
 		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
-		ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, ctx->a, &found);
+		ws_cuda_list_host(ctx->env, &memory, ctx->a, &found);
 	}
 	const char **versions = WS_NEW_N(ctx->a, const char *, found.len + 1);
 	for (size_t i = 0; i < found.len; i++) {
@@ -162,7 +163,7 @@ ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
 	input->lookups =
 		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
-	host->gpus = asked.gpus ? find_gpus(ctx->a) : (struct ws_arch_set){0};
+	host->gpus = asked.gpus ? find_gpus(ctx) : (struct ws_arch_set){0};
 	probe_toolkits(ctx, host);
 	probe_kits(ctx, host);
 	return probe_pythons(ctx, matrix, &asked, host, err);

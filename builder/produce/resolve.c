@@ -12,7 +12,6 @@
 #include "produce/pins.h"
 #include "recipe/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* C++20 as libstdc++ has it from gcc 11 on: torch's headers of 2.14 use <compare> and requires. */
@@ -158,7 +157,7 @@ open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struc
 {
 	ws_cuda_list toolkits = {0};
 	struct ws_cuda_memory memory = {r->ctx->store, r->ctx->ledger};
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), &memory, r->a, &toolkits);
+	ws_cuda_list_host(r->ctx->env, &memory, r->a, &toolkits);
 	for (size_t i = 0; i < toolkits.len; i++) {
 		if (ws_version_cmp(&toolkits.at[i].version, &choice->version) == 0
 			&& toolkits.at[i].missing_count == 0) {

@@ -174,9 +174,9 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 {
 	struct ws_matrix *m = &sel->matrix;
 	*sel = (struct ws_selection){0};
-	bool read = options->matrix
-		? refuse_mixture(options, err) && ws_matrix_read(options->matrix, ctx->a, m, err)
-		: matrix_from_options(options, m, ctx->a, err);
+	bool read = options->matrix ? refuse_mixture(options, err)
+			&& ws_matrix_read(options->matrix, ws_user_env_home(ctx->env), ctx->a, m, err)
+								: matrix_from_options(options, m, ctx->a, err);
 	m->policy = m->policy_given ? m->policy : user->policy;
 	if (read && options->policy && !ws_policy_parse(options->policy, &m->policy)) {
 		return ws_err_set(err, WS_ERR_USAGE,

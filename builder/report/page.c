@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "sys/term.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -15,10 +14,9 @@
 static unsigned
 columns_of(const struct ws_out *out)
 {
-	const char *set = getenv("COLUMNS");
 	struct winsize size;
-	if (set && atoi(set) > 0) {
-		return (unsigned)atoi(set);
+	if (out->columns) {
+		return out->columns;
 	}
 	int fd = fileno(out->out);
 	return fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

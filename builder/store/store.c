@@ -21,18 +21,18 @@
 #define DAY_S ((time_t)24 * 3600)
 
 char *
-ws_store_default_path(const char *option, struct ws_arena *a)
+ws_store_default_path(const struct ws_user_env *env, const char *option, struct ws_arena *a)
 {
-	const char *set = getenv("WHEELSMITH_STORE");
-	if (option || (set && *set)) {
+	const char *set = ws_user_env_get(env, "WHEELSMITH_STORE");
+	if (option || set) {
 		return ws_arena_strdup(a, option ? option : set);
 	}
-	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *cache = ws_user_env_get(env, "XDG_CACHE_HOME");
 	if (cache && cache[0] == '/') {
 		return ws_path_join(a, cache, "wheelsmith", NULL);
 	}
-	const char *home = getenv("HOME");
-	return home && *home ? ws_path_join(a, home, ".cache/wheelsmith", NULL) : NULL;
+	const char *home = ws_user_env_home(env);
+	return home ? ws_path_join(a, home, ".cache/wheelsmith", NULL) : NULL;
 }
 
 char *

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/user_env.h"
 
 struct ws_events;
 struct ws_ledger;
@@ -34,7 +35,7 @@ struct ws_store {
  * @a option (may be NULL), WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith. NULL: HOME
  * is not set either.
  */
-char *ws_store_default_path(const char *option, struct ws_arena *a);
+char *ws_store_default_path(const struct ws_user_env *env, const char *option, struct ws_arena *a);
 
 /**
  * Opens or makes the store and takes LOCK, shared. A store of another VERSION is refused with what

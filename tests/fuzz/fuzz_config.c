@@ -35,12 +35,12 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (!parsed) {
 		return 0;
 	}
-	check(ws_matrix_parse(&doc, "/nowhere", a, &matrix, &err), &err);
+	check(ws_matrix_parse(&doc, "/nowhere", "/home/me", a, &matrix, &err), &err);
 	check(ws_recipe_parse(&doc, "/nowhere", a, &recipe, &err), &err);
-	check(ws_user_config_parse(&doc, "/nowhere", a, &config, &err), &err);
+	check(ws_user_config_parse(&doc, "/nowhere", "/home/me", a, &config, &err), &err);
 	check(ws_kit_def_parse(&doc, a, &kit, &err), &err);
 	check(ws_facts_parse(&doc, &doc, a, &facts, &err), &err);
-	ws_matrix_parse(&doc, "/nowhere", a, &matrix, NULL);
+	ws_matrix_parse(&doc, "/nowhere", "/home/me", a, &matrix, NULL);
 	ws_recipe_parse(&doc, "/nowhere", a, &recipe, NULL);
 	return 0;
 }

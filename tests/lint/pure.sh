@@ -1,5 +1,6 @@
 #!/bin/sh
-# plan/, recipe/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell.
+# plan/, recipe/ and model/ do no I/O and read no clock; nobody exits below main.c; nobody calls a shell;
+# the environment is taken once, by cli/session.c.
 set -eu
 bad=0
 deny() { # where, pattern, why
@@ -17,4 +18,6 @@ deny "$(find builder -mindepth 1 -maxdepth 1 -type d | tr '\n' ' ')" '[^_a-z](ex
 	'only main.c ends the process'
 deny builder '[^_a-z](system|popen|wordexp|strcpy|strcat|sprintf|gets|tmpnam|mktemp|alloca)\(' \
 	'a shell, or a function that cannot be used safely'
+deny "$(find builder -name '*.[ch]' ! -path builder/cli/session.c | tr '\n' ' ')" '\b(getenv|secure_getenv)\(|\benviron\b' \
+	'the environment is taken once, by cli/session.c, and handed down (base/user_env.h)'
 exit $bad

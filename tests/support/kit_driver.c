@@ -266,7 +266,8 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 		return false;
 	}
 	const char *root = getenv("HOST_ROOT");
-	ws_cuda_list_host(root ? root : "", getenv("CUDA_HOME"), getenv("PATH"), NULL, s->a, &list);
+	struct ws_user_env env = {(const char *const *)environ, root ? root : ""};
+	ws_cuda_list_host(&env, NULL, s->a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];
 		printf("found: %s %s %s\n", kit->name, kit->release, kit->path);

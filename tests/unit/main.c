@@ -36,6 +36,14 @@ ws_test_register(const char *name, void (*run)(struct ws_arena *a))
 	count++;
 }
 
+const struct ws_user_env *
+ws_test_env(void)
+{
+	static struct ws_user_env env = {.root = ""};
+	env.vars = (const char *const *)environ;
+	return &env;
+}
+
 const char *
 ws_test_dir(struct ws_arena *a)
 {

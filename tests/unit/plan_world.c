@@ -322,7 +322,7 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 	world->input = (struct ws_plan_input){
 		.matrix = &world->matrix, .facts = &world->facts, .lookups = {.self = world}};
 	if (!parse_json("matrix.json", ws_case_text(c, "matrix"), a, &doc, err)
-		|| !ws_matrix_parse(doc, "/home/me", a, &world->matrix, err)
+		|| !ws_matrix_parse(doc, "/home/me", "/home/me", a, &world->matrix, err)
 		|| !ws_facts_read(
 			ws_same(facts, "shipped") ? shipped_facts : own_facts, a, &world->facts, err)
 		|| !read_recipes(c, a, world, err)

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/user_env.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,6 +69,9 @@ void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
 			fail_msg("no cure '%s %s' for: %s", ws_cure_name(wanted), (expected), (err).text); \
 		} \
 	} while (0)
+
+/** The environment of the test program. */
+const struct ws_user_env *ws_test_env(void);
 
 /** A new folder that goes when the test program ends. */
 const char *ws_test_dir(struct ws_arena *a);

@@ -44,7 +44,7 @@ struct parts {
 static bool
 read_matrix(struct parts *p, struct ws_arena *a, struct ws_err *err)
 {
-	return ws_matrix_parse(&p->doc, FOLDER, a, &p->matrix, err);
+	return ws_matrix_parse(&p->doc, FOLDER, "/home/me", a, &p->matrix, err);
 }
 
 static bool
@@ -56,7 +56,7 @@ read_recipe(struct parts *p, struct ws_arena *a, struct ws_err *err)
 static bool
 read_config(struct parts *p, struct ws_arena *a, struct ws_err *err)
 {
-	return ws_user_config_parse(&p->doc, FOLDER, a, &p->config, err);
+	return ws_user_config_parse(&p->doc, FOLDER, "/home/me", a, &p->config, err);
 }
 
 static bool

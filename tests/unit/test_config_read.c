@@ -17,7 +17,7 @@ matrix_of(const char *text, struct ws_arena *a)
 	struct ws_matrix matrix;
 	struct ws_err err = {0};
 	assert_ok(ws_json_parse("m.json", text, strlen(text), WS_JSON_RELAXED, a, doc, &err), err);
-	assert_ok(ws_matrix_parse(doc, "/home/me/fleet", a, &matrix, &err), err);
+	assert_ok(ws_matrix_parse(doc, "/home/me/fleet", "/home/me", a, &matrix, &err), err);
 	return matrix;
 }
 
@@ -315,10 +315,10 @@ WS_TEST(a_missing_file_names_a_near_one)
 	struct ws_err err = {0};
 	assert_ok(ws_fs_write(ws_path_join(a, dir, "fleet.json", NULL), "{}", 2, 0644, &err), err);
 	const char *path = ws_path_join(a, dir, "flet.json", NULL);
-	assert_fails(ws_matrix_read(path, a, &matrix, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_matrix_read(path, NULL, a, &matrix, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "there is no matrix");
 	assert_contains(err.cure, ws_arena_printf(a, "did you mean '%s/fleet.json'?", dir));
-	assert_fails(ws_matrix_read(dir, a, &matrix, &err), err, WS_ERR_IO);
+	assert_fails(ws_matrix_read(dir, NULL, a, &matrix, &err), err, WS_ERR_IO);
 }
 
 WS_TEST(the_configuration)
@@ -326,11 +326,11 @@ WS_TEST(the_configuration)
 	const char *dir = ws_test_dir(a);
 	struct ws_user_config config;
 	struct ws_err err = {0};
-	setenv("HOME", "/home/me", 1);
-	setenv("XDG_CONFIG_HOME", dir, 1);
-	const char *path = ws_user_config_path(a);
+	const char *vars[] = {"HOME=/home/me", ws_arena_printf(a, "XDG_CONFIG_HOME=%s", dir), NULL};
+	const struct ws_user_env env = {vars, ""};
+	const char *path = ws_user_config_path(&env, a);
 	assert_string_equal(path, ws_path_join(a, dir, "wheelsmith/config.json", NULL));
-	assert_ok(ws_user_config_read(path, a, &config, &err), err);
+	assert_ok(ws_user_config_read(path, "/home/me", a, &config, &err), err);
 	assert_null(config.path);
 	assert_int_equal(config.policy, WS_POLICY_PREFER_PREBUILT);
 
@@ -339,7 +339,7 @@ WS_TEST(the_configuration)
 		" \"indexes\": {\"default\": \"https://x.example\"}, \"policy\": \"prefer-build\"}";
 	assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
 	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
-	assert_ok(ws_user_config_read(path, a, &config, &err), err);
+	assert_ok(ws_user_config_read(path, "/home/me", a, &config, &err), err);
 	assert_string_equal(config.path, path);
 	assert_string_equal(config.store, "/home/me/big");
 	assert_string_equal(config.recipes[0], ws_path_join(a, dir, "wheelsmith/mine", NULL));
@@ -347,7 +347,7 @@ WS_TEST(the_configuration)
 	assert_string_equal(config.indexes[0].urls[0], "https://x.example");
 	assert_int_equal(config.policy, WS_POLICY_PREFER_BUILD);
 
-	setenv("XDG_CONFIG_HOME", "relative", 1);
-	assert_string_equal(ws_user_config_path(a), "/home/me/.config/wheelsmith/config.json");
-	assert_ok(ws_user_config_read(NULL, a, &config, &err), err);
+	vars[1] = "XDG_CONFIG_HOME=relative";
+	assert_string_equal(ws_user_config_path(&env, a), "/home/me/.config/wheelsmith/config.json");
+	assert_ok(ws_user_config_read(NULL, NULL, a, &config, &err), err);
 }

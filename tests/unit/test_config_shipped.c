@@ -313,7 +313,7 @@ WS_TEST(matrices)
 		struct ws_matrix matrix;
 		struct ws_err err = {0};
 		const char *path = ws_arena_printf(a, ROOT "/matrix/%s.json", rows[i].file);
-		assert_ok(ws_matrix_read(path, a, &matrix, &err), err);
+		assert_ok(ws_matrix_read(path, NULL, a, &matrix, &err), err);
 		assert_int_equal(matrix.package_count, rows[i].packages);
 		assert_string_equal(matrix.torch[0].version.text, rows[i].torch);
 		assert_int_equal(matrix.cuda[0].automatic, rows[i].cuda == NULL);

@@ -166,7 +166,15 @@ static ws_cuda_list
 list_host(const struct host *h, const char *cuda_home, const char *path)
 {
 	ws_cuda_list list = {0};
-	ws_cuda_list_host(h->root, cuda_home, path, NULL, h->a, &list);
+	const char *vars[3] = {NULL};
+	size_t count = 0;
+	if (path) {
+		vars[count++] = ws_arena_printf(h->a, "PATH=%s", path);
+	}
+	if (cuda_home) {
+		vars[count] = ws_arena_printf(h->a, "CUDA_HOME=%s", cuda_home);
+	}
+	ws_cuda_list_host(&(struct ws_user_env){vars, h->root}, NULL, h->a, &list);
 	return list;
 }
 
@@ -209,7 +217,7 @@ WS_TEST(an_nvcc_that_did_not_change_is_asked_once)
 		if (i == 3) {
 			put(&h, "usr/local/cuda-12.4/nvvm/bin/cicc", "another", 0755);
 		}
-		ws_cuda_list_host(h.root, NULL, NULL, &memory, a, &list);
+		ws_cuda_list_host(&(struct ws_user_env){.root = h.root}, &memory, a, &list);
 		assert_int_equal(list.len, 1);
 		assert_string_equal(list.at[0].release, "12.4.131");
 		assert_int_equal(stat(asked, &status), 0);
@@ -347,7 +355,7 @@ WS_TEST(every_toolkit_of_this_host_opens_or_says_why)
 {
 	AUTO_HOST struct host h = make_host(a);
 	ws_cuda_list list = {0};
-	ws_cuda_list_host("", getenv("CUDA_HOME"), getenv("PATH"), NULL, a, &list);
+	ws_cuda_list_host(ws_test_env(), NULL, a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];
 		if (kit->missing_count > 0) {

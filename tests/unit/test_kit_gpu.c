@@ -26,11 +26,18 @@ make_smi(struct ws_arena *a, const char *gpus, const char *users, int code)
 	return dir;
 }
 
+static void
+list_gpus(const char *root, const char *path, struct ws_arena *a, struct ws_gpus *found)
+{
+	const char *const vars[] = {path ? ws_arena_printf(a, "PATH=%s", path) : NULL, NULL};
+	ws_gpu_list(&(struct ws_user_env){vars, root}, a, found);
+}
+
 static struct ws_gpus
 list(struct ws_arena *a, const char *gpus, const char *users, int code)
 {
 	struct ws_gpus found;
-	ws_gpu_list("/nowhere", make_smi(a, gpus, users, code), a, &found);
+	list_gpus("/nowhere", make_smi(a, gpus, users, code), a, &found);
 	return found;
 }
 
@@ -79,11 +86,11 @@ WS_TEST(what_is_not_known_is_left_open)
 WS_TEST(no_program_is_no_device)
 {
 	struct ws_gpus gpus;
-	ws_gpu_list("/nowhere", "/nowhere/bin:relative::", a, &gpus);
+	list_gpus("/nowhere", "/nowhere/bin:relative::", a, &gpus);
 	assert_null(gpus.program);
 	assert_int_equal(gpus.count, 0);
 	assert_contains(gpus.why_none, "no nvidia-smi");
-	ws_gpu_list("/nowhere", NULL, a, &gpus);
+	list_gpus("/nowhere", NULL, a, &gpus);
 	assert_contains(gpus.why_none, "no nvidia-smi");
 }
 
@@ -98,7 +105,7 @@ WS_TEST(it_is_found_below_usr_bin)
 				  ws_path_join(a, bin, "nvidia-smi", NULL), 0755, &err),
 		err);
 	struct ws_gpus gpus;
-	ws_gpu_list(root, "/nowhere", a, &gpus);
+	list_gpus(root, "/nowhere", a, &gpus);
 	assert_int_equal(gpus.count, 1);
 	assert_int_equal(gpus.at[0].arch.number, 89);
 }
@@ -149,6 +156,6 @@ WS_TEST(a_flood_is_bounded)
 		ws_fs_write(ws_path_join(a, dir, "nvidia-smi", NULL), script, strlen(script), 0755, &err),
 		err);
 	struct ws_gpus gpus;
-	ws_gpu_list("/nowhere", dir, a, &gpus);
+	list_gpus("/nowhere", dir, a, &gpus);
 	assert_int_equal(gpus.count, 4096);
 }

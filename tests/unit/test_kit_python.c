@@ -82,7 +82,7 @@ tag_of(const char *text)
 WS_TEST(the_real_python_of_this_host_answers)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(a);
+	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
 	struct ws_python_kit kit, again;
 	assert_ok(ws_python_find_host(&places, a, &kit, &err), err);
 	assert_int_equal(kit.tag.major, 3);
@@ -99,13 +99,13 @@ WS_TEST(the_real_python_of_this_host_answers)
 WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(a);
+	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
 	ws_python_list list = {0};
 	ws_python_list_all(&places, a, &list);
 	size_t answered = 0;
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_python_kit asked, found;
-		if (!ws_python_ask(list.at[i].interpreter, a, &asked, NULL)) {
+		if (!ws_python_ask(ws_test_env(), list.at[i].interpreter, a, &asked, NULL)) {
 			continue; /* listed by its folder, broken */
 		}
 		assert_string_equal(asked.version, list.at[i].version);
@@ -119,14 +119,16 @@ WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 WS_TEST(a_venv_has_its_own_site_packages_and_the_headers_of_its_base)
 {
 	struct ws_err err;
-	struct ws_python_places places = ws_python_places_standard(a);
+	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
 	struct ws_python_kit base, venv;
 	assert_ok(ws_python_find_host(&places, a, &base, &err), err);
 	const char *folder = ws_path_join(a, ws_test_dir(a), "venv", NULL);
 	const char *const argv[] = {base.interpreter, "-m", "venv", "--without-pip", folder, NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
 	assert_ok(ws_capture_run(&(struct ws_capture){.argv = argv}, &out, &err), err);
-	assert_ok(ws_python_ask(ws_path_join(a, folder, "bin/python", NULL), a, &venv, &err), err);
+	assert_ok(
+		ws_python_ask(ws_test_env(), ws_path_join(a, folder, "bin/python", NULL), a, &venv, &err),
+		err);
 	assert_true(ws_starts_with(venv.purelib, folder));
 	assert_true(ws_fs_is_dir(venv.purelib));
 	assert_true(ws_starts_with(venv.interpreter, folder));
@@ -141,13 +143,13 @@ WS_TEST(python_2_and_pypy_are_refused_by_name)
 	const char *root = ws_test_dir(a);
 	const char *two = add_file(a, root, "python2",
 		"#!/bin/sh\nif [ \"$1\" = -V ]; then echo 'Python 2.7.18' >&2; else exit 2; fi\n", 0755);
-	assert_fails(ws_python_ask(two, a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_python_ask(ws_test_env(), two, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "is Python 2.7.18");
 	const char *pypy = add_file(a, root, "pypy3",
 		"#!/bin/sh\necho '{\"implementation\": \"pypy\", \"version\": {\"major\": 3, \"minor\": 10,"
 		" \"micro\": 14, \"releaselevel\": \"final\", \"serial\": 0}}'\n",
 		0755);
-	assert_fails(ws_python_ask(pypy, a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_python_ask(ws_test_env(), pypy, a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "is pypy 3.10.14, not CPython 3");
 	assert_contains(err.cure, "CPython only");
 }
@@ -173,12 +175,13 @@ WS_TEST(what_is_no_python_is_refused)
 		struct ws_python_kit kit;
 		const char *text = ws_arena_printf(a, "#!/bin/sh\n%s\n", texts[i]);
 		const char *path = add_file(a, ws_test_dir(a), "python3", text, 0755);
-		assert_fails(ws_python_ask(path, a, &kit, &err), err, WS_ERR_CONFIG);
+		assert_fails(ws_python_ask(ws_test_env(), path, a, &kit, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, path);
 	}
 	struct ws_err err;
 	struct ws_python_kit kit;
-	assert_fails(ws_python_ask("/nowhere/python3", a, &kit, &err), err, WS_ERR_CONFIG);
+	assert_fails(
+		ws_python_ask(ws_test_env(), "/nowhere/python3", a, &kit, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "No such file");
 }
 

@@ -38,7 +38,7 @@ WS_TEST(build_details_are_read_without_running_anything)
 			"\"dynamic\": \"./lib/libpython3.14t.so\""),
 		0644);
 	add_file(a, root, "usr/include/x86_64-linux-gnu/python3.14/pyconfig.h", "", 0644);
-	assert_ok(ws_python_ask(path, a, &kit, &err), err);
+	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.version, "3.14.2rc3");
 	assert_true(kit.tag.free_threaded);
 	assert_null(kit.interpreter);
@@ -49,10 +49,10 @@ WS_TEST(build_details_are_read_without_running_anything)
 	assert_string_equal(kit.platform_include,
 		ws_path_join(a, root, "usr/include/x86_64-linux-gnu/python3.14", NULL));
 	const char *interpreter = add_file(a, root, "usr/bin/python3.14", "", 0644);
-	assert_ok(ws_python_ask(path, a, &kit, &err), err);
+	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.library, interpreter);
 	const char *library = add_file(a, root, "usr/lib/libpython3.14t.so", "", 0644);
-	assert_ok(ws_python_ask(path, a, &kit, &err), err);
+	assert_ok(ws_python_ask(ws_test_env(), path, a, &kit, &err), err);
 	assert_string_equal(kit.library, library);
 }
 
@@ -70,7 +70,7 @@ WS_TEST(an_interpreter_that_cannot_run_has_its_build_details_read)
 		DETAILS("\"d\"", "", ""), 0644);
 	add_file(a, root, "usr/lib/python3.14/build-details..x86_64-linux-gnu.json",
 		DETAILS("", "", "\"static\": \"x.a\""), 0644);
-	assert_ok(ws_python_ask(python, a, &kit, &err), err);
+	assert_ok(ws_python_ask(ws_test_env(), python, a, &kit, &err), err);
 	assert_false(kit.tag.free_threaded);
 	assert_string_equal(kit.ext_suffix, ".cpython-314-x86_64-linux-gnu.so");
 	assert_null(kit.platform_include);
@@ -95,7 +95,7 @@ WS_TEST(build_details_that_are_none_are_refused)
 		struct ws_err err;
 		struct ws_python_kit kit;
 		const char *path = add_file(a, ws_test_dir(a), "build-details.json", texts[i], 0644);
-		assert_fails(ws_python_ask(path, a, &kit, &err), err, WS_ERR_CONFIG);
+		assert_fails(ws_python_ask(ws_test_env(), path, a, &kit, &err), err, WS_ERR_CONFIG);
 		assert_contains(err.text, path);
 	}
 }

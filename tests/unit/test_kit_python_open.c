@@ -201,7 +201,7 @@ preprocess(const struct ws_python_kit *kit, const char *compiler, struct ws_aren
 WS_TEST(the_real_headers_of_this_host_compile_from_their_trees)
 {
 	struct scene s = open_scene(a);
-	struct ws_python_places places = ws_python_places_standard(a);
+	struct ws_python_places places = ws_python_places_standard(ws_test_env(), a);
 	ws_hostcc_list compilers = {0};
 	ws_hostcc_list_all("", "", a, &compilers);
 	ws_python_list list = {0};
@@ -210,7 +210,7 @@ WS_TEST(the_real_headers_of_this_host_compile_from_their_trees)
 	size_t opened = 0;
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_python_kit kit;
-		if (!ws_python_ask(list.at[i].interpreter, a, &kit, NULL)) {
+		if (!ws_python_ask(ws_test_env(), list.at[i].interpreter, a, &kit, NULL)) {
 			continue; /* listed by its folder, broken */
 		}
 		if (kit.tag.minor < 8) {

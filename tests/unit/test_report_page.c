@@ -96,9 +96,9 @@ WS_TEST(widths_are_reasonable)
 	assert_int_equal(open_page(&p, 1000).width, 120);
 	fclose(p.file);
 	free(p.text);
-	setenv("COLUMNS", "66", 1);
-	assert_int_equal(open_page(&p, 0).width, 66);
-	unsetenv("COLUMNS");
+	open_page(&p, 0);
+	p.out.columns = 66;
+	assert_int_equal(ws_page_begin(&p.out, 0).width, 66);
 	fclose(p.file);
 	free(p.text);
 	assert_int_equal(open_page(&p, 0).width, 80);

@@ -94,17 +94,11 @@ WS_TEST(without_a_home_there_is_no_store)
 {
 	struct ws_err err;
 	struct ws_store store;
-	const char *home = ws_arena_strdup(a, getenv("HOME"));
-	unsetenv("HOME");
-	unsetenv("XDG_CACHE_HOME");
-	unsetenv("WHEELSMITH_STORE");
-	assert_null(ws_store_default_path(NULL, a));
-	assert_string_equal(ws_store_default_path("here", a), "here");
+	const struct ws_user_env nobody = {NULL, ""};
+	assert_null(ws_store_default_path(&nobody, NULL, a));
+	assert_string_equal(ws_store_default_path(&nobody, "here", a), "here");
 	assert_fails(ws_store_open(NULL, a, &store, &err), err, WS_ERR_CONFIG);
 	assert_int_equal(err.cures[0].code, WS_CURE_STORE);
-	if (home) {
-		setenv("HOME", home, 1);
-	}
 }
 
 static struct ws_tree

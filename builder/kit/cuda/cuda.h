@@ -12,6 +12,7 @@
 #ifndef WS_KIT_CUDA_CUDA_H
 #define WS_KIT_CUDA_CUDA_H
 
+#include "base/user_env.h"
 #include "kit/hostcc/hostcc.h"
 #include "model/kit_def.h"
 #include "model/lock.h"
@@ -52,11 +53,10 @@ struct ws_cuda_memory {
 /**
  * Toolkits of this host: CUDA_HOME, nvcc on PATH, /usr/local/cuda*, /opt/cuda, and the package of
  * Debian and Ubuntu; each once, newest first. Only name, version, release, path, how and missing are
- * filled. @a root is "" or a folder that stands for / (tests); the other two may be NULL, and so may
- * @a memory.
+ * filled. @a memory may be NULL.
  */
-void ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
-	const struct ws_cuda_memory *memory, struct ws_arena *a, ws_cuda_list *list);
+void ws_cuda_list_host(const struct ws_user_env *env, const struct ws_cuda_memory *memory,
+	struct ws_arena *a, ws_cuda_list *list);
 
 /** Fills the rest of a host toolkit, but for include. One with missing parts is WS_ERR_BUILD. */
 bool ws_cuda_open_host(

@@ -15,9 +15,9 @@
 #define SHOWN 120        /* bytes of a message of nvidia-smi that are repeated */
 
 static const char *
-find_program(const char *root, const char *path_variable, struct ws_arena *a)
+find_program(const struct ws_user_env *env, struct ws_arena *a)
 {
-	struct ws_str rest = ws_str_of(path_variable);
+	struct ws_str rest = ws_str_of(ws_user_env_get(env, "PATH"));
 	while (rest.s) {
 		struct ws_str folder = ws_str_cut(&rest, ':');
 		const char *path = ws_arena_printf(a, "%.*s/nvidia-smi", WS_STR_ARGS(folder));
@@ -25,20 +25,20 @@ find_program(const char *root, const char *path_variable, struct ws_arena *a)
 			return path;
 		}
 	}
-	const char *path = ws_arena_printf(a, "%s/usr/bin/nvidia-smi", root);
+	const char *path = ws_arena_printf(a, "%s/usr/bin/nvidia-smi", env->root);
 	return access(path, X_OK) == 0 ? path : NULL;
 }
 
 /* Images for clusters keep the driver's libraries where only LD_LIBRARY_PATH finds them. */
 static bool
-ask(const char *program, const char *question, struct ws_arena *a, struct ws_buf *answer,
-	struct ws_err *err)
+ask(const struct ws_user_env *env, const char *program, const char *question, struct ws_arena *a,
+	struct ws_buf *answer, struct ws_err *err)
 {
-	const char *libraries = getenv("LD_LIBRARY_PATH");
-	const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
+	const char *libraries = ws_user_env_get(env, "LD_LIBRARY_PATH");
+	const char *const vars[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
 		libraries ? ws_arena_printf(a, "LD_LIBRARY_PATH=%s", libraries) : NULL, NULL};
 	const char *const argv[] = {program, question, "--format=csv,noheader", NULL};
-	const struct ws_capture command = {.argv = argv, .env = env, .timeout_ms = TIMEOUT_MS};
+	const struct ws_capture command = {.argv = argv, .env = vars, .timeout_ms = TIMEOUT_MS};
 	return ws_capture_run(&command, answer, err);
 }
 
@@ -141,12 +141,12 @@ first_line(const struct ws_buf *answer, struct ws_arena *a)
 }
 
 static void
-list_gpus(struct ws_gpus *gpus, struct ws_arena *a)
+list_gpus(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	WS_VEC(struct ws_gpu) found = {0};
 	struct ws_err err = {0};
-	bool asked = ask(gpus->program,
+	bool asked = ask(env, gpus->program,
 		"--query-gpu=index,name,compute_cap,memory.total,driver_version", a, &answer, &err);
 	struct ws_str rest = ws_buf_str(&answer);
 	for (size_t i = 0; asked && rest.s && i < MOST; i++) {
@@ -171,12 +171,12 @@ list_gpus(struct ws_gpus *gpus, struct ws_arena *a)
 }
 
 static void
-list_users(struct ws_gpus *gpus, struct ws_arena *a)
+list_users(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	WS_VEC(struct ws_gpu_user) found = {0};
-	bool asked =
-		ask(gpus->program, "--query-compute-apps=pid,process_name,used_memory", a, &answer, NULL);
+	bool asked = ask(
+		env, gpus->program, "--query-compute-apps=pid,process_name,used_memory", a, &answer, NULL);
 	struct ws_str rest = ws_buf_str(&answer);
 	for (size_t i = 0; asked && rest.s && i < MOST; i++) {
 		struct ws_gpu_user user;
@@ -189,15 +189,15 @@ list_users(struct ws_gpus *gpus, struct ws_arena *a)
 }
 
 void
-ws_gpu_list(const char *root, const char *path_variable, struct ws_arena *a, struct ws_gpus *gpus)
+ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus)
 {
-	*gpus = (struct ws_gpus){.program = find_program(root, path_variable, a)};
+	*gpus = (struct ws_gpus){.program = find_program(env, a)};
 	if (!gpus->program) {
 		gpus->why_none = "there is no nvidia-smi, so no NVIDIA driver";
 		return;
 	}
-	list_gpus(gpus, a);
+	list_gpus(env, gpus, a);
 	if (gpus->count > 0) {
-		list_users(gpus, a);
+		list_users(env, gpus, a);
 	}
 }

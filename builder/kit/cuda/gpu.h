@@ -9,6 +9,7 @@
 #define WS_KIT_CUDA_GPU_H
 
 #include "base/arena.h"
+#include "base/user_env.h"
 #include "model/arch.h"
 
 #include <stdint.h>
@@ -39,11 +40,9 @@ struct ws_gpus {
 };
 
 /**
- * Asks the nvidia-smi on @a path_variable (PATH's value), else <root>/usr/bin/nvidia-smi. @a root is
- * "" or a folder that stands for / (tests). Never fails. Texts hold no control characters, whatever
- * nvidia-smi printed.
+ * Asks the nvidia-smi on PATH, else <root>/usr/bin/nvidia-smi. Never fails. Texts hold no control
+ * characters, whatever nvidia-smi printed.
  */
-void ws_gpu_list(
-	const char *root, const char *path_variable, struct ws_arena *a, struct ws_gpus *gpus);
+void ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus);
 
 #endif

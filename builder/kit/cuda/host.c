@@ -137,14 +137,16 @@ look_below(struct search *s, const char *folder)
 }
 
 void
-ws_cuda_list_host(const char *root, const char *cuda_home, const char *path_variable,
-	const struct ws_cuda_memory *memory, struct ws_arena *a, ws_cuda_list *list)
+ws_cuda_list_host(const struct ws_user_env *env, const struct ws_cuda_memory *memory,
+	struct ws_arena *a, ws_cuda_list *list)
 {
 	struct search s = {.list = list, .memory = memory, .a = a};
-	if (cuda_home && cuda_home[0]) {
+	const char *root = env->root;
+	const char *cuda_home = ws_user_env_get(env, "CUDA_HOME");
+	if (cuda_home) {
 		look_at(&s, cuda_home);
 	}
-	look_on_path(&s, path_variable);
+	look_on_path(&s, ws_user_env_get(env, "PATH"));
 	look_below(&s, ws_arena_printf(a, "%s/usr/local", root));
 	look_at(&s, ws_arena_printf(a, "%s/opt/cuda", root));
 	look_at(&s, ws_arena_printf(a, "%s/usr/lib/nvidia-cuda-toolkit", root));

@@ -7,16 +7,12 @@
 #include "base/vec.h"
 #include "sys/capture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool
-ask(const char *const *argv, struct ws_arena *a, struct ws_buf *answer, struct ws_err *err)
+ask(const char *const *argv, struct ws_buf *answer, struct ws_err *err)
 {
-	const char *path = getenv("PATH");
-	const char *const env[] = {
-		ws_arena_printf(a, "PATH=%s", path ? path : "/usr/bin:/bin"), "LANG=C", NULL};
-	struct ws_capture command = {.argv = argv, .env = env, .with_stderr = true};
+	struct ws_capture command = {.argv = argv, .with_stderr = true};
 	ws_buf_clear(answer);
 	return ws_capture_run(&command, answer, err);
 }
@@ -30,7 +26,7 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 {
 	const char *const argv[] = {ws_path_join(a, root, "bin/nvcc", NULL), "--version", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(argv, a, &answer, err)) {
+	if (!ask(argv, &answer, err)) {
 		return ws_err_wrap(err, "asking nvcc of '%s' for its release", root);
 	}
 	static const char digits[] = "0123456789.";
@@ -146,7 +142,7 @@ ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_arena *a,
 	const char *nvcc = ws_path_join(a, root, "bin/nvcc", NULL);
 	const char *const argv[] = {nvcc, "--dryrun", "-ccbin", cxx, "-c", "x.cu", "-o", "x.o", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(argv, a, &answer, err)) {
+	if (!ask(argv, &answer, err)) {
 		ws_err_wrap(err, "asking '%s' with '%s' for its header folders", nvcc, cxx);
 		return ws_err_cure(err, "it said: %s", last_line(&answer, a));
 	}

@@ -217,15 +217,16 @@ static const char question[] =
 	"    'purelib': purelib(),\n"
 	"}))\n";
 
-const char *const *
-ws_python_env(struct ws_arena *a)
+/* The variables that an interpreter gets. */
+static const char *const *
+vars_of(const struct ws_user_env *user, struct ws_arena *a)
 {
 	static const char *const kept[] = {
 		"PATH", "HOME", "LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"};
 	const char **env = WS_NEW_N(a, const char *, WS_LEN(kept) + 2);
 	size_t count = 0;
 	for (size_t i = 0; i < WS_LEN(kept); i++) {
-		const char *value = getenv(kept[i]);
+		const char *value = ws_user_env_get(user, kept[i]);
 		if (value) {
 			env[count++] = ws_arena_printf(a, "%s=%s", kept[i], value);
 		}
@@ -235,11 +236,11 @@ ws_python_env(struct ws_arena *a)
 }
 
 static bool
-run(const char *const *argv, struct ws_arena *a, struct ws_buf *out, struct ws_err *err)
+run(const char *const *argv, const char *const *env, struct ws_buf *out, struct ws_err *err)
 {
 	struct ws_capture command = {
 		.argv = argv,
-		.env = ws_python_env(a),
+		.env = env,
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};
@@ -248,14 +249,14 @@ run(const char *const *argv, struct ws_arena *a, struct ws_buf *out, struct ws_e
 
 /* Turns the failure of the question into what a person should know. */
 static bool
-explain(const char *path, struct ws_arena *a, struct ws_err *err)
+explain(const char *path, const char *const *env, struct ws_err *err)
 {
 	if (!err) {
 		return false;
 	}
 	const char *const argv[] = {path, "-V", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (run(argv, a, &answer, NULL) && ws_starts_with(ws_buf_text(&answer), "Python 2.")) {
+	if (run(argv, env, &answer, NULL) && ws_starts_with(ws_buf_text(&answer), "Python 2.")) {
 		struct ws_str line = ws_str_trim(ws_buf_str(&answer));
 		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %.*s", path, WS_STR_ARGS(line));
 		return ws_err_cure(err, "name a Python 3");
@@ -296,12 +297,12 @@ text_of(const struct ws_json *answer, const char *key, struct ws_arena *a)
 }
 
 static bool
-read_answer(const char *path, const struct ws_buf *text, struct ws_arena *a,
+read_answer(const char *path, const char *const *env, const struct ws_buf *text, struct ws_arena *a,
 	struct ws_python_kit *kit, struct ws_err *err)
 {
 	struct ws_json_doc doc;
 	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, err)) {
-		return explain(path, a, err);
+		return explain(path, env, err);
 	}
 	const struct ws_json *free_threaded = ws_json_find(doc.root, "free_threaded");
 	struct said said = {
@@ -317,21 +318,24 @@ read_answer(const char *path, const struct ws_buf *text, struct ws_arena *a,
 		.ext_suffix = text_of(doc.root, "ext_suffix", a),
 		.library = text_of(doc.root, "library", a),
 		.purelib = text_of(doc.root, "purelib", a),
+		.env = env,
 	};
 	return accept_answer(&said, a, kit, err);
 }
 
 bool
-ws_python_ask(const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
+ws_python_ask(const struct ws_user_env *env, const char *path, struct ws_arena *a,
+	struct ws_python_kit *kit, struct ws_err *err)
 {
 	if (ws_ends_with(path, ".json")) {
 		return read_details(path, a, kit, err);
 	}
 	const char *const argv[] = {path, "-I", "-S", "-c", question, NULL};
+	const char *const *vars = vars_of(env, a);
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (run(argv, a, &answer, err)) {
-		return read_answer(path, &answer, a, kit, err);
+	if (run(argv, vars, &answer, err)) {
+		return read_answer(path, vars, &answer, a, kit, err);
 	}
 	const char *details = find_details(path, a);
-	return details ? read_details(details, a, kit, err) : explain(path, a, err);
+	return details ? read_details(details, a, kit, err) : explain(path, vars, err);
 }

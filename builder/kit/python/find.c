@@ -25,16 +25,17 @@ struct candidate {
 typedef WS_VEC(struct candidate) candidate_list;
 
 struct ws_python_places
-ws_python_places_standard(struct ws_arena *a)
+ws_python_places_standard(const struct ws_user_env *env, struct ws_arena *a)
 {
-	const char *home = getenv("HOME");
-	const char *pyenv = getenv("PYENV_ROOT");
-	const char *uv = getenv("UV_PYTHON_INSTALL_DIR");
-	const char *data = getenv("XDG_DATA_HOME");
+	const char *home = ws_user_env_home(env);
+	const char *pyenv = ws_user_env_get(env, "PYENV_ROOT");
+	const char *uv = ws_user_env_get(env, "UV_PYTHON_INSTALL_DIR");
+	const char *data = ws_user_env_get(env, "XDG_DATA_HOME");
 	struct ws_python_places places = {
-		.path_variable = ws_arena_strdup(a, getenv("PATH")),
-		.pyenv = ws_arena_strdup(a, pyenv),
-		.uv = ws_arena_strdup(a, uv),
+		.env = env,
+		.path_variable = ws_user_env_get(env, "PATH"),
+		.pyenv = pyenv,
+		.uv = uv,
 		.opt = "/opt/python",
 	};
 	if (home && !pyenv) {
@@ -278,7 +279,8 @@ ws_python_list_all(const struct ws_python_places *places, struct ws_arena *a, ws
 		const struct candidate *candidate = &candidates.at[i];
 		struct ws_python_kit kit = {
 			.tag = candidate->tag, .version = candidate->version, .interpreter = candidate->path};
-		if (!kit.version && (!ws_python_ask(candidate->path, a, &kit, NULL) || !kit.interpreter)) {
+		if (!kit.version
+			&& (!ws_python_ask(places->env, candidate->path, a, &kit, NULL) || !kit.interpreter)) {
 			continue;
 		}
 		WS_AUTO_FREE char *real = realpath(kit.interpreter, NULL);
@@ -301,6 +303,7 @@ has_headers(const struct ws_python_kit *kit)
 
 /* The finding of one tag. */
 struct finding {
+	const struct ws_user_env *env;
 	const struct ws_python_tag *tag;
 	struct ws_arena *a;
 	struct ws_python_kit best; /* version NULL: none yet */
@@ -318,7 +321,7 @@ consider(struct finding *f, const struct candidate *candidate)
 	}
 	struct ws_python_kit kit;
 	struct ws_err err = {0};
-	if (!ws_python_ask(candidate->path, f->a, &kit, &err)) {
+	if (!ws_python_ask(f->env, candidate->path, f->a, &kit, &err)) {
 		f->broken = f->broken.kind == WS_ERR_NONE ? err : f->broken;
 		return;
 	}
@@ -370,7 +373,7 @@ bool
 ws_python_find(const struct ws_python_places *places, const struct ws_python_tag *tag,
 	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
 {
-	struct finding f = {.tag = tag, .a = a};
+	struct finding f = {.env = places->env, .tag = tag, .a = a};
 	candidate_list all = {0};
 	gather_all(places, a, &all);
 	if (all.len > 1) {
@@ -410,7 +413,7 @@ ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
 			const char *folder = ws_str_copy(ws_str_cut(&rest, ':'), a);
 			const char *path = ws_path_join(a, folder, names[i], NULL);
 			if (folder[0] == '/' && access(path, X_OK) == 0 && !ws_fs_is_dir(path)) {
-				return ws_python_ask(path, a, kit, err);
+				return ws_python_ask(places->env, path, a, kit, err);
 			}
 		}
 	}
@@ -419,13 +422,14 @@ ws_python_find_host(const struct ws_python_places *places, struct ws_arena *a,
 }
 
 bool
-ws_python_find_meant(const char *path, bool host, const struct ws_python_tag *tag,
-	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
+ws_python_find_meant(const struct ws_user_env *env, const char *path, bool host,
+	const struct ws_python_tag *tag, struct ws_arena *a, struct ws_python_kit *kit,
+	struct ws_err *err)
 {
 	if (path) {
-		return ws_python_ask(path, a, kit, err);
+		return ws_python_ask(env, path, a, kit, err);
 	}
-	struct ws_python_places places = ws_python_places_standard(a);
+	struct ws_python_places places = ws_python_places_standard(env, a);
 	return host ? ws_python_find_host(&places, a, kit, err)
 				: ws_python_find(&places, tag, a, kit, err);
 }

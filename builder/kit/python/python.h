@@ -9,6 +9,7 @@
 #ifndef WS_KIT_PYTHON_PYTHON_H
 #define WS_KIT_PYTHON_PYTHON_H
 
+#include "base/user_env.h"
 #include "base/vec.h"
 #include "model/tag.h"
 #include "store/tree.h"
@@ -25,6 +26,11 @@ struct ws_python_kit {
 	/** What exports Python's symbols: the libpython it runs on, else the interpreter. NULL: unknown. */
 	const char *library;
 	const char *purelib; /**< site-packages, a venv's own; NULL when not known */
+	/**
+	 * What it is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an interpreter
+	 * outside the linker's folders needs to start. NULL when nobody has asked it.
+	 */
+	const char *const *env;
 	struct ws_tree tree; /**< include/ with all headers; filled by ws_python_open */
 };
 
@@ -32,13 +38,15 @@ typedef WS_VEC(struct ws_python_kit) ws_python_list;
 
 /** Where to look; each may be NULL. ws_python_places_standard fills it from the environment. */
 struct ws_python_places {
-	const char *path_variable; /**< PATH */
-	const char *pyenv;         /**< folder with versions/ */
-	const char *uv;            /**< folder with cpython-* */
-	const char *opt;           /**< "/opt/python" (manylinux images) */
+	const struct ws_user_env *env; /**< what interpreters are asked in */
+	const char *path_variable;     /**< PATH */
+	const char *pyenv;             /**< folder with versions/ */
+	const char *uv;                /**< folder with cpython-* */
+	const char *opt;               /**< "/opt/python" (manylinux images) */
 };
 
-struct ws_python_places ws_python_places_standard(struct ws_arena *a);
+struct ws_python_places ws_python_places_standard(
+	const struct ws_user_env *env, struct ws_arena *a);
 
 /**
  * Every interpreter there is, for `doctor` and for messages, each real file once, by tag and then
@@ -63,22 +71,17 @@ bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena 
  * The interpreter that a person means: at @a path when it is not NULL, else the host's own with @a host,
  * else the best for @a tag.
  */
-bool ws_python_find_meant(const char *path, bool host, const struct ws_python_tag *tag,
-	struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
+bool ws_python_find_meant(const struct ws_user_env *env, const char *path, bool host,
+	const struct ws_python_tag *tag, struct ws_arena *a, struct ws_python_kit *kit,
+	struct ws_err *err);
 
 /**
  * Asks the interpreter at @a path, or reads a build-details.json there; fills all but tree. An
  * interpreter that cannot be run is looked up in the build-details.json of its own folders. It sees
- * of our environment what decides which Python a shim starts: PATH, HOME, LD_LIBRARY_PATH, PYENV_*.
+ * of @a env what decides which Python a shim starts: PATH, HOME, LD_LIBRARY_PATH, PYENV_*.
  */
-bool ws_python_ask(
-	const char *path, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err);
-
-/**
- * What an interpreter is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an
- * interpreter outside the linker's folders needs to start.
- */
-const char *const *ws_python_env(struct ws_arena *a);
+bool ws_python_ask(const struct ws_user_env *env, const char *path, struct ws_arena *a,
+	struct ws_python_kit *kit, struct ws_err *err);
 
 /** Headers that are not installed are WS_ERR_BUILD with the package of @a host to install. */
 bool ws_python_check_headers(

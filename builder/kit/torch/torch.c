@@ -338,7 +338,7 @@ static bool
 ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
-	struct ws_capture command = {.argv = argv, .env = ws_python_env(a)};
+	struct ws_capture command = {.argv = argv, .env = python->env};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
 	if (!ws_capture_run(&command, &answer, err)

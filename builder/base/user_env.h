@@ -1,21 +1,25 @@
 /**
  * user_env.h - the environment and files of whoever runs us, as a value
  *
- * So that a test can show another home and another host. Reads; decides nothing.
+ * cli/ takes the environment once and hands it down; nothing else in the program asks for it, so a
+ * test can show another home and another host. Reads; decides nothing.
  */
-#ifndef WS_NET_USER_ENV_H
-#define WS_NET_USER_ENV_H
+#ifndef WS_BASE_USER_ENV_H
+#define WS_BASE_USER_ENV_H
 
 #include "base/arena.h"
 #include "base/str.h"
 
 struct ws_user_env {
-	const char *const *vars; /**< "NAME=value", NULL-terminated: environ */
+	const char *const *vars; /**< "NAME=value", NULL-terminated; NULL: none */
 	const char *root;        /**< "" or the folder below which every file is looked for */
 };
 
-/** NULL when it is not set or empty. Borrowed from vars. */
+/** NULL when it is not set or empty, or @a env is NULL. Borrowed from vars. */
 const char *ws_user_env_get(const struct ws_user_env *env, const char *name);
+
+/** HOME; NULL when it is not set. */
+const char *ws_user_env_home(const struct ws_user_env *env);
 
 /** $XDG_CONFIG_HOME, else ~/.config; NULL without a home. */
 const char *ws_user_env_config_home(const struct ws_user_env *env, struct ws_arena *a);

@@ -1,5 +1,5 @@
 /* user_env.c - look-ups without getenv(3). */
-#include "net/user_env.h"
+#include "base/user_env.h"
 
 #include "base/fs.h"
 #include "base/vec.h"
@@ -10,7 +10,7 @@ const char *
 ws_user_env_get(const struct ws_user_env *env, const char *name)
 {
 	size_t len = strlen(name);
-	for (const char *const *var = env->vars; var && *var; var++) {
+	for (const char *const *var = env ? env->vars : NULL; var && *var; var++) {
 		if (strncmp(*var, name, len) == 0 && (*var)[len] == '=') {
 			return (*var)[len + 1] ? *var + len + 1 : NULL;
 		}
@@ -19,10 +19,16 @@ ws_user_env_get(const struct ws_user_env *env, const char *name)
 }
 
 const char *
+ws_user_env_home(const struct ws_user_env *env)
+{
+	return ws_user_env_get(env, "HOME");
+}
+
+const char *
 ws_user_env_config_home(const struct ws_user_env *env, struct ws_arena *a)
 {
 	const char *config = ws_user_env_get(env, "XDG_CONFIG_HOME");
-	const char *home = ws_user_env_get(env, "HOME");
+	const char *home = ws_user_env_home(env);
 	if (config && config[0] == '/') { /* a relative one is to be ignored, says the specification */
 		return config;
 	}
