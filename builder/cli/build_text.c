@@ -123,16 +123,13 @@ print_fallbacks(struct ws_session *s, const struct ws_build_result *result)
 	}
 }
 
-/* With --json the lines of finished cells name them. */
-static void
-print_wheels(struct ws_session *s, const struct ws_build_text *text)
+void
+ws_build_text_wheel(
+	struct ws_session *s, const struct ws_build_text *text, const struct ws_supply *supply)
 {
-	const struct ws_supplies *supplies = &text->result->supplies;
-	for (size_t i = 0; i < supplies->count && !s->globals.json; i++) {
-		const char *wheel = supplies->at[i].wheel;
-		if (wheel) {
-			ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, wheel, NULL));
-		}
+	if (!s->globals.json) { /* the lines of finished cells name it */
+		ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, supply->wheel, NULL));
+		fflush(s->out.out);
 	}
 }
 
@@ -181,8 +178,6 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
 	char wall[WS_WORDS], cpu[WS_WORDS], peak[WS_WORDS];
-	print_wheels(s, text);
-	fflush(s->out.out);
 	if (result->actions.total == 0 && text->last->text[0]) {
 		return;
 	}

@@ -1,8 +1,8 @@
 /**
  * build_text.h - what `build` says of failures, and when it is done
  *
- * A failure when it happens, with its command, the lines of its log that matter, and the cure where
- * one is known; at the end the wheels and how to install them. Also as Markdown for GitHub's step
+ * A wheel when it is packed, a failure when it happens, with its command, the lines of its log that matter, and the cure where
+ * one is known; at the end how to install the wheels. Also as Markdown for GitHub's step
  * summary.
  */
 #ifndef WS_CLI_BUILD_TEXT_H
@@ -23,10 +23,14 @@ struct ws_build_text {
 void ws_build_text_failure(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed);
 
+/** The path of a wheel that was delivered, to the result stream. */
+void ws_build_text_wheel(
+	struct ws_session *s, const struct ws_build_text *text, const struct ws_supply *supply);
+
 /** Why cells failed of which nothing was tried, to the error stream. */
 void ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text);
 
-/** Paths of wheels to the result stream, the rest to the error stream. */
+/** What it came to and how to install it, to the error stream. */
 void ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text);
 
 /** Appends to the file that GITHUB_STEP_SUMMARY names, if any. */

@@ -72,7 +72,7 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
 }
 
-/* Whom a failure is told through. */
+/* Whom a wheel and a failure are told through. */
 struct teller {
 	struct ws_session *s;
 	const struct ws_build_text *text;
@@ -84,6 +84,14 @@ tell_failure(void *self, const struct ws_failed_action *failed)
 	const struct teller *teller = self;
 	ws_status_clear(teller->s->status);
 	ws_build_text_failure(teller->s, teller->text, failed);
+}
+
+static void
+tell_wheel(void *self, const struct ws_supply *supply)
+{
+	const struct teller *teller = self;
+	ws_status_clear(teller->s->status);
+	ws_build_text_wheel(teller->s, teller->text, supply);
 }
 
 static bool
@@ -110,6 +118,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ws_build_text text = {b->options.output, &b->selecting, &result, err};
 	struct teller teller = {s, &text};
 	b->options.tell_failure = tell_failure;
+	b->options.tell_wheel = tell_wheel;
 	b->options.self = &teller;
 	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
 	ws_status_clear(s->status);

@@ -34,13 +34,20 @@ ws_deliver_open(const char *output, struct ws_err *err)
 
 /* ---- wheels ---- */
 
+bool
+ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_digest *digest)
+{
+	return ctx->ledger ? ws_ledger_file_digest(ctx->ledger, path, digest)
+					   : ws_digest_file(path, digest, NULL, NULL);
+}
+
 static bool
 copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_supply *supply,
 	struct ws_err *err)
 {
 	const char *to = ws_path_join(ctx->a, output, supply->wheel, NULL);
 	struct ws_digest there;
-	if (ws_fs_exists(to) && ws_ledger_file_digest(ctx->ledger, to, &there)
+	if (ws_fs_exists(to) && ws_deliver_digest(ctx, to, &there)
 		&& ws_digest_eq(&there, &supply->digest)) {
 		return true;
 	}

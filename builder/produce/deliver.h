@@ -2,7 +2,7 @@
  * deliver.h - what lands where a user looks
  *
  * Wheels are copied, never linked, out of the store, and appear in one step. build.json tells every
- * cell, requirements.txt pins what was made, logs/ holds what commands said.
+ * cell, requirements.txt pins what lies there, logs/ holds what commands said.
  */
 #ifndef WS_PRODUCE_DELIVER_H
 #define WS_PRODUCE_DELIVER_H
@@ -27,7 +27,13 @@ bool ws_deliver_product(const struct ws_context *ctx, const char *output,
 bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
 	const struct ws_node *node, const char **path, struct ws_err *err);
 
-/** build.json and requirements*.txt. */
+/** What a file in the output folder holds; one that did not change is not read again. */
+bool ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_digest *digest);
+
+/**
+ * build.json and requirements*.txt, with what earlier runs delivered and still lies there. They are
+ * written at any time in a run, and say what is there by then.
+ */
 bool ws_deliver_records(const struct ws_context *ctx, const char *output,
 	const struct ws_build_result *result, struct ws_err *err);
 

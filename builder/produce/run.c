@@ -10,6 +10,8 @@
 #include "sys/clock.h"
 #include "sys/stop.h"
 
+#define RECORD_MS 1000
+
 struct building {
 	struct ws_sink sink; /* first: hears of actions that end */
 	struct ws_context *ctx;
@@ -21,6 +23,7 @@ struct building {
 	struct ws_made *made; /* of the supplies that were resolved */
 	size_t made_count;
 	const struct ws_made **packed_by; /* by the number of an action: what it packs; NULL */
+	int64_t record_ms;                /* when the records may be written again */
 	struct ws_err undelivered;        /* the first wheel that could not be */
 	WS_VEC(struct ws_failed_action) failed;
 };
@@ -145,6 +148,31 @@ add_failure(struct building *b, const struct ws_node *node)
 	}
 }
 
+/* Not after every wheel of thousands: what the records lack, a run that is killed has not told. */
+static bool
+is_time_to_record(struct building *b)
+{
+	int64_t now_ms = ws_clock_ms();
+	bool is = now_ms >= b->record_ms;
+	b->record_ms = is ? now_ms + RECORD_MS : b->record_ms;
+	return is;
+}
+
+static void
+deliver(struct building *b, const struct ws_made *made)
+{
+	struct ws_err err = {0};
+	const char *output = b->options->output;
+	bool done = ws_deliver_product(b->ctx, output, made, &err);
+	if (done && b->options->tell_wheel) {
+		b->options->tell_wheel(b->options->self, made->supply);
+	}
+	done = done && (!is_time_to_record(b) || ws_deliver_records(b->ctx, output, b->result, &err));
+	if (!done && b->undelivered.kind == WS_ERR_NONE) {
+		b->undelivered = err;
+	}
+}
+
 /* Failures are told, and wheels delivered, when they happen: the rest may take hours. */
 static void
 hear(struct ws_sink *self, const struct ws_event *event)
@@ -158,11 +186,7 @@ hear(struct ws_sink *self, const struct ws_event *event)
 	if (event->outcome == WS_OUTCOME_FAILED) {
 		add_failure(b, node);
 	} else if (made && node->state == WS_NODE_DONE) {
-		struct ws_err err = {0};
-		if (!ws_deliver_product(b->ctx, b->options->output, made, &err)
-			&& b->undelivered.kind == WS_ERR_NONE) {
-			b->undelivered = err;
-		}
+		deliver(b, made);
 	}
 }
 

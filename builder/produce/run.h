@@ -22,7 +22,9 @@ struct ws_build_options {
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
 	/** Hears of each failed action when it fails; @a failed is the call's. NULL: nobody does. */
 	void (*tell_failure)(void *self, const struct ws_failed_action *failed);
-	void *self; /**< for tell_failure */
+	/** Hears of each wheel when it lies in the output folder. NULL: nobody does. */
+	void (*tell_wheel)(void *self, const struct ws_supply *supply);
+	void *self; /**< for both */
 };
 
 struct ws_build_result {

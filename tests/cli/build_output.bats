@@ -110,6 +110,32 @@ escapes='[[:cntrl:]]'
 	[ "$(built '.failures | length')" -eq 1 ]
 }
 
+@test "a wheel is told, lies there and is required as soon as it is packed" {
+	add_waiting_unit
+	cp -r recipes/tiny recipes/other
+	sed -i 's/"tiny", "version"/"other", "version"/; s/, "waiting.cpp"//' recipes/other/1.0.json
+	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
+	"$WHEELSMITH" build --matrix m.json > told 2> said 3>&- &
+	child=$!
+	wait_for 60 test -s told
+	is_waiting
+	[ "$(cat told)" = "$(echo dist/other-1.0*.whl)" ]
+	wait_for 5 grep -q other dist/requirements.txt
+	[ "$(built '.cells[] | "\(.package) \(.decision)"' | xargs)" = "tiny cancelled other build" ]
+	kill -9 "$child"
+	wait "$child" || true
+	pip download -q --no-deps --no-index --require-hashes --find-links dist -d got -r dist/requirements.txt
+	go_on
+	# The next run has other cells; what lies there from the first stays required.
+	build --only 'tiny*'
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '==' dist/requirements.txt)" -eq 2 ]
+	[ "$(built '.cells[].package, .earlier[].package' | xargs)" = "tiny other" ]
+	rm dist/other*.whl
+	build --only 'tiny*'
+	[ "$(grep -c '==' dist/requirements.txt)" -eq 1 ]
+}
+
 @test "each log keeps its own text, whatever other units are called" {
 	mkdir recipes/tiny/src/{a,b}
 	printf '#ifdef FAIL\n#error of the second\n#else\n#warning fine\n#endif\n' > recipes/tiny/src/a/ops.cpp

@@ -102,3 +102,71 @@ WS_TEST(what_one_file_can_hold_is_one_file)
 	const char *text = read_text(ws_path_join(a, output, "requirements.txt", NULL), a);
 	assert_int_equal(lines_of(text, "tiny==1.0+torch.2.9.abi.0 ; python_version == \"3.1"), 2);
 }
+
+WS_TEST(a_wheel_for_every_python_is_required_once)
+{
+	struct world w;
+	const char *output = make_world(&w, a);
+	w.pythons[1].tag = (struct ws_python_tag){3, 14, false};
+	w.products[0].binding = WS_BINDING_TORCH_LIBRARY;
+	w.cells[2].product = &w.products[0];
+	w.results[1] = (struct ws_cell_result){&w.cells[2], &w.supplies[0]};
+	deliver(&w, output, 2, a);
+	const char *text = read_text(ws_path_join(a, output, "requirements.txt", NULL), a);
+	assert_int_equal(lines_of(text, "tiny==1.0+torch.2.9.abi.0 \\\n"), 1);
+	assert_int_equal(lines_of(text, "--hash"), 1);
+}
+
+/* The supply's wheel, as a delivery leaves it. */
+static void
+lay_down(struct world *w, const char *output, size_t which, const char *name, struct ws_arena *a)
+{
+	struct ws_err err;
+	w->supplies[which].wheel = name;
+	w->supplies[which].digest = ws_digest_bytes(name, strlen(name));
+	assert_ok(
+		ws_fs_write(ws_path_join(a, output, name, NULL), name, strlen(name), 0644, &err), err);
+}
+
+WS_TEST(wheels_of_earlier_runs_stay_required_while_they_lie_there)
+{
+	struct world w;
+	const char *output = make_world(&w, a);
+	const char *plain = ws_path_join(a, output, "requirements.txt", NULL);
+	struct ws_cell_result all[2] = {w.results[0], w.results[1]};
+	lay_down(&w, output, 0, "zero.whl", a);
+	lay_down(&w, output, 1, "one.whl", a);
+	deliver(&w, output, 1, a);
+	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
+	/* Another run, of another ABI: each has a file of its own now. */
+	w.results[0] = all[1];
+	deliver(&w, output, 1, a);
+	assert_false(ws_fs_exists(plain));
+	const char *abi0 = ws_path_join(a, output, "requirements-cu13.0-torch2.9.0-abi0.txt", NULL);
+	assert_contains(read_text(abi0, a), w.supplies[0].digest.hex);
+	/* Its wheel is replaced by somebody: nobody knows what that is. */
+	const char *zero = ws_path_join(a, output, "zero.whl", NULL);
+	struct ws_err err;
+	assert_ok(ws_fs_write(zero, "other", 5, 0644, &err), err);
+	deliver(&w, output, 1, a);
+	assert_false(ws_fs_exists(abi0));
+	assert_contains(read_text(plain, a), w.supplies[1].digest.hex);
+	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
+	/* What this run has takes the place of what an earlier one had for the same environment. */
+	lay_down(&w, output, 1, "newer.whl", a);
+	deliver(&w, output, 1, a);
+	assert_int_equal(lines_of(read_text(plain, a), "--hash"), 1);
+	assert_contains(read_text(plain, a), w.supplies[1].digest.hex);
+	/* A cell that fails now leaves what an earlier run verified. */
+	struct ws_err failure = {.kind = WS_ERR_BUILD, .text = "failed"};
+	w.supplies[1].kind = WS_SUPPLY_NONE;
+	w.supplies[1].failure = &failure;
+	const struct ws_digest newer = w.supplies[1].digest;
+	deliver(&w, output, 1, a);
+	assert_contains(read_text(plain, a), newer.hex);
+	/* A file of somebody's own is left alone. */
+	const char *own = ws_path_join(a, output, "requirements-mine.txt", NULL);
+	assert_ok(ws_fs_write(own, "pip\n", 4, 0644, &err), err);
+	deliver(&w, output, 1, a);
+	assert_true(ws_fs_exists(own));
+}
