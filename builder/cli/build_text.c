@@ -133,6 +133,37 @@ ws_build_text_wheel(
 	}
 }
 
+/* What the wheels weigh, and what became of the wheels that the same cells had before. */
+static void
+print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
+{
+	uint64_t wheel = 0, installed = 0, now[2] = {0}, before[2] = {0};
+	unsigned count = 0, changed = 0;
+	char text[4][WS_WORDS];
+	for (size_t i = 0; i < supplies->count; i++) {
+		const struct ws_supply *supply = &supplies->at[i];
+		count += supply->wheel != NULL;
+		wheel += supply->wheel_bytes;
+		installed += supply->installed_bytes;
+		if (supply->before.wheel_bytes) {
+			changed++;
+			now[0] += supply->wheel_bytes;
+			now[1] += supply->installed_bytes;
+			before[0] += supply->before.wheel_bytes;
+			before[1] += supply->before.installed_bytes;
+		}
+	}
+	if (count > 0) {
+		ws_out_note(&s->out, "%u wheel%s, %s; installed %s\n", count, count == 1 ? "" : "s",
+			ws_words_size(wheel, text[0]), ws_words_size(installed, text[1]));
+	}
+	if (changed > 0) {
+		ws_out_note(&s->out, "%u changed: %s was %s; installed %s was %s\n", changed,
+			ws_words_size(now[0], text[0]), ws_words_size(before[0], text[1]),
+			ws_words_size(now[1], text[2]), ws_words_size(before[1], text[3]));
+	}
+}
+
 /* All but the package: "/torch2.5.1/cu12.4/cp311/sm86". */
 static const char *
 point_name(const struct ws_cell_result *cell)
@@ -193,6 +224,7 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
 		result->actions.hits, result->actions.ran);
+	print_sizes(s, &result->supplies);
 	print_install(s, text);
 }
 

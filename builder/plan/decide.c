@@ -58,6 +58,23 @@ give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a
 		ws_arena_printf(a, "%s, and the policy is %s", none, ws_policy_name(in->matrix->policy));
 }
 
+static const char *
+size_text(uint64_t bytes, struct ws_arena *a)
+{
+	return bytes < 1000000 ? ws_arena_printf(a, "%.0f kB", (double)bytes / 1e3)
+						   : ws_arena_printf(a, "%.1f MB", (double)bytes / 1e6);
+}
+
+/* "built 2026-11-20, 4.0 MB, installed 5.1 MB". */
+static const char *
+tell_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
+{
+	const char *when = wheel->date ? ws_arena_printf(a, "built %s", wheel->date) : "in the store";
+	return wheel->wheel_bytes ? ws_arena_printf(a, "%s, %s, installed %s", when,
+			   size_text(wheel->wheel_bytes, a), size_text(wheel->installed_bytes, a))
+							  : when;
+}
+
 static void
 decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
 {
@@ -65,8 +82,7 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	bool wants_prebuilt = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	if (cell->product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
-		const char *date = cell->product->wheel.date;
-		cell->why = date ? ws_arena_printf(a, "built %s", date) : "in the store";
+		cell->why = tell_wheel(&cell->product->wheel, a);
 		return;
 	}
 	if (in->lookups.candidates && policy != WS_POLICY_BUILD_ONLY) {

@@ -64,8 +64,9 @@ struct ws_plan_estimate {
 
 /** A wheel in the store. */
 struct ws_plan_wheel {
-	const char *file; /**< its name; NULL: none */
-	const char *date; /**< when it was built: "2026-11-20"; NULL: not known */
+	const char *file;                      /**< its name; NULL: none */
+	const char *date;                      /**< when it was built: "2026-11-20"; NULL: not known */
+	uint64_t wheel_bytes, installed_bytes; /**< 0: not known */
 };
 
 /** A prebuilt wheel that might serve a cell; not opened yet. */

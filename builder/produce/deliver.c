@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "engine/work.h"
+#include "inspect/opened_wheel.h"
 #include "plan/key.h"
 #include "produce/pack.h"
 #include "store/cas.h"
@@ -76,14 +77,46 @@ key_now(const struct ws_context *ctx, const struct ws_product *product)
 	return pinned.key;
 }
 
+/* What a user's disk will hold; a wheel of ours that cannot be read is the store's fault. */
 static bool
-remember(const struct ws_context *ctx, const struct ws_supply *supply, struct ws_err *err)
+measure(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_opened_wheel wheel;
+	const char *path = ws_cas_open(ctx->store, supply->digest.hex, a, err);
+	if (!path || !ws_opened_wheel_read(path, supply->wheel, a, &wheel, err)) {
+		return false;
+	}
+	supply->installed_bytes = wheel.zip.total_bytes;
+	ws_opened_wheel_close(&wheel);
+	return true;
+}
+
+/* Sizes of the wheel, of the one before it; then the store remembers this one. */
+static bool
+remember(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
 {
 	const char *key = key_now(ctx, supply->product);
+	struct ws_digest last = ws_cells_last_key(supply->product->cells[0]->name);
+	struct ws_cell_record before;
+	struct ws_cell_record record = {
+		.file = supply->wheel, .digest = supply->digest, .built_s = ws_clock_wall_s()};
+	bool had = ws_cells_get(ctx->store, last.hex, ctx->a, &before);
+	bool same = had && ws_digest_eq(&before.digest, &supply->digest);
+	if (same) {
+		supply->installed_bytes = before.installed_bytes;
+	} else if (!measure(ctx, supply, err)) {
+		return false;
+	} else if (had) {
+		supply->before.wheel_bytes = before.wheel_bytes;
+		supply->before.installed_bytes = before.installed_bytes;
+	}
+	record.wheel_bytes = supply->wheel_bytes;
+	record.installed_bytes = supply->installed_bytes;
 	bool known = supply->kind == WS_SUPPLY_CACHED && supply->product->wheel.file
 		&& strcmp(key, supply->product->key) == 0;
-	struct ws_cell_record record = {supply->wheel, supply->digest, ws_clock_wall_s()};
-	return !key[0] || known || ws_cells_put(ctx->store, key, &record, err);
+	return (same || ws_cells_put(ctx->store, last.hex, &record, err))
+		&& (!key[0] || known || ws_cells_put(ctx->store, key, &record, err));
 }
 
 static void
@@ -96,6 +129,18 @@ tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
 			.detail = supply->wheel};
 		ws_events_emit(ctx->events, &event);
 	}
+}
+
+static bool
+settle(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_supply *ready, struct ws_err *err)
+{
+	if (!copy_wheel(ctx, output, ready, err)) {
+		return false;
+	}
+	*supply = *ready;
+	tell_cells(ctx, supply);
+	return true;
 }
 
 bool
@@ -120,12 +165,25 @@ ws_deliver_product(const struct ws_context *ctx, const char *output, const struc
 			ready.cpu_ms += node->result.cpu_ms;
 		}
 	}
-	if (!copy_wheel(ctx, output, &ready, err)) {
-		return false;
+	return remember(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
+}
+
+bool
+ws_deliver_stored(
+	const struct ws_context *ctx, const char *output, struct ws_supply *supply, struct ws_err *err)
+{
+	struct ws_supply ready = *supply;
+	struct ws_cell_record record;
+	const char *name = supply->product->cells[0]->name;
+	if (!ws_cells_get(ctx->store, supply->product->key, ctx->a, &record)) {
+		return ws_err_set(err, WS_ERR_IO, "%s: the store has lost its wheel", name);
 	}
-	*supply = ready;
-	tell_cells(ctx, supply);
-	return remember(ctx, supply, err);
+	ready.kind = WS_SUPPLY_CACHED;
+	ready.wheel = record.file;
+	ready.digest = record.digest;
+	ready.wheel_bytes = record.wheel_bytes;
+	ready.installed_bytes = record.installed_bytes;
+	return settle(ctx, output, supply, &ready, err);
 }
 
 /* ---- logs ---- */

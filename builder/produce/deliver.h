@@ -20,6 +20,10 @@ bool ws_deliver_open(const char *output, struct ws_err *err);
 bool ws_deliver_product(const struct ws_context *ctx, const char *output,
 	const struct ws_made *made, struct ws_err *err);
 
+/** The same of the wheel that the store remembers for @a supply's product; nothing is built. */
+bool ws_deliver_stored(
+	const struct ws_context *ctx, const char *output, struct ws_supply *supply, struct ws_err *err);
+
 /**
  * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;
  * @a path is where, relative to where we run.

@@ -41,7 +41,7 @@ find_wheel(void *self, const char *key)
 	char *date = ws_arena_alloc(ctx->a, 16);
 	gmtime_r(&built_s, &day);
 	strftime(date, 16, "%Y-%m-%d", &day);
-	return (struct ws_plan_wheel){record.file, date};
+	return (struct ws_plan_wheel){record.file, date, record.wheel_bytes, record.installed_bytes};
 }
 
 /* ---- interpreters ---- */
@@ -254,6 +254,29 @@ ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
 		}
 	}
 	input->listings = listings;
+}
+
+void
+ws_probe_lock(struct ws_context *ctx, struct ws_plan_input *input)
+{
+	static const struct ws_lock none;
+	struct ws_lock *lock = WS_NEW(ctx->a, struct ws_lock);
+	ws_lock_merge(lock, &none, ctx->lock, ctx->a);
+	for (size_t i = 0; i < input->matrix->package_count; i++) {
+		const struct ws_recipe *recipe = &input->recipes[i];
+		const struct ws_source_spec *spec = recipe->source_count ? &recipe->sources[0] : NULL;
+		const struct ws_pin_source *known =
+			ws_lock_source(lock, recipe->name, recipe->version.text);
+		if (!known || !spec || spec->kind != WS_SOURCE_FOLDER) {
+			continue;
+		}
+		struct ws_digest digest;
+		struct ws_pin_source pin = *known;
+		bool told = ws_folder_digest(spec->path, ctx->ledger, &digest);
+		pin.tree = told ? ws_arena_strdup(ctx->a, digest.hex) : "not known";
+		ws_lock_put_source(lock, &pin, ctx->a);
+	}
+	input->lock = lock;
 }
 
 /* ---- releases of torch ---- */

@@ -88,6 +88,13 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct
 	ws_json_add_text(w, "sha256", wheel ? supply->digest.hex : NULL);
 	if (wheel) {
 		ws_json_add_u64(w, "size", supply->wheel_bytes);
+		ws_json_add_u64(w, "installed", supply->installed_bytes);
+	}
+	if (wheel && supply->before.wheel_bytes) {
+		ws_json_open_object(w, "before");
+		ws_json_add_u64(w, "size", supply->before.wheel_bytes);
+		ws_json_add_u64(w, "installed", supply->before.installed_bytes);
+		ws_json_close(w);
 	}
 	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
 	write_tried(w, supply);

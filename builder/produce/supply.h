@@ -38,6 +38,11 @@ struct ws_supply {
 	const char *wheel;       /**< its file name; NULL: there is none */
 	struct ws_digest digest; /**< of the wheel, in the cas */
 	uint64_t wheel_bytes;
+	uint64_t installed_bytes; /**< of its files, unpacked */
+	/** The wheel that its first cell had before this one; all 0: none, or the same. */
+	struct {
+		uint64_t wheel_bytes, installed_bytes;
+	} before;
 	uint64_t cpu_ms;                 /**< of what ran for it now */
 	const struct ws_err *failure;    /**< what kept it from being built; NULL: nothing did */
 	WS_VEC(struct ws_attempt) tried; /**< in that order, before what served */

@@ -24,7 +24,7 @@ decisions() {
 	[ "$status" -eq 0 ]
 	[ "$(decisions)" = cached ]
 	rm m.lock.json
-	grep -rl '^wheelsmith.cell/1' "$WHEELSMITH_STORE/ac" | xargs rm
+	grep -rl '^wheelsmith.cell/2' "$WHEELSMITH_STORE/ac" | xargs rm
 	[ "$(decisions)" = build ]
 	serve "$BASE/www"
 	build --index "$INDEX"

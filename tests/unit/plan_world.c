@@ -277,7 +277,8 @@ look_up_wheel(void *self, const char *key)
 {
 	const struct world *world = self;
 	const char *version = ws_map_get(&world->wheels, key);
-	return version ? (struct ws_plan_wheel){version, "2026-11-20"} : (struct ws_plan_wheel){0};
+	return version ? (struct ws_plan_wheel){.file = version, .date = "2026-11-20"}
+				   : (struct ws_plan_wheel){0};
 }
 
 static size_t
