@@ -1,4 +1,5 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
+#include "base/map.h"
 #include "cli/build_text.h"
 #include "cli/ignored_env.h"
 #include "cli/selecting.h"
@@ -9,6 +10,8 @@
 
 #include <string.h>
 #include <unistd.h>
+
+#define MOST_NAMED 8
 
 struct building {
 	struct ws_selecting selecting;
@@ -62,6 +65,35 @@ parse(
 	return true;
 }
 
+/* Each reason once, with the cells that it is of; of many, the first. */
+static void
+name_excluded(const struct ws_session *s, const struct ws_plan *plan)
+{
+	struct ws_map reasons = {0};
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		if (cell->decision != WS_DECISION_EXCLUDED || !ws_map_add(&reasons, cell->why, s->a)) {
+			continue;
+		}
+		unsigned named = 0, more = 0;
+		ws_out_note(&s->out, "excluded: %s\n", cell->why);
+		for (size_t k = i; k < plan->cell_count; k++) {
+			const struct ws_cell *other = plan->cells[k];
+			bool same =
+				other->decision == WS_DECISION_EXCLUDED && strcmp(other->why, cell->why) == 0;
+			if (same && named < MOST_NAMED) {
+				ws_out_note(&s->out, "  %s\n", other->name);
+				named++;
+			} else {
+				more += same;
+			}
+		}
+		if (more > 0) {
+			ws_out_note(&s->out, "  and %u more; build.json names all\n", more);
+		}
+	}
+}
+
 /* What is about to happen, in a line. */
 static void
 announce(const struct ws_session *s, const struct ws_plan *plan)
@@ -70,6 +102,7 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 	ws_out_note(&s->out, "%zu cell%s: %u to build, %u cached, %u excluded\n", plan->cell_count,
 		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
 		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
+	name_excluded(s, plan);
 }
 
 /* Whom a wheel and a failure are told through. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define FILE_MOST ((uint64_t)2 << 30) /* no source is larger; a sparse file may be */
+#define MOST_SURVEYED ((uint64_t)1 << 30)
 
 struct copy {
 	struct ws_members members;
@@ -100,49 +101,6 @@ copy_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
 	return member.kind != WS_MEMBER_FILE || copy_file(c, entry, err);
 }
 
-struct listing {
-	WS_VEC(struct ws_tree_entry) entries;
-	struct ws_arena *a;
-};
-
-static bool
-list_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
-{
-	struct listing *l = self;
-	mode_t kind = entry->status.st_mode & S_IFMT;
-	char target[4096] = "";
-	struct ws_digest digest;
-	if (is_repository(entry->name) || kind == S_IFDIR) {
-		return true;
-	}
-	if (kind == S_IFLNK && readlink(entry->path, target, sizeof(target) - 1) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot read the link '%s'", entry->path);
-	}
-	if (kind != S_IFLNK && (kind != S_IFREG || !ws_digest_file(entry->path, &digest, NULL, err))) {
-		return false;
-	}
-	*ws_vec_push(&l->entries, l->a) = (struct ws_tree_entry){
-		.path = ws_arena_strdup(l->a, entry->name),
-		.kind = kind == S_IFLNK            ? WS_TREE_LINK
-			: entry->status.st_mode & 0111 ? WS_TREE_EXECUTABLE
-										   : WS_TREE_FILE,
-		.value = ws_arena_strdup(l->a, kind == S_IFLNK ? target : digest.hex),
-	};
-	return true;
-}
-
-bool
-ws_folder_digest(const char *path, struct ws_digest *digest, struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct listing l = {.a = a};
-	if (!ws_fs_is_dir(path) || !ws_fs_walk(path, list_one, &l, err)) {
-		return false;
-	}
-	*digest = ws_tree_digest(l.entries.at, l.entries.len);
-	return true;
-}
-
 bool
 ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err)
 {
@@ -153,4 +111,55 @@ ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err
 	}
 	c.members = ws_members_begin(path, 0, NULL, a);
 	return ws_fs_walk(path, copy_one, &c, err);
+}
+
+/* ---- without copying ---- */
+
+struct survey {
+	struct ws_arena *a;
+	struct ws_ledger *ledger;
+	uint64_t bytes;
+	WS_VEC(struct ws_tree_entry) entries;
+};
+
+static bool
+survey_one(void *self, const struct ws_fs_entry *found, struct ws_err *err WS_UNUSED)
+{
+	struct survey *s = self;
+	struct ws_digest digest;
+	char target[4096] = "";
+	if (is_repository(found->name) || S_ISDIR(found->status.st_mode)) {
+		return true;
+	}
+	struct ws_tree_entry entry = {.path = ws_arena_strdup(s->a, found->name)};
+	if (S_ISLNK(found->status.st_mode)) {
+		entry.kind = WS_TREE_LINK;
+		entry.value = target;
+		if (readlink(found->path, target, sizeof(target) - 1) < 0) {
+			return false;
+		}
+	} else {
+		s->bytes += (uint64_t)found->status.st_size;
+		if (!S_ISREG(found->status.st_mode) || s->bytes > MOST_SURVEYED
+			|| !ws_ledger_file_digest(s->ledger, found->path, &digest)) {
+			return false;
+		}
+		entry.kind = found->status.st_mode & 0111 ? WS_TREE_EXECUTABLE : WS_TREE_FILE;
+		entry.value = digest.hex;
+	}
+	entry.value = ws_arena_strdup(s->a, entry.value);
+	*ws_vec_push(&s->entries, s->a) = entry;
+	return true;
+}
+
+bool
+ws_folder_digest(const char *path, struct ws_ledger *ledger, struct ws_digest *digest)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct survey s = {.a = a, .ledger = ledger};
+	if (!ws_fs_is_dir(path) || !ws_fs_walk(path, survey_one, &s, NULL)) {
+		return false;
+	}
+	*digest = ws_tree_digest(s.entries.at, s.entries.len);
+	return true;
 }

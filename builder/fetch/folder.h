@@ -8,12 +8,13 @@
 #define WS_FETCH_FOLDER_H
 
 #include "fetch/source_tree.h"
+#include "store/ledger.h"
 
 /**
- * The digest of the tree that ws_folder_copy would make now, without making it: whether sources changed
- * since they were pinned. False when a file cannot be read or is of a kind that would be refused.
+ * The digest that the tree of a copy would have now; files that did not change are not read again.
+ * False where nobody can say: what a copy would refuse, or more than 1 GiB.
  */
-bool ws_folder_digest(const char *path, struct ws_digest *digest, struct ws_err *err);
+bool ws_folder_digest(const char *path, struct ws_ledger *ledger, struct ws_digest *digest);
 
 bool ws_folder_copy(const char *path, struct ws_source_tree *into, struct ws_err *err);
 

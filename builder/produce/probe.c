@@ -196,8 +196,9 @@ find_tree(struct ws_context *ctx, const struct ws_recipe *recipe, const struct w
 	struct ws_digest digest;
 	struct ws_tree tree;
 	if (spec->kind == WS_SOURCE_FOLDER) {
-		return ws_folder_digest(spec->path, &digest, NULL) ? ws_arena_strdup(ctx->a, digest.hex)
-														   : NULL;
+		return ws_folder_digest(spec->path, ctx->ledger, &digest)
+			? ws_arena_strdup(ctx->a, digest.hex)
+			: NULL;
 	}
 	return ws_source_recall(ctx->store, &wish, ctx->a, &tree)
 		? ws_arena_strdup(ctx->a, tree.digest.hex)
@@ -221,8 +222,11 @@ see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_loc
 			.sha256 = spec->sha256,
 			.commit = spec->commit,
 		};
-		bool meant = !known || (ws_same(known->how, "folder") && spec->kind == WS_SOURCE_FOLDER);
-		if (meant && (pin.tree = find_tree(ctx, recipe, spec))) {
+		bool locked = known && ws_same(known->how, "folder") && spec->kind == WS_SOURCE_FOLDER;
+		pin.tree = !known || locked ? find_tree(ctx, recipe, spec) : NULL;
+		/* Nobody can tell what lies there now: then no wheel is known to be made of it. */
+		pin.tree = pin.tree || !locked ? pin.tree : "not known";
+		if (pin.tree) {
 			ws_lock_put_source(seen, &pin, ctx->a);
 			return;
 		}
@@ -254,29 +258,6 @@ ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
 		}
 	}
 	input->listings = listings;
-}
-
-void
-ws_probe_lock(struct ws_context *ctx, struct ws_plan_input *input)
-{
-	static const struct ws_lock none;
-	struct ws_lock *lock = WS_NEW(ctx->a, struct ws_lock);
-	ws_lock_merge(lock, &none, ctx->lock, ctx->a);
-	for (size_t i = 0; i < input->matrix->package_count; i++) {
-		const struct ws_recipe *recipe = &input->recipes[i];
-		const struct ws_source_spec *spec = recipe->source_count ? &recipe->sources[0] : NULL;
-		const struct ws_pin_source *known =
-			ws_lock_source(lock, recipe->name, recipe->version.text);
-		if (!known || !spec || spec->kind != WS_SOURCE_FOLDER) {
-			continue;
-		}
-		struct ws_digest digest;
-		struct ws_pin_source pin = *known;
-		bool told = ws_folder_digest(spec->path, ctx->ledger, &digest);
-		pin.tree = told ? ws_arena_strdup(ctx->a, digest.hex) : "not known";
-		ws_lock_put_source(lock, &pin, ctx->a);
-	}
-	input->lock = lock;
 }
 
 /* ---- releases of torch ---- */

@@ -62,7 +62,48 @@ fail_build(const struct building *b, struct ws_supply *supply, const struct ws_e
 	}
 }
 
+/* ---- telling ---- */
+
+/* Not after every wheel of thousands: what the records lack, a run that is killed has not told. */
+static bool
+is_time_to_record(struct building *b)
+{
+	int64_t now_ms = ws_clock_ms();
+	bool is = now_ms >= b->record_ms;
+	b->record_ms = is ? now_ms + RECORD_MS : b->record_ms;
+	return is;
+}
+
+static bool
+tell_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *err)
+{
+	if (b->options->tell_wheel) {
+		b->options->tell_wheel(b->options->self, supply);
+	}
+	return !is_time_to_record(b) || ws_deliver_records(b->ctx, b->options->output, b->result, err);
+}
+
 /* ---- resolving ---- */
+
+/* Where nothing may be built, a wheel of the store is delivered as it is: no kit is asked for. */
+static bool
+takes_stored(const struct building *b, const struct ws_supply *supply)
+{
+	return b->options->matrix->policy == WS_POLICY_PREBUILT_ONLY && supply->product->wheel.file;
+}
+
+static bool
+take_stored(struct building *b, struct ws_err *err)
+{
+	bool done = true;
+	for (size_t i = 0; i < b->supplies->count && done; i++) {
+		struct ws_supply *supply = &b->supplies->at[i];
+		done = !takes_stored(b, supply)
+			|| (ws_deliver_stored(b->ctx, b->options->output, supply, err)
+				&& tell_wheel(b, supply, err));
+	}
+	return done;
+}
 
 static const struct ws_err *
 keep_error(const struct building *b, const struct ws_err *err)
@@ -118,7 +159,7 @@ add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = !offline || find_lacks(b, resolver, err);
+	bool done = take_stored(b, err) && (!offline || find_lacks(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
@@ -148,26 +189,12 @@ add_failure(struct building *b, const struct ws_node *node)
 	}
 }
 
-/* Not after every wheel of thousands: what the records lack, a run that is killed has not told. */
-static bool
-is_time_to_record(struct building *b)
-{
-	int64_t now_ms = ws_clock_ms();
-	bool is = now_ms >= b->record_ms;
-	b->record_ms = is ? now_ms + RECORD_MS : b->record_ms;
-	return is;
-}
-
 static void
 deliver(struct building *b, const struct ws_made *made)
 {
 	struct ws_err err = {0};
-	const char *output = b->options->output;
-	bool done = ws_deliver_product(b->ctx, output, made, &err);
-	if (done && b->options->tell_wheel) {
-		b->options->tell_wheel(b->options->self, made->supply);
-	}
-	done = done && (!is_time_to_record(b) || ws_deliver_records(b->ctx, output, b->result, &err));
+	bool done = ws_deliver_product(b->ctx, b->options->output, made, &err)
+		&& tell_wheel(b, made->supply, &err);
 	if (!done && b->undelivered.kind == WS_ERR_NONE) {
 		b->undelivered = err;
 	}

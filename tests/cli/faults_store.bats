@@ -147,7 +147,7 @@ mends() { # ACTIONS
 
 @test "what is known about a cell is not believed when it is damaged" {
 	local record
-	record=$(grep -rl "^wheelsmith.cell/1 $SUM" "$WHEELSMITH_STORE")
+	record=$(grep -rl "^wheelsmith.cell/2 $SUM" "$WHEELSMITH_STORE")
 	ws plan --matrix m.json
 	[[ "$output" == *cached* ]]
 	sed -i "s/$SUM/$(sha256sum < m.json | cut -d' ' -f1)/" "$record"

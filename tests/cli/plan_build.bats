@@ -85,6 +85,10 @@ decisions() {
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"  1 excluded: not needed (1)"* ]]
 	[ -z "$stderr" ]
+	# A build names them.
+	build
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *$'\nexcluded: not needed\n  tiny-1.0/torch'"$TORCH/cu12.4/$CP/sm86"$'\n'* ]]
 }
 
 @test "what nothing may build is no business of build, fetch and lock" {
@@ -120,4 +124,45 @@ decisions() {
 	[[ "$stderr" == *"--cuda: '13' is not a CUDA version"*"write major and minor: --cuda 13.0"* ]]
 	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13.0.0
 	[ "$status" -eq 2 ]
+}
+
+@test "sources in a folder count as they are, not as they were locked" {
+	build
+	[ "$status" -eq 0 ]
+	[ "$(decisions)" = cached ]
+	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
+	[ "$(decisions)" = build ]
+	build --offline --policy prebuilt-only
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"error: every cell is excluded; the first: no candidates are known yet, and the policy is prebuilt-only"* ]]
+	# As they were: the wheel is there, and neither tools nor kits are asked for.
+	sed -i 's/(43)/(42)/' recipes/tiny/src/module.cpp
+	[ "$(decisions)" = cached ]
+	rm -r dist "$WHEELSMITH_STORE/trees"
+	build --offline --policy prebuilt-only
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(echo dist/*.whl)" ]
+	[ "$(built '.cells[].decision')" = cached ]
+	[ "$(built .actions.total)" -eq 0 ]
+	# A file that a build would refuse is no reason to believe the lock.
+	mkfifo recipes/tiny/src/pipe
+	[ "$(decisions)" = build ]
+}
+
+@test "sizes of wheels are told, and what became of the wheel before" {
+	build
+	[ "$status" -eq 0 ]
+	size=$(stat -c %s "$output")
+	installed=$(python3 -c 'import sys, zipfile; print(sum(m.file_size for m in zipfile.ZipFile(sys.argv[1]).infolist()))' "$output")
+	[ "$(built '.cells[0] | "\(.size) \(.installed) \(.before)"')" = "$size $installed null" ]
+	[[ "$stderr" == *$'\n1 wheel, '*" kB; installed "*" kB"$'\n'* ]]
+	[[ "$stderr" != *" changed: "* ]]
+	[[ "$("$WHEELSMITH" plan --json --matrix m.json | jq -r '.cells[0].why')" == "built 20"*" kB, installed "*" kB" ]]
+	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
+	build
+	[ "$(built '.cells[0].before | "\(.size) \(.installed)"')" = "$size $installed" ]
+	[[ "$stderr" == *$'\n1 changed: '*" was "*"; installed "*" was "*$'\n'* ]]
+	# The same again is no change.
+	build
+	[ "$(built '.cells[0] | "\(.installed > 0) \(.before)"')" = "true null" ]
 }
