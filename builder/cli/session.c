@@ -184,7 +184,7 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	s->fetch.index = ws_index_open(s->fetch.http, s->a);
 	struct ws_git_config git = {
 		.program = s->program,
-		.vars = (const char *const *)environ,
+		.vars = s->env.vars,
 		.ca_path = s->indexes.ca_path,
 		.offline = offline,
 		.stop = &s->stop,
