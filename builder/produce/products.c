@@ -245,27 +245,26 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 	const struct ws_recipe *recipe = product->recipe;
 	const struct ws_materials *m = &w->made->materials;
 	const struct ws_source_spec *spec = m->source->spec;
-	struct ws_sbom_part parts[4];
-	size_t part_count = 0;
-	parts[part_count++] = (struct ws_sbom_part){
+	WS_VEC(struct ws_sbom_part) parts = {0};
+	*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
 		.name = ws_arena_printf(w->a, "%s sources", recipe->name),
 		.version = spec->commit ? spec->commit : recipe->version.text,
 		.url = spec_url(spec, w->a),
 		.sha256 = spec->sha256,
 	};
 	if (m->torch) {
-		parts[part_count++] = (struct ws_sbom_part){
+		*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
 			.name = "torch",
 			.version = m->torch->version.text,
 			.purl = ws_arena_printf(w->a, "pkg:pypi/torch@%s", m->torch->version.public_text),
 		};
 	}
 	if (m->cuda) {
-		parts[part_count++] = (struct ws_sbom_part){
+		*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
 			.name = "CUDA toolkit", .version = m->cuda->release, .application = true};
 	}
 	if (m->cxx) {
-		parts[part_count++] =
+		*ws_vec_push(&parts, w->a) =
 			(struct ws_sbom_part){.name = m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang",
 				.version = m->cxx->version,
 				.application = true};
@@ -287,8 +286,8 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 		.module_count = w->modules.len,
 		.checks = (const struct ws_node *const *)checks->at,
 		.check_count = checks->len,
-		.parts = parts,
-		.part_count = part_count,
+		.parts = parts.at,
+		.part_count = parts.len,
 		.write_facts = write_facts,
 		.self = w->made,
 	};

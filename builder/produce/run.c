@@ -4,8 +4,8 @@
 
 #include "engine/local.h"
 #include "produce/deliver.h"
-#include "produce/lacks.h"
 #include "produce/lock_file.h"
+#include "produce/missing_downloads.h"
 #include "produce/products.h"
 #include "sys/clock.h"
 #include "sys/stop.h"
@@ -113,25 +113,26 @@ keep_error(const struct building *b, const struct ws_err *err)
 	return kept;
 }
 
-/* What is lacking offline is told at once, before any of it stops the build. */
+/* What is waiting offline is told at once, before any of it stops the build. */
 static bool
-find_lacks(struct building *b, struct ws_resolver *resolver, struct ws_err *err)
+find_missing(struct building *b, struct ws_resolver *resolver, struct ws_err *err)
 {
-	struct ws_lacks lacks = {0};
-	WS_VEC(struct ws_supply *) lacking = {0};
+	struct ws_missing_downloads missing = {0};
+	WS_VEC(struct ws_supply *) waiting = {0};
 	for (size_t i = 0; i < b->supplies->count; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
-		if (ws_supply_is_open(supply) && ws_lacks_add(&lacks, resolver, supply->product, b->a)) {
-			*ws_vec_push(&lacking, b->a) = supply;
+		if (ws_supply_is_open(supply)
+			&& ws_missing_downloads_add(&missing, resolver, supply->product, b->a)) {
+			*ws_vec_push(&waiting, b->a) = supply;
 		}
 	}
-	if (lacking.len == 0) {
+	if (waiting.len == 0) {
 		return true;
 	}
-	ws_lacks_tell(&lacks, err);
+	ws_missing_downloads_report(&missing, err);
 	const struct ws_err *why = keep_error(b, err);
-	for (size_t i = 0; i < lacking.len; i++) {
-		lacking.at[i]->failure = why;
+	for (size_t i = 0; i < waiting.len; i++) {
+		waiting.at[i]->failure = why;
 	}
 	return goes_on(b);
 }
@@ -159,7 +160,7 @@ add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = take_stored(b, err) && (!offline || find_lacks(b, resolver, err));
+	bool done = take_stored(b, err) && (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
@@ -346,7 +347,7 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	if (!ws_deliver_open(options->output, err)) {
 		return false;
 	}
-	/* What was pinned is written before the first compiler runs, and when something is lacking: who
+	/* What was pinned is written before the first compiler runs, and when something is waiting: who
 	 * comes back keeps it. */
 	bool added = add_products(&b, err);
 	if (!ws_lock_file_save(ctx, added ? err : NULL) || !added) {

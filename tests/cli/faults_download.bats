@@ -197,7 +197,7 @@ nothing_came() { # EXIT CODE
 	without_torch
 	build --offline --index "http://127.0.0.1:$PORT/x/simple"
 	nothing_came 4
-	[[ "$stderr" == *"error: 1 thing is not at hand, and this run is offline
+	[[ "$stderr" == *"error: 1 download is missing, and this run is offline
        headers and libraries of torch: $TORCH
        fetch first, where there is a network:  wheelsmith fetch --matrix m.json --index http://127.0.0.1:$PORT/x/simple --store $WHEELSMITH_STORE"* ]]
 	pure ok
@@ -207,7 +207,7 @@ nothing_came() { # EXIT CODE
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[].decision' | xargs)" = "failed failed" ]
 	[ "$stderr" = "2 cells: 2 to build, 0 cached, 0 excluded
-error: 3 things are not at hand, and this run is offline
+error: 3 downloads are missing, and this run is offline
        headers and libraries of torch: $TORCH
        CUDA toolkits: 13.0
        sources: pure 1.0
@@ -221,7 +221,7 @@ error: 3 things are not at hand, and this run is offline
 	build --offline --keep-going
 	[ "$status" -eq 4 ]
 	[ "$(built '.cells[].decision' | sort | xargs)" = "build failed failed" ]
-	[[ "$stderr" == *"error: 2 things are not at hand"*"error: 2 of 3 cells failed" ]]
+	[[ "$stderr" == *"error: 2 downloads are missing"*"error: 2 of 3 cells failed" ]]
 	matrix m.json '"packages": ["pure==1.0", "tiny==1.0"]'
 	ws fetch --matrix m.json --index "http://127.0.0.1:$PORT/x/simple"
 	[ "$status" -eq 0 ]

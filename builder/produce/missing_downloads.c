@@ -1,5 +1,5 @@
-/* lacks.c - asks the resolver for each part by itself, where a build stops at the first. */
-#include "produce/lacks.h"
+/* missing_downloads.c - asks the resolver for each part by itself, where a build stops at the first. */
+#include "produce/missing_downloads.h"
 
 #include "base/buf.h"
 
@@ -15,8 +15,8 @@ note(struct ws_map *names, const char *name, const struct ws_err *err, struct ws
 }
 
 static bool
-lacks_exports(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_product *product,
-	struct ws_arena *a)
+misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
+	const struct ws_product *product, struct ws_arena *a)
 {
 	bool any = false;
 	for (size_t i = 0; i < product->cell_count; i++) {
@@ -24,15 +24,15 @@ lacks_exports(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_pro
 		struct ws_err err = {0};
 		const char *path;
 		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &path, &err)) {
-			any = note(&lacks->exports, point->torch->name, &err, a) || any;
+			any = note(&missing->exports, point->torch->name, &err, a) || any;
 		}
 	}
 	return any;
 }
 
 bool
-ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_product *product,
-	struct ws_arena *a)
+ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolver *r,
+	const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_recipe *recipe = product->recipe;
 	const struct ws_point *point = &product->point;
@@ -41,16 +41,16 @@ ws_lacks_add(struct ws_lacks *lacks, struct ws_resolver *r, const struct ws_prod
 	if (recipe->extension_count > 0) {
 		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
 		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
-			any = note(&lacks->torch, point->torch->name, &err, a);
+			any = note(&missing->torch, point->torch->name, &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
-			any = note(&lacks->cuda, point->cuda->name, &err, a) || any;
+			any = note(&missing->cuda, point->cuda->name, &err, a) || any;
 		}
-		any = (torch && lacks_exports(lacks, r, product, a)) || any;
+		any = (torch && misses_exports(missing, r, product, a)) || any;
 	}
 	if (!ws_resolve_source(r, product, &err)) {
 		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);
-		any = note(&lacks->sources, name, &err, a) || any;
+		any = note(&missing->sources, name, &err, a) || any;
 	}
 	return any;
 }
@@ -68,15 +68,15 @@ tell_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
 }
 
 bool
-ws_lacks_tell(const struct ws_lacks *lacks, struct ws_err *err)
+ws_missing_downloads_report(const struct ws_missing_downloads *missing, struct ws_err *err)
 {
-	size_t count =
-		lacks->torch.count + lacks->exports.count + lacks->cuda.count + lacks->sources.count;
-	ws_err_set(err, WS_ERR_FETCH, "%zu thing%s not at hand, and this run is offline", count,
+	size_t count = missing->torch.count + missing->exports.count + missing->cuda.count
+		+ missing->sources.count;
+	ws_err_set(err, WS_ERR_FETCH, "%zu download%s missing, and this run is offline", count,
 		count == 1 ? " is" : "s are");
-	tell_kind("headers and libraries of torch", &lacks->torch, err);
-	tell_kind("export lists of torch", &lacks->exports, err);
-	tell_kind("CUDA toolkits", &lacks->cuda, err);
-	tell_kind("sources", &lacks->sources, err);
+	tell_kind("headers and libraries of torch", &missing->torch, err);
+	tell_kind("export lists of torch", &missing->exports, err);
+	tell_kind("CUDA toolkits", &missing->cuda, err);
+	tell_kind("sources", &missing->sources, err);
 	return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 }
