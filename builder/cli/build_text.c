@@ -10,6 +10,12 @@
 #include <fcntl.h>
 #include <string.h>
 
+static bool
+is_verdict(const struct ws_failed_action *failed)
+{
+	return strcmp(failed->stage, "check") == 0 || strcmp(failed->stage, "import") == 0;
+}
+
 /* A check's log is its verdict, short and whole; a compiler's is searched. */
 static void
 print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_err *err)
@@ -19,7 +25,7 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 	if (!failed->log_digest.hex[0] || !ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL)) {
 		return;
 	}
-	if (strcmp(failed->stage, "check") == 0) {
+	if (is_verdict(failed)) {
 		struct ws_str rest = ws_buf_str(&log);
 		while (rest.s && rest.n > 0) {
 			struct ws_str line = ws_str_cut(&rest, '\n');
@@ -58,7 +64,7 @@ ws_build_text_failure(
 	struct ws_err err = *failed->err;
 	char printed[WS_ERR_PRINTED];
 	fprintf(s->out.err, "\n%s: %s\n", failed->cell, failed->stage);
-	if (strcmp(failed->stage, "check") != 0) {
+	if (!is_verdict(failed)) {
 		fprintf(s->out.err, "  $ %s\n", failed->command);
 	}
 	print_log(s, failed, &err);
@@ -130,6 +136,10 @@ ws_build_text_wheel(
 	if (!s->globals.json) { /* the lines of finished cells name it */
 		ws_out_result(&s->out, "%s\n", ws_path_join(s->a, text->output, supply->wheel, NULL));
 		fflush(s->out.out);
+	}
+	if (supply->import) {
+		ws_out_note(
+			&s->out, "%s%s\n", supply->imported ? "" : "not imported here: ", supply->import);
 	}
 }
 

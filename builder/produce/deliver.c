@@ -7,6 +7,7 @@
 #include "engine/work.h"
 #include "inspect/opened_wheel.h"
 #include "plan/key.h"
+#include "produce/import.h"
 #include "produce/pack.h"
 #include "store/cas.h"
 #include "store/cells.h"
@@ -158,6 +159,9 @@ ws_deliver_product(const struct ws_context *ctx, const char *output, const struc
 	ready.wheel = ws_str_copy(ws_str_trim(ws_buf_str(&name)), ctx->a);
 	ready.digest = result->outputs[WS_PACK_WHEEL];
 	ready.wheel_bytes = result->sizes[WS_PACK_WHEEL];
+	if (made->import) {
+		ready.import = ws_import_finding(ctx->store, made->import, &ready.imported, ctx->a);
+	}
 	for (size_t i = 0; i < made->nodes.len; i++) {
 		const struct ws_node *node = made->nodes.at[i];
 		if (node->outcome == WS_OUTCOME_RAN) {

@@ -25,14 +25,17 @@ command_line(const struct ws_node *node, struct ws_arena *a)
 static void
 refine(const struct ws_node *node)
 {
-	if (strcmp(node->action->stage, "check") != 0 || node->failure->kind != WS_ERR_BUILD) {
+	bool imports = strcmp(node->action->stage, "import") == 0;
+	bool judges = imports || strcmp(node->action->stage, "check") == 0;
+	if (!judges || node->failure->kind != WS_ERR_BUILD) {
 		return;
 	}
 	int code = node->result.exit_code;
 	if (code == ws_err_exit_code(WS_ERR_IO)) {
 		node->failure->kind = WS_ERR_IO;
 	} else if (code == ws_err_exit_code(WS_ERR_VERIFY)) {
-		ws_err_set(node->failure, WS_ERR_VERIFY, "%s would not load", node->action->subject);
+		ws_err_set(node->failure, WS_ERR_VERIFY, "%s %s", node->action->subject,
+			imports ? "cannot be imported" : "would not load");
 	} else {
 		node->failure->kind = WS_ERR_VERIFY;
 	}

@@ -6,6 +6,7 @@
 #include "config/document.h"
 #include "config/recipe.h"
 #include "net/url.h"
+#include "produce/import.h"
 #include "produce/judge.h"
 #include "produce/pack.h"
 #include "recipe/view.h"
@@ -297,6 +298,19 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 	return action != NULL;
 }
 
+/* Where this host has the Python and the torch of the cell. */
+static void
+add_import(struct adding *w)
+{
+	const struct ws_product *product = w->made->product;
+	struct ws_import_order order = {
+		.recipe = product->recipe, .group = w->group, .pack = w->made->pack};
+	if (product->recipe->check.import_count > 0
+		&& ws_resolve_beside(w->resolver, &product->point, &order.python, &order.torch)) {
+		w->made->import = add_node(w, ws_import_action(&order, w->a));
+	}
+}
+
 /* A build fails with the first problem, at its place in the recipe; `recipe check` reports all. */
 static bool
 fail_with(const struct ws_recipe *recipe, const struct ws_recipe_problem *problem,
@@ -346,7 +360,8 @@ add_all(struct adding *w, struct ws_err *err)
 		}
 	}
 	ws_node_list checks = {0};
-	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err);
+	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err)
+		&& (add_import(w), true);
 }
 
 bool

@@ -16,8 +16,9 @@ struct ws_made {
 	const struct ws_product *product;
 	struct ws_supply *supply; /**< which the pack is to settle; NULL: nobody waits for it */
 	struct ws_materials materials;
-	ws_node_list nodes;   /**< all of its actions, in the order of adding */
-	struct ws_node *pack; /**< the last one */
+	ws_node_list nodes; /**< all of its actions, in the order of adding */
+	struct ws_node *pack;
+	struct ws_node *import; /**< NULL: this host cannot try it */
 };
 
 bool ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,

@@ -96,6 +96,12 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct
 		ws_json_add_u64(w, "installed", supply->before.installed_bytes);
 		ws_json_close(w);
 	}
+	if (supply && supply->import) {
+		ws_json_open_object(w, "import");
+		ws_json_add_text(w, "verdict", supply->imported ? "ok" : "unknown");
+		ws_json_add_text(w, "text", supply->import);
+		ws_json_close(w);
+	}
 	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
 	write_tried(w, supply);
 	if (ws_cell_state(result) == WS_CELL_READY) {

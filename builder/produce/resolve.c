@@ -91,6 +91,25 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	return kit;
 }
 
+bool
+ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
+	const struct ws_python_kit **python, const struct ws_torch_kit **torch)
+{
+	const struct ws_torch_choice *wanted = point->torch;
+	if (!wanted || !point->python) {
+		return false;
+	}
+	struct ws_torch_choice own = {.name = wanted->name, .installed = true};
+	*python = ws_host_tools_python(r->tools, point->python, NULL);
+	if (!*python || !(*python)->interpreter
+		|| !(*torch = ws_resolve_torch(r, &own, point->python, NULL))) {
+		return false;
+	}
+	bool same = ws_same((*torch)->version.public_text, wanted->version.public_text)
+		&& (*torch)->cxx11abi == point->cxx11abi;
+	return wanted->installed || (same && ws_same((*torch)->cuda, wanted->cuda));
+}
+
 /* Variants of a release on other indexes export other names than the one that ships. */
 static const char *
 find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)

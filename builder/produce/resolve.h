@@ -52,6 +52,13 @@ const struct ws_source_found *ws_resolve_source(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
 /**
+ * The interpreter of @a point and its own torch, when that is the torch of @a point: then wheels can be
+ * imported here. False, without an error, when this host does not have both.
+ */
+bool ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
+	const struct ws_python_kit **python, const struct ws_torch_kit **torch);
+
+/**
  * The export list of a torch: the one that ships, else one streamed into the store; of an installed
  * one, @a python's, what its libraries export now.
  */

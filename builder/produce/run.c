@@ -22,7 +22,7 @@ struct building {
 	struct ws_graph *graph;
 	struct ws_made *made; /* of the supplies that were resolved */
 	size_t made_count;
-	const struct ws_made **packed_by; /* by the number of an action: what it packs; NULL */
+	const struct ws_made **packed_by; /* by the number of an action: the product whose last it is */
 	int64_t record_ms;                /* when the records may be written again */
 	struct ws_err undelivered;        /* the first wheel that could not be */
 	WS_VEC(struct ws_failed_action) failed;
@@ -168,7 +168,8 @@ add_products(struct building *b, struct ws_err *err)
 	}
 	b->packed_by = WS_NEW_N(b->a, const struct ws_made *, b->graph->nodes.len + 1);
 	for (size_t i = 0; i < b->made_count; i++) {
-		b->packed_by[b->made[i].pack->id] = &b->made[i];
+		const struct ws_made *made = &b->made[i];
+		b->packed_by[(made->import ? made->import : made->pack)->id] = made;
 	}
 	return done;
 }

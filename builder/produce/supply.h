@@ -43,7 +43,9 @@ struct ws_supply {
 	struct {
 		uint64_t wheel_bytes, installed_bytes;
 	} before;
-	uint64_t cpu_ms;                 /**< of what ran for it now */
+	uint64_t cpu_ms;    /**< of what ran for it now */
+	const char *import; /**< what importing it here showed, one line; NULL: it was not tried */
+	bool imported;      /**< it was imported; else `import` says what kept this host from it */
 	const struct ws_err *failure;    /**< what kept it from being built; NULL: nothing did */
 	WS_VEC(struct ws_attempt) tried; /**< in that order, before what served */
 };

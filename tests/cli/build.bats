@@ -318,6 +318,39 @@ python_version() { # INTERPRETER
 	[ "$(jq -r '.cells[].decision' <<< "$output")" = cached ]
 }
 
+@test "a wheel is imported where its Python and torch are, and one that cannot be is not delivered" {
+	only_host
+	recipe 'r["check"] = {"import": ["tiny"]}'
+	python3 -m venv --without-pip venv
+	site=$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	fake_torch "$PWD" all=1 > /dev/null
+	python3 -m zipfile -e torch-*.whl "$site"
+	export PATH="$PWD/venv/bin:$PATH" LD_LIBRARY_PATH="$site/torch/lib"
+	matrix m.json '"torch": ["installed"], "python": ["host"]'
+	# Its torch cannot be imported: that is not the wheel's fault.
+	build
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"not imported here: torch itself cannot be imported: not a real torch"* ]]
+	[ "$(built '.cells[0].import.verdict')" = unknown ]
+	# It is tried again, though nothing that we know of has changed.
+	echo "__version__ = '$TORCH'" > "$site/torch/__init__.py"
+	build
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"tiny: imported by Python $PY."*" with torch $TORCH"* ]]
+	[ "$(built '.cells[0].import.verdict')" = ok ]
+	build
+	[ "$(built .actions.ran)" -eq 0 ]
+	# A package that lacks a part of itself.
+	rm dist/*.whl
+	echo 'import tiny.gone' > recipes/tiny/src/tiny/__init__.py
+	build
+	[ "$status" -eq 6 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"ModuleNotFoundError: No module named 'tiny.gone'"* ]]
+	[[ "$stderr" == *"error: tiny 1.0 with torch $TORCH+cu130 cannot be imported"* ]]
+	not compgen -G 'dist/*.whl'
+}
+
 @test "a module of plain C functions knows nothing of torch and Python" {
 	only_host
 	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
