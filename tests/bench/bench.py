@@ -18,6 +18,7 @@ import builds
 import kits
 import lab
 import plans
+import sizes
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RELEASE = f"{ROOT}/build/release"
@@ -29,6 +30,7 @@ BENCHES = {
     "engine": plans.engine,
     "build": builds.build,
     "quickstart": builds.quickstart,
+    "size": sizes.size,
 }
 
 
