@@ -8,8 +8,10 @@
  *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
  *     compile the time in are seen; -ffile-prefix-map for the folder that -g writes down
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
+ *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (lean.h)
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
 #include "base/vec.h"
+#include "compile/lean.h"
 #include "compile/target.h"
 
 #include <string.h>
@@ -95,6 +97,7 @@ recipe_flags(const struct ws_target *target, enum which which, struct ws_arena *
 	words w = {0};
 	add_flags(&w, a, &target->flags, which);
 	strip_scheduling(&w);
+	ws_lean_drop(&w, &target->lean);
 	return w;
 }
 
@@ -203,6 +206,7 @@ ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
 		"-Wsign-compare", "-DNDEBUG", "-g", "-fwrapv", "-O3", "-Wall", "-fPIC"};
 	words w = {0};
 	add_all(&w, a, constant, WS_LEN(constant));
+	ws_lean_drop(&w, &target->lean);
 	add_include(&w, target, a);
 	words own = recipe_flags(target, CXX, a);
 	add_all(&w, a, own.at, own.len);
@@ -217,7 +221,7 @@ ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
 }
 
 const char *const *
-ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
+ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
 {
 	/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. */
 	static const char *const common[] = {"-D__CUDA_NO_HALF_OPERATORS__",
@@ -243,6 +247,7 @@ ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
 	}
 	add(&w, a, "-Xcompiler");
 	add(&w, a, "-Wdate-time");
+	ws_lean_add_nvcc(&w, &target->lean, seed, a);
 	return finish(&w, a);
 }
 
@@ -250,5 +255,9 @@ const char *const *
 ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = recipe_flags(target, LINK, a);
+	/* .dynsym and unwind tables stay; what goes holds names of nvcc's temporary files. */
+	if (target->lean.debug_info == WS_DEBUG_NONE) {
+		add(&w, a, "-Wl,--strip-all");
+	}
 	return finish(&w, a);
 }

@@ -34,11 +34,13 @@ struct ws_target {
 /**
  * The words that torch's BuildExtension of this release would put on the command line, after the
  * fixed edits of flags.c. NULL-terminated; without program, input, output and dependency file.
+ * @a seed is one word that no other unit of the module has, for nvcc's own names; NULL: none.
  */
 const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
-const char *const *ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a);
+const char *const *ws_target_nvcc_flags(
+	const struct ws_target *target, const char *seed, struct ws_arena *a);
 
-/** The recipe's own words for the linker. NULL-terminated. */
+/** The recipe's own words for the linker, and ours about symbols. NULL-terminated. */
 const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);
 
 /** The words of -I, in order, without "-I". Also the start of the include search. */

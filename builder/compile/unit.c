@@ -73,12 +73,21 @@ add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 	}
 }
 
+/* What names this object and no other of its module, and is the same on every host. */
+static const char *
+seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
+{
+	return ws_arena_printf(
+		a, "%s/%s/%s", target->recipe->name, unit->path, ws_arch_set_name(&target->archs, a));
+}
+
 static void
 fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
 {
-	const char *const *flags =
-		is_cuda(unit) ? ws_target_nvcc_flags(target, a) : ws_target_cxx_flags(target, a);
+	const char *const *flags = is_cuda(unit)
+		? ws_target_nvcc_flags(target, seed_of(target, unit, a), a)
+		: ws_target_cxx_flags(target, a);
 	ws_name_list argv = {0};
 	*ws_vec_push(&argv, a) = action->tool.program;
 	*ws_vec_push(&argv, a) = "-MD";

@@ -55,11 +55,12 @@ def main():
             theirs["cxx"],
             ["-fno-canonical-system-headers", "-Wdate-time", "-ffile-prefix-map={work}=/wheelsmith"],
         )
+        cxx.remove("-g")
         nvcc = edited(
             theirs["nvcc_before"],
             theirs["nvcc"],
             ["-ccbin", "{cxx}", "--cudart", "shared", "-Xcompiler", "-fno-canonical-system-headers"]
-            + ["-Xcompiler", "-Wdate-time"],
+            + ["-Xcompiler", "-Wdate-time", "--compress-mode=size", "--frandom-seed=unit"],
         )
         assert ours["cxx"] == cxx, f"{version} cxx\nours:   {ours['cxx']}\ntheirs: {cxx}"
         assert split_archs(ours["nvcc"]) == split_archs(nvcc), f"{version} nvcc\nours:   {ours['nvcc']}\ntheirs: {nvcc}"

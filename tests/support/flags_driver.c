@@ -23,7 +23,8 @@ static bool
 run(char **argv, struct ws_arena *a, struct ws_err *err)
 {
 	static const char *const cxx_flags[] = {"-O2", "-DOWN_CXX"};
-	static const char *const nvcc_flags[] = {"-O3", "-DOWN_NVCC", "--threads", "4"};
+	static const char *const nvcc_flags[] = {
+		"-O3", "-DOWN_NVCC", "--threads", "4", "-lineinfo", "--compress-mode=balance"};
 	static const char *const include[] = {"inc"};
 	struct ws_facts facts;
 	struct ws_version version;
@@ -40,7 +41,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 		.binding = argv[3] ? WS_BINDING_STABLE_ABI : WS_BINDING_PYBIND,
 		.include = include,
 		.include_count = 1,
-		.flags = {.cxx = cxx_flags, .cxx_count = 2, .nvcc = nvcc_flags, .nvcc_count = 4}};
+		.flags = {.cxx = cxx_flags, .cxx_count = 2, .nvcc = nvcc_flags, .nvcc_count = 6}};
 	struct ws_torch_kit torch = {.version = version,
 		.release = *release,
 		.pybind_compiler = "_gcc",
@@ -51,10 +52,12 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 	struct ws_hostcc cxx = {.kind = WS_HOSTCC_GCC};
 	struct ws_target target = {.recipe = &recipe,
 		.extension = &extension,
+		.flags = extension.flags,
 		.torch = &torch,
 		.cuda = &cuda,
 		.python = &python,
 		.cxx = &cxx,
+		.lean = {.compress = WS_COMPRESS_SIZE, .usual = WS_COMPRESS_SIZE, .random_seed = true},
 		.cxx11abi = release->standard.cxx11abi};
 	const char *why;
 	ws_arch_set_parse("8.0;9.0+PTX", a, &target.archs, &why);
@@ -62,7 +65,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
 	add_words(w, "cxx", ws_target_cxx_flags(&target, a));
-	add_words(w, "nvcc", ws_target_nvcc_flags(&target, a));
+	add_words(w, "nvcc", ws_target_nvcc_flags(&target, "unit", a));
 	add_words(w, "needed", ws_target_needed(&target, true, a));
 	ws_json_add_i64(w, "abi", target.cxx11abi);
 	ws_json_add_text(w, "pybind", release->pybind_build_abi ? release->pybind_build_abi : "");
