@@ -146,11 +146,12 @@ mends() { # ACTIONS
 }
 
 @test "what is known about a cell is not believed when it is damaged" {
-	local record
-	record=$(grep -rl "^wheelsmith.cell/2 $SUM" "$WHEELSMITH_STORE")
+	local records # of the cell's key, and of its name
+	mapfile -t records < <(grep -rl "^wheelsmith.cell/2 $SUM" "$WHEELSMITH_STORE")
+	[ "${#records[@]}" -eq 2 ]
 	ws plan --matrix m.json
 	[[ "$output" == *cached* ]]
-	sed -i "s/$SUM/$(sha256sum < m.json | cut -d' ' -f1)/" "$record"
+	sed -i "s/$SUM/$(sha256sum < m.json | cut -d' ' -f1)/" "${records[@]}"
 	ws plan --matrix m.json
 	[[ "$output" != *cached* ]]
 	build
