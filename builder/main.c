@@ -31,11 +31,11 @@
 
 static const struct ws_command commands[] = {
 	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package"},
-	{"plan", ws_cmd_plan, "what would happen to every cell, why, at what cost"},
-	{"fetch", ws_cmd_fetch, "bring everything a build needs into the store"},
+	{"plan", ws_cmd_plan, "show what would happen to every cell, why, at what cost"},
+	{"fetch", ws_cmd_fetch, "download everything a build needs into the store"},
 	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
-	{"shell", ws_cmd_shell, "a shell where a cell's command runs"},
-	{"doctor", ws_cmd_doctor, "what this host has for building: compilers, CUDA, GPUs"},
+	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
+	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
 	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
 	{"internal", ws_cmd_internal, NULL},
 };
@@ -61,9 +61,31 @@ print_help(struct ws_session *s)
 	ws_out_result(&s->out, "`wheelsmith COMMAND --help` says more; `man wheelsmith` says all.\n");
 }
 
+/* "help", "help build", "help recipe check": as --help would. */
+static bool
+help(struct ws_session *s, const ws_words *words, ws_words *asked)
+{
+	if (words->len == 1) {
+		print_help(s);
+		return true;
+	}
+	for (size_t i = 1; i < words->len; i++) {
+		*ws_vec_push(asked, s->a) = words->at[i];
+	}
+	*ws_vec_push(asked, s->a) = "--help";
+	return false;
+}
+
 static bool
 run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 {
+	ws_words asked = {0};
+	if (strcmp(words->at[0], "help") == 0) {
+		if (help(s, words, &asked)) {
+			return true;
+		}
+		words = &asked;
+	}
 	const char *name = words->at[0];
 	const char *names[WS_LEN(commands)];
 	size_t shown = 0;
@@ -110,7 +132,7 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 	}
 	if (result == WS_OPTIONS_HELP || words.len == 0) {
 		print_help(s);
-		return result == WS_OPTIONS_HELP || ws_err_set(err, WS_ERR_USAGE, "no command was given");
+		return result == WS_OPTIONS_HELP || ws_err_set(err, WS_ERR_USAGE, "no command given");
 	}
 	return run_command(s, &words, err);
 }

@@ -29,9 +29,10 @@ parse(
 	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
-		{"jobs", 'j', WS_OPTION_NUMBER, &b->selecting.jobs, "N", "at most N at once"},
-		{"memory", 0, WS_OPTION_SIZE, &b->selecting.memory_bytes, "SIZE", "at most so much, 8G"},
-		{"policy", 0, WS_OPTION_TEXT, &b->selecting.options.policy, "P",
+		{"jobs", 'j', WS_OPTION_NUMBER, &b->selecting.jobs, "N", "at most N commands at once"},
+		{"memory", 0, WS_OPTION_SIZE, &b->selecting.memory_bytes, "SIZE",
+			"at most this much memory: 8G, 512M"},
+		{"policy", 0, WS_OPTION_TEXT, &b->selecting.policy, "P",
 			"prefer-prebuilt, build-only, ..."},
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
@@ -43,13 +44,13 @@ parse(
 			"compile_commands.json"},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
-			"longest run of one command"},
+			"time limit of one command"},
 	};
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "build",
 		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
-		.summary = "Makes the wheels of a matrix, or of a package.",
+		.summary = "Makes the wheels of a matrix or a package.",
 		.options = rows,
 		.option_count = WS_SELECTING_ROWS + WS_LEN(own),
 		.most = 1000,
@@ -58,11 +59,10 @@ parse(
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	ws_selecting_finish(s, &b->selecting, &words);
 	o->output = o->output ? o->output : "dist";
 	o->jobs = b->selecting.jobs;
 	o->memory_bytes = b->selecting.memory_bytes;
-	return true;
+	return ws_selecting_finish(s, &b->selecting, &words, err);
 }
 
 /* Each reason once, with the cells that it is of; of many, the first. */

@@ -6,6 +6,7 @@
 #include "cli/cure.h"
 #include "cli/doctor_rows.h"
 #include "cli/ignored_env.h"
+#include "cli/typed.h"
 #include "fetch/git.h"
 #include "kit/cuda/cuda.h"
 #include "kit/cuda/gpu.h"
@@ -664,6 +665,7 @@ look_at_indexes(struct doctor *d)
 	struct ws_err err;
 	struct ws_index_sources sources = {
 		.options = s->globals.indexes.at,
+		.options_from = "--index",
 		.option_count = s->globals.indexes.len,
 		.user = s->user.indexes,
 		.user_count = s->user.index_count,
@@ -738,11 +740,11 @@ static bool
 parse(struct ws_session *s, struct doctor *d, int argc, const char *const *argv, struct ws_err *err)
 {
 	const struct ws_option options[] = {
-		{"python", 0, WS_OPTION_TEXT, &d->python, "PATH", "look at this Python alone"},
+		{"python", 0, WS_OPTION_TEXT, &d->python, "V", "look at this Python alone: 3.12, a path"},
 	};
 	struct ws_usage usage = {
 		.command = "doctor",
-		.synopsis = "[--python PATH]",
+		.synopsis = "[--python V]",
 		.summary = "Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
 				   "toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
 				   "Exits 0, or 1 when something is missing without which nothing can be built.",
@@ -753,12 +755,33 @@ parse(struct ws_session *s, struct doctor *d, int argc, const char *const *argv,
 	return ws_command_options(s, &usage, argc, argv, &words, err);
 }
 
+/* A version stands for the interpreter that a build would take. */
+static bool
+find_python(struct doctor *d, struct ws_err *err)
+{
+	struct ws_python_places places = ws_python_places_standard(&d->s->env, d->a);
+	struct ws_python_tag tag;
+	struct ws_python_kit kit;
+	if (!d->python || !ws_python_tag_parse(d->python, &tag)) {
+		d->python = d->python ? ws_typed_python(&d->s->env, d->python, d->a) : NULL;
+		return true;
+	}
+	if (!ws_python_find(&places, &tag, d->a, &kit, err)) {
+		return false;
+	}
+	d->python = kit.interpreter;
+	return true;
+}
+
 bool
 ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct doctor d = {.s = s, .a = s->a};
 	if (!parse(s, &d, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
+	}
+	if (!find_python(&d, err)) {
+		return false;
 	}
 	d.rows = ws_rows_begin(s);
 	ws_rows_part(&d.rows, "host");

@@ -26,8 +26,7 @@ parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	ws_selecting_finish(s, selecting, &words);
-	return true;
+	return ws_selecting_finish(s, selecting, &words, err);
 }
 
 static bool

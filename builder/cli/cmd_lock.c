@@ -18,7 +18,7 @@ parse(
 	struct ws_option rows[WS_SELECTING_ROWS];
 	size_t count = ws_selecting_rows_whole(&l->selecting, rows);
 	rows[count++] = (struct ws_option){"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
-		"pin anew: torch, cuda, a package, or 'all'"};
+		"pin again: torch, cuda, a package, or 'all'"};
 	struct ws_usage usage = {
 		.command = "lock",
 		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
@@ -31,10 +31,9 @@ parse(
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	ws_selecting_finish(s, &l->selecting, &words);
 	l->selecting.options.forget = l->update.at;
 	l->selecting.options.forget_count = l->update.len;
-	return true;
+	return ws_selecting_finish(s, &l->selecting, &words, err);
 }
 
 bool

@@ -21,15 +21,15 @@ parse(
 	struct ws_option rows[WS_SELECTING_ROWS + 6];
 	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
-		{"policy", 0, WS_OPTION_TEXT, &p->selecting.options.policy, "P",
+		{"policy", 0, WS_OPTION_TEXT, &p->selecting.policy, "P",
 			"prefer-prebuilt, build-only, ..."},
-		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "the whole story of one cell"},
-		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL,
-			"a cell that the facts rule out is an error"},
+		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
+		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
-		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N", "predict for at most N at once"},
+		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N",
+			"predict for at most N commands at once"},
 		{"memory", 0, WS_OPTION_SIZE, &p->selecting.memory_bytes, "SIZE",
-			"predict within so much, 8G"},
+			"predict for this much memory: 8G, 512M"},
 	};
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
@@ -44,8 +44,7 @@ parse(
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	ws_selecting_finish(s, &p->selecting, &words);
-	return true;
+	return ws_selecting_finish(s, &p->selecting, &words, err);
 }
 
 /* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */

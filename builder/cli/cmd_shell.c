@@ -46,8 +46,7 @@ parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *ar
 	}
 	sh->cell = words.at[0];
 	const ws_words packages = {.at = words.at + 1, .len = words.len - 1};
-	ws_selecting_finish(s, &sh->selecting, &packages);
-	return true;
+	return ws_selecting_finish(s, &sh->selecting, &packages, err);
 }
 
 /* A name counts before a pattern: a file may be called like one. */

@@ -175,7 +175,6 @@ static const struct {
 	{"CELLS", offer_cells, NULL},
 	{"DIR", NULL, ":folders"},
 	{"FILE", NULL, ":files"},
-	{"PATH", NULL, ":files"},
 	{"PKG==V", offer_packages, NULL},
 };
 

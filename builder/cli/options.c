@@ -17,6 +17,7 @@ struct unit {
 	uint64_t factor;
 };
 
+/* @plain is the factor of a number without a unit; 0: there must be one. */
 static bool
 parse_units(
 	const char *text, const struct unit *units, size_t count, uint64_t plain, uint64_t *value)
@@ -37,8 +38,12 @@ parse_units(
 	if (factor != plain && strcmp(end, "iB") == 0) {
 		end += 2;
 	}
-	*value = (uint64_t)(number * (double)factor);
-	return *end == '\0' && number < 1e15 && *value > 0;
+	double product = number * (double)factor;
+	if (*end != '\0' || !(product >= 1 && product < 0x1p63)) {
+		return false;
+	}
+	*value = (uint64_t)product;
+	return true;
 }
 
 bool
@@ -46,7 +51,7 @@ ws_options_size(const char *text, uint64_t *bytes)
 {
 	static const struct unit units[] = {{'k', (uint64_t)1 << 10}, {'m', (uint64_t)1 << 20},
 		{'g', (uint64_t)1 << 30}, {'t', (uint64_t)1 << 40}};
-	return parse_units(text, units, WS_LEN(units), 1, bytes);
+	return parse_units(text, units, WS_LEN(units), 0, bytes);
 }
 
 bool
@@ -110,15 +115,19 @@ convert(const struct ws_option *row, const char *text, struct ws_arena *a, struc
 			*(unsigned *)row->value = (unsigned)number;
 			return true;
 		}
-		return ws_err_set(err, WS_ERR_USAGE, "--%s: '%s' is no number from 1 on", row->name, text);
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--%s: '%s' is not a number from 1 to 100000", row->name, text);
 	}
 	case WS_OPTION_SIZE:
-		return ws_options_size(text, row->value)
-			|| ws_err_set(err, WS_ERR_USAGE, "--%s: '%s' is no size (8G, 512M)", row->name, text);
+		if (ws_options_size(text, row->value)) {
+			return true;
+		}
+		ws_err_set(err, WS_ERR_USAGE, "--%s: '%s' is not a size with its unit", row->name, text);
+		return ws_err_cure(err, "write it like this: --%s 8G, --%s 512M", row->name, row->name);
 	case WS_OPTION_SECONDS:
 		return ws_options_duration(text, row->value)
 			|| ws_err_set(
-				err, WS_ERR_USAGE, "--%s: '%s' is no time (90, 10m, 2h)", row->name, text);
+				err, WS_ERR_USAGE, "--%s: '%s' is not a time (90, 10m, 2h)", row->name, text);
 	}
 	return false;
 }
@@ -179,15 +188,19 @@ read_rows(const struct ws_usage *usage, poptContext context, struct ws_arena *a,
 static bool
 check_count(const struct ws_usage *usage, const ws_words *words, struct ws_err *err)
 {
-	if (words->len < usage->least) {
-		return ws_err_set(
-			err, WS_ERR_USAGE, "wheelsmith %s: %s is missing", usage->command, usage->synopsis);
-	}
+	struct ws_str lines = ws_str_of(usage->synopsis);
 	if (words->len > usage->most) {
-		return ws_err_set(err, WS_ERR_USAGE, "wheelsmith %s does not know what to do with '%s'",
-			usage->command, words->at[usage->most]);
+		return ws_err_set(err, WS_ERR_USAGE, "unexpected word '%s'", words->at[usage->most]);
 	}
-	return true;
+	if (words->len >= usage->least) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_USAGE, "`wheelsmith %s` needs more words", usage->command);
+	while (lines.s) {
+		struct ws_str line = ws_str_cut(&lines, '\n');
+		ws_err_cure(err, "usage: wheelsmith %s %.*s", usage->command, WS_STR_ARGS(line));
+	}
+	return false;
 }
 
 enum ws_options_result
@@ -222,6 +235,20 @@ print_row(const struct ws_option *row, const struct ws_out *out)
 	ws_out_result(out, "  %-25s %s\n", left, row->help);
 }
 
+/* With the way to the options that all commands have, on the same line where it fits. */
+static void
+print_summary(const struct ws_usage *usage, const struct ws_out *out)
+{
+	static const char more[] = "Common options: `wheelsmith --help`.";
+	const char *last = strrchr(usage->summary, '\n');
+	bool fits = strlen(last ? last + 1 : usage->summary) + sizeof(more) <= 80;
+	ws_out_result(out, "%s", usage->summary);
+	if (usage->common_count > 0) {
+		ws_out_result(out, "%s%s", fits ? " " : "\n", more);
+	}
+	ws_out_result(out, "\n");
+}
+
 void
 ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
 {
@@ -233,7 +260,7 @@ ws_options_help(const struct ws_usage *usage, const struct ws_out *out)
 			usage->command[0] ? " " : "", WS_STR_ARGS(line));
 		lead = "      ";
 	}
-	ws_out_result(out, "%s\n", usage->summary);
+	print_summary(usage, out);
 	for (size_t i = 0; i < usage->option_count; i++) {
 		if (usage->options[i].help) {
 			print_row(&usage->options[i], out);

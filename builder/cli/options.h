@@ -70,7 +70,7 @@ enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,
 /** Prints the help of a command. */
 void ws_options_help(const struct ws_usage *usage, const struct ws_out *out);
 
-/** "8G" to bytes, "10m" to milliseconds; false for anything else. */
+/** "8G" to bytes, where a unit must stand, "10m" to milliseconds; false for anything else. */
 bool ws_options_size(const char *text, uint64_t *bytes);
 bool ws_options_duration(const char *text, uint64_t *ms);
 

@@ -1,25 +1,30 @@
 /* selecting.c - rows and the usual order of opening things. */
 #include "cli/selecting.h"
 
+#include "plan/select.h"
+
 #include <string.h>
 
 void
 ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 {
-	struct ws_selection_options *o = &selecting->options;
+	struct ws_typed *typed = &selecting->typed;
 	const struct ws_option all[WS_SELECTING_ROWS] = {
-		{"matrix", 'm', WS_OPTION_TEXT, &o->matrix, "FILE", "the build matrix"},
+		{"matrix", 'm', WS_OPTION_TEXT, &selecting->options.matrix, "FILE", "the build matrix"},
 		{"only", 0, WS_OPTION_LIST, &selecting->only, "CELLS",
 			"cells whose names match these globs"},
-		{"shard", 0, WS_OPTION_TEXT, &o->shard, "I/N", "part I of N, the same on every machine"},
-		{"here", 0, WS_OPTION_FLAG, &o->here, NULL, "for this host's python3, torch and GPU"},
-		{"torch", 0, WS_OPTION_TEXT, &o->torch, "V", "without a matrix: torch 2.5.1, installed"},
-		{"python", 0, WS_OPTION_TEXT, &o->python, "V", "3.11, 3.13t, a path; default: python3"},
-		{"arch", 0, WS_OPTION_TEXT, &o->arch, "A",
+		{"shard", 0, WS_OPTION_TEXT, &selecting->shard, "I/N",
+			"part I of N, the same on every machine"},
+		{"here", 0, WS_OPTION_FLAG, &typed->here, NULL, "for this host's python3, torch and GPU"},
+		{"torch", 0, WS_OPTION_LIST, &typed->torch, "V",
+			"2.5.1, installed (these five may be repeated)"},
+		{"python", 0, WS_OPTION_LIST, &typed->python, "V", "3.11, 3.13t, a path; default: python3"},
+		{"arch", 0, WS_OPTION_LIST, &typed->arch, "A",
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
-		{"cuda", 0, WS_OPTION_TEXT, &o->cuda, "V", "12.4; default: what torch was built with"},
-		{"cxx11abi", 0, WS_OPTION_TEXT, &o->cxx11abi, "N", "0 or 1; default: torch's own"},
-		{"debug-info", 0, WS_OPTION_TEXT, &o->debug_info, "D", "none, lines, full; default: none"},
+		{"cuda", 0, WS_OPTION_LIST, &typed->cuda, "V", "12.4; default: what torch was built with"},
+		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0 or 1; default: torch's own"},
+		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
+			"none, lines, full; default: none"},
 	};
 	memcpy(rows, all, sizeof(all));
 }
@@ -31,15 +36,67 @@ ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows)
 	size_t count = 0;
 	ws_selecting_rows(selecting, all);
 	for (size_t i = 0; i < WS_SELECTING_ROWS; i++) {
-		if (all[i].value != &selecting->only && all[i].value != &selecting->options.shard) {
+		if (all[i].value != &selecting->only && all[i].value != &selecting->shard) {
 			rows[count++] = all[i];
 		}
 	}
 	return count;
 }
 
-void
-ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, const ws_words *words)
+/* A file says all of this itself. */
+static bool
+refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
+{
+	struct ws_typed_axis all[WS_TYPED_AXES];
+	bool given = typed->here;
+	ws_typed_axes(typed, all);
+	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+		given = given || all[i].words->len > 0;
+	}
+	if (typed->packages.len > 0) {
+		return ws_err_set(err, WS_ERR_USAGE, "both a matrix and a package are given: '%s'",
+			typed->packages.at[0]);
+	}
+	if (given) {
+		ws_err_set(err, WS_ERR_USAGE, "torch, python, arch and cuda are the matrix's to name");
+		return ws_err_cure(err, "to take some of its cells: --only '*torch2.5.1*cp311*'");
+	}
+	return true;
+}
+
+static bool
+read_debug_info(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
+{
+	enum ws_debug_info *debug_info = WS_NEW(s->a, enum ws_debug_info);
+	selecting->options.debug_info = selecting->debug_info ? debug_info : NULL;
+	return !selecting->debug_info || ws_debug_info_parse(selecting->debug_info, debug_info)
+		|| ws_err_set(err, WS_ERR_USAGE, "--debug-info: '%s' is not none, lines or full",
+			selecting->debug_info);
+}
+
+static bool
+read_policy(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
+{
+	enum ws_policy *policy = WS_NEW(s->a, enum ws_policy);
+	selecting->options.policy = selecting->policy ? policy : NULL;
+	return !selecting->policy || ws_policy_parse(selecting->policy, policy)
+		|| ws_err_set(err, WS_ERR_USAGE,
+			"--policy: '%s' is not prefer-prebuilt, prefer-build, prebuilt-only or build-only",
+			selecting->policy);
+}
+
+static bool
+read_shard(struct ws_selecting *selecting, struct ws_err *err)
+{
+	struct ws_selection_options *o = &selecting->options;
+	return !selecting->shard || ws_shard_parse(selecting->shard, &o->shard, &o->shards)
+		|| ws_err_set(err, WS_ERR_USAGE, "--shard: '%s' is not I/N with I from 1 to N, like 2/5",
+			selecting->shard);
+}
+
+bool
+ws_selecting_finish(
+	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words, struct ws_err *err)
 {
 	struct ws_selection_options *o = &selecting->options;
 	WS_AUTO_BUF struct ws_buf only = {0};
@@ -47,12 +104,19 @@ ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting, const 
 		ws_buf_printf(&only, "%s%s", i ? "," : "", selecting->only.at[i]);
 	}
 	o->only = selecting->only.len ? ws_buf_copy(&only, s->a) : NULL;
-	o->packages = words->at;
-	o->package_count = words->len;
 	o->recipes = s->globals.recipes;
+	selecting->typed.packages = *words;
+	selecting->typed.env = &s->env;
+	struct ws_matrix *made = WS_NEW(s->a, struct ws_matrix);
+	bool read = o->matrix ? refuse_mixture(&selecting->typed, err)
+						  : ws_typed_matrix(&selecting->typed, made, s->a, err);
+	o->made = o->matrix ? NULL : made;
 	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
+	read = read && read_policy(s, selecting, err) && read_debug_info(s, selecting, err)
+		&& read_shard(selecting, err);
 	*kept = *selecting;
 	s->selecting = kept;
+	return read;
 }
 
 static enum ws_kits_choice
@@ -104,22 +168,24 @@ ws_selecting_command(
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_globals *g = &s->globals;
 	bool parts = strcmp(command, "fetch") == 0;
+	struct ws_typed_axis axes[WS_TYPED_AXES];
+	ws_typed_axes(&selecting->typed, axes);
 	WS_AUTO_BUF struct ws_buf line = {0};
 	ws_buf_printf(&line, "wheelsmith %s", command);
-	for (size_t i = 0; i < o->package_count; i++) {
+	for (size_t i = 0; i < selecting->typed.packages.len; i++) {
 		ws_buf_putc(&line, ' ');
-		ws_buf_put_quoted(&line, o->packages[i]);
+		ws_buf_put_quoted(&line, selecting->typed.packages.at[i]);
 	}
 	add_option(&line, "matrix", o->matrix);
-	ws_buf_puts(&line, o->here ? " --here" : "");
-	add_option(&line, "torch", o->torch);
-	add_option(&line, "python", o->python);
-	add_option(&line, "arch", o->arch);
-	add_option(&line, "cuda", o->cuda);
-	add_option(&line, "cxx11abi", o->cxx11abi);
-	add_option(&line, "debug-info", o->debug_info);
+	ws_buf_puts(&line, selecting->typed.here ? " --here" : "");
+	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+		for (size_t j = 0; j < axes[i].words->len; j++) {
+			add_option(&line, axes[i].key, axes[i].words->at[j]);
+		}
+	}
+	add_option(&line, "debug-info", selecting->debug_info);
 	add_option(&line, "only", parts ? o->only : NULL);
-	add_option(&line, "shard", parts ? o->shard : NULL);
+	add_option(&line, "shard", parts ? selecting->shard : NULL);
 	add_option(&line, "recipes", g->recipes);
 	add_option(&line, "kits", g->kits);
 	add_option(&line, "debian-mirror", g->debian_mirror);
@@ -162,13 +228,12 @@ bool
 ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
 	const struct ws_selection *sel, struct ws_err *err)
 {
-	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_plan *plan = &sel->plan;
 	if (plan->totals.decisions[WS_DECISION_EXCLUDED] < plan->cell_count) {
 		return true;
 	}
-	if (o->shard) {
-		ws_out_note(&s->out, "shard %s has nothing to build\n", o->shard);
+	if (selecting->shard) {
+		ws_out_note(&s->out, "shard %s has nothing to build\n", selecting->shard);
 		return true;
 	}
 	if (plan->cell_count == 0) {
@@ -176,6 +241,6 @@ ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *sel
 	}
 	const struct ws_cell *cell = plan->cells[0];
 	ws_err_set(err, WS_ERR_CONFIG, "every cell is excluded; the first: %s", cell->why);
-	return ws_err_cure(err, "the whole story:  wheelsmith plan --why '%s'%s%s", cell->name,
-		o->matrix ? " --matrix " : "", o->matrix ? o->matrix : "");
+	const char *command = ws_arena_printf(s->a, "plan --why '%s'", cell->name);
+	return ws_err_cure(err, "the details:  %s", ws_selecting_command(s, selecting, command));
 }

@@ -5,12 +5,15 @@
 #define WS_CLI_SELECTING_H
 
 #include "cli/command.h"
+#include "cli/typed.h"
 #include "produce/selection.h"
 
 /** What the rows fill. */
 struct ws_selecting {
 	struct ws_selection_options options;
+	struct ws_typed typed;
 	ws_words only;
+	const char *shard, *policy, *debug_info; /**< as typed; NULL: not given */
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
@@ -25,9 +28,12 @@ void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 /** The same without --only and --shard, for what concerns all cells; returns how many. */
 size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows);
 
-/** Takes the words (PKG==V) and joins --only, and tells the session; call after parsing. */
-void ws_selecting_finish(
-	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words);
+/**
+ * Takes the words (PKG==V), makes a matrix of options where no file is named, reads --only, --shard and
+ * --policy, and tells the session; call after parsing. Mistakes are WS_ERR_USAGE.
+ */
+bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,
+	const ws_words *words, struct ws_err *err);
 
 /** The context of a session; the store must be open. Without a network ctx->fetch is NULL. */
 void ws_selecting_context(

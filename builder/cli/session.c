@@ -30,15 +30,17 @@ ws_session_options(struct ws_session *s, size_t *count)
 {
 	struct ws_globals *g = &s->globals;
 	const struct ws_option rows[] = {
-		{"store", 0, WS_OPTION_TEXT, &g->store, "DIR", "where everything worth keeping is kept"},
+		{"store", 0, WS_OPTION_TEXT, &g->store, "DIR",
+			"downloads, kits and results; ~/.cache/wheelsmith"},
 		{"recipes", 0, WS_OPTION_TEXT, &g->recipes, "DIR", "look for recipes here first"},
 		{"index", 0, WS_OPTION_LIST, &g->indexes, "URL", "package index; ROLE=URL for a role"},
-		{"debian-mirror", 0, WS_OPTION_TEXT, &g->debian_mirror, "URL", "where Debian archives are"},
+		{"debian-mirror", 0, WS_OPTION_TEXT, &g->debian_mirror, "URL",
+			"mirror of Debian's archives"},
 		{"kits", 0, WS_OPTION_TEXT, &g->kits, "WHICH",
 			"CUDA from the host or from archives: host, archive"},
 		{"json", 0, WS_OPTION_FLAG, &g->json, NULL, "results as JSON"},
 		{"quiet", 'q', WS_OPTION_FLAG, &g->quiet, NULL, "only results, warnings and errors"},
-		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "say more"},
+		{"verbose", 'v', WS_OPTION_COUNT, &g->verbosity, NULL, "print more"},
 	};
 	struct ws_option *copy = WS_NEW_N(s->a, struct ws_option, WS_LEN(rows));
 	memcpy(copy, rows, sizeof(rows));
@@ -143,6 +145,7 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	}
 	struct ws_index_sources sources = {
 		.options = s->globals.indexes.at,
+		.options_from = "--index",
 		.option_count = s->globals.indexes.len,
 		.matrix = roles,
 		.matrix_count = count,

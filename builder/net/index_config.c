@@ -222,7 +222,7 @@ ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 {
 	struct gathered g = {.a = a};
 	*config = (struct ws_index_config){0};
-	if (!add_words(&g, sources->options, sources->option_count, "--index", err)
+	if (!add_words(&g, sources->options, sources->option_count, sources->options_from, err)
 		|| !add_roles(&g, sources->matrix, sources->matrix_count, "the matrix", err)
 		|| !add_roles(&g, sources->user, sources->user_count, "the configuration", err)
 		|| !add_variable(&g, &sources->env, err)) {

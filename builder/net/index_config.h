@@ -15,8 +15,9 @@
 
 /** What was said, and where. All may be empty. */
 struct ws_index_sources {
-	const char *const *options; /**< --index: "URL" or "ROLE=URL" each */
+	const char *const *options; /**< typed by a person: "URL" or "ROLE=URL" each */
 	size_t option_count;
+	const char *options_from;           /**< what those are called: the option */
 	const struct ws_index_role *matrix; /**< "indexes" of the matrix */
 	size_t matrix_count;
 	const struct ws_index_role *user; /**< "indexes" of the user's configuration */

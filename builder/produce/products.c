@@ -338,8 +338,8 @@ is_sound(const struct adding *w, struct ws_err *err)
 	for (size_t i = 0; i < view->module_count; i++) {
 		if (view->modules[i].cuda && !ws_path_suits_nvcc(store)) {
 			ws_err_set(err, WS_ERR_CONFIG, "nvcc cannot work in the store '%s'", store);
-			return ws_err_cure(
-				err, "name one without , \" $ ` and \\ in its path: --store, WHEELSMITH_STORE");
+			ws_err_cure(err, "its path may not contain , \" $ ` or \\");
+			return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 		}
 	}
 	return true;

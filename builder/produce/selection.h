@@ -1,7 +1,7 @@
 /**
  * selection.h - from what a person asked for to a plan
  *
- * A matrix file, or PKG==V with options. Reads recipes and the lock, asks this host only what the
+ * A matrix file, or a matrix made elsewhere. Reads recipes and the lock, asks this host only what the
  * selection needs to know of it, and plans. Shared by plan, build, fetch, lock and shell.
  */
 #ifndef WS_PRODUCE_SELECTION_H
@@ -11,18 +11,15 @@
 #include "plan/plan.h"
 #include "produce/context.h"
 
-/** Options that select. */
+/** What is selected. */
 struct ws_selection_options {
-	const char *matrix;          /**< --matrix FILE; NULL: packages */
-	const char *const *packages; /**< "PKG==V" */
-	size_t package_count;
-	const char *only;                                    /**< --only; NULL: all */
-	const char *shard;                                   /**< --shard I/N; NULL: all */
-	bool here;                                           /**< --here */
-	const char *torch, *python, *arch, *cuda, *cxx11abi; /**< NULL: not given */
-	const char *debug_info;                              /**< NULL: the matrix's */
-	const char *policy;                                  /**< NULL: the matrix's */
-	const char *recipes;                                 /**< --recipes; NULL: none */
+	const char *matrix;                   /**< its file; NULL: made */
+	const struct ws_matrix *made;         /**< one without a file; NULL: matrix */
+	const char *only;                     /**< globs over cells' names; NULL: all */
+	unsigned shard, shards;               /**< part `shard` of `shards`; 0: all */
+	const enum ws_policy *policy;         /**< NULL: the matrix's */
+	const enum ws_debug_info *debug_info; /**< NULL: the matrix's */
+	const char *recipes;                  /**< a folder to look in first; NULL: none */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
 	const char *const *forget;
 	size_t forget_count;

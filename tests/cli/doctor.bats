@@ -149,6 +149,14 @@ PYTHON
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"✗ Python 3.12.9 has no headers"*"apt-get install python3.12-dev"* ]]
 	[ "$(grep -c 'python3.11' <<< "$output")" -eq 0 ]
+	PATH="$PWD:$PATH" run "$WHEELSMITH" doctor "${index[@]}" --python 3.12 # this one, or another of the host's
+	[[ "$output" == *" 3.12."* ]]
+	PATH="$PWD:$PATH" run "$WHEELSMITH" doctor "${index[@]}" --python python3.12
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"✗ Python 3.12.9 has no headers"* ]]
+	run "$WHEELSMITH" doctor "${index[@]}" --python 3.99
+	[ "$status" -eq 3 ]
+	[[ "$output" == "error: no Python 3.99 on this host"*"name the Python: --python /path/to/python3.99"* ]]
 	run "$WHEELSMITH" doctor "${index[@]}" --python /nowhere/python3
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"✗ "*"/nowhere/python3"* ]]

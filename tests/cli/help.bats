@@ -50,7 +50,7 @@ helps() { # golden's name, command...
 @test "no command is a mistake, and shows the help" {
 	run -2 --separate-stderr "$WHEELSMITH"
 	[[ $output == usage:* ]]
-	[[ $stderr == *"no command was given"* ]]
+	[[ $stderr == *"no command given"* ]]
 }
 
 @test "a word that is nearly a command" {
@@ -63,6 +63,29 @@ helps() { # golden's name, command...
 	run -2 "$WHEELSMITH" build --matirx x
 	[[ $output == *"there is no option '--matirx'"* ]]
 	[[ $output == *"did you mean --matrix?"* ]]
+}
+
+@test "help is a command, too" {
+	local all
+	all=$("$WHEELSMITH" --help)
+	run -0 "$WHEELSMITH" help
+	[ "$output" = "$all" ]
+	run -0 "$WHEELSMITH" help build
+	[ "$output" = "$("$WHEELSMITH" build --help)" ]
+	[[ $output == *'Common options: `wheelsmith --help`.'* ]]
+	run -0 "$WHEELSMITH" help recipe check
+	[ "$output" = "$("$WHEELSMITH" recipe check --help)" ]
+	run -2 "$WHEELSMITH" help biuld
+	[[ $output == *"did you mean"* ]]
+}
+
+@test "a command that needs words says which" {
+	run -2 --separate-stderr "$WHEELSMITH" shell
+	[ "$stderr" = "error: \`wheelsmith shell\` needs more words
+       usage: wheelsmith shell CELL --matrix FILE [options]
+       usage: wheelsmith shell CELL PKG==V... (--here | --torch V) [options]" ]
+	run -2 --separate-stderr "$WHEELSMITH" doctor here
+	[ "$stderr" = "error: unexpected word 'here'" ]
 }
 
 @test "the version" {

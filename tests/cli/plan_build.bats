@@ -118,12 +118,13 @@ decisions() {
 	[ "$(find "$WHEELSMITH_STORE/locks" -name '*.lock.json' | wc -l)" -eq 1 ]
 }
 
-@test "a toolkit is named by major and minor" {
-	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13
-	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"--cuda: '13' is not a CUDA version"*"write major and minor: --cuda 13.0"* ]]
+@test "a toolkit is named by major and minor, and the minor may be left out" {
+	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13 --json
+	[ "$status" -eq 0 ]
+	[[ "$(jq -r '.cells[].name' <<< "$output")" == *"/cu13.0/"* ]]
 	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13.0.0
 	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"'13.0.0' is not a CUDA version"* ]]
 }
 
 @test "sources in a folder count as they are, not as they were locked" {

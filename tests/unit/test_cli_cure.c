@@ -44,9 +44,9 @@ static const struct {
 
 WS_TEST(a_cure_is_worded_for_its_caller)
 {
-	static const char *const packages[] = {"p==1"};
-	struct ws_selecting typed = {
-		.options = {.packages = packages, .package_count = 1, .torch = "2.5.1"}};
+	struct ws_selecting typed = {0};
+	*ws_vec_push(&typed.typed.packages, a) = "p==1";
+	*ws_vec_push(&typed.typed.torch, a) = "2.5.1";
 	struct ws_selecting written = {.options.matrix = "m.json"};
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		struct ws_session s = {.a = a, .selecting = &typed};

@@ -76,8 +76,11 @@ WS_TEST(mistakes_are_named)
 	assert_contains(err.cure, "did you mean --matrix?");
 	assert_int_equal(err.kind, WS_ERR_USAGE);
 	assert_int_equal(PARSE("--jobs", "0"), WS_OPTIONS_ERROR);
-	assert_string_equal(err.text, "--jobs: '0' is no number from 1 on");
+	assert_string_equal(err.text, "--jobs: '0' is not a number from 1 to 100000");
 	assert_int_equal(PARSE("--memory", "lots"), WS_OPTIONS_ERROR);
+	assert_int_equal(PARSE("--memory", "8"), WS_OPTIONS_ERROR);
+	assert_string_equal(err.text, "--memory: '8' is not a size with its unit");
+	assert_string_equal(err.cure, "write it like this: --memory 8G, --memory 512M\n");
 	assert_int_equal(PARSE("--timeout", "-3"), WS_OPTIONS_ERROR);
 	assert_int_equal(PARSE("--matrix"), WS_OPTIONS_ERROR);
 	assert_string_equal(err.text, "--matrix needs a value");
@@ -90,11 +93,17 @@ WS_TEST(sizes_and_times_have_units)
 	uint64_t value;
 	assert_true(ws_options_size("512M", &value) && value == (uint64_t)512 << 20);
 	assert_true(ws_options_size("8GiB", &value) && value == (uint64_t)8 << 30);
-	assert_true(ws_options_size("1024", &value) && value == 1024);
+	assert_false(ws_options_size("8", &value)); /* bytes, or GiB? */
+	assert_true(ws_options_size("8388607T", &value) && value == (uint64_t)8388607 << 40);
+	assert_false(ws_options_size("8388608T", &value)); /* 2^63 */
+	assert_false(ws_options_size("99999999T", &value));
+	assert_false(ws_options_size("1e400G", &value));
+	assert_false(ws_options_size("0.0001k", &value));
 	assert_false(ws_options_size("8X", &value));
 	assert_false(ws_options_size("", &value));
 	assert_false(ws_options_size("0", &value));
 	assert_true(ws_options_duration("90", &value) && value == 90000);
 	assert_true(ws_options_duration("1.5h", &value) && value == 5400000);
 	assert_false(ws_options_duration("1d", &value));
+	assert_false(ws_options_duration("1e14h", &value));
 }

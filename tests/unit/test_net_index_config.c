@@ -42,6 +42,7 @@ WS_TEST(the_nearest_source_of_a_role_counts)
 		"PIP_INDEX_URL=https://p/", NULL};
 	struct ws_index_sources sources = {
 		.options = options,
+		.options_from = "--index",
 		.option_count = 3,
 		.matrix = matrix,
 		.matrix_count = 3,
@@ -105,8 +106,10 @@ WS_TEST(our_own_sources_must_be_urls)
 {
 	const char *const options[] = {"file:///srv/wheels"};
 	const char *const none[] = {NULL};
-	struct ws_index_sources sources = {
-		.options = options, .option_count = 1, .env = {none, ws_test_dir(a)}};
+	struct ws_index_sources sources = {.options = options,
+		.options_from = "--index",
+		.option_count = 1,
+		.env = {none, ws_test_dir(a)}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);

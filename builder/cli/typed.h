@@ -1,0 +1,41 @@
+/**
+ * typed.h - a matrix from options: `PKG==V... --torch V --python V --arch A`
+ *
+ * Each option may be repeated; its values are an axis, as a matrix's lists are, and they are read by
+ * what reads those (config/matrix.h). Mistakes are WS_ERR_USAGE.
+ */
+#ifndef WS_CLI_TYPED_H
+#define WS_CLI_TYPED_H
+
+#include "base/user_env.h"
+#include "cli/options.h"
+#include "model/matrix.h"
+
+/** As typed; an axis without values has a matrix's default. */
+struct ws_typed {
+	const struct ws_user_env *env; /**< whose PATH has the Pythons */
+	ws_words packages;             /**< "flash-attn==2.8.3" */
+	bool here;         /**< the torch of this host's python3, unless torch says another */
+	ws_words torch;    /**< "2.5.1", "installed" */
+	ws_words cuda;     /**< "12.4", "13", "auto" */
+	ws_words python;   /**< "3.12", a path, a program's name, "host" */
+	ws_words arch;     /**< each the set of one wheel: "8.0;9.0+PTX" */
+	ws_words cxx11abi; /**< "0", "1", "auto" */
+};
+
+/** The axes' options in the order of help; rows for whoever prints or parses them. */
+#define WS_TYPED_AXES 5
+struct ws_typed_axis {
+	const char *key; /**< the option's name and the matrix's key: "torch" */
+	const ws_words *words;
+};
+void ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_TYPED_AXES]);
+
+/** Fills @a m, which has no doc and no path. */
+bool ws_typed_matrix(
+	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err);
+
+/** "3.12", "host" and paths as they are; a program's name as its path on PATH, where it is there. */
+const char *ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena *a);
+
+#endif

@@ -1,0 +1,120 @@
+/* test_cli_typed.c - options become the matrix that a file would be. */
+#include "test.h"
+
+#include "cli/typed.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void
+add(ws_words *words, const char *text, struct ws_arena *a)
+{
+	*ws_vec_push(words, a) = text;
+}
+
+static struct ws_typed
+package(struct ws_arena *a)
+{
+	struct ws_typed typed = {0};
+	add(&typed.packages, "Flash_Attn==2.8.3", a);
+	return typed;
+}
+
+WS_TEST(repeated_options_add_up)
+{
+	struct ws_typed typed = package(a);
+	struct ws_matrix m;
+	struct ws_err err;
+	const char *const values[][2] = {{"2.5.1", "2.11.0+cu130"}, {"3.11", "3.13t"},
+		{"8.0;9.0+PTX", "hopper"}, {"12.4", "13"}, {"0", "auto"}};
+	struct ws_typed_axis axes[WS_TYPED_AXES];
+	ws_typed_axes(&typed, axes);
+	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
+		for (size_t j = 0; j < 2; j++) {
+			add((ws_words *)(uintptr_t)axes[i].words, values[i][j], a);
+		}
+	}
+	assert_ok(ws_typed_matrix(&typed, &m, a, &err), err);
+	assert_string_equal(m.packages[0].name, "flash-attn");
+	assert_int_equal(m.torch_count, 2);
+	assert_string_equal(m.torch[1].version.text, "2.11.0+cu130");
+	assert_int_equal(m.python_count, 2);
+	assert_true(m.python[1].tag.free_threaded);
+	assert_int_equal(m.arch_count, 2);
+	assert_string_equal(m.arch[0].text, "8.0;9.0+PTX");
+	assert_int_equal(m.cuda_count, 2);
+	assert_string_equal(m.cuda[1].version.text, "13.0"); /* one toolkit, one name */
+	assert_int_equal(m.cxx11abi_count, 2);
+	assert_int_equal(m.cxx11abi[0], 0);
+	assert_int_equal(m.cxx11abi[1], -1);
+	assert_null(m.doc);
+	assert_null(m.path);
+}
+
+WS_TEST(axes_have_defaults)
+{
+	struct ws_typed typed = package(a);
+	struct ws_matrix m;
+	struct ws_err err;
+	typed.here = true;
+	assert_ok(ws_typed_matrix(&typed, &m, a, &err), err);
+	assert_true(m.torch[0].installed && m.cuda[0].automatic && m.python[0].host && m.arch[0].host);
+	assert_int_equal(m.cxx11abi[0], -1);
+	assert_true(m.fallback_on_no_candidate);
+}
+
+WS_TEST(mistakes_are_usage_and_have_no_place)
+{
+	static const struct {
+		const char *package, *torch, *cuda, *arch, *text, *cure;
+	} rows[] = {
+		{NULL, "2.5.1", NULL, NULL, "no matrix and no package given", "--matrix FILE"},
+		{"m.json", "2.5.1", NULL, NULL, "'m.json' is not a package", "--matrix m.json"},
+		{"p", "2.5.1", NULL, NULL, "'p' is ", "p==VERSION"},
+		{"p==1", NULL, NULL, NULL, "no torch selected: give --here or --torch V", "--torch 2.5.1"},
+		{"p==1", "two", NULL, NULL, "'two' is ", "2.5.1"},
+		{"p==1", "2.5.1", "12.4.1", NULL, "'12.4.1' is ", "12.4"},
+		{"p==1", "2.5.1", NULL, "sm_90", "'sm_90' is ", "write \"9.0\""},
+		{"p==1", "2.5.1", NULL, "90", "'90' is ", "write \"9.0\""},
+		{"p==1", "2.5.1", NULL, "h100", "'h100' is ", "\"8.6\""},
+	};
+	for (size_t i = 0; i < WS_LEN(rows); i++) {
+		struct ws_typed typed = {0};
+		struct ws_matrix m;
+		struct ws_err err = {0};
+		if (rows[i].package) {
+			add(&typed.packages, rows[i].package, a);
+		}
+		if (rows[i].torch) {
+			add(&typed.torch, rows[i].torch, a);
+		}
+		if (rows[i].cuda) {
+			add(&typed.cuda, rows[i].cuda, a);
+		}
+		if (rows[i].arch) {
+			add(&typed.arch, rows[i].arch, a);
+		}
+		assert_fails(ws_typed_matrix(&typed, &m, a, &err), err, WS_ERR_USAGE);
+		assert_contains(err.text, rows[i].text);
+		assert_contains(err.cure, rows[i].cure);
+		assert_string_equal(err.place, "");
+		assert_string_equal(err.excerpt, "");
+	}
+}
+
+WS_TEST(a_python_may_be_named_as_its_program)
+{
+	const char *dir = ws_test_dir(a);
+	const char *program = ws_arena_printf(a, "%s/python3.77", dir);
+	FILE *file = fopen(program, "w");
+	assert_non_null(file);
+	fclose(file);
+	chmod(program, 0755);
+	const char *const vars[] = {ws_arena_printf(a, "PATH=relative:%s:/bin", dir), NULL};
+	const struct ws_user_env env = {.vars = vars, .root = ""};
+	assert_string_equal(ws_typed_python(&env, "python3.77", a), program);
+	assert_string_equal(ws_typed_python(&env, "python3.78", a), "python3.78");
+	assert_string_equal(ws_typed_python(&env, "3.12", a), "3.12");
+	assert_string_equal(ws_typed_python(&env, "./python3.77", a), "./python3.77");
+}
