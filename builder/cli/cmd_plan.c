@@ -1,4 +1,5 @@
 /* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. Uses no network. */
+#include "cli/cure.h"
 #include "cli/selecting.h"
 #include "plan/why.h"
 #include "report/plan_github.h"
@@ -90,7 +91,10 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 		if (!cell) {
 			return false;
 		}
-		ws_why_write(sel->input, cell, &text);
+		struct ws_err cures = {0};
+		ws_why_write(sel->input, cell, &text, &cures);
+		ws_cures_word(s, &cures);
+		ws_buf_puts(&text, cures.cure);
 	} else if (p->github) {
 		write_jobs(s, &sel->plan, &text);
 	} else if (s->globals.json) {

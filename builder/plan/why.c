@@ -22,10 +22,10 @@ line(struct ws_buf *out, const char *title, const char *format, ...)
 	va_end(values);
 }
 
-/* Toolkits that have the targets, of the major that torch asks for, in the words of who asks. */
+/* Toolkits that have the targets, of the major that torch asks for. */
 static void
 write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
-	struct ws_arena *a)
+	struct ws_err *cures, struct ws_arena *a)
 {
 	const struct ws_torch_choice *torch = cell->point.torch;
 	unsigned major = torch ? torch->cuda_major : 0;
@@ -41,9 +41,8 @@ write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 		}
 	}
 	if (first) {
-		line(out, "",
-			in->matrix->doc ? "CUDA %s can:  \"cuda\": [\"%s\"]" : "CUDA %s can:  --cuda %s",
-			ws_buf_text(&list), first);
+		line(out, "", "CUDA %s can", ws_buf_text(&list));
+		ws_err_cure_code(cures, WS_CURE_CUDA, first);
 	} else if (torch) {
 		line(out, "", "no CUDA %u toolkit has %s, as far as is known", major, archs);
 	}
@@ -51,14 +50,14 @@ write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 
 static void
 write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
-	struct ws_arena *a)
+	struct ws_err *cures, struct ws_arena *a)
 {
 	line(out, "decision", "%s: %s", ws_decision_name(cell->decision), cell->why);
 	if (cell->see) {
 		line(out, "", "see %s", cell->see);
 	}
 	if (cell->rule == WS_RULE_TARGET) {
-		write_way_out(in, cell, out, a);
+		write_way_out(in, cell, out, cures, a);
 	}
 	for (size_t i = 0; i < cell->candidate_count; i++) {
 		line(out, "", "candidate %s of %s", cell->candidates[i].file, cell->candidates[i].from);
@@ -347,12 +346,13 @@ write_product(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 }
 
 void
-ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out)
+ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
+	struct ws_err *cures)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const struct ws_recipe *recipe = cell->recipe;
 	ws_buf_printf(out, "%s\n", cell->name);
-	write_decision(in, cell, out, a);
+	write_decision(in, cell, out, cures, a);
 	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));
 	line(out, "", "recipe %s", recipe->path);

@@ -11,7 +11,8 @@
 #include "base/buf.h"
 #include "plan/plan.h"
 
-/** @a cell is one of a plan that was made from @a in. */
-void ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out);
+/** @a cell is one of a plan that was made from @a in. What would help it is added to @a cures. */
+void ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct ws_buf *out,
+	struct ws_err *cures);
 
 #endif

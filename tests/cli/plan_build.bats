@@ -121,7 +121,7 @@ decisions() {
 @test "a toolkit is named by major and minor, and the minor may be left out" {
 	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13 --json
 	[ "$status" -eq 0 ]
-	[[ "$(jq -r '.cells[].name' <<< "$output")" == *"/cu13.0/"* ]]
+	[[ "$(jq -r '.cells[].cell' <<< "$output")" == *"/cu13.0/"* ]]
 	ws plan tiny==1.0 --recipes recipes --torch "$TORCH" --python "$PY" --arch 8.6 --cuda 13.0.0
 	[ "$status" -eq 2 ]
 	[[ "$stderr" == *"'13.0.0' is not a CUDA version"* ]]

@@ -111,7 +111,12 @@ print_plan(const struct world *world, const struct ws_plan *plan, const struct a
 	if (args->why) {
 		const struct ws_cell *cell = ws_plan_find(plan, args->why, err);
 		if (cell) {
-			ws_why_write(&world->input, cell, got);
+			struct ws_err cures = {0};
+			ws_why_write(&world->input, cell, got, &cures);
+			for (size_t i = 0; i < cures.cure_count; i++) {
+				ws_buf_printf(got, "(cure: %s %s)\n", ws_cure_name(cures.cures[i].code),
+					cures.cures[i].subject);
+			}
 		}
 		return cell;
 	}
