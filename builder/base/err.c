@@ -1,6 +1,8 @@
 /* err.c - composing error values. Printing to a stream is out.c's; deciding is the caller's. */
 #include "base/err.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -149,13 +151,13 @@ ws_err_has_cure(const struct ws_err *err)
 /* The line that holds an offset, and where in it the offset is. */
 struct spot {
 	size_t start, len; /* the line, without CR and LF at its end */
-	unsigned line, column;
+	unsigned line;
 };
 
 static struct spot
 find_spot(const char *text, size_t offset)
 {
-	struct spot at = {0, 0, 1, 1};
+	struct spot at = {0, 0, 1};
 	for (size_t i = 0; i < offset && text[i]; i++) {
 		if (text[i] == '\n') {
 			at.line++;
@@ -166,8 +168,34 @@ find_spot(const char *text, size_t offset)
 	if (at.len > 0 && text[at.start + at.len - 1] == '\r') {
 		at.len--;
 	}
-	at.column = (unsigned)(offset - at.start) + 1;
 	return at;
+}
+
+/* The most of @n bytes that does not end within a character. */
+static size_t
+whole(const char *text, size_t n)
+{
+	size_t end = 0;
+	while (end < n) {
+		size_t len = ws_utf8_len(text + end, strnlen(text + end, 4));
+		len = len ? len : 1;
+		if (end + len > n) {
+			break;
+		}
+		end += len;
+	}
+	return end;
+}
+
+static unsigned
+count_characters(const char *text, size_t n)
+{
+	unsigned count = 0;
+	for (size_t i = 0; i < n; count++) {
+		size_t len = ws_utf8_len(text + i, n - i);
+		i += len ? len : 1;
+	}
+	return count;
 }
 
 bool
@@ -177,30 +205,31 @@ ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset,
 		return false;
 	}
 	struct spot at = find_spot(text, offset);
+	const char *start = text + at.start;
+	size_t before = offset - at.start;
 	err->place[0] = '\0';
-	append(err->place, sizeof(err->place), "%s:%u:%u", file, at.line, at.column);
+	append(err->place, sizeof(err->place), "%s:%u:%u", file, at.line,
+		count_characters(start, before) + 1);
 
-	/* A long line is shown from a little before the fault; tabs become single spaces so that
-	 * the caret stands below what it means. */
-	size_t before = at.column - 1;
+	/* A long line is shown from a little before the fault, whole characters only. */
 	size_t skip = before > 60 ? before - 40 : 0;
-	skip = skip < at.len ? skip : at.len;
-	size_t shown = at.len - skip > 100 ? 100 : at.len - skip;
+	skip = whole(start, skip < at.len ? skip : at.len);
+	size_t shown = whole(start + skip, at.len - skip > 100 ? 100 : at.len - skip);
+	/* Tabs become single blanks so that the caret stands below what it means. */
 	char line[104];
 	for (size_t i = 0; i < shown; i++) {
-		char c = text[at.start + skip + i];
+		char c = start[skip + i];
 		line[i] = (unsigned char)c < ' ' ? ' ' : c;
 	}
 	line[shown] = '\0';
-	size_t width = len ? len : 1;
-	if (width > shown - (before - skip) && shown > before - skip) {
-		width = shown - (before - skip);
-	}
+	before = before - skip < shown ? before - skip : shown;
+	size_t marked = len < shown - before ? len : shown - before;
+	unsigned width = ws_utf8_columns(line + before, marked);
 	err->excerpt[0] = '\0';
 	append(err->excerpt, sizeof(err->excerpt), "%5u | %s%s\n", at.line, skip ? "…" : "", line);
 	append(err->excerpt, sizeof(err->excerpt), "      | %s%*s^", skip ? " " : "",
-		(int)(before - skip), "");
-	for (size_t i = 1; i < width && i < 100; i++) {
+		(int)ws_utf8_columns(line, before), "");
+	for (unsigned i = 1; i < width; i++) {
 		append(err->excerpt, sizeof(err->excerpt), "~");
 	}
 	append(err->excerpt, sizeof(err->excerpt), "\n");

@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 static bool
 within(unsigned char c, unsigned char low, unsigned char high)
@@ -36,4 +37,47 @@ ws_utf8_len(const char *s, size_t n)
 		}
 	}
 	return len;
+}
+
+static uint32_t
+decode(const char *s, size_t len)
+{
+	static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code = (unsigned char)s[0] & lead[len];
+	for (size_t i = 1; i < len; i++) {
+		code = code << 6 | ((unsigned char)s[i] & 0x3f);
+	}
+	return code;
+}
+
+static unsigned
+columns_of(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+		unsigned columns;
+	} ranges[] = {{0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x20d0, 0x20ff, 0},
+		{0x2e80, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+		{0xfe30, 0xfe6f, 2}, {0xff01, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+		{0x1f900, 0x1faff, 2}, {0x20000, 0x3fffd, 2}};
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last) {
+			return ranges[i].columns;
+		}
+	}
+	return 1;
+}
+
+unsigned
+ws_utf8_columns(const char *s, size_t n)
+{
+	unsigned columns = 0;
+	while (n > 0) {
+		size_t len = ws_utf8_len(s, n);
+		columns += len ? columns_of(decode(s, len)) : 1;
+		len = len ? len : 1;
+		s += len;
+		n -= len;
+	}
+	return columns;
 }

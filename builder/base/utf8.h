@@ -11,4 +11,10 @@
 /** Bytes (1 to 4) of the well-formed sequence at @a s, of which @a n may be read; 0 when none is. */
 size_t ws_utf8_len(const char *s, size_t n);
 
+/**
+ * Columns of a terminal that @a n bytes take: two for a wide character (UAX 11: W and F), none for a
+ * combining mark, one for any other and for each byte that is not UTF-8.
+ */
+unsigned ws_utf8_columns(const char *s, size_t n);
+
 #endif

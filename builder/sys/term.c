@@ -1,6 +1,8 @@
 /* term.c - carriage return, text, erase to the end of the line (ECMA-48 EL). */
 #include "sys/term.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static bool
@@ -12,11 +14,7 @@ starts_character(char c)
 unsigned
 ws_term_columns(const char *text)
 {
-	unsigned columns = 0;
-	for (; *text; text++) {
-		columns += starts_character(*text);
-	}
-	return columns;
+	return ws_utf8_columns(text, strlen(text));
 }
 
 /* "…" takes three bytes: where fewer are left, it stands a little earlier. */
@@ -36,12 +34,15 @@ ws_term_cut(char *text, unsigned columns)
 		return;
 	}
 	unsigned seen = 0;
-	for (char *c = text; *c; c++) {
-		seen += starts_character(*c);
-		if (seen == columns && starts_character(*c)) {
+	for (char *c = text; *c;) {
+		size_t len = ws_utf8_len(c, strnlen(c, 4));
+		len = len ? len : 1;
+		seen += ws_utf8_columns(c, len);
+		if (seen >= columns) {
 			put_dots(text, c);
 			return;
 		}
+		c += len;
 	}
 }
 

@@ -87,6 +87,27 @@ WS_TEST(no_error_wanted_is_fine)
 	assert_false(ws_err_cure_code(NULL, WS_CURE_INDEX, NULL));
 }
 
+/* Columns as a terminal has them: accents and CJK take one and two, not two and three bytes. */
+WS_TEST(the_caret_stands_below_what_it_means)
+{
+	struct ws_err err = {0};
+	const char *text = "{\"é\": \"日本\", \"x\": 1}";
+	ws_err_at(&err, "f", text, (size_t)(strstr(text, "\"x\"") - text), 3);
+	assert_string_equal(err.place, "f:1:13");
+	assert_string_equal(
+		err.excerpt, "    1 | {\"é\": \"日本\", \"x\": 1}\n      |               ^~~\n");
+	ws_err_at(&err, "f", text, (size_t)(strstr(text, "\"日") - text), 8);
+	assert_string_equal(err.excerpt, "    1 | {\"é\": \"日本\", \"x\": 1}\n      |       ^~~~~~\n");
+	/* A long line is cut between characters. */
+	char longer[400] = "";
+	for (int i = 0; i < 120; i++) {
+		strcat(longer, "é");
+	}
+	ws_err_at(&err, "f", longer, 121, 2); /* within a character: it is taken from there */
+	const char *shown = strstr(err.excerpt, "…") + strlen("…");
+	assert_memory_equal(shown, "é", 2);
+}
+
 /* A carriage return alone ends no line: what stands after it is shown as well. */
 WS_TEST(a_carriage_return_within_a_line)
 {
