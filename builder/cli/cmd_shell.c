@@ -7,7 +7,10 @@
 #include "report/status.h"
 #include "sys/sweep.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -126,6 +129,26 @@ set_environment(const struct ws_user_env *user, const char *const *env, struct w
 	}
 }
 
+/* In the child. Signals are as a person has them; @told gets why it failed. */
+static void
+become_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
+	const char *shell, int told)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	set_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a);
+	if (chdir(dir) == 0) {
+		execl(shell, shell, (char *)NULL);
+	}
+	int code = errno;
+	while (write(told, &code, sizeof(code)) < 0 && errno == EINTR) {
+	}
+	abort();
+}
+
 /* The person's own shell, in the command's folder and with its variables. */
 static bool
 run_shell(struct ws_session *s, const struct ws_action *action, const char *dir, struct ws_err *err)
@@ -137,22 +160,26 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 		return true;
 	}
 	ws_out_note(&s->out, "%s\n./run runs the command; leave the shell to come back\n", dir);
+	int told[2]; /* closed by an exec that succeeds; else the child says why not */
+	if (pipe2(told, O_CLOEXEC) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot make a pipe");
+	}
 	pid_t pid = fork();
-	if (pid < 0) {
-		return ws_err_sys(err, WS_ERR_INTERNAL, "cannot start a shell");
-	}
 	if (pid == 0) {
-		sigset_t none;
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		set_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a);
-		if (chdir(dir) == 0) {
-			execl(shell, shell, (char *)NULL);
-		}
-		abort();
+		become_shell(s, action, dir, shell, told[1]);
 	}
-	int status;
-	waitpid(pid, &status, 0);
+	close(told[1]);
+	int code = errno;
+	bool started = pid > 0 && read(told[0], &code, sizeof(code)) == 0;
+	close(told[0]);
+	if (pid > 0) {
+		waitpid(pid, NULL, 0);
+	}
+	errno = code;
+	if (!started) {
+		ws_err_sys(err, WS_ERR_IO, "cannot start the shell '%s'", shell);
+		return ws_err_cure(err, "SHELL names it");
+	}
 	return true;
 }
 
@@ -161,16 +188,17 @@ open_folder(
 	struct ws_session *s, const struct shelling *sh, const struct ws_node *node, struct ws_err *err)
 {
 	char *dir = ws_fs_temp_dir(ws_store_path(&s->store, s->a, "work"), "shell-", s->a, err);
-	if (!dir || !ws_work_prepare(&s->store, node->action, node->made, dir, err)
-		|| !write_script(s, node, dir, err) || !run_shell(s, node->action, dir, err)) {
+	if (!dir || !ws_work_stage(&s->store, node->action, node->made, dir, err)
+		|| !write_script(s, node, dir, err)) {
 		return false;
 	}
+	bool done = run_shell(s, node->action, dir, err);
 	/* Without a terminal the folder is the answer, so it stays. */
 	if (isatty(STDIN_FILENO) && !sh->keep_work) {
 		ws_sweep_now(dir);
-		return ws_fs_remove(dir, err);
+		return ws_fs_remove(dir, done ? err : NULL) && done;
 	}
-	return true;
+	return done;
 }
 
 static bool

@@ -118,3 +118,10 @@ follow() { # UNIT
 	[[ "$output" == *"it runs"* ]]
 	[ ! -e "$folder" ]
 }
+
+@test "a shell that cannot start is an error, and the folder goes" {
+	SHELL=/nowhere/shell TERM=xterm run -5 python3 "$WS_ROOT/tests/support/terminal.py" 200 -- \
+		"$WHEELSMITH" shell "$CELL" --matrix m.json --unit module.cpp
+	[[ "$output" == *"cannot start the shell '/nowhere/shell': No such file or directory"*"SHELL names it"* ]]
+	[ -z "$(find "$WHEELSMITH_STORE/work" -name 'shell-*')" ]
+}
