@@ -24,8 +24,10 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/cure.h"
+#include "sys/limits.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,8 +139,22 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 	return run_command(s, &words, err);
 }
 
-int
-main(int argc, char **argv)
+/* Output that is lost fails the command, unless something else has. */
+static bool
+finish(struct ws_session *s, bool done, struct ws_err *err)
+{
+	struct ws_err lost;
+	if (ws_out_flush(&s->out, &lost)) {
+		return done;
+	}
+	if (done || err->kind == WS_ERR_NEGATIVE) {
+		*err = lost;
+	}
+	return false;
+}
+
+static int
+start(int argc, char **argv)
 {
 	char program[PATH_MAX] = "";
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0) {
@@ -149,14 +165,31 @@ main(int argc, char **argv)
 	ws_session_init(&session, program);
 	session.commands = commands;
 	session.command_count = WS_LEN(commands);
-	bool done = run(&session, argc, (const char *const *)argv, &err);
-	if (!done && err.kind != WS_ERR_NONE && err.text[0]) {
+	bool done = finish(&session, run(&session, argc, (const char *const *)argv, &err), &err);
+	bool reader_left = ferror(session.out.out) && ws_out_is_broken(&session.out);
+	if (!done && err.kind != WS_ERR_NONE && err.text[0] && !reader_left) {
 		ws_cures_word(&session, &err);
 		ws_out_error(&session.out, &err);
 	}
-	if (fflush(session.out.out) != 0 && done) {
-		done = ws_err_set(&err, WS_ERR_IO, "the output could not be written");
-	}
 	ws_session_close(&session);
+	if (reader_left) {
+		signal(SIGPIPE, SIG_DFL); /* everything is cleaned up; now as anybody ends */
+		raise(SIGPIPE);
+	}
 	return done ? 0 : ws_err_exit_code(err.kind);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char small[] = "error: the stack is limited to less than 1 MiB\n"
+								"       raise the limit:  ulimit -s 8192\n";
+	if (!ws_limit_stack((uint64_t)1 << 20, (uint64_t)8 << 20)) {
+		ssize_t written = write(STDERR_FILENO, small, sizeof(small) - 1);
+		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
+	}
+	/* Writes fail instead, and whoever writes says so. Children get both signals back. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return start(argc, argv);
 }

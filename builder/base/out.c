@@ -3,6 +3,8 @@
 
 #include "base/user_env.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -72,4 +74,24 @@ ws_out_error(const struct ws_out *out, const struct ws_err *err)
 		return;
 	}
 	fprintf(out->err, "%.*s\033[1;31merror:\033[0m%s", (int)(word - text), text, word + 6);
+}
+
+bool
+ws_out_flush(const struct ws_out *out, struct ws_err *err)
+{
+	errno = 0;
+	if (fflush(out->out) == 0 && !ferror(out->out)) {
+		return true;
+	}
+	/* It may have failed long ago; a byte more tells why. */
+	int code = errno ? errno : write(fileno(out->out), "\n", 1) < 0 ? errno : 0;
+	return ws_err_set(err, WS_ERR_IO, "cannot write to the standard output%s%s", code ? ": " : "",
+		code ? strerror(code) : "");
+}
+
+bool
+ws_out_is_broken(const struct ws_out *out)
+{
+	struct pollfd reader = {.fd = fileno(out->out)};
+	return poll(&reader, 1, 0) == 1 && (reader.revents & (POLLERR | POLLHUP));
 }

@@ -35,5 +35,9 @@ void ws_out_note(const struct ws_out *out, const char *format, ...) WS_PRINTF(2,
 void ws_out_warn(const struct ws_out *out, const char *format, ...) WS_PRINTF(2, 3);
 /** To err: the whole of @a err as a person reads it. */
 void ws_out_error(const struct ws_out *out, const struct ws_err *err);
+/** False when anything that went to out could not be written: WS_ERR_IO. */
+bool ws_out_flush(const struct ws_out *out, struct ws_err *err);
+/** True when whoever read out is gone: it was a pipe, and its reader closed it. */
+bool ws_out_is_broken(const struct ws_out *out);
 
 #endif

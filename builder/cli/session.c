@@ -92,6 +92,9 @@ ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err)
 		return false;
 	}
 	const char *path = ws_session_store_path(s);
+	if (!path) {
+		return ws_store_check(path, err);
+	}
 	if (look ? !ws_store_look(path, s->a, &s->store, err)
 			 : !ws_store_open(path, s->a, &s->store, err)) {
 		return false;

@@ -2,7 +2,6 @@
  * would count mapped libraries of 1 GB as well. */
 #include "sys/limits.h"
 
-#include <stdbool.h>
 #include <sys/resource.h>
 
 #ifdef __has_feature
@@ -28,4 +27,16 @@ ws_limit_self(uint64_t data_bytes, unsigned cpu_s)
 	}
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_CORE, &no_core);
+}
+
+bool
+ws_limit_stack(uint64_t least, uint64_t wanted)
+{
+	struct rlimit stack;
+	if (getrlimit(RLIMIT_STACK, &stack) < 0 || stack.rlim_cur == RLIM_INFINITY
+		|| stack.rlim_cur >= wanted) {
+		return true;
+	}
+	stack.rlim_cur = stack.rlim_max < wanted ? stack.rlim_max : wanted;
+	return setrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur >= least;
 }
