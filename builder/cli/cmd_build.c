@@ -142,7 +142,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
 	}
 	const char *ignored = ws_ignored_env_warning(s->env.vars, s->a);
-	if (ignored) {
+	if (ignored && sel.plan.totals.decisions[WS_DECISION_BUILD] > 0) {
 		ws_out_warn(&s->out, "%s", ignored);
 	}
 	announce(s, &sel.plan);

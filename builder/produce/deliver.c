@@ -192,14 +192,15 @@ ws_deliver_stored(
 
 /* ---- logs ---- */
 
-/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. */
+/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. Without
+ * blanks, so that a name that is printed can be pasted. */
 static char *
 log_stem(const struct ws_action *action, struct ws_arena *a)
 {
 	bool is_unit = strcmp(action->stage, "compile") == 0;
 	char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
 	for (char *c = stem; *c; c++) {
-		*c = *c == '/' ? '-' : *c;
+		*c = *c == '/' || *c == ' ' ? '-' : *c;
 	}
 	size_t len = strlen(stem);
 	return stem + (len > LONGEST_STEM ? len - LONGEST_STEM : 0);
