@@ -21,7 +21,8 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
 	WS_EVENT_KIT_READY,      /**< subject: kit; detail: how it was come by */
-	WS_EVENT_QUEUE, /**< done, total: actions; wall_ms: predicted rest; rss_bytes: held now */
+	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now */
+	WS_EVENT_QUEUE,
 	WS_EVENT_ACTION_STARTED, /**< id, subject: unit; stage; rss_bytes: predicted; wall_ms: predicted */
 	WS_EVENT_ACTION_SAMPLED, /**< id, rss_bytes: held now */
 	WS_EVENT_ACTION_WAITS,   /**< id, subject; detail: for what */
@@ -47,6 +48,7 @@ struct ws_event {
 	const char *detail;
 	enum ws_outcome outcome;
 	uint64_t done, total;
+	uint64_t unknown; /**< actions that nobody can predict yet */
 	uint64_t cpu_ms, wall_ms;
 	uint64_t rss_bytes;
 };

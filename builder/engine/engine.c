@@ -70,9 +70,10 @@ tell_started(const struct run *r, const struct ws_node *node)
 	ws_events_emit(r->e->events, &event);
 }
 
-/* Predicted rest: work left over slots, but no less than the longest path. 0 when a guess is missing. */
+/* Predicted rest: work left over slots, but no less than the longest path. What has no guess is
+ * counted in @unknown. */
 static uint64_t
-predict_rest_ms(const struct run *r)
+predict_rest_ms(const struct run *r, uint64_t *unknown)
 {
 	uint64_t work_ms = 0, path_ms = 0;
 	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
@@ -82,7 +83,8 @@ predict_rest_ms(const struct run *r)
 			continue;
 		}
 		if (node->estimate.wall_ms == 0) {
-			return 0;
+			++*unknown;
+			continue;
 		}
 		uint64_t gone_ms =
 			node->state == WS_NODE_RUNNING ? (uint64_t)(now_ms - node->started_ms) : 0;
@@ -111,11 +113,13 @@ tell_progress(const struct run *r)
 		held_bytes += event.rss_bytes;
 		ws_events_emit(r->e->events, &event);
 	}
+	uint64_t unknown = 0, rest_ms = predict_rest_ms(r, &unknown);
 	struct ws_event event = {
 		.kind = WS_EVENT_QUEUE,
 		.done = r->finished,
 		.total = r->graph->nodes.len,
-		.wall_ms = predict_rest_ms(r),
+		.wall_ms = rest_ms,
+		.unknown = unknown,
 		.rss_bytes = held_bytes,
 	};
 	ws_events_emit(r->e->events, &event);

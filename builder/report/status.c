@@ -25,7 +25,7 @@ struct status {
 	struct ws_arena *a;
 	uint64_t memory_bytes;
 	WS_VEC(struct item) items;
-	uint64_t done, total, rest_ms, held_bytes;
+	uint64_t done, total, rest_ms, unknown, held_bytes;
 	int64_t now_ms, drawn_ms;
 };
 
@@ -96,8 +96,13 @@ compose(const struct status *s, struct ws_buf *line)
 		ws_buf_printf(
 			line, "[ %llu/%llu ] ", (unsigned long long)s->done, (unsigned long long)s->total);
 		if (s->rest_ms > 0) {
-			ws_buf_printf(line, "%s left   ", ws_words_clock(s->rest_ms, text));
+			ws_buf_printf(line, "%s left", ws_words_clock(s->rest_ms, text));
 		}
+		if (s->unknown > 0) {
+			ws_buf_printf(line, "%s%llu of unknown cost", s->rest_ms > 0 ? " + " : "",
+				(unsigned long long)s->unknown);
+		}
+		ws_buf_puts(line, s->rest_ms + s->unknown > 0 ? "   " : "");
 		ws_buf_printf(line, "%u running, %.1f of %.0f GiB   ", running,
 			(double)s->held_bytes / (1 << 30), (double)s->memory_bytes / (1 << 30));
 	}
@@ -185,6 +190,7 @@ follow(struct status *s, const struct ws_event *event)
 		s->done = event->done;
 		s->total = event->total;
 		s->rest_ms = event->wall_ms;
+		s->unknown = event->unknown;
 		s->held_bytes = event->rss_bytes;
 		break;
 	case WS_EVENT_NOTE:

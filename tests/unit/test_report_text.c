@@ -129,6 +129,17 @@ WS_TEST(a_log_gets_one_line_for_each_action)
 		"[ 3/9 ] compile bwd.cu  1 m 5 s cpu, 1.0 GiB\nwarning: careful\n");
 }
 
+/* An ETA that leaves something out says so. */
+WS_TEST(actions_of_unknown_cost_are_told)
+{
+	struct ws_event events[] = {story[0], story[2]};
+	events[1].unknown = 3;
+	assert_contains(
+		play(a, true, 200, events, 2), "\r[ 2/9 ] 6:12 left + 3 of unknown cost   1 running");
+	events[1].wall_ms = 0;
+	assert_contains(play(a, true, 200, events, 2), "\r[ 2/9 ] 3 of unknown cost   1 running");
+}
+
 WS_TEST(a_terminal_gets_one_line_that_fits)
 {
 	const char *text = play(a, true, 200, story, 3);
