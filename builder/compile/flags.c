@@ -6,7 +6,8 @@
  *   - -ccbin, --cudart shared (archive kits have no static runtime: another CUDA of the host would
  *     be linked in silently)
  *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
- *     compile the time in are seen; -ffile-prefix-map for the folder that -g writes down
+ *     compile the time in are seen, which is no error of theirs; -ffile-prefix-map for the folder
+ *     that -g writes down
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
  *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (lean.h)
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
@@ -216,6 +217,7 @@ ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
 		add(&w, a, "-fno-canonical-system-headers");
 	}
 	add(&w, a, "-Wdate-time");
+	add(&w, a, "-Wno-error=date-time");
 	add(&w, a, "-ffile-prefix-map={work}=/wheelsmith");
 	return finish(&w, a);
 }
@@ -247,6 +249,8 @@ ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws
 	}
 	add(&w, a, "-Xcompiler");
 	add(&w, a, "-Wdate-time");
+	add(&w, a, "-Xcompiler");
+	add(&w, a, "-Wno-error=date-time");
 	ws_lean_add_nvcc(&w, &target->lean, seed, a);
 	return finish(&w, a);
 }

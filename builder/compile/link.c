@@ -4,10 +4,13 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/map.h"
+#include "base/str.h"
 #include "compile/depfile.h"
 #include "compile/log_says.h"
 #include "compile/target.h"
 #include "elf/stub.h"
+#include "engine/names.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -112,6 +115,21 @@ link_argv(
 	return argv.at;
 }
 
+/* Sources are there for words that name a file: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
+static void
+mount_sources(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
+{
+	const char *const *own = ws_target_link_flags(target, a);
+	for (size_t i = 0; own[i] && action->mount_count == 0; i++) {
+		if (strstr(own[i], "src/")) {
+			struct ws_mount *mount = WS_NEW(a, struct ws_mount);
+			*mount = (struct ws_mount){"src", target->source->path, target->source};
+			action->mounts = mount;
+			action->mount_count = 1;
+		}
+	}
+}
+
 const struct ws_action *
 ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err)
@@ -135,12 +153,71 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.token_count = 1,
 		.outputs = outputs,
 		.output_count = 1,
+		.search = target->cxx->libraries,
+		.search_count = target->cxx->library_count,
 		.log_says = ws_compile_log_says,
 		.find_reads = ws_link_reads,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
 		.cpu_ms = 1000,
 	};
+	mount_sources(action, target, a);
 	return fill_inputs(action, store, units, count, needed, a, err) ? action : NULL;
+}
+
+/* ---- what a link read ---- */
+
+/* -L of the words, then the compiler's own. */
+static ws_name_list
+library_folders(const struct ws_action *action, struct ws_arena *a)
+{
+	ws_name_list folders = {0};
+	for (const char *const *word = action->argv; *word; word++) {
+		if (strcmp(*word, "-L") == 0 && word[1]) {
+			*ws_vec_push(&folders, a) = ws_path_normal(a, *++word);
+		} else if (ws_starts_with(*word, "-L") && (*word)[2]) {
+			*ws_vec_push(&folders, a) = ws_path_normal(a, *word + 2);
+		}
+	}
+	for (size_t i = 0; i < action->search_count; i++) {
+		*ws_vec_push(&folders, a) = action->search[i];
+	}
+	return folders;
+}
+
+/* Must stay absent if it is; what lies in the work folder itself is ours. */
+static void
+note_absent(const struct ws_action *action, const char *work, const char *name, struct ws_arena *a,
+	struct ws_reads *reads)
+{
+	bool ours = name[0] != '/' && ws_names_is_outside(action, name);
+	if (!ours && !ws_fs_exists(ws_path_join(a, work, name, NULL))) {
+		*ws_vec_push(&reads->absent, a) = name;
+	}
+}
+
+/* A library that comes first, in an earlier folder or as .so before .a, would be taken instead. */
+static void
+note_earlier(const struct ws_action *action, const char *work, const ws_name_list *folders,
+	const char *name, struct ws_arena *a, struct ws_reads *reads)
+{
+	const char *folder = ws_path_dir(a, name), *base = ws_path_base(name);
+	bool archive = ws_starts_with(base, "lib") && ws_ends_with(base, ".a");
+	bool library = archive || (ws_starts_with(base, "lib") && ws_ends_with(base, ".so"));
+	const char *stem = ws_arena_copy(a, base, strlen(base) - (archive ? 2 : library ? 3 : 0));
+	for (size_t i = 0; i < folders->len; i++) {
+		const char *in = folders->at[i];
+		bool here = strcmp(in, folder) == 0;
+		if (!here) {
+			note_absent(action, work, ws_path_join(a, in, base, NULL), a, reads);
+		}
+		if (library && (!here || archive)) {
+			const char *other = ws_arena_printf(a, "%s%s", stem, archive ? ".so" : ".a");
+			note_absent(action, work, ws_path_join(a, in, other, NULL), a, reads);
+		}
+		if (here) {
+			return;
+		}
+	}
 }
 
 bool
@@ -149,14 +226,19 @@ ws_link_reads(const struct ws_action *action, const char *work, const char *log 
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_name_list names = {0};
+	struct ws_map seen = {0};
 	if (!ws_fs_read(ws_path_join(a, work, WS_LINK_DEPFILE, NULL), &text, err)
 		|| !ws_depfile_parse(ws_buf_text(&text), a, &names, err)) {
 		return ws_err_wrap(err, "'%s'", action->subject);
 	}
+	const char *temporary = ws_path_join(a, work, "tmp/", NULL); /* of -flto */
+	ws_name_list folders = library_folders(action, a);
 	for (size_t i = 0; i < names.len; i++) {
 		const char *name = ws_path_normal(a, names.at[i]);
-		if (!ws_depfile_is_input(action, name)) {
+		if (!ws_depfile_is_input(action, name) && !ws_starts_with(name, temporary)
+			&& ws_map_add(&seen, name, a)) {
 			*ws_vec_push(&reads->files, a) = name;
+			note_earlier(action, work, &folders, name, a, reads);
 		}
 	}
 	return true;

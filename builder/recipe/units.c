@@ -121,7 +121,7 @@ drop_unit(struct making *m, const char *path)
 struct words {
 	const char *const **list;
 	size_t *count;
-	bool cuda;
+	enum ws_flag_tool tool;
 };
 
 #define FLAG_LISTS 3
@@ -129,9 +129,9 @@ struct words {
 static void
 open_flags(struct ws_flags *flags, struct words *lists)
 {
-	lists[0] = (struct words){&flags->cxx, &flags->cxx_count, false};
-	lists[1] = (struct words){&flags->nvcc, &flags->nvcc_count, true};
-	lists[2] = (struct words){&flags->link, &flags->link_count, false};
+	lists[0] = (struct words){&flags->cxx, &flags->cxx_count, WS_FLAG_CXX};
+	lists[1] = (struct words){&flags->nvcc, &flags->nvcc_count, WS_FLAG_NVCC};
+	lists[2] = (struct words){&flags->link, &flags->link_count, WS_FLAG_LINK};
 }
 
 static bool
@@ -178,7 +178,7 @@ check_flags(struct making *m, const struct ws_flags *flags, const char *place, c
 	for (size_t i = 0; i < FLAG_LISTS; i++) {
 		for (size_t j = 0; j < *lists[i].count; j++) {
 			const char *word = (*lists[i].list)[j];
-			const char *problem = ws_flag_problem(word, lists[i].cuda);
+			const char *problem = ws_flag_problem(*lists[i].list, j, lists[i].tool);
 			if (problem) {
 				ws_recipe_problem_add(m->problems,
 					ws_arena_printf(m->a, "%s/%s%s", place, prefix, keys[i]), j, problem,

@@ -30,16 +30,256 @@ holds_token(const char *word)
 	return false;
 }
 
-const char *
-ws_flag_problem(const char *word, bool cuda)
+/* Whose words a rule is for. HANDED_ON: what nvcc gives to the compiler. */
+enum {
+	CXX = 1 << WS_FLAG_CXX,
+	NVCC = 1 << WS_FLAG_NVCC,
+	LINK = 1 << WS_FLAG_LINK,
+	HANDED_ON = 1 << 3,
+	COMPILER = CXX | HANDED_ON,
+	DRIVER = CXX | LINK | HANDED_ON,
+	ALL = CXX | NVCC | LINK | HANDED_ON,
+};
+
+static const char no_file[] = "write its words into the recipe: nobody sees when the file changes";
+static const char replaces[] =
+	"leave it out: it replaces parts of the compiler, which are not keyed";
+static const char writes[] = "leave it out: what it writes is thrown away";
+static const char depends[] = "leave it out: the build writes its own dependency file";
+static const char linker[] = "leave it out: the compiler's own linker is the one that is keyed";
+static const char profile[] = "leave it out: nobody sees when the profile changes";
+static const char modules[] = "leave it out: modules and precompiled headers are not supported";
+static const char itself[] = "write the option itself";
+static const char stages[] = "leave it out: what is made of a source, and where, is the build's";
+static const char quiet[] =
+	"name what to be quiet about (-Wno-...): it would hide that __DATE__ is used";
+static const char folder[] = "write the folder into 'include'";
+
+/* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc 13.0
+ * --help, ld 2.40. */
+static const struct {
+	const char *start;
+	unsigned tools;
+	const char *cure;
+} refused[] = {
+	{"@", ALL, no_file},
+	{"-optf", NVCC, no_file},
+	{"--options-file", NVCC, no_file},
+	{"-specs", DRIVER, replaces},
+	{"--specs", DRIVER, replaces},
+	{"-B", DRIVER, replaces},
+	{"--prefix", DRIVER, replaces},
+	{"-wrapper", DRIVER, replaces},
+	{"-fplugin", DRIVER, replaces},
+	{"-fuse-ld", DRIVER, linker},
+	{"--ld-path", DRIVER, linker},
+	{"--sysroot", ALL, replaces},
+	{"-isysroot", COMPILER, replaces},
+	{"--config", DRIVER, replaces},
+	{"-Xclang ", DRIVER, "write the driver's own option"},
+	{"-ldir", NVCC, replaces},
+	{"--libdevice-directory", NVCC, replaces},
+	{"-target-dir", NVCC, replaces},
+	{"--target-directory", NVCC, replaces},
+	{"-M ", ALL, depends},
+	{"-MM ", ALL, depends},
+	{"-MF", ALL, depends},
+	{"-MG", ALL, depends},
+	{"-MJ", ALL, depends},
+	{"-MQ", ALL, depends},
+	{"-MT", ALL, depends},
+	{"--dependencies", COMPILER, depends},
+	{"--user-dependencies", COMPILER, depends},
+	{"--write-", COMPILER, depends},
+	{"--dependency-", NVCC, depends},
+	{"--generate-dependencies ", NVCC, depends},
+	{"--generate-nonsystem-dependencies ", NVCC, depends},
+	{"-save-temps", DRIVER, writes},
+	{"--save-temps", DRIVER, writes},
+	{"-keep", NVCC, writes},
+	{"--keep", NVCC, writes},
+	{"-time=", CXX | NVCC | HANDED_ON, writes},
+	{"--time", NVCC, writes},
+	{"-aux-info", COMPILER, writes},
+	{"-dump", COMPILER, writes},
+	{"--dump", COMPILER, writes},
+	{"-fdump", COMPILER, writes},
+	{"-fcallgraph-info", COMPILER, writes},
+	{"-gsplit-dwarf", COMPILER, writes},
+	{"-fprofile-use", DRIVER, profile},
+	{"-fauto-profile", DRIVER, profile},
+	{"-fbranch-probabilities", COMPILER, profile},
+	{"-fmodule", COMPILER, modules},
+	{"-fprebuilt-module", COMPILER, modules},
+	{"-fimplicit-module", COMPILER, modules},
+	{"-include-pch", COMPILER, modules},
+	{"-fpch-", COMPILER, modules},
+	{"-ivfsoverlay", COMPILER, no_file},
+	{"-iprefix", COMPILER, folder},
+	{"-iwithprefix", COMPILER, folder},
+	{"-imultilib", COMPILER, folder},
+	{"-iframework", COMPILER, folder},
+	{"--include", CXX | NVCC | HANDED_ON, "write -include, or the folder into 'include'"},
+	{"--system-include", NVCC, folder},
+	{"--pre-include", NVCC, "write -include"},
+	{"--imacros", COMPILER, "write -imacros"},
+	{"-I", HANDED_ON, folder},
+	{"-i", HANDED_ON, "write it for nvcc, without -Xcompiler"},
+	{"-finput-charset", COMPILER, "leave it out: sources are read as UTF-8"},
+	{"-w ", CXX | NVCC | HANDED_ON, quiet},
+	{"--disable-warnings", NVCC, quiet},
+	{"--no-warnings", COMPILER, quiet},
+	{"-o", DRIVER, stages},
+	{"--output", ALL, stages},
+	{"-o ", NVCC, stages},
+	{"-odir", NVCC, stages},
+	{"-c ", ALL, stages},
+	{"-S ", ALL, stages},
+	{"-E ", ALL, stages},
+	{"-Wp,", DRIVER, itself},
+	{"-Xpreprocessor ", DRIVER, itself},
+	{"--for-", DRIVER, itself},
+	{"-L", CXX | NVCC | HANDED_ON, "write it into 'link_flags'"},
+	{"--library", ALL, "write -l, or -L, into 'link_flags'"},
+};
+
+/* In the parts of -Wa, and -Wl, and in the words behind -Xassembler and -Xlinker. */
+static const struct {
+	const char *start;
+	unsigned tools;
+	const char *cure;
+} refused_parts[] = {
+	{"@", ALL, no_file},
+	{"-I", CXX | HANDED_ON, folder},
+	{"-a", CXX | HANDED_ON, writes},
+	{"-o", ALL, stages},
+	{"--MD", CXX | HANDED_ON, depends},
+	{"-M", LINK, writes},
+	{"--print-map", LINK, writes},
+	{"--Map", LINK, writes},
+	{"--cref", LINK, writes},
+	{"--dependency-file", LINK, depends},
+	{"-dependency-file", LINK, depends},
+	{"--output", LINK, stages},
+	{"--out-implib", LINK, writes},
+	{"--plugin", LINK, replaces},
+	{"-plugin", LINK, replaces},
+	{"--sysroot", LINK, replaces},
+	{"-L", LINK, "write -L itself"},
+	{"--library", LINK, "write -L and -l themselves"},
+	{"-l", LINK, "write -l itself"},
+};
+
+static bool
+begins(const char *word, size_t len, const char *start)
 {
+	size_t wanted = strlen(start);
+	if (start[wanted - 1] == ' ') {
+		return len == wanted - 1 && memcmp(word, start, len) == 0;
+	}
+	return len >= wanted && memcmp(word, start, wanted) == 0;
+}
+
+static const char *
+part_problem(const char *part, size_t len, unsigned tools)
+{
+	for (size_t i = 0; i < sizeof(refused_parts) / sizeof(refused_parts[0]); i++) {
+		if ((refused_parts[i].tools & tools) && begins(part, len, refused_parts[i].start)) {
+			return refused_parts[i].cure;
+		}
+	}
+	return NULL;
+}
+
+/* Of one option, as its tool gets it. */
+static const char *
+option_problem(const char *word, size_t len, unsigned tools)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		if ((refused[i].tools & tools) && begins(word, len, refused[i].start)) {
+			return refused[i].cure;
+		}
+	}
+	bool to_part = begins(word, len, "-Wa,") || begins(word, len, "-Wl,");
+	for (size_t at = 4; to_part && at < len;) {
+		const char *comma = memchr(word + at, ',', len - at);
+		size_t end = comma ? (size_t)(comma - word) : len;
+		unsigned whose = word[2] == 'l' ? LINK : (tools & ~(unsigned)LINK) | CXX;
+		const char *problem = part_problem(word + at, end - at, whose);
+		if (problem) {
+			return problem;
+		}
+		at = end + 1;
+	}
+	return NULL;
+}
+
+/* nvcc splits what it hands on at commas. */
+static const char *
+handed_on_problem(const char *words)
+{
+	for (const char *at = words; *at;) {
+		size_t len = strcspn(at, ",");
+		const char *problem = option_problem(at, len, HANDED_ON);
+		problem = problem ? problem : part_problem(at, len, 0);
+		if (problem) {
+			return problem;
+		}
+		at += len + (at[len] == ',');
+	}
+	return NULL;
+}
+
+static bool
+is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++) {
+		if (strcmp(word, *list) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "-Xcompiler=-fPIC", "-Xcompiler -fPIC". */
+static const char *
+joined_value(const char *word, const char *const *options)
+{
+	for (; *options; options++) {
+		size_t len = strlen(*options);
+		if (strncmp(word, *options, len) == 0 && word[len] == '=') {
+			return word + len + 1;
+		}
+	}
+	return NULL;
+}
+
+const char *
+ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
+{
+	static const char *const handing_on[] = {"-Xcompiler", "--compiler-options", NULL};
+	static const char *const parts[] = {"-Xassembler", "-Xlinker", "--linker-options", NULL};
+	static const char *const values[] = {"-D", "-U", "-Xptxas", "--ptxas-options", "-Xcudafe",
+		"-Xfatbin", "--fatbin-options", "-l", "-u", "-z", "--param", NULL};
+	const char *word = words[index], *before = index > 0 ? words[index - 1] : "";
+	bool nvcc = tool == WS_FLAG_NVCC;
 	if (holds_token(word)) {
 		return "words in braces are replaced by folders of the run";
 	}
-	if (cuda && strpbrk(word, "$`")) {
+	if (nvcc && strpbrk(word, "$`")) {
 		return "nvcc gives its words to a shell, which replaces $ and `";
 	}
-	return NULL;
+	if (is_one_of(before, values)) {
+		return strchr(word, '@') == word ? no_file : NULL;
+	}
+	if (is_one_of(before, parts)) {
+		return part_problem(word, strlen(word), tool == WS_FLAG_LINK ? LINK : CXX);
+	}
+	if (nvcc && is_one_of(before, handing_on)) {
+		return handed_on_problem(word);
+	}
+	const char *value = nvcc ? joined_value(word, handing_on) : NULL;
+	return value ? handed_on_problem(value) : option_problem(word, strlen(word), 1u << tool);
 }
 
 bool

@@ -10,6 +10,7 @@
 #define WS_RECIPE_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** What a name may consist of, for people: "letters, digits, '_', ...". */
 #define WS_PLAIN_LETTERS "letters, digits and _ + - . /"
@@ -23,11 +24,19 @@ bool ws_name_is_plain(const char *name);
  */
 bool ws_path_suits_nvcc(const char *path);
 
+/** Whose words they are. */
+enum ws_flag_tool {
+	WS_FLAG_CXX,
+	WS_FLAG_NVCC,
+	WS_FLAG_LINK,
+};
+
 /**
- * Why @a word cannot be a flag, NULL when it can: tokens of the engine ("{work}"), for .cu files also
- * what a shell replaces within double quotes. Both would make the object depend on more than its key.
+ * Why word @a index of a list cannot be a flag, and what to write instead; NULL when it can. Refused
+ * are tokens of the engine ("{work}"), what a shell would replace in nvcc's words, and what makes a tool
+ * read or write files that nobody sees (compile/ follows -I, -iquote, -idirafter, -include, -L and -l).
  */
-const char *ws_flag_problem(const char *word, bool cuda);
+const char *ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool);
 
 /** The word after @a flag is its value: "-Xcompiler", "-include". */
 bool ws_flag_takes_value(const char *flag);

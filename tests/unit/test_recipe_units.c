@@ -146,14 +146,97 @@ WS_TEST(a_name_that_a_shell_would_read_is_a_problem)
 	assert_false(ws_path_suits_nvcc("/home/$a"));
 }
 
+static const char *
+problem_of(const char *first, const char *second, enum ws_flag_tool tool)
+{
+	const char *const words[] = {first, second};
+	const char *problem = ws_flag_problem(words, 0, tool);
+	return problem || !second ? problem : ws_flag_problem(words, 1, tool);
+}
+
 WS_TEST(words_that_would_be_replaced_cannot_be_flags)
 {
-	assert_non_null(ws_flag_problem("-DX={work}", false));
-	assert_non_null(ws_flag_problem("-DX=\"$HOME\"", true));
-	assert_non_null(ws_flag_problem("-DX=`id`", true));
-	assert_null(ws_flag_problem("-Wl,-rpath,$ORIGIN", false));
-	assert_null(ws_flag_problem("-DX={1, 2}", true));
-	assert_null(ws_flag_problem("-DX=\"a\"", true));
+	assert_non_null(problem_of("-DX={work}", NULL, WS_FLAG_CXX));
+	assert_non_null(problem_of("-DX=\"$HOME\"", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-DX=`id`", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("-Wl,-rpath,$ORIGIN", NULL, WS_FLAG_LINK));
+	assert_null(problem_of("-DX={1, 2}", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("-DX=\"a\"", NULL, WS_FLAG_NVCC));
+}
+
+/* Each makes a tool read what no key holds, or write what nobody expects. */
+WS_TEST(words_that_reach_unseen_files_cannot_be_flags)
+{
+	static const struct {
+		enum ws_flag_tool tool;
+		const char *first, *second;
+	} cases[] = {
+		{WS_FLAG_CXX, "@words", NULL},
+		{WS_FLAG_CXX, "-specs=x.specs", NULL},
+		{WS_FLAG_CXX, "--specs=x.specs", NULL},
+		{WS_FLAG_CXX, "-Wa,@words", NULL},
+		{WS_FLAG_CXX, "-Wa,--noexecstack,-I/opt", NULL},
+		{WS_FLAG_CXX, "-Wa,-adhln=/tmp/list", NULL},
+		{WS_FLAG_CXX, "-Xassembler", "@words"},
+		{WS_FLAG_CXX, "-Wp,-MD,/tmp/deps", NULL},
+		{WS_FLAG_CXX, "-MF/tmp/deps", NULL},
+		{WS_FLAG_CXX, "-B/opt/bin", NULL},
+		{WS_FLAG_CXX, "-fplugin=x.so", NULL},
+		{WS_FLAG_CXX, "-fprofile-use=x", NULL},
+		{WS_FLAG_CXX, "-w", NULL},
+		{WS_FLAG_CXX, "-o/tmp/x", NULL},
+		{WS_FLAG_CXX, "-finput-charset=UTF-16", NULL},
+		{WS_FLAG_NVCC, "-optf", "words"},
+		{WS_FLAG_NVCC, "-optf=words", NULL},
+		{WS_FLAG_NVCC, "--options-file", "words"},
+		{WS_FLAG_NVCC, "-Xcompiler", "@words"},
+		{WS_FLAG_NVCC, "-Xcompiler=-fPIC,@words", NULL},
+		{WS_FLAG_NVCC, "--compiler-options", "-fPIC,-specs=x"},
+		{WS_FLAG_NVCC, "-Xcompiler", "-isystem,/opt"},
+		{WS_FLAG_NVCC, "-Xcompiler", "-w"},
+		{WS_FLAG_NVCC, "-w", NULL},
+		{WS_FLAG_NVCC, "--keep-dir=/tmp", NULL},
+		{WS_FLAG_NVCC, "-Xptxas", "@words"},
+		{WS_FLAG_LINK, "-fuse-ld=gold", NULL},
+		{WS_FLAG_LINK, "-Wl,@words", NULL},
+		{WS_FLAG_LINK, "-Wl,-Map=/tmp/map", NULL},
+		{WS_FLAG_LINK, "-Wl,-z,now,--Map=/tmp/map", NULL},
+		{WS_FLAG_LINK, "-Xlinker", "-Map=/tmp/map"},
+		{WS_FLAG_LINK, "-Wl,--dependency-file=/tmp/d", NULL},
+		{WS_FLAG_LINK, "-Wl,-L/opt", NULL},
+		{WS_FLAG_LINK, "-Wl,-plugin,x.so", NULL},
+	};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		if (!problem_of(cases[i].first, cases[i].second, cases[i].tool)) {
+			fail_msg("%s %s", cases[i].first, cases[i].second ? cases[i].second : "");
+		}
+	}
+}
+
+/* What setup.py files of real packages pass. */
+WS_TEST(usual_words_are_flags)
+{
+	static const char *const cxx[] = {"-O3", "-DNDEBUG", "-D", "X=@1", "-Wno-strict-aliasing",
+		"-fopenmp", "-fvisibility=hidden", "-march=native", "-flto", "-flto=auto", "-g0", "-Werror",
+		"-mavx2", "-Wa,--noexecstack", "-iquote", "src/x", "-idirafter/opt/x", "-include",
+		"/dev/null", "-pthread", "-x", "c++", "-fPIC", "-U_FORTIFY_SOURCE", "-std=c++20"};
+	static const char *const nvcc[] = {"-O3", "--use_fast_math", "--ptxas-options=-v", "-lineinfo",
+		"-Xptxas", "-v,-O3", "-Xcompiler", "-fPIC,-fopenmp", "-Xcompiler=-Wno-psabi",
+		"--expt-relaxed-constexpr", "-Xfatbin", "-compress-all", "--compress-mode=size",
+		"-diag-suppress=20012", "-rdc=true", "-U__CUDA_NO_HALF_OPERATORS__", "-Xcudafe",
+		"--diag_suppress=1", "-maxrregcount=64", "-G", "-include", "src/x.h", "-t", "4", "-MD"};
+	static const char *const links[] = {"-lcublas", "-L/opt/lib", "-L", "src/lib", "-l:libx.a",
+		"-Wl,-rpath,$ORIGIN", "-Wl,--version-script=src/x.map", "-static-libstdc++", "-fopenmp",
+		"-Wl,--as-needed", "-Wl,-z,now", "-s", "-flto", "-Wl,--exclude-libs,ALL"};
+	for (size_t i = 0; i < WS_LEN(cxx); i++) {
+		assert_null(ws_flag_problem(cxx, i, WS_FLAG_CXX));
+	}
+	for (size_t i = 0; i < WS_LEN(nvcc); i++) {
+		assert_null(ws_flag_problem(nvcc, i, WS_FLAG_NVCC));
+	}
+	for (size_t i = 0; i < WS_LEN(links); i++) {
+		assert_null(ws_flag_problem(links, i, WS_FLAG_LINK));
+	}
 }
 
 WS_TEST(overrides_change_units_and_flags_in_their_order)

@@ -36,6 +36,9 @@ struct ws_hostcc {
 	const char *fingerprint;   /**< 64 digits, filled by ws_hostcc_open */
 	const char *const *search; /**< system include folders in order, normalised; likewise */
 	size_t search_count;
+	const char *const
+		*libraries; /**< where gcc looks for libraries, in order, normalised; likewise */
+	size_t library_count;
 };
 
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
@@ -89,7 +92,7 @@ void ws_hostcc_install_cure(
 bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);
 
 /**
- * Fills fingerprint and search. The fingerprint is of what the compiler is, not of where it is:
+ * Fills fingerprint, search and libraries (clang does not tell those). The fingerprint is of what the compiler is, not of where it is:
  * version, machine, and the contents of driver, cc1plus, as, collect2, ld and specs; of clang the
  * driver with its LLVM libraries, its configuration files and ld.
  */

@@ -261,6 +261,23 @@ add_specs(const struct opening *o, struct ws_err *err)
 	return true;
 }
 
+/* "/usr/lib/gcc/x86_64-linux-gnu/12/:/usr/lib/", some of them more than once. */
+static void
+read_libraries(const struct opening *o, struct ws_str rest)
+{
+	WS_VEC(const char *) folders = {0};
+	struct ws_map seen = {0};
+	while (rest.s) {
+		struct ws_str part = ws_str_cut(&rest, ':');
+		const char *folder = ws_path_normal(o->a, ws_str_copy(part, o->a));
+		if (folder[0] == '/' && ws_map_add(&seen, folder, o->a)) {
+			*ws_vec_push(&folders, o->a) = folder;
+		}
+	}
+	o->cc->libraries = folders.at;
+	o->cc->library_count = folders.len;
+}
+
 /* The lines of "-E -v": search folders between two known lines, and files that change the driver. */
 static bool
 read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
@@ -275,6 +292,8 @@ read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
 			*ws_vec_push(&folders, o->a) = ws_path_normal(o->a, line + 1);
 		} else if (strcmp(line, "#include <...> search starts here:") == 0) {
 			inside = true;
+		} else if (ws_starts_with(line, "LIBRARY_PATH=")) {
+			read_libraries(o, ws_str_of(line + strlen("LIBRARY_PATH=")));
 		} else if (ws_starts_with(line, "Reading specs from ")
 			&& !add_file(o, "specs file", line + strlen("Reading specs from "), err)) {
 			return false;
