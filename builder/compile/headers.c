@@ -581,7 +581,7 @@ read_assembled(struct walk *w, struct ws_err *err)
 	const char *temporary = ws_path_join(w->scratch, w->work, "tmp/", NULL);
 	for (size_t i = 0; i < names.len; i++) {
 		/* The text to assemble, and the name that the compiler wrote into it, are not read here. */
-		if (ws_starts_with(names.at[i], temporary)
+		if (ws_starts_with(names.at[i], temporary) || ws_starts_with(names.at[i], "tmp/")
 			|| !ws_fs_exists(ws_path_join(w->scratch, w->work, names.at[i], NULL))) {
 			continue;
 		}

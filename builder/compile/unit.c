@@ -81,6 +81,25 @@ seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_ar
 		a, "%s/%s/%s", target->recipe->name, unit->path, ws_arch_set_name(&target->archs, a));
 }
 
+/* nvcc hashes the source's real path, which holds the store's, into the names of what stands in an
+ * anonymous namespace, and names its temporary files, whose names end in .symtab, by its pid unless it
+ * is to keep them. */
+static void
+add_stable_names(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
+	struct ws_arena *a)
+{
+	const char *name = ws_arena_printf(a, "%s/%s", target->recipe->name, unit->path);
+	if (!is_cuda(unit)) {
+		*ws_vec_push(argv, a) = ws_arena_printf(a, "-frandom-seed=%s", name);
+		return;
+	}
+	*ws_vec_push(argv, a) = "--keep";
+	*ws_vec_push(argv, a) = "--keep-dir";
+	*ws_vec_push(argv, a) = "tmp";
+	*ws_vec_push(argv, a) = "-Xcudafe";
+	*ws_vec_push(argv, a) = ws_arena_printf(a, "--orig_src_path_name=/wheelsmith/%s", name);
+}
+
 static void
 fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
@@ -96,6 +115,7 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
 		add_assembled(&argv, unit->kind == WS_UNIT_CUDA, a);
 	}
+	add_stable_names(&argv, target, unit, a);
 	for (size_t i = 0; flags[i]; i++) {
 		*ws_vec_push(&argv, a) = flags[i];
 	}

@@ -57,3 +57,50 @@ WS_TEST(compiler_and_linker_see_the_same_environment)
 	assert_environment(ws_target_compile(&target, &unit, a));
 	assert_environment(ws_target_link(&target, NULL, NULL, 0, false, a, &err));
 }
+
+static const char *
+joined(const char *const *words, struct ws_arena *a)
+{
+	const char *all = "";
+	for (; *words; words++) {
+		all = ws_arena_printf(a, "%s%s%s", all, all[0] ? " " : "", *words);
+	}
+	return all;
+}
+
+/* No path of the store and no pid may end in an object. */
+WS_TEST(made_up_names_come_from_the_unit)
+{
+	static const struct ws_unit kernel = {.path = "csrc/a.cu", .kind = WS_UNIT_CUDA};
+	static const struct ws_version version = {.text = "13.0"};
+	struct ws_cuda_kit cuda = {.version = version, .fingerprint = "f00d", .path = "/cuda"};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_target target = target_with(&cxx);
+	target.cuda = &cuda;
+	const char *words = joined(ws_target_compile(&target, &unit, a)->argv, a);
+	assert_contains(words, " -frandom-seed=demo/a.cpp ");
+	words = joined(ws_target_compile(&target, &kernel, a)->argv, a);
+	assert_contains(words, " --keep --keep-dir tmp ");
+	assert_contains(words, " -Xcudafe --orig_src_path_name=/wheelsmith/demo/csrc/a.cu ");
+}
+
+/* What torch's facts say of a release and what its headers say must both want pybind's names. */
+WS_TEST(pybind_s_names_are_passed_where_release_and_headers_agree)
+{
+	static const struct {
+		bool passes;
+		const char *build_abi;
+	} cases[] = {{true, "_abi1"}, {true, NULL}, {false, "_abi1"}};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_torch_kit torch = {.release = {.passes_pybind = cases[i].passes},
+			.pybind_compiler = "_gcc",
+			.pybind_stdlib = "_std",
+			.pybind_build_abi = cases[i].build_abi};
+		ws_version_parse("2.5.1", a, &torch.release.version);
+		struct ws_target target = target_with(&cxx);
+		target.torch = &torch;
+		const char *words = joined(ws_target_cxx_flags(&target, a), a);
+		assert_int_equal(strstr(words, "PYBIND11_BUILD_ABI") != NULL, i == 0);
+	}
+}
