@@ -37,6 +37,7 @@ struct walk {
 	struct ws_map folders; /* that ".." left: name -> one of those below */
 	struct ws_map sizes;   /* of what was read: "1234" -> struct read_file */
 	struct ws_arena *scratch;
+	bool silent;        /* what the assembler reads is not told */
 	const char *file;   /* the one that asks */
 	const char *folder; /* its folder */
 };
@@ -437,6 +438,37 @@ note_computed(struct walk *w, const char *file)
 
 /* ---- what was read ---- */
 
+/* ".incbin", or ".include" as the assembler's. */
+static bool
+mentions_assembler(struct ws_str text)
+{
+	static const char include[] = ".include";
+	if (text.n > 0 && memmem(text.s, text.n, "incbin", strlen("incbin"))) {
+		return true;
+	}
+	const char *end = text.s + text.n;
+	for (const char *p = text.s;
+		 p && (p = memmem(p, (size_t)(end - p), include, strlen(include)));) {
+		p += strlen(include);
+		if (p < end && strchr(" \t\\\"", *p)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* clang assembles by itself, -flto later: then nobody writes down what is read for it. */
+static bool
+assembles_in_silence(const struct walk *w)
+{
+	for (const char *const *word = w->action->argv; word && *word; word++) {
+		if (ws_starts_with(*word, "-flto")) {
+			return true;
+		}
+	}
+	return !ws_fs_exists(ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL));
+}
+
 static bool
 scan_file(struct walk *w, const char *file, struct ws_err *err)
 {
@@ -446,6 +478,10 @@ scan_file(struct walk *w, const char *file, struct ws_err *err)
 		return false;
 	}
 	ws_asks_scan(&w->asks, file, ws_buf_str(&text));
+	if (w->silent && mentions_assembler(ws_buf_str(&text))) {
+		w->reads->uncacheable = ws_arena_printf(
+			w->a, "'%s' has the assembler read files (.incbin, .include), unseen", file);
+	}
 	note_computed(w, file);
 	ws_arena_rewind(w->scratch, mark);
 	return true;
@@ -607,6 +643,7 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 		.reads = reads,
 		.search = ws_search_read(action, work, a)};
 	w.asks = (struct ws_asks){.taker = &w.taker, .a = a};
+	w.silent = assembles_in_silence(&w);
 	if (!read_depfile(&w, err)) {
 		return false;
 	}

@@ -17,8 +17,8 @@ static bool
 is_error(struct ws_str line)
 {
 	static const char *const marks[] = {"error:", "error :", ": error",
-		"fatal   :", "fatal :", "undefined reference", "multiple definition", "cannot find -l",
-		"Error: ", "died due to signal", "Killed signal", "No space left"};
+		"fatal   :", "fatal :", "undefined reference", "multiple definition", "ld: cannot ",
+		"syntax error", "Error: ", "died due to signal", "Killed signal", "No space left"};
 	for (size_t i = 0; i < WS_LEN(marks); i++) {
 		if (holds(line, marks[i])) {
 			return true;

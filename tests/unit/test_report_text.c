@@ -48,6 +48,23 @@ WS_TEST(a_log_without_errors_shows_its_end)
 	assert_string_equal(ws_buf_text(&out), "");
 }
 
+/* collect2's own line says only that ld failed. */
+WS_TEST(the_linker_s_own_line_is_shown)
+{
+	static const char *const lines[] = {
+		"/usr/bin/ld: cannot open linker script file src/x.map: No such file or directory",
+		"/usr/bin/ld: cannot find -lnothing: No such file or directory",
+		"/usr/bin/ld:src/x.map:1: syntax error in VERSION script",
+	};
+	for (size_t i = 0; i < WS_LEN(lines); i++) {
+		WS_AUTO_BUF struct ws_buf out = {0};
+		const char *log =
+			ws_arena_printf(a, "%s\ncollect2: error: ld returned 1 exit status\n", lines[i]);
+		ws_failure_excerpt(ws_str_of(log), &out);
+		assert_contains(ws_buf_text(&out), lines[i]);
+	}
+}
+
 WS_TEST(known_logs_have_cures)
 {
 	struct ws_err err;
