@@ -63,19 +63,6 @@ ws_listing_find(const struct ws_listing *listing, const char *path)
 }
 
 bool
-ws_listing_has(const struct ws_listing *listing, const char *path)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	for (unsigned depth = 0; path && depth < 8; depth++) {
-		if (find_exact(listing, path)) {
-			return true;
-		}
-		path = follow_one(listing, path, a);
-	}
-	return false;
-}
-
-bool
 ws_listing_has_folder(const struct ws_listing *listing, const char *folder)
 {
 	size_t len = strlen(folder);
@@ -86,4 +73,20 @@ ws_listing_has_folder(const struct ws_listing *listing, const char *folder)
 		}
 	}
 	return len == 0 || strcmp(folder, ".") == 0;
+}
+
+bool
+ws_listing_is_folder(const struct ws_listing *listing, const char *path)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	for (unsigned depth = 0; path && depth < 8; depth++) {
+		if (find_exact(listing, path)) {
+			return false;
+		}
+		if (ws_listing_has_folder(listing, path)) {
+			return true;
+		}
+		path = follow_one(listing, path, a);
+	}
+	return false;
 }

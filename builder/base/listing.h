@@ -33,8 +33,8 @@ int ws_tree_entry_cmp(const void *x, const void *y);
 /** The file at @a path, links on the way and at its end followed; NULL: there is none. */
 const struct ws_tree_entry *ws_listing_find(const struct ws_listing *listing, const char *path);
 
-/** True when a file or a link is at @a path itself, not followed; links on the way are. */
-bool ws_listing_has(const struct ws_listing *listing, const char *path);
+/** True for a folder; links on the way are followed, a link to a folder is not one. */
+bool ws_listing_is_folder(const struct ws_listing *listing, const char *path);
 
 /** True when a file lies below @a folder; "." and "" are the top. */
 bool ws_listing_has_folder(const struct ws_listing *listing, const char *folder);

@@ -91,7 +91,7 @@ ws_names_is_folder(const struct ws_action *action, const char *name)
 	const struct ws_mount *mount = mount_of(action, name, &rest);
 	if (mount && mount->tree) {
 		struct ws_listing listing = ws_tree_listing(mount->tree);
-		return !ws_listing_has(&listing, rest);
+		return ws_listing_is_folder(&listing, rest);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct stat status;

@@ -379,11 +379,12 @@ WS_TEST(random_layouts_are_never_stale)
 		if (strcmp(again.digest, fresh.digest) != 0) {
 			ws_buf_puts(&told, "\n---- edited ----\n");
 			describe(&layout, &told);
-			fail_msg("seed %u: %s\n%s", seed, again.how, ws_buf_text(&told));
+			fprintf(stderr, "%s\n", ws_buf_text(&told)); /* cmocka cuts long messages */
+			fail_msg("seed %u: %s", seed, again.how);
 		}
 	}
 	stale_world_close(w);
 	print_message("%u built, %u kept, %u hits of %u\n", built, kept, hits, count);
-	assert_true(built > count / 2);
-	assert_true(hits > count / 4);
+	/* Layouts that fail, or never hit, would prove nothing. */
+	assert_true(count < 40 || (built > count / 2 && hits > count / 4));
 }
