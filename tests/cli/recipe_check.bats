@@ -95,7 +95,7 @@ JSON
 	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
 	echo "$output"
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"recipes/demo/1.0.json:9:49: error: 'csrc/a.cu' is twice among the sources of 'demo._C'"* ]]
+	[[ "$output" == *"recipes/demo/1.0.json:9:49: error: 'csrc/a.cu' is listed twice as a source of 'demo._C'"* ]]
 }
 
 @test "a recipe of more than 4 MiB" {
