@@ -64,7 +64,7 @@ refused() { # MESSAGE
 		[ "$status" -eq 3 ]
 		[ -z "$output" ]
 		[ "$stderr" = "error: every cell is excluded; the first: not needed
-       the whole story:  wheelsmith plan --why '$CELL' --matrix m.json" ]
+       the details:  wheelsmith plan --why '$CELL' --matrix m.json --store $WHEELSMITH_STORE" ]
 		[ ! -e dist ]
 	done
 	ws plan --matrix m.json

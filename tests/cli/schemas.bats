@@ -55,7 +55,7 @@ plan() { # ARGUMENTS
 }
 
 @test "a build: its events, its record, its lock, its wheel" {
-	# torch brings a libnccl, and nobody has read it.
+	# torch brings a libnccl, whose names ship: nothing is taken on trust.
 	sed -i 's/^static.*answer/extern "C" int ncclGetVersion(int *);\n&/; s/42/ncclGetVersion(nullptr)/' recipes/tiny/src/module.cpp
 	"$WHEELSMITH" build --matrix m.json --json > events
 	valid events
@@ -64,7 +64,7 @@ plan() { # ARGUMENTS
 	valid m.lock.json
 	unzip -p dist/*.whl '*.dist-info/wheelsmith.json' > wheel.json
 	valid wheel.json
-	[ "$(jq -c '.measured.modules[] | [.module, .assumed, .unread]' wheel.json)" = '["tiny._C",1,["libnccl.so.2"]]' ]
+	[ "$(jq -c '.measured.modules[] | [.module, .assumed, .unread]' wheel.json)" = '["tiny._C",0,[]]' ]
 }
 
 @test "a build that fails" {
@@ -73,7 +73,8 @@ plan() { # ARGUMENTS
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"], "torch": ["2.5.1", "2.11.0"]'
 	"$WHEELSMITH" build --matrix m.json --json > events || [ $? -eq 5 ]
 	valid events dist/build.json
-	[ "$(jq -r 'select(.outcome == "failed") | .event' events)" = action-done ]
+	# Both packages' units fail when both had started.
+	[ "$(jq -r 'select(.outcome == "failed") | .event' events | sort -u)" = action-done ]
 	[ "$(jq '[.cells[] | select(.decision == "failed")] | length' dist/build.json)" -ge 1 ]
 }
 
