@@ -84,7 +84,7 @@ serve_redist() { # kit
 	links libcudart.so.12 12 "$BATS_TEST_TMPDIR"
 	DEBIAN_MIRROR='' REDIST_URL=$SERVED/nothing run kit archive "$BATS_TEST_TMPDIR/none" "$WS_ROOT/matrix/kits/cuda-12.4.json"
 	[ "$status" -eq 4 ]
-	[[ "$output" == *"--debian-mirror URL"* ]]
+	[[ "$output" == *"(cure: debian-mirror"* ]]
 }
 
 # An installation that has no definition of CUDA 12.4, a package that needs no torch, and the manifest.
