@@ -78,6 +78,7 @@ WS_TEST(a_python_with_modules_of_another_name_is_refused)
 	s.kit.tag.free_threaded = true;
 	s.kit.ext_suffix = ".cpython-311t-x86_64-linux-gnu.so";
 	assert_ok(open_python(&s, a), s.err);
+	ws_store_close(&s.store);
 }
 
 WS_TEST(headers_become_a_tree)
