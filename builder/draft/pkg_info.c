@@ -3,6 +3,7 @@
 #include "draft/pkg_info.h"
 
 #include "base/fs.h"
+#include "base/headers.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "model/tag.h"
@@ -224,28 +225,6 @@ take_field(struct reader *r, const char *field, struct ws_str value)
 	}
 }
 
-/* A field with its continued lines; the line breaks stay in the value. */
-static struct ws_str
-cut_field(struct ws_str *rest)
-{
-	struct ws_str field = {rest->s, 0};
-	for (;;) {
-		const char *end = memchr(field.s + field.n, '\n', rest->n - field.n);
-		if (!end) {
-			field.n = rest->n;
-			*rest = (struct ws_str){NULL, 0};
-			return field;
-		}
-		field.n = (size_t)(end - field.s);
-		if (field.n + 1 >= rest->n || (end[1] != ' ' && end[1] != '\t')) {
-			rest->s += field.n + 1;
-			rest->n -= field.n + 1;
-			return field;
-		}
-		field.n++;
-	}
-}
-
 static void
 finish(struct reader *r)
 {
@@ -272,11 +251,11 @@ ws_pkg_info_read(struct ws_str text, struct ws_arena *a, struct ws_pkg_info *inf
 {
 	*info = (struct ws_pkg_info){0};
 	struct reader r = {.a = a, .info = info};
-	while (text.s && text.n > 0 && text.s[0] != '\n' && text.s[0] != '\r') {
-		struct ws_str value = cut_field(&text);
-		struct ws_str field = ws_str_cut(&value, ':');
-		if (value.s) {
-			take_field(&r, ws_str_copy(ws_str_trim(field), a), ws_str_trim(value));
+	struct ws_headers headers = {.rest = text};
+	struct ws_header field;
+	while (ws_headers_next(&headers, &field)) {
+		if (field.name.s) {
+			take_field(&r, ws_str_copy(ws_str_trim(field.name), a), field.value);
 		}
 	}
 	finish(&r);
