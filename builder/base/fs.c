@@ -130,19 +130,6 @@ ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err)
 	return ws_fs_read_at_most(path, SIZE_MAX / 8, b, err);
 }
 
-bool
-ws_fs_link(const char *from, const char *to, struct ws_err *err)
-{
-	if (link(from, to) == 0) {
-		return true;
-	}
-	struct stat status;
-	if (stat(from, &status) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", from);
-	}
-	return ws_fs_copy(from, to, status.st_mode & 07777, err);
-}
-
 static int
 remove_visited(const char *path, const struct stat *status WS_UNUSED, int type WS_UNUSED,
 	struct FTW *place WS_UNUSED)

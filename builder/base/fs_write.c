@@ -1,5 +1,5 @@
-/* fs_write.c - writing and copying, in one step where others look. Until then a file has a hidden name
- * beside its own, ".NAME.part-PID.XXXXXX", by which what a dead process left can be known. */
+/* fs_write.c - writing, copying and linking, in one step where others look. Until then a file has a
+ * hidden name beside its own, ".NAME.part-PID.XXXXXX", which tells what a dead process left. */
 #include "base/digest.h"
 #include "base/fs.h"
 
@@ -87,6 +87,19 @@ ws_fs_copy(const char *from, const char *to, mode_t mode, struct ws_err *err)
 		return false;
 	}
 	return true;
+}
+
+bool
+ws_fs_link(const char *from, const char *to, struct ws_err *err)
+{
+	if (link(from, to) == 0) {
+		return true;
+	}
+	struct stat status;
+	if (stat(from, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", from);
+	}
+	return ws_fs_copy(from, to, status.st_mode & 07777, err);
 }
 
 /* Opens the hidden file beside @a path. */

@@ -80,7 +80,8 @@ open_whole(const struct ws_fetch *fetch, const struct ws_index_file *file, struc
 		file->name, much);
 	struct ws_digest url = ws_digest_bytes(file->url, strlen(file->url));
 	const char *partial = ws_store_path(fetch->store, a, "partial");
-	if (!ws_scratch_make(fetch->store, "wheel-", a, &w->scratch, err)) {
+	if (!ws_scratch_make(
+			ws_store_path(fetch->store, a, "partial"), "wheel-", a, &w->scratch, err)) {
 		return false;
 	}
 	const char *path = ws_path_join(a, w->scratch.path, "whole.whl", NULL);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/vec.h"
+#include "elf/elf.h"
 #include "produce/judge.h"
 #include "verify/judge.h"
 

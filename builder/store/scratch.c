@@ -28,10 +28,9 @@ try_lock(const char *path, int *fd)
 }
 
 bool
-ws_scratch_make(const struct ws_store *store, const char *prefix, struct ws_arena *a,
-	struct ws_scratch *s, struct ws_err *err)
+ws_scratch_make(const char *partial, const char *prefix, struct ws_arena *a, struct ws_scratch *s,
+	struct ws_err *err)
 {
-	const char *partial = ws_store_path(store, a, "partial");
 	for (;;) {
 		*s = (struct ws_scratch){.fd = -1};
 		const char *path = ws_fs_temp_dir(partial, prefix, a, err);
@@ -77,10 +76,9 @@ sweep_one(const char *path)
 }
 
 void
-ws_scratch_sweep(const struct ws_store *store)
+ws_scratch_sweep(const char *partial)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *partial = ws_store_path(store, a, "partial");
 	if (ws_fs_is_link(partial)) {
 		return; /* what lies there may be another store's */
 	}

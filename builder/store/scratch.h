@@ -8,22 +8,23 @@
 #ifndef WS_STORE_SCRATCH_H
 #define WS_STORE_SCRATCH_H
 
-#include "store/store.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 struct ws_scratch {
 	const char *path; /**< absolute; NULL: there is none */
 	int fd;           /**< holds the lock; -1 where the file system has none for folders */
 };
 
-/** Makes "partial/<prefix>XXXXXX", mode 0700. */
-bool ws_scratch_make(const struct ws_store *store, const char *prefix, struct ws_arena *a,
+/** Makes "<prefix>XXXXXX" in @a partial, the store's folder, mode 0700. */
+bool ws_scratch_make(const char *partial, const char *prefix, struct ws_arena *a,
 	struct ws_scratch *s, struct ws_err *err);
 
 /** Removes the folder, unless it was renamed away, and lets go. Twice, or without one, is fine. */
 void ws_scratch_drop(struct ws_scratch *s);
 
-/** Removes the folders in partial/ that no process holds, and files older than a week. */
-void ws_scratch_sweep(const struct ws_store *store);
+/** Removes the folders in @a partial that no process holds, and files older than a week. */
+void ws_scratch_sweep(const char *partial);
 
 #define WS_AUTO_SCRATCH __attribute__((cleanup(ws_scratch_drop)))
 

@@ -176,7 +176,7 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	if (!take_lock(store, a, err)) {
 		return false;
 	}
-	ws_scratch_sweep(store);
+	ws_scratch_sweep(ws_store_path(store, a, "partial"));
 	remove_stale(store, "work", "new-", DAY_S);
 	remove_stale(store, "work", "shell-", 7 * DAY_S);
 	store->ledger = ws_ledger_open(ws_store_path(store, a, "ledger.db"), err);

@@ -36,7 +36,8 @@ ws_tree_begin(
 	b->a = ws_arena_make();
 	b->name = ws_arena_strdup(b->a, name);
 	b->open_fd = -1;
-	if (!ws_scratch_make(store, ws_arena_printf(b->a, "%s-", name), b->a, &b->scratch, err)) {
+	if (!ws_scratch_make(ws_store_path(store, b->a, "partial"), ws_arena_printf(b->a, "%s-", name),
+			b->a, &b->scratch, err)) {
 		ws_arena_drop(b->a);
 		return NULL;
 	}

@@ -45,7 +45,7 @@ start_maker(const char *dir, struct ws_arena *a)
 		struct ws_scratch scratch;
 		struct ws_tree_builder *b = ws_tree_begin(&store, "torch-1", a, NULL);
 		bool fine = b && ws_tree_add_file(b, "below/x", "abc", 3, false, NULL)
-			&& ws_scratch_make(&store, "wheel-", a, &scratch, NULL)
+			&& ws_scratch_make(ws_store_path(&store, a, "partial"), "wheel-", a, &scratch, NULL)
 			&& ws_fs_write(ws_store_path(&store, a, "partial/x.part"), "abc", 3, 0644, NULL);
 		if (!fine || write(ready[1], "!", 1) != 1) {
 			_exit(1);
@@ -82,7 +82,7 @@ WS_TEST(what_is_dropped_is_gone)
 	unsigned before = count_partials(&store, a);
 	struct ws_err err;
 	struct ws_scratch scratch;
-	assert_ok(ws_scratch_make(&store, "x-", a, &scratch, &err), err);
+	assert_ok(ws_scratch_make(ws_store_path(&store, a, "partial"), "x-", a, &scratch, &err), err);
 	assert_true(ws_fs_is_dir(scratch.path));
 	assert_int_equal(count_partials(&store, a), before + 1);
 	ws_scratch_drop(&scratch);

@@ -87,7 +87,7 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 	ws_torch_wheel_list wheels = {0};
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
-		&& ws_scratch_make(fetch->store, "exports-", a, &folder, err);
+		&& ws_scratch_make(ws_store_path(fetch->store, a, "partial"), "exports-", a, &folder, err);
 	struct ws_exports_child child = {.socket = -1};
 	fine = fine && ws_exports_child_start(&child, program, version->text, path, err);
 	if (fine) {

@@ -195,7 +195,8 @@ static bool
 make_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch scratch;
-	if (!ws_scratch_make(o->fetch->store, "torch-", o->a, &scratch, err)) {
+	if (!ws_scratch_make(
+			ws_store_path(o->fetch->store, o->a, "partial"), "torch-", o->a, &scratch, err)) {
 		return false;
 	}
 	struct ws_tree_builder *b = ws_tree_begin(o->fetch->store, o->name, o->a, err);
