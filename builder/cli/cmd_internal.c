@@ -6,6 +6,7 @@
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "produce/judge.h"
+#include "produce/judge_wheel.h"
 #include "produce/pack.h"
 #include "sys/limits.h"
 #include "sys/sweep.h"
@@ -34,6 +35,15 @@ check(
 {
 	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_judge_run(&s->out, err);
+}
+
+/* As order.json in the current folder says (produce/judge_wheel.h). */
+static bool
+verify(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
+	struct ws_err *err)
+{
+	ws_limit_self(READER_BYTES, READER_CPU_S);
+	return ws_judge_wheel_run(err);
 }
 
 static bool
@@ -102,6 +112,7 @@ static const struct entry entries[] = {
 	{"names", names},
 	{"pack", pack},
 	{"sweep", sweep},
+	{"verify", verify},
 };
 
 bool

@@ -50,14 +50,32 @@ find_linked(const struct ws_hostcc *cxx, const struct ws_flags *flags, struct ws
 	}
 }
 
+static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
+	"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgomp.so.1",
+	"libatomic.so.1"};
+
 void
 ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths)
 {
-	static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
-		"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgomp.so.1",
-		"libatomic.so.1"};
 	for (size_t i = 0; i < WS_LEN(names); i++) {
 		find(cxx, names[i], a, paths);
+	}
+}
+
+void
+ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths)
+{
+	const char *const folders[] = {prefix ? ws_path_join(a, prefix, "lib", NULL) : NULL,
+		"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
+		"/usr/lib"};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		for (size_t k = 0; k < WS_LEN(folders); k++) {
+			const char *path = folders[k] ? ws_path_join(a, folders[k], names[i], NULL) : NULL;
+			if (path && is_elf(path)) {
+				*ws_vec_push(paths, a) = path;
+				break;
+			}
+		}
 	}
 }
 

@@ -14,6 +14,12 @@
 /** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */
 void ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
 
+/**
+ * As ws_host_libraries where there is no compiler: by the loader's usual folders, those of @a prefix
+ * ("/opt/conda", of an interpreter) before the system's. NULL: the system's only.
+ */
+void ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths);
+
 /** Adds those that @a recipe links. */
 void ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
 	struct ws_arena *a, ws_name_list *paths);

@@ -11,7 +11,7 @@
 
 #include "base/out.h"
 #include "engine/graph.h"
-#include "model/arch.h"
+#include "produce/judge_place.h"
 
 /** A module to judge and the link that makes it. */
 struct ws_judge_module {
@@ -28,13 +28,7 @@ struct ws_judge_order {
 	const struct ws_judge_module *modules;
 	size_t module_count;
 	struct ws_arch_set archs;
-	const char *const *lists; /**< paths of export lists: torch's, what it brings, ... */
-	size_t list_count;
-	const char *python_tag;       /**< ABI tag for libtorch_python: "cp311"; NULL: any */
-	const char *stable_python;    /**< as in struct ws_surroundings */
-	const char *python;           /**< interpreter or libpython; NULL: none */
-	const char *const *libraries; /**< host libraries and libcudart */
-	size_t library_count;
+	struct ws_judge_place place; /**< without archs: the modules' must be `archs` */
 };
 
 /** The action. @a program is our own executable. */

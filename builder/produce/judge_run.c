@@ -10,15 +10,12 @@
 
 #include <string.h>
 
-typedef WS_VEC(const struct ws_elf *) elf_list;
-
 struct judging {
 	struct ws_arena *a;
 	struct ws_json_doc order;
 	const struct ws_out *out;
 	WS_VEC(struct ws_subject_module) modules;
-	elf_list libraries, globals;
-	WS_VEC(const char *) lists;
+	struct ws_opened_judge_place place;
 	struct ws_verdict verdict;
 	enum ws_finding_verdict worst; /* by this build's rules */
 };
@@ -28,16 +25,6 @@ is_true(const struct ws_json *object, const char *key)
 {
 	const struct ws_json *value = ws_json_find(object, key);
 	return value && value->truth;
-}
-
-static const struct ws_elf *
-open_one(struct judging *j, elf_list *list, const char *path, const char *name, struct ws_err *err)
-{
-	const struct ws_elf *elf = ws_elf_open_as(path, name, j->a, err);
-	if (elf && list) {
-		*ws_vec_push(list, j->a) = elf;
-	}
-	return elf;
 }
 
 /* "PyInit_c" of "a.b.c". */
@@ -57,7 +44,7 @@ open_modules(struct judging *j, struct ws_err *err)
 		const char *file = ws_arena_printf(j->a, "mod/%zu.so", j->modules.len);
 		struct ws_subject_module *m = ws_vec_push(&j->modules, j->a);
 		*m = (struct ws_subject_module){.name = name,
-			.elf = open_one(j, NULL, file, name, err),
+			.elf = ws_elf_open_as(file, name, j->a, err),
 			.required = true,
 			.init = is_true(module, "imported") ? init_of(name, j->a) : NULL};
 		if (!m->elf) {
@@ -68,52 +55,20 @@ open_modules(struct judging *j, struct ws_err *err)
 	return true;
 }
 
-static bool
-open_place(struct judging *j, struct ws_err *err)
-{
-	const struct ws_json *libraries = ws_json_find(j->order.root, "libraries");
-	for (WS_JSON_EACH(library, libraries)) {
-		if (!open_one(j, &j->libraries, library->text, library->text, err)) {
-			return false;
-		}
-	}
-	const struct ws_json *lists = ws_json_find(j->order.root, "lists");
-	for (WS_JSON_EACH(list, lists)) {
-		*ws_vec_push(&j->lists, j->a) = list->text;
-	}
-	const char *python = ws_json_text(j->order.root, "python");
-	return !python || open_one(j, &j->globals, python, python, err);
-}
-
 static void
 close_all(struct judging *j)
 {
 	for (size_t i = 0; i < j->modules.len; i++) {
 		ws_elf_close((struct ws_elf *)(uintptr_t)j->modules.at[i].elf);
 	}
-	elf_list *lists[] = {&j->libraries, &j->globals};
-	for (size_t i = 0; i < WS_LEN(lists); i++) {
-		for (size_t k = 0; k < lists[i]->len; k++) {
-			ws_elf_close((struct ws_elf *)(uintptr_t)lists[i]->at[k]);
-		}
-	}
+	ws_judge_place_close(&j->place);
 }
 
 static bool
 judge(struct judging *j, struct ws_err *err)
 {
 	struct ws_subject subject = {j->modules.at, j->modules.len};
-	struct ws_surroundings place = {
-		.lists = j->lists.at,
-		.list_count = j->lists.len,
-		.python = ws_json_text(j->order.root, "python_tag"),
-		.stable_python = ws_json_text(j->order.root, "stable_python"),
-		.libraries = j->libraries.at,
-		.library_count = j->libraries.len,
-		.globals = j->globals.at,
-		.global_count = j->globals.len,
-	};
-	return ws_judge(&subject, &place, j->a, &j->verdict, err);
+	return ws_judge(&subject, &j->place.around, j->a, &j->verdict, err);
 }
 
 static void
@@ -237,8 +192,8 @@ ws_judge_run(const struct ws_out *out, struct ws_err *err)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct judging j = {.a = a, .out = out};
 	bool done = ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err)
-		&& open_modules(&j, err) && open_place(&j, err) && judge(&j, err) && write_measured(&j, err)
-		&& tell(&j, err);
+		&& open_modules(&j, err) && ws_judge_place_open(j.order.root, a, &j.place, err)
+		&& judge(&j, err) && write_measured(&j, err) && tell(&j, err);
 	close_all(&j);
 	return done;
 }

@@ -133,13 +133,16 @@ add_check(struct adding *w, const struct ws_torch_choice *torch,
 		.modules = w->modules.at,
 		.module_count = w->modules.len,
 		.archs = product->point.archs,
-		.lists = lists.at,
-		.list_count = lists.len,
-		.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
-		.stable_python = stable,
-		.python = m->python && !stable ? m->python->library : NULL,
-		.libraries = m->libraries,
-		.library_count = m->library_count,
+		.place =
+			{
+				.lists = lists.at,
+				.list_count = lists.len,
+				.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
+				.stable_python = stable,
+				.python = m->python && !stable ? m->python->library : NULL,
+				.libraries = m->libraries,
+				.library_count = m->library_count,
+			},
 	};
 	const struct ws_action *action =
 		ws_judge_action(&order, w->ctx->store, w->ctx->program, w->a, err);

@@ -5,6 +5,7 @@
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,6 +267,67 @@ ws_floor_fits_glibc(const struct ws_floor *floor, unsigned major, unsigned minor
 	snprintf(here, sizeof(here), "%u.%u", major, minor);
 	const char *asked = floor->asked[WS_FLOOR_GLIBC].text;
 	return (!asked || compare(asked, here) <= 0) && (!floor->dt_relr || compare("2.36", here) <= 0);
+}
+
+/* The newest policy whose glibc is not newer; POLICIES: none is so old. */
+static size_t
+policy_of_glibc(const char *glibc)
+{
+	size_t found = POLICIES;
+	for (size_t i = 0; i < POLICIES; i++) {
+		found = compare(policies[i].most[WS_FLOOR_GLIBC], glibc) <= 0 ? i : found;
+	}
+	return found;
+}
+
+static struct ws_finding
+against(enum ws_finding_verdict verdict, const char *text)
+{
+	return (struct ws_finding){.verdict = verdict, .cause = "glibc", .text = text};
+}
+
+bool
+ws_floor_against(const struct ws_floor *floor, const char *name, const char *glibc,
+	struct ws_arena *a, struct ws_finding *finding)
+{
+	unsigned major = 2, minor = 0;
+	(void)sscanf(glibc, "%u.%u", &major, &minor);
+	if (!ws_floor_fits_glibc(floor, major, minor)) {
+		const char *asked = floor->asked[WS_FLOOR_GLIBC].text;
+		*finding = against(WS_VERDICT_FAILS,
+			ws_arena_printf(a, "%s needs glibc %s, not %s", name,
+				floor->dt_relr && compare(asked ? asked : "2.0", "2.36") < 0 ? "2.36" : asked,
+				glibc));
+		return true;
+	}
+	size_t policy = policy_of_glibc(glibc);
+	for (unsigned i = 0; i < WS_FLOOR_KINDS && policy < POLICIES; i++) {
+		const char *asked = floor->asked[i].text, *promised = policies[policy].most[i];
+		if (asked && (!promised || compare(asked, promised) > 0)) {
+			*finding = against(WS_VERDICT_UNKNOWN,
+				ws_arena_printf(a, "%s needs %s_%s; systems with glibc %s may have %s%s", name,
+					kind_names[i], asked, glibc, promised ? "no newer than " : "none",
+					promised ? promised : ""));
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+ws_floor_glibc_of(const struct ws_elf *const *libraries, size_t count, struct ws_arena *a)
+{
+	const char *newest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		bool libc = ws_same(ws_elf_library_name(libraries[i]), "libc.so.6");
+		for (size_t k = 0; libc && k < libraries[i]->version_count; k++) {
+			const struct ws_elf_version *v = &libraries[i]->versions[k];
+			const char *number = ws_starts_with(v->name, "GLIBC_2.") ? v->name + 6 : NULL;
+			newest =
+				!v->library && number && (!newest || compare(number, newest) > 0) ? number : newest;
+		}
+	}
+	return ws_arena_strdup(a, newest);
 }
 
 struct ws_finding

@@ -50,6 +50,18 @@ const char *ws_floor_tag(const struct ws_floor *floor);
 /** Does it load where glibc is @a major.@a minor? */
 bool ws_floor_fits_glibc(const struct ws_floor *floor, unsigned major, unsigned minor);
 
+/**
+ * What @a glibc ("2.28") has against it; @a name is the module's. A newer glibc fails. Which libstdc++,
+ * libgcc or zlib stands beside a glibc nobody can know; those that the policies pair with it are taken
+ * to be there, newer ones are unknown. False: nothing.
+ */
+bool ws_floor_against(const struct ws_floor *floor, const char *name, const char *glibc,
+	struct ws_arena *a, struct ws_finding *finding);
+
+/** The newest version of glibc that one of @a libraries defines: "2.36"; NULL: no libc among them. */
+const char *ws_floor_glibc_of(
+	const struct ws_elf *const *libraries, size_t count, struct ws_arena *a);
+
 /** "glibc 2.32 or newer: manylinux_2_34_x86_64", and which symbols decided. Always OK. */
 struct ws_finding ws_floor_finding(const struct ws_floor *floor, struct ws_arena *a);
 

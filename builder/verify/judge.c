@@ -26,23 +26,37 @@ add(struct ws_module_verdict *m, const struct ws_finding *findings, size_t count
 	m->finding_count += count;
 }
 
-static bool
-judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around, struct ws_arena *a,
-	struct ws_err *err)
+/* The measured GPU code; one that cannot be read is no reason to refuse: the loader does not read it. */
+static void
+judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, struct ws_arena *a)
+{
+	struct ws_err err = {0};
+	struct ws_finding finding = {.verdict = WS_VERDICT_UNKNOWN, .cause = "gpu"};
+	if (!ws_gpu_code_read(m->module->elf, a, &m->gpu, &err)) {
+		m->gpu = (struct ws_gpu_code){0};
+		finding.text = ws_arena_strdup(a, err.text);
+		add(m, &finding, 1, a);
+	} else if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &finding)) {
+		add(m, &finding, 1, a);
+	}
+}
+
+static void
+judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
+	const char *const *own, size_t own_count, struct ws_arena *a)
 {
 	size_t count;
-	struct ws_finding driver;
+	struct ws_floor floor = {0};
+	struct ws_finding finding;
 	const struct ws_finding *findings = ws_loadable_findings(m->module, a, &count);
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);
 	add(m, findings, count, a);
-	if (!ws_gpu_code_read(m->module->elf, a, &m->gpu, err)) {
-		return false;
+	ws_floor_add(&floor, m->module->elf, own, own_count, a);
+	if (around->glibc && ws_floor_against(&floor, m->module->name, around->glibc, a, &finding)) {
+		add(m, &finding, 1, a);
 	}
-	if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &driver)) {
-		add(m, &driver, 1, a);
-	}
-	return true;
+	judge_gpu(m, around, a);
 }
 
 bool
@@ -51,17 +65,19 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 {
 	struct ws_module_verdict *modules = WS_NEW_N(a, struct ws_module_verdict, subject->count);
 	struct ws_symbols *symbols = WS_NEW_N(a, struct ws_symbols, subject->count);
+	const char **own = WS_NEW_N(a, const char *, subject->count);
 	*verdict = (struct ws_verdict){.modules = modules, .count = subject->count};
+	for (size_t i = 0; i < subject->count; i++) {
+		own[i] = ws_elf_library_name(subject->modules[i].elf);
+	}
 	if (!ws_symbols_judge(subject, place, a, symbols, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < subject->count; i++) {
 		struct ws_module_verdict *m = &modules[i];
 		*m = (struct ws_module_verdict){.module = &subject->modules[i], .symbols = symbols[i]};
-		if (!judge_module(m, place, a, err)) {
-			return false;
-		}
-		ws_floor_add(&verdict->floor, m->module->elf, NULL, 0, a);
+		judge_module(m, place, own, subject->count, a);
+		ws_floor_add(&verdict->floor, m->module->elf, own, subject->count, a);
 		if (m->module->required && m->verdict > verdict->verdict) {
 			verdict->verdict = m->verdict;
 		}

@@ -30,8 +30,8 @@ struct ws_verdict {
 };
 
 /**
- * Judges @a subject in @a place. False only when something could not be read: WS_ERR_FETCH names the
- * module as the subject does.
+ * Judges @a subject in @a place. False only when the place could not be read. GPU code that cannot be
+ * read is a finding.
  */
 bool ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);

@@ -9,6 +9,7 @@
 #define WS_VERIFY_SUBJECT_H
 
 #include "elf/elf.h"
+#include "model/arch.h"
 
 /** A shared library of the wheel. */
 struct ws_subject_module {
@@ -17,7 +18,12 @@ struct ws_subject_module {
 	bool required; /**< the subject's verdict depends on it */
 	/** The function by which Python starts it: "PyInit_m"; NULL: Python does not import it. */
 	const char *init;
+	/** For each of elf->needed: the number of the module of the subject that its RPATH leads to, or
+	 * WS_SUBJECT_NONE. NULL: by name, wherever they are. */
+	const size_t *leads_to;
 };
+
+#define WS_SUBJECT_NONE ((size_t)-1)
 
 struct ws_subject {
 	const struct ws_subject_module *modules;
@@ -41,7 +47,10 @@ struct ws_surroundings {
 	/** In the global scope: the interpreter or libpython; what they need is global as well. */
 	const struct ws_elf *const *globals;
 	size_t global_count;
-	const char *driver; /**< of the GPU: "550.54.14"; NULL: not known */
+	const char *driver;       /**< of the GPU: "550.54.14"; NULL: not known */
+	struct ws_arch_set archs; /**< GPUs that must be served; none: not judged */
+	const char *glibc;        /**< of the system, "2.28"; NULL: that of `libraries` */
+	bool strict;              /**< what is taken on trust is unknown */
 };
 
 #endif

@@ -1,0 +1,148 @@
+/* judge_place.c - writing a place into an order, and opening one. */
+#include "produce/judge_place.h"
+
+#include "base/fs.h"
+
+/* The number of the mount of a folder, which is added when it is new. */
+static size_t
+mount_of(struct ws_judge_place_mounts *m, const char *folder, struct ws_arena *a)
+{
+	size_t i = 0;
+	while (i < m->mounts.len && !ws_same(m->mounts.at[i].path, folder)) {
+		i++;
+	}
+	if (i == m->mounts.len) {
+		*ws_vec_push(&m->mounts, a) = (struct ws_mount){
+			.name = ws_arena_printf(a, "in%zu", i), .path = ws_arena_strdup(a, folder)};
+	}
+	return i;
+}
+
+/* As the action sees it: "in3/libc.so.6". */
+static const char *
+seen(const char *path, struct ws_judge_place_mounts *m, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "in%zu/%s", mount_of(m, ws_path_dir(a, path), a), ws_path_base(path));
+}
+
+static void
+add_seed(const char *path, struct ws_judge_place_mounts *m, struct ws_arena *a)
+{
+	const char *name = seen(path, m, a);
+	for (size_t i = 0; i < m->seeds.len; i++) {
+		if (ws_same(m->seeds.at[i], name)) {
+			return;
+		}
+	}
+	*ws_vec_push(&m->seeds, a) = name;
+}
+
+void
+ws_judge_place_mount(
+	const struct ws_judge_place *place, struct ws_judge_place_mounts *mounts, struct ws_arena *a)
+{
+	for (size_t i = 0; i < place->list_count; i++) {
+		add_seed(place->lists[i], mounts, a);
+	}
+	for (size_t i = 0; i < place->library_count; i++) {
+		add_seed(place->libraries[i], mounts, a);
+	}
+	if (place->python) {
+		add_seed(place->python, mounts, a);
+	}
+}
+
+static void
+write_paths(struct ws_json_writer *w, const char *key, const char *const *paths, size_t count,
+	struct ws_judge_place_mounts *mounts, struct ws_arena *a)
+{
+	ws_json_open_list(w, key);
+	for (size_t i = 0; i < count; i++) {
+		ws_json_add_text(w, NULL, mounts ? seen(paths[i], mounts, a) : paths[i]);
+	}
+	ws_json_close(w);
+}
+
+void
+ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *place,
+	const struct ws_judge_place_mounts *mounts, struct ws_arena *a)
+{
+	struct ws_judge_place_mounts known = mounts ? *mounts : (struct ws_judge_place_mounts){0};
+	struct ws_judge_place_mounts *m = mounts ? &known : NULL;
+	write_paths(w, "lists", place->lists, place->list_count, m, a);
+	write_paths(w, "libraries", place->libraries, place->library_count, m, a);
+	ws_json_add_text(w, "python", place->python && m ? seen(place->python, m, a) : place->python);
+	ws_json_add_text(w, "python_tag", place->python_tag);
+	ws_json_add_text(w, "stable_python", place->stable_python);
+	ws_json_add_text(w, "for", place->archs.count ? ws_arch_set_text(&place->archs, a) : NULL);
+	ws_json_add_text(w, "driver", place->driver);
+	ws_json_add_text(w, "glibc", place->glibc);
+	ws_json_add_bool(w, "strict", place->strict);
+}
+
+/* ---- the child ---- */
+
+static const char *const *
+texts_of(const struct ws_json *list, struct ws_arena *a, size_t *count)
+{
+	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
+	*count = 0;
+	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+		texts[(*count)++] = item->text;
+	}
+	return texts;
+}
+
+static bool
+open_one(
+	struct ws_opened_judge_place *place, const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	const struct ws_elf *elf = ws_elf_open_as(path, path, a, err);
+	place->elves[place->elf_count] = elf;
+	place->elf_count += elf ? 1 : 0;
+	return elf != NULL;
+}
+
+bool
+ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
+	struct ws_opened_judge_place *place, struct ws_err *err)
+{
+	size_t libraries, lists;
+	const char *const *paths = texts_of(ws_json_find(order, "libraries"), a, &libraries);
+	const char *python = ws_json_text(order, "python"), *archs = ws_json_text(order, "for"), *why;
+	const struct ws_json *strict = ws_json_find(order, "strict");
+	*place =
+		(struct ws_opened_judge_place){.elves = WS_NEW_N(a, const struct ws_elf *, libraries + 1)};
+	for (size_t i = 0; i < libraries; i++) {
+		if (!open_one(place, paths[i], a, err)) {
+			return false;
+		}
+	}
+	if (python && !open_one(place, python, a, err)) {
+		return false;
+	}
+	place->around = (struct ws_surroundings){
+		.lists = texts_of(ws_json_find(order, "lists"), a, &lists),
+		.list_count = lists,
+		.python = ws_json_text(order, "python_tag"),
+		.stable_python = ws_json_text(order, "stable_python"),
+		.libraries = place->elves,
+		.library_count = libraries,
+		.globals = place->elves + libraries,
+		.global_count = place->elf_count - libraries,
+		.driver = ws_json_text(order, "driver"),
+		.glibc = ws_json_text(order, "glibc"),
+		.strict = strict && strict->truth,
+	};
+	return !archs || ws_arch_set_parse(archs, a, &place->around.archs, &why)
+		|| ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of an order: %s", archs, why);
+}
+
+void
+ws_judge_place_close(struct ws_opened_judge_place *place)
+{
+	for (size_t i = 0; i < place->elf_count; i++) {
+		ws_elf_close((struct ws_elf *)(uintptr_t)place->elves[i]);
+	}
+	place->elf_count = 0;
+}
