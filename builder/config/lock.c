@@ -125,6 +125,22 @@ read_torch(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_object_read(r, value, &torch_table, pin);
 }
 
+static const struct ws_field prebuilt_fields[] = {
+	{WS_ONE(struct ws_pin_prebuilt, package, "package", ws_type_package), NEEDED},
+	{WS_ONE(struct ws_pin_prebuilt, version, "version", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_pin_prebuilt, wheel, "wheel", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_pin_prebuilt, from, "from", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_pin_prebuilt, sha256, "sha256", ws_type_sha256), NEEDED},
+};
+static const struct ws_table prebuilt_table = {
+	"the pin of a prebuilt wheel", prebuilt_fields, WS_LEN(prebuilt_fields)};
+
+static bool
+read_prebuilt(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	return ws_object_read(r, value, &prebuilt_table, into);
+}
+
 #define PIN(c_type, reader) \
 	{ \
 		.name = "an object", .plural = "objects", .size = sizeof(c_type), .read = (reader) \
@@ -133,6 +149,7 @@ read_torch(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_source = PIN(struct ws_pin_source, read_source);
 static const struct ws_type type_cuda = PIN(struct ws_pin_cuda, read_cuda);
 static const struct ws_type type_torch = PIN(struct ws_pin_torch, read_torch);
+static const struct ws_type type_prebuilt = PIN(struct ws_pin_prebuilt, read_prebuilt);
 
 static const struct ws_field fields[] = {
 	{.key = "schema", .type = &type_schema, NEEDED},
@@ -140,6 +157,8 @@ static const struct ws_field fields[] = {
 		.flags = WS_FIELD_LIST},
 	{WS_MANY(struct ws_lock, cuda.at, cuda.len, "cuda", type_cuda), .flags = WS_FIELD_LIST},
 	{WS_MANY(struct ws_lock, torch.at, torch.len, "torch", type_torch), .flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_lock, prebuilt.at, prebuilt.len, "prebuilt", type_prebuilt),
+		.flags = WS_FIELD_LIST},
 };
 static const struct ws_table table = {"a lock", fields, WS_LEN(fields)};
 
@@ -173,6 +192,12 @@ check_once(struct ws_reader *r, const struct ws_lock *lock)
 			return fail_second(r, "torch", i);
 		}
 	}
+	for (size_t i = 0; i < lock->prebuilt.len; i++) {
+		const struct ws_pin_prebuilt *pin = &lock->prebuilt.at[i];
+		if (ws_lock_prebuilt(lock, pin->package, pin->wheel) != pin) {
+			return fail_second(r, "prebuilt", i);
+		}
+	}
 	return true;
 }
 
@@ -188,6 +213,7 @@ ws_lock_parse(
 	lock->sources.cap = lock->sources.len;
 	lock->cuda.cap = lock->cuda.len;
 	lock->torch.cap = lock->torch.len;
+	lock->prebuilt.cap = lock->prebuilt.len;
 	return check_once(&r, lock);
 }
 
@@ -232,6 +258,15 @@ cmp_torches(const void *x, const void *y)
 {
 	return strcmp(
 		((const struct ws_pin_torch *)x)->version, ((const struct ws_pin_torch *)y)->version);
+}
+
+static int
+cmp_prebuilts(const void *x, const void *y)
+{
+	const struct ws_pin_prebuilt *one = x;
+	const struct ws_pin_prebuilt *two = y;
+	int order = strcmp(one->package, two->package);
+	return order ? order : strcmp(one->wheel, two->wheel);
 }
 
 /* What a pin does not say is left out. */
@@ -284,6 +319,18 @@ write_torch(struct ws_json_writer *w, const struct ws_pin_torch *pin)
 	ws_json_close(w);
 }
 
+static void
+write_prebuilt(struct ws_json_writer *w, const struct ws_pin_prebuilt *pin)
+{
+	ws_json_open_object(w, NULL);
+	add(w, "package", pin->package);
+	add(w, "version", pin->version);
+	add(w, "wheel", pin->wheel);
+	add(w, "from", pin->from);
+	add(w, "sha256", pin->sha256);
+	ws_json_close(w);
+}
+
 /* A copy of a list of pins, in order. */
 static const void *
 sorted(const void *pins, size_t count, size_t size, int (*cmp)(const void *, const void *),
@@ -332,6 +379,17 @@ write_torches(struct ws_json_writer *w, const struct ws_lock *lock, struct ws_ar
 	ws_json_close(w);
 }
 
+static void
+write_prebuilts(struct ws_json_writer *w, const struct ws_lock *lock, struct ws_arena *a)
+{
+	const struct ws_pin_prebuilt *pins = SORTED(lock->prebuilt, cmp_prebuilts, a);
+	ws_json_open_list(w, "prebuilt");
+	for (size_t i = 0; i < lock->prebuilt.len; i++) {
+		write_prebuilt(w, &pins[i]);
+	}
+	ws_json_close(w);
+}
+
 /* A list without pins is left out: the reader takes no empty ones. */
 void
 ws_lock_write(const struct ws_lock *lock, struct ws_buf *out)
@@ -348,6 +406,9 @@ ws_lock_write(const struct ws_lock *lock, struct ws_buf *out)
 	}
 	if (lock->torch.len > 0) {
 		write_torches(w, lock, a);
+	}
+	if (lock->prebuilt.len > 0) {
+		write_prebuilts(w, lock, a);
 	}
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);

@@ -39,21 +39,48 @@ ws_lock_torch(const struct ws_lock *lock, const char *version)
 	return NULL;
 }
 
+const struct ws_pin_prebuilt *
+ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel)
+{
+	for (size_t i = 0; i < lock->prebuilt.len; i++) {
+		const struct ws_pin_prebuilt *pin = &lock->prebuilt.at[i];
+		if (strcmp(pin->package, package) == 0 && strcmp(pin->wheel, wheel) == 0) {
+			return pin;
+		}
+	}
+	return NULL;
+}
+
+static size_t
+count_pins(const struct ws_lock *lock)
+{
+	return lock->torch.len + lock->cuda.len + lock->sources.len + lock->prebuilt.len;
+}
+
+/* Takes the pins of a package out of a list. */
+#define FORGET_PACKAGE(list, name) \
+	do { \
+		size_t kept = 0; \
+		for (size_t i = 0; i < (list)->len; i++) { \
+			if (strcmp((list)->at[i].package, name) != 0) { \
+				(list)->at[kept++] = (list)->at[i]; \
+			} \
+		} \
+		(list)->len = kept; \
+	} while (0)
+
 size_t
 ws_lock_forget(struct ws_lock *lock, const char *name)
 {
 	bool all = strcmp(name, "all") == 0;
-	size_t before = lock->torch.len + lock->cuda.len + lock->sources.len;
-	size_t kept = 0;
+	size_t before = count_pins(lock);
 	lock->torch.len = all || strcmp(name, "torch") == 0 ? 0 : lock->torch.len;
 	lock->cuda.len = all || strcmp(name, "cuda") == 0 ? 0 : lock->cuda.len;
-	for (size_t i = 0; i < lock->sources.len; i++) {
-		if (!all && strcmp(lock->sources.at[i].package, name) != 0) {
-			lock->sources.at[kept++] = lock->sources.at[i];
-		}
-	}
-	lock->sources.len = kept;
-	return before - lock->torch.len - lock->cuda.len - kept;
+	lock->sources.len = all ? 0 : lock->sources.len;
+	lock->prebuilt.len = all ? 0 : lock->prebuilt.len;
+	FORGET_PACKAGE(&lock->sources, name);
+	FORGET_PACKAGE(&lock->prebuilt, name);
+	return before - count_pins(lock);
 }
 
 static bool
@@ -76,6 +103,13 @@ torches_equal(const struct ws_pin_torch *x, const struct ws_pin_torch *y)
 	return ws_same(x->wheel, y->wheel) && ws_same(x->sha256, y->sha256)
 		&& ws_same(x->record, y->record) && ws_same(x->tree, y->tree) && ws_same(x->cuda, y->cuda)
 		&& x->cxx11abi == y->cxx11abi;
+}
+
+static bool
+prebuilts_equal(const struct ws_pin_prebuilt *x, const struct ws_pin_prebuilt *y)
+{
+	return ws_same(x->version, y->version) && ws_same(x->from, y->from)
+		&& ws_same(x->sha256, y->sha256);
 }
 
 /* The place of the pin that @a known is, or a new one. */
@@ -114,6 +148,17 @@ ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct w
 	return true;
 }
 
+bool
+ws_lock_put_prebuilt(struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a)
+{
+	const struct ws_pin_prebuilt *known = ws_lock_prebuilt(lock, pin->package, pin->wheel);
+	if (known && prebuilts_equal(known, pin)) {
+		return false;
+	}
+	*PLACE(&lock->prebuilt, known, a) = *pin;
+	return true;
+}
+
 /* The last takes the place of the one that goes: the order is the writer's. */
 #define TAKE_OUT(list, pin) (list)->at[(pin) - (list)->at] = (list)->at[--(list)->len]
 
@@ -141,6 +186,14 @@ take_out_forgotten(struct ws_lock *into, const struct ws_lock *was, const struct
 			TAKE_OUT(&into->torch, there);
 		}
 	}
+	for (size_t i = 0; i < was->prebuilt.len; i++) {
+		const struct ws_pin_prebuilt *old = &was->prebuilt.at[i];
+		const struct ws_pin_prebuilt *there = ws_lock_prebuilt(into, old->package, old->wheel);
+		if (there && !ws_lock_prebuilt(is, old->package, old->wheel)
+			&& prebuilts_equal(there, old)) {
+			TAKE_OUT(&into->prebuilt, there);
+		}
+	}
 }
 
 static void
@@ -166,6 +219,13 @@ put_made(
 		const struct ws_pin_torch *old = ws_lock_torch(was, pin->version);
 		if (!old || !torches_equal(old, pin)) {
 			ws_lock_put_torch(into, pin, a);
+		}
+	}
+	for (size_t i = 0; i < is->prebuilt.len; i++) {
+		const struct ws_pin_prebuilt *pin = &is->prebuilt.at[i];
+		const struct ws_pin_prebuilt *old = ws_lock_prebuilt(was, pin->package, pin->wheel);
+		if (!old || !prebuilts_equal(old, pin)) {
+			ws_lock_put_prebuilt(into, pin, a);
 		}
 	}
 }

@@ -44,16 +44,27 @@ struct ws_pin_torch {
 	int cxx11abi;
 };
 
+/** A prebuilt wheel that was used. */
+struct ws_pin_prebuilt {
+	const char *package, *version; /**< the recipe's */
+	const char *wheel;             /**< file name, which has one content for a package */
+	const char *from;              /**< URL without a login, or the path of a folder's file */
+	const char *sha256;            /**< of the wheel */
+};
+
 struct ws_lock {
 	WS_VEC(struct ws_pin_source) sources;
 	WS_VEC(struct ws_pin_cuda) cuda;
 	WS_VEC(struct ws_pin_torch) torch;
+	WS_VEC(struct ws_pin_prebuilt) prebuilt;
 };
 
 const struct ws_pin_source *ws_lock_source(
 	const struct ws_lock *lock, const char *package, const char *version);
 const struct ws_pin_cuda *ws_lock_cuda(const struct ws_lock *lock, const char *cuda);
 const struct ws_pin_torch *ws_lock_torch(const struct ws_lock *lock, const char *version);
+const struct ws_pin_prebuilt *ws_lock_prebuilt(
+	const struct ws_lock *lock, const char *package, const char *wheel);
 
 /**
  * Takes out the pins that @a name means: "torch", "cuda", those of a package, or "all". Returns how
@@ -65,6 +76,8 @@ size_t ws_lock_forget(struct ws_lock *lock, const char *name);
 bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a);
 bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);
 bool ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a);
+bool ws_lock_put_prebuilt(
+	struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a);
 
 /**
  * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out those

@@ -52,6 +52,22 @@ static const char golden[] = "{\n"
 							 "      \"cuda\": \"12.4\",\n"
 							 "      \"cxx11abi\": 0\n"
 							 "    }\n"
+							 "  ],\n"
+							 "  \"prebuilt\": [\n"
+							 "    {\n"
+							 "      \"package\": \"alpha\",\n"
+							 "      \"version\": \"2.0\",\n"
+							 "      \"wheel\": \"alpha-2.0-cp311-cp311-linux_x86_64.whl\",\n"
+							 "      \"from\": \"https://h.example/alpha-2.0.whl\",\n"
+							 "      \"sha256\": \"" HEX "\"\n"
+							 "    },\n"
+							 "    {\n"
+							 "      \"package\": \"beta\",\n"
+							 "      \"version\": \"1.0\",\n"
+							 "      \"wheel\": \"beta-1.0-py3-none-any.whl\",\n"
+							 "      \"from\": \"/srv/wheels/beta-1.0-py3-none-any.whl\",\n"
+							 "      \"sha256\": \"" HEX "\"\n"
+							 "    }\n"
 							 "  ]\n"
 							 "}\n";
 
@@ -70,7 +86,13 @@ make_lock(struct ws_arena *a)
 	};
 	const struct ws_pin_torch torch = {
 		"2.5.1", "torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl", "", HEX, HEX, "12.4", 0};
+	const struct ws_pin_prebuilt wheels[] = {
+		{"beta", "1.0", "beta-1.0-py3-none-any.whl", "/srv/wheels/beta-1.0-py3-none-any.whl", HEX},
+		{"alpha", "2.0", "alpha-2.0-cp311-cp311-linux_x86_64.whl",
+			"https://h.example/alpha-2.0.whl", HEX},
+	};
 	for (size_t i = 0; i < 2; i++) {
+		assert_true(ws_lock_put_prebuilt(&lock, &wheels[i], a));
 		assert_true(ws_lock_put_source(&lock, &sources[i], a));
 		assert_true(ws_lock_put_cuda(&lock, &cudas[i], a));
 	}
@@ -122,6 +144,15 @@ WS_TEST(a_lock_that_was_read_can_grow)
 	assert_non_null(ws_lock_source(&lock, "alpha", "2.0"));
 }
 
+WS_TEST(a_package_is_forgotten_with_its_prebuilt_wheels)
+{
+	struct ws_lock lock = make_lock(a);
+	assert_int_equal(ws_lock_forget(&lock, "alpha"), 2);
+	assert_null(ws_lock_prebuilt(&lock, "alpha", "alpha-2.0-cp311-cp311-linux_x86_64.whl"));
+	assert_non_null(ws_lock_prebuilt(&lock, "beta", "beta-1.0-py3-none-any.whl"));
+	assert_int_equal(ws_lock_forget(&lock, "all"), 5);
+}
+
 WS_TEST(an_empty_lock_has_no_lists)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -150,6 +181,11 @@ WS_TEST(mistakes_are_told_with_their_place)
 		{START "\"cuda\": [" CUDA("built", HEX) "]}", "x.lock.json:1:66",
 			"'built' is not a kind of kit"},
 		{START "\"cuda\": [" CUDA("host", HEX) ", " CUDA("archive", HEX) "]}", "x.lock.json:1:166",
+			"a second pin of the same thing"},
+#define WHEEL \
+	"{\"package\": \"p\", \"version\": \"1\", \"wheel\": \"p.whl\", \"from\": \"f\", " \
+	"\"sha256\": \"" HEX "\"}"
+		{START "\"prebuilt\": [" WHEEL ", " WHEEL "]}", "x.lock.json:1:189",
 			"a second pin of the same thing"},
 		{START "\"torch\": [{\"torch\": \"2.5.1\"}]}", "x.lock.json:1:43",
 			"the pin of a torch release needs 'wheel'"},

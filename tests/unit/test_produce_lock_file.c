@@ -40,7 +40,9 @@ pin(struct view *v, const char *package, const char *tree)
 	struct ws_pin_torch torch = {package, "torch.whl", "", tree, tree, "12.4", 0};
 	ws_lock_put_source(&v->lock, &source, v->ctx.a);
 	ws_lock_put_cuda(&v->lock, &cuda, v->ctx.a);
+	struct ws_pin_prebuilt wheel = {package, "1.0", "w.whl", "https://h.example/w.whl", tree};
 	ws_lock_put_torch(&v->lock, &torch, v->ctx.a);
+	ws_lock_put_prebuilt(&v->lock, &wheel, v->ctx.a);
 	v->ctx.lock_changed = true;
 }
 
@@ -59,6 +61,8 @@ assert_pinned(const struct ws_lock *lock, const char *package, const char *tree)
 	assert_string_equal(ws_lock_cuda(lock, package)->digest, tree);
 	assert_non_null(ws_lock_torch(lock, package));
 	assert_string_equal(ws_lock_torch(lock, package)->tree, tree);
+	assert_non_null(ws_lock_prebuilt(lock, package, "w.whl"));
+	assert_string_equal(ws_lock_prebuilt(lock, package, "w.whl")->sha256, tree);
 }
 
 static struct ws_store
@@ -87,7 +91,7 @@ WS_TEST(pins_that_others_made_meanwhile_stay)
 	pin(&two, "b", HEX);
 	pin(&two, "both", OTHER);
 	pin(&two, "common", OTHER);
-	assert_int_equal(ws_lock_forget(&two.lock, "old"), 1);
+	assert_int_equal(ws_lock_forget(&two.lock, "old"), 2);
 	save(&two);
 	save(&one);
 	look(&after, &store, path, a);
