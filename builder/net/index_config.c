@@ -9,9 +9,12 @@
 #include "net/pip_config.h"
 #include "net/url.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_ROLE "default"
+#define PREBUILT_ROLE "prebuilt" /* its places may be folders */
 
 /* A role that is being filled by one source. */
 struct filling {
@@ -50,11 +53,34 @@ add_url(struct gathered *g, const char *role, const char *url, const char *from)
 	}
 }
 
+bool
+ws_index_place_is_folder(const char *place)
+{
+	return !strstr(place, "://");
+}
+
+/* What a person typed is seen from where we run; files give absolute paths. */
+static bool
+add_folder(
+	struct gathered *g, const char *role, const char *path, const char *from, struct ws_err *err)
+{
+	char absolute[PATH_MAX];
+	if (!realpath(path, absolute)) {
+		ws_err_sys(err, WS_ERR_CONFIG, "cannot find the folder of prebuilt wheels '%s'", path);
+		return ws_err_wrap(err, "index from %s", from);
+	}
+	add_url(g, role, absolute, from);
+	return true;
+}
+
 /* Of our own sources: must be a URL. */
 static bool
 add_own(struct gathered *g, const char *role, const char *url, const char *from, struct ws_err *err)
 {
 	struct ws_url parsed;
+	if (strcmp(role, PREBUILT_ROLE) == 0 && ws_index_place_is_folder(url)) {
+		return add_folder(g, role, url, from, err);
+	}
 	if (!ws_url_parse(url, g->a, &parsed, err)) {
 		return ws_err_wrap(err, "index from %s", from);
 	}
@@ -238,8 +264,8 @@ ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	return true;
 }
 
-static const struct ws_index_choice *
-find_choice(const struct ws_index_config *config, const char *role)
+const struct ws_index_choice *
+ws_index_config_choice(const struct ws_index_config *config, const char *role)
 {
 	for (size_t i = 0; i < config->count; i++) {
 		if (strcmp(config->choices[i].role, role) == 0) {
@@ -252,8 +278,8 @@ find_choice(const struct ws_index_config *config, const char *role)
 struct ws_index_list
 ws_index_config_list(const struct ws_index_config *config, const char *role, struct ws_arena *a)
 {
-	const struct ws_index_choice *standard = find_choice(config, DEFAULT_ROLE);
-	const struct ws_index_choice *own = role ? find_choice(config, role) : NULL;
+	const struct ws_index_choice *standard = ws_index_config_choice(config, DEFAULT_ROLE);
+	const struct ws_index_choice *own = role ? ws_index_config_choice(config, role) : NULL;
 	own = own == standard ? NULL : own;
 	WS_VEC(const char *) urls = {0};
 	for (size_t i = 0; own && i < own->count; i++) {

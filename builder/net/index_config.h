@@ -1,10 +1,11 @@
 /**
  * index_config.h - which indexes to ask, and whom to trust
  *
- * By role ("default", "torch", ...), each role from the first of: --index, the matrix, the user's
+ * By role ("default", "torch", "prebuilt"), each role from the first of: --index, the matrix, the user's
  * configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip named when
  * this program was configured. Also the certificates and the netrc that pip and curl would use. URLs
- * may hold credentials: show them with ws_url_shown only.
+ * may hold credentials: show them with ws_url_shown only. Of the role "prebuilt" a place may be a folder
+ * instead: its absolute path.
  */
 #ifndef WS_NET_INDEX_CONFIG_H
 #define WS_NET_INDEX_CONFIG_H
@@ -48,6 +49,13 @@ struct ws_index_config {
  */
 bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	struct ws_index_config *config, struct ws_err *err);
+
+/** What was said for this role itself; NULL: nothing. */
+const struct ws_index_choice *ws_index_config_choice(
+	const struct ws_index_config *config, const char *role);
+
+/** A place is a folder, not a URL. */
+bool ws_index_place_is_folder(const char *place);
 
 /**
  * Where files of this role are: the role's own indexes, then the default ones. The list asks all of

@@ -122,6 +122,30 @@ WS_TEST(our_own_sources_must_be_urls)
 	assert_string_equal(default_with(ws_test_dir(a), vars, &from, a), "https://e/");
 }
 
+WS_TEST(prebuilt_wheels_may_lie_in_a_folder)
+{
+	const char *dir = ws_test_dir(a);
+	const char *typed = ws_arena_printf(a, "prebuilt=%s/.", dir);
+	const char *const options[] = {typed, "prebuilt=https://p/simple"};
+	const char *const none[] = {NULL};
+	struct ws_index_sources sources = {
+		.options = options, .options_from = "--index", .option_count = 2, .env = {none, dir}};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_null(ws_index_config_choice(&config, "torch"));
+	const struct ws_index_choice *choice = ws_index_config_choice(&config, "prebuilt");
+	assert_int_equal(choice->count, 2);
+	assert_string_equal(choice->urls[0], dir);
+	assert_true(ws_index_place_is_folder(choice->urls[0]));
+	assert_false(ws_index_place_is_folder(choice->urls[1]));
+	const char *const nowhere[] = {"prebuilt=/none/of/it"};
+	sources.options = nowhere;
+	sources.option_count = 1;
+	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);
+	assert_contains(err.text, "index from --index: cannot find the folder of prebuilt wheels");
+}
+
 /* cli/net_oracle.bats compares the same with pip's own parser. */
 WS_TEST(pip_files_override_in_pips_order)
 {
