@@ -29,6 +29,7 @@ struct ws_http {
 	struct ws_http_config config; /* defaults filled in */
 	struct ws_wire *wire;
 	WS_VEC(struct login) logins; /* of URLs that were asked so far, one an origin */
+	WS_VEC(const char *) silent; /* origins that gave an impatient session no answer */
 	struct ws_arena *a;
 };
 
@@ -122,6 +123,33 @@ const struct ws_events *
 ws_http_events(const struct ws_http *http)
 {
 	return http->config.events;
+}
+
+static bool
+is_silent(const struct ws_http *http, const char *origin)
+{
+	for (size_t i = 0; i < http->silent.len; i++) {
+		if (strcmp(http->silent.at[i], origin) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+note_silent(struct ws_http *http, const char *origin)
+{
+	if (!is_silent(http, origin)) {
+		*ws_vec_push(&http->silent, http->a) = ws_arena_strdup(http->a, origin);
+	}
+}
+
+bool
+ws_http_is_silent(const struct ws_http *http, const char *url)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_url parsed;
+	return ws_url_parse(url, a, &parsed, NULL) && is_silent(http, parsed.origin);
 }
 
 /* ---- one request ---- */
@@ -235,10 +263,35 @@ remember_login(struct ws_http *http, const struct ws_url *url)
 	login->password = ws_arena_strdup(http->a, url->password);
 }
 
+/* The one that redirects to a server without an answer is no better. */
+static void
+note_silence(struct exchange *x)
+{
+	struct ws_url first;
+	note_silent(x->run->http, x->hop.origin);
+	if (ws_url_parse(x->request->url, x->run->a, &first, NULL)) {
+		note_silent(x->run->http, first.origin);
+	}
+}
+
+static bool
+refuse_silent(struct exchange *x)
+{
+	struct ws_transfer *t = &x->transfer;
+	t->reply = (struct ws_reply){0};
+	t->end = WS_WIRE_NO_CONNECTION;
+	snprintf(t->fault, sizeof(t->fault), "it gave no answer before");
+	explain(x, x->run->err);
+	return false;
+}
+
 static bool
 start_hop(struct exchange *x)
 {
 	struct ws_transfer *t = &x->transfer;
+	if (is_silent(x->run->http, x->hop.origin)) {
+		return refuse_silent(x);
+	}
 	const struct login *login = find_login(x->run->http, x->hop.origin);
 	t->url = x->hop.plain;
 	t->user = login ? login->user : NULL;
@@ -317,6 +370,11 @@ retry(struct exchange *x)
 	if (x->request->kept_bytes >= x->farthest_bytes + PROGRESS_BYTES) {
 		x->farthest_bytes = x->request->kept_bytes;
 		x->failures = 0;
+	}
+	if (config->impatient && !x->transfer.reply.complete) {
+		note_silence(x);
+		give_up(x);
+		return;
 	}
 	uint64_t asked_ms = (uint64_t)x->transfer.reply.retry_after_s * 1000;
 	x->failures++;
@@ -496,6 +554,18 @@ watch_pace(struct exchange *x, int64_t now)
 	x->window_bytes = x->received;
 }
 
+/* Where each request is by itself, the failure of @x is its end and not the batch's. */
+static void
+forgive(struct exchange *x)
+{
+	struct run *run = x->run;
+	if (run->failed && run->batch->each) {
+		run->failed = false;
+		ws_wire_cancel(run->http->wire, &x->transfer);
+		finish(x);
+	}
+}
+
 static void
 start_due(struct run *run)
 {
@@ -508,6 +578,7 @@ start_due(struct run *run)
 		struct exchange *x = &run->exchanges[i];
 		if (x->state == WAITING && x->due_ms <= now && !start(x)) {
 			run->failed = true;
+			forgive(x);
 		}
 	}
 }
@@ -523,11 +594,13 @@ turn(struct run *run)
 	}
 	while (t && !run->failed) {
 		settle((struct exchange *)t);
+		forgive((struct exchange *)t);
 		t = ws_wire_wait(run->http->wire, -1, 0);
 	}
 	int64_t now = ws_clock_ms();
 	for (size_t i = 0; i < run->batch->count && !run->failed; i++) {
 		watch_pace(&run->exchanges[i], now);
+		forgive(&run->exchanges[i]);
 	}
 }
 

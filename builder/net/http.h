@@ -32,7 +32,9 @@ struct ws_http_config {
 	unsigned pause_ms;       /**< before the first of them, then doubled, at most 30 s; 500 */
 	unsigned longest_wait_s; /**< a server that asks (Retry-After) for more is given up; 120 */
 	unsigned redirects;      /**< 10 */
-	struct ws_stop *stop;    /**< NULL: nothing stops us */
+	/** A server that gives no answer is not asked again: every later request to it fails at once. */
+	bool impatient;
+	struct ws_stop *stop;           /**< NULL: nothing stops us */
 	const struct ws_events *events; /**< NULL: none are sent */
 };
 
@@ -43,6 +45,9 @@ struct ws_http *ws_http_open(const struct ws_http_config *config, struct ws_err 
 void ws_http_close(struct ws_http *http);
 
 const struct ws_events *ws_http_events(const struct ws_http *http);
+
+/** The server of @a url gave no answer to an impatient session. */
+bool ws_http_is_silent(const struct ws_http *http, const char *url);
 
 /** What begin() says of the next attempt. */
 enum ws_begin {
@@ -92,6 +97,7 @@ struct ws_batch {
 	/** Bodies come one after the other in the order given; later requests wait with open
 	 * connections of their own, holding at most one buffer (64 KiB) each. */
 	bool in_order;
+	bool each; /**< a failure ends its own request and no other; not with in_order */
 };
 
 /**

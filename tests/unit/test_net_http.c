@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "net/get.h"
+#include "net/greet.h"
 #include "served.h"
 #include "sys/clock.h"
 
@@ -131,6 +132,53 @@ WS_TEST(patience_ends)
 	assert_no_get(&s, "~stall=10", "too slow: 10 bytes");
 	assert_no_get(&s, "~slow=20", "too slow");
 	assert_no_get(&s, "~cut=10", "did not finish the transfer");
+}
+
+WS_TEST(an_impatient_session_asks_a_silent_server_once)
+{
+	struct ws_served s = ws_served_start(a);
+	struct ws_http_config config = ws_served_hasty();
+	config.impatient = true;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_get document;
+	struct ws_err err;
+	ws_served_put(&s, "x", 50);
+	assert_non_null(get(http, ws_served_url(&s, "/~status=500:1/x"), &document, a, &err));
+	assert_false(ws_http_is_silent(http, ws_served_url(&s, "/x")));
+	/* Its redirect leads nowhere. */
+	const char *url = ws_served_url(&s, "/~redirect=1,other/~silent/x");
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "no answer for 1 s");
+	assert_int_equal(ws_served_count(&s, "silent"), 2);
+	assert_null(get(http, url, &document, a, &err));
+	assert_contains(err.text, "cannot be reached: it gave no answer before");
+	assert_int_equal(ws_served_count(&s, "silent"), 2);
+	assert_true(ws_http_is_silent(http, url));
+	assert_null(
+		get(http, ws_arena_printf(a, "http://127.0.0.1:%u/x", s.other), &document, a, &err));
+}
+
+WS_TEST(silent_servers_are_found_at_the_same_time)
+{
+	struct ws_served s = ws_served_start(a);
+	struct ws_http_config config = ws_served_hasty();
+	config.impatient = true;
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	struct ws_err err;
+	ws_served_put(&s, "x", 5000000);
+	const char *const one[] = {ws_served_url(&s, "/~silent/x"), ws_served_url(&s, "/~silent/x")};
+	assert_ok(ws_http_greet(http, one, 2, &err), err);
+	assert_int_equal(ws_served_count(&s, ""), 0);
+	/* localhost and 127.0.0.1 are two servers by name. */
+	const char *const three[] = {ws_served_url(&s, "/~norange/x"),
+		ws_arena_printf(a, "http://127.0.0.1:%u/~silent/x", s.other),
+		ws_arena_printf(a, "http://localhost:%u/~silent/x", s.other), "not a URL"};
+	int64_t before_ms = ws_clock_ms();
+	assert_ok(ws_http_greet(http, three, 4, &err), err);
+	assert_true(ws_clock_ms() - before_ms < 2 * config.first_byte_ms);
+	assert_false(ws_http_is_silent(http, three[0]));
+	assert_true(ws_http_is_silent(http, three[1]));
+	assert_true(ws_http_is_silent(http, three[2]));
 }
 
 WS_TEST(redirects_have_limits)
