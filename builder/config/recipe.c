@@ -149,6 +149,8 @@ static const struct ws_type type_known_bad = WS_BY_TABLE(struct ws_known_bad, ba
 static const struct ws_type type_estimate = WS_OBJECTS(struct ws_estimate, read_estimate);
 static const struct ws_type type_check = WS_BY_TABLE(struct ws_install_check, check_table);
 
+#define SOURCE_EXAMPLE "[{\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}]"
+
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
 	{WS_ONE(struct ws_recipe, distribution, "name", type_distribution), .flags = WS_FIELD_REQUIRED,
@@ -156,8 +158,10 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_recipe, version, "version", type_version), .flags = WS_FIELD_REQUIRED,
 		.example = "\"1.5.3.post1\""},
 	{WS_MANY(struct ws_recipe, sources, source_count, "source", ws_type_source),
-		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED,
-		.example = "[{\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}]"},
+		.flags = WS_FIELD_LIST, .example = SOURCE_EXAMPLE},
+	{WS_MANY(struct ws_recipe, prebuilt, prebuilt_count, "prebuilt", ws_type_prebuilt),
+		.flags = WS_FIELD_LIST},
+	{WS_ONE(struct ws_recipe, binding, "binding", ws_type_binding)},
 	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
 		.flags = WS_FIELD_LIST},
 	{.key = "every_extension", .type = &type_every},
@@ -176,12 +180,33 @@ static const struct ws_field fields[] = {
 };
 static const struct ws_table table = {"a recipe", fields, WS_LEN(fields)};
 
-/* Of the file and of every patch, so that a changed patch is a changed recipe. */
+/* The text as it was before `prebuilt` was written into it: without the member, and the comma before it (of the
+ * first member: behind it). */
+static const char *
+text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
+{
+	const struct ws_json *before = NULL;
+	const struct ws_json *member = doc->root->first;
+	while (member && strcmp(member->key, "prebuilt") != 0) {
+		before = member;
+		member = member->next;
+	}
+	if (!member) {
+		return doc->text;
+	}
+	size_t start = before ? before->offset + before->len : member->key_offset;
+	size_t end = member->offset + member->len;
+	end = !before && member->next ? member->next->key_offset : end;
+	return ws_arena_printf(a, "%.*s%s", (int)start, doc->text, doc->text + end);
+}
+
+/* Of the file and of every patch, so that a changed patch is a changed recipe. Wheels that others published
+ * change nothing about how ours are built. */
 static struct ws_digest
-digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe)
+digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe, struct ws_arena *a)
 {
 	struct ws_hasher *h = ws_hasher_make();
-	ws_hasher_add_field(h, doc->text);
+	ws_hasher_add_field(h, text_without_prebuilt(doc, a));
 	for (size_t i = 0; i < recipe->patch_count; i++) {
 		ws_hasher_add_field(h, recipe->patches[i].sha256);
 	}
@@ -233,6 +258,49 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 	return true;
 }
 
+/* It is built from sources, or it is never built and says what its wheels are bound to. */
+static bool
+check_ways(struct ws_reader *r, struct ws_recipe *recipe)
+{
+	static const char *const of_sources[] = {"extensions", "every_extension", "python", "patches"};
+	const struct ws_json *root = r->doc->root;
+	const struct ws_json *binding = ws_json_find(root, "binding");
+	recipe->prebuilt_only = binding && recipe->source_count == 0;
+	if (binding && !recipe->prebuilt_only) {
+		ws_json_err_key(r->doc, binding, r->err, "'binding' stands in a recipe with 'source'");
+		return ws_err_cure(r->err, "it is said by each of 'extensions'");
+	}
+	for (size_t i = 0; recipe->prebuilt_only && i < WS_LEN(of_sources); i++) {
+		const struct ws_json *member = ws_json_find(root, of_sources[i]);
+		if (member) {
+			return ws_json_err_key(
+				r->doc, member, r->err, "'%s' stands in a recipe without 'source'", of_sources[i]);
+		}
+	}
+	if (recipe->source_count == 0 && !recipe->prebuilt_only) {
+		ws_json_err(r->doc, root, r->err, "a recipe needs 'source'");
+		ws_err_cure(r->err, "like this: \"source\": " SOURCE_EXAMPLE);
+		return ws_err_cure(r->err,
+			"or, for wheels that others built: \"binding\": \"pybind\", \"prebuilt\": [...]");
+	}
+	return recipe->prebuilt_only || recipe->extension_count > 0 || recipe->python.package_count > 0
+		|| recipe->python.module_count > 0
+		|| ws_json_err(r->doc, root, r->err, "a recipe needs 'extensions' or 'python'");
+}
+
+static bool
+check_prebuilt(struct ws_reader *r, const struct ws_recipe *recipe)
+{
+	const struct ws_json *list = ws_json_find(r->doc->root, "prebuilt");
+	const struct ws_json *item = list ? list->first : NULL;
+	for (size_t i = 0; i < recipe->prebuilt_count; i++, item = item->next) {
+		if (!ws_prebuilt_check(r, item, recipe, &recipe->prebuilt[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool
 parse(struct ws_reader *r, struct ws_recipe *recipe)
 {
@@ -240,14 +308,10 @@ parse(struct ws_reader *r, struct ws_recipe *recipe)
 	if (!ws_object_read(r, r->doc->root, &table, recipe) || !complete_extensions(r, recipe)) {
 		return false;
 	}
-	if (recipe->extension_count == 0 && recipe->python.package_count == 0
-		&& recipe->python.module_count == 0) {
-		return ws_json_err(r->doc, r->doc->root, r->err, "a recipe needs 'extensions' or 'python'");
-	}
 	recipe->name = ws_package_normal(recipe->distribution, r->a);
-	recipe->digest = digest_recipe(r->doc, recipe);
+	recipe->digest = digest_recipe(r->doc, recipe, r->a);
 	name_sdists(recipe, r->a);
-	return true;
+	return check_ways(r, recipe) && check_prebuilt(r, recipe);
 }
 
 bool

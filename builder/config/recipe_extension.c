@@ -209,7 +209,7 @@ read_module(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_source_list =
 	WS_VALUES(struct ws_source_list, "a path", "paths", read_source_list);
 static const struct ws_type type_override = WS_OBJECTS(struct ws_override, read_override);
-static const struct ws_type type_binding =
+const struct ws_type ws_type_binding =
 	WS_VALUES(enum ws_binding, "a kind of binding", "kinds of binding", read_binding);
 const struct ws_type ws_type_module =
 	WS_VALUES(char *, "a module name", "module names", read_module);
@@ -218,7 +218,7 @@ static const struct ws_type type_suffix =
 	WS_VALUES(char *, "a file name's end", "file names' ends", read_suffix);
 
 #define SHARED_FIELDS \
-	{WS_ONE(struct ws_extension, binding, "binding", type_binding), .example = "\"pybind\""}, \
+	{WS_ONE(struct ws_extension, binding, "binding", ws_type_binding), .example = "\"pybind\""}, \
 		{WS_ONE(struct ws_extension, suffix, "suffix", type_suffix)}, \
 		{WS_MANY(struct ws_extension, include, include_count, "include", ws_type_folder), \
 			.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc\"]"}, \

@@ -13,9 +13,11 @@ extern const struct ws_type ws_type_source;          /**< struct ws_source_spec 
 extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
 extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
 extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
+extern const struct ws_type ws_type_binding;         /**< enum ws_binding */
 extern const struct ws_type ws_type_module;          /**< const char *: a dotted import name */
 extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part */
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
+extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
 
 /**
  * Adds what every extension has to @a extension, which was read from @a item: lists before its own, the
@@ -23,5 +25,12 @@ extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
  */
 bool ws_extension_complete(struct ws_reader *r, const struct ws_json *item,
 	const struct ws_json *every, const struct ws_extension *shared, struct ws_extension *extension);
+
+/**
+ * Whether the template of @a prebuilt, which was read from @a item, names wheels of @a recipe, and each of its
+ * placeholders has a list and each list a placeholder.
+ */
+bool ws_prebuilt_check(struct ws_reader *r, const struct ws_json *item,
+	const struct ws_recipe *recipe, const struct ws_prebuilt *prebuilt);
 
 #endif

@@ -29,7 +29,7 @@ ws_source_kind_name(enum ws_source_kind kind)
 enum ws_binding
 ws_recipe_binding(const struct ws_recipe *recipe)
 {
-	enum ws_binding most = WS_BINDING_NONE;
+	enum ws_binding most = recipe->prebuilt_only ? recipe->binding : WS_BINDING_NONE;
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		if (recipe->extensions[i].binding < most) {
 			most = recipe->extensions[i].binding;

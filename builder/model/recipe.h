@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "model/condition.h"
+#include "model/tag.h"
 
 /** What a module is bound to, and so what its product depends on; the most demanding first. */
 enum ws_binding {
@@ -160,14 +161,48 @@ struct ws_install_check {
 	size_t import_count;
 };
 
+/** A value that published names have in place of a placeholder. */
+struct ws_published {
+	const char *text;          /**< as names write it: "123", "2.4", "TRUE" */
+	struct ws_version version; /**< what it means: "12.3", "2.4" */
+	bool any_minor;            /**< of CUDA: "12" is any 12.x */
+	int cxx11abi;              /**< of "TRUE" 1, of "FALSE" 0 */
+};
+
+struct ws_published_list {
+	const struct ws_published *at;
+	size_t count; /**< 0: names do not say it */
+};
+
+/**
+ * Wheels that somebody published: how they are called, and of which values names really exist. A name outside
+ * of that is never asked for.
+ */
+struct ws_prebuilt {
+	const char *from; /**< whose they are, for people: "Dao-AILab's releases" */
+	/** With {version}, {cuda}, {torch}, {cxx11abi} and {python} ("cp311"); '+' is not escaped. */
+	const char *url;
+	struct ws_published_list cuda, torch, cxx11abi;
+	const struct ws_python_tag *pythons; /**< not free-threaded */
+	size_t python_count;                 /**< 0: names do not say it */
+	const struct ws_condition *except;   /**< combinations that were not published */
+	size_t except_count;
+	struct ws_arch_set archs; /**< what all of them have code for; count 0: not known */
+	const char *see;          /**< where the matrix was read: a URL; NULL */
+};
+
 struct ws_recipe {
 	const char *path;         /**< file it was read from */
-	struct ws_digest digest;  /**< of the file and the patches it names */
+	struct ws_digest digest;  /**< of the file without `prebuilt`, and the patches it names */
 	const char *name;         /**< normalised: "causal-conv1d" */
 	const char *distribution; /**< as METADATA's Name writes it: "causal_conv1d" */
 	struct ws_version version;
 	const struct ws_source_spec *sources;
-	size_t source_count;
+	size_t source_count; /**< 0 where prebuilt_only */
+	const struct ws_prebuilt *prebuilt;
+	size_t prebuilt_count;
+	bool prebuilt_only;      /**< it has neither sources nor extensions and is never built */
+	enum ws_binding binding; /**< where prebuilt_only; else the extensions say it */
 	const struct ws_patch *patches;
 	size_t patch_count;
 	const struct ws_extension *extensions; /**< what `every_extension` says is in each */
@@ -189,7 +224,7 @@ struct ws_recipe {
 
 /**
  * The binding that decides what the wheel depends on: the most demanding of its extensions, in the
- * order of enum ws_binding; WS_BINDING_NONE when it has none.
+ * order of enum ws_binding; WS_BINDING_NONE when it has none. Where it is prebuilt only, what the recipe says.
  */
 enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
 

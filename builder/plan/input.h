@@ -9,6 +9,7 @@
 #define WS_PLAN_INPUT_H
 
 #include "base/listing.h"
+#include "model/candidate.h"
 #include "model/facts.h"
 #include "model/lock.h"
 #include "model/matrix.h"
@@ -67,12 +68,6 @@ struct ws_plan_wheel {
 	const char *file;                      /**< its name; NULL: none */
 	const char *date;                      /**< when it was built: "2026-11-20"; NULL: not known */
 	uint64_t wheel_bytes, installed_bytes; /**< 0: not known */
-};
-
-/** A prebuilt wheel that might serve a cell; not opened yet. */
-struct ws_candidate {
-	const char *file; /**< its name */
-	const char *from; /**< whose it is, for people */
 };
 
 /** Each function may be NULL: nothing is known. */

@@ -285,7 +285,8 @@ static size_t
 look_up_candidates(void *self, const struct ws_cell *cell, const struct ws_candidate **candidates)
 {
 	static const struct ws_candidate both[] = {
-		{"demo-1.0-py3-none-any.whl", "the authors"}, {"demo-1.0+else-py3-none-any.whl", "others"}};
+		{.file = "demo-1.0-py3-none-any.whl", .from = "the authors"},
+		{.file = "demo-1.0+else-py3-none-any.whl", .from = "others"}};
 	const struct world *world = self;
 	*candidates = both;
 	return (size_t)ws_only_matches(world->candidates, cell->name)

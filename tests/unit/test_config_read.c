@@ -351,3 +351,35 @@ WS_TEST(the_configuration)
 	assert_string_equal(ws_user_config_path(&env, a), "/home/me/.config/wheelsmith/config.json");
 	assert_ok(ws_user_config_read(NULL, NULL, a, &config, &err), err);
 }
+
+/* Keys of cells have the recipe's digest: what others published must not change them. */
+WS_TEST(published_wheels_are_not_part_of_a_recipes_digest)
+{
+#define PREBUILT \
+	"\"prebuilt\": [{\"from\": \"x\", \"url\": " \
+	"\"https://e.org/demo-{version}-py3-none-any.whl\"}]"
+#define NAME "\"name\": \"demo\", \"version\": \"1.0\""
+#define REST "\"source\": [{\"folder\": \"src\"}], \"python\": {\"packages\": [\"demo\"]}"
+	static const char *const texts[] = {
+		"{" NAME ",\n " REST "\n}",
+		"{" NAME ",\n " PREBUILT ",\n " REST "\n}",
+		"{" PREBUILT ", " NAME ",\n " REST "\n}",
+		"{" NAME ",\n " REST ",\n " PREBUILT "\n}",
+		"{" NAME ",\n " REST ", \"archs\": [\"8.0\"]\n}",
+	};
+	struct ws_digest digests[WS_LEN(texts)];
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		struct ws_json_doc doc;
+		struct ws_recipe recipe;
+		struct ws_err err = {0};
+		assert_ok(
+			ws_json_parse("r.json", texts[i], strlen(texts[i]), WS_JSON_RELAXED, a, &doc, &err),
+			err);
+		assert_ok(ws_recipe_parse(&doc, "/", a, &recipe, &err), err);
+		digests[i] = recipe.digest;
+	}
+	for (size_t i = 1; i < 4; i++) {
+		assert_true(ws_digest_eq(&digests[0], &digests[i]));
+	}
+	assert_false(ws_digest_eq(&digests[0], &digests[4]));
+}

@@ -1,0 +1,134 @@
+/* wheel_label.c - see wheel_label.h. Words of a label that are not known say nothing. */
+#include "model/wheel_label.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left of a label. */
+struct scan {
+	const char *at;
+	struct ws_arena *a;
+};
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A word and the dot that a dotted label has behind it. */
+static bool
+take_word(struct scan *scan, const char *word)
+{
+	if (!ws_starts_with(scan->at, word)) {
+		return false;
+	}
+	scan->at += strlen(word);
+	return true;
+}
+
+static struct ws_str
+take_digits(struct scan *scan)
+{
+	const char *start = scan->at;
+	while (is_digit(*scan->at)) {
+		scan->at++;
+	}
+	return (struct ws_str){start, (size_t)(scan->at - start)};
+}
+
+/* "2.4" of "2.4", "24" of "24": digits, and behind a dot those of a second number. */
+static const char *
+take_number(struct scan *scan)
+{
+	const char *start = scan->at += *scan->at == '.';
+	take_digits(scan);
+	if (scan->at > start && *scan->at == '.' && is_digit(scan->at[1])) {
+		scan->at++;
+		take_digits(scan);
+	}
+	return scan->at > start ? ws_arena_copy(scan->a, start, (size_t)(scan->at - start)) : NULL;
+}
+
+/* "2.4" of "2.4" and of "24", "2.10" of "210". */
+static const char *
+torch_minor(const char *number, struct ws_arena *a)
+{
+	bool fused = number && !strchr(number, '.') && strlen(number) > 1;
+	return fused ? ws_arena_printf(a, "%c.%s", number[0], number + 1) : number;
+}
+
+const char *
+ws_wheel_label_cuda(const char *digits, struct ws_arena *a)
+{
+	size_t len = strlen(digits);
+	size_t plain = strspn(digits, "0123456789");
+	if (plain == len && len >= 3 && len <= 4) {
+		return ws_arena_printf(a, "%.*s.%c", (int)len - 1, digits, digits[len - 1]);
+	}
+	bool major = plain == len && len >= 1 && len <= 2;
+	bool dotted = plain >= 1 && plain <= 2 && digits[plain] == '.' && is_digit(digits[plain + 1])
+		&& strspn(digits + plain + 1, "0123456789") == len - plain - 1;
+	return major || dotted ? digits : NULL;
+}
+
+static int
+take_abi(struct scan *scan)
+{
+	scan->at += *scan->at == '.';
+	if (take_word(scan, "true") || take_word(scan, "1")) {
+		return 1;
+	}
+	return take_word(scan, "false") || take_word(scan, "0") ? 0 : -1;
+}
+
+/* "80.90ptx.90a": the numbers of our own labels. */
+static struct ws_arch_set
+take_archs(struct scan *scan)
+{
+	WS_VEC(struct ws_arch) archs = {0};
+	while (*scan->at == '.' && is_digit(scan->at[1])) {
+		scan->at++;
+		struct ws_arch *arch = ws_vec_push(&archs, scan->a);
+		arch->number = (unsigned)strtoul(take_digits(scan).s, NULL, 10);
+		if (*scan->at == 'a' || *scan->at == 'f') {
+			arch->suffix = *scan->at++;
+		}
+		arch->ptx = take_word(scan, "ptx");
+	}
+	return ws_arch_set_of(archs.at, archs.len);
+}
+
+static void
+take_part(struct scan *scan, struct ws_wheel_label *label)
+{
+	if (take_word(scan, "cxx11abi")) {
+		label->cxx11abi = take_abi(scan);
+	} else if (take_word(scan, "tcu")) {
+		take_number(scan); /* of torch's own build; torch and CUDA say enough */
+	} else if (take_word(scan, "torch") || take_word(scan, "pt")) {
+		label->torch = torch_minor(take_number(scan), scan->a);
+	} else if (take_word(scan, "cuda") || take_word(scan, "cu")) {
+		const char *number = take_number(scan);
+		label->cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
+	} else if (take_word(scan, "sm")) {
+		label->archs = take_archs(scan);
+	} else if (take_word(scan, "cpu")) {
+		label->cpu = true;
+	} else {
+		scan->at++;
+	}
+}
+
+struct ws_wheel_label
+ws_wheel_label_read(const char *local, struct ws_arena *a)
+{
+	struct ws_wheel_label label = {.cxx11abi = -1};
+	struct scan scan = {local ? local : "", a};
+	while (*scan.at) {
+		take_part(&scan, &label);
+	}
+	return label;
+}

@@ -1,0 +1,304 @@
+/* published.c - see published.h. */
+#include "plan/published.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "plan/claim.h"
+
+#include <string.h>
+
+/* What stands in the place of placeholders; NULL: names do not say it. */
+struct values {
+	const struct ws_published *cuda, *torch, *cxx11abi;
+	const struct ws_python_tag *python;
+};
+
+/* Everything for one template. */
+struct search {
+	const struct ws_product *product;
+	const struct ws_prebuilt *prebuilt;
+	bool window;
+	struct ws_arena *a;
+	WS_VEC(struct ws_candidate) found;
+	WS_VEC(struct ws_unpublished) unpublished;
+};
+
+/* ---- names ---- */
+
+static void
+add_value(const struct search *s, const char *name, size_t len, const struct values *values,
+	struct ws_buf *out)
+{
+	struct ws_str key = {name, len};
+	if (ws_str_is(key, "version")) {
+		ws_buf_puts(out, s->product->recipe->version.text);
+	} else if (ws_str_is(key, "cuda") && values->cuda) {
+		ws_buf_puts(out, values->cuda->text);
+	} else if (ws_str_is(key, "torch") && values->torch) {
+		ws_buf_puts(out, values->torch->text);
+	} else if (ws_str_is(key, "cxx11abi") && values->cxx11abi) {
+		ws_buf_puts(out, values->cxx11abi->text);
+	} else if (ws_str_is(key, "python") && values->python) {
+		ws_buf_printf(out, "cp%u%u", values->python->major, values->python->minor);
+	}
+}
+
+/* The template with @a values; @a plus stands for '+'. The reader saw to it that placeholders have values. */
+static const char *
+expand(const struct search *s, const struct values *values, const char *template, const char *plus)
+{
+	WS_AUTO_BUF struct ws_buf out = {0};
+	for (const char *c = template; *c; c++) {
+		const char *end = *c == '{' ? strchr(c, '}') : NULL;
+		if (end) {
+			add_value(s, c + 1, (size_t)(end - c - 1), values, &out);
+			c = end;
+		} else if (*c == '+') {
+			ws_buf_puts(&out, plus);
+		} else {
+			ws_buf_putc(&out, *c);
+		}
+	}
+	return ws_buf_copy(&out, s->a);
+}
+
+static const char *
+file_of(const struct search *s, const struct values *values)
+{
+	return expand(s, values, strrchr(s->prebuilt->url, '/') + 1, "+");
+}
+
+/* ---- what was published ---- */
+
+static struct ws_wheel_label
+claim(const struct search *s, const struct values *values)
+{
+	return (struct ws_wheel_label){
+		.torch = values->torch ? values->torch->text : NULL,
+		.cuda = values->cuda ? values->cuda->version.text : NULL,
+		.cxx11abi = values->cxx11abi ? values->cxx11abi->cxx11abi : -1,
+		.archs = s->prebuilt->archs,
+	};
+}
+
+static bool
+was_published(const struct search *s, const struct values *values)
+{
+	struct ws_version python = s->product->point.python->version;
+	struct ws_point_view view = {
+		.torch = values->torch ? &values->torch->version : NULL,
+		.cuda = values->cuda ? &values->cuda->version : NULL,
+		.python = values->python ? &python : NULL,
+		.cxx11abi = values->cxx11abi ? values->cxx11abi->cxx11abi : -1,
+		.archs = s->prebuilt->archs,
+	};
+	for (size_t i = 0; i < s->prebuilt->except_count; i++) {
+		if (ws_condition_holds(&s->prebuilt->except[i], &view)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+try_values(struct search *s, const struct values *values)
+{
+	struct ws_candidate candidate = {
+		.from = s->prebuilt->from,
+		.place = WS_PLACE_TEMPLATE,
+		.label = claim(s, values),
+	};
+	if (!ws_claim_fits(s->product, &candidate.label, s->window, &candidate.window)
+		|| !was_published(s, values)) {
+		return;
+	}
+	candidate.file = file_of(s, values);
+	candidate.url = expand(s, values, s->prebuilt->url, "%2B");
+	*ws_vec_push(&s->found, s->a) = candidate;
+}
+
+/* The interpreter that names say, which every cell of the product must have; NULL with *fits false: it
+ * was not published. */
+static const struct ws_python_tag *
+find_python(const struct search *s, bool *fits)
+{
+	const struct ws_product *product = s->product;
+	const struct ws_python_tag *wanted = &product->point.python->tag;
+	*fits = true;
+	if (s->prebuilt->python_count == 0) {
+		return NULL;
+	}
+	for (size_t i = 0; i < product->cell_count; i++) {
+		const struct ws_python_tag *tag = &product->cells[i]->point.python->tag;
+		*fits = *fits && tag->major == wanted->major && tag->minor == wanted->minor
+			&& !tag->free_threaded;
+	}
+	for (size_t i = 0; i < s->prebuilt->python_count && *fits; i++) {
+		const struct ws_python_tag *tag = &s->prebuilt->pythons[i];
+		if (tag->major == wanted->major && tag->minor == wanted->minor) {
+			return tag;
+		}
+	}
+	*fits = false;
+	return NULL;
+}
+
+static const struct ws_published *
+value_at(const struct ws_published_list *list, size_t i)
+{
+	return list->count > 0 ? &list->at[i] : NULL;
+}
+
+static size_t
+rounds(const struct ws_published_list *list)
+{
+	return list->count > 0 ? list->count : 1;
+}
+
+/* All that the matrix has for this product: a few dozen combinations at most, most of them of another
+ * CUDA major, torch or ABI. */
+static void
+find_published(struct search *s, const struct ws_python_tag *python)
+{
+	const struct ws_prebuilt *p = s->prebuilt;
+	for (size_t c = 0; c < rounds(&p->cuda); c++) {
+		for (size_t t = 0; t < rounds(&p->torch); t++) {
+			for (size_t i = 0; i < rounds(&p->cxx11abi); i++) {
+				struct values values = {value_at(&p->cuda, c), value_at(&p->torch, t),
+					value_at(&p->cxx11abi, i), python};
+				try_values(s, &values);
+			}
+		}
+	}
+}
+
+/* ---- what was not ---- */
+
+/* "118, 123" with @a prefix before each. */
+static const char *
+list_values(const struct search *s, const struct ws_published_list *list, const char *prefix)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < list->count; i++) {
+		ws_buf_printf(&b, "%s%s%s", i > 0 ? ", " : "", prefix, list->at[i].text);
+	}
+	return ws_buf_copy(&b, s->a);
+}
+
+static const char *
+list_pythons(const struct search *s)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < s->prebuilt->python_count; i++) {
+		ws_buf_printf(
+			&b, "%s%s", i > 0 ? ", " : "", ws_python_version_text(&s->prebuilt->pythons[i], s->a));
+	}
+	return ws_buf_copy(&b, s->a);
+}
+
+static void
+add_reason(struct ws_buf *why, const char *what, const char *value, const char *others)
+{
+	ws_buf_printf(
+		why, "%s%s%s was never published (%s were)", why->len > 0 ? "; " : "", what, value, others);
+}
+
+static const struct ws_published *
+find_value(const struct ws_published_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->at[i].text, text) == 0) {
+			return &list->at[i];
+		}
+	}
+	return NULL;
+}
+
+/* The product's CUDA as these names write theirs: "124", "12", "12.4". */
+static const char *
+guess_cuda(const struct search *s)
+{
+	const struct ws_cuda_choice *cuda = s->product->point.cuda;
+	const struct ws_published *like = &s->prebuilt->cuda.at[0];
+	unsigned major = ws_version_number(&cuda->version, 0);
+	unsigned minor = ws_version_number(&cuda->version, 1);
+	return like->any_minor        ? ws_arena_printf(s->a, "%u", major)
+		: strchr(like->text, '.') ? cuda->name
+								  : ws_arena_printf(s->a, "%u%u", major, minor);
+}
+
+/* The values that one would guess, into @a guess, and what was not published of them, into @a why. */
+static void
+guess_values(
+	const struct search *s, struct values *guess, struct ws_published texts[3], struct ws_buf *why)
+{
+	const struct ws_prebuilt *p = s->prebuilt;
+	const struct ws_point *point = &s->product->point;
+	if (p->torch.count > 0 && point->torch) {
+		texts[0].text = point->torch->minor;
+		guess->torch = find_value(&p->torch, texts[0].text);
+		if (!guess->torch) {
+			add_reason(why, "torch ", texts[0].text, list_values(s, &p->torch, ""));
+		}
+	}
+	if (p->cuda.count > 0 && point->cuda) {
+		texts[1].text = guess_cuda(s);
+		guess->cuda = find_value(&p->cuda, texts[1].text);
+		if (!guess->cuda) {
+			add_reason(why, "cu", texts[1].text, list_values(s, &p->cuda, "cu"));
+		}
+	}
+	for (size_t i = 0; i < p->cxx11abi.count; i++) {
+		if (p->cxx11abi.at[i].cxx11abi == point->cxx11abi) {
+			guess->cxx11abi = &p->cxx11abi.at[i];
+		}
+	}
+	if (p->cxx11abi.count > 0 && !guess->cxx11abi) {
+		texts[2].text = point->cxx11abi == 1 ? "TRUE" : "FALSE";
+		add_reason(why, "cxx11abi ", texts[2].text, list_values(s, &p->cxx11abi, ""));
+	}
+	if (p->python_count > 0 && !guess->python) {
+		add_reason(why, "Python ", point->python->text, list_pythons(s));
+	}
+	guess->torch = guess->torch ? guess->torch : texts[0].text ? &texts[0] : NULL;
+	guess->cuda = guess->cuda ? guess->cuda : texts[1].text ? &texts[1] : NULL;
+	guess->cxx11abi = guess->cxx11abi ? guess->cxx11abi : texts[2].text ? &texts[2] : NULL;
+}
+
+/* The name that one would make up for this product, where nobody published it. */
+static void
+tell_guess(struct search *s, const struct ws_python_tag *python)
+{
+	WS_AUTO_BUF struct ws_buf why = {0};
+	struct ws_published texts[3] = {0};
+	struct values guess = {.python = python};
+	guess_values(s, &guess, texts, &why);
+	if (why.len == 0 && was_published(s, &guess)) {
+		return;
+	}
+	guess.python = python ? python : &s->product->point.python->tag;
+	*ws_vec_push(&s->unpublished, s->a) = (struct ws_unpublished){
+		.file = file_of(s, &guess),
+		.from = s->prebuilt->from,
+		.why = why.len > 0 ? ws_buf_copy(&why, s->a)
+						   : "this combination of values was never published",
+	};
+}
+
+struct ws_published_wheels
+ws_published_of(const struct ws_product *product, bool window, struct ws_arena *a)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	struct search s = {.product = product, .window = window, .a = a};
+	for (size_t i = 0; i < recipe->prebuilt_count; i++) {
+		bool fits;
+		s.prebuilt = &recipe->prebuilt[i];
+		const struct ws_python_tag *python = find_python(&s, &fits);
+		if (fits) {
+			find_published(&s, python);
+		}
+		tell_guess(&s, python);
+	}
+	return (struct ws_published_wheels){
+		s.found.at, s.found.len, s.unpublished.at, s.unpublished.len};
+}
