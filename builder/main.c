@@ -12,6 +12,7 @@
  *   engine/   runs actions: keys, budget, resume; knows nothing of wheels
  *   store/    files by digest, results by key, trees, the ledger
  *   elf/ inspect/ verify/   what a module needs, and whether a torch has it
+ *   explain/  what an error's text means
  *   wheel/    METADATA, RECORD, a reproducible zip
  *   produce/  composes all that for one matrix        report/  tells people and machines
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
@@ -38,6 +39,7 @@ static const struct ws_command commands[] = {
 	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
 	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
 	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
+	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},
 	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
 	{"internal", ws_cmd_internal, NULL},
 };

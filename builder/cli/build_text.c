@@ -38,7 +38,10 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 		}
 	} else {
 		ws_failure_excerpt(ws_buf_str(&log), &lines);
-		ws_failure_cures(ws_buf_str(&log), err);
+		struct ws_signs signs;
+		if (ws_signs_read(s->data.facts, s->a, &signs, NULL)) {
+			ws_failure_cures(&signs, ws_buf_str(&log), s->a, err);
+		}
 	}
 	fputs(ws_buf_text(&lines), s->out.err);
 }

@@ -1,5 +1,7 @@
-/* failure.c - patterns, no parsing: logs of gcc, clang, nvcc, ptxas and ld. */
+/* failure.c - no parsing: logs of gcc, clang, nvcc, ptxas and ld. Cures are the signs' (explain/signs.h). */
 #include "report/failure.h"
+
+#include "explain/explain.h"
 
 #include <string.h>
 
@@ -76,44 +78,19 @@ ws_failure_excerpt(struct ws_str log, struct ws_buf *out)
 	}
 }
 
-/* Two texts that must both stand in the log, and what to do then. */
-struct cure {
-	const char *sign, *also;
-	const char *text;
-};
-
-static const struct cure cures[] = {
-	{"Python.h: No such file", "",
-		"a unit includes Python's headers: the extension's binding must be 'pybind' in the recipe"},
-	{"No space left on device", "",
-		"free some space, or keep the store elsewhere (--store DIR, WHEELSMITH_STORE)"},
-	{"C++20 or later compatible compiler is required", "",
-		"a flag of the recipe asks for an older standard: take -std= out, torch's own is used "
-		"then"},
-	{"C++17 or later compatible compiler is required", "",
-		"a flag of the recipe asks for an older standard: take -std= out, torch's own is used "
-		"then"},
-	{"Unsupported gpu architecture", "",
-		"this CUDA toolkit has no such target: take another arch or another CUDA version"},
-	{"unsupported GNU version", "",
-		"the toolkit refuses this compiler: `wheelsmith doctor` says which one it takes"},
-	{"cannot find -lcuda", "",
-		"no kit has the driver library: do not link libcuda, ask the runtime for driver functions"},
-	{"No such file or directory",
-		".h:", "a header is missing: check the recipe's `include`, and a submodule it may need"},
-	{"undefined reference to", "",
-		"torch allows undefined symbols in modules; a link flag of the recipe forbids them"},
-	{"error: parameter packs not expanded", "std_function.h",
-		"this nvcc cannot read this compiler's library: take an older host compiler"},
-};
-
 void
-ws_failure_cures(struct ws_str log, struct ws_err *err)
+ws_failure_cures(
+	const struct ws_signs *signs, struct ws_str log, struct ws_arena *a, struct ws_err *err)
 {
-	for (size_t i = 0; i < WS_LEN(cures); i++) {
-		if (holds(log, cures[i].sign) && (!cures[i].also[0] || holds(log, cures[i].also))) {
-			ws_err_cure(err, "%s", cures[i].text);
-			return;
-		}
+	const struct ws_found_sign *found;
+	struct ws_finder *finder = ws_finder_open(signs, a);
+	ws_finder_add(finder, log.s, log.n);
+	if (ws_finder_end(finder, &found) == 0) {
+		return;
+	}
+	size_t count;
+	const char *const *cures = ws_explain_build(found, a, &count);
+	for (size_t i = 0; i < count; i++) {
+		ws_err_cure(err, "%s", cures[i]);
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "explain/signs.h"
 
 /**
  * Appends the lines of @a log that say what went wrong, each indented by two columns: the first
@@ -16,7 +17,8 @@
  */
 void ws_failure_excerpt(struct ws_str log, struct ws_buf *out);
 
-/** Adds the cures that are known for what @a log says. */
-void ws_failure_cures(struct ws_str log, struct ws_err *err);
+/** Adds the cures of the most causal of @a signs that stands in @a log. */
+void ws_failure_cures(
+	const struct ws_signs *signs, struct ws_str log, struct ws_arena *a, struct ws_err *err);
 
 #endif

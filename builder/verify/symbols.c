@@ -9,6 +9,7 @@
 #include "elf/exports.h"
 #include "verify/floor.h"
 #include "verify/libraries.h"
+#include "verify/twin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -686,43 +687,6 @@ conclude(struct judging *j)
 
 /* ---- twins: the same function of the other ABI ---- */
 
-/* The readable text with what differs between the two ABIs taken out. */
-static const char *
-without_abi(const char *text, struct ws_arena *a)
-{
-	static const char *const marks[] = {"__cxx11::", "[abi:cxx11]"};
-	WS_AUTO_BUF struct ws_buf out = {0};
-	while (*text) {
-		size_t skip = 0;
-		for (size_t i = 0; i < WS_LEN(marks); i++) {
-			skip = ws_starts_with(text, marks[i]) ? strlen(marks[i]) : skip;
-		}
-		if (skip == 0) {
-			ws_buf_putc(&out, *text++);
-		}
-		text += skip;
-	}
-	return ws_buf_copy(&out, a);
-}
-
-/*
- * How much of a mangled name both ABIs agree on: what stands before its first string, and before
- * the end of its first nested name, where "B5cxx11" may be put for what it returns.
- */
-static size_t
-agreed_length(const char *name)
-{
-	static const char *const ends[] = {"NSt7__cxx11", "B5cxx11", "Ss", "E"};
-	size_t least = strlen(name);
-	for (size_t i = 0; i < WS_LEN(ends); i++) {
-		const char *found = strstr(name, ends[i]);
-		if (found && (size_t)(found - name) < least) {
-			least = (size_t)(found - name);
-		}
-	}
-	return least;
-}
-
 /* A missing name that may have a twin. */
 struct twin {
 	struct ws_missing *missing;
@@ -742,7 +706,7 @@ compare_twins(
 		if (strncmp(exported, missing->name, twins->at[i].agreed) != 0) {
 			continue;
 		}
-		text = text ? text : without_abi(ws_demangle_short(exported, scratch), scratch);
+		text = text ? text : ws_twin_text(ws_demangle_short(exported, scratch), scratch);
 		if (strcmp(text, twins->at[i].text) == 0) {
 			missing->twin = ws_arena_strdup(a, exported);
 			missing->reason = WS_MISSING_ABI;
@@ -786,7 +750,7 @@ find_twins(const struct scene *s, struct judging *judgings, size_t count, struct
 			if (missing->reason == WS_MISSING_TORCH) {
 				of_this++;
 				*ws_vec_push(&twins, s->a) = (struct twin){
-					missing, agreed_length(missing->name), without_abi(missing->text, s->a)};
+					missing, ws_twin_agreed(missing->name), ws_twin_text(missing->text, s->a)};
 			}
 		}
 	}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Options and commands are named by cli/, report/ and draft/ alone: below, a cure is a code (base/err.h).
+# Options and commands are named by cli/, report/, draft/ and explain/ alone: below, a cure is a code (base/err.h).
 # Looks into string literals, not into comments. Which options there are, the tables in cli/ say. That
 # --offline is set is a fact that any message may state; --verbose, --version and --output are
 # compilers' as well.
@@ -7,9 +7,9 @@ set -eu
 options=$(grep -ohE '\{"[a-z0-9-]+", ('"'.'"'|0), WS_OPTION_' builder/cli/*.c | grep -oE '"[a-z0-9-]+"' | tr -d '"' |
 	grep -vxE 'version|verbose|offline|output' | sort -u)
 [ "$(echo "$options" | wc -l)" -gt 30 ] || { echo "the tables of options were not found"; exit 1; }
-named="--($(echo "$options" | tr '\n' '|' | sed 's/|$//'))([^a-z-]|\$)|wheelsmith (build|plan|fetch|lock|shell|doctor|recipe)[^a-z]"
+named="--($(echo "$options" | tr '\n' '|' | sed 's/|$//'))([^a-z-]|\$)|wheelsmith (build|plan|fetch|lock|shell|doctor|explain|recipe)[^a-z]"
 # shellcheck disable=SC2016 # awk's
-git ls-files -co --exclude-standard 'builder/*.[ch]' | grep -vE '^builder/((cli|report|draft)/|main\.c$)' |
+git ls-files -co --exclude-standard 'builder/*.[ch]' | grep -vE '^builder/((cli|report|draft|explain)/|main\.c$)' |
 	xargs awk -v named="\"[^\"]*($named)" '
 	/^[[:space:]]*\*/ { next }
 	{ sub(/\/\*.*\*\//, "") }

@@ -65,14 +65,25 @@ WS_TEST(the_linker_s_own_line_is_shown)
 	}
 }
 
-WS_TEST(known_logs_have_cures)
+/* Which ones: tests/cases/explain. */
+WS_TEST(known_logs_have_the_cures_of_who_builds)
 {
+	static const char *const text[] = {"fatal error: {header}: No such file or directory"};
+	static const char *const cures[] = {"check the recipe's `include`"};
+	static const struct ws_sign sign = {.name = "header",
+		.texts = text,
+		.text_count = 1,
+		.cause = "it is missing",
+		.build_cures = cures,
+		.build_cure_count = 1};
+	const struct ws_signs signs = {&sign, 1};
 	struct ws_err err;
 	ws_err_set(&err, WS_ERR_BUILD, "x");
-	ws_failure_cures(ws_str_of("a.cu:1: fatal error: cusparse.h: No such file or directory"), &err);
-	assert_contains(err.cure, "a header is missing");
+	ws_failure_cures(
+		&signs, ws_str_of("a.cu:1: fatal error: cusparse.h: No such file or directory"), a, &err);
+	assert_string_equal(err.cure, "check the recipe's `include`\n");
 	ws_err_set(&err, WS_ERR_BUILD, "x");
-	ws_failure_cures(ws_str_of("all is well"), &err);
+	ws_failure_cures(&signs, ws_str_of("all is well"), a, &err);
 	assert_string_equal(err.cure, "");
 }
 

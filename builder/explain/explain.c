@@ -1,0 +1,241 @@
+/* explain.c - gathers what is known under names, then puts it into the sign's texts. */
+#include "explain/explain.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/vec.h"
+#include "explain/installed.h"
+#include "explain/remedy.h"
+#include "explain/symbol.h"
+
+#include <string.h>
+
+#define VALUES 16
+
+struct values {
+	struct {
+		const char *name, *value; /* value NULL: not known */
+	} at[VALUES];
+	size_t count;
+};
+
+static void
+put(struct values *v, const char *name, const char *value)
+{
+	if (v->count < VALUES) {
+		v->at[v->count].name = name;
+		v->at[v->count++].value = value;
+	}
+}
+
+static const char *
+value_of(const struct values *v, const char *name, size_t len)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		if (strlen(v->at[i].name) == len && memcmp(v->at[i].name, name, len) == 0) {
+			return v->at[i].value;
+		}
+	}
+	return NULL;
+}
+
+static const char *
+captured(const struct ws_found_sign *found, const char *name)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		if (strcmp(found->names[i], name) == 0) {
+			return found->values[i];
+		}
+	}
+	return NULL;
+}
+
+/* @text with its names replaced. NULL where one is not known and @whole; else the name stays away. */
+static const char *
+fill(const struct values *v, const char *text, bool whole, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf out = {0};
+	while (*text) {
+		size_t plain = strcspn(text, "{");
+		ws_buf_add(&out, text, plain);
+		text += plain;
+		if (*text != '{') {
+			break;
+		}
+		size_t len = strcspn(++text, "}");
+		const char *value = value_of(v, text, len);
+		if (!value && whole) {
+			return NULL;
+		}
+		ws_buf_puts(&out, value ? value : "?");
+		text += len + (text[len] == '}');
+	}
+	return ws_buf_copy(&out, a);
+}
+
+/* ---- what the text names ---- */
+
+/* The known release that a label like "cu12torch2.4cxx11abiFALSE" means: the last of its minor. */
+static const char *
+release_of_label(const struct ws_facts *facts, const char *label, struct ws_arena *a)
+{
+	const char *found = label ? strstr(label, "torch") : NULL;
+	struct ws_version minor;
+	if (!found) {
+		return NULL;
+	}
+	found += strlen("torch");
+	found += *found == '.';
+	const char *text = ws_arena_copy(a, found, strspn(found, "0123456789."));
+	const char *release = NULL;
+	if (strchr(text, '.') && ws_version_parse(text, a, &minor)) {
+		for (size_t i = 0; i < facts->torch_count; i++) {
+			bool same = ws_version_in_series(&facts->torch[i].version, &minor, 2);
+			release = same ? facts->torch[i].version.text : release;
+		}
+	}
+	return release;
+}
+
+/* "https://h/p/flash_attn-2.6.1%2Bcu123torch2.4cxx11abiFALSE-cp310-cp310-linux_x86_64.whl" */
+static void
+read_wheel(
+	const struct ws_explaining *with, const char *url, struct ws_remedy *remedy, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf file = {0};
+	for (const char *at = ws_path_base(url); *at; at++) {
+		bool plus = strncmp(at, "%2B", 3) == 0 || strncmp(at, "%2b", 3) == 0;
+		ws_buf_putc(&file, plus ? '+' : *at);
+		at += plus ? 2 : 0;
+	}
+	struct ws_wheel_name name;
+	struct ws_python_tag python;
+	const char *why;
+	if (!ws_wheel_name_parse(ws_buf_text(&file), a, &name, &why)) {
+		return;
+	}
+	remedy->package = name.distribution;
+	remedy->version = name.version.public_text;
+	remedy->torch = release_of_label(with->facts, name.version.local, a);
+	if (remedy->torch && ws_python_tag_parse(name.abis[0], &python)) {
+		remedy->python = ws_python_version_text(&python, a);
+	}
+}
+
+static void
+read_place(const struct ws_explaining *with, const struct ws_installed *place,
+	struct ws_remedy *remedy, struct ws_arena *a)
+{
+	remedy->package = place->package;
+	remedy->version = place->version;
+	remedy->python = place->program;
+	if (!remedy->package && place->module) {
+		remedy->package = ws_remedy_package(with->shelf, place->module, a);
+	}
+}
+
+/* ---- an explanation ---- */
+
+static void
+add_cures(const struct values *v, const char *const *texts, size_t count, struct ws_arena *a,
+	struct ws_explanation *e)
+{
+	WS_VEC(const char *) cures = {0};
+	for (size_t i = 0; i < count; i++) {
+		const char *cure = fill(v, texts[i], true, a);
+		if (cure) {
+			*ws_vec_push(&cures, a) = cure;
+		}
+	}
+	e->cures = cures.at;
+	e->cure_count = cures.len;
+}
+
+/* A package without a recipe needs one first. */
+static void
+add_draft(const char *draft, struct ws_arena *a, struct ws_explanation *e)
+{
+	if (draft && e->cure_count > 0) {
+		const char **cures = WS_NEW_N(a, const char *, e->cure_count + 1);
+		memcpy(cures, e->cures, e->cure_count * sizeof(*cures));
+		cures[e->cure_count++] = ws_arena_printf(a, "it has no recipe yet; first:  %s", draft);
+		e->cures = cures;
+	}
+}
+
+static bool
+ask_symbol(const struct ws_explaining *with, const struct ws_installed *place, struct ws_arena *a,
+	struct ws_explanation *e, struct ws_err *err)
+{
+	struct ws_symbol_question question = {
+		.name = captured(e->found, "symbol"),
+		.torch = place->torch,
+		.facts = with->facts,
+		.exports = with->exports,
+	};
+	struct ws_symbol_answer answer;
+	if (!e->found->sign->symbol || !question.name || !with->exports) {
+		return true;
+	}
+	if (!ws_symbol_answer(&question, a, &answer, err)) {
+		return false;
+	}
+	const char *module = place->module;
+	e->cause = module ? ws_arena_printf(a, "%s does not find a symbol: %s", module, answer.cause)
+					  : ws_arena_printf(a, "a symbol is not found: %s", answer.cause);
+	e->evidence = answer.evidence;
+	e->evidence_count = answer.evidence_count;
+	return true;
+}
+
+static struct values
+values_of(const struct ws_found_sign *found)
+{
+	struct values v = {0};
+	for (size_t i = 0; i < found->count; i++) {
+		put(&v, found->names[i], found->values[i]);
+	}
+	return v;
+}
+
+bool
+ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, struct ws_arena *a,
+	struct ws_explanation *e, struct ws_err *err)
+{
+	const struct ws_sign *sign = found->sign;
+	const char *file = captured(found, "file"), *stem = captured(found, "stem");
+	const char *wheel = captured(found, "wheel");
+	const char *module = stem ? ws_arena_printf(a, "%s_cuda", stem) : NULL;
+	struct ws_installed place =
+		file ? ws_installed_of(file, a) : (struct ws_installed){.module = module};
+	struct ws_remedy remedy = {.recipes = with->recipes};
+	struct values v = values_of(found);
+	read_place(with, &place, &remedy, a);
+	if (wheel) {
+		read_wheel(with, wheel, &remedy, a);
+	}
+	remedy.package = sign->package ? sign->package : remedy.package;
+	put(&v, "package", remedy.package);
+	put(&v, "version", remedy.version);
+	put(&v, "torch", remedy.torch ? remedy.torch : place.torch);
+	put(&v, "python", remedy.python ? remedy.python : place.python);
+	put(&v, "module", place.module);
+	put(&v, "build", ws_remedy_command(with->shelf, &remedy, a));
+	*e = (struct ws_explanation){.found = found, .cause = fill(&v, sign->cause, false, a)};
+	const char *const *cures = sign->cure_count ? sign->cures : sign->build_cures;
+	add_cures(&v, cures, sign->cure_count ? sign->cure_count : sign->build_cure_count, a, e);
+	add_draft(ws_remedy_draft(with->shelf, &remedy, a), a, e);
+	return ask_symbol(with, &place, a, e, err);
+}
+
+const char *const *
+ws_explain_build(const struct ws_found_sign *found, struct ws_arena *a, size_t *count)
+{
+	const struct ws_sign *sign = found->sign;
+	const struct values v = values_of(found);
+	struct ws_explanation e = {0};
+	const char *const *cures = sign->build_cure_count ? sign->build_cures : sign->cures;
+	add_cures(&v, cures, sign->build_cure_count ? sign->build_cure_count : sign->cure_count, a, &e);
+	*count = e.cure_count;
+	return e.cures;
+}

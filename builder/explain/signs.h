@@ -1,0 +1,45 @@
+/**
+ * signs.h - the errors that are known: how each reads, what causes it, what cures it
+ *
+ * Data, matrix/facts/signs.json, from the most causal to the least: of several signs in one log the first
+ * is the reason for the others. One table for `explain` and for the logs of failed builds. Texts of causes
+ * and cures may name captures, "{cuda}", and what explain.h adds to them; a cure that names something
+ * unknown is left out.
+ */
+#ifndef WS_EXPLAIN_SIGNS_H
+#define WS_EXPLAIN_SIGNS_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stddef.h>
+
+struct ws_sign {
+	const char *name;         /**< "glibc" */
+	const char *const *texts; /**< patterns (pattern.h), the one that captures most first */
+	size_t text_count;
+	const char *cause; /**< one line, no full stop */
+	const char *const *cures;
+	size_t cure_count;
+	/** In place of `cures` for who builds by a recipe; none: `cures` serve as well. */
+	const char *const *build_cures;
+	size_t build_cure_count;
+	const char *package; /**< that it is about, normalised; NULL: the text may tell */
+	bool symbol;         /**< captures a {symbol}, whose owner tells the cause */
+	const char *from;    /**< where people reported it: a thread; NULL: nowhere */
+};
+
+struct ws_signs {
+	const struct ws_sign *at;
+	size_t count;
+};
+
+/** Reads signs.json of @a facts, the folder. */
+bool ws_signs_read(
+	const char *facts, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err);
+
+/** From a document, whose texts it borrows. */
+bool ws_signs_parse(
+	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err);
+
+#endif

@@ -1,0 +1,269 @@
+/* symbol.c - the lists of all known releases are read once each, for the name and for its twin. */
+#include "explain/symbol.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/vec.h"
+#include "elf/demangle.h"
+#include "elf/exports.h"
+#include "elf/torch_abi.h"
+#include "verify/libraries.h"
+#include "verify/twin.h"
+
+#include <string.h>
+
+/* What one release has of it. */
+enum has {
+	HAS_NOTHING,
+	HAS_TWIN,
+	HAS_NAME,
+	HAS_NO_LIST, /* nobody knows */
+};
+
+struct asking {
+	const struct ws_symbol_question *q;
+	struct ws_arena *a;
+	const char *text; /* as people read it */
+	const char *
+		twin; /* the same without what tells the ABIs apart; NULL: it is not torch's, and has none */
+	size_t agreed;
+	enum has *has; /* one for each release of the facts */
+	WS_VEC(const char *) evidence;
+};
+
+/* ---- what the lists say ---- */
+
+static enum has
+compare(const struct asking *s, const char *exported, struct ws_arena *scratch)
+{
+	if (strcmp(exported, s->q->name) == 0) {
+		return HAS_NAME;
+	}
+	if (!s->twin || strncmp(exported, s->q->name, s->agreed) != 0) {
+		return HAS_NOTHING;
+	}
+	struct ws_arena_mark mark = ws_arena_mark(scratch);
+	const char *text = ws_twin_text(ws_demangle_short(exported, scratch), scratch);
+	bool same = strcmp(text, s->twin) == 0;
+	ws_arena_rewind(scratch, mark);
+	return same ? HAS_TWIN : HAS_NOTHING;
+}
+
+static bool
+ask_list(const struct asking *s, const char *path, enum has *has, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, NULL, a, err);
+	struct ws_export line = {0};
+	while (list && *has != HAS_NAME && ws_exports_next(list, &line, err)) {
+		if (line.kind == WS_EXPORT_END) {
+			return true;
+		}
+		if (line.kind == WS_EXPORT_NAME || line.kind == WS_EXPORT_TLS) {
+			enum has here = compare(s, line.text, scratch);
+			*has = here > *has ? here : *has;
+		}
+	}
+	return *has == HAS_NAME;
+}
+
+static bool
+ask_lists(struct asking *s, struct ws_err *err)
+{
+	const struct ws_facts *facts = s->q->facts;
+	s->has = WS_NEW_N(s->a, enum has, facts->torch_count);
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		const char *file = ws_arena_printf(s->a, "torch-%s.zst", facts->torch[i].version.text);
+		const char *path = ws_path_join(s->a, s->q->exports, file, NULL);
+		if (!ws_fs_exists(path)) {
+			s->has[i] = HAS_NO_LIST;
+		} else if (!ask_list(s, path, &s->has[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static size_t
+count(const struct asking *s, enum has has)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < s->q->facts->torch_count; i++) {
+		sum += s->has[i] == has;
+	}
+	return sum;
+}
+
+/* "2.3.1 to 2.6.0, 2.8.0" */
+static const char *
+releases(const struct asking *s, enum has has)
+{
+	const struct ws_facts *facts = s->q->facts;
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < facts->torch_count;) {
+		size_t end = i;
+		while (end < facts->torch_count && s->has[end] == has) {
+			end++;
+		}
+		if (end > i) {
+			ws_buf_printf(&b, "%s%s", b.len ? ", " : "", facts->torch[i].version.text);
+		}
+		if (end > i + 1) {
+			ws_buf_printf(&b, " to %s", facts->torch[end - 1].version.text);
+		}
+		i = end > i ? end : i + 1;
+	}
+	return ws_buf_copy(&b, s->a);
+}
+
+static void
+add(struct asking *s, const char *line)
+{
+	*ws_vec_push(&s->evidence, s->a) = line;
+}
+
+/* ---- causes ---- */
+
+/* What the name itself says about the module's ABI; -1: nothing. */
+static int
+abi_of(const struct asking *s)
+{
+	if (strstr(s->q->name, "7__cxx11") || strstr(s->q->name, "B5cxx11")) {
+		return 1;
+	}
+	return strstr(s->text, "std::string") || count(s, HAS_TWIN) > 0 ? 0 : -1;
+}
+
+/* Of the torch that is there. NO_LIST: it is not known which, or what it has. */
+static enum has
+has_here(const struct asking *s)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const struct ws_facts *facts = s->q->facts;
+	struct ws_version version;
+	if (!s->q->torch || !ws_version_parse(s->q->torch, a, &version)) {
+		return HAS_NO_LIST;
+	}
+	const struct ws_torch_release *release = ws_facts_torch(facts, &version);
+	return release ? s->has[release - facts->torch] : HAS_NO_LIST;
+}
+
+/* The torch there is not known: what it must be, as it lacks the name. */
+static const char *
+cause_unknown(struct asking *s, int abi)
+{
+	size_t twins = count(s, HAS_TWIN), names = count(s, HAS_NAME), nothing = count(s, HAS_NOTHING);
+	if (twins > 0 && (nothing == 0 || names == 0)) {
+		return ws_arena_printf(
+			s->a, "it was built for cxx11abi %d; this torch is cxx11abi %d", abi, !abi);
+	}
+	if (twins > 0) {
+		return ws_arena_printf(s->a,
+			"it was built for another torch release, or for cxx11abi %d where this torch is "
+			"cxx11abi %d",
+			abi, !abi);
+	}
+	if (names > 0) {
+		return "it was built for another torch release than the one that is loaded";
+	}
+	const struct ws_facts *facts = s->q->facts;
+	return ws_arena_printf(s->a,
+		"it was built for a torch before %s, after %s, or that is not a release",
+		facts->torch[0].version.text, facts->torch[facts->torch_count - 1].version.text);
+}
+
+static const char *
+cause_torch(struct asking *s)
+{
+	int abi = abi_of(s);
+	const char *torch = s->q->torch;
+	switch (has_here(s)) {
+	case HAS_TWIN:
+		return ws_arena_printf(
+			s->a, "it was built for cxx11abi %d; torch %s is cxx11abi %d", abi, torch, !abi);
+	case HAS_NAME:
+		return ws_arena_printf(s->a,
+			"torch %s exports this name: another torch, or only a part of it, was loaded", torch);
+	case HAS_NOTHING:
+		return ws_arena_printf(
+			s->a, "it was built for another torch release: %s does not export this name", torch);
+	case HAS_NO_LIST:
+		break;
+	}
+	return cause_unknown(s, abi);
+}
+
+static void
+tell_releases(struct asking *s, struct ws_symbol_answer *answer)
+{
+	const struct ws_facts *facts = s->q->facts;
+	int abi = abi_of(s);
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		answer->torch = s->has[i] == HAS_NAME ? facts->torch[i].version.text : answer->torch;
+	}
+	if (count(s, HAS_NAME) > 0) {
+		add(s, ws_arena_printf(s->a, "torch %s has it", releases(s, HAS_NAME)));
+	}
+	if (count(s, HAS_TWIN) > 0) {
+		add(s,
+			ws_arena_printf(
+				s->a, "torch %s has its twin of cxx11abi %d", releases(s, HAS_TWIN), !abi));
+	}
+	if (count(s, HAS_NOTHING) > 0) {
+		add(s, ws_arena_printf(s->a, "torch %s does not have it", releases(s, HAS_NOTHING)));
+	}
+}
+
+/* Of a library that is not torch's. */
+static const char *
+cause_other(struct asking *s)
+{
+	const char *name = s->q->name;
+	const struct ws_library_family *family = ws_library_family_of(name);
+	if (ws_starts_with(name, "__cudaRegisterLinkedBinary")) {
+		return "it was compiled with -rdc=true, but its device code was not linked";
+	}
+	if (family && family->driver) {
+		return ws_arena_printf(s->a,
+			"the driver's library '%s' is too old, or it was not linked with it", family->stem);
+	}
+	if (family) {
+		return ws_arena_printf(s->a, "it was built for another %s, or does not name that library",
+			family->cuda ? ws_arena_printf(s->a, "'%s' of CUDA", family->stem) : family->stem);
+	}
+	if (ws_starts_with(name, "Py") || ws_starts_with(name, "_Py")) {
+		return "it was built for another Python: this one does not have the name";
+	}
+	if (ws_starts_with(name, "_ZNSt") || ws_starts_with(name, "_ZNKSt")
+		|| ws_starts_with(name, "_ZSt")) {
+		return "it was built with a newer libstdc++ than the one that was loaded";
+	}
+	return "no library that was loaded has this name: one is missing, or of another version";
+}
+
+bool
+ws_symbol_answer(const struct ws_symbol_question *question, struct ws_arena *a,
+	struct ws_symbol_answer *answer, struct ws_err *err)
+{
+	struct asking s = {.q = question, .a = a, .text = ws_demangle_short(question->name, a)};
+	bool is_torchs = ws_is_torch_name(question->name);
+	s.twin = is_torchs ? ws_twin_text(s.text, a) : NULL;
+	s.agreed = ws_twin_agreed(question->name);
+	*answer = (struct ws_symbol_answer){0};
+	if (strcmp(s.text, question->name) != 0) {
+		add(&s, s.text);
+	}
+	if (!ask_lists(&s, err)) {
+		return false;
+	}
+	if (is_torchs || count(&s, HAS_NAME) > 0) {
+		answer->cause = cause_torch(&s);
+		tell_releases(&s, answer);
+	} else {
+		answer->cause = cause_other(&s);
+	}
+	answer->evidence = s.evidence.at;
+	answer->evidence_count = s.evidence.len;
+	return true;
+}

@@ -1,0 +1,24 @@
+/**
+ * twin.h - the same function of the other _GLIBCXX_USE_CXX11_ABI
+ *
+ * Two mangled names are twins when their readable texts differ only by the marks of the new
+ * std::string. Demangling every name of a list would take seconds; what the names have in common
+ * tells most of them apart.
+ */
+#ifndef WS_VERIFY_TWIN_H
+#define WS_VERIFY_TWIN_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+
+/** The readable text @a text with what differs between the two ABIs taken out. */
+const char *ws_twin_text(const char *text, struct ws_arena *a);
+
+/**
+ * How many bytes of a mangled name both ABIs agree on: what stands before its first string, and before
+ * the end of its first nested name, where "B5cxx11" may be put for what it returns.
+ */
+size_t ws_twin_agreed(const char *name);
+
+#endif
