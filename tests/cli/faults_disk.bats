@@ -87,6 +87,42 @@ is_told() {
 	[[ "$seen" =~ (compile|link|check|pack|delivery) ]]
 }
 
+# A linker after which only so many KiB are free, as the file "free" says.
+linker_fills_disk() { # FOLDER
+	mkdir bin
+	cat > bin/g++-12 <<- END
+		#!/bin/bash
+		/usr/bin/g++-12 "\$@" || exit
+		case " \$* " in *" -shared "*)
+			left=\$((\$(df --output=avail '$PWD/$1' | tail -n 1) - \$(cat '$PWD/free')))
+			head -c \$((left * 1024)) /dev/zero > '$PWD/$1/filler'
+		esac
+	END
+	chmod +x bin/g++-12
+	export PATH=$PWD/bin:$PATH
+}
+
+@test "a disk that is full while the check runs is not a verdict" {
+	small_disk store 16m
+	from_base
+	only_host
+	linker_fills_disk store
+	local free seen=
+	for free in 16 32 48 64 96 128 4000; do
+		rm -f store/filler
+		grep -rlE "^out .* module.so\$" store/ac | xargs -r rm
+		echo $free > free
+		build
+		[ "$status" -ne 0 ] || break
+		[ "$status" -eq 5 ]
+		[[ "$stderr" == *"'$WHEELSMITH_STORE/"* ]]
+		[[ "$stderr" != *"would not load"* ]]
+		[[ "$stderr" != *"wheelsmith exited with 5"* ]] || seen+="$free "
+	done
+	[ "$status" -eq 0 ]
+	[ -n "$seen" ]
+}
+
 @test "a full output folder is told, nothing half-written is in it, and the next run only delivers" {
 	from_base
 	only_host

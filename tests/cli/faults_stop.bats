@@ -134,6 +134,17 @@ goes_on() { # UNIT
 	goes_on waiting.cpp
 }
 
+# `build 2>&1 | head -n 1`: writing fails in the middle of the compilers.
+@test "a reader that leaves a running build leaves no run folder" {
+	only_host
+	run bash -c '"$@" 2>&1 | head -n 1; exit "${PIPESTATUS[0]}"' - "$WHEELSMITH" build --matrix m.json
+	[ "$status" -eq 141 ]
+	[ "$output" = "1 cell: 1 to build, 0 cached, 0 excluded" ]
+	[ "$(ls "$WORK")" = locks ]
+	[ -z "$(ls "$WORK/locks")" ]
+	dist_is_whole
+}
+
 # A compiler that does not mind being asked.
 @test "a second Ctrl-C does not wait for those that will not end" {
 	only_host
