@@ -54,12 +54,13 @@ add_pairs(struct ws_hasher *h, struct pair *pairs, size_t count)
 	}
 }
 
+/* Where another folder is mounted is no part of any key: what is read there is a seed or in the manifest. */
 static void
 add_trees(struct ws_hasher *h, const struct ws_action *action)
 {
 	for (size_t i = 0; i < action->mount_count; i++) {
-		const struct ws_mount *mount = &action->mounts[i];
-		ws_hasher_add_field(h, mount->tree ? mount->tree->digest.hex : mount->path);
+		const struct ws_tree *tree = action->mounts[i].tree;
+		ws_hasher_add_field(h, tree ? tree->digest.hex : "");
 	}
 }
 
