@@ -470,6 +470,34 @@ python_version() { # INTERPRETER
 	[ "$(stat -c %a two/*.whl)" = 644 ]
 }
 
+@test "a wheel has the same bytes whichever Python's torch wheel came first" {
+	second_python
+	only_host
+	mkdir -p www/x/files
+	fake_torch www/x/files
+	fake_torch www/x/files python="cp${PY2/./}"
+	serve www
+	matrix m.json "\"python\": [\"$PY\", \"$AT2\"]"
+	local each
+	for each in one two; do
+		export WHEELSMITH_STORE=$PWD/$each
+		cp -a store "$each"
+		rm -r "$each"/trees/torch-*
+		rm m.lock.json
+		: > "$ASKED"
+		if [ $each = two ]; then
+			ws fetch --matrix m.json --index "$INDEX" --only "*cp${PY2/./}*"
+			[ "$status" -eq 0 ]
+			grep -q "cp${PY2/./}.*\.whl" "$ASKED"
+		fi
+		build --index "$INDEX" --only "*$CP*" -o "dist-$each"
+		[ "$status" -eq 0 ]
+		[ "$(ran | grep -c '^compile')" -eq 2 ]
+	done
+	unserve
+	cmp dist-one/*.whl dist-two/*.whl
+}
+
 @test "what the assembler reads for a .cu file is followed" {
 	printf 'marker one' > recipes/tiny/src/blob
 	echo 'asm(".pushsection .rodata; .inc" "bin \"src/blob\"; .popsection");' >> recipes/tiny/src/kernel.cu

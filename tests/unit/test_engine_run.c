@@ -478,6 +478,21 @@ WS_TEST(what_running_jobs_hold_is_not_free_any_more)
 	assert_true(ws_budget_take(&b, need, 9 * GIB)); /* more than was promised: no growth is due */
 }
 
+WS_TEST(a_host_whose_last_memory_is_taken_starts_nothing_more)
+{
+	/* 256 MiB stay free for everybody else, and what a running job was promised is not free. */
+	static const uint64_t free_mib[] = {0, 100, 256, 280, 300};
+	for (size_t i = 0; i < WS_LEN(free_mib); i++) {
+		struct ws_host host = ws_host_read(fake_host(a, 3 * GIB), a);
+		struct ws_budget b = ws_budget_make(&host, 8, 64 * GIB);
+		struct ws_need need = {.cpus = 1, .rss_bytes = 40 << 20};
+		assert_true(ws_budget_take(&b, need, 0));
+		host = ws_host_read(fake_host(a, free_mib[i] << 20), a);
+		assert_false(ws_budget_take(&b, need, 0));
+		assert_int_equal(ws_budget_take(&b, need, need.rss_bytes), free_mib[i] == 300);
+	}
+}
+
 WS_TEST(a_lock_that_cannot_be_made_ends_the_run)
 {
 	struct world w;
