@@ -47,12 +47,12 @@ key_in(const struct place *p, const char *module_digest, struct ws_arena *a)
 		.group = "tiny-1.0",
 		.modules = &module,
 		.module_count = 1,
-		.lists = &p->list,
-		.list_count = 1,
-		.python_tag = "cp311",
-		.python = p->python,
-		.libraries = p->libraries,
-		.library_count = WS_LEN(p->libraries)};
+		.place = {.lists = &p->list,
+			.list_count = 1,
+			.python_tag = "cp311",
+			.python = p->python,
+			.libraries = p->libraries,
+			.library_count = WS_LEN(p->libraries)}};
 	const char *program = ws_path_join(a, p->dir, "bin/wheelsmith", NULL);
 	const struct ws_action *action = ws_judge_action(&order, &store, program, a, &err);
 	assert_ok(action != NULL, err);
