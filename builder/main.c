@@ -37,6 +37,7 @@ static const struct ws_command commands[] = {
 	{"plan", ws_cmd_plan, "show what would happen to every cell, why, at what cost"},
 	{"fetch", ws_cmd_fetch, "download everything a build needs into the store"},
 	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
+	{"verify", ws_cmd_verify, "say whether wheels load in a torch, and why not"},
 	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
 	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
 	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},

@@ -5,6 +5,7 @@
                                             the smaller libraries of torch's own wheel
     brought.py WHEELSMITH DIR every         what belongs to no release: the driver, by the declarations
                                             of cuda.h; Python's stable ABI, by its own table
+    brought.py WHEELSMITH DIR python PATH... the C API of each Python, by its libpython or interpreter
 
 Each list (builder/elf/exports.h) is DIR/brought/<digest>.zst, named by the first 16 digits of its
 SHA-256; equal ones are there once. DIR/brought.json says which release brings which. Wheels come by
@@ -16,6 +17,7 @@ import hashlib
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,10 +75,12 @@ class Lists:
 
     def add(self, library, only_c, name=None):
         """Lists one library, whose file is called @name; the digest that names its list."""
-        place = self.folder / "brought" / "new"
         name = name or pathlib.Path(library).name
-        orders = ("only-c\n" if only_c else "") + f"library {library}\nname {name}\nwrite\n"
-        said = subprocess.run([self.program, "internal", "names", "-", str(place)], input=orders, text=True,
+        return self.make(library, ("only-c\n" if only_c else "") + f"library {library}\nname {name}\n")
+
+    def make(self, library, orders):
+        place = self.folder / "brought" / "new"
+        said = subprocess.run([self.program, "internal", "names", "-", str(place)], input=orders + "write\n", text=True,
                               capture_output=True, check=True).stdout
         if any(line.strip() != "0" for line in said.splitlines()) or not place.exists():
             sys.exit(f"{library}: {said}")
@@ -85,15 +89,17 @@ class Lists:
         return digest
 
     def note(self, key, entry):
+        """@key: "every", "python" or a torch release."""
         table = json.loads(self.table.read_text()) if self.table.exists() else {}
-        table = {"$schema": "../../../schemas/facts-brought-1.json", "schema": "wheelsmith.brought/1", "as_of": str(datetime.date.today()), "every": table.get("every", {}),
-                 "torch": table.get("torch", {})}
-        if key:
+        table = {"$schema": "../../../schemas/facts-brought-1.json", "schema": "wheelsmith.brought/1",
+                 "as_of": str(datetime.date.today()), "every": table.get("every", {}),
+                 "python": table.get("python", {}), "torch": table.get("torch", {})}
+        if key in ("every", "python"):
+            table[key] = entry
+        else:
             table["torch"][key] = entry
             table["torch"] = {v: table["torch"][v] for v in sorted(table["torch"], key=lambda v: [*map(int, v.split("."))])}
-        else:
-            table["every"] = entry
-        used = {d for t in [table["every"], *table["torch"].values()] for d in t.get("lists", [])}
+        used = {d for t in [table["every"], table["python"], *table["torch"].values()] for d in t.get("lists", [])}
         for file in (self.folder / "brought").glob("*.zst"):
             if file.stem not in used:
                 file.unlink()
@@ -143,13 +149,34 @@ def stable_abi(scratch):
     return compile_library(scratch, "python3", source, f"-Wl,--version-script={script}"), wheel.name
 
 
+def c_api(scratch, python):
+    """A library "python" with the names of one Python's C API, its ABI tag and version. What modules were linked
+    into it differs between builds: their PyInit functions are left out."""
+    ask = "import sys, sysconfig as c; print(c.get_config_var('SOABI').split('-')[1], sys.version.split()[0], " \
+          "c.get_config_var('LIBDIR') + '/' + str(c.get_config_var('LDLIBRARY')))"
+    tag, version, library = subprocess.run([python, "-c", ask], text=True, check=True, capture_output=True).stdout.split()
+    holder = library if ".so" in library and pathlib.Path(library).exists() else shutil.which(python)
+    said = subprocess.run(["nm", "-D", "--defined-only", holder], text=True, check=True, capture_output=True).stdout
+    names = {line.split()[-1].split("@")[0] for line in said.splitlines()}
+    names = sorted(n for n in names if re.match(r"_?Py(?!Init_)", n))
+    folder = pathlib.Path(scratch, tag)
+    folder.mkdir()
+    return f"cp{tag}", version, compile_library(folder, "python", "".join(f"void {n}(void) {{}}\n" for n in names))
+
+
 def main(program, folder, what, *versions):
     lists = Lists(program, folder)
     if what == "every":
         with tempfile.TemporaryDirectory() as scratch:
             library, wheels = driver(scratch)
             table, wheel = stable_abi(scratch)
-            lists.note(None, {"wheels": [*wheels, wheel], "lists": [lists.add(library, True), lists.add(table, True)]})
+            lists.note("every", {"wheels": [*wheels, wheel], "lists": [lists.add(library, True), lists.add(table, True)]})
+    if what == "python":
+        with tempfile.TemporaryDirectory() as scratch:
+            made = sorted((c_api(scratch, python) for python in versions), key=lambda m: [*map(int, m[1].split("."))])
+            orders = "".join(f"library {tag} {path}\n" for tag, _, path in made)
+            lists.note("python", {"interpreters": [version for _, version, _ in made], "lists": [lists.make("python", orders)]})
+        return
     for version in versions:
         required = sorted(requirements(version))
         found = {lists.add(path, name != "torch" or "cusparseLt" in file, file)

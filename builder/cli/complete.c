@@ -176,6 +176,7 @@ static const struct {
 	{"DIR", NULL, ":folders"},
 	{"FILE", NULL, ":files"},
 	{"PKG==V", offer_packages, NULL},
+	{"WHEEL", NULL, ":files"},
 };
 
 /* False with @err empty: nothing is known by that name. */

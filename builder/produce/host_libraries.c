@@ -7,6 +7,7 @@
 #include "sys/capture.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,16 +63,54 @@ ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list 
 	}
 }
 
+/* Each line of a file of ld.so.conf that is a folder. */
+static void
+add_configured(const char *path, struct ws_arena *a, ws_name_list *folders)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_err ignored = {0};
+	if (!ws_fs_read_at_most(path, 65536, &text, &ignored)) {
+		return;
+	}
+	struct ws_str rest = ws_buf_str(&text);
+	while (rest.s) {
+		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
+		if (line.n > 0 && line.s[0] == '/') {
+			*ws_vec_push(folders, a) = ws_str_copy(line, a);
+		}
+	}
+}
+
+void
+ws_host_library_folders(const char *prefix, struct ws_arena *a, ws_name_list *folders)
+{
+	static const char *const usual[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
+		"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+	glob_t files = {0};
+	if (prefix) {
+		*ws_vec_push(folders, a) = ws_path_join(a, prefix, "lib", NULL);
+	}
+	add_configured("/etc/ld.so.conf", a, folders);
+	if (glob("/etc/ld.so.conf.d/*.conf", 0, NULL, &files) == 0) {
+		for (size_t i = 0; i < files.gl_pathc; i++) {
+			add_configured(files.gl_pathv[i], a, folders);
+		}
+	}
+	globfree(&files);
+	for (size_t i = 0; i < WS_LEN(usual); i++) {
+		*ws_vec_push(folders, a) = usual[i];
+	}
+}
+
 void
 ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths)
 {
-	const char *const folders[] = {prefix ? ws_path_join(a, prefix, "lib", NULL) : NULL,
-		"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
-		"/usr/lib"};
+	ws_name_list folders = {0};
+	ws_host_library_folders(prefix, a, &folders);
 	for (size_t i = 0; i < WS_LEN(names); i++) {
-		for (size_t k = 0; k < WS_LEN(folders); k++) {
-			const char *path = folders[k] ? ws_path_join(a, folders[k], names[i], NULL) : NULL;
-			if (path && is_elf(path)) {
+		for (size_t k = 0; k < folders.len; k++) {
+			const char *path = ws_path_join(a, folders.at[k], names[i], NULL);
+			if (is_elf(path)) {
 				*ws_vec_push(paths, a) = path;
 				break;
 			}

@@ -20,6 +20,12 @@ void ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_
  */
 void ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths);
 
+/**
+ * The folders that the loader searches without being told (/etc/ld.so.conf, its own), those of
+ * @a prefix first; see above.
+ */
+void ws_host_library_folders(const char *prefix, struct ws_arena *a, ws_name_list *folders);
+
 /** Adds those that @a recipe links. */
 void ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
 	struct ws_arena *a, ws_name_list *paths);

@@ -3,6 +3,8 @@
 
 #include "base/fs.h"
 
+#include <string.h>
+
 /* The number of the mount of a folder, which is added when it is new. */
 static size_t
 mount_of(struct ws_judge_place_mounts *m, const char *folder, struct ws_arena *a)
@@ -71,6 +73,9 @@ ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *plac
 	struct ws_judge_place_mounts *m = mounts ? &known : NULL;
 	write_paths(w, "lists", place->lists, place->list_count, m, a);
 	write_paths(w, "libraries", place->libraries, place->library_count, m, a);
+	if (!mounts) {
+		ws_json_add_texts(w, "folders", place->folders, place->folder_count);
+	}
 	ws_json_add_text(w, "python", place->python && m ? seen(place->python, m, a) : place->python);
 	ws_json_add_text(w, "python_tag", place->python_tag);
 	ws_json_add_text(w, "stable_python", place->stable_python);
@@ -93,56 +98,123 @@ texts_of(const struct ws_json *list, struct ws_arena *a, size_t *count)
 	return texts;
 }
 
-static bool
-open_one(
-	struct ws_opened_judge_place *place, const char *path, struct ws_arena *a, struct ws_err *err)
+static const struct ws_elf *
+open_one(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	const struct ws_elf *elf = ws_elf_open_as(path, path, a, err);
-	place->elves[place->elf_count] = elf;
-	place->elf_count += elf ? 1 : 0;
-	return elf != NULL;
+	return ws_elf_open_as(path, path, a, err);
+}
+
+static void
+fill_around(struct ws_opened_judge_place *place)
+{
+	place->around.libraries = place->libraries.at;
+	place->around.library_count = place->libraries.len;
+	place->around.globals = place->globals.at;
+	place->around.global_count = place->globals.len;
+}
+
+static bool
+open_files(const struct ws_json *order, struct ws_arena *a, struct ws_opened_judge_place *place,
+	struct ws_err *err)
+{
+	size_t count;
+	const char *const *paths = texts_of(ws_json_find(order, "libraries"), a, &count);
+	const char *python = ws_json_text(order, "python");
+	const struct ws_elf *elf = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!(elf = open_one(paths[i], a, err))) {
+			return false;
+		}
+		*ws_vec_push(&place->libraries, a) = elf;
+	}
+	if (python && !(elf = open_one(python, a, err))) {
+		return false;
+	}
+	if (python) {
+		*ws_vec_push(&place->globals, a) = elf;
+	}
+	return true;
 }
 
 bool
 ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	struct ws_opened_judge_place *place, struct ws_err *err)
 {
-	size_t libraries, lists;
-	const char *const *paths = texts_of(ws_json_find(order, "libraries"), a, &libraries);
-	const char *python = ws_json_text(order, "python"), *archs = ws_json_text(order, "for"), *why;
+	size_t lists;
+	const char *archs = ws_json_text(order, "for"), *why;
 	const struct ws_json *strict = ws_json_find(order, "strict");
-	*place =
-		(struct ws_opened_judge_place){.elves = WS_NEW_N(a, const struct ws_elf *, libraries + 1)};
-	for (size_t i = 0; i < libraries; i++) {
-		if (!open_one(place, paths[i], a, err)) {
-			return false;
-		}
-	}
-	if (python && !open_one(place, python, a, err)) {
-		return false;
-	}
+	*place = (struct ws_opened_judge_place){0};
+	bool fine = open_files(order, a, place, err);
+	place->folders = texts_of(ws_json_find(order, "folders"), a, &place->folder_count);
 	place->around = (struct ws_surroundings){
 		.lists = texts_of(ws_json_find(order, "lists"), a, &lists),
 		.list_count = lists,
 		.python = ws_json_text(order, "python_tag"),
 		.stable_python = ws_json_text(order, "stable_python"),
-		.libraries = place->elves,
-		.library_count = libraries,
-		.globals = place->elves + libraries,
-		.global_count = place->elf_count - libraries,
 		.driver = ws_json_text(order, "driver"),
 		.glibc = ws_json_text(order, "glibc"),
 		.strict = strict && strict->truth,
+		.complete = place->folder_count > 0,
 	};
-	return !archs || ws_arch_set_parse(archs, a, &place->around.archs, &why)
-		|| ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of an order: %s", archs, why);
+	fill_around(place);
+	return fine
+		&& (!archs || ws_arch_set_parse(archs, a, &place->around.archs, &why)
+			|| ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of an order: %s", archs, why));
+}
+
+static bool
+is_open(const struct ws_opened_judge_place *place, const char *name)
+{
+	for (size_t i = 0; i < place->libraries.len; i++) {
+		if (ws_same(ws_elf_library_name(place->libraries.at[i]), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first of the folders that has a library of that name decides, as for the loader. */
+static void
+look_for(struct ws_opened_judge_place *place, const char *name, struct ws_arena *a)
+{
+	struct ws_err ignored = {0};
+	for (size_t i = 0; i < place->folder_count && !strchr(name, '/') && !is_open(place, name);
+		 i++) {
+		const char *path = ws_path_join(a, place->folders[i], name, NULL);
+		const struct ws_elf *elf = ws_fs_exists(path) ? open_one(path, a, &ignored) : NULL;
+		if (elf) {
+			*ws_vec_push(&place->libraries, a) = elf;
+		}
+	}
+}
+
+void
+ws_judge_place_complete(
+	struct ws_opened_judge_place *place, const struct ws_subject *modules, struct ws_arena *a)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct ws_elf *elf = modules->modules[i].elf;
+		for (size_t k = 0; k < elf->needed_count; k++) {
+			look_for(place, elf->needed[k], a);
+		}
+	}
+	for (size_t i = 0; i < place->libraries.len && place->folder_count > 0; i++) {
+		const struct ws_elf *elf = place->libraries.at[i];
+		for (size_t k = 0; k < elf->needed_count; k++) {
+			look_for(place, elf->needed[k], a);
+		}
+	}
+	fill_around(place);
 }
 
 void
 ws_judge_place_close(struct ws_opened_judge_place *place)
 {
-	for (size_t i = 0; i < place->elf_count; i++) {
-		ws_elf_close((struct ws_elf *)(uintptr_t)place->elves[i]);
+	for (size_t i = 0; i < place->libraries.len; i++) {
+		ws_elf_close((struct ws_elf *)(uintptr_t)place->libraries.at[i]);
 	}
-	place->elf_count = 0;
+	for (size_t i = 0; i < place->globals.len; i++) {
+		ws_elf_close((struct ws_elf *)(uintptr_t)place->globals.at[i]);
+	}
+	place->libraries.len = place->globals.len = 0;
 }

@@ -20,6 +20,10 @@ struct ws_judge_place {
 	size_t list_count;
 	const char *const *libraries; /**< paths of a host's libraries */
 	size_t library_count;
+	/** Folders where a host has others. With them, what is in none of these is not there; without, it
+	 * may be. Not part of an action's key: only for ws_judge_wheel. */
+	const char *const *folders;
+	size_t folder_count;
 	const char *python;        /**< path of the interpreter or its libpython */
 	const char *python_tag;    /**< ABI tag of the interpreter: "cp311", "cp313t" */
 	const char *stable_python; /**< as in struct ws_surroundings */
@@ -50,13 +54,18 @@ void ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place 
 /** A place that was opened. */
 struct ws_opened_judge_place {
 	struct ws_surroundings around;
-	const struct ws_elf **elves; /**< what is open for it */
-	size_t elf_count;
+	WS_VEC(const struct ws_elf *) libraries, globals; /**< what is open for it */
+	const char *const *folders;
+	size_t folder_count;
 };
 
 /** Opens what @a order, an object that ws_judge_place_write wrote into, names. Close in both cases. */
 bool ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	struct ws_opened_judge_place *place, struct ws_err *err);
+
+/** Opens what @a modules need, and that in turn, from the place's folders. */
+void ws_judge_place_complete(
+	struct ws_opened_judge_place *place, const struct ws_subject *modules, struct ws_arena *a);
 
 void ws_judge_place_close(struct ws_opened_judge_place *place);
 

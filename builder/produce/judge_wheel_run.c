@@ -202,12 +202,14 @@ judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, stru
 		*ws_vec_push(&o->findings, j->a) = j->findings.at[i];
 	}
 	if (fine) {
+		ws_judge_place_complete(&place, &j->subject, j->a);
 		judge_tags(j, &place.around, o);
 		fine = ws_judge(&j->subject, &place.around, j->a, &o->judged, err);
 	}
+	o->judged = fine ? o->judged : (struct ws_verdict){0};
 	if (!fine && err->kind == WS_ERR_UNKNOWN) {
 		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
-			.cause = "python",
+			.cause = "no-python",
 			.text = ws_arena_strdup(j->a, err->text)};
 		*err = (struct ws_err){0};
 		fine = true;

@@ -12,14 +12,20 @@ fill(const struct ws_verify_asked *asked, const ws_list_paths *lists, struct ws_
 	struct ws_wheel_place *place)
 {
 	const struct ws_python_kit *kit = asked->kit;
-	ws_name_list libraries = {0};
+	ws_name_list libraries = {0}, folders = {0};
 	const char *bin = kit && kit->interpreter ? ws_path_dir(a, kit->interpreter) : NULL;
-	ws_host_libraries_usual(bin ? ws_path_dir(a, bin) : NULL, a, &libraries);
+	const char *prefix = bin ? ws_path_dir(a, bin) : NULL;
+	ws_host_libraries_usual(prefix, a, &libraries);
+	if (!asked->glibc) {
+		ws_host_library_folders(prefix, a, &folders);
+	}
 	place->place = (struct ws_judge_place){
 		.lists = lists->at,
 		.list_count = lists->len,
 		.libraries = libraries.at,
 		.library_count = libraries.len,
+		.folders = folders.at,
+		.folder_count = folders.len,
 		.python = kit ? kit->library : NULL,
 		.python_tag = asked->python ? ws_python_tag_text(asked->python, true, a) : NULL,
 		.archs = asked->archs,

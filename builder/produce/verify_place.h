@@ -15,7 +15,8 @@
 
 /** What is the same in every place that is asked about. */
 struct ws_verify_asked {
-	const char *facts; /**< folder of the facts */
+	const char *facts;            /**< folder of the facts */
+	const struct ws_facts *world; /**< what they say */
 	/** Of the interpreter; needed for a release, and for names of Python where it is not `kit`. */
 	const struct ws_python_tag *python;
 	const struct ws_python_kit *kit; /**< the interpreter, where it is here; NULL: by its list */

@@ -19,8 +19,8 @@ enum ws_finding_verdict {
 struct ws_finding {
 	enum ws_finding_verdict verdict;
 	/** What it is about, for programs: "cxx11abi", "torch", "python", "cuda", "driver", "library",
-	 * "sibling", "glibc", "gpu", "tags", "machine", "damaged", "unreadable", "symbol", "trust"; NULL:
-	 * nothing of these. */
+	 * "sibling", "glibc", "gpu", "tags", "no-python" (torch has no wheel for it), "damaged",
+	 * "unreadable", "loader" (it refuses the file), "symbol", "trust"; NULL: nothing of these. */
 	const char *cause;
 	const char *text;            /**< one line, no full stop */
 	const char *const *evidence; /**< lines below it */

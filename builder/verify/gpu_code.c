@@ -62,6 +62,7 @@ ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char 
 	*finding = (struct ws_finding){0};
 	if (code->driver) {
 		bool old = driver && strverscmp(driver, code->driver) < 0;
+		finding->cause = "driver";
 		finding->verdict = old ? WS_VERDICT_FAILS : WS_VERDICT_OK;
 		finding->text = old
 			? ws_arena_printf(a, "%s has GPU code that needs driver %s or newer, not %s", name,
@@ -69,6 +70,7 @@ ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char 
 			: ws_arena_printf(
 				a, "%s has GPU code that needs driver %s or newer (zstd)", name, code->driver);
 	} else if (code->packing_unknown) {
+		finding->cause = "gpu";
 		finding->verdict = WS_VERDICT_UNKNOWN;
 		finding->text = ws_arena_printf(
 			a, "%s has GPU code that is compressed in a way that is not known here", name);

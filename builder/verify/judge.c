@@ -4,6 +4,8 @@
 #include "base/vec.h"
 #include "verify/loadable.h"
 
+#include <string.h>
+
 const char *
 ws_finding_word(enum ws_finding_verdict verdict)
 {
@@ -65,10 +67,13 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 {
 	struct ws_module_verdict *modules = WS_NEW_N(a, struct ws_module_verdict, subject->count);
 	struct ws_symbols *symbols = WS_NEW_N(a, struct ws_symbols, subject->count);
-	const char **own = WS_NEW_N(a, const char *, subject->count);
+	size_t own_count = 2 * subject->count; /* by DT_SONAME, and as files are called */
+	const char **own = WS_NEW_N(a, const char *, own_count);
 	*verdict = (struct ws_verdict){.modules = modules, .count = subject->count};
 	for (size_t i = 0; i < subject->count; i++) {
-		own[i] = ws_elf_library_name(subject->modules[i].elf);
+		own[2 * i] = ws_elf_library_name(subject->modules[i].elf);
+		const char *slash = strrchr(subject->modules[i].name, '/');
+		own[2 * i + 1] = slash ? slash + 1 : subject->modules[i].name;
 	}
 	if (!ws_symbols_judge(subject, place, a, symbols, err)) {
 		return false;
@@ -76,8 +81,8 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 	for (size_t i = 0; i < subject->count; i++) {
 		struct ws_module_verdict *m = &modules[i];
 		*m = (struct ws_module_verdict){.module = &subject->modules[i], .symbols = symbols[i]};
-		judge_module(m, place, own, subject->count, a);
-		ws_floor_add(&verdict->floor, m->module->elf, own, subject->count, a);
+		judge_module(m, place, own, own_count, a);
+		ws_floor_add(&verdict->floor, m->module->elf, own, own_count, a);
 		if (m->module->required && m->verdict > verdict->verdict) {
 			verdict->verdict = m->verdict;
 		}

@@ -15,7 +15,8 @@ typedef WS_VEC(struct ws_finding) finding_list;
 static void
 add(finding_list *list, struct ws_arena *a, const char *text)
 {
-	*ws_vec_push(list, a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS, .text = text};
+	*ws_vec_push(list, a) =
+		(struct ws_finding){.verdict = WS_VERDICT_FAILS, .cause = "loader", .text = text};
 }
 
 /* Is there a function of that name that Python's dlsym finds? It asks for no version. */

@@ -51,6 +51,7 @@ struct ws_surroundings {
 	struct ws_arch_set archs; /**< GPUs that must be served; none: not judged */
 	const char *glibc;        /**< of the system, "2.28"; NULL: that of `libraries` */
 	bool strict;              /**< what is taken on trust is unknown */
+	bool complete;            /**< what is in none of these is not there; else it may be */
 };
 
 #endif

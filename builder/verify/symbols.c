@@ -17,14 +17,18 @@
 #define MOST_TWINS 64        /* enough to know the reason; each is compared with every export */
 #define STABLE_ABI "python3" /* what the list of Python's stable ABI calls itself */
 
+#define C_API "python" /* what the list of each Python's C API calls itself */
+
 /* Something that can be loaded, or that others name; a process has two hundred at most. */
 struct library {
 	const char *name;         /* as DT_NEEDED says it */
 	const struct ws_elf *elf; /* NULL: of a list, or only named by others */
 	bool listed;              /* a list tells what it exports */
 	bool sibling;             /* of the subject */
+	bool placed;              /* a sibling that only RPATH leads to, not its name */
 	bool versioned;           /* defines versions */
 	WS_VEC(const char *) needed;
+	WS_VEC(size_t) next;           /* the library that each of them is */
 	WS_VEC(const char *) versions; /* those it defines */
 };
 
@@ -54,7 +58,10 @@ struct scene {
 	struct ws_arena *a;
 	const struct ws_surroundings *place;
 	WS_VEC(struct library) libraries;
-	WS_VEC(struct name) names; /* sorted */
+	WS_VEC(struct name) names;      /* sorted */
+	const struct judging *judgings; /* of all modules */
+	size_t count;
+	bool python_listed; /* the C API of the place's Python is in a list */
 	const char *release;
 	enum ws_cxx11abi torch_abi;
 };
@@ -64,6 +71,8 @@ struct judging {
 	struct scene *s;
 	struct ws_arena *a;
 	const struct ws_subject_module *module;
+	const struct ws_subject_module *wanting; /* it, or one that it loads: whose names are judged */
+	size_t number;                           /* of its library, where it is placed */
 	struct ws_symbols *result;
 	bool *visible; /* of each library: the module's symbols are looked for in it */
 	WS_VEC(struct want) wants;
@@ -89,7 +98,7 @@ static size_t
 number_of(struct scene *s, const char *name)
 {
 	for (size_t i = 0; i < s->libraries.len; i++) {
-		if (ws_same(s->libraries.at[i].name, name)) {
+		if (!s->libraries.at[i].placed && ws_same(s->libraries.at[i].name, name)) {
 			return i;
 		}
 	}
@@ -100,8 +109,9 @@ number_of(struct scene *s, const char *name)
 static void
 add_need(struct scene *s, size_t library, const char *needed)
 {
+	size_t next = number_of(s, needed);
 	*ws_vec_push(&s->libraries.at[library].needed, s->a) = ws_arena_strdup(s->a, needed);
-	number_of(s, needed);
+	*ws_vec_push(&s->libraries.at[library].next, s->a) = next;
 }
 
 static void
@@ -239,19 +249,10 @@ take_offer(struct scene *s, const char *text, struct offer offer)
 	}
 }
 
+/* What a library that is here defines. */
 static void
-read_library(struct scene *s, const struct ws_elf *elf, bool sibling)
+read_exports(struct scene *s, size_t number, const struct ws_elf *elf)
 {
-	size_t number = number_of(s, ws_elf_library_name(elf));
-	struct library *library = &s->libraries.at[number];
-	if (is_read(library)) {
-		return;
-	}
-	library->elf = elf;
-	library->sibling = sibling;
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		add_need(s, number, elf->needed[i]);
-	}
 	for (size_t i = 0; i < elf->version_count; i++) {
 		if (!elf->versions[i].library) {
 			add_version(s, number, elf->versions[i].name);
@@ -266,6 +267,45 @@ read_library(struct scene *s, const struct ws_elf *elf, bool sibling)
 				.hidden = symbol.hidden};
 			take_offer(s, symbol.name, offer);
 		}
+	}
+}
+
+static void
+read_library(struct scene *s, const struct ws_elf *elf, bool sibling)
+{
+	size_t number = number_of(s, ws_elf_library_name(elf));
+	struct library *library = &s->libraries.at[number];
+	if (is_read(library)) {
+		return;
+	}
+	library->elf = elf;
+	library->sibling = sibling;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		add_need(s, number, elf->needed[i]);
+	}
+	read_exports(s, number, elf);
+}
+
+/* Modules whose RPATH is known. What torch has loaded is taken by its name, wherever RPATH leads. */
+static void
+read_placed(struct scene *s, struct judging *judgings)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct ws_elf *elf = judgings[i].module->elf;
+		judgings[i].number = s->libraries.len;
+		*ws_vec_push(&s->libraries, s->a) = (struct library){
+			.name = ws_elf_library_name(elf), .elf = elf, .sibling = true, .placed = true};
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		const struct ws_subject_module *m = judgings[i].module;
+		for (size_t k = 0; k < m->elf->needed_count; k++) {
+			add_need(s, judgings[i].number, m->elf->needed[k]);
+			size_t *next = &s->libraries.at[judgings[i].number].next.at[k];
+			if (!s->libraries.at[*next].listed && m->leads_to[k] != WS_SUBJECT_NONE) {
+				*next = judgings[m->leads_to[k]].number;
+			}
+		}
+		read_exports(s, judgings[i].number, m->elf);
 	}
 }
 
@@ -303,6 +343,15 @@ read_list(struct scene *s, const char *path, struct ws_err *err)
 	struct ws_export line = {0};
 	const char *current = NULL;
 	size_t number = 0;
+	if (list && list->python_count > 0 && !list->release) {
+		/* Of the C API of each Python: one that is here, or that is promised, goes before. */
+		const struct ws_surroundings *place = s->place;
+		s->python_listed = place->global_count == 0 && !place->stable_python && place->python
+			&& holds(list->pythons, list->python_count, place->python);
+		if (!s->python_listed) {
+			return true;
+		}
+	}
 	s->release = list && list->release ? list->release : s->release;
 	while (list && ws_exports_next(list, &line, err)) {
 		if (line.kind == WS_EXPORT_END) {
@@ -323,16 +372,20 @@ read_list(struct scene *s, const char *path, struct ws_err *err)
 }
 
 static bool
-read_place(struct scene *s, const struct ws_subject *subject, struct ws_err *err)
+read_place(struct scene *s, struct judging *judgings, struct ws_err *err)
 {
 	const struct ws_surroundings *place = s->place;
+	bool placed = s->count > 0 && judgings[0].module->leads_to;
 	for (size_t i = 0; i < place->list_count; i++) {
 		if (!read_list(s, place->lists[i], err)) {
 			return false;
 		}
 	}
-	for (size_t i = 0; i < subject->count; i++) {
-		read_library(s, subject->modules[i].elf, true);
+	if (placed) {
+		read_placed(s, judgings);
+	}
+	for (size_t i = 0; !placed && i < s->count; i++) {
+		read_library(s, judgings[i].module->elf, true);
 	}
 	for (size_t i = 0; i < place->library_count; i++) {
 		read_library(s, place->libraries[i], false);
@@ -348,18 +401,18 @@ read_place(struct scene *s, const struct ws_subject *subject, struct ws_err *err
 /* Makes the library visible, and all that it needs. The loader goes breadth first; only what is
  * reached matters here. */
 static void
-show(struct judging *j, const char *name)
+show(struct judging *j, size_t number)
 {
 	WS_VEC(size_t) queue = {0};
-	*ws_vec_push(&queue, j->a) = number_of(j->s, name);
+	*ws_vec_push(&queue, j->a) = number;
 	for (size_t at = 0; at < queue.len; at++) {
 		const struct library *library = &j->s->libraries.at[queue.at[at]];
 		if (j->visible[queue.at[at]]) {
 			continue;
 		}
 		j->visible[queue.at[at]] = true;
-		for (size_t i = 0; i < library->needed.len; i++) {
-			*ws_vec_push(&queue, j->a) = number_of(j->s, library->needed.at[i]);
+		for (size_t i = 0; i < library->next.len; i++) {
+			*ws_vec_push(&queue, j->a) = library->next.at[i];
 		}
 	}
 }
@@ -371,14 +424,20 @@ see(struct judging *j)
 	for (size_t i = 0; i < elf->needed_count; i++) {
 		number_of(j->s, elf->needed[i]); /* all have a number before there is room for each */
 	}
-	number_of(j->s, STABLE_ABI);
+	size_t stable = number_of(j->s, STABLE_ABI);
 	j->visible = WS_NEW_N(j->a, bool, j->s->libraries.len);
-	show(j, STABLE_ABI);
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		show(j, elf->needed[i]);
+	show(j, stable);
+	if (j->module->leads_to) {
+		show(j, j->number);
+	}
+	for (size_t i = 0; !j->module->leads_to && i < elf->needed_count; i++) {
+		show(j, number_of(j->s, elf->needed[i]));
+	}
+	if (j->s->python_listed) {
+		show(j, number_of(j->s, C_API));
 	}
 	for (size_t i = 0; i < j->s->place->global_count; i++) {
-		show(j, ws_elf_library_name(j->s->place->globals[i]));
+		show(j, number_of(j->s, ws_elf_library_name(j->s->place->globals[i])));
 	}
 }
 
@@ -401,7 +460,7 @@ find_unread(
 static const char *
 unread_system(const struct judging *j)
 {
-	const struct ws_elf *elf = j->module->elf;
+	const struct ws_elf *elf = j->wanting->elf;
 	for (size_t i = 0; i < elf->needed_count; i++) {
 		const char *name = elf->needed[i];
 		if (ws_floor_is_system_library(name)
@@ -438,6 +497,7 @@ miss(struct judging *j, const struct want *want, enum ws_missing_reason reason, 
 		.name = want->name,
 		.text = version ? ws_arena_printf(j->a, "%s@%s", text, want->version->name) : text,
 		.library = library,
+		.by = j->wanting == j->module ? NULL : j->wanting->name,
 		.reason = reason,
 		.verdict = unknown ? WS_VERDICT_UNKNOWN : WS_VERDICT_FAILS,
 	};
@@ -477,7 +537,8 @@ static void
 explain_python(struct judging *j, const struct want *want)
 {
 	const char *unread = find_unread(j, ws_starts_with, "libpython");
-	if (j->s->place->stable_python || (j->s->place->global_count > 0 && !unread)) {
+	bool known = j->s->place->global_count > 0 || j->s->python_listed;
+	if (j->s->place->stable_python || (known && !unread)) {
 		miss(j, want, WS_MISSING_PYTHON, NULL);
 	} else {
 		assume(j, unread ? unread : "Python");
@@ -541,12 +602,20 @@ fits(const struct judging *j, const struct offer *offer, const struct want *want
 static size_t
 library_of_version(const struct judging *j, const struct want *want)
 {
+	size_t found = j->s->libraries.len;
 	for (size_t i = 0; want->version && i < j->s->libraries.len; i++) {
-		if (ws_same(j->s->libraries.at[i].name, want->version->library)) {
-			return i;
-		}
+		bool first = found == j->s->libraries.len || (j->visible[i] && !j->visible[found]);
+		found = first && ws_same(j->s->libraries.at[i].name, want->version->library) ? i : found;
 	}
-	return j->s->libraries.len;
+	return found;
+}
+
+/* This host's libraries stand for those of a system with another glibc; which versions those have is
+ * floor.h's question. */
+static bool
+is_of_another_system(const struct judging *j, const char *library)
+{
+	return j->s->place->glibc && ws_floor_is_system_library(library);
 }
 
 /* Judges a want of a version by the library that it names; false when that decides nothing. */
@@ -565,6 +634,9 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 	} else if (is_read(library)) {
 		if (library->versioned && !want->version->weak
 			&& !holds(library->versions.at, library->versions.len, want->version->name)) {
+			if (is_of_another_system(j, name)) {
+				assume(j, name);
+			}
 			return true; /* said once, of the version */
 		}
 		if (!offered) {
@@ -573,6 +645,8 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 		miss(j, want, WS_MISSING_VERSION, name);
 	} else if (find_needed(j->s, ws_same, name)) {
 		assume(j, name);
+	} else if (!is_brought(j->s, library)) {
+		return true; /* said once, of the library */
 	} else {
 		miss(j, want, WS_MISSING_UNREAD, name);
 	}
@@ -591,7 +665,7 @@ judge_want(struct judging *j, const struct want *want)
 		}
 		tls = visible && o->tls != want->tls ? o : tls;
 		other = visible && o->tls == want->tls ? o : other;
-		bool mine = j->s->libraries.at[o->library].elf == j->module->elf;
+		bool mine = j->s->libraries.at[o->library].elf == j->wanting->elf;
 		bool better = !out_of_sight || j->s->libraries.at[out_of_sight->library].sibling;
 		out_of_sight = visible || mine || !better ? out_of_sight : o;
 	}
@@ -617,7 +691,7 @@ judge_want(struct judging *j, const struct want *want)
 static void
 judge_versions(struct judging *j)
 {
-	const struct ws_elf *elf = j->module->elf;
+	const struct ws_elf *elf = j->wanting->elf;
 	for (size_t i = 0; i < elf->version_count; i++) {
 		const struct ws_elf_version *asked = &elf->versions[i];
 		struct want want = {.name = asked->name, .version = asked};
@@ -626,7 +700,7 @@ judge_versions(struct judging *j)
 		const struct library *library =
 			number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
 		/* Of a library without any the loader only warns. */
-		if (library && library->versioned
+		if (library && library->versioned && !is_of_another_system(j, asked->library)
 			&& !holds(library->versions.at, library->versions.len, asked->name)) {
 			want.version = NULL;
 			miss(j, &want, WS_MISSING_VERSION, asked->library);
@@ -644,7 +718,11 @@ judge_libraries(struct judging *j)
 			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
 				.name = library->name,
 				.brought = brought_instead(j->s, library->name),
+				.verdict = WS_VERDICT_UNKNOWN,
 			};
+			struct ws_absent_library *last = &absent.at[absent.len - 1];
+			last->verdict =
+				last->brought || j->s->place->complete ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
 		}
 	}
 	j->result->absent = absent.at;
@@ -658,7 +736,8 @@ by_reason(const void *x, const void *y)
 	if (p->reason != q->reason) {
 		return p->reason < q->reason ? -1 : 1;
 	}
-	int order = strcmp(p->library ? p->library : "", q->library ? q->library : "");
+	int order = strcmp(p->by ? p->by : "", q->by ? q->by : "");
+	order = order ? order : strcmp(p->library ? p->library : "", q->library ? q->library : "");
 	order = order ? order : strcmp(p->name, q->name);
 	return order ? order : strcmp(p->text, q->text);
 }
@@ -679,8 +758,7 @@ conclude(struct judging *j)
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;
 	}
 	for (size_t i = 0; i < result->absent_count; i++) {
-		enum ws_finding_verdict verdict =
-			result->absent[i].brought ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
+		enum ws_finding_verdict verdict = result->absent[i].verdict;
 		result->verdict = verdict > result->verdict ? verdict : result->verdict;
 	}
 }
@@ -762,16 +840,31 @@ find_twins(const struct scene *s, struct judging *judgings, size_t count, struct
 	return true;
 }
 
+/* The names of a module: its own, or those of one that it loads. */
+static void
+judge_wants(struct judging *j, const struct judging *of)
+{
+	j->wanting = of->module;
+	for (size_t i = 0; i < of->wants.len; i++) {
+		judge_want(j, &of->wants.at[i]);
+	}
+	judge_versions(j);
+}
+
 static void
 judge_module(struct judging *j)
 {
 	j->result->release = j->s->release;
 	j->result->torch_abi = j->s->torch_abi;
 	see(j);
-	for (size_t i = 0; i < j->wants.len; i++) {
-		judge_want(j, &j->wants.at[i]);
+	judge_wants(j, j);
+	/* What it loads of its own wheel must find its names as well, or nothing is loaded. */
+	for (size_t i = 0; j->module->leads_to && i < j->s->count; i++) {
+		const struct judging *other = &j->s->judgings[i];
+		if (other != j && j->visible[other->number]) {
+			judge_wants(j, other);
+		}
 	}
-	judge_versions(j);
 	judge_libraries(j);
 }
 
@@ -779,20 +872,21 @@ bool
 ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err)
 {
-	struct scene s = {.a = a, .place = place};
 	struct judging *judgings = WS_NEW_N(a, struct judging, subject->count);
+	struct scene s = {.a = a, .place = place, .judgings = judgings, .count = subject->count};
 	for (size_t i = 0; i < subject->count; i++) {
 		const struct ws_subject_module *module = &subject->modules[i];
 		symbols[i] = (struct ws_symbols){
 			.module = module->name,
 			.python = place->stable_python,
+			.strict = place->strict,
 			.module_abi = ws_cxx11abi_of_module(module->elf),
 		};
 		judgings[i] = (struct judging){.s = &s, .a = a, .module = module, .result = &symbols[i]};
 		gather_wants(&judgings[i]);
 	}
 	sort_names(&s);
-	if (!read_place(&s, subject, err)) {
+	if (!read_place(&s, judgings, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < subject->count; i++) {

@@ -34,7 +34,8 @@ struct ws_missing {
 	const char *name;    /**< mangled; of a VERSION of no symbol: the version */
 	const char *text;    /**< as people read it */
 	const char *library; /**< see the reason; NULL where it names none */
-	const char *twin;    /**< ABI: the mangled name that torch exports */
+	const char *by;   /**< the library of the same wheel that wants it; NULL: the module itself */
+	const char *twin; /**< ABI: the mangled name that torch exports */
 	enum ws_missing_reason reason;
 	enum ws_finding_verdict verdict; /**< FAILS, or UNKNOWN when an unread library may have it */
 };
@@ -43,6 +44,7 @@ struct ws_missing {
 struct ws_absent_library {
 	const char *name;    /**< "libcudart.so.13" */
 	const char *brought; /**< what torch brings in its place: "libcudart.so.12"; NULL: nothing */
+	enum ws_finding_verdict verdict; /**< FAILS; UNKNOWN where a host may have it */
 };
 
 /** What was found out about one module. */
@@ -51,6 +53,7 @@ struct ws_symbols {
 	const char *module;   /**< its name, for messages */
 	const char *release;  /**< of the torch that was listed: "2.5.1"; NULL: no torch */
 	const char *python;   /**< the place's stable_python */
+	bool strict;          /**< the place's: what is taken on trust is unknown */
 	size_t wanted_count;  /**< undefined symbols, weak ones not counted */
 	size_t assumed_count; /**< of them, those taken on trust: nobody has read their libraries */
 	const char *const *unread; /**< these libraries; "Python" where none was given */

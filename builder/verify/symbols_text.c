@@ -24,51 +24,68 @@ torch_name(const struct ws_symbols *s, struct ws_arena *a)
 	return s->release ? ws_arena_printf(a, "torch %s", s->release) : "torch";
 }
 
+/* What each reason is about, for programs. */
+static const char *const causes[WS_MISSING_REASONS] = {
+	[WS_MISSING_ABI] = "cxx11abi",
+	[WS_MISSING_TORCH] = "torch",
+	[WS_MISSING_NOT_NEEDED] = "library",
+	[WS_MISSING_DRIVER] = "driver",
+	[WS_MISSING_CUDA] = "cuda",
+	[WS_MISSING_PYTHON] = "python",
+	[WS_MISSING_TLS] = "symbol",
+	[WS_MISSING_VERSION] = "library",
+	[WS_MISSING_SIBLING] = "sibling",
+	[WS_MISSING_UNREAD] = "library",
+	[WS_MISSING_OTHER] = "symbol",
+};
+
 /* The headline of @count missing symbols, the first of which is @first. */
 static const char *
 headline(
 	const struct ws_symbols *s, const struct ws_missing *first, size_t count, struct ws_arena *a)
 {
 	const char *symbols = plural(count, "symbol", a);
+	const char *module =
+		first->by ? ws_arena_printf(a, "%s, by way of %s,", s->module, first->by) : s->module;
 	switch (first->reason) {
 	case WS_MISSING_ABI:
 	case WS_MISSING_TORCH:
 		return ws_arena_printf(
-			a, "%s needs %s that %s does not export", s->module, symbols, torch_name(s, a));
+			a, "%s needs %s that %s does not export", module, symbols, torch_name(s, a));
 	case WS_MISSING_NOT_NEEDED:
 		return ws_arena_printf(a, "%s needs %s of '%s' but does not name that library (DT_NEEDED)",
-			s->module, symbols, first->library);
+			module, symbols, first->library);
 	case WS_MISSING_DRIVER:
 		return ws_arena_printf(
-			a, "%s needs %s of the CUDA driver but does not name libcuda", s->module, symbols);
+			a, "%s needs %s of the CUDA driver but does not name libcuda", module, symbols);
 	case WS_MISSING_CUDA:
 		return ws_arena_printf(a,
 			strstr(first->library, ".so") ? "%s needs %s that '%s' does not export"
 										  : "%s needs %s of '%s', which nothing brings",
-			s->module, symbols, first->library);
+			module, symbols, first->library);
 	case WS_MISSING_PYTHON:
 		return s->python
 			? ws_arena_printf(a, "%s needs %s of Python that its stable ABI of %s does not have",
-				s->module, symbols, s->python)
+				module, symbols, s->python)
 			: ws_arena_printf(
-				a, "%s needs %s of Python that this interpreter does not have", s->module, symbols);
+				a, "%s needs %s of Python that this interpreter does not have", module, symbols);
 	case WS_MISSING_TLS:
-		return ws_arena_printf(a, "%s and '%s' do not agree whether %s thread-local", s->module,
+		return ws_arena_printf(a, "%s and '%s' do not agree whether %s thread-local", module,
 			first->library, count == 1 ? "a symbol is" : ws_arena_printf(a, "%s are", symbols));
 	case WS_MISSING_VERSION:
-		return ws_arena_printf(a, "%s needs %s that '%s' here does not have", s->module,
+		return ws_arena_printf(a, "%s needs %s that '%s' here does not have", module,
 			plural(count, "symbol version", a), first->library);
 	case WS_MISSING_UNREAD:
-		return ws_arena_printf(a, "%s needs %s that '%s' may have, which was not read", s->module,
+		return ws_arena_printf(a, "%s needs %s that '%s' may have, which was not read", module,
 			symbols, first->library);
 	case WS_MISSING_SIBLING:
 		return ws_arena_printf(a, "%s finds %s only if '%s' of its own wheel is loaded first",
-			s->module, symbols, first->library);
+			module, symbols, first->library);
 	case WS_MISSING_OTHER:
 	case WS_MISSING_REASONS:
 		break;
 	}
-	return ws_arena_printf(a, "%s needs %s that nothing exports", s->module, symbols);
+	return ws_arena_printf(a, "%s needs %s that nothing exports", module, symbols);
 }
 
 static void
@@ -124,6 +141,7 @@ missing_finding(
 	}
 	return (struct ws_finding){
 		.verdict = verdict,
+		.cause = causes[first->reason],
 		.text = headline(s, first, count, a),
 		.evidence = lines.list.at,
 		.evidence_count = lines.list.len,
@@ -136,13 +154,18 @@ absent_finding(
 {
 	if (!absent->brought) {
 		return (struct ws_finding){
-			.verdict = WS_VERDICT_UNKNOWN,
-			.text = ws_arena_printf(a, "%s needs the library '%s', which %s does not bring",
+			.verdict = absent->verdict,
+			.cause = "library",
+			.text = ws_arena_printf(a,
+				absent->verdict == WS_VERDICT_FAILS
+					? "%s needs the library '%s', which neither %s nor this host brings"
+					: "%s needs the library '%s', which %s does not bring",
 				s->module, absent->name, torch_name(s, a)),
 		};
 	}
 	return (struct ws_finding){
 		.verdict = WS_VERDICT_FAILS,
+		.cause = "cuda",
 		.text = ws_arena_printf(a, "%s needs '%s'; %s brings '%s'", s->module, absent->name,
 			torch_name(s, a), absent->brought),
 	};
@@ -171,7 +194,7 @@ all_found(const struct ws_symbols *s, struct ws_arena *a)
 static bool
 belong(const struct ws_missing *x, const struct ws_missing *y)
 {
-	return x->reason == y->reason && ws_same(x->library, y->library);
+	return x->reason == y->reason && ws_same(x->library, y->library) && ws_same(x->by, y->by);
 }
 
 const struct ws_finding *
@@ -190,8 +213,10 @@ ws_symbols_findings(const struct ws_symbols *symbols, struct ws_arena *a, size_t
 		*ws_vec_push(&findings, a) = missing_finding(symbols, first, next - i, a);
 	}
 	if (findings.len == 0) {
+		bool trusted = symbols->assumed_count > 0;
 		*ws_vec_push(&findings, a) = (struct ws_finding){
-			.verdict = WS_VERDICT_OK,
+			.verdict = trusted && symbols->strict ? WS_VERDICT_UNKNOWN : WS_VERDICT_OK,
+			.cause = trusted ? "trust" : NULL,
 			.text = all_found(symbols, a),
 		};
 	}

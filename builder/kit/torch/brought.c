@@ -30,6 +30,7 @@ ws_torch_brought(const char *facts, const struct ws_version *release, struct ws_
 		return ws_err_set(err, WS_ERR_IO, "'%s' is not a table of export lists", path);
 	}
 	add_lists(folder, ws_json_find(doc.root, "every"), a, paths);
+	add_lists(folder, ws_json_find(doc.root, "python"), a, paths);
 	if (release) {
 		add_lists(folder, ws_json_find(torch, release->public_text), a, paths);
 	}

@@ -1,0 +1,332 @@
+/* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. What a place is comes
+ * from options here; judging is a child's (produce/judge_wheel.h), words are verify_text.c's. */
+#include "base/fs.h"
+#include "cli/command.h"
+#include "cli/typed.h"
+#include "cli/verify_text.h"
+#include "config/recipes.h"
+#include "kit/cuda/gpu.h"
+#include "produce/verify_place.h"
+#include "store/scratch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct verifying {
+	struct ws_session *s;
+	struct ws_arena *a;
+	bool here, strict;
+	const char *torch, *python, *arch, *glibc; /* as typed; NULL: not given */
+	ws_words wheels;
+	struct ws_verify_asked asked;
+	struct ws_python_kit kit;
+	struct ws_torch_kit installed; /* with here */
+	struct ws_recipe_shelf shelf;
+	enum ws_finding_verdict worst;
+	WS_VEC(struct ws_wheel_verdict) verdicts;
+};
+
+static bool
+parse(struct ws_session *s, struct verifying *v, int argc, const char *const *argv,
+	struct ws_err *err)
+{
+	const struct ws_option rows[] = {
+		{"here", 0, WS_OPTION_FLAG, &v->here, NULL, "in this host's python3, its torch and GPU"},
+		{"torch", 0, WS_OPTION_TEXT, &v->torch, "V",
+			"in this release: 2.5.1; all: one row for each"},
+		{"python", 0, WS_OPTION_TEXT, &v->python, "V", "3.11, 3.13t, a path; default: the wheel's"},
+		{"arch", 0, WS_OPTION_TEXT, &v->arch, "A",
+			"GPUs that it must run on: \"8.6\", \"9.0+PTX\""},
+		{"glibc", 0, WS_OPTION_TEXT, &v->glibc, "V", "of the system: 2.28; default: this host's"},
+		{"strict", 0, WS_OPTION_FLAG, &v->strict, NULL, "what was not read is unknown"},
+	};
+	struct ws_usage usage = {
+		.command = "verify",
+		.synopsis = "WHEEL... (--here | --torch V|all) [options]",
+		.summary =
+			"Says whether wheels will load, and if not, why not. Nothing of them is run.\n"
+			"Exits 0 when all load (with --torch all: in some release), 1 when one fails, 7\n"
+			"when it is not known. \"Loads\" is not \"harmless\".",
+		.options = rows,
+		.option_count = WS_LEN(rows),
+		.least = 1,
+		.most = 1000,
+	};
+	if (!ws_command_options(s, &usage, argc, argv, &v->wheels, err)) {
+		return false;
+	}
+	if (v->here == (v->torch != NULL)) {
+		ws_err_set(err, WS_ERR_USAGE,
+			v->here ? "--here and --torch exclude each other"
+					: "no torch selected: give --here or --torch V");
+		return ws_err_cure(err,
+			"--here: the one that python3 has installed; --torch 2.5.1: that "
+			"release; --torch all: every release that is known");
+	}
+	return true;
+}
+
+/* ---- the place, as far as it is the same for all wheels ---- */
+
+static bool
+take_python(struct verifying *v, struct ws_err *err)
+{
+	static struct ws_python_tag tag;
+	const char *text = v->python;
+	if (text && ws_python_tag_parse(text, &tag) && !v->here) {
+		v->asked.python = &tag;
+		return true;
+	}
+	if (!text && !v->here) {
+		return true;
+	}
+	bool version = text && ws_python_tag_parse(text, &tag);
+	const char *path = text && !version ? ws_typed_python(&v->s->env, text, v->a) : NULL;
+	if (!ws_python_find_meant(&v->s->env, path, !text, &tag, v->a, &v->kit, err)) {
+		return false;
+	}
+	v->asked.kit = &v->kit;
+	v->asked.python = &v->kit.tag;
+	return true;
+}
+
+static bool
+take_archs(struct verifying *v, struct ws_err *err)
+{
+	const char *why;
+	for (size_t i = 0; v->arch && i < v->s->facts.alias_count; i++) {
+		if (ws_same(v->arch, v->s->facts.aliases[i].name)) {
+			v->asked.archs = v->s->facts.aliases[i].archs;
+			return true;
+		}
+	}
+	if (v->arch && !ws_arch_set_parse(v->arch, v->a, &v->asked.archs, &why)) {
+		return ws_err_set(err, WS_ERR_USAGE, "--arch '%s': %s", v->arch, why);
+	}
+	if (!v->here) {
+		return true;
+	}
+	struct ws_gpus gpus;
+	ws_gpu_list(&v->s->env, v->a, &gpus);
+	v->asked.driver = gpus.driver;
+	struct ws_arch *archs = WS_NEW_N(v->a, struct ws_arch, gpus.count);
+	for (size_t i = 0; i < gpus.count; i++) {
+		archs[i] = gpus.at[i].arch;
+	}
+	if (!v->arch) {
+		v->asked.archs = ws_arch_set_of(archs, gpus.count);
+	}
+	return true;
+}
+
+static bool
+take_glibc(struct verifying *v, struct ws_err *err)
+{
+	const char *text = v->glibc;
+	if (text
+		&& (!ws_starts_with(text, "2.") || strspn(text + 2, "0123456789") != strlen(text + 2)
+			|| !text[2])) {
+		return ws_err_set(err, WS_ERR_USAGE, "--glibc '%s' is not a version like 2.28", text);
+	}
+	v->asked.glibc = text;
+	return true;
+}
+
+/* The recipes tell which modules count; a folder of them that is wrong is somebody else's matter. */
+static void
+take_recipes(struct verifying *v)
+{
+	struct ws_session *s = v->s;
+	size_t count;
+	struct ws_err ignored = {0};
+	const char *const *folders = ws_data_recipe_folders(
+		&s->data, s->globals.recipes, NULL, s->user.recipes, s->user.recipe_count, v->a, &count);
+	if (!ws_recipes_list(folders, count, v->a, &v->shelf, &ignored)) {
+		v->shelf = (struct ws_recipe_shelf){0};
+	}
+}
+
+static bool
+prepare(struct verifying *v, struct ws_err *err)
+{
+	struct ws_session *s = v->s;
+	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, true, err)) {
+		return false;
+	}
+	v->asked.facts = s->data.facts;
+	v->asked.world = &s->facts;
+	v->asked.strict = v->strict;
+	take_recipes(v);
+	return take_python(v, err) && take_archs(v, err) && take_glibc(v, err)
+		&& (!v->here || ws_torch_open_installed(&s->facts, &v->kit, v->a, &v->installed, err));
+}
+
+/* ---- one wheel ---- */
+
+/* The oldest Python of @a release that the wheel's tags are for; NULL: there is none. */
+static const struct ws_python_tag *
+python_for(const struct ws_wheel_name *name, const struct ws_torch_release *release)
+{
+	const struct ws_python_tag *found = NULL;
+	for (size_t i = 0; release && i < release->python_count; i++) {
+		const struct ws_python_tag *tag = &release->pythons[i];
+		if (!found && ws_wheel_fit(name, tag, 2, 99) > 0) {
+			found = tag;
+		}
+	}
+	return found;
+}
+
+/* The Python that the wheel names: cp311-cp311; NULL: it is for several, or its name is not one. */
+static const struct ws_python_tag *
+python_of(struct verifying *v, const struct ws_wheel_name *name)
+{
+	struct ws_python_tag *tag = WS_NEW(v->a, struct ws_python_tag);
+	bool one = name->abi_count == 1 && ws_python_tag_parse(name->abis[0], tag);
+	return one ? tag : NULL;
+}
+
+static bool
+add_release(struct verifying *v, const struct ws_version *version, const struct ws_wheel_name *name,
+	struct ws_wheel_place *place, struct ws_err *err)
+{
+	struct ws_verify_asked asked = v->asked;
+	asked.python =
+		asked.python ? asked.python : python_for(name, ws_facts_torch(&v->s->facts, version));
+	asked.python = asked.python ? asked.python : python_of(v, name);
+	return ws_verify_place_release(&asked, version, v->a, place, err);
+}
+
+static bool
+unknown_release(const struct verifying *v, const char *text, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf known = {0};
+	for (size_t i = 0; i < v->s->facts.torch_count; i++) {
+		ws_buf_printf(&known, " %s", v->s->facts.torch[i].version.text);
+	}
+	ws_err_set(err, WS_ERR_UNKNOWN, "what torch %s exports is not known", text);
+	ws_err_cure(err, "known are%s", ws_buf_text(&known));
+	return ws_err_cure(err, "where it is installed:  wheelsmith verify WHEEL --here");
+}
+
+static bool
+find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_wheel_place *places,
+	size_t *count, struct ws_err *err)
+{
+	const struct ws_facts *facts = &v->s->facts;
+	struct ws_version version;
+	*count = 0;
+	if (v->here) {
+		*count = 1;
+		return ws_verify_place_installed(
+			&v->asked, &v->s->fetch, v->s->program, &v->installed, v->a, &places[0], err);
+	}
+	for (size_t i = 0; ws_same(v->torch, "all") && i < facts->torch_count; i++) {
+		struct ws_err ignored = {0};
+		*count += add_release(v, &facts->torch[i].version, name, &places[*count], &ignored);
+	}
+	if (ws_same(v->torch, "all")) {
+		return true;
+	}
+	if (!ws_version_parse(v->torch, v->a, &version)) {
+		return ws_err_set(err, WS_ERR_USAGE, "--torch '%s' is not a version", v->torch);
+	}
+	*count = 1;
+	if (!add_release(v, &version, name, &places[0], err)) {
+		return err->kind == WS_ERR_UNKNOWN ? unknown_release(v, v->torch, err) : false;
+	}
+	return true;
+}
+
+/* What the recipe of this package and version says must import. */
+static void
+take_required(
+	struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_wheel_order *order)
+{
+	struct ws_err ignored = {0};
+	struct ws_version version;
+	struct ws_recipe *recipe = WS_NEW(v->a, struct ws_recipe);
+	if (name->distribution && ws_version_parse(name->version.public_text, v->a, &version)
+		&& ws_recipe_find(&v->shelf, name->distribution, &version, v->a, recipe, &ignored)) {
+		order->required = recipe->check.imports;
+		order->required_count = recipe->check.import_count;
+	}
+}
+
+static bool
+verify(struct verifying *v, const char *wheel, struct ws_err *err)
+{
+	const char *why, *base = ws_path_base(wheel);
+	char *cwd = getcwd((char[4096]){0}, 4096);
+	struct ws_wheel_name name = {0};
+	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
+	struct ws_wheel_place *places =
+		WS_NEW_N(v->a, struct ws_wheel_place, v->s->facts.torch_count + 1);
+	struct ws_wheel_verdict verdict;
+	if (!ws_wheel_name_parse(base, v->a, &name, &why)) {
+		name = (struct ws_wheel_name){0};
+	}
+	struct ws_judge_wheel_order order = {
+		.name = base, .wheel = ws_path_join(v->a, cwd, wheel, NULL), .places = places};
+	WS_AUTO_FD int fd = ws_fs_open_regular(wheel, 0, NULL, err);
+	if (fd < 0 || !find_places(v, &name, places, &order.place_count, err)) {
+		return false;
+	}
+	take_required(v, &name, &order);
+	if (!ws_scratch_make(
+			ws_store_path(&v->s->store, v->a, "partial"), "verify-", v->a, &folder, err)
+		|| !ws_judge_wheel(&order, v->s->program, folder.path, v->a, &verdict, err)) {
+		return false;
+	}
+	bool all = ws_same(v->torch, "all");
+	enum ws_finding_verdict counts = all ? ws_verify_text_best(&verdict) : verdict.verdict;
+	v->worst = counts > v->worst ? counts : v->worst;
+	*ws_vec_push(&v->verdicts, v->a) = verdict;
+	if (!v->s->globals.json) {
+		(all ? ws_verify_text_window : ws_verify_text_place)(&v->s->out, &order, &verdict, v->a);
+	}
+	return true;
+}
+
+static void
+print_json(const struct verifying *v)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "verdict", ws_verdict_word(v->worst));
+	ws_json_add_text(w, "schema", "wheelsmith.verify/1");
+	ws_json_open_list(w, "wheels");
+	for (size_t i = 0; i < v->verdicts.len; i++) {
+		ws_verify_text_json(w, v->wheels.at[i], &v->verdicts.at[i]);
+	}
+	ws_json_close(w);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	ws_out_result(&v->s->out, "%s", ws_buf_text(&text));
+}
+
+bool
+ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
+{
+	struct verifying v = {.s = s, .a = s->a};
+	if (!parse(s, &v, argc, argv, err)) {
+		return err->kind == WS_ERR_NONE;
+	}
+	if (!prepare(&v, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < v.wheels.len; i++) {
+		if (!verify(&v, v.wheels.at[i], err)) {
+			return false;
+		}
+	}
+	if (s->globals.json) {
+		print_json(&v);
+	}
+	/* What there is to say has been said. */
+	*err = (struct ws_err){.kind = v.worst == WS_VERDICT_OK ? WS_ERR_NONE
+			: v.worst == WS_VERDICT_FAILS                   ? WS_ERR_NEGATIVE
+															: WS_ERR_UNKNOWN};
+	return v.worst == WS_VERDICT_OK;
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env bats
+# Wheels of small modules made here, each right but for one thing, and what verify says of them.
+# timeout: 120
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+good=_ZN3c105ErrorC1ENS_14SourceLocationESs                                                   # of torch 2.5.1
+other=_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE # of torch 2.7.1
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	local name
+	for name in libc10.so libtorch_python.so libcudart.so.12 libnowhere.so.3; do
+		gcc -shared -nostdlib -x c /dev/null -Wl,-soname,$name -o $name
+	done
+}
+
+setup() {
+	private_home
+	export COLUMNS=60
+	ln -sf "$BATS_FILE_TMPDIR"/lib* "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Compiles NAME.so that calls FUNCTIONs, linked with FLAGS (after --).
+module() { # NAME FUNCTION... [-- FLAG...]
+	local name=$1 text="" function
+	shift
+	text="void *PyInit_${name%%.*}(void) {return 0;}"
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		function=$1
+		text+=" void $function(void); void call_$function(void) {$function();}"
+		shift
+	done
+	[ $# = 0 ] || shift
+	gcc -shared -fPIC -x c - -o "$name.so" -L. -Wl,--no-as-needed "$@" -Wl,--as-needed <<< "$text"
+}
+
+pack() { # WHEEL MEMBER=FILE...
+	python3 "$WS_ROOT/tests/support/make_wheel.py" "$@"
+}
+
+says() { # TEXT... in the output, whatever its lines
+	local flat text
+	flat=$(tr -s ' \n' ' ' <<< "$output")
+	for text; do
+		[[ $flat == *"$text"* ]] || { echo "not said: $text"; echo "$output"; return 1; }
+	done
+	awk 'length($0) > 100 { print "too wide: " $0; bad = 1 } END { exit bad }' <<< "$output"
+}
+
+verify() { # STATUS ARGUMENT...
+	local status=$1
+	shift
+	run "-$status" "$WHEELSMITH" verify "$@"
+}
+
+wheel=demo-1.0-cp311-cp311-linux_x86_64.whl
+suffix=cpython-311-x86_64-linux-gnu.so
+
+demo() { # packs demo.so as the module demo
+	pack $wheel demo.$suffix=demo.so
+}
+
+@test "a module that finds its names loads, in text and in JSON" {
+	module demo $good -- -l:libc10.so
+	demo
+	verify 0 $wheel --torch 2.5.1
+	[[ "${lines[0]}" == "loads "*"$wheel" ]]
+	says "in torch 2.5.1, Python 3.11" "1 of 1 modules find all of their 1 symbols"
+	verify 0 $wheel --torch 2.5.1 --json
+	[ "$(jq -r 'keys_unsorted[0]' <<< "$output")" = verdict ]
+	[ "$(jq -r '.wheels[0] | keys_unsorted[0]' <<< "$output")" = verdict ]
+	[ "$(jq -r '.verdict, .wheels[0].places[0].modules[0].module' <<< "$output")" = "loads
+demo.$suffix" ]
+}
+
+@test "the other ABI, another torch, a function of the driver" {
+	module demo $good -- -l:libc10.so
+	demo
+	verify 1 $wheel --torch 2.7.1
+	says "needs 1 symbol that torch 2.7.1 does not export" "built for cxx11abi 0; this torch is cxx11abi 1"
+	module demo _ZN3c1010gone_since_ever -- -l:libc10.so
+	demo
+	verify 1 $wheel --torch 2.5.1 --json
+	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = torch ]
+	module demo cuInit -- -l:libc10.so
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "of the CUDA driver but does not name libcuda"
+}
+
+@test "the CUDA of the wheel is another than torch's" {
+	module demo $other -- -l:libc10.so -l:libcudart.so.12
+	demo
+	verify 0 $wheel --torch 2.7.1
+	verify 1 $wheel --torch 2.11.0
+	says "needs 'libcudart.so.12'; torch 2.11.0 brings 'libcudart.so.13'"
+}
+
+@test "Python: another one, one that torch has no wheel for, names it does not have" {
+	module demo
+	demo
+	verify 1 $wheel --torch 2.5.1 --python 3.12
+	says "the tags of its file name are not for cp312"
+	verify 1 $wheel --torch 2.3.1 --python 3.13
+	says "no wheel for 'cp313'"
+	module demo PyUnicode_Ready_since_ever
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "of Python that this interpreter does not have"
+	module demo PyModule_Create2
+	demo
+	verify 0 $wheel --torch 2.5.1
+	gcc -shared -fPIC -x c - -o demo.so <<< 'int nothing;'
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "exports no function 'PyInit_demo'"
+}
+
+@test "a sibling counts only where RPATH leads to it" {
+	gcc -shared -fPIC -x c - -Wl,-soname,libpart.so -o libpart.so <<< 'void part(void) {}'
+	module demo part -- -l:libpart.so
+	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
+	verify 1 $wheel --torch 2.5.1
+	says "needs the library 'libpart.so'"
+	# shellcheck disable=SC2016 # the loader's
+	module demo part -- -l:libpart.so '-Wl,-rpath,$ORIGIN/demo.libs'
+	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
+	verify 0 $wheel --torch 2.5.1
+	# What it loads must load as well.
+	gcc -shared -fPIC -x c - -Wl,-soname,libpart.so -o libpart.so -L. -l:libc10.so \
+		<<< 'void _ZN3c1010gone_since_ever(void); void part(void) {_ZN3c1010gone_since_ever();}'
+	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
+	verify 1 $wheel --torch 2.5.1
+	says "demo.$suffix, by way of demo.libs/libpart.so, needs 1 symbol"
+}
+
+@test "a library that is nowhere fails here, and is unknown on another system" {
+	module demo -- -l:libnowhere.so.3
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "'libnowhere.so.3', which neither torch 2.5.1 nor this host brings"
+	verify 7 $wheel --torch 2.5.1 --glibc 2.28
+	says "unknown" "'libnowhere.so.3', which torch 2.5.1 does not bring"
+}
+
+@test "an older glibc" {
+	module demo pidfd_getpid -- # 2.39
+	gcc -shared -fPIC -x c - -o demo.so <<< '#include <math.h>
+		void *PyInit_demo(void) {return 0;} double f(double x) {return pow(x, x);}' -lm # 2.29
+	demo
+	verify 0 $wheel --torch 2.5.1 --glibc 2.31
+	says "in torch 2.5.1, Python 3.11, glibc 2.31"
+	verify 1 $wheel --torch 2.5.1 --glibc 2.17
+	says "needs glibc 2.29, not 2.17"
+}
+
+@test "labels that lie: tags, machine, name; wheels that are broken" {
+	module demo
+	pack demo-1.0-cp311-cp311-linux_aarch64.whl demo.$suffix=demo.so
+	verify 1 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.5.1
+	says "the tags of its file name are not for cp311 on x86-64"
+	printf '\267\000' | dd of=demo.so bs=1 seek=18 conv=notrunc status=none # EM_AARCH64
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "demo.$suffix" "x86-64"
+	module demo
+	demo
+	cp $wheel not-a-wheel.zip
+	verify 1 not-a-wheel.zip --torch 2.5.1
+	head -c 500 not-a-wheel.zip > $wheel
+	verify 1 $wheel --torch 2.5.1
+	head -c 3000 demo.so > half.so
+	pack $wheel demo.$suffix=half.so
+	verify 1 $wheel --torch 2.5.1
+	printf 'demo.%s,sha256=%043d,%d\ndemo-1.0.dist-info/RECORD,,\n' $suffix 0 1 > RECORD
+	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/RECORD=RECORD
+	verify 1 $wheel --torch 2.5.1
+	says "is not what its RECORD says"
+}
+
+@test "several wheels: the worst counts, and one without modules loads" {
+	pack pure-1.0-py3-none-any.whl
+	module demo cuInit
+	demo
+	verify 0 pure-1.0-py3-none-any.whl --torch 2.5.1
+	verify 1 pure-1.0-py3-none-any.whl $wheel --torch 2.5.1
+	says "loads pure-1.0" "fails $wheel"
+	verify 1 --json pure-1.0-py3-none-any.whl $wheel --torch 2.5.1
+	[ "$(jq -r '[.verdict, .wheels[].verdict] | join(" ")' <<< "$output")" = "fails loads fails" ]
+}
+
+@test "the window: a row for each release that is known" {
+	module demo $good -- -l:libc10.so
+	demo
+	verify 0 $wheel --torch all
+	says "2.5.1 loads" "2.7.1 fails other cxx11abi" "layouts of torch's classes were not compared"
+	[ "$(grep -c '^2\.' <<< "$output")" = "$(ls "$WS_ROOT"/matrix/facts/exports/torch-*.zst | wc -l)" ]
+	verify 1 $wheel --torch all --python 3.14
+	says "2.5.1 not for this Python" "2.11.0 not for this Python"
+}
+
+@test "strict: what was taken on trust is unknown" {
+	module demo PyModule_Create2
+	pack demo-1.0-cp314-cp314-linux_x86_64.whl demo.cpython-314-x86_64-linux-gnu.so=demo.so
+	verify 0 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0
+	says "1 of them taken on trust: 'Python' was not read"
+	verify 7 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0 --strict
+}
+
+@test "mistakes on the command line" {
+	module demo
+	demo
+	verify 2 $wheel
+	verify 2 $wheel --here --torch 2.5.1
+	verify 7 $wheel --torch 2.2.0
+	says "what torch 2.2.0 exports is not known" "2.5.1"
+	verify 2 $wheel --torch 2.5.1 --glibc new
+	verify 2 $wheel --torch 2.5.1 --arch warp9
+	verify 5 nowhere.whl --torch 2.5.1
+}
+
+@test "what it prints as JSON is what the schema says" {
+	python3 -c 'import jsonschema' 2> /dev/null || cannot_run "python3 has no jsonschema (./dev setup)"
+	module demo cuInit
+	demo
+	head -c 500 $wheel > broken-1.0-cp311-cp311-linux_x86_64.whl
+	verify 1 --json $wheel broken-1.0-cp311-cp311-linux_x86_64.whl --torch 2.5.1
+	run -0 python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" <<< "$output"
+	[ "$output" = "1 verify-1" ]
+}
