@@ -437,9 +437,10 @@ WS_TEST(versions_that_a_given_library_lacks)
 	static const char *const flags[] = {"-L.", "-lver", NULL};
 	struct ws_symbols symbols =
 		judge(&w, "extern \"C\" int f(), g(); int h() { return f() + g(); }", false, flags);
-	/* Nobody has read libver: nobody knows whether it has them at that version. */
-	assert_int_equal(symbols.missing_count, 2);
-	assert_int_equal(symbols.missing[0].reason, WS_MISSING_UNREAD);
+	/* Nobody is known to bring libver: said once, of the library, not of each of its names. */
+	assert_int_equal(symbols.missing_count, 0);
+	assert_int_equal(symbols.absent_count, 1);
+	assert_string_equal(symbols.absent[0].name, "libver.so");
 	assert_int_equal(symbols.verdict, WS_VERDICT_UNKNOWN);
 	const struct ws_elf *module = w.opened[w.opened_count - 1];
 	assert_ok(ws_fs_write(map, maps[0], strlen(maps[0]), 0644, &err), err);
