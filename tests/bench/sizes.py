@@ -1,11 +1,13 @@
 """What lean wheels save: the same cells with upstream's flags and with ours, in one run."""
 import glob
 import os
+import shutil
 import sys
 import zipfile
 
 import builds
 import lab
+import sass
 
 UPSTREAM = {"debug_info": "full", "compress": "none"}
 # Package, axes, and what the wheel and its installed files may have at most (MB).
@@ -55,6 +57,15 @@ def cell(bench, rows, package, axes, wheel_mb, installed_mb):
         rows.add(f"{what}: installed, {how}", [installed_bytes(wheel) / 1e6], "MB", promised[1])
 
 
+def machine_code(bench, rows, package, axes):
+    """Lean costs no speed: what runs on the GPU is the same bytes."""
+    name, cuda = package.partition("=")[0], axes["cuda"][0]
+    wheels = [glob.glob(f"{bench.work}/dist-{name}-{cuda}-{how}/*-cp311-*.whl")[0] for how in ("upstream", "lean")]
+    upstream, lean = map(sass.kernels, wheels)
+    rows.add(f"{name}, CUDA {cuda}: GPU functions", [sum(map(len, lean.values()))], "")
+    rows.add(f"{name}, CUDA {cuda}: with other machine code", [len(sass.differing(upstream, lean))], "", 0)
+
+
 def second_python(bench, rows, package, axes):
     """The binding file and the link; the kernels come from the store."""
     costs = {how: build(bench, package, axes, "3.12", how)[1] for how in ("upstream", "lean")}
@@ -83,10 +94,13 @@ def units(bench, rows):
 
 def size(bench):
     """Wheels with upstream's flags (debug_info full, compress none) beside lean ones: bytes of the wheel and
-    of what it installs, CPU time of a second Python; of flash-attn six objects (--quick: causal-conv1d alone)."""
+    of what it installs, their machine code where cuobjdump is on PATH, CPU time of a second Python; of flash-attn
+    six objects (--quick: causal-conv1d alone)."""
     rows = Rows()
     for package, axes, wheel_mb, installed_mb in CELLS[:2] if bench.options.quick else CELLS:
         cell(bench, rows, package, axes, wheel_mb, installed_mb)
+        if shutil.which("cuobjdump"):
+            machine_code(bench, rows, package, axes)
     second_python(bench, rows, *CELLS[0][:2])
     if not bench.options.quick:
         units(bench, rows)
