@@ -19,11 +19,13 @@ static bool
 parse(
 	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 6];
+	struct ws_option rows[WS_SELECTING_ROWS + 7];
 	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
 		{"policy", 0, WS_OPTION_TEXT, &p->selecting.policy, "P",
 			"prefer-prebuilt, build-only, ..."},
+		{"torch-window", 0, WS_OPTION_FLAG, &p->selecting.options.torch_window, NULL,
+			"allow wheels for other torch minors"},
 		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
@@ -109,7 +111,7 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 bool
 ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct planning p = {0};
+	struct planning p = {.selecting.options.candidates = true};
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!parse(s, &p, argc, argv, err)) {

@@ -184,6 +184,7 @@ ws_selecting_command(
 		}
 	}
 	add_option(&line, "debug-info", selecting->debug_info);
+	ws_buf_puts(&line, o->torch_window ? " --torch-window" : "");
 	add_option(&line, "only", parts ? o->only : NULL);
 	add_option(&line, "shard", parts ? selecting->shard : NULL);
 	add_option(&line, "recipes", g->recipes);

@@ -215,6 +215,7 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_matrix, debug_info, "debug_info", type_debug_info)},
 	{WS_ONE(struct ws_matrix, compress_none, "compress", type_compress)},
 	{WS_ONE(struct ws_matrix, driver, "driver", type_driver)},
+	{WS_ONE(struct ws_matrix, torch_window, "torch_window", ws_type_truth)},
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 

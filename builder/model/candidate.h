@@ -57,7 +57,9 @@ struct ws_candidate {
 struct ws_unpublished {
 	const char *file;
 	const char *from; /**< who publishes the others */
-	const char *why;  /**< "torch 2.5 was never published (2.3, 2.4 were)" */
+	const char *
+		what; /**< "torch 2.5", "cu124": the first value that is missing; NULL: their combination */
+	const char *why; /**< "torch 2.5 was never published (2.3, 2.4 were)" */
 };
 
 /** Candidates of one product, in the order in which they are tried. */

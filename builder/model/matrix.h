@@ -110,6 +110,7 @@ struct ws_matrix {
 	const struct ws_include *includes;
 	size_t include_count;
 	enum ws_policy policy;
+	bool torch_window; /**< wheels for other torch minors are candidates, after the exact ones */
 	bool policy_given; /**< false: the configuration's policy counts, else prefer-prebuilt */
 	const struct ws_fallback *fallbacks;
 	size_t fallback_count;

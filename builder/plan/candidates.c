@@ -133,6 +133,18 @@ add_offers(ranked_list *list, const struct ws_product *product, bool window,
 	}
 }
 
+/* What cannot serve is never asked for. */
+static void
+refuse(const struct ws_product *product, struct ws_candidate *candidate, struct ws_arena *a)
+{
+	const struct ws_arch *lacking;
+	if (!ws_claim_runs(product, &candidate->label, &lacking)) {
+		candidate->state = WS_CANDIDATE_REFUSED;
+		candidate->why = ws_arena_printf(a, "its code for %s does not run on %s",
+			ws_arch_set_text(&candidate->label.archs, a), ws_arch_text(lacking, a));
+	}
+}
+
 struct ws_candidates
 ws_candidates_of(const struct ws_product *product, bool window, const struct ws_offers *offers,
 	struct ws_arena *a)
@@ -154,6 +166,7 @@ ws_candidates_of(const struct ws_product *product, bool window, const struct ws_
 	};
 	for (size_t i = 0; i < list.len; i++) {
 		candidates.at[i] = list.at[i].candidate;
+		refuse(product, &candidates.at[i], a);
 	}
 	return candidates;
 }

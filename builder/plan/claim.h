@@ -23,4 +23,11 @@ long ws_claim_distance(const struct ws_product *product, const struct ws_wheel_l
 bool ws_claim_fits(
 	const struct ws_product *product, const struct ws_wheel_label *label, bool window, bool *other);
 
+/**
+ * False when code for the architectures that the label names surely does not run on one of the product's, which
+ * is @a lacking then. A label that names none may.
+ */
+bool ws_claim_runs(const struct ws_product *product, const struct ws_wheel_label *label,
+	const struct ws_arch **lacking);
+
 #endif

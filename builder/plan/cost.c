@@ -162,6 +162,7 @@ count_cells(struct ws_plan *plan)
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		const struct ws_cell *cell = plan->cells[i];
 		plan->totals.decisions[cell->decision]++;
+		plan->totals.unopened += cell->decision == WS_DECISION_PREBUILT && !cell->product->chosen;
 		plan->totals.rules[cell->rule] += cell->rule != WS_RULE_NONE;
 	}
 }

@@ -1,6 +1,7 @@
 /* decide.c - see decide.h. What building costs is cost.c's. */
 #include "plan/decide.h"
 
+#include "plan/candidates.h"
 #include "plan/rule.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ ws_rule_name(enum ws_rule rule)
 		[WS_RULE_INSTALLED] = "not-installed",
 		[WS_RULE_PYTHON] = "torch-python",
 		[WS_RULE_TORCH_CUDA] = "torch-cuda",
+		[WS_RULE_SOURCE] = "no-source",
 		[WS_RULE_KIT] = "no-kit",
 		[WS_RULE_TARGET] = "no-target",
 		[WS_RULE_CXX_STD] = "cxx-standard",
@@ -37,25 +39,6 @@ ws_rule_name(enum ws_rule rule)
 		[WS_RULE_POLICY] = "policy",
 	};
 	return names[rule];
-}
-
-/* Nothing may be built, and there is nothing else. */
-static void
-give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
-{
-	const char *none = in->lookups.candidates ? "no candidate" : "no candidates are known yet";
-	const char *fallback = in->matrix->fallback_on_no_candidate
-		? ws_matrix_fallback(in->matrix, cell->recipe->name)
-		: NULL;
-	if (fallback) {
-		cell->decision = WS_DECISION_FALLBACK;
-		cell->why = ws_arena_printf(a, "%s: %s", fallback, none);
-		return;
-	}
-	cell->decision = WS_DECISION_EXCLUDED;
-	cell->rule = WS_RULE_POLICY;
-	cell->why =
-		ws_arena_printf(a, "%s, and the policy is %s", none, ws_policy_name(in->matrix->policy));
 }
 
 static const char *
@@ -75,46 +58,199 @@ tell_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 							  : when;
 }
 
+/* ---- candidates ---- */
+
+/* Offers of each recipe, read once. */
+struct shelf {
+	const struct ws_plan_input *in;
+	struct ws_arena *a;
+	struct ws_offers *of; /* by package */
+	bool *read;
+};
+
+static const struct ws_offers *
+find_offers(const struct shelf *shelf, const struct ws_recipe *recipe)
+{
+	const struct ws_plan_input *in = shelf->in;
+	size_t number = (size_t)(recipe - in->recipes);
+	if (!shelf->read[number] && in->lookups.offers) {
+		const struct ws_offered_wheel *wheels = NULL;
+		size_t count = in->lookups.offers(in->lookups.self, recipe, &wheels);
+		shelf->of[number] = ws_offers_read(recipe, wheels, count, shelf->a);
+	}
+	shelf->read[number] = true;
+	return &shelf->of[number];
+}
+
+static bool
+may_serve(const struct ws_candidate *candidate)
+{
+	return candidate->state == WS_CANDIDATE_UNOPENED || candidate->state == WS_CANDIDATE_LOADS;
+}
+
+static bool
+is_unopened(const struct ws_candidate *candidate)
+{
+	return candidate->state == WS_CANDIDATE_UNOPENED;
+}
+
+static size_t
+count_those(const struct ws_product *product, bool (*is)(const struct ws_candidate *candidate))
+{
+	size_t count = 0;
+	for (size_t i = 0; i < product->candidates.count; i++) {
+		count += is(&product->candidates.at[i]);
+	}
+	return count;
+}
+
+/* Lists a product's candidates, with what is known of each. */
+static void
+find_candidates(const struct shelf *shelf, struct ws_product *product)
+{
+	const struct ws_plan_lookups *lookups = &shelf->in->lookups;
+	bool first = true;
+	product->candidates = ws_candidates_of(
+		product, shelf->in->matrix->torch_window, find_offers(shelf, product->recipe), shelf->a);
+	for (size_t i = 0; i < product->candidates.count; i++) {
+		struct ws_candidate *candidate = &product->candidates.at[i];
+		if (lookups->verdict && is_unopened(candidate)) {
+			lookups->verdict(lookups->self, product, candidate);
+		}
+		if (first && candidate->state == WS_CANDIDATE_LOADS) {
+			product->chosen = candidate;
+		}
+		first = first && !may_serve(candidate);
+	}
+}
+
+static const char *
+tell_prebuilt(const struct ws_product *product, struct ws_arena *a)
+{
+	const struct ws_candidate *chosen = product->chosen;
+	size_t count = product->candidates.count;
+	size_t unopened = count_those(product, is_unopened);
+	if (chosen) {
+		const char *other =
+			chosen->window ? ws_arena_printf(a, " for torch %s", chosen->label.torch) : "";
+		return ws_arena_printf(a, "a wheel%s of %s loads", other, chosen->from);
+	}
+	const char *s = count > 1 ? "s" : "";
+	return unopened == count
+		? ws_arena_printf(a, "%zu candidate%s, not opened", count, s)
+		: ws_arena_printf(a, "%zu candidate%s, %zu not opened", count, s, unopened);
+}
+
+/* Somebody has wheels of this package, or says which ones were published. */
+static bool
+was_looked_for(const struct ws_product *product)
+{
+	return product->candidates.count > 0 || product->candidates.unpublished_count > 0;
+}
+
+/* Why no candidate serves. */
+static const char *
+tell_none(const struct ws_product *product, struct ws_arena *a)
+{
+	const struct ws_candidates *all = &product->candidates;
+	if (all->count > 1) {
+		return ws_arena_printf(a, "none of %zu candidates loads", all->count);
+	}
+	if (all->count == 1) {
+		const struct ws_candidate *only = &all->at[0];
+		return ws_arena_printf(a, "the wheel of %s: %s", only->from,
+			only->why ? only->why : ws_candidate_state_name(only->state));
+	}
+	if (all->unpublished_count > 0) {
+		const char *what = all->unpublished[0].what;
+		return ws_arena_printf(
+			a, "no wheel was published for %s", what ? what : "this combination");
+	}
+	return "no candidate";
+}
+
+/* Nothing loads, and nothing may or can be built. */
+static void
+give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
+{
+	bool looked = was_looked_for(cell->product);
+	const char *stopped = cell->build_why;
+	const char *none = in->candidates ? tell_none(cell->product, a) : "no candidates are known yet";
+	const char *fallback = in->matrix->fallback_on_no_candidate
+		? ws_matrix_fallback(in->matrix, cell->recipe->name)
+		: NULL;
+	if (fallback) {
+		cell->decision = WS_DECISION_FALLBACK;
+		cell->why = ws_arena_printf(a, "%s: %s", fallback, stopped && !looked ? stopped : none);
+		return;
+	}
+	cell->decision = WS_DECISION_EXCLUDED;
+	if (!stopped) {
+		cell->rule = WS_RULE_POLICY;
+		cell->why = ws_arena_printf(
+			a, "%s, and the policy is %s", none, ws_policy_name(in->matrix->policy));
+		return;
+	}
+	cell->rule = cell->build_rule;
+	cell->why = looked ? ws_arena_printf(a, "%s; %s", stopped, none) : stopped;
+	cell->product = NULL;
+}
+
 static void
 decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a)
 {
 	enum ws_policy policy = in->matrix->policy;
+	const struct ws_product *product = cell->product;
 	bool wants_prebuilt = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
-	if (cell->product->wheel.file) {
+	bool can_build = policy != WS_POLICY_PREBUILT_ONLY && cell->build_rule == WS_RULE_NONE;
+	if (product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
-		cell->why = tell_wheel(&cell->product->wheel, a);
-		return;
-	}
-	if (in->lookups.candidates && policy != WS_POLICY_BUILD_ONLY) {
-		cell->candidate_count = in->lookups.candidates(in->lookups.self, cell, &cell->candidates);
-	}
-	if (wants_prebuilt && cell->candidate_count > 0) {
+		cell->why = tell_wheel(&product->wheel, a);
+	} else if ((wants_prebuilt || !can_build) && count_those(product, may_serve) > 0) {
 		cell->decision = WS_DECISION_PREBUILT;
-		cell->why = ws_arena_printf(a, "%zu candidate%s, not opened", cell->candidate_count,
-			cell->candidate_count > 1 ? "s" : "");
-	} else if (policy == WS_POLICY_PREBUILT_ONLY) {
-		give_up(in, cell, a);
-	} else {
+		cell->why = tell_prebuilt(product, a);
+	} else if (can_build) {
 		cell->decision = WS_DECISION_BUILD;
+		cell->why =
+			wants_prebuilt && was_looked_for(product) ? tell_none(product, a) : "not built yet";
+	} else {
+		give_up(in, cell, a);
 	}
 }
 
-void
+/* What the store has, else what others have, for each product. */
+static void
+look_up(const struct ws_plan_input *in, struct ws_product *const *products, size_t count,
+	struct ws_arena *a)
+{
+	struct shelf shelf = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
+		WS_NEW_N(a, bool, in->matrix->package_count)};
+	for (size_t i = 0; i < count; i++) {
+		struct ws_product *product = products[i];
+		if (product->key[0] && in->lookups.wheel) {
+			product->wheel = in->lookups.wheel(in->lookups.self, product->key);
+		}
+		if (in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file) {
+			find_candidates(&shelf, product);
+		}
+	}
+}
+
+bool
 ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_product *const *products, size_t product_count, struct ws_arena *a)
 {
-	for (size_t i = 0; i < product_count && in->lookups.wheel; i++) {
-		if (products[i]->key[0]) {
-			products[i]->wheel = in->lookups.wheel(in->lookups.self, products[i]->key);
-		}
-	}
+	bool lost = false;
+	look_up(in, products, product_count, a);
 	for (size_t i = 0; i < count; i++) {
-		if (cells[i]->product) {
-			decide_cell(in, cells[i], a);
-		} else {
+		if (!cells[i]->product) {
 			cells[i]->decision = WS_DECISION_EXCLUDED;
+			continue;
 		}
+		decide_cell(in, cells[i], a);
+		lost = lost || !cells[i]->product;
 	}
+	return lost;
 }
 
 /* The cell of the product that pays for it, as seen from another: by the one axis that differs. */
@@ -150,11 +286,9 @@ ws_decide_reasons(struct ws_cell *const *cells, size_t count, struct ws_arena *a
 			cell->why = tell_sharer(cell, product->payer, a);
 		} else if (cell->dropped_count > 0) {
 			cell->why = ws_arena_printf(a, "without %s", ws_rule_dropped_text(cell, a));
-		} else if (product->kernels) {
+		} else if (product->kernels && product->candidates.count == 0) {
 			cell->why =
 				ws_arena_printf(a, "kernels shared with %s", product->kernels->point.python->name);
-		} else {
-			cell->why = "not built yet";
 		}
 	}
 }

@@ -15,7 +15,7 @@
 #include "model/matrix.h"
 #include "model/recipe.h"
 
-struct ws_cell;
+struct ws_product;
 
 /** The torch that an interpreter has installed. */
 struct ws_plan_installed {
@@ -78,9 +78,11 @@ struct ws_plan_lookups {
 		void *self, const char *unit, const char *stage, const char *variant);
 	/** The wheel that was built for a cell key. */
 	struct ws_plan_wheel (*wheel)(void *self, const char *key);
-	/** Candidates in the order of preference; returns how many. */
-	size_t (*candidates)(
-		void *self, const struct ws_cell *cell, const struct ws_candidate **candidates);
+	/** Wheels of a recipe's package that folders and indexes have, as far as is known; how many. */
+	size_t (*offers)(
+		void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels);
+	/** Fills what is known of @a candidate for a product: state and why. It comes unopened. */
+	void (*verdict)(void *self, const struct ws_product *product, struct ws_candidate *candidate);
 };
 
 struct ws_plan_input {
@@ -94,6 +96,8 @@ struct ws_plan_input {
 	const struct ws_lock *known;
 	struct ws_plan_host host;
 	struct ws_plan_lookups lookups;
+	/** Prebuilt wheels count. False for who cannot bring them: nothing is a candidate. */
+	bool candidates;
 	const char *only;       /**< globs over cell names with commas between; NULL: all cells */
 	unsigned shard, shards; /**< part @a shard, from 1, of @a shards; 0 and 0: everything */
 };

@@ -12,6 +12,9 @@ static void
 attach(struct ws_cell *const *cells, size_t count, ws_product_list *products, struct ws_arena *a)
 {
 	size_t kept = 0;
+	for (size_t i = 0; i < products->len; i++) {
+		products->at[i]->cell_count = 0;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (cells[i]->product) {
 			cells[i]->product->cell_count++;
@@ -53,7 +56,9 @@ ws_plan_make(
 		return false;
 	}
 	attach(cells.at, cells.len, &products, a);
-	ws_decide(input, cells.at, cells.len, products.at, products.len, a);
+	if (ws_decide(input, cells.at, cells.len, products.at, products.len, a)) {
+		attach(cells.at, cells.len, &products, a);
+	}
 	*plan = (struct ws_plan){
 		.cells = cells.at,
 		.cell_count = cells.len,

@@ -14,7 +14,7 @@
 
 enum ws_decision {
 	WS_DECISION_CACHED,   /**< the store has its wheel */
-	WS_DECISION_PREBUILT, /**< there are candidates; none was opened */
+	WS_DECISION_PREBUILT, /**< a candidate loads, or was not opened yet: see the product's `chosen` */
 	WS_DECISION_BUILD,
 	WS_DECISION_FALLBACK, /**< the matrix says what stands in for it */
 	WS_DECISION_EXCLUDED,
@@ -31,14 +31,15 @@ enum ws_rule {
 	WS_RULE_INSTALLED,  /**< "installed", but the interpreter has no torch */
 	WS_RULE_PYTHON,     /**< torch has no wheel for this Python */
 	WS_RULE_TORCH_CUDA, /**< torch was built for another CUDA major, or without */
-	WS_RULE_KIT,        /**< no toolkit of this CUDA version is to be had */
-	WS_RULE_TARGET,     /**< the toolkit has no such architecture */
-	WS_RULE_CXX_STD,    /**< the toolkit is too old for the C++ standard */
+	WS_RULE_SOURCE,     /**< stops building alone: the recipe has no sources */
+	WS_RULE_KIT,        /**< stops building alone: no toolkit of this CUDA version is to be had */
+	WS_RULE_TARGET,     /**< stops building alone: the toolkit has no such architecture */
+	WS_RULE_CXX_STD,    /**< stops building alone: the toolkit is too old for the C++ standard */
 	WS_RULE_REQUIRES,   /**< `requires` of the recipe */
-	WS_RULE_ARCHS,      /**< no architecture is left that the recipe can be built for */
+	WS_RULE_ARCHS,      /**< stops building alone: none is left that the recipe can be built for */
 	WS_RULE_KNOWN_BAD,  /**< `known_bad` of the recipe */
 	WS_RULE_ABI,        /**< no build of this torch has the cxx11abi that was asked for */
-	WS_RULE_POLICY,     /**< "prebuilt-only", and there is no candidate */
+	WS_RULE_POLICY,     /**< "prebuilt-only", and no candidate loads */
 };
 #define WS_RULES (WS_RULE_POLICY + 1)
 
@@ -75,10 +76,11 @@ struct ws_cell {
 	const char *why;   /**< one line */
 	enum ws_rule rule; /**< what excluded it; WS_RULE_NONE */
 	const char *see;   /**< WS_RULE_KNOWN_BAD: where to read about it; NULL */
+	enum ws_rule
+		build_rule; /**< what stops building it, where a wheel or a fallback may serve it still */
+	const char *build_why; /**< of build_rule */
 	const struct ws_dropped_arch *dropped;
 	size_t dropped_count;
-	const struct ws_candidate *candidates; /**< in the order of preference */
-	size_t candidate_count;
 	struct ws_product *product; /**< NULL: a rule excludes it; the policy leaves it */
 	struct ws_cost cost;        /**< of what no cell before it pays for */
 	unsigned group;             /**< group.h: cells that share kernels */
@@ -96,17 +98,20 @@ struct ws_product {
 		point; /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
 	/** The point as conditions see it: without the axes that this binding does not depend on. */
 	struct ws_point_view view;
-	struct ws_lean lean;        /**< zero where nothing is compiled */
-	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
-	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
-	const char *python_tag;     /**< "cp311", "py3" */
-	const char *abi_tag;        /**< "cp311", "cp313t", "abi3", "none" */
-	bool pure;                  /**< platform "any"; else measured when it is linked */
-	const char *torch;          /**< Requires-Dist: "torch==2.5.*"; NULL: as the recipe says */
-	const char *key;            /**< the cell key; "" while a pin is missing */
-	const char *missing_pin;    /**< which: "the source of demo 1.0"; NULL: none is */
-	struct ws_plan_wheel wheel; /**< in the store; file NULL: none */
-	struct ws_cell **cells;     /**< that are in this plan, in its order */
+	struct ws_lean lean;             /**< zero where nothing is compiled */
+	const char *label;               /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
+	const char *version;             /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
+	const char *python_tag;          /**< "cp311", "py3" */
+	const char *abi_tag;             /**< "cp311", "cp313t", "abi3", "none" */
+	bool pure;                       /**< platform "any"; else measured when it is linked */
+	const char *torch;               /**< Requires-Dist: "torch==2.5.*"; NULL: as the recipe says */
+	const char *key;                 /**< the cell key; "" while a pin is missing */
+	const char *missing_pin;         /**< which: "the source of demo 1.0"; NULL: none is */
+	struct ws_plan_wheel wheel;      /**< in the store; file NULL: none */
+	struct ws_candidates candidates; /**< none under "build-only", or where the store has a wheel */
+	/** The candidate that is known to load, with nothing before it that is not known; NULL: none is. */
+	const struct ws_candidate *chosen;
+	struct ws_cell **cells; /**< that are in this plan, in its order */
 	size_t cell_count;
 	const struct ws_cell *payer;       /**< the first that is to be built; NULL: none is */
 	const struct ws_plan_units *units; /**< with payer */
@@ -116,6 +121,7 @@ struct ws_product {
 
 struct ws_totals {
 	unsigned decisions[WS_DECISIONS];
+	unsigned unopened;        /**< prebuilt cells for which no candidate is known to load */
 	unsigned rules[WS_RULES]; /**< excluded cells by rule; those of WS_RULE_NONE are not */
 	unsigned products;        /**< to be built */
 	struct ws_cost cost;

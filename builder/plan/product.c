@@ -37,7 +37,8 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 	const struct ws_point *point = &cell->point;
 	unsigned on = dependences(ws_recipe_binding(cell->recipe));
 	ws_buf_clear(b);
-	ws_buf_printf(b, "%s %s", cell->recipe->name, cell->recipe->version.text);
+	ws_buf_printf(b, "%s %s%s", cell->recipe->name, cell->recipe->version.text,
+		cell->build_rule == WS_RULE_NONE ? "" : " not built");
 	if (on & ON_ARCHS) {
 		ws_buf_putc(b, ' ');
 		ws_archs_identify(&point->archs, b);

@@ -196,11 +196,22 @@ list_pythons(const struct search *s)
 	return ws_buf_copy(&b, s->a);
 }
 
+/* What one would guess, and what is wrong with it. */
+struct guess {
+	struct values values;
+	struct ws_published made_up[3]; /* torch, CUDA, ABI, that were not published */
+	const char *what;               /* the first of them: "torch 2.5" */
+	struct ws_buf why;
+};
+
 static void
-add_reason(struct ws_buf *why, const char *what, const char *value, const char *others)
+add_reason(const struct search *s, struct guess *guess, const char *what, const char *value,
+	const char *others)
 {
-	ws_buf_printf(
-		why, "%s%s%s was never published (%s were)", why->len > 0 ? "; " : "", what, value, others);
+	const char *text = ws_arena_printf(s->a, "%s%s", what, value);
+	guess->what = guess->what ? guess->what : text;
+	ws_buf_printf(&guess->why, "%s%s was never published (%s were)", guess->why.len > 0 ? "; " : "",
+		text, others);
 }
 
 static const struct ws_published *
@@ -227,62 +238,71 @@ guess_cuda(const struct search *s)
 								  : ws_arena_printf(s->a, "%u%u", major, minor);
 }
 
-/* The values that one would guess, into @a guess, and what was not published of them, into @a why. */
+/* @a list's value @a text, or one made up that was not published. */
+static const struct ws_published *
+guess_value(const struct search *s, struct guess *guess, const struct ws_published_list *list,
+	const char *text, struct ws_published *made_up, const char *what, const char *prefix)
+{
+	const struct ws_published *found = find_value(list, text);
+	if (!found) {
+		add_reason(s, guess, what, text, list_values(s, list, prefix));
+		made_up->text = text;
+	}
+	return found ? found : made_up;
+}
+
+/* "FALSE" or what these names write for it. */
+static const char *
+guess_abi(const struct search *s)
+{
+	const struct ws_published_list *list = &s->prebuilt->cxx11abi;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->at[i].cxx11abi == s->product->point.cxx11abi) {
+			return list->at[i].text;
+		}
+	}
+	return s->product->point.cxx11abi == 1 ? "TRUE" : "FALSE";
+}
+
 static void
-guess_values(
-	const struct search *s, struct values *guess, struct ws_published texts[3], struct ws_buf *why)
+guess_values(const struct search *s, struct guess *guess)
 {
 	const struct ws_prebuilt *p = s->prebuilt;
 	const struct ws_point *point = &s->product->point;
 	if (p->torch.count > 0 && point->torch) {
-		texts[0].text = point->torch->minor;
-		guess->torch = find_value(&p->torch, texts[0].text);
-		if (!guess->torch) {
-			add_reason(why, "torch ", texts[0].text, list_values(s, &p->torch, ""));
-		}
+		guess->values.torch =
+			guess_value(s, guess, &p->torch, point->torch->minor, &guess->made_up[0], "torch ", "");
 	}
 	if (p->cuda.count > 0 && point->cuda) {
-		texts[1].text = guess_cuda(s);
-		guess->cuda = find_value(&p->cuda, texts[1].text);
-		if (!guess->cuda) {
-			add_reason(why, "cu", texts[1].text, list_values(s, &p->cuda, "cu"));
-		}
+		guess->values.cuda =
+			guess_value(s, guess, &p->cuda, guess_cuda(s), &guess->made_up[1], "cu", "cu");
 	}
-	for (size_t i = 0; i < p->cxx11abi.count; i++) {
-		if (p->cxx11abi.at[i].cxx11abi == point->cxx11abi) {
-			guess->cxx11abi = &p->cxx11abi.at[i];
-		}
+	if (p->cxx11abi.count > 0) {
+		guess->values.cxx11abi =
+			guess_value(s, guess, &p->cxx11abi, guess_abi(s), &guess->made_up[2], "cxx11abi ", "");
 	}
-	if (p->cxx11abi.count > 0 && !guess->cxx11abi) {
-		texts[2].text = point->cxx11abi == 1 ? "TRUE" : "FALSE";
-		add_reason(why, "cxx11abi ", texts[2].text, list_values(s, &p->cxx11abi, ""));
+	if (p->python_count > 0 && !guess->values.python) {
+		add_reason(s, guess, "Python ", point->python->text, list_pythons(s));
+		guess->values.python = &point->python->tag;
 	}
-	if (p->python_count > 0 && !guess->python) {
-		add_reason(why, "Python ", point->python->text, list_pythons(s));
-	}
-	guess->torch = guess->torch ? guess->torch : texts[0].text ? &texts[0] : NULL;
-	guess->cuda = guess->cuda ? guess->cuda : texts[1].text ? &texts[1] : NULL;
-	guess->cxx11abi = guess->cxx11abi ? guess->cxx11abi : texts[2].text ? &texts[2] : NULL;
 }
 
 /* The name that one would make up for this product, where nobody published it. */
 static void
 tell_guess(struct search *s, const struct ws_python_tag *python)
 {
-	WS_AUTO_BUF struct ws_buf why = {0};
-	struct ws_published texts[3] = {0};
-	struct values guess = {.python = python};
-	guess_values(s, &guess, texts, &why);
-	if (why.len == 0 && was_published(s, &guess)) {
-		return;
+	struct guess guess = {.values = {.python = python}};
+	guess_values(s, &guess);
+	if (guess.why.len > 0 || !was_published(s, &guess.values)) {
+		*ws_vec_push(&s->unpublished, s->a) = (struct ws_unpublished){
+			.file = file_of(s, &guess.values),
+			.from = s->prebuilt->from,
+			.what = guess.what,
+			.why = guess.why.len > 0 ? ws_buf_copy(&guess.why, s->a)
+									 : "this combination of values was never published",
+		};
 	}
-	guess.python = python ? python : &s->product->point.python->tag;
-	*ws_vec_push(&s->unpublished, s->a) = (struct ws_unpublished){
-		.file = file_of(s, &guess),
-		.from = s->prebuilt->from,
-		.why = why.len > 0 ? ws_buf_copy(&why, s->a)
-						   : "this combination of values was never published",
-	};
+	ws_buf_release(&guess.why);
 }
 
 struct ws_published_wheels

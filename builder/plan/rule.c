@@ -112,6 +112,14 @@ list_kits(const struct ws_axes *axes, bool of_host)
 }
 
 static const char *
+ask_source(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	return cell->recipe->prebuilt_only ? ws_arena_printf(axes->a,
+			   "%s %s has no sources to build from", cell->recipe->name, cell->recipe->version.text)
+									   : NULL;
+}
+
+static const char *
 ask_kit(const struct ws_axes *axes, struct ws_cell *cell)
 {
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
@@ -331,33 +339,93 @@ ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 
 /* ---- asking ---- */
 
+/* Something else than a wheel of ours may serve the cell. */
+static bool
+may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
+{
+	const struct ws_plan_input *in = axes->in;
+	const struct ws_recipe *recipe = cell->recipe;
+	bool wheels = in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY
+		&& (recipe->prebuilt_count > 0 || in->lookups.offers);
+	bool stand_in =
+		in->matrix->fallback_on_no_candidate && ws_matrix_fallback(in->matrix, recipe->name);
+	return (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);
+}
+
+/* What cannot be compiled may be in somebody's wheel; what is known to be bad is bad there too. False:
+ * nothing else was asked for. */
+static bool
+keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	struct ws_arch *kept = WS_NEW_N(axes->a, struct ws_arch, cell->dropped_count);
+	struct ws_dropped_arch *bad = WS_NEW_N(axes->a, struct ws_dropped_arch, cell->dropped_count);
+	size_t count = 0, bad_count = 0;
+	for (size_t i = 0; i < cell->dropped_count; i++) {
+		if (cell->dropped[i].rule == WS_RULE_ARCHS) {
+			kept[count++] = cell->dropped[i].arch;
+		} else {
+			bad[bad_count++] = cell->dropped[i];
+		}
+	}
+	if (count > 0) {
+		cell->point.archs = (struct ws_arch_set){kept, count};
+		cell->dropped = bad;
+		cell->dropped_count = bad_count;
+	}
+	return count > 0;
+}
+
+/* The reason that is told is the first; where a later rule leaves nothing at all, building was only the
+ * first to fail. */
+static void
+exclude(struct ws_cell *cell, enum ws_rule rule, const char *why)
+{
+	bool stopped = cell->build_rule != WS_RULE_NONE;
+	cell->rule = stopped ? cell->build_rule : rule;
+	cell->why = stopped ? cell->build_why : why;
+	cell->see = cell->rule == WS_RULE_KNOWN_BAD ? cell->see : NULL;
+	cell->build_rule = WS_RULE_NONE;
+	cell->build_why = NULL;
+}
+
 void
 ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
 {
 	static const struct {
 		enum ws_rule rule;
 		const char *(*ask)(const struct ws_axes *axes, struct ws_cell *cell);
+		bool stops_building; /* and nothing else */
 	} rules[] = {
-		{WS_RULE_MATRIX, ask_matrix},
-		{WS_RULE_INSTALLED, ask_installed},
-		{WS_RULE_PYTHON, ask_python},
-		{WS_RULE_TORCH_CUDA, ask_torch_cuda},
-		{WS_RULE_KIT, ask_kit},
-		{WS_RULE_TARGET, ask_target},
-		{WS_RULE_CXX_STD, ask_cxx_std},
-		{WS_RULE_REQUIRES, ask_requires},
-		{WS_RULE_ARCHS, ask_archs},
-		{WS_RULE_KNOWN_BAD, ask_known_bad},
-		{WS_RULE_ABI, ask_abi},
+		{WS_RULE_MATRIX, ask_matrix, false},
+		{WS_RULE_INSTALLED, ask_installed, false},
+		{WS_RULE_PYTHON, ask_python, false},
+		{WS_RULE_TORCH_CUDA, ask_torch_cuda, false},
+		{WS_RULE_SOURCE, ask_source, true},
+		{WS_RULE_KIT, ask_kit, true},
+		{WS_RULE_TARGET, ask_target, true},
+		{WS_RULE_CXX_STD, ask_cxx_std, true},
+		{WS_RULE_REQUIRES, ask_requires, false},
+		{WS_RULE_ARCHS, ask_archs, true},
+		{WS_RULE_KNOWN_BAD, ask_known_bad, false},
+		{WS_RULE_ABI, ask_abi, false},
 	};
+	cell->rule = cell->build_rule = WS_RULE_NONE;
 	for (size_t i = 0; i < WS_LEN(rules); i++) {
-		cell->why = rules[i].ask(axes, cell);
-		if (cell->why) {
-			cell->rule = rules[i].rule;
+		const char *why = rules[i].ask(axes, cell);
+		if (!why) {
+			continue;
+		}
+		bool goes_on = rules[i].stops_building && may_go_unbuilt(axes, cell)
+			&& (rules[i].rule != WS_RULE_ARCHS || keep_unbuilt_archs(axes, cell));
+		if (!goes_on) {
+			exclude(cell, rules[i].rule, why);
 			return;
 		}
+		if (cell->build_rule == WS_RULE_NONE) {
+			cell->build_rule = rules[i].rule;
+			cell->build_why = why;
+		}
 	}
-	cell->rule = WS_RULE_NONE;
 }
 
 /* Whether the matrix excludes it for values that are the same on every host. */

@@ -59,8 +59,29 @@ write_decision(const struct ws_plan_input *in, const struct ws_cell *cell, struc
 	if (cell->rule == WS_RULE_TARGET) {
 		write_way_out(in, cell, out, cures, a);
 	}
-	for (size_t i = 0; i < cell->candidate_count; i++) {
-		line(out, "", "candidate %s of %s", cell->candidates[i].file, cell->candidates[i].from);
+	if (cell->build_why && cell->decision != WS_DECISION_EXCLUDED) {
+		line(out, "", "not built: %s", cell->build_why);
+	}
+}
+
+/* Each candidate's fate, in the order in which they are tried, and the names that do not exist. */
+static void
+write_candidates(const struct ws_candidates *candidates, struct ws_buf *out)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct ws_candidate *candidate = &candidates->at[i];
+		bool unopened = candidate->state == WS_CANDIDATE_UNOPENED;
+		line(out, i > 0 ? "" : "wheels", "%s", candidate->file);
+		line(out, "", "  of %s%s: %s%s%s%s%s", candidate->from,
+			candidate->window ? ", for another torch" : "",
+			unopened ? "not opened yet" : ws_candidate_state_name(candidate->state),
+			candidate->why ? ": " : "", candidate->why ? candidate->why : "",
+			candidate->see ? "; see " : "", candidate->see ? candidate->see : "");
+	}
+	for (size_t i = 0; i < candidates->unpublished_count; i++) {
+		const struct ws_unpublished *name = &candidates->unpublished[i];
+		line(out, i + candidates->count > 0 ? "" : "wheels", "never published: %s", name->file);
+		line(out, "", "  of %s: %s", name->from, name->why);
 	}
 }
 
@@ -353,6 +374,9 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	const struct ws_recipe *recipe = cell->recipe;
 	ws_buf_printf(out, "%s\n", cell->name);
 	write_decision(in, cell, out, cures, a);
+	if (cell->product) {
+		write_candidates(&cell->product->candidates, out);
+	}
 	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));
 	line(out, "", "recipe %s", recipe->path);

@@ -50,6 +50,7 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 		return false;
 	}
 	m->policy = options->policy ? *options->policy : m->policy_given ? m->policy : user->policy;
+	m->torch_window = m->torch_window || options->torch_window;
 	m->debug_info = options->debug_info ? *options->debug_info : m->debug_info;
 	return read_recipes(ctx, user, options, sel, err);
 }
@@ -106,6 +107,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->matrix = &sel->matrix;
 	input->recipes = sel->recipes;
 	input->facts = ctx->facts;
+	input->candidates = options->candidates;
 	input->only = options->only;
 	input->shard = options->shard;
 	input->shards = options->shards;

@@ -19,7 +19,9 @@ struct ws_selection_options {
 	unsigned shard, shards;               /**< part `shard` of `shards`; 0: all */
 	const enum ws_policy *policy;         /**< NULL: the matrix's */
 	const enum ws_debug_info *debug_info; /**< NULL: the matrix's */
-	const char *recipes;                  /**< a folder to look in first; NULL: none */
+	bool torch_window;                    /**< --torch-window; false: the matrix decides */
+	bool candidates;     /**< prebuilt wheels count; false for who cannot bring them */
+	const char *recipes; /**< a folder to look in first; NULL: none */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
 	const char *const *forget;
 	size_t forget_count;

@@ -120,6 +120,24 @@ add_part(struct ws_buf *out, size_t *line, unsigned width, const char *part)
 	ws_buf_puts(out, part);
 }
 
+/* Cells that somebody else's wheel serves, or hopefully does, and those for which something stands in. */
+static void
+add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct ws_buf *out,
+	struct ws_arena *a)
+{
+	unsigned prebuilt = totals->decisions[WS_DECISION_PREBUILT];
+	unsigned fallback = totals->decisions[WS_DECISION_FALLBACK];
+	if (prebuilt > 0) {
+		const char *open =
+			totals->unopened > 0 ? ws_arena_printf(a, " (%u not opened)", totals->unopened) : "";
+		add_part(out, line, width, ws_arena_printf(a, "%u prebuilt%s", prebuilt, open));
+	}
+	if (fallback > 0) {
+		add_part(out, line, width,
+			ws_arena_printf(a, "%u fallback%s", fallback, fallback > 1 ? "s" : ""));
+	}
+}
+
 /* "≤ 7 min on 2 cores"; what nobody knows is told beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
@@ -127,12 +145,16 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	char words[WS_WORDS];
 	const struct ws_cost *cost = &totals->cost;
 	size_t line = out->len;
-	if (totals->products == 0) {
+	if (totals->products > 0) {
+		add_part(out, &line, width, ws_arena_printf(a, "%u to build", totals->products));
+	} else {
 		add_part(out, &line, width, "nothing to build");
+	}
+	add_others(totals, &line, width, out, a);
+	if (totals->products == 0) {
 		ws_buf_putc(out, '\n');
 		return;
 	}
-	add_part(out, &line, width, ws_arena_printf(a, "%u to build", totals->products));
 	add_part(out, &line, width, ws_arena_printf(a, "%u actions", cost->actions));
 	if (cost->cpu_ms > 0) {
 		add_part(out, &line, width,

@@ -7,11 +7,11 @@
 
 /* One job: the cells of a group. */
 struct job {
-	const struct ws_cell *first; /* of those that are to be built */
+	const struct ws_cell *first; /* of those that a wheel is to be made or brought for */
 	struct ws_buf only;          /* globs, with commas between */
 	struct ws_buf pythons;       /* with blanks between */
 	struct ws_map seen;          /* globs and Pythons that stand there already */
-	unsigned cells;
+	unsigned cells, prebuilt, fallback;
 };
 
 static void
@@ -65,6 +65,8 @@ write_job(struct ws_json_writer *w, const struct job *job, struct ws_arena *a)
 	ws_json_add_text(w, "python", ws_buf_text(&job->pythons));
 	ws_json_add_text(w, "only", ws_buf_text(&job->only));
 	ws_json_add_u64(w, "cells", job->cells);
+	ws_json_add_u64(w, "prebuilt", job->prebuilt);
+	ws_json_add_u64(w, "fallback", job->fallback);
 	ws_json_close(w);
 }
 
@@ -79,9 +81,12 @@ ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out)
 		while (jobs.len <= cell->group) {
 			ws_vec_push(&jobs, a);
 		}
-		if (cell->decision == WS_DECISION_BUILD) {
-			add_cell(&jobs.at[cell->group], cell, a);
+		struct job *job = &jobs.at[cell->group];
+		if (cell->decision == WS_DECISION_BUILD || cell->decision == WS_DECISION_PREBUILT) {
+			add_cell(job, cell, a);
 		}
+		job->prebuilt += cell->decision == WS_DECISION_PREBUILT;
+		job->fallback += cell->decision == WS_DECISION_FALLBACK;
 	}
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);

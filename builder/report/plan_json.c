@@ -75,12 +75,42 @@ write_cell(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	ws_json_add_text(w, "why", cell->why);
 	ws_json_add_text(w, "rule", excluded ? ws_rule_name(cell->rule) : NULL);
 	add_dropped(w, cell, a);
-	ws_json_add_u64(w, "candidates", cell->candidate_count);
+	ws_json_add_u64(w, "candidates", cell->product ? cell->product->candidates.count : 0);
+	ws_json_add_text(w, "not_built", cell->build_why);
 	add_known(w, "product", cell->product ? cell->product->number : 0, cell->product);
 	ws_json_add_u64(w, "group", cell->group);
 	add_cost(w, &cell->cost);
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
+}
+
+static void
+add_candidates(struct ws_json_writer *w, const struct ws_product *product)
+{
+	const struct ws_candidates *all = &product->candidates;
+	ws_json_open_list(w, "candidates");
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ws_candidate *candidate = &all->at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "file", candidate->file);
+		ws_json_add_text(w, "from", candidate->from);
+		ws_json_add_bool(w, "window", candidate->window);
+		ws_json_add_text(w, "state", ws_candidate_state_name(candidate->state));
+		ws_json_add_text(w, "why", candidate->why);
+		ws_json_add_text(w, "see", candidate->see);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+	ws_json_open_list(w, "never_published");
+	for (size_t i = 0; i < all->unpublished_count; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "file", all->unpublished[i].file);
+		ws_json_add_text(w, "from", all->unpublished[i].from);
+		ws_json_add_text(w, "why", all->unpublished[i].why);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+	ws_json_add_text(w, "prebuilt", product->chosen ? product->chosen->file : NULL);
 }
 
 static void
@@ -102,6 +132,7 @@ write_product(const struct ws_product *product, struct ws_buf *out)
 	ws_json_add_text(w, "cached", product->wheel.file);
 	ws_json_add_bool(w, "build", product->payer);
 	ws_json_add_u64(w, "cells", product->cell_count);
+	add_candidates(w, product);
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
@@ -114,6 +145,7 @@ write_totals(const struct ws_totals *totals, struct ws_buf *out)
 	for (int i = 0; i < WS_DECISIONS; i++) {
 		ws_json_add_u64(w, ws_decision_name((enum ws_decision)i), totals->decisions[i]);
 	}
+	ws_json_add_u64(w, "prebuilt_unopened", totals->unopened);
 	ws_json_open_object(w, "excluded_by");
 	for (int i = WS_RULE_NONE + 1; i < WS_RULES; i++) {
 		if (totals->rules[i] > 0) {

@@ -57,7 +57,7 @@ make_row(const struct ws_cell *cell, struct ws_arena *a)
 {
 	const struct ws_point *point = &cell->point;
 	const struct ws_torch_choice *torch = point->torch;
-	const char *open = cell->decision == WS_DECISION_PREBUILT ? "?" : "";
+	bool judged = cell->decision != WS_DECISION_PREBUILT || cell->product->chosen;
 	const char *unknown = torch && !torch->known ? "?" : "";
 	const char *abi = strstr(cell->name, "/abi"); /* when it is not the wheel's own */
 	return (struct row){{
@@ -66,7 +66,7 @@ make_row(const struct ws_cell *cell, struct ws_arena *a)
 		ws_arena_strdup(a, point->cuda ? point->cuda->name : "–"),
 		ws_arena_strdup(a, point->python->text),
 		ws_arena_strdup(a, point->archs.count > 0 ? ws_arch_set_text(&point->archs, a) : "–"),
-		ws_arena_printf(a, "%s%s", ws_decision_name(cell->decision), open),
+		ws_arena_printf(a, "%s%s", ws_decision_name(cell->decision), judged ? "" : "?"),
 		ws_arena_strdup(a, cell->why),
 		ws_arena_strdup(a, cost_text(cell, a)),
 	}};
@@ -161,6 +161,10 @@ ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *o
 	}
 	for (size_t i = 0; i < count && count > 1; i++) {
 		print_row(&rows[i], widths, out);
+	}
+	if (count > 1 && (widths[WHY] == 0 || widths[COST] == 0)) {
+		ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
+			widths[COST] == 0 ? "why and cost are" : "why is");
 	}
 	ws_plan_footer_write(plan, width, out);
 }

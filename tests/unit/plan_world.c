@@ -73,7 +73,9 @@ read_recipe(const char *text, struct ws_arena *a, struct ws_recipe *recipe, stru
 		const char *name = take_word(&text, a);
 		const char *path =
 			ws_arena_printf(a, WS_SOURCE_DATA_DIR "/recipes/%s/%s.json", name, take_word(&text, a));
-		return ws_recipe_read(path, a, recipe, err);
+		bool read = ws_recipe_read(path, a, recipe, err);
+		recipe->path = path + strlen(WS_SOURCE_DATA_DIR) + 1; /* the same wherever this lies */
+		return read;
 	}
 	text = text[0] == '{' ? text : spell_out(text, a);
 	return parse_json("recipe.json", text, a, &doc, err)
@@ -282,15 +284,75 @@ look_up_wheel(void *self, const char *key)
 }
 
 static size_t
-look_up_candidates(void *self, const struct ws_cell *cell, const struct ws_candidate **candidates)
+look_up_offers(
+	void *self, const struct ws_recipe *recipe WS_UNUSED, const struct ws_offered_wheel **wheels)
 {
-	static const struct ws_candidate both[] = {
-		{.file = "demo-1.0-py3-none-any.whl", .from = "the authors"},
-		{.file = "demo-1.0+else-py3-none-any.whl", .from = "others"}};
 	const struct world *world = self;
-	*candidates = both;
-	return (size_t)ws_only_matches(world->candidates, cell->name)
-		+ (world->more_candidates && ws_only_matches(world->more_candidates, cell->name));
+	*wheels = world->offers.at;
+	return world->offers.len;
+}
+
+static void
+look_up_verdict(
+	void *self, const struct ws_product *product WS_UNUSED, struct ws_candidate *candidate)
+{
+	const struct world *world = self;
+	for (size_t i = 0; i < world->verdicts.len; i++) {
+		if (ws_only_matches(world->verdicts.at[i].files, candidate->file)) {
+			candidate->state = world->verdicts.at[i].state;
+			candidate->why = world->verdicts.at[i].why;
+			return;
+		}
+	}
+}
+
+/* "demo-1.0-py3-none-any.whl of the authors", one a line. */
+static void
+read_offers(const char *text, struct ws_arena *a, struct world *world)
+{
+	struct ws_str rest = ws_str_of(text);
+	while (rest.s) {
+		struct ws_str from = ws_str_trim(ws_str_cut(&rest, '\n'));
+		struct ws_str file = ws_str_cut(&from, ' ');
+		if (file.n > 0) {
+			assert_true(from.n > 3);
+			*ws_vec_push(&world->offers, a) = (struct ws_offered_wheel){
+				.file = ws_str_copy(file, a),
+				.from = ws_arena_copy(a, from.s + 3, from.n - 3),
+				.url = "https://index.example/",
+				.place = WS_PLACE_INDEX,
+			};
+		}
+	}
+	world->input.lookups.offers = look_up_offers;
+}
+
+static enum ws_candidate_state
+state_of(struct ws_str name)
+{
+	for (int i = 0; i <= WS_CANDIDATE_UNREACHABLE; i++) {
+		if (ws_str_is(name, ws_candidate_state_name((enum ws_candidate_state)i))) {
+			return (enum ws_candidate_state)i;
+		}
+	}
+	fail_msg("'%.*s' is not a state", WS_STR_ARGS(name));
+	return WS_CANDIDATE_UNOPENED;
+}
+
+/* "demo-*cp311* | fails | why", one a line. */
+static void
+read_verdicts(const char *text, struct ws_arena *a, struct world *world)
+{
+	struct ws_str rest = ws_str_of(text);
+	while (rest.s) {
+		struct ws_str parts = ws_str_cut(&rest, '\n');
+		struct ws_str files = ws_str_trim(ws_str_cut(&parts, '|'));
+		struct ws_str state = ws_str_trim(ws_str_cut(&parts, '|'));
+		struct ws_str why = ws_str_trim(parts);
+		*ws_vec_push(&world->verdicts, a) = (struct world_verdict){
+			ws_str_copy(files, a), state_of(state), why.n > 0 ? ws_str_copy(why, a) : NULL};
+	}
+	world->input.lookups.verdict = look_up_verdict;
 }
 
 /* Keys are not known by heart: a plan without look-ups tells those of the cells that are meant. */
@@ -319,10 +381,11 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 	static const char shipped_facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
 	struct ws_json_doc *doc;
 	const char *facts = ws_case_text(c, "facts");
-	*world = (struct world){.candidates = ws_case_text(c, "candidates"),
-		.more_candidates = ws_case_text(c, "more_candidates")};
-	world->input = (struct ws_plan_input){
-		.matrix = &world->matrix, .facts = &world->facts, .lookups = {.self = world}};
+	*world = (struct world){0};
+	world->input = (struct ws_plan_input){.matrix = &world->matrix,
+		.facts = &world->facts,
+		.lookups = {.self = world},
+		.candidates = !ws_same(ws_case_text(c, "candidates"), "none")};
 	if (!parse_json("matrix.json", ws_case_text(c, "matrix"), a, &doc, err)
 		|| !ws_matrix_parse(doc, "/home/me", "/home/me", a, &world->matrix, err)
 		|| !ws_facts_read(
@@ -337,8 +400,11 @@ world_read(const struct ws_case *c, struct ws_arena *a, struct world *world, str
 		read_ledger(ws_case_text(c, "ledger"), a, world);
 		world->input.lookups.estimate = look_up_cost;
 	}
-	if (world->candidates) {
-		world->input.lookups.candidates = look_up_candidates;
+	if (ws_case_text(c, "offers")) {
+		read_offers(ws_case_text(c, "offers"), a, world);
+	}
+	if (ws_case_text(c, "verdicts")) {
+		read_verdicts(ws_case_text(c, "verdicts"), a, world);
 	}
 	return !ws_case_text(c, "wheels") || fill_wheels(world, ws_case_text(c, "wheels"), a, err);
 }

@@ -12,7 +12,9 @@
  *   @listing csrc/a.cu csrc/b.cu             the files of the first package
  *   @ledger  demo/a.cu | cuda12.4 sm86 | 30 s | 900 MiB      one run a line
  *   @wheels  GLOB                            cells whose wheel is in the store, globs with commas
- *   @candidates GLOB                         cells that have a candidate
+ *   @offers  FILE of WHOM                    wheels that an index has, one a line
+ *   @verdicts  GLOB | loads | why            what is known of candidates, by file; the first line that matches
+ *   @candidates none                         nobody can bring prebuilt wheels
  */
 #ifndef WS_TESTS_UNIT_PLAN_WORLD_H
 #define WS_TESTS_UNIT_PLAN_WORLD_H
@@ -28,6 +30,13 @@ struct world_run {
 	struct ws_plan_estimate cost;
 };
 
+/** One line of @verdicts. */
+struct world_verdict {
+	const char *files; /**< a glob */
+	enum ws_candidate_state state;
+	const char *why; /**< NULL */
+};
+
 /** Everything an input borrows. */
 struct world {
 	struct ws_plan_input input;
@@ -35,9 +44,9 @@ struct world {
 	struct ws_facts facts;
 	struct ws_lock lock;
 	WS_VEC(struct world_run) runs;
-	struct ws_map wheels;         /**< cell keys whose wheels are in the store */
-	const char *candidates;       /**< globs */
-	const char *more_candidates;  /**< cells that have two; NULL */
+	struct ws_map wheels; /**< cell keys whose wheels are in the store */
+	WS_VEC(struct ws_offered_wheel) offers;
+	WS_VEC(struct world_verdict) verdicts;
 	unsigned asked_of_the_ledger; /**< look-ups so far */
 };
 
