@@ -57,6 +57,11 @@ WS_TEST(every_real_compiler_opens_and_no_two_are_alike)
 			assert_true(ws_fs_is_dir(cc->search[k]));
 			assert_string_equal(cc->search[k], ws_path_normal(a, cc->search[k]));
 		}
+		if (cc->kind == WS_HOSTCC_GCC) { /* g++ needs the package of gcc of its version */
+			assert_non_null(strstr(cc->c_path, "gcc"));
+			assert_string_not_equal(cc->c_fingerprint, cc->fingerprint);
+			assert_true(cc->c_search_count > 0 && cc->c_search_count < cc->search_count);
+		}
 		for (size_t k = 0; k < i; k++) {
 			assert_string_not_equal(cc->fingerprint, list.at[k].fingerprint);
 		}

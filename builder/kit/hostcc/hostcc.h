@@ -39,6 +39,10 @@ struct ws_hostcc {
 	const char *const
 		*libraries; /**< where gcc looks for libraries, in order, normalised; likewise */
 	size_t library_count;
+	const char *c_path;          /**< the driver for C beside it: "/usr/bin/gcc-12"; NULL: none */
+	const char *c_fingerprint;   /**< likewise of that driver and its cc1 */
+	const char *const *c_search; /**< as search, of C */
+	size_t c_search_count;
 };
 
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
@@ -92,7 +96,7 @@ void ws_hostcc_install_cure(
 bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);
 
 /**
- * Fills fingerprint, search and libraries (clang does not tell those). The fingerprint is of what the compiler is, not of where it is:
+ * Fills fingerprint, search and libraries (clang does not tell those), and what is said of C. The fingerprint is of what the compiler is, not of where it is:
  * version, machine, and the contents of driver, cc1plus, as, collect2, ld and specs; of clang the
  * driver with its LLVM libraries, its configuration files and ld.
  */

@@ -185,6 +185,7 @@ struct opening {
 	struct ws_ledger *ledger;
 	struct ws_hasher *hasher;
 	struct ws_arena *a;
+	bool of_c; /* what is asked is the driver for C */
 };
 
 static bool
@@ -230,11 +231,12 @@ find_program(const char *name, struct ws_arena *a)
 	return name;
 }
 
+/* Of the driver that @a program is: each has parts of its own. */
 static bool
-add_program(const struct opening *o, const char *name, struct ws_err *err)
+add_program_of(const struct opening *o, const char *program, const char *name, struct ws_err *err)
 {
 	const char *option = ws_arena_printf(o->a, "-print-prog-name=%s", name);
-	const char *const argv[] = {o->cc->path, option, NULL};
+	const char *const argv[] = {program, option, NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	if (!ask(o, argv, false, &answer, err)) {
 		return false;
@@ -246,6 +248,12 @@ add_program(const struct opening *o, const char *name, struct ws_err *err)
 		return ws_err_cure(err, "install the rest of it (as and ld are in the package binutils)");
 	}
 	return add_file(o, name, path, err);
+}
+
+static bool
+add_program(const struct opening *o, const char *name, struct ws_err *err)
+{
+	return add_program_of(o, o->cc->path, name, err);
 }
 
 static bool
@@ -302,8 +310,9 @@ read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
 			return false;
 		}
 	}
-	o->cc->search = folders.at;
-	o->cc->search_count = folders.len;
+	const char *const **search = o->of_c ? &o->cc->c_search : &o->cc->search;
+	*search = folders.at;
+	*(o->of_c ? &o->cc->c_search_count : &o->cc->search_count) = folders.len;
 	return folders.len > 0
 		|| ws_err_set(err, WS_ERR_BUILD, "compiler '%s' does not say where it looks for headers",
 			o->cc->path);
@@ -312,8 +321,8 @@ read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
 static bool
 add_verbose(const struct opening *o, struct ws_err *err)
 {
-	const char *const argv[] = {
-		o->cc->path, "-E", "-v", "-x", "c++", "/dev/null", "-o", "/dev/null", NULL};
+	const char *const argv[] = {o->of_c ? o->cc->c_path : o->cc->path, "-E", "-v", "-x",
+		o->of_c ? "c" : "c++", "/dev/null", "-o", "/dev/null", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	return ask(o, argv, true, &answer, err) && read_verbose(o, ws_buf_str(&answer), err);
 }
@@ -368,6 +377,40 @@ add_parts(const struct opening *o, struct ws_err *err)
 		&& add_libraries(o, ws_path_join(o->a, prefix, "lib64", NULL), err) && add_verbose(o, err);
 }
 
+/* "/usr/bin/g++-12" -> "/usr/bin/gcc-12", clang++ -> clang; NULL where there is none. */
+static const char *
+find_c_driver(const struct opening *o)
+{
+	const char *path = o->cc->path, *base = ws_path_base(path);
+	bool gcc = o->cc->kind == WS_HOSTCC_GCC;
+	const char *name = strstr(base, gcc ? "g++" : "clang++");
+	if (!name) {
+		return NULL;
+	}
+	const char *driver = ws_arena_printf(o->a, "%.*s%s%s", (int)(name - path), path,
+		gcc ? "gcc" : "clang", name + strlen(gcc ? "g++" : "clang++"));
+	return ws_fs_exists(driver) ? driver : NULL;
+}
+
+/* C is compiled by another driver with another front end; the rest is the same. */
+static bool
+open_c(struct opening *o, struct ws_err *err)
+{
+	o->cc->c_path = find_c_driver(o);
+	if (!o->cc->c_path) {
+		return true;
+	}
+	o->of_c = true;
+	o->hasher = ws_hasher_make();
+	ws_hasher_add_field(o->hasher, o->cc->fingerprint);
+	bool complete = add_file(o, "driver", real_path(o->cc->c_path, o->a), err)
+		&& (o->cc->kind != WS_HOSTCC_GCC || add_program_of(o, o->cc->c_path, "cc1", err))
+		&& add_verbose(o, err);
+	struct ws_digest digest = ws_hasher_finish(o->hasher);
+	o->cc->c_fingerprint = complete ? ws_arena_strdup(o->a, digest.hex) : NULL;
+	return complete;
+}
+
 bool
 ws_hostcc_open(
 	struct ws_hostcc *cc, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err)
@@ -380,5 +423,5 @@ ws_hostcc_open(
 	bool complete = add_parts(&o, err);
 	struct ws_digest digest = ws_hasher_finish(o.hasher);
 	cc->fingerprint = complete ? ws_arena_strdup(a, digest.hex) : NULL;
-	return complete;
+	return complete && open_c(&o, err);
 }
