@@ -60,9 +60,12 @@ read_recipe_version(struct ws_reader *r, const struct ws_json *value, void *into
 	if (!ws_type_version.read(r, value, version)) {
 		return false;
 	}
-	return !version->local
-		|| ws_json_err(r->doc, value, r->err, "a recipe's version has no local label")
-		|| ws_err_cure(r->err, "write \"%s\"", version->public_text);
+	/* The rest of a wheel's label is ours, and each part of that has a number. */
+	size_t letters = version->local ? strspn(version->local, "abcdefghijklmnopqrstuvwxyz") : 0;
+	return !version->local || version->local[letters] == '\0'
+		|| ws_json_err(r->doc, value, r->err, "a recipe's local label is letters alone")
+		|| ws_err_cure(r->err, "write \"%s\", or a word like \"%s+any\"", version->public_text,
+			version->public_text);
 }
 
 static bool

@@ -102,10 +102,12 @@ ws_label_fill(struct ws_product *product, const char *extra, struct ws_arena *a)
 	bool one_minor =
 		product->binding == WS_BINDING_PYBIND || product->binding == WS_BINDING_TORCH_LIBRARY;
 	const char *version = product->recipe->version.text;
+	char joint = product->recipe->version.local ? '.' : '+';
 	product->label = make_label(product, extra, a);
 	product->version =
-		product->label[0] ? ws_arena_printf(a, "%s+%s", version, product->label) : version;
-	if (torch && product->binding != WS_BINDING_NONE) {
+		product->label[0] ? ws_arena_printf(a, "%s%c%s", version, joint, product->label) : version;
+	/* What knows nothing of torch works with every one: the recipe says what it wants. */
+	if (torch && product->binding < WS_BINDING_C_ABI) {
 		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*" : "torch>=%s", torch->minor);
 	}
 	fill_tags(product, a);

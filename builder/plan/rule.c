@@ -2,6 +2,7 @@
 #include "plan/rule.h"
 
 #include "base/buf.h"
+#include "recipe/units.h"
 
 #include <string.h>
 
@@ -9,6 +10,22 @@ static bool
 is_compiled(const struct ws_cell *cell)
 {
 	return ws_recipe_binding(cell->recipe) != WS_BINDING_NONE;
+}
+
+/* Does it load torch's libraries or the CUDA runtime? What does neither serves every torch. */
+static bool
+loads_torch_or_runtime(const struct ws_axes *axes, const struct ws_cell *cell)
+{
+	struct ws_point_view view = ws_point_see(&cell->point);
+	if (ws_recipe_binding(cell->recipe) != WS_BINDING_C_ABI) {
+		return is_compiled(cell);
+	}
+	for (size_t i = 0; i < cell->recipe->extension_count; i++) {
+		if (ws_recipe_module(cell->recipe, i, NULL, &view, axes->a, NULL).runtime) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The release whose rules are used, said with the one that is meant where they differ. */
@@ -83,6 +100,7 @@ ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 			: NULL;
 	}
 	return cuda && ws_version_number(&cuda->version, 0) != torch->cuda_major
+			&& (!is_compiled(cell) || loads_torch_or_runtime(axes, cell))
 		? ws_arena_printf(axes->a, "torch %s is a CUDA %u build", torch->name, torch->cuda_major)
 		: NULL;
 }
@@ -148,7 +166,8 @@ ask_cxx_std(const struct ws_axes *axes, struct ws_cell *cell)
 	if (!is_compiled(cell) || most == 0) {
 		return NULL;
 	}
-	if (torch && torch->release->cxx_std > most) {
+	bool uses_torch = ws_recipe_binding(cell->recipe) < WS_BINDING_C_ABI;
+	if (uses_torch && torch && torch->release->cxx_std > most) {
 		return ws_arena_printf(axes->a, "torch %s needs C++%u, CUDA %s knows up to C++%u",
 			release_text(torch, axes->a), torch->release->cxx_std, cuda->name, most);
 	}
@@ -197,7 +216,8 @@ static const char *
 ask_abi(const struct ws_axes *axes, struct ws_cell *cell)
 {
 	const struct ws_torch_choice *torch = cell->point.torch;
-	if (!is_compiled(cell) || !torch || cell->point.cxx11abi == torch->cxx11abi) {
+	bool uses_torch = ws_recipe_binding(cell->recipe) < WS_BINDING_C_ABI;
+	if (!uses_torch || !torch || cell->point.cxx11abi == torch->cxx11abi) {
 		return NULL;
 	}
 	return torch->installed
