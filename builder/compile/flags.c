@@ -40,8 +40,9 @@ finish(words *w, struct ws_arena *a)
 	return w->at;
 }
 
-/* One of the three lists of a struct ws_flags. */
+/* One of the lists of a struct ws_flags. */
 enum which {
+	C,
 	CXX,
 	NVCC,
 	LINK,
@@ -51,6 +52,9 @@ static void
 add_flags(words *w, struct ws_arena *a, const struct ws_flags *flags, enum which which)
 {
 	switch (which) {
+	case C:
+		add_all(w, a, flags->c, flags->c_count);
+		break;
 	case CXX:
 		add_all(w, a, flags->cxx, flags->cxx_count);
 		break;
@@ -200,8 +204,9 @@ add_include(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-const char *const *
-ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
+/* What a Python compiles its own modules with, in place of what this one says. */
+static words
+host_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 {
 	static const char *const constant[] = {
 		"-Wsign-compare", "-DNDEBUG", "-g", "-fwrapv", "-O3", "-Wall", "-fPIC"};
@@ -209,29 +214,60 @@ ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
 	add_all(&w, a, constant, WS_LEN(constant));
 	ws_lean_drop(&w, &target->lean);
 	add_include(&w, target, a);
-	words own = recipe_flags(target, CXX, a);
+	words own = recipe_flags(target, which, a);
 	add_all(&w, a, own.at, own.len);
 	add_torch_defines(&w, target, a);
-	add_standard(&w, target, a);
+	return w;
+}
+
+static const char *const *
+finish_host(words *w, const struct ws_target *target, struct ws_arena *a)
+{
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
-		add(&w, a, "-fno-canonical-system-headers");
+		add(w, a, "-fno-canonical-system-headers");
 	}
-	add(&w, a, "-Wdate-time");
-	add(&w, a, "-Wno-error=date-time");
-	add(&w, a, "-ffile-prefix-map={work}=/wheelsmith");
-	return finish(&w, a);
+	add(w, a, "-Wdate-time");
+	add(w, a, "-Wno-error=date-time");
+	add(w, a, "-ffile-prefix-map={work}=/wheelsmith");
+	return finish(w, a);
 }
 
 const char *const *
-ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
+ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a)
 {
-	/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. */
+	words w = host_flags(target, CXX, a);
+	add_standard(&w, target, a);
+	return finish_host(&w, target, a);
+}
+
+const char *const *
+ws_target_c_flags(const struct ws_target *target, struct ws_arena *a)
+{
+	words w = host_flags(target, C, a);
+	add(&w, a, "-std=c17");
+	return finish_host(&w, target, a);
+}
+
+/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. What has no torch
+ * has none of its words. */
+static void
+add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
+{
 	static const char *const common[] = {"-D__CUDA_NO_HALF_OPERATORS__",
 		"-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
-		"-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "--compiler-options", "-fPIC"};
+		"-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr"};
+	if (target->torch) {
+		add_all(w, a, common, WS_LEN(common));
+	}
+}
+
+/* The words for the GPU's code, with and without a host part. */
+static words
+gpu_flags(const struct ws_target *target, struct ws_arena *a)
+{
 	words w = {0};
 	add_include(&w, target, a);
-	add_all(&w, a, common, WS_LEN(common));
+	add_torch_nvcc(&w, target, a);
 	words own = recipe_flags(target, NVCC, a);
 	add_all(&w, a, own.at, own.len);
 	add_torch_defines(&w, target, a);
@@ -241,8 +277,6 @@ ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws
 	add_standard(&w, target, a);
 	add(&w, a, "-ccbin");
 	add(&w, a, "{cxx}");
-	add(&w, a, "--cudart");
-	add(&w, a, "shared");
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
 		add(&w, a, "-Xcompiler");
 		add(&w, a, "-fno-canonical-system-headers");
@@ -251,6 +285,25 @@ ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws
 	add(&w, a, "-Wdate-time");
 	add(&w, a, "-Xcompiler");
 	add(&w, a, "-Wno-error=date-time");
+	return w;
+}
+
+const char *const *
+ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
+{
+	words w = gpu_flags(target, a);
+	add(&w, a, "--compiler-options");
+	add(&w, a, "-fPIC");
+	add(&w, a, "--cudart");
+	add(&w, a, "shared");
+	ws_lean_add_nvcc(&w, &target->lean, seed, a);
+	return finish(&w, a);
+}
+
+const char *const *
+ws_target_device_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
+{
+	words w = gpu_flags(target, a);
 	ws_lean_add_nvcc(&w, &target->lean, seed, a);
 	return finish(&w, a);
 }

@@ -19,7 +19,7 @@
 #define LINK_BYTES ((uint64_t)512 << 20)
 
 const char *const *
-ws_target_needed(const struct ws_target *target, bool cuda, struct ws_arena *a)
+ws_target_needed(const struct ws_target *target, bool runtime, struct ws_arena *a)
 {
 	ws_name_list names = {0};
 	enum ws_binding binding = target->extension->binding;
@@ -31,10 +31,10 @@ ws_target_needed(const struct ws_target *target, bool cuda, struct ws_arena *a)
 			*ws_vec_push(&names, a) = "libtorch_python.so";
 		}
 	}
-	if (cuda) {
+	if (runtime) {
 		*ws_vec_push(&names, a) = target->cuda->runtime_soname;
 	}
-	if (cuda && target->torch) {
+	if (runtime && target->torch) {
 		*ws_vec_push(&names, a) = "libc10_cuda.so";
 		*ws_vec_push(&names, a) = "libtorch_cuda.so";
 	}
@@ -67,37 +67,81 @@ add_stub(const struct ws_store *store, const char *soname, struct ws_input *inpu
 	return true;
 }
 
-static bool
-fill_inputs(struct ws_action *action, const struct ws_store *store, struct ws_node *const *units,
-	size_t count, const char *const *needed, struct ws_arena *a, struct ws_err *err)
+/* The assembler's text that puts an image into the section of GPU code, behind its symbol. The module
+ * alone sees it. Containers are aligned to 8 (builder/elf/fatbin.h). */
+static const char *
+image_text(const struct ws_unit *unit, const char *image, struct ws_arena *a)
 {
-	size_t stubs = 0;
-	while (needed[stubs]) {
-		stubs++;
+	const char *symbol = ws_unit_symbol(unit->path, a);
+	return ws_arena_printf(a,
+		"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl %s\n\t.hidden %s\n"
+		"\t.type %s, @object\n%s:\n\t.incbin \"%s\"\n\t.size %s, .-%s\n"
+		"\t.section .note.GNU-stack,\"\",@progbits\n",
+		symbol, symbol, symbol, symbol, image, symbol, symbol);
+}
+
+static const char *
+input_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "obj/%zu.%s", i, unit->kind == WS_UNIT_DEVICE ? "fatbin" : "o");
+}
+
+/* What is given to the linker for a unit: its object, or the text that includes its image. */
+static const char *
+linked_name(const struct ws_unit *unit, size_t i, struct ws_arena *a)
+{
+	return unit->kind == WS_UNIT_DEVICE ? ws_arena_printf(a, "obj/%zu.s", i)
+										: input_name(unit, i, a);
+}
+
+static bool
+add_image(const struct ws_store *store, const struct ws_unit *unit, size_t i,
+	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_digest digest;
+	const char *text = image_text(unit, input_name(unit, i, a), a);
+	if (!ws_cas_put(store, text, strlen(text), &digest, err)) {
+		return false;
 	}
-	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, count + stubs);
-	for (size_t i = 0; i < count; i++) {
-		inputs[i] = (struct ws_input){.name = ws_arena_printf(a, "obj/%zu.o", i), .from = units[i]};
-	}
-	for (size_t i = 0; i < stubs; i++) {
-		if (!add_stub(store, needed[i], &inputs[count + i], a, err)) {
+	*input = (struct ws_input){
+		.name = linked_name(unit, i, a), .digest = ws_arena_strdup(a, digest.hex)};
+	return true;
+}
+
+static bool
+fill_inputs(struct ws_action *action, const struct ws_store *store,
+	const struct ws_recipe_module *module, struct ws_node *const *nodes, const char *const *needed,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_VEC(struct ws_input) inputs = {0};
+	for (size_t i = 0; i < module->unit_count; i++) {
+		const struct ws_unit *unit = &module->units[i];
+		*ws_vec_push(&inputs, a) =
+			(struct ws_input){.name = input_name(unit, i, a), .from = nodes[i]};
+		if (unit->kind == WS_UNIT_DEVICE
+			&& !add_image(store, unit, i, ws_vec_push(&inputs, a), a, err)) {
 			return false;
 		}
 	}
-	action->inputs = inputs;
-	action->input_count = count + stubs;
+	for (size_t i = 0; needed[i]; i++) {
+		if (!add_stub(store, needed[i], ws_vec_push(&inputs, a), a, err)) {
+			return false;
+		}
+	}
+	action->inputs = inputs.at;
+	action->input_count = inputs.len;
 	return true;
 }
 
 static const char *const *
-link_argv(
-	const struct ws_target *target, size_t count, const char *const *needed, struct ws_arena *a)
+link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
+	const char *const *needed, struct ws_arena *a)
 {
 	ws_name_list argv = {0};
-	*ws_vec_push(&argv, a) = "{cxx}";
+	*ws_vec_push(&argv, a) = module->cxx ? "{cxx}" : "{cc}";
 	*ws_vec_push(&argv, a) = "-shared";
-	for (size_t i = 0; i < count; i++) {
-		*ws_vec_push(&argv, a) = ws_arena_printf(a, "obj/%zu.o", i);
+	for (size_t i = 0; i < module->unit_count; i++) {
+		*ws_vec_push(&argv, a) = linked_name(&module->units[i], i, a);
 	}
 	*ws_vec_push(&argv, a) = "-Llib";
 	*ws_vec_push(&argv, a) = "-Wl,--no-as-needed";
@@ -132,13 +176,15 @@ mount_sources(struct ws_action *action, const struct ws_target *target, struct w
 
 const struct ws_action *
 ws_target_link(const struct ws_target *target, const struct ws_store *store,
-	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err)
+	const struct ws_recipe_module *module, struct ws_node *const *nodes, struct ws_arena *a,
+	struct ws_err *err)
 {
 	static const char *const outputs[] = {"module.so"};
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
-	tokens[0] = (struct ws_token){"{cxx}", target->cxx->path};
-	const char *const *needed = ws_target_needed(target, cuda, a);
+	tokens[0] = module->cxx ? (struct ws_token){"{cxx}", target->cxx->path}
+							: (struct ws_token){"{cc}", target->cxx->c_path};
+	const char *const *needed = ws_target_needed(target, module->runtime, a);
 	const char *name = ws_arena_printf(a, "%s.so", target->extension->module);
 	*action = (struct ws_action){
 		.subject = name,
@@ -146,8 +192,8 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, name),
 		.stage = "link",
 		.variant = "",
-		.tool = ws_target_cxx_tool(target),
-		.argv = link_argv(target, count, needed, a),
+		.tool = module->cxx ? ws_target_cxx_tool(target) : ws_target_c_tool(target),
+		.argv = link_argv(target, module, needed, a),
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
@@ -161,7 +207,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.cpu_ms = 1000,
 	};
 	mount_sources(action, target, a);
-	return fill_inputs(action, store, units, count, needed, a, err) ? action : NULL;
+	return fill_inputs(action, store, module, nodes, needed, a, err) ? action : NULL;
 }
 
 /* ---- what a link read ---- */

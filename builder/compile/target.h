@@ -37,7 +37,12 @@ struct ws_target {
  * @a seed is one word that no other unit of the module has, for nvcc's own names; NULL: none.
  */
 const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
+const char *const *ws_target_c_flags(const struct ws_target *target, struct ws_arena *a);
 const char *const *ws_target_nvcc_flags(
+	const struct ws_target *target, const char *seed, struct ws_arena *a);
+
+/** The same for kernels alone, which no host compiler sees after the preprocessor. */
+const char *const *ws_target_device_flags(
 	const struct ws_target *target, const char *seed, struct ws_arena *a);
 
 /** The recipe's own words for the linker, and ours about symbols. NULL-terminated. */
@@ -52,18 +57,27 @@ struct ws_tool ws_target_cxx_tool(const struct ws_target *target);
 /** The environment of all that is compiled and linked, whole and NULL-terminated. */
 extern const char *const ws_target_env[];
 
-/** The action that compiles @a unit to "unit.o". */
+/** The driver for C beside it, as "{cc}". The compiler must have one: struct ws_hostcc.c_path. */
+struct ws_tool ws_target_c_tool(const struct ws_target *target);
+
+/** The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". */
 const struct ws_action *ws_target_compile(
 	const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a);
 
 /**
- * The action that links the objects of @a units (their only output) to "module.so", against stub
- * libraries that carry torch's and CUDA's names. The stubs enter the store.
+ * The action that links what @a nodes made of the units of @a module (their only output) to
+ * "module.so", against stub libraries that carry torch's and CUDA's names. Images of kernels go into
+ * the section .nv_fatbin. A module of C and images links with the C driver. Stubs enter the store.
  */
 const struct ws_action *ws_target_link(const struct ws_target *target, const struct ws_store *store,
-	struct ws_node *const *units, size_t count, bool cuda, struct ws_arena *a, struct ws_err *err);
+	const struct ws_recipe_module *module, struct ws_node *const *nodes, struct ws_arena *a,
+	struct ws_err *err);
 
-/** DT_NEEDED of the module, in the order of torch's linker line: "libc10.so", ... NULL-terminated. */
-const char *const *ws_target_needed(const struct ws_target *target, bool cuda, struct ws_arena *a);
+/**
+ * DT_NEEDED of the module, in the order of torch's linker line: "libc10.so", ... NULL-terminated.
+ * @a runtime: it registers kernels with the CUDA runtime.
+ */
+const char *const *ws_target_needed(
+	const struct ws_target *target, bool runtime, struct ws_arena *a);
 
 #endif

@@ -16,7 +16,7 @@ const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin
 static bool
 is_cuda(const struct ws_unit *unit)
 {
-	return unit->kind == WS_UNIT_CUDA;
+	return ws_unit_is_nvcc(unit->kind);
 }
 
 static void
@@ -46,14 +46,18 @@ fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_
 
 /* What is searched after the folders of the words: nvcc's own folders, the compiler's. */
 static void
-fill_search(struct ws_action *action, const struct ws_target *target, bool cuda, struct ws_arena *a)
+fill_search(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
+	struct ws_arena *a)
 {
 	ws_name_list search = {0};
-	for (size_t i = 0; cuda && i < target->cuda->include_count; i++) {
+	bool c = unit->kind == WS_UNIT_C;
+	const char *const *own = c ? target->cxx->c_search : target->cxx->search;
+	size_t count = c ? target->cxx->c_search_count : target->cxx->search_count;
+	for (size_t i = 0; is_cuda(unit) && i < target->cuda->include_count; i++) {
 		*ws_vec_push(&search, a) = target->cuda->include[i];
 	}
-	for (size_t i = 0; i < target->cxx->search_count; i++) {
-		*ws_vec_push(&search, a) = target->cxx->search[i];
+	for (size_t i = 0; i < count; i++) {
+		*ws_vec_push(&search, a) = own[i];
 	}
 	action->search = search.at;
 	action->search_count = search.len;
@@ -100,29 +104,50 @@ add_stable_names(ws_name_list *argv, const struct ws_target *target, const struc
 	*ws_vec_push(argv, a) = ws_arena_printf(a, "--orig_src_path_name=/wheelsmith/%s", name);
 }
 
+static const char *const *
+unit_flags(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
+{
+	switch (unit->kind) {
+	case WS_UNIT_C:
+		return ws_target_c_flags(target, a);
+	case WS_UNIT_CXX:
+		return ws_target_cxx_flags(target, a);
+	case WS_UNIT_CUDA:
+		return ws_target_nvcc_flags(target, seed_of(target, unit, a), a);
+	case WS_UNIT_DEVICE:
+		return ws_target_device_flags(target, seed_of(target, unit, a), a);
+	}
+	return NULL;
+}
+
+static const char *
+output_of(const struct ws_unit *unit)
+{
+	return unit->kind == WS_UNIT_DEVICE ? "unit.fatbin" : "unit.o";
+}
+
 static void
 fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
 {
-	const char *const *flags = is_cuda(unit)
-		? ws_target_nvcc_flags(target, seed_of(target, unit, a), a)
-		: ws_target_cxx_flags(target, a);
+	const char *const *flags = unit_flags(target, unit, a);
+	bool image = unit->kind == WS_UNIT_DEVICE;
 	ws_name_list argv = {0};
 	*ws_vec_push(&argv, a) = action->tool.program;
 	*ws_vec_push(&argv, a) = "-MD";
 	*ws_vec_push(&argv, a) = "-MF";
 	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
-	if (target->cxx->kind == WS_HOSTCC_GCC) {
+	if (target->cxx->kind == WS_HOSTCC_GCC && !image) {
 		add_assembled(&argv, unit->kind == WS_UNIT_CUDA, a);
 	}
 	add_stable_names(&argv, target, unit, a);
 	for (size_t i = 0; flags[i]; i++) {
 		*ws_vec_push(&argv, a) = flags[i];
 	}
-	*ws_vec_push(&argv, a) = "-c";
+	*ws_vec_push(&argv, a) = image ? "-fatbin" : "-c";
 	*ws_vec_push(&argv, a) = ws_arena_printf(a, "src/%s", unit->path);
 	*ws_vec_push(&argv, a) = "-o";
-	*ws_vec_push(&argv, a) = "unit.o";
+	*ws_vec_push(&argv, a) = output_of(unit);
 	*ws_vec_push(&argv, a) = NULL;
 	action->argv = argv.at;
 }
@@ -132,6 +157,13 @@ ws_target_cxx_tool(const struct ws_target *target)
 {
 	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang++" : "g++";
 	return (struct ws_tool){name, "{cxx}", target->cxx->fingerprint};
+}
+
+struct ws_tool
+ws_target_c_tool(const struct ws_target *target)
+{
+	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang" : "gcc";
+	return (struct ws_tool){name, "{cc}", target->cxx->c_fingerprint};
 }
 
 /* nvcc calls the host compiler, so both make the tool what it is. */
@@ -162,11 +194,14 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 const struct ws_action *
 ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
 {
-	static const char *const outputs[] = {"unit.o"};
+	const char **outputs = WS_NEW(a, const char *);
+	bool c = unit->kind == WS_UNIT_C;
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
 	const char **seeds = WS_NEW(a, const char *);
-	tokens[0] = (struct ws_token){"{cxx}", target->cxx->path};
+	outputs[0] = output_of(unit);
+	tokens[0] = c ? (struct ws_token){"{cc}", target->cxx->c_path}
+				  : (struct ws_token){"{cxx}", target->cxx->path};
 	seeds[0] = ws_arena_printf(a, "src/%s", unit->path);
 	*action = (struct ws_action){
 		.subject = ws_path_base(unit->path),
@@ -176,7 +211,9 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.variant = is_cuda(unit) ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
 					   ws_arch_set_name(&target->archs, a))
 								 : "",
-		.tool = is_cuda(unit) ? nvcc_tool(target, a) : ws_target_cxx_tool(target),
+		.tool = is_cuda(unit) ? nvcc_tool(target, a)
+			: c               ? ws_target_c_tool(target)
+							  : ws_target_cxx_tool(target),
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
@@ -188,7 +225,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 		.find_reads = ws_headers_reads,
 	};
 	fill_mounts(action, target, a);
-	fill_search(action, target, is_cuda(unit), a);
+	fill_search(action, target, unit, a);
 	fill_argv(action, target, unit, a);
 	fill_estimate(action, target, unit);
 	return action;

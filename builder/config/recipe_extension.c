@@ -138,6 +138,7 @@ static const struct ws_type type_flag = WS_VALUES(char *, "a compiler flag", "st
 static const struct ws_field override_fields[] = {
 	{WS_ONE(struct ws_override, when, "when", ws_type_condition), .flags = WS_FIELD_REQUIRED,
 		.example = "{\"cuda\": \">=13\"}"},
+	FLAGS(struct ws_override, add.c, "add_c_flags"),
 	FLAGS(struct ws_override, add.cxx, "add_cxx_flags"),
 	FLAGS(struct ws_override, add.nvcc, "add_nvcc_flags"),
 	FLAGS(struct ws_override, add.link, "add_link_flags"),
@@ -222,6 +223,7 @@ static const struct ws_type type_suffix =
 		{WS_ONE(struct ws_extension, suffix, "suffix", type_suffix)}, \
 		{WS_MANY(struct ws_extension, include, include_count, "include", ws_type_folder), \
 			.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"csrc\"]"}, \
+		FLAGS(struct ws_extension, flags.c, "c_flags"), \
 		FLAGS(struct ws_extension, flags.cxx, "cxx_flags"), \
 		FLAGS(struct ws_extension, flags.nvcc, "nvcc_flags"), \
 		FLAGS(struct ws_extension, flags.link, "link_flags"), \
@@ -236,6 +238,8 @@ static const struct ws_field fields[] = {
 	{WS_MANY(struct ws_extension, sources, source_list_count, "sources", type_source_list),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED,
 		.example = "[\"csrc/demo.cpp\", {\"glob\": \"csrc/*.cu\", \"count\": 4}]"},
+	{WS_MANY(struct ws_extension, device, device_list_count, "device", type_source_list),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"device/demo.cu\"]"},
 	SHARED_FIELDS,
 };
 static const struct ws_table table = {"an extension", fields, WS_LEN(fields)};
@@ -286,6 +290,7 @@ ws_extension_complete(struct ws_reader *r, const struct ws_json *item, const str
 		extension->suffix = shared->suffix;
 	}
 	PREPEND(r->a, shared, extension, include, include_count);
+	PREPEND(r->a, &shared->flags, &extension->flags, c, c_count);
 	PREPEND(r->a, &shared->flags, &extension->flags, cxx, cxx_count);
 	PREPEND(r->a, &shared->flags, &extension->flags, nvcc, nvcc_count);
 	PREPEND(r->a, &shared->flags, &extension->flags, link, link_count);

@@ -256,6 +256,7 @@ add_rest(struct writer *w, const char *name, const struct ws_extension *e,
 		size_t count, skip;
 	} lists[] = {
 		{"include", e->include, e->include_count, skip->include_count},
+		{"c_flags", e->flags.c, e->flags.c_count, skip->flags.c_count},
 		{"cxx_flags", e->flags.cxx, e->flags.cxx_count, skip->flags.cxx_count},
 		{"nvcc_flags", e->flags.nvcc, e->flags.nvcc_count, skip->flags.nvcc_count},
 		{"link_flags", e->flags.link, e->flags.link_count, skip->flags.link_count},

@@ -56,6 +56,8 @@ struct ws_patch {
 
 /** Words added to a command. */
 struct ws_flags {
+	const char *const *c;
+	size_t c_count;
 	const char *const *cxx;
 	size_t cxx_count;
 	const char *const *nvcc;
@@ -68,7 +70,7 @@ struct ws_flags {
 struct ws_override {
 	struct ws_condition when;
 	struct ws_flags add;             /**< appended */
-	const char *const *remove_flags; /**< exact words to take out of cxx, nvcc and link */
+	const char *const *remove_flags; /**< exact words to take out of every list */
 	size_t remove_flag_count;
 	const char *const *remove_sources; /**< exact source paths to leave out */
 	size_t remove_source_count;
@@ -91,6 +93,9 @@ struct ws_extension {
 	enum ws_binding binding;
 	const struct ws_source_list *sources;
 	size_t source_list_count;
+	const struct ws_source_list
+		*device; /**< .cu files whose images are embedded, see recipe/units.h */
+	size_t device_list_count;
 	const char *const *include; /**< folders relative to the source tree */
 	size_t include_count;
 	struct ws_flags flags;

@@ -50,7 +50,7 @@ static bool
 is_paid(const struct kernels *kernels, const struct ws_plan_units *units,
 	const struct ws_plan_unit *unit)
 {
-	for (size_t i = 0; unit->kind == WS_UNIT_CUDA && i < kernels->paid.len; i++) {
+	for (size_t i = 0; ws_unit_is_nvcc(unit->kind) && i < kernels->paid.len; i++) {
 		if (kernels->paid.at[i] == units || holds_unit(kernels->paid.at[i], unit)) {
 			return true;
 		}

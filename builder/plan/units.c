@@ -20,7 +20,7 @@ find_listing(const struct ws_plan_input *in, const struct ws_recipe *recipe)
 static void
 fill_estimate(struct ws_plan_unit *unit, const struct ws_product *product)
 {
-	uint64_t archs = unit->kind == WS_UNIT_CUDA ? product->point.archs.count : 1;
+	uint64_t archs = ws_unit_is_nvcc(unit->kind) ? product->point.archs.count : 1;
 	const struct ws_estimate *estimate = ws_recipe_estimate(product->recipe, unit->path);
 	if (estimate) {
 		unit->cost.cpu_ms = unit->cost.cpu_ms ? unit->cost.cpu_ms : estimate->cpu_ms * archs;
@@ -35,7 +35,7 @@ fill_cost(struct ws_unit_shelf *shelf, struct ws_plan_unit *unit, const struct w
 	const struct ws_point *point = &product->point;
 	if (lookups->estimate && unit->files == 1) {
 		const char *name = ws_arena_printf(shelf->a, "%s/%s", product->recipe->name, unit->path);
-		const char *variant = unit->kind == WS_UNIT_CUDA
+		const char *variant = ws_unit_is_nvcc(unit->kind)
 			? ws_arena_printf(shelf->a, "cuda%s %s", point->cuda->version.text,
 				ws_arch_set_name(&point->archs, shelf->a))
 			: "";

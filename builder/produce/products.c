@@ -72,16 +72,35 @@ is_imported(const struct adding *w, const struct ws_extension *extension)
 		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
 }
 
+/* C is compiled, and linked without C++, by the driver for C beside the one that was chosen. */
+static bool
+has_compilers(
+	const struct ws_hostcc *cxx, const struct ws_recipe_module *module, struct ws_err *err)
+{
+	bool needs_c = !module->cxx;
+	for (size_t i = 0; i < module->unit_count; i++) {
+		needs_c = needs_c || module->units[i].kind == WS_UNIT_C;
+	}
+	if (!needs_c || cxx->c_path) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no driver for C beside it", cxx->path);
+	return ws_err_cure(err, "install the C compiler of the same version, %s %u",
+		cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cxx->major);
+}
+
 static bool
 add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
 	const struct ws_target *target = target_of(w, module);
+	if (!has_compilers(target->cxx, module, err)) {
+		return false;
+	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
 	for (size_t i = 0; i < module->unit_count; i++) {
 		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->a));
 	}
-	const struct ws_action *link =
-		ws_target_link(target, w->ctx->store, nodes, module->unit_count, module->cuda, w->a, err);
+	const struct ws_action *link = ws_target_link(target, w->ctx->store, module, nodes, w->a, err);
 	if (!link) {
 		return false;
 	}

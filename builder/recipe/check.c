@@ -85,6 +85,7 @@ check_words(const struct checking *c, const char *const *words, size_t count, co
 static void
 check_flags(const struct checking *c, const struct ws_flags *flags, const char *place)
 {
+	check_words(c, flags->c, flags->c_count, ws_arena_printf(c->a, "%sc_flags", place));
 	check_words(c, flags->cxx, flags->cxx_count, ws_arena_printf(c->a, "%scxx_flags", place));
 	check_words(c, flags->nvcc, flags->nvcc_count, ws_arena_printf(c->a, "%snvcc_flags", place));
 	check_words(c, flags->link, flags->link_count, ws_arena_printf(c->a, "%slink_flags", place));

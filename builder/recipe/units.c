@@ -1,6 +1,7 @@
 /* units.c - see units.h. */
 #include "recipe/units.h"
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "recipe/words.h"
 
@@ -28,12 +29,32 @@ ws_unit_kind_of(const char *path, enum ws_unit_kind *kind)
 	return false;
 }
 
+bool
+ws_unit_is_nvcc(enum ws_unit_kind kind)
+{
+	return kind == WS_UNIT_CUDA || kind == WS_UNIT_DEVICE;
+}
+
+const char *
+ws_unit_symbol(const char *path, struct ws_arena *a)
+{
+	const char *base = ws_path_base(path), *dot = strrchr(base, '.');
+	char *symbol = ws_arena_copy(a, base, dot ? (size_t)(dot - base) : strlen(base));
+	for (char *c = symbol; *c; c++) {
+		bool digit = *c >= '0' && *c <= '9';
+		bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+		*c = letter || (digit && c > symbol) ? *c : '_';
+	}
+	return symbol;
+}
+
 /* A module in the making. */
 struct making {
 	const struct ws_extension *extension;
 	const struct ws_listing *listing;
 	struct ws_arena *a;
 	struct ws_recipe_problems *problems;
+	bool device; /* what is added is for the list `device` */
 	WS_VEC(struct ws_unit) units;
 };
 
@@ -48,6 +69,21 @@ is_unit(const struct making *m, const char *path)
 	return false;
 }
 
+/* Two images cannot stand behind one symbol. */
+static void
+check_symbol(struct making *m, const char *path, const char *list, size_t index)
+{
+	const char *symbol = ws_unit_symbol(path, m->a);
+	for (size_t i = 0; i < m->units.len; i++) {
+		const struct ws_unit *other = &m->units.at[i];
+		if (other->kind == WS_UNIT_DEVICE && strcmp(other->path, path) != 0
+			&& strcmp(ws_unit_symbol(other->path, m->a), symbol) == 0) {
+			ws_recipe_problem_add(m->problems, list, index, "rename one of the two",
+				"'%s' and '%s' would stand behind one symbol, '%s'", other->path, path, symbol);
+		}
+	}
+}
+
 /* @a list and @a index are the place in the recipe. */
 static void
 add_unit(struct making *m, const char *path, unsigned files, const char *list, size_t index)
@@ -57,6 +93,15 @@ add_unit(struct making *m, const char *path, unsigned files, const char *list, s
 		ws_recipe_problem_add(
 			m->problems, list, index, NULL, "'%s' is not compiled (" WS_UNIT_ENDINGS " are)", path);
 		return;
+	}
+	if (m->device && kind != WS_UNIT_CUDA) {
+		ws_recipe_problem_add(
+			m->problems, list, index, NULL, "'%s' has no image (.cu files have)", path);
+		return;
+	}
+	if (m->device) {
+		kind = WS_UNIT_DEVICE;
+		check_symbol(m, path, list, index);
 	}
 	if (is_unit(m, path)) {
 		ws_recipe_problem_add(m->problems, list, index, "leave it out of one of the two",
@@ -98,6 +143,19 @@ add_glob(struct making *m, const struct ws_source_list *sources, const char *lis
 	}
 }
 
+static void
+add_lists(struct making *m, const struct ws_source_list *lists, size_t count, const char *place)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < lists[i].path_count; j++) {
+			add_unit(m, lists[i].paths[j], 1, place, i);
+		}
+		if (lists[i].glob) {
+			add_glob(m, &lists[i], place, i);
+		}
+	}
+}
+
 /* A pattern that stands for many loses one of them. */
 static void
 drop_unit(struct making *m, const char *path)
@@ -117,19 +175,20 @@ drop_unit(struct making *m, const char *path)
 
 /* ---- flags ---- */
 
-/* One of the three lists of a struct ws_flags. */
+/* One of the lists of a struct ws_flags. */
 struct words {
 	const char *const **list;
 	size_t *count;
 	enum ws_flag_tool tool;
 };
 
-#define FLAG_LISTS 3
+#define FLAG_LISTS 4
 
 static void
 open_flags(struct ws_flags *flags, struct words *lists)
 {
 	lists[0] = (struct words){&flags->cxx, &flags->cxx_count, WS_FLAG_CXX};
+	lists[3] = (struct words){&flags->c, &flags->c_count, WS_FLAG_CXX};
 	lists[1] = (struct words){&flags->nvcc, &flags->nvcc_count, WS_FLAG_NVCC};
 	lists[2] = (struct words){&flags->link, &flags->link_count, WS_FLAG_LINK};
 }
@@ -171,7 +230,8 @@ change_flags(struct ws_flags *flags, const struct ws_override *override, struct 
 static void
 check_flags(struct making *m, const struct ws_flags *flags, const char *place, const char *prefix)
 {
-	static const char *const keys[FLAG_LISTS] = {"cxx_flags", "nvcc_flags", "link_flags"};
+	static const char *const keys[FLAG_LISTS] = {
+		"cxx_flags", "nvcc_flags", "link_flags", "c_flags"};
 	struct ws_flags copy = *flags;
 	struct words lists[FLAG_LISTS];
 	open_flags(&copy, lists);
@@ -221,19 +281,15 @@ ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_l
 	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_problems *problems)
 {
 	const struct ws_extension *extension = &recipe->extensions[index];
-	struct making m = {extension, listing, a, problems, {0}};
+	struct making m = {extension, listing, a, problems, false, {0}};
 	struct ws_recipe_module module = {.extension = extension, .flags = extension->flags};
 	const char *place = ws_arena_printf(a, "extensions/%zu", index);
 	const char *list = ws_arena_printf(a, "%s/sources", place);
-	for (size_t i = 0; i < extension->source_list_count; i++) {
-		const struct ws_source_list *sources = &extension->sources[i];
-		for (size_t j = 0; j < sources->path_count; j++) {
-			add_unit(&m, sources->paths[j], 1, list, i);
-		}
-		if (sources->glob) {
-			add_glob(&m, sources, list, i);
-		}
-	}
+	add_lists(&m, extension->sources, extension->source_list_count, list);
+	m.device = true;
+	add_lists(&m, extension->device, extension->device_list_count,
+		ws_arena_printf(a, "%s/device", place));
+	m.device = false;
 	check_folders(&m, place);
 	check_flags(&m, &extension->flags, place, "");
 	for (size_t i = 0; i < extension->override_count; i++) {
@@ -247,7 +303,10 @@ ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_l
 	module.units = m.units.at;
 	module.unit_count = m.units.len;
 	for (size_t i = 0; i < m.units.len; i++) {
-		module.cuda = module.cuda || m.units.at[i].kind == WS_UNIT_CUDA;
+		enum ws_unit_kind kind = m.units.at[i].kind;
+		module.cuda = module.cuda || ws_unit_is_nvcc(kind);
+		module.runtime = module.runtime || kind == WS_UNIT_CUDA;
+		module.cxx = module.cxx || kind == WS_UNIT_CXX || kind == WS_UNIT_CUDA;
 	}
 	return module;
 }

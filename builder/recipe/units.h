@@ -13,10 +13,17 @@
 #include "recipe/problem.h"
 
 enum ws_unit_kind {
-	WS_UNIT_C, /**< for the C++ compiler as well, as torch's BuildExtension has it */
+	WS_UNIT_C, /**< for the C compiler beside the C++ compiler */
 	WS_UNIT_CXX,
-	WS_UNIT_CUDA, /**< for nvcc */
+	WS_UNIT_CUDA,   /**< for nvcc: registers its kernels with the CUDA runtime */
+	WS_UNIT_DEVICE, /**< for nvcc: kernels alone, embedded as an image behind a symbol */
 };
+
+/** True for what nvcc compiles, once for each architecture. */
+bool ws_unit_is_nvcc(enum ws_unit_kind kind);
+
+/** The symbol that an image stands behind: "device/attn_80.cu" -> "attn_80". */
+const char *ws_unit_symbol(const char *path, struct ws_arena *a);
 
 /** By the ending; false for a file that is not compiled. */
 bool ws_unit_kind_of(const char *path, enum ws_unit_kind *kind);
@@ -37,6 +44,8 @@ struct ws_recipe_module {
 	const struct ws_unit *units; /**< in the recipe's order; what a pattern matches by name */
 	size_t unit_count;
 	bool cuda;             /**< one of them is for nvcc */
+	bool runtime;          /**< one of them registers with the CUDA runtime */
+	bool cxx;              /**< one of them is C++, or CUDA's with a host part in C++ */
 	struct ws_flags flags; /**< the recipe's own, overrides applied */
 };
 

@@ -375,6 +375,47 @@ python_version() { # INTERPRETER
 	[[ "$stderr" == *"fails   tiny._C needs 1 symbol that nothing exports"$'\n'*"at::no_such(long)"* ]]
 }
 
+@test "C and images of kernels link with the driver for C, and need libc alone" {
+	only_host
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["host.c"]; e["device"] = ["gpu/twice.cu"]; e["c_flags"] = ["-DSEEN"]'
+	mkdir recipes/tiny/src/gpu
+	cat > recipes/tiny/src/host.c <<- 'END'
+		#if defined __cplusplus || __STDC_VERSION__ != 201710L || !defined SEEN
+		#error not C17
+		#endif
+		#include <stdlib.h>
+		extern const unsigned char twice[];
+		const void *tiny_image(void) { void *new = malloc(1); free(new); return twice; }
+	END
+	cat > recipes/tiny/src/gpu/twice.cu <<- 'END'
+		#ifdef __CUDA_NO_HALF_OPERATORS__
+		#error a word of torch, without torch
+		#endif
+		#include "factor.h"
+		extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= FACTOR; }
+	END
+	echo '#define FACTOR 2' > recipes/tiny/src/gpu/factor.h
+	build
+	[ "$status" -eq 0 ]
+	[[ "$output" == dist/tiny-1.0+cu.13.sm.86-py3-none-manylinux_2_*_x86_64.whl ]]
+	python3 -m zipfile -e dist/*.whl out
+	[ "$(readelf -d out/tiny/_C.so | grep NEEDED)" = "$(readelf -d out/tiny/_C.so | grep 'NEEDED.*libc.so.6')" ]
+	# The image is where the symbol says, and nobody else sees the symbol.
+	python3 -c 'import ctypes; l = ctypes.CDLL("out/tiny/_C.so"); l.tiny_image.restype = ctypes.c_void_p
+assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
+	readelf -W --dyn-syms out/tiny/_C.so > symbols
+	not grep -qw twice symbols
+	unzip -p dist/*.whl '*/METADATA' > METADATA
+	not grep -q '^Requires-Dist: torch' METADATA
+	build
+	[ "$(ran)" = "" ]
+	# A header of the image is followed like any other.
+	echo '#define FACTOR 3' > recipes/tiny/src/gpu/factor.h
+	build
+	[ "$status" -eq 0 ]
+	[[ "$(ran)" == *"compile twice.cu"* ]]
+}
+
 @test "a module of torch's own registry knows torch and no Python, and serves every Python" {
 	only_host
 	recipe 'e["binding"] = "torch-library"; e["sources"] = ["kernel.cpp"]'

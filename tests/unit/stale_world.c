@@ -168,7 +168,7 @@ static const struct ws_action *
 make_action(struct stale_world *w, const struct stale_layout *layout, struct ws_arena *a)
 {
 	static const char *const include[] = {"one", "two"};
-	static const struct ws_unit unit = {.path = "src/a.cpp"};
+	static const struct ws_unit unit = {.path = "src/a.cpp", .kind = WS_UNIT_CXX};
 	static const struct ws_recipe recipe = {.name = "demo", .version = {.text = "1.0"}};
 	static const struct ws_extension extension = {.module = "demo._C",
 		.binding = WS_BINDING_C_ABI,

@@ -87,7 +87,8 @@ static const char *
 link_with(struct world *w, const struct ws_tree *tree, const struct ws_flags *flags,
 	const char **why, char digest[65])
 {
-	static const struct ws_unit unit = {.path = "a.cpp"};
+	static const struct ws_unit unit = {.path = "a.cpp", .kind = WS_UNIT_CXX};
+	static const struct ws_recipe_module module = {.units = &unit, .unit_count = 1, .cxx = true};
 	static const struct ws_recipe recipe = {.name = "demo", .version = {.text = "1.0"}};
 	static const struct ws_extension extension = {.module = "demo._C", .binding = WS_BINDING_C_ABI};
 	struct ws_target *target = WS_NEW(w->a, struct ws_target);
@@ -103,7 +104,7 @@ link_with(struct world *w, const struct ws_tree *tree, const struct ws_flags *fl
 	struct ws_node **unit_node = WS_NEW(w->a, struct ws_node *);
 	unit_node[0] = ws_graph_add(graph, ws_target_compile(target, &unit, w->a));
 	const struct ws_action *action =
-		ws_target_link(target, &w->store, unit_node, 1, false, w->a, &err);
+		ws_target_link(target, &w->store, &module, unit_node, w->a, &err);
 	assert_non_null(action);
 	struct ws_node *node = ws_graph_add(graph, action);
 	struct ws_engine engine = {.store = &w->store,
@@ -229,7 +230,8 @@ WS_TEST(a_stub_that_cannot_be_stored_is_told)
 	static const struct ws_tree tree = {.path = "/src"};
 	struct ws_target target = {
 		.recipe = &recipe, .extension = &extension, .torch = &torch, .source = &tree, .cxx = &cxx};
+	static const struct ws_recipe_module module = {.cxx = true};
 	struct ws_store store = {.path = "/proc/nowhere"};
-	assert_null(ws_target_link(&target, &store, NULL, 0, false, a, &err));
+	assert_null(ws_target_link(&target, &store, &module, NULL, a, &err));
 	assert_int_equal(err.kind, WS_ERR_IO);
 }

@@ -6,7 +6,8 @@
 static const struct ws_tree source = {.path = "/src"};
 static const struct ws_recipe recipe = {.name = "demo", .version = {.text = "1.0"}};
 static const struct ws_extension extension = {.module = "demo._C", .binding = WS_BINDING_C_ABI};
-static const struct ws_unit unit = {.path = "a.cpp"};
+static const struct ws_unit unit = {.path = "a.cpp", .kind = WS_UNIT_CXX};
+static const struct ws_recipe_module module = {.cxx = true};
 
 static struct ws_target
 target_with(const struct ws_hostcc *cxx)
@@ -30,12 +31,70 @@ WS_TEST(a_compiler_goes_by_its_own_name)
 			.kind = cases[i].kind, .path = cases[i].path, .fingerprint = "f00d"};
 		struct ws_target target = target_with(&cxx);
 		const struct ws_action *compile = ws_target_compile(&target, &unit, a);
-		const struct ws_action *link = ws_target_link(&target, NULL, NULL, 0, false, a, &err);
+		const struct ws_action *link = ws_target_link(&target, NULL, &module, NULL, a, &err);
 		assert_string_equal(compile->tool.name, cases[i].name);
 		assert_string_equal(link->tool.name, cases[i].name);
 		assert_string_equal(compile->tool.program, "{cxx}");
 		assert_string_equal(link->tool.program, "{cxx}");
 	}
+}
+
+static const char *
+joined(const char *const *words, struct ws_arena *a)
+{
+	const char *all = "";
+	for (; *words; words++) {
+		all = ws_arena_printf(a, "%s%s%s", all, all[0] ? " " : "", *words);
+	}
+	return all;
+}
+
+/* C has a driver, a standard and flags of its own; what g++ would add to the link is not in it. */
+WS_TEST(c_goes_to_the_driver_for_c)
+{
+	static const struct ws_unit c = {.path = "a.c", .kind = WS_UNIT_C};
+	static const struct ws_recipe_module plain = {.units = &c, .unit_count = 0};
+	static const char *const flags[] = {"-DC_ONLY"};
+	struct ws_err err = {0};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++",
+		.fingerprint = "f00d",
+		.c_path = "/usr/bin/gcc",
+		.c_fingerprint = "cafe"};
+	struct ws_target target = target_with(&cxx);
+	target.flags = (struct ws_flags){.c = flags, .c_count = 1};
+	const struct ws_action *compile = ws_target_compile(&target, &c, a);
+	const struct ws_action *link = ws_target_link(&target, NULL, &plain, NULL, a, &err);
+	const char *words = joined(compile->argv, a);
+	assert_string_equal(compile->tool.name, "gcc");
+	assert_string_equal(compile->tool.fingerprint, "cafe");
+	assert_contains(words, " -std=c17 ");
+	assert_contains(words, " -DC_ONLY ");
+	assert_null(strstr(words, "c++"));
+	assert_string_equal(link->argv[0], "{cc}");
+	assert_string_equal(link->tokens[0].value, "/usr/bin/gcc");
+	assert_null(strstr(joined(ws_target_cxx_flags(&target, a), a), "-DC_ONLY"));
+}
+
+/* Without torch nvcc gets none of its words; kernels alone get neither a host part nor a runtime. */
+WS_TEST(kernels_without_torch_have_no_word_of_it)
+{
+	static const struct ws_unit kernel = {.path = "gpu/b.cu", .kind = WS_UNIT_DEVICE};
+	static const struct ws_version version = {.text = "13.0"};
+	struct ws_cuda_kit cuda = {.version = version, .fingerprint = "f00d", .path = "/cuda"};
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_target target = target_with(&cxx);
+	target.cuda = &cuda;
+	const struct ws_action *compile = ws_target_compile(&target, &kernel, a);
+	const char *words = joined(compile->argv, a);
+	assert_null(strstr(words, "__CUDA_NO_HALF"));
+	assert_null(strstr(words, "--cudart"));
+	assert_contains(words, " -fatbin src/gpu/b.cu -o unit.fatbin");
+	assert_string_equal(compile->outputs[0], "unit.fatbin");
+	struct ws_torch_kit torch = {.path = "/torch"};
+	ws_version_parse("2.5.1", a, &torch.release.version);
+	target.torch = &torch;
+	assert_contains(
+		joined(ws_target_nvcc_flags(&target, NULL, a), a), "__CUDA_NO_HALF2_OPERATORS__");
 }
 
 static void
@@ -55,17 +114,7 @@ WS_TEST(compiler_and_linker_see_the_same_environment)
 	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
 	struct ws_target target = target_with(&cxx);
 	assert_environment(ws_target_compile(&target, &unit, a));
-	assert_environment(ws_target_link(&target, NULL, NULL, 0, false, a, &err));
-}
-
-static const char *
-joined(const char *const *words, struct ws_arena *a)
-{
-	const char *all = "";
-	for (; *words; words++) {
-		all = ws_arena_printf(a, "%s%s%s", all, all[0] ? " " : "", *words);
-	}
-	return all;
+	assert_environment(ws_target_link(&target, NULL, &module, NULL, a, &err));
 }
 
 /* No path of the store and no pid may end in an object. */

@@ -49,6 +49,31 @@ assert_problem(const struct ws_recipe_view *view, size_t index, const char *wher
 	assert_string_equal(view->problems.list.at[index].text, text);
 }
 
+WS_TEST(images_have_a_symbol_each)
+{
+	static const char *const host[] = {"csrc/old.c"}, *const a_cu[] = {"csrc/a.cu"};
+	static const char *const text[] = {"csrc/bind.cpp"};
+	static const struct ws_source_list sources[] = {{.paths = host, .path_count = 1}};
+	static const struct ws_source_list device[] = {{.paths = a_cu, .path_count = 1},
+		{.glob = "csrc/deep/*.cu", .expected = 1}, {.paths = text, .path_count = 1}};
+	static const struct ws_extension extension = {.module = "demo._C",
+		.sources = sources,
+		.source_list_count = 1,
+		.device = device,
+		.device_list_count = WS_LEN(device)};
+	static const struct ws_point_view nothing = {.cxx11abi = -1};
+	struct ws_recipe_view view;
+	ws_recipe_see(recipe_of(&extension, a), &listing, &nothing, a, &view);
+	assert_int_equal(view.problems.list.len, 1);
+	assert_problem(
+		&view, 0, "extensions/0/device/2", "'csrc/bind.cpp' has no image (.cu files have)");
+	assert_int_equal(view.modules[0].unit_count, 3);
+	assert_int_equal(view.modules[0].units[1].kind, WS_UNIT_DEVICE);
+	assert_true(view.modules[0].cuda && !view.modules[0].runtime && !view.modules[0].cxx);
+	assert_string_equal(ws_unit_symbol("gpu/7 b-c.cu", a), "__b_c");
+	assert_string_equal(ws_unit_symbol("gpu/attn_80.cu", a), "attn_80");
+}
+
 WS_TEST(every_ending_that_a_recipe_may_name_is_compiled)
 {
 	static const struct {
