@@ -64,17 +64,21 @@ tree_of(struct world *w, const char *const *pairs)
 
 #define TREE(w, ...) tree_of(w, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Compiles src/a.cpp with two header trees; "ran" or "hit", or the reason it failed. */
+/* Compiles src/a.cpp with two header trees, which are searched in @a folders; "ran" or "hit", or the reason
+ * it failed. */
 static const char *
-compile(struct world *w, const struct ws_tree *src, const struct ws_tree *one,
-	const struct ws_tree *two, const char **why)
+compile_in(struct world *w, const char *const folders[3], const struct ws_tree *src,
+	const struct ws_tree *one, const struct ws_tree *two, const char **why)
 {
-	static const char *const argv[] = {"g++", "-MD", "-MF", WS_COMPILE_DEPFILE, "-Wdate-time",
-		"-fno-canonical-system-headers", "-Ione", "-Itwo", "-c", "src/a.cpp", "-o", "a.o", NULL};
+	const char *const words[] = {"g++", "-MD", "-MF", WS_COMPILE_DEPFILE, "-Wdate-time",
+		"-fno-canonical-system-headers", "-I", folders[0], "-I", folders[1], "-I", folders[2], "-c",
+		"src/a.cpp", "-o", "a.o", NULL};
+	const char **argv = WS_NEW_N(w->a, const char *, WS_LEN(words));
+	memcpy(argv, words, sizeof(words));
 	static const char *const env[] = {"LANG=C", "PATH=/usr/bin:/bin", "TMPDIR={work}/tmp", NULL};
 	static const char *const outputs[] = {"a.o"};
 	static const char *const seeds[] = {"src/a.cpp"};
-	static const char *const search[] = {"one", "two", "/usr/include/c++/12", "/usr/include"};
+	static const char *const search[] = {"/usr/include/c++/12", "/usr/include"};
 	struct ws_mount *mounts = WS_NEW_N(w->a, struct ws_mount, 3);
 	mounts[0] = (struct ws_mount){"src", src->path, src};
 	mounts[1] = (struct ws_mount){"one", one->path, one};
@@ -108,6 +112,14 @@ compile(struct world *w, const struct ws_tree *src, const struct ws_tree *one,
 	}
 	*why = node->why;
 	return summary.ran ? "ran" : "hit";
+}
+
+static const char *
+compile(struct world *w, const struct ws_tree *src, const struct ws_tree *one,
+	const struct ws_tree *two, const char **why)
+{
+	static const char *const folders[] = {"one", "two", "/usr/include"};
+	return compile_in(w, folders, src, one, two, why);
 }
 
 WS_TEST(a_header_that_nobody_reads_may_change)
@@ -208,6 +220,22 @@ WS_TEST(a_computed_include_is_shadowed_too)
 	assert_string_equal(compile(w, src, TREE(w, "y.h", ""), two, &why), "ran");
 	assert_string_equal(compile(w, src, TREE(w, "d/x.h", "#define X 2\n"), two, &why), "ran");
 	assert_string_equal(why, "'one/d/x.h' is there now");
+	tear_down(w);
+}
+
+/* two/include/x.h does not lie in two/inc: "ude/x.h" of an earlier folder has nothing to do with it. */
+WS_TEST(a_folder_whose_name_begins_alike_is_another)
+{
+	struct world *w = set_up(a);
+	const char *why;
+	static const char *const folders[] = {"one", "two/inc", "two/include"};
+	const struct ws_tree *src =
+		TREE(w, "a.cpp", "#define H <x.h>\n#include H\nint f() { return X; }\n");
+	const struct ws_tree *two = TREE(w, "inc/y.h", "", "include/x.h", "#define X 1\n");
+	const struct ws_tree *one = TREE(w, "y.h", "");
+	assert_string_equal(compile_in(w, folders, src, one, two, &why), "ran");
+	one = TREE(w, "y.h", "", "ude/x.h", "#define X 2\n");
+	assert_string_equal(compile_in(w, folders, src, one, two, &why), "hit");
 	tear_down(w);
 }
 
