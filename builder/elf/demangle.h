@@ -12,7 +12,7 @@
 
 /**
  * As libstdc++ writes it: "c10::Error::Error(c10::SourceLocation, std::string)". The name itself
- * when it is no mangled one or is longer than 8192 bytes (torch's longest have 1,995).
+ * when it is not mangled or is longer than 8192 bytes (torch's longest have 1,995).
  */
 const char *ws_demangle(const char *name, struct ws_arena *a);
 

@@ -346,8 +346,9 @@ add_version(const struct elf_file *file, size_t at, struct ws_elf_symbol *symbol
 	}
 	unsigned index = entry & 0x7fff;
 	symbol->version = index < file->index_count ? file->by_index[index] : NULL;
-	/* The loader takes the first version of a library, hidden or not, for who asks for none. */
-	symbol->hidden = (entry & 0x8000) && index > 2;
+	symbol->not_default = entry & 0x8000;
+	/* To a reference without a version the loader gives the first of a library, hidden or not. */
+	symbol->hidden = symbol->not_default && index > 2;
 }
 
 /* Would the loader find it, or look for it? As do_lookup_x of glibc. */

@@ -62,7 +62,8 @@ enum ws_elf_type {
 struct ws_elf_symbol {
 	const char *name; /**< never "" */
 	bool defined;     /**< this file exports it; else it wants it */
-	bool hidden;      /**< not the default version of its name: found only by who asks for it */
+	bool hidden;      /**< a reference finds it only by its version */
+	bool not_default; /**< dlsym, which asks for no version, does not find it */
 	enum ws_elf_binding binding;
 	enum ws_elf_type type;
 	uint64_t address; /**< in the file's own numbering; 0: wanted, or an absolute 0 */

@@ -170,7 +170,7 @@ start_block(struct list *x, struct ws_str value)
 	x->skipped = value.s && !(x->python && ws_str_is(value, x->python));
 }
 
-/* A line that is no name. True with *@found when it is something to hand out. */
+/* A line that is not a name. True with *@found when it is something to hand out. */
 static bool
 read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *err)
 {

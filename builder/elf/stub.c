@@ -137,7 +137,7 @@ bool
 ws_elf_stub(const char *soname, struct ws_buf *out, struct ws_err *err)
 {
 	if (!*soname || strlen(soname) > 255 || strchr(soname, '/')) {
-		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' is no name for a library", soname);
+		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' is not a library's name", soname);
 	}
 	const struct layout l = lay_out(soname);
 	size_t start = out->len;

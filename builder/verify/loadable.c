@@ -25,7 +25,7 @@ starts_with(const struct ws_elf *elf, const char *init)
 {
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
-		if (symbol.defined && !symbol.hidden && ws_same(symbol.name, init)) {
+		if (symbol.defined && !symbol.not_default && ws_same(symbol.name, init)) {
 			bool data = symbol.type == WS_ELF_OBJECT || symbol.type == WS_ELF_TLS;
 			return symbol.address != 0 && !data;
 		}

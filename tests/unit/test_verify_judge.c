@@ -119,6 +119,22 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 	assert_contains(
 		judge(&w, CREATE "static " BODY " void *g(void) { return PyInit_m(); }", true, NULL),
 		NO_INIT);
+	/* Asked for, not defined; and defined at a version that is not the default, which dlsym passes over. */
+	assert_contains(
+		judge(&w, "void *PyInit_m(void); void *f(void) { return PyInit_m(); }", true, NULL),
+		NO_INIT);
+	static const char versions[] = "V1 { global: PyInit_m; };";
+	assert_ok(
+		ws_fs_write(ws_path_join(a, w.dir, "map", NULL), versions, strlen(versions), 0644, &err),
+		err);
+	assert_contains(
+		judge(&w, "void *init(void) { return 0; } __asm__(\".symver init,PyInit_m@V1\");", true,
+			hide),
+		NO_INIT);
+	assert_string_equal(
+		judge(&w, "void *init(void) { return 0; } __asm__(\".symver init,PyInit_m@@V1\");", true,
+			hide),
+		"ok pkg.m finds all of its 0 symbols\n");
 	/* What torch or ctypes loads has none. */
 	assert_string_equal(judge(&w, "int f(void) { return 1; }", false, NULL),
 		"ok pkg.m finds all of its 0 symbols\n");
