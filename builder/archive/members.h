@@ -35,7 +35,7 @@ struct ws_member {
 	const char *name; /**< relative, no slash at the end */
 	enum ws_member_kind kind;
 	const char *target; /**< LINK: as written; TWIN: name of the earlier file; else NULL */
-	bool executable;    /**< FILE: somebody may execute it; all other mode bits are dropped */
+	bool executable;    /**< FILE: it may be executed; all other mode bits are dropped */
 };
 
 /** Where to stop. Zero members mean the default. */

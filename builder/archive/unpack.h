@@ -1,7 +1,7 @@
 /**
  * unpack.h - reading tar archives, Debian packages and zipped source archives
  *
- * Streams members to a sink in the order of the archive; where they go is the sink's business.
+ * Streams members to a sink in the order of the archive; where they go, the sink decides.
  * The rules of members.h hold for every member, those about links for the ones that are taken.
  * Zips are read by zip.h, tar archives and Debian packages by libarchive, which is behind unpack.c
  * only. Wheels are not read here: their members may be read without the whole.

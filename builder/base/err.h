@@ -101,7 +101,7 @@ bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t of
 
 int ws_err_exit_code(enum ws_err_kind kind);
 
-/** True when somebody asked to stop: no fault of what was being done. */
+/** True when the run was asked to stop: not a fault of what was being done. */
 bool ws_err_is_stop(const struct ws_err *err);
 
 /**

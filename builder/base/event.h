@@ -1,5 +1,5 @@
 /**
- * event.h - what happens, told once, to whoever listens
+ * event.h - what happens, reported once to every sink
  *
  * Everything that takes time emits typed events; the status line, the plain log, JSON lines and
  * the report are sinks of the same stream. Emitting never fails and never blocks on a sink's
@@ -20,7 +20,7 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_STARTED,  /**< subject: file; detail: from where; total: bytes, 0 unknown */
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
-	WS_EVENT_KIT_READY,      /**< subject: kit; detail: how it was come by */
+	WS_EVENT_KIT_READY,      /**< subject: kit; detail: where it came from */
 	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now */
 	WS_EVENT_QUEUE,
 	WS_EVENT_ACTION_STARTED, /**< id, subject: unit; stage; rss_bytes: predicted; wall_ms: predicted */
@@ -48,7 +48,7 @@ struct ws_event {
 	const char *detail;
 	enum ws_outcome outcome;
 	uint64_t done, total;
-	uint64_t unknown; /**< actions that nobody can predict yet */
+	uint64_t unknown; /**< actions whose cost is not known yet */
 	uint64_t cpu_ms, wall_ms;
 	uint64_t rss_bytes;
 };

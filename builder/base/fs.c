@@ -80,7 +80,7 @@ read_rest(int fd, const char *path, size_t size, size_t limit, struct ws_buf *b,
 {
 	size_t start = b->len;
 	size_t step = size > 0 ? size + 1 : 4096;
-	step = step > limit ? limit + 1 : step; /* one more than it may be tells enough */
+	step = step > limit ? limit + 1 : step; /* one more than it may be is enough to see */
 	for (;;) {
 		char *end = ws_buf_reserve(b, step);
 		ssize_t got = read(fd, end, step);

@@ -43,7 +43,7 @@ bool ws_fs_is_link(const char *path);
 bool ws_fs_mkdirs(const char *path, struct ws_err *err);
 
 /**
- * Opens a regular file for reading; of anything else nobody knows when it ends. A pipe without a writer
+ * Opens a regular file for reading; where anything else ends is not known. A pipe without a writer
  * is not waited for. @a flags are added to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on failure.
  */
 int ws_fs_open_regular(const char *path, int flags, struct stat *status, struct ws_err *err);
@@ -60,7 +60,7 @@ bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct 
 /** All of it to a descriptor, from where that stands; false with errno set. */
 bool ws_fs_write_all(int fd, const void *bytes, size_t len);
 
-/** Creates or truncates; not atomic, not synced: for files nobody else reads yet. */
+/** Creates or truncates; not atomic, not synced: for files that no other process reads yet. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
 /** Writes `path` in one step: hidden file beside it, fsync, rename. */

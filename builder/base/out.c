@@ -83,7 +83,7 @@ ws_out_flush(const struct ws_out *out, struct ws_err *err)
 	if (fflush(out->out) == 0 && !ferror(out->out)) {
 		return true;
 	}
-	/* It may have failed long ago; a byte more tells why. */
+	/* It may have failed long ago; writing one more byte sets errno. */
 	int code = errno ? errno : write(fileno(out->out), "\n", 1) < 0 ? errno : 0;
 	return ws_err_set(err, WS_ERR_IO, "cannot write to the standard output%s%s", code ? ": " : "",
 		code ? strerror(code) : "");

@@ -1,5 +1,5 @@
 /**
- * str.h - text that somebody else owns
+ * str.h - text that another owns
  *
  * A struct ws_str is a view: a pointer and a length, not NUL-terminated. It is what parsers
  * cut text into; it lives as long as the text does. Building text: buf.h and arena.h.

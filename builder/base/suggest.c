@@ -1,5 +1,5 @@
 /* suggest.c - optimal string alignment distance over three rows. Words over 63 bytes get no
- * suggestion: nobody mistypes those by a letter. */
+ * suggestion: a typing error in those is seldom one letter. */
 #include "base/suggest.h"
 
 #include <string.h>

@@ -110,7 +110,7 @@ skip_number(struct ws_str *text)
 /* ---- what is noted ---- */
 
 static void
-tell_unknown(struct ws_asks *asks, enum ws_unknown kind, const char *file, const char *what)
+report_unknown(struct ws_asks *asks, enum ws_unknown kind, const char *file, const char *what)
 {
 	asks->taker->unknown(asks->taker, kind, file, what);
 }
@@ -193,7 +193,7 @@ holds_word(struct ws_str list, struct ws_str word)
 struct place {
 	struct ws_asks *asks;
 	const char *file;    /* NULL in a macro's body: it asks wherever it is used */
-	const char *told;    /* of the file, for people */
+	const char *shown;   /* of the file, for people */
 	struct ws_str macro; /* that is defined */
 	struct ws_str parameters;
 	struct ws_str before; /* the word before */
@@ -212,14 +212,14 @@ take_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 	if (!skip_char(&rest, '(')) {
 		bool asked_for = ws_str_is(p->before, "defined");
 		if (!asked_for) {
-			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		}
 		return;
 	}
 	if (ws_scan_name(&rest, &name, &angle)) {
 		bool closed = skip_char(&rest, ')');
 		if (!closed) {
-			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		} else if (p->file) {
 			tell(p->asks, kind, angle, name, p->file);
 		} else if (angle) {
@@ -231,7 +231,7 @@ take_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 		return;
 	}
 	if (!read_word(&rest, &word) || !skip_char(&rest, ')')) {
-		tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+		report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		return;
 	}
 	if (holds_word(p->parameters, word)) {
@@ -286,7 +286,7 @@ take_words(struct place *p, struct ws_str text)
 			if (is_question(word, &kind)) {
 				take_question(p, kind, &text);
 			} else if (is_piece(word) && !p->is_code) {
-				tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+				report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 			} else if (p->file) {
 				take_call(p, word, &text);
 			} else {
@@ -309,7 +309,7 @@ take_words(struct place *p, struct ws_str text)
 		if (c == '"' || c == '\'') {
 			skip_literal(&text, c);
 		} else if (c == '(' && p->after_call && ws_scan_name(&rest, &name, &angle)) {
-			tell_unknown(p->asks, WS_UNKNOWN_QUESTION, p->told, computed_question);
+			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		}
 		if (c != '(') {
 			p->before = (struct ws_str){"", 0};
@@ -329,7 +329,7 @@ take_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, stru
 		const char *macro = ws_str_copy(word, asks->a);
 		note(asks, (struct ws_indirect){kind, file, NULL, macro, {"", 0}});
 	} else if (!is_empty(text)) {
-		tell_unknown(asks, WS_UNKNOWN_INCLUDE, file, "#include of something that is not a name");
+		report_unknown(asks, WS_UNKNOWN_INCLUDE, file, "#include of something that is not a name");
 	}
 }
 
@@ -378,7 +378,7 @@ add_macro(struct ws_asks *asks, struct ws_str name, bool function, struct ws_str
 static void
 take_define(struct ws_asks *asks, const char *file, struct ws_str text)
 {
-	struct place p = {.asks = asks, .told = file, .before = {"", 0}};
+	struct place p = {.asks = asks, .shown = file, .before = {"", 0}};
 	if (!read_word(&text, &p.macro)) {
 		return;
 	}
@@ -404,7 +404,7 @@ ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text)
 	struct ws_scan scan = ws_scan_begin(text);
 	struct ws_directive d;
 	while (ws_scan_next(&scan, &d)) {
-		struct place p = {.asks = asks, .file = file, .told = file, .before = {"", 0}};
+		struct place p = {.asks = asks, .file = file, .shown = file, .before = {"", 0}};
 		switch (d.kind) {
 		case WS_DIRECTIVE_INCLUDE:
 			take_include(asks, WS_ASK_INCLUDE, file, d.text);
@@ -419,7 +419,7 @@ ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text)
 			take_define(asks, file, d.text);
 			break;
 		case WS_DIRECTIVE_ODD:
-			tell_unknown(asks, WS_UNKNOWN_QUESTION, file, ws_str_copy(d.text, asks->a));
+			report_unknown(asks, WS_UNKNOWN_QUESTION, file, ws_str_copy(d.text, asks->a));
 			break;
 		}
 	}
@@ -451,7 +451,7 @@ static void
 resolve_literal(struct ws_asks *asks, const struct ws_indirect *what, struct ws_str name)
 {
 	if (is_made_of_macros(asks, name)) {
-		tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+		report_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
 	} else {
 		tell(asks, what->kind, true, name, what->file);
 	}
@@ -466,9 +466,10 @@ resolve_angle(struct ws_asks *asks, const struct ws_indirect *what, const struct
 	if (!include && macro->whole) {
 		resolve_literal(asks, what, macro->text);
 	} else if (!include) {
-		tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+		report_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
 	} else if (memmem(macro->text.s, macro->text.n, "..", 2)) {
-		tell_unknown(asks, WS_UNKNOWN_INCLUDE, what->file, "#include of a computed name with '..'");
+		report_unknown(
+			asks, WS_UNKNOWN_INCLUDE, what->file, "#include of a computed name with '..'");
 	}
 }
 
@@ -477,12 +478,12 @@ resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, 
 {
 	bool include = what->kind == WS_ASK_INCLUDE || what->kind == WS_ASK_INCLUDE_NEXT;
 	enum ws_unknown unknown = include ? WS_UNKNOWN_INCLUDE : WS_UNKNOWN_QUESTION;
-	const char *told =
+	const char *shown =
 		include ? "#include of a name that only the preprocessor knows" : computed_question;
 	const struct ws_macro *macro = ws_map_get(&asks->macros, name);
-	/* What nobody defines does not compile, unless the compiler defines it: __FILE__. */
+	/* What is not defined does not compile, unless the compiler defines it: __FILE__. */
 	if (!macro && ws_starts_with(name, "__")) {
-		tell_unknown(asks, unknown, what->file, told);
+		report_unknown(asks, unknown, what->file, shown);
 	}
 	for (; macro; macro = macro->next) {
 		if (macro->body == BODY_ANGLE) {
@@ -492,7 +493,7 @@ resolve(struct ws_asks *asks, const struct ws_indirect *what, const char *name, 
 		} else if (macro->body == BODY_ALIAS && macro->whole && depth < MOST_ALIASES) {
 			resolve(asks, what, macro->text.s, depth + 1);
 		} else {
-			tell_unknown(asks, unknown, what->file, told);
+			report_unknown(asks, unknown, what->file, shown);
 		}
 	}
 }
@@ -510,13 +511,13 @@ ws_asks_finish(struct ws_asks *asks)
 		} else if (what->name.n > 0) {
 			resolve_literal(asks, what, what->name);
 		} else {
-			tell_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
+			report_unknown(asks, WS_UNKNOWN_QUESTION, what->file, computed_question);
 		}
 	}
 	for (size_t i = 0; i < asks->askers.count; i++) {
 		const char *asker = asks->askers.slots[i].key;
 		if (ws_map_get(&asks->in_body, asker)) {
-			tell_unknown(asks, WS_UNKNOWN_QUESTION, NULL, computed_question);
+			report_unknown(asks, WS_UNKNOWN_QUESTION, NULL, computed_question);
 		}
 	}
 }

@@ -30,10 +30,10 @@ struct ws_ask {
 /** What cannot be listed. */
 enum ws_unknown {
 	WS_UNKNOWN_INCLUDE,  /**< a computed quoted name: neighbours of the file may be meant */
-	WS_UNKNOWN_QUESTION, /**< whatever could exist anywhere may be asked about */
+	WS_UNKNOWN_QUESTION, /**< any file anywhere may be asked about */
 };
 
-/** Who is told. */
+/** Gets the answers. */
 struct ws_asks_taker {
 	void (*take)(struct ws_asks_taker *self, struct ws_ask ask);
 	/** @a file as in struct ws_ask; @a what for people: "a trigraph". */
@@ -68,7 +68,7 @@ void ws_asks_define(struct ws_asks *asks, const char *word);
 /** Tells what the directives of @a text ask for themselves. @a file must outlive @a asks. */
 void ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text);
 
-/** After the last text: tells what is asked for through macros. */
+/** After the last text: reports what is asked for through macros. */
 void ws_asks_finish(struct ws_asks *asks);
 
 #endif

@@ -12,7 +12,7 @@
 
 /**
  * Appends the prerequisites of the first rule, in order, as written. Later rules (ld's phony ones)
- * are skipped. A text that is no rule is WS_ERR_BUILD.
+ * are skipped. A text that is not a rule is WS_ERR_BUILD.
  */
 bool ws_depfile_parse(
 	const char *text, struct ws_arena *a, ws_name_list *names, struct ws_err *err);

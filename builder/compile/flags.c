@@ -6,7 +6,7 @@
  *   - -ccbin, --cudart shared (archive kits have no static runtime: another CUDA of the host would
  *     be linked in silently)
  *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
- *     compile the time in are seen, which is no error of theirs; -ffile-prefix-map for the folder
+ *     compile the time in are seen, which is not an error of theirs; -ffile-prefix-map for the folder
  *     that -g writes down
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
  *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (lean.h)

@@ -37,7 +37,7 @@ struct walk {
 	struct ws_map folders; /* that ".." left: name -> one of those below */
 	struct ws_map sizes;   /* of what was read: "1234" -> struct read_file */
 	struct ws_arena *scratch;
-	bool silent;        /* what the assembler reads is not told */
+	bool silent;        /* what the assembler reads is not listed */
 	const char *file;   /* the one that asks */
 	const char *folder; /* its folder */
 };
@@ -338,7 +338,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 	}
 	if (found == 0) {
 		if (!ws_map_get(&w->tails, ws_str_copy(ask.name, w->scratch))) {
-			return; /* a directive that was not taken, or names what nobody has */
+			return; /* a directive that was not taken, or a name that does not exist */
 		}
 		found = count;
 	}
@@ -457,7 +457,7 @@ mentions_assembler(struct ws_str text)
 	return false;
 }
 
-/* clang assembles by itself, -flto later: then nobody writes down what is read for it. */
+/* clang assembles by itself, -flto later: then what is read for it is not listed. */
 static bool
 assembles_in_silence(const struct walk *w)
 {

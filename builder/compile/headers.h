@@ -9,7 +9,7 @@
 
 #include "engine/action.h"
 
-/** Name of the dependency file that every compile command must be told to write. */
+/** Name of the dependency file that every compile command must write. */
 #define WS_COMPILE_DEPFILE "unit.d"
 
 /** Name of the one that the assembler writes; commands of clang, which has none, do without. */

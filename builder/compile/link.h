@@ -9,7 +9,7 @@
 
 #include "engine/action.h"
 
-/** Name of the dependency file that every link command must be told to write. */
+/** Name of the dependency file that every link command must write. */
 #define WS_LINK_DEPFILE "link.d"
 
 /** For struct ws_action.find_reads. */

@@ -31,7 +31,7 @@ struct ws_directive {
 struct ws_scan {
 	const char *at, *end; /**< what is left of the text */
 	struct ws_buf line;   /**< of the directive */
-	const char *odd;      /**< to be told next */
+	const char *odd;      /**< to be reported next */
 	bool in_line;         /**< something other than blanks stands before on this line */
 };
 

@@ -5,7 +5,7 @@
 #include "compile/log_says.h"
 #include "compile/target.h"
 
-/* Peaks of units nobody measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
+/* Peaks of units that were not measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
  * pybind11 binding 1.5 GiB in cc1plus. */
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)

@@ -119,7 +119,7 @@ flush_notes(struct writer *w)
 	ws_buf_clear(&w->waiting);
 }
 
-/* Ends what stood before with a comma, tells the notes of @a name, and begins the line of @a key. */
+/* Ends what stood before with a comma, writes the notes of @a name, and begins the line of @a key. */
 static void
 begin(struct writer *w, const char *key, const char *name)
 {

@@ -3,7 +3,7 @@
  *
  * From the files of a source tree: PKG-INFO, setup.py (read, never run), which sources,
  * headers and packages there are. Everything that was not read off as it stands gets a note. The
- * sources are untrusted: whatever they hold, a draft results.
+ * sources are untrusted: a draft results from any.
  */
 #ifndef WS_DRAFT_RECIPE_GUESS_H
 #define WS_DRAFT_RECIPE_GUESS_H

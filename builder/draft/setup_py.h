@@ -1,5 +1,5 @@
 /**
- * setup_py.h - what a setup.py says about extension modules, as far as reading tells
+ * setup_py.h - what a setup.py says about extension modules, as far as reading shows
  *
  * setup_reader.py, which ships with the program, follows the text in a child: calls of CUDAExtension,
  * CppExtension and the like, through functions, loops and branches. Nothing of setup.py is run, so what

@@ -159,7 +159,7 @@ find_under(struct ws_cache *cache, const struct ws_action *action, const struct 
 			}
 			reason = "its result is missing in the store";
 		}
-		*why = *why ? *why : reason; /* of the newest: the others are older stories */
+		*why = *why ? *why : reason; /* of the newest, which is the nearest */
 	}
 	return false;
 }

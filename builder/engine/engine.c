@@ -354,7 +354,7 @@ end_job(const struct run *r, struct ws_node *node)
 	node->job = NULL;
 }
 
-/* Starts @a node if it fits; true when its turn was used, whatever came of it. */
+/* Starts @a node if it fits; true when its turn was used, started or failed. */
 static bool
 try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 {

@@ -59,7 +59,7 @@ why_not_kept(const struct ws_action *action, const struct ws_reads *reads,
 {
 	if (reads->uncacheable) {
 		return ws_arena_printf(
-			a, "'%s' is built anew every time: %s", action->subject, reads->uncacheable);
+			a, "'%s' is built again every time: %s", action->subject, reads->uncacheable);
 	}
 	const char *touched = ws_touched(action, reads, since, a);
 	return touched ? ws_arena_printf(a,

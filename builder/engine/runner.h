@@ -1,7 +1,7 @@
 /**
  * runner.h - where jobs run
  *
- * The seam between deciding and doing: the engine hands jobs to a runner and hears of their ends.
+ * The seam between deciding and doing: the engine hands jobs to a runner, which reports their ends.
  * The local runner (local.h) starts children here; a test's runner follows a script; a batch
  * system's would submit steps.
  */

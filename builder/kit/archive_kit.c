@@ -19,7 +19,7 @@ struct assembly {
 	const struct ws_fetch *fetch;
 	const struct ws_kit_def *def;
 	struct ws_tree_builder *tree;
-	struct ws_arena *a; /* of the archive at hand */
+	struct ws_arena *a; /* of the current archive */
 };
 
 /* ---- places ---- */

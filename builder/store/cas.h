@@ -56,7 +56,7 @@ bool ws_cas_copy_to(const struct ws_store *store, const char *digest, const char
 
 /**
  * Makes the file appear at @a to, below a work folder: a hard link where possible, read-only. One
- * that shall be executable is a copy, because the mode of a stored file is everybody's.
+ * that shall be executable is a copy, because all users of a stored file share its mode.
  */
 bool ws_cas_link_into(const struct ws_store *store, const char *digest, const char *to,
 	bool executable, struct ws_err *err);

@@ -102,7 +102,7 @@ ws_ledger_estimate(
 		"tt", unit, stage));
 }
 
-/* What tells a changed file, as one row. */
+/* What shows that a file has changed, as one row. */
 struct identity {
 	int64_t size, mtime, ctime, inode, device;
 };

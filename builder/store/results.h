@@ -4,7 +4,7 @@
  * ac/aa/<key>. The engine keeps action results and lists of manifests there, trees remember what
  * made them, cells which wheel they have. A text is replaced whole and carries a sum over itself and
  * its key: one that is damaged, or lies under another's key, is removed and counts as missing. What a
- * text means is its writer's business.
+ * text means, its writer knows.
  */
 #ifndef WS_STORE_RESULTS_H
 #define WS_STORE_RESULTS_H

@@ -17,7 +17,7 @@ struct ws_sql_rows;
 
 /**
  * Opens or makes the file and runs @a schema ("create table if not exists ..."). A file that is not a
- * database any more is set aside as PATH.broken and made anew: nothing in it is precious.
+ * database any more is set aside as PATH.broken and made again: nothing in it is needed for good.
  */
 struct ws_sql *ws_sql_open(const char *path, const char *schema, struct ws_err *err);
 void ws_sql_close(struct ws_sql *sql);

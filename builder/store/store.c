@@ -67,7 +67,7 @@ ws_store_check(const char *path, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 }
 
-/* Nothing of anybody's lies there. What is hidden, and what a file system brings along, does not count. */
+/* The folder is empty, but for hidden files and what a file system makes by itself. */
 static bool
 is_vacant(const char *path)
 {
@@ -89,7 +89,7 @@ has_files(const char *path, struct ws_arena *a)
 		|| ws_fs_is_dir(ws_path_join(a, path, "cas", NULL));
 }
 
-/* A store cleans up after itself, so a folder of somebody's must not become one. */
+/* A store removes files, so a folder with other files must not become one. */
 static bool
 may_become(const char *path, struct ws_arena *a, struct ws_err *err)
 {

@@ -7,8 +7,7 @@
  * Anything in it may be deleted while nothing runs; the next run restores it. Nothing in it is
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of
  * sizes and times; what is damaged is removed, and made again as if it had never been there. Builds
- * share LOCK;
- * nothing takes it alone yet, a collection of garbage would. This header is the folder itself;
+ * share LOCK; nothing takes it alone yet, a garbage collection would. This header is the folder itself;
  * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
  */
 #ifndef WS_STORE_STORE_H

@@ -41,7 +41,7 @@ find_exact(const struct ws_tree *tree, const char *path)
 
 /* ---- whether a tree is what its listing says ---- */
 
-/* Whatever tells that somebody touched a file or a folder. */
+/* All that shows that a file or a folder was changed. */
 static void
 add_status(struct ws_hasher *h, const struct stat *status)
 {

@@ -1,4 +1,4 @@
-/* stop.c - signalfd. Children get an empty mask from spawn.c, so they still hear Ctrl-C only
+/* stop.c - signalfd. Children get an empty mask from spawn.c, so they still get Ctrl-C only
  * through us: they live in groups of their own. */
 #include "sys/stop.h"
 

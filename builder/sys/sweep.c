@@ -1,4 +1,4 @@
-/* sweep.c - /proc/PID/cwd tells who works where. */
+/* sweep.c - finds processes by /proc/PID/cwd. */
 #include "sys/sweep.h"
 
 #include "sys/spawn.h"

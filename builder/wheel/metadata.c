@@ -29,7 +29,7 @@ is_one_line(const char *text)
 		&& !strstr(text, "\xe2\x80\xa9");
 }
 
-/* "\n" for every kind of line end, U+FFFD for what is no text. */
+/* "\n" for every kind of line end, U+FFFD for what is not text. */
 static void
 add_text(struct ws_buf *out, struct ws_str text)
 {

@@ -204,7 +204,7 @@ check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *
 {
 	struct ws_version version;
 	if (!ws_version_parse(spec->version, a, &version)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no version", spec->version);
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a version", spec->version);
 	}
 	if (strcmp(version.text, spec->version) != 0) {
 		return ws_err_set(err, WS_ERR_CONFIG, "the version '%s' must be written '%s'",
@@ -214,7 +214,7 @@ check_name(const struct ws_wheel_spec *spec, struct ws_arena *a, struct ws_err *
 	const char *file_name = ws_wheel_file_name(spec, a);
 	const char *why;
 	if (!ws_wheel_name_parse(file_name, a, &name, &why)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is no name for a wheel: %s", file_name, why);
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a wheel's name: %s", file_name, why);
 	}
 	return true;
 }

@@ -228,7 +228,7 @@ python_version() { # INTERPRETER
 	grep -q "python_version == \"$PY2\"" dist/requirements.txt
 }
 
-@test "what fails is told once, and --keep-going finishes the rest" {
+@test "a failure is reported once, and --keep-going finishes the rest" {
 	only_host
 	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp
@@ -251,7 +251,7 @@ python_version() { # INTERPRETER
 	[[ "$stderr" == *"install:  pip install dist/tiny-1.0"*.whl" dist/other-1.0"*.whl ]]
 }
 
-@test "a failed build falls back where the matrix says so, stops nothing else, and is told" {
+@test "a failed build falls back where the matrix says so, stops nothing else, and is reported" {
 	only_host
 	other_package
 	sed -i 's/return PyLong_FromLong(42);/return undeclared;/' recipes/tiny/src/module.cpp

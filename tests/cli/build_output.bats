@@ -88,7 +88,7 @@ escapes='[[:cntrl:]]'
 	[[ "$output" == *" ] compile module.cpp "*"FAILED"* ]]
 }
 
-@test "a failure is told in full when it happens, on a terminal too, and once" {
+@test "a failure is reported in full when it happens, on a terminal too, and once" {
 	add_waiting_unit
 	echo '#error no' >> recipes/tiny/src/module.cpp
 	TERM=xterm python3 "$WS_ROOT/tests/support/terminal.py" 200 -- "$WHEELSMITH" \
@@ -111,7 +111,7 @@ escapes='[[:cntrl:]]'
 	[ "$(built '.failures | length')" -eq 1 ]
 }
 
-@test "a wheel is told, lies there and is required as soon as it is packed" {
+@test "a wheel is printed, in dist/ and required as soon as it is packed" {
 	add_waiting_unit
 	cp -r recipes/tiny recipes/other
 	sed -i 's/"tiny", "version"/"other", "version"/; s/, "waiting.cpp"//' recipes/other/1.0.json

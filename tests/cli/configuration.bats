@@ -60,7 +60,7 @@ decisions() {
 	[ -d one/cas ]
 }
 
-@test "a mistake is told at its place" {
+@test "a mistake is reported at its place" {
 	echo '{"polici": "build-only"}' > "$config"
 	run "$WHEELSMITH" plan --matrix fleet.json
 	[ "$status" = 3 ]

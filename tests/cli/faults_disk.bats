@@ -65,7 +65,7 @@ is_told() {
 	nobody_works_below "$WHEELSMITH_STORE"
 }
 
-@test "a full store is told in every phase of a build, and the next run with more room goes on" {
+@test "a full store is reported in every phase of a build, and the next run with more room continues" {
 	small_disk store 16m
 	from_base
 	archive
@@ -123,7 +123,7 @@ linker_fills_disk() { # FOLDER
 	[ -n "$seen" ]
 }
 
-@test "a full output folder is told, nothing half-written is in it, and the next run only delivers" {
+@test "a full output folder is reported, nothing half-written is in it, and the next run only delivers" {
 	from_base
 	only_host
 	head -c 192K /dev/urandom | base64 | sed 's/^/# /' > recipes/tiny/src/tiny/noise.py
@@ -195,7 +195,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	[ -e compiled ]
 }
 
-@test "a store that cannot be written is told, and a lock that cannot is kept in the store" {
+@test "a store that cannot be written is reported, and a lock that cannot is kept in the store" {
 	small_disk readonly 1m
 	mount -o remount,ro readonly
 	from_base

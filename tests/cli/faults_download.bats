@@ -103,7 +103,7 @@ nothing_came() { # EXIT CODE
 	dist_is_whole
 }
 
-@test "a server that answers 200 to a range, or breaks off once, is no trouble" {
+@test "a server that answers 200 to a range, or breaks off once, does not fail a build" {
 	pure cut=1000:1,norange
 	build
 	[ "$status" -eq 0 ]
@@ -147,7 +147,7 @@ nothing_came() { # EXIT CODE
 	not grep -rq guess dist m.lock.json "$WHEELSMITH_STORE"/partial
 }
 
-@test "a wrong digest is told with both, and nothing of the file is used" {
+@test "a wrong digest is reported with both digests, and nothing of the file is used" {
 	pure wrong
 	build
 	nothing_came 4
@@ -267,7 +267,7 @@ interrupted_at() { # N NAME
 	grep '^rename' calls | tail -n 1 | grep -q "$2\") = 0"
 }
 
-@test "Ctrl-C before an archive is unpacked, or when the last thing is done, is heard" {
+@test "Ctrl-C before an archive is unpacked, or after the last action, ends the run" {
 	strace -o /dev/null true || cannot_run "no strace"
 	pure ok
 	interrupted_at 3 "/cas/../$SUM"

@@ -56,7 +56,7 @@ refused() { # MESSAGE
 	refused "error: there is no matrix 'm.json'"
 }
 
-@test "a matrix of which every cell is excluded says why, and only planning it is no error" {
+@test "a matrix of which every cell is excluded says why; planning it is not an error" {
 	matrix m.json '"exclude": [{"torch": "2.11.0", "why": "not needed"}]'
 	local command
 	for command in build fetch; do

@@ -80,7 +80,7 @@ goes_on() { # UNIT
 	[ -z "$(ls "$WORK/locks")" ]
 }
 
-@test "Ctrl-C at a terminal ends all compilers, and the next run goes on" {
+@test "Ctrl-C at a terminal ends all compilers, and the next run continues" {
 	add_busy_unit
 	run env TERM=dumb python3 "$WS_ROOT/tests/support/terminal.py" 80 --press "[ 2/6 ]" -- \
 		"$WHEELSMITH" build --matrix m.json
@@ -96,7 +96,7 @@ goes_on() { # UNIT
 	goes_on busy.cu
 }
 
-@test "kill -9 leaves nobody behind within seconds, and the next run goes on" {
+@test "kill -9 leaves no process behind within seconds, and the next run continues" {
 	add_busy_unit
 	jq 'del(.cuda)' m.lock.json > less
 	mv less m.lock.json

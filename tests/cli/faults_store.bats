@@ -95,7 +95,7 @@ mends() { # ACTIONS
 	done
 }
 
-@test "a damaged wheel is told even where dist/ has it already" {
+@test "a damaged wheel is reported even where dist/ has it already" {
 	flip "$(stored "$SUM")"
 	mends "pack tiny"
 }

@@ -101,7 +101,7 @@ helps() { # golden's name, command...
 	run -2 "$WHEELSMITH" recipe check
 }
 
-@test "a word that is no command is told as that" {
+@test "a word that is not a command is reported as such" {
 	run -2 --separate-stderr "$WHEELSMITH" pln
 	[[ $stderr == *"did you mean \`wheelsmith plan\`?"* ]]
 	run -2 --separate-stderr "$WHEELSMITH" x

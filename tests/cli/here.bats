@@ -88,7 +88,7 @@ planned() { # KEY...
 	[ "$(planned torch)" = 2.6.0 ]
 }
 
-@test "what an extra point asks in vain is told at its place" {
+@test "what an extra point asks in vain is reported at its place" {
 	gpu 7.5
 	extra '{"torch": "2.51.0", "arch": "9.0"}'
 	run -3 "$WHEELSMITH" plan --matrix m.json

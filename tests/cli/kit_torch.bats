@@ -49,7 +49,7 @@ tell() {
 	tell 2.11.0
 }
 
-@test "a release that is nowhere is told with its neighbours" {
+@test "a release that no index has is reported with its neighbours" {
 	run kit torch "$BATS_TEST_TMPDIR/a" 2.51 3.11
 	[ "$status" -eq 3 ]
 	[[ "$output" == *"no index has torch '2.51'"* ]]

@@ -91,7 +91,7 @@ decisions() {
 	[[ "$stderr" == *$'\nexcluded: not needed\n  tiny-1.0/torch'"$TORCH/cu12.4/$CP/sm86"$'\n'* ]]
 }
 
-@test "what nothing may build is no business of build, fetch and lock" {
+@test "build, fetch and lock leave out what nothing may build" {
 	rm -r m.lock.json "$WHEELSMITH_STORE"
 	build --offline --policy prebuilt-only
 	[ "$status" -eq 3 ]
@@ -150,7 +150,7 @@ decisions() {
 	[ "$(decisions)" = build ]
 }
 
-@test "sizes of wheels are told, and what became of the wheel before" {
+@test "sizes of wheels are reported, and those of the wheel before" {
 	build
 	[ "$status" -eq 0 ]
 	size=$(stat -c %s "$output")

@@ -38,7 +38,7 @@ JSON
 	golden recipe-check-right
 }
 
-@test "every problem is told at its place" {
+@test "every problem is reported at its place" {
 	sed -i -e 's|"csrc/bind.cpp"|"csrc/bound.cpp"|' -e 's/"count": 2/"count": 3/' -e 's|"csrc/include"|"csrc/inc"|' \
 		-e 's|\["demo"\]|["demo", "other"], "modules": ["one.py"], "data": ["demo/*.json"]|' -e 's/"LICENSE"/"COPYING"/' \
 		-e 's/README.md/README.rst/' -e 's/"match": "\*.cu"/"match": "*.cpp"/' \
@@ -60,7 +60,7 @@ JSON
 	[[ "$output" == *"  1 problem"* ]]
 }
 
-@test "all mistakes of the text are told at once" {
+@test "all mistakes of the text are reported at once" {
 	sed -i -e 's/"binding": "pybind"/"binding": "pybnd"/' -e 's/"count": 2/"count": "2"/' -e 's/"metadata"/"metdata"/' \
 		-e 's/"rss_mib": 100/"rss_mib": 0/' -e 's/"version": "1.0",//' -e 's/"include": \[.*/"check": 1/' \
 		recipes/demo/1.0.json
@@ -70,7 +70,7 @@ JSON
 	golden recipe-check-mistakes
 }
 
-@test "a word that is no flag, and one that is a flag's value" {
+@test "a word that is not a flag, and one that is a flag's value" {
 	sed -i 's|"include":|"cxx_flags": ["-O3", "-include", "x.h", "disco"], "link_flags": ["z"],\n      "nvcc_flags": ["-Xcompiler", "a", "b"],\n      "include":|' \
 		recipes/demo/1.0.json
 	run "$WHEELSMITH" recipe check recipes/demo/1.0.json
@@ -105,7 +105,7 @@ JSON
 	[[ "$output" == *"error: the recipe 'recipes/demo/1.0.json' is larger than 4 MiB"* ]]
 }
 
-@test "a file that nobody would find" {
+@test "a file that no command would find" {
 	mkdir recipes/deno
 	mv recipes/demo/1.0.json recipes/deno/1.1.json
 	run "$WHEELSMITH" recipe check recipes/deno/1.1.json
@@ -124,7 +124,7 @@ JSON
 	[[ "$output" == *"all that it names is there"* ]]
 }
 
-@test "who names a package, or its folder, is told that files are meant" {
+@test "naming a package, or its folder, gets the answer that files are meant" {
 	for it in demo recipes/demo; do
 		run "$WHEELSMITH" recipe check "$it"
 		[ "$status" -ne 0 ]
@@ -132,7 +132,7 @@ JSON
 	done
 }
 
-@test "a patch that does not fit is told, also one with a condition" {
+@test "a patch that does not fit is reported, also one with a condition" {
 	printf 'one\n' > "$sources/csrc/a.cu"
 	printf -- '--- a/csrc/a.cu\n+++ b/csrc/a.cu\n@@ -1 +1 @@\n-two\n+three\n' > recipes/demo/bad.patch
 	printf -- '--- /dev/null\n+++ b/csrc/c.cu\n@@ -0,0 +1 @@\n+int c;\n' > recipes/demo/good.patch

@@ -50,7 +50,7 @@ print_wheels(struct probe *p, const char *package, const char *text, struct ws_e
 	const struct ws_index_page **pages;
 	size_t count, page_count;
 	if (!ws_version_parse(text, p->a, &version)) {
-		return ws_err_set(err, WS_ERR_USAGE, "'%s' is no version", text);
+		return ws_err_set(err, WS_ERR_USAGE, "'%s' is not a version", text);
 	}
 	if (!ws_index_wheels(p->index, &p->list, package, &version, &wheels, &count, err)
 		|| !ws_index_pages(p->index, &p->list, package, &pages, &page_count, err)) {

@@ -8,7 +8,7 @@
 
 Lines hold fields between tabs; "\\xNN", "\\t", "\\n" and "\\\\" stand for single characters.
 
-    version  TEXT  NORMAL|-              how it is written, or that it is no version
+    version  TEXT  NORMAL|-              how it is written, or that it is not a version
     order    X  <|=|>  Y
     set      TEXT  NORMAL|-              a specifier set
     in       TEXT  VERSION  YN           Y or N twice: by default, and with pre-releases allowed

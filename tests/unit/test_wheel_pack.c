@@ -345,10 +345,10 @@ WS_TEST(descriptions_that_make_no_wheel_are_refused)
 	specs[7].module_count = 0;
 	specs[7].files = &stray;
 	specs[8].tags.python = "3.11";
-	static const char *const why[] = {"must be written '1.0+cu.12.4'", "'one' is no version",
+	static const char *const why[] = {"must be written '1.0+cu.12.4'", "'one' is not a version",
 		"no licence file 'COPYING'", "'../LICENSE' is not inside", "reading the description",
 		"is in a dist-info folder", "'demo/_C.so' is a shared object",
-		"'lib.so' is a shared object", "is no name for a wheel: its python tag"};
+		"'lib.so' is a shared object", "is not a wheel's name: its python tag"};
 	for (size_t i = 0; i < WS_LEN(specs); i++) {
 		struct ws_err err = {0};
 		if (ws_wheel_write(&specs[i], path, &err)) {

@@ -2,7 +2,7 @@
  * gpu.h - the GPUs of this host, and who uses them
  *
  * Asked from the driver's own nvidia-smi, so nothing of CUDA is linked and a host without a driver
- * is no special case: it has none, and the reason is said. Nothing here is needed to build; the
+ * is not a special case: it has none, and the reason is said. Nothing here is needed to build; the
  * matrix's "arch": "host" and `doctor` want to know.
  */
 #ifndef WS_KIT_CUDA_GPU_H

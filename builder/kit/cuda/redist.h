@@ -35,7 +35,7 @@ struct ws_redist {
 
 /**
  * Reads a manifest called @a label; url stays NULL. Components that have nothing for this platform
- * or this CUDA are left out. WS_ERR_FETCH when it is no manifest.
+ * or this CUDA are left out. WS_ERR_FETCH when it is not a manifest.
  */
 bool ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, struct ws_redist *r,
 	struct ws_err *err);

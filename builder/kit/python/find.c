@@ -135,7 +135,7 @@ gather_bin(struct gathering *g, const char *folder)
 	}
 }
 
-/* What pyenv also installs, and what is no CPython 3. */
+/* What pyenv also installs, and what is not a CPython 3. */
 static bool
 is_other_python(const char *name)
 {
@@ -247,7 +247,7 @@ same_tag(const struct ws_python_tag *x, const struct ws_python_tag *y)
 	return x->major == y->major && x->minor == y->minor && x->free_threaded == y->free_threaded;
 }
 
-/* <0, 0, >0; texts that are no versions (there are none) are equal. */
+/* <0, 0, >0; texts that are not versions (there are none) are equal. */
 static int
 cmp_versions(const char *x, const char *y)
 {

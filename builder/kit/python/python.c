@@ -134,7 +134,7 @@ ws_python_check_headers(
 	return cure_headers(kit, host, err);
 }
 
-/* The tag is made of the version; what an interpreter calls its modules tells more. */
+/* The tag is made of the version; the suffix of its modules says more. */
 static bool
 check_suffix(const struct ws_python_kit *kit, struct ws_err *err)
 {

@@ -28,7 +28,7 @@ struct ws_python_kit {
 	const char *purelib; /**< site-packages, a venv's own; NULL when not known */
 	/**
 	 * What it is run with, NULL-terminated: LANG=C, and what a shim of pyenv or an interpreter
-	 * outside the linker's folders needs to start. NULL when nobody has asked it.
+	 * outside the linker's folders needs to start. NULL: it was not asked.
 	 */
 	const char *const *env;
 	struct ws_tree tree; /**< include/ with all headers; filled by ws_python_open */

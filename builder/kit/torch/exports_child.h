@@ -53,7 +53,7 @@ bool ws_exports_child_write(struct ws_exports_child *child, struct ws_err *err);
 /** Ends the child. Again is fine. */
 void ws_exports_child_end(struct ws_exports_child *child);
 
-/** The child: serves stdin until the list is written. An error was answered; it need not be told. */
+/** The child: serves stdin until the list is written. An error was sent to the parent; it need not be printed. */
 bool ws_exports_child_serve(const char *release, const char *path, struct ws_err *err);
 
 #endif

@@ -48,7 +48,7 @@ struct ws_torch_wish {
 
 /**
  * Takes the kit out of a wheel, or finds it in the store. WS_ERR_CONFIG when no index has such a
- * release or it is no CUDA build; what goes wrong on the way is WS_ERR_FETCH.
+ * release or it is not a CUDA build; what goes wrong on the way is WS_ERR_FETCH.
  */
 bool ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	const struct ws_torch_wish *wish, struct ws_arena *a, struct ws_torch_kit *kit,
