@@ -65,6 +65,8 @@ static const struct ws_table release_table = {
 
 static const struct ws_field toolkit_fields[] = {
 	{WS_ONE(struct ws_cuda_toolkit, version, "cuda", ws_type_version), NEEDED},
+	{WS_ONE(struct ws_cuda_toolkit, ptx, "ptx", ws_type_version)},
+	{WS_ONE(struct ws_cuda_toolkit, driver, "driver", ws_type_version)},
 	{WS_ONE(struct ws_cuda_toolkit, gcc_max, "gcc_max", ws_type_number), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, clang_max, "clang_max", ws_type_number), NEEDED},
 	{WS_ONE(struct ws_cuda_toolkit, archs, "archs", ws_type_archs), NEEDED},
@@ -76,30 +78,46 @@ static const struct ws_field toolkit_fields[] = {
 };
 static const struct ws_table toolkit_table = {"a toolkit", toolkit_fields, WS_LEN(toolkit_fields)};
 
-/* Into the whole facts: {"hopper": "9.0"}. */
+/* {"hopper": "9.0"}: names of sets. */
+static bool
+read_named_sets(struct ws_reader *r, const struct ws_json *value, const struct ws_arch_alias **list,
+	size_t *count)
+{
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"hopper\": \"9.0\"}")) {
+		return false;
+	}
+	struct ws_arch_alias *sets = WS_NEW_N(r->a, struct ws_arch_alias, value->count);
+	for (WS_JSON_EACH(member, value)) {
+		struct ws_arch_alias *set = &sets[(*count)++];
+		set->name = member->key;
+		r->key = member->key;
+		if (!ws_type_archs.read(r, member, &set->archs)) {
+			return false;
+		}
+	}
+	*list = sets;
+	return true;
+}
+
+/* Both into the whole facts. */
 static bool
 read_aliases(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_facts *facts = into;
-	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object like {\"hopper\": \"9.0\"}")) {
-		return false;
-	}
-	struct ws_arch_alias *aliases = WS_NEW_N(r->a, struct ws_arch_alias, value->count);
-	for (WS_JSON_EACH(member, value)) {
-		struct ws_arch_alias *alias = &aliases[facts->alias_count++];
-		alias->name = member->key;
-		r->key = member->key;
-		if (!ws_type_archs.read(r, member, &alias->archs)) {
-			return false;
-		}
-	}
-	facts->aliases = aliases;
-	return true;
+	return read_named_sets(r, value, &facts->aliases, &facts->alias_count);
+}
+
+static bool
+read_families(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_facts *facts = into;
+	return read_named_sets(r, value, &facts->families, &facts->family_count);
 }
 
 static const struct ws_type type_release = WS_BY_TABLE(struct ws_torch_release, release_table);
 static const struct ws_type type_toolkit = WS_BY_TABLE(struct ws_cuda_toolkit, toolkit_table);
 static const struct ws_type type_aliases = WS_OBJECTS(struct ws_facts, read_aliases);
+static const struct ws_type type_families = WS_OBJECTS(struct ws_facts, read_families);
 
 static const struct ws_field torch_fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
@@ -115,6 +133,7 @@ static const struct ws_field cuda_fields[] = {
 	{.key = "as_of", .type = &ws_type_ignored},
 	{WS_ONE(struct ws_facts, gcc_min, "gcc_min", ws_type_number), NEEDED},
 	{.key = "aliases", .type = &type_aliases},
+	{.key = "families", .type = &type_families},
 	{WS_MANY(struct ws_facts, cuda, cuda_count, "toolkits", type_toolkit),
 		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
 };

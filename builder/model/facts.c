@@ -2,6 +2,7 @@
 #include "model/facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int
 cmp_release(const void *key, const void *element)
@@ -95,4 +96,17 @@ ws_cuda_has_targets(const struct ws_cuda_toolkit *toolkit, const struct ws_arch_
 		}
 	}
 	return true;
+}
+
+const char *
+ws_facts_ptx_of_driver(const struct ws_facts *facts, const char *driver)
+{
+	const char *ptx = "0";
+	for (size_t i = 0; i < facts->cuda_count; i++) {
+		const struct ws_cuda_toolkit *toolkit = &facts->cuda[i];
+		bool reads = toolkit->ptx.text && toolkit->driver.text
+			&& strverscmp(toolkit->driver.text, driver) <= 0;
+		ptx = reads ? toolkit->ptx.text : ptx;
+	}
+	return ptx;
 }

@@ -37,6 +37,8 @@ struct ws_torch_release {
 /** One CUDA toolkit. */
 struct ws_cuda_toolkit {
 	struct ws_version version; /**< "12.4" */
+	struct ws_version ptx;     /**< version of PTX that it writes, "8.4"; text NULL: not known */
+	struct ws_version driver;  /**< the first that reads that, "550.54.14"; text NULL: not known */
 	unsigned gcc_max;
 	unsigned clang_max;
 	struct ws_arch_set archs; /**< every target it has, suffixed ones included; ptx unset */
@@ -48,7 +50,7 @@ struct ws_cuda_toolkit {
 	const char *kit;  /**< name of an archive kit: "cuda-12.4"; NULL: none is defined */
 };
 
-/** A name for an arch set: "hopper" is "9.0". */
+/** A name for an arch set: "hopper" is "9.0"; of a family: code for "12.0f" runs on "12.0;12.1". */
 struct ws_arch_alias {
 	const char *name;
 	struct ws_arch_set archs;
@@ -61,6 +63,8 @@ struct ws_facts {
 	size_t cuda_count;
 	const struct ws_arch_alias *aliases;
 	size_t alias_count;
+	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
+	size_t family_count;
 	unsigned gcc_min; /**< no host compiler below this is chosen */
 };
 
@@ -77,6 +81,9 @@ const struct ws_torch_release *ws_facts_torch_nearest(
 
 /** As wheels of torch are labelled: "cu124" for "12.4". */
 const char *ws_cuda_label(const char *cuda, struct ws_arena *a);
+
+/** The newest version of PTX that @a driver ("550.54.14") reads, "8.4"; "0": none that is known. */
+const char *ws_facts_ptx_of_driver(const struct ws_facts *facts, const char *driver);
 
 /** Suffixes count: 9.0a is not 9.0. */
 bool ws_cuda_has_target(const struct ws_cuda_toolkit *toolkit, const struct ws_arch *arch);

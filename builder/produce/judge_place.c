@@ -81,6 +81,14 @@ ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *plac
 	ws_json_add_text(w, "stable_python", place->stable_python);
 	ws_json_add_text(w, "for", place->archs.count ? ws_arch_set_text(&place->archs, a) : NULL);
 	ws_json_add_text(w, "driver", place->driver);
+	ws_json_open_object(w, "families");
+	for (size_t i = 0; place->facts && place->archs.count && i < place->facts->family_count; i++) {
+		const struct ws_arch_alias *family = &place->facts->families[i];
+		ws_json_add_text(w, family->name, ws_arch_set_text(&family->archs, a));
+	}
+	ws_json_close(w);
+	ws_json_add_text(w, "ptx",
+		place->facts && place->driver ? ws_facts_ptx_of_driver(place->facts, place->driver) : NULL);
 	ws_json_add_text(w, "glibc", place->glibc);
 	ws_json_add_bool(w, "strict", place->strict);
 }
@@ -96,6 +104,22 @@ texts_of(const struct ws_json *list, struct ws_arena *a, size_t *count)
 		texts[(*count)++] = item->text;
 	}
 	return texts;
+}
+
+static const struct ws_arch_alias *
+families_of(const struct ws_json *object, struct ws_arena *a, size_t *count)
+{
+	const char *why;
+	struct ws_arch_alias *families = WS_NEW_N(a, struct ws_arch_alias, object ? object->count : 0);
+	*count = 0;
+	for (const struct ws_json *item = object ? object->first : NULL; item; item = item->next) {
+		struct ws_arch_alias *family = &families[(*count)++];
+		family->name = item->key;
+		if (!ws_arch_set_parse(item->text, a, &family->archs, &why)) {
+			family->archs.count = 0;
+		}
+	}
+	return families;
 }
 
 static const struct ws_elf *
@@ -140,7 +164,7 @@ bool
 ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	struct ws_opened_judge_place *place, struct ws_err *err)
 {
-	size_t lists;
+	size_t lists, families;
 	const char *archs = ws_json_text(order, "for"), *why;
 	const struct ws_json *strict = ws_json_find(order, "strict");
 	*place = (struct ws_opened_judge_place){0};
@@ -153,9 +177,12 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 		.stable_python = ws_json_text(order, "stable_python"),
 		.driver = ws_json_text(order, "driver"),
 		.glibc = ws_json_text(order, "glibc"),
+		.ptx = ws_json_text(order, "ptx"),
+		.families = families_of(ws_json_find(order, "families"), a, &families),
 		.strict = strict && strict->truth,
 		.complete = place->folder_count > 0,
 	};
+	place->around.family_count = families;
 	fill_around(place);
 	return fine
 		&& (!archs || ws_arch_set_parse(archs, a, &place->around.archs, &why)

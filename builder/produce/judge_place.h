@@ -30,8 +30,9 @@ struct ws_judge_place {
 	struct ws_arch_set
 		archs;          /**< GPUs that must be served; "9.0+PTX" wants PTX for later ones, too */
 	const char *driver; /**< "550.54.14" */
-	const char *glibc;  /**< "2.28"; NULL: that of `libraries` */
-	bool strict;        /**< what is taken on trust is unknown */
+	const struct ws_facts *facts; /**< about PTX and families; NULL: nothing is known of those */
+	const char *glibc;            /**< "2.28"; NULL: that of `libraries` */
+	bool strict;                  /**< what is taken on trust is unknown */
 };
 
 /** Folders of the paths of one or several places, as mounts and seeds of an action. Zeroed, none. */

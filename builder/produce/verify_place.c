@@ -30,6 +30,7 @@ fill(const struct ws_verify_asked *asked, const ws_list_paths *lists, struct ws_
 		.python_tag = asked->python ? ws_python_tag_text(asked->python, true, a) : NULL,
 		.archs = asked->archs,
 		.driver = asked->driver,
+		.facts = asked->world,
 		.glibc = asked->glibc,
 		.strict = asked->strict,
 	};

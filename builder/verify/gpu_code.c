@@ -93,7 +93,9 @@ ws_gpu_code_read(
 		.archs = select_archs(&fatbin, all, count, has_code, a),
 		.ptx_only = select_archs(&fatbin, all, count, has_ptx_only, a),
 		.common = select_archs(&fatbin, all, count, is_everywhere, a),
+		.images = fatbin.images,
 		.image_count = fatbin.image_count,
+		.container_count = fatbin.container_count,
 	};
 	measure(&fatbin, code);
 	return true;

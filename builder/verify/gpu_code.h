@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "elf/elf.h"
+#include "elf/fatbin.h"
 #include "model/arch.h"
 #include "verify/finding.h"
 
@@ -16,9 +17,11 @@ struct ws_gpu_code {
 	struct ws_arch_set archs;    /**< with machine code; +PTX where there is PTX of it as well */
 	struct ws_arch_set ptx_only; /**< PTX without machine code: "X+PTX" would promise more */
 	struct ws_arch_set common;   /**< of both, those that every unit with kernels has */
-	size_t image_count;          /**< 0: no GPU code at all */
-	uint64_t stored_bytes;       /**< of all images, as they are in the file */
-	uint64_t raw_bytes;          /**< of all images, once unpacked */
+	const struct ws_fatbin_image *images;
+	size_t image_count;     /**< 0: no GPU code at all */
+	size_t container_count; /**< units that have any */
+	uint64_t stored_bytes;  /**< of all images, as they are in the file */
+	uint64_t raw_bytes;     /**< of all images, once unpacked */
 	/** The oldest driver that can unpack it, "550.54.14"; NULL: every driver can. */
 	const char *driver;
 	bool packing_unknown; /**< some image is compressed in a way that is not known here */

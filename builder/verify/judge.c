@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "verify/loadable.h"
+#include "verify/runs_on.h"
 
 #include <string.h>
 
@@ -34,11 +35,16 @@ judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, str
 {
 	struct ws_err err = {0};
 	struct ws_finding finding = {.verdict = WS_VERDICT_UNKNOWN, .cause = "gpu"};
+	size_t count;
 	if (!ws_gpu_code_read(m->module->elf, a, &m->gpu, &err)) {
 		m->gpu = (struct ws_gpu_code){0};
 		finding.text = ws_arena_strdup(a, err.text);
 		add(m, &finding, 1, a);
-	} else if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &finding)) {
+		return;
+	}
+	const struct ws_finding *gpus = ws_runs_on(&m->gpu, m->module->name, around, a, &count);
+	add(m, gpus, count, a);
+	if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
 }

@@ -9,7 +9,7 @@
 #define WS_VERIFY_SUBJECT_H
 
 #include "elf/elf.h"
-#include "model/arch.h"
+#include "model/facts.h"
 
 /** A shared library of the wheel. */
 struct ws_subject_module {
@@ -50,8 +50,11 @@ struct ws_surroundings {
 	const char *driver;       /**< of the GPU: "550.54.14"; NULL: not known */
 	struct ws_arch_set archs; /**< GPUs that must be served; none: not judged */
 	const char *glibc;        /**< of the system, "2.28"; NULL: that of `libraries` */
-	bool strict;              /**< what is taken on trust is unknown */
-	bool complete;            /**< what is in none of these is not there; else it may be */
+	const char *ptx;          /**< newest PTX that the driver there reads, "8.4"; NULL: not known */
+	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
+	size_t family_count;
+	bool strict;   /**< what is taken on trust is unknown */
+	bool complete; /**< what is in none of these is not there; else it may be */
 };
 
 #endif
