@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "config/condition.h"
 #include "config/document.h"
+#include "config/known_bad.h"
 #include "config/values.h"
 
 #include <stdlib.h>
@@ -181,9 +182,12 @@ ws_facts_parse(const struct ws_json_doc *torch, const struct ws_json_doc *cuda, 
 bool
 ws_facts_read(const char *folder, struct ws_arena *a, struct ws_facts *facts, struct ws_err *err)
 {
-	struct ws_document torch, cuda;
+	struct ws_document torch, cuda, bad;
 	return ws_document_read(
 			   ws_path_join(a, folder, "torch.json", NULL), "facts file", a, &torch, err)
 		&& ws_document_read(ws_path_join(a, folder, "cuda.json", NULL), "facts file", a, &cuda, err)
-		&& ws_facts_parse(torch.doc, cuda.doc, a, facts, err);
+		&& ws_facts_parse(torch.doc, cuda.doc, a, facts, err)
+		&& ws_document_read(
+			ws_path_join(a, folder, "known-bad.json", NULL), "facts file", a, &bad, err)
+		&& ws_known_bad_parse(bad.doc, a, facts, err);
 }

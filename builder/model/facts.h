@@ -8,6 +8,7 @@
 #define WS_MODEL_FACTS_H
 
 #include "model/arch.h"
+#include "model/known_bad.h"
 #include "model/tag.h"
 #include "model/version.h"
 
@@ -66,6 +67,8 @@ struct ws_facts {
 	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
 	size_t family_count;
 	unsigned gcc_min; /**< no host compiler below this is chosen */
+	const struct ws_shared_bad *shared_bad;
+	size_t shared_bad_count;
 };
 
 /** NULL when not known. The local label of @a version is ignored. */

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "model/condition.h"
+#include "model/known_bad.h"
 #include "model/tag.h"
 
 /** What a module is bound to, and so what its product depends on; the most demanding first. */
@@ -108,14 +109,6 @@ struct ws_estimate {
 	const char *match;  /**< glob over the unit's path, '*' over '/' too */
 	uint64_t rss_bytes; /**< peak */
 	uint64_t cpu_ms;    /**< for one architecture */
-};
-
-/** A point that is known to be wrong although it compiles, or a host compiler that is there. */
-struct ws_known_bad {
-	struct ws_condition when; /**< naming archs: those leave the set; else the cell is excluded */
-	unsigned gcc;             /**< not 0: neither; only this major of gcc is not chosen there */
-	const char *why;          /**< one line */
-	const char *see;          /**< "causal-conv1d#105"; NULL */
 };
 
 /**
@@ -222,6 +215,8 @@ struct ws_recipe {
 	unsigned cxx_std; /**< minimum: 14, 17, 20, 23; 0: torch's own */
 	const struct ws_known_bad *known_bad;
 	size_t known_bad_count;
+	const struct ws_shared_bad *bad_wheels; /**< published ones, of the facts */
+	size_t bad_wheel_count;
 	const struct ws_estimate *estimates;
 	size_t estimate_count;
 	struct ws_install_check check;

@@ -133,12 +133,29 @@ add_offers(ranked_list *list, const struct ws_product *product, bool window,
 	}
 }
 
+/* The rule by which a wheel of this name is known not to serve. */
+static const struct ws_shared_bad *
+find_bad(const struct ws_product *product, const char *file, struct ws_arena *a)
+{
+	const struct ws_recipe *recipe = product->recipe;
+	struct ws_wheel_name name;
+	const char *why;
+	return recipe->bad_wheel_count > 0 && ws_wheel_name_parse(file, a, &name, &why)
+		? ws_shared_bad_wheel(recipe->bad_wheels, recipe->bad_wheel_count, &name, &product->view)
+		: NULL;
+}
+
 /* What cannot serve is never asked for. */
 static void
 refuse(const struct ws_product *product, struct ws_candidate *candidate, struct ws_arena *a)
 {
 	const struct ws_arch *lacking;
-	if (!ws_claim_runs(product, &candidate->label, &lacking)) {
+	const struct ws_shared_bad *bad = find_bad(product, candidate->file, a);
+	if (bad) {
+		candidate->state = WS_CANDIDATE_REFUSED;
+		candidate->why = bad->rule.why;
+		candidate->see = bad->rule.see;
+	} else if (!ws_claim_runs(product, &candidate->label, &lacking)) {
 		candidate->state = WS_CANDIDATE_REFUSED;
 		candidate->why = ws_arena_printf(a, "its code for %s does not run on %s",
 			ws_arch_set_text(&candidate->label.archs, a), ws_arch_text(lacking, a));

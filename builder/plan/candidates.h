@@ -31,8 +31,8 @@ struct ws_offers ws_offers_read(const struct ws_recipe *recipe,
 /**
  * In the order in which they are tried: wheels for the product's torch minor before others (which are
  * candidates where @a window only, the nearest first); folders, indexes, then the recipe's templates; the CUDA of
- * the product before others of its major; the more specific tags. Those whose architectures
- * cannot serve are refused, the others unopened. What fits not every
+ * the product before others of its major; the more specific tags. Those that are known to
+ * be bad, and those whose architectures cannot serve, are refused; the others are unopened. What fits not every
  * Python that the product's cells have is not a candidate. Texts live in @a a.
  */
 struct ws_candidates ws_candidates_of(const struct ws_product *product, bool window,

@@ -2,6 +2,7 @@
 #include "produce/selection.h"
 
 #include "base/vec.h"
+#include "config/known_bad.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
@@ -26,6 +27,7 @@ read_recipes(struct ws_context *ctx, const struct ws_user_config *user,
 	for (size_t i = 0; i < m->package_count; i++) {
 		const struct ws_wanted *wanted = &m->packages[i];
 		if (ws_recipe_find(&shelf, wanted->name, &wanted->version, ctx->a, &recipes[i], err)) {
+			ws_known_bad_add(&recipes[i], ctx->facts, ctx->a);
 			continue;
 		}
 		/* A recipe that exists and is wrong has its own place. */

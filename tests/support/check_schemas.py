@@ -53,6 +53,7 @@ def check_shipped(root, schemas):
 SECTIONS = {
     "matrix": "matrix-1", "recipe": "recipe-1", "config": "config-1", "kit": "kit-1",
     "torch": "facts-torch-1", "cuda": "facts-cuda-1",
+    "known_bad": "facts-known-bad-1",
 }
 CASE = re.compile(
     r"^@case ([^\n]*)\n@(\w+)[ \n](.*?)\n(@schema accepts\n)?@expect\n(.*?)(?=^@case|\Z)", re.S | re.M)

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "config/facts.h"
+#include "config/known_bad.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
@@ -100,6 +101,7 @@ read_recipes(const struct ws_case *c, struct ws_arena *a, struct world *world, s
 			if (strcmp(wanted->name, recipe.name) == 0
 				&& strcmp(wanted->version.text, recipe.version.text) == 0) {
 				recipes[j] = recipe;
+				ws_known_bad_add(&recipes[j], &world->facts, a);
 			}
 		}
 	}

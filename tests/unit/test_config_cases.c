@@ -5,6 +5,7 @@
 #include "case.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
+#include "config/known_bad.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/user.h"
@@ -87,6 +88,12 @@ read_cuda_facts(struct parts *p, struct ws_arena *a, struct ws_err *err)
 		&& ws_facts_parse(&other, &p->doc, a, &p->facts, err);
 }
 
+static bool
+read_known_bad(struct parts *p, struct ws_arena *a, struct ws_err *err)
+{
+	return ws_known_bad_parse(&p->doc, a, &p->facts, err);
+}
+
 static const struct {
 	const char *section;
 	bool (*read)(struct parts *p, struct ws_arena *a, struct ws_err *err);
@@ -97,6 +104,7 @@ static const struct {
 	{"kit", read_kit},
 	{"torch", read_torch_facts},
 	{"cuda", read_cuda_facts},
+	{"known_bad", read_known_bad},
 };
 
 static void
