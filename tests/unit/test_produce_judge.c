@@ -1,8 +1,10 @@
 /* test_produce_judge.c - what the key of a check is made of: contents, and none of the folders that a host
- * or a store keeps them in. What a check says of modules is test_verify_judge.c's. */
+ * or a store keeps them in; and what of the judge's findings a module of ours may have. What is found is
+ * test_verify_judge.c's. */
 #include "test.h"
 
-#include "base/fs.h"
+#include "base/out.h"
+#include "compile.h"
 #include "engine/cache.h"
 #include "produce/judge.h"
 
@@ -89,4 +91,61 @@ WS_TEST(what_is_read_is_in_the_key)
 		write_in(other.dir, files[i], "another", a);
 		assert_string_not_equal(key_in(&other, one, a).hex, before.hex);
 	}
+}
+
+/* The child's work in a folder with one module: is it accepted, and what is printed. */
+static bool
+accepts(const char *source, const char *const *flags, const char *archs, const char **said,
+	struct ws_arena *a)
+{
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	const char *order = ws_arena_printf(a,
+		"{\"schema\": \"wheelsmith.check/7\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\", "
+		"\"lists\": [],"
+		" \"libraries\": [], \"modules\": [{\"module\": \"m\", \"cuda\": %s, \"imported\": "
+		"false}]}",
+		archs ? archs : "", archs ? "true" : "false");
+	write_in(dir, "order.json", order, a);
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, dir, "mod", NULL), &err), err);
+	ws_test_library(a, ws_path_join(a, dir, "mod", NULL), "0.so", source, flags);
+	static const char *const argv[] = {WS_PROGRAM, "internal", "check", NULL};
+	WS_AUTO_BUF struct ws_buf out = {0};
+	struct ws_capture command = {
+		.argv = argv, .dir = dir, .timeout_ms = 60000, .with_stderr = true};
+	bool fine = ws_capture_run(&command, &out, &err);
+	*said = ws_buf_copy(&out, a);
+	return fine;
+}
+
+WS_TEST(what_is_not_known_to_load_is_refused)
+{
+	static const char *const bare[] = {"-nostdlib", NULL};
+	static const char *const more[] = {
+		"-nostdlib", "-L.", "-Wl,--no-as-needed", "-l:libnowhere.so", NULL};
+	const char *said;
+	assert_true(accepts("int x;", bare, NULL, &said, a));
+	const char *dir = ws_test_dir(a);
+	ws_test_library(a, dir, "libnowhere.so", "int y;", bare);
+	const char *flags[] = {more[0], ws_arena_printf(a, "-L%s", dir), more[2], more[3], NULL};
+	assert_false(accepts("int x;", flags, NULL, &said, a));
+	assert_contains(said, "unknown m needs the library 'libnowhere.so'");
+	assert_contains(said, "error: tiny 1.0 is not known to load");
+}
+
+WS_TEST(code_is_for_the_archs_that_were_asked_for_and_no_others)
+{
+	static const char source[] =
+		"__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
+		".incbin \\\"" WS_TESTS_DIR "/fuzz/corpus/fatbin/none_75_90ptx\\\"\\n.previous\\n\");";
+	static const char *const bare[] = {"-nostdlib", NULL};
+	static const char *const others[] = {"7.5", "9.0+PTX", "7.5;9.0", "7.5;8.0;9.0+PTX"};
+	const char *said;
+	assert_true(accepts(source, bare, "7.5;9.0+PTX", &said, a));
+	for (size_t i = 0; i < WS_LEN(others); i++) {
+		assert_false(accepts(source, bare, others[i], &said, a));
+		assert_contains(said, "m has code for 7.5;9.0+PTX, not for ");
+	}
+	assert_false(accepts("int x;", bare, "7.5", &said, a));
+	assert_contains(said, "m has code for no GPU, not for 7.5");
 }

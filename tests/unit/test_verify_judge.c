@@ -89,6 +89,15 @@ judge_file(struct world *w, const char *path, bool imported)
 	return ws_buf_copy(&text, w->a);
 }
 
+/* The findings are all good. */
+static void
+assert_loads(const char *findings)
+{
+	assert_contains(findings, "ok pkg.m finds all");
+	assert_null(strstr(findings, "fails "));
+	assert_null(strstr(findings, "unknown "));
+}
+
 static const char *
 judge(struct world *w, const char *source, bool imported, const char *const *flags)
 {
@@ -167,14 +176,16 @@ WS_TEST(static_thread_local_variables_have_little_room)
 	static const char source[] =
 		"__thread char a[SIZE] __attribute__((tls_model(\"initial-exec\")));\n"
 		"char *f(int i) { return &a[i]; }";
-	static const char *const few[] = {"-DSIZE=1024", NULL};
+	static const char *const few[] = {"-DSIZE=1664", NULL};
+	static const char *const more[] = {"-DSIZE=1665", NULL};
 	static const char *const many[] = {"-DSIZE=65536", NULL};
-	assert_contains(judge(&w, source, false, few), "ok pkg.m");
+	assert_loads(judge(&w, source, false, few));
+	assert_contains(judge(&w, source, false, more), "fails pkg.m has 1665 bytes of static");
 	assert_contains(judge(&w, source, false, many),
 		"fails pkg.m has 65536 bytes of static thread-local variables");
 	/* Of the ordinary model there may be any number. */
 	static const char ordinary[] = "__thread char a[65536]; char *f(int i) { return &a[i]; }";
-	assert_contains(judge(&w, ordinary, false, NULL), "ok pkg.m");
+	assert_loads(judge(&w, ordinary, false, NULL));
 	leave(&w);
 }
 
@@ -199,7 +210,7 @@ ask_version(struct world *w, const char *library, const char *symbol, const char
 WS_TEST(a_name_and_its_version_count_as_a_pair)
 {
 	struct world w = make_world(a);
-	assert_contains(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.14"), "ok pkg.m");
+	assert_loads(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.14"));
 	/* The name is there, the version is there; the name at that version is not. */
 	assert_string_equal(ask_version(&w, "libc.so.6", "memcpy", "GLIBC_2.34"),
 		"fails pkg.m needs 1 symbol version that 'libc.so.6' here does not have\n"
@@ -209,6 +220,125 @@ WS_TEST(a_name_and_its_version_count_as_a_pair)
 		"  GLIBC_9.9\n");
 	assert_contains(ask_version(&w, "libz.so.1", "made_up", "ZLIB_1.2.9"),
 		"unknown pkg.m needs 1 symbol that 'libz.so.1' may have, which was not read");
+	leave(&w);
+}
+
+/* A library of two versions, V1 and V2, whose only function has one of them and is not the default. */
+static const char *
+make_versioned(struct world *w, const char *dir, const char *name, const char *version)
+{
+	struct ws_err err = {0};
+	static const char map[] = "V1 { global: f; g; }; V2 { global: f; h; } V1;";
+	static const char *const flags[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
+	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	const char *source = ws_arena_printf(w->a,
+		"int g(void) { return 1; } int h(void) { return 2; } int impl(void) { return 3; }\n"
+		"__asm__(\".symver impl,f@%s\");",
+		version);
+	return ws_test_library(w->a, dir, name, source, flags);
+}
+
+/* A module that wants f of libv.so without a version: it was linked with another one. */
+static const char *
+want_f(struct world *w, const char *dir)
+{
+	static const char *const bare[] = {"-nostdlib", NULL};
+	static const char *const flags[] = {"-nostdlib", "-L.", "-l:libv.so", NULL};
+	ws_test_library(w->a, dir, "libv.so", "int f(void) { return 1; }", bare);
+	return ws_test_library(w->a, dir, "m.so", "int f(void); int k(void) { return f(); }", flags);
+}
+
+WS_TEST(without_a_version_the_first_or_the_default_is_found)
+{
+	static const char *const versions[] = {"V1", "V2"};
+	for (size_t i = 0; i < WS_LEN(versions); i++) {
+		struct world w = make_world(a);
+		const char *dir = ws_test_dir(a);
+		const char *module = want_f(&w, dir);
+		const char *library = make_versioned(&w, dir, "libv.so", versions[i]);
+		w.libraries[w.around.library_count++] = open_elf(&w, library);
+		const char *findings = judge_file(&w, module, false);
+		if (i == 0) {
+			assert_loads(findings);
+		} else {
+			assert_contains(findings, "fails pkg.m needs 1 symbol");
+		}
+		leave(&w);
+	}
+}
+
+/* A module that needs f@V9 of libv.so, and a place where libv.so has V1 and V2. */
+static const char *
+want_v9(struct world *w)
+{
+	struct ws_err err = {0};
+	const char *dir = ws_test_dir(w->a);
+	static const char map[] = "V9 { global: *; };";
+	static const char *const with_map[] = {"-nostdlib", "-Wl,--version-script,map", NULL};
+	static const char *const flags[] = {"-nostdlib", "-L.", "-l:libv.so", NULL};
+	assert_ok(ws_fs_write(ws_path_join(w->a, dir, "map", NULL), map, strlen(map), 0644, &err), err);
+	ws_test_library(w->a, dir, "libv.so", "int f(void) { return 1; }", with_map);
+	const char *path =
+		ws_test_library(w->a, dir, "m.so", "int f(void); int k(void) { return f(); }", flags);
+	w->libraries[w->around.library_count++] =
+		open_elf(w, make_versioned(w, ws_test_dir(w->a), "libv.so", "V1"));
+	return path;
+}
+
+/* Puts @a new in the place of @a old, which is in the file. */
+static void
+patch_file(const char *path, const void *old, const void *new, size_t len)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	struct ws_err err = {0};
+	assert_ok(ws_fs_read(path, &b, &err), err);
+	char *place = memmem(b.data, b.len, old, len);
+	assert_non_null(place);
+	memcpy(place, new, len);
+	assert_ok(ws_fs_write(path, b.data, b.len, 0644, &err), err);
+}
+
+WS_TEST(a_version_that_is_not_required_may_be_missing)
+{
+	struct world w = make_world(a);
+	const char *module = want_v9(&w);
+	assert_contains(judge_file(&w, module, false), "fails pkg.m needs 1 symbol version");
+	/* st_info of the only symbol that is not defined: STB_GLOBAL becomes STB_WEAK. */
+	static const char global[20] = {0x12}, weak[20] = {0x22};
+	patch_file(module, global, weak, sizeof(global));
+	assert_contains(judge_file(&w, module, false), "fails pkg.m needs 1 symbol version");
+	/* vna_hash of "V9" (0x599), vna_flags: VER_FLG_WEAK */
+	patch_file(module, "\x99\x05\0\0\0\0", "\x99\x05\0\0\2\0", 6);
+	assert_loads(judge_file(&w, module, false));
+	leave(&w);
+}
+
+WS_TEST(a_version_of_a_library_that_is_not_needed)
+{
+	struct world w = make_world(a);
+	const char *dir = ws_test_dir(a);
+	const char *module = want_f(&w, dir);
+	/* Needed under another name than its version says. */
+	make_versioned(&w, dir, "libv.so", "V1");
+	static const char *const flags[] = {"-nostdlib", "-L.", "-l:libv.so", NULL};
+	module = ws_test_library(a, dir, "m.so", "int g(void); int k(void) { return g(); }", flags);
+	w.libraries[w.around.library_count++] =
+		open_elf(&w, make_versioned(&w, ws_test_dir(a), "libv.so", "V1"));
+	assert_loads(judge_file(&w, module, false));
+	/* DT_NEEDED becomes DT_DEBUG. */
+	static const char debug[8] = {21};
+	WS_AUTO_BUF struct ws_buf b = {0};
+	struct ws_err err = {0};
+	assert_ok(ws_fs_read(module, &b, &err), err);
+	const ElfW(Ehdr) *header = (const void *)b.data;
+	const ElfW(Phdr) *segment = (const void *)(b.data + header->e_phoff);
+	for (; segment->p_type != PT_DYNAMIC; segment++) {
+	}
+	assert_int_equal(b.data[segment->p_offset], DT_NEEDED);
+	memcpy(b.data + segment->p_offset, debug, sizeof(debug));
+	assert_ok(ws_fs_write(module, b.data, b.len, 0644, &err), err);
+	assert_contains(judge_file(&w, module, false),
+		"fails pkg.m needs 1 symbol of 'libv.so' but does not name that library");
 	leave(&w);
 }
 
@@ -233,12 +363,81 @@ WS_TEST(a_library_is_brought_under_its_own_name_only)
 		assert_contains(name_library(&w, absent[i]),
 			ws_arena_printf(a, "unknown pkg.m needs the library '%s'", absent[i]));
 	}
-	assert_contains(name_library(&w, "libcuda.so.1"), "ok pkg.m");
-	assert_contains(name_library(&w, "libnvidia-ml.so.1"), "ok pkg.m");
+	assert_loads(name_library(&w, "libcuda.so.1"));
+	assert_loads(name_library(&w, "libnvidia-ml.so.1"));
 	/* Of an interpreter that could not be read it may be there, if it is that Python's. */
 	w.around.global_count = 0;
-	assert_contains(name_library(&w, "libpython3.11.so.1.0"), "ok pkg.m");
+	assert_loads(name_library(&w, "libpython3.11.so.1.0"));
 	assert_contains(name_library(&w, "libpython3.12.so.1.0"), "unknown pkg.m");
+	leave(&w);
+}
+
+WS_TEST(what_torch_needs_is_brought_under_that_name_only)
+{
+	struct world w = make_world(a);
+	static const char *const lists[] = {
+		WS_SOURCE_DATA_DIR "/matrix/facts/exports/torch-2.11.0.zst"};
+	w.around.lists = lists;
+	w.around.list_count = 1;
+	assert_loads(name_library(&w, "libcudart.so.13"));
+	assert_contains(name_library(&w, "libcudart.so"),
+		"fails pkg.m needs 'libcudart.so'; torch 2.11.0 brings 'libcudart.so.13'");
+	leave(&w);
+}
+
+WS_TEST(a_torch_that_was_not_read_excuses_its_own_names_only)
+{
+	struct world w = make_world(a);
+	const char *dir = ws_test_dir(a);
+	static const char *const bare[] = {"-nostdlib", NULL};
+	static const char *const flags[] = {
+		"-nostdlib", "-L.", "-Wl,--no-as-needed", "-l:libtorch.so", NULL};
+	ws_test_library(a, dir, "libtorch.so", "int x;", bare);
+	static const char source[] = "int WANTED(void); int f(void) { return WANTED(); }";
+	static const char *const names[] = {"_ZN2at5emptyEv", "made_up"};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		const char *module = ws_test_library(
+			a, dir, "m.so", ws_arena_printf(a, "#define WANTED %s\n%s", names[i], source), flags);
+		const char *findings = judge_file(&w, module, false);
+		assert_int_equal(strstr(findings, "  made_up") != NULL, i == 1);
+		assert_int_equal(strstr(findings, "fails ") != NULL, i == 1);
+	}
+	leave(&w);
+}
+
+WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
+{
+	struct world w = make_world(a);
+	struct ws_err err = {0};
+	static const char *const sources[] = {"int x;",
+		"int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
+		"int f(void) { return _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(); }",
+		"#include <stdlib.h>\nint g(void) { return (int)(long)malloc(1); }"};
+	struct ws_subject_module modules[3];
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = ws_test_library(a, ws_test_dir(a), "m.so", sources[i], NULL);
+		modules[i] = (struct ws_subject_module){.name = "m", .elf = open_elf(&w, path)};
+	}
+	struct ws_verdict verdict;
+	w.around.libraries = w.libraries;
+	w.around.globals = w.globals;
+	struct ws_subject subject = {modules, 3};
+	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_int_equal(verdict.cxx11abi, WS_CXX11ABI_1);
+	assert_string_equal(verdict.floor.asked[WS_FLOOR_GLIBC].text, "2.2.5");
+	leave(&w);
+}
+
+WS_TEST(a_driver_too_old_for_compressed_code_fails)
+{
+	struct world w = make_world(a);
+	static const char source[] =
+		"__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
+		".incbin \\\"" WS_TESTS_DIR "/fuzz/corpus/fatbin/zstd_90aptx_100f\\\"\\n.previous\\n\");";
+	w.around.driver = "550.54.14";
+	assert_null(strstr(judge(&w, source, false, NULL), "fails "));
+	w.around.driver = "535.104.05";
+	assert_contains(judge(&w, source, false, NULL), "fails pkg.m has GPU code that needs driver");
 	leave(&w);
 }
 
