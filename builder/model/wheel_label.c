@@ -18,7 +18,6 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A word and the dot that a dotted label has behind it. */
 static bool
 take_word(struct scan *scan, const char *word)
 {
@@ -52,12 +51,16 @@ take_number(struct scan *scan)
 	return scan->at > start ? ws_arena_copy(scan->a, start, (size_t)(scan->at - start)) : NULL;
 }
 
-/* "2.4" of "2.4" and of "24", "2.10" of "210". */
+/* "2.4" of "2.4" and of "24", "2.10" of "210", "2.5" of "251", "2.11" of "2110": without dots a minor that
+ * begins with 1 has two digits where there are two; torch 2.1.x, which that misreads, was before such names. */
 static const char *
 torch_minor(const char *number, struct ws_arena *a)
 {
-	bool fused = number && !strchr(number, '.') && strlen(number) > 1;
-	return fused ? ws_arena_printf(a, "%c.%s", number[0], number + 1) : number;
+	if (!number || strchr(number, '.') || strlen(number) < 2) {
+		return number;
+	}
+	int digits = number[1] == '1' && number[2] ? 2 : 1;
+	return ws_arena_printf(a, "%c.%.*s", number[0], digits, number + 1);
 }
 
 const char *
@@ -84,20 +87,24 @@ take_abi(struct scan *scan)
 	return take_word(scan, "false") || take_word(scan, "0") ? 0 : -1;
 }
 
-/* "80.90ptx.90a": the numbers of our own labels. */
+/* "80.90ptx.90a", the numbers of our own labels, or "80sm90sm100". */
 static struct ws_arch_set
 take_archs(struct scan *scan)
 {
 	WS_VEC(struct ws_arch) archs = {0};
-	while (*scan->at == '.' && is_digit(scan->at[1])) {
-		scan->at++;
+	do {
+		scan->at += *scan->at == '.' && is_digit(scan->at[1]);
+		struct ws_str digits = take_digits(scan);
+		if (digits.n == 0 || digits.n > 4) {
+			break;
+		}
 		struct ws_arch *arch = ws_vec_push(&archs, scan->a);
-		arch->number = (unsigned)strtoul(take_digits(scan).s, NULL, 10);
+		arch->number = (unsigned)strtoul(digits.s, NULL, 10);
 		if (*scan->at == 'a' || *scan->at == 'f') {
 			arch->suffix = *scan->at++;
 		}
 		arch->ptx = take_word(scan, "ptx");
-	}
+	} while (take_word(scan, "sm") || (*scan->at == '.' && is_digit(scan->at[1])));
 	return ws_arch_set_of(archs.at, archs.len);
 }
 

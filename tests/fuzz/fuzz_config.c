@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "config/facts.h"
 #include "config/kit_def.h"
+#include "config/known_bad.h"
 #include "config/matrix.h"
 #include "config/recipe.h"
 #include "config/user.h"
@@ -40,6 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	check(ws_user_config_parse(&doc, "/nowhere", "/home/me", a, &config, &err), &err);
 	check(ws_kit_def_parse(&doc, a, &kit, &err), &err);
 	check(ws_facts_parse(&doc, &doc, a, &facts, &err), &err);
+	check(ws_known_bad_parse(&doc, a, &facts, &err), &err);
 	ws_matrix_parse(&doc, "/nowhere", "/home/me", a, &matrix, NULL);
 	ws_recipe_parse(&doc, "/nowhere", a, &recipe, NULL);
 	return 0;

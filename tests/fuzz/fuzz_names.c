@@ -2,6 +2,7 @@
  * form is its own normal form, and a version is in the sets that name it. */
 #include "model/arch.h"
 #include "model/tag.h"
+#include "model/wheel_label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,11 @@ try_wheel(const char *text, struct ws_arena *a)
 	const char *why = NULL;
 	if (!ws_wheel_name_parse(text, a, &name, &why)) {
 		need(why != NULL);
-	} else if (ws_python_tag_parse(name.abis[0], &python)) {
+		return;
+	}
+	struct ws_wheel_label label = ws_wheel_label_read(name.version.local, a);
+	need(label.cxx11abi >= -1 && label.cxx11abi <= 1);
+	if (ws_python_tag_parse(name.abis[0], &python)) {
 		ws_wheel_fit(&name, &python, 2, 28);
 	}
 }

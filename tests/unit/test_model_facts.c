@@ -212,3 +212,43 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 	assert_string_equal(ws_cuda_label("12.4", a), "cu124");
 	assert_string_equal(ws_cuda_label("13.0", a), "cu130");
 }
+
+/* A range compares what a label does not say, a pattern what it says, and a point what a name does not. */
+WS_TEST(wheels_that_are_known_to_be_bad)
+{
+	struct ws_version torch;
+	const struct ws_shared_bad rules[] = {
+		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}},
+			.package = "demo",
+			.versions = set_of(">=1,<2", a),
+			.label = "cu12*abifalse"},
+		{.rule = {.when = {.torch = set_of(">=2.6", a), .cxx11abi = -1, .free_threaded = -1}},
+			.label = "cu11*"},
+		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}}, .package = "other"},
+	};
+	static const struct {
+		const char *file, *torch;
+		int rule; /* -1: none */
+	} wheels[] = {
+		{"demo-1.0+cu12torch2.6cxx11abiFALSE-py3-none-any.whl", "2.5.1", 0},
+		{"demo-1.0+cu12torch2.6cxx11abiFALSE-py3-none-any.whl", NULL, 0},
+		{"demo-1.0+cu12torch2.6cxx11abiTRUE-py3-none-any.whl", "2.5.1", -1},
+		{"demo-2.0+cu12torch2.6cxx11abiFALSE-py3-none-any.whl", "2.5.1", -1},
+		{"other-1.0+cu12torch2.6cxx11abiFALSE-py3-none-any.whl", "2.5.1", -1},
+		{"other-1.0+cu118-py3-none-any.whl", "2.6.0", 1},
+		{"other-1.0+cu118-py3-none-any.whl", "2.5.1", -1},
+		{"other-1.0-py3-none-any.whl", "2.6.0", -1},
+	};
+	for (size_t i = 0; i < WS_LEN(wheels); i++) {
+		struct ws_wheel_name name;
+		struct ws_point_view view = {.cxx11abi = -1};
+		const char *why;
+		assert_true(ws_wheel_name_parse(wheels[i].file, a, &name, &why));
+		if (wheels[i].torch) {
+			assert_true(ws_version_parse(wheels[i].torch, a, &torch));
+			view.torch = &torch;
+		}
+		const struct ws_shared_bad *bad = ws_shared_bad_wheel(rules, WS_LEN(rules), &name, &view);
+		assert_int_equal(bad ? bad - rules : -1, wheels[i].rule);
+	}
+}

@@ -33,6 +33,11 @@ WS_TEST(labels_of_upstreams)
 		{"cpu", NULL, NULL, -1, "", true},
 		{"pt24cu121", "2.4", "12.1", -1, "", false},
 		{"pt210cu128", "2.10", "12.8", -1, "", false},
+		{"pt21cu118", "2.1", "11.8", -1, "", false},
+		{"cu124torch251", "2.5", "12.4", -1, "", false},
+		{"cu130torch2110cxx11abitrue.0a1b2c.sm80sm89sm90sm100", "2.11", "13.0", 1,
+			"8.0;8.9;9.0;10.0", false},
+		{"sm.99999999999", NULL, NULL, -1, "", false},
 		{"torch2.9.cu124", "2.9", "12.4", -1, "", false},
 		{"d1234", NULL, NULL, -1, "", false},
 	};
