@@ -66,6 +66,7 @@ struct ws_unpublished {
 struct ws_candidates {
 	struct ws_candidate *at;
 	size_t count;
+	bool unasked; /**< an index that may have more never answered */
 	const struct ws_unpublished *unpublished;
 	size_t unpublished_count;
 };

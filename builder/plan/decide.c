@@ -65,6 +65,7 @@ struct shelf {
 	const struct ws_plan_input *in;
 	struct ws_arena *a;
 	struct ws_offers *of; /* by package */
+	bool *unasked;        /* likewise */
 	bool *read;
 };
 
@@ -75,7 +76,8 @@ find_offers(const struct shelf *shelf, const struct ws_recipe *recipe)
 	size_t number = (size_t)(recipe - in->recipes);
 	if (!shelf->read[number] && in->lookups.offers) {
 		const struct ws_offered_wheel *wheels = NULL;
-		size_t count = in->lookups.offers(in->lookups.self, recipe, &wheels);
+		size_t count =
+			in->lookups.offers(in->lookups.self, recipe, &wheels, &shelf->unasked[number]);
 		shelf->of[number] = ws_offers_read(recipe, wheels, count, shelf->a);
 	}
 	shelf->read[number] = true;
@@ -112,6 +114,7 @@ find_candidates(const struct shelf *shelf, struct ws_product *product)
 	bool first = true;
 	product->candidates = ws_candidates_of(
 		product, shelf->in->matrix->torch_window, find_offers(shelf, product->recipe), shelf->a);
+	product->candidates.unasked = shelf->unasked[product->recipe - shelf->in->recipes];
 	for (size_t i = 0; i < product->candidates.count; i++) {
 		struct ws_candidate *candidate = &product->candidates.at[i];
 		if (lookups->verdict && is_unopened(candidate)) {
@@ -134,6 +137,9 @@ tell_prebuilt(const struct ws_product *product, struct ws_arena *a)
 		const char *other =
 			chosen->window ? ws_arena_printf(a, " for torch %s", chosen->label.torch) : "";
 		return ws_arena_printf(a, "a wheel%s of %s loads", other, chosen->from);
+	}
+	if (unopened == 0) {
+		return "indexes were not asked";
 	}
 	const char *s = count > 1 ? "s" : "";
 	return unopened == count
@@ -203,10 +209,12 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	const struct ws_product *product = cell->product;
 	bool wants_prebuilt = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	bool can_build = policy != WS_POLICY_PREBUILT_ONLY && cell->build_rule == WS_RULE_NONE;
+	cell->candidates = &product->candidates;
 	if (product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
 		cell->why = tell_wheel(&product->wheel, a);
-	} else if ((wants_prebuilt || !can_build) && count_those(product, may_serve) > 0) {
+	} else if ((wants_prebuilt || !can_build)
+		&& (count_those(product, may_serve) > 0 || (!can_build && product->candidates.unasked))) {
 		cell->decision = WS_DECISION_PREBUILT;
 		cell->why = tell_prebuilt(product, a);
 	} else if (can_build) {
@@ -224,7 +232,7 @@ look_up(const struct ws_plan_input *in, struct ws_product *const *products, size
 	struct ws_arena *a)
 {
 	struct shelf shelf = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
-		WS_NEW_N(a, bool, in->matrix->package_count)};
+		WS_NEW_N(a, bool, in->matrix->package_count), WS_NEW_N(a, bool, in->matrix->package_count)};
 	for (size_t i = 0; i < count; i++) {
 		struct ws_product *product = products[i];
 		if (product->key[0] && in->lookups.wheel) {

@@ -81,10 +81,11 @@ struct ws_cell {
 	const char *build_why; /**< of build_rule */
 	const struct ws_dropped_arch *dropped;
 	size_t dropped_count;
-	struct ws_product *product; /**< NULL: a rule excludes it; the policy leaves it */
-	struct ws_cost cost;        /**< of what no cell before it pays for */
-	unsigned group;             /**< group.h: cells that share kernels */
-	int looseness;              /**< how much of its group a host decides */
+	const struct ws_candidates *candidates; /**< what was looked for; NULL: nothing was */
+	struct ws_product *product;             /**< NULL: a rule excludes it; the policy leaves it */
+	struct ws_cost cost;                    /**< of what no cell before it pays for */
+	unsigned group;                         /**< group.h: cells that share kernels */
+	int looseness;                          /**< how much of its group a host decides */
 };
 
 struct ws_plan_units;

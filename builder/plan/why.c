@@ -374,8 +374,8 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	const struct ws_recipe *recipe = cell->recipe;
 	ws_buf_printf(out, "%s\n", cell->name);
 	write_decision(in, cell, out, cures, a);
-	if (cell->product) {
-		write_candidates(&cell->product->candidates, out);
+	if (cell->candidates) {
+		write_candidates(cell->candidates, out);
 	}
 	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));

@@ -286,10 +286,11 @@ look_up_wheel(void *self, const char *key)
 }
 
 static size_t
-look_up_offers(
-	void *self, const struct ws_recipe *recipe WS_UNUSED, const struct ws_offered_wheel **wheels)
+look_up_offers(void *self, const struct ws_recipe *recipe WS_UNUSED,
+	const struct ws_offered_wheel **wheels, bool *unasked)
 {
 	const struct world *world = self;
+	*unasked = world->unasked;
 	*wheels = world->offers.at;
 	return world->offers.len;
 }
@@ -308,7 +309,7 @@ look_up_verdict(
 	}
 }
 
-/* "demo-1.0-py3-none-any.whl of the authors", one a line. */
+/* "demo-1.0-py3-none-any.whl of the authors", one a line; "unasked": an index never answered. */
 static void
 read_offers(const char *text, struct ws_arena *a, struct world *world)
 {
@@ -316,7 +317,8 @@ read_offers(const char *text, struct ws_arena *a, struct world *world)
 	while (rest.s) {
 		struct ws_str from = ws_str_trim(ws_str_cut(&rest, '\n'));
 		struct ws_str file = ws_str_cut(&from, ' ');
-		if (file.n > 0) {
+		world->unasked = world->unasked || ws_str_is(file, "unasked");
+		if (file.n > 0 && from.n > 0) {
 			assert_true(from.n > 3);
 			*ws_vec_push(&world->offers, a) = (struct ws_offered_wheel){
 				.file = ws_str_copy(file, a),

@@ -46,6 +46,7 @@ struct world {
 	WS_VEC(struct world_run) runs;
 	struct ws_map wheels; /**< cell keys whose wheels are in the store */
 	WS_VEC(struct ws_offered_wheel) offers;
+	bool unasked; /**< an index never answered */
 	WS_VEC(struct world_verdict) verdicts;
 	unsigned asked_of_the_ledger; /**< look-ups so far */
 };
