@@ -92,6 +92,7 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 	bool ok = ws_http_run(r->http, &batch, err);
 	r->requests += t->request.attempts;
 	r->wire_bytes += t->request.wire_bytes;
+	r->status = t->request.reply.status;
 	t->no_ranges = t->no_ranges || t->request.reply.status == 416;
 	return ok;
 }

@@ -17,6 +17,8 @@
 #include "plan/input.h"
 #include "sys/host.h"
 
+struct ws_candidate_book;
+
 struct ws_context {
 	struct ws_arena *a;
 	const struct ws_user_env *env;
@@ -27,6 +29,8 @@ struct ws_context {
 	const struct ws_store *store;
 	struct ws_ledger *ledger;
 	struct ws_fetch *fetch;
+	const struct ws_index_config *indexes; /**< NULL: not read */
+	struct ws_candidate_book *candidates;  /**< of the selection; NULL: none count */
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	enum ws_kits_choice kits;
@@ -36,7 +40,10 @@ struct ws_context {
 	struct ws_lock lock_was; /**< the file as it was read; where *lock differs, it is written */
 	const char *lock_path;   /**< where it is, or would be, written */
 	bool locked;             /**< --locked: a pin that would be added or changed is an error */
-	bool lock_changed;       /**< set when a pin was added or changed */
+	/** Pins that are made anew: "torch", a package, "all"; what is remembered of them does not count. */
+	const char *const *renewed;
+	size_t renewed_count;
+	bool lock_changed; /**< set when a pin was added or changed */
 };
 
 #endif

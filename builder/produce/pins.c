@@ -98,3 +98,16 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	return may_change(ctx, known, recipe->name, subject, known ? known->tree : NULL, pin.tree, err)
 		&& (ws_lock_put_source(ctx->lock, &pin, ctx->a), true);
 }
+
+bool
+ws_pin_prebuilt_wheel(struct ws_context *ctx, const struct ws_pin_prebuilt *pin, struct ws_err *err)
+{
+	const struct ws_pin_prebuilt *known = ws_lock_prebuilt(ctx->lock, pin->package, pin->wheel);
+	if (known && ws_same(known->sha256, pin->sha256)) {
+		return true;
+	}
+	const char *subject = ws_arena_printf(ctx->a, "the wheel '%s'", pin->wheel);
+	return may_change(
+			   ctx, known, pin->package, subject, known ? known->sha256 : NULL, pin->sha256, err)
+		&& (ws_lock_put_prebuilt(ctx->lock, pin, ctx->a), true);
+}

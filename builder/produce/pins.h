@@ -21,4 +21,8 @@ bool ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice
 bool ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	const struct ws_source_found *found, struct ws_err *err);
 
+/** A wheel that was judged to load. Of a file that is pinned already the bytes are the same. */
+bool ws_pin_prebuilt_wheel(
+	struct ws_context *ctx, const struct ws_pin_prebuilt *pin, struct ws_err *err);
+
 #endif
