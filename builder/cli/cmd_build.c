@@ -17,7 +17,6 @@ struct building {
 	struct ws_selecting selecting;
 	struct ws_build_options options;
 	uint64_t timeout_ms;
-	bool locked;
 };
 
 static bool
@@ -25,7 +24,7 @@ parse(
 	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
-	struct ws_option rows[WS_SELECTING_ROWS + 12];
+	struct ws_option rows[WS_SELECTING_ROWS + 13];
 	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
@@ -34,10 +33,13 @@ parse(
 			"at most this much memory: 8G, 512M"},
 		{"policy", 0, WS_OPTION_TEXT, &b->selecting.policy, "P",
 			"prefer-prebuilt, build-only, ..."},
+		{"torch-window", 0, WS_OPTION_FLAG, &b->selecting.options.torch_window, NULL,
+			NULL}, /* as for `plan`, which lists it; this help fills its screen */
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
 		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},
-		{"locked", 0, WS_OPTION_FLAG, &b->locked, NULL, "refuse what the lock does not pin"},
+		{"locked", 0, WS_OPTION_FLAG, &b->selecting.locked, NULL,
+			"refuse what the lock does not pin"},
 		{"keep-work", 0, WS_OPTION_FLAG, &o->keep_work, NULL,
 			"keep the folders of failed commands"},
 		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL,
@@ -61,6 +63,8 @@ parse(
 	}
 	o->output = o->output ? o->output : "dist";
 	o->jobs = b->selecting.jobs;
+	b->selecting.options.resolve = true;
+	b->selecting.options.candidates = true;
 	o->memory_bytes = b->selecting.memory_bytes;
 	return ws_selecting_finish(s, &b->selecting, &words, err);
 }
@@ -94,14 +98,19 @@ name_excluded(const struct ws_session *s, const struct ws_plan *plan)
 	}
 }
 
-/* What is about to happen, in a line. */
+/* What is about to happen, in a line; what only some matrices have where there is any. */
 static void
 announce(const struct ws_session *s, const struct ws_plan *plan)
 {
 	const struct ws_totals *t = &plan->totals;
-	ws_out_note(&s->out, "%zu cell%s: %u to build, %u cached, %u excluded\n", plan->cell_count,
+	unsigned prebuilt = t->decisions[WS_DECISION_PREBUILT];
+	unsigned fallback = t->decisions[WS_DECISION_FALLBACK];
+	ws_out_note(&s->out, "%zu cell%s: %u to build, %s%u cached, %s%u excluded\n", plan->cell_count,
 		plan->cell_count == 1 ? "" : "s", t->decisions[WS_DECISION_BUILD],
-		t->decisions[WS_DECISION_CACHED], t->decisions[WS_DECISION_EXCLUDED]);
+		prebuilt ? ws_arena_printf(s->a, "%u prebuilt, ", prebuilt) : "",
+		t->decisions[WS_DECISION_CACHED],
+		fallback ? ws_arena_printf(s->a, "%u fallback, ", fallback) : "",
+		t->decisions[WS_DECISION_EXCLUDED]);
 	name_excluded(s, plan);
 }
 
@@ -136,7 +145,6 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return false;
 	}
-	ctx.locked = b->locked;
 	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));

@@ -55,17 +55,24 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	if (!parse(s, &selecting, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
+	selecting.options.resolve = true;
+	selecting.options.candidates = true;
 	if (!ws_selecting_plan(s, &selecting, true, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &selecting, &sel, err)) {
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
 	struct ws_supplies supplies;
-	size_t wanted = 0;
+	size_t wanted = 0, prebuilt = 0;
 	bool done = true;
 	ws_supplies_open(&supplies, &sel.plan, s->a);
 	for (size_t i = 0; i < supplies.count && done; i++) {
 		if (!ws_supply_is_open(&supplies.at[i])) {
+			continue;
+		}
+		if (ws_supply_is_prebuilt(&supplies.at[i])) {
+			prebuilt++; /* resolving has brought it */
+			done = supplies.at[i].product->chosen || ws_supply_fail_prebuilt(&supplies.at[i], err);
 			continue;
 		}
 		wanted++;
@@ -77,6 +84,10 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	}
 	if (ws_stop_asked(ctx.stop)) {
 		return ws_stop_err(ctx.stop, err);
+	}
+	if (prebuilt > 0) {
+		ws_out_note(&s->out, "%zu prebuilt wheel%s in the store '%s'\n", prebuilt,
+			prebuilt == 1 ? " is" : "s are", s->store.path);
 	}
 	if (wanted > 0) {
 		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted,

@@ -33,6 +33,8 @@ parse(
 	}
 	l->selecting.options.forget = l->update.at;
 	l->selecting.options.forget_count = l->update.len;
+	l->selecting.options.resolve = true;
+	l->selecting.options.candidates = true;
 	return ws_selecting_finish(s, &l->selecting, &words, err);
 }
 
@@ -54,7 +56,11 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	ws_supplies_open(&supplies, &sel.plan, s->a);
 	for (size_t i = 0; i < supplies.count && done; i++) {
 		const struct ws_supply *supply = &supplies.at[i];
-		done = !ws_supply_is_open(supply) || ws_resolve_outside(resolver, supply->product, err);
+		if (ws_supply_is_prebuilt(supply)) {
+			done = supply->product->chosen || ws_supply_fail_prebuilt(supply, err);
+		} else if (ws_supply_is_open(supply)) {
+			done = ws_resolve_outside(resolver, supply->product, err);
+		}
 	}
 	ws_status_clear(s->status);
 	bool changed = ctx.lock_changed;
@@ -66,7 +72,10 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	if (ws_stop_asked(ctx.stop)) {
 		return ws_stop_err(ctx.stop, err);
 	}
-	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s\n", ctx.lock_path,
-		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len, changed ? "" : ", as before");
+	size_t wheels = sel.lock.prebuilt.len;
+	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", ctx.lock_path,
+		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len,
+		wheels ? ws_arena_printf(s->a, ", %zu prebuilt wheels", wheels) : "",
+		changed ? "" : ", as before");
 	return true;
 }

@@ -1,4 +1,4 @@
-/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. Uses no network. */
+/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. Uses the network for --resolve alone. */
 #include "cli/cure.h"
 #include "cli/selecting.h"
 #include "plan/why.h"
@@ -12,14 +12,14 @@
 struct planning {
 	struct ws_selecting selecting;
 	const char *why;
-	bool github, strict;
+	bool github, strict, resolve;
 };
 
 static bool
 parse(
 	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 7];
+	struct ws_option rows[WS_SELECTING_ROWS + 8];
 	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
 		{"policy", 0, WS_OPTION_TEXT, &p->selecting.policy, "P",
@@ -27,6 +27,7 @@ parse(
 		{"torch-window", 0, WS_OPTION_FLAG, &p->selecting.options.torch_window, NULL,
 			"allow wheels for other torch minors"},
 		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
+		{"resolve", 0, WS_OPTION_FLAG, &p->resolve, NULL, "fetch and judge prebuilt wheels first"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
 		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N",
@@ -38,7 +39,7 @@ parse(
 	struct ws_usage usage = {
 		.command = "plan",
 		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
-		.summary = "Says what would happen to every cell, why, and what it costs. Uses no network.",
+		.summary = "Says what would happen to every cell, why, and what it costs.",
 		.options = rows,
 		.option_count = WS_LEN(rows),
 		.most = 1000,
@@ -117,6 +118,7 @@ ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	if (!parse(s, &p, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	return ws_selecting_plan(s, &p.selecting, false, &ctx, &sel, err) && print(s, &p, &sel, err)
+	p.selecting.options.resolve = p.resolve;
+	return ws_selecting_plan(s, &p.selecting, p.resolve, &ctx, &sel, err) && print(s, &p, &sel, err)
 		&& (!p.strict || check_strict(&sel.plan, err));
 }

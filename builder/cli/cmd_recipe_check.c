@@ -7,7 +7,7 @@
 #include "config/recipe.h"
 #include "draft/recipe_check.h"
 #include "fetch/source.h"
-#include "report/format.h"
+#include "report/words.h"
 
 #include <limits.h>
 #include <string.h>
@@ -82,11 +82,6 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 {
 	struct ws_arena *a = c->s->a;
 	struct ws_tree *trees = WS_NEW_N(a, struct ws_tree, x->recipe.patch_count + 1);
-	if (x->recipe.prebuilt_only) {
-		x->why_no_sources = "it has none";
-		*err = (struct ws_err){0};
-		return false;
-	}
 	if (!c->means.store) {
 		x->why_no_sources = c->why_no_means;
 		*err = (struct ws_err){0};
@@ -239,21 +234,16 @@ print_subject(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "  recipe   %s %s\n", x->recipe.name, x->recipe.version.text);
 	}
 	if (x->checked.trees) {
-		char size[WS_FORMAT_BYTES];
+		char size[WS_WORDS];
 		ws_out_result(out, "  sources  %s: %zu files, %s\n",
 			ws_path_base(x->source.spec->file ? x->source.spec->file
 					: x->source.spec->url     ? x->source.spec->url
 											  : x->source.spec->path),
-			x->source.tree.count, ws_format_size(x->source_bytes, size));
+			x->source.tree.count, ws_words_size(x->source_bytes, size));
 		print_modules(x, out);
 		print_python(x, out);
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
-	}
-	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
-		size_t names = ws_prebuilt_count(&x->recipe.prebuilt[i]);
-		ws_out_result(out, "  prebuilt %s: %zu name%s\n", x->recipe.prebuilt[i].from, names,
-			names == 1 ? "" : "s");
 	}
 	print_marked(x, out);
 	if (problems > 0) {
@@ -298,14 +288,6 @@ write_subject(struct ws_json_writer *w, const struct subject *x)
 			ws_json_add_text(w, NULL, module->units[j].path);
 		}
 		ws_json_close(w);
-		ws_json_close(w);
-	}
-	ws_json_close(w);
-	ws_json_open_list(w, "prebuilt");
-	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "from", x->recipe.prebuilt[i].from);
-		ws_json_add_u64(w, "names", ws_prebuilt_count(&x->recipe.prebuilt[i]));
 		ws_json_close(w);
 	}
 	ws_json_close(w);

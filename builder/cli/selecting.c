@@ -142,11 +142,13 @@ ws_selecting_context(
 		.store = &s->store,
 		.ledger = s->ledger,
 		.fetch = s->has_net ? &s->fetch : NULL,
+		.indexes = s->has_indexes ? &s->indexes : NULL,
 		.events = &s->events,
 		.stop = &s->stop,
 		.kits = kits_choice(s->globals.kits),
 		.jobs = selecting->jobs,
 		.memory_bytes = selecting->memory_bytes,
+		.locked = selecting->locked,
 	};
 }
 
@@ -205,15 +207,15 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	if (!ws_session_open_store(s, !network, err)) {
 		return false;
 	}
-	if (network) {
-		/* The matrix may name indexes of its own, so it is read before the network opens. */
-		struct ws_selection early;
-		ws_selecting_context(s, selecting, ctx);
-		if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
-			|| !ws_session_open_net(
-				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err)) {
-			return false;
-		}
+	/* The matrix may name indexes of its own, so it is read before the network opens. */
+	struct ws_selection early;
+	ws_selecting_context(s, selecting, ctx);
+	if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
+		|| !ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
+		|| (network
+			&& !ws_session_open_net(
+				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))) {
+		return false;
 	}
 	ws_selecting_context(s, selecting, ctx);
 	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {

@@ -14,7 +14,7 @@ struct ws_selecting {
 	struct ws_typed typed;
 	ws_words only;
 	const char *shard, *policy, *debug_info; /**< as typed; NULL: not given */
-	bool offline;
+	bool offline, locked;
 	unsigned jobs;
 	uint64_t memory_bytes;
 };

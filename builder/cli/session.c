@@ -140,12 +140,9 @@ ws_session_debian_mirror(const struct ws_session *s, const char **from)
 }
 
 bool
-ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
-	bool offline, struct ws_err *err)
+ws_session_read_indexes(
+	struct ws_session *s, const struct ws_index_role *roles, size_t count, struct ws_err *err)
 {
-	if (s->has_net) {
-		return true;
-	}
 	struct ws_index_sources sources = {
 		.options = s->globals.indexes.at,
 		.options_from = "--index",
@@ -156,7 +153,18 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 		.user_count = s->user.index_count,
 		.env = s->env,
 	};
-	if (!ws_index_config_read(&sources, s->a, &s->indexes, err)
+	s->has_indexes = s->has_indexes || ws_index_config_read(&sources, s->a, &s->indexes, err);
+	return s->has_indexes;
+}
+
+bool
+ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
+	bool offline, struct ws_err *err)
+{
+	if (s->has_net) {
+		return true;
+	}
+	if (!ws_session_read_indexes(s, roles, count, err)
 		|| !find_certificates(&s->indexes, offline, err)) {
 		return false;
 	}

@@ -52,7 +52,7 @@ struct ws_session {
 	struct ws_ledger *ledger;
 	struct ws_index_config indexes;
 	struct ws_fetch fetch;
-	bool has_facts, has_store, has_net;
+	bool has_facts, has_store, has_indexes, has_net;
 };
 
 /** A command: parses its own options; false with @a err set, printed by main. */
@@ -72,6 +72,10 @@ const char *ws_session_store_path(const struct ws_session *s);
 
 /** Store, ledger, signals, and the status line as the first sink. To @a look makes no store. */
 bool ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err);
+
+/** Which indexes there are; @a roles are the matrix's own. Asks none. */
+bool ws_session_read_indexes(
+	struct ws_session *s, const struct ws_index_role *roles, size_t count, struct ws_err *err);
 
 /** HTTP and indexes; @a roles are the matrix's own. Needs the store. */
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,

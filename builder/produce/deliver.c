@@ -126,7 +126,7 @@ tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
 	for (size_t i = 0; i < supply->product->cell_count; i++) {
 		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
 			.subject = supply->product->cells[i]->name,
-			.outcome = supply->kind == WS_SUPPLY_CACHED ? WS_OUTCOME_HIT : WS_OUTCOME_RAN,
+			.outcome = supply->kind == WS_SUPPLY_BUILT ? WS_OUTCOME_RAN : WS_OUTCOME_HIT,
 			.detail = supply->wheel};
 		ws_events_emit(ctx->events, &event);
 	}
@@ -188,6 +188,28 @@ ws_deliver_stored(
 	ready.wheel_bytes = record.wheel_bytes;
 	ready.installed_bytes = record.installed_bytes;
 	return settle(ctx, output, supply, &ready, err);
+}
+
+bool
+ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_candidate *wheel, struct ws_err *err)
+{
+	struct ws_supply ready = *supply;
+	struct stat status;
+	if (!ws_digest_parse(wheel->sha256, &ready.digest)) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' has no digest", wheel->file);
+	}
+	const char *path = ws_cas_open(ctx->store, ready.digest.hex, ctx->a, err);
+	if (!path) {
+		return false;
+	}
+	if (stat(path, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+	}
+	ready.kind = WS_SUPPLY_PREBUILT;
+	ready.wheel = wheel->file;
+	ready.wheel_bytes = (uint64_t)status.st_size;
+	return measure(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
 }
 
 /* ---- logs ---- */

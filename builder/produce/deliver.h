@@ -24,6 +24,10 @@ bool ws_deliver_product(const struct ws_context *ctx, const char *output,
 bool ws_deliver_stored(
 	const struct ws_context *ctx, const char *output, struct ws_supply *supply, struct ws_err *err);
 
+/** The same of somebody else's wheel, which is in the store: byte for byte under its own name. */
+bool ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_candidate *wheel, struct ws_err *err);
+
 /**
  * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;
  * @a path is where, relative to where we run.

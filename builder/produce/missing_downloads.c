@@ -30,6 +30,27 @@ misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
 	return any;
 }
 
+/* A wheel of somebody else's was to serve it. */
+static bool
+misses_wheel(
+	struct ws_missing_downloads *missing, const struct ws_product *product, struct ws_arena *a)
+{
+	const struct ws_candidates *all = &product->candidates;
+	bool awaited = product->cells[0]->decision == WS_DECISION_PREBUILT && !product->chosen;
+	if (awaited && all->count == 0) {
+		ws_map_add(&missing->wheels,
+			ws_arena_printf(
+				a, "any of %s %s", product->recipe->name, product->recipe->version.text),
+			a);
+	}
+	for (size_t i = 0; awaited && i < all->count; i++) {
+		if (all->at[i].state == WS_CANDIDATE_UNOPENED) {
+			ws_map_add(&missing->wheels, all->at[i].file, a);
+		}
+	}
+	return awaited;
+}
+
 bool
 ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolver *r,
 	const struct ws_product *product, struct ws_arena *a)
@@ -38,6 +59,9 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 	const struct ws_point *point = &product->point;
 	bool any = false;
 	struct ws_err err = {0};
+	if (misses_wheel(missing, product, a)) {
+		return true;
+	}
 	if (recipe->extension_count > 0) {
 		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
 		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
@@ -71,12 +95,13 @@ bool
 ws_missing_downloads_report(const struct ws_missing_downloads *missing, struct ws_err *err)
 {
 	size_t count = missing->torch.count + missing->exports.count + missing->cuda.count
-		+ missing->sources.count;
+		+ missing->sources.count + missing->wheels.count;
 	ws_err_set(err, WS_ERR_FETCH, "%zu download%s missing, and this run is offline", count,
 		count == 1 ? " is" : "s are");
 	tell_kind("headers and libraries of torch", &missing->torch, err);
 	tell_kind("export lists of torch", &missing->exports, err);
 	tell_kind("CUDA toolkits", &missing->cuda, err);
 	tell_kind("sources", &missing->sources, err);
+	tell_kind("prebuilt wheels", &missing->wheels, err);
 	return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 }

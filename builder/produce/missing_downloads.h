@@ -16,6 +16,7 @@ struct ws_missing_downloads {
 	struct ws_map exports; /**< releases whose export lists neither ship nor are in the store */
 	struct ws_map cuda;    /**< toolkits: "13.0" */
 	struct ws_map sources; /**< "tiny 1.0" */
+	struct ws_map wheels;  /**< prebuilt ones, by file name */
 };
 
 /** Adds what @a product needs and the store does not have; true when that is anything. For runs that are offline. */

@@ -9,6 +9,7 @@
 #include "net/index.h"
 #include "net/index_config.h"
 #include "produce/asked.h"
+#include "produce/candidates.h"
 #include "produce/lock_file.h"
 #include "recipe/units.h"
 #include "store/cells.h"
@@ -42,6 +43,21 @@ find_wheel(void *self, const char *key)
 	gmtime_r(&built_s, &day);
 	strftime(date, 16, "%Y-%m-%d", &day);
 	return (struct ws_plan_wheel){record.file, date, record.wheel_bytes, record.installed_bytes};
+}
+
+static size_t
+list_offers(void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels,
+	bool *unasked)
+{
+	const struct ws_context *ctx = self;
+	return ws_candidates_offered(ctx->candidates, recipe, wheels, unasked);
+}
+
+static void
+see_candidate(void *self, const struct ws_product *product, struct ws_candidate *candidate)
+{
+	const struct ws_context *ctx = self;
+	ws_candidate_see(ctx->candidates, product, candidate);
 }
 
 /* ---- interpreters ---- */
@@ -163,6 +179,10 @@ ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
 	input->lookups =
 		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
+	if (ctx->candidates) {
+		input->lookups.offers = list_offers;
+		input->lookups.verdict = see_candidate;
+	}
 	host->gpus = asked.gpus ? find_gpus(ctx) : (struct ws_arch_set){0};
 	probe_toolkits(ctx, host);
 	probe_kits(ctx, host);

@@ -44,25 +44,74 @@ group_of(const struct ws_cell_result *result, struct ws_arena *a)
 	return ws_buf_copy(&group, a);
 }
 
+static bool
+is_prebuilt(const struct ws_cell_result *result)
+{
+	return result->supply && result->supply->kind == WS_SUPPLY_PREBUILT;
+}
+
+/* The one Python that tags name: of cp311-cp311, and not of cp38-abi3 or py3-none. */
+static const char *
+python_of_name(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	struct ws_python_tag tag;
+	bool one = name->python_count == 1 && name->abi_count == 1 && name->abis[0][0] == 'c'
+		&& ws_python_tag_parse(name->pythons[0], &tag);
+	return one ? ws_arena_printf(a, "%u.%u", tag.major, tag.minor) : NULL;
+}
+
+/* The version of the wheel itself: somebody else's has its own label. */
+static const char *
+version_of(const struct ws_cell_result *result, struct ws_arena *a)
+{
+	struct ws_wheel_name name;
+	const char *why;
+	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
+		return name.version.text;
+	}
+	return result->cell->product ? result->cell->product->version : NULL;
+}
+
+/* The torch that somebody else's wheel was judged for: its METADATA may say another, or none. */
+static const char *
+torch_of(const struct ws_cell_result *result)
+{
+	const struct ws_torch_choice *torch = result->cell->point.torch;
+	bool bound = is_prebuilt(result) && result->cell->product->binding < WS_BINDING_C_ABI;
+	return bound && torch ? torch->version.text : NULL;
+}
+
 /* The Python that a wheel is for, as a marker tells it; NULL: any. */
 static const char *
 python_of(const struct ws_cell_result *result, struct ws_arena *a)
 {
 	const struct ws_python_choice *python = result->cell->point.python;
+	struct ws_wheel_name name;
+	const char *why;
+	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
+		return python_of_name(&name, a);
+	}
 	return result->cell->product->binding == WS_BINDING_PYBIND && python
 		? ws_arena_printf(a, "%u.%u", python->tag.major, python->tag.minor)
 		: NULL;
 }
 
 static void
-write_tried(struct ws_json_writer *w, const struct ws_supply *supply)
+write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struct ws_arena *a)
 {
-	if (!supply || supply->tried.len == 0) {
+	const struct ws_candidates *candidates = result->cell->candidates;
+	ws_attempt_list tried = {0};
+	if (result->supply) {
+		tried = result->supply->tried;
+	} else if (candidates) {
+		ws_attempts_add(candidates, NULL, a, &tried);
+	}
+	if (tried.len == 0) {
 		return;
 	}
 	ws_json_open_list(w, "tried");
-	for (size_t i = 0; i < supply->tried.len; i++) {
-		const struct ws_attempt *attempt = &supply->tried.at[i];
+	for (size_t i = 0; i < tried.len; i++) {
+		const struct ws_attempt *attempt = &tried.at[i];
 		ws_json_open_object(w, NULL);
 		ws_json_add_text(w, "what", ws_supply_name(attempt->kind));
 		ws_json_add_text(w, "name", attempt->name);
@@ -70,6 +119,15 @@ write_tried(struct ws_json_writer *w, const struct ws_supply *supply)
 		ws_json_close(w);
 	}
 	ws_json_close(w);
+}
+
+/* Only where it was judged for one. */
+static void
+add_torch(struct ws_json_writer *w, const char *torch)
+{
+	if (torch) {
+		ws_json_add_text(w, "torch", torch);
+	}
 }
 
 static void
@@ -80,7 +138,7 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct
 	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "cell", cell->name);
 	ws_json_add_text(w, "package", cell->recipe->name);
-	ws_json_add_text(w, "version", cell->product ? cell->product->version : NULL);
+	ws_json_add_text(w, "version", version_of(result, a));
 	ws_json_add_text(w, "decision", ws_cell_state_name(result));
 	ws_json_add_text(w, "reason", ws_cell_reason(result));
 	const char *wheel = supply ? supply->wheel : NULL;
@@ -103,10 +161,11 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct
 		ws_json_close(w);
 	}
 	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
-	write_tried(w, supply);
+	write_tried(w, result, a);
 	if (ws_cell_state(result) == WS_CELL_READY) {
 		ws_json_add_text(w, "group", group_of(result, a));
 		ws_json_add_text(w, "python", python_of(result, a));
+		add_torch(w, torch_of(result));
 	}
 	ws_json_close(w);
 }
@@ -129,6 +188,7 @@ struct entry {
 	const char *cell, *package, *version, *wheel, *sha256;
 	const char *group;  /* what cannot stand in one requirements file with others */
 	const char *python; /* NULL: any */
+	const char *torch;  /* that it was judged for; NULL: its METADATA says it */
 	uint64_t size;
 	bool earlier; /* another run's */
 };
@@ -161,6 +221,7 @@ write_earlier(struct ws_json_writer *w, const entry_list *entries)
 		ws_json_add_u64(w, "size", entry->size);
 		ws_json_add_text(w, "group", entry->group);
 		ws_json_add_text(w, "python", entry->python);
+		add_torch(w, entry->torch);
 		ws_json_close(w);
 	}
 	ws_json_close(w);
@@ -212,11 +273,12 @@ take_ready(const struct ws_build_result *result, struct ws_arena *a, entry_list 
 			struct entry entry = {
 				.cell = cell->cell->name,
 				.package = cell->cell->recipe->name,
-				.version = cell->cell->product->version,
+				.version = version_of(cell, a),
 				.wheel = cell->supply->wheel,
 				.sha256 = cell->supply->digest.hex,
 				.group = group_of(cell, a),
 				.python = python_of(cell, a),
+				.torch = torch_of(cell),
 				.size = cell->supply->wheel_bytes,
 			};
 			*ws_vec_push(entries, a) = entry;
@@ -248,6 +310,7 @@ take_earlier(const struct ws_context *ctx, const char *output, const struct ws_j
 			.sha256 = ws_json_text(cell, "sha256"),
 			.group = ws_json_text(cell, "group"),
 			.python = ws_json_text(cell, "python"),
+			.torch = ws_json_text(cell, "torch"),
 			.earlier = true,
 		};
 		bool whole = entry.cell && entry.package && entry.version && entry.wheel && entry.sha256
@@ -281,8 +344,12 @@ requirement_of(const struct entry *entry, struct ws_arena *a)
 {
 	const char *marker =
 		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
-	return ws_arena_printf(a, "%s==%s%s \\\n    --hash=sha256:%s\n", entry->package, entry->version,
-		marker, entry->sha256);
+	/* A comment: as a requirement torch would need hashes of its own, and be installed unasked. */
+	const char *judged = entry->torch ? ws_arena_printf(a, "# %s %s was judged for torch==%s\n",
+							 entry->package, entry->version, entry->torch)
+									  : "";
+	return ws_arena_printf(a, "%s%s==%s%s \\\n    --hash=sha256:%s\n", judged, entry->package,
+		entry->version, marker, entry->sha256);
 }
 
 /* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */

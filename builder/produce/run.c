@@ -3,6 +3,7 @@
 #include "produce/run.h"
 
 #include "engine/local.h"
+#include "produce/candidates.h"
 #include "produce/deliver.h"
 #include "produce/lock_file.h"
 #include "produce/missing_downloads.h"
@@ -47,18 +48,28 @@ goes_on(const struct building *b)
 
 /* A command failed, was killed for memory or took too long. What could not even be resolved, or came
  * of this host's files, is no failed build. */
+static bool
+is_failed_build(const struct ws_err *failure)
+{
+	return failure && (failure->kind == WS_ERR_BUILD || failure->kind == WS_ERR_VERIFY);
+}
+
 static void
 fail_build(const struct building *b, struct ws_supply *supply, const struct ws_err *failure)
 {
-	bool tried = failure->kind == WS_ERR_BUILD || failure->kind == WS_ERR_VERIFY;
-	const char *to = tried && falls_back(b)
-		? ws_matrix_fallback(b->options->matrix, supply->product->recipe->name)
-		: NULL;
 	supply->failure = failure;
 	*ws_vec_push(&supply->tried, b->a) = (struct ws_attempt){WS_SUPPLY_BUILT, NULL, failure->text};
+}
+
+static void
+fall_back(const struct building *b, struct ws_supply *supply)
+{
+	const char *to = is_failed_build(supply->failure) && falls_back(b)
+		? ws_matrix_fallback(b->options->matrix, supply->product->recipe->name)
+		: NULL;
 	if (to) {
 		supply->kind = WS_SUPPLY_FALLBACK;
-		supply->why = ws_arena_printf(b->a, "%s: the build failed: %s", to, failure->text);
+		supply->why = ws_arena_printf(b->a, "%s: the build failed: %s", to, supply->failure->text);
 	}
 }
 
@@ -85,6 +96,14 @@ tell_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *er
 
 /* ---- resolving ---- */
 
+static const struct ws_err *
+keep_error(const struct building *b, const struct ws_err *err)
+{
+	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
+	*kept = *err;
+	return kept;
+}
+
 /* Where nothing may be built, a wheel of the store is delivered as it is: no kit is asked for. */
 static bool
 takes_stored(const struct building *b, const struct ws_supply *supply)
@@ -93,24 +112,40 @@ takes_stored(const struct building *b, const struct ws_supply *supply)
 }
 
 static bool
-take_stored(struct building *b, struct ws_err *err)
+fail_prebuilt(struct building *b, struct ws_supply *supply, struct ws_err *err)
+{
+	ws_supply_fail_prebuilt(supply, err);
+	supply->failure = keep_error(b, err);
+	return goes_on(b);
+}
+
+static bool
+take_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
+{
+	const char *output = b->options->output;
+	bool awaits_prebuilt = ws_supply_is_prebuilt(supply);
+	if (awaits_prebuilt && supply->product->chosen) {
+		return ws_deliver_prebuilt(b->ctx, output, supply, supply->product->chosen, err)
+			&& tell_wheel(b, supply, err);
+	}
+	if (takes_stored(b, supply)) {
+		return ws_deliver_stored(b->ctx, output, supply, err) && tell_wheel(b, supply, err);
+	}
+	/* Offline it is told with all that is missing. */
+	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
+	return offline || !awaits_prebuilt || fail_prebuilt(b, supply, err);
+}
+
+/* What needs no building. */
+static bool
+take_all_ready(struct building *b, struct ws_err *err)
 {
 	bool done = true;
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
-		done = !takes_stored(b, supply)
-			|| (ws_deliver_stored(b->ctx, b->options->output, supply, err)
-				&& tell_wheel(b, supply, err));
+		done = !ws_supply_is_open(supply) || take_ready(b, supply, err);
 	}
 	return done;
-}
-
-static const struct ws_err *
-keep_error(const struct building *b, const struct ws_err *err)
-{
-	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
-	*kept = *err;
-	return kept;
 }
 
 /* What is waiting offline is told at once, before any of it stops the build. */
@@ -160,7 +195,7 @@ add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = take_stored(b, err) && (!offline || find_missing(b, resolver, err));
+	bool done = take_all_ready(b, err) && (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
@@ -252,15 +287,73 @@ failure_of(const struct ws_made *made)
 	return NULL;
 }
 
+/* A wheel of somebody else's in place of a build that failed. */
+static bool
+replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
+{
+	struct ws_candidates list;
+	const struct ws_candidate *chosen =
+		ws_candidate_chosen(b->ctx->candidates, supply->product, &list);
+	ws_attempts_add(&list, NULL, b->a, &supply->tried);
+	if (!chosen) {
+		return true;
+	}
+	const struct ws_err *failure = supply->failure;
+	supply->failure = NULL;
+	supply->why = ws_arena_printf(b->a, "the build failed; a wheel of %s loads", chosen->from);
+	if (!ws_deliver_prebuilt(b->ctx, b->options->output, supply, chosen, err)) {
+		supply->failure = failure;
+		return false;
+	}
+	ws_events_warn(b->ctx->events, "%s: the build failed; '%s' of %s is taken",
+		supply->product->cells[0]->name, chosen->file, chosen->from);
+	return tell_wheel(b, supply, err);
+}
+
+/* "prefer-build": what failed is looked for elsewhere, before anything stands in for it. */
+static bool
+replace_builds(
+	struct building *b, const struct ws_product *const *failed, size_t count, struct ws_err *err)
+{
+	bool wanted = count > 0 && b->options->matrix->policy == WS_POLICY_PREFER_BUILD
+		&& b->ctx->candidates && b->ctx->fetch;
+	bool done = !wanted
+		|| ws_candidates_try(b->ctx->candidates, ws_resolver_open(b->ctx), failed, count, err);
+	for (size_t i = 0; i < b->made_count && wanted && done; i++) {
+		struct ws_supply *supply = b->made[i].supply;
+		done = !is_failed_build(supply->failure) || replace_build(b, supply, err);
+	}
+	return done && (!wanted || ws_lock_file_save(b->ctx, err));
+}
+
+static bool
+settle_failures(struct building *b, struct ws_err *err)
+{
+	const struct ws_product **failed = WS_NEW_N(b->a, const struct ws_product *, b->made_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < b->made_count; i++) {
+		struct ws_supply *supply = b->made[i].supply;
+		const struct ws_err *failure = failure_of(&b->made[i]);
+		if (failure) {
+			fail_build(b, supply, failure);
+			if (is_failed_build(failure)) {
+				failed[count++] = supply->product;
+			}
+		}
+	}
+	bool done = replace_builds(b, failed, count, err);
+	for (size_t i = 0; i < b->made_count; i++) {
+		fall_back(b, b->made[i].supply);
+	}
+	return done;
+}
+
 /* What the run left: supplies that failed, and warnings of compilers that succeeded. */
 static bool
 settle(struct building *b, struct ws_err *err)
 {
-	for (size_t i = 0; i < b->made_count; i++) {
-		const struct ws_err *failure = failure_of(&b->made[i]);
-		if (failure) {
-			fail_build(b, b->made[i].supply, failure);
-		}
+	if (!settle_failures(b, err)) {
+		return false;
 	}
 	bool done = b->undelivered.kind == WS_ERR_NONE;
 	if (!done) {

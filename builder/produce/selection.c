@@ -6,6 +6,7 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
+#include "produce/candidates.h"
 #include "produce/lock_file.h"
 #include "produce/probe.h"
 
@@ -81,8 +82,11 @@ lock_path_of(const struct ws_context *ctx, const struct ws_selection_options *o,
 static bool
 forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_err *err)
 {
+	const char **names = WS_NEW_N(ctx->a, const char *, o->forget_count + 1);
+	ctx->renewed = names;
+	ctx->renewed_count = o->forget_count;
 	for (size_t i = 0; i < o->forget_count; i++) {
-		const char *name = ws_package_normal(o->forget[i], ctx->a);
+		const char *name = names[i] = ws_package_normal(o->forget[i], ctx->a);
 		if (ws_lock_forget(ctx->lock, name) > 0) {
 			ctx->lock_changed = true;
 		} else if (strcmp(name, "all") != 0) {
@@ -94,6 +98,35 @@ forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct
 }
 
 /* ---- planning ---- */
+
+/* Is a wheel of somebody else's wanted before one is built, or is there no other way? */
+static bool
+wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
+{
+	enum ws_policy policy = matrix->policy;
+	bool first = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
+	bool no_other =
+		policy == WS_POLICY_PREFER_BUILD && product->cells[0]->build_rule != WS_RULE_NONE;
+	return !product->wheel.file && (first || no_other);
+}
+
+/* What candidates there are is known after asking, and then the plan is another. */
+static bool
+resolve_candidates(struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
+{
+	const struct ws_plan *plan = &sel->plan;
+	const struct ws_product **wanted =
+		WS_NEW_N(ctx->a, const struct ws_product *, plan->product_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < plan->product_count; i++) {
+		if (wants_prebuilt(&sel->matrix, plan->products[i])) {
+			wanted[count++] = plan->products[i];
+		}
+	}
+	return count == 0
+		|| (ws_candidates_try(ctx->candidates, ws_resolver_open(ctx), wanted, count, err)
+			&& ws_plan_make(sel->input, ctx->a, &sel->plan, err));
+}
 
 bool
 ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
@@ -109,12 +142,14 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->matrix = &sel->matrix;
 	input->recipes = sel->recipes;
 	input->facts = ctx->facts;
-	input->candidates = options->candidates;
 	input->only = options->only;
 	input->shard = options->shard;
 	input->shards = options->shards;
+	input->candidates = options->candidates;
+	ctx->candidates = options->candidates ? ws_candidate_book_open(ctx, &sel->matrix) : NULL;
 	ws_probe_sources(ctx, input);
 	ws_probe_pins(ctx, input);
 	return ws_probe_host(ctx, &sel->matrix, input, err)
-		&& ws_plan_make(input, ctx->a, &sel->plan, err);
+		&& ws_plan_make(input, ctx->a, &sel->plan, err)
+		&& (!options->resolve || !ctx->candidates || resolve_candidates(ctx, sel, err));
 }

@@ -25,6 +25,8 @@ struct ws_selection_options {
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
 	const char *const *forget;
 	size_t forget_count;
+	/** Prebuilt wheels are asked for, fetched and judged before the plan that counts is made. */
+	bool resolve;
 };
 
 struct ws_selection {

@@ -20,6 +20,28 @@ ws_supply_is_open(const struct ws_supply *supply)
 	return supply->kind == WS_SUPPLY_NONE && !supply->failure;
 }
 
+bool
+ws_supply_is_prebuilt(const struct ws_supply *supply)
+{
+	return ws_supply_is_open(supply) && supply->product->cells[0]->decision == WS_DECISION_PREBUILT;
+}
+
+bool
+ws_supply_fail_prebuilt(const struct ws_supply *supply, struct ws_err *err)
+{
+	const struct ws_candidates *all = &supply->product->candidates;
+	const char *cell = supply->product->cells[0]->name;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ws_candidate *candidate = &all->at[i];
+		if (candidate->state == WS_CANDIDATE_UNOPENED) {
+			return ws_err_set(err, WS_ERR_FETCH, "%s: no prebuilt wheel: %s", cell,
+				candidate->why ? candidate->why : "candidates were not opened");
+		}
+	}
+	return ws_err_set(
+		err, WS_ERR_FETCH, "%s: no prebuilt wheel: no index could be asked for one", cell);
+}
+
 enum ws_cell_state
 ws_cell_state(const struct ws_cell_result *result)
 {
@@ -74,6 +96,20 @@ find_decision(const struct ws_product *product, const char **why)
 }
 
 void
+ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidate *chosen,
+	struct ws_arena *a, ws_attempt_list *tried)
+{
+	for (size_t i = 0; i < candidates->count && &candidates->at[i] != chosen; i++) {
+		const struct ws_candidate *candidate = &candidates->at[i];
+		const char *state = ws_candidate_state_name(candidate->state);
+		if (candidate->state != WS_CANDIDATE_UNOPENED && candidate->state != WS_CANDIDATE_LOADS) {
+			*ws_vec_push(tried, a) = (struct ws_attempt){WS_SUPPLY_PREBUILT, candidate->file,
+				candidate->why ? ws_arena_printf(a, "%s: %s", state, candidate->why) : state};
+		}
+	}
+}
+
+void
 ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struct ws_arena *a)
 {
 	struct ws_supply **of = WS_NEW_N(a, struct ws_supply *, plan->product_count + 1);
@@ -91,6 +127,7 @@ ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struc
 		}
 		struct ws_supply *supply = of[product->number] = &supplies->at[supplies->count++];
 		supply->product = product;
+		ws_attempts_add(&product->candidates, product->chosen, a, &supply->tried);
 		if (decision == WS_DECISION_FALLBACK) {
 			supply->kind = WS_SUPPLY_FALLBACK;
 			supply->why = why;

@@ -31,6 +31,15 @@ struct ws_attempt {
 	const char *why;  /**< one line */
 };
 
+typedef WS_VEC(struct ws_attempt) ws_attempt_list;
+
+/**
+ * Adds the candidates that did not serve: those before @a chosen, or all where that is NULL. What was never
+ * opened is not among them.
+ */
+void ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidate *chosen,
+	struct ws_arena *a, ws_attempt_list *tried);
+
 struct ws_supply {
 	const struct ws_product *product;
 	enum ws_supply_kind kind;
@@ -46,8 +55,8 @@ struct ws_supply {
 	uint64_t cpu_ms;    /**< of what ran for it now */
 	const char *import; /**< what importing it here showed, one line; NULL: it was not tried */
 	bool imported;      /**< it was imported; else `import` says what kept this host from it */
-	const struct ws_err *failure;    /**< what kept it from being built; NULL: nothing did */
-	WS_VEC(struct ws_attempt) tried; /**< in that order, before what served */
+	const struct ws_err *failure; /**< what kept it from being built; NULL: nothing did */
+	ws_attempt_list tried;        /**< in that order, before what served */
 };
 
 /** What came of a cell. */
@@ -86,6 +95,12 @@ struct ws_supplies {
  * fallback for it, it is settled at once.
  */
 void ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struct ws_arena *a);
+
+/** Open, and somebody else's wheel is to serve it: its product's `chosen`, where one is known to load. */
+bool ws_supply_is_prebuilt(const struct ws_supply *supply);
+
+/** WS_ERR_FETCH: the wheel could not be had, and nothing stands in for it without a word. Returns false. */
+bool ws_supply_fail_prebuilt(const struct ws_supply *supply, struct ws_err *err);
 
 /** Nothing has settled it, and it did not fail: it is still to be come by. */
 bool ws_supply_is_open(const struct ws_supply *supply);

@@ -1,0 +1,294 @@
+#!/usr/bin/env bats
+# Wheels that others built: from an index, from a folder, from where a recipe says they were published. Each is
+# opened before it is used.
+# labels: cuda
+# timeout: 600
+
+load building
+
+setup_file() {
+	make_base
+	export BASE WHEEL OTHER
+	cd "$BATS_FILE_TMPDIR" || return
+	BATS_TEST_TMPDIR=$PWD in_place
+	only_host
+	ws build --matrix m.json --offline --policy build-only
+	WHEEL=$(echo "$PWD"/dist/*.whl)
+	# A module that needs a name which torch exports under the other ABI alone.
+	cat > other.cpp <<- 'END'
+		extern "C" void _ZN3c105ErrorC2ENS_14SourceLocationESs();
+		extern "C" void *PyInit__C() { _ZN3c105ErrorC2ENS_14SourceLocationESs(); return nullptr; }
+	END
+	OTHER=$PWD/other.so
+	g++ -shared -fPIC -o "$OTHER" other.cpp
+}
+
+setup() {
+	in_place
+	only_host
+	mkdir -p www/x/files
+}
+
+teardown() {
+	[ -z "${PORT:-}" ] || unserve
+}
+
+# A wheel of tiny 1.0 in the index, by the label after the version.
+offer() { # KIND LABEL [FOLDER]
+	local name=tiny-1.0+$2-$CP-$CP-linux_x86_64.whl
+	python3 "$WS_ROOT/tests/support/mutate_wheel.py" "$WHEEL" "${3:-www/x/files}/$name" "$1" "$OTHER"
+}
+
+# Serves what was offered as prebuilt wheels, with FAULTS.
+serve_wheels() { # [FAULTS]
+	serve www
+	PREBUILT=http://127.0.0.1:$PORT/${1:+~$1/}x/simple
+}
+
+requests() {
+	wc -l < "$ASKED"
+}
+
+tried() {
+	built '.cells[0].tried[] | [.what, .name, .why] | @tsv'
+}
+
+@test "a wheel of an index that loads is taken as it is, pinned, and not asked for again" {
+	offer whole cu13torch2.11
+	serve_wheels
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"1 cell: 0 to build, 1 prebuilt, 0 cached, 0 excluded"* ]]
+	[[ "$stderr" == *"1 ready (1 prebuilt), 0 failed"* ]]
+	not grep -q compile <<< "$stderr"
+	local name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl
+	cmp "dist/$name" "$WHEEL"
+	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.11\n2.11.0' ]
+	grep -qF "# tiny 1.0+cu13torch2.11 was judged for torch==$TORCH" dist/requirements.txt
+	grep -qF "tiny==1.0+cu13torch2.11 ; python_version == \"$PY\"" dist/requirements.txt
+	[ "$(jq -r '.prebuilt[] | .package, .wheel, .sha256' m.lock.json)" = \
+		"tiny"$'\n'"$name"$'\n'"$(sha256sum < "$WHEEL" | cut -d' ' -f1)" ]
+	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" dist/build.json m.lock.json
+	# What is known to load costs no request.
+	local asked
+	asked=$(requests)
+	build --index "prebuilt=$PREBUILT" --locked
+	[ "$status" -eq 0 ]
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
+	[ "$status" -eq 0 ]
+	[[ "$output" == *" prebuilt "*" a wheel of 127.0.0.1 loads"* ]]
+	[ "$(requests)" -eq "$asked" ]
+	unserve
+	PORT=
+	rm -r dist
+	build --index "prebuilt=$PREBUILT" --offline
+	[ "$status" -eq 0 ]
+	cmp "dist/$name" "$WHEEL"
+}
+
+@test "wheels that are not what their names say are refused, each with its reason, until one loads" {
+	# In the order of trying: the exact CUDA first.
+	offer module cu13.0torch2.11
+	offer cut cu130torch2.11
+	offer machine cu13torch2.11.1
+	offer record cu13torch2.11.2
+	offer name cu13torch2.11.3
+	offer python cu13torch2.11.4
+	offer needs cu13torch2.11.5
+	offer whole torch2.11
+	serve_wheels
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	tried
+	[ "$(built '.cells[0].wheel')" = "tiny-1.0+torch2.11-$CP-$CP-linux_x86_64.whl" ]
+	[ "$(built '.cells[0].tried | length')" -eq 7 ]
+	tried | grep -q "cu13.0torch2.11-.*fails: .*torch 2.11.0 does not export: c10::Error::Error"
+	tried | grep -q "cu130torch2.11-.*fails: "
+	tried | grep -q "torch2.11.1-.*fails: .*ELF machine 183"
+	tried | grep -q "torch2.11.2-.*fails: .*RECORD"
+	tried | grep -q "torch2.11.3-.*fails: its METADATA is of not-tiny 1.0"
+	tried | grep -q "torch2.11.4-.*fails: its WHEEL says 'cp4"
+	tried | grep -q "torch2.11.5-.*fails: its METADATA asks for Python >=4"
+	# Those that say so themselves were never downloaded whole.
+	[ "$(grep -c 'torch2.11.3.*"range": null' "$ASKED")" -eq 0 ]
+	# One line each where a person asks.
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
+	[[ "$output" == *"its METADATA is of not-tiny 1.0"* ]]
+	# Refused wheels stay refused without asking for them again.
+	local asked
+	asked=$(grep -c whl "$ASKED")
+	rm m.lock.json
+	cp "$BASE/m.lock.json" m.lock.json
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c whl "$ASKED")" -eq "$asked" ]
+}
+
+@test "where none loads the wheel is built, or the matrix's fallback stands in, or the cell is excluded" {
+	offer module cu13torch2.11
+	serve_wheels
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+	tried | grep -q "prebuilt.*fails: "
+	rm -r dist "$WHEELSMITH_STORE"
+	from_base
+	only_host
+	matrix m.json '"fallback": {"tiny": "plain"}'
+	build --index "prebuilt=$PREBUILT" --policy prebuilt-only
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = fallback ]
+	[[ "$stderr" == *"falls back to plain: the wheel of 127.0.0.1: "*"does not export"* ]]
+	tried | grep -q "prebuilt.*fails: "
+	matrix m.json
+	build --index "prebuilt=$PREBUILT" --policy prebuilt-only
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"every cell is excluded"*"does not export"* ]]
+}
+
+@test "other bytes than those that the lock pins are an error under every policy" {
+	offer whole cu13torch2.11
+	serve_wheels
+	ws lock --matrix m.json --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *", 1 prebuilt wheels"* ]]
+	offer record cu13torch2.11
+	rm -r "$WHEELSMITH_STORE"
+	local lock
+	lock=$(cat m.lock.json)
+	from_base
+	only_host
+	echo "$lock" > m.lock.json
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"is not the wheel that the lock pins"*"lock --matrix m.json "*"--update tiny"* ]]
+	not ls dist/*.whl
+	# Said with the right name, what is there now is judged.
+	ws lock --matrix m.json --index "prebuilt=$PREBUILT" --update tiny
+	[ "$status" -eq 0 ]
+	[ "$(jq '.prebuilt' m.lock.json)" = null ]
+}
+
+@test "a lock that pins no wheel admits none; what it pins and the store lacks is listed" {
+	offer whole cu13torch2.11
+	serve_wheels
+	matrix m.json '"policy": "build-only"'
+	ws lock --matrix m.json
+	[ "$status" -eq 0 ]
+	matrix m.json
+	build --index "prebuilt=$PREBUILT" --locked
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+	[ "$(requests)" -eq 0 ]
+	cp m.lock.json locked.json
+	rm -r dist "$WHEELSMITH_STORE"
+	from_base
+	only_host
+	cp locked.json m.lock.json
+	ws fetch --matrix m.json --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
+	cp m.lock.json pinned.json
+	rm -r "$WHEELSMITH_STORE"
+	from_base
+	only_host
+	cp pinned.json m.lock.json
+	build --index "prebuilt=$PREBUILT" --locked
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	rm -r "$WHEELSMITH_STORE"
+	from_base
+	only_host
+	cp pinned.json m.lock.json
+	# The names are the index's: a recipe's would be known without it.
+	recipe 'r["prebuilt"] = [{"from": "us", "url": "'"http://127.0.0.1:$PORT"'/x/files/tiny-{version}+cu{cuda}torch{torch}-{python}-{python}-linux_x86_64.whl",
+		"cuda": ["13"], "torch": ["2.11"], "python": ["'"$PY"'"]}]'
+	build --offline
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"1 download is missing"*"prebuilt wheels: tiny-1.0+cu13torch2.11"* ]]
+}
+
+@test "a recipe's templates name what was published, and only that is asked for" {
+	offer whole cu13torch2.11
+	serve_wheels
+	recipe 'r["prebuilt"] = [{"from": "us", "url": "'"http://127.0.0.1:$PORT"'/x/files/tiny-{version}+cu{cuda}torch{torch}-{python}-{python}-linux_x86_64.whl",
+		"cuda": ["13"], "torch": ["2.10", "2.11"], "python": ["'"$PY"'"]}]'
+	ws plan --matrix m.json
+	[[ "$output" == *"prebuilt?"* ]]
+	build
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	not grep -q 'torch2\.10' "$ASKED"
+	ws plan --matrix m.json
+	[[ "$output" == *" prebuilt "*"a wheel of us loads"* ]]
+}
+
+@test "a server without ranges is asked once for the whole" {
+	offer python cu13.0torch2.11
+	offer whole cu13torch2.11
+	serve_wheels norange
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	tried | grep -q "its WHEEL says 'cp4"
+}
+
+@test "a folder of wheels serves like an index" {
+	mkdir wheels
+	offer module cu13.0torch2.11 wheels
+	offer whole cu13torch2.11 wheels
+	matrix m.json '"indexes": {"prebuilt": "wheels"}'
+	build --offline
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	[ "$(built '.cells[0].tried | length')" -eq 1 ]
+	[ "$(jq -r '.prebuilt[0].from' m.lock.json)" = "$PWD/wheels/tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl" ]
+	# A file that is replaced is judged anew, and is not what was pinned.
+	offer module cu13torch2.11 wheels
+	build --offline
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"is not the wheel that the lock pins"* ]]
+}
+
+@test "servers that do not answer cost a build six seconds in all, and one warning each" {
+	serve_wheels silent
+	local other began
+	other=http://localhost:$PORT/~silent
+	recipe 'r["prebuilt"] = [{"from": "us", "url": "'"$other"'/tiny-{version}+cu{cuda}torch{torch}-{python}-{python}-linux_x86_64.whl",
+		"cuda": ["130", "13"], "torch": ["2.11"], "python": ["'"$PY"'"]}]'
+	began=$(date +%s%N)
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
+	[ "$status" -eq 0 ]
+	local took=$((($(date +%s%N) - began) / 1000000))
+	echo "took $took ms"
+	[ "$took" -ge 5000 ]
+	[ "$took" -lt 7000 ]
+	[ "$(grep -c warning <<< "$stderr")" -eq 2 ]
+	[ "$(requests)" -eq 2 ]
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+}
+
+@test "where nothing may be built a server that does not answer is exit 4, and no fallback" {
+	matrix m.json '"fallback": {"tiny": "plain"}'
+	build --index prebuilt=http://127.0.0.1:9/simple --policy prebuilt-only
+	[ "$status" -eq 4 ]
+	[ "$(built '.cells[0].decision')" = failed ]
+	ws fetch --matrix m.json --index prebuilt=http://127.0.0.1:9/simple
+	[ "$status" -eq 0 ]
+}
+
+@test "a build that fails is replaced by a wheel that loads, with a warning" {
+	offer module cu13.0torch2.11
+	offer whole cu13torch2.11
+	serve_wheels
+	echo '#error no' >> recipes/tiny/src/module.cpp
+	build --index "prebuilt=$PREBUILT" --policy prefer-build
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"warning: $CELL: the build failed; 'tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl' of 127.0.0.1 is taken"* ]]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	tried
+	[ "$(built '.cells[0].tried[].what' | tr '\n' ' ')" = "build prebuilt " ]
+	cmp dist/*.whl "$WHEEL"
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Makes wheels that are not what their names say, out of one that is.
+
+    mutate_wheel.py WHEEL OUT KIND [FILE]
+
+KIND is one of:
+    whole     the same, under the name OUT
+    cut       its first half
+    record    one byte of a module is another, RECORD stays
+    machine   its modules are for AArch64, RECORD agrees
+    module    its module is FILE, RECORD agrees
+    name      METADATA is of another package
+    python    WHEEL has the tags of another Python
+    needs     METADATA asks for a Python that nobody has
+
+Standard library only.
+"""
+
+import base64
+import hashlib
+import sys
+import zipfile
+
+
+def digest(data):
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def is_module(name):
+    return name.endswith(".so")
+
+
+def change(kind, name, data, other):
+    if is_module(name) and kind == "machine":
+        return data[:18] + (183).to_bytes(2, "little") + data[20:]
+    if is_module(name) and kind == "module":
+        return other
+    if is_module(name) and kind == "record":
+        return data[:-1] + bytes([data[-1] ^ 1])
+    if name.endswith(".dist-info/METADATA") and kind == "name":
+        return data.replace(b"\nName: ", b"\nName: not-", 1)
+    if name.endswith(".dist-info/METADATA") and kind == "needs":
+        return data.replace(b"\nVersion: ", b"\nRequires-Python: >=4\nVersion: ", 1)
+    if name.endswith(".dist-info/WHEEL") and kind == "python":
+        return data.replace(b"\nTag: cp3", b"\nTag: cp4")
+    return data
+
+
+def record_of(members, name):
+    lines = ["%s,%s,%d\n" % (n, digest(d), len(d)) for n, d in members]
+    return ("".join(lines) + name + ",,\n").encode()
+
+
+def main():
+    source, out, kind = sys.argv[1:4]
+    with open(source, "rb") as stream:
+        data = stream.read()
+    if kind in ("whole", "cut"):
+        with open(out, "wb") as stream:
+            stream.write(data if kind == "whole" else data[: len(data) // 2])
+        return
+    other = b""
+    if kind == "module":
+        with open(sys.argv[4], "rb") as stream:
+            other = stream.read()
+    members, record = [], None
+    with zipfile.ZipFile(source) as archive:
+        for entry in archive.infolist():
+            old = archive.read(entry)
+            if entry.filename.endswith(".dist-info/RECORD"):
+                record = (entry.filename, old)
+            else:
+                members.append((entry.filename, change(kind, entry.filename, old, other)))
+    text = record[1] if kind == "record" else record_of(members, record[0])
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members + [(record[0], text)]:
+            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, content)
+
+
+main()
