@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "cli/cure.h"
 #include "report/failure.h"
-#include "report/words.h"
+#include "report/format.h"
 #include "store/cas.h"
 
 #include <fcntl.h>
@@ -163,7 +163,7 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 {
 	uint64_t wheel = 0, installed = 0, now[2] = {0}, before[2] = {0};
 	unsigned count = 0, changed = 0;
-	char text[4][WS_WORDS];
+	char text[4][WS_FORMAT_BYTES];
 	for (size_t i = 0; i < supplies->count; i++) {
 		const struct ws_supply *supply = &supplies->at[i];
 		count += supply->wheel != NULL;
@@ -179,12 +179,12 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 	if (count > 0) {
 		ws_out_note(&s->out, "%u wheel%s, %s; installed %s\n", count, count == 1 ? "" : "s",
-			ws_words_size(wheel, text[0]), ws_words_size(installed, text[1]));
+			ws_format_size(wheel, text[0]), ws_format_size(installed, text[1]));
 	}
 	if (changed > 0) {
 		ws_out_note(&s->out, "%u changed: %s was %s; installed %s was %s\n", changed,
-			ws_words_size(now[0], text[0]), ws_words_size(before[0], text[1]),
-			ws_words_size(now[1], text[2]), ws_words_size(before[1], text[3]));
+			ws_format_size(now[0], text[0]), ws_format_size(before[0], text[1]),
+			ws_format_size(now[1], text[2]), ws_format_size(before[1], text[3]));
 	}
 }
 
@@ -232,11 +232,11 @@ void
 ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
-	char wall[WS_WORDS], cpu[WS_WORDS], peak[WS_WORDS];
+	char wall[WS_FORMAT_BYTES], cpu[WS_FORMAT_BYTES], peak[WS_FORMAT_BYTES];
 	if (result->actions.total == 0 && text->last->text[0]) {
 		return;
 	}
-	ws_words_memory(result->actions.peak_bytes, peak);
+	ws_format_memory(result->actions.peak_bytes, peak);
 	bool measured = result->actions.peak_bytes > 0; /* nothing ran, or not for long enough */
 	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
 	unsigned prebuilt = count_prebuilt(result);
@@ -247,7 +247,7 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		count_state(result, WS_CELL_FAILED), count_state(result, WS_CELL_CANCELLED),
 		count_state(result, WS_CELL_EXCLUDED),
 		fallbacks ? ws_arena_printf(s->a, ", %u fallback", fallbacks) : "",
-		ws_words_duration(result->wall_ms, wall), ws_words_duration(result->actions.cpu_ms, cpu),
+		ws_format_duration(result->wall_ms, wall), ws_format_duration(result->actions.cpu_ms, cpu),
 		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
 		result->actions.hits, result->actions.ran);
@@ -285,9 +285,9 @@ ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 	for (size_t i = 0; i < text->result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &text->result->supplies.cells[i];
 		bool ready = is_ready(cell);
-		char size[WS_WORDS] = "";
+		char size[WS_FORMAT_BYTES] = "";
 		if (ready) {
-			ws_words_size(cell->supply->wheel_bytes, size);
+			ws_format_size(cell->supply->wheel_bytes, size);
 		}
 		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name, github_state(cell),
 			ready ? cell->supply->wheel : ws_cell_reason(cell), size);

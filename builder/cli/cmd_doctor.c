@@ -14,7 +14,7 @@
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
 #include "net/url.h"
-#include "report/words.h"
+#include "report/format.h"
 #include "sys/holders.h"
 
 #include <gnu/libc-version.h>
@@ -86,11 +86,11 @@ look_at_holders(struct doctor *d)
 	struct ws_holder holders[HOLDERS];
 	size_t count = ws_holders_find("", d->a, holders, HOLDERS);
 	WS_AUTO_BUF struct ws_buf b = {0};
-	char held[WS_WORDS];
+	char held[WS_FORMAT_BYTES];
 	ws_json_open_list(w, "holders");
 	for (size_t i = 0; i < count; i++) {
 		ws_buf_printf(&b, "%s%s (%d) %s", and_comma(&b), holders[i].name, (int)holders[i].pid,
-			ws_words_memory(holders[i].rss_bytes, held));
+			ws_format_memory(holders[i].rss_bytes, held));
 		ws_json_open_object(w, NULL);
 		ws_json_add_u64(w, "pid", (uint64_t)holders[i].pid);
 		ws_json_add_text(w, "name", holders[i].name);
@@ -111,12 +111,12 @@ look_at_host(struct doctor *d)
 	const struct ws_host *host = &d->s->host;
 	const char *glibc = gnu_get_libc_version();
 	uint64_t available = ws_host_available_bytes(host);
-	char all[WS_WORDS], left[WS_WORDS];
+	char all[WS_FORMAT_BYTES], left[WS_FORMAT_BYTES];
 	ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%s, glibc %s",
 		host->pretty_name[0] ? host->pretty_name : "an unknown distribution", glibc);
 	ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%u core%s, %s of memory, %s of it free", host->cores,
-		plural(host->cores), ws_words_memory(host->memory_bytes, all),
-		ws_words_memory(available, left));
+		plural(host->cores), ws_format_memory(host->memory_bytes, all),
+		ws_format_memory(available, left));
 	if (host->memory_group) {
 		ws_rows_add(&d->rows, WS_PAGE_MORE, "limited by the control group %s", host->memory_group);
 	}
@@ -193,11 +193,11 @@ check_store(struct doctor *d, const char *path, struct store *store)
 		store->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
 	}
 	if (store->free_bytes < LITTLE_SPACE) {
-		char size[WS_WORDS];
+		char size[WS_FORMAT_BYTES];
 		ws_rows_problem(&d->rows, false,
 			"free some space there, or name another folder: --store DIR",
 			"only %s are free there; kits and sources may not fit",
-			ws_words_size(store->free_bytes, size));
+			ws_format_size(store->free_bytes, size));
 	}
 	store->counted_all = !store->is_there || ws_fs_walk(path, count_file, store, NULL);
 }
@@ -208,7 +208,7 @@ look_at_store(struct doctor *d, const char *path)
 	struct ws_json_writer *w = d->rows.json;
 	struct store store = {.is_there = path && ws_fs_is_dir(path)};
 	struct ws_err err;
-	char size[WS_WORDS];
+	char size[WS_FORMAT_BYTES];
 	ws_rows_part(&d->rows, "store");
 	if (!path) {
 		ws_store_check(path, &err);
@@ -219,7 +219,7 @@ look_at_store(struct doctor *d, const char *path)
 	}
 	if (store.is_there) {
 		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%s%s in %llu file%s, %u tree%s",
-			store.counted_all ? "" : "more than ", ws_words_size(store.file_bytes, size),
+			store.counted_all ? "" : "more than ", ws_format_size(store.file_bytes, size),
 			(unsigned long long)store.file_count, plural(store.file_count), store.tree_count,
 			plural(store.tree_count));
 	} else {
@@ -227,7 +227,7 @@ look_at_store(struct doctor *d, const char *path)
 	}
 	if (store.free_bytes > 0) {
 		ws_rows_add(
-			&d->rows, WS_PAGE_PLAIN, "%s free there", ws_words_size(store.free_bytes, size));
+			&d->rows, WS_PAGE_PLAIN, "%s free there", ws_format_size(store.free_bytes, size));
 	}
 	ws_json_open_object(w, "store");
 	ws_json_add_text(w, "path", path);
@@ -559,12 +559,12 @@ static void
 look_at_gpu_users(struct doctor *d, const struct ws_gpus *gpus)
 {
 	struct ws_json_writer *w = d->rows.json;
-	char memory[WS_WORDS];
+	char memory[WS_FORMAT_BYTES];
 	ws_json_open_list(w, "gpu_users");
 	for (size_t i = 0; i < gpus->user_count; i++) {
 		const struct ws_gpu_user *user = &gpus->users[i];
 		ws_rows_add(&d->rows, WS_PAGE_MORE, "used by %s (%u), %s", user->name, user->pid,
-			user->memory_bytes > 0 ? ws_words_memory(user->memory_bytes, memory)
+			user->memory_bytes > 0 ? ws_format_memory(user->memory_bytes, memory)
 								   : "its memory is not known");
 		ws_json_open_object(w, NULL);
 		ws_json_add_u64(w, "pid", user->pid);
@@ -580,7 +580,7 @@ look_at_gpus(struct doctor *d)
 {
 	struct ws_json_writer *w = d->rows.json;
 	struct ws_gpus gpus = {0};
-	char memory[WS_WORDS];
+	char memory[WS_FORMAT_BYTES];
 	ws_rows_part(&d->rows, "GPUs");
 	ws_gpu_list(&d->s->env, d->a, &gpus);
 	ws_json_open_list(w, "gpus");
@@ -588,7 +588,7 @@ look_at_gpus(struct doctor *d)
 		const struct ws_gpu *gpu = &gpus.at[i];
 		const char *arch = ws_arch_text(&gpu->arch, d->a);
 		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%u  %s, arch %s, %s", gpu->index, gpu->name, arch,
-			ws_words_memory(gpu->memory_bytes, memory));
+			ws_format_memory(gpu->memory_bytes, memory));
 		ws_json_open_object(w, NULL);
 		ws_json_add_u64(w, "index", gpu->index);
 		ws_json_add_text(w, "name", gpu->name);

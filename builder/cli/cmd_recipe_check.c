@@ -7,7 +7,7 @@
 #include "config/recipe.h"
 #include "draft/recipe_check.h"
 #include "fetch/source.h"
-#include "report/words.h"
+#include "report/format.h"
 
 #include <limits.h>
 #include <string.h>
@@ -234,12 +234,12 @@ print_subject(const struct subject *x, const struct ws_out *out)
 		ws_out_result(out, "  recipe   %s %s\n", x->recipe.name, x->recipe.version.text);
 	}
 	if (x->checked.trees) {
-		char size[WS_WORDS];
+		char size[WS_FORMAT_BYTES];
 		ws_out_result(out, "  sources  %s: %zu files, %s\n",
 			ws_path_base(x->source.spec->file ? x->source.spec->file
 					: x->source.spec->url     ? x->source.spec->url
 											  : x->source.spec->path),
-			x->source.tree.count, ws_words_size(x->source_bytes, size));
+			x->source.tree.count, ws_format_size(x->source_bytes, size));
 		print_modules(x, out);
 		print_python(x, out);
 	} else if (x->why_no_sources) {

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "report/words.h"
+#include "report/format.h"
 #include "sys/term.h"
 
 #include <inttypes.h>
@@ -142,7 +142,7 @@ add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct 
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {
-	char words[WS_WORDS];
+	char words[WS_FORMAT_BYTES];
 	const struct ws_cost *cost = &totals->cost;
 	size_t line = out->len;
 	if (totals->products > 0) {
@@ -169,7 +169,7 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	if (totals->peak_bytes > 0) {
 		add_part(out, &line, width,
 			ws_arena_printf(a, "peak %s%s", cost->unmeasured > 0 ? "≥ " : "",
-				ws_words_memory(totals->peak_bytes, words)));
+				ws_format_memory(totals->peak_bytes, words)));
 	}
 	ws_buf_putc(out, '\n');
 }

@@ -2,8 +2,8 @@
 #include "report/plan_table.h"
 
 #include "plan/units.h"
+#include "report/format.h"
 #include "report/plan_footer.h"
-#include "report/words.h"
 #include "sys/term.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ struct row {
 static const char *
 cost_text(const struct ws_cell *cell, struct ws_arena *a)
 {
-	char words[WS_WORDS];
+	char words[WS_FORMAT_BYTES];
 	if (cell->cost.actions == 0) {
 		return "–";
 	}
@@ -49,7 +49,7 @@ cost_text(const struct ws_cell *cell, struct ws_arena *a)
 	}
 	return cell->cost.unknown > 0
 		? "?"
-		: ws_arena_printf(a, "≤ %s", ws_words_clock(cell->cost.cpu_ms, words));
+		: ws_arena_printf(a, "≤ %s", ws_format_clock(cell->cost.cpu_ms, words));
 }
 
 static struct row

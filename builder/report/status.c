@@ -2,7 +2,7 @@
 #include "report/status.h"
 
 #include "base/buf.h"
-#include "report/words.h"
+#include "report/format.h"
 #include "sys/term.h"
 
 #include <string.h>
@@ -69,25 +69,25 @@ drop(struct status *s, unsigned id, const char *subject)
 static void
 describe(const struct status *s, const struct item *item, struct ws_buf *line)
 {
-	char text[WS_WORDS];
+	char text[WS_FORMAT_BYTES];
 	if (item->id == 0) {
-		ws_buf_printf(line, "fetching %s %s", item->subject, ws_words_size(item->done, text));
+		ws_buf_printf(line, "fetching %s %s", item->subject, ws_format_size(item->done, text));
 		if (item->total > 0) {
-			ws_buf_printf(line, " of %s", ws_words_size(item->total, text));
+			ws_buf_printf(line, " of %s", ws_format_size(item->total, text));
 		}
 		return;
 	}
 	uint64_t gone_ms = (uint64_t)(s->now_ms - item->started_ms);
-	ws_buf_printf(line, "%s %s", item->subject, ws_words_clock(gone_ms, text));
+	ws_buf_printf(line, "%s %s", item->subject, ws_format_clock(gone_ms, text));
 	if (item->rss_bytes > 0) {
-		ws_buf_printf(line, " %s", ws_words_memory(item->rss_bytes, text));
+		ws_buf_printf(line, " %s", ws_format_memory(item->rss_bytes, text));
 	}
 }
 
 static void
 compose(const struct status *s, struct ws_buf *line)
 {
-	char text[WS_WORDS];
+	char text[WS_FORMAT_BYTES];
 	unsigned running = 0;
 	for (size_t i = 0; i < s->items.len; i++) {
 		running += s->items.at[i].id > 0;
@@ -96,7 +96,7 @@ compose(const struct status *s, struct ws_buf *line)
 		ws_buf_printf(
 			line, "[ %llu/%llu ] ", (unsigned long long)s->done, (unsigned long long)s->total);
 		if (s->rest_ms > 0) {
-			ws_buf_printf(line, "%s left", ws_words_clock(s->rest_ms, text));
+			ws_buf_printf(line, "%s left", ws_format_clock(s->rest_ms, text));
 		}
 		if (s->unknown > 0) {
 			ws_buf_printf(line, "%s%llu of unknown cost", s->rest_ms > 0 ? " + " : "",
@@ -133,7 +133,7 @@ draw(struct status *s, bool at_once)
 static void
 print_action(const struct status *s, const struct ws_event *event)
 {
-	char text[WS_WORDS], memory[WS_WORDS];
+	char text[WS_FORMAT_BYTES], memory[WS_FORMAT_BYTES];
 	if (event->outcome == WS_OUTCOME_HIT || event->outcome == WS_OUTCOME_CANCELLED) {
 		if (s->out->verbosity > 0 && event->outcome == WS_OUTCOME_HIT) {
 			ws_out_note(s->out, "[ %llu/%llu ] %s %s  from the store\n",
@@ -144,7 +144,7 @@ print_action(const struct status *s, const struct ws_event *event)
 	}
 	ws_out_note(s->out, "[ %llu/%llu ] %s %s  %s cpu, %s%s\n", (unsigned long long)event->done,
 		(unsigned long long)event->total, event->stage, event->subject,
-		ws_words_duration(event->cpu_ms, text), ws_words_memory(event->rss_bytes, memory),
+		ws_format_duration(event->cpu_ms, text), ws_format_memory(event->rss_bytes, memory),
 		event->outcome == WS_OUTCOME_KILLED       ? "  killed for memory, will run again alone"
 			: event->outcome == WS_OUTCOME_FAILED ? "  FAILED"
 												  : "");
@@ -156,9 +156,9 @@ print_action(const struct status *s, const struct ws_event *event)
 static void
 print_fetch(const struct status *s, const struct ws_event *event)
 {
-	char size[WS_WORDS], time[WS_WORDS];
-	ws_out_note(s->out, "fetched %s  %s in %s\n", event->subject, ws_words_size(event->done, size),
-		ws_words_duration(event->wall_ms, time));
+	char size[WS_FORMAT_BYTES], time[WS_FORMAT_BYTES];
+	ws_out_note(s->out, "fetched %s  %s in %s\n", event->subject, ws_format_size(event->done, size),
+		ws_format_duration(event->wall_ms, time));
 }
 
 /* Keeps the picture of what goes on. */

@@ -2,25 +2,25 @@
 #include "test.h"
 
 #include "report/failure.h"
+#include "report/format.h"
 #include "report/status.h"
-#include "report/words.h"
 #include "sys/term.h"
 
 #include <stdlib.h>
 
 WS_TEST(sizes_and_times_in_words)
 {
-	char text[WS_WORDS];
-	assert_string_equal(ws_words_clock(24000, text), "0:24");
-	assert_string_equal(ws_words_clock(664500, text), "11:05");
-	assert_string_equal(ws_words_clock(3723000, text), "1:02:03");
-	assert_string_equal(ws_words_duration(300, text), "0.3 s");
-	assert_string_equal(ws_words_duration(72000, text), "1 m 12 s");
-	assert_string_equal(ws_words_memory((uint64_t)512 << 20, text), "512 MiB");
-	assert_string_equal(ws_words_memory((uint64_t)2300 << 20, text), "2.2 GiB");
-	assert_string_equal(ws_words_size(16300000, text), "16.3 MB");
-	assert_string_equal(ws_words_size(812, text), "812 B");
-	assert_string_equal(ws_words_size(999600, text), "1.0 MB");
+	char text[WS_FORMAT_BYTES];
+	assert_string_equal(ws_format_clock(24000, text), "0:24");
+	assert_string_equal(ws_format_clock(664500, text), "11:05");
+	assert_string_equal(ws_format_clock(3723000, text), "1:02:03");
+	assert_string_equal(ws_format_duration(300, text), "0.3 s");
+	assert_string_equal(ws_format_duration(72000, text), "1 m 12 s");
+	assert_string_equal(ws_format_memory((uint64_t)512 << 20, text), "512 MiB");
+	assert_string_equal(ws_format_memory((uint64_t)2300 << 20, text), "2.2 GiB");
+	assert_string_equal(ws_format_size(16300000, text), "16.3 MB");
+	assert_string_equal(ws_format_size(812, text), "812 B");
+	assert_string_equal(ws_format_size(999600, text), "1.0 MB");
 }
 
 WS_TEST(a_long_log_is_cut_to_its_errors)
