@@ -82,6 +82,11 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 {
 	struct ws_arena *a = c->s->a;
 	struct ws_tree *trees = WS_NEW_N(a, struct ws_tree, x->recipe.patch_count + 1);
+	if (x->recipe.prebuilt_only) {
+		x->why_no_sources = "it has none";
+		*err = (struct ws_err){0};
+		return false;
+	}
 	if (!c->means.store) {
 		x->why_no_sources = c->why_no_means;
 		*err = (struct ws_err){0};
@@ -245,6 +250,11 @@ print_subject(const struct subject *x, const struct ws_out *out)
 	} else if (x->why_no_sources) {
 		ws_out_result(out, "  sources  not looked at: %s\n", x->why_no_sources);
 	}
+	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
+		size_t names = ws_prebuilt_count(&x->recipe.prebuilt[i]);
+		ws_out_result(out, "  prebuilt %s: %zu name%s\n", x->recipe.prebuilt[i].from, names,
+			names == 1 ? "" : "s");
+	}
 	print_marked(x, out);
 	if (problems > 0) {
 		ws_out_result(out, "  %zu problem%s\n", problems, problems == 1 ? "" : "s");
@@ -288,6 +298,14 @@ write_subject(struct ws_json_writer *w, const struct subject *x)
 			ws_json_add_text(w, NULL, module->units[j].path);
 		}
 		ws_json_close(w);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+	ws_json_open_list(w, "prebuilt");
+	for (size_t i = 0; i < x->recipe.prebuilt_count; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "from", x->recipe.prebuilt[i].from);
+		ws_json_add_u64(w, "names", ws_prebuilt_count(&x->recipe.prebuilt[i]));
 		ws_json_close(w);
 	}
 	ws_json_close(w);

@@ -64,11 +64,17 @@ read_abi(struct ws_reader *r, const struct ws_json *value, void *into)
 static bool
 read_python(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	struct ws_python_tag *tag = into;
-	return ws_type_python.read(r, value, tag)
-		&& (!tag->free_threaded
-			|| ws_json_err(r->doc, value, r->err,
-				"'{python}' of a template stands for an interpreter with the GIL"));
+	struct ws_published_python *python = into;
+	struct ws_python_tag *tag = &python->tag;
+	if (!ws_type_python.read(r, value, tag)) {
+		return false;
+	}
+	if (tag->free_threaded) {
+		return ws_json_err(r->doc, value, r->err,
+			"'{python}' of a template stands for an interpreter with the GIL");
+	}
+	return ws_version_parse(
+		ws_arena_printf(r->a, "%u.%u", tag->major, tag->minor), r->a, &python->version);
 }
 
 static const struct ws_type type_cuda =
@@ -78,7 +84,7 @@ static const struct ws_type type_torch =
 static const struct ws_type type_abi =
 	WS_VALUES(struct ws_published, "a word for cxx11abi", "words for cxx11abi", read_abi);
 static const struct ws_type type_python =
-	WS_VALUES(struct ws_python_tag, "a Python version", "Python versions", read_python);
+	WS_VALUES(struct ws_published_python, "a Python version", "Python versions", read_python);
 
 #define URL_EXAMPLE \
 	"\"https://example.org/demo-{version}+cu{cuda}-{python}-{python}-linux_x86_64.whl\""

@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "model/condition.h"
 #include "model/known_bad.h"
-#include "model/tag.h"
+#include "model/prebuilt.h"
 
 /** What a module is bound to, and so what its product depends on; the most demanding first. */
 enum ws_binding {
@@ -157,36 +157,6 @@ struct ws_metadata {
 struct ws_install_check {
 	const char *const *imports; /**< module names that must import */
 	size_t import_count;
-};
-
-/** A value that published names have in place of a placeholder. */
-struct ws_published {
-	const char *text;          /**< as names write it: "123", "2.4", "TRUE" */
-	struct ws_version version; /**< what it means: "12.3", "2.4" */
-	bool any_minor;            /**< of CUDA: "12" is any 12.x */
-	int cxx11abi;              /**< of "TRUE" 1, of "FALSE" 0 */
-};
-
-struct ws_published_list {
-	const struct ws_published *at;
-	size_t count; /**< 0: names do not say it */
-};
-
-/**
- * Wheels that somebody published: how they are called, and of which values names really exist. A name outside
- * of that is never asked for.
- */
-struct ws_prebuilt {
-	const char *from; /**< whose they are, for people: "Dao-AILab's releases" */
-	/** With {version}, {cuda}, {torch}, {cxx11abi} and {python} ("cp311"); '+' is not escaped. */
-	const char *url;
-	struct ws_published_list cuda, torch, cxx11abi;
-	const struct ws_python_tag *pythons; /**< not free-threaded */
-	size_t python_count;                 /**< 0: names do not say it */
-	const struct ws_condition *except;   /**< combinations that were not published */
-	size_t except_count;
-	struct ws_arch_set archs; /**< what all of them have code for; count 0: not known */
-	const char *see;          /**< where the matrix was read: a URL; NULL */
 };
 
 struct ws_recipe {

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-/* What stands in the place of placeholders; NULL: names do not say it. */
-struct values {
-	const struct ws_published *cuda, *torch, *cxx11abi;
-	const struct ws_python_tag *python;
-};
-
 /* Everything for one template. */
 struct search {
 	const struct ws_product *product;
@@ -26,8 +20,8 @@ struct search {
 /* ---- names ---- */
 
 static void
-add_value(const struct search *s, const char *name, size_t len, const struct values *values,
-	struct ws_buf *out)
+add_value(const struct search *s, const char *name, size_t len,
+	const struct ws_published_values *values, struct ws_buf *out)
 {
 	struct ws_str key = {name, len};
 	if (ws_str_is(key, "version")) {
@@ -39,13 +33,14 @@ add_value(const struct search *s, const char *name, size_t len, const struct val
 	} else if (ws_str_is(key, "cxx11abi") && values->cxx11abi) {
 		ws_buf_puts(out, values->cxx11abi->text);
 	} else if (ws_str_is(key, "python") && values->python) {
-		ws_buf_printf(out, "cp%u%u", values->python->major, values->python->minor);
+		ws_buf_printf(out, "cp%u%u", values->python->tag.major, values->python->tag.minor);
 	}
 }
 
 /* The template with @a values; @a plus stands for '+'. The reader saw to it that placeholders have values. */
 static const char *
-expand(const struct search *s, const struct values *values, const char *template, const char *plus)
+expand(const struct search *s, const struct ws_published_values *values, const char *template,
+	const char *plus)
 {
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *c = template; *c; c++) {
@@ -63,7 +58,7 @@ expand(const struct search *s, const struct values *values, const char *template
 }
 
 static const char *
-file_of(const struct search *s, const struct values *values)
+file_of(const struct search *s, const struct ws_published_values *values)
 {
 	return expand(s, values, strrchr(s->prebuilt->url, '/') + 1, "+");
 }
@@ -71,7 +66,7 @@ file_of(const struct search *s, const struct values *values)
 /* ---- what was published ---- */
 
 static struct ws_wheel_label
-claim(const struct search *s, const struct values *values)
+claim(const struct search *s, const struct ws_published_values *values)
 {
 	return (struct ws_wheel_label){
 		.torch = values->torch ? values->torch->text : NULL,
@@ -81,27 +76,8 @@ claim(const struct search *s, const struct values *values)
 	};
 }
 
-static bool
-was_published(const struct search *s, const struct values *values)
-{
-	struct ws_version python = s->product->point.python->version;
-	struct ws_point_view view = {
-		.torch = values->torch ? &values->torch->version : NULL,
-		.cuda = values->cuda ? &values->cuda->version : NULL,
-		.python = values->python ? &python : NULL,
-		.cxx11abi = values->cxx11abi ? values->cxx11abi->cxx11abi : -1,
-		.archs = s->prebuilt->archs,
-	};
-	for (size_t i = 0; i < s->prebuilt->except_count; i++) {
-		if (ws_condition_holds(&s->prebuilt->except[i], &view)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void
-try_values(struct search *s, const struct values *values)
+try_values(struct search *s, const struct ws_published_values *values)
 {
 	struct ws_candidate candidate = {
 		.from = s->prebuilt->from,
@@ -109,7 +85,7 @@ try_values(struct search *s, const struct values *values)
 		.label = claim(s, values),
 	};
 	if (!ws_claim_fits(s->product, &candidate.label, s->window, &candidate.window)
-		|| !was_published(s, values)) {
+		|| !ws_prebuilt_has(s->prebuilt, values)) {
 		return;
 	}
 	candidate.file = file_of(s, values);
@@ -119,7 +95,7 @@ try_values(struct search *s, const struct values *values)
 
 /* The interpreter that names say, which every cell of the product must have; NULL with *fits false: it
  * was not published. */
-static const struct ws_python_tag *
+static const struct ws_published_python *
 find_python(const struct search *s, bool *fits)
 {
 	const struct ws_product *product = s->product;
@@ -134,9 +110,9 @@ find_python(const struct search *s, bool *fits)
 			&& !tag->free_threaded;
 	}
 	for (size_t i = 0; i < s->prebuilt->python_count && *fits; i++) {
-		const struct ws_python_tag *tag = &s->prebuilt->pythons[i];
-		if (tag->major == wanted->major && tag->minor == wanted->minor) {
-			return tag;
+		const struct ws_published_python *python = &s->prebuilt->pythons[i];
+		if (python->tag.major == wanted->major && python->tag.minor == wanted->minor) {
+			return python;
 		}
 	}
 	*fits = false;
@@ -158,13 +134,13 @@ rounds(const struct ws_published_list *list)
 /* All that the matrix has for this product: a few dozen combinations at most, most of them of another
  * CUDA major, torch or ABI. */
 static void
-find_published(struct search *s, const struct ws_python_tag *python)
+find_published(struct search *s, const struct ws_published_python *python)
 {
 	const struct ws_prebuilt *p = s->prebuilt;
 	for (size_t c = 0; c < rounds(&p->cuda); c++) {
 		for (size_t t = 0; t < rounds(&p->torch); t++) {
 			for (size_t i = 0; i < rounds(&p->cxx11abi); i++) {
-				struct values values = {value_at(&p->cuda, c), value_at(&p->torch, t),
+				struct ws_published_values values = {value_at(&p->cuda, c), value_at(&p->torch, t),
 					value_at(&p->cxx11abi, i), python};
 				try_values(s, &values);
 			}
@@ -190,17 +166,18 @@ list_pythons(const struct search *s)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < s->prebuilt->python_count; i++) {
-		ws_buf_printf(
-			&b, "%s%s", i > 0 ? ", " : "", ws_python_version_text(&s->prebuilt->pythons[i], s->a));
+		ws_buf_printf(&b, "%s%s", i > 0 ? ", " : "",
+			ws_python_version_text(&s->prebuilt->pythons[i].tag, s->a));
 	}
 	return ws_buf_copy(&b, s->a);
 }
 
 /* What one would guess, and what is wrong with it. */
 struct guess {
-	struct values values;
+	struct ws_published_values values;
 	struct ws_published made_up[3]; /* torch, CUDA, ABI, that were not published */
-	const char *what;               /* the first of them: "torch 2.5" */
+	struct ws_published_python python;
+	const char *what; /* the first that was not published: "torch 2.5" */
 	struct ws_buf why;
 };
 
@@ -283,17 +260,18 @@ guess_values(const struct search *s, struct guess *guess)
 	}
 	if (p->python_count > 0 && !guess->values.python) {
 		add_reason(s, guess, "Python ", point->python->text, list_pythons(s));
-		guess->values.python = &point->python->tag;
+		guess->python = (struct ws_published_python){point->python->tag, point->python->version};
+		guess->values.python = &guess->python;
 	}
 }
 
 /* The name that one would make up for this product, where nobody published it. */
 static void
-tell_guess(struct search *s, const struct ws_python_tag *python)
+tell_guess(struct search *s, const struct ws_published_python *python)
 {
 	struct guess guess = {.values = {.python = python}};
 	guess_values(s, &guess);
-	if (guess.why.len > 0 || !was_published(s, &guess.values)) {
+	if (guess.why.len > 0 || !ws_prebuilt_has(s->prebuilt, &guess.values)) {
 		*ws_vec_push(&s->unpublished, s->a) = (struct ws_unpublished){
 			.file = file_of(s, &guess.values),
 			.from = s->prebuilt->from,
@@ -313,7 +291,7 @@ ws_published_of(const struct ws_product *product, bool window, struct ws_arena *
 	for (size_t i = 0; i < recipe->prebuilt_count; i++) {
 		bool fits;
 		s.prebuilt = &recipe->prebuilt[i];
-		const struct ws_python_tag *python = find_python(&s, &fits);
+		const struct ws_published_python *python = find_python(&s, &fits);
 		if (fits) {
 			find_published(&s, python);
 		}

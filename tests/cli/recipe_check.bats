@@ -180,3 +180,15 @@ JSON
 	[ "$status" -eq 0 ]
 	[ "$(grep -c 'the text is right' <<< "$output")" -eq "$(find "$WS_ROOT/recipes" -name '*.json' | wc -l)" ]
 }
+
+@test "a recipe without sources, of published wheels" {
+	cat > recipes/demo/2.0.json <<-'JSON'
+		{"name": "demo", "version": "2.0", "binding": "pybind",
+		 "prebuilt": [{"from": "demo's releases", "python": ["3.11", "3.12"], "torch": ["2.5", "2.6"],
+		   "except": [{"torch": "2.5", "python": "3.12"}],
+		   "url": "https://example.org/demo-{version}+pt{torch}-{python}-{python}-linux_x86_64.whl"}]}
+	JSON
+	run -0 "$WHEELSMITH" recipe check recipes/demo/2.0.json
+	[[ "$output" == *"sources  not looked at: it has none"* ]]
+	[[ "$output" == *"prebuilt demo's releases: 3 names"* ]]
+}

@@ -210,6 +210,21 @@ read_recipe(const char *name, const char *text, struct ws_arena *a)
 	return recipe;
 }
 
+/* What the workflows of these releases say: 5 torches x 5 Pythons x 2 CUDAs x 2 ABIs less the excluded ones, ... */
+WS_TEST(as_many_wheels_as_were_published)
+{
+	static const struct {
+		const char *package, *version;
+		size_t names;
+	} published[] = {{"flash-attn", "2.6.1", 84}, {"flash-attn", "2.8.3", 48},
+		{"causal-conv1d", "1.5.3.post1", 76}, {"mamba-ssm", "2.2.6.post3", 76}};
+	for (size_t i = 0; i < WS_LEN(published); i++) {
+		struct ws_recipe recipe = read_recipe(published[i].package, published[i].version, a);
+		assert_int_equal(recipe.prebuilt_count, 1);
+		assert_int_equal(ws_prebuilt_count(&recipe.prebuilt[0]), published[i].names);
+	}
+}
+
 WS_TEST(causal_conv1d)
 {
 	struct ws_recipe recipe = read_recipe("causal-conv1d", "1.5.3.post1", a);
