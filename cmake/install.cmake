@@ -5,6 +5,8 @@ install(DIRECTORY recipes matrix schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/wh
 	PATTERN "*.lock.json" EXCLUDE)
 install(FILES builder/draft/setup_reader.py
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft)
+install(FILES builder/explain/entry_points.py
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/explain)
 install(FILES README.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(FILES completions/wheelsmith.bash

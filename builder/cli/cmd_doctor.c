@@ -1,9 +1,10 @@
 /* cmd_doctor.c - `wheelsmith doctor`: looks at this host, part by part, in the order of its page.
  * Nothing here fails: what cannot be found out is a problem, with its reason and its cure. The store is
- * looked at, never opened; the network is not asked. */
+ * looked at, never opened, but for a Python that was named (doctor_python.h); the network is not asked. */
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/cure.h"
+#include "cli/doctor_python.h"
 #include "cli/doctor_rows.h"
 #include "cli/ignored_env.h"
 #include "cli/typed.h"
@@ -16,6 +17,7 @@
 #include "net/url.h"
 #include "report/format.h"
 #include "sys/holders.h"
+#include "sys/process.h"
 
 #include <gnu/libc-version.h>
 #include <string.h>
@@ -31,7 +33,10 @@
 struct doctor {
 	struct ws_session *s;
 	struct ws_arena *a;
-	const char *python; /* --python: a path; NULL: all there are */
+	const char *python;       /* --python: a path; NULL: all there are */
+	const char *model;        /* --model: a config.json; NULL: none */
+	struct ws_python_kit kit; /* of --python, asked; version NULL: it cannot be run */
+	struct ws_gpus gpus;
 	struct ws_rows rows;
 	ws_hostcc_list compilers;
 };
@@ -456,6 +461,17 @@ is_too_old(const struct doctor *d, const struct ws_python_tag *tag)
 	return facts->torch_count > 0;
 }
 
+/* The torch that it would import; it is not imported. NULL: none. */
+static const char *
+torch_of(struct doctor *d, const struct ws_python_kit *python)
+{
+	struct ws_torch_kit torch;
+	struct ws_err ignored = {0};
+	return ws_torch_open_installed(&d->s->facts, python, d->a, &torch, &ignored)
+		? torch.version.text
+		: NULL;
+}
+
 /* One Python; returns whether wheels can be built for it. What is too old for any torch goes to @old. */
 static bool
 look_at_python(
@@ -468,6 +484,8 @@ look_at_python(
 	struct ws_err worded = *err;
 	ws_cures_word(d->s, &worded);
 	const char *cure = has_headers ? "" : ws_arena_strdup(d->a, worded.cure);
+	const char *torch = kit.version ? torch_of(d, &kit) : NULL;
+	d->kit = d->python ? kit : d->kit;
 	if (!kit.version) {
 		kit = *listed;
 	}
@@ -475,6 +493,7 @@ look_at_python(
 	ws_json_add_text(w, "version", kit.version);
 	ws_json_add_bool(w, "free_threaded", kit.tag.free_threaded);
 	ws_json_add_text(w, "path", kit.interpreter);
+	ws_json_add_text(w, "torch", torch);
 	ws_json_add_bool(w, "has_headers", has_headers);
 	ws_json_add_text(w, "wrong", has_headers ? NULL : err->text);
 	ws_json_add_text(w, "cure", cure);
@@ -486,10 +505,10 @@ look_at_python(
 		ws_buf_printf(old, "%s%s", and_comma(old), kit.version);
 		return has_headers;
 	}
-	ws_rows_add_cure(&d->rows, has_headers ? WS_PAGE_PLAIN : WS_PAGE_ADVICE, cure, "%s%-*s %s%s",
-		kit.version, 9 - (int)strlen(kit.version), kit.tag.free_threaded ? "t" : "",
-		shown(d, kit.interpreter ? kit.interpreter : kit.include),
-		has_headers ? "" : "  no headers");
+	ws_rows_add_cure(&d->rows, has_headers ? WS_PAGE_PLAIN : WS_PAGE_ADVICE, cure,
+		"%s%-*s %s%s%s%s", kit.version, 9 - (int)strlen(kit.version),
+		kit.tag.free_threaded ? "t" : "", shown(d, kit.interpreter ? kit.interpreter : kit.include),
+		torch ? "  torch " : "", torch ? torch : "", has_headers ? "" : "  no headers");
 	return has_headers;
 }
 
@@ -555,23 +574,56 @@ look_at_torch(struct doctor *d)
 
 /* ---- GPUs ---- */
 
+/* The process here that has the driver's number, if it is the same one: inside a container the driver
+ * counts the host's processes. */
+static bool
+look_at_process(struct doctor *d, const struct ws_gpu_user *user, struct ws_process *process)
+{
+	if (!ws_process_look(d->s->env.root, user->pid, d->a, process)) {
+		return false;
+	}
+	const char *first = ws_arena_copy(d->a, process->command, strcspn(process->command, " "));
+	const char *base = ws_path_base(user->name);
+	return (process->program && strcmp(ws_path_base(process->program), base) == 0)
+		|| strcmp(ws_path_base(first), base) == 0;
+}
+
+/* One that holds memory of a device. */
 static void
-look_at_gpu_users(struct doctor *d, const struct ws_gpus *gpus)
+look_at_gpu_user(struct doctor *d, const struct ws_gpu_user *user)
 {
 	struct ws_json_writer *w = d->rows.json;
-	char memory[WS_FORMAT_BYTES];
-	ws_json_open_list(w, "gpu_users");
-	for (size_t i = 0; i < gpus->user_count; i++) {
-		const struct ws_gpu_user *user = &gpus->users[i];
-		ws_rows_add(&d->rows, WS_PAGE_MORE, "used by %s (%u), %s", user->name, user->pid,
-			user->memory_bytes > 0 ? ws_format_memory(user->memory_bytes, memory)
-								   : "its memory is not known");
-		ws_json_open_object(w, NULL);
-		ws_json_add_u64(w, "pid", user->pid);
-		ws_json_add_text(w, "name", user->name);
-		ws_json_add_u64(w, "memory_bytes", user->memory_bytes);
-		ws_json_close(w);
+	struct ws_process process = {0};
+	char memory[WS_FORMAT_BYTES], age[WS_FORMAT_BYTES];
+	bool ours = look_at_process(d, user, &process);
+	bool stale = ours && process.is_left_behind;
+	const char *text = ws_arena_printf(d->a, "used by %s (%u), %s", user->name, user->pid,
+		user->memory_bytes > 0 ? ws_format_memory(user->memory_bytes, memory)
+							   : "its memory is not known");
+	if (ours) {
+		ws_format_duration(process.age_s * 1000, age);
+		text =
+			ws_arena_printf(d->a, "%s: %s, for %s: %s", text, process.user, age, process.command);
 	}
+	if (stale) {
+		ws_rows_problem(&d->rows, false,
+			ws_arena_printf(d->a, "if nobody needs it:  kill %u", user->pid),
+			"%s; stale: what started it is gone", text);
+	} else {
+		ws_rows_add(&d->rows, WS_PAGE_MORE, "%s", text);
+	}
+	ws_json_open_object(w, NULL);
+	ws_json_add_u64(w, "pid", user->pid);
+	ws_json_add_text(w, "name", user->name);
+	ws_json_add_u64(w, "memory_bytes", user->memory_bytes);
+	ws_json_add_text(w, "user", ours ? process.user : NULL);
+	ws_json_add_text(w, "command", ours ? process.command : NULL);
+	if (ours) {
+		ws_json_add_u64(w, "age_s", process.age_s);
+	} else {
+		ws_json_add_null(w, "age_s");
+	}
+	ws_json_add_bool(w, "stale", stale);
 	ws_json_close(w);
 }
 
@@ -579,13 +631,13 @@ static void
 look_at_gpus(struct doctor *d)
 {
 	struct ws_json_writer *w = d->rows.json;
-	struct ws_gpus gpus = {0};
+	struct ws_gpus *gpus = &d->gpus;
 	char memory[WS_FORMAT_BYTES];
 	ws_rows_part(&d->rows, "GPUs");
-	ws_gpu_list(&d->s->env, d->a, &gpus);
+	ws_gpu_list(&d->s->env, d->a, gpus);
 	ws_json_open_list(w, "gpus");
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct ws_gpu *gpu = &gpus.at[i];
+	for (size_t i = 0; i < gpus->count; i++) {
+		const struct ws_gpu *gpu = &gpus->at[i];
 		const char *arch = ws_arch_text(&gpu->arch, d->a);
 		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "%u  %s, arch %s, %s", gpu->index, gpu->name, arch,
 			ws_format_memory(gpu->memory_bytes, memory));
@@ -597,16 +649,24 @@ look_at_gpus(struct doctor *d)
 		ws_json_close(w);
 	}
 	ws_json_close(w);
-	look_at_gpu_users(d, &gpus);
-	if (gpus.count > 0) {
-		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "driver %s%s", gpus.driver,
-			gpus.user_count == 0 ? ", idle" : "");
+	ws_json_open_list(w, "gpu_users");
+	for (size_t i = 0; i < gpus->user_count; i++) {
+		look_at_gpu_user(d, &gpus->users[i]);
+	}
+	ws_json_close(w);
+	if (gpus->count > 0) {
+		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "driver %s%s", gpus->driver,
+			gpus->user_count == 0 ? ", idle" : "");
 	} else {
-		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "none: %s", gpus.why_none);
+		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "none: %s", gpus->why_none);
+		for (size_t i = 0; i < gpus->seen_count; i++) {
+			ws_rows_add(&d->rows, WS_PAGE_MORE, "%s", gpus->seen[i]);
+		}
 		ws_rows_add(&d->rows, WS_PAGE_PLAIN, "building does not need one");
 	}
-	ws_json_add_text(w, "driver", gpus.driver);
-	ws_json_add_text(w, "why_no_gpu", gpus.why_none);
+	ws_json_add_text(w, "driver", gpus->driver);
+	ws_json_add_text(w, "why_no_gpu", gpus->why_none);
+	ws_json_add_texts(w, "gpus_seen", gpus->seen, gpus->seen_count);
 }
 
 /* ---- indexes, libraries, environment ---- */
@@ -740,14 +800,19 @@ static bool
 parse(struct ws_session *s, struct doctor *d, int argc, const char *const *argv, struct ws_err *err)
 {
 	const struct ws_option options[] = {
-		{"python", 0, WS_OPTION_TEXT, &d->python, "V", "look at this Python alone: 3.12, a path"},
+		{"python", 0, WS_OPTION_TEXT, &d->python, "V",
+			"this Python alone, and its CUDA extensions"},
+		{"model", 0, WS_OPTION_TEXT, &d->model, "FILE",
+			"a config.json: which kernels that model needs"},
 	};
 	struct ws_usage usage = {
 		.command = "doctor",
-		.synopsis = "[--python V]",
-		.summary = "Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
-				   "toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
-				   "Exits 0, or 1 when something is missing without which nothing can be built.",
+		.synopsis = "[--python V] [--model FILE]",
+		.summary =
+			"Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
+			"toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
+			"Exits 0, or 1 when nothing can be built until something is there, or when what\n"
+			"--python has installed does not work.",
 		.options = options,
 		.option_count = WS_LEN(options),
 	};
@@ -794,6 +859,16 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	look_at_pythons(&d);
 	look_at_torch(&d);
 	look_at_gpus(&d);
+	const struct ws_doctor_python look = {
+		.s = s,
+		.rows = &d.rows,
+		.python = d.python && d.kit.version ? &d.kit : NULL,
+		.gpus = &d.gpus,
+		.model = d.model,
+	};
+	if (look.python || look.model) {
+		ws_doctor_python_look(&look);
+	}
 	look_at_indexes(&d);
 	look_at_libraries(&d);
 	look_at_environment(&d);

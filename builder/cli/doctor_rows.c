@@ -63,6 +63,17 @@ ws_rows_problem(struct ws_rows *rows, bool blocks, const char *cure, const char 
 }
 
 void
+ws_rows_fail(struct ws_rows *rows, const char *cure, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	struct ws_row *row = add(rows, WS_PAGE_WRONG, format, values);
+	va_end(values);
+	row->is_problem = row->fails = true;
+	row->cure = cure ? ws_arena_printf(rows->s->a, "%s\n", cure) : "";
+}
+
+void
 ws_rows_problem_err(struct ws_rows *rows, bool blocks, const struct ws_err *err)
 {
 	struct ws_err worded = *err;
@@ -76,7 +87,18 @@ count_problems(const struct ws_rows *rows, enum ws_page_mark mark)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < rows->at.len; i++) {
-		count += rows->at.at[i].is_problem && rows->at.at[i].mark == mark;
+		const struct ws_row *row = &rows->at.at[i];
+		count += row->is_problem && !row->fails && row->mark == mark;
+	}
+	return count;
+}
+
+static size_t
+count_failures(const struct ws_rows *rows)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < rows->at.len; i++) {
+		count += rows->at.at[i].fails;
 	}
 	return count;
 }
@@ -121,6 +143,7 @@ print_page(const struct ws_rows *rows)
 	struct ws_page page = ws_page_begin(out, 0);
 	size_t wrong = count_problems(rows, WS_PAGE_WRONG);
 	size_t advice = count_problems(rows, WS_PAGE_ADVICE);
+	size_t failures = count_failures(rows);
 	for (size_t i = 0; i < rows->at.len;) {
 		i = print_part(&page, rows, i);
 	}
@@ -129,6 +152,9 @@ print_page(const struct ws_rows *rows)
 	} else {
 		ws_out_result(out, "\n✗ nothing can be built here until %zu problem%s solved", wrong,
 			wrong == 1 ? " is" : "s are");
+	}
+	if (failures > 0) {
+		ws_out_result(out, "; ✗ %zu thing%s not work", failures, failures == 1 ? " does" : "s do");
 	}
 	if (advice > 0) {
 		ws_out_result(out, "; %zu note%s marked !", advice, advice == 1 ? " is" : "s are");
@@ -147,10 +173,11 @@ print_json(const struct ws_rows *rows)
 	for (size_t i = 0; i < rows->at.len; i++) {
 		const struct ws_row *row = &rows->at.at[i];
 		if (row->is_problem) {
-			bool blocks = row->mark == WS_PAGE_WRONG;
+			bool blocks = row->mark == WS_PAGE_WRONG && !row->fails;
 			ws_json_open_object(w, NULL);
 			ws_json_add_text(w, "part", row->part);
 			ws_json_add_bool(w, "blocks", blocks);
+			ws_json_add_bool(w, "fails", row->fails);
 			ws_json_add_text(w, "text", row->text);
 			ws_json_add_text(w, "cure", row->cure);
 			ws_json_close(w);
@@ -174,5 +201,5 @@ ws_rows_print(struct ws_rows *rows)
 		ws_json_finish(rows->json, WS_JSON_COMPACT, &unused);
 		print_page(rows);
 	}
-	return count_problems(rows, WS_PAGE_WRONG) == 0;
+	return count_problems(rows, WS_PAGE_WRONG) == 0 && count_failures(rows) == 0;
 }

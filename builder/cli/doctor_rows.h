@@ -19,6 +19,7 @@ struct ws_row {
 	const char *text; /**< one line */
 	const char *cure; /**< what to do: lines, each ending in \n; "" none */
 	bool is_problem;
+	bool fails; /**< something that is installed does not work; building is not concerned */
 };
 
 struct ws_rows {
@@ -44,10 +45,13 @@ void ws_rows_add_cure(struct ws_rows *rows, enum ws_page_mark mark, const char *
 void ws_rows_problem(struct ws_rows *rows, bool blocks, const char *cure, const char *format, ...)
 	WS_PRINTF(4, 5);
 
+/** What is installed, and does not work. @a cure: lines, or NULL. */
+void ws_rows_fail(struct ws_rows *rows, const char *cure, const char *format, ...) WS_PRINTF(3, 4);
+
 /** The same from an error: its line, its place and its cures. */
 void ws_rows_problem_err(struct ws_rows *rows, bool blocks, const struct ws_err *err);
 
-/** Prints the page or, with --json, the object. Returns whether nothing blocks. */
+/** Prints the page or, with --json, the object. Returns whether nothing blocks and nothing fails. */
 bool ws_rows_print(struct ws_rows *rows);
 
 #endif

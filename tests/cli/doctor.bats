@@ -96,6 +96,30 @@ PYTHON
 	[[ "$(flat)" == *"exited with 9: NVIDIA-SMI has failed"* ]]
 }
 
+# The driver's number is a process here only where its program is the same: a container counts its own.
+@test "who uses a GPU, since when, with which command, and what was left behind" {
+	sleep 300 &
+	local own=$! left
+	left=$(setsid sh -c 'sleep 301 > /dev/null 2>&1 & echo $!')
+	put_program nvidia-smi "case \$1 in
+*gpu=*) echo '0, NVIDIA H200, 9.0, 143771 MiB, 580.1' ;;
+*apps=*) echo '$own, /usr/bin/sleep, 518 MiB'; echo '$left, sleep, 2048 MiB'; echo '$$, /opt/train, 7 MiB' ;; esac"
+	run "$WHEELSMITH" doctor "${index[@]}"
+	run2=$("$WHEELSMITH" doctor "${index[@]}" --json)
+	local parent
+	parent=$(sed 's/.*) //' "/proc/$left/stat" | cut -d' ' -f2)
+	kill "$own" "$left"
+	echo "$output"
+	[[ $(flat) == *"used by /usr/bin/sleep ($own), 518 MiB: $(id -un), for "*" s: sleep 300"* ]]
+	[[ $(flat) == *"used by /opt/train ($$), 7 MiB"* ]]
+	[[ $(flat) != *"($$), 7 MiB:"* ]]
+	jq -e ".gpu_users[0].command == \"sleep 300\" and (.gpu_users[0].stale | not) and .gpu_users[2].command == null" <<< "$run2"
+	if [ "$parent" = 1 ]; then # else this host's session manager takes orphans
+		[[ $(flat) == *"! used by sleep ($left), 2.0 GiB: "*"stale: what started it is gone"*"if nobody needs it: kill $left"* ]]
+		jq -e ".gpu_users[1].stale" <<< "$run2"
+	fi
+}
+
 @test "variables that are ignored, each with what takes its place" {
 	CC=gcc-11 MAX_JOBS=2 TORCH_CUDA_ARCH_LIST='8.0' run "$WHEELSMITH" doctor "${index[@]}"
 	echo "$output"

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "sys/capture.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -188,12 +189,72 @@ list_users(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena 
 	gpus->user_count = found.len;
 }
 
+/* ---- without nvidia-smi: what the kernel module says of itself ---- */
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..."; of an open module the words
+ * differ. The version is the first word of numbers and dots. */
+static const char *
+read_driver(const char *text, struct ws_arena *a)
+{
+	struct ws_str rest = ws_str_of(text);
+	struct ws_str line = ws_str_cut(&rest, '\n');
+	while (line.s) {
+		struct ws_str word = ws_str_cut(&line, ' ');
+		const char *copy = plain_copy(word, a);
+		if (strchr(copy, '.') && copy[strspn(copy, "0123456789.")] == '\0') {
+			return copy;
+		}
+	}
+	return NULL;
+}
+
+/* "Model: \t\t NVIDIA H100 80GB HBM3" in <folder>/<device>/information. */
+static const char *
+read_model(
+	const struct ws_user_env *env, const char *folder, const char *device, struct ws_arena *a)
+{
+	const char *text =
+		ws_user_env_read(env, ws_path_join(a, folder, device, "information", NULL), a);
+	struct ws_str rest = ws_str_of(text);
+	while (rest.s) {
+		struct ws_str value = ws_str_cut(&rest, '\n');
+		if (ws_str_is(ws_str_cut(&value, ':'), "Model")) {
+			return plain_copy(ws_str_trim(value), a);
+		}
+	}
+	return NULL;
+}
+
+static void
+read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws_arena *a)
+{
+	static const char folder[] = "/proc/driver/nvidia/gpus";
+	WS_AUTO_DIR DIR *dir = opendir(ws_arena_printf(a, "%s%s", env->root, folder));
+	WS_VEC(const char *) seen = {0};
+	const struct dirent *entry;
+	gpus->driver = read_driver(ws_user_env_read(env, "/proc/driver/nvidia/version", a), a);
+	while (dir && (entry = readdir(dir)) && seen.len < MOST) {
+		const char *model =
+			entry->d_name[0] == '.' ? NULL : read_model(env, folder, entry->d_name, a);
+		if (model) {
+			*ws_vec_push(&seen, a) = model;
+		}
+	}
+	gpus->seen = seen.at;
+	gpus->seen_count = seen.len;
+	gpus->why_none = !gpus->driver ? "there is no nvidia-smi, so no NVIDIA driver"
+								   : ws_arena_printf(a,
+									   "there is no nvidia-smi to tell architectures; driver %s "
+									   "lists %zu device%s",
+									   gpus->driver, seen.len, seen.len == 1 ? "" : "s");
+}
+
 void
 ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus)
 {
 	*gpus = (struct ws_gpus){.program = find_program(env, a)};
 	if (!gpus->program) {
-		gpus->why_none = "there is no nvidia-smi, so no NVIDIA driver";
+		read_driver_files(env, gpus, a);
 		return;
 	}
 	list_gpus(env, gpus, a);

@@ -31,16 +31,20 @@ struct ws_gpu_user {
 
 struct ws_gpus {
 	const char *program; /**< the nvidia-smi that was asked; NULL: none was found */
-	const char *driver;  /**< "580.159.04"; NULL with no device */
+	const char *driver;  /**< "580.159.04"; NULL: not known */
 	const struct ws_gpu *at;
 	size_t count;
 	const struct ws_gpu_user *users;
 	size_t user_count;
 	const char *why_none; /**< with count 0: one line; else NULL */
+	/** Devices that the driver's own files name, where there is no nvidia-smi to tell more. */
+	const char *const *seen;
+	size_t seen_count;
 };
 
 /**
- * Asks the nvidia-smi on PATH, else <root>/usr/bin/nvidia-smi. Never fails. Texts hold no control
+ * Asks the nvidia-smi on PATH, else <root>/usr/bin/nvidia-smi; without one <root>/proc/driver/nvidia is
+ * read, which names the driver and the devices and no more. Never fails. Texts hold no control
  * characters, whatever nvidia-smi printed.
  */
 void ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus);

@@ -1,0 +1,127 @@
+/* process.c - /proc/PID/stat, cmdline, exe: proc(5). Names of users are /etc/passwd's own. */
+#include "sys/process.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_MOST 300
+
+/* Fields of stat, counted behind the name in parentheses, which may hold anything. */
+enum {
+	FIELD_PARENT = 1,
+	FIELD_SESSION = 3,
+	FIELD_STARTED = 19, /* clock ticks since boot */
+	FIELDS = 20,
+};
+
+static bool
+read_file(const char *root, unsigned pid, const char *name, struct ws_buf *text)
+{
+	char path[4096];
+	ws_buf_clear(text);
+	snprintf(path, sizeof(path), "%s/proc/%u/%s", root, pid, name);
+	return ws_fs_read_at_most(path, (size_t)1 << 20, text, NULL);
+}
+
+static bool
+read_stat(const char *root, unsigned pid, uint64_t fields[FIELDS])
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!read_file(root, pid, "stat", &text)) {
+		return false;
+	}
+	const char *end = strrchr(ws_buf_text(&text), ')');
+	struct ws_str rest = ws_str_of(end && end[1] ? end + 2 : NULL);
+	for (size_t i = 0; i < FIELDS; i++) {
+		struct ws_str field = ws_str_cut(&rest, ' ');
+		if (i > 0 && !ws_str_to_u64(field, &fields[i])) {
+			fields[i] = 0; /* tpgid is -1 where there is none */
+		}
+	}
+	return rest.s != NULL;
+}
+
+static uint64_t
+age_s(const char *root, uint64_t started)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	uint64_t up;
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/proc/uptime", root);
+	if (!ws_fs_read_at_most(path, 4096, &text, NULL)) {
+		return 0;
+	}
+	struct ws_str rest = ws_buf_str(&text);
+	uint64_t at = started / (uint64_t)sysconf(_SC_CLK_TCK);
+	return ws_str_to_u64(ws_str_cut(&rest, '.'), &up) && up > at ? up - at : 0;
+}
+
+/* Its words with blanks between them. */
+static const char *
+command_of(const char *root, unsigned pid, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!read_file(root, pid, "cmdline", &text) || text.len == 0) {
+		return "";
+	}
+	ws_buf_cut(&text, COMMAND_MOST);
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+		text.data[i] = c == '\0'                                 ? ' '
+			: (unsigned char)c < ' ' || (unsigned char)c >= 0x7f ? '?'
+																 : c;
+	}
+	return ws_str_copy(ws_str_trim(ws_buf_str(&text)), a);
+}
+
+static const char *
+program_of(const char *root, unsigned pid, struct ws_arena *a)
+{
+	char target[4096];
+	const char *path = ws_arena_printf(a, "%s/proc/%u/exe", root, pid);
+	ssize_t len = readlink(path, target, sizeof(target));
+	return len > 0 && (size_t)len < sizeof(target) ? ws_arena_copy(a, target, (size_t)len) : NULL;
+}
+
+/* "root:x:0:0:..." */
+static const char *
+user_of(const char *root, unsigned pid, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct stat status;
+	if (stat(ws_arena_printf(a, "%s/proc/%u", root, pid), &status) != 0) {
+		return "?";
+	}
+	ws_fs_read_at_most(ws_arena_printf(a, "%s/etc/passwd", root), (size_t)1 << 20, &text, NULL);
+	struct ws_str rest = ws_buf_str(&text);
+	while (rest.s) {
+		uint64_t uid;
+		struct ws_str line = ws_str_cut(&rest, '\n');
+		struct ws_str name = ws_str_cut(&line, ':');
+		ws_str_cut(&line, ':');
+		if (ws_str_to_u64(ws_str_cut(&line, ':'), &uid) && uid == status.st_uid) {
+			return ws_str_copy(name, a);
+		}
+	}
+	return ws_arena_printf(a, "%u", (unsigned)status.st_uid);
+}
+
+bool
+ws_process_look(const char *root, unsigned pid, struct ws_arena *a, struct ws_process *process)
+{
+	uint64_t fields[FIELDS];
+	if (!read_stat(root, pid, fields)) {
+		return false;
+	}
+	*process = (struct ws_process){
+		.program = program_of(root, pid, a),
+		.command = command_of(root, pid, a),
+		.user = user_of(root, pid, a),
+		.age_s = age_s(root, fields[FIELD_STARTED]),
+		.is_left_behind = pid != 1 && fields[FIELD_PARENT] == 1 && fields[FIELD_SESSION] != pid,
+	};
+	return true;
+}
