@@ -166,8 +166,9 @@ struct ws_candidates
 ws_candidates_of(const struct ws_product *product, bool window, const struct ws_offers *offers,
 	struct ws_arena *a)
 {
-	ranked_list list = {0};
 	struct ws_published_wheels published = ws_published_of(product, window, a);
+	size_t room = published.count + 1; /* seldom more, and plans have thousands of products */
+	ranked_list list = {.at = WS_NEW_N(a, struct ranked, room), .cap = room};
 	add_offers(&list, product, window, offers, a);
 	for (size_t i = 0; i < published.count; i++) {
 		add(&list, product, &published.at[i], 0, a);

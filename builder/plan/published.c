@@ -287,7 +287,13 @@ struct ws_published_wheels
 ws_published_of(const struct ws_product *product, bool window, struct ws_arena *a)
 {
 	const struct ws_recipe *recipe = product->recipe;
-	struct search s = {.product = product, .window = window, .a = a};
+	/* Room for one: most have one, and plans have thousands of products. */
+	struct search s = {
+		.product = product,
+		.window = window,
+		.a = a,
+		.found = {.at = WS_NEW(a, struct ws_candidate), .cap = 1},
+	};
 	for (size_t i = 0; i < recipe->prebuilt_count; i++) {
 		bool fits;
 		s.prebuilt = &recipe->prebuilt[i];

@@ -66,7 +66,7 @@ class Bench:
         path = f"{self.work}/{name}.json"
         axes.setdefault("packages", ["causal-conv1d==1.5.3.post1"])
         with open(path, "w") as file:
-            json.dump(dict(axes, policy="build-only"), file)
+            json.dump({"policy": "build-only"} | axes, file)
         return path
 
     def interpreter(self, version):

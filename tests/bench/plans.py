@@ -7,10 +7,10 @@ PACKAGES = ["causal-conv1d==1.5.3.post1", "mamba-ssm==2.2.6.post3", "flash-attn=
 ARCHS = ["7.5", "8.0", "8.6", "8.9", "9.0", "8.0;8.6;9.0+PTX"]
 
 
-def fleet(bench):
+def fleet(bench, name="plan", policy="build-only"):
     """A matrix of 108 cells of the shipped recipes."""
     axes = dict(packages=PACKAGES, torch=["2.5.1", "2.11.0"], python=["3.10", "3.11", "3.12"], arch=ARCHS)
-    return bench.matrix("plan", **axes)
+    return bench.matrix(name, **axes, policy=policy)
 
 
 def plan(bench):
@@ -23,21 +23,28 @@ def plan(bench):
         lab.Number("plan of 108 cells, time", [c.wall_s * 1e3 for c in costs], "ms", 50, busy),
         lab.Number("plan of 108 cells, CPU", [c.cpu_s * 1e3 for c in costs], "ms", None, busy),
     ]
-    return numbers + many_cells(bench)
+    matrix = fleet(bench, "candidates", "prefer-prebuilt")
+    costs, busy = bench.repeat(40, 20, take)
+    numbers += [
+        lab.Number("plan of 108 cells with candidates, time", [c.wall_s * 1e3 for c in costs], "ms", 50, busy),
+        lab.Number("plan of 108 cells with candidates, CPU", [c.cpu_s * 1e3 for c in costs], "ms", None, busy),
+    ]
+    return numbers + many_cells(bench, "build-only", "") + many_cells(bench, "prefer-prebuilt", " with candidates")
 
 
-def many_cells(bench):
-    """10,080 cells, next to all of them to be built: 3 packages, 7 releases, 4 Pythons, 120 sets of architectures."""
+def many_cells(bench, policy, title):
+    """10,080 cells: 3 packages, 7 releases, 4 Pythons, 120 sets of architectures. Next to all of them are to be built,
+    or those for the first four releases have a candidate each."""
     ones = ["7.5", "8.0", "8.6", "8.7", "8.9", "9.0"]
     sets = [";".join(some) for count in range(1, 7) for some in itertools.combinations(ones, count)]
     sets = [some + ptx for some in sets for ptx in ("", "+PTX")][:120]
     torch = ["2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0"]
     python = ["3.10", "3.11", "3.12", "3.13"]
-    matrix = bench.matrix("many", packages=PACKAGES, torch=torch, python=python, arch=sets)
+    matrix = bench.matrix(f"many-{policy}", packages=PACKAGES, torch=torch, python=python, arch=sets, policy=policy)
     costs, busy = bench.repeat(15, 5, lambda name: bench.wheelsmith("plan", "plan", "--matrix", matrix))
     return [
-        lab.Number("plan of 10,080 cells, time", [c.wall_s for c in costs], "s", 0.5, busy),
-        lab.Number("plan of 10,080 cells, resident", [c.peak_bytes / 1e6 for c in costs], "MB", 50),
+        lab.Number(f"plan of 10,080 cells{title}, time", [c.wall_s for c in costs], "s", 0.5, busy),
+        lab.Number(f"plan of 10,080 cells{title}, resident", [c.peak_bytes / 1e6 for c in costs], "MB", 50),
     ]
 
 
