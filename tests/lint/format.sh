@@ -3,4 +3,4 @@
 set -eu
 tool=$(command -v clang-format-14 || command -v clang-format)
 "$tool" --version | grep -q 'version 14\.' || { echo "clang-format 14 is needed (./dev setup)"; exit 1; }
-find builder tests -name '*.[ch]' -print0 | xargs -0 "$tool" --dry-run --Werror
+find builder tests kernels '(' -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ')' -print0 | xargs -0 "$tool" --dry-run --Werror

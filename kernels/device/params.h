@@ -1,0 +1,52 @@
+/**
+ * params.h - what an attention kernel is given, by value
+ *
+ * One text for the host (C17) and the device (CUDA C++). The host has checked every number in it;
+ * what only the device can read (cu_seqlens, seqused, blocks) is clamped where it is read.
+ */
+#ifndef WSK_DEVICE_PARAMS_H
+#define WSK_DEVICE_PARAMS_H
+
+#include <stdint.h>
+
+/** Threads of a block of every attention kernel. */
+#define WSK_THREADS 128
+
+/** Rows and keys that one bit of `blocks` stands for. */
+#define WSK_BLOCK 64
+
+/** Rows of queries (times heads of a group) that one block of the decode kernel takes. */
+#define WSK_DECODE_ROWS 16
+
+/** Rows of one head of one tensor. Strides are in elements; those of the head dimension are 1. */
+struct wsk_view {
+	uint64_t data; /**< device address */
+	int64_t batch; /**< unused where sequences are packed */
+	int64_t row;
+	int64_t head;
+};
+
+struct wsk_attn_params {
+	struct wsk_view q, k, v, o;
+	struct wsk_view dout, dq, dk, dv; /**< backward */
+	uint64_t lse;                     /**< float, of each query row: natural logarithm */
+	uint64_t delta;              /**< float, of each query row: sum of dO x O; laid out as lse */
+	int64_t lse_batch, lse_head; /**< in elements; rows lie side by side */
+	uint64_t cu_q, cu_k;         /**< int32, batch + 1 each; 0: not packed */
+	uint64_t used_q, used_k;     /**< int32, batch each; 0: all of a sequence counts */
+	uint64_t blocks;             /**< uint32 bit sets, see wsk.h; 0: every block of keys */
+	int64_t blocks_batch, blocks_head, blocks_row; /**< in words */
+	uint64_t part;                                 /**< float, decode: splits x rows x (d + 2) */
+	int32_t batch, heads, group;                   /**< heads of q; heads of q for each of k */
+	int32_t seq_q, seq_k;                          /**< longest, and the length where not packed */
+	int32_t total_q, total_k;                      /**< packed: rows there are */
+	int32_t left, right;                           /**< keys seen before and after the diagonal */
+	int32_t tiles;                                 /**< blocks of threads for one head */
+	int32_t splits;                                /**< decode: parts of the keys */
+	float scale;                                   /**< as given, of any sign */
+	float scale_log2;                              /**< |scale| x log2(e), greater than 0 */
+	uint32_t sign;                                 /**< 0x80008000 where scale is negative */
+	int32_t wide;                                  /**< every row begins at 16 bytes */
+};
+
+#endif

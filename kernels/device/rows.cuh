@@ -1,0 +1,271 @@
+/**
+ * rows.cuh - rows between global and shared memory, and which keys a query sees
+ *
+ * A sequence is a span of rows: all of a batch entry, or what cu_seqlens says, clamped to the rows
+ * that there are. Positions count within a sequence; a query i stands at key i + offset, so that the
+ * last query stands at the last key (bottom-right).
+ */
+#ifndef WSK_DEVICE_ROWS_CUH
+#define WSK_DEVICE_ROWS_CUH
+
+#include "params.h"
+#include "warp.cuh"
+
+namespace wsk
+{
+
+constexpr float log2e = 1.4426950408889634f;
+constexpr float ln2 = 0.6931471805599453f;
+
+struct span {
+	int start;  /**< first row in the tensor */
+	int length; /**< rows that count */
+	int given;  /**< rows of it that are there, padding too */
+};
+
+WSK_DEVICE span
+find_span(uint64_t cu, uint64_t used, int b, int seq, int total)
+{
+	span s = {0, seq, seq};
+	if (cu) {
+		const int *at = (const int *)cu + b;
+		s.start = min(max(at[0], 0), total);
+		s.length = s.given = min(min(max(at[1], s.start), total) - s.start, seq);
+	}
+	if (used) {
+		s.length = min(max(((const int *)used)[b], 0), s.length);
+	}
+	return s;
+}
+
+/** First element of row 0 of @a s of one head. */
+template <class T>
+WSK_DEVICE uint16_t *
+rows_of(const wsk_view &view, const span &s, bool packed, int b, int head)
+{
+	return (uint16_t *)view.data + (packed ? 0 : b * view.batch) + s.start * view.row
+		+ head * view.head;
+}
+
+/** Floats that each query row has one of. */
+WSK_DEVICE int64_t
+row_value(const wsk_attn_params &p, const span &s, int b, int head)
+{
+	return (p.cu_q ? s.start : b * p.lse_batch) + head * p.lse_head;
+}
+
+/** Keys that the queries of a sequence see. */
+struct sight {
+	int offset, left, right, keys;
+
+	WSK_DEVICE
+	sight(const wsk_attn_params &p, const span &q, const span &k)
+		: offset(k.length - q.length), left(p.left), right(p.right), keys(k.length)
+	{
+	}
+	/** First and last key that query @a i sees; may lie outside of the sequence. */
+	WSK_DEVICE int
+	first(int i) const
+	{
+		return i + offset - left;
+	}
+	WSK_DEVICE int
+	last(int i) const
+	{
+#ifdef WSK_BREAK_MASK /* a deliberately wrong variant: the tests must notice it */
+		return min(i + offset + right + 1, keys - 1);
+#endif
+		return min(i + offset + right, keys - 1);
+	}
+};
+
+/** 8 elements from an address that need not be one of 16 bytes. */
+WSK_DEVICE uint4
+load_narrow(const uint16_t *p)
+{
+	uint32_t r[4];
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		r[i] = p[2 * i] | (uint32_t)p[2 * i + 1] << 16;
+	}
+	return make_uint4(r[0], r[1], r[2], r[3]);
+}
+
+/**
+ * ROWS rows of two tensors, by way of registers: what is asked for is on its way while the warp
+ * computes. In shared memory they are one tile of 2 ROWS rows.
+ */
+template <int D, int ROWS> struct pair_loader {
+	static constexpr int threads_a_row = WSK_THREADS / (2 * ROWS);
+	static constexpr int count = D / 8 / threads_a_row;
+	static_assert(count * threads_a_row == D / 8, "a row is not shared out evenly");
+
+	const uint16_t *row; /**< this thread's first element of the sequence's first tile */
+	int64_t step;        /**< elements from row to row */
+	int within;          /**< this thread's row within ROWS */
+	uint32_t into;       /**< where it lies in a tile, and its swizzled chunk */
+	uint32_t swizzled;
+	uint4 data[count];
+
+	WSK_DEVICE
+	pair_loader(const uint16_t *a, int64_t a_step, const uint16_t *b, int64_t b_step)
+	{
+		int tile_row = threadIdx.x / threads_a_row, chunk = threadIdx.x % threads_a_row;
+		bool second = tile_row >= ROWS;
+		within = tile_row % ROWS;
+		step = second ? b_step : a_step;
+		row = (second ? b : a) + chunk * 8 + within * step;
+		into = tile_row * tile<D>::pitch;
+		swizzled = tile<D>::swizzle(tile_row) ^ chunk;
+	}
+	WSK_DEVICE unsigned char *
+	place_of(unsigned char *tile_start, int j) const
+	{
+		return tile_start + into + (((threads_a_row * j) ^ swizzled) << 4);
+	}
+	/** Asks for rows from @a first on; those from @a end on are zeros. */
+	WSK_DEVICE void
+	fetch(int first, int end, bool wide)
+	{
+		bool inside = wide && first + within < end;
+		const uint16_t *p = row + first * step;
+#pragma unroll
+		for (int j = 0; j < count; j++) {
+			data[j] = make_uint4(0, 0, 0, 0);
+			if (inside) {
+				data[j] = __ldg((const uint4 *)(p + 8 * threads_a_row * j));
+			}
+		}
+	}
+	/** Puts them into a tile. Narrow rows are read only now: they are right, not fast. */
+	WSK_DEVICE void
+	store(unsigned char *tile_start, int first, int end, bool wide) const
+	{
+		if (wide) {
+#pragma unroll
+			for (int j = 0; j < count; j++) {
+				*(uint4 *)place_of(tile_start, j) = data[j];
+			}
+			return;
+		}
+		const uint16_t *p = row + first * step;
+#pragma unroll 1
+		for (int j = 0; j < count; j++) {
+			bool inside = first + within < end;
+			*(uint4 *)place_of(tile_start, j) =
+				inside ? load_narrow(p + 8 * threads_a_row * j) : make_uint4(0, 0, 0, 0);
+		}
+	}
+};
+
+/** The first N rows of a tile from @a first on, in one go. */
+template <int D, int N>
+WSK_DEVICE void
+load_tile(unsigned char *into, const uint16_t *rows, int64_t step, int first, int end, bool wide)
+{
+	for (int i = threadIdx.x; i < N * (D / 8); i += WSK_THREADS) {
+		int r = i / (D / 8), c = i % (D / 8);
+		uint4 x = make_uint4(0, 0, 0, 0);
+		if (first + r < end) {
+			const uint16_t *p = rows + (first + r) * step + c * 8;
+			x = wide ? *(const uint4 *)p : load_narrow(p);
+		}
+		*(uint4 *)(into + tile<D>::at_row(r, c)) = x;
+	}
+}
+
+/** 16 rows of accumulators times @a factor, as elements, into a tile. */
+template <class T, int D>
+WSK_DEVICE void
+put_rows(
+	unsigned char *tile_start, const float (&c)[D / 8][4], int first_row, float upper, float lower)
+{
+	int lane = threadIdx.x & 31;
+	unsigned char *word = tile_start + (lane & 3) * 4;
+#pragma unroll
+	for (int n = 0; n < D / 8; n++) {
+		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4, n)) =
+			T::pack(c[n][0] * upper, c[n][1] * upper);
+		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4 + 8, n)) =
+			T::pack(c[n][2] * lower, c[n][3] * lower);
+	}
+}
+
+/** N rows of a tile to rows from @a first on: zeros from @a end on, nothing from @a given on. */
+template <int D, int N>
+WSK_DEVICE void
+store_tile(const unsigned char *from, uint16_t *rows, int64_t step, int first, int end, int given,
+	bool wide, int thread, int threads)
+{
+	for (int i = thread; i < N * (D / 8); i += threads) {
+		int r = i / (D / 8), c = i % (D / 8);
+		if (first + r >= given) {
+			continue;
+		}
+		uint4 x = *(const uint4 *)(from + tile<D>::at_row(r, c));
+		if (first + r >= end) {
+			x = make_uint4(0, 0, 0, 0);
+		}
+		uint16_t *p = rows + (first + r) * step + c * 8;
+		if (wide) {
+			*(uint4 *)p = x;
+		} else {
+			const uint32_t w[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+			for (int e = 0; e < 8; e++) {
+				p[e] = (uint16_t)(w[e / 2] >> 16 * (e & 1));
+			}
+		}
+	}
+}
+
+/** Changes the sign of what A fragments hold, where the scale is negative. */
+template <int K>
+WSK_DEVICE void
+apply_sign(uint32_t (&a)[K][4], uint32_t sign)
+{
+#pragma unroll
+	for (int k = 0; k < K; k++) {
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			a[k][i] ^= sign;
+		}
+	}
+}
+
+/** Which blocks of keys a head's blocks of queries have chosen. */
+struct chosen {
+	const uint32_t *set; /**< of query block 0; NULL: every block */
+	int64_t row;         /**< words from one query block to the next */
+
+	WSK_DEVICE
+	chosen(const wsk_attn_params &p, int b, int kv_head)
+		: set(p.blocks ? (const uint32_t *)p.blocks + b * p.blocks_batch + kv_head * p.blocks_head
+					   : nullptr),
+		  row(p.blocks_row)
+	{
+	}
+	WSK_DEVICE bool
+	has(int query, int key) const
+	{
+		int block = key / WSK_BLOCK;
+		return !set || (set[query / WSK_BLOCK * row + (block >> 5)] >> (block & 31) & 1);
+	}
+};
+
+/** Which head, batch entry and tile a block of threads is for: the heads of a group side by side. */
+struct place {
+	int head, b, tile;
+
+	WSK_DEVICE
+	place(int heads, int batch)
+	{
+		head = blockIdx.x % heads;
+		b = blockIdx.x / heads % batch;
+		tile = blockIdx.x / heads / batch;
+	}
+};
+
+} // namespace wsk
+
+#endif

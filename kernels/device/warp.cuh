@@ -1,0 +1,292 @@
+/**
+ * warp.cuh - what one warp does: tensor core products, fragments, conflict-free tiles
+ *
+ * Fragments are those of mma.m16n8k16 (PTX ISA, "Matrix Fragments"). On sm_75, which has m16n8k8
+ * alone, one product of 16 is two of 8: the fragments are the same registers. The accumulator of
+ * two neighbouring tiles of 8 columns, packed to 16 bits, is the A fragment of the next product.
+ */
+#ifndef WSK_DEVICE_WARP_CUH
+#define WSK_DEVICE_WARP_CUH
+
+#include <stdint.h>
+
+#define WSK_DEVICE __device__ __forceinline__
+
+namespace wsk
+{
+
+/** The element types: how two floats become one register, and which product takes them. */
+struct half {
+	/** Rounds to nearest even; @a lo goes to the low half. */
+	static WSK_DEVICE uint32_t
+	pack(float lo, float hi)
+	{
+		uint32_t r;
+#if __CUDA_ARCH__ >= 800
+		asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+#else
+		asm("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
+			: "=r"(r)
+			: "f"(lo), "f"(hi));
+#endif
+		return r;
+	}
+	static WSK_DEVICE float2
+	unpack(uint32_t r)
+	{
+		float2 f;
+		asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
+			: "=f"(f.x), "=f"(f.y)
+			: "r"(r));
+		return f;
+	}
+	static WSK_DEVICE void
+	mma8(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t b0)
+	{
+		asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+			"{%0,%1,%2,%3};"
+			: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+			: "r"(a0), "r"(a1), "r"(b0));
+	}
+	static WSK_DEVICE void
+	mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+	{
+#if __CUDA_ARCH__ >= 800
+		asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+			"{%8,%9}, {%0,%1,%2,%3};"
+			: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+			: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+		mma8(c, a[0], a[1], b0);
+		mma8(c, a[2], a[3], b1);
+#endif
+	}
+};
+
+/** bfloat16: no product of sm_75 takes it. */
+struct bfloat {
+	static WSK_DEVICE uint32_t
+	pack(float lo, float hi)
+	{
+		uint32_t r;
+		asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+		return r;
+	}
+	static WSK_DEVICE float2
+	unpack(uint32_t r)
+	{
+		return make_float2(__uint_as_float(r << 16), __uint_as_float(r & 0xffff0000u));
+	}
+	static WSK_DEVICE void
+	mma8(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t b0)
+	{
+		asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+			"{%0,%1,%2,%3};"
+			: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+			: "r"(a0), "r"(a1), "r"(b0));
+	}
+	static WSK_DEVICE void
+	mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+	{
+		asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+			"{%8,%9}, {%0,%1,%2,%3};"
+			: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+			: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+	}
+};
+
+WSK_DEVICE float
+exp2_fast(float x)
+{
+	float y;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+/** Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
+WSK_DEVICE void
+load_matrices(uint32_t (&r)[4], uint32_t address)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+				 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+				 : "r"(address)
+				 : "memory");
+}
+
+WSK_DEVICE void
+load_transposed(uint32_t (&r)[4], uint32_t address)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+				 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+				 : "r"(address)
+				 : "memory");
+}
+
+WSK_DEVICE uint32_t
+shared_address(const void *p)
+{
+	return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+/**
+ * A tile of rows of D elements in shared memory without padding. Chunk c of 16 bytes of row r lies
+ * at c ^ swizzle(r): the 8 rows that ldmatrix reads at once then lie in 8 different groups of
+ * banks. It depends on r % 8, so blocks of 8 rows are one constant apart.
+ */
+template <int D> struct tile {
+	static constexpr int chunks = D / 8;
+	static constexpr int pitch = D * 2; /**< bytes */
+	static constexpr int period = chunks % 8 == 0 ? 8
+		: chunks % 4 == 0                         ? 4
+		: chunks % 2 == 0                         ? 2
+												  : 1;
+
+	static WSK_DEVICE uint32_t
+	swizzle(uint32_t row)
+	{
+#ifdef WSK_BREAK_SWIZZLE /* a deliberately wrong variant: the tests must notice it */
+		return row & 1;
+#endif
+		return row / (8 / period) & (period - 1);
+	}
+	static WSK_DEVICE uint32_t
+	at_row(uint32_t row, uint32_t chunk)
+	{
+		return row * pitch + ((chunk ^ swizzle(row)) << 4);
+	}
+
+	/** Where one lane looks: its row within 16, and the first or second of two chunks. */
+	struct lane {
+		uint32_t base;
+
+		WSK_DEVICE
+		lane(uint32_t tile, uint32_t row, uint32_t odd) : base(tile + at_row(row, odd))
+		{
+		}
+		/** Address of chunks 2 @a pair and 2 @a pair + 1, @a rows (a multiple of 8) further down. */
+		WSK_DEVICE uint32_t
+		at(uint32_t rows, uint32_t pair) const
+		{
+			uint32_t low =
+				2 * pair & (period - 1); /* a row's start is a multiple of `period` chunks */
+			return (base ^ low << 4) + rows * pitch + ((2 * pair - low) << 4);
+		}
+	};
+};
+
+/** The lanes of an A fragment (rows x k), and of a transposed B fragment (k x columns). */
+template <int D>
+WSK_DEVICE typename tile<D>::lane
+lane_by_row(uint32_t tile_address)
+{
+	uint32_t lane = threadIdx.x & 31;
+	return typename tile<D>::lane(tile_address, lane & 15, lane >> 4);
+}
+
+/** The lanes of a B fragment whose columns are rows of the tile. */
+template <int D>
+WSK_DEVICE typename tile<D>::lane
+lane_by_column(uint32_t tile_address)
+{
+	uint32_t lane = threadIdx.x & 31;
+	return typename tile<D>::lane(tile_address, (lane & 7) + (lane >> 4 << 3), lane >> 3 & 1);
+}
+
+/** 16 rows of a tile as A fragments, kept in registers. */
+template <int D>
+WSK_DEVICE void
+load_rows(uint32_t (&a)[D / 16][4], const typename tile<D>::lane &lane, uint32_t first_row)
+{
+#pragma unroll
+	for (int k = 0; k < D / 16; k++) {
+		load_matrices(a[k], lane.at(first_row, k));
+	}
+}
+
+/** c[m][n] += a[m] x b: rows x D times (D x columns); the columns are rows of the tile. */
+template <class T, int D, int M, int N>
+WSK_DEVICE void
+multiply_rows(float (&c)[M][N][4], const uint32_t (&a)[M][D / 16][4],
+	const typename tile<D>::lane &by_column, uint32_t first_row)
+{
+#pragma unroll
+	for (int k = 0; k < D / 16; k++) {
+#pragma unroll
+		for (int n = 0; n < N; n += 2) {
+			uint32_t b[4];
+			load_matrices(b, by_column.at(first_row + n * 8, k));
+#pragma unroll
+			for (int m = 0; m < M; m++) {
+				T::mma(c[m][n], a[m][k], b[0], b[1]);
+				T::mma(c[m][n + 1], a[m][k], b[2], b[3]);
+			}
+		}
+	}
+}
+
+/** c[m] += a[m] x b: rows x (16 K) times (16 K x D); K x 16 rows of the tile. */
+template <class T, int D, int M, int K>
+WSK_DEVICE void
+multiply_columns(float (&c)[M][D / 8][4], const uint32_t (&a)[M][K][4],
+	const typename tile<D>::lane &by_row, uint32_t first_row)
+{
+#pragma unroll
+	for (int k = 0; k < K; k++) {
+#pragma unroll
+		for (int n = 0; n < D / 16; n++) {
+			uint32_t b[4];
+			load_transposed(b, by_row.at(first_row + k * 16, n));
+#pragma unroll
+			for (int m = 0; m < M; m++) {
+				T::mma(c[m][2 * n], a[m][k], b[0], b[1]);
+				T::mma(c[m][2 * n + 1], a[m][k], b[2], b[3]);
+			}
+		}
+	}
+}
+
+/** Accumulators of 16 K columns as the A fragment of the next product. */
+template <class T, int N>
+WSK_DEVICE void
+pack_rows(uint32_t (&a)[N / 2][4], const float (&c)[N][4])
+{
+#pragma unroll
+	for (int k = 0; k < N / 2; k++) {
+		a[k][0] = T::pack(c[2 * k][0], c[2 * k][1]);
+		a[k][1] = T::pack(c[2 * k][2], c[2 * k][3]);
+		a[k][2] = T::pack(c[2 * k + 1][0], c[2 * k + 1][1]);
+		a[k][3] = T::pack(c[2 * k + 1][2], c[2 * k + 1][3]);
+	}
+}
+
+template <int N>
+WSK_DEVICE void
+clear(float (&c)[N][4])
+{
+#pragma unroll
+	for (int n = 0; n < N; n++) {
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			c[n][i] = 0;
+		}
+	}
+}
+
+/** Over the four lanes that share a row of an accumulator. */
+WSK_DEVICE float
+row_max(float x)
+{
+	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+	return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+
+WSK_DEVICE float
+row_sum(float x)
+{
+	x += __shfl_xor_sync(0xffffffffu, x, 1);
+	return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+} // namespace wsk
+
+#endif

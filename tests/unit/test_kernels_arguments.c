@@ -1,0 +1,189 @@
+/* test_kernels_arguments.c - what the kernels' library refuses, without a GPU: nothing may be launched.
+ * The library's own files are compiled in; its images are empty and the driver's functions count. */
+#include "test.h"
+
+#include "../../kernels/host/handle.h"
+
+#include <math.h>
+
+const unsigned char attn_64[1], attn_80[1], attn_96[1], attn_128[1];
+
+static unsigned loads, launches;
+
+static int
+load_library(void **library, const void *image, int *options, void **values, unsigned count,
+	int *more, void **more_values, unsigned more_count)
+{
+	(void)image, (void)options, (void)values, (void)count, (void)more, (void)more_values;
+	(void)more_count;
+	*library = &loads;
+	loads++;
+	return 0;
+}
+
+/* bfloat16 is not in the image, as on sm_75: CUDA_ERROR_NOT_FOUND. */
+static int
+get_kernel(void **kernel, void *library, const char *name)
+{
+	*kernel = library;
+	return strstr(name, "bf16") ? 500 : 0;
+}
+
+static int
+unload_library(void *library)
+{
+	(void)library;
+	return 0;
+}
+
+static int
+launch_kernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
+	unsigned bz, unsigned shared, void *stream, void **arguments, void **extra)
+{
+	(void)function, (void)x, (void)y, (void)z, (void)bx, (void)by, (void)bz, (void)shared;
+	(void)stream, (void)arguments, (void)extra;
+	launches++;
+	return 0;
+}
+
+static const struct wsk_driver driver = {
+	sizeof(driver), load_library, get_kernel, unload_library, launch_kernel};
+
+/* Something that every function takes. */
+static struct wsk_attention
+sound(void)
+{
+	struct wsk_tensor q = {4096, 64 * 32 * 80, 32 * 80, 80}, k = {8192, 96 * 8 * 80, 8 * 80, 80};
+	return (struct wsk_attention){
+		.size = sizeof(struct wsk_attention),
+		.type = WSK_FLOAT16,
+		.batch = 2,
+		.heads_q = 32,
+		.heads_k = 8,
+		.head_dim = 80,
+		.length_q = 64,
+		.length_k = 96,
+		.left = -1,
+		.right = 0,
+		.scale = 0.1f,
+		.q = q,
+		.k = k,
+		.v = k,
+		.o = q,
+		.lse = 64,
+		.lse_stride_batch = 2048,
+		.lse_stride_head = 64,
+		.grad_o = q,
+		.grad_q = q,
+		.grad_k = k,
+		.grad_v = k,
+		.delta = 64,
+		.scratch = 64,
+		.scratch_size = 1u << 24,
+		.splits = 4,
+	};
+}
+
+static struct wsk_handle *
+open_handle(struct ws_arena *a)
+{
+	struct wsk_problem problem;
+	struct wsk_handle *handle = ws_arena_alloc(a, wsk_handle_size());
+	assert_int_equal(wsk_init(handle, wsk_handle_size(), &driver, &problem), WSK_OK);
+	assert_int_equal(wsk_load(handle, 80, &problem), WSK_OK);
+	launches = 0;
+	return handle;
+}
+
+static void
+assert_refused(const struct wsk_handle *handle, const struct wsk_attention *in, int status,
+	const char *argument,
+	int (*call)(
+		const struct wsk_handle *, const struct wsk_attention *, void *, struct wsk_problem *))
+{
+	struct wsk_problem problem = {0};
+	assert_int_equal(call(handle, in, NULL, &problem), status);
+	assert_string_equal(problem.argument, argument);
+	assert_non_null(problem.expected);
+	assert_int_equal(call(handle, in, NULL, NULL), status);
+	assert_int_equal(launches, 0);
+}
+
+WS_TEST(what_is_sound_is_launched)
+{
+	struct wsk_handle *handle = open_handle(a);
+	struct wsk_attention in = sound();
+	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 1);
+	assert_int_equal(wsk_backward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 4);
+	assert_int_equal(wsk_decode(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 6);
+	assert_true(wsk_decode_scratch(&in) == 4ull * 4 * 2 * 32 * 64 * 82);
+	/* A caller of an older version knows no gradients and no scratch. */
+	in.size = offsetof(struct wsk_attention, grad_o);
+	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(wsk_close(handle), WSK_OK);
+}
+
+#define REFUSES(call, status, argument, change) \
+	do { \
+		struct wsk_attention in = sound(); \
+		change; \
+		assert_refused(handle, &in, status, argument, call); \
+	} while (0)
+
+WS_TEST(every_wrong_number_is_named)
+{
+	struct wsk_handle *handle = open_handle(a);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "attention.size", in.size = 8);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "attention.size", in.size += 8);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = 3);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = WSK_BFLOAT16);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 72);
+	REFUSES(wsk_forward, WSK_ERR_NOT_LOADED, "head_dim", in.head_dim = 64);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "batch", in.batch = 0);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "heads_k", in.heads_k = 0);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "heads_q", in.heads_k = 5);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "length_q", in.length_q = -1);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "length_k", in.length_k = 0);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "scale", in.scale = NAN);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "scale", in.scale = INFINITY);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "q", in.q.data = 0);
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "k", in.k.data = 4097);
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "lse", in.lse = 66);
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "seqused_k", in.seqused_k = 6);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "v", in.v.stride_row = -1);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "v", in.v.stride_row = INT64_MAX / 2);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "o", in.o.stride_row = 0);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "cu_seqlens_k", in.cu_seqlens_q = 64);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "total_q", in.cu_seqlens_q = in.cu_seqlens_k = 64);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "blocks_stride_row", in.blocks = 64);
+	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_o", in.grad_o.data = 0);
+	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_k", in.grad_k.stride_head = 8);
+	REFUSES(wsk_backward, WSK_ERR_ALIGNMENT, "delta", in.delta = 1);
+	REFUSES(wsk_decode, WSK_ERR_RANGE, "splits", in.splits = 0);
+	REFUSES(wsk_decode, WSK_ERR_RANGE, "scratch_size", in.scratch_size = 64);
+	REFUSES(wsk_decode, WSK_ERR_RANGE, "batch",
+		(in.batch = 1 << 24, in.length_q = 1 << 30, in.scratch_size = UINT64_MAX));
+}
+
+WS_TEST(a_handle_needs_memory_and_a_driver)
+{
+	struct wsk_problem problem;
+	struct wsk_driver old = driver;
+	char *memory = ws_arena_alloc(a, wsk_handle_size());
+	assert_int_equal(wsk_init(NULL, 4096, &driver, &problem), WSK_ERR_ALIGNMENT);
+	assert_int_equal(wsk_init(memory + 1, 4096, &driver, &problem), WSK_ERR_ALIGNMENT);
+	assert_int_equal(wsk_init(memory, 8, &driver, &problem), WSK_ERR_ARGUMENT);
+	assert_string_equal(problem.argument, "size");
+	assert_int_equal(wsk_init(memory, wsk_handle_size(), NULL, &problem), WSK_ERR_ARGUMENT);
+	old.cuLibraryLoadData = NULL;
+	assert_int_equal(wsk_init(memory, wsk_handle_size(), &old, &problem), WSK_ERR_ARGUMENT);
+	assert_int_equal(wsk_load(NULL, 80, &problem), WSK_ERR_ARGUMENT);
+	assert_int_equal(wsk_forward(NULL, NULL, NULL, NULL), WSK_ERR_ARGUMENT);
+	assert_string_equal(wsk_status_text(99), "unknown status");
+	for (int status = WSK_OK; status <= WSK_ERR_DRIVER; status++) {
+		assert_non_null(wsk_status_text(status));
+	}
+}
