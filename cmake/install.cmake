@@ -1,7 +1,7 @@
 # <prefix>/bin and <prefix>/share. The program finds its data beside itself, so the prefix can be moved.
 install(TARGETS wheelsmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # A lock belongs to whoever built here.
-install(DIRECTORY recipes matrix schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
+install(DIRECTORY recipes matrix schemas kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
 	PATTERN "*.lock.json" EXCLUDE)
 install(FILES builder/draft/setup_reader.py
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft)

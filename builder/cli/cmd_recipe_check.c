@@ -175,7 +175,7 @@ print_modules(const struct subject *x, const struct ws_out *out)
 		const struct ws_recipe_module *module = &x->checked.view.modules[i];
 		size_t cuda = 0;
 		for (size_t j = 0; j < module->unit_count; j++) {
-			cuda += module->units[j].kind == WS_UNIT_CUDA;
+			cuda += module->units[j].kind >= WS_UNIT_CUDA;
 		}
 		ws_out_result(out, "  module   %s (%s): %zu unit%s, %zu of them CUDA\n", extension->module,
 			ws_binding_name(extension->binding), module->unit_count,

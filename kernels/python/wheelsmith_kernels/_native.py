@@ -1,0 +1,150 @@
+"""The library by ctypes: its structs, the driver's functions, one handle for the process.
+
+Nothing here knows of torch. Struct layouts are those of wsk.h; tests/unit/test_kernels_layout.c and
+python -m wheelsmith_kernels test hold them against it.
+"""
+
+import ctypes
+import os
+import struct
+import threading
+
+HEAD_DIMS = (64, 80, 96, 128)
+FLOAT16, BFLOAT16 = 1, 2
+
+TENSOR = "Qqqq"
+#: struct wsk_attention of wsk.h
+ATTENTION = struct.Struct(
+    "@"
+    + "I11ifi"  # size, type, batch, heads, head_dim, lengths, totals, window, scale
+    + 4 * TENSOR  # q, k, v, o
+    + "Qqq"  # lse
+    + "QQQQ"  # cu_seqlens, seqused
+    + "Qqqq"  # blocks
+    + 4 * TENSOR  # grad_o, grad_q, grad_k, grad_v
+    + "Q"  # delta
+    + "QQii"  # scratch, scratch_size, splits
+)
+
+_DRIVER_FUNCTIONS = (
+    "cuLibraryLoadData",
+    "cuLibraryGetKernel",
+    "cuLibraryUnload",
+    "cuLaunchKernel",
+)
+
+
+class KernelError(ValueError):
+    """A call that has no kernel or a wrong argument: `argument`, `expected`, `driver` say which."""
+
+    def __init__(self, what, argument=None, expected=None, driver=0):
+        text = what
+        if argument:
+            text += f": {argument}"
+        if expected:
+            text += f" must be {expected}"
+        if driver:
+            text += f" (CUDA error {driver})"
+        super().__init__(text)
+        self.argument, self.expected, self.driver = argument, expected, driver
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [
+        ("argument", ctypes.c_char_p),
+        ("expected", ctypes.c_char_p),
+        ("driver", ctypes.c_int32),
+    ]
+
+
+class _Driver(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32)] + [(name, ctypes.c_void_p) for name in _DRIVER_FUNCTIONS]
+
+
+def _open(path):
+    library = ctypes.CDLL(path)
+    pointer = ctypes.c_void_p
+    call = [pointer, ctypes.c_char_p, pointer, pointer]
+    for name, arguments, result in (
+        ("wsk_version", [], ctypes.c_char_p),
+        ("wsk_status_text", [ctypes.c_int], ctypes.c_char_p),
+        ("wsk_handle_size", [], ctypes.c_size_t),
+        ("wsk_init", [pointer, ctypes.c_size_t, pointer, pointer], ctypes.c_int),
+        ("wsk_load", [pointer, ctypes.c_int32, pointer], ctypes.c_int),
+        ("wsk_close", [pointer], ctypes.c_int),
+        ("wsk_forward", call, ctypes.c_int),
+        ("wsk_backward", call, ctypes.c_int),
+        ("wsk_decode", call, ctypes.c_int),
+    ):
+        function = getattr(library, name)
+        function.argtypes, function.restype = arguments, result
+    return library
+
+
+def library_path():
+    """The library beside this file; WHEELSMITH_KERNELS_LIBRARY names another one."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    return os.environ.get("WHEELSMITH_KERNELS_LIBRARY") or os.path.join(here, "_wsk.so")
+
+
+class Native:
+    """The opened library with its handle. Loading is serialised; launching is not."""
+
+    def __init__(self, path=None):
+        self._lock = threading.Lock()
+        self._loaded = set()
+        self.library = _open(path or library_path())
+        self._functions = {n: getattr(self.library, "wsk_" + n) for n in ("forward", "backward", "decode")}
+        driver_library = ctypes.CDLL("libcuda.so.1")
+        driver = _Driver(size=ctypes.sizeof(_Driver))
+        for name in _DRIVER_FUNCTIONS:
+            try:
+                function = getattr(driver_library, name)
+            except AttributeError:
+                raise KernelError("the CUDA driver is too old", "driver", "one for CUDA 12.0 or newer")
+            setattr(driver, name, ctypes.cast(function, ctypes.c_void_p))
+        size = self.library.wsk_handle_size()
+        self._memory = (ctypes.c_uint64 * ((size + 7) // 8))()
+        self._handle = ctypes.addressof(self._memory)
+        problem = _Problem()
+        status = self.library.wsk_init(self._handle, size, ctypes.addressof(driver), ctypes.addressof(problem))
+        self._check(status, problem)
+
+    def _check(self, status, problem):
+        if status:
+            text = self.library.wsk_status_text(status).decode()
+            argument, expected = (
+                t.decode() if t else None for t in (problem.argument, problem.expected)
+            )
+            raise KernelError(text, argument, expected, problem.driver)
+
+    def load(self, head_dim):
+        """Loads the kernels of a head dimension, once."""
+        if head_dim in self._loaded:
+            return
+        with self._lock:
+            problem = _Problem()
+            self._check(self.library.wsk_load(self._handle, head_dim, ctypes.addressof(problem)), problem)
+            self._loaded.add(head_dim)
+
+    def call(self, name, arguments, stream):
+        """forward, backward or decode; `arguments` is a struct wsk_attention, packed."""
+        function = self._functions[name]
+        if function(self._handle, arguments, stream, None):
+            problem = _Problem()  # nothing was launched: the same call tells why
+            status = function(self._handle, arguments, stream, ctypes.addressof(problem))
+            self._check(status, problem)
+
+
+_native = None
+_native_lock = threading.Lock()
+
+
+def native():
+    """The library, opened at first use."""
+    global _native
+    if _native is None:
+        with _native_lock:
+            if _native is None:
+                _native = Native()
+    return _native
