@@ -204,7 +204,7 @@ read_recipe(const char *name, const char *text, struct ws_arena *a)
 	struct ws_version version;
 	struct ws_err err = {0};
 	assert_ok(ws_recipes_list(folders, 1, a, &shelf, &err), err);
-	assert_int_equal(shelf.count, 4);
+	assert_int_equal(shelf.count, 5);
 	assert_true(ws_version_parse(text, a, &version));
 	assert_ok(ws_recipe_find(&shelf, name, &version, a, &recipe, &err), err);
 	return recipe;
@@ -322,7 +322,7 @@ WS_TEST(matrices)
 		{"quickstart", "2.11.0", NULL, "9.0", 1, 0},
 		{"ampere-a10", "2.5.1", "12.4", "8.6", 3, 11},
 		{"hopper", "2.11.0", "13.0", "9.0", 3, 12},
-		{"turing", "2.11.0", "13.0", "7.5", 2, 11},
+		{"turing", "2.11.0", "13.0", "7.5", 3, 11},
 	};
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		struct ws_matrix matrix;
