@@ -607,8 +607,8 @@ look_at_gpu_user(struct doctor *d, const struct ws_gpu_user *user)
 	}
 	if (stale) {
 		ws_rows_problem(&d->rows, false,
-			ws_arena_printf(d->a, "if nobody needs it:  kill %u", user->pid),
-			"%s; stale: what started it is gone", text);
+			ws_arena_printf(d->a, "if it is not needed:  kill %u", user->pid),
+			"%s; stale: the process that started it has ended", text);
 	} else {
 		ws_rows_add(&d->rows, WS_PAGE_MORE, "%s", text);
 	}

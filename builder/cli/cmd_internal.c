@@ -65,7 +65,7 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	}
 	struct ws_version version;
 	if (!ws_version_parse(argv[1], s->a, &version)) {
-		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is no version", argv[1]);
+		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is not a version", argv[1]);
 	}
 	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
 	return ws_torch_exports_make(
@@ -123,5 +123,5 @@ ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct 
 			return entries[i].run(s, argc - 1, argv + 1, err);
 		}
 	}
-	return ws_err_set(err, WS_ERR_USAGE, "internal: no such work");
+	return ws_err_set(err, WS_ERR_USAGE, "internal: unknown work");
 }

@@ -376,8 +376,8 @@ tell_kernel(struct looking *l, const struct ws_model *model, const struct ws_mod
 		ws_rows_fail(l->rows, NULL, "%s needs %s, of which it lacks: %s", model->type,
 			kernel->package, lack);
 	} else {
-		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  is not there; %s does without", kernel->package,
-			model->type);
+		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  is not installed; %s works without it",
+			kernel->package, model->type);
 	}
 	if (newest_recipe(l, kernel->package) && (lack[0] || !known)) {
 		*ws_vec_push(missing, l->a) = kernel->package;

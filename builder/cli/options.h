@@ -43,7 +43,7 @@ struct ws_usage {
 	size_t option_count;
 	const struct ws_option *common; /**< understood as well, listed by `wheelsmith --help` */
 	size_t common_count;
-	unsigned least, most; /**< how many words that are no options */
+	unsigned least, most; /**< how many words that are not options */
 	const char *parts;    /**< "check new": words of which one comes first; NULL: none */
 };
 
@@ -60,7 +60,7 @@ enum ws_options_result {
 };
 
 /**
- * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets what is no option. With
+ * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets what is not an option. With
  * @a first_word_ends, parsing stops at the first of those, and @a words gets it and the rest.
  */
 enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,

@@ -117,7 +117,7 @@ find_certificates(struct ws_index_config *indexes, bool offline, struct ws_err *
 	if (!indexes->ca_path || ws_fs_exists(indexes->ca_path)) {
 		return true;
 	}
-	ws_err_set(err, WS_ERR_CONFIG, "the certificates '%s' are not there", indexes->ca_path);
+	ws_err_set(err, WS_ERR_CONFIG, "the certificates '%s' do not exist", indexes->ca_path);
 	return ws_err_cure(err, "correct or unset %s", indexes->ca_from);
 }
 

@@ -195,7 +195,7 @@ fill_headers(const struct guessing *g, struct module *m, struct ws_extension *ex
 	extension->binding = headers.binding;
 	ws_draft_note(g->draft, key_of(g, m, "binding"), "%s", headers.why);
 	note_list(g, m, "include", "not said by setup.py, needed by #include lines", &headers.include);
-	note_list(g, m, "include", "setup.py names folders that are not there", &m->lost_folders);
+	note_list(g, m, "include", "setup.py names folders that do not exist", &m->lost_folders);
 	note_list(g, m, "sources", "headers in quotes that are not in the sources", &headers.missing);
 	for (size_t i = 0; i < headers.include.len; i++) {
 		ws_texts_add(&m->include, headers.include.at[i], g->a);
@@ -376,7 +376,7 @@ note_unmatched(struct guessing *g, const ws_setup_words *patterns)
 		ws_texts_add(&list, patterns->at[i].text, g->a);
 	}
 	if (list.len > 0) {
-		ws_draft_note(g->draft, "extensions", "setup.py looks for files that are not there: %s",
+		ws_draft_note(g->draft, "extensions", "setup.py looks for files that do not exist: %s",
 			ws_texts_list(&list, 6, g->a));
 	}
 }

@@ -173,7 +173,7 @@ ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const char
 	for (size_t i = 0; i < action->seed_count; i++) {
 		seeds[i] = ws_names_digest(&cache->names, action, action->seeds[i]);
 		if (!seeds[i]) {
-			return ws_err_set(err, WS_ERR_BUILD, "'%s' needs '%s', which is not there",
+			return ws_err_set(err, WS_ERR_BUILD, "'%s' needs '%s', which does not exist",
 				action->subject, action->seeds[i]);
 		}
 	}

@@ -39,7 +39,7 @@ ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	for (size_t i = 0; i < files.len; i++) {
 		const char *digest = ws_names_digest(names, action, files.at[i]);
 		if (!digest) {
-			return ws_err_set(err, WS_ERR_BUILD, "'%s' read '%s', which is not there any more",
+			return ws_err_set(err, WS_ERR_BUILD, "'%s' read '%s', which does not exist any more",
 				action->subject, files.at[i]);
 		}
 		ws_buf_printf(text, "f %s %s\n", digest, files.at[i]);
@@ -69,14 +69,14 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 		return ws_names_exists(names, action, *name) ? "'%s' is there now" : NULL;
 	}
 	if (kind == 'p') {
-		return ws_names_exists(names, action, *name) ? NULL : "'%s' is gone";
+		return ws_names_exists(names, action, *name) ? NULL : "'%s' does not exist any more";
 	}
 	if (kind == 'd') {
 		return ws_names_is_folder(action, *name) ? NULL : "'%s' is not a folder any more";
 	}
 	const char *digest = ws_names_digest(names, action, *name);
 	if (!digest) {
-		return "'%s' is gone";
+		return "'%s' does not exist any more";
 	}
 	return memcmp(digest, line.s + 2, 64) == 0 ? NULL : "'%s' changed";
 }

@@ -52,7 +52,7 @@ mismatch(const struct work *w, size_t offset, struct ws_str found, struct ws_err
 			w->hunk + 1, w->change->path, (uintmax_t)w->line, WS_STR_ARGS(found));
 	}
 	ws_err_at(err, w->patch->name, w->patch->text, offset, strcspn(w->patch->text + offset, "\n"));
-	return ws_err_cure(err, "make the patch anew for this version of the sources");
+	return ws_err_cure(err, "make the patch again for this version of the sources");
 }
 
 /* One line of a hunk; @a ends: it stands without a newline at the end of the file. */

@@ -87,7 +87,7 @@ ws_git_url_check(const char *url, bool files, struct ws_err *err)
 		return refuse(err, "?", "has an URL with a user or a password in it");
 	}
 	if (!safe && !is_loopback(authority)) {
-		refuse(err, url, "is not asked over http, where anybody could answer");
+		refuse(err, url, "is not fetched over http, where a response may be forged");
 		return ws_err_cure(err, "write its https:// URL");
 	}
 	return true;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* NAME_MAX of Linux: what is longer can be no file. */
+/* NAME_MAX of Linux: a longer name cannot be a file's. */
 #define LONGEST_NAME 255
 
 static bool

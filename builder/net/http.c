@@ -263,7 +263,7 @@ remember_login(struct ws_http *http, const struct ws_url *url)
 	login->password = ws_arena_strdup(http->a, url->password);
 }
 
-/* The one that redirects to a server without an answer is no better. */
+/* One that redirects to a silent server is silent too. */
 static void
 note_silence(struct exchange *x)
 {

@@ -219,7 +219,8 @@ ws_index_page_parse(struct ws_index_page *page, const char *type, struct ws_str 
 	}
 	if (r.bad_version) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' speaks version %s of the index protocol, we speak 1", shown, r.bad_version);
+			"'%s' uses version %s of the index protocol; only version 1 is supported", shown,
+			r.bad_version);
 	}
 	page->files = r.files.at;
 	page->count = r.files.len;

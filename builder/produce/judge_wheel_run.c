@@ -97,7 +97,7 @@ make_subject(struct judging *j)
 	j->subject.modules = made;
 }
 
-/* What is no wheel, or no sound one, is a finding: nothing installs it. */
+/* What is not a sound wheel is a finding: nothing installs it. */
 static bool
 take_error(struct judging *j, struct ws_err *err)
 {

@@ -41,7 +41,7 @@ ws_pin_torch_kit(
 		.cxx11abi = kit->cxx11abi,
 	};
 	const struct ws_pin_torch *known = ws_lock_torch(ctx->lock, name);
-	/* Another Python's wheel of the same release gives the same tree: that is no change. */
+	/* Another Python's wheel of the same release gives the same tree: that is not a change. */
 	if (known && ws_same(known->tree, pin.tree)) {
 		return true;
 	}

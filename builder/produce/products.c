@@ -407,7 +407,7 @@ ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
 	if (add_all(&w, err)) {
 		return true;
 	}
-	/* Half a product is no work: its nodes are known to nobody else. */
+	/* Half a product is not built: its nodes are in no other's inputs. */
 	graph->nodes.len = before;
 	return ws_err_wrap(err, "%s", w.group);
 }

@@ -47,7 +47,7 @@ goes_on(const struct building *b)
 }
 
 /* A command failed, was killed for memory or took too long. What could not even be resolved, or came
- * of this host's files, is no failed build. */
+ * of this host's files, is not a failed build. */
 static bool
 is_failed_build(const struct ws_err *failure)
 {

@@ -41,13 +41,14 @@ enum {
 	ALL = CXX | NVCC | LINK | HANDED_ON,
 };
 
-static const char no_file[] = "write its words into the recipe: nobody sees when the file changes";
+static const char no_file[] =
+	"write its words into the recipe: a change of the file would not be noticed";
 static const char replaces[] =
 	"leave it out: it replaces parts of the compiler, which are not keyed";
 static const char writes[] = "leave it out: what it writes is thrown away";
 static const char depends[] = "leave it out: the build writes its own dependency file";
 static const char linker[] = "leave it out: the compiler's own linker is the one that is keyed";
-static const char profile[] = "leave it out: nobody sees when the profile changes";
+static const char profile[] = "leave it out: a change of the profile would not be noticed";
 static const char modules[] = "leave it out: modules and precompiled headers are not supported";
 static const char itself[] = "write the option itself";
 static const char stages[] = "leave it out: what is made of a source, and where, is the build's";

@@ -29,7 +29,7 @@ add(struct ws_module_verdict *m, const struct ws_finding *findings, size_t count
 	m->finding_count += count;
 }
 
-/* The measured GPU code; one that cannot be read is no reason to refuse: the loader does not read it. */
+/* The measured GPU code; one that cannot be read is not refused: the loader does not read it. */
 static void
 judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, struct ws_arena *a)
 {

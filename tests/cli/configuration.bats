@@ -67,13 +67,13 @@ decisions() {
 	[[ $output == *"config.json:1:2: error:"* ]]
 }
 
-@test "certificates that are not there are an error, but not where nothing is fetched" {
+@test "certificates that do not exist are an error, but not where nothing is fetched" {
 	echo '{"recipes": ["'"$PWD"'/recipes"]}' > "$config"
 	export SSL_CERT_FILE=/nowhere/ca.pem
 	unset PIP_CERT REQUESTS_CA_BUNDLE
 	run --separate-stderr "$WHEELSMITH" fetch --matrix fleet.json
 	[ "$status" -eq 3 ]
-	[ "$stderr" = "error: the certificates '/nowhere/ca.pem' are not there
+	[ "$stderr" = "error: the certificates '/nowhere/ca.pem' do not exist
        correct or unset SSL_CERT_FILE" ]
 	run --separate-stderr "$WHEELSMITH" build --offline --matrix fleet.json
 	[[ "$stderr" != *certificates* ]]

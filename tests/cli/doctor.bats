@@ -115,7 +115,7 @@ PYTHON
 	[[ $(flat) != *"($$), 7 MiB:"* ]]
 	jq -e ".gpu_users[0].command == \"sleep 300\" and (.gpu_users[0].stale | not) and .gpu_users[2].command == null" <<< "$run2"
 	if [ "$parent" = 1 ]; then # else this host's session manager takes orphans
-		[[ $(flat) == *"! used by sleep ($left), 2.0 GiB: "*"stale: what started it is gone"*"if nobody needs it: kill $left"* ]]
+		[[ $(flat) == *"! used by sleep ($left), 2.0 GiB: "*"stale: the process that started it has ended"*"if it is not needed: kill $left"* ]]
 		jq -e ".gpu_users[1].stale" <<< "$run2"
 	fi
 }
@@ -228,7 +228,7 @@ PYTHON
 	[[ "$output" == *"until 2 problems are solved"* ]]
 }
 
-@test "indexes that make no sense, certificates that are not there" {
+@test "indexes that make no sense, certificates that do not exist" {
 	run "$WHEELSMITH" doctor --index nonsense
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -175,7 +175,7 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	run -1 "$WHEELSMITH" doctor --python "$python" --model config.json
 	[[ $(flat) == *"causal-conv1d is there"* ]]
 	[[ $(flat) == *"✗ bamba needs mamba-ssm, of which it lacks: selective_state_update, mamba_chunk_scan_combined, mamba_split_conv1d_scan_combined"* ]]
-	[[ $(flat) == *"flash-attn is not there; bamba does without"* ]]
+	[[ $(flat) == *"flash-attn is not installed; bamba works without it"* ]]
 	run -1 "$WHEELSMITH" doctor --python "$python" --model config.json --json
 	[ "$(jq -r '.model.kernels[] | select(.needed) | .package' <<< "$output" | xargs)" = "causal-conv1d mamba-ssm" ]
 	# The matrix is one, as it stands; with a GPU it names that.

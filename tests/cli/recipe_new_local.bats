@@ -30,7 +30,7 @@ setup() {
 	[[ "$output" == *"module   demo._C (pybind): 2 units, 1 of them CUDA"* ]]
 	[[ "$output" == *"all that it names is there"* ]]
 	grep -q "\"folder\": \"$PWD/src\"" recipes/demo/1.0.json
-	grep -q 'setup.py names folders that are not there: third_party/part/include' recipes/demo/1.0.json
+	grep -q 'setup.py names folders that do not exist: third_party/part/include' recipes/demo/1.0.json
 	run "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"there is no folder 'nowhere'"* ]]

@@ -251,7 +251,7 @@ WS_TEST(sources_that_are_not_there_are_noted)
 	struct ws_recipe recipe;
 	const char *text = DRAFT(files, &recipe);
 	assert_contains(text, "named by setup.py, not in these sources: csrc/a.cpp\n");
-	assert_contains(text, "setup.py names folders that are not there: inc\n");
+	assert_contains(text, "setup.py names folders that do not exist: inc\n");
 	assert_int_equal(recipe.extensions[0].binding, WS_BINDING_PYBIND);
 }
 

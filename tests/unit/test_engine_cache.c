@@ -140,7 +140,7 @@ WS_TEST(a_tree_whose_read_files_did_not_change_is_a_hit)
 	assert_true(is_hit(&w, &action, a, &why)); /* now by the tree key */
 	mount.tree = make_tree(&w, three, 1, a);
 	assert_false(is_hit(&w, &action, a, &why));
-	assert_string_equal(why, "'inc/read.h' is gone");
+	assert_string_equal(why, "'inc/read.h' does not exist any more");
 	tear_down(&w);
 }
 
@@ -195,7 +195,7 @@ WS_TEST(files_outside_trees_are_watched_one_by_one)
 	assert_ok(ws_fs_remove(shadow, NULL), (struct ws_err){0});
 	assert_ok(ws_fs_remove(asked, NULL), (struct ws_err){0});
 	assert_false(is_hit(&w, &action, a, &why));
-	assert_contains(why, "asked.h' is gone");
+	assert_contains(why, "asked.h' does not exist any more");
 	tear_down(&w);
 }
 

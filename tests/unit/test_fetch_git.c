@@ -413,7 +413,7 @@ WS_TEST(hostile_submodules_are_refused)
 		{"url-ssh", "'ssh://h/x' is not asked: only https is"},
 		{"url-scp", "'git@h:x.git' is not asked: only https is"},
 		{"url-option", "'-u./x' is not asked: only https is"},
-		{"url-http", "is not asked over http"},
+		{"url-http", "is not fetched over http"},
 		{"url-climb", "climbs out of"},
 		{"modules-none", "does not give exactly one URL for the submodule 's'"},
 		{"modules-twice", "does not give exactly one URL for the submodule 's'"},

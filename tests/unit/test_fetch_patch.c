@@ -102,7 +102,7 @@ WS_TEST(nothing_is_guessed)
 			err, WS_ERR_CONFIG);
 		assert_contains(err.text, cases[i].told);
 		assert_string_equal(err.place, cases[i].line);
-		assert_contains(err.cure, "make the patch anew");
+		assert_contains(err.cure, "make the patch again");
 	}
 }
 

@@ -128,8 +128,8 @@ WS_TEST(what_is_no_page_is_told)
 		{json_type, "<html>", "expected"},
 		{json_type, "{}", "lists no files"},
 		{json_type, "{\"files\":{}}", "lists no files"},
-		{json_type, "{\"meta\":{\"api-version\":\"2.0\"},\"files\":[]}", "speaks version 2.0"},
-		{html_type, "<meta name=pypi:repository-version content=10.0>", "speaks version 10.0"},
+		{json_type, "{\"meta\":{\"api-version\":\"2.0\"},\"files\":[]}", "uses version 2.0"},
+		{html_type, "<meta name=pypi:repository-version content=10.0>", "uses version 10.0"},
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		struct ws_index_page page = page_at("https://h/simple/torch/?token=secret");

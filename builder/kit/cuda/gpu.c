@@ -244,7 +244,7 @@ read_driver_files(const struct ws_user_env *env, struct ws_gpus *gpus, struct ws
 	gpus->seen_count = seen.len;
 	gpus->why_none = !gpus->driver ? "there is no nvidia-smi, so no NVIDIA driver"
 								   : ws_arena_printf(a,
-									   "there is no nvidia-smi to tell architectures; driver %s "
+									   "there is no nvidia-smi to report architectures; driver %s "
 									   "lists %zu device%s",
 									   gpus->driver, seen.len, seen.len == 1 ? "" : "s");
 }
