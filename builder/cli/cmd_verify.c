@@ -150,7 +150,8 @@ static bool
 prepare(struct verifying *v, struct ws_err *err)
 {
 	struct ws_session *s = v->s;
-	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, true, err)) {
+	if (!ws_session_open_store(s, false, err)
+		|| (v->here && !ws_session_open_net(s, NULL, 0, true, err))) {
 		return false;
 	}
 	v->asked.facts = s->data.facts;

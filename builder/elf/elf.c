@@ -319,6 +319,12 @@ ws_elf_close(struct ws_elf *elf)
 	ws_mapping_close(&file->mapping);
 }
 
+void
+ws_elf_forget(const struct ws_elf *elf)
+{
+	ws_mapping_forget(&((const struct elf_file *)elf)->mapping);
+}
+
 static enum ws_elf_type
 symbol_type(unsigned type)
 {

@@ -88,6 +88,9 @@ struct ws_elf *ws_elf_open_bytes(
 /** NULL is fine. */
 void ws_elf_close(struct ws_elf *elf);
 
+/** What was looked at need not stay resident; all texts stay valid, and come back when they are read. */
+void ws_elf_forget(const struct ws_elf *elf);
+
 /**
  * The next global, weak or unique symbol at or after *@a at, which moves past it; false at the
  * end. Loop: `for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);)`. Symbols whose name

@@ -228,5 +228,6 @@ ws_exports_next(struct ws_exports *list, struct ws_export *line, struct ws_err *
 	line->library = x->library;
 	line->version = x->version;
 	line->text = ws_buf_text(&x->name);
+	line->len = x->name.len;
 	return true;
 }

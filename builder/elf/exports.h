@@ -55,6 +55,7 @@ struct ws_export {
 	const char *library; /**< whose: "libtorch_cpu.so" */
 	const char *version; /**< of a NAME or TLS: "GOMP_1.0"; NULL: none */
 	const char *text;
+	size_t len; /**< of text */
 };
 
 /**

@@ -38,3 +38,11 @@ ws_mapping_close(struct ws_mapping *mapping)
 	}
 	*mapping = (struct ws_mapping){0};
 }
+
+void
+ws_mapping_forget(const struct ws_mapping *mapping)
+{
+	if (mapping->bytes) {
+		madvise((void *)(uintptr_t)mapping->bytes, mapping->len, MADV_DONTNEED);
+	}
+}

@@ -21,6 +21,9 @@ struct ws_mapping {
 bool ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
 	struct ws_err *err);
 
+/** Its pages need not stay resident; they come back when they are looked at. */
+void ws_mapping_forget(const struct ws_mapping *mapping);
+
 /** Nothing mapped is fine. */
 void ws_mapping_close(struct ws_mapping *mapping);
 

@@ -77,7 +77,8 @@ open_module(struct ws_module *m, struct ws_arena *a)
 	m->elf = ws_elf_open_as(m->file, m->name, a, &err);
 	m->refused = m->elf ? NULL : ws_arena_strdup(a, err.text);
 	m->python = python_of(base, a);
-	m->init = m->python || (m->elf && exports(m->elf, init)) ? init : NULL;
+	m->init = init;
+	m->exports_init = m->elf && exports(m->elf, init);
 }
 
 /* ---- where RPATH leads ---- */

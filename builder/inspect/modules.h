@@ -18,9 +18,11 @@ struct ws_module {
 	const char *file;         /**< where it lies now */
 	const struct ws_elf *elf; /**< NULL: it could not be opened */
 	const char *refused;      /**< then why, one line; it names the module */
-	/** The function by which Python starts it, "PyInit__C", as its file's name says that Python
-	 * imports it (".cpython-311-x86_64-linux-gnu.so", ".abi3.so"), or as it exports it; else NULL. */
+	/** The function by which Python would start it: "PyInit__C". That its file's name ends as those
+	 * that Python imports does not mean that it has one: setuptools names libraries so that torch loads
+	 * (torchao's _C.abi3.so). */
 	const char *init;
+	bool exports_init;
 	/** What the suffix of its name says: "cp311", "abi3", "abi3t"; NULL: nothing. */
 	const char *python;
 	/** For each of elf->needed: the number of the module that its RPATH leads to, or WS_MODULE_NONE. */

@@ -75,8 +75,10 @@ make_subject(struct judging *j)
 		any = any || needed;
 		number[i] = j->subject.count;
 		if (m->elf) {
-			made[j->subject.count++] = (struct ws_subject_module){
-				.name = m->name, .elf = m->elf, .init = m->init, .required = needed};
+			made[j->subject.count++] = (struct ws_subject_module){.name = m->name,
+				.elf = m->elf,
+				.init = needed || m->exports_init ? m->init : NULL,
+				.required = needed};
 		}
 	}
 	for (size_t i = 0; i < j->modules.count; i++) {

@@ -36,7 +36,9 @@ judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, str
 	struct ws_err err = {0};
 	struct ws_finding finding = {.verdict = WS_VERDICT_UNKNOWN, .cause = "gpu"};
 	size_t count;
-	if (!ws_gpu_code_read(m->module->elf, a, &m->gpu, &err)) {
+	bool read = ws_gpu_code_read(m->module->elf, a, &m->gpu, &err);
+	ws_elf_forget(m->module->elf); /* headers of images, everywhere in a section of a gigabyte */
+	if (!read) {
 		m->gpu = (struct ws_gpu_code){0};
 		finding.text = ws_arena_strdup(a, err.text);
 		add(m, &finding, 1, a);

@@ -59,6 +59,7 @@ struct scene {
 	const struct ws_surroundings *place;
 	WS_VEC(struct library) libraries;
 	WS_VEC(struct name) names;      /* sorted */
+	uint64_t *filter;               /* a bit for each name's mark: most exports are nobody's want */
 	const struct judging *judgings; /* of all modules */
 	size_t count;
 	bool python_listed; /* the C API of the place's Python is in a list */
@@ -226,6 +227,40 @@ sort_names(struct scene *s)
 	s->names.len = kept;
 }
 
+#define FILTER_BITS 65536
+
+/* Where a name's bit is: by its length, its last bytes and those in the middle. */
+static size_t
+mark_of(const char *text, size_t len)
+{
+	uint64_t last = 0, middle = 0;
+	if (len >= sizeof(last)) {
+		memcpy(&last, text + len - sizeof(last), sizeof(last));
+		memcpy(&middle, text + (len - sizeof(middle)) / 2, sizeof(middle));
+	} else {
+		memcpy(&last, text, len);
+	}
+	uint64_t mixed = (last ^ (middle * 31) ^ ((uint64_t)len << 40)) * 11400714819323198485u;
+	return (size_t)(mixed >> 48);
+}
+
+static void
+mark_names(struct scene *s)
+{
+	s->filter = WS_NEW_N(s->a, uint64_t, FILTER_BITS / 64);
+	for (size_t i = 0; i < s->names.len; i++) {
+		size_t mark = mark_of(s->names.at[i].text, strlen(s->names.at[i].text));
+		s->filter[mark / 64] |= (uint64_t)1 << mark % 64;
+	}
+}
+
+static bool
+may_be_wanted(const struct scene *s, const char *text, size_t len)
+{
+	size_t mark = mark_of(text, len);
+	return s->filter[mark / 64] >> mark % 64 & 1;
+}
+
 static struct name *
 find_name(const struct scene *s, const char *text)
 {
@@ -329,8 +364,12 @@ take_export(struct scene *s, size_t number, const struct ws_export *line)
 	} else if (line->version) {
 		add_version(s, number, line->version);
 	}
-	enum ws_cxx11abi abi = ws_cxx11abi_of_export(line->text);
-	s->torch_abi = abi != WS_CXX11ABI_SILENT ? abi : s->torch_abi;
+	if (s->torch_abi == WS_CXX11ABI_SILENT && ws_same(line->library, "libc10.so")) {
+		s->torch_abi = ws_cxx11abi_of_export(line->text);
+	}
+	if (!may_be_wanted(s, line->text, line->len)) {
+		return;
+	}
 	struct offer offer = {
 		.library = number, .version = line->version, .tls = line->kind == WS_EXPORT_TLS};
 	take_offer(s, line->text, offer);
@@ -775,13 +814,17 @@ struct twin {
 typedef WS_VEC(struct twin) twin_list;
 
 static void
-compare_twins(
-	const char *exported, const twin_list *twins, struct ws_arena *scratch, struct ws_arena *a)
+compare_twins(const struct ws_export *line, const twin_list *twins, struct ws_arena *scratch,
+	struct ws_arena *a)
 {
+	const char *exported = line->text;
 	const char *text = NULL;
 	for (size_t i = 0; i < twins->len; i++) {
 		struct ws_missing *missing = twins->at[i].missing;
-		if (strncmp(exported, missing->name, twins->at[i].agreed) != 0) {
+		size_t agreed = twins->at[i].agreed;
+		/* Names begin alike: the last byte that must be equal tells most of them apart. */
+		if (line->len < agreed || (agreed > 0 && exported[agreed - 1] != missing->name[agreed - 1])
+			|| memcmp(exported, missing->name, agreed) != 0) {
 			continue;
 		}
 		text = text ? text : ws_twin_text(ws_demangle_short(exported, scratch), scratch);
@@ -808,7 +851,7 @@ compare_list(const struct scene *s, const char *path, const twin_list *twins, st
 		}
 		if (line.kind == WS_EXPORT_NAME) {
 			struct ws_arena_mark mark = ws_arena_mark(texts);
-			compare_twins(line.text, twins, texts, s->a);
+			compare_twins(&line, twins, texts, s->a);
 			ws_arena_rewind(texts, mark);
 		}
 	}
@@ -886,6 +929,7 @@ ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings 
 		gather_wants(&judgings[i]);
 	}
 	sort_names(&s);
+	mark_names(&s);
 	if (!read_place(&s, judgings, err)) {
 		return false;
 	}

@@ -19,6 +19,7 @@ import kits
 import lab
 import plans
 import sizes
+import wheels
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RELEASE = f"{ROOT}/build/release"
@@ -31,6 +32,7 @@ BENCHES = {
     "build": builds.build,
     "quickstart": builds.quickstart,
     "size": sizes.size,
+    "verify": wheels.verify,
 }
 
 

@@ -64,3 +64,25 @@ judge() { # TORCH
 	[[ "${lines[0]}" == "fails _C needs "*" symbols that torch 2.7.1 does not export" ]]
 	[[ "$output" == *"  built for cxx11abi 0; this torch is cxx11abi 1"* ]]
 }
+
+@test "verify takes torchvision 0.20.1 for torch 2.5.1 and refuses 0.21.0, naming the symbol" {
+	cd "$BATS_FILE_TMPDIR"
+	python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.11 \
+		--platform manylinux1_x86_64 torchvision==0.21.0
+	export WHEELSMITH_STORE="$BATS_TEST_TMPDIR/store" COLUMNS=100
+	run "$WHEELSMITH" verify torchvision-0.20.1-*.whl --torch 2.5.1
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "loads "* ]]
+	run "$WHEELSMITH" verify torchvision-0.21.0-*.whl --torch 2.5.1
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "fails "* ]]
+	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"torchvision/_C.so needs "*" that torch 2.5.1 does not export "*"::"* ]]
+	# The table that others keep by hand.
+	run "$WHEELSMITH" verify torchvision-0.20.1-*.whl --torch all
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c ' loads$' <<< "$output")" -eq 1 ]
+	grep -q '^2.5.1 *loads$' <<< "$output"
+}

@@ -113,9 +113,16 @@ demo.$suffix" ]
 	module demo PyModule_Create2
 	demo
 	verify 0 $wheel --torch 2.5.1
+	# A library that torch loads may be called like a module; one that its recipe imports may not.
 	gcc -shared -fPIC -x c - -o demo.so <<< 'int nothing;'
-	demo
-	verify 1 $wheel --torch 2.5.1
+	pack $wheel demo.$suffix=demo.so other.so=demo.so
+	verify 0 $wheel --torch 2.5.1
+	mkdir -p recipes/demo
+	cat > recipes/demo/1.0.json <<'JSON'
+{"name": "demo", "version": "1.0", "source": [{"folder": "."}], "check": {"import": ["demo"]},
+ "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cpp"]}]}
+JSON
+	verify 1 $wheel --torch 2.5.1 --recipes recipes
 	says "exports no function 'PyInit_demo'"
 }
 

@@ -68,10 +68,12 @@ WS_TEST(rpath_leads_to_what_lies_in_the_package_and_nowhere_else)
 	assert_string_equal(m.modules[c->leads_to[0]].name, "p.libs/libone.so");
 	assert_null(lost->python);
 	assert_string_equal(lost->init, "PyInit_lost");
+	assert_true(lost->exports_init);
+	assert_false(c->exports_init);
 	assert_true(lost->leads_to[0] == WS_MODULE_NONE);
 	const struct ws_module *one = named(&m, "p.libs/libone.so");
 	assert_string_equal(m.modules[one->leads_to[0]].name, "p.libs/libtwo.so");
-	assert_null(one->init);
+	assert_false(one->exports_init);
 	assert_null(named(&m, "gone.so")->elf);
 	assert_non_null(strstr(named(&m, "gone.so")->refused, "gone.so"));
 	ws_modules_close(&m);

@@ -1,0 +1,9 @@
+#!/usr/bin/env bats
+# The long proof of verify: what it says of real wheels in real torches is what dlopen then does.
+# labels: network real
+# timeout: 14400
+
+@test "real wheels and labels that lie: zero wrong" {
+	python3 "$WS_ROOT/tests/real/verify_truth.py" "$WHEELSMITH" \
+		"${WS_TRUTH_FOLDER:-${XDG_CACHE_HOME:-$HOME/.cache}/wheelsmith-truth}" >&3
+}
