@@ -736,13 +736,16 @@ is_open(const struct trying *t)
 
 /* ---- before the first round ---- */
 
-/* Nothing of what is known serves: then places are asked what they have now. */
+/* Nothing of what is known serves: then places are asked what they have now. Where a build serves as well, what
+ * they had is enough. */
 static bool
 wants_more(struct trying *t, const struct attempt *at)
 {
 	const struct shelf *shelf = shelf_of(t->book, at->product->recipe);
+	bool known = shelf->offered.complete && can_be_built(t->book, at->product)
+		&& !is_renewed(t->book->ctx, at->product->recipe);
 	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->book->ctx->locked
-		&& !has_one_that_loads(&at->list);
+		&& !known && !has_one_that_loads(&at->list);
 }
 
 /* Servers that will be asked are greeted together. */

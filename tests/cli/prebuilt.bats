@@ -233,6 +233,16 @@ tried() {
 	tried | grep -q "its WHEEL says 'cp4"
 }
 
+@test "a login of the index's URL serves for its files, and stands in no record" {
+	offer whole cu13torch2.11
+	serve_wheels auth=me:secret
+	build --index "prebuilt=http://me:secret@${PREBUILT#http://}"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	not grep -rq secret m.lock.json dist/build.json
+	not grep -q secret <<< "$stderr"
+}
+
 @test "a folder of wheels serves like an index" {
 	mkdir wheels
 	offer module cu13.0torch2.11 wheels
