@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/json_write.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "engine/work.h"
 #include "inspect/opened_wheel.h"
@@ -229,27 +230,28 @@ log_stem(const struct ws_action *action, struct ws_arena *a)
 }
 
 /* Two extensions may share a unit: the second one's log gets a number. */
-static const char *
-log_name(const struct ws_graph *graph, const struct ws_node *node, struct ws_arena *a)
+const char *const *
+ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a)
 {
-	const char *stem = log_stem(node->action, a);
-	unsigned same = 1;
-	for (size_t i = 0; graph->nodes.at[i] != node; i++) {
-		const struct ws_action *other = graph->nodes.at[i]->action;
-		same +=
-			strcmp(other->group, node->action->group) == 0 && strcmp(log_stem(other, a), stem) == 0;
+	const char **names = WS_NEW_N(a, const char *, graph->nodes.len + 1);
+	struct ws_map counts = {0};
+	for (size_t i = 0; i < graph->nodes.len; i++) {
+		const struct ws_action *action = graph->nodes.at[i]->action;
+		const char *stem = log_stem(action, a);
+		const char *key = ws_arena_printf(a, "%s\n%s", action->group, stem);
+		uintptr_t same = (uintptr_t)ws_map_get(&counts, key) + 1;
+		ws_map_put(&counts, key, (void *)same, a);
+		names[i] = same > 1 ? ws_arena_printf(a, "%s-%u.log", stem, (unsigned)same)
+							: ws_arena_printf(a, "%s.log", stem);
 	}
-	return same > 1 ? ws_arena_printf(a, "%s-%u.log", stem, same)
-					: ws_arena_printf(a, "%s.log", stem);
+	return names;
 }
 
 bool
-ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
-	const struct ws_node *node, const char **path, struct ws_err *err)
+ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_node *node,
+	const char *name, const char **path, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	const char *folder = ws_path_join(ctx->a, output, "logs", node->action->group, NULL);
-	const char *name = log_name(graph, node, scratch);
 	*path = ws_path_join(ctx->a, folder, name, NULL);
 	return ws_fs_mkdirs(folder, err)
 		&& ws_cas_copy_to(ctx->store, node->result.log.hex, *path, 0644, err);

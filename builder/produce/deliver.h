@@ -28,12 +28,12 @@ bool ws_deliver_stored(
 bool ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
 	const struct ws_candidate *wheel, struct ws_err *err);
 
-/**
- * Copies the log of a node to logs/<cell>/<unit>.log, a name that no other node of @a graph has;
- * @a path is where, relative to where we run.
- */
-bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_graph *graph,
-	const struct ws_node *node, const char **path, struct ws_err *err);
+/** The name of each node's log, which no other node of its cell has, in the order of the nodes. */
+const char *const *ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a);
+
+/** Copies the log of a node to logs/<cell>/<name>; @a path is where, relative to where we run. */
+bool ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_node *node,
+	const char *name, const char **path, struct ws_err *err);
 
 /** What a file in the output folder holds; one that did not change is not read again. */
 bool ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_digest *digest);

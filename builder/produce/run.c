@@ -23,6 +23,7 @@ struct building {
 	struct ws_graph *graph;
 	struct ws_made *made; /* of the supplies that were resolved */
 	size_t made_count;
+	const char *const *log_names;     /* of the graph's nodes */
 	const struct ws_made **packed_by; /* by the number of an action: the product whose last it is */
 	int64_t record_ms;                /* when the records may be written again */
 	struct ws_err undelivered;        /* the first wheel that could not be */
@@ -201,6 +202,7 @@ add_products(struct building *b, struct ws_err *err)
 		struct ws_supply *supply = &b->supplies->at[i];
 		done = !ws_supply_is_open(supply) || add_product(b, resolver, supply, err);
 	}
+	b->log_names = ws_deliver_log_names(b->graph, b->a);
 	b->packed_by = WS_NEW_N(b->a, const struct ws_made *, b->graph->nodes.len + 1);
 	for (size_t i = 0; i < b->made_count; i++) {
 		const struct ws_made *made = &b->made[i];
@@ -217,7 +219,8 @@ add_failure(struct building *b, const struct ws_node *node)
 	struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
 	*failed = ws_failed_action_of(node, b->options->keep_work, b->a);
 	if (node->result.log.hex[0]) {
-		ws_deliver_log(b->ctx, b->options->output, b->graph, node, &failed->log, NULL);
+		ws_deliver_log(
+			b->ctx, b->options->output, node, b->log_names[node->id - 1], &failed->log, NULL);
 	}
 	b->result->failed = b->failed.at;
 	b->result->failed_count = b->failed.len;
@@ -363,7 +366,7 @@ settle(struct building *b, struct ws_err *err)
 		const struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;
 		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
-			done = ws_deliver_log(b->ctx, b->options->output, b->graph, node, &path, err);
+			done = ws_deliver_log(b->ctx, b->options->output, node, b->log_names[i], &path, err);
 		}
 	}
 	return done;
