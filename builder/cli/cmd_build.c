@@ -161,7 +161,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	b->options.tell_failure = tell_failure;
 	b->options.tell_wheel = tell_wheel;
 	b->options.self = &teller;
-	bool done = ws_build_run(&ctx, &sel.plan, &b->options, &result, err);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the result, which is told below */
+	bool done = ws_build_run(&ctx, &sel.plan, &b->options, a, &result, err);
 	ws_status_clear(s->status);
 	ws_build_text_untried(s, &text);
 	ws_build_text_summary(s, &text);

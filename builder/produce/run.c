@@ -427,7 +427,8 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 
 bool
 ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
-	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err)
+	const struct ws_build_options *options, struct ws_arena *a, struct ws_build_result *result,
+	struct ws_err *err)
 {
 	struct building b = {
 		.sink = {hear},
@@ -435,8 +436,8 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 		.options = options,
 		.result = result,
 		.supplies = &result->supplies,
-		.a = ctx->a,
-		.graph = ws_graph_make(ctx->a),
+		.a = a,
+		.graph = ws_graph_make(a),
 	};
 	int64_t begun_ms = ws_clock_ms();
 	*result = (struct ws_build_result){0};

@@ -38,9 +38,11 @@ struct ws_build_result {
 /**
  * True when every cell that was to be built has its wheel, or a fallback where the matrix wants that
  * of failed builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what
- * kept it from that and @a result is filled as far as it came.
+ * kept it from that and @a result is filled as far as it came. The result, and all that the run needs
+ * until its end, lives in @a a; pins are the lock's and stay in @a ctx's.
  */
 bool ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
-	const struct ws_build_options *options, struct ws_build_result *result, struct ws_err *err);
+	const struct ws_build_options *options, struct ws_arena *a, struct ws_build_result *result,
+	struct ws_err *err);
 
 #endif

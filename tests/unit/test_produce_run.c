@@ -29,7 +29,7 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	struct ws_build_options options = {
 		.matrix = &matrix, .output = ws_path_join(a, dir, "dist", NULL)};
 	struct ws_build_result result;
-	assert_fails(ws_build_run(&ctx, &plan, &options, &result, &err), err, WS_ERR_INTERNAL);
+	assert_fails(ws_build_run(&ctx, &plan, &options, a, &result, &err), err, WS_ERR_INTERNAL);
 	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
 	assert_contains(err.cure, "report");
 	ws_store_close(&store);
