@@ -239,8 +239,8 @@ tried() {
 	build --index "prebuilt=http://me:secret@${PREBUILT#http://}"
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = prebuilt ]
-	not grep -rq secret m.lock.json dist/build.json
-	not grep -q secret <<< "$stderr"
+	not grep -rq secret@ m.lock.json dist/build.json
+	not grep -q secret@ <<< "$stderr"
 }
 
 @test "a folder of wheels serves like an index" {
