@@ -254,6 +254,26 @@ take_required(
 	}
 }
 
+/* What is known of wheels of this name in each of the places. */
+static void
+find_known_bad(struct verifying *v, const struct ws_wheel_name *name, struct ws_wheel_place *places,
+	size_t count)
+{
+	const struct ws_facts *facts = &v->s->facts;
+	for (size_t i = 0; i < count && name->distribution; i++) {
+		struct ws_version torch, cuda;
+		struct ws_point_view view = {.archs = v->asked.archs, .cxx11abi = -1};
+		if (places[i].torch && ws_version_parse(places[i].torch, v->a, &torch)) {
+			const struct ws_torch_release *release = ws_facts_torch(facts, &torch);
+			view.torch = &torch;
+			view.cuda =
+				release && ws_version_parse(release->standard.cuda, v->a, &cuda) ? &cuda : NULL;
+		}
+		places[i].bad =
+			ws_shared_bad_wheel(facts->shared_bad, facts->shared_bad_count, name, &view);
+	}
+}
+
 static bool
 verify(struct verifying *v, const char *wheel, struct ws_err *err)
 {
@@ -274,6 +294,7 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 		return false;
 	}
 	take_required(v, &name, &order);
+	find_known_bad(v, &name, places, order.place_count);
 	if (!ws_scratch_make(
 			ws_store_path(&v->s->store, v->a, "partial"), "verify-", v->a, &folder, err)
 		|| !ws_judge_wheel(&order, v->s->program, folder.path, v->a, &verdict, err)) {

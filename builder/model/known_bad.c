@@ -16,15 +16,22 @@ ws_shared_bad_concerns(
 		&& (!bad->versions || ws_specifiers_contain(bad->versions, &public, true));
 }
 
+/* Whether the rule is about wheels of this name, wherever they are loaded. */
+static bool
+means_wheel(const struct ws_shared_bad *bad, const struct ws_wheel_name *name)
+{
+	const char *local = name->version.local ? name->version.local : "";
+	bool named = bad->label ? fnmatch(bad->label, local, FNM_NOESCAPE) == 0 : bad->package != NULL;
+	return named && bad->rule.gcc == 0
+		&& ws_shared_bad_concerns(bad, name->distribution, &name->version);
+}
+
 const struct ws_shared_bad *
 ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
 	const struct ws_wheel_name *name, const struct ws_point_view *point)
 {
-	const char *local = name->version.local ? name->version.local : "";
 	for (size_t i = 0; i < count; i++) {
-		if (rules[i].label && ws_shared_bad_concerns(&rules[i], name->distribution, &name->version)
-			&& fnmatch(rules[i].label, local, FNM_NOESCAPE) == 0
-			&& ws_condition_holds(&rules[i].rule.when, point)) {
+		if (means_wheel(&rules[i], name) && ws_condition_holds(&rules[i].rule.when, point)) {
 			return &rules[i];
 		}
 	}

@@ -33,7 +33,7 @@ bool ws_shared_bad_concerns(
 
 /**
  * The first of @a rules by which a wheel of this name is known not to serve at @a point, whatever is in it; NULL:
- * none. Rules without a label are not about wheels.
+ * none. Rules about a package are about its wheels too; those about a compiler are not.
  */
 const struct ws_shared_bad *ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
 	const struct ws_wheel_name *name, const struct ws_point_view *point);

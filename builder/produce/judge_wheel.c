@@ -35,6 +35,10 @@ write_order(const struct ws_judge_wheel_order *order, const char *wheel,
 	for (size_t i = 0; i < order->place_count; i++) {
 		ws_json_open_object(w, NULL);
 		ws_json_add_text(w, "torch", order->places[i].torch);
+		if (order->places[i].bad) {
+			ws_json_add_text(w, "known_bad", order->places[i].bad->rule.why);
+			ws_json_add_text(w, "known_bad_see", order->places[i].bad->rule.see);
+		}
 		ws_judge_place_write(w, &order->places[i].place, mounts, a);
 		ws_json_close(w);
 	}

@@ -18,12 +18,15 @@
 #define WS_PRODUCE_JUDGE_WHEEL_H
 
 #include "engine/graph.h"
+#include "model/known_bad.h"
 #include "produce/judge_place.h"
 #include "verify/finding.h"
 
 /** Where it is to be loaded, with what to call that place. */
 struct ws_wheel_place {
 	const char *torch; /**< release: "2.5.1"; NULL: no torch */
+	/** A rule by which the wheel is known not to serve there, whatever is in it; NULL: none. */
+	const struct ws_shared_bad *bad;
 	struct ws_judge_place place;
 };
 

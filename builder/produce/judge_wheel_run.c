@@ -195,6 +195,22 @@ judge_tags(struct judging *j, const struct ws_surroundings *around, struct outco
 	}
 }
 
+/* What no look into the file shows. */
+static void
+judge_known_bad(struct judging *j, const struct ws_json *order, struct outcome *o)
+{
+	const char *why = ws_json_text(order, "known_bad");
+	const char **evidence = WS_NEW_N(j->a, const char *, 1);
+	evidence[0] = ws_json_text(order, "known_bad_see");
+	if (why) {
+		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
+			.cause = "known-bad",
+			.text = ws_arena_printf(j->a, "known to be bad: %s", why),
+			.evidence = evidence,
+			.evidence_count = 1};
+	}
+}
+
 static bool
 judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, struct ws_err *err)
 {
@@ -203,6 +219,7 @@ judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, stru
 	for (size_t i = 0; i < j->findings.len; i++) {
 		*ws_vec_push(&o->findings, j->a) = j->findings.at[i];
 	}
+	judge_known_bad(j, order, o);
 	if (fine) {
 		ws_judge_place_complete(&place, &j->subject, j->a);
 		judge_tags(j, &place.around, o);

@@ -20,7 +20,7 @@ struct ws_finding {
 	enum ws_finding_verdict verdict;
 	/** What it is about, for programs: "cxx11abi", "torch", "python", "cuda", "driver", "library",
 	 * "sibling", "glibc", "gpu", "tags", "no-python" (torch has no wheel for it), "damaged",
-	 * "unreadable", "loader" (it refuses the file), "symbol", "trust"; NULL: nothing of these. */
+	 * "unreadable", "loader" (it refuses the file), "symbol", "trust", "known-bad"; NULL: nothing of these. */
 	const char *cause;
 	const char *text;            /**< one line, no full stop */
 	const char *const *evidence; /**< lines below it */

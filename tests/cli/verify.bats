@@ -238,3 +238,15 @@ JSON
 	run -0 python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" <<< "$output"
 	[ "$output" = "1 verify-1" ]
 }
+
+@test "a wheel that is known to be bad fails, whatever is in it, with the source of that" {
+	module demo $good -- -l:libc10.so
+	local bad=flash_attn-2.8.2+cu12torch2.6cxx11abiFALSE-cp311-cp311-linux_x86_64.whl
+	pack $bad demo.$suffix=demo.so
+	verify 1 $bad --torch 2.6.0
+	says "known to be bad: built beside torch 2.6.0+cu126" "https://github.com/Dao-AILab/flash-attention/issues/1783"
+	verify 1 $bad --torch 2.6.0 --json
+	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = known-bad ]
+	pack "${bad/2.8.2/2.7.4}" demo.$suffix=demo.so
+	verify 0 "${bad/2.8.2/2.7.4}" --torch 2.6.0
+}

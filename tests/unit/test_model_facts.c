@@ -224,7 +224,8 @@ WS_TEST(wheels_that_are_known_to_be_bad)
 			.label = "cu12*abifalse"},
 		{.rule = {.when = {.torch = set_of(">=2.6", a), .cxx11abi = -1, .free_threaded = -1}},
 			.label = "cu11*"},
-		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}}, .package = "other"},
+		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}}, .package = "third"},
+		{.rule = {.when = {.cxx11abi = -1, .free_threaded = -1}, .gcc = 10}, .package = "fourth"},
 	};
 	static const struct {
 		const char *file, *torch;
@@ -238,6 +239,8 @@ WS_TEST(wheels_that_are_known_to_be_bad)
 		{"other-1.0+cu118-py3-none-any.whl", "2.6.0", 1},
 		{"other-1.0+cu118-py3-none-any.whl", "2.5.1", -1},
 		{"other-1.0-py3-none-any.whl", "2.6.0", -1},
+		{"third-1.0-py3-none-any.whl", "2.6.0", 2},
+		{"fourth-1.0-py3-none-any.whl", "2.6.0", -1},
 	};
 	for (size_t i = 0; i < WS_LEN(wheels); i++) {
 		struct ws_wheel_name name;
