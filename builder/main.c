@@ -15,6 +15,7 @@
  *   explain/  what an error's text means
  *   wheel/    METADATA, RECORD, a reproducible zip
  *   produce/  composes all that for one matrix        report/  tells people and machines
+ *   index/    wheels into a package index: paths, pages, snapshots, signatures
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
  *   cli/      one file a command                      base/ sys/  the ground
  *
@@ -38,6 +39,7 @@ static const struct ws_command commands[] = {
 	{"fetch", ws_cmd_fetch, "download everything a build needs into the store"},
 	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
 	{"verify", ws_cmd_verify, "say whether wheels load in a torch, and why not"},
+	{"publish", ws_cmd_publish, "make a package index of wheels, of static files"},
 	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
 	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
 	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},

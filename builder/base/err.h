@@ -30,7 +30,7 @@ enum ws_err_kind {
 	WS_ERR_IO,          /**< 5: this host's files: no space, no permission */
 	WS_ERR_VERIFY,      /**< 6: our own wheel was judged bad, or not known to load */
 	WS_ERR_UNKNOWN,     /**< 7: no verdict could be reached; no command ends with it yet */
-	WS_ERR_PUBLISH,     /**< 8: not used yet */
+	WS_ERR_PUBLISH,     /**< 8: an index that is not made, or is not what was published */
 	WS_ERR_INTERNAL,    /**< 70: our own fault */
 	WS_ERR_STOPPED,     /**< 75: SIGTERM, SIGHUP or --timeout; the next run continues */
 	WS_ERR_INTERRUPTED, /**< 130: Ctrl-C; the next run continues */

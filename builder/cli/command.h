@@ -22,6 +22,7 @@ bool ws_cmd_explain(struct ws_session *s, int argc, const char *const *argv, str
 bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);

@@ -190,6 +190,16 @@ ws_arch_set_eq(const struct ws_arch_set *x, const struct ws_arch_set *y)
 	return true;
 }
 
+bool
+ws_arch_may_run(const struct ws_arch *has, const struct ws_arch *asked)
+{
+	bool same_major = has->number / 10 == asked->number / 10;
+	if (has->suffix == 'a') {
+		return has->number == asked->number;
+	}
+	return has->number <= asked->number && (same_major || has->ptx);
+}
+
 const char *const *
 ws_arch_set_gencode(const struct ws_arch_set *set, struct ws_arena *a, size_t *count)
 {

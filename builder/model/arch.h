@@ -47,6 +47,9 @@ const char *ws_arch_text(const struct ws_arch *arch, struct ws_arena *a);
 
 bool ws_arch_set_eq(const struct ws_arch_set *x, const struct ws_arch_set *y);
 
+/** Code for @a has runs on @a asked, or may: only what cannot is sure. */
+bool ws_arch_may_run(const struct ws_arch *has, const struct ws_arch *asked);
+
 /** nvcc's flags in canonical order: "-gencode=arch=compute_80,code=sm_80", ...; NULL-terminated. */
 const char *const *ws_arch_set_gencode(
 	const struct ws_arch_set *set, struct ws_arena *a, size_t *count);

@@ -114,7 +114,8 @@ take_part(struct scan *scan, struct ws_wheel_label *label)
 	if (take_word(scan, "cxx11abi")) {
 		label->cxx11abi = take_abi(scan);
 	} else if (take_word(scan, "tcu")) {
-		take_number(scan); /* of torch's own build; torch and CUDA say enough */
+		const char *number = take_number(scan);
+		label->torch_cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
 	} else if (take_word(scan, "torch") || take_word(scan, "pt")) {
 		label->torch = torch_minor(take_number(scan), scan->a);
 	} else if (take_word(scan, "cuda") || take_word(scan, "cu")) {

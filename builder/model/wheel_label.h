@@ -16,6 +16,7 @@ struct ws_wheel_label {
 	const char *torch;        /**< minor: "2.4"; NULL: not said */
 	const char *cuda;         /**< "12.3"; "12" is any 12.x; NULL: not said */
 	int cxx11abi;             /**< 0, 1; -1: not said */
+	const char *torch_cuda;   /**< "12.1": of torch's own build (tcu); NULL: not said */
 	bool cpu;                 /**< it says that there is no CUDA in it */
 	struct ws_arch_set archs; /**< of our own labels; count 0: not said */
 };

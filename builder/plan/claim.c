@@ -56,17 +56,6 @@ ws_claim_fits(
 		&& (!bound || label->cxx11abi < 0 || label->cxx11abi == product->point.cxx11abi);
 }
 
-/* Code for @a has runs on @a asked, or may: only what cannot is sure. */
-static bool
-may_run(const struct ws_arch *has, const struct ws_arch *asked)
-{
-	bool same_major = has->number / 10 == asked->number / 10;
-	if (has->suffix == 'a') {
-		return has->number == asked->number;
-	}
-	return has->number <= asked->number && (same_major || has->ptx);
-}
-
 bool
 ws_claim_runs(const struct ws_product *product, const struct ws_wheel_label *label,
 	const struct ws_arch **lacking)
@@ -75,7 +64,7 @@ ws_claim_runs(const struct ws_product *product, const struct ws_wheel_label *lab
 	for (size_t i = 0; i < asked->count && label->archs.count > 0; i++) {
 		bool runs = false;
 		for (size_t j = 0; j < label->archs.count; j++) {
-			runs = runs || may_run(&label->archs.at[j], &asked->at[i]);
+			runs = runs || ws_arch_may_run(&label->archs.at[j], &asked->at[i]);
 		}
 		if (!runs) {
 			*lacking = &asked->at[i];

@@ -75,3 +75,12 @@ WS_TEST(cuda_as_names_write_it)
 		assert_true(ws_same(cuda, pairs[i][1]));
 	}
 }
+
+WS_TEST(a_label_tells_torchs_own_build)
+{
+	struct ws_wheel_label label =
+		ws_wheel_label_read("cu.12.4.torch.2.5.sm.90a.cxx11abi.1.tcu.12.1", a);
+	assert_string_equal(label.torch_cuda, "12.1");
+	assert_string_equal(label.cuda, "12.4");
+	assert_null(ws_wheel_label_read("cu.12.4.torch.2.5", a).torch_cuda);
+}

@@ -1,0 +1,483 @@
+/* publish.c - see publish.h. */
+#include "index/publish.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "index/admit.h"
+#include "index/manifest.h"
+#include "index/pages.h"
+#include "index/variants.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef WS_VEC(const char *) names;
+
+struct publishing {
+	const struct ws_index_order *order;
+	struct ws_arena *a;
+	struct ws_index_target target;
+	struct ws_index_catalog catalog;
+	struct ws_map by_file;     /* file name -> sha256, of all that are published */
+	struct ws_map by_spelling; /* normalised name -> file name */
+	const char *now;
+	bool edited; /* something of a wheel that was there */
+	struct ws_index_outcome *outcome;
+};
+
+/* ---- what is there ---- */
+
+/* The same for names that installers, or file systems, may take for one another. */
+static const char *
+spelling_of(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *const *const sets[] = {name->pythons, name->abis, name->platforms};
+	const size_t counts[] = {name->python_count, name->abi_count, name->platform_count};
+	ws_buf_printf(
+		&b, "%s-%s-%s", name->distribution, name->version.text, name->build ? name->build : "");
+	for (size_t i = 0; i < WS_LEN(sets); i++) {
+		const char **set = WS_NEW_N(a, const char *, counts[i] + 1);
+		memcpy(set, sets[i], counts[i] * sizeof(*set));
+		qsort(set, counts[i], sizeof(*set), ws_cmp_strings);
+		for (size_t j = 0; j < counts[i]; j++) {
+			ws_buf_printf(&b, "%c%s", j ? '.' : '-', set[j]);
+		}
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static void
+note(struct publishing *p, const struct ws_index_entry *entry)
+{
+	ws_map_put(&p->by_file, entry->file, entry->sha256, p->a);
+	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
+}
+
+static bool
+check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	const struct ws_sign_key *trust = o->trust ? o->trust : o->key;
+	struct ws_index_manifest manifest;
+	bool is_signed;
+	if (!ws_index_manifest_read(&p->target, trust, p->a, &manifest, &is_signed, err)) {
+		return false;
+	}
+	if (is_signed && !o->key) {
+		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
+		return ws_err_cure(err, "give the key that signs it");
+	}
+	/* A signature whose second half has begun is made again. */
+	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
+	struct ws_digest id = o->key ? ws_sign_key_id(o->key) : (struct ws_digest){""};
+	*fresh = !o->key
+		|| (is_signed && manifest.key && ws_digest_is(&id, manifest.key) && manifest.expires
+			&& strcmp(manifest.expires, half) > 0);
+	return true;
+}
+
+static bool
+open_index(struct publishing *p, bool *fresh, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	*fresh = true;
+	if (!ws_index_target_open(o->target, o->stop, o->wait, o->self, p->a, &p->target, err)) {
+		return false;
+	}
+	if (!p->target.current) {
+		return true;
+	}
+	if (!ws_index_catalog_read(
+			ws_index_target_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		note(p, &p->catalog.entries.at[i]);
+	}
+	return check_signed(p, fresh, err);
+}
+
+/* ---- wheels that come ---- */
+
+static bool
+refuse_content(const char *file, const char *there, const char *now, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)", file,
+		there, now);
+	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
+}
+
+/* A file of files/ that no list has: of a publisher that was killed, or of a snapshot that was left. */
+static bool
+check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	struct ws_digest digest;
+	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
+	return !ws_fs_exists(path)
+		|| (ws_digest_file(path, &digest, NULL, err)
+			&& (ws_digest_is(&digest, wheel->sha256)
+				|| refuse_content(wheel->file, digest.hex, wheel->sha256, err)));
+}
+
+static bool
+check_spelling(struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
+{
+	const char *other = ws_map_get(&p->by_spelling, spelling_of(&entry->name, p->a));
+	return !other || ws_same(other, entry->file)
+		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone",
+			entry->file, other);
+}
+
+/* METADATA beside the wheel, and the wheel, both not visible yet. */
+static bool
+stage(struct publishing *p, const struct ws_index_arrival *wheel, const struct ws_buf *metadata,
+	struct ws_err *err)
+{
+	const char *name = ws_arena_printf(p->a, "%s.metadata", wheel->file);
+	return ws_fs_write(ws_index_target_new_file(&p->target, name), ws_buf_text(metadata),
+		metadata->len, 0444, err);
+}
+
+static bool
+take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_index_entry entry;
+	const char *wrong = NULL;
+	if (!ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)) {
+		return false;
+	}
+	if (wrong && !p->order->force) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s': %s", wheel->file, wrong);
+	}
+	if (wrong && p->order->warn) {
+		p->order->warn(p->order->self, wheel->file, wrong);
+	}
+	if (!check_spelling(p, &entry, err) || !stage(p, wheel, &metadata, err)) {
+		return false;
+	}
+	entry.forced = wrong;
+	entry.uploaded = p->now;
+	note(p, &entry);
+	*ws_vec_push(&p->catalog.entries, p->a) = entry;
+	p->outcome->added++;
+	p->outcome->unplaced += entry.kind == WS_INDEX_UNPLACED;
+	return true;
+}
+
+/* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with all
+ * others at the end. */
+static bool
+add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	struct ws_digest digest;
+	if (!check_left(p, wheel, err) || !ws_index_target_begin(&p->target, err)) {
+		return false;
+	}
+	const char *copy = ws_index_target_new_file(&p->target, wheel->file);
+	if (!ws_fs_copy(wheel->path, copy, 0444, err)
+		|| !ws_digest_file(copy, &digest, &wheel->size_bytes, err)) {
+		return false;
+	}
+	if (!ws_digest_is(&digest, wheel->sha256)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", wheel->path);
+	}
+	wheel->path = copy;
+	return take_in(p, wheel, err);
+}
+
+static bool
+digest_of(
+	const struct publishing *p, const char *path, struct ws_digest *digest, struct ws_err *err)
+{
+	return (p->order->ledger && ws_ledger_file_digest(p->order->ledger, path, digest))
+		|| ws_digest_file(path, digest, NULL, err);
+}
+
+static bool
+add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, struct ws_err *err)
+{
+	struct ws_digest digest;
+	struct ws_index_arrival wheel = {.path = path, .file = ws_path_base(path)};
+	if (ws_stop_asked(p->order->stop)) {
+		return ws_stop_err(p->order->stop, err);
+	}
+	if (!digest_of(p, path, &digest, err)) {
+		return false;
+	}
+	wheel.sha256 = digest.hex;
+	const char *there = ws_map_get(&p->by_file, wheel.file);
+	if (there) {
+		return ws_digest_is(&digest, there) || refuse_content(wheel.file, there, digest.hex, err);
+	}
+	const struct ws_index_vouched *v = ws_map_get(vouched, wheel.file);
+	wheel.vouched = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
+	return add_new(p, &wheel, err);
+}
+
+static bool
+list_wheels(const char *folder, struct ws_arena *a, names *found, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", folder);
+	}
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && ws_ends_with(entry->d_name, ".whl")) {
+			*ws_vec_push(found, a) = ws_path_join(a, folder, entry->d_name, NULL);
+		}
+	}
+	if (found->len > 0) {
+		qsort(found->at, found->len, sizeof(*found->at), ws_cmp_strings);
+	}
+	return true;
+}
+
+static bool
+add_source(struct publishing *p, const char *source, struct ws_err *err)
+{
+	struct ws_map vouched = {0};
+	names found = {0};
+	char *real = realpath(source, NULL); /* the memory of digests is by absolute names */
+	const char *path = ws_arena_strdup(p->a, real);
+	free(real);
+	if (!path) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", source);
+	}
+	bool is_folder = ws_fs_is_dir(path);
+	const char *folder = is_folder ? path : ws_path_dir(p->a, path);
+	if (!ws_index_vouched_read(folder, p->a, &vouched, err)
+		|| (is_folder && !list_wheels(folder, p->a, &found, err))) {
+		return false;
+	}
+	if (!is_folder) {
+		*ws_vec_push(&found, p->a) = path;
+	} else if (found.len == 0) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no wheels", source);
+	}
+	for (size_t i = 0; i < found.len; i++) {
+		if (!add_wheel(p, found.at[i], &vouched, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- yanks ---- */
+
+/* "NAME==VERSION", with or without a label, or a file name. */
+static bool
+is_meant(const struct ws_index_entry *entry, const char *what, struct ws_arena *a)
+{
+	const char *sign = strstr(what, "==");
+	struct ws_version version;
+	if (!sign) {
+		return strcmp(entry->file, what) == 0;
+	}
+	const char *name = ws_package_normal(ws_arena_copy(a, what, (size_t)(sign - what)), a);
+	const struct ws_version *own = &entry->name.version;
+	return strcmp(name, entry->name.distribution) == 0 && ws_version_parse(sign + 2, a, &version)
+		&& (version.local ? ws_version_cmp(&version, own) : ws_version_cmp_public(&version, own))
+		== 0;
+}
+
+static bool
+yank(struct publishing *p, struct ws_err *err)
+{
+	size_t meant = 0;
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		if (is_meant(entry, p->order->yank, p->a)) {
+			p->edited = p->edited || !ws_same(entry->yanked, p->order->reason);
+			entry->yanked = p->order->reason;
+			meant++;
+		}
+	}
+	return meant > 0
+		|| ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' has no wheel '%s'", p->order->target, p->order->yank);
+}
+
+/* ---- pages ---- */
+
+static bool
+put(struct publishing *p, const char *path, struct ws_buf *text, struct ws_err *err)
+{
+	bool done = ws_index_target_put(&p->target, path, ws_buf_text(text), text->len, err);
+	ws_buf_clear(text);
+	return done;
+}
+
+static bool
+put_package(struct publishing *p, const char *path, const struct ws_index_entry *const *entries,
+	size_t count, struct ws_buf *text, struct ws_err *err)
+{
+	const char *folder = ws_path_join(p->a, path, "simple", entries[0]->name.distribution, NULL);
+	ws_index_page_html(entries, count, text);
+	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), text, err)) {
+		return false;
+	}
+	ws_index_page_json(entries, count, text);
+	return put(p, ws_path_join(p->a, folder, "index.json", NULL), text, err);
+}
+
+static bool
+put_path(struct publishing *p, const struct ws_index_answers *answers, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	names packages = {0};
+	for (size_t from = 0, to; from < answers->count; from = to) {
+		const char *package = answers->entries[from]->name.distribution;
+		for (to = from; to < answers->count
+			 && strcmp(answers->entries[to]->name.distribution, package) == 0;) {
+			to++;
+		}
+		*ws_vec_push(&packages, p->a) = package;
+		if (!put_package(p, answers->path, answers->entries + from, to - from, &text, err)) {
+			return false;
+		}
+	}
+	const char *folder = ws_path_join(p->a, answers->path, "simple", NULL);
+	ws_index_root_html(packages.at, packages.len, &text);
+	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), &text, err)) {
+		return false;
+	}
+	ws_index_root_json(packages.at, packages.len, &text);
+	return put(p, ws_path_join(p->a, folder, "index.json", NULL), &text, err);
+}
+
+static bool
+put_all(struct publishing *p, struct ws_err *err)
+{
+	struct ws_index_answers all = {.path = "all", .count = p->catalog.entries.len};
+	const struct ws_index_entry **entries =
+		WS_NEW_N(p->a, const struct ws_index_entry *, all.count);
+	for (size_t i = 0; i < all.count; i++) {
+		entries[i] = &p->catalog.entries.at[i];
+	}
+	all.entries = entries;
+	return put_path(p, &all, err);
+}
+
+static bool
+put_manifest(struct publishing *p, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	unsigned char signature[WS_SIGNATURE_BYTES];
+	struct ws_index_manifest manifest = {
+		.snapshot = p->catalog.snapshot,
+		.created = p->now,
+		.expires =
+			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, p->a) : NULL,
+		.key = o->key ? ws_arena_strdup(p->a, ws_sign_key_id(o->key).hex) : NULL,
+		.count = p->target.pages.len,
+	};
+	ws_index_manifest_write(&manifest, p->target.pages.at, &text);
+	if (!ws_index_target_put(&p->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
+		return false;
+	}
+	if (!o->key) {
+		return true;
+	}
+	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
+	return ws_index_target_put(&p->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
+}
+
+static bool
+put_tree(struct publishing *p, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	size_t count;
+	const struct ws_index_answers *paths = ws_index_variants(&p->catalog, p->a, &count);
+	const char **path_names = WS_NEW_N(p->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		path_names[i] = paths[i].path;
+		if (!put_path(p, &paths[i], err)) {
+			return false;
+		}
+	}
+	p->outcome->paths = path_names;
+	p->outcome->path_count = count;
+	ws_index_catalog_write(&p->catalog, paths, count, &text);
+	return put_all(p, err) && put(p, "index.json", &text, err) && put_manifest(p, err);
+}
+
+static bool
+write_snapshot(struct publishing *p, struct ws_err *err)
+{
+	p->catalog.snapshot = ws_index_target_next(&p->target, p->order->now_us);
+	ws_index_catalog_sort(&p->catalog);
+	if (!ws_index_target_begin(&p->target, err) || !put_tree(p, err)
+		|| !ws_index_target_commit(&p->target, p->catalog.snapshot, err)) {
+		return false;
+	}
+	p->outcome->changed = true;
+	p->outcome->pages = p->target.pages.len;
+	p->outcome->new_pages = p->target.new_pages;
+	p->outcome->removed = ws_index_target_retain(&p->target, p->order->keep);
+	return true;
+}
+
+static bool
+publish(struct publishing *p, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	bool fresh;
+	if (!open_index(p, &fresh, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < o->source_count; i++) {
+		if (!add_source(p, o->sources[i], err)) {
+			return false;
+		}
+	}
+	if (o->yank && !yank(p, err)) {
+		return false;
+	}
+	bool changes = p->outcome->added > 0 || p->edited || !fresh;
+	if (changes && !write_snapshot(p, err)) {
+		return false;
+	}
+	p->outcome->wheels = p->catalog.entries.len;
+	p->outcome->snapshot = p->target.current;
+	return true;
+}
+
+/* Whatever failed, it was the publishing. */
+static bool
+finish(bool done, struct ws_err *err)
+{
+	if (!done && err && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return done;
+}
+
+bool
+ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
+	struct ws_index_outcome *outcome, struct ws_err *err)
+{
+	struct publishing p = {.order = order, .a = a, .outcome = outcome, .target.lock_fd = -1};
+	*outcome = (struct ws_index_outcome){0};
+	p.now = ws_index_time_text(order->now_us, a);
+	bool done = publish(&p, err);
+	ws_index_target_close(&p.target);
+	return finish(done, err);
+}
+
+bool
+ws_index_roll_back(const struct ws_index_order *order, const char *snapshot, struct ws_arena *a,
+	struct ws_err *err)
+{
+	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
+	const char *name = snapshot[0] == '@' ? snapshot + 1 : snapshot;
+	return finish(
+		ws_index_target_open(order->target, order->stop, order->wait, order->self, a, &t, err)
+			&& ws_index_target_show(&t, name, err),
+		err);
+}

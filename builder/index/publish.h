@@ -1,0 +1,53 @@
+/**
+ * publish.h - wheels into an index, all or nothing
+ *
+ * Composes admit.h, variants.h, pages.h, manifest.h and target.h. The same wheels again change nothing. Every
+ * refusal is WS_ERR_PUBLISH, names the wheel, and leaves the index as it was.
+ */
+#ifndef WS_INDEX_PUBLISH_H
+#define WS_INDEX_PUBLISH_H
+
+#include "base/sign.h"
+#include "index/target.h"
+#include "store/ledger.h"
+
+struct ws_index_order {
+	const char *target;              /**< the folder of the index */
+	const char *const *sources;      /**< folders with wheels, not below them, or wheels */
+	size_t source_count;             /**< 0: change what is there, or sign it again */
+	const struct ws_sign_key *key;   /**< signs; NULL: nothing is signed */
+	const struct ws_sign_key *trust; /**< of the index as it is; NULL: key */
+	uint64_t valid_s;                /**< for how long a signature holds */
+	size_t keep;                     /**< snapshots that stay */
+	bool force;                      /**< publish wheels that are wrong, and record it */
+	const char *yank;                /**< file name, or "NAME==VERSION"; NULL: none */
+	const char *reason;              /**< why; NULL: take the yank back */
+	struct ws_ledger *ledger;        /**< remembers digests; NULL: none does */
+	struct ws_stop *stop;            /**< NULL: never */
+	int64_t now_us;                  /**< since 1970 */
+	void (*wait)(void *self, const char *path); /**< another publishes; or NULL */
+	void (*warn)(
+		void *self, const char *file, const char *wrong); /**< published all the same; or NULL */
+	void *self;
+};
+
+struct ws_index_outcome {
+	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: there is none */
+	bool changed;
+	size_t added, wheels;     /**< new ones, all of them */
+	size_t unplaced;          /**< of the new ones, those that are in all/ alone */
+	const char *const *paths; /**< "cu124-torch2.5", without all/ */
+	size_t path_count;
+	size_t pages, new_pages; /**< of the snapshot, those that were written anew */
+	size_t removed;          /**< old snapshots that went */
+};
+
+/** Publishes; what @a outcome points to is @a a's. */
+bool ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
+	struct ws_index_outcome *outcome, struct ws_err *err);
+
+/** Makes an older snapshot visible ("@2026-11-21.1", or without "@"). */
+bool ws_index_roll_back(const struct ws_index_order *order, const char *snapshot,
+	struct ws_arena *a, struct ws_err *err);
+
+#endif

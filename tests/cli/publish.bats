@@ -1,0 +1,392 @@
+#!/usr/bin/env bats
+# publish: what an index consists of, what is refused, and that whatever happens the old one stays.
+# timeout: 180
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+d86="demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.*"
+d90="demo 1.0+cu.12.4.torch.2.5.sm.90 cp311-cp311-linux_x86_64 torch==2.5.*"
+pure="pure 1.0 py3-none-any METADATA:Requires-Python:_>=3.8"
+
+wheels() { # DIR LINE...
+	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
+}
+
+publish() { # STATUS ARGUMENT...
+	local status=$1
+	shift
+	run "-$status" "$WHEELSMITH" publish "$@"
+}
+
+# Refused with exactly one line that has TEXT, and nothing of the index changed.
+refused() { # TEXT DIR [ARGUMENT...]
+	local text=$1 before
+	shift
+	before=$(find idx -printf '%P %s %i %l\n' | sort)
+	publish 8 "$@" --to idx
+	[[ ${lines[0]} == error:*"$text"* ]] || { echo "not said: $text"; echo "$output"; return 1; }
+	[ "$(grep -c '^error:' <<< "$output")" -eq 1 ]
+	diff <(echo "$before") <(find idx -printf '%P %s %i %l\n' | sort)
+	publish 0 --verify --to idx
+}
+
+valid() { # FILE...
+	python3 -c 'import jsonschema' 2> /dev/null || return 0
+	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" "$@"
+}
+
+@test "a tree: paths, files beside their METADATA, digests; and again nothing to do" {
+	wheels w "$d86" "$pure"
+	publish 0 w --to idx --json
+	jq -e '.changed and .added == 2 and .paths == ["cu124-torch2.5"]' <<< "$output"
+	valid idx/index.json idx/manifest.json - <<< "$output" || valid idx/index.json idx/manifest.json
+	local file
+	for file in idx/files/*.whl; do
+		unzip -p "$file" '*.dist-info/METADATA' | cmp - "$file.metadata"
+		jq -e --arg name "${file##*/}" --arg sum "$(sha256sum < "$file" | cut -d' ' -f1)" \
+			'.wheels[] | select(.file == $name) | .sha256 == $sum' idx/index.json
+	done
+	jq -e '.files[0]["requires-python"] == ">=3.8" and .files[0].yanked == false' idx/all/simple/pure/index.json
+	grep -q 'data-requires-python="&gt;=3.8"' idx/cu124-torch2.5/simple/pure/index.html
+	grep -q '/demo-1.0%2Bcu.12.4.torch.2.5.sm.86-cp311-cp311-linux_x86_64.whl#sha256=' \
+		idx/cu124-torch2.5/simple/demo/index.html
+	local before
+	before=$(find idx -printf '%P %s %i %l\n' | sort)
+	publish 0 w --to idx
+	[[ $output == *"nothing to do"* ]]
+	diff <(echo "$before") <(find idx -printf '%P %s %i %l\n' | sort)
+	publish 0 --verify --to idx
+	[[ $output == *"2 wheels are what was published; not signed"* ]]
+}
+
+@test "a wheel more touches its own pages alone; the old snapshot stays" {
+	wheels w "$d86" "$pure" "other 1.0+cu.12.4.torch.2.6.sm.86 cp311-cp311-linux_x86_64 torch==2.6.*"
+	publish 0 w --to idx
+	local first page
+	first=$(readlink idx/current)
+	wheels w "demo 1.1+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.*"
+	publish 0 w --to idx
+	[ "$(readlink idx/current)" != "$first" ]
+	for page in all cu124-torch2.5; do
+		[ ! "idx/$first/$page/simple/demo/index.json" -ef "idx/$page/simple/demo/index.json" ]
+		[ "idx/$first/$page/simple/pure/index.json" -ef "idx/$page/simple/pure/index.json" ]
+	done
+	[ "idx/$first/cu124-torch2.6/simple/index.html" -ef idx/cu124-torch2.6/simple/index.html ]
+	jq -e '.files | length == 1' "idx/$first/cu124-torch2.5/simple/demo/index.json"
+	[ -f "idx/$first/cu124-torch2.5/simple/demo/../../../files/${d86%% *}-1.0+cu.12.4.torch.2.5.sm.86-cp311-cp311-linux_x86_64.whl" ]
+}
+
+@test "snapshots: back to one, on from there, and how many stay" {
+	wheels one "$d86"
+	wheels two "$d90"
+	publish 0 one --to idx
+	local first
+	first=$(readlink idx/current)
+	publish 0 two --to idx
+	[ -d idx/cu124-torch2.5-sm90 ]
+	publish 0 --rollback "$first" --to idx
+	[ "$(readlink idx/current)" = "$first" ]
+	[ ! -e idx/cu124-torch2.5-sm90 ] && [ ! -L idx/cu124-torch2.5-sm90 ]
+	jq -e '.wheels | length == 1' idx/index.json
+	publish 0 --verify --to idx
+	refused "has no snapshot '@2020-01-01.1'" --rollback 2020-01-01.1
+	publish 0 two --to idx --snapshots 2
+	[ "$(find idx -maxdepth 1 -name '@*' | wc -l)" -eq 2 ]
+	[ "$(basename "$(readlink idx/current)")" = "${first%.1}.3" ]
+	publish 0 --verify --to idx
+}
+
+@test "a wheel that was there first keeps the plain path" {
+	wheels one "$d90"
+	wheels two "$d86"
+	publish 0 one --to idx
+	publish 0 two --to idx --json
+	jq -e '.paths == ["cu124-torch2.5", "cu124-torch2.5-sm86", "cu124-torch2.5-sm90"]' <<< "$output"
+	jq -e '.files[0].filename | contains("sm.90")' idx/cu124-torch2.5/simple/demo/index.json
+	jq -e '.files[0].filename | contains("sm.86")' idx/cu124-torch2.5-sm86/simple/demo/index.json
+	jq -e '[.files[].filename] | length == 2' idx/all/simple/demo/index.json
+}
+
+@test "yanks, with a reason, and back" {
+	wheels w "$d86" "$d90"
+	publish 0 w --to idx
+	publish 0 --to idx --yank demo==1.0+cu.12.4.torch.2.5.sm.86 --reason 'wrong <results>'
+	grep -q 'data-yanked="wrong &lt;results&gt;"' idx/cu124-torch2.5-sm86/simple/demo/index.html
+	jq -e '[.files[].yanked] == ["wrong <results>", false]' idx/all/simple/demo/index.json
+	publish 0 --to idx --yank demo==1.0 --reason ''
+	jq -e '[.files[].yanked] == [true, true]' idx/all/simple/demo/index.json
+	publish 0 --to idx --unyank demo==1.0
+	jq -e '[.files[].yanked] == [false, false]' idx/all/simple/demo/index.json
+	refused "has no wheel 'demo==2.0'" --yank demo==2.0 --reason x
+	publish 2 --to idx --yank demo==1.0
+}
+
+@test "strangers stand where a build.json says that they were judged, else in all/" {
+	local name=alien-1.0+cu12torch2.5cxx11abiFALSE-cp311-cp311-linux_x86_64.whl
+	wheels w "alien 1.0+cu12torch2.5cxx11abiFALSE cp311-cp311-linux_x86_64 foreign"
+	publish 0 w --to idx
+	[[ $output == *"1 of the new wheels are in all/ alone"* ]]
+	[ -z "$(compgen -G 'idx/cu[0-9]*')" ]
+	cat > w/build.json <<- END
+		{"schema": "wheelsmith.build/1", "cells": [
+		  {"cell": "alien-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx", "wheel": "$name", "decision": "prebuilt",
+		   "sha256": "$(sha256sum < "w/$name" | cut -d' ' -f1)"},
+		  {"cell": "alien-1.0/torch2.5.1+cu121/cu12.1/cp311/sm86/abi1", "wheel": "$name", "decision": "prebuilt",
+		   "sha256": "$(sha256sum < "w/$name" | cut -d' ' -f1)"}]}
+	END
+	publish 0 w --to other
+	jq -e '.wheels[0].places == ["cu.12.4.torch.2.5.sm.80.90ptx", "cu.12.1.torch.2.5.sm.86.cxx11abi.1.tcu.12.1"]' \
+		other/index.json
+	grep -q "$name" other/cu124-torch2.5/simple/alien/index.html
+	grep -q "$name" other/cu121-torch2.5-abi1-tcu121/simple/alien/index.html
+	valid other/index.json
+	printf '{"schema": "wheelsmith.build/9"}' > w/build.json
+	publish 8 w --to third
+	[[ $output == *"is not a report of this version"* ]]
+}
+
+@test "refused: other contents under a name, other spellings of it" {
+	wheels w "$d86"
+	publish 0 w --to idx
+	wheels v "$d86 METADATA:Summary:_other"
+	refused "is published with other contents" v
+	wheels x "Demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.*"
+	refused "differs from 'demo-1.0+cu.12.4.torch.2.5.sm.86-cp311-cp311-linux_x86_64.whl' by its spelling alone" x
+	wheels y "demo 1.0+cu.12.4.torch.2.5.SM.86 cp311-cp311-linux_x86_64 torch==2.5.*"
+	refused "by its spelling alone" y
+	# A good one beside it is not taken either.
+	wheels x "$pure"
+	refused "by its spelling alone" x
+	[ ! -e idx/files/pure-1.0-py3-none-any.whl ]
+}
+
+# The wheel w/demo... packed anew after an edit of its unpacked folder.
+edited() { # COMMAND...
+	local name
+	name=$(basename w/demo*.whl)
+	rm -rf e out
+	mkdir e out
+	(cd e && python3 -m zipfile -e ../w/demo*.whl . && "$@")
+	(cd e && python3 - ../out/"$name") <<- 'END'
+		import pathlib, sys, zipfile
+		with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED) as wheel:
+		    for path in sorted(p for p in pathlib.Path().rglob("*") if p.is_file()):
+		        entry = zipfile.ZipInfo(str(path), (1980, 1, 1, 0, 0, 0))
+		        entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+		        wheel.writestr(entry, path.read_bytes())
+	END
+}
+
+@test "refused: a RECORD that lies, names that disagree, a label that is not what was measured" {
+	wheels w "$d86"
+	wheels good "$pure"
+	publish 0 good --to idx
+	edited sh -c 'echo evil >> demo/__init__.py'
+	refused "RECORD lies about 'demo/__init__.py'" out
+	edited sh -c 'echo evil > demo/more.py'
+	refused "RECORD gives no digest of 'demo/more.py'" out
+	edited sh -c 'rm demo/__init__.py'
+	refused "RECORD lists what the wheel does not have: 'demo/__init__.py'" out
+	edited sh -c 'rm *.dist-info/RECORD'
+	refused "there is no RECORD" out
+	edited python3 -c '
+import base64, glob, hashlib, pathlib
+facts, record = pathlib.Path(glob.glob("*/wheelsmith.json")[0]), pathlib.Path(glob.glob("*/RECORD")[0])
+old, new = facts.read_bytes(), facts.read_bytes().replace(b"8.6", b"9.0")
+digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+facts.write_bytes(new)
+record.write_text(record.read_text().replace(digest(old), digest(new)))'
+	refused "the label says 'cu.12.4.torch.2.5.sm.86', its wheelsmith.json architectures 9.0" out
+	mkdir renamed
+	cp w/demo*.whl renamed/demo-1.1+cu.12.4.torch.2.5.sm.86-cp311-cp311-linux_x86_64.whl
+	refused "the file name says '1.1+cu.12.4.torch.2.5.sm.86'" renamed
+	edited sh -c 'echo evil >> demo/__init__.py'
+	publish 0 out --to idx --force
+	[[ $output == *"warning: published although it is wrong"*"RECORD lies about"* ]]
+	jq -e '[.wheels[] | .forced] == ["RECORD lies about '"'demo/__init__.py'"'", null]' idx/index.json
+	valid idx/index.json
+}
+
+@test "refused: what is not a wheel, not an index, not there" {
+	wheels w "$d86"
+	publish 0 w --to idx
+	mkdir bad empty
+	head -c 300 w/demo*.whl > bad/cut-1.0-py3-none-any.whl
+	refused "'cut-1.0-py3-none-any.whl'" bad --force
+	mv bad/cut-1.0-py3-none-any.whl bad/cut.whl
+	refused "'cut.whl' is not a wheel's name" bad
+	refused "has no wheels" empty
+	refused "cannot read 'nowhere'" nowhere
+	publish 8 w --to w
+	[[ $output == *"'w' is not an index, and not empty"* ]]
+	publish 8 --verify --to empty
+	[[ $output == *"'empty' is not an index"* ]]
+	publish 2 w
+	publish 2 w --to https://localhost/x
+	publish 2 --to idx
+}
+
+@test "refused: a newer list, a damaged one, a target that cannot be written" {
+	wheels w "$d86"
+	wheels v "$pure"
+	publish 0 w --to idx
+	local list=idx/current/index.json
+	cp $list kept
+	chmod u+w $list
+	sed 's,wheelsmith.index/1,wheelsmith.index/2,' kept > $list
+	publish 8 v --to idx
+	[[ $output == *"was written by a newer wheelsmith (wheelsmith.index/2)"* ]]
+	head -c 200 kept > $list
+	publish 8 v --to idx
+	sed 's/"sha256": "./"sha256": "x/' kept > $list
+	publish 8 v --to idx
+	[[ $output == *"is damaged: wheel 1 of its list"* ]]
+	cat kept > $list
+	publish 0 --verify --to idx
+	if [ "$(id -u)" -eq 0 ] && unshare -m true 2> /dev/null; then
+		# shellcheck disable=SC2016 # that shell's
+		run -8 unshare -m bash -euc 'mount --bind idx idx; mount -o remount,ro,bind idx; exec "$WHEELSMITH" publish v --to idx'
+		[[ $output == *"Read-only file system"* ]]
+	else
+		chmod 555 idx
+		publish 8 v --to idx
+		[[ $output == *"Permission denied"* ]]
+		chmod 755 idx
+	fi
+	publish 0 --verify --to idx
+}
+
+@test "a full disk leaves the old index" {
+	[ "$(id -u)" -eq 0 ] || cannot_run "mounting needs root"
+	unshare -m true 2> /dev/null || cannot_run "no mount namespaces here"
+	wheels w "$d86"
+	wheels big "big 1.0 py3-none-any size=3000000"
+	mkdir small
+	# shellcheck disable=SC2016 # that shell's
+	unshare -m bash -euc '
+		mount -t tmpfs -o size=2m tmpfs small
+		"$WHEELSMITH" publish w --to small/idx
+		status=0
+		"$WHEELSMITH" publish big --to small/idx 2> said || status=$?
+		[ $status = 8 ]
+		grep -q "No space left" said
+		"$WHEELSMITH" publish --verify --to small/idx
+		[ ! -e small/idx/files/big* ] && ! ls -d small/idx/.new-*'
+}
+
+@test "signed: by this key alone, checked, expired, changed, taken over" {
+	wheels w "$d86"
+	wheels v "$pure"
+	publish 0 --new-key key
+	publish 0 --new-key foreign
+	publish 0 w --to idx --key key
+	openssl pkeyutl -verify -pubin -inkey key.pub -rawin -in idx/manifest.json -sigfile idx/manifest.json.sig
+	publish 0 --verify --to idx --trust key.pub
+	[[ $output == *"the signature holds"* ]]
+	publish 8 --verify --to idx --trust foreign.pub
+	[[ $output == *"is signed by another key"* ]]
+	refused "is signed, and no key was given" v
+	refused "is signed by another key" v --key foreign
+	publish 0 w --to idx --key key
+	[[ $output == *"nothing to do"* ]]
+	publish 0 v --to idx --key foreign --trust key.pub
+	publish 0 --verify --to idx --trust foreign.pub
+	jq -e --arg key "$(openssl pkey -pubin -in foreign.pub -outform DER | tail -c 32 | sha256sum | cut -d' ' -f1)" \
+		'.key == $key' idx/manifest.json
+	valid idx/manifest.json
+	# Somebody edits a page, and the manifest with it.
+	local page=idx/current/all/simple/pure/index.html
+	chmod u+w $page idx/current/manifest.json
+	sed -i 's/pure/evil/' $page
+	publish 8 --verify --to idx --trust foreign.pub
+	[[ $output == *"all/simple/pure/index.html' is not what was published"* ]]
+	sed -i "s/\"created\": \"2/\"created\": \"3/" idx/current/manifest.json
+	publish 8 --verify --to idx --trust foreign.pub
+	[[ $output == *"its manifest was changed"* ]]
+}
+
+@test "a signature expires, and is made again in its second half" {
+	command -v faketime > /dev/null || cannot_run "needs faketime (./dev setup)"
+	wheels w "$d86"
+	publish 0 --new-key key
+	publish 0 w --to idx --key key --valid 10
+	run -0 faketime '+4 days' "$WHEELSMITH" publish --to idx --key key --valid 10
+	[[ $output == *"nothing to do"* ]]
+	run -8 faketime '+11 days' "$WHEELSMITH" publish --verify --to idx --trust key.pub
+	[[ $output == *"the signature of 'idx' expired at 2"* ]]
+	run -0 faketime '+6 days' "$WHEELSMITH" publish --to idx --key key --valid 10
+	run -0 faketime '+11 days' "$WHEELSMITH" publish --verify --to idx --trust key.pub
+}
+
+@test "verify finds what was changed, added or removed" {
+	wheels w "$d86"
+	publish 0 w --to idx
+	cp -a idx clean
+	local wheel
+	wheel=$(basename w/*.whl)
+	again() { rm -rf idx && cp -a clean idx; }
+	chmod u+w idx/files/"$wheel" && printf x >> idx/files/"$wheel"
+	publish 8 --verify --to idx
+	[[ $output == *"$wheel' is not what was published"* ]]
+	again
+	chmod u+w idx/files/"$wheel.metadata" && printf x >> idx/files/"$wheel.metadata"
+	publish 8 --verify --to idx
+	[[ $output == *"$wheel.metadata' is not METADATA of"* ]]
+	again
+	mkdir idx/current/all/simple/evil && touch idx/current/all/simple/evil/index.html
+	publish 8 --verify --to idx
+	[[ $output == *"evil/index.html' is not in the manifest"* ]]
+	again
+	rm idx/current/all/simple/index.json
+	publish 8 --verify --to idx
+	again
+	rm idx/files/"$wheel"
+	publish 8 --verify --to idx
+}
+
+@test "killed at any moment, the index is one of the two" {
+	local i names=()
+	for i in 1 2 3 4 5 6 7 8; do
+		names+=("p$i 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.* size=20000")
+	done
+	wheels w "${names[@]}"
+	wheels first "$d86"
+	publish 0 first --to idx
+	local kills=${WS_KILLS:-12}
+	for ((i = 0; i < kills; i++)); do
+		wheels more "q$i 1.0 py3-none-any size=20000"
+		"$WHEELSMITH" publish w more --to idx > /dev/null 2>&1 &
+		sleep "0.0$((RANDOM % 50 + 10))"
+		kill -9 $! 2> /dev/null || true
+		wait $! 2> /dev/null || true
+		publish 0 --verify --to idx
+		test -e idx/all/simple/demo/index.html
+	done
+	publish 0 w more --to idx
+	publish 0 --verify --to idx
+	[[ $output == *" $((9 + kills)) wheels"* ]]
+	[ -z "$(find idx -maxdepth 1 -name '.new-*')" ]
+}
+
+@test "two publishers at once lose nothing" {
+	local i pids=()
+	for i in 1 2 3 4 5 6; do
+		wheels "w$i" "p$i 1.0 py3-none-any size=50000"
+	done
+	for i in 1 2 3 4 5 6; do
+		"$WHEELSMITH" publish "w$i" --to idx > /dev/null 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i"
+	done
+	jq -e '.wheels | length == 6' idx/index.json
+	publish 0 --verify --to idx
+	[ "$(find idx -maxdepth 1 -name '@*' | wc -l)" -eq 6 ]
+}

@@ -1,0 +1,51 @@
+/* test_base_sign.c - keys in files, and what a signature tells apart. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "base/sign.h"
+
+#include <sys/stat.h>
+
+WS_TEST(a_signature_holds_for_its_key_and_bytes_alone)
+{
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	const char *one = ws_path_join(a, dir, "one", NULL);
+	const char *two = ws_path_join(a, dir, "two", NULL);
+	assert_true(ws_sign_key_make(one, &err) && ws_sign_key_make(two, &err));
+	struct ws_sign_key *key = ws_sign_key_read(one, &err);
+	struct ws_sign_key *own = ws_sign_key_read_public(ws_arena_printf(a, "%s.pub", one), &err);
+	struct ws_sign_key *other = ws_sign_key_read_public(ws_arena_printf(a, "%s.pub", two), &err);
+	unsigned char signature[WS_SIGNATURE_BYTES];
+	assert_true(key && own && other);
+	ws_sign_bytes(key, "wheels", 6, signature);
+	assert_true(ws_sign_holds(own, "wheels", 6, signature, sizeof(signature)));
+	assert_true(ws_sign_holds(key, "wheels", 6, signature, sizeof(signature)));
+	assert_false(ws_sign_holds(other, "wheels", 6, signature, sizeof(signature)));
+	assert_false(ws_sign_holds(own, "wheelz", 6, signature, sizeof(signature)));
+	assert_false(ws_sign_holds(own, "wheels", 6, signature, 63));
+	assert_false(ws_sign_holds(own, "wheels", 6, "", 0));
+	struct ws_digest id = ws_sign_key_id(key), public_id = ws_sign_key_id(own);
+	assert_string_equal(id.hex, public_id.hex);
+	ws_sign_key_drop(key);
+	ws_sign_key_drop(own);
+	ws_sign_key_drop(other);
+}
+
+WS_TEST(keys_are_not_written_over_nor_shared)
+{
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	struct stat status;
+	const char *path = ws_path_join(a, dir, "key", NULL);
+	assert_true(ws_sign_key_make(path, &err));
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_false(ws_sign_key_make(path, &err));
+	assert_non_null(strstr(err.text, "is there already"));
+	assert_int_equal(chmod(path, 0640), 0);
+	assert_null(ws_sign_key_read(path, &err));
+	assert_non_null(strstr(err.text, "may be read by others"));
+	assert_null(ws_sign_key_read_public(path, &err));
+	assert_non_null(strstr(err.text, "is not a public key"));
+}
