@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # publish: what an index consists of, what is refused, and that whatever happens the old one stays.
-# timeout: 180
+# timeout: 400
 
 bats_require_minimum_version 1.5.0
 load helpers

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Indexes that publish made, served on loopback: pip and uv take the right wheel of each path.
 # labels: network
-# timeout: 300
+# timeout: 500
 
 bats_require_minimum_version 1.5.0
 load helpers
