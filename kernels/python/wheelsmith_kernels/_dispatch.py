@@ -1,0 +1,325 @@
+"""One call for attention: which of the kernels that are there takes it, and why.
+
+In this order: flash_attn where it imports and runs for this very kind of call, the kernels of this
+package, torch's scaled_dot_product_attention without expanding K and V. WHEELSMITH_ATTENTION names one
+of them; what it cannot do is then an error.
+"""
+
+import functools
+import os
+
+import torch
+
+from . import _ops
+from ._native import HEAD_DIMS, KernelError
+from ._ops import _TYPES
+
+_HAS_GQA = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
+
+BACKENDS = ("flash_attention_2", "wsk", "sdpa")
+OVERRIDE = "WHEELSMITH_ATTENTION"
+
+
+class Call:
+    """What a call asks for, as far as it decides who can take it."""
+
+    __slots__ = ("q", "packed", "used", "blocks", "dropout")
+
+    def __init__(self, q, packed=False, used=False, blocks=False, dropout=0.0):
+        self.q, self.packed, self.used, self.blocks, self.dropout = q, packed, used, blocks, dropout
+
+
+def _tiny(device, dtype, head_dim, rows=16):
+    generator = torch.Generator(device=device).manual_seed(0)
+    make = functools.partial(torch.randn, device=device, dtype=torch.float32, generator=generator)
+    return [make(1, rows, 2, head_dim).to(dtype) for _ in range(3)]
+
+
+def _agrees(o, q, k, v):
+    scale = q.shape[-1] ** -0.5
+    s = torch.einsum("bmhd,bnhd->bhmn", q.float(), k.float()) * scale
+    s = s.masked_fill(torch.ones_like(s[0, 0], dtype=torch.bool).triu(1), float("-inf"))
+    r = torch.einsum("bhmn,bnhd->bmhd", s.softmax(-1), v.float())
+    return bool((o.float() - r).abs().max() < 0.05)
+
+
+@functools.lru_cache(maxsize=None)
+def flash_problem(device, dtype, head_dim, packed):
+    """None where flash_attn imports, runs on this device and is right; else why not."""
+    try:
+        import flash_attn
+    except Exception as error:  # a wheel for another torch fails with whatever it likes
+        return f"flash_attn does not import: {type(error).__name__}"
+    try:
+        q, k, v = _tiny(device, dtype, head_dim)
+        if packed:
+            cu = torch.tensor([0, 16], dtype=torch.int32, device=device)
+            o = flash_attn.flash_attn_varlen_func(q[0], k[0], v[0], cu, cu, 16, 16, causal=True)[None]
+        else:
+            o = flash_attn.flash_attn_func(q, k, v, causal=True)
+        if not _agrees(o, q, k, v):
+            return "flash_attn computes something else"
+    except Exception as error:
+        return f"flash_attn does not run: {type(error).__name__}"
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def wsk_problem(device, dtype, head_dim):
+    """None where the kernels of this package have code for the device and are right; else why not."""
+    if head_dim not in HEAD_DIMS:
+        return f"no kernel for head_dim {head_dim}"
+    if dtype not in _TYPES:
+        return f"no kernel for {dtype}"
+    try:
+        q, k, v = _tiny(device, dtype, head_dim)
+        o, _ = _ops.forward_cuda(
+            q, k, v, None, None, None, None, None, 0, 0, head_dim**-0.5, -1, 0
+        )
+        return None if _agrees(o, q, k, v) else "the kernel computes something else"
+    except Exception as error:
+        return f"the kernel does not run: {error}"
+
+
+def _refuse_flash(call):
+    if call.blocks:
+        return "flash_attn has no selected blocks"
+    if call.used:
+        return "flash_attn has no seqused here"
+    return flash_problem(call.q.device, call.q.dtype, call.q.shape[-1], call.packed)
+
+
+def _refuse_wsk(call):
+    if call.dropout > 0:
+        return "dropout goes to SDPA"
+    return wsk_problem(call.q.device, call.q.dtype, call.q.shape[-1])
+
+
+def _refuse_sdpa(call):
+    if call.blocks:
+        return "SDPA has no selected blocks"
+    return None
+
+
+_REFUSE = {"flash_attention_2": _refuse_flash, "wsk": _refuse_wsk, "sdpa": _refuse_sdpa}
+
+
+def choose(call):
+    """(backend, why): who takes the call. KernelError where nobody can."""
+    named = os.environ.get(OVERRIDE)
+    if named:
+        if named not in BACKENDS:
+            raise KernelError("wrong argument", OVERRIDE, "one of " + ", ".join(BACKENDS))
+        problem = "not on a GPU" if named != "sdpa" and not call.q.is_cuda else _REFUSE[named](call)
+        if problem:
+            raise KernelError(f"{OVERRIDE}={named}: {problem}")
+        return named, f"{OVERRIDE} says so"
+    if not call.q.is_cuda:
+        raise KernelError("wrong argument", "q", "on a CUDA device")
+    reasons = []
+    for name in BACKENDS:
+        problem = _REFUSE[name](call)
+        if not problem:
+            return name, "; ".join(reasons) or "it runs here"
+        reasons.append(problem)
+    raise KernelError("nothing computes this: " + "; ".join(reasons))
+
+
+_choices = {}
+
+
+def _choose_once(call):
+    """choose(), remembered: the environment is read again each time, it may change."""
+    q = call.q
+    key = (
+        q.device,
+        q.dtype,
+        q.shape[-1],
+        call.packed,
+        call.used,
+        call.blocks,
+        call.dropout > 0,
+        os.environ.get(OVERRIDE),
+    )
+    found = _choices.get(key)
+    if found is None:
+        found = _choices[key] = choose(call)
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _multiprocessors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def decode_splits(batch, heads_k, rows, keys, device):
+    """Into how many parts the keys are split: four blocks of threads for each multiprocessor, and at
+    least 256 keys a part."""
+    blocks = batch * heads_k * -(-rows // 16)
+    return max(1, min(4 * _multiprocessors(device) // blocks, keys // 256, 256))
+
+
+def _kernel(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
+    group = q.shape[-2] // max(k.shape[-2], 1)
+    grad = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
+    direct = not grad and type(q) is torch.Tensor and not torch.compiler.is_compiling()
+    few = cu_q is None and blocks is None and q.shape[1] * group <= 16 and k.shape[1] >= 256
+    if few and not grad:
+        splits = decode_splits(q.shape[0], k.shape[2], q.shape[1] * group, k.shape[1], q.device)
+        decode = _ops.decode_cuda if direct else torch.ops.wheelsmith_kernels.decode
+        return decode(q, k, v, used_q, used_k, scale, left, right, splits)
+    forward = _ops.forward_cuda if direct else torch.ops.wheelsmith_kernels.forward
+    return forward(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right)
+
+
+def _mask(m, n, used_q, used_k, left, right, device):
+    """[batch or 1, 1, m, n]: who sees whom, aligned at the bottom right of what is used."""
+    lengths_q = torch.tensor([m], device=device) if used_q is None else used_q.long()
+    lengths_k = torch.tensor([n], device=device) if used_k is None else used_k.long()
+    i = torch.arange(m, device=device)[None, :, None] + (lengths_k - lengths_q)[:, None, None]
+    j = torch.arange(n, device=device)[None, None, :]
+    seen = (j < lengths_k[:, None, None]) & (torch.arange(m, device=device)[None, :, None] < lengths_q[:, None, None])
+    if left >= 0:
+        seen = seen & (j >= i - left)
+    if right >= 0:
+        seen = seen & (j <= i + right)
+    return seen[:, None]
+
+
+def _sdpa(q, k, v, used_q, used_k, dropout, scale, left, right):
+    """K and V are not expanded. Rows that see no key are 0."""
+    attend = torch.nn.functional.scaled_dot_product_attention
+    m, n, heads, heads_k = q.shape[1], k.shape[1], q.shape[2], k.shape[2]
+    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    plain = used_q is None and used_k is None and left < 0
+    words = {"dropout_p": dropout, "scale": scale}
+    seen = None
+    if plain and right < 0:
+        pass
+    elif plain and right == 0 and m == n:
+        words["is_causal"] = True
+    else:
+        seen = _mask(m, n, used_q, used_k, left, right, q.device)
+        words["attn_mask"] = seen | ~seen.any(-1, keepdim=True)
+    group = heads // heads_k
+    if group > 1 and _HAS_GQA:
+        o = attend(q, k, v, enable_gqa=True, **words)
+    elif group > 1:  # torch 2.4: one head of each group after the other
+        of_group = q.unflatten(1, (heads_k, group)).unbind(2)
+        o = torch.stack([attend(x, k, v, **words) for x in of_group], 2).flatten(1, 2)
+    else:
+        o = attend(q, k, v, **words)
+    o = o.transpose(1, 2)
+    return o if seen is None else o * seen.any(-1).transpose(1, 2)[..., None]
+
+
+def _sdpa_packed(q, k, v, cu_q, cu_k, dropout, scale, left, right):
+    """One sequence after the other: the lengths are read from the device."""
+    ends_q, ends_k = cu_q.tolist(), cu_k.tolist()
+    parts = [
+        _sdpa(q[None, a:b], k[None, c:d], v[None, c:d], None, None, dropout, scale, left, right)[0]
+        for a, b, c, d in zip(ends_q, ends_q[1:], ends_k, ends_k[1:])
+        if b > a
+    ]
+    return torch.cat(parts) if parts else q * 0
+
+
+def _flash(q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, left, right):
+    import flash_attn
+
+    words = {"dropout_p": dropout, "softmax_scale": scale, "causal": right == 0}
+    words["window_size"] = (left, right)
+    if cu_q is None:
+        return flash_attn.flash_attn_func(q, k, v, **words)
+    return flash_attn.flash_attn_varlen_func(q, k, v, cu_q, cu_k, max_q, max_k, **words)
+
+
+def attention(
+    q,
+    k,
+    v,
+    *,
+    causal=False,
+    window=(-1, -1),
+    scale=None,
+    cu_seqlens_q=None,
+    cu_seqlens_k=None,
+    max_seqlen_q=None,
+    max_seqlen_k=None,
+    seqused_q=None,
+    seqused_k=None,
+    blocks=None,
+    dropout_p=0.0,
+    return_why=False,
+):
+    """softmax(scale q k^T) v.
+
+    q, k, v: [batch, rows, heads, head_dim], or [rows, heads, head_dim] with cu_seqlens. Query i sees the
+    keys from i + n - m - window[0] to i + n - m + window[1], negative: all of them; causal is
+    window[1] = 0. blocks: what select_blocks() makes. return_why: also (backend, why).
+    """
+    left, right = window
+    if causal:
+        right = 0
+    packed = cu_seqlens_q is not None
+    if scale is None:
+        scale = q.shape[-1] ** -0.5
+    if packed and (max_seqlen_q is None or max_seqlen_k is None):
+        max_seqlen_q, max_seqlen_k = max_seqlen_q or q.shape[0], max_seqlen_k or k.shape[0]
+    used = seqused_q is not None or seqused_k is not None
+    call = Call(q, packed, used, blocks is not None, dropout_p)
+    backend, why = _choose_once(call)
+    if backend == "wsk":
+        o, _ = _kernel(
+            q,
+            k,
+            v,
+            cu_seqlens_q,
+            cu_seqlens_k,
+            seqused_q,
+            seqused_k,
+            blocks,
+            max_seqlen_q or 0,
+            max_seqlen_k or 0,
+            scale,
+            left,
+            right,
+        )
+    elif backend == "flash_attention_2":
+        o = _flash(
+            q,
+            k,
+            v,
+            cu_seqlens_q,
+            cu_seqlens_k,
+            max_seqlen_q,
+            max_seqlen_k,
+            dropout_p,
+            scale,
+            left,
+            right,
+        )
+    elif packed:
+        o = _sdpa_packed(q, k, v, cu_seqlens_q, cu_seqlens_k, dropout_p, scale, left, right)
+    else:
+        o = _sdpa(q, k, v, seqused_q, seqused_k, dropout_p, scale, left, right)
+    return (o, (backend, why)) if return_why else o
+
+
+def select_blocks(indices, rows, keys):
+    """The bit sets of attention(blocks=…) from indices [batch, heads_k, query blocks, n] of key blocks.
+
+    A block is 64 rows. Indices that are named twice count once; those outside of the keys count as none.
+    """
+    batch, heads, query_blocks, _ = indices.shape
+    if query_blocks != -(-rows // 64):
+        raise KernelError("wrong argument", "indices", f"for {-(-rows // 64)} blocks of 64 queries")
+    words, count = -(-keys // 2048), -(-keys // 64)
+    inside = (indices >= 0) & (indices < count)
+    bits = torch.zeros(
+        (batch, heads, query_blocks, words * 32 + 1), dtype=torch.bool, device=indices.device
+    )
+    bits.scatter_(-1, torch.where(inside, indices, words * 32).long(), True)
+    weights = (1 << torch.arange(32, device=indices.device, dtype=torch.int64))[None]
+    sums = (bits[..., :-1].unflatten(-1, (words, 32)) * weights).sum(-1)
+    return torch.where(sums >= 1 << 31, sums - (1 << 32), sums).to(torch.int32)

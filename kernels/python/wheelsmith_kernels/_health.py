@@ -1,0 +1,67 @@
+"""What attention runs here, for people and for a container's health check."""
+
+import os
+
+from . import __version__
+
+
+def _device(index, torch, dispatch):
+    properties = torch.cuda.get_device_properties(index)
+    device = torch.device("cuda", index)
+    found = {
+        "index": index,
+        "name": properties.name,
+        "capability": f"{properties.major}.{properties.minor}",
+        "memory": properties.total_memory,
+    }
+    float16 = torch.float16
+    found["head_dims"] = [
+        d for d in dispatch.HEAD_DIMS if not dispatch.wsk_problem(device, float16, d)
+    ]
+    problems = {p: dispatch.flash_problem(device, float16, 64, p) for p in (False, True)}
+    found["flash_attn"] = {"dense": problems[False] or "runs", "packed": problems[True] or "runs"}
+    if not problems[False] and not problems[True]:
+        found["attn"] = "flash_attention_2"
+    else:
+        found["attn"] = "wsk" if found["head_dims"] else "sdpa"
+    return found
+
+
+def health():
+    """{"schema", "version", "attn", "ready", "devices", "batch", "override", "problem"}.
+
+    ready: every GPU computes attention by a kernel that was run just now and was right. batch: "packed"
+    where sequences of different lengths need no padding, else "padded".
+    """
+    report = {
+        "schema": "wheelsmith.kernels-health/1",
+        "version": __version__,
+        "attn": "sdpa",
+        "ready": False,
+        "devices": [],
+        "batch": "padded",
+        "override": os.environ.get("WHEELSMITH_ATTENTION"),
+        "problem": None,
+    }
+    try:
+        import torch
+
+        from . import _dispatch
+
+        report["torch"] = torch.__version__
+        report["devices"] = [
+            _device(i, torch, _dispatch) for i in range(torch.cuda.device_count())
+        ]
+    except Exception as error:
+        report["problem"] = f"{type(error).__name__}: {error}"
+        return report
+    kinds = [d["attn"] for d in report["devices"]]
+    if not kinds:
+        report["problem"] = "no GPU"
+        return report
+    report["attn"] = max(kinds, key=("flash_attention_2", "wsk", "sdpa").index)
+    report["ready"] = report["attn"] != "sdpa"
+    report["batch"] = "packed" if report["ready"] else "padded"
+    if not report["ready"]:
+        report["problem"] = "a GPU has neither flash_attn nor a kernel of this package"
+    return report
