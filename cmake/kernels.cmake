@@ -3,6 +3,7 @@
 option(WS_KERNELS "Build kernels/ with the nvcc on PATH" OFF)
 set(WS_KERNELS_CODE "compute_75" CACHE STRING
 	"Code for these targets: sm_75, sm_90, ...; compute_75: PTX alone, which any newer GPU compiles")
+set(WS_KERNELS_FLAGS "" CACHE STRING "More words for nvcc")
 if(NOT WS_KERNELS)
 	return()
 endif()
@@ -20,7 +21,7 @@ file(GLOB images CONFIGURE_DEPENDS kernels/device/*.cu)
 foreach(image ${images})
 	get_filename_component(name ${image} NAME_WE)
 	add_custom_command(OUTPUT ${folder}/${name}.fatbin DEPENDS ${device_files}
-		COMMAND ${NVCC} -std=c++17 -fatbin ${words} ${image} -o ${folder}/${name}.fatbin)
+		COMMAND ${NVCC} -std=c++17 -fatbin ${words} ${WS_KERNELS_FLAGS} ${image} -o ${folder}/${name}.fatbin)
 	# As builder/compile/link.c does it.
 	file(GENERATE OUTPUT ${folder}/${name}.s CONTENT
 		"\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl ${name}\n\t.hidden ${name}\n\t.type ${name}, @object\n${name}:\n\t.incbin \"${folder}/${name}.fatbin\"\n\t.size ${name}, .-${name}\n\t.section .note.GNU-stack,\"\",@progbits\n")

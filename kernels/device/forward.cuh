@@ -61,6 +61,9 @@ exponentiate(softmax_rows &rows, float (&s)[N][4], float scale_log2)
 	for (int n = 0; n < N; n++) {
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
+#ifdef WSK_BREAK_SCALE /* a deliberately wrong variant: the tests must notice it */
+			scale_log2 *= 1.01f;
+#endif
 			s[n][i] = exp2_fast(fmaf(s[n][i], scale_log2, -rows.maximum[i / 2]));
 			rows.sum[i / 2] += s[n][i];
 		}

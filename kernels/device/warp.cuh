@@ -144,9 +144,6 @@ template <int D> struct tile {
 	static WSK_DEVICE uint32_t
 	swizzle(uint32_t row)
 	{
-#ifdef WSK_BREAK_SWIZZLE /* a deliberately wrong variant: the tests must notice it */
-		return row & 1;
-#endif
 		return row / (8 / period) & (period - 1);
 	}
 	static WSK_DEVICE uint32_t
@@ -162,6 +159,9 @@ template <int D> struct tile {
 		WSK_DEVICE
 		lane(uint32_t tile, uint32_t row, uint32_t odd) : base(tile + at_row(row, odd))
 		{
+#ifdef WSK_BREAK_SWIZZLE /* a deliberately wrong variant: the tests must notice it */
+			base = tile + row * pitch + (odd << 4);
+#endif
 		}
 		/** Address of chunks 2 @a pair and 2 @a pair + 1, @a rows (a multiple of 8) further down. */
 		WSK_DEVICE uint32_t

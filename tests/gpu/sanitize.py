@@ -1,0 +1,31 @@
+"""Every kernel once, on small odd shapes, for compute-sanitizer: no torch kernel that it would flood over."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/python"))
+
+import torch  # noqa: E402
+
+from wheelsmith_kernels import _ops  # noqa: E402
+
+NOTHING = (None, None, None, None, None, 0, 0)
+
+
+def filled(*shape):
+    """Written by a copy from the host: every byte is initialised."""
+    return torch.randn(*shape).half().cuda()
+
+
+for d in (64, 80, 96, 128):
+    q, k, v, grad = filled(1, 77, 4, d), filled(1, 101, 2, d), filled(1, 101, 2, d), filled(1, 77, 4, d)
+    for left, right in ((-1, 0), (20, 0)):
+        o, lse = _ops.forward_cuda(q, k, v, *NOTHING, 0.1, left, right)
+        _ops.backward_cuda(grad, q, k, v, o, lse, *NOTHING, 0.1, left, right)
+    _ops.decode_cuda(q[:, :3], k, v, None, None, 0.1, -1, 0, 2)
+    ends = torch.tensor([0, 30, 30, 77], dtype=torch.int32).cuda()
+    words = (ends, ends, None, None, None, 47, 47, 0.1, -1, 0)
+    o, lse = _ops.forward_cuda(q[0], k[0, :77], v[0, :77], *words)
+    _ops.backward_cuda(grad[0], q[0], k[0, :77], v[0, :77], o, lse, *words)
+torch.cuda.synchronize()
+print("sanitize.py: done")
