@@ -104,6 +104,17 @@ ws_same(const char *x, const char *y)
 	return x == y || (x && y && strcmp(x, y) == 0);
 }
 
+bool
+ws_is_among(const char *text, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ws_same(text, list[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int
 ws_cmp_strings(const void *x, const void *y)
 {

@@ -50,6 +50,9 @@ bool ws_ends_with(const char *text, const char *suffix);
 /** strcmp that takes NULL: NULL equals only NULL. */
 bool ws_same(const char *x, const char *y);
 
+/** One of the @a count texts of @a list is @a text; either may be NULL. */
+bool ws_is_among(const char *text, const char *const *list, size_t count);
+
 /** qsort/bsearch comparison of `const char *` elements, by bytes. */
 int ws_cmp_strings(const void *x, const void *y);
 

@@ -170,8 +170,9 @@ add_standard(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-const char *const *
-ws_target_include(const struct ws_target *target, struct ws_arena *a)
+/* The words of -I, in order, without "-I". */
+static const char *const *
+include_folders(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = {0};
 	const struct ws_extension *extension = target->extension;
@@ -198,7 +199,7 @@ ws_target_include(const struct ws_target *target, struct ws_arena *a)
 static void
 add_include(words *w, const struct ws_target *target, struct ws_arena *a)
 {
-	const char *const *folders = ws_target_include(target, a);
+	const char *const *folders = include_folders(target, a);
 	for (size_t i = 0; folders[i]; i++) {
 		add(w, a, ws_arena_printf(a, "-I%s", folders[i]));
 	}

@@ -26,17 +26,6 @@ static const struct pair {
 	  {"--ptxas-options", "--verbose"}};
 
 static bool
-is_one_of(const char *word, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(word, list[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool
 is_pair(const char *word, const char *next, const struct pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count && next; i++) {
@@ -53,10 +42,10 @@ static size_t
 count_dropped(const char *word, const char *next, enum ws_debug_info info)
 {
 	bool debug = info != WS_DEBUG_FULL, line = info == WS_DEBUG_NONE;
-	if (is_one_of(word, compressing, WS_LEN(compressing))
+	if (ws_is_among(word, compressing, WS_LEN(compressing))
 		|| ws_starts_with(word, "--compress-mode=") || ws_starts_with(word, "-compress-mode=")
-		|| (debug && is_one_of(word, debugging, WS_LEN(debugging)))
-		|| (line && is_one_of(word, lines, WS_LEN(lines)))) {
+		|| (debug && ws_is_among(word, debugging, WS_LEN(debugging)))
+		|| (line && ws_is_among(word, lines, WS_LEN(lines)))) {
 		return 1;
 	}
 	return is_pair(word, next, compressing_pairs, WS_LEN(compressing_pairs))

@@ -48,9 +48,6 @@ const char *const *ws_target_device_flags(
 /** The recipe's own words for the linker, and ours about symbols. NULL-terminated. */
 const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);
 
-/** The words of -I, in order, without "-I". Also the start of the include search. */
-const char *const *ws_target_include(const struct ws_target *target, struct ws_arena *a);
-
 /** The host compiler as the tool of an action, which names it by "{cxx}". */
 struct ws_tool ws_target_cxx_tool(const struct ws_target *target);
 

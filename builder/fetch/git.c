@@ -356,8 +356,9 @@ ws_git_is_id(const char *text)
 	return strlen(text) == WS_GIT_ID - 1 && strspn(text, "0123456789abcdef") == WS_GIT_ID - 1;
 }
 
-enum ws_git_kind
-ws_git_kind_of(unsigned mode)
+/* Of the mode that a tree gives an entry (git-fast-import(1), "filemodify"). */
+static enum ws_git_kind
+kind_of(unsigned mode)
 {
 	switch (mode) {
 	case 0100644:
@@ -413,7 +414,7 @@ ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a
 		const git_tree_entry *entry = git_tree_entry_byindex(found, i);
 		(*entries)[i].name = ws_arena_strdup(a, git_tree_entry_name(entry));
 		/* Raw: git_tree_entry_filemode would turn what it does not know into what it does. */
-		(*entries)[i].kind = ws_git_kind_of((unsigned)git_tree_entry_filemode_raw(entry));
+		(*entries)[i].kind = kind_of((unsigned)git_tree_entry_filemode_raw(entry));
 		git_oid_tostr((*entries)[i].id, WS_GIT_ID, git_tree_entry_id(entry));
 	}
 	git_tree_free(found);

@@ -97,9 +97,6 @@ enum ws_git_kind {
 	WS_GIT_OTHER,     /**< a mode that git does not write */
 };
 
-/** Of the mode that a tree gives an entry (git-fast-import(1), "filemodify"). */
-enum ws_git_kind ws_git_kind_of(unsigned mode);
-
 struct ws_git_entry {
 	const char *name; /**< as the tree has it: any bytes but NUL */
 	enum ws_git_kind kind;

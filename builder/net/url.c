@@ -72,8 +72,9 @@ digit_of(char c)
 	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-char *
-ws_url_decode(const char *text, size_t len, struct ws_arena *a)
+/* "%2B" becomes "+"; what is not such a triplet, and %00, stay as they are. */
+static char *
+decode(const char *text, size_t len, struct ws_arena *a)
 {
 	char *plain = ws_arena_alloc(a, len + 1);
 	size_t n = 0;
@@ -100,5 +101,5 @@ ws_url_file_name(const char *url, struct ws_arena *a)
 	if (!slash) {
 		return ws_arena_strdup(a, "");
 	}
-	return ws_url_decode(slash + 1, len - (size_t)(slash + 1 - rest), a);
+	return decode(slash + 1, len - (size_t)(slash + 1 - rest), a);
 }

@@ -41,7 +41,4 @@ char *ws_url_bare(const char *text, struct ws_arena *a);
 /** The last part of the path, percent-decoded: "torch-2.5.1+cu124.whl". "" when there is none. */
 char *ws_url_file_name(const char *url, struct ws_arena *a);
 
-/** "%2B" becomes "+"; what is not such a triplet, and %00, stay as they are. */
-char *ws_url_decode(const char *text, size_t len, struct ws_arena *a);
-
 #endif

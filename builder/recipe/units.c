@@ -193,17 +193,6 @@ open_flags(struct ws_flags *flags, struct words *lists)
 	lists[2] = (struct words){&flags->link, &flags->link_count, WS_FLAG_LINK};
 }
 
-static bool
-is_among(const char *const *list, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(list[i], word) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What is there, what the override adds, less what it takes away. */
 static void
 change_flags(struct ws_flags *flags, const struct ws_override *override, struct ws_arena *a)
@@ -217,7 +206,7 @@ change_flags(struct ws_flags *flags, const struct ws_override *override, struct 
 		const char **words = WS_NEW_N(a, const char *, count + *from[i].count + 1);
 		for (size_t j = 0; j < count + *from[i].count; j++) {
 			const char *word = j < count ? (*to[i].list)[j] : (*from[i].list)[j - count];
-			if (!is_among(override->remove_flags, override->remove_flag_count, word)) {
+			if (!ws_is_among(word, override->remove_flags, override->remove_flag_count)) {
 				words[kept++] = word;
 			}
 		}

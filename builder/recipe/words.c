@@ -1,6 +1,9 @@
 /* words.c - see words.h. */
 #include "recipe/words.h"
 
+#include "base/attr.h"
+#include "base/str.h"
+
 #include <string.h>
 
 bool
@@ -299,10 +302,5 @@ ws_flag_takes_value(const char *flag)
 		"-Xclang", "-fmad", "-ftz", "-mllvm", "-prec-div", "-prec-sqrt", "-rdc", "-split-compile",
 		"--fmad", "--ftz", "--prec-div", "--prec-sqrt", "--relocatable-device-code",
 		"--split-compile"};
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (strcmp(flags[i], flag) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return ws_is_among(flag, flags, WS_LEN(flags));
 }

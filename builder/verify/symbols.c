@@ -4,6 +4,7 @@
 #include "verify/symbols.h"
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
@@ -83,17 +84,6 @@ struct judging {
 
 /* ---- libraries ---- */
 
-static bool
-holds(const char *const *texts, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (ws_same(texts[i], text)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The number of the library of that name, which is added when it is new. */
 static size_t
 number_of(struct scene *s, const char *name)
@@ -120,7 +110,7 @@ add_version(struct scene *s, size_t library, const char *version)
 {
 	struct library *known = &s->libraries.at[library];
 	known->versioned = true;
-	if (!holds(known->versions.at, known->versions.len, version)) {
+	if (!ws_is_among(version, known->versions.at, known->versions.len)) {
 		*ws_vec_push(&known->versions, s->a) = ws_arena_strdup(s->a, version);
 	}
 }
@@ -386,7 +376,7 @@ read_list(struct scene *s, const char *path, struct ws_err *err)
 		/* Of the C API of each Python: one that is here, or that is promised, goes before. */
 		const struct ws_surroundings *place = s->place;
 		s->python_listed = place->global_count == 0 && !place->stable_python && place->python
-			&& holds(list->pythons, list->python_count, place->python);
+			&& ws_is_among(place->python, list->pythons, list->python_count);
 		if (!s->python_listed) {
 			return true;
 		}
@@ -547,7 +537,7 @@ static void
 assume(struct judging *j, const char *library)
 {
 	j->result->assumed_count++;
-	if (!holds(j->unread.at, j->unread.len, library)) {
+	if (!ws_is_among(library, j->unread.at, j->unread.len)) {
 		*ws_vec_push(&j->unread, j->a) = library;
 	}
 }
@@ -672,7 +662,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 		miss(j, want, WS_MISSING_NOT_NEEDED, name);
 	} else if (is_read(library)) {
 		if (library->versioned && !want->version->weak
-			&& !holds(library->versions.at, library->versions.len, want->version->name)) {
+			&& !ws_is_among(want->version->name, library->versions.at, library->versions.len)) {
 			if (is_of_another_system(j, name)) {
 				assume(j, name);
 			}
@@ -740,7 +730,7 @@ judge_versions(struct judging *j)
 			number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
 		/* Of a library without any the loader only warns. */
 		if (library && library->versioned && !is_of_another_system(j, asked->library)
-			&& !holds(library->versions.at, library->versions.len, asked->name)) {
+			&& !ws_is_among(asked->name, library->versions.at, library->versions.len)) {
 			want.version = NULL;
 			miss(j, &want, WS_MISSING_VERSION, asked->library);
 		}

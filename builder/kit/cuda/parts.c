@@ -81,16 +81,11 @@ ws_cuda_part_is_tool(enum ws_cuda_part part)
 	return parts[part].is_tool;
 }
 
-bool
-ws_cuda_is_debian(const char *root)
-{
-	return ws_ends_with(root, "/usr/lib/nvidia-cuda-toolkit");
-}
-
 static const char *const *
 folders_of(const char *root, enum place place)
 {
-	return ws_cuda_is_debian(root) ? debian[place] : standard[place];
+	bool is_debian = ws_ends_with(root, "/usr/lib/nvidia-cuda-toolkit");
+	return is_debian ? debian[place] : standard[place];
 }
 
 const char *

@@ -55,7 +55,4 @@ const char *ws_cuda_find_runtime(const char *root, struct ws_arena *a);
 const char *const *ws_cuda_list_missing(
 	const char *root, const char *version, struct ws_arena *a, size_t *count);
 
-/** True for the folder of Debian's package: /usr/lib/nvidia-cuda-toolkit. */
-bool ws_cuda_is_debian(const char *root);
-
 #endif

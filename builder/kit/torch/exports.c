@@ -192,12 +192,7 @@ is_left_out(const char *file)
 			return true;
 		}
 	}
-	for (size_t i = 0; i < WS_LEN(shared); i++) {
-		if (ws_same(file, shared[i])) {
-			return true;
-		}
-	}
-	return false;
+	return ws_is_among(file, shared, WS_LEN(shared));
 }
 
 /* An installed torch's libraries: its own, then those beside it from @others, NVIDIA's from @nvidias on. */
