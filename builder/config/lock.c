@@ -58,6 +58,18 @@ read_debian(struct ws_reader *r, const struct ws_json *value, void *into)
 	return read_word(r, value, "origin of Debian archives", words, WS_LEN(words), into);
 }
 
+/* It becomes the name of a file in the output folder. */
+static bool
+read_wheel(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a wheel's file name");
+	if (text && (strchr(text, '/') || !ws_ends_with(text, ".whl"))) {
+		return ws_json_err(r->doc, value, r->err, "'%s' is not a wheel's file name", text);
+	}
+	*(const char **)into = text;
+	return text;
+}
+
 #define WORD(reader) \
 	{ \
 		.name = "a string", .plural = "strings", .size = sizeof(char *), .read = (reader) \
@@ -67,6 +79,7 @@ static const struct ws_type type_schema = WORD(read_schema);
 static const struct ws_type type_source_how = WORD(read_source_how);
 static const struct ws_type type_cuda_how = WORD(read_cuda_how);
 static const struct ws_type type_debian = WORD(read_debian);
+static const struct ws_type type_wheel = WORD(read_wheel);
 
 #define NEEDED .flags = WS_FIELD_REQUIRED
 
@@ -128,7 +141,7 @@ read_torch(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_field prebuilt_fields[] = {
 	{WS_ONE(struct ws_pin_prebuilt, package, "package", ws_type_package), NEEDED},
 	{WS_ONE(struct ws_pin_prebuilt, version, "version", ws_type_line), NEEDED},
-	{WS_ONE(struct ws_pin_prebuilt, wheel, "wheel", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_pin_prebuilt, wheel, "wheel", type_wheel), NEEDED},
 	{WS_ONE(struct ws_pin_prebuilt, from, "from", ws_type_line), NEEDED},
 	{WS_ONE(struct ws_pin_prebuilt, sha256, "sha256", ws_type_sha256), NEEDED},
 };

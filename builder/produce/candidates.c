@@ -191,6 +191,7 @@ key_of(struct ws_candidate_book *book, const struct ws_product *product,
 	ws_hasher_add_field(h, candidate->url);
 	ws_hasher_add_field(h, candidate->sha256 ? candidate->sha256 : "");
 	ws_hasher_add_field(h, ws_arch_set_text(&product->point.archs, book->a));
+	ws_hasher_add_field(h, book->matrix->driver.text ? book->matrix->driver.text : "");
 	for (size_t i = 0; i < product->recipe->check.import_count; i++) {
 		ws_hasher_add_field(h, product->recipe->check.imports[i]);
 	}
@@ -504,6 +505,7 @@ add_places(struct trying *t, const struct ws_product *product, struct ws_judge_w
 					.library_count = t->book->libraries.len,
 					.python_tag = ws_python_tag_text(&points.at[i]->python->tag, true, t->a),
 					.archs = product->point.archs,
+					.driver = t->book->matrix->driver.text,
 				},
 		};
 	}

@@ -56,8 +56,9 @@ tried() {
 @test "a wheel of an index that loads is taken as it is, pinned, and not asked for again" {
 	offer whole cu13torch2.11
 	serve_wheels
-	build --index "prebuilt=$PREBUILT"
+	GITHUB_STEP_SUMMARY=$PWD/summary.md build --index "prebuilt=$PREBUILT"
 	[ "$status" -eq 0 ]
+	grep -qF "| \`$CELL\` | ready (prebuilt) | tiny-1.0+cu13torch2.11-" summary.md
 	[[ "$stderr" == *"1 cell: 0 to build, 1 prebuilt, 0 cached, 0 excluded"* ]]
 	[[ "$stderr" == *"1 ready (1 prebuilt), 0 failed"* ]]
 	not grep -q compile <<< "$stderr"

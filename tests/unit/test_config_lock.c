@@ -182,9 +182,12 @@ WS_TEST(mistakes_are_told_with_their_place)
 			"'built' is not a kind of kit"},
 		{START "\"cuda\": [" CUDA("host", HEX) ", " CUDA("archive", HEX) "]}", "x.lock.json:1:166",
 			"a second pin of the same thing"},
-#define WHEEL \
-	"{\"package\": \"p\", \"version\": \"1\", \"wheel\": \"p.whl\", \"from\": \"f\", " \
+#define NAMED(file) \
+	"{\"package\": \"p\", \"version\": \"1\", \"wheel\": \"" file "\", \"from\": \"f\", " \
 	"\"sha256\": \"" HEX "\"}"
+#define WHEEL NAMED("p.whl")
+		{START "\"prebuilt\": [" NAMED("p/../../x.whl") "]}", "x.lock.json:1:88",
+			"'p/../../x.whl' is not a wheel's file name"},
 		{START "\"prebuilt\": [" WHEEL ", " WHEEL "]}", "x.lock.json:1:189",
 			"a second pin of the same thing"},
 		{START "\"torch\": [{\"torch\": \"2.5.1\"}]}", "x.lock.json:1:43",
