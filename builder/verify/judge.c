@@ -87,6 +87,9 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 		return false;
 	}
 	for (size_t i = 0; i < subject->count; i++) {
+		ws_elf_forget(subject->modules[i].elf); /* its names were read; GPU code comes next */
+	}
+	for (size_t i = 0; i < subject->count; i++) {
 		struct ws_module_verdict *m = &modules[i];
 		*m = (struct ws_module_verdict){.module = &subject->modules[i], .symbols = symbols[i]};
 		judge_module(m, place, own, own_count, a);

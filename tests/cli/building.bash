@@ -222,7 +222,14 @@ ran() {
 	sed -nE 's/^\[ [0-9]+\/[0-9]+ \] (compile|link|check|pack) ([^ ]+).*cpu.*/\1 \2/p' <<< "$stderr" | sort
 }
 
-# Nothing half-written where a user looks (hidden files are not looked at).
+# Every wheel that is built for a release passes verify, as a stranger's would have to.
+loads() { # WHEEL
+	[[ $1 == *+cu.*.torch.2.11.* ]] || return 0
+	"$WHEELSMITH" verify "$1" --torch 2.11.0 --arch 8.6 --store "$BATS_TEST_TMPDIR/verify" > verify.log 2>&1 \
+		|| { cat verify.log; return 1; }
+}
+
+# Nothing half-written where a user looks (hidden files are not looked at), and no wheel that would not load.
 dist_is_whole() { # FOLDER
 	local odd
 	[ -d "${1:-dist}" ] || return 0
@@ -231,7 +238,9 @@ dist_is_whole() { # FOLDER
 	[ -z "$odd" ] || { echo "left behind: $odd"; return 1; }
 	local wheel
 	for wheel in "${1:-dist}"/*.whl; do
-		[ ! -e "$wheel" ] || python3 -m zipfile -t "$wheel" > /dev/null
+		[ -e "$wheel" ] || continue
+		python3 -m zipfile -t "$wheel" > /dev/null
+		loads "$wheel" || return 1
 	done
 }
 

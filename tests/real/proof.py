@@ -168,6 +168,9 @@ def prove(target, table, comparison):
             if f"-{tag}-{tag}-" not in cell["wheel"]:
                 continue
             wheel = f"{folder}/dist/{cell['wheel']}"
+            said = subprocess.run([WHEELSMITH, "verify", wheel, "--torch", target["torch"], "--arch", target["arch"],
+                                   "--store", f"{WORK}/store"], text=True, capture_output=True)
+            check(f"verify {cell['wheel']}", said.returncode == 0, said.stdout)
             run(f"{place}/bin/pip", "install", "-q", "--no-deps", wheel)
             module, package = MODULES[cell["package"].replace("-", "_")]
             row = [cell["package"], target["torch"], target["cuda"], python, target["arch"]]

@@ -287,10 +287,12 @@ def lies(folder):
     yield "a module ends in the middle, RECORD agrees", \
         repack(old, path(f"torchvision-0.20.1+d-{cp311}"), of_main(lambda data: data[:len(data) // 2]),
                named("0.20.1", "0.20.1+d")), "2.5.1"
-    yield "a module needs libcudart.so.13, labelled cu124", \
-        repack(old, path(f"torchvision-0.20.1+cu124-{cp311}"), cudart_13, named("0.20.1", "0.20.1+cu124")), "2.5.1"
+    yield "a module needs libcudart.so.14, labelled cu124", \
+        repack(old, path(f"torchvision-0.20.1+cu124-{cp311}"), versioned(b"libcudart.so.12", b"libcudart.so.14"),
+               named("0.20.1", "0.20.1+cu124")), "2.5.1"
     yield "linked with a newer glibc, labelled manylinux1", \
-        repack(old, path(f"torchvision-0.20.1+e-{cp311}"), newer_glibc, named("0.20.1", "0.20.1+e")), "2.5.1"
+        repack(old, path(f"torchvision-0.20.1+e-{cp311}"), versioned(b"GLIBC_2.14", b"GLIBC_2.99"),
+               named("0.20.1", "0.20.1+e")), "2.5.1"
 
 
 def cut(source, target, length):
@@ -298,22 +300,19 @@ def cut(source, target, length):
     return target
 
 
-def cudart_13(name, data):
-    return data.replace(b"libcudart.so.12\0", b"libcudart.so.13\0") if name == "torchvision/_C.so" else data
+def elf_hash(text):
+    """Of a version's name, as the loader compares it."""
+    h = 0
+    for c in text:
+        h = (h << 4) + c
+        g = h & 0xf0000000
+        h = (h ^ (g >> 24)) & ~g & 0xffffffff
+    return h.to_bytes(4, "little")
 
 
-def newer_glibc(name, data):
-    """GLIBC_2.14 asked for as GLIBC_2.99, with the hash that the loader compares."""
-    if name != "torchvision/_C.so" or b"GLIBC_2.14\0" not in data:
-        return data
-    def elf_hash(text):
-        h = 0
-        for c in text:
-            h = (h << 4) + c
-            g = h & 0xf0000000
-            h = (h ^ (g >> 24)) & ~g & 0xffffffff
-        return h.to_bytes(4, "little")
-    return data.replace(b"GLIBC_2.14\0", b"GLIBC_2.99\0").replace(elf_hash(b"GLIBC_2.14"), elf_hash(b"GLIBC_2.99"))
+def versioned(old, new):
+    """Asks for another version, or library whose versions are called like it."""
+    return of_main(lambda data: data.replace(old + b"\0", new + b"\0").replace(elf_hash(old), elf_hash(new)))
 
 
 def try_lie(file, torch):
@@ -336,7 +335,7 @@ def lying_labels(table):
             verdict = judge(file, torch)
             loads, why = try_lie(file, torch)
             table.compare(f"{what}, in torch {torch}", verdict["verdict"], loads, why)
-            why = re.sub(r"/\S*/", "", why)
+            why = re.sub(r"^(\S+: )\S+: ", r"\1", re.sub(r"/\S*/", "", why))
             rows.append(f"| {what} | {torch} | {verdict['verdict']} | {verdict['cause'] or ''} | {why[:90] or 'loads'} |")
     return rows
 
