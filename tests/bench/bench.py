@@ -18,6 +18,7 @@ import builds
 import kits
 import lab
 import plans
+import publishing
 import sizes
 import wheels
 
@@ -29,6 +30,7 @@ BENCHES = {
     "cuda-kit": kits.cuda_kit,
     "plan": plans.plan,
     "engine": plans.engine,
+    "publish": publishing.publish,
     "build": builds.build,
     "quickstart": builds.quickstart,
     "size": sizes.size,
