@@ -72,6 +72,9 @@ struct ws_zip_entry {
 	bool is_link; /**< its contents are the target; only of sources */
 };
 
+/** In flags: sizes and CRC follow the data, for writers that do not know them before. */
+#define WS_ZIP_FLAG_DESCRIPTOR (1u << 3)
+
 /** Where to stop. Zero members mean the default. */
 struct ws_zip_limits {
 	uint64_t entries;         /**< default 200,000 (torch has 13,000) */

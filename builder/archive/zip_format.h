@@ -32,7 +32,7 @@
 
 /* General purpose bits [4.4.4]. */
 #define ZIP_FLAG_ENCRYPTED (1u << 0)
-#define ZIP_FLAG_DESCRIPTOR (1u << 3)
+#define ZIP_FLAG_DESCRIPTOR WS_ZIP_FLAG_DESCRIPTOR
 #define ZIP_FLAG_STRONG (1u << 6)
 #define ZIP_FLAG_UTF8 (1u << 11)
 #define ZIP_FLAG_MASKED (1u << 13)

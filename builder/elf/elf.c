@@ -21,6 +21,7 @@ struct elf_file {
 	struct ws_elf seen;
 	Elf *libelf;
 	struct ws_mapping mapping; /* nothing: the bytes are the caller's */
+	bool any_machine;          /* what is not for x86-64 is opened as well */
 	Elf_Data *symbols;
 	size_t strings;    /* section of the symbols' names */
 	Elf_Data *versyms; /* NULL: nothing is versioned */
@@ -37,15 +38,17 @@ struct reading {
 };
 
 static bool
-check_header(Elf *libelf, struct ws_elf *seen, struct ws_err *err)
+check_header(struct elf_file *file, struct ws_err *err)
 {
+	struct ws_elf *seen = &file->seen;
+	Elf *libelf = file->libelf;
 	GElf_Ehdr header;
 	const char *name = seen->path;
 	if (!libelf || elf_kind(libelf) != ELF_K_ELF || !gelf_getehdr(libelf, &header)) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
 	}
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB
-		|| header.e_machine != EM_X86_64) {
+		|| (header.e_machine != EM_X86_64 && !file->any_machine)) {
 		return ws_err_set(err, WS_ERR_FETCH,
 			"'%s' is for another machine (ELF machine %u), not for x86-64", name,
 			(unsigned)header.e_machine);
@@ -56,6 +59,7 @@ check_header(Elf *libelf, struct ws_elf *seen, struct ws_err *err)
 			(unsigned)header.e_type);
 	}
 	seen->executable = header.e_type == ET_EXEC;
+	seen->machine = header.e_machine;
 	return true;
 }
 
@@ -267,7 +271,7 @@ open_image(
 	/* elf_memory wants to be able to write; nothing here asks it to. */
 	file->libelf = elf_memory((char *)(uintptr_t)bytes, len);
 	struct reading reading = {.file = file, .a = a};
-	if (!check_header(file->libelf, &file->seen, err) || !read_tables(&reading, err)) {
+	if (!check_header(file, err) || !read_tables(&reading, err)) {
 		ws_elf_close(&file->seen);
 		return NULL;
 	}
@@ -280,8 +284,9 @@ ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
 	return ws_elf_open_as(path, path, a, err);
 }
 
-struct ws_elf *
-ws_elf_open_as(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
+static struct ws_elf *
+open_path(
+	const char *path, const char *name, bool any_machine, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_mapping mapping;
 	if (!ws_mapping_open(path, name, sizeof(Elf64_Ehdr), &mapping, err)) {
@@ -291,7 +296,20 @@ ws_elf_open_as(const char *path, const char *name, struct ws_arena *a, struct ws
 	file->seen.path = ws_arena_strdup(a, name);
 	file->seen.size = mapping.len;
 	file->mapping = mapping;
+	file->any_machine = any_machine;
 	return open_image(file, mapping.bytes, mapping.len, a, err);
+}
+
+struct ws_elf *
+ws_elf_open_as(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
+{
+	return open_path(path, name, false, a, err);
+}
+
+struct ws_elf *
+ws_elf_open_any(const char *path, const char *name, struct ws_arena *a, struct ws_err *err)
+{
+	return open_path(path, name, true, a, err);
 }
 
 struct ws_elf *
@@ -420,6 +438,44 @@ ws_elf_section(const struct ws_elf *elf, const char *name)
 		return data ? (struct ws_str){data->d_buf, data->d_size} : (struct ws_str){0};
 	}
 	return (struct ws_str){0};
+}
+
+const char *
+ws_machine_of(const void *head, size_t len, struct ws_arena *a)
+{
+	static const struct {
+		const char *magic;
+		size_t len;
+		const char *text;
+	} others[] = {
+		{"\xcf\xfa\xed\xfe", 4, "Mach-O"}, /* 64 bits, of little endian */
+		{"\xce\xfa\xed\xfe", 4, "Mach-O"},
+		{"\xca\xfe\xba\xbe", 4, "Mach-O"}, /* several machines in one */
+		{"MZ", 2, "Windows"},
+	};
+	const unsigned char *bytes = head;
+	for (size_t i = 0; i < WS_LEN(others); i++) {
+		if (len >= WS_MACHINE_BYTES && memcmp(bytes, others[i].magic, others[i].len) == 0) {
+			return others[i].text;
+		}
+	}
+	if (len < WS_MACHINE_BYTES || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
+		return NULL;
+	}
+	bool big = bytes[EI_DATA] == ELFDATA2MSB;
+	unsigned machine = (unsigned)(big ? bytes[18] << 8 | bytes[19] : bytes[19] << 8 | bytes[18]);
+	switch (machine) {
+	case EM_X86_64:
+		return "x86-64";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_PPC64:
+		return big ? "ppc64" : "ppc64le";
+	case EM_386:
+		return "x86";
+	default:
+		return ws_arena_printf(a, "ELF machine %u", machine);
+	}
 }
 
 const char *

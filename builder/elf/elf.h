@@ -1,7 +1,7 @@
 /**
  * elf.h - one ELF file of unknown origin: what it needs, what it exports, its sections
  *
- * ELF64, little endian, x86-64, shared objects and executables. The file is mapped, never copied:
+ * ELF64, little endian, x86-64 (others where it is said), shared objects and executables. The file is mapped, never copied:
  * of a library of 450 MB only the pages that are looked at become resident. Every text that is
  * handed out lies in the mapping and lives until ws_elf_close. Judging what was read is verify's.
  *
@@ -27,6 +27,7 @@ struct ws_elf_version {
 struct ws_elf {
 	const char *path;          /**< for messages */
 	uint64_t size;             /**< bytes */
+	unsigned machine;          /**< e_machine: 62 is x86-64, 183 aarch64 */
 	const char *soname;        /**< DT_SONAME; NULL when there is none */
 	const char *rpath;         /**< DT_RPATH; NULL when there is none */
 	const char *runpath;       /**< DT_RUNPATH; NULL when there is none */
@@ -81,6 +82,10 @@ struct ws_elf *ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *
 struct ws_elf *ws_elf_open_as(
 	const char *path, const char *name, struct ws_arena *a, struct ws_err *err);
 
+/** As ws_elf_open_as, whichever machine it is for: to tell, not to judge. */
+struct ws_elf *ws_elf_open_any(
+	const char *path, const char *name, struct ws_arena *a, struct ws_err *err);
+
 /** As ws_elf_open, of @a len bytes that the caller keeps until ws_elf_close. */
 struct ws_elf *ws_elf_open_bytes(
 	const char *name, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err);
@@ -100,6 +105,15 @@ bool ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symb
 
 /** The bytes of the first section of that name; empty (s NULL) when it has none in the file. */
 struct ws_str ws_elf_section(const struct ws_elf *elf, const char *name);
+
+/**
+ * Which machine a program or library is for, by its first bytes: "x86-64", "aarch64", "ELF machine 22",
+ * "Mach-O", "Windows". NULL: it is neither. Texts live in @a a.
+ */
+const char *ws_machine_of(const void *head, size_t len, struct ws_arena *a);
+
+/** How many first bytes ws_machine_of wants. */
+#define WS_MACHINE_BYTES 20
 
 /** What others name it by: DT_SONAME, else the last part of the path. */
 const char *ws_elf_library_name(const struct ws_elf *elf);

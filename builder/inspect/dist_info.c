@@ -10,9 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define LARGEST_WHEEL ((size_t)1 << 20)     /* bytes; each tag has a line */
-#define LARGEST_METADATA ((size_t)16 << 20) /* descriptions of 0.3 MB exist */
-#define MOST_TAGS 4096                      /* of a compressed set; packaging refuses far fewer */
+#define LARGEST_FILE ((size_t)16 << 20) /* descriptions of 0.3 MB exist */
+#define MOST_TAGS 4096                  /* of a compressed set; packaging refuses far fewer */
 
 typedef WS_VEC(const char *) text_list;
 
@@ -128,14 +127,18 @@ struct tag_set {
 	text_list pythons, abis, platforms;
 };
 
-static text_list
-split(struct ws_str set, struct ws_arena *a)
+/* False when a member is empty. */
+static bool
+split(struct ws_str set, struct ws_arena *a, text_list *members)
 {
-	text_list members = {0};
 	while (set.s) {
-		*ws_vec_push(&members, a) = ws_str_copy(ws_str_cut(&set, '.'), a);
+		struct ws_str member = ws_str_cut(&set, '.');
+		*ws_vec_push(members, a) = ws_str_copy(member, a);
+		if (member.n == 0) {
+			return false;
+		}
 	}
-	return members;
+	return members->len > 0;
 }
 
 static bool
@@ -186,14 +189,15 @@ add_tags(struct wheel_reader *w, struct ws_str value, struct ws_err *err)
 	for (char *c = text; *c; c++) {
 		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
 	}
-	struct ws_str rest = ws_str_of(text), sets[3];
-	for (size_t i = 0; i < WS_LEN(sets); i++) {
-		sets[i] = ws_str_cut(&rest, '-');
-		if (sets[i].n == 0 || (i < 2) != (rest.s != NULL) || strpbrk(text, " \t\r\n")) {
+	struct tag_set set = {0};
+	text_list *const parts[] = {&set.pythons, &set.abis, &set.platforms};
+	struct ws_str rest = ws_str_of(text);
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		if (!split(ws_str_cut(&rest, '-'), a, parts[i]) || (i < 2) != (rest.s != NULL)
+			|| strpbrk(text, " \t\r\n")) {
 			return fail(&w->r, err, "is not a compatibility tag (cp311-cp311-linux_x86_64)");
 		}
 	}
-	struct tag_set set = {split(sets[0], a), split(sets[1], a), split(sets[2], a)};
 	return expand(&set, &w->tags, a) || fail(&w->r, err, "makes absurdly many tags");
 }
 
@@ -435,13 +439,14 @@ ws_dist_info_folder(const struct ws_zip *zip, struct ws_arena *a, struct ws_err 
 	return found;
 }
 
-static bool
-load(struct ws_zip *zip, const char *folder, const char *file, size_t most, struct ws_arena *a,
-	struct ws_buf *text, struct ws_err *err)
+bool
+ws_dist_info_load(struct ws_zip *zip, const char *folder, const char *name, struct ws_buf *text,
+	struct ws_err *err)
 {
-	const char *path = ws_arena_printf(a, "%s/%s", folder, file);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = ws_arena_printf(a, "%s/%s", folder, name);
 	const struct ws_zip_entry *entry = ws_zip_find(zip, path);
-	return entry ? ws_zip_load(zip, entry, most, text, err)
+	return entry ? ws_zip_load(zip, entry, LARGEST_FILE, text, err)
 				 : ws_err_set(err, WS_ERR_FETCH, "it has no '%s'", path);
 }
 
@@ -452,8 +457,8 @@ ws_dist_info_read(
 	WS_AUTO_BUF struct ws_buf wheel = {0};
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	*info = (struct ws_dist_info){.folder = ws_dist_info_folder(zip, a, err)};
-	return info->folder && load(zip, info->folder, "WHEEL", LARGEST_WHEEL, a, &wheel, err)
-		&& load(zip, info->folder, "METADATA", LARGEST_METADATA, a, &metadata, err)
+	return info->folder && ws_dist_info_load(zip, info->folder, "WHEEL", &wheel, err)
+		&& ws_dist_info_load(zip, info->folder, "METADATA", &metadata, err)
 		&& ws_wheel_info_read(ws_buf_str(&wheel), a, &info->wheel, err)
 		&& ws_metadata_info_read(ws_buf_str(&metadata), a, &info->metadata, err);
 }

@@ -63,6 +63,10 @@ struct ws_dist_info {
 /** The one dist-info folder at the top of an archive. None, or several, is an error. */
 const char *ws_dist_info_folder(const struct ws_zip *zip, struct ws_arena *a, struct ws_err *err);
 
+/** Appends the file @a name of the folder @a folder, at most a size that makes sense. */
+bool ws_dist_info_load(struct ws_zip *zip, const char *folder, const char *name,
+	struct ws_buf *text, struct ws_err *err);
+
 /** Reads WHEEL and METADATA of an open wheel (opened_wheel.h): a few kilobytes, also by ranges. */
 bool ws_dist_info_read(
 	struct ws_zip *zip, struct ws_arena *a, struct ws_dist_info *info, struct ws_err *err);

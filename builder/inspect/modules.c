@@ -40,10 +40,10 @@ installed_name(const char *member)
 	return member;
 }
 
-/* "cp311" of "_C.cpython-311-x86_64-linux-gnu.so", "abi3" of "_C.abi3.so"; NULL: no such suffix. */
-static const char *
-python_of(const char *base, struct ws_arena *a)
+const char *
+ws_module_python_of(const char *name, struct ws_arena *a)
 {
+	const char *base = ws_path_base(name);
 	static const char cpython[] = ".cpython-";
 	const char *found = strstr(base, cpython);
 	if (found) {
@@ -76,7 +76,7 @@ open_module(struct ws_module *m, struct ws_arena *a)
 	const char *init = ws_arena_printf(a, "PyInit_%.*s", (int)strcspn(base, "."), base);
 	m->elf = ws_elf_open_as(m->file, m->name, a, &err);
 	m->refused = m->elf ? NULL : ws_arena_strdup(a, err.text);
-	m->python = python_of(base, a);
+	m->python = ws_module_python_of(m->name, a);
 	m->init = init;
 	m->exports_init = m->elf && exports(m->elf, init);
 }

@@ -39,6 +39,9 @@ struct ws_modules {
 /** "a/b.so", "libx.so.1.2": is it called as a shared library? */
 bool ws_module_is_named(const char *name);
 
+/** "cp311" of "a/_C.cpython-311-x86_64-linux-gnu.so", "abi3" of "_C.abi3.so"; NULL: no such suffix. */
+const char *ws_module_python_of(const char *name, struct ws_arena *a);
+
 /**
  * Unpacks and opens those of @a wheel; @a folder is absolute and the caller's to remove. A member that
  * is not a library of this machine is a result (`refused`); a wheel that cannot be read, or whose

@@ -10,6 +10,7 @@
 struct cursor {
 	struct ws_str rest;
 	unsigned line; /* from 1 */
+	bool is_installed;
 	struct ws_arena *a;
 };
 
@@ -135,11 +136,14 @@ is_own(struct ws_str path)
 }
 
 static bool
-is_inside(struct ws_str path)
+is_path(const struct cursor *c, struct ws_str path)
 {
 	char text[PATH_MAX];
-	if (path.n >= sizeof(text) || memchr(path.s, '\0', path.n)) {
+	if (path.n == 0 || path.n >= sizeof(text) || memchr(path.s, '\0', path.n)) {
 		return false;
+	}
+	if (c->is_installed) {
+		return true;
 	}
 	memcpy(text, path.s, path.n);
 	text[path.n] = '\0';
@@ -161,11 +165,11 @@ read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
 	if (!read_field(c, &size) || !read_end(c)) {
 		return fail(c, err, "is not three fields between commas");
 	}
-	if (entry->path.n == 0 || !is_inside(entry->path)) {
+	if (!is_path(c, entry->path)) {
 		return fail(c, err, "names no path inside the wheel");
 	}
 	*entry = (struct ws_record_entry){.path = entry->path};
-	if (hash.n == 0 && size.n == 0 && is_own(entry->path)) {
+	if (hash.n == 0 && size.n == 0 && (c->is_installed || is_own(entry->path))) {
 		return true;
 	}
 	struct ws_str algorithm = ws_str_cut(&hash, '=');
@@ -175,16 +179,30 @@ read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
 	return ws_str_to_u64(size, &entry->size) || fail(c, err, "has no size");
 }
 
-bool
-ws_record_read(
-	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
+static bool
+read_all(struct cursor *c, ws_record_take take, void *self, struct ws_err *err)
 {
-	struct cursor c = {text, 1, a};
-	for (; c.rest.n > 0; c.line++) {
+	for (; c->rest.n > 0; c->line++) {
 		struct ws_record_entry entry;
-		if (!read_entry(&c, &entry, err) || !take(self, &entry, err)) {
+		if (!read_entry(c, &entry, err) || !take(self, &entry, err)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+bool
+ws_record_read(
+	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
+{
+	struct cursor c = {text, 1, false, a};
+	return read_all(&c, take, self, err);
+}
+
+bool
+ws_record_read_installed(
+	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err)
+{
+	struct cursor c = {text, 1, true, a};
+	return read_all(&c, take, self, err);
 }

@@ -32,4 +32,11 @@ typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, 
 bool ws_record_read(
 	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);
 
+/**
+ * As ws_record_read, of an installed project: paths may be absolute or lead out of site-packages
+ * ("../../../bin/x"), and any file may lack digest and size (".pyc").
+ */
+bool ws_record_read_installed(
+	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);
+
 #endif

@@ -88,6 +88,8 @@ WS_TEST(wheel_is_refused_by_line)
 		"line 2 of WHEEL gives a Root-Is-Purelib that is not true or false", a);
 	refuse_wheel("Wheel-Version: 1.0\nTag: cp311-cp311\n",
 		"line 2 of WHEEL is not a compatibility tag (cp311-cp311-linux_x86_64)", a);
+	refuse_wheel("Wheel-Version: 1.0\nTag: a..b-c-d\n",
+		"line 2 of WHEEL is not a compatibility tag (cp311-cp311-linux_x86_64)", a);
 	refuse_wheel("Wheel-Version: 1.0\nTag: a-b-c-d\n",
 		"line 2 of WHEEL is not a compatibility tag (cp311-cp311-linux_x86_64)", a);
 	refuse_wheel("Wheel-Version: 1.0\nRoot-Is-Purelib: true\n", "WHEEL has no 'tag'", a);

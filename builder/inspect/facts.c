@@ -1,0 +1,523 @@
+/* facts.c - reads a wheel's names, RECORD and members, and says what does not hold. What a module is,
+ * module_facts.c knows; what it should be after its wheel's tags, module_promise.c. */
+#include "inspect/facts.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "inspect/module_promise.h"
+#include "inspect/modules.h"
+#include "inspect/record.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LARGEST_TEXT ((size_t)16 << 20) /* of dist-info; descriptions of 0.3 MB exist */
+#define TAIL_BYTES ((uint64_t)96 << 10) /* the directory and dist-info of most wheels */
+#define GAP_BYTES ((uint64_t)1 << 20)   /* everything is read anyway */
+
+struct maker {
+	struct ws_arena *a;
+	struct ws_wheel_facts *facts;
+	struct ws_wheel_problems *problems;
+	WS_VEC(struct ws_record_entry) record; /* sorted by path once it was read */
+	WS_VEC(struct ws_module_facts) modules;
+	WS_VEC(const char *) files; /* where the modules lie */
+};
+
+static struct maker
+start(
+	struct ws_wheel_facts *facts, enum ws_facts_kind kind, const char *subject, struct ws_arena *a)
+{
+	*facts = (struct ws_wheel_facts){.kind = kind, .subject = subject, .problems.a = a};
+	return (struct maker){.a = a, .facts = facts, .problems = &facts->problems};
+}
+
+/* ---- what is wrong ---- */
+
+/* A wheel that cannot be read is a problem of it; a full disk is ours. */
+static bool
+take_fault(struct maker *m, const char *about, const struct ws_err *err)
+{
+	if (err->kind == WS_ERR_FETCH) {
+		ws_wheel_problem_add(m->problems, about, "%s", err->text);
+	}
+	return err->kind == WS_ERR_FETCH;
+}
+
+/* Likewise, where it may be a rule of the zip format that is broken. */
+static bool
+take_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
+{
+	if (zip->broken != WS_ZIP_SOUND) {
+		m->facts->broken = zip->broken;
+		m->facts->broken_text = ws_arena_strdup(m->a, err->text);
+	}
+	return take_fault(m, "zip", err);
+}
+
+/* ---- RECORD ---- */
+
+static int
+by_path(const void *x, const void *y)
+{
+	return ws_str_cmp(
+		((const struct ws_record_entry *)x)->path, ((const struct ws_record_entry *)y)->path);
+}
+
+static bool
+note_line(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
+{
+	struct maker *m = self;
+	*ws_vec_push(&m->record, m->a) = *entry;
+	return true;
+}
+
+static const struct ws_record_entry *
+find_line(const struct maker *m, const char *path)
+{
+	struct ws_record_entry wanted = {.path = ws_str_of(path)};
+	return m->record.len == 0
+		? NULL
+		: bsearch(&wanted, m->record.at, m->record.len, sizeof(*m->record.at), by_path);
+}
+
+/* @text is kept by the caller until the facts are made. False when it cannot be read. */
+static bool
+read_record(struct maker *m, struct ws_str text, bool installed)
+{
+	struct ws_err err = {0};
+	bool fine = installed ? ws_record_read_installed(text, m->a, note_line, m, &err)
+						  : ws_record_read(text, m->a, note_line, m, &err);
+	m->facts->record_count = m->record.len;
+	if (m->record.len > 1) {
+		qsort(m->record.at, m->record.len, sizeof(*m->record.at), by_path);
+	}
+	for (size_t i = 1; i < m->record.len; i++) {
+		struct ws_str path = m->record.at[i].path;
+		if (ws_str_eq(path, m->record.at[i - 1].path)) {
+			ws_wheel_problem_add(m->problems, "RECORD", "'%.*s' stands twice", WS_STR_ARGS(path));
+		}
+	}
+	if (!fine) {
+		take_fault(m, "RECORD", &err);
+	}
+	return fine;
+}
+
+static bool
+is_of_record(const char *folder, const char *name)
+{
+	size_t len = strlen(folder);
+	const char *rest = strncmp(name, folder, len) == 0 ? name + len : "";
+	return ws_same(rest, "/RECORD") || ws_same(rest, "/RECORD.jws") || ws_same(rest, "/RECORD.p7s");
+}
+
+/* Names on both sides. */
+static void
+check_names(struct maker *m, const struct ws_zip *zip)
+{
+	const char *folder = m->facts->folder ? m->facts->folder : "";
+	for (size_t i = 0; i < zip->count; i++) {
+		const struct ws_zip_entry *entry = &zip->entries[i];
+		if (!entry->is_dir && !is_of_record(folder, entry->name) && !find_line(m, entry->name)) {
+			ws_wheel_problem_add(
+				m->problems, "RECORD", "'%s' is in the wheel and not in RECORD", entry->name);
+		}
+	}
+	for (size_t i = 0; i < m->record.len; i++) {
+		const char *path = ws_str_copy(m->record.at[i].path, m->a);
+		if (!ws_zip_find(zip, path)) {
+			ws_wheel_problem_add(
+				m->problems, "RECORD", "'%s' is in RECORD and not in the wheel", path);
+		}
+	}
+}
+
+static void
+check_digest(struct maker *m, const char *path, const struct ws_record_entry *line,
+	const struct ws_digest *digest, uint64_t size)
+{
+	if (line->size != size) {
+		ws_wheel_problem_add(m->problems, "RECORD", "'%s' has %ju bytes, RECORD says %ju", path,
+			(uintmax_t)size, (uintmax_t)line->size);
+	} else if (!ws_digest_eq(&line->digest, digest)) {
+		ws_wheel_problem_add(
+			m->problems, "RECORD", "'%s' has another SHA-256 than RECORD says", path);
+	} else {
+		m->facts->hashed_count++;
+	}
+}
+
+/* ---- names ---- */
+
+static void
+read_file_name(struct maker *m, const char *name)
+{
+	const char *why;
+	m->facts->has_name = ws_wheel_name_parse(name, m->a, &m->facts->name, &why);
+	if (!m->facts->has_name) {
+		ws_wheel_problem_add(m->problems, "file name", "'%s' is not a wheel's: %s", name, why);
+	}
+}
+
+static void
+take_texts(struct maker *m, struct ws_str wheel, struct ws_str metadata)
+{
+	struct ws_wheel_facts *f = m->facts;
+	struct ws_err err = {0};
+	f->has_wheel = wheel.s && ws_wheel_info_read(wheel, m->a, &f->wheel, &err);
+	if (wheel.s && !f->has_wheel) {
+		take_fault(m, "WHEEL", &err);
+	}
+	f->has_metadata = metadata.s && ws_metadata_info_read(metadata, m->a, &f->metadata, &err);
+	if (metadata.s && !f->has_metadata) {
+		take_fault(m, "METADATA", &err);
+	}
+}
+
+static void
+compare_names(struct maker *m)
+{
+	struct ws_wheel_facts *f = m->facts;
+	size_t count = 0;
+	const char *const *lines = f->has_name
+		? ws_dist_info_disagreements(&f->name, f->folder, f->has_wheel ? &f->wheel : NULL,
+			f->has_metadata ? &f->metadata : NULL, m->a, &count)
+		: NULL;
+	for (size_t i = 0; i < count; i++) {
+		ws_wheel_problem_add(m->problems, "names", "%s", lines[i]);
+	}
+}
+
+/* One file of dist-info; s is NULL where there is none. False when reading cannot go on. */
+static bool
+load_text(
+	struct maker *m, struct ws_zip *zip, const char *name, struct ws_buf *text, struct ws_err *err)
+{
+	const char *path = ws_arena_printf(m->a, "%s/%s", m->facts->folder, name);
+	const struct ws_zip_entry *entry = ws_zip_find(zip, path);
+	if (!entry || entry->size_bytes > LARGEST_TEXT) {
+		ws_wheel_problem_add(m->problems, name,
+			entry ? "'%s' is absurdly large" : "there is no '%s' in the wheel", path);
+		return true;
+	}
+	ws_buf_add(text, "", 0);
+	if (ws_zip_load(zip, entry, LARGEST_TEXT, text, err)) {
+		return true;
+	}
+	if (zip->broken != WS_ZIP_SOUND) {
+		take_zip_fault(m, zip, err);
+	}
+	return false;
+}
+
+/* WHEEL, METADATA, RECORD's names. False when reading cannot go on; @err tells why unless it was taken. */
+static bool
+read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf wheel = {0};
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_wheel_facts *f = m->facts;
+	for (size_t i = 0; i < w->zip.count; i++) {
+		const struct ws_zip_entry *entry = &w->zip.entries[i];
+		if (entry->flags & WS_ZIP_FLAG_DESCRIPTOR) {
+			f->descriptor = f->descriptor_count++ == 0 ? entry->name : f->descriptor;
+		}
+	}
+	f->entry_count = w->zip.count;
+	f->content_bytes = w->zip.total_bytes;
+	f->folder = ws_dist_info_folder(&w->zip, m->a, err);
+	if (!f->folder) {
+		take_fault(m, "names", err);
+	} else if (!load_text(m, &w->zip, "WHEEL", &wheel, err)
+		|| !load_text(m, &w->zip, "METADATA", &metadata, err)) {
+		return false;
+	}
+	take_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
+	compare_names(m);
+	if (read_record(m, ws_buf_str(&w->record), false)) {
+		check_names(m, &w->zip);
+	}
+	return true;
+}
+
+static bool
+has_record(const struct ws_zip *zip)
+{
+	for (size_t i = 0; i < zip->count; i++) {
+		if (ws_ends_with(zip->entries[i].name, ".dist-info/RECORD")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A wheel did not open: was it the wheel, or the way to it? */
+static bool
+take_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
+{
+	if (zip->broken != WS_ZIP_SOUND) {
+		return take_zip_fault(m, zip, err);
+	}
+	return zip->by_name && !has_record(zip) && take_fault(m, "RECORD", err);
+}
+
+bool
+ws_facts_of_url(const struct ws_fetch *fetch, const struct ws_index_file *file, struct ws_arena *a,
+	struct ws_wheel_facts *facts, uint64_t *wire_bytes, struct ws_err *err)
+{
+	struct ws_opened_wheel w;
+	struct maker m = start(facts, WS_FACTS_WHEEL, file->name, a);
+	read_file_name(&m, file->name);
+	bool fine = ws_opened_wheel_get(fetch, file, TAIL_BYTES, a, &w, err);
+	if (fine) {
+		facts->size_bytes = w.zip.source->size;
+		fine = read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND;
+	} else {
+		fine = take_open_fault(&m, &w.zip, err);
+	}
+	*wire_bytes = ws_opened_wheel_wire_bytes(&w);
+	ws_opened_wheel_close(&w);
+	return fine;
+}
+
+/* ---- members ---- */
+
+static bool
+is_elf(const void *head, size_t len)
+{
+	return len >= 4 && memcmp(head, "\177ELF", 4) == 0;
+}
+
+/* Hashes every member, and unpacks those that are libraries or are called so. */
+struct passing {
+	struct ws_zip_sink sink; /* first */
+	struct maker *m;
+	const char *folder;
+	const struct ws_zip_entry *entry; /* the one that comes */
+	struct ws_hasher *hasher;
+	uint64_t bytes; /* of it so far */
+	int fd;         /* -1: it is not unpacked */
+};
+
+static bool
+begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err WS_UNUSED)
+{
+	struct passing *p = (struct passing *)self;
+	p->entry = entry;
+	p->hasher = ws_hasher_make();
+	p->bytes = 0;
+	return true;
+}
+
+static bool
+land(struct passing *p, struct ws_err *err)
+{
+	struct maker *m = p->m;
+	const char *path = ws_arena_printf(m->a, "%s/%zu.so", p->folder, m->modules.len);
+	p->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (p->fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+	}
+	*ws_vec_push(&m->files, m->a) = path;
+	ws_vec_push(&m->modules, m->a)->name = p->entry->name;
+	return true;
+}
+
+static bool
+add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct passing *p = (struct passing *)self;
+	if (p->bytes == 0 && len > 0 && (is_elf(bytes, len) || ws_module_is_named(p->entry->name))
+		&& !land(p, err)) {
+		return false;
+	}
+	p->bytes += len;
+	ws_hasher_add(p->hasher, bytes, len);
+	return p->fd < 0 || ws_fs_write_all(p->fd, bytes, len)
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write to '%s'", p->folder);
+}
+
+static bool
+end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
+{
+	struct passing *p = (struct passing *)self;
+	struct ws_digest digest = ws_hasher_finish(p->hasher);
+	p->hasher = NULL;
+	if (p->fd >= 0) {
+		close(ws_take_fd(&p->fd));
+	}
+	const struct ws_record_entry *line = find_line(p->m, p->entry->name);
+	if (line && line->digest.hex[0]) {
+		check_digest(p->m, p->entry->name, line, &digest, p->bytes);
+	}
+	return true;
+}
+
+static bool
+read_members(struct maker *m, struct ws_zip *zip, const char *folder, struct ws_err *err)
+{
+	const struct ws_zip_entry **entries = WS_NEW_N(m->a, const struct ws_zip_entry *, zip->count);
+	for (size_t i = 0; i < zip->count; i++) {
+		entries[i] = &zip->entries[i];
+	}
+	struct passing p = {.sink = {begin, add, end}, .m = m, .folder = folder, .fd = -1};
+	m->facts->is_whole = ws_zip_read(zip, entries, zip->count, GAP_BYTES, &p.sink, err);
+	ws_hasher_drop(p.hasher);
+	if (p.fd >= 0) {
+		close(ws_take_fd(&p.fd));
+	}
+	return m->facts->is_whole || take_zip_fault(m, zip, err);
+}
+
+/* ---- modules ---- */
+
+static int
+by_name(const void *x, const void *y)
+{
+	return strcmp(
+		((const struct ws_module_facts *)x)->name, ((const struct ws_module_facts *)y)->name);
+}
+
+static bool
+read_modules(struct maker *m, const struct ws_facts_lists *lists, struct ws_err *err)
+{
+	size_t count = m->modules.len;
+	const char **own = WS_NEW_N(m->a, const char *, count);
+	for (size_t i = 0; i < count; i++) {
+		own[i] = ws_path_base(m->modules.at[i].name);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const char *name = m->modules.at[i].name;
+		ws_module_facts_read(m->files.at[i], name, own, count, m->a, &m->modules.at[i]);
+	}
+	if (count > 1) {
+		qsort(m->modules.at, count, sizeof(*m->modules.at), by_name);
+	}
+	if (!ws_module_facts_date(m->modules.at, count, lists, m->a, err)) {
+		return false;
+	}
+	m->facts->modules = m->modules.at;
+	m->facts->module_count = count;
+	m->facts->platform = ws_module_platform(m->modules.at, count, m->a);
+	ws_module_promises(m->problems, m->facts);
+	return true;
+}
+
+bool
+ws_facts_of_wheel(const struct ws_facts_order *order, struct ws_arena *a,
+	struct ws_wheel_facts *facts, struct ws_err *err)
+{
+	struct ws_opened_wheel w;
+	struct maker m = start(facts, WS_FACTS_WHEEL, order->name, a);
+	read_file_name(&m, order->name);
+	if (!ws_opened_wheel_read(order->path, order->name, a, &w, err)) {
+		return take_open_fault(&m, &w.zip, err);
+	}
+	facts->size_bytes = w.zip.source->size;
+	bool fine = (read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND)
+		&& (facts->broken != WS_ZIP_SOUND || read_members(&m, &w.zip, order->folder, err))
+		&& read_modules(&m, &order->lists, err);
+	ws_opened_wheel_close(&w);
+	return fine;
+}
+
+/* ---- one library ---- */
+
+bool
+ws_facts_of_library(const struct ws_facts_order *order, struct ws_arena *a,
+	struct ws_wheel_facts *facts, struct ws_err *err)
+{
+	struct maker m = start(facts, WS_FACTS_LIBRARY, order->name, a);
+	facts->is_whole = true;
+	*ws_vec_push(&m.files, a) = order->path;
+	ws_vec_push(&m.modules, a)->name = order->name;
+	bool fine = read_modules(&m, &order->lists, err);
+	facts->size_bytes = m.modules.at[0].size_bytes;
+	return fine;
+}
+
+/* ---- an installed package ---- */
+
+/* The dist-info folder of @package below @site. NULL: there is none. */
+static const char *
+find_installed(const char *site, const char *package, struct ws_arena *a)
+{
+	const char *wanted = ws_package_normal(package, a);
+	WS_AUTO_DIR DIR *dir = opendir(site);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		const char *dash = ws_ends_with(name, ".dist-info")
+			? memrchr(name, '-', strlen(name) - strlen(".dist-info"))
+			: NULL;
+		if (dash
+			&& ws_same(
+				ws_package_normal(ws_arena_copy(a, name, (size_t)(dash - name)), a), wanted)) {
+			return ws_arena_strdup(a, name);
+		}
+	}
+	return NULL;
+}
+
+static void
+check_installed_file(struct maker *m, const char *site, const struct ws_record_entry *line)
+{
+	const char *name = ws_str_copy(line->path, m->a);
+	struct ws_digest digest;
+	struct ws_err err;
+	uint64_t size;
+	if (!ws_path_is_inside(name)) {
+		m->facts->outside_count++;
+		return;
+	}
+	const char *path = ws_path_join(m->a, site, name, NULL);
+	char head[WS_MACHINE_BYTES];
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, NULL, &err);
+	ssize_t len = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	if (len > 0 && (is_elf(head, (size_t)len) || ws_module_is_named(name))) {
+		*ws_vec_push(&m->files, m->a) = path;
+		ws_vec_push(&m->modules, m->a)->name = name;
+	}
+	if (fd < 0 || (line->digest.hex[0] && !ws_digest_file(path, &digest, &size, &err))) {
+		ws_wheel_problem_add(m->problems, "RECORD", "'%s' is in RECORD and cannot be read", name);
+	} else if (line->digest.hex[0]) {
+		check_digest(m, name, line, &digest, size);
+	}
+}
+
+bool
+ws_facts_of_package(const struct ws_facts_order *order, struct ws_arena *a,
+	struct ws_wheel_facts *facts, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf wheel = {0};
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	WS_AUTO_BUF struct ws_buf record = {0};
+	struct maker m = start(facts, WS_FACTS_PACKAGE, order->name, a);
+	facts->is_whole = true;
+	facts->folder = find_installed(order->path, order->name, a);
+	if (!facts->folder) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "no package '%s' is installed in '%s'", order->name, order->path);
+	}
+	const char *folder = ws_path_join(a, order->path, facts->folder, NULL);
+	struct {
+		const char *name;
+		struct ws_buf *text;
+	} texts[] = {{"WHEEL", &wheel}, {"METADATA", &metadata}, {"RECORD", &record}};
+	for (size_t i = 0; i < WS_LEN(texts); i++) {
+		const char *path = ws_path_join(a, folder, texts[i].name, NULL);
+		if (!ws_fs_read_at_most(path, (size_t)64 << 20, texts[i].text, NULL)) {
+			ws_wheel_problem_add(m.problems, texts[i].name, "it cannot be read");
+		}
+	}
+	take_texts(&m, ws_buf_str(&wheel), ws_buf_str(&metadata));
+	read_record(&m, ws_buf_str(&record), true);
+	for (size_t i = 0; i < m.record.len; i++) {
+		check_installed_file(&m, order->path, &m.record.at[i]);
+	}
+	bool fine = read_modules(&m, &order->lists, err);
+	return fine;
+}

@@ -1,0 +1,384 @@
+/* module_facts.c - gathers what elf/ and verify/floor.h read of one file, and finds names in lists. */
+#include "inspect/module_facts.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "elf/exports.h"
+#include "inspect/modules.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LONGEST_LEAK 200 /* bytes of a path */
+#define MOST_LEAKS 1000
+#define STABLE_ABI "python3" /* what the list of Python's stable ABI calls itself */
+
+typedef WS_VEC(const char *) text_list;
+
+static void
+sort_once(text_list *list)
+{
+	size_t kept = 0;
+	if (list->len > 1) {
+		qsort(list->at, list->len, sizeof(*list->at), ws_cmp_strings);
+	}
+	for (size_t i = 0; i < list->len; i++) {
+		if (kept == 0 || strcmp(list->at[i], list->at[kept - 1]) != 0) {
+			list->at[kept++] = list->at[i];
+		}
+	}
+	list->len = kept;
+}
+
+/* ---- names ---- */
+
+/* The C functions of torch's stable ABI (torch/csrc/stable/c/shim.h, aoti_torch/c/shim.h). */
+static bool
+is_torch_shim(const char *name)
+{
+	return ws_starts_with(name, "aoti_torch_") || ws_starts_with(name, "torch_");
+}
+
+static bool
+is_python_name(const char *name)
+{
+	return ws_starts_with(name, "Py") || ws_starts_with(name, "_Py");
+}
+
+static void
+read_names(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
+{
+	text_list python = {0}, torch = {0};
+	bool mangled = false;
+	struct ws_elf_symbol symbol;
+	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
+		if (symbol.defined || symbol.binding == WS_ELF_WEAK) {
+			continue;
+		}
+		mangled = mangled || ws_is_torch_name(symbol.name);
+		if (is_python_name(symbol.name)) {
+			*ws_vec_push(&python, a) = ws_arena_strdup(a, symbol.name);
+		} else if (is_torch_shim(symbol.name)) {
+			*ws_vec_push(&torch, a) = ws_arena_strdup(a, symbol.name);
+		}
+	}
+	sort_once(&python);
+	sort_once(&torch);
+	facts->python_names = python.at;
+	facts->python_name_count = python.len;
+	facts->python = python.len ? WS_PYTHON_VERSION : WS_PYTHON_NONE;
+	facts->torch_names = torch.at;
+	facts->torch_name_count = torch.len;
+	facts->torch = mangled ? WS_TORCH_CXX : torch.len ? WS_TORCH_STABLE : WS_TORCH_NONE;
+}
+
+static void
+read_versions(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
+{
+	text_list list = {0};
+	for (size_t i = 0; i < elf->version_count; i++) {
+		const struct ws_elf_version *version = &elf->versions[i];
+		if (version->library) {
+			*ws_vec_push(&list, a) = ws_arena_printf(a, "%s %s", version->library, version->name);
+		}
+	}
+	sort_once(&list);
+	facts->versions = list.at;
+	facts->version_count = list.len;
+}
+
+/* ---- GPU code ---- */
+
+static int
+by_image(const void *x, const void *y)
+{
+	const struct ws_fatbin_image *p = x, *q = y;
+	const unsigned left[] = {p->sm, (unsigned)p->suffix, p->kind, p->major, p->minor, p->packing};
+	const unsigned right[] = {q->sm, (unsigned)q->suffix, q->kind, q->major, q->minor, q->packing};
+	for (size_t i = 0; i < WS_LEN(left); i++) {
+		if (left[i] != right[i]) {
+			return left[i] < right[i] ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+static void
+read_gpu_code(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
+{
+	static const char *const sections[] = {WS_FATBIN_SECTION, "__nv_relfatbin"};
+	WS_VEC(struct ws_image_facts) list = {0};
+	for (size_t s = 0; s < WS_LEN(sections); s++) {
+		struct ws_str bytes = ws_elf_section(elf, sections[s]);
+		struct ws_fatbin fatbin = {0};
+		struct ws_err err = {0};
+		if (bytes.n > 0 && !ws_fatbin_read(bytes.s, bytes.n, a, &fatbin, &err)) {
+			facts->gpu_refused = ws_arena_printf(a, "%s: %s", sections[s], err.text);
+			continue;
+		}
+		struct ws_fatbin_image *sorted = WS_NEW_N(a, struct ws_fatbin_image, fatbin.image_count);
+		if (fatbin.image_count > 0) {
+			memcpy(sorted, fatbin.images, fatbin.image_count * sizeof(*sorted));
+			qsort(sorted, fatbin.image_count, sizeof(*sorted), by_image);
+		}
+		for (size_t i = 0; i < fatbin.image_count; i++) {
+			if (i == 0 || by_image(&sorted[i], &sorted[i - 1]) != 0) {
+				*ws_vec_push(&list, a) =
+					(struct ws_image_facts){.section = sections[s], .image = sorted[i]};
+			}
+			struct ws_image_facts *last = &list.at[list.len - 1];
+			last->count++;
+			last->stored_bytes += sorted[i].stored_bytes;
+			last->raw_bytes += sorted[i].raw_bytes;
+		}
+	}
+	facts->images = list.at;
+	facts->image_count = list.len;
+}
+
+/* ---- paths of the machine that made it ---- */
+
+/* Ends a path in a text: what no path of a build has. */
+static bool
+is_path_byte(char c)
+{
+	return c > ' ' && c < 0x7f && !strchr("\"'<>|;:,()*", c);
+}
+
+static void
+find_leaks(struct ws_str bytes, const char *start, text_list *list, struct ws_arena *a)
+{
+	size_t wanted = strlen(start);
+	const char *end = bytes.s + bytes.n;
+	for (const char *at = bytes.s; at && list->len < MOST_LEAKS;) {
+		at = memmem(at, (size_t)(end - at), start, wanted);
+		if (!at) {
+			return;
+		}
+		size_t len = wanted;
+		while (at + len < end && len < LONGEST_LEAK && is_path_byte(at[len])) {
+			len++;
+		}
+		/* "/opt/home/x" is another folder; "/home/" alone is nobody's. */
+		if (len > wanted && (at == bytes.s || !is_path_byte(at[-1]))) {
+			*ws_vec_push(list, a) = ws_arena_copy(a, at, len);
+		}
+		at += len;
+	}
+}
+
+static void
+read_leaks(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts *facts)
+{
+	static const char *const sections[] = {".rodata", ".data", ".data.rel.ro", ".strtab", ".dynstr",
+		".comment", ".debug_str", ".debug_line_str", ".debug_line"};
+	static const char *const starts[] = {"/home/", "/root/", "/Users/", "/tmp/pip-", "/tmp/build",
+		"/var/lib/jenkins/", "/__w/", "/github/", "/workspace/"};
+	text_list list = {0};
+	for (size_t s = 0; s < WS_LEN(sections); s++) {
+		struct ws_str bytes = ws_elf_section(elf, sections[s]);
+		for (size_t i = 0; bytes.n > 0 && i < WS_LEN(starts); i++) {
+			find_leaks(bytes, starts[i], &list, a);
+		}
+	}
+	sort_once(&list);
+	facts->leaked = list.at;
+	facts->leaked_count = list.len;
+}
+
+/* ---- one file ---- */
+
+static const char *
+machine_of(const char *path, struct ws_arena *a, uint64_t *size)
+{
+	char head[WS_MACHINE_BYTES];
+	struct stat status;
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, NULL);
+	if (fd < 0) {
+		return NULL;
+	}
+	*size = (uint64_t)status.st_size;
+	ssize_t len = pread(fd, head, sizeof(head), 0);
+	return len > 0 ? ws_machine_of(head, (size_t)len, a) : NULL;
+}
+
+void
+ws_module_facts_read(const char *path, const char *name, const char *const *own, size_t own_count,
+	struct ws_arena *a, struct ws_module_facts *facts)
+{
+	struct ws_err err = {0};
+	*facts = (struct ws_module_facts){.name = name};
+	facts->machine = machine_of(path, a, &facts->size_bytes);
+	facts->python_suffix = ws_module_python_of(name, a);
+	struct ws_elf *elf = ws_elf_open_any(path, name, a, &err);
+	if (!elf) {
+		facts->refused = ws_arena_strdup(a, err.text);
+		return;
+	}
+	facts->soname = ws_arena_strdup(a, elf->soname);
+	facts->rpath = ws_arena_strdup(a, elf->rpath);
+	facts->runpath = ws_arena_strdup(a, elf->runpath);
+	const char **needed = WS_NEW_N(a, const char *, elf->needed_count);
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		needed[i] = ws_arena_strdup(a, elf->needed[i]);
+	}
+	facts->needed = needed;
+	facts->needed_count = elf->needed_count;
+	read_versions(elf, a, facts);
+	ws_floor_add(&facts->floor, elf, own, own_count, a);
+	facts->cxx11abi = ws_cxx11abi_of_module(elf);
+	facts->internals = ws_pybind11_internals(elf, a);
+	read_names(elf, a, facts);
+	read_gpu_code(elf, a, facts);
+	read_leaks(elf, a, facts);
+	ws_elf_close(elf);
+}
+
+/* ---- since when there are its names ---- */
+
+typedef bool (*take_line)(void *self, const struct ws_export *line, struct ws_arena *a);
+
+static bool
+read_list(const char *path, take_line take, void *self, const char **release, struct ws_arena *a,
+	struct ws_err *err)
+{
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, NULL, a, err);
+	struct ws_export line;
+	if (!list) {
+		return false;
+	}
+	*release = list->release ? ws_arena_strdup(a, list->release) : NULL;
+	while (ws_exports_next(list, &line, err)) {
+		if (line.kind == WS_EXPORT_END) {
+			return true;
+		}
+		if (line.kind == WS_EXPORT_NAME || line.kind == WS_EXPORT_TLS) {
+			take(self, &line, a);
+		}
+	}
+	return false;
+}
+
+/* Name -> "3.9" for those of the stable ABI. */
+static bool
+take_stable(void *self, const struct ws_export *line, struct ws_arena *a)
+{
+	static const char start[] = "python";
+	if (ws_same(line->library, STABLE_ABI) && line->version
+		&& ws_starts_with(line->version, start)) {
+		ws_map_put(self, ws_arena_strdup(a, line->text),
+			ws_arena_strdup(a, line->version + strlen(start)), a);
+	}
+	return true;
+}
+
+static void
+date_python(struct ws_module_facts *m, const struct ws_map *stable, struct ws_arena *a)
+{
+	text_list outside = {0};
+	const char *since = "3.2"; /* PEP 384 */
+	for (size_t i = 0; i < m->python_name_count; i++) {
+		const char *version = ws_map_get(stable, m->python_names[i]);
+		if (!version) {
+			*ws_vec_push(&outside, a) = m->python_names[i];
+		} else if (strverscmp(version, since) > 0) {
+			since = version;
+		}
+	}
+	if (m->python_name_count > 0 && outside.len == 0) {
+		m->python = WS_PYTHON_STABLE;
+		m->python_since = since;
+	}
+	m->python_outside = outside.at;
+	m->python_outside_count = outside.len;
+}
+
+static bool
+date_pythons(struct ws_module_facts *modules, size_t count, const struct ws_facts_lists *lists,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_map stable = {0};
+	const char *release;
+	for (size_t i = 0; i < lists->stable_count; i++) {
+		if (!read_list(lists->stable[i], take_stable, &stable, &release, a, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; stable.count > 0 && i < count; i++) {
+		date_python(&modules[i], &stable, a);
+	}
+	return true;
+}
+
+/* Names that are looked for, each with the number of the list that has it last. */
+struct search {
+	struct ws_map names; /* name -> size_t */
+	size_t list;         /* from 1 */
+};
+
+static bool
+take_wanted(void *self, const struct ws_export *line, struct ws_arena *a WS_UNUSED)
+{
+	struct search *search = self;
+	size_t *seen = is_torch_shim(line->text) ? ws_map_get(&search->names, line->text) : NULL;
+	if (seen) {
+		*seen = search->list;
+	}
+	return true;
+}
+
+static bool
+has_all(const struct search *search, const struct ws_module_facts *m)
+{
+	for (size_t i = 0; i < m->torch_name_count; i++) {
+		const size_t *seen = ws_map_get(&search->names, m->torch_names[i]);
+		if (*seen != search->list) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+date_torch(struct ws_module_facts *modules, size_t count, const struct ws_facts_lists *lists,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct search search = {0};
+	size_t open = 0;
+	for (size_t i = 0; i < count; i++) {
+		open += modules[i].torch == WS_TORCH_STABLE;
+		for (size_t k = 0; k < modules[i].torch_name_count; k++) {
+			ws_map_put(&search.names, modules[i].torch_names[k], WS_NEW(a, size_t), a);
+		}
+	}
+	while (open > 0 && search.list < lists->torch_count) {
+		const char *release;
+		const char *path = lists->torch[search.list++];
+		if (!read_list(path, take_wanted, &search, &release, a, err)) {
+			return false;
+		}
+		for (size_t i = 0; i < count; i++) {
+			struct ws_module_facts *m = &modules[i];
+			if (m->torch == WS_TORCH_STABLE && !m->torch_since && has_all(&search, m)) {
+				m->torch_since = release;
+				open--;
+			}
+		}
+	}
+	return true;
+}
+
+bool
+ws_module_facts_date(struct ws_module_facts *modules, size_t count,
+	const struct ws_facts_lists *lists, struct ws_arena *a, struct ws_err *err)
+{
+	bool python = false;
+	for (size_t i = 0; i < count; i++) {
+		python = python || modules[i].python_name_count > 0;
+	}
+	return (!python || date_pythons(modules, count, lists, a, err))
+		&& date_torch(modules, count, lists, a, err);
+}

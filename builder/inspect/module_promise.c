@@ -1,0 +1,206 @@
+/* module_promise.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600 and
+ * 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
+#include "inspect/module_promise.h"
+
+#include "inspect/modules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool
+is_x86_64(const struct ws_module_facts *m)
+{
+	return ws_same(m->machine, "x86-64");
+}
+
+const char *
+ws_module_platform(const struct ws_module_facts *modules, size_t count, struct ws_arena *a)
+{
+	const struct ws_floor *highest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_module_facts *m = &modules[i];
+		if (!is_x86_64(m) || m->refused) {
+			return NULL;
+		}
+		highest = !highest || m->floor.policy > highest->policy ? &m->floor : highest;
+	}
+	return highest ? ws_arena_strdup(a, ws_floor_tag(highest)) : NULL;
+}
+
+/* ---- platform ---- */
+
+static const char *
+machine_of_tag(const char *platform)
+{
+	static const struct {
+		const char *suffix, *machine;
+	} machines[] = {{"_x86_64", "x86-64"}, {"_aarch64", "aarch64"}, {"_i686", "x86"},
+		{"_ppc64le", "ppc64le"}, {"_arm64", "Mach-O"}, {"win_amd64", "Windows"}};
+	for (size_t i = 0; i < WS_LEN(machines); i++) {
+		if (ws_ends_with(platform, machines[i].suffix)) {
+			return ws_starts_with(platform, "macosx_") ? "Mach-O" : machines[i].machine;
+		}
+	}
+	return NULL;
+}
+
+/* The glibc that a tag promises to be enough. False: it promises none. */
+static bool
+glibc_of_tag(const char *platform, unsigned *major, unsigned *minor)
+{
+	static const struct {
+		const char *start;
+		unsigned minor;
+	} old[] = {{"manylinux1_", 5}, {"manylinux2010_", 12}, {"manylinux2014_", 17}};
+	*major = 2;
+	for (size_t i = 0; i < WS_LEN(old); i++) {
+		if (ws_starts_with(platform, old[i].start)) {
+			*minor = old[i].minor;
+			return true;
+		}
+	}
+	return sscanf(platform, "manylinux_%u_%u_", major, minor) == 2;
+}
+
+/* A tag promises one glibc for all modules: the first that asks for more, and how many do. */
+static void
+check_glibc(
+	struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts, const char *platform)
+{
+	unsigned major, minor;
+	size_t count = 0;
+	const struct ws_module_facts *first = NULL;
+	if (!glibc_of_tag(platform, &major, &minor)) {
+		return;
+	}
+	for (size_t i = 0; i < facts->module_count; i++) {
+		const struct ws_module_facts *m = &facts->modules[i];
+		if (is_x86_64(m) && !m->refused && !ws_floor_fits_glibc(&m->floor, major, minor)) {
+			first = first ? first : m;
+			count++;
+		}
+	}
+	if (first) {
+		ws_wheel_problem_add(problems, "module",
+			"the file name says %s, glibc %u.%u; %zu of %zu libraries ask for more, '%s' for %s",
+			platform, major, minor, count, facts->module_count, first->name,
+			first->floor.dt_relr ? "2.36" : first->floor.asked[WS_FLOOR_GLIBC].text);
+	}
+}
+
+static void
+check_machine(
+	struct ws_wheel_problems *problems, const struct ws_module_facts *m, const char *platform)
+{
+	const char *machine = machine_of_tag(platform);
+	if (ws_same(platform, "any")) {
+		ws_wheel_problem_add(
+			problems, "module", "'%s' is a library; the file name says any platform", m->name);
+	} else if (machine && !ws_same(machine, m->machine)) {
+		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name says %s", m->name,
+			m->machine, platform);
+	}
+}
+
+/* ---- Python ---- */
+
+static bool
+has_tag(const char *const *tags, size_t count, const char *tag)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(tags[i], tag) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "cp312" in a wheel for cp311 alone. A wheel of several Pythons has one for each. */
+static void
+check_suffix(struct ws_wheel_problems *problems, const struct ws_module_facts *m,
+	const struct ws_wheel_name *name)
+{
+	const char *suffix = m->python_suffix;
+	bool for_one = name->abi_count == 1 && ws_starts_with(name->abis[0], "cp");
+	if (suffix && for_one && ws_starts_with(suffix, "cp")
+		&& !has_tag(name->abis, name->abi_count, suffix)) {
+		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name says %s", m->name,
+			suffix, name->abis[0]);
+	}
+}
+
+/* The oldest Python that the tags let it be installed in: "3.9" of cp39-abi3. */
+static const char *
+oldest_python(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	struct ws_python_tag oldest = {0}, tag;
+	for (size_t i = 0; i < name->python_count; i++) {
+		if (ws_python_tag_parse(name->pythons[i], &tag)
+			&& (oldest.major == 0 || tag.minor < oldest.minor)) {
+			oldest = tag;
+		}
+	}
+	return oldest.major ? ws_python_version_text(&oldest, a) : NULL;
+}
+
+static void
+check_abi3(struct ws_wheel_problems *problems, const struct ws_module_facts *m,
+	const struct ws_wheel_name *name)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	bool tagged = name && has_tag(name->abis, name->abi_count, "abi3");
+	if (!tagged && !ws_same(m->python_suffix, "abi3")) {
+		return;
+	}
+	const char *oldest = tagged ? oldest_python(name, a) : NULL;
+	if (m->python == WS_PYTHON_VERSION && m->python_outside_count > 0) {
+		ws_wheel_problem_add(problems, "module",
+			"'%s' does not keep to the stable ABI: %s and %zu more names are outside of it",
+			m->name, m->python_outside[0], m->python_outside_count - 1);
+	} else if (m->python_since && oldest && strverscmp(m->python_since, oldest) > 0) {
+		ws_wheel_problem_add(problems, "module",
+			"'%s' wants the stable ABI of Python %s; its tags say %s", m->name, m->python_since,
+			oldest);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void
+check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts,
+	const struct ws_module_facts *m)
+{
+	const struct ws_wheel_name *name = facts->has_name ? &facts->name : NULL;
+	if (!m->machine) {
+		ws_wheel_problem_add(
+			problems, "module", "'%s' is called a library and is not one of any machine", m->name);
+		return;
+	}
+	/* What is for another format is told by its machine; a program may be static. */
+	if (m->refused && is_x86_64(m) && ws_module_is_named(m->name)) {
+		ws_wheel_problem_add(problems, "module", "%s", m->refused);
+	}
+	for (size_t i = 0; name && i < name->platform_count; i++) {
+		check_machine(problems, m, name->platforms[i]);
+	}
+	if (name) {
+		check_suffix(problems, m, name);
+	}
+	check_abi3(problems, m, name);
+}
+
+void
+ws_module_promises(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts)
+{
+	for (size_t i = 0; i < facts->module_count; i++) {
+		check_module(problems, facts, &facts->modules[i]);
+	}
+	for (size_t i = 0; facts->has_name && i < facts->name.platform_count; i++) {
+		check_glibc(problems, facts, facts->name.platforms[i]);
+	}
+	if (facts->module_count > 0 && facts->kind != WS_FACTS_LIBRARY && facts->has_wheel
+		&& facts->wheel.purelib) {
+		ws_wheel_problem_add(problems, "WHEEL", "Root-Is-Purelib is true, and it has %zu libraries",
+			facts->module_count);
+	}
+}
