@@ -41,6 +41,7 @@ static const struct ws_command commands[] = {
 	{"verify", ws_cmd_verify, "say whether wheels load in a torch, and why not"},
 	{"publish", ws_cmd_publish, "make a package index of wheels, of static files"},
 	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
+	{"inspect", ws_cmd_inspect, "show what a wheel is: names, RECORD, ABI, GPU code"},
 	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
 	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},
 	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "cli/complete.h"
 #include "fetch/git_child.h"
+#include "inspect/facts_child.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "produce/judge.h"
@@ -44,6 +45,15 @@ verify(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *ar
 {
 	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_judge_wheel_run(err);
+}
+
+/* Facts of a file of unknown origin, as order.json says (inspect/facts_child.h). */
+static bool
+facts(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
+	struct ws_err *err)
+{
+	ws_limit_self(READER_BYTES, READER_CPU_S);
+	return ws_facts_child_run(err);
 }
 
 static bool
@@ -108,6 +118,7 @@ static const struct entry entries[] = {
 	{"check", check},
 	{"complete", complete},
 	{"exports", exports},
+	{"facts", facts},
 	{"git", git},
 	{"names", names},
 	{"pack", pack},

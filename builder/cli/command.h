@@ -20,6 +20,7 @@ bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struc
 bool ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_explain(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_inspect(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
