@@ -62,6 +62,9 @@ plan() { # ARGUMENTS
 	[[ $output == *" event-1" ]]
 	valid dist/build.json
 	valid m.lock.json
+	"$WHEELSMITH" inspect --json dist/*.whl > inspect.json
+	valid inspect.json
+	[ "$(jq -r .verdict inspect.json)" = sound ]
 	unzip -p dist/*.whl '*.dist-info/wheelsmith.json' > wheel.json
 	valid wheel.json
 	[ "$(jq -c '.measured.modules[] | [.module, .assumed, .unread]' wheel.json)" = '["tiny._C",0,[]]' ]
