@@ -226,12 +226,32 @@ explained(struct looking *l, const struct ws_entry_point *entry)
 																						 : NULL;
 }
 
+/* Who has neither package has chosen the slow path, or uses no such model. */
+static bool
+wants_fast_path(const struct looking *l)
+{
+	for (size_t i = 0; i < l->entries.len; i++) {
+		const struct ws_entry_point *entry = &l->entries.at[i];
+		bool is_kernel =
+			strcmp(entry->group, "mamba-ssm") == 0 || strcmp(entry->group, "causal-conv1d") == 0;
+		if (is_kernel && entry->state != WS_ENTRY_ABSENT) {
+			return true;
+		}
+	}
+	return l->with->model != NULL;
+}
+
 static void
 tell_failure(struct looking *l, const struct ws_entry_point *entry)
 {
 	bool is_package = strcmp(entry->group, "transformers") != 0;
 	const char *cause = entry->text && entry->state == WS_ENTRY_FAILS ? explained(l, entry) : NULL;
 	const char *cure = is_package ? build_cure(l, entry->group, NULL) : NULL;
+	if (!is_package && !wants_fast_path(l)) {
+		ws_rows_add(
+			l->rows, WS_PAGE_PLAIN, "%s  runs without mamba-ssm and causal-conv1d", entry->name);
+		return;
+	}
 	ws_rows_fail(l->rows, cure, "%s  %s: %s%s%s", entry->name,
 		entry->state == WS_ENTRY_WRONG ? "is wrong" : "fails",
 		entry->text ? last_line(entry->text) : "it does not say why", cause ? "; " : "",

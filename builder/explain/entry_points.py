@@ -27,12 +27,12 @@ def say(name, state, text=None):
 
 
 def error_text(error):
-    """An exception as Python prints its last line, with those it was raised from, the first one first."""
+    """A line for each exception, those that it was raised from first."""
     seen = []
     while error and error not in seen:
         seen.append(error)
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return "\n".join(f"{type(e).__name__}: {e}" for e in reversed(seen))[:4000]
+    return "\n".join(f"{type(e).__name__}: {' '.join(str(e).split())[:1000]}" for e in reversed(seen[:4]))
 
 
 def is_there(package):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # doctor --python and --model: extensions against the torch beside them, functions that are called, what a
-# model needs. The torch is a small one with torch's real names (make_torch.py); real ones: wheels_real.bats.
+# model needs. The torch is a small one with torch's real names (make_torch.py); the real one: doctor_real.bats.
 # timeout: 240
 
 bats_require_minimum_version 1.5.0
@@ -163,8 +163,13 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 		run -0 "$WHEELSMITH" doctor --python "$python" --json
 		[[ $(jq -r '.functions[] | select(.package == "transformers") | .name + " " + .state' <<< "$output") == "transformers $which: jamba works" ]]
 		era $which no
+		# Who has neither package is not told that it fails.
+		run -0 "$WHEELSMITH" doctor --python "$python"
+		[[ $(flat) == *"transformers $which: jamba runs without mamba-ssm and causal-conv1d"* ]]
+		mkdir "$site/mamba_ssm"
 		run -1 "$WHEELSMITH" doctor --python "$python" --json
 		[[ $(jq -r '.functions[] | select(.package == "transformers") | .state + " " + .text' <<< "$output") == "fails the fast path is not available ("*"selective_scan_fn"* ]]
+		rm -r "$site/mamba_ssm"
 	done
 }
 

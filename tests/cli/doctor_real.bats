@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# doctor --python and explain beside the real torch 2.5.1: an extension of the other ABI, and one of its own.
+# labels: network real
+# timeout: 1800
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+@test "an extension of the other ABI in an environment with torch 2.5.1" {
+	needs gcc
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+	python3 -m venv venv
+	# What importing torch would need besides is not: names are compared, nothing is imported.
+	venv/bin/python3 -m pip install -q --no-deps torch==2.5.1
+	local site abi
+	site=$(cd venv/lib/python3.*/site-packages && pwd)
+	printf '#include <string>\nnamespace c10 { struct SourceLocation { const char *f, *g; unsigned l; };\nstruct Error { Error(SourceLocation, std::string); }; }\nextern "C" void f() { c10::Error e({"", "", 1}, "x"); }\n' > m.cpp
+	for abi in 0 1; do
+		mkdir -p "$site/ops$abi" "$site/ops$abi-1.0.dist-info"
+		g++ -shared -fPIC -D_GLIBCXX_USE_CXX11_ABI=$abi -o "$site/ops$abi/_C.so" m.cpp -L"$site/torch/lib" -Wl,--no-as-needed -lc10
+		echo "ops$abi/_C.so,," > "$site/ops$abi-1.0.dist-info/RECORD"
+	done
+	run -1 "$WHEELSMITH" doctor --python "$PWD/venv/bin/python3" --json
+	echo "$output"
+	[ "$(jq -c '[.extensions[] | [.package, .verdict]]' <<< "$output")" = '[["ops0","loads"],["ops1","fails"]]' ]
+	[[ "$(jq -r '.extensions[1].evidence' <<< "$output")" == *"built for cxx11abi 1; this torch is cxx11abi 0" ]]
+	[[ "$(jq -r '.extensions[1].cure' <<< "$output")" == *"wheelsmith build ops1==1.0 --here --python $PWD/venv/bin/python3 --recipes recipes" ]]
+	# The loader's own words for it, explained.
+	run ! env LD_BIND_NOW=1 LD_LIBRARY_PATH="$site/torch/lib" venv/bin/python3 -c "import ctypes; ctypes.CDLL('$site/ops1/_C.so')"
+	run -0 "$WHEELSMITH" explain "$output"
+	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"it was built for cxx11abi 1; torch 2.5.1 is cxx11abi 0"* ]]
+	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"wheelsmith build ops1==1.0 --here --python $PWD/venv/bin/python3."* ]]
+}
