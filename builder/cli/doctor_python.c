@@ -241,49 +241,97 @@ wants_fast_path(const struct looking *l)
 	return l->with->model != NULL;
 }
 
-static void
-tell_failure(struct looking *l, const struct ws_entry_point *entry)
+/* The module that the error misses, where it is not one that the package itself should bring: building it
+ * again would not help. NULL: nothing of the kind. */
+static const char *
+missing_module(const struct looking *l, const struct ws_entry_point *entry)
 {
-	bool is_package = strcmp(entry->group, "transformers") != 0;
-	const char *cause = entry->text && entry->state == WS_ENTRY_FAILS ? explained(l, entry) : NULL;
-	const char *cure = is_package ? build_cure(l, entry->group, NULL) : NULL;
-	if (!is_package && !wants_fast_path(l)) {
-		ws_rows_add(
-			l->rows, WS_PAGE_PLAIN, "%s  runs without mamba-ssm and causal-conv1d", entry->name);
+	static const char sign[] = "No module named '";
+	const char *found = entry->text ? strstr(last_line(entry->text), sign) : NULL;
+	if (!found) {
+		return NULL;
+	}
+	found += strlen(sign);
+	const char *module = ws_arena_copy(l->a, found, strcspn(found, ".'"));
+	bool is_own = ws_starts_with(entry->name, module) || ws_remedy_package(&l->shelf, module, l->a);
+	return is_own ? NULL : module;
+}
+
+static const char *
+failure_cure(const struct looking *l, const struct ws_entry_point *entry)
+{
+	WS_AUTO_BUF struct ws_buf line = {0};
+	const char *module = missing_module(l, entry);
+	if (!module) {
+		return strcmp(entry->group, "transformers") == 0 ? NULL : build_cure(l, entry->group, NULL);
+	}
+	ws_buf_puts(&line, "install what has it:  ");
+	ws_buf_put_quoted(&line, l->python->interpreter);
+	ws_buf_puts(&line, " -m pip install ");
+	ws_buf_put_quoted(&line, module);
+	return ws_buf_copy(&line, l->a);
+}
+
+static void
+tell_failure(struct looking *l, const struct ws_entry_point *entry, const char *names)
+{
+	if (strcmp(entry->group, "transformers") == 0 && !wants_fast_path(l)) {
+		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  runs without mamba-ssm and causal-conv1d", names);
 		return;
 	}
-	ws_rows_fail(l->rows, cure, "%s  %s: %s%s%s", entry->name,
+	const char *cause = entry->text && entry->state == WS_ENTRY_FAILS ? explained(l, entry) : NULL;
+	ws_rows_fail(l->rows, failure_cure(l, entry), "%s  %s: %s%s%s", names,
 		entry->state == WS_ENTRY_WRONG ? "is wrong" : "fails",
 		entry->text ? last_line(entry->text) : "it does not say why", cause ? "; " : "",
 		cause ? cause : "");
 }
 
+/* One row for functions of which the same is known; @names are all of theirs. */
 static void
-tell_entry(struct looking *l, const struct ws_entry_point *entry)
+tell_entry(struct looking *l, const struct ws_entry_point *entry, const char *names)
 {
-	struct ws_json_writer *w = l->rows->json;
 	switch (entry->state) {
 	case WS_ENTRY_ABSENT:
-		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  is not installed", entry->name);
+		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  is not installed", names);
 		break;
 	case WS_ENTRY_WORKS:
-		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  works: %s", entry->name, entry->text);
+		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  works: %s", names, entry->text);
 		break;
 	case WS_ENTRY_IMPORTED:
-		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  imports; it was not called: %s", entry->name,
+		ws_rows_add(l->rows, WS_PAGE_PLAIN, "%s  imports; it was not called: %s", names,
 			entry->text ? entry->text : "");
 		break;
 	case WS_ENTRY_FAILS:
 	case WS_ENTRY_WRONG:
-		tell_failure(l, entry);
+		tell_failure(l, entry, names);
 		break;
 	}
-	ws_json_open_object(w, NULL);
-	ws_json_add_text(w, "package", entry->group);
-	ws_json_add_text(w, "name", entry->name);
-	ws_json_add_text(w, "state", ws_entry_state_word(entry->state));
-	ws_json_add_text(w, "text", entry->text);
-	ws_json_close(w);
+}
+
+/* Tells the entry at @i and those behind it of which the same is known; returns how many. */
+static size_t
+tell_alike(struct looking *l, size_t i)
+{
+	const struct ws_entry_point *first = &l->entries.at[i];
+	struct ws_json_writer *w = l->rows->json;
+	WS_AUTO_BUF struct ws_buf names = {0};
+	size_t count = 0;
+	for (; i + count < l->entries.len; count++) {
+		const struct ws_entry_point *entry = &l->entries.at[i + count];
+		if (strcmp(entry->group, first->group) != 0 || entry->state != first->state
+			|| !ws_same(entry->text, first->text)) {
+			break;
+		}
+		ws_buf_printf(&names, "%s%s", count > 0 ? ", " : "", entry->name);
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "package", entry->group);
+		ws_json_add_text(w, "name", entry->name);
+		ws_json_add_text(w, "state", ws_entry_state_word(entry->state));
+		ws_json_add_text(w, "text", entry->text);
+		ws_json_close(w);
+	}
+	tell_entry(l, first, ws_buf_copy(&names, l->a));
+	return count;
 }
 
 static const char *const *
@@ -314,8 +362,8 @@ look_at_functions(struct looking *l, const struct ws_model *model)
 	const char *const models[] = {model ? model->type : NULL, NULL};
 	ws_rows_part(l->rows, "functions");
 	ws_entry_points_ask(&asking, model ? models : NULL, l->a, &l->entries);
-	for (size_t i = 0; i < l->entries.len; i++) {
-		tell_entry(l, &l->entries.at[i]);
+	for (size_t i = 0; i < l->entries.len;) {
+		i += tell_alike(l, i);
 	}
 }
 

@@ -230,6 +230,9 @@ MODELS = {
 }
 
 
+AT_IMPORT = "each function is replaced at import"
+
+
 def cell_of(function, name):
     """A variable that a decorator keeps in its closure; the decorated function may be wrapped again."""
     for _ in range(10):
@@ -268,13 +271,17 @@ def try_model(model):
     try:
         module = importlib.import_module(f"transformers.models.{model}.modeling_{model}")
         if hasattr(module, "use_kernel_func_from_hub_with_fallback"):
-            how, taken = "each function is replaced at import", decorated(module)
+            how, taken = AT_IMPORT, decorated(module)
         elif hasattr(module, "lazy_load_kernel"):
             how, taken = "looked up when the layer is made", looked_up(module, model)
         else:
             how, taken = "looked up at import", looked_up(module, model)
         missing = sorted(f for f in taken if not taken[f])
-        if not taken:
+        # Before 5.16 a host without a GPU has no fast path, whatever is installed.
+        why = without_gpu() if missing and how != AT_IMPORT else None
+        if why:
+            say(name, "imported", f"{why}, so it takes the slow path")
+        elif not taken:
             say(name, "imported", "its way to choose functions is not known")
         elif missing:
             say(name, "fails", f"the fast path is not available ({how}): {', '.join(missing)}")

@@ -16,10 +16,10 @@ setup_file() {
 	python3 "$WS_ROOT/tests/support/make_torch.py" wheels version=2.5.1 label=cu124 cuda=12.4 abi=0 all=1 pad=10
 	(cd "$site" && python3 -m zipfile -e "$BATS_FILE_TMPDIR"/wheels/torch-*.whl .)
 	cat > "$site/torch/__init__.py" <<- 'PYTHON'
-		import contextlib
+		import contextlib, os
 		__version__ = "2.5.1+cu124"
 		class cuda:
-		    is_available = staticmethod(lambda: False)
+		    is_available = staticmethod(lambda: os.path.exists(__file__ + ".gpu"))
 		device = lambda name: contextlib.nullcontext()
 	PYTHON
 	# A module for each ABI: it wants a string in c10::Error.
@@ -39,7 +39,7 @@ setup() {
 }
 
 teardown() {
-	rm -rf "$site"/{demo_ops,flash_attn,causal_conv1d,mamba_ssm,transformers}*
+	rm -rf "$site"/torch/__init__.py.gpu "$site"/{demo_ops,flash_attn,causal_conv1d,mamba_ssm,transformers}*
 }
 
 # A package with a module of an ABI, as an installer leaves it.
@@ -103,8 +103,12 @@ flat() {
 	grep -q "^after mamba_ssm.*selective_state_update fails .*signal 11" functions
 	grep -q "^transformers absent" functions
 	run -1 "$WHEELSMITH" doctor --python "$python"
-	[[ $(flat) == *"✗ flash_attn.flash_attn_func fails: ModuleNotFoundError: No module named 'flash_attn_2_cuda'; flash-attn is not installed in this Python with its compiled part"* ]]
+	[[ $(flat) == *"fails: ModuleNotFoundError: No module named 'flash_attn_2_cuda'; flash-attn is not installed in this Python with its compiled part"* ]]
 	[[ $(flat) == *"wheelsmith build flash-attn==2.8.3 --here --python $python"* ]]
+	# What fails alike is told once; what another package has is not built.
+	echo 'import einops' > "$site/flash_attn/__init__.py"
+	run -1 "$WHEELSMITH" doctor --python "$python"
+	[[ $(flat) == *"✗ flash_attn.flash_attn_func, flash_attn.flash_attn_varlen_func, flash_attn.flash_attn_with_kvcache, flash_attn.bert_padding.unpad_input fails: ModuleNotFoundError: No module named 'einops' → install what has it: $python -m pip install einops"* ]]
 }
 
 # transformers as its three eras choose functions; read in 4.57.1, 5.0.0 and 5.23.0.
@@ -163,13 +167,19 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 		run -0 "$WHEELSMITH" doctor --python "$python" --json
 		[[ $(jq -r '.functions[] | select(.package == "transformers") | .name + " " + .state' <<< "$output") == "transformers $which: jamba works" ]]
 		era $which no
+		# Before 5.16 a host without a GPU has no fast path, whatever is installed.
+		[ "$which" = decorated ] || {
+			run -0 "$WHEELSMITH" doctor --python "$python"
+			[[ $(flat) == *"torch sees no GPU here, so it takes the slow path"* ]]
+			touch "$site/torch/__init__.py.gpu"
+		}
 		# Who has neither package is not told that it fails.
 		run -0 "$WHEELSMITH" doctor --python "$python"
 		[[ $(flat) == *"transformers $which: jamba runs without mamba-ssm and causal-conv1d"* ]]
 		mkdir "$site/mamba_ssm"
 		run -1 "$WHEELSMITH" doctor --python "$python" --json
 		[[ $(jq -r '.functions[] | select(.package == "transformers") | .state + " " + .text' <<< "$output") == "fails the fast path is not available ("*"selective_scan_fn"* ]]
-		rm -r "$site/mamba_ssm"
+		rm -rf "$site/mamba_ssm" "$site/torch/__init__.py.gpu"
 	done
 }
 

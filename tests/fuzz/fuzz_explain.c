@@ -18,6 +18,25 @@ need(bool truth)
 	}
 }
 
+/* What ships; read once. */
+static struct shipped {
+	struct ws_arena *a;
+	struct ws_facts facts;
+	struct ws_signs signs;
+} shipped;
+
+static void
+read_shipped(void)
+{
+	struct ws_data data;
+	if (!shipped.a) {
+		shipped.a = ws_arena_make();
+		need(ws_data_locate(NULL, shipped.a, &data, NULL)
+			&& ws_facts_read(data.facts, shipped.a, &shipped.facts, NULL)
+			&& ws_signs_read(data.facts, shipped.a, &shipped.signs, NULL));
+	}
+}
+
 static size_t
 find(const struct ws_signs *signs, const char *text, size_t len, size_t piece, struct ws_arena *a,
 	const struct ws_found_sign **found)
@@ -33,16 +52,12 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_data data;
-	struct ws_facts facts;
-	struct ws_signs signs;
 	const struct ws_found_sign *found, *again;
-	need(ws_data_locate(NULL, a, &data, NULL) && ws_facts_read(data.facts, a, &facts, NULL)
-		&& ws_signs_read(data.facts, a, &signs, NULL));
+	read_shipped();
 	const char *text = (const char *)bytes;
-	size_t count = find(&signs, text, len, len + 1, a, &found);
-	need(find(&signs, text, len, 7, a, &again) == count);
-	const struct ws_explaining with = {.facts = &facts};
+	size_t count = find(&shipped.signs, text, len, len + 1, a, &found);
+	need(find(&shipped.signs, text, len, 7, a, &again) == count);
+	const struct ws_explaining with = {.facts = &shipped.facts};
 	for (size_t i = 0; i < count; i++) {
 		struct ws_explanation e;
 		size_t build;
