@@ -20,7 +20,7 @@ torchvision() { # BINDING
 	mkdir -p recipes/torchvision
 	for version in 0.20.1 0.21.0; do
 		jq -n --arg version $version --arg binding "$1" '{name: "torchvision", version: $version, binding: $binding,
-			check: {import: ["torchvision._C"]}}' > recipes/torchvision/$version.json
+			check: {import: ["torchvision"]}}' > recipes/torchvision/$version.json
 	done
 	jq -n '{packages: ["torchvision==0.20.1", "torchvision==0.21.0"], torch: ["2.5.1"], cuda: ["12.4"], python: ["3.11"],
 		arch: ["8.6"], recipes: "recipes"}' > m.json
