@@ -19,7 +19,7 @@ setup() {
 
 @test "one wheel for sm_75: libc alone, the oldest platform, code for what was asked" {
 	echo '{"packages": ["wheelsmith-kernels==0.1.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
-	run wheelsmith build --matrix m.json --kits host
+	run "$WHEELSMITH" build --matrix m.json --kits host
 	echo "$output"
 	[ "$status" -eq 0 ]
 	local wheel
