@@ -262,13 +262,17 @@ add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 }
 
-/* The words for the GPU's code, with and without a host part. */
+/* The words for the GPU's code, with and without a part for the host. */
 static words
-gpu_flags(const struct ws_target *target, struct ws_arena *a)
+gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 {
 	words w = {0};
 	add_include(&w, target, a);
 	add_torch_nvcc(&w, target, a);
+	if (host) {
+		add(&w, a, "--compiler-options");
+		add(&w, a, "-fPIC");
+	}
 	words own = recipe_flags(target, NVCC, a);
 	add_all(&w, a, own.at, own.len);
 	add_torch_defines(&w, target, a);
@@ -278,6 +282,10 @@ gpu_flags(const struct ws_target *target, struct ws_arena *a)
 	add_standard(&w, target, a);
 	add(&w, a, "-ccbin");
 	add(&w, a, "{cxx}");
+	if (host) {
+		add(&w, a, "--cudart");
+		add(&w, a, "shared");
+	}
 	if (target->cxx->kind == WS_HOSTCC_GCC) {
 		add(&w, a, "-Xcompiler");
 		add(&w, a, "-fno-canonical-system-headers");
@@ -292,11 +300,7 @@ gpu_flags(const struct ws_target *target, struct ws_arena *a)
 const char *const *
 ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
 {
-	words w = gpu_flags(target, a);
-	add(&w, a, "--compiler-options");
-	add(&w, a, "-fPIC");
-	add(&w, a, "--cudart");
-	add(&w, a, "shared");
+	words w = gpu_flags(target, true, a);
 	ws_lean_add_nvcc(&w, &target->lean, seed, a);
 	return finish(&w, a);
 }
@@ -304,7 +308,7 @@ ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws
 const char *const *
 ws_target_device_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
 {
-	words w = gpu_flags(target, a);
+	words w = gpu_flags(target, false, a);
 	ws_lean_add_nvcc(&w, &target->lean, seed, a);
 	return finish(&w, a);
 }

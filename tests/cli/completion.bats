@@ -66,7 +66,8 @@ offers() { # line, what
 }
 
 @test "commands" {
-	offers "wheelsmith p" plan
+	offers "wheelsmith p" "plan
+publish"
 	offers "wheelsmith --json pl" plan
 	offers "wheelsmith recipe " "check
 new"
