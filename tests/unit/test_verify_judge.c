@@ -410,8 +410,8 @@ WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 	struct world w = make_world(a);
 	struct ws_err err = {0};
 	static const char *const sources[] = {"int x;",
-		"int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
-		"int f(void) { return _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(); }",
+		("int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
+		 "int f(void) { return _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(); }"),
 		"#include <stdlib.h>\nint g(void) { return (int)(long)malloc(1); }"};
 	struct ws_subject_module modules[3];
 	for (size_t i = 0; i < 3; i++) {
