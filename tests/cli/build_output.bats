@@ -58,7 +58,7 @@ escapes='[[:cntrl:]]'
 }
 
 @test "a line on a terminal stays within 60 columns" {
-	on_terminal 60
+	TERM=xterm on_terminal 60
 	[ "$status" -eq 0 ]
 	# Every drawing of the line: what stands between a carriage return and the erasure behind it.
 	drawn=$(tr '\r' '\n' <<< "$output" | grep $'\e\\[K')
