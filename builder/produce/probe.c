@@ -9,7 +9,7 @@
 #include "net/index.h"
 #include "net/index_config.h"
 #include "produce/asked.h"
-#include "produce/candidates.h"
+#include "produce/candidate_book.h"
 #include "produce/lock_file.h"
 #include "recipe/units.h"
 #include "store/cells.h"

@@ -3,6 +3,7 @@
 #include "produce/run.h"
 
 #include "engine/local.h"
+#include "produce/candidate_book.h"
 #include "produce/candidates.h"
 #include "produce/deliver.h"
 #include "produce/lock_file.h"

@@ -6,6 +6,7 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
+#include "produce/candidate_book.h"
 #include "produce/candidates.h"
 #include "produce/lock_file.h"
 #include "produce/probe.h"
