@@ -199,6 +199,12 @@ ws_store_look(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	return store->ledger != NULL;
 }
 
+bool
+ws_store_keeps(const struct ws_store *store)
+{
+	return store->lock_fd >= 0;
+}
+
 void
 ws_store_discard(const struct ws_store *store, const char *path)
 {

@@ -53,6 +53,9 @@ bool ws_store_look(
 
 void ws_store_close(struct ws_store *store);
 
+/** False: nothing that is put into it is there in the next run. */
+bool ws_store_keeps(const struct ws_store *store);
+
 /** The folder is not a store yet, or one that this program can use; NULL is neither. Changes nothing. */
 bool ws_store_check(const char *path, struct ws_err *err);
 
