@@ -213,6 +213,17 @@ ws_json_text(const struct ws_json *object, const char *key)
 	return member && member->kind == WS_JSON_STRING ? member->text : NULL;
 }
 
+const char *const *
+ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count)
+{
+	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
+	*count = 0;
+	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+		texts[(*count)++] = item->text;
+	}
+	return texts;
+}
+
 bool
 ws_json_u64(const struct ws_json *object, const char *key, uint64_t *value)
 {

@@ -1,6 +1,7 @@
 /* str.c - comparing and cutting views. No allocation but for ws_str_copy. */
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct ws_str
@@ -121,4 +122,19 @@ ws_cmp_strings(const void *x, const void *y)
 	const char *const *left = x;
 	const char *const *right = y;
 	return strcmp(*left, *right);
+}
+
+size_t
+ws_sort_once(const char **list, size_t count)
+{
+	size_t kept = 0;
+	if (count > 1) {
+		qsort(list, count, sizeof(*list), ws_cmp_strings);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (kept == 0 || strcmp(list[i], list[kept - 1]) != 0) {
+			list[kept++] = list[i];
+		}
+	}
+	return kept;
 }

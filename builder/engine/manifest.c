@@ -5,26 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorted, each once. */
-static void
-sort_names(ws_name_list *list)
-{
-	if (list->len > 1) {
-		qsort(list->at, list->len, sizeof(*list->at), ws_cmp_strings);
-	}
-	size_t kept = 0;
-	for (size_t i = 0; i < list->len; i++) {
-		if (kept == 0 || strcmp(list->at[kept - 1], list->at[i]) != 0) {
-			list->at[kept++] = list->at[i];
-		}
-	}
-	list->len = kept;
-}
-
 static void
 write_names(char kind, ws_name_list names, struct ws_buf *text)
 {
-	sort_names(&names);
+	names.len = ws_sort_once(names.at, names.len);
 	for (size_t i = 0; i < names.len; i++) {
 		ws_buf_printf(text, "%c %s\n", kind, names.at[i]);
 	}
@@ -35,7 +19,7 @@ ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	struct ws_names *names, struct ws_buf *text, struct ws_err *err)
 {
 	ws_name_list files = reads->files;
-	sort_names(&files);
+	files.len = ws_sort_once(files.at, files.len);
 	for (size_t i = 0; i < files.len; i++) {
 		const char *digest = ws_names_digest(names, action, files.at[i]);
 		if (!digest) {

@@ -157,21 +157,6 @@ expand(const struct tag_set *set, text_list *tags, struct ws_arena *a)
 	return true;
 }
 
-static void
-sort_once(text_list *list)
-{
-	size_t kept = 0;
-	if (list->len > 1) {
-		qsort(list->at, list->len, sizeof(*list->at), ws_cmp_strings);
-	}
-	for (size_t i = 0; i < list->len; i++) {
-		if (kept == 0 || strcmp(list->at[i], list->at[kept - 1]) != 0) {
-			list->at[kept++] = list->at[i];
-		}
-	}
-	list->len = kept;
-}
-
 /* ---- WHEEL ---- */
 
 struct wheel_reader {
@@ -255,7 +240,7 @@ ws_wheel_info_read(
 	if (w.tags.len == 0) {
 		return ws_err_set(err, WS_ERR_FETCH, "WHEEL has no 'tag'");
 	}
-	sort_once(&w.tags);
+	w.tags.len = ws_sort_once(w.tags.at, w.tags.len);
 	info->tags = w.tags.at;
 	info->tag_count = w.tags.len;
 	return true;
@@ -539,7 +524,7 @@ compare_wheel(
 		*ws_vec_push(&c->lines, c->a) = "the file name makes absurdly many tags";
 		return;
 	}
-	sort_once(&named);
+	named.len = ws_sort_once(named.at, named.len);
 	tell_lacking(c, &named, &inside, "the file name", "WHEEL");
 	tell_lacking(c, &inside, &named, "WHEEL", "the file name");
 	compare(c, "build tag", "the file name", name->build ? name->build : "none", "WHEEL",

@@ -76,17 +76,6 @@ ws_facts_ask(enum ws_facts_kind kind, const struct ws_facts_order *order, const 
 
 /* ---- the child ---- */
 
-static const char *const *
-texts_of(const struct ws_json *list, struct ws_arena *a, size_t *count)
-{
-	*count = 0;
-	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
-		texts[(*count)++] = item->text;
-	}
-	return texts;
-}
-
 static bool
 make(const struct ws_json *root, struct ws_arena *a, struct ws_wheel_facts *facts,
 	struct ws_err *err)
@@ -100,8 +89,8 @@ make(const struct ws_json *root, struct ws_arena *a, struct ws_wheel_facts *fact
 	uint64_t kind = WS_LEN(makers);
 	struct ws_facts_order order = {
 		.name = ws_json_text(root, "name"), .path = ws_json_text(root, "path"), .folder = MODULES};
-	order.lists.stable = texts_of(ws_json_find(root, "stable"), a, &order.lists.stable_count);
-	order.lists.torch = texts_of(ws_json_find(root, "torch"), a, &order.lists.torch_count);
+	order.lists.stable = ws_json_texts(ws_json_find(root, "stable"), a, &order.lists.stable_count);
+	order.lists.torch = ws_json_texts(ws_json_find(root, "torch"), a, &order.lists.torch_count);
 	return (ws_json_u64(root, "kind", &kind) && kind < WS_LEN(makers))
 		? makers[kind](&order, a, facts, err)
 		: ws_err_set(err, WS_ERR_INTERNAL, "the order makes no sense");

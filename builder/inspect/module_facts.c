@@ -18,21 +18,6 @@
 
 typedef WS_VEC(const char *) text_list;
 
-static void
-sort_once(text_list *list)
-{
-	size_t kept = 0;
-	if (list->len > 1) {
-		qsort(list->at, list->len, sizeof(*list->at), ws_cmp_strings);
-	}
-	for (size_t i = 0; i < list->len; i++) {
-		if (kept == 0 || strcmp(list->at[i], list->at[kept - 1]) != 0) {
-			list->at[kept++] = list->at[i];
-		}
-	}
-	list->len = kept;
-}
-
 /* ---- names ---- */
 
 /* The C functions of torch's stable ABI (torch/csrc/stable/c/shim.h, aoti_torch/c/shim.h). */
@@ -65,8 +50,8 @@ read_names(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 			*ws_vec_push(&torch, a) = ws_arena_strdup(a, symbol.name);
 		}
 	}
-	sort_once(&python);
-	sort_once(&torch);
+	python.len = ws_sort_once(python.at, python.len);
+	torch.len = ws_sort_once(torch.at, torch.len);
 	facts->python_names = python.at;
 	facts->python_name_count = python.len;
 	facts->python = python.len ? WS_PYTHON_VERSION : WS_PYTHON_NONE;
@@ -85,7 +70,7 @@ read_versions(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_fac
 			*ws_vec_push(&list, a) = ws_arena_printf(a, "%s %s", version->library, version->name);
 		}
 	}
-	sort_once(&list);
+	list.len = ws_sort_once(list.at, list.len);
 	facts->versions = list.at;
 	facts->version_count = list.len;
 }
@@ -184,7 +169,7 @@ read_leaks(const struct ws_elf *elf, struct ws_arena *a, struct ws_module_facts 
 			find_leaks(bytes, starts[i], &list, a);
 		}
 	}
-	sort_once(&list);
+	list.len = ws_sort_once(list.at, list.len);
 	facts->leaked = list.at;
 	facts->leaked_count = list.len;
 }

@@ -17,18 +17,7 @@ static bool
 is_theirs(const char *name)
 {
 	static const char *const names[] = {"torch", "triton", "cuda-python", "cuda-bindings"};
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (strcmp(name, names[i]) == 0) {
-			return true;
-		}
-	}
-	return ws_starts_with(name, "nvidia-");
-}
-
-static int
-compare_texts(const void *x, const void *y)
-{
-	return ws_cmp_strings(x, y);
+	return ws_is_among(name, names, WS_LEN(names)) || ws_starts_with(name, "nvidia-");
 }
 
 static void
@@ -48,7 +37,7 @@ list_libraries(const char *record, struct ws_arena *a, struct ws_site_package *p
 		}
 	}
 	if (files.len > 0) {
-		qsort(files.at, files.len, sizeof(*files.at), compare_texts);
+		qsort(files.at, files.len, sizeof(*files.at), ws_cmp_strings);
 	}
 	package->files = files.at;
 	package->file_count = files.len;

@@ -95,17 +95,6 @@ ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *plac
 
 /* ---- the child ---- */
 
-static const char *const *
-texts_of(const struct ws_json *list, struct ws_arena *a, size_t *count)
-{
-	const char **texts = WS_NEW_N(a, const char *, list ? list->count : 0);
-	*count = 0;
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
-		texts[(*count)++] = item->text;
-	}
-	return texts;
-}
-
 static const struct ws_arch_alias *
 families_of(const struct ws_json *object, struct ws_arena *a, size_t *count)
 {
@@ -142,7 +131,7 @@ open_files(const struct ws_json *order, struct ws_arena *a, struct ws_opened_jud
 	struct ws_err *err)
 {
 	size_t count;
-	const char *const *paths = texts_of(ws_json_find(order, "libraries"), a, &count);
+	const char *const *paths = ws_json_texts(ws_json_find(order, "libraries"), a, &count);
 	const char *python = ws_json_text(order, "python");
 	const struct ws_elf *elf = NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -169,9 +158,9 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	const struct ws_json *strict = ws_json_find(order, "strict");
 	*place = (struct ws_opened_judge_place){0};
 	bool fine = open_files(order, a, place, err);
-	place->folders = texts_of(ws_json_find(order, "folders"), a, &place->folder_count);
+	place->folders = ws_json_texts(ws_json_find(order, "folders"), a, &place->folder_count);
 	place->around = (struct ws_surroundings){
-		.lists = texts_of(ws_json_find(order, "lists"), a, &lists),
+		.lists = ws_json_texts(ws_json_find(order, "lists"), a, &lists),
 		.list_count = lists,
 		.python = ws_json_text(order, "python_tag"),
 		.stable_python = ws_json_text(order, "stable_python"),

@@ -138,11 +138,8 @@ open_subject(struct judging *j, struct ws_err *err)
 	}
 	const struct ws_json *files = ws_json_find(j->order.root, "files");
 	if (!path && files) {
-		const char **names = WS_NEW_N(j->a, const char *, files->count);
-		size_t count = 0;
-		for (WS_JSON_EACH(file, files)) {
-			names[count++] = file->text;
-		}
+		size_t count;
+		const char *const *names = ws_json_texts(files, j->a, &count);
 		ws_modules_open(ws_json_text(j->order.root, "root"), names, count, j->a, &j->modules);
 	}
 	make_subject(j);
