@@ -363,17 +363,23 @@ ws_candidate_list(
 }
 
 const struct ws_candidate *
-ws_candidate_chosen(
-	struct ws_candidate_book *book, const struct ws_product *product, struct ws_candidates *list)
+ws_candidate_that_loads(const struct ws_candidates *list)
 {
-	const char **keys;
-	*list = ws_candidate_list(book, product, &keys);
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->at[i].state == WS_CANDIDATE_LOADS) {
 			return &list->at[i];
 		}
 	}
 	return NULL;
+}
+
+const struct ws_candidate *
+ws_candidate_chosen(
+	struct ws_candidate_book *book, const struct ws_product *product, struct ws_candidates *list)
+{
+	const char **keys;
+	*list = ws_candidate_list(book, product, &keys);
+	return ws_candidate_that_loads(list);
 }
 
 /* ---- which bytes a URL gave ---- */

@@ -59,6 +59,9 @@ void ws_candidate_see(struct ws_candidate_book *book, const struct ws_product *p
 const struct ws_candidate *ws_candidate_chosen(
 	struct ws_candidate_book *book, const struct ws_product *product, struct ws_candidates *list);
 
+/** The first of @a list that is known to load; NULL: none is. */
+const struct ws_candidate *ws_candidate_that_loads(const struct ws_candidates *list);
+
 /** The shelf of a recipe's package, filled with what is known. */
 struct ws_candidate_shelf *ws_candidate_shelf_of(
 	struct ws_candidate_book *book, const struct ws_recipe *recipe);

@@ -310,24 +310,14 @@ is_open(const struct trying *t)
 
 /* ---- before the first round ---- */
 
-static bool
-has_one_that_loads(const struct ws_candidates *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->at[i].state == WS_CANDIDATE_LOADS) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Nothing of what is known serves: then places are asked what they have now. */
 static bool
 wants_more(struct trying *t, const struct attempt *at)
 {
 	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->book, at->product->recipe);
 	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->book->ctx->locked
-		&& !ws_candidate_shelf_is_enough(t->book, at->product) && !has_one_that_loads(&at->list);
+		&& !ws_candidate_shelf_is_enough(t->book, at->product)
+		&& !ws_candidate_that_loads(&at->list);
 }
 
 /* Servers that will be asked are greeted together. */

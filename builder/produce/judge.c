@@ -2,7 +2,7 @@
 #include "produce/judge.h"
 
 #include "base/json_write.h"
-#include "store/cas.h"
+#include "produce/internal_action.h"
 
 /* Raise it when the same modules would be judged or measured differently. */
 #define JUDGE_VERSION "wheelsmith.check/7"
@@ -37,14 +37,11 @@ fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
 {
 	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, order->module_count + 1);
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_digest digest;
 	size_t count = 0;
 	write_order(order, mounts, a, &text);
-	if (!ws_cas_put(store, text.data, text.len, &digest, err)) {
+	if (!ws_internal_input(store, &text, "order.json", &inputs[count++], a, err)) {
 		return false;
 	}
-	inputs[count++] =
-		(struct ws_input){.name = "order.json", .digest = ws_arena_strdup(a, digest.hex)};
 	for (size_t i = 0; i < order->module_count; i++) {
 		inputs[count++] = (struct ws_input){
 			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
@@ -58,33 +55,19 @@ const struct ws_action *
 ws_judge_action(const struct ws_judge_order *order, const struct ws_store *store,
 	const char *program, struct ws_arena *a, struct ws_err *err)
 {
-	static const char *const argv[] = {"wheelsmith", "internal", "check", NULL};
-	static const char *const env[] = {"LANG=C", NULL};
 	static const char *const outputs[] = {"check.json"};
 	struct ws_judge_place_mounts mounts = {0};
-	struct ws_token *tokens = WS_NEW(a, struct ws_token);
-	struct ws_action *action = WS_NEW(a, struct ws_action);
-	tokens[0] = (struct ws_token){"{self}", program};
+	struct ws_action *action = ws_internal_action("check", JUDGE_VERSION, program, a);
 	ws_judge_place_mount(&order->place, &mounts, a);
-	*action = (struct ws_action){
-		.subject = order->subject,
-		.group = order->group,
-		.unit = order->unit,
-		.stage = "check",
-		.variant = "",
-		.tool = {"wheelsmith", "{self}", JUDGE_VERSION},
-		.argv = argv,
-		.env = env,
-		.tokens = tokens,
-		.token_count = 1,
-		.mounts = mounts.mounts.at,
-		.mount_count = mounts.mounts.len,
-		.seeds = mounts.seeds.at,
-		.seed_count = mounts.seeds.len,
-		.outputs = outputs,
-		.output_count = 1,
-		.need = {.cpus = 1, .rss_bytes = 128 << 20},
-		.cpu_ms = 1000,
-	};
+	action->subject = order->subject;
+	action->group = order->group;
+	action->unit = order->unit;
+	action->mounts = mounts.mounts.at;
+	action->mount_count = mounts.mounts.len;
+	action->seeds = mounts.seeds.at;
+	action->seed_count = mounts.seeds.len;
+	action->outputs = outputs;
+	action->output_count = WS_LEN(outputs);
+	action->cpu_ms = 1000;
 	return fill_inputs(action, order, &mounts, store, a, err) ? action : NULL;
 }

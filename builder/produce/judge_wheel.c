@@ -2,6 +2,7 @@
 #include "produce/judge_wheel.h"
 
 #include "base/fs.h"
+#include "produce/internal_action.h"
 #include "store/cas.h"
 #include "sys/capture.h"
 
@@ -55,12 +56,10 @@ fill_inputs(struct ws_action *action, const struct ws_judge_wheel_order *order,
 	static const char wheel[] = "wheel.whl";
 	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, 2);
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_digest digest;
 	write_order(order, wheel, mounts, a, &text);
-	if (!ws_cas_put(store, text.data, text.len, &digest, err)) {
+	if (!ws_internal_input(store, &text, ORDER, &inputs[0], a, err)) {
 		return false;
 	}
-	inputs[0] = (struct ws_input){.name = ORDER, .digest = ws_arena_strdup(a, digest.hex)};
 	inputs[1] = (struct ws_input){
 		.name = wheel, .digest = order->digest, .from = order->pack, .output = order->pack_output};
 	action->inputs = inputs;
@@ -72,36 +71,22 @@ const struct ws_action *
 ws_judge_wheel_action(const struct ws_judge_wheel_order *order, const struct ws_store *store,
 	const char *program, struct ws_arena *a, struct ws_err *err)
 {
-	static const char *const argv[] = {"wheelsmith", "internal", "verify", NULL};
-	static const char *const env[] = {"LANG=C", NULL};
 	static const char *const outputs[] = {WS_WHEEL_VERDICT};
 	struct ws_judge_place_mounts mounts = {0};
-	struct ws_token *tokens = WS_NEW(a, struct ws_token);
-	struct ws_action *action = WS_NEW(a, struct ws_action);
-	tokens[0] = (struct ws_token){"{self}", program};
+	struct ws_action *action = ws_internal_action("verify", JUDGE_VERSION, program, a);
 	for (size_t i = 0; i < order->place_count; i++) {
 		ws_judge_place_mount(&order->places[i].place, &mounts, a);
 	}
-	*action = (struct ws_action){
-		.subject = order->subject,
-		.group = order->group,
-		.unit = order->unit,
-		.stage = "verify",
-		.variant = "",
-		.tool = {"wheelsmith", "{self}", JUDGE_VERSION},
-		.argv = argv,
-		.env = env,
-		.tokens = tokens,
-		.token_count = 1,
-		.mounts = mounts.mounts.at,
-		.mount_count = mounts.mounts.len,
-		.seeds = mounts.seeds.at,
-		.seed_count = mounts.seeds.len,
-		.outputs = outputs,
-		.output_count = 1,
-		.need = {.cpus = 1, .rss_bytes = 128 << 20},
-		.cpu_ms = 2000,
-	};
+	action->subject = order->subject;
+	action->group = order->group;
+	action->unit = order->unit;
+	action->mounts = mounts.mounts.at;
+	action->mount_count = mounts.mounts.len;
+	action->seeds = mounts.seeds.at;
+	action->seed_count = mounts.seeds.len;
+	action->outputs = outputs;
+	action->output_count = WS_LEN(outputs);
+	action->cpu_ms = 2000;
 	return fill_inputs(action, order, &mounts, store, a, err) ? action : NULL;
 }
 

@@ -4,7 +4,7 @@
 #include "archive/inflate.h"
 #include "base/fs.h"
 #include "base/json_write.h"
-#include "store/cas.h"
+#include "produce/internal_action.h"
 
 #include <string.h>
 
@@ -12,23 +12,11 @@
 #define PACK_VERSION "wheelsmith.pack/2"
 
 static bool
-put_text(const struct ws_store *store, const struct ws_buf *text, const char *name,
-	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_digest digest;
-	if (!ws_cas_put(store, ws_buf_text(text), text->len, &digest, err)) {
-		return false;
-	}
-	*input = (struct ws_input){.name = name, .digest = ws_arena_strdup(a, digest.hex)};
-	return true;
-}
-
-static bool
 put_file(const struct ws_store *store, const char *path, const char *name, struct ws_input *input,
 	struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	return ws_fs_read(path, &text, err) && put_text(store, &text, name, input, a, err);
+	return ws_fs_read(path, &text, err) && ws_internal_input(store, &text, name, input, a, err);
 }
 
 static void
@@ -131,7 +119,7 @@ fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 		return false;
 	}
 	write_order(order, recipe, &text);
-	if (!put_text(store, &text, "order.json", &inputs[count++], a, err)) {
+	if (!ws_internal_input(store, &text, "order.json", &inputs[count++], a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < order->module_count; i++) {
@@ -151,33 +139,22 @@ const struct ws_action *
 ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, const char *program,
 	struct ws_arena *a, struct ws_err *err)
 {
-	static const char *const argv[] = {"wheelsmith", "internal", "pack", NULL};
 	static const char *const env[] = {"LANG=C", "SOURCE_DATE_EPOCH=315532800", NULL};
 	static const char *const outputs[] = {"wheel.whl", "name.txt"};
-	struct ws_token *tokens = WS_NEW(a, struct ws_token);
+	/* zlib decides the bytes of a compressed file. */
+	const char *version = ws_arena_printf(a, PACK_VERSION " zlib %s", ws_zlib_version());
+	struct ws_action *action = ws_internal_action("pack", version, program, a);
 	struct ws_mount *mounts = WS_NEW(a, struct ws_mount);
-	struct ws_action *action = WS_NEW(a, struct ws_action);
-	tokens[0] = (struct ws_token){"{self}", program};
 	mounts[0] = (struct ws_mount){"src", order->source->path, order->source};
-	*action = (struct ws_action){
-		.subject = ws_arena_printf(a, "%s %s", order->recipe->name, order->version),
-		.group = order->group,
-		.unit = ws_arena_printf(a, "%s/wheel", order->recipe->name),
-		.stage = "pack",
-		.variant = "",
-		/* zlib decides the bytes of a compressed file. */
-		.tool = {"wheelsmith", "{self}",
-			ws_arena_printf(a, PACK_VERSION " zlib %s", ws_zlib_version())},
-		.argv = argv,
-		.env = env,
-		.tokens = tokens,
-		.token_count = 1,
-		.mounts = mounts,
-		.mount_count = 1,
-		.outputs = outputs,
-		.output_count = WS_PACK_OUTPUTS,
-		.need = {.cpus = 1, .rss_bytes = 64 << 20},
-		.cpu_ms = 2000,
-	};
+	action->subject = ws_arena_printf(a, "%s %s", order->recipe->name, order->version);
+	action->group = order->group;
+	action->unit = ws_arena_printf(a, "%s/wheel", order->recipe->name);
+	action->env = env;
+	action->mounts = mounts;
+	action->mount_count = 1;
+	action->outputs = outputs;
+	action->output_count = WS_PACK_OUTPUTS;
+	action->need.rss_bytes = 64 << 20;
+	action->cpu_ms = 2000;
 	return fill_inputs(action, order, store, a, err) ? action : NULL;
 }
