@@ -56,6 +56,22 @@ outside_digest(struct ws_names *names, const char *path)
 	return known[0] ? known : NULL;
 }
 
+/* Units of one package ask for the same thousands of names that must be absent. */
+static bool
+outside_exists(struct ws_names *names, const char *path)
+{
+	static const char yes[] = "yes", no[] = "no";
+	const char *known = ws_map_get(&names->exists, path);
+	if (!known) {
+		const char *digest = ws_map_get(&names->outside, path);
+		struct stat status;
+		bool exists = digest ? digest[0] : stat(path, &status) == 0 && S_ISREG(status.st_mode);
+		known = exists ? yes : no;
+		ws_map_put(&names->exists, ws_arena_strdup(names->a, path), known, names->a);
+	}
+	return known == yes;
+}
+
 const char *
 ws_names_digest(struct ws_names *names, const struct ws_action *action, const char *name)
 {
@@ -78,10 +94,7 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 		return ws_tree_lookup(mount->tree, rest) != NULL;
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *path = ws_names_path(action, name, a);
-	const char *known = ws_map_get(&names->outside, path);
-	struct stat status;
-	return known ? known[0] != '\0' : stat(path, &status) == 0 && S_ISREG(status.st_mode);
+	return outside_exists(names, ws_names_path(action, name, a));
 }
 
 bool

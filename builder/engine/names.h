@@ -18,6 +18,7 @@ struct ws_names {
 	struct ws_ledger *ledger;
 	struct ws_arena *a;
 	struct ws_map outside; /**< real path -> digest text; "" when there is no such file */
+	struct ws_map exists;  /**< real path -> what ws_names_exists found */
 };
 
 /** The digest of the file, or NULL when there is none. Borrowed. */

@@ -241,6 +241,29 @@ WS_TEST(a_damaged_manifest_never_holds)
 	tear_down(&w);
 }
 
+/* A run judges all its hits by one state of the host; a new run looks again. */
+WS_TEST(whether_an_outside_file_exists_is_asked_once_a_run)
+{
+	struct world w = set_up(a);
+	struct ws_err err;
+	struct ws_action action = {.subject = "x.cu"};
+	struct ws_cache *cache = new_run(&w, a);
+	const char *absent = ws_path_join(a, w.outside, "absent.h", NULL);
+	const char *present = ws_path_join(a, w.outside, "present.h", NULL);
+	assert_ok(ws_fs_write(present, "", 0, 0644, &err), err);
+	for (unsigned changed = 0; changed < 2; changed++) {
+		assert_false(ws_names_exists(&cache->names, &action, absent));
+		assert_true(ws_names_exists(&cache->names, &action, present));
+		assert_ok(ws_fs_write(absent, "", 0, 0644, &err), err);
+		assert_ok(ws_fs_remove(present, &err), err);
+	}
+	assert_non_null(ws_names_digest(&cache->names, &action, absent));
+	cache = new_run(&w, a);
+	assert_true(ws_names_exists(&cache->names, &action, absent));
+	assert_false(ws_names_exists(&cache->names, &action, present));
+	tear_down(&w);
+}
+
 WS_TEST(a_manifest_is_sorted_and_names_each_thing_once)
 {
 	static const char *const files[] = {"b.h", "a.h"};
