@@ -15,7 +15,7 @@ struct publishing {
 	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key;
 	unsigned valid_days, keep;
 	bool force, verify;
-	ws_words sources;
+	ws_words sources, gpu_checks;
 	struct ws_index_order order;
 };
 
@@ -30,6 +30,8 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 		{"valid", 0, WS_OPTION_NUMBER, &p->valid_days, "DAYS", "of a signature; default: 90"},
 		{"snapshots", 0, WS_OPTION_NUMBER, &p->keep, "N", "how many stay; default: 30"},
 		{"force", 0, WS_OPTION_FLAG, &p->force, NULL, "publish wheels that are wrong; recorded"},
+		{"require-gpu-check", 0, WS_OPTION_LIST, &p->gpu_checks, "FILE",
+			"results of GPU checks: wheels must have passed"},
 		{"verify", 0, WS_OPTION_FLAG, &p->verify, NULL, "only check the index, every byte"},
 		{"rollback", 0, WS_OPTION_TEXT, &p->roll_back, "SNAPSHOT",
 			"show an older one: @2026-11-21.1"},
@@ -218,6 +220,8 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 		.source_count = p.sources.len,
 		.valid_s = (uint64_t)p.valid_days * DAY_S,
 		.keep = p.keep,
+		.gpu_checks = p.gpu_checks.at,
+		.gpu_check_count = p.gpu_checks.len,
 		.force = p.force,
 		.yank = p.yank ? p.yank : p.unyank,
 		.reason = p.yank ? p.reason : NULL,

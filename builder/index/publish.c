@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "index/admit.h"
+#include "index/gpu_check.h"
 #include "index/manifest.h"
 #include "index/pages.h"
 #include "index/variants.h"
@@ -21,6 +22,7 @@ struct publishing {
 	struct ws_index_catalog catalog;
 	struct ws_map by_file;     /* file name -> sha256, of all that are published */
 	struct ws_map by_spelling; /* normalised name -> file name */
+	struct ws_map checks;      /* of GPUs: sha256 -> why it failed, or "" */
 	const char *now;
 	bool edited; /* something of a wheel that was there */
 	struct ws_index_outcome *outcome;
@@ -149,6 +151,9 @@ take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	const char *wrong = NULL;
 	if (!ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)) {
 		return false;
+	}
+	if (!wrong && p->order->gpu_check_count > 0 && entry.kind != WS_INDEX_NONE) {
+		wrong = ws_gpu_check_refusal(&p->checks, wheel->sha256);
 	}
 	if (wrong && !p->order->force) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s': %s", wheel->file, wrong);
@@ -428,6 +433,11 @@ publish(struct publishing *p, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	bool fresh;
+	for (size_t i = 0; i < o->gpu_check_count; i++) {
+		if (!ws_gpu_check_read(o->gpu_checks[i], p->a, &p->checks, err)) {
+			return false;
+		}
+	}
 	if (!open_index(p, &fresh, err)) {
 		return false;
 	}

@@ -19,12 +19,16 @@ struct ws_index_order {
 	const struct ws_sign_key *trust; /**< of the index as it is; NULL: key */
 	uint64_t valid_s;                /**< for how long a signature holds */
 	size_t keep;                     /**< snapshots that stay */
-	bool force;                      /**< publish wheels that are wrong, and record it */
-	const char *yank;                /**< file name, or "NAME==VERSION"; NULL: none */
-	const char *reason;              /**< why; NULL: take the yank back */
-	struct ws_ledger *ledger;        /**< remembers digests; NULL: none does */
-	struct ws_stop *stop;            /**< NULL: never */
-	int64_t now_us;                  /**< since 1970 */
+	const char *const
+		*gpu_checks;          /**< files with results (gpu_check.h), one for each new wheel that
+										is not Python alone; they must have passed */
+	size_t gpu_check_count;   /**< 0: none is asked for */
+	bool force;               /**< publish wheels that are wrong, and record it */
+	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
+	const char *reason;       /**< why; NULL: take the yank back */
+	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */
+	struct ws_stop *stop;     /**< NULL: never */
+	int64_t now_us;           /**< since 1970 */
 	void (*wait)(void *self, const char *path); /**< another publishes; or NULL */
 	void (*warn)(
 		void *self, const char *file, const char *wrong); /**< published all the same; or NULL */
