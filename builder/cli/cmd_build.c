@@ -139,9 +139,10 @@ tell_wheel(void *self, const struct ws_supply *supply)
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the plan and of the result */
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_selecting_plan(s, &b->selecting, true, &ctx, &sel, err)
+	if (!ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return false;
 	}
@@ -161,7 +162,6 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	b->options.tell_failure = tell_failure;
 	b->options.tell_wheel = tell_wheel;
 	b->options.self = &teller;
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the result, which is told below */
 	bool done = ws_build_run(&ctx, &sel.plan, &b->options, a, &result, err);
 	ws_status_clear(s->status);
 	ws_build_text_untried(s, &text);

@@ -50,6 +50,7 @@ bool
 ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_selecting selecting = {0};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!parse(s, &selecting, argc, argv, err)) {
@@ -57,7 +58,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	}
 	selecting.options.resolve = true;
 	selecting.options.candidates = true;
-	if (!ws_selecting_plan(s, &selecting, true, &ctx, &sel, err)
+	if (!ws_selecting_plan(s, &selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &selecting, &sel, err)) {
 		return false;
 	}
@@ -65,7 +66,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 	struct ws_supplies supplies;
 	size_t wanted = 0, prebuilt = 0;
 	bool done = true;
-	ws_supplies_open(&supplies, &sel.plan, s->a);
+	ws_supplies_open(&supplies, &sel.plan, a);
 	for (size_t i = 0; i < supplies.count && done; i++) {
 		if (!ws_supply_is_open(&supplies.at[i])) {
 			continue;

@@ -42,18 +42,19 @@ bool
 ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct locking l = {0};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!parse(s, &l, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	if (!ws_selecting_plan(s, &l.selecting, true, &ctx, &sel, err)) {
+	if (!ws_selecting_plan(s, &l.selecting, true, a, &ctx, &sel, err)) {
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
 	struct ws_supplies supplies;
 	bool done = true;
-	ws_supplies_open(&supplies, &sel.plan, s->a);
+	ws_supplies_open(&supplies, &sel.plan, a);
 	for (size_t i = 0; i < supplies.count && done; i++) {
 		const struct ws_supply *supply = &supplies.at[i];
 		if (ws_supply_is_prebuilt(supply)) {
@@ -75,7 +76,7 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	size_t wheels = sel.lock.prebuilt.len;
 	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", ctx.lock_path,
 		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len,
-		wheels ? ws_arena_printf(s->a, ", %zu prebuilt wheels", wheels) : "",
+		wheels ? ws_arena_printf(a, ", %zu prebuilt wheels", wheels) : "",
 		changed ? "" : ", as before");
 	return true;
 }

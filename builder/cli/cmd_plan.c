@@ -113,12 +113,13 @@ bool
 ws_cmd_plan(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct planning p = {.selecting.options.candidates = true};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!parse(s, &p, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
 	p.selecting.options.resolve = p.resolve;
-	return ws_selecting_plan(s, &p.selecting, p.resolve, &ctx, &sel, err) && print(s, &p, &sel, err)
-		&& (!p.strict || check_strict(&sel.plan, err));
+	return ws_selecting_plan(s, &p.selecting, p.resolve, a, &ctx, &sel, err)
+		&& print(s, &p, &sel, err) && (!p.strict || check_strict(&sel.plan, err));
 }

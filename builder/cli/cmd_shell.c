@@ -212,7 +212,7 @@ shell(struct ws_session *s, const struct shelling *sh, struct ws_context *ctx,
 	if (!cell->product) {
 		return ws_err_set(err, WS_ERR_CONFIG, "'%s' is excluded: %s", cell->name, cell->why);
 	}
-	struct ws_graph *graph = ws_graph_make(s->a);
+	struct ws_graph *graph = ws_graph_make(ctx->a);
 	struct ws_made made;
 	struct ws_resolver *resolver = ws_resolver_open(ctx);
 	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
@@ -227,11 +227,12 @@ bool
 ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct shelling sh = {0};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
 	if (!parse(s, &sh, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	return ws_selecting_plan(s, &sh.selecting, true, &ctx, &sel, err)
+	return ws_selecting_plan(s, &sh.selecting, true, a, &ctx, &sel, err)
 		&& shell(s, &sh, &ctx, &sel, err);
 }

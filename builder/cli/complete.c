@@ -50,7 +50,7 @@ offer_cells(struct line *line, const char *before, struct ws_err *err)
 	if (!ws_session_open_store(s, true, err)) {
 		return false;
 	}
-	ws_selecting_context(s, &selecting, &ctx);
+	ws_selecting_context(s, &selecting, s->a, &ctx);
 	if (!ws_selection_make(&ctx, &s->user, &selecting.options, &sel, err)) {
 		return false;
 	}

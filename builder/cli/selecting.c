@@ -129,11 +129,11 @@ kits_choice(const char *kits)
 }
 
 void
-ws_selecting_context(
-	struct ws_session *s, const struct ws_selecting *selecting, struct ws_context *ctx)
+ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting, struct ws_arena *a,
+	struct ws_context *ctx)
 {
 	*ctx = (struct ws_context){
-		.a = s->a,
+		.a = a,
 		.env = &s->env,
 		.program = s->program,
 		.data = &s->data,
@@ -202,14 +202,14 @@ ws_selecting_command(
 
 bool
 ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
-	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
+	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
 {
 	if (!ws_session_open_store(s, !network, err)) {
 		return false;
 	}
 	/* The matrix may name indexes of its own, so it is read before the network opens. */
 	struct ws_selection early;
-	ws_selecting_context(s, selecting, ctx);
+	ws_selecting_context(s, selecting, a, ctx);
 	if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
 		|| !ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
 		|| (network
@@ -217,7 +217,7 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))) {
 		return false;
 	}
-	ws_selecting_context(s, selecting, ctx);
+	ws_selecting_context(s, selecting, a, ctx);
 	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {
 		return false;
 	}

@@ -35,16 +35,19 @@ size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option 
 bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,
 	const ws_words *words, struct ws_err *err);
 
-/** The context of a session; the store must be open. Without a network ctx->fetch is NULL. */
-void ws_selecting_context(
-	struct ws_session *s, const struct ws_selecting *selecting, struct ws_context *ctx);
+/**
+ * The context of a session, for a plan in @a a; the store must be open. Without a network ctx->fetch
+ * is NULL.
+ */
+void ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting,
+	struct ws_arena *a, struct ws_context *ctx);
 
 /**
- * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. @a ctx and
- * @a sel are the caller's and live as long as the session.
+ * Opens store and, with @a network, the network (with the matrix's own indexes), and plans. @a a is
+ * the plan's arena: all that @a ctx and @a sel hold of it lives there.
  */
 bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
-	struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
+	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err);
 
 /**
  * Another command for the same selection: "wheelsmith fetch --matrix m.json --only 'a*' --store s".
