@@ -90,12 +90,12 @@ ws_build_text_untried(struct ws_session *s, const struct ws_build_text *text)
 	for (size_t i = 0; i < result->supplies.count; i++) {
 		const struct ws_supply *supply = &result->supplies.at[i];
 		const struct ws_err *why = supply->kind == WS_SUPPLY_NONE ? supply->failure : NULL;
-		/* What kept a cell from being tried at all, told once for each reason. */
-		bool told = !why || why == before || strcmp(why->text, text->last->text) == 0;
+		/* What kept a cell from being tried at all, reported once for each reason. */
+		bool reported = !why || why == before || strcmp(why->text, text->last->text) == 0;
 		for (size_t j = 0; j < result->failed_count; j++) {
-			told = told || why == result->failed[j].err;
+			reported = reported || why == result->failed[j].err;
 		}
-		if (!told) {
+		if (!reported) {
 			struct ws_err worded = *why;
 			ws_cures_word(s, &worded);
 			ws_out_error(&s->out, &worded);

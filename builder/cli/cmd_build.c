@@ -114,7 +114,7 @@ announce(const struct ws_session *s, const struct ws_plan *plan)
 	name_excluded(s, plan);
 }
 
-/* Whom a wheel and a failure are told through. */
+/* Whom a wheel and a failure are reported through. */
 struct teller {
 	struct ws_session *s;
 	const struct ws_build_text *text;

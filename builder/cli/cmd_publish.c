@@ -80,7 +80,7 @@ check_usage(const struct publishing *p, struct ws_err *err)
 		|| ws_err_set(err, WS_ERR_USAGE, "no wheels named: give folders that have some");
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void
 tell_wait(void *self, const char *path)

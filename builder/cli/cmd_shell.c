@@ -129,10 +129,10 @@ set_environment(const struct ws_user_env *user, const char *const *env, struct w
 	}
 }
 
-/* In the child. Signals are as a person has them; @told gets why it failed. */
+/* In the child. Signals are as a person has them; @failure gets why it failed. */
 static void
 become_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
-	const char *shell, int told)
+	const char *shell, int failure)
 {
 	sigset_t none;
 	sigemptyset(&none);
@@ -144,7 +144,7 @@ become_shell(struct ws_session *s, const struct ws_action *action, const char *d
 		execl(shell, shell, (char *)NULL);
 	}
 	int code = errno;
-	while (write(told, &code, sizeof(code)) < 0 && errno == EINTR) {
+	while (write(failure, &code, sizeof(code)) < 0 && errno == EINTR) {
 	}
 	abort();
 }
@@ -160,18 +160,18 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 		return true;
 	}
 	ws_out_note(&s->out, "%s\n./run runs the command; leave the shell to come back\n", dir);
-	int told[2]; /* closed by an exec that succeeds; else the child says why not */
-	if (pipe2(told, O_CLOEXEC) < 0) {
+	int failure[2]; /* closed by an exec that succeeds; else the child says why not */
+	if (pipe2(failure, O_CLOEXEC) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot make a pipe");
 	}
 	pid_t pid = fork();
 	if (pid == 0) {
-		become_shell(s, action, dir, shell, told[1]);
+		become_shell(s, action, dir, shell, failure[1]);
 	}
-	close(told[1]);
+	close(failure[1]);
 	int code = errno;
-	bool started = pid > 0 && read(told[0], &code, sizeof(code)) == 0;
-	close(told[0]);
+	bool started = pid > 0 && read(failure[0], &code, sizeof(code)) == 0;
+	close(failure[0]);
 	if (pid > 0) {
 		waitpid(pid, NULL, 0);
 	}

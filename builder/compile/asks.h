@@ -2,7 +2,7 @@
  * asks.h - which header names the texts of one unit ask for
  *
  * Collects the directives of every text (scan.h) and follows macros as far as that needs no
- * preprocessor: `#include MACRO`, `#define HAS(x) __has_include(x)`. What that does not decide is told
+ * preprocessor: `#include MACRO`, `#define HAS(x) __has_include(x)`. What that does not decide is reported
  * as unknown. Where a name is looked for is headers.c's.
  */
 #ifndef WS_COMPILE_ASKS_H

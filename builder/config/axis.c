@@ -1,4 +1,4 @@
-/* axis.c - which single words may stand instead of a list is told here too. */
+/* axis.c - reading lists of words, and the single words that may stand instead of a list. */
 #include "config/axis.h"
 
 #include "config/values.h"

@@ -1,7 +1,7 @@
 /**
  * document.h - a file that people write, read and parsed
  *
- * Relaxed JSON. A file that is not there is a mistake of configuration, told with near names.
+ * Relaxed JSON. A file that is not there is a mistake of configuration, reported with near names.
  */
 #ifndef WS_CONFIG_DOCUMENT_H
 #define WS_CONFIG_DOCUMENT_H

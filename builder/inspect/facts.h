@@ -24,7 +24,7 @@ struct ws_wheel_facts {
 	enum ws_facts_kind kind;
 	const char *subject; /**< file name, package, or path of the library */
 	uint64_t size_bytes; /**< of the file; 0: installed */
-	bool is_whole;       /**< every byte was read: hashes, CRCs and modules are told */
+	bool is_whole;       /**< every byte was read: hashes, CRCs and modules are reported */
 	bool has_name;       /**< the file name is a wheel's: */
 	struct ws_wheel_name name;
 	const char *folder;           /**< "x-1.0.dist-info"; NULL: there is none, or several */

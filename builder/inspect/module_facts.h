@@ -2,7 +2,7 @@
  * module_facts.h - what one shared library of unknown origin is: facts, no verdict
  *
  * What it needs and asks for, which Python, torch and GPUs it was made for, and what it gives away of
- * the machine that made it. Libraries for other machines are told as far as their format allows.
+ * the machine that made it. Libraries for other machines are reported as far as their format allows.
  * Hostile files are expected: run it in a child with limits (sys/limits.h). Whether a module loads
  * somewhere is verify/'s question.
  */

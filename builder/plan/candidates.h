@@ -3,7 +3,7 @@
  *
  * Wheels that folders and indexes were found to have (handed in), and those whose names follow from the
  * recipe's templates and the matrix that was published. Labels are read many-to-one: "cu12" and "cu123" serve
- * every CUDA 12 build of torch. A name that was never published is not a candidate; it is told beside them.
+ * every CUDA 12 build of torch. A name that was never published is not a candidate; it is reported beside them.
  */
 #ifndef WS_PLAN_CANDIDATES_H
 #define WS_PLAN_CANDIDATES_H

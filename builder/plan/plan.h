@@ -24,7 +24,7 @@ enum ws_decision {
 /** "cached", "prebuilt", ... */
 const char *ws_decision_name(enum ws_decision decision);
 
-/** What excludes cells, in the order in which it is asked; the first that does is told. */
+/** What excludes cells, in the order in which it is asked; the first that does is reported. */
 enum ws_rule {
 	WS_RULE_NONE,       /**< not excluded */
 	WS_RULE_MATRIX,     /**< `exclude` of the matrix */

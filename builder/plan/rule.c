@@ -395,7 +395,7 @@ keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
 	return count > 0;
 }
 
-/* The reason that is told is the first; where a later rule leaves nothing at all, building was only the
+/* The reason that is reported is the first; where a later rule leaves nothing at all, building was only the
  * first to fail. */
 static void
 exclude(struct ws_cell *cell, enum ws_rule rule, const char *why)

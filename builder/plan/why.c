@@ -255,14 +255,14 @@ static void
 write_sharers(const struct ws_cell *cell, struct ws_buf *out)
 {
 	const struct ws_product *product = cell->product;
-	size_t told = 0;
-	for (size_t i = 0; i < product->cell_count && told < MOST_CELLS; i++) {
+	size_t reported = 0;
+	for (size_t i = 0; i < product->cell_count && reported < MOST_CELLS; i++) {
 		if (product->cells[i] != cell) {
-			line(out, told++ ? "" : "serves", "%s", product->cells[i]->name);
+			line(out, reported++ ? "" : "serves", "%s", product->cells[i]->name);
 		}
 	}
-	if (product->cell_count > told + 1) {
-		line(out, "", "and %zu more", product->cell_count - told - 1);
+	if (product->cell_count > reported + 1) {
+		line(out, "", "and %zu more", product->cell_count - reported - 1);
 	}
 }
 

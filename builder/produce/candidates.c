@@ -41,7 +41,7 @@ struct trying {
 	struct ws_arena *a;
 };
 
-/* The server's silence is told once, however many candidates it has. */
+/* The server's silence is reported once, however many candidates it has. */
 static void
 tell_unreachable(struct trying *t, const struct ws_candidate *candidate)
 {

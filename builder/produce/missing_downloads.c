@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* What failed for another reason than the network is told when its turn comes. */
+/* What failed for another reason than the network is reported when its turn comes. */
 static bool
 note(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
 {

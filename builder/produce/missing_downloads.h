@@ -1,5 +1,5 @@
 /**
- * missing_downloads.h - all that an offline run would have to fetch, told at once
+ * missing_downloads.h - all that an offline run would have to fetch, reported at once
  *
  * A person who carries a store to a host without a network wants the whole list, not its first line.
  * What the host itself lacks (a compiler, a Python) is not among them: no download brings that.

@@ -77,7 +77,7 @@ fall_back(const struct building *b, struct ws_supply *supply)
 
 /* ---- telling ---- */
 
-/* Not after every wheel of thousands: what the records lack, a run that is killed has not told. */
+/* Not after every wheel of thousands: what the records lack, a run that is killed has not reported. */
 static bool
 is_time_to_record(struct building *b)
 {
@@ -133,7 +133,7 @@ take_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
 	if (takes_stored(b, supply)) {
 		return ws_deliver_stored(b->ctx, output, supply, err) && tell_wheel(b, supply, err);
 	}
-	/* Offline it is told with all that is missing. */
+	/* Offline it is reported with all that is missing. */
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
 	return offline || !awaits_prebuilt || fail_prebuilt(b, supply, err);
 }
@@ -150,7 +150,7 @@ take_all_ready(struct building *b, struct ws_err *err)
 	return done;
 }
 
-/* What is waiting offline is told at once, before any of it stops the build. */
+/* What is waiting offline is reported at once, before any of it stops the build. */
 static bool
 find_missing(struct building *b, struct ws_resolver *resolver, struct ws_err *err)
 {
@@ -241,7 +241,7 @@ deliver(struct building *b, const struct ws_made *made)
 	}
 }
 
-/* Failures are told, and wheels delivered, when they happen: the rest may take hours. */
+/* Failures are reported, and wheels delivered, when they happen: the rest may take hours. */
 static void
 hear(struct ws_sink *self, const struct ws_event *event)
 {

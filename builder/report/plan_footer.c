@@ -73,18 +73,18 @@ write_excluded(const struct ws_plan *plan, unsigned width, struct ws_buf *out, s
 		return;
 	}
 	ws_buf_printf(out, "  %u excluded   " HINT "\n", excluded);
-	unsigned told = 0;
+	unsigned reported = 0;
 	for (size_t i = 0; i < reasons.len && i < MOST_REASONS; i++) {
 		char *text = ws_arena_printf(a, "    %4u  %s", reasons.at[i].cells, reasons.at[i].text);
 		if (width > 0) {
 			ws_term_cut(text, width);
 		}
 		ws_buf_printf(out, "%s\n", text);
-		told += reasons.at[i].cells;
+		reported += reasons.at[i].cells;
 	}
 	if (reasons.len > MOST_REASONS) {
-		ws_buf_printf(
-			out, "    %4u  for %zu other reasons\n", excluded - told, reasons.len - MOST_REASONS);
+		ws_buf_printf(out, "    %4u  for %zu other reasons\n", excluded - reported,
+			reasons.len - MOST_REASONS);
 	}
 }
 
@@ -138,7 +138,7 @@ add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct 
 	}
 }
 
-/* "≤ 7 min on 2 cores"; what nobody knows is told beside it. */
+/* "≤ 7 min on 2 cores"; what nobody knows is reported beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {

@@ -116,11 +116,11 @@ escapes='[[:cntrl:]]'
 	cp -r recipes/tiny recipes/other
 	sed -i 's/"tiny", "version"/"other", "version"/; s/, "waiting.cpp"//' recipes/other/1.0.json
 	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
-	"$WHEELSMITH" build --matrix m.json > told 2> said 3>&- &
+	"$WHEELSMITH" build --matrix m.json > out.txt 2> said 3>&- &
 	child=$!
-	wait_for 60 test -s told
+	wait_for 60 test -s out.txt
 	is_waiting
-	[ "$(cat told)" = "$(echo dist/other-1.0*.whl)" ]
+	[ "$(cat out.txt)" = "$(echo dist/other-1.0*.whl)" ]
 	wait_for 5 grep -q other dist/requirements.txt
 	[ "$(built '.cells[] | "\(.package) \(.decision)"' | xargs)" = "tiny cancelled other build" ]
 	kill -9 "$child"

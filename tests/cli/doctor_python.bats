@@ -105,7 +105,7 @@ flat() {
 	run -1 "$WHEELSMITH" doctor --python "$python"
 	[[ $(flat) == *"fails: ModuleNotFoundError: No module named 'flash_attn_2_cuda'; flash-attn is not installed in this Python with its compiled part"* ]]
 	[[ $(flat) == *"wheelsmith build flash-attn==2.8.3 --here --python $python"* ]]
-	# What fails alike is told once; what another package has is not built.
+	# What fails alike is reported once; what another package has is not built.
 	echo 'import einops' > "$site/flash_attn/__init__.py"
 	run -1 "$WHEELSMITH" doctor --python "$python"
 	[[ $(flat) == *"✗ flash_attn.flash_attn_func, flash_attn.flash_attn_varlen_func, flash_attn.flash_attn_with_kvcache, flash_attn.bert_padding.unpad_input fails: ModuleNotFoundError: No module named 'einops' → install what has it: $python -m pip install einops"* ]]

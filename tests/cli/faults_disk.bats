@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Disks that are full or read-only: who is told, what is left, and that the next run goes on.
+# Disks that are full or read-only: who gets which message, what is left, and that the next run goes on.
 # timeout: 300
 
 load building
@@ -54,7 +54,7 @@ phase() {
 	esac
 }
 
-# Full: who is told where, and what to do; and nothing half-written is seen.
+# Full: the message says where and what to do; and nothing half-written is seen.
 is_told() {
 	[ "$status" -eq 5 ]
 	[ -z "$output" ]
@@ -139,7 +139,7 @@ linker_fills_disk() { # FOLDER
 	[ "$status" -eq 0 ]
 	[ "$(built .actions.ran)" -eq 0 ]
 	dist_is_whole
-	# The wheel fits, to the page, and what is told about it does not.
+	# The wheel fits, to the page, and its records do not.
 	local pages=$((($(stat -c %s "$output") + 4095) / 4096))
 	rm -r dist/*
 	fill_disk dist $((pages * 4))

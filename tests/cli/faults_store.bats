@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A store in which something is damaged: the damage never reaches a wheel. It is told, removed and made again.
+# A store in which something is damaged: the damage never reaches a wheel. It is reported, removed and made again.
 # timeout: 300
 
 load building

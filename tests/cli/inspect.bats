@@ -114,7 +114,7 @@ first_problem() { # WHEEL
 	[[ $output == *"! .nv_fatbin: the GPU code (.nv_fatbin) cannot be read"* ]]
 }
 
-@test "a library for another machine is told, not refused" {
+@test "a library for another machine is reported, not refused" {
 	cd "$BATS_TEST_TMPDIR"
 	python3 - "$WHEELS"/module/machine/*.whl <<- 'PY'
 		import sys, zipfile

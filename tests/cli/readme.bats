@@ -16,7 +16,7 @@ block() { # name
 }
 
 # Without what the host decides: how many cores, how long.
-told() {
+reported() {
 	grep -v '^  total:'
 }
 
@@ -24,7 +24,7 @@ told() {
 	block fleet.json > fleet.json
 	[ -s fleet.json ]
 	run -0 "$WHEELSMITH" plan --matrix fleet.json
-	diff -u <(block plan | tail -n +2 | told) <(told <<< "$output")
+	diff -u <(block plan | tail -n +2 | reported) <(reported <<< "$output")
 	[ "$(block plan | head -n 1)" = '$ wheelsmith plan --matrix fleet.json' ]
 }
 

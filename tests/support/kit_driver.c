@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-/* What is told while it happens. */
+/* What is reported while it happens. */
 struct listener {
 	struct ws_sink sink;
 	uint64_t wire_bytes;

@@ -16,7 +16,7 @@ struct ws_scene {
 	struct ws_index_config indexes;
 	struct ws_index_choice choices[2];
 	struct ws_events events;
-	struct ws_sink sink;  /* counts what is told */
+	struct ws_sink sink;  /* counts what is reported */
 	const char *warnings; /* one a line */
 	const char *ready;    /* details of kits, one a line */
 	struct ws_arena *a;

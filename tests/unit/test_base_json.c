@@ -1,4 +1,4 @@
-/* test_base_json.c - what is read, where it stands, and what each mistake is told as. */
+/* test_base_json.c - what is read, where it stands, and what each mistake is reported as. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* test_cli_ignored_env.c - which variables are told of, and how. */
+/* test_cli_ignored_env.c - which variables are warned about, and how. */
 #include "test.h"
 
 #include "cli/ignored_env.h"

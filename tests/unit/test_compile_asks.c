@@ -36,9 +36,9 @@ asked(const char *text, struct ws_arena *a)
 	struct ws_asks asks = {.taker = &l.taker, .a = a};
 	ws_asks_scan(&asks, "a.h", ws_str_of(text));
 	ws_asks_finish(&asks);
-	const char *told = ws_buf_copy(&l.text, a);
+	const char *reported = ws_buf_copy(&l.text, a);
 	ws_buf_release(&l.text);
-	return told;
+	return reported;
 }
 
 WS_TEST(names_are_found_through_macros)

@@ -59,11 +59,11 @@ WS_TEST(nvcc_is_told_what_its_toolkit_knows)
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		ws_name_list words = {0};
-		const char *told = "";
+		const char *reported = "";
 		ws_lean_add_nvcc(&words, &cases[i].lean, "p/a.cu", a);
 		for (size_t k = 0; k < words.len; k++) {
-			told = ws_arena_printf(a, "%s%s ", told, words.at[k]);
+			reported = ws_arena_printf(a, "%s%s ", reported, words.at[k]);
 		}
-		assert_string_equal(told, cases[i].words);
+		assert_string_equal(reported, cases[i].words);
 	}
 }

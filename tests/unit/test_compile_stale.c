@@ -367,8 +367,8 @@ WS_TEST(random_layouts_are_never_stale)
 		settle(&layout);
 		make_flags(&r, &layout);
 		struct stale_build before = stale_build(w, &layout, false, scratch);
-		WS_AUTO_BUF struct ws_buf told = {0};
-		describe(&layout, &told);
+		WS_AUTO_BUF struct ws_buf reported = {0};
+		describe(&layout, &reported);
 		edit(&r, &layout);
 		settle(&layout);
 		struct stale_build again = stale_build(w, &layout, false, scratch);
@@ -377,9 +377,9 @@ WS_TEST(random_layouts_are_never_stale)
 		kept += before.digest[0] != '\0' && !before.warned;
 		hits += strcmp(again.how, "hit") == 0;
 		if (strcmp(again.digest, fresh.digest) != 0) {
-			ws_buf_puts(&told, "\n---- edited ----\n");
-			describe(&layout, &told);
-			fprintf(stderr, "%s\n", ws_buf_text(&told)); /* cmocka cuts long messages */
+			ws_buf_puts(&reported, "\n---- edited ----\n");
+			describe(&layout, &reported);
+			fprintf(stderr, "%s\n", ws_buf_text(&reported)); /* cmocka cuts long messages */
 			fail_msg("seed %u: %s", seed, again.how);
 		}
 	}

@@ -64,7 +64,7 @@ told_of(const char *text, const struct file *files, size_t count, struct ws_aren
 }
 
 static const char *
-told(const char *text, struct ws_arena *a)
+reported(const char *text, struct ws_arena *a)
 {
 	return told_of(text, NULL, 0, a);
 }
@@ -74,10 +74,10 @@ told(const char *text, struct ws_arena *a)
 WS_TEST(a_plain_call)
 {
 	assert_string_equal(
-		told("setup(ext_modules=[CUDAExtension(name='demo._C',\n"
-			 "  sources=['csrc/a.cpp', 'csrc/b.cu'],\n"
-			 "  include_dirs=['csrc'],\n"
-			 "  extra_compile_args={'cxx': ['-O3'], 'nvcc': ['-O3', '-lineinfo']})])\n",
+		reported("setup(ext_modules=[CUDAExtension(name='demo._C',\n"
+				 "  sources=['csrc/a.cpp', 'csrc/b.cu'],\n"
+				 "  include_dirs=['csrc'],\n"
+				 "  extra_compile_args={'cxx': ['-O3'], 'nvcc': ['-O3', '-lineinfo']})])\n",
 			a),
 		"CUDAExtension demo._C\nsources csrc/a.cpp csrc/b.cu\ninclude csrc\ncxx -O3\n"
 		"nvcc -O3 -lineinfo\n");
@@ -86,20 +86,20 @@ WS_TEST(a_plain_call)
 WS_TEST(arguments_by_place)
 {
 	assert_string_equal(
-		told("x = CUDAExtension('m', ['a.cu'] + ['b.cu'], libraries=['cublas', 'z'])", a),
+		reported("x = CUDAExtension('m', ['a.cu'] + ['b.cu'], libraries=['cublas', 'z'])", a),
 		"CUDAExtension m\nsources a.cu b.cu\nlink -lcublas -lz\n");
 }
 
 WS_TEST(paths_are_joined)
 {
-	assert_string_equal(told("import os.path as osp\n"
-							 "this_dir = os.path.dirname(os.path.abspath(__file__))\n"
-							 "cwd = Path(__file__).parent.resolve()\n"
-							 "deep = osp.join('csrc', 'deep')\n"
-							 "CUDAExtension('m', [osp.join(deep, 'a.cu'), this_dir + '/b.cu', "
-							 "os.path.join(this_dir, \"c.cu\")],\n"
-							 "  include_dirs=[Path(this_dir) / 'csrc' / 'in', "
-							 "f'{cwd}/third_party/', this_dir, cwd.joinpath('x')])\n",
+	assert_string_equal(reported("import os.path as osp\n"
+								 "this_dir = os.path.dirname(os.path.abspath(__file__))\n"
+								 "cwd = Path(__file__).parent.resolve()\n"
+								 "deep = osp.join('csrc', 'deep')\n"
+								 "CUDAExtension('m', [osp.join(deep, 'a.cu'), this_dir + '/b.cu', "
+								 "os.path.join(this_dir, \"c.cu\")],\n"
+								 "  include_dirs=[Path(this_dir) / 'csrc' / 'in', "
+								 "f'{cwd}/third_party/', this_dir, cwd.joinpath('x')])\n",
 							a),
 		"CUDAExtension m\nsources csrc/deep/a.cu b.cu c.cu\ninclude csrc/in third_party . x\n");
 }
@@ -125,18 +125,18 @@ WS_TEST(globs_find_files)
 WS_TEST(flags_by_every_road)
 {
 	assert_string_equal(
-		told("def threads(args):\n    return args + ['--threads', '4']\n"
-			 "cc_flag = []\n"
-			 "cc_flag.append('-gencode')\n"
-			 "cc_flag.append('arch=compute_80,code=sm_80')\n"
-			 "args = {'cxx': ['-O3'], 'nvcc': threads(['-O3'] + cc_flag)}\n"
-			 "args['cxx'] += ['-Wno-x']\n"
-			 "args['nvcc'].append('-lineinfo')\n"
-			 "if DEBUG:\n    args['nvcc'] += ['-G']\n"
-			 "CUDAExtension('m', ['a.cu'], extra_compile_args=args)\n"
-			 "CUDAExtension('n', ['a.cu'], extra_compile_args=dict(cxx=['-a'], nvcc=['-b']),\n"
-			 "  define_macros=[('A', '1'), ('B', None)])\n"
-			 "CUDAExtension('o', ['a.cu'], extra_compile_args=['-c'], define_macros=macros)\n",
+		reported("def threads(args):\n    return args + ['--threads', '4']\n"
+				 "cc_flag = []\n"
+				 "cc_flag.append('-gencode')\n"
+				 "cc_flag.append('arch=compute_80,code=sm_80')\n"
+				 "args = {'cxx': ['-O3'], 'nvcc': threads(['-O3'] + cc_flag)}\n"
+				 "args['cxx'] += ['-Wno-x']\n"
+				 "args['nvcc'].append('-lineinfo')\n"
+				 "if DEBUG:\n    args['nvcc'] += ['-G']\n"
+				 "CUDAExtension('m', ['a.cu'], extra_compile_args=args)\n"
+				 "CUDAExtension('n', ['a.cu'], extra_compile_args=dict(cxx=['-a'], nvcc=['-b']),\n"
+				 "  define_macros=[('A', '1'), ('B', None)])\n"
+				 "CUDAExtension('o', ['a.cu'], extra_compile_args=['-c'], define_macros=macros)\n",
 			a),
 		"CUDAExtension m\nsources a.cu\ncxx -O3 -Wno-x\n"
 		"nvcc -O3 -gencode arch=compute_80,code=sm_80 --threads 4 -lineinfo ?-G\n"
@@ -147,19 +147,20 @@ WS_TEST(flags_by_every_road)
 WS_TEST(other_platforms_are_passed_over)
 {
 	assert_string_equal(
-		told("HIP_BUILD = bool(torch.version.hip)\n"
-			 "flags = []\n"
-			 "if HIP_BUILD:\n    flags = ['-hip']\n"
-			 "else:\n    flags = ['-cuda']\n"
-			 "if sys.platform == 'win32':\n    flags += ['/win']\n"
-			 "elif sys.platform != 'darwin':\n    flags += ['-linux']\n"
-			 "else:\n    flags += ['-mac']\n"
-			 "if not os.name == 'nt':\n    flags.append('-unix')\nelse:\n    flags.append('/nt')\n"
-			 "if not SKIP and not IS_ROCM:\n    CUDAExtension('m', ['a.cu'], "
-			 "extra_compile_args=flags)\n"
-			 "elif not SKIP and IS_ROCM:\n    CUDAExtension('m2', ['b.cu'])\n"
-			 "chip = 1\nif chip:\n    CUDAExtension('n', ['c.cu'] if not IS_HIP_EXTENSION else "
-			 "['d.cu'])\n",
+		reported(
+			"HIP_BUILD = bool(torch.version.hip)\n"
+			"flags = []\n"
+			"if HIP_BUILD:\n    flags = ['-hip']\n"
+			"else:\n    flags = ['-cuda']\n"
+			"if sys.platform == 'win32':\n    flags += ['/win']\n"
+			"elif sys.platform != 'darwin':\n    flags += ['-linux']\n"
+			"else:\n    flags += ['-mac']\n"
+			"if not os.name == 'nt':\n    flags.append('-unix')\nelse:\n    flags.append('/nt')\n"
+			"if not SKIP and not IS_ROCM:\n    CUDAExtension('m', ['a.cu'], "
+			"extra_compile_args=flags)\n"
+			"elif not SKIP and IS_ROCM:\n    CUDAExtension('m2', ['b.cu'])\n"
+			"chip = 1\nif chip:\n    CUDAExtension('n', ['c.cu'] if not IS_HIP_EXTENSION else "
+			"['d.cu'])\n",
 			a),
 		"CUDAExtension ?m\nsources a.cu\ncxx -cuda -linux -unix\nnvcc -cuda -linux -unix\n"
 		"CUDAExtension n\nsources c.cu\n");
@@ -168,36 +169,38 @@ WS_TEST(other_platforms_are_passed_over)
 WS_TEST(what_only_running_tells_is_left_out)
 {
 	assert_string_equal(
-		told("for name in names:\n"
-			 "    sources = [name]\n"
-			 "    Extension(f'pkg._{name}', sources, extra_compile_args=os.getenv('F').split())\n",
+		reported(
+			"for name in names:\n"
+			"    sources = [name]\n"
+			"    Extension(f'pkg._{name}', sources, extra_compile_args=os.getenv('F').split())\n",
 			a),
 		"Extension pkg._*\n");
-	assert_string_equal(told("for name in names:\n    CUDAExtension(name, ['a.cu'])\n", a),
+	assert_string_equal(reported("for name in names:\n    CUDAExtension(name, ['a.cu'])\n", a),
 		"CUDAExtension ?\nsources a.cu\n");
-	assert_string_equal(told("CUDAExtension('m', ['a.cu'] if x else ['b.cu'])", a),
+	assert_string_equal(reported("CUDAExtension('m', ['a.cu'] if x else ['b.cu'])", a),
 		"CUDAExtension m\nsources ?a.cu ?b.cu\n");
-	assert_string_equal(told("class CUDAExtension(Extension):\n  pass\n"
-							 "from x import (CUDAExtension, CppExtension)\nBuildExtension(1)\n",
+	assert_string_equal(reported("class CUDAExtension(Extension):\n  pass\n"
+								 "from x import (CUDAExtension, CppExtension)\nBuildExtension(1)\n",
 							a),
 		"");
 }
 
 WS_TEST(one_module_is_told_once_and_cuda_goes_before)
 {
-	assert_string_equal(told("CppExtension('m', ['a.cpp'])\nCUDAExtension('m', ['a.cpp', 'a.cu'])\n"
-							 "CppExtension('m', ['z.cpp'])\n",
-							a),
+	assert_string_equal(
+		reported("CppExtension('m', ['a.cpp'])\nCUDAExtension('m', ['a.cpp', 'a.cu'])\n"
+				 "CppExtension('m', ['z.cpp'])\n",
+			a),
 		"CUDAExtension m\nsources a.cpp a.cu\n");
 }
 
 WS_TEST(names_are_seen_from_where_they_stand)
 {
 	assert_string_equal(
-		told("f = ['-a']\nCUDAExtension('m', ['a.cu'], extra_compile_args=f)\nf = ['-b']\n", a),
+		reported("f = ['-a']\nCUDAExtension('m', ['a.cu'], extra_compile_args=f)\nf = ['-b']\n", a),
 		"CUDAExtension m\nsources a.cu\ncxx -a\nnvcc -a\n");
 	assert_string_equal(
-		told("f: List[str] = ['-a']\nf = f + ['-b']\nCUDAExtension('m', [*f, 'c.cu'])\n", a),
+		reported("f: List[str] = ['-a']\nf = f + ['-b']\nCUDAExtension('m', [*f, 'c.cu'])\n", a),
 		"CUDAExtension m\nsources -a -b c.cu\n");
 }
 
@@ -205,21 +208,21 @@ WS_TEST(functions_are_followed)
 {
 	/* torch-harmonics 0.8.0: "disco" is no flag; of the two returns one is taken. */
 	assert_string_equal(
-		told("def args(name):\n"
-			 "    debug = os.environ.get('DEBUG', '0') == '1'\n"
-			 "    more = []\n"
-			 "    if os.getenv('PROFILE') == '1':\n        more.append('-lineinfo')\n"
-			 "    if debug:\n        return {'cxx': ['-g'], 'nvcc': ['-G'] + more}\n"
-			 "    else:\n        print(f'{name}')\n"
-			 "        return {'cxx': ['-O3'], 'nvcc': ['-O3'] + more}\n"
-			 "CUDAExtension('m', ['a.cu'], extra_compile_args=args('disco'))\n"
-			 "CUDAExtension('n', ['a.cu'], extra_compile_args={'cxx': flags_of('disco')})\n",
+		reported("def args(name):\n"
+				 "    debug = os.environ.get('DEBUG', '0') == '1'\n"
+				 "    more = []\n"
+				 "    if os.getenv('PROFILE') == '1':\n        more.append('-lineinfo')\n"
+				 "    if debug:\n        return {'cxx': ['-g'], 'nvcc': ['-G'] + more}\n"
+				 "    else:\n        print(f'{name}')\n"
+				 "        return {'cxx': ['-O3'], 'nvcc': ['-O3'] + more}\n"
+				 "CUDAExtension('m', ['a.cu'], extra_compile_args=args('disco'))\n"
+				 "CUDAExtension('n', ['a.cu'], extra_compile_args={'cxx': flags_of('disco')})\n",
 			a),
 		"CUDAExtension m\nsources a.cu\ncxx -O3\nnvcc -O3 ?-lineinfo\n"
 		"CUDAExtension n\nsources a.cu\n");
-	assert_string_equal(told("def f(x):\n    if x > y:\n        return ['-a', '-b']\n"
-							 "    return ['-b', '-c']\n"
-							 "CUDAExtension('m', ['a.cu'], extra_link_args=f(1))\n",
+	assert_string_equal(reported("def f(x):\n    if x > y:\n        return ['-a', '-b']\n"
+								 "    return ['-b', '-c']\n"
+								 "CUDAExtension('m', ['a.cu'], extra_link_args=f(1))\n",
 							a),
 		"CUDAExtension m\nsources a.cu\nlink ?-a -b ?-c\n");
 }
@@ -228,14 +231,15 @@ WS_TEST(other_names_of_an_extension)
 {
 	/* chamferdist 1.0.3; the CUDA branch is taken without asking the environment. */
 	assert_string_equal(
-		told("from torch.utils.cpp_extension import CUDA_HOME, CppExtension, CUDAExtension as C\n"
-			 "def get():\n"
-			 "    extension = CppExtension\n    sources = ['a.cpp']\n    macros = []\n"
-			 "    if (torch.cuda.is_available() and CUDA_HOME is not None) or os.getenv('F'):\n"
-			 "        extension = C\n        sources += ['a.cu']\n"
-			 "        macros += [('WITH_CUDA', None)]\n"
-			 "    return [extension('m._C', sources, define_macros=macros)]\n"
-			 "setup(ext_modules=get())\n",
+		reported(
+			"from torch.utils.cpp_extension import CUDA_HOME, CppExtension, CUDAExtension as C\n"
+			"def get():\n"
+			"    extension = CppExtension\n    sources = ['a.cpp']\n    macros = []\n"
+			"    if (torch.cuda.is_available() and CUDA_HOME is not None) or os.getenv('F'):\n"
+			"        extension = C\n        sources += ['a.cu']\n"
+			"        macros += [('WITH_CUDA', None)]\n"
+			"    return [extension('m._C', sources, define_macros=macros)]\n"
+			"setup(ext_modules=get())\n",
 			a),
 		"CUDAExtension m._C\nsources a.cpp a.cu\ncxx -DWITH_CUDA\nnvcc -DWITH_CUDA\n");
 }
@@ -263,9 +267,9 @@ WS_TEST(branches_that_are_not_taken)
 			files),
 		"CUDAExtension m\nsources cuda/a.cu\ncxx ?-DDIOPI\nnvcc ?-DDIOPI\n");
 	assert_string_equal(
-		told("if torch_version < 2:\n    f = ['-a', '-b']\nelse:\n    f = ['-b', '-c']\n"
-			 "if deep:\n    f += ['-d']\n    CUDAExtension('m', ['a.cu'], extra_link_args=f)\n"
-			 "CUDAExtension('n', ['a.cu'], extra_link_args=f)\n",
+		reported("if torch_version < 2:\n    f = ['-a', '-b']\nelse:\n    f = ['-b', '-c']\n"
+				 "if deep:\n    f += ['-d']\n    CUDAExtension('m', ['a.cu'], extra_link_args=f)\n"
+				 "CUDAExtension('n', ['a.cu'], extra_link_args=f)\n",
 			a),
 		"CUDAExtension ?m\nsources a.cu\nlink ?-a -b ?-c -d\n"
 		"CUDAExtension n\nsources a.cu\nlink ?-a -b ?-c ?-d\n");
@@ -273,8 +277,8 @@ WS_TEST(branches_that_are_not_taken)
 
 WS_TEST(a_module_that_only_an_environment_variable_makes)
 {
-	assert_string_equal(told("if os.getenv('WITH_CUDA', '0') == '1':\n"
-							 "    CUDAExtension('m', ['a.cu'])\n",
+	assert_string_equal(reported("if os.getenv('WITH_CUDA', '0') == '1':\n"
+								 "    CUDAExtension('m', ['a.cu'])\n",
 							a),
 		"CUDAExtension ?m\nsources a.cu\n");
 }
@@ -350,19 +354,19 @@ WS_TEST(tricks_end)
 		ws_buf_puts(&b, "([");
 	}
 	ws_buf_puts(&b, "\n");
-	told(ws_arena_printf(a, "CUDAExtension('m', %s", ws_buf_text(&b)), a);
+	reported(ws_arena_printf(a, "CUDAExtension('m', %s", ws_buf_text(&b)), a);
 	ws_buf_clear(&b);
 	ws_buf_puts(&b, "x0 = ['a', 'b']\n");
 	for (int i = 0; i < 200; i++) {
 		ws_buf_printf(&b, "x%d = x%d + x%d\n", i + 1, i, i);
 	}
 	ws_buf_puts(&b, "CUDAExtension('m', x200)\n");
-	told(ws_buf_text(&b), a);
+	reported(ws_buf_text(&b), a);
 	ws_buf_clear(&b);
 	for (int i = 0; i < 20000; i++) {
 		ws_buf_puts(&b, "xExtension(");
 	}
-	told(ws_buf_text(&b), a);
+	reported(ws_buf_text(&b), a);
 	static const char *const odd[] = {"CUDAExtension(", "CUDAExtension()", "CUDAExtension(,=,)",
 		"CUDAExtension(name=)", "CUDAExtension('m', sources=[", "x = \nCUDAExtension(x, x[",
 		"CUDAExtension(f'{', f'{}', include_dirs=[f'{x', '}'])", "CUDAExtension('m',{}['a'],dict(",
@@ -370,6 +374,6 @@ WS_TEST(tricks_end)
 		"CUDAExtension(x for x in)", "CUDAExtension('m', define_macros=[(],[)])",
 		".Extension(.glob(", "Extension(x.glob)"};
 	for (size_t i = 0; i < WS_LEN(odd); i++) {
-		told(odd[i], a);
+		reported(odd[i], a);
 	}
 }

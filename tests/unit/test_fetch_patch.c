@@ -1,4 +1,4 @@
-/* test_fetch_patch.c - unified diffs: what git writes is undone exactly, what does not fit is told. */
+/* test_fetch_patch.c - unified diffs: what git writes is undone exactly, what does not fit is reported. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -80,7 +80,7 @@ WS_TEST(nothing_is_guessed)
 {
 	static const char text[] = "--- a/a.c\n+++ b/a.c\n@@ -2,3 +2,3 @@\n two\n-three\n+3\n four\n";
 	static const struct {
-		const char *before, *told, *line;
+		const char *before, *reported, *line;
 	} cases[] = {
 		{"one\ntwo\nTHREE\nfour\n", "hunk 1 of 'a.c' does not match line 3, which is 'THREE'",
 			"fix.patch:5:1"},
@@ -100,7 +100,7 @@ WS_TEST(nothing_is_guessed)
 		assert_fails(
 			ws_patch_apply(&patch, &patch.changes[0], ws_str_of(cases[i].before), &after, &err),
 			err, WS_ERR_CONFIG);
-		assert_contains(err.text, cases[i].told);
+		assert_contains(err.text, cases[i].reported);
 		assert_string_equal(err.place, cases[i].line);
 		assert_contains(err.cure, "make the patch again");
 	}
@@ -109,7 +109,7 @@ WS_TEST(nothing_is_guessed)
 WS_TEST(patches_that_cannot_be_trusted)
 {
 	static const struct {
-		const char *text, *told;
+		const char *text, *reported;
 	} cases[] = {
 		{"", "holds no change"},
 		{"hello\n", "holds no change"},
@@ -146,7 +146,7 @@ WS_TEST(patches_that_cannot_be_trusted)
 			fail_msg("taken:\n%s", cases[i].text);
 		}
 		assert_int_equal(err.kind, WS_ERR_CONFIG);
-		assert_contains(err.text, cases[i].told);
+		assert_contains(err.text, cases[i].reported);
 	}
 	struct ws_patch_file patch;
 	struct ws_err err = {0};

@@ -328,7 +328,7 @@ WS_TEST(patches_that_do_not_fit_end_it)
 	struct ws_source_spec good = sdist(serve_sdist(&w, "demo-1.0.tar.gz", "true"));
 	struct ws_source_spec specs[] = {good, good};
 	static const struct {
-		const char *text, *told, *place;
+		const char *text, *reported, *place;
 	} cases[] = {
 		{"--- a/csrc/a.cu\n+++ b/csrc/a.cu\n@@ -1 +1 @@\n-ONE\n+1\n",
 			"hunk 1 of 'csrc/a.cu' does not match line 1, which is 'one'", "x.patch:4:1"},
@@ -347,7 +347,7 @@ WS_TEST(patches_that_do_not_fit_end_it)
 		struct ws_source_found found;
 		struct ws_err err = {0};
 		assert_fails(bring(&w, specs, 2, &found, &err), err, WS_ERR_CONFIG);
-		assert_contains(err.text, cases[i].told);
+		assert_contains(err.text, cases[i].reported);
 		assert_contains(err.text, "'demo' 1.0: ");
 		assert_string_equal(err.place, cases[i].place);
 	}

@@ -167,7 +167,7 @@ WS_TEST(a_pinned_file_is_found_on_whatever_index_has_it)
 		ws_index_find(w.index, &list, "demo-x", name, w.digest.hex, &err);
 	assert_ok(file, err);
 	assert_contains(file->url, "/files/");
-	/* Without a pin the first one is it; with a pin that nobody has, what was found is told. */
+	/* Without a pin the first one is it; with a pin that nobody has, what was found is reported. */
 	file = ws_index_find(w.index, &list, "demo-x", name, NULL, &err);
 	assert_ok(file, err);
 	assert_contains(file->url, "/f/");

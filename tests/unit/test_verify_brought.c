@@ -109,11 +109,11 @@ WS_TEST(the_stable_abi_grows_with_each_python)
 	assert_int_equal(symbols.missing[0].reason, WS_MISSING_PYTHON);
 	size_t count;
 	const struct ws_finding *findings = ws_symbols_findings(&symbols, a, &count);
-	bool told = false;
+	bool reported = false;
 	for (size_t i = 0; i < count; i++) {
-		told = told
+		reported = reported
 			|| ws_same(findings[i].text,
 				"m needs 1 symbol of Python that its stable ABI of 3.10 does not have");
 	}
-	assert_true(told);
+	assert_true(reported);
 }

@@ -98,7 +98,7 @@ replaced_key(const struct ws_kit_def *def)
 	return ws_hasher_finish(h);
 }
 
-/* *err holds why it cannot be replaced; what is told is why it had to be. */
+/* *err holds why it cannot be replaced; what is reported is why it had to be. */
 static bool
 say_no_debian(const struct ws_err *why, struct ws_err *err)
 {
