@@ -1,7 +1,10 @@
-/* twin.c - see twin.h. */
+/* twin.c - texts without the marks of an ABI, compared with every name of torch's list. */
 #include "verify/twin.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
+#include "elf/demangle.h"
+#include "elf/exports.h"
 
 #include <string.h>
 
@@ -35,4 +38,76 @@ ws_twin_agreed(const char *name)
 		}
 	}
 	return least;
+}
+
+/* A missing name that may have a twin. */
+struct twin {
+	struct ws_missing *missing;
+	size_t agreed;
+	const char *text;
+};
+
+typedef WS_VEC(struct twin) twin_list;
+
+static void
+compare_twins(const struct ws_export *line, const twin_list *twins, struct ws_arena *scratch,
+	struct ws_arena *a)
+{
+	const char *exported = line->text;
+	const char *text = NULL;
+	for (size_t i = 0; i < twins->len; i++) {
+		struct ws_missing *missing = twins->at[i].missing;
+		size_t agreed = twins->at[i].agreed;
+		/* Names begin alike: the last byte that must be equal tells most of them apart. */
+		if (line->len < agreed || (agreed > 0 && exported[agreed - 1] != missing->name[agreed - 1])
+			|| memcmp(exported, missing->name, agreed) != 0) {
+			continue;
+		}
+		text = text ? text : ws_twin_text(ws_demangle_short(exported, scratch), scratch);
+		if (strcmp(text, twins->at[i].text) == 0) {
+			missing->twin = ws_arena_strdup(a, exported);
+			missing->reason = WS_MISSING_ABI;
+		}
+	}
+}
+
+static bool
+compare_list(const char *path, const char *python, const twin_list *twins, struct ws_arena *a,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	WS_AUTO_ARENA struct ws_arena *texts = ws_arena_make();
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, python, scratch, err);
+	struct ws_export line = {0};
+	if (list && !list->release) {
+		return true; /* torch's names are in no other */
+	}
+	while (list && ws_exports_next(list, &line, err)) {
+		if (line.kind == WS_EXPORT_END) {
+			return true;
+		}
+		if (line.kind == WS_EXPORT_NAME) {
+			struct ws_arena_mark mark = ws_arena_mark(texts);
+			compare_twins(&line, twins, texts, a);
+			ws_arena_rewind(texts, mark);
+		}
+	}
+	return false;
+}
+
+bool
+ws_twins_find(const struct ws_surroundings *place, struct ws_missing *const *missing, size_t count,
+	struct ws_arena *a, struct ws_err *err)
+{
+	twin_list twins = {0};
+	for (size_t i = 0; i < count; i++) {
+		*ws_vec_push(&twins, a) = (struct twin){
+			missing[i], ws_twin_agreed(missing[i]->name), ws_twin_text(missing[i]->text, a)};
+	}
+	for (size_t i = 0; count > 0 && i < place->list_count; i++) {
+		if (!compare_list(place->lists[i], place->python, &twins, a, err)) {
+			return false;
+		}
+	}
+	return true;
 }

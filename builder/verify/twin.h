@@ -8,9 +8,7 @@
 #ifndef WS_VERIFY_TWIN_H
 #define WS_VERIFY_TWIN_H
 
-#include "base/arena.h"
-
-#include <stddef.h>
+#include "verify/symbols.h"
 
 /** The readable text @a text with what differs between the two ABIs taken out. */
 const char *ws_twin_text(const char *text, struct ws_arena *a);
@@ -20,5 +18,13 @@ const char *ws_twin_text(const char *text, struct ws_arena *a);
  * the end of its first nested name, where "B5cxx11" may be put for what it returns.
  */
 size_t ws_twin_agreed(const char *name);
+
+/**
+ * Looks for the twins of @a count missing names in torch's list, which is read once more: one that is
+ * found goes into `twin`, in @a a, and the reason becomes WS_MISSING_ABI. False only when a list could
+ * not be read.
+ */
+bool ws_twins_find(const struct ws_surroundings *place, struct ws_missing *const *missing,
+	size_t count, struct ws_arena *a, struct ws_err *err);
 
 #endif

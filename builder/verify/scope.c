@@ -1,0 +1,353 @@
+/* scope.c - reading exports past a filter of the wanted names. */
+#include "verify/scope.h"
+
+#include "base/str.h"
+#include "elf/exports.h"
+#include "verify/floor.h"
+#include "verify/libraries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name that some module wants. */
+struct ws_scope_name {
+	const char *text;
+	const struct ws_scope_offer *offers;
+};
+
+/* ---- libraries ---- */
+
+size_t
+ws_scope_number(struct ws_scope *s, const char *name)
+{
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		if (!s->libraries.at[i].placed && ws_same(s->libraries.at[i].name, name)) {
+			return i;
+		}
+	}
+	ws_vec_push(&s->libraries, s->a)->name = ws_arena_strdup(s->a, name);
+	return s->libraries.len - 1;
+}
+
+static void
+add_need(struct ws_scope *s, size_t library, const char *needed)
+{
+	size_t next = ws_scope_number(s, needed);
+	*ws_vec_push(&s->libraries.at[library].needed, s->a) = ws_arena_strdup(s->a, needed);
+	*ws_vec_push(&s->libraries.at[library].next, s->a) = next;
+}
+
+static void
+add_version(struct ws_scope *s, size_t library, const char *version)
+{
+	struct ws_scope_library *known = &s->libraries.at[library];
+	known->versioned = true;
+	if (!ws_is_among(version, known->versions.at, known->versions.len)) {
+		*ws_vec_push(&known->versions, s->a) = ws_arena_strdup(s->a, version);
+	}
+}
+
+bool
+ws_scope_is_read(const struct ws_scope_library *library)
+{
+	return library->elf || library->listed;
+}
+
+/* The first library that a listed one needs for which @fits holds; NULL: none. */
+static const char *
+find_needed(
+	const struct ws_scope *s, bool (*fits)(const char *needed, const char *word), const char *word)
+{
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		const struct ws_scope_library *known = &s->libraries.at[i];
+		for (size_t n = 0; known->listed && n < known->needed.len; n++) {
+			if (fits(known->needed.at[n], word)) {
+				return known->needed.at[n];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Where the interpreter could not be read, a libpython of its version may be there. */
+static bool
+may_be_python(const struct ws_scope *s, const char *name)
+{
+	const char *tag = s->place->python;
+	if (!tag || s->place->global_count > 0 || !ws_starts_with(tag, "cp3")) {
+		return false;
+	}
+	return ws_same(name, ws_arena_printf(s->a, "libpython3.%s.so.1.0", tag + strlen("cp3")));
+}
+
+bool
+ws_scope_is_brought(const struct ws_scope *s, const struct ws_scope_library *library)
+{
+	return ws_scope_is_read(library) || ws_floor_is_system_library(library->name)
+		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name)
+		|| find_needed(s, ws_same, library->name);
+}
+
+bool
+ws_scope_torch_needs(const struct ws_scope *s, const char *name)
+{
+	return find_needed(s, ws_same, name) != NULL;
+}
+
+const char *
+ws_scope_brought_instead(const struct ws_scope *s, const char *name)
+{
+	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
+	return end ? find_needed(s, ws_library_is_of, ws_arena_copy(s->a, name, (size_t)(end - name)))
+			   : NULL;
+}
+
+/* ---- what is wanted ---- */
+
+static int
+by_text(const void *x, const void *y)
+{
+	return strcmp(((const struct ws_scope_name *)x)->text, ((const struct ws_scope_name *)y)->text);
+}
+
+static void
+sort_names(struct ws_scope *s)
+{
+	if (s->names.len == 0) {
+		return;
+	}
+	qsort(s->names.at, s->names.len, sizeof(s->names.at[0]), by_text);
+	size_t kept = 1;
+	for (size_t i = 1; i < s->names.len; i++) {
+		if (by_text(&s->names.at[kept - 1], &s->names.at[i]) != 0) {
+			s->names.at[kept++] = s->names.at[i];
+		}
+	}
+	s->names.len = kept;
+}
+
+#define FILTER_BITS 65536
+
+/* Where a name's bit is: by its length, its last bytes and those in the middle. */
+static size_t
+mark_of(const char *text, size_t len)
+{
+	uint64_t last = 0, middle = 0;
+	if (len >= sizeof(last)) {
+		memcpy(&last, text + len - sizeof(last), sizeof(last));
+		memcpy(&middle, text + (len - sizeof(middle)) / 2, sizeof(middle));
+	} else {
+		memcpy(&last, text, len);
+	}
+	uint64_t mixed = (last ^ (middle * 31) ^ ((uint64_t)len << 40)) * 11400714819323198485u;
+	return (size_t)(mixed >> 48);
+}
+
+static void
+mark_names(struct ws_scope *s)
+{
+	s->filter = WS_NEW_N(s->a, uint64_t, FILTER_BITS / 64);
+	for (size_t i = 0; i < s->names.len; i++) {
+		size_t mark = mark_of(s->names.at[i].text, strlen(s->names.at[i].text));
+		s->filter[mark / 64] |= (uint64_t)1 << mark % 64;
+	}
+}
+
+static bool
+may_be_wanted(const struct ws_scope *s, const char *text, size_t len)
+{
+	size_t mark = mark_of(text, len);
+	return s->filter[mark / 64] >> mark % 64 & 1;
+}
+
+static struct ws_scope_name *
+find_name(const struct ws_scope *s, const char *text)
+{
+	struct ws_scope_name key = {.text = text};
+	return s->names.len == 0 ? NULL
+							 : bsearch(&key, s->names.at, s->names.len, sizeof(key), by_text);
+}
+
+void
+ws_scope_want(struct ws_scope *s, const char *name)
+{
+	ws_vec_push(&s->names, s->a)->text = name;
+}
+
+const struct ws_scope_offer *
+ws_scope_offers(const struct ws_scope *s, const char *name)
+{
+	const struct ws_scope_name *found = find_name(s, name);
+	return found ? found->offers : NULL;
+}
+
+/* ---- what is offered ---- */
+
+static void
+take_offer(struct ws_scope *s, const char *text, struct ws_scope_offer offer)
+{
+	struct ws_scope_name *name = find_name(s, text);
+	if (name) {
+		struct ws_scope_offer *made = WS_NEW(s->a, struct ws_scope_offer);
+		*made = offer;
+		made->version = ws_arena_strdup(s->a, offer.version);
+		made->next = name->offers;
+		name->offers = made;
+	}
+}
+
+/* What a library that is here defines. */
+static void
+read_exports(struct ws_scope *s, size_t number, const struct ws_elf *elf)
+{
+	for (size_t i = 0; i < elf->version_count; i++) {
+		if (!elf->versions[i].library) {
+			add_version(s, number, elf->versions[i].name);
+		}
+	}
+	struct ws_elf_symbol symbol;
+	for (size_t at = 0; ws_elf_next_symbol(elf, &at, &symbol);) {
+		if (symbol.defined) {
+			struct ws_scope_offer offer = {.library = number,
+				.version = symbol.version ? symbol.version->name : NULL,
+				.tls = symbol.type == WS_ELF_TLS,
+				.hidden = symbol.hidden};
+			take_offer(s, symbol.name, offer);
+		}
+	}
+}
+
+static void
+read_library(struct ws_scope *s, const struct ws_elf *elf, bool sibling)
+{
+	size_t number = ws_scope_number(s, ws_elf_library_name(elf));
+	struct ws_scope_library *library = &s->libraries.at[number];
+	if (ws_scope_is_read(library)) {
+		return;
+	}
+	library->elf = elf;
+	library->sibling = sibling;
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		add_need(s, number, elf->needed[i]);
+	}
+	read_exports(s, number, elf);
+}
+
+/* Modules whose RPATH is known. What torch has loaded is taken by its name, wherever RPATH leads. */
+static void
+read_placed(struct ws_scope *s)
+{
+	const struct ws_subject *subject = s->subject;
+	s->first_placed = s->libraries.len;
+	for (size_t i = 0; i < subject->count; i++) {
+		const struct ws_elf *elf = subject->modules[i].elf;
+		*ws_vec_push(&s->libraries, s->a) = (struct ws_scope_library){
+			.name = ws_elf_library_name(elf), .elf = elf, .sibling = true, .placed = true};
+	}
+	for (size_t i = 0; i < subject->count; i++) {
+		const struct ws_subject_module *m = &subject->modules[i];
+		size_t number = s->first_placed + i;
+		for (size_t k = 0; k < m->elf->needed_count; k++) {
+			add_need(s, number, m->elf->needed[k]);
+			size_t *next = &s->libraries.at[number].next.at[k];
+			if (!s->libraries.at[*next].listed && m->leads_to[k] != WS_SUBJECT_NONE) {
+				*next = s->first_placed + m->leads_to[k];
+			}
+		}
+		read_exports(s, number, m->elf);
+	}
+}
+
+/* Has the stable ABI of the place's oldest Python a name of that version, "python3.10"? */
+static bool
+is_stable(const struct ws_scope *s, const char *version)
+{
+	const char *oldest = s->place->stable_python;
+	return oldest && version && ws_starts_with(version, "python")
+		&& strverscmp(version + strlen("python"), oldest) <= 0;
+}
+
+/* A name of a list. */
+static void
+take_export(struct ws_scope *s, size_t number, const struct ws_export *line)
+{
+	if (ws_same(line->library, WS_SCOPE_STABLE_ABI)) {
+		if (!is_stable(s, line->version)) {
+			return;
+		}
+	} else if (line->version) {
+		add_version(s, number, line->version);
+	}
+	if (s->torch_abi == WS_CXX11ABI_SILENT && ws_same(line->library, "libc10.so")) {
+		s->torch_abi = ws_cxx11abi_of_export(line->text);
+	}
+	if (!may_be_wanted(s, line->text, line->len)) {
+		return;
+	}
+	struct ws_scope_offer offer = {
+		.library = number, .version = line->version, .tls = line->kind == WS_EXPORT_TLS};
+	take_offer(s, line->text, offer);
+}
+
+static bool
+read_list(struct ws_scope *s, const char *path, struct ws_err *err)
+{
+	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, s->place->python, s->a, err);
+	struct ws_export line = {0};
+	const char *current = NULL;
+	size_t number = 0;
+	if (list && list->python_count > 0 && !list->release) {
+		/* Of the C API of each Python: one that is here, or that is promised, goes before. */
+		const struct ws_surroundings *place = s->place;
+		s->python_listed = place->global_count == 0 && !place->stable_python && place->python
+			&& ws_is_among(place->python, list->pythons, list->python_count);
+		if (!s->python_listed) {
+			return true;
+		}
+	}
+	s->release = list && list->release ? list->release : s->release;
+	while (list && ws_exports_next(list, &line, err)) {
+		if (line.kind == WS_EXPORT_END) {
+			return true;
+		}
+		if (line.library != current) {
+			current = line.library;
+			number = ws_scope_number(s, current);
+			s->libraries.at[number].listed = true;
+		}
+		if (line.kind == WS_EXPORT_NEEDED) {
+			add_need(s, number, line.text);
+		} else if (line.kind != WS_EXPORT_INTERNALS) {
+			take_export(s, number, &line);
+		}
+	}
+	return false;
+}
+
+bool
+ws_scope_read(struct ws_scope *s, struct ws_err *err)
+{
+	const struct ws_surroundings *place = s->place;
+	const struct ws_subject *subject = s->subject;
+	bool placed = subject->count > 0 && subject->modules[0].leads_to;
+	sort_names(s);
+	mark_names(s);
+	for (size_t i = 0; i < place->list_count; i++) {
+		if (!read_list(s, place->lists[i], err)) {
+			return false;
+		}
+	}
+	if (placed) {
+		read_placed(s);
+	}
+	for (size_t i = 0; !placed && i < subject->count; i++) {
+		read_library(s, subject->modules[i].elf, true);
+	}
+	for (size_t i = 0; i < place->library_count; i++) {
+		read_library(s, place->libraries[i], false);
+	}
+	for (size_t i = 0; i < place->global_count; i++) {
+		read_library(s, place->globals[i], false);
+	}
+	return true;
+}

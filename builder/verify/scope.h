@@ -1,0 +1,83 @@
+/**
+ * scope.h - the libraries that may be loaded, and which of them export a wanted name
+ *
+ * Torch's export lists alone hold some hundred thousand names, and modules want a few hundred. So the
+ * wanted names are gathered first; then each list and each library is read once, and only what
+ * somebody wants is kept. What one module sees of it is symbols.h's question.
+ */
+#ifndef WS_VERIFY_SCOPE_H
+#define WS_VERIFY_SCOPE_H
+
+#include "base/vec.h"
+#include "elf/torch_abi.h"
+#include "verify/subject.h"
+
+/** What the lists of Python's own names call it: the stable ABI, and the C API of each version. */
+#define WS_SCOPE_STABLE_ABI "python3"
+#define WS_SCOPE_C_API "python"
+
+/** Something that can be loaded, or that others name; a process has two hundred at most. */
+struct ws_scope_library {
+	const char *name;         /**< as DT_NEEDED says it */
+	const struct ws_elf *elf; /**< NULL: of a list, or only named by others */
+	bool listed;              /**< a list tells what it exports */
+	bool sibling;             /**< of the subject */
+	bool placed;              /**< a sibling that only RPATH leads to, not its name */
+	bool versioned;           /**< defines versions */
+	WS_VEC(const char *) needed;
+	WS_VEC(size_t) next;           /**< the number of the library that each of them is */
+	WS_VEC(const char *) versions; /**< those it defines */
+};
+
+/** A library that exports a wanted name. */
+struct ws_scope_offer {
+	size_t library;
+	const char *version; /**< NULL: none */
+	bool tls, hidden;
+	const struct ws_scope_offer *next;
+};
+
+struct ws_scope_name;
+
+/** Made by ws_scope_read's caller with `a`, `subject` and `place`; the rest is the scope's. */
+struct ws_scope {
+	struct ws_arena *a;
+	const struct ws_subject *subject;
+	const struct ws_surroundings *place;
+	WS_VEC(struct ws_scope_library) libraries;
+	WS_VEC(struct ws_scope_name) names; /**< sorted once they are read */
+	uint64_t *filter;    /**< a bit for each name's mark: most exports are not wanted */
+	size_t first_placed; /**< number of the first module, where RPATHs are known */
+	bool python_listed;  /**< the C API of the place's Python is in a list */
+	const char *release; /**< of the torch that is listed; NULL: no torch */
+	enum ws_cxx11abi torch_abi;
+};
+
+/** Asks for the exporters of @a name, which is borrowed. Before ws_scope_read. */
+void ws_scope_want(struct ws_scope *scope, const char *name);
+
+/** Reads the lists, the subject and the libraries of the place. */
+bool ws_scope_read(struct ws_scope *scope, struct ws_err *err);
+
+/** Who exports a name that was asked for; NULL: nobody. The last one read is first. */
+const struct ws_scope_offer *ws_scope_offers(const struct ws_scope *scope, const char *name);
+
+/** The number of the library of that name, which is added when it is new. */
+size_t ws_scope_number(struct ws_scope *scope, const char *name);
+
+/** True when its exports are known. */
+bool ws_scope_is_read(const struct ws_scope_library *library);
+
+/**
+ * Will it be there? True of what was given or is listed, of what torch needs under the same name (its
+ * wheel requires it), of what every system or driver has.
+ */
+bool ws_scope_is_brought(const struct ws_scope *scope, const struct ws_scope_library *library);
+
+/** True when a listed library needs one of that very name: torch's wheel requires it. */
+bool ws_scope_torch_needs(const struct ws_scope *scope, const char *name);
+
+/** What torch needs of the same CUDA library: "libcudart.so.12" for "libcudart.so.13"; or NULL. */
+const char *ws_scope_brought_instead(const struct ws_scope *scope, const char *name);
+
+#endif
