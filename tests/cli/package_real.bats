@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# ./dev package: what it makes runs where only glibc is, and under pip.
+# labels: real
+# timeout: 1800
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	export DIST="$BATS_FILE_TMPDIR/dist"
+	(cd "$WS_ROOT" && ./dev package "$DIST") >&2
+	ARCHIVE=$(echo "$DIST"/wheelsmith-*-linux-x86_64.tar.xz) WHEEL=$(echo "$DIST"/wheelsmith-*.whl)
+	export ARCHIVE WHEEL
+}
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# A root with glibc, the archive's files and nothing else: no shell, no library of Debian's.
+bare_root() { # folder
+	local file
+	mkdir -p "$1/opt" "$1/tmp" "$1/proc"
+	dpkg -L libc6 | grep -E '/lib(64)?/.*\.so' | while read -r file; do
+		[ ! -f "$file" ] || install -D "$file" "$1$file"
+	done
+	tar -xJf "$ARCHIVE" -C "$1/opt"
+	mv "$1"/opt/wheelsmith-* "$1/opt/moved"
+}
+
+# The loader asks /proc where the program lies.
+in_root() { # folder, words
+	local root=$1
+	shift
+	env -i HOME=/tmp unshare -Urpf --mount-proc --root="$root" /opt/moved/bin/wheelsmith "$@"
+}
+
+@test "with glibc alone it plans and checks recipes" {
+	needs unshare
+	bare_root root
+	run -0 in_root root --version
+	run -0 in_root root plan --torch 2.11.0 --python 3.11 --arch 9.0 causal-conv1d==1.5.3.post1
+	echo "$output"
+	[[ $output == *"1 to build"* ]]
+	run -0 in_root root plan --matrix /opt/moved/share/wheelsmith/matrix/hopper.json
+	run -0 in_root root recipe check /opt/moved/share/wheelsmith/recipes/causal-conv1d/1.5.3.post1.json
+	echo "$output"
+	run -0 in_root root inspect --json /opt/moved/bin/wheelsmith
+	[[ $output == *'"verdict": "sound"'* ]]
+}
+
+@test "every file asks for glibc 2.34 at most" {
+	needs objdump
+	tar -xJf "$ARCHIVE"
+	local file
+	for file in wheelsmith-*/bin/wheelsmith wheelsmith-*/lib/wheelsmith/*; do
+		run -0 objdump -T "$file"
+		newest=$(grep -o 'GLIBC_2\.[0-9]*' <<< "$output" | sort -V | tail -n 1)
+		echo "$file $newest"
+		[ "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.34 ]
+	done
+	[[ $WHEEL == *-py3-none-manylinux_2_34_x86_64.whl ]]
+	run -0 "$WHEELSMITH" inspect "$WHEEL"
+	echo "$output"
+}
+
+@test "each library has its licence and its version" {
+	tar -xJf "$ARCHIVE"
+	cd wheelsmith-*/share/doc/wheelsmith/libraries
+	local package version rest
+	while read -r package version rest; do
+		[ -s "$package.copyright" ] && [ -n "$version" ]
+	done < VERSIONS
+	[ "$(find . -name '*.copyright' | wc -l)" = "$(wc -l < VERSIONS)" ]
+	grep -q '^libarchive-dev ' VERSIONS
+	grep -q '^libssl3' VERSIONS
+}
+
+@test "pip installs it, and it finds its data" {
+	python3 -m venv venv
+	venv/bin/pip install -q --no-index "$WHEEL"
+	run -0 env -i HOME="$HOME" venv/bin/wheelsmith plan --why '*' --torch 2.11.0 --python 3.11 --arch 9.0 \
+		causal-conv1d==1.5.3.post1
+	echo "$output"
+	[[ $output == *"/venv/share/wheelsmith/recipes/causal-conv1d/"* ]]
+	run -0 venv/bin/pip uninstall -q -y wheelsmith
+	[ -z "$(find venv -type f -path '*wheelsmith*')" ]
+}
+
+@test "the same files make the same bytes" {
+	local folder
+	tar -xJf "$ARCHIVE"
+	folder=$(echo wheelsmith-*)
+	version=${folder#wheelsmith-} version=${version%-linux-x86_64}
+	SOURCE_DATE_EPOCH=$(git -C "$WS_ROOT" log -1 --format=%ct) "$WS_ROOT/tools/package.py" "$folder" "$version" again
+	diff -r "$DIST" again
+}
