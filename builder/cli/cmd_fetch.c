@@ -12,8 +12,10 @@ static bool
 parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char *const *argv,
 	struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS];
+	struct ws_option rows[WS_SELECTING_ROWS + 1];
 	ws_selecting_rows(selecting, rows);
+	rows[WS_SELECTING_ROWS] = (struct ws_option){
+		"policy", 0, WS_OPTION_TEXT, &selecting->policy, "P", "prefer-prebuilt, build-only, ..."};
 	struct ws_usage usage = {
 		.command = "fetch",
 		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
