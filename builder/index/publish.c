@@ -7,9 +7,9 @@
 #include "index/gpu_check.h"
 #include "index/manifest.h"
 #include "index/pages.h"
+#include "index/sources.h"
 #include "index/variants.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,48 +224,16 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, 
 }
 
 static bool
-list_wheels(const char *folder, struct ws_arena *a, names *found, struct ws_err *err)
-{
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	if (!dir) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", folder);
-	}
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' && ws_ends_with(entry->d_name, ".whl")) {
-			*ws_vec_push(found, a) = ws_path_join(a, folder, entry->d_name, NULL);
-		}
-	}
-	if (found->len > 0) {
-		qsort(found->at, found->len, sizeof(*found->at), ws_cmp_strings);
-	}
-	return true;
-}
-
-static bool
-add_source(struct publishing *p, const char *source, struct ws_err *err)
+add_source(struct publishing *p, const char *named, struct ws_err *err)
 {
 	struct ws_map vouched = {0};
-	names found = {0};
-	char *real = realpath(source, NULL); /* the memory of digests is by absolute names */
-	const char *path = ws_arena_strdup(p->a, real);
-	free(real);
-	if (!path) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", source);
-	}
-	bool is_folder = ws_fs_is_dir(path);
-	const char *folder = is_folder ? path : ws_path_dir(p->a, path);
-	if (!ws_index_vouched_read(folder, p->a, &vouched, err)
-		|| (is_folder && !list_wheels(folder, p->a, &found, err))) {
+	struct ws_index_source source;
+	if (!ws_index_source_find(named, p->a, &source, err)
+		|| !ws_index_vouched_read(source.folder, p->a, &vouched, err)) {
 		return false;
 	}
-	if (!is_folder) {
-		*ws_vec_push(&found, p->a) = path;
-	} else if (found.len == 0) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no wheels", source);
-	}
-	for (size_t i = 0; i < found.len; i++) {
-		if (!add_wheel(p, found.at[i], &vouched, err)) {
+	for (size_t i = 0; i < source.count; i++) {
+		if (!add_wheel(p, source.wheels[i], &vouched, err)) {
 			return false;
 		}
 	}
