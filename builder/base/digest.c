@@ -1,10 +1,12 @@
 /* digest.c - the door to libcrypto. Measured: 1.7 GB/s with SHA extensions. */
 #include "base/digest.h"
 
+#include "base/blake2b.h"
 #include "base/fs.h"
 
 #include <openssl/evp.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,4 +167,39 @@ ws_hasher_drop(struct ws_hasher *h)
 		EVP_MD_CTX_free(h->context);
 		free(h);
 	}
+}
+
+static void
+finish_md5(EVP_MD_CTX *context, bool allowed, char hex[33])
+{
+	unsigned char raw[16];
+	hex[0] = '\0';
+	if (allowed && EVP_DigestFinal_ex(context, raw, NULL) == 1) {
+		for (size_t i = 0; i < sizeof(raw); i++) {
+			snprintf(hex + 2 * i, 3, "%02x", raw[i]);
+		}
+	}
+	EVP_MD_CTX_free(context);
+}
+
+bool
+ws_digest_file_others(const char *path, struct ws_other_digests *digests, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, NULL, err);
+	if (fd < 0) {
+		return false;
+	}
+	EVP_MD_CTX *md5 = EVP_MD_CTX_new();
+	bool allowed = md5 && EVP_DigestInit_ex(md5, EVP_md5(), NULL) == 1;
+	struct ws_blake2b blake;
+	char chunk[65536];
+	ssize_t got;
+	ws_blake2b_begin(&blake);
+	while ((got = read(fd, chunk, sizeof(chunk))) > 0) {
+		ws_blake2b_add(&blake, chunk, (size_t)got);
+		allowed = allowed && EVP_DigestUpdate(md5, chunk, (size_t)got) == 1;
+	}
+	ws_blake2b_finish(&blake, digests->blake2b_256);
+	finish_md5(md5, allowed, digests->md5);
+	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
 }

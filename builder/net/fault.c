@@ -14,7 +14,9 @@ static const struct {
 	{405, "denies access"},
 	{407, "is behind a proxy that requires a login"},
 	{408, "timed out waiting for the request"},
+	{409, "has a file of this name already"},
 	{410, "does not have it any more"},
+	{413, "does not take a file of this size"},
 	{416, "does not have the requested bytes"},
 	{429, "reports too many requests"},
 	{451, "may not serve it, for legal reasons"},
@@ -22,6 +24,7 @@ static const struct {
 	{502, "cannot be reached by its gateway"},
 	{503, "is overloaded"},
 	{504, "is not answering its gateway"},
+	{507, "has no space left"},
 };
 
 static const char *
@@ -35,9 +38,23 @@ words_for(unsigned status)
 	return "sent an unusable response";
 }
 
+/* "fetch" or "upload". */
+static const char *
+verb_of(const struct ws_fault *fault)
+{
+	return fault->sending ? "upload" : "fetch";
+}
+
 static void
 cure_login(const struct ws_fault *fault, struct ws_err *err)
 {
+	if (fault->sending) {
+		ws_err_cure(err,
+			fault->had_login ? "the user or password that was given is not right"
+							 : "give a login for '%s', by netrc, environment or file",
+			fault->host);
+		return;
+	}
 	if (fault->had_login) {
 		ws_err_cure(err, "the user or password that stands in the URL is not (or no longer) right");
 		return;
@@ -51,8 +68,12 @@ cure_login(const struct ws_fault *fault, struct ws_err *err)
 
 /* What is broken on their side. */
 static void
-cure_later(struct ws_err *err)
+cure_later(const struct ws_fault *fault, struct ws_err *err)
 {
+	if (fault->sending) {
+		ws_err_cure(err, "run this again later; what arrived is not sent again");
+		return;
+	}
 	ws_err_cure(err, "run this again later, or from another server");
 	ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 }
@@ -66,13 +87,19 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		cure_login(fault, err);
 		break;
 	case 403:
+		if (fault->sending) {
+			cure_login(fault, err);
+			break;
+		}
 		ws_err_cure(err,
 			"a login that may read it is missing, or it is not there: some servers "
 			"answer 403 for that");
 		break;
 	case 404:
 	case 410:
-		ws_err_cure_code(err, WS_CURE_INDEX, NULL);
+		if (!fault->sending) {
+			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
+		}
 		break;
 	case 407:
 		ws_err_cure(
@@ -82,7 +109,7 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 		if (reply->retry_after_s > 0) {
 			ws_err_cure(err, "the server asks for a retry after %u s", reply->retry_after_s);
 		} else if (reply->status >= 500) {
-			cure_later(err);
+			cure_later(fault, err);
 		}
 		break;
 	}
@@ -92,7 +119,8 @@ static bool
 explain_status(const struct ws_fault *fault, struct ws_err *err)
 {
 	const struct ws_reply *reply = &fault->transfer->reply;
-	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s (%u)", fault->subject, fault->host,
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb_of(fault), fault->subject,
+		fault->host,
 		reply->status == 401 && fault->had_login ? "refuses this login" : words_for(reply->status),
 		reply->status);
 	cure_status(fault, err);
@@ -106,7 +134,9 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 	case WS_WIRE_NO_HOST:
 	case WS_WIRE_NO_CONNECTION:
 		ws_err_cure(err, "is there a network? behind a proxy, set https_proxy=http://HOST:PORT");
-		ws_err_cure_code(err, WS_CURE_INDEX, NULL);
+		if (!fault->sending) {
+			ws_err_cure_code(err, WS_CURE_INDEX, NULL);
+		}
 		break;
 	case WS_WIRE_BAD_CERTIFICATE:
 		ws_err_cure(err,
@@ -131,10 +161,11 @@ cure_wire(const struct ws_fault *fault, struct ws_err *err)
 		break;
 	case WS_WIRE_DROPPED:
 	case WS_WIRE_CUT:
-		cure_later(err);
+		cure_later(fault, err);
 		break;
 	case WS_WIRE_RUNNING:
 	case WS_WIRE_COMPLETE:
+	case WS_WIRE_BAD_BODY:
 		break;
 	}
 }
@@ -153,10 +184,11 @@ explain_wire(const struct ws_fault *fault, struct ws_err *err)
 		[WS_WIRE_BAD_CA] = "cannot be trusted",
 		[WS_WIRE_BAD_PROXY] = "cannot be reached: the proxy refused",
 		[WS_WIRE_NO_PROXY] = "cannot be reached",
+		[WS_WIRE_BAD_BODY] = "did not get it whole, because it cannot be read",
 	};
 	const struct ws_transfer *t = fault->transfer;
-	ws_err_set(err, WS_ERR_FETCH, "cannot fetch '%s': '%s' %s: %s", fault->subject, fault->host,
-		words[t->end], t->fault);
+	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb_of(fault), fault->subject,
+		fault->host, words[t->end], t->fault);
 	cure_wire(fault, err);
 	return false;
 }

@@ -11,7 +11,8 @@
 struct ws_fault {
 	const char *subject; /**< what was wanted: a file name or a URL that may be shown */
 	const char *host;    /**< who was asked last */
-	bool had_login;      /**< a user and password of the URL went along */
+	bool had_login;      /**< a user and password that we know went along, not netrc's */
+	bool sending;        /**< something was to be changed there, not fetched */
 	bool offline;        /**< no server was asked */
 	unsigned attempts;
 	const struct ws_transfer *transfer; /**< the last attempt; NULL when offline */

@@ -17,6 +17,7 @@
 #define LONGEST_PAUSE_MS 30000
 #define MOST_RESTARTS 3           /* a file that changes more often is given up */
 #define PROGRESS_BYTES (1u << 20) /* this much more, and the failures before do not count */
+#define REFUSAL_BYTES (4u << 10)
 #define DISCARD_BYTES (64u << 10) /* of an error page, to keep its connection in use */
 
 /* Who we are at one server. */
@@ -49,13 +50,15 @@ struct exchange {
 	enum state state;
 	struct ws_url hop; /* where redirects have led */
 	char range[64], if_range[224];
-	const char *headers[3];
+	const char *headers[3 + WS_REQUEST_HEADERS];
 	enum ws_answer answer; /* of head() */
 	bool failed;           /* a callback has set the error */
 	unsigned failures, restarts, redirects;
 	uint64_t farthest_bytes; /* kept_bytes when failures were last forgotten */
 	uint64_t received;       /* of this hop's body */
 	uint64_t discarded;      /* of an error page */
+	uint64_t sent;           /* of this hop's body, when it was last looked at */
+	int64_t sent_ms;         /* when that was less */
 	int64_t due_ms, started_ms;
 	int64_t window_ms;     /* start of the time in which a stall is looked for */
 	uint64_t window_bytes; /* received before it */
@@ -168,6 +171,7 @@ explain(const struct exchange *x, struct ws_err *err)
 		.host = x->hop.host,
 		.had_login = x->transfer.user != NULL,
 		.offline = x->run->http->config.offline,
+		.sending = x->request->method != NULL,
 		.attempts = x->request->attempts,
 		.transfer = &x->transfer,
 	};
@@ -195,11 +199,22 @@ on_head(struct ws_transfer *t)
 	return x->answer == WS_ANSWER_GOOD;
 }
 
+static void
+keep_refusal(const struct exchange *x, const void *bytes, size_t len)
+{
+	struct ws_buf *to = x->request->refusal;
+	size_t room = to ? REFUSAL_BYTES - to->len : 0;
+	if (room > 0) {
+		ws_buf_add(to, bytes, len < room ? len : room);
+	}
+}
+
 static enum ws_wire_taken
 on_body(struct ws_transfer *t, const void *bytes, size_t len)
 {
 	struct exchange *x = (struct exchange *)t;
 	if (!ws_reply_is_good(&t->reply)) {
+		keep_refusal(x, bytes, len);
 		x->discarded += len;
 		return x->discarded > DISCARD_BYTES ? WS_WIRE_DROP : WS_WIRE_TAKEN;
 	}
@@ -220,6 +235,9 @@ write_headers(struct exchange *x)
 	const struct ws_request *request = x->request;
 	t->headers = x->headers;
 	t->header_count = 0;
+	for (size_t i = 0; i < request->header_count && i < WS_REQUEST_HEADERS; i++) {
+		x->headers[t->header_count++] = request->headers[i];
+	}
 	if (request->accept) {
 		x->headers[t->header_count++] = ws_arena_printf(x->run->a, "Accept: %s", request->accept);
 	}
@@ -263,6 +281,21 @@ remember_login(struct ws_http *http, const struct ws_url *url)
 	login->password = ws_arena_strdup(http->a, url->password);
 }
 
+bool
+ws_http_login(struct ws_http *http, const char *url, const char *user, const char *password,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_url parsed;
+	if (!ws_url_parse(url, a, &parsed, err)) {
+		return false;
+	}
+	parsed.user = user;
+	parsed.password = password;
+	remember_login(http, &parsed);
+	return true;
+}
+
 /* One that redirects to a silent server is silent too. */
 static void
 note_silence(struct exchange *x)
@@ -294,6 +327,9 @@ start_hop(struct exchange *x)
 	}
 	const struct login *login = find_login(x->run->http, x->hop.origin);
 	t->url = x->hop.plain;
+	t->method = x->request->method;
+	t->signing = x->request->signing;
+	t->sends = x->request->sends;
 	t->user = login ? login->user : NULL;
 	t->password = login ? login->password : NULL;
 	t->compressed = x->request->compressed;
@@ -303,8 +339,11 @@ start_hop(struct exchange *x)
 	t->arena = x->run->a;
 	write_headers(x);
 	x->answer = WS_ANSWER_GOOD;
-	x->received = x->window_bytes = x->discarded = 0;
-	x->started_ms = x->window_ms = ws_clock_ms();
+	x->received = x->window_bytes = x->discarded = x->sent = 0;
+	x->started_ms = x->sent_ms = x->window_ms = ws_clock_ms();
+	if (x->request->refusal) {
+		ws_buf_clear(x->request->refusal);
+	}
 	x->state = RUNNING;
 	x->run->running++;
 	return ws_wire_start(x->run->http->wire, t, x->run->err);
@@ -431,6 +470,12 @@ follow_redirect(struct exchange *x)
 			"cannot fetch '%s': '%s' redirects to '%s', which is not an http(s) URL", subject_of(x),
 			x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
+	if (x->request->method) {
+		ws_err_set(run->err, WS_ERR_FETCH,
+			"cannot upload '%s': '%s' redirects, which is not followed", subject_of(x),
+			x->hop.host);
+		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
+	}
 	if (x->hop.is_https && !next.is_https) {
 		ws_err_set(run->err, WS_ERR_FETCH,
 			"cannot fetch '%s': '%s' redirects from https to http, which is not followed",
@@ -466,7 +511,7 @@ settle_status(struct exchange *x)
 	} else if (is_redirect(&x->transfer)) {
 		x->run->failed = !follow_redirect(x);
 	} else if (status == 408 || status == 429
-		|| (status >= 500 && status != 501 && status != 505)) {
+		|| (status >= 500 && status != 501 && status != 505 && status != 507)) {
 		retry(x);
 	} else {
 		give_up(x);
@@ -493,6 +538,9 @@ settle(struct exchange *x)
 	if (x->transfer.end == WS_WIRE_DROPPED && ws_reply_is_good(&x->transfer.reply)) {
 		x->transfer.end = WS_WIRE_CUT; /* not by us */
 	}
+	if (x->transfer.end == WS_WIRE_CUT && x->request->sends && x->transfer.reply.status >= 400) {
+		x->transfer.end = WS_WIRE_COMPLETE; /* refused without being heard out */
+	}
 	switch (x->transfer.end) {
 	case WS_WIRE_COMPLETE:
 	case WS_WIRE_DROPPED:
@@ -508,6 +556,7 @@ settle(struct exchange *x)
 	case WS_WIRE_BAD_CA:
 	case WS_WIRE_BAD_PROXY:
 	case WS_WIRE_NO_PROXY:
+	case WS_WIRE_BAD_BODY:
 		give_up(x);
 		break;
 	}
@@ -536,8 +585,14 @@ watch_pace(struct exchange *x, int64_t now)
 	if (x->state != RUNNING) {
 		return;
 	}
-	if (!x->transfer.reply.complete) {
-		if (now - x->started_ms > config->first_byte_ms) {
+	if (x->transfer.sent_bytes != x->sent) {
+		x->sent = x->transfer.sent_bytes;
+		x->sent_ms = now;
+	}
+	bool sending = x->sent > 0 && x->sent < ws_body_length(x->request->sends);
+	if (!x->transfer.reply.complete && !sending) {
+		if (now - (x->sent_ms > x->started_ms ? x->sent_ms : x->started_ms)
+			> config->first_byte_ms) {
 			hang_up(x, "no answer for %u s", (config->first_byte_ms + 999) / 1000);
 		}
 		return;
@@ -545,13 +600,14 @@ watch_pace(struct exchange *x, int64_t now)
 	if (now - x->window_ms < config->stall_ms) {
 		return;
 	}
-	if (x->received - x->window_bytes < config->stall_bytes) {
-		hang_up(x, "too slow: %llu bytes in %u s",
-			(unsigned long long)(x->received - x->window_bytes), (config->stall_ms + 999) / 1000);
+	uint64_t moved = x->received + x->sent;
+	if (moved - x->window_bytes < config->stall_bytes) {
+		hang_up(x, "too slow: %llu bytes in %u s", (unsigned long long)(moved - x->window_bytes),
+			(config->stall_ms + 999) / 1000);
 		return;
 	}
 	x->window_ms = now;
-	x->window_bytes = x->received;
+	x->window_bytes = moved;
 }
 
 /* Where each request is by itself, the failure of @x is its end and not the batch's. */

@@ -13,7 +13,9 @@
 #ifndef WS_NET_HTTP_H
 #define WS_NET_HTTP_H
 
+#include "base/buf.h"
 #include "base/event.h"
+#include "net/body.h"
 #include "net/reply.h"
 #include "sys/stop.h"
 
@@ -46,6 +48,13 @@ void ws_http_close(struct ws_http *http);
 
 const struct ws_events *ws_http_events(const struct ws_http *http);
 
+/**
+ * Every later request to the scheme, host and port of @a url has this user and password, as if they stood in the
+ * URL. For what must not stand there because people see it.
+ */
+bool ws_http_login(struct ws_http *http, const char *url, const char *user, const char *password,
+	struct ws_err *err);
+
 /** The server of @a url gave no answer to an impatient session. */
 bool ws_http_is_silent(const struct ws_http *http, const char *url);
 
@@ -64,14 +73,23 @@ enum ws_answer {
 	WS_ANSWER_FAIL, /**< err is set */
 };
 
+#define WS_REQUEST_HEADERS 4
+
 /** A request: first member of its owner's struct. Callbacks may be NULL, except body. */
 struct ws_request {
 	const char *url;     /**< may hold user:password@ */
 	const char *subject; /**< for messages: a file name; NULL: the URL */
 	const char *accept;  /**< NULL: anything */
 	bool compressed;     /**< a text: ask for gzip and undo it; no ranges then */
-	char range[48];      /**< "0-99", "100-", "-65536"; "": the whole */
-	char if_range[208];  /**< only if this validator still holds; "": whatever is there */
+	const char *method;  /**< NULL: GET. What is sent is not redirected: that is a failure. */
+	const char *signing; /**< "aws:amz:REGION:s3": signed, not basic (wire.h); NULL: basic */
+	const struct ws_body *sends; /**< NULL: nothing */
+	const char *const *headers;  /**< more of them, at most WS_REQUEST_HEADERS */
+	size_t header_count;
+	struct ws_buf
+		*refusal;       /**< gets the first 4 KiB of a reply that is not 2xx; NULL: not wanted */
+	char range[48];     /**< "0-99", "100-", "-65536"; "": the whole */
+	char if_range[208]; /**< only if this validator still holds; "": whatever is there */
 	/** Before each attempt: sets range and if_range. */
 	enum ws_begin (*begin)(struct ws_request *request, struct ws_err *err);
 	/** The head of a 2xx, or of a 416 (the range is not there). */

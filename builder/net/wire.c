@@ -24,6 +24,7 @@ struct ws_wire {
 struct ws_wire_handle {
 	CURL *easy;
 	struct curl_slist *headers;
+	struct ws_body_reader reader; /* of what is sent */
 	char fault[CURL_ERROR_SIZE];
 };
 
@@ -93,6 +94,51 @@ hear_body(char *bytes, size_t size WS_UNUSED, size_t len, void *transfer)
 	return CURL_WRITEFUNC_ERROR;
 }
 
+/* ---- what is sent ---- */
+
+static size_t
+give_body(char *to, size_t size, size_t count, void *transfer)
+{
+	struct ws_transfer *t = transfer;
+	ptrdiff_t got = ws_body_read(&t->handle->reader, to, size * count);
+	t->sent_bytes += got > 0 ? (uint64_t)got : 0;
+	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
+}
+
+/* libcurl starts anew when a connection that was kept turns out to be dead. */
+static int
+seek_body(void *transfer, curl_off_t offset, int origin)
+{
+	struct ws_transfer *t = transfer;
+	if (offset != 0 || origin != SEEK_SET) {
+		return CURL_SEEKFUNC_CANTSEEK;
+	}
+	ws_body_rewind(&t->handle->reader);
+	t->sent_bytes = 0;
+	return CURL_SEEKFUNC_OK;
+}
+
+static void
+set_method(struct ws_transfer *t, struct ws_wire_handle *handle)
+{
+	CURL *easy = handle->easy;
+	if (t->method) {
+		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, t->method);
+	}
+	handle->reader = (struct ws_body_reader){.body = t->sends, .fd = -1};
+	if (t->sends) {
+		curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)ws_body_length(t->sends));
+		curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
+		curl_easy_setopt(easy, CURLOPT_READDATA, t);
+		curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek_body);
+		curl_easy_setopt(easy, CURLOPT_SEEKDATA, t);
+	}
+	if (t->signing) {
+		curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, t->signing);
+	}
+}
+
 static void
 add_headers(const struct ws_transfer *t, struct ws_wire_handle *handle)
 {
@@ -128,7 +174,8 @@ set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 	if (t->compressed) {
 		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 	}
-	curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+	curl_easy_setopt(
+		easy, CURLOPT_HTTPAUTH, (long)(t->signing ? CURLAUTH_AWS_SIGV4 : CURLAUTH_BASIC));
 	if (t->user) {
 		curl_easy_setopt(easy, CURLOPT_USERNAME, t->user);
 		curl_easy_setopt(easy, CURLOPT_PASSWORD, t->password);
@@ -160,11 +207,13 @@ ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 	}
 	t->handle = handle;
 	t->reply = (struct ws_reply){0};
+	t->sent_bytes = 0;
 	t->end = WS_WIRE_RUNNING;
 	t->fault[0] = '\0';
 	t->location = NULL;
 	add_headers(t, handle);
 	set_up(w, t, handle->easy);
+	set_method(t, handle);
 	hear(t, handle);
 	CURLMcode code = curl_multi_add_handle(w->multi, handle->easy);
 	if (code != CURLM_OK) {
@@ -184,6 +233,7 @@ ws_wire_cancel(struct ws_wire *w, struct ws_transfer *t)
 	curl_multi_remove_handle(w->multi, handle->easy);
 	curl_easy_cleanup(handle->easy);
 	curl_slist_free_all(handle->headers);
+	ws_body_rewind(&handle->reader);
 	free(handle);
 	t->handle = NULL;
 }
@@ -211,6 +261,8 @@ end_of(CURLcode code)
 		{CURLE_OPERATION_TIMEDOUT, WS_WIRE_NO_CONNECTION},
 		{CURLE_PEER_FAILED_VERIFICATION, WS_WIRE_BAD_CERTIFICATE},
 		{CURLE_SSL_CACERT_BADFILE, WS_WIRE_BAD_CA},
+		{CURLE_ABORTED_BY_CALLBACK, WS_WIRE_BAD_BODY},
+		{CURLE_READ_ERROR, WS_WIRE_BAD_BODY},
 	};
 	for (size_t i = 0; i < WS_LEN(ends); i++) {
 		if (ends[i].code == code) {

@@ -2,8 +2,7 @@
  * wire.h - single attempts of HTTP requests, many at a time
  *
  * The door to libcurl. One transfer is one request to one URL and one reply: nothing is repeated,
- * no redirect is followed, no time is judged; that is http.c's. GET only. A transfer belongs to
- * its caller and stays where it is from ws_wire_start until it has ended or was cancelled.
+ * no redirect is followed, no time is judged; that is http.c's. A transfer belongs to its caller and stays where it is from ws_wire_start until it has ended or was cancelled.
  * Not thread-safe: one loop, one wire.
  */
 #ifndef WS_NET_WIRE_H
@@ -11,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "net/body.h"
 #include "net/reply.h"
 
 struct ws_wire;
@@ -33,6 +33,7 @@ enum ws_wire_end {
 	WS_WIRE_BAD_CA,          /**< ca_path cannot be read */
 	WS_WIRE_BAD_PROXY,       /**< the proxy will not connect us */
 	WS_WIRE_NO_PROXY,        /**< what stands in https_proxy is not the URL of a proxy */
+	WS_WIRE_BAD_BODY,        /**< what is to be sent cannot be read */
 };
 
 enum ws_wire_taken {
@@ -43,10 +44,13 @@ enum ws_wire_taken {
 
 struct ws_transfer {
 	/* What is asked. Borrowed until the end. */
-	const char *url;            /**< without user and password */
-	const char *user;           /**< NULL: netrc decides */
-	const char *password;       /**< never NULL when user is not */
-	const char *const *headers; /**< "Name: value" */
+	const char *method;   /**< NULL: GET */
+	const char *url;      /**< without user and password */
+	const char *user;     /**< NULL: netrc decides */
+	const char *password; /**< never NULL when user is not */
+	const char *signing; /**< "aws:amz:us-east-1:s3": user and password sign (SigV4); NULL: basic */
+	const struct ws_body *sends; /**< NULL: nothing */
+	const char *const *headers;  /**< "Name: value" */
 	size_t header_count;
 	bool compressed; /**< ask for gzip and undo it: for texts. Else "identity" is asked for. */
 	bool alone; /**< a connection of its own, HTTP/1.1: it can wait without holding up others */
@@ -58,6 +62,7 @@ struct ws_transfer {
 
 	/* What became known. */
 	struct ws_reply reply;
+	uint64_t sent_bytes; /**< of the body, handed to the connection */
 	enum ws_wire_end end;
 	char fault[256]; /**< after a bad end: libcurl's words, without logins */
 	char *location;  /**< where a redirect leads, absolute, in arena; NULL: nowhere */

@@ -32,22 +32,31 @@ A path that starts with /~FAULT,FAULT.../ is served as the rest of the path, wit
     pad=K            K more bytes of white space at the end of an index page
     type=T           that Content-Type ('/' as %2F; "type=" sends none)
 
+POST to /PLACE/legacy/ takes a wheel as package servers do (multipart/form-data): it goes to DIR/PLACE/files, 409 when one of
+its name is there. POST and PUT elsewhere take anything. Faults of theirs, beside status, silent, auth and redirect:
+
+    deaf             the body is never read              early=CODE   that status before the body, and the end
+    lost[:N]         all is taken, no answer is given
+
 An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
 so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
 404 for a NAME without files. Redirects lead to the rest of the path, which may start with faults
 of its own: /~redirect=1/~slow=9/x. CONNECT is answered 407.
 
 LOG gets one JSON line a request, before its body is sent: port ("main", "other", "tls"), method,
-path, range, if_range, auth, accept, encoding (Accept-Encoding), agent, status, bytes.
+path, range, if_range, auth, accept, encoding (Accept-Encoding), agent, status, bytes; of what was sent: length, body
+(its sha256), fields (of a form, without the file).
 """
 
 import base64
+import functools
 import gzip
 import hashlib
 import html
 import http.server
 import json
 import os
+import pathlib
 import re
 import socketserver
 import ssl
@@ -112,6 +121,7 @@ def index_html(name):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    sent = {}  # what the log says of a body
 
     def fault(self, name):
         """The fault's value ('' when it has none) if it is to happen now, else None."""
@@ -133,6 +143,69 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.serve(path, rest)
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             self.close_connection = True
+
+    def do_POST(self):
+        path = self.path.partition("?")[0]
+        self.faults, rest = parse_faults(path)
+        with LOCK:
+            self.nth = SEEN["POST " + path] = SEEN.get("POST " + path, 0) + 1
+        try:
+            self.take(path, rest)
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            self.close_connection = True
+
+    do_PUT = do_POST
+
+    def handle_expect_100(self):
+        return True  # whether the body is wanted, do_POST says
+
+    def take(self, path, rest):
+        if self.fault("deaf") is not None:
+            time.sleep(60)
+        if self.fault("early") is not None:
+            self.close_connection = True
+            return self.answer(int(self.fault("early")), b"no, thank you\n", {"Connection": "close"})
+        if self.headers.get("Expect"):
+            self.send_response_only(100)
+            self.end_headers()
+        data = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.sent = {"length": len(data), "body": hashlib.sha256(data).hexdigest()}
+        login = self.fault("auth")
+        known = login is None or self.headers.get("Authorization") == "Basic " + base64.b64encode(login.encode()).decode()
+        if not known or any(self.fault(name) is not None for name in ("silent", "status", "redirect")):
+            return self.serve(path, rest)
+        status, text = self.keep(rest, data) if rest.endswith("/legacy/") else (200, b"taken\n")
+        if self.fault("lost") is not None:
+            self.log("-", 0)
+            self.close_connection = True
+            return None
+        return self.answer(status, text, {})
+
+    def keep(self, rest, data):
+        """A form of the upload API: what it says of the file must be true."""
+        boundary = b"\r\n--" + self.headers["Content-Type"].partition("boundary=")[2].encode()
+        parts = (b"\r\n" + data).split(boundary)
+        assert parts[0] == b"" and parts[-1] == b"--\r\n"
+        fields, name, content = {}, None, None
+        for part in parts[1:-1]:
+            head, _, value = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+            field = re.search(rb' name="([^"]*)"', head)[1].decode()
+            file = re.search(rb' filename="([^"]*)"', head)
+            if file:
+                name, content = file[1].decode(), value
+            else:
+                fields.setdefault(field, []).append(value.decode())
+        self.sent["fields"] = fields
+        for digest, make in ("sha256", hashlib.sha256), ("md5", hashlib.md5), \
+                ("blake2_256", functools.partial(hashlib.blake2b, digest_size=32)):
+            if fields[digest + "_digest"] != [make(content).hexdigest()]:
+                return 400, b"<html><head><title>400</title><style>b {}</style></head><b>%s_digest</b> is wrong</html>" % digest.encode()
+        path = os.path.join(FOLDER, rest.strip("/").removesuffix("/legacy"), "files", os.path.basename(name))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.exists(path):
+            return 409, b"<html><head><title>409</title></head><body><p>File already exists</p></body></html>"
+        pathlib.Path(path).write_bytes(content)
+        return 200, b"taken\n"
 
     def serve(self, path, rest):
         if self.fault("silent") is not None:
@@ -293,7 +366,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "range": self.headers.get("Range"), "if_range": self.headers.get("If-Range"),
             "auth": self.headers.get("Authorization"), "accept": self.headers.get("Accept"),
             "encoding": self.headers.get("Accept-Encoding"),
-            "agent": self.headers.get("User-Agent"), "status": status, "bytes": count})
+            "agent": self.headers.get("User-Agent"), "status": status, "bytes": count} | self.sent)
         with LOCK, open(LOG, "a", encoding="utf-8") as out:
             out.write(line + "\n")
 

@@ -1,0 +1,66 @@
+/* body.c - see body.h. */
+#include "net/body.h"
+
+#include "base/fs.h"
+
+#include <string.h>
+#include <unistd.h>
+
+uint64_t
+ws_body_length(const struct ws_body *body)
+{
+	uint64_t length = 0;
+	for (size_t i = 0; i < body->count; i++) {
+		length += body->pieces[i].length_bytes;
+	}
+	return length;
+}
+
+static void
+leave_file(struct ws_body_reader *r)
+{
+	if (r->fd >= 0) {
+		close(r->fd);
+		r->fd = -1;
+	}
+}
+
+void
+ws_body_rewind(struct ws_body_reader *r)
+{
+	leave_file(r);
+	r->number = 0;
+	r->done = 0;
+}
+
+static ptrdiff_t
+read_piece(struct ws_body_reader *r, const struct ws_piece *piece, void *to, size_t len)
+{
+	if (piece->bytes) {
+		memcpy(to, (const char *)piece->bytes + r->done, len);
+		return (ptrdiff_t)len;
+	}
+	if (r->fd < 0 && (r->fd = ws_fs_open_regular(piece->path, 0, NULL, NULL)) < 0) {
+		return -1;
+	}
+	ssize_t got = pread(r->fd, to, len, (off_t)(piece->offset + r->done));
+	return got > 0 ? got : -1;
+}
+
+ptrdiff_t
+ws_body_read(struct ws_body_reader *r, void *to, size_t room)
+{
+	while (r->number < r->body->count && r->done == r->body->pieces[r->number].length_bytes) {
+		leave_file(r);
+		r->number++;
+		r->done = 0;
+	}
+	if (r->number == r->body->count || room == 0) {
+		return 0;
+	}
+	const struct ws_piece *piece = &r->body->pieces[r->number];
+	uint64_t left = piece->length_bytes - r->done;
+	ptrdiff_t got = read_piece(r, piece, to, left < room ? (size_t)left : room);
+	r->done += got > 0 ? (uint64_t)got : 0;
+	return got;
+}
