@@ -2,8 +2,10 @@
 #include "base/json_write.h"
 #include "base/sign.h"
 #include "cli/command.h"
+#include "cli/publish_remote.h"
 #include "index/audit.h"
 #include "index/publish.h"
+#include "net/url.h"
 #include "sys/clock.h"
 
 #include <string.h>
@@ -12,7 +14,7 @@
 
 struct publishing {
 	struct ws_session *s;
-	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key;
+	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url;
 	unsigned valid_days, keep;
 	bool force, verify;
 	ws_words sources, gpu_checks;
@@ -24,7 +26,11 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 	struct ws_err *err)
 {
 	const struct ws_option rows[] = {
-		{"to", 0, WS_OPTION_TEXT, &p->to, "FOLDER", "the index; made where there is none"},
+		{"to", 0, WS_OPTION_TEXT, &p->to, "TARGET", "a folder, made if need be; or a server's URL"},
+		{"login", 0, WS_OPTION_TEXT, &p->login, "FILE",
+			"for a URL: user and password, a line each"},
+		{"check-url", 0, WS_OPTION_TEXT, &p->check_url, "URL",
+			"its simple index, if not .../simple/"},
 		{"key", 0, WS_OPTION_TEXT, &p->key, "FILE", "sign with this private key"},
 		{"trust", 0, WS_OPTION_TEXT, &p->trust, "FILE", "public key of the index as it is"},
 		{"valid", 0, WS_OPTION_NUMBER, &p->valid_days, "DAYS", "of a signature; default: 90"},
@@ -42,14 +48,51 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 	};
 	struct ws_usage usage = {
 		.command = "publish",
-		.synopsis = "DIR... --to FOLDER [options]\n--verify --to FOLDER [--trust FILE]",
-		.summary = "Makes, or extends, a package index of static files for any web server.\n"
-				   "All or nothing; the same wheels again change nothing.",
+		.synopsis = "DIR... --to FOLDER|URL [options]\n--verify --to FOLDER [--trust FILE]",
+		.summary = "Makes, or extends, a package index of static files for any web server: all or\n"
+				   "nothing. Or uploads to a server of packages. The same again changes nothing.",
 		.options = rows,
 		.option_count = WS_LEN(rows),
 		.most = 1000,
 	};
 	return ws_command_options(s, &usage, argc, argv, &p->sources, err);
+}
+
+/* A server keeps its index itself. */
+static bool
+check_remote(const struct publishing *p, struct ws_err *err)
+{
+	const char *shown = ws_url_shown(p->to, p->s->a);
+	if (!ws_starts_with(p->to, "https://") && !ws_starts_with(p->to, "http://")) {
+		return ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not a folder or http(s) URL", shown);
+	}
+	if (strchr(p->to, '@')) {
+		ws_err_set(
+			err, WS_ERR_USAGE, "--to '%s': a login in the URL would be seen by others", shown);
+		return ws_err_cure(err,
+			"put it into netrc, WHEELSMITH_UPLOAD_USER and _PASSWORD, or a file (--login FILE)");
+	}
+	if (p->key || p->trust || p->verify || p->roll_back || p->yank || p->unyank) {
+		return ws_err_set(err, WS_ERR_USAGE,
+			"--key, --trust, --verify, --rollback, --yank and --unyank are for an index in a "
+			"folder");
+	}
+	return p->sources.len > 0
+		|| ws_err_set(err, WS_ERR_USAGE, "no wheels named: give folders that have some");
+}
+
+static bool
+publish_remote(struct publishing *p, struct ws_err *err)
+{
+	const struct ws_publish_remote order = {
+		.to = p->to,
+		.login = p->login,
+		.check_url = p->check_url,
+		.sources = &p->sources,
+		.gpu_checks = &p->gpu_checks,
+		.force = p->force,
+	};
+	return ws_publish_remote(p->s, &order, err);
 }
 
 /* What excludes what. */
@@ -69,8 +112,10 @@ check_usage(const struct publishing *p, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE, "no index named: give --to FOLDER");
 	}
 	if (strstr(p->to, "://")) {
-		ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not a folder", p->to);
-		return ws_err_cure(err, "publish to a folder, and copy that to the server");
+		return check_remote(p, err);
+	}
+	if (p->login || p->check_url) {
+		return ws_err_set(err, WS_ERR_USAGE, "--login and --check-url are for a URL");
 	}
 	if (p->yank && (p->unyank || !p->reason)) {
 		return ws_err_set(err, WS_ERR_USAGE,
@@ -210,6 +255,9 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 	}
 	if (p.new_key) {
 		return make_key(&p, err);
+	}
+	if (strstr(p.to, "://")) {
+		return publish_remote(&p, err);
 	}
 	if (!ws_session_open_store(s, false, err)) {
 		return false;

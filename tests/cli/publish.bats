@@ -228,7 +228,7 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	publish 8 --verify --to empty
 	[[ $output == *"'empty' is not an index"* ]]
 	publish 2 w
-	publish 2 w --to https://localhost/x
+	publish 2 w --to ftp://localhost/x
 	publish 2 --to idx
 }
 

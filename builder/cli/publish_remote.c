@@ -1,0 +1,155 @@
+/* publish_remote.c - see publish_remote.h. What is sent is index/'s. */
+#include "cli/publish_remote.h"
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "index/upload.h"
+#include "net/url.h"
+
+#include <string.h>
+
+#define LONGEST_LOGIN 4096
+
+struct login {
+	const char *user, *password; /* NULL: none is known */
+};
+
+/* ---- logins ---- */
+
+/* What is one word is a token, which all servers take by this user. */
+static void
+set_login(struct login *login, const char *user, const char *password)
+{
+	*login = (struct login){user ? user : "__token__", password};
+}
+
+static bool
+login_of_file(struct ws_session *s, const char *path, struct login *login, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!ws_fs_read_stream(path, LONGEST_LOGIN, &text, err)) {
+		return false;
+	}
+	struct ws_str rest = ws_buf_str(&text);
+	struct ws_str first = ws_str_trim(ws_str_cut(&rest, '\n'));
+	struct ws_str second = rest.s ? ws_str_trim(ws_str_cut(&rest, '\n')) : (struct ws_str){0};
+	if (first.n == 0) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "'%s' has no login: user and password, a line each", path);
+	}
+	bool is_token = second.n == 0;
+	set_login(login, is_token ? NULL : ws_str_copy(first, s->a),
+		ws_str_copy(is_token ? first : second, s->a));
+	return true;
+}
+
+/* Ours first, then those that twine's users have set; else netrc decides. */
+static void
+login_of_environment(const struct ws_session *s, struct login *login)
+{
+	static const char *const names[][2] = {
+		{"WHEELSMITH_UPLOAD_USER", "WHEELSMITH_UPLOAD_PASSWORD"},
+		{"TWINE_USERNAME", "TWINE_PASSWORD"},
+	};
+	for (size_t i = 0; i < WS_LEN(names) && !login->password; i++) {
+		const char *password = ws_user_env_get(&s->env, names[i][1]);
+		if (password) {
+			set_login(login, ws_user_env_get(&s->env, names[i][0]), password);
+		}
+	}
+}
+
+static bool
+is_this_host(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || ws_starts_with(host, "127.")
+		|| strcmp(host, "[::1]") == 0;
+}
+
+static bool
+set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err)
+{
+	struct login login = {0};
+	struct ws_url url;
+	if (!ws_url_parse(order->to, s->a, &url, err)
+		|| (order->login && !login_of_file(s, order->login, &login, err))) {
+		return false;
+	}
+	if (!order->login) {
+		login_of_environment(s, &login);
+	}
+	if (!login.password) {
+		return true;
+	}
+	if (!url.is_https && !is_this_host(url.host)) {
+		ws_out_warn(&s->out, "the password goes to '%s' without encryption: use https", url.host);
+	}
+	return ws_http_login(s->fetch.http, order->to, login.user, login.password, err);
+}
+
+/* ---- what is told ---- */
+
+static void
+tell_wrong(void *session, const char *file, const char *wrong)
+{
+	const struct ws_session *s = session;
+	ws_out_warn(&s->out, "uploaded although it is wrong: '%s': %s", file, wrong);
+}
+
+static void
+tell_sent(void *session, const char *file, bool was_there)
+{
+	const struct ws_session *s = session;
+	ws_out_note(&s->out, "%s  %s\n", file, was_there ? "is there already" : "uploaded");
+}
+
+static void
+print_json(const struct ws_session *s, const char *to, const struct ws_upload_outcome *o)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", "wheelsmith.upload/1");
+	ws_json_add_text(w, "target", ws_url_shown(to, s->a));
+	ws_json_add_u64(w, "sent", o->sent);
+	ws_json_add_u64(w, "there", o->there);
+	ws_json_add_u64(w, "sent_bytes", o->sent_bytes);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	ws_out_result(&s->out, "%s", ws_buf_text(&text));
+}
+
+bool
+ws_publish_remote(struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err)
+{
+	struct ws_upload_outcome outcome;
+	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)
+		|| !set_up_login(s, order, err)) {
+		return false;
+	}
+	const struct ws_upload_order upload = {
+		.url = order->to,
+		.simple = order->check_url,
+		.sources = order->sources->at,
+		.source_count = order->sources->len,
+		.gpu_checks = order->gpu_checks->at,
+		.gpu_check_count = order->gpu_checks->len,
+		.force = order->force,
+		.http = s->fetch.http,
+		.ledger = s->ledger,
+		.stop = &s->stop,
+		.warn = tell_wrong,
+		.sent = tell_sent,
+		.self = s,
+	};
+	if (!ws_index_upload(&upload, s->a, &outcome, err)) {
+		return false;
+	}
+	if (s->globals.json) {
+		print_json(s, order->to, &outcome);
+	} else {
+		ws_out_result(&s->out, "%s: %zu uploaded, %zu there already\n", order->to, outcome.sent,
+			outcome.there);
+	}
+	return true;
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env bats
+# publish --to URL: the upload API against pypiserver and devpi, and against a server that misbehaves.
+# labels: network
+# timeout: 500
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	export HOME="$PWD/home" PIP_DISABLE_PIP_VERSION_CHECK=1
+	python3 -m venv tools
+	tools/bin/pip install --quiet pypiserver passlib devpi-server
+}
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+	tools=$BATS_FILE_TMPDIR/tools/bin
+	unset WHEELSMITH_UPLOAD_USER WHEELSMITH_UPLOAD_PASSWORD TWINE_USERNAME TWINE_PASSWORD NETRC
+	wheels w "demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.*" \
+		"demo 1.0+cu.12.4.torch.2.5.sm.90 cp311-cp311-linux_x86_64 torch==2.5.* size=2000000"
+}
+
+teardown() {
+	[ -z "${server:-}" ] || kill "$server" 2> /dev/null || true
+	[ -z "${COPROC_PID:-}" ] || kill "$COPROC_PID" 2> /dev/null || true
+}
+
+wheels() { # DIR LINE...
+	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
+}
+
+publish() { # STATUS ARGUMENT...
+	local status=$1
+	shift
+	run "-$status" "$WHEELSMITH" publish "$@"
+	echo "$output"
+	[[ $output != *sesame* ]]
+}
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+answers() { # URL
+	local i
+	for ((i = 0; i < 300; i++)); do
+		! curl -s -o /dev/null "$1" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+pypiserver() {
+	port=$(free_port)
+	mkdir -p packages
+	printf 'alice:%s\n' "$(openssl passwd -apr1 sesame)" > htpasswd
+	"$tools/pypi-server" run -i 127.0.0.1 -p "$port" -P htpasswd -a update --disable-fallback --hash-algo sha256 packages \
+		> server.log 2>&1 3>&- &
+	server=$!
+	answers "http://127.0.0.1:$port/"
+}
+
+devpi() {
+	port=$(free_port)
+	"$tools/devpi-init" --serverdir devpi --root-passwd rootpw --no-root-pypi > server.log 2>&1
+	"$tools/devpi-server" --serverdir devpi --host 127.0.0.1 --port "$port" >> server.log 2>&1 3>&- &
+	server=$!
+	answers "http://127.0.0.1:$port/+api"
+	python3 - "http://127.0.0.1:$port" <<- 'END'
+		import base64, json, sys, urllib.request
+		def call(method, path, data, token=None):
+		    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+		    if token:
+		        headers["X-Devpi-Auth"] = base64.b64encode(f"root:{token}".encode()).decode()
+		    request = urllib.request.Request(sys.argv[1] + path, json.dumps(data).encode(), headers, method=method)
+		    return json.load(urllib.request.urlopen(request))
+		token = call("POST", "/+login", {"user": "root", "password": "rootpw"})["result"]["password"]
+		call("PUT", "/ws", {"password": "sesame"}, token)
+		call("PUT", "/ws/cu124", {"type": "stage", "bases": [], "volatile": False}, token)
+	END
+}
+
+@test "pypiserver: sent, sent again, other contents, logins" {
+	pypiserver
+	local url=http://127.0.0.1:$port/
+	publish 8 w --to "$url"
+	[[ $output == *"requires a login (401)"*"netrc, environment or file"* ]]
+	printf 'alice\nwrong\n' > login
+	publish 8 w --to "$url" --login login
+	[[ $output == *"denies access (403)"*"the user or password that was given is not right"* ]]
+	printf 'alice\nsesame\n' > login
+	publish 0 w --to "$url" --login login
+	[[ $output == *"2 uploaded, 0 there already"* ]]
+	cmp w/*sm.86*.whl packages/*sm.86*.whl
+	cmp w/*sm.90*.whl packages/*sm.90*.whl
+	WHEELSMITH_UPLOAD_USER=alice WHEELSMITH_UPLOAD_PASSWORD=sesame publish 0 w --to "$url" --json
+	jq -e '.sent == 0 and .there == 2' <<< "${output##*already}"
+	# Its answer is 409 where the index to compare with is not known.
+	TWINE_USERNAME=alice TWINE_PASSWORD=sesame publish 8 w --to "$url" --check-url "${url}nothing"
+	[[ $output == *"has a file of this name already (409)"*"the server says: "*"Conflict"* ]]
+	wheels v "demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.* METADATA:Summary:_other"
+	publish 8 v --to "$url" --login login
+	[[ $output == *"is published with other contents"* ]]
+	cmp w/*sm.86*.whl packages/*sm.86*.whl
+	"$tools/pip" download --quiet --no-deps --dest got --index-url "${url}simple/" --only-binary :all: --python-version 3.11 \
+		--platform linux_x86_64 "demo==1.0+cu.12.4.torch.2.5.sm.90"
+	cmp w/*sm.90*.whl got/*.whl
+}
+
+@test "devpi: by netrc; sent, sent again, other contents" {
+	devpi
+	local url=http://127.0.0.1:$port/ws/cu124/
+	publish 8 w --to "$url"
+	[[ $output == *"requires a login (401)"* ]]
+	printf 'machine 127.0.0.1 login ws password sesame\n' > netrc
+	export NETRC=$PWD/netrc
+	publish 0 w --to "$url"
+	[[ $output == *"2 uploaded, 0 there already"* ]]
+	publish 0 w --to "$url"
+	[[ $output == *"0 uploaded, 2 there already"* ]]
+	publish 0 w --to "$url" --check-url "$url+nowhere"
+	wheels v "demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.* METADATA:Summary:_other"
+	publish 8 v --to "$url"
+	[[ $output == *"is published with other contents"* ]]
+	publish 8 v --to "$url" --check-url "$url+nowhere"
+	[[ $output == *"has a file of this name already (409)"*"the server says: 409 demo-1.0"*"already exists"* ]]
+}
+
+# A server that does as it is told, at $url; its files at served/p/files.
+faulty() {
+	mkdir -p served
+	# shellcheck disable=SC2034 # COPROC is read
+	coproc python3 "$WS_ROOT/tests/support/fault_server.py" served log
+	local word rest
+	read -r word port rest <&"${COPROC[0]}"
+	[ "$word" = ready ]
+	url=http://127.0.0.1:$port
+}
+
+@test "the form: all fields of METADATA, three digests, what servers insist on" {
+	faulty
+	wheels x "full 2.0 py2.py3-none-any torch>=2 METADATA:Summary:_short METADATA:Classifier:_A METADATA:Classifier:_B
+		METADATA:Project-URL:_Home,https://h.example METADATA:Requires-Python:_>=3.9"
+	publish 0 x --to "$url/p/legacy/"
+	cmp x/*.whl served/p/files/*.whl
+	grep '"method": "POST"' log > posts
+	jq -e '.fields | .[":action"] == ["file_upload"] and .protocol_version == ["1"] and .filetype == ["bdist_wheel"]
+		and .pyversion == ["py2.py3"] and .name == ["full"] and .version == ["2.0"] and .metadata_version == ["2.1"]
+		and .summary == ["short"] and .classifiers == ["A", "B"] and .project_urls == ["Home,https://h.example"]
+		and .requires_python == [">=3.9"] and .requires_dist == ["torch>=2"]
+		and (.md5_digest[0] | length == 32) and (.blake2_256_digest[0] | length == 64)' posts
+	publish 0 w --to "$url/p/legacy/"
+	tail -1 log | jq -e '.fields.requires_python == [""]'
+}
+
+@test "an answer that is lost, a server that fails twice, somebody who was faster" {
+	faulty
+	publish 0 w --to "$url/~lost:1/p/legacy/"
+	[[ $output == *"1 uploaded, 1 there already"* ]]
+	[ "$(find served/p/files -name '*.whl' | wc -l)" -eq 2 ]
+	publish 0 w --to "$url/~status=503:2/q/legacy/"
+	[[ $output == *"2 uploaded, 0 there already"* ]]
+	# What the index does not show yet when it is asked first.
+	publish 0 w --to "$url/q/legacy/" --check-url "$url/~status=404:1/q/simple"
+	[[ $output == *"0 uploaded, 2 there already"* ]]
+	wheels v "demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.* METADATA:Summary:_other"
+	publish 8 v --to "$url/q/legacy/" --check-url "$url/~status=404:1,json/q/simple"
+	[[ $output == *"is published with other contents"* ]]
+}
+
+@test "refusals are one clear line each, and what was sent stays" {
+	faulty
+	local one
+	for one in 403:"denies access" 413:"does not take a file of this size" 401:"requires a login" 507:"has no space left"; do
+		publish 8 w --to "$url/~early=${one%%:*}/p/legacy/"
+		[[ ${lines[0]} == "error: cannot upload 'demo-1.0+cu.12.4.torch.2.5.sm.86-"*"'127.0.0.1' ${one#*:} (${one%%:*})" ]]
+		[ "$(grep -c '^error:' <<< "$output")" -eq 1 ]
+	done
+	[[ $(publish 8 w --to "$url/~early=413/p/legacy/") == *"the server says: no, thank you"* ]]
+	publish 8 w --to "$url/~status=500/p/legacy/"
+	[[ $output == *"failed (500)"*"it was tried 5 times"* ]]
+	publish 8 w --to "$url/~redirect=1/p/legacy/"
+	[[ $output == *"redirects, which is not followed"*"the address it names: $url/p/legacy/"* ]]
+	kill "$COPROC_PID"
+	wait "$COPROC_PID" 2> /dev/null || true
+	publish 8 w --to "$url/p/legacy/"
+	[[ $output == *"cannot be reached"* ]]
+	[ ! -e served/p ]
+	publish 2 w --to "http://u:sesame@127.0.0.1:$port/legacy/"
+	[[ $output == *"a login in the URL would be seen by others"* ]]
+	publish 2 w --to ftp://h/x
+	publish 2 --to "$url/"
+	publish 2 w --to "$url/" --key k
+	publish 2 w --to idx --login l
+	publish 3 w --to "$url/" --login /dev/null
+	publish 8 nowhere --to "$url/"
+}
+
+@test "nothing is sent before all wheels are judged; logins of a file" {
+	faulty
+	mkdir bad
+	cp w/*sm.86*.whl bad/
+	head -c 300 w/*sm.90*.whl > bad/cut-1.0-py3-none-any.whl
+	publish 8 w bad --to "$url/p/legacy/"
+	run -1 grep '"method": "POST"' log
+	printf 'ws\nopen\n' > login
+	publish 0 w --to "$url/~auth=ws:open/p/legacy/" --login login
+	printf 'open\n' > login
+	publish 0 w --to "$url/~auth=__token__:open/r/legacy/" --login login
+}
+
+@test "a large wheel is not held in memory" {
+	faulty
+	wheels big "big 1.0 py3-none-any size=60000000"
+	run -0 python3 - "$WHEELSMITH" publish big --to "$url/p/legacy/" <<- 'END'
+		import resource, subprocess, sys
+		subprocess.run(sys.argv[1:], check=True)
+		print("resident kB:", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+		assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 40_000
+	END
+	echo "$output"
+	cmp big/*.whl served/p/files/*.whl
+}
