@@ -10,8 +10,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_STATEMENTS 24
+#define BUSY_MS 10000
+#define AGAIN_MS 10
 
 struct statement {
 	const char *text;
@@ -45,13 +48,29 @@ try_open(struct ws_sql *sql, const char *schema)
 		!= SQLITE_OK) {
 		return false;
 	}
-	sqlite3_busy_timeout(sql->db, 10000);
+	sqlite3_busy_timeout(sql->db, BUSY_MS);
 	/* A small page cache: the program promises to stay small. */
 	return sqlite3_exec(sql->db,
 			   "pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -512;",
 			   NULL, NULL, NULL)
 		== SQLITE_OK
 		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Of several processes that make a ledger at once one turns its log on; the others are told "locked" at
+ * once, whatever their patience is (SQLite does not wait where it would deadlock). */
+static bool
+open_patiently(struct ws_sql *sql, const char *schema)
+{
+	for (unsigned waited_ms = 0; !try_open(sql, schema); waited_ms += AGAIN_MS) {
+		if (!sql->db || sqlite3_errcode(sql->db) != SQLITE_BUSY || waited_ms >= BUSY_MS) {
+			return false;
+		}
+		sqlite3_close(sql->db);
+		sql->db = NULL;
+		nanosleep(&(struct timespec){0, AGAIN_MS * 1000000L}, NULL);
+	}
+	return true;
 }
 
 struct ws_sql *
@@ -61,7 +80,7 @@ ws_sql_open(const char *path, const char *schema, struct ws_err *err)
 	if (!sql || !(sql->path = strdup(path))) {
 		abort();
 	}
-	if (try_open(sql, schema)) {
+	if (open_patiently(sql, schema)) {
 		return sql;
 	}
 	int code = sql->db ? sqlite3_errcode(sql->db) : SQLITE_NOMEM;

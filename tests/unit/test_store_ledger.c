@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define GIB ((uint64_t)1 << 30)
 
@@ -135,4 +137,40 @@ WS_TEST(an_estimate_leaves_the_ledger_free_for_others)
 	assert_int_equal(ws_ledger_estimate(other.ledger, "p/a.cu", "compile", "sm80").cpu_ms, 300);
 	ws_store_close(&other);
 	ws_store_close(&store);
+}
+
+/* Eight processes that wait for one another and then open the same new ledger. */
+static unsigned
+open_at_once(const char *path)
+{
+	enum { PROCESSES = 8 };
+	int gate[2];
+	pid_t pids[PROCESSES];
+	unsigned failures = 0;
+	assert_int_equal(pipe(gate), 0);
+	for (size_t i = 0; i < PROCESSES; i++) {
+		if ((pids[i] = fork()) == 0) {
+			char byte;
+			close(gate[1]);
+			bool done = read(gate[0], &byte, 1) == 0 && ws_ledger_open(path, NULL);
+			_exit(done ? 0 : 1);
+		}
+	}
+	close(gate[0]);
+	close(gate[1]);
+	for (size_t i = 0; i < PROCESSES; i++) {
+		int status;
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		failures += status != 0;
+	}
+	return failures;
+}
+
+WS_TEST(processes_that_make_a_ledger_at_once_all_get_it)
+{
+	const char *folder = ws_test_dir(a);
+	for (unsigned i = 0; i < 150; i++) {
+		const char *name = ws_arena_printf(a, "ledger-%u.db", i);
+		assert_int_equal(open_at_once(ws_path_join(a, folder, name, NULL)), 0);
+	}
 }
