@@ -301,6 +301,8 @@ dq(const wsk_attn_params &p)
 	const int end_row = min(first_row + rows, q_span.length);
 	const sight see(p, q_span, k_span);
 	const chosen blocks(p, at.b, kv_head);
+	/* Where the sequence ends with the first block of queries, there is no set of the second. */
+	const int block_row = M > 1 && first_row + 64 >= end_row ? first_row : warp_row;
 
 	uint32_t q[M][D / 16][4], dout[M][D / 16][4];
 	const auto by_row = lane_by_row<D>(shared_address(shared));
@@ -360,7 +362,7 @@ dq(const wsk_attn_params &p)
 		}
 		const int last_row = warp_row + rows_a_warp - 1;
 		if (key <= see.last(last_row) && key + keys > see.first(warp_row)
-			&& blocks.has(warp_row, key)) {
+			&& blocks.has(block_row, key)) {
 			const bool partly = key < see.first(last_row) || key + keys - 1 > see.last(warp_row);
 #pragma unroll 1 /* likewise */
 			for (int step = 0; step < keys; step += 16) {

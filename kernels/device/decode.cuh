@@ -292,7 +292,7 @@ combine(const wsk_attn_params &p)
 			o[64 * j + 2 * lane + 1] = (uint16_t)(w >> 16);
 		}
 	}
-	if (lane == 0) {
+	if (p.lse && lane == 0) {
 		((float *)p.lse)[b * p.lse_batch + head * p.lse_head + row] =
 			counts ? (maximum + log2f(sum)) * ln2 : -INFINITY;
 	}

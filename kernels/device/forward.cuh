@@ -134,6 +134,8 @@ forward(const wsk_attn_params &p)
 	const int end_row = min(first_row + rows, q_span.length);
 	const sight see(p, q_span, k_span);
 	const chosen blocks(p, at.b, kv_head);
+	/* Where the sequence ends with the first block of queries, there is no set of the second. */
+	const int block_row = M > 1 && first_row + 64 >= end_row ? first_row : warp_row;
 
 	load_tile<D, rows>(shared, rows_of<T>(p.q, q_span, p.cu_q, at.b, at.head), p.q.row, first_row,
 		q_span.length, p.wide);
@@ -178,7 +180,7 @@ forward(const wsk_attn_params &p)
 			loader.fetch(next, see.keys, p.wide);
 		}
 		if (key <= see.last(warp_row + rows_a_warp - 1) && key + keys > see.first(warp_row)
-			&& blocks.has(warp_row, key)) {
+			&& blocks.has(block_row, key)) {
 			const uint32_t k_row = turn * 2 * keys, v_row = k_row + keys;
 			float s[M][keys / 8][4];
 			uint32_t probability[M][keys / 16][4];
@@ -224,7 +226,7 @@ forward(const wsk_attn_params &p)
 		for (int i = 0; i < 2; i++) {
 			float value = finish_row(softmax[m], i, factor[i]);
 			int row = warp_row + m * 16 + (threadIdx.x & 31) / 4 + 8 * i;
-			if ((threadIdx.x & 3) == 0 && row < q_span.given) {
+			if (p.lse && (threadIdx.x & 3) == 0 && row < q_span.given) {
 				lse[row] = row < q_span.length ? value : -INFINITY;
 			}
 		}

@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/py
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _ops  # noqa: E402
+from wheelsmith_kernels import _dispatch, _ops  # noqa: E402
 
 NOTHING = (None, None, None, None, None, 0, 0)
 
@@ -27,5 +27,18 @@ for d in (64, 80, 96, 128):
     words = (ends, ends, None, None, None, 47, 47, 0.1, -1, 0)
     o, lse = _ops.forward_cuda(q[0], k[0, :77], v[0, :77], *words)
     _ops.backward_cuda(grad[0], q[0], k[0, :77], v[0, :77], o, lse, *words)
+    # Sets of chosen blocks, exactly as many as there are: also where the last block of threads has rows beyond.
+    for rows in (50, 77, 130):
+        blocks = -(-rows // 64)
+        q, k, v, grad = filled(1, rows, 4, d), filled(1, rows, 2, d), filled(1, rows, 2, d), filled(1, rows, 4, d)
+        chosen = torch.full((1, 2, blocks, 1), (1 << blocks) - 1, dtype=torch.int32).cuda()
+        words = (None, None, None, None, chosen, 0, 0, 0.1, -1, 0)
+        o, lse = _ops.forward_cuda(q, k, v, *words)
+        _ops.backward_cuda(grad, q, k, v, o, lse, *words)
+    used = torch.tensor([40], dtype=torch.int32).cuda()
+    words = (None, None, used, used, None, 0, 0, 0.1, -1, 0)
+    o, lse = _ops.forward_cuda(q, k, v, *words)
+    _ops.backward_cuda(grad, q, k, v, o, lse, *words)
+    _dispatch._kernel(q, k, v, *(None,) * 5, 0, 0, 0.1, -1, 0)
 torch.cuda.synchronize()
 print("sanitize.py: done")
