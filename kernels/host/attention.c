@@ -143,7 +143,7 @@ check_forward(struct checking *c)
 	check_tensor(c, &in->k, false, false, "k");
 	check_tensor(c, &in->v, false, false, "v");
 	check_tensor(c, &in->o, true, true, "o");
-	check_address(c, in->lse, 4, true, "lse");
+	check_address(c, in->lse, 4, false, "lse");
 	require(c, in->lse_stride_batch >= 0 && in->lse_stride_head >= 0, WSK_ERR_RANGE, "lse",
 		"strides that are not negative");
 	check_address(c, in->cu_seqlens_q, 4, false, "cu_seqlens_q");
@@ -164,6 +164,7 @@ check_backward(struct checking *c)
 	check_tensor(c, &in->grad_q, true, true, "grad_q");
 	check_tensor(c, &in->grad_k, false, true, "grad_k");
 	check_tensor(c, &in->grad_v, false, true, "grad_v");
+	check_address(c, in->lse, 4, true, "lse");
 	check_address(c, in->delta, 4, true, "delta");
 }
 

@@ -116,7 +116,7 @@ struct wsk_attention {
 	struct wsk_tensor q, k, v;
 	struct wsk_tensor o; /**< written by forward, read by backward */
 	/** Float, written by forward, read by backward: [batch][heads_q][length_q], with rows side by side;
-	 * packed: [heads_q][total_q]. */
+	 * packed: [heads_q][total_q]. 0: not wanted (backward needs it). */
 	uint64_t lse;
 	int64_t lse_stride_batch, lse_stride_head;
 	/** int32 on the device. cu_seqlens: batch + 1 first rows; what lies outside of the totals or goes

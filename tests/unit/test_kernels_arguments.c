@@ -123,6 +123,11 @@ WS_TEST(what_is_sound_is_launched)
 	/* A caller of an older version knows no gradients and no scratch. */
 	in.size = offsetof(struct wsk_attention, grad_o);
 	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
+	/* Without gradients nobody needs the logarithms of the sums. */
+	in = sound();
+	in.lse = 0;
+	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(wsk_decode(handle, &in, NULL, NULL), WSK_OK);
 	assert_int_equal(wsk_close(handle), WSK_OK);
 }
 
@@ -161,6 +166,7 @@ WS_TEST(every_wrong_number_is_named)
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "blocks_stride_row", in.blocks = 64);
 	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_o", in.grad_o.data = 0);
 	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_k", in.grad_k.stride_head = 8);
+	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "lse", in.lse = 0);
 	REFUSES(wsk_backward, WSK_ERR_ALIGNMENT, "delta", in.delta = 1);
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "splits", in.splits = 0);
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "scratch_size", in.scratch_size = 64);
