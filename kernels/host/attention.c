@@ -301,8 +301,10 @@ launch(struct call *call, enum wsk_kernel kernel, int64_t tiles, int64_t heads)
 		return WSK_OK;
 	}
 	/* CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NOT_FOUND: this kernel lacks code for the device. */
-	int status = result == 209 || result == 500 ? WSK_ERR_NO_CODE : WSK_ERR_DRIVER;
-	wsk_fail(call->problem, status, "stream", "a device that the library has code for");
+	bool no_code = result == 209 || result == 500;
+	int status = no_code ? WSK_ERR_NO_CODE : WSK_ERR_DRIVER;
+	wsk_fail(call->problem, status, no_code ? "stream" : NULL,
+		no_code ? "on a device that the library has code for" : NULL);
 	if (call->problem) {
 		call->problem->driver = result;
 	}

@@ -9,6 +9,7 @@
 const unsigned char attn_64[1], attn_80[1], attn_96[1], attn_128[1];
 
 static unsigned loads, launches;
+static int launch_result;
 
 static int
 load_library(void **library, const void *image, int *options, void **values, unsigned count,
@@ -42,8 +43,8 @@ launch_kernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, u
 {
 	(void)function, (void)x, (void)y, (void)z, (void)bx, (void)by, (void)bz, (void)shared;
 	(void)stream, (void)arguments, (void)extra;
-	launches++;
-	return 0;
+	launches += launch_result == 0;
+	return launch_result;
 }
 
 static const struct wsk_driver driver = {
@@ -172,6 +173,24 @@ WS_TEST(every_wrong_number_is_named)
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "scratch_size", in.scratch_size = 64);
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "batch",
 		(in.batch = 1 << 24, in.length_q = 1 << 30, in.scratch_size = UINT64_MAX));
+}
+
+WS_TEST(what_the_driver_refuses_is_told_apart)
+{
+	struct wsk_handle *handle = open_handle(a);
+	struct wsk_attention in = sound();
+	struct wsk_problem problem;
+	launch_result = 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+	assert_int_equal(wsk_forward(handle, &in, NULL, &problem), WSK_ERR_NO_CODE);
+	assert_string_equal(problem.argument, "stream");
+	assert_int_equal(problem.driver, 209);
+	launch_result = 201; /* CUDA_ERROR_INVALID_CONTEXT: no argument is wrong */
+	assert_int_equal(wsk_backward(handle, &in, NULL, &problem), WSK_ERR_DRIVER);
+	assert_null(problem.argument);
+	assert_null(problem.expected);
+	assert_int_equal(problem.driver, 201);
+	assert_int_equal(launches, 0);
+	launch_result = 0;
 }
 
 WS_TEST(a_handle_needs_memory_and_a_driver)
