@@ -5,30 +5,9 @@ import torch
 from ._dispatch import attention, decode_splits, wsk_problem
 from ._native import HEAD_DIMS
 from ._ops import backward_cuda, decode_cuda, forward_cuda
+from ._reference import attend, gradients, ratio
 
 NOTHING = (None, None, None, None, None)
-
-
-def reference(q, k, v, grad, scale, left, right):
-    """o, dq, dk, dv in float64 of the rounded inputs."""
-    leaves = [t.detach().double().requires_grad_() for t in (q, k, v)]
-    x, y, z = (t.transpose(1, 2) for t in leaves)
-    group = q.shape[2] // k.shape[2]
-    y, z = y.repeat_interleave(group, 1), z.repeat_interleave(group, 1)
-    m, n = q.shape[1], k.shape[1]
-    i = torch.arange(m, device=q.device)[:, None] + n - m
-    j = torch.arange(n, device=q.device)[None]
-    seen = torch.ones(m, n, dtype=torch.bool, device=q.device)
-    seen = seen & (j >= i - left) if left >= 0 else seen
-    seen = seen & (j <= i + right) if right >= 0 else seen
-    s = (x @ y.transpose(-1, -2) * scale).masked_fill(~seen, float("-inf"))
-    o = (s.softmax(-1).masked_fill(~seen.any(-1, keepdim=True), 0).nan_to_num() @ z).transpose(1, 2)
-    return (o,) + torch.autograd.grad(o, leaves, grad.double())
-
-
-def ratio(x, y):
-    """Root of the mean square of the difference, relative to the reference's."""
-    return ((x.double() - y).norm() / y.norm().clamp_min(1e-30)).item()
 
 
 CASES = (  # batch, queries, keys, heads, heads of k, left, right
@@ -60,7 +39,8 @@ def test():
                 words = NOTHING + (0, 0, head_dim**-0.5, left, right)
                 o, lse = forward_cuda(q, k, v, *words)
                 found = (o,) + backward_cuda(grad, q, k, v, o, lse, *words)
-                wanted = reference(q, k, v, grad, head_dim**-0.5, left, right)
+                what = head_dim**-0.5, left, right
+                wanted = (attend(q, k, v, *what)[0],) + gradients(q, k, v, grad, *what)
                 errors = [ratio(x, y) for x, y in zip(found, wanted)]
                 wrong = errors[0] > limits[0] or max(errors[1:]) > limits[1]
                 bad += wrong
