@@ -7,26 +7,35 @@ of them; what it cannot do is then an error.
 
 import functools
 import os
+import typing
 
 import torch
 
-from . import _ops
+from . import _calls, _ops
+from ._calls import TYPES
 from ._native import HEAD_DIMS, KernelError
-from ._ops import _TYPES
 
+_Tensor, _grad_enabled, _is_compiling = torch.Tensor, torch.is_grad_enabled, torch.compiler.is_compiling
 _HAS_GQA = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
 
 BACKENDS = ("flash_attention_2", "wsk", "sdpa")
 OVERRIDE = "WHEELSMITH_ATTENTION"
 
+# os.environ encodes a name each time it is asked; what it keeps inside, on POSIX, is asked at once.
+_environment = getattr(os.environ, "_data", os.environ)
+_OVERRIDE_KEY = os.environ.encodekey(OVERRIDE) if _environment is not os.environ else OVERRIDE
 
-class Call:
+
+class Call(typing.NamedTuple):
     """What a call asks for, as far as it decides who can take it."""
 
-    __slots__ = ("q", "packed", "used", "blocks", "dropout")
-
-    def __init__(self, q, packed=False, used=False, blocks=False, dropout=0.0):
-        self.q, self.packed, self.used, self.blocks, self.dropout = q, packed, used, blocks, dropout
+    device: torch.device
+    dtype: torch.dtype
+    head_dim: int
+    packed: bool = False
+    used: bool = False
+    blocks: bool = False
+    dropout: bool = False
 
 
 def _tiny(device, dtype, head_dim, rows=16):
@@ -69,7 +78,7 @@ def wsk_problem(device, dtype, head_dim):
     """None where the kernels of this package have code for the device and are right; else why not."""
     if head_dim not in HEAD_DIMS:
         return f"no kernel for head_dim {head_dim}"
-    if dtype not in _TYPES:
+    if dtype not in TYPES:
         return f"no kernel for {dtype}"
     try:
         q, k, v = _tiny(device, dtype, head_dim)
@@ -86,13 +95,13 @@ def _refuse_flash(call):
         return "flash_attn has no selected blocks"
     if call.used:
         return "flash_attn has no seqused here"
-    return flash_problem(call.q.device, call.q.dtype, call.q.shape[-1], call.packed)
+    return flash_problem(call.device, call.dtype, call.head_dim, call.packed)
 
 
 def _refuse_wsk(call):
-    if call.dropout > 0:
+    if call.dropout:
         return "dropout goes to SDPA"
-    return wsk_problem(call.q.device, call.q.dtype, call.q.shape[-1])
+    return wsk_problem(call.device, call.dtype, call.head_dim)
 
 
 def _refuse_sdpa(call):
@@ -110,11 +119,11 @@ def choose(call):
     if named:
         if named not in BACKENDS:
             raise KernelError("wrong argument", OVERRIDE, "one of " + ", ".join(BACKENDS))
-        problem = "not on a GPU" if named != "sdpa" and not call.q.is_cuda else _REFUSE[named](call)
+        problem = "not on a GPU" if named != "sdpa" and call.device.type != "cuda" else _REFUSE[named](call)
         if problem:
             raise KernelError(f"{OVERRIDE}={named}: {problem}")
         return named, f"{OVERRIDE} says so"
-    if not call.q.is_cuda:
+    if call.device.type != "cuda":
         raise KernelError("wrong argument", "q", "on a CUDA device")
     reasons = []
     for name in BACKENDS:
@@ -128,19 +137,10 @@ def choose(call):
 _choices = {}
 
 
+@torch.compiler.assume_constant_result
 def _choose_once(call):
     """choose(), remembered: the environment is read again each time, it may change."""
-    q = call.q
-    key = (
-        q.device,
-        q.dtype,
-        q.shape[-1],
-        call.packed,
-        call.used,
-        call.blocks,
-        call.dropout > 0,
-        os.environ.get(OVERRIDE),
-    )
+    key = call, _environment.get(_OVERRIDE_KEY)
     found = _choices.get(key)
     if found is None:
         found = _choices[key] = choose(call)
@@ -159,17 +159,26 @@ def decode_splits(batch, heads_k, rows, keys, device):
     return max(1, min(4 * _multiprocessors(device) // blocks, keys // 256, 256))
 
 
+def _splits(q, k):
+    """What _kernel() splits the keys into; 0: the queries are too many for the decode kernel."""
+    if q.dim() != 4 or k.dim() != 4:
+        return 0  # and _calls says what is wrong with that
+    rows, keys = q.shape[1] * (q.shape[2] // max(k.shape[2], 1)), k.shape[1]
+    few = 0 < rows <= 16 and keys >= 256 and q.shape[0] > 0
+    return decode_splits(q.shape[0], k.shape[2], rows, keys, q.device) if few else 0
+
+
 def _kernel(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
-    group = q.shape[-2] // max(k.shape[-2], 1)
-    grad = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
-    direct = not grad and type(q) is torch.Tensor and not torch.compiler.is_compiling()
-    few = cu_q is None and blocks is None and q.shape[1] * group <= 16 and k.shape[1] >= 256
-    if few and not grad:
-        splits = decode_splits(q.shape[0], k.shape[2], q.shape[1] * group, k.shape[1], q.device)
+    """o. Plain tensors go past torch's dispatcher; what is traced goes through it."""
+    words = (q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right)
+    direct = type(q) is type(k) is type(v) is _Tensor and not _is_compiling()
+    if _grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
+        return _ops.Attention.apply(*words) if direct else torch.ops.wheelsmith_kernels.forward(*words)[0]
+    splits = _splits(q, k) if cu_q is None and blocks is None else 0
+    if splits:
         decode = _ops.decode_cuda if direct else torch.ops.wheelsmith_kernels.decode
-        return decode(q, k, v, used_q, used_k, scale, left, right, splits)
-    forward = _ops.forward_cuda if direct else torch.ops.wheelsmith_kernels.forward
-    return forward(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right)
+        return decode(q, k, v, used_q, used_k, scale, left, right, splits)[0]
+    return (_ops.forward_cuda if direct else torch.ops.wheelsmith_kernels.forward)(*words)[0]
 
 
 def _mask(m, n, used_q, used_k, left, right, device):
@@ -234,6 +243,19 @@ def _flash(q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, left, right):
     return flash_attn.flash_attn_varlen_func(q, k, v, cu_q, cu_k, max_q, max_k, **words)
 
 
+#: What a kernel took without sequences and gradients, by all that such a call depends on but addresses.
+_ready = {}
+_READY_MAX = 4096
+
+
+def _remember(key, q, k, v, scale, left, right):
+    call = _calls.repeated(_splits(q, k), q, k, v, scale, left, right)
+    if call is not None:
+        if len(_ready) >= _READY_MAX:
+            _ready.clear()
+        _ready[key] = call
+
+
 def attention(
     q,
     k,
@@ -258,6 +280,22 @@ def attention(
     keys from i + n - m - window[0] to i + n - m + window[1], negative: all of them; causal is
     window[1] = 0. blocks: what select_blocks() makes. return_why: also (backend, why).
     """
+    # What is plain and was asked before takes one look-up: written out, since calls of functions count here.
+    plain = (
+        cu_seqlens_q is cu_seqlens_k is seqused_q is seqused_k is blocks is None
+        and not (dropout_p or return_why)
+        and type(q) is type(k) is type(v) is _Tensor
+        and not (_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))
+        and not _is_compiling()
+    )
+    if plain:
+        key = (
+            q.shape, k.shape, v.shape, q.stride(), k.stride(), v.stride(), q.dtype, k.dtype, v.dtype,
+            q.device, k.device, v.device, causal, *window, scale, _environment.get(_OVERRIDE_KEY),
+        )  # fmt: skip
+        ready = _ready.get(key)
+        if ready is not None:
+            return ready(q, k, v)
     left, right = window
     if causal:
         right = 0
@@ -267,40 +305,20 @@ def attention(
     if packed and (max_seqlen_q is None or max_seqlen_k is None):
         max_seqlen_q, max_seqlen_k = max_seqlen_q or q.shape[0], max_seqlen_k or k.shape[0]
     used = seqused_q is not None or seqused_k is not None
-    call = Call(q, packed, used, blocks is not None, dropout_p)
-    backend, why = _choose_once(call)
+    backend, why = _choose_once(
+        Call(q.device, q.dtype, q.shape[-1], packed, used, blocks is not None, dropout_p > 0)
+    )
+    sequences = cu_seqlens_q, cu_seqlens_k
     if backend == "wsk":
-        o, _ = _kernel(
-            q,
-            k,
-            v,
-            cu_seqlens_q,
-            cu_seqlens_k,
-            seqused_q,
-            seqused_k,
-            blocks,
-            max_seqlen_q or 0,
-            max_seqlen_k or 0,
-            scale,
-            left,
-            right,
-        )
+        most = max_seqlen_q or 0, max_seqlen_k or 0
+        if plain:
+            _remember(key, q, k, v, scale, left, right)
+        o = _kernel(q, k, v, *sequences, seqused_q, seqused_k, blocks, *most, scale, left, right)
     elif backend == "flash_attention_2":
-        o = _flash(
-            q,
-            k,
-            v,
-            cu_seqlens_q,
-            cu_seqlens_k,
-            max_seqlen_q,
-            max_seqlen_k,
-            dropout_p,
-            scale,
-            left,
-            right,
-        )
+        most = max_seqlen_q, max_seqlen_k
+        o = _flash(q, k, v, *sequences, *most, dropout_p, scale, left, right)
     elif packed:
-        o = _sdpa_packed(q, k, v, cu_seqlens_q, cu_seqlens_k, dropout_p, scale, left, right)
+        o = _sdpa_packed(q, k, v, *sequences, dropout_p, scale, left, right)
     else:
         o = _sdpa(q, k, v, seqused_q, seqused_k, dropout_p, scale, left, right)
     return (o, (backend, why)) if return_why else o

@@ -33,6 +33,8 @@ _DRIVER_FUNCTIONS = (
     "cuLaunchKernel",
 )
 
+_NO_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT of cuda.h
+
 
 class KernelError(ValueError):
     """A call that has no kernel or a wrong argument: `argument`, `expected`, `driver` say which."""
@@ -95,7 +97,7 @@ class Native:
         self._loaded = set()
         self.library = _open(path or library_path())
         self._functions = {n: getattr(self.library, "wsk_" + n) for n in ("forward", "backward", "decode")}
-        driver_library = ctypes.CDLL("libcuda.so.1")
+        self._driver = driver_library = ctypes.CDLL("libcuda.so.1")
         driver = _Driver(size=ctypes.sizeof(_Driver))
         for name in _DRIVER_FUNCTIONS:
             try:
@@ -127,13 +129,38 @@ class Native:
             self._check(self.library.wsk_load(self._handle, head_dim, ctypes.addressof(problem)), problem)
             self._loaded.add(head_dim)
 
-    def call(self, name, arguments, stream):
+    def call(self, name, arguments, stream, device):
         """forward, backward or decode; `arguments` is a struct wsk_attention, packed."""
         function = self._functions[name]
         if function(self._handle, arguments, stream, None):
             problem = _Problem()  # nothing was launched: the same call tells why
             status = function(self._handle, arguments, stream, ctypes.addressof(problem))
+            if problem.driver == _NO_CONTEXT:
+                self._make_current(device)
+                problem = _Problem()
+                status = function(self._handle, arguments, stream, ctypes.addressof(problem))
             self._check(status, problem)
+
+    def entry(self, name):
+        """(function, handle), for who calls often: where it returns not 0, call() mends it or says why."""
+        return self._functions[name], ctypes.c_void_p(self._handle)
+
+    def _make_current(self, device):
+        """Gives this thread the context that torch uses, the device's primary one.
+
+        A thread that has launched nothing has none, and torch's autograd runs in such a thread: memory that
+        torch has at hand is given out without a context, and then ours is the first launch.
+        """
+        number, context = ctypes.c_int(), ctypes.c_void_p()
+        for function, *arguments in (
+            (self._driver.cuDeviceGet, ctypes.byref(number), device),
+            (self._driver.cuDevicePrimaryCtxRetain, ctypes.byref(context), number),
+            (self._driver.cuCtxSetCurrent, context),
+            (self._driver.cuDevicePrimaryCtxRelease_v2, number),  # torch holds it
+        ):
+            result = function(*arguments)
+            if result:
+                raise KernelError("the CUDA driver refused to make a context current", driver=result)
 
 
 _native = None
