@@ -50,6 +50,95 @@ p = n._Problem()
 assert l.wsk_version() == b"0.1.0"
 assert l.wsk_init(None, 0, None, ctypes.addressof(p)) and p.argument == b"memory", p.argument
 import wheelsmith_kernels'
+	# A thread without a context gets the device's own, once; what else the driver says is told.
+	cat > driver.c <<- 'END'
+		static __thread int context, given;
+		static int launches, answer;
+		int cuLibraryLoadData(void **l) { *l = &context; return 0; }
+		int cuLibraryGetKernel(void **k) { *k = &context; return 0; }
+		int cuLibraryUnload(void *l) { (void)l; return 0; }
+		int cuLaunchKernel(void) { return answer ? answer : context ? (launches++, 0) : 201; }
+		int cuDeviceGet(int *d, int n) { *d = n + 40; return 0; }
+		int cuDevicePrimaryCtxRetain(void **c, int d) { *c = d == 43 ? &context : 0; return 0; }
+		int cuDevicePrimaryCtxRelease_v2(int d) { return d != 43; }
+		int cuCtxSetCurrent(void *c) { given++; context = c == &context; return 0; }
+		int told(void) { return launches * 10 + given; }
+		void set_answer(int a) { answer = a; }
+	END
+	gcc -shared -fPIC -o libcuda.so.1 driver.c
+	cat > threads.py <<- 'END'
+		import ctypes, threading
+		from wheelsmith_kernels import _native
+		driver, native = ctypes.CDLL("libcuda.so.1"), _native.native()
+		native.load(80)
+		tensor = [4096, 64 * 160, 160, 80]
+		call = _native.ATTENTION.pack(
+		    _native.ATTENTION.size, 1, 1, 2, 2, 80, 64, 64, 0, 0, -1, 0, 0.1, 0, *tensor * 4, 0, 0, 0, *[0] * 8, *[0] * 21)
+		told = []
+		def work():
+		    native.call("forward", call, 0, 3)
+		    native.call("forward", call, 0, 3)
+		    told.append(driver.told())
+		for _ in range(2):
+		    thread = threading.Thread(target=work)
+		    thread.start()
+		    thread.join()
+		assert told == [21, 41], told
+		driver.set_answer(700)
+		try:
+		    native.call("forward", call, 0, 3)
+		except _native.KernelError as error:
+		    assert error.driver == 700 and str(error) == "the CUDA driver refused (CUDA error 700)", error
+		else:
+		    raise AssertionError
+	END
+	LD_LIBRARY_PATH=$PWD PYTHONPATH=out python3 threads.py
+}
+
+# check SITE WORDS…: python -m wheelsmith_kernels check, of what is installed in SITE. This Python has no torch.
+check() {
+	run env PYTHONPATH="$1" python3 -S -m wheelsmith_kernels check "${@:2}" --json check.json
+	echo "$output"
+}
+
+# of NAME: a member of the file that check wrote.
+of() { python3 -c 'import json, sys; print(json.load(open("check.json"))[sys.argv[1]])' "$1"; }
+
+@test "check names the wheel that is installed, and judges no other and nothing that was changed" {
+	echo '{"packages": ["wheelsmith-kernels==0.1.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	"$WHEELSMITH" build --matrix m.json --kits host
+	local wheel sha256
+	wheel=$(echo dist/*.whl) sha256=$(sha256sum dist/*.whl | cut -d' ' -f1)
+	python3 -m pip install -q --no-deps --no-index --no-compile --target site "$wheel"
+	check site wheelsmith_kernels
+	[ "$status" -eq 2 ]
+	[ "$(of verdict)" = "not checked" ]
+	[[ "$(of problem)" == "torch does not import"* ]]
+	[ "$(of wheel_sha256)" = "$sha256" ]
+	[ "$(of wheel_known_from)" = direct_url.json ]
+	# Where the installer noted nothing, the wheel can be named.
+	rm site/*.dist-info/direct_url.json
+	check site wheelsmith-kernels
+	[ "$(of wheel_sha256)" = None ]
+	check site wheelsmith-kernels --wheel "$wheel"
+	[ "$(of wheel_sha256)" = "$sha256" ]
+	# A file that was changed is not what was published.
+	echo >> site/wheelsmith_kernels/_wsk.so
+	for more in "" "--wheel $wheel"; do
+		# shellcheck disable=SC2086
+		check site wheelsmith-kernels $more
+		[ "$status" -eq 2 ]
+		[[ "$(of problem)" == *"the installed 'wheelsmith_kernels/_wsk.so' is not the one of"* ]]
+		[ "$(of wheel_sha256)" = None ]
+	done
+	check site flash-attn
+	[ "$status" -eq 2 ]
+	[[ "$(of problem)" == *"'flash-attn' is not installed"* ]]
+	check site numpy
+	[ "$status" -eq 2 ]
+	[[ "$(of problem)" == "no reference for 'numpy'"* ]]
+	python3 -c 'import json, jsonschema, sys
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open("check.json")))' "$WS_ROOT/schemas/kernels-check-1.json"
 }
 
 @test "registers and shared memory for sm_75 are those of the table; nothing spills" {
