@@ -1,13 +1,12 @@
 """The operators in torch: opcheck, compile, graphs, one call, packing, other backends."""
 
 import os
-import statistics
-import time
+import threading
 
 import torch
-from reference import attend, ratio
 
-from wheelsmith_kernels import KernelError, _dispatch, _ops, attention, health, pack, unpack
+from wheelsmith_kernels import KernelError, _ops, attention, health, pack, unpack
+from wheelsmith_kernels._reference import attend, ratio
 
 FORWARD = torch.ops.wheelsmith_kernels.forward
 
@@ -45,6 +44,64 @@ def test_compile_without_a_break():
     assert torch.allclose(plain, q.grad, atol=1e-3, rtol=1e-2)
 
 
+def test_one_call_compiles_without_a_break():
+    for grad in (False, True):
+        q, k, v = make(40, 4, grad=grad), make(50, 2, grad=grad), make(50, 2, grad=grad)
+        with named("wsk"):
+            plain = attention(q, k, v, causal=True)
+            before = dict(_ops.calls)
+            o = torch.compile(lambda q, k, v: attention(q, k, v, causal=True), fullgraph=True)(q, k, v)
+            assert torch.equal(o, plain) and _ops.calls["forward"] == before["forward"] + 1
+            if grad:
+                found = torch.autograd.grad(o.sum(), (q, k, v))
+                for x, y in zip(found, torch.autograd.grad(plain.sum(), (q, k, v))):
+                    assert torch.equal(x, y)
+
+
+def test_what_was_called_before_is_checked_again():
+    """The second call of a kind goes the short way: it is as right, and as strict."""
+    q, k, v = make(40, 4), make(300, 2), make(300, 2)
+    with named("wsk"):
+        for rows in (40, 1):
+            x = q[:, :rows]
+            for words in ({}, {"causal": True}, {"window": [20, 0]}, {"scale": 0.3}):
+                first = attention(x, k, v, **words)
+                assert torch.equal(attention(x, k, v, **words), first)
+                right = 0 if "causal" in words else words.get("window", (-1, -1))[1]
+                wanted = attend(x, k, v, words.get("scale", 80**-0.5), words.get("window", (-1,))[0], right)[0]
+                assert ratio(first, wanted) < 2e-3, words
+            assert ratio(attention(x * 2, v, k), attend(x * 2, v, k, 80**-0.5)[0]) < 2e-3
+        odd = torch.randn(1, 40, 4, 83, device="cuda").half()[..., 1:81]  # rows at no multiple of 16 bytes
+        even = torch.randn(1, 40, 4, 83, device="cuda").half()[..., 0:80]
+        for t in (odd, even, odd):
+            assert ratio(attention(t, k, v), attend(t, k, v, 80**-0.5)[0]) < 2e-3
+        wrong = {
+            "k": [(q, k.float(), v), (q, k.cpu(), v), (q, k[..., :64], v), (q, k[0], v)],
+            "v": [(q, k, v[:, :50]), (q, k, v.bfloat16()), (q, k, v.transpose(1, 3).contiguous().transpose(1, 3))],
+            "q": [(q[:, :, :3], k, v), (q[0], k, v)],
+        }
+        for name, calls in wrong.items():
+            for call in calls:
+                for _ in range(2):
+                    try:
+                        attention(*call)
+                    except KernelError as error:
+                        assert error.argument == name, (error.argument, name)
+                    else:
+                        raise AssertionError(name)
+        q.requires_grad_()
+        before = dict(_ops.calls)
+        attention(q, k, v).sum().backward()
+        assert _ops.calls["backward"] == before["backward"] + 1 and torch.isfinite(q.grad).all()
+        with torch.inference_mode():
+            assert torch.equal(attention(q, k, v), attention(q.detach(), k, v))
+        assert attention(q[:, :0], k, v).shape == (1, 0, 4, 80)
+        assert (attention(q.detach(), k[:, :0], v[:, :0]) == 0).all()
+    other = torch.empty(1, 40, 4, 80, device="cuda").half().requires_grad_()
+    with named("sdpa"):
+        assert attention(other.detach(), k, v).shape == other.shape  # the environment is asked each time
+
+
 def test_graphs():
     q, k, v = make(40, 4), make(300, 2), make(300, 2)
     out = attention(q, k, v, causal=True)
@@ -64,6 +121,26 @@ def test_another_stream():
         o = attention(q, k, v)
     torch.cuda.current_stream().wait_stream(stream)
     assert ratio(o, attend(q, k, v, 80**-0.5)[0]) < 2e-3
+
+
+def test_a_thread_that_launched_nothing():
+    """It has no context until something makes one; autograd's own thread may be such a one."""
+    q, k, v = make(40, 4), make(300, 2), make(300, 2)
+    words = (None, None, None, None, None, 0, 0, 0.1, -1, 0)
+    o, lse = _ops.forward_cuda(q, k, v, *words)
+    for call in (
+        lambda: [attention(q, k, v)],
+        lambda: [attention(q[:, :1], k, v)],
+        lambda: _ops.forward_cuda(q, k, v, *words),
+        lambda: _ops.backward_cuda(q, q, k, v, o, lse, *words),
+    ):
+        found = []
+        with named("wsk"):
+            expected = [t.clone() for t in call()]  # what it took is at hand for the thread, without a context
+            thread = threading.Thread(target=lambda: found.extend(call()))
+            thread.start()
+            thread.join()
+        assert len(found) == len(expected) and all(map(torch.equal, found, expected))
 
 
 def named(name):
@@ -125,22 +202,3 @@ def test_health():
     report = health()
     assert report["ready"] and report["devices"][0]["head_dims"] == [64, 80, 96, 128], report
     return str({k: report[k] for k in ("attn", "batch", "ready")})
-
-
-def test_call_overhead():
-    """Printed, not judged: host microseconds of one call while the GPU has less to do."""
-    q, k, v = make(32, 2), make(32, 2), make(32, 2)
-    found = []
-    for f in (lambda: attention(q, k, v, causal=True), lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True), lambda: torch.empty_like(q)):
-        with torch.no_grad():
-            for _ in range(200):
-                f()
-            times = []
-            for _ in range(20):
-                torch.cuda.synchronize()
-                start = time.perf_counter()
-                for _ in range(50):
-                    f()
-                times.append((time.perf_counter() - start) / 50 * 1e6)
-        found.append(statistics.median(times))
-    return "attention {:.1f} us, SDPA {:.1f} us, empty_like {:.1f} us".format(*found)
