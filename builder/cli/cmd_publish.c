@@ -26,7 +26,7 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 	struct ws_err *err)
 {
 	const struct ws_option rows[] = {
-		{"to", 0, WS_OPTION_TEXT, &p->to, "TARGET", "a folder, made if need be; or a server's URL"},
+		{"to", 0, WS_OPTION_TEXT, &p->to, "TARGET", "a folder; s3://BUCKET/PREFIX; a server's URL"},
 		{"login", 0, WS_OPTION_TEXT, &p->login, "FILE",
 			"for a URL: user and password, a line each"},
 		{"check-url", 0, WS_OPTION_TEXT, &p->check_url, "URL",
@@ -58,13 +58,27 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 	return ws_command_options(s, &usage, argc, argv, &p->sources, err);
 }
 
-/* A server keeps its index itself. */
+static bool
+is_stored(const struct publishing *p)
+{
+	return ws_starts_with(p->to, "s3://");
+}
+
+/* A server of packages keeps its index itself; in an object store the index is ours. */
 static bool
 check_remote(const struct publishing *p, struct ws_err *err)
 {
 	const char *shown = ws_url_shown(p->to, p->s->a);
+	if (is_stored(p)) {
+		bool fine = p->to[strlen("s3://")] && p->to[strlen("s3://")] != '/' && !strchr(p->to, '?');
+		return fine ? !(p->verify || p->roll_back || p->check_url)
+				|| ws_err_set(err, WS_ERR_USAGE,
+					"--verify and --rollback are for an index in a folder, --check-url for a URL")
+					: ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", shown);
+	}
 	if (!ws_starts_with(p->to, "https://") && !ws_starts_with(p->to, "http://")) {
-		return ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not a folder or http(s) URL", shown);
+		return ws_err_set(err, WS_ERR_USAGE,
+			"--to '%s' is not a folder, an http(s) URL or s3://BUCKET/PREFIX", shown);
 	}
 	if (strchr(p->to, '@')) {
 		ws_err_set(
@@ -212,7 +226,9 @@ publish(struct publishing *p, struct ws_err *err)
 	bool done = (!p->key || key) && (!p->trust || trust);
 	p->order.key = key;
 	p->order.trust = trust;
-	done = done && ws_index_publish(&p->order, p->s->a, &outcome, err);
+	done = done
+		&& (is_stored(p) ? ws_publish_stored(p->s, &p->order, p->login, &outcome, err)
+						 : ws_index_publish(&p->order, p->s->a, &outcome, err));
 	ws_sign_key_drop(key);
 	ws_sign_key_drop(trust);
 	if (done) {
@@ -256,7 +272,7 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 	if (p.new_key) {
 		return make_key(&p, err);
 	}
-	if (strstr(p.to, "://")) {
+	if (strstr(p.to, "://") && !is_stored(&p)) {
 		return publish_remote(&p, err);
 	}
 	if (!ws_session_open_store(s, false, err)) {

@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "index/upload.h"
 #include "net/url.h"
+#include "store/scratch.h"
 
 #include <string.h>
 
@@ -85,6 +86,64 @@ set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct
 		ws_out_warn(&s->out, "the password goes to '%s' without encryption: use https", url.host);
 	}
 	return ws_http_login(s->fetch.http, order->to, login.user, login.password, err);
+}
+
+/* ---- object stores ---- */
+
+static const char *
+first_set(const struct ws_session *s, const char *const *names, size_t count, const char *otherwise)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *value = ws_user_env_get(&s->env, names[i]);
+		if (value) {
+			return value;
+		}
+	}
+	return otherwise;
+}
+
+/* Names of AWS's own tools. */
+static bool
+open_bucket(struct ws_session *s, const char *to, const char *login_file, struct ws_bucket *b,
+	struct ws_err *err)
+{
+	static const char *const endpoints[] = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
+	static const char *const regions[] = {"AWS_REGION", "AWS_DEFAULT_REGION"};
+	const char *name = to + strlen("s3://");
+	const char *region = first_set(s, regions, WS_LEN(regions), "us-east-1");
+	const char *endpoint = first_set(s, endpoints, WS_LEN(endpoints),
+		ws_arena_printf(s->a, "https://s3.%s.amazonaws.com", region));
+	struct login login = {
+		ws_user_env_get(&s->env, "AWS_ACCESS_KEY_ID"),
+		ws_user_env_get(&s->env, "AWS_SECRET_ACCESS_KEY"),
+	};
+	size_t len = strlen(endpoint);
+	*b = (struct ws_bucket){
+		.http = s->fetch.http,
+		.endpoint = ws_arena_copy(s->a, endpoint, endpoint[len - 1] == '/' ? len - 1 : len),
+		.name = ws_ends_with(name, "/") ? name : ws_arena_printf(s->a, "%s/", name),
+		.region = region,
+		.token = login_file ? NULL : ws_user_env_get(&s->env, "AWS_SESSION_TOKEN"),
+		.a = s->a,
+	};
+	if (login_file && !login_of_file(s, login_file, &login, err)) {
+		return false;
+	}
+	return !login.user || !login.password
+		|| ws_http_login(b->http, b->endpoint, login.user, login.password, err);
+}
+
+bool
+ws_publish_stored(struct ws_session *s, const struct ws_index_order *order, const char *login,
+	struct ws_index_outcome *outcome, struct ws_err *err)
+{
+	WS_AUTO_SCRATCH struct ws_scratch work = {.fd = -1};
+	struct ws_bucket bucket;
+	return ws_session_open_net(s, NULL, 0, false, err)
+		&& open_bucket(s, order->target, login, &bucket, err)
+		&& ws_scratch_make(
+			ws_path_join(s->a, s->store.path, "partial", NULL), "publish-", s->a, &work, err)
+		&& ws_index_publish_stored(&bucket, order, work.path, s->a, outcome, err);
 }
 
 /* ---- what is told ---- */

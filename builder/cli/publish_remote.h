@@ -1,5 +1,5 @@
 /**
- * publish_remote.h - `wheelsmith publish --to https://...`: wheels to a server
+ * publish_remote.h - `wheelsmith publish --to https://...` and `s3://...`: wheels to a server
  *
  * Logins are read here and go to the HTTP session: no argument, message or report has them.
  */
@@ -7,6 +7,7 @@
 #define WS_CLI_PUBLISH_REMOTE_H
 
 #include "cli/command.h"
+#include "index/stored.h"
 
 struct ws_publish_remote {
 	const char *to;    /**< "https://host/legacy/" */
@@ -19,5 +20,12 @@ struct ws_publish_remote {
 /** Prints what was done. */
 bool ws_publish_remote(
 	struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err);
+
+/**
+ * As ws_index_publish, for "s3://BUCKET/PREFIX". Where the store is, and who we are, say the variables of AWS's tools
+ * (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, ...), or the file @a login: key, secret, a line each.
+ */
+bool ws_publish_stored(struct ws_session *s, const struct ws_index_order *order, const char *login,
+	struct ws_index_outcome *outcome, struct ws_err *err);
 
 #endif

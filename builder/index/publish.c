@@ -417,7 +417,7 @@ publish(struct publishing *p, struct ws_err *err)
 	if (o->yank && !yank(p, err)) {
 		return false;
 	}
-	bool changes = p->outcome->added > 0 || p->edited || !fresh;
+	bool changes = p->outcome->added > 0 || p->edited || !fresh || o->rewrite;
 	if (changes && !write_snapshot(p, err)) {
 		return false;
 	}

@@ -24,6 +24,7 @@ struct ws_index_order {
 										is not Python alone; they must have passed */
 	size_t gpu_check_count;   /**< 0: none is asked for */
 	bool force;               /**< publish wheels that are wrong, and record it */
+	bool rewrite;             /**< make a snapshot even when nothing changed */
 	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
 	const char *reason;       /**< why; NULL: take the yank back */
 	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */

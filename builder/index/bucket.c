@@ -1,0 +1,303 @@
+/* bucket.c - see bucket.h. S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
+#include "index/bucket.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+#include "index/pages.h"
+#include "index/upload.h"
+
+#include <string.h>
+
+#define PART_BYTES ((uint64_t)16 << 20)
+#define WHOLE_BYTES (2 * PART_BYTES) /* up to this, in one request */
+#define PARTS_AT_ONCE 4
+#define REPLY_BYTES ((size_t)64 << 10)
+#define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* A request and what it answers. */
+struct asking {
+	struct ws_request request; /* first */
+	const char *headers[WS_REQUEST_HEADERS];
+	struct ws_body body;
+	struct ws_piece piece;
+	struct ws_buf text, refusal;
+	size_t limit;
+};
+
+static enum ws_begin
+begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	ws_buf_clear(&((struct asking *)request)->text);
+	return WS_BEGIN_GO;
+}
+
+static bool
+hear(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct asking *x = (struct asking *)request;
+	if (len > x->limit - x->text.len) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is longer than %zu bytes, which is unexpected",
+			request->subject, x->limit);
+	}
+	ws_buf_add(&x->text, bytes, len);
+	return true;
+}
+
+/* @a query is sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. */
+static const char *
+url_of(const struct ws_bucket *b, const char *key, const char *query)
+{
+	WS_AUTO_BUF struct ws_buf url = {0};
+	struct ws_str rest = ws_str_of(ws_arena_printf(b->a, "%s%s", b->name, key));
+	ws_buf_puts(&url, b->endpoint);
+	while (rest.s) {
+		ws_buf_putc(&url, '/');
+		ws_index_put_url(&url, ws_str_copy(ws_str_cut(&rest, '/'), b->a));
+	}
+	ws_buf_printf(&url, "%s%s", query ? "?" : "", query ? query : "");
+	return ws_buf_copy(&url, b->a);
+}
+
+/* @a sha256 is of what is sent: the signature covers it. */
+static void
+prepare(const struct ws_bucket *b, struct asking *x, const char *method, const char *key,
+	const char *query, const char *sha256)
+{
+	*x = (struct asking){.limit = REPLY_BYTES};
+	x->request = (struct ws_request){
+		.url = url_of(b, key, query),
+		.subject = key,
+		.method = method,
+		.signing = ws_arena_printf(b->a, "aws:amz:%s:s3", b->region),
+		.headers = x->headers,
+		.refusal = &x->refusal,
+		.begin = begin,
+		.body = hear,
+	};
+	x->headers[x->request.header_count++] =
+		ws_arena_printf(b->a, "x-amz-content-sha256: %s", sha256);
+	if (b->token) {
+		x->headers[x->request.header_count++] =
+			ws_arena_printf(b->a, "x-amz-security-token: %s", b->token);
+	}
+}
+
+static void
+add_header(const struct ws_bucket *b, struct asking *x, const char *name, const char *value)
+{
+	x->headers[x->request.header_count++] = ws_arena_printf(b->a, "%s: %s", name, value);
+}
+
+static void
+set_body(struct asking *x, struct ws_piece piece)
+{
+	x->piece = piece;
+	x->body = (struct ws_body){&x->piece, 1};
+	x->request.sends = &x->body;
+}
+
+static void
+release(struct asking *x)
+{
+	ws_buf_release(&x->text);
+	ws_buf_release(&x->refusal);
+}
+
+#define AUTO_ASKING __attribute__((cleanup(release)))
+
+static bool
+run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *err)
+{
+	struct ws_request **requests = WS_NEW_N(b->a, struct ws_request *, count);
+	for (size_t i = 0; i < count; i++) {
+		requests[i] = &all[i].request;
+	}
+	struct ws_batch batch = {.requests = requests, .count = count, .at_once = PARTS_AT_ONCE};
+	if (ws_http_run(b->http, &batch, err)) {
+		return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned status = all[i].request.reply.status;
+		const char *said = ws_index_refusal_text(&all[i].refusal, b->a);
+		if (status >= 300 && said[0]) {
+			ws_err_cure(err, "the server says: %s", said);
+			break;
+		}
+	}
+	if (!ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+		err->cure_count = 0; /* another index would not help */
+	}
+	return false;
+}
+
+bool
+ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
+	bool *there, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	prepare(b, &x, NULL, key, NULL, EMPTY);
+	x.limit = limit;
+	*there = run(b, &x, 1, err);
+	if (!*there) {
+		return x.request.reply.status == 404 && !strstr(ws_buf_text(&x.refusal), "NoSuchBucket");
+	}
+	ws_buf_clear(text);
+	ws_buf_add(text, ws_buf_text(&x.text), x.text.len);
+	return true;
+}
+
+bool
+ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	prepare(b, &x, "DELETE", key, NULL, EMPTY);
+	return run(b, &x, 1, err) || x.request.reply.status == 404;
+}
+
+/* ---- putting ---- */
+
+static bool
+put_whole(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	struct ws_digest digest;
+	if (!ws_digest_file(object->path, &digest, NULL, err)) {
+		return false;
+	}
+	prepare(b, &x, "PUT", object->key, NULL, digest.hex);
+	add_header(b, &x, "Content-Type", object->type);
+	add_header(b, &x, "Cache-Control", object->cache);
+	set_body(&x, (struct ws_piece){.path = object->path, .length_bytes = size});
+	return run(b, &x, 1, err);
+}
+
+/* What stands in the element of an XML reply; NULL: there is none. These have no entities. */
+static const char *
+element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
+{
+	const char *start = strstr(ws_buf_text(xml), ws_arena_printf(a, "<%s>", name));
+	const char *from = start ? start + strlen(name) + 2 : NULL;
+	const char *end = from ? strchr(from, '<') : NULL;
+	return end ? ws_arena_copy(a, from, (size_t)(end - from)) : NULL;
+}
+
+static const char *
+begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	WS_AUTO_BUF struct ws_buf encoded = {0};
+	prepare(b, &x, "POST", object->key, "uploads=", EMPTY);
+	add_header(b, &x, "Content-Type", object->type);
+	add_header(b, &x, "Cache-Control", object->cache);
+	set_body(&x, (struct ws_piece){.bytes = "", .length_bytes = 0});
+	if (!run(b, &x, 1, err)) {
+		return NULL;
+	}
+	const char *id = element(&x.text, "UploadId", b->a);
+	if (!id) {
+		ws_err_set(
+			err, WS_ERR_PUBLISH, "cannot upload '%s': the server names no upload", object->key);
+		return NULL;
+	}
+	ws_index_put_url(&encoded, id);
+	return ws_buf_copy(&encoded, b->a);
+}
+
+static bool
+digest_part(const struct ws_piece *piece, struct ws_digest *digest, struct ws_err *err)
+{
+	const struct ws_body body = {piece, 1};
+	struct ws_body_reader reader = {.body = &body, .fd = -1};
+	struct ws_hasher *h = ws_hasher_make();
+	char chunk[65536];
+	ptrdiff_t got;
+	while ((got = ws_body_read(&reader, chunk, sizeof(chunk))) > 0) {
+		ws_hasher_add(h, chunk, (size_t)got);
+	}
+	ws_body_rewind(&reader);
+	*digest = ws_hasher_finish(h);
+	return got == 0 || ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", piece->path);
+}
+
+static bool
+send_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
+	struct asking *parts, size_t count, uint64_t size, struct ws_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ws_digest digest;
+		uint64_t offset = i * PART_BYTES;
+		uint64_t left = size - offset;
+		struct ws_piece piece = {.path = object->path,
+			.offset = offset,
+			.length_bytes = left < PART_BYTES ? left : PART_BYTES};
+		if (!digest_part(&piece, &digest, err)) {
+			return false;
+		}
+		prepare(b, &parts[i], "PUT", object->key,
+			ws_arena_printf(b->a, "partNumber=%zu&uploadId=%s", i + 1, id), digest.hex);
+		set_body(&parts[i], piece);
+	}
+	return run(b, parts, count, err);
+}
+
+static bool
+finish_parts(const struct ws_bucket *b, const char *key, const char *id, const struct asking *parts,
+	size_t count, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	WS_AUTO_BUF struct ws_buf list = {0};
+	ws_buf_puts(&list, "<CompleteMultipartUpload>");
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_printf(&list, "<Part><PartNumber>%zu</PartNumber><ETag>", i + 1);
+		ws_index_put_html(&list, parts[i].request.reply.etag);
+		ws_buf_puts(&list, "</ETag></Part>");
+	}
+	ws_buf_puts(&list, "</CompleteMultipartUpload>");
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
+	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
+	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
+	if (!run(b, &x, 1, err)) {
+		return false;
+	}
+	/* It may fail after it has said 200. */
+	return !strstr(ws_buf_text(&x.text), "<Error>")
+		|| ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
+			ws_index_refusal_text(&x.text, b->a));
+}
+
+static bool
+put_parts(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	size_t count = (size_t)((size + PART_BYTES - 1) / PART_BYTES);
+	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
+	const char *id = begin_parts(b, object, err);
+	if (!id) {
+		return false;
+	}
+	bool done = send_parts(b, object, id, parts, count, size, err)
+		&& finish_parts(b, object->key, id, parts, count, err);
+	if (!done) { /* else what was sent is kept, and paid for, for ever */
+		AUTO_ASKING struct asking x;
+		struct ws_err ignored;
+		prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
+		run(b, &x, 1, &ignored);
+	}
+	for (size_t i = 0; i < count; i++) {
+		release(&parts[i]);
+	}
+	return done;
+}
+
+bool
+ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	struct stat status;
+	if (stat(object->path, &status) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
+	}
+	uint64_t size = (uint64_t)status.st_size;
+	return size > WHOLE_BYTES ? put_parts(b, object, size, err) : put_whole(b, object, size, err);
+}

@@ -1,0 +1,40 @@
+/**
+ * bucket.h - objects in a store that speaks S3, signed (SigV4)
+ *
+ * Addressed by path (ENDPOINT/BUCKET/KEY), which all such servers take. libcurl signs; a file is streamed, and sent in
+ * parts when it is large. Repeating and pacing are net/http.h's. Errors are WS_ERR_PUBLISH and have the words
+ * of the server. Knows no index.
+ */
+#ifndef WS_INDEX_BUCKET_H
+#define WS_INDEX_BUCKET_H
+
+#include "net/http.h"
+
+struct ws_bucket {
+	struct ws_http *http; /**< which knows the key and its secret for endpoint (ws_http_login) */
+	const char *endpoint; /**< "https://s3.example", without a slash at the end */
+	const char *name;     /**< of the bucket, and what keys begin with: "wheels/team/", "wheels/" */
+	const char *region;   /**< "us-east-1" */
+	const char *token;    /**< of a session; NULL: none */
+	struct ws_arena *a;
+};
+
+/** What is put. */
+struct ws_object {
+	const char *key;   /**< below name: "files/demo-1.0-py3-none-any.whl" */
+	const char *path;  /**< the file with its bytes */
+	const char *type;  /**< Content-Type */
+	const char *cache; /**< Cache-Control */
+};
+
+/** Replaces what @a text held; @a there is false, and that is no error, where there is no such object. */
+bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
+	bool *there, struct ws_err *err);
+
+/** What was there under the key is replaced, as a whole. */
+bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
+
+/** An object that is not there is fine. */
+bool ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err);
+
+#endif

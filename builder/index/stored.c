@@ -1,0 +1,270 @@
+/* stored.c - see stored.h. */
+#include "index/stored.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "index/manifest.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MARK ".publishing"
+#define LARGEST_LIST ((size_t)64 << 20)
+#define PAGES_FOR_MINUTES "max-age=600"
+#define FILES_FOR_EVER "max-age=31536000, immutable"
+
+struct storing {
+	const struct ws_bucket *b;
+	const char *work;       /* the index as a folder */
+	const char *snapshot;   /* that the store has; NULL: none */
+	struct ws_buf manifest; /* its text */
+	struct ws_map before;   /* page -> sha256 */
+	bool all;               /* put all pages: somebody died among them */
+	struct ws_arena *a;
+};
+
+/* ---- what the store has ---- */
+
+static bool
+copy_here(struct storing *s, const char *name, struct ws_buf *text, bool *there, struct ws_err *err)
+{
+	return ws_bucket_get(s->b, name, LARGEST_LIST, text, there, err);
+}
+
+/* A snapshot of the folder, as far as publishing reads it. */
+static bool
+write_here(struct storing *s, const char *name, const struct ws_buf *text, struct ws_err *err)
+{
+	const char *folder =
+		ws_path_join(s->a, s->work, ws_arena_printf(s->a, "@%s", s->snapshot), NULL);
+	return ws_fs_mkdirs(folder, err)
+		&& ws_fs_write(
+			ws_path_join(s->a, folder, name, NULL), ws_buf_text(text), text->len, 0644, err);
+}
+
+/* "2026-11-21.1", which becomes a folder's name. */
+static bool
+read_snapshot(struct storing *s, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	if (!ws_json_parse(WS_INDEX_MANIFEST, ws_buf_text(&s->manifest), s->manifest.len,
+			WS_JSON_STRICT, s->a, &doc, err)) {
+		return false;
+	}
+	s->snapshot = ws_json_text(doc.root, "snapshot");
+	return (s->snapshot && s->snapshot[strspn(s->snapshot, "0123456789-.")] == '\0'
+			   && ws_path_is_inside(s->snapshot))
+		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' names no snapshot", WS_INDEX_MANIFEST);
+}
+
+static bool
+note_pages(struct storing *s, const struct ws_sign_key *key, struct ws_err *err)
+{
+	struct ws_index_target t;
+	struct ws_index_manifest manifest;
+	bool is_signed;
+	if (!ws_index_target_look(s->work, s->a, &t, err)
+		|| !ws_index_manifest_read(&t, key, s->a, &manifest, &is_signed, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < manifest.count; i++) {
+		ws_map_put(&s->before, manifest.files[i].path,
+			ws_arena_strdup(s->a, manifest.files[i].sha256.hex), s->a);
+	}
+	return true;
+}
+
+static bool
+bring(struct storing *s, const struct ws_sign_key *trust, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	bool there;
+	if (!copy_here(s, WS_INDEX_MANIFEST, &s->manifest, &there, err)
+		|| !copy_here(s, MARK, &text, &s->all, err)
+		|| !ws_fs_write(ws_path_join(s->a, s->work, ".lock", NULL), "", 0, 0644, err)) {
+		return false;
+	}
+	if (!there) {
+		return true;
+	}
+	if (!read_snapshot(s, err) || !write_here(s, WS_INDEX_MANIFEST, &s->manifest, err)
+		|| !copy_here(s, WS_INDEX_SIGNATURE, &text, &there, err)
+		|| (there && !write_here(s, WS_INDEX_SIGNATURE, &text, err))
+		|| !copy_here(s, "index.json", &text, &there, err)) {
+		return false;
+	}
+	if (!there) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "the index has a manifest and no index.json");
+	}
+	const char *link = ws_path_join(s->a, s->work, "current", NULL);
+	if (!write_here(s, "index.json", &text, err)
+		|| symlink(ws_arena_printf(s->a, "@%s", s->snapshot), link) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", s->work);
+	}
+	return note_pages(s, trust, err);
+}
+
+/* ---- what it gets ---- */
+
+static const char *
+type_of(const char *key)
+{
+	static const char *const types[][2] = {
+		{".html", "text/html; charset=utf-8"},
+		{"/", "text/html; charset=utf-8"},
+		{"simple/index.json", "application/vnd.pypi.simple.v1+json"},
+		{".json", "application/json"},
+	};
+	if (strstr(key, "/simple/") && ws_ends_with(key, ".json")) {
+		return types[2][1];
+	}
+	for (size_t i = 0; i < WS_LEN(types); i++) {
+		if (ws_ends_with(key, types[i][0])) {
+			return types[i][1];
+		}
+	}
+	return "application/octet-stream";
+}
+
+static bool
+put(struct storing *s, const char *key, const char *path, struct ws_err *err)
+{
+	bool is_file = ws_starts_with(key, "files/") || key[0] == '@';
+	const struct ws_object object = {
+		key, path, type_of(key), is_file ? FILES_FOR_EVER : PAGES_FOR_MINUTES};
+	return ws_bucket_put(s->b, &object, err);
+}
+
+static bool
+put_page(struct storing *s, const struct ws_index_target *t, const char *name, struct ws_err *err)
+{
+	const char *path = ws_index_target_path(t, name);
+	const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
+	/* Who asks a store for "simple/demo/" gets the object of that very name. */
+	bool is_page = strcmp(ws_path_base(name), "index.html") == 0 && strchr(name, '/');
+	return put(s, name, path, err) && (!is_page || put(s, folder, path, err));
+}
+
+static bool
+put_files(struct storing *s, struct ws_err *err)
+{
+	const char *folder = ws_path_join(s->a, s->work, "files", NULL);
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
+		if (entry->d_name[0] != '.'
+			&& !put(s, ws_arena_printf(s->a, "files/%s", entry->d_name), path, err)) {
+			return false;
+		}
+	}
+	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", folder);
+}
+
+static bool
+is_list(const char *name)
+{
+	return strcmp(name, "index.json") == 0 || ws_starts_with(name, WS_INDEX_MANIFEST);
+}
+
+static bool
+put_pages(struct storing *s, const struct ws_index_target *t,
+	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
+{
+	struct ws_map now = {0};
+	for (size_t i = 0; i < manifest->count; i++) {
+		const struct ws_index_page_file *file = &manifest->files[i];
+		const char *before = ws_map_get(&s->before, file->path);
+		ws_map_add(&now, file->path, s->a);
+		if (is_list(file->path) || (!s->all && before && ws_digest_is(&file->sha256, before))) {
+			continue;
+		}
+		if (!put_page(s, t, file->path, err)) {
+			return false;
+		}
+		++*written;
+	}
+	for (size_t i = 0; i < s->before.count; i++) {
+		const char *name = s->before.slots[i].key;
+		const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
+		bool is_page = strcmp(ws_path_base(name), "index.html") == 0;
+		if (!ws_map_get(&now, name)
+			&& (!ws_bucket_remove(s->b, name, err)
+				|| (is_page && !ws_bucket_remove(s->b, folder, err)))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The manifest comes last: who has it has all. */
+static bool
+put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, struct ws_err *err)
+{
+	const char *const names[] = {"index.json", WS_INDEX_SIGNATURE, WS_INDEX_MANIFEST};
+	for (size_t round = 0; round < 2; round++) {
+		for (size_t i = 0; i < WS_LEN(names); i++) {
+			const char *key =
+				round == 0 ? ws_arena_printf(s->a, "@%s/%s", t->current, names[i]) : names[i];
+			if ((is_signed || i != 1) && !put(s, key, ws_index_target_path(t, names[i]), err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Whoever was faster has another manifest. */
+static bool
+check_alone(struct storing *s, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	bool there;
+	if (!copy_here(s, WS_INDEX_MANIFEST, &text, &there, err)) {
+		return false;
+	}
+	if (text.len == s->manifest.len
+		&& memcmp(ws_buf_text(&text), ws_buf_text(&s->manifest), text.len) == 0) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH, "somebody else published there meanwhile");
+	return ws_err_cure(err, "run this again");
+}
+
+static bool
+send_all(struct storing *s, size_t *written, struct ws_err *err)
+{
+	struct ws_index_target t;
+	struct ws_index_manifest manifest;
+	bool is_signed;
+	const char *empty = ws_path_join(s->a, s->work, ".lock", NULL);
+	return ws_index_target_look(s->work, s->a, &t, err)
+		&& ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err) && put_files(s, err)
+		&& check_alone(s, err) && put(s, MARK, empty, err)
+		&& put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
+		&& ws_bucket_remove(s->b, MARK, err);
+}
+
+bool
+ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
+	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err)
+{
+	struct storing s = {.b = b, .work = work, .a = a};
+	struct ws_index_order here = *order;
+	here.target = work;
+	here.wait = NULL;
+	bool done = bring(&s, order->trust ? order->trust : order->key, err);
+	here.rewrite = s.all;
+	done = done && ws_index_publish(&here, a, outcome, err);
+	if (done && outcome->changed) {
+		outcome->new_pages = 0;
+		done = send_all(&s, &outcome->new_pages, err);
+	}
+	ws_buf_release(&s.manifest);
+	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return done;
+}
