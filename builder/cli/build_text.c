@@ -239,14 +239,16 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 	ws_format_memory(result->actions.peak_bytes, peak);
 	bool measured = result->actions.peak_bytes > 0; /* nothing ran, or not for long enough */
 	unsigned fallbacks = count_state(result, WS_CELL_FALLBACK);
+	unsigned published = count_state(result, WS_CELL_PUBLISHED);
 	unsigned prebuilt = count_prebuilt(result);
 	print_fallbacks(s, result);
-	ws_out_note(&s->out, "%u ready%s, %u failed, %u not done, %u excluded%s; %s, %s of CPU%s%s\n",
+	ws_out_note(&s->out, "%u ready%s, %u failed, %u not done, %u excluded%s%s; %s, %s of CPU%s%s\n",
 		count_state(result, WS_CELL_READY),
 		prebuilt ? ws_arena_printf(s->a, " (%u prebuilt)", prebuilt) : "",
 		count_state(result, WS_CELL_FAILED), count_state(result, WS_CELL_CANCELLED),
 		count_state(result, WS_CELL_EXCLUDED),
 		fallbacks ? ws_arena_printf(s->a, ", %u fallback", fallbacks) : "",
+		published ? ws_arena_printf(s->a, ", %u published", published) : "",
 		ws_format_duration(result->wall_ms, wall), ws_format_duration(result->actions.cpu_ms, cpu),
 		measured ? ", peak " : "", measured ? peak : "");
 	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
@@ -261,6 +263,7 @@ github_state(const struct ws_cell_result *cell)
 	static const char *const names[] = {
 		[WS_CELL_EXCLUDED] = "excluded",
 		[WS_CELL_FALLBACK] = "fallback",
+		[WS_CELL_PUBLISHED] = "published",
 		[WS_CELL_READY] = "ready",
 		[WS_CELL_FAILED] = "**failed**",
 		[WS_CELL_CANCELLED] = "not done",

@@ -24,7 +24,7 @@ parse(
 	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
-	struct ws_option rows[WS_SELECTING_ROWS + 13];
+	struct ws_option rows[WS_SELECTING_ROWS + 14];
 	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
@@ -35,6 +35,7 @@ parse(
 			"prefer-prebuilt, build-only, ..."},
 		{"torch-window", 0, WS_OPTION_FLAG, &b->selecting.options.torch_window, NULL,
 			NULL}, /* as for `plan`, which lists it; this help fills its screen */
+		{"against", 0, WS_OPTION_TEXT, &b->selecting.against, "INDEX", NULL}, /* likewise */
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
 		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},

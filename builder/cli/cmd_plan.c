@@ -19,13 +19,15 @@ static bool
 parse(
 	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 8];
+	struct ws_option rows[WS_SELECTING_ROWS + 9];
 	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
 		{"policy", 0, WS_OPTION_TEXT, &p->selecting.policy, "P",
 			"prefer-prebuilt, build-only, ..."},
 		{"torch-window", 0, WS_OPTION_FLAG, &p->selecting.options.torch_window, NULL,
 			"allow wheels for other torch minors"},
+		{"against", 0, WS_OPTION_TEXT, &p->selecting.against, "INDEX",
+			"what is published there is done: a folder, a URL"},
 		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
 		{"resolve", 0, WS_OPTION_FLAG, &p->resolve, NULL, "fetch and judge prebuilt wheels first"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},

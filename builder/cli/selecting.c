@@ -1,6 +1,7 @@
 /* selecting.c - rows and the usual order of opening things. */
 #include "cli/selecting.h"
 
+#include "cli/against.h"
 #include "plan/select.h"
 
 #include <string.h>
@@ -209,14 +210,19 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	}
 	/* The matrix may name indexes of its own, so it is read before the network opens. */
 	struct ws_selection early;
+	struct ws_plan_against *against = WS_NEW(a, struct ws_plan_against);
+	bool asks = network || (selecting->against && ws_against_is_url(selecting->against));
 	ws_selecting_context(s, selecting, a, ctx);
 	if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
 		|| !ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
-		|| (network
+		|| (asks
 			&& !ws_session_open_net(
-				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))) {
+				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))
+		|| (selecting->against
+			&& !ws_against_read(s, selecting->against, &early.matrix, a, against, err))) {
 		return false;
 	}
+	selecting->options.against = selecting->against ? against : NULL;
 	ws_selecting_context(s, selecting, a, ctx);
 	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {
 		return false;

@@ -58,6 +58,29 @@ tell_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 							  : when;
 }
 
+/* ---- what is published ---- */
+
+/* By name, version and tags; the platform is measured when a wheel is linked, and does not count. */
+static bool
+is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
+{
+	return strcmp(wheel->distribution, product->recipe->name) == 0
+		&& strcmp(wheel->version.text, product->version) == 0
+		&& ws_is_among(product->python_tag, wheel->pythons, wheel->python_count)
+		&& ws_is_among(product->abi_tag, wheel->abis, wheel->abi_count);
+}
+
+static bool
+is_published(const struct ws_plan_against *against, const struct ws_product *product)
+{
+	for (size_t i = 0; against && i < against->count; i++) {
+		if (is_of(&against->wheels[i], product)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- candidates ---- */
 
 /* Offers of each recipe, read once. */
@@ -210,7 +233,10 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 	bool wants_prebuilt = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	bool can_build = policy != WS_POLICY_PREBUILT_ONLY && cell->build_rule == WS_RULE_NONE;
 	cell->candidates = &product->candidates;
-	if (product->wheel.file) {
+	if (product->published) {
+		cell->decision = WS_DECISION_CACHED;
+		cell->why = ws_arena_printf(a, "in %s", in->against->name);
+	} else if (product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
 		cell->why = tell_wheel(&product->wheel, a);
 	} else if ((wants_prebuilt || !can_build)
@@ -238,7 +264,9 @@ look_up(const struct ws_plan_input *in, struct ws_product *const *products, size
 		if (product->key[0] && in->lookups.wheel) {
 			product->wheel = in->lookups.wheel(in->lookups.self, product->key);
 		}
-		if (in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file) {
+		product->published = is_published(in->against, product);
+		if (in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file
+			&& !product->published) {
 			find_candidates(&shelf, product);
 		}
 	}

@@ -88,6 +88,13 @@ struct ws_plan_lookups {
 	void (*verdict)(void *self, const struct ws_product *product, struct ws_candidate *candidate);
 };
 
+/** An index whose wheels need not be made again. */
+struct ws_plan_against {
+	const char *name;                   /**< as it is shown */
+	const struct ws_wheel_name *wheels; /**< of whatever packages */
+	size_t count;
+};
+
 struct ws_plan_input {
 	const struct ws_matrix *matrix;
 	const struct ws_recipe *recipes; /**< one for each of matrix->packages, in that order */
@@ -101,6 +108,7 @@ struct ws_plan_input {
 	struct ws_plan_lookups lookups;
 	/** Prebuilt wheels count. False for who cannot bring them: nothing is a candidate. */
 	bool candidates;
+	const struct ws_plan_against *against; /**< NULL: nothing counts as published */
 	const char *only;       /**< globs over cell names with commas between; NULL: all cells */
 	unsigned shard, shards; /**< part @a shard, from 1, of @a shards; 0 and 0: everything */
 };

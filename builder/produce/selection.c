@@ -108,7 +108,7 @@ wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
 	bool first = policy == WS_POLICY_PREFER_PREBUILT || policy == WS_POLICY_PREBUILT_ONLY;
 	bool no_other =
 		policy == WS_POLICY_PREFER_BUILD && product->cells[0]->build_rule != WS_RULE_NONE;
-	return !product->wheel.file && (first || no_other);
+	return !product->wheel.file && !product->published && (first || no_other);
 }
 
 /* What candidates there are is known after asking, and then the plan is another. */
@@ -146,6 +146,7 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->only = options->only;
 	input->shard = options->shard;
 	input->shards = options->shards;
+	input->against = options->against;
 	input->candidates = options->candidates;
 	ctx->candidates = options->candidates ? ws_candidate_book_open(ctx, &sel->matrix) : NULL;
 	ws_probe_sources(ctx, input);

@@ -13,13 +13,14 @@
 
 /** What is selected. */
 struct ws_selection_options {
-	const char *matrix;                   /**< its file; NULL: made */
-	const struct ws_matrix *made;         /**< one without a file; NULL: matrix */
-	const char *only;                     /**< globs over cells' names; NULL: all */
-	unsigned shard, shards;               /**< part `shard` of `shards`; 0: all */
-	const enum ws_policy *policy;         /**< NULL: the matrix's */
-	const enum ws_debug_info *debug_info; /**< NULL: the matrix's */
-	bool torch_window;                    /**< --torch-window; false: the matrix decides */
+	const char *matrix;                    /**< its file; NULL: made */
+	const struct ws_matrix *made;          /**< one without a file; NULL: matrix */
+	const char *only;                      /**< globs over cells' names; NULL: all */
+	unsigned shard, shards;                /**< part `shard` of `shards`; 0: all */
+	const enum ws_policy *policy;          /**< NULL: the matrix's */
+	const enum ws_debug_info *debug_info;  /**< NULL: the matrix's */
+	bool torch_window;                     /**< --torch-window; false: the matrix decides */
+	const struct ws_plan_against *against; /**< wheels that are published; NULL: none count */
 	bool candidates;     /**< prebuilt wheels count; false for who cannot bring them */
 	const char *recipes; /**< a folder to look in first; NULL: none */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */

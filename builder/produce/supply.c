@@ -10,6 +10,7 @@ ws_supply_name(enum ws_supply_kind kind)
 		[WS_SUPPLY_PREBUILT] = "prebuilt",
 		[WS_SUPPLY_BUILT] = "build",
 		[WS_SUPPLY_FALLBACK] = "fallback",
+		[WS_SUPPLY_PUBLISHED] = "cached",
 	};
 	return names[kind];
 }
@@ -54,7 +55,9 @@ ws_cell_state(const struct ws_cell_result *result)
 	if (supply->kind == WS_SUPPLY_NONE) {
 		return supply->failure ? WS_CELL_FAILED : WS_CELL_CANCELLED;
 	}
-	return supply->kind == WS_SUPPLY_FALLBACK ? WS_CELL_FALLBACK : WS_CELL_READY;
+	return supply->kind == WS_SUPPLY_FALLBACK ? WS_CELL_FALLBACK
+		: supply->kind == WS_SUPPLY_PUBLISHED ? WS_CELL_PUBLISHED
+											  : WS_CELL_READY;
 }
 
 const char *
@@ -66,7 +69,7 @@ ws_cell_state_name(const struct ws_cell_result *result)
 		[WS_CELL_CANCELLED] = "cancelled",
 	};
 	enum ws_cell_state state = ws_cell_state(result);
-	return state == WS_CELL_READY || state == WS_CELL_FALLBACK
+	return state == WS_CELL_READY || state == WS_CELL_FALLBACK || state == WS_CELL_PUBLISHED
 		? ws_supply_name(result->supply->kind)
 		: names[state];
 }
@@ -128,8 +131,8 @@ ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struc
 		struct ws_supply *supply = of[product->number] = &supplies->at[supplies->count++];
 		supply->product = product;
 		ws_attempts_add(&product->candidates, product->chosen, a, &supply->tried);
-		if (decision == WS_DECISION_FALLBACK) {
-			supply->kind = WS_SUPPLY_FALLBACK;
+		if (decision == WS_DECISION_FALLBACK || product->published) {
+			supply->kind = product->published ? WS_SUPPLY_PUBLISHED : WS_SUPPLY_FALLBACK;
 			supply->why = why;
 		}
 	}

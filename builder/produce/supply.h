@@ -18,7 +18,8 @@ enum ws_supply_kind {
 	WS_SUPPLY_CACHED,   /**< the store had the wheel; nothing ran for it */
 	WS_SUPPLY_PREBUILT, /**< somebody else's wheel, which was judged to load */
 	WS_SUPPLY_BUILT,
-	WS_SUPPLY_FALLBACK, /**< what the matrix names stands in for it */
+	WS_SUPPLY_FALLBACK,  /**< what the matrix names stands in for it */
+	WS_SUPPLY_PUBLISHED, /**< the index that was named has it: nothing is delivered */
 };
 
 /** "cached", "prebuilt", "build", "fallback"; "" for none. */
@@ -43,7 +44,7 @@ void ws_attempts_add(const struct ws_candidates *candidates, const struct ws_can
 struct ws_supply {
 	const struct ws_product *product;
 	enum ws_supply_kind kind;
-	const char *why;         /**< FALLBACK: what stands in, and why; else NULL */
+	const char *why;         /**< FALLBACK, PUBLISHED: what stands in, and why; else NULL */
 	const char *wheel;       /**< its file name; NULL: there is none */
 	struct ws_digest digest; /**< of the wheel, in the cas */
 	uint64_t wheel_bytes;
@@ -63,7 +64,8 @@ struct ws_supply {
 enum ws_cell_state {
 	WS_CELL_EXCLUDED,
 	WS_CELL_FALLBACK,
-	WS_CELL_READY, /**< its wheel is in the output folder */
+	WS_CELL_PUBLISHED, /**< its wheel is in the index that was named */
+	WS_CELL_READY,     /**< its wheel is in the output folder */
 	WS_CELL_FAILED,
 	WS_CELL_CANCELLED, /**< something else failed or the run was stopped before it was done */
 };
