@@ -123,11 +123,15 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 	if (v->verdict == WS_VERDICT_OK) {
 		return "loads";
 	}
-	if (ws_same(v->cause, "tags") || ws_same(v->cause, "no-python")) {
+	if (ws_same(v->cause, "tags") || ws_same(v->cause, "requires-python")
+		|| ws_same(v->cause, "no-python")) {
 		return "not for this Python";
 	}
 	if (ws_same(v->cause, "cxx11abi")) {
 		return ws_arena_printf(a, "fails  other cxx11abi: %s", symbol ? symbol : v->why);
+	}
+	if (ws_same(v->cause, "requires-torch")) { /* the last to be found */
+		return ws_arena_printf(a, "not for this torch: no name is missing, but %s", v->why);
 	}
 	bool named = ws_same(v->cause, "torch") || ws_same(v->cause, "symbol");
 	return ws_arena_printf(

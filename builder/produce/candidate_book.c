@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define SCHEMA "wheelsmith.candidate/1"
+#define SCHEMA "wheelsmith.candidate/2"
 
 /* What is known of a candidate for a product. */
 struct note {

@@ -3,7 +3,7 @@
 
 #include "archive/file_source.h"
 #include "base/fs.h"
-#include "inspect/dist_info.h"
+#include "inspect/claims.h"
 #include "net/download.h"
 #include "net/remote.h"
 #include "net/url.h"
@@ -40,96 +40,40 @@ is_settled(const struct getting *g)
 
 /* ---- what it says of itself ---- */
 
-/* Some 3.11 is in the range: of the patch release nobody speaks. */
-static bool
-has_minor(const struct ws_specifiers *range, const struct ws_python_tag *tag, struct ws_arena *a)
-{
-	static const unsigned patches[] = {0, 99};
-	bool has = false;
-	for (size_t i = 0; i < WS_LEN(patches) && !has; i++) {
-		struct ws_version version;
-		const char *text = ws_arena_printf(a, "%u.%u.%u", tag->major, tag->minor, patches[i]);
-		has = ws_version_parse(text, a, &version) && ws_specifiers_contain(range, &version, true);
-	}
-	return has;
-}
-
-/* A Python of the product's cells that METADATA rules out; NULL: none. */
+/* A Python or a torch of the product's cells that METADATA rules out; NULL: none. */
 static const char *
-refused_python(const struct getting *g, const struct ws_metadata_info *metadata)
+refuse_places(const struct getting *g, const struct ws_metadata_info *metadata)
 {
 	const struct ws_product *product = g->wish->product;
-	const struct ws_specifiers *range =
-		metadata->requires_python ? ws_specifiers_parse(metadata->requires_python, g->a) : NULL;
-	for (size_t i = 0; range && i < product->cell_count; i++) {
-		const struct ws_python_choice *python = product->cells[i]->point.python;
-		if (python && !has_minor(range, &python->tag, g->a)) {
-			return python->text;
-		}
+	bool bound = product->binding < WS_BINDING_C_ABI;
+	const char *why = NULL;
+	for (size_t i = 0; i < product->cell_count && !why; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		const struct ws_version *torch = bound && point->torch ? &point->torch->version : NULL;
+		why = point->python ? ws_claims_refuse_python(metadata, &point->python->tag, g->a) : NULL;
+		why = !why && torch ? ws_claims_refuse_torch(metadata, torch, g->a) : why;
 	}
-	return NULL;
+	return why;
 }
 
-/* Does a tag of WHEEL name the Python, the ABI and the machine that the file name does? Of platforms only the
- * machine counts: wheels are renamed to manylinux without a word in WHEEL. */
-static bool
-agrees(const struct ws_wheel_name *name, const char *tag)
-{
-	bool any = ws_ends_with(tag, "-any");
-	for (size_t p = 0; p < name->python_count; p++) {
-		for (size_t i = 0; i < name->abi_count; i++) {
-			char front[64];
-			snprintf(front, sizeof(front), "%s-%s-", name->pythons[p], name->abis[i]);
-			if (ws_starts_with(tag, front) && (any || ws_ends_with(tag, "_x86_64"))) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
-static bool
-has_tag(const struct ws_wheel_name *name, const struct ws_wheel_info *wheel)
-{
-	for (size_t i = 0; i < wheel->tag_count; i++) {
-		if (agrees(name, wheel->tags[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Whether it is the package, version and kind of wheel that its name says. Its label is not held against it: what
- * is true of that shows when it is judged. What cannot be read here is the judge's to refuse, who reads all. */
+/* Whether it is the package, version and kind of wheel that its name says, and for whom. Its label is not held
+ * against it: what is true of that shows when it is judged. What cannot be read here is the judge's to refuse,
+ * who reads all. */
 static bool
 look_at(struct getting *g, struct ws_source *source)
 {
-	struct ws_candidate *candidate = g->candidate;
-	const struct ws_metadata_info *metadata;
 	struct ws_wheel_name name;
 	struct ws_dist_info info;
 	struct ws_zip zip;
-	const char *why, *python;
-	if (!ws_wheel_name_parse(candidate->file, g->a, &name, &why)
+	const char *why;
+	if (!ws_wheel_name_parse(g->candidate->file, g->a, &name, &why)
 		|| !ws_zip_open(source, NULL, g->a, &zip, NULL)
 		|| !ws_dist_info_read(&zip, g->a, &info, NULL)) {
 		return false;
 	}
-	metadata = &info.metadata;
-	if (!ws_same(name.distribution, metadata->package)
-		|| ws_version_cmp_public(&name.version, &metadata->version) != 0) {
-		end_as(g, WS_CANDIDATE_FAILS,
-			ws_arena_printf(
-				g->a, "its METADATA is of %s %s", metadata->name, metadata->version.text));
-	} else if (!has_tag(&name, &info.wheel)) {
-		end_as(g, WS_CANDIDATE_FAILS,
-			ws_arena_printf(g->a, "its WHEEL says '%s'", info.wheel.tags[0]));
-	} else if ((python = refused_python(g, metadata))) {
-		end_as(g, WS_CANDIDATE_FAILS,
-			ws_arena_printf(g->a, "its METADATA asks for Python %s, which %s is not",
-				metadata->requires_python, python));
-	}
-	return true;
+	why = ws_claims_contradict(&name, &info, g->a);
+	why = why ? why : refuse_places(g, &info.metadata);
+	return !why || end_as(g, WS_CANDIDATE_FAILS, why);
 }
 
 /* ---- from a server ---- */

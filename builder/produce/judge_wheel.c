@@ -7,7 +7,7 @@
 #include "sys/capture.h"
 
 /* Raise it when the same wheel would be judged differently. */
-#define JUDGE_VERSION "wheelsmith.verify/1"
+#define JUDGE_VERSION "wheelsmith.verify/2"
 
 #define ORDER "order.json"
 #define LONGEST_MS 150000 /* the child ends itself after 120 s of CPU */

@@ -2,6 +2,7 @@
  * writes what came of it. What cannot be read is a verdict here. Judging is verify/'s. */
 #include "base/fs.h"
 #include "base/vec.h"
+#include "inspect/claims.h"
 #include "inspect/modules.h"
 #include "model/tag.h"
 #include "produce/judge_wheel.h"
@@ -18,7 +19,8 @@ struct judging {
 	struct ws_modules modules;
 	struct ws_subject subject; /* the modules that could be opened */
 	struct ws_wheel_name name; /* when has_name */
-	bool has_name;
+	struct ws_dist_info info;  /* when has_info: of the wheel */
+	bool has_name, has_info;
 	WS_VEC(struct ws_finding) findings; /* about the wheel, whatever the place */
 	struct ws_verdict measured;         /* of the first place that was judged */
 };
@@ -110,6 +112,21 @@ take_error(struct judging *j, struct ws_err *err)
 	return true;
 }
 
+/* What it says of itself: for whom it is, and whether that is what its file name says. */
+static bool
+read_claims(struct judging *j, struct ws_err *err)
+{
+	if (!ws_dist_info_read(&j->wheel.zip, j->a, &j->info, err)) {
+		return false;
+	}
+	j->has_info = true;
+	const char *why = j->has_name ? ws_claims_contradict(&j->name, &j->info, j->a) : NULL;
+	if (why) {
+		find(j, WS_VERDICT_FAILS, "label", why);
+	}
+	return true;
+}
+
 static bool
 open_wheel(struct judging *j, const char *path, struct ws_err *err)
 {
@@ -123,7 +140,7 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 		return false;
 	}
 	if (!ws_opened_wheel_read(path, name ? name : path, j->a, &j->wheel, err)
-		|| !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)) {
+		|| !read_claims(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)) {
 		return take_error(j, err);
 	}
 	return true;
@@ -182,6 +199,12 @@ judge_tags(struct judging *j, const struct ws_surroundings *around, struct outco
 	if (!j->has_name || !around->python || !ws_python_tag_parse(around->python, &python)) {
 		return;
 	}
+	const char *refuses =
+		j->has_info ? ws_claims_refuse_python(&j->info.metadata, &python, j->a) : NULL;
+	if (refuses) {
+		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
+			.verdict = WS_VERDICT_FAILS, .cause = "requires-python", .text = refuses};
+	}
 	glibc_of(around, &major, &minor, j->a);
 	if (ws_wheel_fit(&j->name, &python, major, minor) == 0) {
 		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
@@ -189,6 +212,21 @@ judge_tags(struct judging *j, const struct ws_surroundings *around, struct outco
 			.text = ws_arena_printf(j->a,
 				"the tags of its file name are not for %s on x86-64 with glibc %u.%u",
 				around->python, major, minor)};
+	}
+}
+
+/* Whatever installs it would replace the torch of the place. */
+static void
+judge_torch(struct judging *j, const struct ws_json *order, struct outcome *o)
+{
+	const char *text = ws_json_text(order, "torch");
+	struct ws_version torch;
+	const char *refuses = j->has_info && text && ws_version_parse(text, j->a, &torch)
+		? ws_claims_refuse_torch(&j->info.metadata, &torch, j->a)
+		: NULL;
+	if (refuses) {
+		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
+			.verdict = WS_VERDICT_FAILS, .cause = "requires-torch", .text = refuses};
 	}
 }
 
@@ -236,6 +274,7 @@ judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, stru
 			*ws_vec_push(&o->findings, j->a) = m->findings[k];
 		}
 	}
+	judge_torch(j, order, o); /* behind the names: one that is missing says more */
 	if (fine && o->judged.count > 0 && j->measured.count == 0) {
 		j->measured = o->judged;
 	}

@@ -19,7 +19,8 @@ enum ws_finding_verdict {
 struct ws_finding {
 	enum ws_finding_verdict verdict;
 	/** What it is about, for programs: "cxx11abi", "torch", "python", "cuda", "driver", "library",
-	 * "sibling", "glibc", "gpu", "tags", "no-python" (torch has no wheel for it), "damaged",
+	 * "sibling", "glibc", "gpu", "tags", "label" (it is another wheel than its name says),
+	 * "requires-python", "requires-torch" (METADATA asks for another one), "no-python" (torch has no wheel for it), "damaged",
 	 * "unreadable", "loader" (it refuses the file), "symbol", "trust", "known-bad"; NULL: nothing of these. */
 	const char *cause;
 	const char *text;            /**< one line, no full stop */

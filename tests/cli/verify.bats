@@ -188,6 +188,57 @@ JSON
 	says "is not what its RECORD says"
 }
 
+# METADATA of demo 1.0 with LINEs.
+metadata() { # LINE...
+	printf '%s\n' "Metadata-Version: 2.1" "Name: demo" "Version: 1.0" "$@" > METADATA
+	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/METADATA=METADATA
+}
+
+@test "labels that lie: METADATA asks for another torch or Python than the place has" {
+	module demo $good -- -l:libc10.so
+	metadata "Requires-Dist: torch==2.5.1" "Requires-Python: >=3.9"
+	verify 0 $wheel --torch 2.5.1
+	verify 1 $wheel --torch 2.4.1
+	says "its METADATA asks for torch==2.5.1, which torch 2.4.1 is not"
+	verify 1 $wheel --torch 2.4.1 --json
+	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = requires-torch ]
+	verify 0 $wheel --torch all
+	says "2.4.1 not for this torch: no name is missing, but its METADATA asks for torch==2.5.1"
+	says "2.5.1 loads" "2.7.1 fails other cxx11abi"
+	# Written as older tools do, with a build's label; under a marker it may not hold.
+	metadata "Requires-Dist: torch (==2.4.*)"
+	verify 1 $wheel --torch 2.5.1
+	metadata "Requires-Dist: torch==2.5.1+cu121"
+	verify 0 $wheel --torch 2.5.1
+	verify 1 $wheel --torch 2.4.1
+	metadata 'Requires-Dist: torch==2.4.1; extra == "old"'
+	verify 0 $wheel --torch 2.5.1
+	metadata "Requires-Python: >=3.12"
+	verify 1 $wheel --torch 2.5.1
+	says "its METADATA asks for Python >=3.12, which 3.11 is not"
+}
+
+@test "labels that lie: METADATA and WHEEL are of another wheel" {
+	module demo $good -- -l:libc10.so
+	demo
+	cp $wheel other-1.0-cp311-cp311-linux_x86_64.whl
+	verify 1 other-1.0-cp311-cp311-linux_x86_64.whl --torch 2.5.1
+	says "its METADATA is of demo 1.0"
+	cp $wheel demo-1.1-cp311-cp311-linux_x86_64.whl
+	verify 1 demo-1.1-cp311-cp311-linux_x86_64.whl --torch 2.5.1 --json
+	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = label ]
+	cp $wheel demo-1.0-cp312-cp312-linux_x86_64.whl
+	verify 1 demo-1.0-cp312-cp312-linux_x86_64.whl --torch 2.5.1
+	says "its WHEEL says 'cp311-cp311-linux_x86_64'"
+	# A label alone is what its modules and METADATA's torch show.
+	cp $wheel demo-1.0+cu12torch2.5-cp311-cp311-linux_x86_64.whl
+	verify 0 demo-1.0+cu12torch2.5-cp311-cp311-linux_x86_64.whl --torch 2.5.1
+	printf 'Metadata-Version: 2.1\n' > METADATA
+	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/METADATA=METADATA
+	verify 1 $wheel --torch 2.5.1
+	says "METADATA has no 'name'"
+}
+
 @test "several wheels: the worst counts, and one without modules loads" {
 	pack pure-1.0-py3-none-any.whl
 	module demo cuInit

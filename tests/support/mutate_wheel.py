@@ -12,12 +12,16 @@ KIND is one of:
     name      METADATA is of another package
     python    WHEEL has the tags of another Python
     needs     METADATA asks for a Python that nobody has
+    torch     METADATA asks for torch 2.9
+    anytorch  METADATA asks for any torch, and has OUT's version
 
 Standard library only.
 """
 
 import base64
 import hashlib
+import os
+import re
 import sys
 import zipfile
 
@@ -30,7 +34,7 @@ def is_module(name):
     return name.endswith(".so")
 
 
-def change(kind, name, data, other):
+def change(kind, name, data, other, version):
     if is_module(name) and kind == "machine":
         return data[:18] + (183).to_bytes(2, "little") + data[20:]
     if is_module(name) and kind == "module":
@@ -41,6 +45,10 @@ def change(kind, name, data, other):
         return data.replace(b"\nName: ", b"\nName: not-", 1)
     if name.endswith(".dist-info/METADATA") and kind == "needs":
         return data.replace(b"\nVersion: ", b"\nRequires-Python: >=4\nVersion: ", 1)
+    if name.endswith(".dist-info/METADATA") and kind in ("torch", "anytorch"):
+        if kind == "anytorch":
+            data = re.sub(rb"\nVersion: .*", b"\nVersion: " + version, data, count=1)
+        return data.replace(b"Requires-Dist: torch==2.11.*", b"Requires-Dist: torch" + (b"==2.9.*" if kind == "torch" else b""))
     if name.endswith(".dist-info/WHEEL") and kind == "python":
         return data.replace(b"\nTag: cp3", b"\nTag: cp4")
     return data
@@ -63,14 +71,14 @@ def main():
     if kind == "module":
         with open(sys.argv[4], "rb") as stream:
             other = stream.read()
-    members, record = [], None
+    members, record, version = [], None, os.path.basename(out).split("-")[1].encode()
     with zipfile.ZipFile(source) as archive:
         for entry in archive.infolist():
             old = archive.read(entry)
             if entry.filename.endswith(".dist-info/RECORD"):
                 record = (entry.filename, old)
             else:
-                members.append((entry.filename, change(kind, entry.filename, old, other)))
+                members.append((entry.filename, change(kind, entry.filename, old, other, version)))
     text = record[1] if kind == "record" else record_of(members, record[0])
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members + [(record[0], text)]:

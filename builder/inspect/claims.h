@@ -1,0 +1,30 @@
+/**
+ * claims.h - does what a wheel says of itself fit its file name, and the place where it is to be loaded?
+ *
+ * WHEEL and METADATA against a name, a Python, a torch: what pip would refuse, or what would bring another
+ * torch. Each answer is one line for people, NULL where nothing is wrong. Whether modules load is verify/'s.
+ */
+#ifndef WS_INSPECT_CLAIMS_H
+#define WS_INSPECT_CLAIMS_H
+
+#include "inspect/dist_info.h"
+
+/**
+ * It is another package, version, Python, ABI or machine than @a name says. Not held against it: a label, and
+ * which Linux it is for; wheels are renamed to manylinux without a word in WHEEL.
+ */
+const char *ws_claims_contradict(
+	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);
+
+/** METADATA rules out every patch release of @a python. */
+const char *ws_claims_refuse_python(const struct ws_metadata_info *metadata,
+	const struct ws_python_tag *python, struct ws_arena *a);
+
+/**
+ * METADATA asks for another torch than @a torch, which installing the wheel would replace. Where @a torch has no
+ * label, those that are asked for are passed over, and so is what stands under a marker.
+ */
+const char *ws_claims_refuse_torch(
+	const struct ws_metadata_info *metadata, const struct ws_version *torch, struct ws_arena *a);
+
+#endif
