@@ -24,18 +24,15 @@ parse(
 	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
-	struct ws_option rows[WS_SELECTING_ROWS + 14];
+	struct ws_option rows[WS_SELECTING_ROWS + 12];
 	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
 		{"jobs", 'j', WS_OPTION_NUMBER, &b->selecting.jobs, "N", "at most N commands at once"},
 		{"memory", 0, WS_OPTION_SIZE, &b->selecting.memory_bytes, "SIZE",
 			"at most this much memory: 8G, 512M"},
-		{"policy", 0, WS_OPTION_TEXT, &b->selecting.policy, "P",
-			"prefer-prebuilt, build-only, ..."},
-		{"torch-window", 0, WS_OPTION_FLAG, &b->selecting.options.torch_window, NULL,
+		{"against", 0, WS_OPTION_TEXT, &b->selecting.against, "INDEX",
 			NULL}, /* as for `plan`, which lists it; this help fills its screen */
-		{"against", 0, WS_OPTION_TEXT, &b->selecting.against, "INDEX", NULL}, /* likewise */
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
 		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},
@@ -52,7 +49,7 @@ parse(
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "build",
-		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
+		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Makes the wheels of a matrix or a package.",
 		.options = rows,
 		.option_count = WS_SELECTING_ROWS + WS_LEN(own),

@@ -12,13 +12,11 @@ static bool
 parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char *const *argv,
 	struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 1];
+	struct ws_option rows[WS_SELECTING_ROWS];
 	ws_selecting_rows(selecting, rows);
-	rows[WS_SELECTING_ROWS] = (struct ws_option){
-		"policy", 0, WS_OPTION_TEXT, &selecting->policy, "P", "prefer-prebuilt, build-only, ..."};
 	struct ws_usage usage = {
 		.command = "fetch",
-		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
+		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Brings all that a build needs into the store, for `build --offline`.",
 		.options = rows,
 		.option_count = WS_LEN(rows),

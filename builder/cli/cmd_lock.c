@@ -21,7 +21,7 @@ parse(
 		"pin again: torch, cuda, a package, or 'all'"};
 	struct ws_usage usage = {
 		.command = "lock",
-		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
+		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
 		.options = rows,
 		.option_count = count,

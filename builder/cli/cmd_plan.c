@@ -19,13 +19,9 @@ static bool
 parse(
 	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 9];
+	struct ws_option rows[WS_SELECTING_ROWS + 7];
 	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
-		{"policy", 0, WS_OPTION_TEXT, &p->selecting.policy, "P",
-			"prefer-prebuilt, build-only, ..."},
-		{"torch-window", 0, WS_OPTION_FLAG, &p->selecting.options.torch_window, NULL,
-			"allow wheels for other torch minors"},
 		{"against", 0, WS_OPTION_TEXT, &p->selecting.against, "INDEX",
 			"what is published there is done: a folder, a URL"},
 		{"why", 0, WS_OPTION_TEXT, &p->why, "CELL", "explain the decision about one cell"},
@@ -40,7 +36,7 @@ parse(
 	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "plan",
-		.synopsis = "--matrix FILE [options]\nPKG==V... (--here | --torch V) [options]",
+		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Says what would happen to every cell, why, and what it costs.",
 		.options = rows,
 		.option_count = WS_LEN(rows),

@@ -26,6 +26,9 @@ ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0 or 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"none, lines, full; default: none"},
+		{"policy", 0, WS_OPTION_TEXT, &selecting->policy, "P", "prefer-prebuilt, build-only, ..."},
+		{"torch-window", 0, WS_OPTION_FLAG, &selecting->options.torch_window, NULL,
+			"allow wheels for other torch minors"},
 	};
 	memcpy(rows, all, sizeof(all));
 }
@@ -187,6 +190,7 @@ ws_selecting_command(
 		}
 	}
 	add_option(&line, "debug-info", selecting->debug_info);
+	add_option(&line, "policy", selecting->policy);
 	ws_buf_puts(&line, o->torch_window ? " --torch-window" : "");
 	add_option(&line, "only", parts ? o->only : NULL);
 	add_option(&line, "shard", parts ? selecting->shard : NULL);

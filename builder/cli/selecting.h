@@ -21,9 +21,13 @@ struct ws_selecting {
 };
 
 /** How many rows ws_selecting_rows writes. */
-#define WS_SELECTING_ROWS 10
+#define WS_SELECTING_ROWS 12
 
-/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info. */
+/** What stands behind the command's name in its help: one line, for that of `build` fills its screen. */
+#define WS_SELECTING_SYNOPSIS "--matrix FILE | PKG==V... (--here|--torch V) [options]"
+
+/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --policy
+ * --torch-window. */
 void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 
 /** The same without --only and --shard, for what concerns all cells; returns how many. */
