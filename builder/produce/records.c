@@ -344,12 +344,26 @@ requirement_of(const struct entry *entry, struct ws_arena *a)
 {
 	const char *marker =
 		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
-	/* A comment: as a requirement torch would need hashes of its own, and be installed unasked. */
-	const char *judged = entry->torch ? ws_arena_printf(a, "# %s %s was judged for torch==%s\n",
-							 entry->package, entry->version, entry->torch)
-									  : "";
-	return ws_arena_printf(a, "%s%s==%s%s \\\n    --hash=sha256:%s\n", judged, entry->package,
-		entry->version, marker, entry->sha256);
+	return ws_arena_printf(a, "%s==%s%s \\\n    --hash=sha256:%s\n", entry->package, entry->version,
+		marker, entry->sha256);
+}
+
+/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
+ * refuses. */
+static const char *
+torch_line_of(const struct entry *entry, struct ws_arena *a)
+{
+	return ws_arena_printf(
+		a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", entry->torch);
+}
+
+static void
+write_once(struct ws_buf *text, const char *name, const char *line, struct ws_map *written,
+	struct ws_arena *a)
+{
+	if (ws_map_add(written, ws_arena_printf(a, "%s\n%s", name, line), a)) {
+		ws_buf_puts(text, line);
+	}
 }
 
 /* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
@@ -364,16 +378,16 @@ compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
 		const struct entry *entry = &entries->at[i];
 		const char *name =
 			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? entry->group : "");
-		const char *line = requirement_of(entry, a);
 		struct ws_buf *text = ws_map_get(files, name);
 		if (!text) {
 			text = WS_NEW(a, struct ws_buf);
 			ws_map_put(files, name, text, a);
 			ws_buf_puts(text, HEADER);
 		}
-		if (ws_map_add(&written, ws_arena_printf(a, "%s\n%s", name, line), a)) {
-			ws_buf_puts(text, line);
+		if (entry->torch) {
+			write_once(text, name, torch_line_of(entry, a), &written, a);
 		}
+		write_once(text, name, requirement_of(entry, a), &written, a);
 	}
 }
 

@@ -65,7 +65,7 @@ tried() {
 	local name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl
 	cmp "dist/$name" "$WHEEL"
 	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.11\n2.11.0' ]
-	grep -qF "# tiny 1.0+cu13torch2.11 was judged for torch==$TORCH" dist/requirements.txt
+	[ "$(grep -cx "torch==$TORCH" dist/requirements.txt)" -eq 1 ]
 	grep -qF "tiny==1.0+cu13torch2.11 ; python_version == \"$PY\"" dist/requirements.txt
 	[ "$(jq -r '.prebuilt[] | .package, .wheel, .sha256' m.lock.json)" = \
 		"tiny"$'\n'"$name"$'\n'"$(sha256sum < "$WHEEL" | cut -d' ' -f1)" ]
@@ -96,13 +96,14 @@ tried() {
 	offer name cu13torch2.11.3
 	offer python cu13torch2.11.4
 	offer needs cu13torch2.11.5
+	offer torch cu13torch2.11.6
 	offer whole torch2.11
 	serve_wheels
 	build --index "prebuilt=$PREBUILT"
 	[ "$status" -eq 0 ]
 	tried
 	[ "$(built '.cells[0].wheel')" = "tiny-1.0+torch2.11-$CP-$CP-linux_x86_64.whl" ]
-	[ "$(built '.cells[0].tried | length')" -eq 7 ]
+	[ "$(built '.cells[0].tried | length')" -eq 8 ]
 	tried | grep -q "cu13.0torch2.11-.*fails: .*torch 2.11.0 does not export: c10::Error::Error"
 	tried | grep -q "cu130torch2.11-.*fails: "
 	tried | grep -q "torch2.11.1-.*fails: .*ELF machine 183"
@@ -110,8 +111,9 @@ tried() {
 	tried | grep -q "torch2.11.3-.*fails: its METADATA is of not-tiny 1.0"
 	tried | grep -q "torch2.11.4-.*fails: its WHEEL says 'cp4"
 	tried | grep -q "torch2.11.5-.*fails: its METADATA asks for Python >=4"
+	tried | grep -q "torch2.11.6-.*fails: its METADATA asks for torch==2.9.*, which torch 2.11.0 is not"
 	# Those that say so themselves were never downloaded whole.
-	[ "$(grep -c 'torch2.11.3.*"range": null' "$ASKED")" -eq 0 ]
+	[ "$(grep -c 'torch2.11.[36].*"range": null' "$ASKED")" -eq 0 ]
 	# One line each where a person asks.
 	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
 	[[ "$output" == *"its METADATA is of not-tiny 1.0"* ]]
@@ -222,6 +224,36 @@ tried() {
 	not grep -q 'torch2\.10' "$ASKED"
 	ws plan --matrix m.json
 	[[ "$output" == *" prebuilt "*"a wheel of us loads"* ]]
+}
+
+@test "with the window a wheel for another torch is a candidate, and pinned to the torch it was judged for" {
+	offer torch cu13.0torch2.10
+	offer anytorch cu13torch2.10
+	serve_wheels
+	build --index "prebuilt=$PREBUILT"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+	rm -r dist "$WHEELSMITH_STORE"
+	from_base
+	only_host
+	ws fetch --matrix m.json --index "prebuilt=$PREBUILT" --torch-window
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
+	build --index "prebuilt=$PREBUILT" --torch-window --locked --offline
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.10\n2.11.0' ]
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --torch-window --why '*'
+	tr -s ' \n' ' ' <<< "$output" | grep -q "its METADATA asks for torch==2.9.*, which torch 2.11.0 is not"
+	# pip holds it to that torch: what stands for torch here is its name and version alone.
+	python3 -m venv venv
+	local version
+	for version in 2.10.0 "$TORCH"; do
+		python3 "$WS_ROOT/tests/support/make_wheel.py" "torch-$version-py3-none-any.whl"
+		venv/bin/pip install -q --no-index "./torch-$version-py3-none-any.whl"
+		run venv/bin/pip install -q --no-index --find-links dist -r dist/requirements.txt
+		echo "$version: $output"
+		if [ "$version" = "$TORCH" ]; then [ "$status" -eq 0 ]; else [ "$status" -ne 0 ]; fi
+	done
 }
 
 @test "a server without ranges is asked once for the whole" {
