@@ -5,7 +5,7 @@
                                             the smaller libraries of torch's own wheel
     brought.py WHEELSMITH DIR every         what belongs to no release: the driver, by the declarations
                                             of cuda.h; Python's stable ABI, by its own table
-    brought.py WHEELSMITH DIR python PATH... the C API of each Python, by its libpython or interpreter
+    brought.py WHEELSMITH DIR python PATH... the C API of each Python: its interpreter, or libpython3.X.so itself
 
 Each list (builder/elf/exports.h) is DIR/brought/<digest>.zst, named by the first 16 digits of its
 SHA-256; equal ones are there once. DIR/brought.json says which release brings which. Wheels come by
@@ -149,13 +149,24 @@ def stable_abi(scratch):
     return compile_library(scratch, "python3", source, f"-Wl,--version-script={script}"), wheel.name
 
 
-def c_api(scratch, python):
-    """A library "python" with the names of one Python's C API, its ABI tag and version. What modules were linked
-    into it differs between builds: their PyInit functions are left out."""
+def holder_of(python):
+    """The file that exports the C API of an interpreter, or a libpython3.X.so itself; its ABI tag and version."""
+    named = re.match(r"libpython(\d)\.(\d+)(t?)\.so", pathlib.Path(python).name)
+    if named:
+        major, minor, threads = named.groups()
+        text = pathlib.Path(python).read_bytes()
+        version = re.search(rb"\0(%s\.%s\.\d+)\0" % (major.encode(), minor.encode()), text)
+        return python, major + minor + threads, version.group(1).decode()
     ask = "import sys, sysconfig as c; print(c.get_config_var('SOABI').split('-')[1], sys.version.split()[0], " \
           "c.get_config_var('LIBDIR') + '/' + str(c.get_config_var('LDLIBRARY')))"
     tag, version, library = subprocess.run([python, "-c", ask], text=True, check=True, capture_output=True).stdout.split()
-    holder = library if ".so" in library and pathlib.Path(library).exists() else shutil.which(python)
+    return library if ".so" in library and pathlib.Path(library).exists() else shutil.which(python), tag, version
+
+
+def c_api(scratch, python):
+    """A library "python" with the names of one Python's C API, its ABI tag and version. What modules were linked
+    into it differs between builds: their PyInit functions are left out."""
+    holder, tag, version = holder_of(python)
     said = subprocess.run(["nm", "-D", "--defined-only", holder], text=True, check=True, capture_output=True).stdout
     names = {line.split()[-1].split("@")[0] for line in said.splitlines()}
     names = sorted(n for n in names if re.match(r"_?Py(?!Init_)", n))

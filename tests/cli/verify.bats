@@ -261,11 +261,22 @@ metadata() { # LINE...
 }
 
 @test "strict: what was taken on trust is unknown" {
+	# Whose C API is not listed: free-threaded interpreters.
 	module demo PyModule_Create2
-	pack demo-1.0-cp314-cp314-linux_x86_64.whl demo.cpython-314-x86_64-linux-gnu.so=demo.so
-	verify 0 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0
+	pack demo-1.0-cp314-cp314t-linux_x86_64.whl demo.cpython-314t-x86_64-linux-gnu.so=demo.so
+	verify 0 demo-1.0-cp314-cp314t-linux_x86_64.whl --torch 2.11.0
 	says "1 of them taken on trust: 'Python' was not read"
-	verify 7 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0 --strict
+	verify 7 demo-1.0-cp314-cp314t-linux_x86_64.whl --torch 2.11.0 --strict
+}
+
+@test "Python 3.14: names that it has, names that it has no longer" {
+	module demo PyConfig_Get
+	pack demo-1.0-cp314-cp314-linux_x86_64.whl demo.cpython-314-x86_64-linux-gnu.so=demo.so
+	verify 0 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0 --strict
+	module demo PyUnstable_InterpreterState_GetMainModule
+	pack demo-1.0-cp314-cp314-linux_x86_64.whl demo.cpython-314-x86_64-linux-gnu.so=demo.so
+	verify 1 demo-1.0-cp314-cp314-linux_x86_64.whl --torch 2.11.0
+	says "of Python that this interpreter does not have"
 }
 
 @test "mistakes on the command line" {
