@@ -109,6 +109,10 @@ take_archs(struct verifying *v, struct ws_err *err)
 	struct ws_gpus gpus;
 	ws_gpu_list(&v->s->env, v->a, &gpus);
 	v->asked.driver = gpus.driver;
+	if (gpus.count == 0 && !v->arch) {
+		ws_out_note(&v->s->out,
+			"this host has no GPU: whether GPU code runs is not judged, --arch A asks\n");
+	}
 	struct ws_arch *archs = WS_NEW_N(v->a, struct ws_arch, gpus.count);
 	for (size_t i = 0; i < gpus.count; i++) {
 		archs[i] = gpus.at[i].arch;
