@@ -51,6 +51,7 @@ enum ws_cure {
 	WS_CURE_KITS_ARCHIVE,   /**< a toolkit made of archives in place of the host's */
 	WS_CURE_FETCH,          /**< fetch first, where there is a network */
 	WS_CURE_LOCK,           /**< look it up and pin it */
+	WS_CURE_ASK_AGAIN,      /**< for prebuilt wheels that are newer; subject: package */
 	WS_CURE_LOCK_UPDATE,    /**< pin anew; subject: what ("torch", a package), or NULL: pin more */
 	WS_CURE_UNLOCKED,       /**< let the lock change */
 	WS_CURE_ACTION_TIMEOUT, /**< a longer time limit for one command */

@@ -81,6 +81,9 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 		ws_err_cure(err, "if that is as it should be:  %s%s%s", command(s, "lock"),
 			subject[0] ? " --update " : "", subject);
 		break;
+	case WS_CURE_ASK_AGAIN:
+		ws_err_cure(err, "to ask them again:  %s --update %s", command(s, "lock"), subject);
+		break;
 	case WS_CURE_UNLOCKED:
 		ws_err_cure(err, "or build without --locked");
 		break;

@@ -63,10 +63,17 @@ struct ws_unpublished {
 };
 
 /** Candidates of one product, in the order in which they are tried. */
+/** When the indexes were asked that may have wheels of a package. */
+enum ws_indexes_asked {
+	WS_INDEXES_NOW,    /**< in this run; or there is none */
+	WS_INDEXES_BEFORE, /**< in an earlier run: there may be newer wheels */
+	WS_INDEXES_NEVER,  /**< one never answered */
+};
+
 struct ws_candidates {
 	struct ws_candidate *at;
 	size_t count;
-	bool unasked; /**< an index that may have more never answered */
+	enum ws_indexes_asked asked;
 	const struct ws_unpublished *unpublished;
 	size_t unpublished_count;
 };

@@ -87,8 +87,8 @@ is_published(const struct ws_plan_against *against, const struct ws_product *pro
 struct shelf {
 	const struct ws_plan_input *in;
 	struct ws_arena *a;
-	struct ws_offers *of; /* by package */
-	bool *unasked;        /* likewise */
+	struct ws_offers *of;         /* by package */
+	enum ws_indexes_asked *asked; /* likewise */
 	bool *read;
 };
 
@@ -99,8 +99,7 @@ find_offers(const struct shelf *shelf, const struct ws_recipe *recipe)
 	size_t number = (size_t)(recipe - in->recipes);
 	if (!shelf->read[number] && in->lookups.offers) {
 		const struct ws_offered_wheel *wheels = NULL;
-		size_t count =
-			in->lookups.offers(in->lookups.self, recipe, &wheels, &shelf->unasked[number]);
+		size_t count = in->lookups.offers(in->lookups.self, recipe, &wheels, &shelf->asked[number]);
 		shelf->of[number] = ws_offers_read(recipe, wheels, count, shelf->a);
 	}
 	shelf->read[number] = true;
@@ -137,7 +136,7 @@ find_candidates(const struct shelf *shelf, struct ws_product *product)
 	bool first = true;
 	product->candidates = ws_candidates_of(
 		product, shelf->in->matrix->torch_window, find_offers(shelf, product->recipe), shelf->a);
-	product->candidates.unasked = shelf->unasked[product->recipe - shelf->in->recipes];
+	product->candidates.asked = shelf->asked[product->recipe - shelf->in->recipes];
 	for (size_t i = 0; i < product->candidates.count; i++) {
 		struct ws_candidate *candidate = &product->candidates.at[i];
 		if (lookups->verdict && is_unopened(candidate)) {
@@ -240,7 +239,8 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 		cell->decision = WS_DECISION_CACHED;
 		cell->why = tell_wheel(&product->wheel, a);
 	} else if ((wants_prebuilt || !can_build)
-		&& (count_those(product, may_serve) > 0 || (!can_build && product->candidates.unasked))) {
+		&& (count_those(product, may_serve) > 0
+			|| (!can_build && product->candidates.asked == WS_INDEXES_NEVER))) {
 		cell->decision = WS_DECISION_PREBUILT;
 		cell->why = tell_prebuilt(product, a);
 	} else if (can_build) {
@@ -258,7 +258,8 @@ look_up(const struct ws_plan_input *in, struct ws_product *const *products, size
 	struct ws_arena *a)
 {
 	struct shelf shelf = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
-		WS_NEW_N(a, bool, in->matrix->package_count), WS_NEW_N(a, bool, in->matrix->package_count)};
+		WS_NEW_N(a, enum ws_indexes_asked, in->matrix->package_count),
+		WS_NEW_N(a, bool, in->matrix->package_count)};
 	for (size_t i = 0; i < count; i++) {
 		struct ws_product *product = products[i];
 		if (product->key[0] && in->lookups.wheel) {

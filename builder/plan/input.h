@@ -79,11 +79,10 @@ struct ws_plan_lookups {
 	/** The wheel that was built for a cell key. */
 	struct ws_plan_wheel (*wheel)(void *self, const char *key);
 	/**
-	 * Wheels of a recipe's package that folders and indexes have, as far as is known; how many. @a unasked: an
-	 * index never answered.
+	 * Wheels of a recipe's package that folders and indexes have, as far as is known; how many.
 	 */
 	size_t (*offers)(void *self, const struct ws_recipe *recipe,
-		const struct ws_offered_wheel **wheels, bool *unasked);
+		const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked);
 	/** Fills what is known of @a candidate for a product: state and why. It comes unopened. */
 	void (*verdict)(void *self, const struct ws_product *product, struct ws_candidate *candidate);
 };

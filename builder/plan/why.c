@@ -377,6 +377,11 @@ ws_why_write(const struct ws_plan_input *in, const struct ws_cell *cell, struct 
 	if (cell->candidates) {
 		write_candidates(cell->candidates, out);
 	}
+	if (cell->candidates && cell->candidates->asked == WS_INDEXES_BEFORE
+		&& cell->decision == WS_DECISION_BUILD && in->matrix->policy == WS_POLICY_PREFER_PREBUILT) {
+		line(out, "indexes", "asked in an earlier run; wheels that are newer are not looked for");
+		ws_err_cure_code(cures, WS_CURE_ASK_AGAIN, recipe->name);
+	}
 	line(out, "package", "%s %s, binding %s", recipe->name, recipe->version.text,
 		ws_binding_name(ws_recipe_binding(recipe)));
 	line(out, "", "recipe %s", recipe->path);

@@ -112,10 +112,16 @@ ws_candidate_shelf_of(struct ws_candidate_book *book, const struct ws_recipe *re
 
 size_t
 ws_candidates_offered(struct ws_candidate_book *book, const struct ws_recipe *recipe,
-	const struct ws_offered_wheel **wheels, bool *unasked)
+	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked)
 {
 	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(book, recipe);
-	*unasked = !shelf->offered.complete && !book->ctx->locked;
+	bool any = false;
+	for (size_t i = 0; i < shelf->places.count; i++) {
+		any = any || !ws_index_place_is_folder(shelf->places.at[i]);
+	}
+	*asked = book->ctx->locked || !any || shelf->asked ? WS_INDEXES_NOW
+		: shelf->offered.complete                      ? WS_INDEXES_BEFORE
+													   : WS_INDEXES_NEVER;
 	*wheels = shelf->offered.at;
 	return shelf->offered.count;
 }

@@ -42,11 +42,10 @@ struct ws_candidate_book *ws_candidate_book_open(
 	struct ws_context *ctx, const struct ws_matrix *matrix);
 
 /**
- * The wheels of a package that folders and indexes have, as far as is known; asks no server. @a unasked: one
- * of the indexes never answered, so there may be more.
+ * The wheels of a package that folders and indexes have, as far as is known; asks no server.
  */
 size_t ws_candidates_offered(struct ws_candidate_book *book, const struct ws_recipe *recipe,
-	const struct ws_offered_wheel **wheels, bool *unasked);
+	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked);
 
 /**
  * Fills what is known of a candidate of @a product: state, why, digest. One that could not be had stays

@@ -47,10 +47,10 @@ find_wheel(void *self, const char *key)
 
 static size_t
 list_offers(void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels,
-	bool *unasked)
+	enum ws_indexes_asked *asked)
 {
 	const struct ws_context *ctx = self;
-	return ws_candidates_offered(ctx->candidates, recipe, wheels, unasked);
+	return ws_candidates_offered(ctx->candidates, recipe, wheels, asked);
 }
 
 static void

@@ -287,10 +287,10 @@ look_up_wheel(void *self, const char *key)
 
 static size_t
 look_up_offers(void *self, const struct ws_recipe *recipe WS_UNUSED,
-	const struct ws_offered_wheel **wheels, bool *unasked)
+	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked)
 {
 	const struct world *world = self;
-	*unasked = world->unasked;
+	*asked = world->unasked ? WS_INDEXES_NEVER : WS_INDEXES_NOW;
 	*wheels = world->offers.at;
 	return world->offers.len;
 }
