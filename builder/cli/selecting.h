@@ -24,7 +24,7 @@ struct ws_selecting {
 #define WS_SELECTING_ROWS 12
 
 /** What stands behind the command's name in its help: one line, for that of `build` fills its screen. */
-#define WS_SELECTING_SYNOPSIS "--matrix FILE | PKG==V... (--here|--torch V) [options]"
+#define WS_SELECTING_SYNOPSIS "PKG==V... (--here|--torch V) | --matrix FILE [options]"
 
 /** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --policy
  * --torch-window. */

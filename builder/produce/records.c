@@ -6,6 +6,8 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/map.h"
+#include "inspect/dist_info.h"
+#include "inspect/opened_wheel.h"
 #include "produce/deliver.h"
 
 #include <dirent.h>
@@ -339,13 +341,31 @@ gather(const struct ws_context *ctx, const char *output, const char *path,
 
 /* ---- requirements files ---- */
 
+/* Wheels are renamed after they were packed, and pip finds none whose METADATA says another version than its file
+ * name: only its path names it. */
+static bool
+is_renamed(const char *output, const struct entry *entry)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel wheel;
+	struct ws_dist_info info;
+	struct ws_version version;
+	return ws_opened_wheel_read(
+			   ws_path_join(a, output, entry->wheel, NULL), entry->wheel, a, &wheel, NULL)
+		&& ws_dist_info_read(&wheel.zip, a, &info, NULL)
+		&& ws_version_parse(entry->version, a, &version)
+		&& ws_version_cmp(&version, &info.metadata.version) != 0;
+}
+
 static const char *
-requirement_of(const struct entry *entry, struct ws_arena *a)
+requirement_of(const char *output, const struct entry *entry, struct ws_arena *a)
 {
 	const char *marker =
 		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
-	return ws_arena_printf(a, "%s==%s%s \\\n    --hash=sha256:%s\n", entry->package, entry->version,
-		marker, entry->sha256);
+	const char *what = entry->torch && is_renamed(output, entry)
+		? ws_arena_printf(a, "./%s", entry->wheel)
+		: ws_arena_printf(a, "%s==%s", entry->package, entry->version);
+	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, entry->sha256);
 }
 
 /* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
@@ -368,7 +388,7 @@ write_once(struct ws_buf *text, const char *name, const char *line, struct ws_ma
 
 /* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
 static void
-compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
+compose(const char *output, const entry_list *entries, struct ws_arena *a, struct ws_map *files)
 {
 	struct ws_map groups = {0}, written = {0};
 	for (size_t i = 0; i < entries->len; i++) {
@@ -387,7 +407,7 @@ compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
 		if (entry->torch) {
 			write_once(text, name, torch_line_of(entry, a), &written, a);
 		}
-		write_once(text, name, requirement_of(entry, a), &written, a);
+		write_once(text, name, requirement_of(output, entry, a), &written, a);
 	}
 }
 
@@ -416,7 +436,7 @@ write_requirements(
 {
 	struct ws_map files = {0};
 	bool done = true;
-	compose(entries, a, &files);
+	compose(output, entries, a, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
 		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);

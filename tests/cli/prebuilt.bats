@@ -31,6 +31,7 @@ setup() {
 
 teardown() {
 	[ -z "${PORT:-}" ] || unserve
+	[ -z "${NGINX:-}" ] || kill "$NGINX" 2> /dev/null || true
 }
 
 # A wheel of tiny 1.0 in the index, by the label after the version.
@@ -66,7 +67,10 @@ tried() {
 	cmp "dist/$name" "$WHEEL"
 	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.11\n2.11.0' ]
 	[ "$(grep -cx "torch==$TORCH" dist/requirements.txt)" -eq 1 ]
-	grep -qF "tiny==1.0+cu13torch2.11 ; python_version == \"$PY\"" dist/requirements.txt
+	# It was renamed: pip would find none of that version.
+	grep -qF "./$name ; python_version == \"$PY\"" dist/requirements.txt
+	(cd dist && python3 -m pip install -q --dry-run --require-hashes --no-deps --no-index --find-links . \
+		-r <(grep -v ^torch== requirements.txt))
 	[ "$(jq -r '.prebuilt[] | .package, .wheel, .sha256' m.lock.json)" = \
 		"tiny"$'\n'"$name"$'\n'"$(sha256sum < "$WHEEL" | cut -d' ' -f1)" ]
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" dist/build.json m.lock.json
@@ -130,6 +134,11 @@ tried() {
 @test "where none loads the wheel is built, or the matrix's fallback stands in, or the cell is excluded" {
 	offer module cu13torch2.11
 	serve_wheels
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --resolve
+	not grep -q "earlier run" <<< "$output"
+	# What is published from now on is not looked for where a build serves as well, and that is said.
+	ws plan --matrix m.json --index "prebuilt=$PREBUILT" --why '*'
+	[[ "$output" == *"asked in an earlier run"*"to ask them again:  wheelsmith lock --matrix m.json "*" --update tiny"* ]]
 	build --index "prebuilt=$PREBUILT"
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = build ]
@@ -251,6 +260,7 @@ tried() {
 		python3 "$WS_ROOT/tests/support/make_wheel.py" "torch-$version-py3-none-any.whl"
 		venv/bin/pip install -q --no-index "./torch-$version-py3-none-any.whl"
 		run venv/bin/pip install -q --no-index --find-links dist -r dist/requirements.txt
+		grep -qF "tiny==1.0+cu13torch2.10 ; " dist/requirements.txt
 		echo "$version: $output"
 		if [ "$version" = "$TORCH" ]; then [ "$status" -eq 0 ]; else [ "$status" -ne 0 ]; fi
 	done
@@ -264,6 +274,69 @@ tried() {
 	[ "$status" -eq 0 ]
 	[ "$(built '.cells[0].decision')" = prebuilt ]
 	tried | grep -q "its WHEEL says 'cp4"
+}
+
+# nginx with what was offered: the first port serves parts of files and negotiates JSON, the second does neither.
+serve_nginx() {
+	mkdir -p www/simple/tiny tmp
+	local file
+	for file in www/x/files/*.whl; do
+		echo "<a href=\"/x/files/${file##*/}#sha256=$(sha256sum < "$file" | cut -d' ' -f1)\">${file##*/}</a><br>"
+	done > www/simple/tiny/index.html
+	(cd www/x/files && sha256sum ./*.whl) | jq -R 'split("  ./") | {filename: .[1], url: ("/x/files/" + .[1]), hashes: {sha256: .[0]}}' |
+		jq -s '{meta: {"api-version": "1.0"}, name: "tiny", files: .}' > www/simple/tiny/index.json
+	read -r RANGES WHOLE < <(python3 -c '
+import socket
+s = [socket.socket() for _ in "ab"]
+[x.bind(("127.0.0.1", 0)) for x in s]
+print(*(x.getsockname()[1] for x in s))')
+	cat > nginx.conf <<- END
+		daemon off; master_process off; pid nginx.pid; error_log error.log; worker_processes 1;
+		events { worker_connections 64; }
+		http {
+			log_format short '\$status \$request_uri \$sent_http_content_type'; access_log access.log short;
+			client_body_temp_path tmp/b; proxy_temp_path tmp/p; fastcgi_temp_path tmp/f; uwsgi_temp_path tmp/u; scgi_temp_path tmp/s;
+			types { text/html html; } default_type application/octet-stream;
+			map \$http_accept \$page { default index.html; "~vnd.pypi.simple.v1.json" index.json; }
+			server {
+				listen 127.0.0.1:$RANGES; root www;
+				location ~ ^/simple/[^/]+/\$ {
+					try_files \$uri\$page =404; types { text/html html; application/vnd.pypi.simple.v1+json json; } add_header Vary Accept;
+				}
+			}
+			server { listen 127.0.0.1:$WHOLE; root www; max_ranges 0; }
+		}
+	END
+	nginx -p "$PWD/" -c "$PWD/nginx.conf" -e "$PWD/error.log" 3>&- 9>&- &
+	NGINX=$!
+	wait_for 10 curl -sf -o page "http://127.0.0.1:$WHOLE/simple/tiny/"
+}
+
+@test "nginx serves wheels, by parts and whole" {
+	needs nginx curl
+	offer python cu13.0torch2.11
+	offer whole cu13torch2.11
+	serve_nginx
+	local port name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl lying=cu13.0torch2.11-$CP
+	for port in $RANGES $WHOLE; do
+		build --index "prebuilt=http://127.0.0.1:$port/simple" --policy prebuilt-only
+		[ "$status" -eq 0 ] && [ "$(built '.cells[0].decision')" = prebuilt ]
+		cmp "dist/$name" "$WHEEL"
+		tried | grep -q "its WHEEL says 'cp4"
+		cat access.log
+		if [ "$port" = "$RANGES" ]; then
+			# What lies about itself is not downloaded.
+			grep -q '^206 .*'"$lying" access.log
+			not grep -q '^200 .*'"$lying" access.log
+			grep -q '^200 /simple/tiny/ .*json' access.log
+		fi
+		rm -r dist "$WHEELSMITH_STORE"
+		from_base
+		only_host
+	done
+	kill "$NGINX"
+	grep -q '^200 .*'"$lying" access.log
+	grep -q '^200 /simple/tiny/ text/html' access.log
 }
 
 @test "a login of the index's URL serves for its files, and stands in no record" {
