@@ -176,6 +176,18 @@ key_of(struct ws_candidate_book *book, const struct ws_product *product,
 	return ws_arena_strdup(book->a, ws_hasher_finish(h).hex);
 }
 
+/* What the store says already is not written again: that waits for the disk, once for each wheel. One that cannot
+ * be written costs judging or asking again. */
+static void
+keep(struct ws_candidate_book *book, const char *key, const struct ws_buf *text)
+{
+	WS_AUTO_BUF struct ws_buf old = {0};
+	if (!ws_results_get(book->ctx->store, key, &old) || old.len != text->len
+		|| memcmp(old.data, text->data, text->len) != 0) {
+		ws_results_put(book->ctx->store, key, text, NULL);
+	}
+}
+
 /* "loads <sha256 or -> <why>" */
 void
 ws_candidate_remember(
@@ -190,8 +202,7 @@ ws_candidate_remember(
 	ws_buf_printf(&text, "%s %s %s\n", ws_candidate_state_name(note->state),
 		note->sha256 ? note->sha256 : "-", note->why ? note->why : "");
 	if (lasts) {
-		/* One that cannot be written costs judging again. */
-		ws_results_put(book->ctx->store, key, &text, NULL);
+		keep(book, key, &text);
 	}
 }
 
@@ -422,5 +433,5 @@ ws_candidate_note_seen(struct ws_candidate_book *book, const char *url, const ch
 	const char *key = key_of_url(book, url);
 	ws_map_put(&book->seen, key, sha256, book->a);
 	ws_buf_printf(&text, "%s\n", sha256);
-	ws_results_put(book->ctx->store, key, &text, NULL);
+	keep(book, key, &text);
 }
