@@ -1,7 +1,7 @@
 /**
  * site.h - the packages in a site-packages folder that extend torch or CUDA
  *
- * Those that an installer listed (RECORD) and that have a module which needs libraries of torch or CUDA, or
+ * Those that an installer listed (RECORD, or what setuptools leaves in egg-info and eggs) and that have a module which needs libraries of torch or CUDA, or
  * has GPU code of its own. torch itself, and NVIDIA's own packages, are not extensions. Nothing is judged.
  */
 #ifndef WS_INSPECT_SITE_H

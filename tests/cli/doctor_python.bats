@@ -76,6 +76,19 @@ flat() {
 	[[ $(flat) == *"$python torch 2.5.1+cu124"* ]]
 }
 
+@test "extensions that setuptools installed without a wheel" {
+	package demo_ops 1
+	rm -r "$site"/demo_ops-1.0+cu12.dist-info
+	mkdir -p "$site"/demo_ops-1.0-py3.11.egg-info "$site"/demo_old-2.0-py3.11-linux-x86_64.egg/{EGG-INFO,demo_old}
+	printf '%s\n' ../demo_ops/__init__.py ../demo_ops/_C.so PKG-INFO > "$site"/demo_ops-1.0-py3.11.egg-info/installed-files.txt
+	cp "$BATS_FILE_TMPDIR/abi0.so" "$site"/demo_old-2.0-py3.11-linux-x86_64.egg/demo_old/_C.so
+	echo demo_old/_C.so > "$site"/demo_old-2.0-py3.11-linux-x86_64.egg/EGG-INFO/native_libs.txt
+	run -1 "$WHEELSMITH" doctor --python "$python" --json
+	rm -r "$site"/demo_old*
+	[ "$(jq -c '[.extensions[] | [.package, .version, .verdict]]' <<< "$output")" = \
+		'[["demo-old","2.0","loads"],["demo-ops","1.0","fails"]]' ]
+}
+
 @test "without --python nothing of it runs, and no store is opened" {
 	mkdir -p "$site/flash_attn"
 	echo 'open("'"$PWD"'/ran", "w")' > "$site/flash_attn/__init__.py"
