@@ -77,3 +77,28 @@ torchvision() { # BINDING
 	cmp dist/$NAME packages/$NAME
 	not grep -r secret m.lock.json dist/build.json dist/requirements.txt
 }
+
+@test "devpi serves a wheel of one of its indexes" {
+	python3 -m venv venv
+	venv/bin/pip install -q devpi-server
+	python3 -m pip download -q --no-deps --only-binary :all: --python-version 3.11 --platform manylinux1_x86_64 \
+		-d packages torchvision==0.20.1
+	local port url auth
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	url=http://127.0.0.1:$port
+	venv/bin/devpi-init --serverdir devpi --root-passwd secret --no-root-pypi > devpi.log 2>&1
+	venv/bin/devpi-server --serverdir devpi --host 127.0.0.1 --port "$port" > server.log 2>&1 3>&- 9>&- &
+	local server=$!
+	wait_for 60 curl -sf -o page "$url/+api"
+	auth=$(curl -sf "$url/+login" --json '{"user": "root", "password": "secret"}' | jq -r .result.password)
+	auth="X-Devpi-Auth: $(printf 'root:%s' "$auth" | base64 -w0)"
+	curl -sf -X PUT -H "$auth" "$url/ws" --json '{"password": "secret"}' > log
+	curl -sf -X PUT -H "$auth" "$url/ws/cu124" --json '{"type": "stage", "bases": [], "volatile": false}' > log
+	curl -sf -u ws:secret "$url/ws/cu124/" -F :action=file_upload -F protocol_version=1 -F metadata_version=2.1 \
+		-F name=torchvision -F version=0.20.1 -F filetype=bdist_wheel -F pyversion=cp311 -F "content=@packages/$NAME" > log
+	build --only '*0.20.1*' --policy prebuilt-only --index "prebuilt=$url/ws/cu124/+simple"
+	kill "$server"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+	cmp dist/$NAME packages/$NAME
+}
