@@ -21,6 +21,24 @@ load helpers
 		g++ -shared -fPIC -D_GLIBCXX_USE_CXX11_ABI=$abi -o "$site/ops$abi/_C.so" m.cpp -L"$site/torch/lib" -Wl,--no-as-needed -lc10
 		echo "ops$abi/_C.so,," > "$site/ops$abi-1.0.dist-info/RECORD"
 	done
+	# Wheels of the two, held against the torch that is installed.
+	local wheel
+	for abi in 0 1; do
+		wheel=ops$abi-1.0-cp311-cp311-linux_x86_64.whl
+		python3 "$WS_ROOT/tests/support/make_wheel.py" $wheel ops$abi/_C.so="$site/ops$abi/_C.so"
+	done
+	run -1 --separate-stderr "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" --json ops0-*.whl ops1-*.whl
+	[ "$(jq -c '[.wheels[] | [.verdict, .cause, .places[0].torch]]' <<< "$output")" = \
+		'[["loads",null,"2.5.1+cu124"],["fails","cxx11abi","2.5.1+cu124"]]' ]
+	command -v nvidia-smi || [[ $stderr == *"this host has no GPU"* ]]
+	cp ops0-*.whl ops0-1.0-cp39-cp39-linux_x86_64.whl
+	run -1 "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" ops0-1.0-cp39-cp39-linux_x86_64.whl
+	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"the tags of its file name are not for cp311"* ]]
+	printf 'Metadata-Version: 2.1\nName: ops0\nVersion: 1.0\nRequires-Dist: torch==2.5.0\n' > METADATA
+	python3 "$WS_ROOT/tests/support/make_wheel.py" ops0-1.0-cp311-cp311-linux_x86_64.whl ops0/_C.so="$site/ops0/_C.so" \
+		ops0-1.0.dist-info/METADATA=METADATA
+	run -1 "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" ops0-1.0-cp311-cp311-linux_x86_64.whl
+	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"asks for torch==2.5.0, which torch 2.5.1+cu124 is not"* ]]
 	run -1 "$WHEELSMITH" doctor --python "$PWD/venv/bin/python3" --json
 	echo "$output"
 	[ "$(jq -c '[.extensions[] | [.package, .verdict]]' <<< "$output")" = '[["ops0","loads"],["ops1","fails"]]' ]
