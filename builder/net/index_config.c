@@ -210,9 +210,23 @@ find_uv_toml(const struct ws_user_env *env, struct ws_arena *a)
 	return NULL;
 }
 
+/* A packaged libcurl looks where Debian has its certificates. NULL where they are there. */
+static const char *
+other_trust(const struct ws_user_env *env, struct ws_arena *a)
+{
+	static const char *const places[] = {"/etc/ssl/certs/ca-certificates.crt",
+		"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+	for (size_t i = 0; i < WS_LEN(places); i++) {
+		if (ws_fs_exists(ws_arena_printf(a, "%s%s", env->root, places[i]))) {
+			return i == 0 ? NULL : ws_arena_printf(a, "%s%s", env->root, places[i]);
+		}
+	}
+	return NULL;
+}
+
 static void
-choose_trust(
-	struct ws_index_config *config, const struct ws_user_env *env, const struct ws_pip_config *pip)
+choose_trust(struct ws_index_config *config, const struct ws_user_env *env,
+	const struct ws_pip_config *pip, struct ws_arena *a)
 {
 	static const char *const names[] = {
 		"PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE"};
@@ -227,6 +241,9 @@ choose_trust(
 	}
 	if (!config->ca_path && (config->ca_path = ws_user_env_get(env, "SSL_CERT_DIR"))) {
 		config->ca_from = "SSL_CERT_DIR";
+	}
+	if (!config->ca_path && (config->ca_path = other_trust(env, a))) {
+		config->ca_from = config->ca_path;
 	}
 }
 
@@ -259,7 +276,7 @@ ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	add_uv(&g, &sources->env);
 	config->unread = find_role(&g, DEFAULT_ROLE) ? NULL : find_uv_toml(&sources->env, a);
 	add_foreign(&g, WS_DEFAULT_INDEX, "pip's default");
-	choose_trust(config, &sources->env, &pip);
+	choose_trust(config, &sources->env, &pip, a);
 	finish(&g, config);
 	return true;
 }

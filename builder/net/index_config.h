@@ -37,8 +37,8 @@ struct ws_index_choice {
 struct ws_index_config {
 	const struct ws_index_choice *choices; /**< "default" is always there, unless none is known */
 	size_t count;
-	const char *ca_path;    /**< NULL: libcurl's own */
-	const char *ca_from;    /**< "SSL_CERT_FILE", ...; NULL with ca_path */
+	const char *ca_path; /**< NULL: libcurl's own */
+	const char *ca_from; /**< "SSL_CERT_FILE", ..., a distribution's own path; NULL with ca_path */
 	const char *netrc_path; /**< NETRC; NULL: ~/.netrc */
 	const char *unread;     /**< a uv.toml that is there while nobody else names an index; NULL */
 };

@@ -309,3 +309,21 @@ WS_TEST(trust_is_what_pip_and_curl_would_trust)
 	assert_string_equal(config.ca_path, "/certs");
 	assert_string_equal(config.netrc_path, "/n");
 }
+
+WS_TEST(where_debians_certificates_are_not_the_distributions_are_trusted)
+{
+	const char *root = ws_test_dir(a);
+	const char *const vars[] = {NULL};
+	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_config config;
+	struct ws_err err;
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_null(config.ca_path);
+	put(root, "/etc/pki/tls/certs/ca-bundle.crt", "", a);
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_string_equal(
+		config.ca_path, ws_arena_printf(a, "%s/etc/pki/tls/certs/ca-bundle.crt", root));
+	put(root, "/etc/ssl/certs/ca-certificates.crt", "", a);
+	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
+	assert_null(config.ca_path);
+}
