@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes the release out of an installed prefix: ./dev package.
 
-    package.py PREFIX VERSION OUT
+    package.py PREFIX VERSION [OUT]
 
 Brings the libraries that PREFIX/bin/wheelsmith needs, all but glibc's own, to PREFIX/lib/wheelsmith with the
 licences of their Debian packages, and writes OUT/wheelsmith-VERSION-linux-x86_64.tar.xz and a wheel of the
-same files. The wheel's platform tag is what `wheelsmith inspect` measures on every file. The same prefix makes
-the same bytes: names are sorted, times are SOURCE_DATE_EPOCH.
+same files; without OUT neither. The wheel's platform tag is what `wheelsmith inspect` measures on every file.
+The same prefix makes the same bytes: names are sorted, times are SOURCE_DATE_EPOCH.
 """
 
 import base64
@@ -140,10 +140,12 @@ def write_wheel(prefix, version, tag, folder, when):
     return path
 
 
-def main(prefix, version, out):
-    prefix, out = pathlib.Path(prefix), pathlib.Path(out)
-    when = int(os.environ.get("SOURCE_DATE_EPOCH") or 0)
+def main(prefix, version, out=None):
+    prefix = pathlib.Path(prefix)
     bring_licences(prefix, bring_libraries(prefix))
+    if not out:
+        return
+    out, when = pathlib.Path(out), int(os.environ.get("SOURCE_DATE_EPOCH") or 0)
     floor = glibc_floor(prefix)
     out.mkdir(parents=True, exist_ok=True)
     archive = out / f"wheelsmith-{version}-linux-x86_64.tar.xz"

@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# The Dockerfile, built by buildah with chroot isolation on a bare Debian 12 with a second Python in it.
+# Needs root, 25 GB below TMPDIR and a quarter of an hour on 2 idle cores.
+# labels: network real
+# timeout: 10800
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || cannot_run "debootstrap needs root"
+	needs buildah debootstrap
+	export WORK="$BATS_FILE_TMPDIR" BUILDAH_ISOLATION=chroot
+	export CONTAINERS_STORAGE_CONF="$WORK/storage.conf" CONTAINERS_REGISTRIES_CONF="$WORK/registries.conf"
+	export CONTEXT="$WORK/context" MATRIX="$WORK/context/matrix/quickstart.json"
+	mkdir -p "$WORK/tmp" "$CONTEXT"
+	export TMPDIR="$WORK/tmp" # cache mounts lie there
+	# Overlay, because vfs copies every layer; and no registry, so that nothing is pulled by accident.
+	printf '[storage]\ndriver = "overlay"\nrunroot = "%s"\ngraphroot = "%s"\n' "$WORK/run" "$WORK/root" \
+		> "$CONTAINERS_STORAGE_CONF"
+	printf 'unqualified-search-registries = []\n' > "$CONTAINERS_REGISTRIES_CONF"
+	(cd "$WS_ROOT" && git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -cf -) | tar -xf - -C "$CONTEXT"
+	sed -i 's/"host", .*/["3.11"],/' "$MATRIX"
+	second_python
+	make_base
+}
+
+teardown_file() {
+	buildah rm -a > /dev/null || true
+	buildah rmi -a -f > /dev/null || true
+	rm -rf "$WORK/root" "$WORK/run" "$WORK/tmp"
+}
+
+# A Python 3.12 of this host, by its folder.
+second_python() {
+	SECOND=$(python3.12 -c 'import sys; print(sys.base_prefix)' 2> /dev/null ||
+		find "${PYENV_ROOT:-$HOME/.pyenv}/versions" -maxdepth 1 -name '3.12.*' 2> /dev/null | head -n 1)
+	[ -n "$SECOND" ] || cannot_run "no Python 3.12 here"
+	export SECOND
+}
+
+make_base() {
+	local container
+	debootstrap --variant=minbase --include=ca-certificates bookworm "$WORK/debian" > "$WORK/debootstrap.log"
+	rm -rf "$WORK"/debian/var/cache/apt/archives/*.deb
+	mkdir -p "$WORK/debian$SECOND" "$WORK/debian/opt/python"
+	cp -a "$SECOND"/{bin,include,lib} "$WORK/debian$SECOND"
+	rm -rf "$WORK/debian$SECOND"/lib/python3.12/{test,site-packages/*} "$WORK/debian$SECOND"/lib/python3.12/config-*
+	ln -s "$SECOND" "$WORK/debian/opt/python/cp312-cp312"
+	container=$(buildah from scratch)
+	buildah add -q "$container" "$WORK/debian" / > /dev/null
+	buildah commit -q "$container" localhost/debian > /dev/null
+	buildah rm "$container" > /dev/null
+	rm -rf "$WORK/debian"
+}
+
+# Builds what is in the context. Certificates of a proxy come in as a secret.
+bud() { # log, words
+	local log=$1 secret=()
+	shift
+	[ -z "${SSL_CERT_FILE:-}" ] || secret=(--secret "id=ca,src=$SSL_CERT_FILE")
+	buildah bud --layers --build-arg BASE=localhost/debian --build-arg BUILDER=localhost/debian \
+		"${secret[@]}" "$@" "$CONTEXT" > "$log" 2>&1
+}
+
+compiled() { # logs
+	[ -e "$1" ] || return 0
+	sed -n 's/.*\] compile \([^ ]*\).*/\1/p' "$@"
+}
+
+# A process and all below it: chroot isolation has no process namespace that would end with its first.
+below() { # pid
+	local child
+	echo "$1"
+	for child in $(pgrep -P "$1"); do
+		below "$child"
+	done
+}
+
+@test "killed once in the middle, the second build compiles nothing twice" {
+	bud "$WORK/killed.log" --target wheels &
+	local build=$! family
+	for _ in $(seq 7200); do
+		[ -z "$(compiled "$WORK/killed.log")" ] || break
+		kill -0 "$build" || { tail -n 40 "$WORK/killed.log"; return 1; }
+		sleep 1
+	done
+	mapfile -t family < <(below "$build")
+	kill -KILL "${family[@]}" || true
+	wait "$build" || true
+	bud "$WORK/second.log" --target wheels || { tail -n 40 "$WORK/second.log"; return 1; }
+	compiled "$WORK/killed.log" "$WORK/second.log"
+	[ -n "$(compiled "$WORK/killed.log")" ]
+	[ "$(compiled "$WORK/killed.log" "$WORK/second.log" | sort)" = "$(printf '%s\n' causal_conv1d.cpp \
+		causal_conv1d_bwd.cu causal_conv1d_fwd.cu causal_conv1d_update.cu)" ]
+}
+
+@test "where nothing changed, the stage has nothing to do" {
+	touch "$CONTEXT/matrix/another.json" # the stage runs again
+	bud "$WORK/nothing.log" --target wheels
+	tail -n 12 "$WORK/nothing.log"
+	[ -z "$(compiled "$WORK/nothing.log")" ]
+	grep -q '1 cell: 0 to build, 1 cached' "$WORK/nothing.log"
+}
+
+@test "one more Python is its binding file and the link" {
+	sed -i 's/\["3.11"\]/["3.11", "3.12"]/' "$MATRIX"
+	bud "$WORK/python.log" --target wheels
+	grep -E '\[ *[0-9]+/|from the store' "$WORK/python.log"
+	[ "$(compiled "$WORK/python.log")" = causal_conv1d.cpp ]
+	[ "$(grep -c '\] link ' "$WORK/python.log")" = 1 ]
+}
+
+@test "the image imports the package, is not root, and has no tool of ours" {
+	bud "$WORK/image.log" -t localhost/image || { tail -n 40 "$WORK/image.log"; return 1; }
+	grep -A 3 'verify --here' "$WORK/image.log"
+	container=$(buildah from localhost/image)
+	run -0 buildah run "$container" -- python3 -c 'import os, torch, causal_conv1d, causal_conv1d_cuda
+print(torch.__version__, causal_conv1d.__version__, os.getuid())'
+	echo "$output"
+	[[ $output == *"2.11.0"*"1.5.3.post1"*"10001"* ]]
+	run -1 buildah run "$container" -- sh -c 'ls -d /opt/wheelsmith/bin /ours/* /dist/* 2> /dev/null | grep . || command -v g++ || command -v nvcc'
+	buildah rm "$container"
+}
