@@ -59,7 +59,8 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	return target;
 }
 
-/* Does Python import it, rather than torch or ctypes load it? */
+/* Does Python import it, rather than torch or ctypes load it? What a recipe says of imports says it of
+ * each module; pybind modules of a recipe that says nothing are imported. */
 static bool
 is_imported(const struct adding *w, const struct ws_extension *extension)
 {
@@ -68,7 +69,8 @@ is_imported(const struct adding *w, const struct ws_extension *extension)
 	for (size_t i = 0; i < recipe->check.import_count; i++) {
 		named = named || ws_same(recipe->check.imports[i], extension->module);
 	}
-	return extension->binding == WS_BINDING_PYBIND
+	bool says = recipe->check.import_count > 0;
+	return (extension->binding == WS_BINDING_PYBIND && (named || !says))
 		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
 }
 

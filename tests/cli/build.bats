@@ -299,6 +299,22 @@ python_version() { # INTERPRETER
 	not compgen -G 'dist/*.whl'
 }
 
+@test "a module of Python's that check.import leaves out is for torch.ops.load_library, and needs no PyInit" {
+	only_host
+	recipe 'e["sources"] = ["module.cpp"]'
+	sed -i /PyMODINIT_FUNC/d recipes/tiny/src/module.cpp
+	for check in '' 'r["check"] = {"import": ["tiny", "tiny._C"]}'; do
+		recipe "$check"
+		build
+		[ "$status" -eq 6 ]
+		[[ "$stderr" == *"exports no function 'PyInit__C'"* ]]
+	done
+	recipe 'r["check"] = {"import": ["tiny"]}'
+	build
+	[ "$status" -eq 0 ]
+	[ "$(ran)" = $'check tiny\npack tiny' ]
+}
+
 @test "an installed torch is asked what it exports, by another process" {
 	only_host
 	python3 -m venv --without-pip venv
