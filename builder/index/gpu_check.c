@@ -12,27 +12,29 @@ refuse(const char *path, const char *why, struct ws_err *err)
 	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a result of a GPU check: %s", path, why);
 }
 
-/* The first case that did not pass; NULL: all did. */
+/* The first case that is not right; NULL: all are. */
 static const char *
-find_failed(const struct ws_json *cases, struct ws_arena *a)
+find_wrong(const struct ws_json *cases, struct ws_arena *a)
 {
 	for (WS_JSON_EACH(item, cases)) {
-		const char *name = ws_json_text(item, "name");
-		if (!ws_same(ws_json_text(item, "verdict"), "passed")) {
-			return ws_arena_printf(a, "its case '%s' failed", name ? name : "?");
+		const struct ws_json *right = ws_json_find(item, "right");
+		const char *name = ws_json_text(item, "case");
+		if (!right || right->kind != WS_JSON_BOOL || !right->truth) {
+			return ws_arena_printf(a, "its case '%s' is wrong", name ? name : "?");
 		}
 	}
 	return NULL;
 }
 
-/* Why it does not count as passed; NULL: it does. */
+/* Why it does not count as right; NULL: it does. */
 static const char *
 judge(const struct ws_json *root, const struct ws_json *cases, struct ws_arena *a)
 {
-	const char *device = ws_json_text(root, "device");
-	const char *why = find_failed(cases, a);
-	if (!why && !ws_same(ws_json_text(root, "verdict"), "passed")) {
-		why = "its verdict is not 'passed'";
+	const char *device = ws_json_text(ws_json_find(root, "device"), "name");
+	const char *problem = ws_json_text(root, "problem");
+	const char *why = problem ? problem : find_wrong(cases, a);
+	if (!why && !ws_same(ws_json_text(root, "verdict"), "right")) {
+		why = "its verdict is not 'right'";
 	}
 	if (!why && cases->count == 0) {
 		why = "it has no cases";
@@ -50,8 +52,8 @@ ws_gpu_check_read(const char *path, struct ws_arena *a, struct ws_map *checks, s
 	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
 		return false;
 	}
-	if (!ws_same(ws_json_text(doc.root, "schema"), "wheelsmith.gpu-check/1")) {
-		return refuse(path, "its schema is not 'wheelsmith.gpu-check/1'", err);
+	if (!ws_same(ws_json_text(doc.root, "schema"), "wheelsmith.kernels-check/1")) {
+		return refuse(path, "its schema is not 'wheelsmith.kernels-check/1'", err);
 	}
 	const struct ws_json *cases = ws_json_find(doc.root, "cases");
 	if (!cases || cases->kind != WS_JSON_ARRAY) {

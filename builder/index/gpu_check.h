@@ -1,8 +1,8 @@
 /**
  * gpu_check.h - did what a wheel computes on a GPU agree with a reference?
  *
- * Reads what `python -m wheelsmith_kernels check PACKAGE --json` wrote on a host with a GPU
- * (schemas/gpu-check-1.json). Runs nothing. A result belongs to the wheel whose SHA-256 it names.
+ * Reads what `python -m wheelsmith_kernels check PACKAGE --json FILE` wrote on a host with a GPU
+ * (schemas/kernels-check-1.json). Runs nothing. A result belongs to the wheel whose SHA-256 it names.
  */
 #ifndef WS_INDEX_GPU_CHECK_H
 #define WS_INDEX_GPU_CHECK_H

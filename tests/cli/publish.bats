@@ -262,37 +262,40 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	publish 0 --verify --to idx
 }
 
-check() { # WHEEL VERDICT... of its cases; on stdout
+check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_kernels check` writes it, on stdout
 	local wheel=$1
 	shift
-	jq -n --arg sum "$(sha256sum < "$wheel" | cut -d' ' -f1)" '{schema: "wheelsmith.gpu-check/1", package: "demo", version: "1.0",
-		wheel_sha256: $sum, device: "NVIDIA Test 9000", verdict: (if any($ARGS.positional[]; . == "failed") then "failed" else "passed" end),
-		cases: [$ARGS.positional[] | {name: "varlen", largest_difference: 0.01, allowed: 0.02, verdict: .}]}' --args "$@"
+	jq -n --arg sum "$(sha256sum < "$wheel" | cut -d' ' -f1)" '{schema: "wheelsmith.kernels-check/1",
+		verdict: (if all($ARGS.positional[]; . == "true") then "right" else "wrong" end), problem: null, package: "demo", version: "1.0",
+		wheel_sha256: $sum, device: {name: "NVIDIA Test 9000", capability: "9.0", memory: 1}, largest: {},
+		cases: [$ARGS.positional[] | {case: "varlen", head_dim: 64, dtype: "float16", batch: 1, queries: 1, keys: 1, heads: 1, heads_k: 1,
+			left: -1, right: (. == "true"), lengths: [], differences: {}, error: null}]}' --args "$@"
 }
 
 @test "a wheel whose numbers nobody checked on a GPU is refused, where that is demanded" {
 	wheels w "$d86" "$pure"
 	wheels v "$d90"
-	check w/demo*.whl passed passed > good
-	check v/demo*.whl passed failed > bad
-	valid good bad
+	check w/demo*.whl true true > good
+	check v/demo*.whl true false > bad
 	publish 0 w --to idx --require-gpu-check good
 	refused "there is no result of a GPU check of this wheel" v --require-gpu-check good
-	refused "the GPU check on NVIDIA Test 9000 did not pass: its case 'varlen' failed" v --require-gpu-check good --require-gpu-check bad
+	refused "the GPU check on NVIDIA Test 9000 did not pass: its case 'varlen' is wrong" v --require-gpu-check good --require-gpu-check bad
 	# One that failed decides, whatever else is said; so do its cases, whatever its verdict.
-	check v/demo*.whl passed > later
-	refused "its case 'varlen' failed" v --require-gpu-check bad --require-gpu-check later
-	refused "its case 'varlen' failed" v --require-gpu-check later --require-gpu-check bad
-	sed 's/"verdict": "failed",/"verdict": "passed",/' bad > lies
-	refused "its case 'varlen' failed" v --require-gpu-check lies
+	check v/demo*.whl true > later
+	refused "its case 'varlen' is wrong" v --require-gpu-check bad --require-gpu-check later
+	refused "its case 'varlen' is wrong" v --require-gpu-check later --require-gpu-check bad
+	sed 's/"verdict": "wrong"/"verdict": "right"/' bad > lies
+	refused "its case 'varlen' is wrong" v --require-gpu-check lies
 	check v/demo*.whl > none
 	refused "it has no cases" v --require-gpu-check none
+	jq '.verdict = "not checked" | .problem = "torch sees no GPU" | .device = null' later > undone
+	refused "the GPU check did not pass: torch sees no GPU" v --require-gpu-check undone
 	jq '.wheel_sha256 = null' later > anonymous
 	refused "'wheel_sha256' does not say which wheel was checked" v --require-gpu-check anonymous
 	refused "is not a result of a GPU check" v --require-gpu-check idx/index.json
 	refused "cannot open 'nowhere'" v --require-gpu-check nowhere
 	publish 0 v --to idx --require-gpu-check bad --force
-	jq -e '[.wheels[].forced] == [null, "the GPU check on NVIDIA Test 9000 did not pass: its case '"'varlen'"' failed", null]' idx/index.json
+	jq -e '[.wheels[].forced] == [null, "the GPU check on NVIDIA Test 9000 did not pass: its case '"'varlen'"' is wrong", null]' idx/index.json
 }
 
 @test "a full disk leaves the old index" {
