@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "index/admit.h"
+#include "index/browse.h"
 #include "index/gpu_check.h"
 #include "index/manifest.h"
 #include "index/pages.h"
@@ -376,6 +377,10 @@ put_tree(struct publishing *p, struct ws_err *err)
 	}
 	p->outcome->paths = path_names;
 	p->outcome->path_count = count;
+	ws_index_browse_html(&p->catalog, paths, count, &text);
+	if (!put(p, "index.html", &text, err)) {
+		return false;
+	}
 	ws_index_catalog_write(&p->catalog, paths, count, &text);
 	return put_all(p, err) && put(p, "index.json", &text, err) && put_manifest(p, err);
 }

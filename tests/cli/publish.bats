@@ -298,6 +298,36 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	jq -e '[.wheels[].forced] == [null, "the GPU check on NVIDIA Test 9000 did not pass: its case '"'varlen'"' is wrong", null]' idx/index.json
 }
 
+@test "the page for people: all wheels inside, hostile texts as text, nothing loaded from elsewhere" {
+	wheels w "$d86" "$d90" "$pure" "other 1.0+x py3-none-linux_x86_64 foreign"
+	publish 0 w --to idx
+	publish 0 --to idx --yank pure==1.0 --reason '</script><img src=x onerror=alert(1)><!-- &amp; "'
+	publish 0 --verify --to idx
+	[ "$(grep -c '</script>' idx/index.html)" -eq 2 ]
+	run -1 grep -E '<img|(src|href) *= *"?(https?:)?//|@import|url\(|fetch\(|innerHTML' idx/index.html
+	python3 - <<- 'END'
+		import html.parser, json
+		class Page(html.parser.HTMLParser):
+		    data, inside, tags = "", False, []
+		    def handle_starttag(self, tag, attrs):
+		        self.tags.append(tag)
+		        self.inside = tag == "script" and dict(attrs).get("id") == "data"
+		    def handle_data(self, text):
+		        self.data += text if self.inside else ""
+		    def handle_endtag(self, tag):
+		        self.inside = False
+		page = Page()
+		page.feed(open("idx/index.html").read())
+		assert "img" not in page.tags
+		data, index = json.loads(page.data), json.load(open("idx/index.json"))
+		assert data["snapshot"] == index["snapshot"] and data["paths"] == ["cu124-torch2.5", "cu124-torch2.5-sm86", "cu124-torch2.5-sm90"]
+		assert [(w["file"], w["yanked"]) for w in data["wheels"]] == [(w["file"], w["yanked"]) for w in index["wheels"]]
+		assert [w["in"] for w in data["wheels"]] == [[1], [2], [], [0, 1, 2]], data
+		assert [w["archs"] for w in data["wheels"]] == ["8.6", "9.0", None, None]
+		assert [w["pythons"] for w in data["wheels"]] == [["3.11"], ["3.11"], None, None]
+	END
+}
+
 @test "a full disk leaves the old index" {
 	[ "$(id -u)" -eq 0 ] || cannot_run "mounting needs root"
 	unshare -m true 2> /dev/null || cannot_run "no mount namespaces here"
