@@ -40,24 +40,21 @@ is_settled(const struct getting *g)
 
 /* ---- what it says of itself ---- */
 
-/* A Python or a torch of the product's cells that METADATA rules out; NULL: none. */
+/* A Python of the product's cells that METADATA rules out; NULL: none. */
 static const char *
-refuse_places(const struct getting *g, const struct ws_metadata_info *metadata)
+refuse_pythons(const struct getting *g, const struct ws_metadata_info *metadata)
 {
 	const struct ws_product *product = g->wish->product;
-	bool bound = product->binding < WS_BINDING_C_ABI;
 	const char *why = NULL;
 	for (size_t i = 0; i < product->cell_count && !why; i++) {
-		const struct ws_point *point = &product->cells[i]->point;
-		const struct ws_version *torch = bound && point->torch ? &point->torch->version : NULL;
-		why = point->python ? ws_claims_refuse_python(metadata, &point->python->tag, g->a) : NULL;
-		why = !why && torch ? ws_claims_refuse_torch(metadata, torch, g->a) : why;
+		const struct ws_python_choice *python = product->cells[i]->point.python;
+		why = python ? ws_claims_refuse_python(metadata, &python->tag, g->a) : NULL;
 	}
 	return why;
 }
 
-/* Whether it is the package, version and kind of wheel that its name says, and for whom. Its label is not held
- * against it: what is true of that shows when it is judged. What cannot be read here is the judge's to refuse,
+/* Whether it is the package, version and kind of wheel that its name says, and for whom. Neither its label nor the
+ * torch that it asks for is held against it here: the symbols that the judge misses say more. What cannot be read here is the judge's to refuse,
  * who reads all. */
 static bool
 look_at(struct getting *g, struct ws_source *source)
@@ -72,7 +69,7 @@ look_at(struct getting *g, struct ws_source *source)
 		return false;
 	}
 	why = ws_claims_contradict(&name, &info, g->a);
-	why = why ? why : refuse_places(g, &info.metadata);
+	why = why ? why : refuse_pythons(g, &info.metadata);
 	return !why || end_as(g, WS_CANDIDATE_FAILS, why);
 }
 

@@ -222,12 +222,15 @@ def real_wheels(table, wheels, torches):
 # ---- labels that lie ----
 
 def repack(source, target, change=None, rename=None, record=True):
-    """A copy of a wheel: @change(name, bytes) gives other bytes, @rename(name) another name."""
-    members = []
+    """A copy of a wheel: @change(name, bytes) gives other bytes, @rename(name) another name. METADATA lies as well: it
+    has the version of @target's name."""
+    members, version = [], pathlib.Path(target).name.split("-")[1].encode()
     with zipfile.ZipFile(source) as archive:
         for info in (i for i in archive.infolist() if not i.is_dir()):
             data = archive.read(info)
             name = rename(info.filename) if rename else info.filename
+            if name.endswith("dist-info/METADATA"):
+                data = re.sub(rb"(?m)^Version: .*$", b"Version: " + version, data, count=1)
             members.append((name, change(name, data) if change else data))
     if record:
         lines = []
