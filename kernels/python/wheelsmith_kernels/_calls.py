@@ -106,7 +106,7 @@ _NOTHING = bytes(160)
 class Plan:
     """What a signature comes to. `head` is None where there is nothing to compute."""
 
-    __slots__ = ("head", "q", "k", "v", "o", "lse", "blocks", "lse_shape", "device")
+    __slots__ = ("head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device")
 
     def __init__(self, q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
         _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks)
@@ -133,7 +133,10 @@ class Plan:
             scale,
             0,
         )
-        self.q, self.k, self.v, self.o = _strides(q), _strides(k), _strides(v), _strides(like(q))
+        o = torch.empty_like(q)
+        self.simple = o.stride(-1) == 1
+        self.q, self.k, self.v = _strides(q), _strides(k), _strides(v)
+        self.o = _strides(o if self.simple else like(q))
         self.lse = struct.pack("qq", *((0, shape[1]) if packed else (shape[1] * shape[2], shape[2])))
         self.blocks = bytes(24) if blocks is None else struct.pack("qqq", *blocks.stride()[:3])
         native().load(q.shape[-1])
@@ -259,7 +262,7 @@ def repeated(splits, q, k, v, scale, left, right):
     parts = {"dtype": torch.float32, "device": q.device}
     after = plan.o + bytes(224)
     rest = after + bytes(24) if not splits else struct.pack("Qii", 4 * count, splits, 0)
-    simple = empty_like(q).stride(-1) == 1
+    simple = plan.simple
 
     def call(q, k, v):
         o = empty_like(q) if simple else like(q)
