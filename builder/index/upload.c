@@ -127,10 +127,12 @@ look_up(struct uploading *u, struct ws_index *index, const struct parcel *parcel
 	for (size_t i = 0; i < count && !*sha256; i++) {
 		const struct ws_index_page *page = NULL;
 		struct ws_err ignored = {0};
-		if (!ws_index_page(index, urls[i], parcel->entry.name.distribution, &page, &ignored)
-			&& (u->order->simple || ws_err_is_stop(&ignored))) {
-			*err = ignored;
-			return false;
+		if (!ws_index_page(index, urls[i], parcel->entry.name.distribution, &page, &ignored)) {
+			if (u->order->simple || ws_err_is_stop(&ignored)) {
+				*err = ignored;
+				return false;
+			}
+			break; /* a guess; whether the server is there at all, sending will show */
 		}
 		for (size_t j = 0; page && j < page->count; j++) {
 			if (strcmp(page->files[j].name, parcel->entry.file) == 0) {
