@@ -16,9 +16,9 @@ one_wheel() {
 	"$WHEELSMITH" build --matrix m.json --kits host
 }
 
-@test "operators, fakes, gradients and refusals in torch 2.4.1, 2.5.1 and 2.13.0" {
+@test "operators, fakes, gradients and refusals in torch 2.4.1, 2.5.1 and 2.15.0" {
 	one_wheel
-	for torch in 2.4.1 2.5.1 2.13.0; do
+	for torch in 2.4.1 2.5.1 2.15.0; do
 		python3 -m venv venv
 		venv/bin/python3 -m pip install -q "torch==$torch" 'numpy<2.3' setuptools dist/*.whl
 		run venv/bin/python3 "$WS_ROOT/tests/support/kernels_in_torch.py"

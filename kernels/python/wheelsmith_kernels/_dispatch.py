@@ -137,13 +137,13 @@ def choose(call):
 _choices = {}
 
 
-@torch.compiler.assume_constant_result
-def _choose_once(call):
+@torch.compiler.assume_constant_result  # of a Call, torch 2.15 would pass on no members
+def _choose_once(*call):
     """choose(), remembered: the environment is read again each time, it may change."""
     key = call, _environment.get(_OVERRIDE_KEY)
     found = _choices.get(key)
     if found is None:
-        found = _choices[key] = choose(call)
+        found = _choices[key] = choose(Call(*call))
     return found
 
 
@@ -308,7 +308,7 @@ def attention(
         max_seqlen_q, max_seqlen_k = max_seqlen_q or q.shape[0], max_seqlen_k or k.shape[0]
     used = seqused_q is not None or seqused_k is not None
     backend, why = _choose_once(
-        Call(q.device, q.dtype, q.shape[-1], packed, used, blocks is not None, dropout_p > 0)
+        q.device, q.dtype, q.shape[-1], packed, used, blocks is not None, dropout_p > 0
     )
     sequences = cu_seqlens_q, cu_seqlens_k
     if backend == "wsk":
