@@ -58,6 +58,25 @@ note(struct publishing *p, const struct ws_index_entry *entry)
 	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
 }
 
+/* What is signed next is made from index.json, which is to be the one that was signed. */
+static bool
+check_catalog(
+	const struct publishing *p, const struct ws_index_manifest *manifest, struct ws_err *err)
+{
+	const char *path = ws_index_target_path(&p->target, "index.json");
+	struct ws_digest digest;
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < manifest->count; i++) {
+		if (strcmp(manifest->files[i].path, "index.json") == 0
+			&& ws_digest_is(&manifest->files[i].sha256, digest.hex)) {
+			return true;
+		}
+	}
+	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the one that the manifest lists", path);
+}
+
 static bool
 check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 {
@@ -68,9 +87,15 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 	if (!ws_index_manifest_read(&p->target, trust, p->a, &manifest, &is_signed, err)) {
 		return false;
 	}
+	if (o->trust && !is_signed) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not signed", o->target);
+	}
 	if (is_signed && !o->key) {
 		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
 		return ws_err_cure(err, "give the key that signs it");
+	}
+	if (!check_catalog(p, &manifest, err)) {
+		return false;
 	}
 	/* A signature whose second half has begun is made again. */
 	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);

@@ -76,6 +76,25 @@ note_pages(struct storing *s, const struct ws_sign_key *key, struct ws_err *err)
 	return true;
 }
 
+/* Those of the snapshot: at the top a publisher that died may have left newer ones than the manifest. */
+static bool
+copy_lists(struct storing *s, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *folder = ws_arena_printf(s->a, "@%s", s->snapshot);
+	const char *catalog = ws_path_join(s->a, folder, "index.json", NULL);
+	const char *signature = ws_path_join(s->a, folder, WS_INDEX_SIGNATURE, NULL);
+	bool there;
+	if (!write_here(s, WS_INDEX_MANIFEST, &s->manifest, err)
+		|| !copy_here(s, signature, &text, &there, err)
+		|| (there && !write_here(s, WS_INDEX_SIGNATURE, &text, err))
+		|| !copy_here(s, catalog, &text, &there, err)) {
+		return false;
+	}
+	return there ? write_here(s, "index.json", &text, err)
+				 : ws_err_set(err, WS_ERR_PUBLISH, "the index has a manifest and no '%s'", catalog);
+}
+
 static bool
 bring(struct storing *s, const struct ws_sign_key *trust, struct ws_err *err)
 {
@@ -89,19 +108,12 @@ bring(struct storing *s, const struct ws_sign_key *trust, struct ws_err *err)
 	if (!there) {
 		return true;
 	}
-	if (!read_snapshot(s, err) || !write_here(s, WS_INDEX_MANIFEST, &s->manifest, err)
-		|| !copy_here(s, WS_INDEX_SIGNATURE, &text, &there, err)
-		|| (there && !write_here(s, WS_INDEX_SIGNATURE, &text, err))
-		|| !copy_here(s, "index.json", &text, &there, err)) {
+	if (!read_snapshot(s, err) || !copy_lists(s, err)) {
 		return false;
 	}
-	if (!there) {
-		return ws_err_set(err, WS_ERR_PUBLISH, "the index has a manifest and no index.json");
-	}
 	const char *link = ws_path_join(s->a, s->work, "current", NULL);
-	if (!write_here(s, "index.json", &text, err)
-		|| symlink(ws_arena_printf(s->a, "@%s", s->snapshot), link) != 0) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", s->work);
+	if (symlink(ws_arena_printf(s->a, "@%s", s->snapshot), link) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", link);
 	}
 	return note_pages(s, trust, err);
 }

@@ -377,6 +377,21 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	[[ $output == *"its manifest was changed"* ]]
 }
 
+@test "an index that is not what its signature covers is not signed again" {
+	wheels w "$d86"
+	wheels v "$pure"
+	publish 0 --new-key key
+	publish 0 w --to idx --key key
+	cp -a idx edited
+	chmod u+w edited/current/index.json
+	sed -i "s/\"sha256\": \"./\"sha256\": \"0/" edited/current/index.json
+	publish 8 v --to edited --key key
+	[[ ${lines[0]} == *"index.json' is not the one that the manifest lists" ]]
+	rm idx/current/manifest.json.sig
+	publish 8 v --to idx --key key --trust key.pub
+	[[ ${lines[0]} == *"'idx' is not signed" ]]
+}
+
 @test "a signature expires, and is made again in its second half" {
 	command -v faketime > /dev/null || cannot_run "needs faketime (./dev setup)"
 	wheels w "$d86"

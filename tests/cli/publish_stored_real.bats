@@ -44,14 +44,17 @@ setup() {
 	tools=$BATS_FILE_TMPDIR/tools/bin
 	bucket=bucket$BATS_TEST_NUMBER
 	open=http://127.0.0.1:$PORT/v1/AUTH_ws/$bucket/team
-	local token
-	token=$(curl -si -H 'X-Auth-User: ws:alice' -H 'X-Auth-Key: s3secret' "http://127.0.0.1:$PORT/auth/v1.0" | tr -d '\r' \
-		| sed -n 's/^X-Auth-Token: //p')
 	# Everybody may read: the index is served by the store itself.
-	curl -sf -X PUT -H "X-Auth-Token: $token" -H 'X-Container-Read: .r:*,.rlistings' "${open%/team}"
+	curl -sf -X PUT -H "X-Auth-Token: $(token)" -H 'X-Container-Read: .r:*,.rlistings' "${open%/team}"
 	export AWS_ENDPOINT_URL=http://127.0.0.1:$PORT AWS_ACCESS_KEY_ID=ws:alice AWS_SECRET_ACCESS_KEY=s3secret
 	unset AWS_REGION AWS_DEFAULT_REGION AWS_SESSION_TOKEN AWS_ENDPOINT_URL_S3
 	wheels w "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.*" "demo 1.0+cu.12.4.torch.2.5.sm.90 py3-none-any torch==2.5.*"
+}
+
+# Of Swift's own API.
+token() {
+	curl -si -H 'X-Auth-User: ws:alice' -H 'X-Auth-Key: s3secret' "http://127.0.0.1:$PORT/auth/v1.0" | tr -d '\r' \
+		| sed -n 's/^X-Auth-Token: //p'
 }
 
 wheels() { # DIR LINE...
@@ -140,6 +143,22 @@ valid() {
 	printf 'ws:alice\ns3secret\n' > login
 	AWS_SECRET_ACCESS_KEY=wrong publish 0 v --key key --login login
 	valid
+	# A publisher died between its lists and its manifest.
+	local token name
+	token=$(token)
+	printf 'newer' > newer
+	for name in index.json manifest.json.sig; do
+		curl -sf -X PUT -H "X-Auth-Token: $token" --data-binary @newer "$open/$name"
+	done
+	curl -sf -X PUT -H "X-Auth-Token: $token" --data-binary '' "$open/.publishing"
+	publish 0 v --key key
+	valid
+	# Somebody else wrote a list that nobody signed.
+	name=$(curl -sf "$open/manifest.json" | jq -r .snapshot)
+	curl -sf "$open/index.json" | sed 's/"sha256": "./"sha256": "0/' > newer
+	curl -sf -X PUT -H "X-Auth-Token: $token" --data-binary @newer "$open/@$name/index.json"
+	publish 8 v --key key
+	[[ $output == *"is not the one that the manifest lists"* ]]
 	bucket=nowhere publish 8 v
 	[[ $output == *"NoSuchBucket"* ]]
 	run -2 "$WHEELSMITH" publish w --to s3://
