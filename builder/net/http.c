@@ -470,10 +470,9 @@ follow_redirect(struct exchange *x)
 			"cannot fetch '%s': '%s' redirects to '%s', which is not an http(s) URL", subject_of(x),
 			x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
-	if (x->request->method) {
-		ws_err_set(run->err, WS_ERR_FETCH,
-			"cannot upload '%s': '%s' redirects, which is not followed", subject_of(x),
-			x->hop.host);
+	if (x->request->method || x->request->signing) { /* headers may hold a session's token */
+		ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects, which is not followed",
+			x->request->method ? "upload" : "fetch", subject_of(x), x->hop.host);
 		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
 	}
 	if (x->hop.is_https && !next.is_https) {

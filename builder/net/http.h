@@ -81,7 +81,7 @@ struct ws_request {
 	const char *subject; /**< for messages: a file name; NULL: the URL */
 	const char *accept;  /**< NULL: anything */
 	bool compressed;     /**< a text: ask for gzip and undo it; no ranges then */
-	const char *method;  /**< NULL: GET. What is sent is not redirected: that is a failure. */
+	const char *method;  /**< NULL: GET. With a method or signing, a redirect is an error. */
 	const char *signing; /**< "aws:amz:REGION:s3": signed, not basic (wire.h); NULL: basic */
 	const struct ws_body *sends; /**< NULL: nothing */
 	const char *const *headers;  /**< more of them, at most WS_REQUEST_HEADERS */

@@ -143,6 +143,28 @@ WS_TEST(a_login_is_the_servers_own_and_no_redirect_gets_a_body)
 	assert_null(strstr(err.text, "secret"));
 }
 
+WS_TEST(a_signed_request_is_not_redirected)
+{
+	struct ws_served s = ws_served_start(a);
+	ws_served_put(&s, "a", 10);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	const char *const header = "x-amz-security-token: sesame";
+	struct ws_request request = {
+		.url = ws_served_url(&s, "/~other/a"),
+		.signing = "aws:amz:us-east-1:s3",
+		.headers = &header,
+		.header_count = 1,
+		.body = ignore,
+	};
+	struct ws_request *const only = &request;
+	struct ws_batch batch = {.requests = &only, .count = 1};
+	struct ws_err err;
+	assert_ok(ws_http_login(http, request.url, "key", "secret", &err), err);
+	assert_false(ws_http_run(http, &batch, &err));
+	assert_contains(err.text, "redirects, which is not followed");
+	assert_contains(err.text, "cannot fetch '");
+}
+
 WS_TEST(a_file_that_shrinks_or_goes)
 {
 	struct ws_served s = ws_served_start(a);
