@@ -3,6 +3,7 @@
 #include "store/sql.h"
 
 #include "base/fs.h"
+#include "sys/clock.h"
 
 #include <sqlite3.h>
 
@@ -57,13 +58,14 @@ try_open(struct ws_sql *sql, const char *schema)
 		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Of several processes that make a ledger at once one turns its log on; the others are told "locked" at
- * once, whatever their patience is (SQLite does not wait where it would deadlock). */
+/* While one process switches a new ledger to WAL, SQLite answers the others SQLITE_BUSY at once and does not
+ * wait for busy_timeout, because waiting could deadlock. */
 static bool
 open_patiently(struct ws_sql *sql, const char *schema)
 {
-	for (unsigned waited_ms = 0; !try_open(sql, schema); waited_ms += AGAIN_MS) {
-		if (!sql->db || sqlite3_errcode(sql->db) != SQLITE_BUSY || waited_ms >= BUSY_MS) {
+	int64_t end_ms = ws_clock_ms() + BUSY_MS;
+	while (!try_open(sql, schema)) {
+		if (!sql->db || sqlite3_errcode(sql->db) != SQLITE_BUSY || ws_clock_ms() >= end_ms) {
 			return false;
 		}
 		sqlite3_close(sql->db);

@@ -3,8 +3,11 @@
 
 #include "base/fs.h"
 #include "store/ledger.h"
+#include "store/sql.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -91,6 +94,40 @@ WS_TEST(a_broken_ledger_is_set_aside)
 	assert_ok(ws_store_open(path, a, &store, &err), err);
 	assert_true(ws_fs_exists(ws_arena_printf(a, "%s.broken", file)));
 	ws_store_close(&store);
+}
+
+/* As a process that was stopped while it wrote: SQLite's lock bytes of a database without WAL. */
+static pid_t
+hold_lock(const char *path, unsigned seconds)
+{
+	int held[2];
+	char byte;
+	assert_int_equal(pipe(held), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000000, .l_len = 512};
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		bool done = fcntl(fd, F_SETLK, &lock) == 0 && write(held[1], "", 1) == 1;
+		_exit(done ? (int)sleep(seconds) : 1);
+	}
+	close(held[1]);
+	assert_int_equal(read(held[0], &byte, 1), 1);
+	close(held[0]);
+	return pid;
+}
+
+WS_TEST(a_ledger_that_stays_locked_is_given_up)
+{
+	struct ws_err err;
+	const char *path = ws_path_join(a, ws_test_dir(a), "held.db", NULL);
+	pid_t pid = hold_lock(path, 30);
+	int64_t start_ms = ws_clock_ms();
+	assert_null(ws_sql_open(path, "create table if not exists x (y);", &err));
+	int64_t waited_ms = ws_clock_ms() - start_ms;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_contains(err.text, "locked");
+	assert_true(waited_ms < 25000);
 }
 
 static void
