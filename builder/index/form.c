@@ -14,6 +14,16 @@ static const struct {
 	{"Project-URL", "project_urls"},
 };
 
+/* Fields of the form that are measured here, or that no METADATA has: a wheel cannot set them. */
+static const char *const own[] = {
+	"attestations",
+	"content",
+	"filetype",
+	"gpg_signature",
+	"protocol_version",
+	"pyversion",
+};
+
 static void
 put(struct ws_buf *out, const char *boundary, const char *name, struct ws_str value)
 {
@@ -27,7 +37,7 @@ put_text(struct ws_buf *out, const char *boundary, const char *name, const char 
 	put(out, boundary, name, ws_str_of(value));
 }
 
-/* "Requires-Dist" is "requires_dist"; NULL: a name that is not one. */
+/* "Requires-Dist" is "requires_dist"; NULL: not a field of METADATA. */
 static const char *
 form_name(struct ws_str field, struct ws_arena *a)
 {
@@ -41,7 +51,10 @@ form_name(struct ws_str field, struct ws_arena *a)
 	for (char *c = name; *c; c++) {
 		*c = *c == '-' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
 	}
-	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")] == '\0' ? name : NULL;
+	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")] == '\0'
+			&& !ws_is_among(name, own, WS_LEN(own))
+		? name
+		: NULL;
 }
 
 static void
