@@ -80,9 +80,11 @@ check_remote(const struct publishing *p, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE,
 			"--to '%s' is not a folder, an http(s) URL or s3://BUCKET/PREFIX", shown);
 	}
-	if (strchr(p->to, '@')) {
-		ws_err_set(
-			err, WS_ERR_USAGE, "--to '%s': a login in the URL would be seen by others", shown);
+	bool in_check = p->check_url && strchr(p->check_url, '@');
+	if (in_check || strchr(p->to, '@')) {
+		ws_err_set(err, WS_ERR_USAGE, "%s '%s': a login in the URL would be seen by others",
+			in_check ? "--check-url" : "--to",
+			in_check ? ws_url_shown(p->check_url, p->s->a) : shown);
 		return ws_err_cure(err,
 			"put it into netrc, WHEELSMITH_UPLOAD_USER and _PASSWORD, or a file (--login FILE)");
 	}
@@ -116,8 +118,9 @@ check_usage(const struct publishing *p, struct ws_err *err)
 	bool edits = p->yank || p->unyank;
 	int modes = (p->new_key != NULL) + p->verify + (p->roll_back != NULL);
 	if (modes > 1 || (modes == 1 && (edits || p->sources.len > 0))) {
-		return ws_err_set(
-			err, WS_ERR_USAGE, "--new-key, --verify and --rollback are each a work of their own");
+		return ws_err_set(err, WS_ERR_USAGE,
+			"--new-key, --verify and --rollback are separate tasks: give one of them, without "
+			"wheels");
 	}
 	if (p->new_key) {
 		return true;

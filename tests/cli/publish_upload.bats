@@ -190,6 +190,8 @@ faulty() {
 	[ ! -e served/p ]
 	publish 2 w --to "http://u:sesame@127.0.0.1:$port/legacy/"
 	[[ $output == *"a login in the URL would be seen by others"* ]]
+	publish 2 w --to "$url/" --check-url "http://u:sesame@127.0.0.1:$port/simple"
+	[[ $output == *"a login in the URL would be seen by others"* ]]
 	publish 2 w --to ftp://h/x
 	publish 2 --to "$url/"
 	publish 2 w --to "$url/" --key k
