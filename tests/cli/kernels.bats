@@ -116,6 +116,10 @@ of() { python3 -c 'import json, sys; print(json.load(open("check.json"))[sys.arg
 	[[ "$(of problem)" == "torch does not import"* ]]
 	[ "$(of wheel_sha256)" = "$sha256" ]
 	[ "$(of wheel_known_from)" = direct_url.json ]
+	# A folder of that name where this runs is imported, and is not what is installed.
+	mkdir elsewhere
+	cp -a site/wheelsmith_kernels elsewhere/
+	(cd elsewhere && check "$PWD/../site" wheelsmith-kernels && [[ "$(of problem)" == *"Python imports 'wheelsmith_kernels' from '$PWD/"* ]])
 	# Where the installer noted nothing, the wheel can be named.
 	rm site/*.dist-info/direct_url.json
 	check site wheelsmith-kernels

@@ -9,7 +9,9 @@ import dataclasses
 import datetime
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
+import os
 import platform
 import zipfile
 
@@ -68,6 +70,14 @@ def _require_files(distribution, rows, whose):
             raise NotChecked(f"{info}: '{path}' of {whose} is not installed: {error.strerror}")
         if not same:
             raise NotChecked(f"{info}: the installed '{path}' is not the one of {whose}")
+
+
+def _require_import(distribution, module):
+    """Python imports what is installed, and not a folder of that name that comes before it."""
+    spec = importlib.util.find_spec(module)
+    found = os.path.realpath(os.path.dirname((spec and spec.origin) or ""))
+    if found != os.path.realpath(distribution.locate_file(module)):
+        raise NotChecked(f"Python imports '{module}' from '{found}', which is not what is installed")
 
 
 def find_wheel(distribution, wheel):
@@ -274,6 +284,7 @@ def _judge(report, package, wheel):
     except importlib.metadata.PackageNotFoundError:
         raise NotChecked(f"'{package}' is not installed")
     report["version"] = distribution.version
+    _require_import(distribution, package.replace("-", "_"))
     report["wheel_sha256"], report["wheel_known_from"] = find_wheel(distribution, wheel)
     try:
         import torch
