@@ -71,6 +71,11 @@ def test_what_was_called_before_is_checked_again():
                 wanted = attend(x, k, v, words.get("scale", 80**-0.5), words.get("window", (-1,))[0], right)[0]
                 assert ratio(first, wanted) < 2e-3, words
             assert ratio(attention(x * 2, v, k), attend(x * 2, v, k, 80**-0.5)[0]) < 2e-3
+        scale = torch.tensor(0.3)
+        first = attention(q, k, v, scale=scale)
+        scale.fill_(0.1)
+        assert torch.equal(attention(q, k, v, scale=scale), attention(q, k, v, scale=0.1))
+        assert torch.equal(first, attention(q, k, v, scale=0.3))
         odd = torch.randn(1, 40, 4, 83, device="cuda").half()[..., 1:81]  # rows at no multiple of 16 bytes
         even = torch.randn(1, 40, 4, 83, device="cuda").half()[..., 0:80]
         for t in (odd, even, odd):

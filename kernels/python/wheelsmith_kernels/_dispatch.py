@@ -304,6 +304,8 @@ def attention(
     packed = cu_seqlens_q is not None
     if scale is None:
         scale = q.shape[-1] ** -0.5
+    elif isinstance(scale, _Tensor):
+        plain, scale = False, scale.item()  # it may change in place: what is remembered has its number
     if packed and (max_seqlen_q is None or max_seqlen_k is None):
         max_seqlen_q, max_seqlen_k = max_seqlen_q or q.shape[0], max_seqlen_k or k.shape[0]
     used = seqused_q is not None or seqused_k is not None
