@@ -93,7 +93,8 @@ has_files(const char *path, struct ws_arena *a)
 static bool
 may_become(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	if (has_files(path, a) || is_vacant(path)) {
+	/* In this order: VERSION is the first file of a store that another process makes meanwhile. */
+	if (is_vacant(path) || has_files(path, a)) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a store, and it is not empty", path);

@@ -176,9 +176,22 @@ WS_TEST(an_estimate_leaves_the_ledger_free_for_others)
 	ws_store_close(&store);
 }
 
-/* Eight processes that wait for one another and then open the same new ledger. */
+static bool
+open_new_ledger(const char *path)
+{
+	return ws_ledger_open(path, NULL) != NULL;
+}
+
+static bool
+open_new_store(const char *path)
+{
+	struct ws_store store;
+	return ws_store_open(path, ws_arena_make(), &store, NULL);
+}
+
+/* Eight processes that wait for one another and then open the same new one. */
 static unsigned
-open_at_once(const char *path)
+open_at_once(const char *path, bool (*open_one)(const char *path))
 {
 	enum { PROCESSES = 8 };
 	int gate[2];
@@ -189,7 +202,7 @@ open_at_once(const char *path)
 		if ((pids[i] = fork()) == 0) {
 			char byte;
 			close(gate[1]);
-			bool done = read(gate[0], &byte, 1) == 0 && ws_ledger_open(path, NULL);
+			bool done = read(gate[0], &byte, 1) == 0 && open_one(path);
 			_exit(done ? 0 : 1);
 		}
 	}
@@ -208,6 +221,15 @@ WS_TEST(processes_that_make_a_ledger_at_once_all_get_it)
 	const char *folder = ws_test_dir(a);
 	for (unsigned i = 0; i < 150; i++) {
 		const char *name = ws_arena_printf(a, "ledger-%u.db", i);
-		assert_int_equal(open_at_once(ws_path_join(a, folder, name, NULL)), 0);
+		assert_int_equal(open_at_once(ws_path_join(a, folder, name, NULL), open_new_ledger), 0);
+	}
+}
+
+WS_TEST(processes_that_make_a_store_at_once_all_get_it)
+{
+	const char *folder = ws_test_dir(a);
+	for (unsigned i = 0; i < 60; i++) {
+		const char *name = ws_arena_printf(a, "store-%u", i);
+		assert_int_equal(open_at_once(ws_path_join(a, folder, name, NULL), open_new_store), 0);
 	}
 }
