@@ -88,13 +88,16 @@ RUN --mount=type=cache,id=wheelsmith-pip,target=/pip \
 	pip install --cache-dir /pip --no-compile --require-hashes -r /opt/requirements.txt
 # What became of each cell, and why.
 COPY --from=wheels /dist/build.json /opt/wheels.json
-# pip says which of the wheels are this Python's, and those are judged in the torch that is now installed.
+# pip says which of the wheels are this Python's, and those are judged in the torch that is now installed. That is
+# named beside prebuilt wheels, and not downloaded; wheels that were renamed are named by their path in /dist.
 RUN --mount=type=bind,from=wheels,source=/dist,target=/dist \
 	--mount=type=bind,from=wheelsmith,source=/opt/wheelsmith,target=/opt/wheelsmith \
 	--mount=type=tmpfs,target=/ours \
-	ours="--no-index --no-deps --require-hashes --find-links /dist -r /dist/$OURS"; \
-	pip install --no-compile $ours \
-	&& pip download -q -d /ours $ours \
+	ours="--no-index --no-deps --require-hashes --find-links ."; \
+	cd /dist && pip install --no-compile $ours -r "$OURS" \
+	&& sed '/^torch==/d' "$OURS" > /tmp/ours.txt \
+	&& pip download -q -d /ours $ours -r /tmp/ours.txt \
+	&& rm /tmp/ours.txt \
 	&& /opt/wheelsmith/bin/wheelsmith verify --here /ours/*.whl
 USER app
 WORKDIR /home/app
