@@ -31,7 +31,7 @@ static const unsigned char sigma[10][16] = {
 };
 
 static uint64_t
-turned(uint64_t x, unsigned bits)
+rotate_right(uint64_t x, unsigned bits)
 {
 	return x >> bits | x << (64 - bits);
 }
@@ -40,13 +40,13 @@ static void
 mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
 {
 	*a += *b + x;
-	*d = turned(*d ^ *a, 32);
+	*d = rotate_right(*d ^ *a, 32);
 	*c += *d;
-	*b = turned(*b ^ *c, 24);
+	*b = rotate_right(*b ^ *c, 24);
 	*a += *b + y;
-	*d = turned(*d ^ *a, 16);
+	*d = rotate_right(*d ^ *a, 16);
 	*c += *d;
-	*b = turned(*b ^ *c, 63);
+	*b = rotate_right(*b ^ *c, 63);
 }
 
 static void

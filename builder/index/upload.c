@@ -13,7 +13,7 @@
 #include <strings.h>
 
 /* One wheel on its way. */
-struct parcel {
+struct wheel {
 	const char *path;
 	struct ws_index_entry entry;
 	struct ws_buf metadata;
@@ -23,7 +23,7 @@ struct parcel {
 struct uploading {
 	const struct ws_upload_order *order;
 	struct ws_arena *a;
-	WS_VEC(struct parcel) parcels;
+	WS_VEC(struct wheel) wheels;
 	struct ws_map checks; /* of GPUs */
 	struct ws_upload_outcome *outcome;
 };
@@ -34,11 +34,11 @@ static bool
 read_wheel(struct uploading *u, const char *path, struct ws_err *err)
 {
 	const struct ws_upload_order *o = u->order;
-	struct parcel *parcel = ws_vec_push(&u->parcels, u->a);
+	struct wheel *wheel = ws_vec_push(&u->wheels, u->a);
 	struct ws_digest digest;
 	struct stat status;
 	const char *wrong = NULL;
-	*parcel = (struct parcel){.path = path};
+	*wheel = (struct wheel){.path = path};
 	if (ws_stop_asked(o->stop)) {
 		return ws_stop_err(o->stop, err);
 	}
@@ -53,10 +53,10 @@ read_wheel(struct uploading *u, const char *path, struct ws_err *err)
 		.file = ws_path_base(path),
 		.sha256 = digest.hex,
 		.size_bytes = (uint64_t)status.st_size};
-	if (!ws_index_admit(&arrival, u->a, &parcel->entry, &parcel->metadata, &wrong, err)) {
+	if (!ws_index_admit(&arrival, u->a, &wheel->entry, &wheel->metadata, &wrong, err)) {
 		return false;
 	}
-	if (!wrong && o->gpu_check_count > 0 && parcel->entry.kind != WS_INDEX_NONE) {
+	if (!wrong && o->gpu_check_count > 0 && wheel->entry.kind != WS_INDEX_NONE) {
 		wrong = ws_gpu_check_refusal(&u->checks, digest.hex);
 	}
 	if (wrong && !o->force) {
@@ -118,8 +118,8 @@ guess_indexes(const struct uploading *u, const char *urls[2])
 
 /* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there. */
 static bool
-look_up(struct uploading *u, struct ws_index *index, const struct parcel *parcel,
-	const char **sha256, struct ws_err *err)
+look_up(struct uploading *u, struct ws_index *index, const struct wheel *wheel, const char **sha256,
+	struct ws_err *err)
 {
 	const char *urls[2];
 	size_t count = guess_indexes(u, urls);
@@ -127,7 +127,7 @@ look_up(struct uploading *u, struct ws_index *index, const struct parcel *parcel
 	for (size_t i = 0; i < count && !*sha256; i++) {
 		const struct ws_index_page *page = NULL;
 		struct ws_err ignored = {0};
-		if (!ws_index_page(index, urls[i], parcel->entry.name.distribution, &page, &ignored)) {
+		if (!ws_index_page(index, urls[i], wheel->entry.name.distribution, &page, &ignored)) {
 			if (u->order->simple || ws_err_is_stop(&ignored)) {
 				*err = ignored;
 				return false;
@@ -135,7 +135,7 @@ look_up(struct uploading *u, struct ws_index *index, const struct parcel *parcel
 			break; /* a guess; whether the server is there at all, sending will show */
 		}
 		for (size_t j = 0; page && j < page->count; j++) {
-			if (strcmp(page->files[j].name, parcel->entry.file) == 0) {
+			if (strcmp(page->files[j].name, wheel->entry.file) == 0) {
 				*sha256 = page->files[j].sha256;
 			}
 		}
@@ -143,21 +143,21 @@ look_up(struct uploading *u, struct ws_index *index, const struct parcel *parcel
 	return true;
 }
 
-/* True when what the server has is not another file; parcel->there says whether it is this one. */
+/* True when what the server has is not another file; wheel->there says whether it is this one. */
 static bool
-compare(struct uploading *u, struct ws_index *index, struct parcel *parcel, struct ws_err *err)
+compare(struct uploading *u, struct ws_index *index, struct wheel *wheel, struct ws_err *err)
 {
 	const char *sha256;
-	if (!look_up(u, index, parcel, &sha256, err)) {
+	if (!look_up(u, index, wheel, &sha256, err)) {
 		return false;
 	}
-	parcel->there = sha256 && strcmp(sha256, parcel->entry.sha256) == 0;
-	if (!sha256 || !sha256[0] || parcel->there) {
+	wheel->there = sha256 && strcmp(sha256, wheel->entry.sha256) == 0;
+	if (!sha256 || !sha256[0] || wheel->there) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_PUBLISH,
 		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)",
-		parcel->entry.file, sha256, parcel->entry.sha256);
+		wheel->entry.file, sha256, wheel->entry.sha256);
 	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
 }
 
@@ -212,26 +212,26 @@ ignore_body(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, s
 
 /* One POST; @a refusal gets what the server says when it does not take it. */
 static bool
-post(struct uploading *u, const struct parcel *parcel, struct ws_buf *refusal, unsigned *status,
+post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, unsigned *status,
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf head = {0}, tail = {0};
 	struct ws_other_digests digests;
 	struct ws_index_form form = {
-		.file = parcel->entry.file,
-		.name = &parcel->entry.name,
-		.sha256 = parcel->entry.sha256,
+		.file = wheel->entry.file,
+		.name = &wheel->entry.name,
+		.sha256 = wheel->entry.sha256,
 		.digests = &digests,
-		.metadata = ws_buf_str(&parcel->metadata),
-		.boundary = ws_arena_printf(u->a, "wheelsmith-%s", parcel->entry.sha256),
+		.metadata = ws_buf_str(&wheel->metadata),
+		.boundary = ws_arena_printf(u->a, "wheelsmith-%s", wheel->entry.sha256),
 	};
-	if (!ws_digest_file_others(parcel->path, &digests, err)) {
+	if (!ws_digest_file_others(wheel->path, &digests, err)) {
 		return false;
 	}
 	ws_index_form_write(&form, u->a, &head, &tail);
 	const struct ws_piece pieces[] = {
 		{.bytes = ws_buf_text(&head), .length_bytes = head.len},
-		{.path = parcel->path, .length_bytes = parcel->entry.size_bytes},
+		{.path = wheel->path, .length_bytes = wheel->entry.size_bytes},
 		{.bytes = ws_buf_text(&tail), .length_bytes = tail.len},
 	};
 	const struct ws_body body = {pieces, WS_LEN(pieces)};
@@ -239,7 +239,7 @@ post(struct uploading *u, const struct parcel *parcel, struct ws_buf *refusal, u
 		ws_arena_printf(u->a, "Content-Type: multipart/form-data; boundary=%s", form.boundary);
 	struct ws_request request = {
 		.url = u->order->url,
-		.subject = parcel->entry.file,
+		.subject = wheel->entry.file,
 		.method = "POST",
 		.sends = &body,
 		.headers = &type,
@@ -257,7 +257,7 @@ post(struct uploading *u, const struct parcel *parcel, struct ws_buf *refusal, u
 /* 409, or 400 and 403 of servers that say it that way: is it there because somebody was faster, or
  * because the answer to our first attempt was lost? */
 static bool
-settle_refusal(struct uploading *u, struct parcel *parcel, unsigned status,
+settle_refusal(struct uploading *u, struct wheel *wheel, unsigned status,
 	const struct ws_buf *refusal, struct ws_err *err)
 {
 	struct ws_err other = {0};
@@ -266,34 +266,34 @@ settle_refusal(struct uploading *u, struct parcel *parcel, unsigned status,
 	}
 	if (status != 401 && status != 413) {
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-		if (!compare(u, ws_index_open(u->order->http, a), parcel, &other)) {
+		if (!compare(u, ws_index_open(u->order->http, a), wheel, &other)) {
 			*err = other;
 			return false;
 		}
 	}
 	const char *said = ws_index_refusal_text(refusal, u->a);
-	return parcel->there || (said[0] ? ws_err_cure(err, "the server says: %s", said) : false);
+	return wheel->there || (said[0] ? ws_err_cure(err, "the server says: %s", said) : false);
 }
 
 static bool
-send(struct uploading *u, struct parcel *parcel, struct ws_err *err)
+send(struct uploading *u, struct wheel *wheel, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf refusal = {0};
 	unsigned status = 0;
-	if (!parcel->there) {
-		if (post(u, parcel, &refusal, &status, err)) {
+	if (!wheel->there) {
+		if (post(u, wheel, &refusal, &status, err)) {
 			u->outcome->sent++;
-			u->outcome->sent_bytes += parcel->entry.size_bytes;
-			u->order->sent(u->order->self, parcel->entry.file, false);
+			u->outcome->sent_bytes += wheel->entry.size_bytes;
+			u->order->sent(u->order->self, wheel->entry.file, false);
 			return true;
 		}
-		if (ws_err_is_stop(err) || !settle_refusal(u, parcel, status, &refusal, err)) {
+		if (ws_err_is_stop(err) || !settle_refusal(u, wheel, status, &refusal, err)) {
 			return false;
 		}
 		*err = (struct ws_err){0};
 	}
 	u->outcome->there++;
-	u->order->sent(u->order->self, parcel->entry.file, true);
+	u->order->sent(u->order->self, wheel->entry.file, true);
 	return true;
 }
 
@@ -304,18 +304,18 @@ upload(struct uploading *u, struct ws_err *err)
 	if (!read_wheels(u, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < u->parcels.len; i++) {
-		if (!compare(u, index, &u->parcels.at[i], err)) {
+	for (size_t i = 0; i < u->wheels.len; i++) {
+		if (!compare(u, index, &u->wheels.at[i], err)) {
 			return false;
 		}
 	}
-	for (size_t i = 0; i < u->parcels.len; i++) {
-		if (!send(u, &u->parcels.at[i], err)) {
+	for (size_t i = 0; i < u->wheels.len; i++) {
+		if (!send(u, &u->wheels.at[i], err)) {
 			size_t done = u->outcome->sent + u->outcome->there;
 			return done == 0 || ws_err_is_stop(err)
 				? false
 				: ws_err_cure(err, "%zu of %zu wheels are there; the same command goes on", done,
-					u->parcels.len);
+					u->wheels.len);
 		}
 	}
 	return true;
@@ -328,8 +328,8 @@ ws_index_upload(const struct ws_upload_order *order, struct ws_arena *a,
 	struct uploading u = {.order = order, .a = a, .outcome = outcome};
 	*outcome = (struct ws_upload_outcome){0};
 	bool done = upload(&u, err);
-	for (size_t i = 0; i < u.parcels.len; i++) {
-		ws_buf_release(&u.parcels.at[i].metadata);
+	for (size_t i = 0; i < u.wheels.len; i++) {
+		ws_buf_release(&u.wheels.at[i].metadata);
 	}
 	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
 		err->kind = WS_ERR_PUBLISH;
