@@ -64,17 +64,26 @@ is_stored(const struct publishing *p)
 	return ws_starts_with(p->to, "s3://");
 }
 
+static bool
+check_stored(const struct publishing *p, struct ws_err *err)
+{
+	const char *bucket = p->to + strlen("s3://");
+	if (!bucket[0] || bucket[0] == '/' || strchr(bucket, '?')) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", ws_url_shown(p->to, p->s->a));
+	}
+	return !(p->verify || p->roll_back || p->check_url)
+		|| ws_err_set(err, WS_ERR_USAGE,
+			"--verify and --rollback are for an index in a folder, --check-url for a URL");
+}
+
 /* A server of packages keeps its index itself; in an object store the index is ours. */
 static bool
 check_remote(const struct publishing *p, struct ws_err *err)
 {
 	const char *shown = ws_url_shown(p->to, p->s->a);
 	if (is_stored(p)) {
-		bool fine = p->to[strlen("s3://")] && p->to[strlen("s3://")] != '/' && !strchr(p->to, '?');
-		return fine ? !(p->verify || p->roll_back || p->check_url)
-				|| ws_err_set(err, WS_ERR_USAGE,
-					"--verify and --rollback are for an index in a folder, --check-url for a URL")
-					: ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", shown);
+		return check_stored(p, err);
 	}
 	if (!ws_starts_with(p->to, "https://") && !ws_starts_with(p->to, "http://")) {
 		return ws_err_set(err, WS_ERR_USAGE,
