@@ -1,4 +1,5 @@
-/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. Uses the network for --resolve alone. */
+/* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. The network is used for
+ * --resolve, and for --against a URL. */
 #include "cli/cure.h"
 #include "cli/selecting.h"
 #include "plan/why.h"

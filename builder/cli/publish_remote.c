@@ -17,7 +17,7 @@ struct login {
 
 /* ---- logins ---- */
 
-/* What is one word is a token, which all servers take by this user. */
+/* One line alone is a token: servers take it with the user "__token__". */
 static void
 set_login(struct login *login, const char *user, const char *password)
 {
@@ -146,7 +146,7 @@ ws_publish_stored(struct ws_session *s, const struct ws_index_order *order, cons
 		&& ws_index_publish_stored(&bucket, order, work.path, s->a, outcome, err);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void
 tell_wrong(void *session, const char *file, const char *wrong)

@@ -14,7 +14,7 @@
 #define REPLY_BYTES ((size_t)64 << 10)
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-/* A request and what it answers. */
+/* A request and its answer. */
 struct asking {
 	struct ws_request request; /* first */
 	const char *headers[WS_REQUEST_HEADERS];
@@ -173,7 +173,7 @@ put_whole(
 	return run(b, &x, 1, err);
 }
 
-/* What stands in the element of an XML reply; NULL: there is none. These have no entities. */
+/* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
 static const char *
 element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
 {
@@ -261,7 +261,7 @@ finish_parts(const struct ws_bucket *b, const char *key, const char *id, const s
 	if (!run(b, &x, 1, err)) {
 		return false;
 	}
-	/* It may fail after it has said 200. */
+	/* A server may report an error after status 200. */
 	return !strstr(ws_buf_text(&x.text), "<Error>")
 		|| ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
 			ws_index_refusal_text(&x.text, b->a));
@@ -279,7 +279,7 @@ put_parts(
 	}
 	bool done = send_parts(b, object, id, parts, count, size, err)
 		&& finish_parts(b, object->key, id, parts, count, err);
-	if (!done) { /* else what was sent is kept, and paid for, for ever */
+	if (!done) { /* else the store keeps the parts, and charges for them, for ever */
 		AUTO_ASKING struct asking x;
 		struct ws_err ignored;
 		prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);

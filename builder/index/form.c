@@ -71,7 +71,7 @@ put_metadata(const struct ws_index_form *form, struct ws_arena *a, struct ws_buf
 		}
 	}
 	if (!says_python) {
-		put_text(out, form->boundary, "requires_python", ""); /* some servers insist on it */
+		put_text(out, form->boundary, "requires_python", ""); /* some servers require it */
 	}
 	if (ws_str_trim(headers.rest).n > 0) {
 		put(out, form->boundary, "description", headers.rest);

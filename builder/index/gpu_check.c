@@ -1,4 +1,4 @@
-/* gpu_check.c - see gpu_check.h. The file is somebody's: a verdict that its own cases contradict is not believed. */
+/* gpu_check.c - see gpu_check.h. The file comes from outside: its verdict counts only where all of its cases agree. */
 #include "index/gpu_check.h"
 
 #include "base/digest.h"

@@ -21,7 +21,7 @@ struct storing {
 	const char *snapshot;   /* that the store has; NULL: none */
 	struct ws_buf manifest; /* its text */
 	struct ws_map before;   /* page -> sha256 */
-	bool all;               /* put all pages: somebody died among them */
+	bool all;               /* put all pages: an earlier publisher died among them */
 	struct ws_arena *a;
 };
 
@@ -154,7 +154,7 @@ put_page(struct storing *s, const struct ws_index_target *t, const char *name, s
 {
 	const char *path = ws_index_target_path(t, name);
 	const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
-	/* Who asks a store for "simple/demo/" gets the object of that very name. */
+	/* A store answers a request for "simple/demo/" with the object of exactly that key. */
 	bool is_page = strcmp(ws_path_base(name), "index.html") == 0 && strchr(name, '/');
 	return put(s, name, path, err) && (!is_page || put(s, folder, path, err));
 }
@@ -211,7 +211,7 @@ put_pages(struct storing *s, const struct ws_index_target *t,
 	return true;
 }
 
-/* The manifest comes last: who has it has all. */
+/* The manifest comes last: all that it lists is there by then. */
 static bool
 put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, struct ws_err *err)
 {
@@ -228,7 +228,7 @@ put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, st
 	return true;
 }
 
-/* Whoever was faster has another manifest. */
+/* A publisher that was faster has changed the manifest. */
 static bool
 check_alone(struct storing *s, struct ws_err *err)
 {
@@ -241,7 +241,7 @@ check_alone(struct storing *s, struct ws_err *err)
 		&& memcmp(ws_buf_text(&text), ws_buf_text(&s->manifest), text.len) == 0) {
 		return true;
 	}
-	ws_err_set(err, WS_ERR_PUBLISH, "somebody else published there meanwhile");
+	ws_err_set(err, WS_ERR_PUBLISH, "another publisher changed the index meanwhile");
 	return ws_err_cure(err, "run this again");
 }
 

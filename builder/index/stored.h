@@ -3,9 +3,9 @@
  *
  * The same tree as in a folder (publish.h), without its links: pages under PATH/simple/, wheels under files/, and of
  * each snapshot its index.json and manifest. A new index is made in a folder first, from what the store has, then
- * wheels are put, then the pages that changed, and index.json and the manifest last. So whoever dies before the
- * pages leaves the old index; who dies among them leaves pages that are each old or new, all of whose wheels are
- * there, and an object ".publishing", for which the next publisher puts all pages again. A store has no locks: of
+ * wheels are put, then the pages that changed, and index.json and the manifest last. A publisher that
+ * dies before the pages leaves the old index; one that dies among them leaves pages that are each old or new, all of
+ * whose wheels are there, and an object ".publishing", for which the next publisher puts all pages again. A store has no locks: of
  * two publishers the second is refused, unless both come to the pages at once.
  */
 #ifndef WS_INDEX_STORED_H

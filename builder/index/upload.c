@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* One wheel on its way. */
+/* One that is to be uploaded. */
 struct wheel {
 	const char *path;
 	struct ws_index_entry entry;
@@ -132,7 +132,7 @@ look_up(struct uploading *u, struct ws_index *index, const struct wheel *wheel, 
 				*err = ignored;
 				return false;
 			}
-			break; /* a guess; whether the server is there at all, sending will show */
+			break; /* the address is a guess; a server that cannot be reached fails the upload */
 		}
 		for (size_t j = 0; page && j < page->count; j++) {
 			if (strcmp(page->files[j].name, wheel->entry.file) == 0) {
@@ -163,7 +163,8 @@ compare(struct uploading *u, struct ws_index *index, struct wheel *wheel, struct
 
 /* ---- sending ---- */
 
-/* Behind the element's end, where @a at is one that nobody reads: <head>, <style>, <script>; else NULL. */
+/* The end of the element at @a at, where a browser does not show its text: <head>, <style>, <script>; else
+ * NULL. */
 static const char *
 skip_element(const char *at)
 {
@@ -254,8 +255,8 @@ post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, uns
 	return sent;
 }
 
-/* 409, or 400 and 403 of servers that say it that way: is it there because somebody was faster, or
- * because the answer to our first attempt was lost? */
+/* Servers answer 409, 400 or 403 for a file that they have. It may be this one: sent by an attempt whose answer
+ * was lost, or by another publisher. */
 static bool
 settle_refusal(struct uploading *u, struct wheel *wheel, unsigned status,
 	const struct ws_buf *refusal, struct ws_err *err)

@@ -3,10 +3,10 @@
  *
  * pypiserver, devpi and whoever else takes the forms of form.h. All wheels are read and judged (admit.h), and
  * compared with what the server's simple index has, before the first is sent. A wheel that is there with the same SHA-256
- * is done; with another one it is an error. A server that refuses a wheel because it has one of this
- * name is believed when its index shows the same SHA-256: so an answer that was lost, and somebody who
- * was faster, are no failures. A file is streamed. The server makes each wheel visible at once: all or nothing
- * cannot be had there; the error says which are.
+ * is done; with another one it is an error. When a server refuses a wheel because it has a file of this name,
+ * its index is asked again: the same SHA-256 there is a success. So a lost answer, or another publisher that was
+ * faster, is not a failure. A file is streamed. The server makes each wheel visible at once, so an upload is not
+ * all or nothing; the error says how many are there.
  */
 #ifndef WS_INDEX_UPLOAD_H
 #define WS_INDEX_UPLOAD_H

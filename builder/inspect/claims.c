@@ -54,7 +54,7 @@ ws_claims_contradict(
 
 /* ---- the place ---- */
 
-/* Some 3.11 is in the range: of the patch release nobody speaks. */
+/* Some 3.11.x is in the range: which patch release is installed is not known. */
 static bool
 has_minor(const struct ws_specifiers *range, const struct ws_python_tag *tag, struct ws_arena *a)
 {

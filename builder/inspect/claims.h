@@ -11,7 +11,7 @@
 
 /**
  * It is another package, version, Python, ABI or machine than @a name says. Not held against it: a label, and
- * which Linux it is for; wheels are renamed to manylinux without a word in WHEEL.
+ * which Linux it is for; auditwheel and others rename wheels to manylinux and leave WHEEL as it was.
  */
 const char *ws_claims_contradict(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);

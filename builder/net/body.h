@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Some bytes. */
+/** Bytes in memory, or a part of a file. */
 struct ws_piece {
 	const void *bytes;     /**< NULL: they are in the file */
 	const char *path;      /**< of that file */
 	uint64_t offset;       /**< in the file */
-	uint64_t length_bytes; /**< a file that ends before is an error */
+	uint64_t length_bytes; /**< a file that is shorter is an error */
 };
 
 /** Borrowed by whoever sends it. */
@@ -29,7 +29,7 @@ struct ws_body {
 
 uint64_t ws_body_length(const struct ws_body *body);
 
-/** Where somebody stands who reads a body. fd is -1 at first. */
+/** A position in a body that is read. fd is -1 at first. */
 struct ws_body_reader {
 	const struct ws_body *body;
 	size_t number; /**< of the piece */

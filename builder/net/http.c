@@ -57,8 +57,8 @@ struct exchange {
 	uint64_t farthest_bytes; /* kept_bytes when failures were last forgotten */
 	uint64_t received;       /* of this hop's body */
 	uint64_t discarded;      /* of an error page */
-	uint64_t sent;           /* of this hop's body, when it was last looked at */
-	int64_t sent_ms;         /* when that was less */
+	uint64_t sent;           /* bytes of the request's body, as last seen */
+	int64_t sent_ms;         /* when that last changed */
 	int64_t due_ms, started_ms;
 	int64_t window_ms;     /* start of the time in which a stall is looked for */
 	uint64_t window_bytes; /* received before it */
@@ -538,7 +538,7 @@ settle(struct exchange *x)
 		x->transfer.end = WS_WIRE_CUT; /* not by us */
 	}
 	if (x->transfer.end == WS_WIRE_CUT && x->request->sends && x->transfer.reply.status >= 400) {
-		x->transfer.end = WS_WIRE_COMPLETE; /* refused without being heard out */
+		x->transfer.end = WS_WIRE_COMPLETE; /* refused before all of the body was sent */
 	}
 	switch (x->transfer.end) {
 	case WS_WIRE_COMPLETE:

@@ -50,7 +50,7 @@ const struct ws_events *ws_http_events(const struct ws_http *http);
 
 /**
  * Every later request to the scheme, host and port of @a url has this user and password, as if they stood in the
- * URL. For what must not stand there because people see it.
+ * URL. For logins that must not be in a URL, where others can see them.
  */
 bool ws_http_login(struct ws_http *http, const char *url, const char *user, const char *password,
 	struct ws_err *err);

@@ -105,7 +105,7 @@ give_body(char *to, size_t size, size_t count, void *transfer)
 	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
-/* libcurl starts anew when a connection that was kept turns out to be dead. */
+/* libcurl sends the body again when a connection that was kept turns out to be closed. */
 static int
 seek_body(void *transfer, curl_off_t offset, int origin)
 {

@@ -104,7 +104,7 @@ _NOTHING = bytes(160)
 
 
 class Plan:
-    """What a signature comes to. `head` is None where there is nothing to compute."""
+    """What is computed once for each signature. `head` is None where there is nothing to compute."""
 
     __slots__ = ("head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device")
 
@@ -174,7 +174,7 @@ class Plan:
         calls[name] += 1
 
 
-#: Plans by signature. Small: signatures recur, but for a cache of keys that grows by one each step.
+#: Plans by signature. Bounded: a cache of keys that grows by one row each step makes a new one each step.
 _plans = {}
 _PLANS_MAX = 4096
 
@@ -247,7 +247,7 @@ def decode_cuda(q, k, v, used_q, used_k, scale, left, right, splits):
 
 
 def repeated(splits, q, k, v, scale, left, right):
-    """f(q, k, v) -> o, for tensors of this very signature, without gradients: the least that a call takes.
+    """f(q, k, v) -> o, for tensors of this very signature, without gradients, as short as a call can be.
 
     splits: parts of the keys of the decode kernel; 0: the forward kernel. None where nothing is computed.
     """

@@ -229,7 +229,7 @@ def _run(report, call, lines):
         found = {"case": case.name(), **dataclasses.asdict(case), "differences": {}, "error": None}
         try:
             found["differences"], found["right"] = _one(case, call, device)
-        except Exception as error:  # whatever a broken build raises is what is to be told
+        except Exception as error:  # a broken build may raise anything, which is reported
             found["right"], found["error"] = False, f"{type(error).__name__}: {error}"
         report["cases"].append(found)
         lines(found)

@@ -243,13 +243,13 @@ def _flash(q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, left, right):
     return flash_attn.flash_attn_varlen_func(q, k, v, cu_q, cu_k, max_q, max_k, **words)
 
 
-#: What a kernel took without sequences and gradients, by all that such a call depends on but addresses.
+#: Functions for calls without sequences and gradients, by all that such a call depends on but addresses.
 _ready = {}
 _READY_MAX = 4096
 
 
 def _make_ready(key, q, k, v, scale, left, right):
-    """f(q, k, v) for whoever comes with this key; None where there is nothing to compute."""
+    """f(q, k, v) for calls with this key; None where there is nothing to compute."""
     call = _calls.repeated(_splits(q, k), q, k, v, scale, left, right)
     if call is not None:
         if len(_ready) >= _READY_MAX:
@@ -282,7 +282,7 @@ def attention(
     keys from i + n - m - window[0] to i + n - m + window[1], negative: all of them; causal is
     window[1] = 0. blocks: what select_blocks() makes. return_why: also (backend, why).
     """
-    # What is plain and was asked before takes one look-up: written out, since calls of functions count here.
+    # A plain call that was made before takes one look-up, written out here: calls of functions take time.
     plain = (
         cu_seqlens_q is cu_seqlens_k is seqused_q is seqused_k is blocks is None
         and not (dropout_p or return_why)

@@ -133,7 +133,7 @@ class Native:
         """forward, backward or decode; `arguments` is a struct wsk_attention, packed."""
         function = self._functions[name]
         if function(self._handle, arguments, stream, None):
-            problem = _Problem()  # nothing was launched: the same call tells why
+            problem = _Problem()  # the same call again, for the reason
             status = function(self._handle, arguments, stream, ctypes.addressof(problem))
             if problem.driver == _NO_CONTEXT:
                 self._make_current(device)
@@ -142,7 +142,7 @@ class Native:
             self._check(status, problem)
 
     def entry(self, name):
-        """(function, handle), for who calls often: where it returns not 0, call() mends it or says why."""
+        """(function, handle), for a short path: where the function returns other than 0, call() retries or raises."""
         return self._functions[name], ctypes.c_void_p(self._handle)
 
     def _make_current(self, device):
