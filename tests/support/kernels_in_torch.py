@@ -48,6 +48,14 @@ os.environ["WHEELSMITH_ATTENTION"] = "sdpa"
 f = torch.compile(lambda q, k: wk.attention(q * 1, k, k, causal=True), fullgraph=True, backend="aot_eager")
 for k in (q, q[:, :, :2]):
     assert torch.equal(f(q, k), wk.attention(q, k, k, causal=True))
+from wheelsmith_kernels import _selftest
+
+for at in range(4):
+    errors = [1e-4] * 4
+    assert _selftest.within(errors, (2e-3, 5e-3))
+    for worse in (1e-2, float("nan")):
+        errors[at] = worse
+        assert not _selftest.within(errors, (2e-3, 5e-3)), errors
 report = wk.health()
 assert report["ready"] is False and report["problem"] == "no GPU", report
 rows, indices, ends, longest = wk.pack(q[0, :, :, 0][None], torch.ones(1, 20))
