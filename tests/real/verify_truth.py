@@ -68,8 +68,8 @@ def python():
 
 
 def pip_download(folder, *what):
-    platforms = [f"--platform=manylinux{p}_x86_64" for p in
-                 ("1", "2014", "_2_17", "_2_24", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35")]
+    tags = ["1", "2010", "2014", *(f"_2_{minor}" for minor in range(5, 37))]
+    platforms = [f"--platform=manylinux{tag}_x86_64" for tag in tags]
     subprocess.run([python(), "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", folder,
                     f"--python-version={PYTHON}", *platforms, *what], check=True)
 
