@@ -9,7 +9,13 @@ struct ws_host_tools {
 	struct ws_arena *a;
 	ws_hostcc_list compilers;
 	bool listed_compilers;
-	struct ws_map python, cxx;
+	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
+};
+
+/* A compiler that was asked, for all toolkits that it serves. */
+struct opened {
+	struct ws_hostcc cxx;
+	ws_name_list libraries;
 };
 
 struct ws_host_tools *
@@ -57,11 +63,31 @@ ws_host_tools_python(
 
 /* ---- the host compiler ---- */
 
+static const struct opened *
+open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err *err)
+{
+	struct opened *known = ws_map_get(&t->opened, chosen->path);
+	if (known) {
+		return known;
+	}
+	known = WS_NEW(t->a, struct opened);
+	known->cxx = *chosen;
+	if (!ws_hostcc_open(&known->cxx, t->ctx->ledger, t->a, err)) {
+		return NULL;
+	}
+	ws_host_libraries(&known->cxx, t->a, &known->libraries);
+	ws_map_put(&t->opened, known->cxx.path, known, t->a);
+	return known;
+}
+
 static void
-find_libraries(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, struct ws_toolchain *chain)
+list_libraries(struct ws_host_tools *t, const struct opened *opened, const struct ws_cuda_kit *cuda,
+	struct ws_toolchain *chain)
 {
 	ws_name_list paths = {0};
-	ws_host_libraries(&chain->cxx, t->a, &paths);
+	for (size_t i = 0; i < opened->libraries.len; i++) {
+		*ws_vec_push(&paths, t->a) = opened->libraries.at[i];
+	}
 	if (cuda) {
 		*ws_vec_push(&paths, t->a) = cuda->runtime;
 	}
@@ -69,10 +95,10 @@ find_libraries(struct ws_host_tools *t, const struct ws_cuda_kit *cuda, struct w
 	chain->library_count = paths.len;
 }
 
-static bool
-choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_hostcc *cxx,
-	struct ws_err *err)
+static const struct opened *
+choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
 {
+	struct ws_hostcc chosen;
 	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
 		ws_hostcc_list_all("", ws_user_env_get(t->ctx->env, "PATH"), t->a, &t->compilers);
@@ -86,8 +112,9 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 		.bad_count = need->bad_count,
 		.facts = t->ctx->facts,
 	};
-	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, cxx, err)
-		&& ws_hostcc_open(cxx, t->ctx->ledger, t->a, err);
+	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, &chosen, err)
+		? open_cxx(t, &chosen, err)
+		: NULL;
 }
 
 /* Equal texts: one toolchain. */
@@ -111,11 +138,12 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 		return chain;
 	}
 	chain = WS_NEW(t->a, struct ws_toolchain);
-	if (!choose_cxx(t, need, &chain->cxx, err)
-		|| (need->cuda && !ws_cuda_ask_include(need->cuda, chain->cxx.path, t->a, err))) {
+	const struct opened *opened = choose_cxx(t, need, err);
+	if (!opened || (need->cuda && !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->a, err))) {
 		return NULL;
 	}
-	find_libraries(t, need->cuda, chain);
+	chain->cxx = opened->cxx;
+	list_libraries(t, opened, need->cuda, chain);
 	ws_map_put(&t->cxx, key, chain, t->a);
 	return chain;
 }

@@ -22,6 +22,7 @@ struct ws_resolver {
 	struct ws_arena *a;
 	struct ws_host_tools *tools;
 	struct ws_map torch, cuda, sources, exports;
+	struct ws_map without_torch; /* interpreters; each is asked once */
 };
 
 struct ws_resolver *
@@ -101,8 +102,12 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 	}
 	struct ws_torch_choice own = {.name = wanted->name, .installed = true};
 	*python = ws_host_tools_python(r->tools, point->python, NULL);
-	if (!*python || !(*python)->interpreter
-		|| !(*torch = ws_resolve_torch(r, &own, point->python, NULL))) {
+	const char *interpreter = *python ? (*python)->interpreter : NULL;
+	if (!interpreter || ws_map_get(&r->without_torch, interpreter)) {
+		return false;
+	}
+	if (!(*torch = ws_resolve_torch(r, &own, point->python, NULL))) {
+		ws_map_add(&r->without_torch, interpreter, r->a);
 		return false;
 	}
 	bool same = ws_same((*torch)->version.public_text, wanted->version.public_text)
