@@ -119,9 +119,10 @@ ws_candidates_offered(struct ws_candidate_book *book, const struct ws_recipe *re
 	for (size_t i = 0; i < shelf->places.count; i++) {
 		any = any || !ws_index_place_is_folder(shelf->places.at[i]);
 	}
-	*asked = book->ctx->locked || !any || shelf->asked ? WS_INDEXES_NOW
-		: shelf->offered.complete                      ? WS_INDEXES_BEFORE
-													   : WS_INDEXES_NEVER;
+	*asked = book->ctx->locked || !any ? WS_INDEXES_NOW
+		: !shelf->offered.complete     ? WS_INDEXES_NEVER
+		: shelf->asked                 ? WS_INDEXES_NOW
+									   : WS_INDEXES_BEFORE;
 	*wheels = shelf->offered.at;
 	return shelf->offered.count;
 }
