@@ -2,18 +2,7 @@
 # --against INDEX: what is published is not made again.
 # timeout: 300
 
-bats_require_minimum_version 1.5.0
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
-
-setup() {
-	in_place
-	only_host
-}
+load base
 
 teardown() {
 	[ -z "${COPROC_PID:-}" ] || kill "$COPROC_PID" 2> /dev/null || true

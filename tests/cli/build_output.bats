@@ -2,17 +2,7 @@
 # What is said, where, and in which form: pipes, terminals of several kinds, JSON, and exit codes.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
-
-setup() {
-	in_place
-	only_host
-}
+load base
 
 teardown() {
 	[ ! -p gate.h ] || go_on

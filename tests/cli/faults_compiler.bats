@@ -2,12 +2,7 @@
 # Compilers that crash, hang, or are killed for memory.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 LIMIT=60 # of one command: a deadline that does not work is a failed assertion
 

@@ -2,12 +2,7 @@
 # What changes while a compiler runs: a result is never kept for files that it was not made from.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 # One more unit whose answer depends on headers outside of every tree, and a compiler that has read them
 # and has not ended yet.

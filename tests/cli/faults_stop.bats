@@ -4,12 +4,7 @@
 # labels: cuda
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 setup() {
 	in_place

@@ -2,12 +2,7 @@
 # A store in which something is damaged: the damage never reaches a wheel. It is reported, removed and made again.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 # A wheel in dist/ and everything in the store, once for all tests of this file.
 setup() {

@@ -2,12 +2,7 @@
 # Two wheelsmith processes on one store: nothing is done twice, nobody waits for the dead.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 setup() {
 	in_place

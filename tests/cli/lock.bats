@@ -3,17 +3,7 @@
 # labels: cuda
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
-
-setup() {
-	in_place
-	only_host
-}
+load base
 
 @test "a pin of CUDA that is made anew is chosen anew" {
 	# A pin of an archive kit that nobody has; an assembled one may stand for the host's toolkit.

@@ -2,17 +2,7 @@
 # What plan says of what build made.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
-
-setup() {
-	in_place
-	only_host
-}
+load base
 
 decisions() {
 	"$WHEELSMITH" plan --json --matrix m.json | jq -r '.cells[].decision' | xargs

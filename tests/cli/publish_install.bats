@@ -4,14 +4,14 @@
 # timeout: 500
 
 bats_require_minimum_version 1.5.0
-load helpers
+load publishing
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export HOME="$PWD/home" WHEELSMITH_STORE="$PWD/store" PIP_DISABLE_PIP_VERSION_CHECK=1
 	python3 -m venv tools
 	tools/bin/pip install --quiet --upgrade pip uv packaging
-	python3 "$WS_ROOT/tests/support/make_labelled.py" w \
+	wheels w \
 		"demo 1.0+cu.12.4.torch.2.5.sm.86 $(tag)" "demo 1.0+cu.12.4.torch.2.5.sm.90 $(tag)" \
 		"demo 1.0+cu.12.4.torch.2.6.sm.90 $(tag)" "demo 1.0+cu.13.0.torch.2.11.sm.90 $(tag)" \
 		"demo 1.0+cu.12.sm.80 py3-none-linux_x86_64" "demo 1.0 py3-none-any" \
@@ -25,8 +25,7 @@ tag() {
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return
-	export PIP_CONFIG_FILE=/dev/null PIP_NO_CACHE_DIR=1 UV_NO_CONFIG=1 UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never
-	unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX
+	plain_clients
 }
 
 teardown() {

@@ -4,7 +4,7 @@
 # timeout: 400
 
 bats_require_minimum_version 1.5.0
-load helpers
+load publishing
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
@@ -13,7 +13,7 @@ setup_file() {
 	tools/bin/pip install --quiet --upgrade pip uv twine check-wheel-contents
 	python3 -m venv old
 	old/bin/pip install --quiet pip==21.2.4
-	python3 "$WS_ROOT/tests/support/make_labelled.py" w "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any METADATA:Requires-Python:_>=3.8" \
+	wheels w "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any METADATA:Requires-Python:_>=3.8" \
 		"demo 1.0+cu.12.4.torch.2.5.sm.90 py3-none-any" "demo 1.0+cu.13.0.torch.2.11.sm.90 py3-none-any"
 	"$WHEELSMITH" publish w --to idx
 }
@@ -21,8 +21,7 @@ setup_file() {
 setup() {
 	command -v nginx > /dev/null || cannot_run "needs nginx (./dev setup)"
 	cd "$BATS_FILE_TMPDIR" || return
-	export PIP_CONFIG_FILE=/dev/null PIP_NO_CACHE_DIR=1 UV_NO_CONFIG=1 UV_NO_CACHE=1
-	unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX
+	plain_clients
 }
 
 teardown() {

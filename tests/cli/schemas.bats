@@ -2,12 +2,7 @@
 # What the program writes is what schemas/ says, member by member.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 setup() {
 	python3 -c 'import jsonschema' 2> /dev/null || cannot_run "python3 has no jsonschema (./dev setup)"

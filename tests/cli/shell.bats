@@ -2,17 +2,7 @@
 # `shell`: the folder of the command that is meant, above all of the one that failed.
 # timeout: 300
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
-
-setup() {
-	in_place
-	only_host
-}
+load base
 
 # Types the command that $said, a build, names for a failed unit; $folder is what it opens.
 follow() { # UNIT
