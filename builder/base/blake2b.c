@@ -1,10 +1,7 @@
 /* blake2b.c - RFC 7693, 3.1 and 3.2, without a key. Held against the reference by its test. */
 #include "base/blake2b.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#define OUT_BYTES 32
 
 static const uint64_t start[8] = {
 	0x6a09e667f3bcc908,
@@ -83,7 +80,7 @@ ws_blake2b_begin(struct ws_blake2b *b)
 {
 	*b = (struct ws_blake2b){.held = 0};
 	memcpy(b->state, start, sizeof(start));
-	b->state[0] ^= 0x01010000 ^ OUT_BYTES;
+	b->state[0] ^= 0x01010000 ^ WS_BLAKE2B_BYTES;
 }
 
 void
@@ -106,12 +103,12 @@ ws_blake2b_add(struct ws_blake2b *b, const void *bytes, size_t len)
 }
 
 void
-ws_blake2b_finish(struct ws_blake2b *b, char hex[65])
+ws_blake2b_finish(struct ws_blake2b *b, unsigned char digest[WS_BLAKE2B_BYTES])
 {
 	b->length_bytes += b->held;
 	memset(b->block + b->held, 0, sizeof(b->block) - b->held);
 	compress(b, b->block, 1);
-	for (size_t i = 0; i < OUT_BYTES; i++) {
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned)(b->state[i / 8] >> (8 * (i % 8)) & 255));
+	for (size_t i = 0; i < WS_BLAKE2B_BYTES; i++) {
+		digest[i] = (unsigned char)(b->state[i / 8] >> (8 * (i % 8)));
 	}
 }

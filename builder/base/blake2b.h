@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define WS_BLAKE2B_BYTES 32
+
 struct ws_blake2b {
 	uint64_t state[8];
 	uint64_t length_bytes;    /**< hashed so far */
@@ -19,7 +21,6 @@ struct ws_blake2b {
 
 void ws_blake2b_begin(struct ws_blake2b *b);
 void ws_blake2b_add(struct ws_blake2b *b, const void *bytes, size_t len);
-/** 64 lower-case hexadecimal digits and the terminator. */
-void ws_blake2b_finish(struct ws_blake2b *b, char hex[65]);
+void ws_blake2b_finish(struct ws_blake2b *b, unsigned char digest[WS_BLAKE2B_BYTES]);
 
 #endif

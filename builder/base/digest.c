@@ -6,7 +6,6 @@
 
 #include <openssl/evp.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +13,23 @@ struct ws_hasher {
 	EVP_MD_CTX *context;
 };
 
+/* @a hex has room for twice @a len and the terminator. */
+static void
+write_hex(const unsigned char *bytes, size_t len, char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < len; i++) {
+		hex[2 * i] = digits[bytes[i] >> 4];
+		hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	hex[2 * len] = '\0';
+}
+
 static struct ws_digest
 hex_of(const unsigned char bytes[32])
 {
-	static const char digits[] = "0123456789abcdef";
 	struct ws_digest digest;
-	for (size_t i = 0; i < 32; i++) {
-		digest.hex[2 * i] = digits[bytes[i] >> 4];
-		digest.hex[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	digest.hex[64] = '\0';
+	write_hex(bytes, 32, digest.hex);
 	return digest;
 }
 
@@ -175,9 +181,7 @@ finish_md5(EVP_MD_CTX *context, bool allowed, char hex[33])
 	unsigned char raw[16];
 	hex[0] = '\0';
 	if (allowed && EVP_DigestFinal_ex(context, raw, NULL) == 1) {
-		for (size_t i = 0; i < sizeof(raw); i++) {
-			snprintf(hex + 2 * i, 3, "%02x", raw[i]);
-		}
+		write_hex(raw, sizeof(raw), hex);
 	}
 	EVP_MD_CTX_free(context);
 }
@@ -199,7 +203,9 @@ ws_digest_file_others(const char *path, struct ws_other_digests *digests, struct
 		ws_blake2b_add(&blake, chunk, (size_t)got);
 		allowed = allowed && EVP_DigestUpdate(md5, chunk, (size_t)got) == 1;
 	}
-	ws_blake2b_finish(&blake, digests->blake2b_256);
+	unsigned char raw[WS_BLAKE2B_BYTES];
+	ws_blake2b_finish(&blake, raw);
+	write_hex(raw, sizeof(raw), digests->blake2b_256);
 	finish_md5(md5, allowed, digests->md5);
 	return got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
 }
