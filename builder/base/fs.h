@@ -74,6 +74,16 @@ bool ws_fs_write_atomic(
 bool ws_fs_copy_atomic(
 	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
 
+/**
+ * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on failure. Who
+ * gives up removes it.
+ */
+int ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err);
+
+/** What was @a written becomes @a path, in one step; else, and on failure, the hidden file is removed. */
+bool ws_fs_part_land(
+	int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err);
+
 /** Removes the hidden files that processes which are gone left in @a folder. */
 void ws_fs_remove_parts(const char *folder);
 

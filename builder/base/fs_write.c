@@ -102,9 +102,8 @@ ws_fs_link(const char *from, const char *to, struct ws_err *err)
 	return ws_fs_copy(from, to, status.st_mode & 07777, err);
 }
 
-/* Opens the hidden file beside @a path. */
-static int
-open_part(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
+int
+ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
 {
 	const char *name =
 		ws_arena_printf(a, ".%s" PART "%d.XXXXXX", ws_path_base(path), (int)getpid());
@@ -116,9 +115,9 @@ open_part(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
 	return fd;
 }
 
-/* What was written becomes @a path. */
-static bool
-land(int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err)
+bool
+ws_fs_part_land(
+	int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err)
 {
 	if (written && fchmod(fd, mode) == 0 && fsync(fd) == 0 && rename(part, path) == 0) {
 		return true;
@@ -133,8 +132,8 @@ ws_fs_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	char *part;
-	WS_AUTO_FD int fd = open_part(path, &part, a, err);
-	return fd >= 0 && land(fd, part, path, mode, ws_fs_write_all(fd, bytes, len), err);
+	WS_AUTO_FD int fd = ws_fs_part_open(path, &part, a, err);
+	return fd >= 0 && ws_fs_part_land(fd, part, path, mode, ws_fs_write_all(fd, bytes, len), err);
 }
 
 bool
@@ -147,7 +146,7 @@ ws_fs_copy_atomic(
 	if (in < 0) {
 		return false;
 	}
-	WS_AUTO_FD int out = open_part(to, &part, a, err);
+	WS_AUTO_FD int out = ws_fs_part_open(to, &part, a, err);
 	if (out < 0) {
 		return false;
 	}
@@ -162,7 +161,7 @@ ws_fs_copy_atomic(
 		ws_err_set(err, WS_ERR_IO, "'%s' is damaged: its sha256 is %s", from, digest.hex);
 		return ws_err_cure(err, "run it again: what is damaged in the store is made again");
 	}
-	return land(out, part, to, mode, copied, err);
+	return ws_fs_part_land(out, part, to, mode, copied, err);
 }
 
 /* The process number of one that lives in another container or on another host means nothing here, so
