@@ -1,6 +1,7 @@
 /* body.c - see body.h. */
 #include "net/body.h"
 
+#include "base/digest.h"
 #include "base/fs.h"
 
 #include <string.h>
@@ -23,6 +24,8 @@ leave_file(struct ws_body_reader *r)
 		close(r->fd);
 		r->fd = -1;
 	}
+	ws_hasher_drop(r->hasher);
+	r->hasher = NULL;
 }
 
 void
@@ -47,6 +50,23 @@ read_piece(struct ws_body_reader *r, const struct ws_piece *piece, void *to, siz
 	return got > 0 ? got : -1;
 }
 
+/* What was read is what it should be, as far as that is known: at the end of the piece. */
+static bool
+is_expected(struct ws_body_reader *r, const struct ws_piece *piece, const void *bytes, size_t len)
+{
+	if (!piece->sha256) {
+		return true;
+	}
+	r->hasher = r->hasher ? r->hasher : ws_hasher_make();
+	ws_hasher_add(r->hasher, bytes, len);
+	if (r->done + len < piece->length_bytes) {
+		return true;
+	}
+	struct ws_digest digest = ws_hasher_finish(r->hasher);
+	r->hasher = NULL;
+	return ws_digest_is(&digest, piece->sha256);
+}
+
 ptrdiff_t
 ws_body_read(struct ws_body_reader *r, void *to, size_t room)
 {
@@ -61,6 +81,9 @@ ws_body_read(struct ws_body_reader *r, void *to, size_t room)
 	const struct ws_piece *piece = &r->body->pieces[r->number];
 	uint64_t left = piece->length_bytes - r->done;
 	ptrdiff_t got = read_piece(r, piece, to, left < room ? (size_t)left : room);
+	if (got > 0 && !is_expected(r, piece, to, (size_t)got)) {
+		return -1;
+	}
 	r->done += got > 0 ? (uint64_t)got : 0;
 	return got;
 }

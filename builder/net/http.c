@@ -461,18 +461,19 @@ follow_redirect(struct exchange *x)
 {
 	struct run *run = x->run;
 	struct ws_url next;
+	const char *verb = x->request->method ? "upload" : "fetch";
 	if (++x->redirects > run->http->config.redirects) {
-		return ws_err_set(run->err, WS_ERR_FETCH, "cannot fetch '%s': '%s' redirects too often",
+		return ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects too often", verb,
 			subject_of(x), x->hop.host);
 	}
 	if (!ws_url_parse(x->transfer.location, run->a, &next, NULL)) {
 		return ws_err_set(run->err, WS_ERR_FETCH,
-			"cannot fetch '%s': '%s' redirects to '%s', which is not an http(s) URL", subject_of(x),
-			x->hop.host, ws_url_shown(x->transfer.location, run->a));
+			"cannot %s '%s': '%s' redirects to '%s', which is not an http(s) URL", verb,
+			subject_of(x), x->hop.host, ws_url_shown(x->transfer.location, run->a));
 	}
 	if (x->request->method || x->request->signing) { /* headers may hold a session's token */
 		ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects, which is not followed",
-			x->request->method ? "upload" : "fetch", subject_of(x), x->hop.host);
+			verb, subject_of(x), x->hop.host);
 		return ws_err_cure(run->err, "the address it names: %s", ws_url_shown(next.plain, run->a));
 	}
 	if (x->hop.is_https && !next.is_https) {

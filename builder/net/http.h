@@ -73,7 +73,7 @@ enum ws_answer {
 	WS_ANSWER_FAIL, /**< err is set */
 };
 
-#define WS_REQUEST_HEADERS 4
+#define WS_REQUEST_HEADERS 5
 
 /** A request: first member of its owner's struct. Callbacks may be NULL, except body. */
 struct ws_request {

@@ -46,6 +46,13 @@ skip_login(const char *text, size_t scheme)
 	return later && !host ? later + 1 : authority;
 }
 
+bool
+ws_url_has_login(const char *text)
+{
+	size_t scheme = scheme_length(text);
+	return skip_login(text, scheme) != text + scheme;
+}
+
 char *
 ws_url_bare(const char *text, struct ws_arena *a)
 {

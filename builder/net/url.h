@@ -29,6 +29,9 @@ bool ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, stru
  */
 char *ws_url_join(const char *base, const char *reference, struct ws_arena *a);
 
+/** Whether a user or password may stand there. Takes any text; when in doubt, true. */
+bool ws_url_has_login(const char *text);
+
 /**
  * For people and logs: without user and password, and with what follows '?' left out, where signed
  * URLs keep their secrets. Takes any text, cuts rather too much than too little.

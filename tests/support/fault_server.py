@@ -172,7 +172,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.sent = {"length": len(data), "body": hashlib.sha256(data).hexdigest()}
         login = self.fault("auth")
         known = login is None or self.headers.get("Authorization") == "Basic " + base64.b64encode(login.encode()).decode()
-        if not known or any(self.fault(name) is not None for name in ("silent", "status", "redirect")):
+        if not known or any(self.fault(name) is not None for name in ("silent", "status", "redirect", "ftp", "loop")):
             return self.serve(path, rest)
         status, text = self.keep(rest, data) if rest.endswith("/legacy/") else (200, b"taken\n")
         if self.fault("lost") is not None:

@@ -92,6 +92,8 @@ WS_TEST(what_is_shown_holds_no_secret)
 	};
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		assert_string_equal(ws_url_shown(cases[i][0], a), cases[i][1]);
+		assert_int_equal(ws_url_has_login(cases[i][0]),
+			!!strstr(cases[i][0], "secret@") || !!strstr(cases[i][0], "ret@h"));
 	}
 	struct ws_url url;
 	struct ws_err err;
