@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "store/ledger.h"
+#include "store/taken.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,11 @@ bool
 ws_cas_has(const struct ws_store *store, const char *digest)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	return is_whole(store, path_of(store, digest, a), digest);
+	bool has = is_whole(store, path_of(store, digest, a), digest);
+	if (has) {
+		ws_taken_file(store, digest);
+	}
+	return has;
 }
 
 static bool
@@ -161,6 +166,7 @@ ws_cas_open(
 		say_missing(path, err);
 		return NULL;
 	}
+	ws_taken_file(store, digest);
 	return path;
 }
 
@@ -178,6 +184,7 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, NULL)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {
+			ws_taken_file(store, digest);
 			return true;
 		}
 	}

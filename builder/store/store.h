@@ -20,6 +20,7 @@
 struct ws_events;
 struct ws_ledger;
 struct ws_map;
+struct ws_taken;
 
 struct ws_store {
 	const char *path;               /**< absolute, without a link at its end */
@@ -28,6 +29,7 @@ struct ws_store {
 	const struct ws_events *events; /**< is warned of what is damaged; may be NULL */
 	struct ws_arena *a;             /**< the one it was opened with */
 	struct ws_map *checked;         /**< trees that were held against their listing in this run */
+	struct ws_taken *taken;         /**< where set, what leaves the store is noted: taken.h */
 };
 
 /**

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "store/ledger.h"
 #include "store/results.h"
+#include "store/taken.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -204,6 +205,7 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	}
 	if (ws_digest_is(&tree->digest, digest) && parse_listing(&listing, a, tree)
 		&& is_whole(store, tree)) {
+		ws_taken_tree(store, tree);
 		return true;
 	}
 	ws_fs_remove(list, NULL);
