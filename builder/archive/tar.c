@@ -1,0 +1,181 @@
+/* tar.c - the door to libarchive's writer; its reader's is unpack.c. */
+#include "archive/tar.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <errno.h>
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((size_t)64 << 10)
+
+struct ws_tar {
+	struct archive *archive;
+	const char *name;
+	int fd;
+	int fault; /* errno of a write that failed; 0: none did */
+	bool given_up;
+	locale_t utf8; /* libarchive converts names through the locale of the thread */
+};
+
+/* What libarchive complained about; the disk's own words where it was the disk. */
+static bool
+fail(const struct ws_tar *tar, struct ws_err *err)
+{
+	const char *why = archive_error_string(tar->archive);
+	errno = tar->fault;
+	return tar->fault ? ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", tar->name)
+					  : ws_err_set(err, WS_ERR_IO, "cannot write '%s': %s", tar->name,
+						  why ? why : "the archive was not written");
+}
+
+/* libarchive hears of no failure: what it holds leaks when it has. Each call here asks for it afterwards. */
+static la_ssize_t
+take_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
+{
+	struct ws_tar *tar = self;
+	if (!tar->given_up && !tar->fault && !ws_fs_write_all(tar->fd, bytes, len)) {
+		tar->fault = errno;
+	}
+	return (la_ssize_t)len;
+}
+
+/* A filter that is not built in would run a program: ARCHIVE_WARN. */
+static bool
+choose_format(struct archive *archive)
+{
+	return archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK
+		&& archive_write_add_filter_zstd(archive) == ARCHIVE_OK
+		&& archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK;
+}
+
+struct ws_tar *
+ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_tar *tar = WS_NEW(a, struct ws_tar);
+	tar->name = ws_arena_strdup(a, name);
+	tar->fd = fd;
+	tar->archive = archive_write_new();
+	tar->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	if (!tar->archive || !choose_format(tar->archive)) {
+		ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot write all that is needed (%s)",
+			archive_version_details());
+	} else if (archive_write_open(tar->archive, tar, NULL, take_packed, NULL) == ARCHIVE_OK) {
+		return tar;
+	} else {
+		fail(tar, err);
+	}
+	ws_tar_drop(tar);
+	return NULL;
+}
+
+static bool
+write_header(struct ws_tar *tar, struct archive_entry *entry, struct ws_err *err)
+{
+	locale_t before = tar->utf8 ? uselocale(tar->utf8) : (locale_t)0;
+	bool written = archive_write_header(tar->archive, entry) == ARCHIVE_OK;
+	if (tar->utf8) {
+		uselocale(before);
+	}
+	return (written && !tar->fault) || fail(tar, err);
+}
+
+/* A member's header; @a target is a link's, else NULL. */
+static bool
+open_member(struct ws_tar *tar, const char *name, const char *target, bool executable,
+	uint64_t size, struct ws_err *err)
+{
+	struct archive_entry *entry = archive_entry_new();
+	archive_entry_set_pathname(entry, name);
+	archive_entry_set_filetype(entry, target ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(entry, target ? 0777 : executable ? 0755 : 0644);
+	archive_entry_set_size(entry, (la_int64_t)size);
+	archive_entry_set_mtime(entry, 0, 0);
+	if (target) {
+		archive_entry_set_symlink(entry, target);
+	}
+	bool written = write_header(tar, entry, err);
+	archive_entry_free(entry);
+	return written;
+}
+
+static bool
+write_piece(struct ws_tar *tar, const void *bytes, size_t len, struct ws_err *err)
+{
+	la_ssize_t put = archive_write_data(tar->archive, bytes, len);
+	return (put >= 0 && (size_t)put == len && !tar->fault) || fail(tar, err);
+}
+
+bool
+ws_tar_add(struct ws_tar *tar, const char *name, const void *bytes, size_t len, struct ws_err *err)
+{
+	return open_member(tar, name, NULL, false, len, err) && write_piece(tar, bytes, len, err);
+}
+
+/* All that @a fd gives; what it was, in @a digest. */
+static bool
+write_contents(
+	struct ws_tar *tar, int fd, const char *path, struct ws_digest *digest, struct ws_err *err)
+{
+	char piece[PIECE_BYTES];
+	struct ws_hasher *h = ws_hasher_make();
+	ssize_t got;
+	bool written = true;
+	while (written && ((got = read(fd, piece, sizeof(piece))) > 0 || (got < 0 && errno == EINTR))) {
+		if (got > 0) {
+			ws_hasher_add(h, piece, (size_t)got);
+			written = write_piece(tar, piece, (size_t)got, err);
+		}
+	}
+	*digest = ws_hasher_finish(h);
+	return written && (got == 0 || ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path));
+}
+
+bool
+ws_tar_add_file(struct ws_tar *tar, const char *name, const char *path, bool executable,
+	const char *sha256, struct ws_err *err)
+{
+	struct stat status;
+	struct ws_digest digest;
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);
+	if (fd < 0 || !open_member(tar, name, NULL, executable, (uint64_t)status.st_size, err)
+		|| !write_contents(tar, fd, path, &digest, err)) {
+		return false;
+	}
+	if (!ws_digest_is(&digest, sha256)) {
+		ws_err_set(err, WS_ERR_IO, "'%s' is damaged: its sha256 is %s", path, digest.hex);
+		return ws_err_cure(err, "run it again: what is damaged in the store is made again");
+	}
+	return true;
+}
+
+bool
+ws_tar_add_link(struct ws_tar *tar, const char *name, const char *target, struct ws_err *err)
+{
+	return open_member(tar, name, target, false, 0, err);
+}
+
+bool
+ws_tar_finish(struct ws_tar *tar, struct ws_err *err)
+{
+	bool closed = archive_write_close(tar->archive) == ARCHIVE_OK;
+	return (closed && !tar->fault) || fail(tar, err);
+}
+
+void
+ws_tar_drop(struct ws_tar *tar)
+{
+	if (!tar) {
+		return;
+	}
+	tar->given_up = true; /* of one that is not finished, the rest would be written */
+	archive_write_free(tar->archive);
+	if (tar->utf8) {
+		freelocale(tar->utf8);
+	}
+}
