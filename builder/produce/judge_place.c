@@ -54,6 +54,15 @@ ws_judge_place_mount(
 	}
 }
 
+void
+ws_judge_place_attach(const struct ws_judge_place_mounts *mounts, struct ws_action *action)
+{
+	action->mounts = mounts->mounts.at;
+	action->mount_count = mounts->mounts.len;
+	action->seeds = mounts->seeds.at;
+	action->seed_count = mounts->seeds.len;
+}
+
 static void
 write_paths(struct ws_json_writer *w, const char *key, const char *const *paths, size_t count,
 	struct ws_judge_place_mounts *mounts, struct ws_arena *a)

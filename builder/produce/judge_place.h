@@ -45,6 +45,9 @@ struct ws_judge_place_mounts {
 void ws_judge_place_mount(
 	const struct ws_judge_place *place, struct ws_judge_place_mounts *mounts, struct ws_arena *a);
 
+/** Makes them those of @a action. */
+void ws_judge_place_attach(const struct ws_judge_place_mounts *mounts, struct ws_action *action);
+
 /**
  * Writes the members of @a place into the object that is open. With @a mounts (which has them already)
  * paths are written as the action sees them, with NULL as they are.

@@ -80,10 +80,7 @@ ws_judge_wheel_action(const struct ws_judge_wheel_order *order, const struct ws_
 	action->subject = order->subject;
 	action->group = order->group;
 	action->unit = order->unit;
-	action->mounts = mounts.mounts.at;
-	action->mount_count = mounts.mounts.len;
-	action->seeds = mounts.seeds.at;
-	action->seed_count = mounts.seeds.len;
+	ws_judge_place_attach(&mounts, action);
 	action->outputs = outputs;
 	action->output_count = WS_LEN(outputs);
 	action->cpu_ms = 2000;

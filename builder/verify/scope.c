@@ -85,7 +85,7 @@ ws_scope_is_brought(const struct ws_scope *s, const struct ws_scope_library *lib
 {
 	return ws_scope_is_read(library) || ws_floor_is_system_library(library->name)
 		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name)
-		|| find_needed(s, ws_same, library->name);
+		|| ws_scope_torch_needs(s, library->name);
 }
 
 bool
