@@ -194,7 +194,7 @@ check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_aren
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct member *member = ws_map_get(&r.members, files[i]->name);
-		bool own = files[i] == record || ws_starts_with(files[i]->name, name);
+		bool own = ws_record_is_own(ws_str_of(files[i]->name));
 		if (!own && (!member->listed || !member->says.hex[0])) {
 			note_wrong(&r, "gives no digest of", files[i]->name);
 		}

@@ -106,22 +106,14 @@ read_record(struct maker *m, struct ws_str text, bool installed)
 	return fine;
 }
 
-static bool
-is_of_record(const char *folder, const char *name)
-{
-	size_t len = strlen(folder);
-	const char *rest = strncmp(name, folder, len) == 0 ? name + len : "";
-	return ws_same(rest, "/RECORD") || ws_same(rest, "/RECORD.jws") || ws_same(rest, "/RECORD.p7s");
-}
-
 /* Names on both sides. */
 static void
 check_names(struct maker *m, const struct ws_zip *zip)
 {
-	const char *folder = m->facts->folder ? m->facts->folder : "";
 	for (size_t i = 0; i < zip->count; i++) {
 		const struct ws_zip_entry *entry = &zip->entries[i];
-		if (!entry->is_dir && !is_of_record(folder, entry->name) && !find_line(m, entry->name)) {
+		bool own = ws_record_is_own(ws_str_of(entry->name));
+		if (!entry->is_dir && !own && !find_line(m, entry->name)) {
 			ws_wheel_problem_add(
 				m->problems, "RECORD", "'%s' is in the wheel and not in RECORD", entry->name);
 		}

@@ -119,9 +119,8 @@ read_sha256(struct ws_str text, struct ws_digest *digest)
 	return len == 64 && (bits & 3) == 0;
 }
 
-/* RECORD and its signatures cannot hold their own digests: "<name>.dist-info/RECORD". */
-static bool
-is_own(struct ws_str path)
+bool
+ws_record_is_own(struct ws_str path)
 {
 	static const char *const names[] = {
 		".dist-info/RECORD", ".dist-info/RECORD.jws", ".dist-info/RECORD.p7s"};
@@ -169,7 +168,7 @@ read_entry(struct cursor *c, struct ws_record_entry *entry, struct ws_err *err)
 		return fail(c, err, "names no path inside the wheel");
 	}
 	*entry = (struct ws_record_entry){.path = entry->path};
-	if (hash.n == 0 && size.n == 0 && (c->is_installed || is_own(entry->path))) {
+	if (hash.n == 0 && size.n == 0 && (c->is_installed || ws_record_is_own(entry->path))) {
 		return true;
 	}
 	struct ws_str algorithm = ws_str_cut(&hash, '=');

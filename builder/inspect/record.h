@@ -20,6 +20,9 @@ struct ws_record_entry {
 	uint64_t size;           /**< bytes; 0 where there is no digest */
 };
 
+/** Is it RECORD or a signature of it, "NAME.dist-info/RECORD.jws"? They cannot hold their own digests. */
+bool ws_record_is_own(struct ws_str path);
+
 /** Takes one line; false (with @a err set) ends the reading. */
 typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, struct ws_err *err);
 

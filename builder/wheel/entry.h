@@ -9,12 +9,13 @@
 
 #include "base/err.h"
 
-/** One file. Its bytes come from a file on this host or from memory. */
+/** One file. Its bytes come from a file on this host, from memory, or from an archive that is packed again. */
 struct ws_wheel_entry {
 	const char *name;  /**< path in the wheel, '/' between parts */
 	const char *file;  /**< path on this host; NULL: the bytes below */
 	const void *bytes; /**< with file NULL */
 	size_t len;        /**< of bytes */
+	const char *again; /**< with neither: its name in that archive (ws_pack_again) */
 	bool executable;   /**< mode 0755, else 0644 */
 };
 

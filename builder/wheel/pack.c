@@ -10,6 +10,7 @@
 #define FIRST_DOS_TIME INT64_C(315532800) /* 1980-01-01 00:00:00 */
 #define LAST_DOS_TIME INT64_C(4354819198) /* 2107-12-31 23:59:58 */
 #define LEVEL 6
+#define FILE_ATTRIBUTES(MODE) ((zip_uint32_t)(S_IFREG | (MODE)) << 16)
 
 static void
 close_archive(zip_t *const *archive)
@@ -40,29 +41,65 @@ dos_time_of(int64_t epoch)
 	};
 }
 
+/* How an entry is packed. */
+struct packing {
+	zip_int32_t method;
+	zip_uint32_t level, attributes;
+};
+
+static zip_source_t *
+cannot_read(zip_t *archive, const struct ws_wheel_entry *entry, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(archive));
+	return NULL;
+}
+
 /* What libzip reads an entry's bytes from; NULL after setting @a err. */
 static zip_source_t *
-open_source(zip_t *archive, const struct ws_wheel_entry *entry, bool *empty, struct ws_err *err)
+open_source(
+	zip_t *archive, const struct ws_wheel_entry *entry, struct packing *how, struct ws_err *err)
 {
 	struct stat status;
 	if (entry->file && stat(entry->file, &status) < 0) {
 		ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", entry->file);
 		return NULL;
 	}
-	*empty = entry->file ? status.st_size == 0 : entry->len == 0;
+	bool empty = entry->file ? status.st_size == 0 : entry->len == 0;
+	*how = (struct packing){empty ? ZIP_CM_STORE : ZIP_CM_DEFLATE, empty ? 0 : LEVEL,
+		FILE_ATTRIBUTES(entry->executable ? 0755U : 0644U)};
 	zip_source_t *source = entry->file ? zip_source_file(archive, entry->file, 0, -1)
 									   : zip_source_buffer(archive, entry->bytes, entry->len, 0);
-	if (!source) {
-		ws_err_set(err, WS_ERR_IO, "cannot read '%s': %s", entry->name, zip_strerror(archive));
+	return source ? source : cannot_read(archive, entry, err);
+}
+
+/* An entry of @a from as it is packed there: libzip does not unpack what stays in its method. */
+static zip_source_t *
+open_again(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct packing *how,
+	struct ws_err *err)
+{
+	zip_stat_t status;
+	zip_uint8_t system;
+	zip_stat_init(&status);
+	if (zip_stat(from, entry->again, 0, &status) < 0
+		|| zip_file_get_external_attributes(from, status.index, 0, &system, &how->attributes) < 0) {
+		return cannot_read(from, entry, err);
 	}
-	return source;
+	if (system != ZIP_OPSYS_UNIX) { /* there the same bits mean something else */
+		how->attributes = FILE_ATTRIBUTES(0644U);
+	}
+	how->method = status.comp_method;
+	how->level = 0;
+	zip_source_t *source = zip_source_zip(archive, from, status.index, ZIP_FL_COMPRESSED, 0, -1);
+	return source ? source : cannot_read(archive, entry, err);
 }
 
 static bool
-add(zip_t *archive, const struct ws_wheel_entry *entry, struct dos_time at, struct ws_err *err)
+add(zip_t *archive, zip_t *from, const struct ws_wheel_entry *entry, struct dos_time at,
+	struct ws_err *err)
 {
-	bool empty;
-	zip_source_t *source = open_source(archive, entry, &empty, err);
+	struct packing how;
+	zip_source_t *source = from && entry->again ? open_again(archive, from, entry, &how, err)
+												: open_source(archive, entry, &how, err);
 	if (!source) {
 		return false;
 	}
@@ -73,40 +110,60 @@ add(zip_t *archive, const struct ws_wheel_entry *entry, struct dos_time at, stru
 			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
 	}
 	zip_uint64_t index = (zip_uint64_t)added;
-	zip_uint32_t mode = S_IFREG | (entry->executable ? 0755U : 0644U);
-	if (zip_set_file_compression(
-			archive, index, empty ? ZIP_CM_STORE : ZIP_CM_DEFLATE, empty ? 0 : LEVEL)
-			< 0
+	if (zip_set_file_compression(archive, index, how.method, how.level) < 0
 		|| zip_file_set_dostime(archive, index, at.time, at.date, 0) < 0
-		|| zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, mode << 16) < 0) {
+		|| zip_file_set_external_attributes(archive, index, 0, ZIP_OPSYS_UNIX, how.attributes)
+			< 0) {
 		return ws_err_set(
 			err, WS_ERR_IO, "cannot pack '%s': %s", entry->name, zip_strerror(archive));
 	}
 	return true;
 }
 
+static zip_t *
+open_archive(const char *path, int flags, const char *what, struct ws_err *err)
+{
+	int code;
+	zip_t *archive = zip_open(path, flags, &code);
+	if (!archive) {
+		zip_error_t why;
+		zip_error_init_with_code(&why, code);
+		ws_err_set(err, WS_ERR_IO, "cannot %s '%s': %s", what, path, zip_error_strerror(&why));
+		zip_error_fini(&why);
+	}
+	return archive;
+}
+
+static bool
+pack(const char *path, zip_t *from, const struct ws_wheel_entry *entries, size_t count,
+	int64_t epoch, struct ws_err *err)
+{
+	AUTO_ARCHIVE zip_t *archive = open_archive(path, ZIP_CREATE | ZIP_TRUNCATE, "make", err);
+	struct dos_time at = dos_time_of(epoch);
+	for (size_t i = 0; archive && i < count; i++) {
+		if (!add(archive, from, &entries[i], at, err)) {
+			return false;
+		}
+	}
+	if (archive && zip_close(archive) < 0) {
+		return ws_err_set(err, WS_ERR_IO, "cannot write '%s': %s", path, zip_strerror(archive));
+	}
+	bool made = archive != NULL;
+	archive = NULL; /* closed: nothing to give up */
+	return made;
+}
+
 bool
 ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_t count, int64_t epoch,
 	struct ws_err *err)
 {
-	int code;
-	AUTO_ARCHIVE zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-	if (!archive) {
-		zip_error_t why;
-		zip_error_init_with_code(&why, code);
-		ws_err_set(err, WS_ERR_IO, "cannot make '%s': %s", path, zip_error_strerror(&why));
-		zip_error_fini(&why);
-		return false;
-	}
-	struct dos_time at = dos_time_of(epoch);
-	for (size_t i = 0; i < count; i++) {
-		if (!add(archive, &entries[i], at, err)) {
-			return false;
-		}
-	}
-	if (zip_close(archive) < 0) {
-		return ws_err_set(err, WS_ERR_IO, "cannot write '%s': %s", path, zip_strerror(archive));
-	}
-	archive = NULL; /* closed: nothing to give up */
-	return true;
+	return pack(path, NULL, entries, count, epoch, err);
+}
+
+bool
+ws_pack_again(const char *path, const char *from, const struct ws_wheel_entry *entries,
+	size_t count, int64_t epoch, struct ws_err *err)
+{
+	AUTO_ARCHIVE zip_t *archive = open_archive(from, ZIP_RDONLY, "read", err);
+	return archive && pack(path, archive, entries, count, epoch, err);
 }
