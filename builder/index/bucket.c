@@ -158,19 +158,98 @@ ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err)
 /* ---- putting ---- */
 
 static bool
-put_whole(
-	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
+	struct asking *x, struct ws_err *err)
 {
-	AUTO_ASKING struct asking x = {.limit = 0};
 	struct ws_digest digest;
 	if (!ws_digest_file(object->path, &digest, NULL, err)) {
 		return false;
 	}
-	prepare(b, &x, "PUT", object->key, NULL, digest.hex);
-	add_header(b, &x, "Content-Type", object->type);
-	add_header(b, &x, "Cache-Control", object->cache);
-	set_body(&x, (struct ws_piece){.path = object->path, .length_bytes = size});
-	return run(b, &x, 1, err);
+	prepare(b, x, "PUT", object->key, NULL, digest.hex);
+	add_header(b, x, "Content-Type", object->type);
+	add_header(b, x, "Cache-Control", object->cache);
+	set_body(x, (struct ws_piece){.path = object->path, .length_bytes = size});
+	return true;
+}
+
+static bool
+put_whole(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	return prepare_put(b, object, size, &x, err) && run(b, &x, 1, err);
+}
+
+/* What the store has under the key, read to its end. */
+struct comparing {
+	struct asking x; /* first */
+	struct ws_hasher *hasher;
+};
+
+static enum ws_begin
+begin_comparing(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	struct comparing *c = (struct comparing *)request;
+	ws_hasher_drop(c->hasher);
+	c->hasher = ws_hasher_make();
+	return WS_BEGIN_GO;
+}
+
+static bool
+hear_comparing(
+	struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+{
+	ws_hasher_add(((struct comparing *)request)->hasher, bytes, len);
+	return true;
+}
+
+/* The object is there, with the bytes of the file. Large ones are not held in memory. */
+static bool
+is_there(const struct ws_bucket *b, const struct ws_object *object)
+{
+	struct comparing c = {.hasher = NULL};
+	struct ws_digest here, there = {""};
+	struct ws_err ignored = {0};
+	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
+	c.x.request.begin = begin_comparing;
+	c.x.request.body = hear_comparing;
+	if (run(b, &c.x, 1, &ignored) && c.hasher) {
+		there = ws_hasher_finish(c.hasher);
+		c.hasher = NULL;
+	}
+	ws_hasher_drop(c.hasher);
+	release(&c.x);
+	return there.hex[0] && ws_digest_file(object->path, &here, NULL, &ignored)
+		&& ws_digest_eq(&here, &there);
+}
+
+enum ws_created
+ws_bucket_create(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	struct stat status;
+	struct ws_err why = {0};
+	if (stat(object->path, &status) != 0) {
+		ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
+		return WS_CREATED_FAILED;
+	}
+	if (!prepare_put(b, object, (uint64_t)status.st_size, &x, err)) {
+		return WS_CREATED_FAILED;
+	}
+	add_header(b, &x, "If-None-Match", "*");
+	if (run(b, &x, 1, &why)) {
+		return WS_CREATED;
+	}
+	switch (x.request.reply.status) {
+	case 409: /* AWS: somebody else is putting it just now */
+	case 412:
+		return is_there(b, object) ? WS_CREATED : WS_CREATED_BY_ANOTHER;
+	case 501:
+		return WS_CREATED_UNKNOWN;
+	default:
+		*err = why;
+		return WS_CREATED_FAILED;
+	}
 }
 
 /* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
@@ -242,10 +321,23 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 	return run(b, parts, count, err);
 }
 
+/* An answer that was lost is asked for again, and then the upload is not there any more: but the object is. */
 static bool
-finish_parts(const struct ws_bucket *b, const char *key, const char *id, const struct asking *parts,
-	size_t count, struct ws_err *err)
+was_finished(
+	const struct ws_bucket *b, const struct ws_object *object, unsigned status, struct ws_err *err)
 {
+	if (status != 404 || ws_err_is_stop(err) || !is_there(b, object)) {
+		return false;
+	}
+	*err = (struct ws_err){0};
+	return true;
+}
+
+static bool
+finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
+	const struct asking *parts, size_t count, struct ws_err *err)
+{
+	const char *key = object->key;
 	AUTO_ASKING struct asking x = {.limit = 0};
 	WS_AUTO_BUF struct ws_buf list = {0};
 	ws_buf_puts(&list, "<CompleteMultipartUpload>");
@@ -259,7 +351,7 @@ finish_parts(const struct ws_bucket *b, const char *key, const char *id, const s
 	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
 	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
 	if (!run(b, &x, 1, err)) {
-		return false;
+		return was_finished(b, object, x.request.reply.status, err);
 	}
 	/* A server may report an error after status 200. */
 	return !strstr(ws_buf_text(&x.text), "<Error>")
@@ -278,7 +370,7 @@ put_parts(
 		return false;
 	}
 	bool done = send_parts(b, object, id, parts, count, size, err)
-		&& finish_parts(b, object->key, id, parts, count, err);
+		&& finish_parts(b, object, id, parts, count, err);
 	if (!done) { /* else the store keeps the parts, and charges for them, for ever */
 		AUTO_ASKING struct asking x;
 		struct ws_err ignored;

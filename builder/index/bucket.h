@@ -31,6 +31,21 @@ struct ws_object {
 bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
 	bool *there, struct ws_err *err);
 
+/** What ws_bucket_create found. */
+enum ws_created {
+	WS_CREATED,
+	WS_CREATED_BY_ANOTHER, /**< there is another object under the key, which stays */
+	WS_CREATED_UNKNOWN,    /**< the server knows no conditional requests: nothing was put */
+	WS_CREATED_FAILED,     /**< err is set */
+};
+
+/**
+ * Puts a small object where there is none, in one step of the server's (If-None-Match: *). One with the same bytes
+ * counts as created: it may be ours, put by an attempt whose answer was lost.
+ */
+enum ws_created ws_bucket_create(
+	const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
+
 /** What was there under the key is replaced, as a whole. */
 bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
 

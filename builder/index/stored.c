@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MARK ".publishing"
+#define DEAD_AFTER_S 10
 #define LARGEST_LIST ((size_t)64 << 20)
 #define PAGES_FOR_MINUTES "max-age=600"
 #define FILES_FOR_EVER "max-age=31536000, immutable"
@@ -21,7 +23,8 @@ struct storing {
 	const char *snapshot;   /* that the store has; NULL: none */
 	struct ws_buf manifest; /* its text */
 	struct ws_map before;   /* page -> sha256 */
-	bool all;               /* put all pages: an earlier publisher died among them */
+	bool all;               /* put all pages: an earlier publisher died among them, or still is */
+	struct ws_stop *stop;   /* NULL: never */
 	struct ws_arena *a;
 };
 
@@ -228,6 +231,13 @@ put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, st
 	return true;
 }
 
+static bool
+fail_race(struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_PUBLISH, "another publisher changed the index meanwhile");
+	return ws_err_cure(err, "run this again");
+}
+
 /* A publisher that was faster has changed the manifest. */
 static bool
 check_alone(struct storing *s, struct ws_err *err)
@@ -241,8 +251,43 @@ check_alone(struct storing *s, struct ws_err *err)
 		&& memcmp(ws_buf_text(&text), ws_buf_text(&s->manifest), text.len) == 0) {
 		return true;
 	}
-	ws_err_set(err, WS_ERR_PUBLISH, "another publisher changed the index meanwhile");
-	return ws_err_cure(err, "run this again");
+	return fail_race(err);
+}
+
+/* Whoever has claimed the snapshot is among the pages, or died there: one that lives changes the manifest soon. */
+static bool
+await_death(struct storing *s, struct ws_err *err)
+{
+	for (unsigned second = 0; second < DEAD_AFTER_S; second++) {
+		nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+		if (ws_stop_asked(s->stop)) {
+			return ws_stop_err(s->stop, err);
+		}
+		if (!check_alone(s, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The lists of a snapshot are its own for ever: who puts its manifest first has it, and of two publishers that
+ * began with the same index only one goes on. What a publisher that died had claimed is taken over. */
+static bool
+claim(struct storing *s, const struct ws_index_target *t, struct ws_err *err)
+{
+	const char *key = ws_arena_printf(s->a, "@%s/%s", t->current, WS_INDEX_MANIFEST);
+	const struct ws_object object = {
+		key, ws_index_target_path(t, WS_INDEX_MANIFEST), type_of(key), FILES_FOR_EVER};
+	switch (ws_bucket_create(s->b, &object, err)) {
+	case WS_CREATED_BY_ANOTHER:
+		return s->all ? await_death(s, err) : fail_race(err);
+	case WS_CREATED_FAILED:
+		return false;
+	case WS_CREATED:
+	case WS_CREATED_UNKNOWN:
+		break;
+	}
+	return true;
 }
 
 static bool
@@ -254,7 +299,7 @@ send_all(struct storing *s, size_t *written, struct ws_err *err)
 	const char *empty = ws_path_join(s->a, s->work, ".lock", NULL);
 	return ws_index_target_look(s->work, s->a, &t, err)
 		&& ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err) && put_files(s, err)
-		&& check_alone(s, err) && put(s, MARK, empty, err)
+		&& check_alone(s, err) && put(s, MARK, empty, err) && claim(s, &t, err)
 		&& put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
 		&& ws_bucket_remove(s->b, MARK, err);
 }
@@ -263,7 +308,7 @@ bool
 ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
 	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err)
 {
-	struct storing s = {.b = b, .work = work, .a = a};
+	struct storing s = {.b = b, .work = work, .stop = order->stop, .a = a};
 	struct ws_index_order here = *order;
 	here.target = work;
 	here.wait = NULL;

@@ -6,7 +6,9 @@
  * wheels are put, then the pages that changed, and index.json and the manifest last. A publisher that
  * dies before the pages leaves the old index; one that dies among them leaves pages that are each old or new, all of
  * whose wheels are there, and an object ".publishing", for which the next publisher puts all pages again. A store has no locks: of
- * two publishers the second is refused, unless both come to the pages at once.
+ * two publishers that begin with the same index, one claims the snapshot (ws_bucket_create) and the other is refused; in
+ * a store without conditional requests it is refused unless both come to the pages at once. One that begins while another
+ * is among the pages waits ten seconds for it to end, then takes it for dead.
  */
 #ifndef WS_INDEX_STORED_H
 #define WS_INDEX_STORED_H

@@ -17,7 +17,8 @@ struct wheel {
 	const char *path;
 	struct ws_index_entry entry;
 	struct ws_buf metadata;
-	bool there; /* the server has it */
+	bool there;          /* the server has it */
+	const char *unasked; /* why no index said what the server has; NULL: one did */
 };
 
 struct uploading {
@@ -116,13 +117,14 @@ guess_indexes(const struct uploading *u, const char *urls[2])
 	return 2;
 }
 
-/* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there. */
+/* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there. An address
+ * that is a guess may be wrong, and then the next is asked; where none answers, wheel->unasked says why. */
 static bool
-look_up(struct uploading *u, struct ws_index *index, const struct wheel *wheel, const char **sha256,
+look_up(struct uploading *u, struct ws_index *index, struct wheel *wheel, const char **sha256,
 	struct ws_err *err)
 {
-	const char *urls[2];
-	size_t count = guess_indexes(u, urls);
+	const char *urls[2], *why = NULL;
+	size_t count = guess_indexes(u, urls), answered = 0;
 	*sha256 = NULL;
 	for (size_t i = 0; i < count && !*sha256; i++) {
 		const struct ws_index_page *page = NULL;
@@ -132,14 +134,17 @@ look_up(struct uploading *u, struct ws_index *index, const struct wheel *wheel, 
 				*err = ignored;
 				return false;
 			}
-			break; /* the address is a guess; a server that cannot be reached fails the upload */
+			why = why ? why : ws_arena_strdup(u->a, ignored.text);
+			continue; /* a server that cannot be reached fails the upload */
 		}
+		answered++;
 		for (size_t j = 0; page && j < page->count; j++) {
 			if (strcmp(page->files[j].name, wheel->entry.file) == 0) {
 				*sha256 = page->files[j].sha256;
 			}
 		}
 	}
+	wheel->unasked = answered > 0 ? NULL : why;
 	return true;
 }
 
@@ -232,7 +237,9 @@ post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, uns
 	ws_index_form_write(&form, u->a, &head, &tail);
 	const struct ws_piece pieces[] = {
 		{.bytes = ws_buf_text(&head), .length_bytes = head.len},
-		{.path = wheel->path, .length_bytes = wheel->entry.size_bytes},
+		{.path = wheel->path,
+			.length_bytes = wheel->entry.size_bytes,
+			.sha256 = wheel->entry.sha256},
 		{.bytes = ws_buf_text(&tail), .length_bytes = tail.len},
 	};
 	const struct ws_body body = {pieces, WS_LEN(pieces)};
@@ -273,7 +280,13 @@ settle_refusal(struct uploading *u, struct wheel *wheel, unsigned status,
 		}
 	}
 	const char *said = ws_index_refusal_text(refusal, u->a);
-	return wheel->there || (said[0] ? ws_err_cure(err, "the server says: %s", said) : false);
+	if (!wheel->there && said[0]) {
+		ws_err_cure(err, "the server says: %s", said);
+	}
+	if (!wheel->there && wheel->unasked && status != 401 && status != 413) {
+		ws_err_cure(err, "it was not compared with what is there: %s", wheel->unasked);
+	}
+	return wheel->there;
 }
 
 static bool

@@ -4,7 +4,7 @@
 # timeout: 900
 
 bats_require_minimum_version 1.5.0
-load helpers
+load publishing
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
@@ -55,10 +55,6 @@ setup() {
 token() {
 	curl -si -H 'X-Auth-User: ws:alice' -H 'X-Auth-Key: s3secret' "http://127.0.0.1:$PORT/auth/v1.0" | tr -d '\r' \
 		| sed -n 's/^X-Auth-Token: //p'
-}
-
-wheels() { # DIR LINE...
-	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
 }
 
 publish() { # STATUS ARGUMENT...
@@ -113,13 +109,7 @@ valid() {
 
 @test "a large wheel goes in parts, and not through memory" {
 	wheels big "big 1.0 py3-none-any size=70000000"
-	run -0 python3 - "$WHEELSMITH" publish big --to "s3://$bucket/team" <<- 'END'
-		import resource, subprocess, sys
-		subprocess.run(sys.argv[1:], check=True)
-		print("resident kB:", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-		assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 40_000
-	END
-	echo "$output"
+	run_below_40_mb "$WHEELSMITH" publish big --to "s3://$bucket/team"
 	curl -sf "$open/files/big-1.0-py3-none-any.whl" | cmp - big/*.whl
 	valid
 }

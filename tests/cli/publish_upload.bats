@@ -4,7 +4,7 @@
 # timeout: 500
 
 bats_require_minimum_version 1.5.0
-load helpers
+load publishing
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
@@ -25,10 +25,6 @@ setup() {
 teardown() {
 	[ -z "${server:-}" ] || kill "$server" 2> /dev/null || true
 	[ -z "${COPROC_PID:-}" ] || kill "$COPROC_PID" 2> /dev/null || true
-}
-
-wheels() { # DIR LINE...
-	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
 }
 
 publish() { # STATUS ARGUMENT...
@@ -183,6 +179,8 @@ faulty() {
 	[[ $output == *"failed (500)"*"it was tried 5 times"* ]]
 	publish 8 w --to "$url/~redirect=1/p/legacy/"
 	[[ $output == *"redirects, which is not followed"*"the address it names: $url/p/legacy/"* ]]
+	publish 8 w --to "$url/~ftp/p/legacy/"
+	[[ ${lines[0]} == "error: cannot upload 'demo-1.0"*"redirects to 'ftp://127.0.0.1/x', which is not an http(s) URL" ]]
 	kill "$COPROC_PID"
 	wait "$COPROC_PID" 2> /dev/null || true
 	publish 8 w --to "$url/p/legacy/"
@@ -216,12 +214,72 @@ faulty() {
 @test "a large wheel is not held in memory" {
 	faulty
 	wheels big "big 1.0 py3-none-any size=60000000"
-	run -0 python3 - "$WHEELSMITH" publish big --to "$url/p/legacy/" <<- 'END'
-		import resource, subprocess, sys
-		subprocess.run(sys.argv[1:], check=True)
-		print("resident kB:", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-		assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 40_000
-	END
-	echo "$output"
+	run_below_40_mb "$WHEELSMITH" publish big --to "$url/p/legacy/"
 	cmp big/*.whl served/p/files/*.whl
+}
+
+# A server of packages, PYTHON: get(path) and post(path, body) answer (status, text). What is posted goes to ./posted.
+told() { # PYTHON
+	# shellcheck disable=SC2034 # COPROC is read
+	coproc python3 -c '
+import glob, http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def send(self, status, text, type="text/html"):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Content-Type", type)
+        self.end_headers()
+        self.wfile.write(text.encode())
+    def do_GET(self): self.send(*get(self.path))
+    def do_POST(self):
+        wanted = int(self.headers["Content-Length"])
+        body = self.rfile.read(wanted)
+        open("posted", "ab").write(body)
+        if len(body) == wanted: self.send(*post(self.path, body))
+exec(sys.argv[1])
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print("ready", server.server_address[1], flush=True)
+server.serve_forever()' "$1"
+	local word
+	read -r word port <&"${COPROC[0]}"
+	[ "$word" = ready ]
+	url=http://127.0.0.1:$port
+}
+
+@test "a wheel that is changed after it was read is not sent to its end" {
+	# It is the same size still; the server is asked what it has after all wheels were hashed, and before any is sent.
+	told '
+def get(path):
+    for wheel in glob.glob("w/*.whl"):
+        with open(wheel, "r+b") as file:
+            file.seek(40); file.write(b"changed")
+    return 404, ""
+def post(path, body): return 200, ""'
+	publish 8 w --to "$url/legacy/"
+	[[ $output == *"cannot upload 'demo-1.0"*"changed"* ]]
+	# Without its last boundary a form is not one.
+	run ! grep -aq -e '--$' <(tail -c 4 posted)
+	[ "$(grep -c 'uploaded' <<< "$output")" -eq 0 ]
+}
+
+@test "a guess that cannot be read is not the last one; where none is answered, a refusal says so" {
+	told '
+def get(path):
+    if "+simple" not in path: return 200, "{", "application/vnd.pypi.simple.v1+json"
+    name = glob.glob("w/*86*.whl")[0][2:]
+    return 200, f"<a href=../{name}#sha256={64 * chr(48)}>{name}</a>".replace("+", "%2B", 2)
+def post(path, body): return 200, ""'
+	publish 8 w --to "$url/p/"
+	[[ $output == *"is published with other contents (sha256 000000000000..."* ]]
+	[ ! -e posted ]
+	kill "$COPROC_PID"
+	wait "$COPROC_PID" 2> /dev/null || true
+	told '
+def get(path): return 200, "{", "application/vnd.pypi.simple.v1+json"
+def post(path, body): return 409, "it exists"'
+	publish 8 w --to "$url/p/"
+	[[ $output == *"has a file of this name already (409)"*"the server says: it exists"* ]]
+	[[ $output == *"it was not compared with what is there: looking for 'demo' on an index: "* ]]
 }

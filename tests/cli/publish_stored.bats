@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# publish --to s3://... where answers are lost and where somebody is faster. publish_stored_real.bats has the rest.
+# timeout: 300
+
+bats_require_minimum_version 1.5.0
+load publishing
+
+setup() {
+	private_home
+	cd "$BATS_TEST_TMPDIR" || return
+	unset AWS_REGION AWS_DEFAULT_REGION AWS_SESSION_TOKEN AWS_ENDPOINT_URL_S3
+	export AWS_ACCESS_KEY_ID=alice AWS_SECRET_ACCESS_KEY=sesame
+	wheels w "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.*"
+}
+
+teardown() {
+	[ -z "${COPROC_PID:-}" ] || kill "$COPROC_PID" 2> /dev/null || true
+}
+
+bucket() { # [FAULT...]
+	# shellcheck disable=SC2034 # COPROC is read
+	coproc python3 "$WS_ROOT/tests/support/bucket_server.py" store "$@"
+	local word port
+	read -r word port <&"${COPROC[0]}"
+	[ "$word" = ready ]
+	export AWS_ENDPOINT_URL=http://127.0.0.1:$port
+}
+
+publish() { # STATUS ARGUMENT...
+	local status=$1
+	shift
+	run "-$status" "$WHEELSMITH" publish "$@" --to s3://bucket/team
+	echo "$output"
+}
+
+object() { # KEY
+	cat "store/%2Fbucket%2Fteam%2F${1//\//%2F}"
+}
+
+@test "the answer to the last request of a large upload is lost: the object is there" {
+	wheels big "big 1.0 py3-none-any size=40000000"
+	bucket lost
+	publish 0 big
+	cat store.log
+	[ "$(grep -c '^POST .*/files/big-1.0-py3-none-any.whl 404' store.log)" -eq 1 ]
+	object files/big-1.0-py3-none-any.whl | cmp - big/*.whl
+	object index.json | jq -e '.wheels | length == 1'
+}
+
+@test "a large upload that the server forgot fails, also where another object has the name" {
+	wheels big "big 1.0 py3-none-any size=40000000"
+	bucket unfinished
+	publish 8 big
+	[[ $output == *"cannot upload 'files/big-1.0-py3-none-any.whl'"* ]]
+	mkdir -p store
+	head -c "$(stat -c %s big/*.whl)" /dev/zero > store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
+	publish 8 big
+	[[ $output == *"cannot upload 'files/big-1.0-py3-none-any.whl'"* ]]
+}
+
+@test "of two publishers who begin together, the second to claim its snapshot gives up before it changes a page" {
+	echo '{"snapshot": "of somebody else"}' > other
+	bucket first="$PWD/other"
+	publish 8 w
+	[[ $output == *"another publisher changed the index meanwhile"*"run this again"* ]]
+	# Files may be there: they are what their names say. Pages, and the lists at the top, are not.
+	[ -z "$(find store -name '*simple*')" ]
+	[ ! -e store/%2Fbucket%2Fteam%2Findex.json ]
+	[ ! -e store/%2Fbucket%2Fteam%2Fmanifest.json ]
+}
+
+@test "one that begins while another is among the pages waits for its end, and is refused" {
+	bucket pages="$PWD/go"
+	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
+	local first=$! second i
+	for ((i = 0; i < 200; i++)); do
+		[ ! -e store/%2Fbucket%2Fteam%2F.publishing ] || break
+		sleep 0.1
+	done
+	wheels v "pure 1.0 py3-none-any"
+	"$WHEELSMITH" publish v --to s3://bucket/team > second.log 2>&1 3>&- &
+	second=$!
+	for ((i = 0; i < 200; i++)); do
+		! grep -q ' 412$' store.log || break
+		sleep 0.1
+	done
+	touch go
+	wait "$first"
+	local ended=0
+	wait "$second" || ended=$?
+	cat first.log second.log
+	[ "$ended" -eq 8 ]
+	grep -q 'another publisher changed the index meanwhile' second.log
+	publish 0 v
+	object index.json | jq -e '.wheels | length == 2'
+}
+
+@test "a claim whose answer was lost is one's own" {
+	bucket lost-put
+	publish 0 w
+	grep ' 412$' store.log
+	object manifest.json | jq -e .snapshot
+}
+
+@test "a store without conditional requests is published to without them" {
+	bucket refuses
+	publish 0 w
+	[ "$(grep -c ' 501$' store.log)" -eq 1 ]
+	object index.json | jq -e '.wheels | length == 1'
+	wheels v "pure 1.0 py3-none-any"
+	publish 0 v
+	object index.json | jq -e '.wheels | length == 2'
+}
+
+@test "what a publisher left that died is taken over" {
+	bucket
+	publish 0 w
+	cp -r store died
+	wheels v "pure 1.0 py3-none-any"
+	publish 0 v
+	# It died between its claim and the lists at the top.
+	cp died/*index.json died/*manifest.json store/
+	touch store/%2Fbucket%2Fteam%2F.publishing
+	publish 0 v
+	object index.json | jq -e '.wheels | length == 2'
+	[ ! -e store/%2Fbucket%2Fteam%2F.publishing ]
+}
