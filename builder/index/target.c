@@ -62,7 +62,10 @@ read_current(struct ws_index_target *t)
 	t->current = name ? ws_arena_strdup(t->a, name) : NULL;
 }
 
-/* Ours, or empty: a slip of the hand does not turn a home folder into an index. */
+/*
+ * Ours, or empty: a slip of the hand does not turn a home folder into an index. The lock is looked for after
+ * the listing: it is the first file of an index, which another publisher may be making at this moment.
+ */
 static bool
 check_folder(const struct ws_index_target *t, struct ws_err *err)
 {
@@ -70,16 +73,16 @@ check_folder(const struct ws_index_target *t, struct ws_err *err)
 	if (!dir) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", t->path);
 	}
-	bool ours = ws_fs_exists(below(t, ".lock")) || t->current;
-	const struct dirent *entry;
-	while (!ours && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index, and not empty: it has '%s'",
-				t->path, entry->d_name);
-			return ws_err_cure(err, "name an index, or a folder that is empty or not there yet");
-		}
+	const struct dirent *entry = readdir(dir);
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
+		entry = readdir(dir);
 	}
-	return true;
+	if (!entry || t->current || ws_fs_exists(below(t, ".lock"))) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index, and not empty: it has '%s'", t->path,
+		entry->d_name);
+	return ws_err_cure(err, "name an index, or a folder that is empty or not there yet");
 }
 
 static void
