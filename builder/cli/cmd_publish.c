@@ -16,7 +16,7 @@ struct publishing {
 	struct ws_session *s;
 	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url;
 	unsigned valid_days, keep;
-	bool force, verify;
+	bool force, verify, variants;
 	ws_words sources, gpu_checks;
 	struct ws_index_order order;
 };
@@ -38,6 +38,8 @@ parse(struct ws_session *s, struct publishing *p, int argc, const char *const *a
 		{"force", 0, WS_OPTION_FLAG, &p->force, NULL, "publish wheels that are wrong; recorded"},
 		{"require-gpu-check", 0, WS_OPTION_LIST, &p->gpu_checks, "FILE",
 			"results of GPU checks: wheels must have passed"},
+		{"variants", 0, WS_OPTION_FLAG, &p->variants, NULL,
+			"wheel variants too (draft PEP 825), in variants/"},
 		{"verify", 0, WS_OPTION_FLAG, &p->verify, NULL, "only check the index, every byte"},
 		{"rollback", 0, WS_OPTION_TEXT, &p->roll_back, "SNAPSHOT",
 			"show an older one: @2026-11-21.1"},
@@ -72,9 +74,10 @@ check_stored(const struct publishing *p, struct ws_err *err)
 		return ws_err_set(
 			err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", ws_url_shown(p->to, p->s->a));
 	}
-	return !(p->verify || p->roll_back || p->check_url)
+	return !(p->verify || p->roll_back || p->variants || p->check_url)
 		|| ws_err_set(err, WS_ERR_USAGE,
-			"--verify and --rollback are for an index in a folder, --check-url for a URL");
+			"--verify, --rollback and --variants are for an index in a folder, --check-url for a "
+			"URL");
 }
 
 /* A server of packages keeps its index itself; in an object store the index is ours. */
@@ -89,18 +92,18 @@ check_remote(const struct publishing *p, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE,
 			"--to '%s' is not a folder, an http(s) URL or s3://BUCKET/PREFIX", shown);
 	}
-	bool in_check = p->check_url && strchr(p->check_url, '@');
-	if (in_check || strchr(p->to, '@')) {
+	bool in_check = p->check_url && ws_url_has_login(p->check_url);
+	if (in_check || ws_url_has_login(p->to)) {
 		ws_err_set(err, WS_ERR_USAGE, "%s '%s': a login in the URL would be seen by others",
 			in_check ? "--check-url" : "--to",
 			in_check ? ws_url_shown(p->check_url, p->s->a) : shown);
 		return ws_err_cure(err,
 			"put it into netrc, WHEELSMITH_UPLOAD_USER and _PASSWORD, or a file (--login FILE)");
 	}
-	if (p->key || p->trust || p->verify || p->roll_back || p->yank || p->unyank) {
+	if (p->key || p->trust || p->verify || p->roll_back || p->yank || p->unyank || p->variants) {
 		return ws_err_set(err, WS_ERR_USAGE,
-			"--key, --trust, --verify, --rollback, --yank and --unyank are for an index in a "
-			"folder");
+			"--key, --trust, --verify, --rollback, --yank, --unyank and --variants are for an "
+			"index in a folder");
 	}
 	return p->sources.len > 0
 		|| ws_err_set(err, WS_ERR_USAGE, "no wheels named: give folders that have some");
@@ -124,7 +127,7 @@ publish_remote(struct publishing *p, struct ws_err *err)
 static bool
 check_usage(const struct publishing *p, struct ws_err *err)
 {
-	bool edits = p->yank || p->unyank;
+	bool edits = p->yank || p->unyank || p->variants;
 	int modes = (p->new_key != NULL) + p->verify + (p->roll_back != NULL);
 	if (modes > 1 || (modes == 1 && (edits || p->sources.len > 0))) {
 		return ws_err_set(err, WS_ERR_USAGE,
@@ -179,6 +182,7 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_json_add_bool(w, "changed", o->changed);
 	ws_json_add_u64(w, "added", o->added);
 	ws_json_add_u64(w, "wheels", o->wheels);
+	ws_json_add_u64(w, "variants", o->variants);
 	ws_json_add_u64(w, "unplaced", o->unplaced);
 	ws_json_add_texts(w, "paths", o->paths, o->path_count);
 	ws_json_add_u64(w, "pages", o->pages);
@@ -199,6 +203,10 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 	}
 	for (size_t i = 0; i < o->path_count; i++) {
 		ws_out_result(out, "%s/%s/simple/\n", p->to, o->paths[i]);
+	}
+	if (p->variants) {
+		ws_out_note(out, "%zu wheel variant%s new (draft PEP 825)\n", o->variants,
+			o->variants == 1 ? " is" : "s are");
 	}
 	if (o->unplaced > 0) {
 		ws_out_note(out,
@@ -298,6 +306,7 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 		.keep = p.keep,
 		.gpu_checks = p.gpu_checks.at,
 		.gpu_check_count = p.gpu_checks.len,
+		.variants = p.variants,
 		.force = p.force,
 		.yank = p.yank ? p.yank : p.unyank,
 		.reason = p.yank ? p.reason : NULL,

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "index/catalog.h"
 #include "index/manifest.h"
+#include "index/variant_wheel.h"
 #include "inspect/dist_info.h"
 
 #include <string.h>
@@ -99,15 +100,27 @@ check_metadata(
 }
 
 static bool
+check_wheel(struct auditing *au, const struct ws_index_entry *entry, struct ws_err *err)
+{
+	const char *path = ws_path_join(au->a, au->target.path, "files", entry->file, NULL);
+	const char *beside = ws_arena_printf(au->a, "%s.metadata", path);
+	return check_file(au, path, entry->sha256, entry->size_bytes, err)
+		&& check_metadata(path, beside, entry, err);
+}
+
+static bool
 check_wheels(struct auditing *au, const struct ws_index_catalog *catalog, struct ws_err *err)
 {
 	for (size_t i = 0; i < catalog->entries.len; i++) {
 		const struct ws_index_entry *entry = &catalog->entries.at[i];
-		const char *path = ws_path_join(au->a, au->target.path, "files", entry->file, NULL);
-		const char *beside = ws_arena_printf(au->a, "%s.metadata", path);
-		if (!check_file(au, path, entry->sha256, entry->size_bytes, err)
-			|| !check_metadata(path, beside, entry, err)) {
+		if (!check_wheel(au, entry, err)) {
 			return false;
+		}
+		if (entry->variant) {
+			const struct ws_index_entry variant = ws_variant_entry(entry, au->a);
+			if (!check_wheel(au, &variant, err)) {
+				return false;
+			}
 		}
 	}
 	return true;

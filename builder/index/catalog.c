@@ -103,6 +103,27 @@ is_sha256(const char *text)
 	return text && ws_digest_parse(text, &digest) && ws_digest_is(&digest, text);
 }
 
+/* "variant", which most wheels do not have. */
+static bool
+read_variant(const struct ws_json *item, struct ws_index_entry *entry, struct ws_arena *a)
+{
+	if (!item) {
+		return true;
+	}
+	struct ws_index_variant *v = WS_NEW(a, struct ws_index_variant);
+	*v = (struct ws_index_variant){
+		.file = ws_json_text(item, "file"),
+		.label = ws_json_text(item, "label"),
+		.sha256 = ws_json_text(item, "sha256"),
+		.metadata_sha256 = ws_json_text(item, "metadata_sha256"),
+		.uploaded = ws_json_text(item, "uploaded"),
+	};
+	entry->variant = v;
+	return v->file && v->label && v->uploaded && is_sha256(v->sha256)
+		&& is_sha256(v->metadata_sha256) && !strchr(v->file, '/')
+		&& ws_json_u64(item, "size", &v->size_bytes);
+}
+
 static bool
 read_entry(const struct ws_json *item, struct ws_index_entry *entry, struct ws_arena *a)
 {
@@ -122,6 +143,7 @@ read_entry(const struct ws_json *item, struct ws_index_entry *entry, struct ws_a
 		&& is_sha256(entry->metadata_sha256) && ws_json_u64(item, "size", &entry->size_bytes)
 		&& read_kind(ws_json_text(item, "binding"), &entry->kind)
 		&& read_labels(ws_json_find(item, "places"), entry, a)
+		&& read_variant(ws_json_find(item, "variant"), entry, a)
 		&& ws_index_entry_complete(entry, a, &why);
 }
 
@@ -172,6 +194,19 @@ ws_index_catalog_read(
 /* ---- writing ---- */
 
 static void
+write_variant(struct ws_json_writer *w, const struct ws_index_variant *v)
+{
+	ws_json_open_object(w, "variant");
+	ws_json_add_text(w, "file", v->file);
+	ws_json_add_text(w, "label", v->label);
+	ws_json_add_text(w, "sha256", v->sha256);
+	ws_json_add_text(w, "metadata_sha256", v->metadata_sha256);
+	ws_json_add_u64(w, "size", v->size_bytes);
+	ws_json_add_text(w, "uploaded", v->uploaded);
+	ws_json_close(w);
+}
+
+static void
 write_entry(struct ws_json_writer *w, const struct ws_index_entry *entry)
 {
 	ws_json_open_object(w, NULL);
@@ -191,6 +226,9 @@ write_entry(struct ws_json_writer *w, const struct ws_index_entry *entry)
 		ws_json_add_copy(w, "wheelsmith", entry->facts);
 	} else {
 		ws_json_add_null(w, "wheelsmith");
+	}
+	if (entry->variant) {
+		write_variant(w, entry->variant);
 	}
 	ws_json_close(w);
 }

@@ -23,6 +23,16 @@ enum ws_index_kind {
 	WS_INDEX_BOUND,    /**< the CUDA and the torch of its labels, nothing else */
 };
 
+/** The same wheel as a wheel variant (variant_wheel.h). */
+struct ws_index_variant {
+	const char *file;  /**< "demo-1.0-cp311-cp311-linux_x86_64-cu13.0_torch2.11_sm90.whl" */
+	const char *label; /**< "cu13.0_torch2.11_sm90" */
+	const char *sha256;
+	const char *metadata_sha256;
+	uint64_t size_bytes;
+	const char *uploaded;
+};
+
 /** One wheel. */
 struct ws_index_entry {
 	const char *file;          /**< name, as it was made */
@@ -40,6 +50,7 @@ struct ws_index_entry {
 	size_t place_count;
 	uint64_t pythons;            /**< those that it answers, a bit for each (ws_index_pythons) */
 	const struct ws_json *facts; /**< its wheelsmith.json; NULL: it has none */
+	const struct ws_index_variant *variant; /**< NULL: there is none */
 };
 
 /** A path of the index and the files that answer there: "cu124-torch2.5". */

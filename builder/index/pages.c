@@ -94,14 +94,27 @@ put_link(struct ws_buf *out, const struct ws_index_entry *entry)
 	ws_buf_puts(out, "</a><br>\n");
 }
 
-void
-ws_index_page_html(const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out)
+static void
+put_beside(struct ws_buf *out, const struct ws_index_beside *beside)
 {
-	const char *package = entries[0]->name.distribution; /* letters, digits, '-' */
+	ws_buf_puts(out, "<a href=\"");
+	ws_index_put_url(out, beside->file);
+	ws_buf_printf(out, "#sha256=%s\">", beside->sha256);
+	ws_index_put_html(out, beside->file);
+	ws_buf_puts(out, "</a><br>\n");
+}
+
+void
+ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out)
+{
+	const char *package = page->entries[0]->name.distribution; /* letters, digits, '-' */
 	ws_buf_printf(out, head, package);
 	ws_buf_printf(out, "<h1>%s</h1>\n", package);
-	for (size_t i = 0; i < count; i++) {
-		put_link(out, entries[i]);
+	for (size_t i = 0; i < page->beside_count; i++) {
+		put_beside(out, &page->beside[i]);
+	}
+	for (size_t i = 0; i < page->count; i++) {
+		put_link(out, page->entries[i]);
 	}
 	ws_buf_puts(out, tail);
 }
@@ -139,6 +152,20 @@ put_file(struct ws_json_writer *w, const struct ws_index_entry *entry)
 }
 
 static void
+put_beside_file(struct ws_json_writer *w, const struct ws_index_beside *beside)
+{
+	WS_AUTO_BUF struct ws_buf url = {0};
+	ws_index_put_url(&url, beside->file);
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "filename", beside->file);
+	ws_json_add_text(w, "url", ws_buf_text(&url));
+	put_sha256(w, "hashes", beside->sha256);
+	ws_json_add_u64(w, "size", beside->size_bytes);
+	ws_json_add_text(w, "upload-time", beside->uploaded);
+	ws_json_close(w);
+}
+
+static void
 put_version(struct ws_json_writer *w)
 {
 	ws_json_open_object(w, "meta");
@@ -147,14 +174,15 @@ put_version(struct ws_json_writer *w)
 }
 
 void
-ws_index_page_json(const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out)
+ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 {
+	const struct ws_index_entry *const *entries = page->entries;
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
 	put_version(w);
 	ws_json_add_text(w, "name", entries[0]->name.distribution);
 	ws_json_open_list(w, "versions");
-	for (size_t i = 0; i < count; i++) { /* they are sorted by version */
+	for (size_t i = 0; i < page->count; i++) { /* they are sorted by version */
 		const char *version = entries[i]->name.version.text;
 		if (i == 0 || strcmp(version, entries[i - 1]->name.version.text) != 0) {
 			ws_json_add_text(w, NULL, version);
@@ -162,7 +190,10 @@ ws_index_page_json(const struct ws_index_entry *const *entries, size_t count, st
 	}
 	ws_json_close(w);
 	ws_json_open_list(w, "files");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < page->beside_count; i++) {
+		put_beside_file(w, &page->beside[i]);
+	}
+	for (size_t i = 0; i < page->count; i++) {
 		put_file(w, entries[i]);
 	}
 	ws_json_close(w);

@@ -10,11 +10,24 @@
 
 #include "index/catalog.h"
 
-/** The page of one package: its wheels, in the order given, at least one. */
-void ws_index_page_html(
-	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out);
-void ws_index_page_json(
-	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *out);
+/** A file beside the page that is not a wheel. */
+struct ws_index_beside {
+	const char *file;
+	const char *sha256;
+	uint64_t size_bytes;
+	const char *uploaded;
+};
+
+/** The page of one package: its wheels in the order given, at least one, and what lies beside it. */
+struct ws_index_package_page {
+	const struct ws_index_entry *const *entries;
+	size_t count;
+	const struct ws_index_beside *beside;
+	size_t beside_count;
+};
+
+void ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out);
+void ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out);
 
 /** The page that lists packages; @a names are normalised and sorted. */
 void ws_index_root_html(const char *const *names, size_t count, struct ws_buf *out);

@@ -9,10 +9,13 @@
 #include "index/manifest.h"
 #include "index/pages.h"
 #include "index/sources.h"
+#include "index/variant_wheel.h"
 #include "index/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define VARIANTS "variants" /* the path of wheel variants */
 
 typedef WS_VEC(const char *) names;
 
@@ -55,6 +58,9 @@ static void
 note(struct publishing *p, const struct ws_index_entry *entry)
 {
 	ws_map_put(&p->by_file, entry->file, entry->sha256, p->a);
+	if (entry->variant) {
+		ws_map_put(&p->by_file, entry->variant->file, entry->variant->sha256, p->a);
+	}
 	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
 }
 
@@ -301,6 +307,79 @@ yank(struct publishing *p, struct ws_err *err)
 			err, WS_ERR_PUBLISH, "'%s' has no wheel '%s'", p->order->target, p->order->yank);
 }
 
+/* ---- wheel variants ---- */
+
+/* The bytes of a wheel that is about to be published, or was: those are held against what is signed. */
+static const char *
+find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
+{
+	struct ws_digest digest;
+	const char *made = ws_index_target_new_file(&p->target, entry->file);
+	if (ws_fs_exists(made)) {
+		return made;
+	}
+	const char *path = ws_path_join(p->a, p->order->target, "files", entry->file, NULL);
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return NULL;
+	}
+	if (!ws_digest_is(&digest, entry->sha256)) {
+		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not what was published: its sha256 is %.12s...",
+			entry->file, digest.hex);
+		return NULL;
+	}
+	return path;
+}
+
+static bool
+make_variant(
+	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_digest digest;
+	struct ws_index_variant *v = WS_NEW(p->a, struct ws_index_variant);
+	*v = (struct ws_index_variant){
+		.label = label, .file = ws_variant_file(entry, label, p->a), .uploaded = p->now};
+	struct ws_index_arrival wheel = {.file = v->file};
+	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	if (ws_map_get(&p->by_file, v->file)) {
+		return ws_err_set(err, WS_ERR_PUBLISH,
+			"'%s' would have the variant '%s', which another has", entry->file, v->file);
+	}
+	const char *path = find_wheel(p, entry, err);
+	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
+		|| !ws_digest_file(copy, &digest, &v->size_bytes, err)) {
+		return false;
+	}
+	wheel.sha256 = v->sha256 = ws_arena_strdup(p->a, digest.hex);
+	v->metadata_sha256 =
+		ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&metadata), metadata.len).hex);
+	if (!check_left(p, &wheel, err) || !stage(p, &wheel, &metadata, err)) {
+		return false;
+	}
+	ws_map_put(&p->by_file, v->file, v->sha256, p->a);
+	entry->variant = v;
+	p->outcome->variants++;
+	return true;
+}
+
+/* Of every wheel that can have one and has none. */
+static bool
+add_variants(struct publishing *p, struct ws_err *err)
+{
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		const char *label = entry->variant ? NULL : ws_variant_label(entry, p->a);
+		if (ws_stop_asked(p->order->stop)) {
+			return ws_stop_err(p->order->stop, err);
+		}
+		if (label
+			&& (!ws_index_target_begin(&p->target, err) || !make_variant(p, entry, label, err))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* ---- pages ---- */
 
 static bool
@@ -311,16 +390,59 @@ put(struct publishing *p, const char *path, struct ws_buf *text, struct ws_err *
 	return done;
 }
 
+typedef WS_VEC(struct ws_index_beside) besides;
+
+/* NAME-VERSION-variants.json of each release that has variants, of one package. */
+static bool
+put_labels(struct publishing *p, const char *folder, const struct ws_index_package_page *page,
+	besides *beside, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const struct ws_index_entry **entries =
+		WS_NEW_N(p->a, const struct ws_index_entry *, page->count);
+	size_t count = 0;
+	for (size_t i = 0; i < page->count; i++) {
+		entries[count] = page->entries[i];
+		count += page->entries[i]->variant != NULL;
+	}
+	for (size_t from = 0, to; from < count; from = to) {
+		const char *version = entries[from]->name.version.text;
+		const char *uploaded = entries[from]->uploaded;
+		for (to = from; to < count && strcmp(entries[to]->name.version.text, version) == 0; to++) {
+			uploaded =
+				strcmp(entries[to]->uploaded, uploaded) > 0 ? entries[to]->uploaded : uploaded;
+		}
+		const char *name = ws_arena_printf(p->a, "%s-%s-variants.json",
+			ws_package_file_part(entries[from]->name.distribution, p->a), version);
+		ws_variant_json(entries + from, to - from, p->a, &text);
+		*ws_vec_push(beside, p->a) = (struct ws_index_beside){.file = name,
+			.sha256 = ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
+			.size_bytes = text.len,
+			.uploaded = uploaded};
+		if (!put(p, ws_path_join(p->a, folder, name, NULL), &text, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool
 put_package(struct publishing *p, const char *path, const struct ws_index_entry *const *entries,
 	size_t count, struct ws_buf *text, struct ws_err *err)
 {
 	const char *folder = ws_path_join(p->a, path, "simple", entries[0]->name.distribution, NULL);
-	ws_index_page_html(entries, count, text);
+	besides beside = {0};
+	struct ws_index_package_page page = {.entries = entries, .count = count};
+	if (strcmp(path, VARIANTS) == 0 && !put_labels(p, folder, &page, &beside, err)) {
+		return false;
+	}
+	page.beside = beside.at;
+	page.beside_count = beside.len;
+	ws_index_page_html(&page, text);
 	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), text, err)) {
 		return false;
 	}
-	ws_index_page_json(entries, count, text);
+	ws_index_page_json(&page, text);
 	return put(p, ws_path_join(p->a, folder, "index.json", NULL), text, err);
 }
 
@@ -362,6 +484,34 @@ put_all(struct publishing *p, struct ws_err *err)
 	return put_path(p, &all, err);
 }
 
+/* Wheel variants, and what serves everywhere. True with @a any false: there are none. */
+static bool
+put_variants(struct publishing *p, bool *any, struct ws_err *err)
+{
+	struct ws_index_answers answers = {.path = VARIANTS};
+	const struct ws_index_entry **entries =
+		WS_NEW_N(p->a, const struct ws_index_entry *, p->catalog.entries.len);
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		const struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		const char *label = ws_variant_label(entry, p->a);
+		if (entry->variant && !ws_same(entry->variant->label, label)) {
+			return ws_err_set(err, WS_ERR_PUBLISH,
+				"'%s' gives '%s' a variant that it cannot have: '%s'", p->order->target,
+				entry->file, entry->variant->label);
+		}
+		if (entry->variant) {
+			struct ws_index_entry *shown = WS_NEW(p->a, struct ws_index_entry);
+			*shown = ws_variant_entry(entry, p->a);
+			entries[answers.count++] = shown;
+			*any = true;
+		} else if (entry->kind == WS_INDEX_NONE) {
+			entries[answers.count++] = entry;
+		}
+	}
+	answers.entries = entries;
+	return !*any || put_path(p, &answers, err);
+}
+
 static bool
 put_manifest(struct publishing *p, struct ws_err *err)
 {
@@ -394,14 +544,19 @@ put_tree(struct publishing *p, struct ws_err *err)
 	size_t count;
 	const struct ws_index_answers *paths = ws_index_variants(&p->catalog, p->a, &count);
 	const char **path_names = WS_NEW_N(p->a, const char *, count + 1);
+	bool any_variants = false;
 	for (size_t i = 0; i < count; i++) {
 		path_names[i] = paths[i].path;
 		if (!put_path(p, &paths[i], err)) {
 			return false;
 		}
 	}
+	if (!put_variants(p, &any_variants, err)) {
+		return false;
+	}
+	path_names[count] = VARIANTS;
 	p->outcome->paths = path_names;
-	p->outcome->path_count = count;
+	p->outcome->path_count = count + any_variants;
 	ws_index_browse_html(&p->catalog, paths, count, &text);
 	if (!put(p, "index.html", &text, err)) {
 		return false;
@@ -447,7 +602,11 @@ publish(struct publishing *p, struct ws_err *err)
 	if (o->yank && !yank(p, err)) {
 		return false;
 	}
-	bool changes = p->outcome->added > 0 || p->edited || !fresh || o->rewrite;
+	if (o->variants && !add_variants(p, err)) {
+		return false;
+	}
+	bool changes =
+		p->outcome->added > 0 || p->outcome->variants > 0 || p->edited || !fresh || o->rewrite;
 	if (changes && !write_snapshot(p, err)) {
 		return false;
 	}

@@ -23,6 +23,7 @@ struct ws_index_order {
 		*gpu_checks;          /**< files with results (gpu_check.h), one for each new wheel that
 										is not Python alone; they must have passed */
 	size_t gpu_check_count;   /**< 0: none is asked for */
+	bool variants;            /**< make wheel variants too (variant_wheel.h) */
 	bool force;               /**< publish wheels that are wrong, and record it */
 	bool rewrite;             /**< make a snapshot even when nothing changed */
 	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
@@ -40,8 +41,9 @@ struct ws_index_outcome {
 	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: there is none */
 	bool changed;
 	size_t added, wheels;     /**< new ones, all of them */
+	size_t variants;          /**< wheel variants that are new */
 	size_t unplaced;          /**< of the new ones, those that are in all/ alone */
-	const char *const *paths; /**< "cu124-torch2.5", without all/ */
+	const char *const *paths; /**< "cu124-torch2.5", "variants", without all/ */
 	size_t path_count;
 	size_t pages, new_pages; /**< of the snapshot, those that were written anew */
 	size_t removed;          /**< old snapshots that went */

@@ -3,7 +3,7 @@
 # timeout: 400
 
 bats_require_minimum_version 1.5.0
-load helpers
+load publishing
 
 setup() {
 	private_home
@@ -13,10 +13,6 @@ setup() {
 d86="demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.*"
 d90="demo 1.0+cu.12.4.torch.2.5.sm.90 cp311-cp311-linux_x86_64 torch==2.5.*"
 pure="pure 1.0 py3-none-any METADATA:Requires-Python:_>=3.8"
-
-wheels() { # DIR LINE...
-	python3 "$WS_ROOT/tests/support/make_labelled.py" "$@"
-}
 
 publish() { # STATUS ARGUMENT...
 	local status=$1
