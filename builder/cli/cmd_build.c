@@ -1,8 +1,10 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
+#include "base/fs.h"
 #include "base/map.h"
 #include "cli/build_text.h"
 #include "cli/ignored_env.h"
 #include "cli/selecting.h"
+#include "produce/bundle.h"
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"
@@ -16,15 +18,51 @@
 struct building {
 	struct ws_selecting selecting;
 	struct ws_build_options options;
+	const char *bundle; /* as typed; NULL: not given */
 	uint64_t timeout_ms;
 };
+
+/* What was asked for when the bundle was written, where nothing else is asked for now. */
+static void
+ask_as_then(struct ws_session *s, struct building *b, const struct ws_bundle *bundle)
+{
+	struct ws_selecting *selecting = &b->selecting;
+	const struct ws_bundle_asked *then = &bundle->asked;
+	struct ws_selection_options *o = &selecting->options;
+	if (then->only && selecting->only.len == 0) {
+		*ws_vec_push(&selecting->only, s->a) = then->only;
+	}
+	selecting->shard = selecting->shard ? selecting->shard : then->shard;
+	selecting->policy = selecting->policy ? selecting->policy : then->policy;
+	selecting->debug_info = selecting->debug_info ? selecting->debug_info : then->debug_info;
+	s->globals.kits = s->globals.kits ? s->globals.kits : then->kits;
+	o->torch_window = o->torch_window || then->torch_window;
+	o->matrix = ws_path_join(s->a, bundle->folder, WS_BUNDLE_MATRIX, NULL);
+	o->only_recipes = ws_path_join(s->a, bundle->folder, WS_BUNDLE_RECIPES, NULL);
+	selecting->locked = true; /* its lock is as read-only as it is */
+}
+
+/* Into the store; the matrix is the bundle's where no other was named. */
+static bool
+open_bundle(struct ws_session *s, struct building *b, const ws_words *words, struct ws_err *err)
+{
+	struct ws_bundle bundle;
+	if (!ws_session_open_store(s, false, err)
+		|| !ws_bundle_read(&s->store, b->bundle, &s->stop, s->a, &bundle, err)) {
+		return false;
+	}
+	if (!b->selecting.options.matrix && words->len == 0) {
+		ask_as_then(s, b, &bundle);
+	}
+	return true;
+}
 
 static bool
 parse(
 	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
-	struct ws_option rows[WS_SELECTING_ROWS + 12];
+	struct ws_option rows[WS_SELECTING_ROWS + 13];
 	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
@@ -33,6 +71,7 @@ parse(
 			"at most this much memory: 8G, 512M"},
 		{"against", 0, WS_OPTION_TEXT, &b->selecting.against, "INDEX",
 			NULL}, /* as for `plan`, which lists it; this help fills its screen */
+		{"bundle", 0, WS_OPTION_TEXT, &b->bundle, "FILE", NULL}, /* as `fetch` lists it */
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
 		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},
@@ -64,6 +103,9 @@ parse(
 	b->selecting.options.resolve = true;
 	b->selecting.options.candidates = true;
 	o->memory_bytes = b->selecting.memory_bytes;
+	if (b->bundle && !open_bundle(s, b, &words, err)) {
+		return false;
+	}
 	return ws_selecting_finish(s, &b->selecting, &words, err);
 }
 

@@ -1,19 +1,28 @@
 /* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
 #include "cli/selecting.h"
+#include "produce/bundle.h"
 #include "produce/lock_file.h"
 #include "produce/resolve.h"
 #include "produce/supply.h"
+#include "report/format.h"
 #include "report/status.h"
 #include "sys/stop.h"
 
 #include <string.h>
 
+struct fetching {
+	struct ws_selecting selecting;
+	const char *bundle; /* a file to write; NULL: none */
+};
+
 static bool
-parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char *const *argv,
-	struct ws_err *err)
+parse(
+	struct ws_session *s, struct fetching *f, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS];
-	ws_selecting_rows(selecting, rows);
+	struct ws_option rows[WS_SELECTING_ROWS + 1];
+	ws_selecting_rows(&f->selecting, rows);
+	rows[WS_SELECTING_ROWS] = (struct ws_option){"bundle", 0, WS_OPTION_TEXT, &f->bundle, "FILE",
+		"write all of it into one file, for another host"};
 	struct ws_usage usage = {
 		.command = "fetch",
 		.synopsis = WS_SELECTING_SYNOPSIS,
@@ -26,40 +35,58 @@ parse(struct ws_session *s, struct ws_selecting *selecting, int argc, const char
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	return ws_selecting_finish(s, selecting, &words, err);
+	if (f->bundle && !f->selecting.options.matrix) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--bundle needs --matrix FILE: a bundle is of a matrix");
+	}
+	f->selecting.options.afresh = f->bundle != NULL;
+	return ws_selecting_finish(s, &f->selecting, &words, err);
 }
 
+/* What was fetched and pinned, in one file. */
 static bool
-fetch_product(struct ws_resolver *resolver, const struct ws_product *product, struct ws_err *err)
+write_bundle(struct ws_session *s, const struct fetching *f, struct ws_context *ctx,
+	const struct ws_selection *sel, const struct ws_supplies *supplies, struct ws_err *err)
 {
-	const char *exports;
-	if (!ws_resolve_outside(resolver, product, err)) {
+	char size[WS_FORMAT_BYTES];
+	struct ws_bundle_made made;
+	struct ws_bundle_order order = {
+		.path = f->bundle,
+		.asked =
+			{
+				.only = f->selecting.options.only,
+				.shard = f->selecting.shard,
+				.policy = f->selecting.policy,
+				.debug_info = f->selecting.debug_info,
+				.kits = s->globals.kits,
+				.torch_window = f->selecting.options.torch_window,
+			},
+		.selection = sel,
+		.supplies = supplies,
+		.store = &s->store,
+	};
+	if (!ws_bundle_write(ctx, &order, &made, err)) {
 		return false;
 	}
-	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
-		const struct ws_point *point = &product->cells[i]->point;
-		if (point->torch
-			&& !ws_resolve_exports(resolver, point->torch, point->python, &exports, err)) {
-			return false;
-		}
-	}
+	ws_out_note(&s->out, "'%s': %s, sha256 %s\n", f->bundle, ws_format_size(made.bytes, size),
+		made.digest.hex);
 	return true;
 }
 
 bool
 ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_selecting selecting = {0};
+	struct fetching f = {0};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!parse(s, &selecting, argc, argv, err)) {
+	if (!parse(s, &f, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
-	selecting.options.resolve = true;
-	selecting.options.candidates = true;
-	if (!ws_selecting_plan(s, &selecting, true, a, &ctx, &sel, err)
-		|| !ws_selecting_has_work(s, &selecting, &sel, err)) {
+	f.selecting.options.resolve = true;
+	f.selecting.options.candidates = true;
+	if (!ws_selecting_plan(s, &f.selecting, true, a, &ctx, &sel, err)
+		|| !ws_selecting_has_work(s, &f.selecting, &sel, err)) {
 		return false;
 	}
 	struct ws_resolver *resolver = ws_resolver_open(&ctx);
@@ -77,7 +104,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 			continue;
 		}
 		wanted++;
-		done = fetch_product(resolver, supplies.at[i].product, err);
+		done = ws_resolve_downloads(resolver, supplies.at[i].product, err);
 	}
 	ws_status_clear(s->status);
 	if (!ws_lock_file_save(&ctx, done ? err : NULL) || !done) {
@@ -94,5 +121,5 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		ws_out_note(&s->out, "%zu product%s can be built from the store '%s'\n", wanted,
 			wanted == 1 ? "" : "s", s->store.path);
 	}
-	return true;
+	return !f.bundle || write_bundle(s, &f, &ctx, &sel, &supplies, err);
 }

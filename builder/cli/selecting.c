@@ -2,6 +2,7 @@
 #include "cli/selecting.h"
 
 #include "cli/against.h"
+#include "net/url.h"
 #include "plan/select.h"
 
 #include <string.h>
@@ -199,7 +200,8 @@ ws_selecting_command(
 	add_option(&line, "debian-mirror", g->debian_mirror);
 	for (size_t i = 0; i < g->indexes.len; i++) {
 		/* A password is the person's to type. */
-		add_option(&line, "index", strchr(g->indexes.at[i], '@') ? NULL : g->indexes.at[i]);
+		const char *index = g->indexes.at[i];
+		add_option(&line, "index", ws_url_has_login(index) ? NULL : index);
 	}
 	add_option(&line, "store", s->store.path);
 	return ws_buf_copy(&line, s->a);

@@ -180,6 +180,21 @@ download(struct getting *g, struct ws_err *err)
 	return end_unfetched(g, file.status, &why);
 }
 
+/* ---- from the store ---- */
+
+/* The store has it already, as the lock, the index or an earlier run knows it. */
+static bool
+is_stored(struct getting *g)
+{
+	const char *known = expected(g);
+	known = known ? known : g->wish->likely;
+	if (!known || !ws_cas_has(g->fetch->store, known)) {
+		return false;
+	}
+	g->candidate->sha256 = known;
+	return true;
+}
+
 /* ---- from a folder ---- */
 
 static bool
@@ -190,7 +205,9 @@ copy(struct getting *g, struct ws_err *err)
 	struct ws_digest digest;
 	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
 	if (!ws_ledger_file_digest(fetch->ledger, candidate->url, &digest)) {
-		return end_as(g, WS_CANDIDATE_ABSENT, "it cannot be read");
+		/* The folder may be another host's: a bundle brings what the lock pins. */
+		return (g->wish->sha256 && is_stored(g))
+			|| end_as(g, WS_CANDIDATE_ABSENT, "it cannot be read");
 	}
 	if (g->wish->sha256 && !ws_digest_is(&digest, g->wish->sha256)) {
 		return fail_other_bytes(g, digest.hex, err);
@@ -208,19 +225,6 @@ copy(struct getting *g, struct ws_err *err)
 }
 
 /* ---- the way ---- */
-
-/* The store has it already, as the lock, the index or an earlier run knows it. */
-static bool
-is_stored(struct getting *g)
-{
-	const char *known = expected(g);
-	known = known ? known : g->wish->likely;
-	if (!known || !ws_cas_has(g->fetch->store, known)) {
-		return false;
-	}
-	g->candidate->sha256 = known;
-	return true;
-}
 
 bool
 ws_candidate_wheel_get(const struct ws_fetch *fetch, const struct ws_candidate_wish *wish,

@@ -332,6 +332,25 @@ ws_resolve_outside(struct ws_resolver *r, const struct ws_product *product, stru
 	return ws_resolve_source(r, product, err);
 }
 
+bool
+ws_resolve_cell_exports(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+{
+	const char *exports;
+	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &exports, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_resolve_downloads(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+{
+	return ws_resolve_outside(r, product, err) && ws_resolve_cell_exports(r, product, err);
+}
+
 /* An imported module of the stable ABI includes Python.h, whichever Python's. */
 static bool
 includes_python(const struct ws_product *product)

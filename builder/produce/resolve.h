@@ -65,6 +65,14 @@ bool ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 	const struct ws_python_choice *python, const char **path, struct ws_err *err);
 
+/** As ws_resolve_outside, with the export lists that checking each cell's wheel needs: all that is fetched. */
+bool ws_resolve_downloads(
+	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
+
+/** The export lists alone: what judging somebody else's wheel needs. */
+bool ws_resolve_cell_exports(
+	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
+
 /**
  * All export lists that a check against @a torch needs: the one above, and of what comes beside torch's
  * own libraries. @a torch NULL: a module that knows nothing of torch.

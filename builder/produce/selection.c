@@ -1,11 +1,13 @@
 /* selection.c - reading the matrix, recipes and lock. What the host answers is probe.c's; planning is plan/'s. */
 #include "produce/selection.h"
 
+#include "base/fs.h"
 #include "base/vec.h"
 #include "config/known_bad.h"
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
+#include "net/index_config.h"
 #include "produce/candidate_book.h"
 #include "produce/candidates.h"
 #include "produce/lock_file.h"
@@ -22,6 +24,10 @@ read_recipes(struct ws_context *ctx, const struct ws_user_config *user,
 	size_t count;
 	const char *const *folders = ws_data_recipe_folders(
 		ctx->data, o->recipes, m->recipes, user->recipes, user->recipe_count, ctx->a, &count);
+	if (o->only_recipes) {
+		folders = &o->only_recipes;
+		count = 1;
+	}
 	if (!ws_recipes_list(folders, count, ctx->a, &shelf, err)) {
 		return false;
 	}
@@ -42,6 +48,28 @@ read_recipes(struct ws_context *ctx, const struct ws_user_config *user,
 	return true;
 }
 
+/* A bundle's matrix may name folders of prebuilt wheels that the host which wrote it had. */
+static void
+forget_folders(struct ws_context *ctx, struct ws_matrix *m)
+{
+	struct ws_index_role *roles = WS_NEW_N(ctx->a, struct ws_index_role, m->index_count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < m->index_count; i++) {
+		struct ws_index_role *role = &roles[count];
+		const char **urls = WS_NEW_N(ctx->a, const char *, m->indexes[i].url_count + 1);
+		*role = (struct ws_index_role){m->indexes[i].role, urls, 0};
+		for (size_t k = 0; k < m->indexes[i].url_count; k++) {
+			const char *url = m->indexes[i].urls[k];
+			if (!ws_index_place_is_folder(url) || ws_fs_is_dir(url)) {
+				urls[role->url_count++] = url;
+			}
+		}
+		count += role->url_count > 0;
+	}
+	m->indexes = roles;
+	m->index_count = count;
+}
+
 bool
 ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
@@ -56,6 +84,9 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 	m->policy = options->policy ? *options->policy : m->policy_given ? m->policy : user->policy;
 	m->torch_window = m->torch_window || options->torch_window;
 	m->debug_info = options->debug_info ? *options->debug_info : m->debug_info;
+	if (options->only_recipes) {
+		forget_folders(ctx, m);
+	}
 	return read_recipes(ctx, user, options, sel, err);
 }
 
@@ -151,7 +182,12 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	ctx->candidates = options->candidates ? ws_candidate_book_open(ctx, &sel->matrix) : NULL;
 	ws_probe_sources(ctx, input);
 	ws_probe_pins(ctx, input);
-	return ws_probe_host(ctx, &sel->matrix, input, err)
-		&& ws_plan_make(input, ctx->a, &sel->plan, err)
+	if (!ws_probe_host(ctx, &sel->matrix, input, err)) {
+		return false;
+	}
+	if (options->afresh) {
+		input->lookups.wheel = NULL;
+	}
+	return ws_plan_make(input, ctx->a, &sel->plan, err)
 		&& (!options->resolve || !ctx->candidates || resolve_candidates(ctx, sel, err));
 }

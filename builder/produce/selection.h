@@ -23,6 +23,9 @@ struct ws_selection_options {
 	const struct ws_plan_against *against; /**< wheels that are published; NULL: none count */
 	bool candidates;     /**< prebuilt wheels count; false for who cannot bring them */
 	const char *recipes; /**< a folder to look in first; NULL: none */
+	/** Of a matrix that a bundle brought: the one folder of recipes; NULL: as the rest says. */
+	const char *only_recipes;
+	bool afresh; /**< wheels that the store has do not count: for who packs what a build needs */
 	/** Pins to make anew: "torch", "cuda", a package's name, "all". Planning does not see them. */
 	const char *const *forget;
 	size_t forget_count;

@@ -1,0 +1,110 @@
+/**
+ * bundle.h - all that building one matrix needs, in one file
+ *
+ * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and its
+ * recipes are (a tree of their own), the trees of sources and kits, what the store remembers of them,
+ * accepted prebuilt wheels. It holds nothing that depends on when or where it was written, and nothing
+ * that was built. Members, in this order:
+ *
+ *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)
+ *   blobs/<sha256>                        a file of the cas
+ *   trees/<name>-<digest, 16 digits>/...  a tree
+ *   texts/<key>                           what results.h has under a key: which tree a definition gave
+ *
+ * A reader believes none of it: files and trees are held against their digests, names stay below the
+ * store, and what the store remembers changes only when the whole was read. Whether what a digest names is
+ * what one wants is the lock's business.
+ */
+#ifndef WS_PRODUCE_BUNDLE_H
+#define WS_PRODUCE_BUNDLE_H
+
+#include "produce/selection.h"
+#include "produce/supply.h"
+
+struct ws_resolver;
+
+#define WS_BUNDLE_SCHEMA "wheelsmith.bundle/1"
+
+/** The tree with the matrix, and where things lie in it. */
+#define WS_BUNDLE_TREE "bundle"
+#define WS_BUNDLE_MATRIX "matrix.json"
+#define WS_BUNDLE_RECIPES "recipes"
+
+/** What was asked for beside the matrix, as it was typed; NULL where it was not. */
+struct ws_bundle_asked {
+	const char *only, *shard, *policy, *debug_info, *kits;
+	bool torch_window;
+};
+
+struct ws_bundle_tree {
+	const char *name;
+	struct ws_digest digest;
+};
+
+/** The first member. */
+struct ws_bundle_head {
+	struct ws_bundle_asked asked;
+	struct ws_digest folder; /**< of the tree WS_BUNDLE_TREE, which is among `trees` too */
+	const struct ws_bundle_tree *trees;
+	size_t tree_count;
+	const char *const *texts; /**< keys */
+	size_t text_count;
+	const char *const *blobs; /**< digests */
+	size_t blob_count;
+};
+
+void ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out);
+
+/** @a path is for messages. WS_ERR_FETCH: it is not a head, or one of a newer program. */
+bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
+	struct ws_bundle_head *head, struct ws_err *err);
+
+/** The name of a tree's folder, in the archive and in the store. */
+const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a);
+
+/** Digest and name of the tree that a text says a definition gave; the name is {NULL, 0} where it says none. */
+bool ws_bundle_text_read(const char *text, struct ws_str *digest, struct ws_str *name);
+
+/**
+ * The tree of @a head that a text says a definition gave: of what the store remembers, only such texts are in a
+ * bundle. NULL: it says something else, or names a tree that is not listed.
+ */
+const struct ws_bundle_tree *ws_bundle_text_tree(
+	const struct ws_bundle_head *head, const char *text);
+
+/** What a bundle is to be made of. */
+struct ws_bundle_order {
+	const char *path; /**< the file to write */
+	struct ws_bundle_asked asked;
+	const struct ws_selection *selection;
+	const struct ws_supplies *supplies;
+	struct ws_store *store;
+};
+
+struct ws_bundle_made {
+	uint64_t bytes;
+	struct ws_digest digest; /**< of the file */
+};
+
+/**
+ * Writes the file in one step, after all that it needs was fetched and pinned: each part is looked up once
+ * more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a folder that is
+ * not beside their recipe.
+ */
+bool ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
+	struct ws_bundle_made *made, struct ws_err *err);
+
+/** What was read. */
+struct ws_bundle {
+	struct ws_bundle_asked asked;
+	const char *folder; /**< of the matrix and the recipes, in the store; read-only */
+};
+
+/**
+ * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was changed;
+ * what it says the store does not have then.
+ */
+bool ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
+	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err);
+
+#endif

@@ -1,0 +1,185 @@
+/* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store, so
+ * they are checked here. */
+#include "base/json_write.h"
+#include "produce/bundle.h"
+
+#include <string.h>
+
+#define NAME_MOST 200
+
+/* ---- writing ---- */
+
+static void
+write_asked(struct ws_json_writer *w, const struct ws_bundle_asked *asked)
+{
+	ws_json_open_object(w, "asked");
+	ws_json_add_text(w, "only", asked->only);
+	ws_json_add_text(w, "shard", asked->shard);
+	ws_json_add_text(w, "policy", asked->policy);
+	ws_json_add_text(w, "debug_info", asked->debug_info);
+	ws_json_add_text(w, "kits", asked->kits);
+	ws_json_add_bool(w, "torch_window", asked->torch_window);
+	ws_json_close(w);
+}
+
+void
+ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", WS_BUNDLE_SCHEMA);
+	ws_json_add_text(w, "folder", head->folder.hex);
+	write_asked(w, &head->asked);
+	ws_json_open_list(w, "trees");
+	for (size_t i = 0; i < head->tree_count; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "name", head->trees[i].name);
+		ws_json_add_text(w, "digest", head->trees[i].digest.hex);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+	ws_json_add_texts(w, "texts", head->texts, head->text_count);
+	ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_PRETTY, out);
+}
+
+const char *
+ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s-%.16s", tree->name, tree->digest.hex);
+}
+
+/* ---- reading ---- */
+
+/* It becomes the name of a folder, and a folder that does not match its digest is removed. */
+static bool
+is_tree_name(const char *name)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";
+	return name && name[0] && name[0] != '.' && strlen(name) <= NAME_MOST
+		&& strspn(name, allowed) == strlen(name);
+}
+
+/* As it stands in paths: digits in lower case. */
+static bool
+is_digest(const char *text, struct ws_digest *digest)
+{
+	return text && ws_digest_parse(text, digest) && ws_digest_is(digest, text);
+}
+
+static bool
+read_trees(const struct ws_json *list, struct ws_arena *a, struct ws_bundle_head *head)
+{
+	if (!list || list->kind != WS_JSON_ARRAY) {
+		return false;
+	}
+	struct ws_bundle_tree *trees = WS_NEW_N(a, struct ws_bundle_tree, list->count + 1);
+	for (WS_JSON_EACH(item, list)) {
+		struct ws_bundle_tree *tree = &trees[head->tree_count++];
+		tree->name = ws_json_text(item, "name");
+		if (!is_tree_name(tree->name) || !is_digest(ws_json_text(item, "digest"), &tree->digest)) {
+			return false;
+		}
+	}
+	head->trees = trees;
+	return true;
+}
+
+static bool
+read_digests(
+	const struct ws_json *list, struct ws_arena *a, const char *const **texts, size_t *count)
+{
+	struct ws_digest digest;
+	if (!list || list->kind != WS_JSON_ARRAY) {
+		return false;
+	}
+	for (WS_JSON_EACH(item, list)) {
+		if (item->kind != WS_JSON_STRING || !is_digest(item->text, &digest)) {
+			return false;
+		}
+	}
+	*texts = ws_json_texts(list, a, count);
+	return true;
+}
+
+static struct ws_bundle_asked
+read_asked(const struct ws_json *asked)
+{
+	const struct ws_json *window = ws_json_find(asked, "torch_window");
+	return (struct ws_bundle_asked){
+		.only = ws_json_text(asked, "only"),
+		.shard = ws_json_text(asked, "shard"),
+		.policy = ws_json_text(asked, "policy"),
+		.debug_info = ws_json_text(asked, "debug_info"),
+		.kits = ws_json_text(asked, "kits"),
+		.torch_window = window && window->kind == WS_JSON_BOOL && window->truth,
+	};
+}
+
+static bool
+has_folder(const struct ws_bundle_head *head)
+{
+	for (size_t i = 0; i < head->tree_count; i++) {
+		if (ws_same(head->trees[i].name, WS_BUNDLE_TREE)
+			&& ws_digest_eq(&head->trees[i].digest, &head->folder)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
+	struct ws_bundle_head *head, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	*head = (struct ws_bundle_head){0};
+	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, NULL)) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle: its list is not JSON", path);
+	}
+	const char *schema = ws_json_text(doc.root, "schema");
+	if (!schema || strcmp(schema, WS_BUNDLE_SCHEMA) != 0) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s' has the schema '%.60s', and this program reads %s",
+			path, schema ? schema : "", WS_BUNDLE_SCHEMA);
+		return ws_err_cure(err, "use the wheelsmith that wrote it");
+	}
+	head->asked = read_asked(ws_json_find(doc.root, "asked"));
+	bool read = is_digest(ws_json_text(doc.root, "folder"), &head->folder)
+		&& read_trees(ws_json_find(doc.root, "trees"), a, head)
+		&& read_digests(ws_json_find(doc.root, "texts"), a, &head->texts, &head->text_count)
+		&& read_digests(ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count)
+		&& has_folder(head);
+	return read
+		|| ws_err_set(
+			err, WS_ERR_FETCH, "'%s' is not a bundle: its list names what cannot be", path);
+}
+
+/* tree.c's texts name digest and tree; torch.c's the digest of RECORD and that of the tree. */
+bool
+ws_bundle_text_read(const char *text, struct ws_str *digest, struct ws_str *name)
+{
+	struct ws_str rest = ws_str_of(text);
+	struct ws_str kind = ws_str_cut(&rest, '\n');
+	bool of_tree = ws_str_is(kind, "wheelsmith.tree/1");
+	struct ws_str first = ws_str_cut(&rest, of_tree ? ' ' : '\n');
+	struct ws_str second = ws_str_cut(&rest, '\n');
+	*digest = of_tree ? first : second;
+	*name = of_tree ? second : (struct ws_str){NULL, 0};
+	return (of_tree || ws_str_is(kind, "wheelsmith.torch-kit/1")) && digest->n == 64;
+}
+
+const struct ws_bundle_tree *
+ws_bundle_text_tree(const struct ws_bundle_head *head, const char *text)
+{
+	struct ws_str digest, name;
+	bool read = ws_bundle_text_read(text, &digest, &name);
+	for (size_t i = 0; read && i < head->tree_count; i++) {
+		const struct ws_bundle_tree *tree = &head->trees[i];
+		if (ws_str_is(digest, tree->digest.hex) && (!name.s || ws_str_is(name, tree->name))) {
+			return tree;
+		}
+	}
+	return NULL;
+}

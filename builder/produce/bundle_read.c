@@ -1,0 +1,381 @@
+/* bundle_read.c - a bundle's members into the store, as they come. What is known by its digest goes in at
+ * once: it is what its name says, whatever becomes of the rest. What the store remembers comes last, and
+ * is only believed about trees: a result of a command is never taken from a bundle. */
+#include "archive/unpack.h"
+#include "base/fs.h"
+#include "produce/bundle.h"
+#include "store/cas.h"
+#include "store/results.h"
+#include "store/scratch.h"
+#include "store/tree.h"
+#include "sys/stop.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD_MOST ((size_t)16 << 20)
+#define TEXT_MOST ((size_t)64 << 10)
+
+/* What is being read. */
+enum part {
+	PART_NONE,
+	PART_HEAD,
+	PART_BLOB,
+	PART_TREE,
+	PART_TEXT,
+};
+
+struct text {
+	const char *key;
+	const char *bytes;
+	size_t len;
+};
+
+struct reading {
+	struct ws_unpack_sink sink;
+	const struct ws_store *store;
+	const char *path; /* of the bundle, for messages */
+	struct ws_stop *stop;
+	struct ws_arena *a;
+	bool has_head;
+	struct ws_bundle_head head;
+	struct ws_map folders;             /* "torch-2.5.1-0123456789abcdef" -> its tree in the head */
+	struct ws_map known;               /* of those and of blobs: what the store has already */
+	struct ws_map wanted;              /* digests and keys in the head */
+	enum part part;                    /* of the member that is open */
+	const char *name;                  /* of it: a digest, a key */
+	struct ws_buf bytes;               /* of it: head, text */
+	int fd;                            /* of it: blob */
+	struct ws_scratch scratch;         /* where blobs grow */
+	const struct ws_bundle_tree *tree; /* that is being made; NULL: none */
+	struct ws_tree_builder *builder;
+	WS_VEC(struct text) texts;
+};
+
+static bool
+fail(const struct reading *r, const char *what, const char *name, struct ws_err *err)
+{
+	ws_err_set(
+		err, WS_ERR_FETCH, "the bundle '%s' was changed or is cut: %s '%s'", r->path, what, name);
+	return ws_err_cure(err, "copy it once more, or have it written once more");
+}
+
+/* ---- the head ---- */
+
+static bool
+begin_head(struct reading *r, const struct ws_member *member, struct ws_err *err)
+{
+	struct ws_digest digest;
+	struct ws_str rest = ws_str_of(member->name);
+	bool is = ws_str_is(ws_str_cut(&rest, '/'), "bundle") && rest.n == 64 + strlen(".json")
+		&& strcmp(rest.s + 64, ".json") == 0 && member->kind == WS_MEMBER_FILE;
+	r->name = is ? ws_arena_copy(r->a, rest.s, 64) : NULL;
+	if (!is || !ws_digest_parse(r->name, &digest)) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+	}
+	r->part = PART_HEAD;
+	return true;
+}
+
+static bool
+end_head(struct reading *r, struct ws_err *err)
+{
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&r->bytes), r->bytes.len);
+	struct ws_tree tree;
+	if (!ws_digest_is(&digest, r->name)) {
+		return fail(r, "its list is not", r->name, err);
+	}
+	if (!ws_bundle_head_read(r->path, &r->bytes, r->a, &r->head, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < r->head.tree_count; i++) {
+		const struct ws_bundle_tree *listed = &r->head.trees[i];
+		const char *folder = ws_bundle_tree_name(listed, r->a);
+		ws_map_put(&r->folders, folder, listed, r->a);
+		if (ws_tree_find(r->store, listed->name, listed->digest.hex, r->a, &tree)) {
+			ws_map_add(&r->known, folder, r->a);
+		}
+	}
+	for (size_t i = 0; i < r->head.blob_count; i++) {
+		ws_map_add(&r->wanted, r->head.blobs[i], r->a);
+		if (ws_cas_has(r->store, r->head.blobs[i])) {
+			ws_map_add(&r->known, r->head.blobs[i], r->a);
+		}
+	}
+	for (size_t i = 0; i < r->head.text_count; i++) {
+		ws_map_add(&r->wanted, r->head.texts[i], r->a);
+	}
+	r->has_head = true;
+	return true;
+}
+
+/* ---- trees ---- */
+
+/* The tree is whole, or it is not what the list says. */
+static bool
+end_tree(struct reading *r, struct ws_err *err)
+{
+	struct ws_tree made;
+	struct ws_tree_builder *builder = r->builder;
+	const struct ws_bundle_tree *tree = r->tree;
+	r->builder = NULL;
+	r->tree = NULL;
+	if (!builder) {
+		return true;
+	}
+	if (!ws_tree_commit(builder, r->a, &made, err)) {
+		return false;
+	}
+	const char *folder = ws_bundle_tree_name(tree, r->a);
+	if (!ws_digest_eq(&made.digest, &tree->digest)) {
+		return fail(r, "these files are not", folder, err);
+	}
+	ws_map_add(&r->known, folder, r->a);
+	return true;
+}
+
+static bool
+begin_tree(struct reading *r, const struct ws_member *member, struct ws_str folder,
+	const char *below, struct ws_err *err)
+{
+	const struct ws_bundle_tree *tree = ws_map_get(&r->folders, ws_str_copy(folder, r->a));
+	if (!tree) {
+		return fail(r, "its list does not have", member->name, err);
+	}
+	if (tree != r->tree) {
+		if (!end_tree(r, err) || !(r->builder = ws_tree_begin(r->store, tree->name, r->a, err))) {
+			return false;
+		}
+		r->tree = tree;
+	}
+	r->part = PART_TREE;
+	return member->kind == WS_MEMBER_FILE
+		? ws_tree_open_file(r->builder, below, member->executable, err)
+		: ws_tree_add_link(r->builder, below, member->target, err);
+}
+
+/* ---- blobs ---- */
+
+static bool
+begin_blob(struct reading *r, struct ws_err *err)
+{
+	const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
+	r->part = PART_BLOB;
+	r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return r->fd >= 0 || ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", path);
+}
+
+static bool
+end_blob(struct reading *r, struct ws_err *err)
+{
+	const char *path = ws_path_join(r->a, r->scratch.path, "blob", NULL);
+	struct ws_digest digest;
+	if (close(ws_take_fd(&r->fd)) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", path);
+	}
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return false;
+	}
+	if (!ws_digest_is(&digest, r->name)) {
+		return fail(r, "this file is not", r->name, err);
+	}
+	return ws_cas_take(r->store, path, &digest, NULL, err) && ws_map_add(&r->known, r->name, r->a);
+}
+
+/* ---- texts ---- */
+
+static void
+end_text(struct reading *r)
+{
+	struct text *text = ws_vec_push(&r->texts, r->a);
+	*text = (struct text){
+		r->name, ws_arena_copy(r->a, ws_buf_text(&r->bytes), r->bytes.len), r->bytes.len};
+	ws_map_add(&r->known, r->name, r->a);
+}
+
+/* The store knows a tree for this key. A torch kit's text does not say its tree's name: it stays in any case. */
+static bool
+is_known(const struct reading *r, const char *key)
+{
+	WS_AUTO_BUF struct ws_buf now = {0};
+	struct ws_str digest, name;
+	struct ws_tree tree;
+	return ws_results_get(r->store, key, &now)
+		&& ws_bundle_text_read(ws_buf_text(&now), &digest, &name)
+		&& (!name.s
+			|| ws_tree_find(
+				r->store, ws_str_copy(name, r->a), ws_str_copy(digest, r->a), r->a, &tree));
+}
+
+/* What the store knows already stays, where it still has that tree. */
+static bool
+put_text(struct reading *r, const struct text *text, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	bool listed = ws_bundle_text_tree(&r->head, text->bytes) && strlen(text->bytes) == text->len;
+	if (!listed) {
+		return fail(r, "it must not bring", text->key, err);
+	}
+	ws_buf_add(&bytes, text->bytes, text->len);
+	return is_known(r, text->key) || ws_results_put(r->store, text->key, &bytes, err);
+}
+
+/* ---- members ---- */
+
+/* What stands behind "blobs/", "texts/": listed, and a file. */
+static bool
+take_name(struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
+{
+	r->name = ws_arena_strdup(r->a, name);
+	return (member->kind == WS_MEMBER_FILE && ws_map_get(&r->wanted, name))
+		|| fail(r, "its list does not have", member->name, err);
+}
+
+static bool
+wants(struct ws_unpack_sink *self, const struct ws_member *member)
+{
+	const struct reading *r = (const struct reading *)self;
+	struct ws_str rest = ws_str_of(member->name);
+	struct ws_str kind = ws_str_cut(&rest, '/'), name = ws_str_cut(&rest, '/');
+	bool stored = ws_str_is(kind, "trees") || ws_str_is(kind, "blobs");
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	return !stored || !ws_map_get(&r->known, ws_str_copy(name, a));
+}
+
+static bool
+begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
+{
+	struct reading *r = (struct reading *)self;
+	struct ws_str rest = ws_str_of(member->name);
+	ws_buf_cut(&r->bytes, 0);
+	if (ws_stop_asked(r->stop)) {
+		return ws_stop_err(r->stop, err);
+	}
+	if (!r->has_head) {
+		return r->part == PART_NONE ? begin_head(r, member, err)
+									: fail(r, "it has no list before", member->name, err);
+	}
+	struct ws_str kind = ws_str_cut(&rest, '/');
+	if (ws_str_is(kind, "trees") && rest.n > 0
+		&& (member->kind == WS_MEMBER_FILE || member->kind == WS_MEMBER_LINK)) {
+		struct ws_str folder = ws_str_cut(&rest, '/');
+		return begin_tree(r, member, folder, rest.s ? rest.s : "", err);
+	}
+	if (ws_str_is(kind, "blobs")) {
+		return take_name(r, member, rest.s, err) && begin_blob(r, err);
+	}
+	if (ws_str_is(kind, "texts")) {
+		r->part = PART_TEXT;
+		return take_name(r, member, rest.s, err);
+	}
+	return fail(r, "its list does not have", member->name, err);
+}
+
+static bool
+take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct reading *r = (struct reading *)self;
+	size_t most = r->part == PART_HEAD ? HEAD_MOST : TEXT_MOST;
+	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
+		return ws_stop_err(r->stop, err);
+	}
+	if (r->part == PART_TREE) {
+		return ws_tree_write(r->builder, bytes, len, err);
+	}
+	if (r->part == PART_BLOB) {
+		return ws_fs_write_all(r->fd, bytes, len)
+			|| ws_err_sys(err, WS_ERR_IO, "cannot write into the store '%s'", r->store->path);
+	}
+	if (r->bytes.len + len > most) {
+		return fail(r, "this is too long:", r->name, err);
+	}
+	ws_buf_add(&r->bytes, bytes, len);
+	return true;
+}
+
+static bool
+end(struct ws_unpack_sink *self, struct ws_err *err)
+{
+	struct reading *r = (struct reading *)self;
+	switch (r->part) {
+	case PART_HEAD:
+		return end_head(r, err);
+	case PART_BLOB:
+		return end_blob(r, err);
+	case PART_TREE:
+		return ws_tree_close_file(r->builder, NULL, err);
+	case PART_TEXT:
+		end_text(r);
+		break;
+	case PART_NONE:
+		break;
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
+
+/* An archive may end early and be a sound archive. */
+static bool
+has_all(const struct reading *r, struct ws_err *err)
+{
+	for (size_t i = 0; i < r->folders.count; i++) {
+		if (!ws_map_get(&r->known, r->folders.slots[i].key)) {
+			return fail(r, "it lacks", r->folders.slots[i].key, err);
+		}
+	}
+	for (size_t i = 0; i < r->wanted.count; i++) {
+		if (!ws_map_get(&r->known, r->wanted.slots[i].key)) {
+			return fail(r, "it lacks", r->wanted.slots[i].key, err);
+		}
+	}
+	return r->has_head
+		|| ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+}
+
+static bool
+read_all(struct reading *r, struct ws_err *err)
+{
+	/* Kits are large, and headers pack well. */
+	static const struct ws_member_limits limits = {
+		.members = 4000000, .total_bytes = (uint64_t)1 << 40, .ratio = 1000};
+	if (!ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err) || !end_tree(r, err)
+		|| !has_all(r, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < r->texts.len; i++) {
+		if (!put_text(r, &r->texts.at[i], err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
+	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err)
+{
+	struct reading r = {
+		.sink = {wants, begin, take_bytes, end},
+		.store = store,
+		.path = path,
+		.stop = stop,
+		.a = a,
+		.fd = -1,
+	};
+	if (!ws_scratch_make(ws_store_path(store, a, "partial"), "bundle-", a, &r.scratch, err)) {
+		return false;
+	}
+	bool read = read_all(&r, err);
+	if (r.fd >= 0) {
+		close(r.fd);
+	}
+	ws_tree_abandon(r.builder);
+	ws_scratch_drop(&r.scratch);
+	ws_buf_release(&r.bytes);
+	struct ws_bundle_tree folder = {WS_BUNDLE_TREE, r.head.folder};
+	bundle->asked = r.head.asked;
+	bundle->folder = ws_path_join(a, store->path, "trees", ws_bundle_tree_name(&folder, a), NULL);
+	return read;
+}

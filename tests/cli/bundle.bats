@@ -1,0 +1,304 @@
+#!/usr/bin/env bats
+# fetch --bundle and build --bundle: all that a matrix needs in one file, for hosts without a network.
+# labels: cuda
+# timeout: 400
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+	# Kits change the file's size, not what is said of it: most tests have one that names torch alone.
+	cd "$BATS_FILE_TMPDIR" || return
+	BATS_TEST_TMPDIR=$PWD in_place
+	only_host
+	"$WHEELSMITH" fetch --matrix m.json --bundle "$BATS_FILE_TMPDIR/tiny.bundle"
+}
+
+setup() {
+	in_place
+	only_host
+	BUNDLE=$BATS_FILE_TMPDIR/tiny.bundle
+	export WHEELSMITH_STORE=$PWD/empty
+}
+
+# Where there is no network at all, not even loopback.
+apart() { # ARGUMENTS
+	run --separate-stderr unshare -rn "$WHEELSMITH" "$@"
+	printf '%s\n' "\$ wheelsmith $*" "$output" "$stderr" "= $status"
+}
+
+# The bundle, taken apart by PYTHON (members: name -> [info, bytes]) and put together again as ./edited.
+edit() { # PYTHON
+	zstd -qdf "$BUNDLE" -o b.tar
+	python3 - "$1" <<- 'END'
+		import hashlib, io, json, sys, tarfile
+		old = tarfile.open("b.tar")
+		members = {m.name: [m, old.extractfile(m).read() if m.isfile() else b""] for m in old}
+		def head(change):
+		    name = next(n for n in members if n.startswith("bundle/"))
+		    value = json.loads(members[name][1])
+		    change(value)
+		    text = json.dumps(value).encode()
+		    rest = {n: m for n, m in members.items() if n != name}
+		    members.clear()
+		    members[f"bundle/{hashlib.sha256(text).hexdigest()}.json"] = [tarfile.TarInfo(), text]
+		    members.update(rest)
+		def first(start):
+		    return next(n for n in members if n.startswith(start))
+		exec(sys.argv[1])
+		with tarfile.open("edited.tar", "w", format=tarfile.PAX_FORMAT) as new:
+		    for name, (info, text) in members.items():
+		        info.name, info.size = name, len(text)
+		        new.addfile(info, io.BytesIO(text))
+	END
+	zstd -qf edited.tar -o edited
+}
+
+refused() { # FILE WORDS
+	rm -rf "$WHEELSMITH_STORE"
+	apart build --offline --bundle "$1"
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == "error: "*"$2"* ]]
+	[ ! -e dist ]
+	# What the store remembers is what it remembered, and nothing half-made is in it.
+	[ -z "$(find "$WHEELSMITH_STORE/ac" "$WHEELSMITH_STORE/partial" -type f)" ]
+}
+
+@test "without a network, in another place and an empty store, the same bytes come out" {
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store build --offline
+	[ "$status" -eq 0 ]
+	mkdir elsewhere
+	cd elsewhere
+	mv ../recipes ../gone
+	apart build --offline --bundle "$BUNDLE"
+	[ "$status" -eq 0 ]
+	cmp ../dist/*.whl dist/*.whl
+	cmp ../dist/requirements.txt dist/requirements.txt
+	# Again: all of it is in the store.
+	apart build --offline --bundle "$BUNDLE"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == "1 cell: 0 to build, 1 cached, 0 excluded"* ]]
+	# And the matrix can be named, with its lock beside it.
+	mv ../gone ../recipes
+	cd ..
+	rm -r dist "$WHEELSMITH_STORE"
+	apart build --offline --locked --matrix m.json --bundle "$BUNDLE"
+	[ "$status" -eq 0 ]
+	cmp dist/*.whl elsewhere/dist/*.whl
+}
+
+@test "the same selection gives the same file, whatever else the store has" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	build --offline
+	[ "$status" -eq 0 ]
+	ws fetch --matrix m.json --bundle again.bundle
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"'again.bundle': "*"B, sha256 $(sha256sum < again.bundle | cut -d' ' -f1)" ]]
+	cmp again.bundle "$BUNDLE"
+	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" <(zstd -qdc again.bundle | tar -xO --wildcards 'bundle/*')
+}
+
+@test "what was asked for when it was written is asked for again" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	other_package
+	matrix m.json '"packages": ["tiny==1.0", "other==1.0"]'
+	ws fetch --matrix m.json --only 'other*' --policy build-only --bundle part.bundle
+	[ "$status" -eq 0 ]
+	export WHEELSMITH_STORE=$PWD/empty
+	apart build --offline --bundle part.bundle
+	[ "$status" -eq 0 ]
+	[ "$(basename dist/*.whl | cut -d- -f1)" = other ]
+	# All of the matrix is more than it has.
+	apart build --offline --bundle part.bundle --matrix "$(echo "$PWD"/empty/trees/bundle-*/matrix.json)" --store third
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"the source folder '"*"/recipes/tiny/src' does not exist"* ]]
+}
+
+@test "a bundle of another selection: the build says what is missing" {
+	matrix other.json '"packages": ["tiny==1.0"], "cuda": ["12.4"], "torch": ["2.5.1"]'
+	apart build --offline --matrix other.json --kits archive --bundle "$BUNDLE"
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"error: "*" downloads are missing, and this run is offline
+       headers and libraries of torch: 2.5.1
+       CUDA toolkits: 12.4"* ]]
+}
+
+@test "a prebuilt wheel that was accepted is in it, though its folder is not there" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	build --offline
+	mkdir wheels
+	mv dist/*.whl wheels/
+	rm -r dist
+	matrix m.json '"indexes": {"prebuilt": ["wheels"]}, "policy": "prebuilt-only"'
+	ws fetch --matrix m.json --bundle prebuilt.bundle
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"1 prebuilt wheel is in the store"* ]]
+	# No torch is needed to take it.
+	[ "$(stat -c %s prebuilt.bundle)" -lt 100000 ]
+	mv wheels gone
+	mkdir elsewhere
+	cd elsewhere
+	export WHEELSMITH_STORE=$PWD/empty
+	apart build --offline --bundle ../prebuilt.bundle
+	[ "$status" -eq 0 ]
+	cmp dist/*.whl ../gone/*.whl
+	[ "$(built '.cells[0].decision')" = prebuilt ]
+}
+
+@test "one that is cut, edited or something else is refused in a line, and the store remembers nothing of it" {
+	head -c $(($(stat -c %s "$BUNDLE") / 2)) "$BUNDLE" > cut
+	refused cut "'cut' breaks the archive rule 'format'"
+	: > nothing
+	refused nothing "'nothing' breaks the archive rule 'format'"
+	echo text > text
+	refused text "'text'"
+	tar -cf plain.tar m.json
+	refused plain.tar "'plain.tar' is not a bundle of wheelsmith"
+	edit 'members.popitem()'
+	refused edited "these files are not 'torch-2.11.0-"
+	edit 'for n in list(members): n.startswith("trees/bundle-") and members.pop(n)'
+	refused edited "it lacks 'bundle-"
+	edit 'members[first("trees/torch-")][1] += b"x"'
+	refused edited "these files are not 'torch-2.11.0-"
+	edit 'del members[first("trees/torch-")]'
+	refused edited "these files are not 'torch-2.11.0-"
+	edit 'members["trees/torch-2.11.0-0000000000000000/a"] = [tarfile.TarInfo(), b"x"]'
+	refused edited "its list does not have 'trees/torch-2.11.0-0000000000000000/a'"
+	edit 'm = members[first("bundle/")]; m[1] = m[1].replace(b"bundle/1", b"bundle/2")'
+	refused edited "its list is not '"
+	edit 'head(lambda h: h.update(schema="wheelsmith.bundle/2"))'
+	refused edited "'edited' has the schema 'wheelsmith.bundle/2', and this program reads wheelsmith.bundle/1"
+	apart build --offline --bundle missing
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == "error: cannot open 'missing': No such file"* ]]
+}
+
+@test "no name in it leads out of the store, and no result of a command comes in" {
+	mkdir -p victim-0000000000000000
+	touch victim-0000000000000000/kept
+	edit 'head(lambda h: h["trees"].append({"name": "../../victim", "digest": "0" * 64}))'
+	refused edited "its list names what cannot be"
+	edit 'head(lambda h: h["blobs"].append("../../../etc/passwd"))'
+	refused edited "its list names what cannot be"
+	[ -e victim-0000000000000000/kept ]
+	edit 'd = first("trees/torch-").split("/")[1]; members[f"trees/{d}/../../../x"] = [tarfile.TarInfo(), b"x"]'
+	refused edited "breaks the archive rule 'name-path'"
+	edit 'd = first("trees/torch-").split("/")[1]; link = tarfile.TarInfo(); link.type = tarfile.SYMTYPE
+link.linkname = "../../../../x"; members[f"trees/{d}/include/evil"] = [link, b""]'
+	refused edited "breaks the archive rule 'link'"
+	edit 'head(lambda h: h["texts"].append("a" * 64)); members["texts/" + "a" * 64] = [tarfile.TarInfo(), b"wheelsmith.result/1\n"]'
+	refused edited "it must not bring '$(printf 'a%.0s' {1..64})'"
+	[ -z "$(find . -name evil -o -name x)" ]
+	# What is remembered names a tree of the list, by name and digest.
+	local key of
+	key=$(printf 'a%.0s' {1..64})
+	for of in '"0" * 64 + " ../../victim"' 'h["folder"] + " victim"' '"0" * 64 + " bundle"' 'h["folder"][:16] + " bundle"'; do
+		edit "h = json.loads(members[first('bundle/')][1])
+head(lambda h: h['texts'].append('$key'))
+members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{$of}\n'.encode()]"
+		refused edited "it must not bring '$key'"
+	done
+}
+
+@test "what the store remembers of a torch kit stays what it was" {
+	local known key
+	known=$(grep -rl '^wheelsmith.torch-kit/1' "$BASE/store/ac")
+	key=$(basename "$known")
+	mkdir -p "$WHEELSMITH_STORE/ac/${key:0:2}"
+	cp "$BASE/store/VERSION" "$WHEELSMITH_STORE/"
+	cp "$known" "$WHEELSMITH_STORE/ac/${key:0:2}/$key"
+	edit "h = json.loads(members[first('bundle/')][1])
+head(lambda h: h['texts'].append('$key'))
+members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.torch-kit/1\n{\"0\" * 64}\n{h[\"folder\"]}\n'.encode()]"
+	apart build --offline --bundle edited
+	[ "$status" -eq 0 ]
+	cmp "$known" "$WHEELSMITH_STORE/ac/${key:0:2}/$key"
+}
+
+@test "two folders of recipes that would lie over each other are refused" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	mkdir -p more/tiny
+	cp -r recipes/tiny/src more/tiny/
+	sed '/"version"/s/1\.0/2.0/' recipes/tiny/1.0.json > more/tiny/2.0.json
+	matrix m.json '"packages": ["tiny==1.0", "tiny==2.0"]'
+	ws fetch --matrix m.json --recipes more --bundle same.bundle
+	[ "$status" -eq 0 ]
+	echo 'more = True' >> more/tiny/src/tiny/__init__.py
+	ws fetch --matrix m.json --recipes more --bundle other.bundle
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"'recipes/tiny/src/tiny/__init__.py'"* ]]
+	[ ! -e other.bundle ]
+}
+
+@test "Ctrl-C while it is written leaves no half file" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	mkdir out recipes/tiny/src/large
+	head -c 300000000 /dev/urandom | split -b 1000000 - recipes/tiny/src/large/
+	hears_signals "$WHEELSMITH" fetch --matrix m.json --bundle out/b &
+	wait_for 100 has_part out
+	kill -INT $!
+	local ended=0
+	wait $! || ended=$?
+	[ "$ended" -eq 130 ]
+	[ -z "$(ls -A out)" ]
+}
+
+# A bundle whose one file grows until ./enough is there, and is cut then.
+endless() { # FIFO
+	python3 - "$1" <<- 'END'
+		import hashlib, json, os, sys, tarfile, time
+		text = json.dumps({"schema": "wheelsmith.bundle/1", "folder": "0" * 64, "asked": {}, "texts": [], "blobs": ["a" * 64],
+		                   "trees": [{"name": "bundle", "digest": "0" * 64}]}).encode()
+		name = f"bundle/{hashlib.sha256(text).hexdigest()}.json"
+		with open(sys.argv[1], "wb", buffering=0) as out:
+		    for name, size in ((name, len(text)), ("blobs/" + "a" * 64, 1 << 33)):
+		        info = tarfile.TarInfo(name)
+		        info.size = size
+		        out.write(info.tobuf() + (text + bytes(-size % 512) if size < 1 << 20 else b""))
+		    until = time.monotonic() + 60
+		    while not os.path.exists("enough") and time.monotonic() < until:
+		        out.write(bytes(1 << 16))
+		        time.sleep(0.01)
+	END
+}
+
+@test "Ctrl-C in the middle of a file that is read is heard" {
+	mkfifo pipe
+	endless pipe &
+	hears_signals "$WHEELSMITH" build --offline --bundle pipe --store other &
+	wait_for 100 grows other
+	kill -INT $!
+	sleep 0.5 # to its end a pipe is read in any case
+	touch enough
+	local ended=0
+	wait $! || ended=$?
+	[ "$ended" -eq 130 ]
+	[ -z "$(find other/partial -type f)" ]
+}
+
+grows() {
+	[ -n "$(find "$1/partial" -name blob -size +1000k 2> /dev/null)" ]
+}
+
+has_part() {
+	[ -n "$(find "$1" -name '.b.part-*')" ]
+}
+
+@test "a bundle is of a matrix, and of what it can carry" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	ws fetch tiny==1.0 --torch $TORCH --arch 8.6 --recipes recipes --bundle b
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == "error: --bundle needs --matrix FILE"* ]]
+	cp -r recipes/tiny/src elsewhere
+	recipe 'r["source"] = [{"folder": "../../elsewhere"}]'
+	ws fetch --matrix m.json --bundle b
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"its source folder '$PWD/elsewhere' cannot be in a bundle"* ]]
+	in_place
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	ws fetch --matrix m.json --bundle missing/b
+	[ "$status" -eq 5 ]
+	[ ! -e b ]
+	[ -z "$(find . -name '.b.part-*')" ]
+}
