@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The page for people of a published index, in Chromium, from file://. Its look: two widths, light and dark, kept in $WS_SHOTS.
-# labels: real
+# labels: network real
 # timeout: 300
 
 bats_require_minimum_version 1.5.0
@@ -95,6 +95,13 @@ page() { # FRAGMENT
 		    for text, ground in ("text", "back"), ("soft", "back"), ("warn", "back"), ("text", "field"), ("on-accent", "accent"):
 		        assert contrast(s[text], s[ground]) >= 4.5, (text, ground)
 	END
+}
+
+@test "keyboard alone: choose, copy; and what a screen reader is told" {
+	command -v chromedriver > /dev/null || cannot_run "needs chromium-driver (./dev setup real)"
+	python3 -m venv tools
+	tools/bin/pip install --quiet selenium==4.51.0
+	tools/bin/python "$WS_ROOT/tests/support/browse_keys.py" "$PWD/idx/index.html"
 }
 
 @test "screenshots: wide and narrow, light and dark" {

@@ -21,7 +21,8 @@ setup() {
 # A root with glibc, the archive's files and nothing else: no shell, no library of Debian's.
 bare_root() { # folder
 	local file
-	mkdir -p "$1/opt" "$1/tmp" "$1/proc"
+	mkdir -p "$1/opt" "$1/tmp" "$1/proc" "$1/dev"
+	: > "$1/dev/null" # every container has one
 	dpkg -L libc6 | grep -E '/lib(64)?/.*\.so' | while read -r file; do
 		[ ! -f "$file" ] || install -D "$file" "$1$file"
 	done
