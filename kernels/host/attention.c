@@ -1,56 +1,49 @@
 /* attention.c - checks every number, fills the kernels' parameters, launches. What only the device
  * can read is clamped there. */
+#include "attention.h"
+
 #include "../device/params.h"
 #include "../device/shape.h"
-#include "handle.h"
+#include "check.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define LENGTH_MAX (1 << 30)
-#define GRID_MAX 2147483647
 #define SPLITS_MAX 256
 #define EVERYTHING (1 << 30) /* a window that is wider than any sequence */
 
-/* What is being checked; the first failure is kept. */
+const char *const wsk_attention_kernels[] = {
+	"wsk_forward_f16",
+	"wsk_delta_f16",
+	"wsk_dkdv_f16",
+	"wsk_dq_f16",
+	"wsk_decode_f16",
+	"wsk_combine_f16",
+	"wsk_forward_bf16",
+	"wsk_delta_bf16",
+	"wsk_dkdv_bf16",
+	"wsk_dq_bf16",
+	"wsk_decode_bf16",
+	"wsk_combine_bf16",
+};
+
+/* What is being checked. */
 struct checking {
+	struct wsk_checking base;
 	const struct wsk_attention *in;
-	struct wsk_problem *problem;
-	int status;
 	bool wide; /* every row so far begins at 16 bytes */
 };
 
 static void
 require(struct checking *c, bool holds, int status, const char *argument, const char *expected)
 {
-	if (!holds && c->status == WSK_OK) {
-		c->status = wsk_fail(c->problem, status, argument, expected);
-	}
+	wsk_require(&c->base, holds, status, argument, expected);
 }
 
 static bool
 is_packed(const struct wsk_attention *in)
 {
 	return in->cu_seqlens_q != 0;
-}
-
-/* Members that callers of today know, read from a struct that may be shorter. */
-static int
-take(const struct wsk_attention *from, struct wsk_attention *in, struct wsk_problem *problem)
-{
-	uint32_t size = from ? from->size : 0;
-	if (!from || (uintptr_t)from % _Alignof(struct wsk_attention) != 0) {
-		return wsk_fail(problem, from ? WSK_ERR_ALIGNMENT : WSK_ERR_ARGUMENT, "attention",
-			"the address of a struct wsk_attention");
-	}
-	if (size < offsetof(struct wsk_attention, grad_o) || size > sizeof(*in)) {
-		return wsk_fail(problem, WSK_ERR_ARGUMENT, "attention.size",
-			"sizeof(struct wsk_attention), of this version or an older one");
-	}
-	memset(in, 0, sizeof(*in));
-	memcpy(in, from, size);
-	return WSK_OK;
 }
 
 static void
@@ -84,24 +77,7 @@ check_shape(struct checking *c)
 static void
 check_address(struct checking *c, uint64_t address, unsigned align, bool needed, const char *name)
 {
-	require(c, address != 0 || !needed, WSK_ERR_ARGUMENT, name, "a device address");
-	require(c, address % align == 0, WSK_ERR_ALIGNMENT, name, "an address aligned to its type");
-}
-
-/* rows x heads x batch of @a tensor: strides that reach no further than 2^62 elements. */
-static bool
-reaches(const struct wsk_tensor *tensor, int64_t batch, int64_t rows, int64_t heads)
-{
-	int64_t sum = 0, part;
-	const int64_t strides[] = {tensor->stride_batch, tensor->stride_row, tensor->stride_head};
-	const int64_t counts[] = {batch, rows, heads};
-	for (size_t i = 0; i < 3; i++) {
-		if (strides[i] < 0 || __builtin_mul_overflow(strides[i], counts[i] - 1, &part)
-			|| __builtin_add_overflow(sum, part, &sum)) {
-			return false;
-		}
-	}
-	return sum < (int64_t)1 << 62;
+	wsk_check_address(&c->base, address, align, needed, name);
 }
 
 static bool
@@ -123,7 +99,9 @@ check_tensor(struct checking *c, const struct wsk_tensor *tensor, bool is_query,
 	int64_t heads = is_query ? in->heads_q : in->heads_k;
 	int64_t batch = is_packed(in) ? 1 : in->batch;
 	check_address(c, tensor->data, 2, true, name);
-	require(c, reaches(tensor, batch, rows, heads), WSK_ERR_RANGE, name,
+	const int64_t strides[] = {tensor->stride_batch, tensor->stride_row, tensor->stride_head};
+	const int64_t extents[] = {batch, rows, heads};
+	require(c, wsk_reaches(strides, extents, 3), WSK_ERR_RANGE, name,
 		"strides that are not negative and reach less than 2^62 elements");
 	require(c,
 		!is_written
@@ -178,8 +156,8 @@ check_decode(struct checking *c)
 	require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0: decode reads every block");
 	require(c, in->splits >= 1 && in->splits <= SPLITS_MAX, WSK_ERR_RANGE, "splits", "1 to 256");
 	check_address(c, in->scratch, 8, true, "scratch");
-	require(c, c->status != WSK_OK || in->scratch_size >= wsk_decode_scratch(in), WSK_ERR_RANGE,
-		"scratch_size", "at least wsk_decode_scratch() bytes");
+	require(c, c->base.status != WSK_OK || in->scratch_size >= wsk_decode_scratch(in),
+		WSK_ERR_RANGE, "scratch_size", "at least wsk_decode_scratch() bytes");
 }
 
 static struct wsk_view
@@ -256,28 +234,28 @@ struct call {
 	struct wsk_problem *problem;
 };
 
+static const struct wsk_versioned ATTENTION = {offsetof(struct wsk_attention, grad_o),
+	sizeof(struct wsk_attention), _Alignof(struct wsk_attention), "attention", "attention.size"};
+
 static int
 prepare(struct call *call, const struct wsk_attention *attention, void (*check)(struct checking *))
 {
-	int status = take(attention, &call->in, call->problem);
+	int status = wsk_check_handle(call->handle, call->problem);
+	status = status ? status : wsk_take(&ATTENTION, attention, &call->in, call->problem);
 	if (status != WSK_OK) {
 		return status;
 	}
-	struct checking c = {&call->in, call->problem, WSK_OK, true};
+	struct checking c = {{call->problem, WSK_OK}, &call->in, true};
 	check(&c);
-	if (c.status != WSK_OK) {
-		return c.status;
+	if (c.base.status != WSK_OK) {
+		return c.base.status;
 	}
-	call->loaded = wsk_find(call->handle, call->in.head_dim);
-	if (!call->loaded) {
-		return wsk_fail(call->problem, WSK_ERR_UNSUPPORTED, "head_dim", "64, 80, 96 or 128");
-	}
-	if (!call->loaded->library) {
-		return wsk_fail(
-			call->problem, WSK_ERR_NOT_LOADED, "head_dim", "one that wsk_load was called for");
-	}
+	/* An image of another kind has a number below the least head dimension. */
+	int32_t image = call->in.head_dim < WSK_ATTENTION_64 ? -1 : call->in.head_dim;
+	call->loaded =
+		wsk_loaded_or_fail(&c.base, call->handle, image, "head_dim", "64, 80, 96 or 128");
 	call->params = params_of(&call->in, c.wide);
-	return WSK_OK;
+	return c.base.status;
 }
 
 /* One block of threads for each of @a tiles, of @a heads and of the batch. */
@@ -285,42 +263,17 @@ static int
 launch(struct call *call, enum wsk_kernel kernel, int64_t tiles, int64_t heads)
 {
 	const struct wsk_attention *in = &call->in;
-	void *function = call->loaded->kernels[in->type - 1][kernel];
+	void *function = call->loaded->kernels[(in->type - 1) * WSK_KERNEL_COUNT + (int)kernel];
 	int64_t blocks = tiles * heads;
 	if (!function) {
 		return wsk_fail(call->problem, WSK_ERR_UNSUPPORTED, "type", "float16: no code for another");
 	}
-	if (tiles > GRID_MAX || blocks > GRID_MAX || blocks * in->batch > GRID_MAX) {
+	if (tiles > WSK_GRID_MAX || blocks > WSK_GRID_MAX || blocks * in->batch > WSK_GRID_MAX) {
 		return wsk_fail(call->problem, WSK_ERR_RANGE, "batch", "fewer rows, heads and sequences");
 	}
 	call->params.tiles = (int32_t)tiles;
-	void *arguments[] = {&call->params};
-	int result = call->handle->driver.cuLaunchKernel(function, (unsigned)(blocks * in->batch), 1, 1,
-		WSK_THREADS, 1, 1, 0, call->stream, arguments, NULL);
-	if (result == 0) {
-		return WSK_OK;
-	}
-	/* CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NOT_FOUND: this kernel lacks code for the device. */
-	bool no_code = result == 209 || result == 500;
-	int status = no_code ? WSK_ERR_NO_CODE : WSK_ERR_DRIVER;
-	wsk_fail(call->problem, status, no_code ? "stream" : NULL,
-		no_code ? "on a device that the library has code for" : NULL);
-	if (call->problem) {
-		call->problem->driver = result;
-	}
-	return status;
-}
-
-static int64_t
-divide_up(int64_t x, int64_t by)
-{
-	return (x + by - 1) / by;
-}
-
-static int
-check_handle(const struct wsk_handle *handle, struct wsk_problem *problem)
-{
-	return handle ? WSK_OK : wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	return wsk_launch(call->handle, function, (uint64_t)(blocks * in->batch), WSK_THREADS,
+		&call->params, call->stream, call->problem);
 }
 
 int
@@ -328,14 +281,13 @@ wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attenti
 	struct wsk_problem *problem)
 {
 	struct call call = {.handle = handle, .stream = stream, .problem = problem};
-	int status = check_handle(handle, problem);
-	status = status ? status : prepare(&call, attention, check_forward);
+	int status = prepare(&call, attention, check_forward);
 	if (status != WSK_OK) {
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
 	return launch(&call, WSK_KERNEL_FORWARD,
-		divide_up(in->length_q, WSK_FORWARD_ROWS(in->head_dim)), in->heads_q);
+		wsk_divide_up(in->length_q, WSK_FORWARD_ROWS(in->head_dim)), in->heads_q);
 }
 
 int
@@ -343,20 +295,20 @@ wsk_backward(const struct wsk_handle *handle, const struct wsk_attention *attent
 	struct wsk_problem *problem)
 {
 	struct call call = {.handle = handle, .stream = stream, .problem = problem};
-	int status = check_handle(handle, problem);
-	status = status ? status : prepare(&call, attention, check_backward);
+	int status = prepare(&call, attention, check_backward);
 	if (status != WSK_OK) {
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
-	status = launch(&call, WSK_KERNEL_DELTA, divide_up(in->length_q, WSK_DELTA_ROWS), in->heads_q);
+	status =
+		launch(&call, WSK_KERNEL_DELTA, wsk_divide_up(in->length_q, WSK_DELTA_ROWS), in->heads_q);
 	if (status == WSK_OK) {
 		status =
-			launch(&call, WSK_KERNEL_DKDV, divide_up(in->length_k, WSK_DKDV_KEYS), in->heads_k);
+			launch(&call, WSK_KERNEL_DKDV, wsk_divide_up(in->length_k, WSK_DKDV_KEYS), in->heads_k);
 	}
 	if (status == WSK_OK) {
 		int64_t rows = WSK_DQ_ROWS(in->head_dim);
-		status = launch(&call, WSK_KERNEL_DQ, divide_up(in->length_q, rows), in->heads_q);
+		status = launch(&call, WSK_KERNEL_DQ, wsk_divide_up(in->length_q, rows), in->heads_q);
 	}
 	return status;
 }
@@ -380,19 +332,18 @@ wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attentio
 	struct wsk_problem *problem)
 {
 	struct call call = {.handle = handle, .stream = stream, .problem = problem};
-	int status = check_handle(handle, problem);
-	status = status ? status : prepare(&call, attention, check_decode);
+	int status = prepare(&call, attention, check_decode);
 	if (status != WSK_OK) {
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
 	int64_t group = in->heads_q / in->heads_k;
-	int64_t tiles = divide_up(in->length_q * group, WSK_DECODE_ROWS);
+	int64_t tiles = wsk_divide_up(in->length_q * group, WSK_DECODE_ROWS);
 	status = launch(&call, WSK_KERNEL_DECODE, tiles * in->splits, in->heads_k);
 	if (status == WSK_OK) {
 		/* A warp for each row of the batch; launch() counts the batch in again. */
 		int64_t rows = (int64_t)in->length_q * in->heads_q;
-		status = launch(&call, WSK_KERNEL_COMBINE, divide_up(rows, WSK_THREADS / 32), 1);
+		status = launch(&call, WSK_KERNEL_COMBINE, wsk_divide_up(rows, WSK_THREADS / 32), 1);
 	}
 	return status;
 }

@@ -1,19 +1,39 @@
 /* handle.c - the driver's functions and the loaded images, in memory of the caller. */
 #include "handle.h"
 
+#include "attention.h"
+#include "conv.h"
+#include "scan.h"
+
+#include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* Behind each stands a fatbin: kernels/device/attn_D.cu. */
+/* Behind each stands a fatbin: kernels/device/<symbol>.cu. */
 extern const unsigned char attn_64[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_80[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_96[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_128[] __attribute__((visibility("hidden")));
+extern const unsigned char conv[] __attribute__((visibility("hidden")));
+extern const unsigned char scan[] __attribute__((visibility("hidden")));
 
-const struct wsk_image wsk_images[WSK_IMAGE_COUNT] = {
-	{64, attn_64, "attn_64"},
-	{80, attn_80, "attn_80"},
-	{96, attn_96, "attn_96"},
-	{128, attn_128, "attn_128"},
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define ATTENTION(head_dim) \
+	{ \
+		head_dim, attn_##head_dim, "attn_" #head_dim, wsk_attention_kernels, \
+			COUNT(wsk_attention_kernels) \
+	}
+
+static_assert(COUNT(wsk_attention_kernels) <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
+static_assert(COUNT(wsk_conv_kernels) <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
+
+const struct wsk_embedded wsk_images[WSK_IMAGE_COUNT] = {
+	ATTENTION(64),
+	ATTENTION(80),
+	ATTENTION(96),
+	ATTENTION(128),
+	{WSK_CONV, conv, "conv", wsk_conv_kernels, COUNT(wsk_conv_kernels)},
+	{WSK_SCAN, scan, "scan", wsk_scan_kernels, WSK_SCAN_KERNEL_COUNT},
 };
 
 const char *
@@ -77,13 +97,6 @@ wsk_init(void *memory, size_t size, const struct wsk_driver *driver, struct wsk_
 	return WSK_OK;
 }
 
-static const char *const kernel_names[2][WSK_KERNEL_COUNT] = {
-	{"wsk_forward_f16", "wsk_delta_f16", "wsk_dkdv_f16", "wsk_dq_f16", "wsk_decode_f16",
-		"wsk_combine_f16"},
-	{"wsk_forward_bf16", "wsk_delta_bf16", "wsk_dkdv_bf16", "wsk_dq_bf16", "wsk_decode_bf16",
-		"wsk_combine_bf16"},
-};
-
 /* CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NOT_FOUND of cuda.h. */
 enum {
 	INVALID_IMAGE = 200,
@@ -102,40 +115,43 @@ fail_driver(struct wsk_problem *problem, int result, const char *what)
 	return status;
 }
 
-int
-wsk_load(struct wsk_handle *handle, int32_t head_dim, struct wsk_problem *problem)
+static int
+load(const struct wsk_driver *driver, const struct wsk_embedded *image, struct wsk_loaded *loaded,
+	struct wsk_problem *problem)
 {
-	for (size_t i = 0; handle && i < WSK_IMAGE_COUNT; i++) {
-		struct wsk_loaded loaded = {0};
-		const struct wsk_image *image = &wsk_images[i];
-		if (image->head_dim != head_dim) {
-			continue;
-		}
-		if (handle->loaded[i].library) {
-			return WSK_OK;
-		}
-		int result = handle->driver.cuLibraryLoadData(
-			&loaded.library, image->data, NULL, NULL, 0, NULL, NULL, 0);
-		if (result != 0) {
-			return fail_driver(problem, result, image->symbol);
-		}
-		for (size_t type = 0; type < 2; type++) {
-			for (size_t k = 0; k < WSK_KERNEL_COUNT; k++) {
-				result = handle->driver.cuLibraryGetKernel(
-					&loaded.kernels[type][k], loaded.library, kernel_names[type][k]);
-				if (result == NOT_FOUND) {
-					loaded.kernels[type][k] = NULL;
-				} else if (result != 0) {
-					handle->driver.cuLibraryUnload(loaded.library);
-					return fail_driver(problem, result, kernel_names[type][k]);
-				}
-			}
-		}
-		handle->loaded[i] = loaded;
-		return WSK_OK;
+	struct wsk_loaded made = {0};
+	int result =
+		driver->cuLibraryLoadData(&made.library, image->data, NULL, NULL, 0, NULL, NULL, 0);
+	if (result != 0) {
+		return fail_driver(problem, result, image->symbol);
 	}
-	return handle ? wsk_fail(problem, WSK_ERR_UNSUPPORTED, "head_dim", "64, 80, 96 or 128")
-				  : wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	for (size_t i = 0; i < image->kernel_count; i++) {
+		result = driver->cuLibraryGetKernel(&made.kernels[i], made.library, image->kernels[i]);
+		if (result == NOT_FOUND) {
+			made.kernels[i] = NULL;
+		} else if (result != 0) {
+			driver->cuLibraryUnload(made.library);
+			return fail_driver(problem, result, image->kernels[i]);
+		}
+	}
+	*loaded = made;
+	return WSK_OK;
+}
+
+int
+wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem)
+{
+	if (!handle) {
+		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	}
+	for (size_t i = 0; i < WSK_IMAGE_COUNT; i++) {
+		if (wsk_images[i].image == image) {
+			return handle->loaded[i].library
+				? WSK_OK
+				: load(&handle->driver, &wsk_images[i], &handle->loaded[i], problem);
+		}
+	}
+	return wsk_fail(problem, WSK_ERR_UNSUPPORTED, "image", "one of enum wsk_image");
 }
 
 int
@@ -153,12 +169,32 @@ wsk_close(struct wsk_handle *handle)
 }
 
 const struct wsk_loaded *
-wsk_find(const struct wsk_handle *handle, int32_t head_dim)
+wsk_find(const struct wsk_handle *handle, int32_t image)
 {
 	for (size_t i = 0; i < WSK_IMAGE_COUNT; i++) {
-		if (wsk_images[i].head_dim == head_dim) {
+		if (wsk_images[i].image == image) {
 			return &handle->loaded[i];
 		}
 	}
 	return NULL;
+}
+
+int
+wsk_launch(const struct wsk_handle *handle, void *function, uint64_t blocks, unsigned threads,
+	void *params, void *stream, struct wsk_problem *problem)
+{
+	void *arguments[] = {params};
+	int result = handle->driver.cuLaunchKernel(
+		function, (unsigned)blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
+	if (result == 0) {
+		return WSK_OK;
+	}
+	bool no_code = result == NO_BINARY || result == NOT_FOUND;
+	int status = no_code ? WSK_ERR_NO_CODE : WSK_ERR_DRIVER;
+	wsk_fail(problem, status, no_code ? "stream" : NULL,
+		no_code ? "on a device that the library has code for" : NULL);
+	if (problem) {
+		problem->driver = result;
+	}
+	return status;
 }

@@ -1,38 +1,33 @@
 /**
- * handle.h - what is loaded
+ * handle.h - what is loaded, and how it is launched
  *
- * One image for each head dimension, embedded in the library as a fatbin behind a symbol. A kernel
- * that an image lacks for a device is found out when it is launched there: NULL is one that it lacks
- * for every device.
+ * Every image is embedded in the library as a fatbin behind a symbol, with the names of its kernels
+ * in a table of its own. A kernel that an image lacks for a device is found out when it is launched
+ * there: NULL is one that it lacks for every device.
  */
 #ifndef WSK_HANDLE_H
 #define WSK_HANDLE_H
 
 #include "wsk.h"
 
-enum wsk_kernel {
-	WSK_KERNEL_FORWARD,
-	WSK_KERNEL_DELTA,
-	WSK_KERNEL_DKDV,
-	WSK_KERNEL_DQ,
-	WSK_KERNEL_DECODE,
-	WSK_KERNEL_COMBINE,
-	WSK_KERNEL_COUNT,
-};
+/** Kernels that an image may have. */
+#define WSK_KERNELS_MAX 128
 
-struct wsk_image {
-	int32_t head_dim;
+struct wsk_embedded {
+	int32_t image; /**< enum wsk_image */
 	const void *data;
 	const char *symbol;
+	const char *const *kernels; /**< names, in the order in which they are loaded */
+	size_t kernel_count;        /**< at most WSK_KERNELS_MAX */
 };
 
 /** The images of the library, in the order of the handle's members. */
-#define WSK_IMAGE_COUNT 4
-extern const struct wsk_image wsk_images[WSK_IMAGE_COUNT];
+#define WSK_IMAGE_COUNT 6
+extern const struct wsk_embedded wsk_images[WSK_IMAGE_COUNT];
 
 struct wsk_loaded {
 	void *library;
-	void *kernels[2][WSK_KERNEL_COUNT]; /**< by type, WSK_FLOAT16 first */
+	void *kernels[WSK_KERNELS_MAX]; /**< as the image's table of names has them */
 };
 
 struct wsk_handle {
@@ -43,7 +38,17 @@ struct wsk_handle {
 /** Fills @a problem, which may be NULL; returns @a status. */
 int wsk_fail(struct wsk_problem *problem, int status, const char *argument, const char *expected);
 
-/** What was loaded for a head dimension; NULL: nothing is known of it. */
-const struct wsk_loaded *wsk_find(const struct wsk_handle *handle, int32_t head_dim);
+/** What was loaded of an image; NULL: the library has no such image. */
+const struct wsk_loaded *wsk_find(const struct wsk_handle *handle, int32_t image);
+
+/**
+ * Launches @a function on @a blocks times @a threads, with @a params by value. What the device has no
+ * code for is WSK_ERR_NO_CODE.
+ */
+int wsk_launch(const struct wsk_handle *handle, void *function, uint64_t blocks, unsigned threads,
+	void *params, void *stream, struct wsk_problem *problem);
+
+/** The largest grid of blocks in a row. */
+#define WSK_GRID_MAX 2147483647
 
 #endif

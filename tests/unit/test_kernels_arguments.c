@@ -2,53 +2,9 @@
  * The library's own files are compiled in; its images are empty and the driver's functions count. */
 #include "test.h"
 
-#include "../../kernels/host/handle.h"
+#include "../support/kernels_driver.h"
 
 #include <math.h>
-
-const unsigned char attn_64[1], attn_80[1], attn_96[1], attn_128[1];
-
-static unsigned loads, launches;
-static int launch_result;
-
-static int
-load_library(void **library, const void *image, int *options, void **values, unsigned count,
-	int *more, void **more_values, unsigned more_count)
-{
-	(void)image, (void)options, (void)values, (void)count, (void)more, (void)more_values;
-	(void)more_count;
-	*library = &loads;
-	loads++;
-	return 0;
-}
-
-/* bfloat16 is not in the image, as on sm_75: CUDA_ERROR_NOT_FOUND. */
-static int
-get_kernel(void **kernel, void *library, const char *name)
-{
-	*kernel = library;
-	return strstr(name, "bf16") ? 500 : 0;
-}
-
-static int
-unload_library(void *library)
-{
-	(void)library;
-	return 0;
-}
-
-static int
-launch_kernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
-	unsigned bz, unsigned shared, void *stream, void **arguments, void **extra)
-{
-	(void)function, (void)x, (void)y, (void)z, (void)bx, (void)by, (void)bz, (void)shared;
-	(void)stream, (void)arguments, (void)extra;
-	launches += launch_result == 0;
-	return launch_result;
-}
-
-static const struct wsk_driver driver = {
-	sizeof(driver), load_library, get_kernel, unload_library, launch_kernel};
 
 /* Something that every function takes. */
 static struct wsk_attention
@@ -85,17 +41,6 @@ sound(void)
 	};
 }
 
-static struct wsk_handle *
-open_handle(struct ws_arena *a)
-{
-	struct wsk_problem problem;
-	struct wsk_handle *handle = ws_arena_alloc(a, wsk_handle_size());
-	assert_int_equal(wsk_init(handle, wsk_handle_size(), &driver, &problem), WSK_OK);
-	assert_int_equal(wsk_load(handle, 80, &problem), WSK_OK);
-	launches = 0;
-	return handle;
-}
-
 static void
 assert_refused(const struct wsk_handle *handle, const struct wsk_attention *in, int status,
 	const char *argument,
@@ -112,7 +57,7 @@ assert_refused(const struct wsk_handle *handle, const struct wsk_attention *in, 
 
 WS_TEST(what_is_sound_is_launched)
 {
-	struct wsk_handle *handle = open_handle(a);
+	struct wsk_handle *handle = open_handle(a, 80);
 	struct wsk_attention in = sound();
 	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
 	assert_int_equal(launches, 1);
@@ -141,12 +86,13 @@ WS_TEST(what_is_sound_is_launched)
 
 WS_TEST(every_wrong_number_is_named)
 {
-	struct wsk_handle *handle = open_handle(a);
+	struct wsk_handle *handle = open_handle(a, 80);
 	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "attention.size", in.size = 8);
 	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "attention.size", in.size += 8);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = 3);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = WSK_BFLOAT16);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 72);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 1);
 	REFUSES(wsk_forward, WSK_ERR_NOT_LOADED, "head_dim", in.head_dim = 64);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "batch", in.batch = 0);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "heads_k", in.heads_k = 0);
@@ -177,7 +123,7 @@ WS_TEST(every_wrong_number_is_named)
 
 WS_TEST(what_the_driver_refuses_is_told_apart)
 {
-	struct wsk_handle *handle = open_handle(a);
+	struct wsk_handle *handle = open_handle(a, 80);
 	struct wsk_attention in = sound();
 	struct wsk_problem problem;
 	launch_result = 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
@@ -206,9 +152,158 @@ WS_TEST(a_handle_needs_memory_and_a_driver)
 	old.cuLibraryLoadData = NULL;
 	assert_int_equal(wsk_init(memory, wsk_handle_size(), &old, &problem), WSK_ERR_ARGUMENT);
 	assert_int_equal(wsk_load(NULL, 80, &problem), WSK_ERR_ARGUMENT);
+	assert_int_equal(wsk_load(open_handle(a, 80), 3, &problem), WSK_ERR_UNSUPPORTED);
+	assert_string_equal(problem.argument, "image");
 	assert_int_equal(wsk_forward(NULL, NULL, NULL, NULL), WSK_ERR_ARGUMENT);
 	assert_string_equal(wsk_status_text(99), "unknown status");
 	for (int status = WSK_OK; status <= WSK_ERR_DRIVER; status++) {
 		assert_non_null(wsk_status_text(status));
 	}
+}
+
+/* ---- the selective scan ---- */
+
+static struct wsk_scan
+sound_scan(void)
+{
+	struct wsk_rows rows = {4096, 64 * 300, 300};
+	struct wsk_matrix matrix = {8192, 2 * 16 * 300, 16 * 300, 300, 1, 0};
+	return (struct wsk_scan){
+		.size = sizeof(struct wsk_scan),
+		.type = WSK_FLOAT32,
+		.batch = 2,
+		.channels = 64,
+		.length = 300,
+		.states = 16,
+		.groups = 2,
+		.parts = 1,
+		.u = rows,
+		.delta = rows,
+		.z = rows,
+		.out = rows,
+		.out_z = rows,
+		.a = 64,
+		.a_stride_channel = 16,
+		.a_stride_state = 1,
+		.b = matrix,
+		.c = matrix,
+		.workspace = 1 << 20,
+		.workspace_size = 1 << 30,
+		.grad_out = rows,
+		.grad_u = rows,
+		.grad_delta = rows,
+		.grad_z = rows,
+		.grad_a = 64,
+		.grad_b = 64,
+		.grad_c = 64,
+	};
+}
+
+#define SCAN_REFUSES(call, status, name, change) \
+	do { \
+		struct wsk_scan in = sound_scan(); \
+		struct wsk_problem problem = {0}; \
+		change; \
+		assert_int_equal(call(handle, &in, NULL, &problem), status); \
+		assert_string_equal(problem.argument, name); \
+		assert_int_equal(launches, 0); \
+	} while (0)
+
+WS_TEST(a_scan_that_is_wrong_launches_nothing)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_NOT_LOADED, "scan", in.batch = 2);
+	assert_int_equal(wsk_load(handle, WSK_SCAN, NULL), WSK_OK);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ARGUMENT, "scan.size", in.size = 8);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_UNSUPPORTED, "type", in.type = 4);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_RANGE, "states", in.states = 257);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ARGUMENT, "channels", in.groups = 3);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_RANGE, "parts", in.parts = 6);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ARGUMENT, "u", in.u.data = 0);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ALIGNMENT, "delta", in.delta.data = 2);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_RANGE, "z", in.z.stride_batch = -1);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ARGUMENT, "out_z", in.out_z.stride_channel = 1);
+	SCAN_REFUSES(wsk_scan_forward, WSK_ERR_ARGUMENT, "b", in.b.varies = 0);
+	SCAN_REFUSES(
+		wsk_scan_forward, WSK_ERR_RANGE, "workspace_size", (in.parts = 5, in.workspace_size = 0));
+	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_ARGUMENT, "grad_z", in.grad_z.data = 0);
+	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_ARGUMENT, "grad_d", in.d = 64);
+	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_ALIGNMENT, "workspace", in.workspace = 4);
+	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_RANGE, "workspace_size", in.workspace_size = 64);
+}
+
+/* What is launched for a scan: once for each 16 states, more where time is split. */
+WS_TEST(a_scan_is_launched_in_passes)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	struct wsk_scan in = sound_scan();
+	assert_int_equal(wsk_load(handle, WSK_SCAN, NULL), WSK_OK);
+	assert_int_equal(wsk_scan_workspace(&in, 0), 0);
+	assert_int_equal(wsk_scan_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 1);
+	in.parts = 5;
+	assert_true(wsk_scan_workspace(&in, 0) > 0);
+	assert_int_equal(wsk_scan_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 1 + 3);
+	in.parts = 1;
+	launches = 0;
+	assert_int_equal(wsk_scan_backward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 2 + 3); /* states, backward; sums for A, B, C */
+	in.states = 40;
+	in.b.stride_group = in.c.stride_group = 40 * 300;
+	launches = 0;
+	assert_int_equal(wsk_scan_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_int_equal(launches, 3);
+	in.length = 1 << 30;
+	in.batch = 1 << 24;
+	assert_true(wsk_scan_workspace(&in, 1) == UINT64_MAX);
+	launches = 0;
+}
+
+WS_TEST(a_state_update_that_is_wrong_launches_nothing)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	struct wsk_problem problem;
+	struct wsk_strided rows = {64, {128, 64, 1}, WSK_FLOAT32, 0};
+	struct wsk_update in = {
+		.size = sizeof(in),
+		.type = WSK_FLOAT32,
+		.batch = 2,
+		.heads = 2,
+		.channels = 64,
+		.states = 16,
+		.groups = 1,
+		.entries = 2,
+		.state = 64,
+		.state_stride_entry = 2048,
+		.state_stride_head = 1024,
+		.state_stride_channel = 16,
+		.state_stride_state = 1,
+		.x = rows,
+		.dt = rows,
+		.out = rows,
+		.a = {64, {1024, 16, 1}, WSK_FLOAT32, 0},
+		.b = {64, {16, 16, 1}, WSK_FLOAT32, 0},
+		.c = {64, {16, 16, 1}, WSK_FLOAT32, 0},
+	};
+	assert_int_equal(wsk_load(handle, WSK_SCAN, NULL), WSK_OK);
+	assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), WSK_OK);
+	assert_int_equal(launches, 1);
+	in.entries = 1;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), WSK_ERR_RANGE);
+	assert_string_equal(problem.argument, "entries");
+	in.entries = 2;
+	in.b.type = 9;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), WSK_ERR_UNSUPPORTED);
+	assert_string_equal(problem.argument, "b");
+	in.b.type = WSK_FLOAT32;
+	in.state_stride_head = 0;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), WSK_ERR_ARGUMENT);
+	assert_string_equal(problem.argument, "state");
+	in.heads = 3;
+	in.groups = 2;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), WSK_ERR_ARGUMENT);
+	assert_string_equal(problem.argument, "heads");
+	assert_int_equal(launches, 1);
+	launches = 0;
 }

@@ -1,0 +1,22 @@
+/**
+ * attention.h - the kernels of an attention image, and where each stands in its table
+ *
+ * An image lacks those of bfloat16 where the device does (below compute capability 8.0).
+ */
+#ifndef WSK_ATTENTION_H
+#define WSK_ATTENTION_H
+
+enum wsk_kernel {
+	WSK_KERNEL_FORWARD,
+	WSK_KERNEL_DELTA,
+	WSK_KERNEL_DKDV,
+	WSK_KERNEL_DQ,
+	WSK_KERNEL_DECODE,
+	WSK_KERNEL_COMBINE,
+	WSK_KERNEL_COUNT,
+};
+
+/** By type, WSK_FLOAT16 first, then by enum wsk_kernel. */
+extern const char *const wsk_attention_kernels[2 * WSK_KERNEL_COUNT];
+
+#endif
