@@ -1,0 +1,45 @@
+/* conv.cu - causal_conv1d: the kernels of the convolution by their plain names, for three types */
+#include "conv_first.cuh"
+#include "conv_last.cuh"
+#include "conv_update.cuh"
+
+/* Each width is code of its own in one kernel, whose registers are those of 4, which models have. */
+#define WSK_CONV_KERNEL(name, params, blocks, ...) \
+	extern "C" __global__ void __launch_bounds__(WSK_CONV_THREADS, blocks) \
+		name(const __grid_constant__ params p) \
+	{ \
+		if (p.width == 4) { \
+			constexpr int W = 4; \
+			__VA_ARGS__(p); \
+		} else if (p.width == 3) { \
+			constexpr int W = 3; \
+			__VA_ARGS__(p); \
+		} else { \
+			constexpr int W = 2; \
+			__VA_ARGS__(p); \
+		} \
+	}
+
+#define WSK_CONV_KERNELS(E, suffix) \
+	WSK_CONV_KERNEL(wsk_conv_first_forward_##suffix, wsk_conv_params, 6, wsk::first_forward<E, W>) \
+	WSK_CONV_KERNEL( \
+		wsk_conv_first_backward_##suffix, wsk_conv_params, 3, wsk::first_backward<E, W>) \
+	WSK_CONV_KERNEL( \
+		wsk_conv_last_forward_##suffix, wsk_conv_params, 4, wsk::last_forward<E, W, false>) \
+	WSK_CONV_KERNEL( \
+		wsk_conv_last_backward_##suffix, wsk_conv_params, 3, wsk::last_backward<E, W, false>) \
+	WSK_CONV_KERNEL( \
+		wsk_conv_packed_forward_##suffix, wsk_conv_params, 3, wsk::last_forward<E, W, true>) \
+	WSK_CONV_KERNEL( \
+		wsk_conv_packed_backward_##suffix, wsk_conv_params, 2, wsk::last_backward<E, W, true>) \
+	WSK_CONV_KERNEL(wsk_conv_update_##suffix, wsk_update_params, 4, wsk::update<E, W>)
+
+WSK_CONV_KERNELS(__half, f16)
+WSK_CONV_KERNELS(__nv_bfloat16, bf16)
+WSK_CONV_KERNELS(float, f32)
+
+extern "C" __global__ void
+__launch_bounds__(WSK_CONV_THREADS) wsk_conv_reduce(const __grid_constant__ wsk_conv_params p)
+{
+	wsk::reduce_sums(p);
+}

@@ -1,0 +1,348 @@
+/**
+ * conv_first.cuh - the convolution of rows that are contiguous (channel-first)
+ *
+ * A warp owns a part of one row and goes over it in chunks, 16 bytes for each lane and step. What a
+ * lane needs of its neighbours' elements it gets from their registers. A row that does not begin at
+ * 16 bytes is taken as one that begins earlier, with elements that do not count.
+ */
+#ifndef WSK_DEVICE_CONV_FIRST_CUH
+#define WSK_DEVICE_CONV_FIRST_CUH
+
+#include "conv_params.h"
+#include "elements.cuh"
+
+namespace wsk
+{
+
+constexpr unsigned ALL = 0xffffffffu;
+
+/** What a warp works at: one part of a row of one channel. Elements count in [0, length). */
+template <typename E> struct part_of_row {
+	static constexpr int N = 16 / (int)sizeof(E);
+	int64_t batch;
+	int channel, part, lane;
+	int first, last; /**< [first, last), from a little before the row on */
+	int length, shift;
+	bool wide; /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
+
+	/** False where there is nothing for this warp. */
+	WSK_DEVICE bool
+	find(const wsk_conv_params &p)
+	{
+		unsigned tile = blockIdx.x, pieces = (unsigned)p.pieces;
+		unsigned row = tile / pieces * (WSK_CONV_THREADS / 32) + threadIdx.x / 32;
+		lane = (int)(threadIdx.x % 32);
+		part = (int)(tile % pieces);
+		batch = row / (unsigned)p.dim;
+		channel = (int)(row % (unsigned)p.dim);
+		length = p.length;
+		return batch < p.batch;
+	}
+
+	WSK_DEVICE E *
+	of(const wsk_conv_view &v) const
+	{
+		return reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.channel;
+	}
+
+	WSK_DEVICE void
+	begin(const wsk_conv_params &p, const E *a, const E *b, const E *c)
+	{
+		unsigned at = (unsigned)(reinterpret_cast<uint64_t>(a) % 16);
+		wide = at == reinterpret_cast<uint64_t>(b) % 16 && at == reinterpret_cast<uint64_t>(c) % 16;
+		shift = wide ? (int)(at / sizeof(E)) : 0;
+		first = part * p.piece - shift;
+		last = first + p.piece < length ? first + p.piece : length;
+	}
+};
+
+/** Steps of a chunk: @a WHOLE is one that is all within a row that is wide. */
+template <bool WHOLE, typename E, int N, int STEPS>
+static WSK_DEVICE void
+load_steps(piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *row, int start)
+{
+#pragma unroll
+	for (int j = 0; j < STEPS; j++) {
+		int at = start + (j * 32 + own.lane) * N;
+		if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
+			v[j].load(row + at);
+		} else {
+			v[j].load_some(row + at, -at, own.length - at);
+		}
+	}
+}
+
+template <bool WHOLE, typename E, int N>
+static WSK_DEVICE void
+store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
+{
+	piece<E, N> v;
+	v.set(f);
+	if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
+		v.store(row + at);
+	} else {
+		v.store_some(row + at, -at, own.length - at);
+	}
+}
+
+/**
+ * A chunk of x with the four elements before each step; the first of the four is not used. Forward
+ * takes them from the lane before, which is faster there; backward, which has sums to exchange as
+ * well, reads them again: the lane before has just asked for the same line.
+ */
+template <typename E, int STEPS> struct chunk_of_x {
+	static constexpr int N = 16 / (int)sizeof(E), WORDS = piece<E, 4>::WORDS;
+	piece<E, N> v[STEPS];
+	piece<E, 4> before[STEPS];
+
+	template <bool WHOLE>
+	WSK_DEVICE void
+	load_exchanging(const part_of_row<E> &own, const E *x, int start)
+	{
+		load_steps<WHOLE>(v, own, x, start);
+		piece<E, 4> edge;
+		edge.clear();
+		if (own.lane == 0 && start > 0) {
+			edge.load_some(x + start - 4, start < 4 ? 4 - start : 1, 4);
+		}
+#pragma unroll
+		for (int j = 0; j < STEPS; j++) {
+			piece<E, 4> turned; /* of the lane before; lane 0: of lane 31 */
+			turned.w[0] = 0;
+#pragma unroll
+			for (int i = sizeof(E) == 4; i < WORDS; i++) {
+				uint32_t mine = v[j].w[piece<E, N>::WORDS - WORDS + i];
+				turned.w[i] = __shfl_sync(ALL, mine, (own.lane + 31) & 31);
+			}
+#pragma unroll
+			for (int i = 0; i < WORDS; i++) {
+				before[j].w[i] = own.lane == 0 ? edge.w[i] : turned.w[i];
+			}
+			edge = turned;
+		}
+	}
+
+	template <bool WHOLE>
+	WSK_DEVICE void
+	load_twice(const part_of_row<E> &own, const E *x, int start)
+	{
+		load_steps<WHOLE>(v, own, x, start);
+#pragma unroll
+		for (int j = 0; j < STEPS; j++) {
+			int at = start + (j * 32 + own.lane) * N - 4;
+			if (at >= 0 && (WHOLE || (own.wide && at + 4 <= own.length))) {
+				before[j].load(x + at);
+			} else if (WHOLE) {
+				before[j].clear();
+			} else {
+				before[j].load_some(x + at, -at, own.length - at);
+			}
+		}
+	}
+
+	/** The 3 elements before, then those of step @a j. */
+	WSK_DEVICE void
+	floats(int j, float (&f)[N + 3]) const
+	{
+#pragma unroll
+		for (int i = 0; i < 3; i++) {
+#ifdef WSK_BREAK_HALO /* a deliberately wrong variant: the tests must notice it */
+			f[i] = before[j].at(1);
+#else
+			f[i] = before[j].at(i + 1);
+#endif
+		}
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			f[i + 3] = v[j].at(i);
+		}
+	}
+};
+
+template <int W> struct taps {
+	float w[W][1], bias[1];
+
+	/** Of the element whose 3 predecessors are @a f[0] to @a f[2]. */
+	WSK_DEVICE float
+	convolve(const float *f) const
+	{
+		float sum = bias[0];
+#pragma unroll
+		for (int k = 0; k < W; k++) {
+			sum = fmaf(w[k][0], f[k + 4 - W], sum);
+		}
+		return sum;
+	}
+};
+
+template <typename E, int W, bool WHOLE>
+static WSK_DEVICE void
+forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
+	E *out, int start)
+{
+	constexpr int N = 16 / (int)sizeof(E), STEPS = WSK_CONV_STEPS;
+	chunk_of_x<E, STEPS> chunk;
+	chunk.template load_exchanging<WHOLE>(own, x, start);
+#pragma unroll
+	for (int j = 0; j < STEPS; j++) {
+		float f[N + 3], y[N];
+		chunk.floats(j, f);
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			y[i] = t.convolve(f + i);
+		}
+		activate(y, p.silu);
+		store_step<WHOLE>(y, own, out, start + (j * 32 + own.lane) * N);
+	}
+}
+
+template <typename E, int W>
+static WSK_DEVICE void
+first_forward(const wsk_conv_params &p)
+{
+	constexpr int CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
+	part_of_row<E> own;
+	if (!own.find(p)) {
+		return;
+	}
+	const E *x = own.of(p.x);
+	E *out = own.of(p.out);
+	own.begin(p, x, out, out);
+	if (own.first >= own.last) {
+		return;
+	}
+	taps<W> t;
+	load_weights(p, own.channel, 1, t.w, t.bias);
+	if (own.wide && own.first >= 0 && own.first + CHUNK <= own.length) {
+		forward_chunk<E, W, true>(p, t, own, x, out, own.first);
+	} else {
+		forward_chunk<E, W, false>(p, t, own, x, out, own.first);
+	}
+}
+
+/** The first 3 gradients from @a end on, of which lane i computes the i-th; 0 beyond the row. */
+template <typename E, int W>
+static WSK_DEVICE void
+gradients_behind(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
+	const E *dout, float (&g)[3])
+{
+	float mine[1] = {0.f}, sum[1] = {0.f};
+	int at = own.last + own.lane;
+	if (own.lane < 3 && at < own.length) {
+		float f[4] = {};
+#pragma unroll
+		for (int i = 4 - W; i < 4; i++) {
+			f[i] = at - 3 + i >= 0 ? to_float(x[at - 3 + i]) : 0.f;
+		}
+		sum[0] = t.convolve(f);
+		mine[0] = to_float(dout[at]);
+		before_activation(mine, sum, p.silu);
+	}
+#pragma unroll
+	for (int i = 0; i < 3; i++) {
+		g[i] = __shfl_sync(ALL, mine[0], i);
+	}
+}
+
+/** Sums of one warp, in an order that is always the same, into its row of the scratch. */
+template <int W>
+static WSK_DEVICE void
+write_sums(float (&sums)[W + 1], float *to, int lane)
+{
+#pragma unroll
+	for (int k = 0; k <= W; k++) {
+#pragma unroll
+		for (int away = 16; away > 0; away /= 2) {
+			sums[k] += __shfl_xor_sync(ALL, sums[k], away);
+		}
+		if (lane == 0) {
+			to[k] = sums[k];
+		}
+	}
+}
+
+/** The planes of backward, at the row of a warp. */
+template <typename E> struct row_planes {
+	const E *x, *dout;
+	E *dx;
+};
+
+/** Of one chunk: dx, and what it adds to the sums. @a behind: the 3 gradients behind it, for lane 31. */
+template <typename E, int W, bool WHOLE>
+static WSK_DEVICE void
+backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own,
+	const row_planes<E> &planes, int start, float (&behind)[3], float (&sums)[W + 1])
+{
+	constexpr int N = 16 / (int)sizeof(E), STEPS = WSK_CONV_BACK_STEPS;
+	piece<E, N> d[STEPS];
+	load_steps<WHOLE>(d, own, planes.dout, start);
+	chunk_of_x<E, STEPS> chunk;
+	chunk.template load_twice<WHOLE>(own, planes.x, start);
+#pragma unroll
+	for (int j = STEPS - 1; j >= 0; j--) {
+		int at = start + (j * 32 + own.lane) * N;
+		float f[N + 3], g[N + 3], mine[N], sum[N];
+		chunk.floats(j, f);
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			sum[i] = t.convolve(f + i);
+			mine[i] = d[j].at(i);
+		}
+		before_activation(mine, sum, p.silu);
+#pragma unroll
+		for (int i = 0; i < N; i++) { /* an infinite sum outside of the row would make it NaN */
+			g[i] = WHOLE || (at + i >= 0 && at + i < own.length) ? mine[i] : 0.f;
+		}
+#pragma unroll
+		for (int i = 0; i < 3; i++) {
+			float turned = __shfl_sync(ALL, g[i], (own.lane + 1) & 31);
+			g[N + i] = own.lane == 31 ? behind[i] : turned;
+			behind[i] = turned;
+		}
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			mine[i] = 0.f;
+#pragma unroll
+			for (int k = 0; k < W; k++) {
+				mine[i] = fmaf(t.w[k][0], g[i + W - 1 - k], mine[i]);
+				sums[k] = fmaf(g[i], f[i + 4 - W + k], sums[k]);
+			}
+			sums[W] += g[i];
+		}
+		store_step<WHOLE>(mine, own, planes.dx, at);
+	}
+}
+
+template <typename E, int W>
+static WSK_DEVICE void
+first_backward(const wsk_conv_params &p)
+{
+	constexpr int CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_BACK_STEPS);
+	part_of_row<E> own;
+	if (!own.find(p)) {
+		return;
+	}
+	row_planes<E> planes = {own.of(p.x), own.of(p.dout), own.of(p.dx)};
+	own.begin(p, planes.x, planes.dout, planes.dx);
+	taps<W> t;
+	load_weights(p, own.channel, 1, t.w, t.bias);
+	float sums[W + 1] = {}, behind[3];
+	gradients_behind(p, t, own, planes.x, planes.dout, behind);
+	int start = own.first + (own.last - own.first - 1) / CHUNK * CHUNK;
+	if (own.last <= own.first) {
+		start = own.first - CHUNK; /* a last part that the rows' shift has emptied */
+	}
+	for (; start >= own.first; start -= CHUNK) {
+		if (own.wide && start >= 0 && start + CHUNK <= own.length) {
+			backward_chunk<E, W, true>(p, t, own, planes, start, behind, sums);
+		} else {
+			backward_chunk<E, W, false>(p, t, own, planes, start, behind, sums);
+		}
+	}
+	int64_t to = (own.batch * p.pieces + own.part) * p.dim + own.channel;
+	write_sums<W>(sums, reinterpret_cast<float *>(p.scratch) + to * (W + 1), own.lane);
+}
+
+} // namespace wsk
+
+#endif
