@@ -1,0 +1,67 @@
+/* scan.cu - the selective scan, forward and backward, and its state update */
+#include "scan.cuh"
+#include "update.cuh"
+
+#define WSK_SCAN_KERNEL(name, params, blocks) \
+	extern "C" __global__ void __launch_bounds__(WSK_SCAN_THREADS, blocks) \
+		name(const __grid_constant__ params p)
+
+#define WSK_SCAN_KERNELS(type, suffix, blocks) \
+	WSK_SCAN_KERNEL(wsk_scan_forward_##suffix, wsk_scan_params, blocks) \
+	{ \
+		wsk::scan_forward<wsk::type, false>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_scan_forward_constant_##suffix, wsk_scan_params, 3) \
+	{ \
+		wsk::scan_forward<wsk::type, true>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_scan_states_##suffix, wsk_scan_params, 4) \
+	{ \
+		wsk::scan_local<wsk::type, false>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_scan_ends_##suffix, wsk_scan_params, 3) \
+	{ \
+		wsk::scan_local<wsk::type, true>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_scan_backward_##suffix, wsk_scan_params, 2) \
+	{ \
+		wsk::scan_backward<wsk::type, false>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_scan_backward_constant_##suffix, wsk_scan_params, 2) \
+	{ \
+		wsk::scan_backward<wsk::type, true>(p); \
+	}
+
+#define WSK_UPDATE_KERNELS(type, suffix) \
+	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_update_params, 8) \
+	{ \
+		wsk::state_update_any<wsk::type>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_update_params, 5) \
+	{ \
+		wsk::state_update_wide<wsk::type, wsk::float16>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_update_params, 5) \
+	{ \
+		wsk::state_update_wide<wsk::type, wsk::bfloat16>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_update_params, 5) \
+	{ \
+		wsk::state_update_wide<wsk::type, wsk::float32>(p); \
+	}
+
+WSK_SCAN_KERNELS(float16, f16, 4)
+WSK_SCAN_KERNELS(bfloat16, bf16, 4)
+WSK_SCAN_KERNELS(float32, f32, 3)
+WSK_UPDATE_KERNELS(float16, f16)
+WSK_UPDATE_KERNELS(bfloat16, bf16)
+WSK_UPDATE_KERNELS(float32, f32)
+
+WSK_SCAN_KERNEL(wsk_scan_combine, wsk_scan_params, 4)
+{
+	wsk::scan_combine(p);
+}
+WSK_SCAN_KERNEL(wsk_scan_sum, wsk_scan_sum_params, 4)
+{
+	wsk::scan_sum(p);
+}

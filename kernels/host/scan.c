@@ -1,0 +1,487 @@
+/* scan.c - the selective scan: checks every number, divides the workspace, launches. */
+#include "scan.h"
+
+#include "../device/scan_params.h"
+#include "check.h"
+
+#define LENGTH_MAX (1 << 30)
+#define STATES_MAX 256
+
+#define NAMES(suffix) \
+	"wsk_scan_forward_" suffix, "wsk_scan_forward_constant_" suffix, "wsk_scan_states_" suffix, \
+		"wsk_scan_ends_" suffix, "wsk_scan_backward_" suffix, \
+		"wsk_scan_backward_constant_" suffix, "wsk_update_any_" suffix, \
+		"wsk_update_" suffix "_of_f16", "wsk_update_" suffix "_of_bf16", \
+		"wsk_update_" suffix "_of_f32"
+
+const char *const wsk_scan_kernels[WSK_SCAN_KERNEL_COUNT] = {
+	NAMES("f16"),
+	NAMES("bf16"),
+	NAMES("f32"),
+	"wsk_scan_combine",
+	"wsk_scan_sum",
+};
+
+/* What is being checked. */
+struct checking {
+	struct wsk_checking base;
+	const struct wsk_scan *in;
+};
+
+static int
+bytes_of(int32_t type)
+{
+	return type == WSK_FLOAT32 ? 4 : 2;
+}
+
+static void
+require(struct checking *c, bool holds, int status, const char *argument, const char *expected)
+{
+	wsk_require(&c->base, holds, status, argument, expected);
+}
+
+static void
+check_shape(struct checking *c)
+{
+	const struct wsk_scan *in = c->in;
+	require(c, in->type >= WSK_FLOAT16 && in->type <= WSK_FLOAT32, WSK_ERR_UNSUPPORTED, "type",
+		"WSK_FLOAT16, WSK_BFLOAT16 or WSK_FLOAT32");
+	require(c, in->batch >= 1 && in->batch <= 1 << 24, WSK_ERR_RANGE, "batch", "1 to 2^24");
+	require(
+		c, in->channels >= 1 && in->channels <= 1 << 24, WSK_ERR_RANGE, "channels", "1 to 2^24");
+	require(c, in->length >= 1 && in->length <= LENGTH_MAX, WSK_ERR_RANGE, "length", "1 to 2^30");
+	require(c, in->states >= 1 && in->states <= STATES_MAX, WSK_ERR_RANGE, "states", "1 to 256");
+	require(
+		c, in->groups >= 1 && in->groups <= in->channels, WSK_ERR_RANGE, "groups", "1 to channels");
+	require(c, in->groups < 1 || in->channels % in->groups == 0, WSK_ERR_ARGUMENT, "channels",
+		"a multiple of groups");
+	require(c,
+		in->parts >= 1
+			&& in->parts <= wsk_divide_up(in->length < 1 ? 1 : in->length, WSK_SCAN_SEGMENT),
+		WSK_ERR_RANGE, "parts", "1 to ceil(length / 64)");
+}
+
+static void
+check_rows(
+	struct checking *c, const struct wsk_rows *rows, bool needed, bool written, const char *name)
+{
+	const struct wsk_scan *in = c->in;
+	const int64_t strides[] = {rows->stride_batch, rows->stride_channel, 1};
+	const int64_t extents[] = {in->batch, in->channels, in->length};
+	wsk_check_address(&c->base, rows->data, (unsigned)bytes_of(in->type), needed, name);
+	require(c, wsk_reaches(strides, extents, 3), WSK_ERR_RANGE, name,
+		"strides that are not negative and reach less than 2^62 elements");
+	require(c,
+		!rows->data || !written
+			|| ((in->channels == 1 || rows->stride_channel >= in->length)
+				&& (in->batch == 1 || rows->stride_batch >= in->length)),
+		WSK_ERR_ARGUMENT, name, "rows that do not overlap: it is written");
+}
+
+static void
+check_matrix(struct checking *c, const struct wsk_matrix *matrix, const char *name)
+{
+	const struct wsk_scan *in = c->in;
+	const int64_t strides[] = {
+		matrix->varies ? matrix->stride_batch : 0, matrix->stride_group, matrix->stride_state, 1};
+	const int64_t extents[] = {in->batch, matrix->varies ? in->groups : in->channels, in->states,
+		matrix->varies ? in->length : 1};
+	unsigned align = matrix->varies ? (unsigned)bytes_of(in->type) : 4;
+	wsk_check_address(&c->base, matrix->data, align, true, name);
+	require(c, wsk_reaches(strides, extents, 4), WSK_ERR_RANGE, name,
+		"strides that are not negative and reach less than 2^62 elements");
+	require(c, matrix->varies || (matrix->stride_state == 1 && matrix->stride_group == in->states),
+		WSK_ERR_ARGUMENT, name, "contiguous where it does not vary");
+}
+
+static void
+check_forward(struct checking *c)
+{
+	const struct wsk_scan *in = c->in;
+	check_shape(c);
+	check_rows(c, &in->u, true, false, "u");
+	check_rows(c, &in->delta, true, false, "delta");
+	check_rows(c, &in->z, false, false, "z");
+	check_matrix(c, &in->b, "b");
+	check_matrix(c, &in->c, "c");
+	wsk_check_address(&c->base, in->a, 4, true, "a");
+	const int64_t strides[] = {in->a_stride_channel, in->a_stride_state};
+	const int64_t extents[] = {in->channels, in->states};
+	require(c, wsk_reaches(strides, extents, 2), WSK_ERR_RANGE, "a",
+		"strides that are not negative and reach less than 2^62 elements");
+	wsk_check_address(&c->base, in->d, 4, false, "d");
+	wsk_check_address(&c->base, in->delta_bias, 4, false, "delta_bias");
+	wsk_check_address(&c->base, in->x, 4, false, "x");
+}
+
+static void
+check_workspace(struct checking *c, int32_t backward)
+{
+	uint64_t needed = c->base.status == WSK_OK ? wsk_scan_workspace(c->in, backward) : 0;
+	wsk_check_address(&c->base, c->in->workspace, 16, needed > 0, "workspace");
+	require(c, c->in->workspace_size >= needed, WSK_ERR_RANGE, "workspace_size",
+		"at least wsk_scan_workspace() bytes");
+}
+
+static void
+check_outputs(struct checking *c)
+{
+	const struct wsk_scan *in = c->in;
+	check_rows(c, &in->out, !in->z.data, true, "out");
+	check_rows(c, &in->out_z, in->z.data != 0, true, "out_z");
+	check_workspace(c, 0);
+}
+
+static void
+check_gradients(struct checking *c)
+{
+	const struct wsk_scan *in = c->in;
+	const bool gated = in->z.data != 0;
+	check_rows(c, &in->out, gated, false, "out");
+	check_rows(c, &in->out_z, false, true, "out_z");
+	check_rows(c, &in->grad_out, true, false, "grad_out");
+	check_rows(c, &in->grad_u, true, true, "grad_u");
+	check_rows(c, &in->grad_delta, true, true, "grad_delta");
+	check_rows(c, &in->grad_z, gated, true, "grad_z");
+	unsigned align = (unsigned)bytes_of(in->type);
+	wsk_check_address(&c->base, in->grad_a, 4, true, "grad_a");
+	wsk_check_address(&c->base, in->grad_b, in->b.varies ? align : 4, true, "grad_b");
+	wsk_check_address(&c->base, in->grad_c, in->c.varies ? align : 4, true, "grad_c");
+	wsk_check_address(&c->base, in->grad_d, 4, in->d != 0, "grad_d");
+	wsk_check_address(&c->base, in->grad_delta_bias, 4, in->delta_bias != 0, "grad_delta_bias");
+	check_workspace(c, 1);
+}
+
+/* ---- parts of the workspace ---- */
+
+/* How time is split. */
+struct division {
+	int32_t part, parts, every, kept, blocks;
+};
+
+static struct division
+divide(const struct wsk_scan *in, int32_t backward)
+{
+	struct division d;
+	int64_t segments = wsk_divide_up(in->length, WSK_SCAN_SEGMENT);
+	int64_t each = wsk_divide_up(segments, in->parts);
+	d.part = (int32_t)(each * WSK_SCAN_SEGMENT);
+	d.parts = (int32_t)wsk_divide_up(segments, each);
+	d.every = backward ? WSK_SCAN_SEGMENT : d.part;
+	d.kept = (int32_t)wsk_divide_up(in->length, d.every);
+	d.blocks = (int32_t)wsk_divide_up(in->channels / in->groups, WSK_SCAN_CHANNELS);
+	return d;
+}
+
+/* Takes floats from the workspace one after the other; adds up only where it begins at 0. */
+struct cutting {
+	uint64_t begin, used;
+	bool too_large;
+};
+
+static uint64_t
+cut(struct cutting *c, bool wanted, const int64_t *extents, size_t count)
+{
+	uint64_t bytes = 4, at = c->used;
+	for (size_t i = 0; i < count; i++) {
+		c->too_large |= __builtin_mul_overflow(bytes, (uint64_t)extents[i], &bytes);
+	}
+	bytes = wanted ? (bytes + 15) / 16 * 16 : 0;
+	c->too_large |= __builtin_add_overflow(c->used, bytes, &c->used);
+	return wanted ? c->begin + at : 0;
+}
+
+#define CUT(c, wanted, ...) \
+	cut(c, wanted, (const int64_t[]){__VA_ARGS__}, \
+		sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static void
+cut_workspace(
+	struct cutting *c, const struct wsk_scan *in, int32_t backward, struct wsk_scan_params *p)
+{
+	const struct division d = divide(in, backward);
+	const bool split = d.parts > 1, several = in->states > WSK_SCAN_STATES;
+	const bool constant = !in->b.varies || !in->c.varies;
+	p->states = CUT(c, backward || split, in->batch, d.kept, in->channels, in->states);
+	p->sums = CUT(c, backward || split, in->batch, d.kept, in->channels);
+	p->ends = CUT(c, backward && split, in->batch, d.parts, in->channels, in->states);
+	p->sum_y = CUT(c, !backward && several, in->batch, in->channels, in->length);
+	p->sum_b = CUT(c, backward && several, in->batch, in->channels, in->length);
+	p->sum_q = CUT(c, backward && several, in->batch, in->channels, in->length);
+	p->part_a = CUT(c, backward, in->batch, d.parts, in->channels, in->states);
+	p->part_w = CUT(c, backward && constant, in->batch, d.parts, in->channels, in->states);
+	p->part_d = CUT(c, backward, in->batch, d.parts, in->channels);
+	p->part_bias = CUT(c, backward, in->batch, d.parts, in->channels);
+	p->part_bc = CUT(c, backward, d.blocks, 2, in->batch, in->groups, in->states, in->length);
+}
+
+uint64_t
+wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward)
+{
+	struct checking c = {{NULL, WSK_OK}, scan};
+	struct cutting cutting = {0, 0, false};
+	struct wsk_scan_params p;
+	check_shape(&c);
+	if (c.base.status != WSK_OK) {
+		return UINT64_MAX;
+	}
+	cut_workspace(&cutting, scan, backward, &p);
+	return cutting.too_large ? UINT64_MAX : cutting.used;
+}
+
+/* ---- parameters ---- */
+
+static struct wsk_scan_rows
+rows_of(const struct wsk_rows *rows)
+{
+	return (struct wsk_scan_rows){rows->data, rows->stride_batch, rows->stride_channel};
+}
+
+static struct wsk_scan_matrix
+matrix_of(const struct wsk_matrix *m)
+{
+	return (struct wsk_scan_matrix){
+		m->data, m->stride_batch, m->stride_group, m->stride_state, m->varies != 0, 0};
+}
+
+/* True if @a count elements from each multiple of @a count on lie at a multiple of their size. */
+static bool
+is_wide(uint64_t data, int64_t a, int64_t b, int64_t c, int bytes, int count)
+{
+	return !data
+		|| (data % (uint64_t)(bytes * count) == 0 && a % count == 0 && b % count == 0
+			&& c % count == 0);
+}
+
+static bool
+rows_are_wide(const struct wsk_scan *in, int32_t backward)
+{
+	const struct wsk_rows *all[] = {&in->u, &in->delta, &in->z, &in->out, &in->out_z, &in->grad_out,
+		&in->grad_u, &in->grad_delta, &in->grad_z};
+	for (size_t i = 0; i < (backward ? 9u : 5u); i++) {
+		if (!is_wide(all[i]->data, all[i]->stride_batch, all[i]->stride_channel, 0,
+				bytes_of(in->type), 4)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+matrix_is_wide(const struct wsk_matrix *m, int bytes)
+{
+	return !m->varies
+		|| is_wide(m->data, m->stride_batch, m->stride_group, m->stride_state, bytes, 4);
+}
+
+static struct wsk_scan_params
+params_of(const struct wsk_scan *in, int32_t backward)
+{
+	const struct division d = divide(in, backward);
+	struct cutting cutting = {in->workspace, 0, false};
+	struct wsk_scan_params p = {
+		.u = rows_of(&in->u),
+		.delta = rows_of(&in->delta),
+		.z = rows_of(&in->z),
+		.out = rows_of(&in->out),
+		.out_z = rows_of(&in->out_z),
+		.dout = rows_of(&in->grad_out),
+		.du = rows_of(&in->grad_u),
+		.ddelta = rows_of(&in->grad_delta),
+		.dz = rows_of(&in->grad_z),
+		.b = matrix_of(&in->b),
+		.c = matrix_of(&in->c),
+		.a = in->a,
+		.a_channel = in->a_stride_channel,
+		.a_state = in->a_stride_state,
+		.d = in->d,
+		.bias = in->delta_bias,
+		.x = in->x,
+		.batch = in->batch,
+		.channels = in->channels,
+		.length = in->length,
+		.states_count = in->states,
+		.groups = in->groups,
+		.group_channels = in->channels / in->groups,
+		.blocks = d.blocks,
+		.parts = d.parts,
+		.part = d.part,
+		.every = d.every,
+		.kept = d.kept,
+		.rows = (int32_t)wsk_divide_up(in->length, WSK_SCAN_SAVED),
+		.softplus = in->softplus != 0,
+		.wide = rows_are_wide(in, backward),
+		.wide_bc = matrix_is_wide(&in->b, bytes_of(in->type))
+			&& matrix_is_wide(&in->c, bytes_of(in->type)),
+		.with_ends = backward && d.parts > 1,
+	};
+	cut_workspace(&cutting, in, backward, &p);
+	return p;
+}
+
+/* ---- launches ---- */
+
+/* A call that was checked and is ready to launch. */
+struct call {
+	const struct wsk_handle *handle;
+	const struct wsk_loaded *loaded;
+	struct wsk_scan in;
+	struct wsk_scan_params params;
+	void *stream;
+	struct wsk_problem *problem;
+};
+
+static const struct wsk_versioned SCAN = {offsetof(struct wsk_scan, grad_out),
+	sizeof(struct wsk_scan), _Alignof(struct wsk_scan), "scan", "scan.size"};
+
+static int
+prepare(struct call *call, const struct wsk_scan *scan, int32_t backward)
+{
+	int status = wsk_check_handle(call->handle, call->problem);
+	status = status ? status : wsk_take(&SCAN, scan, &call->in, call->problem);
+	if (status != WSK_OK) {
+		return status;
+	}
+	struct checking c = {{call->problem, WSK_OK}, &call->in};
+	check_forward(&c);
+	(backward ? check_gradients : check_outputs)(&c);
+	if (c.base.status != WSK_OK) {
+		return c.base.status;
+	}
+	call->loaded = wsk_loaded_or_fail(&c.base, call->handle, WSK_SCAN, "scan", "WSK_SCAN");
+	call->params = params_of(&call->in, backward);
+	return c.base.status;
+}
+
+static int
+launch(struct call *call, int kernel, int64_t blocks, void *params)
+{
+	if (blocks > WSK_GRID_MAX) {
+		return wsk_fail(
+			call->problem, WSK_ERR_RANGE, "batch", "fewer channels, sequences and parts");
+	}
+	return wsk_launch(call->handle, call->loaded->kernels[kernel], (uint64_t)blocks,
+		WSK_SCAN_THREADS, params, call->stream, call->problem);
+}
+
+/* A kernel that goes over time, once for each 16 states. */
+static int
+launch_scan(struct call *call, enum wsk_scan_kernel kernel)
+{
+	struct wsk_scan_params *p = &call->params;
+	int64_t blocks = (int64_t)p->batch * p->groups * p->blocks;
+	int status = WSK_OK;
+	if (blocks > WSK_GRID_MAX) {
+		blocks = 1 + (int64_t)WSK_GRID_MAX; /* launch() refuses it */
+	}
+	for (int32_t state = 0; state < p->states_count && status == WSK_OK; state += WSK_SCAN_STATES) {
+		p->first_state = state;
+		int at = (call->in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED + (int)kernel;
+		status = launch(call, at, blocks * p->parts, p);
+	}
+	return status;
+}
+
+static int
+launch_combine(struct call *call)
+{
+	int64_t all = (int64_t)call->in.batch * call->in.channels * call->in.states;
+	return launch(
+		call, WSK_SCAN_KERNEL_COMBINE, wsk_divide_up(all, WSK_SCAN_THREADS), &call->params);
+}
+
+static bool
+is_constant(const struct wsk_scan *in)
+{
+	return !in->b.varies || !in->c.varies;
+}
+
+int
+wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan, void *stream,
+	struct wsk_problem *problem)
+{
+	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	int status = prepare(&call, scan, 0);
+	if (status == WSK_OK && call.params.parts > 1) {
+		status = launch_scan(&call, WSK_SCAN_KERNEL_STATES);
+		status = status ? status : launch_combine(&call);
+	}
+	return status
+		? status
+		: launch_scan(&call,
+			is_constant(&call.in) ? WSK_SCAN_KERNEL_FORWARD_CONSTANT : WSK_SCAN_KERNEL_FORWARD);
+}
+
+/* to = sum of @a terms parts of @a count floats each, times a factor. */
+static int
+launch_sum(struct call *call, uint64_t from, int64_t stride, int64_t count, int64_t terms,
+	uint64_t factor, uint64_t to, int32_t type)
+{
+	struct wsk_scan_sum_params p = {from, to, factor, stride, count, (int32_t)terms, type};
+	return to ? launch(call, WSK_SCAN_KERNEL_SUM, wsk_divide_up(count, WSK_SCAN_THREADS), &p)
+			  : WSK_OK;
+}
+
+/* The gradients of B and C: of what varies, over blocks of channels; else over batch and time. */
+static int
+launch_matrix_sums(struct call *call)
+{
+	const struct wsk_scan *in = &call->in;
+	const struct wsk_scan_params *p = &call->params;
+	const int64_t varying = (int64_t)in->batch * in->groups * in->states * in->length;
+	const int64_t constant = (int64_t)in->channels * in->states,
+				  parts = (int64_t)in->batch * p->parts;
+	const uint64_t to[] = {in->grad_b, in->grad_c};
+	const struct wsk_matrix *from[] = {&in->b, &in->c};
+	int status = WSK_OK;
+	for (int i = 0; i < 2 && status == WSK_OK; i++) {
+		const struct wsk_matrix *other = from[1 - i];
+		if (from[i]->varies) {
+			uint64_t part = p->part_bc + (i ? (uint64_t)varying * 4 : 0);
+			status = launch_sum(call, part, 2 * varying, varying, p->blocks, 0, to[i], in->type);
+		} else {
+			status = launch_sum(call, p->part_w, constant, constant, parts,
+				other->varies ? 0 : other->data, to[i], WSK_FLOAT32);
+		}
+	}
+	return status;
+}
+
+static int
+launch_sums(struct call *call)
+{
+	const struct wsk_scan *in = &call->in;
+	const struct wsk_scan_params *p = &call->params;
+	const int64_t parts = (int64_t)in->batch * p->parts, channels = in->channels;
+	const int64_t states = channels * in->states;
+	int status = launch_sum(call, p->part_a, states, states, parts, 0, in->grad_a, WSK_FLOAT32);
+	if (status == WSK_OK) {
+		status = launch_sum(
+			call, p->part_d, channels, channels, parts, 0, in->d ? in->grad_d : 0, WSK_FLOAT32);
+	}
+	if (status == WSK_OK) {
+		status = launch_sum(call, p->part_bias, channels, channels, parts, 0,
+			in->delta_bias ? in->grad_delta_bias : 0, WSK_FLOAT32);
+	}
+	return status ? status : launch_matrix_sums(call);
+}
+
+int
+wsk_scan_backward(const struct wsk_handle *handle, const struct wsk_scan *scan, void *stream,
+	struct wsk_problem *problem)
+{
+	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	int status = prepare(&call, scan, 1);
+	if (status == WSK_OK) {
+		status = launch_scan(
+			&call, call.params.parts > 1 ? WSK_SCAN_KERNEL_ENDS : WSK_SCAN_KERNEL_STATES);
+	}
+	if (status == WSK_OK && call.params.parts > 1) {
+		status = launch_combine(&call);
+	}
+	if (status == WSK_OK) {
+		status = launch_scan(&call,
+			is_constant(&call.in) ? WSK_SCAN_KERNEL_BACKWARD_CONSTANT : WSK_SCAN_KERNEL_BACKWARD);
+	}
+	return status ? status : launch_sums(&call);
+}
