@@ -1,11 +1,14 @@
-"""Attention kernels for every torch and Python, from compute capability 7.5 on.
+"""Attention and causal convolution for every torch and Python, from compute capability 7.5 on.
 
 attention() takes a call to flash_attn, to this package's kernels or to torch's own; pack() and unpack()
-turn padded batches into packed rows; attn_implementation() and patch() are for transformers. torch is
-imported with the first of them.
+turn padded batches into packed rows; attn_implementation() and patch() are for transformers; causal_conv1d_fn()
+and causal_conv1d_update() are called like those of causal_conv1d. torch is imported with the first of them, or where
+WHEELSMITH_SHIMS=1 asks for extension modules of other packages (_shims.py).
 """
 
-__version__ = "0.1.0"
+from ._shims import install as _install_shims
+
+__version__ = "0.2.0"
 
 _WHERE = {
     "attention": "_dispatch",
@@ -19,6 +22,11 @@ _WHERE = {
     "kernel_calls": "_transformers",
     "health": "_health",
     "KernelError": "_native",
+    "selective_scan_fn": "_scan",
+    "selective_state_update": "_scan",
+    "mamba_inner_fn": "_mamba_inner",
+    "causal_conv1d_fn": "_conv",
+    "causal_conv1d_update": "_conv",
 }
 __all__ = sorted(_WHERE)
 
@@ -29,3 +37,6 @@ def __getattr__(name):
     import importlib
 
     return getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+
+
+_install_shims()

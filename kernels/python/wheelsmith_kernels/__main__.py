@@ -8,11 +8,11 @@ import sys
 def _parse():
     parser = argparse.ArgumentParser(prog="python -m wheelsmith_kernels")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("health", help="JSON: what attention runs here; exit 1: a GPU has no kernel")
+    commands.add_parser("health", help="JSON: what runs here; exit 1: a GPU has no attention kernel")
     commands.add_parser("test", help="every head dimension, type and shape against float64")
     commands.add_parser("bench", help="training and decode beside torch's own")
     check = commands.add_parser("check", help="an installed package against float64; exit 1: wrong, 2: not checked")
-    check.add_argument("package", help="flash-attn, wheelsmith-kernels")
+    check.add_argument("package", help="flash-attn, causal-conv1d, wheelsmith-kernels")
     check.add_argument("--json", metavar="FILE", help="write the result to FILE")
     check.add_argument("--wheel", metavar="FILE", help="the wheel that was installed, for its sha256")
     return parser.parse_args()

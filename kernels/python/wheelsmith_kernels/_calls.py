@@ -21,6 +21,16 @@ if _raw_stream is None:
     _raw_stream = lambda device: torch.cuda.current_stream(device).cuda_stream
 
 
+def launch(name, arguments, device):
+    """Calls wsk_<name> on the current stream of a device (its number), and counts it."""
+    if _current_device() == device:
+        native().call(name, arguments, _raw_stream(device), device)
+    else:
+        with torch.cuda.device(device):
+            native().call(name, arguments, _raw_stream(device), device)
+    calls[name] = calls.get(name, 0) + 1
+
+
 def _fail(argument, expected):
     raise KernelError("wrong argument", argument, expected)
 
@@ -164,15 +174,6 @@ class Plan:
             tail,
         )
 
-    def launch(self, name, arguments):
-        device = self.device
-        if _current_device() == device:
-            native().call(name, arguments, _raw_stream(device), device)
-        else:
-            with torch.cuda.device(device):
-                native().call(name, arguments, _raw_stream(device), device)
-        calls[name] += 1
-
 
 #: Plans by signature. Bounded: a cache of keys that grows by one row each step makes a new one each step.
 _plans = {}
@@ -205,7 +206,7 @@ def forward_cuda(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scal
         o.zero_()
         lse.fill_(float("-inf"))
     if plan.head is not None:
-        plan.launch("forward", plan.pack(q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks))
+        launch("forward", plan.pack(q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks), plan.device)
     return o, lse
 
 
@@ -227,7 +228,7 @@ def backward_cuda(
         struct.pack("Q", t.data_ptr()) + _strides(t) for t in (grad, dq, dk, dv)
     ) + struct.pack("QQQii", delta.data_ptr(), 0, 0, 0, 0)
     sequences = cu_q, cu_k, used_q, used_k, blocks
-    plan.launch("backward", plan.pack(q, k, v, o, lse, *sequences, tail, _strides(o)))
+    launch("backward", plan.pack(q, k, v, o, lse, *sequences, tail, _strides(o)), plan.device)
     return dq, dk, dv
 
 
@@ -242,7 +243,7 @@ def decode_cuda(q, k, v, used_q, used_k, scale, left, right, splits):
         splits * lse.numel() * (q.shape[-1] + 2), dtype=torch.float32, device=q.device
     )
     tail = bytes(136) + struct.pack("QQii", scratch.data_ptr(), scratch.numel() * 4, splits, 0)
-    plan.launch("decode", plan.pack(q, k, v, o, lse, None, None, used_q, used_k, None, tail))
+    launch("decode", plan.pack(q, k, v, o, lse, None, None, used_q, used_k, None, tail), plan.device)
     return o, lse
 
 
@@ -277,7 +278,7 @@ def repeated(splits, q, k, v, scale, left, right):
                 head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v, o.data_ptr(), rest
             )
         if _current_device() != device or function(handle, arguments, _raw_stream(device), None):
-            plan.launch(name, arguments)
+            launch(name, arguments, device)
         else:
             calls[name] += 1
         return o

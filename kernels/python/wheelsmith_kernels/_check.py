@@ -1,4 +1,4 @@
-"""check PACKAGE: an installed attention package on this GPU against float64, and a file that says so.
+"""check PACKAGE: an installed package on this GPU against float64, and a file that says so.
 
 The file names the wheel by its sha256, so that who publishes can ask for it. It is only written for
 files that are the wheel's: what was changed after it was installed is not what would be published.
@@ -15,13 +15,14 @@ import os
 import platform
 import zipfile
 
-from . import __version__
+from . import __version__, _check_conv, _check_scan
 
 SCHEMA = "wheelsmith.kernels-check/1"
 RIGHT, WRONG, NOT_CHECKED = 0, 1, 2
 
 #: Relative error (root mean square) of o, and of the gradients, that each type may have.
-LIMITS = {"float16": (2e-3, 5e-3), "bfloat16": (1e-2, 3e-2)}
+LIMITS = {"float16": (2e-3, 5e-3), "bfloat16": (1e-2, 3e-2), "float32": (1e-5, 1e-4)}
+ATTENTION_DTYPES = ("float16", "bfloat16")
 HEAD_DIMS = (64, 80, 96, 128)
 
 
@@ -131,7 +132,7 @@ SHAPES = (
 
 
 def all_cases():
-    return [Case(d, t, *shape) for d in HEAD_DIMS for t in LIMITS for shape in SHAPES]
+    return [Case(d, t, *shape) for d in HEAD_DIMS for t in ATTENTION_DTYPES for shape in SHAPES]
 
 
 def _of_flash_attn(case, q, k, v):
@@ -160,10 +161,6 @@ def _of_wheelsmith_kernels(case, q, k, v):
     return Attention.apply(q[0], k[0], v[0], *words, scale, case.left, case.right)[None]
 
 
-#: By normalised name: what is called.
-PACKAGES = {"flash-attn": _of_flash_attn, "wheelsmith-kernels": _of_wheelsmith_kernels}
-
-
 def _wanted(case, q, k, v, grad):
     """o, dq, dk, dv in float64; of packed sequences each alone."""
     import torch
@@ -181,28 +178,55 @@ def _wanted(case, q, k, v, grad):
     return [torch.cat(t, 1) for t in zip(*parts)]
 
 
-def _one(case, call, device):
-    """Differences of one case: {"o": {"relative", "absolute"}, …} and whether all are within the limits."""
-    import torch
+def _attention(call):
+    """f(case, device) -> [(name, found, wanted)] of o and the gradients that `call` gives."""
 
+    def pairs(case, device):
+        import torch
+
+        generator = torch.Generator(device).manual_seed(0)
+        dtype = getattr(torch, case.dtype)
+
+        def make(rows, heads):
+            shape = case.batch, rows, heads, case.head_dim
+            return torch.randn(shape, device=device, generator=generator).to(dtype)
+
+        q, grad = make(case.queries, case.heads), make(case.queries, case.heads)
+        k, v = make(case.keys, case.heads_k), make(case.keys, case.heads_k)
+        leaves = [t.detach().requires_grad_() for t in (q, k, v)]
+        o = call(case, *leaves)
+        found = (o.detach(), *torch.autograd.grad(o, leaves, grad))
+        return list(zip(("o", "dq", "dk", "dv"), found, _wanted(case, q, k, v, grad)))
+
+    return pairs
+
+
+_of_here = {
+    Case: _attention(_of_wheelsmith_kernels),
+    _check_conv.Case: _check_conv.of_here,
+    _check_scan.Case: _check_scan.of_here,
+}
+
+#: By normalised name: the cases, and what gives [(name, found, wanted)] of one on a device.
+PACKAGES = {
+    "flash-attn": (all_cases, _attention(_of_flash_attn)),
+    "wheelsmith-kernels": (
+        lambda: all_cases() + _check_conv.all_cases() + _check_scan.all_cases(),
+        lambda case, device: _of_here[type(case)](case, device),
+    ),
+    "causal-conv1d": (_check_conv.all_cases, _check_conv.of_package),
+    "mamba-ssm": (_check_scan.all_cases, _check_scan.of_package),
+}
+
+
+def _differences(pairs, dtype):
+    """Of one case: {"o": {"relative", "absolute"}, …} and whether all are within the limits."""
     from ._reference import ratio
 
-    generator = torch.Generator(device).manual_seed(0)
-    dtype = getattr(torch, case.dtype)
-
-    def make(rows, heads):
-        shape = case.batch, rows, heads, case.head_dim
-        return torch.randn(shape, device=device, generator=generator).to(dtype)
-
-    q, grad = make(case.queries, case.heads), make(case.queries, case.heads)
-    k, v = make(case.keys, case.heads_k), make(case.keys, case.heads_k)
-    leaves = [t.detach().requires_grad_() for t in (q, k, v)]
-    o = call(case, *leaves)
-    found = (o.detach(), *torch.autograd.grad(o, leaves, grad))
     differences, right = {}, True
-    for name, x, y in zip(("o", "dq", "dk", "dv"), found, _wanted(case, q, k, v, grad)):
+    for name, x, y in pairs:
         relative, absolute = ratio(x, y), (x.double() - y).abs().max().item()
-        limit = LIMITS[case.dtype][name != "o"]
+        limit = LIMITS[dtype][name.startswith("d")]
         right = right and relative <= limit  # NaN is not
         differences[name] = {"relative": _number(relative), "absolute": _number(absolute), "limit": limit}
     return differences, right
@@ -213,7 +237,7 @@ def _number(x):
     return x if x == x and abs(x) != float("inf") else str(x)
 
 
-def _run(report, call, lines):
+def _run(report, cases, pairs, lines):
     import torch
 
     device = torch.device("cuda", torch.cuda.current_device())
@@ -223,12 +247,12 @@ def _run(report, call, lines):
         "capability": f"{properties.major}.{properties.minor}",
         "memory": properties.total_memory,
     }
-    for case in all_cases():
-        if case.dtype == "bfloat16" and (properties.major, properties.minor) < (8, 0):
+    for case in cases:
+        if isinstance(case, Case) and case.dtype == "bfloat16" and (properties.major, properties.minor) < (8, 0):
             continue  # the tensor cores have none
         found = {"case": case.name(), **dataclasses.asdict(case), "differences": {}, "error": None}
         try:
-            found["differences"], found["right"] = _one(case, call, device)
+            found["differences"], found["right"] = _differences(pairs(case, device), case.dtype)
         except Exception as error:  # a broken build may raise anything, which is reported
             found["right"], found["error"] = False, f"{type(error).__name__}: {error}"
         report["cases"].append(found)
@@ -295,7 +319,8 @@ def _judge(report, package, wheel):
         raise NotChecked("torch sees no GPU")
     print(f"{package} {report['version']} on {torch.cuda.get_device_name()}, torch {torch.__version__}")
     print("  relative error against float64")
-    _run(report, PACKAGES[package], _print_case)
+    cases, pairs = PACKAGES[package]
+    _run(report, cases(), pairs, _print_case)
     report["largest"] = _largest(report["cases"])
     report["verdict"] = "right" if all(c["right"] for c in report["cases"]) else "wrong"
 

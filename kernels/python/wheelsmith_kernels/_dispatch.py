@@ -10,6 +10,7 @@ import os
 import typing
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _calls, _ops
 from ._calls import TYPES
@@ -52,9 +53,16 @@ def _agrees(o, q, k, v):
     return bool((o.float() - r).abs().max() < 0.05)
 
 
+def _not_while_capturing():
+    """What runs is found out by running it, which waits for the answer. Nothing is remembered of a call that raises."""
+    if torch.cuda.is_current_stream_capturing():
+        raise KernelError("attention of this kind must be called once before a CUDA graph is captured")
+
+
 @functools.lru_cache(maxsize=None)
 def flash_problem(device, dtype, head_dim, packed):
     """None where flash_attn imports, runs on this device and is right; else why not."""
+    _not_while_capturing()
     try:
         import flash_attn
     except Exception as error:  # a wheel for another torch fails with whatever it likes
@@ -80,6 +88,7 @@ def wsk_problem(device, dtype, head_dim):
         return f"no kernel for head_dim {head_dim}"
     if dtype not in TYPES:
         return f"no kernel for {dtype}"
+    _not_while_capturing()
     try:
         q, k, v = _tiny(device, dtype, head_dim)
         o, _ = _ops.forward_cuda(
@@ -152,11 +161,12 @@ def _multiprocessors(device):
     return torch.cuda.get_device_properties(device).multi_processor_count
 
 
-def decode_splits(batch, heads_k, rows, keys, device):
-    """Into how many parts the keys are split: four blocks of threads for each multiprocessor, and at
-    least 256 keys a part."""
+def decode_splits(batch, heads_k, rows, keys, head_dim, device):
+    """Into how many parts the keys are split: as many blocks of threads as are resident at once, because a
+    second turn that is half empty costs more than it hides, and at least 256 keys a part."""
+    resident = 3 if head_dim <= 80 else 2  # by the registers in resources.txt
     blocks = batch * heads_k * -(-rows // 16)
-    return max(1, min(4 * _multiprocessors(device) // blocks, keys // 256, 256))
+    return max(1, min(resident * _multiprocessors(device) // blocks, keys // 256, 256))
 
 
 def _splits(q, k):
@@ -165,7 +175,7 @@ def _splits(q, k):
         return 0  # and _calls says what is wrong with that
     rows, keys = q.shape[1] * (q.shape[2] // max(k.shape[2], 1)), k.shape[1]
     few = 0 < rows <= 16 and keys >= 256 and q.shape[0] > 0
-    return decode_splits(q.shape[0], k.shape[2], rows, keys, q.device) if few else 0
+    return decode_splits(q.shape[0], k.shape[2], rows, keys, q.shape[3], q.device) if few else 0
 
 
 def _kernel(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
@@ -258,6 +268,50 @@ def _make_ready(key, q, k, v, scale, left, right):
     return call
 
 
+class _Sequences(typing.NamedTuple):
+    """What a call has beside q, k and v; None: nothing."""
+
+    cu_q: typing.Any
+    cu_k: typing.Any
+    used_q: typing.Any
+    used_k: typing.Any
+    blocks: typing.Any
+    max_q: typing.Any
+    max_k: typing.Any
+
+
+def _attend(q, k, v, sequences, dropout, scale, left, right, key):
+    """o, and (backend, why). What takes a call with a key is remembered by it."""
+    cu_q, cu_k, used_q, used_k, blocks, max_q, max_k = sequences
+    packed = cu_q is not None
+    if packed and (max_q is None or max_k is None):
+        max_q, max_k = max_q or q.shape[0], max_k or k.shape[0]
+    used = used_q is not None or used_k is not None
+    why = _choose_once(q.device, q.dtype, q.shape[-1], packed, used, blocks is not None, dropout > 0)
+    if why[0] != "sdpa" and forward_ad._current_level >= 0:
+        _refuse_tangents(q, k, v)
+    if why[0] == "wsk":
+        ready = _make_ready(key, q, k, v, scale, left, right) if key else None
+        if ready is not None:
+            return ready(q, k, v), why
+        most = max_q or 0, max_k or 0
+        return _kernel(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *most, scale, left, right), why
+    if why[0] == "flash_attention_2":
+        return _flash(q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, left, right), why
+    if packed:
+        return _sdpa_packed(q, k, v, cu_q, cu_k, dropout, scale, left, right), why
+    return _sdpa(q, k, v, used_q, used_k, dropout, scale, left, right), why
+
+
+def _refuse_tangents(*tensors):
+    """The kernels have no forward-mode derivative: dropping a tangent would be a wrong result."""
+    for name, t in zip("qkv", tensors):
+        if forward_ad.unpack_dual(t).tangent is not None:
+            raise KernelError(
+                "no forward-mode derivative", name, f"without a tangent, or {OVERRIDE}=sdpa"
+            )
+
+
 def attention(
     q,
     k,
@@ -283,50 +337,36 @@ def attention(
     window[1] = 0. blocks: what select_blocks() makes. return_why: also (backend, why).
     """
     # A plain call that was made before takes one look-up, written out here: calls of functions take time.
+    left, right = window
     plain = (
         cu_seqlens_q is cu_seqlens_k is seqused_q is seqused_k is blocks is None
         and not (dropout_p or return_why)
         and type(q) is type(k) is type(v) is _Tensor
+        and type(left) is type(right) is int
+        and type(scale) is not _Tensor  # it may change in place
         and not (_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))
+        and forward_ad._current_level < 0
         and not _is_compiling()
     )
+    key = None
     if plain:
         key = (
             q.shape, k.shape, v.shape, q.stride(), k.stride(), v.stride(), q.dtype, k.dtype, v.dtype,
-            q.device, k.device, v.device, causal, *window, scale, _environment.get(_OVERRIDE_KEY),
+            q.device, k.device, v.device, causal, left, right, scale, _environment.get(_OVERRIDE_KEY),
         )  # fmt: skip
         ready = _ready.get(key)
         if ready is not None:
             return ready(q, k, v)
-    left, right = window
-    if causal:
-        right = 0
-    packed = cu_seqlens_q is not None
     if scale is None:
         scale = q.shape[-1] ** -0.5
     elif isinstance(scale, _Tensor):
-        plain, scale = False, scale.item()  # it may change in place: what is remembered has its number
-    if packed and (max_seqlen_q is None or max_seqlen_k is None):
-        max_seqlen_q, max_seqlen_k = max_seqlen_q or q.shape[0], max_seqlen_k or k.shape[0]
-    used = seqused_q is not None or seqused_k is not None
-    backend, why = _choose_once(
-        q.device, q.dtype, q.shape[-1], packed, used, blocks is not None, dropout_p > 0
+        scale = scale.item()
+    sequences = _Sequences(
+        cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, blocks, max_seqlen_q, max_seqlen_k
     )
-    sequences = cu_seqlens_q, cu_seqlens_k
-    if backend == "wsk":
-        most = max_seqlen_q or 0, max_seqlen_k or 0
-        ready = _make_ready(key, q, k, v, scale, left, right) if plain else None
-        if ready is not None:
-            return ready(q, k, v)
-        o = _kernel(q, k, v, *sequences, seqused_q, seqused_k, blocks, *most, scale, left, right)
-    elif backend == "flash_attention_2":
-        most = max_seqlen_q, max_seqlen_k
-        o = _flash(q, k, v, *sequences, *most, dropout_p, scale, left, right)
-    elif packed:
-        o = _sdpa_packed(q, k, v, *sequences, dropout_p, scale, left, right)
-    else:
-        o = _sdpa(q, k, v, seqused_q, seqused_k, dropout_p, scale, left, right)
-    return (o, (backend, why)) if return_why else o
+    window = int(left), 0 if causal else int(right)
+    o, why = _attend(q, k, v, sequences, dropout_p, scale, *window, key)
+    return (o, why) if return_why else o
 
 
 def select_blocks(indices, rows, keys):

@@ -1,8 +1,8 @@
-"""What attention runs here, for people and for a container's health check."""
+"""What runs here, for people and for a container's health check."""
 
 import os
 
-from . import __version__
+from . import __version__, _check_conv, _check_scan
 
 
 def _device(index, torch, dispatch):
@@ -18,6 +18,8 @@ def _device(index, torch, dispatch):
     found["head_dims"] = [
         d for d in dispatch.HEAD_DIMS if not dispatch.wsk_problem(device, float16, d)
     ]
+    found.update(_check_scan.problems(device))
+    found.update(_check_conv.problems(device))
     problems = {p: dispatch.flash_problem(device, float16, 64, p) for p in (False, True)}
     found["flash_attn"] = {"dense": problems[False] or "runs", "packed": problems[True] or "runs"}
     if not problems[False] and not problems[True]:
@@ -30,8 +32,10 @@ def _device(index, torch, dispatch):
 def health():
     """{"schema", "version", "attn", "ready", "devices", "batch", "override", "problem"}.
 
-    ready: every GPU computes attention by a kernel that was run just now and was right. batch: "packed"
-    where sequences of different lengths need no padding, else "padded".
+    ready: every GPU computes attention by a kernel that was run just now and was right, or by SDPA because
+    WHEELSMITH_ATTENTION says so; what it names is attn where that runs. batch: "packed"
+    where sequences of different lengths need no padding, else "padded". A device's "selective_scan_fn",
+    "selective_state_update", "mamba_inner_fn", "causal_conv1d_fn" and "causal_conv1d_update": "runs", or why not.
     """
     report = {
         "schema": "wheelsmith.kernels-health/1",
@@ -59,9 +63,24 @@ def health():
     if not kinds:
         report["problem"] = "no GPU"
         return report
-    report["attn"] = max(kinds, key=("flash_attention_2", "wsk", "sdpa").index)
-    report["ready"] = report["attn"] != "sdpa"
-    report["batch"] = "packed" if report["ready"] else "padded"
-    if not report["ready"]:
+    report["attn"] = max(kinds, key=_dispatch.BACKENDS.index)
+    report["problem"] = _override(report) if report["override"] else None
+    report["ready"] = not report["problem"] and (report["attn"] != "sdpa" or bool(report["override"]))
+    report["batch"] = "packed" if report["attn"] != "sdpa" else "padded"
+    if not report["ready"] and not report["problem"]:
         report["problem"] = "a GPU has neither flash_attn nor a kernel of this package"
     return report
+
+
+def _override(report):
+    """Sets attn to what was named; why that cannot be, or None."""
+    named, devices = report["override"], report["devices"]
+    runs = {
+        "sdpa": True,
+        "wsk": all(d["head_dims"] for d in devices),
+        "flash_attention_2": all(d["attn"] == "flash_attention_2" for d in devices),
+    }
+    if not runs.get(named):
+        return f"WHEELSMITH_ATTENTION={named} does not run on every GPU here"
+    report["attn"] = named
+    return None

@@ -9,10 +9,13 @@ import os
 import struct
 import threading
 
+#: Numbers of enum wsk_image that are those of attention
 HEAD_DIMS = (64, 80, 96, 128)
-FLOAT16, BFLOAT16 = 1, 2
+CONV_IMAGE = 1
+FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3
 
-TENSOR = "Qqqq"
+#: struct wsk_tensor, and struct wsk_plane
+TENSOR = PLANE = "Qqqq"
 #: struct wsk_attention of wsk.h
 ATTENTION = struct.Struct(
     "@"
@@ -24,6 +27,35 @@ ATTENTION = struct.Struct(
     + 4 * TENSOR  # grad_o, grad_q, grad_k, grad_v
     + "Q"  # delta
     + "QQii"  # scratch, scratch_size, splits
+)
+
+_ROWS, _MATRIX, _STRIDED = "Qqq", "Qqqqii", "Qqqqii"
+#: struct wsk_scan of wsk.h
+SCAN = struct.Struct("@I9i" + 5 * _ROWS + "Qqq" + 2 * _MATRIX + "QQQQQ" + 4 * _ROWS + "QQQQQ")
+#: struct wsk_update of wsk.h
+UPDATE = struct.Struct("@I9i" + "Qqqqq" + 9 * _STRIDED + "Q")
+#: struct wsk_conv
+CONV = struct.Struct(
+    "@"
+    + "I7i"  # size, type, weight_type, width, batch, dim, length, silu
+    + 2 * PLANE  # x, out
+    + "QqqQ"  # weight, bias
+    + "Q"  # seq_idx
+    + 2 * PLANE  # initial_states, final_states
+    + 4 * PLANE  # grad_out, grad_x, grad_initial_states, grad_final_states
+    + "QqqQ"  # grad_weight, grad_bias
+    + "ii"  # grad_type, accumulate
+    + "QQ"  # scratch, scratch_size
+)
+#: struct wsk_conv_step
+CONV_STEP = struct.Struct(
+    "@"
+    + "I7i"  # size, type, weight_type, width, batch, dim, length, silu
+    + 2 * PLANE  # x, out
+    + "QqqQ"  # weight, bias
+    + PLANE  # state
+    + "ii"  # state_length, entries
+    + "QQ"  # cache_seqlens, indices
 )
 
 _DRIVER_FUNCTIONS = (
@@ -66,7 +98,6 @@ class _Driver(ctypes.Structure):
 def _open(path):
     library = ctypes.CDLL(path)
     pointer = ctypes.c_void_p
-    call = [pointer, ctypes.c_char_p, pointer, pointer]
     for name, arguments, result in (
         ("wsk_version", [], ctypes.c_char_p),
         ("wsk_status_text", [ctypes.c_int], ctypes.c_char_p),
@@ -74,9 +105,7 @@ def _open(path):
         ("wsk_init", [pointer, ctypes.c_size_t, pointer, pointer], ctypes.c_int),
         ("wsk_load", [pointer, ctypes.c_int32, pointer], ctypes.c_int),
         ("wsk_close", [pointer], ctypes.c_int),
-        ("wsk_forward", call, ctypes.c_int),
-        ("wsk_backward", call, ctypes.c_int),
-        ("wsk_decode", call, ctypes.c_int),
+        ("wsk_scan_workspace", [ctypes.c_char_p, ctypes.c_int32], ctypes.c_uint64),
     ):
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, result
@@ -96,7 +125,7 @@ class Native:
         self._lock = threading.Lock()
         self._loaded = set()
         self.library = _open(path or library_path())
-        self._functions = {n: getattr(self.library, "wsk_" + n) for n in ("forward", "backward", "decode")}
+        self._functions = {}
         self._driver = driver_library = ctypes.CDLL("libcuda.so.1")
         driver = _Driver(size=ctypes.sizeof(_Driver))
         for name in _DRIVER_FUNCTIONS:
@@ -120,18 +149,29 @@ class Native:
             )
             raise KernelError(text, argument, expected, problem.driver)
 
-    def load(self, head_dim):
-        """Loads the kernels of a head dimension, once."""
-        if head_dim in self._loaded:
+    def load(self, image):
+        """Loads the kernels of an image (a head dimension, for attention), once."""
+        if image in self._loaded:
             return
         with self._lock:
             problem = _Problem()
-            self._check(self.library.wsk_load(self._handle, head_dim, ctypes.addressof(problem)), problem)
-            self._loaded.add(head_dim)
+            self._check(self.library.wsk_load(self._handle, image, ctypes.addressof(problem)), problem)
+            self._loaded.add(image)
+
+    def function(self, name):
+        """wsk_<name> of the library, one that takes a handle, a struct, a stream and a problem."""
+        function = self._functions.get(name)
+        if function is None:
+            function = getattr(self.library, "wsk_" + name)
+            pointer = ctypes.c_void_p
+            function.argtypes = [pointer, ctypes.c_char_p, pointer, pointer]
+            function.restype = ctypes.c_int
+            self._functions[name] = function
+        return function
 
     def call(self, name, arguments, stream, device):
-        """forward, backward or decode; `arguments` is a struct wsk_attention, packed."""
-        function = self._functions[name]
+        """Calls wsk_<name>; `arguments` is its struct, packed."""
+        function = self.function(name)
         if function(self._handle, arguments, stream, None):
             problem = _Problem()  # the same call again, for the reason
             status = function(self._handle, arguments, stream, ctypes.addressof(problem))
@@ -141,9 +181,22 @@ class Native:
                 status = function(self._handle, arguments, stream, ctypes.addressof(problem))
             self._check(status, problem)
 
+    def scan_workspace(self, scan, backward):
+        """Bytes of workspace that a struct wsk_scan needs, of which only sizes are read."""
+        count = self.library.wsk_scan_workspace(scan, backward)
+        if count == 2**64 - 1:
+            raise KernelError("no workspace is large enough", "u", "smaller")
+        return count
+
+    def scratch(self, name, arguments):
+        """Bytes of scratch that wsk_<name> of this struct says are needed."""
+        function = getattr(self.library, "wsk_" + name)
+        function.argtypes, function.restype = [ctypes.c_char_p], ctypes.c_uint64
+        return function(arguments)
+
     def entry(self, name):
         """(function, handle), for a short path: where the function returns other than 0, call() retries or raises."""
-        return self._functions[name], ctypes.c_void_p(self._handle)
+        return self.function(name), ctypes.c_void_p(self._handle)
 
     def _make_current(self, device):
         """Gives this thread the context that torch uses, the device's primary one.

@@ -41,3 +41,36 @@ def ratio(x, reference):
     """Root of the mean square of the difference, relative to the reference's."""
     x, reference = x.double(), reference.double()
     return ((x - reference).norm() / reference.norm().clamp_min(1e-30)).item()
+
+
+def convolve(x, weight, bias=None, initial_states=None, seq_idx=None, silu=False, dtype=torch.float64):
+    """What causal_conv1d_fn gives, and the last width - 1 rows, in `dtype`."""
+    x, weight = x.to(dtype), weight.to(dtype)
+    before, length = weight.shape[1] - 1, x.shape[2]
+    initial = x.new_zeros(x.shape[:2] + (before,)) if initial_states is None else initial_states.to(dtype)
+    rows = torch.cat([initial, x], -1)
+    numbers = None if seq_idx is None else torch.nn.functional.pad(seq_idx, (before, 0), value=-1)
+    out = x.new_zeros(x.shape) if bias is None else bias.to(dtype)[:, None].expand(x.shape)
+    for k in range(before + 1):
+        tap = rows[:, :, k : k + length]
+        if seq_idx is not None:
+            tap = torch.where((numbers[:, k : k + length] == seq_idx)[:, None], tap, torch.zeros_like(tap))
+        out = out + tap * weight[:, k, None]
+    out = torch.nn.functional.silu(out) if silu else out
+    if seq_idx is not None:
+        out = torch.where((seq_idx >= 0)[:, None], out, torch.zeros_like(out))
+    return out, rows[:, :, length:]
+
+
+def convolve_step(x, state, weight, bias=None, silu=False, start=None, dtype=torch.float64):
+    """out of x (dim, rows) behind `state` (dim, state_len), and the state after; start: its circle's first new row."""
+    before, length = weight.shape[1] - 1, state.shape[1]
+    if start is None:
+        last, after = state[:, length - before :], torch.cat([state, x], 1)[:, -length:]
+    else:
+        at = torch.arange(start - before, start + x.shape[1], device=x.device) % length
+        last, after = state[:, at[:before]], state.clone()
+        for i, row in enumerate(at[before:].tolist()):
+            after[:, row] = x[:, i]
+    out = convolve(x[None], weight, bias, last[None], silu=silu, dtype=dtype)[0]
+    return out[0], after

@@ -109,7 +109,7 @@ def bench():
     for head_dim in HEAD_DIMS:
         q = torch.randn(16, 1, 32, head_dim, device=device).half()
         k, v = (torch.randn(16, 8192, 4, head_dim, device=device).half() for _ in range(2))
-        splits = decode_splits(16, 4, 8, 8192, device)
+        splits = decode_splits(16, 4, 8, 8192, head_dim, device)
         run = lambda: decode_cuda(q, k, v, None, None, head_dim**-0.5, -1, 0, splits)
         print(f"  {head_dim:8}  {2 * k.numel() * 2 / timed(run, 10, 10) / 1e9:8.0f}   ({splits} splits)")
     return 0

@@ -1,0 +1,366 @@
+"""causal_conv1d: a causal convolution of each channel by itself, forward, backward and step by step.
+
+causal_conv1d_fn and causal_conv1d_update are called like those of the package causal_conv1d; the functions
+named after its extension module (causal_conv1d_fwd, _bwd, _update) write into tensors that they are given.
+"""
+
+import torch
+
+from ._calls import launch
+from ._native import BFLOAT16, CONV, CONV_IMAGE, CONV_STEP, FLOAT16, FLOAT32, KernelError, native
+
+TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
+_SILU = {None: False, "silu": True, "swish": True}
+_NO_PLANE = (0, 0, 0, 0)
+
+
+def _fail(argument, expected):
+    raise KernelError("wrong argument", argument, expected)
+
+
+def _device_of(x):
+    if not x.is_cuda:
+        _fail("x", "on a CUDA device")
+    return x.device.index
+
+
+def _silu(activation):
+    if activation not in _SILU:
+        raise NotImplementedError("activation must be None, silu, or swish")
+    return _SILU[activation]
+
+
+def _same(name, t, shape, dtype, device):
+    if t is not None and (t.shape != shape or t.dtype != dtype or t.device != device):
+        _fail(name, f"{dtype} of shape {tuple(shape)} on x's device")
+
+
+def _numbers(name, t, shape, device):
+    """Of int32, one beside the other."""
+    _same(name, t, shape, torch.int32, device)
+    if t is not None and not t.is_contiguous():
+        _fail(name, "contiguous")
+
+
+def _check(x, weight, bias):
+    """What forward, backward and update share. Strides and sizes are checked by the library."""
+    if x.dtype not in TYPES:
+        _fail("x", f"float16, bfloat16 or float32, not {x.dtype}")
+    if x.dim() != 3:
+        _fail("x", "of shape (batch, dim, seqlen)")
+    if weight.dtype not in TYPES or weight.device != x.device:
+        _fail("weight", "float16, bfloat16 or float32 on x's device")
+    if weight.dim() != 2 or weight.shape[0] != x.shape[1]:
+        _fail("weight", f"of shape ({x.shape[1]}, width)")
+    _same("bias", bias, weight.shape[:1], weight.dtype, x.device)
+    if bias is not None and bias.stride(0) != 1 and bias.shape[0] > 1:
+        _fail("bias", "contiguous")
+
+
+def _address(t):
+    return 0 if t is None else t.data_ptr()
+
+
+def _plane(t):
+    return _NO_PLANE if t is None else (t.data_ptr(), *t.stride())
+
+
+def _head(struct, x, weight, silu):
+    batch, dim, length = x.shape
+    width = weight.shape[1]
+    return struct.size, TYPES[x.dtype], TYPES[weight.dtype], width, batch, dim, length, int(silu)
+
+
+def _weights(weight, bias):
+    return weight.data_ptr(), *weight.stride(), _address(bias)
+
+
+def _states_shape(x, weight):
+    return x.shape[:2] + (weight.shape[1] - 1,)
+
+
+def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
+    """Writes out, and final_states_out where it is given."""
+    device = _device_of(x)
+    _check(x, weight, bias)
+    _same("out", out, x.shape, x.dtype, x.device)
+    _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
+    states = _states_shape(x, weight)
+    _same("initial_states", initial_states, states, x.dtype, x.device)
+    _same("final_states_out", final_states_out, states, x.dtype, x.device)
+    if x.numel() == 0:
+        return
+    native().load(CONV_IMAGE)
+    call = CONV.pack(
+        *_head(CONV, x, weight, silu_activation),
+        *_plane(x),
+        *_plane(out),
+        *_weights(weight, bias),
+        _address(seq_idx),
+        *_plane(initial_states),
+        *_plane(final_states_out),
+        *_NO_PLANE * 4,
+        *(0,) * 8,
+    )
+    launch("conv_forward", call, device)
+
+
+def _backward(
+    x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu, add
+):
+    """Writes dx and dinitial_states; dweight and dbias are written, or added to."""
+    device = _device_of(x)
+    _check(x, weight, bias)
+    _same("dout", dout, x.shape, x.dtype, x.device)
+    _same("dx", dx, x.shape, x.dtype, x.device)
+    _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
+    states = _states_shape(x, weight)
+    for name, t in (
+        ("initial_states", initial_states),
+        ("dfinal_states", dfinal_states),
+        ("dinitial_states", dinitial_states),
+    ):
+        _same(name, t, states, x.dtype, x.device)
+    if dweight.dtype not in TYPES:
+        _fail("dweight", "float16, bfloat16 or float32")
+    _same("dweight", dweight, weight.shape, dweight.dtype, x.device)
+    _same("dbias", dbias, weight.shape[:1], dweight.dtype, x.device)
+    if x.numel() == 0:
+        return
+    native().load(CONV_IMAGE)
+    words = [
+        *_head(CONV, x, weight, silu),
+        *_plane(x),
+        *_NO_PLANE,
+        *_weights(weight, bias),
+        _address(seq_idx),
+        *_plane(initial_states),
+        *_NO_PLANE,
+        *_plane(_laid_out(dout, x)),
+        *_plane(dx),
+        *_plane(dinitial_states),
+        *_plane(dfinal_states),
+        *_weights(dweight, dbias),
+        TYPES[dweight.dtype],
+        int(add),
+        0,
+        0,
+    ]
+    size = native().scratch("conv_scratch", CONV.pack(*words))
+    scratch = torch.empty(size // 4, dtype=torch.float32, device=x.device)
+    words[-2:] = scratch.data_ptr(), size
+    launch("conv_backward", CONV.pack(*words), device)
+
+
+def causal_conv1d_bwd(
+    x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu_activation
+):
+    """Writes dx and dinitial_states, adds to dweight and dbias."""
+    grads = dx, dweight, dbias, dinitial_states
+    _backward(x, weight, bias, dout, seq_idx, initial_states, dfinal_states, *grads, silu_activation, True)
+
+
+def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices):
+    """Writes out, and the new rows into conv_state."""
+    device = _device_of(x)
+    _check(x, weight, bias)
+    batch, dim, _ = x.shape
+    _same("out", out, x.shape, x.dtype, x.device)
+    if conv_state.dim() != 3 or (conv_state_indices is None and conv_state.shape[0] != batch):
+        _fail("conv_state", f"of shape ({batch}, {dim}, state_len)")
+    _same("conv_state", conv_state, (conv_state.shape[0], dim, conv_state.shape[2]), x.dtype, x.device)
+    _numbers("cache_seqlens", cache_seqlens, (batch,), x.device)
+    _numbers("conv_state_indices", conv_state_indices, (batch,), x.device)
+    if x.numel() == 0:
+        return
+    native().load(CONV_IMAGE)
+    call = CONV_STEP.pack(
+        *_head(CONV_STEP, x, weight, silu),
+        *_plane(x),
+        *_plane(out),
+        *_weights(weight, bias),
+        *_plane(conv_state),
+        conv_state.shape[2],
+        conv_state.shape[0],
+        _address(cache_seqlens),
+        _address(conv_state_indices),
+    )
+    launch("conv_update", call, device)
+
+
+def _is_last(x):
+    """Channels are contiguous, and rows are not."""
+    return x.stride(1) == 1 and x.stride(2) > 1
+
+
+def _laid_out(t, x):
+    """`t`, copied where its contiguous dimension is another than that of `x`."""
+    if _is_last(x):
+        return t if t.stride(1) == 1 else t.transpose(1, 2).contiguous().transpose(1, 2)
+    return t if t.stride(2) == 1 or t.shape[2] == 1 else t.contiguous()
+
+
+def _channels_first(x, rows):
+    """An empty tensor (batch, dim, rows) of contiguous channels, of x's type."""
+    return x.new_empty(x.shape[0], rows, x.shape[1]).transpose(1, 2)
+
+
+def _forward_op(x, weight, bias, seq_idx, initial_states, final, silu):
+    out = torch.empty_like(x)
+    final_states = _channels_first(x, weight.shape[1] - 1 if final else 0)
+    causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states if final else None, silu)
+    return out, final_states
+
+
+def _backward_op(dout, x, weight, bias, seq_idx, initial_states, dfinal_states, silu):
+    dx = torch.empty_like(x)
+    dweight = torch.empty_like(weight)
+    dbias = weight.new_empty(0 if bias is None else bias.shape)
+    dinitial = _channels_first(x, 0 if initial_states is None else weight.shape[1] - 1)
+    _backward(
+        x,
+        weight,
+        bias,
+        dout,
+        seq_idx,
+        initial_states,
+        dfinal_states,
+        dx,
+        dweight,
+        None if bias is None else dbias,
+        None if initial_states is None else dinitial,
+        silu,
+        False,
+    )
+    if x.numel() == 0:
+        dweight.zero_(), dbias.zero_()
+    return dx, dweight, dbias, dinitial
+
+
+def _update_op(x, conv_state, weight, bias, silu, cache_seqlens, conv_state_indices):
+    out = torch.empty_like(x)
+    causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices)
+    return out
+
+
+_library = torch.library.Library("wheelsmith_kernels", "FRAGMENT")
+_library.define(
+    "conv_forward(Tensor x, Tensor weight, Tensor? bias, Tensor? seq_idx, Tensor? initial_states, bool final, "
+    "bool silu) -> (Tensor, Tensor)"
+)
+_library.define(
+    "conv_backward(Tensor dout, Tensor x, Tensor weight, Tensor? bias, Tensor? seq_idx, Tensor? initial_states, "
+    "Tensor? dfinal_states, bool silu) -> (Tensor, Tensor, Tensor, Tensor)"
+)
+_library.define(
+    "conv_update(Tensor x, Tensor(a!) conv_state, Tensor weight, Tensor? bias, bool silu, Tensor? cache_seqlens, "
+    "Tensor? conv_state_indices) -> Tensor"
+)
+_library.impl("conv_forward", _forward_op, "CUDA")
+_library.impl("conv_backward", _backward_op, "CUDA")
+_library.impl("conv_update", _update_op, "CUDA")
+
+
+@torch.library.register_fake("wheelsmith_kernels::conv_forward")
+def _forward_fake(x, weight, bias, seq_idx, initial_states, final, silu):
+    return torch.empty_like(x), _channels_first(x, weight.shape[1] - 1 if final else 0)
+
+
+@torch.library.register_fake("wheelsmith_kernels::conv_backward")
+def _backward_fake(dout, x, weight, bias, seq_idx, initial_states, dfinal_states, silu):
+    dbias = weight.new_empty(0 if bias is None else bias.shape)
+    dinitial = _channels_first(x, 0 if initial_states is None else weight.shape[1] - 1)
+    return torch.empty_like(x), torch.empty_like(weight), dbias, dinitial
+
+
+@torch.library.register_fake("wheelsmith_kernels::conv_update")
+def _update_fake(x, conv_state, weight, bias, silu, cache_seqlens, conv_state_indices):
+    return torch.empty_like(x)
+
+
+def _keep(ctx, inputs, output):
+    x, weight, bias, seq_idx, initial_states, ctx.final, ctx.silu = inputs
+    ctx.save_for_backward(x, weight, bias, seq_idx, initial_states)
+
+
+def _gradients(ctx, call, dout, dfinal_states):
+    x, weight, bias, seq_idx, initial_states = ctx.saved_tensors
+    dfinal = dfinal_states if ctx.final else None
+    if dfinal is not None and dfinal.stride(1) != 1:
+        dfinal = dfinal.transpose(1, 2).contiguous().transpose(1, 2)
+    dx, dweight, dbias, dinitial = call(dout, x, weight, bias, seq_idx, initial_states, dfinal, ctx.silu)
+    dbias = None if bias is None else dbias
+    return dx, dweight, dbias, None, None if initial_states is None else dinitial, None, None
+
+
+def _differentiate(ctx, dout, dfinal_states):
+    return _gradients(ctx, torch.ops.wheelsmith_kernels.conv_backward, dout, dfinal_states)
+
+
+torch.library.register_autograd("wheelsmith_kernels::conv_forward", _differentiate, setup_context=_keep)
+
+
+class _Convolution(torch.autograd.Function):
+    """The same gradient outside of torch's dispatcher."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        _keep(ctx, inputs, None)
+        return _forward_op(*inputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dout, dfinal_states):
+        return _gradients(ctx, _backward_op, dout, dfinal_states)
+
+
+def causal_conv1d_fn(
+    x,
+    weight,
+    bias=None,
+    seq_idx=None,
+    initial_states=None,
+    return_final_states=False,
+    final_states_out=None,
+    activation=None,
+):
+    """out (batch, dim, seqlen) of x (batch, dim, seqlen), weight (dim, width) and bias (dim); with gradients.
+
+    seq_idx (batch, seqlen), int32: rows of other numbers are not seen; padding is negative, and 0 in out.
+    initial_states (batch, dim, width - 1) come before x. return_final_states: (out, final_states), the last
+    width - 1 rows, written to final_states_out where that is given. activation: None, "silu" or "swish".
+    seq_idx and states need contiguous channels (x.stride(1) == 1).
+    """
+    silu = _silu(activation)
+    if x.stride(2) != 1 and x.stride(1) != 1:
+        x = x.contiguous()
+    if seq_idx is not None and (initial_states is not None or return_final_states):
+        _fail("seq_idx", "None where there are initial or final states")
+    bias = None if bias is None else bias.contiguous()
+    seq_idx = None if seq_idx is None else seq_idx.contiguous()
+    if initial_states is not None and initial_states.stride(1) != 1:
+        initial_states = initial_states.transpose(1, 2).contiguous().transpose(1, 2)
+    inputs = x, weight, bias, seq_idx, initial_states, return_final_states, silu
+    compiling = torch.compiler.is_compiling()
+    out, final_states = (torch.ops.wheelsmith_kernels.conv_forward if compiling else _Convolution.apply)(*inputs)
+    if not return_final_states:
+        return out
+    if final_states_out is not None:
+        final_states = final_states_out.copy_(final_states)
+    return out, final_states
+
+
+def causal_conv1d_update(
+    x, conv_state, weight, bias=None, activation=None, cache_seqlens=None, conv_state_indices=None
+):
+    """out of x (batch, dim) or (batch, dim, seqlen): rows behind those that conv_state keeps, which take them in.
+
+    conv_state (batch, dim, state_len): its last rows come before x, and x becomes its last rows; with
+    cache_seqlens (batch), int32, it is a circle, and row cache_seqlens % state_len takes the first of x.
+    conv_state_indices (batch), int32: which entry of conv_state; negative: padding, 0 in out.
+    """
+    silu = _silu(activation)
+    rows = x.unsqueeze(-1) if x.dim() == 2 else x
+    call = torch.ops.wheelsmith_kernels.conv_update if torch.compiler.is_compiling() else _update_op
+    out = call(rows, conv_state, weight, bias, silu, cache_seqlens, conv_state_indices)
+    return out.squeeze(-1) if x.dim() == 2 else out

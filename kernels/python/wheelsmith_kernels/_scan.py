@@ -1,0 +1,183 @@
+"""The selective scan and its state update, as mamba_ssm has them: operators of torch, gradients, functions.
+
+selective_scan_fn and selective_state_update take what mamba_ssm's functions of these names take. A is real.
+Gradients are summed in a fixed order: the same inputs give the same bits.
+"""
+
+import torch
+
+from ._native import KernelError
+from ._scan_calls import check_scan, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
+
+__all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
+
+_INPUTS = "Tensor u, Tensor delta, Tensor A, Tensor B, Tensor C, Tensor? D, Tensor? z, Tensor? delta_bias"
+
+_library = torch.library.Library("wheelsmith_kernels", "FRAGMENT")
+_library.define(f"selective_scan({_INPUTS}, bool delta_softplus) -> (Tensor, Tensor, Tensor)")
+_library.define(
+    f"selective_scan_backward({_INPUTS}, Tensor dout, Tensor out, bool delta_softplus) -> "
+    "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
+)
+_library.define(
+    "selective_state_update(Tensor(a!) state, Tensor x, Tensor dt, Tensor A, Tensor B, Tensor C, Tensor? D, "
+    "Tensor? z, Tensor? dt_bias, bool dt_softplus, Tensor? state_batch_indices) -> Tensor"
+)
+
+
+def _nothing(u):
+    """In place of a result that there is not: an operator has no optional ones."""
+    return u.new_empty(0)
+
+
+def _scan_op(u, delta, A, B, C, D, z, delta_bias, softplus):
+    out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus)
+    return out, x, _nothing(u) if out_z is None else out_z
+
+
+def _backward_op(u, delta, A, B, C, D, z, delta_bias, dout, out, softplus):
+    found = scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, None, softplus, False)
+    return tuple(_nothing(u) if t is None else t for t in found[:8])
+
+
+_library.impl("selective_scan", _scan_op, "CUDA")
+_library.impl("selective_scan_backward", _backward_op, "CUDA")
+_library.impl("selective_state_update", update_cuda, "CUDA")
+
+
+@torch.library.register_fake("wheelsmith_kernels::selective_scan")
+def _scan_fake(u, delta, A, B, C, D, z, delta_bias, softplus):
+    x = u.new_empty(saved_shape(u, A), dtype=torch.float32)
+    return torch.empty_like(delta), x, _nothing(u) if z is None else torch.empty_like(z)
+
+
+@torch.library.register_fake("wheelsmith_kernels::selective_scan_backward")
+def _backward_fake(u, delta, A, B, C, D, z, delta_bias, dout, out, softplus):
+    fresh = lambda t: _nothing(u) if t is None else t.new_empty(t.shape)
+    like = lambda t: _nothing(u) if t is None else torch.empty_like(t)
+    return like(u), like(delta), *map(fresh, (A, B, C, D, delta_bias)), like(z)
+
+
+@torch.library.register_fake("wheelsmith_kernels::selective_state_update")
+def _update_fake(state, x, *_):
+    return x.new_empty(x.shape)
+
+
+def _keep(ctx, inputs, output):
+    *tensors, ctx.softplus = inputs
+    ctx.given = [t is not None for t in tensors]
+    ctx.save_for_backward(*tensors, output[0])
+
+
+def _differentiate(ctx, grad, _grad_x, grad_z):
+    *tensors, out = ctx.saved_tensors
+    dout = grad_z if ctx.given[6] else grad
+    found = torch.ops.wheelsmith_kernels.selective_scan_backward(
+        *tensors, dout.contiguous(), out, ctx.softplus
+    )
+    order = (0, 1, 2, 3, 4, 5, 7, 6)  # u, delta, A, B, C, D, z, delta_bias
+    return tuple(found[i] if given else None for i, given in zip(order, ctx.given)) + (None,)
+
+
+torch.library.register_autograd(
+    "wheelsmith_kernels::selective_scan", _differentiate, setup_context=_keep
+)
+
+
+class SelectiveScan(torch.autograd.Function):
+    """The same gradient outside of torch's dispatcher, which takes longer than the launches."""
+
+    @staticmethod
+    def forward(ctx, u, delta, A, B, C, D, z, delta_bias, softplus):
+        out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus)
+        _keep(ctx, (u, delta, A, B, C, D, z, delta_bias, softplus), (out,))
+        state = x[:, :, -1, 1::2]
+        ctx.mark_non_differentiable(state)
+        return out if out_z is None else out_z, state
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dout, _):
+        u, delta, A, B, C, D, z, delta_bias, out = ctx.saved_tensors
+        if dout.stride(-1) != 1:
+            dout = dout.contiguous()
+        du, ddelta, dA, dB, dC, dD, dbias, dz, _ = scan_backward_cuda(
+            u, delta, A, B, C, D, z, delta_bias, dout, out, None, ctx.softplus, False
+        )
+        return du, ddelta, dA, dB, dC, dD, dz, dbias, None
+
+
+def _last_contiguous(t):
+    return t if t is None or t.stride(-1) == 1 else t.contiguous()
+
+
+def _with_groups(m):
+    """[batch, dstate, length] has one group."""
+    m = _last_contiguous(m) if m.dim() > 2 else m
+    return m.unsqueeze(1) if m.dim() == 3 else m
+
+
+def _is_traced():
+    return torch.compiler.is_compiling()
+
+
+def selective_scan_fn(
+    u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=False, return_last_state=False
+):
+    """out, or (out, last_state) with last_state [batch, dim, dstate]; last_state has no gradient."""
+    u, delta, z = map(_last_contiguous, (u, delta, z))
+    B, C = _with_groups(B), _with_groups(C)
+    if _is_traced():
+        out, x, out_z = torch.ops.wheelsmith_kernels.selective_scan(
+            u, delta, A, B, C, D, z, delta_bias, delta_softplus
+        )
+        out, state = out if z is None else out_z, x[:, :, -1, 1::2].detach()
+    else:
+        out, state = SelectiveScan.apply(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+    return (out, state) if return_last_state else out
+
+
+def _with_heads(state, x, dt, A, B, C, D, z, dt_bias):
+    add = lambda t, dims, at: t.unsqueeze(at) if t is not None and t.dim() == dims else t
+    return (
+        add(state, 3, 1),
+        add(x, 2, 1),
+        add(dt, 2, 1),
+        add(A, 2, 0),
+        add(B, 2, 1),
+        add(C, 2, 1),
+        add(D, 1, 0),
+        add(z, 2, 1),
+        add(dt_bias, 1, 0),
+    )
+
+
+def selective_state_update(
+    state, x, dt, A, B, C, D=None, z=None, dt_bias=None, dt_softplus=False, state_batch_indices=None
+):
+    """One step: the state, [batch, dim, dstate] or [batch, heads, dim, dstate], changes in place; returns out.
+
+    state_batch_indices: int32, which entry of the state is a sequence's; negative: none, and its out is 0.
+    """
+    has_heads = state.dim() > 3
+    *tensors, = _with_heads(state, x, dt, A, B, C, D, z, dt_bias)
+    function = torch.ops.wheelsmith_kernels.selective_state_update if _is_traced() else update_cuda
+    out = function(*tensors, bool(dt_softplus), state_batch_indices)
+    return out if has_heads else out.squeeze(1)
+
+
+# ---- what mamba_ssm calls in selective_scan_cuda ----
+
+
+def fwd(u, delta, A, B, C, D, z, delta_bias, delta_softplus):
+    """[out, x] or, with z, [out, x, out_z]."""
+    out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+    return [out, x] if out_z is None else [out, x, out_z]
+
+
+def bwd(u, delta, A, B, C, D, z, delta_bias, dout, x, out, dz, delta_softplus, recompute_out_z):
+    """[du, ddelta, dA, dB, dC, dD, ddelta_bias], then dz with z, then out_z if it is recomputed. x is not read."""
+    found = scan_backward_cuda(
+        u, delta, A, B, C, D, z, delta_bias, dout, out, dz, delta_softplus, recompute_out_z
+    )
+    return list(found[:7]) + [t for t in found[7:] if t is not None]

@@ -1,0 +1,346 @@
+"""Calls of the scan and of the state update with torch's tensors: what the library cannot see is checked here."""
+
+import functools
+import struct
+
+import torch
+
+from ._calls import _current_device, _raw_stream, calls
+from ._native import SCAN, UPDATE, KernelError, native
+
+IMAGE = 2  # WSK_SCAN of wsk.h
+TYPES = {torch.float16: 1, torch.bfloat16: 2, torch.float32: 3}
+STATES_MAX = 256
+SEGMENT = 64  # a part of time is a multiple of it
+SAVED = 2048  # time steps between two rows of x
+
+calls.update(selective_scan=0, selective_scan_backward=0, selective_state_update=0)
+
+
+def _fail(argument, expected):
+    raise KernelError("wrong argument", argument, expected)
+
+
+def _require(holds, argument, expected):
+    if not holds:
+        _fail(argument, expected)
+
+
+def _address(t):
+    return 0 if t is None else t.data_ptr()
+
+
+def is_on_gpu(t):
+    return t.is_cuda
+
+
+def _require_like(t, name, shape, dtype, u):
+    _require(t.device == u.device, name, "on u's device")
+    _require(tuple(t.shape) == tuple(shape), name, f"of shape {tuple(shape)}, not {tuple(t.shape)}")
+    _require(t.dtype == dtype, name, f"{dtype}, not {t.dtype}")
+
+
+def _is_contiguous_last(t):
+    return t.stride(-1) == 1 or t.shape[-1] == 1
+
+
+def check_scan(u, delta, A, B, C, D, z, delta_bias):
+    """Types, devices and shapes; complex A has no kernel."""
+    _require(is_on_gpu(u), "u", "on a CUDA device")
+    _require(u.dtype in TYPES, "u", f"float16, bfloat16 or float32, not {u.dtype}")
+    _require(u.dim() == 3, "u", "[batch, dim, length]")
+    _require(not A.is_complex(), "A", "real: there is no kernel for complex numbers")
+    _require(A.dim() == 2, "A", "[dim, dstate]")
+    batch, dim, length = u.shape
+    states = A.shape[1]
+    _require(1 <= states <= STATES_MAX, "A", f"of 1 to {STATES_MAX} states, not {states}")
+    _require_like(delta, "delta", u.shape, u.dtype, u)
+    _require_like(A, "A", (dim, states), torch.float32, u)
+    for name, m in (("B", B), ("C", C)):
+        if m.dim() == 2:
+            _require_like(m, name, (dim, states), torch.float32, u)
+            continue
+        _require(m.dim() == 4, name, "[batch, groups, dstate, length] or [dim, dstate]")
+        groups = m.shape[1]
+        _require(groups > 0 and dim % groups == 0, name, f"of a number of groups that divides {dim}")
+        _require_like(m, name, (batch, groups, states, length), u.dtype, u)
+    if B.dim() == 4 and C.dim() == 4:
+        _require(B.shape[1] == C.shape[1], "C", "of as many groups as B")
+    for name, v in (("D", D), ("delta_bias", delta_bias)):
+        if v is not None:
+            _require_like(v, name, (dim,), torch.float32, u)
+    if z is not None:
+        _require_like(z, "z", u.shape, u.dtype, u)
+    for name, t in (("u", u), ("delta", delta), ("z", z)):
+        _require(t is None or _is_contiguous_last(t), name, "contiguous in its last dimension")
+    for name, m in (("B", B), ("C", C)):
+        _require(m.dim() == 2 or _is_contiguous_last(m), name, "contiguous in its last dimension")
+
+
+def groups_of(B, C):
+    """Of the one that varies; where neither does it does not matter."""
+    return B.shape[1] if B.dim() == 4 else C.shape[1] if C.dim() == 4 else 1
+
+
+@functools.lru_cache(None)
+def _multiprocessors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def parts_of(u, groups, backward):
+    """Into how many parts time is split: 1 where batch and channels give every multiprocessor enough.
+
+    A split costs a second pass, so that it must bring more than twice the blocks. 64 channels are a block.
+    """
+    batch, dim, length = u.shape
+    blocks = batch * groups * -(-dim // groups // 64)
+    wanted = _multiprocessors(u.device) * (2 if backward else 4)
+    if 2 * blocks >= wanted:
+        return 1
+    return max(1, min(-(-wanted // max(blocks, 1)), length // (2 * SEGMENT)))
+
+
+def _launch(name, arguments, device, counter):
+    if _current_device() == device:
+        native().call(name, arguments, _raw_stream(device), device)
+    else:
+        with torch.cuda.device(device):
+            native().call(name, arguments, _raw_stream(device), device)
+    calls[counter] += 1
+
+
+def _signature(t):
+    return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
+
+
+#: Plans by signature. Bounded: lengths that grow by one each step make a new one each step.
+_plans = {}
+_PLANS_MAX = 4096
+
+
+def _plan(key, make):
+    plan = _plans.get(key)
+    if plan is None:
+        plan = make()
+        if len(_plans) >= _PLANS_MAX:
+            _plans.clear()
+        _plans[key] = plan
+    return plan
+
+
+def _prepare(B, C, D, delta_bias):
+    """What does not vary, contiguous."""
+    B, C = (m.contiguous() if m.dim() == 2 else m for m in (B, C))
+    D, delta_bias = (v if v is None else v.contiguous() for v in (D, delta_bias))
+    return B, C, D, delta_bias
+
+
+def saved_shape(u, A):
+    """Of x: the state at the end of each 2048 steps, behind the product of the decays."""
+    return (u.shape[0], u.shape[1], -(-u.shape[2] // SAVED), 2 * A.shape[1])
+
+
+#: The struct of a call: addresses, and between them what is the same for each call of a signature.
+_ROWS_AT, _MATRIX_AT = "Q16s", "Q32s"
+_SCAN = struct.Struct("=40s" + 6 * _ROWS_AT + 2 * _MATRIX_AT + "QQQQQ136s")
+_GRADIENTS = struct.Struct("=" + 4 * _ROWS_AT + "QQQQQ")
+_NO_GRADIENTS = bytes(_GRADIENTS.size)
+
+
+def _rows(t):
+    return bytes(16) if t is None else struct.pack("qq", *t.stride()[:2])
+
+
+def _matrix(t):
+    if t.dim() == 2:
+        return struct.pack("qqqii", 0, t.stride(0), t.stride(1), 0, 0)
+    return struct.pack("qqqii", *t.stride()[:3], 1, 0)
+
+
+class _Scan:
+    """What is computed and checked once for each signature of a scan."""
+
+    __slots__ = ("device", "strides", "head", "workspace", "saved")
+
+    def __init__(self, inputs, softplus, backward, outputs):
+        u, delta, A, B, C, _, z, _ = inputs
+        native().load(IMAGE)
+        groups = groups_of(B, C)
+        sizes = *u.shape, A.shape[1], groups, bool(softplus), parts_of(u, groups, backward), 0
+        self.head = struct.pack("@I9i", SCAN.size, TYPES[u.dtype], *sizes)
+        self.device = u.device.index
+        self.saved = saved_shape(u, A)
+        self.strides = (*map(_rows, (u, delta, z, *outputs, A)), _matrix(B), _matrix(C))
+        alone = _SCAN.pack(self.head, *sum(((0, x) for x in self.strides), ()), *5 * (0,), _NO_GRADIENTS)
+        self.workspace = -(-native().scan_workspace(alone, backward) // 4) if u.numel() else 0
+
+    def pack(self, u, delta, z, out, out_z, A, B, C, D, delta_bias, x, gradients=_NO_GRADIENTS):
+        """(the struct, its workspace, which must live until the launch)."""
+        workspace = torch.empty(self.workspace, dtype=torch.float32, device=u.device) if self.workspace else None
+        of_u, of_delta, of_z, of_out, of_out_z, of_a, of_b, of_c = self.strides
+        packed = _SCAN.pack(
+            self.head,
+            u.data_ptr(), of_u,
+            delta.data_ptr(), of_delta,
+            _address(z), of_z,
+            _address(out), of_out,
+            _address(out_z), of_out_z,
+            A.data_ptr(), of_a,
+            B.data_ptr(), of_b,
+            C.data_ptr(), of_c,
+            _address(D), _address(delta_bias), _address(x), _address(workspace), 4 * self.workspace,
+            gradients,
+        )  # fmt: skip
+        return packed, workspace
+
+
+def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus):
+    """(out, x, out_z); out_z is None without z."""
+    B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
+    inputs = u, delta, A, B, C, D, z, delta_bias
+    plan = _plans.get(key := (*map(_signature, inputs), softplus))
+    if plan is None:
+        check_scan(*inputs)
+    out = torch.empty_like(delta)
+    out_z = None if z is None else torch.empty_like(z)
+    if plan is None:
+        plan = _plan(key, lambda: _Scan(inputs, softplus, False, (out, out_z)))
+    x = torch.empty(plan.saved, dtype=torch.float32, device=u.device)
+    if out.numel():
+        packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, x)
+        _launch("scan_forward", packed, plan.device, "selective_scan")
+    return out, x, out_z
+
+
+def _check_gradients(u, z, dout, out, dz):
+    _require_like(dout, "dout", u.shape, u.dtype, u)
+    _require(_is_contiguous_last(dout), "dout", "contiguous in its last dimension")
+    if z is not None:
+        _require(out is not None, "out", "what forward returned, where there is z")
+        for name, t in (("out", out), ("dz", dz)):
+            _require_like(t, name, u.shape, u.dtype, u)
+            _require(_is_contiguous_last(t), name, "contiguous in its last dimension")
+
+
+def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softplus, recompute_out_z):
+    """(du, ddelta, dA, dB, dC, dD, ddelta_bias, dz, out_z); None for what was not given or asked for."""
+    B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
+    inputs = u, delta, A, B, C, D, z, delta_bias
+    if z is None:
+        dz = out = None
+    elif dz is None:
+        dz = torch.empty_like(z)
+    du, ddelta = torch.empty_like(u), torch.empty_like(delta)
+    out_z = torch.empty_like(out) if out is not None and recompute_out_z else None
+    rows = dout, du, ddelta, dz
+
+    def make():
+        check_scan(*inputs)
+        _check_gradients(u, z, dout, out, dz)
+        return _Scan(inputs, softplus, True, (out, out_z)), tuple(map(_rows, rows))
+
+    signatures = *map(_signature, inputs), _signature(dout), _signature(out), _signature(dz)
+    plan, strides = _plan((*signatures, softplus, out_z is None), make)
+    weights = [
+        None if t is None else torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (A, B, C, D, delta_bias)
+    ]
+    if not u.numel():
+        for t in weights:
+            if t is not None:
+                t.zero_()
+        return (du, ddelta, *weights, dz, out_z)
+    gradients = _GRADIENTS.pack(*sum(zip(map(_address, rows), strides), ()), *map(_address, weights))
+    packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, None, gradients)
+    _launch("scan_backward", packed, plan.device, "selective_scan_backward")
+    return (du, ddelta, *weights, dz, out_z)
+
+
+# ---- state update ----
+
+
+_UPDATE = struct.Struct("=40sQ32s" + 9 * "Q32s" + "Q")
+
+
+def _strided(t):
+    if t is None:
+        return bytes(32)
+    s = t.stride()
+    return struct.pack("qqqii", s[0], s[1], s[2] if len(s) > 2 else 0, TYPES[t.dtype], 0)
+
+
+def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
+    """As update_cuda has them: with heads."""
+    _require(is_on_gpu(state), "state", "on a CUDA device")
+    _require(state.dim() == 4, "state", "[batch, dim, dstate] or [batch, heads, dim, dstate]")
+    entries, heads, dim, states = state.shape
+    batch = x.shape[0]
+    _require(B.dim() == 3 and B.shape[1] > 0 and heads % B.shape[1] == 0, "B", f"of groups that divide {heads}")
+    wanted = {
+        "x": (x, (batch, heads, dim)),
+        "dt": (dt, (batch, heads, dim)),
+        "A": (A, (heads, dim, states)),
+        "B": (B, (batch, B.shape[1], states)),
+        "C": (C, (batch, B.shape[1], states)),
+        "D": (D, (heads, dim)),
+        "z": (z, (batch, heads, dim)),
+        "dt_bias": (dt_bias, (heads, dim)),
+    }
+    for name, (t, shape) in wanted.items():
+        if t is None:
+            continue
+        _require(tuple(t.shape) == shape, name, f"of shape {shape}, not {tuple(t.shape)}")
+        _require(t.device == state.device, name, "on the state's device")
+        _require(t.dtype in TYPES, name, f"float16, bfloat16 or float32, not {t.dtype}")
+    _require(state.dtype in TYPES, "state", f"float16, bfloat16 or float32, not {state.dtype}")
+    if indices is None:
+        _require(entries == batch, "state", f"of batch {batch}, where there are no state_batch_indices")
+    else:
+        _require(tuple(indices.shape) == (batch,), "state_batch_indices", f"of shape ({batch},)")
+        _require(indices.device == state.device, "state_batch_indices", "on the state's device")
+        _require(indices.dtype in (torch.int32, torch.int64), "state_batch_indices", "int32")
+
+
+class _Update:
+    """What is computed and checked once for each signature of a state update."""
+
+    __slots__ = ("device", "head", "state", "strides")
+
+    def __init__(self, tensors, softplus, indices, out):
+        state, x, dt, A, B, C, D, z, dt_bias = tensors
+        _check_update(*tensors, indices)
+        native().load(IMAGE)
+        entries, heads, dim, states = state.shape
+        sizes = x.shape[0], heads, dim, states, B.shape[1], entries, bool(softplus), 0
+        self.head = struct.pack("@I9i", UPDATE.size, TYPES[state.dtype], *sizes)
+        self.device = state.device.index
+        self.state = struct.pack("qqqq", *state.stride())
+        self.strides = tuple(map(_strided, (x, dt, z, out, A, B, C, D, dt_bias)))
+
+
+def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
+    """out, of x's shape and type; the state changes in place. Everything has a dimension of heads."""
+    if indices is not None:
+        indices = indices.to(torch.int32).contiguous()
+    tensors = state, x, dt, A, B, C, D, z, dt_bias
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    key = *map(_signature, tensors), _signature(indices), softplus
+    plan = _plan(key, lambda: _Update(tensors, softplus, indices, out))
+    if out.numel() == 0:
+        return out
+    of_x, of_dt, of_z, of_out, of_a, of_b, of_c, of_d, of_bias = plan.strides
+    packed = _UPDATE.pack(
+        plan.head,
+        state.data_ptr(), plan.state,
+        x.data_ptr(), of_x,
+        dt.data_ptr(), of_dt,
+        _address(z), of_z,
+        out.data_ptr(), of_out,
+        A.data_ptr(), of_a,
+        B.data_ptr(), of_b,
+        C.data_ptr(), of_c,
+        _address(D), of_d,
+        _address(dt_bias), of_bias,
+        _address(indices),
+    )  # fmt: skip
+    _launch("state_update", packed, plan.device, "selective_state_update")
+    return out

@@ -1,0 +1,27 @@
+"""WHEELSMITH_SHIMS=1: extension modules of other packages, by this one's kernels, for upstream's Python without them.
+
+Only what nobody has: a module that is imported, or that can be, is left alone. Nothing is written.
+"""
+
+import importlib
+import importlib.util
+import os
+import sys
+
+#: The module's name, and the one of this package that has its functions.
+MODULES = {
+    "causal_conv1d_cuda": "_shim_causal_conv1d_cuda",
+    "selective_scan_cuda": "_shim_selective_scan_cuda",
+}
+
+
+def install():
+    """The names that were put into sys.modules."""
+    if os.environ.get("WHEELSMITH_SHIMS") != "1":
+        return []
+    found = []
+    for name, ours in MODULES.items():
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            sys.modules[name] = importlib.import_module("." + ours, __package__)
+            found.append(name)
+    return found
