@@ -15,7 +15,7 @@ setup() {
 	run -0 "$WHEELSMITH" explain "$error"
 	[[ $output == "cause "*"built for cxx11abi 1; this torch is cxx11abi 0"* ]]
 	[[ $output == *"torch 2.3.1 to 2.6.0 has its twin of cxx11abi 0"* ]]
-	[[ $output == *"wheelsmith build flash-attn==2.8.3 --here"* ]]
+	[[ $output == *"wheelsmith build flash-attn==2.8.3.post2 --here"* ]]
 	local said=$output
 	echo "$error" > error.txt
 	run -0 "$WHEELSMITH" explain error.txt

@@ -18,13 +18,13 @@ setup() {
 }
 
 @test "one wheel for sm_75: libc alone, the oldest platform, code for what was asked" {
-	echo '{"packages": ["wheelsmith-kernels==0.1.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	run "$WHEELSMITH" build --matrix m.json --kits host
 	echo "$output"
 	[ "$status" -eq 0 ]
 	local wheel
 	wheel=$(echo dist/*.whl)
-	[[ "$wheel" == dist/wheelsmith_kernels-0.1.0+cu.13.sm.75-py3-none-manylinux_2_*_x86_64.whl ]]
+	[[ "$wheel" == dist/wheelsmith_kernels-0.2.0+cu.13.sm.75-py3-none-manylinux_2_*_x86_64.whl ]]
 	[ "$(sed -E 's/.*manylinux_2_([0-9]+)_.*/\1/' <<< "$wheel")" -le 17 ]
 	python3 -m zipfile -e "$wheel" out
 	readelf -d out/wheelsmith_kernels/_wsk.so | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' > needed
@@ -37,17 +37,24 @@ setup() {
 	cat > sizes.c <<- 'END'
 		#include "wsk.h"
 		#include <stdio.h>
-		int main(void) { printf("%zu %zu\n", sizeof(struct wsk_attention), offsetof(struct wsk_attention, grad_o)); }
+		int main(void)
+		{
+			printf("%zu %zu\n", sizeof(struct wsk_attention), offsetof(struct wsk_attention, grad_o));
+			printf("%zu %zu\n", sizeof(struct wsk_conv), sizeof(struct wsk_conv_step));
+			printf("%zu %zu\n", sizeof(struct wsk_scan), sizeof(struct wsk_update));
+		}
 	END
 	gcc -I"$WS_ROOT/kernels/include" sizes.c -o sizes
 	PYTHONPATH=out python3 -c 'import struct; from wheelsmith_kernels import _native as n
-print(n.ATTENTION.size, struct.calcsize("@I11ifi" + 4 * n.TENSOR + "Qqq" + "QQQQ" + "Qqqq"))' > packed
+print(n.ATTENTION.size, struct.calcsize("@I11ifi" + 4 * n.TENSOR + "Qqq" + "QQQQ" + "Qqqq"))
+print(n.CONV.size, n.CONV_STEP.size)
+print(n.SCAN.size, n.UPDATE.size)' > packed
 	[ "$(./sizes)" = "$(cat packed)" ]
 	# Without a GPU's driver the library opens, and says what it needs.
 	PYTHONPATH=out python3 -c 'import ctypes; from wheelsmith_kernels import _native as n
 l = n._open(n.library_path())
 p = n._Problem()
-assert l.wsk_version() == b"0.1.0"
+assert l.wsk_version() == b"0.2.0"
 assert l.wsk_init(None, 0, None, ctypes.addressof(p)) and p.argument == b"memory", p.argument
 import wheelsmith_kernels'
 	# A thread without a context gets the device's own, once; what else the driver says is told.
@@ -105,7 +112,7 @@ check() {
 of() { python3 -c 'import json, sys; print(json.load(open("check.json"))[sys.argv[1]])' "$1"; }
 
 @test "check names the wheel that is installed, and judges no other and nothing that was changed" {
-	echo '{"packages": ["wheelsmith-kernels==0.1.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	"$WHEELSMITH" build --matrix m.json --kits host
 	local wheel sha256
 	wheel=$(echo dist/*.whl) sha256=$(sha256sum dist/*.whl | cut -d' ' -f1)
@@ -138,6 +145,9 @@ of() { python3 -c 'import json, sys; print(json.load(open("check.json"))[sys.arg
 	check site flash-attn
 	[ "$status" -eq 2 ]
 	[[ "$(of problem)" == *"'flash-attn' is not installed"* ]]
+	check site causal_conv1d
+	[ "$status" -eq 2 ]
+	[[ "$(of problem)" == *"'causal-conv1d' is not installed"* ]]
 	check site numpy
 	[ "$status" -eq 2 ]
 	[[ "$(of problem)" == "no reference for 'numpy'"* ]]

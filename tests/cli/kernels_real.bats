@@ -12,7 +12,7 @@ setup() {
 
 # One wheel into dist/, made in seconds.
 one_wheel() {
-	echo '{"packages": ["wheelsmith-kernels==0.1.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	"$WHEELSMITH" build --matrix m.json --kits host
 }
 
@@ -37,7 +37,7 @@ one_wheel() {
 		command -v "$python" > /dev/null && "$python" -c '' 2> /dev/null || continue
 		PYTHONPATH=out "$python" -W error -c 'import wheelsmith_kernels, compileall
 from wheelsmith_kernels import _native as n
-assert n._open(n.library_path()).wsk_version() == b"0.1.0"
+assert n._open(n.library_path()).wsk_version() == b"0.2.0"
 assert compileall.compile_dir(wheelsmith_kernels.__path__[0], quiet=1, force=True)'
 		tried=$((tried + 1))
 	done
@@ -54,4 +54,21 @@ assert compileall.compile_dir(wheelsmith_kernels.__path__[0], quiet=1, force=Tru
 	python3 "$WS_ROOT/tests/support/kernel_resources.py" "$nvcc" "$WS_ROOT/kernels/resources.txt" 75 80 86 89 90 100 120
 	nvcc=$(echo store/trees/cuda-12.4-*/bin/nvcc)
 	python3 "$WS_ROOT/tests/support/kernel_resources.py" "$nvcc" "$WS_ROOT/kernels/resources.txt" 75 80 86 89 90
+}
+
+@test "mamba-ssm +any beside torch 2.5.1, with transformers 4.57.3 and 5.17.0" {
+	one_wheel
+	echo '{"packages": ["mamba-ssm==2.2.6.post3+any"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > any.json
+	"$WHEELSMITH" build --matrix any.json -o any
+	[ -e any/mamba_ssm-2.2.6.post3+any-py3-none-any.whl ]
+	python3 -m venv venv
+	venv/bin/python3 -m pip install -q torch==2.5.1 'numpy<2.3' dist/*.whl any/*.whl
+	for release in 4.57.3 5.17.0; do
+		venv/bin/python3 -m pip install -q "transformers==$release"
+		run venv/bin/python3 "$WS_ROOT/tests/support/mamba_in_transformers.py"
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"torch 2.5.1 transformers $release"* ]]
+		[ "${lines[-1]}" = "selective_state_update wheelsmith_kernels._scan" ]
+	done
 }

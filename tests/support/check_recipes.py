@@ -111,7 +111,8 @@ def check(recipe, sdist):
         if ours != theirs:
             yield f"{what}: {ours!r}, the sdist has {theirs!r}"
 
-    for extension in recipe["extensions"]:
+    version, _, label = recipe["version"].partition("+")  # with one: ours, without the extension
+    for extension in recipe.get("extensions", []):
         for item in extension["sources"]:
             if isinstance(item, str):
                 yield from same(item, item in sdist.files, True)
@@ -131,13 +132,15 @@ def check(recipe, sdist):
                        ("author_email", "Author-email")):
         yield from same(key, metadata.get(key), info[field])
     yield from same("name", recipe["name"], info["Name"])
-    yield from same("version", recipe["version"], info["Version"])
-    yield from same("python", recipe["requires"]["python"], info["Requires-Python"].replace(" ", ""))
+    yield from same("version", version, info["Version"])
     for key, field in (("license_files", "License-File"), ("classifiers", "Classifier")):
         yield from same(key, metadata.get(key), info.get_all(field))
     yield from same("keywords", ",".join(metadata.get("keywords", [])), info.get("Keywords", ""))
     groups = requirements(sdist.texts["requires.txt"])
-    yield from same("requires", metadata["requires"], groups.pop(""))
+    needed = groups.pop("")
+    if not label:
+        yield from same("requires", metadata["requires"], needed)
+        yield from same("python", recipe["requires"]["python"], info["Requires-Python"].replace(" ", ""))
     yield from same("extras", metadata.get("extras", {}), groups)
     yield from same(metadata["description_file"], metadata["description_file"] in sdist.files, True)
 
