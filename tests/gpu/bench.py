@@ -139,7 +139,7 @@ def decode():
     for d in DECODE:
         q, k, v = half(16, 1, 32, d), half(16, 8192, 4, d), half(16, 8192, 4, d)
         x, y, z = (t.transpose(1, 2) for t in (q, k, v))
-        splits = decode_splits(16, 4, 8, 8192, q.device)
+        splits = decode_splits(16, 4, 8, 8192, d, q.device)
         wide = lambda: sdpa(x, *(t.repeat_interleave(8, 1) for t in (y, z)))
         native = lambda: sdpa(x, y, z, enable_gqa=True)
         with torch.no_grad():
@@ -256,6 +256,16 @@ def nsa():
             del block, optimizer, step
             torch.cuda.empty_cache()
     del os.environ["WHEELSMITH_ATTENTION"]
+
+
+@part
+def conv():
+    """causal_conv1d beside upstream's kernels and a copy: forward, backward, one step."""
+    import bench_conv
+
+    for of in (bench_conv.forward, bench_conv.backward, bench_conv.step):
+        print(f"{of.__name__}: {of.__doc__}")
+        of(row)
 
 
 def main():

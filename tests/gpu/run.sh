@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh: the kernels on the GPU of this host, as PTX of compute_75 that the driver compiles, and as PTX of
-# compute_80, which has bfloat16; then under compute-sanitizer, and three broken variants, which must fail.
+# compute_80, which has bfloat16; then under compute-sanitizer, and broken variants, which must fail.
 # Needs torch and transformers in python3. WS_GPU_LIBRARIES=FOLDER has the libraries built already: right.so, ...
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
@@ -21,9 +21,11 @@ library newer "" compute_80
 python3 tests/gpu/run.py attention. || failed=1
 library right
 WS_PTX_ONLY=1 tests/gpu/sanitize.sh || failed=1
-for broken in MASK SCALE SWIZZLE; do
+for broken in MASK SCALE SWIZZLE HALO SUMS; do
 	library "$broken" "-DWSK_BREAK_$broken"
-	if python3 tests/gpu/run.py attention.every_length > /dev/null; then
+	cases=attention.every_length
+	case $broken in HALO | SUMS) cases=conv.every_type ;; esac
+	if python3 tests/gpu/run.py "$cases" > /dev/null; then
 		echo "not ok  the variant with a broken $broken passes"
 		failed=1
 	else

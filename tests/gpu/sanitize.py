@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/py
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _dispatch, _ops  # noqa: E402
+from wheelsmith_kernels import _conv, _dispatch, _ops  # noqa: E402
 
 NOTHING = (None, None, None, None, None, 0, 0)
 
@@ -40,5 +40,20 @@ for d in (64, 80, 96, 128):
     o, lse = _ops.forward_cuda(q, k, v, *words)
     _ops.backward_cuda(grad, q, k, v, o, lse, *words)
     _dispatch._kernel(q, k, v, *(None,) * 5, 0, 0, 0.1, -1, 0)
+for dtype in (torch.half, torch.float):
+    weight, bias = torch.randn(24, 4).cuda(), torch.randn(24).cuda()
+    for rows in (1, 77, 1100):
+        first, last = torch.randn(2, 24, rows).to(dtype).cuda(), torch.randn(2, rows, 24).to(dtype).cuda().transpose(1, 2)
+        numbers = torch.arange(2 * rows, dtype=torch.int32).div(30, rounding_mode="floor").view(2, rows).cuda()
+        states = torch.randn(2, 3, 24).to(dtype).cuda().transpose(1, 2)
+        for x, words in ((first, ()), (last, ()), (last, (numbers,)), (last, (None, states, True))):
+            words = words + (None, None, False)[len(words) :]
+            out, final = _conv._forward_op(x, weight, bias, *words, True)
+            _conv._backward_op(out, x, weight, bias, *words[:2], final if words[2] else None, True)
+    for state in (torch.randn(2, 24, 4), torch.randn(2, 3, 24).transpose(1, 2), torch.randn(2, 24, 7)):
+        state = state.to(dtype).cuda()
+        for rows in (1, 3):
+            token = torch.randn(2, 24, rows).to(dtype).cuda()
+            _conv._update_op(token, state, weight, bias, True, None, None)
 torch.cuda.synchronize()
 print("sanitize.py: done")

@@ -5,7 +5,7 @@ import threading
 
 import torch
 
-from wheelsmith_kernels import KernelError, _ops, attention, health, pack, unpack
+from wheelsmith_kernels import KernelError, _dispatch, _ops, attention, health, pack, unpack
 from wheelsmith_kernels._reference import attend, ratio
 
 FORWARD = torch.ops.wheelsmith_kernels.forward
@@ -118,6 +118,49 @@ def test_graphs():
     assert torch.equal(captured, attention(q, k, v, causal=True)) and not torch.equal(captured, out)
 
 
+def test_a_first_call_while_capturing():
+    """Cannot try what runs here: it says so, and nothing of it is remembered."""
+    q, k, v = make(41, 4), make(301, 2), make(301, 2)
+    expected = attention(q, k, v, causal=True)
+    remembered = _dispatch.flash_problem, _dispatch.wsk_problem
+    for cache in remembered:
+        cache.cache_clear()
+    _dispatch._choices.clear(), _dispatch._ready.clear()
+    said = None
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        try:
+            attention(q, k, v, causal=True)
+        except KernelError as error:
+            said = str(error)
+    assert said and "captured" in said, said
+    o, (backend, why) = attention(q, k, v, causal=True, return_why=True)
+    assert torch.equal(o, expected) and backend in ("wsk", "flash_attention_2"), (backend, why)
+
+
+def test_a_window_that_is_a_tensor():
+    """Its numbers count, each time."""
+    q, k, v = make(40, 4), make(50, 2), make(50, 2)
+    window = torch.tensor([20, 0])
+    before = attention(q, k, v, window=window)
+    assert torch.equal(before, attention(q, k, v, window=(20, 0)))
+    window[0] = 3
+    assert torch.equal(attention(q, k, v, window=window), attention(q, k, v, window=(3, 0)))
+
+
+def test_tangents_are_not_dropped():
+    q, k, v = make(40, 4), make(50, 2), make(50, 2)
+    attention(q, k, v)
+    with named("wsk"), torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(k, torch.ones_like(k))
+        try:
+            attention(q, dual, v)
+        except KernelError as error:
+            assert error.argument == "k", error
+        else:
+            raise AssertionError("a tangent was dropped")
+        attention(q, k, v)
+
+
 def test_another_stream():
     q, k, v = make(40, 4), make(50, 2), make(50, 2)
     stream = torch.cuda.Stream()
@@ -206,4 +249,11 @@ def test_pack_and_unpack():
 def test_health():
     report = health()
     assert report["ready"] and report["devices"][0]["head_dims"] == [64, 80, 96, 128], report
+    with named("sdpa"):
+        asked = health()
+    assert asked["attn"] == "sdpa" and asked["ready"] and asked["batch"] == "padded", asked
+    if report["attn"] != "flash_attention_2":
+        with named("flash_attention_2"):
+            asked = health()
+        assert not asked["ready"] and "flash_attention_2" in asked["problem"], asked
     return str({k: report[k] for k in ("attn", "batch", "ready")})
