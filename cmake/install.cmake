@@ -1,5 +1,6 @@
 # <prefix>/bin and <prefix>/share. The program finds its data beside itself, so the prefix can be moved.
 install(TARGETS wheelsmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS tools/verify_image.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME wheelsmith-verify-image)
 # A lock belongs to whoever built here.
 install(DIRECTORY recipes matrix schemas kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
 	PATTERN "*.lock.json" EXCLUDE)

@@ -1,0 +1,116 @@
+"""Which attention the model calls: the kernels of wheelsmith_kernels, flash_attn's, or torch's own.
+
+What is installed is tried in a process of its own first, because an extension for another torch may end the
+process that imports it. What fails there is passed over, and /health says why.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import torch
+
+_FLASH = """
+import torch
+report = {"attn": "sdpa", "ready": False, "devices": [], "batch": "padded", "problem": None}
+try:
+    count = torch.cuda.device_count()
+    report["devices"] = [{"index": i, "name": torch.cuda.get_device_name(i)} for i in range(count)]
+    import flash_attn
+    if not count:
+        raise RuntimeError("no GPU")
+    for i in range(count):
+        q = torch.randn(1, 16, 2, 64, device=f"cuda:{i}", dtype=torch.float16)
+        expected = torch.nn.functional.scaled_dot_product_attention(
+            *(x.transpose(1, 2) for x in (q, q, q)), is_causal=True).transpose(1, 2)
+        if (flash_attn.flash_attn_func(q, q, q, causal=True) - expected).abs().max() > 0.05:
+            raise RuntimeError("flash_attn computes something else")
+    report.update(attn="flash_attention_2", ready=True, batch="packed")
+except BaseException as error:
+    report["problem"] = f"{type(error).__name__}: {error}"
+import json
+print(json.dumps(report))
+"""
+
+
+def _ask(words, timeout=300):
+    """The last thing that a Python printed, as JSON; a report with a problem where that is none."""
+    report = {"attn": "sdpa", "ready": False, "devices": [], "batch": "padded", "problem": None}
+    try:
+        child = subprocess.run(
+            [sys.executable, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout
+        )
+        return json.loads(child.stdout)
+    except subprocess.TimeoutExpired:
+        report["problem"] = f"the attention that is installed did not answer in {timeout} s"
+    except ValueError:
+        end = f"signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
+        report["problem"] = f"the attention that is installed ended its process with {end}"
+    return report
+
+
+def _installed(name):
+    import importlib.util
+
+    return importlib.util.find_spec(name) is not None
+
+
+def report():
+    """The JSON of `python -m wheelsmith_kernels health`; the same members without that package."""
+    if _installed("wheelsmith_kernels"):
+        return _ask(["-m", "wheelsmith_kernels", "health"])
+    return _ask(["-c", _FLASH])
+
+
+def _mask_keys(lengths, keys):
+    return (torch.arange(keys, device=lengths.device)[None] < lengths[:, None])[:, None, None]
+
+
+def _sdpa_packed(q, k, v, ends):
+    attend = torch.nn.functional.scaled_dot_product_attention
+    parts = [
+        attend(*(t[None, a:b].transpose(1, 2) for t in (q, k, v)), is_causal=True).transpose(1, 2)[0]
+        for a, b in zip(ends, ends[1:])
+    ]
+    return torch.cat(parts)
+
+
+def _sdpa_decode(q, k, v, lengths):
+    attend = torch.nn.functional.scaled_dot_product_attention
+    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    return attend(q, k, v, attn_mask=_mask_keys(lengths, k.shape[2])).transpose(1, 2)
+
+
+def functions(found):
+    """(prefill, decode) for a report.
+
+    prefill(q, k, v, ends): [rows, heads, head_dim] of sequences that end where `ends` (from 0) says.
+    decode(q, k, v, lengths): one query [batch, 1, heads, head_dim] each, and the keys so far.
+    """
+    if _installed("wheelsmith_kernels") and not (found["problem"] or "").startswith("the attention"):
+        if found["attn"] == "sdpa":
+            os.environ["WHEELSMITH_ATTENTION"] = "sdpa"
+        from wheelsmith_kernels import attention
+
+        def prefill(q, k, v, ends):
+            cu = torch.tensor(ends, dtype=torch.int32, device=q.device)
+            longest = max(b - a for a, b in zip(ends, ends[1:]))
+            return attention(
+                q, k, v, causal=True, cu_seqlens_q=cu, cu_seqlens_k=cu,
+                max_seqlen_q=longest, max_seqlen_k=longest,
+            )  # fmt: skip
+
+        return prefill, lambda q, k, v, lengths: attention(q, k, v, causal=True, seqused_k=lengths)
+    if found["attn"] == "flash_attention_2":
+        from flash_attn import flash_attn_varlen_func, flash_attn_with_kvcache
+
+        def prefill(q, k, v, ends):
+            cu = torch.tensor(ends, dtype=torch.int32, device=q.device)
+            longest = max(b - a for a, b in zip(ends, ends[1:]))
+            return flash_attn_varlen_func(q, k, v, cu, cu, longest, longest, causal=True)
+
+        return prefill, lambda q, k, v, lengths: flash_attn_with_kvcache(
+            q, k, v, cache_seqlens=lengths, causal=True
+        )
+    return _sdpa_packed, _sdpa_decode
