@@ -119,6 +119,66 @@ below() { # pid
 print(torch.__version__, causal_conv1d.__version__, os.getuid())'
 	echo "$output"
 	[[ $output == *"2.11.0"*"1.5.3.post1"*"10001"* ]]
-	run -1 buildah run "$container" -- sh -c 'ls -d /opt/wheelsmith/bin /ours/* /dist/* 2> /dev/null | grep . || command -v g++ || command -v nvcc'
+	run -1 buildah run "$container" -- sh -c 'ls -d /opt/wheelsmith/bin /ours/* /dist/* 2> /dev/null | grep . || command -v g++ || command -v nvcc || exit 1'
 	buildah rm "$container"
+}
+
+# An installation of the program, out of the first stage: what is mounted into an image that is looked at.
+installation() {
+	local container
+	bud "$WORK/program.log" --target wheelsmith -t localhost/program
+	container=$(buildah from localhost/program)
+	cp -a "$(buildah mount "$container")/opt/wheelsmith" "$WORK/prefix"
+	buildah rm "$container" > /dev/null
+}
+
+verify_image() { # ARGUMENTS
+	run python3 "$WS_ROOT/tools/verify_image.py" --engine buildah --prefix "$WORK/prefix" "$@"
+	echo "$output"
+}
+
+@test "verify-image: the image with the example server has what was built for it" {
+	installation
+	buildah bud --layers --format docker --build-arg RUNTIME=localhost/image -t localhost/server "$CONTEXT/examples/server" \
+		> "$WORK/server.log" 2>&1
+	verify_image localhost/server
+	[ "$status" -eq 0 ]
+	[[ $output == *"torch 2.11.0+cu130"*"causal-conv1d: build, installed"*"causal-conv1d: loads in this torch"* ]]
+	[[ $output == *"no GPU is seen"*"serves: attn sdpa"*"ends with 0 on SIGTERM"* ]]
+	verify_image --require-gpu localhost/server
+	[ "$status" -eq 1 ]
+	[[ $output == *"fails   no GPU is seen"* ]]
+	[ -z "$(buildah containers -q)" ]
+}
+
+@test "verify-image: a wheel for another torch, a file that was changed, and an image that is not there" {
+	local container root site
+	# The symbol that every extension of the other ABI needs.
+	container=$(buildah from localhost/image)
+	root=$(buildah mount "$container")
+	site=$(echo "$root"/opt/venv/lib/python3.11/site-packages)
+	printf '#include <string>\nnamespace c10 { struct SourceLocation { const char *f, *g; unsigned l; };\nstruct Error { Error(SourceLocation, std::string); }; }\nextern "C" void f() { c10::Error e({"", "", 1}, "x"); }\n' > "$WORK/m.cpp"
+	rm "$site"/causal_conv1d_cuda*.so
+	g++ -shared -fPIC -D_GLIBCXX_USE_CXX11_ABI=0 -o "$site/causal_conv1d_cuda.cpython-311-x86_64-linux-gnu.so" "$WORK/m.cpp" \
+		-L"$site/torch/lib" -Wl,--no-as-needed -lc10
+	buildah commit -q "$container" localhost/other > /dev/null
+	buildah rm "$container" > /dev/null
+	verify_image localhost/other
+	[ "$status" -eq 1 ]
+	[[ $output == *"fails   causal-conv1d 1.5.3.post1"*"is not the file that RECORD lists"* ]]
+	[[ $output == *"fails   causal-conv1d: "*"built for cxx11abi 0; this torch is cxx11abi 1"* ]]
+	verify_image localhost/none
+	[ "$status" -eq 2 ]
+}
+
+@test "where nothing is published and nothing may be built, the image falls back, and its label says so" {
+	sed -e 's/"2.4.1", //; s/prefer-prebuilt/prebuilt-only/' "$WS_ROOT/matrix/h100-docker.json" > "$CONTEXT/matrix/h100.json"
+	bud "$WORK/sdpa.log" --build-arg MATRIX=matrix/h100.json -t localhost/sdpa || { tail -n 40 "$WORK/sdpa.log"; return 1; }
+	grep -q 'DECISION=flash-attn=fallback' "$WORK/sdpa.log"
+	bud "$WORK/label.log" --build-arg MATRIX=matrix/h100.json --build-arg DECISION=flash-attn=fallback -t localhost/sdpa
+	verify_image localhost/sdpa
+	[ "$status" -eq 0 ]
+	[[ $output == *"its label says flash-attn=fallback"* ]]
+	run ! bud "$WORK/wrong.log" --build-arg MATRIX=matrix/h100.json --build-arg DECISION=flash-attn=prebuilt
+	grep -q 'the decision is not flash-attn=prebuilt' "$WORK/wrong.log"
 }
