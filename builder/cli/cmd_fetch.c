@@ -40,7 +40,8 @@ parse(
 			err, WS_ERR_USAGE, "--bundle needs --matrix FILE: a bundle is of a matrix");
 	}
 	f->selecting.options.afresh = f->bundle != NULL;
-	return ws_selecting_finish(s, &f->selecting, &words, err);
+	return (!f->bundle || ws_bundle_may_write(f->bundle, err))
+		&& ws_selecting_finish(s, &f->selecting, &words, err);
 }
 
 /* What was fetched and pinned, in one file. */

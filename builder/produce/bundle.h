@@ -87,6 +87,12 @@ struct ws_bundle_made {
 };
 
 /**
+ * Whether a bundle may be written at @a path: nothing is there, an empty file, or a bundle (also one that is cut),
+ * which is replaced. WS_ERR_USAGE: it is something else, as the matrix itself.
+ */
+bool ws_bundle_may_write(const char *path, struct ws_err *err);
+
+/**
  * Writes the file in one step, after all that it needs was fetched and pinned: each part is looked up once
  * more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a folder that is
  * not beside their recipe.

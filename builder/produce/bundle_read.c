@@ -63,15 +63,23 @@ fail(const struct reading *r, const char *what, const char *name, struct ws_err 
 
 /* ---- the head ---- */
 
-static bool
-begin_head(struct reading *r, const struct ws_member *member, struct ws_err *err)
+/* The digest in the name of a bundle's first member; NULL: it is another member. */
+static const char *
+digest_of_head(const struct ws_member *member, struct ws_arena *a)
 {
 	struct ws_digest digest;
 	struct ws_str rest = ws_str_of(member->name);
 	bool is = ws_str_is(ws_str_cut(&rest, '/'), "bundle") && rest.n == 64 + strlen(".json")
 		&& strcmp(rest.s + 64, ".json") == 0 && member->kind == WS_MEMBER_FILE;
-	r->name = is ? ws_arena_copy(r->a, rest.s, 64) : NULL;
-	if (!is || !ws_digest_parse(r->name, &digest)) {
+	const char *name = is ? ws_arena_copy(a, rest.s, 64) : NULL;
+	return is && ws_digest_parse(name, &digest) ? name : NULL;
+}
+
+static bool
+begin_head(struct reading *r, const struct ws_member *member, struct ws_err *err)
+{
+	r->name = digest_of_head(member, r->a);
+	if (!r->name) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
 	}
 	r->part = PART_HEAD;
@@ -378,4 +386,44 @@ ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *s
 	bundle->asked = r.head.asked;
 	bundle->folder = ws_path_join(a, store->path, "trees", ws_bundle_tree_name(&folder, a), NULL);
 	return read;
+}
+
+/* ---- what may be written over ---- */
+
+struct peeking {
+	struct ws_unpack_sink sink;
+	bool is_bundle;
+};
+
+/* The first member says it; the rest is not read. */
+static bool
+peek(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	((struct peeking *)self)->is_bundle = digest_of_head(member, a) != NULL;
+	return ws_err_set(err, WS_ERR_FETCH, "the first member is enough");
+}
+
+bool
+ws_bundle_may_write(const char *path, struct ws_err *err)
+{
+	struct peeking p = {.sink = {.begin = peek}};
+	struct ws_err ignored = {0};
+	struct stat status;
+	if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) {
+		return true;
+	}
+	if (S_ISDIR(status.st_mode)) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' is a folder, and a bundle is one file", path);
+		return ws_err_cure(err, "name a file in it");
+	}
+	if (!S_ISREG(status.st_mode)) {
+		return ws_err_set(err, WS_ERR_USAGE, "'%s' is not a file: a bundle is one", path);
+	}
+	ws_unpack(path, path, WS_UNPACK_TAR, NULL, &p.sink, &ignored);
+	if (!p.is_bundle) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' is not a bundle, and would be overwritten", path);
+		return ws_err_cure(err, "name another file, or remove this one");
+	}
+	return true;
 }

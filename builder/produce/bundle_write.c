@@ -373,7 +373,8 @@ ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err)
 {
 	struct writing w = {.ctx = ctx, .order = order, .taken = {.a = ctx->a}, .a = ctx->a};
-	if (!take_all(&w, err) || !make_folder(&w, err)) {
+	/* Once more: it may be the lock, which fetching has made. */
+	if (!ws_bundle_may_write(order->path, err) || !take_all(&w, err) || !make_folder(&w, err)) {
 		return false;
 	}
 	list_all(&w);

@@ -302,3 +302,38 @@ has_part() {
 	[ ! -e b ]
 	[ -z "$(find . -name '.b.part-*')" ]
 }
+
+@test "only a bundle is written over: no folder, no file of the matrix, nothing that is not a file" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	unchanged() { # FILE WORDS
+		ws fetch --matrix m.json --bundle "$1"
+		[ "$status" -eq 2 ]
+		[[ "$stderr" == *"error: '$1' $2"* ]]
+	}
+	ln -s recipes/tiny linked
+	mkfifo pipe
+	local before
+	before=$(find . -path ./store -prune -o -type f -exec sha256sum {} +)
+	unchanged . "is a folder, and a bundle is one file"
+	unchanged linked "is a folder"
+	unchanged pipe "is not a file"
+	unchanged m.json "is not a bundle, and would be overwritten"
+	unchanged recipes/tiny/1.0.json "is not a bundle, and would be overwritten"
+	unchanged recipes/tiny/src/kernel.cpp "is not a bundle"
+	unchanged m.lock.json "is not a bundle"
+	sha256sum --quiet --check <<< "$before"
+	# One that is made by this very run.
+	serve "$BASE/www"
+	rm m.lock.json
+	WHEELSMITH_INDEX=$INDEX unchanged m.lock.json "is not a bundle"
+	unserve
+	jq -e .torch m.lock.json
+	# A bundle is replaced, also one that is cut, and so is an empty file.
+	head -c 100000 "$BUNDLE" > b
+	ws fetch --matrix m.json --bundle b
+	[ "$status" -eq 0 ]
+	: > e
+	ws fetch --matrix m.json --bundle e
+	[ "$status" -eq 0 ]
+	cmp b e
+}
