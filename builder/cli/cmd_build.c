@@ -19,6 +19,7 @@ struct building {
 	struct ws_selecting selecting;
 	struct ws_build_options options;
 	const char *bundle; /* as typed; NULL: not given */
+	bool is_bundled;    /* the matrix is the bundle's */
 	uint64_t timeout_ms;
 };
 
@@ -53,6 +54,7 @@ open_bundle(struct ws_session *s, struct building *b, const ws_words *words, str
 	}
 	if (!b->selecting.options.matrix && words->len == 0) {
 		ask_as_then(s, b, &bundle);
+		b->is_bundled = true;
 	}
 	return true;
 }
@@ -184,7 +186,9 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ws_selection sel;
 	if (!ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
-		return false;
+		return b->is_bundled && err->kind == WS_ERR_USAGE
+			? ws_err_wrap(err, "the bundle '%s'", b->bundle)
+			: false;
 	}
 	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
 	if (s->globals.json) {

@@ -1,8 +1,12 @@
 /* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store, so
  * they are checked here. */
 #include "base/json_write.h"
+#include "model/lean.h"
+#include "model/matrix.h"
+#include "plan/select.h"
 #include "produce/bundle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MOST 200
@@ -104,18 +108,80 @@ read_digests(
 	return true;
 }
 
-static struct ws_bundle_asked
-read_asked(const struct ws_json *asked)
+static bool
+refuse_asked(const char *path, const char *member, const char *wants, struct ws_err *err)
 {
-	const struct ws_json *window = ws_json_find(asked, "torch_window");
-	return (struct ws_bundle_asked){
-		.only = ws_json_text(asked, "only"),
-		.shard = ws_json_text(asked, "shard"),
-		.policy = ws_json_text(asked, "policy"),
-		.debug_info = ws_json_text(asked, "debug_info"),
-		.kits = ws_json_text(asked, "kits"),
-		.torch_window = window && window->kind == WS_JSON_BOOL && window->truth,
+	return ws_err_set(err, WS_ERR_FETCH, "the bundle '%s' cannot be used: asked%s is not %s", path,
+		member, wants);
+}
+
+static bool
+is_any(const char *text)
+{
+	return text[0] != '\0';
+}
+
+static bool
+is_shard(const char *text)
+{
+	unsigned shard, shards;
+	return ws_shard_parse(text, &shard, &shards);
+}
+
+static bool
+is_policy(const char *text)
+{
+	enum ws_policy policy;
+	return ws_policy_parse(text, &policy);
+}
+
+static bool
+is_debug_info(const char *text)
+{
+	enum ws_debug_info info;
+	return ws_debug_info_parse(text, &info);
+}
+
+static bool
+is_kits(const char *text)
+{
+	return strcmp(text, "host") == 0 || strcmp(text, "archive") == 0;
+}
+
+/* It stands for what a person would type: what is wrong in it is the bundle's mistake, not that person's. */
+static bool
+read_asked(
+	const char *path, const struct ws_json *json, struct ws_bundle_asked *asked, struct ws_err *err)
+{
+	const struct {
+		const char *name, **text;
+		bool (*is)(const char *text);
+		const char *wants;
+	} members[] = {
+		{"only", &asked->only, is_any, "a list of cells"},
+		{"shard", &asked->shard, is_shard, "I/N with I from 1 to N"},
+		{"policy", &asked->policy, is_policy,
+			"prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
+		{"debug_info", &asked->debug_info, is_debug_info, "none, lines or full"},
+		{"kits", &asked->kits, is_kits, "host or archive"},
 	};
+	if (!json || json->kind != WS_JSON_OBJECT) {
+		return refuse_asked(path, "", "an object", err);
+	}
+	for (size_t i = 0; i < WS_LEN(members); i++) {
+		const struct ws_json *value = ws_json_find(json, members[i].name);
+		const char *text = *members[i].text = ws_json_text(json, members[i].name);
+		bool none = !value || value->kind == WS_JSON_NULL;
+		if (!none && !(text && members[i].is(text))) {
+			char member[32];
+			snprintf(member, sizeof(member), ".%s", members[i].name);
+			return refuse_asked(path, member, members[i].wants, err);
+		}
+	}
+	const struct ws_json *window = ws_json_find(json, "torch_window");
+	asked->torch_window = window && window->kind == WS_JSON_BOOL && window->truth;
+	return !window || window->kind == WS_JSON_BOOL
+		|| refuse_asked(path, ".torch_window", "true or false", err);
 }
 
 static bool
@@ -145,7 +211,9 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 			path, schema ? schema : "", WS_BUNDLE_SCHEMA);
 		return ws_err_cure(err, "use the wheelsmith that wrote it");
 	}
-	head->asked = read_asked(ws_json_find(doc.root, "asked"));
+	if (!read_asked(path, ws_json_find(doc.root, "asked"), &head->asked, err)) {
+		return false;
+	}
 	bool read = is_digest(ws_json_text(doc.root, "folder"), &head->folder)
 		&& read_trees(ws_json_find(doc.root, "trees"), a, head)
 		&& read_digests(ws_json_find(doc.root, "texts"), a, &head->texts, &head->text_count)

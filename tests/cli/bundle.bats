@@ -174,6 +174,36 @@ refused() { # FILE WORDS
 	[[ "$stderr" == "error: cannot open 'missing': No such file"* ]]
 }
 
+@test "what it says was asked for is checked when its list is read" {
+	local change
+	while read -r change; do
+		edit "head(lambda h: h.update(asked={**h['asked'], **$change}))"
+		rm -rf "$WHEELSMITH_STORE"
+		apart build --offline --bundle edited
+		[ "$status" -eq 4 ]
+		[[ "$stderr" == "error: the bundle 'edited' cannot be used: asked.$(cut -d\" -f2 <<< "$change") "* ]]
+		[ -z "$(find "$WHEELSMITH_STORE/cas" "$WHEELSMITH_STORE/trees" "$WHEELSMITH_STORE/ac" -type f)" ]
+	done <<- 'END'
+		{"policy": "whatever"}
+		{"policy": 7}
+		{"shard": "3/2"}
+		{"shard": ["1/2"]}
+		{"debug_info": "some"}
+		{"kits": "none"}
+		{"only": 1}
+		{"only": ""}
+		{"torch_window": "yes"}
+	END
+	edit "head(lambda h: h.update(asked=[]))"
+	refused edited "the bundle 'edited' cannot be used: asked is not an object"
+	# What can only be known with the matrix.
+	edit "head(lambda h: h.update(asked={**h['asked'], 'only': 'other*'}))"
+	rm -rf "$WHEELSMITH_STORE"
+	apart build --offline --bundle edited
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == "error: the bundle 'edited': no cell is called 'other*'"* ]]
+}
+
 @test "no name in it leads out of the store, and no result of a command comes in" {
 	mkdir -p victim-0000000000000000
 	touch victim-0000000000000000/kept
