@@ -15,6 +15,7 @@ import argparse
 import base64
 import csv
 import hashlib
+import itertools
 import json
 import os
 import select
@@ -30,6 +31,7 @@ import urllib.request
 INSIDE = "/run/wheelsmith"
 SERVER, DECISION = "wheelsmith.server", "wheelsmith.decision"
 ENGINES = ("docker", "podman", "buildah")
+ANSWER_S = 60
 
 
 # ---- inside the container ----
@@ -236,45 +238,71 @@ def inside(words):
 # ---- outside ----
 
 
-def run(words, **options):
-    return subprocess.run(words, **{"check": True, "text": True, **options})
-
-
-def read(words):
-    return run(words, stdout=subprocess.PIPE).stdout.strip()
-
-
-def find_engine(wanted):
-    for engine in [wanted] if wanted else ENGINES:
-        works = shutil.which(engine) and (
-            engine == "buildah"
-            or subprocess.run([engine, "info"], capture_output=True, timeout=60).returncode == 0
-        )
-        if works:
-            return engine
-    raise NotLooked(f"{wanted or 'docker, podman or buildah'}: none is here that answers")
-
-
 class NotLooked(Exception):
     """It could not be looked at."""
 
 
-def label_of(engine, image, name):
+def run(words, seconds, check=True, **files):
+    """Its exit status. Whatever it starts may hold a pipe open for longer than it lives, so none is read."""
+    command = " ".join(itertools.takewhile(lambda word: not word.startswith("-"), words))
+    try:
+        status = subprocess.run(words, timeout=seconds, **files).returncode
+    except subprocess.TimeoutExpired:
+        raise NotLooked(f"'{command}' did not end within {seconds:g} s") from None
+    except OSError as error:
+        raise NotLooked(f"'{words[0]}' cannot be run: {error.strerror}") from None
+    if check and status:
+        raise NotLooked(f"'{command}' ended with status {status}")
+    return status
+
+
+def read(words, seconds):
+    with tempfile.TemporaryFile("w+") as said:
+        run(words, seconds, stdout=said)
+        said.seek(0)
+        return said.read().strip()
+
+
+def remove(words, container, seconds):
+    """One that is left is not a finding."""
+    try:
+        run(words, seconds, stdout=subprocess.DEVNULL)
+    except NotLooked as error:
+        print(f"warning: the container {container} is left: {error}", file=sys.stderr)
+
+
+def answers(engine, seconds):
+    nowhere = subprocess.DEVNULL
+    return run([engine, "info"], seconds, check=False, stdout=nowhere, stderr=nowhere) == 0
+
+
+def find_engine(wanted, seconds):
+    for engine in [wanted] if wanted else ENGINES:
+        try:
+            if shutil.which(engine) and (engine == "buildah" or answers(engine, seconds)):
+                return engine
+        except NotLooked:
+            if wanted:
+                raise
+    raise NotLooked(f"{wanted or 'docker, podman or buildah'}: none is here that answers")
+
+
+def label_of(engine, image, name, seconds):
     """"": it has none."""
     form = '{{index .Config.Labels "' + name + '"}}'
     if engine == "buildah":
         words = ["buildah", "inspect", "--type", "image", "--format", form.replace(".C", ".OCIv1.C"), image]
     else:
         words = [engine, "image", "inspect", "--format", form, image]
-    return read(words).replace("<no value>", "")
+    return read(words, seconds).replace("<no value>", "")
 
 
 def command_inside(engine, words):
+    server, decision = (label_of(engine, words.image, name, words.answer) for name in (SERVER, DECISION))
     command = ["python3", f"{INSIDE}/verify_image.py", "--inside", "--build-json", words.build_json]
     command += ["--wheelsmith", f"{INSIDE}/prefix/bin/wheelsmith", "--patience", str(words.patience)]
     command += ["--require-gpu"] if words.require_gpu else []
-    command += ["--server", label_of(engine, words.image, SERVER)]
-    return [*command, "--decision", label_of(engine, words.image, DECISION), words.image]
+    return [*command, "--server", server, "--decision", decision, words.image]
 
 
 def mounts(words):
@@ -284,21 +312,26 @@ def mounts(words):
 
 def with_engine(engine, words):
     command = command_inside(engine, words)
+    name = f"wheelsmith-{os.urandom(8).hex()}"
     gpus = {"docker": ["--gpus", "all"], "podman": ["--device", "nvidia.com/gpu=all"]}[engine]
     volumes = [w for m in mounts(words) for w in ("--volume", m)]
-    start = [engine, "run", "--rm", "--pull", "never", "--network", "none", "--entrypoint", command[0]]
+    start = [engine, "run", "--rm", "--name", name, "--pull", "never", "--network", "none", "--entrypoint", command[0]]
     start += gpus if words.require_gpu else []
-    return run([*start, *volumes, words.image, *command[1:]], check=False).returncode
+    try:
+        return run([*start, *volumes, words.image, *command[1:]], words.look, check=False)
+    except NotLooked:  # what was killed is the client
+        remove([engine, "rm", "--force", name], name, words.answer)
+        raise
 
 
 def with_buildah(words):
     command = command_inside("buildah", words)
     volumes = [w for m in mounts(words) for w in ("--volume", m)]
-    container = read(["buildah", "from", "--pull-never", words.image])
+    container = read(["buildah", "from", "--pull-never", words.image], words.timeout)
     try:
-        return run(["buildah", "run", *volumes, container, "--", *command], check=False).returncode
+        return run(["buildah", "run", *volumes, container, "--", *command], words.look, check=False)
     finally:
-        run(["buildah", "rm", container], stdout=subprocess.DEVNULL, check=False)
+        remove(["buildah", "rm", container], container, words.timeout)
 
 
 def installation(wanted):
@@ -311,7 +344,9 @@ def installation(wanted):
 
 def outside(words):
     words.prefix = installation(words.prefix)
-    engine = find_engine(words.engine)
+    words.answer = min(ANSWER_S, words.timeout)
+    words.look = words.timeout + words.patience
+    engine = find_engine(words.engine, words.answer)
     print(f"{words.image}, by {engine}", flush=True)
     status = with_buildah(words) if engine == "buildah" else with_engine(engine, words)
     return status if status in (0, 1) else 2
@@ -325,6 +360,7 @@ def parse():
     parser.add_argument("--require-gpu", action="store_true", help="fail where the container sees none")
     parser.add_argument("--build-json", default="/opt/wheels.json", help="in the image: what was built for it")
     parser.add_argument("--patience", type=float, default=300, help="seconds that the server has to serve")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds that the engine has for one command")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--wheelsmith", help=argparse.SUPPRESS)
     parser.add_argument("--server", help=argparse.SUPPRESS)
@@ -338,8 +374,6 @@ def main():
         return inside(words) if words.inside else outside(words)
     except NotLooked as error:
         print(f"error: {error}", file=sys.stderr)
-    except subprocess.CalledProcessError as error:
-        print(f"error: '{error.cmd[0]}' ended with status {error.returncode}", file=sys.stderr)
     return 2
 
 
