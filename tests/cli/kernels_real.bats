@@ -58,7 +58,7 @@ assert compileall.compile_dir(wheelsmith_kernels.__path__[0], quiet=1, force=Tru
 
 @test "mamba-ssm +any beside torch 2.5.1, with transformers 4.57.3 and 5.17.0" {
 	one_wheel
-	echo '{"packages": ["mamba-ssm==2.2.6.post3+any"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > any.json
+	echo '{"packages": ["causal-conv1d==1.5.3.post1+any", "mamba-ssm==2.2.6.post3+any"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > any.json
 	"$WHEELSMITH" build --matrix any.json -o any
 	[ -e any/mamba_ssm-2.2.6.post3+any-py3-none-any.whl ]
 	python3 -m venv venv
