@@ -25,6 +25,10 @@ setup_file() {
 	make_base
 }
 
+teardown() {
+	[ -z "${SERVER_PID:-}" ] || kill "$SERVER_PID"
+}
+
 teardown_file() {
 	buildah rm -a > /dev/null || true
 	buildah rmi -a -f > /dev/null || true
@@ -63,6 +67,13 @@ bud() { # log, words
 		"${secret[@]}" "$@" "$CONTEXT" > "$log" 2>&1
 }
 
+# As bud, and prints what it took: docs/docker.md has such a table.
+timed() { # log, words
+	local TIMEFORMAT='# %R s, %U s of user and %S s of system CPU time'
+	time bud "$@"
+	grep -E 'ready|to build' "$1" | sed 's/^/# /'
+}
+
 compiled() { # logs
 	[ -e "$1" ] || return 0
 	sed -n 's/.*\] compile \([^ ]*\).*/\1/p' "$@"
@@ -97,7 +108,7 @@ below() { # pid
 
 @test "where nothing changed, the stage has nothing to do" {
 	touch "$CONTEXT/matrix/another.json" # the stage runs again
-	bud "$WORK/nothing.log" --target wheels
+	timed "$WORK/nothing.log" --target wheels
 	tail -n 12 "$WORK/nothing.log"
 	[ -z "$(compiled "$WORK/nothing.log")" ]
 	grep -q '1 cell: 0 to build, 1 cached' "$WORK/nothing.log"
@@ -105,7 +116,7 @@ below() { # pid
 
 @test "one more Python is its binding file and the link" {
 	sed -i 's/\["3.11"\]/["3.11", "3.12"]/' "$MATRIX"
-	bud "$WORK/python.log" --target wheels
+	timed "$WORK/python.log" --target wheels
 	grep -E '\[ *[0-9]+/|from the store' "$WORK/python.log"
 	[ "$(compiled "$WORK/python.log")" = causal_conv1d.cpp ]
 	[ "$(grep -c '\] link ' "$WORK/python.log")" = 1 ]
@@ -123,6 +134,24 @@ print(torch.__version__, causal_conv1d.__version__, os.getuid())'
 	buildah rm "$container"
 }
 
+@test "a stage whose wheels are all prebuilt judges them, and compiles nothing" {
+	local container port _
+	bud "$WORK/again.log" --target wheels -t localhost/wheels
+	container=$(buildah from localhost/wheels)
+	cp -a "$(buildah mount "$container")/dist" "$WORK/dist"
+	buildah rm "$container" > /dev/null
+	"$WHEELSMITH" publish "$WORK/dist" --to "$WORK/idx"
+	coproc SERVER { exec python3 "$WS_ROOT/tests/support/fault_server.py" "$WORK/idx" "$WORK/asked"; }
+	read -r _ port _ <&"${SERVER[0]}"
+	rm -rf "$WORK"/tmp/buildah-cache-*/* # a store that knows nothing
+	jq -n --arg url "http://127.0.0.1:$port/cu130-torch2.11/simple" '{packages: ["causal-conv1d==1.5.3.post1"], torch: ["2.11.0"],
+		cuda: "auto", python: ["3.11", "3.12"], arch: ["9.0"], policy: "prebuilt-only", indexes: {prebuilt: [$url]}}' \
+		> "$CONTEXT/matrix/prebuilt.json"
+	timed "$WORK/prebuilt.log" --target wheels --build-arg MATRIX=matrix/prebuilt.json || { tail -n 40 "$WORK/prebuilt.log"; return 1; }
+	[ -z "$(compiled "$WORK/prebuilt.log")" ]
+	grep -q '2 ready (2 prebuilt)' "$WORK/prebuilt.log"
+}
+
 # An installation of the program, out of the first stage: what is mounted into an image that is looked at.
 installation() {
 	local container
@@ -138,7 +167,9 @@ verify_image() { # ARGUMENTS
 }
 
 @test "verify-image: the image with the example server has what was built for it" {
+	local before # the build that was killed left its containers
 	installation
+	before=$(buildah containers -q)
 	buildah bud --layers --format docker --build-arg RUNTIME=localhost/image -t localhost/server "$CONTEXT/examples/server" \
 		> "$WORK/server.log" 2>&1
 	verify_image localhost/server
@@ -148,7 +179,7 @@ verify_image() { # ARGUMENTS
 	verify_image --require-gpu localhost/server
 	[ "$status" -eq 1 ]
 	[[ $output == *"fails   no GPU is seen"* ]]
-	[ -z "$(buildah containers -q)" ]
+	[ "$(buildah containers -q)" = "$before" ]
 }
 
 @test "verify-image: a wheel for another torch, a file that was changed, and an image that is not there" {
