@@ -4,15 +4,14 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "index/alone.h"
 #include "index/manifest.h"
 
 #include <dirent.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MARK ".publishing"
-#define DEAD_AFTER_S 10
 #define LARGEST_LIST ((size_t)64 << 20)
 #define PAGES_FOR_MINUTES "max-age=600"
 #define FILES_FOR_EVER "max-age=31536000, immutable"
@@ -24,7 +23,6 @@ struct storing {
 	struct ws_buf manifest; /* its text */
 	struct ws_map before;   /* page -> sha256 */
 	bool all;               /* put all pages: an earlier publisher died among them, or still is */
-	struct ws_stop *stop;   /* NULL: never */
 	struct ws_arena *a;
 };
 
@@ -231,84 +229,69 @@ put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, st
 	return true;
 }
 
+/* What stands at the top at last. */
 static bool
-fail_race(struct ws_err *err)
+check_lists(struct ws_index_alone *alone, const struct ws_index_target *t, struct ws_err *err)
 {
-	ws_err_set(err, WS_ERR_PUBLISH, "another publisher changed the index meanwhile");
-	return ws_err_cure(err, "run this again");
-}
-
-/* A publisher that was faster has changed the manifest. */
-static bool
-check_alone(struct storing *s, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	bool there;
-	if (!copy_here(s, WS_INDEX_MANIFEST, &text, &there, err)) {
-		return false;
-	}
-	if (text.len == s->manifest.len
-		&& memcmp(ws_buf_text(&text), ws_buf_text(&s->manifest), text.len) == 0) {
-		return true;
-	}
-	return fail_race(err);
-}
-
-/* Whoever has claimed the snapshot is among the pages, or died there: one that lives changes the manifest soon. */
-static bool
-await_death(struct storing *s, struct ws_err *err)
-{
-	for (unsigned second = 0; second < DEAD_AFTER_S; second++) {
-		nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-		if (ws_stop_asked(s->stop)) {
-			return ws_stop_err(s->stop, err);
-		}
-		if (!check_alone(s, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* The lists of a snapshot are its own for ever: who puts its manifest first has it, and of two publishers that
- * began with the same index only one goes on. What a publisher that died had claimed is taken over. */
-static bool
-claim(struct storing *s, const struct ws_index_target *t, struct ws_err *err)
-{
-	const char *key = ws_arena_printf(s->a, "@%s/%s", t->current, WS_INDEX_MANIFEST);
-	const struct ws_object object = {
-		key, ws_index_target_path(t, WS_INDEX_MANIFEST), type_of(key), FILES_FOR_EVER};
-	switch (ws_bucket_create(s->b, &object, err)) {
-	case WS_CREATED_BY_ANOTHER:
-		return s->all ? await_death(s, err) : fail_race(err);
-	case WS_CREATED_FAILED:
-		return false;
-	case WS_CREATED:
-	case WS_CREATED_UNKNOWN:
-		break;
-	}
-	return true;
+	const char *const lists[][2] = {
+		{"index.json", ws_index_target_path(t, "index.json")},
+		{WS_INDEX_MANIFEST, ws_index_target_path(t, WS_INDEX_MANIFEST)},
+	};
+	return ws_index_alone_check_written(alone, lists, WS_LEN(lists), err);
 }
 
 static bool
-send_all(struct storing *s, size_t *written, struct ws_err *err)
+put_mark(struct storing *s, struct ws_err *err)
+{
+	return put(s, MARK, ws_path_join(s->a, s->work, ".lock", NULL), err);
+}
+
+/* Who gives up, because another was faster, leaves the mark: some pages may be this one's. */
+static bool
+put_all(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
+	const struct ws_index_manifest *manifest, bool is_signed, size_t *written, struct ws_err *err)
+{
+	struct ws_err ignored = {0};
+	if (put_pages(s, t, manifest, written, err) && ws_index_alone_check_turn(alone, err)
+		&& put_lists(s, t, is_signed, err) && check_lists(alone, t, err)) {
+		return ws_index_alone_leave(alone, err) && ws_bucket_remove(s->b, MARK, err);
+	}
+	if (alone->lost && put_mark(s, &ignored)) {
+		ws_index_alone_leave(alone, &ignored);
+	}
+	return false;
+}
+
+static bool
+send_all(struct storing *s, const struct ws_index_order *order, size_t *written, struct ws_err *err)
 {
 	struct ws_index_target t;
 	struct ws_index_manifest manifest;
 	bool is_signed;
-	const char *empty = ws_path_join(s->a, s->work, ".lock", NULL);
-	return ws_index_target_look(s->work, s->a, &t, err)
-		&& ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err) && put_files(s, err)
-		&& check_alone(s, err) && put(s, MARK, empty, err) && claim(s, &t, err)
-		&& put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
-		&& ws_bucket_remove(s->b, MARK, err);
+	struct ws_index_alone alone = {.b = s->b,
+		.order = order,
+		.work = s->work,
+		.manifest = &s->manifest,
+		.was_begun = s->all,
+		.a = s->a};
+	if (!ws_index_target_look(s->work, s->a, &t, err)
+		|| !ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err)) {
+		return false;
+	}
+	/* The lists of a snapshot are its own for ever. What a publisher that died had claimed is taken over. */
+	const char *key = ws_arena_printf(s->a, "@%s/%s", t.current, WS_INDEX_MANIFEST);
+	const struct ws_object claimed = {
+		key, ws_index_target_path(&t, WS_INDEX_MANIFEST), type_of(key), FILES_FOR_EVER};
+	return put_files(s, err) && ws_index_alone_check(&alone, err) && put_mark(s, err)
+		&& ws_index_alone_claim(&alone, &claimed, err)
+		&& put_all(s, &alone, &t, &manifest, is_signed, written, err);
 }
 
 bool
 ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
 	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err)
 {
-	struct storing s = {.b = b, .work = work, .stop = order->stop, .a = a};
+	struct storing s = {.b = b, .work = work, .a = a};
 	struct ws_index_order here = *order;
 	here.target = work;
 	here.wait = NULL;
@@ -317,7 +300,7 @@ ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *
 	done = done && ws_index_publish(&here, a, outcome, err);
 	if (done && outcome->changed) {
 		outcome->new_pages = 0;
-		done = send_all(&s, &outcome->new_pages, err);
+		done = send_all(&s, order, &outcome->new_pages, err);
 	}
 	ws_buf_release(&s.manifest);
 	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {

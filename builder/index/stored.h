@@ -5,10 +5,8 @@
  * each snapshot its index.json and manifest. A new index is made in a folder first, from what the store has, then
  * wheels are put, then the pages that changed, and index.json and the manifest last. A publisher that
  * dies before the pages leaves the old index; one that dies among them leaves pages that are each old or new, all of
- * whose wheels are there, and an object ".publishing", for which the next publisher puts all pages again. A store has no locks: of
- * two publishers that begin with the same index, one claims the snapshot (ws_bucket_create) and the other is refused; in
- * a store without conditional requests it is refused unless both come to the pages at once. One that begins while another
- * is among the pages waits ten seconds for it to end, then takes it for dead.
+ * whose wheels are there, and an object ".publishing", for which the next publisher puts all pages again. That
+ * one publisher at a time changes pages is alone.h's.
  */
 #ifndef WS_INDEX_STORED_H
 #define WS_INDEX_STORED_H

@@ -1,13 +1,14 @@
 """bucket_server.py DIR [FAULT...] - objects over HTTP as an S3 store keeps them, for what Swift does not do: If-None-Match
 (AWS, MinIO and Ceph have it) and answers that are lost. It checks no signatures: Swift does, in publish_stored_real.bats.
 
-Prints "ready PORT"; ends when its input does. Requests go to DIR.log, a line each: METHOD KEY STATUS. FAULTS:
+Prints "ready PORT"; ends when its input does. Requests go to DIR.log, a line each: METHOD KEY STATUS ("waiting": it is not answered yet). FAULTS:
 
     refuses             If-None-Match is answered 501, as Swift does
     lost                the answer to CompleteMultipartUpload is lost, once; the upload is completed
     lost-put            the answer to a PUT with If-None-Match is lost, once; the object is there
     unfinished          CompleteMultipartUpload fails with 404, and there is no object
     pages=FILE          before the first page is put, FILE is awaited: a publisher that is slow among the pages
+    over=END=FILE       after an object is put whose key ends with END, FILE is put there, once, by somebody else
     first=FILE          before a PUT with If-None-Match is answered, FILE is put there, by somebody who was faster
 """
 
@@ -37,9 +38,12 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format, *args):
         pass
 
-    def answer(self, status, body=b"", **headers):
+    def note(self, status):
         with LOCK, open(ROOT + ".log", "a") as log:
             log.write(f"{self.command} {self.key} {status}\n")
+
+    def answer(self, status, body=b"", **headers):
+        self.note(status)
         self.send_response(status)
         for name, value in {"Content-Length": len(body), **headers}.items():
             self.send_header(name, str(value))
@@ -99,9 +103,14 @@ class Handler(BaseHTTPRequestHandler):
         else:
             for fault in [f for f in FAULTS if f.startswith("pages=") and "/simple/" in self.key]:
                 if take_fault(fault):
+                    self.note("waiting")
                     while not os.path.exists(fault[len("pages=") :]):
                         time.sleep(0.05)
             self.store(self.place, self.body)
+        for fault in [f for f in FAULTS if f.startswith("over=") and self.key.endswith(f.split("=")[1])]:
+            if take_fault(fault):
+                with open(fault.split("=", 2)[2], "rb") as file:
+                    self.store(self.place, file.read())
         return self.answer(200, ETag='"%s"' % hashlib.md5(self.body).hexdigest())
 
     def do_POST(self):
