@@ -208,8 +208,12 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 		ws_taken_tree(store, tree);
 		return true;
 	}
-	ws_fs_remove(list, NULL);
-	ws_store_discard(store, path);
+	/* A listing of these 16 digits belongs to the folder: what is asked for is another tree. */
+	bool other = strncmp(tree->digest.hex, digest, 16) == 0 && !ws_digest_is(&tree->digest, digest);
+	if (!other) {
+		ws_fs_remove(list, NULL);
+		ws_store_discard(store, path);
+	}
 	return false;
 }
 

@@ -204,6 +204,18 @@ WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
 	ws_store_close(&store);
 }
 
+/* A folder's name has 16 digits: whoever asks for another digest with the same does not mean this tree. */
+WS_TEST(a_tree_that_is_not_asked_for_stays)
+{
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
+	const char *other = ws_arena_printf(
+		a, "%.16s%.48s", tree.digest.hex, "000000000000000000000000000000000000000000000000");
+	assert_false(ws_tree_find(&store, tree.name, other, a, &found));
+	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
+	ws_store_close(&store);
+}
+
 WS_TEST(a_folder_of_somebody_does_not_become_a_store)
 {
 	struct ws_err err;
