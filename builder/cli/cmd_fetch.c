@@ -57,7 +57,7 @@ write_bundle(struct ws_session *s, const struct fetching *f, struct ws_context *
 			{
 				.only = f->selecting.options.only,
 				.shard = f->selecting.shard,
-				.policy = f->selecting.policy,
+				.policy = ws_policy_name(sel->matrix.policy), /* it may be the user's */
 				.debug_info = f->selecting.debug_info,
 				.kits = s->globals.kits,
 				.torch_window = f->selecting.options.torch_window,

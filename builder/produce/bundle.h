@@ -21,8 +21,6 @@
 #include "produce/selection.h"
 #include "produce/supply.h"
 
-struct ws_resolver;
-
 #define WS_BUNDLE_SCHEMA "wheelsmith.bundle/1"
 
 /** The tree with the matrix, and where things lie in it. */
@@ -30,7 +28,7 @@ struct ws_resolver;
 #define WS_BUNDLE_MATRIX "matrix.json"
 #define WS_BUNDLE_RECIPES "recipes"
 
-/** What was asked for beside the matrix, as it was typed; NULL where it was not. */
+/** What was typed beside the matrix, NULL where it was not; the policy is the one that held. */
 struct ws_bundle_asked {
 	const char *only, *shard, *policy, *debug_info, *kits;
 	bool torch_window;

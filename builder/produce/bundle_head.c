@@ -56,12 +56,12 @@ ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
 
 /* ---- reading ---- */
 
-/* It becomes the name of a folder, and a folder that does not match its digest is removed. */
+/* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is an epoch's. */
 static bool
 is_tree_name(const char *name)
 {
 	static const char allowed[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+!";
 	return name && name[0] && name[0] != '.' && strlen(name) <= NAME_MOST
 		&& strspn(name, allowed) == strlen(name);
 }
@@ -220,8 +220,8 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 		&& read_digests(ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count)
 		&& has_folder(head);
 	return read
-		|| ws_err_set(
-			err, WS_ERR_FETCH, "'%s' is not a bundle: its list names what cannot be", path);
+		|| ws_err_set(err, WS_ERR_FETCH,
+			"'%s' is not a bundle: a name or digest in its list is not allowed", path);
 }
 
 /* tree.c's texts name digest and tree; torch.c's the digest of RECORD and that of the tree. */

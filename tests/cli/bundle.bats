@@ -115,6 +115,35 @@ refused() { # FILE WORDS
 	[[ "$stderr" == *"the source folder '"*"/recipes/tiny/src' does not exist"* ]]
 }
 
+@test "the policy is the one that held when it was written, not the reader's own" {
+	mkdir -p "$HOME/.config/wheelsmith"
+	echo '{"policy": "prebuilt-only"}' > "$HOME/.config/wheelsmith/config.json"
+	apart build --offline --bundle "$BUNDLE"
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+}
+
+@test "a version with an epoch is carried" {
+	sed '/"version"/s/1\.0/1!2.0/' recipes/tiny/1.0.json > 'recipes/tiny/1!2.0.json'
+	matrix m.json '"packages": ["tiny==1!2.0"]'
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle epoch.bundle
+	[ "$status" -eq 0 ]
+	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" \
+		<(zstd -qdc epoch.bundle | tar -xO --wildcards 'bundle/*')
+	apart build --offline --bundle epoch.bundle
+	[ "$status" -eq 0 ]
+}
+
+@test "what is refused leaves the trees that the store has" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	edit 'head(lambda h: [t.update(digest=t["digest"][:16] + "0" * 48) for t in h["trees"] if t["name"].startswith("torch-")])'
+	apart build --offline --bundle edited
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == "error: "*"these files are not 'torch-2.11.0-"* ]]
+	build --offline
+	[ "$status" -eq 0 ]
+}
+
 @test "a bundle of another selection: the build says what is missing" {
 	matrix other.json '"packages": ["tiny==1.0"], "cuda": ["12.4"], "torch": ["2.5.1"]'
 	apart build --offline --matrix other.json --kits archive --bundle "$BUNDLE"
@@ -208,9 +237,9 @@ refused() { # FILE WORDS
 	mkdir -p victim-0000000000000000
 	touch victim-0000000000000000/kept
 	edit 'head(lambda h: h["trees"].append({"name": "../../victim", "digest": "0" * 64}))'
-	refused edited "its list names what cannot be"
+	refused edited "a name or digest in its list is not allowed"
 	edit 'head(lambda h: h["blobs"].append("../../../etc/passwd"))'
-	refused edited "its list names what cannot be"
+	refused edited "a name or digest in its list is not allowed"
 	[ -e victim-0000000000000000/kept ]
 	edit 'd = first("trees/torch-").split("/")[1]; members[f"trees/{d}/../../../x"] = [tarfile.TarInfo(), b"x"]'
 	refused edited "breaks the archive rule 'name-path'"
@@ -324,7 +353,7 @@ has_part() {
 	recipe 'r["source"] = [{"folder": "../../elsewhere"}]'
 	ws fetch --matrix m.json --bundle b
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"its source folder '$PWD/elsewhere' cannot be in a bundle"* ]]
+	[[ "$stderr" == *"its source folder '$PWD/elsewhere' cannot be in a bundle: it is not below '$PWD/recipes/tiny'"* ]]
 	in_place
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	ws fetch --matrix m.json --bundle missing/b
