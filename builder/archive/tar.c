@@ -34,7 +34,8 @@ fail(const struct ws_tar *tar, struct ws_err *err)
 						  why ? why : "the archive was not written");
 }
 
-/* libarchive hears of no failure: what it holds leaks when it has. Each call here asks for it afterwards. */
+/* A failed write is not reported to libarchive, which then leaks what it holds: it stands in `fault`, and each
+ * call here looks there afterwards. */
 static la_ssize_t
 take_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
 {

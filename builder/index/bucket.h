@@ -1,9 +1,9 @@
 /**
  * bucket.h - objects in a store that speaks S3, signed (SigV4)
  *
- * Addressed by path (ENDPOINT/BUCKET/KEY), which all such servers take. libcurl signs; a file is streamed, and sent in
- * parts when it is large. Repeating and pacing are net/http.h's. Errors are WS_ERR_PUBLISH and have the words
- * of the server. Knows no index.
+ * Addressed by path (ENDPOINT/BUCKET/KEY), which all such servers take. libcurl signs; a file is
+ * streamed, and sent in parts when it is large. Repeating and pacing are net/http.h's. Errors are
+ * WS_ERR_PUBLISH and have the words of the server. Knows no index.
  */
 #ifndef WS_INDEX_BUCKET_H
 #define WS_INDEX_BUCKET_H
