@@ -37,9 +37,12 @@ class Model(nn.Module):
         steps, rows = max(most), range(len(prompts))
         ends = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
         first = self.blocks[0]
-        shape = len(prompts), max(lengths) + steps, first.heads, first.head_dim
+        # A row that has its tokens stays where it is until the longest has its own: it never leaves the context.
+        whole = [n + m for n, m in zip(lengths, most)]
+        shape = len(prompts), max(whole), first.heads, first.head_dim
         caches = [[self.head.weight.new_zeros(shape) for _ in "kv"] for _ in self.blocks]
         used = torch.tensor(lengths, dtype=torch.int32, device=device)
+        last_used = torch.tensor(whole, dtype=torch.int32, device=device)
         each = torch.arange(len(prompts), device=device)
 
         def keep_prompts(cache):
@@ -71,7 +74,7 @@ class Model(nn.Module):
             answers.append(chosen)
             if step + 1 == steps:
                 break
-            used += 1
+            torch.minimum(used + 1, last_used, out=used)
             x = (self.tokens(chosen) + self.positions(used.long() - 1))[:, None]
             for block, cache in zip(self.blocks, caches):
                 x = block(x, keep_token(cache))

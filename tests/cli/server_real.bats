@@ -146,6 +146,22 @@ complete() { # JSON [CURL ARGUMENTS]
 	[ "$(jq '.failures["status 503"] > 0 and .requests > 0' <<< "$output")" = true ]
 }
 
+@test "a long prompt and a long answer in one batch are each within the context" {
+	run -0 "$PYTHON" - "$WS_ROOT/examples/server" <<- 'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import attend, model, torch
+		made = model.make("cpu", torch.float32, width=64, heads=2, layers=2)
+		words = attend.functions({"attn": "sdpa", "problem": None, "devices": []})
+		asked = [(list(range(200)) * 5, 24), ([7] * 10, 1014), ([8] * 3, 2)]
+		alone = [made.complete([p], [n], *words)[0] for p, n in asked]
+		together = made.complete([p for p, _ in asked], [n for _, n in asked], *words)
+		assert [len(a) for a in together] == [24, 1014, 2]
+		print([a == b for a, b in zip(alone, together)])
+	END
+	[ "$output" = "[True, True, True]" ]
+}
+
 @test "SIGTERM answers what was accepted, takes nothing more, and ends with 0" {
 	serve
 	curl -s -o answer -w '%{http_code}' -H "Authorization: Bearer $TOKEN" "$URL/v1/completions" \
