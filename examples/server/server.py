@@ -1,7 +1,7 @@
 """A completion server that is small enough to read: GET /health, POST /v1/completions with a bearer token.
 
 Its token is in the file that SERVER_TOKEN_FILE names, or in SERVER_TOKEN; it is in no log. SIGTERM lets
-requests that were accepted finish, and ends with status 0.
+requests that were accepted finish, and ends with status 0. Where nothing can be computed any more it ends with 1.
 """
 
 import argparse
@@ -38,11 +38,15 @@ class Work:
 
 
 class Engine:
-    """One thread computes; what waits meanwhile is computed together, `batch` at most."""
+    """One thread computes; what waits meanwhile is computed together, `batch` at most.
 
-    def __init__(self, model, prefill, decode, batch, waiting):
+    An error is its batch's, unless nothing can be computed after it: a GPU whose code failed an assertion computes
+    nothing more in this process. Then `broken` is set, `on_broken` is called once, and what waits gets that error.
+    """
+
+    def __init__(self, model, prefill, decode, batch, waiting, on_broken):
         self.model, self.prefill, self.decode, self.batch = model, prefill, decode, batch
-        self.queue = queue.Queue(maxsize=waiting)
+        self.queue, self.broken, self.on_broken = queue.Queue(maxsize=waiting), None, on_broken
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self):
@@ -51,17 +55,33 @@ class Engine:
             while len(works) < self.batch and not self.queue.empty():
                 works.append(self.queue.get_nowait())
             try:
-                answers = self.model.complete(
-                    [w.prompt for w in works], [w.most for w in works], self.prefill, self.decode
-                )
-                for work, answer in zip(works, answers):
-                    work.answer = answer
+                self._compute(works)
             except Exception as error:
                 print(f"completion failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
                 for work in works:
                     work.error = error
+                self._try_again()
             for work in works:
                 work.done.set()
+
+    def _compute(self, works):
+        if self.broken:
+            raise self.broken
+        prompts, most = [w.prompt for w in works], [w.most for w in works]
+        for work, answer in zip(works, self.model.complete(prompts, most, self.prefill, self.decode)):
+            work.answer = answer
+
+    def _try_again(self):
+        """The smallest completion, which is none of the batch's fault."""
+        if self.broken:
+            return
+        try:
+            self.model.complete([[0]], [2], self.prefill, self.decode)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            print(f"nothing can be computed any more: {why}", file=sys.stderr, flush=True)
+            self.broken = error
+            self.on_broken()
 
     def complete(self, prompt, most):
         work = Work(prompt, most)
@@ -146,7 +166,7 @@ class Server(ThreadingHTTPServer):
             print(f"{type(error).__name__} in a request", file=sys.stderr, flush=True)
 
     def report(self):
-        serving = self.engine is not None and not self.draining
+        serving = self.engine is not None and not self.engine.broken and not self.draining
         return {**self.health, "serving": serving, "draining": self.draining}
 
     def enter(self):
@@ -160,6 +180,10 @@ class Server(ThreadingHTTPServer):
         with self.lock:
             self.busy -= 1
             self.lock.notify_all()
+
+    def stop(self, grace):
+        """drain() in a thread of its own."""
+        threading.Thread(target=self.drain, args=(grace,), daemon=True).start()
 
     def drain(self, grace):
         """Accepts no more completions, waits for those that were, and ends serve_forever()."""
@@ -269,7 +293,9 @@ def load(server, arguments):
     made.complete([[0]], [2], prefill, decode)  # what does not run shows now
     report["model"] = {"context": made.context, "device": str(device)}
     server.health = report
-    server.engine = Engine(made, prefill, decode, arguments.batch, arguments.waiting)
+    server.engine = Engine(
+        made, prefill, decode, arguments.batch, arguments.waiting, lambda: server.stop(arguments.grace)
+    )
     print(f"serving: attn {report['attn']}, {report['problem'] or 'ready'}", file=sys.stderr, flush=True)
 
 
@@ -296,16 +322,13 @@ def main():
             print(f"cannot serve: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             os._exit(1)
 
-    def stop(_number, _frame):
-        threading.Thread(target=server.drain, args=(arguments.grace,), daemon=True).start()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: server.stop(arguments.grace))
     print(f"port {server.server_address[1]}", flush=True)
     threading.Thread(target=load_or_end, daemon=True).start()
     server.serve_forever(poll_interval=0.1)
     server.server_close()
-    return 0 if server.busy == 0 else 1
+    return 1 if server.busy or (server.engine and server.engine.broken) else 0
 
 
 if __name__ == "__main__":

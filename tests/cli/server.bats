@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# The example server beside a torch that computes nothing: errors that stay, logs, which attention is tried, and the
+# load generator. With a real torch it is server_real.bats's.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	export SERVER_TOKEN=secret-0123456789abcdef
+	unset SERVER_TOKEN_FILE WHEELSMITH_ATTENTION
+	SERVER=
+	mkdir stub
+	cat > stub/torch.py <<- 'END'
+		import os
+
+		class Anything:
+		    """Takes every call; differs from nothing."""
+		    def __getattr__(self, name):
+		        return self
+		    def __call__(self, *words, **named):
+		        return self
+		    def __sub__(self, other):
+		        return self
+		    def __gt__(self, other):
+		        return False
+
+		class cuda:
+		    is_available = staticmethod(lambda: False)
+		    device_count = staticmethod(lambda: int(os.environ.get("GPUS", "0")))
+		    get_device_name = staticmethod("GPU {}".format)
+
+		class device(str):
+		    type = property(str)
+
+		__getattr__ = lambda name: Anything()
+	END
+}
+
+teardown() {
+	[ -z "$SERVER" ] || kill -KILL "$SERVER" 2> /dev/null || true
+}
+
+# ---- the server ----
+
+# server.py beside a model that fails once for the prompt "!", and for ever after the prompt "?".
+serve() { # [OPTIONS]
+	cp "$WS_ROOT"/examples/server/{server,attend}.py stub
+	cat > stub/model.py <<- 'END'
+		class Model:
+		    context, gone = 1024, False
+		    def complete(self, prompts, most, prefill, decode):
+		        self.gone = self.gone or [63] in prompts
+		        if self.gone or [33] in prompts:
+		            raise RuntimeError("CUDA error")
+		        return [[97] * n for n in most]
+
+		make = lambda device, dtype: Model()
+	END
+	PYTHONPATH=$PWD/stub python3 stub/server.py --host 127.0.0.1 --port 0 "$@" > port 2> log 3>&- &
+	SERVER=$!
+	for _ in $(seq 100); do
+		[ -s port ] && break
+		sleep 0.1
+	done
+	URL=http://127.0.0.1:$(sed -n 's/^port //p' port)
+	for _ in $(seq 100); do
+		[ "$(code "$URL/health")" != 200 ] || return 0
+		sleep 0.1
+	done
+	cat log
+	return 1
+}
+
+code() { # CURL ARGUMENTS
+	curl -s -o /dev/null -w '%{http_code}' "$@"
+}
+
+complete() { # PROMPT
+	code -H "Authorization: Bearer $SERVER_TOKEN" -d "{\"prompt\": \"$1\"}" "$URL/v1/completions"
+}
+
+@test "an error of one batch is that batch's; one that stays ends the server with 1" {
+	local ended=0
+	serve
+	[ "$(complete 'hello')" = 200 ]
+	[ "$(complete '!')" = 500 ]
+	[ "$(complete 'hello')" = 200 ]
+	[ "$(complete '?')" = 500 ]
+	for _ in $(seq 100); do
+		kill -0 "$SERVER" 2> /dev/null || break
+		[ "$(code "$URL/health")" != 200 ]
+		sleep 0.1
+	done
+	run ! kill -0 "$SERVER"
+	wait "$SERVER" || ended=$?
+	SERVER=
+	cat log
+	[ "$ended" -eq 1 ]
+	grep -q 'nothing can be computed any more: RuntimeError: CUDA error' log
+}
