@@ -275,8 +275,9 @@ class Handler(BaseHTTPRequestHandler):
         """The method, the path without its query, the status: nothing that a client may keep secret."""
 
     def log_request(self, code="-", size="-"):
+        method = self.command if self.command in ("GET", "HEAD", "POST") else "-"
         path = (getattr(self, "path", None) or "-").partition("?")[0][:100]
-        print(f"{self.command} {path!r} {int(code)}", file=sys.stderr, flush=True)
+        print(f"{method} {path!r} {int(code)}", file=sys.stderr, flush=True)
 
 
 def load(server, arguments):

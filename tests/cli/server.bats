@@ -80,6 +80,15 @@ complete() { # PROMPT
 	code -H "Authorization: Bearer $SERVER_TOKEN" -d "{\"prompt\": \"$1\"}" "$URL/v1/completions"
 }
 
+raw() { # what is sent, as printf takes it
+	local to
+	exec {to}<> "/dev/tcp/127.0.0.1/${URL##*:}"
+	# shellcheck disable=SC2059
+	printf "$1" >&"$to"
+	timeout 5 cat <&"$to" > answer
+	exec {to}>&-
+}
+
 @test "an error of one batch is that batch's; one that stays ends the server with 1" {
 	local ended=0
 	serve
@@ -98,4 +107,17 @@ complete() { # PROMPT
 	cat log
 	[ "$ended" -eq 1 ]
 	grep -q 'nothing can be computed any more: RuntimeError: CUDA error' log
+}
+
+@test "the log has no byte that a client sent" {
+	serve
+	# A method with an escape sequence in it, and what is not HTTP.
+	raw 'G\033[2JET /health HTTP/1.1\r\nHost: a\r\n\r\n'
+	raw 'secret\033]0;x\007 /\033[1m HTTP/1.1\r\nHost: a\r\n\r\n'
+	[ "$(code -I "$URL/health")" = 200 ]
+	[ "$(code -X DELETE "$URL/health")" = 501 ]
+	cat -v log
+	run ! grep -q -e $'\033' -e secret log
+	grep -qx "HEAD '/health' 200" log
+	[ "$(grep -c "^- .* 501$" log)" -eq 3 ]
 }
