@@ -6,10 +6,14 @@ process that imports it. What fails there is passed over, and /health says why.
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import torch
+
+# Seconds for one trial. Two may be needed, and deploy.yaml's startup probe waits longer than both.
+TRIAL_S = 100
 
 _FLASH = """
 import torch
@@ -34,20 +38,34 @@ print(json.dumps(report))
 """
 
 
-def _ask(words, timeout=300):
-    """The last thing that a Python printed, as JSON; a report with a problem where that is none."""
-    report = {"attn": "sdpa", "ready": False, "devices": [], "batch": "padded", "problem": None}
+def _last_report(text):
+    """The last JSON object at the start of a line that is a report, or None: a package may print, too."""
+    for start in reversed([m.start() for m in re.finditer(r"^\{", text, re.MULTILINE)]):
+        try:
+            found = json.JSONDecoder().raw_decode(text, start)[0]
+        except ValueError:
+            continue
+        if "attn" in found and "problem" in found:
+            return found
+    return None
+
+
+def _ask(*words):
+    """The report that a Python printed; one with a problem where it printed none."""
     try:
         child = subprocess.run(
-            [sys.executable, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout
+            [sys.executable, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=TRIAL_S
         )
-        return json.loads(child.stdout)
     except subprocess.TimeoutExpired:
-        report["problem"] = f"the attention that is installed did not answer in {timeout} s"
-    except ValueError:
+        problem = f"did not answer in {TRIAL_S} s"
+    else:
+        found = _last_report(child.stdout.decode("utf-8", "replace"))
+        if found:
+            return found
         end = f"signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
-        report["problem"] = f"the attention that is installed ended its process with {end}"
-    return report
+        problem = f"ended its process with {end}"
+    problem = f"the attention that is installed {problem}"
+    return {"attn": "sdpa", "ready": False, "devices": [], "batch": "padded", "problem": problem}
 
 
 def _installed(name):
@@ -56,11 +74,20 @@ def _installed(name):
     return importlib.util.find_spec(name) is not None
 
 
+def _is_of_ours(found):
+    """wheelsmith_kernels made this report, and it can be imported."""
+    return "schema" in found and bool(found["devices"] or found["problem"] == "no GPU")
+
+
 def report():
-    """The JSON of `python -m wheelsmith_kernels health`; the same members without that package."""
-    if _installed("wheelsmith_kernels"):
-        return _ask(["-m", "wheelsmith_kernels", "health"])
-    return _ask(["-c", _FLASH])
+    """The JSON of `python -m wheelsmith_kernels health`; the members that the server reads without that package."""
+    if not _installed("wheelsmith_kernels"):
+        return _ask("-c", _FLASH)
+    ours = _ask("-m", "wheelsmith_kernels", "health")
+    if _is_of_ours(ours) or "WHEELSMITH_ATTENTION" in os.environ:
+        return ours
+    flash = _ask("-c", _FLASH)
+    return {**flash, "problem": ours["problem"]} if flash["ready"] else ours
 
 
 def _mask_keys(lengths, keys):
@@ -88,7 +115,7 @@ def functions(found):
     prefill(q, k, v, ends): [rows, heads, head_dim] of sequences that end where `ends` (from 0) says.
     decode(q, k, v, lengths): one query [batch, 1, heads, head_dim] each, and the keys so far.
     """
-    if _installed("wheelsmith_kernels") and not (found["problem"] or "").startswith("the attention"):
+    if _is_of_ours(found):
         if found["attn"] == "sdpa":
             os.environ["WHEELSMITH_ATTENTION"] = "sdpa"
         from wheelsmith_kernels import attention

@@ -121,3 +121,64 @@ raw() { # what is sent, as printf takes it
 	grep -qx "HEAD '/health' 200" log
 	[ "$(grep -c "^- .* 501$" log)" -eq 3 ]
 }
+
+# ---- which attention ----
+
+wheel_of() { # NAME PYTHON
+	mkdir -p "stub/$1"
+	printf '%s\n' "$2" > "stub/$1/__init__.py"
+}
+
+# What attend.report() says, as JSON.
+report() { # [VAR=VALUE...]
+	run -0 env PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" "$@" \
+		python3 -c 'import attend, json; print(json.dumps(attend.report()))'
+	echo "$output"
+}
+
+@test "what flash_attn prints when it is imported and when it ends is not the report" {
+	wheel_of flash_attn 'import atexit
+print("{note}: triton is old")
+atexit.register(print, "{bye}")'
+	report
+	[ "$(jq -c '[.attn, .problem]' <<< "$output")" = '["sdpa","RuntimeError: no GPU"]' ]
+	wheel_of flash_attn 'print("{}"); raise SystemExit(3)'
+	report
+	[ "$(jq -c '[.attn, .problem]' <<< "$output")" = '["sdpa","SystemExit: 3"]' ]
+	wheel_of flash_attn 'import os; print("{}", flush=True); os._exit(3)'
+	report
+	[ "$(jq -r .problem <<< "$output")" = "the attention that is installed ended its process with status 3" ]
+}
+
+@test "where wheelsmith_kernels does not load, a flash_attn that does is taken" {
+	wheel_of wheelsmith_kernels 'import os; os.kill(os.getpid(), 11)'
+	report GPUS=1
+	[ "$(jq -r '.attn + ": " + .problem' <<< "$output")" = \
+		"sdpa: the attention that is installed ended its process with signal 11" ]
+	wheel_of flash_attn 'from torch import flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache'
+	report GPUS=1
+	[ "$(jq -r '[.attn, .ready, .problem] | join(" ")' <<< "$output")" = \
+		"flash_attention_2 true the attention that is installed ended its process with signal 11" ]
+	# It is flash_attn that is called, and the other one is not imported again.
+	run -0 env PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" GPUS=1 python3 -c 'import attend
+print(attend.functions(attend.report())[0].__module__, "flash_attn" in __import__("sys").modules)'
+	[ "$output" = "attend True" ]
+	# Who names one gets no other.
+	report GPUS=1 WHEELSMITH_ATTENTION=wsk
+	[ "$(jq -r .attn <<< "$output")" = sdpa ]
+}
+
+@test "attention that hangs is passed over before a startup probe ends" {
+	local seconds budget
+	wheel_of wheelsmith_kernels 'import time; time.sleep(60)'
+	wheel_of flash_attn 'import time; time.sleep(60)'
+	run -0 timeout 20 env PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" python3 -c 'import attend
+attend.TRIAL_S = 1
+print(attend.report()["problem"])'
+	[ "$output" = "the attention that is installed did not answer in 1 s" ]
+	seconds=$(PYTHONPATH="$PWD/stub:$WS_ROOT/examples/server" python3 -c 'import attend; print(attend.TRIAL_S)')
+	budget=$(($(sed -n '/startupProbe/,/failureThreshold/s/.*\(periodSeconds\|failureThreshold\): //p' \
+		"$WS_ROOT/examples/server/deploy.yaml" | paste -sd '*')))
+	# Two trials, and a minute for torch and the model.
+	[ $((2 * seconds + 60)) -le "$budget" ]
+}
