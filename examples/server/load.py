@@ -2,6 +2,7 @@
 SERVER_TOKEN_FILE or SERVER_TOKEN."""
 
 import argparse
+import http.client
 import json
 import os
 import sys
@@ -39,7 +40,7 @@ class Load:
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=words.timeout) as answer:
-            return json.load(answer)["usage"]["completion_tokens"]
+            return int(json.load(answer)["usage"]["completion_tokens"])
 
     def run(self):
         while True:
@@ -53,7 +54,7 @@ class Load:
             except urllib.error.HTTPError as error:
                 self._fail(f"status {error.code}")
                 continue
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
                 self._fail(type(error).__name__)
                 continue
             with self.lock:

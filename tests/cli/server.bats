@@ -182,3 +182,38 @@ print(attend.report()["problem"])'
 	# Two trials, and a minute for torch and the model.
 	[ $((2 * seconds + 60)) -le "$budget" ]
 }
+
+# ---- the load ----
+
+@test "load: an answer that is cut or is something else is a failure" {
+	cat > odd.py <<- 'END'
+		import http.server, json
+		ANSWERS = iter([b'{"usage": ', b'[1]', b'{"usage": null}', b'{"usage": {"completion_tokens": "many"}}',
+		                b'{"usage": {"completion_tokens": 4}}'])
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def answer(self, body, length):
+		        self.send_response(200)
+		        self.send_header("Content-Length", str(length))
+		        self.end_headers()
+		        self.wfile.write(body)
+		    def do_GET(self):
+		        self.answer(b"{}", 2)
+		    def do_POST(self):
+		        self.rfile.read(int(self.headers["Content-Length"]))
+		        body = next(ANSWERS)
+		        self.answer(body, 100 if body.endswith(b" ") else len(body))
+		server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+		print(server.server_port, flush=True)
+		server.serve_forever()
+	END
+	python3 odd.py > port 2> /dev/null 3>&- &
+	SERVER=$!
+	for _ in $(seq 100); do
+		[ -s port ] && break
+		sleep 0.1
+	done
+	run -1 --separate-stderr python3 "$WS_ROOT/examples/server/load.py" "http://127.0.0.1:$(cat port)" --requests 5 --concurrency 1 --json
+	echo "$output $stderr"
+	[ "$(jq -c '[.requests, .failures]' <<< "$output")" = '[1,{"IncompleteRead":1,"TypeError":2,"ValueError":1}]' ]
+	[ -z "$stderr" ]
+}
