@@ -1,0 +1,167 @@
+/**
+ * scan_block.cuh - the selective scan: who a thread is, and where its data lies
+ *
+ *     h = exp(delta A) h + delta B u;  y = C h + D u          (Gu and Dao, arXiv:2312.00752, section 3)
+ *
+ * Time runs in a loop and channels and states side by side: a step is five instructions of one state, and
+ * no thread waits for another. (The paper's own kernel scans time by a tree of the block's threads.)
+ *
+ *   block    64 channels of one group of one batch entry, one part of time
+ *   warp     16 of the channels; lane l has channel l % 16 of them
+ *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31 the other 8
+ *   launch   16 states; more are as many launches, whose sums over states meet in the workspace
+ *
+ * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C varies as 1,
+ * and y = (B C) (h / B). In shared memory nothing is kept here: see scan_segment.cuh.
+ */
+#ifndef WSK_DEVICE_SCAN_BLOCK_CUH
+#define WSK_DEVICE_SCAN_BLOCK_CUH
+
+#include "scan_elements.cuh"
+#include "scan_params.h"
+
+namespace wsk
+{
+
+constexpr int WARPS = WSK_SCAN_THREADS / 32;
+constexpr int HALF = 16;  /* channels of a warp, and states of a launch */
+constexpr int STATES = 8; /* of a thread */
+constexpr int TILE = 8;   /* time steps that are computed together */
+constexpr int SEGMENT = WSK_SCAN_SEGMENT;
+constexpr unsigned ALL = 0xffffffffu;
+
+/** Who a thread is. */
+struct place {
+	int lane, warp, column,
+		side; /* column: channel of the warp; side: which 8 states, which 4 steps */
+	int batch, group, block, part;
+	int channel;    /* of all; where there is none, that of the group's last */
+	bool there;     /* the channel exists */
+	int begin, end; /* time */
+	int first;      /* state */
+};
+
+WSK_DEVICE place
+find_place(const wsk_scan_params &p)
+{
+	place w;
+	int rest = blockIdx.x;
+	asm volatile("" : "+r"(rest)); /* found anew where it is asked for again */
+	w.lane = threadIdx.x % 32;
+	w.warp = threadIdx.x / 32;
+	w.column = w.lane % HALF;
+	w.side = w.lane / HALF;
+	w.part = rest % p.parts;
+	rest /= p.parts;
+	w.block = rest % p.blocks;
+	rest /= p.blocks;
+	w.group = rest % p.groups;
+	w.batch = rest / p.groups;
+	int channel = w.block * WSK_SCAN_CHANNELS + w.warp * HALF + w.column;
+	w.there = channel < p.group_channels;
+	w.channel = w.group * p.group_channels + (w.there ? channel : p.group_channels - 1);
+	w.begin = w.part * p.part;
+	w.end = min(w.begin + p.part, p.length);
+	w.first = p.first_state + w.side * STATES;
+	return w;
+}
+
+/** Computed anew at each use: nine addresses that live through every loop would not leave room for states. */
+template <typename T>
+WSK_DEVICE typename T::element *
+row_of(const wsk_scan_rows &rows, const place &w)
+{
+	int channel = w.channel;
+	asm volatile("" : "+r"(channel));
+	return rows.data ? reinterpret_cast<typename T::element *>(rows.data) + w.batch * rows.batch
+			+ channel * rows.channel
+					 : nullptr;
+}
+
+/** Index of the first of a thread's states in [batch][@a count][channel][state], at @a which of count. */
+WSK_DEVICE int64_t
+state_index(const wsk_scan_params &p, const place &w, int count, int which)
+{
+	return (((int64_t)w.batch * count + which) * p.channels + w.channel) * p.states_count + w.first;
+}
+
+WSK_DEVICE int64_t
+channel_index(const wsk_scan_params &p, const place &w, int count, int which)
+{
+	return ((int64_t)w.batch * count + which) * p.channels + w.channel;
+}
+
+WSK_DEVICE void
+load_states(float (&h)[STATES], const wsk_scan_params &p, const place &w, uint64_t from, int64_t at)
+{
+	const float *states = reinterpret_cast<const float *>(from) + at;
+#pragma unroll
+	for (int i = 0; i < STATES; i++) {
+		h[i] = w.there && w.first + i < p.states_count ? states[i] : 0.0f;
+	}
+}
+
+WSK_DEVICE void
+store_states(
+	const float (&h)[STATES], const wsk_scan_params &p, const place &w, uint64_t to, int64_t at)
+{
+	float *states = reinterpret_cast<float *>(to) + at;
+#pragma unroll
+	for (int i = 0; i < STATES; i++) {
+		if (w.there && w.first + i < p.states_count) {
+			states[i] = h[i];
+		}
+	}
+}
+
+/** A, times log2(e); states that are not there have 0. */
+WSK_DEVICE void
+load_a(float (&a)[STATES], const wsk_scan_params &p, const place &w)
+{
+	const float *from = reinterpret_cast<const float *>(p.a) + w.channel * p.a_channel;
+#pragma unroll
+	for (int i = 0; i < STATES; i++) {
+		bool there = w.there && w.first + i < p.states_count;
+		a[i] = there ? from[(w.first + i) * p.a_state] * LOG2E : 0.0f;
+	}
+}
+
+WSK_DEVICE float
+constant(const wsk_scan_matrix &m, const place &w, int state)
+{
+	int channel = w.channel;
+	asm volatile("" : "+r"(channel)); /* read at each use, as in row_of() */
+	return reinterpret_cast<const float *>(m.data)[channel * m.group + state * m.state];
+}
+
+/** The constant ones of B and C, multiplied, of the thread's state @a i. */
+WSK_DEVICE float
+weight_of(const wsk_scan_params &p, const place &w, int i)
+{
+	const int state = w.first + i;
+	float weight = 1.0f;
+	if (state < p.states_count) {
+		weight *= p.b.varies ? 1.0f : constant(p.b, w, state);
+		weight *= p.c.varies ? 1.0f : constant(p.c, w, state);
+	}
+	return weight;
+}
+
+WSK_DEVICE void
+load_weights(float (&weight)[STATES], const wsk_scan_params &p, const place &w)
+{
+#pragma unroll
+	for (int i = 0; i < STATES; i++) {
+		weight[i] = weight_of(p, w, i);
+	}
+}
+
+WSK_DEVICE float
+scalar(uint64_t from, const place &w)
+{
+	return from && w.there ? reinterpret_cast<const float *>(from)[w.channel] : 0.0f;
+}
+
+} // namespace wsk
+
+#endif

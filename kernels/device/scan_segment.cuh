@@ -1,0 +1,210 @@
+/**
+ * scan_segment.cuh - the selective scan: B and C of 64 time steps, and what a tile of 8 steps needs once
+ *
+ * A segment is 64 time steps, a tile 8. Shared memory of a kernel of the scan:
+ *
+ *   matrices   [64 steps][B of 16 states, C of 16 states] float, of the whole block: 8 KiB. A lane reads 8
+ *              neighbouring numbers, the same for its 16 channels: a broadcast.
+ *   exchange   [16 channels][8 steps] float for each warp and quantity (delta, delta u; backward: the gated
+ *              dout): 512 bytes. Each of the two lanes of a channel computes four of the steps (softplus,
+ *              gate), both read all eight. The halves of every other four channels change places, so that
+ *              neither writes nor reads of 16 bytes meet in a bank.
+ *
+ * All threads of a block fetch B and C, 8 steps of two rows each, into registers while the segment before is
+ * computed; put_segment() makes floats of them. Steps beyond the end have delta = 0 and change nothing.
+ */
+#ifndef WSK_DEVICE_SCAN_SEGMENT_CUH
+#define WSK_DEVICE_SCAN_SEGMENT_CUH
+
+#include "scan_block.cuh"
+
+namespace wsk
+{
+
+/** B and C of a segment: [time][B of 16 states, C of 16 states]. */
+struct matrices {
+	float4 at[SEGMENT][2 * HALF / 4];
+};
+
+/** One number for each channel of a warp and step of a tile, without bank conflicts for four at once. */
+struct exchange {
+	float4 at[HALF][TILE / 4];
+	WSK_DEVICE float4 &
+	four(int channel, int which)
+	{
+		return at[channel][which ^ ((channel >> 2) & 1)];
+	}
+};
+
+/** What one thread brings: eight steps of two of the 32 rows. */
+template <typename T> struct segment_part {
+	typename T::four r[2][2];
+};
+
+/** Row @a row of the segment: B of state row, or C of state row - 16; NULL: it does not vary, or is not. */
+template <typename T>
+WSK_DEVICE const typename T::element *
+matrix_row(const wsk_scan_params &p, const place &w, int row)
+{
+	const wsk_scan_matrix &m = row < HALF ? p.b : p.c;
+	int state = p.first_state + row % HALF;
+	if (!m.varies || state >= p.states_count) {
+		return nullptr;
+	}
+	return reinterpret_cast<const typename T::element *>(m.data) + w.batch * m.batch
+		+ w.group * m.group + state * m.state;
+}
+
+template <typename T>
+WSK_DEVICE void
+fetch_segment(segment_part<T> &part, const wsk_scan_params &p, const place &w, int t)
+{
+	const int step = t + threadIdx.x / HALF * TILE;
+#pragma unroll
+	for (int which = 0; which < 2; which++) {
+		const typename T::element *row = matrix_row<T>(p, w, which * HALF + threadIdx.x % HALF);
+		int left = row ? w.end - step : 0;
+		part.r[which][0] = load_four<T>(row + step, left, p.wide_bc);
+		part.r[which][1] = load_four<T>(row + step + 4, left - 4, p.wide_bc);
+	}
+}
+
+template <typename T>
+WSK_DEVICE void
+put_segment(
+	matrices &to, const segment_part<T> &part, const wsk_scan_params &p, const place &w, int t)
+{
+	const int step = threadIdx.x / HALF * TILE, state = threadIdx.x % HALF;
+	float *flat = &to.at[0][0].x;
+#pragma unroll
+	for (int which = 0; which < 2; which++) {
+		bool varies = which ? p.c.varies : p.b.varies;
+		bool exists = p.first_state + state < p.states_count;
+#pragma unroll
+		for (int k = 0; k < 2; k++) {
+			float x[4];
+			T::unpack(x, part.r[which][k]);
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				int s = step + 4 * k + i;
+				float one = exists && t + s < w.end ? 1.0f : 0.0f;
+				flat[s * 2 * HALF + which * HALF + state] = varies ? x[i] : one;
+			}
+		}
+	}
+}
+
+/** @a which 0: B, 1: C, of a thread's states at one step. */
+WSK_DEVICE void
+read_matrix(float (&x)[STATES], const matrices &from, int step, int which, const place &w)
+{
+#pragma unroll
+	for (int k = 0; k < STATES / 4; k++) {
+		float4 v = from.at[step][which * (HALF / 4) + w.side * (STATES / 4) + k];
+		x[4 * k] = v.x, x[4 * k + 1] = v.y, x[4 * k + 2] = v.z, x[4 * k + 3] = v.w;
+	}
+}
+
+/* ---- a tile's steps ---- */
+
+/** delta as the scan takes it, and 0 beyond the end, where nothing may change. */
+WSK_DEVICE float
+effective(float delta, float bias, const wsk_scan_params &p, bool inside)
+{
+	float x = delta + bias;
+	x = p.softplus ? softplus(x) : x;
+	return inside ? x : 0.0f;
+}
+
+WSK_DEVICE float4
+as_float4(const float (&x)[4])
+{
+	return make_float4(x[0], x[1], x[2], x[3]);
+}
+
+WSK_DEVICE void
+read_tile(float (&x)[TILE], exchange &from, const place &w)
+{
+#pragma unroll
+	for (int k = 0; k < TILE / 4; k++) {
+		float4 v = from.four(w.column, k);
+		x[4 * k] = v.x, x[4 * k + 1] = v.y, x[4 * k + 2] = v.z, x[4 * k + 3] = v.w;
+	}
+}
+
+/** Puts delta and delta x u of four steps of this lane where both lanes of the channel read them. */
+template <typename T>
+WSK_DEVICE void
+share_steps(exchange &delta_to, exchange &du_to, const typename T::four &u4,
+	const typename T::four &delta4, float bias, const wsk_scan_params &p, const place &w, int t)
+{
+	float u[4], delta[4], du[4];
+	T::unpack(u, u4);
+	T::unpack(delta, delta4);
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		delta[i] = effective(delta[i], bias, p, w.there && t + i < w.end);
+		du[i] = delta[i] * u[i];
+	}
+	delta_to.four(w.column, w.side) = as_float4(delta);
+	du_to.four(w.column, w.side) = as_float4(du);
+}
+
+template <typename T>
+WSK_DEVICE typename T::four
+fetch(const typename T::element *row, int t, const wsk_scan_params &p, const place &w)
+{
+	return load_four<T>(row + t, row && w.there ? w.end - t : 0, p.wide);
+}
+
+/** Of eight values that both lanes of a channel have parts of, the whole of this lane's four. */
+WSK_DEVICE void
+gather_own(float (&own)[4], const float (&x)[TILE], const place &w)
+{
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		float mine = w.side ? x[4 + i] : x[i], other = w.side ? x[i] : x[4 + i];
+		own[i] = mine + __shfl_xor_sync(ALL, other, HALF);
+	}
+}
+
+/** Adds what launches for earlier states left at four steps; keeps the sum where more follow. True: the last. */
+WSK_DEVICE bool
+sum_launches(float (&x)[4], uint64_t at, const wsk_scan_params &p, const place &w, int t)
+{
+	float *sum =
+		reinterpret_cast<float *>(at) + ((int64_t)w.batch * p.channels + w.channel) * p.length + t;
+	const bool first = p.first_state == 0;
+	const bool last = p.first_state + HALF >= p.states_count;
+	if (first && last) {
+		return true;
+	}
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		if (w.there && t + i < w.end) {
+			x[i] += first ? 0.0f : sum[i];
+			if (!last) {
+				sum[i] = x[i];
+			}
+		}
+	}
+	return last;
+}
+
+/** dout times the gate, for four steps. */
+template <typename T>
+WSK_DEVICE void
+gated(float (&dy)[4], const typename T::four &dout4, const typename T::four &z4, bool with_z)
+{
+	float z[4];
+	T::unpack(dy, dout4);
+	T::unpack(z, z4);
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		dy[i] *= with_z ? z[i] * sigmoid(z[i]) : 1.0f;
+	}
+}
+
+} // namespace wsk
+
+#endif
