@@ -4,20 +4,14 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "index/admit.h"
-#include "index/browse.h"
 #include "index/gpu_check.h"
 #include "index/manifest.h"
-#include "index/pages.h"
+#include "index/snapshot.h"
 #include "index/sources.h"
 #include "index/variant_wheel.h"
-#include "index/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define VARIANTS "variants" /* the path of wheel variants */
-
-typedef WS_VEC(const char *) names;
 
 struct publishing {
 	const struct ws_index_order *order;
@@ -380,205 +374,20 @@ add_variants(struct publishing *p, struct ws_err *err)
 	return true;
 }
 
-/* ---- pages ---- */
-
-static bool
-put(struct publishing *p, const char *path, struct ws_buf *text, struct ws_err *err)
-{
-	bool done = ws_index_target_put(&p->target, path, ws_buf_text(text), text->len, err);
-	ws_buf_clear(text);
-	return done;
-}
-
-typedef WS_VEC(struct ws_index_beside) besides;
-
-/* NAME-VERSION-variants.json of each release that has variants, of one package. */
-static bool
-put_labels(struct publishing *p, const char *folder, const struct ws_index_package_page *page,
-	besides *beside, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_index_entry **entries =
-		WS_NEW_N(p->a, const struct ws_index_entry *, page->count);
-	size_t count = 0;
-	for (size_t i = 0; i < page->count; i++) {
-		entries[count] = page->entries[i];
-		count += page->entries[i]->variant != NULL;
-	}
-	for (size_t from = 0, to; from < count; from = to) {
-		const char *version = entries[from]->name.version.text;
-		const char *uploaded = entries[from]->uploaded;
-		for (to = from; to < count && strcmp(entries[to]->name.version.text, version) == 0; to++) {
-			uploaded =
-				strcmp(entries[to]->uploaded, uploaded) > 0 ? entries[to]->uploaded : uploaded;
-		}
-		const char *name = ws_arena_printf(p->a, "%s-%s-variants.json",
-			ws_package_file_part(entries[from]->name.distribution, p->a), version);
-		ws_variant_json(entries + from, to - from, p->a, &text);
-		*ws_vec_push(beside, p->a) = (struct ws_index_beside){.file = name,
-			.sha256 = ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
-			.size_bytes = text.len,
-			.uploaded = uploaded};
-		if (!put(p, ws_path_join(p->a, folder, name, NULL), &text, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
-put_package(struct publishing *p, const char *path, const struct ws_index_entry *const *entries,
-	size_t count, struct ws_buf *text, struct ws_err *err)
-{
-	const char *folder = ws_path_join(p->a, path, "simple", entries[0]->name.distribution, NULL);
-	besides beside = {0};
-	struct ws_index_package_page page = {.entries = entries, .count = count};
-	if (strcmp(path, VARIANTS) == 0 && !put_labels(p, folder, &page, &beside, err)) {
-		return false;
-	}
-	page.beside = beside.at;
-	page.beside_count = beside.len;
-	ws_index_page_html(&page, text);
-	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), text, err)) {
-		return false;
-	}
-	ws_index_page_json(&page, text);
-	return put(p, ws_path_join(p->a, folder, "index.json", NULL), text, err);
-}
-
-static bool
-put_path(struct publishing *p, const struct ws_index_answers *answers, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	names packages = {0};
-	for (size_t from = 0, to; from < answers->count; from = to) {
-		const char *package = answers->entries[from]->name.distribution;
-		for (to = from; to < answers->count
-			 && strcmp(answers->entries[to]->name.distribution, package) == 0;) {
-			to++;
-		}
-		*ws_vec_push(&packages, p->a) = package;
-		if (!put_package(p, answers->path, answers->entries + from, to - from, &text, err)) {
-			return false;
-		}
-	}
-	const char *folder = ws_path_join(p->a, answers->path, "simple", NULL);
-	ws_index_root_html(packages.at, packages.len, &text);
-	if (!put(p, ws_path_join(p->a, folder, "index.html", NULL), &text, err)) {
-		return false;
-	}
-	ws_index_root_json(packages.at, packages.len, &text);
-	return put(p, ws_path_join(p->a, folder, "index.json", NULL), &text, err);
-}
-
-static bool
-put_all(struct publishing *p, struct ws_err *err)
-{
-	struct ws_index_answers all = {.path = "all", .count = p->catalog.entries.len};
-	const struct ws_index_entry **entries =
-		WS_NEW_N(p->a, const struct ws_index_entry *, all.count);
-	for (size_t i = 0; i < all.count; i++) {
-		entries[i] = &p->catalog.entries.at[i];
-	}
-	all.entries = entries;
-	return put_path(p, &all, err);
-}
-
-/* Wheel variants, and what serves everywhere. True with @a any false: there are none. */
-static bool
-put_variants(struct publishing *p, bool *any, struct ws_err *err)
-{
-	struct ws_index_answers answers = {.path = VARIANTS};
-	const struct ws_index_entry **entries =
-		WS_NEW_N(p->a, const struct ws_index_entry *, p->catalog.entries.len);
-	for (size_t i = 0; i < p->catalog.entries.len; i++) {
-		const struct ws_index_entry *entry = &p->catalog.entries.at[i];
-		const char *label = ws_variant_label(entry, p->a);
-		if (entry->variant && !ws_same(entry->variant->label, label)) {
-			return ws_err_set(err, WS_ERR_PUBLISH,
-				"'%s' gives '%s' a variant that it cannot have: '%s'", p->order->target,
-				entry->file, entry->variant->label);
-		}
-		if (entry->variant) {
-			struct ws_index_entry *shown = WS_NEW(p->a, struct ws_index_entry);
-			*shown = ws_variant_entry(entry, p->a);
-			entries[answers.count++] = shown;
-			*any = true;
-		} else if (entry->kind == WS_INDEX_NONE) {
-			entries[answers.count++] = entry;
-		}
-	}
-	answers.entries = entries;
-	return !*any || put_path(p, &answers, err);
-}
-
-static bool
-put_manifest(struct publishing *p, struct ws_err *err)
-{
-	const struct ws_index_order *o = p->order;
-	WS_AUTO_BUF struct ws_buf text = {0};
-	unsigned char signature[WS_SIGNATURE_BYTES];
-	struct ws_index_manifest manifest = {
-		.snapshot = p->catalog.snapshot,
-		.created = p->now,
-		.expires =
-			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, p->a) : NULL,
-		.key = o->key ? ws_arena_strdup(p->a, ws_sign_key_id(o->key).hex) : NULL,
-		.count = p->target.pages.len,
-	};
-	ws_index_manifest_write(&manifest, p->target.pages.at, &text);
-	if (!ws_index_target_put(&p->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
-		return false;
-	}
-	if (!o->key) {
-		return true;
-	}
-	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
-	return ws_index_target_put(&p->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
-}
-
-static bool
-put_tree(struct publishing *p, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	size_t count;
-	const struct ws_index_answers *paths = ws_index_variants(&p->catalog, p->a, &count);
-	const char **path_names = WS_NEW_N(p->a, const char *, count + 1);
-	bool any_variants = false;
-	for (size_t i = 0; i < count; i++) {
-		path_names[i] = paths[i].path;
-		if (!put_path(p, &paths[i], err)) {
-			return false;
-		}
-	}
-	if (!put_variants(p, &any_variants, err)) {
-		return false;
-	}
-	path_names[count] = VARIANTS;
-	p->outcome->paths = path_names;
-	p->outcome->path_count = count + any_variants;
-	ws_index_browse_html(&p->catalog, paths, count, &text);
-	if (!put(p, "index.html", &text, err)) {
-		return false;
-	}
-	ws_index_catalog_write(&p->catalog, paths, count, &text);
-	return put_all(p, err) && put(p, "index.json", &text, err) && put_manifest(p, err);
-}
+/* ---- all of it ---- */
 
 static bool
 write_snapshot(struct publishing *p, struct ws_err *err)
 {
-	p->catalog.snapshot = ws_index_target_next(&p->target, p->order->now_us);
-	ws_index_catalog_sort(&p->catalog);
-	if (!ws_index_target_begin(&p->target, err) || !put_tree(p, err)
-		|| !ws_index_target_commit(&p->target, p->catalog.snapshot, err)) {
-		return false;
-	}
-	p->outcome->changed = true;
-	p->outcome->pages = p->target.pages.len;
-	p->outcome->new_pages = p->target.new_pages;
-	p->outcome->removed = ws_index_target_retain(&p->target, p->order->keep);
-	return true;
+	struct ws_index_snapshot s = {
+		.order = p->order,
+		.target = &p->target,
+		.catalog = &p->catalog,
+		.now = p->now,
+		.outcome = p->outcome,
+		.a = p->a,
+	};
+	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
 static bool

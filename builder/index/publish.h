@@ -1,7 +1,7 @@
 /**
  * publish.h - wheels into an index, all or nothing
  *
- * Composes admit.h, variants.h, pages.h, manifest.h and target.h. The same wheels again change nothing. Every
+ * Composes admit.h, snapshot.h and target.h. The same wheels again change nothing. Every
  * refusal is WS_ERR_PUBLISH, names the wheel, and leaves the index as it was.
  */
 #ifndef WS_INDEX_PUBLISH_H
