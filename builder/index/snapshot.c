@@ -2,6 +2,7 @@
 #include "index/snapshot.h"
 
 #include "base/fs.h"
+#include "base/map.h"
 #include "index/browse.h"
 #include "index/manifest.h"
 #include "index/pages.h"
@@ -9,8 +10,6 @@
 #include "index/variants.h"
 
 #include <string.h>
-
-#define VARIANTS "variants" /* the path of wheel variants */
 
 typedef WS_VEC(const char *) names;
 
@@ -26,12 +25,41 @@ put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct w
 
 typedef WS_VEC(struct ws_index_beside) besides;
 
-/* NAME-VERSION-variants.json of each release that has variants, of one package. */
+/* NAME-VERSION-variants.json of one release, under each spelling of its version: a reader looks for that of a file. */
+static bool
+put_release(struct ws_index_snapshot *s, const char *folder,
+	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_map spellings = {0};
+	const char *uploaded = entries[0]->uploaded;
+	for (size_t i = 1; i < count; i++) {
+		uploaded = strcmp(entries[i]->uploaded, uploaded) > 0 ? entries[i]->uploaded : uploaded;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const char *version = entries[i]->name.version.text;
+		if (!ws_map_add(&spellings, version, s->a)) {
+			continue;
+		}
+		const char *name = ws_arena_printf(s->a, "%s-%s-variants.json",
+			ws_package_file_part(entries[i]->name.distribution, s->a), version);
+		ws_variant_json(entries, count, s->a, &text);
+		*ws_vec_push(beside, s->a) = (struct ws_index_beside){.file = name,
+			.sha256 = ws_arena_strdup(s->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
+			.size_bytes = text.len,
+			.uploaded = uploaded};
+		if (!put(s, ws_path_join(s->a, folder, name, NULL), &text, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of each release that has variants, of one package. */
 static bool
 put_labels(struct ws_index_snapshot *s, const char *folder,
 	const struct ws_index_package_page *page, besides *beside, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
 	const struct ws_index_entry **entries =
 		WS_NEW_N(s->a, const struct ws_index_entry *, page->count);
 	size_t count = 0;
@@ -40,20 +68,12 @@ put_labels(struct ws_index_snapshot *s, const char *folder,
 		count += page->entries[i]->variant != NULL;
 	}
 	for (size_t from = 0, to; from < count; from = to) {
-		const char *version = entries[from]->name.version.text;
-		const char *uploaded = entries[from]->uploaded;
-		for (to = from; to < count && strcmp(entries[to]->name.version.text, version) == 0; to++) {
-			uploaded =
-				strcmp(entries[to]->uploaded, uploaded) > 0 ? entries[to]->uploaded : uploaded;
+		const struct ws_version *version = &entries[from]->name.version;
+		for (to = from + 1;
+			 to < count && ws_version_cmp_public(&entries[to]->name.version, version) == 0;) {
+			to++;
 		}
-		const char *name = ws_arena_printf(s->a, "%s-%s-variants.json",
-			ws_package_file_part(entries[from]->name.distribution, s->a), version);
-		ws_variant_json(entries + from, to - from, s->a, &text);
-		*ws_vec_push(beside, s->a) = (struct ws_index_beside){.file = name,
-			.sha256 = ws_arena_strdup(s->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
-			.size_bytes = text.len,
-			.uploaded = uploaded};
-		if (!put(s, ws_path_join(s->a, folder, name, NULL), &text, err)) {
+		if (!put_release(s, folder, entries + from, to - from, beside, err)) {
 			return false;
 		}
 	}
@@ -68,7 +88,7 @@ put_package(struct ws_index_snapshot *s, const char *path,
 	const char *folder = ws_path_join(s->a, path, "simple", entries[0]->name.distribution, NULL);
 	besides beside = {0};
 	struct ws_index_package_page page = {.entries = entries, .count = count};
-	if (strcmp(path, VARIANTS) == 0 && !put_labels(s, folder, &page, &beside, err)) {
+	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(s, folder, &page, &beside, err)) {
 		return false;
 	}
 	page.beside = beside.at;
@@ -119,32 +139,42 @@ put_all(struct ws_index_snapshot *s, struct ws_err *err)
 	return put_path(s, &all, err);
 }
 
-/* Wheel variants, and what serves everywhere. True with @a any false: there are none. */
 static bool
-put_variants(struct ws_index_snapshot *s, bool *any, struct ws_err *err)
+check_labels(const struct ws_index_snapshot *s, struct ws_err *err)
 {
-	struct ws_index_answers answers = {.path = VARIANTS};
-	const struct ws_index_entry **entries =
-		WS_NEW_N(s->a, const struct ws_index_entry *, s->catalog->entries.len);
 	for (size_t i = 0; i < s->catalog->entries.len; i++) {
 		const struct ws_index_entry *entry = &s->catalog->entries.at[i];
-		const char *label = ws_variant_label(entry, s->a);
-		if (entry->variant && !ws_same(entry->variant->label, label)) {
+		if (entry->variant && !ws_same(entry->variant->label, ws_variant_label(entry, s->a))) {
 			return ws_err_set(err, WS_ERR_PUBLISH,
 				"'%s' gives '%s' a variant that it cannot have: '%s'", s->order->target,
 				entry->file, entry->variant->label);
 		}
-		if (entry->variant) {
+	}
+	return true;
+}
+
+/* Wheel variants, and what serves everywhere. @a path is NULL then: there are no variants. */
+static bool
+put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
+{
+	struct ws_index_answers answers = ws_index_variant_answers(s->catalog, s->a);
+	const struct ws_index_entry **entries =
+		WS_NEW_N(s->a, const struct ws_index_entry *, answers.count);
+	*path = NULL;
+	if (!check_labels(s, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < answers.count; i++) {
+		entries[i] = answers.entries[i];
+		if (entries[i]->variant) {
 			struct ws_index_entry *shown = WS_NEW(s->a, struct ws_index_entry);
-			*shown = ws_variant_entry(entry, s->a);
-			entries[answers.count++] = shown;
-			*any = true;
-		} else if (entry->kind == WS_INDEX_NONE) {
-			entries[answers.count++] = entry;
+			*shown = ws_variant_entry(entries[i], s->a);
+			entries[i] = shown;
+			*path = answers.path;
 		}
 	}
 	answers.entries = entries;
-	return !*any || put_path(s, &answers, err);
+	return !*path || put_path(s, &answers, err);
 }
 
 static bool
@@ -179,19 +209,17 @@ put_tree(struct ws_index_snapshot *s, struct ws_err *err)
 	size_t count;
 	const struct ws_index_answers *paths = ws_index_variants(s->catalog, s->a, &count);
 	const char **path_names = WS_NEW_N(s->a, const char *, count + 1);
-	bool any_variants = false;
 	for (size_t i = 0; i < count; i++) {
 		path_names[i] = paths[i].path;
 		if (!put_path(s, &paths[i], err)) {
 			return false;
 		}
 	}
-	if (!put_variants(s, &any_variants, err)) {
+	if (!put_variants(s, &path_names[count], err)) {
 		return false;
 	}
-	path_names[count] = VARIANTS;
 	s->outcome->paths = path_names;
-	s->outcome->path_count = count + any_variants;
+	s->outcome->path_count = count + (path_names[count] != NULL);
 	ws_index_browse_html(s->catalog, paths, count, &text);
 	if (!put(s, "index.html", &text, err)) {
 		return false;

@@ -339,3 +339,51 @@ ws_index_variants(const struct ws_index_catalog *catalog, struct ws_arena *a, si
 	*count = all.len;
 	return all.at;
 }
+
+/* ---- wheel variants ---- */
+
+/* Wheels without a label are a group too. */
+static bool
+is_labelled(const struct ws_index_entry *entry, const char *label)
+{
+	return label ? entry->variant && strcmp(entry->variant->label, label) == 0
+				 : !entry->variant && entry->kind == WS_INDEX_NONE;
+}
+
+/* Those of entries [from, to), which are one release, that answer under a label; NULL: without one. */
+static void
+choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
+{
+	static const struct path own = {.by_archs = true}; /* a label has one set of architectures */
+	candidates found = {0};
+	for (size_t i = from; i < to; i++) {
+		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
+		if (is_labelled(entry, label)) {
+			const struct ws_wheel_label *place = label ? entry->places : NULL;
+			*ws_vec_push(&found, m->a) = (struct candidate){.entry = entry, .place = place};
+		}
+	}
+	choose(m, &own, &found, chosen);
+}
+
+struct ws_index_answers
+ws_index_variant_answers(const struct ws_index_catalog *catalog, struct ws_arena *a)
+{
+	struct making m = {.catalog = catalog, .a = a};
+	entries chosen = {0};
+	for (size_t from = 0, to; from < catalog->entries.len; from = to) {
+		struct ws_map labels = {0};
+		to = end_of_release(catalog, from);
+		for (size_t i = from; i < to; i++) {
+			const struct ws_index_variant *v = catalog->entries.at[i].variant;
+			if (v && ws_map_add(&labels, v->label, a)) {
+				choose_labelled(&m, from, to, v->label, &chosen);
+			}
+		}
+		choose_labelled(&m, from, to, NULL, &chosen);
+	}
+	if (chosen.len > 0) {
+		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
+	}
+	return (struct ws_index_answers){WS_INDEX_VARIANTS, chosen.at, chosen.len};
+}

@@ -26,4 +26,14 @@
 const struct ws_index_answers *ws_index_variants(
 	const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count);
 
+/** The path of wheel variants. */
+#define WS_INDEX_VARIANTS "variants"
+
+/**
+ * Which of them answer there: of the wheels of a release with one label, and of those that are Python alone, one for each
+ * Python, as in a path ("1.0" and "1.0.0" are one release). The entries are the wheels that the variants are of.
+ */
+struct ws_index_answers ws_index_variant_answers(
+	const struct ws_index_catalog *catalog, struct ws_arena *a);
+
 #endif

@@ -108,3 +108,30 @@ variants() {
 	ls -d site/demo-1.0+cu.12.4.torch.2.6.sm.90.dist-info
 	kill "$COPROC_PID"
 }
+
+@test "1.0 and 1.0.0 are one release: one variant answers, as one wheel does, and all labels are in its list" {
+	local cp=cp311-cp311-linux_x86_64
+	wheels two "demo 1.0+cu.12.4.torch.2.5.sm.86 $cp torch==2.5.*" "demo 1.0.0+cu.12.4.torch.2.5.sm.86 $cp torch==2.5.*" \
+		"demo 1.0.0+cu.12.4.torch.2.5.sm.90 $cp torch==2.5.*" "demo 1.0+cu.12.8.torch.2.11.sm.80 $cp torch==2.11.*" \
+		"demo 1.0.0+cu.13.0.torch.2.11.sm.90 $cp torch==2.11.*" "demo 1.0.0+cu.13.0.torch.2.11.sm.90 cp312-cp312-linux_x86_64 torch==2.11.*"
+	run -0 "$WHEELSMITH" publish two --variants --to idx
+	run -0 "$WHEELSMITH" publish --verify --to idx
+	# What answers is what answers in the paths.
+	python3 - <<- 'END'
+		import json
+		def files(path):
+		    return {f["filename"] for f in json.load(open(f"idx/{path}/simple/demo/index.json"))["files"]}
+		wheels = {f for p in ("cu124-torch2.5-sm86", "cu124-torch2.5-sm90", "cu128-torch2.11", "cu130-torch2.11") for f in files(p)}
+		shown = {f for f in files("variants") if f.endswith(".whl")}
+		plain = sorted((f.split("+")[0], f.split("-")[2]) for f in wheels)
+		assert len(shown) == 5 and sorted(("-".join(f.split("-")[:2]), f.split("-")[2]) for f in shown) == plain, (shown, plain)
+		lists = [json.load(open(f"idx/variants/simple/demo/demo-{v}-variants.json")) for v in ("1.0", "1.0.0")]
+		assert lists[0] == lists[1]
+		assert {f[:-4].split("-")[5] for f in shown} == set(lists[0]["variants"])
+		pages = [f["path"] for f in json.load(open("idx/manifest.json"))["files"]]
+		assert len(pages) == len(set(pages))
+	END
+	variants valid "$page/demo-1.0-variants.json"
+	grep -q 'href="demo-1.0-variants.json' "$page/index.html"
+	grep -q 'href="demo-1.0.0-variants.json' "$page/index.html"
+}
