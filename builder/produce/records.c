@@ -98,6 +98,31 @@ python_of(const struct ws_cell_result *result, struct ws_arena *a)
 		: NULL;
 }
 
+/* A wheel that lies in the folder, for one environment. */
+struct entry {
+	const char *cell, *package, *version, *wheel, *sha256;
+	const char *group;            /* what cannot stand in one requirements file with others */
+	const char *python;           /* NULL: any */
+	const char *torch;            /* that it was judged for; NULL: its METADATA says it */
+	const char *metadata_version; /* of somebody else's, which may be renamed; NULL: `version` */
+	uint64_t size;
+	bool earlier; /* another run's */
+};
+
+typedef WS_VEC(struct entry) entry_list;
+
+/* Wheels are renamed after they were packed: what an installation says is METADATA's version. */
+static const char *
+metadata_version_of(const char *output, const char *name, struct ws_arena *a)
+{
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel wheel;
+	struct ws_dist_info info;
+	return ws_opened_wheel_read(ws_path_join(a, output, name, NULL), name, a, &wheel, NULL)
+			&& ws_dist_info_read(&wheel.zip, a, &info, NULL)
+		? info.metadata.version.text
+		: NULL;
+}
+
 static void
 write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struct ws_arena *a)
 {
@@ -123,17 +148,22 @@ write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struc
 	ws_json_close(w);
 }
 
-/* Only where it was judged for one. */
+/* What wheels of others have, and ours do not. */
 static void
-add_torch(struct ws_json_writer *w, const char *torch)
+add_others(struct ws_json_writer *w, const struct entry *entry)
 {
-	if (torch) {
-		ws_json_add_text(w, "torch", torch);
+	if (entry->torch) {
+		ws_json_add_text(w, "torch", entry->torch);
+	}
+	if (entry->metadata_version) {
+		ws_json_add_text(w, "metadata_version", entry->metadata_version);
 	}
 }
 
+/* @a entry: its wheel; NULL: it is not ready. */
 static void
-write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct ws_arena *a)
+write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, const struct entry *entry,
+	struct ws_arena *a)
 {
 	const struct ws_cell *cell = result->cell;
 	const struct ws_supply *supply = result->supply;
@@ -164,10 +194,10 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, struct
 	}
 	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
 	write_tried(w, result, a);
-	if (ws_cell_state(result) == WS_CELL_READY) {
-		ws_json_add_text(w, "group", group_of(result, a));
-		ws_json_add_text(w, "python", python_of(result, a));
-		add_torch(w, torch_of(result));
+	if (entry) {
+		ws_json_add_text(w, "group", entry->group);
+		ws_json_add_text(w, "python", entry->python);
+		add_others(w, entry);
 	}
 	ws_json_close(w);
 }
@@ -184,18 +214,6 @@ write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
 	ws_json_add_text(w, "log", failed->log);
 	ws_json_close(w);
 }
-
-/* A wheel that lies in the folder, for one environment. */
-struct entry {
-	const char *cell, *package, *version, *wheel, *sha256;
-	const char *group;  /* what cannot stand in one requirements file with others */
-	const char *python; /* NULL: any */
-	const char *torch;  /* that it was judged for; NULL: its METADATA says it */
-	uint64_t size;
-	bool earlier; /* another run's */
-};
-
-typedef WS_VEC(struct entry) entry_list;
 
 /* What this run's take the place of: a package is installed once in an environment. */
 static const char *
@@ -223,7 +241,7 @@ write_earlier(struct ws_json_writer *w, const entry_list *entries)
 		ws_json_add_u64(w, "size", entry->size);
 		ws_json_add_text(w, "group", entry->group);
 		ws_json_add_text(w, "python", entry->python);
-		add_torch(w, entry->torch);
+		add_others(w, entry);
 		ws_json_close(w);
 	}
 	ws_json_close(w);
@@ -247,8 +265,11 @@ write_build_json(const char *path, const struct ws_build_result *result, const e
 	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
 	ws_json_close(w);
 	ws_json_open_list(w, "cells");
-	for (size_t i = 0; i < result->supplies.cell_count; i++) {
-		write_cell(w, &result->supplies.cells[i], a);
+	/* The first entries are those of this run's cells that are ready, in their order. */
+	for (size_t i = 0, ready = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		bool is_ready = ws_cell_state(cell) == WS_CELL_READY;
+		write_cell(w, cell, is_ready ? &entries->at[ready++] : NULL, a);
 	}
 	ws_json_close(w);
 	write_earlier(w, entries);
@@ -266,8 +287,8 @@ write_build_json(const char *path, const struct ws_build_result *result, const e
 /* ---- what lies in the folder ---- */
 
 static void
-take_ready(const struct ws_build_result *result, struct ws_arena *a, entry_list *entries,
-	struct ws_map *taken)
+take_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
+	entry_list *entries, struct ws_map *taken)
 {
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
@@ -283,6 +304,8 @@ take_ready(const struct ws_build_result *result, struct ws_arena *a, entry_list 
 				.torch = torch_of(cell),
 				.size = cell->supply->wheel_bytes,
 			};
+			entry.metadata_version =
+				is_prebuilt(cell) ? metadata_version_of(output, entry.wheel, a) : NULL;
 			*ws_vec_push(entries, a) = entry;
 			ws_map_add(taken, place_of(&entry, a), a);
 		}
@@ -313,12 +336,17 @@ take_earlier(const struct ws_context *ctx, const char *output, const struct ws_j
 			.group = ws_json_text(cell, "group"),
 			.python = ws_json_text(cell, "python"),
 			.torch = ws_json_text(cell, "torch"),
+			.metadata_version = ws_json_text(cell, "metadata_version"),
 			.earlier = true,
 		};
 		bool whole = entry.cell && entry.package && entry.version && entry.wheel && entry.sha256
 			&& entry.group && ws_json_u64(cell, "size", &entry.size);
 		if (whole && !strchr(entry.wheel, '/') && !ws_map_get(taken, place_of(&entry, a))
 			&& lies_there(ctx, output, &entry)) {
+			/* What wrote it may have been of before this member. */
+			if (entry.torch && !entry.metadata_version) {
+				entry.metadata_version = metadata_version_of(output, entry.wheel, a);
+			}
 			*ws_vec_push(entries, a) = entry;
 		}
 	}
@@ -331,7 +359,7 @@ gather(const struct ws_context *ctx, const char *output, const char *path,
 {
 	struct ws_json_doc doc;
 	struct ws_map taken = {0};
-	take_ready(result, a, entries, &taken);
+	take_ready(output, result, a, entries, &taken);
 	if (ws_fs_exists(path) && ws_json_read(path, WS_JSON_STRICT, a, &doc, NULL)
 		&& ws_same(ws_json_text(doc.root, "schema"), SCHEMA)) {
 		take_earlier(ctx, output, ws_json_find(doc.root, "cells"), &taken, a, entries);
@@ -341,28 +369,23 @@ gather(const struct ws_context *ctx, const char *output, const char *path,
 
 /* ---- requirements files ---- */
 
-/* Wheels are renamed after they were packed, and pip finds none whose METADATA says another version than its file
- * name: only its path names it. */
+/* pip finds no wheel whose METADATA says another version than its file name: only its path names it. */
 static bool
-is_renamed(const char *output, const struct entry *entry)
+is_renamed(const struct entry *entry)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel wheel;
-	struct ws_dist_info info;
-	struct ws_version version;
-	return ws_opened_wheel_read(
-			   ws_path_join(a, output, entry->wheel, NULL), entry->wheel, a, &wheel, NULL)
-		&& ws_dist_info_read(&wheel.zip, a, &info, NULL)
-		&& ws_version_parse(entry->version, a, &version)
-		&& ws_version_cmp(&version, &info.metadata.version) != 0;
+	struct ws_version version, packed;
+	return entry->metadata_version && ws_version_parse(entry->version, a, &version)
+		&& ws_version_parse(entry->metadata_version, a, &packed)
+		&& ws_version_cmp(&version, &packed) != 0;
 }
 
 static const char *
-requirement_of(const char *output, const struct entry *entry, struct ws_arena *a)
+requirement_of(const struct entry *entry, struct ws_arena *a)
 {
 	const char *marker =
 		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
-	const char *what = entry->torch && is_renamed(output, entry)
+	const char *what = entry->torch && is_renamed(entry)
 		? ws_arena_printf(a, "./%s", entry->wheel)
 		: ws_arena_printf(a, "%s==%s", entry->package, entry->version);
 	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, entry->sha256);
@@ -388,7 +411,7 @@ write_once(struct ws_buf *text, const char *name, const char *line, struct ws_ma
 
 /* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
 static void
-compose(const char *output, const entry_list *entries, struct ws_arena *a, struct ws_map *files)
+compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
 {
 	struct ws_map groups = {0}, written = {0};
 	for (size_t i = 0; i < entries->len; i++) {
@@ -407,7 +430,7 @@ compose(const char *output, const entry_list *entries, struct ws_arena *a, struc
 		if (entry->torch) {
 			write_once(text, name, torch_line_of(entry, a), &written, a);
 		}
-		write_once(text, name, requirement_of(output, entry, a), &written, a);
+		write_once(text, name, requirement_of(entry, a), &written, a);
 	}
 }
 
@@ -436,7 +459,7 @@ write_requirements(
 {
 	struct ws_map files = {0};
 	bool done = true;
-	compose(output, entries, a, &files);
+	compose(entries, a, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
 		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);

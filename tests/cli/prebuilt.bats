@@ -66,6 +66,7 @@ tried() {
 	local name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl
 	cmp "dist/$name" "$WHEEL"
 	[ "$(built '.cells[0] | .decision, .version, .torch')" = $'prebuilt\n1.0+cu13torch2.11\n2.11.0' ]
+	[ "$(built '.cells[0].metadata_version')" = "$(unzip -p "$WHEEL" '*.dist-info/METADATA' | sed -n 's/^Version: //p')" ]
 	[ "$(grep -cx "torch==$TORCH" dist/requirements.txt)" -eq 1 ]
 	# It was renamed: pip would find none of that version.
 	grep -qF "./$name ; python_version == \"$PY\"" dist/requirements.txt
