@@ -15,10 +15,11 @@ import argparse
 import base64
 import csv
 import hashlib
+import http.client
 import itertools
 import json
 import os
-import select
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,8 @@ INSIDE = "/run/wheelsmith"
 SERVER, DECISION = "wheelsmith.server", "wheelsmith.decision"
 ENGINES = ("docker", "podman", "buildah")
 ANSWER_S = 60
+# What a server may try before it serves: examples/server/attend.py's two trials, and a model.
+PATIENCE_S = 300
 
 
 # ---- inside the container ----
@@ -107,19 +110,54 @@ def check_record(distribution):
     return None
 
 
-def wheels_for_here(build, torch):
-    """[(package, version, decision, reason)] of the cells of build.json that are for this Python and torch."""
-    tags = {f"cp{sys.version_info[0]}{sys.version_info[1]}", "py3", "py2.py3", "cp3"}
+_VERSION = re.compile(
+    r"v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|beta|preview|pre|rc|a|b|c)[-_.]?(\d*))?"
+    r"(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d*))?(?:[-_.]?(dev)[-_.]?(\d*))?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?"
+)
+
+
+def normal_version(text):
+    """As PEP 440 writes it: file names and METADATA write "1.0+CU12-torch2" and "1.0.0-1", too."""
+    found = _VERSION.fullmatch(text.strip().lower())
+    if not found:
+        return text
+    epoch, release, pre, pre_number, post_number, post, post_word, dev, dev_number, local = found.groups()
+    number = ".".join(str(int(part)) for part in release.split("."))
+    number = f"{int(epoch)}!{number}" if epoch and int(epoch) else number
+    pre = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}.get(pre, pre)
+    number += f"{pre}{int(pre_number or 0)}" if pre else ""
+    number += f".post{int(post_number or post_word or 0)}" if post or post_number else ""
+    number += f".dev{int(dev_number or 0)}" if dev else ""
+    parts = re.split("[-_.]", local) if local else []
+    return number + ("+" + ".".join(str(int(p)) if p.isdigit() else p for p in parts) if parts else "")
+
+
+def is_for_here(cell, torch):
+    """Whether a cell of build.json is for this torch and this Python: by its name, and by its wheel's where it has one."""
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    abi = python + ("t" if "t" in sys.abiflags else "")  # free-threaded
+    parts = cell["cell"].split("/")[1:]
     public = torch["version"].partition("+")[0]
+    if any(p.startswith("torch") and p[5:].partition("+")[0] != public for p in parts):
+        return False
+    if not cell.get("wheel"):
+        return all(p == abi for p in parts if re.fullmatch(r"cp\d+t?", p))
+    pythons, abis = (set(tags.split(".")) for tags in cell["wheel"].split("-")[-3:-1])
+    return "abi3" in abis or bool(pythons & {python, "py3", "cp3"} and abis & {abi, "none"})
+
+
+def cells_for_here(build, torch):
+    """{package: [cell]}: several of one package where they differ in what an image does not say, as architectures."""
+    found = {}
     for cell in build["cells"]:
-        parts = cell["cell"].split("/")
-        here = next((p for p in parts if p.startswith("torch")), f"torch{public}")
-        stable = cell.get("wheel") and "-abi3-" in cell["wheel"]
-        python = cell["wheel"].split("-")[-3] if cell.get("wheel") else None
-        if here[5:].partition("+")[0] != public or (python and python not in tags and not stable):
-            continue
-        version = cell["wheel"].split("-")[1] if cell.get("wheel") else None
-        yield normal(cell["package"]), version, decision_of(cell), cell.get("reason")
+        if is_for_here(cell, torch):
+            found.setdefault(normal(cell["package"]), []).append(cell)
+    return found
+
+
+def version_of(cell):
+    """What an installation of its wheel says: METADATA's, which may be another than the file name's."""
+    return normal_version(cell.get("metadata_version") or cell["version"])
 
 
 def decision_of(cell):
@@ -134,36 +172,58 @@ def check_label(findings, build, label):
     findings.add(found == label, f"its label says {label}" + ("" if found == label else f"; it is {found}"))
 
 
-def compare(findings, path, torch, label):
+def installed_distribution(name):
     from importlib import metadata
 
-    ours = our_distributions()
-    for name, distribution in sorted(ours.items()):
-        problem = check_record(distribution)
-        what = f"{name} {distribution.version}"
-        findings.add(not problem, f"{what}: {problem or 'every file is what RECORD lists'}")
-    if not os.path.exists(path):
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def look_at_record(findings, name, distribution):
+    problem = check_record(distribution)
+    what = f"{name} {distribution.version}"
+    findings.add(not problem, f"{what}: {problem or 'every file is what RECORD lists'}")
+
+
+def look_at_package(findings, name, cells, distribution):
+    """One of the wheels that were delivered for here is installed; where none was, that is what was decided."""
+    delivered = [c for c in cells if c.get("wheel")]
+    if not delivered:
+        holds = [decision_of(c) in ("fallback", "excluded") for c in cells]
+        cell = cells[holds.index(False) if False in holds else 0]
+        findings.add(all(holds), f"{name}: {decision_of(cell)}: {cell.get('reason')}")
+        return
+    which = " or ".join(sorted({f"{version_of(c)} ({decision_of(c)})" for c in delivered}))
+    if not distribution:
+        findings.add(False, f"{name} is not installed, and was delivered: {which}")
+        return
+    installed = [c for c in delivered if version_of(c) == normal_version(distribution.version)]
+    if installed:
+        findings.add(True, f"{name}: {decision_of(installed[0])}, installed")
+    else:
+        findings.add(False, f"{name}: {distribution.version} is installed, not {which}")
+
+
+def compare(findings, path, torch, label):
+    ours, build, here = our_distributions(), None, {}
+    if os.path.exists(path):
+        with open(path) as file:
+            build = json.load(file)
+        here = cells_for_here(build, torch)
+    delivered = {n: installed_distribution(n) for n in here if any(c.get("wheel") for c in here[n])}
+    for name, distribution in sorted({**delivered, **ours}.items()):
+        if distribution:
+            look_at_record(findings, name, distribution)
+    if not build:
         findings.add(bool(ours), f"no '{path}': what was built for this image is not known")
         return
-    with open(path) as file:
-        build = json.load(file)
     if label:
         check_label(findings, build, label)
-    named = set()
-    for name, version, decision, reason in wheels_for_here(build, torch):
-        named.add(name)
-        if version is None:
-            findings.add(decision in ("fallback", "excluded"), f"{name}: {decision}: {reason}")
-            continue
-        try:
-            installed = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            findings.add(False, f"{name} {version} was built ({decision}) and is not installed")
-            continue
-        same = installed == version
-        other = f"{version} was delivered ({decision}), and {installed} is installed"
-        findings.add(same, f"{name}: {decision}, installed" if same else f"{name}: {other}")
-    for name in sorted(set(ours) - named):
+    for name, cells in here.items():
+        look_at_package(findings, name, cells, delivered.get(name))
+    for name in sorted(set(ours) - set(here)):
         findings.add(False, f"{name} {ours[name].version} is installed, and '{path}' does not have it")
 
 
@@ -187,39 +247,53 @@ def judge(findings, program):
         findings.add(True, "no extension of torch is installed")
 
 
-def ask_health(url):
+def ask_health(port):
+    """What GET /health says; None: nothing that is a report."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with urllib.request.urlopen(url + "/health", timeout=10) as answer:
-            return json.load(answer)
-    except (OSError, ValueError):
+        with direct.open(f"http://127.0.0.1:{port}/health", timeout=10) as answer:
+            health = json.load(answer)
+    except (OSError, http.client.HTTPException, ValueError):
         return None
+    return health if isinstance(health, dict) else None
+
+
+def await_health(child, said, patience):
+    """What a server says of itself at the port that it prints, "port 8000" on a line; None: it has not by then."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until and child.poll() is None:
+        # Not read(): the child writes where this would leave the file's offset.
+        line = re.search(rb"^port (\d{1,5})\r?\n", os.pread(said.fileno(), 1 << 16, 0), re.MULTILINE)
+        health = line and int(line[1]) < 1 << 16 and ask_health(int(line[1]))
+        if health:
+            return health
+        time.sleep(0.2)
+    return None
 
 
 def try_server(findings, server, patience):
     token = base64.b16encode(os.urandom(16)).decode()
-    with tempfile.TemporaryFile("w+") as log, subprocess.Popen(
-        [sys.executable, server, "--host", "127.0.0.1", "--port", "0"],
-        stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "SERVER_TOKEN": token},
-    ) as child:  # fmt: skip
-        health, until = None, time.monotonic() + patience
-        speaks = select.select([child.stdout], [], [], patience)[0]
-        said = child.stdout.readline().split() if speaks else []
-        while len(said) == 2 and not health and time.monotonic() < until and child.poll() is None:
-            health = ask_health(f"http://127.0.0.1:{said[1]}")
-            time.sleep(0 if health else 0.2)
-        child.send_signal(signal.SIGTERM)
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile("w+", errors="replace") as log:
+        child = subprocess.Popen(
+            [sys.executable, server, "--host", "127.0.0.1", "--port", "0"],
+            stdout=said, stderr=log, env={**os.environ, "SERVER_TOKEN": token},
+        )  # fmt: skip
         try:
+            health = await_health(child, said, patience)
+            child.send_signal(signal.SIGTERM)
             status = child.wait(timeout=60)
         except subprocess.TimeoutExpired:
+            status = None
+        finally:
             child.kill()
-            status = "not"
         log.seek(0)
         if not health:
             findings.add(False, f"'{server}' does not serve /health: {last_line(log.read())}")
             return
         problem = f" ({health['problem']})" if health.get("problem") else ""
         findings.add(True, f"'{server}' serves: attn {health.get('attn')}, batch {health.get('batch')}{problem}")
-        findings.add(status == 0, f"'{server}' ends with {status} on SIGTERM")
+        ends = "does not end" if status is None else f"ends with {status}"
+        findings.add(status == 0, f"'{server}' {ends} on SIGTERM")
 
 
 def inside(words):
@@ -284,7 +358,7 @@ def find_engine(wanted, seconds):
         except NotLooked:
             if wanted:
                 raise
-    raise NotLooked(f"{wanted or 'docker, podman or buildah'}: none is here that answers")
+    raise NotLooked("no container engine answers: " + ", ".join([wanted] if wanted else ENGINES))
 
 
 def label_of(engine, image, name, seconds):
@@ -359,7 +433,7 @@ def parse():
     parser.add_argument("--prefix", help="an installation of wheelsmith that runs in the image")
     parser.add_argument("--require-gpu", action="store_true", help="fail where the container sees none")
     parser.add_argument("--build-json", default="/opt/wheels.json", help="in the image: what was built for it")
-    parser.add_argument("--patience", type=float, default=300, help="seconds that the server has to serve")
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds that the server has to serve")
     parser.add_argument("--timeout", type=float, default=900, help="seconds that the engine has for one command")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--wheelsmith", help=argparse.SUPPRESS)

@@ -28,12 +28,173 @@ look() { # PYTHON
 	[[ $output == "fails   'ends.py' does not serve /health: no model" ]]
 }
 
+# A server that says its port after SAYS, as one writes it who logs, and answers with BODY.
+server() { # SAYS BODY
+	cat > odd.py <<- END
+		import http.server, signal, sys
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def do_GET(self):
+		        self.send_response(200)
+		        self.end_headers()
+		        self.wfile.write(b'$2')
+		server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+		signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+		sys.stdout.write("$1".format(server.server_port))
+		sys.stdout.flush()
+		server.serve_forever()
+	END
+}
+
+@test "a server may print before its port; what is not a server's ends in a line, too" {
+	server 'loading model\nport {}\n' '{"attn": "sdpa", "batch": "padded"}'
+	look 'verify_image.try_server(findings, "odd.py", 10)'
+	[ "$output" = "ok      'odd.py' serves: attn sdpa, batch padded
+ok      'odd.py' ends with 0 on SIGTERM" ]
+	local says
+	for says in 'loading model\n' 'port 99999\n' 'port' 'port x\n'; do
+		server "$says" '{}'
+		look 'verify_image.try_server(findings, "odd.py", 1)'
+		[ "$output" = "fails   'odd.py' does not serve /health: it said nothing" ]
+	done
+	server 'port {}\n' '[1]'
+	look 'verify_image.try_server(findings, "odd.py", 1)'
+	[[ $output == "fails   'odd.py' does not serve /health: "* ]]
+	# A port at which something else answers.
+	cat > other.py <<- 'END'
+		import socket
+		server = socket.create_server(("127.0.0.1", 0))
+		print("port", server.getsockname()[1], flush=True)
+		while True:
+		    client = server.accept()[0]
+		    client.sendall(b"SSH-2.0-x\r\n")
+		    client.close()
+	END
+	look 'verify_image.try_server(findings, "other.py", 1)'
+	[ "$output" = "fails   'other.py' does not serve /health: it said nothing" ]
+	# One that does not end is killed.
+	printf 'import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(1, flush=True)\nsignal.pause()\n' > stays.py
+	look 'import subprocess
+wait = subprocess.Popen.wait
+subprocess.Popen.wait = lambda child, timeout=None: wait(child, timeout and 0.5)
+verify_image.try_server(findings, "stays.py", 1)'
+	[ "$output" = "fails   'stays.py' does not serve /health: it said nothing" ]
+}
+
 @test "a package whose RECORD is gone is not one whose files are right" {
 	mkdir -p demo-1.0.dist-info
 	printf 'Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n' > demo-1.0.dist-info/METADATA
 	echo '{}' > demo-1.0.dist-info/wheelsmith.json
 	look 'sys.path.insert(0, "."); verify_image.compare(findings, "none", None, "")'
 	[[ $output == *"fails   demo 1.0: it has no RECORD"* ]]
+}
+
+# What is installed: one file, and METADATA's VERSION.
+installed() { # NAME VERSION
+	rm -rf site/"${1//-/_}"*
+	mkdir -p "site/${1//-/_}-$2.dist-info"
+	echo "x = 1" > "site/${1//-/_}.py"
+	printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$1" "$2" > "site/${1//-/_}-$2.dist-info/METADATA"
+	printf '%s.py,sha256=%s,6\n' "${1//-/_}" \
+		"$(openssl dgst -sha256 -binary "site/${1//-/_}.py" | base64 | tr '+/' '-_' | tr -d '=')" > "site/${1//-/_}-$2.dist-info/RECORD"
+}
+
+# The build.json: CELL DECISION VERSION WHEEL [METADATA VERSION] a line; VERSION and WHEEL "-": none.
+cells() {
+	jq -Rn '{cells: [inputs | split(" ") | {cell: .[0], package: (.[0] | split("/")[0] | sub("-[^-]*$"; "")), decision: .[1],
+		version: (if .[2] == "-" then null else .[2] end), wheel: (if .[3] == "-" then null else .[3] end),
+		reason: "it was so"} + if .[4] then {metadata_version: .[4]} else {} end]}' > build.json
+}
+
+# What is said of it beside torch 2.5.1 and this Python.
+compared() {
+	look 'import os; os.makedirs("site", exist_ok=True)
+sys.path = [p for p in sys.path if "-packages" not in p]
+sys.path.insert(0, "site")
+verify_image.compare(findings, "build.json", {"version": "2.5.1+cu124", "gpus": []}, "")'
+}
+
+@test "a prebuilt wheel is known by METADATA's version, and its files are held against RECORD" {
+	local CP
+	CP=$(python3 -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+	installed flash-attn 2.6.1
+	cells <<< "flash-attn-2.6.1/torch2.5.1/cu12.4/$CP/sm90 prebuilt 2.6.1+cu123torch2.4cxx11abifalse flash_attn-2.6.1+cu123torch2.4cxx11abiFALSE-$CP-$CP-linux_x86_64.whl 2.6.1"
+	compared
+	[ "$output" = "ok      flash-attn 2.6.1: every file is what RECORD lists
+ok      flash-attn: prebuilt, installed" ]
+	echo 'x = 2' > site/flash_attn.py
+	compared
+	[[ $output == "fails   flash-attn 2.6.1: 'flash_attn.py' is not the file that RECORD lists"* ]]
+	# METADATA is written by hand, a version in build.json is PEP 440's normal form.
+	installed flash-attn 2.6.01-1+CU12_Torch2
+	cells <<< "flash-attn-2.6.1/torch2.5.1/cu12.4/$CP/sm90 prebuilt 2.6.1.post1+cu12.torch2 flash_attn-2.6.1.post1+cu12.torch2-$CP-$CP-linux_x86_64.whl"
+	compared
+	[[ $output == *"ok      flash-attn: prebuilt, installed" ]]
+	installed flash-attn 2.7.0
+	compared
+	[[ $output == *"fails   flash-attn: 2.7.0 is installed, not 2.6.1.post1+cu12.torch2 (prebuilt)" ]]
+	rm -r site/flash_attn*
+	compared
+	[ "$output" = "fails   flash-attn is not installed, and was delivered: 2.6.1.post1+cu12.torch2 (prebuilt)" ]
+}
+
+@test "versions compare as PEP 440 says, in the many ways that they are written" {
+	python3 -c 'from pip._vendor.packaging import version' || cannot_run "no pip beside this Python"
+	look 'from pip._vendor.packaging.version import Version
+for text in "1 v1.0 01!1.0 0!1 1.0a 1.0-alpha.1 1.0beta2 1.0c3 1.0-preview_4 1.0rc 1.0-1 1.0.post 1.0-r7 1.0rev8 1.0dev 1.0-dev9 1.0.A1.POST2.DEV3+Ab-01_x 2.8.3+cu.12.4.torch.2.5.sm.90".split():
+    if verify_image.normal_version(text) != str(Version(text)):
+        print(text, verify_image.normal_version(text), Version(text))'
+	[ -z "$output" ]
+}
+
+@test "a package whose name begins with torch is of the torch that its cell says" {
+	local CP
+	CP=$(python3 -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+	installed torch-scatter 2.1.2
+	cells <<- END
+		torch-scatter-2.1.2/torch2.5.1/cu12.4/$CP/sm90 build 2.1.2 torch_scatter-2.1.2-$CP-$CP-linux_x86_64.whl
+		torch-scatter-2.1.2/torch2.4.0/cu12.4/$CP/sm90 build 2.1.9 torch_scatter-2.1.9-$CP-$CP-linux_x86_64.whl
+	END
+	compared
+	[ "$output" = "ok      torch-scatter 2.1.2: every file is what RECORD lists
+ok      torch-scatter: build, installed" ]
+}
+
+@test "one of several wheels is installed, and cells of another Python are not this image's" {
+	local CP
+	CP=$(python3 -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+	installed demo 1.0+sm.90
+	cells <<- END
+		demo-1.0/torch2.5.1/cu12.4/$CP/sm86 build 1.0+sm.86 demo-1.0+sm.86-$CP-$CP-linux_x86_64.whl
+		demo-1.0/torch2.5.1/cu12.4/$CP/sm90 cached 1.0+sm.90 demo-1.0+sm.90-$CP-$CP-linux_x86_64.whl
+		demo-1.0/torch2.5.1/cu12.1/$CP/sm90 failed - -
+		demo-1.0/torch2.5.1/cu12.4/cp37/sm90 failed - -
+		demo-1.0/torch2.5.1/cu12.4/${CP}t/sm90 failed - -
+		only-1.0/torch2.5.1/cu12.4/cp37/sm90 failed - -
+		free-1.0/torch2.5.1/cu12.4/${CP}t/sm90 build 1.0 free-1.0-$CP-${CP}t-linux_x86_64.whl
+	END
+	compared
+	[ "$output" = "ok      demo 1.0+sm.90: every file is what RECORD lists
+ok      demo: build, installed" ]
+	installed demo 1.0+sm.80
+	compared
+	[[ $output == *"fails   demo: 1.0+sm.80 is installed, not 1.0+sm.86 (build) or 1.0+sm.90 (build)" ]]
+	# Nothing for this Python: each has to be one that was meant to be nothing.
+	cells <<- END
+		demo-1.0/torch2.5.1/cu12.4/$CP/sm86 fallback - -
+		demo-1.0/torch2.5.1/cu12.4/$CP/sm90 failed - -
+		other-1.0/torch2.5.1/cu12.4/$CP/sm90 excluded - -
+	END
+	compared
+	[ "$output" = "fails   demo: failed: it was so
+ok      other: excluded: it was so" ]
+}
+
+@test "no engine is one line that names them" {
+	mkdir none prefix prefix/bin
+	printf '#!/bin/sh\n' > prefix/bin/wheelsmith
+	chmod +x prefix/bin/wheelsmith
+	run -2 env PATH="$PWD/none" "$(python3 -c 'import sys; print(sys.executable)')" "$WS_ROOT/tools/verify_image.py" an-image --prefix prefix
+	[ "$output" = "error: no container engine answers: docker, podman, buildah" ]
 }
 
 # An engine that answers as docker and buildah do, but for one word at which it hangs, as its children do.
