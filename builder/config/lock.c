@@ -91,6 +91,7 @@ static const struct ws_field source_fields[] = {
 	{WS_ONE(struct ws_pin_source, sha256, "sha256", ws_type_sha256)},
 	{WS_ONE(struct ws_pin_source, commit, "commit", ws_type_commit)},
 	{WS_ONE(struct ws_pin_source, tree, "tree", ws_type_sha256), NEEDED},
+	{WS_ONE(struct ws_pin_source, definition, "definition", ws_type_sha256)},
 };
 static const struct ws_table source_table = {
 	"the pin of a source", source_fields, WS_LEN(source_fields)};
@@ -138,6 +139,20 @@ read_torch(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_object_read(r, value, &torch_table, pin);
 }
 
+static const struct ws_field exports_fields[] = {
+	{WS_ONE(struct ws_pin_exports, torch, "torch", ws_type_line), NEEDED},
+	{WS_ONE(struct ws_pin_exports, definition, "definition", ws_type_sha256), NEEDED},
+	{WS_ONE(struct ws_pin_exports, tree, "tree", ws_type_sha256), NEEDED},
+};
+static const struct ws_table exports_table = {
+	"the pin of an export list", exports_fields, WS_LEN(exports_fields)};
+
+static bool
+read_exports(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	return ws_object_read(r, value, &exports_table, into);
+}
+
 static const struct ws_field prebuilt_fields[] = {
 	{WS_ONE(struct ws_pin_prebuilt, package, "package", ws_type_package), NEEDED},
 	{WS_ONE(struct ws_pin_prebuilt, version, "version", ws_type_line), NEEDED},
@@ -162,6 +177,7 @@ read_prebuilt(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_source = PIN(struct ws_pin_source, read_source);
 static const struct ws_type type_cuda = PIN(struct ws_pin_cuda, read_cuda);
 static const struct ws_type type_torch = PIN(struct ws_pin_torch, read_torch);
+static const struct ws_type type_exports = PIN(struct ws_pin_exports, read_exports);
 static const struct ws_type type_prebuilt = PIN(struct ws_pin_prebuilt, read_prebuilt);
 
 static const struct ws_field fields[] = {
@@ -170,6 +186,8 @@ static const struct ws_field fields[] = {
 		.flags = WS_FIELD_LIST},
 	{WS_MANY(struct ws_lock, cuda.at, cuda.len, "cuda", type_cuda), .flags = WS_FIELD_LIST},
 	{WS_MANY(struct ws_lock, torch.at, torch.len, "torch", type_torch), .flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_lock, exports.at, exports.len, "exports", type_exports),
+		.flags = WS_FIELD_LIST},
 	{WS_MANY(struct ws_lock, prebuilt.at, prebuilt.len, "prebuilt", type_prebuilt),
 		.flags = WS_FIELD_LIST},
 };
@@ -205,6 +223,11 @@ check_once(struct ws_reader *r, const struct ws_lock *lock)
 			return fail_second(r, "torch", i);
 		}
 	}
+	for (size_t i = 0; i < lock->exports.len; i++) {
+		if (ws_lock_exports(lock, lock->exports.at[i].torch) != &lock->exports.at[i]) {
+			return fail_second(r, "exports", i);
+		}
+	}
 	for (size_t i = 0; i < lock->prebuilt.len; i++) {
 		const struct ws_pin_prebuilt *pin = &lock->prebuilt.at[i];
 		if (ws_lock_prebuilt(lock, pin->package, pin->wheel) != pin) {
@@ -226,6 +249,7 @@ ws_lock_parse(
 	lock->sources.cap = lock->sources.len;
 	lock->cuda.cap = lock->cuda.len;
 	lock->torch.cap = lock->torch.len;
+	lock->exports.cap = lock->exports.len;
 	lock->prebuilt.cap = lock->prebuilt.len;
 	return check_once(&r, lock);
 }
@@ -274,6 +298,13 @@ cmp_torches(const void *x, const void *y)
 }
 
 static int
+cmp_exports(const void *x, const void *y)
+{
+	return strcmp(
+		((const struct ws_pin_exports *)x)->torch, ((const struct ws_pin_exports *)y)->torch);
+}
+
+static int
 cmp_prebuilts(const void *x, const void *y)
 {
 	const struct ws_pin_prebuilt *one = x;
@@ -302,6 +333,7 @@ write_source(struct ws_json_writer *w, const struct ws_pin_source *pin)
 	add(w, "sha256", pin->sha256);
 	add(w, "commit", pin->commit);
 	add(w, "tree", pin->tree);
+	add(w, "definition", pin->definition);
 	ws_json_close(w);
 }
 
@@ -393,6 +425,21 @@ write_torches(struct ws_json_writer *w, const struct ws_lock *lock, struct ws_ar
 }
 
 static void
+write_exports(struct ws_json_writer *w, const struct ws_lock *lock, struct ws_arena *a)
+{
+	const struct ws_pin_exports *pins = SORTED(lock->exports, cmp_exports, a);
+	ws_json_open_list(w, "exports");
+	for (size_t i = 0; i < lock->exports.len; i++) {
+		ws_json_open_object(w, NULL);
+		add(w, "torch", pins[i].torch);
+		add(w, "definition", pins[i].definition);
+		add(w, "tree", pins[i].tree);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+static void
 write_prebuilts(struct ws_json_writer *w, const struct ws_lock *lock, struct ws_arena *a)
 {
 	const struct ws_pin_prebuilt *pins = SORTED(lock->prebuilt, cmp_prebuilts, a);
@@ -419,6 +466,9 @@ ws_lock_write(const struct ws_lock *lock, struct ws_buf *out)
 	}
 	if (lock->torch.len > 0) {
 		write_torches(w, lock, a);
+	}
+	if (lock->exports.len > 0) {
+		write_exports(w, lock, a);
 	}
 	if (lock->prebuilt.len > 0) {
 		write_prebuilts(w, lock, a);

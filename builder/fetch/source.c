@@ -12,9 +12,11 @@
 #include "net/url.h"
 #include "store/cas.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATCH_MOST ((size_t)16 << 20)
 
@@ -23,7 +25,6 @@ struct attempt {
 	const struct ws_fetch *fetch;
 	const struct ws_source_wish *wish;
 	const struct ws_source_spec *spec;
-	const struct ws_patch_file *patches;
 	struct ws_arena *a;
 	struct ws_source_found *found;
 };
@@ -45,9 +46,15 @@ spec_name(const struct ws_source_spec *spec, struct ws_arena *a)
 	return spec->path;
 }
 
-/* Everything that decides which tree comes out; "" for a folder, whose files may change. */
+static const char *
+tree_name(const struct ws_source_wish *wish, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "src-%s-%s", wish->name, wish->version);
+}
+
+/* Everything that decides which tree comes out, but for patches. */
 static struct ws_digest
-memo_key(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
+define(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 {
 	if (spec->kind == WS_SOURCE_FOLDER) {
 		return (struct ws_digest){""};
@@ -64,11 +71,32 @@ memo_key(const struct ws_source_wish *wish, const struct ws_source_spec *spec)
 	for (size_t i = 0; git && i < spec->submodule_count; i++) {
 		ws_hasher_add_field(h, spec->submodules[i]);
 	}
-	ws_hasher_add_field(h, "patches");
+	return ws_hasher_finish(h);
+}
+
+/* Patched, a tree is the same wherever it came from. */
+static struct ws_digest
+patched_key(const struct ws_source_wish *wish, const struct ws_tree *plain)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, "wheelsmith.patched-source/1");
+	ws_hasher_add_field(h, plain->name);
+	ws_hasher_add_field(h, plain->digest.hex);
 	for (size_t i = 0; i < wish->patch_count; i++) {
 		ws_hasher_add_field(h, wish->patches[i]->sha256);
 	}
 	return ws_hasher_finish(h);
+}
+
+/* The tree before patches: what the store remembers of the definition, else what the lock says of it. */
+static bool
+recall_plain(const struct ws_store *store, const struct ws_source_wish *wish,
+	const struct ws_digest *definition, struct ws_arena *a, struct ws_tree *tree)
+{
+	const struct ws_pin_source *pin = wish->pin;
+	bool pinned = pin && definition->hex[0] && ws_same(pin->definition, definition->hex);
+	return (definition->hex[0] && ws_tree_recall(store, definition->hex, a, tree))
+		|| (pinned && ws_tree_find(store, tree_name(wish, a), pin->tree, a, tree));
 }
 
 /* Brings the archive into the store; its path there, or NULL. */
@@ -183,7 +211,7 @@ fill(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 static bool
 recall(struct attempt *t, const struct ws_digest *key)
 {
-	if (!key->hex[0] || !ws_tree_recall(t->fetch->store, key->hex, t->a, &t->found->tree)) {
+	if (!recall_plain(t->fetch->store, t->wish, key, t->a, &t->found->tree)) {
 		return false;
 	}
 	t->found->remembered = true;
@@ -201,18 +229,17 @@ recall(struct attempt *t, const struct ws_digest *key)
 static bool
 try_spec(struct attempt *t, struct ws_err *err)
 {
-	*t->found = (struct ws_source_found){.spec = t->spec, .tree_id = ""};
-	struct ws_digest key = memo_key(t->wish, t->spec);
+	struct ws_digest key = define(t->wish, t->spec);
+	*t->found = (struct ws_source_found){
+		.spec = t->spec, .tree_id = "", .definition = ws_arena_strdup(t->a, key.hex)};
 	if (recall(t, &key)) {
 		return true;
 	}
 	bool archive = t->spec->kind == WS_SOURCE_SDIST || t->spec->kind == WS_SOURCE_ARCHIVE;
 	struct ws_source_tree_plan plan = {
-		.tree = ws_arena_printf(t->a, "src-%s-%s", t->wish->name, t->wish->version),
+		.tree = tree_name(t->wish, t->a),
 		.from = spec_name(t->spec, t->a),
 		.strip = archive ? t->spec->strip : "",
-		.patches = t->patches,
-		.patch_count = t->wish->patch_count,
 		.stop = t->fetch->stop,
 	};
 	struct ws_source_tree *into = ws_source_tree_begin(t->fetch->store, &plan, t->a, err);
@@ -226,6 +253,8 @@ try_spec(struct attempt *t, struct ws_err *err)
 	return ws_source_tree_commit(into, t->a, &t->found->tree, err)
 		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));
 }
+
+/* ---- patches ---- */
 
 static bool
 read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
@@ -253,6 +282,90 @@ read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
 	*patches = files;
 	return true;
 }
+
+static bool
+copy_file(struct ws_source_tree *into, const char *path, struct ws_err *err)
+{
+	char chunk[65536];
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, O_NOFOLLOW, NULL, err);
+	ssize_t got = fd < 0 ? -1 : 1;
+	while (got > 0) {
+		got = read(fd, chunk, sizeof(chunk));
+		if (got < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+		}
+		if (!ws_source_tree_bytes(into, chunk, (size_t)got, err)) {
+			return false;
+		}
+	}
+	return got == 0 && ws_source_tree_end_file(into, err);
+}
+
+static bool
+copy_tree(struct ws_source_tree *into, const struct ws_tree *tree, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct ws_tree_entry *entry = &tree->entries[i];
+		bool link = entry->kind == WS_TREE_LINK;
+		struct ws_member member = {
+			.name = entry->path,
+			.kind = link ? WS_MEMBER_LINK : WS_MEMBER_FILE,
+			.target = link ? entry->value : NULL,
+			.executable = entry->kind == WS_TREE_EXECUTABLE,
+		};
+		if (!ws_source_tree_begin_member(into, &member, err)
+			|| !(link || copy_file(into, ws_path_join(a, tree->path, entry->path, NULL), err))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+make_patched(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
+	const struct ws_patch_file *patches, struct ws_arena *a, struct ws_source_found *found,
+	struct ws_err *err)
+{
+	struct ws_source_tree_plan plan = {
+		.tree = found->tree.name,
+		.from = spec_name(found->spec, a),
+		.strip = "",
+		.patches = patches,
+		.patch_count = wish->patch_count,
+		.stop = fetch->stop,
+	};
+	struct ws_digest key = patched_key(wish, &found->tree);
+	struct ws_source_tree *into = ws_source_tree_begin(fetch->store, &plan, a, err);
+	if (into && !copy_tree(into, &found->tree, err)) {
+		ws_source_tree_abandon(into);
+		return false;
+	}
+	return into && ws_source_tree_commit(into, a, &found->tree, err)
+		&& ws_tree_remember(fetch->store, key.hex, &found->tree, err);
+}
+
+bool
+ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
+	struct ws_source_found *found, struct ws_err *err)
+{
+	const struct ws_patch_file *patches;
+	struct ws_digest key = patched_key(wish, &found->tree);
+	struct ws_tree patched;
+	if (wish->patch_count == 0) {
+		return true;
+	}
+	bool read = read_patches(wish, a, &patches, err);
+	if (read && ws_tree_recall(fetch->store, key.hex, a, &patched)) {
+		found->tree = patched;
+		return true;
+	}
+	found->remembered = false;
+	return (read && make_patched(fetch, wish, patches, a, found, err))
+		|| ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
+}
+
+/* ---- all of it ---- */
 
 /* Pins are checked once, here, so nothing below handles a source without one. */
 static bool
@@ -286,14 +399,11 @@ ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 {
 	struct attempt t = {.fetch = fetch, .wish = wish, .a = a, .found = found};
 	struct ws_err all = {0};
-	if (!read_patches(wish, a, &t.patches, err)) {
-		return ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
-	}
 	for (size_t i = 0; i < wish->spec_count; i++) {
 		struct ws_err one = {0};
 		t.spec = &wish->specs[i];
 		if (check_spec(t.spec, &one) && try_spec(&t, &one)) {
-			return true;
+			return ws_source_patch(fetch, wish, a, found, err);
 		}
 		if (one.kind != WS_ERR_FETCH) {
 			if (err) {
@@ -322,9 +432,10 @@ ws_source_recall(const struct ws_store *store, const struct ws_source_wish *wish
 	struct ws_arena *a, struct ws_tree *tree)
 {
 	for (size_t i = 0; i < wish->spec_count; i++) {
-		struct ws_digest key = memo_key(wish, &wish->specs[i]);
-		if (key.hex[0] && ws_tree_recall(store, key.hex, a, tree)) {
-			return true;
+		struct ws_digest definition = define(wish, &wish->specs[i]);
+		if (recall_plain(store, wish, &definition, a, tree)) {
+			struct ws_digest key = patched_key(wish, tree);
+			return wish->patch_count == 0 || ws_tree_recall(store, key.hex, a, tree);
 		}
 	}
 	return false;

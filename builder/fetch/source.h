@@ -2,14 +2,17 @@
  * source.h - the sources of one version of one package, as a tree
  *
  * Tries a recipe's sources in their order: a source archive from an index or a URL, a commit, a
- * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, patched,
- * and kept as the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store
- * remembers which tree they gave, so nothing is fetched twice. Reading recipes is config/'s.
+ * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, and kept as
+ * the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store remembers which
+ * tree they gave, so nothing is fetched twice; a store that does not is told by the lock. Patches make
+ * another tree of it: what is remembered of that goes by the first tree's digest, so it holds wherever
+ * that tree came from. Reading recipes is config/'s.
  */
 #ifndef WS_FETCH_SOURCE_H
 #define WS_FETCH_SOURCE_H
 
 #include "fetch/fetch.h"
+#include "model/lock.h"
 #include "model/recipe.h"
 #include "store/tree.h"
 
@@ -21,6 +24,8 @@ struct ws_source_wish {
 	size_t spec_count;
 	const struct ws_patch *const *patches; /**< those whose condition holds, in their order */
 	size_t patch_count;
+	const struct ws_pin_source
+		*pin; /**< the lock's; its tree is taken under its definition; NULL */
 };
 
 /** What was had. */
@@ -29,6 +34,8 @@ struct ws_source_found {
 	struct ws_tree tree;
 	const char *tree_id; /**< GIT: the commit's tree, 40 digits; "" for others, or not known */
 	bool remembered;     /**< it was there from an earlier run; nothing was unpacked */
+	/** Over all that determined the tree before patches; "" for a folder, whose files may change. */
+	const char *definition;
 };
 
 /**
@@ -36,6 +43,10 @@ struct ws_source_found {
  * disk, ends it at once: another source would not mend that.
  */
 bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
+	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);
+
+/** Takes the patched tree in place of the one in @a found; without patches it stays. */
+bool ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);
 
 /** The tree that an earlier run had for @a wish; false when there was none, or it is gone. */

@@ -39,6 +39,17 @@ ws_lock_torch(const struct ws_lock *lock, const char *version)
 	return NULL;
 }
 
+const struct ws_pin_exports *
+ws_lock_exports(const struct ws_lock *lock, const char *torch)
+{
+	for (size_t i = 0; i < lock->exports.len; i++) {
+		if (strcmp(lock->exports.at[i].torch, torch) == 0) {
+			return &lock->exports.at[i];
+		}
+	}
+	return NULL;
+}
+
 const struct ws_pin_prebuilt *
 ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel)
 {
@@ -54,7 +65,8 @@ ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wh
 static size_t
 count_pins(const struct ws_lock *lock)
 {
-	return lock->torch.len + lock->cuda.len + lock->sources.len + lock->prebuilt.len;
+	return lock->torch.len + lock->exports.len + lock->cuda.len + lock->sources.len
+		+ lock->prebuilt.len;
 }
 
 /* Takes the pins of a package out of a list. */
@@ -75,6 +87,7 @@ ws_lock_forget(struct ws_lock *lock, const char *name)
 	bool all = strcmp(name, "all") == 0;
 	size_t before = count_pins(lock);
 	lock->torch.len = all || strcmp(name, "torch") == 0 ? 0 : lock->torch.len;
+	lock->exports.len = all || strcmp(name, "torch") == 0 ? 0 : lock->exports.len;
 	lock->cuda.len = all || strcmp(name, "cuda") == 0 ? 0 : lock->cuda.len;
 	lock->sources.len = all ? 0 : lock->sources.len;
 	lock->prebuilt.len = all ? 0 : lock->prebuilt.len;
@@ -87,7 +100,8 @@ static bool
 sources_equal(const struct ws_pin_source *x, const struct ws_pin_source *y)
 {
 	return ws_same(x->how, y->how) && ws_same(x->from, y->from) && ws_same(x->sha256, y->sha256)
-		&& ws_same(x->commit, y->commit) && ws_same(x->tree, y->tree);
+		&& ws_same(x->commit, y->commit) && ws_same(x->tree, y->tree)
+		&& ws_same(x->definition, y->definition);
 }
 
 static bool
@@ -103,6 +117,12 @@ torches_equal(const struct ws_pin_torch *x, const struct ws_pin_torch *y)
 	return ws_same(x->wheel, y->wheel) && ws_same(x->sha256, y->sha256)
 		&& ws_same(x->record, y->record) && ws_same(x->tree, y->tree) && ws_same(x->cuda, y->cuda)
 		&& x->cxx11abi == y->cxx11abi;
+}
+
+static bool
+exports_equal(const struct ws_pin_exports *x, const struct ws_pin_exports *y)
+{
+	return ws_same(x->definition, y->definition) && ws_same(x->tree, y->tree);
 }
 
 static bool
@@ -149,6 +169,17 @@ ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct w
 }
 
 bool
+ws_lock_put_exports(struct ws_lock *lock, const struct ws_pin_exports *pin, struct ws_arena *a)
+{
+	const struct ws_pin_exports *known = ws_lock_exports(lock, pin->torch);
+	if (known && exports_equal(known, pin)) {
+		return false;
+	}
+	*PLACE(&lock->exports, known, a) = *pin;
+	return true;
+}
+
+bool
 ws_lock_put_prebuilt(struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a)
 {
 	const struct ws_pin_prebuilt *known = ws_lock_prebuilt(lock, pin->package, pin->wheel);
@@ -186,6 +217,13 @@ take_out_forgotten(struct ws_lock *into, const struct ws_lock *was, const struct
 			TAKE_OUT(&into->torch, there);
 		}
 	}
+	for (size_t i = 0; i < was->exports.len; i++) {
+		const struct ws_pin_exports *old = &was->exports.at[i];
+		const struct ws_pin_exports *there = ws_lock_exports(into, old->torch);
+		if (there && !ws_lock_exports(is, old->torch) && exports_equal(there, old)) {
+			TAKE_OUT(&into->exports, there);
+		}
+	}
 	for (size_t i = 0; i < was->prebuilt.len; i++) {
 		const struct ws_pin_prebuilt *old = &was->prebuilt.at[i];
 		const struct ws_pin_prebuilt *there = ws_lock_prebuilt(into, old->package, old->wheel);
@@ -219,6 +257,13 @@ put_made(
 		const struct ws_pin_torch *old = ws_lock_torch(was, pin->version);
 		if (!old || !torches_equal(old, pin)) {
 			ws_lock_put_torch(into, pin, a);
+		}
+	}
+	for (size_t i = 0; i < is->exports.len; i++) {
+		const struct ws_pin_exports *pin = &is->exports.at[i];
+		const struct ws_pin_exports *old = ws_lock_exports(was, pin->torch);
+		if (!old || !exports_equal(old, pin)) {
+			ws_lock_put_exports(into, pin, a);
 		}
 	}
 	for (size_t i = 0; i < is->prebuilt.len; i++) {

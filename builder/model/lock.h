@@ -20,6 +20,8 @@ struct ws_pin_source {
 	const char *sha256; /**< of the file; NULL for git and folders */
 	const char *commit; /**< git; else NULL */
 	const char *tree;   /**< digest of the tree, before patches */
+	/** Over all of the recipe that determines the tree (fetch/source.h); NULL: a folder, or not known. */
+	const char *definition;
 };
 
 /** A CUDA kit. */
@@ -44,6 +46,13 @@ struct ws_pin_torch {
 	int cxx11abi;
 };
 
+/** The export list of a torch release that ships with no list. Made of its libraries: found by this, not enforced. */
+struct ws_pin_exports {
+	const char *torch;      /**< as the matrix says */
+	const char *definition; /**< over all that determines the list (kit/torch/exports.h) */
+	const char *tree;       /**< digest of the tree that holds it */
+};
+
 /** A prebuilt wheel that was used. */
 struct ws_pin_prebuilt {
 	const char *package, *version; /**< the recipe's */
@@ -56,6 +65,7 @@ struct ws_lock {
 	WS_VEC(struct ws_pin_source) sources;
 	WS_VEC(struct ws_pin_cuda) cuda;
 	WS_VEC(struct ws_pin_torch) torch;
+	WS_VEC(struct ws_pin_exports) exports;
 	WS_VEC(struct ws_pin_prebuilt) prebuilt;
 };
 
@@ -63,6 +73,7 @@ const struct ws_pin_source *ws_lock_source(
 	const struct ws_lock *lock, const char *package, const char *version);
 const struct ws_pin_cuda *ws_lock_cuda(const struct ws_lock *lock, const char *cuda);
 const struct ws_pin_torch *ws_lock_torch(const struct ws_lock *lock, const char *version);
+const struct ws_pin_exports *ws_lock_exports(const struct ws_lock *lock, const char *torch);
 const struct ws_pin_prebuilt *ws_lock_prebuilt(
 	const struct ws_lock *lock, const char *package, const char *wheel);
 
@@ -76,6 +87,8 @@ size_t ws_lock_forget(struct ws_lock *lock, const char *name);
 bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a);
 bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);
 bool ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a);
+bool ws_lock_put_exports(
+	struct ws_lock *lock, const struct ws_pin_exports *pin, struct ws_arena *a);
 bool ws_lock_put_prebuilt(
 	struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a);
 

@@ -27,6 +27,13 @@ may_change(struct ws_context *ctx, bool known, const char *name, const char *sub
 	return ws_err_cure_code(err, WS_CURE_UNLOCKED, NULL);
 }
 
+/* What is no pin but tells where one is found: a lock that may not change has it for this run. */
+static void
+put_quietly(struct ws_context *ctx, bool changed)
+{
+	ctx->lock_changed = ctx->lock_changed || (changed && !ctx->locked);
+}
+
 bool
 ws_pin_torch_kit(
 	struct ws_context *ctx, const char *name, const struct ws_torch_kit *kit, struct ws_err *err)
@@ -86,17 +93,26 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 		.sha256 = spec->sha256,
 		.commit = spec->commit,
 		.tree = ws_arena_strdup(ctx->a, found->tree.digest.hex),
+		.definition = found->definition[0] ? found->definition : NULL,
 	};
 	const struct ws_pin_source *known =
 		ws_lock_source(ctx->lock, recipe->name, recipe->version.text);
 	if (known && ws_same(known->tree, pin.tree) && ws_same(known->how, pin.how)
 		&& ws_same(known->sha256, pin.sha256) && ws_same(known->commit, pin.commit)) {
-		return true;
+		bool defined = ws_same(known->definition, pin.definition);
+		pin.from = known->from;
+		return defined || (put_quietly(ctx, ws_lock_put_source(ctx->lock, &pin, ctx->a)), true);
 	}
 	const char *subject =
 		ws_arena_printf(ctx->a, "the sources of %s %s", recipe->name, recipe->version.text);
 	return may_change(ctx, known, recipe->name, subject, known ? known->tree : NULL, pin.tree, err)
 		&& (ws_lock_put_source(ctx->lock, &pin, ctx->a), true);
+}
+
+void
+ws_pin_export_list(struct ws_context *ctx, const struct ws_pin_exports *pin)
+{
+	put_quietly(ctx, ws_lock_put_exports(ctx->lock, pin, ctx->a));
 }
 
 bool

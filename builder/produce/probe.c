@@ -202,6 +202,7 @@ recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_
 		.version = recipe->version.text,
 		.specs = recipe->sources,
 		.spec_count = recipe->source_count,
+		.pin = ws_lock_source(ctx->lock, recipe->name, recipe->version.text),
 	};
 	wish.patches = ws_recipe_patches(recipe, NULL, ctx->a, &wish.patch_count);
 	return ws_source_recall(ctx->store, &wish, ctx->a, tree);

@@ -119,12 +119,21 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 static const char *
 find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)
 {
-	const struct ws_context *ctx = r->ctx;
+	struct ws_context *ctx = r->ctx;
 	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
 	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
-	return torch->standard && ws_fs_exists(shipped)
-		? shipped
-		: ws_torch_exports_find(ctx->fetch, ctx->facts, ctx->program, &torch->version, r->a, err);
+	if (torch->standard && ws_fs_exists(shipped)) {
+		return shipped;
+	}
+	const struct ws_pin_exports *known = ws_lock_exports(ctx->lock, torch->version.text);
+	struct ws_pin_exports pin =
+		known ? *known : (struct ws_pin_exports){.torch = torch->version.text};
+	const char *path = ws_torch_exports_find(
+		ctx->fetch, ctx->facts, ctx->program, &torch->version, &pin, r->a, err);
+	if (path) {
+		ws_pin_export_list(ctx, &pin);
+	}
+	return path;
 }
 
 static const char *
@@ -269,19 +278,15 @@ bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
 		.version = recipe->version.text,
 		.specs = recipe->sources,
 		.spec_count = recipe->source_count,
+		.pin = ws_lock_source(r->ctx->lock, recipe->name, recipe->version.text),
 	};
 	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
 		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
 		return false;
 	}
-	if (patch_count == 0) {
-		return true;
-	}
-	wish.specs = found->spec;
-	wish.spec_count = 1;
 	wish.patches = patches;
 	wish.patch_count = patch_count;
-	return ws_source_bring(r->ctx->fetch, &wish, r->a, found, err);
+	return ws_source_patch(r->ctx->fetch, &wish, r->a, found, err);
 }
 
 const struct ws_source_found *

@@ -202,7 +202,7 @@ pin_all(struct world *world, struct ws_arena *a)
 	for (size_t i = 0; i < world->matrix.package_count; i++) {
 		const struct ws_wanted *wanted = &world->matrix.packages[i];
 		struct ws_pin_source pin = {
-			wanted->name, wanted->version.text, "folder", "src", NULL, NULL, HEX};
+			wanted->name, wanted->version.text, "folder", "src", NULL, NULL, HEX, NULL};
 		ws_lock_put_source(&world->lock, &pin, a);
 	}
 	for (size_t i = 0; i < host->kit_count; i++) {

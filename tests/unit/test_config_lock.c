@@ -16,7 +16,8 @@ static const char golden[] = "{\n"
 							 "      \"how\": \"git\",\n"
 							 "      \"from\": \"https://git.example/alpha\",\n"
 							 "      \"commit\": \"" COMMIT "\",\n"
-							 "      \"tree\": \"" HEX "\"\n"
+							 "      \"tree\": \"" HEX "\",\n"
+							 "      \"definition\": \"" HEX "\"\n"
 							 "    },\n"
 							 "    {\n"
 							 "      \"package\": \"beta\",\n"
@@ -53,6 +54,13 @@ static const char golden[] = "{\n"
 							 "      \"cxx11abi\": 0\n"
 							 "    }\n"
 							 "  ],\n"
+							 "  \"exports\": [\n"
+							 "    {\n"
+							 "      \"torch\": \"2.5.1+cu118\",\n"
+							 "      \"definition\": \"" HEX "\",\n"
+							 "      \"tree\": \"" HEX "\"\n"
+							 "    }\n"
+							 "  ],\n"
 							 "  \"prebuilt\": [\n"
 							 "    {\n"
 							 "      \"package\": \"alpha\",\n"
@@ -77,8 +85,8 @@ make_lock(struct ws_arena *a)
 {
 	struct ws_lock lock = {0};
 	const struct ws_pin_source sources[] = {
-		{"beta", "1.0", "sdist", "beta-1.0.tar.gz", HEX, NULL, HEX},
-		{"alpha", "2.0", "git", "https://git.example/alpha", NULL, COMMIT, HEX},
+		{"beta", "1.0", "sdist", "beta-1.0.tar.gz", HEX, NULL, HEX, NULL},
+		{"alpha", "2.0", "git", "https://git.example/alpha", NULL, COMMIT, HEX, HEX},
 	};
 	const struct ws_pin_cuda cudas[] = {
 		{"13.0", "host", "/usr/local/cuda-13.0", HEX, NULL, NULL},
@@ -86,6 +94,7 @@ make_lock(struct ws_arena *a)
 	};
 	const struct ws_pin_torch torch = {
 		"2.5.1", "torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl", "", HEX, HEX, "12.4", 0};
+	const struct ws_pin_exports exports = {"2.5.1+cu118", HEX, HEX};
 	const struct ws_pin_prebuilt wheels[] = {
 		{"beta", "1.0", "beta-1.0-py3-none-any.whl", "/srv/wheels/beta-1.0-py3-none-any.whl", HEX},
 		{"alpha", "2.0", "alpha-2.0-cp311-cp311-linux_x86_64.whl",
@@ -97,6 +106,7 @@ make_lock(struct ws_arena *a)
 		assert_true(ws_lock_put_cuda(&lock, &cudas[i], a));
 	}
 	assert_true(ws_lock_put_torch(&lock, &torch, a));
+	assert_true(ws_lock_put_exports(&lock, &exports, a));
 	return lock;
 }
 
@@ -136,7 +146,7 @@ WS_TEST(a_lock_that_was_read_can_grow)
 	assert_ok(parse(golden, a, &lock, &err), err);
 	for (int i = 0; i < 20; i++) {
 		const char *version = ws_arena_printf(a, "%d.0", i);
-		struct ws_pin_source pin = {"gamma", version, "folder", "src", NULL, NULL, HEX};
+		struct ws_pin_source pin = {"gamma", version, "folder", "src", NULL, NULL, HEX, NULL};
 		assert_true(ws_lock_put_source(&lock, &pin, a));
 		assert_false(ws_lock_put_source(&lock, &pin, a));
 	}
@@ -150,7 +160,8 @@ WS_TEST(a_package_is_forgotten_with_its_prebuilt_wheels)
 	assert_int_equal(ws_lock_forget(&lock, "alpha"), 2);
 	assert_null(ws_lock_prebuilt(&lock, "alpha", "alpha-2.0-cp311-cp311-linux_x86_64.whl"));
 	assert_non_null(ws_lock_prebuilt(&lock, "beta", "beta-1.0-py3-none-any.whl"));
-	assert_int_equal(ws_lock_forget(&lock, "all"), 5);
+	assert_int_equal(ws_lock_forget(&lock, "torch"), 2);
+	assert_int_equal(ws_lock_forget(&lock, "all"), 4);
 }
 
 WS_TEST(an_empty_lock_has_no_lists)

@@ -20,7 +20,8 @@ find_by(struct ws_scene *s, const char *program)
 	struct ws_version version;
 	assert_true(ws_version_parse("2.5.1", s->a, &version));
 	s->err = (struct ws_err){0};
-	return ws_torch_exports_find(&s->fetch, &facts, program, &version, s->a, &s->err);
+	struct ws_pin_exports pin = {.torch = "2.5.1"};
+	return ws_torch_exports_find(&s->fetch, &facts, program, &version, &pin, s->a, &s->err);
 }
 
 static const char *

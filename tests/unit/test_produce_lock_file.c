@@ -35,7 +35,7 @@ look(struct view *v, const struct ws_store *store, const char *path, struct ws_a
 static void
 pin(struct view *v, const char *package, const char *tree)
 {
-	struct ws_pin_source source = {package, "1.0", "folder", "src", NULL, NULL, tree};
+	struct ws_pin_source source = {package, "1.0", "folder", "src", NULL, NULL, tree, NULL};
 	struct ws_pin_cuda cuda = {package, "host", "/usr/local/cuda", tree, NULL, NULL};
 	struct ws_pin_torch torch = {package, "torch.whl", "", tree, tree, "12.4", 0};
 	ws_lock_put_source(&v->lock, &source, v->ctx.a);

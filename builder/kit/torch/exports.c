@@ -117,57 +117,72 @@ struct keeping {
 	const char *path; /* where it is written */
 };
 
+static const char *
+tree_name(const struct ws_version *version, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "exports-%s", version->public_text);
+}
+
 static bool
 begin_keeping(const struct ws_fetch *fetch, const struct ws_version *version, struct keeping *k,
 	struct ws_arena *a, struct ws_err *err)
 {
-	k->builder =
-		ws_tree_begin(fetch->store, ws_arena_printf(a, "exports-%s", version->public_text), a, err);
+	k->builder = ws_tree_begin(fetch->store, tree_name(version, a), a, err);
 	k->path = k->builder ? ws_path_join(a, ws_tree_folder(k->builder), LIST, NULL) : NULL;
 	return k->builder != NULL;
 }
 
-/* Where it is from now on; NULL on failure. */
-static const char *
+static bool
 keep(const struct ws_fetch *fetch, struct keeping *k, bool made, const char *key,
-	struct ws_arena *a, struct ws_err *err)
+	struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
-	struct ws_tree tree;
 	if (!made || !ws_tree_adopt(k->builder, err)) {
 		ws_tree_abandon(k->builder);
-		return NULL;
+		return false;
 	}
-	bool fine = ws_tree_commit(k->builder, a, &tree, err)
-		&& ws_tree_remember(fetch->store, key, &tree, err);
-	return fine ? ws_path_join(a, tree.path, LIST, NULL) : NULL;
+	return ws_tree_commit(k->builder, a, tree, err)
+		&& ws_tree_remember(fetch->store, key, tree, err);
 }
 
-static const char *
-recall(const struct ws_fetch *fetch, const char *key, struct ws_arena *a)
+static bool
+recall(const struct ws_fetch *fetch, const struct ws_version *version,
+	const struct ws_pin_exports *pin, const char *key, struct ws_arena *a, struct ws_tree *tree)
 {
-	struct ws_tree tree;
-	return ws_tree_recall(fetch->store, key, a, &tree) ? ws_path_join(a, tree.path, LIST, NULL)
-													   : NULL;
+	return ws_tree_recall(fetch->store, key, a, tree)
+		|| (pin->tree && ws_same(pin->definition, key)
+			&& ws_tree_find(fetch->store, tree_name(version, a), pin->tree, a, tree));
 }
 
-const char *
-ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const char *program, const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
+static bool
+make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *program,
+	const struct ws_version *version, const char *key, struct ws_arena *a, struct ws_tree *tree,
+	struct ws_err *err)
 {
-	struct ws_digest key = memo_key(version);
 	struct keeping k;
-	const char *known = recall(fetch, key.hex, a);
-	if (known) {
-		return known;
-	}
 	ws_events_note(fetch->events,
 		"the export list of torch %s is not known; it is made from its libraries, about 700 MB",
 		version->text);
 	if (!begin_keeping(fetch, version, &k, a, err)) {
-		return NULL;
+		return false;
 	}
 	bool made = ws_torch_exports_make(fetch, facts, program, version, k.path, err);
-	return keep(fetch, &k, made, key.hex, a, err);
+	return keep(fetch, &k, made, key, a, tree, err);
+}
+
+const char *
+ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
+	const char *program, const struct ws_version *version, struct ws_pin_exports *pin,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_digest key = memo_key(version);
+	struct ws_tree tree;
+	if (!recall(fetch, version, pin, key.hex, a, &tree)
+		&& !make(fetch, facts, program, version, key.hex, a, &tree, err)) {
+		return NULL;
+	}
+	pin->definition = ws_arena_strdup(a, key.hex);
+	pin->tree = ws_arena_strdup(a, tree.digest.hex);
+	return ws_path_join(a, tree.path, LIST, NULL);
 }
 
 /* ---- an installed torch ---- */
@@ -280,18 +295,22 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 {
 	struct ws_digest key;
 	struct keeping k;
+	struct ws_tree tree;
 	struct ws_exports_child child;
 	const char *folder = kit->library_path, *tag = ws_python_tag_text(python, true, a);
 	struct installed found = list_installed(folder, a);
 	if (!installed_key(&found, tag, &key, err)) {
 		return NULL;
 	}
-	const char *known = recall(fetch, key.hex, a);
-	if (known || !begin_keeping(fetch, &kit->version, &k, a, err)) {
-		return known;
+	if (ws_tree_recall(fetch->store, key.hex, a, &tree)) {
+		return ws_path_join(a, tree.path, LIST, NULL);
+	}
+	if (!begin_keeping(fetch, &kit->version, &k, a, err)) {
+		return NULL;
 	}
 	bool made = ws_exports_child_start(&child, program, kit->version.text, k.path, err)
 		&& add_installed(&child, &found, tag, err);
 	ws_exports_child_end(&child);
-	return keep(fetch, &k, made, key.hex, a, err);
+	return keep(fetch, &k, made, key.hex, a, &tree, err) ? ws_path_join(a, tree.path, LIST, NULL)
+														 : NULL;
 }
