@@ -2,18 +2,17 @@
  * bundle.h - all that building one matrix needs, in one file
  *
  * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and its
- * recipes are (a tree of their own), the trees of sources and kits, what the store remembers of them,
- * accepted prebuilt wheels. It holds nothing that depends on when or where it was written, and nothing
- * that was built. Members, in this order:
+ * recipes are (a tree of their own), the trees of sources, kits and export lists, accepted prebuilt
+ * wheels. It holds nothing that depends on when or where it was written, and nothing that was built.
+ * Members, in this order:
  *
  *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)
  *   blobs/<sha256>                        a file of the cas
  *   trees/<name>-<digest, 16 digits>/...  a tree
- *   texts/<key>                           what results.h has under a key: which tree a definition gave
  *
- * A reader believes none of it: files and trees are held against their digests, names stay below the
- * store, and what the store remembers changes only when the whole was read. Whether what a digest names is
- * what one wants is the lock's business.
+ * A reader believes none of it: files and trees are held against their digests, and names stay below the
+ * store. What it brings is used where a lock names it by digest, or where the same would be made here. So
+ * it says nothing of which tree a definition gave (results.h): another build would believe that.
  */
 #ifndef WS_PRODUCE_BUNDLE_H
 #define WS_PRODUCE_BUNDLE_H
@@ -45,8 +44,6 @@ struct ws_bundle_head {
 	struct ws_digest folder; /**< of the tree WS_BUNDLE_TREE, which is among `trees` too */
 	const struct ws_bundle_tree *trees;
 	size_t tree_count;
-	const char *const *texts; /**< keys */
-	size_t text_count;
 	const char *const *blobs; /**< digests */
 	size_t blob_count;
 };
@@ -59,16 +56,6 @@ bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_
 
 /** The name of a tree's folder, in the archive and in the store. */
 const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a);
-
-/** Digest and name of the tree that a text says a definition gave; the name is {NULL, 0} where it says none. */
-bool ws_bundle_text_read(const char *text, struct ws_str *digest, struct ws_str *name);
-
-/**
- * The tree of @a head that a text says a definition gave: of what the store remembers, only such texts are in a
- * bundle. NULL: it says something else, or names a tree that is not listed.
- */
-const struct ws_bundle_tree *ws_bundle_text_tree(
-	const struct ws_bundle_head *head, const char *text);
 
 /** What a bundle is to be made of. */
 struct ws_bundle_order {
@@ -105,8 +92,7 @@ struct ws_bundle {
 };
 
 /**
- * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was changed;
- * what it says the store does not have then.
+ * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was changed.
  */
 bool ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
 	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err);

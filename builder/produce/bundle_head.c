@@ -42,7 +42,6 @@ ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
 		ws_json_close(w);
 	}
 	ws_json_close(w);
-	ws_json_add_texts(w, "texts", head->texts, head->text_count);
 	ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
@@ -216,38 +215,9 @@ ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena
 	}
 	bool read = is_digest(ws_json_text(doc.root, "folder"), &head->folder)
 		&& read_trees(ws_json_find(doc.root, "trees"), a, head)
-		&& read_digests(ws_json_find(doc.root, "texts"), a, &head->texts, &head->text_count)
 		&& read_digests(ws_json_find(doc.root, "blobs"), a, &head->blobs, &head->blob_count)
 		&& has_folder(head);
 	return read
 		|| ws_err_set(err, WS_ERR_FETCH,
 			"'%s' is not a bundle: a name or digest in its list is not allowed", path);
-}
-
-/* tree.c's texts name digest and tree; torch.c's the digest of RECORD and that of the tree. */
-bool
-ws_bundle_text_read(const char *text, struct ws_str *digest, struct ws_str *name)
-{
-	struct ws_str rest = ws_str_of(text);
-	struct ws_str kind = ws_str_cut(&rest, '\n');
-	bool of_tree = ws_str_is(kind, "wheelsmith.tree/1");
-	struct ws_str first = ws_str_cut(&rest, of_tree ? ' ' : '\n');
-	struct ws_str second = ws_str_cut(&rest, '\n');
-	*digest = of_tree ? first : second;
-	*name = of_tree ? second : (struct ws_str){NULL, 0};
-	return (of_tree || ws_str_is(kind, "wheelsmith.torch-kit/1")) && digest->n == 64;
-}
-
-const struct ws_bundle_tree *
-ws_bundle_text_tree(const struct ws_bundle_head *head, const char *text)
-{
-	struct ws_str digest, name;
-	bool read = ws_bundle_text_read(text, &digest, &name);
-	for (size_t i = 0; read && i < head->tree_count; i++) {
-		const struct ws_bundle_tree *tree = &head->trees[i];
-		if (ws_str_is(digest, tree->digest.hex) && (!name.s || ws_str_is(name, tree->name))) {
-			return tree;
-		}
-	}
-	return NULL;
 }

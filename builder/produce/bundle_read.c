@@ -1,11 +1,9 @@
-/* bundle_read.c - a bundle's members into the store, as they come. What is known by its digest goes in at
- * once: it is what its name says, whatever becomes of the rest. What the store remembers comes last, and
- * is only believed about trees: a result of a command is never taken from a bundle. */
+/* bundle_read.c - a bundle's members into the store, as they come. Each is known by its digest, and is what
+ * its name says, whatever becomes of the rest. */
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "produce/bundle.h"
 #include "store/cas.h"
-#include "store/results.h"
 #include "store/scratch.h"
 #include "store/tree.h"
 #include "sys/stop.h"
@@ -15,7 +13,6 @@
 #include <unistd.h>
 
 #define HEAD_MOST ((size_t)16 << 20)
-#define TEXT_MOST ((size_t)64 << 10)
 
 /* What is being read. */
 enum part {
@@ -23,13 +20,6 @@ enum part {
 	PART_HEAD,
 	PART_BLOB,
 	PART_TREE,
-	PART_TEXT,
-};
-
-struct text {
-	const char *key;
-	const char *bytes;
-	size_t len;
 };
 
 struct reading {
@@ -42,15 +32,14 @@ struct reading {
 	struct ws_bundle_head head;
 	struct ws_map folders;             /* "torch-2.5.1-0123456789abcdef" -> its tree in the head */
 	struct ws_map known;               /* of those and of blobs: what the store has already */
-	struct ws_map wanted;              /* digests and keys in the head */
+	struct ws_map wanted;              /* digests of blobs in the head */
 	enum part part;                    /* of the member that is open */
-	const char *name;                  /* of it: a digest, a key */
-	struct ws_buf bytes;               /* of it: head, text */
+	const char *name;                  /* of it: a digest */
+	struct ws_buf bytes;               /* of it: head */
 	int fd;                            /* of it: blob */
 	struct ws_scratch scratch;         /* where blobs grow */
 	const struct ws_bundle_tree *tree; /* that is being made; NULL: none */
 	struct ws_tree_builder *builder;
-	WS_VEC(struct text) texts;
 };
 
 static bool
@@ -110,9 +99,6 @@ end_head(struct reading *r, struct ws_err *err)
 		if (ws_cas_has(r->store, r->head.blobs[i])) {
 			ws_map_add(&r->known, r->head.blobs[i], r->a);
 		}
-	}
-	for (size_t i = 0; i < r->head.text_count; i++) {
-		ws_map_add(&r->wanted, r->head.texts[i], r->a);
 	}
 	r->has_head = true;
 	return true;
@@ -191,47 +177,9 @@ end_blob(struct reading *r, struct ws_err *err)
 	return ws_cas_take(r->store, path, &digest, NULL, err) && ws_map_add(&r->known, r->name, r->a);
 }
 
-/* ---- texts ---- */
-
-static void
-end_text(struct reading *r)
-{
-	struct text *text = ws_vec_push(&r->texts, r->a);
-	*text = (struct text){
-		r->name, ws_arena_copy(r->a, ws_buf_text(&r->bytes), r->bytes.len), r->bytes.len};
-	ws_map_add(&r->known, r->name, r->a);
-}
-
-/* The store knows a tree for this key. A torch kit's text does not say its tree's name: it stays in any case. */
-static bool
-is_known(const struct reading *r, const char *key)
-{
-	WS_AUTO_BUF struct ws_buf now = {0};
-	struct ws_str digest, name;
-	struct ws_tree tree;
-	return ws_results_get(r->store, key, &now)
-		&& ws_bundle_text_read(ws_buf_text(&now), &digest, &name)
-		&& (!name.s
-			|| ws_tree_find(
-				r->store, ws_str_copy(name, r->a), ws_str_copy(digest, r->a), r->a, &tree));
-}
-
-/* What the store knows already stays, where it still has that tree. */
-static bool
-put_text(struct reading *r, const struct text *text, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf bytes = {0};
-	bool listed = ws_bundle_text_tree(&r->head, text->bytes) && strlen(text->bytes) == text->len;
-	if (!listed) {
-		return fail(r, "it must not bring", text->key, err);
-	}
-	ws_buf_add(&bytes, text->bytes, text->len);
-	return is_known(r, text->key) || ws_results_put(r->store, text->key, &bytes, err);
-}
-
 /* ---- members ---- */
 
-/* What stands behind "blobs/", "texts/": listed, and a file. */
+/* What stands behind "blobs/": listed, and a file. */
 static bool
 take_name(struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
 {
@@ -273,10 +221,6 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 	if (ws_str_is(kind, "blobs")) {
 		return take_name(r, member, rest.s, err) && begin_blob(r, err);
 	}
-	if (ws_str_is(kind, "texts")) {
-		r->part = PART_TEXT;
-		return take_name(r, member, rest.s, err);
-	}
 	return fail(r, "its list does not have", member->name, err);
 }
 
@@ -284,7 +228,6 @@ static bool
 take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct reading *r = (struct reading *)self;
-	size_t most = r->part == PART_HEAD ? HEAD_MOST : TEXT_MOST;
 	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
 		return ws_stop_err(r->stop, err);
 	}
@@ -295,7 +238,7 @@ take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws
 		return ws_fs_write_all(r->fd, bytes, len)
 			|| ws_err_sys(err, WS_ERR_IO, "cannot write into the store '%s'", r->store->path);
 	}
-	if (r->bytes.len + len > most) {
+	if (r->bytes.len + len > HEAD_MOST) {
 		return fail(r, "this is too long:", r->name, err);
 	}
 	ws_buf_add(&r->bytes, bytes, len);
@@ -313,9 +256,6 @@ end(struct ws_unpack_sink *self, struct ws_err *err)
 		return end_blob(r, err);
 	case PART_TREE:
 		return ws_tree_close_file(r->builder, NULL, err);
-	case PART_TEXT:
-		end_text(r);
-		break;
 	case PART_NONE:
 		break;
 	}
@@ -348,16 +288,8 @@ read_all(struct reading *r, struct ws_err *err)
 	/* Kits are large, and headers pack well. */
 	static const struct ws_member_limits limits = {
 		.members = 4000000, .total_bytes = (uint64_t)1 << 40, .ratio = 1000};
-	if (!ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err) || !end_tree(r, err)
-		|| !has_all(r, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < r->texts.len; i++) {
-		if (!put_text(r, &r->texts.at[i], err)) {
-			return false;
-		}
-	}
-	return true;
+	return ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err) && end_tree(r, err)
+		&& has_all(r, err);
 }
 
 bool

@@ -6,7 +6,6 @@
 #include "produce/bundle.h"
 #include "produce/resolve.h"
 #include "store/cas.h"
-#include "store/results.h"
 #include "store/taken.h"
 #include "sys/stop.h"
 
@@ -253,45 +252,43 @@ sorted_keys(const struct ws_map *set, struct ws_arena *a)
 	return keys;
 }
 
-/* Of what the store remembers, only what a reader takes: which of the trees a definition gave. */
-static const char *const *
-list_texts(struct writing *w, size_t *count)
+/* Patched sources, and those of folders, which lie beside their recipe: a reader makes them. */
+static bool
+is_made_there(const struct writing *w, const struct ws_tree *tree)
 {
-	const char *const *keys = sorted_keys(&w->taken.texts, w->a);
-	const char **texts = WS_NEW_N(w->a, const char *, w->taken.texts.count + 1);
-	*count = 0;
-	for (size_t i = 0; i < w->taken.texts.count; i++) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (ws_results_get(w->ctx->store, keys[i], &text)
-			&& ws_bundle_text_tree(&w->head, ws_buf_text(&text))) {
-			texts[(*count)++] = keys[i];
-		}
+	const struct ws_lock *lock = w->ctx->lock;
+	bool made = ws_starts_with(tree->name, "src-");
+	for (size_t i = 0; i < lock->sources.len && made; i++) {
+		const struct ws_pin_source *pin = &lock->sources.at[i];
+		made = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
 	}
-	return texts;
+	return made;
 }
 
 static void
 list_all(struct writing *w)
 {
-	struct ws_bundle_head *head = &w->head;
 	ws_map_put(&w->taken.trees, w->folder.path, &w->folder, w->a);
 	size_t count = w->taken.trees.count;
 	const char *const *paths = sorted_keys(&w->taken.trees, w->a);
 	struct ws_bundle_tree *trees = WS_NEW_N(w->a, struct ws_bundle_tree, count);
 	w->trees = WS_NEW_N(w->a, const struct ws_tree *, count);
+	size_t listed = 0;
 	for (size_t i = 0; i < count; i++) {
-		w->trees[i] = ws_map_get(&w->taken.trees, paths[i]);
-		trees[i] = (struct ws_bundle_tree){w->trees[i]->name, w->trees[i]->digest};
+		const struct ws_tree *tree = ws_map_get(&w->taken.trees, paths[i]);
+		if (!is_made_there(w, tree)) {
+			w->trees[listed] = tree;
+			trees[listed++] = (struct ws_bundle_tree){tree->name, tree->digest};
+		}
 	}
-	*head = (struct ws_bundle_head){
+	w->head = (struct ws_bundle_head){
 		.asked = w->order->asked,
 		.folder = w->folder.digest,
 		.trees = trees,
-		.tree_count = count,
+		.tree_count = listed,
 		.blobs = sorted_keys(&w->taken.files, w->a),
 		.blob_count = w->taken.files.count,
 	};
-	head->texts = list_texts(w, &head->text_count); /* those of these trees */
 }
 
 /* ---- the archive ---- */
@@ -338,13 +335,6 @@ write_members(struct writing *w, struct ws_err *err)
 		for (size_t k = 0; k < w->trees[i]->count && done; k++) {
 			done = write_entry(w, folder, w->trees[i], &w->trees[i]->entries[k], err);
 		}
-	}
-	for (size_t i = 0; i < head->text_count && done; i++) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		const char *name = ws_arena_printf(w->a, "texts/%s", head->texts[i]);
-		done = (ws_results_get(store, head->texts[i], &text)
-				   || ws_err_set(err, WS_ERR_IO, "the store changed while it was read"))
-			&& ws_tar_add(w->tar, name, ws_buf_text(&text), text.len, err);
 	}
 	return done;
 }

@@ -183,6 +183,9 @@ static void
 keep(struct ws_candidate_book *book, const char *key, const struct ws_buf *text)
 {
 	WS_AUTO_BUF struct ws_buf old = {0};
+	if (book->ctx->is_bundled) {
+		return;
+	}
 	if (!ws_results_get(book->ctx->store, key, &old) || old.len != text->len
 		|| memcmp(old.data, text->data, text->len) != 0) {
 		ws_results_put(book->ctx->store, key, text, NULL);

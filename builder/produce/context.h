@@ -40,6 +40,7 @@ struct ws_context {
 	struct ws_lock lock_was; /**< the file as it was read; where *lock differs, it is written */
 	const char *lock_path;   /**< where it is, or would be, written */
 	bool locked;             /**< --locked: a pin that would be added or changed is an error */
+	bool is_bundled; /**< a bundle's matrix and lock: nothing is remembered by what they say */
 	/** Pins that are made anew: "torch", a package, "all"; what is remembered of them does not count. */
 	const char *const *renewed;
 	size_t renewed_count;

@@ -123,7 +123,9 @@ ws_lock_file_save(struct ws_context *ctx, struct ws_err *err)
 	if (!ws_fs_mkdirs(ws_store_path(ctx->store, ctx->a, "locks"), err)) {
 		return false;
 	}
-	remember(ctx);
+	if (!ctx->is_bundled) {
+		remember(ctx);
+	}
 	if (!ctx->lock_changed) {
 		return true;
 	}

@@ -76,6 +76,7 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 {
 	struct ws_matrix *m = &sel->matrix;
 	*sel = (struct ws_selection){0};
+	ctx->is_bundled = options->only_recipes != NULL;
 	if (options->made) {
 		*m = *options->made;
 	} else if (!ws_matrix_read(options->matrix, ws_user_env_home(ctx->env), ctx->a, m, err)) {

@@ -54,7 +54,6 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 	}
 	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, NULL)
 		&& take_sum(key, start, b)) {
-		ws_taken_text(store, key);
 		return true;
 	}
 	ws_buf_cut(b, start);

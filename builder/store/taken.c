@@ -1,4 +1,4 @@
-/* taken.c - three sets; what is in them outlives who took it. */
+/* taken.c - two sets; what is in them outlives who took it. */
 #include "store/taken.h"
 
 void
@@ -20,27 +20,12 @@ ws_taken_tree(const struct ws_store *store, const struct ws_tree *tree)
 	ws_map_put(&taken->trees, kept->path, kept, taken->a);
 }
 
-static void
-add(struct ws_taken *taken, struct ws_map *set, const char *name)
-{
-	if (!ws_map_get(set, name)) {
-		const char *kept = ws_arena_strdup(taken->a, name);
-		ws_map_put(set, kept, kept, taken->a);
-	}
-}
-
-void
-ws_taken_text(const struct ws_store *store, const char *key)
-{
-	if (store->taken) {
-		add(store->taken, &store->taken->texts, key);
-	}
-}
-
 void
 ws_taken_file(const struct ws_store *store, const char *digest)
 {
-	if (store->taken) {
-		add(store->taken, &store->taken->files, digest);
+	struct ws_taken *taken = store->taken;
+	if (taken && !ws_map_get(&taken->files, digest)) {
+		const char *kept = ws_arena_strdup(taken->a, digest);
+		ws_map_put(&taken->files, kept, kept, taken->a);
 	}
 }

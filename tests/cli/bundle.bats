@@ -46,6 +46,23 @@ edit() { # PYTHON
 		    members.update(rest)
 		def first(start):
 		    return next(n for n in members if n.startswith(start))
+		def renew(name):
+		    """The tree with its members as they are now; its digest."""
+		    sha256 = lambda data: hashlib.sha256(data).hexdigest()
+		    old = first(f"trees/{name}-").split("/")[1]
+		    parts = {n.split("/", 2)[2]: members[n] for n in members if n.startswith(f"trees/{old}/")}
+		    lines = [f"l {i.linkname}\t{p}\n" if i.issym() else f"{'x' if i.mode & 64 else 'f'} {sha256(b)} {p}\n"
+		             for p, (i, b) in sorted(parts.items(), key=lambda part: part[0].encode())]
+		    digest = sha256("".join(lines).encode())
+		    renamed = {n.replace(f"trees/{old}/", f"trees/{name}-{digest[:16]}/", 1): m for n, m in members.items()}
+		    members.clear()
+		    members.update(renamed)
+		    def change(h):
+		        next(t for t in h["trees"] if f"{t['name']}-{t['digest'][:16]}" == old)["digest"] = digest
+		        if name == "bundle":
+		            h["folder"] = digest
+		    head(change)
+		    return digest
 		exec(sys.argv[1])
 		with tarfile.open("edited.tar", "w", format=tarfile.PAX_FORMAT) as new:
 		    for name, (info, text) in members.items():
@@ -246,33 +263,119 @@ refused() { # FILE WORDS
 	edit 'd = first("trees/torch-").split("/")[1]; link = tarfile.TarInfo(); link.type = tarfile.SYMTYPE
 link.linkname = "../../../../x"; members[f"trees/{d}/include/evil"] = [link, b""]'
 	refused edited "breaks the archive rule 'link'"
-	edit 'head(lambda h: h["texts"].append("a" * 64)); members["texts/" + "a" * 64] = [tarfile.TarInfo(), b"wheelsmith.result/1\n"]'
-	refused edited "it must not bring '$(printf 'a%.0s' {1..64})'"
 	[ -z "$(find . -name evil -o -name x)" ]
-	# What is remembered names a tree of the list, by name and digest.
-	local key of
-	key=$(printf 'a%.0s' {1..64})
-	for of in '"0" * 64 + " ../../victim"' 'h["folder"] + " victim"' '"0" * 64 + " bundle"' 'h["folder"][:16] + " bundle"'; do
-		edit "h = json.loads(members[first('bundle/')][1])
-head(lambda h: h['texts'].append('$key'))
-members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{$of}\n'.encode()]"
-		refused edited "it must not bring '$key'"
-	done
 }
 
-@test "what the store remembers of a torch kit stays what it was" {
-	local known key
-	known=$(grep -rl '^wheelsmith.torch-kit/1' "$BASE/store/ac")
-	key=$(basename "$known")
-	mkdir -p "$WHEELSMITH_STORE/ac/${key:0:2}"
-	cp "$BASE/store/VERSION" "$WHEELSMITH_STORE/"
-	cp "$known" "$WHEELSMITH_STORE/ac/${key:0:2}/$key"
-	edit "h = json.loads(members[first('bundle/')][1])
-head(lambda h: h['texts'].append('$key'))
-members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.torch-kit/1\n{\"0\" * 64}\n{h[\"folder\"]}\n'.encode()]"
-	apart build --offline --bundle edited
+# The tiny package as an archive to download, with a patch.
+patched_archive() {
+	mkdir www
+	serve www
+	tar czf www/tiny.tar.gz -C recipes/tiny --transform 's/^src/tiny-1.0/' src
+	printf '%s\n' '--- a/module.cpp' '+++ b/module.cpp' '@@ -3,1 +3,1 @@' \
+		"-$(sed -n 3p recipes/tiny/src/module.cpp)" \
+		"+$(sed -n 3p recipes/tiny/src/module.cpp | sed 's/PyLong_FromLong(42)/PyUnicode_FromString("patched")/')" \
+		> recipes/tiny/answer.patch
+	rm -r recipes/tiny/src
+	recipe "import hashlib
+sha256 = lambda path: hashlib.sha256(open(path, 'rb').read()).hexdigest()
+r['source'] = [{'archive': 'http://127.0.0.1:$PORT/tiny.tar.gz', 'sha256': sha256('www/tiny.tar.gz')}]
+r['patches'] = [{'file': 'answer.patch', 'sha256': sha256('recipes/tiny/answer.patch')}]"
+}
+
+is_patched() {
+	python3 -m zipfile -e dist/tiny-*.whl opened
+	grep -q patched opened/tiny/_C*.so
+	not grep -q evil opened/tiny/_C*.so
+	rm -r opened
+}
+
+@test "sources are what the lock pins, and are patched here: nothing in it says what a definition gave" {
+	patched_archive
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle patched.bundle
 	[ "$status" -eq 0 ]
-	cmp "$known" "$WHEELSMITH_STORE/ac/${key:0:2}/$key"
+	# The sources once, before patches; the patch with its recipe.
+	zstd -qdc patched.bundle | tar -t > names
+	[ "$(grep -c '^trees/src-tiny.*/module.cpp$' names)" -eq 1 ]
+	not grep -qvE '^(bundle|trees|blobs)/' names
+	unserve
+	apart build --offline --bundle patched.bundle
+	[ "$status" -eq 0 ]
+	is_patched
+	rm -r dist "$WHEELSMITH_STORE"
+	apart build --offline --locked --matrix m.json --bundle patched.bundle
+	[ "$status" -eq 0 ]
+	is_patched
+	# Another recipe's sources are not those that the lock pins, though the archive is the same.
+	rm -r dist "$WHEELSMITH_STORE"
+	recipe 'r["source"][0]["strip"] = "tiny-1.0/src"'
+	apart build --offline --matrix m.json --bundle patched.bundle
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"sources: tiny 1.0"* ]]
+}
+
+@test "a bundle with other sources is not used for one's own lock, and nothing of it is believed later" {
+	patched_archive
+	WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store ws fetch --matrix m.json --bundle "$BATS_TEST_TMPDIR/b"
+	[ "$status" -eq 0 ]
+	# In itself it is sound: its trees are what its list says, its lock pins them.
+	BUNDLE=b edit 'old = first("trees/src-tiny").split("-")[-1].split("/")[0]
+members[first("trees/src-tiny").rsplit("/", 1)[0] + "/kernel.cpp"][1] += b"extern \"C\" { int evil; }\n"
+new = renew("src-tiny-1.0")
+for n in members:
+    if n.startswith("trees/bundle-") and n.endswith(".lock.json"):
+        lock = json.loads(members[n][1])
+        lock["sources"][0]["tree"] = new
+        members[n][1] = json.dumps(lock).encode()
+renew("bundle")'
+	apart build --offline --locked --matrix m.json --bundle edited
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"sources: tiny 1.0"* ]]
+	# Its own matrix it may build.
+	apart build --offline --bundle edited -o theirs
+	[ "$status" -eq 0 ]
+	python3 -m zipfile -e theirs/tiny-*.whl opened
+	grep -q evil opened/tiny/_C*.so
+	rm -r opened
+	# With its trees in the store, and what was built of them: sources are still what the recipe says.
+	build --locked
+	[ "$status" -eq 0 ]
+	[ "$(built '.cells[0].decision')" = build ]
+	is_patched
+	rm -r dist
+	jq 'del(.sources)' m.lock.json > shorter && mv shorter m.lock.json
+	build
+	[ "$status" -eq 0 ]
+	is_patched
+}
+
+@test "what the store remembers comes from no bundle" {
+	local key
+	key=$(printf 'a%.0s' {1..64})
+	edit "h = json.loads(members[first('bundle/')][1])
+head(lambda h: h.update(texts=['$key']))
+members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]} bundle\n'.encode()]"
+	refused edited "its list does not have 'texts/$key'"
+}
+
+@test "the export list of a torch that ships with none is found by the lock" {
+	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
+	mkdir -p www/x/files
+	fake_torch www/x/files version=2.99.0 all=1
+	serve www
+	matrix m.json '"torch": ["2.99.0"]'
+	WHEELSMITH_INDEX=$INDEX ws fetch --matrix m.json --bundle listed.bundle
+	[ "$status" -eq 0 ]
+	unserve
+	[ "$(jq -r '.exports[].torch' m.lock.json)" = 2.99.0 ]
+	export WHEELSMITH_STORE=$PWD/empty
+	apart build --offline --locked --matrix m.json --bundle listed.bundle
+	[ "$status" -eq 0 ]
+	# A lock without it says nothing of the list: then it is not the bundle's that judges.
+	rm -r "$WHEELSMITH_STORE"
+	jq 'del(.exports)' m.lock.json > shorter && mv shorter m.lock.json
+	apart build --offline --locked --matrix m.json --bundle listed.bundle
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"export lists of torch: 2.99.0"* ]]
 }
 
 @test "two folders of recipes that would lie over each other are refused" {
@@ -307,7 +410,7 @@ members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.torch-kit/1\n{\"0\" * 6
 endless() { # FIFO
 	python3 - "$1" <<- 'END'
 		import hashlib, json, os, sys, tarfile, time
-		text = json.dumps({"schema": "wheelsmith.bundle/1", "folder": "0" * 64, "asked": {}, "texts": [], "blobs": ["a" * 64],
+		text = json.dumps({"schema": "wheelsmith.bundle/1", "folder": "0" * 64, "asked": {}, "blobs": ["a" * 64],
 		                   "trees": [{"name": "bundle", "digest": "0" * 64}]}).encode()
 		name = f"bundle/{hashlib.sha256(text).hexdigest()}.json"
 		with open(sys.argv[1], "wb", buffering=0) as out:

@@ -22,9 +22,6 @@ check_names(const struct ws_bundle_head *head, struct ws_arena *a)
 	for (size_t i = 0; i < head->tree_count; i++) {
 		check_part(ws_bundle_tree_name(&head->trees[i], a));
 	}
-	for (size_t i = 0; i < head->text_count; i++) {
-		check_part(head->texts[i]);
-	}
 	for (size_t i = 0; i < head->blob_count; i++) {
 		check_part(head->blobs[i]);
 	}
