@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#define LENGTH_MAX (1 << 30)
 #define SPLITS_MAX 256
 #define EVERYTHING (1 << 30) /* a window that is wider than any sequence */
 
@@ -27,19 +26,6 @@ const char *const wsk_attention_kernels[] = {
 	"wsk_combine_bf16",
 };
 
-/* What is being checked. */
-struct checking {
-	struct wsk_checking base;
-	const struct wsk_attention *in;
-	bool wide; /* every row so far begins at 16 bytes */
-};
-
-static void
-require(struct checking *c, bool holds, int status, const char *argument, const char *expected)
-{
-	wsk_require(&c->base, holds, status, argument, expected);
-}
-
 static bool
 is_packed(const struct wsk_attention *in)
 {
@@ -47,117 +33,100 @@ is_packed(const struct wsk_attention *in)
 }
 
 static void
-check_shape(struct checking *c)
+check_shape(struct wsk_call *c, const struct wsk_attention *in)
 {
-	const struct wsk_attention *in = c->in;
-	require(c, in->type == WSK_FLOAT16 || in->type == WSK_BFLOAT16, WSK_ERR_UNSUPPORTED, "type",
+	wsk_require(c, in->type == WSK_FLOAT16 || in->type == WSK_BFLOAT16, WSK_ERR_UNSUPPORTED, "type",
 		"WSK_FLOAT16 or WSK_BFLOAT16");
-	require(c, in->batch >= 1 && in->batch <= 1 << 24, WSK_ERR_RANGE, "batch", "1 to 2^24");
-	require(c, in->heads_q >= 1 && in->heads_q <= 1 << 16, WSK_ERR_RANGE, "heads_q", "1 to 65536");
-	require(c, in->heads_k >= 1 && in->heads_k <= in->heads_q, WSK_ERR_RANGE, "heads_k",
+	wsk_require(
+		c, in->batch >= 1 && in->batch <= WSK_BATCH_MAX, WSK_ERR_RANGE, "batch", "1 to 2^24");
+	wsk_require(
+		c, in->heads_q >= 1 && in->heads_q <= 1 << 16, WSK_ERR_RANGE, "heads_q", "1 to 65536");
+	wsk_require(c, in->heads_k >= 1 && in->heads_k <= in->heads_q, WSK_ERR_RANGE, "heads_k",
 		"1 to heads_q");
-	require(c, in->heads_k < 1 || in->heads_q % in->heads_k == 0, WSK_ERR_ARGUMENT, "heads_q",
+	wsk_require(c, in->heads_k < 1 || in->heads_q % in->heads_k == 0, WSK_ERR_ARGUMENT, "heads_q",
 		"a multiple of heads_k");
-	require(
-		c, in->length_q >= 1 && in->length_q <= LENGTH_MAX, WSK_ERR_RANGE, "length_q", "1 to 2^30");
-	require(
-		c, in->length_k >= 1 && in->length_k <= LENGTH_MAX, WSK_ERR_RANGE, "length_k", "1 to 2^30");
-	require(c, isfinite(in->scale), WSK_ERR_ARGUMENT, "scale", "a finite number");
-	require(c, (in->cu_seqlens_q != 0) == (in->cu_seqlens_k != 0), WSK_ERR_ARGUMENT, "cu_seqlens_k",
-		"both cu_seqlens_q and cu_seqlens_k, or neither");
+	wsk_require(c, in->length_q >= 1 && in->length_q <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "length_q",
+		"1 to 2^30");
+	wsk_require(c, in->length_k >= 1 && in->length_k <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "length_k",
+		"1 to 2^30");
+	wsk_require(c, isfinite(in->scale), WSK_ERR_ARGUMENT, "scale", "a finite number");
+	wsk_require(c, (in->cu_seqlens_q != 0) == (in->cu_seqlens_k != 0), WSK_ERR_ARGUMENT,
+		"cu_seqlens_k", "both cu_seqlens_q and cu_seqlens_k, or neither");
 	if (is_packed(in)) {
-		require(c, in->total_q >= 1 && in->total_q <= LENGTH_MAX, WSK_ERR_RANGE, "total_q",
+		wsk_require(c, in->total_q >= 1 && in->total_q <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "total_q",
 			"1 to 2^30");
-		require(c, in->total_k >= 1 && in->total_k <= LENGTH_MAX, WSK_ERR_RANGE, "total_k",
+		wsk_require(c, in->total_k >= 1 && in->total_k <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "total_k",
 			"1 to 2^30");
-		require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0 where sequences are packed");
+		wsk_require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0 where sequences are packed");
 	}
-}
-
-static void
-check_address(struct checking *c, uint64_t address, unsigned align, bool needed, const char *name)
-{
-	wsk_check_address(&c->base, address, align, needed, name);
-}
-
-static bool
-is_wide(const struct wsk_tensor *tensor)
-{
-	return tensor->data % 16 == 0 && tensor->stride_batch % 8 == 0 && tensor->stride_row % 8 == 0
-		&& tensor->stride_head % 8 == 0;
 }
 
 /* @a is_query: has the rows and heads of q. Rows that are written must not lie in one another. */
 static void
-check_tensor(struct checking *c, const struct wsk_tensor *tensor, bool is_query, bool is_written,
-	const char *name)
+check_tensor(struct wsk_call *c, const struct wsk_attention *in, const struct wsk_tensor *tensor,
+	bool is_query, bool is_written, const char *name)
 {
-	const struct wsk_attention *in = c->in;
 	int64_t rows = is_packed(in) ? is_query ? in->total_q : in->total_k
 		: is_query               ? in->length_q
 								 : in->length_k;
 	int64_t heads = is_query ? in->heads_q : in->heads_k;
 	int64_t batch = is_packed(in) ? 1 : in->batch;
-	check_address(c, tensor->data, 2, true, name);
+	wsk_check_address(c, tensor->data, 2, true, name);
 	const int64_t strides[] = {tensor->stride_batch, tensor->stride_row, tensor->stride_head};
 	const int64_t extents[] = {batch, rows, heads};
-	require(c, wsk_reaches(strides, extents, 3), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
-	require(c,
+	wsk_check_strides(c, strides, extents, 3, name);
+	wsk_require(c,
 		!is_written
 			|| ((rows == 1 || tensor->stride_row >= in->head_dim)
 				&& (heads == 1 || tensor->stride_head >= in->head_dim)
 				&& (batch == 1 || tensor->stride_batch >= in->head_dim)),
 		WSK_ERR_ARGUMENT, name, "rows that do not overlap: it is written");
-	c->wide = c->wide && is_wide(tensor);
 }
 
 static void
-check_forward(struct checking *c)
+check_forward(struct wsk_call *c, const struct wsk_attention *in)
 {
-	const struct wsk_attention *in = c->in;
-	check_shape(c);
-	check_tensor(c, &in->q, true, false, "q");
-	check_tensor(c, &in->k, false, false, "k");
-	check_tensor(c, &in->v, false, false, "v");
-	check_tensor(c, &in->o, true, true, "o");
-	check_address(c, in->lse, 4, false, "lse");
-	require(c, in->lse_stride_batch >= 0 && in->lse_stride_head >= 0, WSK_ERR_RANGE, "lse",
+	check_shape(c, in);
+	check_tensor(c, in, &in->q, true, false, "q");
+	check_tensor(c, in, &in->k, false, false, "k");
+	check_tensor(c, in, &in->v, false, false, "v");
+	check_tensor(c, in, &in->o, true, true, "o");
+	wsk_check_address(c, in->lse, 4, false, "lse");
+	wsk_require(c, in->lse_stride_batch >= 0 && in->lse_stride_head >= 0, WSK_ERR_RANGE, "lse",
 		"strides that are not negative");
-	check_address(c, in->cu_seqlens_q, 4, false, "cu_seqlens_q");
-	check_address(c, in->cu_seqlens_k, 4, false, "cu_seqlens_k");
-	check_address(c, in->seqused_q, 4, false, "seqused_q");
-	check_address(c, in->seqused_k, 4, false, "seqused_k");
-	check_address(c, in->blocks, 4, false, "blocks");
-	require(c, in->blocks == 0 || in->blocks_stride_row >= (in->length_k + 2047) / 2048,
+	wsk_check_address(c, in->cu_seqlens_q, 4, false, "cu_seqlens_q");
+	wsk_check_address(c, in->cu_seqlens_k, 4, false, "cu_seqlens_k");
+	wsk_check_address(c, in->seqused_q, 4, false, "seqused_q");
+	wsk_check_address(c, in->seqused_k, 4, false, "seqused_k");
+	wsk_check_address(c, in->blocks, 4, false, "blocks");
+	wsk_require(c, in->blocks == 0 || in->blocks_stride_row >= (in->length_k + 2047) / 2048,
 		WSK_ERR_RANGE, "blocks_stride_row", "a bit for each block of 64 keys");
 }
 
 static void
-check_backward(struct checking *c)
+check_backward(struct wsk_call *c, const struct wsk_attention *in)
 {
-	const struct wsk_attention *in = c->in;
-	check_forward(c);
-	check_tensor(c, &in->grad_o, true, false, "grad_o");
-	check_tensor(c, &in->grad_q, true, true, "grad_q");
-	check_tensor(c, &in->grad_k, false, true, "grad_k");
-	check_tensor(c, &in->grad_v, false, true, "grad_v");
-	check_address(c, in->lse, 4, true, "lse");
-	check_address(c, in->delta, 4, true, "delta");
+	check_forward(c, in);
+	check_tensor(c, in, &in->grad_o, true, false, "grad_o");
+	check_tensor(c, in, &in->grad_q, true, true, "grad_q");
+	check_tensor(c, in, &in->grad_k, false, true, "grad_k");
+	check_tensor(c, in, &in->grad_v, false, true, "grad_v");
+	wsk_check_address(c, in->lse, 4, true, "lse");
+	wsk_check_address(c, in->delta, 4, true, "delta");
 }
 
 static void
-check_decode(struct checking *c)
+check_decode(struct wsk_call *c, const struct wsk_attention *in)
 {
-	const struct wsk_attention *in = c->in;
-	check_forward(c);
-	require(
+	check_forward(c, in);
+	wsk_require(
 		c, !is_packed(in), WSK_ERR_ARGUMENT, "cu_seqlens_q", "0: decode takes no packed sequences");
-	require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0: decode reads every block");
-	require(c, in->splits >= 1 && in->splits <= SPLITS_MAX, WSK_ERR_RANGE, "splits", "1 to 256");
-	check_address(c, in->scratch, 8, true, "scratch");
-	require(c, c->base.status != WSK_OK || in->scratch_size >= wsk_decode_scratch(in),
-		WSK_ERR_RANGE, "scratch_size", "at least wsk_decode_scratch() bytes");
+	wsk_require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0: decode reads every block");
+	wsk_require(
+		c, in->splits >= 1 && in->splits <= SPLITS_MAX, WSK_ERR_RANGE, "splits", "1 to 256");
+	wsk_check_address(c, in->scratch, 8, true, "scratch");
+	wsk_require(c, c->status != WSK_OK || in->scratch_size >= wsk_decode_scratch(in), WSK_ERR_RANGE,
+		"scratch_size", "at least wsk_decode_scratch() bytes");
 }
 
 static struct wsk_view
@@ -182,8 +151,24 @@ scale_log2(float scale)
 	return magnitude < least ? least : magnitude;
 }
 
+/* Every row of every tensor begins at 16 bytes. */
+static bool
+is_wide(const struct wsk_attention *in, bool backward)
+{
+	const struct wsk_tensor *all[] = {
+		&in->q, &in->k, &in->v, &in->o, &in->grad_o, &in->grad_q, &in->grad_k, &in->grad_v};
+	for (size_t i = 0; i < (backward ? 8u : 4u); i++) {
+		const struct wsk_tensor *t = all[i];
+		if (t->data % 16 != 0 || t->stride_batch % 8 != 0 || t->stride_row % 8 != 0
+			|| t->stride_head % 8 != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static struct wsk_attn_params
-params_of(const struct wsk_attention *in, bool wide)
+params_of(const struct wsk_attention *in, bool backward)
 {
 	return (struct wsk_attn_params){
 		.q = view_of(&in->q),
@@ -220,67 +205,58 @@ params_of(const struct wsk_attention *in, bool wide)
 		.scale = in->scale,
 		.scale_log2 = scale_log2(in->scale),
 		.sign = in->scale < 0 ? 0x80008000u : 0,
-		.wide = wide,
+		.wide = is_wide(in, backward),
 	};
 }
 
 /* A call that was checked and is ready to launch. */
-struct call {
-	const struct wsk_handle *handle;
-	const struct wsk_loaded *loaded;
+struct attention_call {
+	struct wsk_call base;
 	struct wsk_attention in;
 	struct wsk_attn_params params;
-	void *stream;
-	struct wsk_problem *problem;
 };
 
-static const struct wsk_versioned ATTENTION = {offsetof(struct wsk_attention, grad_o),
-	sizeof(struct wsk_attention), _Alignof(struct wsk_attention), "attention", "attention.size"};
+static const struct wsk_versioned ATTENTION = WSK_VERSIONED(wsk_attention, grad_o, "attention");
 
 static int
-prepare(struct call *call, const struct wsk_attention *attention, void (*check)(struct checking *))
+prepare(struct attention_call *call, const struct wsk_attention *attention,
+	void (*check)(struct wsk_call *, const struct wsk_attention *))
 {
-	int status = wsk_check_handle(call->handle, call->problem);
-	status = status ? status : wsk_take(&ATTENTION, attention, &call->in, call->problem);
-	if (status != WSK_OK) {
-		return status;
+	struct wsk_call *c = &call->base;
+	if (wsk_begin(c, &ATTENTION, attention, &call->in) != WSK_OK) {
+		return c->status;
 	}
-	struct checking c = {{call->problem, WSK_OK}, &call->in, true};
-	check(&c);
-	if (c.base.status != WSK_OK) {
-		return c.base.status;
-	}
+	check(c, &call->in);
 	/* An image of another kind has a number below the least head dimension. */
 	int32_t image = call->in.head_dim < WSK_ATTENTION_64 ? -1 : call->in.head_dim;
-	call->loaded =
-		wsk_loaded_or_fail(&c.base, call->handle, image, "head_dim", "64, 80, 96 or 128");
-	call->params = params_of(&call->in, c.wide);
-	return c.base.status;
+	if (wsk_need_image(c, image, "head_dim", "64, 80, 96 or 128") == WSK_OK) {
+		call->params = params_of(&call->in, check == check_backward);
+	}
+	return c->status;
 }
 
 /* One block of threads for each of @a tiles, of @a heads and of the batch. */
 static int
-launch(struct call *call, enum wsk_kernel kernel, int64_t tiles, int64_t heads)
+launch(struct attention_call *call, enum wsk_kernel kernel, int64_t tiles, int64_t heads)
 {
 	const struct wsk_attention *in = &call->in;
-	void *function = call->loaded->kernels[(in->type - 1) * WSK_KERNEL_COUNT + (int)kernel];
+	const struct wsk_call *c = &call->base;
+	int at = (in->type - WSK_FLOAT16) * WSK_KERNEL_COUNT + (int)kernel;
 	int64_t blocks = tiles * heads;
-	if (!function) {
-		return wsk_fail(call->problem, WSK_ERR_UNSUPPORTED, "type", "float16: no code for another");
+	if (!c->loaded->kernels[at]) {
+		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "float16: no code for another");
 	}
-	if (tiles > WSK_GRID_MAX || blocks > WSK_GRID_MAX || blocks * in->batch > WSK_GRID_MAX) {
-		return wsk_fail(call->problem, WSK_ERR_RANGE, "batch", "fewer rows, heads and sequences");
-	}
-	call->params.tiles = (int32_t)tiles;
-	return wsk_launch(call->handle, function, (uint64_t)(blocks * in->batch), WSK_THREADS,
-		&call->params, call->stream, call->problem);
+	bool fits = tiles <= WSK_GRID_MAX && blocks <= WSK_GRID_MAX;
+	call->params.tiles = fits ? (int32_t)tiles : 0;
+	return wsk_launch_kernel(c, at, fits ? blocks * in->batch : INT64_MAX, WSK_THREADS,
+		&call->params, "fewer rows, heads and sequences");
 }
 
 int
 wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attention, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	struct attention_call call = {.base = {handle, stream, problem, NULL, WSK_OK}};
 	int status = prepare(&call, attention, check_forward);
 	if (status != WSK_OK) {
 		return status;
@@ -294,7 +270,7 @@ int
 wsk_backward(const struct wsk_handle *handle, const struct wsk_attention *attention, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	struct attention_call call = {.base = {handle, stream, problem, NULL, WSK_OK}};
 	int status = prepare(&call, attention, check_backward);
 	if (status != WSK_OK) {
 		return status;
@@ -331,7 +307,7 @@ int
 wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attention, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	struct attention_call call = {.base = {handle, stream, problem, NULL, WSK_OK}};
 	int status = prepare(&call, attention, check_decode);
 	if (status != WSK_OK) {
 		return status;

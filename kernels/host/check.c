@@ -1,11 +1,10 @@
-/* check.c - what every function of wsk.h asks of its arguments. */
+/* check.c - what every function of wsk.h asks of its arguments, and how it launches. */
 #include "check.h"
 
 #include <string.h>
 
 void
-wsk_require(
-	struct wsk_checking *c, bool holds, int status, const char *argument, const char *expected)
+wsk_require(struct wsk_call *c, bool holds, int status, const char *argument, const char *expected)
 {
 	if (!holds && c->status == WSK_OK) {
 		c->status = wsk_fail(c->problem, status, argument, expected);
@@ -14,14 +13,14 @@ wsk_require(
 
 void
 wsk_check_address(
-	struct wsk_checking *c, uint64_t address, unsigned align, bool needed, const char *name)
+	struct wsk_call *c, uint64_t address, unsigned align, bool needed, const char *name)
 {
 	wsk_require(c, address != 0 || !needed, WSK_ERR_ARGUMENT, name, "a device address");
 	wsk_require(c, address % align == 0, WSK_ERR_ALIGNMENT, name, "an address aligned to its type");
 }
 
-bool
-wsk_reaches(const int64_t *strides, const int64_t *extents, size_t count)
+static bool
+reaches(const int64_t *strides, const int64_t *extents, size_t count)
 {
 	int64_t sum = 0, part;
 	for (size_t i = 0; i < count; i++) {
@@ -33,37 +32,55 @@ wsk_reaches(const int64_t *strides, const int64_t *extents, size_t count)
 	return sum < (int64_t)1 << 62;
 }
 
+void
+wsk_check_strides(struct wsk_call *c, const int64_t *strides, const int64_t *extents, size_t count,
+	const char *name)
+{
+	wsk_require(c, reaches(strides, extents, count), WSK_ERR_RANGE, name,
+		"strides that are not negative and reach less than 2^62 elements");
+}
+
 int
-wsk_take(const struct wsk_versioned *what, const void *from, void *in, struct wsk_problem *problem)
+wsk_begin(struct wsk_call *c, const struct wsk_versioned *what, const void *from, void *in)
 {
 	uint32_t size = 0;
-	if (!from || (uintptr_t)from % what->align != 0) {
-		return wsk_fail(problem, from ? WSK_ERR_ALIGNMENT : WSK_ERR_ARGUMENT, what->name,
-			"the address of the struct that wsk.h declares for this function");
+	wsk_require(c, c->handle != NULL, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	bool aligned = from && (uintptr_t)from % what->align == 0;
+	wsk_require(c, aligned, from ? WSK_ERR_ALIGNMENT : WSK_ERR_ARGUMENT, what->name,
+		"the address of the struct that wsk.h declares for this function");
+	if (c->status != WSK_OK) {
+		return c->status;
 	}
 	memcpy(&size, from, sizeof(size));
-	if (size < what->least || size > what->size) {
-		return wsk_fail(problem, WSK_ERR_ARGUMENT, what->size_name,
-			"the struct's size, of this version or an older one");
+	wsk_require(c, size >= what->least && size <= what->size, WSK_ERR_ARGUMENT, what->size_name,
+		"the struct's size, of this version or an older one");
+	if (c->status == WSK_OK) {
+		memset(in, 0, what->size);
+		memcpy(in, from, size);
 	}
-	memset(in, 0, what->size);
-	memcpy(in, from, size);
-	return WSK_OK;
-}
-
-const struct wsk_loaded *
-wsk_loaded_or_fail(struct wsk_checking *c, const struct wsk_handle *handle, int32_t image,
-	const char *argument, const char *expected)
-{
-	const struct wsk_loaded *loaded = wsk_find(handle, image);
-	wsk_require(c, loaded != NULL, WSK_ERR_UNSUPPORTED, argument, expected);
-	wsk_require(c, !loaded || loaded->library, WSK_ERR_NOT_LOADED, argument,
-		"one that wsk_load was called for");
-	return c->status == WSK_OK ? loaded : NULL;
+	return c->status;
 }
 
 int
-wsk_check_handle(const struct wsk_handle *handle, struct wsk_problem *problem)
+wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const char *expected)
 {
-	return handle ? WSK_OK : wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	c->loaded = c->status == WSK_OK ? wsk_find(c->handle, image) : NULL;
+	wsk_require(c, c->loaded != NULL, WSK_ERR_UNSUPPORTED, argument, expected);
+	wsk_require(c, c->loaded && c->loaded->library, WSK_ERR_NOT_LOADED, argument,
+		"one that wsk_load was called for");
+	return c->status;
+}
+
+int
+wsk_launch_kernel(const struct wsk_call *c, int kernel, int64_t blocks, unsigned threads,
+	void *params, const char *fewer)
+{
+	if (blocks > WSK_GRID_MAX) {
+		return wsk_fail(c->problem, WSK_ERR_RANGE, "batch", fewer);
+	}
+	if (!c->loaded->kernels[kernel]) {
+		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "one that the image has");
+	}
+	return wsk_launch(c->handle, c->loaded->kernels[kernel], (uint64_t)blocks, threads, params,
+		c->stream, c->problem);
 }

@@ -5,8 +5,6 @@
 #include "../device/conv_params.h"
 #include "check.h"
 
-#define LENGTH_MAX (1 << 30)
-
 /* What keeps a large GPU busy (an H200, as the kernels use its registers). The GPU at hand is not
  * asked, so that sums are the same everywhere. */
 #define WARPS_WANTED 16384
@@ -23,11 +21,8 @@ const char *const wsk_conv_kernels[] = {
 	NAMES("f16"), NAMES("bf16"), NAMES("f32"), "wsk_conv_reduce"};
 
 /* A call that is being checked; the first failure is kept. */
-struct call {
-	struct wsk_checking base;
-	const struct wsk_handle *handle;
-	const struct wsk_loaded *loaded;
-	void *stream;
+struct conv_call {
+	struct wsk_call base;
 	/* What forward, backward and update share. */
 	int32_t type, batch, dim;
 	/* What the planes so far allow. */
@@ -36,32 +31,21 @@ struct call {
 };
 
 static void
-require(struct call *c, bool holds, int status, const char *argument, const char *expected)
+require(struct conv_call *c, bool holds, int status, const char *argument, const char *expected)
 {
 	wsk_require(&c->base, holds, status, argument, expected);
 }
 
-static int
-bytes_of(int32_t type)
-{
-	return type == WSK_FLOAT32 ? 4 : 2;
-}
-
-static bool
-is_type(int32_t type)
-{
-	return type >= WSK_FLOAT16 && type <= WSK_FLOAT32;
-}
-
 static void
-check_numbers(struct call *c, int32_t weight_type, int32_t width, int32_t length, int32_t silu)
+check_numbers(struct conv_call *c, int32_t weight_type, int32_t width, int32_t length, int32_t silu)
 {
-	require(c, is_type(c->type), WSK_ERR_UNSUPPORTED, "type", "one of enum wsk_type");
-	require(c, is_type(weight_type), WSK_ERR_UNSUPPORTED, "weight_type", "one of enum wsk_type");
+	require(c, wsk_is_type(c->type), WSK_ERR_UNSUPPORTED, "type", "one of enum wsk_type");
+	require(
+		c, wsk_is_type(weight_type), WSK_ERR_UNSUPPORTED, "weight_type", "one of enum wsk_type");
 	require(c, width >= 2 && width <= 4, WSK_ERR_UNSUPPORTED, "width", "2, 3 or 4");
 	require(c, c->batch >= 1, WSK_ERR_RANGE, "batch", "1 or more");
 	require(c, c->dim >= 1, WSK_ERR_RANGE, "dim", "1 or more");
-	require(c, length >= 1 && length <= LENGTH_MAX, WSK_ERR_RANGE, "length", "1 to 2^30");
+	require(c, length >= 1 && length <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "length", "1 to 2^30");
 	require(c, (int64_t)c->batch * c->dim <= WSK_GRID_MAX, WSK_ERR_RANGE, "dim",
 		"one whose product with batch is below 2^31");
 	require(c, silu == 0 || silu == 1, WSK_ERR_ARGUMENT, "silu", "0 or 1");
@@ -69,21 +53,20 @@ check_numbers(struct call *c, int32_t weight_type, int32_t width, int32_t length
 
 /* @a rows of each channel. What is written must not lie in itself. */
 static void
-check_plane(struct call *c, const struct wsk_plane *plane, int32_t batch, int32_t rows, bool needed,
-	bool is_written, const char *name)
+check_plane(struct conv_call *c, const struct wsk_plane *plane, int32_t batch, int32_t rows,
+	bool needed, bool is_written, const char *name)
 {
 	if (plane->data == 0 && !needed) {
 		return;
 	}
-	int bytes = bytes_of(c->type), per_piece = 16 / bytes;
+	int bytes = (int)wsk_type_bytes(c->type), per_piece = 16 / bytes;
 	const int64_t strides[] = {plane->stride_batch, plane->stride_channel, plane->stride_row};
 	const int64_t extents[] = {batch, c->dim, rows};
 	wsk_check_address(&c->base, plane->data, (unsigned)bytes, true, name);
 	if (c->base.status != WSK_OK) {
 		return;
 	}
-	require(c, wsk_reaches(strides, extents, 3), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
+	wsk_check_strides(&c->base, strides, extents, 3, name);
 	for (int i = 0; i < 3; i++) {
 		require(c, !is_written || extents[i] == 1 || strides[i] != 0, WSK_ERR_ARGUMENT, name,
 			"elements that do not overlap: it is written");
@@ -97,24 +80,23 @@ check_plane(struct call *c, const struct wsk_plane *plane, int32_t batch, int32_
 }
 
 static void
-check_weight(struct call *c, uint64_t weight, uint64_t bias, int32_t type, const char *weight_name,
-	const char *bias_name)
+check_weight(struct conv_call *c, uint64_t weight, uint64_t bias, int32_t type,
+	const char *weight_name, const char *bias_name)
 {
-	unsigned bytes = (unsigned)bytes_of(type);
+	unsigned bytes = wsk_type_bytes(type);
 	wsk_check_address(&c->base, weight, bytes, true, weight_name);
 	wsk_check_address(&c->base, bias, bytes, false, bias_name);
 }
 
 static void
-check_strides(struct call *c, int64_t channel, int64_t tap, int32_t width, const char *name)
+check_strides(struct conv_call *c, int64_t channel, int64_t tap, int32_t width, const char *name)
 {
 	const int64_t strides[] = {channel, tap}, extents[] = {c->dim, width};
-	require(c, wsk_reaches(strides, extents, 2), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
+	wsk_check_strides(&c->base, strides, extents, 2, name);
 }
 
 static void
-check_conv(struct call *c, const struct wsk_conv *in)
+check_conv(struct conv_call *c, const struct wsk_conv *in)
 {
 	check_numbers(c, in->weight_type, in->width, in->length, in->silu);
 	if (c->base.status != WSK_OK) {
@@ -128,16 +110,16 @@ check_conv(struct call *c, const struct wsk_conv *in)
 
 /* Channel-last where only that is possible, or where rows are of one element. */
 static bool
-is_last(const struct call *c, int32_t length)
+is_last(const struct conv_call *c, int32_t length)
 {
 	return c->channels_contiguous && (!c->rows_contiguous || length == 1);
 }
 
 /* States are read and written by the kernels for contiguous channels alone. */
 static void
-check_states(struct call *c, const struct wsk_conv *in, bool backward)
+check_states(struct conv_call *c, const struct wsk_conv *in, bool backward)
 {
-	struct call planes = *c; /* one row of state may be contiguous in either way */
+	struct conv_call planes = *c; /* one row of state may be contiguous in either way */
 	int32_t rows = in->width - 1;
 	check_plane(c, &in->initial_states, in->batch, rows, false, false, "initial_states");
 	if (backward) {
@@ -206,7 +188,8 @@ blocks_of(int64_t tiles)
 static int64_t
 cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before)
 {
-	int64_t chunk = WSK_CONV_CHUNK(bytes_of(type), backward ? WSK_CONV_BACK_STEPS : WSK_CONV_STEPS);
+	int64_t chunk =
+		WSK_CONV_CHUNK((int)wsk_type_bytes(type), backward ? WSK_CONV_BACK_STEPS : WSK_CONV_STEPS);
 	int64_t chunks = wsk_divide_up((int64_t)p->length + before, chunk);
 	int64_t rows = (int64_t)p->batch * p->dim;
 	int64_t pieces = backward ? least(chunks, wsk_divide_up(WARPS_WANTED, rows)) : chunks;
@@ -237,7 +220,7 @@ static int64_t
 cut(struct wsk_conv_params *p, int32_t type, bool last, bool backward, bool wide_rows)
 {
 	return last ? cut_last(p, backward)
-				: cut_first(p, type, backward, wide_rows ? 0 : 16 / bytes_of(type) - 1);
+				: cut_first(p, type, backward, wide_rows ? 0 : 16 / (int)wsk_type_bytes(type) - 1);
 }
 
 /* The 4 weights of a channel can be read at once. */
@@ -283,70 +266,46 @@ params_of(const struct wsk_conv *in)
 }
 
 static int
-launch(struct call *c, int kernel, int64_t blocks, void *params)
+launch(const struct conv_call *c, int kernel, int64_t blocks, void *params)
 {
-	if (blocks > WSK_GRID_MAX) {
-		return wsk_fail(
-			c->base.problem, WSK_ERR_RANGE, "batch", "fewer rows, channels and sequences");
-	}
-	if (!c->loaded->kernels[kernel]) {
-		return wsk_fail(c->base.problem, WSK_ERR_UNSUPPORTED, "type", "one that the image has");
-	}
-	return wsk_launch(c->handle, c->loaded->kernels[kernel], (uint64_t)blocks, WSK_CONV_THREADS,
-		params, c->stream, c->base.problem);
-}
-
-/* The struct and the image. */
-static int
-begin(struct call *c, const struct wsk_versioned *what, const void *from, void *in)
-{
-	int status = wsk_check_handle(c->handle, c->base.problem);
-	return status ? status : wsk_take(what, from, in, c->base.problem);
+	return wsk_launch_kernel(
+		&c->base, kernel, blocks, WSK_CONV_THREADS, params, "fewer rows, channels and sequences");
 }
 
 static int
-end(struct call *c)
+need_image(struct conv_call *c)
 {
-	if (c->base.status == WSK_OK) {
-		c->loaded =
-			wsk_loaded_or_fail(&c->base, c->handle, WSK_CONV, "handle", "one of this version");
-	}
-	return c->base.status;
+	return wsk_need_image(&c->base, WSK_CONV, "handle", "one of this version");
 }
 
-static struct call
+static struct conv_call
 call_of(const struct wsk_handle *handle, void *stream, struct wsk_problem *problem)
 {
-	return (struct call){.base = {problem, WSK_OK},
-		.handle = handle,
-		.stream = stream,
+	return (struct conv_call){.base = {handle, stream, problem, NULL, WSK_OK},
 		.rows_contiguous = true,
 		.channels_contiguous = true,
 		.wide_rows = true,
 		.wide_channels = true};
 }
 
-static const struct wsk_versioned CONV = {offsetof(struct wsk_conv, grad_out),
-	sizeof(struct wsk_conv), _Alignof(struct wsk_conv), "conv", "conv.size"};
-static const struct wsk_versioned STEP = {sizeof(struct wsk_conv_step),
-	sizeof(struct wsk_conv_step), _Alignof(struct wsk_conv_step), "step", "step.size"};
+static const struct wsk_versioned CONV = WSK_VERSIONED(wsk_conv, grad_out, "conv");
+static const struct wsk_versioned STEP = WSK_FIRST_VERSION(wsk_conv_step, "step");
 
 int
 wsk_conv_forward(const struct wsk_handle *handle, const struct wsk_conv *conv, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call c = call_of(handle, stream, problem);
+	struct conv_call c = call_of(handle, stream, problem);
 	struct wsk_conv in;
-	int status = begin(&c, &CONV, conv, &in);
-	if (status != WSK_OK) {
-		return status;
+	if (wsk_begin(&c.base, &CONV, conv, &in) != WSK_OK) {
+		return c.base.status;
 	}
 	c.type = in.type, c.batch = in.batch, c.dim = in.dim;
 	in.grad_initial_states.data = in.grad_final_states.data = 0;
 	check_conv(&c, &in);
 	check_plane(&c, &in.out, in.batch, in.length, true, true, "out");
 	check_states(&c, &in, false);
-	if (end(&c) != WSK_OK) {
+	if (need_image(&c) != WSK_OK) {
 		return c.base.status;
 	}
 	struct wsk_conv_params p = params_of(&in);
@@ -361,13 +320,14 @@ wsk_conv_forward(const struct wsk_handle *handle, const struct wsk_conv *conv, v
 
 /* The planes and numbers of backward. */
 static void
-check_backward(struct call *c, const struct wsk_conv *in)
+check_backward(struct conv_call *c, const struct wsk_conv *in)
 {
 	check_conv(c, in);
 	check_plane(c, &in->grad_out, in->batch, in->length, true, false, "grad_out");
 	check_plane(c, &in->grad_x, in->batch, in->length, true, true, "grad_x");
 	check_states(c, in, true);
-	require(c, is_type(in->grad_type), WSK_ERR_UNSUPPORTED, "grad_type", "one of enum wsk_type");
+	require(
+		c, wsk_is_type(in->grad_type), WSK_ERR_UNSUPPORTED, "grad_type", "one of enum wsk_type");
 	check_weight(c, in->grad_weight, in->grad_bias, in->grad_type, "grad_weight", "grad_bias");
 	check_strides(
 		c, in->grad_weight_stride_channel, in->grad_weight_stride_tap, in->width, "grad_weight");
@@ -384,16 +344,15 @@ int
 wsk_conv_backward(const struct wsk_handle *handle, const struct wsk_conv *conv, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call c = call_of(handle, stream, problem);
+	struct conv_call c = call_of(handle, stream, problem);
 	struct wsk_conv in;
-	int status = begin(&c, &CONV, conv, &in);
-	if (status != WSK_OK) {
-		return status;
+	if (wsk_begin(&c.base, &CONV, conv, &in) != WSK_OK) {
+		return c.base.status;
 	}
 	c.type = in.type, c.batch = in.batch, c.dim = in.dim;
 	in.final_states.data = 0;
 	check_backward(&c, &in);
-	if (end(&c) != WSK_OK) {
+	if (need_image(&c) != WSK_OK) {
 		return c.base.status;
 	}
 	struct wsk_conv_params p = params_of(&in);
@@ -408,7 +367,7 @@ wsk_conv_backward(const struct wsk_handle *handle, const struct wsk_conv *conv, 
 	if (c.base.status != WSK_OK) {
 		return c.base.status;
 	}
-	status = launch(&c, (in.type - 1) * WSK_CONV_KERNEL_COUNT + kernel, blocks, &p);
+	int status = launch(&c, (in.type - 1) * WSK_CONV_KERNEL_COUNT + kernel, blocks, &p);
 	int64_t sums = (int64_t)in.dim * (in.width + 1);
 	return status ? status : launch(&c, WSK_CONV_REDUCE, wsk_divide_up(sums, WSK_CONV_SUMS), &p);
 }
@@ -418,8 +377,8 @@ uint64_t
 wsk_conv_scratch(const struct wsk_conv *conv)
 {
 	uint64_t most = 0;
-	bool sound = conv->batch >= 1 && conv->dim >= 1 && conv->length >= 1 && is_type(conv->type)
-		&& conv->length <= LENGTH_MAX && conv->width >= 2 && conv->width <= 4
+	bool sound = conv->batch >= 1 && conv->dim >= 1 && conv->length >= 1 && wsk_is_type(conv->type)
+		&& conv->length <= WSK_LENGTH_MAX && conv->width >= 2 && conv->width <= 4
 		&& (int64_t)conv->batch * conv->dim <= WSK_GRID_MAX;
 	for (int way = 0; sound && way < 3; way++) {
 		struct wsk_conv_params p = {
@@ -432,9 +391,9 @@ wsk_conv_scratch(const struct wsk_conv *conv)
 
 /* Which way of the update: enum wsk_update_layout says what each needs. */
 static int32_t
-layout_of(const struct call *c, const struct wsk_conv_step *in)
+layout_of(const struct conv_call *c, const struct wsk_conv_step *in)
 {
-	int piece = 16 / bytes_of(in->type);
+	int piece = 16 / (int)wsk_type_bytes(in->type);
 	bool small =
 		in->length == 1 && !in->cache_seqlens && in->state_length >= 2 && in->state_length <= 4;
 	if (c->channels_contiguous && c->wide_channels) {
@@ -451,7 +410,7 @@ layout_of(const struct call *c, const struct wsk_conv_step *in)
 static int32_t
 channels_of(const struct wsk_conv_step *in, int32_t layout)
 {
-	int32_t piece = 16 / bytes_of(in->type);
+	int32_t piece = 16 / (int)wsk_type_bytes(in->type);
 	switch (layout) {
 	case WSK_UPDATE_CHANNELS:
 	case WSK_UPDATE_APART:
@@ -464,11 +423,11 @@ channels_of(const struct wsk_conv_step *in, int32_t layout)
 }
 
 static void
-check_step(struct call *c, const struct wsk_conv_step *in)
+check_step(struct conv_call *c, const struct wsk_conv_step *in)
 {
 	check_numbers(c, in->weight_type, in->width, in->length, in->silu);
-	require(c, in->state_length >= in->width - 1 && in->state_length <= LENGTH_MAX, WSK_ERR_RANGE,
-		"state_length", "width - 1 to 2^30");
+	require(c, in->state_length >= in->width - 1 && in->state_length <= WSK_LENGTH_MAX,
+		WSK_ERR_RANGE, "state_length", "width - 1 to 2^30");
 	require(c, in->entries >= 1 && (in->indices || in->entries >= in->batch), WSK_ERR_RANGE,
 		"entries", "1 or more, and batch without indices");
 	if (c->base.status != WSK_OK) {
@@ -487,15 +446,14 @@ int
 wsk_conv_update(const struct wsk_handle *handle, const struct wsk_conv_step *step, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call c = call_of(handle, stream, problem);
+	struct conv_call c = call_of(handle, stream, problem);
 	struct wsk_conv_step in;
-	int status = begin(&c, &STEP, step, &in);
-	if (status != WSK_OK) {
-		return status;
+	if (wsk_begin(&c.base, &STEP, step, &in) != WSK_OK) {
+		return c.base.status;
 	}
 	c.type = in.type, c.batch = in.batch, c.dim = in.dim;
 	check_step(&c, &in);
-	if (end(&c) != WSK_OK) {
+	if (need_image(&c) != WSK_OK) {
 		return c.base.status;
 	}
 	struct wsk_update_params p = {

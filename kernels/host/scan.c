@@ -4,7 +4,6 @@
 #include "../device/scan_params.h"
 #include "check.h"
 
-#define LENGTH_MAX (1 << 30)
 #define STATES_MAX 256
 
 #define NAMES(suffix) \
@@ -22,56 +21,38 @@ const char *const wsk_scan_kernels[WSK_SCAN_KERNEL_COUNT] = {
 	"wsk_scan_sum",
 };
 
-/* What is being checked. */
-struct checking {
-	struct wsk_checking base;
-	const struct wsk_scan *in;
-};
-
-static int
-bytes_of(int32_t type)
-{
-	return type == WSK_FLOAT32 ? 4 : 2;
-}
-
 static void
-require(struct checking *c, bool holds, int status, const char *argument, const char *expected)
+check_shape(struct wsk_call *c, const struct wsk_scan *in)
 {
-	wsk_require(&c->base, holds, status, argument, expected);
-}
-
-static void
-check_shape(struct checking *c)
-{
-	const struct wsk_scan *in = c->in;
-	require(c, in->type >= WSK_FLOAT16 && in->type <= WSK_FLOAT32, WSK_ERR_UNSUPPORTED, "type",
+	wsk_require(c, wsk_is_type(in->type), WSK_ERR_UNSUPPORTED, "type",
 		"WSK_FLOAT16, WSK_BFLOAT16 or WSK_FLOAT32");
-	require(c, in->batch >= 1 && in->batch <= 1 << 24, WSK_ERR_RANGE, "batch", "1 to 2^24");
-	require(
+	wsk_require(
+		c, in->batch >= 1 && in->batch <= WSK_BATCH_MAX, WSK_ERR_RANGE, "batch", "1 to 2^24");
+	wsk_require(
 		c, in->channels >= 1 && in->channels <= 1 << 24, WSK_ERR_RANGE, "channels", "1 to 2^24");
-	require(c, in->length >= 1 && in->length <= LENGTH_MAX, WSK_ERR_RANGE, "length", "1 to 2^30");
-	require(c, in->states >= 1 && in->states <= STATES_MAX, WSK_ERR_RANGE, "states", "1 to 256");
-	require(
+	wsk_require(
+		c, in->length >= 1 && in->length <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "length", "1 to 2^30");
+	wsk_require(
+		c, in->states >= 1 && in->states <= STATES_MAX, WSK_ERR_RANGE, "states", "1 to 256");
+	wsk_require(
 		c, in->groups >= 1 && in->groups <= in->channels, WSK_ERR_RANGE, "groups", "1 to channels");
-	require(c, in->groups < 1 || in->channels % in->groups == 0, WSK_ERR_ARGUMENT, "channels",
+	wsk_require(c, in->groups < 1 || in->channels % in->groups == 0, WSK_ERR_ARGUMENT, "channels",
 		"a multiple of groups");
-	require(c,
+	wsk_require(c,
 		in->parts >= 1
 			&& in->parts <= wsk_divide_up(in->length < 1 ? 1 : in->length, WSK_SCAN_SEGMENT),
 		WSK_ERR_RANGE, "parts", "1 to ceil(length / 64)");
 }
 
 static void
-check_rows(
-	struct checking *c, const struct wsk_rows *rows, bool needed, bool written, const char *name)
+check_rows(struct wsk_call *c, const struct wsk_scan *in, const struct wsk_rows *rows, bool needed,
+	bool written, const char *name)
 {
-	const struct wsk_scan *in = c->in;
 	const int64_t strides[] = {rows->stride_batch, rows->stride_channel, 1};
 	const int64_t extents[] = {in->batch, in->channels, in->length};
-	wsk_check_address(&c->base, rows->data, (unsigned)bytes_of(in->type), needed, name);
-	require(c, wsk_reaches(strides, extents, 3), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
-	require(c,
+	wsk_check_address(c, rows->data, wsk_type_bytes(in->type), needed, name);
+	wsk_check_strides(c, strides, extents, 3, name);
+	wsk_require(c,
 		!rows->data || !written
 			|| ((in->channels == 1 || rows->stride_channel >= in->length)
 				&& (in->batch == 1 || rows->stride_batch >= in->length)),
@@ -79,77 +60,73 @@ check_rows(
 }
 
 static void
-check_matrix(struct checking *c, const struct wsk_matrix *matrix, const char *name)
+check_matrix(struct wsk_call *c, const struct wsk_scan *in, const struct wsk_matrix *matrix,
+	const char *name)
 {
-	const struct wsk_scan *in = c->in;
 	const int64_t strides[] = {
 		matrix->varies ? matrix->stride_batch : 0, matrix->stride_group, matrix->stride_state, 1};
 	const int64_t extents[] = {in->batch, matrix->varies ? in->groups : in->channels, in->states,
 		matrix->varies ? in->length : 1};
-	unsigned align = matrix->varies ? (unsigned)bytes_of(in->type) : 4;
-	wsk_check_address(&c->base, matrix->data, align, true, name);
-	require(c, wsk_reaches(strides, extents, 4), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
-	require(c, matrix->varies || (matrix->stride_state == 1 && matrix->stride_group == in->states),
+	unsigned align = matrix->varies ? wsk_type_bytes(in->type) : 4;
+	wsk_check_address(c, matrix->data, align, true, name);
+	wsk_check_strides(c, strides, extents, 4, name);
+	wsk_require(c,
+		matrix->varies || (matrix->stride_state == 1 && matrix->stride_group == in->states),
 		WSK_ERR_ARGUMENT, name, "contiguous where it does not vary");
 }
 
 static void
-check_forward(struct checking *c)
+check_forward(struct wsk_call *c, const struct wsk_scan *in)
 {
-	const struct wsk_scan *in = c->in;
-	check_shape(c);
-	check_rows(c, &in->u, true, false, "u");
-	check_rows(c, &in->delta, true, false, "delta");
-	check_rows(c, &in->z, false, false, "z");
-	check_matrix(c, &in->b, "b");
-	check_matrix(c, &in->c, "c");
-	wsk_check_address(&c->base, in->a, 4, true, "a");
+	check_shape(c, in);
+	check_rows(c, in, &in->u, true, false, "u");
+	check_rows(c, in, &in->delta, true, false, "delta");
+	check_rows(c, in, &in->z, false, false, "z");
+	check_matrix(c, in, &in->b, "b");
+	check_matrix(c, in, &in->c, "c");
+	wsk_check_address(c, in->a, 4, true, "a");
 	const int64_t strides[] = {in->a_stride_channel, in->a_stride_state};
 	const int64_t extents[] = {in->channels, in->states};
-	require(c, wsk_reaches(strides, extents, 2), WSK_ERR_RANGE, "a",
-		"strides that are not negative and reach less than 2^62 elements");
-	wsk_check_address(&c->base, in->d, 4, false, "d");
-	wsk_check_address(&c->base, in->delta_bias, 4, false, "delta_bias");
-	wsk_check_address(&c->base, in->x, 4, false, "x");
+	wsk_check_strides(c, strides, extents, 2, "a");
+	wsk_check_address(c, in->d, 4, false, "d");
+	wsk_check_address(c, in->delta_bias, 4, false, "delta_bias");
+	wsk_check_address(c, in->x, 4, false, "x");
 }
 
 static void
-check_workspace(struct checking *c, int32_t backward)
+check_workspace(struct wsk_call *c, const struct wsk_scan *in, int32_t backward)
 {
-	uint64_t needed = c->base.status == WSK_OK ? wsk_scan_workspace(c->in, backward) : 0;
-	wsk_check_address(&c->base, c->in->workspace, 16, needed > 0, "workspace");
-	require(c, c->in->workspace_size >= needed, WSK_ERR_RANGE, "workspace_size",
+	uint64_t needed = c->status == WSK_OK ? wsk_scan_workspace(in, backward) : 0;
+	wsk_check_address(c, in->workspace, 16, needed > 0, "workspace");
+	wsk_require(c, in->workspace_size >= needed, WSK_ERR_RANGE, "workspace_size",
 		"at least wsk_scan_workspace() bytes");
 }
 
 static void
-check_outputs(struct checking *c)
+check_outputs(struct wsk_call *c, const struct wsk_scan *in)
 {
-	const struct wsk_scan *in = c->in;
-	check_rows(c, &in->out, !in->z.data, true, "out");
-	check_rows(c, &in->out_z, in->z.data != 0, true, "out_z");
-	check_workspace(c, 0);
+	check_rows(c, in, &in->out, !in->z.data, true, "out");
+	check_rows(c, in, &in->out_z, in->z.data != 0, true, "out_z");
+	check_workspace(c, in, 0);
 }
 
 static void
-check_gradients(struct checking *c)
+check_gradients(struct wsk_call *c, const struct wsk_scan *in)
 {
-	const struct wsk_scan *in = c->in;
 	const bool gated = in->z.data != 0;
-	check_rows(c, &in->out, gated, false, "out");
-	check_rows(c, &in->out_z, false, true, "out_z");
-	check_rows(c, &in->grad_out, true, false, "grad_out");
-	check_rows(c, &in->grad_u, true, true, "grad_u");
-	check_rows(c, &in->grad_delta, true, true, "grad_delta");
-	check_rows(c, &in->grad_z, gated, true, "grad_z");
-	unsigned align = (unsigned)bytes_of(in->type);
-	wsk_check_address(&c->base, in->grad_a, 4, true, "grad_a");
-	wsk_check_address(&c->base, in->grad_b, in->b.varies ? align : 4, true, "grad_b");
-	wsk_check_address(&c->base, in->grad_c, in->c.varies ? align : 4, true, "grad_c");
-	wsk_check_address(&c->base, in->grad_d, 4, in->d != 0, "grad_d");
-	wsk_check_address(&c->base, in->grad_delta_bias, 4, in->delta_bias != 0, "grad_delta_bias");
-	check_workspace(c, 1);
+	check_rows(c, in, &in->out, gated, false, "out");
+	check_rows(c, in, &in->out_z, false, true, "out_z");
+	check_rows(c, in, &in->grad_out, true, false, "grad_out");
+	check_rows(c, in, &in->grad_u, true, true, "grad_u");
+	check_rows(c, in, &in->grad_delta, true, true, "grad_delta");
+	check_rows(c, in, &in->grad_z, gated, true, "grad_z");
+	unsigned align = wsk_type_bytes(in->type);
+	wsk_check_address(c, in->grad_a, 4, true, "grad_a");
+	wsk_check_address(c, in->grad_b, in->b.varies ? align : 4, true, "grad_b");
+	wsk_check_address(c, in->grad_c, in->c.varies ? align : 4, true, "grad_c");
+	wsk_check_address(c, in->grad_d, 4, in->d != 0, "grad_d");
+	wsk_check_address(c, in->grad_delta_bias, 4, in->delta_bias != 0, "grad_delta_bias");
+	check_workspace(c, in, 1);
 }
 
 /* ---- parts of the workspace ---- */
@@ -218,11 +195,11 @@ cut_workspace(
 uint64_t
 wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward)
 {
-	struct checking c = {{NULL, WSK_OK}, scan};
+	struct wsk_call c = {0};
 	struct cutting cutting = {0, 0, false};
 	struct wsk_scan_params p;
-	check_shape(&c);
-	if (c.base.status != WSK_OK) {
+	check_shape(&c, scan);
+	if (c.status != WSK_OK) {
 		return UINT64_MAX;
 	}
 	cut_workspace(&cutting, scan, backward, &p);
@@ -244,13 +221,11 @@ matrix_of(const struct wsk_matrix *m)
 		m->data, m->stride_batch, m->stride_group, m->stride_state, m->varies != 0, 0};
 }
 
-/* True if @a count elements from each multiple of @a count on lie at a multiple of their size. */
+/* True if 4 elements from each multiple of 4 on lie at a multiple of their size. */
 static bool
-is_wide(uint64_t data, int64_t a, int64_t b, int64_t c, int bytes, int count)
+is_wide(uint64_t data, int64_t a, int64_t b, int64_t c, unsigned bytes)
 {
-	return !data
-		|| (data % (uint64_t)(bytes * count) == 0 && a % count == 0 && b % count == 0
-			&& c % count == 0);
+	return !data || (data % (4 * bytes) == 0 && a % 4 == 0 && b % 4 == 0 && c % 4 == 0);
 }
 
 static bool
@@ -260,7 +235,7 @@ rows_are_wide(const struct wsk_scan *in, int32_t backward)
 		&in->grad_u, &in->grad_delta, &in->grad_z};
 	for (size_t i = 0; i < (backward ? 9u : 5u); i++) {
 		if (!is_wide(all[i]->data, all[i]->stride_batch, all[i]->stride_channel, 0,
-				bytes_of(in->type), 4)) {
+				wsk_type_bytes(in->type))) {
 			return false;
 		}
 	}
@@ -268,10 +243,9 @@ rows_are_wide(const struct wsk_scan *in, int32_t backward)
 }
 
 static bool
-matrix_is_wide(const struct wsk_matrix *m, int bytes)
+matrix_is_wide(const struct wsk_matrix *m, unsigned bytes)
 {
-	return !m->varies
-		|| is_wide(m->data, m->stride_batch, m->stride_group, m->stride_state, bytes, 4);
+	return !m->varies || is_wide(m->data, m->stride_batch, m->stride_group, m->stride_state, bytes);
 }
 
 static struct wsk_scan_params
@@ -311,8 +285,8 @@ params_of(const struct wsk_scan *in, int32_t backward)
 		.rows = (int32_t)wsk_divide_up(in->length, WSK_SCAN_SAVED),
 		.softplus = in->softplus != 0,
 		.wide = rows_are_wide(in, backward),
-		.wide_bc = matrix_is_wide(&in->b, bytes_of(in->type))
-			&& matrix_is_wide(&in->c, bytes_of(in->type)),
+		.wide_bc = matrix_is_wide(&in->b, wsk_type_bytes(in->type))
+			&& matrix_is_wide(&in->c, wsk_type_bytes(in->type)),
 		.with_ends = backward && d.parts > 1,
 	};
 	cut_workspace(&cutting, in, backward, &p);
@@ -322,51 +296,39 @@ params_of(const struct wsk_scan *in, int32_t backward)
 /* ---- launches ---- */
 
 /* A call that was checked and is ready to launch. */
-struct call {
-	const struct wsk_handle *handle;
-	const struct wsk_loaded *loaded;
+struct scan_call {
+	struct wsk_call base;
 	struct wsk_scan in;
 	struct wsk_scan_params params;
-	void *stream;
-	struct wsk_problem *problem;
 };
 
-static const struct wsk_versioned SCAN = {offsetof(struct wsk_scan, grad_out),
-	sizeof(struct wsk_scan), _Alignof(struct wsk_scan), "scan", "scan.size"};
+static const struct wsk_versioned SCAN = WSK_VERSIONED(wsk_scan, grad_out, "scan");
 
 static int
-prepare(struct call *call, const struct wsk_scan *scan, int32_t backward)
+prepare(struct scan_call *call, const struct wsk_scan *scan, int32_t backward)
 {
-	int status = wsk_check_handle(call->handle, call->problem);
-	status = status ? status : wsk_take(&SCAN, scan, &call->in, call->problem);
-	if (status != WSK_OK) {
-		return status;
+	struct wsk_call *c = &call->base;
+	if (wsk_begin(c, &SCAN, scan, &call->in) != WSK_OK) {
+		return c->status;
 	}
-	struct checking c = {{call->problem, WSK_OK}, &call->in};
-	check_forward(&c);
-	(backward ? check_gradients : check_outputs)(&c);
-	if (c.base.status != WSK_OK) {
-		return c.base.status;
+	check_forward(c, &call->in);
+	(backward ? check_gradients : check_outputs)(c, &call->in);
+	if (wsk_need_image(c, WSK_SCAN, "scan", "WSK_SCAN") == WSK_OK) {
+		call->params = params_of(&call->in, backward);
 	}
-	call->loaded = wsk_loaded_or_fail(&c.base, call->handle, WSK_SCAN, "scan", "WSK_SCAN");
-	call->params = params_of(&call->in, backward);
-	return c.base.status;
+	return c->status;
 }
 
 static int
-launch(struct call *call, int kernel, int64_t blocks, void *params)
+launch(struct scan_call *call, int kernel, int64_t blocks, void *params)
 {
-	if (blocks > WSK_GRID_MAX) {
-		return wsk_fail(
-			call->problem, WSK_ERR_RANGE, "batch", "fewer channels, sequences and parts");
-	}
-	return wsk_launch(call->handle, call->loaded->kernels[kernel], (uint64_t)blocks,
-		WSK_SCAN_THREADS, params, call->stream, call->problem);
+	return wsk_launch_kernel(&call->base, kernel, blocks, WSK_SCAN_THREADS, params,
+		"fewer channels, sequences and parts");
 }
 
 /* A kernel that goes over time, once for each 16 states. */
 static int
-launch_scan(struct call *call, enum wsk_scan_kernel kernel)
+launch_scan(struct scan_call *call, enum wsk_scan_kernel kernel)
 {
 	struct wsk_scan_params *p = &call->params;
 	int64_t blocks = (int64_t)p->batch * p->groups * p->blocks;
@@ -383,7 +345,7 @@ launch_scan(struct call *call, enum wsk_scan_kernel kernel)
 }
 
 static int
-launch_combine(struct call *call)
+launch_combine(struct scan_call *call)
 {
 	int64_t all = (int64_t)call->in.batch * call->in.channels * call->in.states;
 	return launch(
@@ -400,7 +362,7 @@ int
 wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	struct scan_call call = {.base = {handle, stream, problem, NULL, WSK_OK}};
 	int status = prepare(&call, scan, 0);
 	if (status == WSK_OK && call.params.parts > 1) {
 		status = launch_scan(&call, WSK_SCAN_KERNEL_STATES);
@@ -414,7 +376,7 @@ wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan, v
 
 /* to = sum of @a terms parts of @a count floats each, times a factor. */
 static int
-launch_sum(struct call *call, uint64_t from, int64_t stride, int64_t count, int64_t terms,
+launch_sum(struct scan_call *call, uint64_t from, int64_t stride, int64_t count, int64_t terms,
 	uint64_t factor, uint64_t to, int32_t type)
 {
 	struct wsk_scan_sum_params p = {from, to, factor, stride, count, (int32_t)terms, type};
@@ -424,7 +386,7 @@ launch_sum(struct call *call, uint64_t from, int64_t stride, int64_t count, int6
 
 /* The gradients of B and C: of what varies, over blocks of channels; else over batch and time. */
 static int
-launch_matrix_sums(struct call *call)
+launch_matrix_sums(struct scan_call *call)
 {
 	const struct wsk_scan *in = &call->in;
 	const struct wsk_scan_params *p = &call->params;
@@ -448,7 +410,7 @@ launch_matrix_sums(struct call *call)
 }
 
 static int
-launch_sums(struct call *call)
+launch_sums(struct scan_call *call)
 {
 	const struct wsk_scan *in = &call->in;
 	const struct wsk_scan_params *p = &call->params;
@@ -470,7 +432,7 @@ int
 wsk_scan_backward(const struct wsk_handle *handle, const struct wsk_scan *scan, void *stream,
 	struct wsk_problem *problem)
 {
-	struct call call = {.handle = handle, .stream = stream, .problem = problem};
+	struct scan_call call = {.base = {handle, stream, problem, NULL, WSK_OK}};
 	int status = prepare(&call, scan, 1);
 	if (status == WSK_OK) {
 		status = launch_scan(

@@ -11,23 +11,24 @@
 #define BLOCKS_ENOUGH 4096
 
 static void
-check_strided(struct wsk_checking *c, const struct wsk_strided *t, const int64_t *extents,
-	bool needed, const char *name)
+check_strided(struct wsk_call *c, const struct wsk_strided *t, const int64_t *extents, bool needed,
+	const char *name)
 {
-	bool known = t->type >= WSK_FLOAT16 && t->type <= WSK_FLOAT32;
-	wsk_check_address(c, t->data, t->type == WSK_FLOAT32 ? 4 : 2, needed, name);
-	wsk_require(c, !t->data || known, WSK_ERR_UNSUPPORTED, name,
+	wsk_check_address(c, t->data, wsk_type_bytes(t->type), needed, name);
+	wsk_require(c, !t->data || wsk_is_type(t->type), WSK_ERR_UNSUPPORTED, name,
 		"of type WSK_FLOAT16, WSK_BFLOAT16 or WSK_FLOAT32");
-	wsk_require(c, !t->data || wsk_reaches(t->stride, extents, 3), WSK_ERR_RANGE, name,
-		"strides that are not negative and reach less than 2^62 elements");
+	if (t->data) {
+		wsk_check_strides(c, t->stride, extents, 3, name);
+	}
 }
 
 static void
-check_shape(struct wsk_checking *c, const struct wsk_update *in)
+check_shape(struct wsk_call *c, const struct wsk_update *in)
 {
-	wsk_require(c, in->type >= WSK_FLOAT16 && in->type <= WSK_FLOAT32, WSK_ERR_UNSUPPORTED, "type",
+	wsk_require(c, wsk_is_type(in->type), WSK_ERR_UNSUPPORTED, "type",
 		"WSK_FLOAT16, WSK_BFLOAT16 or WSK_FLOAT32");
-	wsk_require(c, in->batch >= 1 && in->batch <= 1 << 24, WSK_ERR_RANGE, "batch", "1 to 2^24");
+	wsk_require(
+		c, in->batch >= 1 && in->batch <= WSK_BATCH_MAX, WSK_ERR_RANGE, "batch", "1 to 2^24");
 	wsk_require(c, in->entries >= 1, WSK_ERR_RANGE, "entries", "1 to 2^31 - 1");
 	wsk_require(c, in->indices || in->entries >= in->batch, WSK_ERR_RANGE, "entries",
 		"at least batch where there are no indices");
@@ -42,7 +43,7 @@ check_shape(struct wsk_checking *c, const struct wsk_update *in)
 }
 
 static void
-check_update(struct wsk_checking *c, const struct wsk_update *in)
+check_update(struct wsk_call *c, const struct wsk_update *in)
 {
 	const int64_t rows[] = {in->batch, in->heads, in->channels};
 	const int64_t weights[] = {in->heads, in->channels, in->states};
@@ -52,9 +53,8 @@ check_update(struct wsk_checking *c, const struct wsk_update *in)
 	const int64_t strides[] = {in->state_stride_entry, in->state_stride_head,
 		in->state_stride_channel, in->state_stride_state};
 	check_shape(c, in);
-	wsk_check_address(c, in->state, in->type == WSK_FLOAT32 ? 4 : 2, true, "state");
-	wsk_require(c, wsk_reaches(strides, state, 4), WSK_ERR_RANGE, "state",
-		"strides that are not negative and reach less than 2^62 elements");
+	wsk_check_address(c, in->state, wsk_type_bytes(in->type), true, "state");
+	wsk_check_strides(c, strides, state, 4, "state");
 	for (int i = 0; i < 4; i++) {
 		wsk_require(c, strides[i] > 0 || state[i] == 1, WSK_ERR_ARGUMENT, "state",
 			"without a stride of 0: it is written");
@@ -80,9 +80,9 @@ view_of(const struct wsk_strided *t)
 
 /* @a count elements from each multiple of @a count on lie side by side, at 16 bytes. */
 static bool
-is_wide(uint64_t data, int count, int bytes, const int64_t *strides, int dimensions)
+is_wide(uint64_t data, int count, unsigned bytes, const int64_t *strides, int dimensions)
 {
-	bool wide = data % (uint64_t)(count * bytes) == 0 && strides[dimensions - 1] == 1;
+	bool wide = data % ((unsigned)count * bytes) == 0 && strides[dimensions - 1] == 1;
 	for (int i = 0; i + 1 < dimensions; i++) {
 		wide = wide && strides[i] % count == 0;
 	}
@@ -100,7 +100,7 @@ is_tied(const struct wsk_update *in)
 static int
 states_of_thread(const struct wsk_update *in)
 {
-	return in->type == WSK_FLOAT32 ? 4 : 8;
+	return (int)(16 / wsk_type_bytes(in->type));
 }
 
 /* Strides that fit in 32 bits. */
@@ -133,7 +133,7 @@ static bool
 matrix_is_wide(const struct wsk_strided *m, int32_t type)
 {
 	return (m->type == type || m->type == WSK_FLOAT32)
-		&& is_wide(m->data, 4, m->type == WSK_FLOAT32 ? 4 : 2, m->stride, 3);
+		&& is_wide(m->data, 4, wsk_type_bytes(m->type), m->stride, 3);
 }
 
 /* What the kernels for the usual case ask for. */
@@ -144,7 +144,7 @@ is_usual(const struct wsk_update *in)
 		in->state_stride_channel, in->state_stride_state};
 	const int32_t type = in->x.type, count = states_of_thread(in);
 	return in->states % count == 0 && in->states <= 32 * count
-		&& is_wide(in->state, count, 16 / count, strides, 4) && in->dt.type == type
+		&& is_wide(in->state, count, wsk_type_bytes(in->type), strides, 4) && in->dt.type == type
 		&& in->out.type == type && (!in->z.data || in->z.type == type) && in->a.type == WSK_FLOAT32
 		&& is_narrow_all(in) && (is_tied(in) || is_wide(in->a.data, 4, 4, in->a.stride, 3))
 		&& matrix_is_wide(&in->b, type) && matrix_is_wide(&in->c, type);
@@ -217,38 +217,27 @@ params_of(const struct wsk_update *in, bool usual)
 	};
 }
 
-static const struct wsk_versioned UPDATE = {sizeof(struct wsk_update), sizeof(struct wsk_update),
-	_Alignof(struct wsk_update), "update", "update.size"};
+static const struct wsk_versioned UPDATE = WSK_FIRST_VERSION(wsk_update, "update");
 
 int
 wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *update, void *stream,
 	struct wsk_problem *problem)
 {
+	struct wsk_call c = {handle, stream, problem, NULL, WSK_OK};
 	struct wsk_update in;
-	int status = wsk_check_handle(handle, problem);
-	status = status ? status : wsk_take(&UPDATE, update, &in, problem);
-	if (status != WSK_OK) {
-		return status;
-	}
-	struct wsk_checking c = {problem, WSK_OK};
-	check_update(&c, &in);
-	if (c.status != WSK_OK) {
+	if (wsk_begin(&c, &UPDATE, update, &in) != WSK_OK) {
 		return c.status;
 	}
-	const struct wsk_loaded *loaded =
-		wsk_loaded_or_fail(&c, handle, WSK_SCAN, "update", "WSK_SCAN");
-	if (!loaded) {
+	check_update(&c, &in);
+	if (wsk_need_image(&c, WSK_SCAN, "update", "WSK_SCAN") != WSK_OK) {
 		return c.status;
 	}
 	const bool usual = is_usual(&in);
 	struct wsk_update_params params = params_of(&in, usual);
 	int64_t each = (int64_t)params.blocks * in.heads;
-	int64_t blocks = each * wsk_divide_up(in.batch, params.each);
-	if (each > WSK_GRID_MAX || blocks > WSK_GRID_MAX) {
-		return wsk_fail(problem, WSK_ERR_RANGE, "batch", "fewer channels, heads and sequences");
-	}
+	int64_t blocks = each > WSK_GRID_MAX ? INT64_MAX : each * wsk_divide_up(in.batch, params.each);
 	int kernel = (in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED;
 	kernel += usual ? WSK_SCAN_KERNEL_UPDATE + in.x.type - WSK_FLOAT16 : WSK_SCAN_KERNEL_UPDATE_ANY;
-	return wsk_launch(handle, loaded->kernels[kernel], (uint64_t)blocks, WSK_SCAN_THREADS, &params,
-		stream, problem);
+	return wsk_launch_kernel(
+		&c, kernel, blocks, WSK_SCAN_THREADS, &params, "fewer channels, heads and sequences");
 }
