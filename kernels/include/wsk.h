@@ -1,27 +1,31 @@
 /**
- * wsk.h - attention and causal convolution behind plain C functions
+ * wsk.h - attention, the selective scan and causal convolution behind plain C functions
  *
  * One library for every torch and Python: it knows nothing of either. It opens no library, allocates
  * nothing, never waits and never synchronises; what it launches goes to the caller's stream. The
  * caller hands over the functions of the CUDA driver (12.0 or newer) and the memory of the handle.
  *
- * Every struct that crosses this border begins with its size in bytes as the caller knows it: newer
- * members stand at the end and count as 0 for older callers. A library that is older than its caller
- * refuses a struct that is larger than its own.
+ * Every struct that is an argument begins with its size in bytes as the caller knows it: newer members
+ * stand at the end and count as 0 for older callers. A library that is older than its caller refuses a
+ * struct that is larger than its own. Members that do not apply are 0.
  *
- * Of attention: a tensor is a device address and strides in elements, of 2 bytes each; the head
- * dimension is contiguous. Rows that do not begin at a multiple of 16 bytes are read and written 2 bytes at a
- * time: right, and slow.
+ * What holds for every function, where it does not say otherwise:
  *
- * What is computed, for query i and key j of one sequence of lengths m (queries) and n (keys):
- *
- *     S = scale Q K^T;  P = softmax(S) over the keys that i sees;  O = P V;  lse = log sum exp S
- *     i sees j:  i + (n - m) - left <= j <= i + (n - m) + right
- *
- * so causal is right = 0, aligned at the bottom right. A query that sees no key has O = 0 and lse =
- * -infinity, and gradients of 0. Head h of q belongs to head h / (heads_q / heads_k) of k and v,
- * which are never expanded. Sums are fp32; P and dS are rounded to the element type for the tensor
- * cores. The same inputs give the same bits on the same device.
+ * - It returns one of enum wsk_status. @a problem may be NULL; it is written only where the status is not
+ *   WSK_OK. All that the host can see is checked before the first launch, so a wrong argument launches
+ *   nothing; where a launch of several fails, what the earlier ones wrote is undefined.
+ * - It launches and returns: @a stream is a CUstream (0: the default one) of the calling thread's current
+ *   context. Results are there when the stream has got to them. A failure on the device shows in a later
+ *   call of the driver, not here.
+ * - The struct and @a problem are the caller's and are read or written during the call alone. Memory of the
+ *   device is the caller's as well, and must live until the stream is done with it. It is all on the
+ *   stream's device. Nothing that is written may overlap anything else that is read or written.
+ * - A uint64_t named after a tensor is its address on the device, a multiple of its element's size. Strides
+ *   are in elements, of the tensor's own type, and never negative; one of an extent of 1 is not used. An
+ *   element may lie up to 2^62 elements from the first. Where 0 is allowed for an address it is said.
+ * - Functions that take a const handle may run in several threads at once, on one stream or several.
+ *   wsk_init, wsk_load and wsk_close change the handle: nothing else may use it meanwhile.
+ * - No atomics: the same inputs give the same bits on the same device.
  */
 #ifndef WSK_H
 #define WSK_H
@@ -53,16 +57,16 @@ enum wsk_status {
 	WSK_ERR_DRIVER = 7,      /**< the driver refused: its own code is in struct wsk_problem */
 };
 
-/** Details of a failure. Texts live as long as the library. */
+/** Details of a failure; all members are written. Texts live as long as the library. */
 struct wsk_problem {
-	const char *argument; /**< "q.stride_row"; NULL: none */
-	const char *expected; /**< "a multiple of heads_k" */
+	const char *argument; /**< the member or argument: "heads_q"; NULL: none */
+	const char *expected; /**< of it: "a multiple of heads_k"; NULL: nothing to say */
 	int32_t driver;       /**< CUresult; 0: not the driver */
 };
 
-/** Functions of libcuda.so.1, by their exported names. All are needed. */
+/** Functions of libcuda.so.1, by their exported names and with its types. All are needed. */
 struct wsk_driver {
-	uint32_t size;
+	uint32_t size; /**< bytes, of this struct */
 	int (*cuLibraryLoadData)(
 		void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 	int (*cuLibraryGetKernel)(void **, void *, const char *);
@@ -71,14 +75,23 @@ struct wsk_driver {
 		unsigned, void *, void **, void **);
 };
 
-/** The handle: memory of the caller, of wsk_handle_size() bytes, aligned like a pointer. */
+/** What is loaded: memory of the caller, who frees it after wsk_close(). One serves all devices and threads. */
 struct wsk_handle;
 
+/** WSK_VERSION of the library, for a caller that was built with another header. Lives as long as the library. */
 WSK_API const char *wsk_version(void);
+
+/** A few words for a status, also for one that does not exist; never NULL. Lives as long as the library. */
 WSK_API const char *wsk_status_text(int status);
+
+/** Bytes that wsk_init() needs. */
 WSK_API size_t wsk_handle_size(void);
 
-/** Makes a handle of @a memory. Nothing is loaded yet. */
+/**
+ * Makes a handle of @a memory, aligned like a pointer, of @a size bytes: at least wsk_handle_size(). The
+ * functions of @a driver are copied, and must stay loaded as long as the handle is used. Nothing is loaded and
+ * no function of the driver is called. WSK_ERR_ALIGNMENT: memory; WSK_ERR_ARGUMENT: size, driver.
+ */
 WSK_API int wsk_init(
 	void *memory, size_t size, const struct wsk_driver *driver, struct wsk_problem *problem);
 
@@ -93,185 +106,257 @@ enum wsk_image {
 };
 
 /**
- * Loads the kernels of one image (enum wsk_image), for every device. Not thread-safe: the only
- * function that changes a handle besides wsk_close. A second call does nothing.
+ * Loads the kernels of one image (enum wsk_image), for every device; the driver is initialised (cuInit). Not
+ * thread-safe. A second call does nothing. After a failure nothing of the image is loaded, and it may be
+ * called again. WSK_ERR_ARGUMENT: handle; WSK_ERR_UNSUPPORTED: no such image; WSK_ERR_NO_CODE, WSK_ERR_DRIVER.
  */
 WSK_API int wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem);
 
-/** Unloads all that was loaded; nothing may run any more. */
+/**
+ * Unloads all that was loaded; no kernel of it may run any more. Not thread-safe. The handle may be loaded
+ * again, or its memory be freed. NULL does nothing. WSK_ERR_DRIVER: something could not be unloaded.
+ */
 WSK_API int wsk_close(struct wsk_handle *handle);
 
+/** Element types. Float in this header is WSK_FLOAT32, int32 an int32_t, word a uint32_t. */
 enum wsk_type {
 	WSK_FLOAT16 = 1,
 	WSK_BFLOAT16 = 2, /**< attention: compute capability 8.0 or newer */
 	WSK_FLOAT32 = 3,  /**< attention has no kernels for it */
 };
 
-/** [batch, row, head, head_dim]; packed sequences have no batch. Strides are in elements. */
+/* ---- attention ---- */
+
+/**
+ * [batch][row][head][head_dim], the head dimension contiguous; packed sequences lie one behind the other in
+ * [row][head][head_dim]. Where data is a multiple of 16 bytes and each stride one of 8 elements, of every
+ * tensor of a call, 16 bytes are moved at once; else 2 bytes: right, and slow.
+ */
 struct wsk_tensor {
-	uint64_t data; /**< device address */
-	int64_t stride_batch, stride_row, stride_head;
+	uint64_t data;
+	int64_t stride_batch; /**< packed: 0 */
+	/** These and stride_batch: of what is written at least head_dim. */
+	int64_t stride_row, stride_head;
 };
 
-/** All that attention is about. Members that do not apply are 0. */
+/**
+ * For query i and key j of one sequence of lengths m (queries) and n (keys):
+ *
+ *     S = scale Q K^T;  P = softmax(S) over the keys that i sees;  O = P V;  lse = log sum exp S
+ *     i sees j:  i + (n - m) - left <= j <= i + (n - m) + right
+ *
+ * so causal is right = 0, aligned at the bottom right. A query that sees no key has O = 0 and lse =
+ * -infinity, and gradients of 0. Head h of q belongs to head h / (heads_q / heads_k) of k and v,
+ * which are never expanded. Sums are fp32; P and dS are rounded to the element type for the tensor
+ * cores.
+ */
 struct wsk_attention {
-	uint32_t size;
-	int32_t type; /**< enum wsk_type */
-	int32_t batch;
-	int32_t heads_q, heads_k, head_dim;
-	int32_t length_q, length_k; /**< rows of a sequence; packed or with seqused: of the longest */
-	int32_t total_q, total_k;   /**< packed: rows of all sequences */
-	int32_t left, right;        /**< keys before and after the diagonal; negative: all of them */
-	float scale;                /**< any finite number */
+	uint32_t size;            /**< bytes, of this struct; at least up to grad_o */
+	int32_t type;             /**< WSK_FLOAT16 or WSK_BFLOAT16, of every tensor */
+	int32_t batch;            /**< 1 to 2^24; packed: sequences */
+	int32_t heads_q, heads_k; /**< 1 to 65536; heads_k divides heads_q */
+	int32_t head_dim;         /**< 64, 80, 96 or 128: its image is loaded */
+	int32_t length_q,
+		length_k; /**< rows of a sequence, 1 to 2^30; packed, with seqused: of the longest */
+	int32_t total_q, total_k; /**< packed: rows of all sequences, 1 to 2^30 */
+	int32_t left, right;      /**< keys before and after the diagonal; negative: all of them */
+	float scale;              /**< any finite number */
 	int32_t reserved;
-	struct wsk_tensor q, k, v;
-	struct wsk_tensor o; /**< written by forward, read by backward */
-	/** Float, written by forward, read by backward: [batch][heads_q][length_q], with rows side by side;
+	struct wsk_tensor
+		q; /**< [batch][length_q][heads_q][head_dim]; packed: [total_q][heads_q][head_dim] */
+	struct wsk_tensor k, v; /**< likewise, of length_k or total_k and heads_k */
+	struct wsk_tensor o;    /**< as q; written by forward and decode, read by backward */
+	/** Float, written by forward and decode, read by backward: [batch][heads_q][length_q], rows contiguous;
 	 * packed: [heads_q][total_q]. 0: not wanted (backward needs it). */
 	uint64_t lse;
-	int64_t lse_stride_batch, lse_stride_head;
-	/** int32 on the device. cu_seqlens: batch + 1 first rows; what lies outside of the totals or goes
-	 * backwards is clamped, and a sequence longer than `length` is cut off there. Rows that belong to no
-	 * sequence are not written. seqused: batch lengths, clamped to the sequence's own; query rows beyond
-	 * become 0 (lse: -infinity), key rows beyond are not seen. 0: none. */
+	int64_t lse_stride_batch, lse_stride_head; /**< packed: lse_stride_batch is not used */
+	/** int32, contiguous. cu_seqlens: [batch + 1], the first row of each sequence and the end of the last, for
+	 * both or for neither; what lies outside of the totals or goes backwards is clamped, and a sequence
+	 * longer than `length` is cut off there. Rows that belong to no sequence are not written. seqused:
+	 * [batch], lengths, clamped to the sequence's own; query rows beyond become 0 (lse: -infinity), key rows
+	 * beyond are not seen. 0: none. */
 	uint64_t cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k;
 	/** Bit sets of uint32: which blocks of 64 keys the rows of a block of 64 queries may see, for all
 	 * heads of a group: bit j % 32 of word [batch][heads_k][i][j / 32], for block i of the queries and j of
-	 * the keys. Strides are in words. Not for packed sequences. 0: every block. */
+	 * the keys. Strides are in words, that of a row at least ceil(length_k / 2048). Not for packed sequences
+	 * nor for decode. 0: every block. */
 	uint64_t blocks;
 	int64_t blocks_stride_batch, blocks_stride_head, blocks_stride_row;
 	/* backward */
-	struct wsk_tensor grad_o, grad_q, grad_k, grad_v;
-	uint64_t delta; /**< float, scratch, laid out as lse */
+	struct wsk_tensor grad_o;                 /**< as o */
+	struct wsk_tensor grad_q, grad_k, grad_v; /**< as q, k, v; written */
+	uint64_t delta; /**< float, laid out as lse, with its strides; written and read: scratch */
 	/* decode */
-	uint64_t scratch;      /**< float, wsk_decode_scratch() bytes */
-	uint64_t scratch_size; /**< bytes */
+	uint64_t scratch;      /**< wsk_decode_scratch() bytes at a multiple of 8, written and read */
+	uint64_t scratch_size; /**< bytes there are */
 	int32_t splits;        /**< parts that the keys are split into, 1 to 256 */
 	int32_t reserved2;
 };
 
-/** o and lse. @a stream is a CUstream. */
+/**
+ * o and lse, of dense and packed sequences. One launch. WSK_ERR_UNSUPPORTED: a head_dim or a type without a
+ * kernel on this device; WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
+ */
 WSK_API int wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
-/** grad_q, grad_k, grad_v from q, k, v, o, lse, grad_o. */
+/**
+ * grad_q, grad_k, grad_v from q, k, v, o, lse, grad_o: what forward was given and wrote, the same struct with
+ * the members of backward. Writes delta. Three launches. Errors as wsk_forward().
+ */
 WSK_API int wsk_backward(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
 /**
  * The same as wsk_forward, for few queries and many keys: the keys are split among blocks of threads,
- * and the heads of a group read them once together. Not for packed sequences or `blocks`.
+ * and the heads of a group read them once together. Not for packed sequences or `blocks`. Two launches. Errors
+ * as wsk_forward(), and WSK_ERR_RANGE: splits, scratch_size.
  */
 WSK_API int wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
-/** Bytes of scratch that wsk_decode needs: 4 (head_dim + 2) for each query row, head and split. */
+/**
+ * Bytes of scratch that wsk_decode needs: 4 (head_dim + 2) for each query row, head and split. UINT64_MAX: there
+ * is no such number. Reads batch, heads_q, head_dim, length_q and splits alone, `size` not either; @a attention
+ * is not NULL.
+ */
 WSK_API uint64_t wsk_decode_scratch(const struct wsk_attention *attention);
 
 /* ---- the selective scan ---- */
 
-/** [batch][channel][time], time contiguous; strides in elements. */
+/**
+ * [batch][channel][time], time contiguous. Four elements are moved at once where data and strides of all rows of
+ * a call are multiples of four elements.
+ */
 struct wsk_rows {
-	uint64_t data; /**< device address; 0: there is none */
-	int64_t stride_batch, stride_channel;
+	uint64_t data;                        /**< 0: there is none */
+	int64_t stride_batch, stride_channel; /**< of what is written at least `length` */
 };
 
-/** B or C, [batch][group][state][time] with time contiguous; or constant: float [channel][state]. */
+/** B or C: [batch][group][state][time] of `type`, time contiguous; or constant: float [channel][state]. */
 struct wsk_matrix {
 	uint64_t data;
-	int64_t stride_batch;
-	int64_t stride_group; /**< constant: of a channel */
-	int64_t stride_state;
-	int32_t varies; /**< with time; 0: constant */
+	int64_t stride_batch; /**< constant: not used */
+	int64_t stride_group; /**< constant: of a channel, `states` */
+	int64_t stride_state; /**< constant: 1 */
+	int32_t varies;       /**< with time; 0: constant */
 	int32_t reserved;
 };
 
 /**
  * h(t) = exp(delta A) h(t - 1) + delta B u;  out = C h + D u;  out_z = out silu(z), for each channel,
- * with `states` numbers in h, from h = 0. Members that do not apply are 0.
+ * with `states` numbers in h, from h = 0. Everything is computed in fp32.
  */
 struct wsk_scan {
-	uint32_t size;
-	int32_t type; /**< enum wsk_type, of all rows and of B and C that vary */
-	int32_t batch, channels, length;
-	int32_t states;   /**< 1 to 256 */
-	int32_t groups;   /**< of B and C; divides channels */
+	uint32_t size;           /**< bytes, of this struct; at least up to grad_out */
+	int32_t type;            /**< enum wsk_type, of all rows and of B and C that vary */
+	int32_t batch, channels; /**< 1 to 2^24 each */
+	int32_t length;          /**< time steps, 1 to 2^30 */
+	int32_t states;          /**< 1 to 256 */
+	int32_t
+		groups; /**< of B and C that vary; divides channels, and channel c has group c / (channels / groups) */
 	int32_t softplus; /**< delta becomes log(1 + exp(delta + delta_bias)), itself above 20 */
-	/** Parts that time is split into, which are computed side by side: for few channels. At most
-	 * ceil(length / 64); 1 where batch x channels fill the device. */
+	/** Parts that time is split into, which are computed side by side: for few channels. 1 to
+	 * ceil(length / 64); 1 where batch x channels fill the device. Other parts give other roundings. */
 	int32_t parts;
 	int32_t reserved;
-	struct wsk_rows u, delta, z;
-	struct wsk_rows
-		out; /**< written by forward (0: not wanted); backward reads it where there is z */
-	struct wsk_rows out_z; /**< where there is z; backward writes it again, 0: not wanted */
-	uint64_t a;            /**< float [channel][state] */
+	struct wsk_rows u, delta;
+	struct wsk_rows z; /**< 0: no gate */
+	/** Written by forward, where there is z only if it is wanted (not 0); backward reads it where there is z. */
+	struct wsk_rows out;
+	struct wsk_rows out_z; /**< where there is z, else 0; backward writes it again, 0: not wanted */
+	uint64_t a;            /**< float [channel][state], any strides */
 	int64_t a_stride_channel, a_stride_state;
 	struct wsk_matrix b, c;
 	uint64_t d, delta_bias; /**< float [channel], contiguous; 0: none */
 	/** Float [batch][channel][ceil(length / 2048)][state][2], contiguous, written by forward: at the end
 	 * of each 2048 steps the product of exp(delta A) from the begin on, and h. 0: not wanted. */
 	uint64_t x;
-	uint64_t workspace;      /**< 16 byte aligned */
-	uint64_t workspace_size; /**< bytes, at least wsk_scan_workspace() */
+	uint64_t workspace; /**< at a multiple of 16 bytes, written and read; 0 where none is needed */
+	uint64_t workspace_size; /**< bytes there are: at least wsk_scan_workspace() */
 	/* backward */
-	struct wsk_rows grad_out; /**< of out_z where there is z */
-	struct wsk_rows grad_u, grad_delta, grad_z;
-	uint64_t grad_a; /**< float [channel][state], as all that follow contiguous */
+	struct wsk_rows grad_out;           /**< of out_z where there is z */
+	struct wsk_rows grad_u, grad_delta; /**< written */
+	struct wsk_rows grad_z;             /**< written; 0 where there is no z */
+	uint64_t
+		grad_a; /**< float [channel][state]; this and all that follow are contiguous and written */
 	/** As B and C: of `type` [batch][group][state][time] where they vary, else float [channel][state]. */
 	uint64_t grad_b, grad_c;
 	uint64_t grad_d, grad_delta_bias; /**< float [channel]; 0 where there is none */
 };
 
-/** out, out_z and x. Needs WSK_SCAN. */
+/**
+ * out, out_z and x. Needs WSK_SCAN. A launch for each 16 states, and with parts one more for each and one.
+ * WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
+ */
 WSK_API int wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan,
 	void *stream, struct wsk_problem *problem);
 
-/** All gradients; no atomics, so the same bits each time. The states are computed again. */
+/**
+ * All gradients, from what forward was given, grad_out and, where there is z, out. The states are computed
+ * again: x is not read. Needs WSK_SCAN. Errors as wsk_scan_forward().
+ */
 WSK_API int wsk_scan_backward(const struct wsk_handle *handle, const struct wsk_scan *scan,
 	void *stream, struct wsk_problem *problem);
 
-/** Bytes of workspace; UINT64_MAX: there is no such number. Only sizes, types and `parts` are read. */
+/**
+ * Bytes of workspace that wsk_scan_forward (@a backward 0) or wsk_scan_backward (1) needs. UINT64_MAX: there is no
+ * such number. Reads sizes, types, `parts` and `varies` alone, `size` not either; @a scan is not NULL.
+ */
 WSK_API uint64_t wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward);
 
-/** A tensor of any element type and any strides, 0 too. */
+/** A tensor of up to three dimensions, of any element type and any strides, 0 too, but not of what is written. */
 struct wsk_strided {
-	uint64_t data; /**< device address; 0: there is none */
-	int64_t stride[3];
-	int32_t type; /**< enum wsk_type */
+	uint64_t data;     /**< 0: there is none */
+	int64_t stride[3]; /**< of the dimensions in their order; those behind the last are not used */
+	int32_t type;      /**< enum wsk_type */
 	int32_t reserved;
 };
 
-/** One time step of the scan for each sequence of a batch; the state changes in place. */
+/**
+ * One time step of the scan for each sequence of a batch; the state changes in place, and is rounded to its type
+ * after out was computed of it in fp32. Fast where 16 bytes of state lie side by side at a multiple of 16, x, dt,
+ * z and out are of one type, B and C of it or float, and A is float.
+ */
 struct wsk_update {
-	uint32_t size;
-	int32_t type; /**< of the state */
-	int32_t batch, heads, channels, states;
-	int32_t groups;   /**< of B and C; divides heads */
-	int32_t entries;  /**< states there are */
+	uint32_t size;    /**< bytes, of this struct */
+	int32_t type;     /**< enum wsk_type, of the state */
+	int32_t batch;    /**< 1 to 2^24 */
+	int32_t heads;    /**< 1 to 2^20 */
+	int32_t channels; /**< of a head, 1 to 2^24 */
+	int32_t states;   /**< 1 to 65536 */
+	int32_t groups;   /**< of B and C; divides heads, and head h has group h / (heads / groups) */
+	int32_t entries;  /**< states there are, 1 or more; at least batch where there are no indices */
 	int32_t softplus; /**< as in struct wsk_scan */
 	int32_t reserved;
-	uint64_t state; /**< [entry][head][channel][state] */
+	uint64_t state; /**< [entry][head][channel][state], read and written; no stride of it is 0 */
 	int64_t state_stride_entry, state_stride_head, state_stride_channel, state_stride_state;
-	struct wsk_strided x, dt, z, out; /**< [batch][head][channel]; z may be absent */
-	struct wsk_strided a;             /**< [head][channel][state] */
-	struct wsk_strided b, c;          /**< [batch][group][state] */
-	struct wsk_strided d, dt_bias;    /**< [head][channel]; each may be absent */
-	/** int32 [batch]: which entry is a sequence's state, each at most once. Negative, or not below
+	struct wsk_strided x, dt, z,
+		out;                       /**< [batch][head][channel]; z may be absent; out is written */
+	struct wsk_strided a;          /**< [head][channel][state] */
+	struct wsk_strided b, c;       /**< [batch][group][state] */
+	struct wsk_strided d, dt_bias; /**< [head][channel]; each may be absent */
+	/** int32 [batch], contiguous: which entry is a sequence's state, each at most once. Negative, or not below
 	 * `entries`: a slot without one, whose out is 0. 0: entry i for sequence i. */
 	uint64_t indices;
 };
 
-/** out and the new state. Needs WSK_SCAN. */
+/**
+ * out and the new state. Needs WSK_SCAN. One launch. WSK_ERR_RANGE, "batch": more blocks of threads than a launch
+ * has.
+ */
 WSK_API int wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *update,
 	void *stream, struct wsk_problem *problem);
 
 /* ---- the causal convolution ---- */
 
-/** [batch, channel, row]; strides in elements, none negative. */
+/**
+ * [batch][channel][row]. 16 bytes are moved at once where rows (or channels) are contiguous and begin at a
+ * multiple of 16 bytes in every plane of a call; where rows do not, most of them are taken so all the same.
+ */
 struct wsk_plane {
-	uint64_t data; /**< device address; 0: not there */
-	int64_t stride_batch, stride_channel, stride_row;
+	uint64_t data;                                    /**< 0: not there */
+	int64_t stride_batch, stride_channel, stride_row; /**< of what is written none is 0 */
 };
 
 /**
@@ -281,75 +366,94 @@ struct wsk_plane {
  *
  * with f(y) = y, or y / (1 + exp(-y)) (silu). Rows before the first are those of initial_states, or
  * 0. Sums are fp32. Rows are contiguous in every plane (channel-first), or channels are
- * (channel-last); seq_idx and states need channel-last. bfloat16 works on every device.
+ * (channel-last); seq_idx and states need channel-last, of the states as well. bfloat16 works on every device.
  */
 struct wsk_conv {
-	uint32_t size;
-	int32_t type;        /**< enum wsk_type, of every plane */
-	int32_t weight_type; /**< enum wsk_type, of weight and bias */
-	int32_t width;
-	int32_t batch, dim, length;
-	int32_t silu; /**< 0 or 1 */
-	struct wsk_plane x;
-	struct wsk_plane out; /**< written by wsk_conv_forward */
-	uint64_t weight;      /**< [dim][width] */
+	uint32_t size;        /**< bytes, of this struct; at least up to grad_out */
+	int32_t type;         /**< enum wsk_type, of every plane */
+	int32_t weight_type;  /**< enum wsk_type, of weight and bias */
+	int32_t width;        /**< taps, 2 to 4 */
+	int32_t batch, dim;   /**< sequences and channels, 1 or more; their product is below 2^31 */
+	int32_t length;       /**< rows of a sequence, 1 to 2^30 */
+	int32_t silu;         /**< 0 or 1 */
+	struct wsk_plane x;   /**< [batch][dim][length] */
+	struct wsk_plane out; /**< as x; written by wsk_conv_forward */
+	uint64_t weight;      /**< [dim][width], any strides */
 	int64_t weight_stride_channel, weight_stride_tap;
 	uint64_t bias; /**< [dim], contiguous; 0: none */
 	/** int32 [batch][length], contiguous: rows of another number are not seen. A negative one is
-	 * padding: out is 0 there. 0: all rows belong together. */
+	 * padding: out is 0 there. Not together with states. 0: all rows belong together. */
 	uint64_t seq_idx;
-	struct wsk_plane initial_states; /**< width - 1 rows before x */
-	struct wsk_plane final_states;   /**< written by wsk_conv_forward: the last width - 1 rows */
+	struct wsk_plane
+		initial_states; /**< [batch][dim][width - 1], the rows before x; data 0: zeros */
+	/** [batch][dim][width - 1], written by wsk_conv_forward: the last rows of initial_states and x. Data 0: not
+	 * wanted. */
+	struct wsk_plane final_states;
 	/* backward */
-	struct wsk_plane grad_out;
-	struct wsk_plane grad_x, grad_initial_states; /**< written by wsk_conv_backward */
-	struct wsk_plane grad_final_states;
-	/** Written, or added to where `accumulate` is not 0. The sums are made in an order that does not
-	 * change: the same inputs give the same bits. */
+	struct wsk_plane grad_out;            /**< as out */
+	struct wsk_plane grad_x;              /**< as x; written */
+	struct wsk_plane grad_initial_states; /**< as initial_states; written; data 0: not wanted */
+	struct wsk_plane grad_final_states;   /**< as final_states; data 0: zeros */
+	/** [dim][width] of grad_type; written, or added to where `accumulate` is not 0. The sums are made in an
+	 * order that does not change with the device: the same inputs give the same bits on all. */
 	uint64_t grad_weight;
 	int64_t grad_weight_stride_channel, grad_weight_stride_tap;
-	uint64_t grad_bias; /**< contiguous; 0: not wanted */
+	uint64_t grad_bias; /**< [dim] of grad_type, contiguous; likewise; 0: not wanted */
 	int32_t grad_type;  /**< enum wsk_type, of both */
 	int32_t accumulate;
-	uint64_t scratch;      /**< float, wsk_conv_scratch() bytes */
-	uint64_t scratch_size; /**< bytes */
+	uint64_t scratch;      /**< wsk_conv_scratch() bytes at a multiple of 4, written and read */
+	uint64_t scratch_size; /**< bytes there are */
 };
 
-/** out, and final_states. */
+/**
+ * out, and final_states. Needs WSK_CONV. One launch. WSK_ERR_ARGUMENT: a layout that no kernel has;
+ * WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
+ */
 WSK_API int wsk_conv_forward(const struct wsk_handle *handle, const struct wsk_conv *conv,
 	void *stream, struct wsk_problem *problem);
 
-/** Gradients of x, weight, bias and initial_states, from x, weight, bias, initial_states, grad_out. */
+/**
+ * Gradients of x, weight, bias and initial_states, from x, weight, bias, initial_states, grad_out and
+ * grad_final_states. Needs WSK_CONV. Two launches. Errors as wsk_conv_forward(), and WSK_ERR_RANGE: scratch_size.
+ */
 WSK_API int wsk_conv_backward(const struct wsk_handle *handle, const struct wsk_conv *conv,
 	void *stream, struct wsk_problem *problem);
 
-/** Bytes of scratch that wsk_conv_backward needs: 4 dim (width + 1) for each partial sum. */
+/**
+ * Bytes of scratch that wsk_conv_backward needs: 4 dim (width + 1) for each partial sum, whatever the layout.
+ * UINT64_MAX: sizes or a type that it refuses. Reads sizes and `type` alone, `size` not either; @a conv is not
+ * NULL.
+ */
 WSK_API uint64_t wsk_conv_scratch(const struct wsk_conv *conv);
 
-/** New rows of sequences whose last rows are kept in a state. */
+/** New rows of sequences whose last rows are kept in a state: the convolution of struct wsk_conv, step by step. */
 struct wsk_conv_step {
-	uint32_t size;
+	uint32_t size;             /**< bytes, of this struct */
 	int32_t type, weight_type; /**< as in struct wsk_conv */
-	int32_t width;
-	int32_t batch, dim;
-	int32_t length; /**< new rows */
-	int32_t silu;
-	struct wsk_plane x;
-	struct wsk_plane out; /**< written */
-	uint64_t weight;
+	int32_t width;             /**< taps, 2 to 4 */
+	int32_t batch, dim;        /**< as in struct wsk_conv */
+	int32_t length;            /**< new rows, 1 to 2^30 */
+	int32_t silu;              /**< 0 or 1 */
+	struct wsk_plane x;        /**< [batch][dim][length], any strides */
+	struct wsk_plane out;      /**< as x; written */
+	uint64_t weight;           /**< this and what follows as in struct wsk_conv */
 	int64_t weight_stride_channel, weight_stride_tap;
 	uint64_t bias;
-	struct wsk_plane state; /**< entries x dim x state_length, read and written */
-	int32_t state_length;   /**< at least width - 1 */
-	int32_t entries;
-	/** int32 [batch]. Where the new rows begin in the state, which is a circle then: row
+	struct wsk_plane state; /**< [entries][dim][state_length], any strides; read and written */
+	int32_t state_length;   /**< rows, width - 1 to 2^30 */
+	int32_t entries; /**< states there are, 1 or more; at least batch where there are no indices */
+	/** int32 [batch], contiguous. Where the new rows begin in the state, which is a circle then: row
 	 * cache_seqlens % state_length. 0: the state moves up, the new rows are its last. */
 	uint64_t cache_seqlens;
-	/** int32 [batch]: which entry of the state. Negative, or as many as there are or more: padding; out is
-	 * 0. 0: entry i for sequence i. */
+	/** int32 [batch], contiguous: which entry is a sequence's state; one that two name is written by both, in no
+	 * order. Negative, or not below `entries`: padding; out is 0. 0: entry i for sequence i. */
 	uint64_t indices;
 };
 
+/**
+ * out, and the new rows in the state. Needs WSK_CONV. One launch. WSK_ERR_RANGE, "batch": more blocks of threads
+ * than a launch has.
+ */
 WSK_API int wsk_conv_update(const struct wsk_handle *handle, const struct wsk_conv_step *step,
 	void *stream, struct wsk_problem *problem);
 
