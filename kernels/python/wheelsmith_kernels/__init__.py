@@ -1,8 +1,9 @@
-"""Attention and causal convolution for every torch and Python, from compute capability 7.5 on.
+"""Attention, causal convolution and the selective scan for every torch and Python, from compute capability 7.5 on.
 
 attention() takes a call to flash_attn, to this package's kernels or to torch's own; pack() and unpack()
 turn padded batches into packed rows; attn_implementation() and patch() are for transformers; causal_conv1d_fn()
-and causal_conv1d_update() are called like those of causal_conv1d. torch is imported with the first of them, or where
+and causal_conv1d_update() are called like those of causal_conv1d; selective_scan_fn(), selective_state_update()
+and mamba_inner_fn() like those of mamba_ssm. torch is imported with the first of them, or where
 WHEELSMITH_SHIMS=1 asks for extension modules of other packages (_shims.py).
 """
 

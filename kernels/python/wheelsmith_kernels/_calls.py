@@ -8,58 +8,38 @@ import struct
 
 import torch
 
-from ._native import ATTENTION, BFLOAT16, FLOAT16, HEAD_DIMS, KernelError, native
+from ._native import ATTENTION, HEAD_DIMS, native, refuse
+from ._tensors import TYPES as _ALL_TYPES
+from ._tensors import address, calls, current_device, launch, raw_stream, remember, signature
 
-TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16}
-
-#: Calls that reached a kernel, by operator: tests and `patch` prove by it that ours ran.
-calls = {"forward": 0, "backward": 0, "decode": 0}
-
-_raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-_current_device = getattr(torch._C, "_cuda_getDevice", None) or torch.cuda.current_device
-if _raw_stream is None:
-    _raw_stream = lambda device: torch.cuda.current_stream(device).cuda_stream
-
-
-def launch(name, arguments, device):
-    """Calls wsk_<name> on the current stream of a device (its number), and counts it."""
-    if _current_device() == device:
-        native().call(name, arguments, _raw_stream(device), device)
-    else:
-        with torch.cuda.device(device):
-            native().call(name, arguments, _raw_stream(device), device)
-    calls[name] = calls.get(name, 0) + 1
-
-
-def _fail(argument, expected):
-    raise KernelError("wrong argument", argument, expected)
+TYPES = {dtype: _ALL_TYPES[dtype] for dtype in (torch.float16, torch.bfloat16)}
 
 
 def _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks):
     """Whatever the library cannot see: types, devices, shapes. Strides and sizes are checked there."""
     dims = 3 if cu_q is not None else 4
     if not q.is_cuda:
-        _fail("q", "on a CUDA device")
+        refuse("q", "on a CUDA device")
     if q.dtype not in TYPES:
-        _fail("q", f"float16 or bfloat16, not {q.dtype}")
+        refuse("q", f"float16 or bfloat16, not {q.dtype}")
     if q.dim() != dims:
-        _fail("q", "[rows, heads, head_dim]" if dims == 3 else "[batch, rows, heads, head_dim]")
+        refuse("q", "[rows, heads, head_dim]" if dims == 3 else "[batch, rows, heads, head_dim]")
     if q.shape[-1] not in HEAD_DIMS:
-        _fail("head_dim", "64, 80, 96 or 128")
+        refuse("head_dim", "64, 80, 96 or 128")
     for name, t in (("k", k), ("v", v)):
         if t.dtype != q.dtype or t.device != q.device:
-            _fail(name, "of q's dtype and device")
+            refuse(name, "of q's dtype and device")
         if t.dim() != dims or t.shape[-1] != q.shape[-1] or (dims == 4 and t.shape[0] != q.shape[0]):
-            _fail(name, "of q's batch and head_dim")
+            refuse(name, "of q's batch and head_dim")
     if k.shape != v.shape:
-        _fail("v", "of k's shape")
+        refuse("v", "of k's shape")
     if k.shape[-2] == 0 or q.shape[-2] % k.shape[-2]:
-        _fail("q", "of a number of heads that is a multiple of k's")
+        refuse("q", "of a number of heads that is a multiple of k's")
     for name, t in (("q", q), ("k", k), ("v", v)):
         if t.stride(-1) != 1:
-            _fail(name, "contiguous in its last dimension")
+            refuse(name, "contiguous in its last dimension")
     if (cu_q is None) != (cu_k is None):
-        _fail("cu_seqlens_k", "given together with cu_seqlens_q")
+        refuse("cu_seqlens_k", "given together with cu_seqlens_q")
     _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks)
 
 
@@ -68,7 +48,7 @@ def _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks):
     if cu_q is not None:
         batch = cu_q.numel() - 1
         if batch < 1:
-            _fail("cu_seqlens_q", "at least two numbers")
+            refuse("cu_seqlens_q", "at least two numbers")
     for name, t, count in (
         ("cu_seqlens_q", cu_q, batch + 1),
         ("cu_seqlens_k", cu_k, batch + 1),
@@ -78,16 +58,16 @@ def _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks):
         if t is not None and (
             t.dtype != torch.int32 or t.device != q.device or t.shape != (count,) or not t.is_contiguous()
         ):
-            _fail(name, f"int32, contiguous, of shape ({count},), on q's device")
+            refuse(name, f"int32, contiguous, of shape ({count},), on q's device")
     if blocks is None:
         return
     if cu_q is not None:
-        _fail("blocks", "None where sequences are packed")
+        refuse("blocks", "None where sequences are packed")
     shape = (batch, k.shape[-2], -(-q.shape[1] // 64), -(-k.shape[1] // 2048))
     if blocks.dtype != torch.int32 or blocks.device != q.device or tuple(blocks.shape) != shape:
-        _fail("blocks", f"int32 bit sets of shape {shape} on q's device")
+        refuse("blocks", f"int32 bit sets of shape {shape} on q's device")
     if blocks.stride(-1) != 1:
-        _fail("blocks", "contiguous in its last dimension")
+        refuse("blocks", "contiguous in its last dimension")
 
 
 def like(t, make=torch.empty_like):
@@ -97,6 +77,7 @@ def like(t, make=torch.empty_like):
 
 
 def lse_shape(q):
+    """[batch, heads, rows] of q [batch, rows, heads, head_dim]; [heads, rows] of packed rows."""
     return (q.shape[1], q.shape[0]) if q.dim() == 3 else (q.shape[0], q.shape[2], q.shape[1])
 
 
@@ -114,7 +95,10 @@ _NOTHING = bytes(160)
 
 
 class Plan:
-    """What is computed once for each signature. `head` is None where there is nothing to compute."""
+    """What is computed and checked once for each signature. `head` is None where there is nothing to compute.
+
+    KernelError: an argument of another type, device or shape than the kernels take.
+    """
 
     __slots__ = ("head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device")
 
@@ -152,7 +136,7 @@ class Plan:
         native().load(q.shape[-1])
 
     def pack(self, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, tail=_NOTHING, of_o=None):
-        address = lambda t: 0 if t is None else t.data_ptr()
+        """struct wsk_attention of tensors of this signature; of_o: the strides of o, where o is not ours."""
         return _CALL.pack(
             self.head,
             q.data_ptr(),
@@ -175,25 +159,18 @@ class Plan:
         )
 
 
-#: Plans by signature. Bounded: a cache of keys that grows by one row each step makes a new one each step.
+#: Plans by signature.
 _plans = {}
-_PLANS_MAX = 4096
-
-
-def _signature(t):
-    return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
 
 
 def plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *numbers):
-    key = (_signature(q), _signature(k), _signature(v), numbers)
+    """The plan for these tensors and numbers (max_q, max_k, scale, left, right); KernelError as Plan."""
+    key = (signature(q), signature(k), signature(v), numbers)
     if cu_q is not None or cu_k is not None or used_q is not None or used_k is not None or blocks is not None:
-        key += tuple(map(_signature, (cu_q, cu_k, used_q, used_k, blocks)))
+        key += tuple(map(signature, (cu_q, cu_k, used_q, used_k, blocks)))
     plan = _plans.get(key)
     if plan is None:
-        plan = Plan(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *numbers)
-        if len(_plans) >= _PLANS_MAX:
-            _plans.clear()
-        _plans[key] = plan
+        plan = remember(_plans, key, Plan(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *numbers))
     return plan
 
 
@@ -220,7 +197,7 @@ def backward_cuda(
     if plan.head is None:
         return dq, dk, dv
     if grad.shape != q.shape or grad.dtype != q.dtype or grad.device != q.device:
-        _fail("grad", "of o's shape, dtype and device")
+        refuse("grad", "of o's shape, dtype and device")
     grad, o = (t if t.stride(-1) == 1 else t.contiguous() for t in (grad, o))
     lse = lse.contiguous()
     delta = torch.empty_like(lse)
@@ -277,7 +254,7 @@ def repeated(splits, q, k, v, scale, left, right):
             arguments = pack_plain(
                 head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v, o.data_ptr(), rest
             )
-        if _current_device() != device or function(handle, arguments, _raw_stream(device), None):
+        if current_device() != device or function(handle, arguments, raw_stream(device), None):
             launch(name, arguments, device)
         else:
             calls[name] += 1

@@ -6,21 +6,16 @@ named after its extension module (causal_conv1d_fwd, _bwd, _update) write into t
 
 import torch
 
-from ._calls import launch
-from ._native import BFLOAT16, CONV, CONV_IMAGE, CONV_STEP, FLOAT16, FLOAT32, KernelError, native
+from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
+from ._tensors import TYPES, address, launch
 
-TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
 _SILU = {None: False, "silu": True, "swish": True}
 _NO_PLANE = (0, 0, 0, 0)
 
 
-def _fail(argument, expected):
-    raise KernelError("wrong argument", argument, expected)
-
-
 def _device_of(x):
     if not x.is_cuda:
-        _fail("x", "on a CUDA device")
+        refuse("x", "on a CUDA device")
     return x.device.index
 
 
@@ -32,33 +27,29 @@ def _silu(activation):
 
 def _same(name, t, shape, dtype, device):
     if t is not None and (t.shape != shape or t.dtype != dtype or t.device != device):
-        _fail(name, f"{dtype} of shape {tuple(shape)} on x's device")
+        refuse(name, f"{dtype} of shape {tuple(shape)} on x's device")
 
 
 def _numbers(name, t, shape, device):
     """Of int32, one beside the other."""
     _same(name, t, shape, torch.int32, device)
     if t is not None and not t.is_contiguous():
-        _fail(name, "contiguous")
+        refuse(name, "contiguous")
 
 
 def _check(x, weight, bias):
     """What forward, backward and update share. Strides and sizes are checked by the library."""
     if x.dtype not in TYPES:
-        _fail("x", f"float16, bfloat16 or float32, not {x.dtype}")
+        refuse("x", f"float16, bfloat16 or float32, not {x.dtype}")
     if x.dim() != 3:
-        _fail("x", "of shape (batch, dim, seqlen)")
+        refuse("x", "of shape (batch, dim, seqlen)")
     if weight.dtype not in TYPES or weight.device != x.device:
-        _fail("weight", "float16, bfloat16 or float32 on x's device")
+        refuse("weight", "float16, bfloat16 or float32 on x's device")
     if weight.dim() != 2 or weight.shape[0] != x.shape[1]:
-        _fail("weight", f"of shape ({x.shape[1]}, width)")
+        refuse("weight", f"of shape ({x.shape[1]}, width)")
     _same("bias", bias, weight.shape[:1], weight.dtype, x.device)
     if bias is not None and bias.stride(0) != 1 and bias.shape[0] > 1:
-        _fail("bias", "contiguous")
-
-
-def _address(t):
-    return 0 if t is None else t.data_ptr()
+        refuse("bias", "contiguous")
 
 
 def _plane(t):
@@ -72,7 +63,7 @@ def _head(struct, x, weight, silu):
 
 
 def _weights(weight, bias):
-    return weight.data_ptr(), *weight.stride(), _address(bias)
+    return weight.data_ptr(), *weight.stride(), address(bias)
 
 
 def _states_shape(x, weight):
@@ -80,7 +71,7 @@ def _states_shape(x, weight):
 
 
 def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
-    """Writes out, and final_states_out where it is given."""
+    """Writes out, and final_states_out where it is given. Shapes, dtypes and errors as causal_conv1d_fn has them."""
     device = _device_of(x)
     _check(x, weight, bias)
     _same("out", out, x.shape, x.dtype, x.device)
@@ -96,7 +87,7 @@ def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_state
         *_plane(x),
         *_plane(out),
         *_weights(weight, bias),
-        _address(seq_idx),
+        address(seq_idx),
         *_plane(initial_states),
         *_plane(final_states_out),
         *_NO_PLANE * 4,
@@ -122,7 +113,7 @@ def _backward(
     ):
         _same(name, t, states, x.dtype, x.device)
     if dweight.dtype not in TYPES:
-        _fail("dweight", "float16, bfloat16 or float32")
+        refuse("dweight", "float16, bfloat16 or float32")
     _same("dweight", dweight, weight.shape, dweight.dtype, x.device)
     _same("dbias", dbias, weight.shape[:1], dweight.dtype, x.device)
     if x.numel() == 0:
@@ -133,7 +124,7 @@ def _backward(
         *_plane(x),
         *_NO_PLANE,
         *_weights(weight, bias),
-        _address(seq_idx),
+        address(seq_idx),
         *_plane(initial_states),
         *_NO_PLANE,
         *_plane(_laid_out(dout, x)),
@@ -155,19 +146,22 @@ def _backward(
 def causal_conv1d_bwd(
     x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu_activation
 ):
-    """Writes dx and dinitial_states, adds to dweight and dbias."""
+    """Writes dx and dinitial_states, adds to dweight and dbias; each gradient is of the shape of what it is of.
+
+    dout, dx, dfinal_states and dinitial_states are of x's dtype; dweight and dbias of one, any of the three.
+    """
     grads = dx, dweight, dbias, dinitial_states
     _backward(x, weight, bias, dout, seq_idx, initial_states, dfinal_states, *grads, silu_activation, True)
 
 
 def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices):
-    """Writes out, and the new rows into conv_state."""
+    """Writes out, and the new rows into conv_state. As causal_conv1d_update, but x is (batch, dim, seqlen)."""
     device = _device_of(x)
     _check(x, weight, bias)
     batch, dim, _ = x.shape
     _same("out", out, x.shape, x.dtype, x.device)
     if conv_state.dim() != 3 or (conv_state_indices is None and conv_state.shape[0] != batch):
-        _fail("conv_state", f"of shape ({batch}, {dim}, state_len)")
+        refuse("conv_state", f"of shape ({batch}, {dim}, state_len)")
     _same("conv_state", conv_state, (conv_state.shape[0], dim, conv_state.shape[2]), x.dtype, x.device)
     _numbers("cache_seqlens", cache_seqlens, (batch,), x.device)
     _numbers("conv_state_indices", conv_state_indices, (batch,), x.device)
@@ -182,8 +176,8 @@ def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seql
         *_plane(conv_state),
         conv_state.shape[2],
         conv_state.shape[0],
-        _address(cache_seqlens),
-        _address(conv_state_indices),
+        address(cache_seqlens),
+        address(conv_state_indices),
     )
     launch("conv_update", call, device)
 
@@ -193,10 +187,15 @@ def _is_last(x):
     return x.stride(1) == 1 and x.stride(2) > 1
 
 
+def _channels_contiguous(t):
+    """`t`, copied where its channels are not contiguous; None of None."""
+    return t if t is None or t.stride(1) == 1 else t.transpose(1, 2).contiguous().transpose(1, 2)
+
+
 def _laid_out(t, x):
     """`t`, copied where its contiguous dimension is another than that of `x`."""
     if _is_last(x):
-        return t if t.stride(1) == 1 else t.transpose(1, 2).contiguous().transpose(1, 2)
+        return _channels_contiguous(t)
     return t if t.stride(2) == 1 or t.shape[2] == 1 else t.contiguous()
 
 
@@ -285,9 +284,7 @@ def _keep(ctx, inputs, output):
 
 def _gradients(ctx, call, dout, dfinal_states):
     x, weight, bias, seq_idx, initial_states = ctx.saved_tensors
-    dfinal = dfinal_states if ctx.final else None
-    if dfinal is not None and dfinal.stride(1) != 1:
-        dfinal = dfinal.transpose(1, 2).contiguous().transpose(1, 2)
+    dfinal = _channels_contiguous(dfinal_states) if ctx.final else None
     dx, dweight, dbias, dinitial = call(dout, x, weight, bias, seq_idx, initial_states, dfinal, ctx.silu)
     dbias = None if bias is None else dbias
     return dx, dweight, dbias, None, None if initial_states is None else dinitial, None, None
@@ -326,20 +323,24 @@ def causal_conv1d_fn(
 ):
     """out (batch, dim, seqlen) of x (batch, dim, seqlen), weight (dim, width) and bias (dim); with gradients.
 
+    x: float16, bfloat16 or float32 on a CUDA device, and out of its dtype and layout; weight and bias of one of
+    these dtypes, of their own; width is 2, 3 or 4.
     seq_idx (batch, seqlen), int32: rows of other numbers are not seen; padding is negative, and 0 in out.
-    initial_states (batch, dim, width - 1) come before x. return_final_states: (out, final_states), the last
-    width - 1 rows, written to final_states_out where that is given. activation: None, "silu" or "swish".
-    seq_idx and states need contiguous channels (x.stride(1) == 1).
+    initial_states (batch, dim, width - 1), of x's dtype, come before x. return_final_states: (out, final_states),
+    the last width - 1 rows, written to final_states_out where that is given. activation: None, "silu" or "swish".
+    seq_idx and states need contiguous channels (x.stride(1) == 1), and exclude each other.
+
+    KernelError: an argument of another dtype, device, shape or layout, by its name. NotImplementedError: another
+    activation, as upstream has it.
     """
     silu = _silu(activation)
     if x.stride(2) != 1 and x.stride(1) != 1:
         x = x.contiguous()
     if seq_idx is not None and (initial_states is not None or return_final_states):
-        _fail("seq_idx", "None where there are initial or final states")
+        refuse("seq_idx", "None where there are initial or final states")
     bias = None if bias is None else bias.contiguous()
     seq_idx = None if seq_idx is None else seq_idx.contiguous()
-    if initial_states is not None and initial_states.stride(1) != 1:
-        initial_states = initial_states.transpose(1, 2).contiguous().transpose(1, 2)
+    initial_states = _channels_contiguous(initial_states)
     inputs = x, weight, bias, seq_idx, initial_states, return_final_states, silu
     compiling = torch.compiler.is_compiling()
     out, final_states = (torch.ops.wheelsmith_kernels.conv_forward if compiling else _Convolution.apply)(*inputs)
@@ -353,11 +354,17 @@ def causal_conv1d_fn(
 def causal_conv1d_update(
     x, conv_state, weight, bias=None, activation=None, cache_seqlens=None, conv_state_indices=None
 ):
-    """out of x (batch, dim) or (batch, dim, seqlen): rows behind those that conv_state keeps, which take them in.
+    """out of x (batch, dim) or (batch, dim, seqlen): rows behind those that conv_state keeps, which takes them in.
 
-    conv_state (batch, dim, state_len): its last rows come before x, and x becomes its last rows; with
-    cache_seqlens (batch), int32, it is a circle, and row cache_seqlens % state_len takes the first of x.
-    conv_state_indices (batch), int32: which entry of conv_state; negative: padding, 0 in out.
+    x, weight (dim, width), bias (dim) and activation as in causal_conv1d_fn; out is of x's shape and dtype. No
+    gradients.
+    conv_state (batch, dim, state_len), of x's dtype and any strides, state_len at least width - 1: its last rows
+    come before x, and x becomes its last rows, in place; with cache_seqlens (batch), int32, it is a circle, and row
+    cache_seqlens % state_len takes the first of x.
+    conv_state_indices (batch), int32: which entry of conv_state, that may have any number of them; negative:
+    padding, 0 in out.
+
+    KernelError, NotImplementedError: as causal_conv1d_fn.
     """
     silu = _silu(activation)
     rows = x.unsqueeze(-1) if x.dim() == 2 else x

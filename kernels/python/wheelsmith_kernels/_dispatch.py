@@ -14,7 +14,9 @@ from torch.autograd import forward_ad
 
 from . import _calls, _ops
 from ._calls import TYPES
-from ._native import HEAD_DIMS, KernelError
+from ._native import HEAD_DIMS, KernelError, refuse
+from ._tensors import multiprocessors as _multiprocessors
+from ._tensors import remember
 
 _Tensor, _grad_enabled, _is_compiling = torch.Tensor, torch.is_grad_enabled, torch.compiler.is_compiling
 _HAS_GQA = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
@@ -123,17 +125,21 @@ _REFUSE = {"flash_attention_2": _refuse_flash, "wsk": _refuse_wsk, "sdpa": _refu
 
 
 def choose(call):
-    """(backend, why): who takes the call. KernelError where nobody can."""
+    """(backend, why) of a Call: the first of BACKENDS that takes it, or the one that WHEELSMITH_ATTENTION names.
+
+    KernelError: nothing takes it, the one that is named does not, or there is no such name. A backend is tried
+    by a small call, once for each device, dtype and head dimension, which waits for the GPU.
+    """
     named = os.environ.get(OVERRIDE)
     if named:
         if named not in BACKENDS:
-            raise KernelError("wrong argument", OVERRIDE, "one of " + ", ".join(BACKENDS))
+            refuse(OVERRIDE, "one of " + ", ".join(BACKENDS))
         problem = "not on a GPU" if named != "sdpa" and call.device.type != "cuda" else _REFUSE[named](call)
         if problem:
             raise KernelError(f"{OVERRIDE}={named}: {problem}")
         return named, f"{OVERRIDE} says so"
     if call.device.type != "cuda":
-        raise KernelError("wrong argument", "q", "on a CUDA device")
+        refuse("q", "on a CUDA device")
     reasons = []
     for name in BACKENDS:
         problem = _REFUSE[name](call)
@@ -154,11 +160,6 @@ def _choose_once(*call):
     if found is None:
         found = _choices[key] = choose(Call(*call))
     return found
-
-
-@functools.lru_cache(maxsize=None)
-def _multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count
 
 
 def decode_splits(batch, heads_k, rows, keys, head_dim, device):
@@ -255,17 +256,12 @@ def _flash(q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, left, right):
 
 #: Functions for calls without sequences and gradients, by all that such a call depends on but addresses.
 _ready = {}
-_READY_MAX = 4096
 
 
 def _make_ready(key, q, k, v, scale, left, right):
     """f(q, k, v) for calls with this key; None where there is nothing to compute."""
     call = _calls.repeated(_splits(q, k), q, k, v, scale, left, right)
-    if call is not None:
-        if len(_ready) >= _READY_MAX:
-            _ready.clear()
-        _ready[key] = call
-    return call
+    return None if call is None else remember(_ready, key, call)
 
 
 class _Sequences(typing.NamedTuple):
@@ -330,11 +326,23 @@ def attention(
     dropout_p=0.0,
     return_why=False,
 ):
-    """softmax(scale q k^T) v.
+    """softmax(scale q k^T) v: a tensor of q's shape and dtype, with gradients of q, k and v.
 
-    q, k, v: [batch, rows, heads, head_dim], or [rows, heads, head_dim] with cu_seqlens. Query i sees the
-    keys from i + n - m - window[0] to i + n - m + window[1], negative: all of them; causal is
-    window[1] = 0. blocks: what select_blocks() makes. return_why: also (backend, why).
+    q: [batch, rows, heads, head_dim]; k, v: [batch, keys, heads_k, head_dim], of the same dtype and device;
+    heads is a multiple of heads_k. These kernels take float16 and bfloat16 (from compute capability 8.0 on)
+    and head dimensions of 64, 80, 96 and 128, contiguous; the other backends what they take.
+
+    causal, window: query i of m sees the keys from i + n - m - window[0] to i + n - m + window[1] of n,
+    negative: all of them; causal is window[1] = 0. A query that sees no key has 0.
+    scale: a number; None: head_dim ** -0.5.
+    cu_seqlens_q, cu_seqlens_k: int32 [batch + 1] on q's device, of packed q, k, v [rows, heads, head_dim];
+    max_seqlen_q, max_seqlen_k: the longest sequence; None: as many as there are rows.
+    seqused_q, seqused_k: int32 [batch], rows that count of each sequence.
+    blocks: what select_blocks() makes, not of packed sequences. dropout_p: these kernels have none.
+    return_why: also (backend, why), by choose().
+
+    KernelError: nothing that runs here takes the call, an argument is wrong (its name is in the error), or a
+    tensor has a tangent of forward-mode differentiation, which no kernel has.
     """
     # A plain call that was made before takes one look-up, written out here: calls of functions take time.
     left, right = window
@@ -370,13 +378,15 @@ def attention(
 
 
 def select_blocks(indices, rows, keys):
-    """The bit sets of attention(blocks=…) from indices [batch, heads_k, query blocks, n] of key blocks.
+    """The bit sets of attention(blocks=…): int32 [batch, heads_k, query blocks, ceil(keys / 2048)].
 
-    A block is 64 rows. Indices that are named twice count once; those outside of the keys count as none.
+    indices: integers [batch, heads_k, ceil(rows / 64), n], on any device: the blocks of 64 keys that each block of
+    64 queries sees. Those that are named twice count once; those outside of the keys count as none.
+    rows, keys: of q and k. KernelError: another number of query blocks than rows has.
     """
     batch, heads, query_blocks, _ = indices.shape
     if query_blocks != -(-rows // 64):
-        raise KernelError("wrong argument", "indices", f"for {-(-rows // 64)} blocks of 64 queries")
+        refuse("indices", f"for {-(-rows // 64)} blocks of 64 queries")
     words, count = -(-keys // 2048), -(-keys // 64)
     inside = (indices >= 0) & (indices < count)
     bits = torch.zeros(

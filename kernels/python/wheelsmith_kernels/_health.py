@@ -5,6 +5,14 @@ import os
 from . import __version__, _check_conv, _check_scan
 
 
+def _outcome(call):
+    """"runs", or why not. Never raises: a driver, a library, a device may fail with whatever it likes."""
+    try:
+        return "runs" if call() else "gives wrong results"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
 def _device(index, torch, dispatch):
     properties = torch.cuda.get_device_properties(index)
     device = torch.device("cuda", index)
@@ -18,8 +26,8 @@ def _device(index, torch, dispatch):
     found["head_dims"] = [
         d for d in dispatch.HEAD_DIMS if not dispatch.wsk_problem(device, float16, d)
     ]
-    found.update(_check_scan.problems(device))
-    found.update(_check_conv.problems(device))
+    for name, call in {**_check_scan.quick(device), **_check_conv.quick(device)}.items():
+        found[name] = _outcome(call)
     problems = {p: dispatch.flash_problem(device, float16, 64, p) for p in (False, True)}
     found["flash_attn"] = {"dense": problems[False] or "runs", "packed": problems[True] or "runs"}
     if not problems[False] and not problems[True]:

@@ -50,10 +50,18 @@ def mamba_inner_fn(
     D=None, delta_bias=None, B_proj_bias=None, C_proj_bias=None, delta_softplus=True, checkpoint_lvl=1,
     b_rms_weight=None, c_rms_weight=None, dt_rms_weight=None, b_c_dt_rms_eps=1e-6,
 ):  # fmt: skip
-    """[batch, length, dim] of xz, [batch, 2 dim, length].
+    """[batch, length, out_dim] of xz, [batch, 2 dim, length]: x and z of a Mamba layer, of one dtype.
+
+    conv1d_weight [dim, 1, width], conv1d_bias [dim] or None; x_proj_weight [rank + 2 dstate, dim]: delta's rank, then
+    B, then C; delta_proj_weight [dim, rank]; out_proj_weight [out_dim, dim], out_proj_bias [out_dim] or None;
+    A float32 [dim, dstate]; B, C: as selective_scan_fn takes them, or None: of the projection, with B_proj_bias and
+    C_proj_bias [dstate]; D, delta_bias float32 [dim]. b_rms_weight, c_rms_weight [dstate], dt_rms_weight [dim]:
+    weights of norms by the root of the mean square, over b_c_dt_rms_eps; None: no norm.
 
     checkpoint_lvl 1: backward computes all but the result again, and keeps the arguments alone. Norms of B, C and
     delta have their gradients.
+
+    KernelError: as causal_conv1d_fn and selective_scan_fn.
     """
     arguments = (
         xz, conv1d_weight, conv1d_bias, x_proj_weight, delta_proj_weight, out_proj_weight, out_proj_bias, A, B, C, D,

@@ -1,7 +1,7 @@
 """The library by ctypes: its structs, the driver's functions, one handle for the process.
 
-Nothing here knows of torch. Struct layouts are those of wsk.h; tests/unit/test_kernels_layout.c and
-python -m wheelsmith_kernels test hold them against it.
+Nothing here knows of torch. Struct layouts are those of wsk.h; tests/cli/kernels.bats holds their sizes against it, python -m
+wheelsmith_kernels test their members.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import threading
 
 #: Numbers of enum wsk_image that are those of attention
 HEAD_DIMS = (64, 80, 96, 128)
-CONV_IMAGE = 1
+CONV_IMAGE, SCAN_IMAGE = 1, 2
 FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3
 
 #: struct wsk_tensor, and struct wsk_plane
@@ -29,11 +29,27 @@ ATTENTION = struct.Struct(
     + "QQii"  # scratch, scratch_size, splits
 )
 
+#: struct wsk_rows, struct wsk_matrix, struct wsk_strided
 _ROWS, _MATRIX, _STRIDED = "Qqq", "Qqqqii", "Qqqqii"
 #: struct wsk_scan of wsk.h
-SCAN = struct.Struct("@I9i" + 5 * _ROWS + "Qqq" + 2 * _MATRIX + "QQQQQ" + 4 * _ROWS + "QQQQQ")
+SCAN = struct.Struct(
+    "@"
+    + "I9i"  # size, type, batch, channels, length, states, groups, softplus, parts
+    + 5 * _ROWS  # u, delta, z, out, out_z
+    + "Qqq"  # a
+    + 2 * _MATRIX  # b, c
+    + "QQQQQ"  # d, delta_bias, x, workspace, workspace_size
+    + 4 * _ROWS  # grad_out, grad_u, grad_delta, grad_z
+    + "QQQQQ"  # grad_a, grad_b, grad_c, grad_d, grad_delta_bias
+)
 #: struct wsk_update of wsk.h
-UPDATE = struct.Struct("@I9i" + "Qqqqq" + 9 * _STRIDED + "Q")
+UPDATE = struct.Struct(
+    "@"
+    + "I9i"  # size, type, batch, heads, channels, states, groups, entries, softplus
+    + "Qqqqq"  # state
+    + 9 * _STRIDED  # x, dt, z, out, a, b, c, d, dt_bias
+    + "Q"  # indices
+)
 #: struct wsk_conv
 CONV = struct.Struct(
     "@"
@@ -69,7 +85,11 @@ _NO_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT of cuda.h
 
 
 class KernelError(ValueError):
-    """A call that has no kernel or a wrong argument: `argument`, `expected`, `driver` say which."""
+    """A call that has no kernel or a wrong argument.
+
+    argument: its name, or None; expected: what it must be, or None; driver: the CUresult, 0 where the driver
+    refused nothing. The text says all three.
+    """
 
     def __init__(self, what, argument=None, expected=None, driver=0):
         text = what
@@ -81,6 +101,11 @@ class KernelError(ValueError):
             text += f" (CUDA error {driver})"
         super().__init__(text)
         self.argument, self.expected, self.driver = argument, expected, driver
+
+
+def refuse(argument, expected):
+    """Raises KernelError for an argument that is not what is expected of it."""
+    raise KernelError("wrong argument", argument, expected)
 
 
 class _Problem(ctypes.Structure):

@@ -124,7 +124,17 @@ def _is_traced():
 def selective_scan_fn(
     u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=False, return_last_state=False
 ):
-    """out, or (out, last_state) with last_state [batch, dim, dstate]; last_state has no gradient."""
+    """out [batch, dim, length], or (out, last_state): h = exp(delta A) h + delta B u, out = (C h + D u) silu(z).
+
+    u, delta, z: [batch, dim, length] of one dtype, float16, bfloat16 or float32, on a CUDA device; out is of it.
+    A: float32 [dim, dstate], 1 to 256 states; complex A has no kernel.
+    B, C: of u's dtype [batch, groups, dstate, length] or [batch, dstate, length], groups dividing dim; or, where
+    they do not vary with time, float32 [dim, dstate].
+    D, delta_bias: float32 [dim]. delta_softplus: delta becomes log(1 + exp(delta + delta_bias)).
+    last_state: float32 [batch, dim, dstate], without a gradient. All inputs have gradients.
+
+    KernelError: an argument of another dtype, device or shape, by its name.
+    """
     u, delta, z = map(_last_contiguous, (u, delta, z))
     B, C = _with_groups(B), _with_groups(C)
     if _is_traced():
@@ -157,7 +167,14 @@ def selective_state_update(
 ):
     """One step: the state, [batch, dim, dstate] or [batch, heads, dim, dstate], changes in place; returns out.
 
-    state_batch_indices: int32, which entry of the state is a sequence's; negative: none, and its out is 0.
+    With heads: x, dt, z [batch, heads, dim], out of x's shape and dtype; A [heads, dim, dstate];
+    B, C [batch, groups, dstate], groups dividing heads; D, dt_bias [heads, dim]. Without, each lacks heads
+    (B, C: groups). All on one CUDA device, each of float16, bfloat16 or float32, with any strides, 0 too but of
+    the state. Computed in float32. dt_softplus: as delta_softplus of selective_scan_fn. No gradients.
+    state_batch_indices: int32 [batch], which entry of the state is a sequence's, each at most once; negative: none,
+    and its out is 0.
+
+    KernelError: an argument of another dtype, device or shape, by its name.
     """
     has_heads = state.dim() > 3
     *tensors, = _with_heads(state, x, dt, A, B, C, D, z, dt_bias)
@@ -170,13 +187,21 @@ def selective_state_update(
 
 
 def fwd(u, delta, A, B, C, D, z, delta_bias, delta_softplus):
-    """[out, x] or, with z, [out, x, out_z]."""
+    """[out, x] or, with z, [out, x, out_z]; B and C have groups. Otherwise as selective_scan_fn.
+
+    out is without the gate; x: float32 [batch, dim, ceil(length / 2048), 2 dstate], the product of the decays and the
+    state at the end of each 2048 steps.
+    """
     out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
     return [out, x] if out_z is None else [out, x, out_z]
 
 
 def bwd(u, delta, A, B, C, D, z, delta_bias, dout, x, out, dz, delta_softplus, recompute_out_z):
-    """[du, ddelta, dA, dB, dC, dD, ddelta_bias], then dz with z, then out_z if it is recomputed. x is not read."""
+    """[du, ddelta, dA, dB, dC, dD, ddelta_bias], then dz with z, then out_z if it is recomputed. x is not read.
+
+    Each is of the shape and dtype of what it is the gradient of, None where that was not given; dout is of u's shape
+    and dtype, of out_z where there is z. dz is written where it is given.
+    """
     found = scan_backward_cuda(
         u, delta, A, B, C, D, z, delta_bias, dout, out, dz, delta_softplus, recompute_out_z
     )

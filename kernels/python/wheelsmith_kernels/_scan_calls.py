@@ -1,15 +1,12 @@
 """Calls of the scan and of the state update with torch's tensors: what the library cannot see is checked here."""
 
-import functools
 import struct
 
 import torch
 
-from ._calls import _current_device, _raw_stream, calls
-from ._native import SCAN, UPDATE, KernelError, native
+from ._native import SCAN, SCAN_IMAGE, UPDATE, native, refuse
+from ._tensors import TYPES, address, calls, launch, multiprocessors, remember, signature
 
-IMAGE = 2  # WSK_SCAN of wsk.h
-TYPES = {torch.float16: 1, torch.bfloat16: 2, torch.float32: 3}
 STATES_MAX = 256
 SEGMENT = 64  # a part of time is a multiple of it
 SAVED = 2048  # time steps between two rows of x
@@ -17,21 +14,9 @@ SAVED = 2048  # time steps between two rows of x
 calls.update(selective_scan=0, selective_scan_backward=0, selective_state_update=0)
 
 
-def _fail(argument, expected):
-    raise KernelError("wrong argument", argument, expected)
-
-
 def _require(holds, argument, expected):
     if not holds:
-        _fail(argument, expected)
-
-
-def _address(t):
-    return 0 if t is None else t.data_ptr()
-
-
-def is_on_gpu(t):
-    return t.is_cuda
+        refuse(argument, expected)
 
 
 def _require_like(t, name, shape, dtype, u):
@@ -46,7 +31,7 @@ def _is_contiguous_last(t):
 
 def check_scan(u, delta, A, B, C, D, z, delta_bias):
     """Types, devices and shapes; complex A has no kernel."""
-    _require(is_on_gpu(u), "u", "on a CUDA device")
+    _require(u.is_cuda, "u", "on a CUDA device")
     _require(u.dtype in TYPES, "u", f"float16, bfloat16 or float32, not {u.dtype}")
     _require(u.dim() == 3, "u", "[batch, dim, length]")
     _require(not A.is_complex(), "A", "real: there is no kernel for complex numbers")
@@ -82,11 +67,6 @@ def groups_of(B, C):
     return B.shape[1] if B.dim() == 4 else C.shape[1] if C.dim() == 4 else 1
 
 
-@functools.lru_cache(None)
-def _multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count
-
-
 def parts_of(u, groups, backward):
     """Into how many parts time is split: 1 where batch and channels give every multiprocessor enough.
 
@@ -94,38 +74,19 @@ def parts_of(u, groups, backward):
     """
     batch, dim, length = u.shape
     blocks = batch * groups * -(-dim // groups // 64)
-    wanted = _multiprocessors(u.device) * (2 if backward else 4)
+    wanted = multiprocessors(u.device) * (2 if backward else 4)
     if 2 * blocks >= wanted:
         return 1
     return max(1, min(-(-wanted // max(blocks, 1)), length // (2 * SEGMENT)))
 
 
-def _launch(name, arguments, device, counter):
-    if _current_device() == device:
-        native().call(name, arguments, _raw_stream(device), device)
-    else:
-        with torch.cuda.device(device):
-            native().call(name, arguments, _raw_stream(device), device)
-    calls[counter] += 1
-
-
-def _signature(t):
-    return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
-
-
-#: Plans by signature. Bounded: lengths that grow by one each step make a new one each step.
+#: Plans by signature.
 _plans = {}
-_PLANS_MAX = 4096
 
 
 def _plan(key, make):
     plan = _plans.get(key)
-    if plan is None:
-        plan = make()
-        if len(_plans) >= _PLANS_MAX:
-            _plans.clear()
-        _plans[key] = plan
-    return plan
+    return remember(_plans, key, make()) if plan is None else plan
 
 
 def _prepare(B, C, D, delta_bias):
@@ -164,7 +125,7 @@ class _Scan:
 
     def __init__(self, inputs, softplus, backward, outputs):
         u, delta, A, B, C, _, z, _ = inputs
-        native().load(IMAGE)
+        native().load(SCAN_IMAGE)
         groups = groups_of(B, C)
         sizes = *u.shape, A.shape[1], groups, bool(softplus), parts_of(u, groups, backward), 0
         self.head = struct.pack("@I9i", SCAN.size, TYPES[u.dtype], *sizes)
@@ -182,13 +143,13 @@ class _Scan:
             self.head,
             u.data_ptr(), of_u,
             delta.data_ptr(), of_delta,
-            _address(z), of_z,
-            _address(out), of_out,
-            _address(out_z), of_out_z,
+            address(z), of_z,
+            address(out), of_out,
+            address(out_z), of_out_z,
             A.data_ptr(), of_a,
             B.data_ptr(), of_b,
             C.data_ptr(), of_c,
-            _address(D), _address(delta_bias), _address(x), _address(workspace), 4 * self.workspace,
+            address(D), address(delta_bias), address(x), address(workspace), 4 * self.workspace,
             gradients,
         )  # fmt: skip
         return packed, workspace
@@ -198,7 +159,7 @@ def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus):
     """(out, x, out_z); out_z is None without z."""
     B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
     inputs = u, delta, A, B, C, D, z, delta_bias
-    plan = _plans.get(key := (*map(_signature, inputs), softplus))
+    plan = _plans.get(key := (*map(signature, inputs), softplus))
     if plan is None:
         check_scan(*inputs)
     out = torch.empty_like(delta)
@@ -208,7 +169,7 @@ def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus):
     x = torch.empty(plan.saved, dtype=torch.float32, device=u.device)
     if out.numel():
         packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, x)
-        _launch("scan_forward", packed, plan.device, "selective_scan")
+        launch("scan_forward", packed, plan.device, "selective_scan")
     return out, x, out_z
 
 
@@ -239,7 +200,7 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
         _check_gradients(u, z, dout, out, dz)
         return _Scan(inputs, softplus, True, (out, out_z)), tuple(map(_rows, rows))
 
-    signatures = *map(_signature, inputs), _signature(dout), _signature(out), _signature(dz)
+    signatures = *map(signature, inputs), signature(dout), signature(out), signature(dz)
     plan, strides = _plan((*signatures, softplus, out_z is None), make)
     weights = [
         None if t is None else torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (A, B, C, D, delta_bias)
@@ -249,9 +210,9 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
             if t is not None:
                 t.zero_()
         return (du, ddelta, *weights, dz, out_z)
-    gradients = _GRADIENTS.pack(*sum(zip(map(_address, rows), strides), ()), *map(_address, weights))
+    gradients = _GRADIENTS.pack(*sum(zip(map(address, rows), strides), ()), *map(address, weights))
     packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, None, gradients)
-    _launch("scan_backward", packed, plan.device, "selective_scan_backward")
+    launch("scan_backward", packed, plan.device, "selective_scan_backward")
     return (du, ddelta, *weights, dz, out_z)
 
 
@@ -270,7 +231,7 @@ def _strided(t):
 
 def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
     """As update_cuda has them: with heads."""
-    _require(is_on_gpu(state), "state", "on a CUDA device")
+    _require(state.is_cuda, "state", "on a CUDA device")
     _require(state.dim() == 4, "state", "[batch, dim, dstate] or [batch, heads, dim, dstate]")
     entries, heads, dim, states = state.shape
     batch = x.shape[0]
@@ -308,7 +269,7 @@ class _Update:
     def __init__(self, tensors, softplus, indices, out):
         state, x, dt, A, B, C, D, z, dt_bias = tensors
         _check_update(*tensors, indices)
-        native().load(IMAGE)
+        native().load(SCAN_IMAGE)
         entries, heads, dim, states = state.shape
         sizes = x.shape[0], heads, dim, states, B.shape[1], entries, bool(softplus), 0
         self.head = struct.pack("@I9i", UPDATE.size, TYPES[state.dtype], *sizes)
@@ -323,7 +284,7 @@ def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
         indices = indices.to(torch.int32).contiguous()
     tensors = state, x, dt, A, B, C, D, z, dt_bias
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    key = *map(_signature, tensors), _signature(indices), softplus
+    key = *map(signature, tensors), signature(indices), softplus
     plan = _plan(key, lambda: _Update(tensors, softplus, indices, out))
     if out.numel() == 0:
         return out
@@ -333,14 +294,14 @@ def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
         state.data_ptr(), plan.state,
         x.data_ptr(), of_x,
         dt.data_ptr(), of_dt,
-        _address(z), of_z,
+        address(z), of_z,
         out.data_ptr(), of_out,
         A.data_ptr(), of_a,
         B.data_ptr(), of_b,
         C.data_ptr(), of_c,
-        _address(D), of_d,
-        _address(dt_bias), of_bias,
-        _address(indices),
+        address(D), of_d,
+        address(dt_bias), of_bias,
+        address(indices),
     )  # fmt: skip
-    _launch("state_update", packed, plan.device, "selective_state_update")
+    launch("state_update", packed, plan.device, "selective_state_update")
     return out

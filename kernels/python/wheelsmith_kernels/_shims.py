@@ -16,7 +16,7 @@ MODULES = {
 
 
 def install():
-    """The names that were put into sys.modules."""
+    """Puts the modules into sys.modules where WHEELSMITH_SHIMS=1 asks for it; returns the names of those it put."""
     if os.environ.get("WHEELSMITH_SHIMS") != "1":
         return []
     found = []

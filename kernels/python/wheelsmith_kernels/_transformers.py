@@ -68,7 +68,11 @@ def register():
 
 
 def attn_implementation(head_dim=80, dtype=torch.float16):
-    """The name for from_pretrained(attn_implementation=…): flash_attn's where it runs, ours, or "sdpa"."""
+    """The name for from_pretrained(attn_implementation=…): "flash_attention_2", "wheelsmith_kernels" or "sdpa".
+
+    flash_attn's where it runs on the current device for this head dimension and dtype, dense and packed; ours,
+    which is registered then, where it runs; else torch's. Needs transformers for the second alone.
+    """
     if not torch.cuda.is_available():
         return "sdpa"
     device = torch.device("cuda", torch.cuda.current_device())
@@ -114,5 +118,5 @@ def patch(model):
 
 
 def kernel_calls():
-    """How often a kernel of this package was launched, by operator."""
+    """{operator: number}: how often a kernel of this package was launched in this process; a copy."""
     return dict(_ops.calls)

@@ -1,0 +1,66 @@
+"""What every call of the library asks of torch's tensors: types, addresses, signatures, streams, devices.
+
+_calls (attention), _scan_calls and _conv pack the structs of wsk.h and launch by it. Nothing is checked or
+computed here.
+"""
+
+import functools
+
+import torch
+
+from ._native import BFLOAT16, FLOAT16, FLOAT32, native
+
+#: enum wsk_type of each dtype that some kernel takes; attention has no float32
+TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
+
+#: Calls that reached a kernel, by operator: tests and `patch` prove by it that ours ran.
+calls = {"forward": 0, "backward": 0, "decode": 0}
+
+raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+current_device = getattr(torch._C, "_cuda_getDevice", None) or torch.cuda.current_device
+if raw_stream is None:
+    raw_stream = lambda device: torch.cuda.current_stream(device).cuda_stream
+
+
+def launch(name, arguments, device, counter=None):
+    """Calls wsk_<name> with its packed struct on the current stream of a device (its number), and counts it.
+
+    counter: the operator, where it has another name than the function. KernelError where the library refuses.
+    """
+    if current_device() == device:
+        native().call(name, arguments, raw_stream(device), device)
+    else:
+        with torch.cuda.device(device):
+            native().call(name, arguments, raw_stream(device), device)
+    counter = counter or name
+    calls[counter] = calls.get(counter, 0) + 1
+
+
+def address(t):
+    """Of a tensor's first element on its device; 0 of None."""
+    return 0 if t is None else t.data_ptr()
+
+
+def signature(t):
+    """All of a tensor that a call depends on, but its address; None of None."""
+    return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
+
+
+CACHE_MAX = 4096
+
+
+def remember(cache, key, value):
+    """Puts a value into a dict of what calls by their signatures need, and returns it.
+
+    Bounded: a signature that grows by one row each step is a new one each step. A full dict is emptied.
+    """
+    if len(cache) >= CACHE_MAX:
+        cache.clear()
+    cache[key] = value
+    return value
+
+
+@functools.lru_cache(maxsize=None)
+def multiprocessors(device):
+    """How many a device has."""
+    return torch.cuda.get_device_properties(device).multi_processor_count
