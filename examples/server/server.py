@@ -333,4 +333,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Not sys.exit(): where a thread still computes, Python's end aborts the process.
+    os._exit(main())
