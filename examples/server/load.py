@@ -1,5 +1,5 @@
 """Sends completions to a server and tells tokens per second and latencies. The token is as the server's: in
-SERVER_TOKEN_FILE or SERVER_TOKEN."""
+SERVER_TOKEN_FILE or SERVER_TOKEN. Exit status 1: a request failed; 2: /health did not answer."""
 
 import argparse
 import http.client
@@ -66,6 +66,11 @@ class Load:
             self.failures[why] = self.failures.get(why, 0) + 1
 
 
+def ask_health(url):
+    with urllib.request.urlopen(url.rstrip("/") + "/health", timeout=30) as answer:
+        return json.load(answer)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url", help="http://127.0.0.1:8000")
@@ -76,9 +81,11 @@ def main():
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one request")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    with urllib.request.urlopen(arguments.url.rstrip("/") + "/health", timeout=30) as answer:
-        health = json.load(answer)
-    load = Load(arguments)
+    try:
+        health, load = ask_health(arguments.url), Load(arguments)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        print(f"error: '{arguments.url}' does not serve: {error}", file=sys.stderr)
+        return 2
     threads = [threading.Thread(target=load.run) for _ in range(arguments.concurrency)]
     begun = time.monotonic()
     for thread in threads:

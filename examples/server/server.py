@@ -99,8 +99,11 @@ def read_token(environment):
     """The bytes that a request must bring; what is wrong ends the program."""
     path = environment.get("SERVER_TOKEN_FILE")
     if path:
-        with open(path, "rb") as file:
-            token = file.read(4096).strip()
+        try:
+            with open(path, "rb") as file:
+                token = file.read(4096).strip()
+        except OSError as error:
+            raise SystemExit(f"SERVER_TOKEN_FILE '{path}': {error.strerror}") from None
     else:
         token = environment.get("SERVER_TOKEN", "").encode().strip()
     if len(token) < TOKEN_LEAST:

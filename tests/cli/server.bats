@@ -122,6 +122,13 @@ raw() { # what is sent, as printf takes it
 	[ "$(grep -c "^- .* 501$" log)" -eq 3 ]
 }
 
+@test "a token that cannot be read is one line" {
+	run -1 env SERVER_TOKEN_FILE="$PWD/none" python3 "$WS_ROOT/examples/server/server.py" --port 0
+	[ "$output" = "SERVER_TOKEN_FILE '$PWD/none': No such file or directory" ]
+	run -1 env SERVER_TOKEN_FILE="$PWD" python3 "$WS_ROOT/examples/server/server.py" --port 0
+	[ "$output" = "SERVER_TOKEN_FILE '$PWD': Is a directory" ]
+}
+
 # ---- which attention ----
 
 wheel_of() { # NAME PYTHON
@@ -181,6 +188,7 @@ print(attend.report()["problem"])'
 		"$WS_ROOT/examples/server/deploy.yaml" | paste -sd '*')))
 	# Two trials, and a minute for torch and the model.
 	[ $((2 * seconds + 60)) -le "$budget" ]
+	[ $((2 * seconds + 60)) -le "$(PYTHONPATH="$WS_ROOT/tools" python3 -c 'import verify_image; print(verify_image.PATIENCE_S)')" ]
 }
 
 # ---- the load ----
@@ -216,4 +224,9 @@ print(attend.report()["problem"])'
 	echo "$output $stderr"
 	[ "$(jq -c '[.requests, .failures]' <<< "$output")" = '[1,{"IncompleteRead":1,"TypeError":2,"ValueError":1}]' ]
 	[ -z "$stderr" ]
+	kill -KILL "$SERVER"
+	run -2 python3 "$WS_ROOT/examples/server/load.py" "http://127.0.0.1:$(cat port)"
+	[[ $output == "error: 'http://127.0.0.1:$(cat port)' does not serve: "*"Connection refused"* ]]
+	run -2 python3 "$WS_ROOT/examples/server/load.py" 127.0.0.1:8000
+	[[ $output == "error: '127.0.0.1:8000' does not serve: "*"unknown url type"* ]]
 }
