@@ -157,11 +157,14 @@ valid() {
 
 @test "a publisher that dies leaves pages that hold, and the next one finishes" {
 	publish 0 w
-	local i delay
+	local i delay token
+	token=$(token)
 	for ((i = 1; i <= 8; i++)); do
 		wheels "v$i" "p$i 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.* size=20000"
-		delay=$(python3 -c 'import random; print(random.random() * 2)')
+		delay=$(python3 -c 'import random; print(random.random() * 5)')
 		timeout -s KILL "$delay" "$WHEELSMITH" publish "v$i" --to "s3://$bucket/team" > /dev/null 2>&1 || true
+		# Else the next waits ten seconds for its end.
+		curl -s -o /dev/null -X DELETE -H "X-Auth-Token: $token" "$open/.publisher"
 		# Whatever stands there installs.
 		rm -rf site
 		"$tools/pip" install --quiet --no-deps --target site --index-url "$open/cu124-torch2.5-sm86/simple/" demo==1.0
@@ -170,4 +173,24 @@ valid() {
 	valid
 	[ "$(keys | grep -c '^files/p.*whl$')" -eq 8 ]
 	[ "$(keys | grep -c '^\.publishing$')" -eq 0 ]
+}
+
+@test "of two publishers at the same moment, whoever is refused publishes again, and both are in the index" {
+	local round first second other
+	for round in 1 2 3; do
+		wheels "a$round" "first 1.$round py3-none-any"
+		wheels "b$round" "second 1.$round py3-none-any"
+		"$WHEELSMITH" publish "a$round" --to "s3://$bucket/team" > first.log 2>&1 3>&- &
+		other=$!
+		"$WHEELSMITH" publish "b$round" --to "s3://$bucket/team" > second.log 2>&1 3>&- &
+		first=0 second=0
+		wait $! || second=$?
+		wait "$other" || first=$?
+		cat first.log second.log
+		[[ "$first$second" =~ ^(00|08|80)$ ]]
+		[ "$first" -eq 0 ] || publish 0 "a$round"
+		[ "$second" -eq 0 ] || publish 0 "b$round"
+		valid
+		curl -sf "$open/index.json" | jq -e ".wheels | length == 2 * $round"
+	done
 }
