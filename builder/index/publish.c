@@ -6,6 +6,7 @@
 #include "index/admit.h"
 #include "index/gpu_check.h"
 #include "index/manifest.h"
+#include "index/same_wheel.h"
 #include "index/snapshot.h"
 #include "index/sources.h"
 #include "index/variant_wheel.h"
@@ -161,10 +162,9 @@ check_spelling(struct publishing *p, const struct ws_index_entry *entry, struct 
 
 /* METADATA beside the wheel, and the wheel, both not visible yet. */
 static bool
-stage(struct publishing *p, const struct ws_index_arrival *wheel, const struct ws_buf *metadata,
-	struct ws_err *err)
+stage(struct publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
 {
-	const char *name = ws_arena_printf(p->a, "%s.metadata", wheel->file);
+	const char *name = ws_arena_printf(p->a, "%s.metadata", file);
 	return ws_fs_write(ws_index_target_new_file(&p->target, name), ws_buf_text(metadata),
 		metadata->len, 0444, err);
 }
@@ -187,7 +187,7 @@ take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	if (wrong && p->order->warn) {
 		p->order->warn(p->order->self, wheel->file, wrong);
 	}
-	if (!check_spelling(p, &entry, err) || !stage(p, wheel, &metadata, err)) {
+	if (!check_spelling(p, &entry, err) || !stage(p, wheel->file, &metadata, err)) {
 		return false;
 	}
 	entry.forced = wrong;
@@ -324,32 +324,55 @@ find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struc
 	return path;
 }
 
+/*
+ * The variant as it is: what a publisher that was killed left in files/ stays, also where another zlib packed it to
+ * other bytes.
+ */
+static bool
+take_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
+{
+	struct ws_digest made, left;
+	uint64_t left_bytes;
+	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	const char *there = ws_path_join(p->a, p->order->target, "files", v->file, NULL);
+	if (!ws_digest_file(copy, &made, &v->size_bytes, err)) {
+		return false;
+	}
+	v->sha256 = ws_arena_strdup(p->a, made.hex);
+	if (!ws_fs_exists(there)) {
+		return true;
+	}
+	if (!ws_digest_file(there, &left, &left_bytes, err)) {
+		return false;
+	}
+	if (!ws_digest_eq(&left, &made) && !ws_index_same_wheel(there, copy)) {
+		return refuse_content(v->file, left.hex, made.hex, err);
+	}
+	v->sha256 = ws_arena_strdup(p->a, left.hex);
+	v->size_bytes = left_bytes;
+	return true;
+}
+
 static bool
 make_variant(
 	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
-	struct ws_digest digest;
 	struct ws_index_variant *v = WS_NEW(p->a, struct ws_index_variant);
 	*v = (struct ws_index_variant){
 		.label = label, .file = ws_variant_file(entry, label, p->a), .uploaded = p->now};
-	struct ws_index_arrival wheel = {.file = v->file};
 	const char *copy = ws_index_target_new_file(&p->target, v->file);
 	if (ws_map_get(&p->by_file, v->file)) {
 		return ws_err_set(err, WS_ERR_PUBLISH,
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
 	}
 	const char *path = find_wheel(p, entry, err);
-	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
-		|| !ws_digest_file(copy, &digest, &v->size_bytes, err)) {
+	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err) || !take_made(p, v, err)
+		|| !stage(p, v->file, &metadata, err)) {
 		return false;
 	}
-	wheel.sha256 = v->sha256 = ws_arena_strdup(p->a, digest.hex);
 	v->metadata_sha256 =
 		ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&metadata), metadata.len).hex);
-	if (!check_left(p, &wheel, err) || !stage(p, &wheel, &metadata, err)) {
-		return false;
-	}
 	ws_map_put(&p->by_file, v->file, v->sha256, p->a);
 	entry->variant = v;
 	p->outcome->variants++;

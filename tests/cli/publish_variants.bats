@@ -135,3 +135,53 @@ variants() {
 	grep -q 'href="demo-1.0-variants.json' "$page/index.html"
 	grep -q 'href="demo-1.0.0-variants.json' "$page/index.html"
 }
+
+# The state of a publisher that was killed after its files and before its snapshot.
+killed_before_current() {
+	local snapshot
+	snapshot=$(readlink idx/current)
+	run -0 "$WHEELSMITH" publish --variants --to idx
+	rm -r "idx/$(readlink idx/current)" idx/variants
+	ln -sfn "$snapshot" idx/current
+}
+
+repack() { # FILE PYTHON
+	python3 - "$1" "$2" <<- 'END'
+		import os, sys, zipfile
+		old = zipfile.ZipFile(sys.argv[1])
+		members = [[info, old.read(info)] for info in old.infolist()]
+		exec(sys.argv[2])
+		os.remove(sys.argv[1])
+		with zipfile.ZipFile(sys.argv[1], "w") as new:
+		    for info, text in members:
+		        new.writestr(info, text, compress_type=zipfile.ZIP_DEFLATED, compresslevel=1)
+	END
+}
+
+@test "what a killed publisher left stays, also where another zlib packed it to other bytes" {
+	local file=idx/files/demo-1.0-cp311-cp311-linux_x86_64-cu12.4_torch2.5_sm86.whl there
+	"$WHEELSMITH" publish w/*sm.86* --to idx
+	killed_before_current
+	there=$(sha256sum < $file)
+	repack $file 'members.reverse()'
+	[ "$there" != "$(sha256sum < $file)" ]
+	there=$(sha256sum $file)
+	run -0 "$WHEELSMITH" publish --variants --to idx
+	[[ $output == *"1 wheel variant is new"* ]]
+	[ "$there" = "$(sha256sum $file)" ]
+	[ "${there%% *}" = "$(jq -r '.wheels[0].variant.sha256' idx/index.json)" ]
+	run -0 "$WHEELSMITH" publish --verify --to idx
+	# Other contents are refused, as ever.
+	local change
+	for change in 'members[0][1] += b"x"' 'members.append([zipfile.ZipInfo("demo/more.py"), b""])' \
+		'members[0][0].external_attr ^= 0o111 << 16'; do
+		rm -r idx
+		"$WHEELSMITH" publish w/*sm.86* --to idx
+		killed_before_current
+		repack $file "$change"
+		there=$(sha256sum $file)
+		run -8 "$WHEELSMITH" publish --variants --to idx
+		[[ $output == *"is published with other contents"* ]]
+		[ "$there" = "$(sha256sum $file)" ]
+	done
+}
