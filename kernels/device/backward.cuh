@@ -21,7 +21,7 @@ namespace wsk
 WSK_DEVICE float
 to_log2(float lse)
 {
-	return lse == -INFINITY ? INFINITY : lse * log2e;
+	return lse == -INFINITY ? INFINITY : lse * LOG2E;
 }
 
 /* ---- delta ---- */
@@ -63,7 +63,7 @@ delta(const wsk_attn_params &p)
 	}
 #pragma unroll
 	for (int i = 1; i < delta_lanes; i *= 2) {
-		sum += __shfl_xor_sync(0xffffffffu, sum, i);
+		sum += __shfl_xor_sync(ALL, sum, i);
 	}
 	if (lane == 0 && row < s.given) {
 		((float *)p.delta)[row_value(p, s, at.b, at.head) + row] = sum;

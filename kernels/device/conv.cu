@@ -1,6 +1,7 @@
 /* conv.cu - causal_conv1d: the kernels of the convolution by their plain names, for three types */
 #include "conv_first.cuh"
 #include "conv_last.cuh"
+#include "conv_last_backward.cuh"
 #include "conv_update.cuh"
 
 /* Each width is code of its own in one kernel, whose registers are those of 4, which models have. */
@@ -32,7 +33,7 @@
 		wsk_conv_packed_forward_##suffix, wsk_conv_params, 3, wsk::last_forward<E, W, true>) \
 	WSK_CONV_KERNEL( \
 		wsk_conv_packed_backward_##suffix, wsk_conv_params, 2, wsk::last_backward<E, W, true>) \
-	WSK_CONV_KERNEL(wsk_conv_update_##suffix, wsk_update_params, 4, wsk::update<E, W>)
+	WSK_CONV_KERNEL(wsk_conv_update_##suffix, wsk_conv_update_params, 4, wsk::update<E, W>)
 
 WSK_CONV_KERNELS(__half, f16)
 WSK_CONV_KERNELS(__nv_bfloat16, bf16)

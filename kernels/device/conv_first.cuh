@@ -1,20 +1,23 @@
 /**
- * conv_first.cuh - the convolution of rows that are contiguous (channel-first)
+ * conv_first.cuh - the convolution of rows that are contiguous (channel-first), forward and backward
  *
- * A warp owns a part of one row and goes over it in chunks, 16 bytes for each lane and step. What a
- * lane needs of its neighbours' elements it gets from their registers. A row that does not begin at
- * 16 bytes is taken as one that begins earlier, with elements that do not count.
+ * A warp owns a part of one row of one channel and goes over it in chunks, 16 bytes for each lane and step, four
+ * steps. What a lane needs of its neighbours' elements it gets from their registers; nothing is in shared memory
+ * and no warp waits for another. A row that does not begin at 16 bytes is taken as one that begins earlier, with
+ * elements that do not count.
+ *
+ * Backward goes from the end of its part to the begin: the gradients of the elements behind a chunk come from
+ * the lane behind. A warp adds up the gradients of its channel's weights and bias in registers, then by a
+ * butterfly, and writes one row of the scratch, which reduce_sums() adds up (conv_last_backward.cuh).
  */
 #ifndef WSK_DEVICE_CONV_FIRST_CUH
 #define WSK_DEVICE_CONV_FIRST_CUH
 
-#include "conv_params.h"
+#include "conv_weights.cuh"
 #include "elements.cuh"
 
 namespace wsk
 {
-
-constexpr unsigned ALL = 0xffffffffu;
 
 /** What a warp works at: one part of a row of one channel. Elements count in [0, length). */
 template <typename E> struct part_of_row {

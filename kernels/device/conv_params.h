@@ -50,7 +50,7 @@ struct wsk_conv_params {
 	int32_t groups;       /**< of neighbouring channels */
 };
 
-struct wsk_update_params {
+struct wsk_conv_update_params {
 	struct wsk_conv_view x, out, state; /**< state: state_length rows */
 	uint64_t weight, bias;
 	int64_t weight_channel, weight_tap;
@@ -58,17 +58,17 @@ struct wsk_update_params {
 	int32_t batch, dim, length, width, state_length, entries;
 	int32_t weight_type, silu;
 	int32_t weight_whole; /**< as above */
-	int32_t layout;       /**< enum wsk_update_layout */
+	int32_t layout;       /**< enum wsk_conv_layout */
 	int32_t groups;       /**< of neighbouring channels */
 	int32_t each;         /**< entries of the batch that a thread takes */
 };
 
 /** How the state lies, and so how many channels a thread takes. */
-enum wsk_update_layout {
-	WSK_UPDATE_ANY,      /**< one element at a time */
-	WSK_UPDATE_CHANNELS, /**< channels are contiguous in x, out and state, at 16 bytes */
-	WSK_UPDATE_APART,    /**< the same; one new row, no circle, 2 to 4 rows of state */
-	WSK_UPDATE_TOGETHER, /**< one new row, no circle, 2 to 4 rows side by side, at 16 bytes */
+enum wsk_conv_layout {
+	WSK_CONV_UPDATE_ANY,      /**< one element at a time */
+	WSK_CONV_UPDATE_CHANNELS, /**< channels are contiguous in x, out and state, at 16 bytes */
+	WSK_CONV_UPDATE_APART,    /**< the same; one new row, no circle, 2 to 4 rows of state */
+	WSK_CONV_UPDATE_TOGETHER, /**< one new row, no circle, 2 to 4 rows side by side, at 16 bytes */
 };
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_CONV_UPDATE_CUH
 #define WSK_DEVICE_CONV_UPDATE_CUH
 
-#include "conv_params.h"
+#include "conv_weights.cuh"
 #include "elements.cuh"
 
 namespace wsk
@@ -20,7 +20,7 @@ struct entry {
 	bool exists; /**< false: a padding slot, or one that there is not */
 
 	WSK_DEVICE
-	entry(const wsk_update_params &p, int64_t b) : batch(b), state(b), from(0)
+	entry(const wsk_conv_update_params &p, int64_t b) : batch(b), state(b), from(0)
 	{
 		if (p.indices) {
 			state = reinterpret_cast<const int *>(p.indices)[b];
@@ -45,7 +45,7 @@ struct place {
 	int64_t channel, batch, last; /**< entries [batch, last) */
 
 	WSK_DEVICE bool
-	find(const wsk_update_params &p, int channels)
+	find(const wsk_conv_update_params &p, int channels)
 	{
 		unsigned tile = blockIdx.x * WSK_CONV_THREADS + threadIdx.x;
 		channel = (int64_t)(tile % (unsigned)p.groups) * channels;
@@ -125,7 +125,7 @@ one_row(const update_taps<W, N> &t, const float (&x)[W][N], bool silu, float (&y
 
 /** Any number of new rows, any state. Rows of N channels are loaded and stored at once. */
 template <typename E, int W, int N> struct rows_of_state {
-	const wsk_update_params &p;
+	const wsk_conv_update_params &p;
 	E *state, *out;
 	const E *x;
 	float old[W][N];
@@ -227,7 +227,7 @@ template <typename E, int W, int N> struct rows_of_state {
 
 template <typename E, int W, int N>
 static WSK_DEVICE void
-update_any(const wsk_update_params &p)
+update_any(const wsk_conv_update_params &p)
 {
 	place own;
 	if (!own.find(p, N)) {
@@ -255,7 +255,7 @@ template <typename E, int S, int N> struct rows_together {
 	piece<E, V> v[PIECES];
 
 	WSK_DEVICE void
-	load(const wsk_update_params &, const E *from)
+	load(const wsk_conv_update_params &, const E *from)
 	{
 #pragma unroll
 		for (int i = 0; i < PIECES; i++) {
@@ -272,7 +272,7 @@ template <typename E, int S, int N> struct rows_together {
 
 	/** Each channel's rows moved up by one, its newest behind them. */
 	WSK_DEVICE void
-	push(const wsk_update_params &, E *to, const some<E, N> &x) const
+	push(const wsk_conv_update_params &, E *to, const some<E, N> &x) const
 	{
 		float f[PIECES][V];
 #pragma unroll
@@ -298,7 +298,7 @@ template <typename E, int S> struct rows_apart {
 	some<E, CHANNELS> v[S];
 
 	WSK_DEVICE void
-	load(const wsk_update_params &p, const E *from)
+	load(const wsk_conv_update_params &p, const E *from)
 	{
 #pragma unroll
 		for (int s = 0; s < S; s++) {
@@ -313,7 +313,7 @@ template <typename E, int S> struct rows_apart {
 	}
 
 	WSK_DEVICE void
-	push(const wsk_update_params &p, E *to, const some<E, CHANNELS> &x) const
+	push(const wsk_conv_update_params &p, E *to, const some<E, CHANNELS> &x) const
 	{
 #pragma unroll
 		for (int s = 0; s < S; s++) {
@@ -325,8 +325,8 @@ template <typename E, int S> struct rows_apart {
 /** Entries [batch, last) of those that @a COUNT has room for: all are loaded before the first is computed. */
 template <typename STATE, typename E, int W, int S, int COUNT, int N>
 static WSK_DEVICE void
-update_entries(const wsk_update_params &p, const update_taps<W, N> &t, int64_t batch, int64_t last,
-	int64_t channel)
+update_entries(const wsk_conv_update_params &p, const update_taps<W, N> &t, int64_t batch,
+	int64_t last, int64_t channel)
 {
 	STATE state[COUNT];
 	some<E, N> x[COUNT];
@@ -370,7 +370,7 @@ update_entries(const wsk_update_params &p, const update_taps<W, N> &t, int64_t b
 /** One new row, which a state of S rows takes in. */
 template <typename STATE, typename E, int W, int S, int COUNT>
 static WSK_DEVICE void
-update_small(const wsk_update_params &p)
+update_small(const wsk_conv_update_params &p)
 {
 	constexpr int N = STATE::CHANNELS;
 	place own;
@@ -387,10 +387,10 @@ update_small(const wsk_update_params &p)
 
 template <typename E, int W, int S>
 static WSK_DEVICE void
-update_by_layout(const wsk_update_params &p)
+update_by_layout(const wsk_conv_update_params &p)
 {
 	constexpr int V = 16 / (int)sizeof(E), N = S == 3 ? V : V / S;
-	if (p.layout == WSK_UPDATE_APART) {
+	if (p.layout == WSK_CONV_UPDATE_APART) {
 		update_small<rows_apart<E, S>, E, W, S, 2>(p);
 	} else {
 		update_small<rows_together<E, S, N>, E, W, S, S == 3 ? 2 : 4>(p);
@@ -399,11 +399,11 @@ update_by_layout(const wsk_update_params &p)
 
 template <typename E, int W>
 static WSK_DEVICE void
-update(const wsk_update_params &p)
+update(const wsk_conv_update_params &p)
 {
-	if (p.layout == WSK_UPDATE_CHANNELS) {
+	if (p.layout == WSK_CONV_UPDATE_CHANNELS) {
 		update_any<E, W, 16 / (int)sizeof(E)>(p);
-	} else if (p.layout == WSK_UPDATE_ANY) {
+	} else if (p.layout == WSK_CONV_UPDATE_ANY) {
 		update_any<E, W, 1>(p);
 	} else if (p.state_length == 4) {
 		update_by_layout<E, W, 4>(p);

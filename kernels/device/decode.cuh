@@ -294,7 +294,7 @@ combine(const wsk_attn_params &p)
 	}
 	if (p.lse && lane == 0) {
 		((float *)p.lse)[b * p.lse_batch + head * p.lse_head + row] =
-			counts ? (maximum + log2f(sum)) * ln2 : -INFINITY;
+			counts ? (maximum + log2f(sum)) * LN2 : -INFINITY;
 	}
 }
 

@@ -1,19 +1,19 @@
 /**
- * elements.cuh - element types that are only read and written: several at once, as floats
+ * elements.cuh - the element types of the convolution: neighbours in registers, as floats
  *
- * bfloat16 works on every device here: it is the upper half of a float, and rounding is done in
- * integers where there is no instruction for it.
+ * E is __half, __nv_bfloat16 or float, and piece<E, N> has N of them, 4, 8 or 16 bytes: one load, one store.
+ * Everything is computed in float. bfloat16 works on every device here: it is the upper half of a float, and
+ * rounding is done in integers where there is no instruction for it. The scan converts in its own way, with
+ * the same results: scan_elements.cuh says why.
  */
 #ifndef WSK_DEVICE_ELEMENTS_CUH
 #define WSK_DEVICE_ELEMENTS_CUH
 
+#include "device.cuh"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
-
-#ifndef WSK_DEVICE
-#define WSK_DEVICE __device__ __forceinline__
-#endif
 
 namespace wsk
 {
@@ -220,90 +220,6 @@ store_any(uint64_t data, int type, int64_t i, float f, bool add)
 		break;
 	default:
 		reinterpret_cast<float *>(data)[i] = f;
-	}
-}
-
-/** 1 / (1 + e^-x). The instructions themselves: what is around them in C is for denormal numbers. */
-static WSK_DEVICE float
-sigmoid(float x)
-{
-#ifdef __CUDA_ARCH__
-	float e, r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(x * -1.44269504088896341f));
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.f + e));
-	return r;
-#else
-	return 1.f / (1.f + expf(-x));
-#endif
-}
-
-/** f(y) = y / (1 + e^-y), where there is an activation. */
-template <int N>
-static WSK_DEVICE void
-activate(float (&y)[N], bool silu)
-{
-	if (silu) {
-#pragma unroll
-		for (int i = 0; i < N; i++) {
-			y[i] *= sigmoid(y[i]);
-		}
-	}
-}
-
-/** Makes of the gradients of f(sum) those of the sums. */
-template <int N>
-static WSK_DEVICE void
-before_activation(float (&grad)[N], const float (&sum)[N], bool silu)
-{
-	if (silu) {
-#pragma unroll
-		for (int i = 0; i < N; i++) {
-			float s = sigmoid(sum[i]);
-			grad[i] *= s * fmaf(sum[i], 1.f - s, 1.f);
-		}
-	}
-}
-
-/** Weights and biases of @a N channels from @a channel on, of the last one where there are fewer. */
-template <typename T, typename PARAMS, int W, int N>
-static WSK_DEVICE void
-load_typed(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bias)[N])
-{
-	const T *weight = reinterpret_cast<const T *>(p.weight);
-	const T *biases = reinterpret_cast<const T *>(p.bias);
-#pragma unroll
-	for (int i = 0; i < N; i++) {
-		int64_t c = i < count ? channel + i : channel;
-		if (W == 4 && p.weight_whole) {
-			piece<T, 4> four;
-			four.load(weight + c * 4);
-#pragma unroll
-			for (int k = 0; k < W; k++) {
-				w[k][i] = four.at(k);
-			}
-		} else {
-#pragma unroll
-			for (int k = 0; k < W; k++) {
-				w[k][i] = to_float(weight[c * p.weight_channel + k * p.weight_tap]);
-			}
-		}
-		bias[i] = biases ? to_float(biases[c]) : 0.f;
-	}
-}
-
-template <typename PARAMS, int W, int N>
-static WSK_DEVICE void
-load_weights(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bias)[N])
-{
-	switch (p.weight_type) { /* enum wsk_type */
-	case 1:
-		load_typed<__half>(p, channel, count, w, bias);
-		break;
-	case 2:
-		load_typed<__nv_bfloat16>(p, channel, count, w, bias);
-		break;
-	default:
-		load_typed<float>(p, channel, count, w, bias);
 	}
 }
 

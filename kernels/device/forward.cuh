@@ -39,7 +39,7 @@ update_maximum(softmax_rows &rows, const float (&s)[N][4], float scale_log2, flo
 	}
 	bool exceeds = top[0] * scale_log2 > rows.maximum[0] + slack
 		|| top[1] * scale_log2 > rows.maximum[1] + slack;
-	if (!__any_sync(0xffffffffu, exceeds)) {
+	if (!__any_sync(ALL, exceeds)) {
 		return false;
 	}
 #pragma unroll
@@ -98,7 +98,7 @@ finish_row(const softmax_rows &rows, int i, float &factor)
 {
 	float sum = row_sum(rows.sum[i]);
 	factor = sum > 0 ? 1 / sum : 0;
-	return sum > 0 ? (rows.maximum[i] + log2f(sum)) * ln2 : -INFINITY;
+	return sum > 0 ? (rows.maximum[i] + log2f(sum)) * LN2 : -INFINITY;
 }
 
 /** Keys that rows [first_row, end_row) see, in tiles of 32. */

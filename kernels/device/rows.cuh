@@ -14,9 +14,6 @@
 namespace wsk
 {
 
-constexpr float log2e = 1.4426950408889634f;
-constexpr float ln2 = 0.6931471805599453f;
-
 struct span {
 	int start;  /**< first row in the tensor */
 	int length; /**< rows that count */

@@ -35,19 +35,19 @@
 	}
 
 #define WSK_UPDATE_KERNELS(type, suffix) \
-	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_update_params, 8) \
+	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_state_update_params, 8) \
 	{ \
 		wsk::state_update_any<wsk::type>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_state_update_params, 5) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::float16>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_state_update_params, 5) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::bfloat16>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_state_update_params, 5) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::float32>(p); \
 	}

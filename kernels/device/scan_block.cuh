@@ -17,6 +17,7 @@
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
 
+#include "fast_math.cuh"
 #include "scan_elements.cuh"
 #include "scan_params.h"
 
@@ -28,7 +29,6 @@ constexpr int HALF = 16;  /* channels of a warp, and states of a launch */
 constexpr int STATES = 8; /* of a thread */
 constexpr int TILE = 8;   /* time steps that are computed together */
 constexpr int SEGMENT = WSK_SCAN_SEGMENT;
-constexpr unsigned ALL = 0xffffffffu;
 
 /** Who a thread is. */
 struct place {

@@ -1,7 +1,9 @@
 /**
- * scan_elements.cuh - numbers of 2 and 4 bytes as floats, one or four at a time, and the fast functions
+ * scan_elements.cuh - the element types of the scan and of its update: as floats, one or four at a time
  *
- * Everything is computed in float: the types differ only here.
+ * Everything is computed in float: the types differ only here. The convolution has the same for any number of
+ * neighbours (elements.cuh). One of both would change machine code: cuda_bf16.h, by which the convolution
+ * converts, makes other instructions of one bfloat16 than a shift, and on sm_75 rounds it in other ones.
  */
 #ifndef WSK_DEVICE_SCAN_ELEMENTS_CUH
 #define WSK_DEVICE_SCAN_ELEMENTS_CUH
@@ -10,9 +12,6 @@
 
 namespace wsk
 {
-
-constexpr float LOG2E = 1.44269504088896341f;
-constexpr float LN2 = 0.69314718055994531f;
 
 /** 16-bit elements as they lie in memory; @a P packs and unpacks two of them. */
 template <typename P> struct packed {
@@ -127,39 +126,6 @@ store_four(typename T::element *at, const float (&x)[4], int count, bool wide)
 			at[i] = T::put(x[i]);
 		}
 	}
-}
-
-WSK_DEVICE float
-log2_fast(float x)
-{
-	float y;
-	asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-WSK_DEVICE float
-reciprocal_fast(float x)
-{
-	float y;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-WSK_DEVICE float
-sigmoid(float x)
-{
-	return reciprocal_fast(1.0f + exp2_fast(-x * LOG2E));
-}
-
-/** log(1 + exp(x)); x itself above 20, as torch and upstream have it. */
-WSK_DEVICE float
-softplus(float x)
-{
-	float e = exp2_fast(x * LOG2E);
-	/* Near 1 the logarithm would lose what e adds: five terms, to 2e-7 of the result. */
-	float series = e * (1.0f + e * (-0.5f + e * (1.0f / 3 + e * (-0.25f + e * 0.2f))));
-	float y = e < 0.0625f ? series : LN2 * log2_fast(1.0f + e);
-	return x <= 20.0f ? y : x;
 }
 
 } // namespace wsk

@@ -90,7 +90,7 @@ struct wsk_divisor {
 	uint32_t factor, shift;
 };
 
-struct wsk_update_params {
+struct wsk_state_update_params {
 	struct wsk_update_view x, dt, z, out; /**< [batch][head][channel] */
 	struct wsk_update_view a;             /**< [head][channel][state] */
 	struct wsk_update_view b, c;          /**< [batch][group][state] */

@@ -7,6 +7,7 @@
 #ifndef WSK_DEVICE_UPDATE_CUH
 #define WSK_DEVICE_UPDATE_CUH
 
+#include "fast_math.cuh"
 #include "scan_elements.cuh"
 #include "scan_params.h"
 
@@ -42,7 +43,7 @@ at_channel(const wsk_update_view &v, int batch, int head, int channel)
 
 /** dt with its bias and softplus; the same for a head's channels where it is tied. */
 WSK_DEVICE float
-load_dt(const wsk_update_params &p, int batch, int head, int channel)
+load_dt(const wsk_state_update_params &p, int batch, int head, int channel)
 {
 	float dt = load_any(p.dt, at_channel(p.dt, batch, head, channel));
 	if (p.dt_bias.data) {
@@ -53,7 +54,7 @@ load_dt(const wsk_update_params &p, int batch, int head, int channel)
 
 /** y of a channel, after all lanes that have its states have added up: D x and the gate. */
 WSK_DEVICE void
-finish_update(float y, float x, const wsk_update_params &p, int batch, int head, int channel)
+finish_update(float y, float x, const wsk_state_update_params &p, int batch, int head, int channel)
 {
 	if (p.d.data) {
 		y += x * load_any(p.d, head * p.d.stride[0] + channel * p.d.stride[1]);
@@ -182,7 +183,7 @@ template <typename T, typename X> struct step {
 	int32_t entry;
 
 	WSK_DEVICE void
-	fetch(const wsk_update_params &p, const typename T::element *states, int batch, int head,
+	fetch(const wsk_state_update_params &p, const typename T::element *states, int batch, int head,
 		int channel, int group, int n, bool there)
 	{
 		typedef const typename X::element *row;
@@ -214,7 +215,7 @@ divide(uint32_t x, const wsk_divisor &by)
  */
 template <typename T, typename X>
 WSK_DEVICE void
-state_update_wide(const wsk_update_params &p)
+state_update_wide(const wsk_state_update_params &p)
 {
 	constexpr int COUNT = wide<T>::COUNT;
 	const uint32_t rest = divide(blockIdx.x, p.by_blocks), chunk = divide(rest, p.by_heads);
@@ -274,7 +275,7 @@ state_update_wide(const wsk_update_params &p)
 		}
 		y = has ? y : 0.0f;
 		for (int o = p.lanes / 2; o > 0; o /= 2) {
-			y += __shfl_xor_sync(0xffffffffu, y, o);
+			y += __shfl_xor_sync(ALL, y, o);
 		}
 		if (exists && lane == 0) {
 			y = fmaf(x, d, y);
@@ -292,7 +293,7 @@ state_update_wide(const wsk_update_params &p)
 /** Any types and strides, one state after the other. T: the type of the state. */
 template <typename T>
 WSK_DEVICE void
-state_update_any(const wsk_update_params &p)
+state_update_any(const wsk_state_update_params &p)
 {
 	typedef typename T::element element;
 	uint32_t rest = blockIdx.x;
@@ -319,7 +320,7 @@ state_update_any(const wsk_update_params &p)
 		y = fmaf(s, c, y);
 	}
 	for (int o = p.lanes / 2; o > 0; o /= 2) {
-		y += __shfl_xor_sync(0xffffffffu, y, o);
+		y += __shfl_xor_sync(ALL, y, o);
 	}
 	if (lane == 0 && there) {
 		finish_update(y, x, p, batch, head, channel);

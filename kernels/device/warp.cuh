@@ -8,9 +8,9 @@
 #ifndef WSK_DEVICE_WARP_CUH
 #define WSK_DEVICE_WARP_CUH
 
-#include <stdint.h>
+#include "fast_math.cuh"
 
-#define WSK_DEVICE __device__ __forceinline__
+#include <stdint.h>
 
 namespace wsk
 {
@@ -94,14 +94,6 @@ struct bfloat {
 			: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 	}
 };
-
-WSK_DEVICE float
-exp2_fast(float x)
-{
-	float y;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
 
 /** Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
 WSK_DEVICE void
@@ -276,15 +268,15 @@ clear(float (&c)[N][4])
 WSK_DEVICE float
 row_max(float x)
 {
-	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-	return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+	x = fmaxf(x, __shfl_xor_sync(ALL, x, 1));
+	return fmaxf(x, __shfl_xor_sync(ALL, x, 2));
 }
 
 WSK_DEVICE float
 row_sum(float x)
 {
-	x += __shfl_xor_sync(0xffffffffu, x, 1);
-	return x + __shfl_xor_sync(0xffffffffu, x, 2);
+	x += __shfl_xor_sync(ALL, x, 1);
+	return x + __shfl_xor_sync(ALL, x, 2);
 }
 
 } // namespace wsk

@@ -389,7 +389,7 @@ wsk_conv_scratch(const struct wsk_conv *conv)
 	return sound ? most : UINT64_MAX;
 }
 
-/* Which way of the update: enum wsk_update_layout says what each needs. */
+/* Which way of the update: enum wsk_conv_layout says what each needs. */
 static int32_t
 layout_of(const struct conv_call *c, const struct wsk_conv_step *in)
 {
@@ -397,14 +397,14 @@ layout_of(const struct conv_call *c, const struct wsk_conv_step *in)
 	bool small =
 		in->length == 1 && !in->cache_seqlens && in->state_length >= 2 && in->state_length <= 4;
 	if (c->channels_contiguous && c->wide_channels) {
-		return small ? WSK_UPDATE_APART : WSK_UPDATE_CHANNELS;
+		return small ? WSK_CONV_UPDATE_APART : WSK_CONV_UPDATE_CHANNELS;
 	}
 	bool state = in->state.data % 16 == 0 && in->state.stride_row == 1
 		&& in->state.stride_channel == in->state_length && in->state.stride_batch % piece == 0;
 	bool channels = in->dim % piece == 0 && in->x.stride_channel == 1 && in->out.stride_channel == 1
 		&& in->x.data % 16 == 0 && in->out.data % 16 == 0 && in->x.stride_batch % piece == 0
 		&& in->out.stride_batch % piece == 0;
-	return small && state && channels ? WSK_UPDATE_TOGETHER : WSK_UPDATE_ANY;
+	return small && state && channels ? WSK_CONV_UPDATE_TOGETHER : WSK_CONV_UPDATE_ANY;
 }
 
 static int32_t
@@ -412,10 +412,10 @@ channels_of(const struct wsk_conv_step *in, int32_t layout)
 {
 	int32_t piece = 16 / (int)wsk_type_bytes(in->type);
 	switch (layout) {
-	case WSK_UPDATE_CHANNELS:
-	case WSK_UPDATE_APART:
+	case WSK_CONV_UPDATE_CHANNELS:
+	case WSK_CONV_UPDATE_APART:
 		return piece;
-	case WSK_UPDATE_TOGETHER:
+	case WSK_CONV_UPDATE_TOGETHER:
 		return in->state_length == 3 ? piece : piece / in->state_length;
 	default:
 		return 1;
@@ -456,7 +456,7 @@ wsk_conv_update(const struct wsk_handle *handle, const struct wsk_conv_step *ste
 	if (need_image(&c) != WSK_OK) {
 		return c.base.status;
 	}
-	struct wsk_update_params p = {
+	struct wsk_conv_update_params p = {
 		.x = view_of(&in.x),
 		.out = view_of(&in.out),
 		.state = view_of(&in.state),

@@ -171,7 +171,7 @@ divisor(int64_t by)
 	return (struct wsk_divisor){(uint32_t)(rest / (uint64_t)by + 1), shift};
 }
 
-static struct wsk_update_params
+static struct wsk_state_update_params
 params_of(const struct wsk_update *in, bool usual)
 {
 	const int64_t strides[] = {in->state_stride_entry, in->state_stride_head,
@@ -183,7 +183,7 @@ params_of(const struct wsk_update *in, bool usual)
 		usual && each < EACH_MAX && blocks * in->heads * in->batch / (2 * each) >= BLOCKS_ENOUGH) {
 		each *= 2;
 	}
-	return (struct wsk_update_params){
+	return (struct wsk_state_update_params){
 		.x = view_of(&in->x),
 		.dt = view_of(&in->dt),
 		.z = view_of(&in->z),
@@ -233,7 +233,7 @@ wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *updat
 		return c.status;
 	}
 	const bool usual = is_usual(&in);
-	struct wsk_update_params params = params_of(&in, usual);
+	struct wsk_state_update_params params = params_of(&in, usual);
 	int64_t each = (int64_t)params.blocks * in.heads;
 	int64_t blocks = each > WSK_GRID_MAX ? INT64_MAX : each * wsk_divide_up(in.batch, params.each);
 	int kernel = (in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED;

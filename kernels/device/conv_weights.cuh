@@ -1,0 +1,89 @@
+/**
+ * conv_weights.cuh - what all kernels of the convolution share: weights of some channels, and the activation
+ *
+ * Weights and biases are read once, as floats, into the registers of the thread whose channels they are of.
+ * Gradients of an activation are those of its sums, computed again.
+ */
+#ifndef WSK_DEVICE_CONV_WEIGHTS_CUH
+#define WSK_DEVICE_CONV_WEIGHTS_CUH
+
+#include "conv_params.h"
+#include "elements.cuh"
+#include "fast_math.cuh"
+
+namespace wsk
+{
+
+/** f(y) = y / (1 + e^-y), where there is an activation. */
+template <int N>
+static WSK_DEVICE void
+activate(float (&y)[N], bool silu)
+{
+	if (silu) {
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			y[i] *= sigmoid(y[i]);
+		}
+	}
+}
+
+/** Makes of the gradients of f(sum) those of the sums. */
+template <int N>
+static WSK_DEVICE void
+before_activation(float (&grad)[N], const float (&sum)[N], bool silu)
+{
+	if (silu) {
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			float s = sigmoid(sum[i]);
+			grad[i] *= s * fmaf(sum[i], 1.f - s, 1.f);
+		}
+	}
+}
+
+/** Weights and biases of @a N channels from @a channel on, of the last one where there are fewer. */
+template <typename T, typename PARAMS, int W, int N>
+static WSK_DEVICE void
+load_typed(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bias)[N])
+{
+	const T *weight = reinterpret_cast<const T *>(p.weight);
+	const T *biases = reinterpret_cast<const T *>(p.bias);
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		int64_t c = i < count ? channel + i : channel;
+		if (W == 4 && p.weight_whole) {
+			piece<T, 4> four;
+			four.load(weight + c * 4);
+#pragma unroll
+			for (int k = 0; k < W; k++) {
+				w[k][i] = four.at(k);
+			}
+		} else {
+#pragma unroll
+			for (int k = 0; k < W; k++) {
+				w[k][i] = to_float(weight[c * p.weight_channel + k * p.weight_tap]);
+			}
+		}
+		bias[i] = biases ? to_float(biases[c]) : 0.f;
+	}
+}
+
+template <typename PARAMS, int W, int N>
+static WSK_DEVICE void
+load_weights(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bias)[N])
+{
+	switch (p.weight_type) { /* enum wsk_type */
+	case 1:
+		load_typed<__half>(p, channel, count, w, bias);
+		break;
+	case 2:
+		load_typed<__nv_bfloat16>(p, channel, count, w, bias);
+		break;
+	default:
+		load_typed<float>(p, channel, count, w, bias);
+	}
+}
+
+} // namespace wsk
+
+#endif

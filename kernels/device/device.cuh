@@ -1,0 +1,20 @@
+/**
+ * device.cuh - what stands before every function of a kernel
+ */
+#ifndef WSK_DEVICE_DEVICE_CUH
+#define WSK_DEVICE_DEVICE_CUH
+
+#include <stdint.h>
+
+/** A part of a kernel: there is no call, and arrays that it is handed stay registers. */
+#define WSK_DEVICE __device__ __forceinline__
+
+namespace wsk
+{
+
+/** All 32 lanes take part in a shuffle or a vote. */
+constexpr unsigned ALL = 0xffffffffu;
+
+} // namespace wsk
+
+#endif

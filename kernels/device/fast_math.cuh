@@ -1,0 +1,62 @@
+/**
+ * fast_math.cuh - exponential, logarithm and what is made of them, by the instructions themselves
+ *
+ * CUDA's own functions for float add code for denormal numbers, which nothing here needs: they are 0 (ftz).
+ * Errors are those of the instructions (PTX ISA): ex2, lg2 and rcp to about 2 units in the last place.
+ */
+#ifndef WSK_DEVICE_FAST_MATH_CUH
+#define WSK_DEVICE_FAST_MATH_CUH
+
+#include "device.cuh"
+
+namespace wsk
+{
+
+constexpr float LOG2E = 1.44269504088896341f;
+constexpr float LN2 = 0.69314718055994531f;
+
+WSK_DEVICE float
+exp2_fast(float x)
+{
+	float y;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+WSK_DEVICE float
+log2_fast(float x)
+{
+	float y;
+	asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+WSK_DEVICE float
+reciprocal_fast(float x)
+{
+	float y;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+/** 1 / (1 + exp(-x)). */
+WSK_DEVICE float
+sigmoid(float x)
+{
+	return reciprocal_fast(1.0f + exp2_fast(-x * LOG2E));
+}
+
+/** log(1 + exp(x)); x itself above 20, as torch and upstream have it. */
+WSK_DEVICE float
+softplus(float x)
+{
+	float e = exp2_fast(x * LOG2E);
+	/* Near 1 the logarithm would lose what e adds: five terms, to 2e-7 of the result. */
+	float series = e * (1.0f + e * (-0.5f + e * (1.0f / 3 + e * (-0.25f + e * 0.2f))));
+	float y = e < 0.0625f ? series : LN2 * log2_fast(1.0f + e);
+	return x <= 20.0f ? y : x;
+}
+
+} // namespace wsk
+
+#endif
