@@ -2,8 +2,8 @@
 """verify_image.py IMAGE - is what an image has what was built for it, and does it run?
 
 Starts one container with docker, podman or buildah, whichever is there, without a network where the engine can,
-and looks in it: Python and torch, every file of our wheels against its RECORD, their versions against the
-build.json of the image, every extension against the torch beside it (`wheelsmith doctor`, from an installation
+and looks in it: Python and torch, every file of our wheels and of prebuilt ones against its RECORD, their versions
+against the build.json of the image, every extension against the torch beside it (`wheelsmith doctor`, from an installation
 that is mounted read-only), GPUs, and the server and the decision that an image names by the labels wheelsmith.server and
 wheelsmith.decision.
 Exit status 0: all of it holds; 1: something does not, and a line says why; 2: it could not be looked at.
