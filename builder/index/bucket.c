@@ -131,6 +131,12 @@ run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *
 	return false;
 }
 
+static bool
+is_missing(const struct asking *x)
+{
+	return x->request.reply.status == 404 && !strstr(ws_buf_text(&x->refusal), "NoSuchBucket");
+}
+
 bool
 ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
 	bool *there, struct ws_err *err)
@@ -140,7 +146,7 @@ ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct w
 	x.limit = limit;
 	*there = run(b, &x, 1, err);
 	if (!*there) {
-		return x.request.reply.status == 404 && !strstr(ws_buf_text(&x.refusal), "NoSuchBucket");
+		return is_missing(&x);
 	}
 	ws_buf_clear(text);
 	ws_buf_add(text, ws_buf_text(&x.text), x.text.len);
@@ -203,53 +209,72 @@ hear_comparing(
 	return true;
 }
 
-/* The object is there, with the bytes of the file. Large ones are not held in memory. */
-static bool
-is_there(const struct ws_bucket *b, const struct ws_object *object)
+/* Large objects are not held in memory. */
+enum ws_object_there
+ws_bucket_compare(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
 {
 	struct comparing c = {.hasher = NULL};
-	struct ws_digest here, there = {""};
-	struct ws_err ignored = {0};
+	struct ws_digest here, there;
+	struct ws_err why = {0};
 	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
 	c.x.request.begin = begin_comparing;
 	c.x.request.body = hear_comparing;
-	if (run(b, &c.x, 1, &ignored) && c.hasher) {
-		there = ws_hasher_finish(c.hasher);
-		c.hasher = NULL;
-	}
-	ws_hasher_drop(c.hasher);
+	bool read = run(b, &c.x, 1, &why);
+	bool none = !read && is_missing(&c.x);
+	there = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
 	release(&c.x);
-	return there.hex[0] && ws_digest_file(object->path, &here, NULL, &ignored)
-		&& ws_digest_eq(&here, &there);
+	if (none) {
+		return WS_OBJECT_NONE;
+	}
+	if (!read) {
+		*err = why;
+		return WS_OBJECT_UNKNOWN;
+	}
+	if (!ws_digest_file(object->path, &here, NULL, err)) {
+		return WS_OBJECT_UNKNOWN;
+	}
+	return ws_digest_eq(&here, &there) ? WS_OBJECT_SAME : WS_OBJECT_OTHER;
 }
 
-enum ws_created
-ws_bucket_create(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+/* After an answer to a conditional request: whose object is there? An answer that was lost is asked for again. */
+static enum ws_created
+settle_created(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
+	const struct ws_err *why, struct ws_err *err)
 {
-	AUTO_ASKING struct asking x = {.limit = 0};
-	struct stat status;
-	struct ws_err why = {0};
-	if (stat(object->path, &status) != 0) {
-		ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
-		return WS_CREATED_FAILED;
-	}
-	if (!prepare_put(b, object, (uint64_t)status.st_size, &x, err)) {
-		return WS_CREATED_FAILED;
-	}
-	add_header(b, &x, "If-None-Match", "*");
-	if (run(b, &x, 1, &why)) {
-		return WS_CREATED;
-	}
-	switch (x.request.reply.status) {
+	switch (status) {
 	case 409: /* AWS: somebody else is putting it just now */
 	case 412:
-		return is_there(b, object) ? WS_CREATED : WS_CREATED_BY_ANOTHER;
+		break;
 	case 501:
 		return WS_CREATED_UNKNOWN;
 	default:
-		*err = why;
+		*err = *why;
 		return WS_CREATED_FAILED;
 	}
+	switch (ws_bucket_compare(b, object, err)) {
+	case WS_OBJECT_SAME:
+		return WS_CREATED;
+	case WS_OBJECT_OTHER:
+	case WS_OBJECT_NONE:
+		return WS_CREATED_BY_ANOTHER;
+	case WS_OBJECT_UNKNOWN:
+		break;
+	}
+	return WS_CREATED_FAILED;
+}
+
+static enum ws_created
+create_whole(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	struct ws_err why = {0};
+	if (!prepare_put(b, object, size, &x, err)) {
+		return WS_CREATED_FAILED;
+	}
+	add_header(b, &x, "If-None-Match", "*");
+	return run(b, &x, 1, &why) ? WS_CREATED
+							   : settle_created(b, object, x.request.reply.status, &why, err);
 }
 
 /* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
@@ -322,24 +347,33 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 }
 
 /* An answer that was lost is asked for again, and then the upload is not there any more: but the object is. */
-static bool
-was_finished(
-	const struct ws_bucket *b, const struct ws_object *object, unsigned status, struct ws_err *err)
+static enum ws_created
+settle_finished(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
+	bool create, const struct ws_err *why, struct ws_err *err)
 {
-	if (status != 404 || ws_err_is_stop(err) || !is_there(b, object)) {
-		return false;
+	struct ws_err other = {0};
+	if (status != 404 && create) {
+		return settle_created(b, object, status, why, err);
 	}
-	*err = (struct ws_err){0};
-	return true;
+	if (status != 404 || ws_err_is_stop(why)) {
+		*err = *why;
+		return WS_CREATED_FAILED;
+	}
+	enum ws_object_there there = ws_bucket_compare(b, object, &other);
+	if (there != WS_OBJECT_SAME) {
+		*err = there == WS_OBJECT_UNKNOWN ? other : *why;
+	}
+	return there == WS_OBJECT_SAME ? WS_CREATED : WS_CREATED_FAILED;
 }
 
-static bool
+static enum ws_created
 finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
-	const struct asking *parts, size_t count, struct ws_err *err)
+	const struct asking *parts, size_t count, bool create, struct ws_err *err)
 {
 	const char *key = object->key;
 	AUTO_ASKING struct asking x = {.limit = 0};
 	WS_AUTO_BUF struct ws_buf list = {0};
+	struct ws_err why = {0};
 	ws_buf_puts(&list, "<CompleteMultipartUpload>");
 	for (size_t i = 0; i < count; i++) {
 		ws_buf_printf(&list, "<Part><PartNumber>%zu</PartNumber><ETag>", i + 1);
@@ -349,47 +383,106 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	ws_buf_puts(&list, "</CompleteMultipartUpload>");
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
 	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
+	if (create) {
+		add_header(b, &x, "If-None-Match", "*");
+	}
 	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
-	if (!run(b, &x, 1, err)) {
-		return was_finished(b, object, x.request.reply.status, err);
+	if (!run(b, &x, 1, &why)) {
+		return settle_finished(b, object, x.request.reply.status, create, &why, err);
 	}
 	/* A server may report an error after status 200. */
-	return !strstr(ws_buf_text(&x.text), "<Error>")
-		|| ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
+	if (strstr(ws_buf_text(&x.text), "<Error>")) {
+		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
 			ws_index_refusal_text(&x.text, b->a));
+		return WS_CREATED_FAILED;
+	}
+	return WS_CREATED;
 }
 
-static bool
-put_parts(
-	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+/* Else the store keeps the parts, and charges for them, for ever. */
+static void
+abandon_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id)
+{
+	AUTO_ASKING struct asking x;
+	struct ws_err ignored;
+	prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
+	run(b, &x, 1, &ignored);
+}
+
+/* A store without conditional requests says so when all parts are there: then the second answer counts. */
+static enum ws_created
+put_parts(const struct ws_bucket *b, const struct ws_object *object, uint64_t size, bool create,
+	struct ws_err *err)
 {
 	size_t count = (size_t)((size + PART_BYTES - 1) / PART_BYTES);
 	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
+	enum ws_created created = WS_CREATED_FAILED;
 	const char *id = begin_parts(b, object, err);
 	if (!id) {
-		return false;
+		return WS_CREATED_FAILED;
 	}
-	bool done = send_parts(b, object, id, parts, count, size, err)
-		&& finish_parts(b, object, id, parts, count, err);
-	if (!done) { /* else the store keeps the parts, and charges for them, for ever */
-		AUTO_ASKING struct asking x;
-		struct ws_err ignored;
-		prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
-		run(b, &x, 1, &ignored);
+	if (send_parts(b, object, id, parts, count, size, err)) {
+		created = finish_parts(b, object, id, parts, count, create, err);
+		if (create && created == WS_CREATED_UNKNOWN) {
+			created = finish_parts(b, object, id, parts, count, false, err);
+		}
+	}
+	if (created != WS_CREATED) {
+		abandon_parts(b, object, id);
 	}
 	for (size_t i = 0; i < count; i++) {
 		release(&parts[i]);
 	}
-	return done;
+	return created;
 }
 
-bool
-ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+/* A large one that is there is not sent. Servers that take no notice of the condition at its end have no other. */
+static enum ws_created
+create_parts(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	switch (ws_bucket_compare(b, object, err)) {
+	case WS_OBJECT_SAME:
+		return WS_CREATED;
+	case WS_OBJECT_OTHER:
+		return WS_CREATED_BY_ANOTHER;
+	case WS_OBJECT_UNKNOWN:
+		return WS_CREATED_FAILED;
+	case WS_OBJECT_NONE:
+		break;
+	}
+	return put_parts(b, object, size, true, err);
+}
+
+static bool
+read_size(const struct ws_object *object, uint64_t *size, struct ws_err *err)
 {
 	struct stat status;
 	if (stat(object->path, &status) != 0) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
 	}
-	uint64_t size = (uint64_t)status.st_size;
-	return size > WHOLE_BYTES ? put_parts(b, object, size, err) : put_whole(b, object, size, err);
+	*size = (uint64_t)status.st_size;
+	return true;
+}
+
+enum ws_created
+ws_bucket_create(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	uint64_t size;
+	if (!read_size(object, &size, err)) {
+		return WS_CREATED_FAILED;
+	}
+	return size > WHOLE_BYTES ? create_parts(b, object, size, err)
+							  : create_whole(b, object, size, err);
+}
+
+bool
+ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	uint64_t size;
+	if (!read_size(object, &size, err)) {
+		return false;
+	}
+	return size > WHOLE_BYTES ? put_parts(b, object, size, false, err) == WS_CREATED
+							  : put_whole(b, object, size, err);
 }

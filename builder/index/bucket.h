@@ -31,6 +31,18 @@ struct ws_object {
 bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
 	bool *there, struct ws_err *err);
 
+/** What the store has under a key. */
+enum ws_object_there {
+	WS_OBJECT_NONE,
+	WS_OBJECT_SAME,    /**< the bytes of the file */
+	WS_OBJECT_OTHER,   /**< other bytes */
+	WS_OBJECT_UNKNOWN, /**< err is set */
+};
+
+/** Reads all of the object under @a object's key. */
+enum ws_object_there ws_bucket_compare(
+	const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
+
 /** What ws_bucket_create found. */
 enum ws_created {
 	WS_CREATED,
@@ -40,8 +52,9 @@ enum ws_created {
 };
 
 /**
- * Puts a small object where there is none, in one step of the server's (If-None-Match: *). One with the same bytes
- * counts as created: it may be ours, put by an attempt whose answer was lost.
+ * Puts an object where there is none, in one step of the server's (If-None-Match: *). One with the same
+ * bytes counts as created: it may be ours, put by an attempt whose answer was lost. A large one in a store
+ * that does not know the condition is put if none was there before: WS_CREATED.
  */
 enum ws_created ws_bucket_create(
 	const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);

@@ -5,11 +5,13 @@ Prints "ready PORT"; ends when its input does. Requests go to DIR.log, a line ea
 
     refuses             If-None-Match is answered 501, as Swift does
     lost                the answer to CompleteMultipartUpload is lost, once; the upload is completed
-    lost-put            the answer to a PUT with If-None-Match is lost, once; the object is there
+    lost-put            the answer to the PUT that claims a snapshot is lost, once; the object is there
     unfinished          CompleteMultipartUpload fails with 404, and there is no object
+    slow=SECONDS        each page that is put takes so long
+    unreadable          an object whose claim's answer was lost (lost-put) cannot be read: 403
     pages=FILE          before the first page is put, FILE is awaited: a publisher that is slow among the pages
-    over=END=FILE       after an object is put whose key ends with END, FILE is put there, once, by somebody else
-    first=FILE          before a PUT with If-None-Match is answered, FILE is put there, by somebody who was faster
+    over=END=FILE[=KEY] after an object is put whose key ends with END, FILE is put there, or at KEY, once, by somebody else
+    first=FILE          before the PUT that claims a snapshot is answered, FILE is put there, by somebody who was faster
 """
 
 import hashlib
@@ -21,7 +23,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ROOT, FAULTS = sys.argv[1], set(sys.argv[2:])
-LOCK, PARTS = threading.Lock(), {}
+LOCK, PARTS, LOST = threading.Lock(), {}, set()
 ERROR = "<?xml version='1.0'?><Error><Code>%s</Code><Message>%s</Message></Error>"
 
 
@@ -68,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
         self.begin()
         if not os.path.exists(self.place):
             return self.refuse(404, "NoSuchKey")
+        if "unreadable" in FAULTS and self.key in LOST:
+            return self.refuse(403, "AccessDenied")
         with open(self.place, "rb") as file:
             return self.answer(200, file.read())
 
@@ -87,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("If-None-Match") == "*":
             if "refuses" in FAULTS:
                 return self.refuse(501, "NotImplemented")
-            for fault in [f for f in FAULTS if f.startswith("first=")]:
+            for fault in [f for f in FAULTS if f.startswith("first=") and "/@" in self.key]:
                 if take_fault(fault):
                     with open(fault[len("first=") :], "rb") as file:
                         self.store(self.place, file.read())
@@ -97,7 +101,8 @@ class Handler(BaseHTTPRequestHandler):
                     self.store(self.place, self.body)
             if there:
                 return self.refuse(412, "PreconditionFailed")
-            if take_fault("lost-put"):
+            if "/@" in self.key and take_fault("lost-put"):
+                LOST.add(self.key)
                 self.close_connection = True
                 return None
         else:
@@ -106,11 +111,14 @@ class Handler(BaseHTTPRequestHandler):
                     self.note("waiting")
                     while not os.path.exists(fault[len("pages=") :]):
                         time.sleep(0.05)
+            for fault in [f for f in FAULTS if f.startswith("slow=") and "/simple/" in self.key]:
+                time.sleep(float(fault[len("slow=") :]))
             self.store(self.place, self.body)
         for fault in [f for f in FAULTS if f.startswith("over=") and self.key.endswith(f.split("=")[1])]:
             if take_fault(fault):
-                with open(fault.split("=", 2)[2], "rb") as file:
-                    self.store(self.place, file.read())
+                _, _, name, *key = fault.split("=")
+                with open(name, "rb") as file:
+                    self.store(os.path.join(ROOT, urllib.parse.quote(key[0], safe="")) if key else self.place, file.read())
         return self.answer(200, ETag='"%s"' % hashlib.md5(self.body).hexdigest())
 
     def do_POST(self):
@@ -120,7 +128,13 @@ class Handler(BaseHTTPRequestHandler):
             PARTS[name] = {}
             text = f"<InitiateMultipartUploadResult><UploadId>{name}</UploadId></InitiateMultipartUploadResult>"
             return self.answer(200, text.encode())
-        parts = PARTS.pop(self.query["uploadId"], None)
+        parts = PARTS.get(self.query["uploadId"])
+        if parts and self.headers.get("If-None-Match") == "*":
+            if "refuses" in FAULTS:
+                return self.refuse(501, "NotImplemented")
+            if os.path.exists(self.place):
+                return self.refuse(412, "PreconditionFailed")
+        PARTS.pop(self.query["uploadId"], None)
         if parts is None or "unfinished" in FAULTS:
             return self.refuse(404, "NoSuchUpload")
         self.store(self.place, b"".join(parts[i] for i in sorted(parts)))
