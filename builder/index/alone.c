@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "index/manifest.h"
+#include "sys/clock.h"
 
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 
 #define PUBLISHER ".publisher"
 #define DEAD_AFTER_S 10
+#define BEAT_MS 3000
 #define SETTLES_IN_S 2 /* a put that has begun ends within this time */
 #define LARGEST_LIST ((size_t)64 << 20)
 
@@ -45,19 +47,95 @@ ws_index_alone_check(struct ws_index_alone *alone, struct ws_err *err)
 	return is_same(&text, alone->manifest) || fail_race(alone, err);
 }
 
-/* One that lives changes the manifest soon. */
+/* ---- who is among the pages ---- */
+
+static bool
+make_name(struct ws_index_alone *alone, struct ws_err *err)
+{
+	unsigned char random[32];
+	if (alone->name) {
+		return true;
+	}
+	if (getentropy(random, sizeof(random)) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a name for this publisher");
+	}
+	alone->name = ws_arena_strdup(alone->a, ws_digest_bytes(random, sizeof(random)).hex);
+	return true;
+}
+
+static bool
+put_text(struct ws_index_alone *alone, const char *key, const char *text, struct ws_err *err)
+{
+	const char *path = ws_path_join(alone->a, alone->work, key, NULL);
+	const struct ws_object object = {key, path, "application/octet-stream", "no-store"};
+	return ws_fs_write(path, text, strlen(text), 0644, err)
+		&& ws_bucket_put(alone->b, &object, err);
+}
+
+bool
+ws_index_alone_mark(struct ws_index_alone *alone, struct ws_err *err)
+{
+	if (!make_name(alone, err)) {
+		return false;
+	}
+	const char *text = ws_arena_printf(alone->a, "%s %u\n", alone->name, ++alone->beats);
+	alone->beaten_ms = ws_clock_ms();
+	return put_text(alone, WS_INDEX_MARK, text, err);
+}
+
+bool
+ws_index_alone_beat(struct ws_index_alone *alone, struct ws_err *err)
+{
+	return ws_clock_ms() < alone->beaten_ms + BEAT_MS || ws_index_alone_mark(alone, err);
+}
+
+static bool
+read_mark(const struct ws_index_alone *alone, struct ws_buf *text, bool *there, struct ws_err *err)
+{
+	return ws_bucket_get(alone->b, WS_INDEX_MARK, 1000, text, there, err);
+}
+
+void
+ws_index_alone_withdraw(const struct ws_index_alone *alone)
+{
+	WS_AUTO_BUF struct ws_buf manifest = {0};
+	WS_AUTO_BUF struct ws_buf mark = {0};
+	struct ws_err ignored = {0};
+	bool there;
+	bool ended = alone->name
+		&& ws_bucket_get(alone->b, WS_INDEX_MANIFEST, LARGEST_LIST, &manifest, &there, &ignored)
+		&& !is_same(&manifest, alone->manifest);
+	if (ended && read_mark(alone, &mark, &there, &ignored) && there
+		&& ws_starts_with(ws_buf_text(&mark), alone->name)) {
+		ws_bucket_remove(alone->b, WS_INDEX_MARK, &ignored);
+	}
+}
+
+/* One that lives changes its mark, and the manifest in the end. */
 static bool
 await_death(struct ws_index_alone *alone, struct ws_err *err)
 {
+	WS_AUTO_BUF struct ws_buf seen = {0};
+	WS_AUTO_BUF struct ws_buf now = {0};
+	bool there;
 	if (alone->order->wait) {
 		alone->order->wait(alone->order->self, alone->order->target);
 	}
-	for (unsigned second = 0; second < DEAD_AFTER_S; second++) {
-		if (!rest_a_second(alone, err) || !ws_index_alone_check(alone, err)) {
+	if (!read_mark(alone, &seen, &there, err)) {
+		return false;
+	}
+	for (unsigned still = 0; there && still < DEAD_AFTER_S; still++) {
+		if (!rest_a_second(alone, err) || !ws_index_alone_check(alone, err)
+			|| !read_mark(alone, &now, &there, err)) {
 			return false;
 		}
+		if (!is_same(&seen, &now)) {
+			still = 0;
+			ws_buf_clear(&seen);
+			ws_buf_add(&seen, ws_buf_text(&now), now.len);
+		}
 	}
-	return true;
+	return ws_index_alone_check(alone, err);
 }
 
 /* ---- where no request is conditional ---- */
@@ -75,24 +153,10 @@ read_name(const struct ws_index_alone *alone, const char **name, struct ws_err *
 }
 
 static bool
-put_name(struct ws_index_alone *alone, struct ws_err *err)
-{
-	unsigned char random[32];
-	const char *path = ws_path_join(alone->a, alone->work, PUBLISHER, NULL);
-	const struct ws_object object = {PUBLISHER, path, "application/octet-stream", "no-store"};
-	if (getentropy(random, sizeof(random)) != 0) {
-		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a name for this publisher");
-	}
-	alone->name = ws_arena_strdup(alone->a, ws_digest_bytes(random, sizeof(random)).hex);
-	return ws_fs_write(path, alone->name, strlen(alone->name), 0644, err)
-		&& ws_bucket_put(alone->b, &object, err);
-}
-
-static bool
 check_name(struct ws_index_alone *alone, struct ws_err *err)
 {
 	const char *now = NULL;
-	if (!alone->name) {
+	if (!alone->has_turn) {
 		return true;
 	}
 	return read_name(alone, &now, err) && (ws_same(now, alone->name) || fail_race(alone, err));
@@ -102,10 +166,11 @@ static bool
 take_turn(struct ws_index_alone *alone, struct ws_err *err)
 {
 	const char *other;
-	if (!read_name(alone, &other, err) || (other && !await_death(alone, err))
-		|| !put_name(alone, err)) {
+	if (!read_name(alone, &other, err) || (other && !alone->was_begun && !await_death(alone, err))
+		|| !put_text(alone, PUBLISHER, alone->name, err)) {
 		return false;
 	}
+	alone->has_turn = true;
 	for (unsigned second = 0; second < SETTLES_IN_S; second++) {
 		if (!rest_a_second(alone, err)) {
 			return false;
@@ -118,7 +183,7 @@ bool
 ws_index_alone_leave(const struct ws_index_alone *alone, struct ws_err *err)
 {
 	const char *now = NULL;
-	if (!alone->name) {
+	if (!alone->has_turn) {
 		return true;
 	}
 	return read_name(alone, &now, err)
@@ -131,9 +196,12 @@ bool
 ws_index_alone_claim(
 	struct ws_index_alone *alone, const struct ws_object *manifest, struct ws_err *err)
 {
-	switch (ws_bucket_create(alone->b, manifest, err)) {
-	case WS_CREATED_BY_ANOTHER:
-		return alone->was_begun ? await_death(alone, err) : fail_race(alone, err);
+	if ((alone->was_begun && !await_death(alone, err)) || !ws_index_alone_mark(alone, err)) {
+		return false;
+	}
+	switch (alone->unconditional ? WS_CREATED_UNKNOWN : ws_bucket_create(alone->b, manifest, err)) {
+	case WS_CREATED_BY_ANOTHER: /* of one that died: it is taken over */
+		return alone->was_begun || fail_race(alone, err);
 	case WS_CREATED_UNKNOWN:
 		return take_turn(alone, err);
 	case WS_CREATED_FAILED:

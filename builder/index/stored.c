@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MARK ".publishing"
 #define LARGEST_LIST ((size_t)64 << 20)
 #define PAGES_FOR_MINUTES "max-age=600"
 #define FILES_FOR_EVER "max-age=31536000, immutable"
@@ -23,6 +22,7 @@ struct storing {
 	struct ws_buf manifest; /* its text */
 	struct ws_map before;   /* page -> sha256 */
 	bool all;               /* put all pages: an earlier publisher died among them, or still is */
+	bool unconditional;     /* the store knows no conditional requests */
 	struct ws_arena *a;
 };
 
@@ -102,7 +102,7 @@ bring(struct storing *s, const struct ws_sign_key *trust, struct ws_err *err)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	bool there;
 	if (!copy_here(s, WS_INDEX_MANIFEST, &s->manifest, &there, err)
-		|| !copy_here(s, MARK, &text, &s->all, err)
+		|| !copy_here(s, WS_INDEX_MARK, &text, &s->all, err)
 		|| !ws_fs_write(ws_path_join(s->a, s->work, ".lock", NULL), "", 0, 0644, err)) {
 		return false;
 	}
@@ -144,9 +144,8 @@ type_of(const char *key)
 static bool
 put(struct storing *s, const char *key, const char *path, struct ws_err *err)
 {
-	bool is_file = ws_starts_with(key, "files/") || key[0] == '@';
 	const struct ws_object object = {
-		key, path, type_of(key), is_file ? FILES_FOR_EVER : PAGES_FOR_MINUTES};
+		key, path, type_of(key), key[0] == '@' ? FILES_FOR_EVER : PAGES_FOR_MINUTES};
 	return ws_bucket_put(s->b, &object, err);
 }
 
@@ -161,6 +160,38 @@ put_page(struct storing *s, const struct ws_index_target *t, const char *name, s
 }
 
 static bool
+fail_other(const char *key, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is in the store with other bytes", key);
+	ws_err_cure(err, "another publisher has put it, and may be at work: publish again");
+	return ws_err_cure(err, "if index.json does not name it then, remove that object");
+}
+
+/* A name never stands for other bytes: readers keep them for ever. */
+static bool
+put_file(struct storing *s, const char *key, const char *path, struct ws_err *err)
+{
+	const struct ws_object object = {key, path, type_of(key), FILES_FOR_EVER};
+	enum ws_created created =
+		s->unconditional ? WS_CREATED_UNKNOWN : ws_bucket_create(s->b, &object, err);
+	if (created != WS_CREATED_UNKNOWN) {
+		return created == WS_CREATED || (created == WS_CREATED_BY_ANOTHER && fail_other(key, err));
+	}
+	s->unconditional = true;
+	switch (ws_bucket_compare(s->b, &object, err)) {
+	case WS_OBJECT_SAME:
+		return true;
+	case WS_OBJECT_OTHER:
+		return fail_other(key, err);
+	case WS_OBJECT_UNKNOWN:
+		return false;
+	case WS_OBJECT_NONE:
+		break;
+	}
+	return ws_bucket_put(s->b, &object, err);
+}
+
+static bool
 put_files(struct storing *s, struct ws_err *err)
 {
 	const char *folder = ws_path_join(s->a, s->work, "files", NULL);
@@ -169,7 +200,7 @@ put_files(struct storing *s, struct ws_err *err)
 	while (dir && (entry = readdir(dir))) {
 		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
 		if (entry->d_name[0] != '.'
-			&& !put(s, ws_arena_printf(s->a, "files/%s", entry->d_name), path, err)) {
+			&& !put_file(s, ws_arena_printf(s->a, "files/%s", entry->d_name), path, err)) {
 			return false;
 		}
 	}
@@ -183,7 +214,7 @@ is_list(const char *name)
 }
 
 static bool
-put_pages(struct storing *s, const struct ws_index_target *t,
+put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
 	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
 {
 	struct ws_map now = {0};
@@ -194,7 +225,7 @@ put_pages(struct storing *s, const struct ws_index_target *t,
 		if (is_list(file->path) || (!s->all && before && ws_digest_is(&file->sha256, before))) {
 			continue;
 		}
-		if (!put_page(s, t, file->path, err)) {
+		if (!put_page(s, t, file->path, err) || !ws_index_alone_beat(alone, err)) {
 			return false;
 		}
 		++*written;
@@ -240,23 +271,17 @@ check_lists(struct ws_index_alone *alone, const struct ws_index_target *t, struc
 	return ws_index_alone_check_written(alone, lists, WS_LEN(lists), err);
 }
 
-static bool
-put_mark(struct storing *s, struct ws_err *err)
-{
-	return put(s, MARK, ws_path_join(s->a, s->work, ".lock", NULL), err);
-}
-
 /* Who gives up, because another was faster, leaves the mark: some pages may be this one's. */
 static bool
 put_all(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
 	const struct ws_index_manifest *manifest, bool is_signed, size_t *written, struct ws_err *err)
 {
 	struct ws_err ignored = {0};
-	if (put_pages(s, t, manifest, written, err) && ws_index_alone_check_turn(alone, err)
+	if (put_pages(s, alone, t, manifest, written, err) && ws_index_alone_check_turn(alone, err)
 		&& put_lists(s, t, is_signed, err) && check_lists(alone, t, err)) {
-		return ws_index_alone_leave(alone, err) && ws_bucket_remove(s->b, MARK, err);
+		return ws_index_alone_leave(alone, err) && ws_bucket_remove(s->b, WS_INDEX_MARK, err);
 	}
-	if (alone->lost && put_mark(s, &ignored)) {
+	if (alone->lost && ws_index_alone_mark(alone, &ignored)) {
 		ws_index_alone_leave(alone, &ignored);
 	}
 	return false;
@@ -282,9 +307,15 @@ send_all(struct storing *s, const struct ws_index_order *order, size_t *written,
 	const char *key = ws_arena_printf(s->a, "@%s/%s", t.current, WS_INDEX_MANIFEST);
 	const struct ws_object claimed = {
 		key, ws_index_target_path(&t, WS_INDEX_MANIFEST), type_of(key), FILES_FOR_EVER};
-	return put_files(s, err) && ws_index_alone_check(&alone, err) && put_mark(s, err)
-		&& ws_index_alone_claim(&alone, &claimed, err)
-		&& put_all(s, &alone, &t, &manifest, is_signed, written, err);
+	if (!put_files(s, err) || !ws_index_alone_check(&alone, err)) {
+		return false;
+	}
+	alone.unconditional = s->unconditional;
+	if (!ws_index_alone_claim(&alone, &claimed, err)) {
+		ws_index_alone_withdraw(&alone);
+		return false;
+	}
+	return put_all(s, &alone, &t, &manifest, is_signed, written, err);
 }
 
 bool

@@ -33,8 +33,13 @@ publish() { # STATUS ARGUMENT...
 	echo "$output"
 }
 
+place() { # KEY
+	local name=${1//\//%2F}
+	echo "store/%2Fbucket%2Fteam%2F${name//+/%2B}"
+}
+
 object() { # KEY
-	cat "store/%2Fbucket%2Fteam%2F${1//\//%2F}"
+	cat "$(place "$1")"
 }
 
 @test "the answer to the last request of a large upload is lost: the object is there" {
@@ -52,10 +57,65 @@ object() { # KEY
 	bucket unfinished
 	publish 8 big
 	[[ $output == *"cannot upload 'files/big-1.0-py3-none-any.whl'"* ]]
-	mkdir -p store
-	head -c "$(stat -c %s big/*.whl)" /dev/zero > store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
-	publish 8 big
-	[[ $output == *"cannot upload 'files/big-1.0-py3-none-any.whl'"* ]]
+}
+
+@test "a file that is there with other bytes stays, small or large, and its publisher is refused" {
+	local faults bytes=40000000
+	wheels big "big 1.0 py3-none-any size=$bytes"
+	for faults in "" refuses; do
+		rm -f store/%2F* store.log
+		# shellcheck disable=SC2086 # none is no argument
+		bucket $faults
+		publish 0 w
+		local wheel
+		wheel=$(basename w/*.whl)
+		# Of the same name, and not in the index.
+		rm store/%2F*
+		echo 'of somebody else' > "$(place "files/$wheel")"
+		publish 8 w
+		[[ $output == *"'files/$wheel' is in the store with other bytes"*"publish again"* ]]
+		[ "$(object "files/$wheel")" = 'of somebody else' ]
+		[ "$(find store -name '%2F*' | wc -l)" -le 2 ] # and its metadata
+		head -c $bytes /dev/zero > store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
+		publish 8 big
+		[[ $output == *"'files/big-1.0-py3-none-any.whl' is in the store with other bytes"* ]]
+		object files/big-1.0-py3-none-any.whl | cmp - <(head -c $bytes /dev/zero)
+		# One that is there already is not sent again.
+		rm store/%2F*
+		cp big/*.whl store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
+		: > store.log
+		publish 0 big
+		not_sent files/big-1.0-py3-none-any.whl
+		kill "$COPROC_PID"
+		wait "$COPROC_PID" || true
+	done
+}
+
+not_sent() { # KEY
+	! grep -E "^(PUT|POST) .*/$1 " store.log
+}
+
+@test "two publishers of other bytes under one name: the index and the store have those of the first" {
+	bucket pages="$PWD/go"
+	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
+	local first=$! i wheel
+	wheel=$(basename w/*.whl)
+	for ((i = 0; i < 200; i++)); do
+		! grep -q 'waiting' store.log 2> /dev/null || break
+		sleep 0.1
+	done
+	wheels v "demo 1.0+cu.12.4.torch.2.5.sm.86 py3-none-any torch==2.5.* size=1000"
+	not_same w/"$wheel" v/"$wheel"
+	publish 8 v
+	[[ $output == *"'files/$wheel"*"' is in the store with other bytes"* ]]
+	touch go
+	wait "$first"
+	object "files/$wheel" | cmp - w/"$wheel"
+	object index.json | jq -e --arg sum "$(sha256sum < w/"$wheel" | cut -d' ' -f1)" '.wheels | map(.sha256) == [$sum]'
+}
+
+not_same() { # FILE FILE
+	! cmp -s "$1" "$2"
 }
 
 @test "of two publishers who begin together, the second to claim its snapshot gives up before it changes a page" {
@@ -63,7 +123,7 @@ object() { # KEY
 	bucket first="$PWD/other"
 	publish 8 w
 	[[ $output == *"another publisher changed the index meanwhile"*"run this again"* ]]
-	# Files may be there: they are what their names say. Pages, and the lists at the top, are not.
+	# Files may be there, pages and the lists at the top are not.
 	[ -z "$(find store -name '*simple*')" ]
 	[ ! -e store/%2Fbucket%2Fteam%2Findex.json ]
 	[ ! -e store/%2Fbucket%2Fteam%2Fmanifest.json ]
@@ -100,6 +160,58 @@ waits_and_is_refused() { # [FAULT]
 
 @test "one that begins while another is among the pages says that it waits for its end, and is refused" {
 	waits_and_is_refused
+}
+
+@test "one that is slow among the pages is waited for as long as it lives" {
+	bucket slow=2
+	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
+	local first=$! i ended=0
+	for ((i = 0; i < 200; i++)); do
+		! grep -q '^PUT .*/simple/' store.log 2> /dev/null || break
+		sleep 0.1
+	done
+	wheels v "pure 1.0 py3-none-any"
+	publish 8 v
+	[[ $output == *"waiting for another publisher"*"another publisher changed the index meanwhile"* ]]
+	wait "$first" || ended=$?
+	[ "$ended" -eq 0 ]
+	# It took longer than one that is silent is waited for, and nobody put a page besides.
+	[ "$(grep -c '^PUT .*/simple/' store.log)" -gt 5 ]
+	[ "$(grep -c '^PUT .*/simple/pure' store.log)" -eq 0 ]
+	object index.json | jq -e '.wheels | length == 1'
+}
+
+@test "one that left its mark is waited for, whatever snapshot it was to make" {
+	bucket
+	publish 0 w
+	echo 'of somebody else' > store/%2Fbucket%2Fteam%2F.publishing
+	wheels v "pure 1.0 py3-none-any"
+	publish 0 v
+	[[ $output == *"waiting for another publisher"* ]]
+	object index.json | jq -e '.wheels | length == 2'
+}
+
+@test "one that is refused when the other has ended leaves no mark" {
+	bucket
+	publish 0 w
+	cp store/%2Fbucket%2Fteam%2Fmanifest.json ended
+	rm -r store
+	echo '{"snapshot": "of somebody else"}' > other
+	kill "$COPROC_PID"
+	wait "$COPROC_PID" || true
+	# Its claim meets one that was faster, and that has written the manifest by then.
+	bucket first="$PWD/other" over=/.publishing="$PWD/ended=/bucket/team/manifest.json"
+	publish 8 w
+	[[ $output == *"another publisher changed the index meanwhile"* ]]
+	[ -e store/%2Fbucket%2Fteam%2Fmanifest.json ]
+	[ ! -e store/%2Fbucket%2Fteam%2F.publishing ]
+}
+
+@test "a claim whose answer was lost and that cannot be read is no other publisher's" {
+	bucket lost-put unreadable
+	publish 8 w
+	[[ $output != *"another publisher"* ]]
+	[[ $output == *"the server says: "*accessdenied* ]]
 }
 
 @test "so it does in a store without conditional requests" {
