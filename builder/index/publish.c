@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct publishing {
 	const struct ws_index_order *order;
@@ -268,14 +269,15 @@ add_source(struct publishing *p, const char *named, struct ws_err *err)
 
 /* ---- yanks ---- */
 
-/* "NAME==VERSION", with or without a label, or a file name. */
+/* "NAME==VERSION", with or without a label, or a file name, which may be the variant's. */
 static bool
 is_meant(const struct ws_index_entry *entry, const char *what, struct ws_arena *a)
 {
 	const char *sign = strstr(what, "==");
 	struct ws_version version;
 	if (!sign) {
-		return strcmp(entry->file, what) == 0;
+		return strcmp(entry->file, what) == 0
+			|| (entry->variant && strcmp(entry->variant->file, what) == 0);
 	}
 	const char *name = ws_package_normal(ws_arena_copy(a, what, (size_t)(sign - what)), a);
 	const struct ws_version *own = &entry->name.version;
@@ -354,6 +356,12 @@ take_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 }
 
 static bool
+make_read_only(const char *path, struct ws_err *err)
+{
+	return chmod(path, 0444) == 0 || ws_err_sys(err, WS_ERR_PUBLISH, "cannot protect '%s'", path);
+}
+
+static bool
 make_variant(
 	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
 {
@@ -367,7 +375,8 @@ make_variant(
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
 	}
 	const char *path = find_wheel(p, entry, err);
-	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err) || !take_made(p, v, err)
+	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
+		|| !make_read_only(copy, err) || !take_made(p, v, err)
 		|| !stage(p, v->file, &metadata, err)) {
 		return false;
 	}

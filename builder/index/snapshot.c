@@ -139,15 +139,18 @@ put_all(struct ws_index_snapshot *s, struct ws_err *err)
 	return put_path(s, &all, err);
 }
 
+/* What the entry says decides its variant's label and file name. */
 static bool
-check_labels(const struct ws_index_snapshot *s, struct ws_err *err)
+check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
 {
 	for (size_t i = 0; i < s->catalog->entries.len; i++) {
 		const struct ws_index_entry *entry = &s->catalog->entries.at[i];
-		if (entry->variant && !ws_same(entry->variant->label, ws_variant_label(entry, s->a))) {
+		const struct ws_index_variant *v = entry->variant;
+		bool labelled = !v || ws_same(v->label, ws_variant_label(entry, s->a));
+		if (v && !(labelled && ws_same(v->file, ws_variant_file(entry, v->label, s->a)))) {
 			return ws_err_set(err, WS_ERR_PUBLISH,
 				"'%s' gives '%s' a variant that it cannot have: '%s'", s->order->target,
-				entry->file, entry->variant->label);
+				entry->file, labelled ? v->file : v->label);
 		}
 	}
 	return true;
@@ -161,7 +164,7 @@ put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
 	const struct ws_index_entry **entries =
 		WS_NEW_N(s->a, const struct ws_index_entry *, answers.count);
 	*path = NULL;
-	if (!check_labels(s, err)) {
+	if (!check_variants(s, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < answers.count; i++) {

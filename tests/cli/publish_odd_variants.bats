@@ -162,6 +162,44 @@ for i in zipfile.ZipFile(sys.argv[1]).infolist():
 	[[ $output == "error: "*"a variant that it cannot have"* ]]
 }
 
+@test "nobody may write into a variant, as into no published wheel" {
+	umask 002
+	run -0 "$WHEELSMITH" publish w --variants --to idx
+	[ -z "$(find idx/files -type f -perm /222)" ]
+}
+
+@test "a variant is yanked by its name, with the wheel that it was made of" {
+	"$WHEELSMITH" publish w --variants --to idx
+	run -0 "$WHEELSMITH" publish --to idx --yank "$variant" --reason "wrong answers"
+	jq -e '.wheels | all(.yanked == "wrong answers")' idx/index.json
+	jq -e --arg file "$variant" '.files[] | select(.filename == $file).yanked == "wrong answers"' idx/variants/simple/demo/index.json
+}
+
+@test "an index that names another file as a variant is not shown" {
+	"$WHEELSMITH" publish w --variants --to idx
+	chmod -R u+w idx
+	cp -r idx sound
+	wheels more "other 1.0+cu.13.0.torch.2.11.sm.90 cp311-cp311-linux_x86_64 torch==2.11.*"
+	local name
+	for name in x.whl ..; do
+		rm -rf idx
+		cp -r sound idx
+		python3 - idx/@* "$variant" "$name" <<- 'END'
+			import hashlib, sys
+			index, manifest = (f"{sys.argv[1]}/{n}.json" for n in ("index", "manifest"))
+			before = open(index).read()
+			text = before.replace(f'"file": "{sys.argv[2]}"', f'"file": "{sys.argv[3]}"')
+			assert text != before
+			open(index, "w").write(text)
+			sha256 = lambda text: hashlib.sha256(text.encode()).hexdigest()
+			listed = open(manifest).read()
+			open(manifest, "w").write(listed.replace(sha256(before), sha256(text)))
+		END
+		run -8 "$WHEELSMITH" publish more --to idx
+		[[ $output == "error: 'idx' gives '$(basename "$whl")' a variant that it cannot have: '$name'" ]]
+	done
+}
+
 @test "--variants is of what is published, not of what is only looked at" {
 	"$WHEELSMITH" publish w --to idx
 	run -2 "$WHEELSMITH" publish --verify --variants --to idx
