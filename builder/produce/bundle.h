@@ -50,7 +50,10 @@ struct ws_bundle_head {
 
 void ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out);
 
-/** @a path is for messages. WS_ERR_FETCH: it is not a head, one of a newer program, or asks for what cannot be. */
+/**
+ * @a path is for messages. WS_ERR_FETCH: it is not a head, one of a newer program, or asks for what is not
+ * possible.
+ */
 bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
 	struct ws_bundle_head *head, struct ws_err *err);
 

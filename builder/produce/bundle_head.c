@@ -55,7 +55,8 @@ ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
 
 /* ---- reading ---- */
 
-/* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is an epoch's. */
+/* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is an
+ * epoch's. */
 static bool
 is_tree_name(const char *name)
 {

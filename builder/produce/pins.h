@@ -21,7 +21,10 @@ bool ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice
 bool ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 	const struct ws_source_found *found, struct ws_err *err);
 
-/** A list that was made. Not held against the lock: the same libraries give it, and another program may write it otherwise. */
+/**
+ * A list that was made. Not held against the lock: the same libraries give it, and another program may
+ * write it otherwise.
+ */
 void ws_pin_export_list(struct ws_context *ctx, const struct ws_pin_exports *pin);
 
 /** A wheel that was judged to load. Of a file that is pinned already the bytes are the same. */

@@ -22,8 +22,9 @@ bool ws_pack_write(const char *path, const struct ws_wheel_entry *entries, size_
 	int64_t epoch, struct ws_err *err);
 
 /**
- * The same, where entries with neither a file nor bytes are those of the archive @a from, packed bytes and
- * mode (0644 where Unix did not write it) as they are there, under their new names. @a from is one that archive/zip.h accepts.
+ * The same, where entries with neither a file nor bytes are those of the archive @a from, packed bytes
+ * and mode (0644 where Unix did not write it) as they are there, under their new names. @a from is one
+ * that archive/zip.h accepts.
  */
 bool ws_pack_again(const char *path, const char *from, const struct ws_wheel_entry *entries,
 	size_t count, int64_t epoch, struct ws_err *err);

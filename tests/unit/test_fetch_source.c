@@ -321,6 +321,47 @@ WS_TEST(patches_are_applied_in_order)
 	assert_true(ws_digest_eq(&again.tree.digest, &both.tree.digest));
 }
 
+/* What a store lacks is told by a lock; what patches made of a tree is remembered of that tree alone. */
+WS_TEST(a_pinned_tree_is_taken_under_its_definition)
+{
+	AUTO_WORLD struct world w;
+	make_world(&w, a);
+	struct ws_source_spec spec = sdist(serve_sdist(&w, "demo-1.0.tar.gz", "true"));
+	struct ws_source_spec folder = {.kind = WS_SOURCE_FOLDER, .path = make_sources(a)};
+	struct ws_patch change =
+		patch(&w, "x.patch", "--- a/csrc/a.cu\n+++ b/csrc/a.cu\n@@ -1 +1 @@\n-one\n+1\n");
+	const struct ws_patch *patches[] = {&change};
+	struct ws_source_found first, other, again;
+	struct ws_err err = {0};
+	w.wish.patches = patches;
+	w.wish.patch_count = 1;
+	assert_ok(bring(&w, &spec, 1, &first, &err), err);
+
+	/* Another tree of that name, as a bundle may bring; the store forgets what it remembered. */
+	w.wish.patch_count = 0;
+	run("printf evil > $1/demo-1.0/evil.cu", folder.path, NULL);
+	folder.path = ws_path_join(a, folder.path, "demo-1.0", NULL);
+	assert_ok(bring(&w, &folder, 1, &other, &err), err);
+	assert_ok(ws_fs_remove(ws_store_path(&w.store, a, "ac"), &err), err);
+	assert_ok(ws_fs_remove(ws_store_path(&w.store, a, "cas"), &err), err);
+	ws_served_put(&w.s, "files/demo-1.0.tar.gz", 1);
+
+	struct ws_pin_source pin = {
+		.definition = first.definition, .tree = ws_arena_strdup(a, other.tree.digest.hex)};
+	w.wish.pin = &pin;
+	assert_ok(bring(&w, &spec, 1, &again, &err), err);
+	assert_true(again.remembered);
+	assert_true(ws_digest_eq(&again.tree.digest, &other.tree.digest));
+	/* Patched, it is still that tree. */
+	w.wish.patch_count = 1;
+	assert_ok(bring(&w, &spec, 1, &again, &err), err);
+	assert_string_equal(contents(&again.tree, "evil.cu", a), "evil");
+	assert_string_equal(contents(&again.tree, "csrc/a.cu", a), "1\ntwo\n");
+	/* A pin of another definition says nothing. */
+	pin.definition = other.tree.digest.hex;
+	assert_fails(bring(&w, &spec, 1, &again, &err), err, WS_ERR_FETCH);
+}
+
 WS_TEST(patches_that_do_not_fit_end_it)
 {
 	AUTO_WORLD struct world w;
