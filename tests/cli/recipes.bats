@@ -23,3 +23,15 @@ setup_file() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"csrc/flash_attn/src/flash_bwd_*.cu: 25, the sdist has 24"* ]]
 }
+
+@test "a unit that is left out is found" {
+	mkdir -p "$BATS_TEST_TMPDIR/recipes/causal-conv1d"
+	sed 's/causal_conv1d_bwd.cu",$/causal_conv1d_fwd.cu",/;/causal_conv1d_update.cu"$/d' \
+		"$WS_ROOT/recipes/causal-conv1d/1.7.0.json" > "$BATS_TEST_TMPDIR/recipes/causal-conv1d/1.7.0.json"
+	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"csrc/causal_conv1d_bwd.cu: 0, setup.py has 1"* ]]
+	[[ "$output" == *"csrc/causal_conv1d_fwd.cu: 2, setup.py has 1"* ]]
+	[[ "$output" == *"csrc/causal_conv1d_update.cu: 0, setup.py has 1"* ]]
+}

@@ -5,8 +5,8 @@
 
 From the sdist's file list: sources, counts of patterns, include folders, Python packages (as
 setuptools finds them), licence files. From PKG-INFO and requires.txt: METADATA. From setup.py,
-which is read and never run: every flag of the recipe stands in it, and every flag of its CUDA
-branch in the recipe, less those that something else decides.
+which is read and never run: the units of each module, every flag of the recipe stands in it, and
+every flag of its CUDA branch in the recipe, less those that something else decides.
 """
 
 import ast
@@ -101,6 +101,17 @@ def setup_flags(text):
     return words
 
 
+def setup_units(text, module):
+    """The sources that setup.py writes out for CUDAExtension(name=module), each once for each time named."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "CUDAExtension":
+            words = {k.arg: k.value for k in node.keywords}
+            # ROCm's call of the same name has a list that a program made.
+            if ast.literal_eval(words["name"]) == module and isinstance(words["sources"], ast.List):
+                return [ast.literal_eval(word) for word in words["sources"].elts]
+    return []
+
+
 # Decided elsewhere: by the matrix, by cxx_std, by the scheduler; or words of other commands.
 ELSEWHERE = re.compile(r"-std=|-gencode|--threads|-V$|--init|--version|-DOLD_GENERATOR_PATH")
 
@@ -113,13 +124,20 @@ def check(recipe, sdist):
 
     version, _, label = recipe["version"].partition("+")  # with one: ours, without the extension
     for extension in recipe.get("extensions", []):
+        units = []
         for item in extension["sources"]:
             if isinstance(item, str):
                 yield from same(item, item in sdist.files, True)
+                units.append(item)
             else:
                 found = [f for f in sdist.files if fnmatch.fnmatchcase(f, item["glob"])
                          and f.count("/") == item["glob"].count("/")]
                 yield from same(item["glob"], item["count"], len(found))
+                units += found
+        theirs = setup_units(sdist.texts["setup.py"], extension["module"])
+        for unit in sorted({*units, *theirs}):
+            if units.count(unit) != theirs.count(unit):
+                yield f"{unit}: {units.count(unit)}, setup.py has {theirs.count(unit)}"
         for folder in extension["include"]:
             yield from same(folder, folder in sdist.folders, True)
         ours = set(extension["cxx_flags"]) | set(extension["nvcc_flags"])
