@@ -265,6 +265,20 @@ WS_TEST(mamba_ssm)
 	assert_int_equal(recipe.cxx_std, 17);
 }
 
+/* Its Python calls triton.set_allocator while it is imported, and METADATA asks for triton>=3.5.0; torch pins its
+ * triton: 2.8.0 has 3.4.0, 2.9.0 has 3.5.0. */
+WS_TEST(mamba_ssm_needs_the_triton_of_torch_2_9)
+{
+	struct ws_recipe recipe = read_recipe("mamba-ssm", "2.3.2.post1", a);
+	struct ws_version torch;
+	struct ws_point_view point = {.torch = &torch, .cxx11abi = -1};
+	assert_int_equal(recipe.known_bad_count, 1);
+	assert_true(ws_version_parse("2.8.0", a, &torch));
+	assert_true(ws_condition_holds(&recipe.known_bad[0].when, &point));
+	assert_true(ws_version_parse("2.9.0", a, &torch));
+	assert_false(ws_condition_holds(&recipe.known_bad[0].when, &point));
+}
+
 WS_TEST(flash_attn)
 {
 	struct ws_recipe old = read_recipe("flash-attn", "2.6.1", a);
