@@ -113,7 +113,8 @@ open_index(struct publishing *p, bool *fresh, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
 	*fresh = true;
-	if (!ws_index_target_open(o->target, o->stop, o->wait, o->self, p->a, &p->target, err)) {
+	if (!ws_index_target_open(o->target, o->stop, o->wait, o->self, p->a, &p->target, err)
+		|| !ws_index_target_check_current(&p->target, err)) {
 		return false;
 	}
 	if (!p->target.current) {

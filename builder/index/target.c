@@ -15,6 +15,7 @@
 
 #define NEW ".new-"
 #define WAIT_MS 50
+#define NUMBER_DIGITS 9 /* of a snapshot, at most: the next number fits a long */
 
 /* What fails in the target's folder is a failure to publish. */
 static bool
@@ -49,17 +50,28 @@ snapshot_of(const char *name)
 			return NULL;
 		}
 	}
-	return strspn(name + len, "0123456789") == strlen(name + len) ? name + 1 : NULL;
+	size_t digits = strspn(name + len, "0123456789");
+	return digits <= NUMBER_DIGITS && !name[len + digits] ? name + 1 : NULL;
 }
 
+/* Somebody's hand may have written "./@2026-11-21.1/". */
 static void
 read_current(struct ws_index_target *t)
 {
 	char text[100];
-	ssize_t len = readlink(below(t, "current"), text, sizeof(text) - 1);
+	const char *path = below(t, "current");
+	ssize_t len = readlink(path, text, sizeof(text) - 1);
+	while (len > 0 && text[len - 1] == '/') {
+		len--;
+	}
 	text[len > 0 ? len : 0] = '\0';
-	const char *name = snapshot_of(text);
+	const char *start = text;
+	while (ws_starts_with(start, "./")) {
+		start += 1 + strspn(start + 1, "/");
+	}
+	const char *name = snapshot_of(start);
 	t->current = name ? ws_arena_strdup(t->a, name) : NULL;
+	t->is_astray = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
 }
 
 /*
@@ -135,6 +147,9 @@ ws_index_target_look(
 {
 	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
 	read_current(t);
+	if (!ws_index_target_check_current(t, err)) {
+		return false;
+	}
 	return t->current
 		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index: it has no snapshot", path);
 }
@@ -189,6 +204,25 @@ ws_index_target_snapshots(const struct ws_index_target *t, struct ws_arena *a, s
 	}
 	*count = all.len;
 	return all.at;
+}
+
+bool
+ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *err)
+{
+	size_t count;
+	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	if (t->current || (!t->is_astray && count < 2)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH,
+		t->is_astray ? "'%s' has a 'current' that is not a link to a snapshot"
+					 : "'%s' has snapshots, and no link 'current' to one",
+		t->path);
+	if (count > 0) {
+		ws_err_cure(
+			err, "roll back to the one that is meant; the last one is '@%s'", all[count - 1]);
+	}
+	return false;
 }
 
 const char *
@@ -367,6 +401,10 @@ ws_index_target_commit(struct ws_index_target *t, const char *name, struct ws_er
 {
 	const char *folder = ws_arena_printf(t->a, "@%s", name);
 	const char *tree = ws_path_join(t->a, t->made, "tree", NULL);
+	if (!snapshot_of(folder)) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' has no number left for a snapshot of this day", t->path);
+	}
 	if (!sync_made(t, err) || !move_files(t, err)) {
 		return false;
 	}

@@ -28,6 +28,7 @@ struct ws_index_page_file {
 struct ws_index_target {
 	const char *path;    /**< of the folder */
 	const char *current; /**< "2026-11-21.1"; NULL: nothing was published yet */
+	bool is_astray;      /**< there is a `current` that does not lead to a snapshot */
 	const char *made;    /**< .new-XXXXXX, with files/ and tree/; NULL: not begun */
 	WS_VEC(struct ws_index_page_file) pages; /**< that were put, in that order */
 	size_t new_pages;                        /**< of them, those that the snapshot before lacks */
@@ -42,6 +43,12 @@ struct ws_index_target {
 bool ws_index_target_open(const char *path, struct ws_stop *stop,
 	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
 	struct ws_index_target *t, struct ws_err *err);
+
+/**
+ * False where `current` is not what publishing left: a new index in its place would lose all wheels. With no
+ * `current` and one snapshot nothing is lost: the first publisher was killed. ws_index_target_show mends it.
+ */
+bool ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *err);
 
 /** For who only reads: takes no lock, makes nothing. One that is not an index is an error. */
 bool ws_index_target_look(

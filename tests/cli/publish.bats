@@ -98,6 +98,45 @@ valid() { # FILE...
 	publish 0 --verify --to idx
 }
 
+@test "a link 'current' that names no snapshot does not begin a new index" {
+	wheels one "$d86"
+	wheels two "$d90"
+	publish 0 one --to idx
+	publish 0 two --to idx
+	local last before to
+	last=$(readlink idx/current)
+	before=$(find idx -not -name current -printf '%P %s %i %l\n' | sort)
+	for to in /etc current @2026-11-22 "@2026-11-22.18446744073709551615" "../idx/$last" "$(printf '%0300d' 0)" ""; do
+		rm -f idx/current
+		[ -z "$to" ] || ln -s "$to" idx/current
+		for action in one --verify; do
+			publish 8 "$action" --to idx
+			[[ ${lines[0]} == "error: 'idx'"*"'current'"* && $output == *"roll back to the one that is meant; the last one is '$last'"* ]] || { echo "$to: $output"; return 1; }
+		done
+		diff <(echo "$before") <(find idx -not -name current -printf '%P %s %i %l\n' | sort)
+		publish 0 --rollback "$last" --to idx
+		[ "$(readlink idx/current)" = "$last" ]
+		publish 0 --verify --to idx
+	done
+	# Other spellings of the same lead there, and publishing goes on from there.
+	ln -sfn "./$last/" idx/current
+	publish 0 one --to idx
+	[[ $output == *"nothing to do"* ]]
+	wheels three "$pure"
+	publish 0 three --to idx
+	jq -e '.wheels | length == 3' idx/index.json
+	# A first publish that was killed before its end left one snapshot: there is nothing to lose.
+	publish 0 one --to other
+	rm other/current
+	publish 0 one --to other
+	jq -e '.wheels | length == 1' other/index.json
+	# A hand may use up the numbers of a day.
+	mkdir "other/@$(date -u +%F).999999999"
+	publish 8 three --to other
+	[[ $output == *"'other' has no number left for a snapshot of this day"* ]]
+	publish 0 --verify --to other
+}
+
 @test "a wheel that was there first keeps the plain path" {
 	wheels one "$d90"
 	wheels two "$d86"
