@@ -213,6 +213,13 @@ is_list(const char *name)
 	return strcmp(name, "index.json") == 0 || ws_starts_with(name, WS_INDEX_MANIFEST);
 }
 
+/* A manifest that somebody else wrote may list anything: wheels, snapshots and marks are not pages. */
+static bool
+is_page_key(const char *name)
+{
+	return !ws_starts_with(name, "files/") && name[0] != '@' && name[0] != '.' && !is_list(name);
+}
+
 static bool
 put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
 	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
@@ -234,7 +241,7 @@ put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index
 		const char *name = s->before.slots[i].key;
 		const char *folder = ws_arena_printf(s->a, "%s/", ws_path_dir(s->a, name));
 		bool is_page = strcmp(ws_path_base(name), "index.html") == 0;
-		if (!ws_map_get(&now, name)
+		if (!ws_map_get(&now, name) && is_page_key(name)
 			&& (!ws_bucket_remove(s->b, name, err)
 				|| (is_page && !ws_bucket_remove(s->b, folder, err)))) {
 			return false;

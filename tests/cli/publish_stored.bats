@@ -306,3 +306,25 @@ waits_and_is_refused() { # [FAULT]
 	object index.json | jq -e '.wheels | length == 2'
 	[ ! -e store/%2Fbucket%2Fteam%2F.publishing ]
 }
+
+@test "whatever a manifest lists, only pages that are not there any more are removed" {
+	bucket
+	publish 0 w
+	local wheel snapshot key
+	wheel=files/$(basename w/*.whl)
+	snapshot=@$(object manifest.json | jq -r .snapshot)
+	echo 'of an old snapshot' > "$(place old/simple/demo/index.html)"
+	echo 'of an old snapshot' > "$(place old/simple/demo/)"
+	object manifest.json | jq '.files += [$ARGS.positional[] | {path: ., sha256: ("0" * 64), size: 1}]' --args \
+		old/simple/demo/index.html "$wheel" "$wheel.metadata" "$snapshot/index.json" .publishing manifest.json > listed
+	cp listed "$(place manifest.json)"
+	wheels v "pure 1.0 py3-none-any"
+	publish 0 v
+	for key in old/simple/demo/index.html old/simple/demo/; do
+		[ ! -e "$(place $key)" ]
+	done
+	object "$wheel" | cmp - w/*.whl
+	grep '^DELETE ' store.log
+	[ "$(grep -Ec '^DELETE .*/team/(files/|@|manifest)' store.log)" -eq 0 ]
+	object manifest.json | jq -e .snapshot
+}
