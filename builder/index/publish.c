@@ -11,6 +11,7 @@
 #include "index/sources.h"
 #include "index/variant_wheel.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,13 +202,26 @@ take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	return true;
 }
 
+/* METADATA lies beside the wheel, under a longer name. */
+static bool
+check_length(const char *file, struct ws_err *err)
+{
+	size_t bytes = strlen(file) + strlen(".metadata");
+	return bytes <= NAME_MAX
+		|| ws_err_set(err, WS_ERR_PUBLISH,
+			"'%s': its name is too long: with '.metadata' it has %zu bytes, and a file name has at "
+			"most %d",
+			file, bytes, NAME_MAX);
+}
+
 /* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with all
  * others at the end. */
 static bool
 add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
-	if (!check_left(p, wheel, err) || !ws_index_target_begin(&p->target, err)) {
+	if (!check_length(wheel->file, err) || !check_left(p, wheel, err)
+		|| !ws_index_target_begin(&p->target, err)) {
 		return false;
 	}
 	const char *copy = ws_index_target_new_file(&p->target, wheel->file);
@@ -375,7 +389,7 @@ make_variant(
 		return ws_err_set(err, WS_ERR_PUBLISH,
 			"'%s' would have the variant '%s', which another has", entry->file, v->file);
 	}
-	const char *path = find_wheel(p, entry, err);
+	const char *path = check_length(v->file, err) ? find_wheel(p, entry, err) : NULL;
 	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
 		|| !make_read_only(copy, err) || !take_made(p, v, err)
 		|| !stage(p, v->file, &metadata, err)) {

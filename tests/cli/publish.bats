@@ -201,6 +201,16 @@ valid() { # FILE...
 	[ ! -e idx/files/pure-1.0-py3-none-any.whl ]
 }
 
+@test "refused: a name that leaves no room for .metadata; the longest that does is published" {
+	local name
+	name=$(printf 'n%.0s' {1..225})
+	wheels fits "$name 1.0 py3-none-any"
+	wheels long "${name}n 1.0 py3-none-any"
+	[ "$(basename fits/*.whl | tr -d '\n' | wc -c)" -eq 246 ]
+	publish 0 fits --to idx
+	refused "'${name}n-1.0-py3-none-any.whl': its name is too long: with '.metadata' it has 256 bytes, and a file name has at most 255" long
+}
+
 # The wheel w/demo... packed anew after an edit of its unpacked folder.
 edited() { # COMMAND...
 	local name
