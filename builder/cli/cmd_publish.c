@@ -1,4 +1,5 @@
 /* cmd_publish.c - wheelsmith publish: wheels into a private index. What an index is, is index/'s. */
+#include "base/fs.h"
 #include "base/json_write.h"
 #include "base/sign.h"
 #include "cli/command.h"
@@ -69,10 +70,19 @@ is_stored(const struct publishing *p)
 static bool
 check_stored(const struct publishing *p, struct ws_err *err)
 {
-	const char *bucket = p->to + strlen("s3://");
-	if (!bucket[0] || bucket[0] == '/' || strchr(bucket, '?')) {
-		return ws_err_set(
-			err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", ws_url_shown(p->to, p->s->a));
+	const char *shown = ws_url_shown(p->to, p->s->a);
+	const char *name = p->to + strlen("s3://");
+	size_t len = strlen(name);
+	if (ws_url_has_login(p->to)) {
+		ws_err_set(
+			err, WS_ERR_USAGE, "--to '%s': a login in the URL would be seen by others", shown);
+		return ws_err_cure(err,
+			"put it into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a file (--login FILE)");
+	}
+	/* A ".." would be another bucket: URLs are made shorter on the way. */
+	const char *bare = ws_arena_copy(p->s->a, name, ws_ends_with(name, "/") ? len - 1 : len);
+	if (!ws_path_is_inside(bare) || strpbrk(bare, "?@")) {
+		return ws_err_set(err, WS_ERR_USAGE, "--to '%s' is not s3://BUCKET/PREFIX", shown);
 	}
 	return !(p->verify || p->roll_back || p->variants || p->check_url)
 		|| ws_err_set(err, WS_ERR_USAGE,

@@ -17,6 +17,19 @@ struct login {
 
 /* ---- logins ---- */
 
+/* Parts of headers, some of them. */
+static bool
+check_secret(const char *name, const char *value, struct ws_err *err)
+{
+	for (const char *c = value; c && *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f) {
+			return ws_err_set(
+				err, WS_ERR_CONFIG, "%s has a control character, perhaps a line break", name);
+		}
+	}
+	return true;
+}
+
 /* One line alone is a token: servers take it with the user "__token__". */
 static void
 set_login(struct login *login, const char *user, const char *password)
@@ -41,7 +54,8 @@ login_of_file(struct ws_session *s, const char *path, struct login *login, struc
 	bool is_token = second.n == 0;
 	set_login(login, is_token ? NULL : ws_str_copy(first, s->a),
 		ws_str_copy(is_token ? first : second, s->a));
-	return true;
+	const char *name = ws_arena_printf(s->a, "'%s'", path);
+	return check_secret(name, login->user, err) && check_secret(name, login->password, err);
 }
 
 /* Ours first, then those that twine's users have set; else netrc decides. */
@@ -102,6 +116,20 @@ first_set(const struct ws_session *s, const char *const *names, size_t count, co
 	return otherwise;
 }
 
+/* Of a login in a file the region alone is the environment's. */
+static bool
+check_environment(const struct ws_session *s, bool login_file, struct ws_err *err)
+{
+	static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+	for (size_t i = 0; i < (login_file ? 2 : WS_LEN(names)); i++) {
+		if (!check_secret(names[i], ws_user_env_get(&s->env, names[i]), err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Names of AWS's own tools. */
 static bool
 open_bucket(struct ws_session *s, const char *to, const char *login_file, struct ws_bucket *b,
@@ -126,7 +154,8 @@ open_bucket(struct ws_session *s, const char *to, const char *login_file, struct
 		.token = login_file ? NULL : ws_user_env_get(&s->env, "AWS_SESSION_TOKEN"),
 		.a = s->a,
 	};
-	if (login_file && !login_of_file(s, login_file, &login, err)) {
+	if (!check_environment(s, login_file, err)
+		|| (login_file && !login_of_file(s, login_file, &login, err))) {
 		return false;
 	}
 	return !login.user || !login.password

@@ -328,3 +328,32 @@ waits_and_is_refused() { # [FAULT]
 	[ "$(grep -Ec '^DELETE .*/team/(files/|@|manifest)' store.log)" -eq 0 ]
 	object manifest.json | jq -e .snapshot
 }
+
+@test "an address that leads to another bucket, or has a login, is refused" {
+	bucket
+	local to
+	for to in s3://bucket/../../x s3://../x s3://bucket/./x s3://bucket/a/.. s3://. s3:///x s3://bucket/te@m s3://bucket//x 's3://bucket/x?y'; do
+		run -2 "$WHEELSMITH" publish w --to "$to"
+		[[ $output == "error: --to '$to' is not s3://BUCKET/PREFIX" || $to == *\?* ]] || { echo "$to: $output"; return 1; }
+	done
+	for to in s3://u:sekret@bucket/team s3://u:sek/ret@bucket/team; do
+		run -2 "$WHEELSMITH" publish w --to "$to"
+		[[ ${lines[0]} == *"a login in the URL would be seen by others"* && $output == *AWS_SECRET_ACCESS_KEY* && $output != *sek* ]]
+	done
+	[ ! -e store.log ]
+	run -0 "$WHEELSMITH" publish w --to s3://bucket/team/
+	object index.json | jq -e '.wheels | length == 1'
+}
+
+@test "a line break in a credential does not become a header" {
+	bucket
+	local name
+	for name in AWS_SESSION_TOKEN AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION AWS_DEFAULT_REGION; do
+		run -3 env "$name"=$'sekret\nX-Evil: 1' "$WHEELSMITH" publish w --to s3://bucket/team
+		[[ $output == "error: $name has a control character, perhaps a line break" ]] || { echo "$output"; return 1; }
+	done
+	printf 'ali\rce\nsesame\n' > login
+	publish 3 w --login login
+	[[ $output == "error: 'login' has a control character, perhaps a line break" ]]
+	[ ! -e store.log ]
+}
