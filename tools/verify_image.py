@@ -13,7 +13,9 @@ The same file does the work inside the container (--inside). It needs Python 3.9
 
 import argparse
 import base64
+import contextlib
 import csv
+import errno
 import hashlib
 import http.client
 import itertools
@@ -35,21 +37,34 @@ ENGINES = ("docker", "podman", "buildah")
 ANSWER_S = 60
 # What a server may try before it serves: examples/server/attend.py's two trials, and a model.
 PATIENCE_S = 300
+# What importing torch may take, and what judging every extension may.
+CHILD_S = 300
+HEALTH_MOST = 1 << 20
 
 
 # ---- inside the container ----
 
 
 class Findings:
-    """Lines "ok what" and "fails what", as `wheelsmith verify` prints them."""
+    """Lines "ok what" and "fails what", as `wheelsmith verify` prints them: no control character of an image is in one."""
 
     def __init__(self):
         self.failed = 0
 
     def add(self, holds, text):
         self.failed += not holds
+        text = re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "?", text)
         print(f"{'ok' if holds else 'fails':<7} {text}", flush=True)
         return holds
+
+    def look(self, what, how, *words):
+        """how(self, *words); an image may have anything: what cannot be read is a finding. None then."""
+        try:
+            return how(self, *words)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error) as error:
+            why = isinstance(error, OSError) and error.strerror or f"{type(error).__name__}: {error}"
+            self.add(False, f"{what}: {why}")
+            return None
 
 
 def last_line(text):
@@ -57,21 +72,36 @@ def last_line(text):
     return lines[-1] if lines else "it said nothing"
 
 
+def ask(words, **named):
+    """(exit status, what it said, the last line of its errors). What it starts may hold a pipe open for longer than it lives."""
+    said, log = (tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") for _ in range(2))
+    with said, log:
+        try:
+            status = subprocess.run(words, stdout=said, stderr=log, timeout=CHILD_S, **named).returncode
+        except subprocess.TimeoutExpired:
+            raise OSError(errno.ETIMEDOUT, f"it did not end within {CHILD_S:g} s") from None
+        said.seek(0)
+        log.seek(0)
+        return status, said.read(), last_line(log.read())
+
+
+# It ends there: what a package prints when Python ends is not the report.
 _TORCH = """
-import json, torch
+import json, os, torch
 gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-print(json.dumps({"version": torch.__version__, "gpus": gpus}))
+print(json.dumps({"version": str(torch.__version__), "gpus": gpus}), flush=True)
+os._exit(0)
 """
 
 
 def look_at_torch(findings):
     """{"version", "gpus"}, in a child: what fails there may end the process."""
-    child = subprocess.run([sys.executable, "-c", _TORCH], capture_output=True, text=True)
+    status, said, problem = ask([sys.executable, "-c", _TORCH])
     python = ".".join(map(str, sys.version_info[:3]))
-    if child.returncode:
-        findings.add(False, f"Python {python}: torch does not import: {last_line(child.stderr)}")
+    if status:
+        findings.add(False, f"Python {python}: torch does not import: {problem}")
         return None
-    torch = json.loads(child.stdout.strip().splitlines()[-1])
+    torch = json.loads(last_line(said))
     findings.add(True, f"Python {python}, torch {torch['version']}")
     return torch
 
@@ -91,6 +121,13 @@ def our_distributions():
     return found
 
 
+def open_file(path, mode):
+    """A pipe and a device have no end."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return open(path, mode)
+
+
 def check_record(distribution):
     """None, or which file is not what RECORD says."""
     record = distribution.read_text("RECORD")
@@ -101,7 +138,7 @@ def check_record(distribution):
             continue
         path = distribution.locate_file(row[0])
         try:
-            with open(path, "rb") as file:
+            with open_file(path, "rb") as file:
                 digest = hashlib.sha256(file.read()).digest()
         except OSError as error:
             return f"'{row[0]}': {error.strerror}"
@@ -209,7 +246,7 @@ def look_at_package(findings, name, cells, distribution):
 def compare(findings, path, torch, label):
     ours, build, here = our_distributions(), None, {}
     if os.path.exists(path):
-        with open(path) as file:
+        with open_file(path, "rb") as file:
             build = json.load(file)
         here = cells_for_here(build, torch)
     delivered = {n: installed_distribution(n) for n in here if any(c.get("wheel") for c in here[n])}
@@ -230,14 +267,12 @@ def compare(findings, path, torch, label):
 def judge(findings, program):
     """Every extension against the torch that is installed beside it."""
     with tempfile.TemporaryDirectory() as home:
-        child = subprocess.run(
-            [program, "doctor", "--python", sys.executable, "--json", "--store", f"{home}/store"],
-            capture_output=True, text=True, env={**os.environ, "HOME": home},
-        )  # fmt: skip
+        command = [program, "doctor", "--python", sys.executable, "--json", "--store", f"{home}/store"]
+        _, said, problem = ask(command, env={**os.environ, "HOME": home})
     try:
-        extensions = json.loads(child.stdout)["extensions"]
+        extensions = json.loads(said)["extensions"]
     except (ValueError, KeyError):
-        findings.add(False, f"wheelsmith doctor did not run: {last_line(child.stderr)}")
+        findings.add(False, f"wheelsmith doctor did not run: {problem}")
         return
     for extension in extensions:
         loads = extension["verdict"] == "loads"
@@ -247,13 +282,28 @@ def judge(findings, program):
         findings.add(True, "no extension of torch is installed")
 
 
-def ask_health(port):
+@contextlib.contextmanager
+def at_most(seconds):
+    """All of it together: a timeout of urllib is for each read."""
+
+    def end(_number, _frame):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def ask_health(port, seconds):
     """What GET /health says; None: nothing that is a report."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"http://127.0.0.1:{port}/health", timeout=10) as answer:
-            health = json.load(answer)
-    except (OSError, http.client.HTTPException, ValueError):
+        with at_most(seconds), direct.open(f"http://127.0.0.1:{port}/health") as answer:
+            health = json.loads(answer.read(HEALTH_MOST))
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
         return None
     return health if isinstance(health, dict) else None
 
@@ -263,8 +313,10 @@ def await_health(child, said, patience):
     until = time.monotonic() + patience
     while time.monotonic() < until and child.poll() is None:
         # Not read(): the child writes where this would leave the file's offset.
-        line = re.search(rb"^port (\d{1,5})\r?\n", os.pread(said.fileno(), 1 << 16, 0), re.MULTILINE)
-        health = line and int(line[1]) < 1 << 16 and ask_health(int(line[1]))
+        text = os.pread(said.fileno(), os.fstat(said.fileno()).st_size, 0)
+        line = re.search(rb"^port (\d{1,5})\r?\n", text, re.MULTILINE)
+        left = max(0.1, min(10, until - time.monotonic()))
+        health = line and int(line[1]) < 1 << 16 and ask_health(int(line[1]), left)
         if health:
             return health
         time.sleep(0.2)
@@ -298,14 +350,14 @@ def try_server(findings, server, patience):
 
 def inside(words):
     findings = Findings()
-    torch = look_at_torch(findings)
+    torch = findings.look("torch", look_at_torch)
     if torch:
-        compare(findings, words.build_json, torch, words.decision)
-        judge(findings, words.wheelsmith)
+        findings.look(f"'{words.build_json}' against what is installed", compare, words.build_json, torch, words.decision)
+        findings.look("wheelsmith doctor", judge, words.wheelsmith)
         gpus = ", ".join(torch["gpus"]) or "no GPU is seen"
         findings.add(bool(torch["gpus"]) or not words.require_gpu, gpus)
     if words.server:
-        try_server(findings, words.server, words.patience)
+        findings.look(f"'{words.server}'", try_server, words.server, words.patience)
     return 1 if findings.failed else 0
 
 

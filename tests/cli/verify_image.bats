@@ -80,6 +80,94 @@ verify_image.try_server(findings, "stays.py", 1)'
 	[ "$output" = "fails   'stays.py' does not serve /health: it said nothing" ]
 }
 
+# verify_image.py --inside beside a torch that is FILE, and a doctor that does as SCRIPT says; its lines but the first.
+inside() { # TORCH SCRIPT [ARGUMENT...]
+	mkdir -p fake
+	printf '%s\n' "$1" > fake/torch.py
+	printf '#!/bin/sh\n%s\n' "$2" > doctor
+	chmod +x doctor
+	run env PYTHONPATH="$PWD/fake" timeout 40 python3 -c "import sys; sys.path.insert(0, '$WS_ROOT/tools')
+import verify_image; verify_image.CHILD_S = ${CHILD_S:-20}; sys.exit(verify_image.main())" \
+		x --inside --wheelsmith ./doctor --build-json build.json "${@:3}"
+	echo "$output"
+	[[ $output != *Traceback* ]]
+}
+
+TORCH='__version__ = "2.5.1+cu124"
+class cuda:
+    device_count = staticmethod(lambda: 0)'
+DOCTOR="echo '{\"extensions\": []}'"
+
+@test "a build.json that is something else is a finding" {
+	local text
+	for text in '[]' x '{}' '{"cells": [{}]}' null '"a"' '{"cells": [{"cell": "a", "package": null}]}' '\377\376' \
+		'{"cells": [{"cell": "a", "package": "a", "decision": null, "wheel": null}]}' \
+		'{"cells": [{"cell": "a", "package": "a", "decision": "build", "version": null, "wheel": "a-1-py3-none-any.whl"}]}' \
+		'{"cells": [{"cell": "a", "package": "a", "decision": "build", "version": "1", "wheel": "a-b"}]}' \
+		"$(printf '[%.0s' $(seq 20000))"; do
+		# shellcheck disable=SC2059
+		printf "$text" > build.json
+		inside "$TORCH" "$DOCTOR" --decision a
+		[ "$status" -eq 1 ]
+		[[ $output == *"fails   "* && $output == *"ok      no extension of torch is installed"* ]]
+	done
+	rm build.json
+	mkdir build.json
+	inside "$TORCH" "$DOCTOR"
+	[[ $output == *"fails   'build.json' against what is installed: it is not a regular file"* ]]
+	rmdir build.json
+	mkfifo build.json
+	inside "$TORCH" "$DOCTOR"
+	[[ $output == *"fails   'build.json' against what is installed: it is not a regular file"* ]]
+}
+
+@test "a doctor and a torch that do something else are findings, and have their time" {
+	local text CHILD_S=3
+	for text in "echo '[]'" "echo '{\"extensions\": [{}]}'" "echo '{\"extensions\": null}'" "echo null" "printf '\\377'" \
+		"sleep 30" "sleep 30 & echo no; exit 1"; do
+		inside "$TORCH" "$text"
+		[ "$status" -eq 1 ]
+		[[ $output == *"fails   wheelsmith doctor"* && $output == *"no GPU is seen" ]]
+	done
+	inside "$TORCH" "$DOCTOR" --wheelsmith ./none
+	[[ $output == *"fails   wheelsmith doctor: No such file or directory"* ]]
+	inside 'import time; time.sleep(30)' "$DOCTOR"
+	[ "$output" = "fails   torch: it did not end within 3 s" ]
+	inside 'raise SystemExit(0)' "$DOCTOR"
+	[[ $output == "fails   torch: "* ]]
+	inside "$TORCH
+import atexit
+atexit.register(print, 'bye')" "$DOCTOR"
+	[[ $output == "ok      Python "*", torch 2.5.1+cu124
+"*"no GPU is seen" ]]
+}
+
+@test "no control character of an image is printed" {
+	printf 'raise SystemExit("\\x1b[2J\\x07\\x9b31m")\n' > ends.py
+	look 'verify_image.try_server(findings, "ends.py", 10)'
+	[ "$output" = "fails   'ends.py' does not serve /health: ?[2J??31m" ]
+	server 'port {}\n' '{"attn": "\\u001b[2J", "batch": "\\ud800", "problem": "a\\nok b"}'
+	look 'verify_image.try_server(findings, "odd.py", 10)'
+	[[ $output == "ok      'odd.py' serves: attn ?[2J, batch ? (a?ok b)"$'\n'* ]]
+}
+
+@test "a /health that is deep, endless or slow is not one" {
+	server 'port {}\n' '[1]'
+	sed -i "s/self.wfile.write(.*/self.wfile.write(b'[' * 200000)/" odd.py
+	look 'verify_image.try_server(findings, "odd.py", 1)'
+	[[ $output == "fails   'odd.py' does not serve /health: "* ]]
+	sed -i "s/self.wfile.write(.*/__import__('time').sleep([self.wfile.write(b' '), 0.2][1]) or self.do_GET()/" odd.py
+	look 'verify_image.try_server(findings, "odd.py", 1)'
+	[[ $output == "fails   'odd.py' does not serve /health: "* ]]
+}
+
+@test "a server may print much before its port" {
+	server 'port {}\n' '{"attn": "sdpa", "batch": "padded"}'
+	sed -i 's/^sys.stdout.write/sys.stdout.write("loading\\n" * 20000)\n&/' odd.py
+	look 'verify_image.try_server(findings, "odd.py", 10)'
+	[[ $output == "ok      'odd.py' serves: attn sdpa, batch padded"$'\n'* ]]
+}
+
 @test "a package whose RECORD is gone is not one whose files are right" {
 	mkdir -p demo-1.0.dist-info
 	printf 'Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n' > demo-1.0.dist-info/METADATA
