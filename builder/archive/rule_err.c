@@ -1,18 +1,9 @@
 /* rule_err.c - see rule_err.h. */
 #include "archive/rule_err.h"
 
-#include <stdio.h>
+#include "base/utf8.h"
 
-static void
-make_printable(char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c >= 0x7f) {
-			*text = '?';
-		}
-	}
-}
+#include <stdio.h>
 
 bool
 ws_rule_err(struct ws_err *err, const char *archive, const char *what, const char *rule,
@@ -21,10 +12,10 @@ ws_rule_err(struct ws_err *err, const char *archive, const char *what, const cha
 	char detail[400];
 	char place[300] = "";
 	vsnprintf(detail, sizeof(detail), format, values);
-	make_printable(detail);
+	ws_utf8_make_plain(detail, false);
 	if (member) {
 		snprintf(place, sizeof(place), " at '%.250s'", member);
-		make_printable(place);
+		ws_utf8_make_plain(place, false);
 	}
 	return ws_err_set(err, WS_ERR_FETCH, "'%s' breaks the %s rule '%s'%s: %s", archive, what, rule,
 		place, detail);

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Formats into a fixed field; what does not fit ends in "...". */
+/* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it. */
 WS_PRINTF(3, 0)
 static void
 format_into(char *field, size_t size, const char *format, va_list values)
@@ -16,6 +16,7 @@ format_into(char *field, size_t size, const char *format, va_list values)
 	if (len >= 0 && (size_t)len >= size) {
 		memcpy(field + size - 4, "...", 4);
 	}
+	ws_utf8_make_plain(field, true);
 }
 
 WS_PRINTF(3, 4)

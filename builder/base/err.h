@@ -6,7 +6,7 @@
  * failing call is one line: `return ws_err_set(err, WS_ERR_FETCH, "no torch '%s'", version);`.
  *
  * Wording: one line, lower case, no full stop, the subject in single quotes; then, through
- * ws_err_cure, the lines that say what to do. Texts that do not fit are cut with "...".
+ * ws_err_cure, the lines that say what to do. Long texts end in "...", control characters are '?'.
  *
  * What a person would have to set, or which command to run, is given as a code: below cli/ no
  * option has a name. cli/cure.c words it for its caller, who typed options or wrote a matrix.

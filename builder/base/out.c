@@ -1,7 +1,9 @@
 /* out.c - the two streams. Redrawing a line is sys/term's. */
 #include "base/out.h"
 
+#include "base/arena.h"
 #include "base/user_env.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,6 +42,17 @@ ws_out_result(const struct ws_out *out, const char *format, ...)
 	va_end(values);
 }
 
+/* What strangers say is in it. */
+WS_PRINTF(2, 0)
+static void
+talk(const struct ws_out *out, const char *format, va_list values)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *text = ws_arena_vprintf(a, format, values);
+	ws_utf8_make_plain(text, true);
+	fputs(text, out->err);
+}
+
 void
 ws_out_note(const struct ws_out *out, const char *format, ...)
 {
@@ -48,7 +61,7 @@ ws_out_note(const struct ws_out *out, const char *format, ...)
 	}
 	va_list values;
 	va_start(values, format);
-	vfprintf(out->err, format, values);
+	talk(out, format, values);
 	va_end(values);
 }
 
@@ -58,7 +71,7 @@ ws_out_warn(const struct ws_out *out, const char *format, ...)
 	fputs(out->color ? "\033[33mwarning:\033[0m " : "warning: ", out->err);
 	va_list values;
 	va_start(values, format);
-	vfprintf(out->err, format, values);
+	talk(out, format, values);
 	va_end(values);
 	fputc('\n', out->err);
 }

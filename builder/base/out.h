@@ -2,7 +2,7 @@
  * out.h - who may speak, and where to
  *
  * Results go to `out`, talk goes to `err`. Libraries never print; cli/ and report/ are given a
- * struct ws_out. Tests give it memory streams.
+ * struct ws_out. Tests give it memory streams. In talk control characters become '?'.
  */
 #ifndef WS_BASE_OUT_H
 #define WS_BASE_OUT_H

@@ -1,8 +1,8 @@
 /* utf8.c - the table of well-formed sequences: RFC 3629 section 4, Unicode table 3-7. */
 #include "base/utf8.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static bool
 within(unsigned char c, unsigned char low, unsigned char high)
@@ -80,4 +80,29 @@ ws_utf8_columns(const char *s, size_t n)
 		n -= len;
 	}
 	return columns;
+}
+
+static bool
+is_control(const char *s)
+{
+	unsigned char c = (unsigned char)s[0];
+	return c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+}
+
+void
+ws_utf8_make_plain(char *text, bool lines)
+{
+	char *end = text;
+	for (size_t left = strlen(text); left > 0;) {
+		size_t len = ws_utf8_len(text, left);
+		if ((len == 0 || is_control(text)) && !(lines && *text == '\n')) {
+			*end++ = '?';
+		} else {
+			memmove(end, text, len);
+			end += len;
+		}
+		text += len ? len : 1;
+		left -= len ? len : 1;
+	}
+	*end = '\0';
 }

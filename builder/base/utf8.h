@@ -6,6 +6,7 @@
 #ifndef WS_BASE_UTF8_H
 #define WS_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Bytes (1 to 4) of the well-formed sequence at @a s, of which @a n may be read; 0 when none is. */
@@ -16,5 +17,11 @@ size_t ws_utf8_len(const char *s, size_t n);
  * combining mark, one for any other and for each byte that is not UTF-8.
  */
 unsigned ws_utf8_columns(const char *s, size_t n);
+
+/**
+ * Replaces what a terminal would obey (C0, DEL, C1) and what is not UTF-8 by '?', in place: for names and
+ * answers of strangers. With @a lines newlines stay.
+ */
+void ws_utf8_make_plain(char *text, bool lines);
 
 #endif

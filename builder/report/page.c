@@ -1,7 +1,8 @@
 /* page.c - breaking lines. Everything that is printed is one column wide. */
 #include "report/page.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "sys/term.h"
 
@@ -34,26 +35,6 @@ void
 ws_page_label(struct ws_page *page, const char *label)
 {
 	page->label = label;
-}
-
-/* Printable, whatever it was. */
-static void
-add_plain(struct ws_buf *b, const char *text)
-{
-	size_t left = strlen(text);
-	while (left > 0) {
-		size_t len = ws_utf8_len(text, left);
-		bool control = (unsigned char)text[0] < ' ' || text[0] == 0x7f
-			|| ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0);
-		if (len == 0 || control) {
-			ws_buf_putc(b, '?');
-			len = len ? len : 1;
-		} else {
-			ws_buf_add(b, text, len);
-		}
-		text += len;
-		left -= len;
-	}
 }
 
 /* Bytes of the first @a columns characters. */
@@ -111,12 +92,12 @@ ws_page_line(struct ws_page *page, enum ws_page_mark mark, const char *format, .
 {
 	static const char *const marks[] = {"", "!", "✗", ""};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_BUF struct ws_buf plain = {0};
 	va_list values;
 	va_start(values, format);
-	add_plain(&plain, ws_arena_vprintf(a, format, values));
+	char *plain = ws_arena_vprintf(a, format, values);
 	va_end(values);
-	struct ws_str rest = ws_str_of(ws_buf_text(&plain));
+	ws_utf8_make_plain(plain, false);
+	struct ws_str rest = ws_str_of(plain);
 	const char *sign = marks[mark];
 	unsigned indent = INDENT + (mark == WS_PAGE_MORE ? DEEPER : 0), further = indent + DEEPER;
 	do {

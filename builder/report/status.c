@@ -2,6 +2,7 @@
 #include "report/status.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "report/format.h"
 #include "sys/term.h"
 
@@ -125,6 +126,7 @@ draw(struct status *s, bool at_once)
 	WS_AUTO_BUF struct ws_buf line = {0};
 	compose(s, &line);
 	if (line.len > 0) {
+		ws_utf8_make_plain(line.data, false);
 		ws_term_cut(line.data, s->out->width > 1 ? s->out->width - 1 : 79);
 	}
 	ws_term_redraw(s->out, ws_buf_text(&line));

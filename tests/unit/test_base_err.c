@@ -19,6 +19,19 @@ WS_TEST(an_error_says_where_what_and_what_to_do)
 	assert_int_equal(ws_err_exit_code(err.kind), 3);
 }
 
+/* Names and answers of strangers stand in messages; a terminal would obey what is in them. */
+WS_TEST(a_message_brings_no_control_characters)
+{
+	struct ws_err err;
+	char text[WS_ERR_PRINTED];
+	ws_err_set(&err, WS_ERR_FETCH, "redirects to '%s'", "\033]0;x\a\r\302\233\177é\302\240\233");
+	ws_err_cure(&err, "see '%s'", "\b");
+	ws_err_at(&err, "a\033b", "\302\233x", 0, 1);
+	assert_string_equal(ws_err_print(&err, text),
+		"a?b:1:1: error: redirects to '?]0;x??\?\?é\302\240?'\n    1 | ?x\n      | ^\n       see "
+		"'?'\n");
+}
+
 WS_TEST(wrapping_puts_knowledge_in_front)
 {
 	struct ws_err err;
