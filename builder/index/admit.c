@@ -38,7 +38,7 @@ label_of_cell(const char *cell, struct ws_arena *a)
 		ws_buf_puts(&b, i == 0 ? "." : i == 2 ? "." : "");
 		ws_buf_putc(&b, c == '+' ? '.' : c);
 	}
-	if (count > 5) {
+	if (count > 5 && parts[5].n > 3) {
 		ws_buf_printf(&b, ".cxx11abi.%.*s", (int)parts[5].n - 3, parts[5].s + 3);
 	}
 	const char *build = torch.local && ws_starts_with(torch.local, "cu")

@@ -173,10 +173,13 @@ valid() { # FILE...
 		  {"cell": "alien-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx", "wheel": "$name", "decision": "prebuilt",
 		   "sha256": "$(sha256sum < "w/$name" | cut -d' ' -f1)"},
 		  {"cell": "alien-1.0/torch2.5.1+cu121/cu12.1/cp311/sm86/abi1", "wheel": "$name", "decision": "prebuilt",
+		   "sha256": "$(sha256sum < "w/$name" | cut -d' ' -f1)"},
+		  {"cell": "alien-1.0/torch2.5.1/cu12.6/cp311/sm90/x", "wheel": "$name", "decision": "prebuilt",
 		   "sha256": "$(sha256sum < "w/$name" | cut -d' ' -f1)"}]}
 	END
 	publish 0 w --to other
-	jq -e '.wheels[0].places == ["cu.12.4.torch.2.5.sm.80.90ptx", "cu.12.1.torch.2.5.sm.86.cxx11abi.1.tcu.12.1"]' \
+	jq -e '.wheels[0].places == ["cu.12.4.torch.2.5.sm.80.90ptx", "cu.12.1.torch.2.5.sm.86.cxx11abi.1.tcu.12.1",
+		"cu.12.6.torch.2.5.sm.90"]' \
 		other/index.json
 	grep -q "$name" other/cu124-torch2.5/simple/alien/index.html
 	grep -q "$name" other/cu121-torch2.5-abi1-tcu121/simple/alien/index.html
