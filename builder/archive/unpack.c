@@ -242,13 +242,13 @@ take_members(struct unpack *u, struct archive *archive, struct ws_err *err)
 }
 
 static bool
-unpack_file(struct unpack *u, const char *path, enum ws_unpack_format format, struct ws_err *err)
+unpack_file(struct unpack *u, int fd, enum ws_unpack_format format, struct ws_err *err)
 {
 	u->outer = make_reader(format, err);
 	if (!u->outer) {
 		return false;
 	}
-	if (archive_read_open_filename(u->outer, path, PIECE_BYTES) != ARCHIVE_OK) {
+	if (archive_read_open_fd(u->outer, fd, PIECE_BYTES) != ARCHIVE_OK) {
 		return refuse_format(u, u->outer, NULL, err);
 	}
 	if (format == WS_UNPACK_DEB && !open_data(u, err)) {
@@ -265,8 +265,9 @@ ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
 		return ws_unpack_zip(path, name, limits, sink, err);
 	}
 	struct stat status;
-	if (stat(path, &status) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, err);
+	if (fd < 0) {
+		return false;
 	}
 	/* libarchive converts names through the locale; this thread's shall be UTF-8 meanwhile. */
 	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
@@ -277,7 +278,7 @@ ws_unpack(const char *path, const char *name, enum ws_unpack_format format,
 	u->a = a;
 	u->sink = sink;
 	u->members = ws_members_begin(name, (uint64_t)status.st_size, limits, a);
-	bool fine = unpack_file(u, path, format, err);
+	bool fine = unpack_file(u, fd, format, err);
 	archive_read_free(u->inner);
 	archive_read_free(u->outer);
 

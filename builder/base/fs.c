@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -117,11 +118,16 @@ ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_er
 	if (ws_fs_is_dir(path)) {
 		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
 	}
+	/* A pipe's writer may never come; what a person names is read before anything is begun, so that a
+	 * signal may end the program here. */
+	sigset_t none, before;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &before);
 	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
-	}
-	return read_rest(fd, path, 0, limit, b, err);
+	bool done = fd >= 0 ? read_rest(fd, path, 0, limit, b, err)
+						: ws_err_sys(err, WS_ERR_IO, "cannot open '%s'", path);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return done;
 }
 
 bool

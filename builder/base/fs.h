@@ -54,7 +54,7 @@ bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
 /** As ws_fs_read, but refuses files over @a limit bytes. */
 bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
-/** The same for what a person names, which may be a pipe. */
+/** The same for what a person names, perhaps a pipe: signals that are blocked end the program here. */
 bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
 /** All of it to a descriptor, from where that stands; false with errno set. */

@@ -50,6 +50,12 @@ fail(const struct reading *r, const char *what, const char *name, struct ws_err 
 	return ws_err_cure(err, "copy it once more, or have it written once more");
 }
 
+static bool
+refuse_other(const struct reading *r, struct ws_err *err)
+{
+	return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+}
+
 /* ---- the head ---- */
 
 /* The digest in the name of a bundle's first member; NULL: it is another member. */
@@ -69,7 +75,7 @@ begin_head(struct reading *r, const struct ws_member *member, struct ws_err *err
 {
 	r->name = digest_of_head(member, r->a);
 	if (!r->name) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+		return refuse_other(r, err);
 	}
 	r->part = PART_HEAD;
 	return true;
@@ -219,7 +225,7 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 		return begin_tree(r, member, folder, rest.s ? rest.s : "", err);
 	}
 	if (ws_str_is(kind, "blobs")) {
-		return take_name(r, member, rest.s, err) && begin_blob(r, err);
+		return take_name(r, member, rest.s ? rest.s : "", err) && begin_blob(r, err);
 	}
 	return fail(r, "its list does not have", member->name, err);
 }
@@ -278,8 +284,7 @@ has_all(const struct reading *r, struct ws_err *err)
 			return fail(r, "it lacks", r->wanted.slots[i].key, err);
 		}
 	}
-	return r->has_head
-		|| ws_err_set(err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith", r->path);
+	return r->has_head || refuse_other(r, err);
 }
 
 static bool
@@ -288,8 +293,13 @@ read_all(struct reading *r, struct ws_err *err)
 	/* Kits are large, and headers pack well. */
 	static const struct ws_member_limits limits = {
 		.members = 4000000, .total_bytes = (uint64_t)1 << 40, .ratio = 1000};
-	return ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err) && end_tree(r, err)
-		&& has_all(r, err);
+	if (!ws_unpack(r->path, r->path, WS_UNPACK_TAR, &limits, &r->sink, err)) {
+		bool other = err && err->kind == WS_ERR_FETCH && r->part == PART_NONE;
+		return other ? ws_err_set(
+				   err, WS_ERR_FETCH, "'%s' is not a bundle of wheelsmith, or is cut", r->path)
+					 : false;
+	}
+	return end_tree(r, err) && has_all(r, err);
 }
 
 bool
@@ -342,6 +352,15 @@ ws_bundle_may_write(const char *path, struct ws_err *err)
 	struct peeking p = {.sink = {.begin = peek}};
 	struct ws_err ignored = {0};
 	struct stat status;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *folder = ws_path_dir(a, path);
+	if (!path[0]) {
+		return ws_err_set(err, WS_ERR_USAGE, "'' names no file");
+	}
+	if (!ws_fs_is_dir(folder)) {
+		return ws_err_set(err, WS_ERR_USAGE,
+			"there is no folder '%s' to write the bundle '%s' into", folder, path);
+	}
 	if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) {
 		return true;
 	}

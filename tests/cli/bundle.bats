@@ -194,11 +194,11 @@ refused() { # FILE WORDS
 
 @test "one that is cut, edited or something else is refused in a line, and the store remembers nothing of it" {
 	head -c $(($(stat -c %s "$BUNDLE") / 2)) "$BUNDLE" > cut
-	refused cut "'cut' breaks the archive rule 'format'"
+	refused cut "'cut' is not a bundle of wheelsmith, or is cut"
 	: > nothing
-	refused nothing "'nothing' breaks the archive rule 'format'"
+	refused nothing "'nothing' is not a bundle of wheelsmith"
 	echo text > text
-	refused text "'text'"
+	refused text "'text' is not a bundle of wheelsmith"
 	tar -cf plain.tar m.json
 	refused plain.tar "'plain.tar' is not a bundle of wheelsmith"
 	edit 'members.popitem()'
@@ -211,13 +211,42 @@ refused() { # FILE WORDS
 	refused edited "these files are not 'torch-2.11.0-"
 	edit 'members["trees/torch-2.11.0-0000000000000000/a"] = [tarfile.TarInfo(), b"x"]'
 	refused edited "its list does not have 'trees/torch-2.11.0-0000000000000000/a'"
+	local name
+	for name in blobs texts; do
+		edit "head(lambda h: h['blobs'].append('a' * 64)); members['$name'] = [tarfile.TarInfo(), b'x']"
+		refused edited "its list does not have '$name'"
+	done
 	edit 'm = members[first("bundle/")]; m[1] = m[1].replace(b"bundle/1", b"bundle/2")'
 	refused edited "its list is not '"
 	edit 'head(lambda h: h.update(schema="wheelsmith.bundle/2"))'
 	refused edited "'edited' has the schema 'wheelsmith.bundle/2', and this program reads wheelsmith.bundle/1"
+	edit 'head(lambda h: h.update(schema="\x1b]0;x\x07\x9b31mred"))'
+	refused edited "'edited' has the schema '?]0;x??31mred', and"
+	edit 'members["texts/\x9b31mred"] = [tarfile.TarInfo(), b"x"]'
+	refused edited "its list does not have 'texts/?31mred'"
 	apart build --offline --bundle missing
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == "error: cannot open 'missing': No such file"* ]]
+	apart build --offline --bundle recipes
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == "error: 'recipes' is a folder" ]]
+}
+
+@test "no pipe is waited for that nobody writes to, and a signal ends what waits for a matrix" {
+	mkfifo pipe
+	run --separate-stderr timeout -k 1 20 "$WHEELSMITH" build --offline --bundle pipe
+	[ "$status" -eq 5 ]
+	[ "$stderr" = "error: 'pipe' is not a regular file" ]
+	hears_signals "$WHEELSMITH" plan --matrix pipe &
+	wait_for 20 waits_for_writer $!
+	kill -INT $!
+	local ended=0
+	wait $! || ended=$?
+	[ "$ended" -eq 130 ]
+}
+
+waits_for_writer() { # PID
+	grep -q wait_for_partner "/proc/$1/wchan" || grep -q '^State:.S' "/proc/$1/status"
 }
 
 @test "what it says was asked for is checked when its list is read" {
@@ -406,33 +435,27 @@ members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]}
 	[ -z "$(ls -A out)" ]
 }
 
-# A bundle whose one file grows until ./enough is there, and is cut then.
-endless() { # FIFO
+# A bundle whose one file takes a while to be read.
+large() { # FILE
 	python3 - "$1" <<- 'END'
-		import hashlib, json, os, sys, tarfile, time
+		import hashlib, json, sys, tarfile
 		text = json.dumps({"schema": "wheelsmith.bundle/1", "folder": "0" * 64, "asked": {}, "blobs": ["a" * 64],
 		                   "trees": [{"name": "bundle", "digest": "0" * 64}]}).encode()
 		name = f"bundle/{hashlib.sha256(text).hexdigest()}.json"
-		with open(sys.argv[1], "wb", buffering=0) as out:
+		with open(sys.argv[1], "wb") as out:
 		    for name, size in ((name, len(text)), ("blobs/" + "a" * 64, 1 << 33)):
 		        info = tarfile.TarInfo(name)
 		        info.size = size
 		        out.write(info.tobuf() + (text + bytes(-size % 512) if size < 1 << 20 else b""))
-		    until = time.monotonic() + 60
-		    while not os.path.exists("enough") and time.monotonic() < until:
-		        out.write(bytes(1 << 16))
-		        time.sleep(0.01)
+		    out.truncate(1 << 33)
 	END
 }
 
 @test "Ctrl-C in the middle of a file that is read is heard" {
-	mkfifo pipe
-	endless pipe &
-	hears_signals "$WHEELSMITH" build --offline --bundle pipe --store other &
+	large file
+	hears_signals "$WHEELSMITH" build --offline --bundle file --store other &
 	wait_for 100 grows other
 	kill -INT $!
-	sleep 0.5 # to its end a pipe is read in any case
-	touch enough
 	local ended=0
 	wait $! || ended=$?
 	[ "$ended" -eq 130 ]
@@ -460,7 +483,14 @@ has_part() {
 	in_place
 	export WHEELSMITH_STORE=$BATS_TEST_TMPDIR/store
 	ws fetch --matrix m.json --bundle missing/b
-	[ "$status" -eq 5 ]
+	[ "$status" -eq 2 ]
+	[ "$stderr" = "error: there is no folder 'missing' to write the bundle 'missing/b' into" ]
+	ws fetch --matrix m.json --bundle m.json/b
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == "error: there is no folder 'm.json'"* ]]
+	ws fetch --matrix m.json --bundle ''
+	[ "$status" -eq 2 ]
+	[ "$stderr" = "error: '' names no file" ]
 	[ ! -e b ]
 	[ -z "$(find . -name '.b.part-*')" ]
 }
