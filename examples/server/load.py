@@ -1,5 +1,5 @@
 """Sends completions to a server and tells tokens per second and latencies. The token is as the server's: in
-SERVER_TOKEN_FILE or SERVER_TOKEN. Exit status 1: a request failed; 2: /health did not answer."""
+SERVER_TOKEN_FILE or SERVER_TOKEN. Exit status 1: a request failed; 2: /health did not answer with a report."""
 
 import argparse
 import http.client
@@ -10,6 +10,28 @@ import threading
 import time
 import urllib.error
 import urllib.request
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The token is for the server that was named: a redirect is a failure, as every other status."""
+
+    def redirect_request(self, *_words):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
+def printable(value):
+    """What a server said, without the control characters in it."""
+    return str(value).encode("unicode_escape").decode()
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not 1 or more")
+    return number
 
 
 def percentile(values, share):
@@ -39,8 +61,11 @@ class Load:
             data=json.dumps({"prompt": prompt, "max_tokens": words.tokens}).encode(),
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=words.timeout) as answer:
-            return int(json.load(answer)["usage"]["completion_tokens"])
+        with OPENER.open(request, timeout=words.timeout) as answer:
+            tokens = int(json.load(answer)["usage"]["completion_tokens"])
+        if not 0 <= tokens <= words.tokens:
+            raise ValueError
+        return tokens
 
     def run(self):
         while True:
@@ -54,7 +79,7 @@ class Load:
             except urllib.error.HTTPError as error:
                 self._fail(f"status {error.code}")
                 continue
-            except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+            except Exception as error:
                 self._fail(type(error).__name__)
                 continue
             with self.lock:
@@ -67,24 +92,27 @@ class Load:
 
 
 def ask_health(url):
-    with urllib.request.urlopen(url.rstrip("/") + "/health", timeout=30) as answer:
-        return json.load(answer)
+    with OPENER.open(url.rstrip("/") + "/health", timeout=30) as answer:
+        health = json.load(answer)
+    if not isinstance(health, dict):
+        raise ValueError("/health is not a JSON object")
+    return health
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url", help="http://127.0.0.1:8000")
-    parser.add_argument("--requests", type=int, default=64)
-    parser.add_argument("--concurrency", type=int, default=8)
-    parser.add_argument("--prompt", type=int, default=128, help="bytes of each prompt")
-    parser.add_argument("--tokens", type=int, default=64, help="tokens of each answer")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one request")
+    parser.add_argument("--requests", type=positive, default=64)
+    parser.add_argument("--concurrency", type=positive, default=8)
+    parser.add_argument("--prompt", type=positive, default=128, help="bytes of each prompt")
+    parser.add_argument("--tokens", type=positive, default=64, help="tokens of each answer")
+    parser.add_argument("--timeout", type=positive, default=300, help="seconds for one request")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     try:
         health, load = ask_health(arguments.url), Load(arguments)
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        print(f"error: '{arguments.url}' does not serve: {error}", file=sys.stderr)
+    except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+        print(f"error: '{arguments.url}' does not serve: {printable(error)}", file=sys.stderr)
         return 2
     threads = [threading.Thread(target=load.run) for _ in range(arguments.concurrency)]
     begun = time.monotonic()
@@ -105,12 +133,12 @@ def main():
     if arguments.json:
         print(json.dumps(result))
     else:
-        print(f"attn {result['attn']}, batch {result['batch']}")
+        print(f"attn {printable(result['attn'])}, batch {printable(result['batch'])}")
         print(f"{len(taken)} answers, {sum(load.failures.values())} failures {load.failures or ''}")
         print(f"{result['tokens_per_s']} tokens/s")
         if taken:
             print("latency", ", ".join(f"{n} {s * 1000:.0f} ms" for n, s in result["latency_s"].items()))
-    return 1 if load.failures else 0
+    return 0 if taken and not load.failures else 1
 
 
 if __name__ == "__main__":

@@ -193,40 +193,91 @@ print(attend.report()["problem"])'
 
 # ---- the load ----
 
-@test "load: an answer that is cut or is something else is a failure" {
-	cat > odd.py <<- 'END'
-		import http.server, json
-		ANSWERS = iter([b'{"usage": ', b'[1]', b'{"usage": null}', b'{"usage": {"completion_tokens": "many"}}',
-		                b'{"usage": {"completion_tokens": 4}}'])
+# A server whose /health is HEALTH, and whose completions are ANSWERS in turn: bytes, or a status and where it sends.
+odd() { # HEALTH ANSWERS
+	cat > odd.py <<- END
+		import http.server
+		ANSWERS = iter([$2])
 		class Handler(http.server.BaseHTTPRequestHandler):
-		    def answer(self, body, length):
-		        self.send_response(200)
-		        self.send_header("Content-Length", str(length))
+		    def answer(self, body):
+		        self.send_response(200 if isinstance(body, bytes) else 302)
+		        if not isinstance(body, bytes):
+		            self.send_header("Location", body)
+		            body = b""
+		        self.send_header("Content-Length", str(100 if body.endswith(b" ") else len(body)))
 		        self.end_headers()
 		        self.wfile.write(body)
 		    def do_GET(self):
-		        self.answer(b"{}", 2)
+		        if "elsewhere" in self.path:
+		            print(self.headers["Authorization"], flush=True)
+		        self.answer($1)
 		    def do_POST(self):
 		        self.rfile.read(int(self.headers["Content-Length"]))
-		        body = next(ANSWERS)
-		        self.answer(body, 100 if body.endswith(b" ") else len(body))
+		        self.answer(next(ANSWERS))
 		server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 		print(server.server_port, flush=True)
 		server.serve_forever()
 	END
+	[ -z "$SERVER" ] || kill -KILL "$SERVER"
+	: > port
 	python3 odd.py > port 2> /dev/null 3>&- &
 	SERVER=$!
 	for _ in $(seq 100); do
 		[ -s port ] && break
 		sleep 0.1
 	done
-	run -1 --separate-stderr python3 "$WS_ROOT/examples/server/load.py" "http://127.0.0.1:$(cat port)" --requests 5 --concurrency 1 --json
-	echo "$output $stderr"
-	[ "$(jq -c '[.requests, .failures]' <<< "$output")" = '[1,{"IncompleteRead":1,"TypeError":2,"ValueError":1}]' ]
+	URL=http://127.0.0.1:$(head -1 port)
+}
+
+load() { # ARGUMENT...
+	run --separate-stderr timeout 60 python3 "$WS_ROOT/examples/server/load.py" "$@"
+	printf '%s\n' "$status" "$output" "$stderr"
+}
+
+@test "load: an answer that is cut or is something else is a failure" {
+	odd 'b"{}"' "b'{\"usage\": ', b'[1]', b'{\"usage\": null}', b'{\"usage\": {\"completion_tokens\": \"many\"}}',
+		b'{\"usage\": {\"completion_tokens\": 1e999}}', b'{\"usage\": {\"completion_tokens\": 1%s}}' % (b'0' * 400),
+		b'[' * 100000, b'{\"usage\": {\"completion_tokens\": 4}}'"
+	load "$URL" --requests 8 --concurrency 1 --json
+	[ "$status" -eq 1 ]
+	[ "$(jq -Sc '[.requests, .failures]' <<< "$output")" = \
+		'[1,{"IncompleteRead":1,"OverflowError":1,"RecursionError":1,"TypeError":2,"ValueError":2}]' ]
 	[ -z "$stderr" ]
 	kill -KILL "$SERVER"
-	run -2 python3 "$WS_ROOT/examples/server/load.py" "http://127.0.0.1:$(cat port)"
-	[[ $output == "error: 'http://127.0.0.1:$(cat port)' does not serve: "*"Connection refused"* ]]
-	run -2 python3 "$WS_ROOT/examples/server/load.py" 127.0.0.1:8000
-	[[ $output == "error: '127.0.0.1:8000' does not serve: "*"unknown url type"* ]]
+	SERVER=
+	load "$URL"
+	[ "$status" -eq 2 ]
+	[[ $stderr == "error: '$URL' does not serve: "*"Connection refused"* ]]
+	load 127.0.0.1:8000
+	[ "$status" -eq 2 ]
+	[[ $stderr == "error: '127.0.0.1:8000' does not serve: "*"unknown url type"* ]]
+}
+
+@test "load: the token goes to no server that another one names" {
+	odd 'b"{}"' "'/elsewhere'"
+	load "$URL" --requests 1
+	[ "$status" -eq 1 ]
+	[ "$output" = "attn None, batch None
+0 answers, 1 failures {'status 302': 1}
+0.0 tokens/s" ]
+	[ "$(cat port)" = "${URL##*:}" ]
+}
+
+@test "load: a /health that is something else is one line, and a number is 1 or more" {
+	local health option
+	for health in 'b"[1]"' 'b"x"' 'b"[" * 100000' 'b"\377"' '"/health"'; do
+		odd "$health" ''
+		load "$URL"
+		[ "$status" -eq 2 ]
+		[[ $stderr == "error: '$URL' does not serve: "* && $stderr != *$'\n'* ]]
+	done
+	odd "b'{\"attn\": \"\\\\u001b[2J\"}'" "b'{\"usage\": {\"completion_tokens\": 4}}'"
+	load "$URL" --requests 1
+	[[ $output == 'attn \x1b[2J, batch None'$'\n'"1 answers, 0 failures"* ]]
+	for option in "--requests -1" "--requests 0" "--concurrency 0" "--concurrency -3" "--tokens 0" "--timeout -1"; do
+		# shellcheck disable=SC2086
+		load "$URL" $option
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"argument ${option% *}: '${option#* }' is not 1 or more" ]]
+	done
 }
