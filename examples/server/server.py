@@ -6,6 +6,7 @@ requests that were accepted finish, and ends with status 0. Where nothing can be
 
 import argparse
 import hmac
+import io
 import json
 import os
 import queue
@@ -19,6 +20,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 BODY_MOST = 64 << 10
 TOKEN_LEAST = 16
 CONNECTIONS = 256
+
+
+def say(text):
+    """One line of the log, in one write: threads write at the same moment."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
 
 
 class Refusal(Exception):
@@ -57,7 +64,7 @@ class Engine:
             try:
                 self._compute(works)
             except Exception as error:
-                print(f"completion failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                say(f"completion failed: {type(error).__name__}: {error}")
                 for work in works:
                     work.error = error
                 self._try_again()
@@ -79,7 +86,7 @@ class Engine:
             self.model.complete([[0]], [2], self.prefill, self.decode)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
-            print(f"nothing can be computed any more: {why}", file=sys.stderr, flush=True)
+            say(f"nothing can be computed any more: {why}")
             self.broken = error
             self.on_broken()
 
@@ -166,7 +173,7 @@ class Server(ThreadingHTTPServer):
         """A client that went away is not news; what else goes wrong is, without what it sent."""
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
-            print(f"{type(error).__name__} in a request", file=sys.stderr, flush=True)
+            say(f"{type(error).__name__} in a request")
 
     def report(self):
         serving = self.engine is not None and not self.engine.broken and not self.draining
@@ -194,16 +201,43 @@ class Server(ThreadingHTTPServer):
             self.draining = True
             left = self.busy
             self.lock.wait_for(lambda: self.busy == 0, timeout=grace)
-            print(f"stopping: {left} requests were open, {self.busy} are", file=sys.stderr, flush=True)
+            say(f"stopping: {left} requests were open, {self.busy} are")
         self.shutdown()
+
+
+class Arriving(io.RawIOBase):
+    """What a client sends until `until`: the timeout of a socket is for each read, and a byte now and then meets it."""
+
+    def __init__(self, connection):
+        self.connection, self.until = connection, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+        return self.connection.recv_into(buffer)
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "wheelsmith-example", ""
-    timeout = 30  # seconds that a client may be silent
+    timeout = 30  # seconds for a request to arrive, and for its answer to be taken
+
+    def setup(self):
+        super().setup()
+        self.arriving = Arriving(self.connection)
+        self.rfile = io.BufferedReader(self.arriving)
+
+    def handle_one_request(self):
+        self.arriving.until = time.monotonic() + self.timeout
+        super().handle_one_request()
 
     def _send(self, status, value, headers=None):
+        self.connection.settimeout(self.timeout)
         body = json.dumps(value).encode() + b"\n"
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -229,6 +263,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(401, "a bearer token is needed", **{"WWW-Authenticate": "Bearer"})
 
     def _body(self):
+        if len(self.headers.get_all("Content-Length", [])) > 1:
+            raise Refusal(400, "there is more than one Content-Length")
         text = self.headers.get("Content-Length", "")
         if not text.isascii() or not text.isdigit() or "Transfer-Encoding" in self.headers:
             raise Refusal(411, "Content-Length is needed")
@@ -240,6 +276,8 @@ class Handler(BaseHTTPRequestHandler):
         return body
 
     def do_GET(self):
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # nobody reads this body, and it is not the next request
         path, _, query = self.path.partition("?")
         if path != "/health":
             return self._refuse(Refusal(404, "there is /health and /v1/completions"))
@@ -280,7 +318,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_request(self, code="-", size="-"):
         method = self.command if self.command in ("GET", "HEAD", "POST") else "-"
         path = (getattr(self, "path", None) or "-").partition("?")[0][:100]
-        print(f"{method} {path!r} {int(code)}", file=sys.stderr, flush=True)
+        say(f"{method} {path!r} {int(code)}")
 
 
 def load(server, arguments):
@@ -300,7 +338,7 @@ def load(server, arguments):
     server.engine = Engine(
         made, prefill, decode, arguments.batch, arguments.waiting, lambda: server.stop(arguments.grace)
     )
-    print(f"serving: attn {report['attn']}, {report['problem'] or 'ready'}", file=sys.stderr, flush=True)
+    say(f"serving: attn {report['attn']}, {report['problem'] or 'ready'}")
 
 
 def parse():
@@ -323,7 +361,7 @@ def main():
         try:
             load(server, arguments)
         except BaseException as error:
-            print(f"cannot serve: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            say(f"cannot serve: {type(error).__name__}: {error}")
             os._exit(1)
 
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -44,8 +44,9 @@ teardown() {
 # ---- the server ----
 
 # server.py beside a model that fails once for the prompt "!", and for ever after the prompt "?".
-serve() { # [OPTIONS]
+serve() { # [SERVER.PY]
 	cp "$WS_ROOT"/examples/server/{server,attend}.py stub
+	[ $# -eq 0 ] || cp "$1" stub/server.py
 	cat > stub/model.py <<- 'END'
 		class Model:
 		    context, gone = 1024, False
@@ -57,7 +58,7 @@ serve() { # [OPTIONS]
 
 		make = lambda device, dtype: Model()
 	END
-	PYTHONPATH=$PWD/stub python3 stub/server.py --host 127.0.0.1 --port 0 "$@" > port 2> log 3>&- &
+	PYTHONPATH=$PWD/stub python3 stub/server.py --host 127.0.0.1 --port 0 > port 2> log 3>&- &
 	SERVER=$!
 	for _ in $(seq 100); do
 		[ -s port ] && break
@@ -120,6 +121,63 @@ raw() { # what is sent, as printf takes it
 	run ! grep -q -e $'\033' -e secret log
 	grep -qx "HEAD '/health' 200" log
 	[ "$(grep -c "^- .* 501$" log)" -eq 3 ]
+}
+
+@test "a body that nobody reads is not the next request, and one length is enough" {
+	local head='Host: a\r\nContent-Length: 38\r\n\r\n' next='GET /next HTTP/1.1\r\nHost: a\r\nX-A: 12\r\n\r\n'
+	serve
+	raw "GET /health HTTP/1.1\r\n$head$next"
+	[ "$(grep -c '^HTTP/1.1' answer)" -eq 1 ]
+	raw "HEAD /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n$next"
+	[ "$(grep -c '^HTTP/1.1' answer)" -eq 1 ]
+	raw "POST /v1/completions HTTP/1.1\r\nAuthorization: Bearer $SERVER_TOKEN\r\nContent-Length: 15\r\nContent-Length: 90\r\n\r\n{\"prompt\": \"a\"}"
+	grep -q '^HTTP/1.1 400' answer
+	run ! grep /next log
+}
+
+@test "a request that comes a byte now and then has its time, and no more" {
+	sed 's/^    timeout = 30 /    timeout = 1 /' "$WS_ROOT/examples/server/server.py" > slow.py
+	run ! cmp -s slow.py "$WS_ROOT/examples/server/server.py"
+	serve slow.py
+	run -0 timeout 30 python3 - "${URL##*:}" <<- 'END'
+		import socket, sys, time
+		for start in b"GET /health HTTP/1.1\r\nX-A: ", b"P":
+		    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as client:
+		        client.sendall(start)
+		        client.settimeout(0.2)
+		        for _ in range(50):
+		            try:
+		                client.sendall(b"x")
+		                assert client.recv(1) == b""
+		                break
+		            except TimeoutError:
+		                pass
+		            except ConnectionError:
+		                break
+		        else:
+		            sys.exit("it is still open")
+	END
+	[ "$(complete hello)" = 200 ]
+	cat log
+	run ! grep -q 'Error in a request' log
+}
+
+@test "a line of the log is one write" {
+	run -0 python3 - "$WS_ROOT/examples/server" <<- 'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import server
+		writes = []
+		class Log:
+		    write, flush = writes.append, lambda self: None
+		handler = server.Handler.__new__(server.Handler)
+		handler.command, handler.path = "GET", "/health?live"
+		sys.stderr = Log()
+		handler.log_request(200)
+		sys.stderr = sys.__stderr__
+		print(writes)
+	END
+	[ "$output" = "[\"GET '/health' 200\\n\"]" ]
 }
 
 @test "a token that cannot be read is one line" {
