@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/source.h"
 
 #include <sys/types.h>
@@ -126,6 +127,14 @@ const struct ws_zip_entry *ws_zip_find(const struct ws_zip *zip, const char *nam
  */
 bool ws_zip_read(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
 	uint64_t gap_bytes, struct ws_zip_sink *sink, struct ws_err *err);
+
+/** Told of an entry whose contents were read to their end. */
+typedef void ws_zip_hashed(
+	void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256);
+
+/** As ws_zip_read, keeping nothing: tells @a each the SHA-256 of every entry. Sorts @a entries. */
+bool ws_zip_hash(struct ws_zip *zip, const struct ws_zip_entry **entries, size_t count,
+	ws_zip_hashed *each, void *self, struct ws_err *err);
 
 /** Appends one entry's contents, at most @a limit bytes, to @a out. */
 bool ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit,

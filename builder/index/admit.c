@@ -105,12 +105,9 @@ struct member {
 };
 
 struct recording {
-	struct ws_zip_sink sink; /* first */
-	struct ws_map members;   /* name -> struct member */
+	struct ws_map members; /* name -> struct member */
 	struct ws_arena *a;
-	struct ws_hasher *hasher;
-	const struct ws_zip_entry *entry; /* that is being hashed */
-	const char *wrong;                /* NULL: nothing so far */
+	const char *wrong; /* NULL: nothing so far */
 };
 
 static void
@@ -138,34 +135,15 @@ take_line(void *self, const struct ws_record_entry *line, struct ws_err *err WS_
 	return true;
 }
 
-static bool
-begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err WS_UNUSED)
+static void
+compare(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256)
 {
-	struct recording *r = (struct recording *)self;
-	r->entry = entry;
-	r->hasher = ws_hasher_make();
-	return true;
-}
-
-static bool
-add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
-{
-	ws_hasher_add(((struct recording *)self)->hasher, bytes, len);
-	return true;
-}
-
-static bool
-end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
-{
-	struct recording *r = (struct recording *)self;
-	const struct member *member = ws_map_get(&r->members, r->entry->name);
-	struct ws_digest digest = ws_hasher_finish(r->hasher);
-	r->hasher = NULL;
+	struct recording *r = self;
+	const struct member *member = ws_map_get(&r->members, entry->name);
 	if (member->says.hex[0]
-		&& (!ws_digest_eq(&member->says, &digest) || member->size_bytes != r->entry->size_bytes)) {
-		note_wrong(r, "lies about", r->entry->name);
+		&& (!ws_digest_eq(&member->says, sha256) || member->size_bytes != entry->size_bytes)) {
+		note_wrong(r, "lies about", entry->name);
 	}
-	return true;
 }
 
 /* Every file has a line, every line a file, and @a hashes: the bytes are as the lines say. */
@@ -173,7 +151,7 @@ static bool
 check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_arena *a,
 	const char **wrong, struct ws_err *err)
 {
-	struct recording r = {{begin, add, end}, {0}, a, NULL, NULL, NULL};
+	struct recording r = {.a = a};
 	const struct ws_zip_entry **files = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
 	const char *name = ws_path_join(a, folder, "RECORD", NULL);
 	const struct ws_zip_entry *record = ws_zip_find(zip, name);
@@ -199,8 +177,7 @@ check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_aren
 			note_wrong(&r, "gives no digest of", files[i]->name);
 		}
 	}
-	bool read = !hashes || ws_zip_read(zip, files, count, WS_ZIP_GAP_BYTES, &r.sink, err);
-	ws_hasher_drop(r.hasher);
+	bool read = !hashes || ws_zip_hash(zip, files, count, compare, &r, err);
 	*wrong = r.wrong;
 	return read;
 }

@@ -10,39 +10,16 @@
 
 /* The files of an archive, and the contents of each. */
 struct listing {
-	struct ws_zip_sink sink; /* first */
 	struct ws_zip zip;
 	struct ws_map digests; /* name -> SHA-256 */
-	struct ws_hasher *hasher;
-	const char *name; /* of the file that is open */
 	struct ws_arena *a;
 };
 
-static bool
-begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry, struct ws_err *err WS_UNUSED)
+static void
+note(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256)
 {
-	struct listing *l = (struct listing *)self;
-	ws_hasher_drop(l->hasher);
-	l->hasher = ws_hasher_make();
-	l->name = entry->name;
-	return true;
-}
-
-static bool
-add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
-{
-	ws_hasher_add(((struct listing *)self)->hasher, bytes, len);
-	return true;
-}
-
-static bool
-end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
-{
-	struct listing *l = (struct listing *)self;
-	struct ws_digest digest = ws_hasher_finish(l->hasher);
-	l->hasher = NULL;
-	ws_map_put(&l->digests, l->name, ws_arena_strdup(l->a, digest.hex), l->a);
-	return true;
+	struct listing *l = self;
+	ws_map_put(&l->digests, entry->name, ws_arena_strdup(l->a, sha256->hex), l->a);
 }
 
 static bool
@@ -50,7 +27,7 @@ read_listing(struct listing *l, const char *path, struct ws_arena *a)
 {
 	WS_AUTO_FILE_SOURCE struct ws_file_source file = {.fd = -1};
 	struct ws_err ignored = {0};
-	*l = (struct listing){.sink = {begin, add, end}, .a = a};
+	*l = (struct listing){.a = a};
 	if (!ws_file_source_open(path, &file, &ignored)
 		|| !ws_zip_open(&file.source, NULL, a, &l->zip, &ignored)) {
 		return false;
@@ -59,9 +36,7 @@ read_listing(struct listing *l, const char *path, struct ws_arena *a)
 	for (size_t i = 0; i < l->zip.count; i++) {
 		all[i] = &l->zip.entries[i];
 	}
-	bool read = ws_zip_read(&l->zip, all, l->zip.count, WS_ZIP_GAP_BYTES, &l->sink, &ignored);
-	ws_hasher_drop(l->hasher);
-	return read;
+	return ws_zip_hash(&l->zip, all, l->zip.count, note, l, &ignored);
 }
 
 bool
