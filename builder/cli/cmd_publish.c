@@ -68,16 +68,22 @@ is_stored(const struct publishing *p)
 }
 
 static bool
+refuse_login(const struct publishing *p, const char *option, const char *url, const char *cure,
+	struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_USAGE, "%s '%s': a login in the URL would be seen by others", option,
+		ws_url_shown(url, p->s->a));
+	return ws_err_cure(err, "put it into %s, or a file (--login FILE)", cure);
+}
+
+static bool
 check_stored(const struct publishing *p, struct ws_err *err)
 {
 	const char *shown = ws_url_shown(p->to, p->s->a);
 	const char *name = p->to + strlen("s3://");
 	size_t len = strlen(name);
 	if (ws_url_has_login(p->to)) {
-		ws_err_set(
-			err, WS_ERR_USAGE, "--to '%s': a login in the URL would be seen by others", shown);
-		return ws_err_cure(err,
-			"put it into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a file (--login FILE)");
+		return refuse_login(p, "--to", p->to, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", err);
 	}
 	/* A ".." would be another bucket: URLs are made shorter on the way. */
 	const char *bare = ws_arena_copy(p->s->a, name, ws_ends_with(name, "/") ? len - 1 : len);
@@ -104,11 +110,8 @@ check_remote(const struct publishing *p, struct ws_err *err)
 	}
 	bool in_check = p->check_url && ws_url_has_login(p->check_url);
 	if (in_check || ws_url_has_login(p->to)) {
-		ws_err_set(err, WS_ERR_USAGE, "%s '%s': a login in the URL would be seen by others",
-			in_check ? "--check-url" : "--to",
-			in_check ? ws_url_shown(p->check_url, p->s->a) : shown);
-		return ws_err_cure(err,
-			"put it into netrc, WHEELSMITH_UPLOAD_USER and _PASSWORD, or a file (--login FILE)");
+		return refuse_login(p, in_check ? "--check-url" : "--to", in_check ? p->check_url : p->to,
+			"netrc, WHEELSMITH_UPLOAD_USER and _PASSWORD", err);
 	}
 	if (p->key || p->trust || p->verify || p->roll_back || p->yank || p->unyank || p->variants) {
 		return ws_err_set(err, WS_ERR_USAGE,
