@@ -291,16 +291,25 @@ call_of(const struct wsk_handle *handle, void *stream, struct wsk_problem *probl
 static const struct wsk_versioned CONV = WSK_VERSIONED(wsk_conv, grad_out, "conv");
 static const struct wsk_versioned STEP = WSK_FIRST_VERSION(wsk_conv_step, "step");
 
+static bool
+begin_conv(struct conv_call *c, const struct wsk_conv *conv, struct wsk_conv *in)
+{
+	if (wsk_begin(&c->base, &CONV, conv, in) != WSK_OK) {
+		return false;
+	}
+	c->type = in->type, c->batch = in->batch, c->dim = in->dim;
+	return true;
+}
+
 int
 wsk_conv_forward(const struct wsk_handle *handle, const struct wsk_conv *conv, void *stream,
 	struct wsk_problem *problem)
 {
 	struct conv_call c = call_of(handle, stream, problem);
 	struct wsk_conv in;
-	if (wsk_begin(&c.base, &CONV, conv, &in) != WSK_OK) {
+	if (!begin_conv(&c, conv, &in)) {
 		return c.base.status;
 	}
-	c.type = in.type, c.batch = in.batch, c.dim = in.dim;
 	in.grad_initial_states.data = in.grad_final_states.data = 0;
 	check_conv(&c, &in);
 	check_plane(&c, &in.out, in.batch, in.length, true, true, "out");
@@ -346,10 +355,9 @@ wsk_conv_backward(const struct wsk_handle *handle, const struct wsk_conv *conv, 
 {
 	struct conv_call c = call_of(handle, stream, problem);
 	struct wsk_conv in;
-	if (wsk_begin(&c.base, &CONV, conv, &in) != WSK_OK) {
+	if (!begin_conv(&c, conv, &in)) {
 		return c.base.status;
 	}
-	c.type = in.type, c.batch = in.batch, c.dim = in.dim;
 	in.final_states.data = 0;
 	check_backward(&c, &in);
 	if (need_image(&c) != WSK_OK) {
