@@ -72,15 +72,23 @@ wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const ch
 }
 
 int
-wsk_launch_kernel(const struct wsk_call *c, int kernel, int64_t blocks, unsigned threads,
+wsk_launch_grid(const struct wsk_call *c, int kernel, const struct wsk_grid *grid, unsigned threads,
 	void *params, const char *fewer)
 {
-	if (blocks > WSK_GRID_MAX) {
+	if (grid->x > WSK_GRID_MAX || grid->y > WSK_GRID_SIDE_MAX || grid->z > WSK_GRID_SIDE_MAX) {
 		return wsk_fail(c->problem, WSK_ERR_RANGE, "batch", fewer);
 	}
 	if (!c->loaded->kernels[kernel]) {
 		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "one that the image has");
 	}
-	return wsk_launch(c->handle, c->loaded->kernels[kernel], (uint64_t)blocks, threads, params,
-		c->stream, c->problem);
+	return wsk_launch(
+		c->handle, c->loaded->kernels[kernel], grid, threads, params, c->stream, c->problem);
+}
+
+int
+wsk_launch_kernel(const struct wsk_call *c, int kernel, int64_t blocks, unsigned threads,
+	void *params, const char *fewer)
+{
+	const struct wsk_grid grid = {blocks, 1, 1};
+	return wsk_launch_grid(c, kernel, &grid, threads, params, fewer);
 }

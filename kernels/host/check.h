@@ -58,9 +58,13 @@ int wsk_begin(struct wsk_call *c, const struct wsk_versioned *what, const void *
 int wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const char *expected);
 
 /**
- * Launches the image's @a kernel, by its place in the table, on @a blocks times @a threads, with @a params by
+ * Launches the image's @a kernel, by its place in the table, on @a grid times @a threads, with @a params by
  * value. A grid that is too large is "batch" with @a fewer. Returns its own status, not the call's.
  */
+int wsk_launch_grid(const struct wsk_call *c, int kernel, const struct wsk_grid *grid,
+	unsigned threads, void *params, const char *fewer);
+
+/** As wsk_launch_grid(), of @a blocks in a row. */
 int wsk_launch_kernel(const struct wsk_call *c, int kernel, int64_t blocks, unsigned threads,
 	void *params, const char *fewer);
 

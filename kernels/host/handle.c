@@ -180,12 +180,12 @@ wsk_find(const struct wsk_handle *handle, int32_t image)
 }
 
 int
-wsk_launch(const struct wsk_handle *handle, void *function, uint64_t blocks, unsigned threads,
-	void *params, void *stream, struct wsk_problem *problem)
+wsk_launch(const struct wsk_handle *handle, void *function, const struct wsk_grid *grid,
+	unsigned threads, void *params, void *stream, struct wsk_problem *problem)
 {
 	void *arguments[] = {params};
-	int result = handle->driver.cuLaunchKernel(
-		function, (unsigned)blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
+	int result = handle->driver.cuLaunchKernel(function, (unsigned)grid->x, (unsigned)grid->y,
+		(unsigned)grid->z, threads, 1, 1, 0, stream, arguments, NULL);
 	if (result == 0) {
 		return WSK_OK;
 	}
