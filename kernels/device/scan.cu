@@ -34,20 +34,20 @@
 		wsk::scan_backward<wsk::type, true>(p); \
 	}
 
-#define WSK_UPDATE_KERNELS(type, suffix) \
+#define WSK_UPDATE_KERNELS(type, suffix, blocks) \
 	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_state_update_params, 8) \
 	{ \
 		wsk::state_update_any<wsk::type>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_state_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_update_wide_params, blocks) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::float16>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_state_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_update_wide_params, blocks) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::bfloat16>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_state_update_params, 5) \
+	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_update_wide_params, blocks) \
 	{ \
 		wsk::state_update_wide<wsk::type, wsk::float32>(p); \
 	}
@@ -55,9 +55,9 @@
 WSK_SCAN_KERNELS(float16, f16, 4)
 WSK_SCAN_KERNELS(bfloat16, bf16, 4)
 WSK_SCAN_KERNELS(float32, f32, 3)
-WSK_UPDATE_KERNELS(float16, f16)
-WSK_UPDATE_KERNELS(bfloat16, bf16)
-WSK_UPDATE_KERNELS(float32, f32)
+WSK_UPDATE_KERNELS(float16, f16, 5)
+WSK_UPDATE_KERNELS(bfloat16, bf16, 5)
+WSK_UPDATE_KERNELS(float32, f32, 8)
 
 WSK_SCAN_KERNEL(wsk_scan_combine, wsk_scan_params, 4)
 {

@@ -85,11 +85,6 @@ struct wsk_update_view {
 	int32_t reserved;
 };
 
-/** x / by is (high half of factor x + x) >> shift, for x below 2^31. */
-struct wsk_divisor {
-	uint32_t factor, shift;
-};
-
 struct wsk_state_update_params {
 	struct wsk_update_view x, dt, z, out; /**< [batch][head][channel] */
 	struct wsk_update_view a;             /**< [head][channel][state] */
@@ -102,11 +97,56 @@ struct wsk_state_update_params {
 	int32_t batch, heads, channels, states, group_heads;
 	int32_t entries;
 	int32_t softplus;
-	int32_t tied; /**< dt, dt_bias and A are the same for all channels and states of a head */
-	struct wsk_divisor by_blocks, by_heads, by_group_heads;
-	int32_t lanes, lane_bits; /**< that share a channel: 2^lane_bits, at most 32 */
-	int32_t blocks;           /**< of threads, for the channels of a head */
-	int32_t each;             /**< sequences for one block */
+	int32_t lanes;  /**< that share a channel: a power of 2, at most 32 */
+	int32_t blocks; /**< of threads, for the channels of a head */
+};
+
+/** x / by is (high half of factor x + x) >> shift, for x below 2^31. */
+struct wsk_divisor {
+	uint32_t factor, shift;
+};
+
+/** [batch][head][channel]; strides in bytes. */
+struct wsk_wide_rows {
+	uint64_t data;
+	uint32_t batch, head, channel;
+	uint32_t reserved;
+};
+
+/** A of [head][channel], B and C of [batch][group], D and dt_bias of [head][channel]; strides in bytes. */
+struct wsk_wide_pairs {
+	uint64_t data;
+	uint32_t stride[2];
+};
+
+enum wsk_update_flags {
+	WSK_UPDATE_SOFTPLUS = 1,
+	WSK_UPDATE_TIED =
+		2, /**< dt, dt_bias and A are the same for all channels and states of a head */
+	WSK_UPDATE_Z = 4,
+	WSK_UPDATE_D = 8,
+	WSK_UPDATE_BIAS = 16,
+	WSK_UPDATE_FLOAT_D = 32, /**< not of x's type */
+	WSK_UPDATE_FLOAT_BIAS = 64,
+	WSK_UPDATE_FLOAT_BC = 128,
+};
+
+/** Sequences that a thread of the state update has on their way at once, where a block has several. */
+#define WSK_UPDATE_AT_ONCE 2
+
+/** The usual case of the state update. What is absent has the address of something else. */
+struct wsk_update_wide_params {
+	struct wsk_wide_rows state; /**< `batch` is that of an entry */
+	struct wsk_wide_rows x, dt, z, out;
+	struct wsk_wide_pairs a, b, c, d, dt_bias;
+	uint64_t indices;
+	int32_t batch;
+	uint32_t channels;
+	int32_t entries;
+	int32_t each; /**< sequences for one block; 1 where B and C are not of x's type */
+	struct wsk_divisor by_group_heads;
+	uint32_t flags;            /**< enum wsk_update_flags */
+	uint16_t lane_bits, lanes; /**< 2^lane_bits share a channel; so many of them have states */
 };
 
 #endif

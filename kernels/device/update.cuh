@@ -1,8 +1,8 @@
 /**
  * update.cuh - one time step of the scan for every sequence: state = exp(dt A) state + dt B x
  *
- * The state is read and written once, and that is what takes the time: 16 bytes for a thread, while
- * neighbouring lanes have the channel's others.
+ * The state is read and written once, and that is what takes the time: 16 bytes of a sequence for a thread,
+ * while neighbouring lanes have the channel's others.
  */
 #ifndef WSK_DEVICE_UPDATE_CUH
 #define WSK_DEVICE_UPDATE_CUH
@@ -66,6 +66,27 @@ finish_update(float y, float x, const wsk_state_update_params &p, int batch, int
 	store_any(p.out, at_channel(p.out, batch, head, channel), y);
 }
 
+/** @a by steps of @a bytes further. */
+WSK_DEVICE const char *
+step(const char *from, uint32_t by, uint32_t bytes)
+{
+	return from + (uint64_t)by * bytes;
+}
+
+template <typename E>
+WSK_DEVICE E
+load_at(const char *from)
+{
+	return *reinterpret_cast<const E *>(from);
+}
+
+template <typename E>
+WSK_DEVICE void
+store_at(const char *to, E value)
+{
+	*reinterpret_cast<E *>(const_cast<char *>(to)) = value;
+}
+
 /** 16 bytes of elements. */
 template <typename T> struct wide {
 	static constexpr int COUNT = 16 / sizeof(typename T::element);
@@ -73,14 +94,14 @@ template <typename T> struct wide {
 	uint4 r;
 
 	WSK_DEVICE void
-	load(const typename T::element *at)
+	load(const char *from)
 	{
-		r = *reinterpret_cast<const uint4 *>(at);
+		r = load_at<uint4>(from);
 	}
 	WSK_DEVICE void
-	store(typename T::element *at) const
+	store(const char *to) const
 	{
-		*reinterpret_cast<uint4 *>(at) = r;
+		store_at(to, r);
 	}
 	WSK_DEVICE void
 	unpack(float (&x)[COUNT]) const
@@ -108,96 +129,29 @@ template <typename T> struct wide {
 	}
 };
 
-/** A number of any type as it lies in memory: what is read is not looked at before all else is under way. */
-WSK_DEVICE uint32_t
-load_raw(const wsk_update_view &v, int64_t at)
-{
-	return v.type == 3 ? reinterpret_cast<const uint32_t *>(v.data)[at]
-					   : reinterpret_cast<const uint16_t *>(v.data)[at];
-}
-
-WSK_DEVICE float
-from_raw(uint32_t raw, int type)
-{
-	return type == 3 ? __uint_as_float(raw)
-		: type == 1  ? float16::get((uint16_t)raw)
-					 : bfloat16::get((uint16_t)raw);
-}
-
-/** Strides that fit in 32 bits, which the host has seen to: one instruction for each. */
-WSK_DEVICE int64_t
-at_narrow(const wsk_update_view &v, int a, int b, int c)
-{
-	return (int64_t)a * (int32_t)v.stride[0] + (int64_t)b * (int32_t)v.stride[1]
-		+ (int64_t)c * (int32_t)v.stride[2];
-}
-
-/** Neighbouring states of B or C, of type X or float. */
-template <typename X, int COUNT> struct matrix_part {
-	uint4 r[COUNT / 4];
+/** COUNT neighbouring states of A, B or C, at a multiple of four elements. */
+template <typename M, int COUNT> struct matrix_part {
+	typename M::four fours[COUNT / 4];
 
 	WSK_DEVICE void
-	fetch(const wsk_update_view &v, int64_t at)
+	load(const char *from)
 	{
-		if (v.type == 3) {
-			const uint4 *from =
-				reinterpret_cast<const uint4 *>(reinterpret_cast<const float *>(v.data) + at);
-#pragma unroll
-			for (int k = 0; k < COUNT / 4; k++) {
-				r[k] = from[k];
-			}
-			return;
-		}
-		const uint2 *from =
-			reinterpret_cast<const uint2 *>(reinterpret_cast<const uint16_t *>(v.data) + at);
 #pragma unroll
 		for (int k = 0; k < COUNT / 4; k++) {
-			uint2 two = from[k];
-			r[k].x = two.x, r[k].y = two.y;
+			fours[k] = reinterpret_cast<const typename M::four *>(from)[k];
 		}
 	}
-
 	WSK_DEVICE void
-	unpack(float (&x)[COUNT], int type) const
+	unpack(float (&x)[COUNT]) const
 	{
 #pragma unroll
 		for (int k = 0; k < COUNT / 4; k++) {
-			float four[4] = {__uint_as_float(r[k].x), __uint_as_float(r[k].y),
-				__uint_as_float(r[k].z), __uint_as_float(r[k].w)};
-			if (type != 3) {
-				X::unpack(four, *reinterpret_cast<const typename X::four *>(&r[k]));
-			}
+			float four[4];
+			M::unpack(four, fours[k]);
 #pragma unroll
 			for (int i = 0; i < 4; i++) {
 				x[4 * k + i] = four[i];
 			}
-		}
-	}
-};
-
-/** What the step of one sequence and channel needs besides the weights. */
-template <typename T, typename X> struct step {
-	wide<T> state;
-	matrix_part<X, wide<T>::COUNT> b, c;
-	typename X::element x, dt, z;
-	int32_t entry;
-
-	WSK_DEVICE void
-	fetch(const wsk_state_update_params &p, const typename T::element *states, int batch, int head,
-		int channel, int group, int n, bool there)
-	{
-		typedef const typename X::element *row;
-		entry = p.indices ? reinterpret_cast<const int32_t *>(p.indices)[batch] : batch;
-		x = reinterpret_cast<row>(p.x.data)[at_narrow(p.x, batch, head, channel)];
-		dt = reinterpret_cast<row>(p.dt.data)[at_narrow(p.dt, batch, head, channel)];
-		if (p.z.data) {
-			z = reinterpret_cast<row>(p.z.data)[at_narrow(p.z, batch, head, channel)];
-		}
-		b.fetch(p.b, at_narrow(p.b, batch, group, 0) + n);
-		c.fetch(p.c, at_narrow(p.c, batch, group, 0) + n);
-		entry = entry < p.entries ? entry : -1;
-		if (there && entry >= 0) {
-			state.load(states + (int64_t)entry * (int32_t)p.state_entry);
 		}
 	}
 };
@@ -208,85 +162,201 @@ divide(uint32_t x, const wsk_divisor &by)
 	return (__umulhi(x, by.factor) + x) >> by.shift;
 }
 
+WSK_DEVICE const char *
+address(const wsk_wide_rows &v, uint32_t head, uint32_t channel)
+{
+	return step(step(reinterpret_cast<const char *>(v.data), head, v.head), channel, v.channel);
+}
+
+WSK_DEVICE const char *
+address(const wsk_wide_pairs &v, uint32_t first, uint32_t second)
+{
+	return step(
+		step(reinterpret_cast<const char *>(v.data), first, v.stride[0]), second, v.stride[1]);
+}
+
 /**
- * The usual case, 16 bytes of state for each thread: x, dt, z and out of type X, B and C of X or float,
- * A float, contiguous states. A block does `each` sequences; the next one's loads are under way while
- * one is computed.
+ * What a thread has: 16 bytes of neighbouring states of one channel, in every sequence of its block. Nothing
+ * branches before the last load: a thread without a channel or states looks at those of another, and the host
+ * lets what is absent lie where something else is.
+ */
+template <typename T, typename X, typename M> struct channel_part {
+	static constexpr int COUNT = wide<T>::COUNT;
+	typedef typename X::element element;
+	const char *state, *x, *dt, *z, *out, *b, *c; /**< of the first entry and sequence */
+	bool there;                                   /**< the channel and its states */
+	bool writes;                                  /**< out, for all lanes of the channel */
+	float a[COUNT];                               /**< one where they are tied */
+	uint32_t d, bias;                             /**< as they lie in memory */
+
+	WSK_DEVICE
+	channel_part(const wsk_update_wide_params &p, uint32_t head)
+	{
+		const uint32_t lane = threadIdx.x & ((1u << p.lane_bits) - 1);
+		const uint32_t wanted = (blockIdx.x * WSK_SCAN_THREADS + threadIdx.x) >> p.lane_bits;
+		const uint32_t channel = min(wanted, p.channels - 1);
+		const uint32_t group = divide(head, p.by_group_heads);
+		there = wanted < p.channels && lane < p.lanes;
+		writes = wanted < p.channels && lane == 0;
+		const uint32_t n = lane < p.lanes ? lane * COUNT : 0;
+		state = address(p.state, head, channel) + n * sizeof(typename T::element);
+		dt = address(p.dt, head, channel);
+		x = address(p.x, head, channel);
+		z = address(p.z, head, channel);
+		out = address(p.out, head, channel);
+		b = address(p.b, 0, group) + n * sizeof(typename M::element);
+		c = address(p.c, 0, group) + n * sizeof(typename M::element);
+		bias = load_weight(address(p.dt_bias, head, channel), p.flags & WSK_UPDATE_FLOAT_BIAS);
+		d = load_weight(address(p.d, head, channel), p.flags & WSK_UPDATE_FLOAT_D);
+		const char *row = address(p.a, head, channel);
+		if (p.flags & WSK_UPDATE_TIED) {
+			a[0] = load_at<float>(row);
+		} else {
+			matrix_part<float32, COUNT> v;
+			v.load(row + n * sizeof(float));
+			v.unpack(a);
+		}
+	}
+
+	static WSK_DEVICE uint32_t
+	load_weight(const char *from, bool is_float)
+	{
+		return is_float ? load_at<uint32_t>(from) : load_at<uint16_t>(from);
+	}
+	static WSK_DEVICE float
+	weight(uint32_t bits, bool exists, bool is_float)
+	{
+		return !exists ? 0.0f : is_float ? __uint_as_float(bits) : X::get((element)bits);
+	}
+};
+
+/** Sequences [batch, last) of those that @a S has room for, in one channel. */
+template <typename T, typename X, typename M, int S> struct sequences {
+	static constexpr int COUNT = wide<T>::COUNT;
+	typedef channel_part<T, X, M> channel;
+	wide<T> state[S];
+	matrix_part<M, COUNT> b[S], c[S];
+	typename X::element x[S], dt[S], z[S];
+	int entry[S]; /**< negative: a slot without one */
+
+	WSK_DEVICE void
+	load(const wsk_update_wide_params &p, const channel &own, int batch, int last)
+	{
+#pragma unroll
+		for (int k = 0; k < S; k++) {
+			const int at = min(batch + k, last - 1);
+			entry[k] = at;
+			if (p.indices) {
+				entry[k] = reinterpret_cast<const int32_t *>(p.indices)[at];
+				entry[k] = entry[k] < p.entries ? entry[k] : -1;
+			}
+			dt[k] = load_at<typename X::element>(step(own.dt, at, p.dt.batch));
+			state[k].load(step(own.state, max(entry[k], 0), p.state.batch));
+			x[k] = load_at<typename X::element>(step(own.x, at, p.x.batch));
+			b[k].load(step(own.b, at, p.b.stride[0]));
+			c[k].load(step(own.c, at, p.c.stride[0]));
+			z[k] = load_at<typename X::element>(step(own.z, at, p.z.batch));
+		}
+	}
+
+	WSK_DEVICE void
+	update(const wsk_update_wide_params &p, const channel &own, int batch, int last)
+	{
+		const float bias =
+			own.weight(own.bias, p.flags & WSK_UPDATE_BIAS, p.flags & WSK_UPDATE_FLOAT_BIAS);
+		float y[S];
+#pragma unroll
+		for (int k = 0; k < S; k++) {
+			float matrix[COUNT], s[COUNT], sum = 0.0f;
+			float rate = X::get(dt[k]) + bias;
+			rate = p.flags & WSK_UPDATE_SOFTPLUS ? softplus(rate) : rate;
+			const float dx = rate * X::get(x[k]);
+			rate *= LOG2E;
+			state[k].unpack(s);
+			b[k].unpack(matrix);
+			const float tied = exp2_fast(rate * own.a[0]);
+#pragma unroll
+			for (int i = 0; i < COUNT; i++) {
+				const float decay = p.flags & WSK_UPDATE_TIED ? tied : exp2_fast(rate * own.a[i]);
+				s[i] = fmaf(decay, s[i], dx * matrix[i]);
+			}
+			c[k].unpack(matrix);
+#pragma unroll
+			for (int i = 0; i < COUNT; i++) {
+				sum = fmaf(s[i], matrix[i], sum);
+			}
+			y[k] = own.there ? sum : 0.0f;
+			if (own.there && entry[k] >= 0 && batch + k < last) {
+				state[k].pack(s);
+				state[k].store(step(own.state, entry[k], p.state.batch));
+			}
+		}
+		finish(p, own, batch, last, y);
+	}
+
+	/** y of all states of a channel, D x and the gate. */
+	WSK_DEVICE void
+	finish(const wsk_update_wide_params &p, const channel &own, int batch, int last, float (&y)[S])
+	{
+		const float d = own.weight(own.d, p.flags & WSK_UPDATE_D, p.flags & WSK_UPDATE_FLOAT_D);
+		float gate[S];
+#pragma unroll
+		for (int k = 0; k < S; k++) {
+			const float value = X::get(z[k]);
+			gate[k] = p.flags & WSK_UPDATE_Z ? value * sigmoid(value) : 1.0f;
+		}
+		for (int o = 1 << p.lane_bits >> 1; o > 0; o >>= 1) {
+#pragma unroll
+			for (int k = 0; k < S; k++) {
+				y[k] += __shfl_xor_sync(ALL, y[k], o);
+			}
+		}
+#pragma unroll
+		for (int k = 0; k < S; k++) {
+			if (own.writes && batch + k < last) {
+				const float sum = fmaf(X::get(x[k]), d, y[k]) * gate[k];
+				store_at(step(own.out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
+			}
+		}
+	}
+};
+
+/** Sequences of a block, @a S at a time. M: the type of B and C. */
+template <typename T, typename X, typename M, int S>
+WSK_DEVICE void
+update_sequences(const wsk_update_wide_params &p)
+{
+	const int first = S == 1 ? blockIdx.z : blockIdx.z * p.each;
+	const int last = S == 1 ? first + 1 : min(first + p.each, p.batch);
+	const channel_part<T, X, M> own(p, blockIdx.y);
+	sequences<T, X, M, S> some;
+	/* Loaded here and not where the loop begins: what is made of the weights once stands between. */
+	some.load(p, own, first, last);
+#pragma unroll 1
+	for (int batch = first;;) {
+		some.update(p, own, batch, last);
+		batch += S;
+		if (S == 1 || batch >= last) {
+			break;
+		}
+		some.load(p, own, batch, last);
+	}
+}
+
+/**
+ * The usual case: x, dt, z and out of type X, B and C of X or float, A float, contiguous states. Where there are
+ * few sequences a block has one, with code of its own: the way to the loads is what takes the time then.
  */
 template <typename T, typename X>
 WSK_DEVICE void
-state_update_wide(const wsk_state_update_params &p)
+state_update_wide(const wsk_update_wide_params &p)
 {
-	constexpr int COUNT = wide<T>::COUNT;
-	const uint32_t rest = divide(blockIdx.x, p.by_blocks), chunk = divide(rest, p.by_heads);
-	const uint32_t block = blockIdx.x - rest * p.blocks;
-	const int head = rest - chunk * p.heads, group = divide(head, p.by_group_heads);
-	const int first = chunk * p.each, last = min(first + p.each, p.batch);
-	const int lane = threadIdx.x & (p.lanes - 1);
-	const int wanted = (block * WSK_SCAN_THREADS + threadIdx.x) >> p.lane_bits;
-	const bool exists = wanted < p.channels, there = exists && lane * COUNT < p.states;
-	const int channel = min(wanted, p.channels - 1), n = there ? lane * COUNT : 0;
-	typename T::element *states = reinterpret_cast<typename T::element *>(p.state)
-		+ (int64_t)head * (int32_t)p.state_head + (int64_t)channel * (int32_t)p.state_channel + n;
-	step<T, X> next;
-	next.fetch(p, states, first, head, channel, group, n, there);
-	const float *a_row =
-		reinterpret_cast<const float *>(p.a.data) + at_narrow(p.a, head, channel, n);
-	float a[COUNT];
-	if (p.tied) {
-		a[0] = *a_row;
+	if (p.each > 1) {
+		update_sequences<T, X, X, WSK_UPDATE_AT_ONCE>(p);
+	} else if (p.flags & WSK_UPDATE_FLOAT_BC) {
+		update_sequences<T, X, float32, 1>(p);
 	} else {
-#pragma unroll
-		for (int k = 0; k < COUNT / 4; k++) {
-			float4 v = reinterpret_cast<const float4 *>(a_row)[k];
-			a[4 * k] = v.x, a[4 * k + 1] = v.y, a[4 * k + 2] = v.z, a[4 * k + 3] = v.w;
-		}
-	}
-	uint32_t raw_d = 0, raw_bias = 0;
-	if (p.d.data) {
-		raw_d = load_raw(p.d, at_narrow(p.d, head, channel, 0));
-	}
-	if (p.dt_bias.data) {
-		raw_bias = load_raw(p.dt_bias, at_narrow(p.dt_bias, head, channel, 0));
-	}
-	const float d = p.d.data ? from_raw(raw_d, p.d.type) : 0.0f;
-	const float bias = p.dt_bias.data ? from_raw(raw_bias, p.dt_bias.type) : 0.0f;
-	for (int batch = first; batch < last; batch++) {
-		step<T, X> now = next;
-		if (batch + 1 < last) {
-			next.fetch(p, states, batch + 1, head, channel, group, n, there);
-		}
-		float b[COUNT], c[COUNT], s[COUNT];
-		float dt = X::get(now.dt) + bias, x = X::get(now.x), y = 0.0f;
-		dt = p.softplus ? softplus(dt) : dt;
-		now.state.unpack(s);
-		now.b.unpack(b, p.b.type);
-		now.c.unpack(c, p.c.type);
-		const float rate = dt * LOG2E, tied = exp2_fast(rate * a[0]), dx = dt * x;
-#pragma unroll
-		for (int i = 0; i < COUNT; i++) {
-			s[i] = fmaf(p.tied ? tied : exp2_fast(rate * a[i]), s[i], dx * b[i]);
-			y = fmaf(s[i], c[i], y);
-		}
-		const bool has = there && now.entry >= 0;
-		if (has) {
-			now.state.pack(s);
-			now.state.store(states + (int64_t)now.entry * (int32_t)p.state_entry);
-		}
-		y = has ? y : 0.0f;
-		for (int o = p.lanes / 2; o > 0; o /= 2) {
-			y += __shfl_xor_sync(ALL, y, o);
-		}
-		if (exists && lane == 0) {
-			y = fmaf(x, d, y);
-			if (p.z.data) {
-				float z = X::get(now.z);
-				y *= z * sigmoid(z);
-			}
-			reinterpret_cast<typename X::element *>(
-				p.out.data)[at_narrow(p.out, batch, head, channel)] =
-				X::put(now.entry >= 0 ? y : 0.0f);
-		}
+		update_sequences<T, X, X, 1>(p);
 	}
 }
 

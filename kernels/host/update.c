@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* A block does several sequences, and reads A once for them, where that leaves blocks enough for any
- * device. */
-#define EACH_MAX 8
-#define BLOCKS_ENOUGH 4096
+/* Up to so many blocks one has one sequence, so that it is over as soon as it can be: about one wave of an H100.
+ * Beyond it has several, and reads A once for them, while that leaves blocks enough. */
+#define BLOCKS_FEW 1024
+#define BLOCKS_ENOUGH 2048
+#define EACH_MAX 16
 
 static void
 check_strided(struct wsk_call *c, const struct wsk_strided *t, const int64_t *extents, bool needed,
@@ -71,13 +72,6 @@ check_update(struct wsk_call *c, const struct wsk_update *in)
 	wsk_check_address(c, in->indices, 4, false, "indices");
 }
 
-static struct wsk_update_view
-view_of(const struct wsk_strided *t)
-{
-	return (struct wsk_update_view){
-		t->data, {t->stride[0], t->stride[1], t->stride[2]}, t->type, 0};
-}
-
 /* @a count elements from each multiple of @a count on lie side by side, at 16 bytes. */
 static bool
 is_wide(uint64_t data, int count, unsigned bytes, const int64_t *strides, int dimensions)
@@ -103,12 +97,12 @@ states_of_thread(const struct wsk_update *in)
 	return (int)(16 / wsk_type_bytes(in->type));
 }
 
-/* Strides that fit in 32 bits. */
+/* Strides that are less than 2^32 bytes. */
 static bool
-is_narrow(const int64_t *strides, int count)
+is_narrow(const int64_t *strides, int count, int32_t type)
 {
 	for (int i = 0; i < count; i++) {
-		if (strides[i] > INT32_MAX) {
+		if (strides[i] > UINT32_MAX / wsk_type_bytes(type)) {
 			return false;
 		}
 	}
@@ -122,18 +116,58 @@ is_narrow_all(const struct wsk_update *in)
 		in->state_stride_entry, in->state_stride_head, in->state_stride_channel};
 	const struct wsk_strided *all[] = {
 		&in->x, &in->dt, &in->z, &in->out, &in->a, &in->b, &in->c, &in->d, &in->dt_bias};
-	bool narrow = is_narrow(state, 3);
+	bool narrow = is_narrow(state, 3, in->type);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		narrow = narrow && (!all[i]->data || is_narrow(all[i]->stride, 3));
+		narrow = narrow && (!all[i]->data || is_narrow(all[i]->stride, 3, all[i]->type));
 	}
 	return narrow;
 }
 
+/* B and C are of x's type, or both float. */
 static bool
-matrix_is_wide(const struct wsk_strided *m, int32_t type)
+are_wide(const struct wsk_strided *b, const struct wsk_strided *c, int32_t type)
 {
-	return (m->type == type || m->type == WSK_FLOAT32)
-		&& is_wide(m->data, 4, wsk_type_bytes(m->type), m->stride, 3);
+	const unsigned bytes = wsk_type_bytes(b->type);
+	return (b->type == type || b->type == WSK_FLOAT32) && c->type == b->type
+		&& is_wide(b->data, 4, bytes, b->stride, 3) && is_wide(c->data, 4, bytes, c->stride, 3);
+}
+
+static bool
+is_type_or_float(const struct wsk_strided *t, int32_t type)
+{
+	return !t->data || t->type == type || t->type == WSK_FLOAT32;
+}
+
+static int
+lanes_of(int states)
+{
+	int lanes = 1;
+	while (lanes < 32 && lanes < states) {
+		lanes *= 2;
+	}
+	return lanes;
+}
+
+/* Blocks of threads for the channels of a head. */
+static int64_t
+blocks_of(const struct wsk_update *in, int lanes)
+{
+	return wsk_divide_up((int64_t)in->channels * lanes, WSK_SCAN_THREADS);
+}
+
+/* Sequences for one block of the usual case. */
+static int32_t
+each_of(const struct wsk_update *in, int lanes)
+{
+	const int64_t blocks = blocks_of(in, lanes) * in->heads * in->batch;
+	int32_t each = WSK_UPDATE_AT_ONCE;
+	if (blocks <= BLOCKS_FEW || in->b.type != in->x.type) {
+		return 1;
+	}
+	while (each < EACH_MAX && blocks / (2 * each) >= BLOCKS_ENOUGH) {
+		each *= 2;
+	}
+	return each;
 }
 
 /* What the kernels for the usual case ask for. */
@@ -146,18 +180,10 @@ is_usual(const struct wsk_update *in)
 	return in->states % count == 0 && in->states <= 32 * count
 		&& is_wide(in->state, count, wsk_type_bytes(in->type), strides, 4) && in->dt.type == type
 		&& in->out.type == type && (!in->z.data || in->z.type == type) && in->a.type == WSK_FLOAT32
+		&& is_type_or_float(&in->d, type) && is_type_or_float(&in->dt_bias, type)
 		&& is_narrow_all(in) && (is_tied(in) || is_wide(in->a.data, 4, 4, in->a.stride, 3))
-		&& matrix_is_wide(&in->b, type) && matrix_is_wide(&in->c, type);
-}
-
-static int
-lanes_of(int states)
-{
-	int lanes = 1;
-	while (lanes < 32 && lanes < states) {
-		lanes *= 2;
-	}
-	return lanes;
+		&& are_wide(&in->b, &in->c, type) && in->heads <= WSK_GRID_SIDE_MAX
+		&& wsk_divide_up(in->batch, each_of(in, lanes_of(in->states / count))) <= WSK_GRID_SIDE_MAX;
 }
 
 static struct wsk_divisor
@@ -171,19 +197,98 @@ divisor(int64_t by)
 	return (struct wsk_divisor){(uint32_t)(rest / (uint64_t)by + 1), shift};
 }
 
-static struct wsk_state_update_params
-params_of(const struct wsk_update *in, bool usual)
+static struct wsk_wide_rows
+wide_rows(const struct wsk_strided *t)
 {
-	const int64_t strides[] = {in->state_stride_entry, in->state_stride_head,
-		in->state_stride_channel, in->state_stride_state};
-	const int lanes = lanes_of(usual ? in->states / states_of_thread(in) : in->states);
-	const int64_t blocks = wsk_divide_up((int64_t)in->channels * lanes, WSK_SCAN_THREADS);
-	int32_t each = 1;
-	while (
-		usual && each < EACH_MAX && blocks * in->heads * in->batch / (2 * each) >= BLOCKS_ENOUGH) {
-		each *= 2;
+	const uint32_t bytes = wsk_type_bytes(t->type);
+	return (struct wsk_wide_rows){t->data, (uint32_t)t->stride[0] * bytes,
+		(uint32_t)t->stride[1] * bytes, (uint32_t)t->stride[2] * bytes, 0};
+}
+
+static struct wsk_wide_pairs
+wide_pairs(const struct wsk_strided *t)
+{
+	const uint32_t bytes = wsk_type_bytes(t->type);
+	return (struct wsk_wide_pairs){
+		t->data, {(uint32_t)t->stride[0] * bytes, (uint32_t)t->stride[1] * bytes}};
+}
+
+/* A weight that is absent: the kernel reads what it does not use. */
+static struct wsk_wide_pairs
+weight_or(const struct wsk_strided *t, uint64_t other)
+{
+	return t->data ? wide_pairs(t) : (struct wsk_wide_pairs){.data = other};
+}
+
+static uint32_t
+flags_of(const struct wsk_update *in)
+{
+	const struct {
+		bool holds;
+		uint32_t flag;
+	} all[] = {
+		{in->softplus, WSK_UPDATE_SOFTPLUS},
+		{is_tied(in), WSK_UPDATE_TIED},
+		{in->z.data, WSK_UPDATE_Z},
+		{in->d.data, WSK_UPDATE_D},
+		{in->dt_bias.data, WSK_UPDATE_BIAS},
+		{in->d.type == WSK_FLOAT32, WSK_UPDATE_FLOAT_D},
+		{in->dt_bias.type == WSK_FLOAT32, WSK_UPDATE_FLOAT_BIAS},
+		{in->b.type != in->x.type, WSK_UPDATE_FLOAT_BC},
+	};
+	uint32_t flags = 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		flags |= all[i].holds ? all[i].flag : 0;
 	}
-	return (struct wsk_state_update_params){
+	return flags;
+}
+
+static int
+launch_usual(struct wsk_call *c, const struct wsk_update *in, int kernel)
+{
+	const int used = in->states / states_of_thread(in), lanes = lanes_of(used);
+	const struct wsk_strided state = {in->state,
+		{in->state_stride_entry, in->state_stride_head, in->state_stride_channel}, in->type, 0};
+	struct wsk_update_wide_params params = {
+		.state = wide_rows(&state),
+		.x = wide_rows(&in->x),
+		.dt = wide_rows(&in->dt),
+		.z = wide_rows(in->z.data ? &in->z : &in->x),
+		.out = wide_rows(&in->out),
+		.a = wide_pairs(&in->a),
+		.b = wide_pairs(&in->b),
+		.c = wide_pairs(&in->c),
+		.d = weight_or(&in->d, in->a.data),
+		.dt_bias = weight_or(&in->dt_bias, in->a.data),
+		.indices = in->indices,
+		.batch = in->batch,
+		.channels = (uint32_t)in->channels,
+		.entries = in->entries,
+		.each = each_of(in, lanes),
+		.by_group_heads = divisor(in->heads / in->groups),
+		.flags = flags_of(in),
+		.lane_bits = (uint16_t)__builtin_ctz((unsigned)lanes),
+		.lanes = (uint16_t)used,
+	};
+	const struct wsk_grid grid = {
+		blocks_of(in, lanes), in->heads, wsk_divide_up(in->batch, params.each)};
+	return wsk_launch_grid(
+		c, kernel, &grid, WSK_SCAN_THREADS, &params, "fewer channels, heads and sequences");
+}
+
+static struct wsk_update_view
+view_of(const struct wsk_strided *t)
+{
+	return (struct wsk_update_view){
+		t->data, {t->stride[0], t->stride[1], t->stride[2]}, t->type, 0};
+}
+
+static int
+launch_any(struct wsk_call *c, const struct wsk_update *in, int kernel)
+{
+	const int lanes = lanes_of(in->states);
+	const int64_t blocks = blocks_of(in, lanes), each = blocks * in->heads;
+	struct wsk_state_update_params params = {
 		.x = view_of(&in->x),
 		.dt = view_of(&in->dt),
 		.z = view_of(&in->z),
@@ -194,10 +299,10 @@ params_of(const struct wsk_update *in, bool usual)
 		.d = view_of(&in->d),
 		.dt_bias = view_of(&in->dt_bias),
 		.state = in->state,
-		.state_entry = strides[0],
-		.state_head = strides[1],
-		.state_channel = strides[2],
-		.state_state = strides[3],
+		.state_entry = in->state_stride_entry,
+		.state_head = in->state_stride_head,
+		.state_channel = in->state_stride_channel,
+		.state_state = in->state_stride_state,
 		.indices = in->indices,
 		.batch = in->batch,
 		.heads = in->heads,
@@ -206,15 +311,11 @@ params_of(const struct wsk_update *in, bool usual)
 		.group_heads = in->heads / in->groups,
 		.entries = in->entries,
 		.softplus = in->softplus != 0,
-		.tied = is_tied(in),
-		.by_blocks = divisor(blocks),
-		.by_heads = divisor(in->heads),
-		.by_group_heads = divisor(in->heads / in->groups),
 		.lanes = lanes,
-		.lane_bits = __builtin_ctz((unsigned)lanes),
 		.blocks = (int32_t)blocks,
-		.each = each,
 	};
+	return wsk_launch_kernel(c, kernel, each > WSK_GRID_MAX ? INT64_MAX : each * in->batch,
+		WSK_SCAN_THREADS, &params, "fewer channels, heads and sequences");
 }
 
 static const struct wsk_versioned UPDATE = WSK_FIRST_VERSION(wsk_update, "update");
@@ -232,12 +333,8 @@ wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *updat
 	if (wsk_need_image(&c, WSK_SCAN, "update", "WSK_SCAN") != WSK_OK) {
 		return c.status;
 	}
-	const bool usual = is_usual(&in);
-	struct wsk_state_update_params params = params_of(&in, usual);
-	int64_t each = (int64_t)params.blocks * in.heads;
-	int64_t blocks = each > WSK_GRID_MAX ? INT64_MAX : each * wsk_divide_up(in.batch, params.each);
-	int kernel = (in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED;
-	kernel += usual ? WSK_SCAN_KERNEL_UPDATE + in.x.type - WSK_FLOAT16 : WSK_SCAN_KERNEL_UPDATE_ANY;
-	return wsk_launch_kernel(
-		&c, kernel, blocks, WSK_SCAN_THREADS, &params, "fewer channels, heads and sequences");
+	const int kernel = (in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED;
+	return is_usual(&in)
+		? launch_usual(&c, &in, kernel + WSK_SCAN_KERNEL_UPDATE + in.x.type - WSK_FLOAT16)
+		: launch_any(&c, &in, kernel + WSK_SCAN_KERNEL_UPDATE_ANY);
 }

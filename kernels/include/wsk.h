@@ -316,7 +316,7 @@ struct wsk_strided {
 /**
  * One time step of the scan for each sequence of a batch; the state changes in place, and is rounded to its type
  * after out was computed of it in fp32. Fast where 16 bytes of state lie side by side at a multiple of 16, x, dt,
- * z and out are of one type, B and C of it or float, and A is float.
+ * z and out are of one type, B and C both of it or both float, D and dt_bias of it or float, and A is float.
  */
 struct wsk_update {
 	uint32_t size;    /**< bytes, of this struct */

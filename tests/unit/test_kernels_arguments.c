@@ -307,3 +307,45 @@ WS_TEST(a_state_update_that_is_wrong_launches_nothing)
 	assert_int_equal(launches, 1);
 	launches = 0;
 }
+
+WS_TEST(a_state_update_of_few_sequences_has_a_block_for_each)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	struct wsk_strided rows = {64, {1536, 1536, 1}, WSK_FLOAT16, 0};
+	struct wsk_update in = {
+		.size = sizeof(in),
+		.type = WSK_FLOAT32,
+		.batch = 3,
+		.heads = 1,
+		.channels = 1536,
+		.states = 16,
+		.groups = 1,
+		.entries = 512,
+		.state = 64,
+		.state_stride_entry = 24576,
+		.state_stride_head = 24576,
+		.state_stride_channel = 16,
+		.state_stride_state = 1,
+		.x = rows,
+		.dt = rows,
+		.out = rows,
+		.a = {64, {24576, 16, 1}, WSK_FLOAT32, 0},
+		.b = {64, {16, 16, 1}, WSK_FLOAT16, 0},
+		.c = {64, {16, 16, 1}, WSK_FLOAT16, 0},
+	};
+	assert_int_equal(wsk_load(handle, WSK_SCAN, NULL), WSK_OK);
+	assert_int_equal(wsk_state_update(handle, &in, NULL, NULL), WSK_OK);
+	assert_true(grid[0] == 48 && grid[1] == 1 && grid[2] == 3);
+	in.batch = 65;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, NULL), WSK_OK);
+	assert_true(grid[0] == 48 && grid[2] == 33);
+	in.batch = 512;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, NULL), WSK_OK);
+	assert_true(grid[0] == 48 && grid[2] == 64);
+	/* A stride of 2^32 bytes: the kernel for any, whose blocks stand in a row. */
+	in.batch = 3;
+	in.x.stride[0] = (int64_t)1 << 31;
+	assert_int_equal(wsk_state_update(handle, &in, NULL, NULL), WSK_OK);
+	assert_true(grid[0] == 3 * 192 && grid[1] == 1 && grid[2] == 1);
+	launches = 0;
+}
