@@ -48,23 +48,36 @@ load_typed(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bi
 {
 	const T *weight = reinterpret_cast<const T *>(p.weight);
 	const T *biases = reinterpret_cast<const T *>(p.bias);
+	T bias_of[N];
+#pragma unroll
+	for (int i = 0; biases && i < N; i++) {
+		bias_of[i] = biases[i < count ? channel + i : channel];
+	}
+	if (W == 4 && p.weight_whole) {
+		piece<T, 4> four[N];
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			four[i].load(weight + (int64_t)(i < count ? channel + i : channel) * 4);
+		}
+#pragma unroll
+		for (int i = 0; i < N * W; i++) {
+			w[i % W][i / W] = four[i / W].at(i % W);
+		}
+	} else {
+		T each[W][N];
+#pragma unroll
+		for (int i = 0; i < N * W; i++) {
+			int64_t c = i / W < count ? channel + i / W : channel;
+			each[i % W][i / W] = weight[c * p.weight_channel + i % W * p.weight_tap];
+		}
+#pragma unroll
+		for (int i = 0; i < N * W; i++) {
+			w[i % W][i / W] = to_float(each[i % W][i / W]);
+		}
+	}
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		int64_t c = i < count ? channel + i : channel;
-		if (W == 4 && p.weight_whole) {
-			piece<T, 4> four;
-			four.load(weight + c * 4);
-#pragma unroll
-			for (int k = 0; k < W; k++) {
-				w[k][i] = four.at(k);
-			}
-		} else {
-#pragma unroll
-			for (int k = 0; k < W; k++) {
-				w[k][i] = to_float(weight[c * p.weight_channel + k * p.weight_tap]);
-			}
-		}
-		bias[i] = biases ? to_float(biases[c]) : 0.f;
+		bias[i] = biases ? to_float(bias_of[i]) : 0.f;
 	}
 }
 
