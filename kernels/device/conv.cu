@@ -22,9 +22,9 @@
 	}
 
 #define WSK_CONV_KERNELS(E, suffix) \
-	WSK_CONV_KERNEL(wsk_conv_first_forward_##suffix, wsk_conv_params, 6, wsk::first_forward<E, W>) \
+	WSK_CONV_KERNEL(wsk_conv_first_forward_##suffix, wsk_conv_params, 7, wsk::first_forward<E, W>) \
 	WSK_CONV_KERNEL( \
-		wsk_conv_first_backward_##suffix, wsk_conv_params, 3, wsk::first_backward<E, W>) \
+		wsk_conv_first_backward_##suffix, wsk_conv_params, 4, wsk::first_backward<E, W>) \
 	WSK_CONV_KERNEL( \
 		wsk_conv_last_forward_##suffix, wsk_conv_params, 4, wsk::last_forward<E, W, false>) \
 	WSK_CONV_KERNEL( \

@@ -57,21 +57,24 @@ template <typename E> struct part_of_row {
 		first = part * p.piece - shift;
 		last = first + p.piece < length ? first + p.piece : length;
 	}
+
+	/** All of a chunk is within a row that is wide. */
+	WSK_DEVICE bool
+	whole(int start, int chunk) const
+	{
+		return wide && start >= 0 && start + chunk <= length;
+	}
 };
 
-/** Steps of a chunk: @a WHOLE is one that is all within a row that is wide. */
-template <bool WHOLE, typename E, int N, int STEPS>
+/** The 16 bytes of a lane at @a at; @a WHOLE: they are all within a row that is wide. */
+template <bool WHOLE, typename E, int N>
 static WSK_DEVICE void
-load_steps(piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *row, int start)
+load_step(piece<E, N> &v, const part_of_row<E> &own, const E *row, int at)
 {
-#pragma unroll
-	for (int j = 0; j < STEPS; j++) {
-		int at = start + (j * 32 + own.lane) * N;
-		if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
-			v[j].load(row + at);
-		} else {
-			v[j].load_some(row + at, -at, own.length - at);
-		}
+	if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
+		v.load(row + at);
+	} else {
+		v.load_some(row + at, -at, own.length - at);
 	}
 }
 
@@ -88,79 +91,81 @@ store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 	}
 }
 
-/**
- * A chunk of x with the four elements before each step; the first of the four is not used. Forward
- * takes them from the lane before, which is faster there; backward, which has sums to exchange as
- * well, reads them again: the lane before has just asked for the same line.
- */
-template <typename E, int STEPS> struct chunk_of_x {
-	static constexpr int N = 16 / (int)sizeof(E), WORDS = piece<E, 4>::WORDS;
-	piece<E, N> v[STEPS];
-	piece<E, 4> before[STEPS];
+/** The 4 elements before @a at, of which the first is not used. */
+template <bool WHOLE, typename E>
+static WSK_DEVICE void
+load_before(piece<E, 4> &v, const part_of_row<E> &own, const E *row, int at)
+{
+	at -= 4;
+	if (at >= 0 && (WHOLE || (own.wide && at + 4 <= own.length))) {
+		v.load(row + at);
+	} else if (WHOLE) {
+		v.clear();
+	} else {
+		v.load_some(row + at, at < 0 ? -at : 1, own.length - at);
+	}
+}
 
-	template <bool WHOLE>
-	WSK_DEVICE void
-	load_exchanging(const part_of_row<E> &own, const E *x, int start)
-	{
-		load_steps<WHOLE>(v, own, x, start);
-		piece<E, 4> edge;
-		edge.clear();
-		if (own.lane == 0 && start > 0) {
-			edge.load_some(x + start - 4, start < 4 ? 4 - start : 1, 4);
-		}
+/** @a STEPS pieces of @a plane from @a start on. */
+template <int STEPS, typename E, int N>
+static WSK_DEVICE void
+load_steps(
+	bool whole, piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *plane, int start)
+{
+	if (whole) {
 #pragma unroll
 		for (int j = 0; j < STEPS; j++) {
-			piece<E, 4> turned; /* of the lane before; lane 0: of lane 31 */
-			turned.w[0] = 0;
-#pragma unroll
-			for (int i = sizeof(E) == 4; i < WORDS; i++) {
-				uint32_t mine = v[j].w[piece<E, N>::WORDS - WORDS + i];
-				turned.w[i] = __shfl_sync(ALL, mine, (own.lane + 31) & 31);
-			}
-#pragma unroll
-			for (int i = 0; i < WORDS; i++) {
-				before[j].w[i] = own.lane == 0 ? edge.w[i] : turned.w[i];
-			}
-			edge = turned;
+			load_step<true>(v[j], own, plane, start + (j * 32 + own.lane) * N);
 		}
-	}
-
-	template <bool WHOLE>
-	WSK_DEVICE void
-	load_twice(const part_of_row<E> &own, const E *x, int start)
-	{
-		load_steps<WHOLE>(v, own, x, start);
+	} else {
 #pragma unroll
 		for (int j = 0; j < STEPS; j++) {
-			int at = start + (j * 32 + own.lane) * N - 4;
-			if (at >= 0 && (WHOLE || (own.wide && at + 4 <= own.length))) {
-				before[j].load(x + at);
-			} else if (WHOLE) {
-				before[j].clear();
-			} else {
-				before[j].load_some(x + at, -at, own.length - at);
-			}
+			load_step<false>(v[j], own, plane, start + (j * 32 + own.lane) * N);
 		}
 	}
+}
 
-	/** The 3 elements before, then those of step @a j. */
-	WSK_DEVICE void
-	floats(int j, float (&f)[N + 3]) const
-	{
+/** The 3 elements before a lane's own, then those. */
+template <typename E, int N>
+static WSK_DEVICE void
+floats_of(const piece<E, 4> &before, const piece<E, N> &v, float (&f)[N + 3])
+{
 #pragma unroll
-		for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 #ifdef WSK_BREAK_HALO /* a deliberately wrong variant: the tests must notice it */
-			f[i] = before[j].at(1);
+		f[i] = before.at(1);
 #else
-			f[i] = before[j].at(i + 1);
+		f[i] = before.at(i + 1);
 #endif
-		}
-#pragma unroll
-		for (int i = 0; i < N; i++) {
-			f[i + 3] = v[j].at(i);
-		}
 	}
-};
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		f[i + 3] = v.at(i);
+	}
+}
+
+/**
+ * The 4 elements before a lane's own: the last ones of the lane before. Lane 0 takes @a edge, which
+ * becomes what it needs for the next step: the last ones of lane 31.
+ */
+template <typename E, int N>
+static WSK_DEVICE piece<E, 4>
+take_before(const piece<E, N> &v, piece<E, 4> &edge, int lane)
+{
+	constexpr int WORDS = piece<E, 4>::WORDS;
+	piece<E, 4> before, turned;
+	turned.w[0] = 0;
+#pragma unroll
+	for (int i = sizeof(E) == 4; i < WORDS; i++) {
+		turned.w[i] = __shfl_sync(ALL, v.w[piece<E, N>::WORDS - WORDS + i], (lane + 31) & 31);
+	}
+#pragma unroll
+	for (int i = 0; i < WORDS; i++) {
+		before.w[i] = lane == 0 ? edge.w[i] : turned.w[i];
+	}
+	edge = turned;
+	return before;
+}
 
 template <int W> struct taps {
 	float w[W][1], bias[1];
@@ -178,24 +183,31 @@ template <int W> struct taps {
 	}
 };
 
+/**
+ * A chunk whose steps are in @a v. Once a step is taken, the one of the next chunk is asked for in its
+ * place: @a next says that that chunk is there and whole.
+ */
 template <typename E, int W, bool WHOLE>
 static WSK_DEVICE void
 forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
-	E *out, int start)
+	E *out, int start, bool next, piece<E, 16 / (int)sizeof(E)> (&v)[WSK_CONV_STEPS],
+	piece<E, 4> &edge)
 {
-	constexpr int N = 16 / (int)sizeof(E), STEPS = WSK_CONV_STEPS;
-	chunk_of_x<E, STEPS> chunk;
-	chunk.template load_exchanging<WHOLE>(own, x, start);
+	constexpr int N = 16 / (int)sizeof(E), CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
 #pragma unroll
-	for (int j = 0; j < STEPS; j++) {
+	for (int j = 0; j < WSK_CONV_STEPS; j++) {
+		int at = start + (j * 32 + own.lane) * N;
 		float f[N + 3], y[N];
-		chunk.floats(j, f);
+		floats_of(take_before(v[j], edge, own.lane), v[j], f);
+		if (next) {
+			v[j].load(x + at + CHUNK);
+		}
 #pragma unroll
 		for (int i = 0; i < N; i++) {
 			y[i] = t.convolve(f + i);
 		}
 		activate(y, p.silu);
-		store_step<WHOLE>(y, own, out, start + (j * 32 + own.lane) * N);
+		store_step<WHOLE>(y, own, out, at);
 	}
 }
 
@@ -214,12 +226,32 @@ first_forward(const wsk_conv_params &p)
 	if (own.first >= own.last) {
 		return;
 	}
+	/* The weights after the elements: both are on their way at once. */
+	piece<E, 16 / (int)sizeof(E)> v[WSK_CONV_STEPS];
+	piece<E, 4> edge;
+	bool whole = own.whole(own.first, CHUNK);
+	load_steps(whole, v, own, x, own.first);
+	edge.clear();
+	if (own.lane == 0 && own.first > 0) {
+		load_before<false>(edge, own, x, own.first);
+	}
 	taps<W> t;
 	load_weights(p, own.channel, 1, t.w, t.bias);
-	if (own.wide && own.first >= 0 && own.first + CHUNK <= own.length) {
-		forward_chunk<E, W, true>(p, t, own, x, out, own.first);
-	} else {
-		forward_chunk<E, W, false>(p, t, own, x, out, own.first);
+#pragma unroll 1
+	for (int start = own.first;; start += CHUNK) {
+		bool more = start + CHUNK < own.last, next = more && own.whole(start + CHUNK, CHUNK);
+		if (whole) {
+			forward_chunk<E, W, true>(p, t, own, x, out, start, next, v, edge);
+		} else {
+			forward_chunk<E, W, false>(p, t, own, x, out, start, next, v, edge);
+		}
+		if (!more) {
+			break;
+		}
+		if (!next) {
+			load_steps(false, v, own, x, start + CHUNK);
+		}
+		whole = next;
 	}
 }
 
@@ -270,26 +302,62 @@ template <typename E> struct row_planes {
 	E *dx;
 };
 
-/** Of one chunk: dx, and what it adds to the sums. @a behind: the 3 gradients behind it, for lane 31. */
+/** Steps of x, of the output's gradient, and of the elements of x before each. */
+template <typename E> struct back_steps {
+	static constexpr int N = 16 / (int)sizeof(E), STEPS = WSK_CONV_BACK_STEPS;
+	piece<E, N> x[STEPS], dout[STEPS];
+	piece<E, 4> before[STEPS]; /**< read again: the lane before has just asked for the same line */
+
+	/** Step @a j, of elements from @a at on. */
+	template <bool WHOLE>
+	WSK_DEVICE void
+	load(int j, const part_of_row<E> &own, const row_planes<E> &planes, int at)
+	{
+		load_step<WHOLE>(dout[j], own, planes.dout, at);
+		load_step<WHOLE>(x[j], own, planes.x, at);
+		load_before<WHOLE>(before[j], own, planes.x, at);
+	}
+
+	WSK_DEVICE void
+	load_all(bool whole, const part_of_row<E> &own, const row_planes<E> &planes, int start)
+	{
+#pragma unroll
+		for (int j = STEPS - 1; whole && j >= 0; j--) {
+			load<true>(j, own, planes, start + (j * 32 + own.lane) * N);
+		}
+#pragma unroll
+		for (int j = STEPS - 1; !whole && j >= 0; j--) {
+			load<false>(j, own, planes, start + (j * 32 + own.lane) * N);
+		}
+	}
+};
+
+/**
+ * Of one chunk, whose steps are in @a v: dx, and what it adds to the sums. @a behind: the 3 gradients behind
+ * it, for lane 31. @a next: the chunk in front of it is there and whole, and is asked for step by step.
+ */
 template <typename E, int W, bool WHOLE>
 static WSK_DEVICE void
 backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own,
-	const row_planes<E> &planes, int start, float (&behind)[3], float (&sums)[W + 1])
+	const row_planes<E> &planes, int start, bool next, back_steps<E> &v, float (&behind)[3],
+	float (&sums)[W + 1])
 {
-	constexpr int N = 16 / (int)sizeof(E), STEPS = WSK_CONV_BACK_STEPS;
-	piece<E, N> d[STEPS];
-	load_steps<WHOLE>(d, own, planes.dout, start);
-	chunk_of_x<E, STEPS> chunk;
-	chunk.template load_twice<WHOLE>(own, planes.x, start);
+	constexpr int N = back_steps<E>::N, STEPS = WSK_CONV_BACK_STEPS;
 #pragma unroll
 	for (int j = STEPS - 1; j >= 0; j--) {
 		int at = start + (j * 32 + own.lane) * N;
 		float f[N + 3], g[N + 3], mine[N], sum[N];
-		chunk.floats(j, f);
+		floats_of(v.before[j], v.x[j], f);
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			mine[i] = v.dout[j].at(i);
+		}
+		if (next) {
+			v.template load<true>(j, own, planes, at - STEPS * 32 * N);
+		}
 #pragma unroll
 		for (int i = 0; i < N; i++) {
 			sum[i] = t.convolve(f + i);
-			mine[i] = d[j].at(i);
 		}
 		before_activation(mine, sum, p.silu);
 #pragma unroll
@@ -327,19 +395,31 @@ first_backward(const wsk_conv_params &p)
 	}
 	row_planes<E> planes = {own.of(p.x), own.of(p.dout), own.of(p.dx)};
 	own.begin(p, planes.x, planes.dout, planes.dx);
-	taps<W> t;
-	load_weights(p, own.channel, 1, t.w, t.bias);
 	float sums[W + 1] = {}, behind[3];
-	gradients_behind(p, t, own, planes.x, planes.dout, behind);
-	int start = own.first + (own.last - own.first - 1) / CHUNK * CHUNK;
-	if (own.last <= own.first) {
-		start = own.first - CHUNK; /* a last part that the rows' shift has emptied */
-	}
-	for (; start >= own.first; start -= CHUNK) {
-		if (own.wide && start >= 0 && start + CHUNK <= own.length) {
-			backward_chunk<E, W, true>(p, t, own, planes, start, behind, sums);
-		} else {
-			backward_chunk<E, W, false>(p, t, own, planes, start, behind, sums);
+	if (own.first < own.last) { /* not a last part that the rows' shift has emptied */
+		int start = own.first + (own.last - own.first - 1) / CHUNK * CHUNK;
+		bool whole = own.whole(start, CHUNK);
+		back_steps<E> v;
+		v.load_all(whole, own, planes, start);
+		taps<W> t;
+		load_weights(p, own.channel, 1, t.w, t.bias);
+		gradients_behind(p, t, own, planes.x, planes.dout, behind);
+#pragma unroll 1
+		for (;; start -= CHUNK) {
+			bool more = start - CHUNK >= own.first;
+			bool next = more && own.whole(start - CHUNK, CHUNK);
+			if (whole) {
+				backward_chunk<E, W, true>(p, t, own, planes, start, next, v, behind, sums);
+			} else {
+				backward_chunk<E, W, false>(p, t, own, planes, start, next, v, behind, sums);
+			}
+			if (!more) {
+				break;
+			}
+			if (!next) {
+				v.load_all(false, own, planes, start - CHUNK);
+			}
+			whole = next;
 		}
 	}
 	int64_t to = (own.batch * p.pieces + own.part) * p.dim + own.channel;

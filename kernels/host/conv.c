@@ -7,7 +7,8 @@
 
 /* What keeps a large GPU busy (an H200, as the kernels use its registers). The GPU at hand is not
  * asked, so that sums are the same everywhere. */
-#define WARPS_WANTED 16384
+#define FORWARD_WARPS_WANTED 32768
+#define BACKWARD_WARPS_WANTED 16384
 #define STEP_THREADS_WANTED 65536
 #define THREADS_AT_ONCE 101376
 #define BLOCKS_AT_ONCE 396
@@ -192,7 +193,8 @@ cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before
 		WSK_CONV_CHUNK((int)wsk_type_bytes(type), backward ? WSK_CONV_BACK_STEPS : WSK_CONV_STEPS);
 	int64_t chunks = wsk_divide_up((int64_t)p->length + before, chunk);
 	int64_t rows = (int64_t)p->batch * p->dim;
-	int64_t pieces = backward ? least(chunks, wsk_divide_up(WARPS_WANTED, rows)) : chunks;
+	int64_t wanted = backward ? BACKWARD_WARPS_WANTED : FORWARD_WARPS_WANTED;
+	int64_t pieces = least(chunks, wsk_divide_up(wanted, rows));
 	p->piece = (int32_t)(wsk_divide_up(chunks, pieces) * chunk);
 	p->pieces = (int32_t)wsk_divide_up((int64_t)p->length + before, p->piece);
 	p->parts = p->batch * p->pieces;
