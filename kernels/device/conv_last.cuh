@@ -11,52 +11,14 @@
 #ifndef WSK_DEVICE_CONV_LAST_CUH
 #define WSK_DEVICE_CONV_LAST_CUH
 
+#include "conv_rows.cuh"
 #include "conv_weights.cuh"
-#include "elements.cuh"
 
 namespace wsk
 {
 
 template <int W, int N> struct channel_taps {
 	float w[W][N], bias[N];
-};
-
-/** Rows of one sequence of the batch, of the channels of a thread. @a WIDE: all of them, at one piece. */
-template <typename E, int N, bool WIDE> struct column {
-	E *data;
-	int64_t row;
-	int count; /**< channels that there are; 0: none */
-
-	WSK_DEVICE
-	column(const wsk_conv_view &v, int64_t batch, int channel, int channels)
-		: data(reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.channel), row(v.row),
-		  count(v.data ? channels : 0)
-	{
-	}
-
-	WSK_DEVICE void
-	load(piece<E, N> &v, int at, bool there) const
-	{
-		if (!WIDE) {
-			v.load_some(data + at * row, 0, there ? count : 0);
-		} else if (there) {
-			v.load(data + at * row);
-		} else {
-			v.clear();
-		}
-	}
-
-	WSK_DEVICE void
-	store(const float (&f)[N], int at) const
-	{
-		piece<E, N> v;
-		v.set(f);
-		if (WIDE) {
-			v.store(data + at * row);
-		} else {
-			v.store_some(data + at * row, 0, count);
-		}
-	}
 };
 
 /** The last W rows as floats, and the sequence that each belongs to. */
@@ -132,71 +94,89 @@ template <int W, int N, bool SEQ> struct window {
 	}
 };
 
-/** Rows from @a l on, those before @a last: on their way. */
-template <int ROWS, typename E, int N, bool WIDE>
+/** Asks for the first rows of a run, as many as @a queue has places; @a columns: one for each plane. */
+template <typename E, int N, bool WIDE, int PLANES, typename QUEUE>
 static WSK_DEVICE void
-ask_rows(piece<E, N> (&v)[ROWS], const column<E, N, WIDE> &x, int l, int last)
+ask_first(QUEUE &queue, column<E, N, WIDE> *const (&columns)[PLANES], int rows)
 {
 #pragma unroll
-	for (int r = 0; r < ROWS; r++) {
-		x.load(v[r], l + r, l + r < last);
+	for (int l = 0; l < QUEUE::AHEAD; l++) {
+#pragma unroll
+		for (int plane = 0; plane < PLANES; plane++) {
+			queue.ask(l % ROWS, plane, *columns[plane], l < rows);
+			columns[plane]->next();
+		}
+		queue.asked();
+		if (l % ROWS == ROWS - 1) {
+			queue.turn();
+		}
 	}
 }
 
-/** The rows before @a last of @a v, which begin at @a l. */
-template <int ROWS, typename E, int W, int N, bool SEQ, bool WIDE>
+/** Rows before @a last, of the ROWS ones from @a l on. */
+template <typename E, int W, int N, bool SEQ, bool WIDE, typename QUEUE>
 static WSK_DEVICE void
 forward_rows(const wsk_conv_params &p, const channel_taps<W, N> &t, window<W, N, SEQ> &win,
-	const piece<E, N> (&v)[ROWS], const column<E, N, WIDE> &out, const int *idx, int l, int last)
+	QUEUE &queue, column<E, N, WIDE> &x, column<E, N, WIDE> &out, const int *idx, int l, int last)
 {
 #pragma unroll
 	for (int r = 0; r < ROWS; r++) {
-		if (l + r < last) {
-			float y[N];
-			win.push(v[r], SEQ ? idx[l + r] : 0);
-			win.convolve(t, y);
-			activate(y, p.silu);
+		float y[N];
+		queue.wait();
+		win.push(queue.take(r, 0), !SEQ ? 0 : l + r < last ? idx[l + r] : -1);
+		queue.ask(r, 0, x, l + r + QUEUE::AHEAD < last);
+		queue.asked();
+		x.next();
+		win.convolve(t, y);
+		activate(y, p.silu);
 #pragma unroll
-			for (int i = 0; i < N; i++) {
-				y[i] = win.sees(W - 1) ? y[i] : 0.f;
-			}
-			out.store(y, l + r);
+		for (int i = 0; i < N; i++) {
+			y[i] = win.sees(W - 1) ? y[i] : 0.f;
 		}
+		if (l + r < last) {
+			out.store(y, 0);
+		}
+		out.next();
 	}
+	queue.turn();
 }
 
 template <typename E, int W, bool SEQ, bool WIDE>
 static WSK_DEVICE void
 forward_run(const wsk_conv_params &p, int64_t batch, int channel, int first)
 {
-	constexpr int N = WSK_CONV_CHANNELS, AHEAD = sizeof(E) == 4 ? 2 : 4;
+	constexpr int N = WSK_CONV_CHANNELS;
 	int last = first + p.piece < p.length ? first + p.piece : p.length;
 	int count = p.dim - channel;
 	column<E, N, WIDE> x(p.x, batch, channel, count), out(p.out, batch, channel, count);
 	column<E, N, WIDE> initial(p.initial, batch, channel, count);
 	const int *idx = reinterpret_cast<const int *>(p.seq_idx) + batch * p.length;
-	piece<E, N> before[W - 1], v[AHEAD];
+	piece<E, N> before[W - 1];
 	window<W, N, SEQ>::ask(before, x, initial, first);
-	ask_rows<AHEAD>(v, x, first, last);
+	row_queue<E, N, WIDE, 1, WSK_ASYNC> queue(block_memory<QUEUE_BYTES<E, N, 1>>());
+	column<E, N, WIDE> *const planes[1] = {&x};
+	x.down(first);
+	out.down(first);
+	ask_first(queue, planes, last - first);
 	channel_taps<W, N> t;
 	load_weights(p, channel, count, t.w, t.bias);
 	window<W, N, SEQ> win;
 	win.start(before, idx, first);
 #pragma unroll 1
-	for (int l = first; l < last; l += AHEAD) {
-		piece<E, N> next[AHEAD];
-		ask_rows<AHEAD>(next, x, l + AHEAD, last);
-		forward_rows<AHEAD>(p, t, win, v, out, idx, l, l + AHEAD <= last ? l + AHEAD : last);
-#pragma unroll
-		for (int r = 0; r < AHEAD; r++) {
-			v[r] = next[r];
-		}
+	for (int l = first; l < last; l += ROWS) {
+		forward_rows(p, t, win, queue, x, out, idx, l, last);
 	}
-	if (last == p.length && p.final.data) {
-		column<E, N, WIDE> final(p.final, batch, channel, count);
+	if (last == p.length && p.final.data) { /* the last rows of x, read again */
+		column<E, N, WIDE> from(p.x, batch, channel, count), final(p.final, batch, channel, count);
+		window<W, N, SEQ>::ask(before, from, initial, last);
 #pragma unroll
 		for (int k = 0; k + 1 < W; k++) {
-			final.store(win.x[k + 1], k);
+			float f[N];
+#pragma unroll
+			for (int i = 0; i < N; i++) {
+				f[i] = before[k].at(i);
+			}
+			final.store(f, k);
 		}
 	}
 }

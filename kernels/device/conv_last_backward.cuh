@@ -50,6 +50,11 @@ template <int W, int N, bool SEQ> struct backward_window {
 	}
 };
 
+/** Where a run's next rows are: those to ask for, and that of dx to write. */
+template <typename E, int N, bool WIDE> struct back_columns {
+	column<E, N, WIDE> x, dout, dx;
+};
+
 /** A thread's run of rows; planes are found again where they are needed, which keeps registers free. */
 template <typename E, int W, int N, bool WIDE> struct back_run {
 	const wsk_conv_params &p;
@@ -67,35 +72,46 @@ template <typename E, int W, int N, bool WIDE> struct back_run {
 		return reinterpret_cast<const int *>(p.seq_idx)[(int64_t)batch * p.length + l];
 	}
 
-	/** Writes the gradient of row @a l, which may be one of the initial states or of another run. */
+	/**
+	 * Writes the gradient of row @a l, which may be one of the initial states or of another run. Few rows
+	 * come here: their addresses are hidden from the compiler, which would keep them in registers.
+	 */
 	WSK_DEVICE void
-	emit(float (&f)[N], int l) const
+	emit(float (&f)[N], int l, const column<E, N, WIDE> &dx) const
 	{
+		back_run here = *this;
+		asm volatile("" : "+r"(here.batch), "+r"(here.channel));
 		int of_final = l - (p.length - (W - 1));
 		if (p.dfinal.data && of_final >= 0) {
 			piece<E, N> v;
-			of(p.dfinal).load(v, of_final, true);
+			here.of(p.dfinal).load(v, of_final, true);
 #pragma unroll
 			for (int i = 0; i < N; i++) {
 				f[i] += v.at(i);
 			}
 		}
 		if (l >= first) {
-			of(p.dx).store(f, l);
+			dx.store(f, 0);
 		} else if (l < 0 && p.dinitial.data) {
-			of(p.dinitial).store(f, l + W - 1);
+			here.of(p.dinitial).store(f, l + W - 1);
 		}
 	}
 };
 
+/** Shared memory of a block: its rows, then its sums, of any width. */
+template <typename E, int N, int SUMS = WSK_CONV_THREADS *N * 5 * 4>
+constexpr int BACK_BYTES = SUMS > QUEUE_BYTES<E, N, 2> ? SUMS : QUEUE_BYTES<E, N, 2>;
+
 /** Sums of the block's warps for each channel, in an order that is always the same. */
-template <int W, int N>
+template <typename E, int W, int N>
 static WSK_DEVICE void
-write_block_sums(
-	const wsk_conv_params &p, const float (&sums)[W + 1][N], int part, int64_t block_channel)
+write_block_sums(const wsk_conv_params &p, const float (&sums)[W + 1][N], int part,
+	int64_t block_channel, char *memory)
 {
 	constexpr int WARPS = WSK_CONV_THREADS / 32, VALUES = 32 * N * (W + 1);
-	__shared__ float all[WARPS][VALUES];
+	static_assert(sizeof(float) * WARPS * VALUES <= BACK_BYTES<E, N>, "the block's memory");
+	float(*all)[VALUES] = reinterpret_cast<float(*)[VALUES]>(memory);
+	__syncthreads(); /* rows were there */
 	int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 #pragma unroll
 	for (int k = 0; k <= W; k++) {
@@ -136,81 +152,80 @@ add_sums(const WINDOW &win, const float (&g)[N], float (&sums)[W + 1][N])
 	}
 }
 
-/** Rows of x and of the output's gradient. */
-template <typename E, int N, int AHEAD> struct row_pairs {
-	piece<E, N> x[AHEAD], dout[AHEAD];
-};
-
 /**
- * The rows @a v, which begin at @a l. @a INSIDE: all belong to the run, as do those that become
- * complete; otherwise each is asked, up to the W - 1 behind the run that its last ones reach.
+ * The ROWS rows that begin at @a l. A warp has one run, so that all of it takes the same branches. Rows from @a plain
+ * on, and those before the run, are not only to be stored when they become complete.
  */
-template <bool INSIDE, int AHEAD, typename E, int W, int N, bool SEQ, bool WIDE>
+template <typename E, int W, int N, bool SEQ, bool WIDE, typename QUEUE>
 static WSK_DEVICE void
 backward_rows(const wsk_conv_params &p, const channel_taps<W, N> &t, window<W, N, SEQ> &win,
-	backward_window<W, N, SEQ> &back, const back_run<E, W, N, WIDE> &run,
-	const row_pairs<E, N, AHEAD> &v, int l, float (&sums)[W + 1][N])
+	backward_window<W, N, SEQ> &back, const back_run<E, W, N, WIDE> &run, QUEUE &queue,
+	back_columns<E, N, WIDE> &at, int l, int behind, int plain, float (&sums)[W + 1][N])
 {
 #pragma unroll
-	for (int r = 0; r < AHEAD; r++) {
-		if (!INSIDE && l + r >= run.last + W - 1) {
-			break;
-		}
+	for (int r = 0; r < ROWS; r++) {
+		int done = l + r - (W - 1); /* the row of dx that becomes complete */
 		float sum[N], g[N];
-		win.push(v.x[r], !SEQ ? 0 : INSIDE || l + r < p.length ? run.seq(l + r) : -1);
-		back.shift();
-		win.convolve(t, sum);
+		queue.wait();
+		const piece<E, N> dout = queue.take(r, 1);
+		win.push(queue.take(r, 0), !SEQ ? 0 : l + r < p.length ? run.seq(l + r) : -1);
 #pragma unroll
 		for (int i = 0; i < N; i++) {
-			g[i] = v.dout[r].at(i);
+			g[i] = dout.at(i);
 		}
+		bool there = l + r + QUEUE::AHEAD < behind;
+		queue.ask(r, 0, at.x, there);
+		queue.ask(r, 1, at.dout, there);
+		queue.asked();
+		at.x.next();
+		at.dout.next();
+		back.shift();
+		win.convolve(t, sum);
 		before_activation(g, sum, p.silu);
 #pragma unroll
 		for (int i = 0; i < N; i++) {
-			g[i] = INSIDE || l + r < p.length ? g[i] : 0.f;
+			g[i] = l + r < behind ? g[i] : 0.f;
 		}
 		back.add(t, win, g);
-		if (INSIDE || l + r < run.last) {
+		if (l + r < run.last) {
 			add_sums<W, N>(win, g, sums);
 		}
-		if (INSIDE) {
-			run.of(p.dx).store(back.dx[0], l + r - (W - 1));
-		} else {
-			run.emit(back.dx[0], l + r - (W - 1));
+		if (done >= run.first && done < plain) {
+			at.dx.store(back.dx[0], 0);
+		} else if (done < run.last) {
+			run.emit(back.dx[0], done, at.dx);
 		}
+		at.dx.next();
 	}
+	queue.turn();
 }
 
 template <typename E, int W, bool SEQ, bool WIDE, int N>
 static WSK_DEVICE void
-backward_run(const wsk_conv_params &p, int batch, int channel, int first, float (&sums)[W + 1][N])
+backward_run(const wsk_conv_params &p, int batch, int channel, int first, float (&sums)[W + 1][N],
+	char *memory)
 {
-	constexpr int AHEAD = 2;
 	const back_run<E, W, N, WIDE> run = {
 		p, batch, channel, first, first + p.piece < p.length ? first + p.piece : p.length};
-	const column<E, N, WIDE> x = run.of(p.x), dout = run.of(p.dout);
+	back_columns<E, N, WIDE> at = {run.of(p.x), run.of(p.dout), run.of(p.dx)};
 	int behind = run.last + W - 1 < p.length ? run.last + W - 1 : p.length;
+	int plain = p.dfinal.data && p.length - (W - 1) < run.last ? p.length - (W - 1) : run.last;
 	piece<E, N> before[W - 1];
-	row_pairs<E, N, AHEAD> v;
-	window<W, N, SEQ>::ask(before, x, run.of(p.initial), first);
-	ask_rows<AHEAD>(v.x, x, first, behind);
-	ask_rows<AHEAD>(v.dout, dout, first, behind);
+	window<W, N, SEQ>::ask(before, at.x, run.of(p.initial), first);
+	row_queue<E, N, WIDE, 2, WSK_ASYNC> queue(memory);
+	column<E, N, WIDE> *const planes[2] = {&at.x, &at.dout};
+	at.x.down(first);
+	at.dout.down(first);
+	at.dx.down(first - (W - 1));
+	ask_first(queue, planes, behind - first);
 	channel_taps<W, N> t;
 	load_weights(p, channel, p.dim - channel, t.w, t.bias);
 	window<W, N, SEQ> win;
 	win.start(before, reinterpret_cast<const int *>(p.seq_idx) + (int64_t)batch * p.length, first);
 	backward_window<W, N, SEQ> back = {};
 #pragma unroll 1
-	for (int l = first; l < run.last + W - 1; l += AHEAD) {
-		row_pairs<E, N, AHEAD> next;
-		ask_rows<AHEAD>(next.x, x, l + AHEAD, behind);
-		ask_rows<AHEAD>(next.dout, dout, l + AHEAD, behind);
-		if (l >= first + W - 1 && l + AHEAD <= run.last) {
-			backward_rows<true>(p, t, win, back, run, v, l, sums);
-		} else {
-			backward_rows<false>(p, t, win, back, run, v, l, sums);
-		}
-		v = next;
+	for (int l = first; l < run.last + W - 1; l += ROWS) {
+		backward_rows(p, t, win, back, run, queue, at, l, behind, plain, sums);
 	}
 }
 
@@ -224,15 +239,16 @@ last_backward(const wsk_conv_params &p)
 	int batch = (int)(part / (unsigned)p.pieces);
 	int64_t first = ((int64_t)(part % (unsigned)p.pieces) * WARPS + threadIdx.x / 32) * p.piece;
 	int channel = block_channel + (int)(threadIdx.x % 32) * N;
+	char *memory = block_memory<BACK_BYTES<E, N>>();
 	float sums[W + 1][N] = {};
 	if (channel < p.dim && first < p.length) {
 		if (p.wide) {
-			backward_run<E, W, SEQ, true>(p, batch, channel, (int)first, sums);
+			backward_run<E, W, SEQ, true>(p, batch, channel, (int)first, sums, memory);
 		} else {
-			backward_run<E, W, SEQ, false>(p, batch, channel, (int)first, sums);
+			backward_run<E, W, SEQ, false>(p, batch, channel, (int)first, sums, memory);
 		}
 	}
-	write_block_sums<W, N>(p, sums, (int)part, block_channel);
+	write_block_sums<E, W, N>(p, sums, (int)part, block_channel, memory);
 }
 
 /** The sums of all parts of each weight and bias; threads share one sum, in an order that is always the same. */

@@ -11,7 +11,7 @@
 #define BACKWARD_WARPS_WANTED 16384
 #define STEP_THREADS_WANTED 65536
 #define THREADS_AT_ONCE 101376
-#define BLOCKS_AT_ONCE 396
+#define BLOCKS_AT_ONCE 528
 
 #define NAMES(type) \
 	"wsk_conv_first_forward_" type, "wsk_conv_first_backward_" type, \
