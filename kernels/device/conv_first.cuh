@@ -26,7 +26,8 @@ template <typename E> struct part_of_row {
 	int channel, part, lane;
 	int first, last; /**< [first, last), from a little before the row on */
 	int length, shift;
-	bool wide; /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
+	bool wide;  /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
+	int lo, hi; /**< [lo, hi): what may be read, with some of the rows beside */
 
 	/** False where there is nothing for this warp. */
 	WSK_DEVICE bool
@@ -56,6 +57,26 @@ template <typename E> struct part_of_row {
 		shift = wide ? (int)(at / sizeof(E)) : 0;
 		first = part * p.piece - shift;
 		last = first + p.piece < length ? first + p.piece : length;
+		lo = 0, hi = length;
+	}
+
+	/** Both planes are read from: what lies between their first and last element may be. */
+	WSK_DEVICE void
+	read_around(const wsk_conv_params &p, const wsk_conv_view &a, const wsk_conv_view &b)
+	{
+		int64_t behind = p.batch - 1 - batch;
+		int others = p.dim - 1 - channel;
+		lo = -least(batch * a.batch + channel * a.channel, batch * b.batch + channel * b.channel);
+		hi = length
+			+ least(behind * a.batch + others * a.channel, behind * b.batch + others * b.channel);
+	}
+
+	/** Of the distances @a a and @a b the least, or what a piece has more than one element. */
+	static WSK_DEVICE int
+	least(int64_t a, int64_t b)
+	{
+		int64_t less = a < b ? a : b;
+		return less < N - 1 ? (int)less : N - 1;
 	}
 
 	/** All of a chunk is within a row that is wide. */
@@ -66,15 +87,20 @@ template <typename E> struct part_of_row {
 	}
 };
 
-/** The 16 bytes of a lane at @a at; @a WHOLE: they are all within a row that is wide. */
+/**
+ * N elements from @a at on. @a WHOLE: they are all within a row that is wide; otherwise those outside of the
+ * row have any value: a load of each element, which waits for it, is only for the ends of a plane.
+ */
 template <bool WHOLE, typename E, int N>
 static WSK_DEVICE void
 load_step(piece<E, N> &v, const part_of_row<E> &own, const E *row, int at)
 {
-	if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
+	if (WHOLE || (own.wide && at >= own.lo && at + N <= own.hi)) {
 		v.load(row + at);
-	} else {
+	} else if (at + N > 0 && at < own.length) {
 		v.load_some(row + at, -at, own.length - at);
+	} else {
+		v.clear();
 	}
 }
 
@@ -88,21 +114,6 @@ store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 		v.store(row + at);
 	} else {
 		v.store_some(row + at, -at, own.length - at);
-	}
-}
-
-/** The 4 elements before @a at, of which the first is not used. */
-template <bool WHOLE, typename E>
-static WSK_DEVICE void
-load_before(piece<E, 4> &v, const part_of_row<E> &own, const E *row, int at)
-{
-	at -= 4;
-	if (at >= 0 && (WHOLE || (own.wide && at + 4 <= own.length))) {
-		v.load(row + at);
-	} else if (WHOLE) {
-		v.clear();
-	} else {
-		v.load_some(row + at, at < 0 ? -at : 1, own.length - at);
 	}
 }
 
@@ -125,10 +136,11 @@ load_steps(
 	}
 }
 
-/** The 3 elements before a lane's own, then those. */
-template <typename E, int N>
+/** The 3 elements before @a at, then the lane's own; 0 beyond the row. */
+template <bool WHOLE, typename E, int N>
 static WSK_DEVICE void
-floats_of(const piece<E, 4> &before, const piece<E, N> &v, float (&f)[N + 3])
+floats_of(const piece<E, 4> &before, const piece<E, N> &v, const part_of_row<E> &own, int at,
+	float (&f)[N + 3])
 {
 #pragma unroll
 	for (int i = 0; i < 3; i++) {
@@ -141,6 +153,10 @@ floats_of(const piece<E, 4> &before, const piece<E, N> &v, float (&f)[N + 3])
 #pragma unroll
 	for (int i = 0; i < N; i++) {
 		f[i + 3] = v.at(i);
+	}
+#pragma unroll
+	for (int i = 0; !WHOLE && i < N + 3; i++) {
+		f[i] = at + i >= 3 && at + i < own.length + 3 ? f[i] : 0.f;
 	}
 }
 
@@ -198,7 +214,7 @@ forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &
 	for (int j = 0; j < WSK_CONV_STEPS; j++) {
 		int at = start + (j * 32 + own.lane) * N;
 		float f[N + 3], y[N];
-		floats_of(take_before(v[j], edge, own.lane), v[j], f);
+		floats_of<WHOLE>(take_before(v[j], edge, own.lane), v[j], own, at, f);
 		if (next) {
 			v[j].load(x + at + CHUNK);
 		}
@@ -226,6 +242,7 @@ first_forward(const wsk_conv_params &p)
 	if (own.first >= own.last) {
 		return;
 	}
+	own.read_around(p, p.x, p.x);
 	/* The weights after the elements: both are on their way at once. */
 	piece<E, 16 / (int)sizeof(E)> v[WSK_CONV_STEPS];
 	piece<E, 4> edge;
@@ -233,7 +250,7 @@ first_forward(const wsk_conv_params &p)
 	load_steps(whole, v, own, x, own.first);
 	edge.clear();
 	if (own.lane == 0 && own.first > 0) {
-		load_before<false>(edge, own, x, own.first);
+		load_step<false>(edge, own, x, own.first - 4);
 	}
 	taps<W> t;
 	load_weights(p, own.channel, 1, t.w, t.bias);
@@ -255,29 +272,46 @@ first_forward(const wsk_conv_params &p)
 	}
 }
 
-/** The first 3 gradients from @a end on, of which lane i computes the i-th; 0 beyond the row. */
-template <typename E, int W>
-static WSK_DEVICE void
-gradients_behind(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
-	const E *dout, float (&g)[3])
-{
-	float mine[1] = {0.f}, sum[1] = {0.f};
-	int at = own.last + own.lane;
-	if (own.lane < 3 && at < own.length) {
-		float f[4] = {};
+/** The first 3 gradients behind a part, of which lane i computes the i-th; 0 beyond the row. */
+template <typename E, int W> struct elements_behind {
+	E x[W], dout;
+	bool there;
+
+	WSK_DEVICE void
+	ask(const part_of_row<E> &own, const E *row, const E *grad)
+	{
+		int at = own.last + own.lane;
+		there = own.lane < 3 && at < own.length;
+		if (there) {
+			dout = grad[at];
 #pragma unroll
-		for (int i = 4 - W; i < 4; i++) {
-			f[i] = at - 3 + i >= 0 ? to_float(x[at - 3 + i]) : 0.f;
+			for (int i = 0; i < W; i++) {
+				x[i] = row[at - (W - 1) + i >= 0 ? at - (W - 1) + i : 0];
+			}
 		}
-		sum[0] = t.convolve(f);
-		mine[0] = to_float(dout[at]);
-		before_activation(mine, sum, p.silu);
 	}
+
+	WSK_DEVICE void
+	gradients(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, float (&g)[3])
+	{
+		float mine[1] = {0.f}, sum[1] = {0.f};
+		if (there) {
+			float f[4] = {};
 #pragma unroll
-	for (int i = 0; i < 3; i++) {
-		g[i] = __shfl_sync(ALL, mine[0], i);
+			for (int i = 0; i < W; i++) {
+				bool inside = own.last + own.lane - (W - 1) + i >= 0;
+				f[4 - W + i] = inside ? to_float(x[i]) : 0.f;
+			}
+			sum[0] = t.convolve(f);
+			mine[0] = to_float(dout);
+			before_activation(mine, sum, p.silu);
+		}
+#pragma unroll
+		for (int i = 0; i < 3; i++) {
+			g[i] = __shfl_sync(ALL, mine[0], i);
+		}
 	}
-}
+};
 
 /** Sums of one warp, in an order that is always the same, into its row of the scratch. */
 template <int W>
@@ -315,7 +349,13 @@ template <typename E> struct back_steps {
 	{
 		load_step<WHOLE>(dout[j], own, planes.dout, at);
 		load_step<WHOLE>(x[j], own, planes.x, at);
-		load_before<WHOLE>(before[j], own, planes.x, at);
+		if (WHOLE && at >= 4) {
+			before[j].load(planes.x + at - 4);
+		} else if (WHOLE) {
+			before[j].clear();
+		} else {
+			load_step<false>(before[j], own, planes.x, at - 4);
+		}
 	}
 
 	WSK_DEVICE void
@@ -347,7 +387,7 @@ backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> 
 	for (int j = STEPS - 1; j >= 0; j--) {
 		int at = start + (j * 32 + own.lane) * N;
 		float f[N + 3], g[N + 3], mine[N], sum[N];
-		floats_of(v.before[j], v.x[j], f);
+		floats_of<WHOLE>(v.before[j], v.x[j], own, at, f);
 #pragma unroll
 		for (int i = 0; i < N; i++) {
 			mine[i] = v.dout[j].at(i);
@@ -397,13 +437,16 @@ first_backward(const wsk_conv_params &p)
 	own.begin(p, planes.x, planes.dout, planes.dx);
 	float sums[W + 1] = {}, behind[3];
 	if (own.first < own.last) { /* not a last part that the rows' shift has emptied */
+		own.read_around(p, p.x, p.dout);
 		int start = own.first + (own.last - own.first - 1) / CHUNK * CHUNK;
 		bool whole = own.whole(start, CHUNK);
 		back_steps<E> v;
 		v.load_all(whole, own, planes, start);
+		elements_behind<E, W> after;
+		after.ask(own, planes.x, planes.dout);
 		taps<W> t;
 		load_weights(p, own.channel, 1, t.w, t.bias);
-		gradients_behind(p, t, own, planes.x, planes.dout, behind);
+		after.gradients(p, t, own, behind);
 #pragma unroll 1
 		for (;; start -= CHUNK) {
 			bool more = start - CHUNK >= own.first;
