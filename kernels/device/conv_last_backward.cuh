@@ -6,10 +6,10 @@
  * added to the W rows of dx that it saw (backward_window), of which the first is complete then. To complete the
  * last ones a run reads W - 1 rows behind its end; of those it writes nothing and adds nothing to weights.
  *
- * Gradients of weights and bias are in registers over the run. Shared memory: [4 warps][(W + 1) x 4 channels][32
- * lanes] floats, by which a block adds up its warps and writes one row of the scratch: 10 KiB for W = 4, 24 KiB
- * with those of the other widths, which stand beside. reduce_sums() adds up the rows. Both orders are fixed, so
- * the same inputs give the same bits.
+ * Gradients of weights and bias are in registers over the run. Shared memory: the rows on their way (conv_rows.cuh,
+ * 16 KiB), and in the same place, once all have come, [4 warps][(W + 1) x 4 channels][32 lanes] floats, by which a
+ * block adds up its warps and writes one row of the scratch. reduce_sums() adds up the rows. Both orders are
+ * fixed, so the same inputs give the same bits.
  */
 #ifndef WSK_DEVICE_CONV_LAST_BACKWARD_CUH
 #define WSK_DEVICE_CONV_LAST_BACKWARD_CUH
