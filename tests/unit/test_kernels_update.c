@@ -1,0 +1,120 @@
+/* test_kernels_update.c - which kernel a state update takes, on how many blocks, and what is refused; without a GPU. */
+#include "test.h"
+
+#include "../support/kernels_driver.h"
+
+/* What a model of Mamba decodes: one sequence of 1536 channels and 16 states. */
+static struct wsk_update
+sound(void)
+{
+	struct wsk_strided rows = {64, {1536, 1536, 1}, WSK_FLOAT16, 0};
+	struct wsk_strided weights = {64, {1536, 1, 0}, WSK_FLOAT32, 0};
+	struct wsk_strided inputs = {64, {16, 16, 1}, WSK_FLOAT16, 0};
+	return (struct wsk_update){
+		.size = sizeof(struct wsk_update),
+		.type = WSK_FLOAT32,
+		.batch = 1,
+		.heads = 1,
+		.channels = 1536,
+		.states = 16,
+		.groups = 1,
+		.entries = 1 << 24,
+		.softplus = 1,
+		.state = 64,
+		.state_stride_entry = 24576,
+		.state_stride_head = 24576,
+		.state_stride_channel = 16,
+		.state_stride_state = 1,
+		.x = rows,
+		.dt = rows,
+		.z = rows,
+		.out = rows,
+		.a = {64, {24576, 16, 1}, WSK_FLOAT32, 0},
+		.b = inputs,
+		.c = inputs,
+		.d = weights,
+		.dt_bias = weights,
+	};
+}
+
+/* What is launched for sound() after @a change: its kernel and grid. */
+#define LAUNCHES(name, nx, ny, nz, change) \
+	do { \
+		struct wsk_update in = sound(); \
+		change; \
+		launches = 0; \
+		assert_int_equal(wsk_state_update(handle, &in, NULL, NULL), WSK_OK); \
+		assert_int_equal(launches, 1); \
+		assert_string_equal(launched[0].kernel, "wsk_update_" name); \
+		assert_int_equal(launched[0].x, nx); \
+		assert_int_equal(launched[0].y, ny); \
+		assert_int_equal(launched[0].z, nz); \
+	} while (0)
+#define REFUSES(status, name, change) \
+	do { \
+		struct wsk_problem problem = {0}; \
+		struct wsk_update in = sound(); \
+		change; \
+		launches = 0; \
+		assert_int_equal(wsk_state_update(handle, &in, NULL, &problem), status); \
+		assert_string_equal(problem.argument, name); \
+		assert_int_equal(launches, 0); \
+	} while (0)
+
+WS_TEST(a_block_has_several_sequences_where_there_are_many)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	LAUNCHES("f32_of_f16", 48, 1, 21, in.batch = 21);
+	LAUNCHES("f32_of_f16", 48, 1, 11, in.batch = 22);
+	LAUNCHES("f32_of_f16", 48, 1, 85, in.batch = 170);
+	LAUNCHES("f32_of_f16", 48, 1, 43, in.batch = 171);
+	LAUNCHES("f32_of_f16", 48, 1, 256, in.batch = 4096);
+	LAUNCHES("f32_of_f16", 48, 1, 4096, (in.batch = 4096, in.b.type = in.c.type = WSK_FLOAT32));
+}
+
+WS_TEST(what_is_not_usual_takes_the_kernel_for_any)
+{
+	const int64_t most = UINT32_MAX / 2;
+	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	LAUNCHES("any_f32", 192, 1, 1, in.state_stride_state = 2);
+	LAUNCHES("any_f32", 192, 1, 1, in.state_stride_channel = 18);
+	LAUNCHES("any_f32", 192, 1, 1, in.state = 68);
+	LAUNCHES("any_f32", 96, 1, 1, in.states = 7);
+	LAUNCHES("any_f32", 384, 1, 1, in.states = 132);
+	LAUNCHES("any_f32", 192, 1, 1, in.dt.type = WSK_FLOAT32);
+	LAUNCHES("any_f32", 192, 1, 1, in.z.type = WSK_FLOAT32);
+	LAUNCHES("any_f32", 192, 1, 1, in.a.type = WSK_FLOAT16);
+	LAUNCHES("any_f32", 192, 1, 1, in.a.data = 68);
+	LAUNCHES("any_f32", 192, 1, 1, in.b.data = 66);
+	LAUNCHES("any_f32", 192, 1, 1, in.c.type = WSK_FLOAT32);
+	LAUNCHES("any_f32", 192, 1, 1, in.d.type = WSK_BFLOAT16);
+	LAUNCHES("any_f32", 192, 1, 1, in.dt_bias.type = WSK_BFLOAT16);
+	/* Strides in bytes have 32 bits there; of what is absent none counts. */
+	LAUNCHES("f32_of_f16", 48, 1, 3, (in.batch = 3, in.x.stride[0] = most));
+	LAUNCHES("any_f32", 576, 1, 1, (in.batch = 3, in.x.stride[0] = most + 1));
+	LAUNCHES("any_f32", 192, 1, 1, in.state_stride_entry = (int64_t)1 << 30);
+	LAUNCHES("f32_of_f16", 48, 1, 1, (in.z.data = 0, in.z.stride[0] = most + 1));
+	/* And the grid's second and third dimension have 16. */
+	LAUNCHES("f32_of_f16", 48, 65535, 1, in.heads = 65535);
+	LAUNCHES("any_f32", 192 * 65536, 1, 1, in.heads = 65536);
+	LAUNCHES("f32_of_f16", 1, 1, 65535, (in.batch = 16 * 65535, in.channels = 8));
+	LAUNCHES("any_f32", 16 * 65535 + 1, 1, 1, (in.batch = 16 * 65535 + 1, in.channels = 8));
+	REFUSES(WSK_ERR_RANGE, "batch", (in.heads = 65536, in.batch = 256));
+}
+
+WS_TEST(a_wrong_state_update_is_refused)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	REFUSES(WSK_ERR_ARGUMENT, "update.size", in.size -= 8);
+	REFUSES(WSK_ERR_UNSUPPORTED, "type", in.type = 0);
+	REFUSES(WSK_ERR_RANGE, "batch", in.batch = (1 << 24) + 1);
+	REFUSES(WSK_ERR_RANGE, "entries", (in.batch = 2, in.entries = 1));
+	REFUSES(WSK_ERR_RANGE, "channels", in.channels = 0);
+	REFUSES(WSK_ERR_RANGE, "groups", in.groups = 2);
+	REFUSES(WSK_ERR_ARGUMENT, "heads", (in.heads = 3, in.groups = 2));
+	REFUSES(WSK_ERR_ARGUMENT, "state", in.state_stride_channel = 0);
+	REFUSES(WSK_ERR_UNSUPPORTED, "b", in.b.type = 9);
+	REFUSES(WSK_ERR_ALIGNMENT, "x", in.x.data = 65);
+	REFUSES(WSK_ERR_RANGE, "dt", in.dt.stride[2] = -1);
+	REFUSES(WSK_ERR_ALIGNMENT, "indices", in.indices = 66);
+}
