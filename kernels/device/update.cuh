@@ -314,8 +314,9 @@ template <typename T, typename X, typename M, int S> struct sequences {
 #pragma unroll
 		for (int k = 0; k < S; k++) {
 			if (own.writes && batch + k < last) {
-				const float sum = fmaf(X::get(x[k]), d, y[k]) * gate[k];
-				store_at(step(own.out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
+				const float sum = p.flags & WSK_UPDATE_D ? fmaf(X::get(x[k]), d, y[k]) : y[k];
+				const float all = entry[k] >= 0 ? sum * gate[k] : 0.0f;
+				store_at(step(own.out, batch + k, p.out.batch), X::put(all));
 			}
 		}
 	}
