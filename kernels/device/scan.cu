@@ -34,23 +34,25 @@
 		wsk::scan_backward<wsk::type, true>(p); \
 	}
 
+/* With x of one type. */
+#define WSK_UPDATE_KERNELS_OF(type, x, name, blocks) \
+	WSK_SCAN_KERNEL(wsk_update_##name, wsk_update_wide_params, blocks) \
+	{ \
+		wsk::state_update_wide<wsk::type, wsk::x>(p); \
+	} \
+	WSK_SCAN_KERNEL(wsk_update_alone_##name, wsk_update_wide_params, blocks) \
+	{ \
+		wsk::state_update_alone<wsk::type, wsk::x>(p); \
+	}
+
 #define WSK_UPDATE_KERNELS(type, suffix, blocks) \
 	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_state_update_params, 8) \
 	{ \
 		wsk::state_update_any<wsk::type>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f16, wsk_update_wide_params, blocks) \
-	{ \
-		wsk::state_update_wide<wsk::type, wsk::float16>(p); \
-	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_bf16, wsk_update_wide_params, blocks) \
-	{ \
-		wsk::state_update_wide<wsk::type, wsk::bfloat16>(p); \
-	} \
-	WSK_SCAN_KERNEL(wsk_update_##suffix##_of_f32, wsk_update_wide_params, blocks) \
-	{ \
-		wsk::state_update_wide<wsk::type, wsk::float32>(p); \
-	}
+	WSK_UPDATE_KERNELS_OF(type, float16, suffix##_of_f16, blocks) \
+	WSK_UPDATE_KERNELS_OF(type, bfloat16, suffix##_of_bf16, blocks) \
+	WSK_UPDATE_KERNELS_OF(type, float32, suffix##_of_f32, blocks)
 
 WSK_SCAN_KERNELS(float16, f16, 4)
 WSK_SCAN_KERNELS(bfloat16, bf16, 4)

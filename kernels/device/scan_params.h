@@ -134,6 +134,9 @@ enum wsk_update_flags {
 /** Sequences that a thread of the state update has on their way at once, where a block has several. */
 #define WSK_UPDATE_AT_ONCE 2
 
+/** States of a sequence that has kernels of its own: of nearly all models of Mamba. */
+#define WSK_UPDATE_ALONE_STATES 16
+
 /** The usual case of the state update. What is absent has the address of something else. */
 struct wsk_update_wide_params {
 	struct wsk_wide_rows state; /**< `batch` is that of an entry */

@@ -361,6 +361,32 @@ state_update_wide(const wsk_update_wide_params &p)
 	}
 }
 
+/**
+ * One sequence of one head as a model of Mamba decodes it: WSK_UPDATE_ALONE_STATES, A for each of them, z, D and
+ * dt_bias, no indices, and a channel for all threads of all blocks. The code is that of any sequence; half of
+ * its instructions the compiler leaves out, as it knows all this.
+ */
+template <typename T, typename X>
+WSK_DEVICE void
+state_update_alone(const wsk_update_wide_params &p)
+{
+	constexpr int LANES = WSK_UPDATE_ALONE_STATES / wide<T>::COUNT;
+	static_assert(LANES == 2 || LANES == 4, "lanes of a channel");
+	wsk_update_wide_params known = p;
+	known.indices = 0;
+	known.batch = known.entries = 1;
+	known.channels = UINT32_MAX;
+	known.lanes = LANES;
+	known.lane_bits = LANES / 2;
+	/* Nothing is said of softplus: its branch keeps what waits for dt behind the last load. */
+	known.flags &= ~WSK_UPDATE_TIED;
+	known.flags |= WSK_UPDATE_Z | WSK_UPDATE_D | WSK_UPDATE_BIAS;
+	const channel_part<T, X, X> own(known, 0);
+	sequences<T, X, X, 1> only;
+	only.load(known, own, 0, 1);
+	only.update(known, own, 0, 1);
+}
+
 /** Any types and strides, one state after the other. T: the type of the state. */
 template <typename T>
 WSK_DEVICE void

@@ -11,7 +11,8 @@
 		"wsk_scan_ends_" suffix, "wsk_scan_backward_" suffix, \
 		"wsk_scan_backward_constant_" suffix, "wsk_update_any_" suffix, \
 		"wsk_update_" suffix "_of_f16", "wsk_update_" suffix "_of_bf16", \
-		"wsk_update_" suffix "_of_f32"
+		"wsk_update_" suffix "_of_f32", "wsk_update_alone_" suffix "_of_f16", \
+		"wsk_update_alone_" suffix "_of_bf16", "wsk_update_alone_" suffix "_of_f32"
 
 const char *const wsk_scan_kernels[WSK_SCAN_KERNEL_COUNT] = {
 	NAMES("f16"),

@@ -15,6 +15,8 @@ enum wsk_scan_kernel {
 	WSK_SCAN_KERNEL_UPDATE_ANY, /**< any types and strides */
 	WSK_SCAN_KERNEL_UPDATE,     /**< with x of float16; of the other types behind it */
 	WSK_SCAN_KERNEL_UPDATE_LAST = WSK_SCAN_KERNEL_UPDATE + 2,
+	WSK_SCAN_KERNEL_UPDATE_ALONE, /**< of one sequence, likewise */
+	WSK_SCAN_KERNEL_UPDATE_ALONE_LAST = WSK_SCAN_KERNEL_UPDATE_ALONE + 2,
 	WSK_SCAN_KERNEL_TYPED,
 };
 

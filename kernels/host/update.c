@@ -186,6 +186,16 @@ is_usual(const struct wsk_update *in)
 		&& wsk_divide_up(in->batch, each_of(in, lanes_of(in->states / count))) <= WSK_GRID_SIDE_MAX;
 }
 
+/* Of the usual case: one sequence, as a model of Mamba decodes it. */
+static bool
+is_alone(const struct wsk_update *in)
+{
+	const int lanes = WSK_UPDATE_ALONE_STATES / states_of_thread(in);
+	return in->batch == 1 && in->heads == 1 && in->states == WSK_UPDATE_ALONE_STATES
+		&& in->channels % (WSK_SCAN_THREADS / lanes) == 0 && !in->indices && !is_tied(in)
+		&& in->b.type == in->x.type && in->z.data && in->d.data && in->dt_bias.data;
+}
+
 static struct wsk_divisor
 divisor(int64_t by)
 {
@@ -334,7 +344,9 @@ wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *updat
 		return c.status;
 	}
 	const int kernel = (in.type - WSK_FLOAT16) * WSK_SCAN_KERNEL_TYPED;
-	return is_usual(&in)
-		? launch_usual(&c, &in, kernel + WSK_SCAN_KERNEL_UPDATE + in.x.type - WSK_FLOAT16)
-		: launch_any(&c, &in, kernel + WSK_SCAN_KERNEL_UPDATE_ANY);
+	if (!is_usual(&in)) {
+		return launch_any(&c, &in, kernel + WSK_SCAN_KERNEL_UPDATE_ANY);
+	}
+	const int first = is_alone(&in) ? WSK_SCAN_KERNEL_UPDATE_ALONE : WSK_SCAN_KERNEL_UPDATE;
+	return launch_usual(&c, &in, kernel + first + in.x.type - WSK_FLOAT16);
 }

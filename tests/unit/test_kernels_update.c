@@ -61,6 +61,29 @@ sound(void)
 		assert_int_equal(launches, 0); \
 	} while (0)
 
+WS_TEST(one_sequence_of_a_model_has_a_kernel_of_its_own)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	LAUNCHES("alone_f32_of_f16", 48, 1, 1, (void)0);
+	LAUNCHES("alone_f32_of_f16", 48, 1, 1, in.softplus = 0);
+	LAUNCHES("alone_f32_of_f16", 48, 1, 1, in.d.type = in.dt_bias.type = WSK_FLOAT16);
+	LAUNCHES("alone_f16_of_f16", 24, 1, 1, in.type = WSK_FLOAT16);
+	LAUNCHES("alone_f32_of_f16", 1 << 16, 1, 1, in.channels = 1 << 21);
+	/* Anything else of it takes the kernel for all usual cases. */
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.indices = 64);
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.z.data = 0);
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.d.data = 0);
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.dt_bias.data = 0);
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.channels = 1535);
+	LAUNCHES("f16_of_f16", 24, 1, 1, (in.type = WSK_FLOAT16, in.channels = 1504));
+	LAUNCHES("f32_of_f16", 24, 1, 1, in.states = 8);
+	LAUNCHES("f32_of_f16", 48, 2, 1, in.heads = 2);
+	LAUNCHES("f32_of_f16", 48, 1, 2, in.batch = 2);
+	LAUNCHES("f32_of_f16", 48, 1, 1, in.b.type = in.c.type = WSK_FLOAT32);
+	LAUNCHES("f32_of_f16", 48, 1, 1,
+		in.a.stride[1] = in.a.stride[2] = in.dt.stride[2] = in.dt_bias.stride[1] = 0);
+}
+
 WS_TEST(a_block_has_several_sequences_where_there_are_many)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
