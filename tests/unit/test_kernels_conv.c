@@ -1,4 +1,4 @@
-/* test_kernels_conv.c - what the kernels' library refuses of a convolution, without a GPU. */
+/* test_kernels_conv.c - what the kernels' library refuses of a convolution, and how it cuts it up, without a GPU. */
 #include "test.h"
 
 #include "../support/kernels_driver.h"
@@ -167,6 +167,74 @@ WS_TEST(scratch_is_enough_for_what_is_launched)
 	struct wsk_conv in = sound();
 	in.width = 9;
 	assert_true(wsk_conv_scratch(&in) == UINT64_MAX);
+}
+
+/* A convolution without states at @a data, of contiguous rows or contiguous channels. */
+static struct wsk_conv
+cut_up(uint64_t data, bool rows, int32_t batch, int32_t dim, int32_t length)
+{
+	struct wsk_conv in = sound();
+	in.batch = batch, in.dim = dim, in.length = length;
+	in.x = in.out = in.grad_out = in.grad_x =
+		(struct wsk_plane){data, (int64_t)dim * length, rows ? length : 1, rows ? 1 : dim};
+	in.initial_states.data = in.final_states.data = 0;
+	in.grad_initial_states.data = in.grad_final_states.data = 0;
+	in.scratch_size = UINT64_MAX;
+	return in;
+}
+
+/* What is launched: its kernel, and how many blocks. */
+#define LAUNCHES(call, name, blocks, ...) \
+	do { \
+		struct wsk_conv in = cut_up(__VA_ARGS__); \
+		launches = 0; \
+		assert_int_equal(call(handle, &in, NULL, NULL), WSK_OK); \
+		assert_string_equal(launched[0].kernel, "wsk_conv_" name "_f16"); \
+		assert_int_equal(launched[0].x, blocks); \
+		assert_true(launched[0].y == 1 && launched[0].z == 1); \
+	} while (0)
+
+WS_TEST(contiguous_channels_are_cut_into_as_few_rounds_of_rows_as_can_be)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_CONV);
+	/* Runs of 8 rows where there is little, and of 128 where there is much. */
+	LAUNCHES(wsk_conv_forward, "last_forward", 4, 4096, false, 2, 64, 100);
+	LAUNCHES(wsk_conv_forward, "last_forward", 65536, 4096, false, 1, 4096, 1 << 20);
+	LAUNCHES(wsk_conv_backward, "last_backward", 8, 4096, false, 2, 64, 100);
+	LAUNCHES(wsk_conv_backward, "last_backward", 65536, 4096, false, 1, 4096, 1 << 20);
+	/* 24 rows: 88,064 threads are one round; 32: 512 blocks are one. */
+	LAUNCHES(wsk_conv_forward, "last_forward", 688, 4096, false, 1, 4096, 2048);
+	LAUNCHES(wsk_conv_backward, "last_backward", 512, 4096, false, 1, 4096, 2048);
+	/* Neither 128 forward nor 8 backward is best: 56 rows in 3 rounds. */
+	LAUNCHES(wsk_conv_forward, "last_forward", 2368, 4096, false, 8, 4096, 2048);
+}
+
+WS_TEST(contiguous_rows_are_cut_where_there_are_few)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_CONV);
+	/* 10 chunks of 1024 elements in each row, 4 rows in a block. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 160, 4096, true, 1, 64, 10000);
+	LAUNCHES(wsk_conv_backward, "first_backward", 160, 4096, true, 1, 64, 10000);
+	/* 16,384 rows are warps enough for backward; forward wants two for each. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 8192, 4096, true, 1, 16384, 4096);
+	LAUNCHES(wsk_conv_backward, "first_backward", 4096, 4096, true, 1, 16384, 4096);
+	LAUNCHES(wsk_conv_forward, "first_forward", 16384, 4096, true, 8, 8192, 4096);
+	/* A row that begins behind 16 bytes is taken from before them, and may reach into one chunk more. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 2, 4096, true, 2, 3, 1024);
+	LAUNCHES(wsk_conv_forward, "first_forward", 4, 4098, true, 2, 3, 1024);
+}
+
+WS_TEST(more_threads_than_a_grid_has_are_refused)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_CONV);
+	struct wsk_problem problem = {0};
+	struct wsk_conv in = cut_up(4096, false, 1, 1 << 16, 1 << 24); /* 2^31 threads */
+	assert_int_equal(wsk_conv_forward(handle, &in, NULL, &problem), WSK_ERR_RANGE);
+	assert_string_equal(problem.argument, "batch");
+	assert_int_equal(launches, 0);
+	in.length -= 128; /* one run less for each of 2^14 threads */
+	assert_int_equal(wsk_conv_forward(handle, &in, NULL, &problem), WSK_OK);
+	assert_int_equal(launched[0].x, (1 << 24) - (1 << 7));
 }
 
 WS_TEST(an_image_is_loaded_before_it_is_used)
