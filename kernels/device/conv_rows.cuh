@@ -13,7 +13,7 @@
 #include "conv_params.h"
 #include "elements.cuh"
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WSK_NO_ASYNC)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define WSK_ASYNC 1
 #else
 #define WSK_ASYNC 0

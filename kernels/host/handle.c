@@ -26,6 +26,7 @@ extern const unsigned char scan[] __attribute__((visibility("hidden")));
 
 static_assert(COUNT(wsk_attention_kernels) <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
 static_assert(COUNT(wsk_conv_kernels) <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
+static_assert(WSK_SCAN_KERNEL_COUNT <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
 
 const struct wsk_embedded wsk_images[WSK_IMAGE_COUNT] = {
 	ATTENTION(64),
