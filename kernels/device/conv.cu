@@ -22,9 +22,8 @@
 	}
 
 /* Blocks at once that registers are for; @a last, @a back: of contiguous channels. */
-#define WSK_CONV_KERNELS(E, suffix, first, last, back) \
-	WSK_CONV_KERNEL( \
-		wsk_conv_first_forward_##suffix, wsk_conv_params, first, wsk::first_forward<E, W>) \
+#define WSK_CONV_KERNELS(E, suffix, last, back) \
+	WSK_CONV_KERNEL(wsk_conv_first_forward_##suffix, wsk_conv_params, 8, wsk::first_forward<E, W>) \
 	WSK_CONV_KERNEL( \
 		wsk_conv_first_backward_##suffix, wsk_conv_params, 4, wsk::first_backward<E, W>) \
 	WSK_CONV_KERNEL( \
@@ -37,9 +36,9 @@
 		wsk_conv_packed_backward_##suffix, wsk_conv_params, 2, wsk::last_backward<E, W, true>) \
 	WSK_CONV_KERNEL(wsk_conv_update_##suffix, wsk_conv_update_params, 4, wsk::update<E, W>)
 
-WSK_CONV_KERNELS(__half, f16, 7, 6, 4)
-WSK_CONV_KERNELS(__nv_bfloat16, bf16, 7, 6, 4)
-WSK_CONV_KERNELS(float, f32, 6, 5, 3)
+WSK_CONV_KERNELS(__half, f16, 6, 4)
+WSK_CONV_KERNELS(__nv_bfloat16, bf16, 6, 4)
+WSK_CONV_KERNELS(float, f32, 5, 3)
 
 extern "C" __global__ void
 __launch_bounds__(WSK_CONV_THREADS) wsk_conv_reduce(const __grid_constant__ wsk_conv_params p)

@@ -26,8 +26,8 @@ template <typename E> struct part_of_row {
 	int channel, part, lane;
 	int first, last; /**< [first, last), from a little before the row on */
 	int length, shift;
-	bool wide;  /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
-	int lo, hi; /**< [lo, hi): what may be read, with some of the rows beside */
+	bool wide;   /**< every plane's rows begin alike, `shift` elements behind 16 bytes */
+	bool around; /**< a piece that is partly in the row may be read, with some of the rows beside */
 
 	/** False where there is nothing for this warp. */
 	WSK_DEVICE bool
@@ -57,62 +57,68 @@ template <typename E> struct part_of_row {
 		shift = wide ? (int)(at / sizeof(E)) : 0;
 		first = part * p.piece - shift;
 		last = first + p.piece < length ? first + p.piece : length;
-		lo = 0, hi = length;
 	}
 
-	/** Both planes are read from: what lies between their first and last element may be. */
-	WSK_DEVICE void
-	read_around(const wsk_conv_params &p, const wsk_conv_view &a, const wsk_conv_view &b)
-	{
-		int64_t behind = p.batch - 1 - batch;
-		int others = p.dim - 1 - channel;
-		lo = -least(batch * a.batch + channel * a.channel, batch * b.batch + channel * b.channel);
-		hi = length
-			+ least(behind * a.batch + others * a.channel, behind * b.batch + others * b.channel);
-	}
-
-	/** Of the distances @a a and @a b the least, or what a piece has more than one element. */
-	static WSK_DEVICE int
-	least(int64_t a, int64_t b)
-	{
-		int64_t less = a < b ? a : b;
-		return less < N - 1 ? (int)less : N - 1;
-	}
-
-	/** All of a chunk is within a row that is wide. */
+	/** Between the first and the last element of a plane, everything may be read. */
 	WSK_DEVICE bool
-	whole(int start, int chunk) const
+	is_amid(const wsk_conv_params &p, const wsk_conv_view &v) const
 	{
-		return wide && start >= 0 && start + chunk <= length;
+		int64_t before = batch * v.batch + channel * v.channel;
+		int64_t last_row = (p.batch - 1) * v.batch + (p.dim - 1) * v.channel;
+		return before >= N - 1 && last_row - before >= N - 1;
+	}
+
+	/** True if each piece of a chunk is at 16 bytes, and all of it in the row or all of it behind. */
+	WSK_DEVICE bool
+	even(int start, int chunk) const
+	{
+		return wide && start >= 0 && (start + chunk <= length || (length - start) % N == 0);
 	}
 };
 
+/** @a x itself: the compiler would make it anew, or keep what it makes of it for each step in registers. */
+static WSK_DEVICE int
+hidden(int x)
+{
+	asm volatile("" : "+r"(x));
+	return x;
+}
+
+template <typename E>
+static WSK_DEVICE const E *
+hidden(const E *x)
+{
+	asm volatile("" : "+l"(x));
+	return x;
+}
+
 /**
- * N elements from @a at on. @a WHOLE: they are all within a row that is wide; otherwise those outside of the
- * row have any value: a load of each element, which waits for it, is only for the ends of a plane.
+ * N elements from @a at on. @a EVEN: of a chunk that is even; 0 behind the row. Else those outside of the row
+ * have any value: a load of each element, which waits for it, is only for the ends of a plane.
  */
-template <bool WHOLE, typename E, int N>
+template <bool EVEN, typename E, int N>
 static WSK_DEVICE void
 load_step(piece<E, N> &v, const part_of_row<E> &own, const E *row, int at)
 {
-	if (WHOLE || (own.wide && at >= own.lo && at + N <= own.hi)) {
+	bool some = at + N > 0 && at < own.length, all = at >= 0 && at + N <= own.length;
+	if (EVEN ? at < own.length : own.wide && (own.around ? some : all)) {
 		v.load(row + at);
-	} else if (at + N > 0 && at < own.length) {
+	} else if (!EVEN && some) {
 		v.load_some(row + at, -at, own.length - at);
 	} else {
 		v.clear();
 	}
 }
 
-template <bool WHOLE, typename E, int N>
+template <bool EVEN, typename E, int N>
 static WSK_DEVICE void
 store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 {
 	piece<E, N> v;
 	v.set(f);
-	if (WHOLE || (own.wide && at >= 0 && at + N <= own.length)) {
+	if (EVEN ? at < own.length : own.wide && at >= 0 && at + N <= own.length) {
 		v.store(row + at);
-	} else {
+	} else if (!EVEN) {
 		v.store_some(row + at, -at, own.length - at);
 	}
 }
@@ -120,10 +126,9 @@ store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 /** @a STEPS pieces of @a plane from @a start on. */
 template <int STEPS, typename E, int N>
 static WSK_DEVICE void
-load_steps(
-	bool whole, piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *plane, int start)
+load_steps(bool even, piece<E, N> (&v)[STEPS], const part_of_row<E> &own, const E *plane, int start)
 {
-	if (whole) {
+	if (even) {
 #pragma unroll
 		for (int j = 0; j < STEPS; j++) {
 			load_step<true>(v[j], own, plane, start + (j * 32 + own.lane) * N);
@@ -137,7 +142,7 @@ load_steps(
 }
 
 /** The 3 elements before @a at, then the lane's own; 0 beyond the row. */
-template <bool WHOLE, typename E, int N>
+template <bool EVEN, typename E, int N>
 static WSK_DEVICE void
 floats_of(const piece<E, 4> &before, const piece<E, N> &v, const part_of_row<E> &own, int at,
 	float (&f)[N + 3])
@@ -154,9 +159,11 @@ floats_of(const piece<E, 4> &before, const piece<E, N> &v, const part_of_row<E> 
 	for (int i = 0; i < N; i++) {
 		f[i + 3] = v.at(i);
 	}
+	if (!EVEN && (at < 3 || at + N > own.length)) {
 #pragma unroll
-	for (int i = 0; !WHOLE && i < N + 3; i++) {
-		f[i] = at + i >= 3 && at + i < own.length + 3 ? f[i] : 0.f;
+		for (int i = 0; i < N + 3; i++) {
+			f[i] = at + i >= 3 && at + i < own.length + 3 ? f[i] : 0.f;
+		}
 	}
 }
 
@@ -201,21 +208,22 @@ template <int W> struct taps {
 
 /**
  * A chunk whose steps are in @a v. Once a step is taken, the one of the next chunk is asked for in its
- * place: @a next says that that chunk is there and whole.
+ * place: @a next says that that chunk is there and even.
  */
-template <typename E, int W, bool WHOLE>
+template <typename E, int W, bool EVEN>
 static WSK_DEVICE void
 forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
 	E *out, int start, bool next, piece<E, 16 / (int)sizeof(E)> (&v)[WSK_CONV_STEPS],
 	piece<E, 4> &edge)
 {
 	constexpr int N = 16 / (int)sizeof(E), CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
+	int mine = hidden(start + own.lane * N);
 #pragma unroll
-	for (int j = 0; j < WSK_CONV_STEPS; j++) {
-		int at = start + (j * 32 + own.lane) * N;
+	for (int j = 0; j < WSK_CONV_STEPS && start + j * 32 * N < own.length; j++) {
+		int at = mine + j * 32 * N;
 		float f[N + 3], y[N];
-		floats_of<WHOLE>(take_before(v[j], edge, own.lane), v[j], own, at, f);
-		if (next) {
+		floats_of<EVEN>(take_before(v[j], edge, own.lane), v[j], own, at, f);
+		if (next && at + CHUNK < own.length) {
 			v[j].load(x + at + CHUNK);
 		}
 #pragma unroll
@@ -223,7 +231,7 @@ forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &
 			y[i] = t.convolve(f + i);
 		}
 		activate(y, p.silu);
-		store_step<WHOLE>(y, own, out, at);
+		store_step<EVEN>(y, own, out, at);
 	}
 }
 
@@ -236,18 +244,18 @@ first_forward(const wsk_conv_params &p)
 	if (!own.find(p)) {
 		return;
 	}
-	const E *x = own.of(p.x);
+	const E *x = hidden<E>(own.of(p.x));
 	E *out = own.of(p.out);
 	own.begin(p, x, out, out);
 	if (own.first >= own.last) {
 		return;
 	}
-	own.read_around(p, p.x, p.x);
+	own.around = own.is_amid(p, p.x);
 	/* The weights after the elements: both are on their way at once. */
 	piece<E, 16 / (int)sizeof(E)> v[WSK_CONV_STEPS];
 	piece<E, 4> edge;
-	bool whole = own.whole(own.first, CHUNK);
-	load_steps(whole, v, own, x, own.first);
+	bool even = own.even(own.first, CHUNK);
+	load_steps(even, v, own, x, own.first);
 	edge.clear();
 	if (own.lane == 0 && own.first > 0) {
 		load_step<false>(edge, own, x, own.first - 4);
@@ -256,8 +264,8 @@ first_forward(const wsk_conv_params &p)
 	load_weights(p, own.channel, 1, t.w, t.bias);
 #pragma unroll 1
 	for (int start = own.first;; start += CHUNK) {
-		bool more = start + CHUNK < own.last, next = more && own.whole(start + CHUNK, CHUNK);
-		if (whole) {
+		bool more = start + CHUNK < own.last, next = more && own.even(start + CHUNK, CHUNK);
+		if (even) {
 			forward_chunk<E, W, true>(p, t, own, x, out, start, next, v, edge);
 		} else {
 			forward_chunk<E, W, false>(p, t, own, x, out, start, next, v, edge);
@@ -268,7 +276,7 @@ first_forward(const wsk_conv_params &p)
 		if (!next) {
 			load_steps(false, v, own, x, start + CHUNK);
 		}
-		whole = next;
+		even = next;
 	}
 }
 
@@ -342,31 +350,43 @@ template <typename E> struct back_steps {
 	piece<E, N> x[STEPS], dout[STEPS];
 	piece<E, 4> before[STEPS]; /**< read again: the lane before has just asked for the same line */
 
-	/** Step @a j, of elements from @a at on. */
-	template <bool WHOLE>
+	/** Step @a j, of elements from @a at on, which are in the row. */
+	WSK_DEVICE void
+	load_inside(int j, const row_planes<E> &planes, int at)
+	{
+		dout[j].load(planes.dout + at);
+		x[j].load(planes.x + at);
+		if (at >= 4) {
+			before[j].load(planes.x + at - 4);
+		} else {
+			before[j].clear();
+		}
+	}
+
+	template <bool EVEN>
 	WSK_DEVICE void
 	load(int j, const part_of_row<E> &own, const row_planes<E> &planes, int at)
 	{
-		load_step<WHOLE>(dout[j], own, planes.dout, at);
-		load_step<WHOLE>(x[j], own, planes.x, at);
-		if (WHOLE && at >= 4) {
-			before[j].load(planes.x + at - 4);
-		} else if (WHOLE) {
-			before[j].clear();
-		} else {
+		load_step<EVEN>(dout[j], own, planes.dout, at);
+		load_step<EVEN>(x[j], own, planes.x, at);
+		if (!EVEN) {
 			load_step<false>(before[j], own, planes.x, at - 4);
+		} else if (at >= 4 && at < own.length) {
+			before[j].load(planes.x + at - 4);
+		} else {
+			before[j].clear();
 		}
 	}
 
 	WSK_DEVICE void
-	load_all(bool whole, const part_of_row<E> &own, const row_planes<E> &planes, int start)
+	load_all(bool even, const part_of_row<E> &own, const row_planes<E> &planes, int start)
 	{
 #pragma unroll
-		for (int j = STEPS - 1; whole && j >= 0; j--) {
+		for (int j = STEPS - 1; even && j >= 0; j--) {
 			load<true>(j, own, planes, start + (j * 32 + own.lane) * N);
 		}
 #pragma unroll
-		for (int j = STEPS - 1; !whole && j >= 0; j--) {
+		for (int j = STEPS - 1; !even && j >= 0; j--) {
 			load<false>(j, own, planes, start + (j * 32 + own.lane) * N);
 		}
 	}
@@ -374,26 +394,30 @@ template <typename E> struct back_steps {
 
 /**
  * Of one chunk, whose steps are in @a v: dx, and what it adds to the sums. @a behind: the 3 gradients behind
- * it, for lane 31. @a next: the chunk in front of it is there and whole, and is asked for step by step.
+ * it, for lane 31. @a next: the chunk in front of it is there and even, and is asked for step by step.
  */
-template <typename E, int W, bool WHOLE>
+template <typename E, int W, bool EVEN>
 static WSK_DEVICE void
 backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own,
 	const row_planes<E> &planes, int start, bool next, back_steps<E> &v, float (&behind)[3],
 	float (&sums)[W + 1])
 {
 	constexpr int N = back_steps<E>::N, STEPS = WSK_CONV_BACK_STEPS;
+	int mine = hidden(start + own.lane * N);
 #pragma unroll
 	for (int j = STEPS - 1; j >= 0; j--) {
-		int at = start + (j * 32 + own.lane) * N;
+		int at = mine + j * 32 * N;
 		float f[N + 3], g[N + 3], mine[N], sum[N];
-		floats_of<WHOLE>(v.before[j], v.x[j], own, at, f);
+		floats_of<EVEN>(v.before[j], v.x[j], own, at, f);
 #pragma unroll
 		for (int i = 0; i < N; i++) {
 			mine[i] = v.dout[j].at(i);
 		}
 		if (next) {
-			v.template load<true>(j, own, planes, at - STEPS * 32 * N);
+			v.load_inside(j, planes, at - STEPS * 32 * N);
+		}
+		if (start + j * 32 * N >= own.length) {
+			continue;
 		}
 #pragma unroll
 		for (int i = 0; i < N; i++) {
@@ -401,8 +425,14 @@ backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> 
 		}
 		before_activation(mine, sum, p.silu);
 #pragma unroll
-		for (int i = 0; i < N; i++) { /* an infinite sum outside of the row would make it NaN */
-			g[i] = WHOLE || (at + i >= 0 && at + i < own.length) ? mine[i] : 0.f;
+		for (int i = 0; i < N; i++) {
+			g[i] = mine[i];
+		}
+		if (!EVEN && (at < 0 || at + N > own.length)) {
+#pragma unroll
+			for (int i = 0; i < N; i++) { /* an infinite sum outside of the row would make it NaN */
+				g[i] = at + i >= 0 && at + i < own.length ? g[i] : 0.f;
+			}
 		}
 #pragma unroll
 		for (int i = 0; i < 3; i++) {
@@ -420,7 +450,7 @@ backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> 
 			}
 			sums[W] += g[i];
 		}
-		store_step<WHOLE>(mine, own, planes.dx, at);
+		store_step<EVEN>(mine, own, planes.dx, at);
 	}
 }
 
@@ -433,15 +463,15 @@ first_backward(const wsk_conv_params &p)
 	if (!own.find(p)) {
 		return;
 	}
-	row_planes<E> planes = {own.of(p.x), own.of(p.dout), own.of(p.dx)};
+	row_planes<E> planes = {hidden<E>(own.of(p.x)), own.of(p.dout), own.of(p.dx)};
 	own.begin(p, planes.x, planes.dout, planes.dx);
 	float sums[W + 1] = {}, behind[3];
 	if (own.first < own.last) { /* not a last part that the rows' shift has emptied */
-		own.read_around(p, p.x, p.dout);
+		own.around = own.is_amid(p, p.x) && own.is_amid(p, p.dout);
 		int start = own.first + (own.last - own.first - 1) / CHUNK * CHUNK;
-		bool whole = own.whole(start, CHUNK);
+		bool even = own.even(start, CHUNK);
 		back_steps<E> v;
-		v.load_all(whole, own, planes, start);
+		v.load_all(even, own, planes, start);
 		elements_behind<E, W> after;
 		after.ask(own, planes.x, planes.dout);
 		taps<W> t;
@@ -450,8 +480,8 @@ first_backward(const wsk_conv_params &p)
 #pragma unroll 1
 		for (;; start -= CHUNK) {
 			bool more = start - CHUNK >= own.first;
-			bool next = more && own.whole(start - CHUNK, CHUNK);
-			if (whole) {
+			bool next = more && own.even(start - CHUNK, CHUNK);
+			if (even) {
 				backward_chunk<E, W, true>(p, t, own, planes, start, next, v, behind, sums);
 			} else {
 				backward_chunk<E, W, false>(p, t, own, planes, start, next, v, behind, sums);
@@ -462,7 +492,7 @@ first_backward(const wsk_conv_params &p)
 			if (!next) {
 				v.load_all(false, own, planes, start - CHUNK);
 			}
-			whole = next;
+			even = next;
 		}
 	}
 	int64_t to = (own.batch * p.pieces + own.part) * p.dim + own.channel;
