@@ -7,8 +7,7 @@
 
 /* What keeps a large GPU busy (an H200, as the kernels use its registers). The GPU at hand is not
  * asked, so that sums are the same everywhere. */
-#define FORWARD_WARPS_WANTED 32768
-#define BACKWARD_WARPS_WANTED 16384
+#define WARPS_WANTED 16384
 #define STEP_THREADS_WANTED 65536
 #define THREADS_AT_ONCE 101376
 #define BLOCKS_AT_ONCE 528
@@ -184,8 +183,9 @@ blocks_of(int64_t tiles)
 	return tiles > WSK_GRID_MAX ? INT64_MAX : wsk_divide_up(tiles, WSK_CONV_THREADS);
 }
 
-/* Rows that are contiguous: chunks of a row for each warp. @a before: elements that a row may be taken
- * to begin earlier, to begin at 16 bytes. */
+/* Rows that are contiguous: chunks of a row for each warp; forward two, where that leaves warps enough: the
+ * second one is on its way while the first is computed. @a before: elements that a row may be taken to begin
+ * earlier, to begin at 16 bytes. */
 static int64_t
 cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before)
 {
@@ -193,9 +193,9 @@ cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before
 		WSK_CONV_CHUNK((int)wsk_type_bytes(type), backward ? WSK_CONV_BACK_STEPS : WSK_CONV_STEPS);
 	int64_t chunks = wsk_divide_up((int64_t)p->length + before, chunk);
 	int64_t rows = (int64_t)p->batch * p->dim;
-	int64_t wanted = backward ? BACKWARD_WARPS_WANTED : FORWARD_WARPS_WANTED;
-	int64_t pieces = least(chunks, wsk_divide_up(wanted, rows));
-	p->piece = (int32_t)(wsk_divide_up(chunks, pieces) * chunk);
+	int64_t pieces = least(chunks, wsk_divide_up(WARPS_WANTED, rows));
+	int64_t each = rows * wsk_divide_up(chunks, 2) < WARPS_WANTED ? 1 : 2;
+	p->piece = (int32_t)((backward ? wsk_divide_up(chunks, pieces) : each) * chunk);
 	p->pieces = (int32_t)wsk_divide_up((int64_t)p->length + before, p->piece);
 	p->parts = p->batch * p->pieces;
 	return wsk_divide_up(rows, WSK_CONV_THREADS / 32) * p->pieces;
