@@ -159,14 +159,15 @@ least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Rows of a run, 8 to 128: those for which rounds of as many runs as a large GPU has at once take
+/* Rows of a run, 8 to @a most: those for which rounds of as many runs as a large GPU has at once take
  * the fewest rows, with @a around for what each run takes besides. */
 static int32_t
-run_length(int64_t length, int64_t others, int64_t per_run, int64_t at_once, int64_t around)
+run_length(
+	int64_t length, int64_t others, int64_t per_run, int64_t at_once, int32_t around, int32_t most)
 {
 	int32_t best = 8;
 	int64_t least_rows = INT64_MAX;
-	for (int32_t run = 8; run <= 128; run += 8) {
+	for (int32_t run = 8; run <= most; run += 8) {
 		int64_t runs = others * wsk_divide_up(length, run * per_run);
 		int64_t rows = wsk_divide_up(runs, at_once) * (run + around);
 		if (rows < least_rows) {
@@ -209,8 +210,8 @@ cut_last(struct wsk_conv_params *p, bool backward)
 	int64_t groups = wsk_divide_up(p->dim, (backward ? 32 : 1) * WSK_CONV_CHANNELS);
 	int64_t per_run = backward ? warps : 1;
 	p->groups = (int32_t)groups;
-	p->piece = backward ? run_length(p->length, groups * p->batch, per_run, BLOCKS_AT_ONCE, 15)
-						: run_length(p->length, groups * p->batch, per_run, THREADS_AT_ONCE, 6);
+	p->piece = backward ? run_length(p->length, groups * p->batch, per_run, BLOCKS_AT_ONCE, 15, 128)
+						: run_length(p->length, groups * p->batch, per_run, THREADS_AT_ONCE, 6, 64);
 	p->pieces = (int32_t)wsk_divide_up(p->length, p->piece * per_run);
 	p->parts = p->batch * p->pieces;
 	int64_t tiles = groups * p->batch * p->pieces;
