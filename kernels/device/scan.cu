@@ -65,7 +65,7 @@ WSK_SCAN_KERNEL(wsk_scan_combine, wsk_scan_params, 4)
 {
 	wsk::scan_combine(p);
 }
-WSK_SCAN_KERNEL(wsk_scan_sum, wsk_scan_sum_params, 4)
+WSK_SCAN_KERNEL(wsk_scan_sum, wsk_scan_sums_params, 4)
 {
 	wsk::scan_sum(p);
 }

@@ -68,13 +68,21 @@ struct wsk_scan_params {
 };
 
 /** A sum over partial results, in the order of the parts. */
-struct wsk_scan_sum_params {
+struct wsk_scan_sum {
 	uint64_t from;   /**< float [terms][stride], of which the first `count` count */
 	uint64_t to;     /**< of `type` */
 	uint64_t factor; /**< float [count], or 0: 1 */
 	int64_t stride, count;
 	int32_t terms;
-	int32_t type; /**< enum wsk_type */
+	int32_t type;   /**< enum wsk_type */
+	int64_t blocks; /**< of threads: ceil(count / WSK_SCAN_THREADS) */
+};
+
+/** The gradients of A, D, delta_bias, B and C. */
+#define WSK_SCAN_SUMS 5
+
+struct wsk_scan_sums_params {
+	struct wsk_scan_sum sums[WSK_SCAN_SUMS];
 };
 
 /** A vector of any element type. */

@@ -137,15 +137,24 @@ scan_combine(const wsk_scan_params &p)
 	const float *sums =
 		reinterpret_cast<const float *>(p.sums) + (int64_t)batch * p.kept * p.channels + channel;
 	const int each = p.part / p.every;
+	constexpr int AHEAD = 8;
 	float before = 0.0f, h = 0.0f;
-#pragma unroll 4
-	for (int k = 0; k < p.kept; k++) {
-		if (k % each == 0) {
-			before = h;
+	for (int first = 0; first < p.kept; first += AHEAD) {
+		float sum[AHEAD], own[AHEAD]; /* all are read before one is written */
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			int k = min(first + i, p.kept - 1);
+			sum[i] = sums[(int64_t)k * p.channels];
+			own[i] = states[k * inner];
 		}
-		h = fmaf(exp2_fast(a * sums[(int64_t)k * p.channels]), before, states[k * inner]);
-		if (k >= each) {
-			states[k * inner] = h;
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			int k = first + i;
+			before = k % each == 0 ? h : before;
+			h = fmaf(exp2_fast(a * sum[i]), before, own[i]);
+			if (k >= each && k < p.kept) {
+				states[k * inner] = h;
+			}
 		}
 	}
 	if (!p.with_ends) {
@@ -162,10 +171,17 @@ scan_combine(const wsk_scan_params &p)
 	}
 }
 
+/** Sums that do not depend on each other, blocks of threads after blocks of threads. */
 WSK_DEVICE void
-scan_sum(const wsk_scan_sum_params &p)
+scan_sum(const wsk_scan_sums_params &all)
 {
-	const int64_t i = (int64_t)blockIdx.x * WSK_SCAN_THREADS + threadIdx.x;
+	int64_t block = blockIdx.x;
+	int which = 0;
+	while (block >= all.sums[which].blocks) {
+		block -= all.sums[which++].blocks;
+	}
+	const wsk_scan_sum &p = all.sums[which];
+	const int64_t i = block * WSK_SCAN_THREADS + threadIdx.x;
 	if (i >= p.count) {
 		return;
 	}

@@ -375,58 +375,45 @@ wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan, v
 			is_constant(&call.in) ? WSK_SCAN_KERNEL_FORWARD_CONSTANT : WSK_SCAN_KERNEL_FORWARD);
 }
 
-/* to = sum of @a terms parts of @a count floats each, times a factor. */
-static int
-launch_sum(struct scan_call *call, uint64_t from, int64_t stride, int64_t count, int64_t terms,
-	uint64_t factor, uint64_t to, int32_t type)
+/* The gradient of B, or of C: of what varies, over blocks of channels; else over batch and time. */
+static struct wsk_scan_sum
+sum_of_matrix(const struct wsk_scan *in, const struct wsk_scan_params *p, bool of_c)
 {
-	struct wsk_scan_sum_params p = {from, to, factor, stride, count, (int32_t)terms, type};
-	return to ? launch(call, WSK_SCAN_KERNEL_SUM, wsk_divide_up(count, WSK_SCAN_THREADS), &p)
-			  : WSK_OK;
-}
-
-/* The gradients of B and C: of what varies, over blocks of channels; else over batch and time. */
-static int
-launch_matrix_sums(struct scan_call *call)
-{
-	const struct wsk_scan *in = &call->in;
-	const struct wsk_scan_params *p = &call->params;
+	const struct wsk_matrix *own = of_c ? &in->c : &in->b, *other = of_c ? &in->b : &in->c;
 	const int64_t varying = (int64_t)in->batch * in->groups * in->states * in->length;
-	const int64_t constant = (int64_t)in->channels * in->states,
-				  parts = (int64_t)in->batch * p->parts;
-	const uint64_t to[] = {in->grad_b, in->grad_c};
-	const struct wsk_matrix *from[] = {&in->b, &in->c};
-	int status = WSK_OK;
-	for (int i = 0; i < 2 && status == WSK_OK; i++) {
-		const struct wsk_matrix *other = from[1 - i];
-		if (from[i]->varies) {
-			uint64_t part = p->part_bc + (i ? (uint64_t)varying * 4 : 0);
-			status = launch_sum(call, part, 2 * varying, varying, p->blocks, 0, to[i], in->type);
-		} else {
-			status = launch_sum(call, p->part_w, constant, constant, parts,
-				other->varies ? 0 : other->data, to[i], WSK_FLOAT32);
-		}
+	const int64_t constant = (int64_t)in->channels * in->states;
+	const uint64_t to = of_c ? in->grad_c : in->grad_b;
+	if (own->varies) {
+		uint64_t part = p->part_bc + (of_c ? (uint64_t)varying * 4 : 0);
+		return (struct wsk_scan_sum){part, to, 0, 2 * varying, varying, p->blocks, in->type, 0};
 	}
-	return status;
+	return (struct wsk_scan_sum){p->part_w, to, other->varies ? 0 : other->data, constant, constant,
+		in->batch * p->parts, WSK_FLOAT32, 0};
 }
 
+/* The gradients that are sums over parts: one launch for all. */
 static int
 launch_sums(struct scan_call *call)
 {
 	const struct wsk_scan *in = &call->in;
 	const struct wsk_scan_params *p = &call->params;
-	const int64_t parts = (int64_t)in->batch * p->parts, channels = in->channels;
-	const int64_t states = channels * in->states;
-	int status = launch_sum(call, p->part_a, states, states, parts, 0, in->grad_a, WSK_FLOAT32);
-	if (status == WSK_OK) {
-		status = launch_sum(
-			call, p->part_d, channels, channels, parts, 0, in->d ? in->grad_d : 0, WSK_FLOAT32);
+	const int64_t channels = in->channels, states = channels * in->states;
+	const int32_t parts = in->batch * p->parts;
+	struct wsk_scan_sums_params all = {{
+		sum_of_matrix(in, p, false),
+		sum_of_matrix(in, p, true),
+		{p->part_a, in->grad_a, 0, states, states, parts, WSK_FLOAT32, 0},
+		{p->part_d, in->d ? in->grad_d : 0, 0, channels, channels, parts, WSK_FLOAT32, 0},
+		{p->part_bias, in->delta_bias ? in->grad_delta_bias : 0, 0, channels, channels, parts,
+			WSK_FLOAT32, 0},
+	}};
+	int64_t blocks = 0;
+	for (int i = 0; i < WSK_SCAN_SUMS; i++) {
+		struct wsk_scan_sum *sum = &all.sums[i];
+		sum->blocks = sum->to ? wsk_divide_up(sum->count, WSK_SCAN_THREADS) : 0;
+		blocks += sum->blocks;
 	}
-	if (status == WSK_OK) {
-		status = launch_sum(call, p->part_bias, channels, channels, parts, 0,
-			in->delta_bias ? in->grad_delta_bias : 0, WSK_FLOAT32);
-	}
-	return status ? status : launch_matrix_sums(call);
+	return launch(call, WSK_SCAN_KERNEL_SUM, blocks, &all);
 }
 
 int
