@@ -11,11 +11,11 @@
 #define WSK_SCAN_KERNELS(type, suffix, blocks) \
 	WSK_SCAN_KERNEL(wsk_scan_forward_##suffix, wsk_scan_params, blocks) \
 	{ \
-		wsk::scan_forward<wsk::type, false>(p); \
+		wsk::scan_forward<wsk::type, false, WSK_SCAN_FORWARD_EACH>(p); \
 	} \
-	WSK_SCAN_KERNEL(wsk_scan_forward_constant_##suffix, wsk_scan_params, 3) \
+	WSK_SCAN_KERNEL(wsk_scan_forward_constant_##suffix, wsk_scan_params, 2) \
 	{ \
-		wsk::scan_forward<wsk::type, true>(p); \
+		wsk::scan_forward<wsk::type, true, WSK_SCAN_FORWARD_EACH>(p); \
 	} \
 	WSK_SCAN_KERNEL(wsk_scan_states_##suffix, wsk_scan_params, 4) \
 	{ \
@@ -54,9 +54,9 @@
 	WSK_UPDATE_KERNELS_OF(type, bfloat16, suffix##_of_bf16, blocks) \
 	WSK_UPDATE_KERNELS_OF(type, float32, suffix##_of_f32, blocks)
 
-WSK_SCAN_KERNELS(float16, f16, 4)
-WSK_SCAN_KERNELS(bfloat16, bf16, 4)
-WSK_SCAN_KERNELS(float32, f32, 3)
+WSK_SCAN_KERNELS(float16, f16, 3)
+WSK_SCAN_KERNELS(bfloat16, bf16, 3)
+WSK_SCAN_KERNELS(float32, f32, 2)
 WSK_UPDATE_KERNELS(float16, f16, 5)
 WSK_UPDATE_KERNELS(bfloat16, bf16, 5)
 WSK_UPDATE_KERNELS(float32, f32, 8)

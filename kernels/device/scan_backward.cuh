@@ -175,12 +175,6 @@ get_bound(float (&h)[STATES], const backward_shared &from, int tile)
 	}
 }
 
-WSK_DEVICE void
-as_array(float (&x)[4], const float4 &v)
-{
-	x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
-}
-
 /** Four steps on, from the first (@a half 0) or the fifth of a tile. */
 WSK_DEVICE void
 go_on(float (&h)[STATES], backward_shared &shared, const float (&a)[STATES], const place &w,
@@ -262,7 +256,7 @@ step_back(float (&v)[2 * STATES], float &to_b, float &to_q, float (&g)[STATES], 
 #pragma unroll
 	for (int i = 0; i < STATES; i++) {
 		float decay = exp2_fast(delta * a[i]);
-		float weight = WEIGHTED ? weight_of(p, w, i) : 1.0f;
+		float weight = WEIGHTED ? weight_of(p, w, w.first + i) : 1.0f;
 		float whole = fmaf(WEIGHTED ? c[i] * weight : c[i], dy, g[i]);
 		v[i] = whole * du;
 		v[STATES + i] = dy * after[i];
@@ -284,7 +278,7 @@ WSK_DEVICE void
 store_part_sums(const float (&da)[STATES], const float (&dw)[STATES], steps_backward<T> &mine,
 	const wsk_scan_params &p)
 {
-	const place w = find_place(p); /* again: registers are scarcer than instructions */
+	const place w = find_place<STATES>(p); /* again: registers are scarcer than instructions */
 	store_states(da, p, w, p.part_a, state_index(p, w, p.parts, w.part));
 	if (WEIGHTED) {
 		store_states(dw, p, w, p.part_w, state_index(p, w, p.parts, w.part));
@@ -307,7 +301,7 @@ WSK_DEVICE void
 scan_backward(const wsk_scan_params &p)
 {
 	__shared__ backward_shared shared;
-	const place w = find_place(p);
+	const place w = find_place<STATES>(p);
 	exchange &shared_delta = shared.steps[w.warp][0], &shared_du = shared.steps[w.warp][1];
 	exchange &shared_dy = shared.steps[w.warp][2];
 	float a[STATES], g[STATES] = {}, da[STATES] = {}, dw[STATES] = {};

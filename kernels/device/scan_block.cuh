@@ -6,10 +6,12 @@
  * Time runs in a loop and channels and states side by side: a step is five instructions of one state, and
  * no thread waits for another. (The paper's own kernel scans time by a tree of the block's threads.)
  *
- *   block    64 channels of one group of one batch entry, one part of time
+ *   block    64 channels of one group of one batch entry, one part of time; forward 16 channels
  *   warp     16 of the channels; lane l has channel l % 16 of them
  *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31 the other 8
  *   launch   16 states; more are as many launches, whose sums over states meet in the workspace
+ *
+ * Forward, warps and threads are divided in another way: scan_forward.cuh says how.
  *
  * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C varies as 1,
  * and y = (B C) (h / B). In shared memory nothing is kept here: see scan_segment.cuh.
@@ -25,15 +27,18 @@ namespace wsk
 {
 
 constexpr int WARPS = WSK_SCAN_THREADS / 32;
-constexpr int HALF = 16;  /* channels of a warp, and states of a launch */
-constexpr int STATES = 8; /* of a thread */
-constexpr int TILE = 8;   /* time steps that are computed together */
+constexpr int HALF = 16;              /* channels of a warp, and states of a launch */
+constexpr int STATES = WSK_SCAN_EACH; /* of a thread, but forward */
+constexpr int TILE = 8;               /* time steps that are computed together */
 constexpr int SEGMENT = WSK_SCAN_SEGMENT;
+
+/** How far apart the states of a thread are that has N of them: neighbours, or every so many. */
+template <int N> constexpr int APART = N == STATES ? 1 : HALF / N;
 
 /** Who a thread is. */
 struct place {
-	int lane, warp, column,
-		side; /* column: channel of the warp; side: which 8 states, which 4 steps */
+	int lane, warp;
+	int column, side; /* channel of the warp; which states and steps of it */
 	int batch, group, block, part;
 	int channel;    /* of all; where there is none, that of the group's last */
 	bool there;     /* the channel exists */
@@ -41,28 +46,32 @@ struct place {
 	int first;      /* state */
 };
 
+/** Of a thread that has N states. */
+template <int N>
 WSK_DEVICE place
 find_place(const wsk_scan_params &p)
 {
+	constexpr int LANES = HALF / N,
+				  COLUMNS = 32 / LANES; /* lanes of a channel, channels of a warp */
 	place w;
 	int rest = blockIdx.x;
 	asm volatile("" : "+r"(rest)); /* found anew where it is asked for again */
 	w.lane = threadIdx.x % 32;
 	w.warp = threadIdx.x / 32;
-	w.column = w.lane % HALF;
-	w.side = w.lane / HALF;
+	w.column = N == STATES ? w.lane % COLUMNS : w.lane / LANES;
+	w.side = N == STATES ? w.lane / COLUMNS : w.lane % LANES;
 	w.part = rest % p.parts;
 	rest /= p.parts;
 	w.block = rest % p.blocks;
 	rest /= p.blocks;
 	w.group = rest % p.groups;
 	w.batch = rest / p.groups;
-	int channel = w.block * WSK_SCAN_CHANNELS + w.warp * HALF + w.column;
+	int channel = (w.block * WARPS + w.warp) * COLUMNS + w.column;
 	w.there = channel < p.group_channels;
 	w.channel = w.group * p.group_channels + (w.there ? channel : p.group_channels - 1);
 	w.begin = w.part * p.part;
 	w.end = min(w.begin + p.part, p.length);
-	w.first = p.first_state + w.side * STATES;
+	w.first = p.first_state + w.side * (N == STATES ? N : 1);
 	return w;
 }
 
@@ -78,11 +87,11 @@ row_of(const wsk_scan_rows &rows, const place &w)
 					 : nullptr;
 }
 
-/** Index of the first of a thread's states in [batch][@a count][channel][state], at @a which of count. */
+/** Index of a channel's first state in [batch][@a count][channel][state], at @a which of count. */
 WSK_DEVICE int64_t
 state_index(const wsk_scan_params &p, const place &w, int count, int which)
 {
-	return (((int64_t)w.batch * count + which) * p.channels + w.channel) * p.states_count + w.first;
+	return (((int64_t)w.batch * count + which) * p.channels + w.channel) * p.states_count;
 }
 
 WSK_DEVICE int64_t
@@ -91,38 +100,43 @@ channel_index(const wsk_scan_params &p, const place &w, int count, int which)
 	return ((int64_t)w.batch * count + which) * p.channels + w.channel;
 }
 
+template <int N>
 WSK_DEVICE void
-load_states(float (&h)[STATES], const wsk_scan_params &p, const place &w, uint64_t from, int64_t at)
+load_states(float (&h)[N], const wsk_scan_params &p, const place &w, uint64_t from, int64_t at)
 {
 	const float *states = reinterpret_cast<const float *>(from) + at;
 #pragma unroll
-	for (int i = 0; i < STATES; i++) {
-		h[i] = w.there && w.first + i < p.states_count ? states[i] : 0.0f;
+	for (int i = 0; i < N; i++) {
+		int state = w.first + i * APART<N>;
+		h[i] = w.there && state < p.states_count ? states[state] : 0.0f;
 	}
 }
 
+template <int N>
 WSK_DEVICE void
-store_states(
-	const float (&h)[STATES], const wsk_scan_params &p, const place &w, uint64_t to, int64_t at)
+store_states(const float (&h)[N], const wsk_scan_params &p, const place &w, uint64_t to, int64_t at)
 {
 	float *states = reinterpret_cast<float *>(to) + at;
 #pragma unroll
-	for (int i = 0; i < STATES; i++) {
-		if (w.there && w.first + i < p.states_count) {
-			states[i] = h[i];
+	for (int i = 0; i < N; i++) {
+		int state = w.first + i * APART<N>;
+		if (w.there && state < p.states_count) {
+			states[state] = h[i];
 		}
 	}
 }
 
 /** A, times log2(e); states that are not there have 0. */
+template <int N>
 WSK_DEVICE void
-load_a(float (&a)[STATES], const wsk_scan_params &p, const place &w)
+load_a(float (&a)[N], const wsk_scan_params &p, const place &w)
 {
 	const float *from = reinterpret_cast<const float *>(p.a) + w.channel * p.a_channel;
 #pragma unroll
-	for (int i = 0; i < STATES; i++) {
-		bool there = w.there && w.first + i < p.states_count;
-		a[i] = there ? from[(w.first + i) * p.a_state] * LOG2E : 0.0f;
+	for (int i = 0; i < N; i++) {
+		int state = w.first + i * APART<N>;
+		bool there = w.there && state < p.states_count;
+		a[i] = there ? from[state * p.a_state] * LOG2E : 0.0f;
 	}
 }
 
@@ -134,11 +148,10 @@ constant(const wsk_scan_matrix &m, const place &w, int state)
 	return reinterpret_cast<const float *>(m.data)[channel * m.group + state * m.state];
 }
 
-/** The constant ones of B and C, multiplied, of the thread's state @a i. */
+/** The constant ones of B and C, multiplied, of one state. */
 WSK_DEVICE float
-weight_of(const wsk_scan_params &p, const place &w, int i)
+weight_of(const wsk_scan_params &p, const place &w, int state)
 {
-	const int state = w.first + i;
 	float weight = 1.0f;
 	if (state < p.states_count) {
 		weight *= p.b.varies ? 1.0f : constant(p.b, w, state);
@@ -147,12 +160,13 @@ weight_of(const wsk_scan_params &p, const place &w, int i)
 	return weight;
 }
 
+template <int N>
 WSK_DEVICE void
-load_weights(float (&weight)[STATES], const wsk_scan_params &p, const place &w)
+load_weights(float (&weight)[N], const wsk_scan_params &p, const place &w)
 {
 #pragma unroll
-	for (int i = 0; i < STATES; i++) {
-		weight[i] = weight_of(p, w, i);
+	for (int i = 0; i < N; i++) {
+		weight[i] = weight_of(p, w, w.first + i * APART<N>);
 	}
 }
 

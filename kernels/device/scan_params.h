@@ -9,12 +9,14 @@
 
 #include <stdint.h>
 
-/** Threads of a block; each pair of half warps has 16 channels, a thread 8 states of one. */
+/** Threads of a block, and states that one launch takes. */
 #define WSK_SCAN_THREADS 128
-
-/** Channels of a block of threads, and states that one launch takes. */
-#define WSK_SCAN_CHANNELS 64
 #define WSK_SCAN_STATES 16
+
+/** States of a thread, forward and in the other kernels, and channels of a block. */
+#define WSK_SCAN_FORWARD_EACH 2
+#define WSK_SCAN_EACH 8
+#define WSK_SCAN_CHANNELS(each) (WSK_SCAN_THREADS / WSK_SCAN_STATES * (each))
 
 /** Time steps between the states that the backward pass keeps; a part of time is a multiple. */
 #define WSK_SCAN_SEGMENT 64

@@ -10,7 +10,7 @@
  *                  decay of a part, so it takes no more than these
  *   the scan       of all parts (scan_forward.cuh, scan_backward.cuh), with what was carried over
  *
- * scan_local is laid out as scan_forward is. Shared memory: B and C, and three exchanges a warp, 14 KiB.
+ * scan_local is laid out as scan_backward is. Shared memory: B and C, and three exchanges a warp, 14 KiB.
  * scan_sum adds up what parts and blocks left in the workspace, in their order: the same bits each time.
  */
 #ifndef WSK_DEVICE_SCAN_PARTS_CUH
@@ -65,7 +65,7 @@ scan_local(const wsk_scan_params &p)
 {
 	__shared__ matrices bc;
 	__shared__ exchange steps[WARPS][3];
-	const place w = find_place(p);
+	const place w = find_place<STATES>(p);
 	exchange &shared_delta = steps[w.warp][0], &shared_du = steps[w.warp][1];
 	exchange &shared_dy = steps[w.warp][2];
 	float a[STATES], h[STATES] = {}, g[STATES] = {}, reach[STATES];

@@ -123,6 +123,19 @@ as_float4(const float (&x)[4])
 }
 
 WSK_DEVICE void
+as_array(float (&x)[4], const float4 &v)
+{
+	x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+}
+
+/** Four numbers at 16 bytes. */
+WSK_DEVICE float4 &
+as_four(float *x)
+{
+	return *reinterpret_cast<float4 *>(x);
+}
+
+WSK_DEVICE void
 read_tile(float (&x)[TILE], exchange &from, const place &w)
 {
 #pragma unroll
@@ -157,20 +170,13 @@ fetch(const typename T::element *row, int t, const wsk_scan_params &p, const pla
 	return load_four<T>(row + t, row && w.there ? w.end - t : 0, p.wide);
 }
 
-/** Of eight values that both lanes of a channel have parts of, the whole of this lane's four. */
-WSK_DEVICE void
-gather_own(float (&own)[4], const float (&x)[TILE], const place &w)
-{
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		float mine = w.side ? x[4 + i] : x[i], other = w.side ? x[i] : x[4 + i];
-		own[i] = mine + __shfl_xor_sync(ALL, other, HALF);
-	}
-}
-
-/** Adds what launches for earlier states left at four steps; keeps the sum where more follow. True: the last. */
+/**
+ * Adds what launches for earlier states left at some steps, four from each RUN-th on; keeps the sum where more
+ * follow. True: the last.
+ */
+template <int RUN = 4, int STEPS>
 WSK_DEVICE bool
-sum_launches(float (&x)[4], uint64_t at, const wsk_scan_params &p, const place &w, int t)
+sum_launches(float (&x)[STEPS], uint64_t at, const wsk_scan_params &p, const place &w, int t)
 {
 	float *sum =
 		reinterpret_cast<float *>(at) + ((int64_t)w.batch * p.channels + w.channel) * p.length + t;
@@ -180,11 +186,12 @@ sum_launches(float (&x)[4], uint64_t at, const wsk_scan_params &p, const place &
 		return true;
 	}
 #pragma unroll
-	for (int i = 0; i < 4; i++) {
-		if (w.there && t + i < w.end) {
-			x[i] += first ? 0.0f : sum[i];
+	for (int i = 0; i < STEPS; i++) {
+		const int step = i / 4 * RUN + i % 4;
+		if (w.there && t + step < w.end) {
+			x[i] += first ? 0.0f : sum[step];
 			if (!last) {
-				sum[i] = x[i];
+				sum[step] = x[i];
 			}
 		}
 	}

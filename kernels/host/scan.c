@@ -137,6 +137,13 @@ struct division {
 	int32_t part, parts, every, kept, blocks;
 };
 
+/* Blocks of threads for the channels of a group, where a thread has @a each states. */
+static int32_t
+blocks_of(int32_t channels, int32_t each)
+{
+	return (int32_t)wsk_divide_up(channels, WSK_SCAN_CHANNELS(each));
+}
+
 static struct division
 divide(const struct wsk_scan *in, int32_t backward)
 {
@@ -147,7 +154,7 @@ divide(const struct wsk_scan *in, int32_t backward)
 	d.parts = (int32_t)wsk_divide_up(segments, each);
 	d.every = backward ? WSK_SCAN_SEGMENT : d.part;
 	d.kept = (int32_t)wsk_divide_up(in->length, d.every);
-	d.blocks = (int32_t)wsk_divide_up(in->channels / in->groups, WSK_SCAN_CHANNELS);
+	d.blocks = blocks_of(in->channels / in->groups, WSK_SCAN_EACH);
 	return d;
 }
 
@@ -332,6 +339,9 @@ static int
 launch_scan(struct scan_call *call, enum wsk_scan_kernel kernel)
 {
 	struct wsk_scan_params *p = &call->params;
+	const bool forward =
+		kernel == WSK_SCAN_KERNEL_FORWARD || kernel == WSK_SCAN_KERNEL_FORWARD_CONSTANT;
+	p->blocks = blocks_of(p->group_channels, forward ? WSK_SCAN_FORWARD_EACH : WSK_SCAN_EACH);
 	int64_t blocks = (int64_t)p->batch * p->groups * p->blocks;
 	int status = WSK_OK;
 	if (blocks > WSK_GRID_MAX) {

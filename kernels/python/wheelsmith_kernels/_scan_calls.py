@@ -70,14 +70,15 @@ def groups_of(B, C):
 def parts_of(u, groups, backward):
     """Into how many parts time is split: 1 where batch and channels give every multiprocessor enough.
 
-    A split costs a second pass, so that it must bring more than twice the blocks. 64 channels are a block.
+    A split costs a second pass, so that it must bring more than twice the blocks. A block of threads has 16 channels
+    forward and 64 backward, of which a multiprocessor has two at once.
     """
     batch, dim, length = u.shape
-    blocks = batch * groups * -(-dim // groups // 64)
-    wanted = multiprocessors(u.device) * (2 if backward else 4)
-    if 2 * blocks >= wanted:
+    blocks = batch * groups * -(-dim // groups // (64 if backward else 16))
+    room = multiprocessors(u.device) * 2
+    if 2 * blocks >= (room if backward else room // 2):
         return 1
-    return max(1, min(-(-wanted // max(blocks, 1)), length // (2 * SEGMENT)))
+    return max(1, min(room // max(blocks, 1), length // (2 * SEGMENT)))
 
 
 #: Plans by signature.
