@@ -37,10 +37,17 @@ template <typename E> struct part_of_row {
 		unsigned row = tile / pieces * (WSK_CONV_THREADS / 32) + threadIdx.x / 32;
 		lane = (int)(threadIdx.x % 32);
 		part = (int)(tile % pieces);
-		batch = row / (unsigned)p.dim;
+		batch = (int64_t)(row / (unsigned)p.dim) * p.rows;
 		channel = (int)(row % (unsigned)p.dim);
 		length = p.length;
 		return batch < p.batch;
+	}
+
+	/** Rows of this warp: of one channel, in sequences one behind the other. */
+	WSK_DEVICE int
+	rows(const wsk_conv_params &p) const
+	{
+		return batch + p.rows <= p.batch ? p.rows : (int)(p.batch - batch);
 	}
 
 	WSK_DEVICE E *
@@ -212,19 +219,19 @@ template <int W> struct taps {
  */
 template <typename E, int W, bool EVEN>
 static WSK_DEVICE void
-forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *x,
-	E *out, int start, bool next, piece<E, 16 / (int)sizeof(E)> (&v)[WSK_CONV_STEPS],
+forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own, const E *ahead,
+	E *out, int start, int until, piece<E, 16 / (int)sizeof(E)> (&v)[WSK_CONV_STEPS],
 	piece<E, 4> &edge)
 {
-	constexpr int N = 16 / (int)sizeof(E), CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
+	constexpr int N = 16 / (int)sizeof(E);
 	int mine = hidden(start + own.lane * N);
 #pragma unroll
 	for (int j = 0; j < WSK_CONV_STEPS && start + j * 32 * N < own.length; j++) {
 		int at = mine + j * 32 * N;
 		float f[N + 3], y[N];
 		floats_of<EVEN>(take_before(v[j], edge, own.lane), v[j], own, at, f);
-		if (next && at + CHUNK < own.length) {
-			v[j].load(x + at + CHUNK);
+		if (at < until) {
+			v[j].load(ahead + at);
 		}
 #pragma unroll
 		for (int i = 0; i < N; i++) {
@@ -239,7 +246,7 @@ template <typename E, int W>
 static WSK_DEVICE void
 first_forward(const wsk_conv_params &p)
 {
-	constexpr int CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
+	constexpr int N = 16 / (int)sizeof(E), CHUNK = WSK_CONV_CHUNK(sizeof(E), WSK_CONV_STEPS);
 	part_of_row<E> own;
 	if (!own.find(p)) {
 		return;
@@ -262,19 +269,28 @@ first_forward(const wsk_conv_params &p)
 	}
 	taps<W> t;
 	load_weights(p, own.channel, 1, t.w, t.bias);
+	int rows = own.rows(p);
 #pragma unroll 1
-	for (int start = own.first;; start += CHUNK) {
-		bool more = start + CHUNK < own.last, next = more && own.even(start + CHUNK, CHUNK);
+	for (int start = own.first;;) {
+		bool more = start + CHUNK < own.last,
+			 next = more ? own.even(start + CHUNK, CHUNK) : rows > 1;
+		const E *ahead = x + (more ? CHUNK : p.x.batch);
+		int until = next ? own.length - (more ? CHUNK : 0) : -N;
 		if (even) {
-			forward_chunk<E, W, true>(p, t, own, x, out, start, next, v, edge);
+			forward_chunk<E, W, true>(p, t, own, ahead, out, start, until, v, edge);
 		} else {
-			forward_chunk<E, W, false>(p, t, own, x, out, start, next, v, edge);
+			forward_chunk<E, W, false>(p, t, own, ahead, out, start, until, v, edge);
 		}
-		if (!more) {
+		if (more) {
+			start += CHUNK;
+		} else if (--rows > 0) {
+			x = ahead, out += p.out.batch;
+			edge.clear();
+		} else {
 			break;
 		}
 		if (!next) {
-			load_steps(false, v, own, x, start + CHUNK);
+			load_steps(false, v, own, x, start);
 		}
 		even = next;
 	}
@@ -350,19 +366,6 @@ template <typename E> struct back_steps {
 	piece<E, N> x[STEPS], dout[STEPS];
 	piece<E, 4> before[STEPS]; /**< read again: the lane before has just asked for the same line */
 
-	/** Step @a j, of elements from @a at on, which are in the row. */
-	WSK_DEVICE void
-	load_inside(int j, const row_planes<E> &planes, int at)
-	{
-		dout[j].load(planes.dout + at);
-		x[j].load(planes.x + at);
-		if (at >= 4) {
-			before[j].load(planes.x + at - 4);
-		} else {
-			before[j].clear();
-		}
-	}
-
 	template <bool EVEN>
 	WSK_DEVICE void
 	load(int j, const part_of_row<E> &own, const row_planes<E> &planes, int at)
@@ -399,8 +402,8 @@ template <typename E> struct back_steps {
 template <typename E, int W, bool EVEN>
 static WSK_DEVICE void
 backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &own,
-	const row_planes<E> &planes, int start, bool next, back_steps<E> &v, float (&behind)[3],
-	float (&sums)[W + 1])
+	const row_planes<E> &planes, const row_planes<E> &ahead, int start, int start_ahead, bool next,
+	back_steps<E> &v, float (&behind)[3], float (&sums)[W + 1])
 {
 	constexpr int N = back_steps<E>::N, STEPS = WSK_CONV_BACK_STEPS;
 	int mine = hidden(start + own.lane * N);
@@ -414,7 +417,7 @@ backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> 
 			mine[i] = v.dout[j].at(i);
 		}
 		if (next) {
-			v.load_inside(j, planes, at - STEPS * 32 * N);
+			v.template load<true>(j, own, ahead, at + (start_ahead - start));
 		}
 		if (start + j * 32 * N >= own.length) {
 			continue;
@@ -477,25 +480,37 @@ first_backward(const wsk_conv_params &p)
 		taps<W> t;
 		load_weights(p, own.channel, 1, t.w, t.bias);
 		after.gradients(p, t, own, behind);
+		int rows = own.rows(p);
 #pragma unroll 1
-		for (;; start -= CHUNK) {
+		for (;;) {
 			bool more = start - CHUNK >= own.first;
-			bool next = more && own.even(start - CHUNK, CHUNK);
-			if (even) {
-				backward_chunk<E, W, true>(p, t, own, planes, start, next, v, behind, sums);
-			} else {
-				backward_chunk<E, W, false>(p, t, own, planes, start, next, v, behind, sums);
-			}
+			bool next = more ? own.even(start - CHUNK, CHUNK) : rows > 1;
+			int start_ahead = more ? start - CHUNK : start;
+			row_planes<E> ahead = planes;
 			if (!more) {
+				ahead.x += p.x.batch, ahead.dout += p.dout.batch, ahead.dx += p.dx.batch;
+			}
+			if (even) {
+				backward_chunk<E, W, true>(
+					p, t, own, planes, ahead, start, start_ahead, next, v, behind, sums);
+			} else {
+				backward_chunk<E, W, false>(
+					p, t, own, planes, ahead, start, start_ahead, next, v, behind, sums);
+			}
+			if (!more && --rows == 0) {
 				break;
 			}
+			if (!more) {
+				behind[0] = behind[1] = behind[2] = 0.f;
+			}
+			planes = ahead, start = start_ahead;
 			if (!next) {
-				v.load_all(false, own, planes, start - CHUNK);
+				v.load_all(false, own, planes, start);
 			}
 			even = next;
 		}
 	}
-	int64_t to = (own.batch * p.pieces + own.part) * p.dim + own.channel;
+	int64_t to = (own.batch / p.rows * p.pieces + own.part) * p.dim + own.channel;
 	write_sums<W>(sums, reinterpret_cast<float *>(p.scratch) + to * (W + 1), own.lane);
 }
 

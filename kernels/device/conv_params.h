@@ -48,6 +48,7 @@ struct wsk_conv_params {
 	int32_t pieces;       /**< parts of one row, or runs of rows of one sequence */
 	int32_t piece;        /**< elements, or rows, of each: a multiple of the chunk */
 	int32_t groups;       /**< of neighbouring channels */
+	int32_t rows;         /**< contiguous rows: of as many sequences for each warp */
 };
 
 struct wsk_conv_update_params {

@@ -198,8 +198,11 @@ cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before
 	int64_t each = rows * wsk_divide_up(chunks, 2) < WARPS_WANTED ? 1 : 2;
 	p->piece = (int32_t)((backward ? wsk_divide_up(chunks, pieces) : each) * chunk);
 	p->pieces = (int32_t)wsk_divide_up((int64_t)p->length + before, p->piece);
-	p->parts = p->batch * p->pieces;
-	return wsk_divide_up(rows, WSK_CONV_THREADS / 32) * p->pieces;
+	bool whole = chunks == 1 && before == 0 && p->length % (16 / (int)wsk_type_bytes(type)) == 0;
+	p->rows = whole && p->batch > 1 && rows >= 2 * WARPS_WANTED ? 2 : 1;
+	int64_t sequences = wsk_divide_up(p->batch, p->rows);
+	p->parts = (int32_t)(sequences * p->pieces);
+	return wsk_divide_up(sequences * p->dim, WSK_CONV_THREADS / 32) * p->pieces;
 }
 
 /* Channels that are contiguous: runs of rows for each thread. */
