@@ -45,21 +45,21 @@
 		wsk::state_update_alone<wsk::type, wsk::x>(p); \
 	}
 
-#define WSK_UPDATE_KERNELS(type, suffix, blocks) \
+#define WSK_UPDATE_KERNELS(type, suffix) \
 	WSK_SCAN_KERNEL(wsk_update_any_##suffix, wsk_state_update_params, 8) \
 	{ \
 		wsk::state_update_any<wsk::type>(p); \
 	} \
-	WSK_UPDATE_KERNELS_OF(type, float16, suffix##_of_f16, blocks) \
-	WSK_UPDATE_KERNELS_OF(type, bfloat16, suffix##_of_bf16, blocks) \
-	WSK_UPDATE_KERNELS_OF(type, float32, suffix##_of_f32, blocks)
+	WSK_UPDATE_KERNELS_OF(type, float16, suffix##_of_f16, 6) \
+	WSK_UPDATE_KERNELS_OF(type, bfloat16, suffix##_of_bf16, 6) \
+	WSK_UPDATE_KERNELS_OF(type, float32, suffix##_of_f32, 5)
 
 WSK_SCAN_KERNELS(float16, f16, 3)
 WSK_SCAN_KERNELS(bfloat16, bf16, 3)
 WSK_SCAN_KERNELS(float32, f32, 2)
-WSK_UPDATE_KERNELS(float16, f16, 5)
-WSK_UPDATE_KERNELS(bfloat16, bf16, 5)
-WSK_UPDATE_KERNELS(float32, f32, 8)
+WSK_UPDATE_KERNELS(float16, f16)
+WSK_UPDATE_KERNELS(bfloat16, bf16)
+WSK_UPDATE_KERNELS(float32, f32)
 
 WSK_SCAN_KERNEL(wsk_scan_combine, wsk_scan_params, 4)
 {

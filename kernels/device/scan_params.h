@@ -141,9 +141,6 @@ enum wsk_update_flags {
 	WSK_UPDATE_FLOAT_BC = 128,
 };
 
-/** Sequences that a thread of the state update has on their way at once, where a block has several. */
-#define WSK_UPDATE_AT_ONCE 2
-
 /** States of a sequence that has kernels of its own: of nearly all models of Mamba. */
 #define WSK_UPDATE_ALONE_STATES 16
 

@@ -228,81 +228,73 @@ template <typename T, typename X, typename M> struct channel_part {
 	{
 		return !exists ? 0.0f : is_float ? __uint_as_float(bits) : X::get((element)bits);
 	}
-};
 
-/** Sequences [batch, last) of those that @a S has room for, in one channel. */
-template <typename T, typename X, typename M, int S> struct sequences {
-	static constexpr int COUNT = wide<T>::COUNT;
-	typedef channel_part<T, X, M> channel;
-	wide<T> state[S];
-	matrix_part<M, COUNT> b[S], c[S];
-	typename X::element x[S], dt[S], z[S];
-	int entry[S]; /**< negative: a slot without one */
-
+	/** Sequences [batch, last) of those that @a S has room for: all are loaded before the first is computed. */
+	template <int S>
 	WSK_DEVICE void
-	load(const wsk_update_wide_params &p, const channel &own, int batch, int last)
+	update(const wsk_update_wide_params &p, int batch, int last) const
 	{
-#pragma unroll
-		for (int k = 0; k < S; k++) {
-			const int at = min(batch + k, last - 1);
-			entry[k] = at;
-			if (p.indices) {
-				entry[k] = reinterpret_cast<const int32_t *>(p.indices)[at];
-				entry[k] = entry[k] < p.entries ? entry[k] : -1;
-			}
-			dt[k] = load_at<typename X::element>(step(own.dt, at, p.dt.batch));
-			state[k].load(step(own.state, max(entry[k], 0), p.state.batch));
-			x[k] = load_at<typename X::element>(step(own.x, at, p.x.batch));
-			b[k].load(step(own.b, at, p.b.stride[0]));
-			c[k].load(step(own.c, at, p.c.stride[0]));
-			z[k] = load_at<typename X::element>(step(own.z, at, p.z.batch));
-		}
-	}
-
-	WSK_DEVICE void
-	update(const wsk_update_wide_params &p, const channel &own, int batch, int last)
-	{
-		const float bias =
-			own.weight(own.bias, p.flags & WSK_UPDATE_BIAS, p.flags & WSK_UPDATE_FLOAT_BIAS);
+		wide<T> states[S];
+		matrix_part<M, COUNT> bs[S], cs[S];
+		element xs[S], dts[S], zs[S];
+		int entry[S];
 		float y[S];
 #pragma unroll
 		for (int k = 0; k < S; k++) {
+			const int sequence = min(batch + k, last - 1);
+			entry[k] = sequence;
+			if (p.indices) {
+				entry[k] = reinterpret_cast<const int32_t *>(p.indices)[sequence];
+				entry[k] = entry[k] < p.entries ? entry[k] : -1;
+			}
+			dts[k] = load_at<element>(step(dt, sequence, p.dt.batch));
+			states[k].load(step(state, max(entry[k], 0), p.state.batch));
+			xs[k] = load_at<element>(step(x, sequence, p.x.batch));
+			bs[k].load(step(b, sequence, p.b.stride[0]));
+			cs[k].load(step(c, sequence, p.c.stride[0]));
+			zs[k] = load_at<element>(step(z, sequence, p.z.batch));
+		}
+		const float to_dt =
+			weight(bias, p.flags & WSK_UPDATE_BIAS, p.flags & WSK_UPDATE_FLOAT_BIAS);
+#pragma unroll
+		for (int k = 0; k < S; k++) {
 			float matrix[COUNT], s[COUNT], sum = 0.0f;
-			float rate = X::get(dt[k]) + bias;
+			float rate = X::get(dts[k]) + to_dt;
 			rate = p.flags & WSK_UPDATE_SOFTPLUS ? softplus(rate) : rate;
-			const float dx = rate * X::get(x[k]);
+			const float dx = rate * X::get(xs[k]);
 			rate *= LOG2E;
-			state[k].unpack(s);
-			b[k].unpack(matrix);
-			const float tied = exp2_fast(rate * own.a[0]);
+			states[k].unpack(s);
+			bs[k].unpack(matrix);
+			const float tied = exp2_fast(rate * a[0]);
 #pragma unroll
 			for (int i = 0; i < COUNT; i++) {
-				const float decay = p.flags & WSK_UPDATE_TIED ? tied : exp2_fast(rate * own.a[i]);
+				const float decay = p.flags & WSK_UPDATE_TIED ? tied : exp2_fast(rate * a[i]);
 				s[i] = fmaf(decay, s[i], dx * matrix[i]);
 			}
-			c[k].unpack(matrix);
+			cs[k].unpack(matrix);
 #pragma unroll
 			for (int i = 0; i < COUNT; i++) {
 				sum = fmaf(s[i], matrix[i], sum);
 			}
-			y[k] = own.there ? sum : 0.0f;
-			if (own.there && entry[k] >= 0 && batch + k < last) {
-				state[k].pack(s);
-				state[k].store(step(own.state, entry[k], p.state.batch));
+			y[k] = there ? sum : 0.0f;
+			if (there && entry[k] >= 0 && batch + k < last) {
+				states[k].pack(s);
+				states[k].store(step(state, entry[k], p.state.batch));
 			}
 		}
-		finish(p, own, batch, last, y);
+		finish<S>(p, batch, last, entry, xs, zs, y);
 	}
 
 	/** y of all states of a channel, D x and the gate. */
+	template <int S>
 	WSK_DEVICE void
-	finish(const wsk_update_wide_params &p, const channel &own, int batch, int last, float (&y)[S])
+	finish(const wsk_update_wide_params &p, int batch, int last, const int (&entry)[S],
+		const element (&xs)[S], const element (&zs)[S], float (&y)[S]) const
 	{
-		const float d = own.weight(own.d, p.flags & WSK_UPDATE_D, p.flags & WSK_UPDATE_FLOAT_D);
 		float gate[S];
 #pragma unroll
 		for (int k = 0; k < S; k++) {
-			const float value = X::get(z[k]);
+			const float value = X::get(zs[k]);
 			gate[k] = p.flags & WSK_UPDATE_Z ? value * sigmoid(value) : 1.0f;
 		}
 		for (int o = 1 << p.lane_bits >> 1; o > 0; o >>= 1) {
@@ -311,12 +303,13 @@ template <typename T, typename X, typename M, int S> struct sequences {
 				y[k] += __shfl_xor_sync(ALL, y[k], o);
 			}
 		}
+		const float by_x = weight(d, p.flags & WSK_UPDATE_D, p.flags & WSK_UPDATE_FLOAT_D);
 #pragma unroll
 		for (int k = 0; k < S; k++) {
-			if (own.writes && batch + k < last) {
-				const float sum = p.flags & WSK_UPDATE_D ? fmaf(X::get(x[k]), d, y[k]) : y[k];
+			if (writes && batch + k < last) {
+				const float sum = p.flags & WSK_UPDATE_D ? fmaf(X::get(xs[k]), by_x, y[k]) : y[k];
 				const float all = entry[k] >= 0 ? sum * gate[k] : 0.0f;
-				store_at(step(own.out, batch + k, p.out.batch), X::put(all));
+				store_at(step(out, batch + k, p.out.batch), X::put(all));
 			}
 		}
 	}
@@ -330,30 +323,24 @@ update_sequences(const wsk_update_wide_params &p)
 	const int first = S == 1 ? blockIdx.z : blockIdx.z * p.each;
 	const int last = S == 1 ? first + 1 : min(first + p.each, p.batch);
 	const channel_part<T, X, M> own(p, blockIdx.y);
-	sequences<T, X, M, S> some;
-	/* Loaded here and not where the loop begins: what is made of the weights once stands between. */
-	some.load(p, own, first, last);
 #pragma unroll 1
-	for (int batch = first;;) {
-		some.update(p, own, batch, last);
-		batch += S;
-		if (S == 1 || batch >= last) {
-			break;
-		}
-		some.load(p, own, batch, last);
+	for (int batch = first; batch < last; batch += S) {
+		own.template update<S>(p, batch, last);
 	}
 }
 
 /**
- * The usual case: x, dt, z and out of type X, B and C of X or float, A float, contiguous states. Where there are
- * few sequences a block has one, with code of its own: the way to the loads is what takes the time then.
+ * The usual case: x, dt, z and out of type X, B and C of X or float, A float, contiguous states. A thread has 16
+ * states on their way at once. Where there are few sequences a block has one, with code of its own: the way to
+ * the loads is what takes the time then.
  */
 template <typename T, typename X>
 WSK_DEVICE void
 state_update_wide(const wsk_update_wide_params &p)
 {
+	constexpr int S = 16 / wide<T>::COUNT;
 	if (p.each > 1) {
-		update_sequences<T, X, X, WSK_UPDATE_AT_ONCE>(p);
+		update_sequences<T, X, X, S>(p);
 	} else if (p.flags & WSK_UPDATE_FLOAT_BC) {
 		update_sequences<T, X, float32, 1>(p);
 	} else {
@@ -381,10 +368,7 @@ state_update_alone(const wsk_update_wide_params &p)
 	/* Nothing is said of softplus: its branch keeps what waits for dt behind the last load. */
 	known.flags &= ~WSK_UPDATE_TIED;
 	known.flags |= WSK_UPDATE_Z | WSK_UPDATE_D | WSK_UPDATE_BIAS;
-	const channel_part<T, X, X> own(known, 0);
-	sequences<T, X, X, 1> only;
-	only.load(known, own, 0, 1);
-	only.update(known, own, 0, 1);
+	channel_part<T, X, X>(known, 0).template update<1>(known, 0, 1);
 }
 
 /** Any types and strides, one state after the other. T: the type of the state. */

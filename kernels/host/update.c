@@ -155,12 +155,12 @@ blocks_of(const struct wsk_update *in, int lanes)
 	return wsk_divide_up((int64_t)in->channels * lanes, WSK_SCAN_THREADS);
 }
 
-/* Sequences for one block of the usual case. */
+/* Sequences for one block of the usual case: one, or as many as a thread has on their way, or more. */
 static int32_t
 each_of(const struct wsk_update *in, int lanes)
 {
 	const int64_t blocks = blocks_of(in, lanes) * in->heads * in->batch;
-	int32_t each = WSK_UPDATE_AT_ONCE;
+	int32_t each = 16 / states_of_thread(in);
 	if (blocks <= BLOCKS_FEW || in->b.type != in->x.type) {
 		return 1;
 	}
