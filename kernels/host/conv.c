@@ -201,7 +201,7 @@ cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before
 	bool whole = chunks == 1 && before == 0 && p->length % (16 / (int)wsk_type_bytes(type)) == 0;
 	p->rows = whole && p->batch > 1 && rows >= 2 * WARPS_WANTED ? 2 : 1;
 	int64_t sequences = wsk_divide_up(p->batch, p->rows);
-	p->parts = (int32_t)(sequences * p->pieces);
+	p->parts = (int32_t)least(sequences * p->pieces, INT32_MAX); /* of more, none is launched */
 	return wsk_divide_up(sequences * p->dim, WSK_CONV_THREADS / 32) * p->pieces;
 }
 
@@ -216,8 +216,8 @@ cut_last(struct wsk_conv_params *p, bool backward)
 	p->piece = backward ? run_length(p->length, groups * p->batch, per_run, BLOCKS_AT_ONCE, 15, 128)
 						: run_length(p->length, groups * p->batch, per_run, THREADS_AT_ONCE, 6, 64);
 	p->pieces = (int32_t)wsk_divide_up(p->length, p->piece * per_run);
-	p->parts = p->batch * p->pieces;
-	int64_t tiles = groups * p->batch * p->pieces;
+	int64_t parts = (int64_t)p->batch * p->pieces, tiles = groups * parts;
+	p->parts = (int32_t)least(parts, INT32_MAX); /* of more, none is launched */
 	return backward ? tiles : blocks_of(tiles);
 }
 
