@@ -99,8 +99,8 @@ check_workspace(struct wsk_call *c, const struct wsk_scan *in, int32_t backward)
 {
 	uint64_t needed = c->status == WSK_OK ? wsk_scan_workspace(in, backward) : 0;
 	wsk_check_address(c, in->workspace, 16, needed > 0, "workspace");
-	wsk_require(c, in->workspace_size >= needed, WSK_ERR_RANGE, "workspace_size",
-		"at least wsk_scan_workspace() bytes");
+	wsk_require(c, needed != UINT64_MAX && in->workspace_size >= needed, WSK_ERR_RANGE,
+		"workspace_size", "at least wsk_scan_workspace() bytes");
 }
 
 static void
