@@ -19,6 +19,8 @@ struct launch {
 static unsigned loads, launches;
 static struct launch launched[8]; /* since `launches` was 0; of more than 8, the last ones */
 static int launch_result;
+/* If set, is told of each launch: its parameters are the caller's. */
+static void (*on_launch)(const char *kernel, const void *params);
 
 static int
 load_library(void **library, const void *image, int *options, void **values, unsigned count,
@@ -51,7 +53,10 @@ static int
 launch_kernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
 	unsigned bz, unsigned shared, void *stream, void **arguments, void **extra)
 {
-	(void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)arguments, (void)extra;
+	(void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
+	if (on_launch) {
+		on_launch(function, arguments[0]);
+	}
 	launched[launches % 8] = (struct launch){function, x, y, z};
 	launches += launch_result == 0;
 	return launch_result;

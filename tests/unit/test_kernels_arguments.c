@@ -2,6 +2,7 @@
  * The library's own files are compiled in; its images are empty and the driver's functions count. */
 #include "test.h"
 
+#include "../../kernels/device/scan_params.h"
 #include "../support/kernels_driver.h"
 
 #include <math.h>
@@ -230,6 +231,12 @@ WS_TEST(a_scan_that_is_wrong_launches_nothing)
 	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_ARGUMENT, "grad_d", in.d = 64);
 	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_ALIGNMENT, "workspace", in.workspace = 4);
 	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_RANGE, "workspace_size", in.workspace_size = 64);
+	/* More than 64 bits can say is not there, whatever the caller says. */
+	SCAN_REFUSES(wsk_scan_backward, WSK_ERR_RANGE, "workspace_size",
+		(in.batch = 1 << 24, in.channels = in.groups = 1, in.length = 1 << 30, in.states = 256,
+			in.out_z.stride_batch = in.grad_z.stride_batch = 1 << 30,
+			in.grad_u.stride_batch = in.grad_delta.stride_batch = 1 << 30,
+			in.workspace_size = UINT64_MAX));
 }
 
 /* What is launched for a scan: once for each 16 states, more where time is split. */
@@ -241,6 +248,7 @@ WS_TEST(a_scan_is_launched_in_passes)
 	assert_int_equal(wsk_scan_workspace(&in, 0), 0);
 	assert_int_equal(wsk_scan_forward(handle, &in, NULL, NULL), WSK_OK);
 	assert_int_equal(launches, 1);
+	assert_int_equal(launched[0].x, 2 * 2 * 2); /* of each group's 32 channels, 16 for a block */
 	in.parts = 5;
 	assert_true(wsk_scan_workspace(&in, 0) > 0);
 	assert_int_equal(wsk_scan_forward(handle, &in, NULL, NULL), WSK_OK);
@@ -248,7 +256,11 @@ WS_TEST(a_scan_is_launched_in_passes)
 	in.parts = 1;
 	launches = 0;
 	assert_int_equal(wsk_scan_backward(handle, &in, NULL, NULL), WSK_OK);
-	assert_int_equal(launches, 2 + 3); /* states, backward; sums for A, B, C */
+	assert_int_equal(launches, 2 + 1); /* states, backward; one for all sums */
+	assert_string_equal(launched[0].kernel, "wsk_scan_states_f32");
+	assert_string_equal(launched[1].kernel, "wsk_scan_backward_f32");
+	assert_string_equal(launched[2].kernel, "wsk_scan_sum");
+	assert_int_equal(launched[1].x, 2 * 2); /* 64 channels for a block */
 	in.states = 40;
 	in.b.stride_group = in.c.stride_group = 40 * 300;
 	launches = 0;
@@ -258,4 +270,94 @@ WS_TEST(a_scan_is_launched_in_passes)
 	in.batch = 1 << 24;
 	assert_true(wsk_scan_workspace(&in, 1) == UINT64_MAX);
 	launches = 0;
+}
+
+/* What the kernels of a scan that was just launched were given. */
+static struct wsk_scan_params given;
+static struct wsk_scan_sums_params given_sums;
+
+static void
+keep_params(const char *kernel, const void *params)
+{
+	if (strcmp(kernel, "wsk_scan_sum") == 0) {
+		given_sums = *(const struct wsk_scan_sums_params *)params;
+	} else {
+		given = *(const struct wsk_scan_params *)params;
+	}
+}
+
+enum { SUM_B, SUM_C, SUM_A, SUM_D, SUM_BIAS };
+
+/* Two sequences, 192 channels in two groups, five parts of time; D without delta_bias. */
+static void
+launch_sums_of(struct wsk_handle *handle, bool b_varies, bool c_varies)
+{
+	struct wsk_scan in = sound_scan();
+	const struct wsk_rows rows = {4096, 192 * 300, 300};
+	const struct wsk_matrix constant = {12288, 0, 16, 1, 0, 0};
+	in.type = WSK_FLOAT16, in.channels = 192, in.parts = 5;
+	in.u = in.delta = in.z = in.out = in.out_z = rows;
+	in.grad_out = in.grad_u = in.grad_delta = in.grad_z = rows;
+	in.b = b_varies ? in.b : constant;
+	in.c = c_varies ? in.c : constant;
+	in.b.data += 64;
+	in.grad_a = 64, in.grad_b = 128, in.grad_c = 192, in.grad_d = 256, in.grad_delta_bias = 320;
+	in.d = 64;
+	launches = 0;
+	on_launch = keep_params;
+	assert_int_equal(wsk_scan_backward(handle, &in, NULL, NULL), WSK_OK);
+	on_launch = NULL;
+	assert_int_equal(launches, 4);
+	assert_string_equal(launched[3].kernel, "wsk_scan_sum");
+	int64_t blocks = 0;
+	for (int i = 0; i < WSK_SCAN_SUMS; i++) {
+		const struct wsk_scan_sum *sum = &given_sums.sums[i];
+		assert_int_equal(sum->blocks, sum->to ? (sum->count + 127) / 128 : 0);
+		blocks += sum->blocks;
+	}
+	assert_int_equal(launched[3].x, blocks);
+}
+
+static void
+assert_sum(int which, struct wsk_scan_sum expected)
+{
+	const struct wsk_scan_sum *sum = &given_sums.sums[which];
+	assert_true(expected.from != 0);
+	assert_int_equal(sum->from, expected.from);
+	assert_int_equal(sum->to, expected.to);
+	assert_int_equal(sum->factor, expected.factor);
+	assert_int_equal(sum->stride, expected.stride);
+	assert_int_equal(sum->count, expected.count);
+	assert_int_equal(sum->terms, expected.terms);
+	assert_int_equal(sum->type, expected.type);
+}
+
+/* What varies is added up over blocks of 64 channels; all else over sequences and parts of time. */
+WS_TEST(every_gradient_that_is_asked_for_is_added_up)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	const int64_t varying = 2 * 2 * 16 * 300, states = 192 * 16;
+	assert_int_equal(wsk_load(handle, WSK_SCAN, NULL), WSK_OK);
+	for (int kind = 0; kind < 4; kind++) {
+		const bool b_varies = kind & 1, c_varies = kind & 2;
+		launch_sums_of(handle, b_varies, c_varies);
+		const uint64_t part_c = given.part_bc + 4 * (uint64_t)varying;
+		assert_sum(SUM_B,
+			b_varies ? (
+				struct wsk_scan_sum){given.part_bc, 128, 0, 2 * varying, varying, 2, WSK_FLOAT16, 0}
+					 : (struct wsk_scan_sum){given.part_w, 128, c_varies ? 0 : 12288, states,
+						 states, 10, WSK_FLOAT32, 0});
+		assert_sum(SUM_C,
+			c_varies
+				? (struct wsk_scan_sum){part_c, 192, 0, 2 * varying, varying, 2, WSK_FLOAT16, 0}
+				: (struct wsk_scan_sum){given.part_w, 192, b_varies ? 0 : 12288 + 64, states,
+					states, 10, WSK_FLOAT32, 0});
+		assert_sum(
+			SUM_A, (struct wsk_scan_sum){given.part_a, 64, 0, states, states, 10, WSK_FLOAT32, 0});
+		assert_sum(
+			SUM_D, (struct wsk_scan_sum){given.part_d, 256, 0, 192, 192, 10, WSK_FLOAT32, 0});
+		/* There is no delta_bias, so nothing is written where its gradient would be. */
+		assert_int_equal(given_sums.sums[SUM_BIAS].to, 0);
+		assert_int_equal(given_sums.sums[SUM_BIAS].blocks, 0);
+	}
 }
