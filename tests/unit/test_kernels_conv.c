@@ -197,15 +197,15 @@ cut_up(uint64_t data, bool rows, int32_t batch, int32_t dim, int32_t length)
 WS_TEST(contiguous_channels_are_cut_into_as_few_rounds_of_rows_as_can_be)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_CONV);
-	/* Runs of 8 rows where there is little, and of 128 where there is much. */
+	/* Runs of 8 rows where there is little; of 64 forward and 128 backward where there is much. */
 	LAUNCHES(wsk_conv_forward, "last_forward", 4, 4096, false, 2, 64, 100);
-	LAUNCHES(wsk_conv_forward, "last_forward", 65536, 4096, false, 1, 4096, 1 << 20);
+	LAUNCHES(wsk_conv_forward, "last_forward", 131072, 4096, false, 1, 4096, 1 << 20);
 	LAUNCHES(wsk_conv_backward, "last_backward", 8, 4096, false, 2, 64, 100);
 	LAUNCHES(wsk_conv_backward, "last_backward", 65536, 4096, false, 1, 4096, 1 << 20);
 	/* 24 rows: 88,064 threads are one round; 32: 512 blocks are one. */
 	LAUNCHES(wsk_conv_forward, "last_forward", 688, 4096, false, 1, 4096, 2048);
 	LAUNCHES(wsk_conv_backward, "last_backward", 512, 4096, false, 1, 4096, 2048);
-	/* Neither 128 forward nor 8 backward is best: 56 rows in 3 rounds. */
+	/* Neither 64 nor 8 is best: 56 rows in 3 rounds. */
 	LAUNCHES(wsk_conv_forward, "last_forward", 2368, 4096, false, 8, 4096, 2048);
 }
 
@@ -215,26 +215,66 @@ WS_TEST(contiguous_rows_are_cut_where_there_are_few)
 	/* 10 chunks of 1024 elements in each row, 4 rows in a block. */
 	LAUNCHES(wsk_conv_forward, "first_forward", 160, 4096, true, 1, 64, 10000);
 	LAUNCHES(wsk_conv_backward, "first_backward", 160, 4096, true, 1, 64, 10000);
-	/* 16,384 rows are warps enough for backward; forward wants two for each. */
+	/* 16,384 rows are warps enough for backward; forward has two of a row's chunks for each. */
 	LAUNCHES(wsk_conv_forward, "first_forward", 8192, 4096, true, 1, 16384, 4096);
 	LAUNCHES(wsk_conv_backward, "first_backward", 4096, 4096, true, 1, 16384, 4096);
-	LAUNCHES(wsk_conv_forward, "first_forward", 16384, 4096, true, 8, 8192, 4096);
+	LAUNCHES(wsk_conv_forward, "first_forward", 32768, 4096, true, 8, 8192, 4096);
+	/* And one where two would leave fewer than 16,384 warps. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 4096, 4096, true, 1, 8192, 4096);
+	LAUNCHES(wsk_conv_forward, "first_forward", 8188, 4096, true, 1, 8188, 4096);
 	/* A row that begins behind 16 bytes is taken from before them, and may reach into one chunk more. */
 	LAUNCHES(wsk_conv_forward, "first_forward", 2, 4096, true, 2, 3, 1024);
 	LAUNCHES(wsk_conv_forward, "first_forward", 4, 4098, true, 2, 3, 1024);
 }
 
-WS_TEST(more_threads_than_a_grid_has_are_refused)
+WS_TEST(rows_of_one_chunk_are_two_sequences_a_warp)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_CONV);
+	LAUNCHES(wsk_conv_forward, "first_forward", 6144, 4096, true, 32, 1536, 1000);
+	LAUNCHES(wsk_conv_backward, "first_backward", 6144, 4096, true, 32, 1536, 1000);
+	/* The last of 33 is a warp's only one. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 6528, 4096, true, 33, 1536, 1000);
+	LAUNCHES(wsk_conv_backward, "first_backward", 6528, 4096, true, 33, 1536, 1000);
+	/* Where that leaves 16,384 warps, rows are whole pieces and no more than one chunk. */
+	LAUNCHES(wsk_conv_forward, "first_forward", 4096, 4096, true, 2, 16384, 1000);
+	LAUNCHES(wsk_conv_forward, "first_forward", 8190, 4096, true, 2, 16380, 1000);
+	LAUNCHES(wsk_conv_forward, "first_forward", 8192, 4096, true, 1, 32768, 1000);
+	LAUNCHES(wsk_conv_forward, "first_forward", 12288, 4096, true, 32, 1536, 1001);
+	LAUNCHES(wsk_conv_backward, "first_backward", 12288, 4098, true, 32, 1536, 1000);
+	LAUNCHES(wsk_conv_forward, "first_forward", 12288, 4096, true, 32, 1536, 1032);
+	/* Each warp has one sum of each weight. */
+	struct wsk_conv in = cut_up(4096, true, 33, 1536, 1000);
+	in.scratch_size = 4 * 17 * 1536 * 5;
+	assert_int_equal(wsk_conv_backward(handle, &in, NULL, NULL), WSK_OK);
+	in.scratch_size--;
+	assert_int_equal(wsk_conv_backward(handle, &in, NULL, NULL), WSK_ERR_RANGE);
+}
+
+/* Refused, as @a in asks for one too many of what a grid has; as many @a fewer rows are @a blocks. */
+static void
+assert_most(struct wsk_handle *handle, struct wsk_conv in, int32_t fewer, unsigned blocks)
+{
 	struct wsk_problem problem = {0};
-	struct wsk_conv in = cut_up(4096, false, 1, 1 << 16, 1 << 24); /* 2^31 threads */
+	launches = 0;
 	assert_int_equal(wsk_conv_forward(handle, &in, NULL, &problem), WSK_ERR_RANGE);
 	assert_string_equal(problem.argument, "batch");
 	assert_int_equal(launches, 0);
-	in.length -= 128; /* one run less for each of 2^14 threads */
+	in.length -= fewer;
 	assert_int_equal(wsk_conv_forward(handle, &in, NULL, &problem), WSK_OK);
-	assert_int_equal(launched[0].x, (1 << 24) - (1 << 7));
+	assert_int_equal(launched[0].x, blocks);
+}
+
+WS_TEST(more_than_a_grid_has_is_refused)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_CONV);
+	/* 2^31 threads; one run of 64 rows less for each of 2^14. */
+	assert_most(handle, cut_up(4096, false, 1, 1 << 16, 1 << 23), 64, (1 << 24) - (1 << 7));
+	/* 2^31 blocks; one piece of 2 chunks less for each of 2^14. */
+	assert_most(handle, cut_up(4096, true, 1, 1 << 16, 1 << 28), 2048, (1u << 31) - (1 << 14));
+	/* More runs than 32 bits can count. */
+	struct wsk_conv in = cut_up(4096, false, 1 << 16, 2, 1 << 30);
+	assert_int_equal(wsk_conv_forward(handle, &in, NULL, NULL), WSK_ERR_RANGE);
+	assert_int_equal(wsk_conv_backward(handle, &in, NULL, NULL), WSK_ERR_RANGE);
 }
 
 WS_TEST(an_image_is_loaded_before_it_is_used)
