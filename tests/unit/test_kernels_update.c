@@ -87,11 +87,17 @@ WS_TEST(one_sequence_of_a_model_has_a_kernel_of_its_own)
 WS_TEST(a_block_has_several_sequences_where_there_are_many)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	/* As many as a thread has on their way: four of float32, two of 16 bits; more beyond 2048 blocks. */
 	LAUNCHES("f32_of_f16", 48, 1, 21, in.batch = 21);
-	LAUNCHES("f32_of_f16", 48, 1, 11, in.batch = 22);
-	LAUNCHES("f32_of_f16", 48, 1, 85, in.batch = 170);
-	LAUNCHES("f32_of_f16", 48, 1, 43, in.batch = 171);
+	LAUNCHES("f32_of_f16", 48, 1, 6, in.batch = 22);
+	LAUNCHES("f32_of_f16", 48, 1, 86, in.batch = 341);
+	LAUNCHES("f32_of_f16", 48, 1, 43, in.batch = 342);
 	LAUNCHES("f32_of_f16", 48, 1, 256, in.batch = 4096);
+	LAUNCHES("f16_of_f16", 24, 1, 42, (in.type = WSK_FLOAT16, in.batch = 42));
+	LAUNCHES("f16_of_f16", 24, 1, 22, (in.type = WSK_FLOAT16, in.batch = 43));
+	LAUNCHES("f16_of_f16", 24, 1, 171, (in.type = WSK_FLOAT16, in.batch = 341));
+	LAUNCHES("f16_of_f16", 24, 1, 86, (in.type = WSK_FLOAT16, in.batch = 342));
+	LAUNCHES("f16_of_f16", 24, 1, 256, (in.type = WSK_FLOAT16, in.batch = 4096));
 	LAUNCHES("f32_of_f16", 48, 1, 4096, (in.batch = 4096, in.b.type = in.c.type = WSK_FLOAT32));
 }
 
