@@ -338,6 +338,9 @@ forward_run(float (&y)[4], float (&h)[N], tile_inputs<T, N> &next, int first_til
 	for (int i = 0; i < COUNT; i++) {
 		as_array(part[i], shared.part(w, w.column * COUNT + i, w.side));
 	}
+#ifdef WSK_BREAK_PARTS /* a deliberately wrong variant: the tests must notice it */
+	as_array(part[COUNT - 1], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+#endif
 	__syncwarp();
 #pragma unroll
 	for (int j = 0; j < 4; j++) {

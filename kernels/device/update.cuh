@@ -295,7 +295,11 @@ template <typename T, typename X, typename M> struct channel_part {
 #pragma unroll
 		for (int k = 0; k < S; k++) {
 			const float value = X::get(zs[k]);
+#ifdef WSK_BREAK_GATE /* a deliberately wrong variant: the tests must notice it */
+			gate[k] = p.flags & WSK_UPDATE_Z ? sigmoid(value) : 1.0f;
+#else
 			gate[k] = p.flags & WSK_UPDATE_Z ? value * sigmoid(value) : 1.0f;
+#endif
 		}
 		for (int o = 1 << p.lane_bits >> 1; o > 0; o >>= 1) {
 #pragma unroll

@@ -21,10 +21,14 @@ library newer "" compute_80
 python3 tests/gpu/run.py attention. || failed=1
 library right
 WS_PTX_ONLY=1 tests/gpu/sanitize.sh || failed=1
-for broken in MASK SCALE SWIZZLE HALO SUMS; do
+for broken in MASK SCALE SWIZZLE HALO SUMS PARTS GATE; do
 	library "$broken" "-DWSK_BREAK_$broken"
 	cases=attention.every_length
-	case $broken in HALO | SUMS) cases=conv.every_type ;; esac
+	case $broken in
+	HALO | SUMS) cases=conv.every_type ;;
+	PARTS) cases=scan.every_length ;;
+	GATE) cases=scan.update_every_kind ;;
+	esac
 	if python3 tests/gpu/run.py "$cases" > /dev/null; then
 		echo "not ok  the variant with a broken $broken passes"
 		failed=1
