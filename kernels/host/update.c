@@ -161,7 +161,7 @@ each_of(const struct wsk_update *in, int lanes)
 {
 	const int64_t blocks = blocks_of(in, lanes) * in->heads * in->batch;
 	int32_t each = 16 / states_of_thread(in);
-	if (blocks <= BLOCKS_FEW || in->b.type != in->x.type) {
+	if (blocks <= BLOCKS_FEW || in->batch == 1 || in->b.type != in->x.type) {
 		return 1;
 	}
 	while (each < EACH_MAX && blocks / (2 * each) >= BLOCKS_ENOUGH) {

@@ -1,6 +1,7 @@
 /* test_kernels_update.c - which kernel a state update takes, on how many blocks, and what is refused; without a GPU. */
 #include "test.h"
 
+#include "../../kernels/device/scan_params.h"
 #include "../support/kernels_driver.h"
 
 /* What a model of Mamba decodes: one sequence of 1536 channels and 16 states. */
@@ -99,6 +100,27 @@ WS_TEST(a_block_has_several_sequences_where_there_are_many)
 	LAUNCHES("f16_of_f16", 24, 1, 86, (in.type = WSK_FLOAT16, in.batch = 342));
 	LAUNCHES("f16_of_f16", 24, 1, 256, (in.type = WSK_FLOAT16, in.batch = 4096));
 	LAUNCHES("f32_of_f16", 48, 1, 4096, (in.batch = 4096, in.b.type = in.c.type = WSK_FLOAT32));
+}
+
+/* What the last launch of the usual case was given. */
+static struct wsk_update_wide_params given;
+
+static void
+keep_params(const char *kernel, const void *params)
+{
+	assert_null(strstr(kernel, "any"));
+	given = *(const struct wsk_update_wide_params *)params;
+}
+
+WS_TEST(one_sequence_alone_loads_no_other_however_many_heads_there_are)
+{
+	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
+	on_launch = keep_params;
+	LAUNCHES("f32_of_f16", 48, 80, 1, in.heads = 80);
+	assert_int_equal(given.each, 1);
+	LAUNCHES("f32_of_f16", 48, 80, 1, (in.heads = 80, in.batch = 2));
+	assert_int_equal(given.each, 4);
+	on_launch = NULL;
 }
 
 WS_TEST(what_is_not_usual_takes_the_kernel_for_any)
