@@ -26,7 +26,8 @@ def upstream():
 
 
 def rate(size, call):
-    return size / timed(call, 20, 5) / 1e9
+    """In a graph: what Python takes for a call would be measured of the small shapes."""
+    return size / in_graph(call, 5) / 1e9
 
 
 def laid_out(batch, channels, rows, last):

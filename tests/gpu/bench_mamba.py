@@ -57,11 +57,11 @@ def graphed(call, count=20):
 
 @part
 def scan():
-    """Forward and backward, float16: microseconds, upstream's, ratio."""
+    """Forward and backward, float16, in a CUDA graph: microseconds, upstream's, ratio; of a call from Python, and of theirs."""
     other = upstream("selective_scan_cuda*.so")
     for b, d, length, with_z in (
-        (8, 4096, 2048, False), (8, 4096, 2048, True), (64, 1536, 256, True), (2, 2048, 512, True),
-        (1, 4096, 2048, True), (1, 1536, 2048, True),
+        (8, 4096, 2048, False), (8, 4096, 2048, True), (64, 1536, 256, True), (4, 1536, 1000, True),
+        (2, 2048, 512, True), (1, 4096, 2048, True), (1, 1536, 2048, True), (1, 512, 16384, True),
     ):  # fmt: skip
         half = lambda *s: torch.randn(*s, device="cuda").half()
         delta = (torch.rand(b, d, length, device="cuda") * 0.5).half()
@@ -73,10 +73,11 @@ def scan():
         for module in (_scan, other):
             if module is not None:
                 out, x, *_ = module.fwd(*inputs, True)
-                times.append(timed(lambda: module.fwd(*inputs, True)))
-                times.append(timed(lambda: module.bwd(*inputs, grad, x, out, None, True, False)))
+                calls = lambda: module.fwd(*inputs, True), lambda: module.bwd(*inputs, grad, x, out, None, True, False)
+                times.append([(graphed(call, 5), timed(call, 10, 5)) for call in calls])
         for i, name in enumerate(("forward", "backward")):
-            row(f"{name} {b} x {d} x {length}{' z' if with_z else ''}", times[i], times[i + 2] if other else None)
+            called = " / ".join(f"{of[i][1] * 1e6:.1f}" for of in times)
+            row(f"{name} {b} x {d} x {length}{' z' if with_z else ''}", times[0][i][0], times[1][i][0] if other else None, called)
 
 
 @part
@@ -152,8 +153,14 @@ def model():
         ours, counted = step()
         names = [n for n in slow if "state_update" in n]
         triton = getattr(triton_module, "_selective_state_update_triton")
-        theirs, _ = with_functions(module, {n: triton for n in names}, step)
-        row("a decode step in a CUDA graph; Triton's update", ours, theirs, f"a step calls {counted}")
+        with_triton = lambda: with_functions(module, {n: triton for n in names}, step)[0]
+        row("a decode step in a CUDA graph; Triton's update", ours, with_triton(), f"a step calls {counted}")
+        convolution = upstream("causal_conv1d_cuda*.so")
+        if convolution:
+            from causal_conv1d import cpp_functions
+
+            theirs = with_functions(cpp_functions, {"causal_conv1d_cuda": convolution}, with_triton)
+            row("the same; and upstream's convolution", ours, theirs)
 
 
 def main():

@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/py
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _conv, _dispatch, _ops  # noqa: E402
+from wheelsmith_kernels import _conv, _dispatch, _ops, _scan  # noqa: E402
 
 NOTHING = (None, None, None, None, None, 0, 0)
 
@@ -55,5 +55,25 @@ for dtype in (torch.half, torch.float):
         for rows in (1, 3):
             token = torch.randn(2, 24, rows).to(dtype).cuda()
             _conv._update_op(token, state, weight, bias, True, None, None)
+for dtype in (torch.half, torch.float):
+    make = lambda *shape: torch.randn(*shape).to(dtype).cuda()
+    # 300 rows of 8 channels are split into parts; 17 states are two launches; A and B that do not vary.
+    sizes = (2, 24, 1, 16, True), (2, 40, 131, 16, True), (1, 8, 300, 16, True), (1, 24, 70, 17, True), (1, 24, 70, 16, False)
+    for batch, dim, rows, states, varies in sizes:
+        A, D, bias = -torch.rand(dim, states).cuda(), torch.randn(dim).cuda(), torch.rand(dim).cuda()
+        B = make(batch, 1, states, rows) if varies else torch.randn(dim, states).cuda()
+        C = make(batch, 1, states, rows)
+        words = make(batch, dim, rows), make(batch, dim, rows), A, B, C, D, make(batch, dim, rows), bias
+        out, x, out_z = _scan.fwd(*words, True)
+        _scan.bwd(*words, out_z, x, out, None, True, True)
+    # One sequence of a model, several, padding slots, heads, strides that the fast kernels do not take.
+    for batch, dim, states in ((1, 64, 16), (1, 24, 16), (600, 64, 16), (5, 40, 7)):
+        for kind in (torch.half, torch.float):
+            state, x, dt, z = torch.randn(batch + 1, dim, states).to(kind).cuda(), *(make(batch, dim) for _ in range(3))
+            A, B, C = -torch.rand(dim, states).cuda(), make(batch, states), make(batch, states)
+            D, bias = torch.randn(dim).cuda(), torch.rand(dim).cuda()
+            _scan.selective_state_update(state[:batch], x, dt, A, B, C, D, z, bias, True)
+            slots = torch.arange(batch, dtype=torch.int32).sub(1).cuda()
+            _scan.selective_state_update(state, x, dt, A, B, C, state_batch_indices=slots)
 torch.cuda.synchronize()
 print("sanitize.py: done")
