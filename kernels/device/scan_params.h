@@ -134,11 +134,10 @@ enum wsk_update_flags {
 	WSK_UPDATE_TIED =
 		2, /**< dt, dt_bias and A are the same for all channels and states of a head */
 	WSK_UPDATE_Z = 4,
-	WSK_UPDATE_D = 8,
-	WSK_UPDATE_BIAS = 16,
-	WSK_UPDATE_FLOAT_D = 32, /**< not of x's type */
-	WSK_UPDATE_FLOAT_BIAS = 64,
-	WSK_UPDATE_FLOAT_BC = 128,
+	WSK_UPDATE_BIAS = 8,
+	WSK_UPDATE_FLOAT_D = 16, /**< not of x's type */
+	WSK_UPDATE_FLOAT_BIAS = 32,
+	WSK_UPDATE_FLOAT_BC = 64,
 };
 
 /** States of a sequence that has kernels of its own: of nearly all models of Mamba. */

@@ -307,13 +307,12 @@ template <typename T, typename X, typename M> struct channel_part {
 				y[k] += __shfl_xor_sync(ALL, y[k], o);
 			}
 		}
-		const float by_x = weight(d, p.flags & WSK_UPDATE_D, p.flags & WSK_UPDATE_FLOAT_D);
+		const float by_x = weight(d, true, p.flags & WSK_UPDATE_FLOAT_D);
 #pragma unroll
 		for (int k = 0; k < S; k++) {
 			if (writes && batch + k < last) {
-				const float sum = p.flags & WSK_UPDATE_D ? fmaf(X::get(xs[k]), by_x, y[k]) : y[k];
-				const float all = entry[k] >= 0 ? sum * gate[k] : 0.0f;
-				store_at(step(out, batch + k, p.out.batch), X::put(all));
+				const float sum = fmaf(X::get(xs[k]), by_x, y[k]) * gate[k];
+				store_at(step(out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
 			}
 		}
 	}
@@ -371,7 +370,7 @@ state_update_alone(const wsk_update_wide_params &p)
 	known.lane_bits = LANES / 2;
 	/* Nothing is said of softplus: its branch keeps what waits for dt behind the last load. */
 	known.flags &= ~WSK_UPDATE_TIED;
-	known.flags |= WSK_UPDATE_Z | WSK_UPDATE_D | WSK_UPDATE_BIAS;
+	known.flags |= WSK_UPDATE_Z | WSK_UPDATE_BIAS;
 	channel_part<T, X, X>(known, 0).template update<1>(known, 0, 1);
 }
 

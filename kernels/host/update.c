@@ -170,7 +170,10 @@ each_of(const struct wsk_update *in, int lanes)
 	return each;
 }
 
-/* What the kernels for the usual case ask for. */
+/*
+ * What the kernels for the usual case ask for. D is among it: to ask whether it is there at each channel took
+ * registers, for want of which loads waited for each other.
+ */
 static bool
 is_usual(const struct wsk_update *in)
 {
@@ -180,7 +183,7 @@ is_usual(const struct wsk_update *in)
 	return in->states % count == 0 && in->states <= 32 * count
 		&& is_wide(in->state, count, wsk_type_bytes(in->type), strides, 4) && in->dt.type == type
 		&& in->out.type == type && (!in->z.data || in->z.type == type) && in->a.type == WSK_FLOAT32
-		&& is_type_or_float(&in->d, type) && is_type_or_float(&in->dt_bias, type)
+		&& in->d.data && is_type_or_float(&in->d, type) && is_type_or_float(&in->dt_bias, type)
 		&& is_narrow_all(in) && (is_tied(in) || is_wide(in->a.data, 4, 4, in->a.stride, 3))
 		&& are_wide(&in->b, &in->c, type) && in->heads <= WSK_GRID_SIDE_MAX
 		&& wsk_divide_up(in->batch, each_of(in, lanes_of(in->states / count))) <= WSK_GRID_SIDE_MAX;
@@ -193,7 +196,7 @@ is_alone(const struct wsk_update *in)
 	const int lanes = WSK_UPDATE_ALONE_STATES / states_of_thread(in);
 	return in->batch == 1 && in->heads == 1 && in->states == WSK_UPDATE_ALONE_STATES
 		&& in->channels % (WSK_SCAN_THREADS / lanes) == 0 && !in->indices && !is_tied(in)
-		&& in->b.type == in->x.type && in->z.data && in->d.data && in->dt_bias.data;
+		&& in->b.type == in->x.type && in->z.data && in->dt_bias.data;
 }
 
 static struct wsk_divisor
@@ -223,7 +226,7 @@ wide_pairs(const struct wsk_strided *t)
 		t->data, {(uint32_t)t->stride[0] * bytes, (uint32_t)t->stride[1] * bytes}};
 }
 
-/* A weight that is absent: the kernel reads what it does not use. */
+/* Where it is absent the kernel reads what it does not use. */
 static struct wsk_wide_pairs
 weight_or(const struct wsk_strided *t, uint64_t other)
 {
@@ -240,7 +243,6 @@ flags_of(const struct wsk_update *in)
 		{in->softplus, WSK_UPDATE_SOFTPLUS},
 		{is_tied(in), WSK_UPDATE_TIED},
 		{in->z.data, WSK_UPDATE_Z},
-		{in->d.data, WSK_UPDATE_D},
 		{in->dt_bias.data, WSK_UPDATE_BIAS},
 		{in->d.type == WSK_FLOAT32, WSK_UPDATE_FLOAT_D},
 		{in->dt_bias.type == WSK_FLOAT32, WSK_UPDATE_FLOAT_BIAS},
@@ -268,7 +270,7 @@ launch_usual(struct wsk_call *c, const struct wsk_update *in, int kernel)
 		.a = wide_pairs(&in->a),
 		.b = wide_pairs(&in->b),
 		.c = wide_pairs(&in->c),
-		.d = weight_or(&in->d, in->a.data),
+		.d = wide_pairs(&in->d),
 		.dt_bias = weight_or(&in->dt_bias, in->a.data),
 		.indices = in->indices,
 		.batch = in->batch,

@@ -316,8 +316,8 @@ struct wsk_strided {
 /**
  * One time step of the scan for each sequence of a batch; the state changes in place, and is rounded to its type
  * after out was computed of it in fp32. Fast where 16 bytes of state lie side by side at a multiple of 16, x, dt,
- * z and out are of one type, B and C both of it or both float, D and dt_bias of it or float, A is float, strides
- * are less than 2^32 bytes, and heads and sequences are at most 65535.
+ * z and out are of one type, B and C both of it or both float, D is given, D and dt_bias are of it or float, A is
+ * float, strides are less than 2^32 bytes, and heads and sequences are at most 65535.
  */
 struct wsk_update {
 	uint32_t size;    /**< bytes, of this struct */
