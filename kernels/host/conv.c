@@ -185,7 +185,8 @@ blocks_of(int64_t tiles)
 }
 
 /* Rows that are contiguous: chunks of a row for each warp; forward two, where that leaves warps enough: the
- * second one is on its way while the first is computed. @a before: elements that a row may be taken to begin
+ * second one is on its way while the first is computed. Rows of one whole chunk: two sequences for each warp,
+ * forward and backward, where that leaves warps enough. @a before: elements that a row may be taken to begin
  * earlier, to begin at 16 bytes. */
 static int64_t
 cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before)

@@ -41,6 +41,10 @@ int wsk_fail(struct wsk_problem *problem, int status, const char *argument, cons
 /** What was loaded of an image; NULL: the library has no such image. */
 const struct wsk_loaded *wsk_find(const struct wsk_handle *handle, int32_t image);
 
+/** The most blocks of a grid in its first dimension, and in each of the two others. */
+#define WSK_GRID_MAX 2147483647
+#define WSK_GRID_SIDE_MAX 65535
+
 /** Blocks of threads: at most WSK_GRID_MAX, and WSK_GRID_SIDE_MAX in each of the other dimensions. */
 struct wsk_grid {
 	int64_t x, y, z;
@@ -52,9 +56,5 @@ struct wsk_grid {
  */
 int wsk_launch(const struct wsk_handle *handle, void *function, const struct wsk_grid *grid,
 	unsigned threads, void *params, void *stream, struct wsk_problem *problem);
-
-/** The largest grid of blocks in a row. */
-#define WSK_GRID_MAX 2147483647
-#define WSK_GRID_SIDE_MAX 65535
 
 #endif

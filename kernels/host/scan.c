@@ -180,13 +180,20 @@ cut(struct cutting *c, bool wanted, const int64_t *extents, size_t count)
 	cut(c, wanted, (const int64_t[]){__VA_ARGS__}, \
 		sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
+/* B or C is the same at each time step. */
+static bool
+is_constant(const struct wsk_scan *in)
+{
+	return !in->b.varies || !in->c.varies;
+}
+
 static void
 cut_workspace(
 	struct cutting *c, const struct wsk_scan *in, int32_t backward, struct wsk_scan_params *p)
 {
 	const struct division d = divide(in, backward);
 	const bool split = d.parts > 1, several = in->states > WSK_SCAN_STATES;
-	const bool constant = !in->b.varies || !in->c.varies;
+	const bool constant = is_constant(in);
 	p->states = CUT(c, backward || split, in->batch, d.kept, in->channels, in->states);
 	p->sums = CUT(c, backward || split, in->batch, d.kept, in->channels);
 	p->ends = CUT(c, backward && split, in->batch, d.parts, in->channels, in->states);
@@ -285,7 +292,6 @@ params_of(const struct wsk_scan *in, int32_t backward)
 		.states_count = in->states,
 		.groups = in->groups,
 		.group_channels = in->channels / in->groups,
-		.blocks = d.blocks,
 		.parts = d.parts,
 		.part = d.part,
 		.every = d.every,
@@ -363,12 +369,6 @@ launch_combine(struct scan_call *call)
 		call, WSK_SCAN_KERNEL_COMBINE, wsk_divide_up(all, WSK_SCAN_THREADS), &call->params);
 }
 
-static bool
-is_constant(const struct wsk_scan *in)
-{
-	return !in->b.varies || !in->c.varies;
-}
-
 int
 wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan, void *stream,
 	struct wsk_problem *problem)
@@ -395,7 +395,8 @@ sum_of_matrix(const struct wsk_scan *in, const struct wsk_scan_params *p, bool o
 	const uint64_t to = of_c ? in->grad_c : in->grad_b;
 	if (own->varies) {
 		uint64_t part = p->part_bc + (of_c ? (uint64_t)varying * 4 : 0);
-		return (struct wsk_scan_sum){part, to, 0, 2 * varying, varying, p->blocks, in->type, 0};
+		const int32_t blocks = blocks_of(p->group_channels, WSK_SCAN_EACH);
+		return (struct wsk_scan_sum){part, to, 0, 2 * varying, varying, blocks, in->type, 0};
 	}
 	return (struct wsk_scan_sum){p->part_w, to, other->varies ? 0 : other->data, constant, constant,
 		in->batch * p->parts, WSK_FLOAT32, 0};
