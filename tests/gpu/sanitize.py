@@ -66,7 +66,7 @@ for dtype in (torch.half, torch.float):
         words = make(batch, dim, rows), make(batch, dim, rows), A, B, C, D, make(batch, dim, rows), bias
         out, x, out_z = _scan.fwd(*words, True)
         _scan.bwd(*words, out_z, x, out, None, True, True)
-    # One sequence of a model, several, padding slots, heads, strides that the fast kernels do not take.
+    # One sequence of a model; several for one block; padding slots; states that only the kernel for any takes.
     for batch, dim, states in ((1, 64, 16), (1, 24, 16), (600, 64, 16), (5, 40, 7)):
         for kind in (torch.half, torch.float):
             state, x, dt, z = torch.randn(batch + 1, dim, states).to(kind).cuda(), *(make(batch, dim) for _ in range(3))
@@ -74,6 +74,7 @@ for dtype in (torch.half, torch.float):
             D, bias = torch.randn(dim).cuda(), torch.rand(dim).cuda()
             _scan.selective_state_update(state[:batch], x, dt, A, B, C, D, z, bias, True)
             slots = torch.arange(batch, dtype=torch.int32).sub(1).cuda()
+            _scan.selective_state_update(state, x, dt, A, B, C, D, z, bias, True, slots)
             _scan.selective_state_update(state, x, dt, A, B, C, state_batch_indices=slots)
 torch.cuda.synchronize()
 print("sanitize.py: done")

@@ -266,6 +266,11 @@ def test_more_channels_and_sequences_than_a_grid_has_rows():
         x = make(1, 70000, 40, torch.float16, last)
         check(x, weight, None, True)
         check(make(70000, 8, 9, torch.float16, last), weight[:8], None, True)
+    for dtype, chunk in ((torch.float16, 1024), (torch.float32, 512)):
+        check(make(33, 1024, 40, dtype, False), weight[:1024], None, True)  # two sequences a warp, the last one alone
+        check(make(1, 17000, 2 * chunk, dtype, False), weight[:17000], None, True)  # two chunks a warp
+        for odd in (False, True):
+            check(make(1, 17000, chunk + 7, dtype, False, odd), weight[:17000], None, True)
     state = torch.randn(70000, 8, 4, device=DEVICE).half()
     x = torch.randn(70000, 8, device=DEVICE).half()
     wanted = convolve(x[:, :, None], weight[:8], initial_states=state[:, :, 1:])[0][:, :, 0]

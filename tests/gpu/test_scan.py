@@ -1,5 +1,7 @@
 """The selective scan and its state update against float64, on the GPU of this host."""
 
+import itertools
+
 import torch
 
 from wheelsmith_kernels import KernelError, _scan, _scan_calls, _scan_reference
@@ -83,7 +85,7 @@ def test_realistic_shapes():
 
 def test_every_length():
     lengths = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 71, 127, 128, 129, 255, 257)
-    return largest([compare(inputs(2, 33, n, 16, HALF if n % 2 else FLOAT)) for n in lengths])
+    return largest([compare(inputs(2, 33, n, 16, dtype)) for dtype in (HALF, BFLOAT, FLOAT) for n in lengths])
 
 
 def test_long():
@@ -248,10 +250,21 @@ def test_update_every_kind():
             (2, 32, 64, 64, 2, False), (5, 2, 33, 5, 1, False), (2, 1, 20, 256, 1, False), (200, 1, 640, 16, 1, False),
         ):
             compare_step(step_inputs(batch, heads, dim, states, groups, state_type, dtype, tied=tied))
-    for z, d, bias in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)):
+    # So many sequences that a block goes over them several times.
+    compare_step(step_inputs(1031, 1, 640, 16, 1, HALF, HALF))
+    compare_step(step_inputs(1031, 1, 640, 16, 1, FLOAT, HALF))
+    for z, d, bias in itertools.product((0, 1), repeat=3):
         for tied in (False, True):
             found.append(compare_step(step_inputs(4, 8, 64, 32, 2, HALF, HALF, tied, z, d, bias)))
     return largest(found)
+
+
+def test_update_of_mixed_types():
+    """B and C float beside x of 16 bits; D and dt_bias of 16 bits."""
+    for batch in (1, 300):
+        state, x, dt, A, B, C, D, z, bias = step_inputs(batch, 1, 640, 16, 1, HALF, HALF)
+        compare_step((state.clone(), x, dt, A, B.float(), C.float(), D, z, bias))
+        compare_step((state, x, dt, A, B, C, D.half(), z, bias.half()))
 
 
 def test_update_of_entries():
