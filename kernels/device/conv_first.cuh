@@ -1,7 +1,8 @@
 /**
  * conv_first.cuh - the convolution of rows that are contiguous (channel-first), forward and backward
  *
- * A warp owns a part of one row of one channel and goes over it in chunks, 16 bytes for each lane and step, four
+ * A warp owns a part of one row of one channel, or, where rows are one whole chunk and many, the row of that
+ * channel in two sequences, one after the other. It goes over it in chunks, 16 bytes for each lane and step, four
  * steps. What a lane needs of its neighbours' elements it gets from their registers; nothing is in shared memory
  * and no warp waits for another. A row that does not begin at 16 bytes is taken as one that begins earlier, with
  * elements that do not count.
@@ -19,7 +20,7 @@
 namespace wsk
 {
 
-/** What a warp works at: one part of a row of one channel. Elements count in [0, length). */
+/** What a warp works at: one part of a row of one channel, of p.rows sequences. Elements count in [0, length). */
 template <typename E> struct part_of_row {
 	static constexpr int N = 16 / (int)sizeof(E);
 	int64_t batch;

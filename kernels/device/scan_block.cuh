@@ -3,18 +3,19 @@
  *
  *     h = exp(delta A) h + delta B u;  y = C h + D u          (Gu and Dao, arXiv:2312.00752, section 3)
  *
- * Time runs in a loop and channels and states side by side: a step is five instructions of one state, and
- * no thread waits for another. (The paper's own kernel scans time by a tree of the block's threads.)
+ * Time runs in a loop and channels and states side by side: a step is five instructions of one state, and no
+ * step waits for another thread's. (The paper's own kernel scans time by a tree of the block's threads.)
+ * Backward and scan_local():
  *
- *   block    64 channels of one group of one batch entry, one part of time; forward 16 channels
+ *   block    64 channels of one group of one batch entry, one part of time
  *   warp     16 of the channels; lane l has channel l % 16 of them
  *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31 the other 8
  *   launch   16 states; more are as many launches, whose sums over states meet in the workspace
  *
- * Forward, warps and threads are divided in another way: scan_forward.cuh says how.
+ * Forward has 16 channels a block and 4 a warp: scan_forward.cuh.
  *
  * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C varies as 1,
- * and y = (B C) (h / B). In shared memory nothing is kept here: see scan_segment.cuh.
+ * and y = (B C) (h / B). What is in shared memory scan_segment.cuh and scan_forward.cuh say.
  */
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
@@ -27,7 +28,7 @@ namespace wsk
 {
 
 constexpr int WARPS = WSK_SCAN_THREADS / 32;
-constexpr int HALF = 16;              /* channels of a warp, and states of a launch */
+constexpr int HALF = 16;              /* states of a launch; channels of a warp, but forward */
 constexpr int STATES = WSK_SCAN_EACH; /* of a thread, but forward */
 constexpr int TILE = 8;               /* time steps that are computed together */
 constexpr int SEGMENT = WSK_SCAN_SEGMENT;

@@ -2,10 +2,9 @@
  * scan_forward.cuh - the selective scan, forward: y, its gate, and the states that upstream keeps
  *
  * Forward, a thread has N states only, every COUNT-th of its channel's 16, and COUNT = 16 / N neighbouring lanes
- * share the channel: 1536 channels of one sequence are threads enough for a large GPU then, and time need not be
- * split. A block goes over its part of time in segments of 64 steps. A lane brings four neighbouring steps of each
+ * share the channel: 1536 channels of one sequence are 96 blocks then, and time is not split. A block goes over its part of time in segments of 64 steps. A lane brings four neighbouring steps of each
  * run of 4 COUNT, of u, delta and z, and finishes them: softplus before, D u and the gate behind; the next
- * segment's are on their way meanwhile. Shared memory, 30 KiB for 16-bit elements where N is 2:
+ * segment's are on their way meanwhile. Shared memory, 29.5 KiB for 16-bit elements and 33.5 for float32 where N is 2:
  *
  *   matrix     [B of 16 states, C of 16 states][64 steps] elements as they are, of the whole block
  *   exchange   [channel of the warp][64 steps] float for each warp, of delta and of delta u
@@ -53,10 +52,10 @@ template <typename T, int N> struct alignas(16) forward_shared {
 
 /** Which rows of B or C a half warp brings, eight for each warp: B for the first two; four steps for each lane. */
 template <typename T> struct brought_rows {
-	static constexpr int COUNT = 2 * HALF / WARPS / 2;
+	static constexpr int ROWS = 2 * HALF / WARPS / 2;
 	const typename T::element *first;
-	int64_t apart;
-	int count; /**< that there are; 0 where they do not vary */
+	int64_t stride;
+	int left; /**< rows that exist from the first on, below 0 or above ROWS too; 0 where they do not vary */
 
 	WSK_DEVICE
 	brought_rows(const wsk_scan_params &p, const place &w)
@@ -66,21 +65,21 @@ template <typename T> struct brought_rows {
 		asm volatile("" : "+r"(state)); /* found anew, as in row_of() */
 		first = reinterpret_cast<const typename T::element *>(m.data) + w.batch * m.batch
 			+ w.group * m.group + state * m.state + w.lane % HALF * 4;
-		apart = 2 * m.state;
-		count = m.varies ? (p.states_count - state + 1) / 2 : 0;
+		stride = 2 * m.state;
+		left = m.varies ? (p.states_count - state + 1) / 2 : 0;
 	}
 
-	/** The block's number, of 32, of the @a k -th one. */
+	/** Number of the half warp's @a k -th row among the block's 32: B of 16 states, then C. */
 	static WSK_DEVICE int
 	row(const place &w, int k)
 	{
-		return w.warp * 2 * COUNT + 2 * k + w.lane / HALF;
+		return w.warp * 2 * ROWS + 2 * k + w.lane / HALF;
 	}
 };
 
 /** B and C of a segment on their way; a row is one line of memory where elements have 16 bits. */
 template <typename T, int N> struct matrix_segment {
-	static constexpr int ROWS = brought_rows<T>::COUNT;
+	static constexpr int ROWS = brought_rows<T>::ROWS;
 	typename T::four r[ROWS];
 
 	/** @a whole: all steps are there, and aligned. */
@@ -93,16 +92,16 @@ template <typename T, int N> struct matrix_segment {
 #pragma unroll
 			for (int k = 0; k < ROWS; k++) {
 				r[k] = {};
-				if (k < rows.count) {
-					r[k] = *reinterpret_cast<const typename T::four *>(at + k * rows.apart);
+				if (k < rows.left) {
+					r[k] = *reinterpret_cast<const typename T::four *>(at + k * rows.stride);
 				}
 			}
 			return;
 		}
-		const int left = w.end - t - w.lane % HALF * 4;
+		const int steps = w.end - t - w.lane % HALF * 4;
 #pragma unroll
 		for (int k = 0; k < ROWS; k++) {
-			r[k] = load_four<T>(at + k * rows.apart, k < rows.count ? left : 0, false);
+			r[k] = load_four<T>(at + k * rows.stride, k < rows.left ? steps : 0, false);
 		}
 	}
 

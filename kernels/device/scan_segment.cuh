@@ -1,17 +1,18 @@
 /**
  * scan_segment.cuh - the selective scan: B and C of 64 time steps, and what a tile of 8 steps needs once
  *
- * A segment is 64 time steps, a tile 8. Shared memory of a kernel of the scan:
+ * A segment is 64 time steps, a tile 8. Shared memory of scan_local() and of backward (forward: scan_forward.cuh):
  *
  *   matrices   [64 steps][B of 16 states, C of 16 states] float, of the whole block: 8 KiB. A lane reads 8
  *              neighbouring numbers, the same for its 16 channels: a broadcast.
- *   exchange   [16 channels][8 steps] float for each warp and quantity (delta, delta u; backward: the gated
+ *   exchange   [16 channels][8 steps] float for each warp and quantity (delta, delta u; for gradients: the gated
  *              dout): 512 bytes. Each of the two lanes of a channel computes four of the steps (softplus,
  *              gate), both read all eight. The halves of every other four channels change places, so that
  *              neither writes nor reads of 16 bytes meet in a bank.
  *
- * All threads of a block fetch B and C, 8 steps of two rows each, into registers while the segment before is
- * computed; put_segment() makes floats of them. Steps beyond the end have delta = 0 and change nothing.
+ * All threads of a block fetch B and C, 8 steps of two rows each, into registers; scan_local() does so while the
+ * segment before is computed. put_segment() makes floats of them. Steps beyond the end have delta = 0 and change
+ * nothing.
  */
 #ifndef WSK_DEVICE_SCAN_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_SEGMENT_CUH

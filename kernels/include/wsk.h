@@ -315,9 +315,11 @@ struct wsk_strided {
 
 /**
  * One time step of the scan for each sequence of a batch; the state changes in place, and is rounded to its type
- * after out was computed of it in fp32. Fast where 16 bytes of state lie side by side at a multiple of 16, x, dt,
- * z and out are of one type, B and C both of it or both float, D is given, D and dt_bias are of it or float, A is
- * float, strides are less than 2^32 bytes, and heads and sequences are at most 65535.
+ * after out was computed of it in fp32. Fast where all of this holds: the states of a channel are contiguous, begin
+ * at a multiple of 16 bytes and are a multiple of 16 bytes, 512 at most; x, dt, z and out are of one type, B and C
+ * both of it or both float, D is given, D and dt_bias are of it or float, A is float; states are contiguous in A, B
+ * and C, and each row of them begins at a multiple of four elements, or A, dt and dt_bias have strides of 0 over
+ * channels and states; strides are less than 2^32 bytes; heads, and sequences, are at most 65535.
  */
 struct wsk_update {
 	uint32_t size;    /**< bytes, of this struct */

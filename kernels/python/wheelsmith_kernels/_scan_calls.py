@@ -70,8 +70,9 @@ def groups_of(B, C):
 def parts_of(u, groups, backward):
     """Into how many parts time is split: 1 where batch and channels give every multiprocessor enough.
 
-    A split costs a second pass, so that it must bring more than twice the blocks. A block of threads has 16 channels
-    forward and 64 backward, of which a multiprocessor has two at once.
+    A block of threads has 16 channels forward and 64 backward. Parts fill two blocks for each multiprocessor. A split
+    costs a second pass: forward only where there are fewer blocks than half the multiprocessors, backward where there
+    are fewer than multiprocessors.
     """
     batch, dim, length = u.shape
     blocks = batch * groups * -(-dim // groups // (64 if backward else 16))
