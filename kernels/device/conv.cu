@@ -1,5 +1,6 @@
 /* conv.cu - causal_conv1d: the kernels of the convolution by their plain names, for three types */
 #include "conv_first.cuh"
+#include "conv_first_backward.cuh"
 #include "conv_last.cuh"
 #include "conv_last_backward.cuh"
 #include "conv_update.cuh"
