@@ -221,10 +221,10 @@ forward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> &
 	piece<E, 4> &edge)
 {
 	constexpr int N = 16 / (int)sizeof(E);
-	int mine = hidden(start + own.lane * N);
+	int first = hidden(start + own.lane * N);
 #pragma unroll
 	for (int j = 0; j < WSK_CONV_STEPS && start + j * 32 * N < own.length; j++) {
-		int at = mine + j * 32 * N;
+		int at = first + j * 32 * N;
 		float f[N + 3], y[N];
 		floats_of<EVEN>(take_before(v[j], edge, own.lane), v[j], own, at, f);
 		if (at < until) {

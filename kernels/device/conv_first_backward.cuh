@@ -124,10 +124,10 @@ backward_chunk(const wsk_conv_params &p, const taps<W> &t, const part_of_row<E> 
 	back_steps<E> &v, float (&behind)[3], float (&sums)[W + 1])
 {
 	constexpr int N = back_steps<E>::N, STEPS = WSK_CONV_BACK_STEPS;
-	int mine = hidden(start + own.lane * N);
+	int first = hidden(start + own.lane * N);
 #pragma unroll
 	for (int j = STEPS - 1; j >= 0; j--) {
-		int at = mine + j * 32 * N;
+		int at = first + j * 32 * N;
 		float f[N + 3], g[N + 3], mine[N], sum[N];
 		floats_of<EVEN>(v.before[j], v.x[j], own, at, f);
 #pragma unroll

@@ -33,8 +33,16 @@ constexpr int STATES = WSK_SCAN_EACH; /* of a thread, but forward */
 constexpr int TILE = 8;               /* time steps that are computed together */
 constexpr int SEGMENT = WSK_SCAN_SEGMENT;
 
-/** How far apart the states of a thread are that has N of them: neighbours, or every so many. */
-template <int N> constexpr int APART = N == STATES ? 1 : HALF / N;
+/** How a warp is divided where a thread has N states. */
+template <int N> struct lanes {
+	static constexpr int COUNT = HALF / N;     /* of a channel */
+	static constexpr int COLUMNS = 32 / COUNT; /* channels of a warp */
+	static constexpr int RUN = 4 * COUNT;      /* steps, of which each lane brings four */
+	static constexpr int RUNS = SEGMENT / RUN; /* of a segment */
+	/* How far apart the states of a thread are: neighbours, or every so many. */
+	static constexpr int APART = N == STATES ? 1 : COUNT;
+	static_assert(WARPS * COLUMNS == WSK_SCAN_CHANNELS(N), "the host counts blocks");
+};
 
 /** Who a thread is. */
 struct place {
@@ -52,15 +60,14 @@ template <int N>
 WSK_DEVICE place
 find_place(const wsk_scan_params &p)
 {
-	constexpr int LANES = HALF / N,
-				  COLUMNS = 32 / LANES; /* lanes of a channel, channels of a warp */
+	constexpr int COUNT = lanes<N>::COUNT, COLUMNS = lanes<N>::COLUMNS;
 	place w;
 	int rest = blockIdx.x;
 	asm volatile("" : "+r"(rest)); /* found anew where it is asked for again */
 	w.lane = threadIdx.x % 32;
 	w.warp = threadIdx.x / 32;
-	w.column = N == STATES ? w.lane % COLUMNS : w.lane / LANES;
-	w.side = N == STATES ? w.lane / COLUMNS : w.lane % LANES;
+	w.column = N == STATES ? w.lane % COLUMNS : w.lane / COUNT;
+	w.side = N == STATES ? w.lane / COLUMNS : w.lane % COUNT;
 	w.part = rest % p.parts;
 	rest /= p.parts;
 	w.block = rest % p.blocks;
@@ -108,7 +115,7 @@ load_states(float (&h)[N], const wsk_scan_params &p, const place &w, uint64_t fr
 	const float *states = reinterpret_cast<const float *>(from) + at;
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		int state = w.first + i * APART<N>;
+		int state = w.first + i * lanes<N>::APART;
 		h[i] = w.there && state < p.states_count ? states[state] : 0.0f;
 	}
 }
@@ -120,7 +127,7 @@ store_states(const float (&h)[N], const wsk_scan_params &p, const place &w, uint
 	float *states = reinterpret_cast<float *>(to) + at;
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		int state = w.first + i * APART<N>;
+		int state = w.first + i * lanes<N>::APART;
 		if (w.there && state < p.states_count) {
 			states[state] = h[i];
 		}
@@ -135,7 +142,7 @@ load_a(float (&a)[N], const wsk_scan_params &p, const place &w)
 	const float *from = reinterpret_cast<const float *>(p.a) + w.channel * p.a_channel;
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		int state = w.first + i * APART<N>;
+		int state = w.first + i * lanes<N>::APART;
 		bool there = w.there && state < p.states_count;
 		a[i] = there ? from[state * p.a_state] * LOG2E : 0.0f;
 	}
@@ -167,7 +174,7 @@ load_weights(float (&weight)[N], const wsk_scan_params &p, const place &w)
 {
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		weight[i] = weight_of(p, w, w.first + i * APART<N>);
+		weight[i] = weight_of(p, w, w.first + i * lanes<N>::APART);
 	}
 }
 

@@ -96,6 +96,22 @@ struct float32 {
 	}
 };
 
+/** All elements of @a v as floats. */
+template <typename T, int COUNT>
+WSK_DEVICE void
+unpack_fours(float (&x)[4 * COUNT], const typename T::four (&v)[COUNT])
+{
+#pragma unroll
+	for (int k = 0; k < COUNT; k++) {
+		float four[4];
+		T::unpack(four, v[k]);
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			x[4 * k + i] = four[i];
+		}
+	}
+}
+
 /** Four elements from @a at, of which the first @a count are there; the others are 0. */
 template <typename T>
 WSK_DEVICE typename T::four

@@ -2,9 +2,10 @@
  * scan_forward.cuh - the selective scan, forward: y, its gate, and the states that upstream keeps
  *
  * Forward, a thread has N states only, every COUNT-th of its channel's 16, and COUNT = 16 / N neighbouring lanes
- * share the channel: 1536 channels of one sequence are 96 blocks then, and time is not split. A block goes over its part of time in segments of 64 steps. A lane brings four neighbouring steps of each
- * run of 4 COUNT, of u, delta and z, and finishes them: softplus before, D u and the gate behind; the next
- * segment's are on their way meanwhile. Shared memory, 29.5 KiB for 16-bit elements and 33.5 for float32 where N is 2:
+ * share the channel: 1536 channels of one sequence are 96 blocks then, and time is not split. A block goes over its
+ * part of time in segments of 64 steps. A lane brings four neighbouring steps of each run of 4 COUNT, of u, delta
+ * and z, and finishes them: softplus before, D u and the gate behind; the next segment's are on their way meanwhile.
+ * Shared memory, 29.5 KiB for 16-bit elements and 33.5 for float32 where N is 2:
  *
  *   matrix     [B of 16 states, C of 16 states][64 steps] elements as they are, of the whole block
  *   exchange   [channel of the warp][64 steps] float for each warp, of delta and of delta u
@@ -130,7 +131,7 @@ save_state(const float (&h)[N], const float (&a)[N], float sum, const wsk_scan_p
 		+ (((int64_t)w.batch * p.channels + w.channel) * p.rows + row) * p.states_count * 2;
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		int state = w.first + i * lanes<N>::COUNT;
+		int state = w.first + i * lanes<N>::APART;
 		if (w.there && state < p.states_count) {
 			float b = p.b.varies ? 1.0f : constant(p.b, w, state);
 			x[2 * state] = exp2_fast(sum * a[i]);

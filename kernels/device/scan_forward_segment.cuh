@@ -12,15 +12,6 @@
 namespace wsk
 {
 
-/** How a warp is divided where a thread has N states. */
-template <int N> struct lanes {
-	static constexpr int COUNT = HALF / N;     /* of a channel */
-	static constexpr int COLUMNS = 32 / COUNT; /* channels of a warp */
-	static constexpr int RUN = 4 * COUNT;      /* steps, of which each lane brings four */
-	static constexpr int RUNS = SEGMENT / RUN; /* of a segment */
-	static_assert(WARPS * COLUMNS == WSK_SCAN_CHANNELS(N), "the host counts blocks");
-};
-
 /** Eight steps of one state: one read of 16 bytes, or two. */
 template <typename T> struct alignas(16) eight {
 	typename T::four r[2];
@@ -154,28 +145,14 @@ template <typename T, int N> struct own_steps {
 		}
 	}
 
-	WSK_DEVICE static void
-	unpack(float (&x)[4 * RUNS], const typename T::four (&v)[RUNS])
-	{
-#pragma unroll
-		for (int k = 0; k < RUNS; k++) {
-			float four[4];
-			T::unpack(four, v[k]);
-#pragma unroll
-			for (int i = 0; i < 4; i++) {
-				x[4 * k + i] = four[i];
-			}
-		}
-	}
-
 	/** delta and delta u to where all lanes of the channel read them. Returns the sum of delta. */
 	WSK_DEVICE float
 	share(forward_shared<T, N> &to, float bias, const wsk_scan_params &p, const place &w, int t,
 		bool whole) const
 	{
 		float x[4 * RUNS], d[4 * RUNS], sum = 0.0f;
-		unpack(x, u);
-		unpack(d, delta);
+		unpack_fours<T>(x, u);
+		unpack_fours<T>(d, delta);
 #pragma unroll
 		for (int i = 0; i < 4 * RUNS; i++) {
 			d[i] += bias;
@@ -238,7 +215,7 @@ template <typename T, int N> struct own_steps {
 		}
 		const int left = w.end - t;
 		float x[4 * RUNS];
-		unpack(x, u);
+		unpack_fours<T>(x, u);
 #pragma unroll
 		for (int i = 0; i < 4 * RUNS; i++) {
 			y[i] = fmaf(d, x[i], y[i]);
@@ -247,7 +224,7 @@ template <typename T, int N> struct own_steps {
 			store(row_of<T>(p.out, w) + t, y, left, whole);
 		}
 		if (p.z.data) {
-			unpack(x, z);
+			unpack_fours<T>(x, z);
 #pragma unroll
 			for (int i = 0; i < 4 * RUNS; i++) {
 				y[i] *= x[i] * sigmoid(x[i]);

@@ -66,11 +66,11 @@ finish_update(float y, float x, const wsk_state_update_params &p, int batch, int
 	store_any(p.out, at_channel(p.out, batch, head, channel), y);
 }
 
-/** @a by steps of @a bytes further. */
+/** @a from, @a count times @a bytes further. */
 WSK_DEVICE const char *
-step(const char *from, uint32_t by, uint32_t bytes)
+advance(const char *from, uint32_t count, uint32_t bytes)
 {
-	return from + (uint64_t)by * bytes;
+	return from + (uint64_t)count * bytes;
 }
 
 template <typename E>
@@ -144,15 +144,7 @@ template <typename M, int COUNT> struct matrix_part {
 	WSK_DEVICE void
 	unpack(float (&x)[COUNT]) const
 	{
-#pragma unroll
-		for (int k = 0; k < COUNT / 4; k++) {
-			float four[4];
-			M::unpack(four, fours[k]);
-#pragma unroll
-			for (int i = 0; i < 4; i++) {
-				x[4 * k + i] = four[i];
-			}
-		}
+		unpack_fours<M>(x, fours);
 	}
 };
 
@@ -165,14 +157,15 @@ divide(uint32_t x, const wsk_divisor &by)
 WSK_DEVICE const char *
 address(const wsk_wide_rows &v, uint32_t head, uint32_t channel)
 {
-	return step(step(reinterpret_cast<const char *>(v.data), head, v.head), channel, v.channel);
+	return advance(
+		advance(reinterpret_cast<const char *>(v.data), head, v.head), channel, v.channel);
 }
 
 WSK_DEVICE const char *
 address(const wsk_wide_pairs &v, uint32_t first, uint32_t second)
 {
-	return step(
-		step(reinterpret_cast<const char *>(v.data), first, v.stride[0]), second, v.stride[1]);
+	return advance(
+		advance(reinterpret_cast<const char *>(v.data), first, v.stride[0]), second, v.stride[1]);
 }
 
 /**
@@ -247,12 +240,12 @@ template <typename T, typename X, typename M> struct channel_part {
 				entry[k] = reinterpret_cast<const int32_t *>(p.indices)[sequence];
 				entry[k] = entry[k] < p.entries ? entry[k] : -1;
 			}
-			dts[k] = load_at<element>(step(dt, sequence, p.dt.batch));
-			states[k].load(step(state, max(entry[k], 0), p.state.batch));
-			xs[k] = load_at<element>(step(x, sequence, p.x.batch));
-			bs[k].load(step(b, sequence, p.b.stride[0]));
-			cs[k].load(step(c, sequence, p.c.stride[0]));
-			zs[k] = load_at<element>(step(z, sequence, p.z.batch));
+			dts[k] = load_at<element>(advance(dt, sequence, p.dt.batch));
+			states[k].load(advance(state, max(entry[k], 0), p.state.batch));
+			xs[k] = load_at<element>(advance(x, sequence, p.x.batch));
+			bs[k].load(advance(b, sequence, p.b.stride[0]));
+			cs[k].load(advance(c, sequence, p.c.stride[0]));
+			zs[k] = load_at<element>(advance(z, sequence, p.z.batch));
 		}
 		const float to_dt =
 			weight(bias, p.flags & WSK_UPDATE_BIAS, p.flags & WSK_UPDATE_FLOAT_BIAS);
@@ -279,7 +272,7 @@ template <typename T, typename X, typename M> struct channel_part {
 			y[k] = there ? sum : 0.0f;
 			if (there && entry[k] >= 0 && batch + k < last) {
 				states[k].pack(s);
-				states[k].store(step(state, entry[k], p.state.batch));
+				states[k].store(advance(state, entry[k], p.state.batch));
 			}
 		}
 		finish<S>(p, batch, last, entry, xs, zs, y);
@@ -312,7 +305,7 @@ template <typename T, typename X, typename M> struct channel_part {
 		for (int k = 0; k < S; k++) {
 			if (writes && batch + k < last) {
 				const float sum = fmaf(X::get(xs[k]), by_x, y[k]) * gate[k];
-				store_at(step(out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
+				store_at(advance(out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
 			}
 		}
 	}

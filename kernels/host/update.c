@@ -226,13 +226,6 @@ wide_pairs(const struct wsk_strided *t)
 		t->data, {(uint32_t)t->stride[0] * bytes, (uint32_t)t->stride[1] * bytes}};
 }
 
-/* Where it is absent the kernel reads what it does not use. */
-static struct wsk_wide_pairs
-weight_or(const struct wsk_strided *t, uint64_t other)
-{
-	return t->data ? wide_pairs(t) : (struct wsk_wide_pairs){.data = other};
-}
-
 static uint32_t
 flags_of(const struct wsk_update *in)
 {
@@ -261,6 +254,7 @@ launch_usual(struct wsk_call *c, const struct wsk_update *in, int kernel)
 	const int used = in->states / states_of_thread(in), lanes = lanes_of(used);
 	const struct wsk_strided state = {in->state,
 		{in->state_stride_entry, in->state_stride_head, in->state_stride_channel}, in->type, 0};
+	/* Where z or dt_bias is absent the kernel reads x or A in its place, and does not use it. */
 	struct wsk_update_wide_params params = {
 		.state = wide_rows(&state),
 		.x = wide_rows(&in->x),
@@ -271,7 +265,8 @@ launch_usual(struct wsk_call *c, const struct wsk_update *in, int kernel)
 		.b = wide_pairs(&in->b),
 		.c = wide_pairs(&in->c),
 		.d = wide_pairs(&in->d),
-		.dt_bias = weight_or(&in->dt_bias, in->a.data),
+		.dt_bias = in->dt_bias.data ? wide_pairs(&in->dt_bias)
+									: (struct wsk_wide_pairs){.data = in->a.data},
 		.indices = in->indices,
 		.batch = in->batch,
 		.channels = (uint32_t)in->channels,
