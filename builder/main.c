@@ -14,7 +14,12 @@
  *   elf/ inspect/ verify/   what a module needs, and whether a torch has it
  *   explain/  what an error's text means
  *   wheel/    METADATA, RECORD, a reproducible zip
- *   produce/  composes all that for one matrix        report/  tells people and machines
+ *   judge/    verdicts on modules and wheels, as actions
+ *   make/     what a product is made with, its actions, its supply
+ *   prebuilt/ wheels of others: where they are, in which order they are tried
+ *   dist/     what lands in the output folder
+ *   produce/  composes all that for one selection     bundle/  what one needs, in one file
+ *   report/   tells people and machines
  *   index/    wheels into a package index: paths, pages, snapshots, signatures
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
  *   cli/      one file a command                      base/ sys/  the ground

@@ -1,4 +1,4 @@
-/* build_text.c - sentences only; the facts are produce/'s. */
+/* build_text.c - sentences only; the facts are make/'s. */
 #include "cli/build_text.h"
 
 #include "base/fs.h"

@@ -1,10 +1,10 @@
 /* cmd_build.c - wheelsmith build: makes the wheels of a selection. */
 #include "base/fs.h"
 #include "base/map.h"
+#include "bundle/bundle.h"
 #include "cli/build_text.h"
 #include "cli/ignored_env.h"
 #include "cli/selecting.h"
-#include "produce/bundle.h"
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"

@@ -1,9 +1,9 @@
 /* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
+#include "bundle/bundle.h"
 #include "cli/selecting.h"
-#include "produce/bundle.h"
-#include "produce/lock_file.h"
-#include "produce/resolve.h"
-#include "produce/supply.h"
+#include "make/lock_file.h"
+#include "make/resolve.h"
+#include "make/supply.h"
 #include "report/format.h"
 #include "report/status.h"
 #include "sys/stop.h"

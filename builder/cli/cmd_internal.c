@@ -4,11 +4,11 @@
 #include "cli/complete.h"
 #include "fetch/git_child.h"
 #include "inspect/facts_child.h"
+#include "judge/judge.h"
+#include "judge/judge_wheel.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
-#include "produce/judge.h"
-#include "produce/judge_wheel.h"
-#include "produce/pack.h"
+#include "make/pack.h"
 #include "sys/limits.h"
 #include "sys/sweep.h"
 
@@ -38,7 +38,7 @@ check(
 	return ws_judge_run(&s->out, err);
 }
 
-/* As order.json in the current folder says (produce/judge_wheel.h). */
+/* As order.json in the current folder says (judge/judge_wheel.h). */
 static bool
 verify(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
 	struct ws_err *err)

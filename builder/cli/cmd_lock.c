@@ -1,8 +1,8 @@
 /* cmd_lock.c - wheelsmith lock: pins of everything that comes from outside. */
 #include "cli/selecting.h"
-#include "produce/lock_file.h"
-#include "produce/resolve.h"
-#include "produce/supply.h"
+#include "make/lock_file.h"
+#include "make/resolve.h"
+#include "make/supply.h"
 #include "report/status.h"
 #include "sys/stop.h"
 

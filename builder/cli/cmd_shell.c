@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "cli/selecting.h"
 #include "engine/engine.h"
-#include "produce/products.h"
+#include "make/products.h"
 #include "report/status.h"
 #include "sys/sweep.h"
 

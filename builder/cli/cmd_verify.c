@@ -1,12 +1,12 @@
 /* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. What a place is comes
- * from options here; judging is a child's (produce/judge_wheel.h), words are verify_text.c's. */
+ * from options here; judging is a child's (judge/judge_wheel.h), words are verify_text.c's. */
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/typed.h"
 #include "cli/verify_text.h"
 #include "config/recipes.h"
+#include "judge/verify_place.h"
 #include "kit/cuda/gpu.h"
-#include "produce/verify_place.h"
 #include "store/scratch.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* doctor_python.c - see doctor_python.h. Judging is produce/judge_wheel.h's, calling explain/entry_points.h's,
+/* doctor_python.c - see doctor_python.h. Judging is judge/judge_wheel.h's, calling explain/entry_points.h's,
  * causes and cures are explain/'s. */
 #include "cli/doctor_python.h"
 
@@ -9,8 +9,8 @@
 #include "explain/models.h"
 #include "explain/remedy.h"
 #include "inspect/site.h"
+#include "judge/verify_place.h"
 #include "kit/torch/torch.h"
-#include "produce/verify_place.h"
 #include "store/scratch.h"
 
 #include <string.h>

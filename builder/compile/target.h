@@ -2,7 +2,7 @@
  * target.h - what one extension is compiled for
  *
  * An extension of a recipe at one point of the matrix, with the kits chosen for it. Everything in
- * compile/ turns a target into actions; where kits come from is produce/'s, which units it has and
+ * compile/ turns a target into actions; where kits come from is make/'s, which units it has and
  * which overrides hold recipe/'s.
  */
 #ifndef WS_COMPILE_TARGET_H

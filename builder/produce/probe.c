@@ -6,11 +6,11 @@
 #include "fetch/folder.h"
 #include "fetch/source.h"
 #include "kit/cuda/gpu.h"
+#include "make/lock_file.h"
 #include "net/index.h"
 #include "net/index_config.h"
+#include "prebuilt/candidate_book.h"
 #include "produce/asked.h"
-#include "produce/candidate_book.h"
-#include "produce/lock_file.h"
 #include "recipe/units.h"
 #include "store/cells.h"
 

@@ -7,8 +7,8 @@
 #ifndef WS_PRODUCE_PROBE_H
 #define WS_PRODUCE_PROBE_H
 
+#include "make/context.h"
 #include "plan/input.h"
-#include "produce/context.h"
 
 /** Fills input->host and input->lookups. */
 bool ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix,

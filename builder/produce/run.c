@@ -2,13 +2,13 @@
  * is deliver.c's. */
 #include "produce/run.h"
 
+#include "dist/deliver.h"
 #include "engine/local.h"
-#include "produce/candidate_book.h"
-#include "produce/candidates.h"
-#include "produce/deliver.h"
-#include "produce/lock_file.h"
-#include "produce/missing_downloads.h"
-#include "produce/products.h"
+#include "make/lock_file.h"
+#include "make/missing_downloads.h"
+#include "make/products.h"
+#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidates.h"
 #include "sys/clock.h"
 #include "sys/stop.h"
 

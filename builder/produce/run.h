@@ -7,10 +7,8 @@
 #ifndef WS_PRODUCE_RUN_H
 #define WS_PRODUCE_RUN_H
 
-#include "engine/engine.h"
-#include "produce/context.h"
-#include "produce/failed_action.h"
-#include "produce/supply.h"
+#include "make/context.h"
+#include "make/result.h"
 
 struct ws_build_options {
 	const struct ws_matrix *matrix; /**< its policy, and what stands in for what fails */
@@ -25,14 +23,6 @@ struct ws_build_options {
 	/** Hears of each wheel when it lies in the output folder. NULL: nobody does. */
 	void (*tell_wheel)(void *self, const struct ws_supply *supply);
 	void *self; /**< for both */
-};
-
-struct ws_build_result {
-	struct ws_supplies supplies;
-	const struct ws_failed_action *failed;
-	size_t failed_count;
-	struct ws_run_summary actions;
-	uint64_t wall_ms;
 };
 
 /**

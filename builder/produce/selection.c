@@ -7,10 +7,10 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
+#include "make/lock_file.h"
 #include "net/index_config.h"
-#include "produce/candidate_book.h"
-#include "produce/candidates.h"
-#include "produce/lock_file.h"
+#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidates.h"
 #include "produce/probe.h"
 
 #include <string.h>

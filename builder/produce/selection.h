@@ -8,8 +8,8 @@
 #define WS_PRODUCE_SELECTION_H
 
 #include "config/user.h"
+#include "make/context.h"
 #include "plan/plan.h"
-#include "produce/context.h"
 
 /** What is selected. */
 struct ws_selection_options {

@@ -1,7 +1,7 @@
 /* fuzz_bundle.c - any bytes as the list of a bundle: what is accepted names nothing that leads out of the store, and is
  * written again and read as the same. */
 #include "base/fs.h"
-#include "produce/bundle.h"
+#include "bundle/bundle.h"
 
 #include <stdlib.h>
 #include <string.h>

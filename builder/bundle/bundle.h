@@ -1,0 +1,103 @@
+/**
+ * bundle.h - all that building one matrix needs, in one file
+ *
+ * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and its
+ * recipes are (a tree of their own), the trees of sources, kits and export lists, accepted prebuilt
+ * wheels. It holds nothing that depends on when or where it was written, and nothing that was built.
+ * Members, in this order:
+ *
+ *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)
+ *   blobs/<sha256>                        a file of the cas
+ *   trees/<name>-<digest, 16 digits>/...  a tree
+ *
+ * A reader believes none of it: files and trees are held against their digests, and names stay below the
+ * store. What it brings is used where a lock names it by digest, or where the same would be made here. So
+ * it says nothing of which tree a definition gave (results.h): another build would believe that.
+ */
+#ifndef WS_BUNDLE_BUNDLE_H
+#define WS_BUNDLE_BUNDLE_H
+
+#include "make/supply.h"
+#include "produce/selection.h"
+
+#define WS_BUNDLE_SCHEMA "wheelsmith.bundle/1"
+
+/** The tree with the matrix, and where things lie in it. */
+#define WS_BUNDLE_TREE "bundle"
+#define WS_BUNDLE_MATRIX "matrix.json"
+#define WS_BUNDLE_RECIPES "recipes"
+
+/** What was typed beside the matrix, NULL where it was not; the policy is the one that held. */
+struct ws_bundle_asked {
+	const char *only, *shard, *policy, *debug_info, *kits;
+	bool torch_window;
+};
+
+struct ws_bundle_tree {
+	const char *name;
+	struct ws_digest digest;
+};
+
+/** The first member. */
+struct ws_bundle_head {
+	struct ws_bundle_asked asked;
+	struct ws_digest folder; /**< of the tree WS_BUNDLE_TREE, which is among `trees` too */
+	const struct ws_bundle_tree *trees;
+	size_t tree_count;
+	const char *const *blobs; /**< digests */
+	size_t blob_count;
+};
+
+void ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out);
+
+/**
+ * @a path is for messages. WS_ERR_FETCH: it is not a head, one of a newer program, or asks for what is not
+ * possible.
+ */
+bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
+	struct ws_bundle_head *head, struct ws_err *err);
+
+/** The name of a tree's folder, in the archive and in the store. */
+const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a);
+
+/** What a bundle is to be made of. */
+struct ws_bundle_order {
+	const char *path; /**< the file to write */
+	struct ws_bundle_asked asked;
+	const struct ws_selection *selection;
+	const struct ws_supplies *supplies;
+	struct ws_store *store;
+};
+
+struct ws_bundle_made {
+	uint64_t bytes;
+	struct ws_digest digest; /**< of the file */
+};
+
+/**
+ * Whether a bundle may be written at @a path: nothing is there, an empty file, or a bundle (also one that is cut),
+ * which is replaced. WS_ERR_USAGE: it is something else, as the matrix itself.
+ */
+bool ws_bundle_may_write(const char *path, struct ws_err *err);
+
+/**
+ * Writes the file in one step, after all that it needs was fetched and pinned: each part is looked up once
+ * more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a folder that is
+ * not beside their recipe.
+ */
+bool ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
+	struct ws_bundle_made *made, struct ws_err *err);
+
+/** What was read. */
+struct ws_bundle {
+	struct ws_bundle_asked asked;
+	const char *folder; /**< of the matrix and the recipes, in the store; read-only */
+};
+
+/**
+ * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was changed.
+ */
+bool ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
+	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err);
+
+#endif

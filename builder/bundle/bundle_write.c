@@ -1,0 +1,373 @@
+/* bundle_write.c - what a build would take out of the store is found by looking it all up once more, with
+ * the store noting what it hands out. */
+#include "archive/tar.h"
+#include "base/fs.h"
+#include "bundle/bundle.h"
+#include "config/lock.h"
+#include "make/resolve.h"
+#include "store/cas.h"
+#include "store/taken.h"
+#include "sys/stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct writing {
+	struct ws_context *ctx;
+	const struct ws_bundle_order *order;
+	struct ws_taken taken;
+	struct ws_map warned;  /* toolkits */
+	struct ws_tree folder; /* WS_BUNDLE_TREE */
+	struct ws_bundle_head head;
+	const struct ws_tree **trees; /* as in the head */
+	struct ws_tar *tar;
+	struct ws_arena *a;
+};
+
+/* ---- what is needed ---- */
+
+/* A toolkit of this host is not in the store. */
+static void
+warn_of_host_kit(struct writing *w, const struct ws_cuda_choice *cuda)
+{
+	if (cuda && cuda->origin == WS_KIT_HOST && ws_map_add(&w->warned, cuda->name, w->a)) {
+		ws_events_warn(w->ctx->events,
+			"CUDA %s is this host's toolkit, which a bundle does not hold: take a kit of archives",
+			cuda->name);
+	}
+}
+
+static bool
+take_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
+	bool prebuilt, struct ws_err *err)
+{
+	if (!prebuilt) {
+		warn_of_host_kit(w, product->recipe->extension_count ? product->point.cuda : NULL);
+		return ws_resolve_downloads(resolver, product, err);
+	}
+	return ws_resolve_cell_exports(resolver, product, err)
+		&& ws_cas_open(w->ctx->store, product->chosen->sha256, w->a, err);
+}
+
+/* The resolver is a new one: the one that fetched has most of it in mind and asks the store no more. */
+static bool
+take_all(struct writing *w, struct ws_err *err)
+{
+	struct ws_fetch *fetch = w->ctx->fetch;
+	const struct ws_supplies *supplies = w->order->supplies;
+	struct ws_resolver *resolver = ws_resolver_open(w->ctx);
+	bool was_offline = fetch->offline, done = true;
+	fetch->offline = true;
+	w->order->store->taken = &w->taken;
+	for (size_t i = 0; i < supplies->count && done; i++) {
+		const struct ws_supply *supply = &supplies->at[i];
+		done = !ws_supply_is_open(supply)
+			|| take_product(w, resolver, supply->product, ws_supply_is_prebuilt(supply), err);
+	}
+	w->order->store->taken = NULL;
+	fetch->offline = was_offline;
+	return done;
+}
+
+/* ---- the matrix and its recipes ---- */
+
+/* @a path relative to the folder of @a recipe; NULL where it is not below it. */
+static const char *
+beside(const struct ws_recipe *recipe, const char *path, struct ws_arena *a)
+{
+	char folder[4096]; /* a recipe's paths are absolute, its own is as it was typed */
+	if (!realpath(ws_path_dir(a, recipe->path), folder)) {
+		return NULL;
+	}
+	size_t len = strlen(folder);
+	return strncmp(path, folder, len) == 0 && path[len] == '/' && ws_path_is_inside(path + len + 1)
+		? path + len + 1
+		: NULL;
+}
+
+static bool
+refuse_place(const struct writing *w, const struct ws_recipe *recipe, const char *what,
+	const char *path, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_CONFIG, "%s %s: %s '%s' cannot be in a bundle: it is not below '%s'",
+		recipe->name, recipe->version.text, what, path, ws_path_dir(w->a, recipe->path));
+	return ws_err_cure(err, "put it beside the recipe, or name a source that has a digest");
+}
+
+/* Folders of recipes are laid over each other there. */
+static bool
+refuse_twin(const char *from, const char *to, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_CONFIG,
+		"'%s' cannot be in a bundle: another recipe brings other contents as '%s'", from, to);
+	return ws_err_cure(err, "give one of the two files another name");
+}
+
+static bool
+add_copy(struct writing *w, struct ws_tree_builder *b, const char *from, const char *to,
+	bool executable, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	const struct ws_tree_entry *there = ws_tree_added(b, to);
+	if (!ws_fs_read(from, &bytes, err)) {
+		return false;
+	}
+	if (there) {
+		struct ws_digest digest = ws_digest_bytes(ws_buf_text(&bytes), bytes.len);
+		return ws_digest_is(&digest, there->value) || refuse_twin(from, to, err);
+	}
+	return ws_tree_add_file(b, to, ws_buf_text(&bytes), bytes.len, executable, err)
+		&& (!ws_stop_asked(w->ctx->stop) || ws_stop_err(w->ctx->stop, err));
+}
+
+static bool
+is_selected(const struct writing *w, const struct ws_recipe *recipe)
+{
+	const struct ws_supplies *supplies = w->order->supplies;
+	for (size_t i = 0; i < supplies->count; i++) {
+		if (supplies->at[i].product->recipe == recipe) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Sources in a folder, as they were when they were pinned. */
+static bool
+add_sources(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe *recipe,
+	const struct ws_source_spec *spec, const char *folder, struct ws_err *err)
+{
+	const struct ws_pin_source *pin =
+		ws_lock_source(w->ctx->lock, recipe->name, recipe->version.text);
+	const char *name = ws_arena_printf(w->a, "src-%s-%s", recipe->name, recipe->version.text);
+	const char *below = beside(recipe, spec->path, w->a);
+	struct ws_tree tree;
+	if (!pin || !ws_same(pin->how, "folder") || !is_selected(w, recipe)) {
+		return true; /* nothing is built from it */
+	}
+	if (!below) {
+		return refuse_place(w, recipe, "its source folder", spec->path, err);
+	}
+	if (!ws_tree_find(w->ctx->store, name, pin->tree, w->a, &tree)) {
+		return ws_err_set(err, WS_ERR_IO, "the store has lost the sources of %s %s", recipe->name,
+			recipe->version.text);
+	}
+	bool done = true;
+	for (size_t i = 0; i < tree.count && done; i++) {
+		const struct ws_tree_entry *entry = &tree.entries[i];
+		const char *to = ws_path_join(w->a, folder, below, entry->path, NULL);
+		done = entry->kind == WS_TREE_LINK
+			? ws_tree_added(b, to) || ws_tree_add_link(b, to, entry->value, err)
+			: add_copy(w, b, ws_path_join(w->a, tree.path, entry->path, NULL), to,
+				entry->kind == WS_TREE_EXECUTABLE, err);
+	}
+	return done;
+}
+
+static bool
+add_recipe(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe *recipe,
+	struct ws_err *err)
+{
+	const char *folder =
+		ws_path_join(w->a, WS_BUNDLE_RECIPES, ws_path_base(ws_path_dir(w->a, recipe->path)), NULL);
+	const char *to = ws_path_join(w->a, folder, ws_path_base(recipe->path), NULL);
+	bool done = add_copy(w, b, recipe->path, to, false, err);
+	for (size_t i = 0; i < recipe->patch_count && done; i++) {
+		const char *below = beside(recipe, recipe->patches[i].file, w->a);
+		done = below ? add_copy(w, b, recipe->patches[i].file,
+				   ws_path_join(w->a, folder, below, NULL), false, err)
+					 : refuse_place(w, recipe, "the patch", recipe->patches[i].file, err);
+	}
+	for (size_t i = 0; i < recipe->source_count && done; i++) {
+		done = recipe->sources[i].kind != WS_SOURCE_FOLDER
+			|| add_sources(w, b, recipe, &recipe->sources[i], folder, err);
+	}
+	return done;
+}
+
+/* Where sources lay on this host is none of a bundle's: the same selection gives the same bytes. */
+static void
+write_lock(const struct writing *w, struct ws_buf *text)
+{
+	static const struct ws_lock none;
+	struct ws_lock lock = {0};
+	ws_lock_merge(&lock, &none, w->ctx->lock, w->a);
+	for (size_t i = 0; i < lock.sources.len; i++) {
+		struct ws_pin_source *pin = &lock.sources.at[i];
+		if (ws_same(pin->how, "folder")) {
+			pin->from = WS_BUNDLE_RECIPES;
+		}
+	}
+	ws_lock_write(&lock, text);
+}
+
+static bool
+fill_folder(struct writing *w, struct ws_tree_builder *b, struct ws_err *err)
+{
+	const struct ws_matrix *matrix = &w->order->selection->matrix;
+	const char *lock = ws_lock_path(WS_BUNDLE_MATRIX, w->a);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	write_lock(w, &text);
+	bool done =
+		ws_tree_add_file(b, WS_BUNDLE_MATRIX, matrix->doc->text, matrix->doc->len, false, err)
+		&& ws_tree_add_file(b, lock, ws_buf_text(&text), text.len, false, err);
+	for (size_t i = 0; i < matrix->package_count && done; i++) {
+		done = add_recipe(w, b, &w->order->selection->recipes[i], err);
+	}
+	return done;
+}
+
+static bool
+make_folder(struct writing *w, struct ws_err *err)
+{
+	struct ws_tree_builder *b = ws_tree_begin(w->ctx->store, WS_BUNDLE_TREE, w->a, err);
+	if (!b) {
+		return false;
+	}
+	if (!fill_folder(w, b, err)) {
+		ws_tree_abandon(b);
+		return false;
+	}
+	return ws_tree_commit(b, w->a, &w->folder, err);
+}
+
+/* ---- the list ---- */
+
+static int
+cmp_texts(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char *const *
+sorted_keys(const struct ws_map *set, struct ws_arena *a)
+{
+	const char **keys = WS_NEW_N(a, const char *, set->count + 1);
+	for (size_t i = 0; i < set->count; i++) {
+		keys[i] = set->slots[i].key;
+	}
+	if (set->count > 1) {
+		qsort(keys, set->count, sizeof(*keys), cmp_texts);
+	}
+	return keys;
+}
+
+/* Patched sources, and those of folders, which lie beside their recipe: a reader makes them. */
+static bool
+is_made_there(const struct writing *w, const struct ws_tree *tree)
+{
+	const struct ws_lock *lock = w->ctx->lock;
+	bool made = ws_starts_with(tree->name, "src-");
+	for (size_t i = 0; i < lock->sources.len && made; i++) {
+		const struct ws_pin_source *pin = &lock->sources.at[i];
+		made = !pin->definition || !ws_digest_is(&tree->digest, pin->tree);
+	}
+	return made;
+}
+
+static void
+list_all(struct writing *w)
+{
+	ws_map_put(&w->taken.trees, w->folder.path, &w->folder, w->a);
+	size_t count = w->taken.trees.count;
+	const char *const *paths = sorted_keys(&w->taken.trees, w->a);
+	struct ws_bundle_tree *trees = WS_NEW_N(w->a, struct ws_bundle_tree, count);
+	w->trees = WS_NEW_N(w->a, const struct ws_tree *, count);
+	size_t listed = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_tree *tree = ws_map_get(&w->taken.trees, paths[i]);
+		if (!is_made_there(w, tree)) {
+			w->trees[listed] = tree;
+			trees[listed++] = (struct ws_bundle_tree){tree->name, tree->digest};
+		}
+	}
+	w->head = (struct ws_bundle_head){
+		.asked = w->order->asked,
+		.folder = w->folder.digest,
+		.trees = trees,
+		.tree_count = listed,
+		.blobs = sorted_keys(&w->taken.files, w->a),
+		.blob_count = w->taken.files.count,
+	};
+}
+
+/* ---- the archive ---- */
+
+static bool
+write_head(struct writing *w, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_bundle_head_write(&w->head, &text);
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&text), text.len);
+	const char *name = ws_arena_printf(w->a, "bundle/%s.json", digest.hex);
+	return ws_tar_add(w->tar, name, ws_buf_text(&text), text.len, err);
+}
+
+static bool
+write_entry(struct writing *w, const char *folder, const struct ws_tree *tree,
+	const struct ws_tree_entry *entry, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *name = ws_arena_printf(a, "trees/%s/%s", folder, entry->path);
+	if (ws_stop_asked(w->ctx->stop)) {
+		return ws_stop_err(w->ctx->stop, err);
+	}
+	return entry->kind == WS_TREE_LINK
+		? ws_tar_add_link(w->tar, name, entry->value, err)
+		: ws_tar_add_file(w->tar, name, ws_path_join(a, tree->path, entry->path, NULL),
+			entry->kind == WS_TREE_EXECUTABLE, entry->value, err);
+}
+
+static bool
+write_members(struct writing *w, struct ws_err *err)
+{
+	const struct ws_bundle_head *head = &w->head;
+	const struct ws_store *store = w->ctx->store;
+	bool done = write_head(w, err);
+	for (size_t i = 0; i < head->blob_count && done; i++) {
+		const char *path = ws_cas_open(store, head->blobs[i], w->a, err);
+		const char *name = ws_arena_printf(w->a, "blobs/%s", head->blobs[i]);
+		done = path && ws_tar_add_file(w->tar, name, path, false, head->blobs[i], err)
+			&& (!ws_stop_asked(w->ctx->stop) || ws_stop_err(w->ctx->stop, err));
+	}
+	for (size_t i = 0; i < head->tree_count && done; i++) {
+		const char *folder = ws_bundle_tree_name(&head->trees[i], w->a);
+		for (size_t k = 0; k < w->trees[i]->count && done; k++) {
+			done = write_entry(w, folder, w->trees[i], &w->trees[i]->entries[k], err);
+		}
+	}
+	return done;
+}
+
+static bool
+write_file(struct writing *w, struct ws_err *err)
+{
+	const char *path = w->order->path;
+	char *part;
+	ws_fs_remove_parts(ws_path_dir(w->a, path));
+	WS_AUTO_FD int fd = ws_fs_part_open(path, &part, w->a, err);
+	if (fd < 0) {
+		return false;
+	}
+	w->tar = ws_tar_begin(fd, path, w->a, err);
+	bool written = w->tar && write_members(w, err) && ws_tar_finish(w->tar, err);
+	ws_tar_drop(w->tar);
+	if (!written) {
+		ws_fs_remove(part, NULL);
+		return false;
+	}
+	return ws_fs_part_land(fd, part, path, 0644, true, err);
+}
+
+bool
+ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
+	struct ws_bundle_made *made, struct ws_err *err)
+{
+	struct writing w = {.ctx = ctx, .order = order, .taken = {.a = ctx->a}, .a = ctx->a};
+	/* Once more: it may be the lock, which fetching has made. */
+	if (!ws_bundle_may_write(order->path, err) || !take_all(&w, err) || !make_folder(&w, err)) {
+		return false;
+	}
+	list_all(&w);
+	return write_file(&w, err) && ws_digest_file(order->path, &made->digest, &made->bytes, err);
+}

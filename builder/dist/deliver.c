@@ -1,0 +1,314 @@
+/* deliver.c - wheels, logs, editor databases. The records are records.c's. */
+#include "dist/deliver.h"
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "engine/work.h"
+#include "inspect/opened_wheel.h"
+#include "make/import.h"
+#include "make/pack.h"
+#include "plan/key.h"
+#include "store/cas.h"
+#include "store/cells.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LONGEST_STEM 200 /* of a log's name, in bytes; file systems take 255 */
+
+bool
+ws_deliver_open(const char *output, struct ws_err *err)
+{
+	if (!ws_fs_mkdirs(output, err)) {
+		return ws_err_wrap(err, "the output folder");
+	}
+	if (access(output, W_OK | X_OK) == 0) {
+		ws_fs_remove_parts(output);
+		return true;
+	}
+	ws_err_sys(err, WS_ERR_IO, "cannot write into the output folder '%s'", output);
+	return err && ws_err_has_cure(err) ? false : ws_err_cure_code(err, WS_CURE_OUTPUT, NULL);
+}
+
+/* ---- wheels ---- */
+
+bool
+ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_digest *digest)
+{
+	return ctx->ledger ? ws_ledger_file_digest(ctx->ledger, path, digest)
+					   : ws_digest_file(path, digest, NULL, NULL);
+}
+
+static bool
+copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_supply *supply,
+	struct ws_err *err)
+{
+	const char *to = ws_path_join(ctx->a, output, supply->wheel, NULL);
+	struct ws_digest there;
+	if (ws_fs_exists(to) && ws_deliver_digest(ctx, to, &there)
+		&& ws_digest_eq(&there, &supply->digest)) {
+		return true;
+	}
+	return ws_cas_copy_to(ctx->store, supply->digest.hex, to, 0644, err);
+}
+
+/* The cell key with the pins that were made since planning; "" when one is missing still. */
+static const char *
+key_now(const struct ws_context *ctx, const struct ws_product *product)
+{
+	const struct ws_lock *lock = ctx->lock;
+	struct ws_product pinned = *product;
+	struct ws_torch_choice torch;
+	struct ws_cuda_choice cuda;
+	if (product->point.torch && !product->point.torch->installed) {
+		torch = *product->point.torch;
+		torch.pin = ws_lock_torch(lock, torch.version.text);
+		pinned.point.torch = &torch;
+	}
+	if (product->point.cuda) {
+		cuda = *product->point.cuda;
+		cuda.pin = ws_lock_cuda(lock, cuda.name);
+		pinned.point.cuda = &cuda;
+	}
+	ws_key_fill(&pinned, lock, NULL, ctx->a);
+	return pinned.key;
+}
+
+/* What a user's disk will hold; a wheel of ours that cannot be read is the store's fault. */
+static bool
+measure(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_opened_wheel wheel;
+	const char *path = ws_cas_open(ctx->store, supply->digest.hex, a, err);
+	if (!path || !ws_opened_wheel_read(path, supply->wheel, a, &wheel, err)) {
+		return false;
+	}
+	supply->installed_bytes = wheel.zip.total_bytes;
+	ws_opened_wheel_close(&wheel);
+	return true;
+}
+
+/* Sizes of the wheel, of the one before it; then the store remembers this one. */
+static bool
+remember(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
+{
+	const char *key = key_now(ctx, supply->product);
+	struct ws_digest last = ws_cells_last_key(supply->product->cells[0]->name);
+	struct ws_cell_record before;
+	struct ws_cell_record record = {
+		.file = supply->wheel, .digest = supply->digest, .built_s = ws_clock_wall_s()};
+	bool had = ws_cells_get(ctx->store, last.hex, ctx->a, &before);
+	bool same = had && ws_digest_eq(&before.digest, &supply->digest);
+	if (same) {
+		supply->installed_bytes = before.installed_bytes;
+	} else if (!measure(ctx, supply, err)) {
+		return false;
+	} else if (had) {
+		supply->before.wheel_bytes = before.wheel_bytes;
+		supply->before.installed_bytes = before.installed_bytes;
+	}
+	record.wheel_bytes = supply->wheel_bytes;
+	record.installed_bytes = supply->installed_bytes;
+	bool known = supply->kind == WS_SUPPLY_CACHED && supply->product->wheel.file
+		&& strcmp(key, supply->product->key) == 0;
+	return (same || ws_cells_put(ctx->store, last.hex, &record, err))
+		&& (!key[0] || known || ws_cells_put(ctx->store, key, &record, err));
+}
+
+static void
+tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
+{
+	for (size_t i = 0; i < supply->product->cell_count; i++) {
+		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
+			.subject = supply->product->cells[i]->name,
+			.outcome = supply->kind == WS_SUPPLY_BUILT ? WS_OUTCOME_RAN : WS_OUTCOME_HIT,
+			.detail = supply->wheel};
+		ws_events_emit(ctx->events, &event);
+	}
+}
+
+static bool
+settle(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_supply *ready, struct ws_err *err)
+{
+	if (!copy_wheel(ctx, output, ready, err)) {
+		return false;
+	}
+	*supply = *ready;
+	tell_cells(ctx, supply);
+	return true;
+}
+
+bool
+ws_deliver_product(const struct ws_context *ctx, const char *output, const struct ws_made *made,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf name = {0};
+	const struct ws_result *result = &made->pack->result;
+	struct ws_supply *supply = made->supply;
+	struct ws_supply ready = *supply;
+	if (!ws_cas_read(ctx->store, result->outputs[WS_PACK_NAME].hex, &name, err)) {
+		return false;
+	}
+	ready.kind = WS_SUPPLY_CACHED;
+	ready.wheel = ws_str_copy(ws_str_trim(ws_buf_str(&name)), ctx->a);
+	ready.digest = result->outputs[WS_PACK_WHEEL];
+	ready.wheel_bytes = result->sizes[WS_PACK_WHEEL];
+	if (made->import) {
+		ready.import = ws_import_finding(ctx->store, made->import, &ready.imported, ctx->a);
+	}
+	for (size_t i = 0; i < made->nodes.len; i++) {
+		const struct ws_node *node = made->nodes.at[i];
+		if (node->outcome == WS_OUTCOME_RAN) {
+			ready.kind = WS_SUPPLY_BUILT;
+			ready.cpu_ms += node->result.cpu_ms;
+		}
+	}
+	return remember(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
+}
+
+bool
+ws_deliver_stored(
+	const struct ws_context *ctx, const char *output, struct ws_supply *supply, struct ws_err *err)
+{
+	struct ws_supply ready = *supply;
+	struct ws_cell_record record;
+	const char *name = supply->product->cells[0]->name;
+	if (!ws_cells_get(ctx->store, supply->product->key, ctx->a, &record)) {
+		return ws_err_set(err, WS_ERR_IO, "%s: the store has lost its wheel", name);
+	}
+	ready.kind = WS_SUPPLY_CACHED;
+	ready.wheel = record.file;
+	ready.digest = record.digest;
+	ready.wheel_bytes = record.wheel_bytes;
+	ready.installed_bytes = record.installed_bytes;
+	return settle(ctx, output, supply, &ready, err);
+}
+
+bool
+ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+	const struct ws_candidate *wheel, struct ws_err *err)
+{
+	struct ws_supply ready = *supply;
+	struct stat status;
+	if (!ws_digest_parse(wheel->sha256, &ready.digest)) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' has no digest", wheel->file);
+	}
+	const char *path = ws_cas_open(ctx->store, ready.digest.hex, ctx->a, err);
+	if (!path) {
+		return false;
+	}
+	if (stat(path, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+	}
+	ready.kind = WS_SUPPLY_PREBUILT;
+	ready.wheel = wheel->file;
+	ready.wheel_bytes = (uint64_t)status.st_size;
+	return measure(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
+}
+
+/* ---- logs ---- */
+
+/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. Without
+ * blanks, so that a name that is printed can be pasted. */
+static char *
+log_stem(const struct ws_action *action, struct ws_arena *a)
+{
+	bool is_unit = strcmp(action->stage, "compile") == 0;
+	char *stem = ws_arena_strdup(a, is_unit ? strchr(action->unit, '/') + 1 : action->subject);
+	for (char *c = stem; *c; c++) {
+		*c = *c == '/' || *c == ' ' ? '-' : *c;
+	}
+	size_t len = strlen(stem);
+	return stem + (len > LONGEST_STEM ? len - LONGEST_STEM : 0);
+}
+
+/* Two extensions may share a unit: the second one's log gets a number. */
+const char *const *
+ws_deliver_log_names(const struct ws_graph *graph, struct ws_arena *a)
+{
+	const char **names = WS_NEW_N(a, const char *, graph->nodes.len + 1);
+	struct ws_map counts = {0};
+	for (size_t i = 0; i < graph->nodes.len; i++) {
+		const struct ws_action *action = graph->nodes.at[i]->action;
+		const char *stem = log_stem(action, a);
+		const char *key = ws_arena_printf(a, "%s\n%s", action->group, stem);
+		uintptr_t same = (uintptr_t)ws_map_get(&counts, key) + 1;
+		ws_map_put(&counts, key, (void *)same, a);
+		names[i] = same > 1 ? ws_arena_printf(a, "%s-%u.log", stem, (unsigned)same)
+							: ws_arena_printf(a, "%s.log", stem);
+	}
+	return names;
+}
+
+bool
+ws_deliver_log(const struct ws_context *ctx, const char *output, const struct ws_node *node,
+	const char *name, const char **path, struct ws_err *err)
+{
+	const char *folder = ws_path_join(ctx->a, output, "logs", node->action->group, NULL);
+	*path = ws_path_join(ctx->a, folder, name, NULL);
+	return ws_fs_mkdirs(folder, err)
+		&& ws_cas_copy_to(ctx->store, node->result.log.hex, *path, 0644, err);
+}
+
+/* ---- for editors ---- */
+
+static bool
+link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
+{
+	if (!ws_fs_mkdirs(dir, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const char *place = ws_path_join(a, dir, action->mounts[i].name, NULL);
+		unlink(place);
+		if (symlink(action->mounts[i].path, place) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+		}
+	}
+	return true;
+}
+
+bool
+ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
+	const struct ws_made *made, size_t count, struct ws_err *err)
+{
+	char absolute[4096];
+	if (!realpath(output, absolute)) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot find '%s'", output);
+	}
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_list(w, NULL);
+	bool done = true;
+	for (size_t i = 0; i < count && done; i++) {
+		const char *dir = ws_arena_printf(ctx->a, "%s/compile/%zu", absolute, i);
+		for (size_t j = 0; j < made[i].nodes.len && done; j++) {
+			const struct ws_action *action = made[i].nodes.at[j]->action;
+			if (strcmp(action->stage, "compile") != 0) {
+				continue;
+			}
+			done = link_mounts(action, dir, ctx->a, err);
+			const char *const *words = ws_work_words(action, action->argv, dir, ctx->a);
+			size_t length = 0;
+			while (words[length]) {
+				length++;
+			}
+			ws_json_open_object(w, NULL);
+			ws_json_add_text(w, "directory", dir);
+			ws_json_add_text(w, "file", action->seeds[0]);
+			ws_json_add_texts(w, "arguments", words, length);
+			ws_json_close(w);
+		}
+	}
+	ws_json_close(w);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	const char *path = ws_path_join(ctx->a, output, "compile_commands.json", NULL);
+	return done && ws_fs_write_atomic(path, text.data, text.len, 0644, err);
+}

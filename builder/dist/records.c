@@ -1,0 +1,495 @@
+/* records.c - build.json, and requirements files that pip takes with --require-hashes. Declared in
+ * deliver.h.
+ *
+ * Other runs deliver into the same folder, before us and beside us. What they left counts as long as
+ * its wheel lies there with the digest that was written down, and none of ours takes its place. */
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/map.h"
+#include "dist/deliver.h"
+#include "inspect/dist_info.h"
+#include "inspect/opened_wheel.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+#define SCHEMA "wheelsmith.build/1"
+#define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
+
+/* ---- build.json ---- */
+
+/* What cannot stand in one requirements file: pip takes a package once for each Python, and no
+ * marker tells ABIs or free-threaded interpreters apart. */
+static const char *
+group_of(const struct ws_cell_result *result, struct ws_arena *a)
+{
+	const struct ws_point *point = &result->cell->point;
+	WS_AUTO_BUF struct ws_buf group = {0};
+	if (point->cuda) {
+		ws_buf_printf(&group, "-cu%s", point->cuda->name);
+	}
+	if (point->torch) {
+		ws_buf_printf(&group, "-torch%s", point->torch->name);
+	}
+	if (point->archs.count) {
+		ws_buf_printf(&group, "-%s", ws_arch_set_name(&point->archs, a));
+	}
+	if (point->torch && point->cxx11abi != point->torch->own_abi) {
+		ws_buf_printf(&group, "-abi%d", point->cxx11abi);
+	}
+	if (point->python && point->python->tag.free_threaded) {
+		ws_buf_puts(&group, "-t");
+	}
+	return ws_buf_copy(&group, a);
+}
+
+static bool
+is_prebuilt(const struct ws_cell_result *result)
+{
+	return result->supply && result->supply->kind == WS_SUPPLY_PREBUILT;
+}
+
+/* The one Python that tags name: of cp311-cp311, and not of cp38-abi3 or py3-none. */
+static const char *
+python_of_name(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	struct ws_python_tag tag;
+	bool one = name->python_count == 1 && name->abi_count == 1 && name->abis[0][0] == 'c'
+		&& ws_python_tag_parse(name->pythons[0], &tag);
+	return one ? ws_arena_printf(a, "%u.%u", tag.major, tag.minor) : NULL;
+}
+
+/* The version of the wheel itself: somebody else's has its own label. */
+static const char *
+version_of(const struct ws_cell_result *result, struct ws_arena *a)
+{
+	struct ws_wheel_name name;
+	const char *why;
+	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
+		return name.version.text;
+	}
+	return result->cell->product ? result->cell->product->version : NULL;
+}
+
+/* The torch that somebody else's wheel was judged for: its METADATA may say another, or none. */
+static const char *
+torch_of(const struct ws_cell_result *result)
+{
+	const struct ws_torch_choice *torch = result->cell->point.torch;
+	bool bound = is_prebuilt(result) && result->cell->product->binding < WS_BINDING_C_ABI;
+	return bound && torch ? torch->version.text : NULL;
+}
+
+/* The Python that a wheel is for, as a marker tells it; NULL: any. */
+static const char *
+python_of(const struct ws_cell_result *result, struct ws_arena *a)
+{
+	const struct ws_python_choice *python = result->cell->point.python;
+	struct ws_wheel_name name;
+	const char *why;
+	if (is_prebuilt(result) && ws_wheel_name_parse(result->supply->wheel, a, &name, &why)) {
+		return python_of_name(&name, a);
+	}
+	return result->cell->product->binding == WS_BINDING_PYBIND && python
+		? ws_arena_printf(a, "%u.%u", python->tag.major, python->tag.minor)
+		: NULL;
+}
+
+/* A wheel that lies in the folder, for one environment. */
+struct entry {
+	const char *cell, *package, *version, *wheel, *sha256;
+	const char *group;            /* what cannot stand in one requirements file with others */
+	const char *python;           /* NULL: any */
+	const char *torch;            /* that it was judged for; NULL: its METADATA says it */
+	const char *metadata_version; /* of somebody else's, which may be renamed; NULL: `version` */
+	uint64_t size;
+	bool earlier; /* another run's */
+};
+
+typedef WS_VEC(struct entry) entry_list;
+
+/* Wheels are renamed after they were packed: what an installation says is METADATA's version. */
+static const char *
+metadata_version_of(const char *output, const char *name, struct ws_arena *a)
+{
+	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel wheel;
+	struct ws_dist_info info;
+	return ws_opened_wheel_read(ws_path_join(a, output, name, NULL), name, a, &wheel, NULL)
+			&& ws_dist_info_read(&wheel.zip, a, &info, NULL)
+		? info.metadata.version.text
+		: NULL;
+}
+
+static void
+write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struct ws_arena *a)
+{
+	const struct ws_candidates *candidates = result->cell->candidates;
+	ws_attempt_list tried = {0};
+	if (result->supply) {
+		tried = result->supply->tried;
+	} else if (candidates) {
+		ws_attempts_add(candidates, NULL, a, &tried);
+	}
+	if (tried.len == 0) {
+		return;
+	}
+	ws_json_open_list(w, "tried");
+	for (size_t i = 0; i < tried.len; i++) {
+		const struct ws_attempt *attempt = &tried.at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "what", ws_supply_name(attempt->kind));
+		ws_json_add_text(w, "name", attempt->name);
+		ws_json_add_text(w, "why", attempt->why);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+/* What wheels of others have, and ours do not. */
+static void
+add_others(struct ws_json_writer *w, const struct entry *entry)
+{
+	if (entry->torch) {
+		ws_json_add_text(w, "torch", entry->torch);
+	}
+	if (entry->metadata_version) {
+		ws_json_add_text(w, "metadata_version", entry->metadata_version);
+	}
+}
+
+/* @a entry: its wheel; NULL: it is not ready. */
+static void
+write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, const struct entry *entry,
+	struct ws_arena *a)
+{
+	const struct ws_cell *cell = result->cell;
+	const struct ws_supply *supply = result->supply;
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "cell", cell->name);
+	ws_json_add_text(w, "package", cell->recipe->name);
+	ws_json_add_text(w, "version", version_of(result, a));
+	ws_json_add_text(w, "decision", ws_cell_state_name(result));
+	ws_json_add_text(w, "reason", ws_cell_reason(result));
+	const char *wheel = supply ? supply->wheel : NULL;
+	ws_json_add_text(w, "wheel", wheel);
+	ws_json_add_text(w, "sha256", wheel ? supply->digest.hex : NULL);
+	if (wheel) {
+		ws_json_add_u64(w, "size", supply->wheel_bytes);
+		ws_json_add_u64(w, "installed", supply->installed_bytes);
+	}
+	if (wheel && supply->before.wheel_bytes) {
+		ws_json_open_object(w, "before");
+		ws_json_add_u64(w, "size", supply->before.wheel_bytes);
+		ws_json_add_u64(w, "installed", supply->before.installed_bytes);
+		ws_json_close(w);
+	}
+	if (supply && supply->import) {
+		ws_json_open_object(w, "import");
+		ws_json_add_text(w, "verdict", supply->imported ? "ok" : "unknown");
+		ws_json_add_text(w, "text", supply->import);
+		ws_json_close(w);
+	}
+	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
+	write_tried(w, result, a);
+	if (entry) {
+		ws_json_add_text(w, "group", entry->group);
+		ws_json_add_text(w, "python", entry->python);
+		add_others(w, entry);
+	}
+	ws_json_close(w);
+}
+
+static void
+write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
+{
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "cell", failed->cell);
+	ws_json_add_text(w, "stage", failed->stage);
+	ws_json_add_text(w, "subject", failed->subject);
+	ws_json_add_text(w, "error", failed->err->text);
+	ws_json_add_text(w, "command", failed->command);
+	ws_json_add_text(w, "log", failed->log);
+	ws_json_close(w);
+}
+
+/* What this run's take the place of: a package is installed once in an environment. */
+static const char *
+place_of(const struct entry *entry, struct ws_arena *a)
+{
+	return ws_arena_printf(
+		a, "%s %s %s", entry->group, entry->package, entry->python ? entry->python : "");
+}
+
+static void
+write_earlier(struct ws_json_writer *w, const entry_list *entries)
+{
+	ws_json_open_list(w, "earlier");
+	for (size_t i = 0; i < entries->len; i++) {
+		const struct entry *entry = &entries->at[i];
+		if (!entry->earlier) {
+			continue;
+		}
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "cell", entry->cell);
+		ws_json_add_text(w, "package", entry->package);
+		ws_json_add_text(w, "version", entry->version);
+		ws_json_add_text(w, "wheel", entry->wheel);
+		ws_json_add_text(w, "sha256", entry->sha256);
+		ws_json_add_u64(w, "size", entry->size);
+		ws_json_add_text(w, "group", entry->group);
+		ws_json_add_text(w, "python", entry->python);
+		add_others(w, entry);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+static bool
+write_build_json(const char *path, const struct ws_build_result *result, const entry_list *entries,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", SCHEMA);
+	ws_json_add_text(w, "wheelsmith", WS_VERSION);
+	ws_json_add_u64(w, "wall_ms", result->wall_ms);
+	ws_json_open_object(w, "actions");
+	ws_json_add_u64(w, "total", result->actions.total);
+	ws_json_add_u64(w, "from_store", result->actions.hits);
+	ws_json_add_u64(w, "ran", result->actions.ran);
+	ws_json_add_u64(w, "failed", result->actions.failed);
+	ws_json_add_u64(w, "cpu_ms", result->actions.cpu_ms);
+	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
+	ws_json_close(w);
+	ws_json_open_list(w, "cells");
+	/* The first entries are those of this run's cells that are ready, in their order. */
+	for (size_t i = 0, ready = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		bool is_ready = ws_cell_state(cell) == WS_CELL_READY;
+		write_cell(w, cell, is_ready ? &entries->at[ready++] : NULL, a);
+	}
+	ws_json_close(w);
+	write_earlier(w, entries);
+	ws_json_open_list(w, "failures");
+	for (size_t i = 0; i < result->failed_count; i++) {
+		write_failed(w, &result->failed[i]);
+	}
+	ws_json_close(w);
+	ws_json_close(w);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_json_finish(w, WS_JSON_PRETTY, &text);
+	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);
+}
+
+/* ---- what lies in the folder ---- */
+
+static void
+take_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
+	entry_list *entries, struct ws_map *taken)
+{
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		if (ws_cell_state(cell) == WS_CELL_READY) {
+			struct entry entry = {
+				.cell = cell->cell->name,
+				.package = cell->cell->recipe->name,
+				.version = version_of(cell, a),
+				.wheel = cell->supply->wheel,
+				.sha256 = cell->supply->digest.hex,
+				.group = group_of(cell, a),
+				.python = python_of(cell, a),
+				.torch = torch_of(cell),
+				.size = cell->supply->wheel_bytes,
+			};
+			entry.metadata_version =
+				is_prebuilt(cell) ? metadata_version_of(output, entry.wheel, a) : NULL;
+			*ws_vec_push(entries, a) = entry;
+			ws_map_add(taken, place_of(&entry, a), a);
+		}
+	}
+}
+
+static bool
+lies_there(const struct ws_context *ctx, const char *output, const struct entry *entry)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *path = ws_path_join(a, output, entry->wheel, NULL);
+	struct ws_digest digest;
+	return ws_fs_exists(path) && ws_deliver_digest(ctx, path, &digest)
+		&& ws_digest_is(&digest, entry->sha256);
+}
+
+static void
+take_earlier(const struct ws_context *ctx, const char *output, const struct ws_json *list,
+	const struct ws_map *taken, struct ws_arena *a, entry_list *entries)
+{
+	for (WS_JSON_EACH(cell, list)) {
+		struct entry entry = {
+			.cell = ws_json_text(cell, "cell"),
+			.package = ws_json_text(cell, "package"),
+			.version = ws_json_text(cell, "version"),
+			.wheel = ws_json_text(cell, "wheel"),
+			.sha256 = ws_json_text(cell, "sha256"),
+			.group = ws_json_text(cell, "group"),
+			.python = ws_json_text(cell, "python"),
+			.torch = ws_json_text(cell, "torch"),
+			.metadata_version = ws_json_text(cell, "metadata_version"),
+			.earlier = true,
+		};
+		bool whole = entry.cell && entry.package && entry.version && entry.wheel && entry.sha256
+			&& entry.group && ws_json_u64(cell, "size", &entry.size);
+		if (whole && !strchr(entry.wheel, '/') && !ws_map_get(taken, place_of(&entry, a))
+			&& lies_there(ctx, output, &entry)) {
+			/* What wrote it may have been of before this member. */
+			if (entry.torch && !entry.metadata_version) {
+				entry.metadata_version = metadata_version_of(output, entry.wheel, a);
+			}
+			*ws_vec_push(entries, a) = entry;
+		}
+	}
+}
+
+/* Those of this run, then what is left of others. A file that is not ours to read counts as none. */
+static void
+gather(const struct ws_context *ctx, const char *output, const char *path,
+	const struct ws_build_result *result, struct ws_arena *a, entry_list *entries)
+{
+	struct ws_json_doc doc;
+	struct ws_map taken = {0};
+	take_ready(output, result, a, entries, &taken);
+	if (ws_fs_exists(path) && ws_json_read(path, WS_JSON_STRICT, a, &doc, NULL)
+		&& ws_same(ws_json_text(doc.root, "schema"), SCHEMA)) {
+		take_earlier(ctx, output, ws_json_find(doc.root, "cells"), &taken, a, entries);
+		take_earlier(ctx, output, ws_json_find(doc.root, "earlier"), &taken, a, entries);
+	}
+}
+
+/* ---- requirements files ---- */
+
+/* pip finds no wheel whose METADATA says another version than its file name: only its path names it. */
+static bool
+is_renamed(const struct entry *entry)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_version version, packed;
+	return entry->metadata_version && ws_version_parse(entry->version, a, &version)
+		&& ws_version_parse(entry->metadata_version, a, &packed)
+		&& ws_version_cmp(&version, &packed) != 0;
+}
+
+static const char *
+requirement_of(const struct entry *entry, struct ws_arena *a)
+{
+	const char *marker =
+		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
+	const char *what = entry->torch && is_renamed(entry)
+		? ws_arena_printf(a, "./%s", entry->wheel)
+		: ws_arena_printf(a, "%s==%s", entry->package, entry->version);
+	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, entry->sha256);
+}
+
+/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
+ * refuses. */
+static const char *
+torch_line_of(const struct entry *entry, struct ws_arena *a)
+{
+	return ws_arena_printf(
+		a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", entry->torch);
+}
+
+static void
+write_once(struct ws_buf *text, const char *name, const char *line, struct ws_map *written,
+	struct ws_arena *a)
+{
+	if (ws_map_add(written, ws_arena_printf(a, "%s\n%s", name, line), a)) {
+		ws_buf_puts(text, line);
+	}
+}
+
+/* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
+static void
+compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
+{
+	struct ws_map groups = {0}, written = {0};
+	for (size_t i = 0; i < entries->len; i++) {
+		ws_map_add(&groups, entries->at[i].group, a);
+	}
+	for (size_t i = 0; i < entries->len; i++) {
+		const struct entry *entry = &entries->at[i];
+		const char *name =
+			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? entry->group : "");
+		struct ws_buf *text = ws_map_get(files, name);
+		if (!text) {
+			text = WS_NEW(a, struct ws_buf);
+			ws_map_put(files, name, text, a);
+			ws_buf_puts(text, HEADER);
+		}
+		if (entry->torch) {
+			write_once(text, name, torch_line_of(entry, a), &written, a);
+		}
+		write_once(text, name, requirement_of(entry, a), &written, a);
+	}
+}
+
+/* Files of other runs that no longer say what lies there. A person's own are left alone. */
+static bool
+remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(output);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = ws_arena_strdup(a, entry->d_name);
+		const char *path = ws_path_join(a, output, name, NULL);
+		WS_AUTO_BUF struct ws_buf text = {0};
+		if (ws_starts_with(name, "requirements") && ws_ends_with(name, ".txt")
+			&& !ws_map_get(files, name) && ws_fs_read_at_most(path, 16 << 20, &text, NULL)
+			&& ws_starts_with(ws_buf_text(&text), HEADER) && !ws_fs_remove(path, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+write_requirements(
+	const char *output, const entry_list *entries, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_map files = {0};
+	bool done = true;
+	compose(entries, a, &files);
+	for (size_t i = 0; i < files.count; i++) {
+		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
+		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);
+		done = done && ws_fs_write_atomic(path, text->data, text->len, 0644, err);
+		ws_buf_release(text);
+	}
+	return done && remove_stale(output, &files, a, err);
+}
+
+/* Until another run has written its own; without a lock the worst is that its lines come back with
+ * its next wheel. */
+static int
+take_turn(const char *output)
+{
+	int fd = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned i = 0; fd >= 0 && i < 200 && flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+	}
+	return fd;
+}
+
+bool
+ws_deliver_records(const struct ws_context *ctx, const char *output,
+	const struct ws_build_result *result, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_FD int turn WS_UNUSED = take_turn(output);
+	const char *path = ws_path_join(a, output, "build.json", NULL);
+	entry_list entries = {0};
+	gather(ctx, output, path, result, a, &entries);
+	return write_build_json(path, result, &entries, a, err)
+		&& write_requirements(output, &entries, a, err);
+}

@@ -1,0 +1,149 @@
+/* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
+#include "make/host_tools.h"
+
+#include "base/map.h"
+#include "judge/host_libraries.h"
+
+struct ws_host_tools {
+	const struct ws_context *ctx;
+	struct ws_arena *a;
+	ws_hostcc_list compilers;
+	bool listed_compilers;
+	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
+};
+
+/* A compiler that was asked, for all toolkits that it serves. */
+struct opened {
+	struct ws_hostcc cxx;
+	ws_name_list libraries;
+};
+
+struct ws_host_tools *
+ws_host_tools_open(const struct ws_context *ctx)
+{
+	struct ws_host_tools *t = WS_NEW(ctx->a, struct ws_host_tools);
+	t->ctx = ctx;
+	t->a = ctx->a;
+	return t;
+}
+
+/* ---- Python ---- */
+
+/* Of one tag there may be several: the host's own, the newest, one that is named by its path. */
+static const char *
+python_key(const struct ws_host_tools *t, const struct ws_python_choice *choice)
+{
+	const struct ws_plan_python *interpreter = choice->interpreter;
+	const char *which = !interpreter ? ""
+		: interpreter->path          ? interpreter->path
+		: interpreter->host          ? "host"
+									 : "";
+	return ws_arena_printf(t->a, "%s %s", choice->name, which);
+}
+
+const struct ws_python_kit *
+ws_host_tools_python(
+	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err)
+{
+	const char *key = python_key(t, choice);
+	struct ws_python_kit *kit = ws_map_get(&t->python, key);
+	if (kit) {
+		return kit;
+	}
+	const struct ws_plan_python *is = choice->interpreter;
+	kit = WS_NEW(t->a, struct ws_python_kit);
+	if (!ws_python_find_meant(
+			t->ctx->env, is ? is->path : NULL, is && is->host, &choice->tag, t->a, kit, err)
+		|| !ws_python_open(t->ctx->store, t->ctx->host, kit, t->a, err)) {
+		return NULL;
+	}
+	ws_map_put(&t->python, key, kit, t->a);
+	return kit;
+}
+
+/* ---- the host compiler ---- */
+
+static const struct opened *
+open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err *err)
+{
+	struct opened *known = ws_map_get(&t->opened, chosen->path);
+	if (known) {
+		return known;
+	}
+	known = WS_NEW(t->a, struct opened);
+	known->cxx = *chosen;
+	if (!ws_hostcc_open(&known->cxx, t->ctx->ledger, t->a, err)) {
+		return NULL;
+	}
+	ws_host_libraries(&known->cxx, t->a, &known->libraries);
+	ws_map_put(&t->opened, known->cxx.path, known, t->a);
+	return known;
+}
+
+static void
+list_libraries(struct ws_host_tools *t, const struct opened *opened, const struct ws_cuda_kit *cuda,
+	struct ws_toolchain *chain)
+{
+	ws_name_list paths = {0};
+	for (size_t i = 0; i < opened->libraries.len; i++) {
+		*ws_vec_push(&paths, t->a) = opened->libraries.at[i];
+	}
+	if (cuda) {
+		*ws_vec_push(&paths, t->a) = cuda->runtime;
+	}
+	chain->libraries = paths.at;
+	chain->library_count = paths.len;
+}
+
+static const struct opened *
+choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+{
+	struct ws_hostcc chosen;
+	const struct ws_cuda_kit *cuda = need->cuda;
+	if (!t->listed_compilers) {
+		ws_hostcc_list_all("", ws_user_env_get(t->ctx->env, "PATH"), t->a, &t->compilers);
+		t->listed_compilers = true;
+	}
+	struct ws_hostcc_wish wish = {
+		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
+		.cuda = cuda ? cuda->version.text : NULL,
+		.gcc_min = need->gcc_min,
+		.bad = need->bad,
+		.bad_count = need->bad_count,
+		.facts = t->ctx->facts,
+	};
+	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, &chosen, err)
+		? open_cxx(t, &chosen, err)
+		: NULL;
+}
+
+/* Equal texts: one toolchain. */
+static const char *
+need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
+{
+	const char *key =
+		ws_arena_printf(t->a, "%s %u", need->cuda ? need->cuda->name : "", need->gcc_min);
+	for (size_t i = 0; i < need->bad_count; i++) {
+		key = ws_arena_printf(t->a, "%s -%u", key, need->bad[i]);
+	}
+	return key;
+}
+
+const struct ws_toolchain *
+ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+{
+	const char *key = need_key(t, need);
+	struct ws_toolchain *chain = ws_map_get(&t->cxx, key);
+	if (chain) {
+		return chain;
+	}
+	chain = WS_NEW(t->a, struct ws_toolchain);
+	const struct opened *opened = choose_cxx(t, need, err);
+	if (!opened || (need->cuda && !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->a, err))) {
+		return NULL;
+	}
+	chain->cxx = opened->cxx;
+	list_libraries(t, opened, need->cuda, chain);
+	ws_map_put(&t->cxx, key, chain, t->a);
+	return chain;
+}

@@ -1,0 +1,44 @@
+/**
+ * host_tools.h - what products are built with that this host has: interpreters and compilers
+ *
+ * Each is found and asked once, however many products share it. What comes from outside is
+ * resolve.h's; a host that only fetches needs nothing of this.
+ */
+#ifndef WS_MAKE_HOST_TOOLS_H
+#define WS_MAKE_HOST_TOOLS_H
+
+#include "make/context.h"
+#include "plan/plan.h"
+
+struct ws_host_tools;
+
+/** What a compiler is needed for. */
+struct ws_toolchain_need {
+	struct ws_cuda_kit *cuda; /**< NULL: no GPU code */
+	unsigned gcc_min;
+	const unsigned *bad; /**< majors of gcc that are known to fail */
+	size_t bad_count;
+};
+
+/** A C++ compiler and what its modules find on this host. */
+struct ws_toolchain {
+	struct ws_hostcc cxx;
+	const char *const *libraries; /**< runtime libraries by their paths, for the check */
+	size_t library_count;
+};
+
+/** @a ctx is borrowed; the tools live in its arena. */
+struct ws_host_tools *ws_host_tools_open(const struct ws_context *ctx);
+
+/** The interpreter that @a choice means, with its headers; NULL with @a err. */
+const struct ws_python_kit *ws_host_tools_python(
+	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err);
+
+/**
+ * The compiler for @a need. Fills the include folders of its CUDA kit, which need a compiler to be
+ * known. NULL with @a err.
+ */
+const struct ws_toolchain *ws_host_tools_cxx(
+	struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err);
+
+#endif

@@ -1,0 +1,160 @@
+/* pack.c - writing the order. The child that follows it is pack_run.c's. */
+#include "make/pack.h"
+
+#include "archive/inflate.h"
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "judge/internal_action.h"
+
+#include <string.h>
+
+/* Raise it when the same order would give other bytes. */
+#define PACK_VERSION "wheelsmith.pack/2"
+
+static bool
+put_file(const struct ws_store *store, const char *path, const char *name, struct ws_input *input,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	return ws_fs_read(path, &text, err) && ws_internal_input(store, &text, name, input, a, err);
+}
+
+static void
+write_python_files(struct ws_json_writer *w, const ws_python_files *files)
+{
+	ws_json_open_list(w, "files");
+	for (size_t i = 0; i < files->len; i++) {
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "path", files->at[i].path);
+		ws_json_add_text(w, "from", files->at[i].from);
+		ws_json_add_bool(w, "executable", files->at[i].executable);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+static void
+write_modules(struct ws_json_writer *w, const struct ws_pack_order *order)
+{
+	ws_json_open_list(w, "modules");
+	for (size_t i = 0; i < order->module_count; i++) {
+		ws_json_add_text(w, NULL, order->modules[i].module);
+	}
+	ws_json_close(w);
+}
+
+static void
+write_parts(struct ws_json_writer *w, const struct ws_pack_order *order)
+{
+	ws_json_open_list(w, "parts");
+	for (size_t i = 0; i < order->part_count; i++) {
+		const struct ws_sbom_part *part = &order->parts[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "name", part->name);
+		ws_json_add_text(w, "version", part->version);
+		ws_json_add_text(w, "purl", part->purl);
+		ws_json_add_text(w, "url", part->url);
+		ws_json_add_text(w, "sha256", part->sha256);
+		ws_json_add_bool(w, "application", part->application);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+static void
+write_order(const struct ws_pack_order *order, const char *recipe, struct ws_buf *text)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "schema", PACK_VERSION);
+	ws_json_add_text(w, "recipe", recipe);
+	ws_json_add_text(w, "source", order->source->digest.hex);
+	ws_json_add_text(w, "version", order->version);
+	ws_json_add_text(w, "python_tag", order->python_tag);
+	ws_json_add_text(w, "abi_tag", order->abi_tag);
+	ws_json_add_text(w, "torch", order->torch);
+	write_modules(w, order);
+	write_python_files(w, order->files);
+	ws_json_open_object(w, "facts");
+	if (order->write_facts) {
+		order->write_facts(order->self, w);
+	}
+	ws_json_close(w);
+	write_parts(w, order);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_PRETTY, text);
+}
+
+/* The recipe and its patches, in a folder of their own: the child reads it as we did. */
+static bool
+add_recipe(struct ws_input *inputs, size_t *count, const struct ws_recipe *recipe,
+	const struct ws_store *store, const char **name, struct ws_arena *a, struct ws_err *err)
+{
+	const char *folder = ws_path_dir(a, recipe->path);
+	*name = ws_path_join(a, "recipe", ws_path_base(recipe->path), NULL);
+	if (!put_file(store, recipe->path, *name, &inputs[(*count)++], a, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < recipe->patch_count; i++) {
+		const char *file = recipe->patches[i].file;
+		const char *below = file + strlen(folder) + 1;
+		const char *place = ws_path_join(a, "recipe", below, NULL);
+		if (!put_file(store, file, place, &inputs[(*count)++], a, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
+	const struct ws_store *store, struct ws_arena *a, struct ws_err *err)
+{
+	size_t most = 2 + order->recipe->patch_count + order->module_count + order->check_count;
+	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, most);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	size_t count = 0;
+	const char *recipe;
+	if (!add_recipe(inputs, &count, order->recipe, store, &recipe, a, err)) {
+		return false;
+	}
+	write_order(order, recipe, &text);
+	if (!ws_internal_input(store, &text, "order.json", &inputs[count++], a, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < order->module_count; i++) {
+		inputs[count++] = (struct ws_input){
+			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
+	}
+	for (size_t i = 0; i < order->check_count; i++) {
+		const char *name = i ? ws_arena_printf(a, "check-%zu.json", i) : "check.json";
+		inputs[count++] = (struct ws_input){.name = name, .from = order->checks[i]};
+	}
+	action->inputs = inputs;
+	action->input_count = count;
+	return true;
+}
+
+const struct ws_action *
+ws_pack_action(const struct ws_pack_order *order, const struct ws_store *store, const char *program,
+	struct ws_arena *a, struct ws_err *err)
+{
+	static const char *const env[] = {"LANG=C", "SOURCE_DATE_EPOCH=315532800", NULL};
+	static const char *const outputs[] = {"wheel.whl", "name.txt"};
+	/* zlib decides the bytes of a compressed file. */
+	const char *version = ws_arena_printf(a, PACK_VERSION " zlib %s", ws_zlib_version());
+	struct ws_action *action = ws_internal_action("pack", version, program, a);
+	struct ws_mount *mounts = WS_NEW(a, struct ws_mount);
+	mounts[0] = (struct ws_mount){"src", order->source->path, order->source};
+	action->subject = ws_arena_printf(a, "%s %s", order->recipe->name, order->version);
+	action->group = order->group;
+	action->unit = ws_arena_printf(a, "%s/wheel", order->recipe->name);
+	action->env = env;
+	action->mounts = mounts;
+	action->mount_count = 1;
+	action->outputs = outputs;
+	action->output_count = WS_PACK_OUTPUTS;
+	action->need.rss_bytes = 64 << 20;
+	action->cpu_ms = 2000;
+	return fill_inputs(action, order, store, a, err) ? action : NULL;
+}

@@ -1,0 +1,58 @@
+/**
+ * pack.h - the action that packs a wheel, and what it does in its process
+ *
+ * The order is a JSON text among the action's inputs, beside the recipe, the modules and what the
+ * check measured; the child composes metadata from the recipe and writes "wheel.whl" and its file
+ * name. Same order, same bytes. The wheel format itself is wheel/'s.
+ */
+#ifndef WS_MAKE_PACK_H
+#define WS_MAKE_PACK_H
+
+#include "engine/graph.h"
+#include "recipe/python_files.h"
+#include "wheel/sbom.h"
+
+struct ws_json_writer;
+struct ws_user_env;
+
+/** A module of the wheel and the link that makes it. */
+struct ws_pack_module {
+	const char *module; /**< dotted import name */
+	const struct ws_node *link;
+};
+
+struct ws_pack_order {
+	const struct ws_recipe *recipe;
+	const struct ws_tree *source;
+	const char *group;            /**< the cell's name */
+	const char *version;          /**< with the label */
+	const char *python_tag;       /**< "cp311", "py3" */
+	const char *abi_tag;          /**< "cp311", "none" */
+	const char *torch;            /**< "torch==2.5.*"; NULL: none */
+	const ws_python_files *files; /**< the Python part */
+	const struct ws_pack_module *modules;
+	size_t module_count;
+	const struct ws_node *const *checks; /**< must have passed; what the first measured is used */
+	size_t check_count;                  /**< 0: no module */
+	const struct ws_sbom_part *parts;
+	size_t part_count;
+	/** Adds members to the open object of wheelsmith.json: kits, compiler, digests. */
+	void (*write_facts)(void *self, struct ws_json_writer *w);
+	void *self;
+};
+
+/** Outputs of the action, in order. */
+enum ws_pack_output {
+	WS_PACK_WHEEL, /**< the file */
+	WS_PACK_NAME,  /**< its name, one line */
+	WS_PACK_OUTPUTS,
+};
+
+/** The action; the texts it needs enter the store. @a program is our own executable. */
+const struct ws_action *ws_pack_action(const struct ws_pack_order *order,
+	const struct ws_store *store, const char *program, struct ws_arena *a, struct ws_err *err);
+
+/** The child: packs in the current folder. Takes SOURCE_DATE_EPOCH from @a env. */
+bool ws_pack_run(const struct ws_user_env *env, struct ws_err *err);
+
+#endif

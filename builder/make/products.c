@@ -1,0 +1,415 @@
+/* products.c - from a product and its materials to nodes. */
+#include "make/products.h"
+
+#include "base/json_write.h"
+#include "compile/target.h"
+#include "config/document.h"
+#include "config/recipe.h"
+#include "judge/judge.h"
+#include "make/import.h"
+#include "make/pack.h"
+#include "net/url.h"
+#include "recipe/view.h"
+#include "recipe/words.h"
+
+#include <string.h>
+
+struct adding {
+	struct ws_context *ctx;
+	struct ws_resolver *resolver;
+	struct ws_graph *graph;
+	struct ws_made *made;
+	struct ws_arena *a;
+	const char *group;
+	struct ws_recipe_view view;
+	WS_VEC(struct ws_judge_module) modules;
+};
+
+static struct ws_node *
+add_node(struct adding *w, const struct ws_action *action)
+{
+	struct ws_node *node = ws_graph_add(w->graph, action);
+	*ws_vec_push(&w->made->nodes, w->a) = node;
+	return node;
+}
+
+/* Plain C functions: what knows nothing of torch serves every torch. */
+static struct ws_target *
+target_of(const struct adding *w, const struct ws_recipe_module *module)
+{
+	const struct ws_extension *extension = module->extension;
+	const struct ws_product *product = w->made->product;
+	const struct ws_materials *m = &w->made->materials;
+	bool plain = extension->binding == WS_BINDING_C_ABI;
+	struct ws_target *target = WS_NEW(w->a, struct ws_target);
+	*target = (struct ws_target){
+		.recipe = product->recipe,
+		.extension = extension,
+		.flags = module->flags,
+		.lean = product->lean,
+		.source = &m->source->tree,
+		.torch = plain ? NULL : m->torch,
+		.cuda = m->cuda,
+		.python = plain ? NULL : m->python,
+		.cxx = m->cxx,
+		.archs = product->point.archs,
+		.cxx11abi = product->point.cxx11abi,
+		.group = w->group,
+	};
+	return target;
+}
+
+/* Does Python import it, rather than torch or ctypes load it? What a recipe says of imports says it of
+ * each module; pybind modules of a recipe that says nothing are imported. */
+static bool
+is_imported(const struct adding *w, const struct ws_extension *extension)
+{
+	const struct ws_recipe *recipe = w->made->product->recipe;
+	bool named = false;
+	for (size_t i = 0; i < recipe->check.import_count; i++) {
+		named = named || ws_same(recipe->check.imports[i], extension->module);
+	}
+	bool says = recipe->check.import_count > 0;
+	return (extension->binding == WS_BINDING_PYBIND && (named || !says))
+		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
+}
+
+/* C is compiled, and linked without C++, by the driver for C beside the one that was chosen. */
+static bool
+has_compilers(
+	const struct ws_hostcc *cxx, const struct ws_recipe_module *module, struct ws_err *err)
+{
+	bool needs_c = !module->cxx;
+	for (size_t i = 0; i < module->unit_count; i++) {
+		needs_c = needs_c || module->units[i].kind == WS_UNIT_C;
+	}
+	if (!needs_c || cxx->c_path) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no driver for C beside it", cxx->path);
+	return ws_err_cure(err, "install the C compiler of the same version, %s %u",
+		cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cxx->major);
+}
+
+static bool
+add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
+{
+	const struct ws_target *target = target_of(w, module);
+	if (!has_compilers(target->cxx, module, err)) {
+		return false;
+	}
+	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
+	for (size_t i = 0; i < module->unit_count; i++) {
+		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->a));
+	}
+	const struct ws_action *link = ws_target_link(target, w->ctx->store, module, nodes, w->a, err);
+	if (!link) {
+		return false;
+	}
+	*ws_vec_push(&w->modules, w->a) = (struct ws_judge_module){.module = target->extension->module,
+		.link = add_node(w, link),
+		.cuda = module->cuda,
+		.imported = is_imported(w, target->extension)};
+	return true;
+}
+
+/* The oldest Python that a wheel for several promises to load in; NULL: it is for one. A py3-none wheel
+ * loads where its torch does, or anywhere since the oldest Python that any torch here knows. */
+static const char *
+stable_python(const struct adding *w, const struct ws_torch_choice *torch)
+{
+	const struct ws_product *product = w->made->product;
+	if (product->binding == WS_BINDING_PYBIND) {
+		return NULL;
+	}
+	unsigned minor = 8;
+	if (ws_starts_with(product->python_tag, "cp3")) {
+		return ws_arena_printf(w->a, "3.%s", product->python_tag + strlen("cp3"));
+	}
+	for (size_t i = 0; torch && torch->known && i < torch->release->python_count; i++) {
+		unsigned other = torch->release->pythons[i].minor;
+		minor = i == 0 || other < minor ? other : minor;
+	}
+	return ws_arena_printf(w->a, "3.%u", minor);
+}
+
+/* One check for a torch release; the wheel must load in each that its cells name. */
+static bool
+add_check(struct adding *w, const struct ws_torch_choice *torch,
+	const struct ws_python_choice *python, struct ws_node **check, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_materials *m = &w->made->materials;
+	ws_list_paths lists = {0};
+	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
+	if (!ws_resolve_lists(w->resolver, torch, python, &lists, err)) {
+		return false;
+	}
+	const char *stable = stable_python(w, torch);
+	struct ws_judge_order order = {
+		.subject = ws_arena_printf(w->a, "%s %s%s%s", product->recipe->name, product->version,
+			torch ? " in torch " : "", torch ? torch->name : ""),
+		.unit = ws_arena_printf(w->a, "%s/check", product->recipe->name),
+		.group = w->group,
+		.modules = w->modules.at,
+		.module_count = w->modules.len,
+		.archs = product->point.archs,
+		.place =
+			{
+				.lists = lists.at,
+				.list_count = lists.len,
+				.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
+				.stable_python = stable,
+				.python = m->python && !stable ? m->python->library : NULL,
+				.libraries = m->libraries,
+				.library_count = m->library_count,
+			},
+	};
+	const struct ws_action *action =
+		ws_judge_action(&order, w->ctx->store, w->ctx->program, w->a, err);
+	*check = action ? add_node(w, action) : NULL;
+	return action != NULL;
+}
+
+/* Does @point bring another torch than @other? Each Python has its own installed one. */
+static bool
+brings_another(const struct ws_point *point, const struct ws_point *other)
+{
+	return point->torch != other->torch
+		|| (point->torch && point->torch->installed && point->python != other->python);
+}
+
+/* The check for the product's own torch is what the pack takes its measures from; those for other
+ * patch releases must pass as well. */
+static bool
+add_checks(struct adding *w, ws_node_list *checks, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	WS_VEC(const struct ws_point *) done = {0};
+	*ws_vec_push(&done, w->a) = &product->point;
+	for (size_t i = 0; i < product->cell_count; i++) {
+		bool known = product->binding == WS_BINDING_C_ABI;
+		for (size_t j = 0; j < done.len; j++) {
+			known = known || !brings_another(&product->cells[i]->point, done.at[j]);
+		}
+		if (!known) {
+			*ws_vec_push(&done, w->a) = &product->cells[i]->point;
+		}
+	}
+	for (size_t i = 0; i < done.len; i++) {
+		const struct ws_point *point = done.at[i];
+		if (!add_check(w, point->torch, point->python, ws_vec_push(checks, w->a), err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
+{
+	ws_json_open_object(w, "torch");
+	ws_json_add_text(w, "version", torch->version.text);
+	ws_json_add_text(w, "cuda", torch->cuda);
+	ws_json_add_i64(w, "cxx11abi", torch->cxx11abi);
+	/* The tree is what the wheels of all Pythons share: which of them came first must not show. */
+	ws_json_add_text(w, "tree", torch->tree ? torch->tree->digest.hex : NULL);
+	ws_json_close(w);
+}
+
+static void
+write_facts(void *self, struct ws_json_writer *w)
+{
+	const struct ws_made *made = self;
+	const struct ws_materials *m = &made->materials;
+	const struct ws_product *product = made->product;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_json_add_text(w, "wheelsmith", WS_VERSION);
+	ws_json_add_text(w, "recipe", product->recipe->digest.hex);
+	ws_json_add_text(w, "sources", m->source->tree.digest.hex);
+	if (m->torch) {
+		write_torch(m->torch, w);
+	}
+	if (m->cuda) {
+		ws_json_open_object(w, "cuda");
+		ws_json_add_text(w, "version", m->cuda->version.text);
+		ws_json_add_text(w, "nvcc", m->cuda->release);
+		ws_json_add_text(w, "tools", m->cuda->fingerprint);
+		ws_json_add_text(w, "tree", m->cuda->tree ? m->cuda->tree->digest.hex : NULL);
+		ws_json_close(w);
+	}
+	if (m->cxx) {
+		ws_json_open_object(w, "compiler");
+		ws_json_add_text(w, "kind", m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang");
+		ws_json_add_text(w, "version", m->cxx->version);
+		ws_json_add_text(w, "machine", m->cxx->machine);
+		ws_json_add_text(w, "tools", m->cxx->fingerprint);
+		ws_json_close(w);
+	}
+	if (m->python) {
+		ws_json_add_text(w, "python", m->python->version);
+	}
+	ws_json_add_text(
+		w, "archs", product->point.archs.count ? ws_arch_set_text(&product->point.archs, a) : NULL);
+	/* What kept the commands apart from the host: private folders and an environment of our own. */
+	ws_json_add_text(w, "isolation", "folder");
+}
+
+/* The wheel is for others: what is private in the URL stays here. */
+static const char *
+spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
+{
+	bool has_url = spec->kind == WS_SOURCE_GIT || spec->kind == WS_SOURCE_ARCHIVE;
+	return has_url ? ws_url_bare(spec->url, a) : NULL;
+}
+
+static bool
+add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_recipe *recipe = product->recipe;
+	const struct ws_materials *m = &w->made->materials;
+	const struct ws_source_spec *spec = m->source->spec;
+	WS_VEC(struct ws_sbom_part) parts = {0};
+	*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
+		.name = ws_arena_printf(w->a, "%s sources", recipe->name),
+		.version = spec->commit ? spec->commit : recipe->version.text,
+		.url = spec_url(spec, w->a),
+		.sha256 = spec->sha256,
+	};
+	if (m->torch) {
+		*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
+			.name = "torch",
+			.version = m->torch->version.text,
+			.purl = ws_arena_printf(w->a, "pkg:pypi/torch@%s", m->torch->version.public_text),
+		};
+	}
+	if (m->cuda) {
+		*ws_vec_push(&parts, w->a) = (struct ws_sbom_part){
+			.name = "CUDA toolkit", .version = m->cuda->release, .application = true};
+	}
+	if (m->cxx) {
+		*ws_vec_push(&parts, w->a) =
+			(struct ws_sbom_part){.name = m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang",
+				.version = m->cxx->version,
+				.application = true};
+	}
+	struct ws_pack_module *modules = WS_NEW_N(w->a, struct ws_pack_module, w->modules.len + 1);
+	for (size_t i = 0; i < w->modules.len; i++) {
+		modules[i] = (struct ws_pack_module){w->modules.at[i].module, w->modules.at[i].link};
+	}
+	struct ws_pack_order order = {
+		.recipe = recipe,
+		.source = &m->source->tree,
+		.group = w->group,
+		.version = product->version,
+		.python_tag = product->python_tag,
+		.abi_tag = product->abi_tag,
+		.torch = product->torch,
+		.files = &w->view.files,
+		.modules = modules,
+		.module_count = w->modules.len,
+		.checks = (const struct ws_node *const *)checks->at,
+		.check_count = checks->len,
+		.parts = parts.at,
+		.part_count = parts.len,
+		.write_facts = write_facts,
+		.self = w->made,
+	};
+	const struct ws_action *action =
+		ws_pack_action(&order, w->ctx->store, w->ctx->program, w->a, err);
+	w->made->pack = action ? add_node(w, action) : NULL;
+	return action != NULL;
+}
+
+/* Where this host has the Python and the torch of the cell. */
+static void
+add_import(struct adding *w)
+{
+	const struct ws_product *product = w->made->product;
+	struct ws_import_order order = {
+		.recipe = product->recipe, .group = w->group, .pack = w->made->pack};
+	if (product->recipe->check.import_count > 0
+		&& ws_resolve_beside(w->resolver, &product->point, &order.python, &order.torch)) {
+		w->made->import = add_node(w, ws_import_action(&order, w->a));
+	}
+}
+
+/* A build fails with the first problem, at its place in the recipe; `recipe check` reports all. */
+static bool
+fail_with(const struct ws_recipe *recipe, const struct ws_recipe_problem *problem,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_document document;
+	ws_err_set(err, WS_ERR_CONFIG, "%s %s: %s", recipe->name, recipe->version.text, problem->text);
+	if (ws_document_read(recipe->path, "recipe", a, &document, NULL)) {
+		const struct ws_json *value = ws_recipe_value_at(document.doc->root, problem->where, a);
+		ws_err_at(err, document.doc->name, document.doc->text, value->offset, value->len);
+	} else {
+		ws_err_cure(err, "the recipe '%s' names it", recipe->path);
+	}
+	return problem->cure ? ws_err_cure(err, "%s", problem->cure) : false;
+}
+
+static bool
+is_sound(const struct adding *w, struct ws_err *err)
+{
+	const struct ws_recipe_view *view = &w->view;
+	const char *store = w->ctx->store->path;
+	if (view->problems.list.len > 0) {
+		return fail_with(view->recipe, &view->problems.list.at[0], w->a, err);
+	}
+	for (size_t i = 0; i < view->module_count; i++) {
+		if (view->modules[i].cuda && !ws_path_suits_nvcc(store)) {
+			ws_err_set(err, WS_ERR_CONFIG, "nvcc cannot work in the store '%s'", store);
+			ws_err_cure(err, "its path may not contain , \" $ ` or \\");
+			return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+		}
+	}
+	return true;
+}
+
+static bool
+add_all(struct adding *w, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	struct ws_listing listing = ws_tree_listing(&w->made->materials.source->tree);
+	ws_recipe_see(product->recipe, &listing, &product->view, w->a, &w->view);
+	if (!is_sound(w, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < w->view.module_count; i++) {
+		if (!add_module(w, &w->view.modules[i], err)) {
+			return false;
+		}
+	}
+	ws_node_list checks = {0};
+	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err)
+		&& (add_import(w), true);
+}
+
+bool
+ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
+	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
+	struct ws_err *err)
+{
+	*made = (struct ws_made){.product = product};
+	if (!ws_resolve(resolver, product, &made->materials, err)) {
+		return false;
+	}
+	struct adding w = {
+		.ctx = ctx,
+		.resolver = resolver,
+		.graph = graph,
+		.made = made,
+		.a = ctx->a,
+		.group = product->cells[0]->name,
+	};
+	size_t before = graph->nodes.len;
+	if (add_all(&w, err)) {
+		return true;
+	}
+	/* Half a product is not built: its nodes are in no other's inputs. */
+	graph->nodes.len = before;
+	return ws_err_wrap(err, "%s", w.group);
+}

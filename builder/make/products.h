@@ -1,0 +1,28 @@
+/**
+ * products.h - one product as actions of the graph
+ *
+ * Units, a link for each extension, a check for each torch release the wheel is for, a pack. What
+ * products share is found by the engine's keys; nothing is shared here on purpose.
+ */
+#ifndef WS_MAKE_PRODUCTS_H
+#define WS_MAKE_PRODUCTS_H
+
+#include "engine/graph.h"
+#include "make/resolve.h"
+#include "make/supply.h"
+
+/** A product in the graph. */
+struct ws_made {
+	const struct ws_product *product;
+	struct ws_supply *supply; /**< which the pack is to settle; NULL: nobody waits for it */
+	struct ws_materials materials;
+	ws_node_list nodes; /**< all of its actions, in the order of adding */
+	struct ws_node *pack;
+	struct ws_node *import; /**< NULL: this host cannot try it */
+};
+
+bool ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
+	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
+	struct ws_err *err);
+
+#endif

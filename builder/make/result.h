@@ -1,0 +1,21 @@
+/**
+ * result.h - what came of building a plan
+ *
+ * Filled by produce/run.c as far as the run came; delivery and reports read it. Plain data.
+ */
+#ifndef WS_MAKE_RESULT_H
+#define WS_MAKE_RESULT_H
+
+#include "engine/engine.h"
+#include "make/failed_action.h"
+#include "make/supply.h"
+
+struct ws_build_result {
+	struct ws_supplies supplies;
+	const struct ws_failed_action *failed;
+	size_t failed_count;
+	struct ws_run_summary actions;
+	uint64_t wall_ms;
+};
+
+#endif

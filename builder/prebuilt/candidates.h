@@ -1,0 +1,27 @@
+/**
+ * candidates.h - prebuilt wheels, from their names to a verdict
+ *
+ * Plan lists the candidates of a product by their names (plan/candidates.h). Here they are asked for in that
+ * order, brought into the store and judged by an action each (judge_wheel.h), until one loads in every torch and
+ * every Python that the product's cells have. What came of each is remembered in the store under the wheel and the
+ * place that it was judged for (candidate_book.h); where one is known to load, no server is asked again. What the lock
+ * pins comes before what it does not, and the lock pins what is used.
+ */
+#ifndef WS_PREBUILT_CANDIDATES_H
+#define WS_PREBUILT_CANDIDATES_H
+
+#include "make/context.h"
+#include "make/resolve.h"
+#include "plan/candidates.h"
+
+struct ws_candidate_book;
+
+/**
+ * Tries the candidates of each product, one after the other, until one loads or all were tried: afterwards
+ * ws_candidate_see tells what came of each. A server that gives no answer in 5 s is not asked again. False for
+ * a wheel that is not the one that the lock pins, for what this host does to us, and when the run is to stop.
+ */
+bool ws_candidates_try(struct ws_candidate_book *book, struct ws_resolver *resolver,
+	const struct ws_product *const *products, size_t count, struct ws_err *err);
+
+#endif

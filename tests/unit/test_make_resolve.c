@@ -1,0 +1,136 @@
+/* test_build_resolve.c - what is resolved once, and what must not be. Kits are kit/'s tests. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "kit_scene.h"
+#include "make/resolve.h"
+#include "plan_world.h"
+#include "sys/capture.h"
+
+#include <stdlib.h>
+
+/* A virtual environment with a torch in it; the path of its interpreter. */
+static const char *
+make_venv(struct ws_scene *s, const char *version)
+{
+	const char *dir = ws_test_dir(s->a);
+	const char *venv = ws_path_join(s->a, dir, "venv", NULL);
+	const char *python = ws_path_join(s->a, venv, "bin/python", NULL);
+	const char *option = ws_arena_printf(s->a, "version=%s", version);
+	const char *wheel = ws_scene_run(s, "make_torch.py", dir, option, NULL);
+	const char *const make[] = {
+		"/usr/bin/env", "python3", "-m", "venv", "--without-pip", venv, NULL};
+	const char *const unpack[] = {python, "-c",
+		"import sys, sysconfig, zipfile\n"
+		"zipfile.ZipFile(sys.argv[1]).extractall(sysconfig.get_path('purelib'))",
+		ws_path_join(s->a, dir, wheel, NULL), NULL};
+	const char *const env[] = {ws_arena_printf(s->a, "PATH=%s", getenv("PATH")), NULL};
+	struct ws_capture command = {.argv = make, .env = env};
+	WS_AUTO_BUF struct ws_buf out = {0};
+	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	command.argv = unpack;
+	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	return python;
+}
+
+/* A resolver's context in a scene. */
+static struct ws_context
+context_in(struct ws_scene *s, const struct ws_facts *facts, const struct ws_host *host,
+	struct ws_lock *lock)
+{
+	return (struct ws_context){
+		.a = s->a,
+		.program = WS_PROGRAM,
+		.facts = facts,
+		.host = host,
+		.store = &s->store,
+		.ledger = s->fetch.ledger,
+		.fetch = &s->fetch,
+		.events = &s->events,
+		.lock = lock,
+	};
+}
+
+WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	ws_scene_begin(&s, a);
+	struct ws_torch_release releases[] = {{.standard = {"12.4", 0}, .cxx_std = 17}};
+	assert_true(ws_version_parse("2.5.1", a, &releases[0].version));
+	struct ws_facts facts = {.torch = releases, .torch_count = 1};
+	struct ws_host host = ws_host_read("", a);
+	struct ws_lock lock = {0};
+	struct ws_context ctx = context_in(&s, &facts, &host, &lock);
+	struct ws_resolver *r = ws_resolver_open(&ctx);
+	struct ws_torch_choice installed = {.name = "installed", .installed = true};
+	const struct ws_torch_kit *kits[2];
+	for (size_t i = 0; i < 2; i++) {
+		struct ws_plan_python interpreter = {.path = make_venv(&s, i ? "2.6.0" : "2.5.1")};
+		struct ws_python_choice python = {.name = "cp311", .interpreter = &interpreter};
+		kits[i] = ws_resolve_torch(r, &installed, &python, &s.err);
+		assert_ok(kits[i] != NULL, s.err);
+		assert_ptr_equal(ws_resolve_torch(r, &installed, &python, &s.err), kits[i]);
+	}
+	assert_string_equal(kits[0]->version.public_text, "2.5.1");
+	assert_string_equal(kits[1]->version.public_text, "2.6.0");
+}
+
+/* Builds of one release with both ABIs: cells that differ in it alone have a kit, an export list and a
+ * pin each, also when they are planned by those pins. */
+static void
+resolve_both(struct ws_scene *s, struct world *world, const char *const *versions)
+{
+	struct ws_host host = ws_host_read("", s->a);
+	struct ws_data data = {.facts = WS_SOURCE_DATA_DIR "/matrix/facts"};
+	struct ws_context ctx = context_in(s, &world->facts, &host, &world->lock);
+	struct ws_plan plan;
+	ctx.data = &data;
+	world->input.lock = &world->lock;
+	assert_ok(ws_plan_make(&world->input, s->a, &plan, &s->err), s->err);
+	assert_int_equal(plan.cell_count, 2);
+	struct ws_resolver *r = ws_resolver_open(&ctx);
+	const char *exports[2];
+	for (size_t i = 0; i < 2; i++) {
+		const struct ws_point *point = &plan.cells[i]->point;
+		assert_int_equal(plan.cells[i]->decision, WS_DECISION_BUILD);
+		assert_string_equal(point->torch->version.text, versions[i]);
+		const struct ws_torch_kit *kit = ws_resolve_torch(r, point->torch, point->python, &s->err);
+		assert_ok(kit != NULL, s->err);
+		assert_int_equal(kit->cxx11abi, point->cxx11abi);
+		assert_ok(ws_resolve_exports(r, point->torch, point->python, &exports[i], &s->err), s->err);
+		const struct ws_pin_torch *pin = ws_lock_torch(&world->lock, versions[i]);
+		assert_non_null(pin);
+		assert_int_equal(pin->cxx11abi, point->cxx11abi);
+		assert_string_equal(pin->tree, kit->tree->digest.hex);
+		assert_string_equal(pin->cuda, kit->cuda);
+	}
+	assert_string_not_equal(exports[0], exports[1]);
+	assert_int_equal(world->lock.torch.len, 2);
+}
+
+WS_TEST(two_abis_of_one_release_are_two_torches)
+{
+	static const struct ws_case both = {
+		.names = {"recipe", "facts", "matrix"},
+		.texts = {"demo 1.0 pybind a.cu", "shipped",
+			"{\"packages\": [\"demo==1.0\"], \"torch\": [\"2.6.0\"], \"cxx11abi\": [0, 1],"
+			" \"python\": [\"3.11\"], \"arch\": [\"8.6\"]}"},
+		.count = 3,
+	};
+	static const char *const versions[] = {"2.6.0", "2.6.0+cu126"};
+	WS_AUTO_SCENE struct ws_scene s;
+	struct world world;
+	ws_scene_begin(&s, a);
+	const char *files = ws_path_join(a, s.served.dir, "files", NULL);
+	ws_scene_run(&s, "make_torch.py", files, "version=2.6.0", "all=1", NULL);
+	ws_scene_run(&s, "make_torch.py", files, "version=2.6.0", "all=1", "label=cu126", "named=cu126",
+		"cuda=12.6", "abi=1", NULL);
+	assert_ok(world_read(&both, a, &world, &s.err), s.err);
+	resolve_both(&s, &world, versions);
+	struct ws_pin_torch pins[] = {
+		*ws_lock_torch(&world.lock, versions[0]), *ws_lock_torch(&world.lock, versions[1])};
+	resolve_both(&s, &world, versions);
+	for (size_t i = 0; i < 2; i++) {
+		assert_false(ws_lock_put_torch(&world.lock, &pins[i], a));
+	}
+}
