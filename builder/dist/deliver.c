@@ -6,13 +6,13 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "engine/work.h"
-#include "inspect/opened_wheel.h"
 #include "make/import.h"
 #include "make/pack.h"
 #include "plan/key.h"
 #include "store/cas.h"
 #include "store/cells.h"
 #include "sys/clock.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <errno.h>
 #include <string.h>

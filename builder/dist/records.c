@@ -7,8 +7,8 @@
 #include "base/json_write.h"
 #include "base/map.h"
 #include "dist/deliver.h"
-#include "inspect/dist_info.h"
-#include "inspect/opened_wheel.h"
+#include "wheelfile/dist_info.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "archive/zip.h"
 #include "base/digest.h"
 #include "base/fs.h"
-#include "inspect/dist_info.h"
-#include "inspect/record.h"
+#include "wheelfile/dist_info.h"
+#include "wheelfile/record.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "index/catalog.h"
 #include "index/manifest.h"
 #include "index/variant_wheel.h"
-#include "inspect/dist_info.h"
+#include "wheelfile/dist_info.h"
 
 #include <string.h>
 

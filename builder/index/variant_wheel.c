@@ -6,10 +6,10 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/map.h"
-#include "inspect/dist_info.h"
-#include "inspect/record.h"
 #include "wheel/pack.h"
 #include "wheel/record.h"
+#include "wheelfile/dist_info.h"
+#include "wheelfile/record.h"
 
 #include <stdlib.h>
 #include <string.h>

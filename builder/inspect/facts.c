@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "inspect/module_promise.h"
-#include "inspect/modules.h"
-#include "inspect/record.h"
+#include "wheelfile/modules.h"
+#include "wheelfile/record.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -9,10 +9,10 @@
 #ifndef WS_INSPECT_FACTS_H
 #define WS_INSPECT_FACTS_H
 
-#include "inspect/dist_info.h"
 #include "inspect/module_facts.h"
-#include "inspect/opened_wheel.h"
-#include "inspect/problem.h"
+#include "wheelfile/dist_info.h"
+#include "wheelfile/opened_wheel.h"
+#include "wheelfile/problem.h"
 
 enum ws_facts_kind {
 	WS_FACTS_WHEEL,

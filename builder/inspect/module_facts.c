@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "elf/exports.h"
-#include "inspect/modules.h"
+#include "wheelfile/modules.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
 #include "inspect/module_promise.h"
 
-#include "inspect/modules.h"
+#include "wheelfile/modules.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "inspect/modules.h"
 #include "model/tag.h"
+#include "wheelfile/modules.h"
 
 #include <dirent.h>
 #include <stdlib.h>

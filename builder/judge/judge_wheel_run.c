@@ -2,11 +2,11 @@
  * writes what came of it. What cannot be read is a verdict here. Judging is verify/'s. */
 #include "base/fs.h"
 #include "base/vec.h"
-#include "inspect/claims.h"
-#include "inspect/modules.h"
 #include "judge/judge_wheel.h"
 #include "model/tag.h"
 #include "verify/judge.h"
+#include "wheelfile/claims.h"
+#include "wheelfile/modules.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "inspect/opened_wheel.h"
 #include "store/cas.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <string.h>
 

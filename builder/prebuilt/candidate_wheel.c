@@ -3,12 +3,12 @@
 
 #include "archive/file_source.h"
 #include "base/fs.h"
-#include "inspect/claims.h"
 #include "net/download.h"
 #include "net/remote.h"
 #include "net/url.h"
 #include "store/cas.h"
 #include "store/scratch.h"
+#include "wheelfile/claims.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_metadata.c - any bytes as a METADATA: what is accepted is one line a field, and written again it
  * is read as the same. */
 #include "base/buf.h"
-#include "inspect/dist_info.h"
+#include "wheelfile/dist_info.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fuzz_wheel_info.c - any bytes as a WHEEL: tags are sorted, each once and of three parts, and written
  * again it is read as the same. */
 #include "base/buf.h"
-#include "inspect/dist_info.h"
+#include "wheelfile/dist_info.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "kit/torch/exports.h"
 
 #include "base/fs.h"
-#include "inspect/opened_wheel.h"
 #include "kit/torch/exports_child.h"
 #include "kit/torch/wheel.h"
 #include "store/tree.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <glob.h>
 #include <string.h>

@@ -6,12 +6,12 @@
 #include "base/digest.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "inspect/opened_wheel.h"
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
 #include "store/results.h"
 #include "sys/capture.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
  * WHEEL and METADATA against a name, a Python, a torch: what pip would refuse, or what would bring another
  * torch. Each answer is one line for people, NULL where nothing is wrong. Whether modules load is verify/'s.
  */
-#ifndef WS_INSPECT_CLAIMS_H
-#define WS_INSPECT_CLAIMS_H
+#ifndef WS_WHEELFILE_CLAIMS_H
+#define WS_WHEELFILE_CLAIMS_H
 
-#include "inspect/dist_info.h"
+#include "wheelfile/dist_info.h"
 
 /**
  * It is another package, version, Python, ABI or machine than @a name says. Not held against it: a label, and

@@ -1,5 +1,5 @@
 /* record.c - RECORD's lines as text. Knows nothing of zips. */
-#include "inspect/record.h"
+#include "wheelfile/record.h"
 
 #include "base/fs.h"
 

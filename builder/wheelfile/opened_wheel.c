@@ -1,11 +1,11 @@
 /* opened_wheel.c - opening, and the way from RECORD's digest to a member that has it. Reading zips is
  * archive/'s, asking for ranges net/'s. */
-#include "inspect/opened_wheel.h"
+#include "wheelfile/opened_wheel.h"
 
 #include "base/fs.h"
 #include "base/map.h"
-#include "inspect/record.h"
 #include "net/download.h"
+#include "wheelfile/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,11 @@
  * .data folder is named as it will be installed. Programs are not libraries and are left out.
  * Hostile files are expected: run it in a child with limits (sys/limits.h). Judging is verify/'s.
  */
-#ifndef WS_INSPECT_MODULES_H
-#define WS_INSPECT_MODULES_H
+#ifndef WS_WHEELFILE_MODULES_H
+#define WS_WHEELFILE_MODULES_H
 
 #include "elf/elf.h"
-#include "inspect/opened_wheel.h"
+#include "wheelfile/opened_wheel.h"
 
 struct ws_module {
 	const char *name;         /**< below site-packages */

@@ -1,10 +1,10 @@
-/* test_inspect_modules.c - libraries of an installed package: names, suffixes, and where RPATH leads. What
+/* test_wheelfile_modules.c - libraries of an installed package: names, suffixes, and where RPATH leads. What
  * comes out of a wheel: cli.verify. */
 #include "test.h"
 
 #include "base/fs.h"
 #include "compile.h"
-#include "inspect/modules.h"
+#include "wheelfile/modules.h"
 
 /* Compiles @a name below @a root. */
 static void

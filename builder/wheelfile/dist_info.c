@@ -1,5 +1,5 @@
 /* dist_info.c - fields into members, and file name, folder, WHEEL and METADATA beside each other. */
-#include "inspect/dist_info.h"
+#include "wheelfile/dist_info.h"
 
 #include "base/headers.h"
 #include "base/map.h"

@@ -1,6 +1,6 @@
 /* modules.c - which members are libraries, and where the RPATH of each leads inside of the wheel.
  * The rules of names are CPython's EXTENSION_SUFFIXES, those of RPATH ld.so(8)'s. */
-#include "inspect/modules.h"
+#include "wheelfile/modules.h"
 
 #include "base/fs.h"
 #include "base/map.h"

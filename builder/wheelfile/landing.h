@@ -6,8 +6,8 @@
  * file, but not have two of it. Which members to take, and what digest they should have, is the
  * caller's.
  */
-#ifndef WS_INSPECT_LANDING_H
-#define WS_INSPECT_LANDING_H
+#ifndef WS_WHEELFILE_LANDING_H
+#define WS_WHEELFILE_LANDING_H
 
 #include "store/tree.h"
 #include "sys/stop.h"

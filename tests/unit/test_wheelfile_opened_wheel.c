@@ -1,10 +1,10 @@
-/* test_inspect_opened_wheel.c - a wheel that several processes have open, and one whose server breaks
+/* test_wheelfile_opened_wheel.c - a wheel that several processes have open, and one whose server breaks
  * off. What is taken out of it: test_kit_torch.c. */
 #include "test.h"
 
 #include "base/fs.h"
-#include "inspect/opened_wheel.h"
 #include "kit_scene.h"
+#include "wheelfile/opened_wheel.h"
 
 #define TAIL_BYTES 8192 /* less than the wheel */
 

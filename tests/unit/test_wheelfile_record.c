@@ -1,8 +1,8 @@
-/* test_inspect_record.c - RECORD written, read, and refused. */
+/* test_wheelfile_record.c - RECORD written, read, and refused. */
 #include "test.h"
 
-#include "inspect/record.h"
 #include "wheel/record.h"
+#include "wheelfile/record.h"
 
 #include <inttypes.h>
 

@@ -5,8 +5,8 @@
  * strictly and without a copy, because torch's is over a megabyte (2.11.0: 11,843 lines, 12 ms).
  * Whether the files are as it says is the caller's to find out. Writing ours is wheel/'s.
  */
-#ifndef WS_INSPECT_RECORD_H
-#define WS_INSPECT_RECORD_H
+#ifndef WS_WHEELFILE_RECORD_H
+#define WS_WHEELFILE_RECORD_H
 
 #include "base/arena.h"
 #include "base/digest.h"

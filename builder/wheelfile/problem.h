@@ -1,8 +1,8 @@
 /**
  * problem.h - what is wrong with a wheel, thing by thing
  */
-#ifndef WS_INSPECT_PROBLEM_H
-#define WS_INSPECT_PROBLEM_H
+#ifndef WS_WHEELFILE_PROBLEM_H
+#define WS_WHEELFILE_PROBLEM_H
 
 #include "base/vec.h"
 

@@ -6,16 +6,16 @@
  * member is checked against RECORD, and RECORD against a pin where there is one. Which members to
  * take and what they mean is the caller's.
  */
-#ifndef WS_INSPECT_OPENED_WHEEL_H
-#define WS_INSPECT_OPENED_WHEEL_H
+#ifndef WS_WHEELFILE_OPENED_WHEEL_H
+#define WS_WHEELFILE_OPENED_WHEEL_H
 
 #include "archive/file_source.h"
 #include "archive/zip.h"
 #include "fetch/fetch.h"
-#include "inspect/landing.h"
 #include "net/index_page.h"
 #include "net/remote.h"
 #include "store/scratch.h"
+#include "wheelfile/landing.h"
 
 struct ws_opened_wheel {
 	const char *name;               /**< file name */

@@ -8,8 +8,8 @@
  * Sources: binary distribution format, core metadata, PEP 508 (requirements). Errors are of kind
  * WS_ERR_FETCH and name the file and the line. Texts live in the arena.
  */
-#ifndef WS_INSPECT_DIST_INFO_H
-#define WS_INSPECT_DIST_INFO_H
+#ifndef WS_WHEELFILE_DIST_INFO_H
+#define WS_WHEELFILE_DIST_INFO_H
 
 #include "archive/zip.h"
 #include "model/tag.h"

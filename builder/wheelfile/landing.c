@@ -1,6 +1,6 @@
 /* landing.c - three ways for a file: added to the tree, compared with what is there, or written
  * beside it. */
-#include "inspect/landing.h"
+#include "wheelfile/landing.h"
 
 #include "base/fs.h"
 

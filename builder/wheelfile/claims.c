@@ -1,5 +1,5 @@
 /* claims.c - see claims.h. */
-#include "inspect/claims.h"
+#include "wheelfile/claims.h"
 
 #include "base/buf.h"
 #include "base/str.h"

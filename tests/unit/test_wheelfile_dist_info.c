@@ -1,10 +1,10 @@
-/* test_inspect_dist_info.c - WHEEL and METADATA read, refused, and held against a file name. */
+/* test_wheelfile_dist_info.c - WHEEL and METADATA read, refused, and held against a file name. */
 #include "test.h"
 
 #include "base/buf.h"
 #include "base/headers.h"
-#include "inspect/dist_info.h"
 #include "wheel/metadata.h"
+#include "wheelfile/dist_info.h"
 
 #define WHEEL \
 	"Wheel-Version: 1.0\nGenerator: bdist_wheel (0.45.1)\nRoot-Is-Purelib: false\n" \
