@@ -85,15 +85,6 @@ beside(const struct ws_recipe *recipe, const char *path, struct ws_arena *a)
 		: NULL;
 }
 
-static bool
-refuse_place(const struct writing *w, const struct ws_recipe *recipe, const char *what,
-	const char *path, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_CONFIG, "%s %s: %s '%s' cannot be in a bundle: it is not below '%s'",
-		recipe->name, recipe->version.text, what, path, ws_path_dir(w->a, recipe->path));
-	return ws_err_cure(err, "put it beside the recipe, or name a source that has a digest");
-}
-
 /* Folders of recipes are laid over each other there. */
 static bool
 refuse_twin(const char *from, const char *to, struct ws_err *err)
@@ -146,7 +137,10 @@ add_sources(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe
 		return true; /* nothing is built from it */
 	}
 	if (!below) {
-		return refuse_place(w, recipe, "its source folder", spec->path, err);
+		ws_err_set(err, WS_ERR_CONFIG,
+			"%s %s: its source folder '%s' cannot be in a bundle: it is not below '%s'",
+			recipe->name, recipe->version.text, spec->path, ws_path_dir(w->a, recipe->path));
+		return ws_err_cure(err, "put it beside the recipe, or name a source that has a digest");
 	}
 	if (!ws_tree_find(w->ctx->store, name, pin->tree, w->a, &tree)) {
 		return ws_err_set(err, WS_ERR_IO, "the store has lost the sources of %s %s", recipe->name,
@@ -173,10 +167,9 @@ add_recipe(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe 
 	const char *to = ws_path_join(w->a, folder, ws_path_base(recipe->path), NULL);
 	bool done = add_copy(w, b, recipe->path, to, false, err);
 	for (size_t i = 0; i < recipe->patch_count && done; i++) {
-		const char *below = beside(recipe, recipe->patches[i].file, w->a);
-		done = below ? add_copy(w, b, recipe->patches[i].file,
-				   ws_path_join(w->a, folder, below, NULL), false, err)
-					 : refuse_place(w, recipe, "the patch", recipe->patches[i].file, err);
+		const struct ws_patch *patch = &recipe->patches[i];
+		done =
+			add_copy(w, b, patch->file, ws_path_join(w->a, folder, patch->name, NULL), false, err);
 	}
 	for (size_t i = 0; i < recipe->source_count && done; i++) {
 		done = recipe->sources[i].kind != WS_SOURCE_FOLDER

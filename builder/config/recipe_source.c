@@ -99,7 +99,7 @@ read_source(struct ws_reader *r, const struct ws_json *value, void *into)
 }
 
 static const struct ws_field patch_fields[] = {
-	{WS_ONE(struct ws_patch, file, "file", ws_type_inside), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_patch, name, "file", ws_type_inside), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_patch, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_patch, when, "when", ws_type_condition)},
 };
@@ -130,7 +130,7 @@ read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!ws_object_read(r, value, &patch_table, patch)) {
 		return false;
 	}
-	patch->file = ws_path_join(r->a, r->folder, patch->file, NULL);
+	patch->file = ws_path_join(r->a, r->folder, patch->name, NULL);
 	return check_patch(r, value, patch);
 }
 

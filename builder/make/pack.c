@@ -90,16 +90,14 @@ static bool
 add_recipe(struct ws_input *inputs, size_t *count, const struct ws_recipe *recipe,
 	const struct ws_store *store, const char **name, struct ws_arena *a, struct ws_err *err)
 {
-	const char *folder = ws_path_dir(a, recipe->path);
 	*name = ws_path_join(a, "recipe", ws_path_base(recipe->path), NULL);
 	if (!put_file(store, recipe->path, *name, &inputs[(*count)++], a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < recipe->patch_count; i++) {
-		const char *file = recipe->patches[i].file;
-		const char *below = file + strlen(folder) + 1;
-		const char *place = ws_path_join(a, "recipe", below, NULL);
-		if (!put_file(store, file, place, &inputs[(*count)++], a, err)) {
+		const struct ws_patch *patch = &recipe->patches[i];
+		const char *place = ws_path_join(a, "recipe", patch->name, NULL);
+		if (!put_file(store, patch->file, place, &inputs[(*count)++], a, err)) {
 			return false;
 		}
 	}

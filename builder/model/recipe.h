@@ -50,6 +50,7 @@ struct ws_source_spec {
 
 /** A patch in unified format, beside the recipe. */
 struct ws_patch {
+	const char *name; /**< below the recipe's folder: "patches/fix.patch" */
 	const char *file; /**< absolute path */
 	const char *sha256;
 	struct ws_condition when;
