@@ -5,7 +5,7 @@
 #include "fetch/git_child.h"
 #include "inspect/facts_child.h"
 #include "judge/judge.h"
-#include "judge/judge_wheel.h"
+#include "judge/order.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "make/pack.h"
@@ -38,7 +38,7 @@ check(
 	return ws_judge_run(&s->out, err);
 }
 
-/* As order.json in the current folder says (judge/judge_wheel.h). */
+/* As order.json in the current folder says (judge/order.h). */
 static bool
 verify(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
 	struct ws_err *err)

@@ -1,11 +1,11 @@
 /* cmd_verify.c - wheelsmith verify: will wheels load in a torch, and if not, why not. What a place is comes
- * from options here; judging is a child's (judge/judge_wheel.h), words are verify_text.c's. */
+ * from options here; judging is a child's (judge/order.h), words are verify_text.c's. */
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/typed.h"
 #include "cli/verify_text.h"
 #include "config/recipes.h"
-#include "judge/verify_place.h"
+#include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
 #include "store/scratch.h"
 
@@ -199,7 +199,7 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 	asked.python =
 		asked.python ? asked.python : python_for(name, ws_facts_torch(&v->s->facts, version));
 	asked.python = asked.python ? asked.python : python_of(v, name);
-	return ws_verify_place_release(&asked, version, v->a, place, err);
+	return ws_torch_place_release(&asked, version, v->a, place, err);
 }
 
 static bool
@@ -223,7 +223,7 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 	*count = 0;
 	if (v->here) {
 		*count = 1;
-		return ws_verify_place_installed(
+		return ws_torch_place_installed(
 			&v->asked, &v->s->fetch, v->s->program, &v->installed, v->a, &places[0], err);
 	}
 	for (size_t i = 0; ws_same(v->torch, "all") && i < facts->torch_count; i++) {

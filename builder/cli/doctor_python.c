@@ -1,4 +1,4 @@
-/* doctor_python.c - see doctor_python.h. Judging is judge/judge_wheel.h's, calling explain/entry_points.h's,
+/* doctor_python.c - see doctor_python.h. Judging is judge/order.h's, calling explain/entry_points.h's,
  * causes and cures are explain/'s. */
 #include "cli/doctor_python.h"
 
@@ -9,7 +9,7 @@
 #include "explain/models.h"
 #include "explain/remedy.h"
 #include "inspect/site.h"
-#include "judge/verify_place.h"
+#include "judge/torch_place.h"
 #include "kit/torch/torch.h"
 #include "store/scratch.h"
 
@@ -102,7 +102,7 @@ open_place(struct looking *l, struct ws_wheel_place *place, struct ws_err *err)
 	};
 	return ws_torch_open_installed(&s->facts, l->python, l->a, &torch, err)
 		&& ws_session_open_store(s, false, err) && ws_session_open_net(s, NULL, 0, true, err)
-		&& ws_verify_place_installed(&asked, &s->fetch, s->program, &torch, l->a, place, err);
+		&& ws_torch_place_installed(&asked, &s->fetch, s->program, &torch, l->a, place, err);
 }
 
 static bool

@@ -2,13 +2,13 @@
  * verify_text.h - what verify found out about a wheel, for people
  *
  * The verdict first, then why, then the findings; of many places a table with a row for each. Reads
- * verdicts as judge/judge_wheel.h hands them out.
+ * verdicts as judge/order.h hands them out.
  */
 #ifndef WS_CLI_VERIFY_TEXT_H
 #define WS_CLI_VERIFY_TEXT_H
 
 #include "base/out.h"
-#include "judge/judge_wheel.h"
+#include "judge/order.h"
 
 /** The verdict about the first place. */
 void ws_verify_text_place(const struct ws_out *out, const struct ws_judge_wheel_order *order,

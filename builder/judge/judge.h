@@ -11,7 +11,7 @@
 
 #include "base/out.h"
 #include "engine/graph.h"
-#include "judge/judge_place.h"
+#include "judge/place.h"
 
 /** A module to judge and the link that makes it. */
 struct ws_judge_module {

@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "judge/host_libraries.h"
-#include "judge/judge_wheel.h"
+#include "judge/order.h"
 #include "make/pins.h"
 #include "net/greet.h"
 #include "net/index.h"

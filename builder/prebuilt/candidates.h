@@ -2,7 +2,7 @@
  * candidates.h - prebuilt wheels, from their names to a verdict
  *
  * Plan lists the candidates of a product by their names (plan/candidates.h). Here they are asked for in that
- * order, brought into the store and judged by an action each (judge_wheel.h), until one loads in every torch and
+ * order, brought into the store and judged by an action each (judge/order.h), until one loads in every torch and
  * every Python that the product's cells have. What came of each is remembered in the store under the wheel and the
  * place that it was judged for (candidate_book.h); where one is known to load, no server is asked again. What the lock
  * pins comes before what it does not, and the lock pins what is used.

@@ -1,5 +1,5 @@
 /**
- * judge_wheel.h - will a wheel, or an installed package, load in a place? Asked of a child
+ * order.h - will a wheel, or an installed package, load in a place? Asked of a child
  *
  * One judge for our wheels and strangers': `wheelsmith internal verify` reads order.json in its working
  * folder, unpacks the wheel's libraries beside it, has verify/ judge them in every place of the order,
@@ -9,16 +9,16 @@
  *
  * Three ways to ask: ws_judge_wheel_action for engines (remembered by key: the wheel's digest, the
  * contents of lists and libraries, and what the order says), ws_judge_wheel for at once. Which place a
- * torch release or an interpreter is: verify_place.h.
+ * torch release or an interpreter is: torch_place.h.
  *
  * Stable: this header, and of verdict.json the members of struct ws_wheel_verdict and its schema
  * (schemas/verify-1.json), to which members are only added. Not stable: order.json.
  */
-#ifndef WS_JUDGE_JUDGE_WHEEL_H
-#define WS_JUDGE_JUDGE_WHEEL_H
+#ifndef WS_JUDGE_ORDER_H
+#define WS_JUDGE_ORDER_H
 
 #include "engine/graph.h"
-#include "judge/judge_place.h"
+#include "judge/place.h"
 #include "model/known_bad.h"
 #include "verify/finding.h"
 

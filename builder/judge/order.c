@@ -1,5 +1,5 @@
-/* judge_wheel.c - writing the order, and reading the verdict. The child is judge_wheel_run.c's. */
-#include "judge/judge_wheel.h"
+/* order.c - writing the order, and reading the verdict. The child is run.c's. */
+#include "judge/order.h"
 
 #include "base/fs.h"
 #include "judge/internal_action.h"

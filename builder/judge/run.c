@@ -1,8 +1,8 @@
-/* judge_wheel_run.c - the child of judge_wheel.c: opens the wheel once, has it judged in each place, and
+/* run.c - the child of order.c: opens the wheel once, has it judged in each place, and
  * writes what came of it. What cannot be read is a verdict here. Judging is verify/'s. */
 #include "base/fs.h"
 #include "base/vec.h"
-#include "judge/judge_wheel.h"
+#include "judge/order.h"
 #include "model/tag.h"
 #include "verify/judge.h"
 #include "wheelfile/claims.h"

@@ -1,15 +1,15 @@
 /**
- * verify_place.h - the place that a torch release is, or an installed one, for judging wheels
+ * torch_place.h - the place that a torch release is, or an installed one, for judging wheels
  *
- * Puts together what judge_wheel.h wants to know: export lists of torch, of what its wheel brings and of
+ * Puts together what judge/order.h wants to know: export lists of torch, of what its wheel brings and of
  * Python; the host's libraries; what GPUs, driver and glibc are asked for. Downloads nothing: a release
  * whose lists do not ship is WS_ERR_UNKNOWN.
  */
-#ifndef WS_JUDGE_VERIFY_PLACE_H
-#define WS_JUDGE_VERIFY_PLACE_H
+#ifndef WS_JUDGE_TORCH_PLACE_H
+#define WS_JUDGE_TORCH_PLACE_H
 
 #include "fetch/fetch.h"
-#include "judge/judge_wheel.h"
+#include "judge/order.h"
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
 
@@ -30,11 +30,11 @@ struct ws_verify_asked {
  * The place of release @a torch; NULL: of no torch. Lists that do not ship are WS_ERR_UNKNOWN, which
  * names the releases that are known.
  */
-bool ws_verify_place_release(const struct ws_verify_asked *asked, const struct ws_version *torch,
+bool ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_version *torch,
 	struct ws_arena *a, struct ws_wheel_place *place, struct ws_err *err);
 
 /** The place of an installed torch of asked->kit: its libraries are read, and remembered in the store. */
-bool ws_verify_place_installed(const struct ws_verify_asked *asked, const struct ws_fetch *fetch,
+bool ws_torch_place_installed(const struct ws_verify_asked *asked, const struct ws_fetch *fetch,
 	const char *program, const struct ws_torch_kit *torch, struct ws_arena *a,
 	struct ws_wheel_place *place, struct ws_err *err);
 

@@ -1,5 +1,5 @@
 /* judge_place.c - writing a place into an order, and opening one. */
-#include "judge/judge_place.h"
+#include "judge/place.h"
 
 #include "base/fs.h"
 

@@ -1,5 +1,5 @@
-/* verify_place.c - which lists and which files. Making lists is kit/'s. */
-#include "judge/verify_place.h"
+/* torch_place.c - which lists and which files. Making lists is kit/'s. */
+#include "judge/torch_place.h"
 
 #include "base/fs.h"
 #include "judge/host_libraries.h"
@@ -37,7 +37,7 @@ fill(const struct ws_verify_asked *asked, const ws_list_paths *lists, struct ws_
 }
 
 bool
-ws_verify_place_release(const struct ws_verify_asked *asked, const struct ws_version *torch,
+ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_version *torch,
 	struct ws_arena *a, struct ws_wheel_place *place, struct ws_err *err)
 {
 	ws_list_paths lists = {0};
@@ -59,7 +59,7 @@ ws_verify_place_release(const struct ws_verify_asked *asked, const struct ws_ver
 }
 
 bool
-ws_verify_place_installed(const struct ws_verify_asked *asked, const struct ws_fetch *fetch,
+ws_torch_place_installed(const struct ws_verify_asked *asked, const struct ws_fetch *fetch,
 	const char *program, const struct ws_torch_kit *torch, struct ws_arena *a,
 	struct ws_wheel_place *place, struct ws_err *err)
 {

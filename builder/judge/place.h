@@ -1,13 +1,13 @@
 /**
- * judge_place.h - where modules are to be loaded, on its way into a child that judges
+ * place.h - where modules are to be loaded, on its way into a child that judges
  *
  * Says what is there by paths: lists of exports, libraries of a host, an interpreter. The parent writes
  * it into an order, the child opens what it names and makes the judge's surroundings of it. In an
  * action the paths are names below the work folder, through a mount for each folder, so that neither
  * the host's nor the store's folders are part of the key; files are part of it by their contents.
  */
-#ifndef WS_JUDGE_JUDGE_PLACE_H
-#define WS_JUDGE_JUDGE_PLACE_H
+#ifndef WS_JUDGE_PLACE_H
+#define WS_JUDGE_PLACE_H
 
 #include "base/json.h"
 #include "base/json_write.h"
