@@ -4,8 +4,8 @@ install(PROGRAMS tools/verify_image.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAM
 # A lock belongs to whoever built here.
 install(DIRECTORY recipes matrix schemas kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
 	PATTERN "*.lock.json" EXCLUDE)
-install(FILES builder/draft/setup_reader.py
-	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft)
+install(DIRECTORY builder/draft/reader DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft
+	FILES_MATCHING PATTERN "*.py")
 install(FILES builder/explain/entry_points.py
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/explain)
 install(FILES README.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

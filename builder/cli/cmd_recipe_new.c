@@ -1,12 +1,10 @@
-/* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution, has it looked at
- * (draft/recipe_guess.h), and proves that the draft can be read before a person gets it. */
+/* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution and has its draft written
+ * (draft/draft.h). */
 #include "base/fs.h"
 #include "cli/cmd_recipe.h"
-#include "config/recipe.h"
 #include "config/values.h"
-#include "draft/recipe_guess.h"
+#include "draft/draft.h"
 #include "draft/sdist.h"
-#include "draft/source_files.h"
 #include "fetch/git.h"
 #include "fetch/gitmodules.h"
 #include "fetch/source.h"
@@ -17,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST ((size_t)1 << 20) /* files that are read here */
+
 struct drafting {
 	struct ws_session *s;
 	const char *name; /* normalised */
@@ -25,7 +25,7 @@ struct drafting {
 	const char *to;           /* -o; NULL: stdout */
 	const char *git, *folder; /* --git, --folder: where the sources are; NULL: on an index */
 	const char *sources;      /* the folder they are unpacked in; NULL: nothing was fetched */
-	struct ws_buf text;
+	struct ws_draft draft;
 };
 
 static bool
@@ -86,44 +86,6 @@ fetch_digest(const struct drafting *d, const struct ws_index_file *file, struct 
 	return ws_arena_strdup(s->a, digest.hex);
 }
 
-/* The proof: what is written can be read again. */
-static bool
-can_be_read(const struct drafting *d, struct ws_err *err)
-{
-	struct ws_json_doc doc;
-	struct ws_recipe recipe;
-	return ws_json_parse(
-			   "the draft", ws_buf_text(&d->text), d->text.len, WS_JSON_RELAXED, d->s->a, &doc, err)
-		&& ws_recipe_parse(&doc, "/", d->s->a, &recipe, err);
-}
-
-/* Metadata may hold what a recipe cannot; the rest of the draft is kept. */
-static bool
-write_draft(struct drafting *d, struct ws_recipe_draft *draft, struct ws_err *err)
-{
-	ws_recipe_draft_write(draft, &d->text);
-	if (can_be_read(d, err)) {
-		return true;
-	}
-	ws_draft_note(draft, "metadata", "left out, because: %s", err->text);
-	draft->recipe.metadata = (struct ws_metadata){.summary = "..."};
-	ws_buf_clear(&d->text);
-	ws_recipe_draft_write(draft, &d->text);
-	return can_be_read(d, err) || ws_err_wrap(err, "no draft could be made of '%s'", draft->from);
-}
-
-static struct ws_recipe_draft
-begin_draft(const struct drafting *d, const struct ws_source_spec *spec, const char *from)
-{
-	struct ws_recipe_draft draft = {.from = from, .a = d->s->a};
-	draft.recipe.name = d->name;
-	draft.recipe.distribution = d->distribution;
-	draft.recipe.version = d->version;
-	draft.recipe.sources = spec;
-	draft.recipe.source_count = 1;
-	return draft;
-}
-
 static bool
 bring(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_found *found,
 	struct ws_err *err)
@@ -137,13 +99,31 @@ bring(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_fo
 	return true;
 }
 
-static void
-guess(const struct drafting *d, const struct ws_tree *tree, struct ws_recipe_draft *draft)
+/* @a tree NULL: a form. */
+static bool
+write_draft(struct drafting *d, const struct ws_source_spec *spec, const char *from,
+	const struct ws_tree *tree, const char *note, struct ws_err *err)
 {
-	const char *path = ws_user_env_get(&d->s->env, "PATH");
-	const struct ws_setup_reader reader = {
-		.script = d->s->data.setup_reader, .path_variable = path ? path : "/usr/bin:/bin"};
-	ws_recipe_guess(tree, &reader, draft);
+	struct ws_session *s = d->s;
+	const char *path = ws_user_env_get(&s->env, "PATH");
+	const struct ws_draft_order order = {
+		.reader = s->data.draft_reader,
+		.path_variable = path ? path : "/usr/bin:/bin",
+		.folder = tree ? tree->path : NULL,
+		.from = from,
+		.name = d->name,
+		.distribution = d->distribution,
+		.version = d->version.text,
+		.source = spec,
+		.source_note = note,
+	};
+	if (!ws_draft_make(&order, s->a, &d->draft, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < d->draft.incomplete.len; i++) {
+		ws_out_warn(&s->out, "the draft is incomplete: %s", d->draft.incomplete.at[i]);
+	}
+	return true;
 }
 
 /* A commit that is still to be filled in. */
@@ -155,18 +135,15 @@ unknown_commit(const struct drafting *d, const char *repository)
 		.commit = ws_arena_printf(d->s->a, "%040d", 0)};
 }
 
-static void
-note_commit(struct ws_recipe_draft *draft)
-{
-	ws_draft_note(draft, "source",
-		"the commit that `git ls-remote URL 'refs/tags/v*'` shows for this version, and the "
-		"submodules that are compiled against: \"submodules\": [\"third_party/cutlass\"]");
-}
+static const char commit_note[] =
+	"the commit that `git ls-remote URL 'refs/tags/v*'` shows for this version, and the "
+	"submodules that are compiled against: \"submodules\": [\"third_party/cutlass\"]";
 
 /* An sdist that was made without some files will never have them. */
 static void
-warn_of_dead_end(const struct drafting *d, const char *file, const struct ws_recipe_draft *draft)
+warn_of_dead_end(const struct drafting *d, const char *file)
 {
+	const struct ws_draft *draft = &d->draft;
 	if (draft->missing_sources > 0 && !d->git) {
 		ws_out_warn(&d->s->out,
 			"'%s' cannot be built: it lacks %zu of the files that its setup.py compiles", file,
@@ -193,27 +170,21 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_SDIST, .file = file->name, .package = d->name, .sha256 = sha256};
 	const struct ws_source_spec git = unknown_commit(d, d->git);
-	struct ws_recipe_draft draft = begin_draft(d, d->git ? &git : &spec, file->name);
 	struct ws_source_found found;
-	if (!bring(d, &spec, &found, err)) {
+	if (!bring(d, &spec, &found, err)
+		|| !write_draft(
+			d, d->git ? &git : &spec, file->name, &found.tree, d->git ? commit_note : NULL, err)) {
 		return false;
 	}
-	guess(d, &found.tree, &draft);
-	if (d->git) {
-		note_commit(&draft);
-	}
-	warn_of_dead_end(d, file->name, &draft);
-	return write_draft(d, &draft, err);
+	warn_of_dead_end(d, file->name);
+	return true;
 }
 
 static bool
 draft_form(struct drafting *d, struct ws_err *err)
 {
 	const struct ws_source_spec spec = unknown_commit(d, d->git);
-	struct ws_recipe_draft draft = begin_draft(d, &spec, NULL);
-	ws_recipe_guess_nothing(&draft);
-	note_commit(&draft);
-	return write_draft(d, &draft, err);
+	return write_draft(d, &spec, NULL, NULL, commit_note, err);
 }
 
 static bool
@@ -256,10 +227,16 @@ draft_folder(struct drafting *d, struct ws_err *err)
 	if (!ws_session_open_net(d->s, NULL, 0, true, err) || !bring(d, &spec, &found, err)) {
 		return false;
 	}
-	struct ws_recipe_draft draft = begin_draft(d, &spec, spec.path);
-	guess(d, &found.tree, &draft);
 	d->sources = NULL; /* the person has them */
-	return write_draft(d, &draft, err);
+	return write_draft(d, &spec, spec.path, &found.tree, NULL, err);
+}
+
+static bool
+read_member(
+	const struct drafting *d, const struct ws_tree *tree, const char *name, struct ws_buf *text)
+{
+	const char *path = ws_path_join(d->s->a, tree->path, name, NULL);
+	return ws_tree_lookup(tree, name) && ws_fs_read_at_most(path, LARGEST, text, NULL);
 }
 
 /* The submodules whose folders setup.py names. */
@@ -269,9 +246,10 @@ name_submodules(
 {
 	WS_AUTO_BUF struct ws_buf modules = {0};
 	WS_AUTO_BUF struct ws_buf setup = {0};
-	ws_texts named = {0};
+	WS_VEC(const char *) named = {0};
 	struct ws_gitmodules list;
-	if (!ws_guess_read(tree, ".gitmodules", &modules) || !ws_guess_read(tree, "setup.py", &setup)) {
+	if (!read_member(d, tree, ".gitmodules", &modules)
+		|| !read_member(d, tree, "setup.py", &setup)) {
 		return true;
 	}
 	if (!ws_gitmodules_parse(ws_buf_str(&modules), d->s->a, &list, err)) {
@@ -280,7 +258,7 @@ name_submodules(
 	for (size_t i = 0; i < list.count; i++) {
 		const char *path = list.modules[i].path;
 		if (path && ws_path_is_inside(path) && strstr(ws_buf_text(&setup), ws_path_base(path))) {
-			ws_texts_add(&named, path, d->s->a);
+			*ws_vec_push(&named, d->s->a) = path;
 		}
 	}
 	spec->submodules = named.at;
@@ -304,12 +282,9 @@ draft_commit(struct drafting *d, const char *at, struct ws_err *err)
 	if (spec.submodule_count > 0 && !bring(d, &spec, &found, err)) {
 		return false;
 	}
-	struct ws_recipe_draft draft = begin_draft(d, &spec, d->git);
-	guess(d, &found.tree, &draft);
-	if (spec.submodule_count > 0) {
-		ws_draft_note(&draft, "source", "the submodules that setup.py names; others stay empty");
-	}
-	return write_draft(d, &draft, err);
+	const char *note =
+		spec.submodule_count > 0 ? "the submodules that setup.py names; others stay empty" : NULL;
+	return write_draft(d, &spec, d->git, &found.tree, note, err);
 }
 
 static bool
@@ -328,10 +303,10 @@ make_draft(struct drafting *d, struct ws_err *err)
 }
 
 static unsigned
-count_checks(const struct ws_buf *text)
+count_checks(const char *text)
 {
 	unsigned count = 0;
-	for (const char *at = ws_buf_text(text); (at = strstr(at, "// check:")); at++) {
+	for (const char *at = text; (at = strstr(at, "// check:")); at++) {
 		count++;
 	}
 	return count;
@@ -342,14 +317,14 @@ deliver(struct drafting *d, struct ws_err *err)
 {
 	const struct ws_out *out = &d->s->out;
 	if (!d->to) {
-		ws_out_result(out, "%s", ws_buf_text(&d->text));
+		ws_out_result(out, "%s", d->draft.text);
 		return true;
 	}
 	if (!ws_fs_mkdirs(ws_path_dir(d->s->a, d->to), err)
-		|| !ws_fs_write_atomic(d->to, ws_buf_text(&d->text), d->text.len, 0644, err)) {
+		|| !ws_fs_write_atomic(d->to, d->draft.text, strlen(d->draft.text), 0644, err)) {
 		return false;
 	}
-	unsigned checks = count_checks(&d->text);
+	unsigned checks = count_checks(d->draft.text);
 	ws_out_note(out, "wrote %s, with %u line%s to check\n", d->to, checks, checks == 1 ? "" : "s");
 	if (d->sources) {
 		ws_out_note(out, "its sources, to read:  %s\n", d->sources);
@@ -385,8 +360,6 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	bool good = parse_wanted(&d, words.at[0], err) && settle_place(&d, err) && make_draft(&d, err)
+	return parse_wanted(&d, words.at[0], err) && settle_place(&d, err) && make_draft(&d, err)
 		&& deliver(&d, err);
-	ws_buf_release(&d.text);
-	return good;
 }

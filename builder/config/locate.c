@@ -45,7 +45,7 @@ ws_data_locate(const char *executable, struct ws_arena *a, struct ws_data *data,
 	data->root = ws_arena_strdup(a, root);
 	data->facts = ws_path_join(a, root, "matrix/facts", NULL);
 	data->kits = ws_path_join(a, root, "matrix/kits", NULL);
-	data->setup_reader = ws_path_join(a, root, "builder/draft/setup_reader.py", NULL);
+	data->draft_reader = ws_path_join(a, root, "builder/draft/reader", NULL);
 	data->entry_points = ws_path_join(a, root, "builder/explain/entry_points.py", NULL);
 	if (!ws_fs_is_dir(data->facts)) {
 		ws_err_set(err, WS_ERR_CONFIG, "the program's data is not in '%s'", root);

@@ -16,7 +16,7 @@ struct ws_data {
 	const char *root;
 	const char *facts;        /**< "<root>/matrix/facts" */
 	const char *kits;         /**< "<root>/matrix/kits" */
-	const char *setup_reader; /**< "<root>/builder/draft/setup_reader.py" */
+	const char *draft_reader; /**< "<root>/builder/draft/reader" */
 	const char *entry_points; /**< "<root>/builder/explain/entry_points.py" */
 };
 

@@ -33,7 +33,4 @@ bool ws_recipe_read(
 const struct ws_json *ws_recipe_value_at(
 	const struct ws_json *root, const char *where, struct ws_arena *a);
 
-/** What to do instead of naming this flag in a recipe; NULL when it may stand there. */
-const char *ws_recipe_flag_refused(const char *flag);
-
 #endif

@@ -75,7 +75,8 @@ read_source_list(struct ws_reader *r, const struct ws_json *value, void *into)
 	return read_source_path(r, value, path);
 }
 
-/* What setup.py files pass and a recipe must not: something else decides it. */
+/* What setup.py files pass and a recipe must not: something else decides it (draft/reader/flags.py knows them
+ * too). */
 static const struct {
 	const char *start, *cure;
 } refused[] = {
@@ -94,8 +95,8 @@ static const struct {
 	{"-DTORCH_EXTENSION_NAME", "it follows from 'module'"},
 };
 
-const char *
-ws_recipe_flag_refused(const char *flag)
+static const char *
+flag_refused(const char *flag)
 {
 	for (size_t i = 0; i < WS_LEN(refused); i++) {
 		if (ws_starts_with(flag, refused[i].start)) {
@@ -112,7 +113,7 @@ read_flag(struct ws_reader *r, const struct ws_json *value, void *into)
 	if (!text) {
 		return false;
 	}
-	const char *cure = ws_recipe_flag_refused(text);
+	const char *cure = flag_refused(text);
 	if (cure) {
 		ws_json_err(r->doc, value, r->err, "'%s' does not belong in a recipe", text);
 		return ws_err_cure(r->err, "%s", cure);

@@ -45,12 +45,12 @@ setup() {
 	[[ "$output" == *'"csrc/k.cu"'* ]]
 }
 
-@test "without a python3 the rest is drafted" {
+@test "without a python3 there is no draft, and it says so" {
 	mkdir empty
 	PATH=$PWD/empty run "$WHEELSMITH" -q recipe new demo==1.0 --folder src
 	echo "$output"
-	[ "$status" -eq 0 ]
-	[[ "$output" == *"// check: setup.py could not be read: there is no python3 on PATH"* ]]
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"there is no python3 on PATH, which drafts are written by"* ]]
 }
 
 @test "the draft of a commit, with the submodule that setup.py names" {
@@ -83,4 +83,11 @@ setup() {
 	grep -q '"submodules": \["third_party/part"\]' recipes/demo/1.0.json
 	grep -q '"include": \["third_party/part/include"\]' recipes/demo/1.0.json
 	eval "exec ${COPROC[1]}>&-"
+}
+
+@test "damaged sources give drafts that can be read" {
+	python3 -W ignore "$WS_ROOT/tests/support/fuzz_draft.py" 12 600 drafts
+	run "$WHEELSMITH" recipe check drafts/demo/*.json
+	[ "$status" -eq 0 ] || grep -B1 -A4 error <<< "$output"
+	[ "$(grep -c 'the text is right' <<< "$output")" -eq 600 ]
 }

@@ -3,36 +3,11 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "draft/setup_py.h"
+#include "sys/capture.h"
 
 struct file {
 	const char *path, *text;
 };
-
-static void
-say(struct ws_buf *b, const char *name, const ws_setup_words *words)
-{
-	for (size_t i = 0; i < words->len; i++) {
-		const char *text = words->at[i].text;
-		ws_buf_printf(b, "%s%s%s", i == 0 ? name : " ", words->at[i].conditional ? "?" : "", text);
-	}
-	ws_buf_puts(b, words->len > 0 ? "\n" : "");
-}
-
-static void
-say_extension(struct ws_buf *b, const struct ws_setup_extension *e)
-{
-	ws_buf_printf(b, "%s %s%s%s%s\n", e->callee, e->conditional ? "?" : "",
-		e->module            ? e->module
-			: e->module_like ? e->module_like
-							 : "?",
-		e->suffix ? " as " : "", e->suffix ? e->suffix : "");
-	say(b, "sources ", &e->sources);
-	say(b, "include ", &e->include);
-	say(b, "cxx ", &e->cxx);
-	say(b, "nvcc ", &e->nvcc);
-	say(b, "link ", &e->link);
-}
 
 /* What is read off @a text beside @a files, as lines; the error when nothing is. */
 static const char *
@@ -49,17 +24,9 @@ told_of(const char *text, const struct file *files, size_t count, struct ws_aren
 		assert_ok(ws_fs_mkdirs(ws_path_dir(a, path), &err), err);
 		assert_ok(ws_fs_write(path, file->text, strlen(file->text), 0644, &err), err);
 	}
-	const struct ws_setup_reader reader = {
-		WS_SOURCE_DATA_DIR "/builder/draft/setup_reader.py", "/usr/bin:/usr/local/bin:/bin"};
-	struct ws_setup_py found;
-	if (!ws_setup_py_read(&reader, folder, a, &found, &err)) {
-		return ws_arena_strdup(a, err.text);
-	}
-	for (size_t i = 0; i < found.extensions.len; i++) {
-		say_extension(&b, &found.extensions.at[i]);
-	}
-	say(&b, "data ", &found.data);
-	say(&b, "nothing matches ", &found.unmatched);
+	const char *const argv[] = {"/usr/bin/env", "python3",
+		WS_SOURCE_DATA_DIR "/tests/support/setup_lines.py", folder, NULL};
+	assert_ok(ws_capture_run(&(struct ws_capture){.argv = argv}, &b, &err), err);
 	return ws_buf_copy(&b, a);
 }
 

@@ -1,0 +1,124 @@
+/* draft.c - the child that writes drafts: its order, its answer, and the proof that the draft can be read. The child
+ * limits its own memory and CPU time; sys/capture.h limits how long it runs and how much it says. */
+#include "draft/draft.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "config/recipe.h"
+#include "sys/capture.h"
+
+#include <string.h>
+
+static void
+write_source(struct ws_json_writer *w, const struct ws_source_spec *spec)
+{
+	ws_json_open_object(w, "source");
+	const struct {
+		const char *key, *text;
+	} members[] = {{"sdist", spec->file}, {"folder", spec->path}, {"git", spec->url},
+		{"commit", spec->commit}, {"sha256", spec->sha256}};
+	for (size_t i = 0; i < WS_LEN(members); i++) {
+		if (members[i].text) {
+			ws_json_add_text(w, members[i].key, members[i].text);
+		}
+	}
+	if (spec->submodule_count > 0) {
+		ws_json_open_list(w, "submodules");
+		for (size_t i = 0; i < spec->submodule_count; i++) {
+			ws_json_add_text(w, NULL, spec->submodules[i]);
+		}
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+/* refused: why the metadata of the last draft cannot stand in a recipe; NULL for the first. */
+static void
+write_order(const struct ws_draft_order *order, const char *refused, struct ws_buf *out)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "folder", order->folder);
+	ws_json_add_text(w, "from", order->from);
+	ws_json_add_text(w, "name", order->name);
+	ws_json_add_text(w, "distribution", order->distribution);
+	ws_json_add_text(w, "version", order->version);
+	ws_json_add_text(w, "source_note", order->source_note);
+	ws_json_add_text(w, "refused", refused);
+	write_source(w, order->source);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_COMPACT, out);
+}
+
+static bool
+read_answer(
+	const struct ws_buf *answer, struct ws_arena *a, struct ws_draft *draft, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	if (!ws_json_parse(
+			"the draft's answer", ws_buf_text(answer), answer->len, WS_JSON_STRICT, a, &doc, err)) {
+		return false;
+	}
+	const struct ws_json *missing = ws_json_find(doc.root, "missing");
+	uint64_t count = 0;
+	*draft = (struct ws_draft){.text = ws_json_text(doc.root, "draft"),
+		.repository = ws_json_text(doc.root, "repository")};
+	if (!draft->text || !missing || !ws_str_to_u64(ws_str_of(missing->text), &count)) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "the child that writes drafts gave no draft");
+	}
+	draft->missing_sources = count;
+	const struct ws_json *list = ws_json_find(doc.root, "incomplete");
+	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+		*ws_vec_push(&draft->incomplete, a) = item->text;
+	}
+	return true;
+}
+
+static bool
+run_child(const struct ws_draft_order *order, const char *refused, struct ws_arena *a,
+	struct ws_draft *draft, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	write_order(order, refused, &words);
+	const char *const argv[] = {
+		"/usr/bin/env", "python3", "-I", "-S", "-B", order->reader, ws_buf_text(&words), NULL};
+	const char *const env[] = {
+		ws_arena_printf(a, "PATH=%s", order->path_variable), "LC_ALL=C.UTF-8", NULL};
+	const struct ws_capture command = {.argv = argv, .env = env, .timeout_ms = 60000};
+	if (!ws_capture_run(&command, &answer, err)) {
+		/* env(1) exits with 127 where there is none. */
+		return strstr(err->text, "127") ? ws_err_set(
+				   err, WS_ERR_CONFIG, "there is no python3 on PATH, which drafts are written by")
+										: false;
+	}
+	return read_answer(&answer, a, draft, err);
+}
+
+/* The proof: what is written can be read again. */
+static bool
+can_be_read(const char *text, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	struct ws_recipe recipe;
+	return ws_json_parse("the draft", text, strlen(text), WS_JSON_RELAXED, a, &doc, err)
+		&& ws_recipe_parse(&doc, "/", a, &recipe, err);
+}
+
+bool
+ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
+	struct ws_err *err)
+{
+	if (!run_child(order, NULL, a, draft, err)) {
+		return false;
+	}
+	if (can_be_read(draft->text, a, err)) {
+		return true;
+	}
+	/* Metadata may hold what a recipe cannot; the rest of the draft is kept. */
+	const char *refused = ws_arena_strdup(a, err->text);
+	return run_child(order, refused, a, draft, err)
+		&& (can_be_read(draft->text, a, err)
+			|| ws_err_wrap(err, "no draft could be made of '%s'", order->from));
+}

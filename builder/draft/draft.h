@@ -1,0 +1,42 @@
+/**
+ * draft.h - the draft of a recipe, read off a source tree
+ *
+ * reader/, Python that ships with the program, writes it in a child: from PKG-INFO, setup.py (followed as
+ * text, never run), which sources, headers and packages there are. Guesses are marked with lines
+ * "// check: ...". The sources are untrusted: a draft results from any, and it is read back as a recipe before a
+ * person gets it.
+ */
+#ifndef WS_DRAFT_DRAFT_H
+#define WS_DRAFT_DRAFT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "model/recipe.h"
+
+/** What to draft, and by which Python. */
+struct ws_draft_order {
+	const char *reader;        /**< the folder of the child's program */
+	const char *path_variable; /**< where to look for python3: "/usr/bin:/bin" */
+	const char *folder;        /**< the source tree; NULL: there is none, a form is written */
+	const char *from;          /**< what people call the sources; NULL for a form */
+	const char *name;          /**< normalised */
+	const char *distribution;  /**< as a person wrote it; PKG-INFO's own spelling goes before */
+	const char *version;
+	const struct ws_source_spec *source;
+	const char *source_note; /**< to be checked about the source; NULL: nothing */
+};
+
+struct ws_draft {
+	const char *text;       /**< of the recipe's file */
+	size_t missing_sources; /**< files that setup.py compiles and the sources do not have */
+	const char *repository; /**< URL of a git repository, a guess; NULL */
+	WS_VEC(const char *)
+	incomplete; /**< what the wheel needs and the draft does not say; its first lines tell as well */
+};
+
+/** False without a python3, or when it does not end well. Texts live in @a a. */
+bool ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struct ws_draft *draft,
+	struct ws_err *err);
+
+#endif

@@ -1,0 +1,140 @@
+"""reader ORDER - prints the draft of a recipe, made from the files of a source tree
+
+ORDER and the answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused"};
+{"draft", "missing", "repository", "incomplete"}. No file is opened but those of the tree, for reading; nothing of
+them runs. A draft results from any sources: what could not be read is a note.
+"""
+import ast
+import json
+import re
+import resource
+import signal
+import sys
+
+from draft import Comment, Draft
+from library import read_setup
+from metadata import Metadata
+from modules import Modules
+from python_files import PythonFiles
+from tree import Tree, is_own
+
+MEMORY, CPU_S = 1 << 29, 10
+
+
+def too_long(*_):
+    raise TimeoutError("it takes more than %d s of CPU" % CPU_S)
+
+
+def find_incomplete(tree, draft, reader, modules):
+    """What the wheel needs and reading does not give: each is said in the draft's first line."""
+    setup = reader.setup if reader else {}
+    started = reader.started() if reader else []
+    cmake = "CMakeLists.txt" in tree.files and ("cmake" in started or not modules.found)
+    writes = reader and reader.command() and any(
+        isinstance(call, ast.Call) and getattr(call.func, "id", "") == "open" and
+        any(isinstance(word, ast.Constant) and str(word.value)[:1] == "w" for word in call.args + [
+            keyword.value for keyword in call.keywords])
+        for node in reader.command().nodes() for call in ast.walk(node))
+    if writes:
+        draft.lost("%s in setup.py writes files into the wheel" % reader.command().node.name)
+    lost = [call for call in (reader.extensions if reader else []) if call["callee"] == "Extension" and
+            not call["sources"]]
+    names = ", ".join(call["name"] or "?" for call in lost)
+    if cmake:
+        draft.lost("CMakeLists.txt says what is compiled%s, and it was not read" % (" for " + names if names else ""))
+    elif lost:
+        draft.lost("setup.py makes %s by code of its own" % names)
+    elif setup.get("ext_modules") and reader and not reader.extensions:
+        draft.lost("setup.py makes its modules in a way that reading does not show")
+    scripts = sorted({path for word in started for path in tree.files
+                      if word.endswith(".py") and (path == word or path.endswith("/" + word))})
+    if scripts:
+        draft.lost("setup.py runs %s, and the files that it makes are not in these sources" % draft.list(scripts))
+    loads = [path for path in tree.files if path.endswith(".py") and is_own(path) and path != "setup.py" and
+             "cpp_extension" in tree.read(path) and re.search(r"\b(load|load_inline)\(", tree.read(path))]
+    unused = modules.unused()
+    if loads and unused:
+        draft.lost("sources are compiled while it runs (torch's cpp_extension.load in %s); that is not built" %
+                   draft.list(loads, 3))
+    elif unused and not cmake and not lost:
+        draft.lost("no module compiles its .cu files (%s)" % draft.list(unused, 3))
+
+
+def read_tree(order, draft):
+    tree, reader = Tree(order["folder"]), None
+    if "setup.py" in tree.files:
+        try:
+            reader = read_setup(tree)
+        except Exception as fault:  # whatever it is, the draft is made without
+            draft.note(("extensions",), "setup.py could not be read: %s: %s" % (type(fault).__name__, str(fault)[:200]))
+    metadata = Metadata(tree, draft)
+    metadata.read(reader.setup if reader else {})
+    same = metadata.name and re.sub(r"[-_.]+", "-", metadata.name).lower() == order["name"]
+    order["distribution"] = draft.recipe["name"] = metadata.name if same else order["distribution"]
+    modules = Modules(tree, draft)
+    modules.write(reader, metadata.backend if "setup.py" not in tree.files else "")
+    PythonFiles(tree, draft, reader, metadata.project).write()
+    metadata.write()
+    draft.recipe["archs"] = modules.arch_list()
+    draft.recipe["cxx_std"] = modules.cxx_std or None
+    find_incomplete(tree, draft, reader, modules)
+    if not modules.found and not draft.recipe["python"]:
+        draft.lost("neither a module nor a Python package was found")
+        draft.recipe["python"] = {"packages": [re.sub(r"[-_.]+", "_", order["distribution"]).lower()]}
+    every = draft.recipe["every_extension"] or {}
+    imports = [module["module"] for module in modules.found if (module["binding"] or every.get("binding")) == "pybind"]
+    packages = (draft.recipe["python"] or {}).get("packages") or []
+    if packages:
+        draft.note(("check",), "\"%s\" may import more than torch; leave it out then" % packages[0].replace("/", "."))
+    imports = list(dict.fromkeys(imports + [package.replace("/", ".") for package in packages[:1]]))
+    draft.recipe["check"] = {"import": imports} if imports else None
+    return metadata.repository()
+
+
+def make_form(order, draft):
+    """Examples, all of them marked, where there are no sources to look into."""
+    folder = re.sub(r"[-.]", "_", order["distribution"])
+    module = ("_" if folder[:1].isdigit() else "") + folder + "._C"
+    draft.recipe.update({
+        "extensions": [{"module": module, "binding": "pybind",
+                        "sources": ["csrc/binding.cpp", {"glob": "csrc/*.cu", "count": 1}], "include": ["csrc"],
+                        "cxx_flags": ["-O3"], "nvcc_flags": ["-O3"]}],
+        "python": {"packages": [folder]},
+        "metadata": {"summary": "...", "license_files": ["LICENSE"], "requires": ["torch"]}})
+    draft.note(("extensions", 0), "all of this, by CUDAExtension(...) in setup.py")
+    draft.note(("python",), "folders with an __init__.py")
+    draft.note(("metadata",), "all of this")
+
+
+def make(order):
+    draft = Draft(order)
+    draft.recipe = {key: None for key in ("name", "version", "source", "every_extension", "extensions", "python",
+                                          "metadata", "requires", "archs", "cxx_std", "check")}
+    draft.recipe.update({"name": order["distribution"], "version": order["version"], "source": [order["source"]]})
+    if order.get("source_note"):
+        draft.note(("source",), order["source_note"])
+    repository = None
+    if order.get("folder"):
+        repository = read_tree(order, draft)
+    else:
+        make_form(order, draft)
+    if order.get("refused"):
+        draft.note(("metadata",), "left out, because: %s" % order["refused"])
+        draft.recipe["metadata"], draft.recipe["requires"] = {"summary": "..."}, None
+    if repository and "sdist" in order["source"]:
+        lines = draft.comment("check: the same from its repository, where no index has the sdist:", 0)
+        draft.recipe["source"].append(Comment("\n".join(
+            lines + ['// {"git": %s, "commit": "...40 digits..."}' % json.dumps(repository)])))
+    return {"draft": draft.text(), "missing": draft.missing, "repository": repository, "incomplete": draft.incomplete}
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, 2 * CPU_S))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    signal.signal(signal.SIGXCPU, too_long)
+    print(json.dumps(make(json.loads(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    main()

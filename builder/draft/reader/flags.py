@@ -1,0 +1,48 @@
+"""flags.py - flags of a setup.py as a recipe names them
+
+Without what the matrix, torch or the scheduler decides, which a recipe refuses, and without what is for
+Windows or for the very CPU that the build runs on.
+"""
+import re
+
+# As config/recipe_extension.c refuses them.
+REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threads", "-I", "-isystem",
+           "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME")
+NATIVE = re.compile(r"-m(arch|cpu|tune)=native|-xHost")
+# GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
+TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
+    -Xptxas -arch -ccbin -code -default-stream -diag-error -diag-suppress -diag-warn -gencode -idirafter -imacros -include
+    -iquote -isystem -l -maxrregcount -std -u -x -z --archive-options --compiler-bindir --compiler-options
+    --default-stream --diag-error --diag-suppress --diag-warn --fatbin-options --generate-code --gpu-architecture
+    --gpu-code --linker-options --maxrregcount --nvlink-options --optimize --param --pre-include --ptxas-options --std
+    --threads -t -framework -Werror -Xclang -fmad -ftz -mllvm -prec-div -prec-sqrt -rdc -split-compile --fmad --ftz
+    --prec-div --prec-sqrt --relocatable-device-code --split-compile""".split())
+
+
+class Flags:
+    """words: (text, whether it depends on a condition). Of what was left out: archs it names, its C++ standard."""
+    def __init__(self, words):
+        self.flags, self.conditional, self.strays, self.native = [], [], [], []
+        self.archs, self.cxx_std = [], 0
+        left_out = value_due = False
+        for text, conditional in words:
+            for word in text.split(" ") if " -" in text else [text]:
+                word = word.strip()
+                value = value_due or (left_out and not word.startswith("-"))
+                refused = word.startswith(REFUSED)
+                self.archs += [number for number in re.findall(r"(?:compute_|sm_)(\d+[af]?)", word)
+                               if 50 <= int(re.match(r"\d+", number)[0]) <= 199]
+                standard = re.search(r"\+\+(14|17|20|23)\b", word) if refused and "-std" in word else None
+                self.cxx_std = max(self.cxx_std, int(standard[1]) if standard else 0)
+                plain = re.fullmatch(r"[!-~]+", word) is not None
+                native = NATIVE.search(word) is not None
+                if native:
+                    self.native.append(word)
+                    if value and self.flags and self.flags[-1] == "-Xcompiler":
+                        self.flags.pop()
+                left_out = (value and left_out) or refused or native or (not value and word.startswith("/")) or not plain
+                value_due = not value and word in TAKES_VALUE
+                if not left_out:
+                    found = self.strays if not value and not word.startswith("-") else \
+                        self.conditional if conditional else self.flags
+                    found.append(word)

@@ -1,0 +1,71 @@
+"""headers.py - what the sources of a module include, and so what it is bound to
+
+Follows #include lines as they stand. Those that no compiler would take are followed as well, so a folder too
+many may be named; what a macro includes is not seen.
+"""
+import posixpath
+import re
+
+from tree import is_aside, is_own
+
+MOST_FILES, MOST_MISSING, LONGEST_NAME = 3000, 8, 300
+ENDINGS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp")
+# torch.h does with TORCH_API_INCLUDE_EXTENSION_H, which every extension is compiled with.
+PYTHON = ("torch/extension.h", "torch/torch.h", "torch/python.h", "Python.h", "pybind11/", "torch/csrc/utils/pybind.h")
+TORCH = ("torch/", "ATen/", "c10/")
+STABLE = ("torch/csrc/stable/", "torch/headeronly/", "torch/csrc/inductor/aoti_torch/c/")
+LINE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.M)
+
+
+class Headers:
+    """include: folders beyond those that were given; missing: names in quotes that nothing answers."""
+    def __init__(self, tree, sources, given):
+        self.tree, self.given, self.include, self.missing = tree, given, [], []
+        self.python = self.torch = self.beyond_stable = self.registers = False
+        self.by_name = {}
+        for path in tree.files:
+            if path.endswith(ENDINGS) and not is_aside(path):
+                self.by_name.setdefault(posixpath.basename(path), []).append(path)
+        self.queue = list(dict.fromkeys(sources))
+        self.seen = set(self.queue)
+        for path in self.queue:  # it grows meanwhile
+            text = tree.read(path)
+            for quoted, angled in LINE.findall(text):
+                self.add(path, quoted or angled, bool(quoted))
+            self.python = self.python or "PYBIND11_MODULE" in text
+            self.registers = self.registers or "TORCH_LIBRARY" in text
+
+    def add(self, file, name, quoted):
+        if len(name) > LONGEST_NAME:
+            return
+        self.python = self.python or name.startswith(PYTHON)
+        self.torch = self.torch or name.startswith(TORCH)
+        self.beyond_stable = self.beyond_stable or (name.startswith(TORCH) and not name.startswith(STABLE))
+        folders = ([posixpath.dirname(file)] if quoted else []) + self.given + self.include
+        path = next((path for path in (posixpath.normpath(posixpath.join(folder, name)) for folder in folders)
+                     if path in self.tree.files), None)
+        if not path and (quoted or "/" in name):  # <vector> and <cuda_runtime.h> are the system's
+            path = self.anywhere(name)
+            if path:
+                self.include.append(path[:-len(name) - 1])
+            elif quoted and "/" not in name and is_own(file) and len(self.missing) < MOST_MISSING and \
+                    name not in self.missing:
+                self.missing.append(name)
+        if path and path not in self.seen and len(self.queue) < MOST_FILES:
+            self.seen.add(path)
+            self.queue.append(path)
+
+    def anywhere(self, name):
+        """The header that ends in "/name" and lies least deep; its folder is needed then."""
+        found = [path for path in self.by_name.get(posixpath.basename(name), [])[:100] if path.endswith("/" + name)]
+        return min(found, key=lambda path: (len(path), path), default=None)
+
+    def binding(self):
+        if self.python:
+            return "pybind", "its sources include headers of Python or pybind11"
+        if self.torch and not self.beyond_stable:
+            return "stable-abi", "of torch its sources include the stable headers alone"
+        if self.torch:
+            return "torch-library", "it has TORCH_LIBRARY and includes nothing of Python" if self.registers else \
+                "it includes torch and nothing of Python"
+        return "c-abi", "its sources include nothing of torch or Python"

@@ -1,2 +1,0 @@
-CUDAExtension(([{"a": f"{" \
-  """x
