@@ -23,6 +23,7 @@
  *   report/   tells people and machines
  *   index/    wheels into a package index: paths, pages, snapshots, signatures
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
+ *   doctor/   what this host has, and whether what is installed works
  *   cli/      one file a command                      base/ sys/  the ground
  *
  * Which folder may use which is written in builder/LAYERS; why things are as they are, in

@@ -6,8 +6,8 @@ install(DIRECTORY recipes matrix schemas kernels DESTINATION ${CMAKE_INSTALL_DAT
 	PATTERN "*.lock.json" EXCLUDE)
 install(DIRECTORY builder/draft/reader DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft
 	FILES_MATCHING PATTERN "*.py")
-install(FILES builder/explain/entry_points.py
-	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/explain)
+install(FILES builder/doctor/entry_points.py
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/doctor)
 install(FILES README.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(FILES completions/wheelsmith.bash

@@ -1,12 +1,12 @@
-/* doctor_python.c - see doctor_python.h. Judging is judge/order.h's, calling explain/entry_points.h's,
+/* doctor_python.c - see doctor_python.h. Judging is judge/order.h's, calling doctor/entry_points.h's,
  * causes and cures are explain/'s. */
 #include "cli/doctor_python.h"
 
 #include "base/fs.h"
 #include "config/recipes.h"
-#include "explain/entry_points.h"
+#include "doctor/entry_points.h"
+#include "doctor/models.h"
 #include "explain/explain.h"
-#include "explain/models.h"
 #include "explain/remedy.h"
 #include "inspect/site.h"
 #include "judge/torch_place.h"

@@ -46,7 +46,7 @@ ws_data_locate(const char *executable, struct ws_arena *a, struct ws_data *data,
 	data->facts = ws_path_join(a, root, "matrix/facts", NULL);
 	data->kits = ws_path_join(a, root, "matrix/kits", NULL);
 	data->draft_reader = ws_path_join(a, root, "builder/draft/reader", NULL);
-	data->entry_points = ws_path_join(a, root, "builder/explain/entry_points.py", NULL);
+	data->entry_points = ws_path_join(a, root, "builder/doctor/entry_points.py", NULL);
 	if (!ws_fs_is_dir(data->facts)) {
 		ws_err_set(err, WS_ERR_CONFIG, "the program's data is not in '%s'", root);
 		return ws_err_cure(err, "install it again: cmake --install puts it there");

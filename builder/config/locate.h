@@ -17,7 +17,7 @@ struct ws_data {
 	const char *facts;        /**< "<root>/matrix/facts" */
 	const char *kits;         /**< "<root>/matrix/kits" */
 	const char *draft_reader; /**< "<root>/builder/draft/reader" */
-	const char *entry_points; /**< "<root>/builder/explain/entry_points.py" */
+	const char *entry_points; /**< "<root>/builder/doctor/entry_points.py" */
 };
 
 /** @a executable: the running program; NULL asks /proc/self/exe. */

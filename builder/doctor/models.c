@@ -1,5 +1,5 @@
 /* models.c - the table of a model's kernels, and what a config.json says. */
-#include "explain/models.h"
+#include "doctor/models.h"
 
 #include "base/fs.h"
 #include "base/vec.h"

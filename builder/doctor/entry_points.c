@@ -1,5 +1,5 @@
 /* entry_points.c - one child for each group; what it said before it ended counts. */
-#include "explain/entry_points.h"
+#include "doctor/entry_points.h"
 
 #include "base/json.h"
 #include "base/str.h"

@@ -5,8 +5,8 @@
  * crashes or never ends takes nothing along. The environment's code runs: only for a Python that a person
  * named. No network is used.
  */
-#ifndef WS_EXPLAIN_ENTRY_POINTS_H
-#define WS_EXPLAIN_ENTRY_POINTS_H
+#ifndef WS_DOCTOR_ENTRY_POINTS_H
+#define WS_DOCTOR_ENTRY_POINTS_H
 
 #include "base/vec.h"
 

@@ -3,8 +3,8 @@
  *
  * Data, matrix/facts/models.json, by the `model_type` of the model's config.json.
  */
-#ifndef WS_EXPLAIN_MODELS_H
-#define WS_EXPLAIN_MODELS_H
+#ifndef WS_DOCTOR_MODELS_H
+#define WS_DOCTOR_MODELS_H
 
 #include "base/arena.h"
 #include "base/err.h"
