@@ -79,13 +79,8 @@ static bool
 open_means(struct explaining *x, struct ws_err *err)
 {
 	struct ws_session *s = x->s;
-	size_t count;
-	if (!ws_session_open_facts(s, err) || !ws_signs_read(s->data.facts, s->a, &x->signs, err)) {
-		return false;
-	}
-	const char *const *folders = ws_data_recipe_folders(
-		&s->data, s->globals.recipes, NULL, s->user.recipes, s->user.recipe_count, s->a, &count);
-	if (!ws_recipes_list(folders, count, s->a, &x->shelf, err)) {
+	if (!ws_session_open_facts(s, err) || !ws_signs_read(s->data.facts, s->a, &x->signs, err)
+		|| !ws_session_list_recipes(s, NULL, &x->shelf, err)) {
 		return false;
 	}
 	x->with = (struct ws_explaining){

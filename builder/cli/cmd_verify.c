@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/typed.h"
 #include "cli/verify_text.h"
-#include "config/recipes.h"
 #include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
 #include "store/scratch.h"
@@ -69,18 +68,16 @@ parse(struct ws_session *s, struct verifying *v, int argc, const char *const *ar
 /* ---- the place, as far as it is the same for all wheels ---- */
 
 static bool
-take_python(struct verifying *v, struct ws_err *err)
+read_python(struct verifying *v, struct ws_err *err)
 {
-	static struct ws_python_tag tag;
+	struct ws_python_tag tag;
 	const char *text = v->python;
-	if (text && ws_python_tag_parse(text, &tag) && !v->here) {
-		v->asked.python = &tag;
-		return true;
-	}
-	if (!text && !v->here) {
-		return true;
-	}
 	bool version = text && ws_python_tag_parse(text, &tag);
+	if (!v->here && (version || !text)) {
+		v->kit.tag = tag;
+		v->asked.python = version ? &v->kit.tag : NULL;
+		return true;
+	}
 	const char *path = text && !version ? ws_typed_python(&v->s->env, text, v->a) : NULL;
 	if (!ws_python_find_meant(&v->s->env, path, !text, &tag, v->a, &v->kit, err)) {
 		return false;
@@ -91,7 +88,7 @@ take_python(struct verifying *v, struct ws_err *err)
 }
 
 static bool
-take_archs(struct verifying *v, struct ws_err *err)
+read_archs(struct verifying *v, struct ws_err *err)
 {
 	const char *why;
 	for (size_t i = 0; v->arch && i < v->s->facts.alias_count; i++) {
@@ -113,18 +110,14 @@ take_archs(struct verifying *v, struct ws_err *err)
 		ws_out_note(&v->s->out,
 			"this host has no GPU: whether GPU code runs is not judged, --arch A asks\n");
 	}
-	struct ws_arch *archs = WS_NEW_N(v->a, struct ws_arch, gpus.count);
-	for (size_t i = 0; i < gpus.count; i++) {
-		archs[i] = gpus.at[i].arch;
-	}
 	if (!v->arch) {
-		v->asked.archs = ws_arch_set_of(archs, gpus.count);
+		v->asked.archs = ws_gpu_archs(&gpus, v->a);
 	}
 	return true;
 }
 
 static bool
-take_glibc(struct verifying *v, struct ws_err *err)
+read_glibc(struct verifying *v, struct ws_err *err)
 {
 	const char *text = v->glibc;
 	if (text
@@ -134,20 +127,6 @@ take_glibc(struct verifying *v, struct ws_err *err)
 	}
 	v->asked.glibc = text;
 	return true;
-}
-
-/* The recipes tell which modules count; a folder of them that is wrong is somebody else's matter. */
-static void
-take_recipes(struct verifying *v)
-{
-	struct ws_session *s = v->s;
-	size_t count;
-	struct ws_err ignored = {0};
-	const char *const *folders = ws_data_recipe_folders(
-		&s->data, s->globals.recipes, NULL, s->user.recipes, s->user.recipe_count, v->a, &count);
-	if (!ws_recipes_list(folders, count, v->a, &v->shelf, &ignored)) {
-		v->shelf = (struct ws_recipe_shelf){0};
-	}
 }
 
 static bool
@@ -161,8 +140,9 @@ prepare(struct verifying *v, struct ws_err *err)
 	v->asked.facts = s->data.facts;
 	v->asked.world = &s->facts;
 	v->asked.strict = v->strict;
-	take_recipes(v);
-	return take_python(v, err) && take_archs(v, err) && take_glibc(v, err)
+	/* The recipes tell which modules count; a folder of them that is wrong matters to others. */
+	ws_session_list_recipes(s, NULL, &v->shelf, NULL);
+	return read_python(v, err) && read_archs(v, err) && read_glibc(v, err)
 		&& (!v->here || ws_torch_open_installed(&s->facts, &v->kit, v->a, &v->installed, err));
 }
 
@@ -245,7 +225,7 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 
 /* What the recipe of this package and version says must import. */
 static void
-take_required(
+find_required(
 	struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_wheel_order *order)
 {
 	struct ws_err ignored = {0};
@@ -297,7 +277,7 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 	if (fd < 0 || !find_places(v, &name, places, &order.place_count, err)) {
 		return false;
 	}
-	take_required(v, &name, &order);
+	find_required(v, &name, &order);
 	find_known_bad(v, &name, places, order.place_count);
 	if (!ws_scratch_make(
 			ws_store_path(&v->s->store, v->a, "partial"), "verify-", v->a, &folder, err)

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "cli/selecting.h"
 #include "config/matrix.h"
-#include "config/recipes.h"
 
 #include <string.h>
 
@@ -75,10 +74,7 @@ offer_packages(struct line *line, const char *before, struct ws_err *err)
 {
 	struct ws_session *s = line->s;
 	struct ws_recipe_shelf shelf;
-	size_t count;
-	const char *const *folders = ws_data_recipe_folders(&s->data, s->globals.recipes,
-		recipes_of(line), s->user.recipes, s->user.recipe_count, s->a, &count);
-	if (!ws_recipes_list(folders, count, s->a, &shelf, err)) {
+	if (!ws_session_list_recipes(s, recipes_of(line), &shelf, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < shelf.count; i++) {

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "config/facts.h"
 #include "config/locate.h"
+#include "config/recipes.h"
 #include "config/user.h"
 #include "fetch/fetch.h"
 #include "net/index_config.h"
@@ -66,6 +67,13 @@ const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
 
 /** Data, user configuration, facts, host. */
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
+
+/**
+ * The recipes of --recipes, of @a matrix (a folder that a matrix names; NULL), of the user and the program's own.
+ * On failure the shelf is empty.
+ */
+bool ws_session_list_recipes(const struct ws_session *s, const char *matrix,
+	struct ws_recipe_shelf *shelf, struct ws_err *err);
 
 /** Where the store is, or would be. Needs the user's configuration. */
 const char *ws_session_store_path(const struct ws_session *s);

@@ -117,17 +117,12 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const stru
 
 /* ---- GPUs, toolkits, kits ---- */
 
-/* The archs of all GPUs, each once, in whatever order the driver numbers the devices. */
 static struct ws_arch_set
 find_gpus(struct ws_context *ctx)
 {
 	struct ws_gpus gpus;
 	ws_gpu_list(ctx->env, ctx->a, &gpus);
-	struct ws_arch *archs = WS_NEW_N(ctx->a, struct ws_arch, gpus.count + 1);
-	for (size_t i = 0; i < gpus.count; i++) {
-		archs[i] = gpus.at[i].arch;
-	}
-	return ws_arch_set_of(archs, gpus.count);
+	return ws_gpu_archs(&gpus, ctx->a);
 }
 
 static void

@@ -262,3 +262,13 @@ ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *g
 		list_users(env, gpus, a);
 	}
 }
+
+struct ws_arch_set
+ws_gpu_archs(const struct ws_gpus *gpus, struct ws_arena *a)
+{
+	struct ws_arch *archs = WS_NEW_N(a, struct ws_arch, gpus->count + 1);
+	for (size_t i = 0; i < gpus->count; i++) {
+		archs[i] = gpus->at[i].arch;
+	}
+	return ws_arch_set_of(archs, gpus->count);
+}

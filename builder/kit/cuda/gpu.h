@@ -49,4 +49,7 @@ struct ws_gpus {
  */
 void ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus);
 
+/** The architectures of all of them, each once, in whatever order the driver numbers the devices. */
+struct ws_arch_set ws_gpu_archs(const struct ws_gpus *gpus, struct ws_arena *a);
+
 #endif
