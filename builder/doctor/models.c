@@ -1,12 +1,22 @@
-/* models.c - the table of a model's kernels, and what a config.json says. */
-#include "doctor/models.h"
-
+/* models.c - which kernels a model needs: the table of them, its config.json, and what is there. */
 #include "base/fs.h"
-#include "base/vec.h"
+#include "base/json_write.h"
 #include "config/document.h"
 #include "config/values.h"
+#include "doctor/doctor.h"
 
-#include <string.h>
+/* One row of the table: kernels that models of these types look for. */
+struct row {
+	const char *const *types;
+	size_t type_count;
+	const struct ws_model_kernel *kernels;
+	size_t kernel_count;
+};
+
+struct models {
+	const struct row *rows;
+	size_t row_count;
+};
 
 #define NAMES WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED
 
@@ -21,25 +31,25 @@ static const struct ws_table kernel_table = {"a kernel", kernel_fields, WS_LEN(k
 static const struct ws_type type_kernel = WS_BY_TABLE(struct ws_model_kernel, kernel_table);
 
 static const struct ws_field row_fields[] = {
-	{WS_MANY(struct ws_model_row, types, type_count, "types", ws_type_line), .flags = NAMES},
-	{WS_MANY(struct ws_model_row, kernels, kernel_count, "kernels", type_kernel),
+	{WS_MANY(struct row, types, type_count, "types", ws_type_line), .flags = NAMES},
+	{WS_MANY(struct row, kernels, kernel_count, "kernels", type_kernel),
 		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
 };
 static const struct ws_table row_table = {"a model", row_fields, WS_LEN(row_fields)};
-static const struct ws_type type_row = WS_BY_TABLE(struct ws_model_row, row_table);
+static const struct ws_type type_row = WS_BY_TABLE(struct row, row_table);
 
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
-	{WS_MANY(struct ws_models, rows, row_count, "models", type_row),
+	{WS_MANY(struct models, rows, row_count, "models", type_row),
 		.flags = WS_FIELD_LIST | WS_FIELD_REQUIRED},
 };
 static const struct ws_table table = {"the kernels of models", fields, WS_LEN(fields)};
 
-bool
-ws_models_read(const char *facts, struct ws_arena *a, struct ws_models *models, struct ws_err *err)
+static bool
+read_models(const char *facts, struct ws_arena *a, struct models *models, struct ws_err *err)
 {
 	struct ws_document document;
-	*models = (struct ws_models){0};
+	*models = (struct models){0};
 	if (!ws_document_read(
 			ws_path_join(a, facts, "models.json", NULL), "facts file", a, &document, err)) {
 		return false;
@@ -49,7 +59,7 @@ ws_models_read(const char *facts, struct ws_arena *a, struct ws_models *models, 
 }
 
 static bool
-has_type(const struct ws_model_row *row, const char *type)
+has_type(const struct row *row, const char *type)
 {
 	for (size_t i = 0; i < row->type_count; i++) {
 		if (strcmp(row->types[i], type) == 0) {
@@ -59,8 +69,8 @@ has_type(const struct ws_model_row *row, const char *type)
 	return false;
 }
 
-bool
-ws_model_read(const struct ws_models *models, const char *path, struct ws_arena *a,
+static bool
+read_model(const struct models *models, const char *path, struct ws_arena *a,
 	struct ws_model *model, struct ws_err *err)
 {
 	struct ws_document document;
@@ -74,7 +84,7 @@ ws_model_read(const struct ws_models *models, const char *path, struct ws_arena 
 		return ws_json_err(document.doc, root, err, "this names no model type (\"model_type\")");
 	}
 	for (size_t i = 0; i < models->row_count; i++) {
-		const struct ws_model_row *row = &models->rows[i];
+		const struct row *row = &models->rows[i];
 		for (size_t j = 0; has_type(row, type) && j < row->kernel_count; j++) {
 			*ws_vec_push(&kernels, a) = &row->kernels[j];
 		}
@@ -88,4 +98,121 @@ ws_model_read(const struct ws_models *models, const char *path, struct ws_arena 
 		.kernel_count = kernels.len,
 	};
 	return true;
+}
+
+/* ---- rows ---- */
+
+void
+ws_doctor_model_read(struct ws_doctor *d)
+{
+	struct models *models = WS_NEW(d->a, struct models);
+	struct ws_model *wants = WS_NEW(d->a, struct ws_model);
+	struct ws_err err = {0};
+	if (d->model && read_models(d->data->facts, d->a, models, &err)
+		&& read_model(models, d->model, d->a, wants, &err)) {
+		d->wants = wants;
+	} else if (d->model) {
+		ws_rows_problem_err(&d->rows, WS_PROBLEM_NOTE, &err);
+	}
+}
+
+/* Whether the function of the package was found, whatever module it is in, and nothing is wrong with it. */
+static bool
+has_function(const struct ws_doctor *d, const char *package, const char *function)
+{
+	for (size_t i = 0; i < d->entry_points.len; i++) {
+		const struct ws_entry_point *entry = &d->entry_points.at[i];
+		const char *last = strrchr(entry->name, '.');
+		if (strcmp(entry->group, package) == 0 && last && strcmp(last + 1, function) == 0) {
+			return entry->state == WS_ENTRY_WORKS || entry->state == WS_ENTRY_IMPORTED;
+		}
+	}
+	return false;
+}
+
+/* "selective_scan_fn, mamba_inner_fn": those that are not there; "" none. */
+static const char *
+missing_of(const struct ws_doctor *d, const struct ws_model_kernel *kernel)
+{
+	WS_AUTO_BUF struct ws_buf list = {0};
+	for (size_t i = 0; i < kernel->function_count; i++) {
+		if (!has_function(d, kernel->package, kernel->functions[i])) {
+			ws_buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", kernel->functions[i]);
+		}
+	}
+	return ws_buf_copy(&list, d->a);
+}
+
+/* Adds the kernel; returns whether it is to be built. */
+static bool
+add_kernel(struct ws_doctor *d, const struct ws_model_kernel *kernel)
+{
+	const char *missing = d->kit.version ? missing_of(d, kernel) : NULL;
+	bool needed = !kernel->optional || d->wants->asks_flash;
+	bool fails = missing && missing[0] && needed;
+	const char *text = !missing ? "{.type} looks for {package}{.when}"
+		: !missing[0]           ? "{package}  is there"
+		: needed                ? "{.type} needs {package}, of which it lacks: {missing}"
+								: "{package}  is not installed; {.type} works without it";
+	ws_rows_add(&d->rows, "model.kernels[]", text,
+		"package %s needed %d functions %p %zu missing %s .type %s .when %s", kernel->package,
+		needed, (const void *)kernel->functions, kernel->function_count, missing, d->wants->type,
+		needed ? "" : ", where it is asked to")
+		->problem = fails ? WS_PROBLEM_FAILS : WS_PROBLEM_NONE;
+	return !missing || missing[0];
+}
+
+static const char *
+newest_recipe(const struct ws_doctor *d, const char *package)
+{
+	const char *version = NULL;
+	for (size_t i = 0; i < d->shelf->count; i++) {
+		const struct ws_recipe_file *file = &d->shelf->files[i];
+		version = strcmp(file->name, package) == 0 ? file->version.text : version;
+	}
+	return version;
+}
+
+/* The matrix that makes the packages, on one line. */
+static const char *
+write_matrix(const struct ws_doctor *d, const char *const *packages, size_t count)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const struct ws_arch_set archs = ws_gpu_archs(&d->gpus, d->a);
+	const char *arch = ws_arch_set_text(&archs, d->a);
+	const char *python = d->kit.version ? d->kit.interpreter : "3.12";
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	ws_json_add_texts(w, "packages", packages, count);
+	ws_json_add_text(w, "torch", "installed");
+	ws_json_add_texts(w, "python", &python, 1);
+	if (archs.count > 0) {
+		ws_json_add_texts(w, "arch", &arch, 1);
+	}
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_COMPACT, &text);
+	return ws_buf_copy(&text, d->a);
+}
+
+void
+ws_doctor_model(struct ws_doctor *d)
+{
+	const struct ws_model *wants = d->wants;
+	WS_VEC(const char *) missing = {0};
+	if (!wants) {
+		return;
+	}
+	ws_rows_add(&d->rows, "model",
+		wants->kernel_count == 0 ? "{type}: no kernel is known that it looks for" : NULL, "type %s",
+		wants->type);
+	ws_rows_list(&d->rows, "model.kernels[]");
+	for (size_t i = 0; i < wants->kernel_count; i++) {
+		const char *package = wants->kernels[i]->package, *version = newest_recipe(d, package);
+		if (add_kernel(d, wants->kernels[i]) && version) {
+			*ws_vec_push(&missing, d->a) = ws_arena_printf(d->a, "%s==%s", package, version);
+		}
+	}
+	const char *matrix = missing.len > 0 ? write_matrix(d, missing.at, missing.len) : NULL;
+	ws_rows_add(&d->rows, "model", matrix ? "the matrix that makes it:  {matrix}" : NULL,
+		"matrix %s", matrix);
 }

@@ -212,7 +212,7 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	chmod +x bin/nvidia-smi
 	PATH="$PWD/bin:$PATH" run -1 "$WHEELSMITH" doctor --python "$python" --model config.json --json
 	jq -r .model.matrix <<< "$output" > m.json
-	grep -q '"arch": \["9.0"\]' m.json
+	[ "$(jq -c .arch m.json)" = '["9.0"]' ]
 	"$WHEELSMITH" plan --json --matrix m.json > plan.json
 	[ "$(jq -r '[.cells[].arch] | unique | join(" ")' plan.json)" = 9.0 ]
 	[ "$(jq -r '.cells | length' plan.json)" = 2 ]
@@ -225,6 +225,13 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	echo '{"model": 1}' > config.json
 	run -0 "$WHEELSMITH" doctor --model config.json
 	[[ $(flat) == *"! "*"config.json:1:1: this names no model type"* ]]
+}
+
+@test "a quotation mark in the interpreter's path does not break the printed matrix" {
+	python3 -m venv --without-pip 'odd "one"'
+	echo '{"model_type": "bamba"}' > config.json
+	run -1 "$WHEELSMITH" doctor --python 'odd "one"/bin/python3' --model config.json --json
+	[ "$(jq -r .model.matrix <<< "$output" | jq -r '.python[0]')" = "$PWD/odd \"one\"/bin/python3" ]
 }
 
 @test "JSON is what its schema says" {

@@ -5,8 +5,8 @@
  * options alone, so that equal input gives equal wheels. Whoever has one set is reported once what takes
  * its place. Nothing is changed or unset.
  */
-#ifndef WS_CLI_IGNORED_ENV_H
-#define WS_CLI_IGNORED_ENV_H
+#ifndef WS_DOCTOR_IGNORED_ENV_H
+#define WS_DOCTOR_IGNORED_ENV_H
 
 #include "base/vec.h"
 

@@ -1,0 +1,63 @@
+/* doctor.c - the parts in the order of the page, and those that are a few lines. */
+#include "doctor/doctor.h"
+
+#include "doctor/ignored_env.h"
+#include "fetch/git.h"
+
+void
+ws_doctor_libraries(struct ws_doctor *d)
+{
+	const char *version = ws_git_version(d->a);
+	bool is_old = ws_git_is_old();
+	ws_rows_add(&d->rows, "", is_old ? NULL : "libgit2 {libgit2}", "libgit2 %s libgit2_is_old %d",
+		version, is_old);
+	if (is_old) {
+		ws_rows_problem(&d->rows, WS_PROBLEM_NOTE,
+			"keep it up to date: distributions correct faults in older ones too",
+			"libgit2 %s is older than 1.9.7, in which the known faults are corrected", version);
+	}
+}
+
+void
+ws_doctor_ignored(struct ws_doctor *d)
+{
+	ws_ignored_list ignored = {0};
+	ws_ignored_env_list(d->env->vars, d->a, &ignored);
+	ws_rows_list(&d->rows, "ignored_variables[]");
+	for (size_t i = 0; i < ignored.len; i++) {
+		ws_rows_add(&d->rows, "ignored_variables[]", "{name}; instead: {instead}",
+			"name %s instead %s", ignored.at[i].name, ignored.at[i].instead)
+			->problem = WS_PROBLEM_NOTE;
+	}
+	if (ignored.len == 0) {
+		ws_rows_note(&d->rows, "no variable that is ignored is set");
+	}
+}
+
+void
+ws_doctor_look(struct ws_doctor *d)
+{
+	static const struct {
+		const char *part;
+		void (*look)(struct ws_doctor *d);
+	} parts[] = {
+		{"host", ws_doctor_host},
+		{"store", ws_doctor_store},
+		{"compilers", ws_doctor_compilers},
+		{"CUDA", ws_doctor_cuda},
+		{"Pythons", ws_doctor_pythons},
+		{"torch", ws_doctor_torch},
+		{"GPUs", ws_doctor_gpus},
+		{"model", ws_doctor_model_read},
+		{"extensions", ws_doctor_extensions},
+		{"functions", ws_doctor_functions},
+		{"model", ws_doctor_model},
+		{"indexes", ws_doctor_indexes},
+		{"libraries", ws_doctor_libraries},
+		{"ignored", ws_doctor_ignored},
+	};
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		d->rows.part = parts[i].part;
+		parts[i].look(d);
+	}
+}

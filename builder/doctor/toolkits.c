@@ -1,0 +1,174 @@
+/* toolkits.c - C++ compilers and CUDA toolkits, and which takes which. */
+#include "base/fs.h"
+#include "doctor/doctor.h"
+#include "kit/cuda/cuda.h"
+
+/* Whether the toolkit takes the compiler, as far as the facts tell: they do not know the oldest clang
+ * that its header takes. */
+static bool
+accepts(const struct ws_doctor *d, const struct ws_cuda_toolkit *cuda, const struct ws_hostcc *cc)
+{
+	const struct ws_hostcc_wish wish = {
+		.limits = {.gcc_max = cuda->gcc_max, .clang_max = cuda->clang_max},
+		.gcc_min = d->facts->gcc_min,
+	};
+	return ws_hostcc_fits(cc, &wish);
+}
+
+static const char *
+comma(const struct ws_buf *list)
+{
+	return list->len > 0 ? ", " : "";
+}
+
+/* "12.0 and newer", "11.8 to 12.3, 13.0", "none". */
+static const char *
+accepting(const struct ws_doctor *d, const struct ws_hostcc *cc)
+{
+	const struct ws_facts *facts = d->facts;
+	WS_AUTO_BUF struct ws_buf list = {0};
+	for (size_t i = 0, end; i < facts->cuda_count; i = end + 1) {
+		for (end = i; end < facts->cuda_count && accepts(d, &facts->cuda[end], cc);) {
+			end++;
+		}
+		if (end == i) {
+			continue;
+		}
+		ws_buf_printf(&list, "%s%s", comma(&list), facts->cuda[i].version.text);
+		if (end == facts->cuda_count) {
+			ws_buf_puts(&list, " and newer");
+		} else if (end > i + 1) {
+			ws_buf_printf(&list, " to %s", facts->cuda[end - 1].version.text);
+		}
+	}
+	return list.len > 0 ? ws_buf_copy(&list, d->a) : facts->cuda_count > 0 ? "none" : "";
+}
+
+static bool
+has_compiler(const struct ws_doctor *d, const struct ws_cuda_toolkit *cuda)
+{
+	for (size_t i = 0; i < d->compilers.len; i++) {
+		if (accepts(d, cuda, &d->compilers.at[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+report_no_compiler(struct ws_doctor *d)
+{
+	const struct ws_cuda_toolkit *newest = &d->facts->cuda[d->facts->cuda_count - 1];
+	const struct ws_hostcc_wish wish = {.limits = {.gcc_max = newest->gcc_max},
+		.cuda = newest->version.text,
+		.gcc_min = d->facts->gcc_min};
+	struct ws_err err = {0};
+	ws_err_set(
+		&err, WS_ERR_BUILD, "no installed C++ compiler is supported by a known CUDA version");
+	ws_hostcc_install_cure(&wish, d->host, &err);
+	ws_rows_problem_err(&d->rows, WS_PROBLEM_BLOCKS, &err);
+}
+
+void
+ws_doctor_compilers(struct ws_doctor *d)
+{
+	const struct ws_facts *facts = d->facts;
+	WS_AUTO_BUF struct ws_buf without = {0};
+	bool any = false;
+	ws_hostcc_list_all("", ws_user_env_get(d->env, "PATH"), d->a, &d->compilers);
+	ws_rows_list(&d->rows, "compilers[]");
+	for (size_t i = 0; i < d->compilers.len; i++) {
+		const struct ws_hostcc *cc = &d->compilers.at[i];
+		ws_rows_add(&d->rows, "compilers[]", "{kind:5} {version:9} {path}[  for CUDA {cuda}]",
+			"kind %s version %s path %s cuda %s", cc->kind == WS_HOSTCC_GCC ? "gcc" : "clang",
+			cc->version, cc->path, accepting(d, cc));
+	}
+	for (size_t i = 0; i < facts->cuda_count; i++) {
+		if (has_compiler(d, &facts->cuda[i])) {
+			any = true;
+		} else {
+			ws_buf_printf(&without, "%s%s", comma(&without), facts->cuda[i].version.text);
+		}
+	}
+	bool lacks = d->compilers.len > 0 && without.len > 0;
+	ws_rows_add(&d->rows, "", lacks ? "none for CUDA {cuda_without_compiler}" : NULL,
+		"cuda_without_compiler %s", ws_buf_copy(&without, d->a));
+	if (!any && facts->cuda_count > 0) {
+		report_no_compiler(d);
+	}
+}
+
+/* ---- CUDA ---- */
+
+/* Some tree of the store has this name before its digest. */
+static bool
+has_tree(const char *store, const char *name, struct ws_arena *a)
+{
+	WS_AUTO_DIR DIR *dir = store ? opendir(ws_path_join(a, store, "trees", NULL)) : NULL;
+	const struct dirent *entry;
+	size_t len = strlen(name);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, name, len) == 0 && entry->d_name[len] == '-'
+			&& !ws_ends_with(entry->d_name, ".list")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+add_toolkit(struct ws_doctor *d, const struct ws_cuda_kit *kit)
+{
+	const struct ws_cuda_toolkit *known = ws_facts_cuda(d->facts, &kit->version);
+	bool whole = kit->missing_count == 0;
+	struct ws_row *row = ws_rows_add(&d->rows, "cuda[]",
+		whole ? "{release:9} {path}  complete"
+			  : "CUDA {release} in '{path}' is not complete: it lacks {missing}",
+		"version %s release %s path %s missing %p %zu", kit->version.text, kit->release, kit->path,
+		(const void *)kit->missing, kit->missing_count);
+	if (!whole) {
+		row->problem = WS_PROBLEM_NOTE;
+		row->cure = "nothing needs to be done: an archive kit is used in its place\n";
+	}
+	if (whole && known && !has_compiler(d, known)) {
+		ws_rows_problem(&d->rows, WS_PROBLEM_NOTE, NULL,
+			"no compiler here for CUDA %s: it takes gcc up to %u", known->version.text,
+			known->gcc_max);
+	}
+}
+
+void
+ws_doctor_cuda(struct ws_doctor *d)
+{
+	const struct ws_facts *facts = d->facts;
+	WS_AUTO_BUF struct ws_buf all = {0};
+	WS_AUTO_BUF struct ws_buf stored = {0};
+	ws_cuda_list found = {0};
+	ws_cuda_list_host(d->env, NULL, d->a, &found);
+	ws_rows_list(&d->rows, "cuda[]");
+	if (found.len == 0) {
+		ws_rows_note(&d->rows, "not installed (not required)");
+	}
+	for (size_t i = 0; i < found.len; i++) {
+		add_toolkit(d, &found.at[i]);
+	}
+	ws_rows_list(&d->rows, "archive_kits[]");
+	for (size_t i = 0; i < facts->cuda_count; i++) {
+		const struct ws_cuda_toolkit *cuda = &facts->cuda[i];
+		if (!cuda->kit) {
+			continue;
+		}
+		bool in_store = has_tree(d->store, cuda->kit, d->a);
+		ws_buf_printf(&all, "%s%s", comma(&all), cuda->version.text);
+		if (in_store) {
+			ws_buf_printf(&stored, "%s%s", comma(&stored), cuda->version.text);
+		}
+		ws_rows_add(
+			&d->rows, "archive_kits[]", NULL, "cuda %s in_store %d", cuda->version.text, in_store);
+	}
+	if (all.len > 0) {
+		ws_rows_note(&d->rows, "archive kits for %s%s%s", ws_buf_text(&all),
+			stored.len > 0 ? ";  in the store: " : "", ws_buf_text(&stored));
+	}
+	ws_rows_note(&d->rows, "other releases from NVIDIA's redistributables");
+}
