@@ -21,7 +21,7 @@
  *   dist/     what lands in the output folder
  *   produce/  composes all that for one selection     bundle/  what one needs, in one file
  *   report/   tells people and machines
- *   index/    wheels into a package index: paths, pages, snapshots, signatures
+ *   publish/  wheels into a package index: paths, pages, snapshots, signatures
  *   draft/    reads a stranger's setup.py as text and proposes a recipe; checks recipes
  *   doctor/   what this host has, and whether what is installed works
  *   cli/      one file a command                      base/ sys/  the ground

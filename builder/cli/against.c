@@ -3,10 +3,10 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "index/catalog.h"
-#include "index/target.h"
 #include "net/index.h"
 #include "net/url.h"
+#include "publish/catalog.h"
+#include "publish/folder/target.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "base/sign.h"
 #include "cli/command.h"
 #include "cli/publish_remote.h"
-#include "index/audit.h"
-#include "index/publish.h"
 #include "net/url.h"
+#include "publish/folder/audit.h"
+#include "publish/folder/publish.h"
 #include "sys/clock.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "base/json_write.h"
-#include "index/upload.h"
 #include "net/url.h"
+#include "publish/server/upload.h"
 #include "store/scratch.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #define WS_CLI_PUBLISH_REMOTE_H
 
 #include "cli/command.h"
-#include "index/stored.h"
+#include "publish/bucket/stored.h"
 
 struct ws_publish_remote {
 	const char *to;    /**< "https://host/legacy/" */

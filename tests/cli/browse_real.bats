@@ -78,7 +78,7 @@ page() { # FRAGMENT
 	[ "$(grep -o '<button' dom | wc -l)" -eq "$(grep -o 'aria-label="Copy the command for ' dom | wc -l)" ]
 	grep -q 'aria-live="polite"' dom
 	# WCAG AA: 4.5 for text on its ground, in both schemes.
-	python3 - "$WS_ROOT/builder/index/browse.html" <<- 'END'
+	python3 - "$WS_ROOT/builder/publish/browse.html" <<- 'END'
 		import re, sys
 		style = open(sys.argv[1]).read().split("</style>")[0]
 		def light(colour):

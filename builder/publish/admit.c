@@ -1,0 +1,323 @@
+/* admit.c - see admit.h. */
+#include "publish/admit.h"
+
+#include "archive/file_source.h"
+#include "archive/zip.h"
+#include "base/digest.h"
+#include "base/fs.h"
+#include "wheelfile/dist_info.h"
+#include "wheelfile/record.h"
+
+#include <string.h>
+
+#define LARGEST_TEXT ((size_t)16 << 20)
+#define LARGEST_FACTS ((size_t)1 << 20)
+
+/* ---- build.json ---- */
+
+/* "cu.12.4.torch.2.5.sm.80.90ptx" of "demo-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx"; NULL: of no torch. */
+static const char *
+label_of_cell(const char *cell, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	struct ws_version torch;
+	struct ws_str rest = ws_str_of(cell), parts[6];
+	size_t count = 0;
+	while (rest.s && count < WS_LEN(parts)) {
+		parts[count++] = ws_str_cut(&rest, '/');
+	}
+	const char *name = count >= 5 ? ws_str_copy(parts[1], a) : "";
+	const char *cuda = count >= 5 ? ws_str_copy(parts[2], a) : "";
+	if (!ws_starts_with(name, "torch") || !ws_starts_with(cuda, "cu")
+		|| !ws_version_parse(name + strlen("torch"), a, &torch)) {
+		return NULL;
+	}
+	ws_buf_printf(&b, "cu.%s.torch.%s", cuda + strlen("cu"), ws_version_minor(&torch, a));
+	for (size_t i = 0; i < parts[4].n; i++) {
+		char c = parts[4].s[i];
+		ws_buf_puts(&b, i == 0 ? "." : i == 2 ? "." : "");
+		ws_buf_putc(&b, c == '+' ? '.' : c);
+	}
+	if (count > 5 && parts[5].n > 3) {
+		ws_buf_printf(&b, ".cxx11abi.%.*s", (int)parts[5].n - 3, parts[5].s + 3);
+	}
+	const char *build = torch.local && ws_starts_with(torch.local, "cu")
+		? ws_wheel_label_cuda(torch.local + strlen("cu"), a)
+		: NULL;
+	if (build) {
+		ws_buf_printf(&b, ".tcu.%s", build);
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static void
+vouch(const struct ws_json *list, struct ws_arena *a, struct ws_map *vouched)
+{
+	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+		const char *file = ws_json_text(item, "wheel");
+		const char *sha256 = ws_json_text(item, "sha256");
+		const char *cell = ws_json_text(item, "cell");
+		if (!file || !sha256 || !cell) {
+			continue;
+		}
+		struct ws_index_vouched *v = ws_map_get(vouched, file);
+		if (!v) {
+			v = WS_NEW(a, struct ws_index_vouched);
+			v->sha256 = sha256;
+			ws_map_put(vouched, file, v, a);
+		}
+		const char *label = label_of_cell(cell, a);
+		if (label && strcmp(v->sha256, sha256) == 0) {
+			*ws_vec_push(&v->labels, a) = label;
+		}
+	}
+}
+
+bool
+ws_index_vouched_read(
+	const char *folder, struct ws_arena *a, struct ws_map *vouched, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	const char *path = ws_path_join(a, folder, "build.json", NULL);
+	if (!ws_fs_exists(path)) {
+		return true;
+	}
+	if (!ws_json_read(path, WS_JSON_STRICT, a, &doc, err)) {
+		return false;
+	}
+	const char *schema = ws_json_text(doc.root, "schema");
+	if (!schema || strcmp(schema, "wheelsmith.build/1") != 0) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' is not a report of this version (wheelsmith.build/1)", path);
+	}
+	vouch(ws_json_find(doc.root, "cells"), a, vouched);
+	vouch(ws_json_find(doc.root, "earlier"), a, vouched);
+	return true;
+}
+
+/* ---- RECORD ---- */
+
+/* A file of the wheel, beside what RECORD says of it. */
+struct member {
+	struct ws_digest says; /* "" where RECORD gives none */
+	uint64_t size_bytes;
+	bool listed;
+};
+
+struct recording {
+	struct ws_map members; /* name -> struct member */
+	struct ws_arena *a;
+	const char *wrong; /* NULL: nothing so far */
+};
+
+static void
+note_wrong(struct recording *r, const char *format, const char *name)
+{
+	if (!r->wrong) {
+		r->wrong = ws_arena_printf(r->a, "RECORD %s '%s'", format, name);
+	}
+}
+
+static bool
+take_line(void *self, const struct ws_record_entry *line, struct ws_err *err WS_UNUSED)
+{
+	struct recording *r = self;
+	const char *name = ws_str_copy(line->path, r->a);
+	struct member *member = ws_map_get(&r->members, name);
+	if (!member) {
+		note_wrong(r, "lists what the wheel does not have:", name);
+		return true;
+	}
+	if (member->listed) {
+		note_wrong(r, "lists twice", name);
+	}
+	*member = (struct member){line->digest, line->size, true};
+	return true;
+}
+
+static void
+compare(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256)
+{
+	struct recording *r = self;
+	const struct member *member = ws_map_get(&r->members, entry->name);
+	if (member->says.hex[0]
+		&& (!ws_digest_eq(&member->says, sha256) || member->size_bytes != entry->size_bytes)) {
+		note_wrong(r, "lies about", entry->name);
+	}
+}
+
+/* Every file has a line, every line a file, and @a hashes: the bytes are as the lines say. */
+static bool
+check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_arena *a,
+	const char **wrong, struct ws_err *err)
+{
+	struct recording r = {.a = a};
+	const struct ws_zip_entry **files = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
+	const char *name = ws_path_join(a, folder, "RECORD", NULL);
+	const struct ws_zip_entry *record = ws_zip_find(zip, name);
+	WS_AUTO_BUF struct ws_buf text = {0};
+	size_t count = 0;
+	for (size_t i = 0; i < zip->count; i++) {
+		if (!zip->entries[i].is_dir) {
+			files[count++] = &zip->entries[i];
+			ws_map_put(&r.members, zip->entries[i].name, WS_NEW(a, struct member), a);
+		}
+	}
+	if (!record) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "there is no RECORD");
+	}
+	if (!ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
+		|| !ws_record_read(ws_buf_str(&text), a, take_line, &r, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct member *member = ws_map_get(&r.members, files[i]->name);
+		bool own = ws_record_is_own(ws_str_of(files[i]->name));
+		if (!own && (!member->listed || !member->says.hex[0])) {
+			note_wrong(&r, "gives no digest of", files[i]->name);
+		}
+	}
+	bool read = !hashes || ws_zip_hash(zip, files, count, compare, &r, err);
+	*wrong = r.wrong;
+	return read;
+}
+
+/* ---- where it stands ---- */
+
+/* What METADATA asks of torch, whatever the environment; NULL: nothing. */
+static const char *
+torch_specifiers(const struct ws_metadata_info *metadata)
+{
+	for (size_t i = 0; i < metadata->require_count; i++) {
+		const struct ws_requirement *r = &metadata->requires[i];
+		if (strcmp(r->package, "torch") == 0 && !r->marker) {
+			return r->specifiers;
+		}
+	}
+	return NULL;
+}
+
+static bool
+is_for_any(const struct ws_wheel_name *name)
+{
+	return name->platform_count == 1 && strcmp(name->platforms[0], "any") == 0;
+}
+
+/* Ours says by its label what it depends on; a stranger's is where it was judged. */
+static void
+place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
+	const struct ws_index_vouched *vouched, struct ws_arena *a)
+{
+	const char *local = entry->name.version.local;
+	struct ws_wheel_label label = ws_wheel_label_read(local, a);
+	bool says = label.torch || label.cuda || label.cpu;
+	const char *torch = torch_specifiers(metadata);
+	if (entry->facts && says) {
+		bool later = torch && ws_starts_with(torch, ">=");
+		entry->kind = !label.torch ? WS_INDEX_C_ABI : later ? WS_INDEX_STABLE : WS_INDEX_BOUND;
+		const char **labels = WS_NEW(a, const char *);
+		labels[0] = local;
+		entry->labels = labels;
+		entry->place_count = 1;
+	} else if (entry->facts || (!says && is_for_any(&entry->name))) {
+		entry->kind = WS_INDEX_NONE;
+	} else if (vouched && vouched->labels.len > 0) {
+		entry->kind = WS_INDEX_BOUND;
+		entry->labels = vouched->labels.at;
+		entry->place_count = vouched->labels.len;
+	}
+}
+
+/* Its architectures are in its name twice if it is ours: in the label and in what was measured. */
+static const char *
+compare_archs(const struct ws_index_entry *entry, struct ws_arena *a)
+{
+	const char *why, *text = entry->facts ? ws_json_text(entry->facts, "archs") : NULL;
+	struct ws_arch_set archs;
+	if (!text || entry->place_count != 1 || !ws_arch_set_parse(text, a, &archs, &why)
+		|| ws_arch_set_eq(&archs, &entry->places[0].archs)) {
+		return NULL;
+	}
+	return ws_arena_printf(
+		a, "the label says '%s', its wheelsmith.json architectures %s", entry->labels[0], text);
+}
+
+/* ---- all of it ---- */
+
+static bool
+read_facts(struct ws_zip *zip, const char *folder, struct ws_arena *a, const struct ws_json **facts,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_json_doc doc;
+	const char *name = ws_path_join(a, folder, "wheelsmith.json", NULL);
+	const struct ws_zip_entry *entry = ws_zip_find(zip, name);
+	*facts = NULL;
+	if (!entry) {
+		return true;
+	}
+	if (!ws_zip_load(zip, entry, LARGEST_FACTS, &text, err)
+		|| !ws_json_parse(name, ws_buf_text(&text), text.len, WS_JSON_STRICT, a, &doc, err)) {
+		return false;
+	}
+	const char *schema = ws_json_text(doc.root, "schema");
+	*facts = schema && ws_starts_with(schema, "wheelsmith.wheel/") ? doc.root : NULL;
+	return true;
+}
+
+static bool
+admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena *a,
+	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
+{
+	struct ws_dist_info info;
+	size_t count;
+	if (!ws_dist_info_read(zip, a, &info, err)
+		|| !read_facts(zip, info.folder, a, &entry->facts, err)
+		|| !check_record(zip, info.folder, !wheel->vouched, a, wrong, err)) {
+		return false;
+	}
+	const char *name = ws_path_join(a, info.folder, "METADATA", NULL);
+	if (!ws_zip_load(zip, ws_zip_find(zip, name), LARGEST_TEXT, metadata, err)) {
+		return false;
+	}
+	entry->requires_python = info.metadata.requires_python;
+	entry->metadata_sha256 =
+		ws_arena_strdup(a, ws_digest_bytes(ws_buf_text(metadata), metadata->len).hex);
+	place(entry, &info.metadata, wheel->vouched, a);
+	const char *why;
+	ws_index_entry_complete(entry, a, &why);
+	const char *const *lines = ws_dist_info_disagreements(
+		&entry->name, info.folder, &info.wheel, &info.metadata, a, &count);
+	*wrong = count > 0 ? lines[0] : *wrong ? *wrong : compare_archs(entry, a);
+	return true;
+}
+
+bool
+ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
+	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
+{
+	WS_AUTO_FILE_SOURCE struct ws_file_source file = {.fd = -1};
+	struct ws_zip zip;
+	const char *why;
+	*entry = (struct ws_index_entry){.file = ws_arena_strdup(a, wheel->file),
+		.sha256 = ws_arena_strdup(a, wheel->sha256),
+		.size_bytes = wheel->size_bytes};
+	if (!ws_index_entry_complete(entry, a, &why)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not a wheel's name: %s", wheel->file, why);
+	}
+	if (!ws_file_source_open(wheel->path, &file, err)) {
+		return false;
+	}
+	file.source.name = wheel->file;
+	if (!ws_zip_open(&file.source, NULL, a, &zip, err)
+		|| !admit(wheel, &zip, a, entry, metadata, wrong, err)) {
+		if (err && !strstr(err->text, wheel->file)) {
+			ws_err_wrap(err, "'%s'", wheel->file);
+		}
+		if (err) {
+			err->kind = WS_ERR_PUBLISH;
+		}
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,488 @@
+/* bucket.c - see bucket.h. S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
+#include "publish/bucket/bucket.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+#include "publish/pages.h"
+#include "publish/server/upload.h"
+
+#include <string.h>
+
+#define PART_BYTES ((uint64_t)16 << 20)
+#define WHOLE_BYTES (2 * PART_BYTES) /* up to this, in one request */
+#define PARTS_AT_ONCE 4
+#define REPLY_BYTES ((size_t)64 << 10)
+#define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* A request and its answer. */
+struct asking {
+	struct ws_request request; /* first */
+	const char *headers[WS_REQUEST_HEADERS];
+	struct ws_body body;
+	struct ws_piece piece;
+	struct ws_buf text, refusal;
+	size_t limit;
+};
+
+static enum ws_begin
+begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	ws_buf_clear(&((struct asking *)request)->text);
+	return WS_BEGIN_GO;
+}
+
+static bool
+hear(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct asking *x = (struct asking *)request;
+	if (len > x->limit - x->text.len) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is longer than %zu bytes, which is unexpected",
+			request->subject, x->limit);
+	}
+	ws_buf_add(&x->text, bytes, len);
+	return true;
+}
+
+/* @a query is sorted and encoded: "partNumber=1&uploadId=x"; NULL: none. */
+static const char *
+url_of(const struct ws_bucket *b, const char *key, const char *query)
+{
+	WS_AUTO_BUF struct ws_buf url = {0};
+	struct ws_str rest = ws_str_of(ws_arena_printf(b->a, "%s%s", b->name, key));
+	ws_buf_puts(&url, b->endpoint);
+	while (rest.s) {
+		ws_buf_putc(&url, '/');
+		ws_index_put_url(&url, ws_str_copy(ws_str_cut(&rest, '/'), b->a));
+	}
+	ws_buf_printf(&url, "%s%s", query ? "?" : "", query ? query : "");
+	return ws_buf_copy(&url, b->a);
+}
+
+/* @a sha256 is of what is sent: the signature covers it. */
+static void
+prepare(const struct ws_bucket *b, struct asking *x, const char *method, const char *key,
+	const char *query, const char *sha256)
+{
+	*x = (struct asking){.limit = REPLY_BYTES};
+	x->request = (struct ws_request){
+		.url = url_of(b, key, query),
+		.subject = key,
+		.method = method,
+		.signing = ws_arena_printf(b->a, "aws:amz:%s:s3", b->region),
+		.headers = x->headers,
+		.refusal = &x->refusal,
+		.begin = begin,
+		.body = hear,
+	};
+	x->headers[x->request.header_count++] =
+		ws_arena_printf(b->a, "x-amz-content-sha256: %s", sha256);
+	if (b->token) {
+		x->headers[x->request.header_count++] =
+			ws_arena_printf(b->a, "x-amz-security-token: %s", b->token);
+	}
+}
+
+static void
+add_header(const struct ws_bucket *b, struct asking *x, const char *name, const char *value)
+{
+	x->headers[x->request.header_count++] = ws_arena_printf(b->a, "%s: %s", name, value);
+}
+
+static void
+set_body(struct asking *x, struct ws_piece piece)
+{
+	x->piece = piece;
+	x->body = (struct ws_body){&x->piece, 1};
+	x->request.sends = &x->body;
+}
+
+static void
+release(struct asking *x)
+{
+	ws_buf_release(&x->text);
+	ws_buf_release(&x->refusal);
+}
+
+#define AUTO_ASKING __attribute__((cleanup(release)))
+
+static bool
+run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *err)
+{
+	struct ws_request **requests = WS_NEW_N(b->a, struct ws_request *, count);
+	for (size_t i = 0; i < count; i++) {
+		requests[i] = &all[i].request;
+	}
+	struct ws_batch batch = {.requests = requests, .count = count, .at_once = PARTS_AT_ONCE};
+	if (ws_http_run(b->http, &batch, err)) {
+		return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned status = all[i].request.reply.status;
+		const char *said = ws_index_refusal_text(&all[i].refusal, b->a);
+		if (status >= 300 && said[0]) {
+			ws_err_cure(err, "the server says: %s", said);
+			break;
+		}
+	}
+	if (!ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+		err->cure_count = 0; /* another index would not help */
+	}
+	return false;
+}
+
+static bool
+is_missing(const struct asking *x)
+{
+	return x->request.reply.status == 404 && !strstr(ws_buf_text(&x->refusal), "NoSuchBucket");
+}
+
+bool
+ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
+	bool *there, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	prepare(b, &x, NULL, key, NULL, EMPTY);
+	x.limit = limit;
+	*there = run(b, &x, 1, err);
+	if (!*there) {
+		return is_missing(&x);
+	}
+	ws_buf_clear(text);
+	ws_buf_add(text, ws_buf_text(&x.text), x.text.len);
+	return true;
+}
+
+bool
+ws_bucket_remove(const struct ws_bucket *b, const char *key, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	prepare(b, &x, "DELETE", key, NULL, EMPTY);
+	return run(b, &x, 1, err) || x.request.reply.status == 404;
+}
+
+/* ---- putting ---- */
+
+static bool
+prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
+	struct asking *x, struct ws_err *err)
+{
+	struct ws_digest digest;
+	if (!ws_digest_file(object->path, &digest, NULL, err)) {
+		return false;
+	}
+	prepare(b, x, "PUT", object->key, NULL, digest.hex);
+	add_header(b, x, "Content-Type", object->type);
+	add_header(b, x, "Cache-Control", object->cache);
+	set_body(x, (struct ws_piece){.path = object->path, .length_bytes = size});
+	return true;
+}
+
+static bool
+put_whole(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	return prepare_put(b, object, size, &x, err) && run(b, &x, 1, err);
+}
+
+/* What the store has under the key, read to its end. */
+struct comparing {
+	struct asking x; /* first */
+	struct ws_hasher *hasher;
+};
+
+static enum ws_begin
+begin_comparing(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	struct comparing *c = (struct comparing *)request;
+	ws_hasher_drop(c->hasher);
+	c->hasher = ws_hasher_make();
+	return WS_BEGIN_GO;
+}
+
+static bool
+hear_comparing(
+	struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+{
+	ws_hasher_add(((struct comparing *)request)->hasher, bytes, len);
+	return true;
+}
+
+/* Large objects are not held in memory. */
+enum ws_object_there
+ws_bucket_compare(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	struct comparing c = {.hasher = NULL};
+	struct ws_digest here, there;
+	struct ws_err why = {0};
+	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
+	c.x.request.begin = begin_comparing;
+	c.x.request.body = hear_comparing;
+	bool read = run(b, &c.x, 1, &why);
+	bool none = !read && is_missing(&c.x);
+	there = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
+	release(&c.x);
+	if (none) {
+		return WS_OBJECT_NONE;
+	}
+	if (!read) {
+		*err = why;
+		return WS_OBJECT_UNKNOWN;
+	}
+	if (!ws_digest_file(object->path, &here, NULL, err)) {
+		return WS_OBJECT_UNKNOWN;
+	}
+	return ws_digest_eq(&here, &there) ? WS_OBJECT_SAME : WS_OBJECT_OTHER;
+}
+
+/* After an answer to a conditional request: whose object is there? An answer that was lost is asked for again. */
+static enum ws_created
+settle_created(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
+	const struct ws_err *why, struct ws_err *err)
+{
+	switch (status) {
+	case 409: /* AWS: somebody else is putting it just now */
+	case 412:
+		break;
+	case 501:
+		return WS_CREATED_UNKNOWN;
+	default:
+		*err = *why;
+		return WS_CREATED_FAILED;
+	}
+	switch (ws_bucket_compare(b, object, err)) {
+	case WS_OBJECT_SAME:
+		return WS_CREATED;
+	case WS_OBJECT_OTHER:
+	case WS_OBJECT_NONE:
+		return WS_CREATED_BY_ANOTHER;
+	case WS_OBJECT_UNKNOWN:
+		break;
+	}
+	return WS_CREATED_FAILED;
+}
+
+static enum ws_created
+create_whole(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x = {.limit = 0};
+	struct ws_err why = {0};
+	if (!prepare_put(b, object, size, &x, err)) {
+		return WS_CREATED_FAILED;
+	}
+	add_header(b, &x, "If-None-Match", "*");
+	return run(b, &x, 1, &why) ? WS_CREATED
+							   : settle_created(b, object, x.request.reply.status, &why, err);
+}
+
+/* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
+static const char *
+element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
+{
+	const char *start = strstr(ws_buf_text(xml), ws_arena_printf(a, "<%s>", name));
+	const char *from = start ? start + strlen(name) + 2 : NULL;
+	const char *end = from ? strchr(from, '<') : NULL;
+	return end ? ws_arena_copy(a, from, (size_t)(end - from)) : NULL;
+}
+
+static const char *
+begin_parts(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	AUTO_ASKING struct asking x;
+	WS_AUTO_BUF struct ws_buf encoded = {0};
+	prepare(b, &x, "POST", object->key, "uploads=", EMPTY);
+	add_header(b, &x, "Content-Type", object->type);
+	add_header(b, &x, "Cache-Control", object->cache);
+	set_body(&x, (struct ws_piece){.bytes = "", .length_bytes = 0});
+	if (!run(b, &x, 1, err)) {
+		return NULL;
+	}
+	const char *id = element(&x.text, "UploadId", b->a);
+	if (!id) {
+		ws_err_set(
+			err, WS_ERR_PUBLISH, "cannot upload '%s': the server names no upload", object->key);
+		return NULL;
+	}
+	ws_index_put_url(&encoded, id);
+	return ws_buf_copy(&encoded, b->a);
+}
+
+static bool
+digest_part(const struct ws_piece *piece, struct ws_digest *digest, struct ws_err *err)
+{
+	const struct ws_body body = {piece, 1};
+	struct ws_body_reader reader = {.body = &body, .fd = -1};
+	struct ws_hasher *h = ws_hasher_make();
+	char chunk[65536];
+	ptrdiff_t got;
+	while ((got = ws_body_read(&reader, chunk, sizeof(chunk))) > 0) {
+		ws_hasher_add(h, chunk, (size_t)got);
+	}
+	ws_body_rewind(&reader);
+	*digest = ws_hasher_finish(h);
+	return got == 0 || ws_err_set(err, WS_ERR_PUBLISH, "cannot read '%s'", piece->path);
+}
+
+static bool
+send_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
+	struct asking *parts, size_t count, uint64_t size, struct ws_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ws_digest digest;
+		uint64_t offset = i * PART_BYTES;
+		uint64_t left = size - offset;
+		struct ws_piece piece = {.path = object->path,
+			.offset = offset,
+			.length_bytes = left < PART_BYTES ? left : PART_BYTES};
+		if (!digest_part(&piece, &digest, err)) {
+			return false;
+		}
+		prepare(b, &parts[i], "PUT", object->key,
+			ws_arena_printf(b->a, "partNumber=%zu&uploadId=%s", i + 1, id), digest.hex);
+		set_body(&parts[i], piece);
+	}
+	return run(b, parts, count, err);
+}
+
+/* An answer that was lost is asked for again, and then the upload is not there any more: but the object is. */
+static enum ws_created
+settle_finished(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
+	bool create, const struct ws_err *why, struct ws_err *err)
+{
+	struct ws_err other = {0};
+	if (status != 404 && create) {
+		return settle_created(b, object, status, why, err);
+	}
+	if (status != 404 || ws_err_is_stop(why)) {
+		*err = *why;
+		return WS_CREATED_FAILED;
+	}
+	enum ws_object_there there = ws_bucket_compare(b, object, &other);
+	if (there != WS_OBJECT_SAME) {
+		*err = there == WS_OBJECT_UNKNOWN ? other : *why;
+	}
+	return there == WS_OBJECT_SAME ? WS_CREATED : WS_CREATED_FAILED;
+}
+
+static enum ws_created
+finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
+	const struct asking *parts, size_t count, bool create, struct ws_err *err)
+{
+	const char *key = object->key;
+	AUTO_ASKING struct asking x = {.limit = 0};
+	WS_AUTO_BUF struct ws_buf list = {0};
+	struct ws_err why = {0};
+	ws_buf_puts(&list, "<CompleteMultipartUpload>");
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_printf(&list, "<Part><PartNumber>%zu</PartNumber><ETag>", i + 1);
+		ws_index_put_html(&list, parts[i].request.reply.etag);
+		ws_buf_puts(&list, "</ETag></Part>");
+	}
+	ws_buf_puts(&list, "</CompleteMultipartUpload>");
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
+	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
+	if (create) {
+		add_header(b, &x, "If-None-Match", "*");
+	}
+	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
+	if (!run(b, &x, 1, &why)) {
+		return settle_finished(b, object, x.request.reply.status, create, &why, err);
+	}
+	/* A server may report an error after status 200. */
+	if (strstr(ws_buf_text(&x.text), "<Error>")) {
+		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
+			ws_index_refusal_text(&x.text, b->a));
+		return WS_CREATED_FAILED;
+	}
+	return WS_CREATED;
+}
+
+/* Else the store keeps the parts, and charges for them, for ever. */
+static void
+abandon_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id)
+{
+	AUTO_ASKING struct asking x;
+	struct ws_err ignored;
+	prepare(b, &x, "DELETE", object->key, ws_arena_printf(b->a, "uploadId=%s", id), EMPTY);
+	run(b, &x, 1, &ignored);
+}
+
+/* A store without conditional requests says so when all parts are there: then the second answer counts. */
+static enum ws_created
+put_parts(const struct ws_bucket *b, const struct ws_object *object, uint64_t size, bool create,
+	struct ws_err *err)
+{
+	size_t count = (size_t)((size + PART_BYTES - 1) / PART_BYTES);
+	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
+	enum ws_created created = WS_CREATED_FAILED;
+	const char *id = begin_parts(b, object, err);
+	if (!id) {
+		return WS_CREATED_FAILED;
+	}
+	if (send_parts(b, object, id, parts, count, size, err)) {
+		created = finish_parts(b, object, id, parts, count, create, err);
+		if (create && created == WS_CREATED_UNKNOWN) {
+			created = finish_parts(b, object, id, parts, count, false, err);
+		}
+	}
+	if (created != WS_CREATED) {
+		abandon_parts(b, object, id);
+	}
+	for (size_t i = 0; i < count; i++) {
+		release(&parts[i]);
+	}
+	return created;
+}
+
+/* A large one that is there is not sent. Servers that take no notice of the condition at its end have no other. */
+static enum ws_created
+create_parts(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+{
+	switch (ws_bucket_compare(b, object, err)) {
+	case WS_OBJECT_SAME:
+		return WS_CREATED;
+	case WS_OBJECT_OTHER:
+		return WS_CREATED_BY_ANOTHER;
+	case WS_OBJECT_UNKNOWN:
+		return WS_CREATED_FAILED;
+	case WS_OBJECT_NONE:
+		break;
+	}
+	return put_parts(b, object, size, true, err);
+}
+
+static bool
+read_size(const struct ws_object *object, uint64_t *size, struct ws_err *err)
+{
+	struct stat status;
+	if (stat(object->path, &status) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", object->path);
+	}
+	*size = (uint64_t)status.st_size;
+	return true;
+}
+
+enum ws_created
+ws_bucket_create(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	uint64_t size;
+	if (!read_size(object, &size, err)) {
+		return WS_CREATED_FAILED;
+	}
+	return size > WHOLE_BYTES ? create_parts(b, object, size, err)
+							  : create_whole(b, object, size, err);
+}
+
+bool
+ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+{
+	uint64_t size;
+	if (!read_size(object, &size, err)) {
+		return false;
+	}
+	return size > WHOLE_BYTES ? put_parts(b, object, size, false, err) == WS_CREATED
+							  : put_whole(b, object, size, err);
+}

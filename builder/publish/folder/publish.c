@@ -1,0 +1,506 @@
+/* publish.c - see publish.h. */
+#include "publish/folder/publish.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "publish/admit.h"
+#include "publish/folder/snapshot.h"
+#include "publish/gpu_check.h"
+#include "publish/manifest.h"
+#include "publish/same_wheel.h"
+#include "publish/sources.h"
+#include "publish/variant_wheel.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct publishing {
+	const struct ws_index_order *order;
+	struct ws_arena *a;
+	struct ws_index_target target;
+	struct ws_index_catalog catalog;
+	struct ws_map by_file;     /* file name -> sha256, of all that are published */
+	struct ws_map by_spelling; /* normalised name -> file name */
+	struct ws_map checks;      /* of GPUs: sha256 -> why it failed, or "" */
+	const char *now;
+	bool edited; /* something of a wheel that was there */
+	struct ws_index_outcome *outcome;
+};
+
+/* ---- what is there ---- */
+
+/* The same for names that installers, or file systems, may take for one another. */
+static const char *
+spelling_of(const struct ws_wheel_name *name, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *const *const sets[] = {name->pythons, name->abis, name->platforms};
+	const size_t counts[] = {name->python_count, name->abi_count, name->platform_count};
+	ws_buf_printf(
+		&b, "%s-%s-%s", name->distribution, name->version.text, name->build ? name->build : "");
+	for (size_t i = 0; i < WS_LEN(sets); i++) {
+		const char **set = WS_NEW_N(a, const char *, counts[i] + 1);
+		memcpy(set, sets[i], counts[i] * sizeof(*set));
+		qsort(set, counts[i], sizeof(*set), ws_cmp_strings);
+		for (size_t j = 0; j < counts[i]; j++) {
+			ws_buf_printf(&b, "%c%s", j ? '.' : '-', set[j]);
+		}
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static void
+note(struct publishing *p, const struct ws_index_entry *entry)
+{
+	ws_map_put(&p->by_file, entry->file, entry->sha256, p->a);
+	if (entry->variant) {
+		ws_map_put(&p->by_file, entry->variant->file, entry->variant->sha256, p->a);
+	}
+	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
+}
+
+/* What is signed next is made from index.json, which is to be the one that was signed. */
+static bool
+check_catalog(
+	const struct publishing *p, const struct ws_index_manifest *manifest, struct ws_err *err)
+{
+	const char *path = ws_index_target_path(&p->target, "index.json");
+	struct ws_digest digest;
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < manifest->count; i++) {
+		if (strcmp(manifest->files[i].path, "index.json") == 0
+			&& ws_digest_is(&manifest->files[i].sha256, digest.hex)) {
+			return true;
+		}
+	}
+	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the one that the manifest lists", path);
+}
+
+static bool
+check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	const struct ws_sign_key *trust = o->trust ? o->trust : o->key;
+	struct ws_index_manifest manifest;
+	bool is_signed;
+	if (!ws_index_manifest_read(&p->target, trust, p->a, &manifest, &is_signed, err)) {
+		return false;
+	}
+	if (o->trust && !is_signed) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not signed", o->target);
+	}
+	if (is_signed && !o->key) {
+		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
+		return ws_err_cure(err, "give the key that signs it");
+	}
+	if (!check_catalog(p, &manifest, err)) {
+		return false;
+	}
+	/* A signature whose second half has begun is made again. */
+	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
+	struct ws_digest id = o->key ? ws_sign_key_id(o->key) : (struct ws_digest){""};
+	*fresh = !o->key
+		|| (is_signed && manifest.key && ws_digest_is(&id, manifest.key) && manifest.expires
+			&& strcmp(manifest.expires, half) > 0);
+	return true;
+}
+
+static bool
+open_index(struct publishing *p, bool *fresh, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	*fresh = true;
+	if (!ws_index_target_open(o->target, o->stop, o->wait, o->self, p->a, &p->target, err)
+		|| !ws_index_target_check_current(&p->target, err)) {
+		return false;
+	}
+	if (!p->target.current) {
+		return true;
+	}
+	if (!ws_index_catalog_read(
+			ws_index_target_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		note(p, &p->catalog.entries.at[i]);
+	}
+	return check_signed(p, fresh, err);
+}
+
+/* ---- wheels that come ---- */
+
+static bool
+refuse_content(const char *file, const char *there, const char *now, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)", file,
+		there, now);
+	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
+}
+
+/* A file of files/ that no list has: of a publisher that was killed, or of a snapshot that was left. */
+static bool
+check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	struct ws_digest digest;
+	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
+	return !ws_fs_exists(path)
+		|| (ws_digest_file(path, &digest, NULL, err)
+			&& (ws_digest_is(&digest, wheel->sha256)
+				|| refuse_content(wheel->file, digest.hex, wheel->sha256, err)));
+}
+
+static bool
+check_spelling(struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
+{
+	const char *other = ws_map_get(&p->by_spelling, spelling_of(&entry->name, p->a));
+	return !other || ws_same(other, entry->file)
+		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' differs from '%s' by its spelling alone",
+			entry->file, other);
+}
+
+/* METADATA beside the wheel, and the wheel, both not visible yet. */
+static bool
+stage(struct publishing *p, const char *file, const struct ws_buf *metadata, struct ws_err *err)
+{
+	const char *name = ws_arena_printf(p->a, "%s.metadata", file);
+	return ws_fs_write(ws_index_target_new_file(&p->target, name), ws_buf_text(metadata),
+		metadata->len, 0444, err);
+}
+
+static bool
+take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_index_entry entry;
+	const char *wrong = NULL;
+	if (!ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)) {
+		return false;
+	}
+	if (!wrong && p->order->gpu_check_count > 0 && entry.kind != WS_INDEX_NONE) {
+		wrong = ws_gpu_check_refusal(&p->checks, wheel->sha256);
+	}
+	if (wrong && !p->order->force) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s': %s", wheel->file, wrong);
+	}
+	if (wrong && p->order->warn) {
+		p->order->warn(p->order->self, wheel->file, wrong);
+	}
+	if (!check_spelling(p, &entry, err) || !stage(p, wheel->file, &metadata, err)) {
+		return false;
+	}
+	entry.forced = wrong;
+	entry.uploaded = p->now;
+	note(p, &entry);
+	*ws_vec_push(&p->catalog.entries, p->a) = entry;
+	p->outcome->added++;
+	p->outcome->unplaced += entry.kind == WS_INDEX_UNPLACED;
+	return true;
+}
+
+/* METADATA lies beside the wheel, under a longer name. */
+static bool
+check_length(const char *file, struct ws_err *err)
+{
+	size_t bytes = strlen(file) + strlen(".metadata");
+	return bytes <= NAME_MAX
+		|| ws_err_set(err, WS_ERR_PUBLISH,
+			"'%s': its name is too long: with '.metadata' it has %zu bytes, and a file name has at "
+			"most %d",
+			file, bytes, NAME_MAX);
+}
+
+/* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with all
+ * others at the end. */
+static bool
+add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	struct ws_digest digest;
+	if (!check_length(wheel->file, err) || !check_left(p, wheel, err)
+		|| !ws_index_target_begin(&p->target, err)) {
+		return false;
+	}
+	const char *copy = ws_index_target_new_file(&p->target, wheel->file);
+	if (!ws_fs_copy(wheel->path, copy, 0444, err)
+		|| !ws_digest_file(copy, &digest, &wheel->size_bytes, err)) {
+		return false;
+	}
+	if (!ws_digest_is(&digest, wheel->sha256)) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", wheel->path);
+	}
+	wheel->path = copy;
+	return take_in(p, wheel, err);
+}
+
+static bool
+digest_of(
+	const struct publishing *p, const char *path, struct ws_digest *digest, struct ws_err *err)
+{
+	return (p->order->ledger && ws_ledger_file_digest(p->order->ledger, path, digest))
+		|| ws_digest_file(path, digest, NULL, err);
+}
+
+static bool
+add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, struct ws_err *err)
+{
+	struct ws_digest digest;
+	struct ws_index_arrival wheel = {.path = path, .file = ws_path_base(path)};
+	if (ws_stop_asked(p->order->stop)) {
+		return ws_stop_err(p->order->stop, err);
+	}
+	if (!digest_of(p, path, &digest, err)) {
+		return false;
+	}
+	wheel.sha256 = digest.hex;
+	const char *there = ws_map_get(&p->by_file, wheel.file);
+	if (there) {
+		return ws_digest_is(&digest, there) || refuse_content(wheel.file, there, digest.hex, err);
+	}
+	const struct ws_index_vouched *v = ws_map_get(vouched, wheel.file);
+	wheel.vouched = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
+	return add_new(p, &wheel, err);
+}
+
+static bool
+add_source(struct publishing *p, const char *named, struct ws_err *err)
+{
+	struct ws_map vouched = {0};
+	struct ws_index_source source;
+	if (!ws_index_source_find(named, p->a, &source, err)
+		|| !ws_index_vouched_read(source.folder, p->a, &vouched, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < source.count; i++) {
+		if (!add_wheel(p, source.wheels[i], &vouched, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- yanks ---- */
+
+/* "NAME==VERSION", with or without a label, or a file name, which may be the variant's. */
+static bool
+is_meant(const struct ws_index_entry *entry, const char *what, struct ws_arena *a)
+{
+	const char *sign = strstr(what, "==");
+	struct ws_version version;
+	if (!sign) {
+		return strcmp(entry->file, what) == 0
+			|| (entry->variant && strcmp(entry->variant->file, what) == 0);
+	}
+	const char *name = ws_package_normal(ws_arena_copy(a, what, (size_t)(sign - what)), a);
+	const struct ws_version *own = &entry->name.version;
+	return strcmp(name, entry->name.distribution) == 0 && ws_version_parse(sign + 2, a, &version)
+		&& (version.local ? ws_version_cmp(&version, own) : ws_version_cmp_public(&version, own))
+		== 0;
+}
+
+static bool
+yank(struct publishing *p, struct ws_err *err)
+{
+	size_t meant = 0;
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		if (is_meant(entry, p->order->yank, p->a)) {
+			p->edited = p->edited || !ws_same(entry->yanked, p->order->reason);
+			entry->yanked = p->order->reason;
+			meant++;
+		}
+	}
+	return meant > 0
+		|| ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' has no wheel '%s'", p->order->target, p->order->yank);
+}
+
+/* ---- wheel variants ---- */
+
+/* The bytes of a wheel that is about to be published, or was: those are held against what is signed. */
+static const char *
+find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
+{
+	struct ws_digest digest;
+	const char *made = ws_index_target_new_file(&p->target, entry->file);
+	if (ws_fs_exists(made)) {
+		return made;
+	}
+	const char *path = ws_path_join(p->a, p->order->target, "files", entry->file, NULL);
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return NULL;
+	}
+	if (!ws_digest_is(&digest, entry->sha256)) {
+		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not what was published: its sha256 is %.12s...",
+			entry->file, digest.hex);
+		return NULL;
+	}
+	return path;
+}
+
+/*
+ * The variant as it is: what a publisher that was killed left in files/ stays, also where another zlib packed it to
+ * other bytes.
+ */
+static bool
+take_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
+{
+	struct ws_digest made, left;
+	uint64_t left_bytes;
+	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	const char *there = ws_path_join(p->a, p->order->target, "files", v->file, NULL);
+	if (!ws_digest_file(copy, &made, &v->size_bytes, err)) {
+		return false;
+	}
+	v->sha256 = ws_arena_strdup(p->a, made.hex);
+	if (!ws_fs_exists(there)) {
+		return true;
+	}
+	if (!ws_digest_file(there, &left, &left_bytes, err)) {
+		return false;
+	}
+	if (!ws_digest_eq(&left, &made) && !ws_index_same_wheel(there, copy)) {
+		return refuse_content(v->file, left.hex, made.hex, err);
+	}
+	v->sha256 = ws_arena_strdup(p->a, left.hex);
+	v->size_bytes = left_bytes;
+	return true;
+}
+
+static bool
+make_read_only(const char *path, struct ws_err *err)
+{
+	return chmod(path, 0444) == 0 || ws_err_sys(err, WS_ERR_PUBLISH, "cannot protect '%s'", path);
+}
+
+static bool
+make_variant(
+	struct publishing *p, struct ws_index_entry *entry, const char *label, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_index_variant *v = WS_NEW(p->a, struct ws_index_variant);
+	*v = (struct ws_index_variant){
+		.label = label, .file = ws_variant_file(entry, label, p->a), .uploaded = p->now};
+	const char *copy = ws_index_target_new_file(&p->target, v->file);
+	if (ws_map_get(&p->by_file, v->file)) {
+		return ws_err_set(err, WS_ERR_PUBLISH,
+			"'%s' would have the variant '%s', which another has", entry->file, v->file);
+	}
+	const char *path = check_length(v->file, err) ? find_wheel(p, entry, err) : NULL;
+	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
+		|| !make_read_only(copy, err) || !take_made(p, v, err)
+		|| !stage(p, v->file, &metadata, err)) {
+		return false;
+	}
+	v->metadata_sha256 =
+		ws_arena_strdup(p->a, ws_digest_bytes(ws_buf_text(&metadata), metadata.len).hex);
+	ws_map_put(&p->by_file, v->file, v->sha256, p->a);
+	entry->variant = v;
+	p->outcome->variants++;
+	return true;
+}
+
+/* Of every wheel that can have one and has none. */
+static bool
+add_variants(struct publishing *p, struct ws_err *err)
+{
+	for (size_t i = 0; i < p->catalog.entries.len; i++) {
+		struct ws_index_entry *entry = &p->catalog.entries.at[i];
+		const char *label = entry->variant ? NULL : ws_variant_label(entry, p->a);
+		if (ws_stop_asked(p->order->stop)) {
+			return ws_stop_err(p->order->stop, err);
+		}
+		if (label
+			&& (!ws_index_target_begin(&p->target, err) || !make_variant(p, entry, label, err))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static bool
+write_snapshot(struct publishing *p, struct ws_err *err)
+{
+	struct ws_index_snapshot s = {
+		.order = p->order,
+		.target = &p->target,
+		.catalog = &p->catalog,
+		.now = p->now,
+		.outcome = p->outcome,
+		.a = p->a,
+	};
+	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
+}
+
+static bool
+publish(struct publishing *p, struct ws_err *err)
+{
+	const struct ws_index_order *o = p->order;
+	bool fresh;
+	for (size_t i = 0; i < o->gpu_check_count; i++) {
+		if (!ws_gpu_check_read(o->gpu_checks[i], p->a, &p->checks, err)) {
+			return false;
+		}
+	}
+	if (!open_index(p, &fresh, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < o->source_count; i++) {
+		if (!add_source(p, o->sources[i], err)) {
+			return false;
+		}
+	}
+	if (o->yank && !yank(p, err)) {
+		return false;
+	}
+	if (o->variants && !add_variants(p, err)) {
+		return false;
+	}
+	bool changes =
+		p->outcome->added > 0 || p->outcome->variants > 0 || p->edited || !fresh || o->rewrite;
+	if (changes && !write_snapshot(p, err)) {
+		return false;
+	}
+	p->outcome->wheels = p->catalog.entries.len;
+	p->outcome->snapshot = p->target.current;
+	return true;
+}
+
+/* Whatever failed, it was the publishing. */
+static bool
+finish(bool done, struct ws_err *err)
+{
+	if (!done && err && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return done;
+}
+
+bool
+ws_index_publish(const struct ws_index_order *order, struct ws_arena *a,
+	struct ws_index_outcome *outcome, struct ws_err *err)
+{
+	struct publishing p = {.order = order, .a = a, .outcome = outcome, .target.lock_fd = -1};
+	*outcome = (struct ws_index_outcome){0};
+	p.now = ws_index_time_text(order->now_us, a);
+	bool done = publish(&p, err);
+	ws_index_target_close(&p.target);
+	return finish(done, err);
+}
+
+bool
+ws_index_roll_back(const struct ws_index_order *order, const char *snapshot, struct ws_arena *a,
+	struct ws_err *err)
+{
+	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
+	const char *name = snapshot[0] == '@' ? snapshot + 1 : snapshot;
+	return finish(
+		ws_index_target_open(order->target, order->stop, order->wait, order->self, a, &t, err)
+			&& ws_index_target_show(&t, name, err),
+		err);
+}

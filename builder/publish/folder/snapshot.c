@@ -1,0 +1,247 @@
+/* snapshot.c - see snapshot.h. What pages look like is pages.h's, which wheels answer where is paths.h's. */
+#include "publish/folder/snapshot.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "publish/browse.h"
+#include "publish/manifest.h"
+#include "publish/pages.h"
+#include "publish/paths.h"
+#include "publish/variant_wheel.h"
+
+#include <string.h>
+
+typedef WS_VEC(const char *) names;
+
+/* ---- pages ---- */
+
+static bool
+put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct ws_err *err)
+{
+	bool done = ws_index_target_put(s->target, path, ws_buf_text(text), text->len, err);
+	ws_buf_clear(text);
+	return done;
+}
+
+typedef WS_VEC(struct ws_index_beside) besides;
+
+/* NAME-VERSION-variants.json of one release, under each spelling of its version: a reader looks for that of a file. */
+static bool
+put_release(struct ws_index_snapshot *s, const char *folder,
+	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_map spellings = {0};
+	const char *uploaded = entries[0]->uploaded;
+	for (size_t i = 1; i < count; i++) {
+		uploaded = strcmp(entries[i]->uploaded, uploaded) > 0 ? entries[i]->uploaded : uploaded;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const char *version = entries[i]->name.version.text;
+		if (!ws_map_add(&spellings, version, s->a)) {
+			continue;
+		}
+		const char *name = ws_arena_printf(s->a, "%s-%s-variants.json",
+			ws_package_file_part(entries[i]->name.distribution, s->a), version);
+		ws_variant_json(entries, count, s->a, &text);
+		*ws_vec_push(beside, s->a) = (struct ws_index_beside){.file = name,
+			.sha256 = ws_arena_strdup(s->a, ws_digest_bytes(ws_buf_text(&text), text.len).hex),
+			.size_bytes = text.len,
+			.uploaded = uploaded};
+		if (!put(s, ws_path_join(s->a, folder, name, NULL), &text, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of each release that has variants, of one package. */
+static bool
+put_labels(struct ws_index_snapshot *s, const char *folder,
+	const struct ws_index_package_page *page, besides *beside, struct ws_err *err)
+{
+	const struct ws_index_entry **entries =
+		WS_NEW_N(s->a, const struct ws_index_entry *, page->count);
+	size_t count = 0;
+	for (size_t i = 0; i < page->count; i++) {
+		entries[count] = page->entries[i];
+		count += page->entries[i]->variant != NULL;
+	}
+	for (size_t from = 0, to; from < count; from = to) {
+		const struct ws_version *version = &entries[from]->name.version;
+		for (to = from + 1;
+			 to < count && ws_version_cmp_public(&entries[to]->name.version, version) == 0;) {
+			to++;
+		}
+		if (!put_release(s, folder, entries + from, to - from, beside, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+put_package(struct ws_index_snapshot *s, const char *path,
+	const struct ws_index_entry *const *entries, size_t count, struct ws_buf *text,
+	struct ws_err *err)
+{
+	const char *folder = ws_path_join(s->a, path, "simple", entries[0]->name.distribution, NULL);
+	besides beside = {0};
+	struct ws_index_package_page page = {.entries = entries, .count = count};
+	if (strcmp(path, WS_INDEX_VARIANTS) == 0 && !put_labels(s, folder, &page, &beside, err)) {
+		return false;
+	}
+	page.beside = beside.at;
+	page.beside_count = beside.len;
+	ws_index_page_html(&page, text);
+	if (!put(s, ws_path_join(s->a, folder, "index.html", NULL), text, err)) {
+		return false;
+	}
+	ws_index_page_json(&page, text);
+	return put(s, ws_path_join(s->a, folder, "index.json", NULL), text, err);
+}
+
+static bool
+put_path(struct ws_index_snapshot *s, const struct ws_index_answers *answers, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	names packages = {0};
+	for (size_t from = 0, to; from < answers->count; from = to) {
+		const char *package = answers->entries[from]->name.distribution;
+		for (to = from; to < answers->count
+			 && strcmp(answers->entries[to]->name.distribution, package) == 0;) {
+			to++;
+		}
+		*ws_vec_push(&packages, s->a) = package;
+		if (!put_package(s, answers->path, answers->entries + from, to - from, &text, err)) {
+			return false;
+		}
+	}
+	const char *folder = ws_path_join(s->a, answers->path, "simple", NULL);
+	ws_index_root_html(packages.at, packages.len, &text);
+	if (!put(s, ws_path_join(s->a, folder, "index.html", NULL), &text, err)) {
+		return false;
+	}
+	ws_index_root_json(packages.at, packages.len, &text);
+	return put(s, ws_path_join(s->a, folder, "index.json", NULL), &text, err);
+}
+
+static bool
+put_all(struct ws_index_snapshot *s, struct ws_err *err)
+{
+	struct ws_index_answers all = {.path = "all", .count = s->catalog->entries.len};
+	const struct ws_index_entry **entries =
+		WS_NEW_N(s->a, const struct ws_index_entry *, all.count);
+	for (size_t i = 0; i < all.count; i++) {
+		entries[i] = &s->catalog->entries.at[i];
+	}
+	all.entries = entries;
+	return put_path(s, &all, err);
+}
+
+/* What the entry says decides its variant's label and file name. */
+static bool
+check_variants(const struct ws_index_snapshot *s, struct ws_err *err)
+{
+	for (size_t i = 0; i < s->catalog->entries.len; i++) {
+		const struct ws_index_entry *entry = &s->catalog->entries.at[i];
+		const struct ws_index_variant *v = entry->variant;
+		bool labelled = !v || ws_same(v->label, ws_variant_label(entry, s->a));
+		if (v && !(labelled && ws_same(v->file, ws_variant_file(entry, v->label, s->a)))) {
+			return ws_err_set(err, WS_ERR_PUBLISH,
+				"'%s' gives '%s' a variant that it cannot have: '%s'", s->order->target,
+				entry->file, labelled ? v->file : v->label);
+		}
+	}
+	return true;
+}
+
+/* Wheel variants, and what serves everywhere. @a path is NULL then: there are no variants. */
+static bool
+put_variants(struct ws_index_snapshot *s, const char **path, struct ws_err *err)
+{
+	struct ws_index_answers answers = ws_index_variant_answers(s->catalog, s->a);
+	const struct ws_index_entry **entries =
+		WS_NEW_N(s->a, const struct ws_index_entry *, answers.count);
+	*path = NULL;
+	if (!check_variants(s, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < answers.count; i++) {
+		entries[i] = answers.entries[i];
+		if (entries[i]->variant) {
+			struct ws_index_entry *shown = WS_NEW(s->a, struct ws_index_entry);
+			*shown = ws_variant_entry(entries[i], s->a);
+			entries[i] = shown;
+			*path = answers.path;
+		}
+	}
+	answers.entries = entries;
+	return !*path || put_path(s, &answers, err);
+}
+
+static bool
+put_manifest(struct ws_index_snapshot *s, struct ws_err *err)
+{
+	const struct ws_index_order *o = s->order;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	unsigned char signature[WS_SIGNATURE_BYTES];
+	struct ws_index_manifest manifest = {
+		.snapshot = s->catalog->snapshot,
+		.created = s->now,
+		.expires =
+			o->key ? ws_index_time_text(o->now_us + (int64_t)o->valid_s * 1000000, s->a) : NULL,
+		.key = o->key ? ws_arena_strdup(s->a, ws_sign_key_id(o->key).hex) : NULL,
+		.count = s->target->pages.len,
+	};
+	ws_index_manifest_write(&manifest, s->target->pages.at, &text);
+	if (!ws_index_target_put(s->target, WS_INDEX_MANIFEST, ws_buf_text(&text), text.len, err)) {
+		return false;
+	}
+	if (!o->key) {
+		return true;
+	}
+	ws_sign_bytes(o->key, ws_buf_text(&text), text.len, signature);
+	return ws_index_target_put(s->target, WS_INDEX_SIGNATURE, signature, sizeof(signature), err);
+}
+
+static bool
+put_tree(struct ws_index_snapshot *s, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	size_t count;
+	const struct ws_index_answers *paths = ws_index_variants(s->catalog, s->a, &count);
+	const char **path_names = WS_NEW_N(s->a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		path_names[i] = paths[i].path;
+		if (!put_path(s, &paths[i], err)) {
+			return false;
+		}
+	}
+	if (!put_variants(s, &path_names[count], err)) {
+		return false;
+	}
+	s->outcome->paths = path_names;
+	s->outcome->path_count = count + (path_names[count] != NULL);
+	ws_index_browse_html(s->catalog, paths, count, &text);
+	if (!put(s, "index.html", &text, err)) {
+		return false;
+	}
+	ws_index_catalog_write(s->catalog, paths, count, &text);
+	return put_all(s, err) && put(s, "index.json", &text, err) && put_manifest(s, err);
+}
+
+bool
+ws_index_snapshot_write(struct ws_index_snapshot *s, struct ws_err *err)
+{
+	s->catalog->snapshot = ws_index_target_next(s->target, s->order->now_us);
+	ws_index_catalog_sort(s->catalog);
+	if (!put_tree(s, err) || !ws_index_target_commit(s->target, s->catalog->snapshot, err)) {
+		return false;
+	}
+	s->outcome->changed = true;
+	s->outcome->pages = s->target->pages.len;
+	s->outcome->new_pages = s->target->new_pages;
+	s->outcome->removed = ws_index_target_retain(s->target, s->order->keep);
+	return true;
+}

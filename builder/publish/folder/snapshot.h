@@ -1,0 +1,24 @@
+/**
+ * snapshot.h - a new snapshot: the pages of every path, the lists, the manifest, and then it is visible
+ *
+ * What it has is decided before (publish.h): the catalog is whole, and new files lie in the target.
+ */
+#ifndef WS_PUBLISH_FOLDER_SNAPSHOT_H
+#define WS_PUBLISH_FOLDER_SNAPSHOT_H
+
+#include "publish/catalog.h"
+#include "publish/folder/publish.h"
+#include "publish/folder/target.h"
+
+struct ws_index_snapshot {
+	const struct ws_index_order *order; /**< key, valid_s, keep, now_us; target is for messages */
+	struct ws_index_target *target;     /**< begun */
+	struct ws_index_catalog *catalog;   /**< gets its name, and is sorted */
+	const char *now;                    /**< order->now_us, as text */
+	struct ws_index_outcome *outcome;   /**< paths, pages, removed */
+	struct ws_arena *a;
+};
+
+bool ws_index_snapshot_write(struct ws_index_snapshot *s, struct ws_err *err);
+
+#endif

@@ -1,0 +1,435 @@
+/* target.c - see target.h. */
+#include "publish/folder/target.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "sys/flock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEW ".new-"
+#define WAIT_MS 50
+#define NUMBER_DIGITS 9 /* of a snapshot, at most: the next number fits a long */
+
+/* What fails in the target's folder is a failure to publish. */
+static bool
+publish_err(struct ws_err *err)
+{
+	if (err && err->kind != WS_ERR_NONE && !ws_err_is_stop(err)) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return false;
+}
+
+static char *
+below(const struct ws_index_target *t, const char *name)
+{
+	return ws_path_join(t->a, t->path, name, NULL);
+}
+
+/* ---- opening ---- */
+
+/* "2026-11-21.1" of "@2026-11-21.1"; NULL: not a snapshot's name. */
+static const char *
+snapshot_of(const char *name)
+{
+	static const char form[] = "@0000-00-00.";
+	size_t len = sizeof(form) - 1;
+	if (strlen(name) <= len) {
+		return NULL;
+	}
+	for (size_t i = 0; i < len; i++) {
+		bool digit = name[i] >= '0' && name[i] <= '9';
+		if (form[i] == '0' ? !digit : name[i] != form[i]) {
+			return NULL;
+		}
+	}
+	size_t digits = strspn(name + len, "0123456789");
+	return digits <= NUMBER_DIGITS && !name[len + digits] ? name + 1 : NULL;
+}
+
+/* Somebody's hand may have written "./@2026-11-21.1/". */
+static void
+read_current(struct ws_index_target *t)
+{
+	char text[100];
+	const char *path = below(t, "current");
+	ssize_t len = readlink(path, text, sizeof(text) - 1);
+	while (len > 0 && text[len - 1] == '/') {
+		len--;
+	}
+	text[len > 0 ? len : 0] = '\0';
+	const char *start = text;
+	while (ws_starts_with(start, "./")) {
+		start += 1 + strspn(start + 1, "/");
+	}
+	const char *name = snapshot_of(start);
+	t->current = name ? ws_arena_strdup(t->a, name) : NULL;
+	t->is_astray = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
+}
+
+/*
+ * Ours, or empty: a slip of the hand does not turn a home folder into an index. The lock is looked for after
+ * the listing: it is the first file of an index, which another publisher may be making at this moment.
+ */
+static bool
+check_folder(const struct ws_index_target *t, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(t->path);
+	if (!dir) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read the folder '%s'", t->path);
+	}
+	const struct dirent *entry = readdir(dir);
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
+		entry = readdir(dir);
+	}
+	if (!entry || t->current || ws_fs_exists(below(t, ".lock"))) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index, and not empty: it has '%s'", t->path,
+		entry->d_name);
+	return ws_err_cure(err, "name an index, or a folder that is empty or not there yet");
+}
+
+static void
+remove_left(const struct ws_index_target *t)
+{
+	WS_AUTO_DIR DIR *dir = opendir(t->path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (ws_starts_with(entry->d_name, NEW)) {
+			ws_fs_remove(below(t, entry->d_name), NULL);
+		}
+	}
+}
+
+bool
+ws_index_target_open(const char *path, struct ws_stop *stop,
+	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
+	struct ws_index_target *t, struct ws_err *err)
+{
+	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
+	enum ws_flock_result result = WS_FLOCK_FAILED;
+	if (!ws_fs_mkdirs(path, err)) {
+		return publish_err(err);
+	}
+	read_current(t);
+	if (!check_folder(t, err)) {
+		return false;
+	}
+	while ((result = ws_flock_try(below(t, ".lock"), true, &t->lock_fd, err)) == WS_FLOCK_BUSY) {
+		if (wait) {
+			wait(self, path);
+			wait = NULL;
+		}
+		if (ws_stop_asked(stop)) {
+			return ws_stop_err(stop, err);
+		}
+		nanosleep(&(struct timespec){0, WAIT_MS * 1000000L}, NULL);
+	}
+	if (result == WS_FLOCK_FAILED) {
+		return publish_err(err);
+	}
+	read_current(t); /* another may have published meanwhile */
+	remove_left(t);
+	return ws_fs_mkdirs(below(t, "files"), err) || publish_err(err);
+}
+
+bool
+ws_index_target_look(
+	const char *path, struct ws_arena *a, struct ws_index_target *t, struct ws_err *err)
+{
+	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
+	read_current(t);
+	if (!ws_index_target_check_current(t, err)) {
+		return false;
+	}
+	return t->current
+		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index: it has no snapshot", path);
+}
+
+void
+ws_index_target_close(struct ws_index_target *t)
+{
+	if (t->made) {
+		ws_fs_remove(t->made, NULL);
+		t->made = NULL;
+	}
+	if (t->lock_fd >= 0) {
+		close(t->lock_fd);
+		t->lock_fd = -1;
+	}
+}
+
+const char *
+ws_index_target_path(const struct ws_index_target *t, const char *name)
+{
+	const char *folder = t->current ? ws_arena_printf(t->a, "@%s", t->current) : NULL;
+	return folder ? ws_path_join(t->a, t->path, folder, name, NULL) : NULL;
+}
+
+/* ---- snapshots ---- */
+
+/* By day, then by number. */
+static int
+cmp_snapshots(const void *x, const void *y)
+{
+	const char *left = *(const char *const *)x;
+	const char *right = *(const char *const *)y;
+	size_t day = strlen("2026-11-21.");
+	int order = strncmp(left, right, day);
+	unsigned long l = strtoul(left + day, NULL, 10), r = strtoul(right + day, NULL, 10);
+	return order ? order : l < r ? -1 : l > r;
+}
+
+const char *const *
+ws_index_target_snapshots(const struct ws_index_target *t, struct ws_arena *a, size_t *count)
+{
+	WS_VEC(const char *) all = {0};
+	WS_AUTO_DIR DIR *dir = opendir(t->path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (snapshot_of(entry->d_name)) {
+			*ws_vec_push(&all, a) = ws_arena_strdup(a, snapshot_of(entry->d_name));
+		}
+	}
+	if (all.len > 0) {
+		qsort(all.at, all.len, sizeof(*all.at), cmp_snapshots);
+	}
+	*count = all.len;
+	return all.at;
+}
+
+bool
+ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *err)
+{
+	size_t count;
+	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	if (t->current || (!t->is_astray && count < 2)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH,
+		t->is_astray ? "'%s' has a 'current' that is not a link to a snapshot"
+					 : "'%s' has snapshots, and no link 'current' to one",
+		t->path);
+	if (count > 0) {
+		ws_err_cure(
+			err, "roll back to the one that is meant; the last one is '@%s'", all[count - 1]);
+	}
+	return false;
+}
+
+const char *
+ws_index_target_next(const struct ws_index_target *t, int64_t now_us)
+{
+	size_t count;
+	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	time_t seconds = (time_t)(now_us / 1000000);
+	struct tm at;
+	char day[16];
+	unsigned long last = 0;
+	gmtime_r(&seconds, &at);
+	strftime(day, sizeof(day), "%Y-%m-%d.", &at);
+	for (size_t i = 0; i < count; i++) {
+		if (ws_starts_with(all[i], day)) {
+			last = strtoul(all[i] + strlen(day), NULL, 10);
+		}
+	}
+	return ws_arena_printf(t->a, "%s%lu", day, last + 1);
+}
+
+/* ---- a new one ---- */
+
+bool
+ws_index_target_begin(struct ws_index_target *t, struct ws_err *err)
+{
+	if (t->made) {
+		return true;
+	}
+	t->made = ws_fs_temp_dir(t->path, NEW, t->a, err);
+	const char *tree = t->made ? ws_path_join(t->a, t->made, "tree", NULL) : NULL;
+	if (!t->made || !ws_fs_mkdirs(tree, err)
+		|| !ws_fs_mkdirs(ws_path_join(t->a, t->made, "files", NULL), err)) {
+		return publish_err(err);
+	}
+	return symlink("../files", ws_path_join(t->a, tree, "files", NULL)) == 0
+		|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a link in '%s'", tree);
+}
+
+const char *
+ws_index_target_new_file(const struct ws_index_target *t, const char *name)
+{
+	return ws_path_join(t->a, t->made, "files", name, NULL);
+}
+
+static bool
+is_same(const char *path, const void *bytes, size_t len)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct stat status;
+	return path && stat(path, &status) == 0 && (size_t)status.st_size == len
+		&& ws_fs_read(path, &text, NULL) && memcmp(ws_buf_text(&text), bytes, len) == 0;
+}
+
+bool
+ws_index_target_put(
+	struct ws_index_target *t, const char *path, const void *bytes, size_t len, struct ws_err *err)
+{
+	const char *to = ws_path_join(t->a, t->made, "tree", path, NULL);
+	const char *before = ws_index_target_path(t, path);
+	if (!ws_fs_mkdirs(ws_path_dir(t->a, to), err)) {
+		return publish_err(err);
+	}
+	bool same = is_same(before, bytes, len);
+	if (!(same && ws_fs_link(before, to, err)) && !ws_fs_write(to, bytes, len, 0444, err)) {
+		return publish_err(err);
+	}
+	t->new_pages += !same;
+	*ws_vec_push(&t->pages, t->a) =
+		(struct ws_index_page_file){path, ws_digest_bytes(bytes, len), len};
+	return true;
+}
+
+/* ---- becoming visible ---- */
+
+/* In one step, whatever was there; a folder is not replaced. */
+static bool
+set_link(
+	const struct ws_index_target *t, const char *name, const char *leads_to, struct ws_err *err)
+{
+	char there[200];
+	const char *path = below(t, name);
+	ssize_t len = readlink(path, there, sizeof(there));
+	if (len == (ssize_t)strlen(leads_to) && memcmp(there, leads_to, (size_t)len) == 0) {
+		return true;
+	}
+	if (len < 0 && ws_fs_exists(path)) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' is in the way: it is not a link of ours", path);
+	}
+	const char *beside = ws_arena_printf(t->a, "%s/" NEW "link-%s", t->path, name);
+	unlink(beside);
+	if (symlink(leads_to, beside) != 0 || rename(beside, path) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make the link '%s'", path);
+	}
+	return true;
+}
+
+/* PATH -> current/PATH for all that the snapshot has. */
+static bool
+link_paths(const struct ws_index_target *t, const char *snapshot, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(below(t, snapshot));
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		if (name[0] != '.' && strcmp(name, "files") != 0
+			&& !set_link(t, name, ws_arena_printf(t->a, "current/%s", name), err)) {
+			return false;
+		}
+	}
+	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(t, snapshot));
+}
+
+/* Links to paths that the visible snapshot does not have. */
+static void
+remove_dead_links(const struct ws_index_target *t)
+{
+	WS_AUTO_DIR DIR *dir = opendir(t->path);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *path = below(t, entry->d_name);
+		if (strcmp(entry->d_name, "current") != 0 && ws_fs_is_link(path)
+			&& !ws_fs_exists(ws_index_target_path(t, entry->d_name))) {
+			unlink(path);
+		}
+	}
+}
+
+bool
+ws_index_target_show(struct ws_index_target *t, const char *name, struct ws_err *err)
+{
+	const char *folder = ws_arena_printf(t->a, "@%s", name);
+	if (!ws_fs_is_dir(below(t, folder))) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no snapshot '%s'", t->path, folder);
+	}
+	if (!link_paths(t, folder, err) || !set_link(t, "current", folder, err)) {
+		return false;
+	}
+	t->current = ws_arena_strdup(t->a, name);
+	remove_dead_links(t);
+	return ws_fs_sync_dir(t->path, err) || publish_err(err);
+}
+
+/* A name that is taken stays as it is: it has the same contents, or somebody's hand was at work. */
+static bool
+move_files(const struct ws_index_target *t, struct ws_err *err)
+{
+	const char *from = ws_path_join(t->a, t->made, "files", NULL);
+	WS_AUTO_DIR DIR *dir = opendir(from);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.') {
+			continue;
+		}
+		const char *part = ws_path_join(t->a, from, entry->d_name, NULL);
+		const char *path = ws_path_join(t->a, t->path, "files", entry->d_name, NULL);
+		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) != 0 && errno != EEXIST) {
+			return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make '%s'", path);
+		}
+	}
+	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", from);
+}
+
+/* All that was written lies on the disk, before anything of it is visible. */
+static bool
+sync_made(const struct ws_index_target *t, struct ws_err *err)
+{
+	WS_AUTO_FD int fd = open(t->made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return (fd >= 0 && syncfs(fd) == 0)
+		|| ws_err_sys(err, WS_ERR_PUBLISH, "cannot write '%s'", t->made);
+}
+
+bool
+ws_index_target_commit(struct ws_index_target *t, const char *name, struct ws_err *err)
+{
+	const char *folder = ws_arena_printf(t->a, "@%s", name);
+	const char *tree = ws_path_join(t->a, t->made, "tree", NULL);
+	if (!snapshot_of(folder)) {
+		return ws_err_set(
+			err, WS_ERR_PUBLISH, "'%s' has no number left for a snapshot of this day", t->path);
+	}
+	if (!sync_made(t, err) || !move_files(t, err)) {
+		return false;
+	}
+	if (rename(tree, below(t, folder)) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make '%s'", below(t, folder));
+	}
+	if (!ws_fs_sync_dir(below(t, "files"), err) || !ws_fs_sync_dir(t->path, err)) {
+		return publish_err(err);
+	}
+	return ws_index_target_show(t, name, err);
+}
+
+size_t
+ws_index_target_retain(struct ws_index_target *t, size_t keep)
+{
+	size_t count, gone = 0;
+	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
+	for (size_t i = 0; i < count && count - gone > keep; i++) {
+		const char *folder = below(t, ws_arena_printf(t->a, "@%s", all[i]));
+		const char *away = below(t, ws_arena_printf(t->a, NEW "old-%s", all[i]));
+		/* Half a snapshot is never seen under its name. */
+		if (!ws_same(all[i], t->current) && rename(folder, away) == 0) {
+			ws_fs_remove(away, NULL);
+			gone++;
+		}
+	}
+	return gone;
+}

@@ -1,0 +1,42 @@
+/**
+ * pages.h - the pages of a simple repository, as text
+ *
+ * PEP 503 (HTML), 592 (yanked), 629 (version), 691 and 700 (JSON 1.1), 714 (core-metadata). Every string is
+ * escaped, whatever a wheel says of itself. Addresses are relative: "../../../files/NAME" from
+ * "PATH/simple/PACKAGE/", so that a tree can be served from any place. Pure.
+ */
+#ifndef WS_PUBLISH_PAGES_H
+#define WS_PUBLISH_PAGES_H
+
+#include "publish/catalog.h"
+
+/** A file beside the page that is not a wheel. */
+struct ws_index_beside {
+	const char *file;
+	const char *sha256;
+	uint64_t size_bytes;
+	const char *uploaded;
+};
+
+/** The page of one package: its wheels in the order given, at least one, and what lies beside it. */
+struct ws_index_package_page {
+	const struct ws_index_entry *const *entries;
+	size_t count;
+	const struct ws_index_beside *beside;
+	size_t beside_count;
+};
+
+void ws_index_page_html(const struct ws_index_package_page *page, struct ws_buf *out);
+void ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out);
+
+/** The page that lists packages; @a names are normalised and sorted. */
+void ws_index_root_html(const char *const *names, size_t count, struct ws_buf *out);
+void ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out);
+
+/** Text for HTML, in an element or between double quotes. */
+void ws_index_put_html(struct ws_buf *out, const char *text);
+
+/** A file name as part of an address: '+' is "%2B" (RFC 3986, all but unreserved characters). */
+void ws_index_put_url(struct ws_buf *out, const char *text);
+
+#endif

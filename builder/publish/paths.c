@@ -1,0 +1,389 @@
+/* paths.c - see paths.h. */
+#include "publish/paths.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A path that is being filled. */
+struct path {
+	const char *name;
+	struct ws_wheel_label wants;
+	bool by_archs; /* wants.archs count */
+};
+
+/* A wheel that fits a path. */
+struct candidate {
+	const struct ws_index_entry *entry;
+	const struct ws_wheel_label *place; /* by which it does; NULL: it is Python only */
+	unsigned rank;                      /* the more it depends on, the higher */
+	bool own_archs, own_cuda;           /* exactly those of the path */
+};
+
+typedef WS_VEC(struct candidate) candidates;
+typedef WS_VEC(const struct ws_index_entry *) entries;
+typedef WS_VEC(struct path) paths;
+
+struct making {
+	const struct ws_index_catalog *catalog;
+	struct ws_arena *a;
+	struct ws_map names; /* of paths that are there */
+	paths paths;
+};
+
+/* ---- which paths there are ---- */
+
+static const char *
+name_of(const struct ws_wheel_label *wants, bool by_archs, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	ws_buf_puts(&b, "cu");
+	for (const char *c = wants->cuda; *c; c++) {
+		ws_buf_add(&b, c, *c != '.');
+	}
+	if (wants->torch) {
+		ws_buf_printf(&b, "-torch%s", wants->torch);
+	}
+	if (wants->cxx11abi >= 0) {
+		ws_buf_printf(&b, "-abi%d", wants->cxx11abi);
+	}
+	for (const char *c = wants->torch_cuda ? wants->torch_cuda : ""; *c; c++) {
+		ws_buf_puts(&b, c == wants->torch_cuda ? "-tcu" : "");
+		ws_buf_add(&b, c, *c != '.');
+	}
+	if (by_archs) {
+		const char *label = ws_arch_set_label(&wants->archs, a);
+		ws_buf_printf(&b, "-sm%s", label + strlen("sm."));
+	}
+	return ws_buf_copy(&b, a);
+}
+
+static void
+add_path(struct making *m, const struct ws_wheel_label *wants, bool by_archs)
+{
+	const char *name = name_of(wants, by_archs, m->a);
+	if (ws_map_add(&m->names, name, m->a)) {
+		*ws_vec_push(&m->paths, m->a) = (struct path){name, *wants, by_archs};
+	}
+}
+
+static void
+add_base_paths(struct making *m)
+{
+	for (size_t i = 0; i < m->catalog->entries.len; i++) {
+		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
+		for (size_t j = 0; j < entry->place_count; j++) {
+			const struct ws_wheel_label *place = &entry->places[j];
+			if (place->cuda && entry->kind != WS_INDEX_UNPLACED) {
+				add_path(m, place, false);
+			}
+		}
+	}
+}
+
+/* ---- what fits ---- */
+
+static unsigned long
+major_of(const char *cuda)
+{
+	return strtoul(cuda, NULL, 10);
+}
+
+/* "2.10" and "2.9": <0, 0, >0. */
+static int
+cmp_minors(const char *x, const char *y, struct ws_arena *a)
+{
+	struct ws_arena_mark mark = ws_arena_mark(a);
+	struct ws_version left, right;
+	bool read = ws_version_parse(x, a, &left) && ws_version_parse(y, a, &right);
+	int order = read ? ws_version_cmp(&left, &right) : strcmp(x, y);
+	ws_arena_rewind(a, mark);
+	return order;
+}
+
+static bool
+is_bound_to(const struct ws_wheel_label *place, const struct ws_wheel_label *wants)
+{
+	return ws_same(place->cuda, wants->cuda) && ws_same(place->torch, wants->torch)
+		&& place->cxx11abi == wants->cxx11abi && ws_same(place->torch_cuda, wants->torch_cuda);
+}
+
+/* 0: it does not load there. */
+static unsigned
+rank_of(enum ws_index_kind kind, const struct ws_wheel_label *place,
+	const struct ws_wheel_label *wants, struct ws_arena *a)
+{
+	bool same_major = place && place->cuda && major_of(place->cuda) == major_of(wants->cuda);
+	switch (kind) {
+	case WS_INDEX_UNPLACED:
+		return 0;
+	case WS_INDEX_NONE:
+		return 1;
+	case WS_INDEX_C_ABI:
+		return same_major                                                                ? 3
+			: place && place->cuda && major_of(place->cuda) + 1 == major_of(wants->cuda) ? 2
+																						 : 0;
+	case WS_INDEX_STABLE:
+		return same_major && place->torch && wants->torch
+				&& cmp_minors(place->torch, wants->torch, a) <= 0
+			? 4
+			: 0;
+	case WS_INDEX_BOUND:
+		return place && is_bound_to(place, wants) ? 5 : 0;
+	}
+	return 0;
+}
+
+/* Code for @a has runs on every architecture of @a wants. */
+static bool
+runs_on_all(const struct ws_arch_set *has, const struct ws_arch_set *wants)
+{
+	for (size_t i = 0; i < wants->count; i++) {
+		bool runs = false;
+		for (size_t j = 0; j < has->count; j++) {
+			runs = runs || ws_arch_may_run(&has->at[j], &wants->at[i]);
+		}
+		if (!runs) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+add_candidate(const struct making *m, const struct path *path, const struct ws_index_entry *entry,
+	candidates *found)
+{
+	struct candidate best = {.entry = entry};
+	for (size_t i = 0; i < entry->place_count || i == 0; i++) {
+		const struct ws_wheel_label *place = entry->place_count ? &entry->places[i] : NULL;
+		unsigned rank = rank_of(entry->kind, place, &path->wants, m->a);
+		bool has_archs = place && place->archs.count > 0;
+		bool own = has_archs && ws_arch_set_eq(&place->archs, &path->wants.archs);
+		bool runs =
+			!path->by_archs || !has_archs || own || runs_on_all(&place->archs, &path->wants.archs);
+		if (runs && (rank > best.rank || (rank == best.rank && own && !best.own_archs))) {
+			best = (struct candidate){entry, place, rank, own && path->by_archs,
+				place && ws_same(place->cuda, path->wants.cuda)};
+		}
+	}
+	if (best.rank > 0) {
+		*ws_vec_push(found, m->a) = best;
+	}
+}
+
+/* Those of entries [from, to), which are one release, that depend on most. */
+static candidates
+find_candidates(const struct making *m, const struct path *path, size_t from, size_t to)
+{
+	candidates found = {0};
+	unsigned best = 0;
+	size_t kept = 0;
+	for (size_t i = from; i < to; i++) {
+		add_candidate(m, path, &m->catalog->entries.at[i], &found);
+	}
+	for (size_t i = 0; i < found.len; i++) {
+		best = found.at[i].rank > best ? found.at[i].rank : best;
+	}
+	for (size_t i = 0; i < found.len; i++) {
+		if (found.at[i].rank == best) {
+			found.at[kept++] = found.at[i];
+		}
+	}
+	found.len = kept;
+	return found;
+}
+
+/* The end of the release that begins with entry @a from. */
+static size_t
+end_of_release(const struct ws_index_catalog *catalog, size_t from)
+{
+	const struct ws_wheel_name *first = &catalog->entries.at[from].name;
+	size_t to = from + 1;
+	while (to < catalog->entries.len
+		&& ws_same(catalog->entries.at[to].name.distribution, first->distribution)
+		&& ws_version_cmp_public(&catalog->entries.at[to].name.version, &first->version) == 0) {
+		to++;
+	}
+	return to;
+}
+
+/* ---- which of them answers ---- */
+
+/* Some Python would have two answers, for other architectures each. */
+static bool
+differ_in_archs(const struct candidate *x, const struct candidate *y)
+{
+	return (x->entry->pythons & y->entry->pythons) && x->place && y->place
+		&& x->place->archs.count > 0 && y->place->archs.count > 0
+		&& !ws_arch_set_eq(&x->place->archs, &y->place->archs);
+}
+
+/* Was another there before, or at the same time? */
+static bool
+is_ambiguous(const candidates *all, const struct candidate *c)
+{
+	for (size_t i = 0; i < all->len; i++) {
+		const struct candidate *other = &all->at[i];
+		if (differ_in_archs(c, other) && strcmp(other->entry->uploaded, c->entry->uploaded) <= 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int
+cmp_lengths(const char *x, const char *y)
+{
+	size_t left = x ? strlen(x) : 0;
+	size_t right = y ? strlen(y) : 0;
+	return left < right ? -1 : left > right;
+}
+
+/* What is preferred comes first. */
+static int
+cmp_candidates(const void *x, const void *y, void *arena)
+{
+	const struct candidate *left = x;
+	const struct candidate *right = y;
+	bool torch = left->place && right->place && left->place->torch && right->place->torch;
+	int order = right->own_archs - left->own_archs;
+	order = order || !torch ? order : cmp_minors(right->place->torch, left->place->torch, arena);
+	order = order ? order : right->own_cuda - left->own_cuda;
+	order = order ? order : strcmp(left->entry->uploaded, right->entry->uploaded);
+	order = order ? order
+				  : cmp_lengths(left->entry->name.version.local, right->entry->name.version.local);
+	return order ? order : strcmp(left->entry->file, right->entry->file);
+}
+
+static void
+choose(const struct making *m, const struct path *path, candidates *found, entries *chosen)
+{
+	uint64_t answered = 0;
+	if (found->len > 0) {
+		qsort_r(found->at, found->len, sizeof(*found->at), cmp_candidates, m->a);
+	}
+	for (size_t i = 0; i < found->len; i++) {
+		const struct candidate *c = &found->at[i];
+		bool open = !(c->entry->pythons & answered);
+		if (open && (path->by_archs || !is_ambiguous(found, c))) {
+			answered |= c->entry->pythons;
+			*ws_vec_push(chosen, m->a) = c->entry;
+		}
+	}
+}
+
+static int
+cmp_places(const void *x, const void *y)
+{
+	const struct ws_index_entry *left = *(const struct ws_index_entry *const *)x;
+	const struct ws_index_entry *right = *(const struct ws_index_entry *const *)y;
+	return left < right ? -1 : left > right;
+}
+
+/* Paths for the sets of architectures that this one cannot tell apart. */
+static void
+add_arch_paths(struct making *m, const struct path *path, const candidates *found)
+{
+	for (size_t i = 0; i < found->len; i++) {
+		bool differs = false;
+		for (size_t j = 0; j < found->len && !differs; j++) {
+			differs = differ_in_archs(&found->at[i], &found->at[j]);
+		}
+		if (differs) {
+			struct ws_wheel_label wants = path->wants;
+			wants.archs = found->at[i].place->archs;
+			add_path(m, &wants, true);
+		}
+	}
+}
+
+static struct ws_index_answers
+fill(struct making *m, struct path path)
+{
+	entries chosen = {0};
+	for (size_t from = 0, to; from < m->catalog->entries.len; from = to) {
+		to = end_of_release(m->catalog, from);
+		candidates found = find_candidates(m, &path, from, to);
+		if (!path.by_archs) {
+			add_arch_paths(m, &path, &found);
+		}
+		choose(m, &path, &found, &chosen);
+	}
+	if (chosen.len > 0) {
+		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
+	}
+	return (struct ws_index_answers){path.name, chosen.at, chosen.len};
+}
+
+static int
+cmp_answers(const void *x, const void *y)
+{
+	return strcmp(
+		((const struct ws_index_answers *)x)->path, ((const struct ws_index_answers *)y)->path);
+}
+
+const struct ws_index_answers *
+ws_index_variants(const struct ws_index_catalog *catalog, struct ws_arena *a, size_t *count)
+{
+	struct making m = {.catalog = catalog, .a = a};
+	WS_VEC(struct ws_index_answers) all = {0};
+	add_base_paths(&m);
+	for (size_t i = 0; i < m.paths.len; i++) { /* it grows while it is filled */
+		*ws_vec_push(&all, a) = fill(&m, m.paths.at[i]);
+	}
+	if (all.len > 0) {
+		qsort(all.at, all.len, sizeof(*all.at), cmp_answers);
+	}
+	*count = all.len;
+	return all.at;
+}
+
+/* ---- wheel variants ---- */
+
+/* Wheels without a label are a group too. */
+static bool
+is_labelled(const struct ws_index_entry *entry, const char *label)
+{
+	return label ? entry->variant && strcmp(entry->variant->label, label) == 0
+				 : !entry->variant && entry->kind == WS_INDEX_NONE;
+}
+
+/* Those of entries [from, to), which are one release, that answer under a label; NULL: without one. */
+static void
+choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
+{
+	static const struct path own = {.by_archs = true}; /* a label has one set of architectures */
+	candidates found = {0};
+	for (size_t i = from; i < to; i++) {
+		const struct ws_index_entry *entry = &m->catalog->entries.at[i];
+		if (is_labelled(entry, label)) {
+			const struct ws_wheel_label *place = label ? entry->places : NULL;
+			*ws_vec_push(&found, m->a) = (struct candidate){.entry = entry, .place = place};
+		}
+	}
+	choose(m, &own, &found, chosen);
+}
+
+struct ws_index_answers
+ws_index_variant_answers(const struct ws_index_catalog *catalog, struct ws_arena *a)
+{
+	struct making m = {.catalog = catalog, .a = a};
+	entries chosen = {0};
+	for (size_t from = 0, to; from < catalog->entries.len; from = to) {
+		struct ws_map labels = {0};
+		to = end_of_release(catalog, from);
+		for (size_t i = from; i < to; i++) {
+			const struct ws_index_variant *v = catalog->entries.at[i].variant;
+			if (v && ws_map_add(&labels, v->label, a)) {
+				choose_labelled(&m, from, to, v->label, &chosen);
+			}
+		}
+		choose_labelled(&m, from, to, NULL, &chosen);
+	}
+	if (chosen.len > 0) {
+		qsort(chosen.at, chosen.len, sizeof(*chosen.at), cmp_places);
+	}
+	return (struct ws_index_answers){WS_INDEX_VARIANTS, chosen.at, chosen.len};
+}

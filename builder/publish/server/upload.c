@@ -1,0 +1,352 @@
+/* upload.c - see upload.h. */
+#include "publish/server/upload.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "net/index.h"
+#include "publish/admit.h"
+#include "publish/gpu_check.h"
+#include "publish/server/form.h"
+#include "publish/sources.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* One that is to be uploaded. */
+struct wheel {
+	const char *path;
+	struct ws_index_entry entry;
+	struct ws_buf metadata;
+	bool there;          /* the server has it */
+	const char *unasked; /* why no index said what the server has; NULL: one did */
+};
+
+struct uploading {
+	const struct ws_upload_order *order;
+	struct ws_arena *a;
+	WS_VEC(struct wheel) wheels;
+	struct ws_map checks; /* of GPUs */
+	struct ws_upload_outcome *outcome;
+};
+
+/* ---- what is to be sent ---- */
+
+static bool
+read_wheel(struct uploading *u, const char *path, struct ws_err *err)
+{
+	const struct ws_upload_order *o = u->order;
+	struct wheel *wheel = ws_vec_push(&u->wheels, u->a);
+	struct ws_digest digest;
+	struct stat status;
+	const char *wrong = NULL;
+	*wheel = (struct wheel){.path = path};
+	if (ws_stop_asked(o->stop)) {
+		return ws_stop_err(o->stop, err);
+	}
+	if (stat(path, &status) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", path);
+	}
+	if (!(o->ledger && ws_ledger_file_digest(o->ledger, path, &digest))
+		&& !ws_digest_file(path, &digest, NULL, err)) {
+		return false;
+	}
+	struct ws_index_arrival arrival = {.path = path,
+		.file = ws_path_base(path),
+		.sha256 = digest.hex,
+		.size_bytes = (uint64_t)status.st_size};
+	if (!ws_index_admit(&arrival, u->a, &wheel->entry, &wheel->metadata, &wrong, err)) {
+		return false;
+	}
+	if (!wrong && o->gpu_check_count > 0 && wheel->entry.kind != WS_INDEX_NONE) {
+		wrong = ws_gpu_check_refusal(&u->checks, digest.hex);
+	}
+	if (wrong && !o->force) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s': %s", arrival.file, wrong);
+	}
+	if (wrong && o->warn) {
+		o->warn(o->self, arrival.file, wrong);
+	}
+	return true;
+}
+
+static bool
+read_wheels(struct uploading *u, struct ws_err *err)
+{
+	const struct ws_upload_order *o = u->order;
+	for (size_t i = 0; i < o->gpu_check_count; i++) {
+		if (!ws_gpu_check_read(o->gpu_checks[i], u->a, &u->checks, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < o->source_count; i++) {
+		struct ws_index_source source;
+		if (!ws_index_source_find(o->sources[i], u->a, &source, err)) {
+			return false;
+		}
+		for (size_t j = 0; j < source.count; j++) {
+			if (!read_wheel(u, source.wheels[j], err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* ---- what is there ---- */
+
+/* Where the simple index of an upload address is: beside ".../legacy/", or below (pypiserver, devpi). */
+static size_t
+guess_indexes(const struct uploading *u, const char *urls[2])
+{
+	const char *url = u->order->url;
+	size_t len = strlen(url);
+	while (len > 0 && url[len - 1] == '/') {
+		len--;
+	}
+	const char *bare = ws_arena_copy(u->a, url, len);
+	if (u->order->simple) {
+		urls[0] = u->order->simple;
+		return 1;
+	}
+	if (ws_ends_with(bare, "/legacy")) {
+		urls[0] = ws_arena_printf(u->a, "%.*s/simple", (int)(len - strlen("/legacy")), bare);
+		return 1;
+	}
+	urls[0] = ws_arena_printf(u->a, "%s/simple", bare);
+	urls[1] = ws_arena_printf(u->a, "%s/+simple", bare);
+	return 2;
+}
+
+/* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there. An address
+ * that is a guess may be wrong, and then the next is asked; where none answers, wheel->unasked says why. */
+static bool
+look_up(struct uploading *u, struct ws_index *index, struct wheel *wheel, const char **sha256,
+	struct ws_err *err)
+{
+	const char *urls[2], *why = NULL;
+	size_t count = guess_indexes(u, urls), answered = 0;
+	*sha256 = NULL;
+	for (size_t i = 0; i < count && !*sha256; i++) {
+		const struct ws_index_page *page = NULL;
+		struct ws_err ignored = {0};
+		if (!ws_index_page(index, urls[i], wheel->entry.name.distribution, &page, &ignored)) {
+			if (u->order->simple || ws_err_is_stop(&ignored)) {
+				*err = ignored;
+				return false;
+			}
+			why = why ? why : ws_arena_strdup(u->a, ignored.text);
+			continue; /* a server that cannot be reached fails the upload */
+		}
+		answered++;
+		for (size_t j = 0; page && j < page->count; j++) {
+			if (strcmp(page->files[j].name, wheel->entry.file) == 0) {
+				*sha256 = page->files[j].sha256;
+			}
+		}
+	}
+	wheel->unasked = answered > 0 ? NULL : why;
+	return true;
+}
+
+/* True when what the server has is not another file; wheel->there says whether it is this one. */
+static bool
+compare(struct uploading *u, struct ws_index *index, struct wheel *wheel, struct ws_err *err)
+{
+	const char *sha256;
+	if (!look_up(u, index, wheel, &sha256, err)) {
+		return false;
+	}
+	wheel->there = sha256 && strcmp(sha256, wheel->entry.sha256) == 0;
+	if (!sha256 || !sha256[0] || wheel->there) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)",
+		wheel->entry.file, sha256, wheel->entry.sha256);
+	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
+}
+
+/* ---- sending ---- */
+
+/* The end of the element at @a at, where a browser does not show its text: <head>, <style>, <script>; else
+ * NULL. */
+static const char *
+skip_element(const char *at)
+{
+	static const char *const names[][2] = {
+		{"<head", "</head"}, {"<style", "</style"}, {"<script", "</script"}};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		if (strncasecmp(at, names[i][0], strlen(names[i][0])) == 0) {
+			const char *end = strcasestr(at, names[i][1]);
+			return end ? end : at + strlen(at);
+		}
+	}
+	return NULL;
+}
+
+const char *
+ws_index_refusal_text(const struct ws_buf *page, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	bool markup = false, space = false;
+	for (const char *c = ws_buf_text(page); *c && text.len < 200; c++) {
+		const char *behind = *c == '<' ? skip_element(c) : NULL;
+		c = behind ? behind : c;
+		if (*c == '<' || *c == '>') {
+			markup = *c == '<';
+			space = true;
+		} else if ((unsigned char)*c <= ' ' || *c == 0x7f) {
+			space = true;
+		} else if (!markup && *c) {
+			ws_buf_puts(&text, space && text.len > 0 ? " " : "");
+			ws_buf_putc(&text, (unsigned char)*c < 0x80 ? *c : '?');
+			space = false;
+		}
+		if (!*c) {
+			break;
+		}
+	}
+	return ws_buf_copy(&text, a);
+}
+
+static bool
+ignore_body(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	return true;
+}
+
+/* One POST; @a refusal gets what the server says when it does not take it. */
+static bool
+post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, unsigned *status,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf head = {0}, tail = {0};
+	struct ws_other_digests digests;
+	struct ws_index_form form = {
+		.file = wheel->entry.file,
+		.name = &wheel->entry.name,
+		.sha256 = wheel->entry.sha256,
+		.digests = &digests,
+		.metadata = ws_buf_str(&wheel->metadata),
+		.boundary = ws_arena_printf(u->a, "wheelsmith-%s", wheel->entry.sha256),
+	};
+	if (!ws_digest_file_others(wheel->path, &digests, err)) {
+		return false;
+	}
+	ws_index_form_write(&form, u->a, &head, &tail);
+	const struct ws_piece pieces[] = {
+		{.bytes = ws_buf_text(&head), .length_bytes = head.len},
+		{.path = wheel->path,
+			.length_bytes = wheel->entry.size_bytes,
+			.sha256 = wheel->entry.sha256},
+		{.bytes = ws_buf_text(&tail), .length_bytes = tail.len},
+	};
+	const struct ws_body body = {pieces, WS_LEN(pieces)};
+	const char *type =
+		ws_arena_printf(u->a, "Content-Type: multipart/form-data; boundary=%s", form.boundary);
+	struct ws_request request = {
+		.url = u->order->url,
+		.subject = wheel->entry.file,
+		.method = "POST",
+		.sends = &body,
+		.headers = &type,
+		.header_count = 1,
+		.body = ignore_body,
+		.refusal = refusal,
+	};
+	struct ws_request *const only = &request;
+	struct ws_batch batch = {.requests = &only, .count = 1};
+	bool sent = ws_http_run(u->order->http, &batch, err);
+	*status = request.reply.status;
+	return sent;
+}
+
+/* Servers answer 409, 400 or 403 for a file that they have. It may be this one: sent by an attempt whose answer
+ * was lost, or by another publisher. */
+static bool
+settle_refusal(struct uploading *u, struct wheel *wheel, unsigned status,
+	const struct ws_buf *refusal, struct ws_err *err)
+{
+	struct ws_err other = {0};
+	if (status < 400 || status >= 500) {
+		return false;
+	}
+	if (status != 401 && status != 413) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		if (!compare(u, ws_index_open(u->order->http, a), wheel, &other)) {
+			*err = other;
+			return false;
+		}
+	}
+	const char *said = ws_index_refusal_text(refusal, u->a);
+	if (!wheel->there && said[0]) {
+		ws_err_cure(err, "the server says: %s", said);
+	}
+	if (!wheel->there && wheel->unasked && status != 401 && status != 413) {
+		ws_err_cure(err, "it was not compared with what is there: %s", wheel->unasked);
+	}
+	return wheel->there;
+}
+
+static bool
+send(struct uploading *u, struct wheel *wheel, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf refusal = {0};
+	unsigned status = 0;
+	if (!wheel->there) {
+		if (post(u, wheel, &refusal, &status, err)) {
+			u->outcome->sent++;
+			u->outcome->sent_bytes += wheel->entry.size_bytes;
+			u->order->sent(u->order->self, wheel->entry.file, false);
+			return true;
+		}
+		if (ws_err_is_stop(err) || !settle_refusal(u, wheel, status, &refusal, err)) {
+			return false;
+		}
+		*err = (struct ws_err){0};
+	}
+	u->outcome->there++;
+	u->order->sent(u->order->self, wheel->entry.file, true);
+	return true;
+}
+
+static bool
+upload(struct uploading *u, struct ws_err *err)
+{
+	struct ws_index *index = ws_index_open(u->order->http, u->a);
+	if (!read_wheels(u, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < u->wheels.len; i++) {
+		if (!compare(u, index, &u->wheels.at[i], err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < u->wheels.len; i++) {
+		if (!send(u, &u->wheels.at[i], err)) {
+			size_t done = u->outcome->sent + u->outcome->there;
+			return done == 0 || ws_err_is_stop(err)
+				? false
+				: ws_err_cure(err, "%zu of %zu wheels are there; the same command goes on", done,
+					u->wheels.len);
+		}
+	}
+	return true;
+}
+
+bool
+ws_index_upload(const struct ws_upload_order *order, struct ws_arena *a,
+	struct ws_upload_outcome *outcome, struct ws_err *err)
+{
+	struct uploading u = {.order = order, .a = a, .outcome = outcome};
+	*outcome = (struct ws_upload_outcome){0};
+	bool done = upload(&u, err);
+	for (size_t i = 0; i < u.wheels.len; i++) {
+		ws_buf_release(&u.wheels.at[i].metadata);
+	}
+	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
+		err->kind = WS_ERR_PUBLISH;
+	}
+	return done;
+}

@@ -1,0 +1,89 @@
+/* test_publish_target.c - several publishers at the folder of an index. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "publish/folder/target.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PUBLISHERS = 4, ROUNDS = 100 };
+
+/* Opens the folder once the pipe is closed: all at the same moment. */
+static bool
+open_at_once(const char *folder, int starts, struct ws_arena *a)
+{
+	char byte;
+	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
+	struct ws_err err = {0};
+	bool ok =
+		read(starts, &byte, 1) == 0 && ws_index_target_open(folder, NULL, NULL, NULL, a, &t, &err);
+	if (!ok) {
+		fprintf(stderr, "%s\n", err.text);
+	}
+	return ok;
+}
+
+WS_TEST(publishers_that_make_an_index_at_once_all_get_it)
+{
+	int starts[2], status, failed = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		const char *folder = ws_arena_printf(a, "%s/index-%d", ws_test_dir(a), round);
+		assert_int_equal(pipe(starts), 0);
+		for (int i = 0; i < PUBLISHERS; i++) {
+			if (fork() == 0) {
+				close(starts[1]);
+				_exit(open_at_once(folder, starts[0], a) ? 0 : 1);
+			}
+		}
+		close(starts[0]);
+		close(starts[1]);
+		for (int i = 0; i < PUBLISHERS; i++) {
+			assert_true(wait(&status) > 0);
+			failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+		}
+	}
+	assert_int_equal(failed, 0);
+}
+
+/* A folder with these snapshots, empty. */
+static const char *
+make_index(struct ws_arena *a, const char *const *names, size_t count)
+{
+	struct ws_err err = {0};
+	const char *folder = ws_test_dir(a);
+	for (size_t i = 0; i < count; i++) {
+		assert_ok(ws_fs_mkdirs(ws_path_join(a, folder, names[i], NULL), &err), err);
+	}
+	return folder;
+}
+
+WS_TEST(a_link_to_a_snapshot_may_be_spelled_in_several_ways)
+{
+	static const char *const names[] = {"@2026-11-22.1", "@2026-11-22.2"};
+	static const char *const spellings[] = {"@2026-11-22.1", "@2026-11-22.1/", "./@2026-11-22.1",
+		".//@2026-11-22.1//", "././@2026-11-22.1"};
+	const char *folder = make_index(a, names, WS_LEN(names));
+	const char *link = ws_path_join(a, folder, "current", NULL);
+	for (size_t i = 0; i < WS_LEN(spellings); i++) {
+		struct ws_err err = {0};
+		struct ws_index_target t;
+		unlink(link);
+		assert_int_equal(symlink(spellings[i], link), 0);
+		assert_ok(ws_index_target_look(folder, a, &t, &err), err);
+		assert_string_equal(t.current, "2026-11-22.1");
+	}
+}
+
+/* Else the next would be number 0, and publishing would fail for the rest of the day. */
+WS_TEST(a_number_that_is_too_large_is_not_a_snapshots)
+{
+	static const char *const names[] = {"@2026-11-22.2", "@2026-11-22.1000000000",
+		"@2026-11-22.18446744073709551615", "@2026-11-22.99999999999999999999999"};
+	const int64_t day_us = 1795305600 * INT64_C(1000000); /* 2026-11-22 */
+	const struct ws_index_target t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
+	size_t count;
+	ws_index_target_snapshots(&t, a, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(ws_index_target_next(&t, day_us), "2026-11-22.3");
+}
