@@ -4,7 +4,6 @@
 #include "cli/complete.h"
 #include "fetch/git_child.h"
 #include "inspect/facts_child.h"
-#include "judge/judge.h"
 #include "judge/order.h"
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
@@ -30,21 +29,13 @@ sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct 
 	return true;
 }
 
+/* As order.json in the current folder says (judge/order.h). */
 static bool
-check(
+verify(
 	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
 {
 	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_judge_run(&s->out, err);
-}
-
-/* As order.json in the current folder says (judge/order.h). */
-static bool
-verify(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
-	struct ws_err *err)
-{
-	ws_limit_self(READER_BYTES, READER_CPU_S);
-	return ws_judge_wheel_run(err);
 }
 
 /* Facts of a file of unknown origin, as order.json says (inspect/facts_child.h). */
@@ -115,7 +106,6 @@ struct entry {
 };
 
 static const struct entry entries[] = {
-	{"check", check},
 	{"complete", complete},
 	{"exports", exports},
 	{"facts", facts},

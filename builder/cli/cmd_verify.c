@@ -225,8 +225,7 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 
 /* What the recipe of this package and version says must import. */
 static void
-find_required(
-	struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_wheel_order *order)
+find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_judge_order *order)
 {
 	struct ws_err ignored = {0};
 	struct ws_version version;
@@ -271,7 +270,7 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 	if (!ws_wheel_name_parse(base, v->a, &name, &why)) {
 		name = (struct ws_wheel_name){0};
 	}
-	struct ws_judge_wheel_order order = {
+	struct ws_judge_order order = {
 		.name = base, .wheel = ws_path_join(v->a, cwd, wheel, NULL), .places = places};
 	WS_AUTO_FD int fd = ws_fs_open_regular(wheel, 0, NULL, err);
 	if (fd < 0 || !find_places(v, &name, places, &order.place_count, err)) {
@@ -281,7 +280,7 @@ verify(struct verifying *v, const char *wheel, struct ws_err *err)
 	find_known_bad(v, &name, places, order.place_count);
 	if (!ws_scratch_make(
 			ws_store_path(&v->s->store, v->a, "partial"), "verify-", v->a, &folder, err)
-		|| !ws_judge_wheel(&order, v->s->program, folder.path, v->a, &verdict, err)) {
+		|| !ws_judge_now(&order, v->s->program, folder.path, v->a, &verdict, err)) {
 		return false;
 	}
 	bool all = ws_same(v->torch, "all");

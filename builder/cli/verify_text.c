@@ -78,7 +78,7 @@ say_others(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 }
 
 void
-ws_verify_text_place(const struct ws_out *out, const struct ws_judge_wheel_order *order,
+ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
 {
 	const struct ws_wheel_place_verdict *v = &verdict->places[0];
@@ -139,7 +139,7 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 }
 
 void
-ws_verify_text_window(const struct ws_out *out, const struct ws_judge_wheel_order *order,
+ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
 {
 	struct ws_page page = ws_page_begin(out, 0);

@@ -11,11 +11,11 @@
 #include "judge/order.h"
 
 /** The verdict about the first place. */
-void ws_verify_text_place(const struct ws_out *out, const struct ws_judge_wheel_order *order,
+void ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a);
 
 /** A row for each place, and what "loads" does not say. */
-void ws_verify_text_window(const struct ws_out *out, const struct ws_judge_wheel_order *order,
+void ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a);
 
 /** The best verdict of the places: a wheel that loads somewhere is of use. */

@@ -46,7 +46,7 @@ judge(const struct ws_doctor *d, const struct ws_site_package *package,
 	struct ws_wheel_verdict *verdict, struct ws_err *err)
 {
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
-	const struct ws_judge_wheel_order order = {
+	const struct ws_judge_order order = {
 		.root = d->kit.purelib,
 		.files = package->files,
 		.file_count = package->file_count,
@@ -56,7 +56,7 @@ judge(const struct ws_doctor *d, const struct ws_site_package *package,
 	};
 	return ws_scratch_make(
 			   ws_store_path(fetch->store, d->a, "partial"), "doctor-", d->a, &folder, err)
-		&& ws_judge_wheel(&order, d->program, folder.path, d->a, verdict, err);
+		&& ws_judge_now(&order, d->program, folder.path, d->a, verdict, err);
 }
 
 /* The evidence of the finding that decided. */

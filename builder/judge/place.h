@@ -21,7 +21,7 @@ struct ws_judge_place {
 	const char *const *libraries; /**< paths of a host's libraries */
 	size_t library_count;
 	/** Folders where a host has others. With them, what is in none of these is not there; without, it
-	 * may be. Not part of an action's key: only for ws_judge_wheel. */
+	 * may be. Not part of an action's key: only for ws_judge_now. */
 	const char *const *folders;
 	size_t folder_count;
 	const char *python;        /**< path of the interpreter or its libpython */

@@ -1,5 +1,5 @@
-/* run.c - the child of order.c: opens the wheel once, has it judged in each place, and
- * writes what came of it. What cannot be read is a verdict here. Judging is verify/'s. */
+/* run.c - the child of order.c: opens what is judged once, and has it judged in each place. What of a
+ * wheel cannot be read is a verdict here. Judging is verify/'s, the text verdict.c's. */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "judge/order.h"
@@ -21,16 +21,7 @@ struct judging {
 	struct ws_wheel_name name; /* when has_name */
 	struct ws_dist_info info;  /* when has_info: of the wheel */
 	bool has_name, has_info;
-	WS_VEC(struct ws_finding) findings; /* about the wheel, whatever the place */
-	struct ws_verdict measured;         /* of the first place that was judged */
-};
-
-/* What came of one place. */
-struct outcome {
-	enum ws_finding_verdict verdict;
-	const struct ws_finding *decisive; /* the first that is as bad; NULL: none is bad */
-	WS_VEC(struct ws_finding) findings;
-	struct ws_verdict judged; /* no modules: nothing was */
+	ws_finding_list findings; /* about the wheel, whatever the place */
 };
 
 static void
@@ -147,9 +138,56 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 }
 
 static bool
+is_true(const struct ws_json *object, const char *key)
+{
+	const struct ws_json *value = ws_json_find(object, key);
+	return value && value->truth;
+}
+
+/* "PyInit_c" of "a.b.c". */
+static const char *
+init_of(const char *module, struct ws_arena *a)
+{
+	const char *dot = strrchr(module, '.');
+	return ws_arena_printf(a, "PyInit_%s", dot ? dot + 1 : module);
+}
+
+/* The order is about modules that were just linked. */
+static bool
+is_own(const struct judging *j)
+{
+	return ws_json_find(j->order.root, "modules");
+}
+
+static bool
+open_own(struct judging *j, struct ws_err *err)
+{
+	const struct ws_json *modules = ws_json_find(j->order.root, "modules");
+	struct ws_subject_module *made = WS_NEW_N(j->a, struct ws_subject_module, modules->count + 1);
+	j->subject.modules = made;
+	for (WS_JSON_EACH(module, modules)) {
+		const char *name = ws_json_text(module, "module");
+		const char *file = ws_arena_printf(j->a, "mod/%zu.so", j->subject.count);
+		struct ws_subject_module *m = &made[j->subject.count];
+		*m = (struct ws_subject_module){.name = name,
+			.elf = ws_elf_open_as(file, name, j->a, err),
+			.required = true,
+			.init = is_true(module, "imported") ? init_of(name, j->a) : NULL};
+		if (!m->elf) {
+			return false;
+		}
+		j->subject.count++;
+	}
+	return true;
+}
+
+static bool
 open_subject(struct judging *j, struct ws_err *err)
 {
 	const char *path = ws_json_text(j->order.root, "wheel");
+	if (is_own(j)) {
+		return open_own(j, err);
+	}
 	if (path && !open_wheel(j, path, err)) {
 		return false;
 	}
@@ -163,10 +201,20 @@ open_subject(struct judging *j, struct ws_err *err)
 	return true;
 }
 
+static void
+close_subject(struct judging *j)
+{
+	for (size_t i = 0; is_own(j) && i < j->subject.count; i++) {
+		ws_elf_close((struct ws_elf *)(uintptr_t)j->subject.modules[i].elf);
+	}
+	ws_modules_close(&j->modules);
+	ws_opened_wheel_close(&j->wheel);
+}
+
 /* ---- one place ---- */
 
 static void
-count(struct outcome *o)
+count(struct ws_judge_outcome *o)
 {
 	for (size_t i = 0; i < o->findings.len; i++) {
 		const struct ws_finding *f = &o->findings.at[i];
@@ -192,7 +240,7 @@ glibc_of(const struct ws_surroundings *around, unsigned *major, unsigned *minor,
 }
 
 static void
-judge_tags(struct judging *j, const struct ws_surroundings *around, struct outcome *o)
+judge_tags(struct judging *j, const struct ws_surroundings *around, struct ws_judge_outcome *o)
 {
 	struct ws_python_tag python;
 	unsigned major, minor;
@@ -217,7 +265,7 @@ judge_tags(struct judging *j, const struct ws_surroundings *around, struct outco
 
 /* Whatever installs it would replace the torch of the place. */
 static void
-judge_torch(struct judging *j, const struct ws_json *order, struct outcome *o)
+judge_torch(struct judging *j, const struct ws_json *order, struct ws_judge_outcome *o)
 {
 	const char *text = ws_json_text(order, "torch");
 	struct ws_version torch;
@@ -232,7 +280,7 @@ judge_torch(struct judging *j, const struct ws_json *order, struct outcome *o)
 
 /* What no look into the file shows. */
 static void
-judge_known_bad(struct judging *j, const struct ws_json *order, struct outcome *o)
+judge_known_bad(struct judging *j, const struct ws_json *order, struct ws_judge_outcome *o)
 {
 	const char *why = ws_json_text(order, "known_bad");
 	const char **evidence = WS_NEW_N(j->a, const char *, 1);
@@ -246,9 +294,38 @@ judge_known_bad(struct judging *j, const struct ws_json *order, struct outcome *
 	}
 }
 
+/* A module with kernels must hold code for the archs that were asked for and no others. */
 static bool
-judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, struct ws_err *err)
+judge_own_archs(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 {
+	const char *why, *text = ws_json_text(j->order.root, "archs");
+	const struct ws_json *module = ws_json_find(j->order.root, "modules")->first;
+	for (size_t i = 0; i < o->judged.count; i++, module = module->next) {
+		const struct ws_module_verdict *m = &o->judged.modules[i];
+		struct ws_arch_set wanted;
+		if (!is_true(module, "cuda")) {
+			continue;
+		}
+		if (!ws_arch_set_parse(text, j->a, &wanted, &why)) {
+			return ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of the order: %s", text, why);
+		}
+		const struct ws_arch_set *archs = &m->gpu.archs;
+		const char *has = archs->count ? ws_arch_set_text(archs, j->a) : "no GPU";
+		bool same = ws_arch_set_eq(archs, &wanted);
+		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
+			.verdict = same ? WS_VERDICT_OK : WS_VERDICT_FAILS,
+			.cause = "gpu",
+			.text = ws_arena_printf(j->a, "%s has code for %s%s%s", m->module->name, has,
+				same ? "" : ", not for ", same ? "" : text),
+		};
+	}
+	return true;
+}
+
+static bool
+judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
+{
+	const struct ws_json *order = o->place;
 	struct ws_opened_judge_place place;
 	bool fine = ws_judge_place_open(order, j->a, &place, err);
 	for (size_t i = 0; i < j->findings.len; i++) {
@@ -275,154 +352,67 @@ judge_in(struct judging *j, const struct ws_json *order, struct outcome *o, stru
 		}
 	}
 	judge_torch(j, order, o); /* behind the names: one that is missing says more */
-	if (fine && o->judged.count > 0 && j->measured.count == 0) {
-		j->measured = o->judged;
-	}
+	fine = fine && (!is_own(j) || judge_own_archs(j, o, err));
 	ws_judge_place_close(&place);
 	count(o);
 	return fine;
 }
 
-/* ---- writing ---- */
+/* ---- the policy for modules of ours ---- */
 
+/* For the log of the action. */
 static void
-write_verdict(struct ws_json_writer *w, enum ws_finding_verdict verdict, const struct ws_finding *f)
+say_place(struct judging *j, const struct ws_judge_outcome *o, const struct ws_out *out)
 {
-	ws_json_add_text(w, "verdict", ws_verdict_word(verdict));
-	ws_json_add_text(w, "why", f ? f->text : NULL);
-	ws_json_add_text(w, "cause", f ? f->cause : NULL);
-}
-
-static void
-write_findings(struct ws_json_writer *w, const struct ws_finding *findings, size_t count)
-{
-	ws_json_open_list(w, "findings");
-	for (size_t i = 0; i < count; i++) {
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "finding", ws_finding_word(findings[i].verdict));
-		ws_json_add_text(w, "cause", findings[i].cause);
-		ws_json_add_text(w, "text", findings[i].text);
-		ws_json_add_texts(w, "evidence", findings[i].evidence, findings[i].evidence_count);
-		ws_json_close(w);
+	const char *torch = ws_json_text(o->place, "torch");
+	struct ws_finding floor = ws_floor_finding(&o->judged.floor, j->a);
+	if (torch) {
+		ws_out_result(out, "in torch %s:\n", torch);
 	}
-	ws_json_close(w);
-}
-
-static void
-write_module(struct ws_json_writer *w, const struct ws_module_verdict *m)
-{
-	const struct ws_finding *decisive = NULL;
-	for (size_t i = 0; i < m->finding_count && !decisive; i++) {
-		decisive = m->verdict != WS_VERDICT_OK && m->findings[i].verdict == m->verdict
-			? &m->findings[i]
-			: NULL;
-	}
-	ws_json_open_object(w, NULL);
-	write_verdict(w, m->verdict, decisive);
-	ws_json_add_text(w, "module", m->module->name);
-	ws_json_add_bool(w, "required", m->module->required);
-	ws_json_add_u64(w, "symbols", m->symbols.wanted_count);
-	ws_json_add_u64(w, "assumed", m->symbols.assumed_count);
-	ws_json_add_texts(w, "unread", m->symbols.unread, m->symbols.unread_count);
-	ws_json_open_list(w, "missing");
-	for (size_t i = 0; i < m->symbols.missing_count; i++) {
-		ws_json_add_text(w, NULL, m->symbols.missing[i].name);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-static void
-write_place(struct ws_json_writer *w, const struct ws_json *order, const struct outcome *o)
-{
-	ws_json_open_object(w, NULL);
-	write_verdict(w, o->verdict, o->decisive);
-	ws_json_add_text(w, "torch", ws_json_text(order, "torch"));
-	ws_json_add_text(w, "python", ws_json_text(order, "python_tag"));
-	write_findings(w, o->findings.at, o->findings.len);
-	ws_json_open_list(w, "modules");
-	for (size_t i = 0; i < o->judged.count; i++) {
-		write_module(w, &o->judged.modules[i]);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-}
-
-static const char *
-abi_text(enum ws_cxx11abi abi)
-{
-	return abi == WS_CXX11ABI_0    ? "0"
-		: abi == WS_CXX11ABI_1     ? "1"
-		: abi == WS_CXX11ABI_MIXED ? "mixed"
-								   : NULL;
-}
-
-static void
-write_measured(struct ws_json_writer *w, const struct judging *j)
-{
-	const struct ws_floor *floor = &j->measured.floor;
-	ws_json_open_object(w, "measured");
-	if (j->measured.count > 0) {
-		ws_json_add_text(w, "platform", ws_floor_tag(floor));
-		ws_json_add_text(w, "glibc", floor->asked[WS_FLOOR_GLIBC].text);
-		ws_json_add_text(w, "glibcxx", floor->asked[WS_FLOOR_GLIBCXX].text);
-		ws_json_add_text(w, "cxx11abi", abi_text(j->measured.cxx11abi));
-	}
-	ws_json_open_list(w, "gpu_code");
-	for (size_t i = 0; i < j->measured.count; i++) {
-		const struct ws_module_verdict *m = &j->measured.modules[i];
-		if (m->gpu.image_count > 0) {
-			ws_json_open_object(w, NULL);
-			ws_json_add_text(w, "module", m->module->name);
-			ws_json_add_text(w, "archs", ws_arch_set_text(&m->gpu.archs, j->a));
-			ws_json_add_text(w, "ptx_only", ws_arch_set_text(&m->gpu.ptx_only, j->a));
-			ws_json_add_text(w, "driver", m->gpu.driver);
-			ws_json_close(w);
+	for (size_t i = 0; i <= o->findings.len; i++) {
+		const struct ws_finding *finding = i < o->findings.len ? &o->findings.at[i] : &floor;
+		ws_out_result(out, "%-8s%s\n", ws_finding_word(finding->verdict), finding->text);
+		for (size_t k = 0; k < finding->evidence_count; k++) {
+			ws_out_result(out, "        %s\n", finding->evidence[k]);
 		}
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 }
 
+/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is empty. */
 static bool
-write_all(const struct judging *j, const struct outcome *outcomes, size_t count, struct ws_err *err)
+pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t count,
+	const struct ws_out *out, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct outcome *worst = &outcomes[0];
-	for (size_t i = 1; i < count; i++) {
-		worst = outcomes[i].verdict > worst->verdict ? &outcomes[i] : worst;
+	const char *subject = ws_json_text(j->order.root, "subject");
+	enum ws_finding_verdict worst = WS_VERDICT_OK;
+	for (size_t i = 0; i < count; i++) {
+		say_place(j, &outcomes[i], out);
+		worst = outcomes[i].verdict > worst ? outcomes[i].verdict : worst;
 	}
-	const struct ws_json *place = ws_json_find(j->order.root, "places")->first;
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
-	write_verdict(w, worst->verdict, worst->decisive);
-	ws_json_add_text(w, "wheel", ws_json_text(j->order.root, "name"));
-	write_measured(w, j);
-	ws_json_open_list(w, "places");
-	for (size_t i = 0; i < count; i++, place = place->next) {
-		write_place(w, place, &outcomes[i]);
-	}
-	ws_json_close(w);
-	ws_json_close(w);
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
-	return ws_fs_write(WS_WHEEL_VERDICT, text.data, text.len, 0644, err);
+	return worst == WS_VERDICT_OK
+		|| ws_err_set(err, WS_ERR_VERIFY,
+			worst == WS_VERDICT_UNKNOWN ? "%s is not known to load" : "%s would not load", subject);
 }
+
+/* ---- the whole ---- */
 
 bool
-ws_judge_wheel_run(struct ws_err *err)
+ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct judging j = {.a = a, .wheel.file.fd = -1};
-	bool fine =
-		ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err) && open_subject(&j, err);
+	bool fine = ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err);
+	fine = fine && open_subject(&j, err);
 	const struct ws_json *places = fine ? ws_json_find(j.order.root, "places") : NULL;
-	struct outcome *outcomes = WS_NEW_N(a, struct outcome, places ? places->count : 0);
+	struct ws_judge_outcome *outcomes =
+		WS_NEW_N(a, struct ws_judge_outcome, places ? places->count : 0);
 	size_t done = 0;
 	for (const struct ws_json *p = places ? places->first : NULL; p && fine; p = p->next) {
-		fine = judge_in(&j, p, &outcomes[done++], err);
+		outcomes[done].place = p;
+		fine = judge_in(&j, &outcomes[done++], err);
 	}
-	fine = fine && write_all(&j, outcomes, done, err);
-	ws_modules_close(&j.modules);
-	ws_opened_wheel_close(&j.wheel);
+	fine = fine && ws_verdict_write(j.order.root, outcomes, done, a, err)
+		&& (!is_own(&j) || pass_own(&j, outcomes, done, out, err));
+	close_subject(&j);
 	return fine;
 }

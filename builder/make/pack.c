@@ -5,11 +5,12 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "judge/internal_action.h"
+#include "judge/verdict.h"
 
 #include <string.h>
 
 /* Raise it when the same order would give other bytes. */
-#define PACK_VERSION "wheelsmith.pack/2"
+#define PACK_VERSION "wheelsmith.pack/3"
 
 static bool
 put_file(const struct ws_store *store, const char *path, const char *name, struct ws_input *input,
@@ -108,7 +109,7 @@ static bool
 fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 	const struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
-	size_t most = 2 + order->recipe->patch_count + order->module_count + order->check_count;
+	size_t most = 2 + order->recipe->patch_count + order->module_count + 1;
 	struct ws_input *inputs = WS_NEW_N(a, struct ws_input, most);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count = 0;
@@ -124,9 +125,8 @@ fill_inputs(struct ws_action *action, const struct ws_pack_order *order,
 		inputs[count++] = (struct ws_input){
 			.name = ws_arena_printf(a, "mod/%zu.so", i), .from = order->modules[i].link};
 	}
-	for (size_t i = 0; i < order->check_count; i++) {
-		const char *name = i ? ws_arena_printf(a, "check-%zu.json", i) : "check.json";
-		inputs[count++] = (struct ws_input){.name = name, .from = order->checks[i]};
+	if (order->check) {
+		inputs[count++] = (struct ws_input){.name = WS_VERDICT_FILE, .from = order->check};
 	}
 	action->inputs = inputs;
 	action->input_count = count;

@@ -32,8 +32,7 @@ struct ws_pack_order {
 	const ws_python_files *files; /**< the Python part */
 	const struct ws_pack_module *modules;
 	size_t module_count;
-	const struct ws_node *const *checks; /**< must have passed; what the first measured is used */
-	size_t check_count;                  /**< 0: no module */
+	const struct ws_node *check; /**< must have passed, and measured; NULL: no module */
 	const struct ws_sbom_part *parts;
 	size_t part_count;
 	/** Adds members to the open object of wheelsmith.json: kits, compiler, digests. */

@@ -6,6 +6,7 @@
 #include "base/user_env.h"
 #include "base/vec.h"
 #include "config/recipe.h"
+#include "judge/verdict.h"
 #include "make/pack.h"
 #include "wheel/wheel.h"
 
@@ -14,8 +15,8 @@
 
 struct packing {
 	struct ws_arena *a;
-	struct ws_json_doc order, check;
-	bool has_check;
+	struct ws_json_doc order, verdict;
+	const struct ws_json *measured; /* of the verdict; NULL: there is no module */
 	struct ws_recipe recipe;
 	struct ws_wheel_spec spec;
 };
@@ -74,8 +75,8 @@ compose_facts(struct packing *p)
 	for (WS_JSON_EACH(fact, facts)) {
 		ws_json_add_copy(w, fact->key, fact);
 	}
-	if (p->has_check) {
-		ws_json_add_copy(w, "measured", p->check.root);
+	if (p->measured) {
+		ws_json_add_copy(w, "measured", p->measured);
 	}
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
@@ -116,8 +117,13 @@ read_inputs(struct packing *p, struct ws_err *err)
 		|| !ws_recipe_read(ws_json_text(p->order.root, "recipe"), p->a, &p->recipe, err)) {
 		return false;
 	}
-	p->has_check = ws_fs_exists("check.json");
-	return !p->has_check || ws_json_read("check.json", WS_JSON_STRICT, p->a, &p->check, err);
+	if (ws_fs_exists(WS_VERDICT_FILE)) {
+		if (!ws_json_read(WS_VERDICT_FILE, WS_JSON_STRICT, p->a, &p->verdict, err)) {
+			return false;
+		}
+		p->measured = ws_json_find(p->verdict.root, "measured");
+	}
+	return true;
 }
 
 bool
@@ -128,7 +134,7 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 	if (!read_inputs(&p, err)) {
 		return false;
 	}
-	const char *platform = p.has_check ? ws_json_text(p.check.root, "platform") : "any";
+	const char *platform = p.measured ? ws_json_text(p.measured, "platform") : "any";
 	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");
 	p.spec = (struct ws_wheel_spec){
 		.distribution = p.recipe.distribution,

@@ -1,11 +1,12 @@
 /* products.c - from a product and its materials to nodes. */
 #include "make/products.h"
 
+#include "base/buf.h"
 #include "base/json_write.h"
 #include "compile/target.h"
 #include "config/document.h"
 #include "config/recipe.h"
-#include "judge/judge.h"
+#include "judge/order.h"
 #include "make/import.h"
 #include "make/pack.h"
 #include "net/url.h"
@@ -23,6 +24,7 @@ struct adding {
 	const char *group;
 	struct ws_recipe_view view;
 	WS_VEC(struct ws_judge_module) modules;
+	struct ws_node *check; /* NULL: no module */
 };
 
 static struct ws_node *
@@ -133,44 +135,6 @@ stable_python(const struct adding *w, const struct ws_torch_choice *torch)
 	return ws_arena_printf(w->a, "3.%u", minor);
 }
 
-/* One check for a torch release; the wheel must load in each that its cells name. */
-static bool
-add_check(struct adding *w, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, struct ws_node **check, struct ws_err *err)
-{
-	const struct ws_product *product = w->made->product;
-	const struct ws_materials *m = &w->made->materials;
-	ws_list_paths lists = {0};
-	torch = product->binding == WS_BINDING_C_ABI ? NULL : torch;
-	if (!ws_resolve_lists(w->resolver, torch, python, &lists, err)) {
-		return false;
-	}
-	const char *stable = stable_python(w, torch);
-	struct ws_judge_order order = {
-		.subject = ws_arena_printf(w->a, "%s %s%s%s", product->recipe->name, product->version,
-			torch ? " in torch " : "", torch ? torch->name : ""),
-		.unit = ws_arena_printf(w->a, "%s/check", product->recipe->name),
-		.group = w->group,
-		.modules = w->modules.at,
-		.module_count = w->modules.len,
-		.archs = product->point.archs,
-		.place =
-			{
-				.lists = lists.at,
-				.list_count = lists.len,
-				.python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL,
-				.stable_python = stable,
-				.python = m->python && !stable ? m->python->library : NULL,
-				.libraries = m->libraries,
-				.library_count = m->library_count,
-			},
-	};
-	const struct ws_action *action =
-		ws_judge_action(&order, w->ctx->store, w->ctx->program, w->a, err);
-	*check = action ? add_node(w, action) : NULL;
-	return action != NULL;
-}
-
 /* Does @point bring another torch than @other? Each Python has its own installed one. */
 static bool
 brings_another(const struct ws_point *point, const struct ws_point *other)
@@ -179,30 +143,91 @@ brings_another(const struct ws_point *point, const struct ws_point *other)
 		|| (point->torch && point->torch->installed && point->python != other->python);
 }
 
-/* The check for the product's own torch is what the pack takes its measures from; those for other
- * patch releases must pass as well. */
-static bool
-add_checks(struct adding *w, ws_node_list *checks, struct ws_err *err)
+/* A point of each torch that the cells name, the product's own first: what is measured, is measured there. */
+static size_t
+list_points(const struct ws_product *product, const struct ws_point **points)
 {
-	const struct ws_product *product = w->made->product;
-	WS_VEC(const struct ws_point *) done = {0};
-	*ws_vec_push(&done, w->a) = &product->point;
-	for (size_t i = 0; i < product->cell_count; i++) {
-		bool known = product->binding == WS_BINDING_C_ABI;
-		for (size_t j = 0; j < done.len; j++) {
-			known = known || !brings_another(&product->cells[i]->point, done.at[j]);
+	size_t count = 0;
+	points[count++] = &product->point;
+	for (size_t i = 0; i < product->cell_count && product->binding != WS_BINDING_C_ABI; i++) {
+		const struct ws_point *point = &product->cells[i]->point;
+		bool known = false;
+		for (size_t k = 0; k < count && !known; k++) {
+			known = !brings_another(point, points[k]);
 		}
 		if (!known) {
-			*ws_vec_push(&done, w->a) = &product->cells[i]->point;
+			points[count++] = point;
 		}
 	}
-	for (size_t i = 0; i < done.len; i++) {
-		const struct ws_point *point = done.at[i];
-		if (!add_check(w, point->torch, point->python, ws_vec_push(checks, w->a), err)) {
+	return count;
+}
+
+static bool
+fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place *place,
+	struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_materials *m = &w->made->materials;
+	const struct ws_torch_choice *torch =
+		product->binding == WS_BINDING_C_ABI ? NULL : point->torch;
+	ws_list_paths lists = {0};
+	if (!ws_resolve_lists(w->resolver, torch, point->python, &lists, err)) {
+		return false;
+	}
+	const char *stable = stable_python(w, torch);
+	place->torch = torch ? torch->name : NULL;
+	struct ws_judge_place *to = &place->place;
+	to->lists = lists.at;
+	to->list_count = lists.len;
+	to->libraries = m->libraries;
+	to->library_count = m->library_count;
+	to->python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL;
+	to->stable_python = stable;
+	to->python = m->python && !stable ? m->python->library : NULL;
+	return true;
+}
+
+/* "tiny 1.0+cpu in torch 2.5.0, 2.5.1". */
+static const char *
+check_subject(const struct adding *w, const struct ws_wheel_place *places, size_t count)
+{
+	const struct ws_product *product = w->made->product;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_buf_printf(&text, "%s %s", product->recipe->name, product->version);
+	for (size_t i = 0; i < count && places[i].torch; i++) {
+		ws_buf_printf(&text, "%s%s", i ? ", " : " in torch ", places[i].torch);
+	}
+	return ws_buf_copy(&text, w->a);
+}
+
+/* The wheel must load in every torch that its cells name. */
+static bool
+add_check(struct adding *w, struct ws_err *err)
+{
+	const struct ws_product *product = w->made->product;
+	const struct ws_point **points =
+		WS_NEW_N(w->a, const struct ws_point *, product->cell_count + 1);
+	size_t count = list_points(product, points);
+	struct ws_wheel_place *places = WS_NEW_N(w->a, struct ws_wheel_place, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!fill_place(w, points[i], &places[i], err)) {
 			return false;
 		}
 	}
-	return true;
+	struct ws_judge_order order = {
+		.subject = check_subject(w, places, count),
+		.unit = ws_arena_printf(w->a, "%s/check", product->recipe->name),
+		.group = w->group,
+		.modules = w->modules.at,
+		.module_count = w->modules.len,
+		.archs = product->point.archs,
+		.places = places,
+		.place_count = count,
+	};
+	const struct ws_action *action =
+		ws_judge_action(&order, w->ctx->store, w->ctx->program, w->a, err);
+	w->check = action ? add_node(w, action) : NULL;
+	return action != NULL;
 }
 
 static void
@@ -264,7 +289,7 @@ spec_url(const struct ws_source_spec *spec, struct ws_arena *a)
 }
 
 static bool
-add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
+add_pack(struct adding *w, struct ws_err *err)
 {
 	const struct ws_product *product = w->made->product;
 	const struct ws_recipe *recipe = product->recipe;
@@ -309,8 +334,7 @@ add_pack(struct adding *w, const ws_node_list *checks, struct ws_err *err)
 		.files = &w->view.files,
 		.modules = modules,
 		.module_count = w->modules.len,
-		.checks = (const struct ws_node *const *)checks->at,
-		.check_count = checks->len,
+		.check = w->check,
 		.parts = parts.at,
 		.part_count = parts.len,
 		.write_facts = write_facts,
@@ -383,9 +407,7 @@ add_all(struct adding *w, struct ws_err *err)
 			return false;
 		}
 	}
-	ws_node_list checks = {0};
-	return (w->modules.len == 0 || add_checks(w, &checks, err)) && add_pack(w, &checks, err)
-		&& (add_import(w), true);
+	return (w->modules.len == 0 || add_check(w, err)) && add_pack(w, err) && (add_import(w), true);
 }
 
 bool

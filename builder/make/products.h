@@ -1,7 +1,7 @@
 /**
  * products.h - one product as actions of the graph
  *
- * Units, a link for each extension, a check for each torch release the wheel is for, a pack. What
+ * Units, a link for each extension, a check in each torch release the wheel is for, a pack. What
  * products share is found by the engine's keys; nothing is shared here on purpose.
  */
 #ifndef WS_MAKE_PRODUCTS_H

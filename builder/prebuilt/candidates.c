@@ -55,7 +55,7 @@ tell_unreachable(struct trying *t, const struct ws_candidate *candidate)
 
 /* One place for each torch and each Python that the cells have. */
 static bool
-add_places(struct trying *t, const struct ws_product *product, struct ws_judge_wheel_order *order,
+add_places(struct trying *t, const struct ws_product *product, struct ws_judge_order *order,
 	struct ws_err *err)
 {
 	ws_candidate_points_list points = ws_candidate_points(product, t->a);
@@ -91,7 +91,7 @@ add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 {
 	const struct ws_product *product = at->product;
 	const struct ws_candidate *candidate = &at->list.at[at->next];
-	struct ws_judge_wheel_order order = {
+	struct ws_judge_order order = {
 		.name = candidate->file,
 		.digest = candidate->sha256,
 		.required = product->recipe->check.imports,
@@ -102,8 +102,7 @@ add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 	};
 	const struct ws_action *action = NULL;
 	if (add_places(t, product, &order, err)) {
-		action =
-			ws_judge_wheel_action(&order, t->book->ctx->store, t->book->ctx->program, t->a, err);
+		action = ws_judge_action(&order, t->book->ctx->store, t->book->ctx->program, t->a, err);
 	}
 	at->node = action ? ws_graph_add(t->graph, action) : NULL;
 	return action;
@@ -260,7 +259,7 @@ take_verdict(struct trying *t, struct attempt *at, struct ws_err *err)
 	const struct ws_node *node = at->node;
 	struct ws_wheel_verdict verdict = {.verdict = WS_VERDICT_UNKNOWN};
 	if (node->state == WS_NODE_DONE) {
-		if (!ws_judge_wheel_recall(
+		if (!ws_verdict_recall(
 				t->book->ctx->store, node->result.outputs[0].hex, t->book->a, &verdict, err)) {
 			return false;
 		}
