@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "engine/outcome.h"
+#include "engine/queue.h"
 #include "engine/record.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
@@ -24,21 +25,22 @@ struct run {
 	struct ws_graph *graph;
 	struct ws_run_summary *sum;
 	struct ws_cache cache;
-	struct ws_arena *a;   /**< the graph's */
-	ws_node_list running; /**< a few, in no order */
-	struct ws_map failed; /* base key -> the node that failed with it */
-	unsigned finished;
+	struct ws_arena *a; /**< the graph's */
+	struct ws_queue queue;
+	ws_node_list running;       /* a few, in no order */
+	struct ws_map failed;       /* base key -> the node that failed with it */
+	unsigned finished, unknown; /* unknown: of the rest, those without a prediction */
+	uint64_t left_ms;           /* predicted work of the rest, running ones in full */
 	int64_t began_file_ns;
-	bool killed;        /* something was, for memory */
-	bool closing;       /**< start nothing any more */
-	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
+	bool closing;       /* start nothing any more */
+	struct ws_err *err; /* why the run itself cannot go on; NULL where it can */
 	struct ws_err fatal;
 };
 
 /* ---- events ---- */
 
 static void
-tell_done(const struct run *r, const struct ws_node *node)
+report_done(const struct run *r, const struct ws_node *node)
 {
 	struct ws_event event = {
 		.kind = WS_EVENT_ACTION_DONE,
@@ -57,7 +59,7 @@ tell_done(const struct run *r, const struct ws_node *node)
 }
 
 static void
-tell_started(const struct run *r, const struct ws_node *node)
+report_started(const struct run *r, const struct ws_node *node)
 {
 	struct ws_event event = {
 		.kind = WS_EVENT_ACTION_STARTED,
@@ -70,36 +72,25 @@ tell_started(const struct run *r, const struct ws_node *node)
 	ws_events_emit(r->e->events, &event);
 }
 
-/* Predicted rest: work left over slots, but no less than the longest path. What has no guess is
- * counted in @unknown. */
+/* Predicted rest: work left over slots, but no less than the longest path. */
 static uint64_t
-predict_rest_ms(const struct run *r, uint64_t *unknown)
+predict_rest_ms(const struct run *r)
 {
-	uint64_t work_ms = 0, path_ms = 0;
+	uint64_t work_ms = r->left_ms, path_ms = ws_queue_longest_ms(&r->queue);
 	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		const struct ws_node *node = r->graph->nodes.at[i];
-		if (node->state >= WS_NODE_DONE) {
-			continue;
-		}
-		if (node->estimate.wall_ms == 0) {
-			++*unknown;
-			continue;
-		}
-		uint64_t gone_ms =
-			node->state == WS_NODE_RUNNING ? (uint64_t)(now_ms - node->started_ms) : 0;
-		uint64_t own_ms = node->estimate.wall_ms;
-		uint64_t left_ms = own_ms > gone_ms ? own_ms - gone_ms : 0;
-		work_ms += left_ms;
-		uint64_t path = node->path_ms - own_ms + left_ms;
-		path_ms = path > path_ms ? path : path_ms;
+	for (size_t i = 0; i < r->running.len; i++) {
+		const struct ws_node *node = r->running.at[i];
+		uint64_t gone_ms = (uint64_t)(now_ms - node->started_ms), own_ms = node->estimate.wall_ms;
+		gone_ms = gone_ms < own_ms ? gone_ms : own_ms;
+		work_ms -= gone_ms;
+		path_ms = node->path_ms - gone_ms > path_ms ? node->path_ms - gone_ms : path_ms;
 	}
 	work_ms /= r->e->budget->cpus;
 	return work_ms > path_ms ? work_ms : path_ms;
 }
 
 static uint64_t
-tell_progress(const struct run *r)
+report_progress(const struct run *r)
 {
 	uint64_t held_bytes = 0;
 	for (size_t i = 0; i < r->running.len; i++) {
@@ -113,13 +104,12 @@ tell_progress(const struct run *r)
 		held_bytes += event.rss_bytes;
 		ws_events_emit(r->e->events, &event);
 	}
-	uint64_t unknown = 0, rest_ms = predict_rest_ms(r, &unknown);
 	struct ws_event event = {
 		.kind = WS_EVENT_QUEUE,
 		.done = r->finished,
 		.total = r->graph->nodes.len,
-		.wall_ms = rest_ms,
-		.unknown = unknown,
+		.wall_ms = predict_rest_ms(r),
+		.unknown = r->unknown,
 		.rss_bytes = held_bytes,
 	};
 	ws_events_emit(r->e->events, &event);
@@ -129,12 +119,17 @@ tell_progress(const struct run *r)
 /* ---- the states of nodes ---- */
 
 static void
-settle(struct run *r, struct ws_node *node, enum ws_node_state state, enum ws_outcome outcome)
+close_node(struct run *r, struct ws_node *node, enum ws_node_state state, enum ws_outcome outcome)
 {
 	node->state = state;
 	node->outcome = outcome;
 	r->finished++;
-	tell_done(r, node);
+	r->left_ms -= node->estimate.wall_ms;
+	r->unknown -= node->estimate.wall_ms == 0;
+	report_done(r, node);
+	if (state != WS_NODE_CANCELLED) {
+		ws_queue_release(&r->queue, node);
+	}
 }
 
 static void
@@ -146,7 +141,7 @@ complete(struct run *r, struct ws_node *node, enum ws_outcome outcome)
 		r->sum->ran++;
 		r->sum->cpu_ms += node->result.cpu_ms;
 	}
-	settle(r, node, WS_NODE_DONE, outcome);
+	close_node(r, node, WS_NODE_DONE, outcome);
 	for (size_t i = 0; i < node->users.len; i++) {
 		struct ws_node *user = node->users.at[i];
 		const struct ws_action *action = user->action;
@@ -158,6 +153,7 @@ complete(struct run *r, struct ws_node *node, enum ws_outcome outcome)
 		}
 		if (user->state == WS_NODE_WAITING && user->waits_for == 0) {
 			user->state = WS_NODE_READY;
+			ws_queue_add_ready(&r->queue, user);
 		}
 	}
 }
@@ -169,7 +165,7 @@ cancel(struct run *r, struct ws_node *node)
 		return;
 	}
 	r->sum->cancelled++;
-	settle(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
+	close_node(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
 	for (size_t i = 0; i < node->users.len; i++) {
 		cancel(r, node->users.at[i]);
 	}
@@ -185,7 +181,7 @@ fail(struct run *r, struct ws_node *node, const struct ws_err *err)
 	}
 	r->sum->failed++;
 	r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
-	settle(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
+	close_node(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
 	for (size_t i = 0; i < node->users.len; i++) {
 		cancel(r, node->users.at[i]);
 	}
@@ -214,61 +210,42 @@ unlock(const struct run *r, struct ws_node *node)
 	close(ws_take_fd(&node->lock_fd));
 }
 
-/* READY becomes DONE or RUNNABLE; or FAILED, where an equal action has failed in this run. */
-static void
+/* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no result. */
+static bool
 look_up(struct run *r, struct ws_node *node)
 {
 	struct ws_err err;
 	const struct ws_action *action = node->action;
 	if (!ws_cache_base(&r->cache, action, node->made, &node->base, &err)) {
 		fail(r, node, &err);
-		return;
+		return true;
 	}
 	const struct ws_node *twin = ws_map_get(&r->failed, node->base.hex);
 	if (twin) {
 		node->result.log = twin->result.log;
 		fail(r, node, twin->failure);
-		return;
+		return true;
 	}
 	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
 		node->why = NULL;
 		complete(r, node, WS_OUTCOME_HIT);
-		return;
+		return true;
 	}
-	node->state = WS_NODE_RUNNABLE;
+	return false;
 }
 
 static void
 look_up_ready(struct run *r)
 {
-	/* Users come after their makers, so one pass in order of adding is enough. */
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		if (r->graph->nodes.at[i]->state == WS_NODE_READY) {
-			look_up(r, r->graph->nodes.at[i]);
+	struct ws_node *node;
+	while ((node = ws_queue_next_ready(&r->queue))) {
+		if (node->state == WS_NODE_READY && !look_up(r, node)) {
+			ws_queue_add_missing(&r->queue, node);
 		}
 	}
 }
 
 /* ---- starting: longest remaining path first, within the budget, one process at a time for each key ---- */
-
-/* An equal action runs, or was killed for memory and will run again: its result is this one's. */
-static bool
-is_made_by_sibling(const struct run *r, const struct ws_node *node)
-{
-	for (size_t i = 0; i < r->running.len; i++) {
-		if (ws_digest_eq(&r->running.at[i]->base, &node->base)) {
-			return true;
-		}
-	}
-	for (size_t i = 0; r->killed && !node->alone && i < r->graph->nodes.len; i++) {
-		const struct ws_node *other = r->graph->nodes.at[i];
-		if (other->alone && other->state == WS_NODE_RUNNABLE
-			&& ws_digest_eq(&other->base, &node->base)) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* Takes the key's lock; looks again under it, because a peer may just have finished. */
 static bool
@@ -295,8 +272,7 @@ lock_key(struct run *r, struct ws_node *node)
 		give_up(r, &err);
 		return false;
 	}
-	look_up(r, node);
-	if (node->state != WS_NODE_RUNNABLE) {
+	if (look_up(r, node)) {
 		unlock(r, node);
 		return false;
 	}
@@ -384,23 +360,8 @@ try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 	}
 	node->state = WS_NODE_RUNNING;
 	*ws_vec_push(&r->running, r->a) = node;
-	tell_started(r, node);
+	report_started(r, node);
 	return true;
-}
-
-/* The runnable node with the longest remaining path that was not tried in this round. */
-static struct ws_node *
-next_runnable(const struct run *r, const bool *tried)
-{
-	struct ws_node *best = NULL;
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		struct ws_node *node = r->graph->nodes.at[i];
-		if (node->state == WS_NODE_RUNNABLE && !tried[i]
-			&& (!best || node->path_ms > best->path_ms)) {
-			best = node;
-		}
-	}
-	return best;
 }
 
 static bool
@@ -412,18 +373,14 @@ runs_alone(const struct run *r)
 static void
 start_what_fits(struct run *r, uint64_t held_bytes)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	bool *tried = WS_NEW_N(a, bool, r->graph->nodes.len);
+	struct ws_node *misfits[MOST_MISFITS]; /* in order of urgency; they go back */
+	unsigned count = 0;
 	struct ws_node *skipped = NULL; /* the most urgent one that did not fit */
-	unsigned misfits = 0;
-	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)) {
-		struct ws_node *node = next_runnable(r, tried);
-		if (!node || misfits > MOST_MISFITS || (skipped && skipped->passed_over > PATIENCE)) {
-			return;
-		}
-		tried[node->id - 1] = true;
-		if (is_made_by_sibling(r, node)) {
-			continue; /* it looks again when that one ends */
+	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)
+		&& count < MOST_MISFITS && !(skipped && skipped->passed_over > PATIENCE)) {
+		struct ws_node *node = ws_queue_next_runnable(&r->queue);
+		if (!node) {
+			break;
 		}
 		if (try_start(r, node, held_bytes)) {
 			if (skipped) {
@@ -432,17 +389,20 @@ start_what_fits(struct run *r, uint64_t held_bytes)
 			look_up_ready(r);
 			continue;
 		}
-		misfits++;
+		misfits[count++] = node;
 		if (!skipped && !node->waits_for_peer) {
 			skipped = node;
 		}
+	}
+	while (count > 0) {
+		ws_queue_put_back(&r->queue, misfits[--count]);
 	}
 }
 
 /* ---- a job has ended ---- */
 
 static void
-remember_cost(struct run *r, const struct ws_node *node, bool killed)
+record_cost(struct run *r, const struct ws_node *node, bool killed)
 {
 	const struct ws_action *action = node->action;
 	struct ws_ledger_run run = {
@@ -460,20 +420,6 @@ remember_cost(struct run *r, const struct ws_node *node, bool killed)
 	}
 }
 
-/* Not enough memory: once more, alone and with twice what it held as the estimate. */
-static void
-run_again_alone(struct run *r, struct ws_node *node)
-{
-	node->alone = true;
-	r->killed = true;
-	node->state = WS_NODE_RUNNABLE;
-	if (node->need.rss_bytes < node->result.rss_bytes * 2) {
-		node->need.rss_bytes = node->result.rss_bytes * 2;
-	}
-	node->outcome = WS_OUTCOME_KILLED;
-	tell_done(r, node);
-}
-
 static void
 stop_running(struct run *r, const struct ws_node *node)
 {
@@ -485,61 +431,72 @@ stop_running(struct run *r, const struct ws_node *node)
 	}
 }
 
-static void
-finish(struct run *r, struct ws_node *node, const struct ws_done *done)
+/* What its end means; outputs of one that succeeded enter the store. */
+static enum ws_end
+collect(struct run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
-	struct ws_err err = {0};
 	const char *log = log_path(r, node, node->job);
-	stop_running(r, node);
-	ws_budget_give(r->e->budget, node->need);
 	node->result = (struct ws_result){.wall_ms = done->wall_ms,
 		.cpu_ms = done->cpu_ms,
 		.rss_bytes = done->rss_bytes,
 		.exit_code = done->code};
 	struct ws_since since = {r->began_file_ns, node->started_file_ns};
-	enum ws_end end = ws_outcome_of(node, done, log, &err);
-	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, &err)) {
+	enum ws_end end = ws_outcome_of(node, done, log, err);
+	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, err)) {
 		end = WS_END_FAILED;
-		if (err.kind == WS_ERR_IO) {
-			give_up(r, &err); /* the host's fault, not the action's */
+		if (err->kind == WS_ERR_IO) {
+			give_up(r, err); /* the host's fault, not the action's */
 			end = WS_END_STOPPED;
 		}
 	}
 	ws_record_log(r->e->store, node, log);
-	unlock(r, node);
+	return end == WS_END_AGAIN && r->closing ? WS_END_OUT_OF_MEMORY : end;
+}
+
+/* The node's next state. */
+static void
+decide(struct run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
+{
 	switch (end) {
 	case WS_END_OK:
-		remember_cost(r, node, false);
+		record_cost(r, node, false);
 		complete(r, node, WS_OUTCOME_RAN);
 		break;
+	case WS_END_AGAIN:
+		record_cost(r, node, true);
+		ws_outcome_run_alone(node);
+		node->state = WS_NODE_RUNNABLE;
+		ws_queue_put_back(&r->queue, node);
+		node->outcome = WS_OUTCOME_KILLED;
+		report_done(r, node);
+		break;
 	case WS_END_OUT_OF_MEMORY:
-		remember_cost(r, node, true);
-		if (!node->alone && !r->closing) {
-			run_again_alone(r, node);
-			break;
-		}
-		fail(r, node, &err);
+		record_cost(r, node, true);
+		fail(r, node, err);
 		break;
 	case WS_END_STOPPED:
 		node->state = WS_NODE_RUNNABLE;
 		cancel(r, node);
 		break;
 	case WS_END_FAILED:
-		fail(r, node, &err);
+		fail(r, node, err);
 		break;
 	}
+}
+
+static void
+finish(struct run *r, struct ws_node *node, const struct ws_done *done)
+{
+	struct ws_err err = {0};
+	stop_running(r, node);
+	ws_budget_give(r->e->budget, node->need);
+	enum ws_end end = collect(r, node, done, &err);
+	unlock(r, node);
+	decide(r, node, end, &err);
 	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
 		ws_work_clear(r->e->store, node->action, node->made, node->dir);
 	}
 	end_job(r, node);
-	/* Siblings with the same base key waited for this one: they look again. */
-	for (size_t i = 0; i < r->graph->nodes.len; i++) {
-		struct ws_node *other = r->graph->nodes.at[i];
-		if (other->state == WS_NODE_RUNNABLE && !other->alone
-			&& ws_digest_eq(&other->base, &node->base)) {
-			other->state = WS_NODE_READY;
-		}
-	}
 }
 
 /* ---- the loop ---- */
@@ -563,15 +520,7 @@ estimate(struct run *r, struct ws_node *node)
 static bool
 is_over(const struct run *r)
 {
-	if (r->running.len > 0) {
-		return false;
-	}
-	for (size_t i = 0; i < r->graph->nodes.len && !r->closing; i++) {
-		if (r->graph->nodes.at[i]->state < WS_NODE_DONE) {
-			return false;
-		}
-	}
-	return true;
+	return r->running.len == 0 && (r->closing || r->finished == r->graph->nodes.len);
 }
 
 static void
@@ -592,7 +541,7 @@ loop(struct run *r)
 	for (;;) {
 		look_up_ready(r);
 		check_stop(r);
-		uint64_t held_bytes = tell_progress(r);
+		uint64_t held_bytes = report_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
 		start_what_fits(r, held_bytes);
 		if (is_over(r)) {
@@ -613,9 +562,16 @@ prepare(struct run *r, struct ws_engine *engine, struct ws_graph *graph, struct 
 	r->cache.store = engine->store;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
+	r->queue.a = graph->a;
 	r->began_file_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {
-		estimate(r, graph->nodes.at[i]);
+		struct ws_node *node = graph->nodes.at[i];
+		estimate(r, node);
+		r->left_ms += node->estimate.wall_ms;
+		r->unknown += node->estimate.wall_ms == 0;
+		if (node->state == WS_NODE_READY) {
+			ws_queue_add_ready(&r->queue, node);
+		}
 	}
 	ws_graph_measure(graph);
 }

@@ -1,4 +1,4 @@
-/* outcome.c - see outcome.h. What a log says beyond kills and crashes is report/'s. */
+/* outcome.c - exit statuses and the end of a log become one of five ends. What a log says beyond kills and crashes is report/'s. */
 #include "engine/outcome.h"
 
 #include "base/buf.h"
@@ -51,8 +51,17 @@ out_of_memory(const struct ws_node *node, const struct ws_done *done, struct ws_
 		after);
 	ws_err_cure(err, "it held %.1f GiB%s", (double)done->rss_bytes / (1 << 30),
 		node->alone ? "; it was run again alone and was killed again" : "");
-	ws_err_cure(err, "close what holds memory, or build this on a host with more");
-	return WS_END_OUT_OF_MEMORY;
+	ws_err_cure(err, "free memory, or build on a host with more");
+	return node->alone ? WS_END_OUT_OF_MEMORY : WS_END_AGAIN;
+}
+
+void
+ws_outcome_run_alone(struct ws_node *node)
+{
+	node->alone = true;
+	if (node->need.rss_bytes < node->result.rss_bytes * 2) {
+		node->need.rss_bytes = node->result.rss_bytes * 2;
+	}
 }
 
 static enum ws_end

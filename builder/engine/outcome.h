@@ -1,8 +1,8 @@
 /**
  * outcome.h - what the end of a job means
  *
- * Success, a failure with its sentence, or a kill for want of memory. Reads exit statuses; what a
- * tool's own words at the end of its log mean, the action says (log_says).
+ * Success, a failure with its sentence, or a kill for want of memory and whether it runs again. Reads exit
+ * statuses; what a tool's own words at the end of its log mean, the action says (log_says).
  */
 #ifndef WS_ENGINE_OUTCOME_H
 #define WS_ENGINE_OUTCOME_H
@@ -14,11 +14,15 @@ enum ws_end {
 	WS_END_OK,
 	WS_END_FAILED,
 	WS_END_OUT_OF_MEMORY, /**< SIGKILL that we did not send, to it or to a child of it */
+	WS_END_AGAIN,         /**< the same, for the first time: it runs once more, alone */
 	WS_END_STOPPED,
 };
 
-/** @a log is the job's log file. For WS_END_FAILED and OUT_OF_MEMORY @a err gets the sentence. */
+/** @a log is the job's log file. @a err gets the sentence of all but WS_END_OK and STOPPED. */
 enum ws_end ws_outcome_of(
 	const struct ws_node *node, const struct ws_done *done, const char *log, struct ws_err *err);
+
+/** WS_END_AGAIN: alone, with twice what it held as its need. */
+void ws_outcome_run_alone(struct ws_node *node);
 
 #endif

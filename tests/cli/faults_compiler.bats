@@ -172,7 +172,7 @@ two_wait() {
 	[[ "$stderr" == *"compile large.cpp "*"killed for memory, will run again alone"* ]]
 	[[ "$stderr" == *"error: 'large.cpp' was killed (out of memory) after "* ]]
 	[[ "$stderr" == *"it held 0."*" GiB; it was run again alone and was killed again"* ]]
-	[[ "$stderr" == *"close what holds memory, or build this on a host with more"* ]]
+	[[ "$stderr" == *"free memory, or build on a host with more"* ]]
 	[ -f "$(sed -n 's/^ *folder: //p' <<< "$stderr")/src/large.cpp" ]
 	nobody_works_below "$WORK"
 	# Outside of the group there is enough.

@@ -1,0 +1,47 @@
+/**
+ * queue.h - the nodes of a run that can go on
+ *
+ * Those that are ready to be looked up, first in first out; those that are to be run, longest remaining
+ * path first. Of nodes with one base key only one is among the latter: the others wait with it, since
+ * its result may be theirs. Nothing here walks the graph, so an event costs what it changes.
+ */
+#ifndef WS_ENGINE_QUEUE_H
+#define WS_ENGINE_QUEUE_H
+
+#include "base/map.h"
+#include "engine/graph.h"
+
+/** Zeroed but for the arena, it is empty. */
+struct ws_queue {
+	struct ws_arena *a;
+	ws_node_list ready; /**< READY, from `first` on */
+	size_t first;
+	ws_node_list runnable; /**< RUNNABLE: a heap by path_ms, then id */
+	struct ws_map makers;  /**< base key -> the node that runs or is to run for it; NULL: none */
+};
+
+/** @a node is READY. */
+void ws_queue_add_ready(struct ws_queue *q, struct ws_node *node);
+
+/** Takes the node that has been ready longest; NULL: none is. */
+struct ws_node *ws_queue_next_ready(struct ws_queue *q);
+
+/**
+ * The store has no result for @a node: it becomes RUNNABLE. Or, where another node of its base key runs or is to
+ * run, WAITING for that one, which gets the longer remaining path of the two.
+ */
+void ws_queue_add_missing(struct ws_queue *q, struct ws_node *node);
+
+/** Takes the most urgent of the nodes to run; NULL: there is none. */
+struct ws_node *ws_queue_next_runnable(struct ws_queue *q);
+
+/** Puts a RUNNABLE node back that was taken. */
+void ws_queue_put_back(struct ws_queue *q, struct ws_node *node);
+
+/** Longest remaining path of those to run; 0: there are none. */
+uint64_t ws_queue_longest_ms(const struct ws_queue *q);
+
+/** @a node is over: those that waited for its key are READY. */
+void ws_queue_release(struct ws_queue *q, struct ws_node *node);
+
+#endif
