@@ -38,6 +38,9 @@ ws_fs_mkdirs(const char *path, struct ws_err *err)
 	if (path[0] == '\0') {
 		return ws_err_set(err, WS_ERR_IO, "'' names no folder");
 	}
+	if (mkdir(path, 0777) == 0 || (errno == EEXIST && ws_fs_is_dir(path))) {
+		return true; /* its parents exist, as they mostly do */
+	}
 	ws_buf_puts(&b, path);
 	for (char *slash = b.data; slash && (slash = strchr(slash + 1, '/')); *slash = '/') {
 		*slash = '\0';

@@ -49,7 +49,7 @@ def many_cells(bench, policy, title):
 
 
 def engine(bench):
-    """A graph of 1,000 commands that write one file, run and then found again."""
+    """A graph of 1,000 commands that write one file, run and then found again; 20,000 without processes."""
     rows = {}
 
     def take(name):
@@ -60,8 +60,17 @@ def engine(bench):
         return cost
 
     _, busy = bench.repeat(7, 3, take)
+
+    def take_scripted(name):
+        cost = bench.run(["{tests}/engine_driver", f"{{work}}/scripted-{name}", "20000", "scripted"])
+        rows.setdefault("scripted", []).append(float(cost.out.split("scripted_us: ")[1].split()[0]))
+        return cost
+
+    scripted, busy_scripted = bench.repeat(3, 1, take_scripted)
     return [
         lab.Number("an action that is found in the store, CPU", rows["hit_us"], "µs", None, busy),
         lab.Number("an action that runs /bin/cp, CPU", rows["run_us"], "µs", None, busy),
         lab.Number("/bin/cp started by hand, CPU", rows["hand_us"], "µs", None, busy),
+        lab.Number("an action without a process, of 20,000, CPU", rows["scripted"], "µs", 400, busy_scripted),
+        lab.Number("20,000 actions twice, resident", [c.peak_bytes / 1e6 for c in scripted], "MB", 80, busy_scripted),
     ]

@@ -1,9 +1,10 @@
 /* engine_driver.c - what the engine itself costs, for ./dev bench.
  *
- *     engine_driver STORE COUNT    COUNT actions that copy a file each, run and then found again
+ *     engine_driver STORE COUNT            COUNT actions that copy a file each, run and then found again
+ *     engine_driver STORE COUNT scripted   the same without processes, in chains of five on 16 slots
  *
  * Prints microseconds of CPU an action, children included: run_us, hit_us, and hand_us for the same
- * program started without the engine. STORE must be new.
+ * program started without the engine; scripted_us and found_us. STORE must be new.
  */
 #include "base/fs.h"
 #include "engine/engine.h"
@@ -26,6 +27,7 @@ struct bench {
 	struct ws_host host;
 	struct ws_arena *a;
 	unsigned count;
+	bool scripted;
 };
 
 static double
@@ -54,7 +56,60 @@ open_bench(struct bench *b, const char *store, struct ws_err *err)
 	return b->ledger && ws_work_open(&b->store, NULL, b->a, &b->work, err);
 }
 
-/* Each copies a text of its own. */
+/* Ends each job as soon as it is waited for; its output is its subject. */
+struct scripted {
+	struct ws_runner runner;
+	unsigned ids[64];
+	size_t count;
+	int64_t now_ms;
+};
+
+static bool
+start_scripted(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+{
+	struct scripted *s = (struct scripted *)self;
+	char path[4096], text[16];
+	s->ids[s->count++] = job->id;
+	snprintf(path, sizeof(path), "%s/out", job->dir);
+	snprintf(text, sizeof(text), "%u", job->id);
+	return ws_fs_write(path, text, strlen(text), 0644, err);
+}
+
+static enum ws_wait_result
+wait_scripted(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
+{
+	struct scripted *s = (struct scripted *)self;
+	if (s->count == 0) {
+		s->now_ms += timeout_ms;
+		return WS_WAIT_TICK;
+	}
+	s->now_ms++;
+	*done = (struct ws_done){.id = s->ids[--s->count], .wall_ms = 1, .cpu_ms = 1};
+	return WS_WAIT_DONE;
+}
+
+static void
+stop_scripted(struct ws_runner *self, bool now)
+{
+	(void)self;
+	(void)now;
+}
+
+static uint64_t
+held_by_scripted(const struct ws_runner *self, unsigned id)
+{
+	(void)self;
+	(void)id;
+	return 1 << 20;
+}
+
+static int64_t
+scripted_ms(const struct ws_runner *self)
+{
+	return ((const struct scripted *)self)->now_ms;
+}
+
+/* Each copies a text of its own, or what the one before it made. */
 static bool
 add_action(struct bench *b, struct ws_graph *graph, unsigned number, struct ws_err *err)
 {
@@ -67,7 +122,10 @@ add_action(struct bench *b, struct ws_graph *graph, unsigned number, struct ws_e
 		return false;
 	}
 	struct ws_input *input = WS_NEW(b->a, struct ws_input);
-	*input = (struct ws_input){.name = "in", .digest = digest->hex};
+	bool chained = b->scripted && number % 5 != 0;
+	*input = (struct ws_input){.name = "in",
+		.digest = chained ? NULL : digest->hex,
+		.from = chained ? graph->nodes.at[number - 1] : NULL};
 	struct ws_action *action = WS_NEW(b->a, struct ws_action);
 	*action = (struct ws_action){
 		.subject = text,
@@ -92,12 +150,14 @@ static bool
 run_graph(struct bench *b, const char *what, struct ws_err *err)
 {
 	struct ws_graph *graph = ws_graph_make(b->a);
-	struct ws_budget budget = ws_budget_make(&b->host, 1, 0);
+	struct ws_budget budget = ws_budget_make(&b->host, b->scripted ? 16 : 1, 0);
 	struct ws_run_summary summary;
+	struct scripted scripted = {
+		.runner = {start_scripted, wait_scripted, stop_scripted, held_by_scripted, scripted_ms}};
 	struct ws_engine engine = {
 		.store = &b->store,
 		.ledger = b->ledger,
-		.runner = ws_local_runner(NULL, b->a),
+		.runner = b->scripted ? &scripted.runner : ws_local_runner(NULL, b->a),
 		.work = &b->work,
 		.budget = &budget,
 	};
@@ -145,13 +205,16 @@ main(int argc, char **argv)
 	struct ws_err err = {0};
 	char printed[WS_ERR_PRINTED];
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct bench b = {.a = a, .count = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0};
+	struct bench b = {.a = a, .scripted = argc == 4 && strcmp(argv[3], "scripted") == 0};
+	b.count = argc == 3 || b.scripted ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	if (b.count == 0) {
-		fprintf(stderr, "usage: engine_driver STORE COUNT\n");
+		fprintf(stderr, "usage: engine_driver STORE COUNT [scripted]\n");
 		return 2;
 	}
-	bool done = open_bench(&b, argv[1], &err) && run_graph(&b, "run_us", &err)
-		&& run_graph(&b, "hit_us", &err) && run_by_hand(&b, &err);
+	bool done = open_bench(&b, argv[1], &err)
+		&& run_graph(&b, b.scripted ? "scripted_us" : "run_us", &err)
+		&& run_graph(&b, b.scripted ? "found_us" : "hit_us", &err)
+		&& (b.scripted || run_by_hand(&b, &err));
 	if (!done) {
 		fputs(ws_err_print(&err, printed), stderr);
 	}
