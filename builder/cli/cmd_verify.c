@@ -91,11 +91,10 @@ static bool
 read_archs(struct verifying *v, struct ws_err *err)
 {
 	const char *why;
-	for (size_t i = 0; v->arch && i < v->s->facts.alias_count; i++) {
-		if (ws_same(v->arch, v->s->facts.aliases[i].name)) {
-			v->asked.archs = v->s->facts.aliases[i].archs;
-			return true;
-		}
+	const struct ws_arch_set *named = v->arch ? ws_facts_archs(&v->s->facts, v->arch) : NULL;
+	if (named) {
+		v->asked.archs = *named;
+		return true;
 	}
 	if (v->arch && !ws_arch_set_parse(v->arch, v->a, &v->asked.archs, &why)) {
 		return ws_err_set(err, WS_ERR_USAGE, "--arch '%s': %s", v->arch, why);
@@ -216,6 +215,8 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 	if (!ws_version_parse(v->torch, v->a, &version)) {
 		return ws_err_set(err, WS_ERR_USAGE, "--torch '%s' is not a version", v->torch);
 	}
+	const struct ws_torch_release *meant = ws_facts_torch_meant(facts, &version);
+	version = meant && !version.local ? meant->version : version;
 	*count = 1;
 	if (!add_release(v, &version, name, &places[0], err)) {
 		return err->kind == WS_ERR_UNKNOWN ? unknown_release(v, v->torch, err) : false;

@@ -5,6 +5,11 @@
 #include "model/matrix.h"
 
 #include <string.h>
+#include <strings.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyz"
+#define LARGE "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
 
 static struct ws_place
 place_of(const struct ws_json *value)
@@ -125,12 +130,14 @@ read_python_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	return text;
 }
 
-/* "host" and the names of sets: words without digits. Which names there are, the facts know. */
+/* "host", "hopper", "h100": letters first. Which names there are, the facts know. */
 static bool
 is_set_name(const struct ws_json *value)
 {
-	return value->kind == WS_JSON_STRING && value->text[0] != '\0'
-		&& strspn(value->text, "abcdefghijklmnopqrstuvwxyz-") == strlen(value->text);
+	const char *text = value->kind == WS_JSON_STRING ? value->text : "";
+	bool letter = (text[0] | ' ') >= 'a' && (text[0] | ' ') <= 'z';
+	return letter && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0'
+		&& strncasecmp(text, "sm", 2) != 0;
 }
 
 static bool

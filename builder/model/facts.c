@@ -1,6 +1,9 @@
 /* facts.c - finding a release or a toolkit among the facts. */
 #include "model/facts.h"
 
+#include "base/suggest.h"
+
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +39,57 @@ ws_facts_torch_nearest(const struct ws_facts *facts, const struct ws_version *ve
 		same_minor = same_minor || is_same;
 	}
 	return near;
+}
+
+const struct ws_torch_release *
+ws_facts_torch_meant(const struct ws_facts *facts, const struct ws_version *version)
+{
+	const struct ws_torch_release *meant = ws_facts_torch(facts, version);
+	bool is_minor = version->release_count == 2 && !ws_version_is_prerelease(version)
+		&& !version->post_number && !version->local;
+	for (size_t i = facts->torch_count; !meant && is_minor && i-- > 0;) {
+		meant =
+			ws_version_in_series(&facts->torch[i].version, version, 2) ? &facts->torch[i] : NULL;
+	}
+	return meant;
+}
+
+const char *
+ws_facts_torch_suggest(
+	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a)
+{
+	const struct ws_torch_release *near = ws_facts_torch_nearest(facts, version);
+	const char **names = WS_NEW_N(a, const char *, facts->torch_count + 1);
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		names[i] = facts->torch[i].version.text;
+	}
+	return near && ws_version_in_series(&near->version, version, 2)
+		? near->version.text
+		: ws_suggest(version->text, names, facts->torch_count);
+}
+
+/* Equal but for case and "-". */
+static bool
+is_word(const char *name, const char *word)
+{
+	for (; *name || *word; name++, word++) {
+		word += strspn(word, "-");
+		if (tolower((unsigned char)*name) != tolower((unsigned char)*word) || !*name) {
+			return !*name && !*word;
+		}
+	}
+	return true;
+}
+
+const struct ws_arch_set *
+ws_facts_archs(const struct ws_facts *facts, const char *word)
+{
+	for (size_t i = 0; i < facts->alias_count; i++) {
+		if (is_word(facts->aliases[i].name, word)) {
+			return &facts->aliases[i].archs;
+		}
+	}
+	return NULL;
 }
 
 const char *

@@ -82,6 +82,19 @@ const struct ws_torch_release *ws_facts_torch(
 const struct ws_torch_release *ws_facts_torch_nearest(
 	const struct ws_facts *facts, const struct ws_version *version);
 
+/**
+ * The release that @a version means: itself, else for "2.12" the newest of that minor. NULL: none that is known.
+ */
+const struct ws_torch_release *ws_facts_torch_meant(
+	const struct ws_facts *facts, const struct ws_version *version);
+
+/** "did you mean": the nearest release of the same minor, else one that is written alike; NULL: none. */
+const char *ws_facts_torch_suggest(
+	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a);
+
+/** The archs that a word stands for ("hopper", "RTX-4090": case and "-" do not count); NULL: no such word. */
+const struct ws_arch_set *ws_facts_archs(const struct ws_facts *facts, const char *word);
+
 /** As wheels of torch are labelled: "cu124" for "12.4". */
 const char *ws_cuda_label(const char *cuda, struct ws_arena *a);
 

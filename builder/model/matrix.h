@@ -44,7 +44,7 @@ struct ws_cuda_value {
 	struct ws_place place;
 };
 
-/** Major and minor alone, so that a toolkit has one name: "12.4". False for anything else. */
+/** Major and minor alone, so that a toolkit has one name: "12.4", or "cu124". False for anything else. */
 bool ws_cuda_version_parse(const char *text, struct ws_arena *a, struct ws_version *version);
 
 /** One value of the python axis. */
@@ -90,6 +90,8 @@ struct ws_index_role {
 	size_t url_count;
 };
 
+struct ws_facts;
+
 struct ws_matrix {
 	const struct ws_json_doc *doc; /**< the text, for errors; NULL when made from options */
 	const char *path;              /**< NULL when made from options */
@@ -124,6 +126,10 @@ struct ws_matrix {
 	struct ws_version
 		driver; /**< the oldest driver that the wheels will meet; text NULL: not said */
 };
+
+/** Minors of torch ("2.12") become the releases that @a facts know of them. */
+void ws_matrix_name_torch(
+	struct ws_matrix *matrix, const struct ws_facts *facts, struct ws_arena *a);
 
 /** What the matrix names to stand in for @a package, for whatever reason; NULL: nothing. */
 const char *ws_matrix_fallback(const struct ws_matrix *matrix, const char *package);

@@ -63,17 +63,6 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 	return ws_version_parse(number, axes->a, &choice->version) ? choice : NULL;
 }
 
-static const struct ws_arch_set *
-find_alias(const struct ws_facts *facts, const char *name)
-{
-	for (size_t i = 0; i < facts->alias_count; i++) {
-		if (strcmp(facts->aliases[i].name, name) == 0) {
-			return &facts->aliases[i].archs;
-		}
-	}
-	return NULL;
-}
-
 static bool
 fail_alias(const struct ws_axes *axes, const struct ws_arch_value *value, struct ws_err *err)
 {
@@ -93,7 +82,7 @@ read_archs(const struct ws_axes *axes, const struct ws_arch_value *value, struct
 	struct ws_err *err)
 {
 	const char *why;
-	const struct ws_arch_set *alias = find_alias(axes->in->facts, value->text);
+	const struct ws_arch_set *alias = ws_facts_archs(axes->in->facts, value->text);
 	if (value->host && axes->in->host.gpus.count == 0 && axes->compiles) {
 		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
 		return ws_err_cure_code(err, WS_CURE_ARCH, "8.6");

@@ -23,24 +23,6 @@ variant_at(const struct ws_torch_release *release, size_t index)
 	return index == 0 ? &release->standard : &release->others[index - 1];
 }
 
-/* The toolkit that an unknown variant's label names: "cu129" is 12.9. */
-static const char *
-cuda_of_label(const struct ws_axes *axes, const char *label)
-{
-	const struct ws_facts *facts = axes->in->facts;
-	for (size_t i = 0; i < facts->cuda_count; i++) {
-		const char *cuda = facts->cuda[i].version.text;
-		if (strcmp(ws_cuda_label(cuda, axes->a), label) == 0) {
-			return cuda;
-		}
-	}
-	size_t len = strlen(label);
-	bool numbered = ws_starts_with(label, "cu") && len >= 4 && len <= 6
-		&& strspn(label + 2, "0123456789") == len - 2;
-	return numbered ? ws_arena_printf(axes->a, "%.*s.%c", (int)len - 3, label + 2, label[len - 1])
-					: NULL;
-}
-
 static void
 fill_cuda(struct ws_torch_choice *choice, const char *cuda, int cxx11abi)
 {
@@ -73,7 +55,9 @@ fill_variant(struct ws_axes *axes, struct ws_torch_choice *choice)
 		}
 	}
 	choice->source = WS_TORCH_GUESS;
-	fill_cuda(choice, cuda_of_label(axes, label), release->standard.cxx11abi);
+	struct ws_version cuda; /* "cu129" is 12.9 */
+	bool named = ws_cuda_version_parse(label, axes->a, &cuda);
+	fill_cuda(choice, named ? cuda.text : NULL, release->standard.cxx11abi);
 	if (!choice->cuda) {
 		return; /* nothing is compiled for it */
 	}

@@ -2,7 +2,6 @@
 #include "produce/probe.h"
 
 #include "base/fs.h"
-#include "base/suggest.h"
 #include "fetch/folder.h"
 #include "fetch/source.h"
 #include "kit/cuda/gpu.h"
@@ -290,15 +289,10 @@ static bool
 suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
 	const struct ws_torch_value *value, struct ws_err *err)
 {
-	size_t count = ctx->facts->torch_count;
-	const char **names = WS_NEW_N(ctx->a, const char *, count + 1);
-	for (size_t i = 0; i < count; i++) {
-		names[i] = ctx->facts->torch[i].version.text;
-	}
 	if (matrix->doc && value->place.len > 0) {
 		ws_err_at(err, matrix->doc->name, matrix->doc->text, value->place.offset, value->place.len);
 	}
-	const char *near = ws_suggest(value->version.text, names, count);
+	const char *near = ws_facts_torch_suggest(ctx->facts, &value->version, ctx->a);
 	if (near) {
 		ws_err_cure(err, "did you mean \"%s\"?", near);
 	}
@@ -311,8 +305,7 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 {
 	const char *version = value->version.text;
 	if (!ctx->fetch || ctx->fetch->offline) {
-		ws_err_set(
-			err, WS_ERR_CONFIG, "torch '%s' is not in the facts, and was not looked up", version);
+		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' is unknown, and was not looked up", version);
 		suggest_release(ctx, matrix, value, err);
 		return ws_err_cure_code(err, WS_CURE_LOCK, NULL);
 	}
@@ -321,7 +314,7 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 	size_t count;
 	if (!ws_index_wheels(
 			ctx->fetch->index, &list, "torch", &value->version, &wheels, &count, err)) {
-		ws_err_wrap(err, "torch '%s' is not in the facts, and could not be looked up", version);
+		ws_err_wrap(err, "torch '%s' is unknown, and could not be looked up", version);
 		return suggest_release(ctx, matrix, value, err);
 	}
 	if (count == 0) {

@@ -82,6 +82,7 @@ ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
 	} else if (!ws_matrix_read(options->matrix, ws_user_env_home(ctx->env), ctx->a, m, err)) {
 		return false;
 	}
+	ws_matrix_name_torch(m, ctx->facts, ctx->a);
 	m->policy = options->policy ? *options->policy : m->policy_given ? m->policy : user->policy;
 	m->torch_window = m->torch_window || options->torch_window;
 	m->debug_info = options->debug_info ? *options->debug_info : m->debug_info;

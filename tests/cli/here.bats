@@ -92,7 +92,7 @@ planned() { # KEY...
 	gpu 7.5
 	extra '{"torch": "2.51.0", "arch": "9.0"}'
 	run -3 "$WHEELSMITH" plan --matrix m.json
-	[[ $output == "m.json:2:24: error: torch '2.51.0' is not in the facts, and was not looked up"* ]]
+	[[ $output == "m.json:2:24: error: torch '2.51.0' is unknown, and was not looked up"* ]]
 	extra '{"torch": "2.6.0", "python": "./none"}'
 	run -3 "$WHEELSMITH" plan --matrix m.json
 	[[ $output == "m.json:2:43: error: "*"./none"* ]]

@@ -77,7 +77,7 @@ WS_TEST(mistakes_are_usage_and_have_no_place)
 		{"p==1", "2.5.1", "12.4.1", NULL, "'12.4.1' is ", "12.4"},
 		{"p==1", "2.5.1", NULL, "sm_90", "'sm_90' is ", "write \"9.0\""},
 		{"p==1", "2.5.1", NULL, "90", "'90' is ", "write \"9.0\""},
-		{"p==1", "2.5.1", NULL, "h100", "'h100' is ", "\"8.6\""},
+		{"p==1", "2.5.1", NULL, "9.0x", "'9.0x' is ", "\"8.6\""},
 	};
 	for (size_t i = 0; i < WS_LEN(rows); i++) {
 		struct ws_typed typed = {0};
