@@ -128,7 +128,7 @@ run(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 	size_t count;
 	const struct ws_option *common = ws_session_options(s, &count);
 	const struct ws_option own[] = {
-		{"version", 0, WS_OPTION_FLAG, &version, NULL, "the version"},
+		{"version", 'V', WS_OPTION_FLAG, &version, NULL, "the version"},
 	};
 	struct ws_usage usage = {.command = "",
 		.synopsis = "COMMAND",

@@ -382,8 +382,8 @@ answer(struct line *line, struct ws_err *err)
 	if (word[0] == '-') {
 		offer_options(line, line->options, line->option_count);
 		offer_options(line, line->common, line->common_count);
-		offer(line, "", "-h", "what there is to say");
-		offer(line, "", "--help", "what there is to say");
+		offer(line, "", "-h", "show help");
+		offer(line, "", "--help", "show help");
 		return true;
 	}
 	for (size_t i = 0; i < line->part_count; i++) {
@@ -396,7 +396,7 @@ bool
 ws_complete(struct ws_session *s, size_t count, const char *const *words, struct ws_err *err)
 {
 	static const struct ws_option own[] = {
-		{"version", 0, WS_OPTION_FLAG, NULL, NULL, "the version"},
+		{"version", 'V', WS_OPTION_FLAG, NULL, NULL, "the version"},
 	};
 	const char **names = WS_NEW_N(s->a, const char *, s->command_count + 1);
 	const char **helps = WS_NEW_N(s->a, const char *, s->command_count + 1);

@@ -89,7 +89,10 @@ helps() { # golden's name, command...
 }
 
 @test "the version" {
+	run -0 "$WHEELSMITH" -V
+	local short=$output
 	run -0 "$WHEELSMITH" --version
+	[ "$output" = "$short" ]
 	[[ $output =~ ^wheelsmith\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
