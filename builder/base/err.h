@@ -54,6 +54,7 @@ enum ws_cure {
 	WS_CURE_ASK_AGAIN,      /**< for prebuilt wheels that are newer; subject: package */
 	WS_CURE_LOCK_UPDATE,    /**< pin anew; subject: what ("torch", a package), or NULL: pin more */
 	WS_CURE_UNLOCKED,       /**< let the lock change */
+	WS_CURE_RECIPE,         /**< draft a recipe; subject: "demo==1.0", or the name alone */
 	WS_CURE_ACTION_TIMEOUT, /**< a longer time limit for one command */
 };
 

@@ -3,6 +3,8 @@
 
 #include "cli/selecting.h"
 
+#include <string.h>
+
 /* A value for an axis: "name the architectures: --arch 8.6", or with the matrix's key. */
 static void
 word_axis(struct ws_err *err, bool matrix, const char *what, const char *key, const char *value)
@@ -35,6 +37,7 @@ static void
 word(const struct ws_session *s, enum ws_cure code, const char *subject, struct ws_err *err)
 {
 	bool matrix = s->selecting && s->selecting->options.matrix;
+	const char *recipes = s->globals.recipes ? s->globals.recipes : "recipes";
 	switch (code) {
 	case WS_CURE_FREE_SPACE:
 		ws_err_cure(err, "free some space there, or take another folder: --store DIR, -o DIR");
@@ -74,8 +77,7 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 		ws_err_cure(err, "fetch first, where there is a network:  %s", command(s, "fetch"));
 		break;
 	case WS_CURE_LOCK:
-		ws_err_cure(
-			err, "if there is such a release, look it up and pin it:  %s", command(s, "lock"));
+		ws_err_cure(err, "if that release exists, add it to the lock:  %s", command(s, "lock"));
 		break;
 	case WS_CURE_LOCK_UPDATE:
 		ws_err_cure(err, "if that is as it should be:  %s%s%s", command(s, "lock"),
@@ -86,6 +88,12 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 		break;
 	case WS_CURE_UNLOCKED:
 		ws_err_cure(err, "or build without --locked");
+		break;
+	case WS_CURE_RECIPE:
+		ws_err_cure(err, "draft one:  wheelsmith recipe new %s%s -o %s/", subject,
+			strstr(subject, "==") ? "" : "==VERSION", recipes);
+		ws_err_cure(err, "and build with it:  %s%s", command(s, "build"),
+			s->globals.recipes ? "" : " --recipes recipes");
 		break;
 	case WS_CURE_ACTION_TIMEOUT:
 		ws_err_cure(err, "if that is how long it takes here: --action-timeout SECONDS");

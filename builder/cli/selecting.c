@@ -2,6 +2,8 @@
 #include "cli/selecting.h"
 
 #include "cli/against.h"
+#include "config/values.h"
+#include "draft/sdist.h"
 #include "net/url.h"
 #include "plan/select.h"
 
@@ -99,6 +101,27 @@ read_shard(struct ws_selecting *selecting, struct ws_err *err)
 			selecting->shard);
 }
 
+/* A package without its version: "flash-attn". */
+static bool
+is_bare(const char *word)
+{
+	return ws_is_package_name(word) && !ws_ends_with(word, ".json");
+}
+
+/* The matrix of what was typed; until the store is open, packages without a version have version 0. */
+static bool
+make_matrix(struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err)
+{
+	struct ws_typed typed = selecting->typed;
+	typed.packages = (ws_words){0};
+	for (size_t i = 0; i < selecting->typed.packages.len; i++) {
+		const char *word = selecting->typed.packages.at[i];
+		*ws_vec_push(&typed.packages, s->a) =
+			is_bare(word) ? ws_arena_printf(s->a, "%s==0", word) : word;
+	}
+	return ws_typed_matrix(&typed, selecting->made, s->a, err);
+}
+
 bool
 ws_selecting_finish(
 	struct ws_session *s, struct ws_selecting *selecting, const ws_words *words, struct ws_err *err)
@@ -112,10 +135,9 @@ ws_selecting_finish(
 	o->recipes = s->globals.recipes;
 	selecting->typed.packages = *words;
 	selecting->typed.env = &s->env;
-	struct ws_matrix *made = WS_NEW(s->a, struct ws_matrix);
-	bool read = o->matrix ? refuse_mixture(&selecting->typed, err)
-						  : ws_typed_matrix(&selecting->typed, made, s->a, err);
-	o->made = o->matrix ? NULL : made;
+	selecting->made = WS_NEW(s->a, struct ws_matrix);
+	bool read = o->matrix ? refuse_mixture(&selecting->typed, err) : make_matrix(s, selecting, err);
+	o->made = o->matrix ? NULL : selecting->made;
 	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
 	read = read && read_policy(s, selecting, err) && read_debug_info(s, selecting, err)
 		&& read_shard(selecting, err);
@@ -207,6 +229,126 @@ ws_selecting_command(
 	return ws_buf_copy(&line, s->a);
 }
 
+/* ---- packages without a version, and without a recipe ---- */
+
+/* Whether a plan without a network has a cell for @a package that is not excluded; else @a why. */
+static bool
+fits(struct ws_session *s, const struct ws_selecting *selecting, const char *package,
+	const char **why)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_selecting one = *selecting;
+	struct ws_matrix matrix;
+	struct ws_context ctx;
+	struct ws_selection sel;
+	one.typed.packages = (ws_words){.at = &package, .len = 1};
+	one.options =
+		(struct ws_selection_options){.made = &matrix, .recipes = selecting->options.recipes};
+	ws_selecting_context(s, &one, a, &ctx);
+	*why = NULL;
+	if (!ws_typed_matrix(&one.typed, &matrix, a, NULL)
+		|| !ws_selection_make(&ctx, &s->user, &one.options, &sel, NULL)) {
+		return false;
+	}
+	for (size_t i = 0; i < sel.plan.cell_count; i++) {
+		if (sel.plan.cells[i]->decision != WS_DECISION_EXCLUDED) {
+			return true;
+		}
+		*why = ws_arena_strdup(s->a, sel.plan.cells[0]->why);
+	}
+	return false;
+}
+
+/* "demo==2.0": the newest version that has a recipe and fits, else the newest. */
+static const char *
+choose_version(struct ws_session *s, const struct ws_selecting *selecting,
+	const struct ws_recipe_shelf *shelf, const char *name, struct ws_err *err)
+{
+	const char *newest = NULL, *reason = NULL, *why;
+	const char *package = ws_package_normal(name, s->a);
+	for (size_t i = shelf->count; i-- > 0;) {
+		const struct ws_recipe_file *file = &shelf->files[i];
+		if (strcmp(file->name, package) != 0 || file->version.local) {
+			continue;
+		}
+		const char *wanted = ws_arena_printf(s->a, "%s==%s", package, file->version.text);
+		if (fits(s, selecting, wanted, &why)) {
+			const char *note = newest
+				? ws_arena_printf(s->a, "; %s does not fit: %s", newest, reason)
+				: ", the newest with a recipe";
+			ws_out_note(&s->out, "%s: version %s%s\n", package, file->version.text, note);
+			return wanted;
+		}
+		if (!newest) {
+			newest = file->version.text;
+			reason = why ? why : "it cannot be planned";
+		}
+	}
+	if (!newest) {
+		ws_recipe_find(shelf, package, NULL, s->a, NULL, err);
+		return NULL;
+	}
+	return ws_arena_printf(s->a, "%s==%s", package, newest);
+}
+
+static bool
+choose_versions(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
+{
+	struct ws_recipe_shelf shelf = {0};
+	ws_words *words = &selecting->typed.packages;
+	bool any = false;
+	for (size_t i = 0; i < words->len; i++) {
+		if (!is_bare(words->at[i])) {
+			continue;
+		}
+		if (!any && !ws_session_list_recipes(s, NULL, &shelf, err)) {
+			return false;
+		}
+		any = true;
+		const char *chosen = choose_version(s, selecting, &shelf, words->at[i], err);
+		if (!chosen) {
+			return false;
+		}
+		words->at[i] = chosen;
+	}
+	return !any || make_matrix(s, selecting, err);
+}
+
+/* Where a recipe is missing: what the index has of the package, for a draft. */
+static bool
+add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err *err)
+{
+	char *subject = NULL;
+	for (size_t i = 0; i < err->cure_count; i++) {
+		subject = err->cures[i].code == WS_CURE_RECIPE ? err->cures[i].subject : subject;
+	}
+	struct ws_err none = {0};
+	struct ws_sdist_found found;
+	struct ws_version version;
+	const char *equals = subject ? strstr(subject, "==") : NULL;
+	if (!subject || !ws_session_open_net(s, matrix->indexes, matrix->index_count, false, &none)) {
+		return false;
+	}
+	size_t len = equals ? (size_t)(equals - subject) : strlen(subject);
+	const char *package = ws_arena_copy(s->a, subject, len);
+	if (!ws_version_parse(equals ? equals + 2 : "0", s->a, &version)) {
+		return false;
+	}
+	bool known = ws_sdist_find(&s->fetch, package, &version, s->a, &found, &none);
+	if (found.others[0]) {
+		ws_err_cure(err, "the index has source distributions of %s%s%s", found.others,
+			known && !found.file ? ", and wheels alone of " : "",
+			known && !found.file ? version.text : "");
+	} else if (none.kind == WS_ERR_CONFIG) {
+		ws_err_cure(err, "%s", none.text);
+	}
+	if (!equals && found.others[0]) {
+		snprintf(subject, sizeof(err->cures[0].subject), "%s==%.*s", package,
+			(int)strcspn(found.others, ","), found.others);
+	}
+	return false;
+}
+
 bool
 ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
@@ -215,12 +357,15 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 		return false;
 	}
 	/* The matrix may name indexes of its own, so it is read before the network opens. */
-	struct ws_selection early;
+	struct ws_selection early = {0};
 	struct ws_plan_against *against = WS_NEW(a, struct ws_plan_against);
 	bool asks = network || (selecting->against && ws_against_is_url(selecting->against));
 	ws_selecting_context(s, selecting, a, ctx);
-	if (!ws_selection_read(ctx, &s->user, &selecting->options, &early, err)
-		|| !ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
+	if (!choose_versions(s, selecting, err)
+		|| !ws_selection_read(ctx, &s->user, &selecting->options, &early, err)) {
+		return network && !selecting->offline && add_sources(s, &early.matrix, err);
+	}
+	if (!ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
 		|| (asks
 			&& !ws_session_open_net(
 				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))

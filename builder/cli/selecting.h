@@ -12,6 +12,7 @@
 struct ws_selecting {
 	struct ws_selection_options options;
 	struct ws_typed typed;
+	struct ws_matrix *made; /**< of what was typed */
 	ws_words only;
 	const char *against;                     /**< an index, as typed; NULL: not given */
 	const char *shard, *policy, *debug_info; /**< as typed; NULL: not given */

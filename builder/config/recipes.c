@@ -127,18 +127,21 @@ fail_version(const struct ws_recipe_shelf *shelf, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
+	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));
 	return ws_err_cure(err, "there are: %s", list_words(shelf, name, a));
 }
 
 static bool
-fail_name(
-	const struct ws_recipe_shelf *shelf, const char *name, struct ws_arena *a, struct ws_err *err)
+fail_name(const struct ws_recipe_shelf *shelf, const char *name, const struct ws_version *version,
+	struct ws_arena *a, struct ws_err *err)
 {
 	const char **names = WS_NEW_N(a, const char *, shelf->count);
 	for (size_t i = 0; i < shelf->count; i++) {
 		names[i] = shelf->files[i].name;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s'", name);
+	ws_err_cure_code(
+		err, WS_CURE_RECIPE, version ? ws_arena_printf(a, "%s==%s", name, version->text) : name);
 	const char *near = ws_suggest(name, names, shelf->count);
 	if (near) {
 		ws_err_cure(err, "did you mean \"%s\"?", near);
@@ -186,9 +189,10 @@ ws_recipe_find(const struct ws_recipe_shelf *shelf, const char *name,
 			continue;
 		}
 		known = true;
-		if (ws_version_cmp(&file->version, version) == 0) {
+		if (version && ws_version_cmp(&file->version, version) == 0) {
 			return read_file(file, a, recipe, err);
 		}
 	}
-	return known ? fail_version(shelf, name, version, a, err) : fail_name(shelf, name, a, err);
+	return known && version ? fail_version(shelf, name, version, a, err)
+							: fail_name(shelf, name, version, a, err);
 }

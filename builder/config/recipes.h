@@ -29,7 +29,7 @@ bool ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *
 	struct ws_recipe_shelf *shelf, struct ws_err *err);
 
 /**
- * Reads the recipe for @a name (normalised) and @a version. When there is none @a err names near
+ * Reads the recipe for @a name (normalised) and @a version; NULL: for none, to say that there is none. When there is none @a err names near
  * packages or the versions that there are; the caller adds the place (ws_err_at). A file whose
  * own name or version is another is a mistake too.
  */

@@ -42,11 +42,16 @@ list_versions(struct ws_version *versions, size_t count, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *last = "";
+	bool finals = false; /* then nobody means a nightly build */
 	if (count > 1) {
 		qsort(versions, count, sizeof(*versions), cmp_newest_first);
 	}
+	for (size_t i = 0; i < count; i++) {
+		finals = finals || !ws_version_is_prerelease(&versions[i]);
+	}
 	for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
-		if (strcmp(versions[i].text, last) != 0) {
+		bool counts = !finals || !ws_version_is_prerelease(&versions[i]);
+		if (counts && strcmp(versions[i].text, last) != 0) {
 			ws_buf_printf(&b, "%s%s", shown++ > 0 ? ", " : "", versions[i].text);
 			last = versions[i].text;
 		}

@@ -99,6 +99,6 @@ ws_remedy_draft(
 	if (!remedy->package || version_to_build(shelf, remedy)) {
 		return NULL;
 	}
-	return ws_arena_printf(a, "wheelsmith recipe new %s -o %s", package_text(remedy, NULL, a),
+	return ws_arena_printf(a, "wheelsmith recipe new %s -o %s/", package_text(remedy, NULL, a),
 		remedy->recipes ? remedy->recipes : "recipes");
 }

@@ -108,6 +108,6 @@ setup() {
 	flat=$(tr -s ' \n' ' ' <<< "$output")
 	[[ $flat == *"demo_ops._C does not find a symbol: it was built for cxx11abi 1; torch 2.5.1+cu124 is cxx11abi 0"* ]]
 	[[ $flat == *"wheelsmith build demo-ops==1.0 --here --python $PWD/venv/bin/python3.11 --recipes recipes"* ]]
-	[[ $flat == *"it has no recipe yet; first: wheelsmith recipe new demo-ops==1.0 -o recipes"* ]]
+	[[ $flat == *"it has no recipe yet; first: wheelsmith recipe new demo-ops==1.0 -o recipes/"* ]]
 	[ ! -e ran ]
 }

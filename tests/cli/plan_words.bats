@@ -2,7 +2,7 @@
 # The words in which people name releases and GPUs, and what is meant when they are near.
 
 bats_require_minimum_version 1.5.0
-load helpers
+load building
 
 setup() {
 	private_home
@@ -42,4 +42,54 @@ point() {
 	[[ $output == *'write "9.0"'* ]]
 	run -2 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0 --cuda cu13
 	[[ $output == *"'cu13' is not a CUDA version"* ]]
+}
+
+# Three versions; the newest is for newer torch, and a variant with a label is never meant.
+demo_recipes() {
+	mkdir -p recipes/demo
+	local version
+	for version in 1.0 1.1 2.0 2.0+any; do
+		cat > "recipes/demo/$version.json" <<- JSON
+			{"name": "demo", "version": "$version", "source": [{"folder": "src"}],
+			 "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cu"]}]}
+		JSON
+	done
+	sed -i 's/^ "ext/ "requires": {"torch": ">=2.6"},\n&/' recipes/demo/2.0*.json
+}
+
+@test "a package without its version: the newest that has a recipe and fits" {
+	demo_recipes
+	local where=(--python 3.12 --arch 8.6 --recipes recipes)
+	run -0 --separate-stderr "$WHEELSMITH" plan --json demo --torch 2.11.0 "${where[@]}"
+	[ "$(jq -r '.cells[0].cell' <<< "$output")" = demo-2.0/torch2.11.0/cu13.0/cp312/sm86 ]
+	[ "$stderr" = "demo: version 2.0, the newest with a recipe" ]
+	run -0 --separate-stderr "$WHEELSMITH" plan --json demo causal-conv1d==1.5.3.post1 --torch 2.5.1 "${where[@]}"
+	[ "$(jq -c '[.cells[].cell]' <<< "$output")" = '["demo-1.1/torch2.5.1/cu12.4/cp312/sm86","causal-conv1d-1.5.3.post1/torch2.5.1/cu12.4/cp312/sm86"]' ]
+	[[ $stderr == "demo: version 1.1; 2.0 does not fit: "*"torch"* ]]
+	# Where none fits, the newest says why.
+	run -3 --separate-stderr "$WHEELSMITH" build demo --torch 2.5.1 --python 3.14 --arch 8.6 --recipes recipes
+	[[ $stderr == *"every cell is excluded"*"plan --why 'demo-2.0/"* ]]
+	[[ $stderr == *"wheelsmith plan --why "*" demo==2.0 "* ]]
+	run -2 "$WHEELSMITH" plan demo --recipes recipes
+	[[ $output == "error: no torch selected"* ]]
+	run -2 "$WHEELSMITH" plan 'demo>=1' --torch 2.5.1 "${where[@]}"
+	[[ $output == *"'demo>=1' is not a package with its version"* ]]
+}
+
+@test "a package without a recipe: how to draft one, and which versions have sources" {
+	run -3 "$WHEELSMITH" plan nosuch==1.0 --torch 2.11.0 --python 3.12 --arch 9.0
+	[[ $output == *"no recipe for 'nosuch'"*"wheelsmith recipe new nosuch==1.0 -o recipes/"* ]]
+	[[ $output == *"wheelsmith build nosuch==1.0 --torch 2.11.0 --python 3.12 --arch 9.0"*" --recipes recipes"* ]]
+	mkdir -p www/x/files
+	touch www/x/files/{nosuch-0.9.tar.gz,nosuch-1.0-py3-none-any.whl,nosuch-1.1.tar.gz,nosuch-1.2.dev3.tar.gz}
+	serve "$PWD/www"
+	run -3 "$WHEELSMITH" build nosuch==1.0 --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
+	[[ $output == *"no recipe for 'nosuch'"*"the index has source distributions of 1.1, 0.9, and wheels alone of 1.0"* ]]
+	run -3 "$WHEELSMITH" build nosuch --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
+	[[ $output == *"the index has source distributions of 1.1, 0.9"*"wheelsmith recipe new nosuch==1.1 -o recipes/"* ]]
+	run -3 "$WHEELSMITH" build nobody==1.0 --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
+	[[ $output == *"no recipe for 'nobody'"*"the package index has no 'nobody'"* ]]
+	unserve
+	run -3 "$WHEELSMITH" build flash-attn==2.8.4 --offline --torch 2.11.0 --python 3.12 --arch 9.0
+	[[ $output == *"no recipe for 'flash-attn' 2.8.4"*"there are: "*2.8.3*"wheelsmith recipe new flash-attn==2.8.4"* ]]
 }

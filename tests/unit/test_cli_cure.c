@@ -32,12 +32,17 @@ static const struct {
 		"fetch first, where there is a network:  wheelsmith fetch p==1 --torch 2.5.1\n",
 		"fetch first, where there is a network:  wheelsmith fetch --matrix m.json\n"},
 	{WS_CURE_LOCK, NULL,
-		"if there is such a release, look it up and pin it:  wheelsmith lock p==1 --torch 2.5.1\n",
-		"if there is such a release, look it up and pin it:  wheelsmith lock --matrix m.json\n"},
+		"if that release exists, add it to the lock:  wheelsmith lock p==1 --torch 2.5.1\n",
+		"if that release exists, add it to the lock:  wheelsmith lock --matrix m.json\n"},
 	{WS_CURE_LOCK_UPDATE, "tiny",
 		"if that is as it should be:  wheelsmith lock p==1 --torch 2.5.1 --update tiny\n",
 		"if that is as it should be:  wheelsmith lock --matrix m.json --update tiny\n"},
 	{WS_CURE_UNLOCKED, NULL, "or build without --locked\n", NULL},
+	{WS_CURE_RECIPE, "demo==1.0",
+		"draft one:  wheelsmith recipe new demo==1.0 -o recipes/\n"
+		"and build with it:  wheelsmith build p==1 --torch 2.5.1 --recipes recipes\n",
+		"draft one:  wheelsmith recipe new demo==1.0 -o recipes/\n"
+		"and build with it:  wheelsmith build --matrix m.json --recipes recipes\n"},
 	{WS_CURE_ACTION_TIMEOUT, NULL, "if that is how long it takes here: --action-timeout SECONDS\n",
 		NULL},
 };
