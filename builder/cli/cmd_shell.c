@@ -36,7 +36,7 @@ parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *ar
 	memcpy(rows + count, own, sizeof(own));
 	struct ws_usage usage = {
 		.command = "shell",
-		.synopsis = "CELL --matrix FILE [options]\nCELL PKG==V... (--here | --torch V) [options]",
+		.synopsis = "CELL --matrix FILE [options]\nCELL PKG[==V]... (--here | --torch V) [options]",
 		.summary = "A shell where a cell's command runs: the first that has no result, or --unit.",
 		.options = rows,
 		.option_count = count + WS_LEN(own),

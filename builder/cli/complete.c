@@ -171,7 +171,7 @@ static const struct {
 	{"CELLS", offer_cells, NULL},
 	{"DIR", NULL, ":folders"},
 	{"FILE", NULL, ":files"},
-	{"PKG==V", offer_packages, NULL},
+	{"PKG[==V]", offer_packages, NULL},
 	{"WHEEL", NULL, ":files"},
 };
 

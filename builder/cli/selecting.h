@@ -25,7 +25,7 @@ struct ws_selecting {
 #define WS_SELECTING_ROWS 12
 
 /** What stands behind the command's name in its help: one line, for that of `build` fills its screen. */
-#define WS_SELECTING_SYNOPSIS "PKG==V... (--here|--torch V) | --matrix FILE [options]"
+#define WS_SELECTING_SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
 
 /** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --policy
  * --torch-window. */
@@ -35,7 +35,7 @@ void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows);
 
 /**
- * Takes the words (PKG==V), makes a matrix of options where no file is named, reads --only, --shard and
+ * Takes the words (PKG or PKG==V), makes a matrix of options where no file is named, reads --only, --shard and
  * --policy, and tells the session; call after parsing. Mistakes are WS_ERR_USAGE.
  */
 bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,

@@ -83,7 +83,7 @@ helps() { # golden's name, command...
 	run -2 --separate-stderr "$WHEELSMITH" shell
 	[ "$stderr" = "error: \`wheelsmith shell\` needs more words
        usage: wheelsmith shell CELL --matrix FILE [options]
-       usage: wheelsmith shell CELL PKG==V... (--here | --torch V) [options]" ]
+       usage: wheelsmith shell CELL PKG[==V]... (--here | --torch V) [options]" ]
 	run -2 --separate-stderr "$WHEELSMITH" doctor here
 	[ "$stderr" = "error: unexpected word 'here'" ]
 }
