@@ -1,4 +1,4 @@
-/* publish_remote.c - see publish_remote.h. What is sent is index/'s. */
+/* publish_remote.c - logins and environment for servers. What is sent is publish/'s. */
 #include "cli/publish_remote.h"
 
 #include "base/fs.h"
