@@ -92,6 +92,7 @@ valid() { # FILE...
 	jq -e '.wheels | length == 1' idx/index.json
 	publish 0 --verify --to idx
 	refused "has no snapshot '@2020-01-01.1'" --rollback 2020-01-01.1
+	refused "has no snapshot '$first/../..'" --rollback "$first/../.."
 	publish 0 two --to idx --snapshots 2
 	[ "$(find idx -maxdepth 1 -name '@*' | wc -l)" -eq 2 ]
 	[ "$(basename "$(readlink idx/current)")" = "${first%.1}.3" ]
@@ -278,6 +279,10 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	publish 2 w
 	publish 2 w --to ftp://localhost/x
 	publish 2 --to idx
+	# What is not there makes no index.
+	publish 8 nowhere --to new
+	publish 8 w empty --to new
+	[ ! -e new ]
 }
 
 @test "refused: a newer list, a damaged one, a target that cannot be written" {

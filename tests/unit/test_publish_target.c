@@ -75,6 +75,27 @@ WS_TEST(a_link_to_a_snapshot_may_be_spelled_in_several_ways)
 	}
 }
 
+/* Else the folder that is shown lies anywhere. */
+WS_TEST(what_is_shown_is_a_snapshot_by_its_own_name)
+{
+	static const char *const names[] = {"@2026-11-22.1", "@2026-11-22.2", "other"};
+	static const char *const bad[] = {"2026-11-22.1/..", "2026-11-22.1/../..",
+		"2026-11-22.1/../other", "2026-11-22.1/", "2026-11-22.1/.", "other", "..", ".", "",
+		"2026-11-22.3"};
+	const char *folder = make_index(a, names, WS_LEN(names));
+	const char *link = ws_path_join(a, folder, "current", NULL);
+	struct ws_index_target t = {.path = folder, .a = a};
+	for (size_t i = 0; i < WS_LEN(bad); i++) {
+		struct ws_err err = {0};
+		assert_false(ws_index_target_show(&t, bad[i], &err));
+		assert_int_equal(err.kind, WS_ERR_PUBLISH);
+		assert_false(ws_fs_is_link(link));
+	}
+	struct ws_err err = {0};
+	assert_ok(ws_index_target_show(&t, "2026-11-22.2", &err), err);
+	assert_string_equal(t.current, "2026-11-22.2");
+}
+
 /* Else the next would be number 0, and publishing would fail for the rest of the day. */
 WS_TEST(a_number_that_is_too_large_is_not_a_snapshots)
 {

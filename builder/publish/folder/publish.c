@@ -266,16 +266,14 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, 
 }
 
 static bool
-add_source(struct publishing *p, const char *named, struct ws_err *err)
+add_source(struct publishing *p, const struct ws_index_source *source, struct ws_err *err)
 {
 	struct ws_map vouched = {0};
-	struct ws_index_source source;
-	if (!ws_index_source_find(named, p->a, &source, err)
-		|| !ws_index_vouched_read(source.folder, p->a, &vouched, err)) {
+	if (!ws_index_vouched_read(source->folder, p->a, &vouched, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < source.count; i++) {
-		if (!add_wheel(p, source.wheels[i], &vouched, err)) {
+	for (size_t i = 0; i < source->count; i++) {
+		if (!add_wheel(p, source->wheels[i], &vouched, err)) {
 			return false;
 		}
 	}
@@ -441,7 +439,13 @@ static bool
 publish(struct publishing *p, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
+	struct ws_index_source *sources = WS_NEW_N(p->a, struct ws_index_source, o->source_count);
 	bool fresh;
+	for (size_t i = 0; i < o->source_count; i++) { /* before a new index is made for nothing */
+		if (!ws_index_source_find(o->sources[i], p->a, &sources[i], err)) {
+			return false;
+		}
+	}
 	for (size_t i = 0; i < o->gpu_check_count; i++) {
 		if (!ws_gpu_check_read(o->gpu_checks[i], p->a, &p->checks, err)) {
 			return false;
@@ -451,7 +455,7 @@ publish(struct publishing *p, struct ws_err *err)
 		return false;
 	}
 	for (size_t i = 0; i < o->source_count; i++) {
-		if (!add_source(p, o->sources[i], err)) {
+		if (!add_source(p, &sources[i], err)) {
 			return false;
 		}
 	}

@@ -356,7 +356,7 @@ bool
 ws_index_target_show(struct ws_index_target *t, const char *name, struct ws_err *err)
 {
 	const char *folder = ws_arena_printf(t->a, "@%s", name);
-	if (!ws_fs_is_dir(below(t, folder))) {
+	if (!snapshot_of(folder) || !ws_fs_is_dir(below(t, folder))) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no snapshot '%s'", t->path, folder);
 	}
 	if (!link_paths(t, folder, err) || !set_link(t, "current", folder, err)) {
