@@ -146,10 +146,10 @@ compare(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sh
 	}
 }
 
-/* Every file has a line, every line a file, and @a hashes: the bytes are as the lines say. */
+/* Every file has a line, every line a file, and the bytes are as the lines say. */
 static bool
-check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_arena *a,
-	const char **wrong, struct ws_err *err)
+check_record(struct ws_zip *zip, const char *folder, struct ws_arena *a, const char **wrong,
+	struct ws_err *err)
 {
 	struct recording r = {.a = a};
 	const struct ws_zip_entry **files = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
@@ -177,7 +177,7 @@ check_record(struct ws_zip *zip, const char *folder, bool hashes, struct ws_aren
 			note_wrong(&r, "gives no digest of", files[i]->name);
 		}
 	}
-	bool read = !hashes || ws_zip_hash(zip, files, count, compare, &r, err);
+	bool read = ws_zip_hash(zip, files, count, compare, &r, err);
 	*wrong = r.wrong;
 	return read;
 }
@@ -273,7 +273,7 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 	size_t count;
 	if (!ws_dist_info_read(zip, a, &info, err)
 		|| !read_facts(zip, info.folder, a, &entry->facts, err)
-		|| !check_record(zip, info.folder, !wheel->vouched, a, wrong, err)) {
+		|| !check_record(zip, info.folder, a, wrong, err)) {
 		return false;
 	}
 	const char *name = ws_path_join(a, info.folder, "METADATA", NULL);

@@ -36,7 +36,7 @@ struct ws_index_arrival {
 /**
  * Fills @a entry (without `uploaded` and `yanked`) and appends METADATA to @a metadata. A file that is not a wheel is
  * an error. What is wrong in one that can be read, a name or a RECORD that lies, is @a wrong, one line;
- * else that is NULL. Files of a wheel that a build.json vouches for are not hashed again.
+ * else that is NULL.
  */
 bool ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err);

@@ -238,6 +238,10 @@ edited() { # COMMAND...
 	publish 0 good --to idx
 	edited sh -c 'echo evil >> demo/__init__.py'
 	refused "RECORD lies about 'demo/__init__.py'" out
+	# A build.json beside it, whoever wrote it, does not speak for what is inside.
+	jq -n --arg wheel "$(basename out/demo*)" --arg sum "$(sha256sum < out/demo*.whl | cut -d' ' -f1)" '{schema: "wheelsmith.build/1",
+		cells: [{cell: "demo-1.0/torch2.5.1/cu12.4/cp311/sm86", wheel: $wheel, decision: "built", sha256: $sum}]}' > out/build.json
+	refused "RECORD lies about 'demo/__init__.py'" out
 	edited sh -c 'echo evil > demo/more.py'
 	refused "RECORD gives no digest of 'demo/more.py'" out
 	edited sh -c 'rm demo/__init__.py'
