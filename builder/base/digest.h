@@ -44,13 +44,4 @@ struct ws_digest ws_hasher_finish(struct ws_hasher *h);
 /** For a hasher that is given up. NULL is fine. */
 void ws_hasher_drop(struct ws_hasher *h);
 
-/** Digests that the upload API of package indexes knows besides, lower-case hexadecimal. Nothing here trusts them. */
-struct ws_other_digests {
-	char md5[33]; /**< "" where libcrypto is not allowed to make one */
-	char blake2b_256[65];
-};
-
-/** Of the file's contents, read once. */
-bool ws_digest_file_others(const char *path, struct ws_other_digests *digests, struct ws_err *err);
-
 #endif

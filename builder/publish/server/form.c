@@ -92,10 +92,6 @@ ws_index_form_write(
 	put_text(head, b, "filetype", "bdist_wheel");
 	put_text(head, b, "pyversion", ws_buf_text(&pythons));
 	put_text(head, b, "sha256_digest", form->sha256);
-	put_text(head, b, "blake2_256_digest", form->digests->blake2b_256);
-	if (form->digests->md5[0]) {
-		put_text(head, b, "md5_digest", form->digests->md5);
-	}
 	put_metadata(form, a, head);
 	ws_buf_printf(head,
 		"--%s\r\nContent-Disposition: form-data; name=\"content\"; filename=\"%s\"\r\n"

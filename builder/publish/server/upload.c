@@ -222,18 +222,13 @@ post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, uns
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf head = {0}, tail = {0};
-	struct ws_other_digests digests;
 	struct ws_index_form form = {
 		.file = wheel->entry.file,
 		.name = &wheel->entry.name,
 		.sha256 = wheel->entry.sha256,
-		.digests = &digests,
 		.metadata = ws_buf_str(&wheel->metadata),
 		.boundary = ws_arena_printf(u->a, "wheelsmith-%s", wheel->entry.sha256),
 	};
-	if (!ws_digest_file_others(wheel->path, &digests, err)) {
-		return false;
-	}
 	ws_index_form_write(&form, u->a, &head, &tail);
 	const struct ws_piece pieces[] = {
 		{.bytes = ws_buf_text(&head), .length_bytes = head.len},
