@@ -57,6 +57,9 @@ static const char itself[] = "write the option itself";
 static const char stages[] = "leave it out: what is made of a source, and where, is the build's";
 static const char quiet[] =
 	"name what to be quiet about (-Wno-...): it would hide that __DATE__ is used";
+static const char own_cpu[] = "leave it out, or name a CPU that all of your hosts have "
+							  "(-march=x86-64-v3): it compiles for the CPU of "
+							  "whoever builds";
 static const char folder[] = "write the folder into 'include'";
 
 /* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc 13.0
@@ -144,6 +147,10 @@ static const struct {
 	{"-Xpreprocessor ", DRIVER, itself},
 	{"--for-", DRIVER, itself},
 	{"-L", CXX | NVCC | HANDED_ON, "write it into 'link_flags'"},
+	{"-march=native ", DRIVER, own_cpu},
+	{"-mcpu=native ", DRIVER, own_cpu},
+	{"-mtune=native ", DRIVER, own_cpu},
+	{"-xHost ", DRIVER, own_cpu},
 	{"--library", ALL, "write -l, or -L, into 'link_flags'"},
 };
 

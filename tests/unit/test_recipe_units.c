@@ -238,13 +238,26 @@ WS_TEST(words_that_reach_unseen_files_cannot_be_flags)
 	}
 }
 
+WS_TEST(words_for_the_cpu_of_the_build_host_cannot_be_flags)
+{
+	assert_non_null(problem_of("-march=native", NULL, WS_FLAG_CXX));
+	assert_non_null(problem_of("-mtune=native", NULL, WS_FLAG_CXX));
+	assert_non_null(problem_of("-mcpu=native", NULL, WS_FLAG_CXX));
+	assert_non_null(problem_of("-xHost", NULL, WS_FLAG_CXX));
+	assert_non_null(problem_of("-march=native", NULL, WS_FLAG_LINK));
+	assert_non_null(problem_of("-Xcompiler", "-O3,-march=native", WS_FLAG_NVCC));
+	assert_non_null(problem_of("-Xcompiler=-march=native", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("-march=x86-64-v3", NULL, WS_FLAG_CXX));
+}
+
 /* What setup.py files of real packages pass. */
 WS_TEST(usual_words_are_flags)
 {
 	static const char *const cxx[] = {"-O3", "-DNDEBUG", "-D", "X=@1", "-Wno-strict-aliasing",
-		"-fopenmp", "-fvisibility=hidden", "-march=native", "-flto", "-flto=auto", "-g0", "-Werror",
-		"-mavx2", "-Wa,--noexecstack", "-iquote", "src/x", "-idirafter/opt/x", "-include",
-		"/dev/null", "-pthread", "-x", "c++", "-fPIC", "-U_FORTIFY_SOURCE", "-std=c++20"};
+		"-fopenmp", "-fvisibility=hidden", "-march=x86-64-v3", "-flto", "-flto=auto", "-g0",
+		"-Werror", "-mavx2", "-Wa,--noexecstack", "-iquote", "src/x", "-idirafter/opt/x",
+		"-include", "/dev/null", "-pthread", "-x", "c++", "-fPIC", "-U_FORTIFY_SOURCE",
+		"-std=c++20"};
 	static const char *const nvcc[] = {"-O3", "--use_fast_math", "--ptxas-options=-v", "-lineinfo",
 		"-Xptxas", "-v,-O3", "-Xcompiler", "-fPIC,-fopenmp", "-Xcompiler=-Wno-psabi",
 		"--expt-relaxed-constexpr", "-Xfatbin", "-compress-all", "--compress-mode=size",
