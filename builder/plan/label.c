@@ -95,6 +95,38 @@ fill_tags(struct ws_product *product, struct ws_arena *a)
 	}
 }
 
+/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, where it leaves out some of the releases that the wheel
+ * asks for without it; else "". */
+static const char *
+own_range(const struct ws_recipe *recipe, const struct ws_torch_choice *torch, bool one_minor,
+	struct ws_arena *a)
+{
+	const struct ws_specifiers *range = recipe->needs_torch;
+	struct ws_version first, last;
+	if (!range || !ws_version_parse(ws_arena_printf(a, "%s.0", torch->minor), a, &first)
+		|| !ws_version_parse(
+			one_minor ? ws_arena_printf(a, "%s.9999", torch->minor) : "9999.0", a, &last)) {
+		return "";
+	}
+	const char *text = ws_specifiers_text(range);
+	bool whole = ws_specifiers_contain(range, &first, true)
+		&& ws_specifiers_contain(range, &last, true) && !strstr(text, "!=");
+	return whole ? "" : ws_arena_printf(a, ",%s", text);
+}
+
+static bool
+asks_for_torch(const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	for (size_t i = 0; i < recipe->metadata.require_count; i++) {
+		const char *text = recipe->metadata.requires[i];
+		const char *name = ws_arena_copy(a, text, strcspn(text, " \t[]()<>=!~;@,"));
+		if (strcmp(ws_package_normal(name, a), "torch") == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void
 ws_label_fill(struct ws_product *product, const char *extra, struct ws_arena *a)
 {
@@ -106,9 +138,13 @@ ws_label_fill(struct ws_product *product, const char *extra, struct ws_arena *a)
 	product->label = make_label(product, extra, a);
 	product->version =
 		product->label[0] ? ws_arena_printf(a, "%s%c%s", version, joint, product->label) : version;
-	/* What knows nothing of torch works with every one: the recipe says what it wants. */
 	if (torch && product->binding < WS_BINDING_C_ABI) {
-		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*" : "torch>=%s", torch->minor);
+		product->torch = ws_arena_printf(a, one_minor ? "torch==%s.*%s" : "torch>=%s%s",
+			torch->minor, own_range(product->recipe, torch, one_minor, a));
+	} else if (product->recipe->needs_torch && asks_for_torch(product->recipe, a)) {
+		/* What knows nothing of torch works with every one that the recipe wants. */
+		product->torch =
+			ws_arena_printf(a, "torch%s", ws_specifiers_text(product->recipe->needs_torch));
 	}
 	fill_tags(product, a);
 }
