@@ -10,7 +10,7 @@
 #include "make/host_tools.h"
 #include "make/pins.h"
 #include "net/index_config.h"
-#include "recipe/units.h"
+#include "recipe/view.h"
 
 #include <string.h>
 
@@ -309,6 +309,13 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
+	struct ws_listing listing = ws_tree_listing(&found->tree);
+	size_t idle = ws_recipe_idle_cuda(recipe, &listing);
+	if (idle > 0) {
+		ws_events_warn(r->ctx->events,
+			"%s %s: its sources have %zu .cu file%s and no module compiles one", recipe->name,
+			recipe->version.text, idle, idle == 1 ? "" : "s");
+	}
 	return found;
 }
 

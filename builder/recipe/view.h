@@ -23,4 +23,10 @@ struct ws_recipe_view {
 void ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *listing,
 	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_view *view);
 
+/**
+ * How many .cu files the sources have where no module compiles one: the native part may have been forgotten. 0 for a
+ * recipe whose local label says that it is without on purpose.
+ */
+size_t ws_recipe_idle_cuda(const struct ws_recipe *recipe, const struct ws_listing *listing);
+
 #endif

@@ -79,3 +79,14 @@ refused() { # PYTHON TEXT
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"nvcc cannot work in the store '$BATS_TEST_TMPDIR/a,b'"* ]]
 }
+
+@test "a recipe that compiles none of the .cu files of its sources says so" {
+	recipe 'del r["extensions"]'
+	echo > recipes/tiny/src/tiny/__init__.py
+	matrix m.json '"python": ["3.11", "3.12"]'
+	build
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'warning: tiny 1.0: its sources have 1 .cu file and no module compiles one' <<< "$stderr")" -eq 1 ]
+	ws recipe check recipes/tiny/1.0.json
+	[[ "$output" == *"warning  1 .cu file in the sources, and no module compiles one"* ]]
+}
