@@ -256,9 +256,7 @@ print_subject(const struct subject *x, const struct ws_out *out)
 			names == 1 ? "" : "s");
 	}
 	print_marked(x, out);
-	struct ws_listing listing =
-		x->checked.trees ? ws_tree_listing(x->checked.trees) : (struct ws_listing){0};
-	size_t idle = ws_recipe_idle_cuda(&x->recipe, &listing);
+	size_t idle = x->checked.view.idle_cuda;
 	if (idle > 0) {
 		ws_out_result(out, "  warning  %zu .cu file%s in the sources, and no module compiles one\n",
 			idle, idle == 1 ? "" : "s");

@@ -183,4 +183,5 @@ ws_recipe_check(const struct ws_recipe *recipe, const struct ws_listing *listing
 	ws_python_files_check_data(recipe, listings, &view->problems);
 	check_metadata(&c);
 	check_estimates(&c);
+	view->idle_cuda = ws_recipe_idle_cuda(recipe, listings);
 }

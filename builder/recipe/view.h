@@ -17,6 +17,7 @@ struct ws_recipe_view {
 	size_t module_count;
 	ws_python_files files;
 	struct ws_recipe_problems problems; /**< a build must not begin with any */
+	size_t idle_cuda;                   /**< of ws_recipe_check: see ws_recipe_idle_cuda */
 };
 
 /** Lives in @a a; borrows the rest. */

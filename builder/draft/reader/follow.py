@@ -1,7 +1,7 @@
 """follow.py - follows the text of a Python file over a few kinds of values (values.py)
 
 Nothing of it runs, nothing is imported for it: a module of the sources that it imports is followed likewise,
-for definitions that it needs. Assumed are Linux, a torch with CUDA and OpenMP, and that no environment
+for definitions that it needs. Assumed are Linux, a torch 2 with CUDA 12.8 and OpenMP, and that no environment
 variable is set. What functions of libraries do is library.py's.
 """
 import ast
@@ -13,11 +13,12 @@ from values import (HOLE, OFF, UNKNOWN, Choice, Class, End, File, Function, Mayb
                     joined, known, marked, text_of)
 
 MOST_STEPS, MOST_ITEMS, LARGEST = 300000, 20000, 1 << 20
+CUDA = "12.8"
 FACTS = {
     "sys.platform": "linux", "os.name": "posix", "os.sep": "/", "os.path.sep": "/", "__name__": "__main__",
     "__file__": "./setup.py", "torch.version.hip": None, "CUDA_HOME": "/usr/local/cuda", "ROCM_HOME": None,
     "HIP_HOME": None, "IS_HIP_EXTENSION": False, "IS_WINDOWS": False, "IS_MACOS": False, "torch.has_cuda": True,
-    "torch.version.cuda": "1" + HOLE, "torch.__version__": "2." + HOLE,
+    "torch.version.cuda": CUDA, "torch.__version__": "2." + HOLE,
 }
 COMPARISONS = {
     "Eq": operator.eq, "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not, "Lt": operator.lt,
@@ -308,6 +309,8 @@ class Reader:
         value = bare(self.value(node.value))
         if isinstance(value, Ref):
             return self.fact(Ref("%s.%s" % (value, node.attr)))
+        if isinstance(value, list) and node.attr in ("major", "minor") and len(value) > 1:
+            return value[node.attr == "minor"]
         if isinstance(value, Module):
             return value.scope[node.attr].value if node.attr in value.scope else UNKNOWN
         if isinstance(value, str) and node.attr in ("parent", "name", "stem", "suffix"):
@@ -358,12 +361,14 @@ class Reader:
         if isinstance(left, str) or isinstance(right, str):
             sum_ = text_of(left) + text_of(right)
             return UNKNOWN if len(sum_) > LARGEST else Soft(sum_) if soft else sum_
-        return UNKNOWN
+        return left + right if type(left) is int and type(right) is int else UNKNOWN
 
     def of_BinOp(self, node):
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add):
             return self.add(left, right)
+        if all(type(bare(value)) is int for value in (left, right)):
+            return {ast.Mult: operator.mul, ast.Sub: operator.sub}.get(type(node.op), lambda *_: UNKNOWN)(bare(left), bare(right))
         if isinstance(node.op, ast.Sub) and isinstance(bare(left), list):
             return [item for item in bare(left) if bare(item) not in [bare(other) for other in items(right)]]
         if isinstance(node.op, ast.Div) and isinstance(bare(right), str):
@@ -404,6 +409,9 @@ class Reader:
             return name == "In"
         if isinstance(left, str) and left[:1].isdigit() and isinstance(right, str) and right.isalpha():
             return name == "NotEq"  # a version is not a word
+        if name in ("In", "NotIn") and isinstance(right, (list, tuple)) and known(left) and \
+                all(known(bare(item)) for item in right) and left not in [bare(item) for item in right]:
+            return name == "NotIn"
         if right is None and isinstance(left, (list, dict, str, Function)) and not isinstance(left, Ref):
             return name in ("IsNot", "NotEq")
         first = order(left, right) if len(values) == 2 else None
@@ -432,7 +440,8 @@ class Reader:
                 not isinstance(holder, Ref) else UNKNOWN
         key = bare(self.value(node.slice))
         try:
-            return bare(holder[key]) if isinstance(holder, (list, tuple, dict)) else UNKNOWN
+            plain = isinstance(holder, (list, tuple, dict)) or known(holder)
+            return bare(holder[key]) if plain else UNKNOWN
         except (KeyError, IndexError, TypeError):
             return UNKNOWN
 

@@ -9,7 +9,7 @@ import json
 import posixpath
 import re
 
-from follow import Reader, is_elsewhere
+from follow import CUDA, Reader, is_elsewhere
 from tree import folder_matches, matches
 from values import (HOLE, OFF, UNKNOWN, Choice, Class, End, File, Function, Maybe, Module, Ref, Soft, bare, items,
                     joined, known, text_of)
@@ -27,6 +27,7 @@ class SetupReader(Reader):
     def __init__(self, tree, soft_is_unknown):
         super().__init__(tree, soft_is_unknown)
         self.extensions, self.setup, self.suffix, self.unmatched = [], {}, None, []
+        self.asks_nvcc = False  # for its version
     def method(self, holder, name, placed, named):
         """Of a value: a list, a dict, a text, a path."""
         soft, holder, first = isinstance(holder, Soft), bare(holder), bare(placed[0]) if placed else None
@@ -41,7 +42,9 @@ class SetupReader(Reader):
                 holder[:] = [item for item in holder if bare(item) != first]
             elif name == "copy":
                 return list(holder)
-            return None if name != "pop" else UNKNOWN
+            elif name == "index" and known(first) and known(holder) and first in holder:
+                return holder.index(first)
+            return None if name not in ("pop", "index") else UNKNOWN
         if isinstance(holder, dict):
             if name == "update":
                 for key, value in {**(first if isinstance(first, dict) else {}), **named}.items():
@@ -67,6 +70,10 @@ class SetupReader(Reader):
             return self.exists(holder)
         if name in ("resolve", "absolute", "as_posix", "expanduser"):
             return holder
+        if name == "relative_to" and isinstance(first, str):
+            return posixpath.relpath(self.path(holder), self.path(first))
+        if name == "with_suffix" and isinstance(first, str):
+            return posixpath.splitext(holder)[0] + first
         if name == "joinpath":
             return posixpath.join(holder, *[text_of(part) for part in placed])
         if name == "join":
@@ -122,6 +129,13 @@ class SetupReader(Reader):
             return posixpath.join(*[text_of(part) for part in placed]) if placed else "."
         if last in ("abspath", "realpath", "normpath", "fspath", "str", "resolve"):
             return first if isinstance(first, str) and not isinstance(first, Ref) else text_of(first)
+        if name in ("any", "all") and len(placed) == 1:
+            truths = [None if isinstance(item, Maybe) else self.truth(item)[0] for item in items(first)]
+            deciding = name == "any"
+            return deciding if deciding in truths else UNKNOWN if None in truths else not deciding
+        if last == "relpath" and isinstance(first, str):
+            start = bare(placed[1]) if len(placed) > 1 else "."
+            return posixpath.relpath(self.path(first), self.path(text_of(start)))
         if last in ("dirname", "basename") and isinstance(first, str):
             return getattr(posixpath, last)(first) or "."
         if last == "splitext" and isinstance(first, str):
@@ -142,7 +156,12 @@ class SetupReader(Reader):
                 return int(first) if isinstance(first, (str, int)) and str(first).isdigit() else UNKNOWN
             return UNKNOWN if true is None else Soft(true) if soft else true
         if last in ("Version", "LooseVersion", "parse", "parse_version") and isinstance(first, str):
-            return first
+            return [int(part) if part.isdigit() else UNKNOWN for part in first.split(".")]
+        if name == "shlex.split" and known(first):
+            return first.split()
+        if last in ("check_output", "getoutput") and "nvcc" in " ".join(text_of(word) for word in items(first)):
+            self.asks_nvcc = True
+            return "Cuda compilation tools, release %s, V%s.93" % (CUDA, CUDA)
         if last == "dict":
             return {**(first if isinstance(first, dict) else {}), **named}
         if last in ("product", "zip", "enumerate"):
@@ -242,7 +261,8 @@ class SetupReader(Reader):
         found = {
             "callee": callee, "class": of, "name": name if HOLE not in name else None,
             "like": name.replace(HOLE, "*") if name != HOLE else None,
-            "maybe": bool(self.when), "sources": self.paths(argument.get("sources")),
+            "maybe": bool(self.when), "none": bare(argument.get("sources")) in ([], ()),
+            "sources": self.paths(argument.get("sources")),
             "include": self.paths(argument.get("include_dirs")),
             "cxx": self.flags(flags.get("cxx") if isinstance(flags, dict) else flags) + macros,
             "nvcc": self.flags(flags.get("nvcc") if isinstance(flags, dict) else flags) + macros,

@@ -3,6 +3,7 @@ import posixpath
 import re
 
 from flags import Flags
+from follow import CUDA
 from headers import Headers
 from tree import is_inside, is_own, kind_of, matches
 
@@ -88,7 +89,7 @@ class Modules:
         given, gone = [], []
         for path, conditional in words(call["include"])[:MOST]:
             path = posixpath.normpath(path)
-            if is_inside(path) and self.tree.has_folder(path):
+            if (path == "." or is_inside(path)) and self.tree.has_folder(path):
                 given.append(path)
             elif is_inside(path) and not conditional:
                 gone.append(path)
@@ -117,6 +118,9 @@ class Modules:
         sources, unsure, missing = self.sources(call)
         if not sources and not missing:
             if call["callee"] == "Extension":  # somebody else builds it, perhaps CMake
+                return
+            if call.get("none"):
+                self.draft.lost("%s has no sources here" % (call["name"] or call["like"] or "a module"))
                 return
             sources = self.tree.compiled()[:MOST]
             if call["callee"] and sources:
@@ -209,6 +213,8 @@ class Modules:
         calls = setup.extensions if setup else []
         if setup and setup.unmatched:
             draft.note(("extensions",), "setup.py looks for files that do not exist: %s" % draft.list(setup.unmatched))
+        if calls and setup.asks_nvcc:
+            draft.note(("extensions",), "setup.py asks nvcc for its version: this is what it does with CUDA %s" % CUDA)
         for call in calls:
             self.add(call)
         guessed = not calls and not backend and not (setup and setup.setup) and self.tree.compiled()
