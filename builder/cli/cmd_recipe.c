@@ -5,12 +5,13 @@
 
 static const struct ws_usage usage = {
 	.command = "recipe",
-	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE] [--git]",
-	.summary = "Says whether a recipe is right, or writes the draft of one.\n"
+	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE] [--git]\nlist [NAME]",
+	.summary = "Says whether a recipe is right, writes the draft of one, lists them.\n"
 			   "  check    reads recipes and holds them against their sources\n"
 			   "  new      writes a draft from what the package index has of a version\n"
+			   "  list     prints which recipes there are\n"
 			   "`wheelsmith recipe check --help` and `wheelsmith recipe new --help` say more.",
-	.parts = "check new",
+	.parts = "check new list",
 };
 
 bool
@@ -23,6 +24,9 @@ ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws
 	if (strcmp(half, "new") == 0) {
 		return ws_cmd_recipe_new(s, argc - 1, argv + 1, err);
 	}
+	if (strcmp(half, "list") == 0) {
+		return ws_cmd_recipe_list(s, argc - 1, argv + 1, err);
+	}
 	if (s->usage_taker) {
 		s->usage_taker->take(s->usage_taker, &usage);
 		return true;
@@ -34,7 +38,7 @@ ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws
 	if (half[0]) {
 		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe does not know '%s'", half);
 	} else {
-		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe: check or new is missing");
+		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe: check, new or list is missing");
 	}
 	return ws_err_cure(err, "`wheelsmith recipe --help` says which there are");
 }

@@ -1,5 +1,5 @@
 /**
- * cmd_recipe.h - the two halves of `wheelsmith recipe`
+ * cmd_recipe.h - the parts of `wheelsmith recipe`
  */
 #ifndef WS_CLI_CMD_RECIPE_H
 #define WS_CLI_CMD_RECIPE_H
@@ -12,5 +12,9 @@ bool ws_cmd_recipe_check(
 
 /** `recipe new NAME==V [-o FILE]` */
 bool ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** `recipe list [NAME]` */
+bool ws_cmd_recipe_list(
+	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
 #endif

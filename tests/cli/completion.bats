@@ -70,6 +70,7 @@ offers() { # line, what
 publish"
 	offers "wheelsmith --json pl" plan
 	offers "wheelsmith recipe " "check
+list
 new"
 	offers "wheelsmith recipe check --fe" --fetch
 }

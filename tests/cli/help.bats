@@ -98,7 +98,7 @@ helps() { # golden's name, command...
 
 @test "recipe without a word says what it takes" {
 	run -2 "$WHEELSMITH" recipe
-	[[ $output == *"check or new is missing"* ]]
+	[[ $output == *"check, new or list is missing"* ]]
 	run -2 "$WHEELSMITH" recipe chekc
 	[[ $output == *"does not know 'chekc'"* ]]
 	run -2 "$WHEELSMITH" recipe check

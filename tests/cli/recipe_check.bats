@@ -192,3 +192,21 @@ JSON
 	[[ "$output" == *"sources  not looked at: it has none"* ]]
 	[[ "$output" == *"prebuilt demo's releases: 3 names"* ]]
 }
+
+@test "recipe list has a line for each recipe, of the person's first" {
+	mkdir -p mine/demo
+	echo '{"name": "demo", "version": "1.0", "source": [{"folder": "."}], "python": {"packages": ["demo"]}, "metadata": {"license": "MIT"},
+		"requires": {"torch": ">=2.4,<2.9"}}' > mine/demo/1.0.json
+	run "$WHEELSMITH" recipe list --recipes mine
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq $(($(find "$WS_ROOT/recipes" -name '*.json' | wc -l) + 1)) ]
+	grep -qE '^demo +1\.0 +Python +<2\.9,>=2\.4 +- +MIT$' <<< "$output"
+	grep -qE '^flash-attn +2\.8\.3 +pybind +any +8\.0 to 12\.1 ' <<< "$output"
+	"$WHEELSMITH" recipe list demo --recipes mine --json > list.json
+	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" list.json
+	[ "$(jq -r '.recipes | map(.name) | join(" ")' list.json)" = demo ]
+	run "$WHEELSMITH" recipe list nosuch
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"there is no recipe for 'nosuch'"*"wheelsmith recipe new nosuch==VERSION"* ]]
+}
