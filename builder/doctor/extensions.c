@@ -81,8 +81,8 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 {
 	static const char *const texts[] = {
 		[WS_VERDICT_OK] = "{package} {version}[ ({label})]  loads with torch {.torch}",
-		[WS_VERDICT_FAILS] = "{package} {version}[ ({label})]  does not load with torch {.torch}: "
-							 "{why}[: {evidence}]",
+		[WS_VERDICT_FAILS] = ("{package} {version}[ ({label})]  does not load with torch {.torch}: "
+							  "{why}[: {evidence}]"),
 		[WS_VERDICT_UNKNOWN] = "{package} {version}[ ({label})]  is not known to load: {why}",
 	};
 	static const enum ws_row_problem problems[] = {
