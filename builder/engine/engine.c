@@ -1,12 +1,12 @@
-/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended, wake what waited.
- * What a job left is record.c's, what its end means outcome.c's, where it runs the runner's. */
+/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that changes
+ * nodes is states.c's, what a job left record.c's, what its end means outcome.c's, where it runs the
+ * runner's. */
 #include "engine/engine.h"
 
 #include "base/fs.h"
-#include "base/map.h"
 #include "engine/outcome.h"
-#include "engine/queue.h"
 #include "engine/record.h"
+#include "engine/run.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
 #include "sys/stop.h"
@@ -19,188 +19,8 @@
 /* How many that do not fit are looked at in one round: a fleet has thousands. */
 #define MOST_MISFITS 32
 
-/* One run of a graph. */
-struct run {
-	struct ws_engine *e;
-	struct ws_graph *graph;
-	struct ws_run_summary *sum;
-	struct ws_cache cache;
-	struct ws_arena *a; /**< the graph's */
-	struct ws_queue queue;
-	ws_node_list running;       /* a few, in no order */
-	struct ws_map failed;       /* base key -> the node that failed with it */
-	unsigned finished, unknown; /* unknown: of the rest, those without a prediction */
-	uint64_t left_ms;           /* predicted work of the rest, running ones in full */
-	int64_t began_file_ns;
-	bool closing;       /* start nothing any more */
-	struct ws_err *err; /* why the run itself cannot go on; NULL where it can */
-	struct ws_err fatal;
-};
-
-/* ---- events ---- */
-
 static void
-report_done(const struct run *r, const struct ws_node *node)
-{
-	struct ws_event event = {
-		.kind = WS_EVENT_ACTION_DONE,
-		.id = node->id,
-		.subject = node->action->subject,
-		.stage = node->action->stage,
-		.outcome = node->outcome,
-		.detail = node->failure ? node->failure->text : node->why,
-		.done = r->finished,
-		.total = r->graph->nodes.len,
-		.cpu_ms = node->result.cpu_ms,
-		.wall_ms = node->result.wall_ms,
-		.rss_bytes = node->result.rss_bytes,
-	};
-	ws_events_emit(r->e->events, &event);
-}
-
-static void
-report_started(const struct run *r, const struct ws_node *node)
-{
-	struct ws_event event = {
-		.kind = WS_EVENT_ACTION_STARTED,
-		.id = node->id,
-		.subject = node->action->subject,
-		.stage = node->action->stage,
-		.rss_bytes = node->need.rss_bytes,
-		.wall_ms = node->estimate.wall_ms,
-	};
-	ws_events_emit(r->e->events, &event);
-}
-
-/* Predicted rest: work left over slots, but no less than the longest path. */
-static uint64_t
-predict_rest_ms(const struct run *r)
-{
-	uint64_t work_ms = r->left_ms, path_ms = ws_queue_longest_ms(&r->queue);
-	int64_t now_ms = r->e->runner->now_ms(r->e->runner);
-	for (size_t i = 0; i < r->running.len; i++) {
-		const struct ws_node *node = r->running.at[i];
-		uint64_t gone_ms = (uint64_t)(now_ms - node->started_ms), own_ms = node->estimate.wall_ms;
-		gone_ms = gone_ms < own_ms ? gone_ms : own_ms;
-		work_ms -= gone_ms;
-		path_ms = node->path_ms - gone_ms > path_ms ? node->path_ms - gone_ms : path_ms;
-	}
-	work_ms /= r->e->budget->cpus;
-	return work_ms > path_ms ? work_ms : path_ms;
-}
-
-static uint64_t
-report_progress(const struct run *r)
-{
-	uint64_t held_bytes = 0;
-	for (size_t i = 0; i < r->running.len; i++) {
-		const struct ws_node *node = r->running.at[i];
-		struct ws_event event = {
-			.kind = WS_EVENT_ACTION_SAMPLED,
-			.id = node->id,
-			.subject = node->action->subject,
-			.rss_bytes = r->e->runner->held_bytes(r->e->runner, node->id),
-		};
-		held_bytes += event.rss_bytes;
-		ws_events_emit(r->e->events, &event);
-	}
-	struct ws_event event = {
-		.kind = WS_EVENT_QUEUE,
-		.done = r->finished,
-		.total = r->graph->nodes.len,
-		.wall_ms = predict_rest_ms(r),
-		.unknown = r->unknown,
-		.rss_bytes = held_bytes,
-	};
-	ws_events_emit(r->e->events, &event);
-	return held_bytes;
-}
-
-/* ---- the states of nodes ---- */
-
-static void
-close_node(struct run *r, struct ws_node *node, enum ws_node_state state, enum ws_outcome outcome)
-{
-	node->state = state;
-	node->outcome = outcome;
-	r->finished++;
-	r->left_ms -= node->estimate.wall_ms;
-	r->unknown -= node->estimate.wall_ms == 0;
-	report_done(r, node);
-	if (state != WS_NODE_CANCELLED) {
-		ws_queue_release(&r->queue, node);
-	}
-}
-
-static void
-complete(struct run *r, struct ws_node *node, enum ws_outcome outcome)
-{
-	if (outcome == WS_OUTCOME_HIT) {
-		r->sum->hits++;
-	} else {
-		r->sum->ran++;
-		r->sum->cpu_ms += node->result.cpu_ms;
-	}
-	close_node(r, node, WS_NODE_DONE, outcome);
-	for (size_t i = 0; i < node->users.len; i++) {
-		struct ws_node *user = node->users.at[i];
-		const struct ws_action *action = user->action;
-		for (size_t j = 0; j < action->input_count; j++) {
-			if (action->inputs[j].from == node && !user->made[j]) {
-				user->made[j] = node->result.outputs[action->inputs[j].output].hex;
-				user->waits_for--;
-			}
-		}
-		if (user->state == WS_NODE_WAITING && user->waits_for == 0) {
-			user->state = WS_NODE_READY;
-			ws_queue_add_ready(&r->queue, user);
-		}
-	}
-}
-
-static void
-cancel(struct run *r, struct ws_node *node)
-{
-	if (node->state >= WS_NODE_DONE || node->state == WS_NODE_RUNNING) {
-		return;
-	}
-	r->sum->cancelled++;
-	close_node(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
-	for (size_t i = 0; i < node->users.len; i++) {
-		cancel(r, node->users.at[i]);
-	}
-}
-
-static void
-fail(struct run *r, struct ws_node *node, const struct ws_err *err)
-{
-	node->failure = WS_NEW(r->a, struct ws_err);
-	*node->failure = *err;
-	if (node->base.hex[0]) {
-		ws_map_put(&r->failed, node->base.hex, node, r->a);
-	}
-	r->sum->failed++;
-	r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
-	close_node(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
-	for (size_t i = 0; i < node->users.len; i++) {
-		cancel(r, node->users.at[i]);
-	}
-	r->closing = r->closing || !r->e->keep_going;
-}
-
-/* The run itself cannot go on. */
-static void
-give_up(struct run *r, const struct ws_err *err)
-{
-	if (!r->err) {
-		r->fatal = *err;
-		r->err = &r->fatal;
-	}
-	r->closing = true;
-}
-
-static void
-unlock(const struct run *r, struct ws_node *node)
+unlock(const struct ws_run *r, struct ws_node *node)
 {
 	if (node->lock_fd < 0) {
 		return;
@@ -212,30 +32,30 @@ unlock(const struct run *r, struct ws_node *node)
 
 /* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no result. */
 static bool
-look_up(struct run *r, struct ws_node *node)
+look_up(struct ws_run *r, struct ws_node *node)
 {
 	struct ws_err err;
 	const struct ws_action *action = node->action;
 	if (!ws_cache_base(&r->cache, action, node->made, &node->base, &err)) {
-		fail(r, node, &err);
+		ws_run_fail(r, node, &err);
 		return true;
 	}
 	const struct ws_node *twin = ws_map_get(&r->failed, node->base.hex);
 	if (twin) {
 		node->result.log = twin->result.log;
-		fail(r, node, twin->failure);
+		ws_run_fail(r, node, twin->failure);
 		return true;
 	}
 	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
 		node->why = NULL;
-		complete(r, node, WS_OUTCOME_HIT);
+		ws_run_complete(r, node, WS_OUTCOME_HIT);
 		return true;
 	}
 	return false;
 }
 
 static void
-look_up_ready(struct run *r)
+look_up_ready(struct ws_run *r)
 {
 	struct ws_node *node;
 	while ((node = ws_queue_next_ready(&r->queue))) {
@@ -249,7 +69,7 @@ look_up_ready(struct run *r)
 
 /* Takes the key's lock; looks again under it, because a peer may just have finished. */
 static bool
-lock_key(struct run *r, struct ws_node *node)
+lock_key(struct ws_run *r, struct ws_node *node)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err;
@@ -269,7 +89,7 @@ lock_key(struct run *r, struct ws_node *node)
 		}
 		return false;
 	case WS_FLOCK_FAILED:
-		give_up(r, &err);
+		ws_run_give_up(r, &err);
 		return false;
 	}
 	if (look_up(r, node)) {
@@ -280,7 +100,7 @@ lock_key(struct run *r, struct ws_node *node)
 }
 
 static uint64_t
-deadline_ms(const struct run *r, const struct ws_node *node)
+deadline_ms(const struct ws_run *r, const struct ws_node *node)
 {
 	if (r->e->deadline_ms || node->action->deadline_ms) {
 		return r->e->deadline_ms ? r->e->deadline_ms : node->action->deadline_ms;
@@ -294,13 +114,13 @@ deadline_ms(const struct run *r, const struct ws_node *node)
 }
 
 static const char *
-log_path(const struct run *r, const struct ws_node *node, struct ws_arena *a)
+log_path(const struct ws_run *r, const struct ws_node *node, struct ws_arena *a)
 {
 	return ws_arena_printf(a, "%s/logs/%u.log", r->e->work->path, node->id);
 }
 
 static bool
-launch(struct run *r, struct ws_node *node, struct ws_err *err)
+launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
 	struct ws_arena *a = node->job;
 	const struct ws_action *action = node->action;
@@ -323,7 +143,7 @@ launch(struct run *r, struct ws_node *node, struct ws_err *err)
 
 /* The job is over: what it alone needed goes. */
 static void
-end_job(const struct run *r, struct ws_node *node)
+end_job(const struct ws_run *r, struct ws_node *node)
 {
 	node->dir = node->state == WS_NODE_FAILED ? ws_arena_strdup(r->a, node->dir) : NULL;
 	ws_arena_drop(node->job);
@@ -332,7 +152,7 @@ end_job(const struct run *r, struct ws_node *node)
 
 /* Starts @a node if it fits; true when its turn was used, started or failed. */
 static bool
-try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
+try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 {
 	if ((node->alone && r->running.len > 0)
 		|| !ws_budget_take(r->e->budget, node->need, held_bytes)) {
@@ -350,28 +170,28 @@ try_start(struct run *r, struct ws_node *node, uint64_t held_bytes)
 		ws_budget_give(r->e->budget, node->need);
 		unlock(r, node);
 		if (err.kind == WS_ERR_IO) {
-			give_up(r, &err); /* the host's fault, not the action's */
-			cancel(r, node);
+			ws_run_give_up(r, &err); /* the host's fault, not the action's */
+			ws_run_cancel(r, node);
 		} else {
-			fail(r, node, &err);
+			ws_run_fail(r, node, &err);
 		}
 		end_job(r, node);
 		return true;
 	}
 	node->state = WS_NODE_RUNNING;
 	*ws_vec_push(&r->running, r->a) = node;
-	report_started(r, node);
+	ws_run_report_started(r, node);
 	return true;
 }
 
 static bool
-runs_alone(const struct run *r)
+runs_alone(const struct ws_run *r)
 {
 	return r->running.len == 1 && r->running.at[0]->alone;
 }
 
 static void
-start_what_fits(struct run *r, uint64_t held_bytes)
+start_what_fits(struct ws_run *r, uint64_t held_bytes)
 {
 	struct ws_node *misfits[MOST_MISFITS]; /* in order of urgency; they go back */
 	unsigned count = 0;
@@ -402,7 +222,7 @@ start_what_fits(struct run *r, uint64_t held_bytes)
 /* ---- a job has ended ---- */
 
 static void
-record_cost(struct run *r, const struct ws_node *node, bool killed)
+record_cost(struct ws_run *r, const struct ws_node *node, bool killed)
 {
 	const struct ws_action *action = node->action;
 	struct ws_ledger_run run = {
@@ -421,7 +241,7 @@ record_cost(struct run *r, const struct ws_node *node, bool killed)
 }
 
 static void
-stop_running(struct run *r, const struct ws_node *node)
+stop_running(struct ws_run *r, const struct ws_node *node)
 {
 	for (size_t i = 0; i < r->running.len; i++) {
 		if (r->running.at[i] == node) {
@@ -433,7 +253,7 @@ stop_running(struct run *r, const struct ws_node *node)
 
 /* What its end means; outputs of one that succeeded enter the store. */
 static enum ws_end
-collect(struct run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
+collect(struct ws_run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
 	const char *log = log_path(r, node, node->job);
 	node->result = (struct ws_result){.wall_ms = done->wall_ms,
@@ -445,7 +265,7 @@ collect(struct run *r, struct ws_node *node, const struct ws_done *done, struct 
 	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, err)) {
 		end = WS_END_FAILED;
 		if (err->kind == WS_ERR_IO) {
-			give_up(r, err); /* the host's fault, not the action's */
+			ws_run_give_up(r, err); /* the host's fault, not the action's */
 			end = WS_END_STOPPED;
 		}
 	}
@@ -455,12 +275,12 @@ collect(struct run *r, struct ws_node *node, const struct ws_done *done, struct 
 
 /* The node's next state. */
 static void
-decide(struct run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
+decide(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
 {
 	switch (end) {
 	case WS_END_OK:
 		record_cost(r, node, false);
-		complete(r, node, WS_OUTCOME_RAN);
+		ws_run_complete(r, node, WS_OUTCOME_RAN);
 		break;
 	case WS_END_AGAIN:
 		record_cost(r, node, true);
@@ -468,24 +288,24 @@ decide(struct run *r, struct ws_node *node, enum ws_end end, const struct ws_err
 		node->state = WS_NODE_RUNNABLE;
 		ws_queue_put_back(&r->queue, node);
 		node->outcome = WS_OUTCOME_KILLED;
-		report_done(r, node);
+		ws_run_report_done(r, node);
 		break;
 	case WS_END_OUT_OF_MEMORY:
 		record_cost(r, node, true);
-		fail(r, node, err);
+		ws_run_fail(r, node, err);
 		break;
 	case WS_END_STOPPED:
 		node->state = WS_NODE_RUNNABLE;
-		cancel(r, node);
+		ws_run_cancel(r, node);
 		break;
 	case WS_END_FAILED:
-		fail(r, node, err);
+		ws_run_fail(r, node, err);
 		break;
 	}
 }
 
 static void
-finish(struct run *r, struct ws_node *node, const struct ws_done *done)
+finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	struct ws_err err = {0};
 	stop_running(r, node);
@@ -502,7 +322,7 @@ finish(struct run *r, struct ws_node *node, const struct ws_done *done)
 /* ---- the loop ---- */
 
 static void
-estimate(struct run *r, struct ws_node *node)
+estimate(struct ws_run *r, struct ws_node *node)
 {
 	const struct ws_action *action = node->action;
 	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
@@ -518,30 +338,30 @@ estimate(struct run *r, struct ws_node *node)
 }
 
 static bool
-is_over(const struct run *r)
+is_over(const struct ws_run *r)
 {
 	return r->running.len == 0 && (r->closing || r->finished == r->graph->nodes.len);
 }
 
 static void
-check_stop(struct run *r)
+check_stop(struct ws_run *r)
 {
 	if (!ws_stop_asked(r->e->stop)) {
 		return;
 	}
 	struct ws_err err;
 	ws_stop_err(r->e->stop, &err);
-	give_up(r, &err);
+	ws_run_give_up(r, &err);
 	r->e->runner->stop(r->e->runner, r->e->stop->times > 1);
 }
 
 static void
-loop(struct run *r)
+loop(struct ws_run *r)
 {
 	for (;;) {
 		look_up_ready(r);
 		check_stop(r);
-		uint64_t held_bytes = report_progress(r);
+		uint64_t held_bytes = ws_run_report_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
 		start_what_fits(r, held_bytes);
 		if (is_over(r)) {
@@ -555,10 +375,11 @@ loop(struct run *r)
 }
 
 static void
-prepare(struct run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
+prepare(
+	struct ws_run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
 {
 	*sum = (struct ws_run_summary){.total = (unsigned)graph->nodes.len};
-	*r = (struct run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
+	*r = (struct ws_run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
 	r->cache.store = engine->store;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
@@ -580,11 +401,11 @@ bool
 ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *summary,
 	struct ws_err *err)
 {
-	struct run r;
+	struct ws_run r;
 	prepare(&r, engine, graph, summary);
 	loop(&r);
 	for (size_t i = 0; i < graph->nodes.len; i++) {
-		cancel(&r, graph->nodes.at[i]);
+		ws_run_cancel(&r, graph->nodes.at[i]);
 	}
 	if (r.err) {
 		*err = *r.err;
@@ -600,7 +421,7 @@ ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_su
 bool
 ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *err WS_UNUSED)
 {
-	struct run r;
+	struct ws_run r;
 	struct ws_run_summary summary;
 	prepare(&r, engine, graph, &summary);
 	look_up_ready(&r);

@@ -1,0 +1,54 @@
+/**
+ * run.h - one run of a graph, shared by the files that make the engine
+ *
+ * engine.c decides what is looked up and started; states.c changes the states of nodes; progress.c reports
+ * them. Nobody else includes this.
+ */
+#ifndef WS_ENGINE_RUN_H
+#define WS_ENGINE_RUN_H
+
+#include "base/map.h"
+#include "engine/engine.h"
+#include "engine/queue.h"
+
+struct ws_run {
+	struct ws_engine *e;
+	struct ws_graph *graph;
+	struct ws_run_summary *sum;
+	struct ws_cache cache;
+	struct ws_arena *a; /**< the graph's */
+	struct ws_queue queue;
+	ws_node_list running; /**< a few, in no order */
+	struct ws_map failed; /**< base key -> the node that failed with it */
+	unsigned finished;
+	unsigned unknown; /**< of the rest, those without a prediction */
+	uint64_t left_ms; /**< predicted work of the rest, running ones in full */
+	int64_t began_file_ns;
+	bool closing;       /**< start nothing any more */
+	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
+	struct ws_err fatal;
+};
+
+/* ---- states.c ---- */
+
+/** @a node has its result: those that waited for it may be ready. */
+void ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome);
+
+/** Nothing that needs @a node can be made. */
+void ws_run_fail(struct ws_run *r, struct ws_node *node, const struct ws_err *err);
+
+/** Gives up @a node and what needs it, unless it is over or runs. */
+void ws_run_cancel(struct ws_run *r, struct ws_node *node);
+
+/** The run itself cannot go on; the first reason counts. */
+void ws_run_give_up(struct ws_run *r, const struct ws_err *err);
+
+/* ---- progress.c ---- */
+
+void ws_run_report_started(const struct ws_run *r, const struct ws_node *node);
+void ws_run_report_done(const struct ws_run *r, const struct ws_node *node);
+
+/** What runs, and what is left; returns the bytes that are held now. */
+uint64_t ws_run_report_progress(const struct ws_run *r);
+
+#endif
