@@ -1,0 +1,167 @@
+/* engine_world.c - jobs end when the script says so; time passes when the engine waits. */
+#include "engine_world.h"
+
+#include "base/fs.h"
+
+static const struct scripted_line *
+next_line(struct scripted *s, const char *subject)
+{
+	static const struct scripted_line plain = {.wall_ms = 1000, .rss_bytes = 1 << 20};
+	for (size_t i = 0; i < s->lines; i++) {
+		if (!s->used[i] && strcmp(s->script[i].subject, subject) == 0) {
+			s->used[i] = true;
+			return &s->script[i];
+		}
+	}
+	return &plain;
+}
+
+static bool
+start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+{
+	struct scripted *s = (struct scripted *)self;
+	const char *subject = job->argv[0];
+	*ws_vec_push(&s->started, s->a) = ws_arena_strdup(s->a, subject);
+	*ws_vec_push(&s->deadlines_ms, s->a) = job->deadline_ms;
+	const struct scripted_line *line = next_line(s, subject);
+	assert_true(s->active_count < WS_LEN(s->active));
+	s->active[s->active_count++] =
+		(struct active){job->id, s->now_ms + (int64_t)line->wall_ms, line, false};
+	s->most_active = s->active_count > s->most_active ? s->active_count : s->most_active;
+	if (line->code == 0 && !line->no_output) {
+		const char *out = ws_path_join(s->a, job->dir, "out", NULL);
+		/* What it writes depends on what it was given, so that cut-off can be seen. */
+		const char *text = ws_arena_printf(s->a, "%s", job->argv[1] ? job->argv[1] : subject);
+		assert_ok(ws_fs_write(out, text, strlen(text), 0644, err), *err);
+	}
+	return ws_fs_write(job->log, "", 0, 0644, err);
+}
+
+static enum ws_wait_result
+wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
+{
+	struct scripted *s = (struct scripted *)self;
+	size_t first = 0;
+	for (size_t i = 1; i < s->active_count; i++) {
+		first = s->active[i].ends_ms < s->active[first].ends_ms ? i : first;
+	}
+	if (s->active_count == 0 || s->active[first].ends_ms > s->now_ms + (int64_t)timeout_ms) {
+		s->now_ms += timeout_ms;
+		return WS_WAIT_TICK;
+	}
+	struct active ended = s->active[first];
+	s->active[first] = s->active[--s->active_count];
+	s->now_ms = ended.ends_ms > s->now_ms ? ended.ends_ms : s->now_ms;
+	*done = (struct ws_done){
+		.id = ended.id,
+		.code = ended.line->code,
+		.signal = ended.line->signal,
+		.wall_ms = ended.line->wall_ms,
+		.cpu_ms = ended.line->wall_ms,
+		.rss_bytes = ended.line->rss_bytes,
+		.stopped = ended.stopped,
+	};
+	return WS_WAIT_DONE;
+}
+
+static void
+stop(struct ws_runner *self, bool now WS_UNUSED)
+{
+	struct scripted *s = (struct scripted *)self;
+	for (size_t i = 0; i < s->active_count; i++) {
+		s->active[i].stopped = true;
+		s->active[i].ends_ms = s->now_ms;
+	}
+}
+
+static uint64_t
+held_bytes(const struct ws_runner *self, unsigned id)
+{
+	const struct scripted *s = (const struct scripted *)self;
+	for (size_t i = 0; i < s->active_count; i++) {
+		if (s->active[i].id == id) {
+			return s->active[i].line->rss_bytes;
+		}
+	}
+	return 0;
+}
+
+static int64_t
+now_ms(const struct ws_runner *self)
+{
+	return ((const struct scripted *)self)->now_ms;
+}
+
+const char *
+engine_world_host(struct ws_arena *a, uint64_t bytes)
+{
+	struct ws_err err;
+	const char *root = ws_test_dir(a);
+	assert_ok(ws_fs_mkdirs(ws_path_join(a, root, "proc/self", NULL), &err), err);
+	const char *text = ws_arena_printf(a, "MemTotal: %llu kB\nMemAvailable: %llu kB\n",
+		(unsigned long long)(bytes / 1024), (unsigned long long)(bytes / 1024));
+	const char *path = ws_path_join(a, root, "proc/meminfo", NULL);
+	assert_ok(ws_fs_write(path, text, strlen(text), 0644, &err), err);
+	return root;
+}
+
+void
+engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs, uint64_t memory_bytes,
+	const struct scripted_line *script, size_t lines)
+{
+	struct ws_err err;
+	*w = (struct engine_world){.a = a};
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
+	w->ledger = w->store.ledger;
+	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
+	w->host = ws_host_read(engine_world_host(a, memory_bytes * 2), a);
+	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
+	w->runner = (struct scripted){
+		.runner = {start, wait_for, stop, held_bytes, now_ms},
+		.script = script,
+		.lines = lines,
+		.used = WS_NEW_N(a, bool, lines + 1),
+		.a = a,
+	};
+	w->engine = (struct ws_engine){
+		.store = &w->store,
+		.ledger = w->ledger,
+		.runner = &w->runner.runner,
+		.work = &w->work,
+		.budget = &w->budget,
+	};
+	w->graph = ws_graph_make(a);
+}
+
+void
+engine_world_close(struct engine_world *w)
+{
+	ws_work_close(&w->work, false);
+	ws_store_close(&w->store);
+}
+
+static const char *const outputs[] = {"out"};
+static const char *const no_env[] = {NULL};
+
+struct ws_action *
+engine_world_action(struct engine_world *w, const char *subject, const char *word)
+{
+	struct ws_action *action = WS_NEW(w->a, struct ws_action);
+	const char **argv = WS_NEW_N(w->a, const char *, 3);
+	argv[0] = subject;
+	argv[1] = word;
+	*action = (struct ws_action){
+		.subject = subject,
+		.group = "g",
+		.unit = subject,
+		.stage = "compile",
+		.variant = "",
+		.tool = {"cc", "/bin/false", "f00d"},
+		.argv = argv,
+		.env = no_env,
+		.outputs = outputs,
+		.output_count = 1,
+		.need = {.cpus = 1, .rss_bytes = GIB},
+	};
+	return action;
+}

@@ -1,0 +1,68 @@
+/**
+ * engine_world.h - an engine whose runner follows a script and whose clock is told what time it is
+ *
+ * No process is started: a job writes its output when it starts, and ends when the script says so.
+ */
+#ifndef WS_TESTS_UNIT_ENGINE_WORLD_H
+#define WS_TESTS_UNIT_ENGINE_WORLD_H
+
+#include "test.h"
+
+#include "engine/engine.h"
+#include "sys/host.h"
+
+#define GIB ((uint64_t)1 << 30)
+
+/* What a subject does when it runs; the n-th entry of a subject is its n-th run. */
+struct scripted_line {
+	const char *subject;
+	uint64_t wall_ms, rss_bytes;
+	int code, signal;
+	bool no_output;
+};
+
+struct scripted {
+	struct ws_runner runner;
+	const struct scripted_line *script;
+	size_t lines;
+	int64_t now_ms;
+	struct active {
+		unsigned id;
+		int64_t ends_ms;
+		const struct scripted_line *line;
+		bool stopped;
+	} active[16];
+	size_t active_count, most_active;
+	WS_VEC(const char *) started;  /* "subject" in the order of starting */
+	WS_VEC(uint64_t) deadlines_ms; /* beside them */
+	bool *used;
+	struct ws_arena *a;
+};
+
+/* A host with so much memory and a store of its own. */
+struct engine_world {
+	struct ws_arena *a;
+	struct ws_store store;
+	struct ws_ledger *ledger;
+	struct ws_work work;
+	struct ws_host host;
+	struct ws_budget budget;
+	struct ws_engine engine;
+	struct scripted runner;
+	struct ws_graph *graph;
+	struct ws_run_summary summary;
+};
+
+/** Fills @a w: a store of its own, a host with twice @a memory_bytes. */
+void engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs,
+	uint64_t memory_bytes, const struct scripted_line *script, size_t lines);
+void engine_world_close(struct engine_world *w);
+
+/** The root of a host with so much memory, for ws_host_read. */
+const char *engine_world_host(struct ws_arena *a, uint64_t bytes);
+
+/** An action that makes "out", of the text @a word or, where that is NULL, of its subject. */
+struct ws_action *engine_world_action(
+	struct engine_world *w, const char *subject, const char *word);
+
+#endif
