@@ -43,6 +43,7 @@ struct ws_event {
 	enum ws_event_kind kind;
 	int64_t at_ms;       /**< monotonic; filled in by ws_events_emit */
 	unsigned id;         /**< of the action, from 1; 0 where there is none */
+	unsigned whole;      /**< of the action that this one is a part of; 0: of none */
 	const char *subject; /**< may be NULL where the kind does not name it */
 	const char *stage;   /**< "compile", "link", ... */
 	const char *detail;

@@ -187,8 +187,9 @@ static bool
 open_folder(
 	struct ws_session *s, const struct shelling *sh, const struct ws_node *node, struct ws_err *err)
 {
+	struct ws_work work = {.store = &s->store};
 	char *dir = ws_fs_temp_dir(ws_store_path(&s->store, s->a, "work"), "shell-", s->a, err);
-	if (!dir || !ws_work_prepare(&s->store, node->action, node->made, dir, err)
+	if (!dir || !ws_work_prepare(&work, node->action, node->made, dir, err)
 		|| !write_script(s, node, dir, err)) {
 		return false;
 	}

@@ -74,6 +74,22 @@ enum ws_log_says {
 	WS_LOG_SAYS_CRASHED, /**< it crashed: the tool's fault, not the sources' */
 };
 
+struct ws_graph;
+typedef WS_VEC(struct ws_node *) ws_node_list;
+
+/**
+ * Other actions that make an action's outputs together, as the commands of which a compiler driver consists.
+ * First member of the struct of whoever knows them.
+ */
+struct ws_split {
+	/**
+	 * Adds them to @a graph, makers before users; the last one has the outputs of the whole, in that order. None:
+	 * the whole is run as it is. False with @a err: it cannot be made at all.
+	 */
+	bool (*expand)(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
+		struct ws_err *err);
+};
+
 struct ws_action {
 	const char *subject; /**< for people: "causal_conv1d_bwd.cu" */
 	const char *group;   /**< what it is for: the cell that first wanted it */
@@ -106,6 +122,13 @@ struct ws_action {
 	struct ws_need need;                            /**< used until the ledger knows better */
 	uint64_t cpu_ms;                                /**< likewise; 0: unknown */
 	uint64_t deadline_ms;                           /**< longest run; 0: the engine's rule */
+	/**
+	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as long as the run
+	 * does and somebody needs them; who needs them later has them made again.
+	 */
+	bool transient;
+	const struct ws_split
+		*split; /**< asked when the store has no result; NULL: it is run as it is */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "engine/cache.h"
 
 #include "base/buf.h"
+#include "engine/graph.h"
 #include "engine/key.h"
 #include "engine/manifest.h"
 #include "store/cas.h"
@@ -98,10 +99,12 @@ find_result(struct ws_cache *cache, const struct ws_action *action, const struct
 		return false;
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
-		if (!ws_cas_has(cache->store, result->outputs[i].hex)) {
+		if (!action->transient && !ws_cas_has(cache->store, result->outputs[i].hex)) {
 			return false;
 		}
 	}
+	result->kept = true;
+	ws_digest_parse(manifest, &result->manifest);
 	return true;
 }
 
@@ -205,28 +208,55 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 	return false;
 }
 
-bool
-ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
-	const struct ws_reads *reads, const struct ws_result *result, struct ws_err *err)
+/* Under its full key; and its manifest, where it has one, under the others. */
+static bool
+add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
+	const struct ws_buf *manifest, struct ws_result *result, struct ws_err *err)
 {
-	struct ws_digest manifest = {""};
-	if (reads) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!ws_manifest_write(reads, action, &cache->names, &text, err)
-			|| !ws_cas_put(cache->store, ws_buf_text(&text), text.len, &manifest, err)) {
-			return false;
-		}
+	result->manifest = (struct ws_digest){""};
+	if (manifest
+		&& !ws_cas_put(
+			cache->store, ws_buf_text(manifest), manifest->len, &result->manifest, err)) {
+		return false;
 	}
 	WS_AUTO_BUF struct ws_buf text = {0};
 	write_result(action, result, &text);
-	struct ws_digest full = ws_key_full(base, manifest.hex);
+	struct ws_digest full = ws_key_full(base, result->manifest.hex);
 	if (!ws_results_put(cache->store, full.hex, &text, err)) {
 		return false;
 	}
-	if (!reads) {
+	result->kept = true;
+	if (!manifest) {
 		return true;
 	}
 	struct ws_digest trees = ws_key_trees(base, action);
-	return list_manifest(cache->store, trees.hex, manifest.hex, err)
-		&& (reads->opaque || list_manifest(cache->store, base->hex, manifest.hex, err));
+	return list_manifest(cache->store, trees.hex, result->manifest.hex, err)
+		&& (ws_manifest_is_opaque(ws_buf_str(manifest))
+			|| list_manifest(cache->store, base->hex, result->manifest.hex, err));
+}
+
+bool
+ws_cache_add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
+	const struct ws_reads *reads, struct ws_result *result, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf manifest = {0};
+	return (!reads || ws_manifest_write(reads, action, &cache->names, &manifest, err))
+		&& add(cache, action, base, reads ? &manifest : NULL, result, err);
+}
+
+bool
+ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, const ws_node_list *parts, struct ws_result *result,
+	struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf all = {0};
+	WS_AUTO_BUF struct ws_buf manifest = {0};
+	for (size_t i = 0; i < parts->len; i++) {
+		const struct ws_digest *read = &parts->at[i]->result.manifest;
+		if (read->hex[0] && !ws_cas_read(cache->store, read->hex, &all, err)) {
+			return false;
+		}
+	}
+	ws_manifest_merge(ws_buf_str(&all), &manifest);
+	return add(cache, action, base, action->find_reads ? &manifest : NULL, result, err);
 }

@@ -20,6 +20,9 @@ struct ws_result {
 	struct ws_digest log;      /**< stdout and stderr; "" when there was none */
 	uint64_t wall_ms, cpu_ms, rss_bytes;
 	int exit_code; /**< of a command that ended by itself; 0 where a signal ended it */
+	bool kept;     /**< the store has it: the next run finds it */
+	struct ws_digest
+		manifest; /**< of what it read, where it was kept and the action reports reads */
 };
 
 struct ws_cache {
@@ -35,7 +38,7 @@ bool ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const
 	struct ws_digest *base, struct ws_err *err);
 
 /**
- * True when the store has the result, with every output. Else @a why says in one line, in @a a,
+ * True when the store has the result, with every output that is not transient. Else @a why says in one line, in @a a,
  * what is new or changed.
  */
 bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
@@ -43,7 +46,12 @@ bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
 
 /** Records a result whose outputs are in the cas. @a reads is NULL for an action without one. */
 bool ws_cache_add(struct ws_cache *cache, const struct ws_action *action,
-	const struct ws_digest *base, const struct ws_reads *reads, const struct ws_result *result,
+	const struct ws_digest *base, const struct ws_reads *reads, struct ws_result *result,
+	struct ws_err *err);
+
+/** Records the result of an action that @a parts made, all of them kept: it read what they read. */
+bool ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, const ws_node_list *parts, struct ws_result *result,
 	struct ws_err *err);
 
 #endif

@@ -54,13 +54,28 @@ look_up(struct ws_run *r, struct ws_node *node)
 	return false;
 }
 
+/* The store has no result: it runs, or its parts do, or one of the same key. */
+static void
+make(struct ws_run *r, struct ws_node *node)
+{
+	struct ws_err err;
+	if (!ws_queue_claim(&r->queue, node)) {
+		return;
+	}
+	if (!r->looking && !ws_run_expand(r, node, &err)) {
+		ws_run_fail(r, node, &err);
+	} else if (node->parts.len == 0) {
+		ws_queue_add_runnable(&r->queue, node);
+	}
+}
+
 static void
 look_up_ready(struct ws_run *r)
 {
 	struct ws_node *node;
 	while ((node = ws_queue_next_ready(&r->queue))) {
 		if (node->state == WS_NODE_READY && !look_up(r, node)) {
-			ws_queue_add_missing(&r->queue, node);
+			make(r, node);
 		}
 	}
 }
@@ -92,7 +107,7 @@ lock_key(struct ws_run *r, struct ws_node *node)
 		ws_run_give_up(r, &err);
 		return false;
 	}
-	if (look_up(r, node)) {
+	if (!node->again && look_up(r, node)) {
 		unlock(r, node);
 		return false;
 	}
@@ -125,7 +140,7 @@ launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 	struct ws_arena *a = node->job;
 	const struct ws_action *action = node->action;
 	node->dir = ws_arena_printf(a, "%s/%u-%u", r->e->work->path, node->id, ++node->attempt);
-	if (!ws_work_prepare(r->e->store, action, node->made, node->dir, err)) {
+	if (!ws_work_prepare(r->e->work, action, node->made, node->dir, err)) {
 		return false;
 	}
 	struct ws_job job = {
@@ -154,6 +169,9 @@ end_job(const struct ws_run *r, struct ws_node *node)
 static bool
 try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 {
+	if (!ws_run_has_inputs(r, node)) {
+		return true;
+	}
 	if ((node->alone && r->running.len > 0)
 		|| !ws_budget_take(r->e->budget, node->need, held_bytes)) {
 		return false;
@@ -215,30 +233,11 @@ start_what_fits(struct ws_run *r, uint64_t held_bytes)
 		}
 	}
 	while (count > 0) {
-		ws_queue_put_back(&r->queue, misfits[--count]);
+		ws_queue_add_runnable(&r->queue, misfits[--count]);
 	}
 }
 
 /* ---- a job has ended ---- */
-
-static void
-record_cost(struct ws_run *r, const struct ws_node *node, bool killed)
-{
-	const struct ws_action *action = node->action;
-	struct ws_ledger_run run = {
-		.unit = action->unit,
-		.stage = action->stage,
-		.variant = action->variant,
-		.wall_ms = node->result.wall_ms,
-		.cpu_ms = node->result.cpu_ms,
-		.rss_bytes = node->result.rss_bytes,
-		.killed = killed,
-	};
-	struct ws_err err;
-	if (!ws_ledger_add(r->e->ledger, &run, &err)) {
-		ws_events_warn(r->e->events, "%s", err.text);
-	}
-}
 
 static void
 stop_running(struct ws_run *r, const struct ws_node *node)
@@ -262,7 +261,7 @@ collect(struct ws_run *r, struct ws_node *node, const struct ws_done *done, stru
 		.exit_code = done->code};
 	struct ws_since since = {r->began_file_ns, node->started_file_ns};
 	enum ws_end end = ws_outcome_of(node, done, log, err);
-	if (end == WS_END_OK && !ws_record(&r->cache, r->e->events, node, &since, log, r->a, err)) {
+	if (end == WS_END_OK && !ws_record(r->e, &r->cache, node, &since, log, r->a, err)) {
 		end = WS_END_FAILED;
 		if (err->kind == WS_ERR_IO) {
 			ws_run_give_up(r, err); /* the host's fault, not the action's */
@@ -270,6 +269,13 @@ collect(struct ws_run *r, struct ws_node *node, const struct ws_done *done, stru
 		}
 	}
 	ws_record_log(r->e->store, node, log);
+	if (node->whole) {
+		struct ws_result *whole = &node->whole->result;
+		whole->cpu_ms += node->result.cpu_ms;
+		whole->rss_bytes =
+			node->result.rss_bytes > whole->rss_bytes ? node->result.rss_bytes : whole->rss_bytes;
+		whole->exit_code = node->result.exit_code;
+	}
 	return end == WS_END_AGAIN && r->closing ? WS_END_OUT_OF_MEMORY : end;
 }
 
@@ -279,19 +285,18 @@ decide(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_
 {
 	switch (end) {
 	case WS_END_OK:
-		record_cost(r, node, false);
+		ws_record_cost(r->e, node, false);
 		ws_run_complete(r, node, WS_OUTCOME_RAN);
 		break;
 	case WS_END_AGAIN:
-		record_cost(r, node, true);
+		ws_record_cost(r->e, node, true);
 		ws_outcome_run_alone(node);
-		node->state = WS_NODE_RUNNABLE;
-		ws_queue_put_back(&r->queue, node);
+		ws_queue_add_runnable(&r->queue, node);
 		node->outcome = WS_OUTCOME_KILLED;
 		ws_run_report_done(r, node);
 		break;
 	case WS_END_OUT_OF_MEMORY:
-		record_cost(r, node, true);
+		ws_record_cost(r->e, node, true);
 		ws_run_fail(r, node, err);
 		break;
 	case WS_END_STOPPED:
@@ -314,33 +319,17 @@ finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 	unlock(r, node);
 	decide(r, node, end, &err);
 	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
-		ws_work_clear(r->e->store, node->action, node->made, node->dir);
+		ws_work_clear(r->e->work, node->action, node->made, node->dir);
 	}
 	end_job(r, node);
 }
 
 /* ---- the loop ---- */
 
-static void
-estimate(struct ws_run *r, struct ws_node *node)
-{
-	const struct ws_action *action = node->action;
-	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
-	node->measured_ms = node->estimate.wall_ms;
-	if (node->estimate.wall_ms == 0) {
-		node->estimate.wall_ms = action->cpu_ms;
-		node->estimate.cpu_ms = action->cpu_ms;
-	}
-	node->need = action->need;
-	if (node->estimate.rss_bytes > 0) {
-		node->need.rss_bytes = node->estimate.rss_bytes;
-	}
-}
-
 static bool
 is_over(const struct ws_run *r)
 {
-	return r->running.len == 0 && (r->closing || r->finished == r->graph->nodes.len);
+	return r->running.len == 0 && (r->closing || r->open == 0);
 }
 
 static void
@@ -386,13 +375,7 @@ prepare(
 	r->queue.a = graph->a;
 	r->began_file_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {
-		struct ws_node *node = graph->nodes.at[i];
-		estimate(r, node);
-		r->left_ms += node->estimate.wall_ms;
-		r->unknown += node->estimate.wall_ms == 0;
-		if (node->state == WS_NODE_READY) {
-			ws_queue_add_ready(&r->queue, node);
-		}
+		ws_run_open(r, graph->nodes.at[i]);
 	}
 	ws_graph_measure(graph);
 }
@@ -424,6 +407,7 @@ ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *
 	struct ws_run r;
 	struct ws_run_summary summary;
 	prepare(&r, engine, graph, &summary);
+	r.looking = true;
 	look_up_ready(&r);
 	return true;
 }

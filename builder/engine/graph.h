@@ -11,16 +11,14 @@
 #include "engine/cache.h"
 
 enum ws_node_state {
-	WS_NODE_WAITING,  /**< for the makers of its inputs, or for a node of the same base key */
-	WS_NODE_READY,    /**< not looked up yet */
+	WS_NODE_WAITING, /**< for the makers of its inputs, its parts, or a node of the same base key */
+	WS_NODE_READY,   /**< not looked up yet */
 	WS_NODE_RUNNABLE, /**< the store has no result: it must run */
 	WS_NODE_RUNNING,
 	WS_NODE_DONE,
 	WS_NODE_FAILED,
 	WS_NODE_CANCELLED, /**< something it needs failed, or the run was stopped */
 };
-
-typedef WS_VEC(struct ws_node *) ws_node_list;
 
 #define WS_NOT_QUEUED ((size_t)-1)
 
@@ -39,12 +37,15 @@ struct ws_node {
 	struct ws_estimate_of estimate;
 	uint64_t measured_ms; /**< how long it took when last measured; 0: never ran to its end here */
 	struct ws_need need;
-	uint64_t path_ms;     /**< longest remaining path from here, itself included */
-	size_t queued_at;     /**< place among those to run (queue.h), or WS_NOT_QUEUED */
-	const char *made_key; /**< base key under which it is among those to run; NULL: it never was */
-	struct ws_node *same_key; /**< the next of those that wait for one that is */
-	bool alone;               /**< it was killed for memory: it runs again when nothing else does */
-	bool waits_for_peer;      /**< another process holds its lock */
+	uint64_t path_ms;         /**< longest remaining path from here, itself included */
+	size_t queued_at;         /**< place among those to run (queue.h), or WS_NOT_QUEUED */
+	const char *made_key;     /**< the base key that it has claimed (queue.h); NULL: none */
+	struct ws_node *same_key; /**< the next of those that wait for the same claim */
+	struct ws_node *whole;    /**< the node that this one is a part of; NULL: none */
+	ws_node_list parts; /**< what makes its result, after it was looked up in vain; empty: itself */
+	bool again;         /**< it was done, and runs once more for the sake of its files */
+	bool alone;         /**< it was killed for memory: it runs again when nothing else does */
+	bool waits_for_peer; /**< another process holds its lock */
 	unsigned attempt;
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	int lock_fd;

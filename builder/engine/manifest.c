@@ -31,7 +31,36 @@ ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	write_names('a', reads->absent, text);
 	write_names('p', reads->present, text);
 	write_names('d', reads->folders, text);
+	if (reads->opaque) {
+		ws_buf_printf(text, "o %s\n", reads->opaque);
+	}
 	return true;
+}
+
+bool
+ws_manifest_is_opaque(struct ws_str text)
+{
+	while (text.s && text.n > 0) {
+		struct ws_str line = ws_str_cut(&text, '\n');
+		if (line.n > 2 && line.s[0] == 'o') {
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+ws_manifest_merge(struct ws_str all, struct ws_buf *text)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_name_list lines = {0};
+	while (all.s && all.n > 0) {
+		*ws_vec_push(&lines, a) = ws_str_copy(ws_str_cut(&all, '\n'), a);
+	}
+	lines.len = ws_sort_once(lines.at, lines.len);
+	for (size_t i = 0; i < lines.len; i++) {
+		ws_buf_printf(text, "%s\n", lines.at[i]);
+	}
 }
 
 /* One line; NULL when it holds, else the reason's format for the name. */
@@ -41,12 +70,15 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 {
 	char kind = line.n > 2 ? line.s[0] : '?';
 	size_t skip = kind == 'f' ? 2 + 64 + 1 : 2;
-	if (!memchr("fapd", kind, 4) || line.n <= skip) {
+	if (!memchr("fapdo", kind, 5) || line.n <= skip) {
 		*name = "";
 		return "the manifest is damaged";
 	}
 	*name = ws_arena_copy(a, line.s + skip, line.n - skip);
 	if (outside_only && !ws_names_is_outside(action, *name)) {
+		return NULL;
+	}
+	if (kind == 'o') {
 		return NULL;
 	}
 	if (kind == 'a') {

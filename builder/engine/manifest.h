@@ -4,7 +4,8 @@
  * Made from the reads after the action succeeded: each file with its digest, the names that must not
  * exist, the names that must, the folders that must not be links. It is true for a later action with the same base key when all of
  * that still holds; then the result is the same. Kept in the cas, as sorted lines:
- * "f <sha256> <name>", "a <name>", "p <name>", "d <name>".
+ * "f <sha256> <name>", "a <name>", "p <name>", "d <name>"; "o <name>" says that this file may have asked
+ * for more than could be listed, so that the manifest counts only where the trees are the same.
  */
 #ifndef WS_ENGINE_MANIFEST_H
 #define WS_ENGINE_MANIFEST_H
@@ -15,6 +16,12 @@
 /** Writes the manifest of @a reads. A file that has gone meanwhile is WS_ERR_BUILD. */
 bool ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	struct ws_names *names, struct ws_buf *text, struct ws_err *err);
+
+/** Whether it has a line of kind "o". */
+bool ws_manifest_is_opaque(struct ws_str text);
+
+/** The lines of several manifests, each once, as one. */
+void ws_manifest_merge(struct ws_str all, struct ws_buf *text);
 
 /**
  * True when everything @a text says still holds. With @a outside_only the files in trees are taken

@@ -7,12 +7,13 @@ ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 	struct ws_event event = {
 		.kind = WS_EVENT_ACTION_DONE,
 		.id = node->id,
+		.whole = node->whole ? node->whole->id : 0,
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.outcome = node->outcome,
 		.detail = node->failure ? node->failure->text : node->why,
 		.done = r->finished,
-		.total = r->graph->nodes.len,
+		.total = r->sum->total,
 		.cpu_ms = node->result.cpu_ms,
 		.wall_ms = node->result.wall_ms,
 		.rss_bytes = node->result.rss_bytes,
@@ -26,6 +27,7 @@ ws_run_report_started(const struct ws_run *r, const struct ws_node *node)
 	struct ws_event event = {
 		.kind = WS_EVENT_ACTION_STARTED,
 		.id = node->id,
+		.whole = node->whole ? node->whole->id : 0,
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.rss_bytes = node->need.rss_bytes,
@@ -69,7 +71,7 @@ ws_run_report_progress(const struct ws_run *r)
 	struct ws_event event = {
 		.kind = WS_EVENT_QUEUE,
 		.done = r->finished,
-		.total = r->graph->nodes.len,
+		.total = r->sum->total,
 		.wall_ms = predict_rest_ms(r),
 		.unknown = r->unknown,
 		.rss_bytes = held_bytes,

@@ -64,8 +64,9 @@ move_down(struct ws_queue *q, size_t at)
 }
 
 void
-ws_queue_put_back(struct ws_queue *q, struct ws_node *node)
+ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node)
 {
+	node->state = WS_NODE_RUNNABLE;
 	*ws_vec_push(&q->runnable, q->a) = node;
 	move_up(q, q->runnable.len - 1);
 }
@@ -93,29 +94,6 @@ ws_queue_longest_ms(const struct ws_queue *q)
 }
 
 void
-ws_queue_add_missing(struct ws_queue *q, struct ws_node *node)
-{
-	struct ws_node *maker = ws_map_get(&q->makers, node->base.hex);
-	if (!maker) {
-		/* A copy: a key that is computed again may differ, if a file changed. */
-		node->made_key = ws_arena_strdup(q->a, node->base.hex);
-		ws_map_put(&q->makers, node->made_key, node, q->a);
-		node->state = WS_NODE_RUNNABLE;
-		ws_queue_put_back(q, node);
-		return;
-	}
-	node->state = WS_NODE_WAITING;
-	node->same_key = maker->same_key;
-	maker->same_key = node;
-	if (node->path_ms > maker->path_ms) {
-		maker->path_ms = node->path_ms;
-		if (maker->queued_at != WS_NOT_QUEUED) {
-			move_up(q, maker->queued_at);
-		}
-	}
-}
-
-void
 ws_queue_release(struct ws_queue *q, struct ws_node *node)
 {
 	if (!node->made_key) {
@@ -134,4 +112,30 @@ ws_queue_release(struct ws_queue *q, struct ws_node *node)
 			ws_queue_add_ready(q, waiting);
 		}
 	}
+}
+
+bool
+ws_queue_claim(struct ws_queue *q, struct ws_node *node)
+{
+	struct ws_node *maker = ws_map_get(&q->makers, node->base.hex);
+	if (!maker) {
+		ws_queue_release(q, node);
+		/* A copy: a key that is computed again may differ, if a file changed. */
+		node->made_key = ws_arena_strdup(q->a, node->base.hex);
+		ws_map_put(&q->makers, node->made_key, node, q->a);
+		return true;
+	}
+	if (maker == node) {
+		return true;
+	}
+	node->state = WS_NODE_WAITING;
+	node->same_key = maker->same_key;
+	maker->same_key = node;
+	if (node->path_ms > maker->path_ms) {
+		maker->path_ms = node->path_ms;
+		if (maker->queued_at != WS_NOT_QUEUED) {
+			move_up(q, maker->queued_at);
+		}
+	}
+	return false;
 }

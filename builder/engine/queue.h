@@ -17,7 +17,7 @@ struct ws_queue {
 	ws_node_list ready; /**< READY, from `first` on */
 	size_t first;
 	ws_node_list runnable; /**< RUNNABLE: a heap by path_ms, then id */
-	struct ws_map makers;  /**< base key -> the node that runs or is to run for it; NULL: none */
+	struct ws_map makers;  /**< base key -> the node that has claimed it; NULL: none */
 };
 
 /** @a node is READY. */
@@ -27,16 +27,16 @@ void ws_queue_add_ready(struct ws_queue *q, struct ws_node *node);
 struct ws_node *ws_queue_next_ready(struct ws_queue *q);
 
 /**
- * The store has no result for @a node: it becomes RUNNABLE. Or, where another node of its base key runs or is to
- * run, WAITING for that one, which gets the longer remaining path of the two.
+ * The store has no result for @a node. True: it is the one that gets it. False: another node of its base key is; then
+ * @a node is WAITING, and that one gets the longer remaining path of the two.
  */
-void ws_queue_add_missing(struct ws_queue *q, struct ws_node *node);
+bool ws_queue_claim(struct ws_queue *q, struct ws_node *node);
+
+/** @a node, which has its key, is RUNNABLE. */
+void ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node);
 
 /** Takes the most urgent of the nodes to run; NULL: there is none. */
 struct ws_node *ws_queue_next_runnable(struct ws_queue *q);
-
-/** Puts a RUNNABLE node back that was taken. */
-void ws_queue_put_back(struct ws_queue *q, struct ws_node *node);
 
 /** Longest remaining path of those to run; 0: there are none. */
 uint64_t ws_queue_longest_ms(const struct ws_queue *q);

@@ -20,16 +20,31 @@ struct ws_run {
 	struct ws_queue queue;
 	ws_node_list running; /**< a few, in no order */
 	struct ws_map failed; /**< base key -> the node that failed with it */
-	unsigned finished;
-	unsigned unknown; /**< of the rest, those without a prediction */
-	uint64_t left_ms; /**< predicted work of the rest, running ones in full */
+	struct ws_map uses;   /**< digest of a transient output -> how many open nodes take it */
+	unsigned open;        /**< nodes that are not over */
+	unsigned finished;    /**< of those that are no parts */
+	unsigned unknown;     /**< of the open ones, those without a prediction */
+	uint64_t left_ms;     /**< predicted work of the rest, running ones in full */
 	int64_t began_file_ns;
+	bool looking;       /**< nothing is to run: ws_engine_look */
 	bool closing;       /**< start nothing any more */
 	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */
 	struct ws_err fatal;
 };
 
 /* ---- states.c ---- */
+
+/** @a node of the graph takes part from now on. */
+void ws_run_open(struct ws_run *r, struct ws_node *node);
+
+/**
+ * Where the action of @a node is split, its parts take part from now on, and it waits for them. False with @a err: it
+ * cannot be made.
+ */
+bool ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err);
+
+/** False: files that it needs are gone; those who made them run again, and @a node is WAITING. */
+bool ws_run_has_inputs(struct ws_run *r, struct ws_node *node);
 
 /** @a node has its result: those that waited for it may be ready. */
 void ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome);

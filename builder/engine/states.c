@@ -1,5 +1,51 @@
-/* states.c - how the end of one node changes others. */
+/* states.c - how the end of one node changes others: those that use what it made, the whole that it is a
+ * part of, the files that nobody needs any more. */
+#include "engine/record.h"
 #include "engine/run.h"
+
+/* ---- files of the run, which live as long as somebody needs them ---- */
+
+struct uses {
+	unsigned count;
+};
+
+static void
+begin_use(struct ws_run *r, const char *digest)
+{
+	struct uses *uses = ws_map_get(&r->uses, digest);
+	if (!uses) {
+		uses = WS_NEW(r->a, struct uses);
+		ws_map_put(&r->uses, digest, uses, r->a);
+	}
+	uses->count++;
+}
+
+static void
+end_use(struct ws_run *r, const char *digest)
+{
+	struct uses *uses = ws_map_get(&r->uses, digest);
+	if (--uses->count == 0) {
+		ws_work_drop(r->e->work, digest);
+	}
+}
+
+static bool
+is_transient(const struct ws_input *input)
+{
+	return input->from && input->from->action->transient;
+}
+
+static void
+end_uses(struct ws_run *r, const struct ws_node *node)
+{
+	for (size_t i = 0; i < node->action->input_count; i++) {
+		if (is_transient(&node->action->inputs[i]) && node->made[i]) {
+			end_use(r, node->made[i]);
+		}
+	}
+}
+
+/* ---- a node is over ---- */
 
 static void
 close_node(
@@ -7,38 +53,86 @@ close_node(
 {
 	node->state = state;
 	node->outcome = outcome;
-	r->finished++;
+	r->open--;
+	r->finished += !node->whole;
 	r->left_ms -= node->estimate.wall_ms;
 	r->unknown -= node->estimate.wall_ms == 0;
+	end_uses(r, node);
 	ws_run_report_done(r, node);
 	if (state != WS_NODE_CANCELLED) {
 		ws_queue_release(&r->queue, node);
 	}
 }
 
+/* Gives @a user what @a node made; it may be ready then. */
+static void
+hand_over(struct ws_run *r, const struct ws_node *node, struct ws_node *user)
+{
+	const struct ws_action *action = user->action;
+	bool got = false;
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (action->inputs[i].from == node && !user->made[i] && user->state == WS_NODE_WAITING) {
+			user->made[i] = node->result.outputs[action->inputs[i].output].hex;
+			user->waits_for--;
+			got = true;
+			if (node->action->transient) {
+				begin_use(r, user->made[i]);
+			}
+		}
+	}
+	if (got && user->waits_for == 0) {
+		user->state = WS_NODE_READY;
+		ws_queue_add_ready(&r->queue, user);
+	}
+}
+
+/* All parts of @a node are done: their result is its own. */
+static void
+complete_whole(struct ws_run *r, struct ws_node *node)
+{
+	struct ws_err err;
+	bool ran = false, all = true;
+	for (size_t i = 0; i < node->parts.len; i++) {
+		ran = ran || node->parts.at[i]->outcome == WS_OUTCOME_RAN;
+		all = all && node->parts.at[i]->outcome == WS_OUTCOME_RAN;
+	}
+	node->result.wall_ms = (uint64_t)(r->e->runner->now_ms(r->e->runner) - node->started_ms);
+	if (!ws_record_whole(&r->cache, node, &err)) {
+		ws_run_give_up(r, &err);
+		return;
+	}
+	if (all) {
+		ws_record_cost(r->e, node, false);
+	}
+	node->why = ran ? node->why : NULL;
+	ws_run_complete(r, node, ran ? WS_OUTCOME_RAN : WS_OUTCOME_HIT);
+}
+
 void
 ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome)
 {
-	if (outcome == WS_OUTCOME_HIT) {
+	node->again = false;
+	if (!node->whole && outcome == WS_OUTCOME_HIT) {
 		r->sum->hits++;
-	} else {
+	} else if (!node->whole) {
 		r->sum->ran++;
 		r->sum->cpu_ms += node->result.cpu_ms;
 	}
 	close_node(r, node, WS_NODE_DONE, outcome);
 	for (size_t i = 0; i < node->users.len; i++) {
-		struct ws_node *user = node->users.at[i];
-		const struct ws_action *action = user->action;
-		for (size_t j = 0; j < action->input_count; j++) {
-			if (action->inputs[j].from == node && !user->made[j]) {
-				user->made[j] = node->result.outputs[action->inputs[j].output].hex;
-				user->waits_for--;
-			}
-		}
-		if (user->state == WS_NODE_WAITING && user->waits_for == 0) {
-			user->state = WS_NODE_READY;
-			ws_queue_add_ready(&r->queue, user);
-		}
+		hand_over(r, node, node->users.at[i]);
+	}
+	struct ws_node *whole = node->whole;
+	if (whole && whole->state == WS_NODE_WAITING && whole->parts.at[whole->parts.len - 1] == node) {
+		complete_whole(r, whole);
+	}
+}
+
+static void
+cancel_all(struct ws_run *r, const ws_node_list *nodes)
+{
+	for (size_t i = 0; i < nodes->len; i++) {
+		ws_run_cancel(r, nodes->at[i]);
 	}
 }
 
@@ -48,11 +142,10 @@ ws_run_cancel(struct ws_run *r, struct ws_node *node)
 	if (node->state >= WS_NODE_DONE || node->state == WS_NODE_RUNNING) {
 		return;
 	}
-	r->sum->cancelled++;
+	r->sum->cancelled += !node->whole;
 	close_node(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
-	for (size_t i = 0; i < node->users.len; i++) {
-		ws_run_cancel(r, node->users.at[i]);
-	}
+	cancel_all(r, &node->users);
+	cancel_all(r, &node->parts);
 }
 
 void
@@ -63,16 +156,21 @@ ws_run_fail(struct ws_run *r, struct ws_node *node, const struct ws_err *err)
 	if (node->base.hex[0]) {
 		ws_map_put(&r->failed, node->base.hex, node, r->a);
 	}
-	r->sum->failed++;
-	r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
-	close_node(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
-	for (size_t i = 0; i < node->users.len; i++) {
-		ws_run_cancel(r, node->users.at[i]);
+	if (!node->whole) {
+		r->sum->failed++;
+		r->sum->first_failed = r->sum->first_failed ? r->sum->first_failed : node;
 	}
+	close_node(r, node, WS_NODE_FAILED, WS_OUTCOME_FAILED);
+	cancel_all(r, &node->users);
+	cancel_all(r, &node->parts);
 	r->closing = r->closing || !r->e->keep_going;
+	if (node->whole && node->whole->state == WS_NODE_WAITING) {
+		ws_record_logs(r->e->store, node->whole);
+		node->whole->dir = node->dir ? ws_arena_strdup(r->a, node->dir) : NULL;
+		ws_run_fail(r, node->whole, err);
+	}
 }
 
-/* The run itself cannot go on. */
 void
 ws_run_give_up(struct ws_run *r, const struct ws_err *err)
 {
@@ -81,4 +179,105 @@ ws_run_give_up(struct ws_run *r, const struct ws_err *err)
 		r->err = &r->fatal;
 	}
 	r->closing = true;
+}
+
+/* ---- parts, and files that are needed once more ---- */
+
+/* Longest remaining path: what comes after the whole, and the parts between. */
+static void
+measure_parts(const struct ws_node *node)
+{
+	uint64_t after_ms = node->path_ms - node->estimate.wall_ms;
+	for (size_t i = node->parts.len; i-- > 0;) {
+		struct ws_node *part = node->parts.at[i];
+		uint64_t longest_ms = after_ms;
+		for (size_t j = 0; j < part->users.len; j++) {
+			uint64_t path_ms = part->users.at[j]->path_ms;
+			longest_ms = path_ms > longest_ms ? path_ms : longest_ms;
+		}
+		part->path_ms = longest_ms + part->estimate.wall_ms;
+	}
+}
+
+bool
+ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err)
+{
+	const struct ws_split *split = node->action->split;
+	if (split && !split->expand(split, r->graph, &node->parts, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < node->parts.len; i++) {
+		struct ws_node *part = node->parts.at[i];
+		part->whole = node;
+		ws_run_open(r, part);
+	}
+	if (node->parts.len > 0) {
+		measure_parts(node);
+		node->state = WS_NODE_WAITING;
+		node->started_ms = r->e->runner->now_ms(r->e->runner);
+		r->left_ms -= node->estimate.wall_ms;
+		r->unknown += node->estimate.wall_ms > 0;
+		node->estimate = (struct ws_estimate_of){0};
+	}
+	return true;
+}
+
+bool
+ws_run_has_inputs(struct ws_run *r, struct ws_node *node)
+{
+	for (size_t i = 0; i < node->action->input_count; i++) {
+		const struct ws_input *input = &node->action->inputs[i];
+		if (!is_transient(input) || ws_work_has(r->e->work, node->made[i])) {
+			continue;
+		}
+		end_use(r, node->made[i]);
+		node->made[i] = NULL;
+		node->waits_for++;
+		node->state = WS_NODE_WAITING;
+		struct ws_node *maker = r->graph->nodes.at[input->from->id - 1];
+		if (maker->state == WS_NODE_DONE) {
+			maker->again = true;
+			r->open++;
+			r->left_ms += maker->estimate.wall_ms;
+			r->unknown += maker->estimate.wall_ms == 0;
+			for (size_t j = 0; j < maker->action->input_count; j++) {
+				if (is_transient(&maker->action->inputs[j])) {
+					begin_use(r, maker->made[j]);
+				}
+			}
+			if (ws_queue_claim(&r->queue, maker)) {
+				ws_queue_add_runnable(&r->queue, maker);
+			}
+		}
+	}
+	return node->state != WS_NODE_WAITING;
+}
+
+/* What the ledger knows of it; else what the action says. */
+static void
+estimate(const struct ws_run *r, struct ws_node *node)
+{
+	const struct ws_action *action = node->action;
+	node->estimate = ws_ledger_estimate(r->e->ledger, action->unit, action->stage, action->variant);
+	node->measured_ms = node->estimate.wall_ms;
+	if (node->estimate.wall_ms == 0) {
+		node->estimate.wall_ms = action->cpu_ms;
+		node->estimate.cpu_ms = action->cpu_ms;
+	}
+	node->need = action->need;
+	if (node->estimate.rss_bytes > 0) {
+		node->need.rss_bytes = node->estimate.rss_bytes;
+	}
+}
+
+void
+ws_run_open(struct ws_run *r, struct ws_node *node)
+{
+	estimate(r, node);
+	r->open++;
+	r->left_ms += node->estimate.wall_ms;
+	r->unknown += node->estimate.wall_ms == 0;
+	if (node->state == WS_NODE_READY) {
+		ws_queue_add_ready(&r->queue, node);
+	}
 }

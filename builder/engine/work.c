@@ -79,7 +79,8 @@ ws_work_open(const struct ws_store *store, const char *program, struct ws_arena 
 	if (rename(fresh, work->path) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot make '%s'", work->path);
 	}
-	if (!ws_fs_mkdirs(ws_path_join(a, work->path, "logs", NULL), err)) {
+	if (!ws_fs_mkdirs(ws_path_join(a, work->path, "logs", NULL), err)
+		|| !ws_fs_mkdirs(ws_path_join(a, work->path, "files", NULL), err)) {
 		return false;
 	}
 	if (program) {
@@ -106,6 +107,39 @@ ws_work_close(struct ws_work *work, bool keep)
 	}
 }
 
+static const char *
+file_path(const struct ws_work *work, const char *digest, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s/files/%s", work->path, digest);
+}
+
+bool
+ws_work_keep(const struct ws_work *work, const char *path, struct ws_digest *digest, uint64_t *size,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	if (!ws_digest_file(path, digest, size, err)) {
+		return false;
+	}
+	const char *place = file_path(work, digest->hex, a);
+	return (chmod(path, 0444) == 0 && rename(path, place) == 0)
+		|| ws_err_sys(err, WS_ERR_IO, "cannot move '%s' to '%s'", path, place);
+}
+
+bool
+ws_work_has(const struct ws_work *work, const char *digest)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	return work->path && ws_fs_exists(file_path(work, digest, a));
+}
+
+void
+ws_work_drop(const struct ws_work *work, const char *digest)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	unlink(file_path(work, digest, a));
+}
+
 static bool
 link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a, struct ws_err *err)
 {
@@ -120,7 +154,17 @@ link_mounts(const struct ws_action *action, const char *dir, struct ws_arena *a,
 }
 
 static bool
-place_inputs(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+place_input(const struct ws_work *work, const struct ws_input *input, const char *digest,
+	const char *place, struct ws_arena *a, struct ws_err *err)
+{
+	if (ws_work_has(work, digest)) {
+		return ws_fs_link(file_path(work, digest, a), place, err);
+	}
+	return ws_cas_link_into(work->store, digest, place, input->executable, err);
+}
+
+static bool
+place_inputs(const struct ws_work *work, const struct ws_action *action, const char *const *made,
 	const char *dir, struct ws_arena *a, struct ws_err *err)
 {
 	for (size_t i = 0; i < action->input_count; i++) {
@@ -130,7 +174,7 @@ place_inputs(const struct ws_store *store, const struct ws_action *action, const
 		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
 			return false;
 		}
-		if (!ws_cas_link_into(store, digest, place, input->executable, err)) {
+		if (!place_input(work, input, digest, place, a, err)) {
 			return ws_err_wrap(err, "'%s' needs '%s'", action->subject, input->name);
 		}
 	}
@@ -138,12 +182,12 @@ place_inputs(const struct ws_store *store, const struct ws_action *action, const
 }
 
 bool
-ws_work_prepare(const struct ws_store *store, const struct ws_action *action,
-	const char *const *made, const char *dir, struct ws_err *err)
+ws_work_prepare(const struct ws_work *work, const struct ws_action *action, const char *const *made,
+	const char *dir, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (!ws_fs_mkdirs(ws_path_join(a, dir, "tmp", NULL), err) || !link_mounts(action, dir, a, err)
-		|| !place_inputs(store, action, made, dir, a, err)) {
+		|| !place_inputs(work, action, made, dir, a, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
@@ -156,7 +200,7 @@ ws_work_prepare(const struct ws_store *store, const struct ws_action *action,
 }
 
 void
-ws_work_clear(const struct ws_store *store, const struct ws_action *action, const char *const *made,
+ws_work_clear(const struct ws_work *work, const struct ws_action *action, const char *const *made,
 	const char *dir)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -164,7 +208,7 @@ ws_work_clear(const struct ws_store *store, const struct ws_action *action, cons
 		const struct ws_input *input = &action->inputs[i];
 		if (!input->executable) {
 			const char *place = ws_path_join(a, dir, input->name, NULL);
-			ws_cas_unlink(store, input->from ? made[i] : input->digest, place);
+			ws_cas_unlink(work->store, input->from ? made[i] : input->digest, place);
 		}
 	}
 	ws_fs_remove(dir, NULL);

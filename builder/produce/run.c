@@ -246,7 +246,7 @@ static void
 hear(struct ws_sink *self, const struct ws_event *event)
 {
 	struct building *b = (struct building *)self;
-	if (event->kind != WS_EVENT_ACTION_DONE) {
+	if (event->kind != WS_EVENT_ACTION_DONE || event->whole) {
 		return;
 	}
 	const struct ws_node *node = b->graph->nodes.at[event->id - 1];

@@ -233,8 +233,8 @@ print(struct status *s, const struct ws_event *event)
 		break;
 	case WS_EVENT_ACTION_DONE:
 		/* On a terminal the line is enough; what went wrong is always said. */
-		if (!s->out->redraws || s->out->verbosity > 0 || event->outcome == WS_OUTCOME_FAILED
-			|| event->outcome == WS_OUTCOME_KILLED) {
+		if (s->out->verbosity > 0 || event->outcome == WS_OUTCOME_KILLED
+			|| (!event->whole && (!s->out->redraws || event->outcome == WS_OUTCOME_FAILED))) {
 			print_action(s, event);
 		}
 		break;

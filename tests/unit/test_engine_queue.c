@@ -13,6 +13,14 @@ make_node(struct ws_arena *a, unsigned id, uint64_t path_ms, char key)
 	return node;
 }
 
+static void
+add_missing(struct ws_queue *q, struct ws_node *node)
+{
+	if (ws_queue_claim(q, node)) {
+		ws_queue_add_runnable(q, node);
+	}
+}
+
 WS_TEST(the_longest_remaining_path_comes_first_then_the_first_added)
 {
 	struct ws_queue q = {.a = a};
@@ -21,7 +29,7 @@ WS_TEST(the_longest_remaining_path_comes_first_then_the_first_added)
 		seed = seed * 1103515245 + 12345;
 		struct ws_node *node = make_node(a, i, seed >> 16 & 31, 'a');
 		snprintf(node->base.hex, sizeof(node->base.hex), "%064u", i);
-		ws_queue_add_missing(&q, node);
+		add_missing(&q, node);
 	}
 	const struct ws_node *last = ws_queue_next_runnable(&q);
 	for (unsigned i = 1; i < 500; i++) {
@@ -40,9 +48,9 @@ WS_TEST(nodes_of_one_key_wait_for_the_first_which_gets_the_longest_path)
 	struct ws_queue q = {.a = a};
 	struct ws_node *first = make_node(a, 1, 10, 'a'), *same = make_node(a, 2, 50, 'a');
 	struct ws_node *other = make_node(a, 3, 20, 'b');
-	ws_queue_add_missing(&q, other);
-	ws_queue_add_missing(&q, first);
-	ws_queue_add_missing(&q, same);
+	add_missing(&q, other);
+	add_missing(&q, first);
+	add_missing(&q, same);
 	assert_int_equal(same->state, WS_NODE_WAITING);
 	assert_ptr_equal(ws_queue_next_runnable(&q), first);
 	assert_ptr_equal(ws_queue_next_runnable(&q), other);
@@ -54,7 +62,7 @@ WS_TEST(nodes_of_one_key_wait_for_the_first_which_gets_the_longest_path)
 	ws_queue_release(&q, first);
 	assert_ptr_equal(ws_queue_next_ready(&q), same);
 	assert_int_equal(same->state, WS_NODE_READY);
-	ws_queue_add_missing(&q, same);
+	add_missing(&q, same);
 	assert_ptr_equal(ws_queue_next_runnable(&q), same);
 }
 
@@ -64,11 +72,11 @@ WS_TEST(what_was_taken_and_put_back_is_in_its_old_place)
 	struct ws_node *nodes[5];
 	for (unsigned i = 0; i < 5; i++) {
 		nodes[i] = make_node(a, i + 1, 100 - i, (char)('a' + i));
-		ws_queue_add_missing(&q, nodes[i]);
+		add_missing(&q, nodes[i]);
 	}
 	struct ws_node *taken[] = {ws_queue_next_runnable(&q), ws_queue_next_runnable(&q)};
-	ws_queue_put_back(&q, taken[1]);
-	ws_queue_put_back(&q, taken[0]);
+	ws_queue_add_runnable(&q, taken[1]);
+	ws_queue_add_runnable(&q, taken[0]);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_ptr_equal(ws_queue_next_runnable(&q), nodes[i]);
 	}
