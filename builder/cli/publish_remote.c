@@ -10,67 +10,41 @@
 #include <string.h>
 
 #define LONGEST_LOGIN 4096
-
-struct login {
-	const char *user, *password; /* NULL: none is known */
-};
+#define LARGEST_NETRC ((size_t)1 << 20)
 
 /* ---- logins ---- */
 
-/* Parts of headers, some of them. */
 static bool
-check_secret(const char *name, const char *value, struct ws_err *err)
-{
-	for (const char *c = value; c && *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f) {
-			return ws_err_set(
-				err, WS_ERR_CONFIG, "%s has a control character, perhaps a line break", name);
-		}
-	}
-	return true;
-}
-
-/* One line alone is a token: servers take it with the user "__token__". */
-static void
-set_login(struct login *login, const char *user, const char *password)
-{
-	*login = (struct login){user ? user : "__token__", password};
-}
-
-static bool
-login_of_file(struct ws_session *s, const char *path, struct login *login, struct ws_err *err)
+read_login(struct ws_session *s, const char *path, struct ws_login *login, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!ws_fs_read_stream(path, LONGEST_LOGIN, &text, err)) {
-		return false;
-	}
-	struct ws_str rest = ws_buf_str(&text);
-	struct ws_str first = ws_str_trim(ws_str_cut(&rest, '\n'));
-	struct ws_str second = rest.s ? ws_str_trim(ws_str_cut(&rest, '\n')) : (struct ws_str){0};
-	if (first.n == 0) {
-		return ws_err_set(
-			err, WS_ERR_CONFIG, "'%s' has no login: user and password, a line each", path);
-	}
-	bool is_token = second.n == 0;
-	set_login(login, is_token ? NULL : ws_str_copy(first, s->a),
-		ws_str_copy(is_token ? first : second, s->a));
-	const char *name = ws_arena_printf(s->a, "'%s'", path);
-	return check_secret(name, login->user, err) && check_secret(name, login->password, err);
+	return ws_fs_read_stream(path, LONGEST_LOGIN, &text, err)
+		&& ws_login_read(ws_buf_str(&text), path, s->a, login, err);
 }
 
-/* Ours first, then those that twine's users have set; else netrc decides. */
+/* Ours first, then those that twine's users have set; else netrc's. */
 static void
-login_of_environment(const struct ws_session *s, struct login *login)
+find_login(const struct ws_session *s, const char *host, struct ws_login *login)
 {
 	static const char *const names[][2] = {
 		{"WHEELSMITH_UPLOAD_USER", "WHEELSMITH_UPLOAD_PASSWORD"},
 		{"TWINE_USERNAME", "TWINE_PASSWORD"},
 	};
-	for (size_t i = 0; i < WS_LEN(names) && !login->password; i++) {
+	WS_AUTO_BUF struct ws_buf netrc = {0};
+	const char *home = ws_user_env_get(&s->env, "HOME");
+	const char *path = s->indexes.netrc_path ? s->indexes.netrc_path
+		: home                               ? ws_path_join(s->a, home, ".netrc", NULL)
+											 : NULL;
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		const char *user = ws_user_env_get(&s->env, names[i][0]);
 		const char *password = ws_user_env_get(&s->env, names[i][1]);
 		if (password) {
-			set_login(login, ws_user_env_get(&s->env, names[i][0]), password);
+			*login = (struct ws_login){user ? user : "__token__", password};
+			return;
 		}
+	}
+	if (path && ws_fs_read_at_most(path, LARGEST_NETRC, &netrc, NULL)) {
+		ws_login_find_netrc(ws_buf_str(&netrc), host, s->a, login);
 	}
 }
 
@@ -82,24 +56,26 @@ is_this_host(const char *host)
 }
 
 static bool
-set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err)
+set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct ws_login *login,
+	struct ws_err *err)
 {
-	struct login login = {0};
 	struct ws_url url;
+	*login = (struct ws_login){0};
 	if (!ws_url_parse(order->to, s->a, &url, err)
-		|| (order->login && !login_of_file(s, order->login, &login, err))) {
+		|| (order->login && !read_login(s, order->login, login, err))) {
 		return false;
 	}
 	if (!order->login) {
-		login_of_environment(s, &login);
+		find_login(s, url.host, login);
 	}
-	if (!login.password) {
+	if (!login->password) {
 		return true;
 	}
 	if (!url.is_https && !is_this_host(url.host)) {
-		ws_out_warn(&s->out, "the password goes to '%s' without encryption: use https", url.host);
+		ws_out_warn(&s->out,
+			"the password for '%s' goes over the network without encryption: use https", url.host);
 	}
-	return ws_http_login(s->fetch.http, order->to, login.user, login.password, err);
+	return ws_http_login(s->fetch.http, order->to, login->user, login->password, err);
 }
 
 /* ---- object stores ---- */
@@ -123,7 +99,7 @@ check_environment(const struct ws_session *s, bool login_file, struct ws_err *er
 	static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID",
 		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
 	for (size_t i = 0; i < (login_file ? 2 : WS_LEN(names)); i++) {
-		if (!check_secret(names[i], ws_user_env_get(&s->env, names[i]), err)) {
+		if (!ws_login_check(names[i], ws_user_env_get(&s->env, names[i]), err)) {
 			return false;
 		}
 	}
@@ -141,7 +117,7 @@ open_bucket(struct ws_session *s, const char *to, const char *login_file, struct
 	const char *region = first_set(s, regions, WS_LEN(regions), "us-east-1");
 	const char *endpoint = first_set(s, endpoints, WS_LEN(endpoints),
 		ws_arena_printf(s->a, "https://s3.%s.amazonaws.com", region));
-	struct login login = {
+	struct ws_login login = {
 		ws_user_env_get(&s->env, "AWS_ACCESS_KEY_ID"),
 		ws_user_env_get(&s->env, "AWS_SECRET_ACCESS_KEY"),
 	};
@@ -155,7 +131,7 @@ open_bucket(struct ws_session *s, const char *to, const char *login_file, struct
 		.a = s->a,
 	};
 	if (!check_environment(s, login_file, err)
-		|| (login_file && !login_of_file(s, login_file, &login, err))) {
+		|| (login_file && !read_login(s, login_file, &login, err))) {
 		return false;
 	}
 	return !login.user || !login.password
@@ -211,13 +187,15 @@ bool
 ws_publish_remote(struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err)
 {
 	struct ws_upload_outcome outcome;
+	struct ws_login login;
 	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)
-		|| !set_up_login(s, order, err)) {
+		|| !set_up_login(s, order, &login, err)) {
 		return false;
 	}
 	const struct ws_upload_order upload = {
 		.url = order->to,
 		.simple = order->check_url,
+		.login = &login,
 		.sources = order->sources->at,
 		.source_count = order->sources->len,
 		.gpu_checks = order->gpu_checks->at,

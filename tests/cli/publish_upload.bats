@@ -116,7 +116,9 @@ devpi() {
 	[[ $output == *"2 uploaded, 0 there already"* ]]
 	publish 0 w --to "$url"
 	[[ $output == *"0 uploaded, 2 there already"* ]]
-	publish 0 w --to "$url" --check-url "$url+nowhere"
+	# It says so with a page, which is not believed where the index that was named does not have it.
+	publish 8 w --to "$url" --check-url "$url+nowhere"
+	[[ $output == *"with an HTML page (200)"*"the server says: 200 Upload of identical file"*"where its simple index is"* ]]
 	wheels v "demo 1.0+cu.12.4.torch.2.5.sm.86 cp311-cp311-linux_x86_64 torch==2.5.* METADATA:Summary:_other"
 	publish 8 v --to "$url"
 	[[ $output == *"is published with other contents"* ]]
@@ -280,5 +282,55 @@ def get(path): return 200, "{", "application/vnd.pypi.simple.v1+json"
 def post(path, body): return 409, "it exists"'
 	publish 8 w --to "$url/p/"
 	[[ $output == *"has a file of this name already (409)"*"the server says: it exists"* ]]
-	[[ $output == *"it was not compared with what is there: looking for 'demo' on an index: "* ]]
+	[[ $output == *"could not compare with the published file: looking for 'demo' on an index: "* ]]
+}
+
+@test "an HTML page, such as that of a login, is no upload, unless the index has the wheel then" {
+	told '
+def get(path): return 404, ""
+def post(path, body): return 200, "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please log in</body></html>"'
+	publish 8 w --to "$url/p/"
+	[[ ${lines[0]} == "error: '127.0.0.1' answered the upload of 'demo-1.0"*"' with an HTML page (200), and its index does not list that file" ]]
+	[[ $output == *"the server says: Please log in"*"where its simple index is"* ]]
+	[ "$(grep -c 'uploaded$' <<< "$output")" -eq 0 ]
+	kill "$COPROC_PID"
+	wait "$COPROC_PID" 2> /dev/null || true
+	told '
+import hashlib
+def get(path):
+    names = sorted(glob.glob("w/*.whl")) if glob.glob("posted") else []
+    return 200, "".join(f"<a href=../{n[2:]}#sha256={hashlib.sha256(open(n, chr(114) + chr(98)).read()).hexdigest()}>{n[2:]}</a>" for n in names).replace("+", "%2B")
+def post(path, body): return 200, "<html><body>Thank you</body></html>"'
+	rm -f posted
+	publish 0 w --to "$url/p/" --check-url "$url/simple"
+}
+
+@test "a login that a server sends back is not printed, in no spelling" {
+	told '
+import base64, html, urllib.parse
+words = ["s<e&same", html.escape("s<e&same"), urllib.parse.quote("s<e&same"), base64.b64encode(b"alice:s<e&same").decode()]
+def get(path): return 404, ""
+def post(path, body): return 403, "this is not right: " + words.pop(0)'
+	printf 'machine 127.0.0.1\nlogin alice\npassword s<e&same\n' > netrc
+	local i
+	for i in 1 2 3 4; do
+		NETRC=$PWD/netrc publish 8 w --to "$url/p/"
+		[[ $output == *"denies access (403)"*"the server says something with the login in it, which is not shown"* ]]
+		[[ $output != *"this is not right"* ]]
+	done
+}
+
+@test "a password that goes over http is warned of, wherever it comes from" {
+	local warning="warning: the password for 'wheels.invalid' goes over the network without encryption: use https"
+	printf 'machine other.invalid login bob password open\nmachine wheels.invalid login alice password sesame\n' > netrc
+	NETRC=$PWD/netrc publish 8 nowhere --to http://wheels.invalid/legacy/
+	[[ $output == *"$warning"* ]]
+	printf 'default login alice password sesame\n' > netrc
+	NETRC=$PWD/netrc publish 8 nowhere --to http://wheels.invalid/legacy/
+	[[ $output == *"$warning"* ]]
+	printf 'machine other.invalid login bob password open\n' > netrc
+	NETRC=$PWD/netrc publish 8 nowhere --to http://wheels.invalid/legacy/
+	[[ $output != *warning* ]]
+	WHEELSMITH_UPLOAD_USER=alice WHEELSMITH_UPLOAD_PASSWORD=sesame publish 8 nowhere --to http://wheels.invalid/legacy/
+	[[ $output == *"$warning"* ]]
 }

@@ -3,8 +3,8 @@
 
 #include "base/digest.h"
 #include "base/fs.h"
+#include "publish/answer.h"
 #include "publish/pages.h"
-#include "publish/server/upload.h"
 
 #include <string.h>
 
@@ -118,9 +118,8 @@ run(const struct ws_bucket *b, struct asking *all, size_t count, struct ws_err *
 	}
 	for (size_t i = 0; i < count; i++) {
 		unsigned status = all[i].request.reply.status;
-		const char *said = ws_index_refusal_text(&all[i].refusal, b->a);
-		if (status >= 300 && said[0]) {
-			ws_err_cure(err, "the server says: %s", said);
+		if (status >= 300 && all[i].refusal.len > 0) {
+			ws_answer_quote(&all[i].refusal, &(struct ws_login){NULL, b->token}, b->a, err);
 			break;
 		}
 	}
@@ -392,8 +391,8 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	}
 	/* A server may report an error after status 200. */
 	if (strstr(ws_buf_text(&x.text), "<Error>")) {
-		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s': the server says: %s", key,
-			ws_index_refusal_text(&x.text, b->a));
+		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s'", key);
+		ws_answer_quote(&x.text, &(struct ws_login){NULL, b->token}, b->a, err);
 		return WS_CREATED_FAILED;
 	}
 	return WS_CREATED;

@@ -4,13 +4,16 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "net/index.h"
+#include "net/url.h"
 #include "publish/admit.h"
+#include "publish/answer.h"
 #include "publish/gpu_check.h"
 #include "publish/server/form.h"
 #include "publish/sources.h"
 
 #include <string.h>
-#include <strings.h>
+
+#define LONGEST_ANSWER ((size_t)4 << 10)
 
 /* One that is to be uploaded. */
 struct wheel {
@@ -163,63 +166,28 @@ compare(struct uploading *u, struct ws_index *index, struct wheel *wheel, struct
 	ws_err_set(err, WS_ERR_PUBLISH,
 		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)",
 		wheel->entry.file, sha256, wheel->entry.sha256);
-	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
+	return ws_err_cure(err, "published files are immutable: use another version or build tag");
 }
 
 /* ---- sending ---- */
 
-/* The end of the element at @a at, where a browser does not show its text: <head>, <style>, <script>; else
- * NULL. */
-static const char *
-skip_element(const char *at)
-{
-	static const char *const names[][2] = {
-		{"<head", "</head"}, {"<style", "</style"}, {"<script", "</script"}};
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (strncasecmp(at, names[i][0], strlen(names[i][0])) == 0) {
-			const char *end = strcasestr(at, names[i][1]);
-			return end ? end : at + strlen(at);
-		}
-	}
-	return NULL;
-}
-
-const char *
-ws_index_refusal_text(const struct ws_buf *page, struct ws_arena *a)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	bool markup = false, space = false;
-	for (const char *c = ws_buf_text(page); *c && text.len < 200; c++) {
-		const char *behind = *c == '<' ? skip_element(c) : NULL;
-		c = behind ? behind : c;
-		if (*c == '<' || *c == '>') {
-			markup = *c == '<';
-			space = true;
-		} else if ((unsigned char)*c <= ' ' || *c == 0x7f) {
-			space = true;
-		} else if (!markup && *c) {
-			ws_buf_puts(&text, space && text.len > 0 ? " " : "");
-			ws_buf_putc(&text, (unsigned char)*c < 0x80 ? *c : '?');
-			space = false;
-		}
-		if (!*c) {
-			break;
-		}
-	}
-	return ws_buf_copy(&text, a);
-}
+/* A form that is sent, and the answer to it. */
+struct post {
+	struct ws_request request; /* first */
+	struct ws_buf answer;      /* its first bytes */
+};
 
 static bool
-ignore_body(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+read_answer(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
 {
+	struct post *p = (struct post *)request;
+	size_t room = LONGEST_ANSWER - p->answer.len;
+	ws_buf_add(&p->answer, bytes, len < room ? len : room);
 	return true;
 }
 
-/* One POST; @a refusal gets what the server says when it does not take it. */
 static bool
-post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, unsigned *status,
-	struct ws_err *err)
+post(struct uploading *u, const struct wheel *wheel, struct post *p, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf head = {0}, tail = {0};
 	struct ws_index_form form = {
@@ -240,70 +208,92 @@ post(struct uploading *u, const struct wheel *wheel, struct ws_buf *refusal, uns
 	const struct ws_body body = {pieces, WS_LEN(pieces)};
 	const char *type =
 		ws_arena_printf(u->a, "Content-Type: multipart/form-data; boundary=%s", form.boundary);
-	struct ws_request request = {
+	p->request = (struct ws_request){
 		.url = u->order->url,
 		.subject = wheel->entry.file,
 		.method = "POST",
 		.sends = &body,
 		.headers = &type,
 		.header_count = 1,
-		.body = ignore_body,
-		.refusal = refusal,
+		.body = read_answer,
+		.refusal = &p->answer,
 	};
-	struct ws_request *const only = &request;
+	struct ws_request *const only = &p->request;
 	struct ws_batch batch = {.requests = &only, .count = 1};
-	bool sent = ws_http_run(u->order->http, &batch, err);
-	*status = request.reply.status;
-	return sent;
+	return ws_http_run(u->order->http, &batch, err);
+}
+
+static bool
+compare_anew(struct uploading *u, struct wheel *wheel, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_err other = {0};
+	bool compared = compare(u, ws_index_open(u->order->http, a), wheel, &other);
+	*err = compared ? *err : other;
+	return compared;
 }
 
 /* Servers answer 409, 400 or 403 for a file that they have. It may be this one: sent by an attempt whose answer
  * was lost, or by another publisher. */
 static bool
-settle_refusal(struct uploading *u, struct wheel *wheel, unsigned status,
-	const struct ws_buf *refusal, struct ws_err *err)
+check_refusal(struct uploading *u, struct wheel *wheel, const struct post *p, struct ws_err *err)
 {
-	struct ws_err other = {0};
+	unsigned status = p->request.reply.status;
+	bool may_be_there = status != 401 && status != 413;
 	if (status < 400 || status >= 500) {
 		return false;
 	}
-	if (status != 401 && status != 413) {
-		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-		if (!compare(u, ws_index_open(u->order->http, a), wheel, &other)) {
-			*err = other;
-			return false;
-		}
+	if (may_be_there && (!compare_anew(u, wheel, err) || wheel->there)) {
+		return wheel->there;
 	}
-	const char *said = ws_index_refusal_text(refusal, u->a);
-	if (!wheel->there && said[0]) {
-		ws_err_cure(err, "the server says: %s", said);
+	ws_answer_quote(&p->answer, u->order->login, u->a, err);
+	return may_be_there && wheel->unasked
+		? ws_err_cure(err, "could not compare with the published file: %s", wheel->unasked)
+		: false;
+}
+
+/* Package servers answer with nothing, a word or JSON; HTML may be a login page. */
+static bool
+check_page(struct uploading *u, struct wheel *wheel, const struct post *p, struct ws_err *err)
+{
+	struct ws_url url;
+	if (!ws_answer_is_page(&p->answer, p->request.reply.type)) {
+		return true;
 	}
-	if (!wheel->there && wheel->unasked && status != 401 && status != 413) {
-		ws_err_cure(err, "it was not compared with what is there: %s", wheel->unasked);
+	if (!compare_anew(u, wheel, err) || wheel->there) {
+		return wheel->there;
 	}
-	return wheel->there;
+	if (!ws_url_parse(u->order->url, u->a, &url, err)) {
+		return false;
+	}
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"'%s' answered the upload of '%s' with an HTML page (%u), and its index does not list "
+		"that file",
+		url.host, wheel->entry.file, p->request.reply.status);
+	ws_answer_quote(&p->answer, u->order->login, u->a, err);
+	return ws_err_cure(err, "check the address, the login, and where its simple index is");
 }
 
 static bool
 send(struct uploading *u, struct wheel *wheel, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf refusal = {0};
-	unsigned status = 0;
-	if (!wheel->there) {
-		if (post(u, wheel, &refusal, &status, err)) {
-			u->outcome->sent++;
-			u->outcome->sent_bytes += wheel->entry.size_bytes;
-			u->order->sent(u->order->self, wheel->entry.file, false);
-			return true;
-		}
-		if (ws_err_is_stop(err) || !settle_refusal(u, wheel, status, &refusal, err)) {
-			return false;
-		}
+	struct post p = {.answer = {0}};
+	bool was_there = wheel->there;
+	bool done = was_there;
+	if (!was_there && post(u, wheel, &p, err)) {
+		done = check_page(u, wheel, &p, err);
+	} else if (!was_there && !ws_err_is_stop(err) && check_refusal(u, wheel, &p, err)) {
 		*err = (struct ws_err){0};
+		done = was_there = true;
 	}
-	u->outcome->there++;
-	u->order->sent(u->order->self, wheel->entry.file, true);
-	return true;
+	ws_buf_release(&p.answer);
+	if (done) {
+		u->outcome->there += was_there;
+		u->outcome->sent += !was_there;
+		u->outcome->sent_bytes += was_there ? 0 : wheel->entry.size_bytes;
+		u->order->sent(u->order->self, wheel->entry.file, was_there);
+	}
+	return done;
 }
 
 static bool

@@ -14,12 +14,14 @@
 #define WS_PUBLISH_SERVER_UPLOAD_H
 
 #include "net/http.h"
+#include "publish/login.h"
 #include "store/ledger.h"
 
 struct ws_upload_order {
 	const char *url;    /**< that takes the forms: "https://host/legacy/"; without a login */
 	const char *simple; /**< its simple index; NULL: guessed from url */
-	const char *const *sources; /**< folders with wheels, or wheels */
+	const struct ws_login *login; /**< what http sends there; never shown */
+	const char *const *sources;   /**< folders with wheels, or wheels */
 	size_t source_count;
 	const char *const *gpu_checks; /**< as in publish.h */
 	size_t gpu_check_count;
@@ -40,8 +42,5 @@ struct ws_upload_outcome {
 /** Errors are WS_ERR_PUBLISH. */
 bool ws_index_upload(const struct ws_upload_order *order, struct ws_arena *a,
 	struct ws_upload_outcome *outcome, struct ws_err *err);
-
-/** The first words of what a server says when it refuses, without markup; "" when it says nothing. */
-const char *ws_index_refusal_text(const struct ws_buf *page, struct ws_arena *a);
 
 #endif
