@@ -106,10 +106,10 @@ remember(const struct ws_context *ctx)
 	struct ws_lock known = *ws_lock_file_known(ctx);
 	bool changed = false;
 	for (size_t i = 0; i < ctx->lock->cuda.len; i++) {
-		changed = ws_lock_put_cuda(&known, &ctx->lock->cuda.at[i], ctx->a) || changed;
+		changed = ws_lock_put(&known, WS_PIN_CUDA, &ctx->lock->cuda.at[i], ctx->a) || changed;
 	}
 	for (size_t i = 0; i < ctx->lock->torch.len; i++) {
-		changed = ws_lock_put_torch(&known, &ctx->lock->torch.at[i], ctx->a) || changed;
+		changed = ws_lock_put(&known, WS_PIN_TORCH, &ctx->lock->torch.at[i], ctx->a) || changed;
 	}
 	if (changed) {
 		ws_lock_save(known_path(ctx), &known, NULL);

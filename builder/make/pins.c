@@ -54,7 +54,7 @@ ws_pin_torch_kit(
 	}
 	const char *subject = ws_arena_printf(ctx->a, "torch %s", name);
 	return may_change(ctx, known, "torch", subject, known ? known->tree : NULL, pin.tree, err)
-		&& (ws_lock_put_torch(ctx->lock, &pin, ctx->a), true);
+		&& (ws_lock_put(ctx->lock, WS_PIN_TORCH, &pin, ctx->a), true);
 }
 
 bool
@@ -75,7 +75,7 @@ ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice,
 	}
 	const char *subject = ws_arena_printf(ctx->a, "CUDA %s", choice->name);
 	return may_change(ctx, known, "cuda", subject, known ? known->digest : NULL, pin.digest, err)
-		&& (ws_lock_put_cuda(ctx->lock, &pin, ctx->a), true);
+		&& (ws_lock_put(ctx->lock, WS_PIN_CUDA, &pin, ctx->a), true);
 }
 
 bool
@@ -101,18 +101,19 @@ ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
 		&& ws_same(known->sha256, pin.sha256) && ws_same(known->commit, pin.commit)) {
 		bool defined = ws_same(known->definition, pin.definition);
 		pin.from = known->from;
-		return defined || (put_quietly(ctx, ws_lock_put_source(ctx->lock, &pin, ctx->a)), true);
+		return defined
+			|| (put_quietly(ctx, ws_lock_put(ctx->lock, WS_PIN_SOURCE, &pin, ctx->a)), true);
 	}
 	const char *subject =
 		ws_arena_printf(ctx->a, "the sources of %s %s", recipe->name, recipe->version.text);
 	return may_change(ctx, known, recipe->name, subject, known ? known->tree : NULL, pin.tree, err)
-		&& (ws_lock_put_source(ctx->lock, &pin, ctx->a), true);
+		&& (ws_lock_put(ctx->lock, WS_PIN_SOURCE, &pin, ctx->a), true);
 }
 
 void
 ws_pin_export_list(struct ws_context *ctx, const struct ws_pin_exports *pin)
 {
-	put_quietly(ctx, ws_lock_put_exports(ctx->lock, pin, ctx->a));
+	put_quietly(ctx, ws_lock_put(ctx->lock, WS_PIN_EXPORTS, pin, ctx->a));
 }
 
 bool
@@ -125,5 +126,5 @@ ws_pin_prebuilt_wheel(struct ws_context *ctx, const struct ws_pin_prebuilt *pin,
 	const char *subject = ws_arena_printf(ctx->a, "the wheel '%s'", pin->wheel);
 	return may_change(
 			   ctx, known, pin->package, subject, known ? known->sha256 : NULL, pin->sha256, err)
-		&& (ws_lock_put_prebuilt(ctx->lock, pin, ctx->a), true);
+		&& (ws_lock_put(ctx->lock, WS_PIN_PREBUILT, pin, ctx->a), true);
 }

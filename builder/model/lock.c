@@ -1,276 +1,246 @@
-/* lock.c - looking up and replacing pins. A lock holds tens of pins: lists are enough. */
+/* lock.c - what each kind of pin is made of, and what follows from it. A lock holds tens of pins: lists are
+ * enough. */
 #include "model/lock.h"
 
 #include "base/str.h"
 
 #include <string.h>
 
-const struct ws_pin_source *
-ws_lock_source(const struct ws_lock *lock, const char *package, const char *version)
-{
-	for (size_t i = 0; i < lock->sources.len; i++) {
-		const struct ws_pin_source *pin = &lock->sources.at[i];
-		if (strcmp(pin->package, package) == 0 && strcmp(pin->version, version) == 0) {
-			return pin;
-		}
+#define NAMED(owner, member, json_key, its_value, its_flags) \
+	{ \
+		.key = (json_key), .value = WS_PIN_##its_value, .flags = (its_flags), \
+		.at = offsetof(struct ws_pin_##owner, member) \
 	}
-	return NULL;
-}
+#define FIELD(owner, member, value, flags) NAMED(owner, member, #member, value, flags)
+#define NEEDED WS_PIN_NEEDED
+#define ID (WS_PIN_ID | WS_PIN_NEEDED)
 
-const struct ws_pin_cuda *
-ws_lock_cuda(const struct ws_lock *lock, const char *cuda)
-{
-	for (size_t i = 0; i < lock->cuda.len; i++) {
-		if (strcmp(lock->cuda.at[i].cuda, cuda) == 0) {
-			return &lock->cuda.at[i];
-		}
+static const struct ws_pin_field source_fields[] = {
+	FIELD(source, package, PACKAGE, ID),
+	FIELD(source, version, LINE, ID),
+	FIELD(source, how, SOURCE_HOW, NEEDED),
+	FIELD(source, from, LINE, NEEDED),
+	FIELD(source, sha256, SHA256, 0),
+	FIELD(source, commit, COMMIT, 0),
+	FIELD(source, tree, SHA256, NEEDED),
+	FIELD(source, definition, SHA256, 0),
+};
+
+static const struct ws_pin_field cuda_fields[] = {
+	FIELD(cuda, cuda, LINE, ID),
+	FIELD(cuda, how, CUDA_HOW, NEEDED),
+	FIELD(cuda, name, LINE, NEEDED),
+	FIELD(cuda, digest, SHA256, NEEDED),
+	FIELD(cuda, definition, SHA256, 0),
+	FIELD(cuda, debian, DEBIAN, 0),
+};
+
+static const struct ws_pin_field torch_fields[] = {
+	NAMED(torch, version, "torch", LINE, ID),
+	FIELD(torch, wheel, LINE, NEEDED),
+	FIELD(torch, sha256, SHA256, 0),
+	FIELD(torch, record, SHA256, NEEDED),
+	FIELD(torch, tree, SHA256, NEEDED),
+	FIELD(torch, cuda, LINE, 0),
+	FIELD(torch, cxx11abi, ABI, NEEDED),
+};
+
+static const struct ws_pin_field exports_fields[] = {
+	FIELD(exports, torch, LINE, ID),
+	FIELD(exports, definition, SHA256, NEEDED),
+	FIELD(exports, tree, SHA256, NEEDED),
+};
+
+static const struct ws_pin_field prebuilt_fields[] = {
+	FIELD(prebuilt, package, PACKAGE, ID),
+	FIELD(prebuilt, version, LINE, NEEDED),
+	FIELD(prebuilt, wheel, WHEEL, ID),
+	FIELD(prebuilt, from, LINE, NEEDED),
+	FIELD(prebuilt, sha256, SHA256, NEEDED),
+};
+
+#define TYPE(list, its_what, its_name, c_type, its_fields) \
+	{ \
+		.key = #list, .what = (its_what), .name = (its_name), \
+		.list_at = offsetof(struct ws_lock, list), .count_at = offsetof(struct ws_lock, list.len), \
+		.size = sizeof(c_type), .fields = (its_fields), .field_count = WS_LEN(its_fields) \
 	}
-	return NULL;
+
+const struct ws_pin_type ws_pin_types[WS_PIN_KINDS] = {
+	[WS_PIN_SOURCE] =
+		TYPE(sources, "the pin of a source", NULL, struct ws_pin_source, source_fields),
+	[WS_PIN_CUDA] = TYPE(cuda, "the pin of a CUDA kit", "cuda", struct ws_pin_cuda, cuda_fields),
+	[WS_PIN_TORCH] =
+		TYPE(torch, "the pin of a torch release", "torch", struct ws_pin_torch, torch_fields),
+	[WS_PIN_EXPORTS] =
+		TYPE(exports, "the pin of an export list", "torch", struct ws_pin_exports, exports_fields),
+	[WS_PIN_PREBUILT] = TYPE(
+		prebuilt, "the pin of a prebuilt wheel", NULL, struct ws_pin_prebuilt, prebuilt_fields),
+};
+
+/* ---- members ---- */
+
+const char *
+ws_pin_text(const struct ws_pin_field *field, const void *pin)
+{
+	const char *text;
+	memcpy(&text, (const char *)pin + field->at, sizeof(text));
+	return text;
 }
 
-const struct ws_pin_torch *
-ws_lock_torch(const struct ws_lock *lock, const char *version)
+/* What is not said is nothing, however it is not said. */
+static int
+cmp_texts(const char *x, const char *y)
 {
-	for (size_t i = 0; i < lock->torch.len; i++) {
-		if (strcmp(lock->torch.at[i].version, version) == 0) {
-			return &lock->torch.at[i];
-		}
+	return strcmp(x ? x : "", y ? y : "");
+}
+
+static int
+cmp_members(const struct ws_pin_field *field, const void *x, const void *y)
+{
+	return field->value == WS_PIN_ABI
+		? memcmp((const char *)x + field->at, (const char *)y + field->at, sizeof(int))
+		: cmp_texts(ws_pin_text(field, x), ws_pin_text(field, y));
+}
+
+static int
+cmp(const struct ws_pin_type *type, const void *x, const void *y, unsigned flags)
+{
+	int order = 0;
+	for (size_t i = 0; i < type->field_count && order == 0; i++) {
+		const struct ws_pin_field *field = &type->fields[i];
+		order = (field->flags & flags) == flags ? cmp_members(field, x, y) : 0;
 	}
-	return NULL;
+	return order;
 }
 
-const struct ws_pin_exports *
-ws_lock_exports(const struct ws_lock *lock, const char *torch)
+int
+ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y)
 {
-	for (size_t i = 0; i < lock->exports.len; i++) {
-		if (strcmp(lock->exports.at[i].torch, torch) == 0) {
-			return &lock->exports.at[i];
-		}
-	}
-	return NULL;
+	return cmp(&ws_pin_types[kind], x, y, WS_PIN_ID);
 }
 
-const struct ws_pin_prebuilt *
-ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel)
+static bool
+is_equal(const struct ws_pin_type *type, const void *x, const void *y)
 {
-	for (size_t i = 0; i < lock->prebuilt.len; i++) {
-		const struct ws_pin_prebuilt *pin = &lock->prebuilt.at[i];
-		if (strcmp(pin->package, package) == 0 && strcmp(pin->wheel, wheel) == 0) {
-			return pin;
-		}
-	}
-	return NULL;
+	return cmp(type, x, y, 0) == 0;
 }
 
-static size_t
-count_pins(const struct ws_lock *lock)
+/* ---- lists ---- */
+
+/* The shape of every list of a lock. */
+typedef WS_VEC(char) pin_list;
+
+static pin_list
+get_list(const struct ws_lock *lock, const struct ws_pin_type *type)
 {
-	return lock->torch.len + lock->exports.len + lock->cuda.len + lock->sources.len
-		+ lock->prebuilt.len;
+	pin_list list;
+	memcpy(&list, (const char *)lock + type->list_at, sizeof(list));
+	list.cap = list.cap < list.len ? list.len : list.cap; /* one that was read has none */
+	return list;
 }
 
-/* Takes the pins of a package out of a list. */
-#define FORGET_PACKAGE(list, name) \
-	do { \
-		size_t kept = 0; \
-		for (size_t i = 0; i < (list)->len; i++) { \
-			if (strcmp((list)->at[i].package, name) != 0) { \
-				(list)->at[kept++] = (list)->at[i]; \
-			} \
-		} \
-		(list)->len = kept; \
-	} while (0)
+static void
+set_list(struct ws_lock *lock, const struct ws_pin_type *type, pin_list list)
+{
+	memcpy((char *)lock + type->list_at, &list, sizeof(list));
+}
 
 size_t
-ws_lock_forget(struct ws_lock *lock, const char *name)
+ws_lock_count(const struct ws_lock *lock, enum ws_pin_kind kind)
 {
-	bool all = strcmp(name, "all") == 0;
-	size_t before = count_pins(lock);
-	lock->torch.len = all || strcmp(name, "torch") == 0 ? 0 : lock->torch.len;
-	lock->exports.len = all || strcmp(name, "torch") == 0 ? 0 : lock->exports.len;
-	lock->cuda.len = all || strcmp(name, "cuda") == 0 ? 0 : lock->cuda.len;
-	lock->sources.len = all ? 0 : lock->sources.len;
-	lock->prebuilt.len = all ? 0 : lock->prebuilt.len;
-	FORGET_PACKAGE(&lock->sources, name);
-	FORGET_PACKAGE(&lock->prebuilt, name);
-	return before - count_pins(lock);
+	return get_list(lock, &ws_pin_types[kind]).len;
 }
 
-static bool
-sources_equal(const struct ws_pin_source *x, const struct ws_pin_source *y)
+const void *
+ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t index)
 {
-	return ws_same(x->how, y->how) && ws_same(x->from, y->from) && ws_same(x->sha256, y->sha256)
-		&& ws_same(x->commit, y->commit) && ws_same(x->tree, y->tree)
-		&& ws_same(x->definition, y->definition);
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	return get_list(lock, type).at + index * type->size;
 }
 
-static bool
-cudas_equal(const struct ws_pin_cuda *x, const struct ws_pin_cuda *y)
+const void *
+ws_lock_find(const struct ws_lock *lock, enum ws_pin_kind kind, const void *like)
 {
-	return ws_same(x->how, y->how) && ws_same(x->name, y->name) && ws_same(x->digest, y->digest)
-		&& ws_same(x->definition, y->definition) && ws_same(x->debian, y->debian);
-}
-
-static bool
-torches_equal(const struct ws_pin_torch *x, const struct ws_pin_torch *y)
-{
-	return ws_same(x->wheel, y->wheel) && ws_same(x->sha256, y->sha256)
-		&& ws_same(x->record, y->record) && ws_same(x->tree, y->tree) && ws_same(x->cuda, y->cuda)
-		&& x->cxx11abi == y->cxx11abi;
-}
-
-static bool
-exports_equal(const struct ws_pin_exports *x, const struct ws_pin_exports *y)
-{
-	return ws_same(x->definition, y->definition) && ws_same(x->tree, y->tree);
-}
-
-static bool
-prebuilts_equal(const struct ws_pin_prebuilt *x, const struct ws_pin_prebuilt *y)
-{
-	return ws_same(x->version, y->version) && ws_same(x->from, y->from)
-		&& ws_same(x->sha256, y->sha256);
-}
-
-/* The place of the pin that @a known is, or a new one. */
-#define PLACE(list, known, a) ((known) ? &(list)->at[(known) - (list)->at] : ws_vec_push(list, a))
-
-bool
-ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a)
-{
-	const struct ws_pin_source *known = ws_lock_source(lock, pin->package, pin->version);
-	if (known && sources_equal(known, pin)) {
-		return false;
+	for (size_t i = 0; i < ws_lock_count(lock, kind); i++) {
+		const void *pin = ws_lock_at(lock, kind, i);
+		if (ws_pin_cmp(kind, pin, like) == 0) {
+			return pin;
+		}
 	}
-	*PLACE(&lock->sources, known, a) = *pin;
-	return true;
+	return NULL;
 }
 
 bool
-ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a)
+ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct ws_arena *a)
 {
-	const struct ws_pin_cuda *known = ws_lock_cuda(lock, pin->cuda);
-	if (known && cudas_equal(known, pin)) {
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	pin_list list = get_list(lock, type);
+	const char *known = ws_lock_find(lock, kind, pin);
+	if (known && is_equal(type, known, pin)) {
 		return false;
 	}
-	*PLACE(&lock->cuda, known, a) = *pin;
-	return true;
-}
-
-bool
-ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a)
-{
-	const struct ws_pin_torch *known = ws_lock_torch(lock, pin->version);
-	if (known && torches_equal(known, pin)) {
-		return false;
+	size_t index = known ? (size_t)(known - list.at) / type->size : list.len;
+	if (!known) {
+		ws_vec_grow(&list.at, list.len, &list.cap, type->size, a);
+		list.len++;
 	}
-	*PLACE(&lock->torch, known, a) = *pin;
-	return true;
-}
-
-bool
-ws_lock_put_exports(struct ws_lock *lock, const struct ws_pin_exports *pin, struct ws_arena *a)
-{
-	const struct ws_pin_exports *known = ws_lock_exports(lock, pin->torch);
-	if (known && exports_equal(known, pin)) {
-		return false;
-	}
-	*PLACE(&lock->exports, known, a) = *pin;
-	return true;
-}
-
-bool
-ws_lock_put_prebuilt(struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a)
-{
-	const struct ws_pin_prebuilt *known = ws_lock_prebuilt(lock, pin->package, pin->wheel);
-	if (known && prebuilts_equal(known, pin)) {
-		return false;
-	}
-	*PLACE(&lock->prebuilt, known, a) = *pin;
+	memcpy(list.at + index * type->size, pin, type->size);
+	set_list(lock, type, list);
 	return true;
 }
 
 /* The last takes the place of the one that goes: the order is the writer's. */
-#define TAKE_OUT(list, pin) (list)->at[(pin) - (list)->at] = (list)->at[--(list)->len]
-
 static void
-take_out_forgotten(struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is)
+remove_at(struct ws_lock *lock, const struct ws_pin_type *type, size_t index)
 {
-	for (size_t i = 0; i < was->sources.len; i++) {
-		const struct ws_pin_source *old = &was->sources.at[i];
-		const struct ws_pin_source *there = ws_lock_source(into, old->package, old->version);
-		if (there && !ws_lock_source(is, old->package, old->version) && sources_equal(there, old)) {
-			TAKE_OUT(&into->sources, there);
+	pin_list list = get_list(lock, type);
+	list.len--;
+	memmove(list.at + index * type->size, list.at + list.len * type->size, type->size);
+	set_list(lock, type, list);
+}
+
+/* ---- all ---- */
+
+static bool
+is_meant(const struct ws_pin_type *type, const void *pin, const char *name)
+{
+	const char *own = type->name ? type->name : ws_pin_text(&type->fields[0], pin);
+	return strcmp(name, "all") == 0 || strcmp(name, own) == 0;
+}
+
+size_t
+ws_lock_forget(struct ws_lock *lock, const char *name)
+{
+	size_t count = 0;
+	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
+		for (size_t i = ws_lock_count(lock, kind); i-- > 0;) {
+			if (is_meant(&ws_pin_types[kind], ws_lock_at(lock, kind, i), name)) {
+				remove_at(lock, &ws_pin_types[kind], i);
+				count++;
+			}
 		}
 	}
-	for (size_t i = 0; i < was->cuda.len; i++) {
-		const struct ws_pin_cuda *old = &was->cuda.at[i];
-		const struct ws_pin_cuda *there = ws_lock_cuda(into, old->cuda);
-		if (there && !ws_lock_cuda(is, old->cuda) && cudas_equal(there, old)) {
-			TAKE_OUT(&into->cuda, there);
-		}
-	}
-	for (size_t i = 0; i < was->torch.len; i++) {
-		const struct ws_pin_torch *old = &was->torch.at[i];
-		const struct ws_pin_torch *there = ws_lock_torch(into, old->version);
-		if (there && !ws_lock_torch(is, old->version) && torches_equal(there, old)) {
-			TAKE_OUT(&into->torch, there);
-		}
-	}
-	for (size_t i = 0; i < was->exports.len; i++) {
-		const struct ws_pin_exports *old = &was->exports.at[i];
-		const struct ws_pin_exports *there = ws_lock_exports(into, old->torch);
-		if (there && !ws_lock_exports(is, old->torch) && exports_equal(there, old)) {
-			TAKE_OUT(&into->exports, there);
-		}
-	}
-	for (size_t i = 0; i < was->prebuilt.len; i++) {
-		const struct ws_pin_prebuilt *old = &was->prebuilt.at[i];
-		const struct ws_pin_prebuilt *there = ws_lock_prebuilt(into, old->package, old->wheel);
-		if (there && !ws_lock_prebuilt(is, old->package, old->wheel)
-			&& prebuilts_equal(there, old)) {
-			TAKE_OUT(&into->prebuilt, there);
-		}
-	}
+	return count;
 }
 
 static void
-put_made(
-	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a)
+merge_kind(struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is,
+	enum ws_pin_kind kind, struct ws_arena *a)
 {
-	for (size_t i = 0; i < is->sources.len; i++) {
-		const struct ws_pin_source *pin = &is->sources.at[i];
-		const struct ws_pin_source *old = ws_lock_source(was, pin->package, pin->version);
-		if (!old || !sources_equal(old, pin)) {
-			ws_lock_put_source(into, pin, a);
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	for (size_t i = ws_lock_count(into, kind); i-- > 0;) {
+		const void *pin = ws_lock_at(into, kind, i);
+		const void *old = ws_lock_find(was, kind, pin);
+		if (old && is_equal(type, old, pin) && !ws_lock_find(is, kind, pin)) {
+			remove_at(into, type, i);
 		}
 	}
-	for (size_t i = 0; i < is->cuda.len; i++) {
-		const struct ws_pin_cuda *pin = &is->cuda.at[i];
-		const struct ws_pin_cuda *old = ws_lock_cuda(was, pin->cuda);
-		if (!old || !cudas_equal(old, pin)) {
-			ws_lock_put_cuda(into, pin, a);
-		}
-	}
-	for (size_t i = 0; i < is->torch.len; i++) {
-		const struct ws_pin_torch *pin = &is->torch.at[i];
-		const struct ws_pin_torch *old = ws_lock_torch(was, pin->version);
-		if (!old || !torches_equal(old, pin)) {
-			ws_lock_put_torch(into, pin, a);
-		}
-	}
-	for (size_t i = 0; i < is->exports.len; i++) {
-		const struct ws_pin_exports *pin = &is->exports.at[i];
-		const struct ws_pin_exports *old = ws_lock_exports(was, pin->torch);
-		if (!old || !exports_equal(old, pin)) {
-			ws_lock_put_exports(into, pin, a);
-		}
-	}
-	for (size_t i = 0; i < is->prebuilt.len; i++) {
-		const struct ws_pin_prebuilt *pin = &is->prebuilt.at[i];
-		const struct ws_pin_prebuilt *old = ws_lock_prebuilt(was, pin->package, pin->wheel);
-		if (!old || !prebuilts_equal(old, pin)) {
-			ws_lock_put_prebuilt(into, pin, a);
+	for (size_t i = 0; i < ws_lock_count(is, kind); i++) {
+		const void *pin = ws_lock_at(is, kind, i);
+		const void *old = ws_lock_find(was, kind, pin);
+		if (!old || !is_equal(type, old, pin)) {
+			ws_lock_put(into, kind, pin, a);
 		}
 	}
 }
@@ -279,6 +249,7 @@ void
 ws_lock_merge(
 	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a)
 {
-	take_out_forgotten(into, was, is);
-	put_made(into, was, is, a);
+	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
+		merge_kind(into, was, is, kind, a);
+	}
 }

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** The sources of one recipe. */
 struct ws_pin_source {
@@ -69,28 +70,114 @@ struct ws_lock {
 	WS_VEC(struct ws_pin_prebuilt) prebuilt;
 };
 
-const struct ws_pin_source *ws_lock_source(
-	const struct ws_lock *lock, const char *package, const char *version);
-const struct ws_pin_cuda *ws_lock_cuda(const struct ws_lock *lock, const char *cuda);
-const struct ws_pin_torch *ws_lock_torch(const struct ws_lock *lock, const char *version);
-const struct ws_pin_exports *ws_lock_exports(const struct ws_lock *lock, const char *torch);
-const struct ws_pin_prebuilt *ws_lock_prebuilt(
-	const struct ws_lock *lock, const char *package, const char *wheel);
+/* ---- what a pin is made of: reading, writing, comparing and ordering follow from it ---- */
+
+enum ws_pin_kind {
+	WS_PIN_SOURCE,
+	WS_PIN_CUDA,
+	WS_PIN_TORCH,
+	WS_PIN_EXPORTS,
+	WS_PIN_PREBUILT,
+	WS_PIN_KINDS,
+};
+
+/** What a member of a pin holds: a text, but for the last. */
+enum ws_pin_value {
+	WS_PIN_LINE,
+	WS_PIN_PACKAGE,
+	WS_PIN_SHA256,
+	WS_PIN_COMMIT,
+	WS_PIN_WHEEL,
+	WS_PIN_SOURCE_HOW,
+	WS_PIN_CUDA_HOW,
+	WS_PIN_DEBIAN,
+	WS_PIN_ABI, /**< int */
+};
+
+enum ws_pin_field_flags {
+	WS_PIN_ID = 1,     /**< two pins that are equal in these are of one thing */
+	WS_PIN_NEEDED = 2, /**< never NULL */
+};
+
+/** A member of a pin. */
+struct ws_pin_field {
+	const char *key; /**< in the file */
+	enum ws_pin_value value;
+	unsigned flags;
+	size_t at; /**< its offset */
+};
+
+/** A kind of pin, whose list struct ws_lock has. */
+struct ws_pin_type {
+	const char *key;  /**< of the list in the file */
+	const char *what; /**< "the pin of a source" */
+	const char *name; /**< what `lock --update` calls all of them; NULL: each by its package */
+	size_t list_at, count_at; /**< offsets of the list and of its `len` in struct ws_lock */
+	size_t size;              /**< of a pin */
+	const struct ws_pin_field *fields;
+	size_t field_count;
+};
+
+/** In the order of the file. */
+extern const struct ws_pin_type ws_pin_types[WS_PIN_KINDS];
+
+/** The text of a member of @a pin; NULL where it has none. */
+const char *ws_pin_text(const struct ws_pin_field *field, const void *pin);
+
+/** By all that identifies them. */
+int ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y);
+
+/** A pin and how many there are. */
+size_t ws_lock_count(const struct ws_lock *lock, enum ws_pin_kind kind);
+const void *ws_lock_at(const struct ws_lock *lock, enum ws_pin_kind kind, size_t index);
+
+/* ---- one pin ---- */
+
+/** The pin of what @a like identifies; NULL: there is none. */
+const void *ws_lock_find(const struct ws_lock *lock, enum ws_pin_kind kind, const void *like);
+
+static inline const struct ws_pin_source *
+ws_lock_source(const struct ws_lock *lock, const char *package, const char *version)
+{
+	const struct ws_pin_source like = {.package = package, .version = version};
+	return ws_lock_find(lock, WS_PIN_SOURCE, &like);
+}
+
+static inline const struct ws_pin_cuda *
+ws_lock_cuda(const struct ws_lock *lock, const char *cuda)
+{
+	return ws_lock_find(lock, WS_PIN_CUDA, &(const struct ws_pin_cuda){.cuda = cuda});
+}
+
+static inline const struct ws_pin_torch *
+ws_lock_torch(const struct ws_lock *lock, const char *version)
+{
+	return ws_lock_find(lock, WS_PIN_TORCH, &(const struct ws_pin_torch){.version = version});
+}
+
+static inline const struct ws_pin_exports *
+ws_lock_exports(const struct ws_lock *lock, const char *torch)
+{
+	return ws_lock_find(lock, WS_PIN_EXPORTS, &(const struct ws_pin_exports){.torch = torch});
+}
+
+static inline const struct ws_pin_prebuilt *
+ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel)
+{
+	const struct ws_pin_prebuilt like = {.package = package, .wheel = wheel};
+	return ws_lock_find(lock, WS_PIN_PREBUILT, &like);
+}
+
+/** Adds @a pin, or replaces the one of the same thing; true when anything changed. */
+bool ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct ws_arena *a);
+
+/* ---- all ---- */
 
 /**
  * Takes out the pins that @a name means: "torch", "cuda", those of a package, or "all". Returns how
  * many there were.
  */
 size_t ws_lock_forget(struct ws_lock *lock, const char *name);
-
-/** Adds the pin, or replaces the one of the same name; true when anything changed. */
-bool ws_lock_put_source(struct ws_lock *lock, const struct ws_pin_source *pin, struct ws_arena *a);
-bool ws_lock_put_cuda(struct ws_lock *lock, const struct ws_pin_cuda *pin, struct ws_arena *a);
-bool ws_lock_put_torch(struct ws_lock *lock, const struct ws_pin_torch *pin, struct ws_arena *a);
-bool ws_lock_put_exports(
-	struct ws_lock *lock, const struct ws_pin_exports *pin, struct ws_arena *a);
-bool ws_lock_put_prebuilt(
-	struct ws_lock *lock, const struct ws_pin_prebuilt *pin, struct ws_arena *a);
 
 /**
  * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out those

@@ -243,7 +243,7 @@ see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_loc
 		/* Nobody can tell what lies there now: then no wheel is known to be made of it. */
 		pin.tree = pin.tree || !locked ? pin.tree : "not known";
 		if (pin.tree) {
-			ws_lock_put_source(seen, &pin, ctx->a);
+			ws_lock_put(seen, WS_PIN_SOURCE, &pin, ctx->a);
 			return;
 		}
 	}

@@ -203,18 +203,18 @@ pin_all(struct world *world, struct ws_arena *a)
 		const struct ws_wanted *wanted = &world->matrix.packages[i];
 		struct ws_pin_source pin = {
 			wanted->name, wanted->version.text, "folder", "src", NULL, NULL, HEX, NULL};
-		ws_lock_put_source(&world->lock, &pin, a);
+		ws_lock_put(&world->lock, WS_PIN_SOURCE, &pin, a);
 	}
 	for (size_t i = 0; i < host->kit_count; i++) {
 		struct ws_pin_cuda pin = {
 			host->kits[i] + strlen("cuda-"), "archive", host->kits[i], HEX, HEX, NULL};
-		ws_lock_put_cuda(&world->lock, &pin, a);
+		ws_lock_put(&world->lock, WS_PIN_CUDA, &pin, a);
 	}
 	for (size_t i = 0; i < world->facts.torch_count; i++) {
 		const struct ws_torch_release *release = &world->facts.torch[i];
 		struct ws_pin_torch pin = {release->version.text, "torch.whl", HEX, HEX, HEX,
 			release->standard.cuda, release->standard.cxx11abi};
-		ws_lock_put_torch(&world->lock, &pin, a);
+		ws_lock_put(&world->lock, WS_PIN_TORCH, &pin, a);
 	}
 }
 

@@ -101,12 +101,12 @@ make_lock(struct ws_arena *a)
 			"https://h.example/alpha-2.0.whl", HEX},
 	};
 	for (size_t i = 0; i < 2; i++) {
-		assert_true(ws_lock_put_prebuilt(&lock, &wheels[i], a));
-		assert_true(ws_lock_put_source(&lock, &sources[i], a));
-		assert_true(ws_lock_put_cuda(&lock, &cudas[i], a));
+		assert_true(ws_lock_put(&lock, WS_PIN_PREBUILT, &wheels[i], a));
+		assert_true(ws_lock_put(&lock, WS_PIN_SOURCE, &sources[i], a));
+		assert_true(ws_lock_put(&lock, WS_PIN_CUDA, &cudas[i], a));
 	}
-	assert_true(ws_lock_put_torch(&lock, &torch, a));
-	assert_true(ws_lock_put_exports(&lock, &exports, a));
+	assert_true(ws_lock_put(&lock, WS_PIN_TORCH, &torch, a));
+	assert_true(ws_lock_put(&lock, WS_PIN_EXPORTS, &exports, a));
 	return lock;
 }
 
@@ -147,8 +147,8 @@ WS_TEST(a_lock_that_was_read_can_grow)
 	for (int i = 0; i < 20; i++) {
 		const char *version = ws_arena_printf(a, "%d.0", i);
 		struct ws_pin_source pin = {"gamma", version, "folder", "src", NULL, NULL, HEX, NULL};
-		assert_true(ws_lock_put_source(&lock, &pin, a));
-		assert_false(ws_lock_put_source(&lock, &pin, a));
+		assert_true(ws_lock_put(&lock, WS_PIN_SOURCE, &pin, a));
+		assert_false(ws_lock_put(&lock, WS_PIN_SOURCE, &pin, a));
 	}
 	assert_int_equal(lock.sources.len, 22);
 	assert_non_null(ws_lock_source(&lock, "alpha", "2.0"));

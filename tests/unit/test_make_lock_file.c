@@ -38,11 +38,11 @@ pin(struct view *v, const char *package, const char *tree)
 	struct ws_pin_source source = {package, "1.0", "folder", "src", NULL, NULL, tree, NULL};
 	struct ws_pin_cuda cuda = {package, "host", "/usr/local/cuda", tree, NULL, NULL};
 	struct ws_pin_torch torch = {package, "torch.whl", "", tree, tree, "12.4", 0};
-	ws_lock_put_source(&v->lock, &source, v->ctx.a);
-	ws_lock_put_cuda(&v->lock, &cuda, v->ctx.a);
+	ws_lock_put(&v->lock, WS_PIN_SOURCE, &source, v->ctx.a);
+	ws_lock_put(&v->lock, WS_PIN_CUDA, &cuda, v->ctx.a);
 	struct ws_pin_prebuilt wheel = {package, "1.0", "w.whl", "https://h.example/w.whl", tree};
-	ws_lock_put_torch(&v->lock, &torch, v->ctx.a);
-	ws_lock_put_prebuilt(&v->lock, &wheel, v->ctx.a);
+	ws_lock_put(&v->lock, WS_PIN_TORCH, &torch, v->ctx.a);
+	ws_lock_put(&v->lock, WS_PIN_PREBUILT, &wheel, v->ctx.a);
 	v->ctx.lock_changed = true;
 }
 

@@ -131,6 +131,6 @@ WS_TEST(two_abis_of_one_release_are_two_torches)
 		*ws_lock_torch(&world.lock, versions[0]), *ws_lock_torch(&world.lock, versions[1])};
 	resolve_both(&s, &world, versions);
 	for (size_t i = 0; i < 2; i++) {
-		assert_false(ws_lock_put_torch(&world.lock, &pins[i], a));
+		assert_false(ws_lock_put(&world.lock, WS_PIN_TORCH, &pins[i], a));
 	}
 }
