@@ -64,7 +64,7 @@ const char *ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_are
 struct ws_bundle_order {
 	const char *path; /**< the file to write */
 	struct ws_bundle_asked asked;
-	const struct ws_selection *selection;
+	struct ws_selection *selection;
 	const struct ws_supplies *supplies;
 	struct ws_store *store;
 };
@@ -85,7 +85,7 @@ bool ws_bundle_may_write(const char *path, struct ws_err *err);
  * more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a folder that is
  * not beside their recipe.
  */
-bool ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
+bool ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err);
 
 /** What was read. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct writing {
-	struct ws_context *ctx;
+	const struct ws_context *ctx;
 	const struct ws_bundle_order *order;
 	struct ws_taken taken;
 	struct ws_map warned;  /* toolkits */
@@ -55,7 +55,7 @@ take_all(struct writing *w, struct ws_err *err)
 {
 	struct ws_fetch *fetch = w->ctx->fetch;
 	const struct ws_supplies *supplies = w->order->supplies;
-	struct ws_resolver *resolver = ws_resolver_open(w->ctx);
+	struct ws_resolver *resolver = ws_resolver_open(w->ctx, &w->order->selection->pins);
 	bool was_offline = fetch->offline, done = true;
 	fetch->offline = true;
 	w->order->store->taken = &w->taken;
@@ -129,7 +129,7 @@ add_sources(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe
 	const struct ws_source_spec *spec, const char *folder, struct ws_err *err)
 {
 	const struct ws_pin_source *pin =
-		ws_lock_source(w->ctx->lock, recipe->name, recipe->version.text);
+		ws_lock_source(&w->order->selection->pins.lock, recipe->name, recipe->version.text);
 	const char *name = ws_arena_printf(w->a, "src-%s-%s", recipe->name, recipe->version.text);
 	const char *below = beside(recipe, spec->path, w->a);
 	struct ws_tree tree;
@@ -184,7 +184,7 @@ write_lock(const struct writing *w, struct ws_buf *text)
 {
 	static const struct ws_lock none;
 	struct ws_lock lock = {0};
-	ws_lock_merge(&lock, &none, w->ctx->lock, w->a);
+	ws_lock_merge(&lock, &none, &w->order->selection->pins.lock, w->a);
 	for (size_t i = 0; i < lock.sources.len; i++) {
 		struct ws_pin_source *pin = &lock.sources.at[i];
 		if (ws_same(pin->how, "folder")) {
@@ -249,7 +249,7 @@ sorted_keys(const struct ws_map *set, struct ws_arena *a)
 static bool
 is_made_there(const struct writing *w, const struct ws_tree *tree)
 {
-	const struct ws_lock *lock = w->ctx->lock;
+	const struct ws_lock *lock = &w->order->selection->pins.lock;
 	bool made = ws_starts_with(tree->name, "src-");
 	for (size_t i = 0; i < lock->sources.len && made; i++) {
 		const struct ws_pin_source *pin = &lock->sources.at[i];
@@ -353,7 +353,7 @@ write_file(struct writing *w, struct ws_err *err)
 }
 
 bool
-ws_bundle_write(struct ws_context *ctx, const struct ws_bundle_order *order,
+ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err)
 {
 	struct writing w = {.ctx = ctx, .order = order, .taken = {.a = ctx->a}, .a = ctx->a};

@@ -40,7 +40,7 @@ ask_as_then(struct ws_session *s, struct building *b, const struct ws_bundle *bu
 	o->torch_window = o->torch_window || then->torch_window;
 	o->matrix = ws_path_join(s->a, bundle->folder, WS_BUNDLE_MATRIX, NULL);
 	o->only_recipes = ws_path_join(s->a, bundle->folder, WS_BUNDLE_RECIPES, NULL);
-	selecting->locked = true; /* its lock is as read-only as it is */
+	o->locked = true; /* its lock is as read-only as it is */
 }
 
 /* Into the store; the matrix is the bundle's where no other was named. */
@@ -77,7 +77,7 @@ parse(
 		{"keep-going", 'k', WS_OPTION_FLAG, &o->keep_going, NULL,
 			"after a failure, finish the rest"},
 		{"offline", 0, WS_OPTION_FLAG, &b->selecting.offline, NULL, "use no network"},
-		{"locked", 0, WS_OPTION_FLAG, &b->selecting.locked, NULL,
+		{"locked", 0, WS_OPTION_FLAG, &b->selecting.options.locked, NULL,
 			"refuse what the lock does not pin"},
 		{"keep-work", 0, WS_OPTION_FLAG, &o->keep_work, NULL,
 			"keep the folders of failed commands"},
@@ -200,13 +200,14 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	}
 	announce(s, &sel.plan);
 	b->options.matrix = &sel.matrix;
+	b->options.candidates = sel.candidates;
 	struct ws_build_result result;
 	struct ws_build_text text = {b->options.output, &b->selecting, &result, err};
 	struct teller teller = {s, &text};
 	b->options.tell_failure = tell_failure;
 	b->options.tell_wheel = tell_wheel;
 	b->options.self = &teller;
-	bool done = ws_build_run(&ctx, &sel.plan, &b->options, a, &result, err);
+	bool done = ws_build_run(&ctx, &sel.pins, &sel.plan, &b->options, a, &result, err);
 	ws_status_clear(s->status);
 	ws_build_text_untried(s, &text);
 	ws_build_text_summary(s, &text);

@@ -1,7 +1,6 @@
 /* cmd_fetch.c - wheelsmith fetch: everything a build needs, for later and for without a network. */
 #include "bundle/bundle.h"
 #include "cli/selecting.h"
-#include "make/lock_file.h"
 #include "make/resolve.h"
 #include "make/supply.h"
 #include "report/format.h"
@@ -46,8 +45,8 @@ parse(
 
 /* What was fetched and pinned, in one file. */
 static bool
-write_bundle(struct ws_session *s, const struct fetching *f, struct ws_context *ctx,
-	const struct ws_selection *sel, const struct ws_supplies *supplies, struct ws_err *err)
+write_bundle(struct ws_session *s, const struct fetching *f, const struct ws_context *ctx,
+	struct ws_selection *sel, const struct ws_supplies *supplies, struct ws_err *err)
 {
 	char size[WS_FORMAT_BYTES];
 	struct ws_bundle_made made;
@@ -90,7 +89,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		|| !ws_selecting_has_work(s, &f.selecting, &sel, err)) {
 		return false;
 	}
-	struct ws_resolver *resolver = ws_resolver_open(&ctx);
+	struct ws_resolver *resolver = ws_resolver_open(&ctx, &sel.pins);
 	struct ws_supplies supplies;
 	size_t wanted = 0, prebuilt = 0;
 	bool done = true;
@@ -108,7 +107,7 @@ ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_
 		done = ws_resolve_downloads(resolver, supplies.at[i].product, err);
 	}
 	ws_status_clear(s->status);
-	if (!ws_lock_file_save(&ctx, done ? err : NULL) || !done) {
+	if (!ws_pins_save(&sel.pins, done ? err : NULL) || !done) {
 		return false;
 	}
 	if (ws_stop_asked(ctx.stop)) {

@@ -1,6 +1,5 @@
 /* cmd_lock.c - wheelsmith lock: pins of everything that comes from outside. */
 #include "cli/selecting.h"
-#include "make/lock_file.h"
 #include "make/resolve.h"
 #include "make/supply.h"
 #include "report/status.h"
@@ -51,7 +50,7 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 	if (!ws_selecting_plan(s, &l.selecting, true, a, &ctx, &sel, err)) {
 		return false;
 	}
-	struct ws_resolver *resolver = ws_resolver_open(&ctx);
+	struct ws_resolver *resolver = ws_resolver_open(&ctx, &sel.pins);
 	struct ws_supplies supplies;
 	bool done = true;
 	ws_supplies_open(&supplies, &sel.plan, a);
@@ -64,18 +63,19 @@ ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_e
 		}
 	}
 	ws_status_clear(s->status);
-	bool changed = ctx.lock_changed;
+	bool changed = sel.pins.changed;
 	/* Pins that were to be made anew and could not be are better than none: the file keeps them. */
 	bool saves = done || l.update.len == 0;
-	if ((saves && !ws_lock_file_save(&ctx, done ? err : NULL)) || !done) {
+	if ((saves && !ws_pins_save(&sel.pins, done ? err : NULL)) || !done) {
 		return false;
 	}
 	if (ws_stop_asked(ctx.stop)) {
 		return ws_stop_err(ctx.stop, err);
 	}
-	size_t wheels = sel.lock.prebuilt.len;
-	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", ctx.lock_path,
-		sel.lock.sources.len, sel.lock.cuda.len, sel.lock.torch.len,
+	const struct ws_lock *lock = &sel.pins.lock;
+	size_t wheels = lock->prebuilt.len;
+	ws_out_note(&s->out, "%s: %zu sources, %zu CUDA kits, %zu torch releases%s%s\n", sel.pins.path,
+		lock->sources.len, lock->cuda.len, lock->torch.len,
 		wheels ? ws_arena_printf(a, ", %zu prebuilt wheels", wheels) : "",
 		changed ? "" : ", as before");
 	return true;

@@ -203,8 +203,8 @@ open_folder(
 }
 
 static bool
-shell(struct ws_session *s, const struct shelling *sh, struct ws_context *ctx,
-	const struct ws_selection *sel, struct ws_err *err)
+shell(struct ws_session *s, const struct shelling *sh, const struct ws_context *ctx,
+	struct ws_selection *sel, struct ws_err *err)
 {
 	const struct ws_cell *cell = ws_plan_find(&sel->plan, sh->cell, err);
 	if (!cell) {
@@ -215,7 +215,7 @@ shell(struct ws_session *s, const struct shelling *sh, struct ws_context *ctx,
 	}
 	struct ws_graph *graph = ws_graph_make(ctx->a);
 	struct ws_made made;
-	struct ws_resolver *resolver = ws_resolver_open(ctx);
+	struct ws_resolver *resolver = ws_resolver_open(ctx, &sel->pins);
 	struct ws_engine engine = {.store = &s->store, .ledger = s->ledger};
 	bool done = ws_products_add(ctx, resolver, cell->product, graph, &made, err)
 		&& ws_engine_look(&engine, graph, err);

@@ -50,7 +50,8 @@ offer_cells(struct line *line, const char *before, struct ws_err *err)
 		return false;
 	}
 	ws_selecting_context(s, &selecting, s->a, &ctx);
-	if (!ws_selection_make(&ctx, &s->user, &selecting.options, &sel, err)) {
+	if (!ws_selection_read(&ctx, &s->user, &selecting.options, &sel, err)
+		|| !ws_selection_plan(&ctx, &selecting.options, &sel, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < sel.plan.cell_count; i++) {

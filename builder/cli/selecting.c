@@ -175,7 +175,6 @@ ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting,
 		.kits = kits_choice(s->globals.kits),
 		.jobs = selecting->jobs,
 		.memory_bytes = selecting->memory_bytes,
-		.locked = selecting->locked,
 	};
 }
 
@@ -247,7 +246,8 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 	ws_selecting_context(s, &one, a, &ctx);
 	*why = NULL;
 	if (!ws_typed_matrix(&one.typed, &matrix, a, NULL)
-		|| !ws_selection_make(&ctx, &s->user, &one.options, &sel, NULL)) {
+		|| !ws_selection_read(&ctx, &s->user, &one.options, &sel, NULL)
+		|| !ws_selection_plan(&ctx, &one.options, &sel, NULL)) {
 		return false;
 	}
 	for (size_t i = 0; i < sel.plan.cell_count; i++) {
@@ -356,26 +356,27 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	if (!ws_session_open_store(s, !network, err)) {
 		return false;
 	}
-	/* The matrix may name indexes of its own, so it is read before the network opens. */
-	struct ws_selection early = {0};
 	struct ws_plan_against *against = WS_NEW(a, struct ws_plan_against);
+	const struct ws_matrix *matrix = &sel->matrix;
 	bool asks = network || (selecting->against && ws_against_is_url(selecting->against));
 	ws_selecting_context(s, selecting, a, ctx);
+	/* The matrix may name indexes of its own, so it is read before the network opens. */
+	*sel = (struct ws_selection){0};
 	if (!choose_versions(s, selecting, err)
-		|| !ws_selection_read(ctx, &s->user, &selecting->options, &early, err)) {
-		return network && !selecting->offline && add_sources(s, &early.matrix, err);
+		|| !ws_selection_read(ctx, &s->user, &selecting->options, sel, err)) {
+		return network && !selecting->offline && add_sources(s, matrix, err);
 	}
-	if (!ws_session_read_indexes(s, early.matrix.indexes, early.matrix.index_count, err)
+	if (!ws_session_read_indexes(s, matrix->indexes, matrix->index_count, err)
 		|| (asks
 			&& !ws_session_open_net(
-				s, early.matrix.indexes, early.matrix.index_count, selecting->offline, err))
+				s, matrix->indexes, matrix->index_count, selecting->offline, err))
 		|| (selecting->against
-			&& !ws_against_read(s, selecting->against, &early.matrix, a, against, err))) {
+			&& !ws_against_read(s, selecting->against, matrix, a, against, err))) {
 		return false;
 	}
 	selecting->options.against = selecting->against ? against : NULL;
 	ws_selecting_context(s, selecting, a, ctx);
-	if (!ws_selection_make(ctx, &s->user, &selecting->options, sel, err)) {
+	if (!ws_selection_plan(ctx, &selecting->options, sel, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < sel->plan.warning_count; i++) {

@@ -16,7 +16,7 @@ struct ws_selecting {
 	ws_words only;
 	const char *against;                     /**< an index, as typed; NULL: not given */
 	const char *shard, *policy, *debug_info; /**< as typed; NULL: not given */
-	bool offline, locked;
+	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
 };

@@ -59,9 +59,8 @@ copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_sup
 
 /* The cell key with the pins that were made since planning; "" when one is missing still. */
 static const char *
-key_now(const struct ws_context *ctx, const struct ws_product *product)
+key_now(const struct ws_context *ctx, const struct ws_lock *lock, const struct ws_product *product)
 {
-	const struct ws_lock *lock = ctx->lock;
 	struct ws_product pinned = *product;
 	struct ws_torch_choice torch;
 	struct ws_cuda_choice cuda;
@@ -96,9 +95,10 @@ measure(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *e
 
 /* Sizes of the wheel, of the one before it; then the store remembers this one. */
 static bool
-remember(const struct ws_context *ctx, struct ws_supply *supply, struct ws_err *err)
+remember(const struct ws_context *ctx, const struct ws_lock *lock, struct ws_supply *supply,
+	struct ws_err *err)
 {
-	const char *key = key_now(ctx, supply->product);
+	const char *key = key_now(ctx, lock, supply->product);
 	struct ws_digest last = ws_cells_last_key(supply->product->cells[0]->name);
 	struct ws_cell_record before;
 	struct ws_cell_record record = {
@@ -146,8 +146,8 @@ settle(const struct ws_context *ctx, const char *output, struct ws_supply *suppl
 }
 
 bool
-ws_deliver_product(const struct ws_context *ctx, const char *output, const struct ws_made *made,
-	struct ws_err *err)
+ws_deliver_product(const struct ws_context *ctx, const struct ws_lock *lock, const char *output,
+	const struct ws_made *made, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf name = {0};
 	const struct ws_result *result = &made->pack->result;
@@ -170,7 +170,7 @@ ws_deliver_product(const struct ws_context *ctx, const char *output, const struc
 			ready.cpu_ms += node->result.cpu_ms;
 		}
 	}
-	return remember(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
+	return remember(ctx, lock, &ready, err) && settle(ctx, output, supply, &ready, err);
 }
 
 bool

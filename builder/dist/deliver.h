@@ -7,6 +7,7 @@
 #ifndef WS_DIST_DELIVER_H
 #define WS_DIST_DELIVER_H
 
+#include "make/pins.h"
 #include "make/products.h"
 #include "make/result.h"
 
@@ -15,10 +16,10 @@ bool ws_deliver_open(const char *output, struct ws_err *err);
 
 /**
  * Copies the wheel of a product whose actions are done, settles its supply, tells an event for each of
- * its cells, and lets the store remember which wheel they have.
+ * its cells, and lets the store remember which wheel they have under the pins of @a lock.
  */
-bool ws_deliver_product(const struct ws_context *ctx, const char *output,
-	const struct ws_made *made, struct ws_err *err);
+bool ws_deliver_product(const struct ws_context *ctx, const struct ws_lock *lock,
+	const char *output, const struct ws_made *made, struct ws_err *err);
 
 /** The same of the wheel that the store remembers for @a supply's product; nothing is built. */
 bool ws_deliver_stored(

@@ -1,130 +1,241 @@
-/* pins.c - one function for each kind of pin, one rule for all. */
+/* pins.c - see pins.h. What a pin is made of is model/lock.c's, the text of the file config/lock.c's. */
 #include "make/pins.h"
 
-#include <string.h>
+#include "base/digest.h"
+#include "base/fs.h"
+#include "config/lock.h"
+#include "sys/flock.h"
 
-/* True when the lock may take the change; @a subject is what is pinned, @a name what `lock` calls it. */
-static bool
-may_change(struct ws_context *ctx, bool known, const char *name, const char *subject,
-	const char *was, const char *is, struct ws_err *err)
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LONGEST_TURN_MS 10000
+
+static const struct ws_lock none;
+
+/* ---- reading ---- */
+
+/* Where the lock of a matrix in a read-only folder is kept. */
+static const char *
+path_in_store(const struct ws_pins *pins)
 {
-	if (!ctx->locked) {
-		ctx->lock_changed = true;
+	WS_AUTO_FREE char *absolute = realpath(ws_path_dir(pins->a, pins->path), NULL);
+	const char *whole =
+		ws_path_join(pins->a, absolute ? absolute : "/", ws_path_base(pins->path), NULL);
+	struct ws_digest name = ws_digest_bytes(whole, strlen(whole));
+	return ws_arena_printf(pins->a, "%s/locks/%.16s.lock.json", pins->store->path, name.hex);
+}
+
+/* The matrix's own pins, which are in version control, go before those that were kept for want of a
+ * place beside them. */
+bool
+ws_pins_read(struct ws_pins *pins, const char *path, struct ws_err *err)
+{
+	struct ws_lock own;
+	pins->path = path;
+	pins->was = none;
+	if (!ws_lock_read(path, pins->a, &own, err)
+		|| !ws_lock_read(path_in_store(pins), pins->a, &pins->lock, err)) {
+		return false;
+	}
+	ws_lock_merge(&pins->lock, &none, &own, pins->a);
+	ws_lock_merge(&pins->was, &none, &own, pins->a);
+	return true;
+}
+
+bool
+ws_pins_renew(struct ws_pins *pins, const char *const *names, size_t count, struct ws_err *err)
+{
+	pins->renewed = names;
+	pins->renewed_count = count;
+	for (size_t i = 0; i < count; i++) {
+		if (ws_lock_forget(&pins->lock, names[i]) > 0) {
+			pins->changed = true;
+		} else if (strcmp(names[i], "all") != 0) {
+			ws_err_set(err, WS_ERR_USAGE, "the lock has no pin of '%s'", names[i]);
+			return ws_err_cure(err, "pins are called 'torch', 'cuda' or by a package's name");
+		}
+	}
+	return true;
+}
+
+bool
+ws_pins_are_renewed(const struct ws_pins *pins, const char *package)
+{
+	for (size_t i = 0; i < pins->renewed_count; i++) {
+		if (ws_same(pins->renewed[i], "all") || ws_same(pins->renewed[i], package)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- holding what was found against them ---- */
+
+/* What `lock --update` calls it. */
+static const char *
+update_name(const struct ws_pin_type *type, const void *pin)
+{
+	return type->name ? type->name : ws_pin_text(&type->fields[0], pin);
+}
+
+static const char *
+subject_of(enum ws_pin_kind kind, const void *pin, struct ws_arena *a)
+{
+	const struct ws_pin_source *source = pin;
+	const struct ws_pin_prebuilt *wheel = pin;
+	switch (kind) {
+	case WS_PIN_SOURCE:
+		return ws_arena_printf(a, "the sources of %s %s", source->package, source->version);
+	case WS_PIN_CUDA:
+		return ws_arena_printf(a, "CUDA %s", ((const struct ws_pin_cuda *)pin)->cuda);
+	case WS_PIN_PREBUILT:
+		return ws_arena_printf(a, "the wheel '%s'", wheel->wheel);
+	case WS_PIN_TORCH:
+	case WS_PIN_EXPORTS:
+	case WS_PIN_KINDS:
+		break;
+	}
+	return ws_arena_printf(a, "torch %s", ((const struct ws_pin_torch *)pin)->version);
+}
+
+/* The digest that a pin is about: the last member that must be the same. */
+static const char *
+digest_of(const struct ws_pin_type *type, const void *pin)
+{
+	const char *digest = NULL;
+	for (size_t i = 0; pin && i < type->field_count; i++) {
+		digest = type->fields[i].flags & WS_PIN_BINDS ? ws_pin_text(&type->fields[i], pin) : digest;
+	}
+	return digest ? digest : "nothing";
+}
+
+/* True when the lock may take the change. */
+static bool
+may_change(struct ws_pins *pins, enum ws_pin_kind kind, const void *known, const void *found,
+	struct ws_err *err)
+{
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	const char *subject = subject_of(kind, found, pins->a);
+	const char *was = digest_of(type, known), *is = digest_of(type, found);
+	if (!pins->locked) {
 		if (known && !ws_same(was, is)) {
-			ws_events_note(ctx->events, "the lock's pin of %s changes: %.12s is %.12s now", subject,
-				was ? was : "nothing", is ? is : "nothing");
+			ws_events_note(
+				pins->events, "the lock's pin of %s changes: %.12s is %.12s now", subject, was, is);
 		}
 		return true;
 	}
 	if (known) {
 		ws_err_set(err, WS_ERR_CONFIG, "%s: not what the lock pins", subject);
-		ws_err_cure(err, "locked: %s", was ? was : "nothing");
-		ws_err_cure(err, "found:  %s", is ? is : "nothing");
+		ws_err_cure(err, "locked: %s", was);
+		ws_err_cure(err, "found:  %s", is);
 	} else {
 		ws_err_set(err, WS_ERR_CONFIG, "the lock has no pin of %s", subject);
 	}
-	ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, known ? name : NULL);
+	ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, known ? update_name(type, found) : NULL);
 	return ws_err_cure_code(err, WS_CURE_UNLOCKED, NULL);
 }
 
-/* What is no pin but tells where one is found: a lock that may not change has it for this run. */
+bool
+ws_pins_put(struct ws_pins *pins, enum ws_pin_kind kind, const void *found, struct ws_err *err)
+{
+	const void *known = ws_lock_find(&pins->lock, kind, found);
+	if (known ? !ws_pin_holds(kind, known, found) : !ws_pin_is_hint(kind)) {
+		if (!may_change(pins, kind, known, found, err)) {
+			return false;
+		}
+		pins->changed = ws_lock_put(&pins->lock, kind, found, pins->a) || pins->changed;
+		return true;
+	}
+	/* Where it is found again is not a pin: a lock that may not change has it for this run. */
+	const void *merged = known ? ws_pin_follow(kind, known, found, pins->a) : found;
+	bool moved = ws_lock_put(&pins->lock, kind, merged, pins->a);
+	pins->changed = pins->changed || (moved && !pins->locked);
+	return true;
+}
+
+/* ---- writing ---- */
+
+/* The file as it is by now, with what this process did to its own. Others write for milliseconds. */
+static bool
+save_at(const struct ws_pins *pins, const char *path, struct ws_err *err)
+{
+	const char *name = ws_arena_printf(pins->a, ".%s.turn", ws_path_base(path));
+	const char *turn = ws_path_join(pins->a, ws_path_dir(pins->a, path), name, NULL);
+	struct ws_lock lock;
+	WS_AUTO_FD int fd = -1;
+	if (!ws_flock_wait(turn, pins->stop, LONGEST_TURN_MS, &fd, err)) {
+		return false;
+	}
+	bool read = ws_lock_read(path, pins->a, &lock, err);
+	if (read) {
+		ws_lock_merge(&lock, &pins->was, &pins->lock, pins->a);
+	}
+	bool saved = read && ws_lock_save(path, &lock, err);
+	if (fd >= 0) {
+		unlink(turn);
+	}
+	return saved;
+}
+
+static const char *
+store_path(const struct ws_pins *pins)
+{
+	return ws_store_path(pins->store, pins->a, "locks/pins.json");
+}
+
+const struct ws_lock *
+ws_pins_of_store(const struct ws_pins *pins)
+{
+	struct ws_lock *known = WS_NEW(pins->a, struct ws_lock);
+	return ws_lock_read(store_path(pins), pins->a, known, NULL) ? known : &none;
+}
+
+/* So that planning without a lock finds what was built. What two processes do at once to the file may
+ * be lost, until the next run. */
 static void
-put_quietly(struct ws_context *ctx, bool changed)
+remember(const struct ws_pins *pins)
 {
-	ctx->lock_changed = ctx->lock_changed || (changed && !ctx->locked);
+	struct ws_lock known = *ws_pins_of_store(pins);
+	bool changed = false;
+	for (enum ws_pin_kind kind = WS_PIN_CUDA; kind <= WS_PIN_TORCH; kind++) {
+		for (size_t i = 0; i < ws_lock_count(&pins->lock, kind); i++) {
+			const void *pin = ws_lock_at(&pins->lock, kind, i);
+			changed = ws_lock_put(&known, kind, pin, pins->a) || changed;
+		}
+	}
+	if (changed) {
+		ws_lock_save(store_path(pins), &known, NULL);
+	}
 }
 
 bool
-ws_pin_torch_kit(
-	struct ws_context *ctx, const char *name, const struct ws_torch_kit *kit, struct ws_err *err)
+ws_pins_save(struct ws_pins *pins, struct ws_err *err)
 {
-	struct ws_pin_torch pin = {
-		.version = name,
-		.wheel = kit->wheel,
-		.sha256 = kit->wheel_sha256,
-		.record = kit->record_sha256,
-		.tree = kit->tree->digest.hex,
-		.cuda = kit->cuda,
-		.cxx11abi = kit->cxx11abi,
-	};
-	const struct ws_pin_torch *known = ws_lock_torch(ctx->lock, name);
-	/* Another Python's wheel of the same release gives the same tree: that is not a change. */
-	if (known && ws_same(known->tree, pin.tree)) {
+	struct ws_err why = {0};
+	if (!ws_fs_mkdirs(ws_store_path(pins->store, pins->a, "locks"), err)) {
+		return false;
+	}
+	if (!pins->bundled) {
+		remember(pins);
+	}
+	if (!pins->changed) {
 		return true;
 	}
-	const char *subject = ws_arena_printf(ctx->a, "torch %s", name);
-	return may_change(ctx, known, "torch", subject, known ? known->tree : NULL, pin.tree, err)
-		&& (ws_lock_put(ctx->lock, WS_PIN_TORCH, &pin, ctx->a), true);
-}
-
-bool
-ws_pin_cuda_kit(struct ws_context *ctx, const struct ws_cuda_choice *choice,
-	const struct ws_cuda_kit *kit, struct ws_err *err)
-{
-	struct ws_pin_cuda pin = {
-		.cuda = choice->name,
-		.how = kit->how,
-		.name = kit->tree ? kit->name : kit->path,
-		.digest = kit->tree ? kit->tree->digest.hex : kit->fingerprint,
-		.definition = kit->definition,
-		.debian = kit->debian,
-	};
-	const struct ws_pin_cuda *known = ws_lock_cuda(ctx->lock, choice->name);
-	if (known && ws_same(known->how, pin.how) && ws_same(known->digest, pin.digest)) {
-		return true;
+	pins->changed = false;
+	const char *kept = path_in_store(pins);
+	bool writable = access(ws_path_dir(pins->a, pins->path), W_OK) == 0;
+	if (writable && save_at(pins, pins->path, &why)) {
+		return ws_fs_remove(kept, err);
 	}
-	const char *subject = ws_arena_printf(ctx->a, "CUDA %s", choice->name);
-	return may_change(ctx, known, "cuda", subject, known ? known->digest : NULL, pin.digest, err)
-		&& (ws_lock_put(ctx->lock, WS_PIN_CUDA, &pin, ctx->a), true);
-}
-
-bool
-ws_pin_source_found(struct ws_context *ctx, const struct ws_recipe *recipe,
-	const struct ws_source_found *found, struct ws_err *err)
-{
-	const struct ws_source_spec *spec = found->spec;
-	struct ws_pin_source pin = {
-		.package = recipe->name,
-		.version = recipe->version.text,
-		.how = ws_source_kind_name(spec->kind),
-		.from = spec->file ? spec->file
-			: spec->url    ? spec->url
-						   : spec->path,
-		.sha256 = spec->sha256,
-		.commit = spec->commit,
-		.tree = ws_arena_strdup(ctx->a, found->tree.digest.hex),
-		.definition = found->definition[0] ? found->definition : NULL,
-	};
-	const struct ws_pin_source *known =
-		ws_lock_source(ctx->lock, recipe->name, recipe->version.text);
-	if (known && ws_same(known->tree, pin.tree) && ws_same(known->how, pin.how)
-		&& ws_same(known->sha256, pin.sha256) && ws_same(known->commit, pin.commit)) {
-		bool defined = ws_same(known->definition, pin.definition);
-		pin.from = known->from;
-		return defined
-			|| (put_quietly(ctx, ws_lock_put(ctx->lock, WS_PIN_SOURCE, &pin, ctx->a)), true);
+	if (writable && why.kind != WS_ERR_IO) {
+		if (err) {
+			*err = why;
+		}
+		return false;
 	}
-	const char *subject =
-		ws_arena_printf(ctx->a, "the sources of %s %s", recipe->name, recipe->version.text);
-	return may_change(ctx, known, recipe->name, subject, known ? known->tree : NULL, pin.tree, err)
-		&& (ws_lock_put(ctx->lock, WS_PIN_SOURCE, &pin, ctx->a), true);
-}
-
-void
-ws_pin_export_list(struct ws_context *ctx, const struct ws_pin_exports *pin)
-{
-	put_quietly(ctx, ws_lock_put(ctx->lock, WS_PIN_EXPORTS, pin, ctx->a));
-}
-
-bool
-ws_pin_prebuilt_wheel(struct ws_context *ctx, const struct ws_pin_prebuilt *pin, struct ws_err *err)
-{
-	const struct ws_pin_prebuilt *known = ws_lock_prebuilt(ctx->lock, pin->package, pin->wheel);
-	if (known && ws_same(known->sha256, pin->sha256)) {
-		return true;
-	}
-	const char *subject = ws_arena_printf(ctx->a, "the wheel '%s'", pin->wheel);
-	return may_change(
-			   ctx, known, pin->package, subject, known ? known->sha256 : NULL, pin->sha256, err)
-		&& (ws_lock_put(ctx->lock, WS_PIN_PREBUILT, pin, ctx->a), true);
+	ws_events_warn(
+		pins->events, "'%s' cannot be written; what it lacks is kept in '%s'", pins->path, kept);
+	return save_at(pins, kept, err);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct adding {
-	struct ws_context *ctx;
+	const struct ws_context *ctx;
 	struct ws_resolver *resolver;
 	struct ws_graph *graph;
 	struct ws_made *made;
@@ -411,7 +411,7 @@ add_all(struct adding *w, struct ws_err *err)
 }
 
 bool
-ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
+ws_products_add(const struct ws_context *ctx, struct ws_resolver *resolver,
 	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
 	struct ws_err *err)
 {

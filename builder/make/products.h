@@ -21,7 +21,7 @@ struct ws_made {
 	struct ws_node *import; /**< NULL: this host cannot try it */
 };
 
-bool ws_products_add(struct ws_context *ctx, struct ws_resolver *resolver,
+bool ws_products_add(const struct ws_context *ctx, struct ws_resolver *resolver,
 	const struct ws_product *product, struct ws_graph *graph, struct ws_made *made,
 	struct ws_err *err);
 

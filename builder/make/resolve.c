@@ -1,5 +1,5 @@
-/* resolve.c - one memo for each kind of thing; the kits do the work. Pins are compared and extended in
- * pins.c, what the host has is host_tools.c's. */
+/* resolve.c - one memo for each kind of thing; the kits do the work. What it
+ * brings from outside it pins (pins.h); what the host has is host_tools.c's. */
 #include "make/resolve.h"
 
 #include "base/fs.h"
@@ -18,7 +18,8 @@
 #define GCC_FOR_CXX20 11
 
 struct ws_resolver {
-	struct ws_context *ctx;
+	const struct ws_context *ctx;
+	struct ws_pins *pins;
 	struct ws_arena *a;
 	struct ws_host_tools *tools;
 	struct ws_map torch, cuda, sources, exports;
@@ -26,10 +27,11 @@ struct ws_resolver {
 };
 
 struct ws_resolver *
-ws_resolver_open(struct ws_context *ctx)
+ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins)
 {
 	struct ws_resolver *r = WS_NEW(ctx->a, struct ws_resolver);
 	r->ctx = ctx;
+	r->pins = pins;
 	r->a = ctx->a;
 	r->tools = ws_host_tools_open(ctx);
 	return r;
@@ -41,14 +43,25 @@ static bool
 open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	const struct ws_python_choice *python, struct ws_torch_kit *kit, struct ws_err *err)
 {
-	struct ws_context *ctx = r->ctx;
+	const struct ws_context *ctx = r->ctx;
 	struct ws_torch_wish wish = {
 		.version = choice->version,
 		.python = python->tag,
-		.pin = ws_lock_torch(ctx->lock, choice->version.text),
+		.pin = ws_lock_torch(&r->pins->lock, choice->version.text),
 	};
-	return ws_torch_open(ctx->fetch, ctx->facts, &wish, r->a, kit, err)
-		&& ws_pin_torch_kit(ctx, choice->version.text, kit, err);
+	if (!ws_torch_open(ctx->fetch, ctx->facts, &wish, r->a, kit, err)) {
+		return false;
+	}
+	const struct ws_pin_torch pin = {
+		.version = choice->version.text,
+		.wheel = kit->wheel,
+		.sha256 = kit->wheel_sha256,
+		.record = kit->record_sha256,
+		.tree = kit->tree->digest.hex,
+		.cuda = kit->cuda,
+		.cxx11abi = kit->cxx11abi,
+	};
+	return ws_pins_put(r->pins, WS_PIN_TORCH, &pin, err);
 }
 
 /* A build of a release is what its full version names; an installed one is its interpreter's, which is
@@ -119,21 +132,18 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 static const char *
 find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)
 {
-	struct ws_context *ctx = r->ctx;
+	const struct ws_context *ctx = r->ctx;
 	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
 	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
 	if (torch->standard && ws_fs_exists(shipped)) {
 		return shipped;
 	}
-	const struct ws_pin_exports *known = ws_lock_exports(ctx->lock, torch->version.text);
+	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, torch->version.text);
 	struct ws_pin_exports pin =
 		known ? *known : (struct ws_pin_exports){.torch = torch->version.text};
 	const char *path = ws_torch_exports_find(
 		ctx->fetch, ctx->facts, ctx->program, &torch->version, &pin, r->a, err);
-	if (path) {
-		ws_pin_export_list(ctx, &pin);
-	}
-	return path;
+	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
 }
 
 static const char *
@@ -217,7 +227,7 @@ static bool
 open_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_cuda_kit *kit,
 	struct ws_err *err)
 {
-	const struct ws_pin_cuda *pin = ws_lock_cuda(r->ctx->lock, choice->name);
+	const struct ws_pin_cuda *pin = ws_lock_cuda(&r->pins->lock, choice->name);
 	switch (choice->origin) {
 	case WS_KIT_HOST:
 		return open_host_cuda(r, choice, kit, err);
@@ -239,7 +249,18 @@ find_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_cuda_kit);
-	if (!open_cuda(r, choice, kit, err) || !ws_pin_cuda_kit(r->ctx, choice, kit, err)) {
+	if (!open_cuda(r, choice, kit, err)) {
+		return NULL;
+	}
+	const struct ws_pin_cuda pin = {
+		.cuda = choice->name,
+		.how = kit->how,
+		.name = kit->tree ? kit->name : kit->path,
+		.digest = kit->tree ? kit->tree->digest.hex : kit->fingerprint,
+		.definition = kit->definition,
+		.debian = kit->debian,
+	};
+	if (!ws_pins_put(r->pins, WS_PIN_CUDA, &pin, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->cuda, choice->name, kit, r->a);
@@ -267,6 +288,24 @@ gcc_floor(
 
 /* ---- sources ---- */
 
+static bool
+pin_source(struct ws_resolver *r, const struct ws_recipe *recipe,
+	const struct ws_source_found *found, struct ws_err *err)
+{
+	const struct ws_source_spec *spec = found->spec;
+	const struct ws_pin_source pin = {
+		.package = recipe->name,
+		.version = recipe->version.text,
+		.how = ws_source_kind_name(spec->kind),
+		.from = ws_source_spec_from(spec),
+		.sha256 = spec->sha256,
+		.commit = spec->commit,
+		.tree = ws_arena_strdup(r->a, found->tree.digest.hex),
+		.definition = found->definition[0] ? found->definition : NULL,
+	};
+	return ws_pins_put(r->pins, WS_PIN_SOURCE, &pin, err);
+}
+
 /* What patches make of a source is the recipe's; the lock pins what came, so that comes first. */
 static bool
 bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
@@ -278,10 +317,10 @@ bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
 		.version = recipe->version.text,
 		.specs = recipe->sources,
 		.spec_count = recipe->source_count,
-		.pin = ws_lock_source(r->ctx->lock, recipe->name, recipe->version.text),
+		.pin = ws_lock_source(&r->pins->lock, recipe->name, recipe->version.text),
 	};
 	if (!ws_source_bring(r->ctx->fetch, &wish, r->a, found, err)
-		|| !ws_pin_source_found(r->ctx, recipe, found, err)) {
+		|| !pin_source(r, recipe, found, err)) {
 		return false;
 	}
 	wish.patches = patches;

@@ -10,6 +10,7 @@
 #include "fetch/source.h"
 #include "kit/torch/brought.h"
 #include "make/context.h"
+#include "make/pins.h"
 #include "plan/plan.h"
 
 /** What one product is built with. All borrowed from the resolver. */
@@ -25,8 +26,8 @@ struct ws_materials {
 
 struct ws_resolver;
 
-/** @a ctx is borrowed; the resolver lives in its arena. */
-struct ws_resolver *ws_resolver_open(struct ws_context *ctx);
+/** Both are borrowed; the resolver lives in the context's arena. */
+struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins);
 
 /**
  * Everything for @a product, downloading what is not there. The kinds of errors are the kits' own;

@@ -13,24 +13,26 @@
 	}
 #define FIELD(owner, member, value, flags) NAMED(owner, member, #member, value, flags)
 #define NEEDED WS_PIN_NEEDED
+#define BINDS WS_PIN_BINDS
+#define FOLLOWS WS_PIN_FOLLOWS
 #define ID (WS_PIN_ID | WS_PIN_NEEDED)
 
 static const struct ws_pin_field source_fields[] = {
 	FIELD(source, package, PACKAGE, ID),
 	FIELD(source, version, LINE, ID),
-	FIELD(source, how, SOURCE_HOW, NEEDED),
+	FIELD(source, how, SOURCE_HOW, NEEDED | BINDS),
 	FIELD(source, from, LINE, NEEDED),
-	FIELD(source, sha256, SHA256, 0),
-	FIELD(source, commit, COMMIT, 0),
-	FIELD(source, tree, SHA256, NEEDED),
-	FIELD(source, definition, SHA256, 0),
+	FIELD(source, sha256, SHA256, BINDS),
+	FIELD(source, commit, COMMIT, BINDS),
+	FIELD(source, tree, SHA256, NEEDED | BINDS),
+	FIELD(source, definition, SHA256, FOLLOWS),
 };
 
 static const struct ws_pin_field cuda_fields[] = {
 	FIELD(cuda, cuda, LINE, ID),
-	FIELD(cuda, how, CUDA_HOW, NEEDED),
+	FIELD(cuda, how, CUDA_HOW, NEEDED | BINDS),
 	FIELD(cuda, name, LINE, NEEDED),
-	FIELD(cuda, digest, SHA256, NEEDED),
+	FIELD(cuda, digest, SHA256, NEEDED | BINDS),
 	FIELD(cuda, definition, SHA256, 0),
 	FIELD(cuda, debian, DEBIAN, 0),
 };
@@ -40,15 +42,15 @@ static const struct ws_pin_field torch_fields[] = {
 	FIELD(torch, wheel, LINE, NEEDED),
 	FIELD(torch, sha256, SHA256, 0),
 	FIELD(torch, record, SHA256, NEEDED),
-	FIELD(torch, tree, SHA256, NEEDED),
+	FIELD(torch, tree, SHA256, NEEDED | BINDS),
 	FIELD(torch, cuda, LINE, 0),
 	FIELD(torch, cxx11abi, ABI, NEEDED),
 };
 
 static const struct ws_pin_field exports_fields[] = {
 	FIELD(exports, torch, LINE, ID),
-	FIELD(exports, definition, SHA256, NEEDED),
-	FIELD(exports, tree, SHA256, NEEDED),
+	FIELD(exports, definition, SHA256, NEEDED | FOLLOWS),
+	FIELD(exports, tree, SHA256, NEEDED | FOLLOWS),
 };
 
 static const struct ws_pin_field prebuilt_fields[] = {
@@ -56,7 +58,7 @@ static const struct ws_pin_field prebuilt_fields[] = {
 	FIELD(prebuilt, version, LINE, NEEDED),
 	FIELD(prebuilt, wheel, WHEEL, ID),
 	FIELD(prebuilt, from, LINE, NEEDED),
-	FIELD(prebuilt, sha256, SHA256, NEEDED),
+	FIELD(prebuilt, sha256, SHA256, NEEDED | BINDS),
 };
 
 #define TYPE(list, its_what, its_name, c_type, its_fields) \
@@ -118,6 +120,37 @@ int
 ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y)
 {
 	return cmp(&ws_pin_types[kind], x, y, WS_PIN_ID);
+}
+
+bool
+ws_pin_holds(enum ws_pin_kind kind, const void *known, const void *found)
+{
+	return cmp(&ws_pin_types[kind], known, found, WS_PIN_BINDS) == 0;
+}
+
+bool
+ws_pin_is_hint(enum ws_pin_kind kind)
+{
+	unsigned all = 0;
+	for (size_t i = 0; i < ws_pin_types[kind].field_count; i++) {
+		all |= ws_pin_types[kind].fields[i].flags;
+	}
+	return !(all & WS_PIN_BINDS);
+}
+
+const void *
+ws_pin_follow(enum ws_pin_kind kind, const void *known, const void *found, struct ws_arena *a)
+{
+	const struct ws_pin_type *type = &ws_pin_types[kind];
+	char *pin = ws_arena_copy(a, known, type->size);
+	for (size_t i = 0; i < type->field_count; i++) {
+		const struct ws_pin_field *field = &type->fields[i];
+		if (field->flags & WS_PIN_FOLLOWS) {
+			const char *text = ws_pin_text(field, found);
+			memcpy(pin + field->at, &text, sizeof(text));
+		}
+	}
+	return pin;
 }
 
 static bool

@@ -97,6 +97,9 @@ enum ws_pin_value {
 enum ws_pin_field_flags {
 	WS_PIN_ID = 1,     /**< two pins that are equal in these are of one thing */
 	WS_PIN_NEEDED = 2, /**< never NULL */
+	/** Where this differs, something else was found than what is pinned. */
+	WS_PIN_BINDS = 4,
+	WS_PIN_FOLLOWS = 8, /**< tells how it is found again: becomes what was found, without a word */
 };
 
 /** A member of a pin. */
@@ -126,6 +129,16 @@ const char *ws_pin_text(const struct ws_pin_field *field, const void *pin);
 
 /** By all that identifies them. */
 int ws_pin_cmp(enum ws_pin_kind kind, const void *x, const void *y);
+
+/** Does @a found hold against the pin @a known of the same thing? */
+bool ws_pin_holds(enum ws_pin_kind kind, const void *known, const void *found);
+
+/** Nothing of this kind is held against what is pinned. */
+bool ws_pin_is_hint(enum ws_pin_kind kind);
+
+/** @a known with those members of @a found that follow. */
+const void *ws_pin_follow(
+	enum ws_pin_kind kind, const void *known, const void *found, struct ws_arena *a);
 
 /** A pin and how many there are. */
 size_t ws_lock_count(const struct ws_lock *lock, enum ws_pin_kind kind);

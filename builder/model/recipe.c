@@ -26,6 +26,12 @@ ws_source_kind_name(enum ws_source_kind kind)
 	return names[kind];
 }
 
+const char *
+ws_source_spec_from(const struct ws_source_spec *spec)
+{
+	return spec->file ? spec->file : spec->url ? spec->url : spec->path;
+}
+
 enum ws_binding
 ws_recipe_binding(const struct ws_recipe *recipe)
 {

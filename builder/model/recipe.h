@@ -48,6 +48,9 @@ struct ws_source_spec {
 	const char *strip; /**< top folder to take off; NULL: the single one there is */
 };
 
+/** Where it comes from, for a pin: its file name, URL or path. */
+const char *ws_source_spec_from(const struct ws_source_spec *spec);
+
 /** A patch in unified format, beside the recipe. */
 struct ws_patch {
 	const char *name; /**< below the recipe's folder: "patches/fix.patch" */

@@ -19,10 +19,12 @@ struct note {
 };
 
 struct ws_candidate_book *
-ws_candidate_book_open(struct ws_context *ctx, const struct ws_matrix *matrix)
+ws_candidate_book_open(
+	const struct ws_context *ctx, struct ws_pins *pins, const struct ws_matrix *matrix)
 {
 	struct ws_candidate_book *book = WS_NEW(ctx->a, struct ws_candidate_book);
 	book->ctx = ctx;
+	book->pins = pins;
 	book->a = ctx->a;
 	book->matrix = matrix;
 	return book;
@@ -59,7 +61,7 @@ static struct ws_offered
 add_pinned(struct ws_candidate_book *book, const struct ws_recipe *recipe,
 	const struct ws_offered *offered)
 {
-	const struct ws_lock *lock = book->ctx->lock;
+	const struct ws_lock *lock = &book->pins->lock;
 	WS_VEC(struct ws_offered_wheel) all = {0};
 	for (size_t i = 0; i < offered->count; i++) {
 		*ws_vec_push(&all, book->a) = offered->at[i];
@@ -119,10 +121,10 @@ ws_candidates_offered(struct ws_candidate_book *book, const struct ws_recipe *re
 	for (size_t i = 0; i < shelf->places.count; i++) {
 		any = any || !ws_index_place_is_folder(shelf->places.at[i]);
 	}
-	*asked = book->ctx->locked || !any ? WS_INDEXES_NOW
-		: !shelf->offered.complete     ? WS_INDEXES_NEVER
-		: shelf->asked                 ? WS_INDEXES_NOW
-									   : WS_INDEXES_BEFORE;
+	*asked = book->pins->locked || !any ? WS_INDEXES_NOW
+		: !shelf->offered.complete      ? WS_INDEXES_NEVER
+		: shelf->asked                  ? WS_INDEXES_NOW
+										: WS_INDEXES_BEFORE;
 	*wheels = shelf->offered.at;
 	return shelf->offered.count;
 }
@@ -183,7 +185,7 @@ static void
 keep(struct ws_candidate_book *book, const char *key, const struct ws_buf *text)
 {
 	WS_AUTO_BUF struct ws_buf old = {0};
-	if (book->ctx->is_bundled) {
+	if (book->pins->bundled) {
 		return;
 	}
 	if (!ws_results_get(book->ctx->store, key, &old) || old.len != text->len
@@ -208,17 +210,6 @@ ws_candidate_remember(
 	if (lasts) {
 		keep(book, key, &text);
 	}
-}
-
-static bool
-is_renewed(const struct ws_context *ctx, const struct ws_recipe *recipe)
-{
-	for (size_t i = 0; i < ctx->renewed_count; i++) {
-		if (ws_same(ctx->renewed[i], "all") || ws_same(ctx->renewed[i], recipe->name)) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static const struct note *
@@ -247,7 +238,8 @@ static const struct note *
 recall(struct ws_candidate_book *book, const struct ws_product *product, const char *key)
 {
 	const struct note *note = ws_map_get(&book->notes, key);
-	if (!note && !is_renewed(book->ctx, product->recipe) && (note = read_note(book, key))) {
+	if (!note && !ws_pins_are_renewed(book->pins, product->recipe->name)
+		&& (note = read_note(book, key))) {
 		ws_map_put(&book->notes, key, note, book->a);
 	}
 	return note;
@@ -259,7 +251,7 @@ const struct ws_pin_prebuilt *
 ws_candidate_pin(const struct ws_candidate_book *book, const struct ws_product *product,
 	const struct ws_candidate *candidate)
 {
-	return ws_lock_prebuilt(book->ctx->lock, product->recipe->name, candidate->file);
+	return ws_lock_prebuilt(&book->pins->lock, product->recipe->name, candidate->file);
 }
 
 static bool
@@ -273,7 +265,7 @@ bool
 ws_candidate_shelf_is_enough(struct ws_candidate_book *book, const struct ws_product *product)
 {
 	return ws_candidate_shelf_of(book, product->recipe)->offered.complete
-		&& can_be_built(book, product) && !is_renewed(book->ctx, product->recipe);
+		&& can_be_built(book, product) && !ws_pins_are_renewed(book->pins, product->recipe->name);
 }
 
 /* A build must not stand in for it without a word. */
@@ -310,7 +302,7 @@ see(struct ws_candidate_book *book, const struct ws_product *product, struct ws_
 	if (c->state == WS_CANDIDATE_UNREACHABLE && is_needed(book, product, c)) {
 		c->state = WS_CANDIDATE_UNOPENED;
 	}
-	if (book->ctx->locked && !ws_candidate_pin(book, product, c)
+	if (book->pins->locked && !ws_candidate_pin(book, product, c)
 		&& c->state != WS_CANDIDATE_FAILS) {
 		c->state = WS_CANDIDATE_REFUSED;
 		c->why = "the lock does not pin it";
@@ -423,7 +415,8 @@ ws_candidate_seen_at(
 	const char *key = key_of_url(book, url);
 	const char *seen = ws_map_get(&book->seen, key);
 	struct ws_digest digest;
-	if (seen || is_renewed(book->ctx, recipe) || !ws_results_get(book->ctx->store, key, &text)
+	if (seen || ws_pins_are_renewed(book->pins, recipe->name)
+		|| !ws_results_get(book->ctx->store, key, &text)
 		|| !ws_digest_parse(ws_str_copy(ws_str_trim(ws_buf_str(&text)), book->a), &digest)) {
 		return seen;
 	}

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "engine/action.h"
 #include "make/context.h"
+#include "make/pins.h"
 #include "plan/candidates.h"
 #include "prebuilt/offers.h"
 
@@ -24,7 +25,8 @@ struct ws_candidate_shelf {
 };
 
 struct ws_candidate_book {
-	struct ws_context *ctx;
+	const struct ws_context *ctx;
+	struct ws_pins *pins;
 	struct ws_arena *a;
 	const struct ws_matrix *matrix;
 	struct ws_map shelves;  /**< by name and version */
@@ -37,9 +39,9 @@ struct ws_candidate_book {
 /** Each torch and each Python that a product's cells have, once. */
 typedef WS_VEC(const struct ws_point *) ws_candidate_points_list;
 
-/** @a ctx and @a matrix are borrowed; ctx->indexes says which places there are. */
+/** All are borrowed; ctx->indexes says which places there are. */
 struct ws_candidate_book *ws_candidate_book_open(
-	struct ws_context *ctx, const struct ws_matrix *matrix);
+	const struct ws_context *ctx, struct ws_pins *pins, const struct ws_matrix *matrix);
 
 /**
  * The wheels of a package that folders and indexes have, as far as is known; asks no server.

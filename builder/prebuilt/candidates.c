@@ -8,7 +8,6 @@
 #include "engine/local.h"
 #include "judge/host_libraries.h"
 #include "judge/order.h"
-#include "make/pins.h"
 #include "net/greet.h"
 #include "net/index.h"
 #include "net/url.h"
@@ -184,7 +183,7 @@ go_on(struct trying *t, struct attempt *at, struct ws_err *err)
 static bool
 run_judges(struct trying *t, struct ws_err *err)
 {
-	struct ws_context *ctx = t->book->ctx;
+	const struct ws_context *ctx = t->book->ctx;
 	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
 	struct ws_budget budget = ws_budget_make(ctx->host, ctx->jobs, ctx->memory_bytes);
 	struct ws_run_summary summary;
@@ -219,7 +218,7 @@ pin(struct trying *t, const struct attempt *at, const struct ws_candidate *candi
 													: ws_url_bare(candidate->url, t->book->a),
 		.sha256 = candidate->sha256,
 	};
-	return ws_pin_prebuilt_wheel(t->book->ctx, &pin, err);
+	return ws_pins_put(t->book->pins, WS_PIN_PREBUILT, &pin, err);
 }
 
 /* The first thing that the decisive finding is about: the symbol that is missing. */
@@ -314,7 +313,7 @@ static bool
 wants_more(struct trying *t, const struct attempt *at)
 {
 	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->book, at->product->recipe);
-	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->book->ctx->locked
+	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->book->pins->locked
 		&& !ws_candidate_shelf_is_enough(t->book, at->product)
 		&& !ws_candidate_that_loads(&at->list);
 }

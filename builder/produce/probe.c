@@ -5,7 +5,6 @@
 #include "fetch/folder.h"
 #include "fetch/source.h"
 #include "kit/cuda/gpu.h"
-#include "make/lock_file.h"
 #include "net/index.h"
 #include "net/index_config.h"
 #include "prebuilt/candidate_book.h"
@@ -20,10 +19,15 @@
 
 /* ---- look-ups ---- */
 
+struct lookups {
+	const struct ws_context *ctx;
+	struct ws_candidate_book *book; /* NULL: none */
+};
+
 static struct ws_plan_estimate
 estimate(void *self, const char *unit, const char *stage, const char *variant)
 {
-	const struct ws_context *ctx = self;
+	const struct ws_context *ctx = ((const struct lookups *)self)->ctx;
 	struct ws_estimate_of e = ws_ledger_estimate(ctx->ledger, unit, stage, variant);
 	return (struct ws_plan_estimate){e.wall_ms, e.cpu_ms, e.rss_bytes};
 }
@@ -31,7 +35,7 @@ estimate(void *self, const char *unit, const char *stage, const char *variant)
 static struct ws_plan_wheel
 find_wheel(void *self, const char *key)
 {
-	const struct ws_context *ctx = self;
+	const struct ws_context *ctx = ((const struct lookups *)self)->ctx;
 	struct ws_cell_record record;
 	if (!ws_cells_get(ctx->store, key, ctx->a, &record)) {
 		return (struct ws_plan_wheel){0};
@@ -48,21 +52,19 @@ static size_t
 list_offers(void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels,
 	enum ws_indexes_asked *asked)
 {
-	const struct ws_context *ctx = self;
-	return ws_candidates_offered(ctx->candidates, recipe, wheels, asked);
+	return ws_candidates_offered(((const struct lookups *)self)->book, recipe, wheels, asked);
 }
 
 static void
 see_candidate(void *self, const struct ws_product *product, struct ws_candidate *candidate)
 {
-	const struct ws_context *ctx = self;
-	ws_candidate_see(ctx->candidates, product, candidate);
+	ws_candidate_see(((const struct lookups *)self)->book, product, candidate);
 }
 
 /* ---- interpreters ---- */
 
 static const struct ws_plan_installed *
-ask_torch(struct ws_context *ctx, const struct ws_python_kit *python)
+ask_torch(const struct ws_context *ctx, const struct ws_python_kit *python)
 {
 	struct ws_torch_kit kit;
 	struct ws_err ignored;
@@ -88,8 +90,8 @@ fail_python(
 
 /* An interpreter named by its version is looked for only when its torch matters. */
 static bool
-probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_asked *asked,
-	struct ws_plan_host *host, struct ws_err *err)
+probe_pythons(const struct ws_context *ctx, const struct ws_matrix *matrix,
+	const struct ws_asked *asked, struct ws_plan_host *host, struct ws_err *err)
 {
 	struct ws_plan_python *pythons =
 		WS_NEW_N(ctx->a, struct ws_plan_python, asked->pythons.len + 1);
@@ -117,7 +119,7 @@ probe_pythons(struct ws_context *ctx, const struct ws_matrix *matrix, const stru
 /* ---- GPUs, toolkits, kits ---- */
 
 static struct ws_arch_set
-find_gpus(struct ws_context *ctx)
+find_gpus(const struct ws_context *ctx)
 {
 	struct ws_gpus gpus;
 	ws_gpu_list(ctx->env, ctx->a, &gpus);
@@ -125,7 +127,7 @@ find_gpus(struct ws_context *ctx)
 }
 
 static void
-probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
+probe_toolkits(const struct ws_context *ctx, struct ws_plan_host *host)
 {
 	ws_cuda_list found = {0};
 	if (ctx->kits != WS_KITS_ARCHIVE) {
@@ -143,7 +145,7 @@ probe_toolkits(struct ws_context *ctx, struct ws_plan_host *host)
 }
 
 static void
-probe_kits(struct ws_context *ctx, struct ws_plan_host *host)
+probe_kits(const struct ws_context *ctx, struct ws_plan_host *host)
 {
 	WS_VEC(const char *) names = {0};
 	WS_AUTO_DIR DIR *dir = opendir(ctx->data->kits);
@@ -163,18 +165,21 @@ probe_kits(struct ws_context *ctx, struct ws_plan_host *host)
 }
 
 bool
-ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_plan_input *input,
-	struct ws_err *err)
+ws_probe_host(const struct ws_context *ctx, struct ws_candidate_book *book,
+	struct ws_plan_input *input, struct ws_err *err)
 {
+	const struct ws_matrix *matrix = input->matrix;
+	struct lookups *lookups = WS_NEW(ctx->a, struct lookups);
 	struct ws_plan_host *host = &input->host;
 	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
 	host->choice = ctx->kits;
 	host->cores = ctx->host->cores;
 	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
+	*lookups = (struct lookups){ctx, book};
 	input->lookups =
-		(struct ws_plan_lookups){.self = ctx, .estimate = estimate, .wheel = find_wheel};
-	if (ctx->candidates) {
+		(struct ws_plan_lookups){.self = lookups, .estimate = estimate, .wheel = find_wheel};
+	if (book) {
 		input->lookups.offers = list_offers;
 		input->lookups.verdict = see_candidate;
 	}
@@ -189,14 +194,15 @@ ws_probe_host(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_
 /* Patches change what files hold, seldom which there are: those that only some cells want are left
  * out. */
 static bool
-recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_tree *tree)
+recall_source(const struct ws_context *ctx, const struct ws_lock *lock,
+	const struct ws_recipe *recipe, struct ws_tree *tree)
 {
 	struct ws_source_wish wish = {
 		.name = recipe->name,
 		.version = recipe->version.text,
 		.specs = recipe->sources,
 		.spec_count = recipe->source_count,
-		.pin = ws_lock_source(ctx->lock, recipe->name, recipe->version.text),
+		.pin = ws_lock_source(lock, recipe->name, recipe->version.text),
 	};
 	wish.patches = ws_recipe_patches(recipe, NULL, ctx->a, &wish.patch_count);
 	return ws_source_recall(ctx->store, &wish, ctx->a, tree);
@@ -205,7 +211,8 @@ recall_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_
 /* The digest of the sources that @a spec means, as far as it is known without asking anybody: of a local
  * folder as it is now, else of what the store has from there. NULL: not known. */
 static const char *
-find_tree(struct ws_context *ctx, const struct ws_recipe *recipe, const struct ws_source_spec *spec)
+find_tree(
+	const struct ws_context *ctx, const struct ws_recipe *recipe, const struct ws_source_spec *spec)
 {
 	struct ws_source_wish wish = {
 		.name = recipe->name, .version = recipe->version.text, .specs = spec, .spec_count = 1};
@@ -223,7 +230,7 @@ find_tree(struct ws_context *ctx, const struct ws_recipe *recipe, const struct w
 
 /* The first way to the sources of which anything is known: it is what a build would take. */
 static void
-see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_lock *seen)
+see_source(const struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_lock *seen)
 {
 	const struct ws_pin_source *known = ws_lock_source(seen, recipe->name, recipe->version.text);
 	for (size_t i = 0; i < recipe->source_count; i++) {
@@ -232,9 +239,7 @@ see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_loc
 			.package = recipe->name,
 			.version = recipe->version.text,
 			.how = ws_source_kind_name(spec->kind),
-			.from = spec->file ? spec->file
-				: spec->url    ? spec->url
-							   : spec->path,
+			.from = ws_source_spec_from(spec),
 			.sha256 = spec->sha256,
 			.commit = spec->commit,
 		};
@@ -250,26 +255,27 @@ see_source(struct ws_context *ctx, const struct ws_recipe *recipe, struct ws_loc
 }
 
 void
-ws_probe_pins(struct ws_context *ctx, struct ws_plan_input *input)
+ws_probe_pins(const struct ws_context *ctx, const struct ws_pins *pins, struct ws_plan_input *input)
 {
 	static const struct ws_lock none;
 	struct ws_lock *seen = WS_NEW(ctx->a, struct ws_lock);
-	ws_lock_merge(seen, &none, ctx->lock, ctx->a);
+	ws_lock_merge(seen, &none, &pins->lock, ctx->a);
 	for (size_t i = 0; i < input->matrix->package_count; i++) {
 		see_source(ctx, &input->recipes[i], seen);
 	}
 	input->lock = seen;
-	input->known = ws_lock_file_known(ctx);
+	input->known = ws_pins_of_store(pins);
 }
 
 void
-ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
+ws_probe_sources(
+	const struct ws_context *ctx, const struct ws_lock *lock, struct ws_plan_input *input)
 {
 	size_t count = input->matrix->package_count;
 	struct ws_listing *listings = WS_NEW_N(ctx->a, struct ws_listing, count);
 	for (size_t i = 0; i < count; i++) {
 		struct ws_tree tree;
-		if (recall_source(ctx, &input->recipes[i], &tree)) {
+		if (recall_source(ctx, lock, &input->recipes[i], &tree)) {
 			listings[i] = ws_tree_listing(&tree);
 		}
 	}
@@ -279,10 +285,10 @@ ws_probe_sources(struct ws_context *ctx, struct ws_plan_input *input)
 /* ---- releases of torch ---- */
 
 static bool
-is_known(const struct ws_context *ctx, const struct ws_torch_value *value)
+is_known(
+	const struct ws_context *ctx, const struct ws_lock *lock, const struct ws_torch_value *value)
 {
-	return ws_facts_torch(ctx->facts, &value->version)
-		|| ws_lock_torch(ctx->lock, value->version.text);
+	return ws_facts_torch(ctx->facts, &value->version) || ws_lock_torch(lock, value->version.text);
 }
 
 static bool
@@ -300,8 +306,8 @@ suggest_release(const struct ws_context *ctx, const struct ws_matrix *matrix,
 }
 
 static bool
-look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_torch_value *value,
-	struct ws_err *err)
+look_up(const struct ws_context *ctx, const struct ws_matrix *matrix,
+	const struct ws_torch_value *value, struct ws_err *err)
 {
 	const char *version = value->version.text;
 	if (!ctx->fetch || ctx->fetch->offline) {
@@ -325,12 +331,13 @@ look_up(struct ws_context *ctx, const struct ws_matrix *matrix, const struct ws_
 }
 
 bool
-ws_probe_torch_releases(struct ws_context *ctx, const struct ws_matrix *matrix, struct ws_err *err)
+ws_probe_torch_releases(const struct ws_context *ctx, const struct ws_lock *lock,
+	const struct ws_matrix *matrix, struct ws_err *err)
 {
 	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
 	for (size_t i = 0; i < asked.torch.len; i++) {
 		const struct ws_torch_value *value = asked.torch.at[i];
-		if (!is_known(ctx, value) && !look_up(ctx, matrix, value, err)) {
+		if (!is_known(ctx, lock, value) && !look_up(ctx, matrix, value, err)) {
 			return false;
 		}
 	}

@@ -4,7 +4,6 @@
 
 #include "dist/deliver.h"
 #include "engine/local.h"
-#include "make/lock_file.h"
 #include "make/missing_downloads.h"
 #include "make/products.h"
 #include "prebuilt/candidate_book.h"
@@ -16,7 +15,8 @@
 
 struct building {
 	struct ws_sink sink; /* first: hears of actions that end */
-	struct ws_context *ctx;
+	const struct ws_context *ctx;
+	struct ws_pins *pins;
 	const struct ws_build_options *options;
 	struct ws_build_result *result;
 	struct ws_supplies *supplies; /* the result's */
@@ -195,7 +195,7 @@ add_product(
 static bool
 add_products(struct building *b, struct ws_err *err)
 {
-	struct ws_resolver *resolver = ws_resolver_open(b->ctx);
+	struct ws_resolver *resolver = ws_resolver_open(b->ctx, b->pins);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
 	bool done = take_all_ready(b, err) && (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
@@ -234,7 +234,7 @@ static void
 deliver(struct building *b, const struct ws_made *made)
 {
 	struct ws_err err = {0};
-	bool done = ws_deliver_product(b->ctx, b->options->output, made, &err)
+	bool done = ws_deliver_product(b->ctx, &b->pins->lock, b->options->output, made, &err)
 		&& tell_wheel(b, made->supply, &err);
 	if (!done && b->undelivered.kind == WS_ERR_NONE) {
 		b->undelivered = err;
@@ -297,7 +297,7 @@ replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
 	struct ws_candidates list;
 	const struct ws_candidate *chosen =
-		ws_candidate_chosen(b->ctx->candidates, supply->product, &list);
+		ws_candidate_chosen(b->options->candidates, supply->product, &list);
 	ws_attempts_add(&list, NULL, b->a, &supply->tried);
 	if (!chosen) {
 		return true;
@@ -320,14 +320,15 @@ replace_builds(
 	struct building *b, const struct ws_product *const *failed, size_t count, struct ws_err *err)
 {
 	bool wanted = count > 0 && b->options->matrix->policy == WS_POLICY_PREFER_BUILD
-		&& b->ctx->candidates && b->ctx->fetch;
+		&& b->options->candidates && b->ctx->fetch;
 	bool done = !wanted
-		|| ws_candidates_try(b->ctx->candidates, ws_resolver_open(b->ctx), failed, count, err);
+		|| ws_candidates_try(
+			b->options->candidates, ws_resolver_open(b->ctx, b->pins), failed, count, err);
 	for (size_t i = 0; i < b->made_count && wanted && done; i++) {
 		struct ws_supply *supply = b->made[i].supply;
 		done = !is_failed_build(supply->failure) || replace_build(b, supply, err);
 	}
-	return done && (!wanted || ws_lock_file_save(b->ctx, err));
+	return done && (!wanted || ws_pins_save(b->pins, err));
 }
 
 static bool
@@ -406,7 +407,7 @@ sum_up(const struct building *b, struct ws_err *err)
 static bool
 build(struct building *b, int64_t begun_ms, struct ws_err *err)
 {
-	struct ws_context *ctx = b->ctx;
+	const struct ws_context *ctx = b->ctx;
 	const char *output = b->options->output;
 	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
 	bool ran =
@@ -427,13 +428,14 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 }
 
 bool
-ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
+ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_arena *a, struct ws_build_result *result,
 	struct ws_err *err)
 {
 	struct building b = {
 		.sink = {hear},
 		.ctx = ctx,
+		.pins = pins,
 		.options = options,
 		.result = result,
 		.supplies = &result->supplies,
@@ -449,7 +451,7 @@ ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
 	/* What was pinned is written before the first compiler runs, and when something is waiting: who
 	 * comes back keeps it. */
 	bool added = add_products(&b, err);
-	if (!ws_lock_file_save(ctx, added ? err : NULL) || !added) {
+	if (!ws_pins_save(pins, added ? err : NULL) || !added) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 		ws_deliver_records(ctx, options->output, result, NULL);
 		return false;

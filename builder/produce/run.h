@@ -8,13 +8,17 @@
 #define WS_PRODUCE_RUN_H
 
 #include "make/context.h"
+#include "make/pins.h"
 #include "make/result.h"
 
+struct ws_candidate_book;
+
 struct ws_build_options {
-	const struct ws_matrix *matrix; /**< its policy, and what stands in for what fails */
-	const char *output;             /**< folder for wheels, build.json, logs/ */
-	unsigned jobs;                  /**< 0: decide */
-	uint64_t memory_bytes;          /**< 0: decide */
+	const struct ws_matrix *matrix;       /**< its policy, and what stands in for what fails */
+	struct ws_candidate_book *candidates; /**< for what fails; NULL: none count */
+	const char *output;                   /**< folder for wheels, build.json, logs/ */
+	unsigned jobs;                        /**< 0: decide */
+	uint64_t memory_bytes;                /**< 0: decide */
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
@@ -29,9 +33,9 @@ struct ws_build_options {
  * True when every cell that was to be built has its wheel, or a fallback where the matrix wants that
  * of failed builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what
  * kept it from that and @a result is filled as far as it came. The result, and all that the run needs
- * until its end, lives in @a a; pins are the lock's and stay in @a ctx's.
+ * until its end, lives in @a a; pins stay in @a pins.
  */
-bool ws_build_run(struct ws_context *ctx, const struct ws_plan *plan,
+bool ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_arena *a, struct ws_build_result *result,
 	struct ws_err *err);
 

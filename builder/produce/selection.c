@@ -7,7 +7,6 @@
 #include "config/lock.h"
 #include "config/matrix.h"
 #include "config/recipes.h"
-#include "make/lock_file.h"
 #include "net/index_config.h"
 #include "prebuilt/candidate_book.h"
 #include "prebuilt/candidates.h"
@@ -16,7 +15,7 @@
 #include <string.h>
 
 static bool
-read_recipes(struct ws_context *ctx, const struct ws_user_config *user,
+read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *o, struct ws_selection *sel, struct ws_err *err)
 {
 	const struct ws_matrix *m = &sel->matrix;
@@ -50,7 +49,7 @@ read_recipes(struct ws_context *ctx, const struct ws_user_config *user,
 
 /* A bundle's matrix may name folders of prebuilt wheels that the host which wrote it had. */
 static void
-forget_folders(struct ws_context *ctx, struct ws_matrix *m)
+forget_folders(const struct ws_context *ctx, struct ws_matrix *m)
 {
 	struct ws_index_role *roles = WS_NEW_N(ctx->a, struct ws_index_role, m->index_count + 1);
 	size_t count = 0;
@@ -71,12 +70,11 @@ forget_folders(struct ws_context *ctx, struct ws_matrix *m)
 }
 
 bool
-ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
+ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
 {
 	struct ws_matrix *m = &sel->matrix;
 	*sel = (struct ws_selection){0};
-	ctx->is_bundled = options->only_recipes != NULL;
 	if (options->made) {
 		*m = *options->made;
 	} else if (!ws_matrix_read(options->matrix, ws_user_env_home(ctx->env), ctx->a, m, err)) {
@@ -112,23 +110,25 @@ lock_path_of(const struct ws_context *ctx, const struct ws_selection_options *o,
 	return ws_arena_printf(ctx->a, "%s/locks/%.16s.lock.json", ctx->store->path, name.hex);
 }
 
-/* Before planning, which takes what is pinned before anything else. */
 static bool
-forget_pins(struct ws_context *ctx, const struct ws_selection_options *o, struct ws_err *err)
+read_pins(const struct ws_context *ctx, const struct ws_selection_options *o,
+	struct ws_selection *sel, struct ws_err *err)
 {
 	const char **names = WS_NEW_N(ctx->a, const char *, o->forget_count + 1);
-	ctx->renewed = names;
-	ctx->renewed_count = o->forget_count;
 	for (size_t i = 0; i < o->forget_count; i++) {
-		const char *name = names[i] = ws_package_normal(o->forget[i], ctx->a);
-		if (ws_lock_forget(ctx->lock, name) > 0) {
-			ctx->lock_changed = true;
-		} else if (strcmp(name, "all") != 0) {
-			ws_err_set(err, WS_ERR_USAGE, "the lock has no pin of '%s'", o->forget[i]);
-			return ws_err_cure(err, "pins are called 'torch', 'cuda' or by a package's name");
-		}
+		names[i] = ws_package_normal(o->forget[i], ctx->a);
 	}
-	return true;
+	sel->pins = (struct ws_pins){
+		.a = ctx->a,
+		.store = ctx->store,
+		.events = ctx->events,
+		.stop = ctx->stop,
+		.locked = o->locked,
+		.bundled = o->only_recipes != NULL,
+	};
+	/* Before planning, which takes what is pinned before anything else. */
+	return ws_pins_read(&sel->pins, lock_path_of(ctx, o, &sel->matrix), err)
+		&& ws_pins_renew(&sel->pins, names, o->forget_count, err);
 }
 
 /* ---- planning ---- */
@@ -146,7 +146,7 @@ wants_prebuilt(const struct ws_matrix *matrix, const struct ws_product *product)
 
 /* What candidates there are is known after asking, and then the plan is another. */
 static bool
-resolve_candidates(struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
+resolve_candidates(const struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
 {
 	const struct ws_plan *plan = &sel->plan;
 	const struct ws_product **wanted =
@@ -158,18 +158,18 @@ resolve_candidates(struct ws_context *ctx, struct ws_selection *sel, struct ws_e
 		}
 	}
 	return count == 0
-		|| (ws_candidates_try(ctx->candidates, ws_resolver_open(ctx), wanted, count, err)
+		|| (ws_candidates_try(
+				sel->candidates, ws_resolver_open(ctx, &sel->pins), wanted, count, err)
 			&& ws_plan_make(sel->input, ctx->a, &sel->plan, err));
 }
 
 bool
-ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
-	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
+ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_options *options,
+	struct ws_selection *sel, struct ws_err *err)
 {
 	struct ws_plan_input *input = WS_NEW(ctx->a, struct ws_plan_input);
-	if (!ws_selection_read(ctx, user, options, sel, err)
-		|| !ws_lock_file_read(ctx, lock_path_of(ctx, options, &sel->matrix), &sel->lock, err)
-		|| !forget_pins(ctx, options, err) || !ws_probe_torch_releases(ctx, &sel->matrix, err)) {
+	if (!read_pins(ctx, options, sel, err)
+		|| !ws_probe_torch_releases(ctx, &sel->pins.lock, &sel->matrix, err)) {
 		return false;
 	}
 	sel->input = input;
@@ -181,15 +181,16 @@ ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
 	input->shards = options->shards;
 	input->against = options->against;
 	input->candidates = options->candidates;
-	ctx->candidates = options->candidates ? ws_candidate_book_open(ctx, &sel->matrix) : NULL;
-	ws_probe_sources(ctx, input);
-	ws_probe_pins(ctx, input);
-	if (!ws_probe_host(ctx, &sel->matrix, input, err)) {
+	sel->candidates =
+		options->candidates ? ws_candidate_book_open(ctx, &sel->pins, &sel->matrix) : NULL;
+	ws_probe_sources(ctx, &sel->pins.lock, input);
+	ws_probe_pins(ctx, &sel->pins, input);
+	if (!ws_probe_host(ctx, sel->candidates, input, err)) {
 		return false;
 	}
 	if (options->afresh) {
 		input->lookups.wheel = NULL;
 	}
 	return ws_plan_make(input, ctx->a, &sel->plan, err)
-		&& (!options->resolve || !ctx->candidates || resolve_candidates(ctx, sel, err));
+		&& (!options->resolve || !sel->candidates || resolve_candidates(ctx, sel, err));
 }

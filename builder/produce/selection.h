@@ -9,6 +9,7 @@
 
 #include "config/user.h"
 #include "make/context.h"
+#include "make/pins.h"
 #include "plan/plan.h"
 
 /** What is selected. */
@@ -19,6 +20,7 @@ struct ws_selection_options {
 	unsigned shard, shards;                /**< part `shard` of `shards`; 0: all */
 	const enum ws_policy *policy;          /**< NULL: the matrix's */
 	const enum ws_debug_info *debug_info;  /**< NULL: the matrix's */
+	bool locked;                           /**< a pin that would change is an error */
 	bool torch_window;                     /**< --torch-window; false: the matrix decides */
 	const struct ws_plan_against *against; /**< wheels that are published; NULL: none count */
 	bool candidates;     /**< prebuilt wheels count; false for who cannot bring them */
@@ -33,24 +35,29 @@ struct ws_selection_options {
 	bool resolve;
 };
 
+struct ws_candidate_book;
+
 struct ws_selection {
 	struct ws_matrix matrix;
 	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
-	struct ws_lock lock;
-	struct ws_plan_input *input; /**< what the plan was made from */
+	struct ws_pins pins;
+	struct ws_candidate_book *candidates; /**< NULL: prebuilt wheels do not count */
+	struct ws_plan_input *input;          /**< what the plan was made from */
 	struct ws_plan plan;
 };
 
 /**
- * Fills @a sel. @a ctx needs facts, data, host, store and ledger; its network is used only for a torch
- * release that neither facts nor lock know, and only when @a ctx->fetch is set. All mistakes of the
- * person who asked are WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
+ * Reads the matrix and its recipes: enough to open the network. All mistakes of the person who asked are
+ * WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
  */
-bool ws_selection_make(struct ws_context *ctx, const struct ws_user_config *user,
+bool ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
 
-/** Reads the matrix and recipes only: enough to open the network. Called by ws_selection_make too. */
-bool ws_selection_read(struct ws_context *ctx, const struct ws_user_config *user,
-	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
+/**
+ * Fills the rest of @a sel, which was read. @a ctx needs facts, data, host, store and ledger; its network is
+ * used only for a torch release that neither facts nor lock know, and only when @a ctx->fetch is set.
+ */
+bool ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_options *options,
+	struct ws_selection *sel, struct ws_err *err);
 
 #endif

@@ -1,10 +1,14 @@
-/* flock.c - flock, one try. Waiting is the caller's: it has other things to do meanwhile. */
+/* flock.c - flock, by tries: who waits has other things to do meanwhile, and is asked to stop. */
 #include "sys/flock.h"
+
+#include "sys/clock.h"
+#include "sys/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* A holder may remove the file before it lets go: then ours is a lock on nothing. */
 static bool
@@ -35,4 +39,23 @@ ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 	}
 	ws_err_sys(err, WS_ERR_IO, "cannot lock '%s'", path);
 	return WS_FLOCK_FAILED;
+}
+
+bool
+ws_flock_wait(
+	const char *path, struct ws_stop *stop, unsigned longest_ms, int *fd, struct ws_err *err)
+{
+	int64_t end_ms = ws_clock_ms() + longest_ms;
+	for (long pause_ms = 5; ws_flock_try(path, true, fd, NULL) == WS_FLOCK_BUSY;) {
+		if (ws_stop_asked(stop)) {
+			return ws_stop_err(stop, err);
+		}
+		if (ws_clock_ms() >= end_ms) {
+			ws_err_set(err, WS_ERR_IO, "'%s' is locked by another process", path);
+			return ws_err_cure(err, "find it with `fuser %s`", path);
+		}
+		nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000 * 1000}, NULL);
+		pause_ms = pause_ms < 80 ? pause_ms * 2 : 100;
+	}
+	return true;
 }

@@ -9,6 +9,10 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
+
+struct ws_stop;
+
 enum ws_flock_result {
 	WS_FLOCK_HELD,   /**< ours now */
 	WS_FLOCK_BUSY,   /**< another process has it */
@@ -17,5 +21,13 @@ enum ws_flock_result {
 
 /** Tries once. On WS_FLOCK_HELD @a fd holds the lock until it is closed. */
 enum ws_flock_result ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err);
+
+/**
+ * Waits for it, at most @a longest_ms. True when @a fd holds it, or when nothing can be locked there: then
+ * @a fd stays as it is. False when @a stop (which may be NULL) was asked for, or another process kept it for
+ * all that time: WS_ERR_IO.
+ */
+bool ws_flock_wait(
+	const char *path, struct ws_stop *stop, unsigned longest_ms, int *fd, struct ws_err *err);
 
 #endif

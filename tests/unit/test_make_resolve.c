@@ -35,8 +35,7 @@ make_venv(struct ws_scene *s, const char *version)
 
 /* A resolver's context in a scene. */
 static struct ws_context
-context_in(struct ws_scene *s, const struct ws_facts *facts, const struct ws_host *host,
-	struct ws_lock *lock)
+context_in(struct ws_scene *s, const struct ws_facts *facts, const struct ws_host *host)
 {
 	return (struct ws_context){
 		.a = s->a,
@@ -47,7 +46,6 @@ context_in(struct ws_scene *s, const struct ws_facts *facts, const struct ws_hos
 		.ledger = s->fetch.ledger,
 		.fetch = &s->fetch,
 		.events = &s->events,
-		.lock = lock,
 	};
 }
 
@@ -59,9 +57,9 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	assert_true(ws_version_parse("2.5.1", a, &releases[0].version));
 	struct ws_facts facts = {.torch = releases, .torch_count = 1};
 	struct ws_host host = ws_host_read("", a);
-	struct ws_lock lock = {0};
-	struct ws_context ctx = context_in(&s, &facts, &host, &lock);
-	struct ws_resolver *r = ws_resolver_open(&ctx);
+	struct ws_pins pins = {.a = a, .store = &s.store};
+	struct ws_context ctx = context_in(&s, &facts, &host);
+	struct ws_resolver *r = ws_resolver_open(&ctx, &pins);
 	struct ws_torch_choice installed = {.name = "installed", .installed = true};
 	const struct ws_torch_kit *kits[2];
 	for (size_t i = 0; i < 2; i++) {
@@ -82,13 +80,15 @@ resolve_both(struct ws_scene *s, struct world *world, const char *const *version
 {
 	struct ws_host host = ws_host_read("", s->a);
 	struct ws_data data = {.facts = WS_SOURCE_DATA_DIR "/matrix/facts"};
-	struct ws_context ctx = context_in(s, &world->facts, &host, &world->lock);
+	struct ws_context ctx = context_in(s, &world->facts, &host);
+	struct ws_pins pins = {
+		.a = s->a, .store = &s->store, .events = &s->events, .lock = world->lock};
 	struct ws_plan plan;
 	ctx.data = &data;
-	world->input.lock = &world->lock;
+	world->input.lock = &pins.lock;
 	assert_ok(ws_plan_make(&world->input, s->a, &plan, &s->err), s->err);
 	assert_int_equal(plan.cell_count, 2);
-	struct ws_resolver *r = ws_resolver_open(&ctx);
+	struct ws_resolver *r = ws_resolver_open(&ctx, &pins);
 	const char *exports[2];
 	for (size_t i = 0; i < 2; i++) {
 		const struct ws_point *point = &plan.cells[i]->point;
@@ -98,14 +98,15 @@ resolve_both(struct ws_scene *s, struct world *world, const char *const *version
 		assert_ok(kit != NULL, s->err);
 		assert_int_equal(kit->cxx11abi, point->cxx11abi);
 		assert_ok(ws_resolve_exports(r, point->torch, point->python, &exports[i], &s->err), s->err);
-		const struct ws_pin_torch *pin = ws_lock_torch(&world->lock, versions[i]);
+		const struct ws_pin_torch *pin = ws_lock_torch(&pins.lock, versions[i]);
 		assert_non_null(pin);
 		assert_int_equal(pin->cxx11abi, point->cxx11abi);
 		assert_string_equal(pin->tree, kit->tree->digest.hex);
 		assert_string_equal(pin->cuda, kit->cuda);
 	}
 	assert_string_not_equal(exports[0], exports[1]);
-	assert_int_equal(world->lock.torch.len, 2);
+	assert_int_equal(pins.lock.torch.len, 2);
+	world->lock = pins.lock;
 }
 
 WS_TEST(two_abis_of_one_release_are_two_torches)

@@ -16,9 +16,8 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	struct ws_ledger *ledger = store.ledger;
 	assert_ok(ledger != NULL, err);
 	struct ws_host host = ws_host_read("", a);
-	struct ws_lock lock = {0};
-	struct ws_context ctx = {
-		.a = a, .host = &host, .store = &store, .ledger = ledger, .lock = &lock};
+	struct ws_pins pins = {.a = a, .store = &store};
+	struct ws_context ctx = {.a = a, .host = &host, .store = &store, .ledger = ledger};
 	struct ws_recipe recipe = {.name = "tiny"};
 	/* To be built, and of no product: a mistake of the plan's. */
 	struct ws_cell cell = {
@@ -29,7 +28,8 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	struct ws_build_options options = {
 		.matrix = &matrix, .output = ws_path_join(a, dir, "dist", NULL)};
 	struct ws_build_result result;
-	assert_fails(ws_build_run(&ctx, &plan, &options, a, &result, &err), err, WS_ERR_INTERNAL);
+	assert_fails(
+		ws_build_run(&ctx, &pins, &plan, &options, a, &result, &err), err, WS_ERR_INTERNAL);
 	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
 	assert_contains(err.cure, "report");
 	ws_store_close(&store);

@@ -28,6 +28,51 @@ WS_TEST(a_lock_on_a_removed_file_is_no_lock)
 	close(second);
 }
 
+/* A process that has the lock for @ms, or until it is killed. */
+static pid_t
+hold(const char *path, unsigned ms)
+{
+	int ready[2];
+	char byte;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int fd = -1;
+		struct ws_err err;
+		if (ws_flock_try(path, true, &fd, &err) == WS_FLOCK_HELD && write(ready[1], "x", 1) == 1) {
+			usleep(ms * 1000);
+		}
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+WS_TEST(a_lock_is_waited_for_until_somebody_asks_to_stop)
+{
+	struct ws_err err;
+	const char *path = ws_path_join(a, ws_test_dir(a), "lock", NULL);
+	struct ws_stop stop = {.fd = -1};
+	int fd = -1;
+	pid_t pid = hold(path, 300);
+	assert_ok(ws_flock_wait(path, &stop, 60000, &fd, &err), err);
+	assert_true(fd >= 0);
+	close(fd);
+	waitpid(pid, NULL, 0);
+	pid = hold(path, 60000);
+	fd = -1;
+	assert_fails(ws_flock_wait(path, &stop, 20, &fd, &err), err, WS_ERR_IO);
+	assert_contains(err.text, "is locked by another process");
+	assert_contains(err.cure, "fuser ");
+	stop.signal = SIGINT;
+	assert_fails(ws_flock_wait(path, &stop, 60000, &fd, &err), err, WS_ERR_INTERRUPTED);
+	assert_int_equal(fd, -1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 /* What a child hears that was started with @a signal ignored, or not. */
 static bool
 hears(int signal_number, bool ignored)
