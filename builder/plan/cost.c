@@ -64,6 +64,7 @@ add_unit(struct ws_cost *cost, const struct ws_plan_unit *unit)
 	cost->actions += unit->files;
 	cost->units += unit->files;
 	cost->unknown += unit->cost.cpu_ms ? 0 : unit->files;
+	cost->rough += unit->rough ? unit->files : 0;
 	cost->unmeasured += unit->cost.rss_bytes ? 0 : unit->files;
 	cost->cpu_ms += unit->cost.cpu_ms * unit->files;
 	if (unit->cost.rss_bytes > cost->rss_bytes) {
@@ -77,6 +78,7 @@ add_cost(struct ws_cost *sum, const struct ws_cost *cost)
 	sum->actions += cost->actions;
 	sum->units += cost->units;
 	sum->unknown += cost->unknown;
+	sum->rough += cost->rough;
 	sum->unmeasured += cost->unmeasured;
 	sum->cpu_ms += cost->cpu_ms;
 	sum->rss_bytes = cost->rss_bytes > sum->rss_bytes ? cost->rss_bytes : sum->rss_bytes;

@@ -59,6 +59,7 @@ struct ws_cost {
 	unsigned actions;    /**< compilations, links, checks, packs */
 	unsigned units;      /**< compilations among them */
 	unsigned unknown;    /**< compilations of unknown CPU time */
+	unsigned rough;      /**< compilations whose figures are rough (plan/units.h) */
 	unsigned unmeasured; /**< compilations of unknown peak */
 	uint64_t cpu_ms;     /**< of those that are known */
 	uint64_t rss_bytes;  /**< peak of the largest; 0: none is known */

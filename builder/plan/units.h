@@ -2,8 +2,8 @@
  * units.h - what a product is compiled from, and what that costs
  *
  * The units of recipe/units.h; a pattern stands for as many as the recipe expects while the files
- * are not here. Costs come from the ledger, else from the recipe's estimates, else they are not known:
- * nothing is guessed.
+ * are not here. Costs come from the ledger, else from the recipe's estimates; of C++ that binds torch to Python
+ * a rough figure is known, because its headers take most of the time.
  */
 #ifndef WS_PLAN_UNITS_H
 #define WS_PLAN_UNITS_H
@@ -16,8 +16,9 @@ struct ws_plan_unit {
 	const char *module; /**< "demo_cuda" */
 	const char *path;   /**< relative to the sources; a glob when nobody has the files */
 	enum ws_unit_kind kind;
-	unsigned files;               /**< how many units it stands for: 1, but for a glob */
-	bool measured;                /**< the cost is the ledger's */
+	unsigned files; /**< how many units it stands for: 1, but for a glob */
+	bool measured;  /**< the cost is the ledger's */
+	bool rough;     /**< of it nothing is known but that it includes torch's headers */
 	struct ws_plan_estimate cost; /**< of one of them; 0: not known */
 };
 

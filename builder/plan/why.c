@@ -304,15 +304,17 @@ write_pins(const struct ws_plan_input *in, const struct ws_product *product, str
 static const char *
 unit_cost(const struct ws_plan_unit *unit, struct ws_arena *a)
 {
-	const char *from = unit->measured ? "ledger" : "recipe";
+	const char *from = unit->measured ? "ledger"
+		: unit->rough                 ? "rough: torch's headers"
+									  : "recipe";
 	const char *memory = unit->cost.rss_bytes
 		? ws_arena_printf(a, "%" PRIu64 " MiB", unit->cost.rss_bytes >> 20)
-		: "? MiB";
+		: "memory unknown";
 	if (unit->cost.cpu_ms) {
 		return ws_arena_printf(
 			a, "%" PRIu64 " s cpu, %s (%s)", (unit->cost.cpu_ms + 999) / 1000, memory, from);
 	}
-	return unit->cost.rss_bytes ? ws_arena_printf(a, "? s cpu, %s (%s)", memory, from)
+	return unit->cost.rss_bytes ? ws_arena_printf(a, "cpu unknown, %s (%s)", memory, from)
 								: "cost unknown";
 }
 
@@ -334,9 +336,9 @@ write_units(const struct ws_product *product, struct ws_buf *out, struct ws_aren
 static void
 write_cost(const struct ws_cost *cost, struct ws_buf *out, struct ws_arena *a)
 {
-	const char *known = cost->cpu_ms
-		? ws_arena_printf(a, "at most %" PRIu64 " s cpu", (cost->cpu_ms + 999) / 1000)
-		: "";
+	const char *known = cost->cpu_ms ? ws_arena_printf(a, "%s %" PRIu64 " s cpu",
+							cost->rough ? "about" : "at most", (cost->cpu_ms + 999) / 1000)
+									 : "";
 	const char *unknown =
 		cost->unknown ? ws_arena_printf(a, "%u units of unknown cost", cost->unknown) : "";
 	line(out, "cost", "%u actions, %s%s%s", cost->actions,

@@ -138,7 +138,7 @@ add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct 
 	}
 }
 
-/* "≤ 7 min on 2 cores"; what nobody knows is reported beside it. */
+/* "≤ 7 min on 2 cores", "~" where some figures are rough; what nobody knows is reported beside it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {
@@ -158,8 +158,8 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	add_part(out, &line, width, ws_arena_printf(a, "%u actions", cost->actions));
 	if (cost->cpu_ms > 0) {
 		add_part(out, &line, width,
-			ws_arena_printf(a, "≤ %s on %u core%s", wall_words(totals->wall_ms, a), totals->cores,
-				totals->cores > 1 ? "s" : ""));
+			ws_arena_printf(a, "%s %s on %u core%s", cost->rough ? "~" : "≤",
+				wall_words(totals->wall_ms, a), totals->cores, totals->cores > 1 ? "s" : ""));
 	}
 	if (cost->unknown > 0) {
 		add_part(out, &line, width,
@@ -168,7 +168,10 @@ write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, 
 	}
 	if (totals->peak_bytes > 0) {
 		add_part(out, &line, width,
-			ws_arena_printf(a, "peak %s%s", cost->unmeasured > 0 ? "≥ " : "",
+			ws_arena_printf(a, "peak %s%s",
+				cost->unmeasured > 0 ? "≥ "
+					: cost->rough    ? "~ "
+									 : "",
 				ws_format_memory(totals->peak_bytes, words)));
 	}
 	ws_buf_putc(out, '\n');

@@ -22,6 +22,7 @@ add_cost(struct ws_json_writer *w, const struct ws_cost *cost)
 	ws_json_add_u64(w, "actions", cost->actions);
 	ws_json_add_u64(w, "units", cost->units);
 	ws_json_add_u64(w, "unknown_units", cost->unknown);
+	ws_json_add_u64(w, "rough_units", cost->rough);
 	ws_json_add_u64(w, "unmeasured_units", cost->unmeasured);
 	add_known(w, "cpu_ms", cost->cpu_ms, cost->unknown == 0);
 	ws_json_add_u64(w, "known_cpu_ms", cost->cpu_ms);

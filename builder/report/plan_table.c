@@ -47,9 +47,9 @@ cost_text(const struct ws_cell *cell, struct ws_arena *a)
 	if (cell->cost.units == 0) {
 		return cell->product->units->modules > 0 ? "link" : "pack";
 	}
-	return cell->cost.unknown > 0
-		? "?"
-		: ws_arena_printf(a, "≤ %s", ws_format_clock(cell->cost.cpu_ms, words));
+	return cell->cost.unknown > 0 ? "unknown"
+								  : ws_arena_printf(a, "%s %s", cell->cost.rough ? "~" : "≤",
+									  ws_format_clock(cell->cost.cpu_ms, words));
 }
 
 static struct row
