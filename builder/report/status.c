@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DRAW_MS 100
+#define SPEAK_MS 30000 /* a log without a line for longer looks like a run that hangs */
 #define MOST_NAMED 3
 
 /* Something that goes on: an action or a transfer. */
@@ -27,7 +28,7 @@ struct status {
 	uint64_t memory_bytes;
 	WS_VEC(struct item) items;
 	uint64_t done, total, rest_ms, unknown, held_bytes;
-	int64_t now_ms, drawn_ms;
+	int64_t now_ms, drawn_ms, spoken_ms;
 };
 
 static struct item *
@@ -130,6 +131,20 @@ draw(struct status *s, bool at_once)
 		ws_term_cut(line.data, s->out->width > 1 ? s->out->width - 1 : 79);
 	}
 	ws_term_redraw(s->out, ws_buf_text(&line));
+}
+
+/* In a log: what goes on, when nothing was said about it for long. @printed: something was said now. */
+static void
+speak(struct status *s, bool printed)
+{
+	if (s->out->redraws || printed || s->items.len == 0) {
+		s->spoken_ms = s->now_ms;
+	} else if (s->now_ms - s->spoken_ms >= SPEAK_MS) {
+		WS_AUTO_BUF struct ws_buf line = {0};
+		compose(s, &line);
+		ws_out_note(s->out, "%s\n", ws_buf_text(&line));
+		s->spoken_ms = s->now_ms;
+	}
 }
 
 static void
@@ -254,8 +269,11 @@ take(struct ws_sink *self, const struct ws_event *event)
 {
 	struct status *s = (struct status *)self;
 	s->now_ms = event->at_ms;
+	bool idle = s->items.len == 0;
 	follow(s, event);
-	draw(s, print(s, event));
+	bool printed = print(s, event);
+	draw(s, printed);
+	speak(s, printed || idle);
 }
 
 struct ws_sink *

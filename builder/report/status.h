@@ -2,8 +2,8 @@
  * status.h - progress for people: one redrawn line on a terminal, plain lines elsewhere
  *
  * A sink of events. On a terminal the line shows done and total, what is left, memory, and the
- * longest running actions; in a log there is one line for each action that ended. Warnings,
- * notes and what failed are whole lines in both.
+ * longest running actions; in a log there is one line for each action that ended, and what goes on
+ * every 30 s without one. Warnings, notes and what failed are whole lines in both.
  */
 #ifndef WS_REPORT_STATUS_H
 #define WS_REPORT_STATUS_H

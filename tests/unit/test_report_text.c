@@ -153,8 +153,25 @@ static const struct ws_event story[] = {
 
 WS_TEST(a_log_gets_one_line_for_each_action)
 {
-	assert_string_equal(play(a, false, 0, story, WS_LEN(story)),
+	struct ws_event events[WS_LEN(story)];
+	memcpy(events, story, sizeof(story));
+	events[2].at_ms = 30999; /* of 30 s nothing is said */
+	assert_string_equal(play(a, false, 0, events, WS_LEN(story)),
 		"[ 3/9 ] compile bwd.cu  1 m 5 s cpu, 1.0 GiB\nwarning: careful\n");
+}
+
+WS_TEST(a_log_says_every_30_seconds_what_goes_on)
+{
+	struct ws_event events[] = {
+		story[0], story[2], story[1], story[1], story[3], story[1], story[0]};
+	events[1].at_ms = 31000;
+	events[2].at_ms = 40000;
+	events[3].at_ms = 61000;
+	events[5].at_ms = events[6].at_ms = 200000; /* nothing runs, or has only begun */
+	assert_string_equal(play(a, false, 0, events, WS_LEN(events)),
+		"[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 0:30\n"
+		"[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 1:00 1.0 GiB\n"
+		"[ 3/9 ] compile bwd.cu  1 m 5 s cpu, 1.0 GiB\n");
 }
 
 /* An ETA that leaves something out says so. */
