@@ -16,12 +16,12 @@ is_verdict(const struct ws_failed_action *failed)
 	return strcmp(failed->stage, "check") == 0 || strcmp(failed->stage, "import") == 0;
 }
 
-/* A check's log is its verdict, short and whole; a compiler's is searched. */
+/* The lines that matter. A check's log is its verdict, short and whole; a compiler's is searched. */
 static void
-print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_err *err)
+read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_buf *lines,
+	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf log = {0};
-	WS_AUTO_BUF struct ws_buf lines = {0};
 	if (!failed->log_digest.hex[0] || !ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL)) {
 		return;
 	}
@@ -33,17 +33,30 @@ print_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws
 			bool verdict = strncmp(line.s, "error: ", 7) == 0 && failed->err->kind == WS_ERR_VERIFY
 				&& ws_ends_with(failed->err->text, " would not load");
 			if (strncmp(line.s, "ok ", 3) != 0 && !verdict) {
-				ws_buf_printf(&lines, "  %.*s\n", WS_STR_ARGS(line));
+				ws_buf_printf(lines, "  %.*s\n", WS_STR_ARGS(line));
 			}
 		}
 	} else {
-		ws_failure_excerpt(ws_buf_str(&log), &lines);
+		ws_failure_excerpt(ws_buf_str(&log), lines);
 		struct ws_signs signs;
 		if (ws_signs_read(s->data.facts, s->a, &signs, NULL)) {
 			ws_failure_cures(&signs, ws_buf_str(&log), s->a, err);
 		}
 	}
-	fputs(ws_buf_text(&lines), s->out.err);
+}
+
+/* A unit that fails for several Pythons fails alike: the cell for which the same was printed; NULL: none. */
+static const char *
+find_printed(struct ws_session *s, const struct ws_build_text *text,
+	const struct ws_failed_action *failed, const struct ws_buf *lines)
+{
+	const char *what = ws_arena_printf(s->a, "%s %s: %s\n%s", failed->stage, failed->subject,
+		failed->err->text, ws_buf_text(lines));
+	const char *before = ws_map_get(text->printed, what);
+	if (!before) {
+		ws_map_put(text->printed, what, failed->cell, s->a);
+	}
+	return before;
 }
 
 /* The shell that opens where this failed. */
@@ -64,13 +77,21 @@ void
 ws_build_text_failure(
 	struct ws_session *s, const struct ws_build_text *text, const struct ws_failed_action *failed)
 {
+	WS_AUTO_BUF struct ws_buf lines = {0};
 	struct ws_err err = *failed->err;
 	char printed[WS_ERR_PRINTED];
+	read_log(s, failed, &lines, &err);
+	const char *before = find_printed(s, text, failed, &lines);
+	if (before) {
+		fprintf(s->out.err, "%s: %s: '%s' failed as for %s%s%s\n", failed->cell, failed->stage,
+			failed->subject, before, failed->log ? "; log: " : "", failed->log ? failed->log : "");
+		return;
+	}
 	fprintf(s->out.err, "\n%s: %s\n", failed->cell, failed->stage);
 	if (!is_verdict(failed)) {
 		fprintf(s->out.err, "  $ %s\n", failed->command);
 	}
-	print_log(s, failed, &err);
+	fputs(ws_buf_text(&lines), s->out.err);
 	if (failed->log) {
 		ws_err_cure(&err, "log: %s", failed->log);
 	}

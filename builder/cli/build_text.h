@@ -8,6 +8,7 @@
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H
 
+#include "base/map.h"
 #include "cli/selecting.h"
 #include "produce/run.h"
 
@@ -15,8 +16,8 @@ struct ws_build_text {
 	const char *output;                   /**< the output folder as the user named it */
 	const struct ws_selecting *selecting; /**< for a command that a person may type next */
 	const struct ws_build_result *result;
-	const struct ws_err
-		*last; /**< printed at the very end, by main.c: not to be said before; may be empty */
+	const struct ws_err *last; /**< printed at the very end, by main.c, not before; may be empty */
+	struct ws_map *printed;    /**< failures, to print what is the same for several Pythons once */
 };
 
 /** One failed action, to the error stream. */

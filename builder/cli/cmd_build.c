@@ -202,7 +202,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	b->options.matrix = &sel.matrix;
 	b->options.candidates = sel.candidates;
 	struct ws_build_result result;
-	struct ws_build_text text = {b->options.output, &b->selecting, &result, err};
+	struct ws_map printed = {0};
+	struct ws_build_text text = {b->options.output, &b->selecting, &result, err, &printed};
 	struct teller teller = {s, &text};
 	b->options.tell_failure = tell_failure;
 	b->options.tell_wheel = tell_wheel;
