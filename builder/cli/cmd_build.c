@@ -178,6 +178,25 @@ tell_wheel(void *self, const struct ws_supply *supply)
 	ws_build_text_wheel(teller->s, teller->text, supply);
 }
 
+/* Warns of ignored variables once something is compiled, which they are about. */
+struct ignored {
+	struct ws_sink sink;
+	struct ws_session *s;
+	const char *warning; /* NULL: said, or there is nothing to say */
+};
+
+static void
+warn_of_ignored(struct ws_sink *self, const struct ws_event *event)
+{
+	struct ignored *ignored = (struct ignored *)self;
+	if (ignored->warning && event->kind == WS_EVENT_ACTION_STARTED
+		&& strcmp(event->stage, "compile") == 0) {
+		ws_status_clear(ignored->s->status);
+		ws_out_warn(&ignored->s->out, "%s", ignored->warning);
+		ignored->warning = NULL;
+	}
+}
+
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
@@ -194,10 +213,9 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
 	}
-	const char *ignored = ws_ignored_env_warning(s->env.vars, s->a);
-	if (ignored && sel.plan.totals.decisions[WS_DECISION_BUILD] > 0) {
-		ws_out_warn(&s->out, "%s", ignored);
-	}
+	struct ignored *ignored = WS_NEW(s->a, struct ignored); /* the session's events outlive this */
+	*ignored = (struct ignored){{warn_of_ignored}, s, ws_ignored_env_warning(s->env.vars, s->a)};
+	ws_events_add(&s->events, &ignored->sink);
 	announce(s, &sel.plan);
 	b->options.matrix = &sel.matrix;
 	b->options.candidates = sel.candidates;

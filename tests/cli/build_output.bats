@@ -40,6 +40,11 @@ escapes='[[:cntrl:]]'
 	MAX_JOBS=8 build -q # nothing is compiled
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
+	grep -rl '^wheelsmith.cell/2' "$WHEELSMITH_STORE/ac" | xargs rm
+	LIBRARY_PATH=/nowhere build -q # nor now, though a wheel is to be built: the store has all parts
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(built .actions.ran)" -eq 0 ]
 	echo '#error no' >> recipes/tiny/src/module.cpp
 	MAX_JOBS=8 build -q
 	[ "$status" -eq 5 ]
