@@ -6,6 +6,8 @@
 #include "draft/sdist.h"
 #include "net/url.h"
 #include "plan/select.h"
+#include "plan/units.h"
+#include "report/format.h"
 
 #include <string.h>
 
@@ -349,6 +351,27 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 	return false;
 }
 
+/* The engine keeps to the limit by running such a unit alone. */
+static void
+warn_of_memory(struct ws_session *s, uint64_t limit_bytes, const struct ws_plan *plan)
+{
+	const struct ws_plan_unit *largest = NULL;
+	char needed[WS_FORMAT_BYTES], limit[WS_FORMAT_BYTES];
+	for (size_t i = 0; i < plan->product_count; i++) {
+		const struct ws_plan_units *units = plan->products[i]->units;
+		for (size_t k = 0; units && k < units->count; k++) {
+			bool larger = !largest || units->at[k].cost.rss_bytes > largest->cost.rss_bytes;
+			largest = larger ? &units->at[k] : largest;
+		}
+	}
+	if (limit_bytes && largest && largest->cost.rss_bytes > limit_bytes) {
+		ws_out_warn(&s->out,
+			"'%s' needs about %s, more than --memory %s: it will run alone and hold that much",
+			largest->path, ws_format_memory(largest->cost.rss_bytes, needed),
+			ws_format_memory(limit_bytes, limit));
+	}
+}
+
 bool
 ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool network,
 	struct ws_arena *a, struct ws_context *ctx, struct ws_selection *sel, struct ws_err *err)
@@ -382,6 +405,7 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 	for (size_t i = 0; i < sel->plan.warning_count; i++) {
 		ws_out_warn(&s->out, "%s", sel->plan.warnings[i]);
 	}
+	warn_of_memory(s, selecting->memory_bytes, &sel->plan);
 	return true;
 }
 

@@ -93,3 +93,11 @@ demo_recipes() {
 	run -3 "$WHEELSMITH" build flash-attn==2.8.4 --offline --torch 2.11.0 --python 3.12 --arch 9.0
 	[[ $output == *"no recipe for 'flash-attn' 2.8.4"*"there are: "*2.8.3*"wheelsmith recipe new flash-attn==2.8.4"* ]]
 }
+
+@test "a unit that needs more than --memory is named" {
+	local where=(causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0)
+	run -0 --separate-stderr "$WHEELSMITH" plan "${where[@]}" --memory 100M
+	[ "$stderr" = "warning: 'csrc/causal_conv1d.cpp' needs about 1.4 GiB, more than --memory 100 MiB: it will run alone and hold that much" ]
+	run -0 --separate-stderr "$WHEELSMITH" plan "${where[@]}" --memory 2G
+	[ -z "$stderr" ]
+}
