@@ -26,12 +26,16 @@ enum column {
 static const char *const titles[COLUMNS] = {
 	"package", "torch", "cuda", "python", "archs", "decision", "why", "cost"};
 
-/* The order in which a table that is too wide gives way, and what a column is cut to; 0: it goes. */
+/* The order in which a table that is too wide gives way, and what a column is cut to; 0: it goes. One that is
+ * the same in every row goes first: it is named once below. */
 static const struct {
 	enum column column;
 	unsigned least;
-} ways[] = {{WHY, 24}, {PACKAGE, 22}, {ARCHS, 10}, {WHY, 12}, {PACKAGE, 14}, {WHY, 0}, {COST, 0},
-	{ARCHS, 6}};
+	bool if_same;
+} ways[] = {{ARCHS, 0, true}, {DECISION, 0, true}, {CUDA, 0, true}, {PYTHON, 0, true},
+	{WHY, 24, false}, {PACKAGE, 22, false}, {ARCHS, 10, false}, {TORCH, 0, true}, {WHY, 12, false},
+	{WHY, 0, false}, {PACKAGE, 16, false}, {COST, 0, false}, {ARCHS, 6, false},
+	{PACKAGE, 12, false}};
 
 struct row {
 	char *texts[COLUMNS];
@@ -82,14 +86,29 @@ sum_widths(const unsigned widths[COLUMNS])
 	return sum;
 }
 
+/* Columns with one value for all of several rows; the titles are the first. */
 static void
-cut(unsigned widths[COLUMNS], unsigned width)
+find_same(const struct row *rows, size_t count, bool same[COLUMNS])
+{
+	for (size_t c = 0; c < COLUMNS; c++) {
+		same[c] = count > 2;
+		for (size_t i = 2; i < count; i++) {
+			same[c] = same[c] && strcmp(rows[i].texts[c], rows[1].texts[c]) == 0;
+		}
+	}
+}
+
+static void
+cut(unsigned widths[COLUMNS], const bool same[COLUMNS], unsigned width)
 {
 	for (size_t i = 0; i < WS_LEN(ways); i++) {
 		unsigned sum = sum_widths(widths);
 		unsigned *column = &widths[ways[i].column];
 		if (sum <= width) {
 			return;
+		}
+		if (ways[i].if_same && !same[ways[i].column]) {
+			continue;
 		}
 		unsigned least = ways[i].least;
 		if (*column > least) {
@@ -101,28 +120,49 @@ cut(unsigned widths[COLUMNS], unsigned width)
 /* Cuts columns until the table fits, or nothing is left to cut. Where one had to go, there may be
  * room for others again. */
 static void
-fit(unsigned widths[COLUMNS], unsigned width)
+fit(unsigned widths[COLUMNS], const bool same[COLUMNS], unsigned width)
 {
 	static const enum column again[] = {PACKAGE, ARCHS};
 	unsigned natural[COLUMNS];
 	memcpy(natural, widths, sizeof(natural));
-	cut(widths, width);
+	cut(widths, same, width);
 	for (size_t i = 0; i < WS_LEN(again) && sum_widths(widths) < width; i++) {
 		unsigned room = width - sum_widths(widths);
 		unsigned *column = &widths[again[i]];
-		*column = natural[again[i]] - *column < room ? natural[again[i]] : *column + room;
+		if (*column > 0) {
+			*column = natural[again[i]] - *column < room ? natural[again[i]] : *column + room;
+		}
 	}
 }
 
+/* A version says more than the end of a name: "causal-c… 1.5.3.post1". */
+static char *
+cut_package(char *text, unsigned width, struct ws_arena *a)
+{
+	char *version = strrchr(text, ' ');
+	unsigned len = version ? ws_term_columns(version) : 0;
+	if (!version || ws_term_columns(text) <= width || width < len + 4) {
+		ws_term_cut(text, width);
+		return text;
+	}
+	char *name = ws_arena_copy(a, text, (size_t)(version - text));
+	ws_term_cut(name, width - len);
+	return ws_arena_printf(a, "%s%s", name, version);
+}
+
 static void
-print_row(struct row *row, const unsigned widths[COLUMNS], struct ws_buf *out)
+print_row(struct row *row, const unsigned widths[COLUMNS], struct ws_arena *a, struct ws_buf *out)
 {
 	unsigned gap = INDENT;
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (widths[i] == 0) {
 			continue;
 		}
-		ws_term_cut(row->texts[i], widths[i]);
+		if (i == PACKAGE) {
+			row->texts[i] = cut_package(row->texts[i], widths[i], a);
+		} else {
+			ws_term_cut(row->texts[i], widths[i]);
+		}
 		ws_buf_printf(out, "%*s%s", (int)gap, "", row->texts[i]);
 		gap = GAP + widths[i] - ws_term_columns(row->texts[i]);
 	}
@@ -138,12 +178,36 @@ measure(const struct row *row, unsigned widths[COLUMNS])
 	}
 }
 
+/* Columns that had to go: one that is the same everywhere is said here, the others are missed. */
+static void
+print_left_out(const struct row *row, const unsigned widths[COLUMNS], const bool same[COLUMNS],
+	struct ws_buf *out)
+{
+	unsigned told = 0;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		if (widths[i] == 0 && same[i]) {
+			ws_buf_printf(
+				out, "%s%s %s", told++ > 0 ? ", " : "  every cell: ", titles[i], row->texts[i]);
+		}
+	}
+	ws_buf_puts(out, told > 0 ? "\n" : "");
+	bool why = widths[WHY] == 0 && !same[WHY];
+	bool cost = widths[COST] == 0 && !same[COST];
+	if (why || cost) {
+		ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
+			!cost      ? "why is"
+				: !why ? "cost is"
+					   : "why and cost are");
+	}
+}
+
 void
 ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct row *rows = WS_NEW_N(a, struct row, plan->cell_count + 1);
 	unsigned widths[COLUMNS] = {0};
+	bool same[COLUMNS];
 	size_t count = 1;
 	for (size_t i = 0; i < COLUMNS; i++) {
 		rows[0].texts[i] = ws_arena_strdup(a, titles[i]);
@@ -156,15 +220,15 @@ ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *o
 	for (size_t i = 0; i < count; i++) {
 		measure(&rows[i], widths);
 	}
+	find_same(rows, count, same);
 	if (width > 0) {
-		fit(widths, width);
+		fit(widths, same, width);
 	}
 	for (size_t i = 0; i < count && count > 1; i++) {
-		print_row(&rows[i], widths, out);
+		print_row(&rows[i], widths, a, out);
 	}
-	if (count > 1 && (widths[WHY] == 0 || widths[COST] == 0)) {
-		ws_buf_printf(out, "  %s left out: the terminal is too narrow\n",
-			widths[COST] == 0 ? "why and cost are" : "why is");
+	if (count > 1) {
+		print_left_out(&rows[1], widths, same, out);
 	}
 	ws_plan_footer_write(plan, width, out);
 }
