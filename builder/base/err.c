@@ -260,6 +260,16 @@ ws_err_exit_code(enum ws_err_kind kind)
 	return codes[kind];
 }
 
+enum ws_err_kind
+ws_err_kind_of(int exit_code)
+{
+	enum ws_err_kind found = WS_ERR_INTERNAL;
+	for (enum ws_err_kind kind = WS_ERR_NEGATIVE; kind <= WS_ERR_INTERRUPTED; kind++) {
+		found = ws_err_exit_code(kind) == exit_code ? kind : found;
+	}
+	return found;
+}
+
 bool
 ws_err_is_stop(const struct ws_err *err)
 {

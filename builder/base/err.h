@@ -103,6 +103,9 @@ bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t of
 
 int ws_err_exit_code(enum ws_err_kind kind);
 
+/** The kind that an exit code stands for, WS_ERR_IO for 5; WS_ERR_INTERNAL when it is none of ours. */
+enum ws_err_kind ws_err_kind_of(int exit_code);
+
 /** True when the run was asked to stop: not a fault of what was being done. */
 bool ws_err_is_stop(const struct ws_err *err);
 

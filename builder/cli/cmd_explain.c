@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 /* A log of 100 MB took 2.0 s and 15 MB, a name that torch has in all releases 0.1 s and 22 MB. */
-#define READER_BYTES ((uint64_t)512 << 20)
-#define READER_CPU_S 60
+static const struct ws_limits reader = {.memory_bytes = (uint64_t)512 << 20, .cpu_s = 60};
 
 struct explaining {
 	struct ws_session *s;
@@ -187,7 +186,7 @@ ws_cmd_explain(struct ws_session *s, int argc, const char *const *argv, struct w
 	if (!open_means(&x, err)) {
 		return false;
 	}
-	ws_limit_self(READER_BYTES, READER_CPU_S);
+	ws_limit(0, &reader);
 	struct ws_finder *finder = ws_finder_open(&x.signs, s->a);
 	if (!read_text(s, &words, finder, err)) {
 		return false;

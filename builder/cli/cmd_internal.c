@@ -8,16 +8,10 @@
 #include "kit/torch/exports.h"
 #include "kit/torch/exports_child.h"
 #include "make/pack.h"
-#include "sys/limits.h"
 #include "sys/sweep.h"
 
 #include <string.h>
 #include <unistd.h>
-
-/* For those that read files of unknown origin. flash-attn's check holds 22 MB for 1 s, the list of
- * torch 2.5.1 113 MB for 6 s. */
-#define READER_BYTES ((uint64_t)1 << 30)
-#define READER_CPU_S 120
 
 static bool
 sweep(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
@@ -34,7 +28,6 @@ static bool
 verify(
 	struct ws_session *s, int argc WS_UNUSED, const char *const *argv WS_UNUSED, struct ws_err *err)
 {
-	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_judge_run(&s->out, err);
 }
 
@@ -43,7 +36,6 @@ static bool
 facts(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
 	struct ws_err *err)
 {
-	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return ws_facts_child_run(err);
 }
 
@@ -77,7 +69,6 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 static bool
 names(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
 {
-	ws_limit_self(READER_BYTES, READER_CPU_S);
 	return argc == 3
 		? ws_exports_child_serve(argv[1], argv[2], err)
 		: ws_err_set(err, WS_ERR_USAGE, "internal names: RELEASE and FILE are missing");

@@ -4,7 +4,7 @@
 #include "doctor/doctor.h"
 #include "explain/explain.h"
 #include "explain/remedy.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 /* Importing torch took 3 s on 2 cores; Triton compiles what it has not compiled before. */
 #define TIMEOUT_MS 240000
@@ -53,12 +53,12 @@ call_group(struct ws_doctor *d, const char *group, const char *model)
 {
 	const char *const argv[] = {
 		d->kit.interpreter, "-E", "-B", d->data->entry_points, group, model, NULL};
-	const struct ws_capture command = {
-		.argv = argv, .env = environment(d), .timeout_ms = TIMEOUT_MS};
+	const struct ws_child_order command = {
+		.argv = argv, .env = environment(d), .limits.timeout_ms = TIMEOUT_MS};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_err err = {0};
 	size_t before = d->entry_points.len;
-	bool done = ws_capture_run(&command, &answer, &err);
+	bool done = ws_child_ask(&command, &answer, &err);
 	struct ws_str rest = ws_buf_str(&answer);
 	while (rest.s && rest.n > 0) {
 		read_line(d, ws_str_cut(&rest, '\n'), group);

@@ -1,12 +1,12 @@
 /* draft.c - the child that writes drafts: its order, its answer, and the proof that the draft can be read. The child
- * limits its own memory and CPU time; sys/capture.h limits how long it runs and how much it says. */
+ * limits its own memory and CPU time; sys/child.h limits how long it runs and how much it says. */
 #include "draft/draft.h"
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "config/recipe.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <string.h>
 
@@ -86,8 +86,8 @@ run_child(const struct ws_draft_order *order, const char *refused, struct ws_are
 		"/usr/bin/env", "python3", "-I", "-S", "-B", order->reader, ws_buf_text(&words), NULL};
 	const char *const env[] = {
 		ws_arena_printf(a, "PATH=%s", order->path_variable), "LC_ALL=C.UTF-8", NULL};
-	const struct ws_capture command = {.argv = argv, .env = env, .timeout_ms = 60000};
-	if (!ws_capture_run(&command, &answer, err)) {
+	const struct ws_child_order command = {.argv = argv, .env = env, .limits.timeout_ms = 60000};
+	if (!ws_child_ask(&command, &answer, err)) {
 		/* env(1) exits with 127 where there is none. */
 		return strstr(err->text, "127") ? ws_err_set(
 				   err, WS_ERR_CONFIG, "there is no python3 on PATH, which drafts are written by")

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "engine/budget.h"
 #include "store/tree.h"
+#include "sys/spawn.h"
 
 struct ws_node;
 
@@ -121,14 +122,14 @@ struct ws_action {
 	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
 	struct ws_need need;                            /**< used until the ledger knows better */
 	uint64_t cpu_ms;                                /**< likewise; 0: unknown */
-	uint64_t deadline_ms;                           /**< longest run; 0: the engine's rule */
 	/**
 	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as long as the run
 	 * does and somebody needs them; who needs them later has them made again.
 	 */
 	bool transient;
 	const struct ws_split
-		*split; /**< asked when the store has no result; NULL: it is run as it is */
+		*split;              /**< asked when the store has no result; NULL: it is run as it is */
+	struct ws_limits limits; /**< timeout_ms 0: the engine's rule; output is not limited */
 };
 
 #endif

@@ -117,8 +117,8 @@ lock_key(struct ws_run *r, struct ws_node *node)
 static uint64_t
 deadline_ms(const struct ws_run *r, const struct ws_node *node)
 {
-	if (r->e->deadline_ms || node->action->deadline_ms) {
-		return r->e->deadline_ms ? r->e->deadline_ms : node->action->deadline_ms;
+	if (r->e->deadline_ms || node->action->limits.timeout_ms) {
+		return r->e->deadline_ms ? r->e->deadline_ms : node->action->limits.timeout_ms;
 	}
 	/* Only what was measured counts: a recipe's guess must not end a slow host's compiler. */
 	if (node->measured_ms == 0) {
@@ -151,8 +151,9 @@ launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 		.dir = node->dir,
 		.log = log_path(r, node, a),
 		.need = node->need,
-		.deadline_ms = deadline_ms(r, node),
+		.limits = action->limits,
 	};
+	job.limits.timeout_ms = deadline_ms(r, node);
 	return r->e->runner->start(r->e->runner, &job, err);
 }
 

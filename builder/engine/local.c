@@ -44,6 +44,7 @@ start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
 		.argv = job->argv,
 		.env = job->env,
 		.dir = job->dir,
+		.limits = job->limits,
 		.in = -1,
 		.out = log,
 		.err = log,
@@ -52,7 +53,7 @@ start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
 	if (!ws_spawn_start(&spawn, &r.child, err)) {
 		return false;
 	}
-	r.deadline_ms = job->deadline_ms ? r.started_ms + (int64_t)job->deadline_ms : 0;
+	r.deadline_ms = job->limits.timeout_ms ? r.started_ms + (int64_t)job->limits.timeout_ms : 0;
 	*ws_vec_push(&l->jobs, l->a) = r;
 	return true;
 }

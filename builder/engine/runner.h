@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "engine/budget.h"
+#include "sys/spawn.h"
 
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ struct ws_job {
 	const char *dir; /**< working folder */
 	const char *log; /**< file that gets stdout and stderr */
 	struct ws_need need;
-	uint64_t deadline_ms; /**< longest run; 0: none */
+	struct ws_limits limits; /**< timeout_ms 0: as long as it takes */
 };
 
 /** How a job ended. */

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "inspect/facts_json.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -56,14 +56,14 @@ ws_facts_ask(enum ws_facts_kind kind, const struct ws_facts_order *order, const 
 	WS_AUTO_BUF struct ws_buf said = {0};
 	const char *const argv[] = {program, "internal", "facts", NULL};
 	const char *const env[] = {"LANG=C", NULL};
-	const struct ws_capture command = {
-		.argv = argv, .env = env, .dir = order->folder, .timeout_ms = LONGEST_MS};
+	const struct ws_child_order command = {
+		.argv = argv, .env = env, .dir = order->folder, .limits = WS_CHILD_READER};
 	const char *answer = ws_path_join(a, order->folder, FACTS, NULL);
 	struct ws_json_doc doc;
 	if (!write_order(kind, order, a, err)) {
 		return false;
 	}
-	if (!ws_capture_run(&command, &said, err)) {
+	if (!ws_child_ask(&command, &said, err)) {
 		return ws_err_set(err, WS_ERR_NEGATIVE,
 			"'%s' cannot be read within the limits of memory and time, or ends the process that "
 			"reads it",

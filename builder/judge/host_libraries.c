@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "engine/action.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -27,8 +27,8 @@ find(const struct ws_hostcc *cxx, const char *name, struct ws_arena *a, ws_name_
 {
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	const char *argv[] = {cxx->path, ws_arena_printf(a, "-print-file-name=%s", name), NULL};
-	struct ws_capture command = {.argv = argv};
-	if (!ws_capture_run(&command, &answer, NULL)) {
+	struct ws_child_order command = {.argv = argv};
+	if (!ws_child_ask(&command, &answer, NULL)) {
 		return;
 	}
 	const char *path = ws_path_normal(a, ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a));

@@ -1,16 +1,13 @@
 /* order.c - writing the order, as an action or for at once. The child that follows it is run.c's. */
 #include "judge/order.h"
 
-#include "base/fs.h"
 #include "judge/internal_action.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 /* Raise it when the same order would be judged or measured differently. */
 #define JUDGE_VERSION "wheelsmith.verify/3"
 
-#define ORDER "order.json"
 #define WHEEL "wheel.whl"
-#define LONGEST_MS 150000 /* the child ends itself after 120 s of CPU */
 
 static void
 write_modules(struct ws_json_writer *w, const struct ws_judge_order *order, struct ws_arena *a)
@@ -69,7 +66,7 @@ fill_inputs(struct ws_action *action, const struct ws_judge_order *order,
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count = 0;
 	write_order(order, WHEEL, mounts, a, &text);
-	if (!ws_internal_input(store, &text, ORDER, &inputs[count++], a, err)) {
+	if (!ws_internal_input(store, &text, WS_CHILD_ORDER, &inputs[count++], a, err)) {
 		return false;
 	}
 	if (order->digest) {
@@ -102,6 +99,7 @@ ws_judge_action(const struct ws_judge_order *order, const struct ws_store *store
 	action->outputs = outputs;
 	action->output_count = WS_LEN(outputs);
 	action->cpu_ms = order->modules ? 1000 : 2000;
+	action->limits = WS_CHILD_READER;
 	return fill_inputs(action, order, &mounts, store, a, err) ? action : NULL;
 }
 
@@ -128,26 +126,28 @@ ws_judge_now(const struct ws_judge_order *order, const char *program, const char
 	struct ws_arena *a, struct ws_wheel_verdict *verdict, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	WS_AUTO_BUF struct ws_buf said = {0};
-	const char *argv[] = {program, "internal", "verify", NULL};
-	const char *made = ws_path_join(a, folder, WS_VERDICT_FILE, NULL);
-	struct ws_capture child = {
-		.argv = argv, .dir = folder, .timeout_ms = LONGEST_MS, .with_stderr = true};
+	WS_AUTO_BUF struct ws_buf answer = {0};
+	const char *const argv[] = {program, "internal", "verify", NULL};
+	const struct ws_child_order child = {
+		.argv = argv,
+		.dir = folder,
+		.order = &text,
+		.answer = WS_VERDICT_FILE,
+		.limits = WS_CHILD_READER,
+		.name = "reading it",
+	};
 	struct ws_json_doc doc;
-	struct ws_err fault = {0};
 	write_order(order, order->wheel, NULL, a, &text);
-	if (!ws_fs_write(ws_path_join(a, folder, ORDER, NULL), text.data, text.len, 0600, err)) {
-		return false;
-	}
-	if (!ws_capture_run(&child, &said, &fault) || !ws_fs_exists(made)) {
-		struct ws_str line = ws_str_trim(ws_buf_str(&said));
-		give_up(order,
-			line.n ? ws_str_copy(line, a)
-				   : ws_arena_printf(a, "it could not be read: %s", fault.text),
-			a, verdict);
+	if (!ws_child_ask(&child, &answer, err)) {
+		if (ws_err_is_stop(err)) {
+			return false;
+		}
+		give_up(order, ws_arena_strdup(a, err->text), a, verdict);
+		*err = (struct ws_err){0};
 		return true;
 	}
-	if (!ws_json_read(made, WS_JSON_STRICT, a, &doc, err)) {
+	if (!ws_json_parse(
+			WS_VERDICT_FILE, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
 		return false;
 	}
 	ws_verdict_of(doc.root, a, verdict);

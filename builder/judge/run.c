@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "judge/order.h"
 #include "model/tag.h"
+#include "sys/child.h"
 #include "verify/judge.h"
 #include "wheelfile/claims.h"
 #include "wheelfile/modules.h"
@@ -401,7 +402,7 @@ ws_judge_run(const struct ws_out *out, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct judging j = {.a = a, .wheel.file.fd = -1};
-	bool fine = ws_json_read("order.json", WS_JSON_STRICT, a, &j.order, err);
+	bool fine = ws_json_read(WS_CHILD_ORDER, WS_JSON_STRICT, a, &j.order, err);
 	fine = fine && open_subject(&j, err);
 	const struct ws_json *places = fine ? ws_json_find(j.order.root, "places") : NULL;
 	struct ws_judge_outcome *outcomes =

@@ -116,7 +116,7 @@ ws_import_action(const struct ws_import_order *order, struct ws_arena *a)
 		.find_reads = keep_verdicts_only,
 		.need = {.cpus = 1, .rss_bytes = (uint64_t)1 << 30},
 		.cpu_ms = 5000,
-		.deadline_ms = 300000,
+		.limits.timeout_ms = 300000,
 	};
 	return action;
 }

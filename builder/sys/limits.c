@@ -17,16 +17,18 @@ static const bool limits_memory = true;
 #endif
 
 void
-ws_limit_self(uint64_t data_bytes, unsigned cpu_s)
+ws_limit(pid_t pid, const struct ws_limits *limits)
 {
-	struct rlimit data = {.rlim_cur = data_bytes, .rlim_max = data_bytes};
-	struct rlimit cpu = {.rlim_cur = cpu_s, .rlim_max = cpu_s + 1};
+	struct rlimit data = {.rlim_cur = limits->memory_bytes, .rlim_max = limits->memory_bytes};
+	struct rlimit cpu = {.rlim_cur = limits->cpu_s, .rlim_max = limits->cpu_s + 1};
 	struct rlimit no_core = {0};
-	if (limits_memory) {
-		setrlimit(RLIMIT_DATA, &data);
+	if (limits->memory_bytes && limits_memory) {
+		prlimit(pid, RLIMIT_DATA, &data, NULL);
 	}
-	setrlimit(RLIMIT_CPU, &cpu);
-	setrlimit(RLIMIT_CORE, &no_core);
+	if (limits->cpu_s) {
+		prlimit(pid, RLIMIT_CPU, &cpu, NULL);
+		prlimit(pid, RLIMIT_CORE, &no_core, NULL);
+	}
 }
 
 bool

@@ -1,22 +1,33 @@
 /**
- * limits.h - what a child of ours may use while it reads files of unknown origin
+ * limits.h - what a process may use
  *
  * A crafted file can ask for gigabytes or for years: a symbol name of a hundred bytes expands to
- * either. For the process that reads it, itself; limits are never lifted again.
- * And what this process cannot do without: a stack.
+ * either. So whoever starts a process that reads one limits it. And what this process cannot do
+ * without: a stack.
  */
 #ifndef WS_SYS_LIMITS_H
 #define WS_SYS_LIMITS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/** 0: no bound. The kernel holds a process to memory and CPU, whoever waits for it to the rest. */
+struct ws_limits {
+	/** Of its own (files that are mapped to be read do not count), beyond which allocations fail. */
+	uint64_t memory_bytes;
+	unsigned cpu_s;      /**< after which SIGXCPU ends it, without a core file */
+	uint64_t timeout_ms; /**< from its start */
+	unsigned silence_ms; /**< between two outputs */
+	size_t answer_bytes;
+};
 
 /**
- * Bounds this process: at most @a data_bytes of memory of its own (files that are mapped to be read
- * do not count), beyond which allocations fail, and @a cpu_s seconds of CPU, after which SIGXCPU
- * ends it. Under a sanitizer, which has memory of its own, only the second holds.
+ * Bounds process @a pid, a child of ours, or this one when it is 0; never lifted again. Under a sanitizer,
+ * which has memory of its own, memory is not bounded.
  */
-void ws_limit_self(uint64_t data_bytes, unsigned cpu_s);
+void ws_limit(pid_t pid, const struct ws_limits *limits);
 
 /**
  * Lets the stack of this process, and of its children, grow to @a wanted bytes, or as far as the hard

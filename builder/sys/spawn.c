@@ -61,6 +61,7 @@ ws_spawn_start(const struct ws_spawn *spawn, struct ws_child *child, struct ws_e
 		errno = code;
 		return ws_err_sys(err, WS_ERR_BUILD, "cannot start '%s'", spawn->program);
 	}
+	ws_limit(pid, &spawn->limits);
 	child->pid = pid;
 	child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (child->pidfd < 0) {

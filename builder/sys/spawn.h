@@ -9,9 +9,9 @@
 #define WS_SYS_SPAWN_H
 
 #include "base/err.h"
+#include "sys/limits.h"
 
 #include <stdint.h>
-#include <sys/types.h>
 
 /** What to start. Descriptors are borrowed; -1 stands for /dev/null. */
 struct ws_spawn {
@@ -19,6 +19,7 @@ struct ws_spawn {
 	const char *const *argv; /**< NULL-terminated; argv[0] may differ from program */
 	const char *const *env;  /**< NULL-terminated "NAME=value"; the whole environment */
 	const char *dir;         /**< working folder; NULL: ours */
+	struct ws_limits limits;
 	int in, out, err;
 };
 

@@ -9,19 +9,27 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-bool
-ws_stop_open(struct ws_stop *stop, struct ws_err *err)
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* nohup, and a shell's &, ignore some; a blocked signal would come all the same. */
+static sigset_t
+find_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
 	sigemptyset(&set);
 	for (size_t i = 0; i < WS_LEN(signals); i++) {
-		/* nohup, and a shell's &, ignore some; a blocked signal would come all the same. */
 		struct sigaction now;
 		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
 			sigaddset(&set, signals[i]);
 		}
 	}
+	return set;
+}
+
+bool
+ws_stop_open(struct ws_stop *stop, struct ws_err *err)
+{
+	sigset_t set = find_signals();
 	*stop = (struct ws_stop){.fd = -1};
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -58,4 +66,34 @@ ws_stop_err(const struct ws_stop *stop, struct ws_err *err)
 		ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
 	}
 	return ws_err_cure(err, "what was done is kept: the same command goes on from there");
+}
+
+void
+ws_stop_watch_begin(struct ws_stop_watch *watch, struct ws_stop *stop)
+{
+	watch->stop = stop;
+	watch->signals = find_signals();
+	sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
+}
+
+bool
+ws_stop_watch_check(const struct ws_stop_watch *watch, struct ws_err *err)
+{
+	sigset_t pending;
+	if (ws_stop_asked(watch->stop)) {
+		return ws_stop_err(watch->stop, err);
+	}
+	sigpending(&pending);
+	for (size_t i = 0; i < WS_LEN(signals); i++) {
+		if (sigismember(&pending, signals[i]) && sigismember(&watch->signals, signals[i])) {
+			return ws_stop_err(&(struct ws_stop){.signal = signals[i]}, err);
+		}
+	}
+	return true;
+}
+
+void
+ws_stop_watch_end(const struct ws_stop_watch *watch)
+{
+	sigprocmask(SIG_SETMASK, &watch->before, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <signal.h>
 #include <stdint.h>
 
 /** One for the process; lives as long as it does. */
@@ -31,5 +32,20 @@ bool ws_stop_asked(struct ws_stop *stop);
 
 /** The error that says so: WS_ERR_INTERRUPTED or WS_ERR_STOPPED. Returns false. */
 bool ws_stop_err(const struct ws_stop *stop, struct ws_err *err);
+
+/** While a child runs: the signals wait, and are left for who reads them next. */
+struct ws_stop_watch {
+	struct ws_stop *stop;
+	sigset_t signals, before;
+};
+
+/** @a stop may be NULL; its deadline counts too. */
+void ws_stop_watch_begin(struct ws_stop_watch *watch, struct ws_stop *stop);
+
+/** False, with the error that says so, once something asks us to stop. */
+bool ws_stop_watch_check(const struct ws_stop_watch *watch, struct ws_err *err);
+
+/** A signal that came and that nobody listens for ends us here. */
+void ws_stop_watch_end(const struct ws_stop_watch *watch);
 
 #endif

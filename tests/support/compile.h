@@ -9,7 +9,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 /** Runs a program of PATH, which must succeed; what it printed, stderr included. */
 static inline const char *
@@ -22,9 +22,9 @@ ws_test_run(struct ws_arena *a, const char *const *argv, const char *dir)
 	}
 	WS_AUTO_BUF struct ws_buf out = {0};
 	struct ws_err err;
-	struct ws_capture command = {
-		.argv = whole, .dir = dir, .timeout_ms = 60000, .with_stderr = true};
-	if (!ws_capture_run(&command, &out, &err)) {
+	struct ws_child_order command = {
+		.argv = whole, .dir = dir, .limits.timeout_ms = 60000, .with_stderr = true};
+	if (!ws_child_ask(&command, &out, &err)) {
 		fail_msg("%s: %s\n%s", whole[1], err.text, ws_buf_text(&out));
 	}
 	return ws_buf_copy(&out, a);

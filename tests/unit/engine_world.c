@@ -22,7 +22,7 @@ start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
 	struct scripted *s = (struct scripted *)self;
 	const char *subject = job->argv[0];
 	*ws_vec_push(&s->started, s->a) = ws_arena_strdup(s->a, subject);
-	*ws_vec_push(&s->deadlines_ms, s->a) = job->deadline_ms;
+	*ws_vec_push(&s->deadlines_ms, s->a) = job->limits.timeout_ms;
 	const struct scripted_line *line = next_line(s, subject);
 	assert_true(s->active_count < WS_LEN(s->active));
 	s->active[s->active_count++] =

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,9 +85,9 @@ ws_scene_run(struct ws_scene *s, const char *script, ...)
 	const char *path = getenv("PATH");
 	const char *const env[] = {
 		ws_arena_printf(s->a, "PATH=%s", path ? path : "/usr/bin:/bin"), NULL};
-	struct ws_capture command = {.argv = argv.at, .env = env};
+	struct ws_child_order command = {.argv = argv.at, .env = env};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	assert_ok(ws_child_ask(&command, &out, &s->err), s->err);
 	return ws_str_copy(ws_str_trim(ws_buf_str(&out)), s->a);
 }
 

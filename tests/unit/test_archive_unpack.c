@@ -4,7 +4,7 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -18,11 +18,11 @@ tars(struct ws_arena *a)
 			"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_tars.py", dir, NULL};
 		const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
 			ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-		struct ws_capture command = {
-			.argv = argv, .env = env, .with_stderr = true, .timeout_ms = 60000};
+		struct ws_child_order command = {
+			.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 60000};
 		WS_AUTO_BUF struct ws_buf said = {0};
 		struct ws_err err = {0};
-		if (!ws_capture_run(&command, &said, &err)) {
+		if (!ws_child_ask(&command, &said, &err)) {
 			fail_msg("%s: %s", err.text, ws_buf_text(&said));
 		}
 		snprintf(made, sizeof(made), "%s", dir);

@@ -6,7 +6,7 @@
 #include "archive/zip.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -21,10 +21,10 @@ zips(struct ws_arena *a)
 			"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_zips.py", dir, NULL};
 		const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
 			ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-		struct ws_capture command = {.argv = argv, .env = env, .with_stderr = true};
+		struct ws_child_order command = {.argv = argv, .env = env, .with_stderr = true};
 		WS_AUTO_BUF struct ws_buf said = {0};
 		struct ws_err err = {0};
-		assert_ok(ws_capture_run(&command, &said, &err), err);
+		assert_ok(ws_child_ask(&command, &said, &err), err);
 		snprintf(made, sizeof(made), "%s", dir);
 	}
 	return made;
@@ -340,10 +340,10 @@ WS_TEST(a_long_directory_takes_two_reads)
 		path, NULL};
 	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")),
 		ws_arena_printf(a, "HOME=%s", getenv("HOME")), NULL};
-	struct ws_capture command = {
-		.argv = argv, .env = env, .with_stderr = true, .timeout_ms = 60000};
+	struct ws_child_order command = {
+		.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 60000};
 	WS_AUTO_BUF struct ws_buf said = {0};
-	assert_ok(ws_capture_run(&command, &said, &err), err);
+	assert_ok(ws_child_ask(&command, &said, &err), err);
 	struct crumbs crumbs;
 	struct ws_zip zip;
 	open_crumbs(path, SIZE_MAX, &crumbs);

@@ -6,7 +6,7 @@
 #include "compile/target.h"
 #include "engine/engine.h"
 #include "engine/local.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 #include "sys/host.h"
 
 #include <time.h>
@@ -61,8 +61,8 @@ make_library(const struct world *w, const char *name, int value)
 	const char *const pack[] = {"/usr/bin/ar", "rcs", path, object, NULL};
 	const char *const *const steps[] = {compile, ws_ends_with(path, ".a") ? pack : link};
 	for (size_t i = 0; i < WS_LEN(steps); i++) {
-		struct ws_capture command = {.argv = steps[i], .with_stderr = true};
-		assert_ok(ws_capture_run(&command, &out, &err), err);
+		struct ws_child_order command = {.argv = steps[i], .with_stderr = true};
+		assert_ok(ws_child_ask(&command, &out, &err), err);
 	}
 	nanosleep(
 		&(struct timespec){.tv_nsec = 9000000}, NULL); /* what is as young as a run is not kept */

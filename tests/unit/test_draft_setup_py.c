@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 struct file {
 	const char *path, *text;
@@ -26,7 +26,7 @@ told_of(const char *text, const struct file *files, size_t count, struct ws_aren
 	}
 	const char *const argv[] = {"/usr/bin/env", "python3",
 		WS_SOURCE_DATA_DIR "/tests/support/setup_lines.py", folder, NULL};
-	assert_ok(ws_capture_run(&(struct ws_capture){.argv = argv}, &b, &err), err);
+	assert_ok(ws_child_ask(&(struct ws_child_order){.argv = argv}, &b, &err), err);
 	return ws_buf_copy(&b, a);
 }
 

@@ -94,7 +94,7 @@ WS_TEST(what_does_not_matter_is_not_in_the_key)
 	y.subject = "another name";
 	y.group = "another cell";
 	y.need.rss_bytes = 7;
-	y.deadline_ms = 9;
+	y.limits.timeout_ms = 9;
 	assert_string_equal(key_of(a, &x), key_of(a, &y));
 }
 

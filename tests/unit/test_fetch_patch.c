@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "fetch/patch.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -210,11 +210,11 @@ WS_TEST(git_agrees)
 	const char *const argv[] = {"/usr/bin/env", "python3", WS_TESTS_DIR "/support/make_patches.py",
 		dir, ws_arena_printf(a, "%d", CASES), NULL};
 	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")), NULL};
-	struct ws_capture command = {
-		.argv = argv, .env = env, .with_stderr = true, .timeout_ms = 100000};
+	struct ws_child_order command = {
+		.argv = argv, .env = env, .with_stderr = true, .limits.timeout_ms = 100000};
 	WS_AUTO_BUF struct ws_buf said = {0};
 	struct ws_err err = {0};
-	assert_ok(ws_capture_run(&command, &said, &err), err);
+	assert_ok(ws_child_ask(&command, &said, &err), err);
 	static const char *const names[] = {"one.c", "sub/two words.txt", "sub/three.py"};
 	unsigned changes = 0;
 	for (int n = 0; n < CASES; n++) {

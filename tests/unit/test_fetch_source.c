@@ -9,7 +9,7 @@
 #include "net/index_config.h"
 #include "served.h"
 #include "store/cas.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -74,10 +74,10 @@ static void
 run(const char *script, const char *first, const char *second)
 {
 	const char *const argv[] = {"/bin/sh", "-c", script, "sh", first, second, NULL};
-	struct ws_capture command = {.argv = argv, .with_stderr = true};
+	struct ws_child_order command = {.argv = argv, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf said = {0};
 	struct ws_err err = {0};
-	if (!ws_capture_run(&command, &said, &err)) {
+	if (!ws_child_ask(&command, &said, &err)) {
 		fail_msg("%s: %s", err.text, ws_buf_text(&said));
 	}
 }

@@ -190,9 +190,9 @@ accepts_in(const char *places, const char *source, const char *const *flags, con
 	ws_test_library(a, ws_path_join(a, dir, "mod", NULL), "0.so", source, flags);
 	static const char *const argv[] = {WS_PROGRAM, "internal", "verify", NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	struct ws_capture command = {
-		.argv = argv, .dir = dir, .timeout_ms = 60000, .with_stderr = true};
-	bool fine = ws_capture_run(&command, &out, &err);
+	struct ws_child_order command = {
+		.argv = argv, .dir = dir, .limits.timeout_ms = 60000, .with_stderr = true};
+	bool fine = ws_child_ask(&command, &out, &err);
 	*said = ws_buf_copy(&out, a);
 	if (!ws_fs_exists(ws_path_join(a, dir, WS_VERDICT_FILE, NULL))) {
 		fail_msg("no verdict: %s", *said);

@@ -6,7 +6,7 @@
 #include "kit/cuda/cuda.h"
 #include "kit/cuda/nvcc.h"
 #include "kit/cuda/parts.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -108,9 +108,9 @@ put_runtime(const struct host *h, const char *path, const char *soname)
 	assert_ok(ws_fs_mkdirs(ws_path_dir(h->a, full), &err), err);
 	const char *const argv[] = {"/usr/bin/gcc", "-shared", "-nostdlib", "-x", "c", "/dev/null",
 		"-o", full, ws_arena_printf(h->a, "-Wl,-soname,%s", soname), NULL};
-	struct ws_capture command = {.argv = argv};
+	struct ws_child_order command = {.argv = argv};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&command, &out, &err), err);
+	assert_ok(ws_child_ask(&command, &out, &err), err);
 }
 
 static const char host_config[] =

@@ -181,7 +181,7 @@ WS_TEST(hostile_output_harms_nothing)
 	assert_string_equal(gpus.users[0].name, "?]0;y?");
 }
 
-WS_TEST(a_flood_is_bounded)
+WS_TEST(a_flood_is_refused)
 {
 	const char *dir = ws_test_dir(a);
 	static const char script[] =
@@ -192,5 +192,6 @@ WS_TEST(a_flood_is_bounded)
 		err);
 	struct ws_gpus gpus;
 	list_gpus("/nowhere", dir, a, &gpus);
-	assert_int_equal(gpus.count, 4096);
+	assert_int_equal(gpus.count, 0);
+	assert_contains(gpus.why_none, "printed more than 4096 KiB");
 }

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "kit/python/python.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -125,7 +125,7 @@ WS_TEST(a_venv_has_its_own_site_packages_and_the_headers_of_its_base)
 	const char *folder = ws_path_join(a, ws_test_dir(a), "venv", NULL);
 	const char *const argv[] = {base.interpreter, "-m", "venv", "--without-pip", folder, NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&(struct ws_capture){.argv = argv}, &out, &err), err);
+	assert_ok(ws_child_ask(&(struct ws_child_order){.argv = argv}, &out, &err), err);
 	assert_ok(
 		ws_python_ask(ws_test_env(), ws_path_join(a, folder, "bin/python", NULL), a, &venv, &err),
 		err);

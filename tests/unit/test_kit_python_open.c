@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 #include "sys/host.h"
 
 #include <unistd.h>
@@ -190,7 +190,7 @@ preprocess(const struct ws_python_kit *kit, const char *compiler, struct ws_aren
 	const char *include = ws_path_join(a, kit->tree.path, "include", NULL);
 	const char *const argv[] = {compiler, "-M", "-std=c++17", "-I", include, source, NULL};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&(struct ws_capture){.argv = argv}, &out, &err), err);
+	assert_ok(ws_child_ask(&(struct ws_child_order){.argv = argv}, &out, &err), err);
 	assert_contains(ws_buf_text(&out), ws_path_join(a, include, "pyconfig.h", NULL));
 	assert_null(strstr(ws_buf_text(&out), kit->include));
 	if (kit->platform_include) {

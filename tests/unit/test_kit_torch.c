@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 #include "torch_scene.h"
 
 #include <stdlib.h>
@@ -240,9 +240,9 @@ install(struct ws_scene *s, const char *packages, const char *label)
 	const char *const argv[] = {"/usr/bin/env", "python3", "-m", "zipfile", "-e",
 		ws_path_join(s->a, dir, wheel, NULL), packages, NULL};
 	const char *const env[] = {ws_arena_printf(s->a, "PATH=%s", getenv("PATH")), NULL};
-	struct ws_capture command = {.argv = argv, .env = env};
+	struct ws_child_order command = {.argv = argv, .env = env};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	assert_ok(ws_child_ask(&command, &out, &s->err), s->err);
 }
 
 WS_TEST(the_installed_torch_is_found_without_importing_it)
@@ -255,9 +255,9 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 	const char *const argv[] = {
 		"/usr/bin/env", "python3", "-m", "venv", "--without-pip", venv, NULL};
 	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")), NULL};
-	struct ws_capture command = {.argv = argv, .env = env};
+	struct ws_child_order command = {.argv = argv, .env = env};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&command, &out, &s.err), s.err);
+	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
 	struct ws_python_kit python = {.interpreter = ws_path_join(a, venv, "bin/python", NULL)};
 	assert_fails(ws_torch_open_installed(&facts, &python, a, &kit, &s.err), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "no torch is installed for");
@@ -266,7 +266,7 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 		"import sysconfig; print(sysconfig.get_path('purelib'), end='')", NULL};
 	command.argv = where;
 	ws_buf_clear(&out);
-	assert_ok(ws_capture_run(&command, &out, &s.err), s.err);
+	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
 	const char *packages = ws_buf_copy(&out, a);
 	install(&s, packages, "abi=1");
 	assert_ok(ws_torch_open_installed(&facts, &python, a, &kit, &s.err), s.err);

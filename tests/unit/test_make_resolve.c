@@ -5,7 +5,7 @@
 #include "kit_scene.h"
 #include "make/resolve.h"
 #include "plan_world.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <stdlib.h>
 
@@ -25,11 +25,11 @@ make_venv(struct ws_scene *s, const char *version)
 		"zipfile.ZipFile(sys.argv[1]).extractall(sysconfig.get_path('purelib'))",
 		ws_path_join(s->a, dir, wheel, NULL), NULL};
 	const char *const env[] = {ws_arena_printf(s->a, "PATH=%s", getenv("PATH")), NULL};
-	struct ws_capture command = {.argv = make, .env = env};
+	struct ws_child_order command = {.argv = make, .env = env};
 	WS_AUTO_BUF struct ws_buf out = {0};
-	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	assert_ok(ws_child_ask(&command, &out, &s->err), s->err);
 	command.argv = unpack;
-	assert_ok(ws_capture_run(&command, &out, &s->err), s->err);
+	assert_ok(ws_child_ask(&command, &out, &s->err), s->err);
 	return python;
 }
 

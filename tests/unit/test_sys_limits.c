@@ -29,7 +29,7 @@ read_limited(unsigned doublings, uint64_t data_bytes, unsigned cpu_s, struct ws_
 	const char *bomb = make_bomb(doublings, a);
 	pid_t child = fork();
 	if (child == 0) {
-		ws_limit_self(data_bytes, cpu_s);
+		ws_limit(0, &(struct ws_limits){.memory_bytes = data_bytes, .cpu_s = cpu_s});
 		_exit(strcmp(ws_demangle(bomb, a), bomb) == 0 ? 0 : 1);
 	}
 	int status = -1;

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -39,8 +39,9 @@ ask(const struct ws_user_env *env, const char *program, const char *question, st
 	const char *const vars[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
 		libraries ? ws_arena_printf(a, "LD_LIBRARY_PATH=%s", libraries) : NULL, NULL};
 	const char *const argv[] = {program, question, "--format=csv,noheader", NULL};
-	const struct ws_capture command = {.argv = argv, .env = vars, .timeout_ms = TIMEOUT_MS};
-	return ws_capture_run(&command, answer, err);
+	const struct ws_child_order command = {
+		.argv = argv, .env = vars, .limits.timeout_ms = TIMEOUT_MS};
+	return ws_child_ask(&command, answer, err);
 }
 
 static char *

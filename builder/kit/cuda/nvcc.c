@@ -5,16 +5,16 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <string.h>
 
 static bool
 ask(const char *const *argv, struct ws_buf *answer, struct ws_err *err)
 {
-	struct ws_capture command = {.argv = argv, .with_stderr = true};
+	struct ws_child_order command = {.argv = argv, .with_stderr = true};
 	ws_buf_clear(answer);
-	return ws_capture_run(&command, answer, err);
+	return ws_child_ask(&command, answer, err);
 }
 
 /* ---- the release ---- */

@@ -8,7 +8,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "kit/distro.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 #include "sys/host.h"
 
 #include <dirent.h>
@@ -175,7 +175,7 @@ ask_apt(const struct ws_host *host, struct ws_arena *a, major_list *majors)
 	const char *program = ws_arena_printf(a, "%s/usr/bin/apt-cache", host->root);
 	const char *const argv[] = {program, "pkgnames", "g++-", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_capture_run(&(struct ws_capture){.argv = argv}, &answer, NULL)) {
+	if (!ws_child_ask(&(struct ws_child_order){.argv = argv}, &answer, NULL)) {
 		return;
 	}
 	struct ws_str rest = ws_buf_str(&answer);

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -57,9 +57,10 @@ bool
 ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct ws_err *err)
 {
 	const char *const argv[] = {path, "-v", NULL};
-	struct ws_capture command = {.argv = argv, .timeout_ms = TIMEOUT_MS, .with_stderr = true};
+	struct ws_child_order command = {
+		.argv = argv, .limits.timeout_ms = TIMEOUT_MS, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_capture_run(&command, &answer, err)) {
+	if (!ws_child_ask(&command, &answer, err)) {
 		return ws_err_wrap(err, "asking compiler '%s' what it is", path);
 	}
 	*cc = (struct ws_hostcc){.path = ws_arena_strdup(a, path)};
@@ -192,8 +193,8 @@ static bool
 ask(const struct opening *o, const char *const *argv, bool with_stderr, struct ws_buf *answer,
 	struct ws_err *err)
 {
-	struct ws_capture command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
-	return ws_capture_run(&command, answer, err)
+	struct ws_child_order command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
+	return ws_child_ask(&command, answer, err)
 		|| ws_err_wrap(err, "asking compiler '%s' about itself", o->cc->path);
 }
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "kit/python/python.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -238,13 +238,13 @@ vars_of(const struct ws_user_env *user, struct ws_arena *a)
 static bool
 run(const char *const *argv, const char *const *env, struct ws_buf *out, struct ws_err *err)
 {
-	struct ws_capture command = {
+	struct ws_child_order command = {
 		.argv = argv,
 		.env = env,
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};
-	return ws_capture_run(&command, out, err);
+	return ws_child_ask(&command, out, err);
 }
 
 /* Turns the failure of the question into what a person should know. */

@@ -10,7 +10,7 @@
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
 #include "store/results.h"
-#include "sys/capture.h"
+#include "sys/child.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <string.h>
@@ -339,10 +339,10 @@ static bool
 ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
-	struct ws_capture command = {.argv = argv, .env = python->env};
+	struct ws_child_order command = {.argv = argv, .env = python->env};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
-	if (!ws_capture_run(&command, &answer, err)
+	if (!ws_child_ask(&command, &answer, err)
 		|| !ws_json_parse(
 			python->interpreter, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
 		return ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);
