@@ -1,4 +1,4 @@
-/* facts_child.c - both ends: an order, and an answer that is facts or an error. */
+/* facts_child.c - both ends. */
 #include "inspect/facts_child.h"
 
 #include "base/fs.h"
@@ -7,21 +7,14 @@
 #include "inspect/facts_json.h"
 #include "sys/child.h"
 
-#include <stdlib.h>
-
-#define ORDER "order.json"
 #define FACTS "facts.json"
 #define MODULES "modules"
-#define LONGEST_MS \
-	600000 /* the child ends itself after some CPU time; a slow disk has no such limit */
 
 /* ---- the parent ---- */
 
-static bool
-write_order(enum ws_facts_kind kind, const struct ws_facts_order *order, struct ws_arena *a,
-	struct ws_err *err)
+static void
+write_order(enum ws_facts_kind kind, const struct ws_facts_order *order, struct ws_buf *text)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
 	ws_json_add_u64(w, "kind", kind);
@@ -30,48 +23,27 @@ write_order(enum ws_facts_kind kind, const struct ws_facts_order *order, struct 
 	ws_json_add_texts(w, "stable", order->lists.stable, order->lists.stable_count);
 	ws_json_add_texts(w, "torch", order->lists.torch, order->lists.torch_count);
 	ws_json_close(w);
-	ws_json_finish(w, WS_JSON_PRETTY, &text);
-	const char *path = ws_path_join(a, order->folder, ORDER, NULL);
-	return ws_fs_write(path, text.data, text.len, 0600, err)
-		&& ws_fs_mkdirs(ws_path_join(a, order->folder, MODULES, NULL), err);
-}
-
-/* An answer that says why there are no facts. */
-static bool
-take_error(const struct ws_json *root, struct ws_err *err)
-{
-	uint64_t kind;
-	const char *text = ws_json_text(root, "error");
-	if (!text || !ws_json_u64(root, "error_kind", &kind)) {
-		return true;
-	}
-	return ws_err_set(
-		err, kind <= WS_ERR_INTERNAL ? (enum ws_err_kind)kind : WS_ERR_INTERNAL, "%s", text);
+	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 
 bool
 ws_facts_ask(enum ws_facts_kind kind, const struct ws_facts_order *order, const char *program,
 	struct ws_arena *a, struct ws_buf *json, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf said = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
 	const char *const argv[] = {program, "internal", "facts", NULL};
-	const char *const env[] = {"LANG=C", NULL};
-	const struct ws_child_order command = {
-		.argv = argv, .env = env, .dir = order->folder, .limits = WS_CHILD_READER};
-	const char *answer = ws_path_join(a, order->folder, FACTS, NULL);
-	struct ws_json_doc doc;
-	if (!write_order(kind, order, a, err)) {
-		return false;
-	}
-	if (!ws_child_ask(&command, &said, err)) {
-		return ws_err_set(err, WS_ERR_NEGATIVE,
-			"'%s' cannot be read within the limits of memory and time, or ends the process that "
-			"reads it",
-			order->name);
-	}
-	return ws_fs_read_at_most(answer, (size_t)64 << 20, json, err)
-		&& ws_json_parse(order->name, ws_buf_text(json), json->len, WS_JSON_STRICT, a, &doc, err)
-		&& take_error(doc.root, err);
+	const struct ws_child_order child = {
+		.argv = argv,
+		.dir = order->folder,
+		.order = &text,
+		.answer = FACTS,
+		.limits = WS_CHILD_READER,
+		.name = ws_arena_printf(a, "reading '%s'", order->name),
+		.kind = WS_ERR_NEGATIVE,
+	};
+	write_order(kind, order, &text);
+	return ws_fs_mkdirs(ws_path_join(a, order->folder, MODULES, NULL), err)
+		&& ws_child_ask(&child, json, err);
 }
 
 /* ---- the child ---- */
@@ -103,19 +75,10 @@ ws_facts_child_run(struct ws_err *err)
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_json_doc order;
 	struct ws_wheel_facts facts;
-	struct ws_err fault = {0};
-	if (!ws_json_read(ORDER, WS_JSON_STRICT, a, &order, err)) {
+	if (!ws_json_read(WS_CHILD_ORDER, WS_JSON_STRICT, a, &order, err)
+		|| !make(order.root, a, &facts, err)) {
 		return false;
 	}
-	if (make(order.root, a, &facts, &fault)) {
-		ws_facts_json_write(&facts, 0, &text);
-	} else {
-		struct ws_json_writer *w = ws_json_begin();
-		ws_json_open_object(w, NULL);
-		ws_json_add_u64(w, "error_kind", fault.kind);
-		ws_json_add_text(w, "error", fault.text);
-		ws_json_close(w);
-		ws_json_finish(w, WS_JSON_COMPACT, &text);
-	}
+	ws_facts_json_write(&facts, 0, &text);
 	return ws_fs_write(FACTS, text.data, text.len, 0600, err);
 }
