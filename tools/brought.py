@@ -76,14 +76,14 @@ class Lists:
     def add(self, library, only_c, name=None):
         """Lists one library, whose file is called @name; the digest that names its list."""
         name = name or pathlib.Path(library).name
-        return self.make(library, ("only-c\n" if only_c else "") + f"library {library}\nname {name}\n")
+        return self.make([{"path": str(library), "called": name, "c": only_c}])
 
-    def make(self, library, orders):
+    def make(self, libraries):
         place = self.folder / "brought" / "new"
-        said = subprocess.run([self.program, "internal", "names", "-", str(place)], input=orders + "write\n", text=True,
-                              capture_output=True, check=True).stdout
-        if any(line.strip() != "0" for line in said.splitlines()) or not place.exists():
-            sys.exit(f"{library}: {said}")
+        order = {"path": str(place.resolve()), "wheels": [], "libraries": [{"name": l["path"], **l} for l in libraries]}
+        with tempfile.TemporaryDirectory() as work:
+            pathlib.Path(work, "order.json").write_text(json.dumps(order))
+            subprocess.run([pathlib.Path(self.program).resolve(), "internal", "names"], cwd=work, check=True)
         digest = hashlib.sha256(place.read_bytes()).hexdigest()[:16]
         place.rename(self.folder / "brought" / f"{digest}.zst")
         return digest
@@ -185,8 +185,8 @@ def main(program, folder, what, *versions):
     if what == "python":
         with tempfile.TemporaryDirectory() as scratch:
             made = sorted((c_api(scratch, python) for python in versions), key=lambda m: [*map(int, m[1].split("."))])
-            orders = "".join(f"library {tag} {path}\n" for tag, _, path in made)
-            lists.note("python", {"interpreters": [version for _, version, _ in made], "lists": [lists.make("python", orders)]})
+            digest = lists.make([{"path": str(path), "python": tag} for tag, _, path in made])
+            lists.note("python", {"interpreters": [version for _, version, _ in made], "lists": [digest]})
         return
     for version in versions:
         required = sorted(requirements(version))

@@ -10,7 +10,10 @@
 #include "make/pack.h"
 #include "sys/sweep.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static bool
@@ -60,18 +63,17 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 	if (!ws_version_parse(argv[1], s->a, &version)) {
 		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is not a version", argv[1]);
 	}
-	const char *file = ws_arena_printf(s->a, "torch-%s.zst", version.text);
-	return ws_torch_exports_make(
-		&s->fetch, &s->facts, s->program, &version, ws_path_join(s->a, argv[2], file, NULL), err);
+	WS_AUTO_FREE char *folder = realpath(argv[2], NULL);
+	const char *path = ws_arena_printf(s->a, "%s/torch-%s.zst", folder ? folder : "", version.text);
+	return ws_torch_exports_make(&s->fetch, &s->facts, s->program, &version, path, err);
 }
 
-/* RELEASE FILE: gathers names of libraries, as orders on stdin say (kit/exports_child.h). */
+/* The export list of libraries, as order.json says (kit/torch/exports_child.h). */
 static bool
-names(struct ws_session *s WS_UNUSED, int argc, const char *const *argv, struct ws_err *err)
+names(struct ws_session *s WS_UNUSED, int argc WS_UNUSED, const char *const *argv WS_UNUSED,
+	struct ws_err *err)
 {
-	return argc == 3
-		? ws_exports_child_serve(argv[1], argv[2], err)
-		: ws_err_set(err, WS_ERR_USAGE, "internal names: RELEASE and FILE are missing");
+	return ws_exports_child_run(err);
 }
 
 /* -- WORDS: what may stand at the end of a command line (complete.h). */
@@ -110,6 +112,10 @@ static const struct entry entries[] = {
 bool
 ws_cmd_internal(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
+	/* Not the one that outlives its parent; a shell may have started any. */
+	if (argc > 1 && strcmp(argv[1], "sweep") != 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	}
 	for (size_t i = 0; argc > 1 && i < WS_LEN(entries); i++) {
 		if (strcmp(entries[i].name, argv[1]) == 0) {
 			return entries[i].run(s, argc - 1, argv + 1, err);

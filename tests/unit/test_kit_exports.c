@@ -112,8 +112,8 @@ WS_TEST(who_reads_is_another_process)
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);
 	make_wheels(&s);
-	assert_fails(find_by(&s, "/bin/false"), s.err, WS_ERR_INTERNAL);
-	assert_contains(s.err.text, "the reading process exited with 1");
+	assert_fails(find_by(&s, "/bin/false"), s.err, WS_ERR_FETCH);
+	assert_contains(s.err.text, "reading its libraries exited with 1");
 	assert_fails(find_by(&s, "/nonexistent"), s.err, WS_ERR_BUILD);
 	assert_int_equal(ws_scene_partials(&s), 0);
 }
@@ -175,8 +175,7 @@ WS_TEST(an_installed_torch_that_is_no_library_is_refused)
 	assert_ok(ws_fs_write(cpu, "text", 4, 0644, &s.err), s.err);
 	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
 		s.err, WS_ERR_FETCH);
-	assert_contains(s.err.text, "libtorch_cpu.so': '");
-	assert_contains(s.err.text, "is not an ELF file");
+	assert_contains(s.err.text, "libtorch_cpu.so' is not an ELF file");
 	assert_ok(ws_fs_remove(cpu, &s.err), s.err);
 	assert_fails(ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err),
 		s.err, WS_ERR_CONFIG);

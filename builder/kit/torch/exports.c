@@ -25,49 +25,50 @@ static const char *const shared[] = {
 /* A list being made. */
 struct making {
 	const struct ws_fetch *fetch;
-	struct ws_exports_child *child;
-	const char *scratch; /* the one library on disk */
+	struct ws_arena *a;
+	const char *folder; /* of its libraries, until they were read */
+	struct ws_exports_order order;
 };
 
-/* Takes one library to the scratch file, its names from there. */
+/* Unpacks one library. */
 static bool
-add_library(const struct making *m, struct ws_opened_wheel *w, const char *name, const char *python,
+add_library(struct making *m, struct ws_opened_wheel *w, const char *name, const char *python,
 	struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *member = ws_arena_printf(a, "torch/lib/%s", name);
-	struct ws_pick pick = {ws_zip_find(&w->zip, member), m->scratch};
+	const char *file = ws_arena_printf(m->a, "%zu.so", m->order.libraries.len);
+	const char *member = ws_arena_printf(m->a, "torch/lib/%s", name);
+	struct ws_pick pick = {ws_zip_find(&w->zip, member), ws_path_join(m->a, m->folder, file, NULL)};
 	if (!pick.entry) {
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no '%s'", w->name, member);
 	}
+	*ws_vec_push(&m->order.libraries, m->a) = (struct ws_exports_library){
+		.path = pick.path,
+		.name = ws_arena_printf(m->a, "%s' in '%s", member, w->name),
+		.python = python,
+	};
 	struct ws_landing landing = ws_landing_make(NULL, w->name, m->fetch->stop);
-	if (!ws_opened_wheel_take(w, &pick, 1, &landing, err)) {
-		return false;
-	}
-	return ws_exports_child_add(m->child, m->scratch, python, err)
-		|| ws_err_wrap(err, "'%s' in '%s'", member, w->name);
+	return ws_opened_wheel_take(w, &pick, 1, &landing, err);
 }
 
 static bool
-add_wheel(const struct making *m, const struct ws_torch_wheel *wheel, bool with_shared,
-	struct ws_err *err)
+add_wheel(
+	struct making *m, const struct ws_torch_wheel *wheel, bool with_shared, struct ws_err *err)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w;
-	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, a, &w, err)
-		|| !ws_exports_child_add_wheel(m->child, wheel->file->name, err)) {
+	if (!ws_opened_wheel_get(m->fetch, wheel->file, TAIL_BYTES, m->a, &w, err)) {
 		return false;
 	}
+	*ws_vec_push(&m->order.wheels, m->a) = wheel->file->name;
 	for (size_t i = 0; with_shared && i < WS_LEN(shared); i++) {
 		if (!add_library(m, &w, shared[i], NULL, err)) {
 			return false;
 		}
 	}
-	return add_library(m, &w, OF_PYTHON, ws_python_tag_text(&wheel->python, true, a), err);
+	return add_library(m, &w, OF_PYTHON, ws_python_tag_text(&wheel->python, true, m->a), err);
 }
 
 static bool
-add_wheels(const struct making *m, const ws_torch_wheel_list *wheels, struct ws_err *err)
+add_wheels(struct making *m, const ws_torch_wheel_list *wheels, struct ws_err *err)
 {
 	static const struct ws_python_tag usual = {.major = 3, .minor = 11};
 	const struct ws_torch_wheel *first = ws_torch_wheels_choose(wheels, &usual);
@@ -79,6 +80,14 @@ add_wheels(const struct making *m, const ws_torch_wheel_list *wheels, struct ws_
 	return true;
 }
 
+/* A folder for what is read, and for the order. */
+static bool
+make_scratch(
+	const struct ws_fetch *fetch, struct ws_arena *a, struct ws_scratch *folder, struct ws_err *err)
+{
+	return ws_scratch_make(ws_store_path(fetch->store, a, "partial"), "exports-", a, folder, err);
+}
+
 bool
 ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	const char *program, const struct ws_version *version, const char *path, struct ws_err *err)
@@ -86,19 +95,12 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_torch_wheel_list wheels = {0};
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
+	struct making m = {.fetch = fetch, .a = a, .order = {.release = version->text, .path = path}};
 	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
-		&& ws_scratch_make(ws_store_path(fetch->store, a, "partial"), "exports-", a, &folder, err);
-	struct ws_exports_child child = {.socket = -1};
-	fine = fine && ws_exports_child_start(&child, program, version->text, path, err);
-	if (fine) {
-		struct making m = {
-			.fetch = fetch,
-			.child = &child,
-			.scratch = ws_path_join(a, folder.path, "library.so", NULL),
-		};
-		fine = add_wheels(&m, &wheels, err) && ws_exports_child_write(&child, err);
-	}
-	ws_exports_child_end(&child);
+		&& make_scratch(fetch, a, &folder, err);
+	m.folder = folder.path;
+	fine = fine && add_wheels(&m, &wheels, err)
+		&& ws_exports_child_ask(&m.order, program, folder.path, fetch->stop, err);
 	return fine || ws_err_wrap(err, "what torch %s exports", version->text);
 }
 
@@ -273,19 +275,22 @@ installed_key(
 }
 
 static bool
-add_installed(struct ws_exports_child *child, const struct installed *found, const char *python,
-	struct ws_err *err)
+make_installed(const struct ws_fetch *fetch, const char *program, const struct installed *found,
+	const char *python, struct ws_exports_order *order, struct ws_arena *a, struct ws_err *err)
 {
+	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	for (size_t i = 0; i < found->paths.len; i++) {
-		const char *path = found->paths.at[i];
-		bool own = i + 1 == found->others;
-		if (i < found->others
-				? !ws_exports_child_add(child, path, own ? python : NULL, err)
-				: !ws_exports_child_add_beside(child, path, i >= found->nvidias, err)) {
-			return ws_err_wrap(err, "'%s'", path);
-		}
+		*ws_vec_push(&order->libraries, a) = (struct ws_exports_library){
+			.path = found->paths.at[i],
+			.name = found->paths.at[i],
+			.python = i + 1 == found->others ? python : NULL,
+			.called = i >= found->others ? ws_path_base(found->paths.at[i]) : NULL,
+			.is_optional = i >= found->others,
+			.is_c = i >= found->nvidias,
+		};
 	}
-	return ws_exports_child_write(child, err);
+	return make_scratch(fetch, a, &folder, err)
+		&& ws_exports_child_ask(order, program, folder.path, fetch->stop, err);
 }
 
 const char *
@@ -296,7 +301,6 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	struct ws_digest key;
 	struct keeping k;
 	struct ws_tree tree;
-	struct ws_exports_child child;
 	const char *folder = kit->library_path, *tag = ws_python_tag_text(python, true, a);
 	struct installed found = list_installed(folder, a);
 	if (!installed_key(&found, tag, &key, err)) {
@@ -308,9 +312,8 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	if (!begin_keeping(fetch, &kit->version, &k, a, err)) {
 		return NULL;
 	}
-	bool made = ws_exports_child_start(&child, program, kit->version.text, k.path, err)
-		&& add_installed(&child, &found, tag, err);
-	ws_exports_child_end(&child);
+	struct ws_exports_order order = {.release = kit->version.text, .path = k.path};
+	bool made = make_installed(fetch, program, &found, tag, &order, a, err);
 	return keep(fetch, &k, made, key.hex, a, &tree, err) ? ws_path_join(a, tree.path, LIST, NULL)
 														 : NULL;
 }

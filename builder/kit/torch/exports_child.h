@@ -2,58 +2,35 @@
  * exports_child.h - an export list, made by a child process
  *
  * Libraries of unknown origin are not read in our own process, and their names would not fit in its
- * memory: `wheelsmith internal names RELEASE FILE` holds them until the list is written to FILE; "-"
- * is a list of no release.
- * Parent and child speak lines over one socket, the child's stdin and stdout:
- *
- *     wheel torch-2.5.1-cp311-cp311-manylinux1_x86_64.whl
- *     library /.../library.so                           of all Pythons
- *     library cp311 /.../library.so                     of this one
- *     beside /.../libgomp.so.1                          the same, if it is a library and not known yet
- *     name libgomp-a34b3233.so.1                        of the last library's file
- *     only-c                                            names in C++ are left out from now on
- *     write                                             and end
- *
- * Each is answered "0", or by the number and text of an error, after which the child ends.
+ * memory: `wheelsmith internal names` reads them all and writes the list.
  */
 #ifndef WS_KIT_TORCH_EXPORTS_CHILD_H
 #define WS_KIT_TORCH_EXPORTS_CHILD_H
 
-#include "base/err.h"
-#include "sys/spawn.h"
+#include "base/vec.h"
+#include "sys/stop.h"
 
-/** A child that gathers names. */
-struct ws_exports_child {
-	struct ws_child process;
-	int socket; /**< -1: it is gone */
+struct ws_exports_library {
+	const char *path;   /**< absolute */
+	const char *name;   /**< for errors */
+	const char *python; /**< as in ws_exports_add */
+	const char *called; /**< a name of its file, by which others need it as well; NULL: none */
+	bool is_optional;   /**< left out if it cannot be read */
+	bool is_c;          /**< names in C++ are left out, of those behind it too */
 };
 
-/** Starts it: @a program is our own executable, @a release "2.5.1". */
-bool ws_exports_child_start(struct ws_exports_child *child, const char *program,
-	const char *release, const char *path, struct ws_err *err);
+struct ws_exports_order {
+	const char *release;         /**< "2.5.1"; NULL: of no torch */
+	const char *path;            /**< of the list, absolute */
+	WS_VEC(const char *) wheels; /**< file names of those that libraries were taken from */
+	WS_VEC(struct ws_exports_library) libraries;
+};
 
-/** The file name of a wheel that libraries were taken from. */
-bool ws_exports_child_add_wheel(
-	struct ws_exports_child *child, const char *filename, struct ws_err *err);
+/** Has the list written. @a program is our own executable, @a folder one for the order; @a stop may be NULL. */
+bool ws_exports_child_ask(const struct ws_exports_order *order, const char *program,
+	const char *folder, struct ws_stop *stop, struct ws_err *err);
 
-/** Has the library at @a path read, which may be gone afterwards. @a python as in ws_exports_add. */
-bool ws_exports_child_add(
-	struct ws_exports_child *child, const char *path, const char *python, struct ws_err *err);
-
-/**
- * Has a library read that lies beside torch's own, called by its file's name as well; one that cannot be
- * read is left out. With @a only_c names in C++ are left out from now on.
- */
-bool ws_exports_child_add_beside(
-	struct ws_exports_child *child, const char *path, bool only_c, struct ws_err *err);
-
-/** Has the list written. */
-bool ws_exports_child_write(struct ws_exports_child *child, struct ws_err *err);
-
-/** Ends the child. Again is fine. */
-void ws_exports_child_end(struct ws_exports_child *child);
-
-/** The child: serves stdin until the list is written. An error was sent to the parent; it need not be printed. */
-bool ws_exports_child_serve(const char *release, const char *path, struct ws_err *err);
+/** The child: works in the current folder. */
+bool ws_exports_child_run(struct ws_err *err);
 
 #endif
