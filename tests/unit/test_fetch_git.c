@@ -361,7 +361,7 @@ WS_TEST(a_child_that_cannot_run_or_dies_is_told)
 	w.config.program = "/bin/false";
 	reopen(&w);
 	assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "the fetching process ended with code 1");
+	assert_contains(err.text, "exited with 1");
 	w.config.program = "/nonexistent";
 	reopen(&w);
 	assert_false(check_out(&w, &checkout, &tree, &err));
