@@ -113,6 +113,9 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	d.mirror = ws_session_debian_mirror(s, &d.mirror_from);
 	d.redist = s->user.redist;
 	ws_doctor_look(&d);
+	if (ws_stop_asked(&s->stop)) {
+		return ws_stop_err(&s->stop, err);
+	}
 	(s->globals.json ? ws_rows_print_json : ws_rows_print_page)(&d.rows, &s->out);
 	*err = (struct ws_err){.kind = WS_ERR_NEGATIVE};
 	return ws_rows_count(&d.rows, WS_PROBLEM_BLOCKS) == 0

@@ -245,3 +245,21 @@ era() { # looked-up|lazy|decorated, whether mamba-ssm is found
 	[[ "$(jq -r '.extensions[0].evidence' page)" == *"built for cxx11abi 1; this torch is cxx11abi 0" ]]
 	[ "$(jq .model.kernels[0].needed page)" = true ]
 }
+
+@test "Ctrl-C ends it while a package is imported" {
+	package demo_ops 0
+	mkdir "$site/flash_attn"
+	printf 'import os, time\nopen("%s/asked", "w").write(str(os.getpid()))\ntime.sleep(100)\n' "$PWD" > "$site/flash_attn/__init__.py"
+	env --default-signal=INT "$WHEELSMITH" doctor --python "$python" > out 2> err 3>&- &
+	local i status=0
+	for i in $(seq 600); do
+		[ ! -s asked ] || break
+		sleep 0.05
+	done
+	kill -INT $!
+	wait $! || status=$?
+	cat out err
+	[ "$status" -eq 130 ]
+	[ ! -s out ]
+	run ! kill -0 "$(cat asked)"
+}
