@@ -5,15 +5,11 @@
 #include "engine/engine.h"
 #include "make/products.h"
 #include "report/status.h"
+#include "sys/spawn.h"
 #include "sys/sweep.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct shelling {
@@ -114,39 +110,27 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
 }
 
-/* The command's variables, but for what is the person's own: HOME stays, and their tools are found
- * behind the command's. ./run has the command's alone. */
-static void
-set_environment(const struct ws_user_env *user, const char *const *env, struct ws_arena *a)
+/* The person's variables, the command's in their place where it has its own: but HOME stays, and their
+ * tools are found behind the command's. ./run has the command's alone. */
+static const char *const *
+make_environment(const struct ws_user_env *user, const char *const *own, struct ws_arena *a)
 {
-	for (; *env; env++) {
-		const char *value = strchr(*env, '=') + 1;
-		const char *name = ws_arena_copy(a, *env, (size_t)(value - 1 - *env));
-		const char *path = ws_same(name, "PATH") ? ws_user_env_get(user, "PATH") : NULL;
-		if (!ws_same(name, "HOME")) {
-			setenv(name, path ? ws_arena_printf(a, "%s:%s", value, path) : value, 1);
+	WS_VEC(const char *) vars = {0};
+	const struct ws_user_env command = {.vars = own};
+	for (const char *const *var = user->vars; var && *var; var++) {
+		const char *name = ws_arena_copy(a, *var, strcspn(*var, "="));
+		if (ws_same(name, "HOME") || !ws_user_env_get(&command, name)) {
+			*ws_vec_push(&vars, a) = *var;
 		}
 	}
-}
-
-/* In the child. Signals are as a person has them; @failure gets why it failed. */
-static void
-become_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
-	const char *shell, int failure)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	set_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a);
-	if (chdir(dir) == 0) {
-		execl(shell, shell, (char *)NULL);
+	for (; *own; own++) {
+		const char *path = ws_starts_with(*own, "PATH=") ? ws_user_env_get(user, "PATH") : NULL;
+		if (!ws_starts_with(*own, "HOME=")) {
+			*ws_vec_push(&vars, a) = path ? ws_arena_printf(a, "%s:%s", *own, path) : *own;
+		}
 	}
-	int code = errno;
-	while (write(failure, &code, sizeof(code)) < 0 && errno == EINTR) {
-	}
-	_exit(127); /* what is buffered is the parent's to write */
+	ws_vec_push(&vars, a);
+	return vars.at;
 }
 
 /* The person's own shell, in the command's folder and with its variables. */
@@ -154,32 +138,27 @@ static bool
 run_shell(struct ws_session *s, const struct ws_action *action, const char *dir, struct ws_err *err)
 {
 	const char *own = ws_user_env_get(&s->env, "SHELL");
-	const char *shell = own ? own : "/bin/sh";
+	const char *const argv[] = {own ? own : "/bin/sh", NULL};
+	struct ws_child child;
 	if (!isatty(STDIN_FILENO)) {
 		ws_out_result(&s->out, "%s\n", dir);
 		return true;
 	}
 	ws_out_note(&s->out, "%s\n./run runs the command; leave the shell to come back\n", dir);
-	int failure[2]; /* closed by an exec that succeeds; else the child says why not */
-	if (pipe2(failure, O_CLOEXEC) < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot make a pipe");
-	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		become_shell(s, action, dir, shell, failure[1]);
-	}
-	close(failure[1]);
-	int code = errno;
-	bool started = pid > 0 && read(failure[0], &code, sizeof(code)) == 0;
-	close(failure[0]);
-	if (pid > 0) {
-		waitpid(pid, NULL, 0);
-	}
-	errno = code;
-	if (!started) {
-		ws_err_sys(err, WS_ERR_IO, "cannot start the shell '%s'", shell);
+	const struct ws_spawn shell = {
+		.program = argv[0],
+		.argv = argv,
+		.env = make_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a),
+		.dir = dir,
+		.is_in_our_group = true,
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
+		.err = STDERR_FILENO,
+	};
+	if (!ws_spawn_start(&shell, &child, err)) {
 		return ws_err_cure(err, "SHELL names it");
 	}
+	ws_spawn_reap(&child);
 	return true;
 }
 

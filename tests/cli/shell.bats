@@ -114,7 +114,7 @@ follow() { # UNIT
 	strace -o /dev/null true || cannot_run "no strace"
 	SHELL=/nowhere/shell TERM=xterm run -5 python3 "$WS_ROOT/tests/support/terminal.py" 200 -- \
 		strace -f -o ends -e trace=none "$WHEELSMITH" shell "$CELL" --matrix m.json --unit module.cpp
-	[[ "$output" == *"cannot start the shell '/nowhere/shell': No such file or directory"*"SHELL names it"* ]]
+	[[ "$output" == *"cannot start '/nowhere/shell': No such file or directory"*"SHELL names it"* ]]
 	[ -z "$(find "$WHEELSMITH_STORE/work" -name 'shell-*')" ]
 	grep 'exited with 127' ends
 	run ! grep 'killed by SIGABRT' ends
