@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it. */
@@ -201,6 +202,23 @@ count_characters(const char *text, size_t n)
 	return count;
 }
 
+/* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. */
+static void
+hide_logins(char *line)
+{
+	for (char *at = strchr(line, '@'); at; at = strchr(at + 1, '@')) {
+		char *start = at;
+		while (start > line && !strchr(" \t\"'", start[-1])) {
+			start--;
+		}
+		char *host = strstr(start, "//");
+		start = host && host < at ? host + 2 : start;
+		if (memchr(start, ':', (size_t)(at - start))) {
+			memset(start, '*', (size_t)(at - start));
+		}
+	}
+}
+
 bool
 ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset, size_t len)
 {
@@ -208,7 +226,11 @@ ws_err_at(struct ws_err *err, const char *file, const char *text, size_t offset,
 		return false;
 	}
 	struct spot at = find_spot(text, offset);
-	const char *start = text + at.start;
+	WS_AUTO_FREE char *start = strndup(text + at.start, at.len);
+	if (!start) {
+		abort();
+	}
+	hide_logins(start);
 	size_t before = offset - at.start;
 	err->place[0] = '\0';
 	append(err->place, sizeof(err->place), "%s:%u:%u", file, at.line,

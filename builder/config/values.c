@@ -118,7 +118,7 @@ read_url(struct ws_reader *r, const struct ws_json *value, void *into)
 	const char *host = strstr(text, "://");
 	bool known = ws_starts_with(text, "https://") || ws_starts_with(text, "http://");
 	if (!known || !host || strpbrk(text, " \t\n") || strlen(host) < 4) {
-		ws_json_err(r->doc, value, r->err, "'%s' is not a URL", text);
+		ws_json_err(r->doc, value, r->err, "'%s' takes a URL", r->key);
 		return ws_err_cure(r->err, "one starts with https:// or http://");
 	}
 	host += 3;

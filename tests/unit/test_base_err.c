@@ -121,6 +121,30 @@ WS_TEST(the_caret_stands_below_what_it_means)
 	assert_memory_equal(shown, "é", 2);
 }
 
+/* Whatever the message is about, and also where the line is cut before the '@'. */
+WS_TEST(a_password_in_the_line_that_is_shown_is_stars)
+{
+	static const char *const lines[][2] = {
+		{"{\"url\": \"https://me:sesame@h.example/x\"}", "\"https://*********@h.example/x\"}"},
+		{"{\"url\": \"ftp://me:ses/ame@h\", \"a\": 1}", "\"ftp://**********@h\", \"a\": 1}"},
+		{"me:sesame@h.example", "| *********@h.example"},
+		{"git@host.example:demo", "| git@host.example:demo"},
+		{"demo @ https://h.example:80/x", "| demo @ https://h.example:80/x"},
+	};
+	for (size_t i = 0; i < WS_LEN(lines); i++) {
+		struct ws_err err = {0};
+		ws_err_at(&err, "f", lines[i][0], 1, 1);
+		assert_non_null(strstr(err.excerpt, lines[i][1]));
+		assert_null(strstr(err.excerpt, "sesame"));
+	}
+	struct ws_err err = {0};
+	char line[400] = "";
+	memset(line, 'x', 80);
+	strcpy(line + 80, " \"https://me:sesamesesamesesamesesame@h\"");
+	ws_err_at(&err, "f", line, 1, 1);
+	assert_null(strstr(err.excerpt, "sesame"));
+}
+
 /* A carriage return alone ends no line: what stands after it is shown as well. */
 WS_TEST(a_carriage_return_within_a_line)
 {
