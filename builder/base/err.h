@@ -38,24 +38,25 @@ enum ws_err_kind {
 
 /** What to set or to run; what the subject is stands behind each. cli/ words it. */
 enum ws_cure {
-	WS_CURE_FREE_SPACE,     /**< the disk is full: free space, or use other folders */
-	WS_CURE_READ_ONLY,      /**< the file system is read-only: use other folders */
-	WS_CURE_OUTPUT,         /**< another output folder */
-	WS_CURE_STORE,          /**< another store */
-	WS_CURE_TORCH,          /**< a value for this axis: "2.5.1" */
-	WS_CURE_CUDA,           /**< likewise: "12.4" */
-	WS_CURE_PYTHON,         /**< likewise: "3.11", a path */
-	WS_CURE_ARCH,           /**< likewise: "8.6" */
-	WS_CURE_INDEX,          /**< an index or a mirror of one; subject: its role, or NULL */
-	WS_CURE_DEBIAN_MIRROR,  /**< a mirror of Debian's archives */
-	WS_CURE_KITS_ARCHIVE,   /**< a toolkit made of archives in place of the host's */
-	WS_CURE_FETCH,          /**< fetch first, where there is a network */
-	WS_CURE_LOCK,           /**< look it up and pin it */
-	WS_CURE_ASK_AGAIN,      /**< for prebuilt wheels that are newer; subject: package */
-	WS_CURE_LOCK_UPDATE,    /**< pin anew; subject: what ("torch", a package), or NULL: pin more */
-	WS_CURE_UNLOCKED,       /**< let the lock change */
-	WS_CURE_RECIPE,         /**< draft a recipe; subject: "demo==1.0", or the name alone */
-	WS_CURE_ACTION_TIMEOUT, /**< a longer time limit for one command */
+	WS_CURE_FREE_SPACE,      /**< the disk is full: free space, or use other folders */
+	WS_CURE_READ_ONLY,       /**< the file system is read-only: use other folders */
+	WS_CURE_OUTPUT,          /**< another output folder */
+	WS_CURE_STORE,           /**< another store */
+	WS_CURE_TORCH,           /**< a value for this axis: "2.5.1" */
+	WS_CURE_CUDA,            /**< likewise: "12.4" */
+	WS_CURE_PYTHON,          /**< likewise: "3.11", a path */
+	WS_CURE_ARCH,            /**< likewise: "8.6" */
+	WS_CURE_INDEX,           /**< an index or a mirror of one; subject: its role, or NULL */
+	WS_CURE_DEBIAN_MIRROR,   /**< a mirror of Debian's archives */
+	WS_CURE_KITS_ARCHIVE,    /**< a toolkit made of archives in place of the host's */
+	WS_CURE_FETCH,           /**< fetch first, where there is a network */
+	WS_CURE_LOCK,            /**< look it up and pin it */
+	WS_CURE_ASK_AGAIN,       /**< for prebuilt wheels that are newer; subject: package */
+	WS_CURE_LOCK_UPDATE,     /**< pin anew; subject: what ("torch", a package), or NULL: pin more */
+	WS_CURE_UNLOCKED,        /**< let the lock change */
+	WS_CURE_RECIPE,          /**< draft a recipe; subject: "demo==1.0", or the name alone */
+	WS_CURE_FIRST_SIGNATURE, /**< sign an index that has no signature */
+	WS_CURE_ACTION_TIMEOUT,  /**< a longer time limit for one command */
 };
 
 /** Cures by code that one error can carry; more are left out. */

@@ -95,6 +95,9 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 		ws_err_cure(err, "and build with it:  %s%s", command(s, "build"),
 			s->globals.recipes ? "" : " --recipes recipes");
 		break;
+	case WS_CURE_FIRST_SIGNATURE:
+		ws_err_cure(err, "if its wheels are yours, sign it for the first time: --sign-unsigned");
+		break;
 	case WS_CURE_ACTION_TIMEOUT:
 		ws_err_cure(err, "if that is how long it takes here: --action-timeout SECONDS");
 		break;

@@ -34,6 +34,7 @@ check_places(const struct ws_publish_options *o, struct ws_err *err)
 		{"--check-url", o->check_url, WS_PUBLISH_SERVER},
 		{"--key", o->key, OURS},
 		{"--trust", o->trust, OURS},
+		{"--sign-unsigned", o->sign_unsigned, OURS},
 		{"--valid", o->valid_days, OURS},
 		{"--snapshots", o->keep, WS_PUBLISH_FOLDER},
 		{"--variants", o->variants, WS_PUBLISH_FOLDER},
@@ -106,6 +107,9 @@ check_edits(const struct ws_publish_options *o, struct ws_err *err)
 	if ((o->yank != NULL) != (o->reason != NULL)) {
 		return ws_err_set(
 			err, WS_ERR_USAGE, o->yank ? "--yank needs --reason TEXT" : "--reason is for --yank");
+	}
+	if (o->sign_unsigned && !o->key) {
+		return ws_err_set(err, WS_ERR_USAGE, "--sign-unsigned needs --key FILE");
 	}
 	bool ours = o->place != WS_PUBLISH_SERVER;
 	return (ours && (o->yank || o->unyank || o->variants || o->key)) || o->sources.len > 0

@@ -20,7 +20,7 @@ enum ws_publish_place {
 struct ws_publish_options {
 	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url;
 	unsigned valid_days, keep;
-	bool force, verify, variants;
+	bool force, verify, variants, sign_unsigned;
 	ws_words sources, gpu_checks;
 	enum ws_publish_place place; /**< of `to`; set by the check, not with --new-key */
 };

@@ -447,6 +447,14 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	rm idx/current/manifest.json.sig
 	publish 8 v --to idx --key key --trust key.pub
 	[[ ${lines[0]} == *"'idx' is not signed" ]]
+	# Also where nobody says that it was signed.
+	publish 8 v --to idx --key key
+	[[ ${lines[0]} == "error: 'idx' is not signed: it never was, or somebody removed its signature" ]]
+	[[ $output == *--sign-unsigned* ]]
+	[ ! -e idx/current/manifest.json.sig ]
+	publish 2 v --to idx --sign-unsigned
+	publish 0 v --to idx --key key --sign-unsigned
+	publish 0 --verify --to idx --trust key.pub
 }
 
 @test "a signature expires, and is made again in its second half" {

@@ -35,6 +35,7 @@ static const struct {
 	{"--key", true, {NULL, NULL, OURS}},
 	{"--key", false, {NULL, NULL, OURS}},
 	{"--trust", true, {NULL, NULL, OURS}},
+	{"--sign-unsigned", true, {NULL, NULL, OURS}},
 	{"--valid", true, {NULL, NULL, OURS}},
 	{"--snapshots", true, {NULL, ALONE, ALONE}},
 	{"--force", true, {NULL, NULL, NULL}},
@@ -69,6 +70,7 @@ add(struct ws_publish_options *o, const char *option, struct ws_arena *a)
 		{"--valid", NULL, &o->valid_days, NULL, NULL},
 		{"--snapshots", NULL, &o->keep, NULL, NULL},
 		{"--force", NULL, NULL, &o->force, NULL},
+		{"--sign-unsigned", NULL, NULL, &o->sign_unsigned, NULL},
 		{"--variants", NULL, NULL, &o->variants, NULL},
 		{"--verify", NULL, NULL, &o->verify, NULL},
 		{"--require-gpu-check", NULL, NULL, NULL, &o->gpu_checks},
@@ -100,6 +102,9 @@ WS_TEST(each_option_is_for_the_kinds_of_index_that_it_names)
 			add(&o, rows[i].option, a);
 			if (strcmp(rows[i].option, "--yank") == 0) {
 				o.reason = "wrong";
+			}
+			if (strcmp(rows[i].option, "--sign-unsigned") == 0 && !rows[i].refused[place]) {
+				o.key = "key";
 			}
 			const char *refused = rows[i].refused[place];
 			bool accepted = ws_publish_options_check(&o, a, &err);

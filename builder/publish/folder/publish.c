@@ -93,6 +93,11 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 	if (o->trust && !is_signed) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not signed", o->target);
 	}
+	if (!is_signed && o->key && !o->sign_unsigned) {
+		ws_err_set(err, WS_ERR_PUBLISH,
+			"'%s' is not signed: it never was, or somebody removed its signature", o->target);
+		return ws_err_cure_code(err, WS_CURE_FIRST_SIGNATURE, NULL);
+	}
 	if (is_signed && !o->key) {
 		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
 		return ws_err_cure(err, "give the key that signs it");
@@ -139,7 +144,7 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 	ws_err_set(err, WS_ERR_PUBLISH,
 		"'%s' is published with other contents (sha256 %.12s..., this one has %.12s...)", file,
 		there, now);
-	return ws_err_cure(err, "a file name never stands for other contents: give it another version");
+	return ws_err_cure(err, "published files are immutable: use another version or build tag");
 }
 
 /* A file of files/ that no list has: of a publisher that was killed, or of a snapshot that was left. */

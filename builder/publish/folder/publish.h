@@ -27,6 +27,7 @@ struct ws_index_order {
 	bool force;               /**< publish wheels that are wrong, and record it */
 	bool rewrite;             /**< make a snapshot even when nothing changed */
 	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
+	bool sign_unsigned;       /**< with a key: also an index that has no signature */
 	const char *reason;       /**< why; NULL: take the yank back */
 	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */
 	struct ws_stop *stop;     /**< NULL: never */
