@@ -14,6 +14,10 @@ ENDINGS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp")
 PYTHON = ("torch/extension.h", "torch/torch.h", "torch/python.h", "Python.h", "pybind11/", "torch/csrc/utils/pybind.h")
 TORCH = ("torch/", "ATen/", "c10/")
 STABLE = ("torch/csrc/stable/", "torch/headeronly/", "torch/csrc/inductor/aoti_torch/c/")
+# In quotes too, they are the toolkit's or the system's.
+SYSTEM = frozenset("""cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h cuda_fp8.h device_launch_parameters.h
+    device_functions.h driver_types.h vector_types.h math_constants.h cublas_v2.h cusparse.h curand_kernel.h assert.h float.h
+    limits.h math.h stdint.h stdio.h stdlib.h string.h time.h""".split())
 LINE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.M)
 
 
@@ -48,8 +52,8 @@ class Headers:
             path = self.anywhere(name)
             if path:
                 self.include.append(path[:-len(name) - 1])
-            elif quoted and "/" not in name and is_own(file) and len(self.missing) < MOST_MISSING and \
-                    name not in self.missing:
+            elif quoted and "/" not in name and name not in SYSTEM and is_own(file) and \
+                    len(self.missing) < MOST_MISSING and name not in self.missing:
                 self.missing.append(name)
         if path and path not in self.seen and len(self.queue) < MOST_FILES:
             self.seen.add(path)

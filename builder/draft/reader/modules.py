@@ -101,7 +101,11 @@ class Modules:
         self.note(index, "binding", why)
         self.note_list(index, "include", "not said by setup.py, needed by #include lines", headers.include)
         self.note_list(index, "include", "setup.py names folders that do not exist", list(dict.fromkeys(gone)))
-        self.note_list(index, "sources", "headers in quotes that are not in the sources", headers.missing)
+        own = [name for name in headers.missing if name.endswith(".cuh")]  # neither the toolkit's nor the system's
+        self.note_list(index, "sources", "headers in quotes that are not in the sources",
+                       [name for name in headers.missing if name not in own])
+        if own:
+            self.draft.lost("these sources lack headers of %s: %s" % (call["name"] or "a module", self.draft.list(own)))
         return binding, list(dict.fromkeys(given + headers.include))
 
     def flags(self, index, key, given):
