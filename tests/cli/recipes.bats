@@ -11,7 +11,7 @@ setup_file() {
 	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$WS_ROOT" "$BATS_FILE_TMPDIR"
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = "10 recipes, 0 differences" ]
+	[ "$output" = "26 recipes, 0 differences" ]
 }
 
 @test "a wrong count is found" {
@@ -34,4 +34,14 @@ setup_file() {
 	[[ "$output" == *"csrc/causal_conv1d_bwd.cu: 0, setup.py has 1"* ]]
 	[[ "$output" == *"csrc/causal_conv1d_fwd.cu: 2, setup.py has 1"* ]]
 	[[ "$output" == *"csrc/causal_conv1d_update.cu: 0, setup.py has 1"* ]]
+}
+
+@test "a flag that setup.py does not pass is found" {
+	mkdir -p "$BATS_TEST_TMPDIR/recipes/torch-spline-conv"
+	sed '/nvcc_flags/s/"-O2"/"-O1"/' "$WS_ROOT/recipes/torch-spline-conv/1.2.2.json" \
+		> "$BATS_TEST_TMPDIR/recipes/torch-spline-conv/1.2.2.json"
+	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nvcc_flags of torch_spline_conv._basis_cuda: -O1 -O2"* ]]
 }
