@@ -1,27 +1,16 @@
 /**
  * floor.h - the oldest system that a library loads on, and the platform tag that follows
  *
- * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic. The
- * policies are auditwheel's for x86-64; its list of zlib's internals that may not be used is not
- * applied. Libraries that come with torch or CUDA are exempt: they are other
- * wheels' business.
+ * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic, and held
+ * against the policies of its machine (model/manylinux.h). Libraries that come with torch or CUDA are
+ * exempt: they are other wheels' business.
  */
 #ifndef WS_VERIFY_FLOOR_H
 #define WS_VERIFY_FLOOR_H
 
 #include "elf/elf.h"
+#include "model/manylinux.h"
 #include "verify/finding.h"
-
-/** Whose symbol versions are counted. */
-enum ws_floor_kind {
-	WS_FLOOR_GLIBC,     /**< GLIBC_2.17 */
-	WS_FLOOR_GLIBCXX,   /**< GLIBCXX_3.4.29 */
-	WS_FLOOR_CXXABI,    /**< CXXABI_1.3.13 */
-	WS_FLOOR_GCC,       /**< GCC_4.8.0, of libgcc_s */
-	WS_FLOOR_ZLIB,      /**< ZLIB_1.2.9 */
-	WS_FLOOR_LIBATOMIC, /**< LIBATOMIC_1.2 */
-	WS_FLOOR_KINDS,     /**< how many there are */
-};
 
 /** The newest version of one kind that is asked for. */
 struct ws_floor_version {
@@ -31,6 +20,7 @@ struct ws_floor_version {
 
 /** What one library, or several together, ask for. Zeroed, it is nothing. */
 struct ws_floor {
+	const struct ws_machine *machine; /**< of what was added; NULL: nothing yet, or another */
 	struct ws_floor_version asked[WS_FLOOR_KINDS];
 	bool dt_relr;        /**< packed relocations (GLIBC_ABI_DT_RELR): glibc 2.36 or newer */
 	size_t policy;       /**< number of the oldest policy that allows it */
@@ -44,7 +34,7 @@ struct ws_floor {
 void ws_floor_add(struct ws_floor *floor, const struct ws_elf *elf, const char *const *own,
 	size_t own_count, struct ws_arena *a);
 
-/** "manylinux_2_28_x86_64", or "linux_x86_64" when no policy allows it. */
+/** "manylinux_2_28_x86_64", or "linux_x86_64" when no policy of its machine allows it. */
 const char *ws_floor_tag(const struct ws_floor *floor);
 
 /** Does it load where glibc is @a major.@a minor? */
