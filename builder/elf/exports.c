@@ -22,7 +22,9 @@ struct list {
 	char *version;      /* of the names that come; NULL: none */
 	bool skipped;       /* the block is another Python's */
 	enum ws_export_kind kind;
+	bool sized;         /* they are objects, whose size follows the name */
 	uint64_t left;      /* names of this kind still to come */
+	uint64_t size;      /* of the last one */
 	struct ws_buf name; /* the last one, for the next one's prefix */
 };
 
@@ -140,7 +142,7 @@ ws_exports_close(struct ws_exports *list)
 	ws_buf_release(&x->name);
 }
 
-/* "12<TAB>suffix": the name that follows the last one. */
+/* "12<TAB>suffix": the name that follows the last one. "12<TAB>suffix<TAB>8" of an object. */
 static bool
 read_name(struct list *x, struct ws_err *err)
 {
@@ -150,7 +152,13 @@ read_name(struct list *x, struct ws_err *err)
 	struct ws_str suffix = x->line;
 	struct ws_str digits = ws_str_cut(&suffix, '\t');
 	uint64_t shared;
-	if (!suffix.s || !ws_str_to_u64(digits, &shared) || shared > x->name.len
+	struct ws_str size = suffix;
+	x->size = 0;
+	if (x->sized && suffix.s) {
+		suffix = ws_str_cut(&size, '\t');
+	}
+	if (!suffix.s || !ws_str_to_u64(digits, &shared)
+		|| (x->sized && !(size.s && ws_str_to_u64(size, &x->size))) || shared > x->name.len
 		|| shared + suffix.n > LONGEST_LINE) {
 		return damaged(x, err);
 	}
@@ -188,8 +196,9 @@ read_item(struct list *x, struct ws_export *line, bool *found, struct ws_err *er
 		return true;
 	}
 	bool plain = is_item(x->line, "names", &value);
-	if (plain || is_item(x->line, "tls", &value)) {
-		x->kind = plain ? WS_EXPORT_NAME : WS_EXPORT_TLS;
+	x->sized = is_item(x->line, "objects", &value);
+	if (plain || x->sized || is_item(x->line, "tls", &value)) {
+		x->kind = plain || x->sized ? WS_EXPORT_NAME : WS_EXPORT_TLS;
 		ws_buf_clear(&x->name);
 		return (x->library && ws_str_to_u64(value, &x->left)) || damaged(x, err);
 	}
@@ -229,5 +238,6 @@ ws_exports_next(struct ws_exports *list, struct ws_export *line, struct ws_err *
 	line->version = x->version;
 	line->text = ws_buf_text(&x->name);
 	line->len = x->name.len;
+	line->size = x->size;
 	return true;
 }

@@ -16,8 +16,9 @@
  *     needed libc.so.6                                       DT_NEEDED, in order
  *     names 1529                                             so many lines follow, sorted by bytes
  *     12<TAB>suffix                                          12 bytes of the name before, then this
+ *     objects 3                                              the same, each with a tab and its size in bytes
  *     tls 3                                                  the same for thread-local variables
- *     version GOMP_1.0                                       of the names and tls that follow
+ *     version GOMP_1.0                                       of the names, objects and tls that follow
  *     library libtorch_python.so                             what all Pythons have in common
  *     library libtorch_python.so cp311                       what is in this one besides
  *     internals __pybind11_internals_v4_...__                pybind11's id in that library
@@ -30,6 +31,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define WS_EXPORTS_SCHEMA "wheelsmith.exports/1"
 
@@ -55,7 +57,8 @@ struct ws_export {
 	const char *library; /**< whose: "libtorch_cpu.so" */
 	const char *version; /**< of a NAME or TLS: "GOMP_1.0"; NULL: none */
 	const char *text;
-	size_t len; /**< of text */
+	size_t len;    /**< of text */
+	uint64_t size; /**< of an object, in bytes, where the list tells objects; else 0 */
 };
 
 /**

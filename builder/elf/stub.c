@@ -1,22 +1,45 @@
 /* stub.c - lays out the least that ld, gold, lld and the loader accept (System V gABI, chapters 4
- * and 5): a null symbol, its hash table, strings, the dynamic section; one segment over it all.
- * Written byte by byte, because the bytes are part of link keys; not through libelf. */
+ * and 5; the GNU symbol versioning text of the LSB): symbols, their hash table, strings, versions where
+ * there are symbols, the dynamic section; one segment over it all. Written byte by byte, because the bytes
+ * are part of link keys; not through libelf. */
 #include "elf/stub.h"
+
+#include "base/map.h"
 
 #include <elf.h>
 
 #include <string.h>
 
-/* Sections, in the order of their headers and of their bytes. */
-enum { NONE, HASH, DYNSYM, DYNSTR, DYNAMIC, SHSTRTAB, SECTIONS };
+/* Sections, in the order of their headers and of their bytes. Those of versions may be left out. */
+enum { NONE, HASH, DYNSYM, DYNSTR, VERSYM, VERDEF, DYNAMIC, SHSTRTAB, SECTIONS };
 
-static const char section_names[] = "\0.hash\0.dynsym\0.dynstr\0.dynamic\0.shstrtab";
-static const unsigned char section_name_at[SECTIONS] = {0, 1, 7, 15, 23, 32};
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t flags, alignment, entry;
+	unsigned link;
+} sections[SECTIONS] = {
+	[HASH] = {".hash", SHT_HASH, SHF_ALLOC, 8, 4, DYNSYM},
+	[DYNSYM] = {".dynsym", SHT_DYNSYM, SHF_ALLOC, 8, sizeof(Elf64_Sym), DYNSTR},
+	[DYNSTR] = {".dynstr", SHT_STRTAB, SHF_ALLOC, 1, 0, NONE},
+	[VERSYM] = {".gnu.version", SHT_GNU_versym, SHF_ALLOC, 2, 2, DYNSYM},
+	[VERDEF] = {".gnu.version_d", SHT_GNU_verdef, SHF_ALLOC, 8, 0, DYNSTR},
+	[DYNAMIC] = {".dynamic", SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, 8, sizeof(Elf64_Dyn), DYNSTR},
+	[SHSTRTAB] = {".shstrtab", SHT_STRTAB, 0, 1, 0, NONE},
+};
 
-/* Version 1 of the layout. Any change of the bytes below changes the keys of all links. */
+/* Any change of the bytes below changes the keys of all links. */
 struct layout {
-	uint64_t at[SECTIONS], size[SECTIONS];
-	uint64_t headers; /* where the section headers begin */
+	const struct ws_stub *stub;
+	struct ws_arena *a;
+	struct ws_buf bytes[SECTIONS];
+	uint64_t at[SECTIONS];
+	uint32_t name[SECTIONS]; /* in SHSTRTAB */
+	unsigned number[SECTIONS];
+	unsigned count; /* of sections, the null one included */
+	WS_VEC(const char *) versions;
+	struct ws_map version_numbers; /* unsigned, by name */
+	uint64_t headers;              /* where the section headers begin */
 };
 
 static void
@@ -27,33 +50,179 @@ put(struct ws_buf *out, uint64_t value, unsigned width)
 	}
 }
 
+static void
+put_text(struct ws_buf *out, const char *text)
+{
+	ws_buf_add(out, text, strlen(text) + 1);
+}
+
+/* Zeros up to @offset of the file that begins at @start. */
+static void
+pad(struct ws_buf *out, size_t start, uint64_t offset)
+{
+	while (out->len - start < offset) {
+		ws_buf_putc(out, '\0');
+	}
+}
+
 static uint64_t
 round_up(uint64_t offset)
 {
 	return (offset + 7) & ~(uint64_t)7;
 }
 
-static struct layout
-lay_out(const char *soname)
+/* gABI, "Hash Table". */
+static uint32_t
+hash_of(const char *name)
 {
-	struct layout l = {
-		.size =
-			{
-				[HASH] = 4 * sizeof(uint32_t),
-				[DYNSYM] = sizeof(Elf64_Sym),
-				[DYNSTR] = strlen(soname) + 2,
-				[DYNAMIC] = 7 * sizeof(Elf64_Dyn),
-				[SHSTRTAB] = sizeof(section_names),
-			},
+	uint32_t h = 0;
+	for (; *name; name++) {
+		h = (h << 4) + (unsigned char)*name;
+		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	return h;
+}
+
+/* ---- contents ---- */
+
+/* A version's number in .gnu.version: 2 and up, in the order in which they are first used. */
+static unsigned
+version_number(struct layout *l, const char *version)
+{
+	unsigned *known = ws_map_get(&l->version_numbers, version);
+	if (!known) {
+		known = WS_NEW(l->a, unsigned);
+		*ws_vec_push(&l->versions, l->a) = version;
+		*known = (unsigned)l->versions.len + 1;
+		ws_map_put(&l->version_numbers, version, known, l->a);
+	}
+	return *known;
+}
+
+static void
+fill_symbols(struct layout *l)
+{
+	const struct ws_stub *stub = l->stub;
+	pad(&l->bytes[DYNSYM], 0, sizeof(Elf64_Sym));
+	put(&l->bytes[VERSYM], 0, 2);
+	ws_buf_putc(&l->bytes[DYNSTR], '\0');
+	put_text(&l->bytes[DYNSTR], stub->soname);
+	for (size_t i = 0; i < stub->symbols.len; i++) {
+		const struct ws_stub_symbol *symbol = &stub->symbols.at[i];
+		unsigned type = symbol->tls ? STT_TLS : symbol->size ? STT_OBJECT : STT_FUNC;
+		struct ws_buf *out = &l->bytes[DYNSYM];
+		put(out, l->bytes[DYNSTR].len, 4);
+		put(out, ELF64_ST_INFO(STB_GLOBAL, type), 1);
+		put(out, STV_DEFAULT, 1);
+		put(out, l->number[DYNAMIC], 2); /* any section that is loaded */
+		put(out, symbol->tls ? 0 : 0x1000 + 16 * i, 8);
+		put(out, symbol->size, 8);
+		put_text(&l->bytes[DYNSTR], symbol->name);
+		put(&l->bytes[VERSYM], version_number(l, symbol->version), 2);
+	}
+}
+
+/* One bucket, and a chain through all symbols: linkers do not look into it. */
+static void
+fill_hash(struct layout *l)
+{
+	size_t count = l->stub->symbols.len + 1;
+	struct ws_buf *out = &l->bytes[HASH];
+	put(out, 1, 4);
+	put(out, count, 4);
+	put(out, count > 1 ? 1 : 0, 4);
+	put(out, 0, 4);
+	for (size_t i = 1; i < count; i++) {
+		put(out, i + 1 < count ? i + 1 : 0, 4);
+	}
+}
+
+static void
+put_version(struct layout *l, const char *name, unsigned flags, unsigned number, bool last)
+{
+	struct ws_buf *out = &l->bytes[VERDEF];
+	put(out, VER_DEF_CURRENT, 2);
+	put(out, flags, 2);
+	put(out, number, 2);
+	put(out, 1, 2);
+	put(out, hash_of(name), 4);
+	put(out, sizeof(Elf64_Verdef), 4);
+	put(out, last ? 0 : sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux), 4);
+	put(out, flags ? 1 : l->bytes[DYNSTR].len, 4);
+	put(out, 0, 4);
+	if (!flags) {
+		put_text(&l->bytes[DYNSTR], name);
+	}
+}
+
+static void
+fill_versions(struct layout *l)
+{
+	put_version(l, l->stub->soname, VER_FLG_BASE, 1, false);
+	for (size_t i = 0; i < l->versions.len; i++) {
+		put_version(l, l->versions.at[i], 0, (unsigned)i + 2, i + 1 == l->versions.len);
+	}
+}
+
+static bool
+is_left_out(const struct layout *l, int section)
+{
+	return (section == VERSYM || section == VERDEF) && l->stub->symbols.len == 0;
+}
+
+static void
+number_sections(struct layout *l)
+{
+	l->count = 1;
+	ws_buf_putc(&l->bytes[SHSTRTAB], '\0');
+	for (int i = HASH; i < SECTIONS; i++) {
+		if (!is_left_out(l, i)) {
+			l->number[i] = l->count++;
+			l->name[i] = (uint32_t)l->bytes[SHSTRTAB].len;
+			put_text(&l->bytes[SHSTRTAB], sections[i].name);
+		}
+	}
+}
+
+/* Needs the places of all others; its own size does not depend on what it says. */
+static void
+fill_dynamic(struct layout *l, bool final)
+{
+	const uint64_t entries[][2] = {
+		{DT_SONAME, 1},
+		{DT_HASH, l->at[HASH]},
+		{DT_STRTAB, l->at[DYNSTR]},
+		{DT_SYMTAB, l->at[DYNSYM]},
+		{DT_STRSZ, l->bytes[DYNSTR].len},
+		{DT_SYMENT, sizeof(Elf64_Sym)},
+		{DT_VERSYM, l->at[VERSYM]},
+		{DT_VERDEF, l->at[VERDEF]},
+		{DT_VERDEFNUM, l->versions.len + 1},
+		{DT_NULL, 0},
 	};
+	struct ws_buf *out = &l->bytes[DYNAMIC];
+	ws_buf_clear(out);
+	for (size_t i = 0; i < WS_LEN(entries); i++) {
+		bool of_versions = i >= 6 && i <= 8;
+		if (!of_versions || !is_left_out(l, VERDEF)) {
+			put(out, final ? entries[i][0] : 0, 8);
+			put(out, final ? entries[i][1] : 0, 8);
+		}
+	}
+}
+
+static void
+place_sections(struct layout *l)
+{
 	uint64_t at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
 	for (int i = HASH; i < SECTIONS; i++) {
-		l.at[i] = at;
-		at = round_up(at + l.size[i]);
+		l->at[i] = at;
+		at = is_left_out(l, i) ? at : round_up(at + l->bytes[i].len);
 	}
-	l.headers = at;
-	return l;
+	l->headers = at;
 }
+
+/* ---- the file ---- */
 
 static void
 put_file_header(struct ws_buf *out, const struct layout *l)
@@ -62,7 +231,7 @@ put_file_header(struct ws_buf *out, const struct layout *l)
 		0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
 	ws_buf_add(out, ident, sizeof(ident));
 	put(out, ET_DYN, 2);
-	put(out, EM_X86_64, 2);
+	put(out, l->stub->machine ? l->stub->machine : EM_X86_64, 2);
 	put(out, EV_CURRENT, 4);
 	put(out, 0, 8); /* entry */
 	put(out, sizeof(Elf64_Ehdr), 8);
@@ -72,8 +241,8 @@ put_file_header(struct ws_buf *out, const struct layout *l)
 	put(out, sizeof(Elf64_Phdr), 2);
 	put(out, 3, 2);
 	put(out, sizeof(Elf64_Shdr), 2);
-	put(out, SECTIONS, 2);
-	put(out, SHSTRTAB, 2);
+	put(out, l->count, 2);
+	put(out, l->number[SHSTRTAB], 2);
 }
 
 static void
@@ -91,78 +260,71 @@ put_segment(struct ws_buf *out, uint32_t type, uint32_t flags, uint64_t at, uint
 }
 
 static void
-put_section(struct ws_buf *out, const struct layout *l, int which, uint32_t type, uint64_t flags,
-	uint32_t link, uint32_t info, uint64_t alignment, uint64_t entry)
+put_section(struct ws_buf *out, const struct layout *l, int which)
 {
-	put(out, section_name_at[which], 4);
-	put(out, type, 4);
-	put(out, flags, 8);
-	put(out, flags & SHF_ALLOC ? l->at[which] : 0, 8);
+	size_t versions = l->versions.len + 1;
+	put(out, l->name[which], 4);
+	put(out, sections[which].type, 4);
+	put(out, sections[which].flags, 8);
+	put(out, sections[which].flags & SHF_ALLOC ? l->at[which] : 0, 8);
 	put(out, l->at[which], 8);
-	put(out, l->size[which], 8);
-	put(out, link, 4);
-	put(out, info, 4);
-	put(out, alignment, 8);
-	put(out, entry, 8);
+	put(out, l->bytes[which].len, 8);
+	put(out, l->number[sections[which].link], 4);
+	put(out, which == DYNSYM ? 1 : which == VERDEF ? versions : 0, 4);
+	put(out, sections[which].alignment, 8);
+	put(out, sections[which].entry, 8);
 }
 
 static void
-put_dynamic(struct ws_buf *out, const struct layout *l)
+put_file(struct ws_buf *out, const struct layout *l)
 {
-	const uint64_t entries[][2] = {
-		{DT_SONAME, 1},
-		{DT_HASH, l->at[HASH]},
-		{DT_STRTAB, l->at[DYNSTR]},
-		{DT_SYMTAB, l->at[DYNSYM]},
-		{DT_STRSZ, l->size[DYNSTR]},
-		{DT_SYMENT, sizeof(Elf64_Sym)},
-		{DT_NULL, 0},
-	};
-	for (size_t i = 0; i < WS_LEN(entries); i++) {
-		put(out, entries[i][0], 8);
-		put(out, entries[i][1], 8);
+	size_t start = out->len;
+	uint64_t loaded = l->at[DYNAMIC] + l->bytes[DYNAMIC].len;
+	put_file_header(out, l);
+	put_segment(out, PT_LOAD, PF_R | PF_W, 0, loaded, 0x1000);
+	put_segment(out, PT_DYNAMIC, PF_R | PF_W, l->at[DYNAMIC], l->bytes[DYNAMIC].len, 8);
+	put_segment(out, PT_GNU_STACK, PF_R | PF_W, 0, 0, 16);
+	for (int i = HASH; i < SECTIONS; i++) {
+		if (!is_left_out(l, i)) {
+			pad(out, start, l->at[i]);
+			ws_buf_add(out, l->bytes[i].data, l->bytes[i].len);
+		}
 	}
-}
-
-/* Zeros up to @offset of the file that begins at @start. */
-static void
-pad(struct ws_buf *out, size_t start, uint64_t offset)
-{
-	while (out->len - start < offset) {
-		ws_buf_putc(out, '\0');
+	pad(out, start, l->headers + sizeof(Elf64_Shdr)); /* the null section */
+	for (int i = HASH; i < SECTIONS; i++) {
+		if (!is_left_out(l, i)) {
+			put_section(out, l, i);
+		}
 	}
 }
 
 bool
 ws_elf_stub(const char *soname, struct ws_buf *out, struct ws_err *err)
 {
+	return ws_elf_stub_write(&(struct ws_stub){.soname = soname}, out, err);
+}
+
+bool
+ws_elf_stub_write(const struct ws_stub *stub, struct ws_buf *out, struct ws_err *err)
+{
+	const char *soname = stub->soname;
 	if (!*soname || strlen(soname) > 255 || strchr(soname, '/')) {
 		return ws_err_set(err, WS_ERR_INTERNAL, "'%s' is not a library's name", soname);
 	}
-	const struct layout l = lay_out(soname);
-	size_t start = out->len;
-	put_file_header(out, &l);
-	put_segment(out, PT_LOAD, PF_R | PF_W, 0, l.at[DYNAMIC] + l.size[DYNAMIC], 0x1000);
-	put_segment(out, PT_DYNAMIC, PF_R | PF_W, l.at[DYNAMIC], l.size[DYNAMIC], 8);
-	put_segment(out, PT_GNU_STACK, PF_R | PF_W, 0, 0, 16);
-
-	put(out, 1, 4); /* one bucket, empty; a chain for the null symbol */
-	put(out, 1, 4);
-	put(out, 0, 8);
-	pad(out, start, l.at[DYNSYM] + l.size[DYNSYM]);
-	pad(out, start, l.at[DYNSTR] + 1);
-	ws_buf_puts(out, soname);
-	pad(out, start, l.at[DYNAMIC]);
-	put_dynamic(out, &l);
-	pad(out, start, l.at[SHSTRTAB]);
-	ws_buf_add(out, section_names, sizeof(section_names));
-
-	pad(out, start, l.headers + sizeof(Elf64_Shdr)); /* the null section */
-	put_section(out, &l, HASH, SHT_HASH, SHF_ALLOC, DYNSYM, 0, 8, 4);
-	put_section(out, &l, DYNSYM, SHT_DYNSYM, SHF_ALLOC, DYNSTR, 1, 8, sizeof(Elf64_Sym));
-	put_section(out, &l, DYNSTR, SHT_STRTAB, SHF_ALLOC, 0, 0, 1, 0);
-	put_section(
-		out, &l, DYNAMIC, SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, DYNSTR, 0, 8, sizeof(Elf64_Dyn));
-	put_section(out, &l, SHSTRTAB, SHT_STRTAB, 0, 0, 0, 1, 0);
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct layout l = {.stub = stub, .a = a};
+	number_sections(&l);
+	fill_symbols(&l);
+	fill_hash(&l);
+	if (stub->symbols.len > 0) {
+		fill_versions(&l);
+	}
+	fill_dynamic(&l, false);
+	place_sections(&l);
+	fill_dynamic(&l, true);
+	put_file(out, &l);
+	for (int i = NONE; i < SECTIONS; i++) {
+		ws_buf_release(&l.bytes[i]);
+	}
 	return true;
 }

@@ -107,6 +107,57 @@ WS_TEST(readelf_and_the_loader_take_a_stub)
 	dlclose(handle);
 }
 
+/* An older libc: memcpy has its first version, an object has a size, and __libc_single_threaded is not there. */
+static const struct ws_stub_symbol older[] = {
+	{.name = "memcpy", .version = "GLIBC_2.2.5"},
+	{.name = "environ", .version = "GLIBC_2.2.5", .size = 8},
+	{.name = "secure_getenv", .version = "GLIBC_2.17"},
+	{.name = "counter", .version = "GLIBC_2.17", .size = 4, .tls = true},
+};
+
+WS_TEST(a_link_takes_the_versions_of_a_stub)
+{
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	struct ws_stub stub = {.soname = "libc.so.6"};
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (size_t i = 0; i < WS_LEN(older); i++) {
+		*ws_vec_push(&stub.symbols, a) = older[i];
+	}
+	assert_ok(ws_elf_stub_write(&stub, &b, &err), err);
+	assert_ok(ws_fs_write(ws_path_join(a, dir, "libc.so", NULL), b.data, b.len, 0644, &err), err);
+	const char *const lint[] = {"readelf", "-a", "-W", "--lint", "libc.so", NULL};
+	assert_null(strstr(ws_test_run(a, lint, dir), "arning"));
+	static const char *const linkers[] = {"bfd", "gold", "lld"};
+	for (size_t i = 0; i < WS_LEN(linkers); i++) {
+		const char *name = ws_arena_printf(a, "m-%s.cc.so", linkers[i]);
+		const char *flags[] = {"-fno-builtin", "-L.", "-nodefaultlibs", "-lc",
+			ws_arena_printf(a, "-fuse-ld=%s", linkers[i]), NULL};
+		const char *made = ws_test_library(a, dir, name,
+			"extern \"C\" { extern char **environ; extern __thread int counter; int memcpy();"
+			"int secure_getenv(); extern char __libc_single_threaded; }"
+			"char f() { return memcpy() + secure_getenv() + (environ != 0) + counter"
+			"+ __libc_single_threaded; }",
+			flags);
+		const char *const argv[] = {"readelf", "-W", "--dyn-syms", made, NULL};
+		const char *text = ws_test_run(a, argv, dir);
+		assert_contains(text, "memcpy@GLIBC_2.2.5");
+		assert_contains(text, "environ@GLIBC_2.2.5");
+		assert_contains(text, "secure_getenv@GLIBC_2.17");
+		assert_contains(text, "counter@GLIBC_2.17");
+		assert_null(strstr(text, "__libc_single_threaded@"));
+	}
+}
+
+WS_TEST(a_stub_for_another_machine_says_so)
+{
+	struct ws_err err = {0};
+	WS_AUTO_BUF struct ws_buf b = {0};
+	struct ws_stub stub = {.soname = "libc10.so", .machine = 183};
+	assert_ok(ws_elf_stub_write(&stub, &b, &err), err);
+	assert_string_equal(ws_machine_of(b.data, b.len, a), "aarch64");
+}
+
 WS_TEST(names_that_are_none_are_refused)
 {
 	struct ws_err err = {0};
