@@ -1,0 +1,4 @@
+/* std::invalid_argument(const char *), GLIBCXX_3.4.21. */
+#include "../exception_text.h"
+
+EXCEPTION_OF_TEXT(_ZNSt16invalid_argumentC1)

@@ -1,0 +1,9 @@
+/* std::istringstream() without a mode, GLIBCXX_3.4.26, of strings before C++11: in. */
+void _ZNSt19basic_istringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode(void *self, int mode);
+void _ZNSt19basic_istringstreamIcSt11char_traitsIcESaIcEEC1Ev(void *self);
+
+void
+_ZNSt19basic_istringstreamIcSt11char_traitsIcESaIcEEC1Ev(void *self)
+{
+	_ZNSt19basic_istringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode(self, 8);
+}

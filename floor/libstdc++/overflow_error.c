@@ -1,0 +1,4 @@
+/* std::overflow_error(const char *), GLIBCXX_3.4.21. */
+#include "../exception_text.h"
+
+EXCEPTION_OF_TEXT(_ZNSt14overflow_errorC1)

@@ -1,0 +1,9 @@
+/* std::stringbuf() without a mode, GLIBCXX_3.4.26, of strings before C++11; as a base: in | out. */
+void _ZNSt15basic_stringbufIcSt11char_traitsIcESaIcEEC2ESt13_Ios_Openmode(void *self, int mode);
+void _ZNSt15basic_stringbufIcSt11char_traitsIcESaIcEEC2Ev(void *self);
+
+void
+_ZNSt15basic_stringbufIcSt11char_traitsIcESaIcEEC2Ev(void *self)
+{
+	_ZNSt15basic_stringbufIcSt11char_traitsIcESaIcEEC2ESt13_Ios_Openmode(self, 24);
+}
