@@ -2,7 +2,7 @@
 install(TARGETS wheelsmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS tools/verify_image.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME wheelsmith-verify-image)
 # A lock belongs to whoever built here.
-install(DIRECTORY recipes matrix schemas kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
+install(DIRECTORY recipes matrix schemas kernels floor DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith
 	PATTERN "*.lock.json" EXCLUDE)
 install(DIRECTORY builder/draft/reader DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelsmith/builder/draft
 	FILES_MATCHING PATTERN "*.py")

@@ -13,6 +13,7 @@
 struct ws_scope_name {
 	const char *text;
 	const struct ws_scope_offer *offers;
+	const char *newer; /* the version of one that is newer than the place's glibc; NULL: none */
 };
 
 /* ---- libraries ---- */
@@ -267,6 +268,27 @@ is_stable(const struct ws_scope *s, const char *version)
 		&& strverscmp(version + strlen("python"), oldest) <= 0;
 }
 
+/* Is the version of a list newer than what systems with the place's glibc have? */
+static bool
+is_above_floor(const struct ws_scope *s, const char *version)
+{
+	enum ws_floor_kind kind;
+	const char *rest;
+	return s->floor && version && ws_floor_version_split(version, &kind, &rest)
+		&& !ws_manylinux_allows(s->floor, version);
+}
+
+/* Lists tell versions oldest first. */
+static void
+take_newer(struct ws_scope *s, const struct ws_export *line)
+{
+	struct ws_scope_name *name =
+		may_be_wanted(s, line->text, line->len) ? find_name(s, line->text) : NULL;
+	if (name && !name->newer) {
+		name->newer = ws_arena_strdup(s->a, line->version);
+	}
+}
+
 /* A name of a list. */
 static void
 take_export(struct ws_scope *s, size_t number, const struct ws_export *line)
@@ -275,6 +297,9 @@ take_export(struct ws_scope *s, size_t number, const struct ws_export *line)
 		if (!is_stable(s, line->version)) {
 			return;
 		}
+	} else if (is_above_floor(s, line->version)) {
+		take_newer(s, line);
+		return;
 	} else if (line->version) {
 		add_version(s, number, line->version);
 	}
@@ -324,11 +349,28 @@ read_list(struct ws_scope *s, const char *path, struct ws_err *err)
 	return false;
 }
 
+/* Of the machine that the first module is for: those of a wheel are for one. */
+static const struct ws_machine *
+machine_of(const struct ws_scope *s)
+{
+	const struct ws_machine *machine =
+		s->subject->count > 0 ? ws_machine_of_elf(s->subject->modules[0].elf->machine) : NULL;
+	return machine ? machine : ws_machine_host();
+}
+
+const char *
+ws_scope_newer(const struct ws_scope *s, const char *name)
+{
+	const struct ws_scope_name *found = find_name(s, name);
+	return found && found->newer ? ws_manylinux_since(machine_of(s), found->newer) : NULL;
+}
+
 bool
 ws_scope_read(struct ws_scope *s, struct ws_err *err)
 {
 	const struct ws_surroundings *place = s->place;
 	const struct ws_subject *subject = s->subject;
+	s->floor = place->glibc ? ws_manylinux_of_glibc(machine_of(s), place->glibc) : NULL;
 	bool placed = subject->count > 0 && subject->modules[0].leads_to;
 	sort_names(s);
 	mark_names(s);

@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "elf/torch_abi.h"
+#include "model/manylinux.h"
 #include "verify/subject.h"
 
 /** What the lists of Python's own names call it: the stable ABI, and the C API of each version. */
@@ -46,10 +47,11 @@ struct ws_scope {
 	const struct ws_surroundings *place;
 	WS_VEC(struct ws_scope_library) libraries;
 	WS_VEC(struct ws_scope_name) names; /**< sorted once they are read */
-	uint64_t *filter;    /**< a bit for each name's mark: most exports are not wanted */
-	size_t first_placed; /**< number of the first module, where RPATHs are known */
-	bool python_listed;  /**< the C API of the place's Python is in a list */
-	const char *release; /**< of the torch that is listed; NULL: no torch */
+	uint64_t *filter; /**< a bit for each name's mark: most exports are not wanted */
+	const struct ws_manylinux *floor; /**< policy of place->glibc; NULL: no policy has that one */
+	size_t first_placed;              /**< number of the first module, where RPATHs are known */
+	bool python_listed;               /**< the C API of the place's Python is in a list */
+	const char *release;              /**< of the torch that is listed; NULL: no torch */
 	enum ws_cxx11abi torch_abi;
 };
 
@@ -61,6 +63,9 @@ bool ws_scope_read(struct ws_scope *scope, struct ws_err *err);
 
 /** Who exports a name that was asked for; NULL: nobody. The last one read is first. */
 const struct ws_scope_offer *ws_scope_offers(const struct ws_scope *scope, const char *name);
+
+/** The oldest glibc beside which a list has @a name, where that is newer than the place's: "2.38"; or NULL. */
+const char *ws_scope_newer(const struct ws_scope *scope, const char *name);
 
 /** The number of the library of that name, which is added when it is new. */
 size_t ws_scope_number(struct ws_scope *scope, const char *name);

@@ -252,6 +252,11 @@ explain(struct judging *j, const struct want *want)
 		miss(j, want, WS_MISSING_TORCH, NULL);
 		return;
 	}
+	const char *newer = ws_scope_newer(j->s, want->name);
+	if (newer) {
+		miss(j, want, WS_MISSING_FLOOR, newer);
+		return;
+	}
 	const struct ws_library_family *family = ws_library_family_of(want->name);
 	const char *system = unread_system(j);
 	if (family) {
@@ -285,12 +290,12 @@ library_of_version(const struct judging *j, const struct want *want)
 	return found;
 }
 
-/* This host's libraries stand for those of a system with another glibc; which versions those have is
+/* This host's libraries stand for those of a system with another glibc that no list tells; which versions those have is
  * floor.h's question. */
 static bool
-is_of_another_system(const struct judging *j, const char *library)
+is_of_another_system(const struct judging *j, const struct ws_scope_library *library)
 {
-	return j->s->place->glibc && ws_floor_is_system_library(library);
+	return j->s->place->glibc && !library->listed && ws_floor_is_system_library(library->name);
 }
 
 /* Judges a want of a version by the library that it names; false when that decides nothing. */
@@ -309,7 +314,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 	} else if (ws_scope_is_read(library)) {
 		if (library->versioned && !want->version->weak
 			&& !ws_is_among(want->version->name, library->versions.at, library->versions.len)) {
-			if (is_of_another_system(j, name)) {
+			if (is_of_another_system(j, library)) {
 				assume(j, name);
 			}
 			return true; /* said once, of the version */
@@ -374,7 +379,7 @@ judge_versions(struct judging *j)
 		const struct ws_scope_library *library =
 			number < j->s->libraries.len ? &j->s->libraries.at[number] : NULL;
 		/* Of a library without any the loader only warns. */
-		if (library && library->versioned && !is_of_another_system(j, asked->library)
+		if (library && library->versioned && !is_of_another_system(j, library)
 			&& !ws_is_among(asked->name, library->versions.at, library->versions.len)) {
 			want.version = NULL;
 			miss(j, &want, WS_MISSING_VERSION, asked->library);

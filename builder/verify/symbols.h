@@ -24,8 +24,9 @@ enum ws_missing_reason {
 	WS_MISSING_PYTHON,     /**< of the C API, but not of this interpreter */
 	WS_MISSING_TLS,        /**< `library` has it, but one is thread-local and the other is not */
 	WS_MISSING_VERSION,    /**< `library` does not define the version, or not of this symbol */
-	WS_MISSING_SIBLING,    /**< `library`, of the same wheel, has it: if that is loaded first */
-	WS_MISSING_UNREAD,     /**< `library`, a system's, may have it, but was not read */
+	WS_MISSING_FLOOR, /**< a system has it from glibc `library` on, which the place's is older than */
+	WS_MISSING_SIBLING, /**< `library`, of the same wheel, has it: if that is loaded first */
+	WS_MISSING_UNREAD,  /**< `library`, a system's, may have it, but was not read */
 	WS_MISSING_OTHER,
 	WS_MISSING_REASONS, /**< how many there are */
 };

@@ -34,6 +34,7 @@ static const char *const causes[WS_MISSING_REASONS] = {
 	[WS_MISSING_PYTHON] = "python",
 	[WS_MISSING_TLS] = "symbol",
 	[WS_MISSING_VERSION] = "library",
+	[WS_MISSING_FLOOR] = "glibc",
 	[WS_MISSING_SIBLING] = "sibling",
 	[WS_MISSING_UNREAD] = "library",
 	[WS_MISSING_OTHER] = "symbol",
@@ -75,6 +76,9 @@ headline(
 	case WS_MISSING_VERSION:
 		return ws_arena_printf(a, "%s needs %s that '%s' here does not have", module,
 			plural(count, "symbol version", a), first->library);
+	case WS_MISSING_FLOOR:
+		return ws_arena_printf(
+			a, "%s needs %s that systems have from glibc %s on", module, symbols, first->library);
 	case WS_MISSING_UNREAD:
 		return ws_arena_printf(a, "%s needs %s that '%s' may have, which was not read", module,
 			symbols, first->library);
@@ -128,6 +132,9 @@ missing_finding(
 			: "built for another Python";
 	} else if (first->reason == WS_MISSING_DRIVER) {
 		*ws_vec_push(&lines.list, a) = "it must be linked with -lcuda";
+	} else if (first->reason == WS_MISSING_FLOOR) {
+		*ws_vec_push(&lines.list, a) =
+			ws_arena_printf(a, "build it for such systems: \"glibc\": \"%s\"", first->library);
 	} else if (first->reason == WS_MISSING_OTHER) {
 		*ws_vec_push(&lines.list, a) =
 			"a source file that defines it may be missing from the recipe, or a library from its "
