@@ -29,7 +29,7 @@
 
 /** What was typed beside the matrix, NULL where it was not; the policy is the one that held. */
 struct ws_bundle_asked {
-	const char *only, *shard, *policy, *debug_info, *kits;
+	const char *only, *shard, *policy, *debug_info, *glibc, *kits;
 	bool torch_window;
 };
 

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "bundle/bundle.h"
 #include "model/lean.h"
+#include "model/manylinux.h"
 #include "model/matrix.h"
 #include "plan/select.h"
 
@@ -21,6 +22,7 @@ write_asked(struct ws_json_writer *w, const struct ws_bundle_asked *asked)
 	ws_json_add_text(w, "shard", asked->shard);
 	ws_json_add_text(w, "policy", asked->policy);
 	ws_json_add_text(w, "debug_info", asked->debug_info);
+	ws_json_add_text(w, "glibc", asked->glibc);
 	ws_json_add_text(w, "kits", asked->kits);
 	ws_json_add_bool(w, "torch_window", asked->torch_window);
 	ws_json_close(w);
@@ -163,6 +165,7 @@ read_asked(
 		{"policy", &asked->policy, is_policy,
 			"prefer-prebuilt, prefer-build, prebuilt-only or build-only"},
 		{"debug_info", &asked->debug_info, is_debug_info, "none, lines or full"},
+		{"glibc", &asked->glibc, ws_glibc_is_floor, "a version of glibc, or host"},
 		{"kits", &asked->kits, is_kits, "host or archive"},
 	};
 	if (!json || json->kind != WS_JSON_OBJECT) {

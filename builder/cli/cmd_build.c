@@ -36,6 +36,7 @@ ask_as_then(struct ws_session *s, struct building *b, const struct ws_bundle *bu
 	selecting->shard = selecting->shard ? selecting->shard : then->shard;
 	selecting->policy = selecting->policy ? selecting->policy : then->policy;
 	selecting->debug_info = selecting->debug_info ? selecting->debug_info : then->debug_info;
+	selecting->glibc = selecting->glibc ? selecting->glibc : then->glibc;
 	s->globals.kits = s->globals.kits ? s->globals.kits : then->kits;
 	o->torch_window = o->torch_window || then->torch_window;
 	o->matrix = ws_path_join(s->a, bundle->folder, WS_BUNDLE_MATRIX, NULL);
@@ -81,8 +82,8 @@ parse(
 			"refuse what the lock does not pin"},
 		{"keep-work", 0, WS_OPTION_FLAG, &o->keep_work, NULL,
 			"keep the folders of failed commands"},
-		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL,
-			"compile_commands.json"},
+		/* For who develops a recipe; the manual has it, a screen of help has no room. */
+		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL, NULL},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
 			"time limit of one command"},

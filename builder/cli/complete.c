@@ -163,6 +163,7 @@ static const struct {
 	{"--cuda", offer_cuda, NULL},
 	{"--cxx11abi", NULL, "auto 0 1"},
 	{"--debug-info", NULL, "none lines full"},
+	{"--glibc", NULL, "2.17 2.28 2.31 2.34 host"},
 	{"--kits", NULL, "host archive"},
 	{"--policy", offer_policy, NULL},
 	{"--python", offer_python, NULL},

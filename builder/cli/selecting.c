@@ -4,6 +4,7 @@
 #include "cli/against.h"
 #include "config/values.h"
 #include "draft/sdist.h"
+#include "model/manylinux.h"
 #include "net/url.h"
 #include "plan/select.h"
 #include "plan/units.h"
@@ -31,6 +32,7 @@ ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0 or 1; default: torch's own"},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"none, lines, full; default: none"},
+		{"glibc", 0, WS_OPTION_TEXT, &selecting->glibc, "G", "2.28, host; default: torch's own"},
 		{"policy", 0, WS_OPTION_TEXT, &selecting->policy, "P", "prefer-prebuilt, build-only, ..."},
 		{"torch-window", 0, WS_OPTION_FLAG, &selecting->options.torch_window, NULL,
 			"allow wheels for other torch minors"},
@@ -81,6 +83,15 @@ read_debug_info(struct ws_session *s, struct ws_selecting *selecting, struct ws_
 	return !selecting->debug_info || ws_debug_info_parse(selecting->debug_info, debug_info)
 		|| ws_err_set(err, WS_ERR_USAGE, "--debug-info: '%s' is not none, lines or full",
 			selecting->debug_info);
+}
+
+static bool
+read_glibc(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
+{
+	selecting->options.glibc = selecting->glibc;
+	return !selecting->glibc || ws_glibc_is_floor(selecting->glibc)
+		|| ws_err_set(
+			err, WS_ERR_USAGE, "--glibc: '%s' is not %s", selecting->glibc, ws_glibc_floors(s->a));
 }
 
 static bool
@@ -142,7 +153,7 @@ ws_selecting_finish(
 	o->made = o->matrix ? NULL : selecting->made;
 	struct ws_selecting *kept = WS_NEW(s->a, struct ws_selecting);
 	read = read && read_policy(s, selecting, err) && read_debug_info(s, selecting, err)
-		&& read_shard(selecting, err);
+		&& read_glibc(s, selecting, err) && read_shard(selecting, err);
 	*kept = *selecting;
 	s->selecting = kept;
 	return read;
@@ -214,6 +225,7 @@ ws_selecting_command(
 		}
 	}
 	add_option(&line, "debug-info", selecting->debug_info);
+	add_option(&line, "glibc", selecting->glibc);
 	add_option(&line, "policy", selecting->policy);
 	ws_buf_puts(&line, o->torch_window ? " --torch-window" : "");
 	add_option(&line, "only", parts ? o->only : NULL);

@@ -14,21 +14,21 @@ struct ws_selecting {
 	struct ws_typed typed;
 	struct ws_matrix *made; /**< of what was typed */
 	ws_words only;
-	const char *against;                     /**< an index, as typed; NULL: not given */
-	const char *shard, *policy, *debug_info; /**< as typed; NULL: not given */
+	const char *against;                             /**< an index, as typed; NULL: not given */
+	const char *shard, *policy, *debug_info, *glibc; /**< as typed; NULL: not given */
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
 };
 
 /** How many rows ws_selecting_rows writes. */
-#define WS_SELECTING_ROWS 12
+#define WS_SELECTING_ROWS 13
 
 /** What stands behind the command's name in its help: one line, for that of `build` fills its screen. */
 #define WS_SELECTING_SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
 
-/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --policy
- * --torch-window. */
+/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --glibc
+ * --policy --torch-window. */
 void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
 
 /** The same without --only and --shard, for what concerns all cells; returns how many. */

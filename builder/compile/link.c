@@ -18,6 +18,9 @@
 /* Measured: a module of 80 flash-attn objects takes 0.4 GiB in ld. */
 #define LINK_BYTES ((uint64_t)512 << 20)
 
+/* The mount of an older system's libraries. */
+#define FLOOR "floor"
+
 const char *const *
 ws_target_needed(const struct ws_target *target, bool runtime, struct ws_arena *a)
 {
@@ -144,6 +147,9 @@ link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
 		*ws_vec_push(&argv, a) = linked_name(&module->units[i], i, a);
 	}
 	*ws_vec_push(&argv, a) = "-Llib";
+	if (target->floor) {
+		*ws_vec_push(&argv, a) = "-L" FLOOR;
+	}
 	*ws_vec_push(&argv, a) = "-Wl,--no-as-needed";
 	for (size_t i = 0; needed[i]; i++) {
 		*ws_vec_push(&argv, a) = ws_arena_printf(a, "-l%s", link_name(needed[i], a));
@@ -151,6 +157,10 @@ link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
 	const char *const *own = ws_target_link_flags(target, a);
 	for (size_t i = 0; own[i]; i++) {
 		*ws_vec_push(&argv, a) = own[i];
+	}
+	const char *const *floor = ws_floor_link_words(target->floor, module->cxx, a);
+	for (size_t i = 0; floor[i]; i++) {
+		*ws_vec_push(&argv, a) = floor[i];
 	}
 	*ws_vec_push(&argv, a) = "-Wl,--dependency-file=" WS_LINK_DEPFILE;
 	*ws_vec_push(&argv, a) = "-o";
@@ -160,17 +170,28 @@ link_argv(const struct ws_target *target, const struct ws_recipe_module *module,
 }
 
 /* Sources are there for words that name a file: "-Wl,--version-script=src/x.map", "-Lsrc/lib". */
-static void
-mount_sources(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
+static bool
+names_sources(const struct ws_target *target, struct ws_arena *a)
 {
 	const char *const *own = ws_target_link_flags(target, a);
-	for (size_t i = 0; own[i] && action->mount_count == 0; i++) {
-		if (strstr(own[i], "src/")) {
-			struct ws_mount *mount = WS_NEW(a, struct ws_mount);
-			*mount = (struct ws_mount){"src", target->source->path, target->source};
-			action->mounts = mount;
-			action->mount_count = 1;
-		}
+	while (*own && !strstr(*own, "src/")) {
+		own++;
+	}
+	return *own;
+}
+
+static void
+add_mounts(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
+{
+	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, 2);
+	action->mounts = mounts;
+	if (names_sources(target, a)) {
+		mounts[action->mount_count++] =
+			(struct ws_mount){"src", target->source->path, target->source};
+	}
+	if (target->floor) {
+		const struct ws_tree *tree = &target->floor->tree;
+		mounts[action->mount_count++] = (struct ws_mount){FLOOR, tree->path, tree};
 	}
 }
 
@@ -206,7 +227,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},
 		.cpu_ms = 1000,
 	};
-	mount_sources(action, target, a);
+	add_mounts(action, target, a);
 	return fill_inputs(action, store, module, nodes, needed, a, err) ? action : NULL;
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/graph.h"
 #include "kit/cuda/cuda.h"
+#include "kit/floor/floor.h"
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
@@ -26,6 +27,7 @@ struct ws_target {
 	const struct ws_cuda_kit *cuda;     /**< NULL: none of the units is CUDA's */
 	const struct ws_python_kit *python; /**< NULL where the binding does not depend on Python */
 	const struct ws_hostcc *cxx;
+	const struct ws_floor_kit *floor; /**< linked against; NULL: this host's libraries */
 	struct ws_arch_set archs;
 	int cxx11abi;
 	const char *group; /**< the cell's name */

@@ -8,6 +8,7 @@
 #include "config/indexes.h"
 #include "config/policy.h"
 #include "config/values.h"
+#include "model/manylinux.h"
 
 #include <string.h>
 
@@ -172,6 +173,21 @@ read_driver(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_err_cure(r->err, "write \">=550.54\"");
 }
 
+/* "2.28": the oldest system that the wheels are for. */
+static bool
+read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a version of glibc");
+	*(const char **)into = text;
+	if (!text || ws_glibc_is_floor(text)) {
+		return text;
+	}
+	ws_json_err(r->doc, value, r->err, "no wheels are made for glibc '%s'", text);
+	return ws_err_cure(r->err, "take one of %s", ws_glibc_floors(r->a));
+}
+
+static const struct ws_type type_glibc =
+	WS_VALUES(char *, "a version of glibc", "versions of glibc", read_glibc);
 static const struct ws_type type_debug_info =
 	WS_VALUES(enum ws_debug_info, "a kind of debug info", "kinds of debug info", read_debug_info);
 static const struct ws_type type_compress = WS_VALUES(bool, "\"none\"", "words", read_compress);
@@ -215,6 +231,7 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_matrix, debug_info, "debug_info", type_debug_info)},
 	{WS_ONE(struct ws_matrix, compress_none, "compress", type_compress)},
 	{WS_ONE(struct ws_matrix, driver, "driver", type_driver)},
+	{WS_ONE(struct ws_matrix, glibc, "glibc", type_glibc)},
 	{WS_ONE(struct ws_matrix, torch_window, "torch_window", ws_type_truth)},
 };
 static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};

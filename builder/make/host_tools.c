@@ -1,6 +1,7 @@
 /* host_tools.c - one memo for interpreters, one for compilers; kit/ does the work. */
 #include "make/host_tools.h"
 
+#include "base/fs.h"
 #include "base/map.h"
 #include "judge/host_libraries.h"
 
@@ -10,6 +11,7 @@ struct ws_host_tools {
 	ws_hostcc_list compilers;
 	bool listed_compilers;
 	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
+	struct ws_map floors;              /* by compiler and glibc */
 };
 
 /* A compiler that was asked, for all toolkits that it serves. */
@@ -146,4 +148,28 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 	list_libraries(t, opened, need->cuda, chain);
 	ws_map_put(&t->cxx, key, chain, t->a);
 	return chain;
+}
+
+const struct ws_floor_kit *
+ws_host_tools_floor(
+	struct ws_host_tools *t, const struct ws_hostcc *cxx, const char *glibc, struct ws_err *err)
+{
+	const char *key = ws_arena_printf(t->a, "%s %s", glibc, cxx->path);
+	struct ws_floor_kit *kit = ws_map_get(&t->floors, key);
+	if (kit) {
+		return kit;
+	}
+	kit = WS_NEW(t->a, struct ws_floor_kit);
+	struct ws_floor_wish wish = {
+		.glibc = glibc,
+		.machine = ws_machine_host(),
+		.cxx = cxx,
+		.facts = t->ctx->data->facts,
+		.bridge = ws_path_join(t->a, t->ctx->data->root, "floor", NULL),
+	};
+	if (!ws_floor_open(t->ctx->store, &wish, t->a, kit, err)) {
+		return NULL;
+	}
+	ws_map_put(&t->floors, key, kit, t->a);
+	return kit;
 }

@@ -7,6 +7,7 @@
 #ifndef WS_MAKE_HOST_TOOLS_H
 #define WS_MAKE_HOST_TOOLS_H
 
+#include "kit/floor/floor.h"
 #include "make/context.h"
 #include "plan/plan.h"
 
@@ -40,5 +41,9 @@ const struct ws_python_kit *ws_host_tools_python(
  */
 const struct ws_toolchain *ws_host_tools_cxx(
 	struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err);
+
+/** The libraries of a system with glibc @a glibc, for what @a cxx links. NULL with @a err. */
+const struct ws_floor_kit *ws_host_tools_floor(
+	struct ws_host_tools *t, const struct ws_hostcc *cxx, const char *glibc, struct ws_err *err);
 
 #endif

@@ -54,6 +54,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.cuda = m->cuda,
 		.python = plain ? NULL : m->python,
 		.cxx = m->cxx,
+		.floor = m->floor,
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
 		.group = w->group,
@@ -174,11 +175,15 @@ fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place
 	if (!ws_resolve_lists(w->resolver, torch, point->python, &lists, err)) {
 		return false;
 	}
+	if (m->floor) {
+		*ws_vec_push(&lists, w->a) = m->floor->list;
+	}
 	const char *stable = stable_python(w, torch);
 	place->torch = torch ? torch->name : NULL;
 	struct ws_judge_place *to = &place->place;
 	to->lists = lists.at;
 	to->list_count = lists.len;
+	to->glibc = m->floor ? m->floor->glibc : NULL;
 	to->libraries = m->libraries;
 	to->library_count = m->library_count;
 	to->python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL;
@@ -271,6 +276,7 @@ write_facts(void *self, struct ws_json_writer *w)
 		ws_json_add_text(w, "tools", m->cxx->fingerprint);
 		ws_json_close(w);
 	}
+	ws_json_add_text(w, "glibc", m->floor ? m->floor->glibc : NULL);
 	if (m->python) {
 		ws_json_add_text(w, "python", m->python->version);
 	}

@@ -416,7 +416,10 @@ find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 {
 	ws_name_list all = {0};
 	for (size_t i = 0; i < chain->library_count; i++) {
-		*ws_vec_push(&all, r->a) = chain->libraries[i];
+		const char *path = chain->libraries[i];
+		if (!m->floor || !ws_floor_has_library(m->floor, ws_path_base(path))) {
+			*ws_vec_push(&all, r->a) = path;
+		}
 	}
 	ws_host_libraries_linked(&chain->cxx, recipe, r->a, &all);
 	m->libraries = all.at;
@@ -465,6 +468,10 @@ find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		return false;
 	}
 	m->cxx = &chain->cxx;
+	if (product->glibc
+		&& !(m->floor = ws_host_tools_floor(r->tools, &chain->cxx, product->glibc, err))) {
+		return false;
+	}
 	find_libraries(r, product->recipe, chain, m);
 	return true;
 }

@@ -8,6 +8,7 @@
 #define WS_MAKE_RESOLVE_H
 
 #include "fetch/source.h"
+#include "kit/floor/floor.h"
 #include "kit/torch/brought.h"
 #include "make/context.h"
 #include "make/pins.h"
@@ -20,7 +21,8 @@ struct ws_materials {
 	const struct ws_python_kit *python; /**< NULL: the product does not depend on one */
 	const struct ws_hostcc *cxx;        /**< NULL: nothing is compiled */
 	const struct ws_source_found *source;
-	const char *const *libraries; /**< the host's runtime libraries, for the check */
+	const struct ws_floor_kit *floor; /**< what is linked against; NULL: this host's libraries */
+	const char *const *libraries;     /**< the host's runtime libraries, for the check */
 	size_t library_count;
 };
 

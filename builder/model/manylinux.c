@@ -166,3 +166,41 @@ ws_manylinux_allows(const struct ws_manylinux *policy, const char *name)
 	return ws_floor_version_is_number(rest) ? most && ws_floor_version_cmp(rest, most) <= 0
 											: has_word(policy->words, name);
 }
+
+/* Older ones than any torch asks for are below what the bridge was made for. */
+#define OLDEST_FLOOR "2.17"
+
+bool
+ws_glibc_is_floor(const char *text)
+{
+	return ws_same(text, WS_GLIBC_HOST)
+		|| (ws_manylinux_of_glibc(ws_machine_named("x86_64"), text)
+			&& ws_floor_version_cmp(text, OLDEST_FLOOR) >= 0);
+}
+
+const char *
+ws_glibc_floors(struct ws_arena *a)
+{
+	const char *text = OLDEST_FLOOR;
+	for (size_t i = 0; i < WS_LEN(x86_64); i++) {
+		const char *glibc = x86_64[i].most[WS_FLOOR_GLIBC];
+		bool again = i > 0 && ws_same(glibc, x86_64[i - 1].most[WS_FLOOR_GLIBC]);
+		if (ws_floor_version_cmp(glibc, OLDEST_FLOOR) > 0 && !again) {
+			text = ws_arena_printf(a, "%s, %s", text, glibc);
+		}
+	}
+	return ws_arena_printf(a, "%s or %s", text, WS_GLIBC_HOST);
+}
+
+const char *
+ws_manylinux_since(const struct ws_machine *machine, const char *name)
+{
+	size_t count;
+	const struct ws_manylinux *policies = ws_manylinux_list(machine, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (ws_manylinux_allows(&policies[i], name)) {
+			return policies[i].most[WS_FLOOR_GLIBC];
+		}
+	}
+	return NULL;
+}

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+struct ws_arena;
+
 /** Whose symbol versions are counted. */
 enum ws_floor_kind {
 	WS_FLOOR_GLIBC,     /**< GLIBC_2.17 */
@@ -38,6 +40,18 @@ const struct ws_manylinux *ws_manylinux_list(const struct ws_machine *machine, s
 /** The one whose glibc is @a glibc, "2.28"; NULL: no policy has that one. */
 const struct ws_manylinux *ws_manylinux_of_glibc(
 	const struct ws_machine *machine, const char *glibc);
+
+/** What says "this host's own libraries" where a glibc is named. */
+#define WS_GLIBC_HOST "host"
+
+/** May wheels be made for @a text, "2.28" or WS_GLIBC_HOST? */
+bool ws_glibc_is_floor(const char *text);
+
+/** Those that may be named: "2.17, 2.24, ... or host". */
+const char *ws_glibc_floors(struct ws_arena *a);
+
+/** The glibc of the oldest policy that promises the version @a name, "2.31" for GLIBCXX_3.4.26; NULL: none. */
+const char *ws_manylinux_since(const struct ws_machine *machine, const char *name);
 
 /** Does it promise the version @a name, "GLIBC_2.14"? Not one of a kind that is not counted. */
 bool ws_manylinux_allows(const struct ws_manylinux *policy, const char *name);

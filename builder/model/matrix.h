@@ -123,6 +123,7 @@ struct ws_matrix {
 	const char *label;   /**< extra label segments, dotted; NULL */
 	enum ws_debug_info debug_info;
 	bool compress_none; /**< "compress": "none" */
+	const char *glibc;  /**< "2.28", "host"; NULL: as old as torch's own */
 	struct ws_version
 		driver; /**< the oldest driver that the wheels will meet; text NULL: not said */
 };

@@ -2,7 +2,7 @@
 #include "plan/key.h"
 
 /* Changes when wheels of the same inputs become other wheels. */
-#define RECORD "wheelsmith.cell/2"
+#define RECORD "wheelsmith.cell/3"
 
 static const struct ws_pin_source *
 find_source(const struct ws_product *product, const struct ws_lock *lock)
@@ -109,6 +109,7 @@ ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct
 	ws_hasher_add_field(h, product->python_tag);
 	ws_hasher_add_field(h, product->abi_tag);
 	ws_hasher_add_field(h, product->torch ? product->torch : "");
+	ws_hasher_add_field(h, product->glibc ? product->glibc : "");
 	struct ws_digest key = ws_hasher_finish(h);
 	product->key = ws_arena_strdup(a, key.hex);
 }

@@ -101,6 +101,7 @@ struct ws_product {
 	/** The point as conditions see it: without the axes that this binding does not depend on. */
 	struct ws_point_view view;
 	struct ws_lean lean;        /**< zero where nothing is compiled */
+	const char *glibc;          /**< it is linked for: "2.28"; NULL: this host's, or nothing is */
 	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
 	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
 	const char *python_tag;     /**< "cp311", "py3" */

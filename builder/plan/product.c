@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/str.h"
+#include "model/manylinux.h"
 #include "plan/key.h"
 #include "plan/label.h"
 
@@ -127,6 +129,21 @@ choose_lean(const struct ws_plan_input *in, const struct ws_product *product)
 	return lean;
 }
 
+/* As old as its torch, whose point is the lowest; what knows no torch serves the oldest. */
+static const char *
+choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
+{
+	const struct ws_torch_choice *torch = product->point.torch;
+	if (product->binding == WS_BINDING_NONE || ws_same(in->matrix->glibc, WS_GLIBC_HOST)) {
+		return NULL;
+	}
+	if (in->matrix->glibc) {
+		return in->matrix->glibc;
+	}
+	bool knows_torch = torch && product->binding < WS_BINDING_C_ABI;
+	return knows_torch ? torch->release->glibc : in->facts->torch[0].glibc;
+}
+
 void
 ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t count,
 	struct ws_arena *a, ws_product_list *products)
@@ -154,6 +171,7 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 	for (size_t i = 0; i < products->len; i++) {
 		products->at[i]->view = see(products->at[i]);
 		products->at[i]->lean = choose_lean(in, products->at[i]);
+		products->at[i]->glibc = choose_glibc(in, products->at[i]);
 		ws_label_fill(products->at[i], in->matrix->label, a);
 		ws_key_fill(products->at[i], in->lock, in->known, a);
 	}

@@ -84,6 +84,7 @@ ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *use
 	m->policy = options->policy ? *options->policy : m->policy_given ? m->policy : user->policy;
 	m->torch_window = m->torch_window || options->torch_window;
 	m->debug_info = options->debug_info ? *options->debug_info : m->debug_info;
+	m->glibc = options->glibc ? options->glibc : m->glibc;
 	if (options->only_recipes) {
 		forget_folders(ctx, m);
 	}

@@ -19,6 +19,7 @@ struct ws_selection_options {
 	const char *only;                      /**< globs over cells' names; NULL: all */
 	unsigned shard, shards;                /**< part `shard` of `shards`; 0: all */
 	const enum ws_policy *policy;          /**< NULL: the matrix's */
+	const char *glibc;                     /**< "2.28", "host"; NULL: the matrix's */
 	const enum ws_debug_info *debug_info;  /**< NULL: the matrix's */
 	bool locked;                           /**< a pin that would change is an error */
 	bool torch_window;                     /**< --torch-window; false: the matrix decides */
