@@ -324,9 +324,9 @@ ws_floor_has_library(const struct ws_floor_kit *kit, const char *soname)
 const char *const *
 ws_floor_link_words(const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a)
 {
-	/* libc first: what libpthread has as well is taken from where it is on every system. The bridge stands
-	 * behind the libraries, so that it gives what those lack. */
-	static const char *const libraries[] = {"-lgcc_s", "-lc", "-lm", "-lmvec", "-lpthread", "-ldl",
+	/* In a driver's order, libc before libpthread: what both have is taken from where it is on every
+	 * system. The bridge stands behind the libraries, so that it gives what those lack. */
+	static const char *const libraries[] = {"-lm", "-lmvec", "-lgcc_s", "-lc", "-lpthread", "-ldl",
 		"-lrt", "-lfloor", "-lc", "-lpthread"};
 	path_list words = {0};
 	if (kit) {
