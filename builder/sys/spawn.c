@@ -1,55 +1,78 @@
-/* spawn.c - posix_spawn with a new group, a clean signal mask and no inherited descriptors.
- * glibc's posix_spawn reports a failing exec to the parent, so "not found" never looks like
- * an exit status. */
+/* spawn.c - vfork with a new group, a clean signal mask and no inherited descriptors.
+ * The child tells the parent why an exec failed, so "not found" never looks like an exit status.
+ * Not posix_spawn: it has had a working folder and a range to close since glibc 2.29 and 2.34 only. */
 #include "sys/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-add_stream(posix_spawn_file_actions_t *actions, int fd, int as)
+static bool
+set_stream(int fd, int as)
 {
 	if (fd < 0) {
-		posix_spawn_file_actions_addopen(actions, as, "/dev/null", O_RDWR, 0);
-	} else {
-		posix_spawn_file_actions_adddup2(actions, fd, as);
+		fd = open("/dev/null", O_RDWR);
+	}
+	return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
+}
+
+/* Ours are closed by the exec anyway; Linux before 5.9 closes the first thousand of others'. */
+static void
+close_from(unsigned first)
+{
+	if (syscall(SYS_close_range, first, ~0U, 0) != 0) {
+		for (unsigned fd = first; fd < 1024; fd++) {
+			close((int)fd);
+		}
 	}
 }
 
+/* In the child, which has the parent's memory until it executes: system calls alone. Returns errno. */
+static int
+execute(const struct ws_spawn *spawn)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	for (int number = 1; number < NSIG; number++) {
+		sigaction(number, &usual, NULL); /* KILL and STOP stay as they are */
+	}
+	if (!spawn->is_in_our_group) {
+		setpgid(0, 0);
+	}
+	if (set_stream(spawn->in, STDIN_FILENO) && set_stream(spawn->out, STDOUT_FILENO)
+		&& set_stream(spawn->err, STDERR_FILENO) && (!spawn->dir || chdir(spawn->dir) == 0)) {
+		sigset_t none;
+		sigemptyset(&none);
+		close_from(STDERR_FILENO + 1);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execve(spawn->program, (char *const *)(uintptr_t)spawn->argv,
+			(char *const *)(uintptr_t)spawn->env);
+	}
+	return errno;
+}
+
+/* No signal while two processes share the memory: a handler in the child would write to ours. */
 static int
 spawn_now(const struct ws_spawn *spawn, pid_t *pid)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	sigemptyset(&none);
+	sigset_t all, before;
+	volatile int code = 0;
 	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	short group = spawn->is_in_our_group ? 0 : POSIX_SPAWN_SETPGROUP;
-	posix_spawnattr_setflags(
-		&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	add_stream(&actions, spawn->in, STDIN_FILENO);
-	add_stream(&actions, spawn->out, STDOUT_FILENO);
-	add_stream(&actions, spawn->err, STDERR_FILENO);
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	if (spawn->dir) {
-		posix_spawn_file_actions_addchdir_np(&actions, spawn->dir);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	*pid = vfork();
+	if (*pid == 0) {
+		code = execute(spawn);
+		_exit(127);
 	}
-	int code = posix_spawn(pid, spawn->program, &actions, &attributes,
-		(char *const *)(uintptr_t)spawn->argv, (char *const *)(uintptr_t)spawn->env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
+	code = *pid < 0 ? errno : code;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (*pid > 0 && code != 0) {
+		waitpid(*pid, NULL, 0);
+	}
 	return code;
 }
 
