@@ -5,7 +5,7 @@
 
 # What the runtime starts from. Its Python's headers are compiled against, and its glibc decides the platform tag.
 ARG BASE=debian:bookworm
-# What wheelsmith itself is built on: Debian 12 makes it run on glibc 2.34 and newer.
+# What wheelsmith itself is built on. It runs on glibc 2.28 and newer.
 ARG BUILDER=debian:bookworm
 
 # ---- wheelsmith: the program, with its libraries beside it
@@ -21,6 +21,7 @@ COPY docs/man docs/man
 COPY schemas schemas
 COPY builder builder
 COPY kernels kernels
+COPY floor floor
 COPY matrix/facts matrix/facts
 COPY matrix/kits matrix/kits
 COPY recipes recipes

@@ -6,7 +6,7 @@ pkg_check_modules(WS_LIBS REQUIRED IMPORTED_TARGET
 pkg_check_modules(WS_NEWER REQUIRED IMPORTED_TARGET libarchive>=3.6 libxml-2.0>=2.9)
 add_library(ws_libraries INTERFACE)
 
-option(WS_PACKAGE "for ./dev package: needs glibc 2.34 alone, its libraries lie beside it" OFF)
+option(WS_PACKAGE "for ./dev package: needs glibc 2.28 alone, its libraries lie beside it" OFF)
 if(WS_PACKAGE)
 	include(cmake/package/package.cmake)
 else()

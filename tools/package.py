@@ -21,6 +21,8 @@ import tarfile
 import time
 import zipfile
 
+import older
+
 # What is linked statically (cmake/package/package.cmake), by the Debian package that it comes from.
 STATIC = ("libarchive-dev", "libxml2-dev")
 SUMMARY = "Builds the wheels of CUDA extensions for many torch, CUDA, Python and GPU versions"
@@ -88,6 +90,12 @@ def glibc_floor(prefix):
     return floor
 
 
+def lower_glibc(prefix):
+    """The program and its libraries ask for no version that glibc 2.28 lacks: see older.py."""
+    program = prefix / "bin/wheelsmith"
+    older.lower(program, [program, *sorted((prefix / "lib/wheelsmith").iterdir())])
+
+
 def files_of(prefix):
     return sorted(p for p in prefix.rglob("*") if p.is_file())
 
@@ -143,6 +151,7 @@ def write_wheel(prefix, version, tag, folder, when):
 def main(prefix, version, out=None):
     prefix = pathlib.Path(prefix)
     bring_licences(prefix, bring_libraries(prefix))
+    lower_glibc(prefix)
     if not out:
         return
     out, when = pathlib.Path(out), int(os.environ.get("SOURCE_DATE_EPOCH") or 0)

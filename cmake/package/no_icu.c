@@ -1,34 +1,11 @@
 /**
- * older_glibc.c - what Debian's static libraries ask of a newer glibc and of ICU, for ./dev package
+ * no_icu.c - what Debian's static libxml2 asks of ICU, for ./dev package
  *
- * libarchive.a takes its random numbers from arc4random_buf, which glibc has from 2.36 on. libxml2.a asks ICU
- * for character sets that it does not know itself; glibc's iconv is asked before, and ICU is 33 MB of C++.
- * With these the program runs on glibc 2.34. A libxml2 without ICU leaves the second half unused.
+ * It asks for character sets that it does not know itself; glibc's iconv is asked before, and ICU is 33 MB of
+ * C++. A libxml2 without ICU leaves this unused.
  */
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <sys/random.h>
 #ifdef WS_SHIM_ICU
 #include <unicode/ucnv.h>
-#endif
-
-void arc4random_buf(void *to, size_t len);
-
-void
-arc4random_buf(void *to, size_t len)
-{
-	for (char *at = to; len > 0;) {
-		ssize_t got = getrandom(at, len, 0);
-		if (got < 0 && errno != EINTR) {
-			abort(); /* as the real one: no random numbers are worse than no program */
-		}
-		at += got > 0 ? got : 0;
-		len -= got > 0 ? (size_t)got : 0;
-	}
-}
-
-#ifdef WS_SHIM_ICU
 
 /* No character set: libxml2 then says that the encoding is not supported, and calls none of the others. */
 UConverter *

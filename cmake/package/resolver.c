@@ -1,0 +1,36 @@
+/**
+ * resolver.c - names of the resolver before glibc 2.34, for ./dev package
+ *
+ * Until then the functions were called __res_query and so on, and its header said so to a compiler. libkrb5
+ * of a newer system asks for the names without underscores; the program exports those.
+ */
+typedef unsigned char octet;
+
+int older_nsearch(void *state, const char *name, int class, int type, octet *answer, int size);
+int older_query(const char *name, int class, int type, octet *answer, int size);
+int older_expand(const octet *message, const octet *end, const octet *from, char *to, int size);
+__asm__(".symver older_nsearch, __res_nsearch@GLIBC_2.2.5");
+__asm__(".symver older_query, __res_query@GLIBC_2.2.5");
+__asm__(".symver older_expand, __dn_expand@GLIBC_2.2.5");
+
+int res_nsearch(void *state, const char *name, int class, int type, octet *answer, int size);
+int res_query(const char *name, int class, int type, octet *answer, int size);
+int dn_expand(const octet *message, const octet *end, const octet *from, char *to, int size);
+
+int
+res_nsearch(void *state, const char *name, int class, int type, octet *answer, int size)
+{
+	return older_nsearch(state, name, class, type, answer, size);
+}
+
+int
+res_query(const char *name, int class, int type, octet *answer, int size)
+{
+	return older_query(name, class, type, answer, size);
+}
+
+int
+dn_expand(const octet *message, const octet *end, const octet *from, char *to, int size)
+{
+	return older_expand(message, end, from, to, size);
+}
