@@ -124,6 +124,7 @@ ws_cure_name(enum ws_cure code)
 		[WS_CURE_UNLOCKED] = "unlocked",
 		[WS_CURE_RECIPE] = "recipe",
 		[WS_CURE_FIRST_SIGNATURE] = "first-signature",
+		[WS_CURE_SYNC] = "sync",
 		[WS_CURE_ACTION_TIMEOUT] = "action-timeout",
 	};
 	return names[code];

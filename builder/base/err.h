@@ -56,6 +56,7 @@ enum ws_cure {
 	WS_CURE_UNLOCKED,        /**< let the lock change */
 	WS_CURE_RECIPE,          /**< draft a recipe; subject: "demo==1.0", or the name alone */
 	WS_CURE_FIRST_SIGNATURE, /**< sign an index that has no signature */
+	WS_CURE_SYNC,            /**< publish to a folder and copy that; subject: where to */
 	WS_CURE_ACTION_TIMEOUT,  /**< a longer time limit for one command */
 };
 

@@ -98,6 +98,12 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 	case WS_CURE_FIRST_SIGNATURE:
 		ws_err_cure(err, "if its wheels are yours, sign it for the first time: --sign-unsigned");
 		break;
+	case WS_CURE_SYNC:
+		ws_err_cure(
+			err, "publish to a folder, and copy that:  wheelsmith publish DIR... --to FOLDER");
+		ws_err_cure(err,
+			"aws s3 sync FOLDER %s --exclude '.*' --exclude '@*' --exclude 'current/*'", subject);
+		break;
 	case WS_CURE_ACTION_TIMEOUT:
 		ws_err_cure(err, "if that is how long it takes here: --action-timeout SECONDS");
 		break;

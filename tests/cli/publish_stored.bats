@@ -60,35 +60,29 @@ object() { # KEY
 }
 
 @test "a file that is there with other bytes stays, small or large, and its publisher is refused" {
-	local faults bytes=40000000
+	local bytes=40000000
 	wheels big "big 1.0 py3-none-any size=$bytes"
-	for faults in "" refuses; do
-		rm -f store/%2F* store.log
-		# shellcheck disable=SC2086 # none is no argument
-		bucket $faults
-		publish 0 w
-		local wheel
-		wheel=$(basename w/*.whl)
-		# Of the same name, and not in the index.
-		rm store/%2F*
-		echo 'of somebody else' > "$(place "files/$wheel")"
-		publish 8 w
-		[[ $output == *"'files/$wheel' is in the store with other bytes"*"publish again"* ]]
-		[ "$(object "files/$wheel")" = 'of somebody else' ]
-		[ "$(find store -name '%2F*' | wc -l)" -le 2 ] # and its metadata
-		head -c $bytes /dev/zero > store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
-		publish 8 big
-		[[ $output == *"'files/big-1.0-py3-none-any.whl' is in the store with other bytes"* ]]
-		object files/big-1.0-py3-none-any.whl | cmp - <(head -c $bytes /dev/zero)
-		# One that is there already is not sent again.
-		rm store/%2F*
-		cp big/*.whl store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
-		: > store.log
-		publish 0 big
-		not_sent files/big-1.0-py3-none-any.whl
-		kill "$COPROC_PID"
-		wait "$COPROC_PID" || true
-	done
+	bucket
+	publish 0 w
+	local wheel
+	wheel=$(basename w/*.whl)
+	# Of the same name, and not in the index.
+	rm store/%2F*
+	echo 'of somebody else' > "$(place "files/$wheel")"
+	publish 8 w
+	[[ $output == *"'files/$wheel' is in the store with other bytes"*"publish again"* ]]
+	[ "$(object "files/$wheel")" = 'of somebody else' ]
+	[ "$(find store -name '%2F*' | wc -l)" -le 2 ] # and its metadata
+	head -c $bytes /dev/zero > store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
+	publish 8 big
+	[[ $output == *"'files/big-1.0-py3-none-any.whl' is in the store with other bytes"* ]]
+	object files/big-1.0-py3-none-any.whl | cmp - <(head -c $bytes /dev/zero)
+	# One that is there already is not sent again.
+	rm store/%2F*
+	cp big/*.whl store/%2Fbucket%2Fteam%2Ffiles%2Fbig-1.0-py3-none-any.whl
+	: > store.log
+	publish 0 big
+	not_sent files/big-1.0-py3-none-any.whl
 }
 
 not_sent() { # KEY
@@ -118,193 +112,192 @@ not_same() { # FILE FILE
 	! cmp -s "$1" "$2"
 }
 
-@test "of two publishers who begin together, the second to claim its snapshot gives up before it changes a page" {
-	echo '{"snapshot": "of somebody else"}' > other
-	bucket first="$PWD/other"
-	publish 8 w
-	[[ $output == *"another publisher changed the index meanwhile"*"run this again"* ]]
-	# Files may be there, pages and the lists at the top are not.
-	[ -z "$(find store -name '*simple*')" ]
-	[ ! -e store/%2Fbucket%2Fteam%2Findex.json ]
-	[ ! -e store/%2Fbucket%2Fteam%2Fmanifest.json ]
-}
-
-# Whether the store knows conditional requests or not.
-waits_and_is_refused() { # [FAULT]
-	bucket pages="$PWD/go" "$@"
-	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
-	local first=$! second i
+# Waits until FILE has a line like WORDS.
+await() { # FILE WORDS
+	local i
 	for ((i = 0; i < 200; i++)); do
-		! grep -q 'waiting' store.log 2> /dev/null || break
+		! grep -q "$2" "$1" 2> /dev/null || return 0
 		sleep 0.1
 	done
+	return 1
+}
+
+locks() {
+	find store -name '*%2F.publishing*'
+}
+
+@test "one that begins while another is among the pages waits for its end, and then both are in the index" {
+	bucket pages="$PWD/go"
+	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
+	local first=$! second
+	await store.log waiting
 	wheels v "pure 1.0 py3-none-any"
 	"$WHEELSMITH" publish v --to s3://bucket/team > second.log 2>&1 3>&- &
 	second=$!
-	for ((i = 0; i < 200; i++)); do
-		! grep -q 'waiting' second.log || break
-		sleep 0.1
-	done
+	await second.log waiting
 	touch go
 	wait "$first"
-	local ended=0
-	wait "$second" || ended=$?
-	cat first.log second.log
-	[ "$ended" -eq 8 ]
-	grep -qx "waiting for another publisher of 's3://bucket/team'" second.log
-	grep -q 'another publisher changed the index meanwhile' second.log
-	publish 0 v
+	wait "$second"
+	[ "$(grep -cx "waiting for another publisher of 's3://bucket/team'" second.log)" -eq 1 ]
 	object index.json | jq -e '.wheels | length == 2'
-	[ -z "$(find store -name '*%2F.publish*')" ]
-}
-
-@test "one that begins while another is among the pages says that it waits for its end, and is refused" {
-	waits_and_is_refused
+	[ "$(object index.json | jq -r .snapshot)" = "$(object manifest.json | jq -r .snapshot)" ]
+	[ -z "$(locks)" ]
 }
 
 @test "one that is slow among the pages is waited for as long as it lives" {
 	bucket slow=2
 	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
-	local first=$! i ended=0
-	for ((i = 0; i < 200; i++)); do
-		! grep -q '^PUT .*/simple/' store.log 2> /dev/null || break
-		sleep 0.1
-	done
-	wheels v "pure 1.0 py3-none-any"
-	publish 8 v
-	[[ $output == *"waiting for another publisher"*"another publisher changed the index meanwhile"* ]]
-	wait "$first" || ended=$?
-	[ "$ended" -eq 0 ]
-	# It took longer than one that is silent is waited for, and nobody put a page besides.
-	[ "$(grep -c '^PUT .*/simple/' store.log)" -gt 5 ]
-	[ "$(grep -c '^PUT .*/simple/pure' store.log)" -eq 0 ]
-	object index.json | jq -e '.wheels | length == 1'
-}
-
-@test "one that left its mark is waited for, whatever snapshot it was to make" {
-	bucket
-	publish 0 w
-	echo 'of somebody else' > store/%2Fbucket%2Fteam%2F.publishing
+	local first=$!
+	await store.log '^PUT .*/simple/'
 	wheels v "pure 1.0 py3-none-any"
 	publish 0 v
 	[[ $output == *"waiting for another publisher"* ]]
+	wait "$first"
+	# It took longer than one that is silent is waited for, and the other put no page meanwhile.
+	[ "$(grep -n '/team/manifest.json 200' store.log | grep PUT | head -1 | cut -d: -f1)" -lt \
+		"$(grep -n '^PUT .*/simple/pure' store.log | head -1 | cut -d: -f1)" ]
 	object index.json | jq -e '.wheels | length == 2'
 }
 
-@test "one that is refused when the other has ended leaves no mark" {
+@test "several publishers at the same moment, again and again: all get into the index" {
+	bucket
+	local round name pids pid
+	for round in 1 2; do
+		pids=()
+		for name in a b c; do
+			wheels "$name$round" "$name 1.$round py3-none-any"
+			"$WHEELSMITH" publish "$name$round" --to s3://bucket/team > "$name.log" 2>&1 3>&- &
+			pids+=($!)
+		done
+		for pid in "${pids[@]}"; do
+			wait "$pid"
+		done
+		object index.json | jq -e ".wheels | length == 3 * $round"
+	done
+	[ -z "$(locks)" ]
+}
+
+@test "of several that wait for one that died, one puts all pages, and the others come after it" {
 	bucket
 	publish 0 w
-	cp store/%2Fbucket%2Fteam%2Fmanifest.json ended
-	rm -r store
-	echo '{"snapshot": "of somebody else"}' > other
-	kill "$COPROC_PID"
-	wait "$COPROC_PID" || true
-	# Its claim meets one that was faster, and that has written the manifest by then.
-	bucket first="$PWD/other" over=/.publishing="$PWD/ended=/bucket/team/manifest.json"
-	publish 8 w
-	[[ $output == *"another publisher changed the index meanwhile"* ]]
-	[ -e store/%2Fbucket%2Fteam%2Fmanifest.json ]
-	[ ! -e store/%2Fbucket%2Fteam%2F.publishing ]
-}
-
-@test "a claim whose answer was lost and that cannot be read is no other publisher's" {
-	bucket lost-put unreadable
-	publish 8 w
-	[[ $output != *"another publisher"* ]]
-	[[ $output == *"the server says: "*accessdenied* ]]
-}
-
-@test "so it does in a store without conditional requests" {
-	waits_and_is_refused refuses
-}
-
-@test "there, of two publishers who begin together the first to put its name gives up before it changes a page" {
-	echo 'of somebody else' > other
-	bucket refuses over=/.publisher="$PWD/other"
-	publish 8 w
-	[[ $output == *"another publisher changed the index meanwhile"*"run this again"* ]]
-	[ -z "$(find store -name '*simple*')" ]
-	[ ! -e store/%2Fbucket%2Fteam%2Findex.json ]
-}
-
-@test "there, two publishers at the same moment, again and again: both get into the index" {
-	bucket refuses
-	local round other first second
-	for round in 1 2 3; do
-		wheels "a$round" "first 1.$round py3-none-any"
-		wheels "b$round" "second 1.$round py3-none-any"
-		"$WHEELSMITH" publish "a$round" --to s3://bucket/team > first.log 2>&1 3>&- &
-		other=$!
-		"$WHEELSMITH" publish "b$round" --to s3://bucket/team > second.log 2>&1 3>&- &
-		first=0 second=0
-		wait $! || second=$?
-		wait "$other" || first=$?
-		cat first.log second.log
-		[[ "$first$second" =~ ^(00|08|80)$ ]]
-		[ "$first" -eq 0 ] || publish 0 "a$round"
-		[ "$second" -eq 0 ] || publish 0 "b$round"
-		object index.json | jq -e ".wheels | length == 2 * $round"
+	echo 'of one that died' > "$(place .publishing)"
+	echo 'of one that died' > "$(place all/simple/demo/index.html)"
+	local name pids=() pid
+	for name in a b c; do
+		wheels "$name" "$name 1.0 py3-none-any"
+		"$WHEELSMITH" publish "$name" --to s3://bucket/team > "$name.log" 2>&1 3>&- &
+		pids+=($!)
 	done
+	for pid in "${pids[@]}"; do
+		wait "$pid"
+	done
+	cat ./*.log
+	object index.json | jq -e '.wheels | length == 4'
+	object all/simple/demo/index.html | grep -q demo-1.0
+	[ -z "$(locks)" ]
+	[ "$(object manifest.json | jq -r .snapshot | cut -d. -f2)" -eq 4 ]
 }
 
-@test "a race that was lost while lists were written is found out at the end" {
-	echo '{}' > other
-	bucket over=/team/index.json="$PWD/other"
-	publish 8 w
-	[[ $output == *"another publisher wrote into the index at the same time"*"publish again"* ]]
-	# The next one puts all pages.
-	[ -e store/%2Fbucket%2Fteam%2F.publishing ]
+@test "one that gave up among the pages is not waited for" {
+	bucket
 	publish 0 w
-	object index.json | jq -e '.wheels | length == 1'
+	echo 'interrupted of one that gave up' > "$(place .publishing)"
+	echo 'of one that gave up' > "$(place all/simple/index.html)"
+	publish 0 w
+	object all/simple/index.html | grep -q demo
+	[ -z "$(locks)" ]
+	publish 0 w
+	[[ $output == *"nothing to do"* ]]
 }
 
-@test "a publisher that was taken for dead does not write over the lists of another" {
+@test "one that was taken for dead neither writes over the manifest of another nor stays silent" {
 	bucket pages="$PWD/go"
 	"$WHEELSMITH" publish w --to s3://bucket/team > first.log 2>&1 3>&- &
-	local first=$! i ended=0
-	for ((i = 0; i < 200; i++)); do
-		! grep -q 'waiting' store.log 2> /dev/null || break
-		sleep 0.1
-	done
-	echo '{"snapshot": "of somebody else"}' > store/%2Fbucket%2Fteam%2Fmanifest.json
+	local first=$! ended=0
+	await store.log waiting
+	echo 'of somebody else' > "$(place .publishing)"
+	echo '{"snapshot": "of somebody else"}' > "$(place manifest.json)"
+	sleep 3 # until it renews its lock
 	touch go
 	wait "$first" || ended=$?
 	cat first.log
 	[ "$ended" -eq 8 ]
-	grep -q 'another publisher changed the index meanwhile' first.log
-	[ ! -e store/%2Fbucket%2Fteam%2Findex.json ]
-	[ -e store/%2Fbucket%2Fteam%2F.publishing ]
+	grep -q "another publisher changed 's3://bucket/team' meanwhile" first.log
+	[ "$(object manifest.json)" = '{"snapshot": "of somebody else"}' ]
+	[ ! -e "$(place index.json)" ]
+	# Whoever has the lock now is told, too.
+	grep -q interrupted "$(place .publishing)"
 }
 
-@test "a claim whose answer was lost is one's own" {
-	bucket lost-put
-	publish 0 w
-	grep ' 412$' store.log
-	object manifest.json | jq -e .snapshot
+@test "a manifest that somebody put without the lock is not written over" {
+	echo '{"snapshot": "of somebody else"}' > other
+	bucket over=/team/index.json="$PWD/other=/bucket/team/manifest.json"
+	publish 8 w
+	[[ $output == *"another publisher changed 's3://bucket/team' meanwhile"*"publish again"* ]]
+	[ "$(object manifest.json)" = '{"snapshot": "of somebody else"}' ]
+	grep -q interrupted "$(place .publishing)"
 }
 
-@test "a store without conditional requests is published to without them" {
-	bucket refuses
+@test "an answer that is lost, another put that is under way, an ETag without quotes: the index is there" {
+	local fault keys=(/.publishing /manifest.json .whl)
+	for fault in lost-put busy; do
+		for key in "${keys[@]}"; do
+			rm -f store/%2F*
+			bucket $fault=$key
+			publish 0 w
+			grep -q ' 4[01][29]$' store.log
+			object index.json | jq -e '.wheels | length == 1'
+			[ -z "$(locks)" ]
+			kill "$COPROC_PID"
+			wait "$COPROC_PID" || true
+		done
+	done
+	bucket quotes
 	publish 0 w
-	[ "$(grep -c ' 501$' store.log)" -eq 1 ]
-	object index.json | jq -e '.wheels | length == 1'
 	wheels v "pure 1.0 py3-none-any"
 	publish 0 v
 	object index.json | jq -e '.wheels | length == 2'
 }
 
-@test "what a publisher left that died is taken over" {
+@test "an answer that is lost, and the object cannot be read: that is said, and no other publisher is named" {
+	bucket lost-put=.whl unreadable
+	publish 8 w
+	[[ $output != *"another publisher"* && $output == *"the server says: "*accessdenied* ]]
+}
+
+@test "a store without conditional requests, or that does not heed them, is refused before a wheel is sent" {
+	local fault
+	for fault in refuses ignores; do
+		rm -rf store store.log
+		bucket $fault
+		publish 8 w
+		[[ ${lines[0]} == "error: the store of 's3://bucket/team' has no conditional requests"* ]]
+		[[ $output == *"wheelsmith publish DIR... --to FOLDER"*"aws s3 sync FOLDER s3://bucket/team --exclude"* ]]
+		[ -z "$(find store -name '%2F*')" ]
+		kill "$COPROC_PID"
+		wait "$COPROC_PID" || true
+	done
+}
+
+@test "what is damaged at the top is put again" {
 	bucket
 	publish 0 w
-	cp -r store died
+	echo '{}' > "$(place index.json)"
+	publish 0 w
+	object index.json | jq -e '.wheels | length == 1'
+	publish 0 w
+	[[ $output == *"nothing to do"* ]]
+}
+
+@test "a clock that is behind the last snapshot's: the next one comes after it" {
+	command -v faketime > /dev/null || cannot_run "needs faketime (./dev setup)"
+	bucket
+	publish 0 w
+	local before
+	before=$(object manifest.json | jq -r .snapshot)
 	wheels v "pure 1.0 py3-none-any"
-	publish 0 v
-	# It died between its claim and the lists at the top.
-	cp died/*index.json died/*manifest.json store/
-	touch store/%2Fbucket%2Fteam%2F.publishing
-	publish 0 v
-	object index.json | jq -e '.wheels | length == 2'
-	[ ! -e store/%2Fbucket%2Fteam%2F.publishing ]
+	run -0 faketime '2 days ago' "$WHEELSMITH" publish v --to s3://bucket/team
+	[ "$(object manifest.json | jq -r .snapshot)" = "${before%.1}.2" ]
 }
 
 @test "whatever a manifest lists, only pages that are not there any more are removed" {

@@ -1,17 +1,19 @@
-"""bucket_server.py DIR [FAULT...] - objects over HTTP as an S3 store keeps them, for what Swift does not do: If-None-Match
-(AWS, MinIO and Ceph have it) and answers that are lost. It checks no signatures: Swift does, in publish_stored_real.bats.
+"""bucket_server.py DIR [FAULT...] - objects over HTTP as an S3 store keeps them, for what a real one (publish_stored_real.bats)
+does not do when it is wanted: answers that are lost, moments in which another is faster. It checks no signatures.
 
 Prints "ready PORT"; ends when its input does. Requests go to DIR.log, a line each: METHOD KEY STATUS ("waiting": it is not answered yet). FAULTS:
 
-    refuses             If-None-Match is answered 501, as Swift does
+    refuses             conditional requests are answered 501, as Swift does
+    ignores             conditions are not heeded
+    quotes              If-Match is compared with the ETag without its quotes, as Ceph 16 does
+    busy=END            a conditional put of a key that ends with END is answered 409, once, as AWS does while another is under way
     lost                the answer to CompleteMultipartUpload is lost, once; the upload is completed
-    lost-put            the answer to the PUT that claims a snapshot is lost, once; the object is there
+    lost-put=END        the answer to a conditional put of a key that ends with END is lost, once; the object is there
     unfinished          CompleteMultipartUpload fails with 404, and there is no object
     slow=SECONDS        each page that is put takes so long
-    unreadable          an object whose claim's answer was lost (lost-put) cannot be read: 403
+    unreadable          an object whose answer was lost (lost-put) cannot be read: 403
     pages=FILE          before the first page is put, FILE is awaited: a publisher that is slow among the pages
     over=END=FILE[=KEY] after an object is put whose key ends with END, FILE is put there, or at KEY, once, by somebody else
-    first=FILE          before the PUT that claims a snapshot is answered, FILE is put there, by somebody who was faster
 """
 
 import hashlib
@@ -25,6 +27,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ROOT, FAULTS = sys.argv[1], set(sys.argv[2:])
 LOCK, PARTS, LOST = threading.Lock(), {}, set()
 ERROR = "<?xml version='1.0'?><Error><Code>%s</Code><Message>%s</Message></Error>"
+
+
+def etag(body):
+    return '"%s"' % hashlib.md5(body).hexdigest()
 
 
 def take_fault(name):
@@ -73,7 +79,8 @@ class Handler(BaseHTTPRequestHandler):
         if "unreadable" in FAULTS and self.key in LOST:
             return self.refuse(403, "AccessDenied")
         with open(self.place, "rb") as file:
-            return self.answer(200, file.read())
+            body = file.read()
+        return self.answer(200, body, ETag=etag(body))
 
     def do_DELETE(self):
         self.begin()
@@ -83,43 +90,59 @@ class Handler(BaseHTTPRequestHandler):
             os.remove(self.place)
         return self.answer(204)
 
+    def once(self, name):
+        """A fault NAME=END[=...] whose END is that of this key."""
+        for fault in [f for f in FAULTS if f.startswith(name + "=") and self.key.endswith(f.split("=")[1])]:
+            if take_fault(fault):
+                return fault.split("=")[1:]
+        return None
+
+    def holds(self, condition):
+        """Puts the object where the condition holds, in one step."""
+        with LOCK:
+            there = None
+            if os.path.exists(self.place):
+                with open(self.place, "rb") as file:
+                    there = etag(file.read())
+            wanted = self.headers.get("If-Match")
+            if wanted and there and "quotes" in FAULTS:
+                there = there.strip('"')
+            fine = "ignores" in FAULTS or (there == wanted if wanted else there is None)
+            if fine:
+                self.store(self.place, self.body)
+        return fine
+
     def do_PUT(self):
         self.begin()
         if "uploadId" in self.query:
             PARTS[self.query["uploadId"]][int(self.query["partNumber"])] = self.body
-            return self.answer(200, ETag='"%s"' % hashlib.md5(self.body).hexdigest())
-        if self.headers.get("If-None-Match") == "*":
-            if "refuses" in FAULTS:
-                return self.refuse(501, "NotImplemented")
-            for fault in [f for f in FAULTS if f.startswith("first=") and "/@" in self.key]:
-                if take_fault(fault):
-                    with open(fault[len("first=") :], "rb") as file:
-                        self.store(self.place, file.read())
-            with LOCK:
-                there = os.path.exists(self.place)
-                if not there:
-                    self.store(self.place, self.body)
-            if there:
-                return self.refuse(412, "PreconditionFailed")
-            if "/@" in self.key and take_fault("lost-put"):
-                LOST.add(self.key)
-                self.close_connection = True
-                return None
-        else:
-            for fault in [f for f in FAULTS if f.startswith("pages=") and "/simple/" in self.key]:
-                if take_fault(fault):
-                    self.note("waiting")
-                    while not os.path.exists(fault[len("pages=") :]):
-                        time.sleep(0.05)
-            for fault in [f for f in FAULTS if f.startswith("slow=") and "/simple/" in self.key]:
-                time.sleep(float(fault[len("slow=") :]))
-            self.store(self.place, self.body)
-        for fault in [f for f in FAULTS if f.startswith("over=") and self.key.endswith(f.split("=")[1])]:
+            return self.answer(200, ETag=etag(self.body))
+        condition = self.headers.get("If-None-Match") or self.headers.get("If-Match")
+        for fault in [f for f in FAULTS if f.startswith("pages=") and "/simple/" in self.key]:
             if take_fault(fault):
-                _, _, name, *key = fault.split("=")
-                with open(name, "rb") as file:
-                    self.store(os.path.join(ROOT, urllib.parse.quote(key[0], safe="")) if key else self.place, file.read())
-        return self.answer(200, ETag='"%s"' % hashlib.md5(self.body).hexdigest())
+                self.note("waiting")
+                while not os.path.exists(fault[len("pages=") :]):
+                    time.sleep(0.05)
+        for fault in [f for f in FAULTS if f.startswith("slow=") and "/simple/" in self.key]:
+            time.sleep(float(fault[len("slow=") :]))
+        if condition and "refuses" in FAULTS:
+            return self.refuse(501, "NotImplemented")
+        if condition and self.once("busy"):
+            return self.refuse(409, "ConditionalRequestConflict")
+        if condition and not self.holds(condition):
+            return self.refuse(412, "PreconditionFailed")
+        if condition and self.once("lost-put"):
+            LOST.add(self.key)
+            self.close_connection = True
+            return None
+        if not condition:
+            self.store(self.place, self.body)
+        over = self.once("over")
+        if over:
+            with open(over[1], "rb") as file:
+                key = over[2] if len(over) > 2 else self.key
+                self.store(os.path.join(ROOT, urllib.parse.quote(key, safe="")), file.read())
+        return self.answer(200, ETag=etag(self.body))
 
     def do_POST(self):
         self.begin()
@@ -130,8 +153,6 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, text.encode())
         parts = PARTS.get(self.query["uploadId"])
         if parts and self.headers.get("If-None-Match") == "*":
-            if "refuses" in FAULTS:
-                return self.refuse(501, "NotImplemented")
             if os.path.exists(self.place):
                 return self.refuse(412, "PreconditionFailed")
         PARTS.pop(self.query["uploadId"], None)

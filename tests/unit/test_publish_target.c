@@ -108,3 +108,16 @@ WS_TEST(a_number_that_is_too_large_is_not_a_snapshots)
 	assert_int_equal(count, 1);
 	assert_string_equal(ws_index_target_next(&t, day_us), "2026-11-22.3");
 }
+
+/* A clock that is behind would make a name that is taken, or one that goes first of all. */
+WS_TEST(the_next_snapshot_comes_after_the_last)
+{
+	static const char *const names[] = {"@2026-11-20.7", "@2026-11-22.9", "@2026-11-22.10"};
+	const int64_t day_us = 86400 * INT64_C(1000000), here_us = 1795305600 * INT64_C(1000000);
+	const struct ws_index_target t = {.path = make_index(a, names, WS_LEN(names)), .a = a};
+	const struct ws_index_target empty = {.path = ws_test_dir(a), .a = a};
+	assert_string_equal(ws_index_target_next(&t, here_us + day_us), "2026-11-23.1");
+	assert_string_equal(ws_index_target_next(&t, here_us), "2026-11-22.11");
+	assert_string_equal(ws_index_target_next(&t, here_us - 2 * day_us), "2026-11-22.11");
+	assert_string_equal(ws_index_target_next(&empty, here_us), "2026-11-22.1");
+}

@@ -7,10 +7,12 @@
 #include "publish/pages.h"
 
 #include <string.h>
+#include <time.h>
 
 #define PART_BYTES ((uint64_t)16 << 20)
 #define WHOLE_BYTES (2 * PART_BYTES) /* up to this, in one request */
 #define PARTS_AT_ONCE 4
+#define LONGEST_PAUSE_MS 1000 /* before a put that met another is tried again */
 #define REPLY_BYTES ((size_t)64 << 10)
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -137,18 +139,19 @@ is_missing(const struct asking *x)
 }
 
 bool
-ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
-	bool *there, struct ws_err *err)
+ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_stored *object,
+	struct ws_err *err)
 {
 	AUTO_ASKING struct asking x;
 	prepare(b, &x, NULL, key, NULL, EMPTY);
 	x.limit = limit;
-	*there = run(b, &x, 1, err);
-	if (!*there) {
+	object->there = run(b, &x, 1, err);
+	if (!object->there) {
 		return is_missing(&x);
 	}
-	ws_buf_clear(text);
-	ws_buf_add(text, ws_buf_text(&x.text), x.text.len);
+	ws_buf_clear(&object->text);
+	ws_buf_add(&object->text, ws_buf_text(&x.text), x.text.len);
+	memcpy(object->etag, x.request.reply.etag, sizeof(object->etag));
 	return true;
 }
 
@@ -177,13 +180,8 @@ prepare_put(const struct ws_bucket *b, const struct ws_object *object, uint64_t 
 	return true;
 }
 
-static bool
-put_whole(
-	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
-{
-	AUTO_ASKING struct asking x = {.limit = 0};
-	return prepare_put(b, object, size, &x, err) && run(b, &x, 1, err);
-}
+/* What the store has under a key, against the bytes of a file; UNKNOWN: err is set. */
+enum there { NONE, SAME, OTHER, UNKNOWN };
 
 /* What the store has under the key, read to its end. */
 struct comparing {
@@ -208,9 +206,9 @@ hear_comparing(
 	return true;
 }
 
-/* Large objects are not held in memory. */
-enum ws_object_there
-ws_bucket_compare(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+/* Reads all of the object under the key; large ones are not held in memory. */
+static enum there
+compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
 {
 	struct comparing c = {.hasher = NULL};
 	struct ws_digest here, there;
@@ -221,59 +219,72 @@ ws_bucket_compare(const struct ws_bucket *b, const struct ws_object *object, str
 	bool read = run(b, &c.x, 1, &why);
 	bool none = !read && is_missing(&c.x);
 	there = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
+	memcpy(etag, c.x.request.reply.etag, WS_ETAG_BYTES);
 	release(&c.x);
 	if (none) {
-		return WS_OBJECT_NONE;
+		return NONE;
 	}
 	if (!read) {
 		*err = why;
-		return WS_OBJECT_UNKNOWN;
+		return UNKNOWN;
 	}
 	if (!ws_digest_file(object->path, &here, NULL, err)) {
-		return WS_OBJECT_UNKNOWN;
+		return UNKNOWN;
 	}
-	return ws_digest_eq(&here, &there) ? WS_OBJECT_SAME : WS_OBJECT_OTHER;
+	return ws_digest_eq(&here, &there) ? SAME : OTHER;
 }
 
-/* After an answer to a conditional request: whose object is there? An answer that was lost is asked for again. */
-static enum ws_created
-settle_created(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
-	const struct ws_err *why, struct ws_err *err)
+/*
+ * What a refused condition means: an answer that was lost is asked for again, and refused for the object that it
+ * put. 409 (AWS): another put of the same key was under way, and this is to be tried again.
+ */
+static enum ws_put
+check_refused(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
+	char *etag, const struct ws_err *why, struct ws_err *err)
 {
-	switch (status) {
-	case 409: /* AWS: somebody else is putting it just now */
-	case 412:
-		break;
-	case 501:
-		return WS_CREATED_UNKNOWN;
-	default:
+	if (status == 501) {
+		return WS_PUT_UNSUPPORTED;
+	}
+	if (status != 409 && status != 412 && status != 404) {
 		*err = *why;
-		return WS_CREATED_FAILED;
+		return WS_PUT_FAILED;
 	}
-	switch (ws_bucket_compare(b, object, err)) {
-	case WS_OBJECT_SAME:
-		return WS_CREATED;
-	case WS_OBJECT_OTHER:
-	case WS_OBJECT_NONE:
-		return WS_CREATED_BY_ANOTHER;
-	case WS_OBJECT_UNKNOWN:
+	switch (compare(b, object, etag, err)) {
+	case SAME:
+		return WS_PUT_DONE;
+	case NONE:
+	case OTHER:
+		return WS_PUT_REFUSED;
+	case UNKNOWN:
 		break;
 	}
-	return WS_CREATED_FAILED;
+	return WS_PUT_FAILED;
 }
 
-static enum ws_created
-create_whole(
-	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
+/* In one request; @a etag gets that of the object. */
+static enum ws_put
+put_if(const struct ws_bucket *b, const struct ws_object *object, uint64_t size, const char *name,
+	const char *value, char *etag, struct ws_err *err)
 {
-	AUTO_ASKING struct asking x = {.limit = 0};
-	struct ws_err why = {0};
-	if (!prepare_put(b, object, size, &x, err)) {
-		return WS_CREATED_FAILED;
+	for (long pause_ms = 200;; pause_ms *= 2) {
+		AUTO_ASKING struct asking x = {.limit = 0};
+		struct ws_err why = {0};
+		if (!prepare_put(b, object, size, &x, err)) {
+			return WS_PUT_FAILED;
+		}
+		add_header(b, &x, name, value);
+		if (run(b, &x, 1, &why)) {
+			memcpy(etag, x.request.reply.etag, WS_ETAG_BYTES);
+			return WS_PUT_DONE;
+		}
+		unsigned status = x.request.reply.status;
+		bool none = status == 404 && !is_missing(&x); /* no such bucket */
+		enum ws_put put = check_refused(b, object, none ? 0 : status, etag, &why, err);
+		if (put != WS_PUT_REFUSED || status != 409 || pause_ms > LONGEST_PAUSE_MS) {
+			return put;
+		}
+		nanosleep(&(struct timespec){pause_ms / 1000, pause_ms % 1000 * 1000000}, NULL);
 	}
-	add_header(b, &x, "If-None-Match", "*");
-	return run(b, &x, 1, &why) ? WS_CREATED
-							   : settle_created(b, object, x.request.reply.status, &why, err);
 }
 
 /* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
@@ -345,29 +356,10 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 	return run(b, parts, count, err);
 }
 
-/* An answer that was lost is asked for again, and then the upload is not there any more: but the object is. */
-static enum ws_created
-settle_finished(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
-	bool create, const struct ws_err *why, struct ws_err *err)
-{
-	struct ws_err other = {0};
-	if (status != 404 && create) {
-		return settle_created(b, object, status, why, err);
-	}
-	if (status != 404 || ws_err_is_stop(why)) {
-		*err = *why;
-		return WS_CREATED_FAILED;
-	}
-	enum ws_object_there there = ws_bucket_compare(b, object, &other);
-	if (there != WS_OBJECT_SAME) {
-		*err = there == WS_OBJECT_UNKNOWN ? other : *why;
-	}
-	return there == WS_OBJECT_SAME ? WS_CREATED : WS_CREATED_FAILED;
-}
-
-static enum ws_created
+/* An answer that was lost is asked for again, and then the upload is not there any more (404): but the object is. */
+static enum ws_put
 finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
-	const struct asking *parts, size_t count, bool create, struct ws_err *err)
+	const struct asking *parts, size_t count, struct ws_err *err)
 {
 	const char *key = object->key;
 	AUTO_ASKING struct asking x = {.limit = 0};
@@ -382,20 +374,25 @@ finish_parts(const struct ws_bucket *b, const struct ws_object *object, const ch
 	ws_buf_puts(&list, "</CompleteMultipartUpload>");
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&list), list.len);
 	prepare(b, &x, "POST", key, ws_arena_printf(b->a, "uploadId=%s", id), digest.hex);
-	if (create) {
-		add_header(b, &x, "If-None-Match", "*");
-	}
+	add_header(b, &x, "If-None-Match", "*");
 	set_body(&x, (struct ws_piece){.bytes = ws_buf_text(&list), .length_bytes = list.len});
 	if (!run(b, &x, 1, &why)) {
-		return settle_finished(b, object, x.request.reply.status, create, &why, err);
+		char etag[WS_ETAG_BYTES];
+		unsigned status = x.request.reply.status;
+		enum ws_put put = check_refused(b, object, status, etag, &why, err);
+		if (put == WS_PUT_REFUSED && status == 404) {
+			*err = why;
+			put = WS_PUT_FAILED;
+		}
+		return put;
 	}
 	/* A server may report an error after status 200. */
 	if (strstr(ws_buf_text(&x.text), "<Error>")) {
 		ws_err_set(err, WS_ERR_PUBLISH, "cannot upload '%s'", key);
 		ws_answer_quote(&x.text, &(struct ws_login){NULL, b->token}, b->a, err);
-		return WS_CREATED_FAILED;
+		return WS_PUT_FAILED;
 	}
-	return WS_CREATED;
+	return WS_PUT_DONE;
 }
 
 /* Else the store keeps the parts, and charges for them, for ever. */
@@ -408,49 +405,46 @@ abandon_parts(const struct ws_bucket *b, const struct ws_object *object, const c
 	run(b, &x, 1, &ignored);
 }
 
-/* A store without conditional requests says so when all parts are there: then the second answer counts. */
-static enum ws_created
-put_parts(const struct ws_bucket *b, const struct ws_object *object, uint64_t size, bool create,
-	struct ws_err *err)
+static enum ws_put
+put_parts(
+	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
 {
 	size_t count = (size_t)((size + PART_BYTES - 1) / PART_BYTES);
 	struct asking *parts = WS_NEW_N(b->a, struct asking, count);
-	enum ws_created created = WS_CREATED_FAILED;
+	enum ws_put put = WS_PUT_FAILED;
 	const char *id = begin_parts(b, object, err);
 	if (!id) {
-		return WS_CREATED_FAILED;
+		return WS_PUT_FAILED;
 	}
 	if (send_parts(b, object, id, parts, count, size, err)) {
-		created = finish_parts(b, object, id, parts, count, create, err);
-		if (create && created == WS_CREATED_UNKNOWN) {
-			created = finish_parts(b, object, id, parts, count, false, err);
-		}
+		put = finish_parts(b, object, id, parts, count, err);
 	}
-	if (created != WS_CREATED) {
+	if (put != WS_PUT_DONE) {
 		abandon_parts(b, object, id);
 	}
 	for (size_t i = 0; i < count; i++) {
 		release(&parts[i]);
 	}
-	return created;
+	return put;
 }
 
 /* A large one that is there is not sent. Servers that take no notice of the condition at its end have no other. */
-static enum ws_created
+static enum ws_put
 create_parts(
 	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)
 {
-	switch (ws_bucket_compare(b, object, err)) {
-	case WS_OBJECT_SAME:
-		return WS_CREATED;
-	case WS_OBJECT_OTHER:
-		return WS_CREATED_BY_ANOTHER;
-	case WS_OBJECT_UNKNOWN:
-		return WS_CREATED_FAILED;
-	case WS_OBJECT_NONE:
+	char etag[WS_ETAG_BYTES];
+	switch (compare(b, object, etag, err)) {
+	case SAME:
+		return WS_PUT_DONE;
+	case OTHER:
+		return WS_PUT_REFUSED;
+	case UNKNOWN:
+		return WS_PUT_FAILED;
+	case NONE:
 		break;
 	}
-	return put_parts(b, object, size, true, err);
+	return put_parts(b, object, size, err);
 }
 
 static bool
@@ -464,24 +458,47 @@ read_size(const struct ws_object *object, uint64_t *size, struct ws_err *err)
 	return true;
 }
 
-enum ws_created
-ws_bucket_create(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
+enum ws_put
+ws_bucket_create(
+	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
 {
 	uint64_t size;
+	char ignored[WS_ETAG_BYTES];
 	if (!read_size(object, &size, err)) {
-		return WS_CREATED_FAILED;
+		return WS_PUT_FAILED;
 	}
-	return size > WHOLE_BYTES ? create_parts(b, object, size, err)
-							  : create_whole(b, object, size, err);
+	return size > WHOLE_BYTES
+		? create_parts(b, object, size, err)
+		: put_if(b, object, size, "If-None-Match", "*", etag ? etag : ignored, err);
+}
+
+/* Older releases of Ceph (16) compare the quotes as well, which they send and do not keep. */
+enum ws_put
+ws_bucket_replace(
+	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err)
+{
+	uint64_t size;
+	char now[WS_ETAG_BYTES];
+	if (!read_size(object, &size, err)) {
+		return WS_PUT_FAILED;
+	}
+	enum ws_put put = put_if(b, object, size, "If-Match", etag, now, err);
+	size_t len = strlen(etag);
+	if (put == WS_PUT_REFUSED && len > 2 && etag[0] == '"') {
+		const char *bare = ws_arena_copy(b->a, etag + 1, len - 2);
+		put = put_if(b, object, size, "If-Match", bare, now, err);
+	}
+	if (put == WS_PUT_DONE) {
+		memcpy(etag, now, sizeof(now));
+	}
+	return put;
 }
 
 bool
 ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err)
 {
+	AUTO_ASKING struct asking x = {.limit = 0};
 	uint64_t size;
-	if (!read_size(object, &size, err)) {
-		return false;
-	}
-	return size > WHOLE_BYTES ? put_parts(b, object, size, false, err) == WS_CREATED
-							  : put_whole(b, object, size, err);
+	return read_size(object, &size, err) && prepare_put(b, object, size, &x, err)
+		&& run(b, &x, 1, err);
 }

@@ -27,39 +27,39 @@ struct ws_object {
 	const char *cache; /**< Cache-Control */
 };
 
-/** Replaces what @a text held; @a there is false, and that is no error, where there is no such object. */
-bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit, struct ws_buf *text,
-	bool *there, struct ws_err *err);
+#define WS_ETAG_BYTES sizeof(((struct ws_reply *)0)->etag)
 
 /** What the store has under a key. */
-enum ws_object_there {
-	WS_OBJECT_NONE,
-	WS_OBJECT_SAME,    /**< the bytes of the file */
-	WS_OBJECT_OTHER,   /**< other bytes */
-	WS_OBJECT_UNKNOWN, /**< err is set */
+struct ws_stored {
+	struct ws_buf text; /**< the caller releases it */
+	char etag[WS_ETAG_BYTES];
+	bool there;
 };
 
-/** Reads all of the object under @a object's key. */
-enum ws_object_there ws_bucket_compare(
-	const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
+/** That there is no such object is no error. What @a object had is replaced. */
+bool ws_bucket_get(const struct ws_bucket *b, const char *key, size_t limit,
+	struct ws_stored *object, struct ws_err *err);
 
-/** What ws_bucket_create found. */
-enum ws_created {
-	WS_CREATED,
-	WS_CREATED_BY_ANOTHER, /**< there is another object under the key, which stays */
-	WS_CREATED_UNKNOWN,    /**< the server knows no conditional requests: nothing was put */
-	WS_CREATED_FAILED,     /**< err is set */
+/** What became of a put with a condition. */
+enum ws_put {
+	WS_PUT_DONE,
+	WS_PUT_REFUSED,     /**< the condition does not hold: the store has other bytes, which stay */
+	WS_PUT_UNSUPPORTED, /**< the store knows no such condition: nothing was put */
+	WS_PUT_FAILED,      /**< err is set */
 };
 
 /**
- * Puts an object where there is none, in one step of the server's (If-None-Match: *). One with the same
- * bytes counts as created: it may be ours, put by an attempt whose answer was lost. A large one in a store
- * that does not know the condition is put if none was there before: WS_CREATED.
+ * Puts an object where there is none (If-None-Match: *). One with the same bytes counts as put: it may be ours, of an
+ * attempt whose answer was lost. @a etag gets that of the object, unless it is large; may be NULL.
  */
-enum ws_created ws_bucket_create(
-	const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
+enum ws_put ws_bucket_create(
+	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
 
-/** What was there under the key is replaced, as a whole. */
+/** Puts an object in place of the one whose ETag is @a etag (If-Match), which gets the new one. Not for large ones. */
+enum ws_put ws_bucket_replace(
+	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
+
+/** Whatever is there under the key is replaced, as a whole. In one request: not for large ones. */
 bool ws_bucket_put(const struct ws_bucket *b, const struct ws_object *object, struct ws_err *err);
 
 /** An object that is not there is fine. */

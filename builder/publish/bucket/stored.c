@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "publish/bucket/alone.h"
+#include "publish/bucket/lock.h"
 #include "publish/manifest.h"
 
 #include <dirent.h>
@@ -17,21 +17,22 @@
 
 struct storing {
 	const struct ws_bucket *b;
-	const char *work;       /* the index as a folder */
-	const char *snapshot;   /* that the store has; NULL: none */
-	struct ws_buf manifest; /* its text */
-	struct ws_map before;   /* page -> sha256 */
-	bool all;               /* put all pages: an earlier publisher died among them, or still is */
-	bool unconditional;     /* the store knows no conditional requests */
+	const struct ws_index_order *order;
+	const char *work;     /* the index as a folder */
+	const char *snapshot; /* that the store has; NULL: none */
+	struct ws_stored manifest;
+	struct ws_map before; /* page -> sha256 */
+	bool all;             /* put all pages: not all are what the manifest says */
+	struct ws_publish_lock *lock;
 	struct ws_arena *a;
 };
 
 /* ---- what the store has ---- */
 
 static bool
-copy_here(struct storing *s, const char *name, struct ws_buf *text, bool *there, struct ws_err *err)
+fetch(struct storing *s, const char *key, struct ws_stored *object, struct ws_err *err)
 {
-	return ws_bucket_get(s->b, name, LARGEST_LIST, text, there, err);
+	return ws_bucket_get(s->b, key, LARGEST_LIST, object, err);
 }
 
 /* A snapshot of the folder, as far as publishing reads it. */
@@ -50,8 +51,9 @@ static bool
 read_snapshot(struct storing *s, struct ws_err *err)
 {
 	struct ws_json_doc doc;
-	if (!ws_json_parse(WS_INDEX_MANIFEST, ws_buf_text(&s->manifest), s->manifest.len,
-			WS_JSON_STRICT, s->a, &doc, err)) {
+	const struct ws_buf *text = &s->manifest.text;
+	if (!ws_json_parse(
+			WS_INDEX_MANIFEST, ws_buf_text(text), text->len, WS_JSON_STRICT, s->a, &doc, err)) {
 		return false;
 	}
 	s->snapshot = ws_json_text(doc.root, "snapshot");
@@ -77,39 +79,54 @@ note_pages(struct storing *s, const struct ws_sign_key *key, struct ws_err *err)
 	return true;
 }
 
+static bool
+is_same(const struct ws_stored *x, const struct ws_stored *y)
+{
+	return x->there == y->there && x->text.len == y->text.len
+		&& memcmp(ws_buf_text(&x->text), ws_buf_text(&y->text), x->text.len) == 0;
+}
+
 /* Those of the snapshot: at the top a publisher that died may have left newer ones than the manifest. */
 static bool
-copy_lists(struct storing *s, struct ws_err *err)
+fetch_list(struct storing *s, const char *name, bool *there, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *folder = ws_arena_printf(s->a, "@%s", s->snapshot);
-	const char *catalog = ws_path_join(s->a, folder, "index.json", NULL);
-	const char *signature = ws_path_join(s->a, folder, WS_INDEX_SIGNATURE, NULL);
-	bool there;
-	if (!write_here(s, WS_INDEX_MANIFEST, &s->manifest, err)
-		|| !copy_here(s, signature, &text, &there, err)
-		|| (there && !write_here(s, WS_INDEX_SIGNATURE, &text, err))
-		|| !copy_here(s, catalog, &text, &there, err)) {
-		return false;
-	}
-	return there ? write_here(s, "index.json", &text, err)
-				 : ws_err_set(err, WS_ERR_PUBLISH, "the index has a manifest and no '%s'", catalog);
+	struct ws_stored own = {.there = false}, top = {.there = false};
+	const char *key = ws_arena_printf(s->a, "@%s/%s", s->snapshot, name);
+	bool done = fetch(s, key, &own, err) && fetch(s, name, &top, err)
+		&& (!own.there || write_here(s, name, &own.text, err));
+	*there = own.there;
+	s->all = s->all || !is_same(&own, &top);
+	ws_buf_release(&own.text);
+	ws_buf_release(&top.text);
+	return done;
 }
 
 static bool
-bring(struct storing *s, const struct ws_sign_key *trust, struct ws_err *err)
+fetch_lists(struct storing *s, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf text = {0};
-	bool there;
-	if (!copy_here(s, WS_INDEX_MANIFEST, &s->manifest, &there, err)
-		|| !copy_here(s, WS_INDEX_MARK, &text, &s->all, err)
-		|| !ws_fs_write(ws_path_join(s->a, s->work, ".lock", NULL), "", 0, 0644, err)) {
-		return false;
+	bool is_signed, there;
+	return write_here(s, WS_INDEX_MANIFEST, &s->manifest.text, err)
+		&& fetch_list(s, WS_INDEX_SIGNATURE, &is_signed, err)
+		&& fetch_list(s, "index.json", &there, err)
+		&& (there
+			|| ws_err_set(err, WS_ERR_PUBLISH,
+				"the index is incomplete: '@%s/index.json' is missing", s->snapshot));
+}
+
+static bool
+fetch_index(struct storing *s, struct ws_err *err)
+{
+	struct ws_stored lock = {.there = false};
+	const struct ws_sign_key *trust = s->order->trust ? s->order->trust : s->order->key;
+	bool done = ws_fs_mkdirs(s->work, err) && fetch(s, WS_INDEX_MANIFEST, &s->manifest, err)
+		&& fetch(s, WS_INDEX_LOCK, &lock, err)
+		&& ws_fs_write(ws_path_join(s->a, s->work, ".lock", NULL), "", 0, 0644, err);
+	s->all = lock.there;
+	ws_buf_release(&lock.text);
+	if (!done || !s->manifest.there) {
+		return done;
 	}
-	if (!there) {
-		return true;
-	}
-	if (!read_snapshot(s, err) || !copy_lists(s, err)) {
+	if (!read_snapshot(s, err) || !fetch_lists(s, err)) {
 		return false;
 	}
 	const char *link = ws_path_join(s->a, s->work, "current", NULL);
@@ -159,36 +176,18 @@ put_page(struct storing *s, const struct ws_index_target *t, const char *name, s
 	return put(s, name, path, err) && (!is_page || put(s, folder, path, err));
 }
 
-static bool
-fail_other(const char *key, struct ws_err *err)
-{
-	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is in the store with other bytes", key);
-	ws_err_cure(err, "another publisher has put it, and may be at work: publish again");
-	return ws_err_cure(err, "if index.json does not name it then, remove that object");
-}
-
 /* A name never stands for other bytes: readers keep them for ever. */
 static bool
 put_file(struct storing *s, const char *key, const char *path, struct ws_err *err)
 {
 	const struct ws_object object = {key, path, type_of(key), FILES_FOR_EVER};
-	enum ws_created created =
-		s->unconditional ? WS_CREATED_UNKNOWN : ws_bucket_create(s->b, &object, err);
-	if (created != WS_CREATED_UNKNOWN) {
-		return created == WS_CREATED || (created == WS_CREATED_BY_ANOTHER && fail_other(key, err));
+	enum ws_put put = ws_bucket_create(s->b, &object, NULL, err);
+	if (put == WS_PUT_DONE || put == WS_PUT_FAILED) {
+		return put == WS_PUT_DONE;
 	}
-	s->unconditional = true;
-	switch (ws_bucket_compare(s->b, &object, err)) {
-	case WS_OBJECT_SAME:
-		return true;
-	case WS_OBJECT_OTHER:
-		return fail_other(key, err);
-	case WS_OBJECT_UNKNOWN:
-		return false;
-	case WS_OBJECT_NONE:
-		break;
-	}
-	return ws_bucket_put(s->b, &object, err);
+	ws_err_set(err, WS_ERR_PUBLISH, "'%s' is in the store with other bytes", key);
+	ws_err_cure(err, "another publisher has put it, and may be at work: publish again");
+	return ws_err_cure(err, "if index.json does not name it then, remove that object");
 }
 
 static bool
@@ -221,7 +220,7 @@ is_page_key(const char *name)
 }
 
 static bool
-put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
+put_pages(struct storing *s, const struct ws_index_target *t,
 	const struct ws_index_manifest *manifest, size_t *written, struct ws_err *err)
 {
 	struct ws_map now = {0};
@@ -232,7 +231,7 @@ put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index
 		if (is_list(file->path) || (!s->all && before && ws_digest_is(&file->sha256, before))) {
 			continue;
 		}
-		if (!put_page(s, t, file->path, err) || !ws_index_alone_beat(alone, err)) {
+		if (!put_page(s, t, file->path, err) || !ws_publish_lock_renew(s->lock, err)) {
 			return false;
 		}
 		++*written;
@@ -250,97 +249,90 @@ put_pages(struct storing *s, struct ws_index_alone *alone, const struct ws_index
 	return true;
 }
 
-/* The manifest comes last: all that it lists is there by then. */
 static bool
 put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, struct ws_err *err)
 {
-	const char *const names[] = {"index.json", WS_INDEX_SIGNATURE, WS_INDEX_MANIFEST};
-	for (size_t round = 0; round < 2; round++) {
-		for (size_t i = 0; i < WS_LEN(names); i++) {
-			const char *key =
-				round == 0 ? ws_arena_printf(s->a, "@%s/%s", t->current, names[i]) : names[i];
-			if ((is_signed || i != 1) && !put(s, key, ws_index_target_path(t, names[i]), err)) {
-				return false;
-			}
+	const char *const names[] = {WS_INDEX_MANIFEST, "index.json", WS_INDEX_SIGNATURE};
+	for (size_t i = 0; i < WS_LEN(names) - !is_signed; i++) {
+		const char *path = ws_index_target_path(t, names[i]);
+		const char *own = ws_arena_printf(s->a, "@%s/%s", t->current, names[i]);
+		if (!put(s, own, path, err) || (i > 0 && !put(s, names[i], path, err))) {
+			return false;
 		}
 	}
 	return true;
 }
 
-/* What stands at the top at last. */
+/* It comes last, as all that it lists is there by then; in place of the one that this index was made from. */
 static bool
-check_lists(struct ws_index_alone *alone, const struct ws_index_target *t, struct ws_err *err)
+put_manifest(struct storing *s, const struct ws_index_target *t, struct ws_err *err)
 {
-	const char *const lists[][2] = {
-		{"index.json", ws_index_target_path(t, "index.json")},
-		{WS_INDEX_MANIFEST, ws_index_target_path(t, WS_INDEX_MANIFEST)},
-	};
-	return ws_index_alone_check_written(alone, lists, WS_LEN(lists), err);
+	const struct ws_object object = {WS_INDEX_MANIFEST, ws_index_target_path(t, WS_INDEX_MANIFEST),
+		type_of(WS_INDEX_MANIFEST), PAGES_FOR_MINUTES};
+	enum ws_put put = s->manifest.there ? ws_bucket_replace(s->b, &object, s->manifest.etag, err)
+										: ws_bucket_create(s->b, &object, NULL, err);
+	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(s->lock, err));
 }
 
-/* Who gives up, because another was faster, leaves the mark: some pages may be this one's. */
+/* With the lock: @a again where the index is not the one any more that this one was made from. */
 static bool
-put_all(struct storing *s, struct ws_index_alone *alone, const struct ws_index_target *t,
-	const struct ws_index_manifest *manifest, bool is_signed, size_t *written, struct ws_err *err)
+put_index(struct storing *s, size_t *written, bool *again, struct ws_err *err)
 {
-	struct ws_err ignored = {0};
-	if (put_pages(s, alone, t, manifest, written, err) && ws_index_alone_check_turn(alone, err)
-		&& put_lists(s, t, is_signed, err) && check_lists(alone, t, err)) {
-		return ws_index_alone_leave(alone, err) && ws_bucket_remove(s->b, WS_INDEX_MARK, err);
-	}
-	if (alone->lost && ws_index_alone_mark(alone, &ignored)) {
-		ws_index_alone_leave(alone, &ignored);
-	}
-	return false;
-}
-
-static bool
-send_all(struct storing *s, const struct ws_index_order *order, size_t *written, struct ws_err *err)
-{
+	struct ws_stored now = {.there = false};
 	struct ws_index_target t;
 	struct ws_index_manifest manifest;
 	bool is_signed;
-	struct ws_index_alone alone = {.b = s->b,
-		.order = order,
-		.work = s->work,
-		.manifest = &s->manifest,
-		.was_begun = s->all,
-		.a = s->a};
 	if (!ws_index_target_look(s->work, s->a, &t, err)
-		|| !ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err)) {
+		|| !ws_index_manifest_read(&t, NULL, s->a, &manifest, &is_signed, err)
+		|| !ws_publish_lock_acquire(s->lock, err)) {
 		return false;
 	}
-	/* The lists of a snapshot are its own for ever. What a publisher that died had claimed is taken over. */
-	const char *key = ws_arena_printf(s->a, "@%s/%s", t.current, WS_INDEX_MANIFEST);
-	const struct ws_object claimed = {
-		key, ws_index_target_path(&t, WS_INDEX_MANIFEST), type_of(key), FILES_FOR_EVER};
-	if (!put_files(s, err) || !ws_index_alone_check(&alone, err)) {
+	bool done = fetch(s, WS_INDEX_MANIFEST, &now, err);
+	*again = done && !is_same(&now, &s->manifest);
+	ws_buf_release(&now.text);
+	if (!done || *again) {
+		ws_publish_lock_release(s->lock, !s->lock->interrupted);
+		return done;
+	}
+	s->all = s->all || s->lock->interrupted;
+	done = put_pages(s, &t, &manifest, written, err) && put_lists(s, &t, is_signed, err)
+		&& ws_publish_lock_renew(s->lock, err) && put_manifest(s, &t, err);
+	ws_publish_lock_release(s->lock, done);
+	return done;
+}
+
+static bool
+publish_once(struct storing *s, struct ws_index_outcome *outcome, bool *again, struct ws_err *err)
+{
+	struct ws_index_order here = *s->order;
+	here.target = s->work;
+	here.wait = NULL;
+	*again = false;
+	if (!fetch_index(s, err)) {
 		return false;
 	}
-	alone.unconditional = s->unconditional;
-	if (!ws_index_alone_claim(&alone, &claimed, err)) {
-		ws_index_alone_withdraw(&alone);
+	here.rewrite = s->all;
+	if (!ws_index_publish(&here, s->a, outcome, err)) {
 		return false;
 	}
-	return put_all(s, &alone, &t, &manifest, is_signed, written, err);
+	outcome->new_pages = 0;
+	return !outcome->changed
+		|| (ws_publish_lock_try_store(s->lock, err) && put_files(s, err)
+			&& put_index(s, &outcome->new_pages, again, err));
 }
 
 bool
 ws_index_publish_stored(const struct ws_bucket *b, const struct ws_index_order *order,
 	const char *work, struct ws_arena *a, struct ws_index_outcome *outcome, struct ws_err *err)
 {
-	struct storing s = {.b = b, .work = work, .a = a};
-	struct ws_index_order here = *order;
-	here.target = work;
-	here.wait = NULL;
-	bool done = bring(&s, order->trust ? order->trust : order->key, err);
-	here.rewrite = s.all;
-	done = done && ws_index_publish(&here, a, outcome, err);
-	if (done && outcome->changed) {
-		outcome->new_pages = 0;
-		done = send_all(&s, order, &outcome->new_pages, err);
+	bool again = true, done = true;
+	for (unsigned round = 1; done && again; round++) {
+		struct ws_publish_lock lock = {.b = b, .order = order, .work = work, .a = a};
+		struct storing s = {.b = b, .order = order, .lock = &lock, .a = a};
+		s.work = ws_path_join(a, work, ws_arena_printf(a, "%u", round), NULL);
+		done = publish_once(&s, outcome, &again, err);
+		ws_buf_release(&s.manifest.text);
 	}
-	ws_buf_release(&s.manifest);
 	if (!done && !ws_err_is_stop(err) && err->kind != WS_ERR_INTERNAL) {
 		err->kind = WS_ERR_PUBLISH;
 	}

@@ -2,12 +2,16 @@
  * stored.h - an index in an object store
  *
  * The same tree as in a folder (publish.h), without its links: pages under PATH/simple/, wheels under
- * files/, and of each snapshot its index.json and manifest. A new index is made in a folder first, from
- * what the store has, then wheels are put where none of their name are, then the pages that changed, and
- * index.json and the manifest last. A publisher that dies before the pages leaves the old index; one that
- * dies among them leaves pages that are each old or new, all of whose wheels are there, and an object
- * ".publishing", for which the next publisher puts all pages again. That one publisher at a time changes
- * pages is alone.h's.
+ * files/, and of each snapshot its index.json and manifest. The protocol, whole:
+ *
+ *   read the manifest and index.json; make the new index from them in a folder
+ *   try what the store can (lock.h); put each wheel where none of its name is
+ *   take the lock; if the manifest is another one by now, let it go and begin anew
+ *   put the pages that changed, then index.json, then the manifest in place of the one that was read
+ *   let the lock go
+ *
+ * A publisher that dies before the pages leaves the old index; one that dies among them leaves pages that are each old
+ * or new, all of whose wheels are there, and its lock, for which the next publisher puts all pages again.
  */
 #ifndef WS_PUBLISH_BUCKET_STORED_H
 #define WS_PUBLISH_BUCKET_STORED_H

@@ -54,6 +54,12 @@ snapshot_of(const char *name)
 	return digits <= NUMBER_DIGITS && !name[len + digits] ? name + 1 : NULL;
 }
 
+bool
+ws_index_is_snapshot(const char *name)
+{
+	return snapshot_of(name) != NULL;
+}
+
 /* Somebody's hand may have written "./@2026-11-21.1/". */
 static void
 read_current(struct ws_index_target *t)
@@ -236,6 +242,9 @@ ws_index_target_next(const struct ws_index_target *t, int64_t now_us)
 	unsigned long last = 0;
 	gmtime_r(&seconds, &at);
 	strftime(day, sizeof(day), "%Y-%m-%d.", &at);
+	if (count > 0 && strncmp(all[count - 1], day, strlen(day)) > 0) { /* this clock is behind */
+		memcpy(day, all[count - 1], strlen(day));
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (ws_starts_with(all[i], day)) {
 			last = strtoul(all[i] + strlen(day), NULL, 10);
@@ -311,7 +320,7 @@ set_link(
 	}
 	if (len < 0 && ws_fs_exists(path)) {
 		return ws_err_set(
-			err, WS_ERR_PUBLISH, "'%s' is in the way: it is not a link of ours", path);
+			err, WS_ERR_PUBLISH, "'%s' exists and is not a link made by wheelsmith", path);
 	}
 	const char *beside = ws_arena_printf(t->a, "%s/" NEW "link-%s", t->path, name);
 	unlink(beside);

@@ -66,7 +66,10 @@ const char *ws_index_target_path(const struct ws_index_target *t, const char *be
 const char *const *ws_index_target_snapshots(
 	const struct ws_index_target *t, struct ws_arena *a, size_t *count);
 
-/** The next one's name, on the day of @a now_us: "2026-11-21.2". */
+/** "@2026-11-21.1", as a name in the folder. */
+bool ws_index_is_snapshot(const char *name);
+
+/** The next one's name, on the day of @a now_us, or of the last one if that is later: "2026-11-21.2". */
 const char *ws_index_target_next(const struct ws_index_target *t, int64_t now_us);
 
 /** Begins one, unless it has begun. */

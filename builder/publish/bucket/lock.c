@@ -1,0 +1,204 @@
+/* lock.c - see lock.h. What is put while it is held is stored.c's. */
+#include "publish/bucket/lock.h"
+
+#include "base/fs.h"
+#include "sys/clock.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEAD_AFTER_S 10
+#define RENEW_MS 3000
+#define INTERRUPTED "interrupted" /* what a holder leaves that gave up */
+#define LARGEST ((size_t)1000)
+
+static bool
+rest_a_second(const struct ws_publish_lock *lock, struct ws_err *err)
+{
+	nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+	return !ws_stop_asked(lock->order->stop) || ws_stop_err(lock->order->stop, err);
+}
+
+static bool
+make_name(struct ws_publish_lock *lock, struct ws_err *err)
+{
+	unsigned char random[32];
+	if (getentropy(random, sizeof(random)) != 0) {
+		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make a name for this publisher");
+	}
+	lock->name = ws_arena_strdup(lock->a, ws_digest_bytes(random, sizeof(random)).hex);
+	return true;
+}
+
+/* An object with this text; its path is NULL where that cannot be written. */
+static struct ws_object
+object_of(const struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
+{
+	const char *path = ws_path_join(lock->a, lock->work, "object", NULL);
+	bool written = ws_fs_write(path, text, strlen(text), 0644, err);
+	return (struct ws_object){key, written ? path : NULL, "application/octet-stream", "no-store"};
+}
+
+static enum ws_put
+create(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
+{
+	const struct ws_object object = object_of(lock, key, text, err);
+	return object.path ? ws_bucket_create(lock->b, &object, lock->etag, err) : WS_PUT_FAILED;
+}
+
+static enum ws_put
+replace(struct ws_publish_lock *lock, const char *key, const char *text, struct ws_err *err)
+{
+	const struct ws_object object = object_of(lock, key, text, err);
+	return object.path ? ws_bucket_replace(lock->b, &object, lock->etag, err) : WS_PUT_FAILED;
+}
+
+/* ---- what the store can ---- */
+
+static bool
+refuse_store(const struct ws_publish_lock *lock, struct ws_err *err)
+{
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"the store of '%s' has no conditional requests (If-None-Match, If-Match), without which "
+		"two "
+		"publishers undo each other's work",
+		lock->order->target);
+	return ws_err_cure_code(err, WS_CURE_SYNC, lock->order->target);
+}
+
+/* The first is put, the second not, the third is, the fourth, which knows the state of before, is not. */
+static enum ws_put
+try_conditions(struct ws_publish_lock *lock, const char *key, struct ws_err *err)
+{
+	char stale[WS_ETAG_BYTES];
+	enum ws_put put = create(lock, key, "1", err);
+	memcpy(stale, lock->etag, sizeof(stale));
+	for (int step = 2; step <= 4 && put == WS_PUT_DONE; step++) {
+		const char *text = ws_arena_printf(lock->a, "%d", step);
+		if (step == 4) {
+			memcpy(lock->etag, stale, sizeof(stale));
+		}
+		put = step == 2 ? create(lock, key, text, err) : replace(lock, key, text, err);
+		if (step != 3 && put != WS_PUT_FAILED) { /* done, it was not heeded */
+			put = put == WS_PUT_REFUSED ? WS_PUT_DONE : WS_PUT_UNSUPPORTED;
+		}
+	}
+	return put;
+}
+
+bool
+ws_publish_lock_try_store(struct ws_publish_lock *lock, struct ws_err *err)
+{
+	struct ws_err ignored = {0};
+	if (!make_name(lock, err)) {
+		return false;
+	}
+	const char *key = ws_arena_printf(lock->a, "%s-%.16s", WS_INDEX_LOCK, lock->name);
+	enum ws_put put = try_conditions(lock, key, err);
+	if (put != WS_PUT_FAILED) {
+		ws_bucket_remove(lock->b, key, &ignored);
+	}
+	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && refuse_store(lock, err));
+}
+
+/* ---- having it ---- */
+
+static const char *
+next_text(struct ws_publish_lock *lock)
+{
+	lock->renewed_ms = ws_clock_ms();
+	return ws_arena_printf(lock->a, "%s %u\n", lock->name, ++lock->renewals);
+}
+
+bool
+ws_publish_lock_lose(struct ws_publish_lock *lock, struct ws_err *err)
+{
+	lock->lost = true;
+	ws_err_set(
+		err, WS_ERR_PUBLISH, "another publisher changed '%s' meanwhile", lock->order->target);
+	return ws_err_cure(err, "publish again, and let the other publisher do so too");
+}
+
+/* Until the lock is gone or its holder is taken for dead, which sets lock->etag to that of what it left. */
+static bool
+await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
+{
+	struct ws_stored now = {.there = false};
+	bool done = true;
+	char seen[WS_ETAG_BYTES] = "";
+	*dead = false;
+	for (unsigned still = 0; done && !*dead; still++) {
+		done = ws_bucket_get(lock->b, WS_INDEX_LOCK, LARGEST, &now, err);
+		if (!done || !now.there) {
+			break;
+		}
+		still = strcmp(seen, now.etag) == 0 ? still : 0;
+		memcpy(seen, now.etag, sizeof(seen));
+		*dead = still >= DEAD_AFTER_S || ws_starts_with(ws_buf_text(&now.text), INTERRUPTED);
+		done = *dead || rest_a_second(lock, err);
+	}
+	memcpy(lock->etag, seen, sizeof(seen));
+	ws_buf_release(&now.text);
+	return done;
+}
+
+bool
+ws_publish_lock_acquire(struct ws_publish_lock *lock, struct ws_err *err)
+{
+	bool told = false, dead;
+	enum ws_put put;
+	while ((put = create(lock, WS_INDEX_LOCK, next_text(lock), err)) == WS_PUT_REFUSED) {
+		if (!told && lock->order->wait) {
+			lock->order->wait(lock->order->self, lock->order->target);
+		}
+		told = true;
+		if (!await_end(lock, &dead, err)) {
+			return false;
+		}
+		put = dead ? replace(lock, WS_INDEX_LOCK, next_text(lock), err) : WS_PUT_REFUSED;
+		if (put == WS_PUT_DONE) {
+			lock->interrupted = true;
+			break;
+		}
+	}
+	return put == WS_PUT_DONE || (put == WS_PUT_UNSUPPORTED && refuse_store(lock, err));
+}
+
+bool
+ws_publish_lock_renew(struct ws_publish_lock *lock, struct ws_err *err)
+{
+	if (ws_clock_ms() < lock->renewed_ms + RENEW_MS) {
+		return true;
+	}
+	enum ws_put put = replace(lock, WS_INDEX_LOCK, next_text(lock), err);
+	return put == WS_PUT_DONE || (put != WS_PUT_FAILED && ws_publish_lock_lose(lock, err));
+}
+
+/* Whoever has it now is told, too, that its pages may be another's. */
+static void
+leave_interrupted(struct ws_publish_lock *lock)
+{
+	struct ws_err ignored = {0};
+	const char *text = ws_arena_printf(lock->a, INTERRUPTED " %s\n", lock->name);
+	const struct ws_object object = object_of(lock, WS_INDEX_LOCK, text, &ignored);
+	if (object.path && lock->lost) {
+		ws_bucket_put(lock->b, &object, &ignored);
+	} else if (object.path) {
+		ws_bucket_replace(lock->b, &object, lock->etag, &ignored);
+	}
+}
+
+void
+ws_publish_lock_release(struct ws_publish_lock *lock, bool whole)
+{
+	struct ws_stored now = {.there = false};
+	struct ws_err ignored = {0};
+	if (!whole) {
+		leave_interrupted(lock);
+	} else if (ws_bucket_get(lock->b, WS_INDEX_LOCK, LARGEST, &now, &ignored) && now.there
+		&& ws_starts_with(ws_buf_text(&now.text), lock->name)) {
+		ws_bucket_remove(lock->b, WS_INDEX_LOCK, &ignored);
+	}
+	ws_buf_release(&now.text);
+}
