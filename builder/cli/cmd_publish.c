@@ -84,7 +84,7 @@ static void
 tell_wrong(void *self, const char *file, const char *wrong)
 {
 	const struct publishing *p = self;
-	ws_out_warn(&p->s->out, "published although it is wrong: '%s': %s", file, wrong);
+	ws_out_warn(&p->s->out, "published with --force although '%s' failed a check: %s", file, wrong);
 }
 
 static void
@@ -105,6 +105,7 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_json_add_u64(w, "pages", o->pages);
 	ws_json_add_u64(w, "new_pages", o->new_pages);
 	ws_json_add_u64(w, "removed_snapshots", o->removed);
+	ws_json_add_u64(w, "strays", o->strays);
 	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
@@ -114,6 +115,10 @@ static void
 print(const struct publishing *p, const struct ws_index_outcome *o)
 {
 	const struct ws_out *out = &p->s->out;
+	if (o->strays > 0) {
+		ws_out_warn(out, "%zu file%s or link%s that publishing did not put there: see '%s/.stray'",
+			o->strays, o->strays == 1 ? "" : "s", o->strays == 1 ? "" : "s", p->o.to);
+	}
 	if (!o->changed) {
 		ws_out_result(out, "%s: %zu wheels, nothing to do\n", p->o.to, o->wheels);
 		return;
@@ -150,7 +155,7 @@ verify(struct publishing *p, struct ws_err *err)
 			audit.snapshot, audit.pages, audit.wheels,
 			!audit.is_signed ? "not signed"
 				: p->o.trust ? "the signature holds"
-							 : "signed, by whom was not asked (--trust FILE)");
+							 : "signed; signer not checked (--trust FILE)");
 	}
 	return fine;
 }

@@ -261,7 +261,7 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	refused "the file name says '1.1+cu.12.4.torch.2.5.sm.86'" renamed
 	edited sh -c 'echo evil >> demo/__init__.py'
 	publish 0 out --to idx --force
-	[[ $output == *"warning: published although it is wrong"*"RECORD lies about"* ]]
+	[[ $output == *"warning: published with --force although "*" failed a check: "*"RECORD lies about"* ]]
 	jq -e '[.wheels[] | .forced] == ["RECORD lies about '"'demo/__init__.py'"'", null]' idx/index.json
 	valid idx/index.json
 }
@@ -487,13 +487,67 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	again
 	mkdir idx/current/all/simple/evil && touch idx/current/all/simple/evil/index.html
 	publish 8 --verify --to idx
-	[[ $output == *"evil/index.html' is not in the manifest"* ]]
+	[[ $output == *"evil/index.html' was not put there by publishing"* ]]
 	again
 	rm idx/current/all/simple/index.json
 	publish 8 --verify --to idx
 	again
 	rm idx/files/"$wheel"
 	publish 8 --verify --to idx
+}
+
+# Each is found, publishing again moves it away, and then the index is what was published.
+@test "what leads installers elsewhere is found, and publishing again heals it" {
+	wheels w "$d86"
+	wheels evil "$d86 size=100"
+	publish 0 w --to idx
+	"$WHEELSMITH" publish evil --to other
+	local snapshot wheel round
+	snapshot=$(readlink idx/current)
+	wheel=$(basename w/*.whl)
+	for round in path path-folder page pinned new-path alias-outside beside beside-link page-file damaged gone; do
+		case $round in
+			path) ln -sfn ../other/all idx/all ;;
+			path-folder) rm idx/all && cp -rL other/all idx/all ;;
+			page) rm idx/index.html && echo evil > idx/index.html ;;
+			pinned) ln -sfn ../../other/files "idx/$snapshot/files" ;;
+			new-path) cp -rL other/all idx/cu130-torch2.11-sm90 ;;
+			alias-outside) ln -s ../other/all idx/latest ;;
+			beside) cp evil/*.whl "idx/files/${wheel/-cp311/-1-cp311}" ;;
+			beside-link) ln -s "../../evil/$wheel" idx/files/evil-1.0-py3-none-any.whl ;;
+			page-file) mkdir idx/current/all/simple/evil && echo evil > idx/current/all/simple/evil/index.html ;;
+			damaged) chmod u+w idx/current/all/simple/index.html && echo evil >> idx/current/all/simple/index.html ;;
+			gone) rm idx/current/all/simple/demo/index.json ;;
+		esac
+		publish 8 --verify --to idx
+		[[ $output == *"was not put there by publishing"*"publish again"* || $round == damaged || $round == gone ]]
+		publish 0 w --to idx
+		[[ $output == *"see 'idx/.stray'"* || $round == damaged || $round == gone ]]
+		publish 0 --verify --to idx
+	done
+	grep -rq evil idx/.stray
+	# The owner's own.
+	echo 'User-agent: *' > idx/robots.txt
+	ln -s all idx/latest
+	ln -s "$snapshot" idx/stable
+	publish 0 --verify --to idx
+	publish 0 w --to idx
+	[[ $output == *"nothing to do"* && $output != *stray* ]]
+	[ -e idx/robots.txt ]
+	# Of a snapshot that is not shown, wheels stay.
+	wheels v "$pure"
+	snapshot=$(readlink idx/current)
+	publish 0 v --to idx
+	publish 0 --rollback "$snapshot" --to idx
+	publish 0 --verify --to idx
+	publish 0 w --to idx
+	[ -e idx/files/pure-1.0-py3-none-any.whl ]
+	# A file that no snapshot lists does not keep a wheel of its name out.
+	wheels x "x 1.0 py3-none-any"
+	echo evil > idx/files/x-1.0-py3-none-any.whl
+	publish 0 x --to idx
+	cmp x/*.whl idx/files/x-1.0-py3-none-any.whl
+	publish 0 --verify --to idx
 }
 
 @test "killed at any moment, the index is the old one or the new one" {

@@ -4,8 +4,7 @@
 #include "archive/file_source.h"
 #include "archive/zip.h"
 #include "base/fs.h"
-#include "base/map.h"
-#include "publish/catalog.h"
+#include "publish/folder/strays.h"
 #include "publish/manifest.h"
 #include "publish/variant_wheel.h"
 #include "wheelfile/dist_info.h"
@@ -17,7 +16,6 @@
 struct auditing {
 	struct ws_index_target target;
 	struct ws_stop *stop;
-	struct ws_map listed; /* pages of the manifest */
 	struct ws_arena *a;
 };
 
@@ -38,36 +36,20 @@ check_file(struct auditing *au, const char *path, const char *sha256, uint64_t s
 			"'%s' is not what was published: sha256 %.16s, not %.16s", path, digest.hex, sha256);
 }
 
-/* A file that the manifest does not list would be served like any other. */
-static bool
-check_listed(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
-{
-	struct auditing *au = self;
-	if (S_ISDIR(entry->status.st_mode) || strcmp(entry->name, "files") == 0
-		|| ws_map_get(&au->listed, entry->name)) {
-		return true;
-	}
-	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not in the manifest", entry->path);
-}
-
 static bool
 check_pages(struct auditing *au, const struct ws_index_manifest *manifest, struct ws_err *err)
 {
-	static const char *const own[] = {WS_INDEX_MANIFEST, WS_INDEX_SIGNATURE};
-	for (size_t i = 0; i < WS_LEN(own); i++) {
-		ws_map_put(&au->listed, own[i], own[i], au->a);
-	}
+	bool has_catalog = false;
 	for (size_t i = 0; i < manifest->count; i++) {
 		const struct ws_index_page_file *file = &manifest->files[i];
 		const char *path = ws_index_target_path(&au->target, file->path);
-		ws_map_put(&au->listed, file->path, file, au->a);
+		has_catalog = has_catalog || strcmp(file->path, "index.json") == 0;
 		if (!check_file(au, path, file->sha256.hex, file->size_bytes, err)) {
 			return false;
 		}
 	}
-	return ws_map_get(&au->listed, "index.json")
-		? ws_fs_walk(ws_index_target_path(&au->target, ""), check_listed, au, err)
-		: ws_err_set(
+	return has_catalog
+		|| ws_err_set(
 			err, WS_ERR_PUBLISH, "the manifest of '%s' does not list index.json", au->target.path);
 }
 
@@ -137,11 +119,21 @@ check_signed(const struct auditing *au, const struct ws_index_manifest *manifest
 	if (manifest->expires && strcmp(manifest->expires, now) < 0) {
 		ws_err_set(err, WS_ERR_PUBLISH, "the signature of '%s' expired at %s", au->target.path,
 			manifest->expires);
-		return ws_err_cure(err, "its owner signs it again by publishing; until then it may be old");
+		return ws_err_cure(err, "publish again to renew the signature");
 	}
 	return ws_same(manifest->snapshot, au->target.current)
 		|| ws_err_set(err, WS_ERR_PUBLISH, "the manifest of '@%s' is of '@%s'", au->target.current,
 			manifest->snapshot);
+}
+
+static bool
+refuse_stray(void *self, const char *path, struct ws_err *err)
+{
+	const struct auditing *au = self;
+	ws_err_set(err, WS_ERR_PUBLISH,
+		"'%s' was not put there by publishing, and may be installed from",
+		ws_path_join(au->a, au->target.path, path, NULL));
+	return ws_err_cure(err, "publish again: it is moved to '%s/.stray'", au->target.path);
 }
 
 static bool
@@ -155,6 +147,7 @@ audit_all(struct auditing *au, const struct ws_sign_key *key, int64_t now_us,
 		|| !check_pages(au, &manifest, err)
 		|| !ws_index_catalog_read(
 			ws_index_target_path(&au->target, "index.json"), au->a, &catalog, err)
+		|| !ws_index_strays(&au->target, &catalog, refuse_stray, au, err)
 		|| !check_wheels(au, &catalog, err)) {
 		return false;
 	}

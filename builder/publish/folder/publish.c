@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "publish/admit.h"
 #include "publish/folder/snapshot.h"
+#include "publish/folder/strays.h"
 #include "publish/gpu_check.h"
 #include "publish/manifest.h"
 #include "publish/same_wheel.h"
@@ -147,16 +148,26 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 	return ws_err_cure(err, "published files are immutable: use another version or build tag");
 }
 
-/* A file of files/ that no list has: of a publisher that was killed, or of a snapshot that was left. */
+/* A file of files/ that the list has not: of a snapshot that was left, or of none, as that of a publisher that died. */
 static bool
 check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
 	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
-	return !ws_fs_exists(path)
-		|| (ws_digest_file(path, &digest, NULL, err)
-			&& (ws_digest_is(&digest, wheel->sha256)
-				|| refuse_content(wheel->file, digest.hex, wheel->sha256, err)));
+	if (!ws_fs_exists(path)) {
+		return true;
+	}
+	if (!ws_digest_file(path, &digest, NULL, err)) {
+		return false;
+	}
+	if (ws_digest_is(&digest, wheel->sha256)) {
+		return true;
+	}
+	if (!ws_index_is_stray_file(&p->target, &p->catalog, wheel->file)) {
+		return refuse_content(wheel->file, digest.hex, wheel->sha256, err);
+	}
+	p->outcome->strays++;
+	return ws_index_stray_move(&p->target, path + strlen(p->target.path) + 1, err);
 }
 
 static bool
@@ -440,6 +451,19 @@ write_snapshot(struct publishing *p, struct ws_err *err)
 	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
+/* A new snapshot takes the place of one whose pages are damaged. */
+static bool
+mend_strays(struct publishing *p, bool *changes, struct ws_err *err)
+{
+	size_t count = 0;
+	bool damaged = false;
+	bool done =
+		!p->target.current || ws_index_strays_mend(&p->target, &p->catalog, &count, &damaged, err);
+	p->outcome->strays += count;
+	*changes = *changes || damaged;
+	return done;
+}
+
 static bool
 publish(struct publishing *p, struct ws_err *err)
 {
@@ -472,7 +496,7 @@ publish(struct publishing *p, struct ws_err *err)
 	}
 	bool changes =
 		p->outcome->added > 0 || p->outcome->variants > 0 || p->edited || !fresh || o->rewrite;
-	if (changes && !write_snapshot(p, err)) {
+	if (!mend_strays(p, &changes, err) || (changes && !write_snapshot(p, err))) {
 		return false;
 	}
 	p->outcome->wheels = p->catalog.entries.len;

@@ -48,6 +48,7 @@ struct ws_index_outcome {
 	size_t path_count;
 	size_t pages, new_pages; /**< of the snapshot, those that were written anew */
 	size_t removed;          /**< old snapshots that went */
+	size_t strays;           /**< that were moved or left behind (strays.h) */
 };
 
 /** Publishes; what @a outcome points to is @a a's. */

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NEW ".new-"
 #define WAIT_MS 50
 #define NUMBER_DIGITS 9 /* of a snapshot, at most: the next number fits a long */
 
@@ -109,7 +108,7 @@ remove_left(const struct ws_index_target *t)
 	WS_AUTO_DIR DIR *dir = opendir(t->path);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (ws_starts_with(entry->d_name, NEW)) {
+		if (ws_starts_with(entry->d_name, WS_INDEX_NEW)) {
 			ws_fs_remove(below(t, entry->d_name), NULL);
 		}
 	}
@@ -261,7 +260,7 @@ ws_index_target_begin(struct ws_index_target *t, struct ws_err *err)
 	if (t->made) {
 		return true;
 	}
-	t->made = ws_fs_temp_dir(t->path, NEW, t->a, err);
+	t->made = ws_fs_temp_dir(t->path, WS_INDEX_NEW, t->a, err);
 	const char *tree = t->made ? ws_path_join(t->a, t->made, "tree", NULL) : NULL;
 	if (!t->made || !ws_fs_mkdirs(tree, err)
 		|| !ws_fs_mkdirs(ws_path_join(t->a, t->made, "files", NULL), err)) {
@@ -322,7 +321,7 @@ set_link(
 		return ws_err_set(
 			err, WS_ERR_PUBLISH, "'%s' exists and is not a link made by wheelsmith", path);
 	}
-	const char *beside = ws_arena_printf(t->a, "%s/" NEW "link-%s", t->path, name);
+	const char *beside = ws_arena_printf(t->a, "%s/" WS_INDEX_NEW "link-%s", t->path, name);
 	unlink(beside);
 	if (symlink(leads_to, beside) != 0 || rename(beside, path) != 0) {
 		return ws_err_sys(err, WS_ERR_PUBLISH, "cannot make the link '%s'", path);
@@ -433,7 +432,7 @@ ws_index_target_retain(struct ws_index_target *t, size_t keep)
 	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
 	for (size_t i = 0; i < count && count - gone > keep; i++) {
 		const char *folder = below(t, ws_arena_printf(t->a, "@%s", all[i]));
-		const char *away = below(t, ws_arena_printf(t->a, NEW "old-%s", all[i]));
+		const char *away = below(t, ws_arena_printf(t->a, WS_INDEX_NEW "old-%s", all[i]));
 		/* Half a snapshot is never seen under its name. */
 		if (!ws_same(all[i], t->current) && rename(folder, away) == 0) {
 			ws_fs_remove(away, NULL);

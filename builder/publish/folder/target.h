@@ -18,6 +18,8 @@
 #include "base/vec.h"
 #include "sys/stop.h"
 
+#define WS_INDEX_NEW ".new-"
+
 /** A file of a snapshot that is being made. */
 struct ws_index_page_file {
 	const char *path; /**< "cu124-torch2.5/simple/demo/index.html" */
