@@ -8,6 +8,8 @@
 #include "publish/folder/publish.h"
 #include "sys/clock.h"
 
+#include <string.h>
+
 #define DAY_S 86400
 
 struct publishing {
@@ -111,6 +113,19 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
 }
 
+/* Then those are to be installed from: in this one, packages for other GPUs answer side by side. */
+static bool
+has_arch_paths(const struct ws_index_outcome *o, const char *path)
+{
+	size_t len = strlen(path);
+	bool found = false;
+	for (size_t i = 0; i < o->path_count; i++) {
+		found = found
+			|| (strncmp(o->paths[i], path, len) == 0 && ws_starts_with(o->paths[i] + len, "-sm"));
+	}
+	return found;
+}
+
 static void
 print(const struct publishing *p, const struct ws_index_outcome *o)
 {
@@ -124,7 +139,9 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 		return;
 	}
 	for (size_t i = 0; i < o->path_count; i++) {
-		ws_out_result(out, "%s/%s/simple/\n", p->o.to, o->paths[i]);
+		if (!has_arch_paths(o, o->paths[i])) {
+			ws_out_result(out, "%s/%s/simple/\n", p->o.to, o->paths[i]);
+		}
 	}
 	if (p->o.variants) {
 		ws_out_note(out, "%zu wheel variant%s new (draft PEP 825)\n", o->variants,

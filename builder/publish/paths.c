@@ -18,7 +18,8 @@ struct candidate {
 	const struct ws_index_entry *entry;
 	const struct ws_wheel_label *place; /* by which it does; NULL: it is Python only */
 	unsigned rank;                      /* the more it depends on, the higher */
-	bool own_archs, own_cuda;           /* exactly those of the path */
+	int fit;                            /* to the path's architectures, the better the higher */
+	bool own_cuda;                      /* that of the path */
 };
 
 typedef WS_VEC(struct candidate) candidates;
@@ -151,6 +152,22 @@ runs_on_all(const struct ws_arch_set *has, const struct ws_arch_set *wants)
 	return true;
 }
 
+/* 2: it is for exactly these; 1: it has machine code, or PTX, of each; 0: it runs on them. */
+static int
+fit_of(const struct ws_arch_set *has, const struct ws_arch_set *wants)
+{
+	size_t own = 0;
+	for (size_t i = 0; i < wants->count; i++) {
+		for (size_t j = 0; j < has->count; j++) {
+			if (has->at[j].number == wants->at[i].number) {
+				own++;
+				break;
+			}
+		}
+	}
+	return own < wants->count ? 0 : has->count == wants->count ? 2 : 1;
+}
+
 static void
 add_candidate(const struct making *m, const struct path *path, const struct ws_index_entry *entry,
 	candidates *found)
@@ -163,9 +180,10 @@ add_candidate(const struct making *m, const struct path *path, const struct ws_i
 		bool own = has_archs && ws_arch_set_eq(&place->archs, &path->wants.archs);
 		bool runs =
 			!path->by_archs || !has_archs || own || runs_on_all(&place->archs, &path->wants.archs);
-		if (runs && (rank > best.rank || (rank == best.rank && own && !best.own_archs))) {
-			best = (struct candidate){entry, place, rank, own && path->by_archs,
-				place && ws_same(place->cuda, path->wants.cuda)};
+		int fit = path->by_archs && has_archs ? fit_of(&place->archs, &path->wants.archs) : 0;
+		if (runs && (rank > best.rank || (rank == best.rank && fit > best.fit))) {
+			best = (struct candidate){
+				entry, place, rank, fit, place && ws_same(place->cuda, path->wants.cuda)};
 		}
 	}
 	if (best.rank > 0) {
@@ -248,7 +266,7 @@ cmp_candidates(const void *x, const void *y, void *arena)
 	const struct candidate *left = x;
 	const struct candidate *right = y;
 	bool torch = left->place && right->place && left->place->torch && right->place->torch;
-	int order = right->own_archs - left->own_archs;
+	int order = right->fit - left->fit;
 	order = order || !torch ? order : cmp_minors(right->place->torch, left->place->torch, arena);
 	order = order ? order : right->own_cuda - left->own_cuda;
 	order = order ? order : strcmp(left->entry->uploaded, right->entry->uploaded);
@@ -282,18 +300,26 @@ cmp_places(const void *x, const void *y)
 	return left < right ? -1 : left > right;
 }
 
-/* Paths for the sets of architectures that this one cannot tell apart. */
+/* One for each architecture; and one for each set that this path cannot tell apart, for hosts that have all of it. */
 static void
 add_arch_paths(struct making *m, const struct path *path, const candidates *found)
 {
 	for (size_t i = 0; i < found->len; i++) {
+		const struct ws_arch_set *archs = found->at[i].place ? &found->at[i].place->archs : NULL;
 		bool differs = false;
+		for (size_t j = 0; archs && j < archs->count; j++) {
+			struct ws_arch *one = WS_NEW(m->a, struct ws_arch);
+			struct ws_wheel_label wants = path->wants;
+			*one = (struct ws_arch){.number = archs->at[j].number};
+			wants.archs = (struct ws_arch_set){one, 1};
+			add_path(m, &wants, true);
+		}
 		for (size_t j = 0; j < found->len && !differs; j++) {
 			differs = differ_in_archs(&found->at[i], &found->at[j]);
 		}
 		if (differs) {
 			struct ws_wheel_label wants = path->wants;
-			wants.archs = found->at[i].place->archs;
+			wants.archs = *archs;
 			add_path(m, &wants, true);
 		}
 	}

@@ -7,10 +7,11 @@
  *
  * - Of a release, the wheels that depend on most answer: bound ones, else of the stable ABI, of a torch that
  *   is not newer, else those of the path's CUDA major, else of the major before, else Python-only ones.
- * - Where two of them answer one Python because their architectures differ, each set has a path of its
- *   own, "cu124-torch2.5-sm86", in which the wheel of that set answers, else one whose code runs on
- *   all of it. The path without a set keeps the wheel that was published first; of those that were
- *   published together, none.
+ * - Of those, in the path of an architecture ("cu124-torch2.5-sm86"), which is there for each that some wheel has code
+ *   for, one whose code runs on it: built for it alone, else with code of it, else any. That is the path to install from.
+ * - The path without one, for hosts that know nothing of their GPU, keeps the wheel that was published first where
+ *   several answer one Python because their architectures differ; of those published together, none. Then each such
+ *   set has a path too ("-sm80.90").
  * - Else the newer torch, the path's own CUDA, what was published first, the shorter label.
  *
  * So a wheel more does not change what a path answered before it, unless it depends on more. "cu12" is for

@@ -53,8 +53,8 @@ page() { # FRAGMENT
 	echo "$output"
 	[ "$(wc -l <<< "$output")" -eq 5 ]
 	local base="file://$PWD/idx"
-	grep -qF "flash-attn 2.8.3 flash_attn-2.8.3+cu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5-sm80.86/simple/ flash-attn==2.8.3 Copy" <<< "$output"
-	grep -qF "kernels 0.1.0 kernels-0.1.0+cu.12.sm.75.80.86.90-py3-none-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5/simple/ kernels==0.1.0" <<< "$output"
+	grep -qF "flash-attn 2.8.3 flash_attn-2.8.3+cu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ flash-attn==2.8.3 Copy" <<< "$output"
+	grep -qF "kernels 0.1.0 kernels-0.1.0+cu.12.sm.75.80.86.90-py3-none-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ kernels==0.1.0" <<< "$output"
 	grep -qF "mamba-ssm 2.2.6.post3 not for Python 3.11; there is 3.12" <<< "$output"
 	grep -qF 'evil 1.0 yanked: </script><img src=x onerror="document.title=1">' <<< "$output"
 	run -0 page "gpu=9.0&cuda=12.4&torch=2.5&python=3.11&tool=uv"

@@ -40,7 +40,7 @@ valid() { # FILE...
 @test "a tree: paths, files beside their METADATA, digests; and again nothing to do" {
 	wheels w "$d86" "$pure"
 	publish 0 w --to idx --json
-	jq -e '.changed and .added == 2 and .paths == ["cu124-torch2.5"]' <<< "$output"
+	jq -e '.changed and .added == 2 and .paths == ["cu124-torch2.5", "cu124-torch2.5-sm86"]' <<< "$output"
 	valid idx/index.json idx/manifest.json - <<< "$output" || valid idx/index.json idx/manifest.json
 	local file
 	for file in idx/files/*.whl; do
@@ -136,6 +136,15 @@ valid() { # FILE...
 	publish 8 three --to other
 	[[ $output == *"'other' has no number left for a snapshot of this day"* ]]
 	publish 0 --verify --to other
+}
+
+@test "the paths that a person is told have the code of one architecture" {
+	wheels w "$d86" "other 1.0+cu.12.4.torch.2.5.sm.90 cp311-cp311-linux_x86_64 torch==2.5.*" "$pure"
+	publish 0 w --to idx
+	[ "$(grep -v ^@ <<< "$output")" = "idx/cu124-torch2.5-sm86/simple/
+idx/cu124-torch2.5-sm90/simple/" ]
+	[ -d idx/cu124-torch2.5-sm86/simple/demo ] && [ ! -d idx/cu124-torch2.5-sm86/simple/other ] && [ -d idx/cu124-torch2.5-sm86/simple/pure ]
+	[ -d idx/cu124-torch2.5-sm90/simple/other ] && [ ! -d idx/cu124-torch2.5-sm90/simple/demo ]
 }
 
 @test "a wheel that was there first keeps the plain path" {

@@ -164,6 +164,6 @@ each_path() { # pip_takes|uv_takes
 		        assert link["data-core-metadata"] == "sha256=" + file["core-metadata"]["sha256"]
 		    assert versions == set(data["versions"])
 		    pages += 1
-		assert pages == 9, pages
+		assert pages == 14, pages
 	END
 }

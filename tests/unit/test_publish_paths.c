@@ -1,4 +1,4 @@
-/* test_publish_variants.c - which wheels answer in which path. */
+/* test_publish_paths.c - which wheels answer in which path. */
 #include "test.h"
 
 #include "publish/paths.h"
@@ -69,9 +69,14 @@ WS_TEST(bound_wheels_answer_where_their_label_says)
 	};
 	assert_string_equal(answers(wheels, WS_LEN(wheels), a),
 		"cu124-torch2.10: d-1+cu.12.4.torch.2.10.sm.86-cp311\n"
+		"cu124-torch2.10-sm86: d-1+cu.12.4.torch.2.10.sm.86-cp311\n"
 		"cu124-torch2.5: d-1+cu.12.4.torch.2.5.sm.86-cp311 d-1+cu.12.4.torch.2.5.sm.86-cp312\n"
 		"cu124-torch2.5-abi1: d-1+cu.12.4.torch.2.5.sm.86.cxx11abi.1-cp311\n"
-		"cu124-torch2.5-tcu121: d-1+cu.12.4.torch.2.5.sm.86.tcu.12.1-cp311\n");
+		"cu124-torch2.5-abi1-sm86: d-1+cu.12.4.torch.2.5.sm.86.cxx11abi.1-cp311\n"
+		"cu124-torch2.5-sm86: d-1+cu.12.4.torch.2.5.sm.86-cp311"
+		" d-1+cu.12.4.torch.2.5.sm.86-cp312\n"
+		"cu124-torch2.5-tcu121: d-1+cu.12.4.torch.2.5.sm.86.tcu.12.1-cp311\n"
+		"cu124-torch2.5-tcu121-sm86: d-1+cu.12.4.torch.2.5.sm.86.tcu.12.1-cp311\n");
 }
 
 WS_TEST(what_depends_on_more_answers_before_what_depends_on_less)
@@ -87,10 +92,16 @@ WS_TEST(what_depends_on_more_answers_before_what_depends_on_less)
 	};
 	assert_string_equal(answers(wheels, WS_LEN(wheels), a),
 		"cu12: d-1+cu.12.sm.86-py3 d-2-py3\n"
+		"cu12-sm86: d-1+cu.12.sm.86-py3 d-2-py3\n"
 		"cu124-torch2.5: d-1+cu.12.4.torch.2.5.sm.86-cp311 d-2-py3\n"
+		"cu124-torch2.5-sm86: d-1+cu.12.4.torch.2.5.sm.86-cp311 d-2-py3\n"
 		"cu124-torch2.6: d-1+cu.12.4.torch.2.6.sm.86-py3 d-2-py3\n"
+		"cu124-torch2.6-sm86: d-1+cu.12.4.torch.2.6.sm.86-py3 d-2-py3\n"
 		"cu130-torch2.11: d-1+cu.12.sm.86-py3 d-2-py3 e-1+cu.13.0.torch.2.11.sm.90-cp311\n"
-		"cu140-torch2.15: d-1-py3 d-2-py3 e-1+cu.14.0.torch.2.15.sm.90-cp311\n");
+		"cu130-torch2.11-sm86: d-1+cu.12.sm.86-py3 d-2-py3\n"
+		"cu130-torch2.11-sm90: d-1-py3 d-2-py3 e-1+cu.13.0.torch.2.11.sm.90-cp311\n"
+		"cu140-torch2.15: d-1-py3 d-2-py3 e-1+cu.14.0.torch.2.15.sm.90-cp311\n"
+		"cu140-torch2.15-sm90: d-1-py3 d-2-py3 e-1+cu.14.0.torch.2.15.sm.90-cp311\n");
 }
 
 WS_TEST(of_the_stable_abi_the_newest_torch_that_is_not_too_new)
@@ -104,13 +115,20 @@ WS_TEST(of_the_stable_abi_the_newest_torch_that_is_not_too_new)
 	};
 	assert_string_equal(answers(wheels, WS_LEN(wheels), a),
 		"cu124-torch2.10: s-1+cu.12.4.torch.2.10.sm.86-cp310\n"
-		"cu124-torch2.11: d-1+cu.12.4.torch.2.11.sm.86-cp311 s-1+cu.12.4.torch.2.10.sm.86-cp310\n"
+		"cu124-torch2.10-sm86: s-1+cu.12.4.torch.2.10.sm.86-cp310\n"
+		"cu124-torch2.11: d-1+cu.12.4.torch.2.11.sm.86-cp311"
+		" s-1+cu.12.4.torch.2.10.sm.86-cp310\n"
+		"cu124-torch2.11-sm86: d-1+cu.12.4.torch.2.11.sm.86-cp311"
+		" s-1+cu.12.4.torch.2.10.sm.86-cp310\n"
 		"cu124-torch2.9: s-1+cu.12.4.torch.2.9.sm.86-cp310\n"
+		"cu124-torch2.9-sm86: s-1+cu.12.4.torch.2.9.sm.86-cp310\n"
 		"cu128-torch2.10: s-1+cu.12.8.torch.2.10.sm.86-cp310\n"
-		"cu128-torch2.8: d-1+cu.12.8.torch.2.8.sm.86-cp311\n");
+		"cu128-torch2.10-sm86: s-1+cu.12.8.torch.2.10.sm.86-cp310\n"
+		"cu128-torch2.8: d-1+cu.12.8.torch.2.8.sm.86-cp311\n"
+		"cu128-torch2.8-sm86: d-1+cu.12.8.torch.2.8.sm.86-cp311\n");
 }
 
-/* Published at once, no set has the plain path; a package whose one wheel runs everywhere is in each. */
+/* Published at once, no set has the plain path; a package whose one wheel runs everywhere is in each, and none is where it does not run. */
 WS_TEST(sets_of_architectures_part_a_path)
 {
 	static const struct wheel wheels[] = {
@@ -121,12 +139,14 @@ WS_TEST(sets_of_architectures_part_a_path)
 		{B, 1, "f-1+cu.12.4.torch.2.5.sm.80-cp311-cp311-linux_x86_64.whl"},
 	};
 	assert_string_equal(answers(wheels, WS_LEN(wheels), a),
-		"cu124-torch2.5: d-1+cu.12.4.torch.2.5.sm.90-cp312 e-1+cu.12.4.torch.2.5.sm.80.90-cp311"
+		"cu124-torch2.5: d-1+cu.12.4.torch.2.5.sm.90-cp312"
+		" e-1+cu.12.4.torch.2.5.sm.80.90-cp311 f-1+cu.12.4.torch.2.5.sm.80-cp311\n"
+		"cu124-torch2.5-sm80: e-1+cu.12.4.torch.2.5.sm.80.90-cp311"
 		" f-1+cu.12.4.torch.2.5.sm.80-cp311\n"
 		"cu124-torch2.5-sm86: d-1+cu.12.4.torch.2.5.sm.86-cp311"
 		" e-1+cu.12.4.torch.2.5.sm.80.90-cp311 f-1+cu.12.4.torch.2.5.sm.80-cp311\n"
-		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90-cp311 d-1+cu.12.4.torch.2.5.sm.90-cp312"
-		" e-1+cu.12.4.torch.2.5.sm.80.90-cp311\n");
+		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90-cp311"
+		" d-1+cu.12.4.torch.2.5.sm.90-cp312 e-1+cu.12.4.torch.2.5.sm.80.90-cp311\n");
 }
 
 WS_TEST(who_was_first_keeps_the_plain_path)
@@ -140,6 +160,30 @@ WS_TEST(who_was_first_keeps_the_plain_path)
 		"cu124-torch2.5: d-1+cu.12.4.torch.2.5.sm.90-cp311\n"
 		"cu124-torch2.5-sm86: d-1+cu.12.4.torch.2.5.sm.86-cp311\n"
 		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90-cp311\n");
+}
+
+/* Of wheels for several architectures the one that has code of it alone, then of it, then that runs. */
+WS_TEST(in_the_path_of_an_architecture_the_best_code_for_it_answers)
+{
+	static const struct wheel wheels[] = {
+		{B, 1, "d-1+cu.12.4.torch.2.5.sm.80-cp311-cp311-linux_x86_64.whl"},
+		{B, 2, "d-1+cu.12.4.torch.2.5.sm.80.86.90-cp311-cp311-linux_x86_64.whl"},
+		{B, 3, "d-1+cu.12.4.torch.2.5.sm.90a-cp311-cp311-linux_x86_64.whl"},
+		{B, 1, "f-1+cu.12.4.torch.2.5.sm.80ptx-cp311-cp311-linux_x86_64.whl"},
+		{B, 1, "g-1+cu.12.4.torch.2.5.sm.90a-cp311-cp311-linux_x86_64.whl"},
+	};
+	const char *all = answers(wheels, WS_LEN(wheels), a);
+	static const char *const lines[] = {
+		"cu124-torch2.5-sm80: d-1+cu.12.4.torch.2.5.sm.80-cp311 "
+		"f-1+cu.12.4.torch.2.5.sm.80ptx-cp311\n",
+		"cu124-torch2.5-sm86: d-1+cu.12.4.torch.2.5.sm.80.86.90-cp311"
+		" f-1+cu.12.4.torch.2.5.sm.80ptx-cp311\n",
+		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90a-cp311"
+		" f-1+cu.12.4.torch.2.5.sm.80ptx-cp311 g-1+cu.12.4.torch.2.5.sm.90a-cp311\n",
+	};
+	for (size_t i = 0; i < WS_LEN(lines); i++) {
+		assert_non_null(strstr(all, lines[i]));
+	}
 }
 
 /* Random indexes: at most one answer, and only wheels that the path is for. */
@@ -167,7 +211,12 @@ WS_TEST(nobody_gets_two_answers)
 		assert_true(count > 0);
 		for (size_t i = 0; i < count; i++) {
 			uint64_t answered = 0;
+			const char *arch = strstr(paths[i].path, "-sm");
 			for (size_t j = 0; j < paths[i].count; j++) {
+				const char *file = paths[i].entries[j]->file;
+				/* Code for sm_86, without PTX, in the path of sm_90: what an installer must not get. */
+				assert_false(arch && strcmp(arch, "-sm90") == 0 && strstr(file, ".sm.86-"));
+				assert_false(arch && strcmp(arch, "-sm86") == 0 && strstr(file, ".sm.90-"));
 				assert_true((answered & paths[i].entries[j]->pythons) == 0);
 				answered |= paths[i].entries[j]->pythons;
 			}
