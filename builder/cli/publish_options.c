@@ -40,6 +40,7 @@ check_places(const struct ws_publish_options *o, struct ws_err *err)
 		{"--variants", o->variants, WS_PUBLISH_FOLDER},
 		{"--verify", o->verify, WS_PUBLISH_FOLDER},
 		{"--rollback", o->roll_back, WS_PUBLISH_FOLDER},
+		{"--title", o->title, OURS},
 		{"--yank", o->yank, OURS},
 		{"--unyank", o->unyank, OURS},
 		{"--reason", o->reason, OURS},
@@ -112,7 +113,8 @@ check_edits(const struct ws_publish_options *o, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_USAGE, "--sign-unsigned needs --key FILE");
 	}
 	bool ours = o->place != WS_PUBLISH_SERVER;
-	return (ours && (o->yank || o->unyank || o->variants || o->key)) || o->sources.len > 0
+	return (ours && (o->yank || o->unyank || o->variants || o->key || o->title))
+		|| o->sources.len > 0
 		|| ws_err_set(err, WS_ERR_USAGE, "no wheels named: give folders that have some");
 }
 
@@ -120,7 +122,7 @@ bool
 ws_publish_options_check(struct ws_publish_options *o, struct ws_arena *a, struct ws_err *err)
 {
 	int tasks = (o->new_key != NULL) + o->verify + (o->roll_back != NULL);
-	bool edits = o->yank || o->unyank || o->variants || o->sources.len > 0;
+	bool edits = o->yank || o->unyank || o->title || o->variants || o->sources.len > 0;
 	if (tasks > 1 || (tasks == 1 && edits)) {
 		return ws_err_set(err, WS_ERR_USAGE,
 			"--new-key, --verify and --rollback are separate tasks: give one of them, without "

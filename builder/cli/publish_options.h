@@ -18,7 +18,8 @@ enum ws_publish_place {
 
 /** As the command line has it: NULL, false and 0 where it has not. */
 struct ws_publish_options {
-	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url;
+	const char *to, *key, *trust, *yank, *unyank, *reason, *roll_back, *new_key, *login, *check_url,
+		*title;
 	unsigned valid_days, keep;
 	bool force, verify, variants, sign_unsigned;
 	ws_words sources, gpu_checks;

@@ -30,6 +30,40 @@ add_pythons(struct ws_json_writer *w, const struct ws_index_entry *entry, struct
 	}
 }
 
+/* Of NVIDIA's tables: the first driver for each major version of CUDA. */
+static const char *
+driver_for_cuda(const char *cuda)
+{
+	static const char *const drivers[][2] = {
+		{"11.", "450.80.02"}, {"12.", "525.60.13"}, {"13.", "580.65.06"}};
+	for (size_t i = 0; cuda && i < WS_LEN(drivers); i++) {
+		if (strncmp(cuda, drivers[i][0], 2) == 0) {
+			return drivers[i][1];
+		}
+	}
+	return NULL;
+}
+
+/* What its CUDA and its packing need, the later; NULL: none, or not known. */
+static const char *
+driver_of(const struct ws_index_entry *entry, struct ws_arena *a)
+{
+	const char *latest = driver_for_cuda(entry->place_count > 0 ? entry->places[0].cuda : NULL);
+	const struct ws_json *measured = entry->facts ? ws_json_find(entry->facts, "measured") : NULL;
+	const struct ws_json *modules = measured ? ws_json_find(measured, "modules") : NULL;
+	for (const struct ws_json *module = modules ? modules->first : NULL; module;
+		 module = module->next) {
+		const struct ws_json *code = ws_json_find(module, "gpu_code");
+		const char *driver = code ? ws_json_text(code, "driver") : NULL;
+		struct ws_version x, y;
+		if (driver && ws_version_parse(driver, a, &x)
+			&& (!latest || (ws_version_parse(latest, a, &y) && ws_version_cmp(&x, &y) > 0))) {
+			latest = driver;
+		}
+	}
+	return latest;
+}
+
 static void
 add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 	const struct ws_index_answers *paths, size_t count, struct ws_arena *a)
@@ -39,6 +73,10 @@ add_wheel(struct ws_json_writer *w, const struct ws_index_entry *entry,
 	ws_json_add_text(w, "package", entry->name.distribution);
 	ws_json_add_text(w, "version", entry->name.version.text);
 	ws_json_add_text(w, "file", entry->file);
+	ws_json_add_u64(w, "size", entry->size_bytes);
+	ws_json_add_text(w, "date", ws_arena_copy(a, entry->uploaded, strcspn(entry->uploaded, "T")));
+	ws_json_add_text(w, "sha256", entry->sha256);
+	ws_json_add_text(w, "driver", driver_of(entry, a));
 	ws_json_add_text(w, "yanked", entry->yanked);
 	ws_json_add_text(w, "archs", archs && archs->count > 0 ? ws_arch_set_text(archs, a) : NULL);
 	add_pythons(w, entry, a);
@@ -69,7 +107,7 @@ put_data(struct ws_buf *out, const struct ws_buf *json)
 
 void
 ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_index_answers *paths,
-	size_t count, struct ws_buf *out)
+	size_t count, bool pins, struct ws_buf *out)
 {
 	static const char mark[] = "@DATA@";
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -78,7 +116,9 @@ ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_ind
 	const char *place = strstr(page, mark);
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "title", catalog->title);
 	ws_json_add_text(w, "snapshot", catalog->snapshot);
+	ws_json_add_bool(w, "pins", pins);
 	ws_json_open_list(w, "paths");
 	for (size_t i = 0; i < count; i++) {
 		ws_json_add_text(w, NULL, paths[i].path);

@@ -9,8 +9,11 @@
 
 #include "publish/catalog.h"
 
-/** Appends the page; @a paths are those of the catalog (paths.h), without all/. */
+/**
+ * Appends the page; @a paths are those of the catalog (paths.h), without all/. @a pins: snapshots have their pages for
+ * ever, and can be installed from.
+ */
 void ws_index_browse_html(const struct ws_index_catalog *catalog,
-	const struct ws_index_answers *paths, size_t count, struct ws_buf *out);
+	const struct ws_index_answers *paths, size_t count, bool pins, struct ws_buf *out);
 
 #endif

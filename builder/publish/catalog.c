@@ -178,6 +178,7 @@ ws_index_catalog_read(
 		return false;
 	}
 	catalog->snapshot = ws_json_text(doc.root, "snapshot");
+	catalog->title = ws_json_text(doc.root, "title");
 	if (!catalog->snapshot || !list || list->kind != WS_JSON_ARRAY) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is damaged: no snapshot, or no wheels", path);
 	}
@@ -242,6 +243,9 @@ ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_i
 	ws_json_add_text(w, "schema", SCHEMA);
 	ws_json_add_text(w, "wheelsmith", WS_VERSION);
 	ws_json_add_text(w, "snapshot", catalog->snapshot);
+	if (catalog->title) {
+		ws_json_add_text(w, "title", catalog->title);
+	}
 	ws_json_open_list(w, "wheels");
 	for (size_t i = 0; i < catalog->entries.len; i++) {
 		write_entry(w, &catalog->entries.at[i]);

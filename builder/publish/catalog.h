@@ -61,6 +61,7 @@ struct ws_index_answers {
 };
 
 struct ws_index_catalog {
+	const char *title;                     /**< of the page for people; NULL: none of its own */
 	const char *snapshot;                  /**< "2026-11-21.1"; NULL: nothing is published yet */
 	WS_VEC(struct ws_index_entry) entries; /**< sorted by package, version, file once it was read */
 };

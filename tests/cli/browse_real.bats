@@ -17,7 +17,7 @@ setup() {
 		"mamba_ssm 2.2.6.post3+cu.12.4.torch.2.5.sm.86 cp312-cp312-linux_x86_64 torch==2.5.*" \
 		"kernels 0.1.0+cu.12.sm.75.80.86.90 py3-none-linux_x86_64" "tool 1.0 py3-none-any" "evil 1.0 py3-none-any"
 	"$WHEELSMITH" publish w --to idx
-	"$WHEELSMITH" publish --to idx --yank evil==1.0 --reason '</script><img src=x onerror="document.title=1">'
+	"$WHEELSMITH" publish --to idx --title 'Wheels of the team' --yank evil==1.0 --reason '</script><img src=x onerror="document.title=1">'
 }
 
 browser() { # ARGUMENT...
@@ -53,8 +53,13 @@ page() { # FRAGMENT
 	echo "$output"
 	[ "$(wc -l <<< "$output")" -eq 5 ]
 	local base="file://$PWD/idx"
-	grep -qF "flash-attn 2.8.3 flash_attn-2.8.3+cu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ flash-attn==2.8.3 Copy" <<< "$output"
-	grep -qF "kernels 0.1.0 kernels-0.1.0+cu.12.sm.75.80.86.90-py3-none-linux_x86_64.whl pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ kernels==0.1.0" <<< "$output"
+	local wheel=flash_attn-2.8.3+cu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl
+	grep -qF "flash-attn 2.8.3 $wheel 2 kB, $(date -u +%F), driver 525.60.13 or newer, sha256 $(sha256sum < w/$wheel | cut -d' ' -f1)"\
+" pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ flash-attn==2.8.3 Copy" <<< "$output"
+	grep -qF 'href="files/flash_attn-2.8.3%2Bcu.12.4.torch.2.5.sm.80.86-cp311-cp311-linux_x86_64.whl"' dom
+	grep -q "kernels 0.1.0 kernels-.*pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ kernels==0.1.0" <<< "$output"
+	grep -qF "pip install --no-deps --index-url $base/cu124-torch2.5-sm86/simple/ flash-attn==2.8.3 kernels==0.1.0 tool==1.0<" dom
+	grep -qF "<title>Wheels of the team</title>" dom
 	grep -qF "mamba-ssm 2.2.6.post3 not for Python 3.11; there is 3.12" <<< "$output"
 	grep -qF 'evil 1.0 yanked: </script><img src=x onerror="document.title=1">' <<< "$output"
 	run -0 page "gpu=9.0&cuda=12.4&torch=2.5&python=3.11&tool=uv"
@@ -65,8 +70,9 @@ page() { # FRAGMENT
 	run -0 page "gpu=12.0&cuda=13.0&torch=2.11&python=3.12"
 	grep -qF "flash-attn==2.8.3" <<< "$output"
 	grep -qF "mamba-ssm 2.2.6.post3 not for torch 2.11 with CUDA 13.0; there is torch 2.5 with CUDA 12.4" <<< "$output"
-	# What it says installs.
-	run -0 page "gpu=8.6&cuda=12.4&torch=2.5&python=3.11&tool=pip"
+	# What it says installs, of this snapshot too.
+	run -0 page "gpu=8.6&cuda=12.4&torch=2.5&python=3.11&tool=pip&pinned=on"
+	[[ $output == *"$base/$(readlink idx/current)/cu124-torch2.5-sm86/simple/ tool==1.0"* ]]
 	# shellcheck disable=SC2046 # words
 	python3 -m pip install --quiet --target site $(sed -n 's/^tool .*pip install \(.*\) Copy$/\1/p' <<< "$output")
 	[ -d site/tool-1.0.dist-info ]
@@ -75,6 +81,7 @@ page() { # FRAGMENT
 @test "every control has a name, and no text is too faint" {
 	browser --dump-dom "file://$PWD/idx/index.html" > dom
 	[ "$(grep -o '<label>[A-Za-z]* <select' dom | wc -l)" -eq 5 ]
+	grep -q '<label class="check" id="pin"><input type="checkbox" id="pinned"> Only this snapshot</label>' dom
 	[ "$(grep -o '<button' dom | wc -l)" -eq "$(grep -o 'aria-label="Copy the command for ' dom | wc -l)" ]
 	grep -q 'aria-live="polite"' dom
 	# WCAG AA: 4.5 for text on its ground, in both schemes.

@@ -29,16 +29,22 @@ def tree():
 try:
     driver.get(f"file://{sys.argv[1]}")
     order = []
-    for _ in range(5):
+    for _ in range(6):
         press(Keys.TAB)
         order.append(focus())
-    assert order == ["gpu", "cuda", "torch", "python", "tool"], order
+    assert order == ["gpu", "cuda", "torch", "python", "tool", "pinned"], order
     # Each list by its letters, as people without a mouse do.
     for name, keys in (("gpu", "A10,"), ("cuda", "12.4"), ("torch", "2.5"), ("python", "3.11"), ("tool", "pip")):
         driver.execute_script("document.getElementById(arguments[0]).focus()", name)
         press(keys)
     values = driver.execute_script("return ['gpu','cuda','torch','python','tool'].map(i => document.getElementById(i).value)")
     assert values == ["8.6", "12.4", "2.5", "3.11", "pip"], values
+    press(Keys.TAB)
+    assert focus() == "pinned", focus()
+    press(Keys.TAB)
+    assert focus() == "Copy the command for 3 packages", focus()
+    press(Keys.TAB)
+    assert focus() == "A", focus()  # the wheel itself
     press(Keys.TAB)
     assert focus().startswith("Copy the command for flash-attn"), focus()
     seen = driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
@@ -49,11 +55,11 @@ try:
         "const done = arguments[0]; setTimeout(() => done(document.getElementById('copied').textContent), 300)")
     assert told.startswith("Copied: flash-attn"), told
     copied = driver.execute_async_script("const done = arguments[0]; navigator.clipboard.readText().then(done, e => done('' + e))")
-    shown = driver.execute_script("return document.querySelector('code').textContent")
+    shown = driver.execute_script("return document.querySelector('li code').textContent")
     assert copied == shown and "--index-url" in copied, (copied, shown)
     found = tree()
     for expected in (("combobox", "GPU"), ("combobox", "CUDA"), ("combobox", "torch"), ("combobox", "Python"),
-                     ("combobox", "Installer"), ("heading", "Wheels for this choice"), ("heading", "Not for this choice")):
+                     ("combobox", "Installer"), ("checkbox", "Only this snapshot"), ("heading", "All of them at once"), ("heading", "Wheels for this choice"), ("heading", "Not for this choice")):
         assert any(role.lower() == expected[0] and name == expected[1] for role, name in found), (expected, found)
     assert any(role == "status" for role, _ in found), "what was copied is not announced"
     buttons = [name for role, name in found if role == "button"]

@@ -307,6 +307,7 @@ publish_once(struct storing *s, struct ws_index_outcome *outcome, bool *again, s
 	struct ws_index_order here = *s->order;
 	here.target = s->work;
 	here.wait = NULL;
+	here.only_visible = true;
 	*again = false;
 	if (!fetch_index(s, err)) {
 		return false;

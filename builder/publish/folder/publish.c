@@ -491,6 +491,10 @@ publish(struct publishing *p, struct ws_err *err)
 	if (o->yank && !yank(p, err)) {
 		return false;
 	}
+	if (o->title && !ws_same(p->catalog.title, o->title[0] ? o->title : NULL)) {
+		p->catalog.title = o->title[0] ? o->title : NULL;
+		p->edited = true;
+	}
 	if (o->variants && !add_variants(p, err)) {
 		return false;
 	}

@@ -28,6 +28,8 @@ struct ws_index_order {
 	bool rewrite;             /**< make a snapshot even when nothing changed */
 	const char *yank;         /**< file name, or "NAME==VERSION"; NULL: none */
 	bool sign_unsigned;       /**< with a key: also an index that has no signature */
+	const char *title;        /**< of the page for people; NULL: as it is; "": none */
+	bool only_visible;        /**< of a snapshot that is not visible no pages are kept */
 	const char *reason;       /**< why; NULL: take the yank back */
 	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */
 	struct ws_stop *stop;     /**< NULL: never */

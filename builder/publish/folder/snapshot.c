@@ -223,7 +223,7 @@ put_tree(struct ws_index_snapshot *s, struct ws_err *err)
 	}
 	s->outcome->paths = path_names;
 	s->outcome->path_count = count + (path_names[count] != NULL);
-	ws_index_browse_html(s->catalog, paths, count, &text);
+	ws_index_browse_html(s->catalog, paths, count, !s->order->only_visible, &text);
 	if (!put(s, "index.html", &text, err)) {
 		return false;
 	}
