@@ -1,0 +1,143 @@
+/* test_publish_bucket.c - objects with conditions, in stores that lose answers, are busy, or heed none. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "publish_world.h"
+
+static const char *
+folder(struct ws_arena *a)
+{
+	return ws_path_join(a, ws_test_dir(a), "store", NULL);
+}
+
+/* Its text; NULL: there is none. */
+static const char *
+get(const struct ws_bucket *b, const char *key, char *etag, struct ws_arena *a)
+{
+	struct ws_stored object = {.there = false};
+	struct ws_err err = {0};
+	assert_ok(ws_bucket_get(b, key, 1000, &object, &err), err);
+	const char *text = object.there ? ws_buf_copy(&object.text, a) : NULL;
+	if (etag) {
+		memcpy(etag, object.etag, WS_ETAG_BYTES);
+	}
+	ws_buf_release(&object.text);
+	return text;
+}
+
+WS_TEST(what_is_not_there_is_no_error)
+{
+	struct ws_err err = {0};
+	const struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
+	assert_null(get(&b, "none", NULL, a));
+	assert_ok(ws_bucket_remove(&b, "none", &err), err);
+}
+
+WS_TEST(an_object_is_put_replaced_and_removed_as_a_whole)
+{
+	struct ws_err err = {0};
+	const char *dir = folder(a);
+	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	const struct ws_object one = ws_world_file("a/b+c.txt", "one", a);
+	assert_ok(ws_bucket_put(&b, &one, &err), err);
+	assert_string_equal(get(&b, "a/b+c.txt", NULL, a), "one");
+	assert_string_equal(ws_world_object(dir, "a/b+c.txt", a), "one");
+	const struct ws_object two = ws_world_file("a/b+c.txt", "", a);
+	assert_ok(ws_bucket_put(&b, &two, &err), err);
+	assert_string_equal(get(&b, "a/b+c.txt", NULL, a), "");
+	assert_ok(ws_bucket_remove(&b, "a/b+c.txt", &err), err);
+	assert_null(get(&b, "a/b+c.txt", NULL, a));
+}
+
+WS_TEST(an_object_longer_than_expected_is_an_error)
+{
+	struct ws_stored object = {.there = false};
+	struct ws_err err = {0};
+	const char *dir = folder(a);
+	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	ws_world_put(dir, "long", "0123456789", a);
+	assert_ok(ws_bucket_get(&b, "long", 10, &object, &err), err);
+	assert_fails(ws_bucket_get(&b, "long", 9, &object, &err), err, WS_ERR_PUBLISH);
+	ws_buf_release(&object.text);
+}
+
+WS_TEST(what_is_created_is_not_put_over_another)
+{
+	struct ws_err err = {0};
+	char etag[WS_ETAG_BYTES], there[WS_ETAG_BYTES];
+	const struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
+	const struct ws_object one = ws_world_file("k", "one", a);
+	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
+	assert_string_equal(get(&b, "k", there, a), "one");
+	assert_string_equal(etag, there);
+	/* The same bytes are what was wanted. */
+	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_DONE);
+	const struct ws_object two = ws_world_file("k", "two", a);
+	assert_int_equal(ws_bucket_create(&b, &two, NULL, &err), WS_PUT_REFUSED);
+	assert_string_equal(get(&b, "k", NULL, a), "one");
+}
+
+WS_TEST(what_is_replaced_is_what_was_read)
+{
+	struct ws_err err = {0};
+	char etag[WS_ETAG_BYTES] = "", stale[WS_ETAG_BYTES];
+	const char *dir = folder(a);
+	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	const struct ws_object one = ws_world_file("k", "one", a);
+	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
+	memcpy(stale, etag, sizeof(stale));
+	const struct ws_object two = ws_world_file("k", "two", a);
+	assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+	assert_string_not_equal(etag, stale);
+	const struct ws_object three = ws_world_file("k", "three", a);
+	assert_int_equal(ws_bucket_replace(&b, &three, stale, &err), WS_PUT_REFUSED);
+	assert_string_equal(get(&b, "k", NULL, a), "two");
+	/* The ETag that was given back is the one to go on with. */
+	const struct ws_object four = ws_world_file("k", "four", a);
+	assert_int_equal(ws_bucket_replace(&b, &four, etag, &err), WS_PUT_DONE);
+	assert_ok(ws_bucket_remove(&b, "k", &err), err);
+	assert_int_equal(ws_bucket_replace(&b, &one, etag, &err), WS_PUT_REFUSED);
+}
+
+/* Each put meets the fault once, and is what it would have been without. */
+WS_TEST(a_lost_answer_a_busy_key_and_bare_etags_change_nothing)
+{
+	static const char *const faults[] = {"lost-put=k", "busy=k", "quotes"};
+	for (size_t i = 0; i < WS_LEN(faults); i++) {
+		struct ws_err err = {0};
+		char etag[WS_ETAG_BYTES] = "";
+		const char *dir = ws_arena_printf(a, "%s-%zu", folder(a), i);
+		const struct ws_bucket b = ws_world_bucket(dir, faults[i], a);
+		const struct ws_object one = ws_world_file("k", "one", a);
+		assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
+		const struct ws_object two = ws_world_file("k", "two", a);
+		assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+		assert_string_equal(get(&b, "k", NULL, a), "two");
+		const struct ws_object three = ws_world_file("k", "three", a);
+		assert_int_equal(ws_bucket_create(&b, &three, NULL, &err), WS_PUT_REFUSED);
+	}
+}
+
+WS_TEST(a_replacement_whose_answer_is_lost_goes_on_with_its_etag)
+{
+	struct ws_err err = {0};
+	char etag[WS_ETAG_BYTES] = "";
+	const char *dir = folder(a);
+	const struct ws_bucket b = ws_world_bucket(dir, "lost-put=k", a);
+	ws_world_put(dir, "k", "zero", a);
+	get(&b, "k", etag, a);
+	const struct ws_object one = ws_world_file("k", "one", a);
+	assert_int_equal(ws_bucket_replace(&b, &one, etag, &err), WS_PUT_DONE);
+	const struct ws_object two = ws_world_file("k", "two", a);
+	assert_int_equal(ws_bucket_replace(&b, &two, etag, &err), WS_PUT_DONE);
+	assert_string_equal(get(&b, "k", NULL, a), "two");
+}
+
+WS_TEST(a_store_that_knows_no_conditions_puts_nothing)
+{
+	struct ws_err err = {0};
+	const struct ws_bucket b = ws_world_bucket(folder(a), "refuses", a);
+	const struct ws_object one = ws_world_file("k", "one", a);
+	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_UNSUPPORTED);
+	assert_null(get(&b, "k", NULL, a));
+}

@@ -1,0 +1,150 @@
+/* test_publish_lock.c - who is among the pages of an index in an object store. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "publish/bucket/lock.h"
+#include "publish_world.h"
+
+#include <unistd.h>
+
+struct scene {
+	const char *dir;
+	struct ws_bucket b;
+	struct ws_index_order order;
+	unsigned told;
+};
+
+static void
+tell(void *self, const char *path WS_UNUSED)
+{
+	((struct scene *)self)->told++;
+}
+
+static struct scene *
+scene_with(const char *fault, struct ws_arena *a)
+{
+	struct scene *s = WS_NEW(a, struct scene);
+	s->dir = ws_path_join(a, ws_test_dir(a), "store", NULL);
+	s->b = ws_world_bucket(s->dir, fault, a);
+	s->order = (struct ws_index_order){.target = "s3://bucket/team", .wait = tell, .self = s};
+	return s;
+}
+
+/* A publisher that knows what the store can. */
+static struct ws_publish_lock
+publisher(struct scene *s, struct ws_arena *a)
+{
+	struct ws_err err = {0};
+	struct ws_publish_lock lock = {.b = &s->b, .order = &s->order, .work = ws_test_dir(a), .a = a};
+	assert_ok(ws_publish_lock_try_store(&lock, &err), err);
+	return lock;
+}
+
+static const char *
+held(struct scene *s, struct ws_arena *a)
+{
+	return ws_world_object(s->dir, WS_INDEX_LOCK, a);
+}
+
+WS_TEST(a_lock_is_there_while_it_is_held_and_nothing_of_it_afterwards)
+{
+	struct ws_err err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a);
+	assert_null(held(s, a)); /* what was tried is gone */
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	assert_true(ws_starts_with(held(s, a), one.name));
+	assert_false(one.interrupted);
+	ws_publish_lock_release(&one, true);
+	assert_null(held(s, a));
+	assert_int_equal(s->told, 0);
+}
+
+WS_TEST(a_lock_is_renewed_when_it_is_time_and_not_before)
+{
+	struct ws_err err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	const char *first = held(s, a);
+	assert_ok(ws_publish_lock_renew(&one, &err), err);
+	assert_string_equal(held(s, a), first);
+	for (int i = 0; i < 2; i++) {
+		one.renewed_ms -= 1000 * 60;
+		assert_ok(ws_publish_lock_renew(&one, &err), err);
+		assert_string_not_equal(held(s, a), first);
+		first = held(s, a);
+	}
+}
+
+/* It was paused for long, and another has the lock: it is told, and so is the other. */
+WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
+{
+	struct ws_err err = {0}, other_err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	ws_world_put(s->dir, WS_INDEX_LOCK, "interrupted by hand", a);
+	assert_ok(ws_publish_lock_acquire(&two, &err), err);
+	assert_true(two.interrupted);
+	one.renewed_ms = two.renewed_ms = -60 * 1000;
+	assert_fails(ws_publish_lock_renew(&one, &err), err, WS_ERR_PUBLISH);
+	assert_true(one.lost);
+	ws_publish_lock_release(&one, false);
+	assert_fails(ws_publish_lock_renew(&two, &other_err), other_err, WS_ERR_PUBLISH);
+	assert_contains(other_err.text, "another publisher changed");
+}
+
+WS_TEST(who_gives_up_among_the_pages_says_so_and_the_next_one_does_not_wait)
+{
+	struct ws_err err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	ws_publish_lock_release(&one, false);
+	assert_true(ws_starts_with(held(s, a), "interrupted"));
+	assert_ok(ws_publish_lock_acquire(&two, &err), err);
+	assert_true(two.interrupted);
+	ws_publish_lock_release(&two, true);
+	assert_null(held(s, a));
+}
+
+WS_TEST(a_lock_of_another_is_not_removed)
+{
+	struct ws_err err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a);
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	ws_world_put(s->dir, WS_INDEX_LOCK, "of somebody else", a);
+	ws_publish_lock_release(&one, true);
+	assert_string_equal(held(s, a), "of somebody else");
+}
+
+WS_TEST(who_waits_can_be_stopped)
+{
+	struct ws_err err = {0};
+	struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
+	assert_ok(ws_publish_lock_acquire(&one, &err), err);
+	s->order.stop = &stop;
+	assert_false(ws_publish_lock_acquire(&two, &err));
+	assert_true(ws_err_is_stop(&err));
+	assert_int_equal(s->told, 1);
+	assert_true(ws_starts_with(held(s, a), one.name));
+}
+
+WS_TEST(a_store_without_conditions_or_that_does_not_heed_them_is_refused)
+{
+	static const char *const faults[] = {"refuses", "ignores"};
+	for (size_t i = 0; i < WS_LEN(faults); i++) {
+		struct ws_err err = {0};
+		struct scene *s = scene_with(faults[i], a);
+		struct ws_publish_lock lock = {
+			.b = &s->b, .order = &s->order, .work = ws_test_dir(a), .a = a};
+		assert_fails(ws_publish_lock_try_store(&lock, &err), err, WS_ERR_PUBLISH);
+		assert_contains(err.text, "has no conditional requests");
+		assert_cure(err, WS_CURE_SYNC, "s3://bucket/team");
+		assert_null(held(s, a));
+	}
+}
