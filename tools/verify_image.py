@@ -455,6 +455,9 @@ def with_buildah(words):
     volumes = [w for m in mounts(words) for w in ("--volume", m)]
     container = read(["buildah", "from", "--pull-never", words.image], words.timeout)
     try:
+        # buildah ends with 1 where nothing could be started, too.
+        if run(["buildah", "run", *volumes, container, "--", "python3", "-c", "pass"], words.answer, check=False):
+            raise NotLooked(f"python3 does not start in '{words.image}', and it is what looks inside")
         return run(["buildah", "run", *volumes, container, "--", *command], words.look, check=False)
     finally:
         remove(["buildah", "rm", container], container, words.timeout)

@@ -298,7 +298,7 @@ engine() { # NAME HANGS_AT
 			wait
 			;;
 		from) echo a-container ;;
-		run) exit 1 ;;
+		run) [ "\${*%-c pass}" = "\$*" ] || exit "\${NO_PYTHON:-0}"; exit 1 ;;
 		esac
 	END
 	chmod +x "bin/$1" prefix/bin/wheelsmith
@@ -328,6 +328,12 @@ verify_image() { # ARGUMENT...
 	verify_image --engine buildah --timeout 0.5
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "warning: the container a-container is left: 'buildah rm a-container' did not end within 0.5 s" ]
+	# Buildah alone, and an image that cannot be looked into: that is no finding.
+	engine buildah nothing
+	NO_PYTHON=1 verify_image --engine buildah
+	[ "$status" -eq 2 ]
+	[ "$stderr" = "error: python3 does not start in 'an-image', and it is what looks inside" ]
+	grep -qx "rm a-container" asked
 	# Where nobody was named, the next one is asked.
 	engine docker info
 	engine podman nothing
