@@ -74,7 +74,7 @@ look_up_ready(struct ws_run *r)
 {
 	struct ws_node *node;
 	while ((node = ws_queue_next_ready(&r->queue))) {
-		if (node->state == WS_NODE_READY && !look_up(r, node)) {
+		if (node->state == WS_NODE_READY && (node->again || !look_up(r, node))) {
 			make(r, node);
 		}
 	}

@@ -155,6 +155,48 @@ WS_TEST(a_maker_whose_files_are_gone_runs_again_for_a_user_that_must_run)
 	engine_world_close(&w);
 }
 
+/* b is transient as a is, and made of it; c is another at each call. */
+static bool
+expand_chain(
+	const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
+{
+	struct driver *d = (struct driver *)(uintptr_t)self;
+	const struct ws_node *maker = NULL;
+	(void)err;
+	for (const char *name = "abc"; *name; name++) {
+		struct ws_action *action =
+			engine_world_action(d->w, ws_arena_printf(d->w->a, "%s:%c", d->subject, *name),
+				*name == 'c' ? ws_arena_printf(d->w->a, "%u", d->asked++) : NULL);
+		if (maker) {
+			struct ws_input *input = WS_NEW(d->w->a, struct ws_input);
+			*input = (struct ws_input){.name = "in", .from = maker};
+			action->inputs = input;
+			action->input_count = 1;
+		}
+		action->transient = *name != 'c';
+		struct ws_node *node = ws_graph_add(graph, action);
+		*ws_vec_push(parts, graph->a) = node;
+		maker = node;
+	}
+	return true;
+}
+
+WS_TEST(makers_whose_files_are_gone_run_again_one_after_the_other)
+{
+	struct engine_world w;
+	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
+	struct driver d = driver_of(&w, "u");
+	d.split.expand = expand_chain;
+	add_whole(&d, NULL);
+	run(&w);
+	begin_again(&w);
+	const struct ws_node *whole = add_whole(&d, "another whole");
+	run(&w);
+	assert_started(&w, (const char *const[]){"u:a", "u:b", "u:c", NULL});
+	assert_int_equal(whole->state, WS_NODE_DONE);
+	engine_world_close(&w);
+}
+
 WS_TEST(equal_text_from_another_preprocessor_cuts_off_what_follows)
 {
 	struct engine_world w;
