@@ -32,6 +32,8 @@ struct ws_cuda_kit {
 	/** Where what the definition takes from Debian came from: "mirror", "redist"; NULL: nothing. */
 	const char *debian;
 	const char *fingerprint; /**< of nvcc, its profile and sub-tools */
+	/** sha256 of each tool, by enum ws_cuda_part; "" where it has none; filled with the fingerprint. */
+	const char *const *digests;
 	/** Canonical folders nvcc searches after -I: "cuda/include", ...; filled by ws_cuda_ask_include. */
 	const char *const *include;
 	size_t include_count;

@@ -10,40 +10,42 @@
 
 #define LARGEST_HEADER ((size_t)1 << 20)
 
-/* Adds a file's name and contents; a tool that a toolkit may lack counts as lacking. */
+/* @digest of a file; a tool that a toolkit may lack counts as lacking: "". */
 static bool
-add_part(const struct ws_cuda_kit *kit, struct ws_ledger *ledger, enum ws_cuda_part part,
-	struct ws_hasher *h, struct ws_err *err)
+read_digest(const struct ws_cuda_kit *kit, struct ws_ledger *ledger, enum ws_cuda_part part,
+	struct ws_digest *digest, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_digest digest = {0};
 	const char *path = ws_cuda_part_find(kit->path, part, a);
+	*digest = (struct ws_digest){0};
 	if (path && kit->tree) {
 		const struct ws_tree_entry *entry =
 			ws_tree_lookup(kit->tree, path + strlen(kit->tree->path) + 1);
-		ws_digest_parse(entry ? entry->value : "", &digest);
+		ws_digest_parse(entry ? entry->value : "", digest);
 	} else if (path) {
-		ws_ledger_file_digest(ledger, path, &digest);
+		ws_ledger_file_digest(ledger, path, digest);
 	}
-	if (path && !digest.hex[0]) {
-		return ws_err_set(err, WS_ERR_BUILD, "cannot read '%s'", path);
-	}
-	ws_hasher_add_field(h, ws_cuda_part_name(part));
-	ws_hasher_add_field(h, digest.hex);
-	return true;
+	return !path || digest->hex[0] || ws_err_set(err, WS_ERR_BUILD, "cannot read '%s'", path);
 }
 
 static bool
 fill_fingerprint(
 	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err)
 {
+	const char **digests = WS_NEW_N(a, const char *, WS_CUDA_PARTS);
 	struct ws_hasher *h = ws_hasher_make();
 	bool fine = true;
-	for (int part = 0; fine && part < WS_CUDA_PARTS; part++) {
-		if (ws_cuda_part_is_tool((enum ws_cuda_part)part)) {
-			fine = add_part(kit, ledger, (enum ws_cuda_part)part, h, err);
+	for (int i = 0; fine && i < WS_CUDA_PARTS; i++) {
+		enum ws_cuda_part part = (enum ws_cuda_part)i;
+		struct ws_digest digest = {0};
+		if (ws_cuda_part_is_tool(part)) {
+			fine = read_digest(kit, ledger, part, &digest, err);
+			ws_hasher_add_field(h, ws_cuda_part_name(part));
+			ws_hasher_add_field(h, digest.hex);
 		}
+		digests[i] = ws_arena_strdup(a, digest.hex);
 	}
+	kit->digests = digests;
 	struct ws_digest digest = ws_hasher_finish(h);
 	kit->fingerprint = ws_arena_strdup(a, digest.hex);
 	return fine;

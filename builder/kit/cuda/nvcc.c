@@ -1,10 +1,9 @@
-/* nvcc.c - two questions. The form of a dry run: lines "#$ NAME=value", then "#$ command" (measured
- * on 11.8 to 13.5). */
+/* nvcc.c - two questions. */
 #include "kit/cuda/nvcc.h"
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "kit/cuda/dryrun.h"
 #include "sys/child.h"
 
 #include <string.h>
@@ -45,26 +44,6 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 
 /* ---- the include folders ---- */
 
-/* The next word; quotes hold one together, as in a shell. False at the end. */
-static bool
-next_word(const char **at, struct ws_buf *word)
-{
-	const char *c = *at + strspn(*at, " \t");
-	ws_buf_clear(word);
-	if (!*c) {
-		return false;
-	}
-	for (bool quoted = false; *c && (quoted || !strchr(" \t", *c)); c++) {
-		if (*c == '"') {
-			quoted = !quoted;
-		} else {
-			ws_buf_putc(word, *c);
-		}
-	}
-	*at = c;
-	return true;
-}
-
 static const char *
 canonical(const char *folder, const char *root, struct ws_arena *a)
 {
@@ -78,33 +57,21 @@ canonical(const char *folder, const char *root, struct ws_arena *a)
 
 typedef WS_VEC(const char *) folder_list;
 
-/* What a word like "-I/x" or "-isystem" names: the rest of it, or the next word. False for others. */
-static bool
-next_folder(const char **words, struct ws_buf *word)
+/* The folders of words like "-I/x" and "-isystem" "/x". */
+static void
+read_words(struct ws_str text, const char *root, struct ws_arena *a, folder_list *folders)
 {
 	static const char *const options[] = {"-isystem", "-I"};
-	for (size_t i = 0; i < WS_LEN(options); i++) {
-		size_t len = strlen(options[i]);
-		if (!ws_starts_with(ws_buf_text(word), options[i])) {
-			continue;
-		}
-		if (word->len == len) {
-			return next_word(words, word);
-		}
-		memmove(word->data, word->data + len, word->len - len + 1);
-		word->len -= len;
-		return true;
-	}
-	return false;
-}
-
-static void
-read_words(const char *words, const char *root, struct ws_arena *a, folder_list *folders)
-{
-	WS_AUTO_BUF struct ws_buf word = {0};
-	while (next_word(&words, &word)) {
-		if (next_folder(&words, &word)) {
-			*ws_vec_push(folders, a) = canonical(ws_buf_text(&word), root, a);
+	ws_dryrun_words words = {0};
+	ws_dryrun_split(text, a, &words);
+	for (size_t i = 0; i < words.len; i++) {
+		for (size_t k = 0; k < WS_LEN(options); k++) {
+			const char *rest = words.at[i] + strlen(options[k]);
+			if (!ws_starts_with(words.at[i], options[k]) || (!rest[0] && i + 1 == words.len)) {
+				continue;
+			}
+			*ws_vec_push(folders, a) = canonical(rest[0] ? rest : words.at[++i], root, a);
+			break;
 		}
 	}
 }
@@ -119,7 +86,7 @@ ws_nvcc_read_include(const char *printed, const char *root, struct ws_arena *a, 
 		for (struct ws_str rest = ws_str_of(printed); rest.s;) {
 			const char *line = ws_str_copy(ws_str_cut(&rest, '\n'), a);
 			if (ws_starts_with(line, names[i])) {
-				read_words(line + strlen(names[i]), root, a, &folders);
+				read_words(ws_str_of(line + strlen(names[i])), root, a, &folders);
 			}
 		}
 	}
