@@ -457,11 +457,15 @@ mentions_assembler(struct ws_str text)
 	return false;
 }
 
-/* clang assembles by itself, -flto later: then what is read for it is not listed. */
+/* clang assembles by itself, -flto later: then what is read for it is not listed. What is preprocessed
+ * alone is assembled by another action. */
 static bool
 assembles_in_silence(const struct walk *w)
 {
 	for (const char *const *word = w->action->argv; word && *word; word++) {
+		if (ws_same(*word, "-E")) {
+			return false;
+		}
 		if (ws_starts_with(*word, "-flto")) {
 			return true;
 		}
@@ -651,8 +655,9 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 		ws_asks_define(&w.asks, w.search.defines.at[i]);
 	}
 	size_t count = reads->files.len;
-	for (size_t i = 0; i < count; i++) {
-		if (!scan_file(&w, reads->files.at[i], err)) {
+	for (size_t i = 0; i < count + action->input_count; i++) {
+		const char *file = i < count ? reads->files.at[i] : action->inputs[i - count].name;
+		if (!scan_file(&w, file, err)) {
 			return false;
 		}
 	}

@@ -59,9 +59,12 @@ extern const char *const ws_target_env[];
 /** The driver for C beside it, as "{cc}". The compiler must have one: struct ws_hostcc.c_path. */
 struct ws_tool ws_target_c_tool(const struct ws_target *target);
 
-/** The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". */
-const struct ws_action *ws_target_compile(
-	const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a);
+/**
+ * The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". With a @a store
+ * (it may be NULL) what is nvcc's is made by nvcc's own commands, where they are understood (split.h).
+ */
+const struct ws_action *ws_target_compile(const struct ws_target *target,
+	const struct ws_unit *unit, const struct ws_store *store, struct ws_arena *a);
 
 /**
  * The action that links what @a nodes made of the units of @a module (their only output) to

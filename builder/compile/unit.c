@@ -3,15 +3,13 @@
 #include "base/str.h"
 #include "compile/headers.h"
 #include "compile/log_says.h"
+#include "compile/split.h"
 #include "compile/target.h"
 
 /* Peaks of units that were not measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
  * pybind11 binding 1.5 GiB in cc1plus. */
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
-
-const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
-	"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
 
 static bool
 is_cuda(const struct ws_unit *unit)
@@ -77,7 +75,8 @@ add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 	}
 }
 
-/* What names this object and no other of its module, and is the same on every host. */
+/* What names this object and no other of its module, and is the same on every host. Commands of nvcc
+ * are to read the same whichever archs there are, so it is without them there (split.c). */
 static const char *
 seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
 {
@@ -126,44 +125,52 @@ output_of(const struct ws_unit *unit)
 	return unit->kind == WS_UNIT_DEVICE ? "unit.fatbin" : "unit.o";
 }
 
+/* The words behind those for the dependency file. */
+static void
+add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
+	const char *const *flags, struct ws_arena *a)
+{
+	bool image = unit->kind == WS_UNIT_DEVICE;
+	if (target->cxx->kind == WS_HOSTCC_GCC && !image) {
+		add_assembled(argv, unit->kind == WS_UNIT_CUDA, a);
+	}
+	add_stable_names(argv, target, unit, a);
+	for (size_t i = 0; flags[i]; i++) {
+		*ws_vec_push(argv, a) = flags[i];
+	}
+	*ws_vec_push(argv, a) = image ? "-fatbin" : "-c";
+	*ws_vec_push(argv, a) = ws_arena_printf(a, "src/%s", unit->path);
+	*ws_vec_push(argv, a) = "-o";
+	*ws_vec_push(argv, a) = output_of(unit);
+	*ws_vec_push(argv, a) = NULL;
+}
+
 static void
 fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)
 {
-	const char *const *flags = unit_flags(target, unit, a);
-	bool image = unit->kind == WS_UNIT_DEVICE;
 	ws_name_list argv = {0};
 	*ws_vec_push(&argv, a) = action->tool.program;
 	*ws_vec_push(&argv, a) = "-MD";
 	*ws_vec_push(&argv, a) = "-MF";
 	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
-	if (target->cxx->kind == WS_HOSTCC_GCC && !image) {
-		add_assembled(&argv, unit->kind == WS_UNIT_CUDA, a);
-	}
-	add_stable_names(&argv, target, unit, a);
-	for (size_t i = 0; flags[i]; i++) {
-		*ws_vec_push(&argv, a) = flags[i];
-	}
-	*ws_vec_push(&argv, a) = image ? "-fatbin" : "-c";
-	*ws_vec_push(&argv, a) = ws_arena_printf(a, "src/%s", unit->path);
-	*ws_vec_push(&argv, a) = "-o";
-	*ws_vec_push(&argv, a) = output_of(unit);
-	*ws_vec_push(&argv, a) = NULL;
+	add_words(&argv, target, unit, unit_flags(target, unit, a), a);
 	action->argv = argv.at;
 }
 
-struct ws_tool
-ws_target_cxx_tool(const struct ws_target *target)
+/* nvcc's commands for a stand-in of the unit, so that one answer serves all units of a target. */
+static void
+fill_split(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
+	const struct ws_store *store, struct ws_arena *a)
 {
-	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang++" : "g++";
-	return (struct ws_tool){name, "{cxx}", target->cxx->fingerprint};
-}
-
-struct ws_tool
-ws_target_c_tool(const struct ws_target *target)
-{
-	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang" : "gcc";
-	return (struct ws_tool){name, "{cc}", target->cxx->c_fingerprint};
+	struct ws_unit stand_in = {.path = ws_split_stand_in(unit->path, a), .kind = unit->kind};
+	const char *seed = ws_arena_printf(a, "%s/%s", target->recipe->name, stand_in.path);
+	ws_name_list words = {0};
+	add_words(&words, target, &stand_in,
+		unit->kind == WS_UNIT_CUDA ? ws_target_nvcc_flags(target, seed, a)
+								   : ws_target_device_flags(target, seed, a),
+		a);
+	action->split = ws_split_make(target, unit, action, words.at, store, a);
 }
 
 /* nvcc calls the host compiler, so both make the tool what it is. */
@@ -192,7 +199,8 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 }
 
 const struct ws_action *
-ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
+ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
+	const struct ws_store *store, struct ws_arena *a)
 {
 	const char **outputs = WS_NEW(a, const char *);
 	bool c = unit->kind == WS_UNIT_C;
@@ -228,5 +236,8 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit, st
 	fill_search(action, target, unit, a);
 	fill_argv(action, target, unit, a);
 	fill_estimate(action, target, unit);
+	if (store && is_cuda(unit)) {
+		fill_split(action, target, unit, store, a);
+	}
 	return action;
 }

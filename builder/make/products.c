@@ -103,7 +103,7 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
 	for (size_t i = 0; i < module->unit_count; i++) {
-		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->a));
+		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->ctx->store, w->a));
 	}
 	const struct ws_action *link = ws_target_link(target, w->ctx->store, module, nodes, w->a, err);
 	if (!link) {

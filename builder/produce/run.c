@@ -353,7 +353,8 @@ settle_failures(struct building *b, struct ws_err *err)
 	return done;
 }
 
-/* What the run left: supplies that failed, and warnings of compilers that succeeded. */
+/* What the run left: supplies that failed, and warnings of compilers that succeeded. What the parts of an
+ * action said is in its own log. */
 static bool
 settle(struct building *b, struct ws_err *err)
 {
@@ -367,7 +368,7 @@ settle(struct building *b, struct ws_err *err)
 	for (size_t i = 0; i < b->graph->nodes.len && done; i++) {
 		const struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;
-		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
+		if (!node->whole && node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
 			done = ws_deliver_log(b->ctx, b->options->output, node, b->log_names[i], &path, err);
 		}
 	}

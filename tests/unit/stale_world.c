@@ -188,7 +188,7 @@ make_action(struct stale_world *w, const struct stale_layout *layout, struct ws_
 		.source = make_tree(w, layout, a),
 		.cxx = &w->cxx,
 		.group = "demo"};
-	return ws_target_compile(target, &unit, a);
+	return ws_target_compile(target, &unit, NULL, a);
 }
 
 struct stale_build

@@ -102,7 +102,7 @@ link_with(struct world *w, const struct ws_tree *tree, const struct ws_flags *fl
 	struct ws_run_summary summary;
 	struct ws_graph *graph = ws_graph_make(w->a);
 	struct ws_node **unit_node = WS_NEW(w->a, struct ws_node *);
-	unit_node[0] = ws_graph_add(graph, ws_target_compile(target, &unit, w->a));
+	unit_node[0] = ws_graph_add(graph, ws_target_compile(target, &unit, NULL, w->a));
 	const struct ws_action *action =
 		ws_target_link(target, &w->store, &module, unit_node, w->a, &err);
 	assert_non_null(action);

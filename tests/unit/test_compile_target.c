@@ -30,7 +30,7 @@ WS_TEST(a_compiler_goes_by_its_own_name)
 		struct ws_hostcc cxx = {
 			.kind = cases[i].kind, .path = cases[i].path, .fingerprint = "f00d"};
 		struct ws_target target = target_with(&cxx);
-		const struct ws_action *compile = ws_target_compile(&target, &unit, a);
+		const struct ws_action *compile = ws_target_compile(&target, &unit, NULL, a);
 		const struct ws_action *link = ws_target_link(&target, NULL, &module, NULL, a, &err);
 		assert_string_equal(compile->tool.name, cases[i].name);
 		assert_string_equal(link->tool.name, cases[i].name);
@@ -62,7 +62,7 @@ WS_TEST(c_goes_to_the_driver_for_c)
 		.c_fingerprint = "cafe"};
 	struct ws_target target = target_with(&cxx);
 	target.flags = (struct ws_flags){.c = flags, .c_count = 1};
-	const struct ws_action *compile = ws_target_compile(&target, &c, a);
+	const struct ws_action *compile = ws_target_compile(&target, &c, NULL, a);
 	const struct ws_action *link = ws_target_link(&target, NULL, &plain, NULL, a, &err);
 	const char *words = joined(compile->argv, a);
 	assert_string_equal(compile->tool.name, "gcc");
@@ -84,7 +84,7 @@ WS_TEST(kernels_without_torch_have_no_word_of_it)
 	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
 	struct ws_target target = target_with(&cxx);
 	target.cuda = &cuda;
-	const struct ws_action *compile = ws_target_compile(&target, &kernel, a);
+	const struct ws_action *compile = ws_target_compile(&target, &kernel, NULL, a);
 	const char *words = joined(compile->argv, a);
 	assert_null(strstr(words, "__CUDA_NO_HALF"));
 	assert_null(strstr(words, "--cudart"));
@@ -113,7 +113,7 @@ WS_TEST(compiler_and_linker_see_the_same_environment)
 	struct ws_err err = {0};
 	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
 	struct ws_target target = target_with(&cxx);
-	assert_environment(ws_target_compile(&target, &unit, a));
+	assert_environment(ws_target_compile(&target, &unit, NULL, a));
 	assert_environment(ws_target_link(&target, NULL, &module, NULL, a, &err));
 }
 
@@ -126,9 +126,9 @@ WS_TEST(made_up_names_come_from_the_unit)
 	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
 	struct ws_target target = target_with(&cxx);
 	target.cuda = &cuda;
-	const char *words = joined(ws_target_compile(&target, &unit, a)->argv, a);
+	const char *words = joined(ws_target_compile(&target, &unit, NULL, a)->argv, a);
 	assert_contains(words, " -frandom-seed=demo/a.cpp ");
-	words = joined(ws_target_compile(&target, &kernel, a)->argv, a);
+	words = joined(ws_target_compile(&target, &kernel, NULL, a)->argv, a);
 	assert_contains(words, " --keep --keep-dir tmp ");
 	assert_contains(words, " -Xcudafe --orig_src_path_name=/wheelsmith/demo/csrc/a.cu ");
 }

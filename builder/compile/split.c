@@ -1,0 +1,312 @@
+/* split.c - from nvcc's commands for a stand-in to actions for a unit. */
+#include "compile/split.h"
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "compile/headers.h"
+#include "compile/nvcc_steps.h"
+#include "kit/cuda/parts.h"
+
+#include <string.h>
+
+/* No source has this name. */
+#define STAND_IN "wheelsmith_unit"
+
+/* Where nvcc leaves its files: --keep-dir. */
+#define FOLDER "tmp/"
+
+struct split {
+	struct ws_split split;
+	const struct ws_target *target;
+	const struct ws_unit *unit;
+	const struct ws_action *whole;
+	const char *const *words;
+	const struct ws_store *store;
+};
+
+/* An expansion under way. */
+struct expanding {
+	const struct split *split;
+	ws_nvcc_steps steps;
+	ws_node_list *nodes; /* one for each step */
+	struct ws_arena *a;
+};
+
+/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the largest. */
+static const struct {
+	uint64_t rss_bytes;
+	bool transient; /* its files are large, and cheap to make again */
+	bool reads;     /* it reads headers */
+} traits[WS_NVCC_STAGES] = {
+	[WS_NVCC_PREPROCESS] = {(uint64_t)384 << 20, true, true},
+	[WS_NVCC_CUDAFE] = {(uint64_t)768 << 20, true, false},
+	[WS_NVCC_CICC] = {(uint64_t)2560 << 20, false, false},
+	[WS_NVCC_PTXAS] = {(uint64_t)1024 << 20, false, false},
+	[WS_NVCC_FATBINARY] = {(uint64_t)128 << 20, true, false},
+	[WS_NVCC_HOST] = {(uint64_t)1536 << 20, false, true},
+};
+
+/* Which part of the toolkit a stage runs, and the token for it. */
+static const struct {
+	enum ws_cuda_part part;
+	const char *token;
+} tools[WS_NVCC_STAGES] = {
+	[WS_NVCC_CUDAFE] = {WS_CUDA_CUDAFE, "{cudafe++}"},
+	[WS_NVCC_CICC] = {WS_CUDA_CICC, "{cicc}"},
+	[WS_NVCC_PTXAS] = {WS_CUDA_PTXAS, "{ptxas}"},
+	[WS_NVCC_FATBINARY] = {WS_CUDA_FATBINARY, "{fatbinary}"},
+};
+
+/* cicc finds libdevice by a variable that nvcc sets. */
+static const char *const cicc_env[] = {"HOME={work}/tmp", "LANG=C",
+	"NVVMIR_LIBRARY_DIR={libdevice}", "PATH=/usr/bin:/bin", "SOURCE_DATE_EPOCH=315532800",
+	"TMPDIR={work}/tmp", NULL};
+
+const char *
+ws_split_stand_in(const char *path, struct ws_arena *a)
+{
+	const char *dot = strrchr(ws_path_base(path), '.');
+	return ws_arena_printf(a, STAND_IN "%s", dot ? dot : "");
+}
+
+/* ---- words ---- */
+
+/* @word with the unit's own name for the stand-in's. */
+static const char *
+name_unit(const struct expanding *x, const char *word)
+{
+	const char *path = x->split->unit->path, *base = ws_path_base(path);
+	const char *stand_in = ws_split_stand_in(path, x->a);
+	const char *dot = strrchr(base, '.');
+	const char *stem = dot ? ws_arena_copy(x->a, base, (size_t)(dot - base)) : base;
+	WS_AUTO_BUF struct ws_buf out = {0};
+	for (const char *hit; (hit = strstr(word, STAND_IN));) {
+		bool whole = hit > word && hit[-1] == '/' && ws_starts_with(hit, stand_in)
+			&& !ws_starts_with(word, FOLDER);
+		ws_buf_add(&out, word, (size_t)(hit - word));
+		ws_buf_puts(&out, whole ? path : stem);
+		word = hit + (whole ? strlen(stand_in) : strlen(STAND_IN));
+	}
+	ws_buf_puts(&out, word);
+	return ws_buf_copy(&out, x->a);
+}
+
+/* What a step calls its files: without archs, but where files of several archs meet. The object holds
+ * the name of what the host's compiler compiles, which stays nvcc's; debug info may hold any. */
+static const char *
+name_file(const struct expanding *x, const struct ws_nvcc_step *step, const char *name)
+{
+	bool own = step->stage == WS_NVCC_FATBINARY
+		|| (step->stage == WS_NVCC_HOST && ws_is_among(name, step->words.at, step->words.len))
+		|| x->split->target->lean.debug_info != WS_DEBUG_NONE;
+	return name_unit(x, own ? name : ws_nvcc_without_arch(name, x->a));
+}
+
+static const char *const *
+make_argv(const struct expanding *x, const struct ws_nvcc_step *step)
+{
+	struct ws_arena *a = x->a;
+	ws_name_list argv = {0};
+	bool named = false;
+	*ws_vec_push(&argv, a) = traits[step->stage].reads ? "{cxx}" : tools[step->stage].token;
+	if (traits[step->stage].reads) {
+		*ws_vec_push(&argv, a) = "-MD";
+		*ws_vec_push(&argv, a) = "-MF";
+		*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
+	}
+	for (size_t i = 1; i < step->words.len; i++) {
+		const char *word = step->words.at[i];
+		/* nvcc's own, a real path where the file exists; ours comes after it. */
+		if (!named && ws_same(word, "--orig_src_path_name")) {
+			named = true;
+			i++;
+			continue;
+		}
+		bool file = strstr(word, STAND_IN) != NULL;
+		*ws_vec_push(&argv, a) = file ? name_file(x, step, word) : word;
+	}
+	*ws_vec_push(&argv, a) = NULL;
+	return argv.at;
+}
+
+/* The arch of a command, as its words have it: "compute_80", "sm_80"; "" for the host's. */
+static const char *
+arch_of(const struct expanding *x, const struct ws_nvcc_step *step)
+{
+	static const char define[] = "-D__CUDA_ARCH__=";
+	for (size_t i = 1; i < step->words.len; i++) {
+		const char *word = step->words.at[i];
+		if (step->stage == WS_NVCC_CICC && ws_same(word, "-arch") && i + 1 < step->words.len) {
+			return step->words.at[i + 1];
+		}
+		if (step->stage == WS_NVCC_PTXAS && ws_starts_with(word, "-arch=")) {
+			return word + strlen("-arch=");
+		}
+		if (step->stage == WS_NVCC_PREPROCESS && ws_starts_with(word, define)) {
+			return ws_arena_printf(x->a, "compute_%.*s", (int)strlen(word + strlen(define)) - 1,
+				word + strlen(define));
+		}
+	}
+	return "";
+}
+
+/* ---- actions ---- */
+
+/* Everything that makes the tool what it is; cicc links libdevice in. */
+static struct ws_tool
+tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
+{
+	const struct ws_target *target = x->split->target;
+	if (traits[stage].reads) {
+		return ws_target_cxx_tool(target);
+	}
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, target->cuda->digests[tools[stage].part]);
+	if (stage == WS_NVCC_CICC) {
+		ws_hasher_add_field(h, target->cuda->digests[WS_CUDA_LIBDEVICE]);
+	}
+	struct ws_digest digest = ws_hasher_finish(h);
+	return (struct ws_tool){
+		ws_nvcc_stage_name(stage), tools[stage].token, ws_arena_strdup(x->a, digest.hex)};
+}
+
+static void
+fill_tokens(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
+{
+	const char *root = x->split->target->cuda->path;
+	struct ws_token *tokens = WS_NEW_N(x->a, struct ws_token, 2);
+	part->tokens = tokens;
+	part->token_count = 1;
+	if (traits[stage].reads) {
+		tokens[0] = (struct ws_token){"{cxx}", x->split->target->cxx->path};
+		return;
+	}
+	tokens[0] =
+		(struct ws_token){tools[stage].token, ws_cuda_part_find(root, tools[stage].part, x->a)};
+	if (stage == WS_NVCC_CICC) {
+		const char *libdevice = ws_cuda_part_find(root, WS_CUDA_LIBDEVICE, x->a);
+		tokens[part->token_count++] =
+			(struct ws_token){"{libdevice}", ws_path_dir(x->a, libdevice)};
+	}
+}
+
+static unsigned
+output_index(const struct ws_nvcc_step *step, const char *name)
+{
+	unsigned i = 0;
+	while (!ws_same(step->outputs.at[i], name)) {
+		i++;
+	}
+	return i;
+}
+
+static void
+fill_files(const struct expanding *x, const struct ws_nvcc_step *step, struct ws_action *part)
+{
+	struct ws_input *inputs = WS_NEW_N(x->a, struct ws_input, step->inputs.len + 1);
+	const char **outputs = WS_NEW_N(x->a, const char *, step->outputs.len + 1);
+	for (size_t i = 0; i < step->inputs.len; i++) {
+		const struct ws_nvcc_file *file = &step->inputs.at[i];
+		inputs[i] = (struct ws_input){.name = name_file(x, step, file->name),
+			.from = x->nodes->at[file->maker],
+			.output = output_index(&x->steps.at[file->maker], file->name)};
+	}
+	for (size_t i = 0; i < step->outputs.len; i++) {
+		outputs[i] = name_file(x, step, step->outputs.at[i]);
+	}
+	part->inputs = inputs;
+	part->input_count = step->inputs.len;
+	part->outputs = outputs;
+	part->output_count = step->outputs.len;
+}
+
+/* What reads headers has the folders of the unit; what preprocesses begins with its source. */
+static void
+fill_reading(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
+{
+	const struct ws_action *whole = x->split->whole;
+	part->mounts = whole->mounts;
+	part->mount_count = whole->mount_count;
+	part->search = x->split->target->cxx->search;
+	part->search_count = x->split->target->cxx->search_count;
+	part->find_reads = ws_headers_reads;
+	if (stage == WS_NVCC_PREPROCESS) {
+		part->seeds = whole->seeds;
+		part->seed_count = whole->seed_count;
+	}
+}
+
+static const struct ws_action *
+make_part(const struct expanding *x, size_t index)
+{
+	const struct ws_nvcc_step *step = &x->steps.at[index];
+	const struct ws_action *whole = x->split->whole;
+	const char *stage = ws_nvcc_stage_name(step->stage), *arch = arch_of(x, step);
+	struct ws_action *part = WS_NEW(x->a, struct ws_action);
+	*part = (struct ws_action){
+		.subject =
+			arch[0] ? ws_arena_printf(x->a, "%s (%s)", whole->subject, arch) : whole->subject,
+		.group = whole->group,
+		.unit = whole->unit,
+		.stage = stage,
+		.variant = ws_arena_printf(x->a, "cuda%s %s", x->split->target->cuda->version.text, arch),
+		.tool = tool_of(x, step->stage),
+		.argv = make_argv(x, step),
+		.env = step->stage == WS_NVCC_CICC ? cicc_env : ws_target_env,
+		.log_says = whole->log_says,
+		.need = {.cpus = 1, .rss_bytes = traits[step->stage].rss_bytes},
+		.limits = whole->limits,
+		.transient = traits[step->stage].transient && index + 1 < x->steps.len,
+	};
+	fill_tokens(x, step->stage, part);
+	fill_files(x, step, part);
+	if (traits[step->stage].reads) {
+		fill_reading(x, step->stage, part);
+	}
+	return part;
+}
+
+/* True where one nvcc is to do it all. */
+static bool
+is_whole(const struct split *s)
+{
+	static const char *const words[] = {"-G", "--device-debug", "-dlto", "--dlink-time-opt", "-dc",
+		"--device-c", "-rdc=true", "--relocatable-device-code=true", "-rdc",
+		"--relocatable-device-code"};
+	bool whole = s->target->cxx->kind != WS_HOSTCC_GCC;
+	for (const char *const *word = s->words; *word && !whole; word++) {
+		whole = ws_is_among(*word, words, WS_LEN(words));
+	}
+	return whole;
+}
+
+static bool
+expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
+{
+	const struct split *s = (const struct split *)(const void *)self;
+	struct expanding x = {.split = s, .nodes = parts, .a = graph->a};
+	WS_AUTO_BUF struct ws_buf printed = {0};
+	ws_dryrun_commands commands = {0};
+	const char *why;
+	/* Where it fails, nvcc says why better when it compiles. */
+	if (is_whole(s)
+		|| !ws_dryrun_ask(s->target->cuda, s->target->cxx, s->words, s->store, &printed, err)
+		|| !ws_dryrun_read(ws_buf_text(&printed), x.a, &commands, &why)
+		|| !ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x.a, &x.steps, &why)) {
+		return true;
+	}
+	for (size_t i = 0; i < x.steps.len; i++) {
+		*ws_vec_push(parts, x.a) = ws_graph_add(graph, make_part(&x, i));
+	}
+	return true;
+}
+
+const struct ws_split *
+ws_split_make(const struct ws_target *target, const struct ws_unit *unit,
+	const struct ws_action *whole, const char *const *words, const struct ws_store *store,
+	struct ws_arena *a)
+{
+	struct split *s = WS_NEW(a, struct split);
+	*s = (struct split){{expand}, target, unit, whole, words, store};
+	return &s->split;
+}
