@@ -82,7 +82,11 @@ def read_tree(order, draft):
         draft.lost("neither a module nor a Python package was found")
         draft.recipe["python"] = {"packages": [re.sub(r"[-_.]+", "_", order["distribution"]).lower()]}
     every = draft.recipe["every_extension"] or {}
-    imports = [module["module"] for module in modules.found if (module["binding"] or every.get("binding")) == "pybind"]
+    bound = [module["module"] for module in modules.found if (module["binding"] or every.get("binding")) == "pybind"]
+    imports = [module for module in bound if module in modules.started]
+    loaded = draft.list([module for module in bound if module not in modules.started])
+    if loaded:
+        draft.note(("check",), "left out, as operators for torch.ops.load_library: %s" % loaded)
     packages = (draft.recipe["python"] or {}).get("packages") or []
     if packages:
         draft.note(("check",), "\"%s\" may import more than torch; leave it out then" % packages[0].replace("/", "."))

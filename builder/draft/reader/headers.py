@@ -18,14 +18,31 @@ STABLE = ("torch/csrc/stable/", "torch/headeronly/", "torch/csrc/inductor/aoti_t
 SYSTEM = frozenset("""cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h cuda_fp8.h device_launch_parameters.h
     device_functions.h driver_types.h vector_types.h math_constants.h cublas_v2.h cusparse.h curand_kernel.h assert.h float.h
     limits.h math.h stdint.h stdio.h stdlib.h string.h time.h""".split())
+STARTS = re.compile(r"PYBIND11_MODULE|PyMODINIT_FUNC|PyInit_")  # by which Python starts a module
 LINE = re.compile(r"""^[ \t]*\#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.M)
+
+
+def for_linux(text):
+    """Without what stands between #ifdef _WIN32 and its #else or #endif."""
+    kept, depth, off = [], 0, 0  # off: the depth at which Windows began
+    for line in text.split("\n"):
+        word = "".join(line.split())
+        if word.startswith("#if"):
+            depth += 1
+            off = depth if not off and word in ("#ifdef_WIN32", "#ifdefined(_WIN32)", "#ifdef_MSC_VER") else off
+        elif off == depth and word.startswith(("#else", "#elif", "#endif")):
+            off = 0
+        if not off:
+            kept.append(line)
+        depth -= word.startswith("#endif")
+    return "\n".join(kept)
 
 
 class Headers:
     """include: folders beyond those that were given; missing: names in quotes that nothing answers."""
     def __init__(self, tree, sources, given):
         self.tree, self.given, self.include, self.missing = tree, given, [], []
-        self.python = self.torch = self.beyond_stable = self.registers = False
+        self.python = self.torch = self.beyond_stable = self.registers = self.starts = False
         self.by_name = {}
         for path in tree.files:
             if path.endswith(ENDINGS) and not is_aside(path):
@@ -37,7 +54,8 @@ class Headers:
             for quoted, angled in LINE.findall(text):
                 self.add(path, quoted or angled, bool(quoted))
             self.python = self.python or "PYBIND11_MODULE" in text
-            self.registers = self.registers or "TORCH_LIBRARY" in text
+            self.registers = self.registers or "TORCH_LIBRARY" in text or "RegisterOperators" in text
+            self.starts = self.starts or (STARTS.search(text) and STARTS.search(for_linux(text)) is not None)
 
     def add(self, file, name, quoted):
         if len(name) > LONGEST_NAME:
@@ -63,6 +81,10 @@ class Headers:
         """The header that ends in "/name" and lies least deep; its folder is needed then."""
         found = [path for path in self.by_name.get(posixpath.basename(name), [])[:100] if path.endswith("/" + name)]
         return min(found, key=lambda path: (len(path), path), default=None)
+
+    def is_loaded(self):
+        """Is it for torch.ops.load_library: operators, and no function by which Python starts it?"""
+        return self.registers and not self.starts
 
     def binding(self):
         if self.python:

@@ -24,6 +24,7 @@ def words(value):
 class Modules:
     def __init__(self, tree, draft):
         self.tree, self.draft, self.archs, self.cxx_std, self.found = tree, draft, [], 0, []
+        self.started = []  # modules that Python can import; others are for torch.ops.load_library
 
     def note(self, index, key, text):
         self.draft.note(("extensions", index, key), text)
@@ -85,7 +86,7 @@ class Modules:
                   "a guess: setup.py does not say it in a way that reading shows")
         return ("_" if package[:1].isdigit() else "") + package + "._C"
 
-    def include(self, call, index, sources):
+    def include(self, call, index, module, sources):
         given, gone = [], []
         for path, conditional in words(call["include"])[:MOST]:
             path = posixpath.normpath(path)
@@ -105,7 +106,9 @@ class Modules:
         self.note_list(index, "sources", "headers in quotes that are not in the sources",
                        [name for name in headers.missing if name not in own])
         if own:
-            self.draft.lost("these sources lack headers of %s: %s" % (call["name"] or "a module", self.draft.list(own)))
+            self.draft.lost("these sources lack headers of %s: %s" % (module, self.draft.list(own)))
+        if not headers.is_loaded():
+            self.started.append(module)
         return binding, list(dict.fromkeys(given + headers.include))
 
     def flags(self, index, key, given):
@@ -138,7 +141,7 @@ class Modules:
         if call["maybe"]:
             self.draft.note(("extensions", index), "setup.py makes this module only under a condition")
         made = {"module": self.name(call, index, sources)}
-        made["binding"], include = self.include(call, index, sources)
+        made["binding"], include = self.include(call, index, made["module"], sources)
         usual = ".cpython" if made["binding"] == "pybind" else ".so"
         made["suffix"] = call["suffix"] if call["suffix"] and call["suffix"] != usual else None
         if made["suffix"] == ".abi3.so":
