@@ -27,11 +27,17 @@ archs_text(const struct ws_recipe *recipe, struct ws_arena *a)
 		: ws_arena_printf(a, "%s to %s", first, ws_arch_text(&set->at[set->count - 1], a));
 }
 
+/* "License :: OSI Approved :: BSD License" is "BSD License". */
 static const char *
 license_text(const struct ws_metadata *metadata)
 {
 	const char *text =
 		metadata->license_expression ? metadata->license_expression : metadata->license;
+	for (size_t i = 0; !text && i < metadata->classifier_count; i++) {
+		if (ws_starts_with(metadata->classifiers[i], "License :: ")) {
+			text = strrchr(metadata->classifiers[i], ':') + 2;
+		}
+	}
 	return text ? text : "-";
 }
 
@@ -43,7 +49,7 @@ add_recipe(const struct listing *l, const struct ws_recipe *recipe)
 	const char *torch = recipe->needs_torch ? ws_specifiers_text(recipe->needs_torch) : "any";
 	const char *bound = binding == WS_BINDING_NONE ? "Python" : ws_binding_name(binding);
 	if (!l->w) {
-		ws_out_result(&l->s->out, "%-24s  %-16s  %-13s  %-16s  %-12s  %s\n", recipe->name,
+		ws_out_result(&l->s->out, "%-27s  %-16s  %-13s  %-16s  %-12s  %s\n", recipe->name,
 			recipe->version.text, bound, torch, archs_text(recipe, a),
 			license_text(&recipe->metadata));
 		return;

@@ -202,7 +202,7 @@ JSON
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq $(($(find "$WS_ROOT/recipes" -name '*.json' | wc -l) + 1)) ]
 	grep -qE '^demo +1\.0 +Python +<2\.9,>=2\.4 +- +MIT$' <<< "$output"
-	grep -qE '^flash-attn +2\.8\.3 +pybind +any +8\.0 to 12\.1 ' <<< "$output"
+	grep -qE '^flash-attn +2\.8\.3 +pybind +any +8\.0 to 12\.1 +BSD License$' <<< "$output"
 	"$WHEELSMITH" recipe list demo --recipes mine --json > list.json
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" list.json
 	[ "$(jq -r '.recipes | map(.name) | join(" ")' list.json)" = demo ]

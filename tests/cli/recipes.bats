@@ -11,7 +11,7 @@ setup_file() {
 	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$WS_ROOT" "$BATS_FILE_TMPDIR"
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = "26 recipes, 0 differences" ]
+	[ "$output" = "29 recipes, 0 differences" ]
 }
 
 @test "a wrong count is found" {
