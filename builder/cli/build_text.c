@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "cli/cure.h"
+#include "dist/deliver.h"
 #include "report/failure.h"
 #include "report/format.h"
 #include "store/cas.h"
@@ -209,43 +210,33 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 }
 
-/* All but the package: "/torch2.5.1/cu12.4/cp311/sm86". */
-static const char *
-point_name(const struct ws_cell_result *cell)
-{
-	const char *slash = strchr(cell->cell->name, '/');
-	return slash ? slash : "";
-}
-
-/* Is @cell the wheel of another package for the same environment? */
-static bool
-goes_with(const struct ws_cell_result *cell, const struct ws_cell_result *first)
-{
-	bool other = is_ready(cell) && ws_same(point_name(cell), point_name(first));
-	for (const struct ws_cell_result *before = first; before < cell && other; before++) {
-		other = !is_ready(before) || !ws_same(before->cell->recipe->name, cell->cell->recipe->name)
-			|| !ws_same(point_name(before), point_name(first));
-	}
-	return other;
-}
-
-/* For the first environment that has a wheel: all of its packages. */
+/* One wheel by its name; several by the requirements file of the first environment that has one. */
 static void
 print_install(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
 	const struct ws_cell_result *first = NULL;
-	WS_AUTO_BUF struct ws_buf wheels = {0};
+	bool several = false;
+	WS_AUTO_BUF struct ws_buf file = {0};
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
-		first = first || !is_ready(cell) ? first : cell;
-		if (first && goes_with(cell, first)) {
-			ws_buf_putc(&wheels, ' ');
-			ws_buf_put_quoted(&wheels, ws_path_join(s->a, text->output, cell->supply->wheel, NULL));
+		if (is_ready(cell)) {
+			several = several || (first && !ws_same(cell->supply->wheel, first->supply->wheel));
+			first = first ? first : cell;
 		}
 	}
+	const char *list = several ? ws_deliver_requirements(text->output, first, s->a) : NULL;
+	if (list) {
+		ws_buf_puts(&file, " --require-hashes --no-deps --find-links ");
+		ws_buf_put_quoted(&file, text->output);
+		ws_buf_puts(&file, " -r ");
+		ws_buf_put_quoted(&file, list);
+	} else if (first) {
+		ws_buf_putc(&file, ' ');
+		ws_buf_put_quoted(&file, ws_path_join(s->a, text->output, first->supply->wheel, NULL));
+	}
 	if (first) {
-		ws_out_note(&s->out, "install:  pip install%s\n", ws_buf_text(&wheels));
+		ws_out_note(&s->out, "install:  pip install%s\n", ws_buf_text(&file));
 	}
 }
 

@@ -46,6 +46,10 @@ bool ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws
 bool ws_deliver_records(const struct ws_context *ctx, const char *output,
 	const struct ws_build_result *result, struct ws_err *err);
 
+/** The requirements file in which the wheel of a cell stands; NULL: none is there. */
+const char *ws_deliver_requirements(
+	const char *output, const struct ws_cell_result *cell, struct ws_arena *a);
+
 /**
  * compile_commands.json for editors, with folders of links below compile/ in which the commands of a
  * product make sense.

@@ -434,6 +434,20 @@ compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
 	}
 }
 
+const char *
+ws_deliver_requirements(const char *output, const struct ws_cell_result *cell, struct ws_arena *a)
+{
+	const char *const names[] = {
+		"requirements.txt", ws_arena_printf(a, "requirements%s.txt", group_of(cell, a))};
+	for (size_t i = 0; i < WS_LEN(names); i++) {
+		const char *path = ws_path_join(a, output, names[i], NULL);
+		if (ws_fs_exists(path)) {
+			return path;
+		}
+	}
+	return NULL;
+}
+
 /* Files of other runs that no longer say what lies there. A person's own are left alone. */
 static bool
 remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
