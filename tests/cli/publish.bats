@@ -542,7 +542,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 --verify --to idx
 	publish 0 w --to idx
 	[[ $output == *"nothing to do"* && $output != *stray* ]]
-	[ -e idx/robots.txt ]
+	[ -e idx/robots.txt ] && [ -L idx/latest ] && [ -L idx/stable ]
 	# Of a snapshot that is not shown, wheels stay.
 	wheels v "$pure"
 	snapshot=$(readlink idx/current)

@@ -122,14 +122,6 @@ search_files(struct search *s, struct ws_err *err)
 
 /* ---- the top ---- */
 
-static bool
-leads_to(const struct search *s, const char *name, const char *where)
-{
-	char text[300];
-	ssize_t len = readlink(below(s, name), text, sizeof(text));
-	return len == (ssize_t)strlen(where) && memcmp(text, where, (size_t)len) == 0;
-}
-
 /* A link of the owner's, to a path of the index. */
 static bool
 ends_in_a_snapshot(const struct search *s, const char *name)
@@ -146,7 +138,7 @@ check_snapshot(struct search *s, const char *name, struct ws_err *err)
 	if (ws_fs_is_link(below(s, name))) {
 		return s->on_stray(s->self, name, err);
 	}
-	return leads_to(s, files, "../files") || s->on_stray(s->self, files, err);
+	return ws_index_leads_to(below(s, files), "../files") || s->on_stray(s->self, files, err);
 }
 
 static bool
@@ -157,7 +149,7 @@ is_fine(const struct search *s, const char *name)
 	if (!ws_fs_is_link(path)) {
 		return !is_shown && !ws_fs_is_dir(path);
 	}
-	return leads_to(s, name, ws_arena_printf(s->a, "current/%s", name))
+	return ws_index_leads_to(path, ws_arena_printf(s->a, "current/%s", name))
 		|| (!is_shown && ends_in_a_snapshot(s, name));
 }
 

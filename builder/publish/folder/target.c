@@ -306,18 +306,24 @@ ws_index_target_put(
 
 /* ---- becoming visible ---- */
 
+bool
+ws_index_leads_to(const char *path, const char *where)
+{
+	char there[300];
+	ssize_t len = readlink(path, there, sizeof(there));
+	return len == (ssize_t)strlen(where) && memcmp(there, where, (size_t)len) == 0;
+}
+
 /* In one step, whatever was there; a folder is not replaced. */
 static bool
 set_link(
 	const struct ws_index_target *t, const char *name, const char *leads_to, struct ws_err *err)
 {
-	char there[200];
 	const char *path = below(t, name);
-	ssize_t len = readlink(path, there, sizeof(there));
-	if (len == (ssize_t)strlen(leads_to) && memcmp(there, leads_to, (size_t)len) == 0) {
+	if (ws_index_leads_to(path, leads_to)) {
 		return true;
 	}
-	if (len < 0 && ws_fs_exists(path)) {
+	if (!ws_fs_is_link(path) && ws_fs_exists(path)) {
 		return ws_err_set(
 			err, WS_ERR_PUBLISH, "'%s' exists and is not a link made by wheelsmith", path);
 	}
@@ -345,7 +351,7 @@ link_paths(const struct ws_index_target *t, const char *snapshot, struct ws_err 
 	return dir || ws_err_sys(err, WS_ERR_PUBLISH, "cannot read '%s'", below(t, snapshot));
 }
 
-/* Links to paths that the visible snapshot does not have. */
+/* Ours, to paths that the visible snapshot does not have. */
 static void
 remove_dead_links(const struct ws_index_target *t)
 {
@@ -353,7 +359,7 @@ remove_dead_links(const struct ws_index_target *t)
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
 		const char *path = below(t, entry->d_name);
-		if (strcmp(entry->d_name, "current") != 0 && ws_fs_is_link(path)
+		if (ws_index_leads_to(path, ws_arena_printf(t->a, "current/%s", entry->d_name))
 			&& !ws_fs_exists(ws_index_target_path(t, entry->d_name))) {
 			unlink(path);
 		}

@@ -68,6 +68,9 @@ const char *ws_index_target_path(const struct ws_index_target *t, const char *be
 const char *const *ws_index_target_snapshots(
 	const struct ws_index_target *t, struct ws_arena *a, size_t *count);
 
+/** @a path is a link with this text. */
+bool ws_index_leads_to(const char *path, const char *where);
+
 /** "@2026-11-21.1", as a name in the folder. */
 bool ws_index_is_snapshot(const char *name);
 
