@@ -54,6 +54,7 @@ static const struct ws_field release_fields[] = {
 	{WS_MANY(struct ws_torch_release, pythons, python_count, "pythons", ws_type_python),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE | WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_torch_release, glibc, "glibc", ws_type_line)},
+	{WS_ONE(struct ws_torch_release, aarch64, "aarch64", ws_type_truth)},
 	{WS_ONE(struct ws_torch_release, cxx_std, "cxx_std", type_std), NEEDED},
 	{WS_ONE(struct ws_torch_release, cxx_std_default, "cxx_std_default", type_std), NEEDED},
 	{WS_ONE(struct ws_torch_release, gcc_min, "gcc_min", ws_type_number)},

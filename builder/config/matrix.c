@@ -186,6 +186,21 @@ read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_err_cure(r->err, "take one of %s", ws_glibc_floors(r->a));
 }
 
+static bool
+read_platform(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a platform");
+	const struct ws_machine *machine = ws_machine_named(text);
+	*(const struct ws_machine **)into = machine;
+	if (!text || machine) {
+		return machine;
+	}
+	ws_json_err(r->doc, value, r->err, "no wheels are made for platform '%s'", text);
+	return ws_err_cure(r->err, "take " WS_MACHINES);
+}
+
+static const struct ws_type type_platform =
+	WS_VALUES(struct ws_machine *, "a platform", "platforms", read_platform);
 static const struct ws_type type_glibc =
 	WS_VALUES(char *, "a version of glibc", "versions of glibc", read_glibc);
 static const struct ws_type type_debug_info =
@@ -218,6 +233,8 @@ static const struct ws_field fields[] = {
 		.example = "[\"8.6\", \"8.0;9.0+PTX\"]"},
 	{WS_MANY(struct ws_matrix, cxx11abi, cxx11abi_count, "cxx11abi", ws_type_abi_value),
 		.flags = AXIS, .example = "\"auto\" or [0, 1]"},
+	{WS_MANY(struct ws_matrix, platforms, platform_count, "platform", type_platform), .flags = AXIS,
+		.example = "[\"x86_64\", \"aarch64\"]"},
 	{WS_MANY(struct ws_matrix, excludes, exclude_count, "exclude", type_exclude),
 		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"<2.6\", \"python\": \">=3.13\"}]"},
 	{WS_MANY(struct ws_matrix, includes, include_count, "include", type_include),
@@ -238,7 +255,7 @@ static const struct ws_table table = {"a matrix", fields, WS_LEN(fields)};
 
 /* Gives empty axes their defaults. torch has none. */
 static void
-fill_axes(struct ws_matrix *matrix)
+fill_axes(struct ws_matrix *matrix, struct ws_arena *a)
 {
 	static const struct ws_cuda_value any_cuda = {.automatic = true};
 	static const struct ws_python_value any_python = {.host = true};
@@ -259,6 +276,12 @@ fill_axes(struct ws_matrix *matrix)
 	if (matrix->cxx11abi_count == 0) {
 		matrix->cxx11abi = &any_abi;
 		matrix->cxx11abi_count = 1;
+	}
+	if (matrix->platform_count == 0) {
+		const struct ws_machine **host = WS_NEW(a, const struct ws_machine *);
+		*host = ws_machine_host();
+		matrix->platforms = host;
+		matrix->platform_count = 1;
 	}
 }
 
@@ -331,7 +354,7 @@ ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, const char *h
 		return false;
 	}
 	matrix->policy_given = ws_json_find(doc->root, "policy");
-	fill_axes(matrix);
+	fill_axes(matrix, a);
 	return check_listed(&r, matrix, "exclude") && check_listed(&r, matrix, "include")
 		&& check_fallbacks(&r, matrix);
 }

@@ -27,6 +27,7 @@ struct ws_torch_release {
 	const struct ws_python_tag *pythons; /**< interpreters the default index has wheels for */
 	size_t python_count;
 	const char *glibc;        /**< oldest that its wheel runs on: "2.28"; NULL: not said */
+	bool aarch64;             /**< so do those for aarch64, built with the same CUDA */
 	unsigned cxx_std;         /**< what its headers need: 17 or 20 */
 	unsigned cxx_std_default; /**< what its BuildExtension passes: 17 or 20 */
 	unsigned gcc_min;         /**< 0: not known */

@@ -7,8 +7,8 @@
 #include <elf.h>
 
 static const struct ws_machine machines[] = {
-	{"x86_64", "x86_64-linux-gnu", "amd64", "ld-linux-x86-64.so.2", EM_X86_64},
-	{"aarch64", "aarch64-linux-gnu", "arm64", "ld-linux-aarch64.so.1", EM_AARCH64},
+	{"x86_64", "x86_64-linux-gnu", "amd64", "ld-linux-x86-64.so.2", EM_X86_64, ""},
+	{"aarch64", "aarch64-linux-gnu", "arm64", "ld-linux-aarch64.so.1", EM_AARCH64, "/aarch64"},
 };
 
 const struct ws_machine *

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "model/condition.h"
 #include "model/lean.h"
+#include "model/machine.h"
 #include "model/tag.h"
 
 enum ws_policy {
@@ -107,6 +108,8 @@ struct ws_matrix {
 	size_t arch_count;
 	const int *cxx11abi; /**< 0, 1, or -1: auto */
 	size_t cxx11abi_count;
+	const struct ws_machine *const *platforms; /**< at least one */
+	size_t platform_count;
 	const struct ws_exclude *excludes;
 	size_t exclude_count;
 	const struct ws_include *includes;

@@ -25,6 +25,7 @@ find_kernels(
 		point->torch ? point->torch->version.text : "", point->cxx11abi,
 		point->cuda ? point->cuda->name : "");
 	ws_archs_identify(&point->archs, text);
+	ws_buf_puts(text, point->machine->mark);
 	struct kernels *kernels = ws_map_get(all, ws_buf_text(text));
 	if (!kernels) {
 		kernels = WS_NEW(a, struct kernels);

@@ -27,6 +27,7 @@ ws_rule_name(enum ws_rule rule)
 		[WS_RULE_MATRIX] = "matrix",
 		[WS_RULE_INSTALLED] = "not-installed",
 		[WS_RULE_PYTHON] = "torch-python",
+		[WS_RULE_PLATFORM] = "platform",
 		[WS_RULE_TORCH_CUDA] = "torch-cuda",
 		[WS_RULE_SOURCE] = "no-source",
 		[WS_RULE_KIT] = "no-kit",

@@ -25,6 +25,7 @@ struct grid {
 	const struct ws_arch_choice **archs;
 	struct pair *pairs; /* by torch, cuda, python, arch, cxx11abi */
 	size_t torches;     /* at least 1 */
+	size_t points;      /* of one platform */
 	struct ws_map names;
 	ws_cell_list *cells;
 	struct ws_groups *groups;
@@ -110,10 +111,11 @@ make_cell(struct grid *grid, const struct ws_recipe *recipe, const struct ws_poi
 }
 
 static struct ws_point
-make_point(const struct pair *pair, bool cuda_auto, const struct ws_python_choice *python,
-	const struct ws_arch_choice *arch, int abi)
+make_point(const struct ws_machine *machine, const struct pair *pair, bool cuda_auto,
+	const struct ws_python_choice *python, const struct ws_arch_choice *arch, int abi)
 {
 	return (struct ws_point){
+		.machine = machine,
 		.torch = pair->torch,
 		.cuda = pair->cuda,
 		.cuda_auto = cuda_auto,
@@ -127,18 +129,20 @@ make_point(const struct pair *pair, bool cuda_auto, const struct ws_python_choic
 	};
 }
 
-/* Point @a n of the product of all axes but packages. */
+/* Point @a n of the product of all axes but packages; the platform changes last. */
 static struct ws_point
 point_at(const struct grid *grid, size_t n)
 {
 	const struct ws_matrix *m = grid->matrix;
+	const struct ws_machine *machine = m->platforms[n / grid->points];
+	n %= grid->points;
 	size_t abi = n % m->cxx11abi_count;
 	size_t arch = (n /= m->cxx11abi_count) % m->arch_count;
 	size_t python = (n /= m->arch_count) % m->python_count;
 	size_t cuda = (n /= m->python_count) % m->cuda_count;
 	size_t torch = n / m->cuda_count;
-	return make_point(pair_at(grid, torch, cuda, python, arch, abi), m->cuda[cuda].automatic,
-		grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
+	return make_point(machine, pair_at(grid, torch, cuda, python, arch, abi),
+		m->cuda[cuda].automatic, grid->pythons[python], grid->archs[arch], m->cxx11abi[abi]);
 }
 
 static bool
@@ -177,7 +181,7 @@ count_points(const struct grid *grid, size_t *points, struct ws_err *err)
 		*points *= counts[i];
 		*points = *points > MOST_CELLS ? MOST_CELLS + 1 : *points;
 	}
-	if (*points * m->package_count <= MOST_CELLS) {
+	if (*points * m->package_count * m->platform_count <= MOST_CELLS) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "the matrix has more than %d cells", MOST_CELLS);
@@ -203,8 +207,8 @@ add_extra(struct grid *grid, const struct ws_include *include, const struct ws_r
 	}
 	struct pair pair =
 		resolve_pair(grid->axes, torch, &include->cuda, python, arch, include->cxx11abi);
-	struct ws_point point =
-		make_point(&pair, include->cuda.automatic, python, arch, include->cxx11abi);
+	struct ws_point point = make_point(grid->matrix->platforms[0], &pair, include->cuda.automatic,
+		python, arch, include->cxx11abi);
 	struct ws_cell *cell = make_cell(grid, recipe, &point);
 	/* Asked for by name: what `exclude` says of the product of the axes does not count. */
 	cell->extra = true;
@@ -236,20 +240,19 @@ ws_expand(struct ws_axes *axes, ws_cell_list *cells, struct ws_groups *groups, s
 {
 	const struct ws_matrix *m = axes->in->matrix;
 	struct grid grid = {.axes = axes, .matrix = m, .cells = cells, .groups = groups};
-	size_t points;
 	grid.torches = m->torch_count > 0 ? m->torch_count : 1;
-	if (!check_torch(&grid, err) || !count_points(&grid, &points, err)
+	if (!check_torch(&grid, err) || !count_points(&grid, &grid.points, err)
 		|| !resolve_values(&grid, err)) {
 		return false;
 	}
-	grid.pairs = WS_NEW_N(axes->a, struct pair, points);
+	grid.pairs = WS_NEW_N(axes->a, struct pair, grid.points);
 	for (size_t t = 0; t < grid.torches; t++) {
 		for (size_t c = 0; c < m->cuda_count; c++) {
 			resolve_pairs(&grid, t, c);
 		}
 	}
 	for (size_t p = 0; p < m->package_count; p++) {
-		for (size_t n = 0; n < points; n++) {
+		for (size_t n = 0; n < grid.points * m->platform_count; n++) {
 			struct ws_point point = point_at(&grid, n);
 			make_cell(&grid, &axes->in->recipes[p], &point);
 		}

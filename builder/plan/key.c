@@ -30,8 +30,8 @@ struct parts {
 };
 
 static struct parts
-find_parts(
-	const struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known)
+find_parts(const struct ws_product *product, const struct ws_lock *lock,
+	const struct ws_lock *known, struct ws_arena *a)
 {
 	const struct ws_torch_choice *torch = product->point.torch;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
@@ -45,8 +45,9 @@ find_parts(
 	if (needs_torch(product) && torch->installed) {
 		parts.torch = torch->record;
 	} else if (needs_torch(product)) {
-		const struct ws_pin_torch *pin =
-			torch->pin || !known ? torch->pin : ws_lock_torch(known, torch->version.text);
+		const char *name = ws_point_torch_pin(&product->point, a);
+		const struct ws_pin_torch *pin = lock ? ws_lock_torch(lock, name) : NULL;
+		pin = pin || !known ? pin : ws_lock_torch(known, name);
 		parts.torch = pin ? pin->tree : NULL;
 	}
 	return parts;
@@ -65,7 +66,7 @@ find_missing(const struct ws_product *product, const struct parts *parts, struct
 	}
 	if (needs_torch(product) && !parts->torch) {
 		const char *how = point->torch->installed ? " (installed, without RECORD)" : "";
-		return ws_arena_printf(a, "torch %s%s", point->torch->name, how);
+		return ws_arena_printf(a, "torch %s%s%s", point->torch->name, point->machine->mark, how);
 	}
 	return NULL;
 }
@@ -91,7 +92,7 @@ void
 ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct ws_lock *known,
 	struct ws_arena *a)
 {
-	struct parts parts = find_parts(product, lock, known);
+	struct parts parts = find_parts(product, lock, known, a);
 	product->key = "";
 	product->missing_pin = find_missing(product, &parts, a);
 	if (product->missing_pin) {
@@ -110,6 +111,9 @@ ws_key_fill(struct ws_product *product, const struct ws_lock *lock, const struct
 	ws_hasher_add_field(h, product->abi_tag);
 	ws_hasher_add_field(h, product->torch ? product->torch : "");
 	ws_hasher_add_field(h, product->glibc ? product->glibc : "");
+	if (product->point.machine->mark[0]) {
+		ws_hasher_add_field(h, product->point.machine->name);
+	}
 	struct ws_digest key = ws_hasher_finish(h);
 	product->key = ws_arena_strdup(a, key.hex);
 }

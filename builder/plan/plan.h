@@ -30,6 +30,7 @@ enum ws_rule {
 	WS_RULE_MATRIX,     /**< `exclude` of the matrix */
 	WS_RULE_INSTALLED,  /**< "installed", but the interpreter has no torch */
 	WS_RULE_PYTHON,     /**< torch has no wheel for this Python */
+	WS_RULE_PLATFORM,   /**< torch has no CUDA wheel for it, or it is not this host's */
 	WS_RULE_TORCH_CUDA, /**< torch was built for another CUDA major, or without */
 	WS_RULE_SOURCE,     /**< stops building alone: the recipe has no sources */
 	WS_RULE_KIT,        /**< stops building alone: no toolkit of this CUDA version is to be had */

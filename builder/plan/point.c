@@ -16,6 +16,12 @@ ws_point_see(const struct ws_point *point)
 	};
 }
 
+const char *
+ws_point_torch_pin(const struct ws_point *point, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s%s", point->torch->version.text, point->machine->mark);
+}
+
 bool
 ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin)
 {
@@ -31,10 +37,11 @@ ws_point_name(const struct ws_point *point, const struct ws_recipe *recipe, cons
 	char abi[] = "/abi0";
 	bool own = !point->torch || point->cxx11abi == point->torch->own_abi;
 	abi[4] = point->cxx11abi == 1 ? '1' : '0';
-	return ws_arena_printf(a, "%s-%s%s%s/%s%s/%s/%s%s", recipe->name, recipe->version.text,
+	return ws_arena_printf(a, "%s-%s%s%s/%s%s/%s/%s%s%s", recipe->name, recipe->version.text,
 		point->torch ? "/torch" : "", point->torch ? point->torch->name : "",
 		point->cuda ? "cu" : "cpu", point->cuda ? point->cuda->name : "",
-		python ? python : point->python->name, point->arch->name, own ? "" : abi);
+		python ? python : point->python->name, point->arch->name, own ? "" : abi,
+		point->machine->mark);
 }
 
 void

@@ -74,6 +74,7 @@ struct ws_point {
 	const struct ws_cuda_choice *cuda;   /**< NULL: "auto", and there is nothing to go by */
 	bool cuda_auto;                      /**< the matrix says "auto" */
 	const struct ws_python_choice *python;
+	const struct ws_machine *machine;
 	const struct ws_arch_choice *arch; /**< as asked */
 	struct ws_arch_set archs;          /**< what is left of it */
 	int cxx11abi;                      /**< 0, 1, or -1 without torch */
@@ -82,6 +83,9 @@ struct ws_point {
 
 /** Whether @a pin is of a kit from there. */
 bool ws_pins_origin(const struct ws_pin_cuda *pin, enum ws_kit_origin origin);
+
+/** Under which the lock knows its torch: "2.11.0", "2.11.0/aarch64". */
+const char *ws_point_torch_pin(const struct ws_point *point, struct ws_arena *a);
 
 /** As conditions see it. */
 struct ws_point_view ws_point_see(const struct ws_point *point);

@@ -57,6 +57,7 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 	if (on & ON_PYTHON) {
 		ws_buf_printf(b, " %s", point->python->name);
 	}
+	ws_buf_puts(b, on ? point->machine->mark : "");
 }
 
 /* A wheel is built for the oldest it must serve: the lowest torch, and the lowest CUDA of its major. */

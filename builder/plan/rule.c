@@ -86,6 +86,37 @@ ask_python(const struct ws_axes *axes, struct ws_cell *cell)
 		release_text(torch, axes->a), cell->point.python->text);
 }
 
+/* "2.11.0, 2.12.1": the releases whose standard wheel for other machines has CUDA. */
+static const char *
+list_platform_releases(const struct ws_facts *facts, struct ws_arena *a)
+{
+	const char *text = "";
+	for (size_t i = 0; i < facts->torch_count; i++) {
+		if (facts->torch[i].aarch64) {
+			text = ws_arena_printf(
+				a, "%s%s%s", text, text[0] ? ", " : "", facts->torch[i].version.text);
+		}
+	}
+	return text;
+}
+
+static const char *
+ask_platform(const struct ws_axes *axes, struct ws_cell *cell)
+{
+	const struct ws_torch_choice *torch = cell->point.torch;
+	const struct ws_machine *machine = cell->point.machine;
+	if (torch && torch->installed && machine != ws_machine_host()) {
+		return ws_arena_printf(
+			axes->a, "the torch that is installed here is not for %s", machine->name);
+	}
+	bool has = !torch || torch->installed || !machine->mark[0] || !torch->known || !torch->standard
+		|| torch->release->aarch64;
+	return has || !is_compiled(cell)
+		? NULL
+		: ws_arena_printf(axes->a, "torch %s has no CUDA wheel for %s; %s have one", torch->name,
+			machine->name, list_platform_releases(axes->in->facts, axes->a));
+}
+
 static const char *
 ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -419,6 +450,7 @@ ws_rules_ask(const struct ws_axes *axes, struct ws_cell *cell)
 		{WS_RULE_MATRIX, ask_matrix, false},
 		{WS_RULE_INSTALLED, ask_installed, false},
 		{WS_RULE_PYTHON, ask_python, false},
+		{WS_RULE_PLATFORM, ask_platform, false},
 		{WS_RULE_TORCH_CUDA, ask_torch_cuda, false},
 		{WS_RULE_SOURCE, ask_source, true},
 		{WS_RULE_KIT, ask_kit, true},
@@ -473,7 +505,8 @@ ws_rules_hold_everywhere(
 	if (installed || !point->python->fixed) {
 		return false;
 	}
-	if (cell->rule == WS_RULE_PYTHON || cell->rule == WS_RULE_TORCH_CUDA) {
+	if (cell->rule == WS_RULE_PYTHON || cell->rule == WS_RULE_TORCH_CUDA
+		|| cell->rule == WS_RULE_PLATFORM) {
 		return true;
 	}
 	return cell->rule == WS_RULE_MATRIX

@@ -59,6 +59,7 @@ add_point(struct ws_json_writer *w, const struct ws_point *point, struct ws_aren
 	ws_json_add_text(w, "python", point->python->text);
 	ws_json_add_text(w, "arch", ws_arch_set_text(&point->arch->set, a));
 	ws_json_add_text(w, "archs_left", ws_arch_set_text(&point->archs, a));
+	ws_json_add_text(w, "platform", point->machine->name);
 	add_known(w, "cxx11abi", (uint64_t)point->cxx11abi, point->cxx11abi >= 0);
 }
 
