@@ -49,11 +49,12 @@ pack(
 	return ws_pack_run(&s->env, err);
 }
 
-/* VERSION DIR: makes DIR/torch-VERSION.zst (./dev exports). */
+/* VERSION DIR [MACHINE]: makes DIR/torch-VERSION.zst, or DIR/torch-VERSION-MACHINE.zst (./dev exports). */
 static bool
 exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	if (argc != 3) {
+	const struct ws_machine *machine = ws_machine_named(argc == 4 ? argv[3] : "x86_64");
+	if ((argc != 3 && argc != 4) || !machine) {
 		return ws_err_set(err, WS_ERR_USAGE, "internal exports: VERSION and DIR are missing");
 	}
 	if (!ws_session_open_store(s, false, err) || !ws_session_open_net(s, NULL, 0, false, err)) {
@@ -64,8 +65,9 @@ exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *
 		return ws_err_set(err, WS_ERR_USAGE, "internal exports: '%s' is not a version", argv[1]);
 	}
 	WS_AUTO_FREE char *folder = realpath(argv[2], NULL);
-	const char *path = ws_arena_printf(s->a, "%s/torch-%s.zst", folder ? folder : "", version.text);
-	return ws_torch_exports_make(&s->fetch, &s->facts, s->program, &version, path, err);
+	const char *path = ws_path_join(
+		s->a, folder ? folder : "", ws_torch_exports_name(version.text, machine, s->a), NULL);
+	return ws_torch_exports_make(&s->fetch, &s->facts, s->program, &version, machine, path, err);
 }
 
 /* The export list of libraries, as order.json says (kit/torch/exports_child.h). */

@@ -280,6 +280,11 @@ gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 	const char *const *archs = ws_arch_set_gencode(&target->archs, a, &count);
 	add_all(&w, a, archs, count);
 	add_standard(&w, target, a);
+	if (ws_hostcc_machine(target->cxx) != ws_machine_host()) {
+		/* Headers are the same for every machine; nvcc would look for a folder of the other's. */
+		add(&w, a, "-target-dir");
+		add(&w, a, ws_arena_printf(a, "%s-linux", ws_machine_host()->name));
+	}
 	add(&w, a, "-ccbin");
 	add(&w, a, "{cxx}");
 	if (host) {

@@ -54,12 +54,14 @@ link_name(const char *soname, struct ws_arena *a)
 }
 
 static bool
-add_stub(const struct ws_store *store, const char *soname, struct ws_input *input,
-	struct ws_arena *a, struct ws_err *err)
+add_stub(const struct ws_store *store, const struct ws_target *target, const char *soname,
+	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
 {
+	const struct ws_machine *machine = ws_hostcc_machine(target->cxx);
+	struct ws_stub stub = {.soname = soname, .machine = machine ? machine->elf : 0};
 	WS_AUTO_BUF struct ws_buf bytes = {0};
 	struct ws_digest digest;
-	if (!ws_elf_stub(soname, &bytes, err)
+	if (!ws_elf_stub_write(&stub, &bytes, err)
 		|| !ws_cas_put(store, bytes.data, bytes.len, &digest, err)) {
 		return false;
 	}
@@ -112,7 +114,7 @@ add_image(const struct ws_store *store, const struct ws_unit *unit, size_t i,
 }
 
 static bool
-fill_inputs(struct ws_action *action, const struct ws_store *store,
+fill_inputs(struct ws_action *action, const struct ws_target *target, const struct ws_store *store,
 	const struct ws_recipe_module *module, struct ws_node *const *nodes, const char *const *needed,
 	struct ws_arena *a, struct ws_err *err)
 {
@@ -127,7 +129,7 @@ fill_inputs(struct ws_action *action, const struct ws_store *store,
 		}
 	}
 	for (size_t i = 0; needed[i]; i++) {
-		if (!add_stub(store, needed[i], ws_vec_push(&inputs, a), a, err)) {
+		if (!add_stub(store, target, needed[i], ws_vec_push(&inputs, a), a, err)) {
 			return false;
 		}
 	}
@@ -228,7 +230,7 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.cpu_ms = 1000,
 	};
 	add_mounts(action, target, a);
-	return fill_inputs(action, store, module, nodes, needed, a, err) ? action : NULL;
+	return fill_inputs(action, target, store, module, nodes, needed, a, err) ? action : NULL;
 }
 
 /* ---- what a link read ---- */

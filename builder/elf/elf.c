@@ -21,7 +21,7 @@ struct elf_file {
 	struct ws_elf seen;
 	Elf *libelf;
 	struct ws_mapping mapping; /* nothing: the bytes are the caller's */
-	bool any_machine;          /* what is not for x86-64 is opened as well */
+	bool any_machine; /* what is for no machine that wheels are made for is opened as well */
 	Elf_Data *symbols;
 	size_t strings;    /* section of the symbols' names */
 	Elf_Data *versyms; /* NULL: nothing is versioned */
@@ -48,9 +48,10 @@ check_header(struct elf_file *file, struct ws_err *err)
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
 	}
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB
-		|| (header.e_machine != EM_X86_64 && !file->any_machine)) {
+		|| (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64
+			&& !file->any_machine)) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' is for another machine (ELF machine %u), not for x86-64", name,
+			"'%s' is for another machine (ELF machine %u), not for x86-64 or aarch64", name,
 			(unsigned)header.e_machine);
 	}
 	if (header.e_type != ET_DYN && header.e_type != ET_EXEC) {

@@ -99,6 +99,8 @@ ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *plac
 	ws_json_add_text(w, "ptx",
 		place->facts && place->driver ? ws_facts_ptx_of_driver(place->facts, place->driver) : NULL);
 	ws_json_add_text(w, "glibc", place->glibc);
+	bool other = place->machine && place->machine != ws_machine_host();
+	ws_json_add_text(w, "machine", other ? place->machine->name : NULL);
 	ws_json_add_bool(w, "strict", place->strict);
 }
 
@@ -164,6 +166,7 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 {
 	size_t lists, families;
 	const char *archs = ws_json_text(order, "for"), *why;
+	const char *machine = ws_json_text(order, "machine");
 	const struct ws_json *strict = ws_json_find(order, "strict");
 	*place = (struct ws_opened_judge_place){0};
 	bool fine = open_files(order, a, place, err);
@@ -175,6 +178,7 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 		.stable_python = ws_json_text(order, "stable_python"),
 		.driver = ws_json_text(order, "driver"),
 		.glibc = ws_json_text(order, "glibc"),
+		.machine = machine ? ws_machine_named(machine) : ws_machine_host(),
 		.ptx = ws_json_text(order, "ptx"),
 		.families = families_of(ws_json_find(order, "families"), a, &families),
 		.strict = strict && strict->truth,

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "engine/action.h"
+#include "model/machine.h"
 #include "verify/subject.h"
 
 /** What may be left out is NULL or 0. */
@@ -32,7 +33,8 @@ struct ws_judge_place {
 	const char *driver; /**< "550.54.14" */
 	const struct ws_facts *facts; /**< about PTX and families; NULL: nothing is known of those */
 	const char *glibc;            /**< "2.28"; NULL: that of `libraries` */
-	bool strict;                  /**< what is taken on trust is unknown */
+	const struct ws_machine *machine; /**< NULL: this host's */
+	bool strict;                      /**< what is taken on trust is unknown */
 };
 
 /** Folders of the paths of one or several places, as mounts and seeds of an action. Zeroed, none. */

@@ -8,7 +8,7 @@
 struct ws_host_tools {
 	const struct ws_context *ctx;
 	struct ws_arena *a;
-	ws_hostcc_list compilers;
+	ws_hostcc_list compilers, cross; /* for this machine, and for others */
 	bool listed_compilers;
 	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
 	struct ws_map floors;              /* by compiler and glibc */
@@ -77,7 +77,10 @@ open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err 
 	if (!ws_hostcc_open(&known->cxx, t->ctx->ledger, t->a, err)) {
 		return NULL;
 	}
-	ws_host_libraries(&known->cxx, t->a, &known->libraries);
+	/* Of another machine's libraries the floor's list tells. */
+	if (ws_hostcc_machine(&known->cxx) == ws_machine_host()) {
+		ws_host_libraries(&known->cxx, t->a, &known->libraries);
+	}
 	ws_map_put(&t->opened, known->cxx.path, known, t->a);
 	return known;
 }
@@ -90,7 +93,7 @@ list_libraries(struct ws_host_tools *t, const struct opened *opened, const struc
 	for (size_t i = 0; i < opened->libraries.len; i++) {
 		*ws_vec_push(&paths, t->a) = opened->libraries.at[i];
 	}
-	if (cuda) {
+	if (cuda) { /* that of every machine exports the same */
 		*ws_vec_push(&paths, t->a) = cuda->runtime;
 	}
 	chain->libraries = paths.at;
@@ -103,7 +106,9 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 	struct ws_hostcc chosen;
 	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
-		ws_hostcc_list_all("", ws_user_env_get(t->ctx->env, "PATH"), t->a, &t->compilers);
+		const char *path = ws_user_env_get(t->ctx->env, "PATH");
+		ws_hostcc_list_all("", path, t->a, &t->compilers);
+		ws_hostcc_list_cross("", path, t->a, &t->cross);
 		t->listed_compilers = true;
 	}
 	struct ws_hostcc_wish wish = {
@@ -114,17 +119,26 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 		.bad_count = need->bad_count,
 		.facts = t->ctx->facts,
 	};
-	return ws_hostcc_choose(&t->compilers, &wish, t->ctx->host, &chosen, err)
-		? open_cxx(t, &chosen, err)
-		: NULL;
+	ws_hostcc_list *list = need->machine == ws_machine_host() ? &t->compilers : &t->cross;
+	if (list == &t->cross && list->len == 0) {
+		ws_err_set(
+			err, WS_ERR_BUILD, "no compiler of this host compiles for %s", need->machine->name);
+		ws_err_cure(err, "have %s-g++ on PATH, which nvcc takes as its host compiler",
+			need->machine->multiarch);
+		ws_err_cure(err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s",
+			need->machine->debian);
+		return NULL;
+	}
+	return ws_hostcc_choose(list, &wish, t->ctx->host, &chosen, err) ? open_cxx(t, &chosen, err)
+																	 : NULL;
 }
 
 /* Equal texts: one toolchain. */
 static const char *
 need_key(const struct ws_host_tools *t, const struct ws_toolchain_need *need)
 {
-	const char *key =
-		ws_arena_printf(t->a, "%s %u", need->cuda ? need->cuda->name : "", need->gcc_min);
+	const char *key = ws_arena_printf(
+		t->a, "%s %u%s", need->cuda ? need->cuda->name : "", need->gcc_min, need->machine->mark);
 	for (size_t i = 0; i < need->bad_count; i++) {
 		key = ws_arena_printf(t->a, "%s -%u", key, need->bad[i]);
 	}
@@ -162,7 +176,7 @@ ws_host_tools_floor(
 	kit = WS_NEW(t->a, struct ws_floor_kit);
 	struct ws_floor_wish wish = {
 		.glibc = glibc,
-		.machine = ws_machine_host(),
+		.machine = ws_hostcc_machine(cxx),
 		.cxx = cxx,
 		.facts = t->ctx->data->facts,
 		.bridge = ws_path_join(t->a, t->ctx->data->root, "floor", NULL),

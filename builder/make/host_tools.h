@@ -15,6 +15,7 @@ struct ws_host_tools;
 
 /** What a compiler is needed for. */
 struct ws_toolchain_need {
+	const struct ws_machine *machine;
 	struct ws_cuda_kit *cuda; /**< NULL: no GPU code */
 	unsigned gcc_min;
 	const unsigned *bad; /**< majors of gcc that are known to fail */

@@ -23,7 +23,7 @@ misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
 		const struct ws_point *point = &product->cells[i]->point;
 		struct ws_err err = {0};
 		const char *path;
-		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &path, &err)) {
+		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
 			any = note(&missing->exports, point->torch->name, &err, a) || any;
 		}
 	}
@@ -64,7 +64,7 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 	}
 	if (recipe->extension_count > 0) {
 		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
-		if (torch && !ws_resolve_torch(r, point->torch, point->python, &err)) {
+		if (torch && !ws_resolve_torch(r, point, &err)) {
 			any = note(&missing->torch, point->torch->name, &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {

@@ -172,7 +172,9 @@ fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place
 	const struct ws_torch_choice *torch =
 		product->binding == WS_BINDING_C_ABI ? NULL : point->torch;
 	ws_list_paths lists = {0};
-	if (!ws_resolve_lists(w->resolver, torch, point->python, &lists, err)) {
+	struct ws_point seen = *point;
+	seen.torch = torch;
+	if (!ws_resolve_lists(w->resolver, &seen, &lists, err)) {
 		return false;
 	}
 	if (m->floor) {
@@ -184,11 +186,13 @@ fill_place(struct adding *w, const struct ws_point *point, struct ws_wheel_place
 	to->lists = lists.at;
 	to->list_count = lists.len;
 	to->glibc = m->floor ? m->floor->glibc : NULL;
+	to->machine = point->machine;
 	to->libraries = m->libraries;
 	to->library_count = m->library_count;
 	to->python_tag = product->binding == WS_BINDING_PYBIND ? product->abi_tag : NULL;
 	to->stable_python = stable;
-	to->python = m->python && !stable ? m->python->library : NULL;
+	bool here = point->machine == ws_machine_host();
+	to->python = here && m->python && !stable ? m->python->library : NULL;
 	return true;
 }
 

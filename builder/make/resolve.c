@@ -40,20 +40,22 @@ ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins)
 /* ---- torch ---- */
 
 static bool
-open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
-	const struct ws_python_choice *python, struct ws_torch_kit *kit, struct ws_err *err)
+open_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_torch_kit *kit,
+	struct ws_err *err)
 {
 	const struct ws_context *ctx = r->ctx;
+	const char *name = ws_point_torch_pin(point, r->a);
 	struct ws_torch_wish wish = {
-		.version = choice->version,
-		.python = python->tag,
-		.pin = ws_lock_torch(&r->pins->lock, choice->version.text),
+		.version = point->torch->version,
+		.machine = point->machine,
+		.python = point->python->tag,
+		.pin = ws_lock_torch(&r->pins->lock, name),
 	};
 	if (!ws_torch_open(ctx->fetch, ctx->facts, &wish, r->a, kit, err)) {
 		return false;
 	}
 	const struct ws_pin_torch pin = {
-		.version = choice->version.text,
+		.version = name,
 		.wheel = kit->wheel,
 		.sha256 = kit->wheel_sha256,
 		.record = kit->record_sha256,
@@ -64,17 +66,17 @@ open_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
 	return ws_pins_put(r->pins, WS_PIN_TORCH, &pin, err);
 }
 
-/* A build of a release is what its full version names; an installed one is its interpreter's, which is
- * left in @a has. NULL with @a err. */
+/* A build of a release is what its full version and the platform name; an installed one is its
+ * interpreter's, which is left in @a has. NULL with @a err. */
 static const char *
-torch_key(struct ws_resolver *r, const struct ws_torch_choice *choice,
-	const struct ws_python_choice *python, const struct ws_python_kit **has, struct ws_err *err)
+torch_key(struct ws_resolver *r, const struct ws_point *point, const struct ws_python_kit **has,
+	struct ws_err *err)
 {
 	*has = NULL;
-	if (!choice->installed) {
-		return choice->version.text;
+	if (!point->torch->installed) {
+		return ws_point_torch_pin(point, r->a);
 	}
-	if (!(*has = ws_host_tools_python(r->tools, python, err))) {
+	if (!(*has = ws_host_tools_python(r->tools, point->python, err))) {
 		return NULL;
 	}
 	return ws_arena_printf(
@@ -82,24 +84,23 @@ torch_key(struct ws_resolver *r, const struct ws_torch_choice *choice,
 }
 
 const struct ws_torch_kit *
-ws_resolve_torch(struct ws_resolver *r, const struct ws_torch_choice *choice,
-	const struct ws_python_choice *python, struct ws_err *err)
+ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
 {
 	const struct ws_python_kit *has;
-	const char *key = torch_key(r, choice, python, &has, err);
+	const char *key = torch_key(r, point, &has, err);
 	struct ws_torch_kit *kit = key ? ws_map_get(&r->torch, key) : NULL;
 	if (!key || kit) {
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_torch_kit);
 	if (has ? !ws_torch_open_installed(r->ctx->facts, has, r->a, kit, err)
-			: !open_torch(r, choice, python, kit, err)) {
+			: !open_torch(r, point, kit, err)) {
 		return NULL;
 	}
 	if (!kit->known) {
 		ws_events_warn(r->ctx->events,
-			"torch %s is not in the facts; the rules of torch %s are taken for it", choice->name,
-			kit->release.version.text);
+			"torch %s is not in the facts; the rules of torch %s are taken for it",
+			point->torch->name, kit->release.version.text);
 	}
 	ws_map_put(&r->torch, key, kit, r->a);
 	return kit;
@@ -110,16 +111,17 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 	const struct ws_python_kit **python, const struct ws_torch_kit **torch)
 {
 	const struct ws_torch_choice *wanted = point->torch;
-	if (!wanted || !point->python) {
+	if (!wanted || !point->python || point->machine != ws_machine_host()) {
 		return false;
 	}
 	struct ws_torch_choice own = {.name = wanted->name, .installed = true};
+	struct ws_point here = {.torch = &own, .python = point->python};
 	*python = ws_host_tools_python(r->tools, point->python, NULL);
 	const char *interpreter = *python ? (*python)->interpreter : NULL;
 	if (!interpreter || ws_map_get(&r->without_torch, interpreter)) {
 		return false;
 	}
-	if (!(*torch = ws_resolve_torch(r, &own, point->python, NULL))) {
+	if (!(*torch = ws_resolve_torch(r, &here, NULL))) {
 		ws_map_add(&r->without_torch, interpreter, r->a);
 		return false;
 	}
@@ -130,44 +132,44 @@ ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 
 /* Variants of a release on other indexes export other names than the one that ships. */
 static const char *
-find_exports(struct ws_resolver *r, const struct ws_torch_choice *torch, struct ws_err *err)
+find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
 {
 	const struct ws_context *ctx = r->ctx;
-	const char *name = ws_arena_printf(r->a, "torch-%s.zst", torch->version.public_text);
+	const struct ws_torch_choice *torch = point->torch;
+	const char *pinned = ws_point_torch_pin(point, r->a);
+	const char *name = ws_torch_exports_name(torch->version.public_text, point->machine, r->a);
 	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
 	if (torch->standard && ws_fs_exists(shipped)) {
 		return shipped;
 	}
-	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, torch->version.text);
-	struct ws_pin_exports pin =
-		known ? *known : (struct ws_pin_exports){.torch = torch->version.text};
+	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, pinned);
+	struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = pinned};
 	const char *path = ws_torch_exports_find(
-		ctx->fetch, ctx->facts, ctx->program, &torch->version, &pin, r->a, err);
+		ctx->fetch, ctx->facts, ctx->program, &torch->version, point->machine, &pin, r->a, err);
 	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
 }
 
 static const char *
-find_installed_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, struct ws_err *err)
+find_installed_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
 {
-	const struct ws_torch_kit *kit = ws_resolve_torch(r, torch, python, err);
+	const struct ws_torch_kit *kit = ws_resolve_torch(r, point, err);
 	return kit ? ws_torch_exports_find_installed(
-			   r->ctx->fetch, r->ctx->program, kit, &python->tag, r->a, err)
+			   r->ctx->fetch, r->ctx->program, kit, &point->python->tag, r->a, err)
 			   : NULL;
 }
 
 bool
-ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, const char **path, struct ws_err *err)
+ws_resolve_exports(
+	struct ws_resolver *r, const struct ws_point *point, const char **path, struct ws_err *err)
 {
 	const struct ws_python_kit *has;
-	const char *key = torch_key(r, torch, python, &has, err);
+	const char *key = torch_key(r, point, &has, err);
 	*path = key ? ws_map_get(&r->exports, key) : NULL;
 	if (!key || *path) {
 		return key;
 	}
-	*path = torch->installed ? find_installed_exports(r, torch, python, err)
-							 : find_exports(r, torch, err);
+	*path = point->torch->installed ? find_installed_exports(r, point, err)
+									: find_exports(r, point, err);
 	if (!*path) {
 		return false;
 	}
@@ -176,12 +178,13 @@ ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
 }
 
 bool
-ws_resolve_lists(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, ws_list_paths *lists, struct ws_err *err)
+ws_resolve_lists(
+	struct ws_resolver *r, const struct ws_point *point, ws_list_paths *lists, struct ws_err *err)
 {
+	const struct ws_torch_choice *torch = point->torch;
 	const char *exports;
 	if (torch) {
-		if (!ws_resolve_exports(r, torch, python, &exports, err)) {
+		if (!ws_resolve_exports(r, point, &exports, err)) {
 			return false;
 		}
 		*ws_vec_push(lists, r->a) = exports;
@@ -368,7 +371,7 @@ bring_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_e
 		return true;
 	}
 	if (point->torch && !point->torch->installed && product->binding != WS_BINDING_C_ABI
-		&& !ws_resolve_torch(r, point->torch, point->python, err)) {
+		&& !ws_resolve_torch(r, point, err)) {
 		return false;
 	}
 	return !point->cuda || find_cuda(r, point->cuda, err);
@@ -389,7 +392,7 @@ ws_resolve_cell_exports(struct ws_resolver *r, const struct ws_product *product,
 	const char *exports;
 	for (size_t i = 0; product->binding < WS_BINDING_C_ABI && i < product->cell_count; i++) {
 		const struct ws_point *point = &product->cells[i]->point;
-		if (point->torch && !ws_resolve_exports(r, point->torch, point->python, &exports, err)) {
+		if (point->torch && !ws_resolve_exports(r, point, &exports, err)) {
 			return false;
 		}
 	}
@@ -421,7 +424,9 @@ find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 			*ws_vec_push(&all, r->a) = path;
 		}
 	}
-	ws_host_libraries_linked(&chain->cxx, recipe, r->a, &all);
+	if (ws_hostcc_machine(&chain->cxx) == ws_machine_host()) {
+		ws_host_libraries_linked(&chain->cxx, recipe, r->a, &all);
+	}
 	m->libraries = all.at;
 	m->library_count = all.len;
 }
@@ -450,7 +455,7 @@ find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 	const struct ws_point *point = &product->point;
 	struct ws_cuda_kit *cuda = NULL;
 	if (point->torch && product->binding != WS_BINDING_C_ABI
-		&& !(m->torch = ws_resolve_torch(r, point->torch, point->python, err))) {
+		&& !(m->torch = ws_resolve_torch(r, point, err))) {
 		return false;
 	}
 	if (point->cuda && !(m->cuda = cuda = find_cuda(r, point->cuda, err))) {
@@ -460,8 +465,9 @@ find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		&& !(m->python = ws_host_tools_python(r->tools, point->python, err))) {
 		return false;
 	}
-	struct ws_toolchain_need need = {
-		.cuda = cuda, .gcc_min = gcc_floor(r, m->torch, product->recipe)};
+	struct ws_toolchain_need need = {.machine = point->machine,
+		.cuda = cuda,
+		.gcc_min = gcc_floor(r, m->torch, product->recipe)};
 	need.bad = list_bad_gccs(r, product, &need.bad_count);
 	const struct ws_toolchain *chain = ws_host_tools_cxx(r->tools, &need, err);
 	if (!chain) {

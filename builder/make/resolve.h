@@ -46,9 +46,8 @@ bool ws_resolve_outside(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
 /** Its parts, each by itself; NULL with @a err. What was resolved before is not asked for again. */
-const struct ws_torch_kit *ws_resolve_torch(struct ws_resolver *r,
-	const struct ws_torch_choice *choice, const struct ws_python_choice *python,
-	struct ws_err *err);
+const struct ws_torch_kit *ws_resolve_torch(
+	struct ws_resolver *r, const struct ws_point *point, struct ws_err *err);
 const struct ws_cuda_kit *ws_resolve_cuda(
 	struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_err *err);
 const struct ws_source_found *ws_resolve_source(
@@ -65,8 +64,8 @@ bool ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
  * The export list of a torch: the one that ships, else one streamed into the store; of an installed
  * one, @a python's, what its libraries export now.
  */
-bool ws_resolve_exports(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, const char **path, struct ws_err *err);
+bool ws_resolve_exports(
+	struct ws_resolver *r, const struct ws_point *point, const char **path, struct ws_err *err);
 
 /** As ws_resolve_outside, with the export lists that checking each cell's wheel needs: all that is fetched. */
 bool ws_resolve_downloads(
@@ -80,7 +79,7 @@ bool ws_resolve_cell_exports(
  * All export lists that a check against @a torch needs: the one above, and of what comes beside torch's
  * own libraries. @a torch NULL: a module that knows nothing of torch.
  */
-bool ws_resolve_lists(struct ws_resolver *r, const struct ws_torch_choice *torch,
-	const struct ws_python_choice *python, ws_list_paths *lists, struct ws_err *err);
+bool ws_resolve_lists(
+	struct ws_resolver *r, const struct ws_point *point, ws_list_paths *lists, struct ws_err *err);
 
 #endif

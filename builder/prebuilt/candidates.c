@@ -63,7 +63,9 @@ add_places(struct trying *t, const struct ws_product *product, struct ws_judge_o
 	for (size_t i = 0; i < points.len; i++) {
 		const struct ws_torch_choice *torch = bound ? points.at[i]->torch : NULL;
 		ws_list_paths lists = {0};
-		if (!ws_resolve_lists(t->resolver, torch, points.at[i]->python, &lists, err)) {
+		struct ws_point point = *points.at[i];
+		point.torch = torch;
+		if (!ws_resolve_lists(t->resolver, &point, &lists, err)) {
 			return false;
 		}
 		places[i] = (struct ws_wheel_place){

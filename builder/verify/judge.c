@@ -51,6 +51,22 @@ judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, str
 	}
 }
 
+static bool
+refuses_machine(const struct ws_subject_module *module, const struct ws_machine *machine,
+	struct ws_arena *a, struct ws_finding *finding)
+{
+	unsigned is = module->elf->machine;
+	if (!machine || is == machine->elf) {
+		return false;
+	}
+	const struct ws_machine *other = ws_machine_of_elf(is);
+	*finding = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
+		.cause = "machine",
+		.text = ws_arena_printf(a, "%s is for another machine (%s), not for %s", module->name,
+			other ? other->name : "unknown", machine->name)};
+	return true;
+}
+
 static void
 judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
 	const char *const *own, size_t own_count, struct ws_arena *a)
@@ -58,6 +74,9 @@ judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
 	size_t count;
 	struct ws_floor floor = {0};
 	struct ws_finding finding;
+	if (refuses_machine(m->module, around->machine, a, &finding)) {
+		add(m, &finding, 1, a);
+	}
 	const struct ws_finding *findings = ws_loadable_findings(m->module, a, &count);
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);

@@ -10,6 +10,7 @@
 
 #include "elf/elf.h"
 #include "model/facts.h"
+#include "model/machine.h"
 
 /** A shared library of the wheel. */
 struct ws_subject_module {
@@ -47,10 +48,11 @@ struct ws_surroundings {
 	/** In the global scope: the interpreter or libpython; what they need is global as well. */
 	const struct ws_elf *const *globals;
 	size_t global_count;
-	const char *driver;       /**< of the GPU: "550.54.14"; NULL: not known */
-	struct ws_arch_set archs; /**< GPUs that must be served; none: not judged */
-	const char *glibc;        /**< of the system, "2.28"; NULL: that of `libraries` */
-	const char *ptx;          /**< newest PTX that the driver there reads, "8.4"; NULL: not known */
+	const char *driver;               /**< of the GPU: "550.54.14"; NULL: not known */
+	struct ws_arch_set archs;         /**< GPUs that must be served; none: not judged */
+	const struct ws_machine *machine; /**< NULL: any */
+	const char *glibc;                /**< of the system, "2.28"; NULL: that of `libraries` */
+	const char *ptx; /**< newest PTX that the driver there reads, "8.4"; NULL: not known */
 	const struct ws_arch_alias *families; /**< which GPUs run code for an f target */
 	size_t family_count;
 	bool strict;   /**< what is taken on trust is unknown */

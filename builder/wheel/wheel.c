@@ -37,7 +37,8 @@ suffix_of(const struct ws_wheel_tags *tags, struct ws_arena *a)
 		return ".so";
 	}
 	if (strncmp(tags->abi, "cp", 2) == 0) {
-		return ws_arena_printf(a, ".cpython-%s-x86_64-linux-gnu.so", tags->abi + 2);
+		return ws_arena_printf(a, ".cpython-%s-%s-linux-gnu.so", tags->abi + 2,
+			tags->platform && ws_ends_with(tags->platform, "_aarch64") ? "aarch64" : "x86_64");
 	}
 	return strstr(tags->abi, "abi3t") ? ".abi3t.so" : ".abi3.so";
 }

@@ -172,7 +172,7 @@ JSON
 	printf '\267\000' | dd of=demo.so bs=1 seek=18 conv=notrunc status=none # EM_AARCH64
 	demo
 	verify 1 $wheel --torch 2.5.1
-	says "demo.$suffix" "x86-64"
+	says "demo.$suffix" "x86_64"
 	module demo
 	demo
 	cp $wheel not-a-wheel.zip

@@ -204,8 +204,8 @@ do_exports(char *const *args, struct session *s, struct ws_err *err)
 	if (!ws_version_parse(args[1], s->a, &version)) {
 		return ws_err_set(err, WS_ERR_USAGE, "'%s' is not a version", args[1]);
 	}
-	if (!ws_torch_exports_make(
-			&s->fetch, &s->facts, getenv("WHEELSMITH"), &version, args[2], err)) {
+	if (!ws_torch_exports_make(&s->fetch, &s->facts, getenv("WHEELSMITH"), &version,
+			ws_machine_host(), args[2], err)) {
 		return false;
 	}
 	print_cost(s, since);

@@ -21,7 +21,8 @@ find_by(struct ws_scene *s, const char *program)
 	assert_true(ws_version_parse("2.5.1", s->a, &version));
 	s->err = (struct ws_err){0};
 	struct ws_pin_exports pin = {.torch = "2.5.1"};
-	return ws_torch_exports_find(&s->fetch, &facts, program, &version, &pin, s->a, &s->err);
+	return ws_torch_exports_find(
+		&s->fetch, &facts, program, &version, ws_machine_host(), &pin, s->a, &s->err);
 }
 
 static const char *

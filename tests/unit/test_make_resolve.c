@@ -65,9 +65,11 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	for (size_t i = 0; i < 2; i++) {
 		struct ws_plan_python interpreter = {.path = make_venv(&s, i ? "2.6.0" : "2.5.1")};
 		struct ws_python_choice python = {.name = "cp311", .interpreter = &interpreter};
-		kits[i] = ws_resolve_torch(r, &installed, &python, &s.err);
+		struct ws_point point = {
+			.torch = &installed, .python = &python, .machine = ws_machine_host()};
+		kits[i] = ws_resolve_torch(r, &point, &s.err);
 		assert_ok(kits[i] != NULL, s.err);
-		assert_ptr_equal(ws_resolve_torch(r, &installed, &python, &s.err), kits[i]);
+		assert_ptr_equal(ws_resolve_torch(r, &point, &s.err), kits[i]);
 	}
 	assert_string_equal(kits[0]->version.public_text, "2.5.1");
 	assert_string_equal(kits[1]->version.public_text, "2.6.0");
@@ -94,10 +96,10 @@ resolve_both(struct ws_scene *s, struct world *world, const char *const *version
 		const struct ws_point *point = &plan.cells[i]->point;
 		assert_int_equal(plan.cells[i]->decision, WS_DECISION_BUILD);
 		assert_string_equal(point->torch->version.text, versions[i]);
-		const struct ws_torch_kit *kit = ws_resolve_torch(r, point->torch, point->python, &s->err);
+		const struct ws_torch_kit *kit = ws_resolve_torch(r, point, &s->err);
 		assert_ok(kit != NULL, s->err);
 		assert_int_equal(kit->cxx11abi, point->cxx11abi);
-		assert_ok(ws_resolve_exports(r, point->torch, point->python, &exports[i], &s->err), s->err);
+		assert_ok(ws_resolve_exports(r, point, &exports[i], &s->err), s->err);
 		const struct ws_pin_torch *pin = ws_lock_torch(&pins.lock, versions[i]);
 		assert_non_null(pin);
 		assert_int_equal(pin->cxx11abi, point->cxx11abi);

@@ -325,9 +325,10 @@ const char *const *
 ws_floor_link_words(const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a)
 {
 	/* In a driver's order, libc before libpthread: what both have is taken from where it is on every
-	 * system. The bridge stands behind the libraries, so that it gives what those lack. */
-	static const char *const libraries[] = {"-lm", "-lmvec", "-lgcc_s", "-lc", "-lpthread", "-ldl",
-		"-lrt", "-lfloor", "-lc", "-lpthread"};
+	 * system. The bridge stands behind the libraries, so that it gives what those lack. What a driver finds as libgcc_s.so is a script that names libgcc.a
+	 * as well, whose functions no library has (__cpu_model, outline atomics of aarch64). */
+	static const char *const libraries[] = {"-lm", "-lmvec", "-lgcc_s", "-lgcc", "-lc", "-lpthread",
+		"-ldl", "-lrt", "-lfloor", "-lc", "-lpthread"};
 	path_list words = {0};
 	if (kit) {
 		*ws_vec_push(&words, a) = "-Wl,--as-needed";

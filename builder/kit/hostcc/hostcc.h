@@ -66,6 +66,13 @@ bool ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, s
 void ws_hostcc_list_all(
 	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list);
 
+/** Compilers on PATH and in /usr/bin for other machines: aarch64-linux-gnu-g++-12. As above. */
+void ws_hostcc_list_cross(
+	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list);
+
+/** The machine that @a cc compiles for; NULL: one that no wheels are made for. */
+const struct ws_machine *ws_hostcc_machine(const struct ws_hostcc *cc);
+
 /** What a choice is made for. */
 struct ws_hostcc_wish {
 	struct ws_hostcc_limits limits;

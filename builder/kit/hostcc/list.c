@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
+#include "model/machine.h"
 #include "sys/child.h"
 
 #include <dirent.h>
@@ -77,14 +78,19 @@ ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct
 /* The gathering of a list: what was seen, and where the texts go. */
 struct search {
 	ws_hostcc_list *list;
+	const char *prefix; /* of names: "", "aarch64-linux-gnu-" */
 	struct ws_map seen; /* real paths */
 	struct ws_arena *a;
 };
 
-/* "g++", "clang++", and with a version "g++-12", "g++-4.9". */
+/* "g++", "clang++", and with a version "g++-12", "g++-4.9"; @a prefix: "aarch64-linux-gnu-". */
 static bool
-is_compiler_name(const char *name, bool versioned)
+is_compiler_name(const char *name, const char *prefix, bool versioned)
 {
+	if (!ws_starts_with(name, prefix)) {
+		return false;
+	}
+	name += strlen(prefix);
 	size_t stem = ws_starts_with(name, "g++") ? 3 : ws_starts_with(name, "clang++") ? 7 : 0;
 	if (stem == 0 || !versioned) {
 		return stem > 0 && name[stem] == '\0';
@@ -136,7 +142,7 @@ look_in(struct search *s, const char *folder, bool versioned)
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
-		if (is_compiler_name(entry->d_name, versioned)) {
+		if (is_compiler_name(entry->d_name, s->prefix, versioned)) {
 			look_at(s, ws_path_join(s->a, folder, entry->d_name, NULL));
 		}
 	}
@@ -155,23 +161,55 @@ look_in_toolsets(struct search *s, const char *folder)
 	}
 }
 
-void
-ws_hostcc_list_all(
-	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list)
+static void
+look_on_path(struct search *s, const char *root, const char *path_variable)
 {
-	struct search s = {.list = list, .a = a};
 	/* Two rounds: "g++-12" still means the same when the default moves on, "g++" does not. */
 	for (int versioned = 1; versioned >= 0; versioned--) {
 		struct ws_str rest = ws_str_of(path_variable);
 		while (rest.s) {
 			struct ws_str folder = ws_str_cut(&rest, ':');
 			if (folder.n > 0 && folder.s[0] == '/') {
-				look_in(&s, ws_str_copy(folder, a), versioned);
+				look_in(s, ws_str_copy(folder, s->a), versioned);
 			}
 		}
-		look_in(&s, ws_arena_printf(a, "%s/usr/bin", root), versioned);
+		look_in(s, ws_arena_printf(s->a, "%s/usr/bin", root), versioned);
 	}
+}
+
+void
+ws_hostcc_list_all(
+	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list)
+{
+	struct search s = {.list = list, .prefix = "", .a = a};
+	look_on_path(&s, root, path_variable);
 	look_in_toolsets(&s, ws_arena_printf(a, "%s/opt/rh", root));
+}
+
+void
+ws_hostcc_list_cross(
+	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list)
+{
+	const struct ws_machine *const machines[] = {
+		ws_machine_named("x86_64"), ws_machine_named("aarch64")};
+	for (size_t i = 0; i < WS_LEN(machines); i++) {
+		const char *prefix = ws_arena_printf(a, "%s-", machines[i]->multiarch);
+		struct search s = {.list = list, .prefix = prefix, .a = a};
+		if (machines[i] != ws_machine_host()) {
+			look_on_path(&s, root, path_variable);
+		}
+	}
+}
+
+/* "x86_64-linux-gnu", "aarch64-unknown-linux-gnu": the first part is the machine. */
+const struct ws_machine *
+ws_hostcc_machine(const struct ws_hostcc *cc)
+{
+	char name[16];
+	const char *machine = cc->machine ? cc->machine : "";
+	size_t len = strcspn(machine, "-");
+	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : 0), machine);
+	return ws_machine_named(name);
 }
 
 /* ---- opening ---- */

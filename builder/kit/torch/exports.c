@@ -22,6 +22,14 @@
 static const char *const shared[] = {
 	"libc10.so", "libc10_cuda.so", "libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so"};
 
+const char *
+ws_torch_exports_name(const char *release, const struct ws_machine *machine, struct ws_arena *a)
+{
+	bool marked = machine->mark[0];
+	return ws_arena_printf(
+		a, "torch-%s%s%s.zst", release, marked ? "-" : "", marked ? machine->name : "");
+}
+
 /* A list being made. */
 struct making {
 	const struct ws_fetch *fetch;
@@ -90,13 +98,14 @@ make_scratch(
 
 bool
 ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const char *program, const struct ws_version *version, const char *path, struct ws_err *err)
+	const char *program, const struct ws_version *version, const struct ws_machine *machine,
+	const char *path, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_torch_wheel_list wheels = {0};
 	WS_AUTO_SCRATCH struct ws_scratch folder = {.fd = -1};
 	struct making m = {.fetch = fetch, .a = a, .order = {.release = version->text, .path = path}};
-	bool fine = ws_torch_wheels_find(fetch, facts, version, a, &wheels, err)
+	bool fine = ws_torch_wheels_find(fetch, facts, version, machine, a, &wheels, err)
 		&& make_scratch(fetch, a, &folder, err);
 	m.folder = folder.path;
 	fine = fine && add_wheels(&m, &wheels, err)
@@ -105,11 +114,14 @@ ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts
 }
 
 static struct ws_digest
-memo_key(const struct ws_version *version)
+memo_key(const struct ws_version *version, const struct ws_machine *machine)
 {
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, MAKING);
 	ws_hasher_add_field(h, version->text);
+	if (machine->mark[0]) {
+		ws_hasher_add_field(h, machine->name);
+	}
 	return ws_hasher_finish(h);
 }
 
@@ -157,29 +169,29 @@ recall(const struct ws_fetch *fetch, const struct ws_version *version,
 
 static bool
 make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *program,
-	const struct ws_version *version, const char *key, struct ws_arena *a, struct ws_tree *tree,
-	struct ws_err *err)
+	const struct ws_version *version, const struct ws_machine *machine, const char *key,
+	struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
 	struct keeping k;
 	ws_events_note(fetch->events,
-		"the export list of torch %s is not known; it is made from its libraries, about 700 MB",
-		version->text);
+		"the export list of torch %s%s is not known; it is made from its libraries, about 700 MB",
+		version->text, machine->mark);
 	if (!begin_keeping(fetch, version, &k, a, err)) {
 		return false;
 	}
-	bool made = ws_torch_exports_make(fetch, facts, program, version, k.path, err);
+	bool made = ws_torch_exports_make(fetch, facts, program, version, machine, k.path, err);
 	return keep(fetch, &k, made, key, a, tree, err);
 }
 
 const char *
 ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const char *program, const struct ws_version *version, struct ws_pin_exports *pin,
-	struct ws_arena *a, struct ws_err *err)
+	const char *program, const struct ws_version *version, const struct ws_machine *machine,
+	struct ws_pin_exports *pin, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_digest key = memo_key(version);
+	struct ws_digest key = memo_key(version, machine);
 	struct ws_tree tree;
 	if (!recall(fetch, version, pin, key.hex, a, &tree)
-		&& !make(fetch, facts, program, version, key.hex, a, &tree, err)) {
+		&& !make(fetch, facts, program, version, machine, key.hex, a, &tree, err)) {
 		return NULL;
 	}
 	pin->definition = ws_arena_strdup(a, key.hex);

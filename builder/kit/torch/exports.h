@@ -14,20 +14,25 @@
 #include "kit/torch/torch.h"
 #include "model/lock.h"
 
+/** What a list that ships is called: "torch-2.11.0.zst", "torch-2.11.0-aarch64.zst". */
+const char *ws_torch_exports_name(
+	const char *release, const struct ws_machine *machine, struct ws_arena *a);
+
 /**
- * Writes the list of @a version to @a path: libtorch_python of every Python that has a wheel, the
+ * Writes the list of @a version for @a machine to @a path: libtorch_python of every Python that has a wheel, the
  * other libraries of CPython 3.11's, or the newest's. The same wheels give the same bytes.
  */
 bool ws_torch_exports_make(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const char *program, const struct ws_version *version, const char *path, struct ws_err *err);
+	const char *program, const struct ws_version *version, const struct ws_machine *machine,
+	const char *path, struct ws_err *err);
 
 /**
  * The list in the store, made the first time it is asked for. NULL on failure. @a pin is what a lock says of it:
  * its tree is taken under its definition, where the store remembers none. It gets what was found.
  */
 const char *ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const char *program, const struct ws_version *version, struct ws_pin_exports *pin,
-	struct ws_arena *a, struct ws_err *err);
+	const char *program, const struct ws_version *version, const struct ws_machine *machine,
+	struct ws_pin_exports *pin, struct ws_arena *a, struct ws_err *err);
 
 /**
  * The list of the installed torch @a kit as @a python has it, with what lies beside it and in NVIDIA's

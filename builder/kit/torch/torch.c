@@ -273,7 +273,8 @@ choose_file(struct opening *o, const struct ws_facts *facts, struct ws_err *err)
 		return o->file != NULL;
 	}
 	ws_torch_wheel_list wheels = {0};
-	if (!ws_torch_wheels_find(o->fetch, facts, &wish->version, o->a, &wheels, err)) {
+	if (!ws_torch_wheels_find(o->fetch, facts, &wish->version,
+			wish->machine ? wish->machine : ws_machine_host(), o->a, &wheels, err)) {
 		return false;
 	}
 	o->file = ws_torch_wheels_choose(&wheels, &wish->python)->file;

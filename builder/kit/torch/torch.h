@@ -14,6 +14,7 @@
 #include "kit/python/python.h"
 #include "model/facts.h"
 #include "model/lock.h"
+#include "model/machine.h"
 #include "store/tree.h"
 
 struct ws_fetch;
@@ -39,8 +40,9 @@ struct ws_torch_kit {
 
 /** What is wanted. */
 struct ws_torch_wish {
-	struct ws_version version;   /**< 2.5.1 or 2.5.1+cu121 */
-	struct ws_python_tag python; /**< preferred wheel; any other will do */
+	struct ws_version version;        /**< 2.5.1 or 2.5.1+cu121 */
+	const struct ws_machine *machine; /**< NULL: this host's */
+	struct ws_python_tag python;      /**< preferred wheel; any other will do */
 	/** The lock's: the wheel that is taken, and the RECORD that it must have. A kit in the store
 	 * with the pinned digest is opened without a network. NULL: none. */
 	const struct ws_pin_torch *pin;

@@ -13,13 +13,13 @@
 #define PACKAGE "torch"
 
 static bool
-is_for_here(const struct ws_wheel_name *name)
+is_for(const struct ws_wheel_name *name, const struct ws_machine *machine)
 {
 	for (size_t i = 0; i < name->platform_count; i++) {
 		const char *platform = name->platforms[i];
 		bool linux_tag =
 			ws_starts_with(platform, "linux_") || ws_starts_with(platform, "manylinux");
-		if (linux_tag && ws_ends_with(platform, "_x86_64")) {
+		if (linux_tag && ws_ends_with(platform, machine->name)) {
 			return true;
 		}
 	}
@@ -35,10 +35,11 @@ read_python(const struct ws_wheel_name *name, struct ws_python_tag *python)
 }
 
 static bool
-take_wheel(const struct ws_index_wheel *from, struct ws_torch_wheel *wheel)
+take_wheel(const struct ws_index_wheel *from, const struct ws_machine *machine,
+	struct ws_torch_wheel *wheel)
 {
 	*wheel = (struct ws_torch_wheel){.file = from->file, .version = from->name.version};
-	return is_for_here(&from->name) && read_python(&from->name, &wheel->python);
+	return is_for(&from->name, machine) && read_python(&from->name, &wheel->python);
 }
 
 /* ---- which build ---- */
@@ -123,7 +124,8 @@ take_build(const ws_torch_wheel_list *all, const char *label, struct ws_arena *a
 /* ---- what there is instead ---- */
 
 static bool
-has_wheel_for_here(const char *file, struct ws_arena *a, struct ws_version *version)
+has_wheel(const char *file, const struct ws_machine *machine, struct ws_arena *a,
+	struct ws_version *version)
 {
 	struct ws_index_wheel found = {0};
 	struct ws_torch_wheel wheel;
@@ -132,7 +134,7 @@ has_wheel_for_here(const char *file, struct ws_arena *a, struct ws_version *vers
 		return false;
 	}
 	*version = found.name.version;
-	return take_wheel(&found, &wheel);
+	return take_wheel(&found, machine, &wheel);
 }
 
 typedef WS_VEC(struct ws_version) version_list;
@@ -143,17 +145,18 @@ cmp_versions(const void *x, const void *y)
 	return ws_version_cmp(x, y);
 }
 
-/* Every release that has a wheel for here, ascending, each once; @a any counts files of whatever kind
+/* Every release that has a wheel for @a machine, ascending, each once; @a any counts files of whatever kind
  * that are of @a wanted. */
 static version_list
 list_releases(const struct ws_index_page *const *pages, size_t count,
-	const struct ws_version *wanted, size_t *any, struct ws_arena *a)
+	const struct ws_version *wanted, const struct ws_machine *machine, size_t *any,
+	struct ws_arena *a)
 {
 	version_list all = {0}, once = {0};
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; k < pages[i]->count; k++) {
 			struct ws_version version = {0};
-			bool here = has_wheel_for_here(pages[i]->files[k].name, a, &version);
+			bool here = has_wheel(pages[i]->files[k].name, machine, a, &version);
 			*any += version.text && ws_version_cmp_public(&version, wanted) == 0;
 			if (here && (wanted->local || ws_version_parse(version.public_text, a, &version))) {
 				*ws_vec_push(&all, a) = version;
@@ -197,20 +200,21 @@ cure_nearest(const version_list *releases, const struct ws_version *wanted, stru
 
 static bool
 say_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
-	const struct ws_version *wanted, struct ws_arena *a, struct ws_err *err)
+	const struct ws_version *wanted, const struct ws_machine *machine, struct ws_arena *a,
+	struct ws_err *err)
 {
 	const struct ws_index_page **pages;
 	size_t count, any = 0;
 	if (!ws_index_pages(fetch->index, list, PACKAGE, &pages, &count, err)) {
 		return false;
 	}
-	version_list releases = list_releases(pages, count, wanted, &any, a);
+	version_list releases = list_releases(pages, count, wanted, machine, &any, a);
 	if (count == 0) {
 		ws_err_set(err, WS_ERR_CONFIG, "no index has a package '" PACKAGE "'");
 		ws_index_cure_asked(fetch->index, list, PACKAGE, err);
 	} else if (any > 0 && !wanted->local) {
-		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' has no CUDA wheel for CPython on x86-64 Linux",
-			wanted->text);
+		ws_err_set(err, WS_ERR_CONFIG, "torch '%s' has no CUDA wheel for CPython on %s Linux",
+			wanted->text, machine->name);
 	} else {
 		ws_err_set(err, WS_ERR_CONFIG, "no index has torch '%s'", wanted->text);
 	}
@@ -233,8 +237,8 @@ is_standard(const struct ws_facts *facts, const struct ws_version *version, stru
 
 static bool
 list_wheels(const struct ws_fetch *fetch, const struct ws_index_list *list,
-	const struct ws_version *version, struct ws_arena *a, ws_torch_wheel_list *all,
-	struct ws_err *err)
+	const struct ws_version *version, const struct ws_machine *machine, struct ws_arena *a,
+	ws_torch_wheel_list *all, struct ws_err *err)
 {
 	const struct ws_index_wheel *found;
 	size_t count;
@@ -243,7 +247,7 @@ list_wheels(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct ws_torch_wheel wheel;
-		if (take_wheel(&found[i], &wheel)) {
+		if (take_wheel(&found[i], machine, &wheel)) {
 			*ws_vec_push(all, a) = wheel;
 		}
 	}
@@ -252,8 +256,8 @@ list_wheels(const struct ws_fetch *fetch, const struct ws_index_list *list,
 
 bool
 ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const struct ws_version *version, struct ws_arena *a, ws_torch_wheel_list *wheels,
-	struct ws_err *err)
+	const struct ws_version *version, const struct ws_machine *machine, struct ws_arena *a,
+	ws_torch_wheel_list *wheels, struct ws_err *err)
 {
 	struct ws_index_list list = ws_index_config_list(fetch->indexes, PACKAGE, a);
 	ws_torch_wheel_list all = {0};
@@ -261,13 +265,13 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 		ws_err_set(err, WS_ERR_CONFIG, "no package index is configured");
 		return ws_err_cure_code(err, WS_CURE_INDEX, NULL);
 	}
-	if (!list_wheels(fetch, &list, version, a, &all, err)) {
+	if (!list_wheels(fetch, &list, version, machine, a, &all, err)) {
 		return false;
 	}
 	if (all.len == 0 && is_standard(facts, version, a)) {
 		struct ws_version plain;
 		if (!ws_version_parse(version->public_text, a, &plain)
-			|| !list_wheels(fetch, &list, &plain, a, &all, err)) {
+			|| !list_wheels(fetch, &list, &plain, machine, a, &all, err)) {
 			return false;
 		}
 		take_build(&all, NULL, a, wheels);
@@ -278,7 +282,7 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 		const char *standard = release ? ws_cuda_label(release->standard.cuda, a) : "";
 		take_build(&all, choose_build(&all, standard), a, wheels);
 	}
-	return wheels->len > 0 || say_none(fetch, &list, version, a, err);
+	return wheels->len > 0 || say_none(fetch, &list, version, machine, a, err);
 }
 
 const struct ws_torch_wheel *

@@ -11,9 +11,10 @@
 #include "base/vec.h"
 #include "fetch/fetch.h"
 #include "model/facts.h"
+#include "model/machine.h"
 #include "net/index.h"
 
-/** A wheel of CPython on x86-64 Linux. */
+/** A wheel of CPython on Linux. */
 struct ws_torch_wheel {
 	const struct ws_index_file *file;
 	struct ws_version version; /**< of its file name: a local label may stand there or not */
@@ -23,14 +24,14 @@ struct ws_torch_wheel {
 typedef WS_VEC(struct ws_torch_wheel) ws_torch_wheel_list;
 
 /**
- * The wheels of one build of a release, a Python each, oldest Python first. @a version without a
+ * The wheels of one build of a release for @a machine, a Python each, oldest Python first. @a version without a
  * local label means the build without one, else that of the facts' CUDA, else the newest CUDA. With
  * one ("2.5.1+cu121") it means that build; where the facts say that it is the standard one, the
  * wheels without a label are it. None at all is WS_ERR_CONFIG and names the nearest releases.
  */
 bool ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
-	const struct ws_version *version, struct ws_arena *a, ws_torch_wheel_list *wheels,
-	struct ws_err *err);
+	const struct ws_version *version, const struct ws_machine *machine, struct ws_arena *a,
+	ws_torch_wheel_list *wheels, struct ws_err *err);
 
 /** The wheel for @a python, else that for CPython 3.11, else the newest; free-threaded ones last. */
 const struct ws_torch_wheel *ws_torch_wheels_choose(

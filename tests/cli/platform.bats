@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Wheels for aarch64 from a host of another machine: compiled by a cross compiler, linked against the
+# libraries of that machine's glibc, judged as that machine would load them.
+# labels: cuda
+
+load base
+
+both() { # [MEMBERS]
+	matrix m.json "\"platform\": [\"x86_64\", \"aarch64\"]${1:+, $1}"
+}
+
+# What knows nothing of torch: there is no torch for aarch64 here.
+plain() {
+	cat > recipes/tiny/src/kernel.cpp <<- 'END'
+		#include <stdexcept>
+		#include <string>
+		extern "C" int tiny_add(int n) {
+			static int calls;
+			__atomic_fetch_add(&calls, n, __ATOMIC_ACQ_REL);
+			try { throw std::out_of_range(std::to_string(n)); } catch (const std::exception &e) { return std::stoi(e.what()) + calls; }
+		}
+	END
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
+}
+
+@test "a matrix of two platforms makes a wheel for each" {
+	needs aarch64-linux-gnu-g++-12
+	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	plain
+	both '"glibc": "2.28"'
+	build
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	[ "$(find dist -name '*manylinux_*_x86_64.whl' | wc -l)" -eq 1 ]
+	[ "$(find dist -name '*manylinux_*_aarch64.whl' | wc -l)" -eq 1 ]
+	python3 -m zipfile -e dist/*_aarch64.whl out
+	readelf -hd out/tiny/_C.so > seen
+	grep -q AArch64 seen
+	not grep -q libtorch seen
+	run -0 "$WHEELSMITH" inspect dist/*_aarch64.whl
+	echo "$output"
+	[[ $output == *"aarch64"* && $output == *"verdict       sound"* ]]
+	build --offline
+	[[ $stderr == *"nothing to do"* || $stderr == *"0 ran"* || $stderr == *"2 cached"* ]]
+}
+
+@test "kernels are compiled with the other machine's compiler as host" {
+	needs aarch64-linux-gnu-g++-12
+	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	cat > recipes/tiny/src/kernel.cu <<- 'END'
+		__global__ void add(float *x) { x[threadIdx.x] += 1; }
+		extern "C" void tiny_add(float *x) { add<<<1, 32>>>(x); }
+	END
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cu"]'
+	matrix m.json '"platform": ["aarch64"]'
+	build
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	run -0 "$WHEELSMITH" inspect dist/*_aarch64.whl
+	echo "$output"
+	[[ $output == *"8.6"* ]]
+}
+
+@test "a release of torch without CUDA for the platform is excluded, with those that have it" {
+	both '"torch": ["2.5.1"], "cuda": ["12.4"]'
+	run -0 "$WHEELSMITH" plan --matrix m.json
+	echo "$output"
+	[[ $output == *"torch 2.5.1 has no CUDA wheel for aarch64; 2.11.0, "* ]]
+}
