@@ -1,43 +1,16 @@
 /**
- * fast_math.cuh - exponential, logarithm and what is made of them, by the instructions themselves
- *
- * CUDA's own functions for float add code for denormal numbers, which nothing here needs: they are 0 (ftz).
- * Errors are those of the instructions (PTX ISA): ex2, lg2 and rcp to about 2 units in the last place.
+ * fast_math.cuh - what is made of exponential and logarithm
  */
 #ifndef WSK_DEVICE_FAST_MATH_CUH
 #define WSK_DEVICE_FAST_MATH_CUH
 
-#include "device.cuh"
+#include "instructions.cuh"
 
 namespace wsk
 {
 
 constexpr float LOG2E = 1.44269504088896341f;
 constexpr float LN2 = 0.69314718055994531f;
-
-WSK_DEVICE float
-exp2_fast(float x)
-{
-	float y;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-WSK_DEVICE float
-log2_fast(float x)
-{
-	float y;
-	asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-WSK_DEVICE float
-reciprocal_fast(float x)
-{
-	float y;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
 
 /** 1 / (1 + exp(-x)). */
 WSK_DEVICE float
