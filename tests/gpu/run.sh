@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh: the kernels on the GPU of this host, as PTX of compute_75 that the driver compiles, and as PTX of
 # compute_80, which has bfloat16; then under compute-sanitizer, and broken variants, which must fail.
-# Needs torch and transformers in python3. WS_GPU_LIBRARIES=FOLDER has the libraries built already: right.so, ...
+# Needs torch and transformers in python3; CMake and nvcc. WS_GPU_LIBRARIES=FOLDER has the libraries built already: right.so, ...
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2> /dev/null ||
@@ -10,10 +10,9 @@ failed=0
 library() { # NAME, words for nvcc, code
 	export WHEELSMITH_KERNELS_LIBRARY=${WS_GPU_LIBRARIES:+$WS_GPU_LIBRARIES/$1.so}
 	[ -z "$WHEELSMITH_KERNELS_LIBRARY" ] || return 0
-	cmake -S . -B "build/gpu/$1" -DWS_KERNELS=ON -DBUILD_TESTING=OFF "-DWS_KERNELS_FLAGS=${2:-}" \
-		"-DWS_KERNELS_CODE=${3:-compute_75}" > /dev/null &&
-		cmake --build "build/gpu/$1" --target wsk > /dev/null || exit 1
-	export WHEELSMITH_KERNELS_LIBRARY=$PWD/build/gpu/$1/kernels/_wsk.so
+	cmake -S kernels -B "build/gpu/$1" "-DWS_KERNELS_FLAGS=${2:-}" "-DWS_KERNELS_CODE=${3:-compute_75}" > /dev/null &&
+		cmake --build "build/gpu/$1" -j "$(nproc)" > /dev/null || exit 1
+	export WHEELSMITH_KERNELS_LIBRARY=$PWD/build/gpu/$1/_wsk.so
 }
 library right
 WS_PTX_ONLY=1 python3 tests/gpu/run.py || failed=1
