@@ -1,4 +1,7 @@
-"""Runs every test_* of the files beside it on the GPU: run.py [PART OF A NAME …]. Exit 1: one failed, 77: no GPU."""
+"""Runs every test_* of the files beside it on the GPU: run.py [PART OF A NAME …]. Exit 1: one failed, 77: no GPU.
+
+With WSK_EMULATED_FOLDER, what tests/support/kernels_emulated.sh made, on the CPU: those files that have a DEVICE.
+"""
 
 import importlib
 import os
@@ -28,6 +31,13 @@ def targets(path):
 
 
 def main():
+    emulated = os.environ.get("WSK_EMULATED_FOLDER")
+    if emulated:
+        sys.path.insert(0, str(HERE.parent / "support"))
+        import kernels_emulated
+
+        torch = kernels_emulated.start(emulated)
+        return run(torch, "cpu")
     import torch
 
     if not torch.cuda.is_available():
@@ -40,8 +50,14 @@ def main():
     if os.environ.get("WS_PTX_ONLY") and code != {(1, 75)}:
         print("that is not PTX of compute_75 alone: this run would prove nothing about it")
         return 1
+    return run(torch, "cuda")
+
+
+def run(torch, device):
     failed = 0
     for path in sorted(HERE.glob("test_*.py")):
+        if device != "cuda" and "DEVICE" not in path.read_text():
+            continue
         module = importlib.import_module(path.stem)
         for name, function in list(vars(module).items()):
             full = f"{path.stem[5:]}.{name[5:]}"
