@@ -6,6 +6,8 @@
  * global memory, 16 bytes a lane: the sum over the head dimension and the order of the output columns
  * are free, so lane c of a quad takes 8 neighbouring elements where the fragment has pairs. Then the
  * warps' results are put together, and by a second kernel those of the splits, in one order.
+ *
+ * Rows in pages: a block of 16 keys lies in one page, whose rows are a multiple of 16.
  */
 #ifndef WSK_DEVICE_DECODE_CUH
 #define WSK_DEVICE_DECODE_CUH
@@ -52,15 +54,17 @@ template <int D> struct row_words {
 	uint32_t w[words];
 
 	WSK_DEVICE void
-	load(const uint16_t *row, bool inside, bool wide)
+	load(const uint16_t *row, bool inside, int chunks, bool wide)
 	{
 		int c = threadIdx.x & 3;
 #pragma unroll
 		for (int j = 0; j < wide_pieces; j++) {
-			load_words(*(uint32_t(*)[4])(w + 4 * j), row + 32 * j + 8 * c, inside, wide);
+			load_words(*(uint32_t(*)[4])(w + 4 * j), row + 32 * j + 8 * c,
+				inside && 4 * j + c < chunks, wide);
 		}
 		if constexpr (D % 32 == 16) {
-			load_words(*(uint32_t(*)[2])(w + 4 * wide_pieces), row + D - 16 + 4 * c, inside, wide);
+			load_words(*(uint32_t(*)[2])(w + 4 * wide_pieces), row + D - 16 + 4 * c,
+				inside && D / 8 - 2 + c / 2 < chunks, wide);
 		}
 	}
 };
@@ -73,21 +77,24 @@ template <int D> struct value_words {
 	static constexpr int pieces = D / 64, rest = D % 64 / 8, words = 4 * pieces + rest / 2;
 	uint32_t w[4][words];
 
+	/** @a v: the first of the 16 keys' rows, of which @a count are there. */
 	WSK_DEVICE void
-	load(const uint16_t *v, int64_t step, int key, int end, bool wide)
+	load(const uint16_t *v, int64_t step, int count, int chunks, bool wide)
 	{
 		int c = threadIdx.x & 3, g = (threadIdx.x & 31) / 4;
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
-			int own = key + 2 * c + (i & 1) + 4 * (i & 2);
+			int own = 2 * c + (i & 1) + 4 * (i & 2);
 			const uint16_t *row = v + own * step;
 #pragma unroll
 			for (int j = 0; j < pieces; j++) {
-				load_words(*(uint32_t(*)[4])(w[i] + 4 * j), row + 64 * j + 8 * g, own < end, wide);
+				load_words(*(uint32_t(*)[4])(w[i] + 4 * j), row + 64 * j + 8 * g,
+					own < count && 8 * j + g < chunks, wide);
 			}
 			if constexpr (rest > 0) {
 				load_words(*(uint32_t(*)[rest / 2])(w[i] + 4 * pieces),
-					row + 64 * pieces + rest * g, own < end, wide);
+					row + 64 * pieces + rest * g, own < count && 8 * pieces + rest * g / 8 < chunks,
+					wide);
 			}
 		}
 	}
@@ -126,14 +133,10 @@ decode(const wsk_attn_params &p)
 	__shared__ float partial[warps][rows][pitch]; /* o, maximum, sum */
 	static_assert(sizeof(partial) <= 49152, "too much shared memory");
 
-	const int split = blockIdx.x % p.splits;
-	int index = blockIdx.x / p.splits;
-	const int kv_heads = p.heads / p.group, kv_head = index % kv_heads;
-	index /= kv_heads;
-	const int b = index % p.batch;
-	const span q_span = find_span(0, p.used_q, b, p.seq_q, 0);
-	const span k_span = find_span(0, p.used_k, b, p.seq_k, 0);
-	const decode_rows own = {p.seq_q * p.group, p.group, index / p.batch * rows};
+	const place at(p.heads / p.group, p.batch, p.splits);
+	const int split = at.part, kv_head = at.head, b = at.b;
+	const span q_span = span_of_q(p, b), k_span = span_of_k(p, b);
+	const decode_rows own = {p.seq_q * p.group, p.group, at.tile * rows};
 	const sight see(p, q_span, k_span);
 	const int warp = threadIdx.x / 32, g = (threadIdx.x & 31) / 4, c = threadIdx.x & 3;
 
@@ -146,7 +149,7 @@ decode(const wsk_attn_params &p)
 		row_words<D> words;
 		words.load(
 			rows_of<T>(p.q, q_span, false, b, kv_head * p.group + row % p.group) + s * p.q.row,
-			counts, p.wide);
+			counts, p.chunks, p.wide);
 #pragma unroll
 		for (int j = 0; j < row_words<D>::words; j++) {
 			q[i][j] = words.w[j] ^ p.sign;
@@ -160,19 +163,29 @@ decode(const wsk_attn_params &p)
 	const int part = (max(until - from, 0) + 64 * p.splits - 1) / (64 * p.splits) * 64;
 	const int begin = from + split * part, end = min(begin + part, until);
 
-	const uint16_t *k = rows_of<T>(p.k, k_span, false, b, kv_head);
-	const uint16_t *v = rows_of<T>(p.v, k_span, false, b, kv_head);
+	const int entry = entry_of(p, b);
+	const uint16_t *k = rows_of<T>(p.k, k_span, p.pages, entry, kv_head);
+	const uint16_t *v = rows_of<T>(p.v, k_span, p.pages, entry, kv_head);
+	const paged_rows k_pages(p, p.k, b), v_pages(p, p.v, b);
 	float o[D / 8][4];
 	clear(o);
 	softmax_rows softmax;
 	row_words<D> k_words[2];
 	value_words<D> v_words;
-	int key = begin + warp * keys;
+	auto load_k = [&](int key) {
+		const uint16_t *first = k + (key < end ? k_pages.at(key) : 0);
 #pragma unroll
-	for (int n = 0; n < 2; n++) {
-		k_words[n].load(k + (key + n * 8 + g) * p.k.row, key + n * 8 + g < end, p.wide);
-	}
-	v_words.load(v, p.v.row, key, end, p.wide);
+		for (int n = 0; n < 2; n++) {
+			int own = n * 8 + g;
+			k_words[n].load(first + own * p.k.row, key + own < end, p.chunks, p.wide);
+		}
+	};
+	auto load_v = [&](int key) {
+		v_words.load(v + (key < end ? v_pages.at(key) : 0), p.v.row, end - key, p.chunks, p.wide);
+	};
+	int key = begin + warp * keys;
+	load_k(key);
+	load_v(key);
 	for (; key < end; key += warps * keys) {
 		const int next = key + warps * keys;
 		float s[2][4], factor[2];
@@ -184,9 +197,9 @@ decode(const wsk_attn_params &p)
 			T::mma(s[0], fragment, k_words[0].w[j], k_words[0].w[j + 1]);
 			T::mma(s[1], fragment, k_words[1].w[j], k_words[1].w[j + 1]);
 		}
-#pragma unroll
-		for (int n = 0; n < 2; n++) {
-			k_words[n].load(k + (next + n * 8 + g) * p.k.row, next + n * 8 + g < end, p.wide);
+		load_k(next);
+		if (p.softcap != 0) {
+			cap_scores(s, p.softcap);
 		}
 #pragma unroll
 		for (int n = 0; n < 2; n++) {
@@ -211,7 +224,7 @@ decode(const wsk_attn_params &p)
 		for (int x = 0; x < D / 8; x++) {
 			T::mma(o[x], a[0], v_words.pair(x, 0), v_words.pair(x, 1));
 		}
-		v_words.load(v, p.v.row, next, end, p.wide);
+		load_v(next);
 	}
 #pragma unroll
 	for (int i = 0; i < 2; i++) {
@@ -261,13 +274,20 @@ combine(const wsk_attn_params &p)
 	if (at >= all) {
 		return;
 	}
-	const float *part = (const float *)p.part + at * pitch;
-	float maximum = no_maximum, sum = 0, value[(D + 63) / 64][2] = {};
-	for (int s = 0; s < p.splits; s++) {
-		maximum = fmaxf(maximum, part[s * all * pitch + D]);
+	const int row = at % p.seq_q, head = at / p.seq_q % p.heads, b = at / p.seq_q / p.heads;
+	const span s = span_of_q(p, b);
+	if (row >= s.given) {
+		return;
 	}
-	for (int s = 0; s < p.splits; s++) {
-		const float *of = part + s * all * pitch;
+	/* Of a row that does not count, nobody may have written the parts. */
+	const int splits = row < s.length ? p.splits : 0;
+	const float *part = (const float *)p.part + at * pitch;
+	float maximum = no_maximum, sum = 0, value[(D + 63) / 64][2] = {}, factor;
+	for (int i = 0; i < splits; i++) {
+		maximum = fmaxf(maximum, part[i * all * pitch + D]);
+	}
+	for (int i = 0; i < splits; i++) {
+		const float *of = part + i * all * pitch;
 		float weight = exp2_fast(of[D] - maximum);
 		sum += of[D + 1] * weight;
 #pragma unroll
@@ -279,22 +299,22 @@ combine(const wsk_attn_params &p)
 			}
 		}
 	}
-	const int row = at % p.seq_q, head = at / p.seq_q % p.heads, b = at / p.seq_q / p.heads;
-	const span s = find_span(0, p.used_q, b, p.seq_q, 0);
-	const bool counts = row < s.length && sum > 0;
-	const float factor = counts ? 1 / sum : 0;
-	uint16_t *o = rows_of<T>(p.o, s, false, b, head) + row * p.o.row;
+	float lse = -INFINITY;
+	factor = 0;
+	if (row < s.length) {
+		lse = finish_row(p, head, maximum, sum, factor);
+	}
+	uint16_t *o = rows_of<T>(p.o, s, p.cu_q, b, head) + row * p.o.row;
 #pragma unroll
 	for (int j = 0; j < (D + 63) / 64; j++) {
-		if (64 * j + 2 * lane < D) {
+		if (64 * j + 2 * lane < 8 * p.chunks) {
 			uint32_t w = T::pack(value[j][0] * factor, value[j][1] * factor);
 			o[64 * j + 2 * lane] = (uint16_t)w;
 			o[64 * j + 2 * lane + 1] = (uint16_t)(w >> 16);
 		}
 	}
 	if (p.lse && lane == 0) {
-		((float *)p.lse)[b * p.lse_batch + head * p.lse_head + row] =
-			counts ? (maximum + log2f(sum)) * LN2 : -INFINITY;
+		((float *)p.lse)[lse_at(p, s, b, head) + row] = lse;
 	}
 }
 

@@ -12,6 +12,13 @@ namespace wsk
 constexpr float LOG2E = 1.44269504088896341f;
 constexpr float LN2 = 0.69314718055994531f;
 
+/** To 2e-7, of a result that is at most 1. */
+WSK_DEVICE float
+tanh_fast(float x)
+{
+	return 1.0f - 2.0f * reciprocal_fast(1.0f + exp2_fast(2.0f * LOG2E * x));
+}
+
 /** 1 / (1 + exp(-x)). */
 WSK_DEVICE float
 sigmoid(float x)

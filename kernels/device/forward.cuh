@@ -3,15 +3,21 @@
  *
  * A block of four warps takes 64 M query rows of one head, M x 16 a warp, and goes over the keys in
  * tiles of 32. The next tile is on its way from global memory while this one is computed, into the
- * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers.
+ * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers. Of long rows
+ * two warps share 16, tiles are 16 keys, and there is one buffer.
  *
  * Softmax: the maximum that a row subtracts is raised only when a score exceeds it by 8 (in powers
  * of two), so probabilities are at most 256 and the result is the same function of the inputs; what
  * a row does depends on that row alone. A row with no key gives 0 and -infinity.
+ *
+ * There are three kinds: the usual one; one for what costs registers (a cap, dropout, pages); and one that
+ * takes a part of the keys and leaves sums for decode.cuh's combine(), for too few rows to fill the device. The
+ * rows of that one are the queries of all heads of a group, one behind the other, as in decode.cuh.
  */
 #ifndef WSK_DEVICE_FORWARD_CUH
 #define WSK_DEVICE_FORWARD_CUH
 
+#include "random.cuh"
 #include "rows.cuh"
 
 namespace wsk
@@ -70,15 +76,15 @@ exponentiate(softmax_rows &rows, float (&s)[N][4], float scale_log2)
 	}
 }
 
-/** Takes out what a row does not see: keys from @a first_key on, queries from @a first_row on. */
-template <int N>
+/** Takes out what a row does not see: keys from @a first_key on, queries by @a query_of a row from @a first_row on. */
+template <int N, class QUERY_OF>
 WSK_DEVICE void
-mask_rows(float (&s)[N][4], const sight &see, int first_row, int first_key)
+mask_rows(float (&s)[N][4], const sight &see, QUERY_OF query_of, int first_row, int first_key)
 {
 	int lane = threadIdx.x & 31;
 #pragma unroll
 	for (int h = 0; h < 2; h++) {
-		int row = first_row + lane / 4 + 8 * h, key = first_key + 2 * (lane & 3);
+		int row = query_of(first_row + lane / 4 + 8 * h), key = first_key + 2 * (lane & 3);
 		int first = see.first(row) - key, last = see.last(row) - key;
 #pragma unroll
 		for (int n = 0; n < N; n++) {
@@ -92,73 +98,164 @@ mask_rows(float (&s)[N][4], const sight &see, int first_row, int first_key)
 	}
 }
 
-/** Natural logarithm of a row's sum, and what its accumulators are to be multiplied by. */
-WSK_DEVICE float
-finish_row(const softmax_rows &rows, int i, float &factor)
+/** Probabilities that dropout does not keep become 0, of 16 queries from @a row on and keys from @a key on. */
+template <int N>
+WSK_DEVICE void
+drop(float (&s)[N][4], const dropout &random, int row, int key)
 {
-	float sum = row_sum(rows.sum[i]);
-	factor = sum > 0 ? 1 / sum : 0;
-	return sum > 0 ? (rows.maximum[i] + log2f(sum)) * LN2 : -INFINITY;
+#pragma unroll
+	for (int n = 0; n < N; n += 2) {
+		const kept keep = random.draw(row, key + 8 * n, threadIdx.x & 31);
+#pragma unroll
+		for (int i = 0; i < 8; i++) {
+			float &x = s[n + i / 4][i % 4];
+			x = keep.has(i / 2 % 2, i / 4, i & 1) ? x : 0;
+		}
+	}
 }
 
-/** Keys that rows [first_row, end_row) see, in tiles of 32. */
-struct key_tiles {
-	int next, end; /**< in keys */
-
-	WSK_DEVICE
-	key_tiles(const sight &see, int first_row, int end_row)
-		: next(max(see.first(first_row), 0) & ~31), end(see.last(end_row - 1) + 1)
-	{
+/** Takes the sink of a head into a row: @a factor is what its accumulators were to be multiplied by. */
+WSK_DEVICE void
+add_sink(const wsk_attn_params &p, int head, float &maximum, float &sum, float &factor)
+{
+	if (p.sinks) {
+		float sink = ((const float *)p.sinks)[head] * LOG2E, top = fmaxf(maximum, sink);
+		float less = exp2_fast(maximum - top);
+		sum = sum * less + exp2_fast(sink - top);
+		factor = less;
+		maximum = top;
 	}
+}
+
+/** Natural logarithm of a row's sum, and what its accumulators are to be multiplied by. */
+WSK_DEVICE float
+finish_row(const wsk_attn_params &p, int head, float maximum, float sum, float &factor)
+{
+	factor = 1;
+	add_sink(p, head, maximum, sum, factor);
+	factor = sum > 0 ? factor / sum : 0;
+	return sum > 0 ? (maximum + log2f(sum)) * LN2 : -INFINITY;
+}
+
+enum class kind {
+	USUAL,
+	ANY,   /**< a cap, dropout, pages, entries */
+	SPLIT, /**< the same without dropout; a part of the keys */
 };
 
-template <class T, int D, int M>
+/** What a block of the kernel that takes a part of the keys leaves of its rows: o, maximum, sum. */
+template <int D, int N>
+WSK_DEVICE void
+store_part(const wsk_attn_params &p, const float (&o)[N][4], const softmax_rows &rows,
+	const place &at, int first_row, int first_column, int count)
+{
+	constexpr int pitch = D + 2;
+	const int lane = threadIdx.x & 31, c = lane & 3;
+	const int64_t all = (int64_t)p.batch * p.heads * p.seq_q;
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		const int row = first_row + lane / 4 + 8 * i;
+		const float sum = row_sum(rows.sum[i]);
+		if (row >= count) {
+			continue;
+		}
+		const int64_t own =
+			((int64_t)at.b * p.heads + at.head * p.group + row % p.group) * p.seq_q + row / p.group;
+		float *to = (float *)p.part + (at.part * all + own) * pitch;
+#pragma unroll
+		for (int n = 0; n < N; n++) {
+			*(float2 *)(to + first_column + n * 8 + 2 * c) =
+				make_float2(o[n][2 * i], o[n][2 * i + 1]);
+		}
+		if (c == 0 && first_column == 0) {
+			*(float2 *)(to + D) = make_float2(rows.maximum[i], sum);
+		}
+	}
+}
+
+template <class T, int D, int M, kind K>
 WSK_DEVICE void
 forward(const wsk_attn_params &p)
 {
-	constexpr int rows_a_warp = 16 * M, rows = 64 * M, keys = 32;
-	constexpr int buffer = 2 * keys * tile<D>::pitch;
-	constexpr int bytes = 2 * buffer > rows * tile<D>::pitch ? 2 * buffer : rows * tile<D>::pitch;
-	static_assert(bytes <= 49152, "more shared memory than a kernel has without asking");
+	constexpr bool any = K != kind::USUAL, split = K == kind::SPLIT;
+	constexpr int C = WSK_SHARED_BY(D), keys = C > 1 ? 16 : 32, buffers = C > 1 ? 1 : 2;
+	using mine = sharing<D, C>;
+	constexpr int rows_a_warp = 16 * M, rows = rows_a_warp * mine::groups;
+	constexpr int buffer = 2 * keys * tile<D>::pitch, for_rows = rows * tile<D>::pitch;
+	constexpr int bytes = buffers * buffer > for_rows ? buffers * buffer : for_rows;
 	__shared__ __align__(128) unsigned char shared[bytes];
+	__shared__ typename mine::template room<M * keys / 8> others;
+	static_assert(
+		bytes + sizeof(others) <= 49152, "more shared memory than a kernel has without asking");
 
-	const place at(p.heads, p.batch);
-	const int kv_head = at.head / p.group;
-	const span q_span = find_span(p.cu_q, p.used_q, at.b, p.seq_q, p.total_q);
-	const span k_span = find_span(p.cu_k, p.used_k, at.b, p.seq_k, p.total_k);
+	const place at(split ? p.heads / p.group : p.heads, p.batch, split ? p.splits : 1);
+	const int kv_head = split ? at.head : at.head / p.group, group = split ? p.group : 1;
+	const span q_span = span_of_q(p, at.b), k_span = span_of_k(p, at.b);
 	const int first_row = (p.tiles - 1 - at.tile) * rows; /* the longest first */
-	if (first_row >= q_span.given) {
+	if (first_row >= q_span.given * group) {
 		return;
 	}
-	const int warp = threadIdx.x / 32, warp_row = first_row + warp * rows_a_warp;
-	const int end_row = min(first_row + rows, q_span.length);
+	const mine own;
+	const int within = own.group * rows_a_warp, warp_row = first_row + within;
+	const int end_row = min(first_row + rows, q_span.length * group);
+	auto query_of = [=](int row) { return split ? row / group : row; };
 	const sight see(p, q_span, k_span);
 	const chosen blocks(p, at.b, kv_head);
 	/* Where the sequence ends with the first block of queries, there is no set of the second. */
 	const int block_row = M > 1 && first_row + 64 >= end_row ? first_row : warp_row;
 
-	load_tile<D, rows>(shared, rows_of<T>(p.q, q_span, p.cu_q, at.b, at.head), p.q.row, first_row,
-		q_span.length, p.wide);
+	if constexpr (split) {
+		const uint16_t *first = rows_of<T>(p.q, q_span, p.cu_q, at.b, kv_head * group);
+		auto row_at = [=, &p](int row) {
+			return first + row / group * p.q.row + row % group * p.q.head;
+		};
+		load_tile<D, rows>(shared, row_at, first_row, q_span.length * group, p.chunks, p.wide);
+	} else {
+		load_tile<D, rows>(shared, rows_of<T>(p.q, q_span, p.cu_q, at.b, at.head), p.q.row,
+			first_row, q_span.length, p.chunks, p.wide);
+	}
 	__syncthreads();
-	uint32_t q[M][D / 16][4];
-	const auto by_row = lane_by_row<D>(shared_address(shared));
+	uint32_t q[M][mine::count / 16][4];
+	const auto by_row = lane_by_row<D>(shared_address(shared)).moved(own.first);
 #pragma unroll
 	for (int m = 0; m < M; m++) {
-		load_rows<D>(q[m], by_row, warp * rows_a_warp + m * 16);
+		load_rows<D>(q[m], by_row, within + m * 16);
 		apply_sign(q[m], p.sign);
 	}
 	__syncthreads();
 
-	float o[M][D / 8][4];
+	float o[M][mine::count / 8][4];
 	softmax_rows softmax[M];
 #pragma unroll
 	for (int m = 0; m < M; m++) {
 		clear(o[m]);
 	}
-	pair_loader<D, keys> loader(rows_of<T>(p.k, k_span, p.cu_k, at.b, kv_head), p.k.row,
-		rows_of<T>(p.v, k_span, p.cu_k, at.b, kv_head), p.v.row);
-	key_tiles range(see, first_row, end_row);
-	const int end = end_row > first_row ? range.end : 0;
+	const bool in_order = p.cu_k || (any && p.pages);
+	const int entry = any ? entry_of(p, at.b) : at.b;
+	pair_loader<D, keys> loader(rows_of<T>(p.k, k_span, in_order, entry, kv_head), p.k.row,
+		rows_of<T>(p.v, k_span, in_order, entry, kv_head), p.v.row, p.chunks);
+	const paged_rows pages(p, loader.second ? p.v : p.k, at.b);
+	auto fetch = [&](int key) {
+		if constexpr (any) {
+			loader.fetch(
+				loader.in_pages(pages, key, see.keys), p.wide && loader.inside(key, see.keys));
+		} else {
+			loader.fetch(key, see.keys, p.wide);
+		}
+	};
+	auto store = [&](int turn, int key) {
+		if constexpr (any) {
+			loader.store(shared + turn * buffer, loader.in_pages(pages, key, see.keys),
+				loader.inside(key, see.keys), p.wide);
+		} else {
+			loader.store(shared + turn * buffer, key, see.keys, p.wide);
+		}
+	};
+	/* Keys that the rows see, and the part of them that this block takes: whole blocks of 64. */
+	const int until = end_row > first_row ? see.last(query_of(end_row - 1)) + 1 : 0;
+	const int from = max(see.first(query_of(first_row)), 0) & (split ? ~63 : ~31);
+	const int part = split ? (max(until - from, 0) + 64 * p.splits - 1) / (64 * p.splits) * 64 : 0;
+	const int begin = from + at.part * part, end = split ? min(begin + part, until) : until;
 	/* The next tile that some of the rows have chosen, or `end`. */
 	auto seek = [&](int key) {
 		while (key < end && !blocks.has(first_row, key)
@@ -167,20 +264,20 @@ forward(const wsk_attn_params &p)
 		}
 		return key;
 	};
-	int key = seek(range.next);
+	int key = seek(begin);
 	if (key < end) {
-		loader.fetch(key, see.keys, p.wide);
-		loader.store(shared, key, see.keys, p.wide);
+		fetch(key);
+		store(0, key);
 	}
 	__syncthreads();
-	const auto by_column = lane_by_column<D>(shared_address(shared));
-	for (int turn = 0; key < end; turn ^= 1) {
+	const auto by_column = lane_by_column<D>(shared_address(shared)).moved(own.first);
+	for (int turn = 0; key < end; turn ^= buffers - 1) {
 		const int next = seek(key + keys);
 		if (next < end) {
-			loader.fetch(next, see.keys, p.wide);
+			fetch(next);
 		}
-		if (key <= see.last(warp_row + rows_a_warp - 1) && key + keys > see.first(warp_row)
-			&& blocks.has(block_row, key)) {
+		if (key <= see.last(query_of(warp_row + rows_a_warp - 1))
+			&& key + keys > see.first(query_of(warp_row)) && blocks.has(block_row, key)) {
 			const uint32_t k_row = turn * 2 * keys, v_row = k_row + keys;
 			float s[M][keys / 8][4];
 			uint32_t probability[M][keys / 16][4];
@@ -189,17 +286,26 @@ forward(const wsk_attn_params &p)
 				clear(s[m]);
 			}
 			multiply_rows<T, D>(s, q, by_column, k_row);
-			const bool partly =
-				key < see.first(warp_row + rows_a_warp - 1) || key + keys - 1 > see.last(warp_row);
+#pragma unroll
+			for (int m = 0; m < M; m++) {
+				own.show(s[m], others, m * (keys / 8));
+			}
+			own.meet();
+			const bool partly = key < see.first(query_of(warp_row + rows_a_warp - 1))
+				|| key + keys - 1 > see.last(query_of(warp_row));
 #pragma unroll
 			for (int m = 0; m < M; m++) {
 				float factor[2];
+				own.add_other(s[m], others, m * (keys / 8));
+				if (any && p.softcap != 0) {
+					cap_scores(s[m], p.softcap);
+				}
 				if (partly) {
-					mask_rows(s[m], see, warp_row + m * 16, key);
+					mask_rows(s[m], see, query_of, warp_row + m * 16, key);
 				}
 				if (update_maximum(softmax[m], s[m], p.scale_log2, factor)) {
 #pragma unroll
-					for (int n = 0; n < D / 8; n++) {
+					for (int n = 0; n < mine::count / 8; n++) {
 						o[m][n][0] *= factor[0];
 						o[m][n][1] *= factor[0];
 						o[m][n][2] *= factor[1];
@@ -207,35 +313,51 @@ forward(const wsk_attn_params &p)
 					}
 				}
 				exponentiate(softmax[m], s[m], p.scale_log2);
+				if (K == kind::ANY && p.keep < 65536) {
+					drop(s[m], dropout(p, at.b, at.head), warp_row + m * 16, key);
+				}
 				pack_rows<T>(probability[m], s[m]);
 			}
 			multiply_columns<T, D>(o, probability, by_row, v_row);
 		}
+		if (buffers == 1) {
+			__syncthreads();
+		}
 		if (next < end) {
-			loader.store(shared + (turn ^ 1) * buffer, next, see.keys, p.wide);
+			store(turn ^ (buffers - 1), next);
 		}
 		__syncthreads();
 		key = next;
 	}
 
-	float *lse = (float *)p.lse + row_value(p, q_span, at.b, at.head);
+	if constexpr (split) {
+#pragma unroll
+		for (int m = 0; m < M; m++) {
+			store_part<D>(
+				p, o[m], softmax[m], at, warp_row + m * 16, own.first, q_span.length * group);
+		}
+		return;
+	}
+	float *lse = (float *)p.lse + lse_at(p, q_span, at.b, at.head);
 #pragma unroll
 	for (int m = 0; m < M; m++) {
 		float factor[2];
 #pragma unroll
 		for (int i = 0; i < 2; i++) {
-			float value = finish_row(softmax[m], i, factor[i]);
+			float sum = row_sum(softmax[m].sum[i]);
+			float value = finish_row(p, at.head, softmax[m].maximum[i], sum, factor[i]);
+			factor[i] *= K == kind::ANY ? p.keep_scale : 1;
 			int row = warp_row + m * 16 + (threadIdx.x & 31) / 4 + 8 * i;
-			if (p.lse && (threadIdx.x & 3) == 0 && row < q_span.given) {
+			if (p.lse && (threadIdx.x & 3) == 0 && own.first == 0 && row < q_span.given) {
 				lse[row] = row < q_span.length ? value : -INFINITY;
 			}
 		}
-		put_rows<T, D>(shared, o[m], warp * rows_a_warp + m * 16, factor[0], factor[1]);
+		put_rows<T, D>(shared, o[m], within + m * 16, own.first, factor[0], factor[1]);
 	}
 	__syncwarp();
-	store_tile<D, rows_a_warp>(shared + warp * rows_a_warp * tile<D>::pitch,
-		rows_of<T>(p.o, q_span, p.cu_q, at.b, at.head), p.o.row, warp_row, q_span.length,
-		q_span.given, p.wide, threadIdx.x & 31, 32);
+	store_tile<D, mine::count, rows_a_warp>(shared + within * tile<D>::pitch,
+		rows_of<T>(p.o, q_span, p.cu_q, at.b, at.head), p.o.row, warp_row, own.first, q_span.length,
+		q_span.given, p.chunks, p.wide);
 }
 
 } // namespace wsk

@@ -138,6 +138,13 @@ load_transposed(uint32_t (&r)[4], uint32_t address)
 				 : "memory");
 }
 
+/** Of two warps alone; @a id, 1 to 15, is theirs. */
+WSK_DEVICE void
+meet_pair(int id)
+{
+	asm volatile("bar.sync %0, 64;" ::"r"(id) : "memory");
+}
+
 WSK_DEVICE uint32_t
 shared_address(const void *p)
 {

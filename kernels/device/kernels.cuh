@@ -4,19 +4,33 @@
  * Included by attn_<head dimension>.cu, each of which becomes one image. bfloat16 is there from
  * compute capability 8.0 on.
  */
-#include "backward.cuh"
 #include "decode.cuh"
+#include "dkdv_pair.cuh"
 #include "forward.cuh"
-#include "shape.h"
 
 #define WSK_KERNEL(name) \
 	extern "C" __global__ void __launch_bounds__(WSK_THREADS, 2) \
 		name(const __grid_constant__ wsk_attn_params p)
 
+#define WSK_DKDV(type, any) \
+	if constexpr (WSK_DKDV_IN_PAIRS(WSK_HEAD_DIM, any)) { \
+		wsk::dkdv_pair<wsk::type, WSK_HEAD_DIM, any>(p); \
+	} else { \
+		wsk::dkdv<wsk::type, WSK_HEAD_DIM, any>(p); \
+	}
+
 #define WSK_KERNELS(type, suffix) \
 	WSK_KERNEL(wsk_forward_##suffix) \
 	{ \
-		wsk::forward<wsk::type, WSK_HEAD_DIM, WSK_FORWARD_M(WSK_HEAD_DIM)>(p); \
+		wsk::forward<wsk::type, WSK_HEAD_DIM, WSK_FORWARD_M(WSK_HEAD_DIM), wsk::kind::USUAL>(p); \
+	} \
+	WSK_KERNEL(wsk_forward_any_##suffix) \
+	{ \
+		wsk::forward<wsk::type, WSK_HEAD_DIM, 1, wsk::kind::ANY>(p); \
+	} \
+	WSK_KERNEL(wsk_split_##suffix) \
+	{ \
+		wsk::forward<wsk::type, WSK_HEAD_DIM, 1, wsk::kind::SPLIT>(p); \
 	} \
 	WSK_KERNEL(wsk_delta_##suffix) \
 	{ \
@@ -24,22 +38,38 @@
 	} \
 	WSK_KERNEL(wsk_dkdv_##suffix) \
 	{ \
-		wsk::dkdv<wsk::type, WSK_HEAD_DIM>(p); \
+		WSK_DKDV(type, false); \
+	} \
+	WSK_KERNEL(wsk_dkdv_any_##suffix) \
+	{ \
+		WSK_DKDV(type, true); \
 	} \
 	WSK_KERNEL(wsk_dq_##suffix) \
 	{ \
-		wsk::dq<wsk::type, WSK_HEAD_DIM, WSK_DQ_M(WSK_HEAD_DIM)>(p); \
+		wsk::dq<wsk::type, WSK_HEAD_DIM, WSK_DQ_M(WSK_HEAD_DIM), false>(p); \
 	} \
-	WSK_KERNEL(wsk_decode_##suffix) \
+	WSK_KERNEL(wsk_dq_any_##suffix) \
 	{ \
-		wsk::decode<wsk::type, WSK_HEAD_DIM>(p); \
+		wsk::dq<wsk::type, WSK_HEAD_DIM, 1, true>(p); \
 	} \
 	WSK_KERNEL(wsk_combine_##suffix) \
 	{ \
 		wsk::combine<wsk::type, WSK_HEAD_DIM>(p); \
 	}
 
+#define WSK_DECODE_KERNEL(type, suffix) \
+	WSK_KERNEL(wsk_decode_##suffix) \
+	{ \
+		wsk::decode<wsk::type, WSK_HEAD_DIM>(p); \
+	}
+
 WSK_KERNELS(half, f16)
+#if WSK_HEAD_DIM <= WSK_DECODE_COLUMNS
+WSK_DECODE_KERNEL(half, f16)
+#endif
 #if __CUDA_ARCH__ >= 800
 WSK_KERNELS(bfloat, bf16)
+#if WSK_HEAD_DIM <= WSK_DECODE_COLUMNS
+WSK_DECODE_KERNEL(bfloat, bf16)
+#endif
 #endif

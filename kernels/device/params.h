@@ -18,6 +18,12 @@
 /** Rows of queries (times heads of a group) that one block of the decode kernel takes. */
 #define WSK_DECODE_ROWS 16
 
+/** Longer rows it has no registers for: the kernel with parts of the keys takes those. */
+#define WSK_DECODE_COLUMNS 128
+
+/** Keys that lie behind one another for the decode kernel: rows of a page are a multiple of it. */
+#define WSK_DECODE_KEYS 16
+
 /** Rows of one head of one tensor. Strides are in elements; those of the head dimension are 1. */
 struct wsk_view {
 	uint64_t data; /**< device address */
@@ -30,23 +36,37 @@ struct wsk_attn_params {
 	struct wsk_view q, k, v, o;
 	struct wsk_view dout, dq, dk, dv; /**< backward */
 	uint64_t lse;                     /**< float, of each query row: natural logarithm */
-	uint64_t delta;              /**< float, of each query row: sum of dO x O; laid out as lse */
+	uint64_t delta; /**< float, of each query row: sum of dO x O, less the gradient of lse */
 	int64_t lse_batch, lse_head; /**< in elements; rows lie side by side */
-	uint64_t cu_q, cu_k;         /**< int32, batch + 1 each; 0: not packed */
-	uint64_t used_q, used_k;     /**< int32, batch each; 0: all of a sequence counts */
-	uint64_t blocks;             /**< uint32 bit sets, see wsk.h; 0: every block of keys */
+	int64_t delta_batch, delta_head;
+	uint64_t cu_q, cu_k;     /**< int32, batch + 1 each; 0: not packed */
+	uint64_t used_q, used_k; /**< int32, batch each; 0: all of a sequence counts */
+	uint64_t first_q,
+		first_k;         /**< int32, batch each: row that a sequence starts at; 0: its first */
+	uint64_t entries;    /**< int32, batch: which entry of k and v; 0: that of q */
+	uint64_t pages;      /**< int32, of each sequence the pages of k and v; 0: rows in order */
+	int64_t pages_batch; /**< in pages */
+	uint64_t sinks;      /**< float, heads: logits that no key has; 0: none */
+	uint64_t random;     /**< uint64, two: what dropout is drawn from */
+	uint64_t dlse;       /**< float, laid out as lse: gradient of lse; 0: none */
+	uint64_t blocks;     /**< uint32 bit sets, see wsk.h; 0: every block of keys */
 	int64_t blocks_batch, blocks_head, blocks_row; /**< in words */
-	uint64_t part;                                 /**< float, decode: splits x rows x (d + 2) */
+	uint64_t part;                                 /**< float: splits x rows x (tile of d + 2) */
 	int32_t batch, heads, group;                   /**< heads of q; heads of q for each of k */
 	int32_t seq_q, seq_k;                          /**< longest, and the length where not packed */
 	int32_t total_q, total_k;                      /**< packed: rows there are */
 	int32_t left, right;                           /**< keys seen before and after the diagonal */
 	int32_t tiles;                                 /**< blocks of threads for one head */
-	int32_t splits;                                /**< decode: parts of the keys */
+	int32_t splits;                                /**< parts of the keys */
 	float scale;                                   /**< as given, of any sign */
 	float scale_log2;                              /**< |scale| x log2(e), greater than 0 */
 	uint32_t sign;                                 /**< 0x80008000 where scale is negative */
 	int32_t wide;                                  /**< every row begins at 16 bytes */
+	int32_t chunks;                                /**< 8 elements of a row that there are */
+	int32_t entry_count, page_rows, page_count;    /**< of k and v: entries; rows a page, pages */
+	float softcap;    /**< scores times this are the tangent's argument; 0: no cap */
+	uint32_t keep;    /**< of 65536: probabilities that dropout keeps; 65536: no dropout */
+	float keep_scale; /**< what is kept is multiplied by */
 };
 
 #endif

@@ -17,11 +17,13 @@ namespace wsk
 struct span {
 	int start;  /**< first row in the tensor */
 	int length; /**< rows that count */
-	int given;  /**< rows of it that are there, padding too */
+	int given;  /**< rows of it that are there, padding behind them too */
 };
 
+constexpr int EVERY_ROW = 0x7fffffff; /**< a total that no row is beyond */
+
 WSK_DEVICE span
-find_span(uint64_t cu, uint64_t used, int b, int seq, int total)
+find_span(uint64_t cu, uint64_t used, uint64_t first, int b, int seq, int total)
 {
 	span s = {0, seq, seq};
 	if (cu) {
@@ -31,6 +33,27 @@ find_span(uint64_t cu, uint64_t used, int b, int seq, int total)
 	}
 	if (used) {
 		s.length = min(max(((const int *)used)[b], 0), s.length);
+	}
+	if (first) {
+		int before = min(max(((const int *)first)[b], 0), s.length);
+		s.start += before, s.length -= before, s.given -= before;
+	}
+	return s;
+}
+
+WSK_DEVICE span
+span_of_q(const wsk_attn_params &p, int b)
+{
+	return find_span(p.cu_q, p.used_q, p.first_q, b, p.seq_q, p.total_q);
+}
+
+/** Rows in pages have cu_seqlens for their number alone: each sequence begins with its first page. */
+WSK_DEVICE span
+span_of_k(const wsk_attn_params &p, int b)
+{
+	span s = find_span(p.cu_k, p.used_k, p.first_k, b, p.seq_k, p.pages ? EVERY_ROW : p.total_k);
+	if (p.pages && p.cu_k) {
+		s.start -= max(((const int *)p.cu_k)[b], 0);
 	}
 	return s;
 }
@@ -44,11 +67,17 @@ rows_of(const wsk_view &view, const span &s, bool packed, int b, int head)
 		+ head * view.head;
 }
 
-/** Floats that each query row has one of. */
+/** Floats that each query row has one of: where those of lse begin for @a s, and those of delta. */
 WSK_DEVICE int64_t
-row_value(const wsk_attn_params &p, const span &s, int b, int head)
+lse_at(const wsk_attn_params &p, const span &s, int b, int head)
 {
-	return (p.cu_q ? s.start : b * p.lse_batch) + head * p.lse_head;
+	return (p.cu_q ? 0 : b * p.lse_batch) + s.start + head * p.lse_head;
+}
+
+WSK_DEVICE int64_t
+delta_at(const wsk_attn_params &p, const span &s, int b, int head)
+{
+	return (p.cu_q ? 0 : b * p.delta_batch) + s.start + head * p.delta_head;
 }
 
 /** Keys that the queries of a sequence see. */
@@ -88,6 +117,37 @@ load_narrow(const uint16_t *p)
 	return make_uint4(r[0], r[1], r[2], r[3]);
 }
 
+/** Which entry of k and v a sequence has. */
+WSK_DEVICE int
+entry_of(const wsk_attn_params &p, int b)
+{
+	return p.entries ? min(max(((const int *)p.entries)[b], 0), p.entry_count - 1) : b;
+}
+
+/** Rows of k or v of one head that lie in pages, where there are pages: no row needs to be behind another. */
+struct paged_rows {
+	const int *pages; /**< NULL: there are none */
+	int64_t batch, step;
+	int rows, count;
+
+	WSK_DEVICE
+	paged_rows(const wsk_attn_params &p, const wsk_view &view, int b)
+		: pages(p.pages ? (const int *)p.pages + b * p.pages_batch : nullptr), batch(view.batch),
+		  step(view.row), rows(p.page_rows), count(p.page_count)
+	{
+	}
+	/** Elements from the first page's first row to row @a row, which there is. */
+	WSK_DEVICE int64_t
+	at(int row) const
+	{
+		if (!pages) {
+			return row * step;
+		}
+		int page = min(max(pages[row / rows], 0), count - 1);
+		return page * batch + row % rows * step;
+	}
+};
+
 /**
  * ROWS rows of two tensors, by way of registers: what is asked for is on its way while the warp
  * computes. In shared memory they are one tile of 2 ROWS rows.
@@ -100,18 +160,22 @@ template <int D, int ROWS> struct pair_loader {
 	const uint16_t *row; /**< this thread's first element of the sequence's first tile */
 	int64_t step;        /**< elements from row to row */
 	int within;          /**< this thread's row within ROWS */
+	int chunks;          /**< that there are from this thread's first on */
+	bool second;         /**< of which tensor this thread's row is */
 	uint32_t into;       /**< where it lies in a tile, and its swizzled chunk */
 	uint32_t swizzled;
 	uint4 data[count];
 
 	WSK_DEVICE
-	pair_loader(const uint16_t *a, int64_t a_step, const uint16_t *b, int64_t b_step)
+	pair_loader(
+		const uint16_t *a, int64_t a_step, const uint16_t *b, int64_t b_step, int row_chunks)
 	{
 		int tile_row = threadIdx.x / threads_a_row, chunk = threadIdx.x % threads_a_row;
-		bool second = tile_row >= ROWS;
+		second = tile_row >= ROWS;
 		within = tile_row % ROWS;
 		step = second ? b_step : a_step;
 		row = (second ? b : a) + chunk * 8 + within * step;
+		chunks = row_chunks - chunk;
 		into = tile_row * tile<D>::pitch;
 		swizzled = tile<D>::swizzle(tile_row) ^ chunk;
 	}
@@ -120,16 +184,30 @@ template <int D, int ROWS> struct pair_loader {
 	{
 		return tile_start + into + (((threads_a_row * j) ^ swizzled) << 4);
 	}
+	WSK_DEVICE bool
+	inside(int first, int end) const
+	{
+		return first + within < end;
+	}
+	/** This thread's row of those from @a first on, by way of the pages of its tensor. */
+	WSK_DEVICE const uint16_t *
+	in_pages(const paged_rows &pages, int first, int end) const
+	{
+		return row - within * step + pages.at(min(first + within, end - 1));
+	}
 	/** Asks for rows from @a first on; those from @a end on are zeros. */
 	WSK_DEVICE void
 	fetch(int first, int end, bool wide)
 	{
-		bool inside = wide && first + within < end;
-		const uint16_t *p = row + first * step;
+		fetch(row + first * step, wide && first + within < end);
+	}
+	WSK_DEVICE void
+	fetch(const uint16_t *p, bool inside)
+	{
 #pragma unroll
 		for (int j = 0; j < count; j++) {
 			data[j] = make_uint4(0, 0, 0, 0);
-			if (inside) {
+			if (inside && threads_a_row * j < chunks) {
 				data[j] = __ldg((const uint4 *)(p + 8 * threads_a_row * j));
 			}
 		}
@@ -138,6 +216,11 @@ template <int D, int ROWS> struct pair_loader {
 	WSK_DEVICE void
 	store(unsigned char *tile_start, int first, int end, bool wide) const
 	{
+		store(tile_start, row + first * step, first + within < end, wide);
+	}
+	WSK_DEVICE void
+	store(unsigned char *tile_start, const uint16_t *p, bool inside, bool wide) const
+	{
 		if (wide) {
 #pragma unroll
 			for (int j = 0; j < count; j++) {
@@ -145,58 +228,70 @@ template <int D, int ROWS> struct pair_loader {
 			}
 			return;
 		}
-		const uint16_t *p = row + first * step;
 #pragma unroll 1
 		for (int j = 0; j < count; j++) {
-			bool inside = first + within < end;
-			*(uint4 *)place_of(tile_start, j) =
-				inside ? load_narrow(p + 8 * threads_a_row * j) : make_uint4(0, 0, 0, 0);
+			*(uint4 *)place_of(tile_start, j) = inside && threads_a_row * j < chunks
+				? load_narrow(p + 8 * threads_a_row * j)
+				: make_uint4(0, 0, 0, 0);
 		}
 	}
 };
 
-/** The first N rows of a tile from @a first on, in one go. */
-template <int D, int N>
+/** The first N rows of a tile from @a first on, in one go; @a row_at says where one begins. */
+template <int D, int N, class ROW_AT>
 WSK_DEVICE void
-load_tile(unsigned char *into, const uint16_t *rows, int64_t step, int first, int end, bool wide)
+load_tile(unsigned char *into, ROW_AT row_at, int first, int end, int chunks, bool wide)
 {
 	for (int i = threadIdx.x; i < N * (D / 8); i += WSK_THREADS) {
 		int r = i / (D / 8), c = i % (D / 8);
 		uint4 x = make_uint4(0, 0, 0, 0);
-		if (first + r < end) {
-			const uint16_t *p = rows + (first + r) * step + c * 8;
+		if (first + r < end && c < chunks) {
+			const uint16_t *p = row_at(first + r) + c * 8;
 			x = wide ? *(const uint4 *)p : load_narrow(p);
 		}
 		*(uint4 *)(into + tile<D>::at_row(r, c)) = x;
 	}
 }
 
-/** 16 rows of accumulators times @a factor, as elements, into a tile. */
-template <class T, int D>
+template <int D, int N>
 WSK_DEVICE void
-put_rows(
-	unsigned char *tile_start, const float (&c)[D / 8][4], int first_row, float upper, float lower)
+load_tile(unsigned char *into, const uint16_t *rows, int64_t step, int first, int end, int chunks,
+	bool wide)
+{
+	load_tile<D, N>(
+		into, [=](int row) { return rows + row * step; }, first, end, chunks, wide);
+}
+
+/** 16 rows of accumulators times @a factor, as elements, into a tile from column @a first_column on. */
+template <class T, int D, int N>
+WSK_DEVICE void
+put_rows(unsigned char *tile_start, const float (&c)[N][4], int first_row, int first_column,
+	float upper, float lower)
 {
 	int lane = threadIdx.x & 31;
 	unsigned char *word = tile_start + (lane & 3) * 4;
+	const int chunk = first_column / 8;
 #pragma unroll
-	for (int n = 0; n < D / 8; n++) {
-		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4, n)) =
+	for (int n = 0; n < N; n++) {
+		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4, chunk + n)) =
 			T::pack(c[n][0] * upper, c[n][1] * upper);
-		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4 + 8, n)) =
+		*(uint32_t *)(word + tile<D>::at_row(first_row + lane / 4 + 8, chunk + n)) =
 			T::pack(c[n][2] * lower, c[n][3] * lower);
 	}
 }
 
-/** N rows of a tile to rows from @a first on: zeros from @a end on, nothing from @a given on. */
-template <int D, int N>
+/**
+ * N rows of a tile to rows from @a first on, by one warp: zeros from @a end on, nothing from @a given on. Of the
+ * columns, W from @a first_column on.
+ */
+template <int D, int W, int N>
 WSK_DEVICE void
-store_tile(const unsigned char *from, uint16_t *rows, int64_t step, int first, int end, int given,
-	bool wide, int thread, int threads)
+store_tile(const unsigned char *from, uint16_t *rows, int64_t step, int first, int first_column,
+	int end, int given, int chunks, bool wide)
 {
-	for (int i = thread; i < N * (D / 8); i += threads) {
-		int r = i / (D / 8), c = i % (D / 8);
-		if (first + r >= given) {
+	for (int i = threadIdx.x & 31; i < N * (W / 8); i += 32) {
+		int r = i / (W / 8), c = i % (W / 8) + first_column / 8;
+		if (first + r >= given || c >= chunks) {
 			continue;
 		}
 		uint4 x = *(const uint4 *)(from + tile<D>::at_row(r, c));
@@ -230,6 +325,20 @@ apply_sign(uint32_t (&a)[K][4], uint32_t sign)
 	}
 }
 
+/** Scores become cap x tanh(score / cap), in units of cap; the host has put the cap into scale_log2. */
+template <int N>
+WSK_DEVICE void
+cap_scores(float (&s)[N][4], float softcap)
+{
+#pragma unroll
+	for (int n = 0; n < N; n++) {
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			s[n][i] = tanh_fast(s[n][i] * softcap);
+		}
+	}
+}
+
 /** Which blocks of keys a head's blocks of queries have chosen. */
 struct chosen {
 	const uint32_t *set; /**< of query block 0; NULL: every block */
@@ -250,16 +359,18 @@ struct chosen {
 	}
 };
 
-/** Which head, batch entry and tile a block of threads is for: the heads of a group side by side. */
+/** Which head, batch entry, tile and part a block of threads is for: the heads of a group side by side. */
 struct place {
-	int head, b, tile;
+	int head, b, tile, part;
 
 	WSK_DEVICE
-	place(int heads, int batch)
+	place(int heads, int batch, int parts = 1)
 	{
-		head = blockIdx.x % heads;
-		b = blockIdx.x / heads % batch;
-		tile = blockIdx.x / heads / batch;
+		unsigned index = blockIdx.x / parts;
+		part = blockIdx.x % parts;
+		head = index % heads;
+		b = index / heads % batch;
+		tile = index / heads / batch;
 	}
 };
 

@@ -11,9 +11,18 @@
 #define WSK_FORWARD_M(head_dim) ((head_dim) <= 80 ? 2 : 1)
 #define WSK_DQ_M(head_dim) ((head_dim) <= 64 ? 2 : 1)
 
-#define WSK_FORWARD_ROWS(head_dim) (64 * WSK_FORWARD_M(head_dim))
-#define WSK_DQ_ROWS(head_dim) (64 * WSK_DQ_M(head_dim))
-#define WSK_DKDV_KEYS 64
+/* Warps that share the columns of 16 rows; and whether two share 16 keys, one for dK and one for dV. */
+#define WSK_SHARED_BY(head_dim) ((head_dim) > 128 ? 2 : 1)
+#ifndef WSK_DKDV_IN_PAIRS
+#define WSK_DKDV_IN_PAIRS(head_dim, any) ((head_dim) > ((any) ? 96 : 128))
+#endif
+
+/* Rows of a block of four warps; `any` are the kernels for what costs registers, and for parts of the keys. */
+#define WSK_FORWARD_ROWS(head_dim) (64 * WSK_FORWARD_M(head_dim) / WSK_SHARED_BY(head_dim))
+#define WSK_DQ_ROWS(head_dim) (64 * WSK_DQ_M(head_dim) / WSK_SHARED_BY(head_dim))
+#define WSK_ANY_ROWS(head_dim) (64 / WSK_SHARED_BY(head_dim))
+#define WSK_DKDV_KEYS(head_dim, any) \
+	(WSK_DKDV_IN_PAIRS(head_dim, any) ? 32 / WSK_SHARED_BY(head_dim) : 64)
 #define WSK_DELTA_ROWS 16
 
 #endif

@@ -8,6 +8,8 @@
 #define WSK_DEVICE_WARP_CUH
 
 #include "fast_math.cuh"
+#include "params.h"
+#include "shape.h"
 
 namespace wsk
 {
@@ -47,6 +49,14 @@ template <int D> struct tile {
 			base = tile + row * pitch + (odd << 4);
 #endif
 		}
+		/** The same, @a columns further to the right: a multiple of `period` chunks. */
+		WSK_DEVICE lane
+		moved(uint32_t columns) const
+		{
+			lane other = *this;
+			other.base += columns * 2;
+			return other;
+		}
 		/** Address of chunks 2 @a pair and 2 @a pair + 1, @a rows (a multiple of 8) further down. */
 		WSK_DEVICE uint32_t
 		at(uint32_t rows, uint32_t pair) const
@@ -76,25 +86,25 @@ lane_by_column(uint32_t tile_address)
 	return typename tile<D>::lane(tile_address, (lane & 7) + (lane >> 4 << 3), lane >> 3 & 1);
 }
 
-/** 16 rows of a tile as A fragments, kept in registers. */
-template <int D>
+/** 16 rows of a tile as A fragments, kept in registers: as many columns as there is room for. */
+template <int D, int K>
 WSK_DEVICE void
-load_rows(uint32_t (&a)[D / 16][4], const typename tile<D>::lane &lane, uint32_t first_row)
+load_rows(uint32_t (&a)[K][4], const typename tile<D>::lane &lane, uint32_t first_row)
 {
 #pragma unroll
-	for (int k = 0; k < D / 16; k++) {
+	for (int k = 0; k < K; k++) {
 		load_matrices(a[k], lane.at(first_row, k));
 	}
 }
 
-/** c[m][n] += a[m] x b: rows x D times (D x columns); the columns are rows of the tile. */
-template <class T, int D, int M, int N>
+/** c[m][n] += a[m] x b: rows x 16 K times (16 K x columns); the columns are rows of the tile. */
+template <class T, int D, int M, int K, int N>
 WSK_DEVICE void
-multiply_rows(float (&c)[M][N][4], const uint32_t (&a)[M][D / 16][4],
+multiply_rows(float (&c)[M][N][4], const uint32_t (&a)[M][K][4],
 	const typename tile<D>::lane &by_column, uint32_t first_row)
 {
 #pragma unroll
-	for (int k = 0; k < D / 16; k++) {
+	for (int k = 0; k < K; k++) {
 #pragma unroll
 		for (int n = 0; n < N; n += 2) {
 			uint32_t b[4];
@@ -108,16 +118,16 @@ multiply_rows(float (&c)[M][N][4], const uint32_t (&a)[M][D / 16][4],
 	}
 }
 
-/** c[m] += a[m] x b: rows x (16 K) times (16 K x D); K x 16 rows of the tile. */
-template <class T, int D, int M, int K>
+/** c[m] += a[m] x b: rows x (16 K) times (16 K x 8 N); K x 16 rows of the tile, and 8 N of its columns. */
+template <class T, int D, int M, int K, int N>
 WSK_DEVICE void
-multiply_columns(float (&c)[M][D / 8][4], const uint32_t (&a)[M][K][4],
+multiply_columns(float (&c)[M][N][4], const uint32_t (&a)[M][K][4],
 	const typename tile<D>::lane &by_row, uint32_t first_row)
 {
 #pragma unroll
 	for (int k = 0; k < K; k++) {
 #pragma unroll
-		for (int n = 0; n < D / 16; n++) {
+		for (int n = 0; n < N / 2; n++) {
 			uint32_t b[4];
 			load_transposed(b, by_row.at(first_row + k * 16, n));
 #pragma unroll
@@ -155,6 +165,58 @@ clear(float (&c)[N][4])
 		}
 	}
 }
+
+/**
+ * Rows whose columns are more than a warp has registers for: C warps share them, each has D / C columns and sums
+ * over them alone. What two warps have of the same product is put together by way of shared memory.
+ */
+template <int D, int C> struct sharing {
+	static constexpr int count = D / C;                 /**< that a warp has */
+	static constexpr int groups = WSK_THREADS / 32 / C; /**< of warps, each with its own rows */
+	static_assert(
+		C == 1 || (C == 2 && count / 8 % tile<D>::period == 0), "halves begin with a period");
+	int group, first; /**< of this warp: which group, and its first column */
+
+	WSK_DEVICE
+	sharing() : group(threadIdx.x / 32 / C), first(threadIdx.x / 32 % C * count)
+	{
+	}
+	template <int N> struct room {
+		float4 of[C == 1 ? 1 : WSK_THREADS / 32][N][32];
+	};
+	/** Adds what the other warp has; before the next time, the block meets. Both get the same bits. */
+	template <int N, int TOTAL>
+	WSK_DEVICE void
+	show(const float (&s)[N][4], room<TOTAL> &all, int from) const
+	{
+		if constexpr (C > 1) {
+#pragma unroll
+			for (int n = 0; n < N; n++) {
+				all.of[threadIdx.x / 32][from + n][threadIdx.x & 31] =
+					make_float4(s[n][0], s[n][1], s[n][2], s[n][3]);
+			}
+		}
+	}
+	WSK_DEVICE void
+	meet() const
+	{
+		if constexpr (C > 1) {
+			meet_pair(1 + group);
+		}
+	}
+	template <int N, int TOTAL>
+	WSK_DEVICE void
+	add_other(float (&s)[N][4], const room<TOTAL> &all, int from) const
+	{
+		if constexpr (C > 1) {
+#pragma unroll
+			for (int n = 0; n < N; n++) {
+				float4 x = all.of[threadIdx.x / 32 ^ 1][from + n][threadIdx.x & 31];
+				s[n][0] += x.x, s[n][1] += x.y, s[n][2] += x.z, s[n][3] += x.w;
+			}
+		}
+	}
+};
 
 /** Over the four lanes that share a row of an accumulator. */
 WSK_DEVICE float

@@ -18,18 +18,41 @@ const char *const wsk_attention_kernels[] = {
 	"wsk_dq_f16",
 	"wsk_decode_f16",
 	"wsk_combine_f16",
+	"wsk_forward_any_f16",
+	"wsk_dkdv_any_f16",
+	"wsk_dq_any_f16",
+	"wsk_split_f16",
 	"wsk_forward_bf16",
 	"wsk_delta_bf16",
 	"wsk_dkdv_bf16",
 	"wsk_dq_bf16",
 	"wsk_decode_bf16",
 	"wsk_combine_bf16",
+	"wsk_forward_any_bf16",
+	"wsk_dkdv_any_bf16",
+	"wsk_dq_any_bf16",
+	"wsk_split_bf16",
 };
 
 static bool
 is_packed(const struct wsk_attention *in)
 {
 	return in->cu_seqlens_q != 0;
+}
+
+/* The image whose kernels hold rows of that many elements, by its number; -1: there is none. */
+static int32_t
+image_of(int32_t head_dim)
+{
+	static const int32_t images[] = {WSK_ATTENTION_32, WSK_ATTENTION_64, WSK_ATTENTION_80,
+		WSK_ATTENTION_96, WSK_ATTENTION_128, WSK_ATTENTION_256};
+	for (size_t i = 0; head_dim >= 8 && head_dim % 8 == 0 && i < sizeof(images) / sizeof(*images);
+		 i++) {
+		if (head_dim <= images[i]) {
+			return images[i];
+		}
+	}
+	return -1;
 }
 
 static void
@@ -55,9 +78,45 @@ check_shape(struct wsk_call *c, const struct wsk_attention *in)
 	if (is_packed(in)) {
 		wsk_require(c, in->total_q >= 1 && in->total_q <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "total_q",
 			"1 to 2^30");
-		wsk_require(c, in->total_k >= 1 && in->total_k <= WSK_LENGTH_MAX, WSK_ERR_RANGE, "total_k",
-			"1 to 2^30");
+		wsk_require(c, in->pages || (in->total_k >= 1 && in->total_k <= WSK_LENGTH_MAX),
+			WSK_ERR_RANGE, "total_k", "1 to 2^30");
 		wsk_require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0 where sequences are packed");
+	}
+	wsk_require(c, isfinite(in->softcap) && in->softcap >= 0, WSK_ERR_ARGUMENT, "softcap",
+		"0 or greater, and finite");
+	wsk_require(c, in->dropout >= 0 && in->dropout < 1, WSK_ERR_RANGE, "dropout",
+		"0 to less than 1"); /* NaN is neither */
+}
+
+/* Where k and v lie by more than their strides. */
+static void
+check_places(struct wsk_call *c, const struct wsk_attention *in)
+{
+	wsk_check_address(c, in->sinks, 4, false, "sinks");
+	wsk_check_address(c, in->random, 8, in->dropout > 0, "random");
+	wsk_check_address(c, in->seqstart_q, 4, false, "seqstart_q");
+	wsk_check_address(c, in->seqstart_k, 4, false, "seqstart_k");
+	wsk_require(c, !in->blocks || !(in->seqstart_q || in->seqstart_k), WSK_ERR_ARGUMENT, "blocks",
+		"0 where sequences start at other rows");
+	wsk_require(c, !in->pages || !in->seqstart_k, WSK_ERR_ARGUMENT, "seqstart_k",
+		"0 where rows lie in pages");
+	wsk_check_address(c, in->entries, 4, false, "entries");
+	wsk_check_address(c, in->pages, 4, false, "pages");
+	if (in->entries) {
+		wsk_require(c, !is_packed(in) && !in->pages, WSK_ERR_ARGUMENT, "entries",
+			"0 where sequences are packed or in pages");
+		wsk_require(c, in->entry_count >= 1 && in->entry_count <= WSK_BATCH_MAX, WSK_ERR_RANGE,
+			"entry_count", "1 to 2^24");
+	}
+	if (in->pages) {
+		wsk_require(c, in->page_rows >= 1 && in->page_rows <= WSK_LENGTH_MAX, WSK_ERR_RANGE,
+			"page_rows", "1 to 2^30");
+		wsk_require(c, in->page_count >= 1 && in->page_count <= WSK_LENGTH_MAX, WSK_ERR_RANGE,
+			"page_count", "1 to 2^30");
+		wsk_require(c,
+			c->status != WSK_OK
+				|| in->pages_stride_batch >= wsk_divide_up(in->length_k, in->page_rows),
+			WSK_ERR_RANGE, "pages_stride_batch", "at least the pages of length_k rows");
 	}
 }
 
@@ -71,6 +130,11 @@ check_tensor(struct wsk_call *c, const struct wsk_attention *in, const struct ws
 								 : in->length_k;
 	int64_t heads = is_query ? in->heads_q : in->heads_k;
 	int64_t batch = is_packed(in) ? 1 : in->batch;
+	if (!is_query && in->pages) {
+		batch = in->page_count, rows = in->page_rows;
+	} else if (!is_query && in->entries) {
+		batch = in->entry_count;
+	}
 	wsk_check_address(c, tensor->data, 2, true, name);
 	const int64_t strides[] = {tensor->stride_batch, tensor->stride_row, tensor->stride_head};
 	const int64_t extents[] = {batch, rows, heads};
@@ -87,6 +151,7 @@ static void
 check_forward(struct wsk_call *c, const struct wsk_attention *in)
 {
 	check_shape(c, in);
+	check_places(c, in);
 	check_tensor(c, in, &in->q, true, false, "q");
 	check_tensor(c, in, &in->k, false, false, "k");
 	check_tensor(c, in, &in->v, false, false, "v");
@@ -113,14 +178,23 @@ check_backward(struct wsk_call *c, const struct wsk_attention *in)
 	check_tensor(c, in, &in->grad_v, false, true, "grad_v");
 	wsk_check_address(c, in->lse, 4, true, "lse");
 	wsk_check_address(c, in->delta, 4, true, "delta");
+	wsk_check_address(c, in->grad_lse, 4, false, "grad_lse");
+	wsk_require(c, in->delta_stride_batch >= 0 && in->delta_stride_head >= 0, WSK_ERR_RANGE,
+		"delta", "strides that are not negative");
+	wsk_require(c, !in->pages, WSK_ERR_ARGUMENT, "pages", "0: there are no gradients of pages");
+	wsk_require(
+		c, !in->entries, WSK_ERR_ARGUMENT, "entries", "0: there are no gradients of entries");
 }
 
 static void
 check_decode(struct wsk_call *c, const struct wsk_attention *in)
 {
 	check_forward(c, in);
-	wsk_require(
-		c, !is_packed(in), WSK_ERR_ARGUMENT, "cu_seqlens_q", "0: decode takes no packed sequences");
+	wsk_require(c, in->dropout == 0, WSK_ERR_ARGUMENT, "dropout", "0: decode has none");
+	wsk_require(c,
+		c->status != WSK_OK
+			|| in->length_q * (int64_t)(in->heads_q / in->heads_k) <= WSK_LENGTH_MAX,
+		WSK_ERR_RANGE, "length_q", "at most 2^30 rows of all heads of a group");
 	wsk_require(c, in->blocks == 0, WSK_ERR_ARGUMENT, "blocks", "0: decode reads every block");
 	wsk_require(
 		c, in->splits >= 1 && in->splits <= SPLITS_MAX, WSK_ERR_RANGE, "splits", "1 to 256");
@@ -170,6 +244,9 @@ is_wide(const struct wsk_attention *in, bool backward)
 static struct wsk_attn_params
 params_of(const struct wsk_attention *in, bool backward)
 {
+	bool own_delta = in->delta_stride_batch != 0 || in->delta_stride_head != 0;
+	/* With a cap, what comes of tanh is in units of the cap. */
+	float unit = in->softcap > 0 ? in->softcap : in->scale;
 	return (struct wsk_attn_params){
 		.q = view_of(&in->q),
 		.k = view_of(&in->k),
@@ -183,10 +260,20 @@ params_of(const struct wsk_attention *in, bool backward)
 		.delta = in->delta,
 		.lse_batch = in->lse_stride_batch,
 		.lse_head = in->lse_stride_head,
+		.delta_batch = own_delta ? in->delta_stride_batch : in->lse_stride_batch,
+		.delta_head = own_delta ? in->delta_stride_head : in->lse_stride_head,
 		.cu_q = in->cu_seqlens_q,
 		.cu_k = in->cu_seqlens_k,
 		.used_q = in->seqused_q,
 		.used_k = in->seqused_k,
+		.first_q = in->seqstart_q,
+		.first_k = in->seqstart_k,
+		.entries = in->entries,
+		.pages = in->pages,
+		.pages_batch = in->pages_stride_batch,
+		.sinks = in->sinks,
+		.random = in->random,
+		.dlse = in->grad_lse,
 		.blocks = in->blocks,
 		.blocks_batch = in->blocks_stride_batch,
 		.blocks_head = in->blocks_stride_head,
@@ -203,9 +290,16 @@ params_of(const struct wsk_attention *in, bool backward)
 		.right = window(in->right),
 		.splits = in->splits,
 		.scale = in->scale,
-		.scale_log2 = scale_log2(in->scale),
+		.scale_log2 = scale_log2(unit),
 		.sign = in->scale < 0 ? 0x80008000u : 0,
 		.wide = is_wide(in, backward),
+		.chunks = in->head_dim / 8,
+		.entry_count = in->entry_count,
+		.page_rows = in->page_rows,
+		.page_count = in->page_count,
+		.softcap = in->softcap > 0 ? fabsf(in->scale) / in->softcap : 0,
+		.keep = in->dropout > 0 ? (uint32_t)((1 - in->dropout) * 65536 + 0.5f) : 65536,
+		.keep_scale = in->dropout > 0 ? 1 / (1 - in->dropout) : 1,
 	};
 }
 
@@ -214,6 +308,7 @@ struct attention_call {
 	struct wsk_call base;
 	struct wsk_attention in;
 	struct wsk_attn_params params;
+	int32_t image; /* by its head dimension */
 };
 
 static const struct wsk_versioned ATTENTION = WSK_VERSIONED(wsk_attention, grad_o, "attention");
@@ -227,15 +322,14 @@ prepare(struct attention_call *call, const struct wsk_attention *attention,
 		return c->status;
 	}
 	check(c, &call->in);
-	/* An image of another kind has a number below the least head dimension. */
-	int32_t image = call->in.head_dim < WSK_ATTENTION_64 ? -1 : call->in.head_dim;
-	if (wsk_need_image(c, image, "head_dim", "64, 80, 96 or 128") == WSK_OK) {
+	call->image = image_of(call->in.head_dim);
+	if (wsk_need_image(c, call->image, "head_dim", "a multiple of 8, 8 to 256") == WSK_OK) {
 		call->params = params_of(&call->in, check == check_backward);
 	}
 	return c->status;
 }
 
-/* One block of threads for each of @a tiles, of @a heads and of the batch. */
+/* One block of threads for each of @a tiles, of @a heads (and of their parts) and of the batch. */
 static int
 launch(struct attention_call *call, enum wsk_kernel kernel, int64_t tiles, int64_t heads)
 {
@@ -252,6 +346,13 @@ launch(struct attention_call *call, enum wsk_kernel kernel, int64_t tiles, int64
 		&call->params, "fewer rows, heads and sequences");
 }
 
+/* What the usual kernels have no registers for. */
+static bool
+needs_any(const struct wsk_attention *in)
+{
+	return in->softcap > 0 || in->dropout > 0;
+}
+
 int
 wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attention, void *stream,
 	struct wsk_problem *problem)
@@ -262,8 +363,10 @@ wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attenti
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
-	return launch(&call, WSK_KERNEL_FORWARD,
-		wsk_divide_up(in->length_q, WSK_FORWARD_ROWS(in->head_dim)), in->heads_q);
+	bool any = needs_any(in) || in->pages || in->entries;
+	int64_t rows = any ? WSK_ANY_ROWS(call.image) : WSK_FORWARD_ROWS(call.image);
+	return launch(&call, any ? WSK_KERNEL_FORWARD_ANY : WSK_KERNEL_FORWARD,
+		wsk_divide_up(in->length_q, rows), in->heads_q);
 }
 
 int
@@ -276,15 +379,17 @@ wsk_backward(const struct wsk_handle *handle, const struct wsk_attention *attent
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
+	bool any = needs_any(in);
 	status =
 		launch(&call, WSK_KERNEL_DELTA, wsk_divide_up(in->length_q, WSK_DELTA_ROWS), in->heads_q);
 	if (status == WSK_OK) {
-		status =
-			launch(&call, WSK_KERNEL_DKDV, wsk_divide_up(in->length_k, WSK_DKDV_KEYS), in->heads_k);
+		status = launch(&call, any ? WSK_KERNEL_DKDV_ANY : WSK_KERNEL_DKDV,
+			wsk_divide_up(in->length_k, WSK_DKDV_KEYS(call.image, any)), in->heads_k);
 	}
 	if (status == WSK_OK) {
-		int64_t rows = WSK_DQ_ROWS(in->head_dim);
-		status = launch(&call, WSK_KERNEL_DQ, wsk_divide_up(in->length_q, rows), in->heads_q);
+		int64_t rows = any ? WSK_ANY_ROWS(call.image) : WSK_DQ_ROWS(call.image);
+		status = launch(&call, any ? WSK_KERNEL_DQ_ANY : WSK_KERNEL_DQ,
+			wsk_divide_up(in->length_q, rows), in->heads_q);
 	}
 	return status;
 }
@@ -293,8 +398,9 @@ uint64_t
 wsk_decode_scratch(const struct wsk_attention *attention)
 {
 	uint64_t bytes = 4;
+	int64_t columns = image_of(attention->head_dim);
 	const int64_t factors[] = {attention->splits, attention->batch, attention->heads_q,
-		attention->length_q, (int64_t)attention->head_dim + 2};
+		attention->length_q, columns < 0 ? -1 : columns + 2};
 	for (size_t i = 0; i < sizeof(factors) / sizeof(*factors); i++) {
 		if (factors[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)factors[i], &bytes)) {
 			return UINT64_MAX;
@@ -313,9 +419,12 @@ wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attentio
 		return status;
 	}
 	const struct wsk_attention *in = &call.in;
-	int64_t group = in->heads_q / in->heads_k;
-	int64_t tiles = wsk_divide_up(in->length_q * group, WSK_DECODE_ROWS);
-	status = launch(&call, WSK_KERNEL_DECODE, tiles * in->splits, in->heads_k);
+	int64_t rows_a_head = in->length_q * (int64_t)(in->heads_q / in->heads_k);
+	bool few = rows_a_head <= WSK_DECODE_ROWS && call.image <= WSK_DECODE_COLUMNS && !is_packed(in)
+		&& (!in->pages || in->page_rows % WSK_DECODE_KEYS == 0);
+	int64_t tiles = wsk_divide_up(rows_a_head, few ? WSK_DECODE_ROWS : WSK_ANY_ROWS(call.image));
+	status =
+		launch(&call, few ? WSK_KERNEL_DECODE : WSK_KERNEL_SPLIT, tiles, in->heads_k * in->splits);
 	if (status == WSK_OK) {
 		/* A warp for each row of the batch; launch() counts the batch in again. */
 		int64_t rows = (int64_t)in->length_q * in->heads_q;

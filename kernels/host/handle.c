@@ -1,6 +1,7 @@
 /* handle.c - the driver's functions and the loaded images, in memory of the caller. */
 #include "handle.h"
 
+#include "append.h"
 #include "attention.h"
 #include "conv.h"
 #include "scan.h"
@@ -10,10 +11,13 @@
 #include <string.h>
 
 /* Behind each stands a fatbin: kernels/device/<symbol>.cu. */
+extern const unsigned char attn_32[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_64[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_80[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_96[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_128[] __attribute__((visibility("hidden")));
+extern const unsigned char attn_256[] __attribute__((visibility("hidden")));
+extern const unsigned char append[] __attribute__((visibility("hidden")));
 extern const unsigned char conv[] __attribute__((visibility("hidden")));
 extern const unsigned char scan[] __attribute__((visibility("hidden")));
 
@@ -29,10 +33,13 @@ static_assert(COUNT(wsk_conv_kernels) <= WSK_KERNELS_MAX, "room in struct wsk_lo
 static_assert(WSK_SCAN_KERNEL_COUNT <= WSK_KERNELS_MAX, "room in struct wsk_loaded");
 
 const struct wsk_embedded wsk_images[WSK_IMAGE_COUNT] = {
+	ATTENTION(32),
 	ATTENTION(64),
 	ATTENTION(80),
 	ATTENTION(96),
 	ATTENTION(128),
+	ATTENTION(256),
+	{WSK_APPEND, append, "append", wsk_append_kernels, COUNT(wsk_append_kernels)},
 	{WSK_CONV, conv, "conv", wsk_conv_kernels, COUNT(wsk_conv_kernels)},
 	{WSK_SCAN, scan, "scan", wsk_scan_kernels, WSK_SCAN_KERNEL_COUNT},
 };

@@ -22,7 +22,7 @@ struct wsk_embedded {
 };
 
 /** The images of the library, in the order of the handle's members. */
-#define WSK_IMAGE_COUNT 6
+#define WSK_IMAGE_COUNT 9
 extern const struct wsk_embedded wsk_images[WSK_IMAGE_COUNT];
 
 struct wsk_loaded {

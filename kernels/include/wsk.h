@@ -43,7 +43,7 @@ extern "C" {
 #define WSK_API
 #endif
 
-#define WSK_VERSION "0.2.0"
+#define WSK_VERSION "0.3.0"
 
 /** What a function returns. */
 enum wsk_status {
@@ -95,14 +95,18 @@ WSK_API size_t wsk_handle_size(void);
 WSK_API int wsk_init(
 	void *memory, size_t size, const struct wsk_driver *driver, struct wsk_problem *problem);
 
-/** Kernels that are loaded together. Those of attention have the number of their head dimension. */
+/** Kernels that are loaded together. Those of attention have the number of the head dimension that they hold: a
+ * smaller one takes the least that holds it, and columns beyond it are neither read nor written. */
 enum wsk_image {
 	WSK_CONV = 1,
-	WSK_SCAN = 2, /**< the selective scan and its state update */
+	WSK_SCAN = 2,   /**< the selective scan and its state update */
+	WSK_APPEND = 3, /**< new keys and values, for a cache */
+	WSK_ATTENTION_32 = 32,
 	WSK_ATTENTION_64 = 64,
 	WSK_ATTENTION_80 = 80,
 	WSK_ATTENTION_96 = 96,
 	WSK_ATTENTION_128 = 128,
+	WSK_ATTENTION_256 = 256,
 };
 
 /**
@@ -146,7 +150,9 @@ struct wsk_tensor {
  *     i sees j:  i + (n - m) - left <= j <= i + (n - m) + right
  *
  * so causal is right = 0, aligned at the bottom right. A query that sees no key has O = 0 and lse =
- * -infinity, and gradients of 0. Head h of q belongs to head h / (heads_q / heads_k) of k and v,
+ * -infinity, and gradients of 0. With a cap S becomes softcap tanh(S / softcap). With sinks the sum, and lse,
+ * have exp(sink of the head) besides. Dropout sets elements of P to 0, each with its probability, and divides
+ * the others by 1 - dropout, after the sum. Head h of q belongs to head h / (heads_q / heads_k) of k and v,
  * which are never expanded. Sums are fp32; P and dS are rounded to the element type for the tensor
  * cores.
  */
@@ -155,7 +161,7 @@ struct wsk_attention {
 	int32_t type;             /**< WSK_FLOAT16 or WSK_BFLOAT16, of every tensor */
 	int32_t batch;            /**< 1 to 2^24; packed: sequences */
 	int32_t heads_q, heads_k; /**< 1 to 65536; heads_k divides heads_q */
-	int32_t head_dim;         /**< 64, 80, 96 or 128: its image is loaded */
+	int32_t head_dim;         /**< a multiple of 8, 8 to 256: its image is loaded */
 	int32_t length_q,
 		length_k; /**< rows of a sequence, 1 to 2^30; packed, with seqused: of the longest */
 	int32_t total_q, total_k; /**< packed: rows of all sequences, 1 to 2^30 */
@@ -191,6 +197,30 @@ struct wsk_attention {
 	uint64_t scratch_size; /**< bytes there are */
 	int32_t splits;        /**< parts that the keys are split into, 1 to 256 */
 	int32_t reserved2;
+	/* since 0.3.0 */
+	float softcap; /**< greater than 0, or 0: none */
+	float dropout; /**< 0 to less than 1, by steps of 2^-16; not for decode */
+	/** uint64_t[2], any numbers: which elements are dropped depends on them, and on sequence, head, query and key
+	 * alone. Needed where there is dropout; backward needs those of forward. */
+	uint64_t random;
+	uint64_t sinks; /**< float [heads_q], contiguous; 0: none */
+	/** int32 [batch]: the row that a sequence starts at, of those that cu_seqlens and seqused leave; rows before
+	 * are not seen, and of o, lse and gradients not written. Not with blocks. 0: none. */
+	uint64_t seqstart_q, seqstart_k;
+	/** int32 [batch]: which entry of k and v belongs to each sequence, clamped to entry_count. Not for packed
+	 * sequences nor backward. 0: none. */
+	uint64_t entries;
+	/** int32 [batch][...]: which page of k and v has each page_rows rows of a sequence, clamped to page_count; k and
+	 * v are [page_count][page_rows][heads_k][head_dim], packed as well, when cu_seqlens_k says how many rows each
+	 * sequence has, and total_k nothing. Not with entries, seqstart_k nor backward. 0: none. */
+	uint64_t pages;
+	int64_t pages_stride_batch; /**< in pages, at least those of length_k rows */
+	int32_t page_rows, page_count;
+	int32_t entry_count;
+	int32_t reserved3;
+	/* backward */
+	uint64_t grad_lse;                             /**< float, laid out as lse; 0: none */
+	int64_t delta_stride_batch, delta_stride_head; /**< of delta; both 0: those of lse */
 };
 
 /**
@@ -209,18 +239,50 @@ WSK_API int wsk_backward(const struct wsk_handle *handle, const struct wsk_atten
 
 /**
  * The same as wsk_forward, for few queries and many keys: the keys are split among blocks of threads,
- * and the heads of a group read them once together. Not for packed sequences or `blocks`. Two launches. Errors
+ * and the heads of a group read them once together. Not with `blocks` or dropout. Two launches. Errors
  * as wsk_forward(), and WSK_ERR_RANGE: splits, scratch_size.
  */
 WSK_API int wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * Bytes of scratch that wsk_decode needs: 4 (head_dim + 2) for each query row, head and split. UINT64_MAX: there
- * is no such number. Reads batch, heads_q, head_dim, length_q and splits alone, `size` not either; @a attention
+ * Bytes of scratch that wsk_decode needs: 4 (head_dim of the image + 2) for each sequence's length_q rows, head and
+ * split. UINT64_MAX: there is no such number. Reads batch, heads_q, head_dim, length_q and splits alone, `size` not either; @a attention
  * is not NULL.
  */
 WSK_API uint64_t wsk_decode_scratch(const struct wsk_attention *attention);
+
+/**
+ * New keys and values for the caches of a batch: row i of k_new and v_new becomes row lengths[b] + i of sequence b. Rows
+ * beyond length_k, or in pages and entries that there are not, are left out. Where there are cos and sin, the first
+ * `rotary` elements of k's new rows, and of q, are turned by those of their positions: x cos - y sin, x sin + y cos.
+ */
+struct wsk_append {
+	uint32_t size;            /**< bytes, of this struct */
+	int32_t type;             /**< WSK_FLOAT16 or WSK_BFLOAT16, of every tensor, cos and sin */
+	int32_t batch;            /**< 1 to 2^24 */
+	int32_t heads_q, heads_k; /**< 1 to 65536 */
+	int32_t head_dim;         /**< even, 2 to 1024 */
+	int32_t length_q, length_new,
+		length_k;         /**< 1 to 2^30; length_k: rows that a sequence's cache has */
+	int32_t rotary;       /**< even, at most head_dim; 0 where there is no cos */
+	int32_t turning_rows; /**< of cos and sin; positions beyond take the last */
+	int32_t interleaved;  /**< x and y are neighbours; 0: of the two halves of `rotary` */
+	int32_t each_row;     /**< query i is at position lengths[b] + i; 0: every one at lengths[b] */
+	int32_t entry_count, page_rows,
+		page_count;             /**< of entries and pages, as in struct wsk_attention */
+	struct wsk_tensor q, q_out; /**< q_out is written; its data 0: q is not turned */
+	struct wsk_tensor k_new, v_new;
+	struct wsk_tensor k, v;  /**< the cache, written: as in struct wsk_attention */
+	uint64_t lengths;        /**< int32 [batch] */
+	uint64_t cos, sin;       /**< [turning_rows][rotary / 2], contiguous; 0: nothing is turned */
+	uint64_t entries, pages; /**< int32, as in struct wsk_attention; 0: none */
+	int64_t pages_stride_batch;
+};
+
+/** Needs WSK_APPEND. One launch. WSK_ERR_RANGE, "batch": more blocks of threads than a launch has. */
+WSK_API int wsk_append(const struct wsk_handle *handle, const struct wsk_append *append,
+	void *stream, struct wsk_problem *problem);
 
 /* ---- the selective scan ---- */
 

@@ -18,13 +18,13 @@ setup() {
 }
 
 @test "one wheel for sm_75: libc alone, the oldest platform, code for what was asked" {
-	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.3.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	run "$WHEELSMITH" build --matrix m.json --kits host
 	echo "$output"
 	[ "$status" -eq 0 ]
 	local wheel
 	wheel=$(echo dist/*.whl)
-	[[ "$wheel" == dist/wheelsmith_kernels-0.2.0+cu.13.sm.75-py3-none-manylinux_2_*_x86_64.whl ]]
+	[[ "$wheel" == dist/wheelsmith_kernels-0.3.0+cu.13.sm.75-py3-none-manylinux_2_*_x86_64.whl ]]
 	[ "$(sed -E 's/.*manylinux_2_([0-9]+)_.*/\1/' <<< "$wheel")" -le 17 ]
 	python3 -m zipfile -e "$wheel" out
 	readelf -d out/wheelsmith_kernels/_wsk.so | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' > needed
@@ -40,13 +40,15 @@ setup() {
 		int main(void)
 		{
 			printf("%zu %zu\n", sizeof(struct wsk_attention), offsetof(struct wsk_attention, grad_o));
+			printf("%zu %zu\n", offsetof(struct wsk_attention, softcap), sizeof(struct wsk_append));
 			printf("%zu %zu\n", sizeof(struct wsk_conv), sizeof(struct wsk_conv_step));
 			printf("%zu %zu\n", sizeof(struct wsk_scan), sizeof(struct wsk_update));
 		}
 	END
 	gcc -I"$WS_ROOT/kernels/include" sizes.c -o sizes
 	PYTHONPATH=out python3 -c 'import struct; from wheelsmith_kernels import _native as n
-print(n.ATTENTION.size, struct.calcsize("@I11ifi" + 4 * n.TENSOR + "Qqq" + "QQQQ" + "Qqqq"))
+print(n.ATTENTION_WHOLE.size, struct.calcsize("@I11ifi" + 4 * n.TENSOR + "Qqq" + "QQQQ" + "Qqqq"))
+print(n.ATTENTION.size, n.APPEND.size)
 print(n.CONV.size, n.CONV_STEP.size)
 print(n.SCAN.size, n.UPDATE.size)' > packed
 	[ "$(./sizes)" = "$(cat packed)" ]
@@ -54,7 +56,7 @@ print(n.SCAN.size, n.UPDATE.size)' > packed
 	PYTHONPATH=out python3 -c 'import ctypes; from wheelsmith_kernels import _native as n
 l = n._open(n.library_path())
 p = n._Problem()
-assert l.wsk_version() == b"0.2.0"
+assert l.wsk_version() == b"0.3.0"
 assert l.wsk_init(None, 0, None, ctypes.addressof(p)) and p.argument == b"memory", p.argument
 import wheelsmith_kernels'
 	# A thread without a context gets the device's own, once; what else the driver says is told.
@@ -112,7 +114,7 @@ check() {
 of() { python3 -c 'import json, sys; print(json.load(open("check.json"))[sys.argv[1]])' "$1"; }
 
 @test "check names the wheel that is installed, and judges no other and nothing that was changed" {
-	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.3.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	"$WHEELSMITH" build --matrix m.json --kits host
 	local wheel sha256
 	wheel=$(echo dist/*.whl) sha256=$(sha256sum dist/*.whl | cut -d' ' -f1)

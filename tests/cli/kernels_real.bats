@@ -12,7 +12,7 @@ setup() {
 
 # One wheel into dist/, made in seconds.
 one_wheel() {
-	echo '{"packages": ["wheelsmith-kernels==0.2.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
+	echo '{"packages": ["wheelsmith-kernels==0.3.0"], "cuda": ["13.0"], "python": ["3.11"], "arch": ["7.5"]}' > m.json
 	"$WHEELSMITH" build --matrix m.json --kits host
 }
 
@@ -36,8 +36,8 @@ one_wheel() {
 	for python in python3.{9..15} python3.{13..15}t; do
 		command -v "$python" > /dev/null && "$python" -c '' 2> /dev/null || continue
 		PYTHONPATH=out "$python" -W error -c 'import wheelsmith_kernels, compileall
-from wheelsmith_kernels import _native as n
-assert n._open(n.library_path()).wsk_version() == b"0.2.0"
+from wheelsmith_kernels._native import _open, library_path
+assert _open(library_path()).wsk_version() == b"0.3.0"
 assert compileall.compile_dir(wheelsmith_kernels.__path__[0], quiet=1, force=True)'
 		tried=$((tried + 1))
 	done

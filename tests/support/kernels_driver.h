@@ -9,7 +9,8 @@
 
 #include "../../kernels/host/handle.h"
 
-const unsigned char attn_64[1], attn_80[1], attn_96[1], attn_128[1], conv[1], scan[1];
+const unsigned char attn_32[1], attn_64[1], attn_80[1], attn_96[1], attn_128[1], attn_256[1],
+	append[1], conv[1], scan[1];
 
 struct launch {
 	const char *kernel;

@@ -2,6 +2,7 @@
  * The library's own files are compiled in; its images are empty and the driver's functions count. */
 #include "test.h"
 
+#include "../../kernels/device/params.h"
 #include "../../kernels/device/scan_params.h"
 #include "../support/kernels_driver.h"
 
@@ -92,8 +93,12 @@ WS_TEST(every_wrong_number_is_named)
 	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "attention.size", in.size += 8);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = 3);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "type", in.type = WSK_BFLOAT16);
-	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 72);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 76);
 	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 1);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim",
+		(in.head_dim = 264, in.o.stride_head = 264, in.o.stride_row = 32 * 264));
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = 0);
+	REFUSES(wsk_forward, WSK_ERR_UNSUPPORTED, "head_dim", in.head_dim = -8);
 	REFUSES(wsk_forward, WSK_ERR_NOT_LOADED, "head_dim", in.head_dim = 64);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "batch", in.batch = 0);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "heads_k", in.heads_k = 0);
@@ -112,6 +117,30 @@ WS_TEST(every_wrong_number_is_named)
 	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "cu_seqlens_k", in.cu_seqlens_q = 64);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "total_q", in.cu_seqlens_q = in.cu_seqlens_k = 64);
 	REFUSES(wsk_forward, WSK_ERR_RANGE, "blocks_stride_row", in.blocks = 64);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "softcap", in.softcap = -1);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "softcap", in.softcap = NAN);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "dropout", in.dropout = 1);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "dropout", in.dropout = NAN);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "random", in.dropout = 0.5f);
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "random", (in.dropout = 0.5f, in.random = 4));
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "sinks", in.sinks = 2);
+	REFUSES(wsk_forward, WSK_ERR_ALIGNMENT, "seqstart_q", in.seqstart_q = 2);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "blocks",
+		(in.seqstart_k = 64, in.blocks = 64, in.blocks_stride_row = 1));
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "entry_count", in.entries = 64);
+	REFUSES(wsk_forward, WSK_ERR_ARGUMENT, "entries",
+		(in.entries = in.pages = 64, in.entry_count = in.page_rows = in.page_count = 1));
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "page_rows", in.pages = 64);
+	REFUSES(wsk_forward, WSK_ERR_RANGE, "pages_stride_batch",
+		(in.pages = 64, in.page_rows = 16, in.page_count = 9, in.pages_stride_batch = 5));
+	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "pages",
+		(in.pages = 64, in.page_rows = 16, in.page_count = 9, in.pages_stride_batch = 6));
+	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "entries", (in.entries = 64, in.entry_count = 1));
+	REFUSES(wsk_backward, WSK_ERR_ALIGNMENT, "grad_lse", in.grad_lse = 2);
+	REFUSES(wsk_backward, WSK_ERR_RANGE, "delta", in.delta_stride_head = -1);
+	REFUSES(wsk_decode, WSK_ERR_ARGUMENT, "dropout", (in.dropout = 0.5f, in.random = 64));
+	REFUSES(wsk_decode, WSK_ERR_RANGE, "length_q",
+		(in.length_q = 1 << 29, in.scratch_size = UINT64_MAX));
 	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_o", in.grad_o.data = 0);
 	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "grad_k", in.grad_k.stride_head = 8);
 	REFUSES(wsk_backward, WSK_ERR_ARGUMENT, "lse", in.lse = 0);
@@ -119,7 +148,71 @@ WS_TEST(every_wrong_number_is_named)
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "splits", in.splits = 0);
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "scratch_size", in.scratch_size = 64);
 	REFUSES(wsk_decode, WSK_ERR_RANGE, "batch",
-		(in.batch = 1 << 24, in.length_q = 1 << 30, in.scratch_size = UINT64_MAX));
+		(in.batch = 1 << 24, in.length_q = 1 << 28, in.scratch_size = UINT64_MAX));
+}
+
+static struct wsk_attn_params given_attention;
+
+static void
+keep_attention(const char *kernel, const void *params)
+{
+	if (!strstr(kernel, "combine")) {
+		given_attention = *(const struct wsk_attn_params *)params;
+	}
+}
+
+static void
+assert_launched(unsigned at, const char *kernel, unsigned blocks)
+{
+	assert_string_equal(launched[at].kernel, kernel);
+	assert_int_equal(launched[at].x, blocks);
+}
+
+/* Which kernels a call takes, and how many blocks of threads. */
+WS_TEST(each_call_has_its_kernels)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	struct wsk_attention in = sound(), many = in;
+	assert_int_equal(wsk_load(handle, 256, NULL), WSK_OK);
+	on_launch = keep_attention;
+	assert_int_equal(wsk_backward(handle, &in, NULL, NULL), WSK_OK);
+	assert_launched(0, "wsk_delta_f16", 4 * 32 * 2);
+	assert_launched(1, "wsk_dkdv_f16", 2 * 8 * 2);
+	assert_launched(2, "wsk_dq_f16", 1 * 32 * 2);
+	assert_int_equal(given_attention.keep, 65536);
+	launches = 0;
+	in.softcap = 20, in.dropout = 0.25f, in.random = 64, in.scale = -0.5f;
+	assert_int_equal(wsk_forward(handle, &in, NULL, NULL), WSK_OK);
+	assert_launched(0, "wsk_forward_any_f16", 1 * 32 * 2);
+	assert_int_equal(given_attention.keep, 49152);
+	assert_float_equal(given_attention.keep_scale, 1.333333f, 1e-6f);
+	assert_float_equal(given_attention.softcap, 0.025f, 1e-6f);
+	assert_float_equal(given_attention.scale_log2, 28.8539f, 1e-4f);
+	assert_int_equal(given_attention.sign, 0x80008000u);
+	launches = 0;
+	assert_int_equal(wsk_backward(handle, &in, NULL, NULL), WSK_OK);
+	assert_launched(1, "wsk_dkdv_any_f16", 2 * 8 * 2);
+	assert_launched(2, "wsk_dq_any_f16", 1 * 32 * 2);
+	launches = 0;
+	many.length_q = 4; /* with 4 heads of a group, 16 rows: the kernel for few */
+	assert_int_equal(wsk_decode(handle, &many, NULL, NULL), WSK_OK);
+	assert_launched(0, "wsk_decode_f16", 1 * 8 * 4 * 2);
+	assert_launched(1, "wsk_combine_f16", 4 * 32 / 4 * 2);
+	launches = 0;
+	many.length_q = 17;
+	assert_int_equal(wsk_decode(handle, &many, NULL, NULL), WSK_OK);
+	assert_launched(0, "wsk_split_f16", 2 * 8 * 4 * 2);
+	assert_int_equal(given_attention.tiles, 2);
+	launches = 0;
+	in = many;
+	in.head_dim = 200, in.length_q = 4, in.length_k = 1; /* of rows that long there is no other */
+	in.q.stride_head = in.k.stride_head = in.v.stride_head = in.o.stride_head = 256;
+	in.q.stride_row = in.o.stride_row = 32 * 256;
+	assert_int_equal(wsk_decode(handle, &in, NULL, NULL), WSK_OK);
+	assert_launched(0, "wsk_split_f16", 1 * 8 * 4 * 2);
+	assert_int_equal(given_attention.chunks, 25);
+	assert_true(wsk_decode_scratch(&in) == 4ull * 4 * 2 * 32 * 4 * 258);
+	on_launch = NULL;
 }
 
 WS_TEST(what_the_driver_refuses_is_told_apart)
@@ -153,7 +246,7 @@ WS_TEST(a_handle_needs_memory_and_a_driver)
 	old.cuLibraryLoadData = NULL;
 	assert_int_equal(wsk_init(memory, wsk_handle_size(), &old, &problem), WSK_ERR_ARGUMENT);
 	assert_int_equal(wsk_load(NULL, 80, &problem), WSK_ERR_ARGUMENT);
-	assert_int_equal(wsk_load(open_handle(a, 80), 3, &problem), WSK_ERR_UNSUPPORTED);
+	assert_int_equal(wsk_load(open_handle(a, 80), 4, &problem), WSK_ERR_UNSUPPORTED);
 	assert_string_equal(problem.argument, "image");
 	assert_int_equal(wsk_forward(NULL, NULL, NULL, NULL), WSK_ERR_ARGUMENT);
 	assert_string_equal(wsk_status_text(99), "unknown status");

@@ -9,7 +9,7 @@ WHEELSMITH_SHIMS=1 asks for extension modules of other packages (_shims.py).
 
 from ._shims import install as _install_shims
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _WHERE = {
     "attention": "_dispatch",

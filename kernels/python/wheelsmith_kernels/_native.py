@@ -9,17 +9,16 @@ import os
 import struct
 import threading
 
-#: Numbers of enum wsk_image that are those of attention
-HEAD_DIMS = (64, 80, 96, 128)
-CONV_IMAGE, SCAN_IMAGE = 1, 2
+#: Numbers of enum wsk_image that are those of attention: the head dimensions that have no column to spare
+HEAD_DIMS = (32, 64, 80, 96, 128, 256)
+CONV_IMAGE, SCAN_IMAGE, APPEND_IMAGE = 1, 2, 3
 FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3
 
 #: struct wsk_tensor, and struct wsk_plane
 TENSOR = PLANE = "Qqqq"
-#: struct wsk_attention of wsk.h
-ATTENTION = struct.Struct(
-    "@"
-    + "I11ifi"  # size, type, batch, heads, head_dim, lengths, totals, window, scale
+#: struct wsk_attention of wsk.h, as far as every version has it, and what came with 0.3.0
+_ATTENTION = (
+    "I11ifi"  # size, type, batch, heads, head_dim, lengths, totals, window, scale
     + 4 * TENSOR  # q, k, v, o
     + "Qqq"  # lse
     + "QQQQ"  # cu_seqlens, seqused
@@ -27,6 +26,23 @@ ATTENTION = struct.Struct(
     + 4 * TENSOR  # grad_o, grad_q, grad_k, grad_v
     + "Q"  # delta
     + "QQii"  # scratch, scratch_size, splits
+)
+_MORE = (
+    "ff"  # softcap, dropout
+    + "QQQQQQ"  # random, sinks, seqstart_q, seqstart_k, entries, pages
+    + "q4i"  # pages_stride_batch, page_rows, page_count, entry_count
+    + "Qqq"  # grad_lse, delta_stride_batch, delta_stride_head
+)
+ATTENTION = struct.Struct("@" + _ATTENTION)
+ATTENTION_MORE = struct.Struct("@" + _MORE)
+ATTENTION_WHOLE = struct.Struct("@" + _ATTENTION + _MORE)
+
+#: struct wsk_append of wsk.h
+APPEND = struct.Struct(
+    "@"
+    + "I15i"  # size, type, batch, heads, head_dim, lengths, rotary, turning_rows, interleaved, each_row, counts of places
+    + 6 * TENSOR  # q, q_out, k_new, v_new, k, v
+    + "QQQQQq"  # lengths, cos, sin, entries, pages, pages_stride_batch
 )
 
 #: struct wsk_rows, struct wsk_matrix, struct wsk_strided
@@ -81,7 +97,15 @@ _DRIVER_FUNCTIONS = (
     "cuLaunchKernel",
 )
 
+_UNSUPPORTED = 4  # WSK_ERR_UNSUPPORTED
 _NO_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT of cuda.h
+
+
+def image_of(head_dim):
+    """The image whose kernels take rows of that many elements; None: there is none."""
+    if head_dim % 8 or head_dim < 8:
+        return None
+    return next((d for d in HEAD_DIMS if head_dim <= d), None)
 
 
 class KernelError(ValueError):
@@ -101,6 +125,10 @@ class KernelError(ValueError):
             text += f" (CUDA error {driver})"
         super().__init__(text)
         self.argument, self.expected, self.driver = argument, expected, driver
+
+
+class NotSupported(KernelError, NotImplementedError):
+    """What is asked for is right, and there is no kernel for it here."""
 
 
 def refuse(argument, expected):
@@ -172,7 +200,8 @@ class Native:
             argument, expected = (
                 t.decode() if t else None for t in (problem.argument, problem.expected)
             )
-            raise KernelError(text, argument, expected, problem.driver)
+            kind = NotSupported if status == _UNSUPPORTED else KernelError
+            raise kind(text, argument, expected, problem.driver)
 
     def load(self, image):
         """Loads the kernels of an image (a head dimension, for attention), once."""
