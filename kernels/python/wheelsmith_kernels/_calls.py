@@ -5,31 +5,68 @@ checked call leaves to do is to allocate, to write addresses into the struct of 
 """
 
 import struct
+import typing
 
 import torch
 
-from ._native import ATTENTION, HEAD_DIMS, native, refuse
+from ._native import ATTENTION, ATTENTION_MORE, ATTENTION_WHOLE, NotSupported, image_of, native, refuse
 from ._tensors import TYPES as _ALL_TYPES
-from ._tensors import address, calls, current_device, launch, raw_stream, remember, signature
+from ._tensors import (
+    address,
+    calls,
+    current_device,
+    is_on_gpu,
+    launch,
+    multiprocessors,
+    plain,
+    raw_stream,
+    remember,
+    require_plain,
+    signature,
+)
 
 TYPES = {dtype: _ALL_TYPES[dtype] for dtype in (torch.float16, torch.bfloat16)}
+HEAD_DIM_EXPECTED = "a multiple of 8, 8 to 256"
+
+_Tensor = typing.Optional[torch.Tensor]
 
 
-def _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks):
-    """Whatever the library cannot see: types, devices, shapes. Strides and sizes are checked there."""
-    dims = 3 if cu_q is not None else 4
-    if not q.is_cuda:
+class More(typing.NamedTuple):
+    """What few calls have: each as wsk.h says. seqstart_*, entries and pages are int32 on q's device."""
+
+    softcap: float = 0.0
+    dropout: float = 0.0
+    random: _Tensor = None  # int64 [2]
+    sinks: _Tensor = None  # float32 [heads of q]
+    seqstart_q: _Tensor = None  # [batch]
+    seqstart_k: _Tensor = None
+    entries: _Tensor = None  # [batch]
+    pages: _Tensor = None  # [batch, pages of a sequence]
+
+
+NO_MORE = More()
+
+
+def more_of(*members, **named):
+    """More of these members; NO_MORE itself where none says anything."""
+    more = More(*members, **named)
+    empty = not more.softcap and not more.dropout and all(t is None for t in more[2:])
+    return NO_MORE if empty else more
+
+
+def _check_types(q, k, v, dims, dims_k):
+    if not is_on_gpu(q):
         refuse("q", "on a CUDA device")
     if q.dtype not in TYPES:
         refuse("q", f"float16 or bfloat16, not {q.dtype}")
     if q.dim() != dims:
         refuse("q", "[rows, heads, head_dim]" if dims == 3 else "[batch, rows, heads, head_dim]")
-    if q.shape[-1] not in HEAD_DIMS:
-        refuse("head_dim", "64, 80, 96 or 128")
+    if image_of(q.shape[-1]) is None:
+        raise NotSupported("no kernel for this", "head_dim", HEAD_DIM_EXPECTED)
     for name, t in (("k", k), ("v", v)):
         if t.dtype != q.dtype or t.device != q.device:
             refuse(name, "of q's dtype and device")
-        if t.dim() != dims or t.shape[-1] != q.shape[-1] or (dims == 4 and t.shape[0] != q.shape[0]):
+        if t.dim() != dims_k or t.shape[-1] != q.shape[-1]:
             refuse(name, "of q's batch and head_dim")
     if k.shape != v.shape:
         refuse("v", "of k's shape")
@@ -38,14 +75,18 @@ def _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks):
     for name, t in (("q", q), ("k", k), ("v", v)):
         if t.stride(-1) != 1:
             refuse(name, "contiguous in its last dimension")
+
+
+def _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more):
+    """Whatever the library cannot see: types, devices, shapes. Strides and sizes are checked there."""
+    packed, in_pages = cu_q is not None, more.pages is not None
+    _check_types(q, k, v, 3 if packed else 4, 3 if packed and not in_pages else 4)
+    if not packed and not in_pages and more.entries is None and k.shape[0] != q.shape[0]:
+        refuse("k", "of q's batch and head_dim")
     if (cu_q is None) != (cu_k is None):
         refuse("cu_seqlens_k", "given together with cu_seqlens_q")
-    _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks)
-
-
-def _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks):
     batch = q.shape[0]
-    if cu_q is not None:
+    if packed:
         batch = cu_q.numel() - 1
         if batch < 1:
             refuse("cu_seqlens_q", "at least two numbers")
@@ -54,14 +95,48 @@ def _check_sequences(q, k, cu_q, cu_k, used_q, used_k, blocks):
         ("cu_seqlens_k", cu_k, batch + 1),
         ("seqused_q", used_q, batch),
         ("seqused_k", used_k, batch),
+        ("seqstart_q", more.seqstart_q, batch),
+        ("seqstart_k", more.seqstart_k, batch),
+        ("entries", more.entries, batch),
     ):
-        if t is not None and (
-            t.dtype != torch.int32 or t.device != q.device or t.shape != (count,) or not t.is_contiguous()
-        ):
-            refuse(name, f"int32, contiguous, of shape ({count},), on q's device")
+        _check_numbers(name, t, count, q.device)
+    _check_more(q, batch, more)
+    _check_blocks(q, k, blocks, packed, batch)
+
+
+def _check_numbers(name, t, count, device):
+    if t is not None and (
+        t.dtype != torch.int32 or t.device != device or t.shape != (count,) or not t.is_contiguous()
+    ):
+        refuse(name, f"int32, contiguous, of shape ({count},), on q's device")
+
+
+def _check_more(q, batch, more):
+    if not more.softcap >= 0 or more.softcap == float("inf"):
+        refuse("softcap", "0 or greater, and finite")
+    if not 0 <= more.dropout < 1:
+        refuse("dropout", "0 to less than 1")
+    t = more.random
+    if t is not None and (
+        t.dtype != torch.int64 or t.device != q.device or t.shape != (2,) or not t.is_contiguous()
+    ):
+        refuse("random", "two numbers of int64 on q's device")
+    t = more.sinks
+    if t is not None and (
+        t.dtype != torch.float32 or t.device != q.device or t.shape != (q.shape[-2],) or not t.is_contiguous()
+    ):
+        refuse("sinks", f"float32, contiguous, of shape ({q.shape[-2]},), on q's device")
+    t = more.pages
+    if t is not None and (
+        t.dtype != torch.int32 or t.device != q.device or t.dim() != 2 or t.shape[0] != batch or t.stride(1) != 1
+    ):
+        refuse("pages", f"int32, contiguous in its last dimension, of shape ({batch}, pages), on q's device")
+
+
+def _check_blocks(q, k, blocks, packed, batch):
     if blocks is None:
         return
-    if cu_q is not None:
+    if packed:
         refuse("blocks", "None where sequences are packed")
     shape = (batch, k.shape[-2], -(-q.shape[1] // 64), -(-k.shape[1] // 2048))
     if blocks.dtype != torch.int32 or blocks.device != q.device or tuple(blocks.shape) != shape:
@@ -100,44 +175,49 @@ class Plan:
     KernelError: an argument of another type, device or shape than the kernels take.
     """
 
-    __slots__ = ("head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device")
+    __slots__ = (
+        "head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device", "sizes", "more", "fills", "rows",
+        "parts",
+    )  # fmt: skip
 
-    def __init__(self, q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
-        _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks)
+    def __init__(self, q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, max_q, max_k, scale, left, right):
+        _check(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more)
         packed = cu_q is not None
         self.lse_shape = shape = lse_shape(q)
         self.device = q.device.index
         self.head = None
-        if q.numel() == 0 or k.numel() == 0:
+        self.fills = packed or more.seqstart_q is not None
+        if q.numel() == 0 or k.numel() == 0 or (more.pages is not None and more.pages.shape[1] == 0):
+            self.fills = True
             return
-        self.head = struct.pack(
-            "I11ifi",
-            ATTENTION.size,
-            TYPES[q.dtype],
-            cu_q.numel() - 1 if packed else q.shape[0],
-            q.shape[-2],
-            k.shape[-2],
-            q.shape[-1],
-            max_q if packed else q.shape[1],
-            max_k if packed else k.shape[1],
-            q.shape[0] if packed else 0,
-            k.shape[0] if packed else 0,
-            left,
-            right,
-            scale,
-            0,
-        )
+        batch = cu_q.numel() - 1 if packed else q.shape[0]
+        rows, keys = (max_q, max_k) if packed else (q.shape[1], k.shape[1])
+        places = (0, 0, 0, 0)
+        if more.pages is not None:
+            in_pages = more.pages.shape[1] * k.shape[1]
+            keys = min(max_k, in_pages) if packed else in_pages
+            places = max(more.pages.stride(0), more.pages.shape[1]), k.shape[1], k.shape[0], 0
+        elif more.entries is not None:
+            places = 0, 0, 0, k.shape[0]
+        self.rows = batch * q.shape[-2] * rows
+        size = (ATTENTION if more is NO_MORE else ATTENTION_WHOLE).size
+        self.sizes = TYPES[q.dtype], batch, q.shape[-2], k.shape[-2], q.shape[-1], rows, keys
+        totals = (q.shape[0], 0 if more.pages is not None else k.shape[0]) if packed else (0, 0)
+        self.head = struct.pack("I11ifi", size, *self.sizes, *totals, left, right, scale, 0)
+        self.more = None if more is NO_MORE else ((more.softcap, more.dropout), places)
         o = torch.empty_like(q)
         self.simple = o.stride(-1) == 1
         self.q, self.k, self.v = _strides(q), _strides(k), _strides(v)
         self.o = _strides(o if self.simple else like(q))
         self.lse = struct.pack("qq", *((0, shape[1]) if packed else (shape[1] * shape[2], shape[2])))
         self.blocks = bytes(24) if blocks is None else struct.pack("qqq", *blocks.stride()[:3])
-        native().load(q.shape[-1])
+        self.parts = 0 if blocks is not None or more.dropout else parts_of(*self.sizes[1:], packed, q.device)
+        native().load(image_of(q.shape[-1]))
 
-    def pack(self, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, tail=_NOTHING, of_o=None):
-        """struct wsk_attention of tensors of this signature; of_o: the strides of o, where o is not ours."""
-        return _CALL.pack(
+    def pack(self, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, more, tail=_NOTHING, of_o=None, last=None):
+        """struct wsk_attention of tensors of this signature. of_o: strides of o, where o is not ours; last: the gradient
+        of lse and two strides of delta."""
+        packed = _CALL.pack(
             self.head,
             q.data_ptr(),
             self.q,
@@ -157,95 +237,195 @@ class Plan:
             self.blocks,
             tail,
         )
+        if self.more is None and last is None:
+            return packed
+        (softcap, dropout), (stride, page_rows, page_count, entry_count) = self.more or ((0, 0), (0, 0, 0, 0))
+        return (
+            struct.pack("I", ATTENTION_WHOLE.size)
+            + packed[4:]
+            + ATTENTION_MORE.pack(
+                softcap, dropout, address(more.random), address(more.sinks), address(more.seqstart_q),
+                address(more.seqstart_k), address(more.entries), address(more.pages), stride, page_rows, page_count,
+                entry_count, 0, *(last or (0, 0, 0)),
+            )
+        )  # fmt: skip
+
+
+def parts_of(batch, heads, heads_k, head_dim, rows, keys, packed, device):
+    """Into how many parts the keys are split; 0: not at all, and each head has blocks of its own.
+
+    Few queries leave most of a GPU without work, and the heads of a group would each read the same keys. In parts
+    there are as many blocks as are resident at once, because a second turn that is half empty costs more than it
+    hides, and at least 256 keys a part.
+    """
+    group, image = heads // heads_k, image_of(head_dim)
+    if keys < 256 or rows < 1:
+        return 0
+    resident = multiprocessors(device) * (3 if image <= 80 and rows * group <= 16 and not packed else 2)
+    tile = 16 if rows * group <= 16 and image <= 128 and not packed else 64 if image <= 128 else 32
+    blocks = batch * heads_k * -(-rows * group // tile)
+    parts = max(1, min(resident // blocks, keys // 256, 256))
+    if rows < 64:
+        return parts
+    return parts if parts > 1 and batch * heads * -(-rows // 64) < resident else 0
 
 
 #: Plans by signature.
 _plans = {}
 
 
-def plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *numbers):
+def plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, *numbers):
     """The plan for these tensors and numbers (max_q, max_k, scale, left, right); KernelError as Plan."""
     key = (signature(q), signature(k), signature(v), numbers)
     if cu_q is not None or cu_k is not None or used_q is not None or used_k is not None or blocks is not None:
         key += tuple(map(signature, (cu_q, cu_k, used_q, used_k, blocks)))
+    if more is not NO_MORE:
+        key += (more.softcap, more.dropout, *map(signature, more[2:]))
     plan = _plans.get(key)
     if plan is None:
-        plan = remember(_plans, key, Plan(q, k, v, cu_q, cu_k, used_q, used_k, blocks, *numbers))
+        plan = remember(_plans, key, Plan(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, *numbers))
     return plan
 
 
-def forward_cuda(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right):
-    """o, laid out as q, and lse. Rows of no sequence are 0, their lse -infinity."""
-    plan = plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right)
-    o = like(q)
+def _tensors(q, k, v, more):
+    """Kernels read memory: what is negated by a bit alone is copied. Dropout has what it is drawn from."""
+    if more.dropout and more.random is None:
+        refuse("random", "given where there is dropout")
+    return plain(q), plain(k), plain(v)
+
+
+def forward_cuda(
+    q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right, *more, parts=None, out=None
+):
+    """o, laid out as q, and lse. Rows of no sequence are 0, their lse -infinity.
+
+    more: the members of More, in their order. parts: of the keys; None: as many as parts_of() says. out: of q's shape
+    and type, is written and returned as o.
+    """
+    more = more_of(*more)
+    q, k, v = _tensors(q, k, v, more)
+    plan = plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, max_q, max_k, scale, left, right)
+    o = like(q) if out is None else out
+    of_o = None
+    if out is not None:
+        require_plain("out", out)
+        if out.shape != q.shape or out.dtype != q.dtype or out.device != q.device or out.stride(-1) != 1:
+            refuse("out", "of q's shape, dtype and device, contiguous in its last dimension")
+        of_o = _strides(out)
     lse = torch.empty(plan.lse_shape, dtype=torch.float32, device=q.device)
-    if cu_q is not None or plan.head is None:
+    if plan.fills:
         o.zero_()
         lse.fill_(float("-inf"))
-    if plan.head is not None:
-        launch("forward", plan.pack(q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks), plan.device)
-    return o, lse
-
-
-def backward_cuda(
-    grad, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right
-):
-    """Gradients of q, k and v; beside them 4 bytes for each query row and head."""
-    plan = plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right)
-    make = torch.zeros_like if cu_q is not None or plan.head is None else torch.empty_like
-    dq, dk, dv = like(q, make), like(k, make), like(v, make)
+    if plan.head is None and more.sinks is not None:
+        lse.copy_(more.sinks[:, None].expand(lse.shape))
     if plan.head is None:
-        return dq, dk, dv
-    if grad.shape != q.shape or grad.dtype != q.dtype or grad.device != q.device:
-        refuse("grad", "of o's shape, dtype and device")
-    grad, o = (t if t.stride(-1) == 1 else t.contiguous() for t in (grad, o))
-    lse = lse.contiguous()
-    delta = torch.empty_like(lse)
-    tail = b"".join(
-        struct.pack("Q", t.data_ptr()) + _strides(t) for t in (grad, dq, dk, dv)
-    ) + struct.pack("QQQii", delta.data_ptr(), 0, 0, 0, 0)
+        return o, lse
     sequences = cu_q, cu_k, used_q, used_k, blocks
-    launch("backward", plan.pack(q, k, v, o, lse, *sequences, tail, _strides(o)), plan.device)
-    return dq, dk, dv
-
-
-def decode_cuda(q, k, v, used_q, used_k, scale, left, right, splits):
-    """o and lse, for few queries and many keys."""
-    plan = plan_of(q, k, v, None, None, used_q, used_k, None, 0, 0, scale, left, right)
-    o = like(q)
-    lse = torch.empty(plan.lse_shape, dtype=torch.float32, device=q.device)
-    if plan.head is None:
-        return o.zero_(), lse.fill_(float("-inf"))
-    scratch = torch.empty(
-        splits * lse.numel() * (q.shape[-1] + 2), dtype=torch.float32, device=q.device
-    )
-    tail = bytes(136) + struct.pack("QQii", scratch.data_ptr(), scratch.numel() * 4, splits, 0)
-    launch("decode", plan.pack(q, k, v, o, lse, None, None, used_q, used_k, None, tail), plan.device)
+    parts = plan.parts if parts is None else parts
+    if parts:
+        scratch, tail = _scratch(plan, parts, q)
+        launch("decode", plan.pack(q, k, v, o, lse, *sequences, more, tail, of_o), plan.device)
+    else:
+        launch("forward", plan.pack(q, k, v, o, lse, *sequences, more, of_o=of_o), plan.device)
     return o, lse
 
 
-def repeated(splits, q, k, v, scale, left, right):
+def _scratch(plan, parts, q):
+    """What wsk_decode needs, which must live until the launch, and the part of the struct that says so."""
+    count = parts * plan.rows * (image_of(q.shape[-1]) + 2)
+    scratch = torch.empty(count, dtype=torch.float32, device=q.device)
+    return scratch, bytes(136) + struct.pack("QQii", scratch.data_ptr(), 4 * count, parts, 0)
+
+
+def _grads(names, tensors, given, fills):
+    """What gradients are written to: made, or those that are given."""
+    make = torch.zeros_like if fills else torch.empty_like
+    found = []
+    for name, t, out in zip(names, tensors, given):
+        if out is None:
+            out = like(t, make)
+        else:
+            require_plain(name, out)
+            if out.shape != t.shape or out.dtype != t.dtype or out.device != t.device or out.stride(-1) != 1:
+                refuse(name, f"of the shape, dtype and device of {name[1:]}, contiguous in its last dimension")
+            if fills:
+                out.zero_()
+        found.append(out)
+    return found
+
+
+def gradients_cuda(
+    grad, grad_lse, q, k, v, o, lse, sequences, max_q, max_k, scale, left, right, more=NO_MORE, out=(None,) * 3, delta=None
+):
+    """dq, dk, dv, delta: the sums of grad x o, less grad_lse, laid out as lse. grad may be None: zeros.
+
+    sequences: cu_q, cu_k, used_q, used_k, blocks. out: where gradients are to be written; delta: float, of lse's shape
+    with any strides but the last, likewise.
+    """
+    q, k, v = _tensors(q, k, v, more)
+    o, lse, grad_lse = plain(o), plain(lse), plain(grad_lse)
+    plan = plan_of(q, k, v, *sequences, more, max_q, max_k, scale, left, right)
+    fills = plan.fills or more.seqstart_k is not None
+    dq, dk, dv = _grads(("dq", "dk", "dv"), (q, k, v), out, fills)
+    lse = lse.contiguous()
+    delta = torch.empty_like(lse) if delta is None else delta
+    if plan.fills:
+        delta.zero_()
+    if plan.head is None:
+        return dq, dk, dv, delta
+    grad = torch.zeros_like(o) if grad is None else plain(grad)
+    for name, t in (("grad", grad), ("o", o)):
+        if t.shape != q.shape or t.dtype != q.dtype or t.device != q.device:
+            refuse(name, "of q's shape, dtype and device")
+    for name, t in (("lse", lse), ("grad_lse", grad_lse)):
+        if t is not None and (t.shape != plan.lse_shape or t.dtype != torch.float32 or t.device != q.device):
+            refuse(name, f"float32 of shape {tuple(plan.lse_shape)} on q's device")
+    grad, o = (t if t.stride(-1) == 1 else t.contiguous() for t in (grad, o))
+    grad_lse = None if grad_lse is None else grad_lse.contiguous()
+    strides = (0, delta.stride(0)) if delta.dim() == 2 else delta.stride()[:2]
+    own = delta.is_contiguous()
+    last = None if grad_lse is None and own else (address(grad_lse), *((0, 0) if own else strides))
+    tail = b"".join(struct.pack("Q", t.data_ptr()) + _strides(t) for t in (grad, dq, dk, dv))
+    tail += struct.pack("QQQii", delta.data_ptr(), 0, 0, 0, 0)
+    packed = plan.pack(q, k, v, o, lse, *sequences, more, tail, _strides(o), last)
+    launch("backward", packed, plan.device)
+    return dq, dk, dv, delta
+
+
+def backward_cuda(grad, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, max_q, max_k, scale, left, right, *more):
+    """Gradients of q, k and v; beside them 4 bytes for each query row and head."""
+    sequences, numbers = (cu_q, cu_k, used_q, used_k, blocks), (max_q, max_k, scale, left, right)
+    return gradients_cuda(grad, None, q, k, v, o, lse, sequences, *numbers, more_of(*more))[:3]
+
+
+def decode_cuda(q, k, v, used_q, used_k, scale, left, right, parts):
+    """o and lse, for few queries and many keys, in so many parts of the keys."""
+    words = q, k, v, None, None, used_q, used_k, None, 0, 0, scale, left, right
+    return forward_cuda(*words, parts=parts)
+
+
+def repeated(q, k, v, scale, left, right):
     """f(q, k, v) -> o, for tensors of this very signature, without gradients, as short as a call can be.
 
-    splits: parts of the keys of the decode kernel; 0: the forward kernel. None where nothing is computed.
+    None where nothing is computed, or a tensor is negated by a bit alone.
     """
-    plan = plan_of(q, k, v, None, None, None, None, None, 0, 0, scale, left, right)
-    if plan.head is None:
+    plan = plan_of(q, k, v, None, None, None, None, None, NO_MORE, 0, 0, scale, left, right)
+    if plan.head is None or q.is_neg() or k.is_neg() or v.is_neg():
         return None
-    name = "decode" if splits else "forward"
+    name = "decode" if plan.parts else "forward"
     function, handle = native().entry(name)
-    head, of_q, of_k, of_v, device = plan.head, plan.q, plan.k, plan.v, plan.device
+    head, of_q, of_k, of_v, device, parts = plan.head, plan.q, plan.k, plan.v, plan.device, plan.parts
     empty_like, pack_plain, pack_split = torch.empty_like, _PLAIN.pack, _SPLIT.pack
-    count = splits * q.shape[0] * q.shape[1] * q.shape[2] * (q.shape[3] + 2)
-    parts = {"dtype": torch.float32, "device": q.device}
+    count = parts * plan.rows * (image_of(q.shape[-1]) + 2)
+    floats = {"dtype": torch.float32, "device": q.device}
     after = plan.o + bytes(224)
-    rest = after + bytes(24) if not splits else struct.pack("Qii", 4 * count, splits, 0)
+    rest = after + bytes(24) if not parts else struct.pack("Qii", 4 * count, parts, 0)
     simple = plan.simple
 
     def call(q, k, v):
         o = empty_like(q) if simple else like(q)
-        if splits:
-            scratch = torch.empty(count, **parts)
+        if parts:
+            scratch = torch.empty(count, **floats)
             arguments = pack_split(
                 head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v,
                 o.data_ptr(), after, scratch.data_ptr(), rest,

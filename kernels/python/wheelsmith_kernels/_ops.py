@@ -1,31 +1,45 @@
-"""Operators of torch: wheelsmith_kernels::forward, backward and decode, with fakes and gradients.
+"""Operators of torch: wheelsmith_kernels::forward and backward, with fakes and gradients.
 
-Tensors are [batch, rows, heads, head_dim], or [rows, heads, head_dim] where sequences are packed.
+Tensors are [batch, rows, heads, head_dim], or [rows, heads, head_dim] where sequences are packed. Of few queries and
+many keys forward() splits the keys by itself (_calls.parts_of).
 """
 
 import torch
+from torch import library
 
-from ._calls import backward_cuda, calls, decode_cuda, forward_cuda, like, lse_shape
+from ._calls import NO_MORE, More, backward_cuda, calls, decode_cuda, forward_cuda, gradients_cuda, like, lse_shape, more_of
 from ._native import KernelError
 
 __all__ = ["Attention", "backward_cuda", "calls", "decode_cuda", "forward_cuda"]
 
 _SEQUENCES = "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, Tensor? seqused_q, Tensor? seqused_k"
 _WHAT = "Tensor? blocks, int max_q, int max_k, float scale, int left, int right"
+_MORE = "float softcap=0.0, float dropout=0.0, Tensor? random=None"
+_STARTS = "Tensor? seqstart_q=None, Tensor? seqstart_k=None"
+
+#: Inputs of forward that are tensors, behind q, k and v, by their place; numbers of max_q to right, and of More.
+_NUMBERS = slice(5, 10)
 
 _library = torch.library.Library("wheelsmith_kernels", "DEF")
-_library.define(f"forward(Tensor q, Tensor k, Tensor v, {_SEQUENCES}, {_WHAT}) -> (Tensor, Tensor)")
 _library.define(
-    "backward(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, "
-    f"{_SEQUENCES}, {_WHAT}) -> (Tensor, Tensor, Tensor)"
+    f"forward(Tensor q, Tensor k, Tensor v, {_SEQUENCES}, {_WHAT}, {_MORE}, Tensor? sinks=None, {_STARTS}) "
+    "-> (Tensor, Tensor)"
 )
 _library.define(
-    "decode(Tensor q, Tensor k, Tensor v, Tensor? seqused_q, Tensor? seqused_k, float scale, "
-    "int left, int right, int splits) -> (Tensor, Tensor)"
+    "backward(Tensor? grad, Tensor? grad_lse, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, "
+    f"{_SEQUENCES}, {_WHAT}, {_MORE}, {_STARTS}) -> (Tensor, Tensor, Tensor, Tensor)"
 )
+
+
+def _backward(grad, grad_lse, q, k, v, o, lse, *rest):
+    """The dispatcher leaves out what is the default at the end."""
+    more = dict(zip(("softcap", "dropout", "random", "seqstart_q", "seqstart_k"), rest[10:]))
+    more = more_of(**more)
+    return tuple(gradients_cuda(grad, grad_lse, q, k, v, o, lse, rest[:5], *rest[_NUMBERS], more))
+
+
 _library.impl("forward", forward_cuda, "CUDA")
-_library.impl("backward", backward_cuda, "CUDA")
-_library.impl("decode", decode_cuda, "CUDA")
+_library.impl("backward", _backward, "CUDA")
 
 
 @torch.library.register_fake("wheelsmith_kernels::forward")
@@ -34,33 +48,54 @@ def _forward_fake(q, k, v, *_):
 
 
 @torch.library.register_fake("wheelsmith_kernels::backward")
-def _backward_fake(grad, q, k, v, *_):
-    return like(q), like(k), like(v)
-
-
-@torch.library.register_fake("wheelsmith_kernels::decode")
-def _decode_fake(q, k, v, *_):
-    return like(q), q.new_empty(lse_shape(q), dtype=torch.float32)
+def _backward_fake(grad, grad_lse, q, k, v, o, lse, *_):
+    return like(q), like(k), like(v), torch.empty_like(lse, memory_format=torch.contiguous_format)
 
 
 def _keep(ctx, inputs, output):
     q, k, v, *rest = inputs
-    tensors, ctx.rest = rest[:5], rest[5:]
-    ctx.save_for_backward(q, k, v, *output, *tensors)
+    more = More(*rest[10:]) if len(rest) > 10 else NO_MORE
+    sequences, ctx.numbers = rest[:5], rest[_NUMBERS]
+    ctx.softcap, ctx.dropout = more.softcap, more.dropout
+    ctx.save_for_backward(q, k, v, *output, more.random, more.sinks, more.seqstart_q, more.seqstart_k, *sequences)
     ctx.set_materialize_grads(False)
 
 
+def _of_sinks(sinks, lse, delta):
+    """A sink is a key without a value: its probability times what delta is less."""
+    probability = (sinks[:, None] - lse).exp()
+    weighed = torch.where(torch.isfinite(lse), probability * delta, torch.zeros_like(lse))
+    return -(weighed.sum((0, 2)) if lse.dim() == 3 else weighed.sum(1))
+
+
+def _gradients(ctx, call, grad, grad_lse):
+    """Of each input of forward; those of q, k, v and sinks are not None."""
+    if grad is None and grad_lse is None:
+        return (None,) * 19
+    q, k, v, o, lse, random, sinks, seqstart_q, seqstart_k, *sequences = ctx.saved_tensors
+    rest = *sequences, *ctx.numbers, ctx.softcap, ctx.dropout, random, seqstart_q, seqstart_k
+    dq, dk, dv, delta = call(grad, grad_lse, q, k, v, o, lse, *rest)
+    of_sinks = None if sinks is None else _of_sinks(sinks, lse, delta)
+    return dq, dk, dv, *(None,) * 13, of_sinks, None, None
+
+
 def _differentiate(ctx, grad, grad_lse):
-    if grad_lse is not None:
-        raise KernelError("lse has no gradient", "lse", "used without gradients")
-    nothing = (None,) * 10
-    if grad is None:
-        return (None, None, None) + nothing
-    q, k, v, o, lse, *tensors = ctx.saved_tensors
-    return tuple(torch.ops.wheelsmith_kernels.backward(grad, q, k, v, o, lse, *tensors, *ctx.rest)) + nothing
+    return _gradients(ctx, torch.ops.wheelsmith_kernels.backward, grad, grad_lse)
 
 
 torch.library.register_autograd("wheelsmith_kernels::forward", _differentiate, setup_context=_keep)
+
+
+def no_second_derivative(name):
+    """Makes the operator `name`, a gradient itself, an error to differentiate: else it would count as constant."""
+
+    def refuse(ctx, *grads):
+        raise KernelError(f"{name} has no derivative: there are no kernels for second ones")
+
+    library.register_autograd(f"wheelsmith_kernels::{name}", refuse)
+
+
+no_second_derivative("backward")
 
 
 class Attention(torch.autograd.Function):
@@ -70,12 +105,11 @@ class Attention(torch.autograd.Function):
     def forward(ctx, *inputs):
         o, lse = forward_cuda(*inputs)
         _keep(ctx, inputs, (o, lse))
+        ctx.count = len(inputs)
         return o
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, grad):
-        if grad is None:
-            return (None,) * 13
-        q, k, v, o, lse, *tensors = ctx.saved_tensors
-        return backward_cuda(grad, q, k, v, o, lse, *tensors, *ctx.rest) + (None,) * 10
+        # Of a graph of gradients the operator is a part, which refuses to be differentiated again.
+        call = torch.ops.wheelsmith_kernels.backward if torch.is_grad_enabled() else _backward
+        return _gradients(ctx, call, grad, None)[: ctx.count]

@@ -15,26 +15,46 @@ def visible(m, n, left, right, device):
     return seen
 
 
-def attend(q, k, v, scale, left=-1, right=-1, seen=None, dtype=torch.float64):
-    """o [b, m, h, d] and lse [b, h, m] of q [b, m, h, d] and k, v [b, n, g, d], in `dtype`."""
+def attend(
+    q, k, v, scale, left=-1, right=-1, seen=None, dtype=torch.float64, softcap=0.0, sinks=None, weights=None
+):
+    """o [b, m, h, d] and lse [b, h, m] of q [b, m, h, d] and k, v [b, n, g, d], in `dtype`.
+
+    seen: [.., m, n], in place of the window. sinks: [h]. weights: [b, h, m, n], what dropout multiplies probabilities by.
+    """
     group = q.shape[2] // k.shape[2]
     q, k, v = (t.to(dtype).transpose(1, 2) for t in (q, k, v))
     k, v = (t.repeat_interleave(group, 1) for t in (k, v))
     if seen is None:
         seen = visible(q.shape[2], k.shape[2], left, right, q.device)
-    s = (q @ k.transpose(-1, -2) * scale).masked_fill(~seen, float("-inf"))
-    any_key = seen.any(-1, keepdim=True).expand(s.shape[:-1] + (1,))
-    p = torch.where(any_key, s, torch.zeros_like(s)).softmax(-1)
-    p = torch.where(any_key & seen, p, torch.zeros_like(p))
-    lse = torch.logsumexp(s.double(), -1)
+    s = q @ k.transpose(-1, -2) * scale
+    if softcap:
+        s = softcap * torch.tanh(s / softcap)
+    s = s.masked_fill(~seen, float("-inf"))
+    some = seen.any(-1, keepdim=True).expand(s.shape[:-1] + (1,))
+    if sinks is not None:
+        sink = sinks.to(dtype)[:, None, None].expand(s.shape[:-1] + (1,))
+        s, seen = torch.cat([s, sink], -1), torch.cat([seen.expand(s.shape), torch.ones_like(some)], -1)
+        some = torch.ones_like(some)
+    p = torch.where(some, s, torch.zeros_like(s)).softmax(-1)
+    p = torch.where(some & seen, p, torch.zeros_like(p))[..., : k.shape[2]]
+    p = p if weights is None else p * weights.to(dtype)
+    lse = torch.logsumexp(s if dtype == torch.float64 else s.double(), -1)
     return (p @ v).transpose(1, 2), lse
 
 
-def gradients(q, k, v, grad, scale, left=-1, right=-1, seen=None, dtype=torch.float64):
-    """dq, dk, dv by autograd through attend()."""
+def gradients(q, k, v, grad, scale, left=-1, right=-1, seen=None, dtype=torch.float64, grad_lse=None, **words):
+    """dq, dk, dv by autograd through attend(), and dsinks where there are sinks among the words."""
     leaves = [t.detach().to(dtype).requires_grad_() for t in (q, k, v)]
-    o, _ = attend(*leaves, scale, left, right, seen, dtype)
-    return torch.autograd.grad(o, leaves, grad.to(dtype))
+    if words.get("sinks") is not None:
+        words["sinks"] = words["sinks"].detach().to(dtype).requires_grad_()
+        leaves.append(words["sinks"])
+    o, lse = attend(*leaves[:3], scale, left, right, seen, dtype, **words)
+    if grad_lse is None:
+        return torch.autograd.grad(o, leaves, grad.to(dtype))
+    some = torch.isfinite(lse)
+    whole = (o * grad.to(dtype)).sum() + (lse[some] * grad_lse.to(dtype)[some]).sum()
+    return torch.autograd.grad(whole, leaves)
 
 
 def ratio(x, reference):

@@ -2,7 +2,8 @@
 
 import torch
 
-from ._dispatch import attention, decode_splits, wsk_problem
+from ._calls import parts_of
+from ._choose import wsk_problem
 from ._native import HEAD_DIMS
 from ._ops import backward_cuda, decode_cuda, forward_cuda
 from ._reference import attend, gradients, ratio
@@ -109,7 +110,7 @@ def bench():
     for head_dim in HEAD_DIMS:
         q = torch.randn(16, 1, 32, head_dim, device=device).half()
         k, v = (torch.randn(16, 8192, 4, head_dim, device=device).half() for _ in range(2))
-        splits = decode_splits(16, 4, 8, 8192, head_dim, device)
+        splits = parts_of(16, 32, 4, head_dim, 1, 8192, False, device)
         run = lambda: decode_cuda(q, k, v, None, None, head_dim**-0.5, -1, 0, splits)
         print(f"  {head_dim:8}  {2 * k.numel() * 2 / timed(run, 10, 10) / 1e9:8.0f}   ({splits} splits)")
     return 0

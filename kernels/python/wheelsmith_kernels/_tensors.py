@@ -8,7 +8,7 @@ import functools
 
 import torch
 
-from ._native import BFLOAT16, FLOAT16, FLOAT32, native
+from ._native import BFLOAT16, FLOAT16, FLOAT32, native, refuse
 
 #: enum wsk_type of each dtype that some kernel takes; attention has no float32
 TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
@@ -36,9 +36,30 @@ def launch(name, arguments, device, counter=None):
     calls[counter] = calls.get(counter, 0) + 1
 
 
+def is_gpu(device):
+    """Does a kernel take what lies there?"""
+    return device.type == "cuda"
+
+
+def is_on_gpu(t):
+    """Is it a tensor that a kernel can be handed?"""
+    return is_gpu(t.device)
+
+
 def address(t):
     """Of a tensor's first element on its device; 0 of None."""
     return 0 if t is None else t.data_ptr()
+
+
+def plain(t):
+    """`t`, copied where its memory holds another sign than it has: kernels read memory. None of None."""
+    return t.resolve_neg() if t is not None and t.is_neg() else t
+
+
+def require_plain(name, t):
+    """Of what is written in place: KernelError where its memory holds another sign than it has."""
+    if t is not None and t.is_neg():
+        refuse(name, "without the negative bit, as it is written in place")
 
 
 def signature(t):
