@@ -21,7 +21,7 @@ def make(rows, heads, grad=False):
 
 
 wk.attention  # the first of the names that import torch's part
-for name in ("forward", "backward", "decode"):
+for name in ("forward", "backward"):
     assert "Tensor" in str(getattr(ops, name).default._schema), name
 with FakeTensorMode():
     q, k, v = make(40, 8, True), make(50, 2, True), make(50, 2, True)
@@ -31,7 +31,7 @@ with FakeTensorMode():
     for t, g in zip((q, k, v), torch.autograd.grad(o, (q, k, v), torch.empty_like(o))):
         assert g.shape == t.shape and g.dtype == t.dtype and g.stride() == t.stride()
     q, k, v = make(1, 8), make(900, 2), make(900, 2)
-    o, lse = ops.decode(q, k, v, None, None, 0.1, -1, 0, 4)
+    o, lse = ops.forward(q, k, v, *NONE, 0, 0, 0.1, -1, 0)
     assert o.shape == q.shape and o.device.type == "cuda" and lse.shape == (2, 8, 1)
     packed = torch.empty(70, 8, 80, dtype=torch.float16, device="cuda")
     ends = torch.empty(4, dtype=torch.int32, device="cuda")
@@ -99,13 +99,16 @@ with forward_ad.dual_level():
         assert error.argument == "k", error
     else:
         raise AssertionError("a tangent was dropped")
-# As many blocks as 132 multiprocessors hold at once: batch, heads of k, rows, keys, head_dim.
-_dispatch._multiprocessors = lambda device: 132
-for of, splits in (
-    ((16, 4, 8, 8192, 64), 6), ((16, 4, 8, 8192, 128), 4), ((1, 4, 8, 8192, 128), 32),
-    ((1, 4, 8, 65536, 128), 66), ((500, 4, 8, 8192, 80), 1),
+# As many blocks as 132 multiprocessors hold at once: batch, heads, heads of k, head_dim, rows, keys.
+from wheelsmith_kernels import _calls
+
+_calls.multiprocessors = lambda device: 132
+for of, parts in (
+    ((16, 32, 4, 64, 1, 8192), 6), ((16, 32, 4, 128, 1, 8192), 4), ((1, 32, 4, 128, 1, 8192), 32),
+    ((1, 32, 4, 128, 1, 65536), 66), ((500, 32, 4, 80, 1, 8192), 1), ((1, 32, 1, 128, 1, 8192), 32),
+    ((1, 32, 8, 128, 64, 32768), 8), ((8, 32, 8, 128, 2048, 2048), 0),
 ):  # fmt: skip
-    assert _dispatch.decode_splits(*of, None) == splits, (of, _dispatch.decode_splits(*of, None))
+    assert _calls.parts_of(*of, False, None) == parts, (of, _calls.parts_of(*of, False, None))
 wk.selective_scan_fn
 with FakeTensorMode():
     rows = lambda: torch.empty(2, 96, 70, dtype=torch.float16, requires_grad=True)

@@ -13,7 +13,7 @@ def _outcome(call):
         return f"{type(error).__name__}: {error}"
 
 
-def _device(index, torch, dispatch):
+def _device(index, torch, choose):
     properties = torch.cuda.get_device_properties(index)
     device = torch.device("cuda", index)
     found = {
@@ -24,11 +24,11 @@ def _device(index, torch, dispatch):
     }
     float16 = torch.float16
     found["head_dims"] = [
-        d for d in dispatch.HEAD_DIMS if not dispatch.wsk_problem(device, float16, d)
+        d for d in choose.HEAD_DIMS if not choose.wsk_problem(device, float16, d)
     ]
     for name, call in {**_check_scan.quick(device), **_check_conv.quick(device)}.items():
         found[name] = _outcome(call)
-    problems = {p: dispatch.flash_problem(device, float16, 64, p) for p in (False, True)}
+    problems = {p: choose.flash_problem(device, float16, 64, p) for p in (False, True)}
     found["flash_attn"] = {"dense": problems[False] or "runs", "packed": problems[True] or "runs"}
     if not problems[False] and not problems[True]:
         found["attn"] = "flash_attention_2"
@@ -38,11 +38,12 @@ def _device(index, torch, dispatch):
 
 
 def health():
-    """{"schema", "version", "attn", "ready", "devices", "batch", "override", "problem"}.
+    """{"schema", "version", "attn", "ready", "devices", "batch", "override", "problem", "fallbacks"}.
 
     ready: every GPU computes attention by a kernel that was run just now and was right, or by SDPA because
     WHEELSMITH_ATTENTION says so; what it names is attn where that runs. batch: "packed"
-    where sequences of different lengths need no padding, else "padded". A device's "selective_scan_fn",
+    where sequences of different lengths need no padding, else "padded". fallbacks: how many calls of this process SDPA
+    took in place of a kernel, by reason. A device's "selective_scan_fn",
     "selective_state_update", "mamba_inner_fn", "causal_conv1d_fn" and "causal_conv1d_update": "runs", or why not.
     """
     report = {
@@ -54,15 +55,16 @@ def health():
         "batch": "padded",
         "override": os.environ.get("WHEELSMITH_ATTENTION"),
         "problem": None,
+        "fallbacks": {},
     }
     try:
         import torch
 
-        from . import _dispatch
+        from . import _choose
 
         report["torch"] = torch.__version__
         report["devices"] = [
-            _device(i, torch, _dispatch) for i in range(torch.cuda.device_count())
+            _device(i, torch, _choose) for i in range(torch.cuda.device_count())
         ]
     except Exception as error:
         report["problem"] = f"{type(error).__name__}: {error}"
@@ -71,9 +73,10 @@ def health():
     if not kinds:
         report["problem"] = "no GPU"
         return report
-    report["attn"] = max(kinds, key=_dispatch.BACKENDS.index)
+    report["attn"] = max(kinds, key=_choose.BACKENDS.index)
     report["problem"] = _override(report) if report["override"] else None
     report["ready"] = not report["problem"] and (report["attn"] != "sdpa" or bool(report["override"]))
+    report["fallbacks"] = dict(_choose.fallbacks)
     report["batch"] = "packed" if report["attn"] != "sdpa" else "padded"
     if not report["ready"] and not report["problem"]:
         report["problem"] = "a GPU has neither flash_attn nor a kernel of this package"
