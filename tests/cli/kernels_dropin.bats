@@ -28,6 +28,22 @@ setup() {
 	done < asked
 }
 
+@test "flash-attn 2.8.3.post2+any: upstream's Python over ours" {
+	echo '{"packages": ["flash-attn==2.8.3.post2+any"], "cuda": ["13.0"], "python": ["3.11"]}' > m.json
+	run "$WHEELSMITH" build --matrix m.json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	python3 -m zipfile -e dist/flash_attn-2.8.3.post2+any-py3-none-any.whl out
+	grep -x 'Requires-Dist: wheelsmith-kernels>=0.3.0' out/*.dist-info/METADATA
+	[ -z "$(find out -name '*.so')" ]
+	grep -ohE 'flash_attn_gpu\.\w+' out/flash_attn/*.py | cut -d. -f2 | sort -u > asked
+	[ "$(cat asked)" = "$(printf '%s\n' bwd fwd fwd_kvcache varlen_bwd varlen_fwd)" ]
+	while read -r name; do
+		grep -q "^def $name(" "$WS_ROOT/kernels/python/wheelsmith_kernels/_flash.py"
+		grep -q "\b$name\b" out/flash_attn_2_cuda.py
+	done < asked
+}
+
 @test "a build with upstream's kernels wins over +any where both are offered" {
 	python3 "$WS_ROOT/tests/support/make_labelled.py" wheels \
 		"causal_conv1d 1.5.3.post1+any py3-none-any" "causal_conv1d 1.5.3.post1+cu.13.0.torch.2.11.sm.90 py3-none-any"
@@ -48,7 +64,7 @@ setup() {
 	local looks='import sys, wheelsmith_kernels; print(sorted(m for m in sys.modules if m.endswith("_cuda")))'
 	[ "$(python3 -c "$looks")" = "[]" ]
 	[ "$(WHEELSMITH_SHIMS=0 python3 -c "$looks")" = "[]" ]
-	for module in causal_conv1d_cuda selective_scan_cuda; do
+	for module in causal_conv1d_cuda flash_attn_2_cuda selective_scan_cuda; do
 		echo 'whose = "upstream"' > $module.py
 	done
 	[ "$(WHEELSMITH_SHIMS=1 python3 -c "$looks")" = "[]" ]

@@ -11,6 +11,7 @@ import sys
 #: The module's name, and the one of this package that has its functions.
 MODULES = {
     "causal_conv1d_cuda": "_shim_causal_conv1d_cuda",
+    "flash_attn_2_cuda": "_shim_flash_attn_2_cuda",
     "selective_scan_cuda": "_shim_selective_scan_cuda",
 }
 
