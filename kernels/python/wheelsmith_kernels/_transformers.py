@@ -1,37 +1,81 @@
 """transformers' attention interface: one name, registered with a function and a mask.
 
-The function gets [batch, heads, rows, head_dim] and, where there is padding, a mask [batch, keys] of ones
-and zeros, left or right; it packs what counts. Parameters are not touched: a model in 4 bits stays so.
+The function gets [batch, heads, rows, head_dim] and what a model says of its attention; each keyword becomes one of
+attention()'s, or is an error that names it. Parameters are not touched: a model in 4 bits stays so.
 """
 
 import torch
 
-from . import _dispatch, _ops
+from . import _choose, _masks, _ops
 from ._dispatch import attention
+from ._native import NotSupported, refuse
 from ._sequences import pack, unpack
 
 NAME = "wheelsmith_kernels"
 
+#: What models hand on that says nothing of attention.
+_OF_OTHERS = frozenset((
+    "cache_position", "deterministic", "labels", "layer_idx", "logits_to_keep", "num_items_in_batch",
+    "output_hidden_states", "output_router_logits", "past_key_value", "past_key_values", "position_embeddings",
+    "return_dict", "target_dtype", "use_cache",
+))  # fmt: skip
+
+
+def _refuse_others(words):
+    for name, value in words.items():
+        if value is not None and value is not False and name not in _OF_OTHERS:
+            raise NotSupported("no kernel for this", name, "None")
+
+
+def _half(module, dtype):
+    """The type that a model computes in where its rows came out float32, as after norms that are kept so."""
+    config = getattr(module, "config", None)
+    named = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
+    weights = (p.dtype for p in module.parameters(recurse=True))
+    halves = (torch.float16, torch.bfloat16)
+    return next((d for d in (named, *weights) if d in halves), dtype)
+
+
+def _cast(module, *tensors):
+    if tensors[0].dtype != torch.float32 or torch.is_autocast_enabled(tensors[0].device.type):
+        return tensors
+    dtype = _half(module, torch.float32)
+    return tuple(t.to(dtype) for t in tensors)
+
+
+def _with_holes(q, k, v, mask, words):
+    """Keys that count lie apart: they are packed, and the queries that count."""
+    batch, rows, keys = q.shape[0], q.shape[1], k.shape[1]
+    if words["window"][0] >= 0:
+        raise NotSupported("no kernel for this", "attention_mask", "without holes where there is a window")
+    q_mask, k_mask = _masks.kept(mask, rows, keys)
+    k_rows, indices_k, cu_k, max_k = pack(k, k_mask)
+    v_rows = v.flatten(0, 1).index_select(0, indices_k)
+    q_rows, indices_q, cu_q, max_q = pack(q, q_mask)
+    longest = {"max_seqlen_q": max(max_q, 1), "max_seqlen_k": max(max_k, 1)}
+    o = attention(q_rows, k_rows, v_rows, cu_seqlens_q=cu_q, cu_seqlens_k=cu_k, **longest, **words)
+    return unpack(o, indices_q, batch, rows)
+
 
 def _padded(q, k, v, mask, words):
-    """Packs the keys by the mask, and the queries by its end: they are the last rows."""
-    batch, rows, keys = q.shape[0], q.shape[1], k.shape[1]
-    mask = mask[:, :keys].bool()
-    k_rows, indices_k, cu_k, max_k = pack(k, mask)
-    v_rows = v.flatten(0, 1).index_select(0, indices_k)
-    q_mask = mask[:, keys - rows :] if rows > 1 else mask.new_ones(batch, 1)
-    q_rows, indices_q, cu_q, max_q = pack(q, q_mask)
-    o = attention(
-        q_rows,
-        k_rows,
-        v_rows,
-        cu_seqlens_q=cu_q,
-        cu_seqlens_k=cu_k,
-        max_seqlen_q=max(max_q, 1),
-        max_seqlen_k=max(max_k, 1),
-        **words,
-    )
-    return unpack(o, indices_q, batch, rows)
+    """By where each sequence starts and ends. A query of none is 0, but where it sees every key of its sequence."""
+    at = _masks.places(mask, q.shape[1], k.shape[1])
+    everywhere = words["window"] == (-1, -1)
+    if at.holes is True:
+        return _with_holes(q, k, v, mask, words)
+    ends = {"seqstart_k": at.start_k, "seqused_k": at.used_k}
+    if not everywhere:
+        ends.update(seqstart_q=at.start_q, seqused_q=at.used_q)
+    o = attention(q, k, v, **ends, **words)
+    return o if at.holes is False else o.masked_fill(at.holes[:, None, None, None], float("nan"))
+
+
+def _packed(q, k, v, ends_q, ends_k, longest_q, longest_k, words):
+    """Documents behind one another, whatever the batch is."""
+    flat = (t.reshape(-1, *t.shape[2:]) for t in (q, k, v))
+    ends = {"cu_seqlens_q": ends_q.to(torch.int32), "cu_seqlens_k": ends_k.to(torch.int32)}
+    longest = {"max_seqlen_q": int(longest_q), "max_seqlen_k": int(longest_k)}
+    return attention(*flat, **ends, **longest, **words).view(q.shape)
 
 
 def forward(
@@ -43,27 +87,63 @@ def forward(
     scaling=None,
     dropout=0.0,
     sliding_window=None,
+    softcap=None,
+    s_aux=None,
     is_causal=None,
-    **_,
+    position_ids=None,
+    cu_seq_lens_q=None,
+    cu_seq_lens_k=None,
+    max_length_q=None,
+    max_length_k=None,
+    **others,
 ):
-    """What a model's layer calls; returns [batch, rows, heads, head_dim] and no weights."""
-    q, k, v = (t.transpose(1, 2) for t in (query, key, value))
+    """What a model's layer calls; returns [batch, rows, heads, head_dim] and no weights.
+
+    Where the device cannot be waited for (a compiler, a CUDA graph), a mask with holes and positions that start
+    again give NaN. KernelError names a keyword that nothing here has.
+    """
+    _refuse_others(others)
+    q, k, v = (t.transpose(1, 2) for t in _cast(module, query, key, value))
+    columns = v.shape[-1]
+    if columns != q.shape[-1]:  # a value shorter than its key
+        v = torch.nn.functional.pad(v, (0, q.shape[-1] - columns))
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-    window = (sliding_window - 1 if sliding_window else -1, 0 if causal else -1)
-    words = {"window": window, "scale": scaling, "dropout_p": dropout if module.training else 0.0}
-    module._wheelsmith_calls = getattr(module, "_wheelsmith_calls", 0) + 1
-    if attention_mask is not None:
-        return _padded(q, k, v, attention_mask, words), None
-    return attention(q, k, v, **words), None
+    beside = sliding_window - 1 if sliding_window else -1
+    words = {"window": (beside, 0 if causal else beside), "scale": scaling, "dropout_p": dropout}
+    words.update(softcap=softcap or 0.0, sinks=s_aux)
+    o = _attend(q, k, v, attention_mask, position_ids, (cu_seq_lens_q, cu_seq_lens_k, max_length_q, max_length_k), words)
+    return o[..., :columns] if columns != q.shape[-1] else o, None
+
+
+def _attend(q, k, v, mask, position_ids, ends, words):
+    if any(e is not None for e in ends[:2]):
+        if mask is not None:
+            refuse("attention_mask", "None where there are cu_seq_lens_q")
+        if ends[0] is None or ends[1] is None:
+            refuse("cu_seq_lens_k", "given together with cu_seq_lens_q")
+        longest = ends[2] or q.shape[0] * q.shape[1], ends[3] or k.shape[0] * k.shape[1]
+        return _packed(q, k, v, *ends[:2], *longest, words)
+    if mask is not None:
+        return _padded(q, k, v, mask, words)
+    if q.shape[1] != k.shape[1]:
+        return attention(q, k, v, **words)
+    if not _masks.can_wait():
+        again = _masks.starts_again(position_ids, q.shape[1])
+        o = attention(q, k, v, **words)
+        return o if again is None else o.masked_fill(again, float("nan"))
+    documents = _masks.sequence_ends(position_ids, q.shape[1])
+    if documents is None:
+        return attention(q, k, v, **words)
+    return _packed(q, k, v, documents[0], documents[0], documents[1], documents[1], words)
 
 
 def register():
     """Makes NAME known to transformers; again does nothing new."""
     from transformers import AttentionInterface
-    from transformers.masking_utils import AttentionMaskInterface, flash_attention_mask
+    from transformers.masking_utils import AttentionMaskInterface
 
     AttentionInterface.register(NAME, forward)
-    AttentionMaskInterface.register(NAME, flash_attention_mask)
+    AttentionMaskInterface.register(NAME, _masks.layout)
     return NAME
 
 
@@ -76,10 +156,10 @@ def attn_implementation(head_dim=80, dtype=torch.float16):
     if not torch.cuda.is_available():
         return "sdpa"
     device = torch.device("cuda", torch.cuda.current_device())
-    packed, dense = (_dispatch.flash_problem(device, dtype, head_dim, p) for p in (True, False))
+    packed, dense = (_choose.flash_problem(device, dtype, head_dim, p) for p in (True, False))
     if not packed and not dense:
         return "flash_attention_2"
-    return "sdpa" if _dispatch.wsk_problem(device, dtype, head_dim) else register()
+    return "sdpa" if _choose.wsk_problem(device, dtype, head_dim) else register()
 
 
 def _layers(model):

@@ -1,0 +1,173 @@
+"""transformers' masks as the kernels have them: where each sequence starts and ends, on the device.
+
+A layout is int8 [batch, keys]: SEEN where a key counts, OURS where a query of this call stands. From it come the
+starts and ends that attention() takes, without waiting for the device. A sequence that is padded in its middle has
+none: it is packed.
+"""
+
+import typing
+
+import torch
+
+from ._native import NotSupported, refuse
+
+SEEN, OURS = 1, 2
+
+#: transformers' functions that say who sees whom, as far as the kernels' windows say the same.
+_KNOWN = (
+    "causal_mask_function",
+    "bidirectional_mask_function",
+    "sliding_window_overlay",
+    "sliding_window_bidirectional_overlay",
+    "packed_sequence_mask_function",  # attention is told of those by their positions
+    "and_masks",
+)
+
+
+class Places(typing.NamedTuple):
+    """Of each sequence [batch], int32: the first row that counts and the row behind the last, of q and of k."""
+
+    start_q: typing.Any
+    used_q: typing.Any
+    start_k: typing.Any
+    used_k: typing.Any
+    holes: typing.Any  # bool, or a bool tensor [batch] where the device cannot be waited for
+
+
+def can_wait():
+    """May the device be asked for a number just now?"""
+    return not (torch.compiler.is_compiling() or torch.cuda.is_current_stream_capturing())
+
+
+def _names(function):
+    """Of a mask function and of those that it is made of."""
+    yield function.__qualname__.split(".")[0]
+    for cell in function.__closure__ or ():
+        found = cell.cell_contents
+        for inner in found if isinstance(found, tuple) else (found,):
+            if callable(inner) and hasattr(inner, "__qualname__"):
+                yield from _names(inner)
+
+
+def _refuse_unknown(mask_function, use_vmap):
+    unknown = [name for name in _names(mask_function) if name not in _KNOWN]
+    if use_vmap or unknown:
+        raise NotSupported("no kernel for this mask", "mask_function", f"causal or a window, not {unknown or 'one of your own'}")
+
+
+def layout(
+    batch_size,
+    q_length=None,
+    kv_length=None,
+    q_offset=0,
+    kv_offset=0,
+    mask_function=None,
+    attention_mask=None,
+    cache_position=None,
+    use_vmap=False,
+    device=None,
+    **_,
+):
+    """What transformers calls for a mask: a layout, or None where every key counts and queries are the last rows."""
+    if mask_function is not None and not torch.compiler.is_compiling():
+        _refuse_unknown(mask_function, use_vmap)
+    if cache_position is not None:  # transformers 4
+        q_length, q_offset, device = cache_position.shape[0], cache_position[0], cache_position.device
+    end = q_offset + q_length - kv_offset
+    if getattr(mask_function, "__name__", None) == "bidirectional_mask_function":
+        end, q_length = kv_length, 0  # where queries stand says nothing
+    at_end = isinstance(end, int) and end == kv_length
+    if attention_mask is None and at_end:
+        return None
+    device = attention_mask.device if attention_mask is not None else device
+    columns = torch.arange(kv_length, device=device)
+    found = (columns < end).to(torch.int8).expand(batch_size, kv_length)
+    if attention_mask is not None:
+        given = attention_mask[:, kv_offset : kv_offset + kv_length].to(torch.int8)
+        given = torch.nn.functional.pad(given, (0, kv_length - given.shape[1]))
+        if at_end and can_wait() and given.all():
+            return None
+        found = found * given
+    found = found + OURS * ((columns >= end - q_length) & (columns < end)).to(torch.int8)
+    return found
+
+
+def _of(mask, rows, keys):
+    """The layout of a mask that is none yet: of ones and zeros, whose last columns are those of the queries."""
+    if mask.dtype == torch.int8:
+        return mask
+    mask = mask.ne(0)[:, -keys:].to(torch.int8)
+    if rows <= mask.shape[1]:
+        ours = torch.arange(mask.shape[1], device=mask.device) >= mask.shape[1] - rows
+        mask = mask + OURS * ours.to(torch.int8)
+    return torch.nn.functional.pad(mask, (0, keys - mask.shape[1]))
+
+
+def _bounds(seen):
+    """First and behind the last that is true of each row [batch, n], both 0 where none is; and does one lie between?"""
+    n = seen.shape[1]
+    columns = torch.arange(n, device=seen.device, dtype=torch.int32)
+    first = torch.where(seen, columns, n).amin(1)
+    end = torch.where(seen, columns + 1, 0).amax(1)
+    first = torch.minimum(first, end).to(torch.int32)
+    return first, end.to(torch.int32), seen.sum(1) != end - first
+
+
+def _places(mask, rows, keys):
+    mask = _of(mask, rows, keys)
+    seen, ours = mask % OURS == SEEN, mask >= OURS
+    start_k, used_k, holes = _bounds(seen)
+    first_row = torch.where(ours, torch.arange(keys, device=mask.device, dtype=torch.int32), keys).amin(1)
+    start_q = (start_k - first_row).clamp(0, rows).to(torch.int32)
+    used_q = (used_k - first_row).clamp(0, rows).to(torch.int32)
+    return Places(torch.minimum(start_q, used_q), used_q, start_k, used_k, bool(holes.any()) if can_wait() else holes)
+
+
+def places(mask, rows, keys):
+    """Places of a mask [batch, columns] for so many queries and keys; remembered beside the mask, for each layer."""
+    if mask.dim() != 2:
+        refuse("attention_mask", f"[batch, keys] of ones and zeros, not of {mask.dim()} dimensions")
+    if not can_wait():
+        return _places(mask, rows, keys)
+    key = None if mask.is_inference() else mask._version, rows, keys
+    known = getattr(mask, "_wsk_places", None)
+    if known is None or known[0] != key:
+        known = mask._wsk_places = key, _places(mask, rows, keys)
+    return known[1]
+
+
+def kept(mask, rows, keys):
+    """(queries, keys), bool [batch, rows] and [batch, keys]: which count. Of masks with holes, in their middle too."""
+    mask = _of(mask, rows, keys)
+    ours = mask >= OURS
+    if int(ours.sum(1).min()) != rows:
+        refuse("attention_mask", "of as many columns as there are keys, where it has holes")
+    return mask[ours].view(-1, rows) % OURS == SEEN, mask % OURS == SEEN
+
+
+def sequence_ends(position_ids, rows):
+    """(cu_seqlens, longest) of documents behind one another, by positions that start again; None where none does.
+
+    [batch, rows], each a row of documents. Remembered beside the positions.
+    """
+    if position_ids is None or position_ids.dim() != 2 or position_ids.shape[1] != rows or rows == 1:
+        return None
+    key = None if position_ids.is_inference() else position_ids._version
+    known = getattr(position_ids, "_wsk_ends", None)
+    if known is None or known[0] != key:
+        starts = torch.ones_like(position_ids, dtype=torch.bool)
+        starts[:, 1:] = position_ids.diff() != 1
+        starts = starts.flatten().nonzero().flatten()
+        found = None
+        if len(starts) > len(position_ids):
+            ends = torch.nn.functional.pad(starts, (0, 1), value=position_ids.numel()).to(torch.int32)
+            found = ends, int(ends.diff().max())
+        known = position_ids._wsk_ends = key, found
+    return known[1]
+
+
+def starts_again(position_ids, rows):
+    """Bool tensor: does sequence_ends() find documents? For where the device cannot be waited for; None: it cannot."""
+    if position_ids is None or position_ids.dim() != 2 or position_ids.shape[1] != rows or rows == 1:
+        return None
+    return (position_ids.diff() != 1).any()
