@@ -38,7 +38,8 @@ ws_remedy_package(const struct ws_recipe_shelf *shelf, const char *module, struc
 	return NULL;
 }
 
-/* The recipe of that version, else the newest of the package; NULL: there is none. */
+/* The recipe of that version, else the newest of the package that compiles: what has a label of its own (+any) is
+ * Python over another package's modules. NULL: there is none. */
 static const char *
 version_to_build(const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy)
 {
@@ -48,10 +49,10 @@ version_to_build(const struct ws_recipe_shelf *shelf, const struct ws_remedy *re
 		if (!ws_same(file->name, remedy->package)) {
 			continue;
 		}
-		newest = file->version.text;
-		if (ws_same(newest, remedy->version)) {
-			return newest;
+		if (ws_same(file->version.text, remedy->version)) {
+			return file->version.text;
 		}
+		newest = strchr(file->version.text, '+') ? newest : file->version.text;
 	}
 	return newest;
 }
