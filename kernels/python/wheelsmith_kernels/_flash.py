@@ -8,6 +8,7 @@ import torch
 
 from ._calls import forward_cuda, gradients_cuda, more_of
 from ._native import APPEND, APPEND_IMAGE, KernelError, NotSupported, native, refuse
+from ._reference import visible
 from ._tensors import TYPES, address, is_on_gpu, launch, require_plain
 
 _NOTHING = (None,) * 5
@@ -59,21 +60,43 @@ def kept(random, sequence, heads, m, n, dropout):
     return bits < int((1 - dropout) * 65536 + 0.5)
 
 
-def _probabilities(q, k, v, out, sequence, dropout, random):
-    """Into out [heads, m', n'] what S_dmask is: probabilities, negative where they were dropped. Of one sequence.
+def _block_of_keys(head_dim):
+    """Over how many keys upstream's kernel, with dropout, goes at once."""
+    return 128 if head_dim <= 32 else 32 if 96 < head_dim <= 128 else 64
 
-    They are asked of the forward kernel, by unit vectors for V: a column of them for each key.
+
+def _unscaled(q, k, lse, scale, left, right, softcap):
+    """[heads, m, n]: what S_dmask is times as large as probabilities. Upstream goes over blocks of keys from the last
+    to the first, and each is relative to the largest score seen until then."""
+    group = q.shape[2] // k.shape[2]
+    q, k = q[0].float().transpose(0, 1), k[0].float().transpose(0, 1).repeat_interleave(group, 0)
+    s = q @ k.transpose(1, 2) * scale
+    s = softcap * torch.tanh(s / softcap) if softcap else s
+    s = s.masked_fill(~visible(*s.shape[1:], left, right, s.device), float("-inf"))
+    n, size = s.shape[2], _block_of_keys(q.shape[-1])
+    top = torch.stack([block.amax(-1) for block in s.split(size, -1)], -1)
+    top = top.flip(-1).cummax(-1).values.flip(-1)
+    factor = torch.where(torch.isfinite(top), (lse[0][..., None] - top).exp(), 0)
+    return factor.repeat_interleave(size, -1)[..., :n]
+
+
+def _probabilities(q, k, v, out, sequence, dropout, random):
+    """Into out[0] [heads, m', n'] what S_dmask is, negative where they were dropped. Of one sequence.
+
+    Probabilities are asked of the forward kernel, by unit vectors for V: a column of them for each key.
     """
     m, heads, d = q.shape[1:]
     n = k.shape[1]
     units = torch.zeros_like(v)
+    lse = None
     for first in range(0, n, d):
         units.zero_()
         count = min(d, n - first)
         units[:, first : first + count] = torch.eye(count, d, dtype=v.dtype, device=v.device)[:, None]
-        columns = forward_cuda(q, k, units, *_NOTHING, 0, 0, *out[1])[0]
+        columns, lse = forward_cuda(q, k, units, *_NOTHING, 0, 0, *out[1])
         out[0][:, :m, first : first + count] = columns[0, :, :, :count].transpose(0, 1)
     part = out[0][:, :m, :n]
+    part.mul_(_unscaled(q, k, lse, *out[1]))
     part[~kept(random, sequence, heads, m, n, dropout)] *= -1
 
 
