@@ -1,8 +1,9 @@
 """transformers' masks as the kernels have them: where each sequence starts and ends, on the device.
 
-A layout is int8 [batch, keys]: SEEN where a key counts, OURS where a query of this call stands. From it come the
-starts and ends that attention() takes, without waiting for the device. A sequence that is padded in its middle has
-none: it is packed.
+A layout is int32 [batch, keys]: 0 where a key does not count, 2 + i where query i of this call stands, KEY where none
+does. It is still a mask of what counts: transformers hands its masks to itself once more. From it come the starts and
+ends that attention() takes, without waiting for the device, once for all layers. A sequence that is padded in its
+middle has none: it is packed.
 """
 
 import typing
@@ -11,7 +12,7 @@ import torch
 
 from ._native import NotSupported, refuse
 
-SEEN, OURS = 1, 2
+KEY, QUERY = -1, 2
 
 #: transformers' functions that say who sees whom, as far as the kernels' windows say the same.
 _KNOWN = (
@@ -55,7 +56,7 @@ def _refuse_unknown(mask_function, use_vmap):
         raise NotSupported("no kernel for this mask", "mask_function", f"causal or a window, not {unknown or 'one of your own'}")
 
 
-def layout(
+def make(
     batch_size,
     q_length=None,
     kv_length=None,
@@ -68,39 +69,44 @@ def layout(
     device=None,
     **_,
 ):
-    """What transformers calls for a mask: a layout, or None where every key counts and queries are the last rows."""
+    """What transformers calls for a mask: see above; None where every key counts and queries are the last rows."""
     if mask_function is not None and not torch.compiler.is_compiling():
         _refuse_unknown(mask_function, use_vmap)
     if cache_position is not None:  # transformers 4
         q_length, q_offset, device = cache_position.shape[0], cache_position[0], cache_position.device
-    end = q_offset + q_length - kv_offset
+    end, rows = q_offset + q_length - kv_offset, q_length
     if getattr(mask_function, "__name__", None) == "bidirectional_mask_function":
         end, q_length = kv_length, 0  # where queries stand says nothing
     at_end = isinstance(end, int) and end == kv_length
     if attention_mask is None and at_end:
         return None
     device = attention_mask.device if attention_mask is not None else device
-    columns = torch.arange(kv_length, device=device)
-    found = (columns < end).to(torch.int8).expand(batch_size, kv_length)
+    seen = (torch.arange(kv_length, device=device) < end).expand(batch_size, kv_length)
     if attention_mask is not None:
-        given = attention_mask[:, kv_offset : kv_offset + kv_length].to(torch.int8)
+        given = attention_mask[:, kv_offset : kv_offset + kv_length].ne(0)
         given = torch.nn.functional.pad(given, (0, kv_length - given.shape[1]))
         if at_end and can_wait() and given.all():
             return None
-        found = found * given
-    found = found + OURS * ((columns >= end - q_length) & (columns < end)).to(torch.int8)
+        seen = seen & given
+    found = _layout(seen, end - q_length, q_length)
+    if not torch.compiler.is_compiling():
+        places(found, rows, kv_length)
     return found
 
 
+def _layout(seen, first, rows):
+    """Of what counts, bool [batch, keys], where the first of the queries stands at key `first`."""
+    row = torch.arange(seen.shape[1], device=seen.device, dtype=torch.int32) - first
+    return torch.where(seen, torch.where((row >= 0) & (row < rows), row + QUERY, KEY), 0).to(torch.int32)
+
+
 def _of(mask, rows, keys):
-    """The layout of a mask that is none yet: of ones and zeros, whose last columns are those of the queries."""
-    if mask.dtype == torch.int8:
-        return mask
-    mask = mask.ne(0)[:, -keys:].to(torch.int8)
-    if rows <= mask.shape[1]:
-        ours = torch.arange(mask.shape[1], device=mask.device) >= mask.shape[1] - rows
-        mask = mask + OURS * ours.to(torch.int8)
-    return torch.nn.functional.pad(mask, (0, keys - mask.shape[1]))
+    """The layout of a mask that may be one of ones and zeros, whose last columns are those of the queries."""
+    seen = mask.ne(0)[:, -keys:]
+    found = _layout(seen, seen.shape[1] - rows, rows)
+    if mask.dtype == torch.int32:  # a layout has no ones
+        found = torch.where((mask == 1).any(), found, mask[:, -keys:])
+    return torch.nn.functional.pad(found, (0, keys - found.shape[1]))
 
 
 def _bounds(seen):
@@ -113,13 +119,12 @@ def _bounds(seen):
     return first, end.to(torch.int32), seen.sum(1) != end - first
 
 
-def _places(mask, rows, keys):
-    mask = _of(mask, rows, keys)
-    seen, ours = mask % OURS == SEEN, mask >= OURS
-    start_k, used_k, holes = _bounds(seen)
-    first_row = torch.where(ours, torch.arange(keys, device=mask.device, dtype=torch.int32), keys).amin(1)
-    start_q = (start_k - first_row).clamp(0, rows).to(torch.int32)
-    used_q = (used_k - first_row).clamp(0, rows).to(torch.int32)
+def _places(layout, rows):
+    keys = layout.shape[1]
+    start_k, used_k, holes = _bounds(layout != 0)
+    columns = torch.arange(keys, device=layout.device, dtype=torch.int32)
+    first = torch.where(layout >= QUERY, columns - layout + QUERY, keys).amin(1)
+    start_q, used_q = ((x - first).clamp(0, rows).to(torch.int32) for x in (start_k, used_k))
     return Places(torch.minimum(start_q, used_q), used_q, start_k, used_k, bool(holes.any()) if can_wait() else holes)
 
 
@@ -127,22 +132,25 @@ def places(mask, rows, keys):
     """Places of a mask [batch, columns] for so many queries and keys; remembered beside the mask, for each layer."""
     if mask.dim() != 2:
         refuse("attention_mask", f"[batch, keys] of ones and zeros, not of {mask.dim()} dimensions")
-    if not can_wait():
-        return _places(mask, rows, keys)
-    key = None if mask.is_inference() else mask._version, rows, keys
+    if torch.compiler.is_compiling():
+        return _places(_of(mask, rows, keys), rows)
+    # What was found in a CUDA graph counts there alone, and there nothing else does.
+    key = None if mask.is_inference() else mask._version, rows, keys, can_wait()
     known = getattr(mask, "_wsk_places", None)
     if known is None or known[0] != key:
-        known = mask._wsk_places = key, _places(mask, rows, keys)
+        known = mask._wsk_places = key, _places(_of(mask, rows, keys), rows)
     return known[1]
 
 
 def kept(mask, rows, keys):
     """(queries, keys), bool [batch, rows] and [batch, keys]: which count. Of masks with holes, in their middle too."""
-    mask = _of(mask, rows, keys)
-    ours = mask >= OURS
-    if int(ours.sum(1).min()) != rows:
-        refuse("attention_mask", "of as many columns as there are keys, where it has holes")
-    return mask[ours].view(-1, rows) % OURS == SEEN, mask % OURS == SEEN
+    layout = _of(mask, rows, keys)
+    if mask.shape[1] < rows:
+        refuse("attention_mask", "of as many columns as there are queries, where it has holes")
+    sequence, column = (layout >= QUERY).nonzero(as_tuple=True)
+    queries = layout.new_zeros(layout.shape[0], rows, dtype=torch.bool)
+    queries[sequence, layout[sequence, column] - QUERY] = True
+    return queries, layout != 0
 
 
 def sequence_ends(position_ids, rows):

@@ -143,7 +143,7 @@ def register():
     from transformers.masking_utils import AttentionMaskInterface
 
     AttentionInterface.register(NAME, forward)
-    AttentionMaskInterface.register(NAME, _masks.layout)
+    AttentionMaskInterface.register(NAME, _masks.make)
     return NAME
 
 
