@@ -7,14 +7,15 @@ named after its extension module (causal_conv1d_fwd, _bwd, _update) write into t
 import torch
 
 from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
-from ._tensors import TYPES, address, launch
+from ._ops import no_second_derivative
+from ._tensors import TYPES, address, is_on_gpu, launch, plain, require_plain
 
 _SILU = {None: False, "silu": True, "swish": True}
 _NO_PLANE = (0, 0, 0, 0)
 
 
 def _device_of(x):
-    if not x.is_cuda:
+    if not is_on_gpu(x):
         refuse("x", "on a CUDA device")
     return x.device.index
 
@@ -70,9 +71,17 @@ def _states_shape(x, weight):
     return x.shape[:2] + (weight.shape[1] - 1,)
 
 
+def _hand_on(states, into):
+    """Of no rows: what came before is what is left."""
+    if into is not None:
+        into.zero_() if states is None else into.copy_(states)
+
+
 def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
     """Writes out, and final_states_out where it is given. Shapes, dtypes and errors as causal_conv1d_fn has them."""
     device = _device_of(x)
+    x, weight, bias, initial_states = map(plain, (x, weight, bias, initial_states))
+    require_plain("out", out), require_plain("final_states_out", final_states_out)
     _check(x, weight, bias)
     _same("out", out, x.shape, x.dtype, x.device)
     _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
@@ -80,6 +89,7 @@ def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_state
     _same("initial_states", initial_states, states, x.dtype, x.device)
     _same("final_states_out", final_states_out, states, x.dtype, x.device)
     if x.numel() == 0:
+        _hand_on(initial_states, final_states_out)
         return
     native().load(CONV_IMAGE)
     call = CONV.pack(
@@ -101,6 +111,9 @@ def _backward(
 ):
     """Writes dx and dinitial_states; dweight and dbias are written, or added to."""
     device = _device_of(x)
+    x, weight, bias, dout, initial_states, dfinal_states = map(plain, (x, weight, bias, dout, initial_states, dfinal_states))
+    for name, t in (("dx", dx), ("dweight", dweight), ("dbias", dbias), ("dinitial_states", dinitial_states)):
+        require_plain(name, t)
     _check(x, weight, bias)
     _same("dout", dout, x.shape, x.dtype, x.device)
     _same("dx", dx, x.shape, x.dtype, x.device)
@@ -117,6 +130,7 @@ def _backward(
     _same("dweight", dweight, weight.shape, dweight.dtype, x.device)
     _same("dbias", dbias, weight.shape[:1], dweight.dtype, x.device)
     if x.numel() == 0:
+        _hand_on(dfinal_states, dinitial_states)
         return
     native().load(CONV_IMAGE)
     words = [
@@ -157,6 +171,8 @@ def causal_conv1d_bwd(
 def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices):
     """Writes out, and the new rows into conv_state. As causal_conv1d_update, but x is (batch, dim, seqlen)."""
     device = _device_of(x)
+    x, weight, bias = map(plain, (x, weight, bias))
+    require_plain("out", out), require_plain("conv_state", conv_state)
     _check(x, weight, bias)
     batch, dim, _ = x.shape
     _same("out", out, x.shape, x.dtype, x.device)
@@ -295,6 +311,7 @@ def _differentiate(ctx, dout, dfinal_states):
 
 
 torch.library.register_autograd("wheelsmith_kernels::conv_forward", _differentiate, setup_context=_keep)
+no_second_derivative("conv_backward")
 
 
 class _Convolution(torch.autograd.Function):
@@ -306,9 +323,9 @@ class _Convolution(torch.autograd.Function):
         return _forward_op(*inputs)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, dout, dfinal_states):
-        return _gradients(ctx, _backward_op, dout, dfinal_states)
+        call = torch.ops.wheelsmith_kernels.conv_backward if torch.is_grad_enabled() else _backward_op
+        return _gradients(ctx, call, dout, dfinal_states)
 
 
 def causal_conv1d_fn(

@@ -7,6 +7,7 @@ Gradients are summed in a fixed order: the same inputs give the same bits.
 import torch
 
 from ._native import KernelError
+from ._ops import no_second_derivative
 from ._scan_calls import check_scan, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
 
 __all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
@@ -82,6 +83,14 @@ def _differentiate(ctx, grad, _grad_x, grad_z):
 torch.library.register_autograd(
     "wheelsmith_kernels::selective_scan", _differentiate, setup_context=_keep
 )
+no_second_derivative("selective_scan_backward")
+
+
+def _last_state(x):
+    """Of what a scan saves; no steps leave the state at 0."""
+    if x.shape[2] == 0:
+        return x.new_zeros(x.shape[0], x.shape[1], x.shape[3] // 2)
+    return x[:, :, -1, 1::2]
 
 
 class SelectiveScan(torch.autograd.Function):
@@ -91,13 +100,15 @@ class SelectiveScan(torch.autograd.Function):
     def forward(ctx, u, delta, A, B, C, D, z, delta_bias, softplus):
         out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus)
         _keep(ctx, (u, delta, A, B, C, D, z, delta_bias, softplus), (out,))
-        state = x[:, :, -1, 1::2]
+        state = _last_state(x)
         ctx.mark_non_differentiable(state)
         return out if out_z is None else out_z, state
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, dout, _):
+        if torch.is_grad_enabled():  # a graph of gradients, whose operator refuses to be differentiated again
+            ctx.given = [t is not None for t in ctx.saved_tensors[:8]]
+            return _differentiate(ctx, dout, None, dout)
         u, delta, A, B, C, D, z, delta_bias, out = ctx.saved_tensors
         if dout.stride(-1) != 1:
             dout = dout.contiguous()
@@ -141,7 +152,7 @@ def selective_scan_fn(
         out, x, out_z = torch.ops.wheelsmith_kernels.selective_scan(
             u, delta, A, B, C, D, z, delta_bias, delta_softplus
         )
-        out, state = out if z is None else out_z, x[:, :, -1, 1::2].detach()
+        out, state = out if z is None else out_z, _last_state(x).detach()
     else:
         out, state = SelectiveScan.apply(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
     return (out, state) if return_last_state else out

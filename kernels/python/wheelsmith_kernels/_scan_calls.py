@@ -5,7 +5,7 @@ import struct
 import torch
 
 from ._native import SCAN, SCAN_IMAGE, UPDATE, native, refuse
-from ._tensors import TYPES, address, calls, launch, multiprocessors, remember, signature
+from ._tensors import TYPES, address, calls, is_on_gpu, launch, multiprocessors, plain, remember, require_plain, signature
 
 STATES_MAX = 256
 SEGMENT = 64  # a part of time is a multiple of it
@@ -26,12 +26,12 @@ def _require_like(t, name, shape, dtype, u):
 
 
 def _is_contiguous_last(t):
-    return t.stride(-1) == 1 or t.shape[-1] == 1
+    return t.stride(-1) == 1 or t.shape[-1] <= 1
 
 
 def check_scan(u, delta, A, B, C, D, z, delta_bias):
     """Types, devices and shapes; complex A has no kernel."""
-    _require(u.is_cuda, "u", "on a CUDA device")
+    _require(is_on_gpu(u), "u", "on a CUDA device")
     _require(u.dtype in TYPES, "u", f"float16, bfloat16 or float32, not {u.dtype}")
     _require(u.dim() == 3, "u", "[batch, dim, length]")
     _require(not A.is_complex(), "A", "real: there is no kernel for complex numbers")
@@ -159,6 +159,7 @@ class _Scan:
 
 def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus):
     """(out, x, out_z); out_z is None without z."""
+    u, delta, A, B, C, D, z, delta_bias = map(plain, (u, delta, A, B, C, D, z, delta_bias))
     B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
     inputs = u, delta, A, B, C, D, z, delta_bias
     plan = _plans.get(key := (*map(signature, inputs), softplus))
@@ -187,6 +188,8 @@ def _check_gradients(u, z, dout, out, dz):
 
 def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softplus, recompute_out_z):
     """(du, ddelta, dA, dB, dC, dD, ddelta_bias, dz, out_z); None for what was not given or asked for."""
+    u, delta, A, B, C, D, z, delta_bias, dout, out = map(plain, (u, delta, A, B, C, D, z, delta_bias, dout, out))
+    require_plain("dz", dz)
     B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
     inputs = u, delta, A, B, C, D, z, delta_bias
     if z is None:
@@ -233,7 +236,7 @@ def _strided(t):
 
 def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
     """As update_cuda has them: with heads."""
-    _require(state.is_cuda, "state", "on a CUDA device")
+    _require(is_on_gpu(state), "state", "on a CUDA device")
     _require(state.dim() == 4, "state", "[batch, dim, dstate] or [batch, heads, dim, dstate]")
     entries, heads, dim, states = state.shape
     batch = x.shape[0]
@@ -284,6 +287,8 @@ def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
     """out, of x's shape and type; the state changes in place. Everything has a dimension of heads."""
     if indices is not None:
         indices = indices.to(torch.int32).contiguous()
+    require_plain("state", state)
+    x, dt, A, B, C, D, z, dt_bias = map(plain, (x, dt, A, B, C, D, z, dt_bias))
     tensors = state, x, dt, A, B, C, D, z, dt_bias
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     key = *map(signature, tensors), signature(indices), softplus
