@@ -8,7 +8,7 @@ import torch
 
 from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
 from ._ops import no_second_derivative
-from ._tensors import TYPES, address, is_on_gpu, launch, plain, require_plain
+from ._tensors import TYPES, address, is_on_gpu, launch, needs_gradient, plain, require_plain
 
 _SILU = {None: False, "silu": True, "swish": True}
 _NO_PLANE = (0, 0, 0, 0)
@@ -359,8 +359,10 @@ def causal_conv1d_fn(
     seq_idx = None if seq_idx is None else seq_idx.contiguous()
     initial_states = _channels_contiguous(initial_states)
     inputs = x, weight, bias, seq_idx, initial_states, return_final_states, silu
-    compiling = torch.compiler.is_compiling()
-    out, final_states = (torch.ops.wheelsmith_kernels.conv_forward if compiling else _Convolution.apply)(*inputs)
+    if torch.compiler.is_compiling():
+        out, final_states = torch.ops.wheelsmith_kernels.conv_forward(*inputs)
+    else:
+        out, final_states = (_Convolution.apply if needs_gradient(inputs[:5]) else _forward_op)(*inputs)
     if not return_final_states:
         return out
     if final_states_out is not None:

@@ -9,6 +9,7 @@ import torch
 from ._native import KernelError
 from ._ops import no_second_derivative
 from ._scan_calls import check_scan, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
+from ._tensors import needs_gradient
 
 __all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
 
@@ -153,8 +154,11 @@ def selective_scan_fn(
             u, delta, A, B, C, D, z, delta_bias, delta_softplus
         )
         out, state = out if z is None else out_z, _last_state(x).detach()
-    else:
+    elif needs_gradient((u, delta, A, B, C, D, z, delta_bias)):
         out, state = SelectiveScan.apply(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+    else:
+        out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+        out, state = out if z is None else out_z, _last_state(x) if return_last_state else None
     return (out, state) if return_last_state else out
 
 

@@ -62,6 +62,11 @@ def require_plain(name, t):
         refuse(name, "without the negative bit, as it is written in place")
 
 
+def needs_gradient(tensors):
+    """Is a graph of gradients made of a call with these, some of them None?"""
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
 def signature(t):
     """All of a tensor that a call depends on, but its address; None of None."""
     return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
