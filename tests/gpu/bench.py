@@ -21,7 +21,7 @@ import torch  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
 from wheelsmith_kernels import _ops, attention  # noqa: E402
-from wheelsmith_kernels._dispatch import decode_splits  # noqa: E402
+from wheelsmith_kernels._calls import parts_of  # noqa: E402
 from wheelsmith_kernels._selftest import timed  # noqa: E402
 
 sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -139,7 +139,7 @@ def decode():
     for d in DECODE:
         q, k, v = half(16, 1, 32, d), half(16, 8192, 4, d), half(16, 8192, 4, d)
         x, y, z = (t.transpose(1, 2) for t in (q, k, v))
-        splits = decode_splits(16, 4, 8, 8192, d, q.device)
+        splits = parts_of(16, 32, 4, d, 1, 8192, False, q.device)
         wide = lambda: sdpa(x, *(t.repeat_interleave(8, 1) for t in (y, z)))
         native = lambda: sdpa(x, y, z, enable_gqa=True)
         with torch.no_grad():
@@ -285,4 +285,5 @@ def main():
     return failed
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
