@@ -53,7 +53,7 @@ ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 	if (!err) {
 		return false;
 	}
-	struct ws_err fresh = {.kind = kind};
+	struct ws_err fresh = {.kind = kind, .os = code};
 	va_list values;
 	va_start(values, format);
 	format_into(fresh.text, sizeof(fresh.text) - 100, format, values);

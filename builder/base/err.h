@@ -65,6 +65,7 @@ enum ws_cure {
 
 struct ws_err {
 	enum ws_err_kind kind;
+	int os;            /**< errno, where ws_err_sys set it; else 0 */
 	char place[300];   /**< "file:line:column" in a person's text, or "" */
 	char text[1024];   /**< the one line */
 	char excerpt[700]; /**< the line of that text and a caret below, each ending in \n, or "" */

@@ -51,6 +51,10 @@ look_up(struct ws_run *r, struct ws_node *node)
 		ws_run_complete(r, node, WS_OUTCOME_HIT);
 		return true;
 	}
+	if (!ws_store_may_make(r->cache.store, &err)) {
+		ws_run_fail(r, node, &err);
+		return true;
+	}
 	return false;
 }
 

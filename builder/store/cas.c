@@ -39,13 +39,14 @@ note_link(
 	}
 }
 
-/* Hashed when it does not look as it did when it was last hashed. What is not its digest goes. */
+/* Hashed when it does not look as it did when it was last hashed. What is not its digest is rejected. */
 static bool
 is_whole(const struct ws_store *store, const char *path, const char *digest)
 {
 	struct stat status;
 	struct ws_digest found = {""};
-	if (lstat(path, &status) < 0) {
+	struct ws_err err = {0};
+	if (!ws_store_stat(store, path, &status)) {
 		return false;
 	}
 	if (S_ISREG(status.st_mode)) {
@@ -53,12 +54,12 @@ is_whole(const struct ws_store *store, const char *path, const char *digest)
 			&& ws_digest_is(&found, digest)) {
 			return true;
 		}
-		if (ws_digest_file(path, &found, NULL, NULL) && ws_digest_is(&found, digest)) {
+		if (ws_digest_file(path, &found, NULL, &err) && ws_digest_is(&found, digest)) {
 			ws_ledger_note(store->ledger, path, &status, &found);
 			return true;
 		}
 	}
-	ws_store_discard(store, path);
+	ws_store_reject(store, path, &err);
 	return false;
 }
 
@@ -92,6 +93,9 @@ move_in(const struct ws_store *store, const char *path, const char *digest, stru
 	if (is_whole(store, place, digest)) {
 		return ws_fs_remove(path, err);
 	}
+	if (!ws_store_may_make(store, err)) {
+		return false;
+	}
 	if (chmod(path, 0444) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot protect '%s'", path);
 	}
@@ -123,7 +127,7 @@ ws_cas_put(const struct ws_store *store, const void *bytes, size_t len, struct w
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *place = path_of(store, digest->hex, a);
 	return is_whole(store, place, digest->hex)
-		|| (ws_fs_mkdirs(ws_path_dir(a, place), err)
+		|| (ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, place), err)
 			&& ws_fs_write_atomic(place, bytes, len, 0444, err));
 }
 
@@ -136,7 +140,7 @@ ws_cas_begin(const struct ws_store *store, const char *digest, struct ws_arena *
 		.partial = ws_arena_printf(a, "%s/partial/%s.part", store->path, digest),
 		.path = path_of(store, digest, a),
 	};
-	return ws_fs_mkdirs(ws_path_dir(a, incoming->path), err);
+	return ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, incoming->path), err);
 }
 
 bool
@@ -151,8 +155,11 @@ ws_cas_commit(
 }
 
 static bool
-say_missing(const char *path, struct ws_err *err)
+report_missing(const struct ws_store *store, const char *path, struct ws_err *err)
 {
+	if (!ws_store_may_make(store, err)) {
+		return false;
+	}
 	ws_err_set(err, WS_ERR_IO, "'%s' is missing", path);
 	return ws_err_cure(err, "run it again: what is missing in the store is made again");
 }
@@ -163,7 +170,7 @@ ws_cas_open(
 {
 	const char *path = path_of(store, digest, a);
 	if (!is_whole(store, path, digest)) {
-		say_missing(path, err);
+		report_missing(store, path, err);
 		return NULL;
 	}
 	ws_taken_file(store, digest);
@@ -177,11 +184,12 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	const char *path = path_of(store, digest, a);
 	size_t start = b->len;
 	struct stat status;
-	if (lstat(path, &status) < 0) {
-		return say_missing(path, err);
+	struct ws_err why = {0};
+	if (!ws_store_stat(store, path, &status)) {
+		return report_missing(store, path, err);
 	}
 	/* The bytes are in memory: hashing them costs less than a query of the ledger. */
-	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, NULL)) {
+	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, &why)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {
 			ws_taken_file(store, digest);
@@ -189,8 +197,8 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 		}
 	}
 	ws_buf_cut(b, start);
-	ws_store_discard(store, path);
-	return say_missing(path, err);
+	ws_store_reject(store, path, &why);
+	return report_missing(store, path, err);
 }
 
 bool
@@ -205,7 +213,7 @@ ws_cas_copy_to(const struct ws_store *store, const char *digest, const char *to,
 	/* Bytes may rot while size and times stay as they were noted. */
 	struct ws_digest found;
 	if (ws_digest_file(path, &found, NULL, NULL) && !ws_digest_is(&found, digest)) {
-		ws_store_discard(store, path);
+		ws_store_reject(store, path, &(struct ws_err){0});
 	}
 	return false;
 }

@@ -49,15 +49,16 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 	const char *path = path_of(store, key, a);
 	size_t start = b->len;
 	struct stat status;
-	if (lstat(path, &status) < 0) {
+	struct ws_err err = {0};
+	if (!ws_store_stat(store, path, &status)) {
 		return false;
 	}
-	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, NULL)
+	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, &err)
 		&& take_sum(key, start, b)) {
 		return true;
 	}
 	ws_buf_cut(b, start);
-	ws_store_discard(store, path);
+	ws_store_reject(store, path, &err);
 	return false;
 }
 
@@ -74,6 +75,6 @@ ws_results_put(
 	}
 	ws_buf_printf(&whole, HEADER " %s\n", sum_of(key, body).hex);
 	ws_buf_add(&whole, body.s, body.n);
-	return ws_fs_mkdirs(ws_path_dir(a, path), err)
+	return ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, path), err)
 		&& ws_fs_write_atomic(path, whole.data, whole.len, 0644, err);
 }

@@ -149,12 +149,21 @@ remove_stale(const struct ws_store *store, const char *folder, const char *prefi
 	}
 }
 
+static struct ws_store
+empty_store(struct ws_arena *a)
+{
+	return (struct ws_store){.lock_fd = -1,
+		.a = a,
+		.unread = WS_NEW(a, struct ws_err),
+		.checked = WS_NEW(a, struct ws_map)};
+}
+
 bool
 ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
 {
 	static const char *const folders[] = {
 		"cas", "ac", "trees", "git", "partial", "work", "work/locks"};
-	*store = (struct ws_store){.lock_fd = -1, .a = a, .checked = WS_NEW(a, struct ws_map)};
+	*store = empty_store(a);
 	if (!path) {
 		return ws_store_check(path, err);
 	}
@@ -191,7 +200,7 @@ ws_store_look(const char *path, struct ws_arena *a, struct ws_store *store, stru
 	if (has_files(path, a)) {
 		return ws_store_open(path, a, store, err);
 	}
-	*store = (struct ws_store){.lock_fd = -1, .a = a, .checked = WS_NEW(a, struct ws_map)};
+	*store = empty_store(a);
 	if (!may_become(path, a, err)) {
 		return false;
 	}
@@ -206,11 +215,46 @@ ws_store_keeps(const struct ws_store *store)
 	return store->lock_fd >= 0;
 }
 
-void
-ws_store_discard(const struct ws_store *store, const char *path)
+static bool
+is_absent(int code)
 {
-	ws_events_warn(store->events, "'%s' was damaged in the store and is made again", path);
-	ws_fs_remove(path, NULL);
+	return code == ENOENT || code == ENOTDIR;
+}
+
+bool
+ws_store_stat(const struct ws_store *store, const char *path, struct stat *status)
+{
+	if (lstat(path, status) == 0) {
+		return true;
+	}
+	if (!is_absent(errno) && store->unread && !store->unread->kind) {
+		ws_err_sys(store->unread, WS_ERR_IO, "cannot read '%s'", path);
+	}
+	return false;
+}
+
+void
+ws_store_reject(const struct ws_store *store, const char *path, const struct ws_err *why)
+{
+	if (why->os == 0 || is_absent(why->os)) {
+		ws_events_warn(store->events, "'%s' was damaged in the store and is made again", path);
+		ws_fs_remove(path, NULL);
+	} else if (store->unread && !store->unread->kind) {
+		*store->unread = *why;
+	}
+}
+
+bool
+ws_store_may_make(const struct ws_store *store, struct ws_err *err)
+{
+	if (!store->unread || !store->unread->kind) {
+		return true;
+	}
+	if (err) {
+		*err = *store->unread;
+	}
+	return ws_err_cure(
+		err, "nothing was removed; delete what cannot be read at any time: it is made again");
 }
 
 void

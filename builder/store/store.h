@@ -6,7 +6,8 @@
  *
  * Anything in it may be deleted while nothing runs; the next run restores it. Nothing in it is
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of
- * sizes and times; what is damaged is removed, and made again as if it had never been there. Builds
+ * sizes and times; what is damaged is removed, and made again as if it had never been there, and what
+ * cannot be read ends the run. Builds
  * share LOCK; nothing takes it alone yet, a garbage collection would. This header is the folder itself;
  * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
  */
@@ -16,6 +17,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/user_env.h"
+
+#include <sys/stat.h>
 
 struct ws_events;
 struct ws_ledger;
@@ -28,6 +31,7 @@ struct ws_store {
 	struct ws_ledger *ledger;       /**< what past runs cost, and which digests files had */
 	const struct ws_events *events; /**< is warned of what is damaged; may be NULL */
 	struct ws_arena *a;             /**< the one it was opened with */
+	struct ws_err *unread;          /**< of an entry that may be whole; NULL: not wanted */
 	struct ws_map *checked;         /**< trees that were held against their listing in this run */
 	struct ws_taken *taken;         /**< where set, what leaves the store is noted: taken.h */
 };
@@ -61,8 +65,18 @@ bool ws_store_keeps(const struct ws_store *store);
 /** The folder is not a store yet, or one that this program can use; NULL is neither. Changes nothing. */
 bool ws_store_check(const char *path, struct ws_err *err);
 
-/** Removes an entry that is not what its name says, with a warning: it counts as missing. */
-void ws_store_discard(const struct ws_store *store, const char *path);
+/** As lstat. False: it is not there, or nobody can tell. */
+bool ws_store_stat(const struct ws_store *store, const char *path, struct stat *status);
+
+/**
+ * An entry was read and is not whole. One that is not what its name says is removed, with a warning. One
+ * that the system did not let us read (@a why: too many open files, a failing disk, another user's) may be
+ * whole: it stays, and from then on nothing is made again.
+ */
+void ws_store_reject(const struct ws_store *store, const char *path, const struct ws_err *why);
+
+/** Before something is made that was not found. False, with the reason, where that may be there. */
+bool ws_store_may_make(const struct ws_store *store, struct ws_err *err);
 
 /** A path below the store, "partial/x". */
 char *ws_store_path(const struct ws_store *store, struct ws_arena *a, const char *below);

@@ -54,7 +54,7 @@ add_status(struct ws_hasher *h, const struct stat *status)
 
 /* The folders above @a path that are not above @a before, the entry in front of it. */
 static bool
-add_folders(struct ws_hasher *h, int root, const char *path, const char *before)
+add_folders(struct ws_hasher *h, int root, const char *path, const char *before, struct ws_err *err)
 {
 	char folder[4096];
 	struct stat status;
@@ -64,12 +64,15 @@ add_folders(struct ws_hasher *h, int root, const char *path, const char *before)
 			continue;
 		}
 		if (len >= sizeof(folder)) {
-			return false;
+			return ws_err_set(err, WS_ERR_IO, "'%s' is too long", path);
 		}
 		memcpy(folder, path, len);
 		folder[len] = '\0';
-		if (fstatat(root, folder, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(status.st_mode)) {
-			return false;
+		if (fstatat(root, folder, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", folder);
+		}
+		if (!S_ISDIR(status.st_mode)) {
+			return ws_err_set(err, WS_ERR_IO, "'%s' is not a folder", folder);
 		}
 		add_status(h, &status);
 	}
@@ -78,12 +81,12 @@ add_folders(struct ws_hasher *h, int root, const char *path, const char *before)
 
 /* A digest over how everything in the tree looks. False when something is missing. */
 static bool
-look_over(const struct ws_tree *tree, struct ws_digest *looks)
+look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *err)
 {
 	WS_AUTO_FD int root = open(tree->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
 	if (root < 0 || fstat(root, &status) < 0) {
-		return false;
+		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", tree->path);
 	}
 	struct ws_hasher *h = ws_hasher_make();
 	add_status(h, &status);
@@ -91,8 +94,9 @@ look_over(const struct ws_tree *tree, struct ws_digest *looks)
 	bool there = true;
 	for (size_t i = 0; i < tree->count && there; i++) {
 		const char *path = tree->entries[i].path;
-		there = add_folders(h, root, path, before)
-			&& fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+		there = add_folders(h, root, path, before, err)
+			&& (fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0
+				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s/%s'", tree->path, path));
 		if (there) {
 			add_status(h, &status);
 		}
@@ -112,21 +116,23 @@ struct reading {
 };
 
 static bool
-is_as_listed(const struct ws_tree_entry *entry, const struct ws_fs_entry *found)
+is_as_listed(const struct ws_tree_entry *entry, const struct ws_fs_entry *found, struct ws_err *err)
 {
 	char target[4096] = "";
 	struct ws_digest digest;
 	mode_t mode = found->status.st_mode;
 	if (entry->kind == WS_TREE_LINK) {
-		return S_ISLNK(mode) && readlink(found->path, target, sizeof(target) - 1) > 0
+		return S_ISLNK(mode)
+			&& (readlink(found->path, target, sizeof(target) - 1) >= 0
+				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", found->path))
 			&& strcmp(target, entry->value) == 0;
 	}
 	return S_ISREG(mode) && ((mode & 0100) != 0) == (entry->kind == WS_TREE_EXECUTABLE)
-		&& ws_digest_file(found->path, &digest, NULL, NULL) && ws_digest_is(&digest, entry->value);
+		&& ws_digest_file(found->path, &digest, NULL, err) && ws_digest_is(&digest, entry->value);
 }
 
 static bool
-read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err WS_UNUSED)
+read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 {
 	struct reading *r = self;
 	if (S_ISDIR(found->status.st_mode)) {
@@ -134,24 +140,24 @@ read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err WS_UNUS
 	}
 	const struct ws_tree_entry *entry = find_exact(r->tree, found->name);
 	r->seen++;
-	return entry && is_as_listed(entry, found);
+	return entry && is_as_listed(entry, found, err);
 }
 
 /* Once in a run: by the looks of all files where they are those of last time, else by their bytes. */
 static bool
-is_whole(const struct ws_store *store, const struct ws_tree *tree)
+is_whole(const struct ws_store *store, const struct ws_tree *tree, struct ws_err *err)
 {
 	struct ws_digest looks, noted;
 	if (ws_map_get(store->checked, tree->path)) {
 		return true;
 	}
-	if (!look_over(tree, &looks)) {
+	if (!look_over(tree, &looks, err)) {
 		return false;
 	}
 	if (!ws_ledger_recall(store->ledger, tree->path, &of_a_tree, &noted)
 		|| !ws_digest_eq(&looks, &noted)) {
 		struct reading r = {.tree = tree};
-		if (!ws_fs_walk(tree->path, read_one, &r, NULL) || r.seen != tree->count) {
+		if (!ws_fs_walk(tree->path, read_one, &r, err) || r.seen != tree->count) {
 			return false;
 		}
 		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
@@ -164,7 +170,7 @@ void
 ws_tree_note(const struct ws_store *store, const struct ws_tree *tree)
 {
 	struct ws_digest looks;
-	if (look_over(tree, &looks)) {
+	if (look_over(tree, &looks, NULL)) {
 		ws_ledger_note(store->ledger, tree->path, &of_a_tree, &looks);
 	}
 }
@@ -196,23 +202,27 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	const char *path = ws_arena_printf(a, "%s/trees/%s-%.16s", store->path, name, digest);
 	const char *list = ws_arena_printf(a, "%s.list", path);
 	WS_AUTO_BUF struct ws_buf listing = {0};
-	if (!ws_fs_is_dir(path) || !ws_fs_exists(list)) {
+	struct stat status;
+	struct ws_err err = {0};
+	if (!ws_store_stat(store, list, &status) || !ws_store_stat(store, path, &status)) {
 		return false;
 	}
 	*tree = (struct ws_tree){.name = ws_arena_strdup(a, name), .path = path};
-	if (ws_fs_read(list, &listing, NULL)) {
+	if (ws_fs_read(list, &listing, &err)) {
 		tree->digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
 	}
 	if (ws_digest_is(&tree->digest, digest) && parse_listing(&listing, a, tree)
-		&& is_whole(store, tree)) {
+		&& is_whole(store, tree, &err)) {
 		ws_taken_tree(store, tree);
 		return true;
 	}
 	/* A listing of these 16 digits belongs to the folder: what is asked for is another tree. */
 	bool other = strncmp(tree->digest.hex, digest, 16) == 0 && !ws_digest_is(&tree->digest, digest);
 	if (!other) {
-		ws_fs_remove(list, NULL);
-		ws_store_discard(store, path);
+		ws_store_reject(store, path, &err);
+		if (!ws_fs_exists(path)) {
+			ws_fs_remove(list, NULL);
+		}
 	}
 	return false;
 }

@@ -31,6 +31,9 @@ struct ws_tree_builder *
 ws_tree_begin(
 	const struct ws_store *store, const char *name, struct ws_arena *a, struct ws_err *err)
 {
+	if (!ws_store_may_make(store, err)) {
+		return NULL;
+	}
 	struct ws_tree_builder *b = WS_NEW(a, struct ws_tree_builder);
 	b->store = store;
 	b->a = ws_arena_make();

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MOST 256
 
@@ -42,6 +43,19 @@ ws_test_env(void)
 	static struct ws_user_env env = {.root = ""};
 	env.vars = (const char *const *)environ;
 	return &env;
+}
+
+struct rlimit
+ws_test_open_no_more(void)
+{
+	struct rlimit before, none;
+	int next = dup(STDIN_FILENO);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	return before;
 }
 
 const char *

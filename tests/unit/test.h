@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -72,6 +73,9 @@ void ws_test_register(const char *name, void (*run)(struct ws_arena *a));
 
 /** The environment of the test program. */
 const struct ws_user_env *ws_test_env(void);
+
+/** From now on no file can be opened; gives the limit to set again. */
+struct rlimit ws_test_open_no_more(void);
 
 /** A new folder that goes when the test program ends. */
 const char *ws_test_dir(struct ws_arena *a);

@@ -114,6 +114,59 @@ WS_TEST(no_verb_lets_a_damaged_file_out)
 	}
 }
 
+/* While no file can be opened, nothing is known of any: no verb calls it damaged. */
+WS_TEST(a_file_that_cannot_be_read_stays_and_is_not_made_again)
+{
+	for (int verb = 0; verb < 5; verb++) {
+		struct ws_err err;
+		struct world w = set_up(a);
+		WS_AUTO_BUF struct ws_buf b = {0};
+		damage(&w, "object"); /* its times: it is hashed again */
+		struct rlimit before = ws_test_open_no_more();
+		switch (verb) {
+		case 0:
+			assert_false(ws_cas_has(&w.store, w.digest.hex));
+			break;
+		case 1:
+			assert_null(ws_cas_open(&w.store, w.digest.hex, a, &err));
+			break;
+		case 2:
+			assert_fails(ws_cas_read(&w.store, w.digest.hex, &b, &err), err, WS_ERR_IO);
+			break;
+		case 3:
+			assert_fails(ws_cas_copy_to(&w.store, w.digest.hex, w.to, 0644, &err), err, WS_ERR_IO);
+			break;
+		default:
+			assert_fails(
+				ws_cas_link_into(&w.store, w.digest.hex, w.to, false, &err), err, WS_ERR_IO);
+		}
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_true(ws_fs_exists(w.path));
+		/* Whoever would make it again hears why it was not found. */
+		assert_fails(ws_cas_put(&w.store, "other", 5, &w.digest, &err), err, WS_ERR_IO);
+		assert_contains(err.text, "Too many open files");
+		assert_contains(err.cure, "nothing was removed");
+		ws_store_close(&w.store);
+	}
+}
+
+WS_TEST(a_text_that_cannot_be_read_stays)
+{
+	static const char key[] = "aa00000000000000000000000000000000000000000000000000000000000000";
+	struct ws_err err;
+	struct world w = set_up(a);
+	WS_AUTO_BUF struct ws_buf b = {0};
+	ws_buf_puts(&b, "text\n");
+	assert_ok(ws_results_put(&w.store, key, &b, &err), err);
+	struct rlimit before = ws_test_open_no_more();
+	assert_false(ws_results_get(&w.store, key, &b));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(ws_results_get(&w.store, key, &b));
+	assert_fails(ws_results_put(&w.store, key, &b, &err), err, WS_ERR_IO);
+	assert_contains(err.text, "Too many open files");
+	ws_store_close(&w.store);
+}
+
 WS_TEST(a_link_is_no_stored_file)
 {
 	struct world w = set_up(a);

@@ -216,6 +216,53 @@ WS_TEST(a_tree_that_is_not_asked_for_stays)
 	ws_store_close(&store);
 }
 
+/* Opens the store and asks for the tree, as a user without privileges or with all files open. */
+static bool
+is_found(const char *path, const struct ws_tree *tree, bool is_other_user, struct ws_arena *a,
+	struct ws_err *err)
+{
+	struct ws_store store;
+	struct ws_tree found;
+	struct rlimit before = {0};
+	assert_ok(ws_store_open(path, a, &store, err), *err);
+	if (is_other_user) {
+		assert_int_equal(seteuid(65534), 0);
+	} else {
+		before = ws_test_open_no_more();
+	}
+	bool is_there = ws_tree_find(&store, tree->name, tree->digest.hex, a, &found);
+	if (is_other_user) {
+		assert_int_equal(seteuid(0), 0);
+	} else {
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	}
+	assert_null(is_there ? NULL : ws_tree_begin(&store, "again-1", a, err));
+	ws_store_close(&store);
+	return is_there;
+}
+
+WS_TEST(a_tree_that_cannot_be_read_stays)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a);
+	const char *tool = ws_path_join(a, tree.path, "bin/tool", NULL);
+	const char *list = ws_arena_printf(a, "%s.list", tree.path);
+	ws_store_close(&store);
+	assert_false(is_found(store.path, &tree, false, a, &err));
+	assert_contains(err.text, "Too many open files");
+	assert_true(ws_fs_exists(tool) && ws_fs_exists(list));
+	if (geteuid() == 0) {
+		assert_false(is_found(store.path, &tree, true, a, &err));
+		assert_contains(err.text, "Permission denied");
+		assert_true(ws_fs_exists(tool) && ws_fs_exists(list));
+	}
+	struct ws_tree found;
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
+	ws_store_close(&store);
+}
+
 WS_TEST(a_folder_of_somebody_does_not_become_a_store)
 {
 	struct ws_err err;
