@@ -38,6 +38,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct ws_command commands[] = {
@@ -199,10 +200,18 @@ start(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	static const char small[] = "error: the stack is limited to less than 1 MiB\n"
+	static const char stack[] = "error: the stack is limited to less than 1 MiB\n"
 								"       raise the limit:  ulimit -s 8192\n";
-	if (!ws_limit_stack((uint64_t)1 << 20, (uint64_t)8 << 20)) {
-		ssize_t written = write(STDERR_FILENO, small, sizeof(small) - 1);
+	static const char files[] = "error: open files are limited to fewer than 64\n"
+								"       raise the limit:  ulimit -n 4096\n";
+	struct ws_str small = {0};
+	if (!ws_limit_raise(RLIMIT_STACK, (uint64_t)1 << 20, (uint64_t)8 << 20)) {
+		small = (struct ws_str){stack, sizeof(stack) - 1};
+	} else if (!ws_limit_raise(RLIMIT_NOFILE, 64, 4096)) {
+		small = (struct ws_str){files, sizeof(files) - 1};
+	}
+	if (small.s) {
+		ssize_t written = write(STDERR_FILENO, small.s, small.n);
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
 	/* Writes fail instead, and whoever writes says so. Children get both signals back. */

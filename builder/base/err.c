@@ -64,6 +64,9 @@ ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 		ws_err_cure_code(err, WS_CURE_FREE_SPACE, NULL);
 	} else if (code == EROFS) {
 		ws_err_cure_code(err, WS_CURE_READ_ONLY, NULL);
+	} else if (code == EMFILE) {
+		err->kind = WS_ERR_IO;
+		ws_err_cure(err, "raise the limit:  ulimit -n 4096");
 	}
 	return false;
 }

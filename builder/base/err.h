@@ -80,7 +80,7 @@ struct ws_err {
 /** Replaces what @a err held. @a err may be NULL everywhere: the fault is then only reported. */
 bool ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
-/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks. */
+/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks, too many open files. */
 bool ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
 /** Puts "text: " in front: `ws_err_wrap(err, "reading recipe '%s'", path)`. */

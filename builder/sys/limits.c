@@ -32,13 +32,13 @@ ws_limit(pid_t pid, const struct ws_limits *limits)
 }
 
 bool
-ws_limit_stack(uint64_t least, uint64_t wanted)
+ws_limit_raise(int resource, uint64_t least, uint64_t wanted)
 {
-	struct rlimit stack;
-	if (getrlimit(RLIMIT_STACK, &stack) < 0 || stack.rlim_cur == RLIM_INFINITY
-		|| stack.rlim_cur >= wanted) {
+	struct rlimit now;
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0 || now.rlim_cur == RLIM_INFINITY
+		|| now.rlim_cur >= wanted) {
 		return true;
 	}
-	stack.rlim_cur = stack.rlim_max < wanted ? stack.rlim_max : wanted;
-	return setrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur >= least;
+	now.rlim_cur = now.rlim_max < wanted ? now.rlim_max : wanted;
+	return setrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_cur >= least;
 }

@@ -3,7 +3,7 @@
  *
  * A crafted file can ask for gigabytes or for years: a symbol name of a hundred bytes expands to
  * either. So whoever starts a process that reads one limits it. And what this process cannot do
- * without: a stack.
+ * without: a stack, and files that it may open.
  */
 #ifndef WS_SYS_LIMITS_H
 #define WS_SYS_LIMITS_H
@@ -30,9 +30,9 @@ struct ws_limits {
 void ws_limit(pid_t pid, const struct ws_limits *limits);
 
 /**
- * Lets the stack of this process, and of its children, grow to @a wanted bytes, or as far as the hard
- * limit goes. False when that is less than @a least. Uses next to no stack itself.
+ * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process, and of its children, to @a wanted, or as far
+ * as the hard limit goes. False when that is less than @a least. Uses next to no stack itself.
  */
-bool ws_limit_stack(uint64_t least, uint64_t wanted);
+bool ws_limit_raise(int resource, uint64_t least, uint64_t wanted);
 
 #endif

@@ -47,6 +47,16 @@ setup() {
 	done
 }
 
+@test "a small number of open files is made larger, or refused with the cure" {
+	local files
+	for files in 16 32; do
+		run -0 bash -c 'ulimit -S -n "$0"; exec "$@"' $files "$WHEELSMITH" plan "${package[@]}"
+		run -5 --separate-stderr bash -c 'ulimit -n "$0"; exec "$@"' $files "$WHEELSMITH" plan "${package[@]}"
+		[ "$stderr" = "error: open files are limited to fewer than 64
+       raise the limit:  ulimit -n 4096" ]
+	done
+}
+
 @test "without a home the store must be named" {
 	unset WHEELSMITH_STORE XDG_CACHE_HOME
 	run -3 --separate-stderr env -u HOME "$WHEELSMITH" plan "${package[@]}"

@@ -53,6 +53,17 @@ WS_TEST(a_full_disk_has_a_cure)
 	assert_cure(err, WS_CURE_READ_ONLY, "");
 }
 
+WS_TEST(too_many_open_files_are_the_hosts_fault_and_have_a_cure)
+{
+	struct ws_err err = {0};
+	errno = EMFILE;
+	assert_fails(ws_err_sys(&err, WS_ERR_INTERNAL, "cannot make a pipe"), err, WS_ERR_IO);
+	assert_int_equal(err.os, EMFILE);
+	assert_string_equal(err.cure, "raise the limit:  ulimit -n 4096\n");
+	assert_fails(ws_err_set(&err, WS_ERR_IO, "'x' is damaged"), err, WS_ERR_IO);
+	assert_int_equal(err.os, 0);
+}
+
 WS_TEST(texts_that_are_too_long_are_cut)
 {
 	char longer[3000];
