@@ -19,7 +19,7 @@
 struct walk {
 	struct ws_git *git;
 	const struct ws_store *store;
-	const struct ws_checkout *checkout;
+	struct ws_checkout *checkout;
 	struct ws_source_tree *into;
 	struct ws_members members;
 	bool *brought; /* one a chosen submodule */
@@ -68,6 +68,29 @@ wait_for_lock(const struct walk *w, const char *path, int *fd, struct ws_err *er
 	}
 }
 
+/* Who holds the lock removes a damaged cache, unless nothing can be fetched in its place. */
+static bool
+remove_cache(const struct walk *w, const char *path, struct ws_err *err)
+{
+	const struct ws_git_config *config = ws_git_config(w->git);
+	if (config->offline) {
+		return true;
+	}
+	ws_events_warn(config->events, "'%s' was damaged in the store and is fetched again", path);
+	return ws_fs_remove(path, err);
+}
+
+/* Reading its objects failed. */
+static void
+heal_cache(struct walk *w, const char *url)
+{
+	const char *path = cache_path(w->store, url, w->a);
+	WS_AUTO_FD int lock = -1;
+	w->checkout->is_damaged = !ws_git_config(w->git)->offline
+		&& wait_for_lock(w, ws_arena_printf(w->a, "%s.lock", path), &lock, NULL)
+		&& remove_cache(w, path, NULL);
+}
+
 /* Opens the cache of @a url with @a commit in it. */
 static struct ws_git_repo *
 open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *err)
@@ -90,7 +113,11 @@ open_cache(struct walk *w, const char *url, const char *commit, struct ws_err *e
 	if (!repo || ws_git_has(repo, commit)) {
 		return repo;
 	}
+	bool is_damaged = ws_git_is_damaged(repo);
 	ws_git_repo_close(repo);
+	if (is_damaged && !remove_cache(w, path, err)) {
+		return NULL;
+	}
 	return ws_git_fetch(w->git, path, url, name, commit, err)
 		? ws_git_repo_open(w->git, path, w->a, err)
 		: NULL;
@@ -263,6 +290,9 @@ walk_commit(struct walk *w, const char *url, const char *commit, const char *top
 		fine = read_modules(w, &l, tree, err);
 	}
 	fine = fine && walk_tree(w, &l, tree, top, 0, err);
+	if (!fine && ws_git_is_damaged(l.repo)) {
+		heal_cache(w, url);
+	}
 	ws_git_repo_close(l.repo);
 	return fine;
 }

@@ -21,6 +21,7 @@ struct ws_checkout {
 	size_t submodule_count;
 	/* Filled in. */
 	char found_tree[WS_GIT_ID]; /**< the commit's tree */
+	bool is_damaged;            /**< a cache was, and is removed: once more fetches it anew */
 };
 
 /** Refuses by the rules of archive/members.h, named after member and rule. */

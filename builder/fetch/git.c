@@ -6,6 +6,7 @@
 
 #include <git2.h>
 
+#include <errno.h>
 #include <git2/sys/remote.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct ws_git_repo {
 	const char *path;
 	git_repository *repository;
 	git_odb *odb;
+	bool is_damaged; /* something in it could not be read */
 };
 
 static const char *
@@ -58,6 +60,8 @@ apply_settings(const struct ws_git_config *config)
 	code |= git_libgit2_opts(GIT_OPT_SET_TEMPLATE_PATH, "");
 	code |= git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
 	code |= git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+	/* A mounted store is another user's; what is read is held against its id. */
+	code |= git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 	code |= git_libgit2_opts(GIT_OPT_SET_PACK_MAX_OBJECTS, OBJECTS_MOST);
 	code |= git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, WINDOW_BYTES);
 	code |= git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, MAPPED_BYTES);
@@ -120,29 +124,57 @@ ws_git_is_old(void)
 	return major * 10000 + minor * 100 + revision < 10907;
 }
 
+/* The system did not let libgit2 read something (too many open files, a failing disk): it may be whole. */
+static bool
+is_unreadable(int code)
+{
+	const git_error *last = git_error_last();
+	return last && last->klass == GIT_ERROR_OS && code != GIT_ENOTFOUND;
+}
+
+/* What every repository has; one that lacks some was left half made by a run that was killed. */
+static bool
+can_be_seen(const char *path, struct ws_arena *a)
+{
+	static const char *const parts[] = {"HEAD", "objects", "refs", NULL};
+	struct stat status;
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		if (lstat(ws_path_join(a, path, parts[i], NULL), &status) < 0 && errno != ENOENT) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+make_repository(git_repository **repository, const char *path, struct ws_err *err)
+{
+	git_repository_init_options options;
+	git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
+	options.flags =
+		GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;
+	options.initial_head = "main"; /* else it asks the user's configuration */
+	return ws_fs_remove(path, err)
+		&& (git_repository_init_ext(repository, path, &options) == 0
+			|| ws_err_set(
+				err, WS_ERR_IO, "cannot make the git repository '%s': %s", path, last_words()));
+}
+
 struct ws_git_repo *
 ws_git_repo_open(struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err)
 {
 	git_repository *repository = NULL;
 	unsigned flags = GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH;
-	if (git_repository_open_ext(&repository, path, flags, NULL) < 0) {
-		/* Absent, or left half made by a run that was killed. It is only a cache. */
-		git_repository_init_options options;
-		git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
-		options.flags =
-			GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;
-		options.initial_head = "main"; /* else it asks the user's configuration */
-		if (!ws_fs_remove(path, err)) {
-			return NULL;
-		}
-		if (git_repository_init_ext(&repository, path, &options) < 0) {
-			ws_err_set(
-				err, WS_ERR_IO, "cannot make the git repository '%s': %s", path, last_words());
-			return NULL;
-		}
+	int code = git_repository_open_ext(&repository, path, flags, NULL);
+	if (code < 0 && (is_unreadable(code) || !can_be_seen(path, a))) {
+		ws_err_set(err, WS_ERR_IO, "cannot open the git repository '%s': %s", path, last_words());
+		return NULL;
+	}
+	if (code < 0 && !make_repository(&repository, path, err)) {
+		return NULL;
 	}
 	struct ws_git_repo *repo = WS_NEW(a, struct ws_git_repo);
-	*repo = (struct ws_git_repo){git, ws_arena_strdup(a, path), repository, NULL};
+	*repo = (struct ws_git_repo){git, ws_arena_strdup(a, path), repository, NULL, false};
 	if (git_repository_odb(&repo->odb, repository) < 0) {
 		ws_err_set(err, WS_ERR_IO, "cannot read the git repository '%s': %s", path, last_words());
 		ws_git_repo_close(repo);
@@ -169,6 +201,29 @@ ws_git_has(const struct ws_git_repo *repo, const char *commit)
 		git_oid_fromstr(&id, commit) == 0 && git_commit_lookup(&found, repo->repository, &id) == 0;
 	git_commit_free(found);
 	return has;
+}
+
+bool
+ws_git_is_damaged(const struct ws_git_repo *repo)
+{
+	if (repo->is_damaged) {
+		return true;
+	}
+	git_reference_iterator *refs = NULL;
+	const char *name;
+	bool whole = git_reference_iterator_new(&refs, repo->repository) == 0;
+	int code = 0;
+	while (whole && (code = git_reference_next_name(&name, refs)) == 0) {
+		git_oid id;
+		size_t len;
+		git_object_t type;
+		code = git_reference_name_to_id(&id, repo->repository, name);
+		code = code < 0 ? code : git_odb_read_header(&len, &type, repo->odb, &id);
+		whole = code == 0 || is_unreadable(code);
+	}
+	whole = whole && (code == 0 || code == GIT_ITEROVER || is_unreadable(code));
+	git_reference_iterator_free(refs);
+	return !whole;
 }
 
 /* ---- bringing a commit ---- */
@@ -378,21 +433,23 @@ kind_of(unsigned mode)
 }
 
 static bool
-damaged(const struct ws_git_repo *repo, const char *what, const char *id, struct ws_err *err)
+fail_to_read(
+	struct ws_git_repo *repo, int code, const char *what, const char *id, struct ws_err *err)
 {
-	ws_err_set(
+	repo->is_damaged = repo->is_damaged || !is_unreadable(code);
+	return ws_err_set(
 		err, WS_ERR_IO, "cannot read the %s '%s' of '%s': %s", what, id, repo->path, last_words());
-	return ws_err_cure(err, "remove that folder, it is only a cache");
 }
 
 bool
-ws_git_tree(
-	const struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err)
+ws_git_tree(struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err)
 {
 	git_oid id;
 	git_commit *found = NULL;
-	if (git_oid_fromstr(&id, commit) < 0 || git_commit_lookup(&found, repo->repository, &id) < 0) {
-		return damaged(repo, "commit", commit, err);
+	int code = git_oid_fromstr(&id, commit);
+	code = code < 0 ? code : git_commit_lookup(&found, repo->repository, &id);
+	if (code < 0) {
+		return fail_to_read(repo, code, "commit", commit, err);
 	}
 	git_oid_tostr(tree, WS_GIT_ID, git_commit_tree_id(found));
 	git_commit_free(found);
@@ -400,13 +457,15 @@ ws_git_tree(
 }
 
 bool
-ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
+ws_git_list(struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 	struct ws_git_entry **entries, size_t *count, struct ws_err *err)
 {
 	git_oid id;
 	git_tree *found = NULL;
-	if (git_oid_fromstr(&id, tree) < 0 || git_tree_lookup(&found, repo->repository, &id) < 0) {
-		return damaged(repo, "tree", tree, err);
+	int code = git_oid_fromstr(&id, tree);
+	code = code < 0 ? code : git_tree_lookup(&found, repo->repository, &id);
+	if (code < 0) {
+		return fail_to_read(repo, code, "tree", tree, err);
 	}
 	*count = git_tree_entrycount(found);
 	*entries = WS_NEW_N(a, struct ws_git_entry, *count);
@@ -422,22 +481,22 @@ ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a
 }
 
 bool
-ws_git_read(const struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
+ws_git_read(struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
 	struct ws_err *err)
 {
 	git_oid oid;
 	size_t len;
 	git_object_t type;
 	git_blob *blob = NULL;
-	if (git_oid_fromstr(&oid, id) < 0 || git_odb_read_header(&len, &type, repo->odb, &oid) < 0) {
-		return damaged(repo, "file", id, err);
+	int code = git_oid_fromstr(&oid, id);
+	code = code < 0 ? code : git_odb_read_header(&len, &type, repo->odb, &oid);
+	if (code == 0 && len > limit) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "it has %zu bytes; the limit is %ju", len, (uintmax_t)limit);
 	}
-	if (len > limit) {
-		return ws_err_set(err, WS_ERR_FETCH, "it has %zu bytes, more than the %ju that make sense",
-			len, (uintmax_t)limit);
-	}
-	if (git_blob_lookup(&blob, repo->repository, &oid) < 0) {
-		return damaged(repo, "file", id, err);
+	code = code < 0 ? code : git_blob_lookup(&blob, repo->repository, &oid);
+	if (code < 0) {
+		return fail_to_read(repo, code, "file", id, err);
 	}
 	ws_buf_add(out, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob));
 	git_blob_free(blob);

@@ -49,7 +49,10 @@ bool ws_git_is_old(void);
 
 struct ws_git_repo;
 
-/** Opens or makes the bare repository at @a path. One process at a time: the caller locks. */
+/**
+ * Opens the bare repository at @a path; one that is not there or cannot be used is made anew. One that the
+ * system does not let us read stays. One process at a time: the caller locks.
+ */
 struct ws_git_repo *ws_git_repo_open(
 	struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err);
 /** NULL is fine. */
@@ -59,6 +62,9 @@ void ws_git_repo_close(struct ws_git_repo *repo);
 bool ws_git_is_id(const char *text);
 
 bool ws_git_has(const struct ws_git_repo *repo, const char *commit);
+
+/** Something in it could not be read, or what its refs name is not there. */
+bool ws_git_is_damaged(const struct ws_git_repo *repo);
 
 /** What became of a download. */
 enum ws_git_result {
@@ -86,7 +92,7 @@ void ws_git_download(struct ws_git_repo *repo, const char *url, const char *comm
 
 /** The tree of a commit. */
 bool ws_git_tree(
-	const struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err);
+	struct ws_git_repo *repo, const char *commit, char tree[WS_GIT_ID], struct ws_err *err);
 
 enum ws_git_kind {
 	WS_GIT_FILE,
@@ -104,11 +110,11 @@ struct ws_git_entry {
 };
 
 /** The entries of one tree, in its order. */
-bool ws_git_list(const struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
+bool ws_git_list(struct ws_git_repo *repo, const char *tree, struct ws_arena *a,
 	struct ws_git_entry **entries, size_t *count, struct ws_err *err);
 
 /** Appends a file's bytes; one above @a limit bytes is WS_ERR_FETCH. */
-bool ws_git_read(const struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
+bool ws_git_read(struct ws_git_repo *repo, const char *id, uint64_t limit, struct ws_buf *out,
 	struct ws_err *err);
 
 #endif

@@ -27,6 +27,7 @@ struct attempt {
 	const struct ws_source_spec *spec;
 	struct ws_arena *a;
 	struct ws_source_found *found;
+	bool is_again; /* once more, after a damaged cache was removed */
 };
 
 /* For messages. */
@@ -187,6 +188,7 @@ fill_from_git(struct attempt *t, struct ws_source_tree *into, struct ws_err *err
 		return ws_err_set(err, WS_ERR_FETCH, "git is not available");
 	}
 	if (!ws_checkout(t->fetch->git, t->fetch->store, &checkout, into, err)) {
+		t->is_again = t->is_again || checkout.is_damaged;
 		return false;
 	}
 	t->found->tree_id = ws_arena_strdup(t->a, checkout.found_tree);
@@ -246,9 +248,10 @@ try_spec(struct attempt *t, struct ws_err *err)
 	if (!into) {
 		return false;
 	}
+	bool was_again = t->is_again;
 	if (!fill(t, into, err)) {
 		ws_source_tree_abandon(into);
-		return false;
+		return t->is_again && !was_again && try_spec(t, err);
 	}
 	return ws_source_tree_commit(into, t->a, &t->found->tree, err)
 		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));

@@ -6,6 +6,7 @@
 #include "git_served.h"
 #include "sys/clock.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -85,7 +86,9 @@ check_out(struct world *w, struct ws_checkout *checkout, struct ws_tree *tree, s
 	assert_non_null(into);
 	if (!ws_checkout(w->git, &w->store, checkout, into, err)) {
 		ws_source_tree_abandon(into);
-		return false;
+		bool is_again = checkout->is_damaged;
+		checkout->is_damaged = false;
+		return is_again && check_out(w, checkout, tree, err);
 	}
 	return ws_source_tree_commit(into, w->a, tree, err);
 }
@@ -436,6 +439,13 @@ WS_TEST(hostile_submodules_are_refused)
 	}
 }
 
+static const char *
+cache_of(const struct world *w, const struct ws_checkout *checkout)
+{
+	struct ws_digest digest = ws_digest_bytes(checkout->url, strlen(checkout->url));
+	return ws_arena_printf(w->a, "%s/git/demo-%.16s", w->store.path, digest.hex);
+}
+
 WS_TEST(a_damaged_cache_is_made_anew_or_told)
 {
 	AUTO_WORLD struct world w = make_world(a);
@@ -443,11 +453,88 @@ WS_TEST(a_damaged_cache_is_made_anew_or_told)
 	struct ws_tree tree;
 	struct ws_err err = {0};
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
-	struct ws_digest digest = ws_digest_bytes(checkout.url, strlen(checkout.url));
-	const char *cache = ws_arena_printf(a, "%s/git/demo-%.16s", w.store.path, digest.hex);
+	const char *cache = cache_of(&w, &checkout);
 	assert_true(ws_fs_exists(ws_path_join(a, cache, "HEAD", NULL)));
 	assert_ok(ws_fs_remove(ws_path_join(a, cache, "HEAD", NULL), &err), err);
 	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+}
+
+static bool
+damage_one(void *self, const struct ws_fs_entry *entry, struct ws_err *err)
+{
+	char byte = 0;
+	if (!S_ISREG(entry->status.st_mode) || entry->status.st_size < 64
+		|| !ws_ends_with(entry->name, *(const char *const *)self)) {
+		return true;
+	}
+	chmod(entry->path, 0600);
+	WS_AUTO_FD int fd = open(entry->path, O_RDWR | O_CLOEXEC);
+	/* Headers and sums stay; of a pack, what comes last goes: files. */
+	off_t begin = ws_ends_with(entry->name, ".pack") ? entry->status.st_size * 3 / 4 : 40;
+	for (off_t at = begin; at < entry->status.st_size - 20; at += 8) {
+		if (pread(fd, &byte, 1, at) != 1 || (byte = (char)~byte, pwrite(fd, &byte, 1, at)) != 1) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot damage '%s'", entry->path);
+		}
+	}
+	return true;
+}
+
+WS_TEST(damaged_objects_are_fetched_again)
+{
+	static const char *const ends[] = {".pack", ".idx", "config", ""};
+	for (size_t i = 0; i < WS_LEN(ends); i++) {
+		AUTO_WORLD struct world w = make_world(a);
+		struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+		struct ws_tree tree;
+		struct ws_err err = {0};
+		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+		const char *cache = cache_of(&w, &checkout);
+		assert_ok(ws_fs_walk(cache, damage_one, (void *)(uintptr_t)&ends[i], &err), err);
+		if (i == 0) { /* it is kept while it cannot be had again */
+			w.config.offline = true;
+			reopen(&w);
+
+			assert_fails(check_out(&w, &checkout, &tree, &err), err, WS_ERR_IO);
+			assert_true(ws_fs_exists(cache));
+			w.config.offline = false;
+			reopen(&w);
+		}
+		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	}
+}
+
+WS_TEST(a_cache_of_another_user_is_used_and_left_alone)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	const char *cache = cache_of(&w, &checkout);
+	const char *mark = ws_path_join(a, cache, "mark", NULL);
+	assert_ok(ws_fs_write(mark, "", 0, 0644, &err), err);
+	if (chown(cache, 65534, 65534) == 0) { /* we are root */
+		w.config.offline = true;
+		reopen(&w);
+		assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	}
+	assert_true(ws_fs_exists(mark));
+}
+
+WS_TEST(a_cache_that_cannot_be_read_stays)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	struct ws_checkout checkout = wanted(&w, "plain/demo", "first");
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	assert_ok(check_out(&w, &checkout, &tree, &err), err);
+	const char *cache = cache_of(&w, &checkout);
+	struct rlimit before = ws_test_open_no_more();
+	assert_null(ws_git_repo_open(w.git, cache, a, &err));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_contains(err.text, "cannot open the git repository");
+	assert_true(ws_fs_exists(ws_path_join(a, cache, "HEAD", NULL)));
 }
 
 WS_TEST(local_repositories_only_when_allowed)
