@@ -92,8 +92,10 @@ cure_status(const struct ws_fault *fault, struct ws_err *err)
 			break;
 		}
 		ws_err_cure(err,
-			"a login that may read it is missing, or it is not there: some servers "
-			"answer 403 for that");
+			reply->with_login ? "it may not read this, or it has expired: give another, in the URL "
+								"or by netrc"
+							  : "a login that may read it is missing, or it is not there: some "
+								"servers answer 403 for that");
 		break;
 	case 404:
 	case 410:
@@ -121,7 +123,9 @@ explain_status(const struct ws_fault *fault, struct ws_err *err)
 	const struct ws_reply *reply = &fault->transfer->reply;
 	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s (%u)", verb_of(fault), fault->subject,
 		fault->host,
-		reply->status == 401 && fault->had_login ? "refuses this login" : words_for(reply->status),
+		reply->status == 401 && fault->had_login        ? "refuses this login"
+			: reply->status == 403 && reply->with_login ? "denies access to this login"
+														: words_for(reply->status),
 		reply->status);
 	cure_status(fault, err);
 	return false;

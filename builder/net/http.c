@@ -345,8 +345,9 @@ start_hop(struct exchange *x)
 		ws_buf_clear(x->request->refusal);
 	}
 	x->state = RUNNING;
-	x->run->running++;
-	return ws_wire_start(x->run->http->wire, t, x->run->err);
+	bool started = ws_wire_start(x->run->http->wire, t, x->run->err);
+	x->run->running += started;
+	return started;
 }
 
 static void

@@ -45,12 +45,6 @@ recall(const struct ws_index *x, const char *index, const char *package)
 	return NULL;
 }
 
-static bool
-is_not_there(const struct ws_get *get)
-{
-	return get->reply.status == 404 || get->reply.status == 403;
-}
-
 /* A large page is asked for in the form that is read without a tree. */
 static bool
 get_page(struct ws_index *x, struct ws_get *get, struct ws_buf *text, struct ws_err *err)
@@ -81,11 +75,16 @@ ask(struct ws_index *x, const char *index, struct asked *asked, struct ws_err *e
 		.url = ws_arena_printf(x->a, "%.*s/%s/", (int)end, index, asked->package),
 	};
 	if (!get_page(x, &get, &text, err)) {
+		bool is_absent = ws_reply_is_absent(&get.reply);
 		asked->refused = get.reply.status == 403;
-		if (is_not_there(&get) && err) {
+		if (is_absent && err) {
 			*err = (struct ws_err){0};
 		}
-		return is_not_there(&get);
+		return is_absent
+			|| (asked->refused
+				&& ws_err_cure(err,
+					"the search ends here: what another index has of this name may be "
+					"another's"));
 	}
 	struct ws_index_page *fresh = WS_NEW(x->a, struct ws_index_page);
 	fresh->url = get.final_url;

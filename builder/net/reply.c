@@ -147,3 +147,10 @@ ws_reply_is_range(const struct ws_reply *reply, uint64_t first, uint64_t last, u
 		&& reply->range_last == last && reply->range_total != UINT64_MAX
 		&& (total == UINT64_MAX || reply->range_total == total);
 }
+
+bool
+ws_reply_is_absent(const struct ws_reply *reply)
+{
+	return reply->status == 404 || reply->status == 410
+		|| (reply->status == 403 && !reply->with_login);
+}

@@ -24,6 +24,7 @@ struct ws_reply {
 	uint64_t range_last;    /**< offset of the last byte */
 	uint64_t range_total;   /**< bytes of the whole; UINT64_MAX when the server says '*' */
 	unsigned retry_after_s; /**< Retry-After, date or seconds; 0: none. Known at the end only. */
+	bool with_login;        /**< a user and password went along, netrc's too. Known at the end. */
 };
 
 /** One line of the head, line end included or not. A status line starts anew. */
@@ -37,6 +38,9 @@ const char *ws_reply_validator(const struct ws_reply *reply);
 
 /** 2xx. */
 bool ws_reply_is_good(const struct ws_reply *reply);
+
+/** 404, 410, and a 403 to somebody unknown: object stores answer that for what is not there. */
+bool ws_reply_is_absent(const struct ws_reply *reply);
 
 /** A 206 for exactly these bytes; @a total UINT64_MAX takes any length of the whole. */
 bool ws_reply_is_range(const struct ws_reply *reply, uint64_t first, uint64_t last, uint64_t total);

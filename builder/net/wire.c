@@ -25,6 +25,7 @@ struct ws_wire_handle {
 	CURL *easy;
 	struct curl_slist *headers;
 	struct ws_body_reader reader; /* of what is sent */
+	bool with_login;
 	char fault[CURL_ERROR_SIZE];
 };
 
@@ -185,6 +186,18 @@ set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 	}
 }
 
+/* netrc is read by libcurl, which tells nobody whether it had a login for this host. */
+static int
+on_trace(CURL *easy WS_UNUSED, curl_infotype type, char *text, size_t len, void *self)
+{
+	static const char sign[] = "\r\nAuthorization:";
+	struct ws_wire_handle *handle = self;
+	if (type == CURLINFO_HEADER_OUT && memmem(text, len, sign, sizeof(sign) - 1)) {
+		handle->with_login = true;
+	}
+	return 0;
+}
+
 static void
 hear(struct ws_transfer *t, struct ws_wire_handle *handle)
 {
@@ -192,6 +205,9 @@ hear(struct ws_transfer *t, struct ws_wire_handle *handle)
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->fault);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_trace);
+	curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_head);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_body);
@@ -303,6 +319,7 @@ gather(struct ws_transfer *t, CURLcode code)
 	} else if (code != CURLE_OK && is_about_proxy_url(t->handle->fault)) {
 		t->end = WS_WIRE_NO_PROXY;
 	}
+	t->reply.with_login = t->handle->with_login;
 	curl_off_t wait_s = 0;
 	if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0) {
 		t->reply.retry_after_s = wait_s > 1000000 ? 1000000 : (unsigned)wait_s;

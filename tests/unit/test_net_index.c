@@ -111,6 +111,35 @@ WS_TEST(absent_goes_on_and_broken_stops)
 	}
 }
 
+/* The next index may be anybody's: a login that has expired must not lead there. */
+WS_TEST(an_index_that_denies_a_login_ends_the_search)
+{
+	AUTO_WORLD struct world w = make_world(a);
+	static const char netrc[] = "machine localhost login me password secret\n";
+	const struct ws_index_page **pages;
+	size_t count;
+	struct ws_err err = {0};
+	struct ws_http_config config = ws_served_config();
+	config.netrc_path = ws_path_join(a, ws_test_dir(a), "netrc", NULL);
+	assert_ok(ws_fs_write(config.netrc_path, netrc, strlen(netrc), 0600, &err), err);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(&config);
+	const char *const urls[] = {
+		ws_arena_printf(a, "http://me:secret@127.0.0.1:%u/~status=403/simple", w.s.port),
+		ws_arena_printf(a, "http://localhost:%u/~status=403/simple", w.s.port),
+	};
+	for (size_t i = 0; i < WS_LEN(urls); i++) {
+		struct ws_index_list list = list_of(&w, "", "", false);
+		list.urls = (const char *const[]){urls[i], list.urls[1]};
+		struct ws_index *index = ws_index_open(http, a);
+		assert_fails(
+			ws_index_pages(index, &list, "demo-x", &pages, &count, &err), err, WS_ERR_FETCH);
+		assert_contains(err.text, "denies access to this login (403)");
+		assert_contains(err.cure, "the search ends here");
+		assert_null(strstr(err.text, "secret"));
+		assert_int_equal(ws_served_count(&w.s, "demo-x"), i + 1);
+	}
+}
+
 WS_TEST(the_first_index_wins_unless_all_are_wanted)
 {
 	AUTO_WORLD struct world w = make_world(a);

@@ -133,8 +133,7 @@ get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct 
 		.limit_bytes = LARGEST_MANIFEST,
 	};
 	if (!ws_get_text(fetch->http, &get, a, &text, err)) {
-		unsigned status = get.reply.status;
-		return status == 404 || status == 403 ? GOT_NONE : GOT_ERROR;
+		return ws_reply_is_absent(&get.reply) ? GOT_NONE : GOT_ERROR;
 	}
 	if (!ws_redist_parse(ws_buf_str(&text), label, a, r, err)) {
 		return GOT_ERROR;
