@@ -116,7 +116,8 @@ open_data(struct unpack *u, struct ws_err *err)
 		if (code < ARCHIVE_WARN) {
 			return refuse_format(u, u->outer, NULL, err);
 		}
-		if (ws_starts_with(archive_entry_pathname(entry), "data.tar")) {
+		const char *name = archive_entry_pathname(entry);
+		if (name && ws_starts_with(name, "data.tar")) {
 			break;
 		}
 	}

@@ -12,7 +12,7 @@ bool
 ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
 	struct ws_err *err)
 {
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer */
 	struct stat status;
 	*mapping = (struct ws_mapping){0};
 	if (fd < 0 || fstat(fd, &status) < 0) {

@@ -1,9 +1,12 @@
 /* test_elf_elf.c - libraries made by the host's compiler, the host's own, and broken ones. */
 #include "test.h"
 
+#include "base/fs.h"
 #include "compile.h"
 #include "elf/elf.h"
 #include "elf/stub.h"
+
+#include <sys/stat.h>
 
 static bool
 find(const struct ws_elf *elf, const char *name, struct ws_elf_symbol *symbol)
@@ -116,6 +119,9 @@ WS_TEST(what_is_no_library_of_a_machine_that_wheels_are_for_is_refused)
 	const char *dir = ws_test_dir(a);
 	assert_fails(ws_elf_open("/nonexistent/x.so", a, &err), err, WS_ERR_IO);
 	assert_fails(ws_elf_open(dir, a, &err), err, WS_ERR_FETCH);
+	const char *fifo = ws_path_join(a, dir, "fifo.so", NULL);
+	assert_int_equal(mkfifo(fifo, 0644), 0);
+	assert_fails(ws_elf_open(fifo, a, &err), err, WS_ERR_FETCH);
 	static const char text[100] = "not an elf file";
 	assert_fails(ws_elf_open_bytes("x", text, sizeof(text), a, &err), err, WS_ERR_FETCH);
 	assert_fails(ws_elf_open_bytes("x", text, 3, a, &err), err, WS_ERR_FETCH);
