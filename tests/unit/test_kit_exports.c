@@ -137,7 +137,8 @@ WS_TEST(an_installed_torch_is_read_where_it_is)
 	WS_AUTO_SCENE struct ws_scene s;
 	ws_scene_begin(&s, a);
 	static const struct ws_python_tag python = {.major = 3, .minor = 11};
-	const char *folder = ws_test_dir(a);
+	const char *folder = ws_path_join(a, ws_test_dir(a), "a[b]*", NULL);
+	assert_ok(ws_fs_mkdirs(folder, &s.err), s.err);
 	struct ws_torch_kit kit = install(&s, folder, "abi=0");
 	const char *path =
 		ws_torch_exports_find_installed(&s.fetch, WS_PROGRAM, &kit, &python, a, &s.err);

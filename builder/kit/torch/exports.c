@@ -230,13 +230,25 @@ struct installed {
 	size_t others, nvidias;
 };
 
+/* A folder's name may have characters that glob(3) reads. */
+static const char *
+quote_pattern(const char *path, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf b = {0};
+	for (; *path; path++) {
+		ws_buf_printf(&b, "%s%c", strchr("*?[\\", *path) ? "\\" : "", *path);
+	}
+	return ws_buf_copy(&b, a);
+}
+
 static void
 list_beside(struct installed *found, const char *folder, struct ws_arena *a)
 {
+	const char *quoted = quote_pattern(folder, a);
 	for (size_t i = 0; i < WS_LEN(beside); i++) {
 		glob_t files = {0};
 		found->nvidias = found->paths.len;
-		if (glob(ws_path_join(a, folder, beside[i], NULL), 0, NULL, &files) == 0) {
+		if (glob(ws_path_join(a, quoted, beside[i], NULL), 0, NULL, &files) == 0) {
 			for (size_t k = 0; k < files.gl_pathc; k++) {
 				if (!is_left_out(ws_path_base(files.gl_pathv[k]))) {
 					*ws_vec_push(&found->paths, a) = ws_arena_strdup(a, files.gl_pathv[k]);
