@@ -107,7 +107,7 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
 		const char *path = ws_user_env_get(t->ctx->env, "PATH");
-		ws_hostcc_list_all("", path, t->a, &t->compilers);
+		ws_hostcc_list_all("", path, t->ctx->events, t->a, &t->compilers);
 		ws_hostcc_list_cross("", path, t->a, &t->cross);
 		t->listed_compilers = true;
 	}

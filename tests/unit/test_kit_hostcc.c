@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
+#include "base/event.h"
 #include "base/fs.h"
 #include "kit/hostcc/hostcc.h"
 #include "sys/host.h"
@@ -111,7 +112,7 @@ static const char *
 list_text(struct ws_arena *a, const char *root, const char *path_variable)
 {
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all(root, path_variable, a, &list);
+	ws_hostcc_list_all(root, path_variable, NULL, a, &list);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < list.len; i++) {
 		const struct ws_hostcc *cc = &list.at[i];
@@ -153,11 +154,42 @@ WS_TEST(compilers_are_listed_once_by_their_best_name)
 	assert_string_equal(list_text(a, ws_test_dir(a), ""), "");
 }
 
+struct counting {
+	struct ws_sink sink;
+	unsigned count;
+};
+
+static void
+count_warning(struct ws_sink *self, const struct ws_event *event)
+{
+	assert_int_equal(event->kind, WS_EVENT_WARNING);
+	assert_contains(event->subject, "g++-13' does not answer and is left out");
+	assert_contains(event->subject, "exited with 1");
+	((struct counting *)self)->count++;
+}
+
+/* Another one would be chosen in its place, and everything built again, without a word. */
+WS_TEST(a_compiler_that_does_not_answer_is_named)
+{
+	const char *root = ws_test_dir(a);
+	const char *bin = ws_path_join(a, root, "usr/bin", NULL);
+	add_gcc(a, bin, "g++-12", "12.2.0");
+	add_text(a, root, "usr/bin/g++-13", "#!/bin/sh\nexit 1\n", 0755);
+	struct counting warnings = {.sink.take = count_warning};
+	struct ws_events events = {0};
+	ws_events_add(&events, &warnings.sink);
+	ws_hostcc_list list = {0};
+	ws_hostcc_list_all(root, "", &events, a, &list);
+	assert_int_equal(warnings.count, 1);
+	assert_int_equal(list.len, 1);
+	assert_int_equal(list.at[0].major, 12);
+}
+
 /* This host's own g++, whichever it is. */
 WS_TEST(the_real_compiler_of_this_host_is_listed)
 {
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", a, &list);
+	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	assert_true(list.at[0].path[0] == '/');
 	assert_true(list.at[0].major >= 4);
@@ -184,7 +216,7 @@ make_scene(struct ws_arena *a, const char *os_release, const char *const *gccs)
 		add_gcc(a, ws_path_join(a, root, "usr/bin", NULL), name, *gccs);
 	}
 	s.host = ws_host_read(root, a);
-	ws_hostcc_list_all(root, "", a, &s.list);
+	ws_hostcc_list_all(root, "", NULL, a, &s.list);
 	return s;
 }
 
@@ -226,7 +258,7 @@ WS_TEST(clang_is_chosen_only_when_no_gcc_fits)
 	add_compiler(a, bin, "clang++-14", "Debian clang version 14.0.6");
 	add_compiler(a, bin, "clang++-13", "Debian clang version 13.0.1");
 	s.list = (ws_hostcc_list){0};
-	ws_hostcc_list_all(s.host.root, "", a, &s.list);
+	ws_hostcc_list_all(s.host.root, "", NULL, a, &s.list);
 	assert_ok(choose(&s), s.err);
 	assert_string_equal(s.chosen.version, "14.0.6");
 	assert_int_equal(s.chosen.kind, WS_HOSTCC_CLANG);

@@ -46,7 +46,7 @@ WS_TEST(every_real_compiler_opens_and_no_two_are_alike)
 {
 	struct scene s = open_scene(a);
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", a, &list);
+	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_hostcc *cc = &list.at[i];
@@ -73,7 +73,7 @@ WS_TEST(a_compiler_is_the_same_by_any_name)
 {
 	struct scene s = open_scene(a);
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/bin:/bin", a, &list);
+	ws_hostcc_list_all("", "/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	struct ws_hostcc first = list.at[0], second;
 	const char *link = ws_path_join(a, ws_test_dir(a), "another-g++", NULL);
@@ -138,7 +138,8 @@ WS_TEST(a_change_of_any_part_changes_the_fingerprint)
 	const char *more = ws_arena_printf(a, "Reading specs from %s/specs", folder);
 	struct ws_hostcc cc = make_compiler(a, folder, more);
 	assert_ok(ws_hostcc_open(&cc, s.ledger, a, &s.err), s.err);
-	static const char *const parts[] = {"cc1plus", "as", "collect2", "ld", "dumped", "specs"};
+	static const char *const parts[] = {
+		"cc1plus", "as", "collect2", "ld", "lto-wrapper", "lto1", "dumped", "specs"};
 	for (size_t i = 0; i < WS_LEN(parts); i++) {
 		const char *before = cc.fingerprint;
 		write_part(a, folder, parts[i], "changed");

@@ -59,12 +59,12 @@ bool ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, s
 /**
  * C++ compilers of this host: g++, g++-N, clang++, clang++-N on PATH, in /usr/bin, and those of
  * gcc-toolsets below /opt/rh; each real file once, by the name that holds a version where there is
- * one; gcc before clang, newest first. What does not answer, and links to something else (ccache),
- * are left out. As filled as by ws_hostcc_ask. @a root is "" or a folder that stands for / (tests);
+ * one; gcc before clang, newest first. Links to something else (ccache) are left out, and what does not
+ * answer, with a warning to @a events (may be NULL). As filled as by ws_hostcc_ask. @a root is "" or a folder that stands for / (tests);
  * @a path_variable is PATH's value, not moved by @a root.
  */
-void ws_hostcc_list_all(
-	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list);
+void ws_hostcc_list_all(const char *root, const char *path_variable, const struct ws_events *events,
+	struct ws_arena *a, ws_hostcc_list *list);
 
 /** Compilers on PATH and in /usr/bin for other machines: aarch64-linux-gnu-g++-12. As above. */
 void ws_hostcc_list_cross(

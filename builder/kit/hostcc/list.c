@@ -2,6 +2,7 @@
  * its kind, version and machine; its parts are asked from itself (GCC manual, "Developer Options":
  * -print-prog-name, -dumpspecs; "Overall Options": -v) and hashed through the file cache of the ledger.
  * Headers and what is linked are not part of it: actions name those files themselves. */
+#include "base/event.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
@@ -15,8 +16,9 @@
 
 /* ---- listing ---- */
 
-#define TIMEOUT_MS \
-	5000 /* a compiler answers in 1 ms (gcc) or 25 ms (clang); a wrapper may take longer */
+/* A compiler answers in 1 ms (gcc) or 25 ms (clang); on a busy host, from a slow disk, it may take long. One
+ * that is left out for that gives way to another, with which everything is built again. */
+#define TIMEOUT_MS 60000
 
 /* "12.2.0" at the front of @a rest. */
 static bool
@@ -79,6 +81,7 @@ ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct
 struct search {
 	ws_hostcc_list *list;
 	const char *prefix; /* of names: "", "aarch64-linux-gnu-" */
+	const struct ws_events *events;
 	struct ws_map seen; /* real paths */
 	struct ws_arena *a;
 };
@@ -130,9 +133,15 @@ look_at(struct search *s, const char *path)
 		return;
 	}
 	struct ws_hostcc cc;
-	if (ws_map_add(&s->seen, ws_arena_strdup(s->a, real), s->a)
-		&& ws_hostcc_ask(path, s->a, &cc, NULL)) {
+	struct ws_err err;
+	if (!ws_map_add(&s->seen, ws_arena_strdup(s->a, real), s->a)) {
+		return;
+	}
+	if (ws_hostcc_ask(path, s->a, &cc, &err)) {
 		insert(s, &cc);
+	} else if (!ws_err_is_stop(&err)) {
+		ws_events_warn(
+			s->events, "compiler '%s' does not answer and is left out: %s", path, err.text);
 	}
 }
 
@@ -178,10 +187,10 @@ look_on_path(struct search *s, const char *root, const char *path_variable)
 }
 
 void
-ws_hostcc_list_all(
-	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list)
+ws_hostcc_list_all(const char *root, const char *path_variable, const struct ws_events *events,
+	struct ws_arena *a, ws_hostcc_list *list)
 {
-	struct search s = {.list = list, .prefix = "", .a = a};
+	struct search s = {.list = list, .prefix = "", .events = events, .a = a};
 	look_on_path(&s, root, path_variable);
 	look_in_toolsets(&s, ws_arena_printf(a, "%s/opt/rh", root));
 }
@@ -270,9 +279,10 @@ find_program(const char *name, struct ws_arena *a)
 	return name;
 }
 
-/* Of the driver that @a program is: each has parts of its own. */
+/* Of the driver that @a program is: each has parts of its own. A name without a folder is not there. */
 static bool
-add_program_of(const struct opening *o, const char *program, const char *name, struct ws_err *err)
+find_program_of(const struct opening *o, const char *program, const char *name, const char **path,
+	struct ws_err *err)
 {
 	const char *option = ws_arena_printf(o->a, "-print-prog-name=%s", name);
 	const char *const argv[] = {program, option, NULL};
@@ -280,8 +290,17 @@ add_program_of(const struct opening *o, const char *program, const char *name, s
 	if (!ask(o, argv, false, &answer, err)) {
 		return false;
 	}
-	const char *said = ws_str_copy(ws_str_trim(ws_buf_str(&answer)), o->a);
-	const char *path = find_program(said, o->a);
+	*path = find_program(ws_str_copy(ws_str_trim(ws_buf_str(&answer)), o->a), o->a);
+	return true;
+}
+
+static bool
+add_program_of(const struct opening *o, const char *program, const char *name, struct ws_err *err)
+{
+	const char *path;
+	if (!find_program_of(o, program, name, &path, err)) {
+		return false;
+	}
 	if (path[0] != '/') {
 		ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no %s", o->cc->path, name);
 		return ws_err_cure(err, "install the rest of it (as and ld are in the package binutils)");
@@ -293,6 +312,20 @@ static bool
 add_program(const struct opening *o, const char *name, struct ws_err *err)
 {
 	return add_program_of(o, o->cc->path, name, err);
+}
+
+/* What -flto runs; distributions may have it apart. */
+static bool
+add_lto(const struct opening *o, struct ws_err *err)
+{
+	static const char *const names[] = {"lto-wrapper", "lto1"};
+	bool fine = true;
+	for (size_t i = 0; i < WS_LEN(names) && fine; i++) {
+		const char *path;
+		fine = find_program_of(o, o->cc->path, names[i], &path, err)
+			&& (path[0] != '/' || add_file(o, names[i], path, err));
+	}
+	return fine;
 }
 
 static bool
@@ -409,7 +442,8 @@ add_parts(const struct opening *o, struct ws_err *err)
 	}
 	if (o->cc->kind == WS_HOSTCC_GCC) {
 		return add_program(o, "cc1plus", err) && add_program(o, "as", err)
-			&& add_program(o, "collect2", err) && add_specs(o, err) && add_verbose(o, err);
+			&& add_program(o, "collect2", err) && add_lto(o, err) && add_specs(o, err)
+			&& add_verbose(o, err);
 	}
 	const char *prefix = ws_path_dir(o->a, ws_path_dir(o->a, driver));
 	return add_libraries(o, ws_path_join(o->a, prefix, "lib", NULL), err)
