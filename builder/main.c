@@ -39,6 +39,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct ws_command commands[] = {
@@ -214,6 +215,7 @@ main(int argc, char **argv)
 		ssize_t written = write(STDERR_FILENO, small.s, small.n);
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
+	umask(umask(0) | S_IWOTH); /* a store that everybody may change is nobody's */
 	/* Writes fail instead, and whoever writes says so. Children get both signals back. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

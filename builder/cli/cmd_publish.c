@@ -9,6 +9,7 @@
 #include "sys/clock.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define DAY_S 86400
 
@@ -241,6 +242,7 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 	if (!ws_session_open_store(s, false, err)) {
 		return false;
 	}
+	umask(umask(0) & ~(mode_t)0055); /* whoever serves an index reads it as another user */
 	p.order = (struct ws_index_order){
 		.target = p.o.to,
 		.sources = p.o.sources.at,

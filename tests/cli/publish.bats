@@ -37,6 +37,20 @@ valid() { # FILE...
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" "$@"
 }
 
+# A server reads it as another user; nobody but owner and group writes.
+@test "an index and a store under any umask" {
+	local mask
+	wheels w "$d86" "$pure"
+	for mask in 000 002 077; do
+		echo "umask $mask"
+		(umask $mask && "$WHEELSMITH" publish w --to "idx$mask" --store "store$mask")
+		[ -z "$(find "idx$mask" "store$mask" ! -type l -perm -o+w)" ]
+		[ -z "$(find "idx$mask" -name '.*' -prune -o ! -type l ! -perm -o+r -print -o -type d ! -perm -o+x -print)" ]
+	done
+	[ -z "$(find store077 -perm /077 ! -name ledger.db ! -name VERSION)" ] # as its owner wants it
+	[ -z "$(find idx002 store002 -type d ! -perm -g+w)" ]
+}
+
 @test "a tree: paths, files beside their METADATA, digests; and again nothing to do" {
 	wheels w "$d86" "$pure"
 	publish 0 w --to idx --json
