@@ -24,6 +24,7 @@ ws_out_standard(const struct ws_user_env *env)
 	const char *columns = ws_user_env_get(env, "COLUMNS");
 	struct ws_out out = {.out = stdout, .err = stderr};
 	out.columns = columns && atoi(columns) > 0 ? (unsigned)atoi(columns) : 0;
+	out.is_shown = isatty(STDOUT_FILENO);
 	if (isatty(STDERR_FILENO)) {
 		const char *term = ws_user_env_get(env, "TERM");
 		out.redraws = term && strcmp(term, "dumb") != 0;
@@ -33,24 +34,28 @@ ws_out_standard(const struct ws_user_env *env)
 	return out;
 }
 
+/* What strangers say is in it. */
+WS_PRINTF(2, 0)
+static void
+print_plain(FILE *to, const char *format, va_list values)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *text = ws_arena_vprintf(a, format, values);
+	ws_utf8_make_plain(text, true);
+	fputs(text, to);
+}
+
 void
 ws_out_result(const struct ws_out *out, const char *format, ...)
 {
 	va_list values;
 	va_start(values, format);
-	vfprintf(out->out, format, values);
+	if (out->is_shown) {
+		print_plain(out->out, format, values);
+	} else {
+		vfprintf(out->out, format, values);
+	}
 	va_end(values);
-}
-
-/* What strangers say is in it. */
-WS_PRINTF(2, 0)
-static void
-talk(const struct ws_out *out, const char *format, va_list values)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	char *text = ws_arena_vprintf(a, format, values);
-	ws_utf8_make_plain(text, true);
-	fputs(text, out->err);
 }
 
 void
@@ -61,7 +66,7 @@ ws_out_note(const struct ws_out *out, const char *format, ...)
 	}
 	va_list values;
 	va_start(values, format);
-	talk(out, format, values);
+	print_plain(out->err, format, values);
 	va_end(values);
 }
 
@@ -71,7 +76,7 @@ ws_out_warn(const struct ws_out *out, const char *format, ...)
 	fputs(out->color ? "\033[33mwarning:\033[0m " : "warning: ", out->err);
 	va_list values;
 	va_start(values, format);
-	talk(out, format, values);
+	print_plain(out->err, format, values);
 	va_end(values);
 	fputc('\n', out->err);
 }

@@ -22,6 +22,7 @@ struct ws_out {
 	bool redraws;       /**< err is a terminal on which a line can be redrawn */
 	unsigned width;     /**< columns of the terminal; 0 when err is none */
 	unsigned columns;   /**< COLUMNS; 0: not set */
+	bool is_shown;      /**< out is a terminal, which must obey no name in a result */
 };
 
 /** Standard streams, terminal or not, NO_COLOR and COLUMNS. */

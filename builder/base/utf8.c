@@ -89,13 +89,27 @@ is_control(const char *s)
 	return c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
 }
 
+/* U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool
+turns_text(const char *s, size_t len)
+{
+	const unsigned char *c = (const unsigned char *)s;
+	if (len == 2) {
+		return c[0] == 0xd8 && c[1] == 0x9c;
+	}
+	return len == 3 && c[0] == 0xe2
+		&& ((c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xa8 && c[2] <= 0xae)))
+			|| (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+}
+
 void
 ws_utf8_make_plain(char *text, bool lines)
 {
 	char *end = text;
 	for (size_t left = strlen(text); left > 0;) {
 		size_t len = ws_utf8_len(text, left);
-		if ((len == 0 || is_control(text)) && !(lines && *text == '\n')) {
+		if ((len == 0 || is_control(text) || turns_text(text, len))
+			&& !(lines && (*text == '\n' || *text == '\t'))) {
 			*end++ = '?';
 		} else {
 			memmove(end, text, len);

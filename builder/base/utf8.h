@@ -19,8 +19,9 @@ size_t ws_utf8_len(const char *s, size_t n);
 unsigned ws_utf8_columns(const char *s, size_t n);
 
 /**
- * Replaces what a terminal would obey (C0, DEL, C1) and what is not UTF-8 by '?', in place: for names and
- * answers of strangers. With @a lines newlines stay.
+ * Replaces what a terminal would obey (C0, DEL, C1; line separators; marks that turn the order of what
+ * follows, UAX 9) and what is not UTF-8 by '?', in place: for names and answers of strangers. With @a lines
+ * newlines and tabs stay.
  */
 void ws_utf8_make_plain(char *text, bool lines);
 

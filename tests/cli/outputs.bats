@@ -57,6 +57,17 @@ setup() {
 	done
 }
 
+@test "a terminal obeys no name" {
+	local name=$'x\e[31m\u202ey.whl' command
+	printf x > "$name"
+	for command in verify inspect explain "recipe check"; do
+		echo "$command"
+		# shellcheck disable=SC2086 # words
+		run python3 "$WS_ROOT/tests/support/terminal.py" 200 -- env TERM=dumb "$WHEELSMITH" $command "$name"
+		[[ "$output" != *$'\e[31m'* && "$output" != *$'\u202e'* ]]
+	done
+}
+
 @test "without a home the store must be named" {
 	unset WHEELSMITH_STORE XDG_CACHE_HOME
 	run -3 --separate-stderr env -u HOME "$WHEELSMITH" plan "${package[@]}"

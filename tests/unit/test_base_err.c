@@ -32,6 +32,17 @@ WS_TEST(a_message_brings_no_control_characters)
 		"'?'\n");
 }
 
+/* U+202E: what follows is shown from right to left, "gpj.exe" as "exe.jpg". */
+WS_TEST(a_message_is_shown_in_its_own_order)
+{
+	struct ws_err err = {0};
+	ws_err_set(&err, WS_ERR_IO,
+		"'a\xe2\x80\xae"
+		"b\xe2\x81\xa9\xd8\x9c\xe2\x80\xa8"
+		"c\xe2\x80\xa6'");
+	assert_string_equal(err.text, "'a?b???c\xe2\x80\xa6'");
+}
+
 WS_TEST(wrapping_puts_knowledge_in_front)
 {
 	struct ws_err err;
