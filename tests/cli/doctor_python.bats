@@ -54,6 +54,19 @@ flat() {
 	tr -s ' \n' ' ' <<< "$output"
 }
 
+@test "pipes named like modules and like records are not waited for" {
+	package demo_ops 0
+	rm "$site/demo_ops/_C.so"
+	mkfifo "$site/demo_ops/_C.so"
+	run timeout 60 "$WHEELSMITH" doctor --python "$python"
+	echo "$output"
+	[ "$status" -ne 124 ]
+	rm "$site"/demo_ops-*/RECORD
+	mkfifo "$site"/demo_ops-1.0+cu12.dist-info/{RECORD,METADATA}
+	run timeout 60 "$WHEELSMITH" doctor --python "$python"
+	[ "$status" -ne 124 ]
+}
+
 @test "an extension of the other ABI: the cause, and the cell that cures it" {
 	package demo_ops 1
 	run -1 "$WHEELSMITH" doctor --python "$python"
