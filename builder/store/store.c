@@ -18,6 +18,7 @@
 #include <time.h>
 
 #define VERSION_TEXT "wheelsmith.store/1\n"
+#define LONGEST_PATH 480 /* SQLite opens nothing whose path has 512 bytes */
 #define DAY_S ((time_t)24 * 3600)
 
 char *
@@ -175,6 +176,12 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 		return ws_err_sys(err, WS_ERR_IO, "cannot open the store '%s'", path);
 	}
 	store->path = ws_arena_strdup(a, absolute);
+	if (strlen(absolute) > LONGEST_PATH) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"the path of the store is too long: %zu bytes; the limit is %d", strlen(absolute),
+			LONGEST_PATH);
+		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+	}
 	if (!check_version(store->path, err)) {
 		return false;
 	}

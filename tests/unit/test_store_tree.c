@@ -90,6 +90,21 @@ WS_TEST(what_lies_behind_a_link_is_not_cleaned)
 	ws_store_close(&store);
 }
 
+/* SQLite opens no file whose path has 512 bytes. */
+WS_TEST(a_path_that_is_too_long_is_refused_with_what_to_do)
+{
+	struct ws_err err;
+	struct ws_store store;
+	const char *dir = ws_test_dir(a);
+	dir = ws_arena_printf(a, "%s/%0*d/%0200d", dir, (int)(460 - 202 - strlen(dir)), 0, 0);
+	assert_ok(ws_store_open(dir, a, &store, &err), err);
+	ws_store_close(&store);
+	dir = ws_arena_printf(a, "%s/%040d", dir, 0);
+	assert_fails(ws_store_open(dir, a, &store, &err), err, WS_ERR_CONFIG);
+	assert_contains(err.text, "is too long");
+	assert_cure(err, WS_CURE_STORE, "");
+}
+
 WS_TEST(without_a_home_there_is_no_store)
 {
 	struct ws_err err;
