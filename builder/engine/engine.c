@@ -264,6 +264,7 @@ collect(struct ws_run *r, struct ws_node *node, const struct ws_done *done, stru
 		.cpu_ms = done->cpu_ms,
 		.rss_bytes = done->rss_bytes,
 		.exit_code = done->code};
+	r->sum->cpu_ms += done->cpu_ms;
 	struct ws_since since = {r->began_file_ns, node->started_file_ns};
 	enum ws_end end = ws_outcome_of(node, done, log, err);
 	if (end == WS_END_OK && !ws_record(r->e, &r->cache, node, &since, log, r->a, err)) {

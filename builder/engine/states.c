@@ -116,7 +116,6 @@ ws_run_complete(struct ws_run *r, struct ws_node *node, enum ws_outcome outcome)
 		r->sum->hits++;
 	} else if (!node->whole) {
 		r->sum->ran++;
-		r->sum->cpu_ms += node->result.cpu_ms;
 	}
 	close_node(r, node, WS_NODE_DONE, outcome);
 	for (size_t i = 0; i < node->users.len; i++) {

@@ -186,6 +186,25 @@ WS_TEST(the_first_failure_ends_the_run_unless_told_to_keep_going)
 	}
 }
 
+/* Failed, killed and run again, done: what a run costs is what its commands used. */
+WS_TEST(the_cpu_of_a_run_is_that_of_all_its_commands)
+{
+	static const struct scripted_line script[] = {{"bad", 7000, GIB, 1, 0, false},
+		{"big", 20000, GIB, 0, 9, false}, {"big", 30000, GIB, 0, 0, false},
+		{"good", 500, GIB, 0, 0, false}};
+	struct engine_world w;
+	struct ws_err err;
+	engine_world_open(&w, a, 4, 8 * GIB, script, WS_LEN(script));
+	w.engine.keep_going = true;
+	add(&w, "bad");
+	add(&w, "big");
+	add(&w, "good");
+	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
+	assert_int_equal(w.summary.failed, 1);
+	assert_int_equal(w.summary.cpu_ms, 57500);
+	engine_world_close(&w);
+}
+
 WS_TEST(success_without_the_output_is_a_failure)
 {
 	static const struct scripted_line script[] = {{"a.cu", 1000, GIB, 0, 0, true}};
