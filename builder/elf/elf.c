@@ -1,288 +1,262 @@
-/* elf.c - the only file that knows libelf. libelf finds sections and checks that strings and
- * entries lie inside them; what it hands out is trusted no further than that. Section headers
- * are required: a file that hides them cannot be judged. */
-#include "elf/elf.h"
-
+/* elf.c - opening a file: its header, its segments, the dynamic section. The rules are those of glibc 2.36
+ * (elf/dl-load.c, elf/get-dynamic-info.h): what it refuses, and what it does not survive, is not opened.
+ * Each rule has a file in tests/support/crafted_elf.py, which dlopen is shown as well. */
 #include "base/fs.h"
 #include "base/vec.h"
-#include "elf/mapping.h"
+#include "elf/elf_file.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 
 #include <string.h>
 
 /* Real libraries have dozens of each; a hostile one shall not cost memory. */
 #define MOST_DYNAMIC 65536
 #define MOST_NEEDED 1024
-#define MOST_VERSIONS 32768 /* 15 bits in .gnu.version; the top bit means "hidden" */
 
-struct elf_file {
-	struct ws_elf seen;
-	Elf *libelf;
-	struct ws_mapping mapping; /* nothing: the bytes are the caller's */
-	bool any_machine; /* what is for no machine that wheels are made for is opened as well */
-	Elf_Data *symbols;
-	size_t strings;    /* section of the symbols' names */
-	Elf_Data *versyms; /* NULL: nothing is versioned */
-	const struct ws_elf_version **by_index;
-	size_t index_count;
-};
+#define PAGE_BYTES 4096
+#define MOST_ADDRESS ((uint64_t)1 << 36) /* 64 GiB; libtorch_cuda of 2.15 has one and a half */
 
-/* What is gathered while a file is opened. */
-struct reading {
-	struct elf_file *file;
-	struct ws_arena *a;
-	WS_VEC(const char *) needed;
-	WS_VEC(struct ws_elf_version) versions;
-};
+/* ---- the file header ---- */
+
+/* What keeps every loader from it, whatever it holds; NULL: nothing. */
+static const char *
+refused_header(const Elf64_Ehdr *header)
+{
+	unsigned osabi = header->e_ident[EI_OSABI], version = header->e_ident[EI_ABIVERSION];
+	if (header->e_ident[EI_VERSION] != EV_CURRENT || header->e_version != EV_CURRENT) {
+		return "its header has an unknown version of ELF";
+	}
+	if ((osabi != ELFOSABI_SYSV && osabi != ELFOSABI_GNU) || version > 3
+		|| (version > 0 && osabi != ELFOSABI_GNU)) {
+		return "its header names an ABI that is not Linux's";
+	}
+	for (size_t i = EI_PAD; i < EI_NIDENT; i++) {
+		if (header->e_ident[i] != 0) {
+			return "its header is not filled with zeros";
+		}
+	}
+	return header->e_phentsize != sizeof(Elf64_Phdr) ? "its program headers have an unknown size"
+													 : NULL;
+}
 
 static bool
-check_header(struct elf_file *file, struct ws_err *err)
+read_header(struct ws_elf_file *f, bool any_machine, Elf64_Ehdr *header, struct ws_err *err)
 {
-	struct ws_elf *seen = &file->seen;
-	Elf *libelf = file->libelf;
-	GElf_Ehdr header;
-	const char *name = seen->path;
-	if (!libelf || elf_kind(libelf) != ELF_K_ELF || !gelf_getehdr(libelf, &header)) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
+	struct ws_elf *seen = &f->seen;
+	*header = (Elf64_Ehdr){0};
+	memcpy(header, f->bytes.s, f->bytes.n < sizeof(*header) ? f->bytes.n : sizeof(*header));
+	if (f->bytes.n < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", seen->path);
 	}
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB
-		|| (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64
-			&& !file->any_machine)) {
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB
+		|| (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64 && !any_machine)) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' is for another machine (ELF machine %u), not for x86-64 or aarch64", name,
-			(unsigned)header.e_machine);
+			"'%s' is for another machine (ELF machine %u), not for x86-64 or aarch64",
+			seen->path,
+			(unsigned)header->e_machine);
 	}
-	if (header.e_type != ET_DYN && header.e_type != ET_EXEC) {
+	if (header->e_type != ET_DYN && header->e_type != ET_EXEC) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' is neither a shared library nor an executable (ELF type %u)", name,
-			(unsigned)header.e_type);
+			"'%s' is neither a shared library nor an executable (ELF type %u)", seen->path,
+			(unsigned)header->e_type);
 	}
-	seen->executable = header.e_type == ET_EXEC;
-	seen->machine = header.e_machine;
+	seen->executable = header->e_type == ET_EXEC;
+	seen->machine = header->e_machine;
+	const char *refused = refused_header(header);
+	return !refused || ws_elf_damaged(f, err, refused);
+}
+
+/* ---- segments ---- */
+
+static bool
+read_load(struct ws_elf_file *f, const Elf64_Phdr *p, struct ws_elf_segment *s, struct ws_err *err)
+{
+	const struct ws_elf_segment *last = f->segment_count > 0 ? s - 1 : NULL;
+	if (p->p_offset > f->bytes.n || p->p_filesz > f->bytes.n - p->p_offset) {
+		return ws_elf_damaged(f, err, "it ends in the middle of a segment");
+	}
+	bool apart =
+		!last || (p->p_vaddr >= last->address && p->p_vaddr - last->address >= last->memory);
+	if (p->p_memsz < p->p_filesz || p->p_vaddr > MOST_ADDRESS || p->p_memsz > MOST_ADDRESS || !apart
+		|| (p->p_vaddr - p->p_offset) % PAGE_BYTES != 0) {
+		return ws_elf_damaged(f, err, "a segment cannot be mapped");
+	}
+	*s = (struct ws_elf_segment){
+		.address = p->p_vaddr,
+		.size = p->p_filesz,
+		.memory = p->p_memsz,
+		.offset = p->p_offset,
+		.writable = p->p_flags & PF_W,
+		.executable = p->p_flags & PF_X,
+	};
+	f->segment_count++;
 	return true;
 }
 
-static void
-read_segments(Elf *libelf, struct ws_elf *seen)
-{
-	size_t count;
-	GElf_Phdr segment;
-	for (size_t i = 0;
-		 elf_getphdrnum(libelf, &count) == 0 && i < count && gelf_getphdr(libelf, (int)i, &segment);
-		 i++) {
-		seen->tls_bytes = segment.p_type == PT_TLS ? segment.p_memsz : seen->tls_bytes;
-	}
-}
-
-/* The first section of that type, and its bytes as libelf reads that type; NULL: none. */
-static Elf_Data *
-find_typed(Elf *libelf, GElf_Word type, GElf_Shdr *header)
-{
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(libelf, section));) {
-		if (gelf_getshdr(section, header) && header->sh_type == type) {
-			return elf_getdata(section, NULL);
-		}
-	}
-	return NULL;
-}
-
-/* One entry of the dynamic section that names a string. */
+/* @dynamic gets where PT_DYNAMIC is. */
 static bool
-take_entry(struct reading *r, int64_t tag, const char *text, struct ws_err *err)
+read_segments(
+	struct ws_elf_file *f, const Elf64_Ehdr *header, uint64_t *dynamic, struct ws_err *err)
 {
-	struct ws_elf *seen = &r->file->seen;
-	if (!text) {
-		return ws_err_set(
-			err, WS_ERR_FETCH, "'%s' is damaged: a dynamic entry names no string", seen->path);
+	uint64_t offset = header->e_phoff, size = header->e_phnum * sizeof(Elf64_Phdr);
+	struct ws_elf_segment *segments = WS_NEW_N(f->a, struct ws_elf_segment, header->e_phnum);
+	if (offset > f->bytes.n || size > f->bytes.n - offset) {
+		return ws_elf_damaged(f, err, "its program headers are outside of it");
 	}
-	if (tag == DT_SONAME) {
-		seen->soname = text;
-	} else if (tag == DT_RPATH) {
-		seen->rpath = text;
-	} else if (tag == DT_RUNPATH) {
-		seen->runpath = text;
-	} else if (r->needed.len == MOST_NEEDED) {
-		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' needs more than %d libraries, which is unexpected", seen->path, MOST_NEEDED);
-	} else {
-		*ws_vec_push(&r->needed, r->a) = text;
-	}
-	return true;
-}
-
-static bool
-read_dynamic(struct reading *r, struct ws_err *err)
-{
-	GElf_Shdr header;
-	Elf_Data *data = find_typed(r->file->libelf, SHT_DYNAMIC, &header);
-	if (!data) {
-		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", r->file->seen.path);
-	}
-	struct ws_elf *seen = &r->file->seen;
-	GElf_Dyn entry;
-	for (int i = 0; i < MOST_DYNAMIC && gelf_getdyn(data, i, &entry); i++) {
-		int64_t tag = entry.d_tag;
-		if (tag == DT_NULL) {
-			break;
-		}
-		if (tag == DT_FLAGS) {
-			seen->static_tls = (entry.d_un.d_val & DF_STATIC_TLS) != 0;
-		} else if (tag == DT_FLAGS_1) {
-			seen->no_dlopen = (entry.d_un.d_val & DF_1_NOOPEN) != 0;
-			seen->executable = seen->executable || (entry.d_un.d_val & DF_1_PIE);
-		}
-		bool wanted = tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH;
-		if (wanted
-			&& !take_entry(
-				r, tag, elf_strptr(r->file->libelf, header.sh_link, entry.d_un.d_val), err)) {
+	f->segments = segments;
+	f->seen.exec_stack = true; /* where no header says otherwise */
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr p;
+		memcpy(&p, f->bytes.s + offset + i * sizeof(p), sizeof(p));
+		if (p.p_type == PT_LOAD && !read_load(f, &p, &segments[f->segment_count], err)) {
 			return false;
+		} else if (p.p_type == PT_DYNAMIC && p.p_filesz > 0) {
+			*dynamic = p.p_vaddr;
+		} else if (p.p_type == PT_TLS) {
+			f->seen.tls_bytes = p.p_memsz;
+		} else if (p.p_type == PT_GNU_STACK) {
+			f->seen.exec_stack = p.p_flags & PF_X;
 		}
+	}
+	return f->segment_count > 0 || ws_elf_damaged(f, err, "it has no segment that is loaded");
+}
+
+/* ---- the dynamic section ---- */
+
+static bool
+find_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
+{
+	if (address == 0) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' has no dynamic section", f->seen.path);
+	}
+	struct ws_str rest = ws_elf_rest(f, address);
+	for (size_t at = 0; rest.n - at >= sizeof(Elf64_Dyn) && at < MOST_DYNAMIC * sizeof(Elf64_Dyn);
+		 at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn entry;
+		memcpy(&entry, rest.s + at, sizeof(entry));
+		if (entry.d_tag == DT_NULL) {
+			f->dynamic = (struct ws_str){rest.s, at};
+			return true;
+		}
+	}
+	return ws_elf_damaged(f, err, "its dynamic section has no end");
+}
+
+static bool
+find_strings(struct ws_elf_file *f, struct ws_err *err)
+{
+	struct ws_str rest = ws_elf_dynamic(f, DT_STRTAB, &f->strings_at)
+		? ws_elf_rest(f, f->strings_at)
+		: (struct ws_str){0};
+	const char *last = rest.n ? memrchr(rest.s, '\0', rest.n) : NULL;
+	if (!last) {
+		return ws_elf_damaged(f, err, "it has no strings");
+	}
+	f->strings = (struct ws_str){rest.s, (size_t)(last - rest.s) + 1};
+	return true;
+}
+
+/* What the loader takes for granted, and does not survive otherwise. */
+static bool
+check_dynamic(const struct ws_elf_file *f, struct ws_err *err)
+{
+	static const struct {
+		int64_t tag;
+		uint64_t value;
+	} fixed[] = {
+		{DT_PLTREL, DT_RELA}, {DT_RELAENT, sizeof(Elf64_Rela)}, {DT_RELRENT, sizeof(Elf64_Relr)}};
+	static const struct {
+		int64_t tag, with;
+	} pairs[] = {{DT_RELA, DT_RELASZ}, {DT_RELA, DT_RELAENT}, {DT_RELR, DT_RELRSZ},
+		{DT_RELR, DT_RELRENT}, {DT_PLTREL, DT_JMPREL}, {DT_PLTREL, DT_PLTRELSZ},
+		{DT_INIT_ARRAY, DT_INIT_ARRAYSZ}};
+	uint64_t value;
+	for (size_t i = 0; i < WS_LEN(fixed); i++) {
+		if (ws_elf_dynamic(f, fixed[i].tag, &value) && value != fixed[i].value) {
+			return ws_elf_damaged(f, err, "its relocations have an unknown form");
+		}
+	}
+	for (size_t i = 0; i < WS_LEN(pairs); i++) {
+		if (ws_elf_dynamic(f, pairs[i].tag, &value) && !ws_elf_dynamic(f, pairs[i].with, &value)) {
+			return ws_elf_damaged(f, err, "one of two entries of its dynamic section is missing");
+		}
+	}
+	if (ws_elf_dynamic(f, DT_INIT, &value) && value != 0 && !ws_elf_is_code(f, value)) {
+		return ws_elf_damaged(f, err, "the code that starts it is not there");
 	}
 	return true;
 }
 
-/* One verneed entry: the versions asked of one library. False when it is malformed. */
-static bool
-read_need(struct reading *r, Elf_Data *data, size_t link, const GElf_Verneed *need, size_t offset)
+static const char *
+text_of(const struct ws_elf_file *f, int64_t tag)
 {
-	const char *library = elf_strptr(r->file->libelf, link, need->vn_file);
-	GElf_Vernaux aux;
-	for (unsigned i = 0; i < need->vn_cnt; i++) {
-		if (!library || offset > INT32_MAX || r->versions.len == MOST_VERSIONS
-			|| !gelf_getvernaux(data, (int)offset, &aux)) {
-			return false;
+	uint64_t offset;
+	return ws_elf_dynamic(f, tag, &offset) ? ws_elf_string(f, offset) : NULL;
+}
+
+/* What it needs: DT_NEEDED, and the library that a filter stands for. */
+static bool
+read_needed(struct ws_elf_file *f, struct ws_err *err)
+{
+	WS_VEC(const char *) needed = {0};
+	for (size_t at = 0; at < f->dynamic.n; at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn entry;
+		memcpy(&entry, f->dynamic.s + at, sizeof(entry));
+		const char *name = ws_elf_string(f, entry.d_un.d_val);
+		if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_FILTER) {
+			continue;
 		}
-		const char *name = elf_strptr(r->file->libelf, link, aux.vna_name);
 		if (!name) {
-			return false;
+			return ws_elf_damaged(f, err, "a dynamic entry names no string");
 		}
-		*ws_vec_push(&r->versions, r->a) = (struct ws_elf_version){
-			.library = library,
-			.name = name,
-			.index = aux.vna_other & 0x7fff,
-			.weak = (aux.vna_flags & VER_FLG_WEAK) != 0,
-		};
-		if (aux.vna_next == 0) {
-			break;
+		if (needed.len == MOST_NEEDED) {
+			return ws_err_set(err, WS_ERR_FETCH,
+				"'%s' needs more than %d libraries, which is unexpected", f->seen.path,
+				MOST_NEEDED);
 		}
-		offset += aux.vna_next;
+		if (*name) { /* "" is the program that loads it */
+			*ws_vec_push(&needed, f->a) = name;
+		}
 	}
+	f->seen.needed = needed.at;
+	f->seen.needed_count = needed.len;
 	return true;
 }
 
 static bool
-read_needs(struct reading *r)
+read_dynamic(struct ws_elf_file *f, uint64_t address, struct ws_err *err)
 {
-	GElf_Shdr header;
-	Elf_Data *data = find_typed(r->file->libelf, SHT_GNU_verneed, &header);
-	GElf_Verneed need;
-	for (size_t offset = 0; data; offset += need.vn_next) {
-		/* One version at least for each library, so that MOST_VERSIONS also ends this loop. */
-		if (offset > INT32_MAX || !gelf_getverneed(data, (int)offset, &need) || need.vn_cnt == 0
-			|| !read_need(r, data, header.sh_link, &need, offset + need.vn_aux)) {
-			return false;
-		}
-		if (need.vn_next == 0) {
-			break;
-		}
-	}
-	return true;
-}
-
-static bool
-read_defs(struct reading *r)
-{
-	GElf_Shdr header;
-	Elf_Data *data = find_typed(r->file->libelf, SHT_GNU_verdef, &header);
-	GElf_Verdef def;
-	for (size_t offset = 0; data; offset += def.vd_next) {
-		GElf_Verdaux aux;
-		if (offset > INT32_MAX / 2 || r->versions.len == MOST_VERSIONS
-			|| !gelf_getverdef(data, (int)offset, &def) || def.vd_aux > INT32_MAX / 2
-			|| !gelf_getverdaux(data, (int)(offset + def.vd_aux), &aux)) {
-			return false;
-		}
-		const char *name = elf_strptr(r->file->libelf, header.sh_link, aux.vda_name);
-		if (!name) {
-			return false;
-		}
-		/* The base definition is the library's own name, no version of a symbol. */
-		if (!(def.vd_flags & VER_FLG_BASE)) {
-			*ws_vec_push(&r->versions, r->a) =
-				(struct ws_elf_version){.name = name, .index = def.vd_ndx & 0x7fff};
-		}
-		if (def.vd_next == 0) {
-			break;
-		}
-	}
-	return true;
-}
-
-static void
-index_versions(struct reading *r)
-{
-	struct elf_file *file = r->file;
-	for (size_t i = 0; i < r->versions.len; i++) {
-		if (r->versions.at[i].index >= file->index_count) {
-			file->index_count = r->versions.at[i].index + 1;
-		}
-	}
-	file->by_index = WS_NEW_N(r->a, const struct ws_elf_version *, file->index_count);
-	for (size_t i = 0; i < r->versions.len; i++) {
-		file->by_index[r->versions.at[i].index] = &r->versions.at[i];
-	}
-}
-
-static bool
-read_tables(struct reading *r, struct ws_err *err)
-{
-	struct elf_file *file = r->file;
-	struct ws_elf *seen = &file->seen;
-	if (!read_dynamic(r, err)) {
+	struct ws_elf *seen = &f->seen;
+	uint64_t flags;
+	if (!find_dynamic(f, address, err) || !find_strings(f, err) || !check_dynamic(f, err)
+		|| !read_needed(f, err)) {
 		return false;
 	}
-	if (!read_needs(r) || !read_defs(r)) {
-		return ws_err_set(
-			err, WS_ERR_FETCH, "'%s' is damaged: its version tables cannot be read", seen->path);
+	seen->soname = text_of(f, DT_SONAME);
+	seen->rpath = text_of(f, DT_RPATH);
+	seen->runpath = text_of(f, DT_RUNPATH);
+	if (ws_elf_dynamic(f, DT_FLAGS_1, &flags)) {
+		seen->no_dlopen = (flags & DF_1_NOOPEN) != 0;
+		seen->executable = seen->executable || (flags & DF_1_PIE);
 	}
-	index_versions(r);
-	read_segments(file->libelf, seen);
-	GElf_Shdr header;
-	file->versyms = find_typed(file->libelf, SHT_GNU_versym, &header);
-	file->symbols = find_typed(file->libelf, SHT_DYNSYM, &header);
-	if (file->symbols) {
-		file->strings = header.sh_link;
-		seen->symbol_count = file->symbols->d_size / sizeof(Elf64_Sym);
-	}
-	seen->needed = r->needed.at;
-	seen->needed_count = r->needed.len;
-	seen->versions = r->versions.at;
-	seen->version_count = r->versions.len;
 	return true;
 }
 
-/* Takes over @a file's mapping, also when it fails. */
+/* ---- a file ---- */
+
+/* Takes over @f's mapping, also when it fails. */
 static struct ws_elf *
-open_image(
-	struct elf_file *file, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err)
+open_file(struct ws_elf_file *f, bool any_machine, struct ws_err *err)
 {
-	elf_version(EV_CURRENT);
-	/* elf_memory wants to be able to write; nothing here asks it to. */
-	file->libelf = elf_memory((char *)(uintptr_t)bytes, len);
-	struct reading reading = {.file = file, .a = a};
-	if (!check_header(file, err) || !read_tables(&reading, err)) {
-		ws_elf_close(&file->seen);
+	Elf64_Ehdr header;
+	uint64_t dynamic = 0;
+	if (!read_header(f, any_machine, &header, err) || !read_segments(f, &header, &dynamic, err)
+		|| !read_dynamic(f, dynamic, err) || !ws_elf_read_versions(f, err)
+		|| !ws_elf_read_symbols(f, err) || !ws_elf_read_relocations(f, err)) {
+		ws_elf_close(&f->seen);
 		return NULL;
 	}
-	return &file->seen;
-}
-
-struct ws_elf *
-ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
-{
-	return ws_elf_open_as(path, path, a, err);
+	return &f->seen;
 }
 
 static struct ws_elf *
@@ -293,12 +267,19 @@ open_path(
 	if (!ws_mapping_open(path, name, sizeof(Elf64_Ehdr), &mapping, err)) {
 		return NULL;
 	}
-	struct elf_file *file = WS_NEW(a, struct elf_file);
-	file->seen.path = ws_arena_strdup(a, name);
-	file->seen.size = mapping.len;
-	file->mapping = mapping;
-	file->any_machine = any_machine;
-	return open_image(file, mapping.bytes, mapping.len, a, err);
+	struct ws_elf_file *f = WS_NEW(a, struct ws_elf_file);
+	f->seen.path = ws_arena_strdup(a, name);
+	f->seen.size = mapping.len;
+	f->a = a;
+	f->mapping = mapping;
+	f->bytes = (struct ws_str){mapping.bytes, mapping.len};
+	return open_file(f, any_machine, err);
+}
+
+struct ws_elf *
+ws_elf_open(const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	return open_path(path, path, false, a, err);
 }
 
 struct ws_elf *
@@ -317,166 +298,26 @@ struct ws_elf *
 ws_elf_open_bytes(
 	const char *name, const void *bytes, size_t len, struct ws_arena *a, struct ws_err *err)
 {
-	if (len < sizeof(Elf64_Ehdr)) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' is not an ELF file", name);
-		return NULL;
-	}
-	struct elf_file *file = WS_NEW(a, struct elf_file);
-	file->seen.path = ws_arena_strdup(a, name);
-	file->seen.size = len;
-	return open_image(file, bytes, len, a, err);
+	struct ws_elf_file *f = WS_NEW(a, struct ws_elf_file);
+	f->seen.path = ws_arena_strdup(a, name);
+	f->seen.size = len;
+	f->a = a;
+	f->bytes = (struct ws_str){bytes, len};
+	return open_file(f, false, err);
 }
 
 void
 ws_elf_close(struct ws_elf *elf)
 {
-	if (!elf) {
-		return;
+	if (elf) {
+		ws_mapping_close(&((struct ws_elf_file *)elf)->mapping);
 	}
-	struct elf_file *file = (struct elf_file *)elf;
-	elf_end(file->libelf);
-	ws_mapping_close(&file->mapping);
 }
 
 void
 ws_elf_forget(const struct ws_elf *elf)
 {
-	ws_mapping_forget(&((const struct elf_file *)elf)->mapping);
-}
-
-static enum ws_elf_type
-symbol_type(unsigned type)
-{
-	switch (type) {
-	case STT_FUNC:
-		return WS_ELF_FUNC;
-	case STT_OBJECT:
-	case STT_COMMON:
-		return WS_ELF_OBJECT;
-	case STT_TLS:
-		return WS_ELF_TLS;
-	case STT_GNU_IFUNC:
-		return WS_ELF_IFUNC;
-	default:
-		return WS_ELF_NOTYPE;
-	}
-}
-
-static void
-add_version(const struct elf_file *file, size_t at, struct ws_elf_symbol *symbol)
-{
-	GElf_Versym entry;
-	if (!file->versyms || !gelf_getversym(file->versyms, (int)at, &entry)) {
-		return;
-	}
-	unsigned index = entry & 0x7fff;
-	symbol->version = index < file->index_count ? file->by_index[index] : NULL;
-	symbol->not_default = entry & 0x8000;
-	/* To a reference without a version the loader gives the first of a library, hidden or not. */
-	symbol->hidden = symbol->not_default && index > 2;
-}
-
-/* Would the loader find it, or look for it? As do_lookup_x of glibc. */
-static bool
-is_looked_at(const GElf_Sym *entry)
-{
-	unsigned binding = GELF_ST_BIND(entry->st_info), type = GELF_ST_TYPE(entry->st_info);
-	unsigned visibility = GELF_ST_VISIBILITY(entry->st_other);
-	if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE) {
-		return false;
-	}
-	bool somewhere = entry->st_value != 0 || entry->st_shndx == SHN_ABS
-		|| entry->st_shndx == SHN_UNDEF || type == STT_TLS;
-	return somewhere && visibility != STV_HIDDEN && visibility != STV_INTERNAL;
-}
-
-bool
-ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *symbol)
-{
-	const struct elf_file *file = (const struct elf_file *)elf;
-	GElf_Sym entry;
-	while (*at < elf->symbol_count && *at < INT32_MAX
-		&& gelf_getsym(file->symbols, (int)*at, &entry)) {
-		size_t here = (*at)++;
-		unsigned binding = GELF_ST_BIND(entry.st_info);
-		if (!is_looked_at(&entry)) {
-			continue;
-		}
-		const char *name = elf_strptr(file->libelf, file->strings, entry.st_name);
-		if (!name || !*name) {
-			continue;
-		}
-		*symbol = (struct ws_elf_symbol){
-			.name = name,
-			.defined = entry.st_shndx != SHN_UNDEF,
-			.binding = binding == STB_WEAK ? WS_ELF_WEAK
-				: binding == STB_GLOBAL    ? WS_ELF_GLOBAL
-										   : WS_ELF_UNIQUE,
-			.type = symbol_type(GELF_ST_TYPE(entry.st_info)),
-			.address = entry.st_value,
-		};
-		add_version(file, here, symbol);
-		return true;
-	}
-	return false;
-}
-
-struct ws_str
-ws_elf_section(const struct ws_elf *elf, const char *name)
-{
-	const struct elf_file *file = (const struct elf_file *)elf;
-	size_t names;
-	if (elf_getshdrstrndx(file->libelf, &names) < 0) {
-		return (struct ws_str){0};
-	}
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->libelf, section));) {
-		GElf_Shdr header;
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS
-			|| !ws_same(elf_strptr(file->libelf, names, header.sh_name), name)) {
-			continue;
-		}
-		const Elf_Data *data = elf_rawdata(section, NULL);
-		return data ? (struct ws_str){data->d_buf, data->d_size} : (struct ws_str){0};
-	}
-	return (struct ws_str){0};
-}
-
-const char *
-ws_machine_of(const void *head, size_t len, struct ws_arena *a)
-{
-	static const struct {
-		const char *magic;
-		size_t len;
-		const char *text;
-	} others[] = {
-		{"\xcf\xfa\xed\xfe", 4, "Mach-O"}, /* 64 bits, of little endian */
-		{"\xce\xfa\xed\xfe", 4, "Mach-O"},
-		{"\xca\xfe\xba\xbe", 4, "Mach-O"}, /* several machines in one */
-		{"MZ", 2, "Windows"},
-	};
-	const unsigned char *bytes = head;
-	for (size_t i = 0; i < WS_LEN(others); i++) {
-		if (len >= WS_MACHINE_BYTES && memcmp(bytes, others[i].magic, others[i].len) == 0) {
-			return others[i].text;
-		}
-	}
-	if (len < WS_MACHINE_BYTES || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
-		return NULL;
-	}
-	bool big = bytes[EI_DATA] == ELFDATA2MSB;
-	unsigned machine = (unsigned)(big ? bytes[18] << 8 | bytes[19] : bytes[19] << 8 | bytes[18]);
-	switch (machine) {
-	case EM_X86_64:
-		return "x86-64";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_PPC64:
-		return big ? "ppc64" : "ppc64le";
-	case EM_386:
-		return "x86";
-	default:
-		return ws_arena_printf(a, "ELF machine %u", machine);
-	}
+	ws_mapping_forget(&((const struct ws_elf_file *)elf)->mapping);
 }
 
 const char *

@@ -1,11 +1,12 @@
 /**
- * elf.h - one ELF file of unknown origin: what it needs, what it exports, its sections
+ * elf.h - one ELF file of unknown origin, as the loader reads it: what it needs, exports and looks for
  *
- * ELF64, little endian, x86-64 (others where it is said), shared objects and executables. The file is mapped, never copied:
+ * ELF64, little endian, x86-64 (others where it is said), shared objects and executables. Read by program headers
+ * and the dynamic section alone; what glibc's loader refuses or does not survive is not opened. The file is mapped, never copied:
  * of a library of 450 MB only the pages that are looked at become resident. Every text that is
  * handed out lies in the mapping and lives until ws_elf_close. Judging what was read is verify's.
  *
- * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h.
+ * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h, glibc's elf/.
  */
 #ifndef WS_ELF_ELF_H
 #define WS_ELF_ELF_H
@@ -31,15 +32,17 @@ struct ws_elf {
 	const char *soname;        /**< DT_SONAME; NULL when there is none */
 	const char *rpath;         /**< DT_RPATH; NULL when there is none */
 	const char *runpath;       /**< DT_RUNPATH; NULL when there is none */
-	const char *const *needed; /**< DT_NEEDED, in order */
+	const char *const *needed; /**< DT_NEEDED and DT_FILTER, in order */
 	size_t needed_count;
 	const struct ws_elf_version *versions; /**< in the order of the file, needed ones first */
 	size_t version_count;
-	size_t symbol_count; /**< entries of .dynsym, the null entry included */
+	size_t symbol_count; /**< dynamic symbols, the null entry included */
 	bool executable;     /**< a program (ET_EXEC, or DF_1_PIE): nothing can load it */
 	bool no_dlopen;      /**< DF_1_NODLOPEN: only what needs it can load it */
-	bool static_tls;     /**< DF_STATIC_TLS: its thread-local variables need room that is scarce */
-	uint64_t tls_bytes;  /**< of its thread-local variables (PT_TLS) */
+	bool static_tls;    /**< a relocation wants its thread-local variables in room that is scarce */
+	bool exec_stack;    /**< it wants an executable stack: PT_GNU_STACK says so, or is not there */
+	bool relr;          /**< it has packed relocations (DT_RELR), which glibc reads since 2.36 */
+	uint64_t tls_bytes; /**< of its thread-local variables (PT_TLS) */
 };
 
 enum ws_elf_binding {
@@ -63,7 +66,8 @@ enum ws_elf_type {
 struct ws_elf_symbol {
 	const char *name; /**< never "" */
 	bool defined;     /**< this file exports it; else it wants it */
-	bool hidden;      /**< a reference finds it only by its version */
+	bool asked;  /**< a relocation has the loader look for it; a wanted one without is not missed */
+	bool hidden; /**< a reference finds it only by its version */
 	bool not_default; /**< dlsym, which asks for no version, does not find it */
 	enum ws_elf_binding binding;
 	enum ws_elf_type type;
@@ -103,7 +107,10 @@ void ws_elf_forget(const struct ws_elf *elf);
  */
 bool ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *symbol);
 
-/** The bytes of the first section of that name; empty (s NULL) when it has none in the file. */
+/**
+ * The bytes of the first section of that name, which no loader reads; empty (s NULL) when it has none in the
+ * file, or one that says it is loaded and is not what a segment has there.
+ */
 struct ws_str ws_elf_section(const struct ws_elf *elf, const char *name);
 
 /**

@@ -33,6 +33,19 @@ starts_with(const struct ws_elf *elf, const char *init)
 	return false;
 }
 
+/* What needs libc must ask it for the version that stands for DT_RELR (glibc 2.36, elf/dl-version.c). */
+static bool
+is_relr_unsaid(const struct ws_elf *elf)
+{
+	for (size_t i = 0; i < elf->version_count; i++) {
+		const struct ws_elf_version *version = &elf->versions[i];
+		if (version->library && ws_same(version->name, "GLIBC_ABI_DT_RELR")) {
+			return false;
+		}
+	}
+	return ws_is_among("libc.so.6", elf->needed, elf->needed_count);
+}
+
 const struct ws_finding *
 ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a, size_t *count)
 {
@@ -47,6 +60,13 @@ ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a,
 		add(&list, a,
 			ws_arena_printf(
 				a, "%s says that it must not be loaded (linked with -z nodlopen)", module->name));
+	}
+	if (elf->relr && is_relr_unsaid(elf)) {
+		add(&list, a,
+			ws_arena_printf(a,
+				"%s has packed relocations and does not ask for a glibc that reads them "
+				"(GLIBC_ABI_DT_RELR)",
+				module->name));
 	}
 	if (elf->static_tls && elf->tls_bytes > STATIC_TLS_SURPLUS) {
 		add(&list, a,

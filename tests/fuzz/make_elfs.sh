@@ -25,4 +25,7 @@ gcc $small -Wl,-soname,libversions.so -Wl,--version-script,map -o libversions.so
 cp libversions.so "$out/defines_versions"
 echo 'extern int first(void), second(void); int both(void) { return first() + second(); }' > user.c
 gcc $small -o "$out/needs_versions" user.c libversions.so
+gcc $small -Wl,--hash-style=sysv -Wl,-z,execstack -o "$out/old_hash" user.c libversions.so
+echo 'int value; int *const at[8] __attribute__((used)) = {&value, &value};' > packed.c
+gcc $small -Wl,-Bsymbolic -Wl,-z,pack-relative-relocs -o "$out/packed" packed.c
 rm -r "$work"

@@ -20,7 +20,7 @@ check libgit2 'git2' 1
 check libcurl 'curl/' 1
 check libarchive 'archive' 2
 check libzip 'zip\.h' 1
-check libelf 'libelf|gelf' 1
+check libelf 'libelf|gelf' 0
 check SQLite 'sqlite3' 1
 check popt 'popt' 1
 check libcrypto 'openssl/' 2

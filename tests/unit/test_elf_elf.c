@@ -6,6 +6,8 @@
 #include "elf/elf.h"
 #include "elf/stub.h"
 
+#include <elf.h>
+
 #include <sys/stat.h>
 
 static bool
@@ -85,6 +87,97 @@ WS_TEST(unique_symbols_and_versions_of_its_own)
 	assert_non_null(symbol.version);
 	assert_string_equal(symbol.version->name, "V_1");
 	assert_null(symbol.version->library);
+}
+
+WS_TEST(only_a_relocation_has_a_name_looked_for)
+{
+	static const char source[] =
+		"__asm__(\".globl idle\"); int busy(void); int f(void) { return busy(); }";
+	struct ws_err err = {0};
+	WS_AUTO_ELF struct ws_elf *elf =
+		ws_elf_open(ws_test_library(a, ws_test_dir(a), "lib6.so", source, NULL), a, &err);
+	assert_ok(elf, err);
+	struct ws_elf_symbol symbol;
+	assert_true(find(elf, "idle", &symbol));
+	assert_true(!symbol.defined && !symbol.asked);
+	assert_true(find(elf, "busy", &symbol));
+	assert_true(!symbol.defined && symbol.asked);
+}
+
+/* The loader reads no section header; what only those tell is then not there. */
+WS_TEST(a_file_without_sections_is_the_same_library)
+{
+	static const char source[] =
+		"__attribute__((section(\".mine\"), used)) const char s[] = \"here\";"
+		"int busy(void); int f(void) { return busy(); }";
+	static const char *const styles[] = {"-Wl,--hash-style=gnu", "-Wl,--hash-style=sysv"};
+	const char *dir = ws_test_dir(a);
+	struct ws_err err = {0};
+	for (size_t i = 0; i < WS_LEN(styles); i++) {
+		WS_AUTO_BUF struct ws_buf b = {0};
+		const char *flags[] = {styles[i], NULL};
+		const char *path = ws_test_library(a, dir, "lib7.so", source, flags);
+		assert_ok(ws_fs_read(path, &b, &err), err);
+		memset(b.data + 40, 0, 8);       /* e_shoff */
+		memset(b.data + 58, 0, 64 - 58); /* sizes and numbers of sections */
+		WS_AUTO_ELF struct ws_elf *elf = ws_elf_open_bytes("x", b.data, b.len, a, &err);
+		assert_ok(elf, err);
+		struct ws_elf_symbol symbol;
+		assert_string_equal(elf->soname, "lib7.so");
+		assert_true(find(elf, "f", &symbol) && symbol.defined);
+		assert_true(find(elf, "busy", &symbol) && symbol.asked);
+		assert_null(ws_elf_section(elf, ".mine").s);
+	}
+}
+
+WS_TEST(a_section_that_no_segment_has_there_is_a_decoy)
+{
+	static const char source[] =
+		"__attribute__((section(\".mine\"), used)) const char s[] = \"here\";";
+	struct ws_err err = {0};
+	WS_AUTO_BUF struct ws_buf b = {0};
+	const char *path = ws_test_library(a, ws_test_dir(a), "lib8.so", source, NULL);
+	assert_ok(ws_fs_read(path, &b, &err), err);
+	for (size_t at = 0; at + 8 < b.len; at++) {
+		Elf64_Shdr *section = (Elf64_Shdr *)(void *)(b.data + at);
+		bool aligned = at % 8 == 0 && at + sizeof(*section) <= b.len;
+		if (aligned && section->sh_size == 5 && section->sh_type == SHT_PROGBITS) {
+			section->sh_offset -= 1;
+		}
+	}
+	WS_AUTO_ELF struct ws_elf *elf = ws_elf_open_bytes("x", b.data, b.len, a, &err);
+	assert_ok(elf, err);
+	assert_null(ws_elf_section(elf, ".mine").s);
+}
+
+WS_TEST(what_the_loader_only_counts_is_told)
+{
+	struct ws_err err = {0};
+	const char *dir = ws_test_dir(a);
+	static const char *const executable[] = {"-Wl,-z,execstack", NULL};
+	WS_AUTO_ELF struct ws_elf *plain =
+		ws_elf_open(ws_test_library(a, dir, "lib9.so", "int x;", NULL), a, &err);
+	assert_ok(plain, err);
+	assert_false(plain->exec_stack || plain->relr || plain->static_tls);
+	WS_AUTO_ELF struct ws_elf *stack =
+		ws_elf_open(ws_test_library(a, dir, "lib10.so", "int x;", executable), a, &err);
+	assert_ok(stack, err);
+	assert_true(stack->exec_stack);
+	static const char *const fixed[] = {"-ftls-model=initial-exec", NULL};
+	WS_AUTO_ELF struct ws_elf *tls =
+		ws_elf_open(ws_test_library(a, dir, "lib11.so",
+						"static __thread int x; int *f(void) { return &x; }", fixed),
+			a, &err);
+	assert_ok(tls, err);
+	assert_true(tls->static_tls && tls->tls_bytes == 4);
+}
+
+WS_TEST(a_fifo_is_not_waited_for)
+{
+	struct ws_err err = {0};
+	const char *path = ws_path_join(a, ws_test_dir(a), "pipe.so", NULL);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_fails(ws_elf_open(path, a, &err), err, WS_ERR_FETCH);
 }
 
 WS_TEST(sections_are_borrowed_bytes)

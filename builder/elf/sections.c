@@ -1,0 +1,115 @@
+/* sections.c - what only section headers and first bytes tell. No loader reads either; where a section is loaded
+ * it must be where a segment has it, so that it cannot be a decoy. */
+#include "elf/elf_file.h"
+
+#include <elf.h>
+
+#include <string.h>
+
+/* Bytes of the file; empty: outside. */
+static struct ws_str
+bytes_at(const struct ws_elf_file *f, uint64_t offset, uint64_t size)
+{
+	return offset <= f->bytes.n && size <= f->bytes.n - offset
+		? (struct ws_str){f->bytes.s + offset, size}
+		: (struct ws_str){0};
+}
+
+static bool
+read_section(const struct ws_elf_file *f, uint64_t number, Elf64_Shdr *section)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, f->bytes.s, sizeof(header));
+	uint64_t most = f->bytes.n / sizeof(*section);
+	if (header.e_shoff == 0 || header.e_shentsize != sizeof(*section) || number >= most) {
+		return false;
+	}
+	struct ws_str bytes = bytes_at(f, header.e_shoff, (number + 1) * sizeof(*section));
+	if (bytes.n == 0) {
+		return false;
+	}
+	memcpy(section, bytes.s + number * sizeof(*section), sizeof(*section));
+	return true;
+}
+
+/* How many there are, and which holds their names; the first one tells where numbers are large. */
+static bool
+read_numbers(const struct ws_elf_file *f, uint64_t *count, uint64_t *names)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr first;
+	memcpy(&header, f->bytes.s, sizeof(header));
+	if (!read_section(f, 0, &first)) {
+		return false;
+	}
+	*count = header.e_shnum ? header.e_shnum : first.sh_size;
+	*names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
+	return true;
+}
+
+static bool
+is_called(struct ws_str names, uint64_t at, const char *name)
+{
+	size_t len = strlen(name) + 1;
+	return at <= names.n && len <= names.n - at && memcmp(names.s + at, name, len) == 0;
+}
+
+struct ws_str
+ws_elf_section(const struct ws_elf *elf, const char *name)
+{
+	const struct ws_elf_file *f = (const struct ws_elf_file *)elf;
+	uint64_t count, names_at;
+	Elf64_Shdr section;
+	if (!read_numbers(f, &count, &names_at) || !read_section(f, names_at, &section)) {
+		return (struct ws_str){0};
+	}
+	struct ws_str names = bytes_at(f, section.sh_offset, section.sh_size);
+	for (uint64_t i = 0; i < count && read_section(f, i, &section); i++) {
+		if (section.sh_type == SHT_NOBITS || !is_called(names, section.sh_name, name)) {
+			continue;
+		}
+		struct ws_str bytes = bytes_at(f, section.sh_offset, section.sh_size);
+		struct ws_str loaded =
+			section.sh_flags & SHF_ALLOC ? ws_elf_rest(f, section.sh_addr) : bytes;
+		return bytes.s == loaded.s && bytes.n <= loaded.n ? bytes : (struct ws_str){0};
+	}
+	return (struct ws_str){0};
+}
+
+const char *
+ws_machine_of(const void *head, size_t len, struct ws_arena *a)
+{
+	static const struct {
+		const char *magic;
+		size_t len;
+		const char *text;
+	} others[] = {
+		{"\xcf\xfa\xed\xfe", 4, "Mach-O"}, /* 64 bits, of little endian */
+		{"\xce\xfa\xed\xfe", 4, "Mach-O"},
+		{"\xca\xfe\xba\xbe", 4, "Mach-O"}, /* several machines in one */
+		{"MZ", 2, "Windows"},
+	};
+	const unsigned char *bytes = head;
+	for (size_t i = 0; i < WS_LEN(others); i++) {
+		if (len >= WS_MACHINE_BYTES && memcmp(bytes, others[i].magic, others[i].len) == 0) {
+			return others[i].text;
+		}
+	}
+	if (len < WS_MACHINE_BYTES || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
+		return NULL;
+	}
+	bool big = bytes[EI_DATA] == ELFDATA2MSB;
+	unsigned machine = (unsigned)(big ? bytes[18] << 8 | bytes[19] : bytes[19] << 8 | bytes[18]);
+	switch (machine) {
+	case EM_X86_64:
+		return "x86-64";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_PPC64:
+		return big ? "ppc64" : "ppc64le";
+	case EM_386:
+		return "x86";
+	default:
+		return ws_arena_printf(a, "ELF machine %u", machine);
+	}
+}

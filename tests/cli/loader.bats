@@ -1,0 +1,16 @@
+#!/usr/bin/env bats
+# What verify says of made libraries, beside what the loader of this host does with them.
+# timeout: 300
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	private_home
+}
+
+@test "libraries that differ in one thing from a sound one are judged as dlopen takes them" {
+	run python3 "$WS_ROOT/tests/support/loader_truth.py" "$WHEELSMITH" "$BATS_TEST_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
