@@ -48,7 +48,7 @@ gather_wants(struct judging *j)
 {
 	struct ws_elf_symbol symbol;
 	for (size_t at = 0; ws_elf_next_symbol(j->module->elf, &at, &symbol);) {
-		if (!symbol.defined && symbol.binding != WS_ELF_WEAK) {
+		if (!symbol.defined && symbol.asked && symbol.binding != WS_ELF_WEAK) {
 			*ws_vec_push(&j->wants, j->a) = (struct want){
 				.name = symbol.name,
 				.version = symbol.version,
