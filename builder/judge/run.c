@@ -61,35 +61,29 @@ make_subject(struct judging *j)
 {
 	const struct ws_json *required = ws_json_find(j->order.root, "required");
 	struct ws_subject_module *made = WS_NEW_N(j->a, struct ws_subject_module, j->modules.count);
-	size_t *number = WS_NEW_N(j->a, size_t, j->modules.count);
 	bool any = false;
 	for (size_t i = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
 		bool needed = lists(required, import_name(m->name, j->a));
 		any = any || needed;
-		number[i] = j->subject.count;
 		if (m->elf) {
 			made[j->subject.count++] = (struct ws_subject_module){.name = m->name,
+				.place = m->name,
 				.elf = m->elf,
 				.init = needed || m->exports_init ? m->init : NULL,
 				.required = needed};
 		}
 	}
+	for (size_t i = 0; i < j->subject.count; i++) {
+		made[i].required = made[i].required || !any;
+	}
 	for (size_t i = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
-		struct ws_subject_module *to = &made[number[i]];
-		size_t *leads_to = WS_NEW_N(j->a, size_t, m->elf ? m->elf->needed_count : 0);
-		for (size_t k = 0; m->elf && k < m->elf->needed_count; k++) {
-			leads_to[k] =
-				m->leads_to[k] == WS_MODULE_NONE ? WS_SUBJECT_NONE : number[m->leads_to[k]];
-		}
-		if (m->elf) {
-			to->leads_to = leads_to;
-			to->required = to->required || !any;
-		} else if (!any || lists(required, import_name(m->name, j->a))) {
+		if (!m->elf && (!any || lists(required, import_name(m->name, j->a)))) {
 			find(j, WS_VERDICT_FAILS, "unreadable", m->refused);
 		}
 	}
+	j->subject.installed = true;
 	j->subject.modules = made;
 }
 
@@ -153,6 +147,17 @@ init_of(const char *module, struct ws_arena *a)
 	return ws_arena_printf(a, "PyInit_%s", dot ? dot + 1 : module);
 }
 
+/* "a/b/c" of "a.b.c": its folder tells where run paths start. */
+static const char *
+place_of(const char *module, struct ws_arena *a)
+{
+	char *text = ws_arena_strdup(a, module);
+	for (char *c = text; *c; c++) {
+		*c = *c == '.' ? '/' : *c;
+	}
+	return text;
+}
+
 /* The order is about modules that were just linked. */
 static bool
 is_own(const struct judging *j)
@@ -171,6 +176,7 @@ open_own(struct judging *j, struct ws_err *err)
 		const char *file = ws_arena_printf(j->a, "mod/%zu.so", j->subject.count);
 		struct ws_subject_module *m = &made[j->subject.count];
 		*m = (struct ws_subject_module){.name = name,
+			.place = place_of(name, j->a),
 			.elf = ws_elf_open_as(file, name, j->a, err),
 			.required = true,
 			.init = is_true(module, "imported") ? init_of(name, j->a) : NULL};

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* Longer prefixes first, equal ones side by side. "cu" and a capital is the driver's, the last. */
 static const struct ws_library_family families[] = {
@@ -81,4 +82,40 @@ bool
 ws_library_is_drivers(const char *library)
 {
 	return ws_same(library, "libcuda.so.1") || ws_same(library, "libnvidia-ml.so.1");
+}
+
+bool
+ws_library_is_preloaded(const char *library, const char *release)
+{
+	/* As the wheels of these releases have it, in _load_global_deps. */
+	static const struct {
+		const char *stem, *since;
+	} preloaded[] = {{"libnvrtc", "2.6"}, {"libnvJitLink", "2.6"}, {"libcublasLt", "2.10"},
+		{"libcublas", "2.10"}, {"libcudnn", "2.10"}, {"libcufft", "2.10"}, {"libcufile", "2.10"},
+		{"libcupti", "2.10"}, {"libcurand", "2.10"}, {"libcusolver", "2.10"},
+		{"libcusparse", "2.10"}, {"libcusparseLt", "2.10"}, {"libnccl", "2.10"},
+		{"libnvshmem_host", "2.10"}};
+	for (size_t i = 0; release && i < WS_LEN(preloaded); i++) {
+		if (ws_library_is_of(library, preloaded[i].stem)) {
+			return strverscmp(release, preloaded[i].since) >= 0;
+		}
+	}
+	return false;
+}
+
+bool
+ws_library_is_in(const char *library, const char *folder)
+{
+	/* nvidia/cusolver/lib/libcusolver.so.11, nvidia/cuda_nvrtc/lib, nvidia/cu13/lib */
+	static const char nvidia[] = "nvidia/", cuda[] = "cuda_";
+	if (!ws_starts_with(folder, nvidia)) {
+		return ws_same(folder, "torch/lib") && !ws_library_is_cuda(library);
+	}
+	const char *part = folder + strlen(nvidia);
+	part += ws_starts_with(part, cuda) ? strlen(cuda) : 0;
+	size_t len = strcspn(part, "/");
+	const char *name = library + (ws_starts_with(library, "lib") ? strlen("lib") : 0);
+	return ws_same(part + len, "/lib")
+		&& ((ws_starts_with(part, "cu") && strspn(part + 2, "0123456789") == len - 2)
+			|| strncasecmp(name, part, len) == 0);
 }

@@ -33,4 +33,13 @@ bool ws_library_is_cuda(const char *library);
 /** Is it, under this very name, on every host with a driver? */
 bool ws_library_is_drivers(const char *library);
 
+/**
+ * Does torch/__init__.py of @a release ("2.8.0") load it out of NVIDIA's wheels, although no library of
+ * torch names it?
+ */
+bool ws_library_is_preloaded(const char *library, const char *release);
+
+/** Is @a folder, below site-packages, where torch's wheel or one of NVIDIA's has @a library? */
+bool ws_library_is_in(const char *library, const char *folder);
+
 #endif

@@ -1,4 +1,4 @@
-/* scope.c - reading exports past a filter of the wanted names. */
+/* scope.c - reading exports past a filter of the wanted names. What is loaded is load.c's. */
 #include "verify/scope.h"
 
 #include "base/str.h"
@@ -22,7 +22,7 @@ size_t
 ws_scope_number(struct ws_scope *s, const char *name)
 {
 	for (size_t i = 0; i < s->libraries.len; i++) {
-		if (!s->libraries.at[i].placed && ws_same(s->libraries.at[i].name, name)) {
+		if (!s->libraries.at[i].aside && ws_same(s->libraries.at[i].name, name)) {
 			return i;
 		}
 	}
@@ -54,22 +54,6 @@ ws_scope_is_read(const struct ws_scope_library *library)
 	return library->elf || library->listed;
 }
 
-/* The first library that a listed one needs for which @fits holds; NULL: none. */
-static const char *
-find_needed(
-	const struct ws_scope *s, bool (*fits)(const char *needed, const char *word), const char *word)
-{
-	for (size_t i = 0; i < s->libraries.len; i++) {
-		const struct ws_scope_library *known = &s->libraries.at[i];
-		for (size_t n = 0; known->listed && n < known->needed.len; n++) {
-			if (fits(known->needed.at[n], word)) {
-				return known->needed.at[n];
-			}
-		}
-	}
-	return NULL;
-}
-
 /* Where the interpreter could not be read, a libpython of its version may be there. */
 static bool
 may_be_python(const struct ws_scope *s, const char *name)
@@ -84,23 +68,35 @@ may_be_python(const struct ws_scope *s, const char *name)
 bool
 ws_scope_is_brought(const struct ws_scope *s, const struct ws_scope_library *library)
 {
-	return ws_scope_is_read(library) || ws_floor_is_system_library(library->name)
-		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name)
-		|| ws_scope_torch_needs(s, library->name);
+	return ws_scope_is_read(library) || library->loaded
+		|| (ws_floor_is_system_library(library->name) && !s->place->complete)
+		|| ws_library_is_drivers(library->name) || may_be_python(s, library->name);
 }
 
 bool
-ws_scope_torch_needs(const struct ws_scope *s, const char *name)
+ws_scope_is_aside(const struct ws_scope *s, const char *name)
 {
-	return find_needed(s, ws_same, name) != NULL;
+	for (size_t i = 0; i < s->libraries.len; i++) {
+		const struct ws_scope_library *known = &s->libraries.at[i];
+		if (known->aside && known->listed && ws_same(known->name, name)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const char *
 ws_scope_brought_instead(const struct ws_scope *s, const char *name)
 {
 	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
-	return end ? find_needed(s, ws_library_is_of, ws_arena_copy(s->a, name, (size_t)(end - name)))
-			   : NULL;
+	const char *stem = end ? ws_arena_copy(s->a, name, (size_t)(end - name)) : NULL;
+	for (size_t i = 0; stem && i < s->libraries.len; i++) {
+		const struct ws_scope_library *known = &s->libraries.at[i];
+		if ((known->loaded || known->listed) && ws_library_is_of(known->name, stem)) {
+			return known->name;
+		}
+	}
+	return NULL;
 }
 
 /* ---- what is wanted ---- */
@@ -219,44 +215,45 @@ read_exports(struct ws_scope *s, size_t number, const struct ws_elf *elf)
 }
 
 static void
-read_library(struct ws_scope *s, const struct ws_elf *elf, bool sibling)
+read_elf(struct ws_scope *s, size_t number, const struct ws_elf *elf)
 {
-	size_t number = ws_scope_number(s, ws_elf_library_name(elf));
-	struct ws_scope_library *library = &s->libraries.at[number];
-	if (ws_scope_is_read(library)) {
-		return;
-	}
-	library->elf = elf;
-	library->sibling = sibling;
+	s->libraries.at[number].elf = elf;
 	for (size_t i = 0; i < elf->needed_count; i++) {
 		add_need(s, number, elf->needed[i]);
 	}
 	read_exports(s, number, elf);
 }
 
-/* Modules whose RPATH is known. What torch has loaded is taken by its name, wherever RPATH leads. */
+/* One that is found by its name: the first of that name counts. */
+static size_t
+read_library(struct ws_scope *s, const struct ws_elf *elf)
+{
+	size_t number = ws_scope_number(s, ws_elf_library_name(elf));
+	if (!ws_scope_is_read(&s->libraries.at[number])) {
+		read_elf(s, number, elf);
+	}
+	return number;
+}
+
+/* Where no place is known they are found by their names. */
 static void
-read_placed(struct ws_scope *s)
+read_subject(struct ws_scope *s)
 {
 	const struct ws_subject *subject = s->subject;
-	s->first_placed = s->libraries.len;
+	size_t *own = WS_NEW_N(s->a, size_t, subject->count);
 	for (size_t i = 0; i < subject->count; i++) {
 		const struct ws_elf *elf = subject->modules[i].elf;
-		*ws_vec_push(&s->libraries, s->a) = (struct ws_scope_library){
-			.name = ws_elf_library_name(elf), .elf = elf, .sibling = true, .placed = true};
-	}
-	for (size_t i = 0; i < subject->count; i++) {
-		const struct ws_subject_module *m = &subject->modules[i];
-		size_t number = s->first_placed + i;
-		for (size_t k = 0; k < m->elf->needed_count; k++) {
-			add_need(s, number, m->elf->needed[k]);
-			size_t *next = &s->libraries.at[number].next.at[k];
-			if (!s->libraries.at[*next].listed && m->leads_to[k] != WS_SUBJECT_NONE) {
-				*next = s->first_placed + m->leads_to[k];
-			}
+		size_t named = subject->installed ? 0 : read_library(s, elf);
+		own[i] = named;
+		if (subject->installed || s->libraries.at[named].elf != elf) {
+			own[i] = s->libraries.len;
+			*ws_vec_push(&s->libraries, s->a) =
+				(struct ws_scope_library){.name = ws_elf_library_name(elf), .aside = true};
+			read_elf(s, own[i], elf);
 		}
-		read_exports(s, number, m->elf);
+		s->libraries.at[own[i]].sibling = &subject->modules[i];
 	}
+	s->own = own;
 }
 
 /* Has the stable ABI of the place's oldest Python a name of that version, "python3.10"? */
@@ -369,9 +366,7 @@ bool
 ws_scope_read(struct ws_scope *s, struct ws_err *err)
 {
 	const struct ws_surroundings *place = s->place;
-	const struct ws_subject *subject = s->subject;
 	s->floor = place->glibc ? ws_manylinux_of_glibc(machine_of(s), place->glibc) : NULL;
-	bool placed = subject->count > 0 && subject->modules[0].leads_to;
 	sort_names(s);
 	mark_names(s);
 	for (size_t i = 0; i < place->list_count; i++) {
@@ -379,17 +374,14 @@ ws_scope_read(struct ws_scope *s, struct ws_err *err)
 			return false;
 		}
 	}
-	if (placed) {
-		read_placed(s);
-	}
-	for (size_t i = 0; !placed && i < subject->count; i++) {
-		read_library(s, subject->modules[i].elf, true);
-	}
+	ws_scope_number(s, WS_SCOPE_STABLE_ABI);
+	ws_scope_mark_torch(s);
+	read_subject(s);
 	for (size_t i = 0; i < place->library_count; i++) {
-		read_library(s, place->libraries[i], false);
+		read_library(s, place->libraries[i]);
 	}
 	for (size_t i = 0; i < place->global_count; i++) {
-		read_library(s, place->globals[i], false);
+		ws_scope_spread(s, read_library(s, place->globals[i]), true);
 	}
 	return true;
 }

@@ -19,23 +19,22 @@ struct ws_subject_module {
 	bool required; /**< the subject's verdict depends on it */
 	/** The function by which Python starts it: "PyInit_m"; NULL: Python does not import it. */
 	const char *init;
-	/** For each of elf->needed: the number of the module of the subject that its RPATH leads to, or
-	 * WS_SUBJECT_NONE. NULL: by name, wherever they are. */
-	const size_t *leads_to;
+	/** Its file below site-packages, "p.libs/libx.so.1": where its run paths start; NULL: not known. */
+	const char *place;
 };
-
-#define WS_SUBJECT_NONE ((size_t)-1)
 
 struct ws_subject {
 	const struct ws_subject_module *modules;
 	size_t count;
+	bool
+		installed; /**< run paths lead to the others by their places; else they are found by name */
 };
 
 /** What the modules will find when they are loaded. */
 struct ws_surroundings {
 	/** Lists of exports (elf/exports.h) of what is not here: a torch release, what its wheel brings,
-	 * the driver, Python's stable ABI. A library of a list goes before one of `libraries`: what torch
-	 * brings is loaded first. */
+	 * the driver, Python's stable ABI. What `import torch` loads goes before `libraries`; what its
+	 * wheels have besides is found by a run path only. */
 	const char *const *lists;
 	size_t list_count;
 	const char *python; /**< ABI tag for libtorch_python: "cp311"; NULL: any */

@@ -65,53 +65,29 @@ gather_wants(struct judging *j)
 
 /* ---- what one module sees ---- */
 
-/* Makes the library visible, and all that it needs. The loader goes breadth first; only what is
- * reached matters here. */
+/* Makes the library visible, and all that it needs. */
 static void
 show(struct judging *j, size_t number)
 {
-	WS_VEC(size_t) queue = {0};
-	*ws_vec_push(&queue, j->a) = number;
-	for (size_t at = 0; at < queue.len; at++) {
-		const struct ws_scope_library *library = &j->s->libraries.at[queue.at[at]];
-		if (j->visible[queue.at[at]]) {
-			continue;
-		}
-		j->visible[queue.at[at]] = true;
-		for (size_t i = 0; i < library->next.len; i++) {
-			*ws_vec_push(&queue, j->a) = library->next.at[i];
-		}
+	const bool *seen = ws_scope_load(j->s, number);
+	for (size_t i = 0; i < j->s->libraries.len; i++) {
+		j->visible[i] = j->visible[i] || seen[i];
 	}
 }
 
-/* Of the module's library, where RPATHs are known. */
 static size_t
-placed_number(const struct judging *j)
+own_number(const struct judging *j)
 {
-	return j->s->first_placed + (size_t)(j - j->all);
+	return j->s->own[j - j->all];
 }
 
 static void
 see(struct judging *j)
 {
-	const struct ws_elf *elf = j->module->elf;
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		ws_scope_number(j->s, elf->needed[i]); /* all have a number before there is room for each */
-	}
-	size_t stable = ws_scope_number(j->s, WS_SCOPE_STABLE_ABI);
-	j->visible = WS_NEW_N(j->a, bool, j->s->libraries.len);
-	show(j, stable);
-	if (j->module->leads_to) {
-		show(j, placed_number(j));
-	}
-	for (size_t i = 0; !j->module->leads_to && i < elf->needed_count; i++) {
-		show(j, ws_scope_number(j->s, elf->needed[i]));
-	}
+	j->visible = ws_scope_load(j->s, own_number(j));
+	show(j, ws_scope_number(j->s, WS_SCOPE_STABLE_ABI));
 	if (j->s->python_listed) {
 		show(j, ws_scope_number(j->s, WS_SCOPE_C_API));
-	}
-	for (size_t i = 0; i < j->s->place->global_count; i++) {
-		show(j, ws_scope_number(j->s, ws_elf_library_name(j->s->place->globals[i])));
 	}
 }
 
@@ -135,11 +111,11 @@ static const char *
 unread_system(const struct judging *j)
 {
 	const struct ws_elf *elf = j->wanting->elf;
-	for (size_t i = 0; i < elf->needed_count; i++) {
-		const char *name = elf->needed[i];
-		if (ws_floor_is_system_library(name)
-			&& !ws_scope_is_read(&j->s->libraries.at[ws_scope_number(j->s, name)])) {
-			return name;
+	for (size_t i = 0; i < j->s->libraries.len; i++) {
+		const struct ws_scope_library *library = &j->s->libraries.at[i];
+		if (j->visible[i] && !ws_scope_is_read(library) && ws_floor_is_system_library(library->name)
+			&& ws_is_among(library->name, elf->needed, elf->needed_count)) {
+			return library->name;
 		}
 	}
 	return NULL;
@@ -275,8 +251,10 @@ fits(const struct judging *j, const struct ws_scope_offer *offer, const struct w
 	if (!want->version) {
 		return !offer->hidden;
 	}
-	return !j->s->libraries.at[offer->library].versioned
-		|| ws_same(offer->version, want->version->name);
+	/* Where the library that is asked for has no versions at all, ld.so ends the process. */
+	const struct ws_scope_library *library = &j->s->libraries.at[offer->library];
+	return library->versioned ? ws_same(offer->version, want->version->name)
+							  : !ws_same(library->name, want->version->library);
 }
 
 static size_t
@@ -323,7 +301,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 			return false;
 		}
 		miss(j, want, WS_MISSING_VERSION, name);
-	} else if (ws_scope_torch_needs(j->s, name)) {
+	} else if (library->loaded) {
 		assume(j, name);
 	} else if (!ws_scope_is_brought(j->s, library)) {
 		return true; /* said once, of the library */
@@ -397,10 +375,11 @@ judge_libraries(struct judging *j)
 			&& !ws_scope_is_brought(j->s, library)) {
 			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
 				.name = library->name,
-				.brought = ws_scope_brought_instead(j->s, library->name),
+				.aside = ws_scope_is_aside(j->s, library->name),
 				.verdict = WS_VERDICT_UNKNOWN,
 			};
 			struct ws_absent_library *last = &absent.at[absent.len - 1];
+			last->brought = last->aside ? NULL : ws_scope_brought_instead(j->s, library->name);
 			last->verdict =
 				last->brought || j->s->place->complete ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
 		}
@@ -480,9 +459,9 @@ judge_module(struct judging *j)
 	see(j);
 	judge_wants(j, j);
 	/* What it loads of its own wheel must find its names as well, or nothing is loaded. */
-	for (size_t i = 0; j->module->leads_to && i < j->s->subject->count; i++) {
+	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count; i++) {
 		const struct judging *other = &j->all[i];
-		if (other != j && j->visible[placed_number(other)]) {
+		if (other != j && j->visible[own_number(other)]) {
 			judge_wants(j, other);
 		}
 	}

@@ -4,7 +4,7 @@
  * The question that an ImportError answers too late. Nothing is loaded: names that a module leaves
  * undefined are compared with what the libraries it will see export, by name and version, as the
  * loader does. torch loads its libraries with local scope, so a module sees only what its own
- * DT_NEEDED reaches, and what is global: the interpreter and what it and the loader brought. The
+ * DT_NEEDED reaches, and what is global: the interpreter, libtorch_global_deps and what they need. The
  * oldest system that has the versions is floor.h's question.
  */
 #ifndef WS_VERIFY_SYMBOLS_H
@@ -45,6 +45,7 @@ struct ws_missing {
 struct ws_absent_library {
 	const char *name;    /**< "libcudart.so.13" */
 	const char *brought; /**< what torch brings in its place: "libcudart.so.12"; NULL: nothing */
+	bool aside;          /**< torch brings it, but nothing loads it, and no run path leads there */
 	enum ws_finding_verdict verdict; /**< FAILS; UNKNOWN where a host may have it */
 };
 

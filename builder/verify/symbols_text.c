@@ -159,6 +159,16 @@ static struct ws_finding
 absent_finding(
 	const struct ws_symbols *s, const struct ws_absent_library *absent, struct ws_arena *a)
 {
+	if (absent->aside) {
+		return (struct ws_finding){
+			.verdict = absent->verdict,
+			.cause = "library",
+			.text = ws_arena_printf(a,
+				"%s needs the library '%s', which %s brings and does not load: no run path leads "
+				"to it",
+				s->module, absent->name, torch_name(s, a)),
+		};
+	}
 	if (!absent->brought) {
 		return (struct ws_finding){
 			.verdict = absent->verdict,

@@ -1,28 +1,31 @@
-/* modules.c - which members are libraries, and where the RPATH of each leads inside of the wheel.
- * The rules of names are CPython's EXTENSION_SUFFIXES, those of RPATH ld.so(8)'s. */
+/* modules.c - which members are libraries. The rules of names are CPython's EXTENSION_SUFFIXES. */
 #include "wheelfile/modules.h"
 
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/vec.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ORIGIN "$ORIGIN"
-
 typedef WS_VEC(struct ws_module) module_list;
 
 bool
 ws_module_is_named(const char *name)
 {
+	static const char digits[] = ".0123456789";
 	const char *base = ws_path_base(name);
 	const char *end = strstr(base, ".so");
 	while (end && strstr(end + 1, ".so")) {
 		end = strstr(end + 1, ".so");
 	}
-	return end && end > base && end[3 + strspn(end + 3, ".0123456789")] == '\0';
+	if (!end || end == base) {
+		return false;
+	}
+	/* libaws-c-s3-1c5ac285.so.0unstable */
+	const char *rest = end + strlen(".so");
+	size_t len = strspn(rest, digits);
+	return rest[len] == '\0' || (len > 1 && ws_same(rest + len, "unstable"));
 }
 
 /* Where a member is installed: "x-1.0.data/platlib/a/b.so" is "a/b.so". */
@@ -81,60 +84,6 @@ open_module(struct ws_module *m, struct ws_arena *a)
 	m->exports_init = m->elf && exports(m->elf, init);
 }
 
-/* ---- where RPATH leads ---- */
-
-/* The folder that one part of an RPATH names, below site-packages; NULL: it leads elsewhere. */
-static const char *
-folder_of(const struct ws_module *m, struct ws_str part, struct ws_arena *a)
-{
-	const char *text = ws_str_copy(part, a);
-	const char *rest = ws_starts_with(text, ORIGIN) ? text + strlen(ORIGIN)
-		: ws_starts_with(text, "${ORIGIN}")         ? text + strlen("${ORIGIN}")
-													: NULL;
-	if (!rest || (*rest && *rest != '/')) {
-		return NULL;
-	}
-	/* A root of its own keeps ".." from being lost at the top. */
-	const char *path = ws_path_normal(
-		a, ws_path_join(a, "/site", ws_path_dir(a, m->name), *rest ? rest + 1 : ".", NULL));
-	return ws_same(path, "/site") ? "" : ws_starts_with(path, "/site/") ? path + 6 : NULL;
-}
-
-static size_t
-find_along(const struct ws_module *m, const char *rpath, const char *needed,
-	const struct ws_map *places, const struct ws_module *first, struct ws_arena *a)
-{
-	struct ws_str rest = {rpath, rpath ? strlen(rpath) : 0};
-	while (rest.s) {
-		const char *folder = folder_of(m, ws_str_cut(&rest, ':'), a);
-		const struct ws_module *found = !folder
-			? NULL
-			: ws_map_get(places, *folder ? ws_arena_printf(a, "%s/%s", folder, needed) : needed);
-		if (found && found->elf) {
-			return (size_t)(found - first);
-		}
-	}
-	return WS_MODULE_NONE;
-}
-
-static void
-follow(module_list *list, struct ws_arena *a)
-{
-	struct ws_map places = {0};
-	for (size_t i = 0; i < list->len; i++) {
-		ws_map_put(&places, list->at[i].name, &list->at[i], a);
-	}
-	for (size_t i = 0; i < list->len; i++) {
-		struct ws_module *m = &list->at[i];
-		size_t *leads_to = WS_NEW_N(a, size_t, m->elf ? m->elf->needed_count : 0);
-		for (size_t k = 0; m->elf && k < m->elf->needed_count; k++) {
-			const char *rpath = m->elf->runpath ? m->elf->runpath : m->elf->rpath;
-			leads_to[k] = find_along(m, rpath, m->elf->needed[k], &places, list->at, a);
-		}
-		m->leads_to = leads_to;
-	}
-}
-
 /* ---- of a wheel, of a folder ---- */
 
 static int
@@ -152,7 +101,6 @@ finish(module_list *list, struct ws_arena *a, struct ws_modules *modules)
 	for (size_t i = 0; i < list->len; i++) {
 		open_module(&list->at[i], a);
 	}
-	follow(list, a);
 	*modules = (struct ws_modules){list->at, list->len};
 }
 

@@ -25,11 +25,7 @@ struct ws_module {
 	bool exports_init;
 	/** What the suffix of its name says: "cp311", "abi3", "abi3t"; NULL: nothing. */
 	const char *python;
-	/** For each of elf->needed: the number of the module that its RPATH leads to, or WS_MODULE_NONE. */
-	const size_t *leads_to;
 };
-
-#define WS_MODULE_NONE ((size_t)-1)
 
 struct ws_modules {
 	const struct ws_module *modules; /**< sorted by name */

@@ -3,14 +3,15 @@
 
     loader_truth.py WHEELSMITH FOLDER
 
-Makes libraries that are wrong in one thing (crafted_elf.py) in FOLDER, packs each as a wheel, has verify judge it
-and opens each with dlopen (RTLD_NOW) in a process of its own. Prints what differs, exits 1 when something does."""
+Makes libraries that are wrong in one thing (crafted_elf.py), and some that look for each other (loader_families.py), in
+FOLDER, packs them as wheels, has verify judge those and opens each library with dlopen (RTLD_NOW) in a process of its own. Prints what differs, exits 1 when something does."""
 import json
 import pathlib
 import subprocess
 import sys
 
 import crafted_elf
+import loader_families
 import make_wheel
 
 LOADER = """
@@ -42,17 +43,18 @@ def load(files):
     return {file: (loaded, why) for file, loaded, why in map(json.loads, said.stdout.splitlines())}
 
 
-def judge(wheelsmith, folder, members):
-    """{member: (verdict, why)}; each in a wheel of its own, so that none is another's sibling."""
-    wheels = {}
-    for member in members:
-        wheels[member] = folder / f"{member.removesuffix('.so')}-1.0-cp311-cp311-linux_x86_64.whl"
-        make_wheel.main(wheels[member], f"{member}={folder / member}")
-    said = subprocess.run([wheelsmith, "verify", *wheels.values(), "--torch", "2.5.1", "--json"], text=True, capture_output=True)
+def judge(wheelsmith, wheels):
+    """The wheels' places, in the same order."""
+    said = subprocess.run([wheelsmith, "verify", *wheels, "--torch", "2.5.1", "--json"], text=True, capture_output=True)
     if said.returncode not in (0, 1, 7):
         sys.exit(f"verify: {said.returncode} {said.stderr}")
-    verdicts = json.loads(said.stdout)["wheels"]
-    return {member: (verdict["verdict"], verdict["why"]) for member, verdict in zip(members, verdicts)}
+    return json.loads(said.stdout)["wheels"]
+
+
+def wheel_of(folder, name, members):
+    wheel = folder / f"{name}-1.0-cp311-cp311-linux_x86_64.whl"
+    make_wheel.main(wheel, *(f"{member}={folder / member}" for member in members))
+    return wheel
 
 
 def crafted(folder):
@@ -62,20 +64,38 @@ def crafted(folder):
     return [f"{name}.so" for name in crafted_elf.CASES]
 
 
+def of_crafted(wheelsmith, folder):
+    """(name, file, verdict, why); each in a wheel of its own, so that none is another's sibling."""
+    members = crafted(folder)
+    verdicts = judge(wheelsmith, [wheel_of(folder, member.removesuffix(".so"), [member]) for member in members])
+    return [(member, folder / member, said["verdict"], said["why"]) for member, said in zip(members, verdicts)]
+
+
+def of_families(wheelsmith, folder):
+    rows = []
+    names = list(loader_families.FAMILIES)
+    wheels = [wheel_of(folder / name, name, loader_families.make(name, folder / name)) for name in names]
+    for name, said in zip(names, judge(wheelsmith, wheels)):
+        for module in said["places"][0]["modules"]:
+            # What another of the wheel's libraries would have to load first nobody can know; alone it fails.
+            sibling = module["verdict"] == "unknown" and module["cause"] == "sibling"
+            rows.append((f"{name}/{module['module']}", folder / name / module["module"],
+                         "fails" if sibling else module["verdict"], module["why"]))
+    return rows
+
+
 def main():
     wheelsmith, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    members = crafted(folder)
-    verdicts, truths = judge(wheelsmith, folder, members), load([str(folder / m) for m in members])
-    wrong = []
-    for member in members:
-        verdict, why = verdicts.get(member, ("not judged", ""))
-        loaded, said = truths[str(folder / member)]
-        if member in STRICTER:
+    rows = of_crafted(wheelsmith, folder) + of_families(wheelsmith, folder)
+    truths, wrong = load([str(file) for _, file, _, _ in rows]), []
+    for name, file, verdict, why in rows:
+        loaded, said = truths[str(file)]
+        if name in STRICTER:
             loaded = False
         if verdict != ("loads" if loaded else "fails"):
-            wrong.append(f"{member}: verify says {verdict} ({why}), the loader: {'loads' if loaded else said[-200:]}")
-    print(f"{len(members)} libraries, {sum(t[0] for t in truths.values())} of them load; {len(wrong)} judged wrong",
+            wrong.append(f"{name}: verify says {verdict} ({why}), the loader: {'loads' if loaded else said[-200:]}")
+    print(f"{len(rows)} libraries, {sum(t[0] for t in truths.values())} of them load; {len(wrong)} judged wrong",
           *wrong, sep="\n  ")
     sys.exit(bool(wrong))
 

@@ -52,7 +52,7 @@ judge(const struct ws_elf *elf, const char *release, const char *stable, struct 
 	struct ws_surroundings around = {
 		.lists = lists.at, .list_count = lists.len, .stable_python = stable};
 	struct ws_subject_module module = {.name = "m", .elf = elf, .required = true};
-	struct ws_subject subject = {&module, 1};
+	struct ws_subject subject = {.modules = &module, .count = 1};
 	struct ws_symbols symbols;
 	assert_ok(ws_symbols_judge(&subject, &around, a, &symbols, &err), err);
 	return symbols;

@@ -70,7 +70,7 @@ judge_file(struct world *w, const char *path, bool imported)
 		.elf = open_elf(w, path),
 		.required = true,
 		.init = imported ? "PyInit_m" : NULL};
-	struct ws_subject subject = {&module, 1};
+	struct ws_subject subject = {.modules = &module, .count = 1};
 	struct ws_verdict verdict;
 	struct ws_err err = {0};
 	w->around.libraries = w->libraries;
@@ -421,7 +421,7 @@ WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 	struct ws_verdict verdict;
 	w.around.libraries = w.libraries;
 	w.around.globals = w.globals;
-	struct ws_subject subject = {modules, 3};
+	struct ws_subject subject = {.modules = modules, .count = 3};
 	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
 	assert_int_equal(verdict.cxx11abi, WS_CXX11ABI_1);
 	assert_string_equal(verdict.floor.asked[WS_FLOOR_GLIBC].text, "2.2.5");
@@ -468,7 +468,7 @@ WS_TEST(only_required_modules_decide)
 	struct ws_subject_module modules[] = {
 		{.name = "good", .elf = open_elf(&w, good), .required = true},
 		{.name = "bad", .elf = open_elf(&w, bad)}};
-	struct ws_subject subject = {modules, 2};
+	struct ws_subject subject = {.modules = modules, .count = 2};
 	struct ws_verdict verdict;
 	w.around.libraries = w.libraries;
 	w.around.globals = w.globals;

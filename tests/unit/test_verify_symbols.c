@@ -128,7 +128,7 @@ judge_elf(
 {
 	struct ws_subject_module modules[] = {
 		{.name = "m", .elf = module}, {.name = "sibling", .elf = w->sibling}};
-	struct ws_subject subject = {modules, w->sibling ? 2 : 1};
+	struct ws_subject subject = {.modules = modules, .count = w->sibling ? 2 : 1};
 	struct ws_symbols all[2];
 	w->place.lists = &w->list;
 	w->place.libraries = w->libraries;
