@@ -280,6 +280,7 @@ ws_err_exit_code(enum ws_err_kind kind)
 		[WS_ERR_VERIFY] = 6,
 		[WS_ERR_UNKNOWN] = 7,
 		[WS_ERR_PUBLISH] = 8,
+		[WS_ERR_EXCLUDED] = 9,
 		[WS_ERR_INTERNAL] = 70,
 		[WS_ERR_STOPPED] = 75,
 		[WS_ERR_INTERRUPTED] = 130,

@@ -29,7 +29,8 @@ enum ws_err_kind {
 	WS_ERR_BUILD,       /**< 5: a compiler, a linker, their kits */
 	WS_ERR_IO,          /**< 5: this host's files: no space, no permission */
 	WS_ERR_VERIFY,      /**< 6: our own wheel was judged bad, or not known to load */
-	WS_ERR_UNKNOWN,     /**< 7: no verdict could be reached; no command ends with it yet */
+	WS_ERR_UNKNOWN,     /**< 7: no verdict could be reached */
+	WS_ERR_EXCLUDED,    /**< 9: a wheel's own METADATA rules the place out */
 	WS_ERR_PUBLISH,     /**< 8: an index that is not made, or is not what was published */
 	WS_ERR_INTERNAL,    /**< 70: our own fault */
 	WS_ERR_STOPPED,     /**< 75: SIGTERM, SIGHUP or --timeout; the next run continues */

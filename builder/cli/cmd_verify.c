@@ -45,7 +45,8 @@ parse(struct ws_session *s, struct verifying *v, int argc, const char *const *ar
 		.summary =
 			"Says whether wheels will load, and if not, why not. Nothing of them is run.\n"
 			"Exits 0 when all load (with --torch all: in some release), 1 when one fails, 7\n"
-			"when it is not known. \"Loads\" is not \"harmless\".",
+			"when it is not known, 9 when only its METADATA asks for another torch or Python.\n"
+			"\"Loads\" is not \"harmless\".",
 		.options = rows,
 		.option_count = WS_LEN(rows),
 		.least = 1,
@@ -147,18 +148,18 @@ prepare(struct verifying *v, struct ws_err *err)
 
 /* ---- one wheel ---- */
 
-/* The oldest Python of @a release that the wheel's tags are for; NULL: there is none. */
-static const struct ws_python_tag *
-python_for(const struct ws_wheel_name *name, const struct ws_torch_release *release)
+/* The Pythons of @a release that the wheel's tags are for, the oldest first. */
+static void
+find_pythons(struct verifying *v, const struct ws_wheel_name *name,
+	const struct ws_torch_release *release, struct ws_judge_place *place)
 {
-	const struct ws_python_tag *found = NULL;
+	const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
+	place->pythons = tags;
 	for (size_t i = 0; release && i < release->python_count; i++) {
-		const struct ws_python_tag *tag = &release->pythons[i];
-		if (!found && ws_wheel_fit(name, tag, 2, 99) > 0) {
-			found = tag;
+		if (ws_wheel_fit(name, &release->pythons[i], 2, 99) > 0) {
+			tags[place->python_count++] = ws_python_tag_text(&release->pythons[i], true, v->a);
 		}
 	}
-	return found;
 }
 
 /* The Python that the wheel names: cp311-cp311; NULL: it is for several, or its name is not one. */
@@ -175,10 +176,17 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 	struct ws_wheel_place *place, struct ws_err *err)
 {
 	struct ws_verify_asked asked = v->asked;
-	asked.python =
-		asked.python ? asked.python : python_for(name, ws_facts_torch(&v->s->facts, version));
 	asked.python = asked.python ? asked.python : python_of(v, name);
-	return ws_torch_place_release(&asked, version, v->a, place, err);
+	if (!ws_torch_place_release(&asked, version, v->a, place, err)) {
+		return false;
+	}
+	if (!v->asked.python) {
+		find_pythons(v, name, ws_facts_torch(&v->s->facts, version), &place->place);
+	}
+	if (place->place.python_count > 0) {
+		place->place.python_tag = place->place.pythons[0];
+	}
+	return true;
 }
 
 static bool
@@ -233,8 +241,7 @@ find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_j
 	struct ws_recipe *recipe = WS_NEW(v->a, struct ws_recipe);
 	if (name->distribution && ws_version_parse(name->version.public_text, v->a, &version)
 		&& ws_recipe_find(&v->shelf, name->distribution, &version, v->a, recipe, &ignored)) {
-		order->required = recipe->check.imports;
-		order->required_count = recipe->check.import_count;
+		ws_judge_expect(order, recipe, v->a);
 	}
 }
 
@@ -331,8 +338,10 @@ ws_cmd_verify(struct ws_session *s, int argc, const char *const *argv, struct ws
 		print_json(&v);
 	}
 	/* What there is to say has been said. */
-	*err = (struct ws_err){.kind = v.worst == WS_VERDICT_OK ? WS_ERR_NONE
-			: v.worst == WS_VERDICT_FAILS                   ? WS_ERR_NEGATIVE
-															: WS_ERR_UNKNOWN};
+	static const enum ws_err_kind kinds[] = {[WS_VERDICT_OK] = WS_ERR_NONE,
+		[WS_VERDICT_EXCLUDED] = WS_ERR_EXCLUDED,
+		[WS_VERDICT_UNKNOWN] = WS_ERR_UNKNOWN,
+		[WS_VERDICT_FAILS] = WS_ERR_NEGATIVE};
+	*err = (struct ws_err){.kind = kinds[v.worst]};
 	return v.worst == WS_VERDICT_OK;
 }

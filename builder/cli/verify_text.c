@@ -8,10 +8,10 @@
 #include <string.h>
 
 static const char *
-python_text(const struct ws_wheel_place *place, struct ws_arena *a)
+python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 {
 	struct ws_python_tag tag;
-	const char *text = place->place.python_tag;
+	const char *text = v->json ? ws_json_text(v->json, "python") : NULL;
 	return text && ws_python_tag_parse(text, &tag)
 		? ws_arena_printf(a, ", Python %s", ws_python_version_text(&tag, a))
 		: "";
@@ -87,13 +87,14 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	ws_page_label(&page, ws_verdict_word(v->verdict));
 	ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
 	ws_page_line(&page, WS_PAGE_PLAIN, "in %s%s%s%s%s", place->torch ? "torch " : "no torch",
-		place->torch ? place->torch : "", python_text(place, a),
-		place->place.glibc ? ", glibc " : "", place->place.glibc ? place->place.glibc : "");
+		place->torch ? place->torch : "", python_text(v, a), place->place.glibc ? ", glibc " : "",
+		place->place.glibc ? place->place.glibc : "");
 	if (v->why) {
 		ws_page_label(&page, "why");
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", v->why);
 	}
 	say_findings(&page, v, "fails");
+	say_findings(&page, v, "excluded");
 	say_findings(&page, v, "unknown");
 	say_findings(&page, v, "ok");
 	say_found(&page, v);
@@ -123,15 +124,11 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 	if (v->verdict == WS_VERDICT_OK) {
 		return "loads";
 	}
-	if (ws_same(v->cause, "tags") || ws_same(v->cause, "requires-python")
-		|| ws_same(v->cause, "no-python")) {
+	if (ws_same(v->cause, "tags") || ws_same(v->cause, "no-python")) {
 		return "not for this Python";
 	}
 	if (ws_same(v->cause, "cxx11abi")) {
 		return ws_arena_printf(a, "fails  other cxx11abi: %s", symbol ? symbol : v->why);
-	}
-	if (ws_same(v->cause, "requires-torch")) { /* the last to be found */
-		return ws_arena_printf(a, "not for this torch: no name is missing, but %s", v->why);
 	}
 	bool named = ws_same(v->cause, "torch") || ws_same(v->cause, "symbol");
 	return ws_arena_printf(

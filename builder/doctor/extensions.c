@@ -83,10 +83,12 @@ add_extension(struct ws_doctor *d, const struct ws_site_package *package,
 		[WS_VERDICT_OK] = "{package} {version}[ ({label})]  loads with torch {.torch}",
 		[WS_VERDICT_FAILS] = ("{package} {version}[ ({label})]  does not load with torch {.torch}: "
 							  "{why}[: {evidence}]"),
+		[WS_VERDICT_EXCLUDED] = "{package} {version}[ ({label})]  is for another place: {why}",
 		[WS_VERDICT_UNKNOWN] = "{package} {version}[ ({label})]  is not known to load: {why}",
 	};
-	static const enum ws_row_problem problems[] = {
-		[WS_VERDICT_FAILS] = WS_PROBLEM_FAILS, [WS_VERDICT_UNKNOWN] = WS_PROBLEM_NOTE};
+	static const enum ws_row_problem problems[] = {[WS_VERDICT_FAILS] = WS_PROBLEM_FAILS,
+		[WS_VERDICT_EXCLUDED] = WS_PROBLEM_NOTE,
+		[WS_VERDICT_UNKNOWN] = WS_PROBLEM_NOTE};
 	bool fails = verdict->verdict == WS_VERDICT_FAILS;
 	const char *cure = fails
 		? ws_arena_printf(d->a, "%s\n", ws_doctor_build(d, package->name, package->version))

@@ -52,8 +52,9 @@ find_linked(const struct ws_hostcc *cxx, const struct ws_flags *flags, struct ws
 }
 
 static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6",
-	"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgomp.so.1",
-	"libatomic.so.1"};
+	"ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libmvec.so.1",
+	"libutil.so.1", "libresolv.so.2", "libanl.so.1", "libnsl.so.1", "libBrokenLocale.so.1",
+	"libgomp.so.1", "libatomic.so.1"};
 
 void
 ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths)

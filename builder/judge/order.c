@@ -5,9 +5,27 @@
 #include "sys/child.h"
 
 /* Raise it when the same order would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.verify/5"
+#define JUDGE_VERSION "wheelsmith.verify/6"
 
 #define WHEEL "wheel.whl"
+
+void
+ws_judge_expect(struct ws_judge_order *order, const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	const struct ws_install_check *check = &recipe->check;
+	const char **must = WS_NEW_N(a, const char *, recipe->extension_count);
+	order->required = check->imports;
+	order->required_count = check->import_count;
+	order->must = must;
+	order->must_any = recipe->prebuilt_only && recipe->binding != WS_BINDING_NONE;
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		const struct ws_extension *extension = &recipe->extensions[i];
+		order->kernels = order->kernels || ws_extension_compiles_cuda(extension);
+		if (ws_is_among(extension->module, check->imports, check->import_count)) {
+			must[order->must_count++] = extension->module;
+		}
+	}
+}
 
 static void
 write_modules(struct ws_json_writer *w, const struct ws_judge_order *order, struct ws_arena *a)
@@ -40,6 +58,9 @@ write_order(const struct ws_judge_order *order, const char *wheel,
 		ws_json_add_text(w, "root", order->root);
 		ws_json_add_texts(w, "files", order->files, order->file_count);
 		ws_json_add_texts(w, "required", order->required, order->required_count);
+		ws_json_add_texts(w, "must", order->must, order->must_count);
+		ws_json_add_bool(w, "must_any", order->must_any);
+		ws_json_add_bool(w, "kernels", order->kernels);
 	}
 	ws_json_open_list(w, "places");
 	for (size_t i = 0; i < order->place_count; i++) {

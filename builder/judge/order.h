@@ -22,6 +22,7 @@
 #include "judge/place.h"
 #include "judge/verdict.h"
 #include "model/known_bad.h"
+#include "model/recipe.h"
 
 /** Where it is to be loaded, with what to call that place. */
 struct ws_wheel_place {
@@ -55,12 +56,20 @@ struct ws_judge_order {
 	 * of no module are passed over. Where none is a module's, all modules decide. */
 	const char *const *required;
 	size_t required_count;
+	const char *const *must; /**< of them, those that a wheel must have modules for */
+	size_t must_count;
+	bool must_any;                       /**< a module for one of `required` must be there */
+	bool kernels;                        /**< it must have GPU code: its recipe compiles kernels */
 	const struct ws_wheel_place *places; /**< at least one */
 	size_t place_count;
 	const char *subject; /**< for people: "flash-attn 2.6.1 in torch 2.4.1" */
 	const char *unit;    /**< for the ledger; as struct ws_action */
 	const char *group;
 };
+
+/** What the recipe says that a wheel of its package must have: sets required, must, must_any, kernels. */
+void ws_judge_expect(
+	struct ws_judge_order *order, const struct ws_recipe *recipe, struct ws_arena *a);
 
 /** The action; its only output is the verdict. @a program is our own executable. */
 const struct ws_action *ws_judge_action(const struct ws_judge_order *order,

@@ -87,6 +87,9 @@ ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *plac
 	}
 	ws_json_add_text(w, "python", place->python && m ? seen(place->python, m, a) : place->python);
 	ws_json_add_text(w, "python_tag", place->python_tag);
+	if (place->python_count > 0) {
+		ws_json_add_texts(w, "pythons", place->pythons, place->python_count);
+	}
 	ws_json_add_text(w, "stable_python", place->stable_python);
 	ws_json_add_text(w, "for", place->archs.count ? ws_arch_set_text(&place->archs, a) : NULL);
 	ws_json_add_text(w, "driver", place->driver);

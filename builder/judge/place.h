@@ -25,8 +25,11 @@ struct ws_judge_place {
 	 * may be. Not part of an action's key: only for ws_judge_now. */
 	const char *const *folders;
 	size_t folder_count;
-	const char *python;        /**< path of the interpreter or its libpython */
-	const char *python_tag;    /**< ABI tag of the interpreter: "cp311", "cp313t" */
+	const char *python;     /**< path of the interpreter or its libpython */
+	const char *python_tag; /**< ABI tag of the interpreter: "cp311", "cp313t" */
+	/** Where none is given: tags to choose from, the first that METADATA allows. `python_tag` is the first. */
+	const char *const *pythons;
+	size_t python_count;
 	const char *stable_python; /**< as in struct ws_surroundings */
 	struct ws_arch_set
 		archs;          /**< GPUs that must be served; "9.0+PTX" wants PTX for later ones, too */

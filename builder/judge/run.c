@@ -18,9 +18,10 @@ struct judging {
 	struct ws_json_doc order;
 	struct ws_opened_wheel wheel;
 	struct ws_modules modules;
-	struct ws_subject subject; /* the modules that could be opened */
-	struct ws_wheel_name name; /* when has_name */
-	struct ws_dist_info info;  /* when has_info: of the wheel */
+	struct ws_subject subject;      /* the modules that could be opened */
+	struct ws_subject_module *made; /* them */
+	struct ws_wheel_name name;      /* when has_name */
+	struct ws_dist_info info;       /* when has_info: of the wheel */
 	bool has_name, has_info;
 	ws_finding_list findings; /* about the wheel, whatever the place */
 };
@@ -30,6 +31,21 @@ find(struct judging *j, enum ws_finding_verdict verdict, const char *cause, cons
 {
 	*ws_vec_push(&j->findings, j->a) = (struct ws_finding){
 		.verdict = verdict, .cause = cause, .text = ws_arena_strdup(j->a, text)};
+}
+
+static bool
+is_true(const struct ws_json *object, const char *key)
+{
+	const struct ws_json *value = ws_json_find(object, key);
+	return value && value->truth;
+}
+
+static void
+add(struct judging *j, struct ws_judge_outcome *o, enum ws_finding_verdict verdict,
+	const char *cause, const char *text)
+{
+	*ws_vec_push(&o->findings, j->a) =
+		(struct ws_finding){.verdict = verdict, .cause = cause, .text = text};
 }
 
 static bool
@@ -55,36 +71,139 @@ import_name(const char *name, struct ws_arena *a)
 	return text;
 }
 
+static bool
+is_of_torch(const struct ws_elf *elf)
+{
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		if (ws_starts_with(elf->needed[i], "libtorch")
+			|| ws_starts_with(elf->needed[i], "libc10")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The modules that could be opened, with what is known of each. */
 static void
 make_subject(struct judging *j)
 {
-	const struct ws_json *required = ws_json_find(j->order.root, "required");
-	struct ws_subject_module *made = WS_NEW_N(j->a, struct ws_subject_module, j->modules.count);
-	bool any = false;
+	j->made = WS_NEW_N(j->a, struct ws_subject_module, j->modules.count);
 	for (size_t i = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
-		bool needed = lists(required, import_name(m->name, j->a));
-		any = any || needed;
 		if (m->elf) {
-			made[j->subject.count++] = (struct ws_subject_module){.name = m->name,
+			/* torch loads libraries, too, that are named so: torch.ops.load_library. */
+			bool promised = m->python && !m->exports_init && !is_of_torch(m->elf);
+			j->made[j->subject.count++] = (struct ws_subject_module){.name = m->name,
 				.place = m->name,
 				.elf = m->elf,
-				.init = needed || m->exports_init ? m->init : NULL,
-				.required = needed};
+				.promised = promised ? m->init : NULL};
 		}
 	}
-	for (size_t i = 0; i < j->subject.count; i++) {
-		made[i].required = made[i].required || !any;
-	}
+	j->subject.modules = j->made;
+	j->subject.installed = true;
+}
+
+/* Which module of that import name does this Python open? A module is one that could be opened. */
+static bool
+opens(const struct judging *j, const struct ws_module *m, const char *python, const char *import)
+{
+	return ws_module_opens_in(m->name, python) && ws_same(import_name(m->name, j->a), import);
+}
+
+static bool
+is_required(const struct judging *j, const struct ws_module *m)
+{
+	return lists(ws_json_find(j->order.root, "required"), import_name(m->name, j->a));
+}
+
+static bool
+is_for_another(const struct ws_module *m, const char *python)
+{
+	return m->python && !ws_module_opens_in(m->name, python);
+}
+
+/* What this Python imports decides; where the recipe names none of it, all but other Pythons' modules. */
+static void
+select_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
+{
+	const struct ws_module *other = NULL;
+	bool any = false, own = false;
 	for (size_t i = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
-		if (!m->elf && (!any || lists(required, import_name(m->name, j->a)))) {
-			find(j, WS_VERDICT_FAILS, "unreadable", m->refused);
+		bool another = is_for_another(m, python);
+		own = own || (m->python && !another);
+		other = another && !other ? m : other;
+		any = any || (ws_module_opens_in(m->name, python) && is_required(j, m));
+	}
+	if (other && !own && !any) {
+		add(j, o, WS_VERDICT_FAILS, "module",
+			ws_arena_printf(
+				j->a, "it has modules for other Pythons than %s only: '%s'", python, other->name));
+	}
+	for (size_t i = 0, k = 0; i < j->modules.count; i++) {
+		const struct ws_module *m = &j->modules.modules[i];
+		bool needed = ws_module_opens_in(m->name, python) && is_required(j, m);
+		bool decides = any ? needed : !is_for_another(m, python) || !own;
+		if (m->elf) {
+			j->made[k].required = decides;
+			j->made[k++].init = needed || m->exports_init ? m->init : NULL;
+		} else if (decides) {
+			add(j, o, WS_VERDICT_FAILS, "unreadable", m->refused);
 		}
 	}
-	j->subject.installed = true;
-	j->subject.modules = made;
+}
+
+/* "'m'", or "'m', but 'm.cpython-312-x86_64-linux-gnu.so' for another Python". */
+static const char *
+word_lack(const struct judging *j, const char *import, const char *python)
+{
+	for (size_t i = 0; i < j->modules.count; i++) {
+		const struct ws_module *m = &j->modules.modules[i];
+		if (ws_same(import_name(m->name, j->a), import)) {
+			return ws_arena_printf(j->a, "no module '%s' that %s opens, but '%s'", import,
+				python ? python : "Python", m->name);
+		}
+	}
+	return ws_arena_printf(j->a, "no module '%s'", import);
+}
+
+/* Modules that the wheel must have are there, and one of them has kernels, where its recipe has any. */
+static void
+judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
+{
+	const struct ws_json *required = ws_json_find(j->order.root, "required");
+	const struct ws_json *must = ws_json_find(j->order.root, "must");
+	bool one = is_true(j->order.root, "must_any") && required && required->first;
+	for (const struct ws_json *r = required ? required->first : NULL; r; r = r->next) {
+		bool found = false;
+		for (size_t i = 0; i < j->modules.count; i++) {
+			found = found || opens(j, &j->modules.modules[i], python, r->text);
+		}
+		if (!found && lists(must, r->text)) {
+			add(j, o, WS_VERDICT_FAILS, "module",
+				ws_arena_printf(
+					j->a, "it has %s, which its recipe imports", word_lack(j, r->text, python)));
+		}
+		one = one && !found;
+	}
+	if (one) {
+		add(j, o, WS_VERDICT_FAILS, "module",
+			ws_arena_printf(j->a, "it has %s, which its recipe imports",
+				word_lack(j, required->first->text, python)));
+	}
+}
+
+static void
+judge_kernels(struct judging *j, struct ws_judge_outcome *o)
+{
+	size_t images = 0;
+	for (size_t i = 0; i < o->judged.count; i++) {
+		images += o->judged.modules[i].gpu.image_count;
+	}
+	if (is_true(j->order.root, "kernels") && o->judged.count > 0 && images == 0) {
+		add(j, o, WS_VERDICT_FAILS, "gpu",
+			"no module of it has GPU code; its recipe compiles kernels");
+	}
 }
 
 /* What is not a sound wheel is a finding: nothing installs it. */
@@ -110,6 +229,10 @@ read_claims(struct judging *j, struct ws_err *err)
 	if (why) {
 		find(j, WS_VERDICT_FAILS, "label", why);
 	}
+	const char *other = j->has_name ? ws_claims_other_tags(&j->name, &j->info, j->a) : NULL;
+	if (other) {
+		find(j, WS_VERDICT_OK, "label", other);
+	}
 	return true;
 }
 
@@ -130,13 +253,6 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 		return take_error(j, err);
 	}
 	return true;
-}
-
-static bool
-is_true(const struct ws_json *object, const char *key)
-{
-	const struct ws_json *value = ws_json_find(object, key);
-	return value && value->truth;
 }
 
 /* "PyInit_c" of "a.b.c". */
@@ -254,35 +370,53 @@ judge_tags(struct judging *j, const struct ws_surroundings *around, struct ws_ju
 	if (!j->has_name || !around->python || !ws_python_tag_parse(around->python, &python)) {
 		return;
 	}
-	const char *refuses =
-		j->has_info ? ws_claims_refuse_python(&j->info.metadata, &python, j->a) : NULL;
-	if (refuses) {
-		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
-			.verdict = WS_VERDICT_FAILS, .cause = "requires-python", .text = refuses};
-	}
 	glibc_of(around, &major, &minor, j->a);
 	if (ws_wheel_fit(&j->name, &python, major, minor) == 0) {
-		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
-			.cause = "tags",
-			.text = ws_arena_printf(j->a,
+		add(j, o, WS_VERDICT_FAILS, "tags",
+			ws_arena_printf(j->a,
 				"the tags of its file name are not for %s on x86-64 with glibc %u.%u",
-				around->python, major, minor)};
+				around->python, major, minor));
 	}
 }
 
-/* Whatever installs it would replace the torch of the place. */
-static void
-judge_torch(struct judging *j, const struct ws_json *order, struct ws_judge_outcome *o)
+static const char *
+refuses_python(const struct judging *j, const char *text)
 {
-	const char *text = ws_json_text(order, "torch");
+	struct ws_python_tag python;
+	return j->has_info && text && ws_python_tag_parse(text, &python)
+		? ws_claims_refuse_python(&j->info.metadata, &python, j->a)
+		: NULL;
+}
+
+/* What it asks for itself: whoever installs it there is refused, or gets another torch. */
+static void
+judge_ranges(struct judging *j, struct ws_judge_outcome *o)
+{
+	const char *text = ws_json_text(o->place, "torch");
 	struct ws_version torch;
 	const char *refuses = j->has_info && text && ws_version_parse(text, j->a, &torch)
 		? ws_claims_refuse_torch(&j->info.metadata, &torch, j->a)
 		: NULL;
 	if (refuses) {
-		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){
-			.verdict = WS_VERDICT_FAILS, .cause = "requires-torch", .text = refuses};
+		add(j, o, WS_VERDICT_EXCLUDED, "requires-torch", refuses);
 	}
+	refuses = refuses_python(j, o->python);
+	if (refuses) {
+		add(j, o, WS_VERDICT_EXCLUDED, "requires-python", refuses);
+	}
+}
+
+/* Of those to choose from the first that METADATA allows. */
+static const char *
+choose_python(const struct judging *j, const struct ws_json *place)
+{
+	const struct ws_json *list = ws_json_find(place, "pythons");
+	for (const struct ws_json *tag = list ? list->first : NULL; tag; tag = tag->next) {
+		if (!refuses_python(j, tag->text)) {
+			return tag->text;
+		}
+	}
+	return ws_json_text(place, "python_tag");
 }
 
 /* What no look into the file shows. */
@@ -339,9 +473,14 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 		*ws_vec_push(&o->findings, j->a) = j->findings.at[i];
 	}
 	judge_known_bad(j, order, o);
+	o->python = place.around.python = choose_python(j, order);
+	judge_tags(j, &place.around, o);
+	if (!is_own(j)) {
+		select_modules(j, o->python, o);
+		judge_modules(j, o->python, o);
+	}
 	if (fine) {
 		ws_judge_place_complete(&place, &j->subject, j->a);
-		judge_tags(j, &place.around, o);
 		fine = ws_judge(&j->subject, &place.around, j->a, &o->judged, err);
 	}
 	o->judged = fine ? o->judged : (struct ws_verdict){0};
@@ -358,7 +497,8 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 			*ws_vec_push(&o->findings, j->a) = m->findings[k];
 		}
 	}
-	judge_torch(j, order, o); /* behind the names: one that is missing says more */
+	judge_kernels(j, o);
+	judge_ranges(j, o); /* behind the names: one that is missing says more */
 	fine = fine && (!is_own(j) || judge_own_archs(j, o, err));
 	ws_judge_place_close(&place);
 	count(o);

@@ -8,8 +8,10 @@
 const char *
 ws_verdict_word(enum ws_finding_verdict verdict)
 {
-	static const char *const words[] = {
-		[WS_VERDICT_OK] = "loads", [WS_VERDICT_UNKNOWN] = "unknown", [WS_VERDICT_FAILS] = "fails"};
+	static const char *const words[] = {[WS_VERDICT_OK] = "loads",
+		[WS_VERDICT_EXCLUDED] = "excluded",
+		[WS_VERDICT_UNKNOWN] = "unknown",
+		[WS_VERDICT_FAILS] = "fails"};
 	return words[verdict];
 }
 
@@ -19,9 +21,10 @@ static enum ws_finding_verdict
 verdict_of(const struct ws_json *object)
 {
 	const char *word = ws_json_text(object, "verdict");
-	return ws_same(word, "loads") ? WS_VERDICT_OK
-		: ws_same(word, "fails")  ? WS_VERDICT_FAILS
-								  : WS_VERDICT_UNKNOWN;
+	return ws_same(word, "loads")   ? WS_VERDICT_OK
+		: ws_same(word, "excluded") ? WS_VERDICT_EXCLUDED
+		: ws_same(word, "fails")    ? WS_VERDICT_FAILS
+									: WS_VERDICT_UNKNOWN;
 }
 
 void
@@ -112,7 +115,7 @@ write_place(struct ws_json_writer *w, const struct ws_judge_outcome *o)
 	ws_json_open_object(w, NULL);
 	write_verdict(w, o->verdict, o->decisive);
 	ws_json_add_text(w, "torch", ws_json_text(o->place, "torch"));
-	ws_json_add_text(w, "python", ws_json_text(o->place, "python_tag"));
+	ws_json_add_text(w, "python", o->python);
 	write_findings(w, &o->findings);
 	ws_json_open_list(w, "modules");
 	for (size_t i = 0; i < o->judged.count; i++) {

@@ -16,7 +16,7 @@
 /** The file, and the only output of an action that judges. */
 #define WS_VERDICT_FILE "verdict.json"
 
-/** "loads", "fails", "unknown": what a verdict is called. */
+/** "loads", "excluded", "fails", "unknown": what a verdict is called. */
 const char *ws_verdict_word(enum ws_finding_verdict verdict);
 
 /* ---- reading ---- */
@@ -52,6 +52,7 @@ typedef WS_VEC(struct ws_finding) ws_finding_list;
 /** What came of one place. */
 struct ws_judge_outcome {
 	const struct ws_json *place; /**< in the order */
+	const char *python;          /**< ABI tag of the Python that was judged; NULL: none */
 	enum ws_finding_verdict verdict;
 	const struct ws_finding *decisive; /**< the first that is as bad; NULL: none is bad */
 	ws_finding_list findings;

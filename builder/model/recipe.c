@@ -43,3 +43,23 @@ ws_recipe_binding(const struct ws_recipe *recipe)
 	}
 	return most;
 }
+
+bool
+ws_extension_compiles_cuda(const struct ws_extension *extension)
+{
+	for (size_t i = 0; i < extension->source_list_count; i++) {
+		const struct ws_source_list *list = &extension->sources[i];
+		if (ws_ends_with(list->glob ? list->glob : list->paths[0], ".cu")) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < extension->override_count; i++) {
+		const struct ws_override *override = &extension->overrides[i];
+		for (size_t j = 0; j < override->add_source_count; j++) {
+			if (ws_ends_with(override->add_sources[j], ".cu")) {
+				return true;
+			}
+		}
+	}
+	return extension->device_list_count > 0;
+}

@@ -202,4 +202,7 @@ struct ws_recipe {
  */
 enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
 
+/** Does it name .cu files, or device code that is embedded? */
+bool ws_extension_compiles_cuda(const struct ws_extension *extension);
+
 #endif

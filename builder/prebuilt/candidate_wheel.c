@@ -69,6 +69,7 @@ look_at(struct getting *g, struct ws_source *source)
 		return false;
 	}
 	why = ws_claims_contradict(&name, &info, g->a);
+	why = why ? why : ws_claims_other_tags(&name, &info, g->a);
 	why = why ? why : refuse_pythons(g, &info.metadata);
 	return !why || end_as(g, WS_CANDIDATE_FAILS, why);
 }

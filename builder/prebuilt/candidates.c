@@ -95,13 +95,12 @@ add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 	struct ws_judge_order order = {
 		.name = candidate->file,
 		.digest = candidate->sha256,
-		.required = product->recipe->check.imports,
-		.required_count = product->recipe->check.import_count,
 		.subject = candidate->file,
 		.unit = ws_arena_printf(t->a, "%s/verify", product->recipe->name),
 		.group = product->cells[0]->name,
 	};
 	const struct ws_action *action = NULL;
+	ws_judge_expect(&order, product->recipe, t->a);
 	if (add_places(t, product, &order, err)) {
 		action = ws_judge_action(&order, t->book->ctx->store, t->book->ctx->program, t->a, err);
 	}
@@ -253,6 +252,7 @@ take_verdict(struct trying *t, struct attempt *at, struct ws_err *err)
 {
 	static const enum ws_candidate_state states[] = {
 		[WS_VERDICT_OK] = WS_CANDIDATE_LOADS,
+		[WS_VERDICT_EXCLUDED] = WS_CANDIDATE_FAILS,
 		[WS_VERDICT_UNKNOWN] = WS_CANDIDATE_UNKNOWN,
 		[WS_VERDICT_FAILS] = WS_CANDIDATE_FAILS,
 	};

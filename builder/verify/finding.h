@@ -12,7 +12,8 @@
 /** From best to worst: the verdict of several findings is the largest. */
 enum ws_finding_verdict {
 	WS_VERDICT_OK,
-	WS_VERDICT_UNKNOWN, /**< could not be established */
+	WS_VERDICT_EXCLUDED, /**< by what the wheel asks for itself, although nothing else is wrong */
+	WS_VERDICT_UNKNOWN,  /**< could not be established */
 	WS_VERDICT_FAILS,
 };
 
@@ -20,7 +21,8 @@ struct ws_finding {
 	enum ws_finding_verdict verdict;
 	/** What it is about, for programs: "cxx11abi", "torch", "python", "cuda", "driver", "library",
 	 * "sibling", "glibc", "gpu", "tags", "label" (it is another wheel than its name says),
-	 * "requires-python", "requires-torch" (METADATA asks for another one), "no-python" (torch has no wheel for it), "damaged",
+	 * "module" (one that its recipe imports is not there), "requires-python", "requires-torch" (METADATA
+	 * asks for another one), "no-python" (torch has no wheel for it), "damaged",
 	 * "unreadable", "loader" (it refuses the file), "symbol", "trust", "known-bad"; NULL: nothing of these. */
 	const char *cause;
 	const char *text;            /**< one line, no full stop */

@@ -10,8 +10,10 @@
 const char *
 ws_finding_word(enum ws_finding_verdict verdict)
 {
-	static const char *const words[] = {
-		[WS_VERDICT_OK] = "ok", [WS_VERDICT_UNKNOWN] = "unknown", [WS_VERDICT_FAILS] = "fails"};
+	static const char *const words[] = {[WS_VERDICT_OK] = "ok",
+		[WS_VERDICT_EXCLUDED] = "excluded",
+		[WS_VERDICT_UNKNOWN] = "unknown",
+		[WS_VERDICT_FAILS] = "fails"};
 	return words[verdict];
 }
 
@@ -68,6 +70,16 @@ refuses_machine(const struct ws_subject_module *module, const struct ws_machine 
 }
 
 static void
+merge_abi(enum ws_cxx11abi *all, enum ws_cxx11abi one)
+{
+	if (*all == WS_CXX11ABI_SILENT) {
+		*all = one;
+	} else if (one != WS_CXX11ABI_SILENT && one != *all) {
+		*all = WS_CXX11ABI_MIXED;
+	}
+}
+
+static void
 judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
 	const char *const *own, size_t own_count, struct ws_arena *a)
 {
@@ -77,7 +89,7 @@ judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
 	if (refuses_machine(m->module, around->machine, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
-	const struct ws_finding *findings = ws_loadable_findings(m->module, a, &count);
+	const struct ws_finding *findings = ws_loadable_findings(m->module, around, a, &count);
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);
 	add(m, findings, count, a);
@@ -116,8 +128,7 @@ ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, 
 		if (m->module->required && m->verdict > verdict->verdict) {
 			verdict->verdict = m->verdict;
 		}
-		enum ws_cxx11abi abi = m->symbols.module_abi;
-		verdict->cxx11abi = abi != WS_CXX11ABI_SILENT ? abi : verdict->cxx11abi;
+		merge_abi(&verdict->cxx11abi, m->symbols.module_abi);
 	}
 	return true;
 }

@@ -3,8 +3,10 @@
 #include "verify/loadable.h"
 
 #include "base/vec.h"
+#include "verify/floor.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* What glibc keeps for modules that are loaded later and want static room, all of them together
  * (TLS_STATIC_SURPLUS of 2.17 to 2.41; since 2.32 it can be set with rtld.optional_static_tls). */
@@ -46,8 +48,19 @@ is_relr_unsaid(const struct ws_elf *elf)
 	return ws_is_among("libc.so.6", elf->needed, elf->needed_count);
 }
 
+/* elf/dl-execstack.c; the tunable glibc.rtld.execstack gives it back. */
+static bool
+refuses_exec_stack(const struct ws_surroundings *around, struct ws_arena *a)
+{
+	const char *glibc = around->glibc
+		? around->glibc
+		: ws_floor_glibc_of(around->libraries, around->library_count, a);
+	return glibc && strverscmp(glibc, "2.41") >= 0;
+}
+
 const struct ws_finding *
-ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a, size_t *count)
+ws_loadable_findings(const struct ws_subject_module *module, const struct ws_surroundings *around,
+	struct ws_arena *a, size_t *count)
 {
 	finding_list list = {0};
 	const struct ws_elf *elf = module->elf;
@@ -68,6 +81,14 @@ ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a,
 				"(GLIBC_ABI_DT_RELR)",
 				module->name));
 	}
+	if (elf->exec_stack && refuses_exec_stack(around, a)) {
+		add(&list, a,
+			ws_arena_printf(a,
+				"%s asks for an executable stack, which glibc gives to no library since 2.41 "
+				"(linked "
+				"from assembler without .note.GNU-stack)",
+				module->name));
+	}
 	if (elf->static_tls && elf->tls_bytes > STATIC_TLS_SURPLUS) {
 		add(&list, a,
 			ws_arena_printf(a,
@@ -80,6 +101,15 @@ ws_loadable_findings(const struct ws_subject_module *module, struct ws_arena *a,
 		add(&list, a,
 			ws_arena_printf(a, "%s exports no function '%s', by which Python starts it",
 				module->name, module->init));
+	}
+	if (module->promised && !starts_with(elf, module->promised)) {
+		*ws_vec_push(&list, a) = (struct ws_finding){.verdict = WS_VERDICT_UNKNOWN,
+			.cause = "loader",
+			.text = ws_arena_printf(a,
+				"%s is named as what Python imports and exports no function '%s': who else loads "
+				"it is "
+				"not known",
+				module->name, module->promised)};
 	}
 	*count = list.len;
 	return list.at;

@@ -19,6 +19,8 @@ struct ws_subject_module {
 	bool required; /**< the subject's verdict depends on it */
 	/** The function by which Python starts it: "PyInit_m"; NULL: Python does not import it. */
 	const char *init;
+	/** As `init`, where only its file's name promises it: that it is missing decides nothing. NULL: not. */
+	const char *promised;
 	/** Its file below site-packages, "p.libs/libx.so.1": where its run paths start; NULL: not known. */
 	const char *place;
 };

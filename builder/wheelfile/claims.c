@@ -4,33 +4,44 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- the name ---- */
 
-/* Does a tag of WHEEL name the Python, the ABI and the machine that the file name does? */
-static bool
-agrees(const struct ws_wheel_name *name, const char *tag)
+/* "x86_64" of "manylinux_2_28_x86_64", "any" of "any": what is behind the system and its version. */
+static const char *
+machine_of(const char *platform)
 {
-	bool any = ws_ends_with(tag, "-any");
-	for (size_t p = 0; p < name->python_count; p++) {
-		for (size_t i = 0; i < name->abi_count; i++) {
-			char front[64];
-			snprintf(front, sizeof(front), "%s-%s-", name->pythons[p], name->abis[i]);
-			if (ws_starts_with(tag, front) && (any || ws_ends_with(tag, "_x86_64"))) {
-				return true;
-			}
+	static const char *const systems[] = {"manylinux", "musllinux", "linux"};
+	for (size_t i = 0; i < WS_LEN(systems); i++) {
+		if (ws_starts_with(platform, systems[i])) {
+			const char *rest = platform + strlen(systems[i]);
+			return rest + strspn(rest, "_0123456789");
 		}
 	}
-	return false;
+	return platform;
 }
 
 static bool
-has_tag(const struct ws_wheel_name *name, const struct ws_wheel_info *wheel)
+agrees(const struct ws_wheel_name *name, const char *tag, struct ws_arena *a)
+{
+	struct ws_str rest = ws_str_of(tag);
+	const char *python = ws_str_copy(ws_str_cut(&rest, '-'), a);
+	const char *abi = ws_str_copy(ws_str_cut(&rest, '-'), a);
+	const char *machine = rest.s ? machine_of(ws_str_copy(rest, a)) : "";
+	bool same = ws_same(machine, "any");
+	for (size_t i = 0; i < name->platform_count; i++) {
+		same = same || ws_same(machine, machine_of(name->platforms[i]));
+	}
+	return same && ws_is_among(python, name->pythons, name->python_count)
+		&& ws_is_among(abi, name->abis, name->abi_count);
+}
+
+static bool
+has_tag(const struct ws_wheel_name *name, const struct ws_wheel_info *wheel, struct ws_arena *a)
 {
 	for (size_t i = 0; i < wheel->tag_count; i++) {
-		if (agrees(name, wheel->tags[i])) {
+		if (agrees(name, wheel->tags[i], a)) {
 			return true;
 		}
 	}
@@ -47,7 +58,14 @@ ws_claims_contradict(
 		return ws_arena_printf(
 			a, "its METADATA is of %s %s", metadata->name, metadata->version.text);
 	}
-	return has_tag(name, &info->wheel)
+	return NULL;
+}
+
+const char *
+ws_claims_other_tags(
+	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
+{
+	return has_tag(name, &info->wheel, a)
 		? NULL
 		: ws_arena_printf(a, "its WHEEL says '%s'", info->wheel.tags[0]);
 }
@@ -58,11 +76,10 @@ ws_claims_contradict(
 static bool
 has_minor(const struct ws_specifiers *range, const struct ws_python_tag *tag, struct ws_arena *a)
 {
-	static const unsigned patches[] = {0, 99};
 	bool has = false;
-	for (size_t i = 0; i < WS_LEN(patches) && !has; i++) {
+	for (unsigned patch = 0; patch < 100 && !has; patch++) {
 		struct ws_version version;
-		const char *text = ws_arena_printf(a, "%u.%u.%u", tag->major, tag->minor, patches[i]);
+		const char *text = ws_arena_printf(a, "%u.%u.%u", tag->major, tag->minor, patch);
 		has = ws_version_parse(text, a, &version) && ws_specifiers_contain(range, &version, true);
 	}
 	return has;

@@ -9,11 +9,15 @@
 
 #include "wheelfile/dist_info.h"
 
-/**
- * It is another package, version, Python, ABI or machine than @a name says. Not held against it: a label, and
- * which Linux it is for; auditwheel and others rename wheels to manylinux and leave WHEEL as it was.
- */
+/** It is another package or version than @a name says; a label is not held against it. */
 const char *ws_claims_contradict(
+	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);
+
+/**
+ * WHEEL is of another Python, ABI or machine than @a name says, which no installer looks at. Which Linux it
+ * is for may differ: auditwheel and others rename wheels to manylinux and leave WHEEL as it was.
+ */
+const char *ws_claims_other_tags(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a);
 
 /** METADATA rules out every patch release of @a python. */

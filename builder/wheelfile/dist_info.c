@@ -200,11 +200,13 @@ take_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, 
 				|| fail(r, err, "gives a Wheel-Version that is not 1.x"));
 	}
 	if (strcmp(name, "root-is-purelib") == 0) {
+		/* Some write it twice (setuptools with a subclass of bdist_wheel); all readers take the first. */
 		const char *text = ws_str_copy(value, r->a);
-		info->purelib = strcasecmp(text, "true") == 0;
-		return once(r, name, err)
-			&& (info->purelib || strcasecmp(text, "false") == 0
-				|| fail(r, err, "gives a Root-Is-Purelib that is not true or false"));
+		bool purelib = strcasecmp(text, "true") == 0;
+		info->purelib_twice = !ws_map_add(&r->seen, name, r->a);
+		info->purelib = info->purelib_twice ? info->purelib : purelib;
+		return purelib || strcasecmp(text, "false") == 0
+			|| fail(r, err, "gives a Root-Is-Purelib that is not true or false");
 	}
 	if (strcmp(name, "build") == 0) {
 		info->build = first_line(value, r->a);
@@ -525,6 +527,9 @@ compare_wheel(
 		return;
 	}
 	named.len = ws_sort_once(named.at, named.len);
+	if (wheel->purelib_twice) {
+		*ws_vec_push(&c->lines, c->a) = "WHEEL: 'Root-Is-Purelib' stands twice";
+	}
 	tell_lacking(c, &named, &inside, "the file name", "WHEEL");
 	tell_lacking(c, &inside, &named, "WHEEL", "the file name");
 	compare(c, "build tag", "the file name", name->build ? name->build : "none", "WHEEL",

@@ -22,7 +22,8 @@ struct ws_wheel_info {
 	const char *const
 		*tags;        /**< lower case, expanded, each once, sorted: "cp311-cp311-linux_x86_64" */
 	size_t tag_count; /**< at least 1 */
-	bool purelib;     /**< Root-Is-Purelib */
+	bool purelib;     /**< Root-Is-Purelib, the first */
+	bool purelib_twice;
 };
 
 bool ws_wheel_info_read(

@@ -59,6 +59,22 @@ ws_module_python_of(const char *name, struct ws_arena *a)
 										  : NULL;
 }
 
+bool
+ws_module_opens_in(const char *name, const char *python)
+{
+	static const char cpython[] = ".cpython-", system[] = "-x86_64-linux-gnu.so";
+	const char *base = ws_path_base(name);
+	const char *suffix = base + strcspn(base, ".");
+	bool threads = python && ws_ends_with(python, "t");
+	if (!ws_starts_with(suffix, cpython)) {
+		return ws_same(suffix, ".so") || ws_same(suffix, threads ? ".abi3t.so" : ".abi3.so");
+	}
+	const char *version = suffix + strlen(cpython);
+	size_t len = strcspn(version, "-");
+	return ws_same(version + len, system)
+		&& (!python || (strlen(python) == len + 2 && strncmp(version, python + 2, len) == 0));
+}
+
 static bool
 exports(const struct ws_elf *elf, const char *name)
 {

@@ -39,6 +39,12 @@ bool ws_module_is_named(const char *name);
 const char *ws_module_python_of(const char *name, struct ws_arena *a);
 
 /**
+ * Does the Python of that ABI tag ("cp311", "cp313t") open a file of that name when it imports? NULL: some
+ * Python does. On x86-64 with glibc: not "_C.cpython-312-x86_64-linux-musl.so".
+ */
+bool ws_module_opens_in(const char *name, const char *python);
+
+/**
  * Unpacks and opens those of @a wheel; @a folder is absolute and the caller's to remove. A member that
  * is not a library of this machine is a result (`refused`); a wheel that cannot be read, or whose
  * RECORD says otherwise, is WS_ERR_FETCH. Close in both cases.

@@ -116,6 +116,11 @@ demo.$suffix" ]
 	# A library that torch loads may be called like a module; one that its recipe imports may not.
 	gcc -shared -fPIC -x c - -o demo.so <<< 'int nothing;'
 	pack $wheel demo.$suffix=demo.so other.so=demo.so
+	verify 7 $wheel --torch 2.5.1
+	says "demo.$suffix is named as what Python imports and exports no function 'PyInit_demo'"
+	module demo -- -l:libc10.so -Wl,--no-as-needed
+	gcc -shared -fPIC -x c - -o demo.so -Wl,--no-as-needed -L. -l:libc10.so <<< 'int nothing;'
+	pack $wheel demo.$suffix=demo.so other.so=demo.so
 	verify 0 $wheel --torch 2.5.1
 	mkdir -p recipes/demo
 	cat > recipes/demo/1.0.json <<'JSON'
@@ -124,6 +129,41 @@ demo.$suffix" ]
 JSON
 	verify 1 $wheel --torch 2.5.1 --recipes recipes
 	says "exports no function 'PyInit_demo'"
+}
+
+@test "what the recipe imports is there, for this Python, and has its kernels" {
+	mkdir -p recipes/demo
+	cat > recipes/demo/1.0.json <<'JSON'
+{"name": "demo", "version": "1.0", "source": [{"folder": "."}], "check": {"import": ["demo", "demo_pure"]},
+ "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cpp"]}]}
+JSON
+	pack $wheel demo_pure.py=recipes/demo/1.0.json
+	verify 1 $wheel --torch 2.5.1 --recipes recipes
+	says "it has no module 'demo', which its recipe imports"
+	module demo $good -- -l:libc10.so
+	local name
+	for name in cpython-312-x86_64-linux-gnu.so cpython-311d-x86_64-linux-gnu.so cpython-311-aarch64-linux-gnu.so \
+		cpython-311-x86_64-linux-musl.so cpython-311.so; do
+		pack $wheel demo.$name=demo.so
+		verify 1 $wheel --torch 2.5.1 --recipes recipes
+		says "it has no module 'demo' that cp311 opens, but 'demo.$name'"
+	done
+	for name in $suffix abi3.so so; do
+		pack $wheel demo.$name=demo.so
+		verify 0 $wheel --torch 2.5.1 --recipes recipes
+	done
+	sed -i 's/a.cpp/a.cu/' recipes/demo/1.0.json
+	verify 1 $wheel --torch 2.5.1 --recipes recipes
+	says "no module of it has GPU code; its recipe compiles kernels"
+}
+
+@test "of several Pythons the oldest that METADATA allows" {
+	module demo $good -- -l:libc10.so
+	pack demo-1.0-cp39-abi3-linux_x86_64.whl demo.abi3.so=demo.so demo-1.0.dist-info/METADATA=<(
+		printf 'Metadata-Version: 2.1\nName: demo\nVersion: 1.0\nRequires-Python: >=3.11\n')
+	verify 0 demo-1.0-cp39-abi3-linux_x86_64.whl --torch 2.5.1
+	says "in torch 2.5.1, Python 3.11"
+	verify 9 demo-1.0-cp39-abi3-linux_x86_64.whl --torch 2.5.1 --python 3.10
 }
 
 @test "a sibling counts only where RPATH leads to it" {
@@ -198,24 +238,30 @@ metadata() { # LINE...
 	module demo $good -- -l:libc10.so
 	metadata "Requires-Dist: torch==2.5.1" "Requires-Python: >=3.9"
 	verify 0 $wheel --torch 2.5.1
-	verify 1 $wheel --torch 2.4.1
-	says "its METADATA asks for torch==2.5.1, which torch 2.4.1 is not"
-	verify 1 $wheel --torch 2.4.1 --json
-	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = requires-torch ]
+	verify 9 $wheel --torch 2.4.1
+	says "excluded $wheel" "its METADATA asks for torch==2.5.1, which torch 2.4.1 is not"
+	verify 9 $wheel --torch 2.4.1 --json
+	[ "$(jq -r '[.verdict, .wheels[0].verdict, .wheels[0].cause] | join(" ")' <<< "$output")" = "excluded excluded requires-torch" ]
 	verify 0 $wheel --torch all
-	says "2.4.1 not for this torch: no name is missing, but its METADATA asks for torch==2.5.1"
+	says "2.4.1 excluded its METADATA asks for torch==2.5.1"
 	says "2.5.1 loads" "2.7.1 fails other cxx11abi"
 	# Written as older tools do, with a build's label; under a marker it may not hold.
 	metadata "Requires-Dist: torch (==2.4.*)"
-	verify 1 $wheel --torch 2.5.1
+	verify 9 $wheel --torch 2.5.1
 	metadata "Requires-Dist: torch==2.5.1+cu121"
 	verify 0 $wheel --torch 2.5.1
-	verify 1 $wheel --torch 2.4.1
+	verify 9 $wheel --torch 2.4.1
 	metadata 'Requires-Dist: torch==2.4.1; extra == "old"'
 	verify 0 $wheel --torch 2.5.1
 	metadata "Requires-Python: >=3.12"
-	verify 1 $wheel --torch 2.5.1
+	verify 9 $wheel --torch 2.5.1
 	says "its METADATA asks for Python >=3.12, which 3.11 is not"
+	metadata "Requires-Python: >=3.11.4,<3.11.9"
+	verify 0 $wheel --torch 2.5.1
+	# A missing name says more.
+	metadata "Requires-Dist: torch==2.5.1"
+	verify 1 $wheel --torch 2.7.1
+	says "fails $wheel" "excluded its METADATA"
 }
 
 @test "labels that lie: METADATA and WHEEL are of another wheel" {
@@ -227,9 +273,14 @@ metadata() { # LINE...
 	cp $wheel demo-1.1-cp311-cp311-linux_x86_64.whl
 	verify 1 demo-1.1-cp311-cp311-linux_x86_64.whl --torch 2.5.1 --json
 	[ "$(jq -r '.wheels[0].cause' <<< "$output")" = label ]
+	# Which installers do not look at; which modules Python opens they do.
+	pack demo-1.0-cp312-cp312-linux_x86_64.whl demo.so=demo.so demo-1.0.dist-info/WHEEL=<(
+		printf 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n')
+	verify 0 demo-1.0-cp312-cp312-linux_x86_64.whl --torch 2.5.1
+	says "its WHEEL says 'cp311-cp311-linux_x86_64'"
 	cp $wheel demo-1.0-cp312-cp312-linux_x86_64.whl
 	verify 1 demo-1.0-cp312-cp312-linux_x86_64.whl --torch 2.5.1
-	says "its WHEEL says 'cp311-cp311-linux_x86_64'"
+	says "it has modules for other Pythons than cp312 only: 'demo.$suffix'"
 	# A label alone is what its modules and METADATA's torch show.
 	cp $wheel demo-1.0+cu12torch2.5-cp311-cp311-linux_x86_64.whl
 	verify 0 demo-1.0+cu12torch2.5-cp311-cp311-linux_x86_64.whl --torch 2.5.1

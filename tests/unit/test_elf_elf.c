@@ -7,7 +7,6 @@
 #include "elf/stub.h"
 
 #include <elf.h>
-
 #include <sys/stat.h>
 
 static bool

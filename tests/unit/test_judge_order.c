@@ -181,7 +181,7 @@ accepts_in(const char *places, const char *source, const char *const *flags, con
 	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
 	const char *order = ws_arena_printf(a,
-		"{\"schema\": \"wheelsmith.verify/5\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
+		"{\"schema\": \"wheelsmith.verify/6\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
 		" \"modules\": [{\"module\": \"m\", \"cuda\": %s, \"imported\": false}],"
 		" \"places\": [%s]}",
 		archs ? archs : "", archs ? "true" : "false", places);

@@ -428,6 +428,40 @@ WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 	leave(&w);
 }
 
+WS_TEST(modules_of_two_abis_are_mixed)
+{
+	struct world w = make_world(a);
+	struct ws_err err = {0};
+	static const char *const sources[] = {
+		("int _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void);\n"
+		 "int f(void) { return _ZN2at1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(); }"),
+		"int x;", "int _ZN2at1fESs(void); int f(void) { return _ZN2at1fESs(); }"};
+	struct ws_subject_module modules[3];
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = ws_test_library(a, ws_test_dir(a), "m.so", sources[i], NULL);
+		modules[i] = (struct ws_subject_module){.name = "m", .elf = open_elf(&w, path)};
+	}
+	struct ws_verdict verdict;
+	struct ws_subject subject = {.modules = modules, .count = 3};
+	w.around.libraries = w.libraries;
+	w.around.globals = w.globals;
+	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	assert_int_equal(verdict.cxx11abi, WS_CXX11ABI_MIXED);
+	leave(&w);
+}
+
+WS_TEST(glibc_gives_no_executable_stack_since_2_41)
+{
+	struct world w = make_world(a);
+	static const char *const flags[] = {"-Wl,-z,execstack", NULL};
+	w.around.glibc = "2.40";
+	assert_loads(judge(&w, INIT, true, flags));
+	w.around.glibc = "2.41";
+	assert_contains(judge(&w, INIT, true, flags), "fails pkg.m asks for an executable stack");
+	assert_loads(judge(&w, INIT, true, NULL));
+	leave(&w);
+}
+
 WS_TEST(a_driver_too_old_for_compressed_code_fails)
 {
 	struct world w = make_world(a);

@@ -163,7 +163,7 @@ judge(struct world *w, const char *source, bool torch, const char *const *more)
 static const char *
 read_aloud(const struct ws_symbols *symbols, struct ws_arena *a)
 {
-	static const char *const words[] = {"ok", "unknown", "fails"};
+	static const char *const words[] = {"ok", "excluded", "unknown", "fails"};
 	WS_AUTO_BUF struct ws_buf text = {0};
 	size_t count;
 	const struct ws_finding *findings = ws_symbols_findings(symbols, a, &count);
