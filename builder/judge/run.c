@@ -8,6 +8,7 @@
 #include "verify/judge.h"
 #include "wheelfile/claims.h"
 #include "wheelfile/modules.h"
+#include "wheelfile/record_held.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -249,8 +250,14 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 		return false;
 	}
 	if (!ws_opened_wheel_read(path, name ? name : path, j->a, &j->wheel, err)
-		|| !read_claims(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)) {
+		|| !read_claims(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)
+		|| !ws_record_held(
+			&j->wheel.zip, ws_buf_str(&j->wheel.record), ws_module_is_named, j->a, &why, err)) {
 		return take_error(j, err);
+	}
+	if (why) {
+		find(j, WS_VERDICT_UNKNOWN, "damaged",
+			ws_arena_printf(j->a, "it was changed after it was packed: %s", why));
 	}
 	return true;
 }

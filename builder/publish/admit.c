@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "base/fs.h"
 #include "wheelfile/dist_info.h"
-#include "wheelfile/record.h"
+#include "wheelfile/record_held.h"
 
 #include <string.h>
 
@@ -95,91 +95,17 @@ ws_index_vouched_read(
 	return true;
 }
 
-/* ---- RECORD ---- */
-
-/* A file of the wheel, beside what RECORD says of it. */
-struct member {
-	struct ws_digest says; /* "" where RECORD gives none */
-	uint64_t size_bytes;
-	bool listed;
-};
-
-struct recording {
-	struct ws_map members; /* name -> struct member */
-	struct ws_arena *a;
-	const char *wrong; /* NULL: nothing so far */
-};
-
-static void
-note_wrong(struct recording *r, const char *format, const char *name)
-{
-	if (!r->wrong) {
-		r->wrong = ws_arena_printf(r->a, "RECORD %s '%s'", format, name);
-	}
-}
-
-static bool
-take_line(void *self, const struct ws_record_entry *line, struct ws_err *err WS_UNUSED)
-{
-	struct recording *r = self;
-	const char *name = ws_str_copy(line->path, r->a);
-	struct member *member = ws_map_get(&r->members, name);
-	if (!member) {
-		note_wrong(r, "lists what the wheel does not have:", name);
-		return true;
-	}
-	if (member->listed) {
-		note_wrong(r, "lists twice", name);
-	}
-	*member = (struct member){line->digest, line->size, true};
-	return true;
-}
-
-static void
-compare(void *self, const struct ws_zip_entry *entry, const struct ws_digest *sha256)
-{
-	struct recording *r = self;
-	const struct member *member = ws_map_get(&r->members, entry->name);
-	if (member->says.hex[0]
-		&& (!ws_digest_eq(&member->says, sha256) || member->size_bytes != entry->size_bytes)) {
-		note_wrong(r, "lies about", entry->name);
-	}
-}
-
-/* Every file has a line, every line a file, and the bytes are as the lines say. */
 static bool
 check_record(struct ws_zip *zip, const char *folder, struct ws_arena *a, const char **wrong,
 	struct ws_err *err)
 {
-	struct recording r = {.a = a};
-	const struct ws_zip_entry **files = WS_NEW_N(a, const struct ws_zip_entry *, zip->count);
-	const char *name = ws_path_join(a, folder, "RECORD", NULL);
-	const struct ws_zip_entry *record = ws_zip_find(zip, name);
+	const struct ws_zip_entry *record = ws_zip_find(zip, ws_path_join(a, folder, "RECORD", NULL));
 	WS_AUTO_BUF struct ws_buf text = {0};
-	size_t count = 0;
-	for (size_t i = 0; i < zip->count; i++) {
-		if (!zip->entries[i].is_dir) {
-			files[count++] = &zip->entries[i];
-			ws_map_put(&r.members, zip->entries[i].name, WS_NEW(a, struct member), a);
-		}
-	}
 	if (!record) {
 		return ws_err_set(err, WS_ERR_PUBLISH, "there is no RECORD");
 	}
-	if (!ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
-		|| !ws_record_read(ws_buf_str(&text), a, take_line, &r, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct member *member = ws_map_get(&r.members, files[i]->name);
-		bool own = ws_record_is_own(ws_str_of(files[i]->name));
-		if (!own && (!member->listed || !member->says.hex[0])) {
-			note_wrong(&r, "gives no digest of", files[i]->name);
-		}
-	}
-	bool read = ws_zip_hash(zip, files, count, compare, &r, err);
-	*wrong = r.wrong;
-	return read;
+	return ws_zip_load(zip, record, LARGEST_TEXT, &text, err)
+		&& ws_record_held(zip, ws_buf_str(&text), NULL, a, wrong, err);
 }
 
 /* ---- where it stands ---- */

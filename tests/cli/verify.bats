@@ -228,6 +228,24 @@ JSON
 	says "is not what its RECORD says"
 }
 
+@test "RECORD is held against every file, not modules alone" {
+	module demo $good -- -l:libc10.so
+	printf 'x = 1\n' > one.py
+	printf 'x = 2\n' > two.py
+	pack $wheel demo.$suffix=demo.so demo_pure.py=one.py
+	unzip -p $wheel demo-1.0.dist-info/RECORD > RECORD
+	verify 0 $wheel --torch 2.5.1
+	pack $wheel demo.$suffix=demo.so demo_pure.py=two.py demo-1.0.dist-info/RECORD=RECORD
+	verify 7 $wheel --torch 2.5.1
+	says "it was changed after it was packed: RECORD lies about 'demo_pure.py'"
+	pack $wheel demo.$suffix=demo.so demo_pure.py=one.py more.py=two.py demo-1.0.dist-info/RECORD=RECORD
+	verify 7 $wheel --torch 2.5.1
+	says "RECORD gives no digest of 'more.py'"
+	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/RECORD=RECORD
+	verify 7 $wheel --torch 2.5.1
+	says "RECORD lists what the wheel does not have: 'demo_pure.py'"
+}
+
 # METADATA of demo 1.0 with LINEs.
 metadata() { # LINE...
 	printf '%s\n' "Metadata-Version: 2.1" "Name: demo" "Version: 1.0" "$@" > METADATA
