@@ -50,8 +50,28 @@ measure(const struct ws_fatbin *fatbin, struct ws_gpu_code *code)
 		const struct ws_fatbin_image *image = &fatbin->images[i];
 		code->stored_bytes += image->stored_bytes;
 		code->raw_bytes += image->raw_bytes;
-		code->driver = image->packing == WS_FATBIN_ZSTD ? ZSTD_DRIVER : code->driver;
+		code->zstd = code->zstd || image->packing == WS_FATBIN_ZSTD;
 		code->packing_unknown = code->packing_unknown || image->packing == WS_FATBIN_PACKED;
+	}
+}
+
+/* The oldest driver for any minor version of a CUDA (NVIDIA's CUDA Compatibility, "Minor Version
+ * Compatibility"). */
+static const struct {
+	const char *runtime, *driver;
+} majors[] = {{"libcudart.so.11", "450.80.02"}, {"libcudart.so.12", "525.60.13"},
+	{"libcudart.so.13", "580.65.06"}};
+
+static void
+find_driver(const struct ws_elf *elf, struct ws_gpu_code *code)
+{
+	code->driver = code->zstd ? ZSTD_DRIVER : NULL;
+	for (size_t i = 0; code->image_count > 0 && i < WS_LEN(majors); i++) {
+		bool newer = !code->driver || strverscmp(majors[i].driver, code->driver) > 0;
+		if (newer && ws_is_among(majors[i].runtime, elf->needed, elf->needed_count)) {
+			code->driver = majors[i].driver;
+			code->zstd = false;
+		}
 	}
 }
 
@@ -60,15 +80,15 @@ ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char 
 	struct ws_arena *a, struct ws_finding *finding)
 {
 	*finding = (struct ws_finding){0};
+	bool old = driver && code->driver && strverscmp(driver, code->driver) < 0;
 	if (code->driver) {
-		bool old = driver && strverscmp(driver, code->driver) < 0;
 		finding->cause = "driver";
 		finding->verdict = old ? WS_VERDICT_FAILS : WS_VERDICT_OK;
 		finding->text = old
 			? ws_arena_printf(a, "%s has GPU code that needs driver %s or newer, not %s", name,
 				code->driver, driver)
-			: ws_arena_printf(
-				a, "%s has GPU code that needs driver %s or newer (zstd)", name, code->driver);
+			: ws_arena_printf(a, "%s has GPU code that needs driver %s or newer%s", name,
+				code->driver, code->zstd ? " (zstd)" : "");
 	} else if (code->packing_unknown) {
 		finding->cause = "gpu";
 		finding->verdict = WS_VERDICT_UNKNOWN;
@@ -98,5 +118,6 @@ ws_gpu_code_read(
 		.container_count = fatbin.container_count,
 	};
 	measure(&fatbin, code);
+	find_driver(elf, code);
 	return true;
 }

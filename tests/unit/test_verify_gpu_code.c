@@ -78,3 +78,30 @@ WS_TEST(compression_asks_for_a_driver)
 	code = read_code("none_75_90ptx", a);
 	assert_null(code.driver);
 }
+
+WS_TEST(the_runtime_asks_for_a_driver)
+{
+	static const struct {
+		const char *file, *runtime, *driver;
+	} cases[] = {{"zstd_90aptx_100f", "libcudart.so.13", "580.65.06"},
+		{"zstd_90aptx_100f", "libcudart.so.12", "550.54.14"},
+		{"zstd_90aptx_100f", "libother.so", "550.54.14"}};
+	const char *dir = ws_test_dir(a);
+	for (size_t i = 0; i < WS_LEN(cases); i++) {
+		struct ws_err err = {0};
+		struct ws_gpu_code code;
+		const char *source = ws_arena_printf(a,
+			"__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
+			".incbin \\\"" WS_TESTS_DIR "/fuzz/corpus/fatbin/%s\\\"\\n.previous\\n\");",
+			cases[i].file);
+		const char *flags[] = {"-nostdlib", "-L.", "-Wl,--no-as-needed",
+			ws_arena_printf(a, "-l:%s", cases[i].runtime), NULL};
+		static const char *const bare[] = {"-nostdlib", NULL};
+		ws_test_library(a, dir, cases[i].runtime, "int x;", bare);
+		WS_AUTO_ELF struct ws_elf *elf =
+			ws_elf_open(ws_test_library(a, dir, "m.so", source, flags), a, &err);
+		assert_ok(elf, err);
+		assert_ok(ws_gpu_code_read(elf, a, &code, &err), err);
+		assert_string_equal(code.driver, cases[i].driver);
+	}
+}
