@@ -128,6 +128,8 @@ read_estimate(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_field check_fields[] = {
 	{WS_MANY(struct ws_install_check, imports, import_count, "import", ws_type_module),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"demo\"]"},
+	{WS_MANY(struct ws_install_check, trust, trust_count, "trust", ws_type_text),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"libfoo.so.1\"]"},
 };
 static const struct ws_table check_table = {"a check", check_fields, WS_LEN(check_fields)};
 

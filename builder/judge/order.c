@@ -5,7 +5,7 @@
 #include "sys/child.h"
 
 /* Raise it when the same order would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.verify/6"
+#define JUDGE_VERSION "wheelsmith.verify/7"
 
 #define WHEEL "wheel.whl"
 
@@ -32,6 +32,7 @@ write_modules(struct ws_json_writer *w, const struct ws_judge_order *order, stru
 {
 	ws_json_add_text(w, "subject", order->subject);
 	ws_json_add_text(w, "archs", ws_arch_set_text(&order->archs, a));
+	ws_json_add_texts(w, "trust", order->trust, order->trust_count);
 	ws_json_open_list(w, "modules");
 	for (size_t i = 0; i < order->module_count; i++) {
 		ws_json_open_object(w, NULL);

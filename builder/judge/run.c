@@ -481,6 +481,8 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 	}
 	judge_known_bad(j, order, o);
 	o->python = place.around.python = choose_python(j, order);
+	place.around.trusted =
+		ws_json_texts(ws_json_find(j->order.root, "trust"), j->a, &place.around.trusted_count);
 	judge_tags(j, &place.around, o);
 	if (!is_own(j)) {
 		select_modules(j, o->python, o);

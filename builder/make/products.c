@@ -229,6 +229,8 @@ add_check(struct adding *w, struct ws_err *err)
 		.group = w->group,
 		.modules = w->modules.at,
 		.module_count = w->modules.len,
+		.trust = product->recipe->check.trust,
+		.trust_count = product->recipe->check.trust_count,
 		.archs = product->point.archs,
 		.places = places,
 		.place_count = count,

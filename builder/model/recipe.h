@@ -161,6 +161,8 @@ struct ws_metadata {
 struct ws_install_check {
 	const char *const *imports; /**< module names that must import */
 	size_t import_count;
+	const char *const *trust; /**< libraries that are not on the build host: "libfoo.so.1" */
+	size_t trust_count;
 };
 
 struct ws_recipe {

@@ -181,7 +181,7 @@ accepts_in(const char *places, const char *source, const char *const *flags, con
 	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
 	const char *order = ws_arena_printf(a,
-		"{\"schema\": \"wheelsmith.verify/6\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
+		"{\"schema\": \"wheelsmith.verify/7\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
 		" \"modules\": [{\"module\": \"m\", \"cuda\": %s, \"imported\": false}],"
 		" \"places\": [%s]}",
 		archs ? archs : "", archs ? "true" : "false", places);
@@ -224,6 +224,25 @@ WS_TEST(what_is_not_known_to_load_is_refused)
 	assert_false(accepts_in(NOTHING_ELSE ", " NOTHING, "int x;", flags, NULL, &said, a));
 	assert_contains(said, "in torch 2.11.0:\nfails   m needs the library 'libnowhere.so'");
 	assert_contains(said, "error: tiny 1.0 would not load");
+}
+
+WS_TEST(a_library_that_the_recipe_trusts_may_be_elsewhere)
+{
+	static const char source[] = "int far(void); int f(void) { return far(); }";
+	static const char *const bare[] = {"-nostdlib", NULL};
+	const char *said, *dir = ws_test_dir(a);
+	ws_test_library(a, dir, "libnowhere.so", "int far(void) { return 1; }", bare);
+	const char *flags[] = {"-nostdlib", ws_arena_printf(a, "-L%s", dir), "-l:libnowhere.so", NULL};
+	assert_false(accepts(source, flags, NULL, &said, a));
+	assert_true(
+		accepts_in(NOTHING "], \"trust\": [\"libnowhere.so\"", source, flags, NULL, &said, a));
+	assert_contains(said,
+		"m finds all of its 1 symbol, 1 of them taken on trust: 'libnowhere.so' was not read");
+	assert_false(
+		accepts_in(NOTHING "], \"trust\": [\"libother.so\"", source, flags, NULL, &said, a));
+	/* It must be named. */
+	assert_false(
+		accepts_in(NOTHING "], \"trust\": [\"libnowhere.so\"", source, bare, NULL, &said, a));
 }
 
 WS_TEST(code_is_for_the_archs_that_were_asked_for_and_no_others)
