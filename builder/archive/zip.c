@@ -200,7 +200,7 @@ ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
 			return ws_zip_break(zip, WS_ZIP_EXTRA, entry, err, "a Unicode path gives another name");
 		}
 		if (id == ZIP_EXTRA_ZIP64 && widened) {
-			return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err, "its zip64 field stands twice");
+			return ws_zip_break(zip, WS_ZIP_ZIP64, entry, err, "its zip64 field is repeated");
 		}
 		if (id == ZIP_EXTRA_ZIP64) {
 			widened = true;

@@ -433,9 +433,8 @@ ws_zip_load(struct ws_zip *zip, const struct ws_zip_entry *entry, size_t limit, 
 	struct ws_err *err)
 {
 	if (entry->size_bytes > limit) {
-		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' in '%s' has %ju bytes, more than the %zu that make sense", entry->name,
-			zip->source->name, (uintmax_t)entry->size_bytes, limit);
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' has %ju bytes; the limit is %zu",
+			entry->name, zip->source->name, (uintmax_t)entry->size_bytes, limit);
 	}
 	struct loader loader = {{load_begin, load_bytes, load_end}, out};
 	return ws_zip_read(zip, &entry, 1, 0, &loader.sink, err);

@@ -25,7 +25,7 @@ static const struct {
 		"names are ASCII, or UTF-8 marked as such, without controls"},
 	[WS_ZIP_NAME_PATH] = {"name-path", "names are relative paths that stay inside"},
 	[WS_ZIP_TYPE] = {"type", "entries are regular files and empty folders; of sources, links too"},
-	[WS_ZIP_DUPLICATE] = {"duplicate", "no name stands twice"},
+	[WS_ZIP_DUPLICATE] = {"duplicate", "no name is repeated"},
 	[WS_ZIP_FILE_AS_FOLDER] = {"file-as-folder", "no entry lies below a file"},
 	[WS_ZIP_PREFIX] = {"prefix", "the first entry is at the first byte"},
 	[WS_ZIP_OVERLAP] = {"overlap", "entries do not share bytes"},

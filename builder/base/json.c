@@ -99,7 +99,7 @@ check_keys(const struct ws_json_doc *doc, const struct ws_json *value, struct ws
 	if (twice) {
 		struct ws_err first = {0};
 		ws_err_at(&first, doc->name, doc->text, earlier->key_offset, 1);
-		ws_json_err_key(doc, twice, err, "key '%s' stands twice", twice->key);
+		ws_json_err_key(doc, twice, err, "key '%s' is repeated", twice->key);
 		return ws_err_cure(err, "the first is at %s", first.place);
 	}
 	for (WS_JSON_EACH(child, value)) {
@@ -123,8 +123,8 @@ parse(struct ws_json_doc *doc, enum ws_json_flags flags, struct ws_arena *a, str
 	bool agreed = tree && adopt(doc, doc->root, tree, a);
 	cJSON_Delete(tree);
 	if (!agreed) {
-		return ws_err_set(
-			err, WS_ERR_INTERNAL, "cJSON reads '%s' otherwise than our scanner", doc->name);
+		return ws_err_set(err, WS_ERR_INTERNAL,
+			"internal error: two JSON parsers disagree about '%s'", doc->name);
 	}
 	return check_keys(doc, doc->root, err);
 }

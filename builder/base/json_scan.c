@@ -146,7 +146,7 @@ scan_word(struct scan *s, struct ws_json *value)
 	}
 	expected(s, "a value");
 	if (len > 0 || *text == '\'') {
-		ws_err_cure(s->err, "strings stand in double quotes");
+		ws_err_cure(s->err, "use double quotes for strings");
 	}
 	return false;
 }

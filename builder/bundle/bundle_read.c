@@ -47,7 +47,7 @@ fail(const struct reading *r, const char *what, const char *name, struct ws_err 
 {
 	ws_err_set(
 		err, WS_ERR_FETCH, "the bundle '%s' was changed or is cut: %s '%s'", r->path, what, name);
-	return ws_err_cure(err, "copy it once more, or have it written once more");
+	return ws_err_cure(err, "copy or create the bundle again");
 }
 
 static bool

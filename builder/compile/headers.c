@@ -249,7 +249,7 @@ static void
 note_parents(struct walk *w, const struct candidate *c)
 {
 	static const char leaves[] = "it includes a file by a path that leaves its sources ('..')";
-	static const char through[] = "it includes a file by '..' behind a link";
+	static const char through[] = "it includes a file through '..' after a symbolic link";
 	const char *at;
 	if (c->kind == folder) {
 		look_at_parents(w, c->raw, true, &at);

@@ -159,7 +159,7 @@ add_change(struct reader *r, struct ws_patch_change change, struct ws_err *err)
 	for (size_t i = 0; i < r->changes.len; i++) {
 		if (strcmp(r->changes.at[i].path, change.path) == 0) {
 			return ws_patch_err(
-				r->patch, &change, err, "'%s' stands twice in the patch", change.path);
+				r->patch, &change, err, "'%s' is repeated in the patch", change.path);
 		}
 	}
 	*ws_vec_push(&r->changes, r->a) = change;

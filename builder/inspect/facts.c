@@ -97,7 +97,7 @@ read_record(struct maker *m, struct ws_str text, bool installed)
 	for (size_t i = 1; i < m->record.len; i++) {
 		struct ws_str path = m->record.at[i].path;
 		if (ws_str_eq(path, m->record.at[i - 1].path)) {
-			ws_wheel_problem_add(m->problems, "RECORD", "'%.*s' stands twice", WS_STR_ARGS(path));
+			ws_wheel_problem_add(m->problems, "RECORD", "'%.*s' is repeated", WS_STR_ARGS(path));
 		}
 	}
 	if (!fine) {

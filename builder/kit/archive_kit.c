@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What a tree is made of; another constant, and kits of before are not found again. */
+/* Version of the recipe for this tree; changing it rebuilds all kits. */
 #define MAKING "wheelsmith.archive-kit/1"
 
 /* The directory, RECORD and often the headers of a wheel of CUDA's libraries. */

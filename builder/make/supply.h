@@ -1,10 +1,9 @@
 /**
- * supply.h - how each product of a plan is come by in a run
+ * supply.h - where each product's wheel comes from: cache, prebuilt, build or fallback
  *
- * A product that a cell waits for has one supply, which starts open and ends as a wheel, as something
- * that stands in for it, or with what kept it from either. resolve, graph, delivery and reports all
- * work on supplies; what the plan expected is plan/'s. Plain data; the run that opened them settles
- * them.
+ * A product that a cell waits for has one supply: open at first, then a wheel, a fallback, or a failure.
+ * resolve, graph, delivery and reports all work on supplies; what the plan expected is plan/'s. Plain
+ * data; the run that opened them decides them.
  */
 #ifndef WS_MAKE_SUPPLY_H
 #define WS_MAKE_SUPPLY_H
@@ -104,7 +103,7 @@ bool ws_supply_is_prebuilt(const struct ws_supply *supply);
 /** WS_ERR_FETCH: the wheel could not be had, and nothing stands in for it without a word. Returns false. */
 bool ws_supply_fail_prebuilt(const struct ws_supply *supply, struct ws_err *err);
 
-/** Nothing has settled it, and it did not fail: it is still to be come by. */
+/** Not decided yet. */
 bool ws_supply_is_open(const struct ws_supply *supply);
 
 #endif

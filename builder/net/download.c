@@ -174,8 +174,9 @@ head(struct ws_request *request, const struct ws_reply *reply, struct ws_err *er
 		return WS_ANSWER_ANEW;
 	}
 	if (is_encoded(f, reply)) {
-		ws_err_set(err, WS_ERR_FETCH, "'%s' comes encoded as '%s', which was not asked for",
-			request->subject, reply->encoding);
+		ws_err_set(err, WS_ERR_FETCH,
+			"the server sent '%s' with an unexpected Content-Encoding '%s'", request->subject,
+			reply->encoding);
 		return WS_ANSWER_FAIL;
 	}
 	uint64_t total = reply->has_length ? reply->length_bytes : 0;

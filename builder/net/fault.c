@@ -188,8 +188,7 @@ explain_wire(const struct ws_fault *fault, struct ws_err *err)
 		[WS_WIRE_BAD_CA] = "cannot be trusted",
 		[WS_WIRE_BAD_PROXY] = "cannot be reached: the proxy refused",
 		[WS_WIRE_NO_PROXY] = "cannot be reached",
-		[WS_WIRE_BAD_BODY] =
-			"did not get all of this file, which was changed meanwhile or cannot be read",
+		[WS_WIRE_BAD_BODY] = "lost the upload: the file changed or became unreadable",
 	};
 	const struct ws_transfer *t = fault->transfer;
 	ws_err_set(err, WS_ERR_FETCH, "cannot %s '%s': '%s' %s: %s", verb_of(fault), fault->subject,

@@ -313,7 +313,7 @@ refuse_silent(struct exchange *x)
 	struct ws_transfer *t = &x->transfer;
 	t->reply = (struct ws_reply){0};
 	t->end = WS_WIRE_NO_CONNECTION;
-	snprintf(t->fault, sizeof(t->fault), "it gave no answer");
+	snprintf(t->fault, sizeof(t->fault), "no response");
 	explain(x, x->run->err);
 	return false;
 }

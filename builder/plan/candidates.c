@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Candidates are for wherever the wheel will be used; the judge asks what glibc it needs. */
+/* Any glibc: the judge checks the real requirement. */
 #define ANY_GLIBC 99
 
 struct ws_offers

@@ -178,9 +178,7 @@ ask_kit(const struct ws_axes *axes, struct ws_cell *cell)
 	}
 	const char *name = cuda ? ws_arena_printf(axes->a, "CUDA %s", cuda->name) : "CUDA";
 	const char *have = cuda ? list_kits(axes, choice == WS_KITS_HOST) : "";
-	const char *there = !have[0] ? ""
-		: strchr(have, ' ')      ? ws_arena_printf(axes->a, " (%s there are)", have)
-								 : ws_arena_printf(axes->a, " (only %s)", have);
+	const char *there = have[0] ? ws_arena_printf(axes->a, " (available: %s)", have) : "";
 	if (choice == WS_KITS_ARCHIVE) {
 		return ws_arena_printf(axes->a, "no archive kit for %s%s", name, there);
 	}

@@ -161,8 +161,7 @@ open_candidate(struct trying *t, struct attempt *at, struct ws_err *err)
 	return true;
 }
 
-/* What is known to be of no use is passed over; what is known to load is judged once more, which costs a look
- * into the store. */
+/* Skips known failures; looks known successes up again. */
 static bool
 go_on(struct trying *t, struct attempt *at, struct ws_err *err)
 {

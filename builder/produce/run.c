@@ -398,9 +398,9 @@ sum_up(const struct building *b, struct ws_err *err)
 	}
 	if (failed == 0) {
 		/* Nobody asked to stop and nothing went wrong: then this must not look like success. */
-		ws_err_set(err, WS_ERR_INTERNAL, "%u of %u cells are not done, and nothing says why",
-			undone, wanted);
-		return ws_err_cure(err, "this is a fault of wheelsmith's: please report it");
+		ws_err_set(
+			err, WS_ERR_INTERNAL, "internal error: %u of %u cells have no result", undone, wanted);
+		return ws_err_cure(err, "please report it");
 	}
 	return ws_err_set(err, kind, "%u of %u cells failed", failed, wanted);
 }

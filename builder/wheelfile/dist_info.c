@@ -91,7 +91,7 @@ once(struct reader *r, const char *name, struct ws_err *err)
 {
 	return ws_map_add(&r->seen, name, r->a)
 		|| ws_err_set(
-			err, WS_ERR_FETCH, "line %u of %s: '%s' stands twice", r->headers.line, r->file, name);
+			err, WS_ERR_FETCH, "line %u of %s: '%s' is repeated", r->headers.line, r->file, name);
 }
 
 static bool

@@ -89,8 +89,8 @@ static const struct mistake {
 	{"{\"a\": 1 \"b\": 2}", "1:9", "expected ',' or '}', found a string", NULL},
 	{"[1]]", "1:4", "expected the end of the text, found ']'", NULL},
 	{"[True]", "1:2", "expected a value, found 'True'", "write true in lower case"},
-	{"['x']", "1:2", "expected a value, found '''", "strings stand in double quotes"},
-	{"[nan]", "1:2", "expected a value, found 'nan'", "strings stand in double quotes"},
+	{"['x']", "1:2", "expected a value, found '''", "use double quotes for strings"},
+	{"[nan]", "1:2", "expected a value, found 'nan'", "use double quotes for strings"},
 	{"[2.5.1]", "1:2", "'2.5.1' is not a number", "write \"2.5.1\" in quotes if it is a text"},
 	{"[01]", "1:2", "'01' is not a number", NULL},
 	{"[1.]", "1:2", "'1.' is not a number", NULL},
@@ -113,9 +113,9 @@ static const struct mistake {
 	{"[\xc3\xa4]", "1:2", "expected a value, found '\xc3\xa4'", NULL},
 	{"[/ 1]", "1:2", "expected '//' or '/*', found a single '/'", NULL},
 	{"[/* 1]", "1:2", "comment is not closed", NULL},
-	{"{\"a\": 1,\n \"b\": 2, \"\\u0061\": 3}", "2:10", "key 'a' stands twice",
+	{"{\"a\": 1,\n \"b\": 2, \"\\u0061\": 3}", "2:10", "key 'a' is repeated",
 		"the first is at x:1:2"},
-	{"[{\"a\": {\"b\": 1, \"b\": 2}}]", "1:17", "key 'b' stands twice", "the first is at x:1:9"},
+	{"[{\"a\": {\"b\": 1, \"b\": 2}}]", "1:17", "key 'b' is repeated", "the first is at x:1:9"},
 };
 
 WS_TEST(mistakes_say_what_was_expected_and_where)
@@ -194,7 +194,7 @@ WS_TEST(many_keys_cost_little)
 	struct ws_err err = {0};
 	clock_t start = clock();
 	assert_fails(ws_json_parse("x", b.data, b.len, 0, a, &doc, &err), err, WS_ERR_CONFIG);
-	assert_contains(err.text, "key 'k0' stands twice");
+	assert_contains(err.text, "key 'k0' is repeated");
 	assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 

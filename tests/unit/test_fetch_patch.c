@@ -135,7 +135,7 @@ WS_TEST(patches_that_cannot_be_trusted)
 		{"--- a/x\n+++ b/x\n@@ -5 +5 @@\n-a\n+b\n@@ -2 +2 @@\n-a\n+b\n",
 			"not behind the one before"},
 		{"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/x\n+++ b/x\n@@ -2 +2 @@\n-a\n+b\n",
-			"'x' stands twice"},
+			"'x' is repeated"},
 		{"diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
 			"both changed and created"},
 	};

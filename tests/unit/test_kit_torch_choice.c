@@ -22,7 +22,7 @@ WS_TEST(a_release_that_is_nowhere_is_told_with_its_neighbours)
 	assert_contains(s.err.text, "no index has torch '2.51'");
 	assert_contains(s.err.cure, "did you mean \"2.5.1\"?");
 	assert_fails(ws_torch_scene_open(&s, "2.5.2", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
-	assert_contains(s.err.cure, "near it there are 2.4.1, 2.5.1, 2.6.0, 2.7.1");
+	assert_contains(s.err.cure, "available: 2.4.1, 2.5.1, 2.6.0, 2.7.1");
 	assert_fails(ws_torch_scene_open(&s, "2.5.0", "3.11", NULL, &kit), s.err, WS_ERR_CONFIG);
 	assert_contains(s.err.text, "has no CUDA wheel for CPython on x86_64 Linux");
 }

@@ -68,7 +68,7 @@ WS_TEST(an_encoding_is_refused)
 	struct ws_err err;
 	file.size_bytes = 0;
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "comes encoded as 'gzip'");
+	assert_contains(err.text, "with an unexpected Content-Encoding 'gzip'");
 	/* Some servers call a .tar.gz a gzip-encoded tar; its bytes are the file's. */
 	ws_served_put(&w.s, "x.tar.gz", WS_DOWNLOADS_SIZE);
 	file.url = ws_served_url(&w.s, "/~label=x-gzip/x.tar.gz");

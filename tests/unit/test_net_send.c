@@ -172,9 +172,9 @@ WS_TEST(a_file_that_shrinks_or_goes)
 	struct ws_err err;
 	x->pieces[1].length_bytes = FILE_BYTES + 1;
 	assert_false(run(x, false, &err));
-	assert_contains(err.text, "cannot be read");
+	assert_contains(err.text, "became unreadable");
 	assert_int_equal(x->request.attempts, 1);
 	x->pieces[1].path = "/nowhere";
 	assert_false(run(x, false, &err));
-	assert_contains(err.text, "cannot be read");
+	assert_contains(err.text, "became unreadable");
 }

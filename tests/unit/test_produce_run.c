@@ -30,7 +30,7 @@ WS_TEST(a_cell_that_nobody_did_is_no_success)
 	struct ws_build_result result;
 	assert_fails(
 		ws_build_run(&ctx, &pins, &plan, &options, a, &result, &err), err, WS_ERR_INTERNAL);
-	assert_contains(err.text, "1 of 1 cells are not done, and nothing says why");
+	assert_contains(err.text, "1 of 1 cells have no result");
 	assert_contains(err.cure, "report");
 	ws_store_close(&store);
 }

@@ -83,7 +83,7 @@ WS_TEST(wheel_is_refused_by_line)
 {
 	refuse_wheel(
 		"Wheel-Version: 2.0\n", "line 1 of WHEEL gives a Wheel-Version that is not 1.x", a);
-	refuse_wheel(WHEEL "Wheel-Version: 1.0\n", "line 5 of WHEEL: 'wheel-version' stands twice", a);
+	refuse_wheel(WHEEL "Wheel-Version: 1.0\n", "line 5 of WHEEL: 'wheel-version' is repeated", a);
 	refuse_wheel("Wheel-Version: 1.0\nRoot-Is-Purelib: yes\n",
 		"line 2 of WHEEL gives a Root-Is-Purelib that is not true or false", a);
 	refuse_wheel("Wheel-Version: 1.0\nTag: cp311-cp311\n",
@@ -139,7 +139,7 @@ WS_TEST(metadata_gives_identity_and_requirements)
 WS_TEST(metadata_is_refused_by_line)
 {
 	refuse_metadata(
-		ws_str_of(METADATA "NAME: other\n"), "line 4 of METADATA: 'name' stands twice", a);
+		ws_str_of(METADATA "NAME: other\n"), "line 4 of METADATA: 'name' is repeated", a);
 	refuse_metadata(ws_str_of("Metadata-Version: 3.0\n"),
 		"line 1 of METADATA gives a Metadata-Version that is not 1.x or 2.x", a);
 	refuse_metadata(ws_str_of("Name: -x\n"), "line 1 of METADATA is not a package's name", a);

@@ -50,7 +50,7 @@ apply_rules(const struct ws_facts *facts, const struct ws_torch_measured *m, str
 
 /* ---- out of a wheel ---- */
 
-/* What a tree is made of; another constant, and kits of before are not found again. */
+/* Version of the recipe for this tree; changing it rebuilds all kits. */
 #define MAKING "wheelsmith.torch-kit/1"
 
 /* The directory, METADATA and RECORD of 2.7.1 to 2.15.0 lie in the last 1.93 MB of the wheel; before

@@ -194,7 +194,7 @@ cure_nearest(const version_list *releases, const struct ws_version *wanted, stru
 		ws_buf_printf(&near, "%s%s", near.len > 0 ? ", " : "", names[i]);
 	}
 	if (near.len > 0) {
-		ws_err_cure(err, "near it there are %s", ws_buf_text(&near));
+		ws_err_cure(err, "available: %s", ws_buf_text(&near));
 	}
 }
 
