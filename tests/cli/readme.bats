@@ -28,6 +28,11 @@ reported() {
 	[ "$(block plan | head -n 1)" = '$ wheelsmith plan --matrix fleet.json' ]
 }
 
+@test "what stands before the Quickstart has no word that only this program uses" {
+	! sed -n '1,/^## Quickstart/p' "$readme" | grep -nwiE 'cells?|products?|units?|kits?|pins?' || return 1
+	[ "$(sed -n '/^## Quickstart/,/^## /p' "$readme" | grep -c '^| \(cell\|product\|unit\|kit\|pin\) |')" -eq 5 ]
+}
+
 @test "commands and options exist" {
 	local line word count=0
 	local -a before
