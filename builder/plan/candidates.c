@@ -3,8 +3,6 @@
 #include "plan/candidates.h"
 
 #include "base/str.h"
-#include "plan/claim.h"
-#include "plan/published.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 #define WS_PLAN_CANDIDATES_H
 
 #include "model/candidate.h"
+#include "model/wheel_label.h"
 #include "plan/plan.h"
 
 /** One wheel of a package, its name taken apart. */
@@ -37,5 +38,44 @@ struct ws_offers ws_offers_read(const struct ws_recipe *recipe,
  */
 struct ws_candidates ws_candidates_of(const struct ws_product *product, bool window,
 	const struct ws_offers *offers, struct ws_arena *a);
+
+/* ---- whether what a wheel's label says fits a product ----
+ * Labels are read many-to-one: "cu12" and "cu123" fit every CUDA 12 build of torch; what is not said fits. Names
+ * alone: whether the claim is true is the judge's business. */
+
+/**
+ * How many minors the label's torch is behind (> 0) or ahead of (< 0) the product's; 0: the same, not said, or
+ * the product is not bound to torch.
+ */
+long ws_claim_distance(const struct ws_product *product, const struct ws_wheel_label *label);
+
+/**
+ * @a other: it names another torch minor than the product's, which fits where @a window only. Modules of the
+ * stable ABI fit the torch that they were built for and all later ones.
+ */
+bool ws_claim_fits(
+	const struct ws_product *product, const struct ws_wheel_label *label, bool window, bool *other);
+
+/**
+ * False when code for the architectures that the label names surely does not run on one of the product's, which
+ * is @a lacking then. A label that names none may.
+ */
+bool ws_claim_runs(const struct ws_product *product, const struct ws_wheel_label *label,
+	const struct ws_arch **lacking);
+
+/* ---- wheels that a recipe says were published, for one product ----
+ * Names made of the recipe's templates, for those values alone that were published; and the names that one
+ * would guess for the product and that were not, with the reason. */
+
+struct ws_published_wheels {
+	const struct ws_candidate *at; /**< in no order that counts */
+	size_t count;
+	const struct ws_unpublished *unpublished;
+	size_t unpublished_count;
+};
+
+/** @a window: those for other torch minors as well. */
+struct ws_published_wheels ws_published_of(
+	const struct ws_product *product, bool window, struct ws_arena *a);
 
 #endif

@@ -1,5 +1,4 @@
-/* claim.c - see claim.h. */
-#include "plan/claim.h"
+#include "plan/candidates.h"
 
 #include <stdlib.h>
 

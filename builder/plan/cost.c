@@ -1,13 +1,70 @@
-/* cost.c - see cost.h. What a unit costs is units.c's, what fits into memory peak.c's. */
-#include "plan/cost.h"
-
+/* cost.c - what a plan costs, in time and memory. What a unit costs is units.c's. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "plan/peak.h"
+#include "plan/steps.h"
 #include "plan/units.h"
 
 #include <string.h>
+
+#define MOST_JOBS 1024
+
+/* ---- the most memory that units hold together ---- */
+
+/* A prediction: as many of the largest as may run at once, as far as they fit beside each other. */
+struct peaks {
+	uint64_t *at; /* descending */
+	size_t len;
+	size_t most; /* as many as run at once */
+};
+
+static struct peaks
+make_peaks(unsigned jobs, struct ws_arena *a)
+{
+	struct peaks peaks = {.most = jobs < MOST_JOBS ? jobs : MOST_JOBS};
+	peaks.at = WS_NEW_N(a, uint64_t, peaks.most);
+	return peaks;
+}
+
+static void
+insert_peak(struct peaks *peaks, uint64_t rss_bytes)
+{
+	size_t place = peaks->len;
+	while (place > 0 && peaks->at[place - 1] < rss_bytes) {
+		place--;
+	}
+	if (place == peaks->most) {
+		return;
+	}
+	peaks->len += peaks->len < peaks->most;
+	memmove(
+		&peaks->at[place + 1], &peaks->at[place], (peaks->len - 1 - place) * sizeof(*peaks->at));
+	peaks->at[place] = rss_bytes;
+}
+
+static void
+add_peaks(struct peaks *peaks, uint64_t rss_bytes, unsigned count)
+{
+	for (unsigned i = 0; i < count && i < peaks->most; i++) {
+		insert_peak(peaks, rss_bytes);
+	}
+}
+
+/* memory_bytes 0: there is no limit. One unit alone may hold more than the limit. */
+static uint64_t
+sum_peaks(const struct peaks *peaks, uint64_t memory_bytes)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < peaks->len; i++) {
+		bool fits = memory_bytes == 0 || (sum < memory_bytes && peaks->at[i] <= memory_bytes - sum);
+		if (i == 0 || fits) {
+			sum += peaks->at[i];
+		}
+	}
+	return sum;
+}
+
+/* ---- units that are paid once ---- */
 
 /* Products that share .cu units, and the lists whose units are paid for; nearly always it is one. */
 struct kernels {
@@ -113,7 +170,7 @@ add_paid(struct kernels *kernels, const struct ws_plan_units *units, struct ws_a
 /* What the plan as a whole is made of. */
 struct sum {
 	struct ws_cost cost;
-	struct ws_peaks peaks;
+	struct peaks peaks;
 	uint64_t longest_ms; /* of one unit */
 };
 
@@ -129,7 +186,7 @@ price(struct ws_product *product, struct kernels *kernels, struct sum *sum, stru
 			continue;
 		}
 		add_unit(&product->cost, unit);
-		ws_peaks_add(&sum->peaks, unit->cost.rss_bytes, unit->files);
+		add_peaks(&sum->peaks, unit->cost.rss_bytes, unit->files);
 		sum->longest_ms = ms > sum->longest_ms ? ms : sum->longest_ms;
 	}
 	product->cost.actions += units->modules + CHECK_AND_PACK;
@@ -176,7 +233,7 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_unit_shelf shelf = {.in = in, .a = a};
 	struct ws_map all = {0};
-	struct sum sum = {.peaks = ws_peaks_make(in->host.jobs ? in->host.jobs : 1, a)};
+	struct sum sum = {.peaks = make_peaks(in->host.jobs ? in->host.jobs : 1, a)};
 	struct ws_totals *totals = &plan->totals;
 	take_cached(plan, &all, &shelf, &text);
 	for (size_t i = 0; i < plan->product_count; i++) {
@@ -197,5 +254,5 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	uint64_t busy = busy_cores(totals->cores, in->host.memory_bytes, sum.cost.rss_bytes);
 	/* Graham's bound: whatever the order, so many have work until the last unit begins. */
 	totals->wall_ms = (sum.cost.cpu_ms + sum.longest_ms * (busy - 1)) / busy;
-	totals->peak_bytes = ws_peaks_sum(&sum.peaks, in->host.memory_bytes);
+	totals->peak_bytes = sum_peaks(&sum.peaks, in->host.memory_bytes);
 }

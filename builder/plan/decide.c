@@ -1,8 +1,7 @@
-/* decide.c - see decide.h. What building costs is cost.c's. */
-#include "plan/decide.h"
-
+/* decide.c - the policy, cell by cell. What building costs is cost.c's. */
 #include "plan/candidates.h"
 #include "plan/rule.h"
+#include "plan/steps.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* expand.c - from axes and extra points to cells. What values mean is axis.c's, what may exist
  * rule.c's. */
-#include "plan/expand.h"
-
 #include "base/map.h"
 #include "plan/rule.h"
+#include "plan/steps.h"
 
 #include <limits.h>
 #include <string.h>

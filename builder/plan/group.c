@@ -1,7 +1,5 @@
-/* group.c - see group.h. */
-#include "plan/group.h"
-
 #include "base/buf.h"
+#include "plan/steps.h"
 
 #include <string.h>
 

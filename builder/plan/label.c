@@ -1,7 +1,6 @@
-/* label.c - see label.h. What a product depends on is product.c's. */
-#include "plan/label.h"
-
+/* label.c - names of wheels. What a product depends on is product.c's. */
 #include "base/buf.h"
+#include "plan/steps.h"
 
 #include <string.h>
 

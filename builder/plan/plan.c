@@ -1,11 +1,8 @@
 /* plan.c - the steps of planning, in order. */
 #include "plan/plan.h"
 
-#include "plan/cost.h"
-#include "plan/decide.h"
-#include "plan/expand.h"
-#include "plan/product.h"
 #include "plan/select.h"
+#include "plan/steps.h"
 
 /* Tells products which cells of this plan need them, and drops those that none needs. */
 static void

@@ -10,7 +10,7 @@
 #define WS_PLAN_PLAN_H
 
 #include "model/lean.h"
-#include "plan/point.h"
+#include "plan/axis.h"
 
 enum ws_decision {
 	WS_DECISION_CACHED,   /**< the store has its wheel, or the index that was named */
@@ -86,7 +86,7 @@ struct ws_cell {
 	const struct ws_candidates *candidates; /**< what was looked for; NULL: nothing was */
 	struct ws_product *product;             /**< NULL: a rule excludes it; the policy leaves it */
 	struct ws_cost cost;                    /**< of what no cell before it pays for */
-	unsigned group;                         /**< group.h: cells that share kernels */
+	unsigned group;                         /**< steps.h: cells that share kernels */
 	int looseness;                          /**< how much of its group a host decides */
 };
 

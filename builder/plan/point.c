@@ -1,7 +1,6 @@
 /* point.c - a point's name, and how conditions see it. What its values are is axis.c's. */
-#include "plan/point.h"
-
 #include "base/str.h"
+#include "plan/axis.h"
 
 struct ws_point_view
 ws_point_see(const struct ws_point *point)

@@ -1,12 +1,10 @@
 /* product.c - the table of what each binding kind depends on, and merging by it. */
-#include "plan/product.h"
-
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "model/manylinux.h"
 #include "plan/key.h"
-#include "plan/label.h"
+#include "plan/steps.h"
 
 #include <string.h>
 

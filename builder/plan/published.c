@@ -1,9 +1,6 @@
-/* published.c - see published.h. */
-#include "plan/published.h"
-
 #include "base/buf.h"
 #include "base/vec.h"
-#include "plan/claim.h"
+#include "plan/candidates.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /**
  * select.h - parts of a plan: --only and --shard
  *
- * Globs over cell names; `*` and `?` match '/' too. Shards are dealt over the whole matrix (group.h),
+ * Globs over cell names; `*` and `?` match '/' too. Shards are dealt over the whole matrix (steps.h),
  * whatever --only leaves, so that every machine deals alike.
  */
 #ifndef WS_PLAN_SELECT_H
 #define WS_PLAN_SELECT_H
 
-#include "plan/expand.h"
+#include "plan/steps.h"
 
 /** From "2/8". False for anything else, or when the first is not from 1 to the second. */
 bool ws_shard_parse(const char *text, unsigned *shard, unsigned *shards);
