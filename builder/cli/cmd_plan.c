@@ -3,9 +3,7 @@
 #include "cli/cure.h"
 #include "cli/selecting.h"
 #include "plan/why.h"
-#include "report/plan_github.h"
-#include "report/plan_json.h"
-#include "report/plan_table.h"
+#include "report/plan_text.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-/* plan_footer.c - see plan_footer.h. */
-#include "report/plan_footer.h"
+#include "report/plan_text.h"
 
 #include "base/map.h"
 #include "base/vec.h"

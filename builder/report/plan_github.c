@@ -1,5 +1,4 @@
-/* plan_github.c - see plan_github.h. */
-#include "report/plan_github.h"
+#include "report/plan_text.h"
 
 #include "base/json_write.h"
 #include "base/map.h"

@@ -1,6 +1,6 @@
-/* plan_json.c - see plan_json.h. The writer holds a value as a tree, and one of ten thousand cells takes
+/* plan_json.c - The writer holds a value as a tree, and one of ten thousand cells takes
  * 60 MiB: so each cell is a value of its own, on a line of its own. */
-#include "report/plan_json.h"
+#include "report/plan_text.h"
 
 #include "base/json_write.h"
 

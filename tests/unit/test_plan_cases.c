@@ -11,9 +11,7 @@
 #include "plan/select.h"
 #include "plan/why.h"
 #include "plan_world.h"
-#include "report/plan_github.h"
-#include "report/plan_json.h"
-#include "report/plan_table.h"
+#include "report/plan_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
 
 #include "plan/plan.h"
 #include "plan_world.h"
-#include "report/plan_json.h"
-#include "report/plan_table.h"
+#include "report/plan_text.h"
 
 #include <sys/resource.h>
 #include <time.h>
