@@ -2,7 +2,6 @@
  * unpack_zip.c's. */
 #include "archive/unpack.h"
 
-#include "archive/unpack_zip.h"
 #include "base/fs.h"
 
 #include <archive.h>

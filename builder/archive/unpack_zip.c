@@ -1,7 +1,6 @@
 /* unpack_zip.c - entries become members; a link is one once its target came. */
-#include "archive/unpack_zip.h"
-
 #include "archive/file_source.h"
+#include "archive/unpack.h"
 #include "archive/zip.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * has not. Decoding strings is left to cJSON. */
 #include "base/json_scan.h"
 
-#include "base/json_token.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* json_token.c - escapes are checked here and decoded by cJSON. */
-#include "base/json_token.h"
-
 #include "base/attr.h"
+#include "base/json_scan.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,8 +1,6 @@
-/* against.c - see against.h. */
-#include "cli/against.h"
-
 #include "base/fs.h"
 #include "base/vec.h"
+#include "cli/selecting.h"
 #include "net/index.h"
 #include "net/url.h"
 #include "publish/catalog.h"

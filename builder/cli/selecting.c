@@ -1,7 +1,6 @@
 /* selecting.c - rows and the usual order of opening things. */
 #include "cli/selecting.h"
 
-#include "cli/against.h"
 #include "config/values.h"
 #include "draft/sdist.h"
 #include "model/manylinux.h"

@@ -5,7 +5,9 @@
 #define WS_CLI_SELECTING_H
 
 #include "cli/command.h"
+#include "cli/session.h"
 #include "cli/typed.h"
+#include "plan/input.h"
 #include "produce/selection.h"
 
 /** What the rows fill. */
@@ -68,5 +70,17 @@ const char *ws_selecting_command(
  */
 bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting *selecting,
 	const struct ws_selection *sel, struct ws_err *err);
+
+/* ---- --against INDEX: what need not be made again, because it is published ---- */
+
+/** An index that is on a server: asking it needs the network. */
+bool ws_against_is_url(const char *index);
+
+/**
+ * The wheels that @a index has of the matrix's packages, but for yanked ones: a folder that `publish` made, or the
+ * URL of a simple index, for which the network must be open.
+ */
+bool ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
+	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err);
 
 #endif

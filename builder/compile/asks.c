@@ -3,8 +3,6 @@
  * is unknown: pasted words, names that are made of macros. */
 #include "compile/asks.h"
 
-#include "compile/scan.h"
-
 #include <string.h>
 
 enum body {

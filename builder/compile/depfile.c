@@ -1,7 +1,6 @@
 /* depfile.c - one pass over the text; unquotes each word as GNU make does. */
-#include "compile/depfile.h"
-
 #include "base/buf.h"
+#include "compile/headers.h"
 
 #include <string.h>
 

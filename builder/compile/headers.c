@@ -12,8 +12,6 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "compile/asks.h"
-#include "compile/depfile.h"
-#include "compile/search.h"
 #include "engine/names.h"
 
 #include <limits.h>

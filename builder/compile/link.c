@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "compile/depfile.h"
+#include "compile/headers.h"
 #include "compile/log_says.h"
 #include "compile/target.h"
 #include "elf/stub.h"

@@ -1,7 +1,7 @@
 /* scan.c - one pass over the text. Lines are joined as gcc joins them (blanks may stand between the
  * backslash and the end of the line). What compilers read differently, or only with some options, is
  * odd: trigraphs, a carriage return alone, a raw string that does not end. */
-#include "compile/scan.h"
+#include "compile/asks.h"
 
 #include <string.h>
 

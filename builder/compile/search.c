@@ -1,9 +1,8 @@
 /* search.c - one pass over the words. What else makes a compiler read files is refused before it
  * comes here (flag_rules.h). */
-#include "compile/search.h"
-
 #include "base/fs.h"
 #include "base/str.h"
+#include "compile/headers.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
 #include "doctor/doctor.h"
 #include "report/format.h"
 #include "store/store.h"
-#include "sys/holders.h"
 #include "sys/process.h"
 
 #include <gnu/libc-version.h>

@@ -4,9 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
-#include "explain/installed.h"
+#include "explain/evidence.h"
 #include "explain/remedy.h"
-#include "explain/symbol.h"
 
 #include <string.h>
 

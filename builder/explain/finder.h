@@ -8,7 +8,6 @@
 #define WS_EXPLAIN_FINDER_H
 
 #include "base/str.h"
-#include "explain/pattern.h"
 #include "explain/signs.h"
 
 /** A sign that was found. Texts are copies in the finder's arena, control characters and all. */

@@ -1,9 +1,8 @@
 /* installed.c - the path first, then the folder that holds the packages. */
-#include "explain/installed.h"
-
 #include "base/attr.h"
 #include "base/fs.h"
 #include "base/str.h"
+#include "explain/evidence.h"
 #include "model/tag.h"
 
 #include <dirent.h>

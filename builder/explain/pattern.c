@@ -1,6 +1,6 @@
 /* pattern.c - the first word of the pattern's text is looked for as it stands; around each place where it is
  * found the rest is compared, from left to right, without going back. */
-#include "explain/pattern.h"
+#include "explain/signs.h"
 
 #include <string.h>
 

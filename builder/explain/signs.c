@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "config/document.h"
 #include "config/values.h"
-#include "explain/pattern.h"
 
 static bool
 read_pattern(struct ws_reader *r, const struct ws_json *value, void *into)

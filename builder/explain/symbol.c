@@ -1,12 +1,11 @@
 /* symbol.c - the lists of all known releases are read once each, for the name and for its twin. */
-#include "explain/symbol.h"
-
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
 #include "elf/demangle.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"
+#include "explain/evidence.h"
 #include "verify/libraries.h"
 #include "verify/twin.h"
 

@@ -1,9 +1,7 @@
-/* checkout.c - see checkout.h. */
-#include "fetch/checkout.h"
-
 #include "base/fs.h"
 #include "fetch/git_child.h"
 #include "fetch/gitmodules.h"
+#include "fetch/source_tree.h"
 #include "model/git_url.h"
 #include "sys/flock.h"
 

@@ -1,8 +1,6 @@
-/* folder.c - see folder.h. */
-#include "fetch/folder.h"
-
 #include "base/fs.h"
 #include "base/vec.h"
+#include "fetch/source_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

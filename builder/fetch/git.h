@@ -5,7 +5,7 @@
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
  * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
  * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what to
- * do with files and submodules is checkout.h's. libgit2 is behind git.c only.
+ * do with files and submodules is checkout.c's. libgit2 is behind git.c only.
  *
  * Fetches as little as the server allows: the one branch or tag that points at the commit, else
  * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.

@@ -4,9 +4,8 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
-#include "fetch/checkout.h"
-#include "fetch/folder.h"
 #include "fetch/git.h"
+#include "fetch/source_tree.h"
 #include "net/download.h"
 #include "net/index_config.h"
 #include "net/url.h"

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "inspect/module_promise.h"
 #include "wheelfile/modules.h"
 #include "wheelfile/record.h"
 

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/json_write.h"
-#include "inspect/facts_json.h"
+#include "inspect/facts.h"
 #include "sys/child.h"
 
 #define FACTS "facts.json"

@@ -1,7 +1,6 @@
 /* facts_json.c - member by member. */
-#include "inspect/facts_json.h"
-
 #include "base/json_write.h"
+#include "inspect/facts.h"
 #include "model/arch.h"
 
 #include <string.h>

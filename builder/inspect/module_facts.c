@@ -1,10 +1,9 @@
 /* module_facts.c - gathers what elf/ and verify/floor.h read of one file, and finds names in lists. */
-#include "inspect/module_facts.h"
-
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "elf/exports.h"
+#include "inspect/facts.h"
 #include "wheelfile/modules.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* module_promise.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600 and
  * 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
-#include "inspect/module_promise.h"
-
+#include "inspect/facts.h"
 #include "wheelfile/modules.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* archive_files.c - which files are not there yet, where they are, and one batch of downloads. */
-#include "kit/archive_files.h"
-
+#include "kit/archive_kit.h"
 #include "kit/cuda/redist.h"
 #include "net/download.h"
 #include "net/index.h"

@@ -2,8 +2,8 @@
 #include "produce/probe.h"
 
 #include "base/fs.h"
-#include "fetch/folder.h"
 #include "fetch/source.h"
+#include "fetch/source_tree.h"
 #include "kit/cuda/gpu.h"
 #include "net/index.h"
 #include "net/index_config.h"

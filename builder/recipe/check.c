@@ -1,6 +1,4 @@
-/* check.c - see check.h. */
-#include "recipe/check.h"
-
+#include "recipe/view.h"
 #include "recipe/words.h"
 
 #include <fnmatch.h>

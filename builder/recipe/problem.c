@@ -1,5 +1,4 @@
-/* problem.c - see problem.h. */
-#include "recipe/problem.h"
+#include "recipe/units.h"
 
 void
 ws_recipe_problem_add(struct ws_recipe_problems *problems, const char *list, size_t index,

@@ -1,8 +1,7 @@
 /* python_files.c - one pass over the listing: each entry is asked whether some rule takes it. */
-#include "recipe/python_files.h"
-
 #include "base/fs.h"
 #include "base/str.h"
+#include "recipe/units.h"
 
 #include <fnmatch.h>
 #include <string.h>

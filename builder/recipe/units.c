@@ -1,4 +1,3 @@
-/* units.c - see units.h. */
 #include "recipe/units.h"
 
 #include "base/fs.h"

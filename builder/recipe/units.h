@@ -8,9 +8,31 @@
 #ifndef WS_RECIPE_UNITS_H
 #define WS_RECIPE_UNITS_H
 
+#include "base/attr.h"
 #include "base/listing.h"
+#include "base/vec.h"
 #include "model/recipe.h"
-#include "recipe/problem.h"
+
+/* ---- what is wrong with a recipe beside its sources ----
+ * Values, so that `recipe check` can report all of them and a build can fail with the first. Mistakes
+ * of the text itself are found by config/ while it reads. */
+
+struct ws_recipe_problem {
+	const char
+		*where; /**< the value in the recipe's JSON, for ws_json_at: "extensions/0/include/1" */
+	const char *text; /**< one line */
+	const char *cure; /**< what to do about it; NULL: the text says it */
+};
+
+/** In the order in which they were found. */
+struct ws_recipe_problems {
+	WS_VEC(struct ws_recipe_problem) list;
+	struct ws_arena *a; /**< holds the texts */
+};
+
+/** Adds one, at item @a index of the list @a list. @a problems may be NULL. */
+void ws_recipe_problem_add(struct ws_recipe_problems *problems, const char *list, size_t index,
+	const char *cure, const char *format, ...) WS_PRINTF(5, 6);
 
 enum ws_unit_kind {
 	WS_UNIT_C, /**< for the C compiler beside the C++ compiler */
@@ -66,5 +88,27 @@ const struct ws_estimate *ws_recipe_estimate(const struct ws_recipe *recipe, con
 /** The patches that hold at @a point; NULL: those without a condition. @a count is set. */
 const struct ws_patch *const *ws_recipe_patches(const struct ws_recipe *recipe,
 	const struct ws_point_view *point, struct ws_arena *a, size_t *count);
+
+/* ---- which Python files of the sources go into the wheel ----
+ * As setuptools' find_packages takes them: the .py files of each package folder, and of every
+ * folder below that is a package itself; other files only when the recipe's `data` names them, so
+ * that sdist and git checkout give the same wheel. Reads listings, no files. */
+
+/** One file of the Python part. */
+struct ws_python_file {
+	const char *path; /**< in the wheel: "flash_attn/ops/rotary.py" */
+	const char *from; /**< in the source tree */
+	bool executable;
+};
+
+typedef WS_VEC(struct ws_python_file) ws_python_files;
+
+/** Appends them, sorted by path. Problems: a package or a module that takes no file. */
+void ws_python_files_list(const struct ws_recipe *recipe, const struct ws_listing *listing,
+	struct ws_arena *a, ws_python_files *files, struct ws_recipe_problems *problems);
+
+/** Problems: a pattern of `data` that matches no file, which hurts no build. */
+void ws_python_files_check_data(const struct ws_recipe *recipe, const struct ws_listing *listing,
+	struct ws_recipe_problems *problems);
 
 #endif

@@ -1,4 +1,3 @@
-/* words.c - see words.h. */
 #include "recipe/words.h"
 
 #include "base/attr.h"

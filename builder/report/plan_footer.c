@@ -1,8 +1,7 @@
-#include "report/plan_text.h"
-
 #include "base/map.h"
 #include "base/vec.h"
 #include "report/format.h"
+#include "report/plan_text.h"
 #include "sys/term.h"
 
 #include <inttypes.h>

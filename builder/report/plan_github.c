@@ -1,8 +1,7 @@
-#include "report/plan_text.h"
-
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "report/plan_text.h"
 
 /* One job: the cells of a group. */
 struct job {

@@ -1,8 +1,7 @@
 /* plan_json.c - The writer holds a value as a tree, and one of ten thousand cells takes
  * 60 MiB: so each cell is a value of its own, on a line of its own. */
-#include "report/plan_text.h"
-
 #include "base/json_write.h"
+#include "report/plan_text.h"
 
 /* What is not known is null: 0 would be a lie. */
 static void

@@ -1,8 +1,7 @@
 /* holders.c - /proc/PID/statm and comm: proc(5). */
-#include "sys/holders.h"
-
 #include "base/buf.h"
 #include "base/fs.h"
+#include "sys/process.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* entry.c - judging and ordering names. Touches no file. */
-#include "wheel/entry.h"
-
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/str.h"
+#include "wheel/pack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "model/tag.h"
-#include "wheel/entry.h"
 #include "wheel/pack.h"
 #include "wheel/record.h"
 

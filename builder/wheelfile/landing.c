@@ -1,8 +1,7 @@
 /* landing.c - three ways for a file: added to the tree, compared with what is there, or written
  * beside it. */
-#include "wheelfile/landing.h"
-
 #include "base/fs.h"
+#include "wheelfile/opened_wheel.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* test_compile_scan.c - dependency files and header names in texts. */
 #include "test.h"
 
-#include "compile/depfile.h"
-#include "compile/scan.h"
+#include "compile/asks.h"
+#include "compile/headers.h"
 
 static const char *
 parse(const char *text, struct ws_arena *a)

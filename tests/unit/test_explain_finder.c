@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "explain/evidence.h"
 #include "explain/finder.h"
-#include "explain/installed.h"
 
 #include <stdlib.h>
 #include <time.h>

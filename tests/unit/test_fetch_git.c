@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "fetch/checkout.h"
+#include "fetch/source_tree.h"
 #include "git_served.h"
 #include "sys/clock.h"
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "sys/holders.h"
+#include "sys/process.h"
 
 static void
 put(struct ws_arena *a, const char *root, unsigned pid, const char *statm, const char *comm)

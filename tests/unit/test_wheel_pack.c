@@ -5,7 +5,6 @@
 #include "archive/inflate.h"
 #include "base/buf.h"
 #include "base/fs.h"
-#include "wheel/entry.h"
 #include "wheel/pack.h"
 #include "wheel/wheel.h"
 

@@ -1,5 +1,5 @@
 /* problem.c - a list that does not grow for ever. */
-#include "wheelfile/problem.h"
+#include "inspect/facts.h"
 
 void
 ws_wheel_problem_add(struct ws_wheel_problems *problems, const char *about, const char *format, ...)
