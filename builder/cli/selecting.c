@@ -237,7 +237,8 @@ ws_selecting_command(
 		const char *index = g->indexes.at[i];
 		add_option(&line, "index", ws_url_has_login(index) ? NULL : index);
 	}
-	add_option(&line, "store", s->store.path);
+	bool chosen = g->store || ws_user_env_get(&s->env, "WHEELSMITH_STORE");
+	add_option(&line, "store", chosen ? s->store.path : NULL);
 	return ws_buf_copy(&line, s->a);
 }
 

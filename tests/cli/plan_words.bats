@@ -101,3 +101,11 @@ demo_recipes() {
 	run -0 --separate-stderr "$WHEELSMITH" plan "${where[@]}" --memory 2G
 	[ -z "$stderr" ]
 }
+
+@test "a command that is printed names the store where it is not the usual one" {
+	unset WHEELSMITH_STORE
+	run -3 "$WHEELSMITH" plan nosuch==1 --torch 2.11.0
+	[[ $output == *"wheelsmith build nosuch==1 --torch 2.11.0 --recipes recipes"* ]]
+	run -3 "$WHEELSMITH" plan nosuch==1 --torch 2.11.0 --store "$BATS_TEST_TMPDIR/other"
+	[[ $output == *"--store $BATS_TEST_TMPDIR/other --recipes recipes"* ]]
+}
