@@ -101,6 +101,14 @@ ws_json_open_list(struct ws_json_writer *w, const char *key)
 	open_value(w, key, '[', ']');
 }
 
+struct ws_json_writer *
+ws_json_begin_object(void)
+{
+	struct ws_json_writer *w = ws_json_begin();
+	ws_json_open_object(w, NULL);
+	return w;
+}
+
 void
 ws_json_close(struct ws_json_writer *w)
 {
@@ -257,7 +265,10 @@ put_pretty(const char **at, unsigned indent, struct ws_buf *out)
 void
 ws_json_finish(struct ws_json_writer *w, enum ws_json_layout layout, struct ws_buf *out)
 {
-	assert(w->text.len > 0 && w->depth == 0);
+	while (w->depth > 0) {
+		ws_json_close(w);
+	}
+	assert(w->text.len > 0);
 	if (layout == WS_JSON_COMPACT) {
 		ws_buf_add(out, w->text.data, w->text.len);
 	} else {

@@ -4,10 +4,8 @@
  * Values are added in the order in which they shall stand. The calls nest by open and close;
  * a call out of place is a bug and asserts.
  *
- *   struct ws_json_writer *w = ws_json_begin();
- *   ws_json_open_object(w, NULL);
+ *   struct ws_json_writer *w = ws_json_begin_object();
  *   ws_json_add_text(w, "schema", "wheelsmith.build/1");
- *   ws_json_close(w);
  *   ws_json_finish(w, WS_JSON_PRETTY, &buf);
  */
 #ifndef WS_BASE_JSON_WRITE_H
@@ -26,6 +24,8 @@ enum ws_json_layout {
 };
 
 struct ws_json_writer *ws_json_begin(void);
+/** The same, and an object is open. */
+struct ws_json_writer *ws_json_begin_object(void);
 
 /** @a key is NULL in a list and at the top. */
 void ws_json_open_object(struct ws_json_writer *w, const char *key);
@@ -46,7 +46,7 @@ void ws_json_add_texts(
 /** A value that was read, with everything below it; numbers keep their digits. */
 void ws_json_add_copy(struct ws_json_writer *w, const char *key, const struct ws_json *value);
 
-/** Appends the text to @a out and releases @a w. */
+/** Closes what is open, appends the text to @a out and releases @a w. */
 void ws_json_finish(struct ws_json_writer *w, enum ws_json_layout layout, struct ws_buf *out);
 
 #endif

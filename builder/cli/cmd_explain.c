@@ -161,16 +161,13 @@ static void
 print_json(const struct explaining *x)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.explain/1");
 	ws_json_add_text(w, "wheelsmith", WS_VERSION);
 	ws_json_open_list(w, "explanations");
 	for (size_t i = 0; i < x->count; i++) {
 		write_one(w, &x->explanations[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&x->s->out, "%s", ws_buf_text(&text));
 }

@@ -331,15 +331,12 @@ static void
 print_json(const struct checking *c)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.recipe-check/1");
 	ws_json_open_list(w, "recipes");
 	for (size_t i = 0; i < c->count; i++) {
 		write_subject(w, &c->subjects[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&c->s->out, "%s", ws_buf_text(&text));
 }

@@ -171,14 +171,12 @@ static void
 print_json(const struct ws_session *s, const char *to, const struct ws_upload_outcome *o)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.upload/1");
 	ws_json_add_text(w, "target", ws_url_shown(to, s->a));
 	ws_json_add_u64(w, "sent", o->sent);
 	ws_json_add_u64(w, "there", o->there);
 	ws_json_add_u64(w, "sent_bytes", o->sent_bytes);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&s->out, "%s", ws_buf_text(&text));
 }

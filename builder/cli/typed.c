@@ -81,7 +81,6 @@ write_matrix(const struct ws_typed *options, struct ws_arena *a)
 	if (options->torch.len == 0) {
 		ws_json_add_text(w, "torch", "installed");
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, &text);
 	return ws_buf_copy(&text, a);
 }

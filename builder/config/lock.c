@@ -230,13 +230,11 @@ write_pins(struct ws_json_writer *w, const struct ws_lock *lock, enum ws_pin_kin
 void
 ws_lock_write(const struct ws_lock *lock, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", WS_LOCK_SCHEMA);
 	for (enum ws_pin_kind kind = 0; kind < WS_PIN_KINDS; kind++) {
 		write_pins(w, lock, kind);
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }
 

@@ -82,9 +82,8 @@ void
 ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
+	struct ws_json_writer *w = ws_json_begin_object();
 	const char *place = "";
-	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "schema", "wheelsmith.doctor/1");
 	ws_json_add_text(w, "wheelsmith", WS_VERSION);
 	for (size_t i = 0; i < rows->at.len; i++) {
@@ -98,7 +97,6 @@ ws_rows_print_json(const struct ws_rows *rows, const struct ws_out *out)
 	move(w, place, "", rows->a);
 	add_problems(w, rows);
 	ws_json_add_bool(w, "can_build", ws_rows_count(rows, WS_PROBLEM_BLOCKS) == 0);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(out, "%s", ws_buf_text(&text));
 }

@@ -181,15 +181,13 @@ write_matrix(const struct ws_doctor *d, const char *const *packages, size_t coun
 	const struct ws_arch_set archs = ws_gpu_archs(&d->gpus, d->a);
 	const char *arch = ws_arch_set_text(&archs, d->a);
 	const char *python = d->kit.version ? d->kit.interpreter : "3.12";
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_texts(w, "packages", packages, count);
 	ws_json_add_text(w, "torch", "installed");
 	ws_json_add_texts(w, "python", &python, 1);
 	if (archs.count > 0) {
 		ws_json_add_texts(w, "arch", &arch, 1);
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, &text);
 	return ws_buf_copy(&text, d->a);
 }

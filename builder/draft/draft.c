@@ -37,8 +37,7 @@ write_source(struct ws_json_writer *w, const struct ws_source_spec *spec)
 static void
 write_order(const struct ws_draft_order *order, const char *refused, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "folder", order->folder);
 	ws_json_add_text(w, "from", order->from);
 	ws_json_add_text(w, "name", order->name);
@@ -47,7 +46,6 @@ write_order(const struct ws_draft_order *order, const char *refused, struct ws_b
 	ws_json_add_text(w, "source_note", order->source_note);
 	ws_json_add_text(w, "refused", refused);
 	write_source(w, order->source);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 

@@ -15,14 +15,12 @@
 static void
 write_order(enum ws_facts_kind kind, const struct ws_facts_order *order, struct ws_buf *text)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_u64(w, "kind", kind);
 	ws_json_add_text(w, "name", order->name);
 	ws_json_add_text(w, "path", order->path);
 	ws_json_add_texts(w, "stable", order->lists.stable, order->lists.stable_count);
 	ws_json_add_texts(w, "torch", order->lists.torch, order->lists.torch_count);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 

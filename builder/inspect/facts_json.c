@@ -220,8 +220,7 @@ void
 ws_facts_json_write(const struct ws_wheel_facts *facts, uint64_t read_bytes, struct ws_buf *out)
 {
 	static const char *const kinds[] = {"wheel", "package", "library"};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.inspect/1");
 	ws_json_add_text(w, "verdict", facts->problems.count == 0 ? "sound" : "wrong");
 	ws_json_add_text(w, "kind", kinds[facts->kind]);
@@ -236,7 +235,5 @@ ws_facts_json_write(const struct ws_wheel_facts *facts, uint64_t read_bytes, str
 	for (size_t i = 0; i < facts->module_count; i++) {
 		write_module(w, &facts->modules[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }

@@ -65,8 +65,7 @@ write_parts(struct ws_json_writer *w, const struct ws_pack_order *order)
 static void
 write_order(const struct ws_pack_order *order, const char *recipe, struct ws_buf *text)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", PACK_VERSION);
 	ws_json_add_text(w, "recipe", recipe);
 	ws_json_add_text(w, "source", order->source->digest.hex);
@@ -82,7 +81,6 @@ write_order(const struct ws_pack_order *order, const char *recipe, struct ws_buf
 	}
 	ws_json_close(w);
 	write_parts(w, order);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 

@@ -68,8 +68,7 @@ static const char *
 compose_facts(struct packing *p)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.wheel/1");
 	const struct ws_json *facts = ws_json_find(p->order.root, "facts");
 	for (WS_JSON_EACH(fact, facts)) {
@@ -78,7 +77,6 @@ compose_facts(struct packing *p)
 	if (p->measured) {
 		ws_json_add_copy(w, "measured", p->measured);
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	return ws_buf_copy(&text, p->a);
 }

@@ -128,8 +128,6 @@ ws_index_browse_html(const struct ws_index_catalog *catalog, const struct ws_ind
 	for (size_t i = 0; i < catalog->entries.len; i++) {
 		add_wheel(w, &catalog->entries.at[i], paths, count, a);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, &json);
 	ws_buf_add(out, page, (size_t)(place - page));
 	put_data(out, &json);

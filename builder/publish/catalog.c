@@ -238,8 +238,7 @@ void
 ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_index_answers *paths,
 	size_t path_count, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", SCHEMA);
 	ws_json_add_text(w, "wheelsmith", WS_VERSION);
 	ws_json_add_text(w, "snapshot", catalog->snapshot);
@@ -262,7 +261,5 @@ ws_index_catalog_write(const struct ws_index_catalog *catalog, const struct ws_i
 		ws_json_close(w);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }

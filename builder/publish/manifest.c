@@ -50,8 +50,6 @@ ws_index_manifest_write(
 		ws_json_add_u64(w, "size", files[i].size_bytes);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }
 

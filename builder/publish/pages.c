@@ -177,8 +177,7 @@ void
 ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 {
 	const struct ws_index_entry *const *entries = page->entries;
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	put_version(w);
 	ws_json_add_text(w, "name", entries[0]->name.distribution);
 	ws_json_open_list(w, "versions");
@@ -196,8 +195,6 @@ ws_index_page_json(const struct ws_index_package_page *page, struct ws_buf *out)
 	for (size_t i = 0; i < page->count; i++) {
 		put_file(w, entries[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
@@ -214,8 +211,7 @@ ws_index_root_html(const char *const *names, size_t count, struct ws_buf *out)
 void
 ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	put_version(w);
 	ws_json_open_list(w, "projects");
 	for (size_t i = 0; i < count; i++) {
@@ -223,7 +219,5 @@ ws_index_root_json(const char *const *names, size_t count, struct ws_buf *out)
 		ws_json_add_text(w, "name", names[i]);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }

@@ -103,9 +103,8 @@ ws_variant_json(const struct ws_index_entry *const *entries, size_t count, struc
 	struct ws_buf *out)
 {
 	static const char *const namespaces[] = {"nvidia", "abi_dependency"}; /* what decides first */
-	struct ws_json_writer *w = ws_json_begin();
+	struct ws_json_writer *w = ws_json_begin_object();
 	struct ws_map labels = {0};
-	ws_json_open_object(w, NULL);
 	ws_json_add_text(w, "$schema", SCHEMA);
 	ws_json_open_object(w, "default-priorities");
 	ws_json_add_texts(w, "namespace", namespaces, WS_LEN(namespaces));
@@ -117,8 +116,6 @@ ws_variant_json(const struct ws_index_entry *const *entries, size_t count, struc
 			add_variant(w, entries[i], label, a);
 		}
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }
 

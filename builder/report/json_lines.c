@@ -62,8 +62,7 @@ take(struct ws_sink *self, const struct ws_event *event)
 	if (!name) {
 		return;
 	}
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", "wheelsmith.event/1");
 	ws_json_add_text(w, "event", name);
 	ws_json_add_i64(w, "at_ms", event->at_ms);

@@ -86,8 +86,7 @@ ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out)
 		job->prebuilt += cell->decision == WS_DECISION_PREBUILT;
 		job->fallback += cell->decision == WS_DECISION_FALLBACK;
 	}
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_open_list(w, "include");
 	for (size_t i = 0; i < jobs.len; i++) {
 		if (jobs.at[i].first) {
@@ -97,8 +96,6 @@ ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out)
 		ws_buf_release(&jobs.at[i].only);
 		ws_buf_release(&jobs.at[i].pythons);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 	ws_buf_putc(out, '\n');
 	return written;

@@ -101,8 +101,7 @@ ws_sbom_write(const struct ws_sbom_part *wheel, const struct ws_sbom_part *parts
 	if (count > 0) {
 		qsort(sorted, count, sizeof(*sorted), cmp_parts);
 	}
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "bomFormat", "CycloneDX");
 	ws_json_add_text(w, "specVersion", "1.5");
 	ws_json_add_u64(w, "version", 1);
@@ -114,7 +113,5 @@ ws_sbom_write(const struct ws_sbom_part *wheel, const struct ws_sbom_part *parts
 	for (size_t i = 0; i < count; i++) {
 		add_part(w, NULL, sorted[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }

@@ -23,8 +23,7 @@ ws_exports_child_ask(const struct ws_exports_order *order, const char *program, 
 		.kind = WS_ERR_FETCH,
 		.stop = stop,
 	};
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "release", order->release);
 	ws_json_add_text(w, "path", order->path);
 	ws_json_add_texts(w, "wheels", order->wheels.at, order->wheels.len);
@@ -40,8 +39,6 @@ ws_exports_child_ask(const struct ws_exports_order *order, const char *program, 
 		ws_json_add_bool(w, "c", library->is_c);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, &text);
 	return ws_child_ask(&child, NULL, err);
 }

@@ -125,8 +125,7 @@ ws_torch_measured_check(const struct ws_torch_measured *m, const char *name, str
 void
 ws_torch_measured_write(const struct ws_torch_measured *m, struct ws_buf *text)
 {
-	struct ws_json_writer *w = ws_json_begin();
-	ws_json_open_object(w, NULL);
+	struct ws_json_writer *w = ws_json_begin_object();
 	ws_json_add_text(w, "schema", SCHEMA);
 	ws_json_add_text(w, "version", m->version);
 	ws_json_add_text(w, "cuda", m->cuda);
@@ -134,7 +133,6 @@ ws_torch_measured_write(const struct ws_torch_measured *m, struct ws_buf *text)
 	ws_json_add_text(w, "pybind_compiler", m->pybind_compiler);
 	ws_json_add_text(w, "pybind_stdlib", m->pybind_stdlib);
 	ws_json_add_text(w, "pybind_build_abi", m->pybind_build_abi);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 
