@@ -1,4 +1,3 @@
-/* members.c - see members.h. */
 #include "archive/members.h"
 
 #include "archive/rule_err.h"

@@ -1,4 +1,3 @@
-/* rule_err.c - see rule_err.h. */
 #include "archive/rule_err.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* fs.c - see fs.h. Writing is fs_write.c's, walking walk.c's, paths as text are path.c's. */
+/* fs.c - writing is fs_write.c's, walking walk.c's, paths as text are path.c's. */
 #include "base/fs.h"
 
 #include <errno.h>

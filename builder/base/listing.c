@@ -1,4 +1,3 @@
-/* listing.c - see listing.h. */
 #include "base/listing.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* sign.c - see sign.h. A private key is never copied: libcrypto clears what it holds. */
+/* sign.c - a private key is never copied: libcrypto clears what it holds. */
 #include "base/sign.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* document.c - see document.h. */
 #include "config/document.h"
 
 #include "base/fs.h"

@@ -1,4 +1,3 @@
-/* indexes.c - see indexes.h. */
 #include "config/indexes.h"
 
 #include "config/values.h"

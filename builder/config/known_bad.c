@@ -1,4 +1,4 @@
-/* known_bad.c - see known_bad.h. What rules mean is model/known_bad.h's. */
+/* known_bad.c - what rules mean is model/known_bad.h's. */
 #include "config/known_bad.h"
 
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-/* sdist.c - see sdist.h. Fetching is fetch/'s. */
+/* sdist.c - fetching is fetch/'s. */
 #include "draft/sdist.h"
 
 #include "base/buf.h"

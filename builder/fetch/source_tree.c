@@ -1,4 +1,3 @@
-/* source_tree.c - see source_tree.h. */
 #include "fetch/source_tree.h"
 
 #include "base/fs.h"

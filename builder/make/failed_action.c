@@ -1,4 +1,3 @@
-/* failed_action.c - see failed_action.h. */
 #include "make/failed_action.h"
 
 #include "base/buf.h"

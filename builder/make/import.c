@@ -1,4 +1,3 @@
-/* import.c - see import.h. */
 #include "make/import.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* pins.c - see pins.h. What a pin is made of is model/lock.c's, the text of the file config/lock.c's. */
+/* pins.c - what a pin is made of is model/lock.c's, the text of the file config/lock.c's. */
 #include "make/pins.h"
 
 #include "base/digest.h"

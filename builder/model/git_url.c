@@ -1,4 +1,4 @@
-/* git_url.c - see git_url.h. Allows by list: what is not plainly fine is refused. */
+/* git_url.c - allows by list: what is not plainly fine is refused. */
 #include "model/git_url.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* wheel_label.c - see wheel_label.h. Words of a label that are not known say nothing. */
+/* wheel_label.c - words of a label that are not known say nothing. */
 #include "model/wheel_label.h"
 
 #include "base/vec.h"

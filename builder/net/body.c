@@ -1,4 +1,3 @@
-/* body.c - see body.h. */
 #include "net/body.h"
 
 #include "base/digest.h"

@@ -1,4 +1,3 @@
-/* admit.c - see admit.h. */
 #include "publish/admit.h"
 
 #include "archive/file_source.h"

@@ -1,4 +1,4 @@
-/* browse.c - see browse.h. cmake/browse.cmake makes ws_index_browse_page of browse.html. */
+/* browse.c - cmake/browse.cmake makes ws_index_browse_page of browse.html. */
 #include "publish/browse.h"
 
 #include "base/json_write.h"

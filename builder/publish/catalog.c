@@ -1,4 +1,3 @@
-/* catalog.c - see catalog.h. */
 #include "publish/catalog.h"
 
 #include "base/fs.h"

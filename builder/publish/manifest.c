@@ -1,4 +1,3 @@
-/* manifest.c - see manifest.h. */
 #include "publish/manifest.h"
 
 #include "base/fs.h"

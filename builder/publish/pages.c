@@ -1,4 +1,3 @@
-/* pages.c - see pages.h. */
 #include "publish/pages.h"
 
 #include "base/json_write.h"

@@ -1,4 +1,3 @@
-/* same_wheel.c - see same_wheel.h. */
 #include "publish/same_wheel.h"
 
 #include "archive/file_source.h"

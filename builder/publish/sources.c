@@ -1,4 +1,3 @@
-/* sources.c - see sources.h. */
 #include "publish/sources.h"
 
 #include "base/fs.h"

@@ -1,4 +1,3 @@
-/* variant_wheel.c - see variant_wheel.h. */
 #include "publish/variant_wheel.h"
 
 #include "archive/file_source.h"

@@ -1,4 +1,4 @@
-/* status.c - see status.h. Draws at most ten times a second. */
+/* status.c - draws at most ten times a second. */
 #include "report/status.h"
 
 #include "base/buf.h"

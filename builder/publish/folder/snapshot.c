@@ -1,4 +1,4 @@
-/* snapshot.c - see snapshot.h. What pages look like is pages.h's, which wheels answer where is paths.h's. */
+/* snapshot.c - what pages look like is pages.h's, which wheels answer where is paths.h's. */
 #include "publish/folder/snapshot.h"
 
 #include "base/fs.h"

@@ -1,4 +1,3 @@
-/* form.c - see form.h. */
 #include "publish/server/form.h"
 
 #include "base/headers.h"

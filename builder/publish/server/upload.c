@@ -1,4 +1,3 @@
-/* upload.c - see upload.h. */
 #include "publish/server/upload.h"
 
 #include "base/fs.h"
