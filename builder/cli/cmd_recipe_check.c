@@ -49,8 +49,8 @@ open_means(struct checking *c, struct ws_err *err)
 
 /* With the patches that always apply and, unless it is NULL, the one @a extra. */
 static bool
-bring(const struct checking *c, const struct ws_recipe *recipe, const struct ws_patch *extra,
-	struct ws_source_found *found, struct ws_err *err)
+fetch_patched(const struct checking *c, const struct ws_recipe *recipe,
+	const struct ws_patch *extra, struct ws_source_found *found, struct ws_err *err)
 {
 	struct ws_arena *a = c->s->a;
 	const struct ws_patch **patches = WS_NEW_N(a, const struct ws_patch *, recipe->patch_count);
@@ -78,7 +78,7 @@ add_size(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUS
 
 /* False with err empty: nothing is wrong, they are only not at hand. */
 static bool
-bring_all(struct checking *c, struct subject *x, struct ws_err *err)
+fetch_all(struct checking *c, struct subject *x, struct ws_err *err)
 {
 	struct ws_arena *a = c->s->a;
 	struct ws_tree *trees = WS_NEW_N(a, struct ws_tree, x->recipe.patch_count + 1);
@@ -92,7 +92,7 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 		*err = (struct ws_err){0};
 		return false;
 	}
-	if (!bring(c, &x->recipe, NULL, &x->source, err)) {
+	if (!fetch_patched(c, &x->recipe, NULL, &x->source, err)) {
 		if (!c->fetch && err->kind == WS_ERR_FETCH) {
 			x->why_no_sources = "not in the store; --fetch brings them";
 			*err = (struct ws_err){0};
@@ -107,7 +107,7 @@ bring_all(struct checking *c, struct subject *x, struct ws_err *err)
 		if (ws_condition_is_empty(&patch->when)) {
 			continue;
 		}
-		if (bring(c, &x->recipe, patch, &patched, err)) {
+		if (fetch_patched(c, &x->recipe, patch, &patched, err)) {
 			trees[count++] = patched.tree;
 		} else if (ws_err_is_stop(err)) {
 			return false;
@@ -155,7 +155,7 @@ check_subject(struct checking *c, struct subject *x, struct ws_err *err)
 		return true;
 	}
 	ws_recipe_check_place(&x->checked, &x->problems);
-	if (bring_all(c, x, &one)) {
+	if (fetch_all(c, x, &one)) {
 		ws_recipe_check_sources(&x->checked, &x->problems);
 	} else if (ws_err_is_stop(&one)) {
 		*err = one;
@@ -358,7 +358,7 @@ conclude(const struct checking *c, struct ws_err *err)
 }
 
 static void
-tell(const struct checking *c, const struct subject *x)
+print_checked(const struct checking *c, const struct subject *x)
 {
 	for (size_t i = 0; i < x->problems.list.len; i++) {
 		ws_out_error(&c->s->out, x->problems.list.at[i]);
@@ -399,7 +399,7 @@ check_all(struct checking *c, const ws_words *files, struct ws_err *err)
 		if (!check_subject(c, &c->subjects[i], err)) {
 			return false;
 		}
-		tell(c, &c->subjects[i]);
+		print_checked(c, &c->subjects[i]);
 	}
 	if (c->s->globals.json) {
 		print_json(c);

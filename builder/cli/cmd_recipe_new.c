@@ -50,7 +50,7 @@ parse_wanted(struct drafting *d, const char *word, struct ws_err *err)
 
 /* Where the draft goes: a folder stands for its place in it. */
 static bool
-settle_place(struct drafting *d, struct ws_err *err)
+choose_place(struct drafting *d, struct ws_err *err)
 {
 	if (!d->to) {
 		return true;
@@ -87,7 +87,7 @@ fetch_digest(const struct drafting *d, const struct ws_index_file *file, struct 
 }
 
 static bool
-bring(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_found *found,
+fetch(struct drafting *d, const struct ws_source_spec *spec, struct ws_source_found *found,
 	struct ws_err *err)
 {
 	const struct ws_source_wish wish = {
@@ -171,7 +171,7 @@ draft_sdist(struct drafting *d, const struct ws_index_file *file, struct ws_err 
 		.kind = WS_SOURCE_SDIST, .file = file->name, .package = d->name, .sha256 = sha256};
 	const struct ws_source_spec git = unknown_commit(d, d->git);
 	struct ws_source_found found;
-	if (!bring(d, &spec, &found, err)
+	if (!fetch(d, &spec, &found, err)
 		|| !write_draft(
 			d, d->git ? &git : &spec, file->name, &found.tree, d->git ? commit_note : NULL, err)) {
 		return false;
@@ -224,7 +224,7 @@ draft_folder(struct drafting *d, struct ws_err *err)
 	}
 	const struct ws_source_spec spec = {
 		.kind = WS_SOURCE_FOLDER, .path = ws_arena_strdup(d->s->a, path)};
-	if (!ws_session_open_net(d->s, NULL, 0, true, err) || !bring(d, &spec, &found, err)) {
+	if (!ws_session_open_net(d->s, NULL, 0, true, err) || !fetch(d, &spec, &found, err)) {
 		return false;
 	}
 	d->sources = NULL; /* the person has them */
@@ -275,11 +275,11 @@ draft_commit(struct drafting *d, const char *at, struct ws_err *err)
 	struct ws_source_spec spec = {.kind = WS_SOURCE_GIT,
 		.url = ws_arena_copy(a, d->git, (size_t)(at - d->git)),
 		.commit = at + 1};
-	if (!ws_session_open_net(d->s, NULL, 0, false, err) || !bring(d, &spec, &found, err)
+	if (!ws_session_open_net(d->s, NULL, 0, false, err) || !fetch(d, &spec, &found, err)
 		|| !name_submodules(d, &found.tree, &spec, err)) {
 		return false;
 	}
-	if (spec.submodule_count > 0 && !bring(d, &spec, &found, err)) {
+	if (spec.submodule_count > 0 && !fetch(d, &spec, &found, err)) {
 		return false;
 	}
 	const char *note =
@@ -360,6 +360,6 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	return parse_wanted(&d, words.at[0], err) && settle_place(&d, err) && make_draft(&d, err)
+	return parse_wanted(&d, words.at[0], err) && choose_place(&d, err) && make_draft(&d, err)
 		&& deliver(&d, err);
 }

@@ -207,7 +207,7 @@ struct asking {
 
 /* Only options outlive the call as they are; their rows do not. */
 static void
-take_usage(struct ws_usage_taker *self, const struct ws_usage *usage)
+read_usage(struct ws_usage_taker *self, const struct ws_usage *usage)
 {
 	struct line *line = ((struct asking *)self)->line;
 	struct ws_arena *a = line->s->a;
@@ -232,7 +232,7 @@ take_usage(struct ws_usage_taker *self, const struct ws_usage *usage)
 static void
 ask_usage(struct line *line, const struct ws_command *command, const char *part)
 {
-	struct asking asking = {.taker.take = take_usage, .line = line};
+	struct asking asking = {.taker.take = read_usage, .line = line};
 	const char *argv[] = {command->name, part, NULL};
 	struct ws_err none = {0};
 	line->s->usage_taker = &asking.taker;
@@ -268,7 +268,7 @@ expand_home(struct ws_session *s, const char *path)
 
 /* Options that decide what the others may be. */
 static void
-note_value(struct line *line, const struct ws_option *option, const char *value)
+apply_value(struct line *line, const struct ws_option *option, const char *value)
 {
 	value = expand_home(line->s, value);
 	if (strcmp(option->name, "matrix") == 0) {
@@ -281,7 +281,7 @@ note_value(struct line *line, const struct ws_option *option, const char *value)
 }
 
 static void
-take_part(struct line *line, const struct ws_command **command, const char *word)
+read_part(struct line *line, const struct ws_command **command, const char *word)
 {
 	for (size_t i = 0; i < line->part_count; i++) {
 		if (strcmp(line->parts[i], word) != 0) {
@@ -310,14 +310,14 @@ walk(struct line *line)
 		const struct ws_option *option = open ? NULL : find_option(line, word);
 		const char *equals = option ? strchr(word, '=') : NULL;
 		if (open) {
-			note_value(line, open, word);
+			apply_value(line, open, word);
 			open = NULL;
 		} else if (option && option->argument && equals) {
-			note_value(line, option, equals + 1);
+			apply_value(line, option, equals + 1);
 		} else if (option && option->argument) {
 			open = option;
 		} else if (!option) {
-			take_part(line, &command, word);
+			read_part(line, &command, word);
 		}
 	}
 	return open;

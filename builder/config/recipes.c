@@ -25,7 +25,7 @@ struct search {
 
 /* Files that are not named like a version are not recipes. */
 static void
-look_into_package(struct search *s, const char *folder, const char *package)
+list_package(struct search *s, const char *folder, const char *package)
 {
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -46,7 +46,7 @@ look_into_package(struct search *s, const char *folder, const char *package)
 }
 
 static bool
-look_into_folder(struct search *s, const char *folder, struct ws_err *err)
+list_folder(struct search *s, const char *folder, struct ws_err *err)
 {
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -56,7 +56,7 @@ look_into_folder(struct search *s, const char *folder, struct ws_err *err)
 	}
 	while ((entry = readdir(dir))) {
 		if (entry->d_name[0] != '.') {
-			look_into_package(s, ws_path_join(s->a, folder, entry->d_name, NULL), entry->d_name);
+			list_package(s, ws_path_join(s->a, folder, entry->d_name, NULL), entry->d_name);
 		}
 	}
 	return true;
@@ -86,7 +86,7 @@ ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
 {
 	struct search s = {.a = a};
 	for (; s.rank < count; s.rank++) {
-		if (!look_into_folder(&s, folders[s.rank], err)) {
+		if (!list_folder(&s, folders[s.rank], err)) {
 			return false;
 		}
 	}

@@ -61,7 +61,7 @@ line_around(const struct ws_finder *f, const struct ws_match *match)
 }
 
 static void
-keep(struct ws_finder *f, size_t sign, const struct ws_match *match)
+add_found(struct ws_finder *f, size_t sign, const struct ws_match *match)
 {
 	struct ws_found_sign *found = &f->found[sign];
 	found->sign = &f->signs->at[sign];
@@ -78,7 +78,7 @@ keep(struct ws_finder *f, size_t sign, const struct ws_match *match)
 
 /* Looks in the window for what begins before @until. */
 static void
-look(struct ws_finder *f, size_t until)
+search(struct ws_finder *f, size_t until)
 {
 	const struct ws_str text = {f->window, f->len};
 	for (size_t i = 0; i < f->signs->count; i++) {
@@ -86,7 +86,7 @@ look(struct ws_finder *f, size_t until)
 		struct ws_match match;
 		for (size_t t = 0; t < sign->text_count && f->found[i].line == 0; t++) {
 			if (ws_pattern_find(sign->texts[t], text, f->from, &match) && match.at < until) {
-				keep(f, i, &match);
+				add_found(f, i, &match);
 			}
 		}
 	}
@@ -96,7 +96,7 @@ static void
 move(struct ws_finder *f)
 {
 	size_t until = f->len - AFTER;
-	look(f, until);
+	search(f, until);
 	size_t gone = until - BEFORE;
 	f->lines += count_lines(f->window, gone);
 	f->gone += gone;
@@ -160,7 +160,7 @@ size_t
 ws_finder_end(struct ws_finder *f, const struct ws_found_sign **found)
 {
 	size_t count = 0;
-	look(f, f->len);
+	search(f, f->len);
 	for (size_t i = 0; i < f->signs->count; i++) {
 		if (f->found[i].line > 0 && !is_said(f->found, count, &f->found[i])) {
 			f->found[count++] = f->found[i];

@@ -89,7 +89,7 @@ split_info(const char *name, struct ws_arena *a, const char **package, struct ws
 }
 
 static void
-look_around(const char *packages, const char *below, struct ws_arena *a, struct ws_installed *place)
+read_beside(const char *packages, const char *below, struct ws_arena *a, struct ws_installed *place)
 {
 	WS_AUTO_DIR DIR *dir = opendir(packages);
 	const struct dirent *entry;
@@ -129,7 +129,7 @@ ws_installed_of(const char *file, struct ws_arena *a)
 	if (len > 0 && file[0] == '/') {
 		const char *packages = ws_arena_copy(a, file, len);
 		place.program = program_of(packages, a);
-		look_around(packages, below, a, &place);
+		read_beside(packages, below, a, &place);
 	}
 	return place;
 }

@@ -194,7 +194,7 @@ cause_torch(struct asking *s)
 }
 
 static void
-tell_releases(struct asking *s, struct ws_symbol_answer *answer)
+write_releases(struct asking *s, struct ws_symbol_answer *answer)
 {
 	const struct ws_facts *facts = s->q->facts;
 	int abi = abi_of(s);
@@ -258,7 +258,7 @@ ws_symbol_answer(const struct ws_symbol_question *question, struct ws_arena *a,
 	}
 	if (is_torchs || count(&s, HAS_NAME) > 0) {
 		answer->cause = cause_torch(&s);
-		tell_releases(&s, answer);
+		write_releases(&s, answer);
 	} else {
 		answer->cause = cause_other(&s);
 	}

@@ -37,7 +37,7 @@ start(
 
 /* A wheel that cannot be read is a problem of it; a full disk is ours. */
 static bool
-take_fault(struct maker *m, const char *about, const struct ws_err *err)
+report_fault(struct maker *m, const char *about, const struct ws_err *err)
 {
 	if (err->kind == WS_ERR_FETCH) {
 		ws_wheel_problem_add(m->problems, about, "%s", err->text);
@@ -47,13 +47,13 @@ take_fault(struct maker *m, const char *about, const struct ws_err *err)
 
 /* Likewise, where it may be a rule of the zip format that is broken. */
 static bool
-take_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
+report_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
 	if (zip->broken != WS_ZIP_SOUND) {
 		m->facts->broken = zip->broken;
 		m->facts->broken_text = ws_arena_strdup(m->a, err->text);
 	}
-	return take_fault(m, "zip", err);
+	return report_fault(m, "zip", err);
 }
 
 /* ---- RECORD ---- */
@@ -66,7 +66,7 @@ by_path(const void *x, const void *y)
 }
 
 static bool
-note_line(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
+add_line(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
 {
 	struct maker *m = self;
 	*ws_vec_push(&m->record, m->a) = *entry;
@@ -87,8 +87,8 @@ static bool
 read_record(struct maker *m, struct ws_str text, bool installed)
 {
 	struct ws_err err = {0};
-	bool fine = installed ? ws_record_read_installed(text, m->a, note_line, m, &err)
-						  : ws_record_read(text, m->a, note_line, m, &err);
+	bool fine = installed ? ws_record_read_installed(text, m->a, add_line, m, &err)
+						  : ws_record_read(text, m->a, add_line, m, &err);
 	m->facts->record_count = m->record.len;
 	if (m->record.len > 1) {
 		qsort(m->record.at, m->record.len, sizeof(*m->record.at), by_path);
@@ -100,7 +100,7 @@ read_record(struct maker *m, struct ws_str text, bool installed)
 		}
 	}
 	if (!fine) {
-		take_fault(m, "RECORD", &err);
+		report_fault(m, "RECORD", &err);
 	}
 	return fine;
 }
@@ -154,17 +154,17 @@ read_file_name(struct maker *m, const char *name)
 }
 
 static void
-take_texts(struct maker *m, struct ws_str wheel, struct ws_str metadata)
+read_texts(struct maker *m, struct ws_str wheel, struct ws_str metadata)
 {
 	struct ws_wheel_facts *f = m->facts;
 	struct ws_err err = {0};
 	f->has_wheel = wheel.s && ws_wheel_info_read(wheel, m->a, &f->wheel, &err);
 	if (wheel.s && !f->has_wheel) {
-		take_fault(m, "WHEEL", &err);
+		report_fault(m, "WHEEL", &err);
 	}
 	f->has_metadata = metadata.s && ws_metadata_info_read(metadata, m->a, &f->metadata, &err);
 	if (metadata.s && !f->has_metadata) {
-		take_fault(m, "METADATA", &err);
+		report_fault(m, "METADATA", &err);
 	}
 }
 
@@ -199,7 +199,7 @@ load_text(
 		return true;
 	}
 	if (zip->broken != WS_ZIP_SOUND) {
-		take_zip_fault(m, zip, err);
+		report_zip_fault(m, zip, err);
 	}
 	return false;
 }
@@ -221,12 +221,12 @@ read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 	f->content_bytes = w->zip.total_bytes;
 	f->folder = ws_dist_info_folder(&w->zip, m->a, err);
 	if (!f->folder) {
-		take_fault(m, "names", err);
+		report_fault(m, "names", err);
 	} else if (!load_text(m, &w->zip, "WHEEL", &wheel, err)
 		|| !load_text(m, &w->zip, "METADATA", &metadata, err)) {
 		return false;
 	}
-	take_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
+	read_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
 	compare_names(m);
 	if (read_record(m, ws_buf_str(&w->record), false)) {
 		check_names(m, &w->zip);
@@ -247,12 +247,12 @@ has_record(const struct ws_zip *zip)
 
 /* A wheel did not open: was it the wheel, or the way to it? */
 static bool
-take_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
+report_open_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err *err)
 {
 	if (zip->broken != WS_ZIP_SOUND) {
-		return take_zip_fault(m, zip, err);
+		return report_zip_fault(m, zip, err);
 	}
-	return zip->by_name && !has_record(zip) && take_fault(m, "RECORD", err);
+	return zip->by_name && !has_record(zip) && report_fault(m, "RECORD", err);
 }
 
 bool
@@ -267,7 +267,7 @@ ws_facts_of_url(const struct ws_fetch *fetch, const struct ws_index_file *file, 
 		facts->size_bytes = w.zip.source->size;
 		fine = read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND;
 	} else {
-		fine = take_open_fault(&m, &w.zip, err);
+		fine = report_open_fault(&m, &w.zip, err);
 	}
 	*wire_bytes = ws_opened_wheel_wire_bytes(&w);
 	ws_opened_wheel_close(&w);
@@ -360,7 +360,7 @@ read_members(struct maker *m, struct ws_zip *zip, const char *folder, struct ws_
 	if (p.fd >= 0) {
 		close(ws_take_fd(&p.fd));
 	}
-	return m->facts->is_whole || take_zip_fault(m, zip, err);
+	return m->facts->is_whole || report_zip_fault(m, zip, err);
 }
 
 /* ---- modules ---- */
@@ -405,7 +405,7 @@ ws_facts_of_wheel(const struct ws_facts_order *order, struct ws_arena *a,
 	struct maker m = start(facts, WS_FACTS_WHEEL, order->name, a);
 	read_file_name(&m, order->name);
 	if (!ws_opened_wheel_read(order->path, order->name, a, &w, err)) {
-		return take_open_fault(&m, &w.zip, err);
+		return report_open_fault(&m, &w.zip, err);
 	}
 	facts->size_bytes = w.zip.source->size;
 	bool fine = (read_dist_info(&m, &w, err) || facts->broken != WS_ZIP_SOUND)
@@ -504,7 +504,7 @@ ws_facts_of_package(const struct ws_facts_order *order, struct ws_arena *a,
 			ws_wheel_problem_add(m.problems, texts[i].name, "it cannot be read");
 		}
 	}
-	take_texts(&m, ws_buf_str(&wheel), ws_buf_str(&metadata));
+	read_texts(&m, ws_buf_str(&wheel), ws_buf_str(&metadata));
 	read_record(&m, ws_buf_str(&record), true);
 	for (size_t i = 0; i < m.record.len; i++) {
 		check_installed_file(&m, order->path, &m.record.at[i]);

@@ -248,7 +248,7 @@ read_list(const char *path, take_line take, void *self, const char **release, st
 
 /* Name -> "3.9" for those of the stable ABI. */
 static bool
-take_stable(void *self, const struct ws_export *line, struct ws_arena *a)
+add_stable(void *self, const struct ws_export *line, struct ws_arena *a)
 {
 	static const char start[] = "python";
 	if (ws_same(line->library, STABLE_ABI) && line->version
@@ -287,7 +287,7 @@ date_pythons(struct ws_module_facts *modules, size_t count, const struct ws_fact
 	struct ws_map stable = {0};
 	const char *release;
 	for (size_t i = 0; i < lists->stable_count; i++) {
-		if (!read_list(lists->stable[i], take_stable, &stable, &release, a, err)) {
+		if (!read_list(lists->stable[i], add_stable, &stable, &release, a, err)) {
 			return false;
 		}
 	}
@@ -304,7 +304,7 @@ struct search {
 };
 
 static bool
-take_wanted(void *self, const struct ws_export *line, struct ws_arena *a WS_UNUSED)
+mark_wanted(void *self, const struct ws_export *line, struct ws_arena *a WS_UNUSED)
 {
 	struct search *search = self;
 	size_t *seen = is_torch_shim(line->text) ? ws_map_get(&search->names, line->text) : NULL;
@@ -341,7 +341,7 @@ date_torch(struct ws_module_facts *modules, size_t count, const struct ws_facts_
 	while (open > 0 && search.list < lists->torch_count) {
 		const char *release;
 		const char *path = lists->torch[search.list++];
-		if (!read_list(path, take_wanted, &search, &release, a, err)) {
+		if (!read_list(path, mark_wanted, &search, &release, a, err)) {
 			return false;
 		}
 		for (size_t i = 0; i < count; i++) {

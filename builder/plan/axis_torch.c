@@ -124,7 +124,7 @@ find_build(const struct ws_torch_release *release, const struct ws_cuda_value *c
 }
 
 static void
-take_build(
+use_build(
 	struct ws_axes *axes, struct ws_torch_choice *choice, const struct ws_torch_variant *build)
 {
 	choice->standard = build == &choice->release->standard;
@@ -191,7 +191,7 @@ ws_axes_torch(struct ws_axes *axes, const struct ws_torch_value *value,
 	if (abi >= 0 && abi != choice->cxx11abi && !value->version.local) {
 		const struct ws_torch_variant *build = find_build(choice->release, cuda, abi);
 		if (build) {
-			take_build(axes, choice, build);
+			use_build(axes, choice, build);
 		}
 	}
 	choice->facts_abi = facts_abi(choice);

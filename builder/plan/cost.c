@@ -196,7 +196,7 @@ price(struct ws_product *product, struct kernels *kernels, struct sum *sum, stru
 
 /* A wheel in the store was compiled here, most likely: its objects are there too. */
 static void
-take_cached(
+use_cached(
 	struct ws_plan *plan, struct ws_map *all, struct ws_unit_shelf *shelf, struct ws_buf *text)
 {
 	for (size_t i = 0; i < plan->product_count; i++) {
@@ -235,7 +235,7 @@ ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_are
 	struct ws_map all = {0};
 	struct sum sum = {.peaks = make_peaks(in->host.jobs ? in->host.jobs : 1, a)};
 	struct ws_totals *totals = &plan->totals;
-	take_cached(plan, &all, &shelf, &text);
+	use_cached(plan, &all, &shelf, &text);
 	for (size_t i = 0; i < plan->product_count; i++) {
 		struct ws_product *product = plan->products[i];
 		struct ws_cell *payer = find_payer(product);

@@ -50,7 +50,7 @@ size_text(uint64_t bytes, struct ws_arena *a)
 
 /* "built 2026-11-20, 4.0 MB, installed 5.1 MB". */
 static const char *
-tell_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
+describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 {
 	const char *when = wheel->date ? ws_arena_printf(a, "built %s", wheel->date) : "in the store";
 	return wheel->wheel_bytes ? ws_arena_printf(a, "%s, %s, installed %s", when,
@@ -150,7 +150,7 @@ find_candidates(const struct shelf *shelf, struct ws_product *product)
 }
 
 static const char *
-tell_prebuilt(const struct ws_product *product, struct ws_arena *a)
+describe_prebuilt(const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_candidate *chosen = product->chosen;
 	size_t count = product->candidates.count;
@@ -178,7 +178,7 @@ was_looked_for(const struct ws_product *product)
 
 /* Why no candidate serves. */
 static const char *
-tell_none(const struct ws_product *product, struct ws_arena *a)
+describe_none(const struct ws_product *product, struct ws_arena *a)
 {
 	const struct ws_candidates *all = &product->candidates;
 	if (all->count > 1) {
@@ -203,7 +203,8 @@ give_up(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_arena *a
 {
 	bool looked = was_looked_for(cell->product);
 	const char *stopped = cell->build_why;
-	const char *none = in->candidates ? tell_none(cell->product, a) : "no candidates are known yet";
+	const char *none =
+		in->candidates ? describe_none(cell->product, a) : "no candidates are known yet";
 	const char *fallback = in->matrix->fallback_on_no_candidate
 		? ws_matrix_fallback(in->matrix, cell->recipe->name)
 		: NULL;
@@ -237,16 +238,16 @@ decide_cell(const struct ws_plan_input *in, struct ws_cell *cell, struct ws_aren
 		cell->why = ws_arena_printf(a, "in %s", in->against->name);
 	} else if (product->wheel.file) {
 		cell->decision = WS_DECISION_CACHED;
-		cell->why = tell_wheel(&product->wheel, a);
+		cell->why = describe_wheel(&product->wheel, a);
 	} else if ((wants_prebuilt || !can_build)
 		&& (count_those(product, may_serve) > 0
 			|| (!can_build && product->candidates.asked == WS_INDEXES_NEVER))) {
 		cell->decision = WS_DECISION_PREBUILT;
-		cell->why = tell_prebuilt(product, a);
+		cell->why = describe_prebuilt(product, a);
 	} else if (can_build) {
 		cell->decision = WS_DECISION_BUILD;
 		cell->why =
-			wants_prebuilt && was_looked_for(product) ? tell_none(product, a) : "not built yet";
+			wants_prebuilt && was_looked_for(product) ? describe_none(product, a) : "not built yet";
 	} else {
 		give_up(in, cell, a);
 	}
@@ -292,7 +293,7 @@ ws_decide(const struct ws_plan_input *in, struct ws_cell *const *cells, size_t c
 
 /* The cell of the product that pays for it, as seen from another: by the one axis that differs. */
 static const char *
-tell_sharer(const struct ws_cell *cell, const struct ws_cell *first, struct ws_arena *a)
+describe_sharer(const struct ws_cell *cell, const struct ws_cell *first, struct ws_arena *a)
 {
 	const struct ws_point *x = &cell->point;
 	const struct ws_point *y = &first->point;
@@ -320,7 +321,7 @@ ws_decide_reasons(struct ws_cell *const *cells, size_t count, struct ws_arena *a
 			continue;
 		}
 		if (product->payer != cell) {
-			cell->why = tell_sharer(cell, product->payer, a);
+			cell->why = describe_sharer(cell, product->payer, a);
 		} else if (cell->dropped_count > 0) {
 			cell->why = ws_arena_printf(a, "without %s", ws_rule_dropped_text(cell, a));
 		} else if (product->kernels && product->candidates.count == 0) {

@@ -264,7 +264,7 @@ guess_values(const struct search *s, struct guess *guess)
 
 /* The name that one would make up for this product, where nobody published it. */
 static void
-tell_guess(struct search *s, const struct ws_published_python *python)
+report_guess(struct search *s, const struct ws_published_python *python)
 {
 	struct guess guess = {.values = {.python = python}};
 	guess_values(s, &guess);
@@ -298,7 +298,7 @@ ws_published_of(const struct ws_product *product, bool window, struct ws_arena *
 		if (fits) {
 			find_published(&s, python);
 		}
-		tell_guess(&s, python);
+		report_guess(&s, python);
 	}
 	return (struct ws_published_wheels){
 		s.found.at, s.found.len, s.unpublished.at, s.unpublished.len};

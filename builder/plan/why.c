@@ -128,7 +128,7 @@ write_torch(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 }
 
 static const char *
-tell_auto(const struct ws_point *point)
+auto_text(const struct ws_point *point)
 {
 	if (!point->cuda_auto) {
 		return "";
@@ -149,7 +149,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 		line(out, "cuda", "none: \"auto\", and there is nothing to go by");
 		return;
 	}
-	line(out, "cuda", "%s%s", cuda->name, tell_auto(&cell->point));
+	line(out, "cuda", "%s%s", cuda->name, auto_text(&cell->point));
 	if (cuda->origin == WS_KIT_HOST) {
 		line(out, "", "compiled with this host's toolkit%s", cuda->pin ? ", locked" : "");
 	} else if (cuda->origin == WS_KIT_ARCHIVE) {

@@ -55,7 +55,7 @@ add_number(struct ws_json_writer *w, const char *key, uint64_t number)
 }
 
 static void
-take(struct ws_sink *self, const struct ws_event *event)
+on_event(struct ws_sink *self, const struct ws_event *event)
 {
 	struct lines *l = (struct lines *)self;
 	const char *name = name_of(event->kind);
@@ -88,7 +88,7 @@ struct ws_sink *
 ws_json_lines_sink(FILE *file, struct ws_arena *a)
 {
 	struct lines *l = WS_NEW(a, struct lines);
-	l->sink.take = take;
+	l->sink.take = on_event;
 	l->file = file;
 	return &l->sink;
 }

@@ -265,7 +265,7 @@ print(struct status *s, const struct ws_event *event)
 }
 
 static void
-take(struct ws_sink *self, const struct ws_event *event)
+on_event(struct ws_sink *self, const struct ws_event *event)
 {
 	struct status *s = (struct status *)self;
 	s->now_ms = event->at_ms;
@@ -280,7 +280,7 @@ struct ws_sink *
 ws_status_sink(const struct ws_out *out, uint64_t memory_bytes, struct ws_arena *a)
 {
 	struct status *s = WS_NEW(a, struct status);
-	s->sink.take = take;
+	s->sink.take = on_event;
 	s->out = out;
 	s->a = a;
 	s->memory_bytes = memory_bytes;
