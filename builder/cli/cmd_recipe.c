@@ -9,7 +9,7 @@ static const struct ws_usage usage = {
 	.summary = "Says whether a recipe is right, writes the draft of one, lists them.\n"
 			   "  check    reads recipes and holds them against their sources\n"
 			   "  new      writes a draft from what the package index has of a version\n"
-			   "  list     prints which recipes there are\n"
+			   "  list     lists the recipes\n"
 			   "`wheelsmith recipe check --help` and `wheelsmith recipe new --help` say more.",
 	.parts = "check new list",
 };
@@ -40,5 +40,5 @@ ws_cmd_recipe(struct ws_session *s, int argc, const char *const *argv, struct ws
 	} else {
 		ws_err_set(err, WS_ERR_USAGE, "wheelsmith recipe: check, new or list is missing");
 	}
-	return ws_err_cure(err, "`wheelsmith recipe --help` says which there are");
+	return ws_err_cure(err, "`wheelsmith recipe --help` lists them");
 }

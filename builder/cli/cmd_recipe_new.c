@@ -209,7 +209,7 @@ draft_index(struct drafting *d, struct ws_err *err)
 		"there is no source distribution of %s %s, only wheels; this is a form for sources in git",
 		d->name, d->version.text);
 	if (found.others[0]) {
-		ws_out_note(&s->out, "         source distributions there are of: %s\n", found.others);
+		ws_out_note(&s->out, "         source distributions of other versions: %s\n", found.others);
 	}
 	return draft_form(d, err);
 }

@@ -74,7 +74,7 @@ word(const struct ws_session *s, enum ws_cure code, const char *subject, struct 
 			err, "--kits archive assembles a complete one in the store; nothing is installed");
 		break;
 	case WS_CURE_FETCH:
-		ws_err_cure(err, "fetch first, where there is a network:  %s", command(s, "fetch"));
+		ws_err_cure(err, "fetch first, with a network:  %s", command(s, "fetch"));
 		break;
 	case WS_CURE_LOCK:
 		ws_err_cure(err, "if that release exists, add it to the lock:  %s", command(s, "lock"));

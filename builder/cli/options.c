@@ -190,12 +190,12 @@ check_count(const struct ws_usage *usage, const ws_words *words, struct ws_err *
 {
 	struct ws_str lines = ws_str_of(usage->synopsis);
 	if (words->len > usage->most) {
-		return ws_err_set(err, WS_ERR_USAGE, "unexpected word '%s'", words->at[usage->most]);
+		return ws_err_set(err, WS_ERR_USAGE, "unexpected argument '%s'", words->at[usage->most]);
 	}
 	if (words->len >= usage->least) {
 		return true;
 	}
-	ws_err_set(err, WS_ERR_USAGE, "`wheelsmith %s` needs more words", usage->command);
+	ws_err_set(err, WS_ERR_USAGE, "`wheelsmith %s` needs more arguments", usage->command);
 	while (lines.s) {
 		struct ws_str line = ws_str_cut(&lines, '\n');
 		ws_err_cure(err, "usage: wheelsmith %s %.*s", usage->command, WS_STR_ARGS(line));

@@ -152,7 +152,7 @@ expand_sample(struct ws_reader *r, const struct ws_json *url, const struct ws_re
 		}
 		if (i == WS_LEN(placeholders)) {
 			ws_json_err(r->doc, url, r->err, "'{%.*s}' is not a placeholder", WS_STR_ARGS(name));
-			ws_err_cure(r->err, "there are {version}, {cuda}, {torch}, {cxx11abi}, {python}");
+			ws_err_cure(r->err, "write {version}, {cuda}, {torch}, {cxx11abi}, {python}");
 			return NULL;
 		}
 		const char *value = sample(recipe, prebuilt, i);

@@ -128,7 +128,7 @@ fail_version(const struct ws_recipe_shelf *shelf, const char *name,
 {
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
 	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));
-	return ws_err_cure(err, "there are: %s", list_words(shelf, name, a));
+	return ws_err_cure(err, "available: %s", list_words(shelf, name, a));
 }
 
 static bool
@@ -147,7 +147,7 @@ fail_name(const struct ws_recipe_shelf *shelf, const char *name, const struct ws
 		ws_err_cure(err, "did you mean \"%s\"?", near);
 	}
 	if (shelf->count > 0) {
-		ws_err_cure(err, "there are: %s", list_words(shelf, NULL, a));
+		ws_err_cure(err, "available: %s", list_words(shelf, NULL, a));
 	}
 	for (size_t i = 0; i < shelf->folder_count; i++) {
 		ws_err_cure(err, "searched in %s", shelf->folders[i]);

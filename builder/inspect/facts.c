@@ -190,8 +190,8 @@ load_text(
 	const char *path = ws_arena_printf(m->a, "%s/%s", m->facts->folder, name);
 	const struct ws_zip_entry *entry = ws_zip_find(zip, path);
 	if (!entry || entry->size_bytes > LARGEST_TEXT) {
-		ws_wheel_problem_add(m->problems, name,
-			entry ? "'%s' is absurdly large" : "there is no '%s' in the wheel", path);
+		ws_wheel_problem_add(
+			m->problems, name, entry ? "'%s' is too large" : "there is no '%s' in the wheel", path);
 		return true;
 	}
 	ws_buf_add(text, "", 0);

@@ -134,7 +134,7 @@ auto_text(const struct ws_point *point)
 		return "";
 	}
 	if (!point->torch) {
-		return ", \"auto\": the newest kit there is";
+		return ", \"auto\": the newest kit";
 	}
 	return point->torch->cuda && ws_same(point->torch->cuda, point->cuda->name)
 		? ", \"auto\": what this torch was built with"
@@ -146,7 +146,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 {
 	const struct ws_cuda_choice *cuda = cell->point.cuda;
 	if (!cuda) {
-		line(out, "cuda", "none: \"auto\", and there is nothing to go by");
+		line(out, "cuda", "none: \"auto\", and nothing decides it");
 		return;
 	}
 	line(out, "cuda", "%s%s", cuda->name, auto_text(&cell->point));

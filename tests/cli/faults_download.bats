@@ -199,7 +199,7 @@ nothing_came() { # EXIT CODE
 	nothing_came 4
 	[[ "$stderr" == *"error: 1 download is missing, and this run is offline
        headers and libraries of torch: $TORCH
-       fetch first, where there is a network:  wheelsmith fetch --matrix m.json --index http://127.0.0.1:$PORT/x/simple --store $WHEELSMITH_STORE"* ]]
+       fetch first, with a network:  wheelsmith fetch --matrix m.json --index http://127.0.0.1:$PORT/x/simple --store $WHEELSMITH_STORE"* ]]
 	pure ok
 	matrix m.json '"packages": ["pure==1.0", "tiny==1.0"]'
 	build --offline --kits archive
@@ -211,7 +211,7 @@ error: 3 downloads are missing, and this run is offline
        headers and libraries of torch: $TORCH
        CUDA toolkits: 13.0
        sources: pure 1.0
-       fetch first, where there is a network:  wheelsmith fetch --matrix m.json --kits archive --store $WHEELSMITH_STORE" ]
+       fetch first, with a network:  wheelsmith fetch --matrix m.json --kits archive --store $WHEELSMITH_STORE" ]
 	# What there is enough for is built on demand.
 	mkdir -p recipes/near/src/near
 	touch recipes/near/src/near/__init__.py
@@ -246,7 +246,7 @@ error: 3 downloads are missing, and this run is offline
 	cat err
 	[ "$status" -eq 130 ]
 	[ "$(tail -n 2 err)" = "error: 'pure' 1.0: interrupted
-       what was done is kept: the same command goes on from there" ]
+       what was done is kept: the same command continues from there" ]
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[0].decision')" = cancelled ]
 	pure ok

@@ -81,7 +81,7 @@ goes_on() { # UNIT
 		"$WHEELSMITH" build --matrix m.json
 	echo "$output"
 	[ "$status" -eq 130 ]
-	[[ "$output" == *"error: interrupted"*"what was done is kept: the same command goes on from there"* ]]
+	[[ "$output" == *"error: interrupted"*"what was done is kept: the same command continues from there"* ]]
 	nobody_works_below "$WORK"
 	[ "$(ls "$WORK")" = locks ]
 	[ "$(ls dist)" = build.json ]
@@ -118,7 +118,7 @@ goes_on() { # UNIT
 	[ "$status" -eq 75 ]
 	[ "$took" -le 3 ]
 	[ "$(tail -n 2 err)" = "error: stopped by a signal
-       what was done is kept: the same command goes on from there" ]
+       what was done is kept: the same command continues from there" ]
 	all_is_quiet
 	build --timeout 2
 	[ "$status" -eq 75 ]

@@ -81,11 +81,11 @@ helps() { # golden's name, command...
 
 @test "a command that needs words says which" {
 	run -2 --separate-stderr "$WHEELSMITH" shell
-	[ "$stderr" = "error: \`wheelsmith shell\` needs more words
+	[ "$stderr" = "error: \`wheelsmith shell\` needs more arguments
        usage: wheelsmith shell CELL --matrix FILE [options]
        usage: wheelsmith shell CELL PKG[==V]... (--here | --torch V) [options]" ]
 	run -2 --separate-stderr "$WHEELSMITH" doctor here
-	[ "$stderr" = "error: unexpected word 'here'" ]
+	[ "$stderr" = "error: unexpected argument 'here'" ]
 }
 
 @test "the version" {

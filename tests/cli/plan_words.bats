@@ -91,7 +91,7 @@ demo_recipes() {
 	[[ $output == *"no recipe for 'nobody'"*"the package index has no 'nobody'"* ]]
 	unserve
 	run -3 "$WHEELSMITH" build flash-attn==2.8.4 --offline --torch 2.11.0 --python 3.12 --arch 9.0
-	[[ $output == *"no recipe for 'flash-attn' 2.8.4"*"there are: "*2.8.3*"wheelsmith recipe new flash-attn==2.8.4"* ]]
+	[[ $output == *"no recipe for 'flash-attn' 2.8.4"*"available: "*2.8.3*"wheelsmith recipe new flash-attn==2.8.4"* ]]
 }
 
 @test "a unit that needs more than --memory is named" {

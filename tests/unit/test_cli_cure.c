@@ -28,9 +28,8 @@ static const struct {
 	{WS_CURE_DEBIAN_MIRROR, NULL, "name a Debian mirror:  --debian-mirror URL\n", NULL},
 	{WS_CURE_KITS_ARCHIVE, NULL,
 		"--kits archive assembles a complete one in the store; nothing is installed\n", NULL},
-	{WS_CURE_FETCH, NULL,
-		"fetch first, where there is a network:  wheelsmith fetch p==1 --torch 2.5.1\n",
-		"fetch first, where there is a network:  wheelsmith fetch --matrix m.json\n"},
+	{WS_CURE_FETCH, NULL, "fetch first, with a network:  wheelsmith fetch p==1 --torch 2.5.1\n",
+		"fetch first, with a network:  wheelsmith fetch --matrix m.json\n"},
 	{WS_CURE_LOCK, NULL,
 		"if that release exists, add it to the lock:  wheelsmith lock p==1 --torch 2.5.1\n",
 		"if that release exists, add it to the lock:  wheelsmith lock --matrix m.json\n"},
@@ -75,6 +74,5 @@ WS_TEST(a_cure_without_a_selection_names_the_command)
 	struct ws_err err = {.cure = "first\n"};
 	ws_err_cure_code(&err, WS_CURE_FETCH, NULL);
 	ws_cures_word(&s, &err);
-	assert_string_equal(
-		err.cure, "first\nfetch first, where there is a network:  wheelsmith fetch\n");
+	assert_string_equal(err.cure, "first\nfetch first, with a network:  wheelsmith fetch\n");
 }

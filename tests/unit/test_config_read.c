@@ -293,11 +293,11 @@ WS_TEST(recipes_are_found)
 	assert_fails(find(&shelf, "flash-atn", "2.8.3", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "no recipe for 'flash-atn'");
 	assert_contains(err.cure, "did you mean \"flash-attn\"?");
-	assert_contains(err.cure, "there are: flash-attn, mamba-ssm, xformers");
+	assert_contains(err.cure, "available: flash-attn, mamba-ssm, xformers");
 	assert_contains(err.cure, shipped);
 	assert_fails(find(&shelf, "flash-attn", "2.8.2", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "no recipe for 'flash-attn' 2.8.2");
-	assert_string_equal(err.cure, "there are: 2.8.3.0, 2.10.0\n");
+	assert_string_equal(err.cure, "available: 2.8.3.0, 2.10.0\n");
 	assert_fails(find(&shelf, "mamba-ssm", "2.2.6", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "this recipe's file is named for version 2.2.6");
 	assert_fails(find(&shelf, "xformers", "1.0", &recipe, &err, a), err, WS_ERR_CONFIG);

@@ -312,8 +312,8 @@ upload(struct uploading *u, struct ws_err *err)
 			size_t done = u->outcome->sent + u->outcome->there;
 			return done == 0 || ws_err_is_stop(err)
 				? false
-				: ws_err_cure(err, "%zu of %zu wheels are there; the same command goes on", done,
-					u->wheels.len);
+				: ws_err_cure(err, "%zu of %zu wheels are uploaded; the same command continues",
+					done, u->wheels.len);
 		}
 	}
 	return true;
