@@ -251,8 +251,9 @@ prepare(struct fetch *f, struct ws_download *file, struct ws_http *http, struct 
 	};
 }
 
-bool
-ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err)
+static bool
+download(
+	struct ws_http *http, struct ws_download *files, size_t count, bool each, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct fetch *fetches = WS_NEW_N(a, struct fetch, count);
@@ -260,8 +261,10 @@ ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, s
 	for (size_t i = 0; i < count; i++) {
 		prepare(&fetches[i], &files[i], http, a);
 		requests[i] = &fetches[i].request;
+		files[i].failure = (struct ws_err){0};
+		requests[i]->failure = each ? &files[i].failure : NULL;
 	}
-	struct ws_batch batch = {.requests = requests, .count = count};
+	struct ws_batch batch = {.requests = requests, .count = count, .each = each};
 	bool ok = ws_http_run(http, &batch, err);
 	for (size_t i = 0; i < count; i++) {
 		ws_partial_close(&fetches[i].partial);
@@ -269,4 +272,21 @@ ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, s
 		files[i].status = fetches[i].request.reply.status;
 	}
 	return ok;
+}
+
+bool
+ws_download_all(struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err)
+{
+	return download(http, files, count, false, err);
+}
+
+bool
+ws_download_each(struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err)
+{
+	struct ws_err why = {0}; /* of one that failed by itself, too */
+	bool done = download(http, files, count, true, &why);
+	if (!done && err) {
+		*err = why;
+	}
+	return done;
 }

@@ -19,9 +19,10 @@ struct ws_download {
 	uint64_t size_bytes; /**< expected; 0: not known */
 	/* Filled in. */
 	struct ws_digest digest;
-	uint64_t got_bytes;  /**< length of the file */
-	uint64_t wire_bytes; /**< what came over the network for it in this run */
-	unsigned status;     /**< of the last reply, also after a failure; 0: none came */
+	uint64_t got_bytes;    /**< length of the file */
+	uint64_t wire_bytes;   /**< what came over the network for it in this run */
+	unsigned status;       /**< of the last reply, also after a failure; 0: none came */
+	struct ws_err failure; /**< ws_download_each: why it did not come; kind NONE: it came */
 };
 
 /**
@@ -29,6 +30,13 @@ struct ws_download {
  * A wrong digest names both, and the partial file is removed.
  */
 bool ws_download_all(
+	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
+
+/**
+ * As many of them as come: what the network or a server does to one is that one's `failure`. False for what
+ * this host does to us, and when the run is to stop.
+ */
+bool ws_download_each(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
 
 #endif

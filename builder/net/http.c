@@ -616,7 +616,13 @@ static void
 forgive(struct exchange *x)
 {
 	struct run *run = x->run;
-	if (run->failed && run->batch->each) {
+	const struct ws_err *err = run->err;
+	bool own = run->failed && run->batch->each;
+	if (own && x->request->failure && err) {
+		*x->request->failure = *err;
+		own = err->kind == WS_ERR_FETCH; /* a disk that is full fails them all */
+	}
+	if (own) {
 		run->failed = false;
 		ws_wire_cancel(run->http->wire, &x->transfer);
 		finish(x);

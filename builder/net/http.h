@@ -102,6 +102,7 @@ struct ws_request {
 	uint64_t kept_bytes;       /**< the owner's: what the next attempt does not fetch again */
 	struct ws_arena *final_in; /**< where final_url goes; NULL: not wanted */
 	const char *final_url;     /**< after redirects, without user and password */
+	struct ws_err *failure;    /**< gets it, in a batch of `each`; NULL: not wanted */
 	struct ws_reply reply;     /**< of the last attempt */
 	uint64_t wire_bytes;       /**< body bytes received over all attempts */
 	unsigned attempts;         /**< that reached for a server */

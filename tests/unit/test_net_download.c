@@ -61,6 +61,30 @@ WS_TEST(a_wrong_length_is_refused_before_it_comes)
 	assert_fails(ws_download_all(w.http, &file, 1, &err), err, WS_ERR_FETCH);
 }
 
+WS_TEST(each_by_itself_as_many_come_as_can)
+{
+	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
+	static const char *const faults[] = {"~status=404", "~wrong", "~late=1", "~cut=9"};
+	static const unsigned statuses[] = {404, 200, 200, 206};
+	struct ws_download files[WS_LEN(faults)];
+	struct ws_err err = {0};
+	for (size_t i = 0; i < WS_LEN(faults); i++) {
+		files[i] = ws_downloads_file(&w, faults[i]);
+		files[i].path = ws_arena_printf(a, "%s%zu", w.path, i);
+		files[i].partial = ws_arena_printf(a, "%s%zu", w.partial, i);
+	}
+	assert_ok(ws_download_each(w.http, files, WS_LEN(files), &err), err);
+	for (size_t i = 0; i < WS_LEN(faults); i++) {
+		assert_int_equal(files[i].failure.kind, i == 2 ? WS_ERR_NONE : WS_ERR_FETCH);
+		assert_int_equal(files[i].status, statuses[i]);
+		assert_int_equal(ws_fs_exists(files[i].path), i == 2);
+	}
+	assert_contains(files[1].failure.text, "is not what was pinned");
+	/* What this host cannot write ends them all. */
+	files[0].partial = "/nowhere/at/all";
+	assert_fails(ws_download_each(w.http, &files[0], 1, &err), err, WS_ERR_IO);
+}
+
 WS_TEST(an_encoding_is_refused)
 {
 	WS_AUTO_DOWNLOADS struct ws_downloads w = ws_downloads_begin(a);
