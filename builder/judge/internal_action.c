@@ -32,7 +32,9 @@ ws_internal_input(const struct ws_store *store, const struct ws_buf *text, const
 	struct ws_input *input, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_digest digest;
-	if (!ws_cas_put(store, ws_buf_text(text), text->len, &digest, err)) {
+	if (!store) {
+		digest = ws_digest_bytes(ws_buf_text(text), text->len);
+	} else if (!ws_cas_put(store, ws_buf_text(text), text->len, &digest, err)) {
 		return false;
 	}
 	*input = (struct ws_input){.name = name, .digest = ws_arena_strdup(a, digest.hex)};

@@ -18,7 +18,7 @@
 struct ws_action *ws_internal_action(
 	const char *name, const char *version, const char *program, struct ws_arena *a);
 
-/** Puts @a text into the store as the input @a name. */
+/** Puts @a text into the store as the input @a name; @a store NULL: the input is for a key only. */
 bool ws_internal_input(const struct ws_store *store, const struct ws_buf *text, const char *name,
 	struct ws_input *input, struct ws_arena *a, struct ws_err *err);
 

@@ -125,6 +125,19 @@ ws_judge_action(const struct ws_judge_order *order, const struct ws_store *store
 	return fill_inputs(action, order, &mounts, store, a, err) ? action : NULL;
 }
 
+bool
+ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache, const char *program,
+	struct ws_arena *a, struct ws_wheel_verdict *verdict)
+{
+	const struct ws_action *action = ws_judge_action(order, NULL, program, a, NULL);
+	struct ws_digest base;
+	struct ws_result result;
+	const char *why;
+	return ws_cache_base(cache, action, NULL, &base, NULL)
+		&& ws_cache_find(cache, action, &base, a, &result, &why)
+		&& ws_verdict_recall(cache->store, result.outputs[0].hex, a, verdict, NULL);
+}
+
 /* The child was ended by the wheel, or by its own limits. */
 static void
 give_up(const struct ws_judge_order *order, const char *why, struct ws_arena *a,

@@ -73,9 +73,16 @@ struct ws_judge_order {
 void ws_judge_expect(
 	struct ws_judge_order *order, const struct ws_recipe *recipe, struct ws_arena *a);
 
-/** The action; its only output is the verdict. @a program is our own executable. */
+/**
+ * The action; its only output is the verdict. @a program is our own executable. @a store NULL: it is not to run,
+ * and nothing is put there for it.
+ */
 const struct ws_action *ws_judge_action(const struct ws_judge_order *order,
 	const struct ws_store *store, const char *program, struct ws_arena *a, struct ws_err *err);
+
+/** The verdict that ws_judge_action of this order left in @a cache's store; false: none. */
+bool ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache,
+	const char *program, struct ws_arena *a, struct ws_wheel_verdict *verdict);
 
 /**
  * Asks at once: @a folder is an empty one that the caller removes. A child that did not survive the

@@ -24,6 +24,7 @@ struct ws_resolver {
 	struct ws_host_tools *tools;
 	struct ws_map torch, cuda, sources, exports;
 	struct ws_map without_torch; /* interpreters; each is asked once */
+	bool known;                  /* export lists are those that are here */
 };
 
 struct ws_resolver *
@@ -34,6 +35,14 @@ ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins)
 	r->pins = pins;
 	r->a = ctx->a;
 	r->tools = ws_host_tools_open(ctx);
+	return r;
+}
+
+struct ws_resolver *
+ws_resolver_open_known(const struct ws_context *ctx, struct ws_pins *pins)
+{
+	struct ws_resolver *r = ws_resolver_open(ctx, pins);
+	r->known = true;
 	return r;
 }
 
@@ -97,7 +106,7 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_
 			: !open_torch(r, point, kit, err)) {
 		return NULL;
 	}
-	if (!kit->known) {
+	if (!kit->known && !r->known) {
 		ws_events_warn(r->ctx->events,
 			"torch %s is not in the facts; the rules of torch %s are taken for it",
 			point->torch->name, kit->release.version.text);
@@ -144,6 +153,10 @@ find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err 
 	}
 	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, pinned);
 	struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = pinned};
+	if (r->known) {
+		return ws_torch_exports_known(
+			ctx->store, &torch->version, point->machine, &pin, r->a);
+	}
 	const char *path = ws_torch_exports_find(
 		ctx->fetch, ctx->facts, ctx->program, &torch->version, point->machine, &pin, r->a, err);
 	return path && ws_pins_put(r->pins, WS_PIN_EXPORTS, &pin, err) ? path : NULL;
@@ -153,6 +166,10 @@ static const char *
 find_installed_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err *err)
 {
 	const struct ws_torch_kit *kit = ws_resolve_torch(r, point, err);
+	if (kit && r->known) {
+		return ws_torch_exports_known_installed(
+			r->ctx->store, kit, &point->python->tag, r->a);
+	}
 	return kit ? ws_torch_exports_find_installed(
 			   r->ctx->fetch, r->ctx->program, kit, &point->python->tag, r->a, err)
 			   : NULL;

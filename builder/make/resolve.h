@@ -31,6 +31,9 @@ struct ws_resolver;
 /** Both are borrowed; the resolver lives in the context's arena. */
 struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins);
 
+/** One that answers ws_resolve_lists by what is here already: it brings nothing, makes nothing, pins nothing. */
+struct ws_resolver *ws_resolver_open_known(const struct ws_context *ctx, struct ws_pins *pins);
+
 /**
  * Everything for @a product, downloading what is not there. The kinds of errors are the kits' own;
  * a value of the matrix that cannot be met is WS_ERR_CONFIG.

@@ -34,17 +34,20 @@ const char *ws_candidate_state_name(enum ws_candidate_state state);
 /** A wheel that a folder or an index has; handed in by who looked. */
 struct ws_offered_wheel {
 	const char *file;
-	const char *from;   /**< whose it is, for people: "wheels.example", "../wheels" */
-	const char *url;    /**< of an index's file; of a folder's its absolute path */
-	const char *sha256; /**< as the index says; NULL: it does not */
+	const char *from;    /**< whose it is, for people: "wheels.example", "../wheels" */
+	const char *url;     /**< of an index's file; of a folder's its absolute path */
+	const char *sha256;  /**< as the index says; NULL: it does not */
+	uint64_t size_bytes; /**< likewise; 0: it does not */
 	enum ws_candidate_place place;
 };
 
+/** Known by name and bytes: two of one name with other bytes are two. */
 struct ws_candidate {
-	const char *file;   /**< its name; with '+', as it is delivered */
-	const char *from;   /**< whose it is, for people: "Dao-AILab's releases" */
-	const char *url;    /**< '+' written as %2B; of a folder's file its absolute path */
-	const char *sha256; /**< as an index says; NULL: nobody does */
+	const char *file;    /**< its name; with '+', as it is delivered */
+	const char *from;    /**< whose it is, for people: "Dao-AILab's releases" */
+	const char *url;     /**< '+' written as %2B; of a folder's file its absolute path */
+	const char *sha256;  /**< as an index says, or of what was opened; NULL: not known */
+	uint64_t size_bytes; /**< as an index says; 0: nobody does */
 	enum ws_candidate_place place;
 	struct ws_wheel_label label;
 	bool window; /**< its label names another torch minor than the product's */
@@ -62,7 +65,6 @@ struct ws_unpublished {
 	const char *why; /**< "torch 2.5 was never published (2.3, 2.4 were)" */
 };
 
-/** Candidates of one product, in the order in which they are tried. */
 /** When the indexes were asked that may have wheels of a package. */
 enum ws_indexes_asked {
 	WS_INDEXES_NOW,    /**< in this run; or there is none */
@@ -70,6 +72,7 @@ enum ws_indexes_asked {
 	WS_INDEXES_NEVER,  /**< one never answered */
 };
 
+/** Candidates of one product, in the order in which they are tried. */
 struct ws_candidates {
 	struct ws_candidate *at;
 	size_t count;

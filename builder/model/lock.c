@@ -58,7 +58,7 @@ static const struct ws_pin_field prebuilt_fields[] = {
 	FIELD(prebuilt, version, LINE, NEEDED),
 	FIELD(prebuilt, wheel, WHEEL, ID),
 	FIELD(prebuilt, from, LINE, NEEDED),
-	FIELD(prebuilt, sha256, SHA256, NEEDED | BINDS),
+	FIELD(prebuilt, sha256, SHA256, ID | BINDS),
 };
 
 #define TYPE(list, its_what, its_name, c_type, its_fields) \
@@ -202,6 +202,24 @@ ws_lock_find(const struct ws_lock *lock, enum ws_pin_kind kind, const void *like
 		}
 	}
 	return NULL;
+}
+
+const struct ws_pin_prebuilt *
+ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel,
+	const char *sha256, const char *from)
+{
+	const struct ws_pin_prebuilt *there = NULL;
+	for (size_t i = 0; i < lock->prebuilt.len; i++) {
+		const struct ws_pin_prebuilt *pin = &lock->prebuilt.at[i];
+		if (!ws_same(pin->package, package) || !ws_same(pin->wheel, wheel)) {
+			continue;
+		}
+		if (ws_same(pin->sha256, sha256)) {
+			return pin;
+		}
+		there = !there && ws_same(pin->from, from) ? pin : there;
+	}
+	return there;
 }
 
 bool

@@ -57,7 +57,7 @@ struct ws_pin_exports {
 /** A prebuilt wheel that was used. */
 struct ws_pin_prebuilt {
 	const char *package, *version; /**< the recipe's */
-	const char *wheel;             /**< file name, which has one content for a package */
+	const char *wheel;             /**< file name; others of that name have other bytes */
 	const char *from;              /**< URL without a login, or the path of a folder's file */
 	const char *sha256;            /**< of the wheel */
 };
@@ -174,12 +174,12 @@ ws_lock_exports(const struct ws_lock *lock, const char *torch)
 	return ws_lock_find(lock, WS_PIN_EXPORTS, &(const struct ws_pin_exports){.torch = torch});
 }
 
-static inline const struct ws_pin_prebuilt *
-ws_lock_prebuilt(const struct ws_lock *lock, const char *package, const char *wheel)
-{
-	const struct ws_pin_prebuilt like = {.package = package, .wheel = wheel};
-	return ws_lock_find(lock, WS_PIN_PREBUILT, &like);
-}
+/**
+ * The pin of a wheel of that name with these bytes (@a sha256, NULL: not known); else of the one that came
+ * @a from there, whose bytes are others then. NULL: none.
+ */
+const struct ws_pin_prebuilt *ws_lock_prebuilt(const struct ws_lock *lock, const char *package,
+	const char *wheel, const char *sha256, const char *from);
 
 /** Adds @a pin, or replaces the one of the same thing; true when anything changed. */
 bool ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, struct ws_arena *a);

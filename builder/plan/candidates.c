@@ -120,6 +120,7 @@ add_offers(ranked_list *list, const struct ws_product *product, bool window,
 			.from = offer->wheel->from,
 			.url = offer->wheel->url,
 			.sha256 = offer->wheel->sha256,
+			.size_bytes = offer->wheel->size_bytes,
 			.place = offer->wheel->place,
 			.label = offer->label,
 		};

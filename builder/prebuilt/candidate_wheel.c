@@ -1,7 +1,6 @@
-/* candidate_wheel.c - a look at what a wheel says of itself, then the whole of it. */
+/* candidate_wheel.c - a look at what wheels say of themselves, then the whole of them. */
 #include "prebuilt/candidate_wheel.h"
 
-#include "archive/file_source.h"
 #include "base/fs.h"
 #include "net/download.h"
 #include "net/remote.h"
@@ -17,34 +16,64 @@
 
 struct getting {
 	const struct ws_fetch *fetch;
-	const struct ws_candidate_wish *wish;
-	struct ws_candidate *candidate;
 	struct ws_arena *a;
-	bool looked; /* at what it says of itself */
+	struct ws_scratch *scratch; /* where files come to; made when it is needed */
+	struct ws_download *files;
+	size_t *file_of; /* of each wish: its download; several may want one */
+	size_t count;    /* of downloads */
 };
 
+#define NO_FILE ((size_t)-1)
+
 /* Nothing more is to be done about it. */
-static bool
-end_as(struct getting *g, enum ws_candidate_state state, const char *why)
+static void
+end_as(struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
 {
-	g->candidate->state = state;
-	g->candidate->why = ws_arena_strdup(g->a, why);
-	return true;
+	candidate->state = state;
+	candidate->why = why;
 }
 
 static bool
-is_settled(const struct getting *g)
+is_over(const struct ws_candidate *candidate)
 {
-	return g->candidate->state != WS_CANDIDATE_UNOPENED;
+	return candidate->state != WS_CANDIDATE_UNOPENED;
+}
+
+/* The digest that it must have; NULL: nobody said. */
+static const char *
+expected(const struct ws_candidate_wish *wish)
+{
+	return wish->pin ? wish->pin->sha256 : wish->candidate->sha256;
+}
+
+static bool
+fail_other_bytes(const struct getting *g, const struct ws_candidate_wish *wish, const char *found,
+	struct ws_err *err)
+{
+	const struct ws_candidate *candidate = wish->candidate;
+	ws_err_set(err, WS_ERR_FETCH, "'%s' is not the wheel that the lock pins", candidate->file);
+	ws_err_cure(err, "locked: %s", wish->pin->sha256);
+	ws_err_cure(err, "found:  %s, at %s", found, ws_url_shown(candidate->url, g->a));
+	return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, wish->product->recipe->name);
+}
+
+/* A place for a file on its way into the store; NULL with @a err. */
+static const char *
+place_of(const struct getting *g, const char *name, struct ws_err *err)
+{
+	const char *partial = ws_store_path(g->fetch->store, g->a, "partial");
+	return g->scratch->path || ws_scratch_make(partial, "wheel-", g->a, g->scratch, err)
+		? ws_path_join(g->a, g->scratch->path, name, NULL)
+		: NULL;
 }
 
 /* ---- what it says of itself ---- */
 
 /* A Python of the product's cells that METADATA rules out; NULL: none. */
 static const char *
-refuse_pythons(const struct getting *g, const struct ws_metadata_info *metadata)
+refuse_pythons(const struct getting *g, const struct ws_product *product,
+	const struct ws_metadata_info *metadata)
 {
-	const struct ws_product *product = g->wish->product;
 	const char *why = NULL;
 	for (size_t i = 0; i < product->cell_count && !why; i++) {
 		const struct ws_python_choice *python = product->cells[i]->point.python;
@@ -56,44 +85,50 @@ refuse_pythons(const struct getting *g, const struct ws_metadata_info *metadata)
 /* Whether it is the package, version and kind of wheel that its name says, and for whom. Neither its
  * label nor the torch that it asks for is held against it here: the symbols that the judge misses say
  * more. What cannot be read here is the judge's to refuse, who reads all. */
-static bool
-look_at(struct getting *g, struct ws_source *source)
+static void
+check_claims(const struct getting *g, struct ws_candidate_wish *wish, struct ws_source *source)
 {
 	struct ws_wheel_name name;
 	struct ws_dist_info info;
 	struct ws_zip zip;
 	const char *why;
-	if (!ws_wheel_name_parse(g->candidate->file, g->a, &name, &why)
+	if (!ws_wheel_name_parse(wish->candidate->file, g->a, &name, &why)
 		|| !ws_zip_open(source, NULL, g->a, &zip, NULL)
 		|| !ws_dist_info_read(&zip, g->a, &info, NULL)) {
-		return false;
+		return;
 	}
 	why = ws_claims_contradict(&name, &info, g->a);
 	why = why ? why : ws_claims_other_tags(&name, &info, g->a);
-	why = why ? why : refuse_pythons(g, &info.metadata);
-	return !why || end_as(g, WS_CANDIDATE_FAILS, why);
+	why = why ? why : refuse_pythons(g, wish->product, &info.metadata);
+	if (why) {
+		wish->ruled_out = true;
+		end_as(wish->candidate, WS_CANDIDATE_FAILS, why);
+	}
 }
 
-/* ---- from a server ---- */
+/* ---- from servers ---- */
 
 /* A server that answered has said what it thinks; one that did not may be asked another day. */
-static bool
-end_unfetched(struct getting *g, unsigned status, const struct ws_err *err)
+static void
+end_unfetched(const struct getting *g, struct ws_candidate *candidate, unsigned status,
+	const struct ws_err *err)
 {
-	bool absent = status == 404 || status == 410 || status == 403;
-	return end_as(g, absent ? WS_CANDIDATE_ABSENT : WS_CANDIDATE_UNREACHABLE,
-		absent ? ws_arena_printf(g->a, "the server does not have it (%u)", status) : err->text);
+	if (status == 404 || status == 410 || status == 403) {
+		end_as(candidate, WS_CANDIDATE_ABSENT,
+			ws_arena_printf(g->a, "the server does not have it (%u)", status));
+	} else {
+		end_as(candidate, WS_CANDIDATE_UNREACHABLE, ws_arena_strdup(g->a, err->text));
+	}
 }
 
 static bool
-look_from_afar(struct getting *g, struct ws_err *err)
+look_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
 {
 	struct ws_remote remote;
-	struct ws_err ignored = {0};
-	switch (
-		ws_remote_open(g->fetch->http, g->candidate->url, TAIL_BYTES, g->a, &remote, &ignored)) {
+	struct ws_err why = {0};
+	switch (ws_remote_open(g->fetch->http, wish->candidate->url, TAIL_BYTES, g->a, &remote, &why)) {
 	case WS_REMOTE_OPEN:
-		g->looked = look_at(g, &remote.source);
+		check_claims(g, wish, &remote.source);
 		ws_remote_close(&remote);
 		return true;
 	case WS_REMOTE_NO_RANGES:
@@ -101,149 +136,176 @@ look_from_afar(struct getting *g, struct ws_err *err)
 	case WS_REMOTE_FAILED:
 		break;
 	}
-	if (ws_err_is_stop(&ignored)) {
-		*err = ignored;
-		return false;
-	}
-	return end_unfetched(g, remote.status, &ignored);
-}
-
-/* The digest that it must have, or that the index promises; NULL: nobody said. */
-static const char *
-expected(const struct getting *g)
-{
-	const char *promised = g->candidate->sha256;
-	return g->wish->sha256 ? g->wish->sha256 : promised && promised[0] ? promised : NULL;
-}
-
-static bool
-fail_other_bytes(const struct getting *g, const char *found, struct ws_err *err)
-{
-	const struct ws_candidate *candidate = g->candidate;
-	ws_err_set(err, WS_ERR_FETCH, "'%s' is not the wheel that the lock pins", candidate->file);
-	ws_err_cure(err, "locked: %s", g->wish->sha256);
-	ws_err_cure(err, "found:  %s, at %s", found, ws_url_shown(candidate->url, g->a));
-	return ws_err_cure_code(err, WS_CURE_LOCK_UPDATE, g->wish->product->recipe->name);
-}
-
-/* A file that came whole: looked at here where that was not possible before, then moved into the store. */
-static bool
-take_in(struct getting *g, const char *path, struct ws_err *err)
-{
-	struct ws_digest digest;
-	struct ws_file_source file;
-	uint64_t size;
-	if (!g->looked && ws_file_source_open(path, &file, NULL)) {
-		look_at(g, &file.source);
-		ws_file_source_close(&file);
-	}
-	if (is_settled(g)) {
-		return true;
-	}
-	if (!ws_cas_take(g->fetch->store, path, &digest, &size, err)) {
-		return false;
-	}
-	g->candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
-	return true;
-}
-
-static bool
-download(struct getting *g, struct ws_err *err)
-{
-	struct ws_candidate *candidate = g->candidate;
-	struct ws_digest url = ws_digest_bytes(candidate->url, strlen(candidate->url));
-	struct ws_err why = {0};
-	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
-	if (!ws_scratch_make(
-			ws_store_path(g->fetch->store, g->a, "partial"), "wheel-", g->a, &scratch, err)) {
-		return false;
-	}
-	struct ws_download file = {
-		.url = candidate->url,
-		.path = ws_path_join(g->a, scratch.path, "whole.whl", NULL),
-		.partial = ws_store_path(
-			g->fetch->store, g->a, ws_arena_printf(g->a, "partial/prebuilt-%.16s.part", url.hex)),
-	};
-	if (ws_download_all(g->fetch->http, &file, 1, &why)) {
-		const char *wanted = expected(g);
-		if (g->wish->sha256 && !ws_digest_is(&file.digest, wanted)) {
-			return fail_other_bytes(g, file.digest.hex, err);
-		}
-		if (wanted && !ws_digest_is(&file.digest, wanted)) {
-			return end_as(g, WS_CANDIDATE_FAILS, "it is not the file that its index promises");
-		}
-		return take_in(g, file.path, err);
-	}
-	if (ws_err_is_stop(&why) || why.kind != WS_ERR_FETCH) {
+	if (ws_err_is_stop(&why)) {
 		*err = why;
 		return false;
 	}
-	return end_unfetched(g, file.status, &why);
+	end_unfetched(g, wish->candidate, remote.status, &why);
+	return true;
+}
+
+/* Two products that want the same file of a server share its download. */
+static bool
+add_download(
+	struct getting *g, const struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
+{
+	const struct ws_candidate *candidate = wish->candidate;
+	const char *sha256 = expected(wish);
+	for (size_t i = 0; i < g->count; i++) {
+		if (ws_same(g->files[i].url, candidate->url) && ws_same(g->files[i].sha256, sha256)) {
+			g->file_of[number] = i;
+			return true;
+		}
+	}
+	const char *what = ws_arena_printf(g->a, "%s %s", candidate->url, sha256 ? sha256 : "");
+	struct ws_digest key = ws_digest_bytes(what, strlen(what));
+	const char *path = place_of(g, ws_arena_printf(g->a, "%zu.whl", g->count), err);
+	g->file_of[number] = g->count;
+	g->files[g->count++] = (struct ws_download){
+		.url = candidate->url,
+		.path = path,
+		.partial = ws_store_path(
+			g->fetch->store, g->a, ws_arena_printf(g->a, "partial/prebuilt-%.16s.part", key.hex)),
+		.sha256 = sha256,
+		.size_bytes = candidate->size_bytes,
+	};
+	return path;
+}
+
+static bool
+download_all(struct getting *g, struct ws_err *err)
+{
+	uint64_t size;
+	if (!ws_download_each(g->fetch->http, g->files, g->count, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < g->count; i++) {
+		struct ws_download *file = &g->files[i];
+		if (file->failure.kind == WS_ERR_NONE
+			&& !ws_cas_take(g->fetch->store, file->path, &file->digest, &size, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What came of the download of one. */
+static bool
+finish_download(const struct getting *g, const struct ws_candidate_wish *wish, size_t number,
+	struct ws_err *err)
+{
+	if (g->file_of[number] == NO_FILE) {
+		return true;
+	}
+	struct ws_candidate *candidate = wish->candidate;
+	const struct ws_download *file = &g->files[g->file_of[number]];
+	const char *wanted = expected(wish), *found = file->digest.hex;
+	if (file->failure.kind == WS_ERR_NONE) {
+		candidate->sha256 = ws_arena_strdup(g->a, found);
+	} else if (!wanted || !found[0] || ws_same(wanted, found)) {
+		end_unfetched(g, candidate, file->status, &file->failure);
+	} else if (wish->pin) {
+		return fail_other_bytes(g, wish, found, err);
+	} else {
+		end_as(candidate, WS_CANDIDATE_FAILS, "it is not the file that its index promises");
+	}
+	return true;
 }
 
 /* ---- from the store ---- */
 
 /* The store has it already, as the lock, the index or an earlier run knows it. */
 static bool
-is_stored(struct getting *g)
+is_stored(const struct getting *g, const struct ws_candidate_wish *wish)
 {
-	const char *known = expected(g);
-	known = known ? known : g->wish->likely;
+	const char *known = expected(wish);
+	known = known ? known : wish->likely;
 	if (!known || !ws_cas_has(g->fetch->store, known)) {
 		return false;
 	}
-	g->candidate->sha256 = known;
+	wish->candidate->sha256 = known;
 	return true;
 }
 
 /* ---- from a folder ---- */
 
 static bool
-copy(struct getting *g, struct ws_err *err)
+copy(const struct getting *g, const struct ws_candidate_wish *wish, struct ws_err *err)
 {
 	const struct ws_fetch *fetch = g->fetch;
-	struct ws_candidate *candidate = g->candidate;
+	struct ws_candidate *candidate = wish->candidate;
 	struct ws_digest digest;
-	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
+	uint64_t size;
 	if (!ws_ledger_file_digest(fetch->ledger, candidate->url, &digest)) {
 		/* The folder may be another host's: a bundle brings what the lock pins. */
-		return (g->wish->sha256 && is_stored(g))
-			|| end_as(g, WS_CANDIDATE_ABSENT, "it cannot be read");
-	}
-	if (g->wish->sha256 && !ws_digest_is(&digest, g->wish->sha256)) {
-		return fail_other_bytes(g, digest.hex, err);
-	}
-	if (ws_cas_has(fetch->store, digest.hex)) {
-		candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
+		if (!wish->pin || !is_stored(g, wish)) {
+			end_as(candidate, WS_CANDIDATE_ABSENT, "it cannot be read");
+		}
 		return true;
 	}
-	if (!ws_scratch_make(
-			ws_store_path(fetch->store, g->a, "partial"), "wheel-", g->a, &scratch, err)) {
+	if (wish->pin && !ws_digest_is(&digest, wish->pin->sha256)) {
+		return fail_other_bytes(g, wish, digest.hex, err);
+	}
+	candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
+	if (ws_cas_has(fetch->store, digest.hex)) {
+		return true;
+	}
+	const char *path = place_of(g, "copy.whl", err);
+	if (!path || !ws_fs_copy(candidate->url, path, 0600, err)
+		|| !ws_cas_take(fetch->store, path, &digest, &size, err)) {
 		return false;
 	}
-	const char *path = ws_path_join(g->a, scratch.path, "whole.whl", NULL);
-	return ws_fs_copy(candidate->url, path, 0600, err) && take_in(g, path, err);
+	candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
+	return true;
 }
 
 /* ---- the way ---- */
 
-bool
-ws_candidate_wheel_get(const struct ws_fetch *fetch, const struct ws_candidate_wish *wish,
-	struct ws_arena *a, struct ws_candidate *candidate, struct ws_err *err)
+/* All that can be done about one before the downloads. */
+static bool
+begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
 {
-	struct getting g = {.fetch = fetch, .wish = wish, .candidate = candidate, .a = a};
+	struct ws_candidate *candidate = wish->candidate;
 	const char *promised = candidate->sha256;
-	if (wish->sha256 && promised && promised[0] && !ws_same(promised, wish->sha256)) {
-		return fail_other_bytes(&g, promised, err);
-	}
+	g->file_of[number] = NO_FILE;
 	if (candidate->place == WS_PLACE_FOLDER) {
-		return copy(&g, err);
+		return copy(g, wish, err);
 	}
-	if (is_stored(&g)) {
+	if (wish->pin && promised && !ws_same(promised, wish->pin->sha256)) {
+		return fail_other_bytes(g, wish, promised, err);
+	}
+	if (is_stored(g, wish)) {
 		return true;
 	}
-	if (fetch->offline) {
-		return end_as(&g, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
+	if (g->fetch->offline) {
+		end_as(candidate, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
+		return true;
 	}
-	return look_from_afar(&g, err) && (is_settled(&g) || download(&g, err));
+	if (!look_from_afar(g, wish, err)) {
+		return false;
+	}
+	return is_over(candidate) || add_download(g, wish, number, err);
+}
+
+bool
+ws_candidate_wheels_get(const struct ws_fetch *fetch, struct ws_candidate_wish *wishes,
+	size_t count, struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_SCRATCH struct ws_scratch scratch = {.fd = -1};
+	struct getting g = {
+		.fetch = fetch,
+		.a = a,
+		.scratch = &scratch,
+		.files = WS_NEW_N(a, struct ws_download, count + 1),
+		.file_of = WS_NEW_N(a, size_t, count + 1),
+	};
+	bool done = true;
+	for (size_t i = 0; i < count && done; i++) {
+		done = begin(&g, &wishes[i], i, err);
+	}
+	done = done && (g.count == 0 || download_all(&g, err));
+	for (size_t i = 0; i < count && done; i++) {
+		done = finish_download(&g, &wishes[i], i, err);
+	}
+	return done;
 }

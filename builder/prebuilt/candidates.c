@@ -1,37 +1,30 @@
-/* candidates.c - the rounds in which candidates are tried: each round takes one of every product that
- * still has none, and judges them together. What is known is candidate_book.c's, the bytes are
- * candidate_wheel.c's, names of wheels that somebody has are offers.c's. */
+/* candidates.c - the rounds in which candidates are tried: each takes one of every product that still has none,
+ * brings them together and judges them together. What is known is candidate_memory.c's. */
 #include "prebuilt/candidates.h"
 
-#include "base/map.h"
 #include "engine/engine.h"
 #include "engine/local.h"
-#include "judge/host_libraries.h"
 #include "judge/order.h"
 #include "net/greet.h"
 #include "net/index.h"
 #include "net/url.h"
-#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidate_wheel.h"
 
-#include <string.h>
-
 #define PATIENCE_MS 5000
-
-/* ---- trying ---- */
 
 /* A product on its way through its candidates. */
 struct attempt {
 	const struct ws_product *product;
 	struct ws_candidates list;
-	const char **keys;    /* of the list */
 	size_t next;          /* the candidate that is tried */
+	bool open;            /* in this round */
 	struct ws_node *node; /* that judges it; NULL: nothing to judge in this round */
 	bool done;            /* one loads, or all were tried */
 };
 
 struct trying {
-	struct ws_candidate_book *book;
+	struct ws_candidate_memory *memory;
 	struct ws_resolver *resolver;
 	struct ws_fetch fetch; /* with an impatient session of its own */
 	struct attempt *attempts;
@@ -40,150 +33,131 @@ struct trying {
 	struct ws_arena *a;
 };
 
+/* ---- a round ---- */
+
 /* The server's silence is reported once, however many candidates it has. */
 static void
-tell_unreachable(struct trying *t, const struct ws_candidate *candidate)
+report_unreachable(struct trying *t, const struct ws_candidate *candidate)
 {
 	struct ws_url url;
 	bool known = ws_url_parse(candidate->url, t->a, &url, NULL);
 	if (!t->fetch.offline
-		&& ws_map_add(&t->book->warned, known ? url.origin : candidate->url, t->a)) {
+		&& ws_map_add(&t->memory->warned, known ? url.origin : candidate->url, t->a)) {
 		ws_events_warn(t->fetch.events, "prebuilt wheels: %s", candidate->why);
 	}
 }
 
-/* One place for each torch and each Python that the cells have. */
-static bool
-add_places(struct trying *t, const struct ws_product *product, struct ws_judge_order *order,
-	struct ws_err *err)
-{
-	ws_candidate_points_list points = ws_candidate_points(product, t->a);
-	struct ws_wheel_place *places = WS_NEW_N(t->a, struct ws_wheel_place, points.len + 1);
-	bool bound = product->binding < WS_BINDING_C_ABI;
-	for (size_t i = 0; i < points.len; i++) {
-		const struct ws_torch_choice *torch = bound ? points.at[i]->torch : NULL;
-		ws_list_paths lists = {0};
-		struct ws_point point = *points.at[i];
-		point.torch = torch;
-		if (!ws_resolve_lists(t->resolver, &point, &lists, err)) {
-			return false;
-		}
-		places[i] = (struct ws_wheel_place){
-			.torch = torch ? torch->version.text : NULL,
-			.place =
-				{
-					.lists = lists.at,
-					.list_count = lists.len,
-					.libraries = t->book->libraries.at,
-					.library_count = t->book->libraries.len,
-					.python_tag = ws_python_tag_text(&points.at[i]->python->tag, true, t->a),
-					.archs = product->point.archs,
-					.driver = t->book->matrix->driver.text,
-				},
-		};
-	}
-	order->places = places;
-	order->place_count = points.len;
-	return true;
-}
-
-static bool
-add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
-{
-	const struct ws_product *product = at->product;
-	const struct ws_candidate *candidate = &at->list.at[at->next];
-	struct ws_judge_order order = {
-		.name = candidate->file,
-		.digest = candidate->sha256,
-		.subject = candidate->file,
-		.unit = ws_arena_printf(t->a, "%s/verify", product->recipe->name),
-		.group = product->cells[0]->name,
-	};
-	const struct ws_action *action = NULL;
-	ws_judge_expect(&order, product->recipe, t->a);
-	if (add_places(t, product, &order, err)) {
-		action = ws_judge_action(&order, t->book->ctx->store, t->book->ctx->program, t->a, err);
-	}
-	at->node = action ? ws_graph_add(t->graph, action) : NULL;
-	return action;
-}
-
-/* The candidate that is tried came to its end; the next one's turn. */
+/* The next candidate that may serve. One that is known to load is opened too: it may have to be fetched and
+ * pinned, and its verdict costs a look into the store. */
 static void
-settle(struct trying *t, struct attempt *at)
+choose_next(struct attempt *at)
 {
-	struct ws_candidate *candidate = &at->list.at[at->next];
-	ws_candidate_remember(t->book, at->keys[at->next], candidate);
+	at->open = false;
+	at->node = NULL;
+	for (; !at->done && at->next < at->list.count; at->next++) {
+		enum ws_candidate_state state = at->list.at[at->next].state;
+		if (state == WS_CANDIDATE_UNOPENED || state == WS_CANDIDATE_LOADS) {
+			at->open = true;
+			at->list.at[at->next].state = WS_CANDIDATE_UNOPENED;
+			return;
+		}
+	}
+	at->done = true;
+}
+
+/* The candidate that is tried came to its end. */
+static void
+end_candidate(struct trying *t, struct attempt *at)
+{
+	const struct ws_candidate *candidate = &at->list.at[at->next];
+	ws_candidate_end(t->memory, at->product, candidate);
 	if (candidate->state == WS_CANDIDATE_UNREACHABLE) {
-		tell_unreachable(t, candidate);
+		report_unreachable(t, candidate);
 	}
 	at->done = candidate->state == WS_CANDIDATE_LOADS;
-	at->node = NULL;
+	at->open = false;
 	at->next++;
 }
 
-/* Brings the candidate and has it judged; one that needs no judging is settled. */
+/* What torch exports may not be to be had now; then nothing can be said about the wheel. */
 static bool
-open_candidate(struct trying *t, struct attempt *at, struct ws_err *err)
+add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 {
-	struct ws_candidate_book *book = t->book;
-	const struct ws_recipe *recipe = at->product->recipe;
+	struct ws_candidate_memory *m = t->memory;
 	struct ws_candidate *candidate = &at->list.at[at->next];
-	const struct ws_pin_prebuilt *pin = ws_candidate_pin(book, at->product, candidate);
-	struct ws_candidate_wish wish = {
-		.product = at->product,
-		.sha256 = pin ? pin->sha256 : NULL,
-		.likely = ws_candidate_seen_at(book, recipe, candidate->url),
-	};
+	struct ws_judge_order order;
 	struct ws_err why = {0};
-	candidate->state = WS_CANDIDATE_UNOPENED;
-	if (!ws_candidate_wheel_get(&t->fetch, &wish, book->a, candidate, err)) {
-		return ws_err_wrap(err, "%s", at->product->cells[0]->name);
+	const struct ws_action *action = NULL;
+	if (ws_candidate_order(m, t->resolver, at->product, candidate, &order, &why)) {
+		action = ws_judge_action(&order, m->ctx->store, m->ctx->program, t->a, &why);
 	}
-	if (candidate->state != WS_CANDIDATE_UNOPENED) {
-		settle(t, at);
-		return true;
-	}
-	if (candidate->place != WS_PLACE_FOLDER) {
-		ws_candidate_note_seen(book, candidate->url, candidate->sha256);
-	}
-	if (add_judge(t, at, &why)) {
+	if (action) {
+		at->node = ws_graph_add(t->graph, action);
 		return true;
 	}
 	if (ws_err_is_stop(&why) || why.kind == WS_ERR_IO) {
 		*err = why;
 		return false;
 	}
-	/* What torch exports cannot be had now. */
 	candidate->state = WS_CANDIDATE_UNREACHABLE;
-	candidate->why = ws_arena_strdup(book->a, why.text);
-	settle(t, at);
+	candidate->why = ws_arena_strdup(m->a, why.text);
+	end_candidate(t, at);
 	return true;
 }
 
-/* Skips known failures; looks known successes up again. */
+/* One that was brought is to be judged; the others are at their end. */
 static bool
-go_on(struct trying *t, struct attempt *at, struct ws_err *err)
+accept(
+	struct trying *t, const struct ws_candidate_wish *wish, struct attempt *at, struct ws_err *err)
 {
-	while (!at->done && !at->node) {
-		if (at->next == at->list.count) {
-			at->done = true;
-			return true;
-		}
-		enum ws_candidate_state state = at->list.at[at->next].state;
-		if (state != WS_CANDIDATE_UNOPENED && state != WS_CANDIDATE_LOADS) {
-			at->next++;
-		} else if (!open_candidate(t, at, err)) {
-			return false;
-		}
+	const struct ws_candidate *candidate = wish->candidate;
+	if (wish->ruled_out) {
+		ws_candidate_rule_out(t->memory, at->product, candidate);
 	}
-	return true;
+	if (candidate->state != WS_CANDIDATE_UNOPENED) {
+		end_candidate(t, at);
+		return true;
+	}
+	if (candidate->place != WS_PLACE_FOLDER && !t->memory->pins->bundled) {
+		ws_offers_learn(t->memory->ctx->store, candidate->url, candidate->sha256);
+	}
+	return add_judge(t, at, err);
+}
+
+static bool
+open_candidates(struct trying *t, struct ws_err *err)
+{
+	struct ws_candidate_memory *m = t->memory;
+	struct ws_candidate_wish *wishes = WS_NEW_N(t->a, struct ws_candidate_wish, t->count + 1);
+	struct attempt **wanting = WS_NEW_N(t->a, struct attempt *, t->count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < t->count; i++) {
+		struct attempt *at = &t->attempts[i];
+		choose_next(at);
+		if (!at->open) {
+			continue;
+		}
+		struct ws_candidate *candidate = &at->list.at[at->next];
+		bool renewed = ws_pins_are_renewed(m->pins, at->product->recipe->name);
+		wanting[count] = at;
+		wishes[count++] = (struct ws_candidate_wish){
+			.product = at->product,
+			.pin = ws_candidate_pin(m, at->product, candidate),
+			.likely = renewed ? NULL : ws_offers_digest(m->ctx->store, candidate->url, m->a),
+			.candidate = candidate,
+		};
+	}
+	bool done = ws_candidate_wheels_get(&t->fetch, wishes, count, m->a, err);
+	for (size_t i = 0; i < count && done; i++) {
+		done = accept(t, &wishes[i], wanting[i], err);
+	}
+	return done;
 }
 
 static bool
 run_judges(struct trying *t, struct ws_err *err)
 {
-	const struct ws_context *ctx = t->book->ctx;
+	const struct ws_context *ctx = t->memory->ctx;
 	struct ws_work work = {.lock_fd = -1, .sweep_fd = -1};
 	struct ws_budget budget = ws_budget_make(ctx->host, ctx->jobs, ctx->memory_bytes);
 	struct ws_run_summary summary;
@@ -215,63 +189,32 @@ pin(struct trying *t, const struct attempt *at, const struct ws_candidate *candi
 		.version = at->product->recipe->version.text,
 		.wheel = candidate->file,
 		.from = candidate->place == WS_PLACE_FOLDER ? candidate->url
-													: ws_url_bare(candidate->url, t->book->a),
+													: ws_url_bare(candidate->url, t->memory->a),
 		.sha256 = candidate->sha256,
 	};
-	return ws_pins_put(t->book->pins, WS_PIN_PREBUILT, &pin, err);
+	return ws_pins_put(t->memory->pins, WS_PIN_PREBUILT, &pin, err);
 }
 
-/* The first thing that the decisive finding is about: the symbol that is missing. */
-static const char *
-evidence_of(const struct ws_wheel_verdict *verdict)
-{
-	for (size_t i = 0; verdict->why && i < verdict->place_count; i++) {
-		const struct ws_json *list = ws_json_find(verdict->places[i].json, "findings");
-		for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
-			const struct ws_json *evidence = ws_json_find(f, "evidence");
-			if (ws_same(ws_json_text(f, "text"), verdict->why) && evidence && evidence->first) {
-				return evidence->first->text;
-			}
-		}
-	}
-	return NULL;
-}
-
-static const char *
-word_verdict(const struct ws_wheel_verdict *verdict, struct ws_arena *a)
-{
-	const char *evidence = evidence_of(verdict);
-	return evidence    ? ws_arena_printf(a, "%s: %s", verdict->why, evidence)
-		: verdict->why ? ws_arena_strdup(a, verdict->why)
-					   : NULL;
-}
-
+/* A judge that was killed, or ran out of time, has said nothing: the next run asks again. */
 static bool
-take_verdict(struct trying *t, struct attempt *at, struct ws_err *err)
+read_verdict(struct trying *t, struct attempt *at, struct ws_err *err)
 {
-	static const enum ws_candidate_state states[] = {
-		[WS_VERDICT_OK] = WS_CANDIDATE_LOADS,
-		[WS_VERDICT_EXCLUDED] = WS_CANDIDATE_FAILS,
-		[WS_VERDICT_UNKNOWN] = WS_CANDIDATE_UNKNOWN,
-		[WS_VERDICT_FAILS] = WS_CANDIDATE_FAILS,
-	};
+	struct ws_candidate_memory *m = t->memory;
 	struct ws_candidate *candidate = &at->list.at[at->next];
 	const struct ws_node *node = at->node;
-	struct ws_wheel_verdict verdict = {.verdict = WS_VERDICT_UNKNOWN};
-	if (node->state == WS_NODE_DONE) {
-		if (!ws_verdict_recall(
-				t->book->ctx->store, node->result.outputs[0].hex, t->book->a, &verdict, err)) {
-			return false;
-		}
+	struct ws_wheel_verdict verdict;
+	if (node->state != WS_NODE_DONE) {
+		candidate->state = WS_CANDIDATE_UNKNOWN;
+		candidate->why = node->failure ? node->failure->text : "it was not judged";
+	} else if (ws_verdict_recall(m->ctx->store, node->result.outputs[0].hex, m->a, &verdict, err)) {
+		ws_candidate_take_verdict(m, &verdict, candidate);
 	} else {
-		verdict.why = node->failure ? node->failure->text : "it was not judged";
+		return false;
 	}
-	candidate->state = states[verdict.verdict];
-	candidate->why = word_verdict(&verdict, t->book->a);
 	if (candidate->state == WS_CANDIDATE_LOADS && !pin(t, at, candidate, err)) {
 		return false;
 	}
-	settle(t, at);
+	end_candidate(t, at);
 	return true;
 }
 
@@ -280,16 +223,11 @@ static bool
 run_round(struct trying *t, struct ws_err *err)
 {
 	t->graph = ws_graph_make(t->a);
-	for (size_t i = 0; i < t->count; i++) {
-		if (!go_on(t, &t->attempts[i], err)) {
-			return false;
-		}
-	}
-	if (t->graph->nodes.len > 0 && !run_judges(t, err)) {
+	if (!open_candidates(t, err) || (t->graph->nodes.len > 0 && !run_judges(t, err))) {
 		return false;
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->attempts[i].node && !take_verdict(t, &t->attempts[i], err)) {
+		if (t->attempts[i].open && !read_verdict(t, &t->attempts[i], err)) {
 			return false;
 		}
 	}
@@ -313,10 +251,11 @@ is_open(const struct trying *t)
 static bool
 wants_more(struct trying *t, const struct attempt *at)
 {
-	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->book, at->product->recipe);
-	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->book->pins->locked
-		&& !ws_candidate_shelf_is_enough(t->book, at->product)
-		&& !ws_candidate_that_loads(&at->list);
+	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->memory, at->product->recipe);
+	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->memory->pins->locked
+		&& !ws_candidate_shelf_is_enough(t->memory, at->product)
+		&& (!ws_candidate_that_loads(&at->list)
+			|| ws_pins_are_renewed(t->memory->pins, at->product->recipe->name));
 }
 
 /* Servers that will be asked are greeted together. */
@@ -327,7 +266,7 @@ greet(struct trying *t, struct ws_err *err)
 	for (size_t i = 0; i < t->count; i++) {
 		const struct attempt *at = &t->attempts[i];
 		const struct ws_candidate_shelf *shelf =
-			ws_candidate_shelf_of(t->book, at->product->recipe);
+			ws_candidate_shelf_of(t->memory, at->product->recipe);
 		for (size_t k = 0; wants_more(t, at) && k < shelf->places.count; k++) {
 			*ws_vec_push(&urls, t->a) = shelf->places.at[k];
 		}
@@ -345,21 +284,21 @@ ask_places(struct trying *t, struct ws_err *err)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct ws_recipe *recipe = t->attempts[i].product->recipe;
-		struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->book, recipe);
+		struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->memory, recipe);
 		struct ws_offered offered;
 		if (!wants_more(t, &t->attempts[i])) {
 			continue;
 		}
-		if (!ws_offers_ask(
-				&t->fetch, &shelf->places, recipe, &t->book->warned, t->book->a, &offered, err)) {
+		if (!ws_offers_ask(&t->fetch, &shelf->places, recipe, &t->memory->warned, t->memory->a,
+				&offered, err)) {
 			return false;
 		}
-		ws_candidate_shelf_fill(t->book, shelf, recipe, &offered);
+		ws_candidate_shelf_fill(t->memory, shelf, recipe, &offered);
 		shelf->asked = true;
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		struct attempt *at = &t->attempts[i];
-		at->list = ws_candidate_list(t->book, at->product, &at->keys);
+		at->list = ws_candidate_list(t->memory, at->product);
 	}
 	return true;
 }
@@ -391,20 +330,20 @@ try_all(struct trying *t, struct ws_err *err)
 }
 
 bool
-ws_candidates_try(struct ws_candidate_book *book, struct ws_resolver *resolver,
+ws_candidates_try(struct ws_candidate_memory *memory, struct ws_resolver *resolver,
 	const struct ws_product *const *products, size_t count, struct ws_err *err)
 {
 	struct trying t = {
-		.book = book,
+		.memory = memory,
 		.resolver = resolver,
-		.fetch = *book->ctx->fetch,
-		.attempts = WS_NEW_N(book->a, struct attempt, count + 1),
-		.a = book->a,
+		.fetch = *memory->ctx->fetch,
+		.attempts = WS_NEW_N(memory->a, struct attempt, count + 1),
+		.a = memory->a,
 	};
 	for (size_t i = 0; i < count; i++) {
-		const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(book, products[i]->recipe);
+		const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(memory, products[i]->recipe);
 		struct attempt at = {.product = products[i]};
-		at.list = ws_candidate_list(book, products[i], &at.keys);
+		at.list = ws_candidate_list(memory, products[i]);
 		if (at.list.count > 0 || shelf->places.count > 0) {
 			t.attempts[t.count++] = at;
 		}
@@ -415,10 +354,7 @@ ws_candidates_try(struct ws_candidate_book *book, struct ws_resolver *resolver,
 	if (!(t.fetch.http = open_impatient(&t.fetch, err))) {
 		return false;
 	}
-	t.fetch.index = ws_index_open(t.fetch.http, book->a);
-	if (book->libraries.len == 0) {
-		ws_host_libraries_usual(NULL, book->a, &book->libraries);
-	}
+	t.fetch.index = ws_index_open(t.fetch.http, memory->a);
 	bool done = try_all(&t, err);
 	ws_http_close(t.fetch.http);
 	return done;

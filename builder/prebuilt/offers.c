@@ -1,5 +1,5 @@
-/* offers.c - names of wheels from folders and from index pages, and the memory of those. Which of them might
- * serve is plan/candidates.h's. */
+/* offers.c - names of wheels from folders and from index pages, and the memory of those. Which of them
+ * might serve is plan/candidates.h's. */
 #include "prebuilt/offers.h"
 
 #include "base/fs.h"
@@ -12,7 +12,7 @@
 #include <dirent.h>
 #include <string.h>
 
-#define SCHEMA "wheelsmith.offers/1"
+#define SCHEMA "wheelsmith.offers/2"
 
 typedef WS_VEC(struct ws_offered_wheel) wheel_list;
 
@@ -109,6 +109,7 @@ remember(const struct ws_store *store, const char *place, const struct ws_recipe
 		ws_json_add_text(w, "file", at[i].file);
 		ws_json_add_text(w, "url", at[i].url);
 		ws_json_add_text(w, "sha256", at[i].sha256);
+		ws_json_add_u64(w, "size", at[i].size_bytes);
 		ws_json_close(w);
 	}
 	ws_json_close(w);
@@ -137,7 +138,7 @@ recall(const struct ws_store *store, const char *place, const struct ws_recipe *
 			.sha256 = ws_json_text(item, "sha256"),
 			.place = WS_PLACE_INDEX,
 		};
-		if (wheel.file && wheel.url) {
+		if (wheel.file && wheel.url && ws_json_u64(item, "size", &wheel.size_bytes)) {
 			*ws_vec_push(list, a) = wheel;
 		}
 	}
@@ -147,7 +148,7 @@ recall(const struct ws_store *store, const char *place, const struct ws_recipe *
 /* ---- asking ---- */
 
 static void
-take_page(const struct ws_store *store, const char *place, const struct ws_recipe *recipe,
+read_page(const struct ws_store *store, const char *place, const struct ws_recipe *recipe,
 	const struct ws_index_page *page, struct ws_arena *a, wheel_list *list)
 {
 	size_t first = list->len;
@@ -159,6 +160,7 @@ take_page(const struct ws_store *store, const char *place, const struct ws_recip
 				.from = host_of(place, a),
 				.url = file->url,
 				.sha256 = file->sha256[0] ? file->sha256 : NULL,
+				.size_bytes = file->size_bytes,
 				.place = WS_PLACE_INDEX,
 			};
 		}
@@ -198,7 +200,7 @@ ws_offers_ask(const struct ws_fetch *fetch, const struct ws_offer_places *places
 			continue;
 		}
 		if (ws_index_page(fetch->index, place, recipe->name, &page, &why)) {
-			take_page(fetch->store, place, recipe, page, a, &list);
+			read_page(fetch->store, place, recipe, page, a, &list);
 			continue;
 		}
 		if (ws_err_is_stop(&why)) {
@@ -214,4 +216,38 @@ ws_offers_ask(const struct ws_fetch *fetch, const struct ws_offer_places *places
 	offered->at = list.at;
 	offered->count = list.len;
 	return true;
+}
+
+/* ---- which bytes a URL gave ---- */
+
+static struct ws_digest
+key_of_url(const char *url)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, SCHEMA " gave");
+	ws_hasher_add_field(h, url);
+	return ws_hasher_finish(h);
+}
+
+const char *
+ws_offers_digest(const struct ws_store *store, const char *url, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_digest digest;
+	return ws_results_get(store, key_of_url(url).hex, &text)
+			&& ws_digest_parse(ws_buf_text(&text), &digest)
+		? ws_arena_strdup(a, digest.hex)
+		: NULL;
+}
+
+void
+ws_offers_learn(const struct ws_store *store, const char *url, const char *sha256)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *known = ws_offers_digest(store, url, a);
+	if (!known || !ws_same(known, sha256)) {
+		ws_buf_puts(&text, sha256);
+		ws_results_put(store, key_of_url(url).hex, &text, NULL);
+	}
 }

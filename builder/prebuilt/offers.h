@@ -3,7 +3,8 @@
  *
  * The places are those of the index role "prebuilt"; for a package that is never built and for which nobody names
  * a place, the default index. Folders are read when they are asked about. What an index had when it was last
- * asked is remembered in the store, so that a plan without a network knows it too.
+ * asked is remembered in the store, so that a plan without a network knows it too; likewise which bytes a URL gave
+ * whose index promises none.
  */
 #ifndef WS_PREBUILT_OFFERS_H
 #define WS_PREBUILT_OFFERS_H
@@ -44,5 +45,11 @@ struct ws_offered ws_offers_recall(const struct ws_store *store,
 bool ws_offers_ask(const struct ws_fetch *fetch, const struct ws_offer_places *places,
 	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,
 	struct ws_offered *offered, struct ws_err *err);
+
+/** The digest of what @a url gave when it was last fetched; NULL: it never was. */
+const char *ws_offers_digest(const struct ws_store *store, const char *url, struct ws_arena *a);
+
+/** Remembers it. What cannot be written costs fetching once more. */
+void ws_offers_learn(const struct ws_store *store, const char *url, const char *sha256);
 
 #endif

@@ -7,7 +7,7 @@
 #include "kit/cuda/gpu.h"
 #include "net/index.h"
 #include "net/index_config.h"
-#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidate_memory.h"
 #include "produce/asked.h"
 #include "recipe/units.h"
 #include "store/cells.h"
@@ -21,7 +21,7 @@
 
 struct lookups {
 	const struct ws_context *ctx;
-	struct ws_candidate_book *book; /* NULL: none */
+	struct ws_candidate_memory *memory; /* NULL: none */
 };
 
 static struct ws_plan_estimate
@@ -52,13 +52,13 @@ static size_t
 list_offers(void *self, const struct ws_recipe *recipe, const struct ws_offered_wheel **wheels,
 	enum ws_indexes_asked *asked)
 {
-	return ws_candidates_offered(((const struct lookups *)self)->book, recipe, wheels, asked);
+	return ws_candidates_offered(((const struct lookups *)self)->memory, recipe, wheels, asked);
 }
 
 static void
 see_candidate(void *self, const struct ws_product *product, struct ws_candidate *candidate)
 {
-	ws_candidate_see(((const struct lookups *)self)->book, product, candidate);
+	ws_candidate_see(((const struct lookups *)self)->memory, product, candidate);
 }
 
 /* ---- interpreters ---- */
@@ -165,7 +165,7 @@ probe_kits(const struct ws_context *ctx, struct ws_plan_host *host)
 }
 
 bool
-ws_probe_host(const struct ws_context *ctx, struct ws_candidate_book *book,
+ws_probe_host(const struct ws_context *ctx, struct ws_candidate_memory *memory,
 	struct ws_plan_input *input, struct ws_err *err)
 {
 	const struct ws_matrix *matrix = input->matrix;
@@ -176,10 +176,10 @@ ws_probe_host(const struct ws_context *ctx, struct ws_candidate_book *book,
 	host->cores = ctx->host->cores;
 	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
 	host->memory_bytes = ctx->memory_bytes ? ctx->memory_bytes : ctx->host->memory_bytes;
-	*lookups = (struct lookups){ctx, book};
+	*lookups = (struct lookups){ctx, memory};
 	input->lookups =
 		(struct ws_plan_lookups){.self = lookups, .estimate = estimate, .wheel = find_wheel};
-	if (book) {
+	if (memory) {
 		input->lookups.offers = list_offers;
 		input->lookups.verdict = see_candidate;
 	}

@@ -11,10 +11,10 @@
 #include "make/pins.h"
 #include "plan/input.h"
 
-struct ws_candidate_book;
+struct ws_candidate_memory;
 
-/** Fills input->host and input->lookups; @a book NULL: prebuilt wheels do not count. */
-bool ws_probe_host(const struct ws_context *ctx, struct ws_candidate_book *book,
+/** Fills input->host and input->lookups; @a memory NULL: prebuilt wheels do not count. */
+bool ws_probe_host(const struct ws_context *ctx, struct ws_candidate_memory *memory,
 	struct ws_plan_input *input, struct ws_err *err);
 
 /**

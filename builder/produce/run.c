@@ -6,7 +6,7 @@
 #include "engine/local.h"
 #include "make/missing_downloads.h"
 #include "make/products.h"
-#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
 #include "sys/stop.h"
@@ -295,9 +295,8 @@ failure_of(const struct ws_made *made)
 static bool
 replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
-	struct ws_candidates list;
-	const struct ws_candidate *chosen =
-		ws_candidate_chosen(b->options->candidates, supply->product, &list);
+	struct ws_candidates list = ws_candidate_list(b->options->candidates, supply->product);
+	const struct ws_candidate *chosen = ws_candidate_that_loads(&list);
 	ws_attempts_add(&list, NULL, b->a, &supply->tried);
 	if (!chosen) {
 		return true;

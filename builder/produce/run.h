@@ -11,14 +11,14 @@
 #include "make/pins.h"
 #include "make/result.h"
 
-struct ws_candidate_book;
+struct ws_candidate_memory;
 
 struct ws_build_options {
-	const struct ws_matrix *matrix;       /**< its policy, and what stands in for what fails */
-	struct ws_candidate_book *candidates; /**< for what fails; NULL: none count */
-	const char *output;                   /**< folder for wheels, build.json, logs/ */
-	unsigned jobs;                        /**< 0: decide */
-	uint64_t memory_bytes;                /**< 0: decide */
+	const struct ws_matrix *matrix;         /**< its policy, and what stands in for what fails */
+	struct ws_candidate_memory *candidates; /**< for what fails; NULL: none count */
+	const char *output;                     /**< folder for wheels, build.json, logs/ */
+	unsigned jobs;                          /**< 0: decide */
+	uint64_t memory_bytes;                  /**< 0: decide */
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */

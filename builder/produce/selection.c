@@ -8,7 +8,7 @@
 #include "config/matrix.h"
 #include "config/recipes.h"
 #include "net/index_config.h"
-#include "prebuilt/candidate_book.h"
+#include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "produce/probe.h"
 
@@ -183,7 +183,7 @@ ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_option
 	input->against = options->against;
 	input->candidates = options->candidates;
 	sel->candidates =
-		options->candidates ? ws_candidate_book_open(ctx, &sel->pins, &sel->matrix) : NULL;
+		options->candidates ? ws_candidate_memory_open(ctx, &sel->pins, &sel->matrix) : NULL;
 	ws_probe_sources(ctx, &sel->pins.lock, input);
 	ws_probe_pins(ctx, &sel->pins, input);
 	if (!ws_probe_host(ctx, sel->candidates, input, err)) {

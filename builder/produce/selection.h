@@ -36,14 +36,14 @@ struct ws_selection_options {
 	bool resolve;
 };
 
-struct ws_candidate_book;
+struct ws_candidate_memory;
 
 struct ws_selection {
 	struct ws_matrix matrix;
 	const struct ws_recipe *recipes; /**< one for each of matrix.packages */
 	struct ws_pins pins;
-	struct ws_candidate_book *candidates; /**< NULL: prebuilt wheels do not count */
-	struct ws_plan_input *input;          /**< what the plan was made from */
+	struct ws_candidate_memory *candidates; /**< NULL: prebuilt wheels do not count */
+	struct ws_plan_input *input;            /**< what the plan was made from */
 	struct ws_plan plan;
 };
 

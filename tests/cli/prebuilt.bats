@@ -412,3 +412,32 @@ print(*(x.getsockname()[1] for x in s))')
 	[ "$(built '.cells[0].tried[].what' | tr '\n' ' ')" = "build prebuilt " ]
 	cmp dist/*.whl "$WHEEL"
 }
+
+@test "two wheels of one name and other bytes are two candidates, run after run" {
+	mkdir one two
+	offer module cu13torch2.11 one
+	offer whole cu13torch2.11 two
+	local name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl
+	cp m.lock.json pinned.json
+	for _ in 1 2; do
+		rm -rf dist "$WHEELSMITH_STORE"
+		from_base
+		only_host
+		cp pinned.json m.lock.json
+		matrix m.json '"indexes": {"prebuilt": ["one", "two"]}'
+		build --offline
+		[ "$status" -eq 0 ]
+		[ "$(built '.cells[0].decision')" = prebuilt ]
+		cmp "dist/$name" "$WHEEL"
+		[ "$(built '.cells[0].sha256')" = "$(jq -r '.prebuilt[0].sha256' m.lock.json)" ]
+		[ "$(jq -r '.prebuilt[].from' m.lock.json)" = "$PWD/two/$name" ]
+		cp m.lock.json pinned.json
+	done
+	# Once more without the lock: neither is judged by what is known of the other.
+	cp "$BASE/m.lock.json" m.lock.json
+	rm -r dist
+	build --offline
+	[ "$status" -eq 0 ]
+	tried | grep -q "prebuilt.*fails: .*does not export"
+	cmp "dist/$name" "$WHEEL"
+}

@@ -158,8 +158,9 @@ WS_TEST(a_package_is_forgotten_with_its_prebuilt_wheels)
 {
 	struct ws_lock lock = make_lock(a);
 	assert_int_equal(ws_lock_forget(&lock, "alpha"), 2);
-	assert_null(ws_lock_prebuilt(&lock, "alpha", "alpha-2.0-cp311-cp311-linux_x86_64.whl"));
-	assert_non_null(ws_lock_prebuilt(&lock, "beta", "beta-1.0-py3-none-any.whl"));
+	assert_null(
+		ws_lock_prebuilt(&lock, "alpha", "alpha-2.0-cp311-cp311-linux_x86_64.whl", HEX, NULL));
+	assert_non_null(ws_lock_prebuilt(&lock, "beta", "beta-1.0-py3-none-any.whl", HEX, NULL));
 	assert_int_equal(ws_lock_forget(&lock, "torch"), 2);
 	assert_int_equal(ws_lock_forget(&lock, "all"), 4);
 }

@@ -159,12 +159,12 @@ keep(const struct ws_fetch *fetch, struct keeping *k, bool made, const char *key
 }
 
 static bool
-recall(const struct ws_fetch *fetch, const struct ws_version *version,
+recall(const struct ws_store *store, const struct ws_version *version,
 	const struct ws_pin_exports *pin, const char *key, struct ws_arena *a, struct ws_tree *tree)
 {
-	return ws_tree_recall(fetch->store, key, a, tree)
+	return ws_tree_recall(store, key, a, tree)
 		|| (pin->tree && ws_same(pin->definition, key)
-			&& ws_tree_find(fetch->store, tree_name(version, a), pin->tree, a, tree));
+			&& ws_tree_find(store, tree_name(version, a), pin->tree, a, tree));
 }
 
 static bool
@@ -184,13 +184,23 @@ make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *pro
 }
 
 const char *
+ws_torch_exports_known(const struct ws_store *store, const struct ws_version *version,
+	const struct ws_machine *machine, struct ws_pin_exports *pin, struct ws_arena *a)
+{
+	struct ws_tree tree;
+	return recall(store, version, pin, memo_key(version, machine).hex, a, &tree)
+		? ws_path_join(a, tree.path, LIST, NULL)
+		: NULL;
+}
+
+const char *
 ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	const char *program, const struct ws_version *version, const struct ws_machine *machine,
 	struct ws_pin_exports *pin, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_digest key = memo_key(version, machine);
 	struct ws_tree tree;
-	if (!recall(fetch, version, pin, key.hex, a, &tree)
+	if (!recall(fetch->store, version, pin, key.hex, a, &tree)
 		&& !make(fetch, facts, program, version, machine, key.hex, a, &tree, err)) {
 		return NULL;
 	}
@@ -315,6 +325,19 @@ make_installed(const struct ws_fetch *fetch, const char *program, const struct i
 	}
 	return make_scratch(fetch, a, &folder, err)
 		&& ws_exports_child_ask(order, program, folder.path, fetch->stop, err);
+}
+
+const char *
+ws_torch_exports_known_installed(const struct ws_store *store, const struct ws_torch_kit *kit,
+	const struct ws_python_tag *python, struct ws_arena *a)
+{
+	struct ws_digest key;
+	struct ws_tree tree;
+	struct installed found = list_installed(kit->library_path, a);
+	return installed_key(&found, ws_python_tag_text(python, true, a), &key, NULL)
+			&& ws_tree_recall(store, key.hex, a, &tree)
+		? ws_path_join(a, tree.path, LIST, NULL)
+		: NULL;
 }
 
 const char *

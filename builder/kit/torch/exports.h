@@ -34,6 +34,12 @@ const char *ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_
 	const char *program, const struct ws_version *version, const struct ws_machine *machine,
 	struct ws_pin_exports *pin, struct ws_arena *a, struct ws_err *err);
 
+/** The same where the store has it; NULL, without an error, where it would have to be made. */
+const char *ws_torch_exports_known(const struct ws_store *store, const struct ws_version *version,
+	const struct ws_machine *machine, struct ws_pin_exports *pin, struct ws_arena *a);
+const char *ws_torch_exports_known_installed(const struct ws_store *store,
+	const struct ws_torch_kit *kit, const struct ws_python_tag *python, struct ws_arena *a);
+
 /**
  * The list of the installed torch @a kit as @a python has it, with what lies beside it and in NVIDIA's
  * wheels, made anew when one of its libraries has changed. NULL on failure; a library that is not there is WS_ERR_CONFIG.
