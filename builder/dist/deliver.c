@@ -44,6 +44,68 @@ ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws_dige
 					   : ws_digest_file(path, digest, NULL, NULL);
 }
 
+/* A wheel that is there before anything is built. */
+struct ready_wheel {
+	const char *file, *sha256, *from;
+	const struct ws_supply *supply;
+};
+
+static bool
+find_ready(const struct ws_context *ctx, const struct ws_supply *supply, struct ready_wheel *wheel)
+{
+	const struct ws_product *product = supply->product;
+	struct ws_cell_record record;
+	if (!ws_supply_is_open(supply)) {
+		return false;
+	}
+	if (ws_supply_is_prebuilt(supply)) {
+		const struct ws_candidate *chosen = product->chosen;
+		*wheel = (struct ready_wheel){.supply = supply};
+		if (chosen) {
+			wheel->file = chosen->file;
+			wheel->sha256 = chosen->sha256;
+			wheel->from = chosen->from;
+		}
+		return chosen;
+	}
+	if (!product->wheel.file || !ws_cells_get(ctx->store, product->key, ctx->a, &record)) {
+		return false;
+	}
+	*wheel = (struct ready_wheel){
+		record.file, ws_arena_strdup(ctx->a, record.digest.hex), "the store", supply};
+	return true;
+}
+
+static bool
+refuse_twins(const struct ready_wheel *one, const struct ready_wheel *two, struct ws_err *err)
+{
+	const struct ready_wheel *both[] = {one, two};
+	ws_err_set(err, WS_ERR_CONFIG, "two wheels would be delivered as '%s'", one->file);
+	for (size_t i = 0; i < WS_LEN(both); i++) {
+		ws_err_cure(err, "%s: sha256 %s, of %s", both[i]->supply->product->cells[0]->name,
+			both[i]->sha256, both[i]->from);
+	}
+	return ws_err_cure(err, "give each of these cells a run and an output folder of its own");
+}
+
+bool
+ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies, struct ws_err *err)
+{
+	struct ready_wheel *ready = WS_NEW_N(ctx->a, struct ready_wheel, supplies->count + 1);
+	struct ws_map by_name = {0};
+	for (size_t i = 0; i < supplies->count; i++) {
+		if (!find_ready(ctx, &supplies->at[i], &ready[i])) {
+			continue;
+		}
+		const struct ready_wheel *same = ws_map_get(&by_name, ready[i].file);
+		if (same && !ws_same(same->sha256, ready[i].sha256)) {
+			return refuse_twins(same, &ready[i], err);
+		}
+		ws_map_put(&by_name, ready[i].file, &ready[i], ctx->a);
+	}
+	return true;
+}
+
 static bool
 copy_wheel(const struct ws_context *ctx, const char *output, const struct ws_supply *supply,
 	struct ws_err *err)

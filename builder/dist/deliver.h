@@ -15,6 +15,13 @@
 bool ws_deliver_open(const char *output, struct ws_err *err);
 
 /**
+ * Of the wheels that are there already: WS_ERR_CONFIG where two with other bytes have one name, with the cells
+ * that want them. To be asked before anything is copied.
+ */
+bool ws_deliver_may(
+	const struct ws_context *ctx, const struct ws_supplies *supplies, struct ws_err *err);
+
+/**
  * Copies the wheel of a product whose actions are done, settles its supply, tells an event for each of
  * its cells, and lets the store remember which wheel they have under the pins of @a lock.
  */

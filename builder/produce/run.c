@@ -445,7 +445,7 @@ ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws
 	int64_t begun_ms = ws_clock_ms();
 	*result = (struct ws_build_result){0};
 	ws_supplies_open(&result->supplies, plan, b.a);
-	if (!ws_deliver_open(options->output, err)) {
+	if (!ws_deliver_may(ctx, b.supplies, err) || !ws_deliver_open(options->output, err)) {
 		return false;
 	}
 	/* What was pinned is written before the first compiler runs, and when something is waiting: who

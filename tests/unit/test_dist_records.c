@@ -1,5 +1,5 @@
-/* test_dist_records.c - which wheels may stand in one requirements file. Files that pip takes:
- * cli/build.bats. */
+/* test_dist_records.c - which wheels may lie in one folder, and stand in one requirements file. Files that pip
+ * takes: cli/build.bats. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -169,4 +169,45 @@ WS_TEST(wheels_of_earlier_runs_stay_required_while_they_lie_there)
 	assert_ok(ws_fs_write(own, "pip\n", 4, 0644, &err), err);
 	deliver(&w, output, 1, a);
 	assert_true(ws_fs_exists(own));
+}
+
+/* Prebuilt wheels are to serve the first two cells. */
+static bool
+may_deliver(struct world *w, const char *const *files, const char *const *digests,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_context ctx = {.a = a};
+	struct ws_supplies supplies = {.at = w->supplies, .count = 2};
+	for (size_t i = 0; i < 2; i++) {
+		struct ws_candidate *chosen = WS_NEW(a, struct ws_candidate);
+		struct ws_cell **cells = WS_NEW(a, struct ws_cell *);
+		*chosen =
+			(struct ws_candidate){.file = files[i], .sha256 = digests[i], .from = "wheels.example"};
+		cells[0] = &w->cells[i];
+		cells[0]->name = ws_arena_printf(a, "cell %zu", i);
+		cells[0]->decision = WS_DECISION_PREBUILT;
+		w->products[i].cells = cells;
+		w->products[i].cell_count = 1;
+		w->products[i].chosen = chosen;
+		w->supplies[i] = (struct ws_supply){.product = &w->products[i]};
+	}
+	return ws_deliver_may(&ctx, &supplies, err);
+}
+
+WS_TEST(two_wheels_of_one_name_and_other_bytes_are_not_delivered)
+{
+	static const char *const same[] = {"x-1.0-py3-none-any.whl", "x-1.0-py3-none-any.whl"};
+	static const char *const others[] = {"x-1.0-py3-none-any.whl", "y-1.0-py3-none-any.whl"};
+	static const char *const bytes[] = {"1111", "2222"}, *const one[] = {"1111", "1111"};
+	struct world w;
+	struct ws_err err = {0};
+	char text[WS_ERR_PRINTED];
+	make_world(&w, a);
+	assert_ok(may_deliver(&w, same, one, a, &err), err);
+	assert_ok(may_deliver(&w, others, bytes, a, &err), err);
+	assert_fails(may_deliver(&w, same, bytes, a, &err), err, WS_ERR_CONFIG);
+	const char *said = ws_err_print(&err, text);
+	assert_contains(said, "two wheels would be delivered as 'x-1.0-py3-none-any.whl'");
+	assert_contains(said, "cell 0: sha256 1111, of wheels.example");
+	assert_contains(said, "cell 1: sha256 2222, of wheels.example");
 }
