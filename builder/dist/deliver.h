@@ -48,10 +48,11 @@ bool ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws
 
 /**
  * build.json and requirements*.txt, with what earlier runs delivered and still lies there. They are
- * written at any time in a run, and say what is there by then.
+ * written at any time in a run, and say what is there by then. While another run writes its own this one
+ * @a waits, for minutes (then WS_ERR_IO) or until it is to stop; else nothing is written this time.
  */
 bool ws_deliver_records(const struct ws_context *ctx, const char *output,
-	const struct ws_build_result *result, struct ws_err *err);
+	const struct ws_build_result *result, bool waits, struct ws_err *err);
 
 /** The requirements file in which the wheel of a cell stands; NULL: none is there. */
 const char *ws_deliver_requirements(

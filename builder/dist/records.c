@@ -7,16 +7,18 @@
 #include "base/json_write.h"
 #include "base/map.h"
 #include "dist/deliver.h"
+#include "sys/flock.h"
 #include "wheelfile/dist_info.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SCHEMA "wheelsmith.build/1"
+#define LONGEST_TURN_MS (10 * 60 * 1000)
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 
 /* ---- build.json ---- */
@@ -287,8 +289,8 @@ write_build_json(const char *path, const struct ws_build_result *result, const e
 /* ---- what lies in the folder ---- */
 
 static void
-take_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
-	entry_list *entries, struct ws_map *taken)
+add_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
+	entry_list *entries)
 {
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
@@ -307,26 +309,50 @@ take_ready(const char *output, const struct ws_build_result *result, struct ws_a
 			entry.metadata_version =
 				is_prebuilt(cell) ? metadata_version_of(output, entry.wheel, a) : NULL;
 			*ws_vec_push(entries, a) = entry;
-			ws_map_add(taken, place_of(&entry, a), a);
 		}
 	}
 }
 
+/* Digests of the folder's wheels. Reading gigabytes takes longer than others should wait for. */
+struct folder {
+	const struct ws_context *ctx;
+	const char *output;
+	struct ws_arena *a;
+	struct ws_map digests; /* by name and what stat says; "": it cannot be read */
+	bool locked;           /* others wait: what was not read before is not read now */
+	bool unread;           /* there was something of that kind */
+};
+
 static bool
-lies_there(const struct ws_context *ctx, const char *output, const struct entry *entry)
+lies_there(struct folder *f, const struct entry *entry)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	const char *path = ws_path_join(a, output, entry->wheel, NULL);
+	const char *path = ws_path_join(f->a, f->output, entry->wheel, NULL);
+	struct stat s;
 	struct ws_digest digest;
-	return ws_fs_exists(path) && ws_deliver_digest(ctx, path, &digest)
-		&& ws_digest_is(&digest, entry->sha256);
+	if (stat(path, &s) < 0) {
+		return false;
+	}
+	const char *key = ws_arena_printf(f->a, "%s %ju %ju %jd.%09ld %jd.%09ld", entry->wheel,
+		(uintmax_t)s.st_ino, (uintmax_t)s.st_size, (intmax_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
+		(intmax_t)s.st_ctim.tv_sec, s.st_ctim.tv_nsec);
+	const char *known = ws_map_get(&f->digests, key);
+	if (!known && f->locked) {
+		f->unread = true;
+		return false;
+	}
+	if (!known) {
+		bool read = ws_deliver_digest(f->ctx, path, &digest);
+		known = read ? ws_arena_strdup(f->a, digest.hex) : "";
+		ws_map_put(&f->digests, key, (void *)(uintptr_t)known, f->a);
+	}
+	return ws_same(known, entry->sha256);
 }
 
 static void
-take_earlier(const struct ws_context *ctx, const char *output, const struct ws_json *list,
-	const struct ws_map *taken, struct ws_arena *a, entry_list *entries)
+add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *replaced,
+	entry_list *entries)
 {
-	for (WS_JSON_EACH(cell, list)) {
+	for (const struct ws_json *cell = list ? list->first : NULL; cell; cell = cell->next) {
 		struct entry entry = {
 			.cell = ws_json_text(cell, "cell"),
 			.package = ws_json_text(cell, "package"),
@@ -341,30 +367,34 @@ take_earlier(const struct ws_context *ctx, const char *output, const struct ws_j
 		};
 		bool whole = entry.cell && entry.package && entry.version && entry.wheel && entry.sha256
 			&& entry.group && ws_json_u64(cell, "size", &entry.size);
-		if (whole && !strchr(entry.wheel, '/') && !ws_map_get(taken, place_of(&entry, a))
-			&& lies_there(ctx, output, &entry)) {
+		if (whole && !strchr(entry.wheel, '/') && !ws_map_get(replaced, place_of(&entry, f->a))
+			&& lies_there(f, &entry)) {
 			/* What wrote it may have been of before this member. */
 			if (entry.torch && !entry.metadata_version) {
-				entry.metadata_version = metadata_version_of(output, entry.wheel, a);
+				entry.metadata_version = metadata_version_of(f->output, entry.wheel, f->a);
 			}
-			*ws_vec_push(entries, a) = entry;
+			*ws_vec_push(entries, f->a) = entry;
 		}
 	}
 }
 
 /* Those of this run, then what is left of others. A file that is not ours to read counts as none. */
-static void
-gather(const struct ws_context *ctx, const char *output, const char *path,
-	const struct ws_build_result *result, struct ws_arena *a, entry_list *entries)
+static entry_list
+merge(struct folder *f, const char *path, const entry_list *own)
 {
 	struct ws_json_doc doc;
-	struct ws_map taken = {0};
-	take_ready(output, result, a, entries, &taken);
-	if (ws_fs_exists(path) && ws_json_read(path, WS_JSON_STRICT, a, &doc, NULL)
-		&& ws_same(ws_json_text(doc.root, "schema"), SCHEMA)) {
-		take_earlier(ctx, output, ws_json_find(doc.root, "cells"), &taken, a, entries);
-		take_earlier(ctx, output, ws_json_find(doc.root, "earlier"), &taken, a, entries);
+	struct ws_map replaced = {0};
+	entry_list all = {0};
+	for (size_t i = 0; i < own->len; i++) {
+		*ws_vec_push(&all, f->a) = own->at[i];
+		ws_map_add(&replaced, place_of(&own->at[i], f->a), f->a);
 	}
+	if (ws_fs_exists(path) && ws_json_read(path, WS_JSON_STRICT, f->a, &doc, NULL)
+		&& ws_same(ws_json_text(doc.root, "schema"), SCHEMA)) {
+		add_earlier(f, ws_json_find(doc.root, "cells"), &replaced, &all);
+		add_earlier(f, ws_json_find(doc.root, "earlier"), &replaced, &all);
+	}
+	return all;
 }
 
 /* ---- requirements files ---- */
@@ -483,27 +513,44 @@ write_requirements(
 	return done && remove_stale(output, &files, a, err);
 }
 
-/* Until another run has written its own; without a lock the worst is that its lines come back with
- * its next wheel. */
-static int
-take_turn(const char *output)
+/* The entries of all runs, and the lock that others wait for until they are written. What another run delivered
+ * while we waited is read without it. */
+static bool
+lock_and_merge(struct folder *f, const char *path, const entry_list *own, unsigned longest_ms,
+	int *fd, entry_list *all, struct ws_err *err)
 {
-	int fd = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (unsigned i = 0; fd >= 0 && i < 200 && flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+	for (;;) {
+		f->locked = f->unread = false;
+		merge(f, path, own);
+		if (!ws_flock_wait(f->output, f->ctx->stop, longest_ms, fd, err)) {
+			return false;
+		}
+		f->locked = *fd >= 0; /* else this file system knows no locks */
+		*all = merge(f, path, own);
+		if (!f->unread) {
+			return true;
+		}
+		close(ws_take_fd(fd));
 	}
-	return fd;
 }
 
 bool
 ws_deliver_records(const struct ws_context *ctx, const char *output,
-	const struct ws_build_result *result, struct ws_err *err)
+	const struct ws_build_result *result, bool waits, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_FD int turn WS_UNUSED = take_turn(output);
+	WS_AUTO_FD int fd = -1;
 	const char *path = ws_path_join(a, output, "build.json", NULL);
-	entry_list entries = {0};
-	gather(ctx, output, path, result, a, &entries);
-	return write_build_json(path, result, &entries, a, err)
-		&& write_requirements(output, &entries, a, err);
+	struct folder folder = {.ctx = ctx, .output = output, .a = a};
+	entry_list own = {0}, all;
+	struct ws_err busy = {0};
+	add_ready(output, result, a, &own);
+	if (!lock_and_merge(&folder, path, &own, waits ? LONGEST_TURN_MS : 0, &fd, &all, &busy)) {
+		if (!waits && !ws_err_is_stop(&busy)) {
+			return true;
+		}
+		*err = busy;
+		return false;
+	}
+	return write_build_json(path, result, &all, a, err) && write_requirements(output, &all, a, err);
 }

@@ -93,7 +93,8 @@ tell_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *er
 	if (b->options->tell_wheel) {
 		b->options->tell_wheel(b->options->self, supply);
 	}
-	return !is_time_to_record(b) || ws_deliver_records(b->ctx, b->options->output, b->result, err);
+	return !is_time_to_record(b)
+		|| ws_deliver_records(b->ctx, b->options->output, b->result, false, err);
 }
 
 /* ---- resolving ---- */
@@ -416,7 +417,7 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 	bool settled = settle(b, &later);
 	ws_work_close(&work, b->options->keep_work && b->result->failed_count > 0);
 	b->result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
-	settled = settled && ws_deliver_records(ctx, output, b->result, &later);
+	settled = settled && ws_deliver_records(ctx, output, b->result, true, &later);
 	if (!ran && err->kind != WS_ERR_BUILD) {
 		return false; /* interrupted, or the host failed us: that is the news */
 	}
@@ -450,10 +451,11 @@ ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws
 	}
 	/* What was pinned is written before the first compiler runs, and when something is waiting: who
 	 * comes back keeps it. */
+	struct ws_err ignored = {0};
 	bool added = add_products(&b, err);
 	if (!ws_pins_save(pins, added ? err : NULL) || !added) {
 		result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
-		ws_deliver_records(ctx, options->output, result, NULL);
+		ws_deliver_records(ctx, options->output, result, true, &ignored);
 		return false;
 	}
 	return (!options->compile_commands

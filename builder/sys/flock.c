@@ -23,6 +23,9 @@ enum ws_flock_result
 ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 {
 	WS_AUTO_FD int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (file < 0 && errno == EISDIR) {
+		file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
 	if (file < 0) {
 		ws_err_sys(err, WS_ERR_IO, "cannot open the lock '%s'", path);
 		return WS_FLOCK_FAILED;

@@ -1,7 +1,7 @@
 /**
  * flock.h - advisory locks between wheelsmith processes
  *
- * flock(2) on a file: it goes with the process, however that ends. The holder may remove the file before
+ * flock(2) on a file, which is made, or on a folder: it goes with the process, however that ends. The holder may remove the file before
  * it lets go; others then find a new one.
  */
 #ifndef WS_SYS_FLOCK_H

@@ -5,6 +5,12 @@
 #include "base/fs.h"
 #include "dist/deliver.h"
 #include "model/recipe.h"
+#include "sys/flock.h"
+#include "sys/stop.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char *
 read_text(const char *path, struct ws_arena *a)
@@ -68,13 +74,20 @@ make_world(struct world *w, struct ws_arena *a)
 	return output;
 }
 
+static bool
+write_records(struct world *w, const char *output, size_t count, struct ws_stop *stop, bool waits,
+	struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_context ctx = {.a = a, .stop = stop};
+	struct ws_build_result result = {.supplies = {.cells = w->results, .cell_count = count}};
+	return ws_deliver_records(&ctx, output, &result, waits, err);
+}
+
 static void
 deliver(struct world *w, const char *output, size_t count, struct ws_arena *a)
 {
-	struct ws_err err;
-	struct ws_context ctx = {.a = a};
-	struct ws_build_result result = {.supplies = {.cells = w->results, .cell_count = count}};
-	assert_ok(ws_deliver_records(&ctx, output, &result, &err), err);
+	struct ws_err err = {0};
+	assert_ok(write_records(w, output, count, NULL, true, a, &err), err);
 }
 
 WS_TEST(abis_and_free_threading_have_files_of_their_own)
@@ -169,6 +182,70 @@ WS_TEST(wheels_of_earlier_runs_stay_required_while_they_lie_there)
 	assert_ok(ws_fs_write(own, "pip\n", 4, 0644, &err), err);
 	deliver(&w, output, 1, a);
 	assert_true(ws_fs_exists(own));
+}
+
+/* Another run that has its turn in the folder, writes of its only wheel after @ms, and ends. */
+static pid_t
+start_other(const char *output, unsigned ms, struct ws_arena *a)
+{
+	static const char row[] = "{\"schema\": \"wheelsmith.build/1\", \"cells\": [{\"cell\": "
+							  "\"other\", \"package\": \"other\","
+							  " \"version\": \"1.0\", \"wheel\": \"other.whl\", \"sha256\": "
+							  "\"%s\", \"size\": 5, \"group\": \"\"}]}";
+	int ready[2];
+	char byte;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int fd = -1;
+		struct ws_err err;
+		const char *text = ws_arena_printf(a, row, ws_digest_bytes("other", 5).hex);
+		bool held = ws_flock_try(output, true, &fd, &err) == WS_FLOCK_HELD
+			&& write(ready[1], "x", 1) == 1 && usleep(ms * 1000) == 0;
+		_exit(
+			held && ws_fs_write(ws_path_join(a, output, "other.whl", NULL), "other", 5, 0644, &err)
+					&& ws_fs_write(
+						ws_path_join(a, output, "build.json", NULL), text, strlen(text), 0644, &err)
+				? 0
+				: 1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+WS_TEST(a_run_that_takes_long_loses_no_row_and_costs_none)
+{
+	struct world w;
+	int status;
+	const char *output = make_world(&w, a);
+	lay_down(&w, output, 0, "zero.whl", a);
+	pid_t pid = start_other(output, 1500, a);
+	deliver(&w, output, 1, a);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	const char *text = read_text(ws_path_join(a, output, "build.json", NULL), a);
+	assert_contains(text, "\"wheel\": \"zero.whl\"");
+	assert_contains(text, "\"wheel\": \"other.whl\"");
+}
+
+WS_TEST(who_waits_for_the_folder_can_be_stopped)
+{
+	struct world w;
+	struct ws_err err = {0};
+	struct ws_stop stop = {.fd = -1, .signal = 2, .times = 1};
+	const char *output = make_world(&w, a);
+	const char *path = ws_path_join(a, output, "build.json", NULL);
+	pid_t pid = start_other(output, 60000, a);
+	assert_fails(write_records(&w, output, 1, &stop, true, a, &err), err, WS_ERR_INTERRUPTED);
+	/* In the middle of a run the next wheel is time enough. */
+	assert_ok(write_records(&w, output, 1, NULL, false, a, &err), err);
+	assert_false(ws_fs_exists(path));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_ok(write_records(&w, output, 1, NULL, false, a, &err), err);
+	assert_true(ws_fs_exists(path));
 }
 
 /* Prebuilt wheels are to serve the first two cells. */
