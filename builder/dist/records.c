@@ -1,8 +1,9 @@
-/* records.c - build.json, and requirements files that pip takes with --require-hashes. Declared in
- * deliver.h.
+/* records.c - build.json, with what other runs left in the folder. Declared in deliver.h.
  *
  * Other runs deliver into the same folder, before us and beside us. What they left counts as long as
  * its wheel lies there with the digest that was written down, and none of ours takes its place. */
+#include "dist/records.h"
+
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/map.h"
@@ -11,7 +12,6 @@
 #include "wheelfile/dist_info.h"
 #include "wheelfile/opened_wheel.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +19,6 @@
 
 #define SCHEMA "wheelsmith.build/1"
 #define LONGEST_TURN_MS (10 * 60 * 1000)
-#define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 
 /* ---- build.json ---- */
 
@@ -100,19 +99,6 @@ python_of(const struct ws_cell_result *result, struct ws_arena *a)
 		: NULL;
 }
 
-/* A wheel that lies in the folder, for one environment. */
-struct entry {
-	const char *cell, *package, *version, *wheel, *sha256;
-	const char *group;            /* what cannot stand in one requirements file with others */
-	const char *python;           /* NULL: any */
-	const char *torch;            /* that it was judged for; NULL: its METADATA says it */
-	const char *metadata_version; /* of somebody else's, which may be renamed; NULL: `version` */
-	uint64_t size;
-	bool earlier; /* another run's */
-};
-
-typedef WS_VEC(struct entry) entry_list;
-
 /* Wheels are renamed after they were packed: what an installation says is METADATA's version. */
 static const char *
 metadata_version_of(const char *output, const char *name, struct ws_arena *a)
@@ -152,20 +138,20 @@ write_tried(struct ws_json_writer *w, const struct ws_cell_result *result, struc
 
 /* What wheels of others have, and ours do not. */
 static void
-add_others(struct ws_json_writer *w, const struct entry *entry)
+add_others(struct ws_json_writer *w, const struct ws_record *record)
 {
-	if (entry->torch) {
-		ws_json_add_text(w, "torch", entry->torch);
+	if (record->torch) {
+		ws_json_add_text(w, "torch", record->torch);
 	}
-	if (entry->metadata_version) {
-		ws_json_add_text(w, "metadata_version", entry->metadata_version);
+	if (record->metadata_version) {
+		ws_json_add_text(w, "metadata_version", record->metadata_version);
 	}
 }
 
-/* @a entry: its wheel; NULL: it is not ready. */
+/* @a record: its wheel; NULL: it is not ready. */
 static void
-write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, const struct entry *entry,
-	struct ws_arena *a)
+write_cell(struct ws_json_writer *w, const struct ws_cell_result *result,
+	const struct ws_record *record, struct ws_arena *a)
 {
 	const struct ws_cell *cell = result->cell;
 	const struct ws_supply *supply = result->supply;
@@ -196,10 +182,10 @@ write_cell(struct ws_json_writer *w, const struct ws_cell_result *result, const 
 	}
 	ws_json_add_u64(w, "cpu_ms", supply ? supply->cpu_ms : 0);
 	write_tried(w, result, a);
-	if (entry) {
-		ws_json_add_text(w, "group", entry->group);
-		ws_json_add_text(w, "python", entry->python);
-		add_others(w, entry);
+	if (record) {
+		ws_json_add_text(w, "group", record->group);
+		ws_json_add_text(w, "python", record->python);
+		add_others(w, record);
 	}
 	ws_json_close(w);
 }
@@ -219,39 +205,39 @@ write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
 
 /* What this run's take the place of: a package is installed once in an environment. */
 static const char *
-place_of(const struct entry *entry, struct ws_arena *a)
+place_of(const struct ws_record *record, struct ws_arena *a)
 {
 	return ws_arena_printf(
-		a, "%s %s %s", entry->group, entry->package, entry->python ? entry->python : "");
+		a, "%s %s %s", record->group, record->package, record->python ? record->python : "");
 }
 
 static void
-write_earlier(struct ws_json_writer *w, const entry_list *entries)
+write_earlier(struct ws_json_writer *w, const ws_record_list *records)
 {
 	ws_json_open_list(w, "earlier");
-	for (size_t i = 0; i < entries->len; i++) {
-		const struct entry *entry = &entries->at[i];
-		if (!entry->earlier) {
+	for (size_t i = 0; i < records->len; i++) {
+		const struct ws_record *record = &records->at[i];
+		if (!record->earlier) {
 			continue;
 		}
 		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "cell", entry->cell);
-		ws_json_add_text(w, "package", entry->package);
-		ws_json_add_text(w, "version", entry->version);
-		ws_json_add_text(w, "wheel", entry->wheel);
-		ws_json_add_text(w, "sha256", entry->sha256);
-		ws_json_add_u64(w, "size", entry->size);
-		ws_json_add_text(w, "group", entry->group);
-		ws_json_add_text(w, "python", entry->python);
-		add_others(w, entry);
+		ws_json_add_text(w, "cell", record->cell);
+		ws_json_add_text(w, "package", record->package);
+		ws_json_add_text(w, "version", record->version);
+		ws_json_add_text(w, "wheel", record->wheel);
+		ws_json_add_text(w, "sha256", record->sha256);
+		ws_json_add_u64(w, "size", record->size);
+		ws_json_add_text(w, "group", record->group);
+		ws_json_add_text(w, "python", record->python);
+		add_others(w, record);
 		ws_json_close(w);
 	}
 	ws_json_close(w);
 }
 
 static bool
-write_build_json(const char *path, const struct ws_build_result *result, const entry_list *entries,
-	struct ws_arena *a, struct ws_err *err)
+write_build_json(const char *path, const struct ws_build_result *result,
+	const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
@@ -267,14 +253,14 @@ write_build_json(const char *path, const struct ws_build_result *result, const e
 	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
 	ws_json_close(w);
 	ws_json_open_list(w, "cells");
-	/* The first entries are those of this run's cells that are ready, in their order. */
+	/* The first records are those of this run's cells that are ready, in their order. */
 	for (size_t i = 0, ready = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
 		bool is_ready = ws_cell_state(cell) == WS_CELL_READY;
-		write_cell(w, cell, is_ready ? &entries->at[ready++] : NULL, a);
+		write_cell(w, cell, is_ready ? &records->at[ready++] : NULL, a);
 	}
 	ws_json_close(w);
-	write_earlier(w, entries);
+	write_earlier(w, records);
 	ws_json_open_list(w, "failures");
 	for (size_t i = 0; i < result->failed_count; i++) {
 		write_failed(w, &result->failed[i]);
@@ -290,12 +276,12 @@ write_build_json(const char *path, const struct ws_build_result *result, const e
 
 static void
 add_ready(const char *output, const struct ws_build_result *result, struct ws_arena *a,
-	entry_list *entries)
+	ws_record_list *records)
 {
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
 		if (ws_cell_state(cell) == WS_CELL_READY) {
-			struct entry entry = {
+			struct ws_record record = {
 				.cell = cell->cell->name,
 				.package = cell->cell->recipe->name,
 				.version = version_of(cell, a),
@@ -306,9 +292,9 @@ add_ready(const char *output, const struct ws_build_result *result, struct ws_ar
 				.torch = torch_of(cell),
 				.size = cell->supply->wheel_bytes,
 			};
-			entry.metadata_version =
-				is_prebuilt(cell) ? metadata_version_of(output, entry.wheel, a) : NULL;
-			*ws_vec_push(entries, a) = entry;
+			record.metadata_version =
+				is_prebuilt(cell) ? metadata_version_of(output, record.wheel, a) : NULL;
+			*ws_vec_push(records, a) = record;
 		}
 	}
 }
@@ -324,15 +310,15 @@ struct folder {
 };
 
 static bool
-lies_there(struct folder *f, const struct entry *entry)
+lies_there(struct folder *f, const struct ws_record *record)
 {
-	const char *path = ws_path_join(f->a, f->output, entry->wheel, NULL);
+	const char *path = ws_path_join(f->a, f->output, record->wheel, NULL);
 	struct stat s;
 	struct ws_digest digest;
 	if (stat(path, &s) < 0) {
 		return false;
 	}
-	const char *key = ws_arena_printf(f->a, "%s %ju %ju %jd.%09ld %jd.%09ld", entry->wheel,
+	const char *key = ws_arena_printf(f->a, "%s %ju %ju %jd.%09ld %jd.%09ld", record->wheel,
 		(uintmax_t)s.st_ino, (uintmax_t)s.st_size, (intmax_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
 		(intmax_t)s.st_ctim.tv_sec, s.st_ctim.tv_nsec);
 	const char *known = ws_map_get(&f->digests, key);
@@ -345,15 +331,15 @@ lies_there(struct folder *f, const struct entry *entry)
 		known = read ? ws_arena_strdup(f->a, digest.hex) : "";
 		ws_map_put(&f->digests, key, (void *)(uintptr_t)known, f->a);
 	}
-	return ws_same(known, entry->sha256);
+	return ws_same(known, record->sha256);
 }
 
 static void
 add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *replaced,
-	entry_list *entries)
+	ws_record_list *records)
 {
 	for (const struct ws_json *cell = list ? list->first : NULL; cell; cell = cell->next) {
-		struct entry entry = {
+		struct ws_record record = {
 			.cell = ws_json_text(cell, "cell"),
 			.package = ws_json_text(cell, "package"),
 			.version = ws_json_text(cell, "version"),
@@ -365,26 +351,26 @@ add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *r
 			.metadata_version = ws_json_text(cell, "metadata_version"),
 			.earlier = true,
 		};
-		bool whole = entry.cell && entry.package && entry.version && entry.wheel && entry.sha256
-			&& entry.group && ws_json_u64(cell, "size", &entry.size);
-		if (whole && !strchr(entry.wheel, '/') && !ws_map_get(replaced, place_of(&entry, f->a))
-			&& lies_there(f, &entry)) {
+		bool whole = record.cell && record.package && record.version && record.wheel
+			&& record.sha256 && record.group && ws_json_u64(cell, "size", &record.size);
+		if (whole && !strchr(record.wheel, '/') && !ws_map_get(replaced, place_of(&record, f->a))
+			&& lies_there(f, &record)) {
 			/* What wrote it may have been of before this member. */
-			if (entry.torch && !entry.metadata_version) {
-				entry.metadata_version = metadata_version_of(f->output, entry.wheel, f->a);
+			if (record.torch && !record.metadata_version) {
+				record.metadata_version = metadata_version_of(f->output, record.wheel, f->a);
 			}
-			*ws_vec_push(entries, f->a) = entry;
+			*ws_vec_push(records, f->a) = record;
 		}
 	}
 }
 
 /* Those of this run, then what is left of others. A file that is not ours to read counts as none. */
-static entry_list
-merge(struct folder *f, const char *path, const entry_list *own)
+static ws_record_list
+merge(struct folder *f, const char *path, const ws_record_list *own)
 {
 	struct ws_json_doc doc;
 	struct ws_map replaced = {0};
-	entry_list all = {0};
+	ws_record_list all = {0};
 	for (size_t i = 0; i < own->len; i++) {
 		*ws_vec_push(&all, f->a) = own->at[i];
 		ws_map_add(&replaced, place_of(&own->at[i], f->a), f->a);
@@ -395,73 +381,6 @@ merge(struct folder *f, const char *path, const entry_list *own)
 		add_earlier(f, ws_json_find(doc.root, "earlier"), &replaced, &all);
 	}
 	return all;
-}
-
-/* ---- requirements files ---- */
-
-/* pip finds no wheel whose METADATA says another version than its file name: only its path names it. */
-static bool
-is_renamed(const struct entry *entry)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_version version, packed;
-	return entry->metadata_version && ws_version_parse(entry->version, a, &version)
-		&& ws_version_parse(entry->metadata_version, a, &packed)
-		&& ws_version_cmp(&version, &packed) != 0;
-}
-
-static const char *
-requirement_of(const struct entry *entry, struct ws_arena *a)
-{
-	const char *marker =
-		entry->python ? ws_arena_printf(a, " ; python_version == \"%s\"", entry->python) : "";
-	const char *what = entry->torch && is_renamed(entry)
-		? ws_arena_printf(a, "./%s", entry->wheel)
-		: ws_arena_printf(a, "%s==%s", entry->package, entry->version);
-	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, entry->sha256);
-}
-
-/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
- * refuses. */
-static const char *
-torch_line_of(const struct entry *entry, struct ws_arena *a)
-{
-	return ws_arena_printf(
-		a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", entry->torch);
-}
-
-static void
-write_once(struct ws_buf *text, const char *name, const char *line, struct ws_map *written,
-	struct ws_arena *a)
-{
-	if (ws_map_add(written, ws_arena_printf(a, "%s\n%s", name, line), a)) {
-		ws_buf_puts(text, line);
-	}
-}
-
-/* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
-static void
-compose(const entry_list *entries, struct ws_arena *a, struct ws_map *files)
-{
-	struct ws_map groups = {0}, written = {0};
-	for (size_t i = 0; i < entries->len; i++) {
-		ws_map_add(&groups, entries->at[i].group, a);
-	}
-	for (size_t i = 0; i < entries->len; i++) {
-		const struct entry *entry = &entries->at[i];
-		const char *name =
-			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? entry->group : "");
-		struct ws_buf *text = ws_map_get(files, name);
-		if (!text) {
-			text = WS_NEW(a, struct ws_buf);
-			ws_map_put(files, name, text, a);
-			ws_buf_puts(text, HEADER);
-		}
-		if (entry->torch) {
-			write_once(text, name, torch_line_of(entry, a), &written, a);
-		}
-		write_once(text, name, requirement_of(entry, a), &written, a);
-	}
 }
 
 const char *
@@ -478,46 +397,11 @@ ws_deliver_requirements(const char *output, const struct ws_cell_result *cell, s
 	return NULL;
 }
 
-/* Files of other runs that no longer say what lies there. A person's own are left alone. */
-static bool
-remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
-{
-	WS_AUTO_DIR DIR *dir = opendir(output);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *name = ws_arena_strdup(a, entry->d_name);
-		const char *path = ws_path_join(a, output, name, NULL);
-		WS_AUTO_BUF struct ws_buf text = {0};
-		if (ws_starts_with(name, "requirements") && ws_ends_with(name, ".txt")
-			&& !ws_map_get(files, name) && ws_fs_read_at_most(path, 16 << 20, &text, NULL)
-			&& ws_starts_with(ws_buf_text(&text), HEADER) && !ws_fs_remove(path, err)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool
-write_requirements(
-	const char *output, const entry_list *entries, struct ws_arena *a, struct ws_err *err)
-{
-	struct ws_map files = {0};
-	bool done = true;
-	compose(entries, a, &files);
-	for (size_t i = 0; i < files.count; i++) {
-		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
-		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);
-		done = done && ws_fs_write_atomic(path, text->data, text->len, 0644, err);
-		ws_buf_release(text);
-	}
-	return done && remove_stale(output, &files, a, err);
-}
-
-/* The entries of all runs, and the lock that others wait for until they are written. What another run delivered
+/* The records of all runs, and the lock that others wait for until they are written. What another run delivered
  * while we waited is read without it. */
 static bool
-lock_and_merge(struct folder *f, const char *path, const entry_list *own, unsigned longest_ms,
-	int *fd, entry_list *all, struct ws_err *err)
+lock_and_merge(struct folder *f, const char *path, const ws_record_list *own, unsigned longest_ms,
+	int *fd, ws_record_list *all, struct ws_err *err)
 {
 	for (;;) {
 		f->locked = f->unread = false;
@@ -542,7 +426,7 @@ ws_deliver_records(const struct ws_context *ctx, const char *output,
 	WS_AUTO_FD int fd = -1;
 	const char *path = ws_path_join(a, output, "build.json", NULL);
 	struct folder folder = {.ctx = ctx, .output = output, .a = a};
-	entry_list own = {0}, all;
+	ws_record_list own = {0}, all;
 	struct ws_err busy = {0};
 	add_ready(output, result, a, &own);
 	if (!lock_and_merge(&folder, path, &own, waits ? LONGEST_TURN_MS : 0, &fd, &all, &busy)) {
@@ -552,5 +436,6 @@ ws_deliver_records(const struct ws_context *ctx, const char *output,
 		*err = busy;
 		return false;
 	}
-	return write_build_json(path, result, &all, a, err) && write_requirements(output, &all, a, err);
+	return write_build_json(path, result, &all, a, err)
+		&& ws_requirements_write(output, &all, a, err);
 }

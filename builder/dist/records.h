@@ -1,0 +1,33 @@
+/**
+ * records.h - the wheels of an output folder, as build.json and the requirements files say them
+ */
+#ifndef WS_DIST_RECORDS_H
+#define WS_DIST_RECORDS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+/** A wheel that lies in the folder, for one environment. */
+struct ws_record {
+	const char *cell, *package, *version, *wheel, *sha256;
+	const char *group;            /**< what cannot stand in one requirements file with others */
+	const char *python;           /**< NULL: any */
+	const char *torch;            /**< that it was judged for; NULL: its METADATA says it */
+	const char *metadata_version; /**< of somebody else's, which may be renamed; NULL: `version` */
+	uint64_t size;
+	bool earlier; /**< another run's */
+};
+
+typedef WS_VEC(struct ws_record) ws_record_list;
+
+/**
+ * Writes requirements.txt, or one file for each group, and removes those that no longer say what lies there. A
+ * person's own files are left alone.
+ */
+bool ws_requirements_write(
+	const char *output, const ws_record_list *records, struct ws_arena *a, struct ws_err *err);
+
+#endif

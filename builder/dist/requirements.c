@@ -1,0 +1,111 @@
+/* requirements.c - requirements files that pip takes with --require-hashes: what can stand in one, and how each
+ * wheel is named there. */
+#include "base/fs.h"
+#include "base/map.h"
+#include "dist/records.h"
+#include "model/version.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
+
+/* pip finds no wheel whose METADATA says another version than its file name: only its path names it. */
+static bool
+is_renamed(const struct ws_record *record)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_version version, packed;
+	return record->metadata_version && ws_version_parse(record->version, a, &version)
+		&& ws_version_parse(record->metadata_version, a, &packed)
+		&& ws_version_cmp(&version, &packed) != 0;
+}
+
+static const char *
+requirement_of(const struct ws_record *record, struct ws_arena *a)
+{
+	const char *marker =
+		record->python ? ws_arena_printf(a, " ; python_version == \"%s\"", record->python) : "";
+	const char *what = record->torch && is_renamed(record)
+		? ws_arena_printf(a, "./%s", record->wheel)
+		: ws_arena_printf(a, "%s==%s", record->package, record->version);
+	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, record->sha256);
+}
+
+/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
+ * refuses. */
+static const char *
+torch_line_of(const struct ws_record *record, struct ws_arena *a)
+{
+	return ws_arena_printf(
+		a, "# that prebuilt wheels below were judged for:\ntorch==%s\n", record->torch);
+}
+
+static void
+write_once(struct ws_buf *text, const char *name, const char *line, struct ws_map *written,
+	struct ws_arena *a)
+{
+	if (ws_map_add(written, ws_arena_printf(a, "%s\n%s", name, line), a)) {
+		ws_buf_puts(text, line);
+	}
+}
+
+/* The name of a file -> its struct ws_buf; several cells of one wheel are one requirement. */
+static void
+compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
+{
+	struct ws_map groups = {0}, written = {0};
+	for (size_t i = 0; i < records->len; i++) {
+		ws_map_add(&groups, records->at[i].group, a);
+	}
+	for (size_t i = 0; i < records->len; i++) {
+		const struct ws_record *record = &records->at[i];
+		const char *name =
+			ws_arena_printf(a, "requirements%s.txt", groups.count > 1 ? record->group : "");
+		struct ws_buf *text = ws_map_get(files, name);
+		if (!text) {
+			text = WS_NEW(a, struct ws_buf);
+			ws_map_put(files, name, text, a);
+			ws_buf_puts(text, HEADER);
+		}
+		if (record->torch) {
+			write_once(text, name, torch_line_of(record, a), &written, a);
+		}
+		write_once(text, name, requirement_of(record, a), &written, a);
+	}
+}
+
+/* Files of other runs that no longer say what lies there. A person's own are left alone. */
+static bool
+remove_stale(const char *output, const struct ws_map *files, struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_DIR DIR *dir = opendir(output);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *name = ws_arena_strdup(a, entry->d_name);
+		const char *path = ws_path_join(a, output, name, NULL);
+		WS_AUTO_BUF struct ws_buf text = {0};
+		if (ws_starts_with(name, "requirements") && ws_ends_with(name, ".txt")
+			&& !ws_map_get(files, name) && ws_fs_read_at_most(path, 16 << 20, &text, NULL)
+			&& ws_starts_with(ws_buf_text(&text), HEADER) && !ws_fs_remove(path, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+ws_requirements_write(
+	const char *output, const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_map files = {0};
+	bool done = true;
+	compose(records, a, &files);
+	for (size_t i = 0; i < files.count; i++) {
+		struct ws_buf *text = ws_map_get(&files, files.slots[i].key);
+		const char *path = ws_path_join(a, output, files.slots[i].key, NULL);
+		done = done && ws_fs_write_atomic(path, text->data, text->len, 0644, err);
+		ws_buf_release(text);
+	}
+	return done && remove_stale(output, &files, a, err);
+}
