@@ -177,19 +177,15 @@ fill_place(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws
 	if (!ws_resolve_lists(r, &at, &lists, err)) {
 		return false;
 	}
-	*place = (struct ws_wheel_place){
-		.torch = torch ? torch->version.text : NULL,
-		.place =
-			{
-				.lists = lists.at,
-				.list_count = lists.len,
-				.libraries = m->libraries.at,
-				.library_count = m->libraries.len,
-				.python_tag = ws_python_tag_text(&point->python->tag, true, m->a),
-				.archs = product->point.archs,
-				.driver = m->matrix->driver.text,
-			},
-	};
+	struct ws_judge_place *where = &place->place;
+	place->torch = torch ? torch->version.text : NULL;
+	where->lists = lists.at;
+	where->list_count = lists.len;
+	where->libraries = m->libraries.at;
+	where->library_count = m->libraries.len;
+	where->python_tag = ws_python_tag_text(&point->python->tag, true, m->a);
+	where->archs = product->point.archs;
+	where->driver = m->matrix->driver.text;
 	return true;
 }
 
@@ -238,9 +234,8 @@ find_evidence(const struct ws_wheel_verdict *verdict)
 	return NULL;
 }
 
-void
-ws_candidate_take_verdict(struct ws_candidate_memory *m, const struct ws_wheel_verdict *verdict,
-	struct ws_candidate *candidate)
+enum ws_candidate_state
+ws_candidate_state_of(const struct ws_wheel_verdict *verdict)
 {
 	static const enum ws_candidate_state states[] = {
 		[WS_VERDICT_OK] = WS_CANDIDATE_LOADS,
@@ -248,11 +243,16 @@ ws_candidate_take_verdict(struct ws_candidate_memory *m, const struct ws_wheel_v
 		[WS_VERDICT_UNKNOWN] = WS_CANDIDATE_UNKNOWN,
 		[WS_VERDICT_FAILS] = WS_CANDIDATE_FAILS,
 	};
+	return states[verdict->verdict];
+}
+
+const char *
+ws_candidate_reason_of(const struct ws_wheel_verdict *verdict, struct ws_arena *a)
+{
 	const char *evidence = find_evidence(verdict);
-	candidate->state = states[verdict->verdict];
-	candidate->why = evidence ? ws_arena_printf(m->a, "%s: %s", verdict->why, evidence)
-		: verdict->why        ? ws_arena_strdup(m->a, verdict->why)
-							  : NULL;
+	return evidence    ? ws_arena_printf(a, "%s: %s", verdict->why, evidence)
+		: verdict->why ? ws_arena_strdup(a, verdict->why)
+					   : NULL;
 }
 
 /* ---- what came of one ---- */
@@ -266,9 +266,11 @@ end_key(const struct ws_product *product, const char *url, struct ws_arena *a)
 
 void
 ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate)
+	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
 {
 	struct ws_candidate *end = WS_NEW(m->a, struct ws_candidate);
+	candidate->state = state;
+	candidate->why = why;
 	*end = *candidate;
 	ws_map_put(&m->ends, end_key(product, candidate->url, m->a), end, m->a);
 }
@@ -291,26 +293,25 @@ ruling_key(struct ws_candidate_memory *m, const struct ws_product *product,
 
 void
 ws_candidate_rule_out(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate)
+	const struct ws_candidate *candidate, const char *why)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	if (!m->pins->bundled) {
-		ws_buf_puts(&text, candidate->why);
+		ws_buf_puts(&text, why);
 		ws_results_put(m->ctx->store, ruling_key(m, product, candidate).hex, &text, NULL);
 	}
 }
 
-static bool
+static void
 recall_ruling(
 	struct ws_candidate_memory *m, const struct ws_product *product, struct ws_candidate *candidate)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!ws_results_get(m->ctx->store, ruling_key(m, product, candidate).hex, &text)) {
-		return false;
+	if (!ws_pins_are_renewed(m->pins, product->recipe->name)
+		&& ws_results_get(m->ctx->store, ruling_key(m, product, candidate).hex, &text)) {
+		const char *why = ws_buf_copy(&text, m->a);
+		ws_candidate_end(m, product, candidate, WS_CANDIDATE_FAILS, why);
 	}
-	candidate->state = WS_CANDIDATE_FAILS;
-	candidate->why = ws_buf_copy(&text, m->a);
-	return true;
 }
 
 /* The verdict of the action that would judge the bytes @a sha256. */
@@ -326,8 +327,9 @@ recall_verdict(struct ws_candidate_memory *m, const struct ws_product *product, 
 		|| !ws_judge_recall(&order, &m->verdicts, m->ctx->program, m->a, &verdict)) {
 		return false;
 	}
-	ws_candidate_take_verdict(m, &verdict, &opened);
-	*candidate = opened;
+	candidate->sha256 = sha256;
+	ws_candidate_end(m, product, candidate, ws_candidate_state_of(&verdict),
+		ws_candidate_reason_of(&verdict, m->a));
 	return true;
 }
 
@@ -357,11 +359,8 @@ recall(struct ws_candidate_memory *m, const struct ws_product *product,
 	}
 	const char *digest = find_digest(m, product, pin, candidate);
 	bool other = pin && digest && !ws_same(pin->sha256, digest);
-	if (!other
-		&& ((digest && recall_verdict(m, product, digest, candidate))
-			|| (!ws_pins_are_renewed(m->pins, product->recipe->name)
-				&& recall_ruling(m, product, candidate)))) {
-		ws_candidate_end(m, product, candidate);
+	if (!other && !(digest && recall_verdict(m, product, digest, candidate))) {
+		recall_ruling(m, product, candidate);
 	}
 }
 

@@ -96,16 +96,16 @@ bool ws_candidate_order(struct ws_candidate_memory *m, struct ws_resolver *r,
 	const struct ws_product *product, const struct ws_candidate *candidate,
 	struct ws_judge_order *order, struct ws_err *err);
 
-/** Gives @a candidate the state and the reason of the verdict. */
-void ws_candidate_take_verdict(struct ws_candidate_memory *m,
-	const struct ws_wheel_verdict *verdict, struct ws_candidate *candidate);
+/** What a verdict makes of a candidate, and its reason with the first evidence; NULL: it loads. */
+enum ws_candidate_state ws_candidate_state_of(const struct ws_wheel_verdict *verdict);
+const char *ws_candidate_reason_of(const struct ws_wheel_verdict *verdict, struct ws_arena *a);
 
-/** Keeps what came of @a candidate for this run. */
+/** Gives @a candidate its state, and keeps it for this run. */
 void ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate);
+	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why);
 
 /** What it says of itself rules it out for these Pythons: remembered, as it is not fetched to be judged. */
 void ws_candidate_rule_out(struct ws_candidate_memory *m, const struct ws_product *product,
-	const struct ws_candidate *candidate);
+	const struct ws_candidate *candidate, const char *why);
 
 #endif

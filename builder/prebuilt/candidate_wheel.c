@@ -27,16 +27,10 @@ struct getting {
 
 /* Nothing more is to be done about it. */
 static void
-end_as(struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
+end_as(struct ws_candidate_wish *wish, enum ws_candidate_state state, const char *why)
 {
-	candidate->state = state;
-	candidate->why = why;
-}
-
-static bool
-is_over(const struct ws_candidate *candidate)
-{
-	return candidate->state != WS_CANDIDATE_UNOPENED;
+	wish->state = state;
+	wish->why = why;
 }
 
 /* The digest that it must have; NULL: nobody said. */
@@ -102,7 +96,7 @@ check_claims(const struct getting *g, struct ws_candidate_wish *wish, struct ws_
 	why = why ? why : refuse_pythons(g, wish->product, &info.metadata);
 	if (why) {
 		wish->ruled_out = true;
-		end_as(wish->candidate, WS_CANDIDATE_FAILS, why);
+		end_as(wish, WS_CANDIDATE_FAILS, why);
 	}
 }
 
@@ -110,14 +104,14 @@ check_claims(const struct getting *g, struct ws_candidate_wish *wish, struct ws_
 
 /* A server that answered has said what it thinks; one that did not may be asked another day. */
 static void
-end_unfetched(const struct getting *g, struct ws_candidate *candidate, unsigned status,
+end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, unsigned status,
 	const struct ws_err *err)
 {
 	if (status == 404 || status == 410 || status == 403) {
-		end_as(candidate, WS_CANDIDATE_ABSENT,
+		end_as(wish, WS_CANDIDATE_ABSENT,
 			ws_arena_printf(g->a, "the server does not have it (%u)", status));
 	} else {
-		end_as(candidate, WS_CANDIDATE_UNREACHABLE, ws_arena_strdup(g->a, err->text));
+		end_as(wish, WS_CANDIDATE_UNREACHABLE, ws_arena_strdup(g->a, err->text));
 	}
 }
 
@@ -140,7 +134,7 @@ look_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct w
 		*err = why;
 		return false;
 	}
-	end_unfetched(g, wish->candidate, remote.status, &why);
+	end_unfetched(g, wish, remote.status, &why);
 	return true;
 }
 
@@ -191,23 +185,22 @@ download_all(struct getting *g, struct ws_err *err)
 
 /* What came of the download of one. */
 static bool
-finish_download(const struct getting *g, const struct ws_candidate_wish *wish, size_t number,
-	struct ws_err *err)
+finish_download(
+	const struct getting *g, struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
 {
 	if (g->file_of[number] == NO_FILE) {
 		return true;
 	}
-	struct ws_candidate *candidate = wish->candidate;
 	const struct ws_download *file = &g->files[g->file_of[number]];
 	const char *wanted = expected(wish), *found = file->digest.hex;
 	if (file->failure.kind == WS_ERR_NONE) {
-		candidate->sha256 = ws_arena_strdup(g->a, found);
+		wish->sha256 = ws_arena_strdup(g->a, found);
 	} else if (!wanted || !found[0] || ws_same(wanted, found)) {
-		end_unfetched(g, candidate, file->status, &file->failure);
+		end_unfetched(g, wish, file->status, &file->failure);
 	} else if (wish->pin) {
 		return fail_other_bytes(g, wish, found, err);
 	} else {
-		end_as(candidate, WS_CANDIDATE_FAILS, "it is not the file that its index promises");
+		end_as(wish, WS_CANDIDATE_FAILS, "it is not the file that its index promises");
 	}
 	return true;
 }
@@ -216,37 +209,37 @@ finish_download(const struct getting *g, const struct ws_candidate_wish *wish, s
 
 /* The store has it already, as the lock, the index or an earlier run knows it. */
 static bool
-is_stored(const struct getting *g, const struct ws_candidate_wish *wish)
+is_stored(const struct getting *g, struct ws_candidate_wish *wish)
 {
 	const char *known = expected(wish);
 	known = known ? known : wish->likely;
 	if (!known || !ws_cas_has(g->fetch->store, known)) {
 		return false;
 	}
-	wish->candidate->sha256 = known;
+	wish->sha256 = known;
 	return true;
 }
 
 /* ---- from a folder ---- */
 
 static bool
-copy(const struct getting *g, const struct ws_candidate_wish *wish, struct ws_err *err)
+copy(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
 {
 	const struct ws_fetch *fetch = g->fetch;
-	struct ws_candidate *candidate = wish->candidate;
+	const struct ws_candidate *candidate = wish->candidate;
 	struct ws_digest digest;
 	uint64_t size;
 	if (!ws_ledger_file_digest(fetch->ledger, candidate->url, &digest)) {
 		/* The folder may be another host's: a bundle brings what the lock pins. */
 		if (!wish->pin || !is_stored(g, wish)) {
-			end_as(candidate, WS_CANDIDATE_ABSENT, "it cannot be read");
+			end_as(wish, WS_CANDIDATE_ABSENT, "it cannot be read");
 		}
 		return true;
 	}
 	if (wish->pin && !ws_digest_is(&digest, wish->pin->sha256)) {
 		return fail_other_bytes(g, wish, digest.hex, err);
 	}
-	candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
+	wish->sha256 = ws_arena_strdup(g->a, digest.hex);
 	if (ws_cas_has(fetch->store, digest.hex)) {
 		return true;
 	}
@@ -255,7 +248,7 @@ copy(const struct getting *g, const struct ws_candidate_wish *wish, struct ws_er
 		|| !ws_cas_take(fetch->store, path, &digest, &size, err)) {
 		return false;
 	}
-	candidate->sha256 = ws_arena_strdup(g->a, digest.hex);
+	wish->sha256 = ws_arena_strdup(g->a, digest.hex); /* of what was copied */
 	return true;
 }
 
@@ -265,7 +258,7 @@ copy(const struct getting *g, const struct ws_candidate_wish *wish, struct ws_er
 static bool
 begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct ws_err *err)
 {
-	struct ws_candidate *candidate = wish->candidate;
+	const struct ws_candidate *candidate = wish->candidate;
 	const char *promised = candidate->sha256;
 	g->file_of[number] = NO_FILE;
 	if (candidate->place == WS_PLACE_FOLDER) {
@@ -278,13 +271,13 @@ begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct w
 		return true;
 	}
 	if (g->fetch->offline) {
-		end_as(candidate, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
+		end_as(wish, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
 		return true;
 	}
 	if (!look_from_afar(g, wish, err)) {
 		return false;
 	}
-	return is_over(candidate) || add_download(g, wish, number, err);
+	return wish->state != WS_CANDIDATE_UNOPENED || add_download(g, wish, number, err);
 }
 
 bool

@@ -17,13 +17,16 @@ struct ws_candidate_wish {
 	const struct ws_product *product;
 	const struct ws_pin_prebuilt *pin; /**< NULL: it may have any bytes that its index promises */
 	const char *likely; /**< digest that it had when it was last fetched; NULL: not known */
-	struct ws_candidate *candidate;
-	bool ruled_out; /**< filled in: by what it says of itself */
+	const struct ws_candidate *candidate;
+	/* Filled in. */
+	const char *sha256;            /**< it is in the store; NULL: it is not */
+	enum ws_candidate_state state; /**< what kept it from there; UNOPENED: nothing did */
+	const char *why;               /**< of the state */
+	bool ruled_out;                /**< by what it says of itself */
 };
 
 /**
- * Brings the wheels, those of servers together. Afterwards a candidate that is in the store has its digest and
- * the state that it had; another has another state, and why. False: one is not what is pinned (WS_ERR_FETCH), or
+ * Brings the wheels, those of servers together. False: one is not what is pinned (WS_ERR_FETCH), or
  * this host failed. @a fetch's http should be impatient.
  */
 bool ws_candidate_wheels_get(const struct ws_fetch *fetch, struct ws_candidate_wish *wishes,

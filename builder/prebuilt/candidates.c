@@ -58,7 +58,6 @@ choose_next(struct attempt *at)
 		enum ws_candidate_state state = at->list.at[at->next].state;
 		if (state == WS_CANDIDATE_UNOPENED || state == WS_CANDIDATE_LOADS) {
 			at->open = true;
-			at->list.at[at->next].state = WS_CANDIDATE_UNOPENED;
 			return;
 		}
 	}
@@ -67,10 +66,10 @@ choose_next(struct attempt *at)
 
 /* The candidate that is tried came to its end. */
 static void
-end_candidate(struct trying *t, struct attempt *at)
+end_candidate(struct trying *t, struct attempt *at, enum ws_candidate_state state, const char *why)
 {
-	const struct ws_candidate *candidate = &at->list.at[at->next];
-	ws_candidate_end(t->memory, at->product, candidate);
+	struct ws_candidate *candidate = &at->list.at[at->next];
+	ws_candidate_end(t->memory, at->product, candidate, state, why);
 	if (candidate->state == WS_CANDIDATE_UNREACHABLE) {
 		report_unreachable(t, candidate);
 	}
@@ -84,7 +83,7 @@ static bool
 add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 {
 	struct ws_candidate_memory *m = t->memory;
-	struct ws_candidate *candidate = &at->list.at[at->next];
+	const struct ws_candidate *candidate = &at->list.at[at->next];
 	struct ws_judge_order order;
 	struct ws_err why = {0};
 	const struct ws_action *action = NULL;
@@ -99,9 +98,7 @@ add_judge(struct trying *t, struct attempt *at, struct ws_err *err)
 		*err = why;
 		return false;
 	}
-	candidate->state = WS_CANDIDATE_UNREACHABLE;
-	candidate->why = ws_arena_strdup(m->a, why.text);
-	end_candidate(t, at);
+	end_candidate(t, at, WS_CANDIDATE_UNREACHABLE, ws_arena_strdup(m->a, why.text));
 	return true;
 }
 
@@ -110,14 +107,15 @@ static bool
 accept(
 	struct trying *t, const struct ws_candidate_wish *wish, struct attempt *at, struct ws_err *err)
 {
-	const struct ws_candidate *candidate = wish->candidate;
+	struct ws_candidate *candidate = &at->list.at[at->next];
 	if (wish->ruled_out) {
-		ws_candidate_rule_out(t->memory, at->product, candidate);
+		ws_candidate_rule_out(t->memory, at->product, candidate, wish->why);
 	}
-	if (candidate->state != WS_CANDIDATE_UNOPENED) {
-		end_candidate(t, at);
+	if (wish->state != WS_CANDIDATE_UNOPENED) {
+		end_candidate(t, at, wish->state, wish->why);
 		return true;
 	}
+	candidate->sha256 = wish->sha256;
 	if (candidate->place != WS_PLACE_FOLDER && !t->memory->pins->bundled) {
 		ws_offers_learn(t->memory->ctx->store, candidate->url, candidate->sha256);
 	}
@@ -137,7 +135,7 @@ open_candidates(struct trying *t, struct ws_err *err)
 		if (!at->open) {
 			continue;
 		}
-		struct ws_candidate *candidate = &at->list.at[at->next];
+		const struct ws_candidate *candidate = &at->list.at[at->next];
 		bool renewed = ws_pins_are_renewed(m->pins, at->product->recipe->name);
 		wanting[count] = at;
 		wishes[count++] = (struct ws_candidate_wish){
@@ -200,21 +198,19 @@ static bool
 read_verdict(struct trying *t, struct attempt *at, struct ws_err *err)
 {
 	struct ws_candidate_memory *m = t->memory;
-	struct ws_candidate *candidate = &at->list.at[at->next];
+	const struct ws_candidate *candidate = &at->list.at[at->next];
 	const struct ws_node *node = at->node;
 	struct ws_wheel_verdict verdict;
 	if (node->state != WS_NODE_DONE) {
-		candidate->state = WS_CANDIDATE_UNKNOWN;
-		candidate->why = node->failure ? node->failure->text : "it was not judged";
-	} else if (ws_verdict_recall(m->ctx->store, node->result.outputs[0].hex, m->a, &verdict, err)) {
-		ws_candidate_take_verdict(m, &verdict, candidate);
-	} else {
+		const char *why = node->failure ? node->failure->text : "it was not judged";
+		end_candidate(t, at, WS_CANDIDATE_UNKNOWN, why);
+		return true;
+	}
+	if (!ws_verdict_recall(m->ctx->store, node->result.outputs[0].hex, m->a, &verdict, err)
+		|| (verdict.verdict == WS_VERDICT_OK && !pin(t, at, candidate, err))) {
 		return false;
 	}
-	if (candidate->state == WS_CANDIDATE_LOADS && !pin(t, at, candidate, err)) {
-		return false;
-	}
-	end_candidate(t, at);
+	end_candidate(t, at, ws_candidate_state_of(&verdict), ws_candidate_reason_of(&verdict, m->a));
 	return true;
 }
 
