@@ -141,7 +141,7 @@ begin_tree(struct reading *r, const struct ws_member *member, struct ws_str fold
 {
 	const struct ws_bundle_tree *tree = ws_map_get(&r->folders, ws_str_copy(folder, r->a));
 	if (!tree) {
-		return fail(r, "its list does not have", member->name, err);
+		return fail(r, "its list does not name", member->name, err);
 	}
 	if (tree != r->tree) {
 		if (!end_tree(r, err) || !(r->builder = ws_tree_begin(r->store, tree->name, r->a, err))) {
@@ -187,11 +187,12 @@ end_blob(struct reading *r, struct ws_err *err)
 
 /* What stands behind "blobs/": listed, and a file. */
 static bool
-take_name(struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
+begin_member(
+	struct reading *r, const struct ws_member *member, const char *name, struct ws_err *err)
 {
 	r->name = ws_arena_strdup(r->a, name);
 	return (member->kind == WS_MEMBER_FILE && ws_map_get(&r->wanted, name))
-		|| fail(r, "its list does not have", member->name, err);
+		|| fail(r, "its list does not name", member->name, err);
 }
 
 static bool
@@ -225,13 +226,13 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 		return begin_tree(r, member, folder, rest.s ? rest.s : "", err);
 	}
 	if (ws_str_is(kind, "blobs")) {
-		return take_name(r, member, rest.s ? rest.s : "", err) && begin_blob(r, err);
+		return begin_member(r, member, rest.s ? rest.s : "", err) && begin_blob(r, err);
 	}
-	return fail(r, "its list does not have", member->name, err);
+	return fail(r, "its list does not name", member->name, err);
 }
 
 static bool
-take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
+add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct reading *r = (struct reading *)self;
 	if (ws_stop_asked(r->stop)) { /* files of gigabytes take their time */
@@ -307,7 +308,7 @@ ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *s
 	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err)
 {
 	struct reading r = {
-		.sink = {wants, begin, take_bytes, end},
+		.sink = {wants, begin, add_bytes, end},
 		.store = store,
 		.path = path,
 		.stop = stop,

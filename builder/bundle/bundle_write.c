@@ -38,7 +38,7 @@ warn_of_host_kit(struct writing *w, const struct ws_cuda_choice *cuda)
 }
 
 static bool
-take_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
+find_product(struct writing *w, struct ws_resolver *resolver, const struct ws_product *product,
 	bool prebuilt, struct ws_err *err)
 {
 	if (!prebuilt) {
@@ -51,7 +51,7 @@ take_product(struct writing *w, struct ws_resolver *resolver, const struct ws_pr
 
 /* The resolver is a new one: the one that fetched has most of it in mind and asks the store no more. */
 static bool
-take_all(struct writing *w, struct ws_err *err)
+find_all(struct writing *w, struct ws_err *err)
 {
 	struct ws_fetch *fetch = w->ctx->fetch;
 	const struct ws_supplies *supplies = w->order->supplies;
@@ -62,7 +62,7 @@ take_all(struct writing *w, struct ws_err *err)
 	for (size_t i = 0; i < supplies->count && done; i++) {
 		const struct ws_supply *supply = &supplies->at[i];
 		done = !ws_supply_is_open(supply)
-			|| take_product(w, resolver, supply->product, ws_supply_is_prebuilt(supply), err);
+			|| find_product(w, resolver, supply->product, ws_supply_is_prebuilt(supply), err);
 	}
 	w->order->store->taken = NULL;
 	fetch->offline = was_offline;
@@ -358,7 +358,7 @@ ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *orde
 {
 	struct writing w = {.ctx = ctx, .order = order, .taken = {.a = ctx->a}, .a = ctx->a};
 	/* Once more: it may be the lock, which fetching has made. */
-	if (!ws_bundle_may_write(order->path, err) || !take_all(&w, err) || !make_folder(&w, err)) {
+	if (!ws_bundle_may_write(order->path, err) || !find_all(&w, err) || !make_folder(&w, err)) {
 		return false;
 	}
 	list_all(&w);

@@ -184,7 +184,7 @@ remember(const struct ws_context *ctx, const struct ws_lock *lock, struct ws_sup
 }
 
 static void
-tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
+report_cells(const struct ws_context *ctx, const struct ws_supply *supply)
 {
 	for (size_t i = 0; i < supply->product->cell_count; i++) {
 		struct ws_event event = {.kind = WS_EVENT_CELL_DONE,
@@ -196,14 +196,14 @@ tell_cells(const struct ws_context *ctx, const struct ws_supply *supply)
 }
 
 static bool
-settle(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
+finish(const struct ws_context *ctx, const char *output, struct ws_supply *supply,
 	const struct ws_supply *ready, struct ws_err *err)
 {
 	if (!copy_wheel(ctx, output, ready, err)) {
 		return false;
 	}
 	*supply = *ready;
-	tell_cells(ctx, supply);
+	report_cells(ctx, supply);
 	return true;
 }
 
@@ -232,7 +232,7 @@ ws_deliver_product(const struct ws_context *ctx, const struct ws_lock *lock, con
 			ready.cpu_ms += node->result.cpu_ms;
 		}
 	}
-	return remember(ctx, lock, &ready, err) && settle(ctx, output, supply, &ready, err);
+	return remember(ctx, lock, &ready, err) && finish(ctx, output, supply, &ready, err);
 }
 
 bool
@@ -250,7 +250,7 @@ ws_deliver_stored(
 	ready.digest = record.digest;
 	ready.wheel_bytes = record.wheel_bytes;
 	ready.installed_bytes = record.installed_bytes;
-	return settle(ctx, output, supply, &ready, err);
+	return finish(ctx, output, supply, &ready, err);
 }
 
 bool
@@ -272,7 +272,7 @@ ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_
 	ready.kind = WS_SUPPLY_PREBUILT;
 	ready.wheel = wheel->file;
 	ready.wheel_bytes = (uint64_t)status.st_size;
-	return measure(ctx, &ready, err) && settle(ctx, output, supply, &ready, err);
+	return measure(ctx, &ready, err) && finish(ctx, output, supply, &ready, err);
 }
 
 /* ---- logs ---- */

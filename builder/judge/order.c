@@ -140,7 +140,7 @@ ws_judge_recall(const struct ws_judge_order *order, struct ws_cache *cache, cons
 
 /* The child was ended by the wheel, or by its own limits. */
 static void
-give_up(const struct ws_judge_order *order, const char *why, struct ws_arena *a,
+fill_unknown(const struct ws_judge_order *order, const char *why, struct ws_arena *a,
 	struct ws_wheel_verdict *verdict)
 {
 	struct ws_wheel_place_verdict *places =
@@ -177,7 +177,7 @@ ws_judge_now(const struct ws_judge_order *order, const char *program, const char
 		if (ws_err_is_stop(err)) {
 			return false;
 		}
-		give_up(order, ws_arena_strdup(a, err->text), a, verdict);
+		fill_unknown(order, ws_arena_strdup(a, err->text), a, verdict);
 		*err = (struct ws_err){0};
 		return true;
 	}

@@ -207,7 +207,7 @@ is_open(const struct ws_opened_judge_place *place, const char *name)
 
 /* The first of the folders that has a library of that name decides, as for the loader. */
 static void
-look_for(struct ws_opened_judge_place *place, const char *name, struct ws_arena *a)
+open_library(struct ws_opened_judge_place *place, const char *name, struct ws_arena *a)
 {
 	struct ws_err ignored = {0};
 	for (size_t i = 0; i < place->folder_count && !strchr(name, '/') && !is_open(place, name);
@@ -227,13 +227,13 @@ ws_judge_place_complete(
 	for (size_t i = 0; i < modules->count; i++) {
 		const struct ws_elf *elf = modules->modules[i].elf;
 		for (size_t k = 0; k < elf->needed_count; k++) {
-			look_for(place, elf->needed[k], a);
+			open_library(place, elf->needed[k], a);
 		}
 	}
 	for (size_t i = 0; i < place->libraries.len && place->folder_count > 0; i++) {
 		const struct ws_elf *elf = place->libraries.at[i];
 		for (size_t k = 0; k < elf->needed_count; k++) {
-			look_for(place, elf->needed[k], a);
+			open_library(place, elf->needed[k], a);
 		}
 	}
 	fill_around(place);

@@ -209,7 +209,7 @@ judge_kernels(struct judging *j, struct ws_judge_outcome *o)
 
 /* What is not a sound wheel is a finding: nothing installs it. */
 static bool
-take_error(struct judging *j, struct ws_err *err)
+report_damage(struct judging *j, struct ws_err *err)
 {
 	if (err->kind != WS_ERR_FETCH) {
 		return false;
@@ -253,7 +253,7 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 		|| !read_claims(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)
 		|| !ws_record_held(
 			&j->wheel.zip, ws_buf_str(&j->wheel.record), ws_module_is_named, j->a, &why, err)) {
-		return take_error(j, err);
+		return report_damage(j, err);
 	}
 	if (why) {
 		find(j, WS_VERDICT_UNKNOWN, "damaged",

@@ -5,7 +5,7 @@
 
 /* What failed for another reason than the network is reported when its turn comes. */
 static bool
-note(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
+add_missing(struct ws_map *names, const char *name, const struct ws_err *err, struct ws_arena *a)
 {
 	if (err->kind != WS_ERR_FETCH) {
 		return false;
@@ -24,7 +24,7 @@ misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
 		struct ws_err err = {0};
 		const char *path;
 		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
-			any = note(&missing->exports, point->torch->name, &err, a) || any;
+			any = add_missing(&missing->exports, point->torch->name, &err, a) || any;
 		}
 	}
 	return any;
@@ -65,22 +65,22 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 	if (recipe->extension_count > 0) {
 		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
 		if (torch && !ws_resolve_torch(r, point, &err)) {
-			any = note(&missing->torch, point->torch->name, &err, a);
+			any = add_missing(&missing->torch, point->torch->name, &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
-			any = note(&missing->cuda, point->cuda->name, &err, a) || any;
+			any = add_missing(&missing->cuda, point->cuda->name, &err, a) || any;
 		}
 		any = (torch && misses_exports(missing, r, product, a)) || any;
 	}
 	if (!ws_resolve_source(r, product, &err)) {
 		const char *name = ws_arena_printf(a, "%s %s", recipe->name, recipe->version.text);
-		any = note(&missing->sources, name, &err, a) || any;
+		any = add_missing(&missing->sources, name, &err, a) || any;
 	}
 	return any;
 }
 
 static void
-tell_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
+report_kind(const char *kind, const struct ws_map *names, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf line = {0};
 	for (size_t i = 0; i < names->count; i++) {
@@ -98,10 +98,10 @@ ws_missing_downloads_report(const struct ws_missing_downloads *missing, struct w
 		+ missing->sources.count + missing->wheels.count;
 	ws_err_set(err, WS_ERR_FETCH, "%zu download%s missing, and this run is offline", count,
 		count == 1 ? " is" : "s are");
-	tell_kind("headers and libraries of torch", &missing->torch, err);
-	tell_kind("export lists of torch", &missing->exports, err);
-	tell_kind("CUDA toolkits", &missing->cuda, err);
-	tell_kind("sources", &missing->sources, err);
-	tell_kind("prebuilt wheels", &missing->wheels, err);
+	report_kind("headers and libraries of torch", &missing->torch, err);
+	report_kind("export lists of torch", &missing->exports, err);
+	report_kind("CUDA toolkits", &missing->cuda, err);
+	report_kind("sources", &missing->sources, err);
+	report_kind("prebuilt wheels", &missing->wheels, err);
 	return ws_err_cure_code(err, WS_CURE_FETCH, NULL);
 }

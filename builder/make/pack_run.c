@@ -22,7 +22,7 @@ struct packing {
 };
 
 static void
-take_files(struct packing *p)
+add_files(struct packing *p)
 {
 	WS_VEC(struct ws_wheel_file) files = {0};
 	const struct ws_json *list = ws_json_find(p->order.root, "files");
@@ -50,7 +50,7 @@ suffix_of(const struct ws_recipe *recipe, const char *module)
 }
 
 static void
-take_modules(struct packing *p)
+add_modules(struct packing *p)
 {
 	WS_VEC(struct ws_wheel_module) modules = {0};
 	const struct ws_json *list = ws_json_find(p->order.root, "modules");
@@ -144,8 +144,8 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 		.source_dir = "src",
 		.epoch = epoch ? strtoll(epoch, NULL, 10) : 0,
 	};
-	take_files(&p);
-	take_modules(&p);
+	add_files(&p);
+	add_modules(&p);
 	p.spec.facts_json = compose_facts(&p);
 	p.spec.sbom_json = compose_sbom(&p);
 	const char *name = ws_arena_printf(a, "%s\n", ws_wheel_file_name(&p.spec, a));

@@ -328,7 +328,7 @@ pin_source(struct ws_resolver *r, const struct ws_recipe *recipe,
 
 /* What patches make of a source is the recipe's; the lock pins what came, so that comes first. */
 static bool
-bring_source(struct ws_resolver *r, const struct ws_recipe *recipe,
+fetch_source(struct ws_resolver *r, const struct ws_recipe *recipe,
 	const struct ws_patch *const *patches, size_t patch_count, struct ws_source_found *found,
 	struct ws_err *err)
 {
@@ -364,7 +364,7 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 		return found;
 	}
 	found = WS_NEW(r->a, struct ws_source_found);
-	if (!bring_source(r, recipe, patches, patch_count, found, err)) {
+	if (!fetch_source(r, recipe, patches, patch_count, found, err)) {
 		return NULL;
 	}
 	ws_map_put(&r->sources, key, found, r->a);
@@ -381,7 +381,7 @@ ws_resolve_source(struct ws_resolver *r, const struct ws_product *product, struc
 /* ---- a product ---- */
 
 static bool
-bring_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
+fetch_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
 	const struct ws_point *point = &product->point;
 	if (product->recipe->extension_count == 0) {
@@ -397,7 +397,7 @@ bring_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_e
 bool
 ws_resolve_outside(struct ws_resolver *r, const struct ws_product *product, struct ws_err *err)
 {
-	if (!bring_parts(r, product, err)) {
+	if (!fetch_parts(r, product, err)) {
 		return ws_err_wrap(err, "%s", product->cells[0]->name);
 	}
 	return ws_resolve_source(r, product, err);

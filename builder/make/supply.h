@@ -93,7 +93,7 @@ struct ws_supplies {
 
 /**
  * Opens one for each product that some cell is not excluded from; where the plan has nothing but a
- * fallback for it, it is settled at once.
+ * fallback for it, it has that at once.
  */
 void ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struct ws_arena *a);
 

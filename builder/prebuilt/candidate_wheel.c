@@ -116,7 +116,7 @@ end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, unsigned 
 }
 
 static bool
-look_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
+read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct ws_err *err)
 {
 	struct ws_remote remote;
 	struct ws_err why = {0};
@@ -274,7 +274,7 @@ begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct w
 		end_as(wish, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
 		return true;
 	}
-	if (!look_from_afar(g, wish, err)) {
+	if (!read_from_afar(g, wish, err)) {
 		return false;
 	}
 	return wish->state != WS_CANDIDATE_UNOPENED || add_download(g, wish, number, err);

@@ -75,7 +75,7 @@ fall_back(const struct building *b, struct ws_supply *supply)
 	}
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 /* Not after every wheel of thousands: what the records lack, a run that is killed has not reported. */
 static bool
@@ -88,7 +88,7 @@ is_time_to_record(struct building *b)
 }
 
 static bool
-tell_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *err)
+report_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *err)
 {
 	if (b->options->tell_wheel) {
 		b->options->tell_wheel(b->options->self, supply);
@@ -100,7 +100,7 @@ tell_wheel(struct building *b, const struct ws_supply *supply, struct ws_err *er
 /* ---- resolving ---- */
 
 static const struct ws_err *
-keep_error(const struct building *b, const struct ws_err *err)
+copy_error(const struct building *b, const struct ws_err *err)
 {
 	struct ws_err *kept = WS_NEW(b->a, struct ws_err);
 	*kept = *err;
@@ -109,7 +109,7 @@ keep_error(const struct building *b, const struct ws_err *err)
 
 /* Where nothing may be built, a wheel of the store is delivered as it is: no kit is asked for. */
 static bool
-takes_stored(const struct building *b, const struct ws_supply *supply)
+delivers_stored(const struct building *b, const struct ws_supply *supply)
 {
 	return b->options->matrix->policy == WS_POLICY_PREBUILT_ONLY && supply->product->wheel.file;
 }
@@ -118,21 +118,21 @@ static bool
 fail_prebuilt(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
 	ws_supply_fail_prebuilt(supply, err);
-	supply->failure = keep_error(b, err);
+	supply->failure = copy_error(b, err);
 	return goes_on(b);
 }
 
 static bool
-take_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
+deliver_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
 {
 	const char *output = b->options->output;
 	bool awaits_prebuilt = ws_supply_is_prebuilt(supply);
 	if (awaits_prebuilt && supply->product->chosen) {
 		return ws_deliver_prebuilt(b->ctx, output, supply, supply->product->chosen, err)
-			&& tell_wheel(b, supply, err);
+			&& report_wheel(b, supply, err);
 	}
-	if (takes_stored(b, supply)) {
-		return ws_deliver_stored(b->ctx, output, supply, err) && tell_wheel(b, supply, err);
+	if (delivers_stored(b, supply)) {
+		return ws_deliver_stored(b->ctx, output, supply, err) && report_wheel(b, supply, err);
 	}
 	/* Offline it is reported with all that is missing. */
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
@@ -141,12 +141,12 @@ take_ready(struct building *b, struct ws_supply *supply, struct ws_err *err)
 
 /* What needs no building. */
 static bool
-take_all_ready(struct building *b, struct ws_err *err)
+deliver_all_ready(struct building *b, struct ws_err *err)
 {
 	bool done = true;
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
-		done = !ws_supply_is_open(supply) || take_ready(b, supply, err);
+		done = !ws_supply_is_open(supply) || deliver_ready(b, supply, err);
 	}
 	return done;
 }
@@ -168,7 +168,7 @@ find_missing(struct building *b, struct ws_resolver *resolver, struct ws_err *er
 		return true;
 	}
 	ws_missing_downloads_report(&missing, err);
-	const struct ws_err *why = keep_error(b, err);
+	const struct ws_err *why = copy_error(b, err);
 	for (size_t i = 0; i < waiting.len; i++) {
 		waiting.at[i]->failure = why;
 	}
@@ -189,7 +189,7 @@ add_product(
 	if (ws_err_is_stop(err)) {
 		return false;
 	}
-	supply->failure = keep_error(b, err);
+	supply->failure = copy_error(b, err);
 	return goes_on(b) && err->kind != WS_ERR_IO;
 }
 
@@ -198,7 +198,7 @@ add_products(struct building *b, struct ws_err *err)
 {
 	struct ws_resolver *resolver = ws_resolver_open(b->ctx, b->pins);
 	bool offline = b->ctx->fetch && b->ctx->fetch->offline;
-	bool done = take_all_ready(b, err) && (!offline || find_missing(b, resolver, err));
+	bool done = deliver_all_ready(b, err) && (!offline || find_missing(b, resolver, err));
 	b->made = WS_NEW_N(b->a, struct ws_made, b->supplies->count + 1);
 	for (size_t i = 0; i < b->supplies->count && done; i++) {
 		struct ws_supply *supply = &b->supplies->at[i];
@@ -236,7 +236,7 @@ deliver(struct building *b, const struct ws_made *made)
 {
 	struct ws_err err = {0};
 	bool done = ws_deliver_product(b->ctx, &b->pins->lock, b->options->output, made, &err)
-		&& tell_wheel(b, made->supply, &err);
+		&& report_wheel(b, made->supply, &err);
 	if (!done && b->undelivered.kind == WS_ERR_NONE) {
 		b->undelivered = err;
 	}
@@ -244,7 +244,7 @@ deliver(struct building *b, const struct ws_made *made)
 
 /* Failures are reported, and wheels delivered, when they happen: the rest may take hours. */
 static void
-hear(struct ws_sink *self, const struct ws_event *event)
+on_event(struct ws_sink *self, const struct ws_event *event)
 {
 	struct building *b = (struct building *)self;
 	if (event->kind != WS_EVENT_ACTION_DONE || event->whole) {
@@ -311,7 +311,7 @@ replace_build(struct building *b, struct ws_supply *supply, struct ws_err *err)
 	}
 	ws_events_warn(b->ctx->events, "%s: the build failed; '%s' of %s is taken",
 		supply->product->cells[0]->name, chosen->file, chosen->from);
-	return tell_wheel(b, supply, err);
+	return report_wheel(b, supply, err);
 }
 
 /* "prefer-build": what failed is looked for elsewhere, before anything stands in for it. */
@@ -332,7 +332,7 @@ replace_builds(
 }
 
 static bool
-settle_failures(struct building *b, struct ws_err *err)
+finish_failures(struct building *b, struct ws_err *err)
 {
 	const struct ws_product **failed = WS_NEW_N(b->a, const struct ws_product *, b->made_count + 1);
 	size_t count = 0;
@@ -356,9 +356,9 @@ settle_failures(struct building *b, struct ws_err *err)
 /* What the run left: supplies that failed, and warnings of compilers that succeeded. What the parts of an
  * action said is in its own log. */
 static bool
-settle(struct building *b, struct ws_err *err)
+finish(struct building *b, struct ws_err *err)
 {
-	if (!settle_failures(b, err)) {
+	if (!finish_failures(b, err)) {
 		return false;
 	}
 	bool done = b->undelivered.kind == WS_ERR_NONE;
@@ -414,7 +414,7 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 	bool ran =
 		ws_work_open(ctx->store, ctx->program, ctx->a, &work, err) && run_graph(b, &work, err);
 	struct ws_err later = {0};
-	bool settled = settle(b, &later);
+	bool settled = finish(b, &later);
 	ws_work_close(&work, b->options->keep_work && b->result->failed_count > 0);
 	b->result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 	settled = settled && ws_deliver_records(ctx, output, b->result, true, &later);
@@ -434,7 +434,7 @@ ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws
 	struct ws_err *err)
 {
 	struct building b = {
-		.sink = {hear},
+		.sink = {on_event},
 		.ctx = ctx,
 		.pins = pins,
 		.options = options,

@@ -210,11 +210,11 @@ refused() { # FILE WORDS
 	edit 'del members[first("trees/torch-")]'
 	refused edited "these files are not 'torch-2.11.0-"
 	edit 'members["trees/torch-2.11.0-0000000000000000/a"] = [tarfile.TarInfo(), b"x"]'
-	refused edited "its list does not have 'trees/torch-2.11.0-0000000000000000/a'"
+	refused edited "its list does not name 'trees/torch-2.11.0-0000000000000000/a'"
 	local name
 	for name in blobs texts; do
 		edit "head(lambda h: h['blobs'].append('a' * 64)); members['$name'] = [tarfile.TarInfo(), b'x']"
-		refused edited "its list does not have '$name'"
+		refused edited "its list does not name '$name'"
 	done
 	edit 'm = members[first("bundle/")]; m[1] = m[1].replace(b"bundle/1", b"bundle/2")'
 	refused edited "its list is not '"
@@ -223,7 +223,7 @@ refused() { # FILE WORDS
 	edit 'head(lambda h: h.update(schema="\x1b]0;x\x07\x9b31mred"))'
 	refused edited "'edited' has the schema '?]0;x??31mred', and"
 	edit 'members["texts/\x9b31mred"] = [tarfile.TarInfo(), b"x"]'
-	refused edited "its list does not have 'texts/?31mred'"
+	refused edited "its list does not name 'texts/?31mred'"
 	apart build --offline --bundle missing
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == "error: cannot open 'missing': No such file"* ]]
@@ -383,7 +383,7 @@ renew("bundle")'
 	edit "h = json.loads(members[first('bundle/')][1])
 head(lambda h: h.update(texts=['$key']))
 members['texts/$key'] = [tarfile.TarInfo(), f'wheelsmith.tree/1\n{h[\"folder\"]} bundle\n'.encode()]"
-	refused edited "its list does not have 'texts/$key'"
+	refused edited "its list does not name 'texts/$key'"
 }
 
 @test "the export list of a torch that ships with none is found by the lock" {
