@@ -51,8 +51,7 @@ read_header(struct ws_elf_file *f, bool any_machine, Elf64_Ehdr *header, struct 
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB
 		|| (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64 && !any_machine)) {
 		return ws_err_set(err, WS_ERR_FETCH,
-			"'%s' is for another machine (ELF machine %u), not for x86-64 or aarch64",
-			seen->path,
+			"'%s' is for another machine (ELF machine %u), not for x86-64 or aarch64", seen->path,
 			(unsigned)header->e_machine);
 	}
 	if (header->e_type != ET_DYN && header->e_type != ET_EXEC) {

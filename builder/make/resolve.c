@@ -154,8 +154,7 @@ find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err 
 	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, pinned);
 	struct ws_pin_exports pin = known ? *known : (struct ws_pin_exports){.torch = pinned};
 	if (r->known) {
-		return ws_torch_exports_known(
-			ctx->store, &torch->version, point->machine, &pin, r->a);
+		return ws_torch_exports_known(ctx->store, &torch->version, point->machine, &pin, r->a);
 	}
 	const char *path = ws_torch_exports_find(
 		ctx->fetch, ctx->facts, ctx->program, &torch->version, point->machine, &pin, r->a, err);
@@ -167,8 +166,7 @@ find_installed_exports(struct ws_resolver *r, const struct ws_point *point, stru
 {
 	const struct ws_torch_kit *kit = ws_resolve_torch(r, point, err);
 	if (kit && r->known) {
-		return ws_torch_exports_known_installed(
-			r->ctx->store, kit, &point->python->tag, r->a);
+		return ws_torch_exports_known_installed(r->ctx->store, kit, &point->python->tag, r->a);
 	}
 	return kit ? ws_torch_exports_find_installed(
 			   r->ctx->fetch, r->ctx->program, kit, &point->python->tag, r->a, err)

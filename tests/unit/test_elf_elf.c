@@ -7,6 +7,7 @@
 #include "elf/stub.h"
 
 #include <elf.h>
+
 #include <sys/stat.h>
 
 static bool
