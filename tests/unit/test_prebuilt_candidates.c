@@ -90,7 +90,7 @@ make_world(struct world *w, struct ws_arena *a)
 	w->cells[0] = &w->cell;
 	w->cell = (struct ws_cell){.name = "tiny-1.0/cp311",
 		.recipe = &w->recipe,
-		.point = {.python = &w->python, .cxx11abi = -1},
+		.point = {.python = &w->python, .machine = ws_machine_host(), .cxx11abi = -1},
 		.product = &w->product};
 	w->product = (struct ws_product){.recipe = &w->recipe,
 		.binding = WS_BINDING_C_ABI,
