@@ -95,7 +95,7 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 		.rows =
 			{.a = s->a, .home = ws_user_env_home(&s->env), .part = "host", .word = word, .self = s},
 	};
-	struct ws_recipe_shelf shelf = {0};
+	struct ws_recipe_catalog catalog = {0};
 	struct ws_err indexes_err = {0};
 	if (!parse(s, &d, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
@@ -106,8 +106,8 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	read_data(s, &d.rows);
 	d.store = ws_session_store_path(s);
 	d.recipes = s->globals.recipes;
-	ws_session_list_recipes(s, NULL, &shelf, NULL); /* without recipes, cures name none */
-	d.shelf = &shelf;
+	ws_session_list_recipes(s, NULL, &catalog, NULL); /* without recipes, cures name none */
+	d.catalog = &catalog;
 	d.indexes = ws_session_read_indexes(s, NULL, 0, &indexes_err) ? &s->indexes : NULL;
 	d.indexes_err = &indexes_err;
 	d.mirror = ws_session_debian_mirror(s, &d.mirror_from);

@@ -18,7 +18,7 @@ static const struct ws_limits reader = {.memory_bytes = (uint64_t)512 << 20, .cp
 struct explaining {
 	struct ws_session *s;
 	struct ws_signs signs;
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	struct ws_explaining with;
 	const struct ws_found_sign *found;
 	struct ws_explanation *explanations;
@@ -79,13 +79,13 @@ open_means(struct explaining *x, struct ws_err *err)
 {
 	struct ws_session *s = x->s;
 	if (!ws_session_open_facts(s, err) || !ws_signs_read(s->data.facts, s->a, &x->signs, err)
-		|| !ws_session_list_recipes(s, NULL, &x->shelf, err)) {
+		|| !ws_session_list_recipes(s, NULL, &x->catalog, err)) {
 		return false;
 	}
 	x->with = (struct ws_explaining){
 		.facts = &s->facts,
 		.exports = ws_path_join(s->a, s->data.facts, "exports", NULL),
-		.shelf = &x->shelf,
+		.catalog = &x->catalog,
 		.recipes = s->globals.recipes,
 	};
 	return true;

@@ -68,18 +68,18 @@ add_recipe(const struct listing *l, const struct ws_recipe *recipe)
 static bool
 list_all(const struct listing *l, struct ws_err *err)
 {
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	size_t shown = 0;
-	if (!ws_session_open_facts(l->s, err) || !ws_session_list_recipes(l->s, NULL, &shelf, err)) {
+	if (!ws_session_open_facts(l->s, err) || !ws_session_list_recipes(l->s, NULL, &catalog, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < shelf.count; i++) {
-		const struct ws_recipe_file *file = &shelf.files[i];
+	for (size_t i = 0; i < catalog.count; i++) {
+		const struct ws_recipe_file *file = &catalog.files[i];
 		struct ws_recipe recipe;
 		if (l->only && strcmp(file->name, l->only) != 0) {
 			continue;
 		}
-		if (!ws_recipe_find(&shelf, file->name, &file->version, l->s->a, &recipe, err)) {
+		if (!ws_recipe_find(&catalog, file->name, &file->version, l->s->a, &recipe, err)) {
 			return false;
 		}
 		add_recipe(l, &recipe);

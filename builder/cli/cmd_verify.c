@@ -20,7 +20,7 @@ struct verifying {
 	struct ws_verify_asked asked;
 	struct ws_python_kit kit;
 	struct ws_torch_kit installed; /* with here */
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	enum ws_finding_verdict worst;
 	WS_VEC(struct ws_wheel_verdict) verdicts;
 };
@@ -141,7 +141,7 @@ prepare(struct verifying *v, struct ws_err *err)
 	v->asked.world = &s->facts;
 	v->asked.strict = v->strict;
 	/* The recipes tell which modules count; a folder of them that is wrong matters to others. */
-	ws_session_list_recipes(s, NULL, &v->shelf, NULL);
+	ws_session_list_recipes(s, NULL, &v->catalog, NULL);
 	return read_python(v, err) && read_archs(v, err) && read_glibc(v, err)
 		&& (!v->here || ws_torch_open_installed(&s->facts, &v->kit, v->a, &v->installed, err));
 }
@@ -240,7 +240,7 @@ find_required(struct verifying *v, const struct ws_wheel_name *name, struct ws_j
 	struct ws_version version;
 	struct ws_recipe *recipe = WS_NEW(v->a, struct ws_recipe);
 	if (name->distribution && ws_version_parse(name->version.public_text, v->a, &version)
-		&& ws_recipe_find(&v->shelf, name->distribution, &version, v->a, recipe, &ignored)) {
+		&& ws_recipe_find(&v->catalog, name->distribution, &version, v->a, recipe, &ignored)) {
 		ws_judge_expect(order, recipe, v->a);
 	}
 }

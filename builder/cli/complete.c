@@ -74,13 +74,13 @@ static bool
 offer_packages(struct line *line, const char *before, struct ws_err *err)
 {
 	struct ws_session *s = line->s;
-	struct ws_recipe_shelf shelf;
-	if (!ws_session_list_recipes(s, recipes_of(line), &shelf, err)) {
+	struct ws_recipe_catalog catalog;
+	if (!ws_session_list_recipes(s, recipes_of(line), &catalog, err)) {
 		return false;
 	}
-	for (size_t i = 0; i < shelf.count; i++) {
+	for (size_t i = 0; i < catalog.count; i++) {
 		offer(line, before,
-			ws_arena_printf(s->a, "%s==%s", shelf.files[i].name, shelf.files[i].version.text),
+			ws_arena_printf(s->a, "%s==%s", catalog.files[i].name, catalog.files[i].version.text),
 			NULL);
 	}
 	return true;

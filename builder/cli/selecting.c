@@ -276,12 +276,12 @@ fits(struct ws_session *s, const struct ws_selecting *selecting, const char *pac
 /* "demo==2.0": the newest version that has a recipe and fits, else the newest. */
 static const char *
 choose_version(struct ws_session *s, const struct ws_selecting *selecting,
-	const struct ws_recipe_shelf *shelf, const char *name, struct ws_err *err)
+	const struct ws_recipe_catalog *catalog, const char *name, struct ws_err *err)
 {
 	const char *newest = NULL, *reason = NULL, *why;
 	const char *package = ws_package_normal(name, s->a);
-	for (size_t i = shelf->count; i-- > 0;) {
-		const struct ws_recipe_file *file = &shelf->files[i];
+	for (size_t i = catalog->count; i-- > 0;) {
+		const struct ws_recipe_file *file = &catalog->files[i];
 		if (strcmp(file->name, package) != 0 || file->version.local) {
 			continue;
 		}
@@ -299,7 +299,7 @@ choose_version(struct ws_session *s, const struct ws_selecting *selecting,
 		}
 	}
 	if (!newest) {
-		ws_recipe_find(shelf, package, NULL, s->a, NULL, err);
+		ws_recipe_find(catalog, package, NULL, s->a, NULL, err);
 		return NULL;
 	}
 	return ws_arena_printf(s->a, "%s==%s", package, newest);
@@ -308,18 +308,18 @@ choose_version(struct ws_session *s, const struct ws_selecting *selecting,
 static bool
 choose_versions(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
-	struct ws_recipe_shelf shelf = {0};
+	struct ws_recipe_catalog catalog = {0};
 	ws_words *words = &selecting->typed.packages;
 	bool any = false;
 	for (size_t i = 0; i < words->len; i++) {
 		if (!is_bare(words->at[i])) {
 			continue;
 		}
-		if (!any && !ws_session_list_recipes(s, NULL, &shelf, err)) {
+		if (!any && !ws_session_list_recipes(s, NULL, &catalog, err)) {
 			return false;
 		}
 		any = true;
-		const char *chosen = choose_version(s, selecting, &shelf, words->at[i], err);
+		const char *chosen = choose_version(s, selecting, &catalog, words->at[i], err);
 		if (!chosen) {
 			return false;
 		}

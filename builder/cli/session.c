@@ -73,13 +73,13 @@ ws_session_open_facts(struct ws_session *s, struct ws_err *err)
 
 bool
 ws_session_list_recipes(const struct ws_session *s, const char *matrix,
-	struct ws_recipe_shelf *shelf, struct ws_err *err)
+	struct ws_recipe_catalog *catalog, struct ws_err *err)
 {
 	size_t count;
 	const char *const *folders = ws_data_recipe_folders(
 		&s->data, s->globals.recipes, matrix, s->user.recipes, s->user.recipe_count, s->a, &count);
-	*shelf = (struct ws_recipe_shelf){0};
-	return ws_recipes_list(folders, count, s->a, shelf, err);
+	*catalog = (struct ws_recipe_catalog){0};
+	return ws_recipes_list(folders, count, s->a, catalog, err);
 }
 
 const char *

@@ -70,10 +70,10 @@ bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 
 /**
  * The recipes of --recipes, of @a matrix (a folder that a matrix names; NULL), of the user and the program's own.
- * On failure the shelf is empty.
+ * On failure the catalog is empty.
  */
 bool ws_session_list_recipes(const struct ws_session *s, const char *matrix,
-	struct ws_recipe_shelf *shelf, struct ws_err *err);
+	struct ws_recipe_catalog *catalog, struct ws_err *err);
 
 /** Where the store is, or would be. Needs the user's configuration. */
 const char *ws_session_store_path(const struct ws_session *s);

@@ -82,7 +82,7 @@ cmp_found(const void *x, const void *y)
 
 bool
 ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
-	struct ws_recipe_shelf *shelf, struct ws_err *err)
+	struct ws_recipe_catalog *catalog, struct ws_err *err)
 {
 	struct search s = {.a = a};
 	for (; s.rank < count; s.rank++) {
@@ -94,11 +94,12 @@ ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
 		qsort(s.found.at, s.found.len, sizeof(*s.found.at), cmp_found);
 	}
 	struct ws_recipe_file *files = WS_NEW_N(a, struct ws_recipe_file, s.found.len);
-	*shelf = (struct ws_recipe_shelf){.files = files, .folders = folders, .folder_count = count};
+	*catalog =
+		(struct ws_recipe_catalog){.files = files, .folders = folders, .folder_count = count};
 	for (size_t i = 0; i < s.found.len; i++) {
 		const struct ws_recipe_file *file = &s.found.at[i].file;
-		if (shelf->count == 0 || cmp_files(&files[shelf->count - 1], file) != 0) {
-			files[shelf->count++] = *file;
+		if (catalog->count == 0 || cmp_files(&files[catalog->count - 1], file) != 0) {
+			files[catalog->count++] = *file;
 		}
 	}
 	return true;
@@ -106,12 +107,12 @@ ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
 
 /* "a, b, c" of the versions of @a name, or of all names once when @a name is NULL. */
 static const char *
-list_words(const struct ws_recipe_shelf *shelf, const char *name, struct ws_arena *a)
+list_words(const struct ws_recipe_catalog *catalog, const char *name, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *last = "";
-	for (size_t i = 0; i < shelf->count; i++) {
-		const struct ws_recipe_file *file = &shelf->files[i];
+	for (size_t i = 0; i < catalog->count; i++) {
+		const struct ws_recipe_file *file = &catalog->files[i];
 		const char *word = name ? file->version.text : file->name;
 		if ((name && strcmp(file->name, name) != 0) || (!name && strcmp(word, last) == 0)) {
 			continue;
@@ -123,34 +124,34 @@ list_words(const struct ws_recipe_shelf *shelf, const char *name, struct ws_aren
 }
 
 static bool
-fail_version(const struct ws_recipe_shelf *shelf, const char *name,
+fail_version(const struct ws_recipe_catalog *catalog, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s' %s", name, version->text);
 	ws_err_cure_code(err, WS_CURE_RECIPE, ws_arena_printf(a, "%s==%s", name, version->text));
-	return ws_err_cure(err, "available: %s", list_words(shelf, name, a));
+	return ws_err_cure(err, "available: %s", list_words(catalog, name, a));
 }
 
 static bool
-fail_name(const struct ws_recipe_shelf *shelf, const char *name, const struct ws_version *version,
-	struct ws_arena *a, struct ws_err *err)
+fail_name(const struct ws_recipe_catalog *catalog, const char *name,
+	const struct ws_version *version, struct ws_arena *a, struct ws_err *err)
 {
-	const char **names = WS_NEW_N(a, const char *, shelf->count);
-	for (size_t i = 0; i < shelf->count; i++) {
-		names[i] = shelf->files[i].name;
+	const char **names = WS_NEW_N(a, const char *, catalog->count);
+	for (size_t i = 0; i < catalog->count; i++) {
+		names[i] = catalog->files[i].name;
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "no recipe for '%s'", name);
 	ws_err_cure_code(
 		err, WS_CURE_RECIPE, version ? ws_arena_printf(a, "%s==%s", name, version->text) : name);
-	const char *near = ws_suggest(name, names, shelf->count);
+	const char *near = ws_suggest(name, names, catalog->count);
 	if (near) {
 		ws_err_cure(err, "did you mean \"%s\"?", near);
 	}
-	if (shelf->count > 0) {
-		ws_err_cure(err, "available: %s", list_words(shelf, NULL, a));
+	if (catalog->count > 0) {
+		ws_err_cure(err, "available: %s", list_words(catalog, NULL, a));
 	}
-	for (size_t i = 0; i < shelf->folder_count; i++) {
-		ws_err_cure(err, "searched in %s", shelf->folders[i]);
+	for (size_t i = 0; i < catalog->folder_count; i++) {
+		ws_err_cure(err, "searched in %s", catalog->folders[i]);
 	}
 	return false;
 }
@@ -178,13 +179,13 @@ read_file(const struct ws_recipe_file *file, struct ws_arena *a, struct ws_recip
 }
 
 bool
-ws_recipe_find(const struct ws_recipe_shelf *shelf, const char *name,
+ws_recipe_find(const struct ws_recipe_catalog *catalog, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_recipe *recipe,
 	struct ws_err *err)
 {
 	bool known = false;
-	for (size_t i = 0; i < shelf->count; i++) {
-		const struct ws_recipe_file *file = &shelf->files[i];
+	for (size_t i = 0; i < catalog->count; i++) {
+		const struct ws_recipe_file *file = &catalog->files[i];
 		if (strcmp(file->name, name) != 0) {
 			continue;
 		}
@@ -193,6 +194,6 @@ ws_recipe_find(const struct ws_recipe_shelf *shelf, const char *name,
 			return read_file(file, a, recipe, err);
 		}
 	}
-	return known && version ? fail_version(shelf, name, version, a, err)
-							: fail_name(shelf, name, version, a, err);
+	return known && version ? fail_version(catalog, name, version, a, err)
+							: fail_name(catalog, name, version, a, err);
 }

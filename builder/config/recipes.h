@@ -17,7 +17,7 @@ struct ws_recipe_file {
 };
 
 /** By name, then version; each once. */
-struct ws_recipe_shelf {
+struct ws_recipe_catalog {
 	const struct ws_recipe_file *files;
 	size_t count;
 	const char *const *folders; /**< that were searched, for messages */
@@ -26,14 +26,14 @@ struct ws_recipe_shelf {
 
 /** Looks into @a folders; one that is not there is WS_ERR_CONFIG. */
 bool ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *a,
-	struct ws_recipe_shelf *shelf, struct ws_err *err);
+	struct ws_recipe_catalog *catalog, struct ws_err *err);
 
 /**
  * Reads the recipe for @a name (normalised) and @a version; NULL: for none, to say that there is none. When there is none @a err names near
  * packages or the versions that there are; the caller adds the place (ws_err_at). A file whose
  * own name or version is another is a mistake too.
  */
-bool ws_recipe_find(const struct ws_recipe_shelf *shelf, const char *name,
+bool ws_recipe_find(const struct ws_recipe_catalog *catalog, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_recipe *recipe,
 	struct ws_err *err);
 

@@ -64,7 +64,7 @@ struct ws_doctor {
 	const struct ws_err *indexes_err;
 	const char *mirror, *mirror_from; /**< of Debian, and who says so; NULL: none */
 	const char *redist;               /**< NULL: NVIDIA's own server */
-	const struct ws_recipe_shelf *shelf;
+	const struct ws_recipe_catalog *catalog;
 	const char *recipes; /**< the folder that was named, for commands; NULL: none */
 	const char
 		*python; /**< the one interpreter to look at; NULL: all there are, none is asked more */

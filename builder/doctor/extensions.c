@@ -15,8 +15,8 @@ ws_doctor_build(const struct ws_doctor *d, const char *package, const char *vers
 		.python = d->kit.interpreter,
 		.recipes = d->recipes,
 	};
-	const char *draft = ws_remedy_draft(d->shelf, &remedy, d->a);
-	const char *build = ws_remedy_command(d->shelf, &remedy, d->a);
+	const char *draft = ws_remedy_draft(d->catalog, &remedy, d->a);
+	const char *build = ws_remedy_command(d->catalog, &remedy, d->a);
 	return ws_arena_printf(d->a, "%s%s%sbuild it for this torch:  %s",
 		draft ? "it has no recipe yet; first:  " : "", draft ? draft : "", draft ? "\n" : "",
 		build);

@@ -87,7 +87,8 @@ last_line(const char *text)
 static const char *
 explained(const struct ws_doctor *d, const char *text)
 {
-	const struct ws_explaining with = {.facts = d->facts, .shelf = d->shelf, .recipes = d->recipes};
+	const struct ws_explaining with = {
+		.facts = d->facts, .catalog = d->catalog, .recipes = d->recipes};
 	const struct ws_found_sign *found;
 	struct ws_explanation e;
 	struct ws_signs signs;
@@ -126,7 +127,8 @@ missing_module(const struct ws_doctor *d, const struct ws_entry_point *entry)
 	}
 	found += strlen(sign);
 	const char *module = ws_arena_copy(d->a, found, strcspn(found, ".'"));
-	bool is_own = ws_starts_with(entry->name, module) || ws_remedy_package(d->shelf, module, d->a);
+	bool is_own =
+		ws_starts_with(entry->name, module) || ws_remedy_package(d->catalog, module, d->a);
 	return is_own ? NULL : module;
 }
 

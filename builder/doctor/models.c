@@ -166,8 +166,8 @@ static const char *
 newest_recipe(const struct ws_doctor *d, const char *package)
 {
 	const char *version = NULL;
-	for (size_t i = 0; i < d->shelf->count; i++) {
-		const struct ws_recipe_file *file = &d->shelf->files[i];
+	for (size_t i = 0; i < d->catalog->count; i++) {
+		const struct ws_recipe_file *file = &d->catalog->files[i];
 		version = strcmp(file->name, package) == 0 ? file->version.text : version;
 	}
 	return version;

@@ -129,7 +129,7 @@ read_place(const struct ws_explaining *with, const struct ws_installed *place,
 	remedy->version = place->version;
 	remedy->python = place->program;
 	if (!remedy->package && place->module) {
-		remedy->package = ws_remedy_package(with->shelf, place->module, a);
+		remedy->package = ws_remedy_package(with->catalog, place->module, a);
 	}
 }
 
@@ -219,11 +219,11 @@ ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found, 
 	put(&v, "torch", remedy.torch ? remedy.torch : place.torch);
 	put(&v, "python", remedy.python ? remedy.python : place.python);
 	put(&v, "module", place.module);
-	put(&v, "build", ws_remedy_command(with->shelf, &remedy, a));
+	put(&v, "build", ws_remedy_command(with->catalog, &remedy, a));
 	*e = (struct ws_explanation){.found = found, .cause = fill(&v, sign->cause, false, a)};
 	const char *const *cures = sign->cure_count ? sign->cures : sign->build_cures;
 	add_cures(&v, cures, sign->cure_count ? sign->cure_count : sign->build_cure_count, a, e);
-	add_draft(ws_remedy_draft(with->shelf, &remedy, a), a, e);
+	add_draft(ws_remedy_draft(with->catalog, &remedy, a), a, e);
 	return ask_symbol(with, &place, a, e, err);
 }
 

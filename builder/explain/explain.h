@@ -18,8 +18,8 @@ struct ws_explaining {
 	const struct ws_facts *facts;
 	const char
 		*exports; /**< folder of the export lists; NULL: names of symbols are not looked up */
-	const struct ws_recipe_shelf *shelf; /**< NULL: none */
-	const char *recipes;                 /**< the folder that --recipes named; NULL: none */
+	const struct ws_recipe_catalog *catalog; /**< NULL: none */
+	const char *recipes;                     /**< the folder that --recipes named; NULL: none */
 };
 
 struct ws_explanation {

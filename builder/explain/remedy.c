@@ -25,12 +25,12 @@ makes(const struct ws_recipe *recipe, const char *module)
 }
 
 const char *
-ws_remedy_package(const struct ws_recipe_shelf *shelf, const char *module, struct ws_arena *a)
+ws_remedy_package(const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a)
 {
-	for (size_t i = shelf ? shelf->count : 0; i-- > 0;) {
-		const struct ws_recipe_file *file = &shelf->files[i];
+	for (size_t i = catalog ? catalog->count : 0; i-- > 0;) {
+		const struct ws_recipe_file *file = &catalog->files[i];
 		struct ws_recipe recipe;
-		if (ws_recipe_find(shelf, file->name, &file->version, a, &recipe, NULL)
+		if (ws_recipe_find(catalog, file->name, &file->version, a, &recipe, NULL)
 			&& makes(&recipe, module)) {
 			return file->name;
 		}
@@ -41,11 +41,11 @@ ws_remedy_package(const struct ws_recipe_shelf *shelf, const char *module, struc
 /* The recipe of that version, else the newest of the package that compiles: what has a label of its own (+any) is
  * Python over another package's modules. NULL: there is none. */
 static const char *
-version_to_build(const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy)
+version_to_build(const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy)
 {
 	const char *newest = NULL;
-	for (size_t i = 0; shelf && i < shelf->count; i++) {
-		const struct ws_recipe_file *file = &shelf->files[i];
+	for (size_t i = 0; catalog && i < catalog->count; i++) {
+		const struct ws_recipe_file *file = &catalog->files[i];
 		if (!ws_same(file->name, remedy->package)) {
 			continue;
 		}
@@ -77,10 +77,10 @@ package_text(const struct ws_remedy *remedy, const char *version, struct ws_aren
 
 const char *
 ws_remedy_command(
-	const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy, struct ws_arena *a)
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf line = {0};
-	const char *version = version_to_build(shelf, remedy);
+	const char *version = version_to_build(catalog, remedy);
 	ws_buf_printf(&line, "wheelsmith build %s", package_text(remedy, version, a));
 	ws_buf_puts(&line, remedy->torch ? "" : " --here");
 	put_option(&line, "torch", remedy->torch);
@@ -95,9 +95,9 @@ ws_remedy_command(
 
 const char *
 ws_remedy_draft(
-	const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy, struct ws_arena *a)
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a)
 {
-	if (!remedy->package || version_to_build(shelf, remedy)) {
+	if (!remedy->package || version_to_build(catalog, remedy)) {
 		return NULL;
 	}
 	return ws_arena_printf(a, "wheelsmith recipe new %s -o %s/", package_text(remedy, NULL, a),

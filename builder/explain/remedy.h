@@ -21,17 +21,17 @@ struct ws_remedy {
 
 /** The package whose recipes build the module "flash_attn_2_cuda"; NULL: none does. */
 const char *ws_remedy_package(
-	const struct ws_recipe_shelf *shelf, const char *module, struct ws_arena *a);
+	const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a);
 
 /**
- * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a shelf NULL:
+ * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a catalog NULL:
  * there are no recipes.
  */
 const char *ws_remedy_command(
-	const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy, struct ws_arena *a);
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
 
 /** "wheelsmith recipe new demo==1.0 -o recipes" where the package is known and has no recipe; else NULL. */
 const char *ws_remedy_draft(
-	const struct ws_recipe_shelf *shelf, const struct ws_remedy *remedy, struct ws_arena *a);
+	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
 
 #endif

@@ -197,13 +197,13 @@ price(struct ws_product *product, struct kernels *kernels, struct sum *sum, stru
 /* A wheel in the store was compiled here, most likely: its objects are there too. */
 static void
 use_cached(
-	struct ws_plan *plan, struct ws_map *all, struct ws_unit_shelf *shelf, struct ws_buf *text)
+	struct ws_plan *plan, struct ws_map *all, struct ws_unit_lists *memory, struct ws_buf *text)
 {
 	for (size_t i = 0; i < plan->product_count; i++) {
 		const struct ws_product *product = plan->products[i];
 		if (product->wheel.file) {
-			struct kernels *kernels = find_kernels(all, product, text, shelf->a);
-			add_paid(kernels, ws_units_of(shelf, product), shelf->a);
+			struct kernels *kernels = find_kernels(all, product, text, memory->a);
+			add_paid(kernels, ws_units_of(memory, product), memory->a);
 		}
 	}
 }
@@ -231,17 +231,17 @@ void
 ws_cost_fill(const struct ws_plan_input *in, struct ws_plan *plan, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_unit_shelf shelf = {.in = in, .a = a};
+	struct ws_unit_lists memory = {.in = in, .a = a};
 	struct ws_map all = {0};
 	struct sum sum = {.peaks = make_peaks(in->host.jobs ? in->host.jobs : 1, a)};
 	struct ws_totals *totals = &plan->totals;
-	use_cached(plan, &all, &shelf, &text);
+	use_cached(plan, &all, &memory, &text);
 	for (size_t i = 0; i < plan->product_count; i++) {
 		struct ws_product *product = plan->products[i];
 		struct ws_cell *payer = find_payer(product);
 		if (payer) {
 			product->payer = payer;
-			product->units = ws_units_of(&shelf, product);
+			product->units = ws_units_of(&memory, product);
 			price(product, find_kernels(&all, product, &text, a), &sum, a);
 			payer->cost = product->cost;
 			totals->products++;

@@ -84,7 +84,7 @@ is_published(const struct ws_plan_against *against, const struct ws_product *pro
 /* ---- candidates ---- */
 
 /* Offers of each recipe, read once. */
-struct shelf {
+struct offers {
 	const struct ws_plan_input *in;
 	struct ws_arena *a;
 	struct ws_offers *of;         /* by package */
@@ -93,17 +93,18 @@ struct shelf {
 };
 
 static const struct ws_offers *
-find_offers(const struct shelf *shelf, const struct ws_recipe *recipe)
+find_offers(const struct offers *offers, const struct ws_recipe *recipe)
 {
-	const struct ws_plan_input *in = shelf->in;
+	const struct ws_plan_input *in = offers->in;
 	size_t number = (size_t)(recipe - in->recipes);
-	if (!shelf->read[number] && in->lookups.offers) {
+	if (!offers->read[number] && in->lookups.offers) {
 		const struct ws_offered_wheel *wheels = NULL;
-		size_t count = in->lookups.offers(in->lookups.self, recipe, &wheels, &shelf->asked[number]);
-		shelf->of[number] = ws_offers_read(recipe, wheels, count, shelf->a);
+		size_t count =
+			in->lookups.offers(in->lookups.self, recipe, &wheels, &offers->asked[number]);
+		offers->of[number] = ws_offers_read(recipe, wheels, count, offers->a);
 	}
-	shelf->read[number] = true;
-	return &shelf->of[number];
+	offers->read[number] = true;
+	return &offers->of[number];
 }
 
 static bool
@@ -130,13 +131,13 @@ count_those(const struct ws_product *product, bool (*is)(const struct ws_candida
 
 /* Lists a product's candidates, with what is known of each. */
 static void
-find_candidates(const struct shelf *shelf, struct ws_product *product)
+find_candidates(const struct offers *offers, struct ws_product *product)
 {
-	const struct ws_plan_lookups *lookups = &shelf->in->lookups;
+	const struct ws_plan_lookups *lookups = &offers->in->lookups;
 	bool first = true;
 	product->candidates = ws_candidates_of(
-		product, shelf->in->matrix->torch_window, find_offers(shelf, product->recipe), shelf->a);
-	product->candidates.asked = shelf->asked[product->recipe - shelf->in->recipes];
+		product, offers->in->matrix->torch_window, find_offers(offers, product->recipe), offers->a);
+	product->candidates.asked = offers->asked[product->recipe - offers->in->recipes];
 	for (size_t i = 0; i < product->candidates.count; i++) {
 		struct ws_candidate *candidate = &product->candidates.at[i];
 		if (lookups->verdict && is_unopened(candidate)) {
@@ -258,7 +259,7 @@ static void
 look_up(const struct ws_plan_input *in, struct ws_product *const *products, size_t count,
 	struct ws_arena *a)
 {
-	struct shelf shelf = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
+	struct offers offers = {in, a, WS_NEW_N(a, struct ws_offers, in->matrix->package_count),
 		WS_NEW_N(a, enum ws_indexes_asked, in->matrix->package_count),
 		WS_NEW_N(a, bool, in->matrix->package_count)};
 	for (size_t i = 0; i < count; i++) {
@@ -269,7 +270,7 @@ look_up(const struct ws_plan_input *in, struct ws_product *const *products, size
 		product->published = is_published(in->against, product);
 		if (in->candidates && in->matrix->policy != WS_POLICY_BUILD_ONLY && !product->wheel.file
 			&& !product->published) {
-			find_candidates(&shelf, product);
+			find_candidates(&offers, product);
 		}
 	}
 }

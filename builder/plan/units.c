@@ -44,15 +44,15 @@ fill_estimate(struct ws_plan_unit *unit, const struct ws_product *product)
 }
 
 static void
-fill_cost(struct ws_unit_shelf *shelf, struct ws_plan_unit *unit, const struct ws_product *product)
+fill_cost(struct ws_unit_lists *memory, struct ws_plan_unit *unit, const struct ws_product *product)
 {
-	const struct ws_plan_lookups *lookups = &shelf->in->lookups;
+	const struct ws_plan_lookups *lookups = &memory->in->lookups;
 	const struct ws_point *point = &product->point;
 	if (lookups->estimate && unit->files == 1) {
-		const char *name = ws_arena_printf(shelf->a, "%s/%s", product->recipe->name, unit->path);
+		const char *name = ws_arena_printf(memory->a, "%s/%s", product->recipe->name, unit->path);
 		const char *variant = ws_unit_is_nvcc(unit->kind)
-			? ws_arena_printf(shelf->a, "cuda%s %s", point->cuda->version.text,
-				ws_arch_set_name(&point->archs, shelf->a))
+			? ws_arena_printf(memory->a, "cuda%s %s", point->cuda->version.text,
+				ws_arch_set_name(&point->archs, memory->a))
 			: "";
 		unit->cost = lookups->estimate(lookups->self, name, "compile", variant);
 		unit->measured = unit->cost.cpu_ms > 0;
@@ -61,25 +61,25 @@ fill_cost(struct ws_unit_shelf *shelf, struct ws_plan_unit *unit, const struct w
 }
 
 static struct ws_plan_units *
-make_list(struct ws_unit_shelf *shelf, const struct ws_product *product)
+make_list(struct ws_unit_lists *memory, const struct ws_product *product)
 {
 	const struct ws_recipe *recipe = product->recipe;
-	const struct ws_listing *listing = find_listing(shelf->in, recipe);
-	struct ws_plan_units *list = WS_NEW(shelf->a, struct ws_plan_units);
+	const struct ws_listing *listing = find_listing(memory->in, recipe);
+	struct ws_plan_units *list = WS_NEW(memory->a, struct ws_plan_units);
 	WS_VEC(struct ws_plan_unit) units = {0};
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		struct ws_recipe_module module =
-			ws_recipe_module(recipe, i, listing, &product->view, shelf->a, NULL);
+			ws_recipe_module(recipe, i, listing, &product->view, memory->a, NULL);
 		for (size_t j = 0; j < module.unit_count; j++) {
 			const struct ws_unit *unit = &module.units[j];
-			struct ws_plan_unit *made = ws_vec_push(&units, shelf->a);
+			struct ws_plan_unit *made = ws_vec_push(&units, memory->a);
 			*made = (struct ws_plan_unit){
 				.module = module.extension->module,
 				.path = unit->path,
 				.kind = unit->kind,
 				.files = unit->files,
 			};
-			fill_cost(shelf, made, product);
+			fill_cost(memory, made, product);
 			fill_rough(made, module.extension->binding);
 		}
 	}
@@ -107,14 +107,14 @@ write_identity(const struct ws_product *product, struct ws_buf *b)
 }
 
 const struct ws_plan_units *
-ws_units_of(struct ws_unit_shelf *shelf, const struct ws_product *product)
+ws_units_of(struct ws_unit_lists *memory, const struct ws_product *product)
 {
 	WS_AUTO_BUF struct ws_buf identity = {0};
 	write_identity(product, &identity);
-	struct ws_plan_units *list = ws_map_get(&shelf->lists, ws_buf_text(&identity));
+	struct ws_plan_units *list = ws_map_get(&memory->lists, ws_buf_text(&identity));
 	if (!list) {
-		list = make_list(shelf, product);
-		ws_map_put(&shelf->lists, ws_buf_copy(&identity, shelf->a), list, shelf->a);
+		list = make_list(memory, product);
+		ws_map_put(&memory->lists, ws_buf_copy(&identity, memory->a), list, memory->a);
 	}
 	return list;
 }

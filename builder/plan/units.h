@@ -29,13 +29,13 @@ struct ws_plan_units {
 };
 
 /** Lists made so far; products that compile the same at the same cost share one. Zeroed: empty. */
-struct ws_unit_shelf {
+struct ws_unit_lists {
 	const struct ws_plan_input *in;
 	struct ws_arena *a;
 	struct ws_map lists;
 };
 
 const struct ws_plan_units *ws_units_of(
-	struct ws_unit_shelf *shelf, const struct ws_product *product);
+	struct ws_unit_lists *memory, const struct ws_product *product);
 
 #endif

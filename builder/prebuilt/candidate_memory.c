@@ -1,4 +1,4 @@
-/* candidate_memory.c - shelves, the order of trying, and states. Verdicts are the judge's (judge/order.c). */
+/* candidate_memory.c - what places have, the order of trying, and states. Verdicts are the judge's (judge/order.c). */
 #include "prebuilt/candidate_memory.h"
 
 #include "base/fs.h"
@@ -96,45 +96,45 @@ add_pinned(
 }
 
 void
-ws_candidate_shelf_fill(struct ws_candidate_memory *m, struct ws_candidate_shelf *shelf,
+ws_package_offers_fill(struct ws_candidate_memory *m, struct ws_package_offers *package,
 	const struct ws_recipe *recipe, const struct ws_offered *found)
 {
 	struct ws_offered with_pins = add_pinned(m, recipe, found);
 	const struct ws_offered *offered = &with_pins;
-	shelf->offered = *offered;
-	shelf->offers = ws_offers_read(recipe, offered->at, offered->count, m->a);
+	package->offered = *offered;
+	package->offers = ws_offers_read(recipe, offered->at, offered->count, m->a);
 }
 
-struct ws_candidate_shelf *
-ws_candidate_shelf_of(struct ws_candidate_memory *m, const struct ws_recipe *recipe)
+struct ws_package_offers *
+ws_package_offers_of(struct ws_candidate_memory *m, const struct ws_recipe *recipe)
 {
 	const char *key = ws_arena_printf(m->a, "%s %s", recipe->name, recipe->version.text);
-	struct ws_candidate_shelf *shelf = ws_map_get(&m->shelves, key);
-	if (!shelf) {
-		shelf = WS_NEW(m->a, struct ws_candidate_shelf);
-		shelf->places = ws_offer_places_of(m->ctx->indexes, recipe);
-		struct ws_offered known = ws_offers_recall(m->ctx->store, &shelf->places, recipe, m->a);
-		ws_candidate_shelf_fill(m, shelf, recipe, &known);
-		ws_map_put(&m->shelves, key, shelf, m->a);
+	struct ws_package_offers *package = ws_map_get(&m->packages, key);
+	if (!package) {
+		package = WS_NEW(m->a, struct ws_package_offers);
+		package->places = ws_offer_places_of(m->ctx->indexes, recipe);
+		struct ws_offered known = ws_offers_recall(m->ctx->store, &package->places, recipe, m->a);
+		ws_package_offers_fill(m, package, recipe, &known);
+		ws_map_put(&m->packages, key, package, m->a);
 	}
-	return shelf;
+	return package;
 }
 
 size_t
 ws_candidates_offered(struct ws_candidate_memory *m, const struct ws_recipe *recipe,
 	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked)
 {
-	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(m, recipe);
+	const struct ws_package_offers *package = ws_package_offers_of(m, recipe);
 	bool any = false;
-	for (size_t i = 0; i < shelf->places.count; i++) {
-		any = any || !ws_index_place_is_folder(shelf->places.at[i]);
+	for (size_t i = 0; i < package->places.count; i++) {
+		any = any || !ws_index_place_is_folder(package->places.at[i]);
 	}
 	*asked = m->pins->locked || !any ? WS_INDEXES_NOW
-		: !shelf->offered.complete   ? WS_INDEXES_NEVER
-		: shelf->asked               ? WS_INDEXES_NOW
+		: !package->offered.complete ? WS_INDEXES_NEVER
+		: package->asked             ? WS_INDEXES_NOW
 									 : WS_INDEXES_BEFORE;
-	*wheels = shelf->offered.at;
-	return shelf->offered.count;
+	*wheels = package->offered.at;
+	return package->offered.count;
 }
 
 /* ---- how one is judged ---- */
@@ -385,9 +385,9 @@ can_be_built(const struct ws_candidate_memory *m, const struct ws_product *produ
 }
 
 bool
-ws_candidate_shelf_is_enough(struct ws_candidate_memory *m, const struct ws_product *product)
+ws_package_offers_are_enough(struct ws_candidate_memory *m, const struct ws_product *product)
 {
-	return ws_candidate_shelf_of(m, product->recipe)->offered.complete && can_be_built(m, product)
+	return ws_package_offers_of(m, product->recipe)->offered.complete && can_be_built(m, product)
 		&& !ws_pins_are_renewed(m->pins, product->recipe->name);
 }
 
@@ -470,9 +470,9 @@ put_pinned_first(
 struct ws_candidates
 ws_candidate_list(struct ws_candidate_memory *m, const struct ws_product *product)
 {
-	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(m, product->recipe);
+	const struct ws_package_offers *package = ws_package_offers_of(m, product->recipe);
 	struct ws_candidates list =
-		ws_candidates_of(product, m->matrix->torch_window, &shelf->offers, m->a);
+		ws_candidates_of(product, m->matrix->torch_window, &package->offers, m->a);
 	put_pinned_first(m, product, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		see(m, product, &list.at[i]);

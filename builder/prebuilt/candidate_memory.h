@@ -20,7 +20,7 @@
 struct ws_matrix;
 
 /** A package and the wheels that places have of it. */
-struct ws_candidate_shelf {
+struct ws_package_offers {
 	struct ws_offer_places places;
 	struct ws_offered offered;
 	struct ws_offers offers; /**< the same, read */
@@ -34,7 +34,7 @@ struct ws_candidate_memory {
 	const struct ws_matrix *matrix;
 	struct ws_resolver *resolver; /**< that knows what is here already, and brings nothing */
 	struct ws_cache verdicts;     /**< the store's */
-	struct ws_map shelves;        /**< by name and version */
+	struct ws_map packages;       /**< by name and version */
 	struct ws_map ends;           /**< of this run: struct ws_candidate by product and URL */
 	struct ws_map warned;         /**< servers that were reported as silent */
 	ws_name_list libraries;       /**< of this host; none: not listed yet */
@@ -61,16 +61,16 @@ void ws_candidate_see(struct ws_candidate_memory *m, const struct ws_product *pr
 
 /* ---- which candidates there are ---- */
 
-/** The shelf of a recipe's package, filled with what is known. */
-struct ws_candidate_shelf *ws_candidate_shelf_of(
+/** What places have of a recipe's package, filled with what is known. */
+struct ws_package_offers *ws_package_offers_of(
 	struct ws_candidate_memory *m, const struct ws_recipe *recipe);
 
 /** Puts what places were found to have on it, and what the lock pins. */
-void ws_candidate_shelf_fill(struct ws_candidate_memory *m, struct ws_candidate_shelf *shelf,
+void ws_package_offers_fill(struct ws_candidate_memory *m, struct ws_package_offers *package,
 	const struct ws_recipe *recipe, const struct ws_offered *found);
 
 /** Is what places had when they were last asked enough for @a product, because a build serves as well? */
-bool ws_candidate_shelf_is_enough(struct ws_candidate_memory *m, const struct ws_product *product);
+bool ws_package_offers_are_enough(struct ws_candidate_memory *m, const struct ws_product *product);
 
 /** Its candidates in the order in which they are tried, with what is known of each. */
 struct ws_candidates ws_candidate_list(

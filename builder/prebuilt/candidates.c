@@ -247,9 +247,9 @@ is_open(const struct trying *t)
 static bool
 wants_more(struct trying *t, const struct attempt *at)
 {
-	const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->memory, at->product->recipe);
-	return !shelf->asked && shelf->places.count > 0 && !t->fetch.offline && !t->memory->pins->locked
-		&& !ws_candidate_shelf_is_enough(t->memory, at->product)
+	const struct ws_package_offers *package = ws_package_offers_of(t->memory, at->product->recipe);
+	return !package->asked && package->places.count > 0 && !t->fetch.offline
+		&& !t->memory->pins->locked && !ws_package_offers_are_enough(t->memory, at->product)
 		&& (!ws_candidate_that_loads(&at->list)
 			|| ws_pins_are_renewed(t->memory->pins, at->product->recipe->name));
 }
@@ -261,10 +261,10 @@ greet(struct trying *t, struct ws_err *err)
 	ws_name_list urls = {0};
 	for (size_t i = 0; i < t->count; i++) {
 		const struct attempt *at = &t->attempts[i];
-		const struct ws_candidate_shelf *shelf =
-			ws_candidate_shelf_of(t->memory, at->product->recipe);
-		for (size_t k = 0; wants_more(t, at) && k < shelf->places.count; k++) {
-			*ws_vec_push(&urls, t->a) = shelf->places.at[k];
+		const struct ws_package_offers *package =
+			ws_package_offers_of(t->memory, at->product->recipe);
+		for (size_t k = 0; wants_more(t, at) && k < package->places.count; k++) {
+			*ws_vec_push(&urls, t->a) = package->places.at[k];
 		}
 		for (size_t k = 0; k < at->list.count; k++) {
 			if (at->list.at[k].state == WS_CANDIDATE_UNOPENED) {
@@ -280,17 +280,17 @@ ask_places(struct trying *t, struct ws_err *err)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct ws_recipe *recipe = t->attempts[i].product->recipe;
-		struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(t->memory, recipe);
+		struct ws_package_offers *package = ws_package_offers_of(t->memory, recipe);
 		struct ws_offered offered;
 		if (!wants_more(t, &t->attempts[i])) {
 			continue;
 		}
-		if (!ws_offers_ask(&t->fetch, &shelf->places, recipe, &t->memory->warned, t->memory->a,
+		if (!ws_offers_ask(&t->fetch, &package->places, recipe, &t->memory->warned, t->memory->a,
 				&offered, err)) {
 			return false;
 		}
-		ws_candidate_shelf_fill(t->memory, shelf, recipe, &offered);
-		shelf->asked = true;
+		ws_package_offers_fill(t->memory, package, recipe, &offered);
+		package->asked = true;
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		struct attempt *at = &t->attempts[i];
@@ -337,10 +337,10 @@ ws_candidates_try(struct ws_candidate_memory *memory, struct ws_resolver *resolv
 		.a = memory->a,
 	};
 	for (size_t i = 0; i < count; i++) {
-		const struct ws_candidate_shelf *shelf = ws_candidate_shelf_of(memory, products[i]->recipe);
+		const struct ws_package_offers *package = ws_package_offers_of(memory, products[i]->recipe);
 		struct attempt at = {.product = products[i]};
 		at.list = ws_candidate_list(memory, products[i]);
-		if (at.list.count > 0 || shelf->places.count > 0) {
+		if (at.list.count > 0 || package->places.count > 0) {
 			t.attempts[t.count++] = at;
 		}
 	}

@@ -19,7 +19,7 @@ read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *o, struct ws_selection *sel, struct ws_err *err)
 {
 	const struct ws_matrix *m = &sel->matrix;
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	size_t count;
 	const char *const *folders = ws_data_recipe_folders(
 		ctx->data, o->recipes, m->recipes, user->recipes, user->recipe_count, ctx->a, &count);
@@ -27,13 +27,13 @@ read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,
 		folders = &o->only_recipes;
 		count = 1;
 	}
-	if (!ws_recipes_list(folders, count, ctx->a, &shelf, err)) {
+	if (!ws_recipes_list(folders, count, ctx->a, &catalog, err)) {
 		return false;
 	}
 	struct ws_recipe *recipes = WS_NEW_N(ctx->a, struct ws_recipe, m->package_count);
 	for (size_t i = 0; i < m->package_count; i++) {
 		const struct ws_wanted *wanted = &m->packages[i];
-		if (ws_recipe_find(&shelf, wanted->name, &wanted->version, ctx->a, &recipes[i], err)) {
+		if (ws_recipe_find(&catalog, wanted->name, &wanted->version, ctx->a, &recipes[i], err)) {
 			ws_known_bad_add(&recipes[i], ctx->facts, ctx->a);
 			continue;
 		}

@@ -260,12 +260,12 @@ put_recipe(const char *folder, const char *package, const char *file, const char
 }
 
 static bool
-find(const struct ws_recipe_shelf *shelf, const char *name, const char *text,
+find(const struct ws_recipe_catalog *catalog, const char *name, const char *text,
 	struct ws_recipe *recipe, struct ws_err *err, struct ws_arena *a)
 {
 	struct ws_version version;
 	assert_true(ws_version_parse(text, a, &version));
-	return ws_recipe_find(shelf, name, &version, a, recipe, err);
+	return ws_recipe_find(catalog, name, &version, a, recipe, err);
 }
 
 WS_TEST(recipes_are_found)
@@ -280,31 +280,31 @@ WS_TEST(recipes_are_found)
 	put_recipe(mine, "Flash_Attn", "2.8.3.0", "flash-attn", "2.8.3", a);
 
 	const char *const folders[] = {mine, shipped};
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	struct ws_recipe recipe;
 	struct ws_err err = {0};
-	assert_ok(ws_recipes_list(folders, 2, a, &shelf, &err), err);
-	assert_int_equal(shelf.count, 4);
-	assert_string_equal(shelf.files[0].version.text, "2.8.3.0");
-	assert_string_equal(shelf.files[1].version.text, "2.10.0");
-	assert_ok(find(&shelf, "flash-attn", "2.8.3", &recipe, &err, a), err);
+	assert_ok(ws_recipes_list(folders, 2, a, &catalog, &err), err);
+	assert_int_equal(catalog.count, 4);
+	assert_string_equal(catalog.files[0].version.text, "2.8.3.0");
+	assert_string_equal(catalog.files[1].version.text, "2.10.0");
+	assert_ok(find(&catalog, "flash-attn", "2.8.3", &recipe, &err, a), err);
 	assert_true(ws_starts_with(recipe.path, mine));
 
-	assert_fails(find(&shelf, "flash-atn", "2.8.3", &recipe, &err, a), err, WS_ERR_CONFIG);
+	assert_fails(find(&catalog, "flash-atn", "2.8.3", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "no recipe for 'flash-atn'");
 	assert_contains(err.cure, "did you mean \"flash-attn\"?");
 	assert_contains(err.cure, "available: flash-attn, mamba-ssm, xformers");
 	assert_contains(err.cure, shipped);
-	assert_fails(find(&shelf, "flash-attn", "2.8.2", &recipe, &err, a), err, WS_ERR_CONFIG);
+	assert_fails(find(&catalog, "flash-attn", "2.8.2", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "no recipe for 'flash-attn' 2.8.2");
 	assert_string_equal(err.cure, "available: 2.8.3.0, 2.10.0\n");
-	assert_fails(find(&shelf, "mamba-ssm", "2.2.6", &recipe, &err, a), err, WS_ERR_CONFIG);
+	assert_fails(find(&catalog, "mamba-ssm", "2.2.6", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "this recipe's file is named for version 2.2.6");
-	assert_fails(find(&shelf, "xformers", "1.0", &recipe, &err, a), err, WS_ERR_CONFIG);
+	assert_fails(find(&catalog, "xformers", "1.0", &recipe, &err, a), err, WS_ERR_CONFIG);
 	assert_string_equal(err.text, "this recipe lies in the folder of 'xformers'");
 
 	const char *const nowhere[] = {"/nowhere"};
-	assert_fails(ws_recipes_list(nowhere, 1, a, &shelf, &err), err, WS_ERR_CONFIG);
+	assert_fails(ws_recipes_list(nowhere, 1, a, &catalog, &err), err, WS_ERR_CONFIG);
 	assert_contains(err.text, "cannot look for recipes in '/nowhere'");
 }
 

@@ -199,13 +199,13 @@ static struct ws_recipe
 read_recipe(const char *name, const char *text, struct ws_arena *a)
 {
 	static const char *const folders[] = {ROOT "/recipes"};
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	struct ws_recipe recipe;
 	struct ws_version version;
 	struct ws_err err = {0};
-	assert_ok(ws_recipes_list(folders, 1, a, &shelf, &err), err);
+	assert_ok(ws_recipes_list(folders, 1, a, &catalog, &err), err);
 	assert_true(ws_version_parse(text, a, &version));
-	assert_ok(ws_recipe_find(&shelf, name, &version, a, &recipe, &err), err);
+	assert_ok(ws_recipe_find(&catalog, name, &version, a, &recipe, &err), err);
 	return recipe;
 }
 

@@ -14,7 +14,7 @@ static struct shipped {
 	struct ws_data data;
 	struct ws_facts facts;
 	struct ws_signs signs;
-	struct ws_recipe_shelf shelf;
+	struct ws_recipe_catalog catalog;
 	bool *seen; /* one for each sign: a case shows it */
 } shipped;
 
@@ -29,7 +29,7 @@ read_shipped(void)
 	assert_ok(ws_signs_read(shipped.data.facts, shipped.a, &shipped.signs, &err), err);
 	const char *const *folders =
 		ws_data_recipe_folders(&shipped.data, NULL, NULL, NULL, 0, shipped.a, &count);
-	assert_ok(ws_recipes_list(folders, count, shipped.a, &shipped.shelf, &err), err);
+	assert_ok(ws_recipes_list(folders, count, shipped.a, &shipped.catalog, &err), err);
 	shipped.seen = WS_NEW_N(shipped.a, bool, shipped.signs.count);
 }
 
@@ -39,7 +39,7 @@ run_case(const struct ws_case *c, struct ws_arena *a, struct ws_buf *got)
 	const struct ws_explaining with = {
 		.facts = &shipped.facts,
 		.exports = ws_arena_printf(a, "%s/exports", shipped.data.facts),
-		.shelf = &shipped.shelf,
+		.catalog = &shipped.catalog,
 	};
 	const char *text = ws_case_text(c, "text");
 	const struct ws_found_sign *found;
