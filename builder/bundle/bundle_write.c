@@ -6,7 +6,7 @@
 #include "config/lock.h"
 #include "make/resolve.h"
 #include "store/cas.h"
-#include "store/taken.h"
+#include "store/used_entries.h"
 #include "sys/stop.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct writing {
 	const struct ws_context *ctx;
 	const struct ws_bundle_order *order;
-	struct ws_taken taken;
+	struct ws_used_entries used;
 	struct ws_map warned;  /* toolkits */
 	struct ws_tree folder; /* WS_BUNDLE_TREE */
 	struct ws_bundle_head head;
@@ -58,13 +58,13 @@ find_all(struct writing *w, struct ws_err *err)
 	struct ws_resolver *resolver = ws_resolver_open(w->ctx, &w->order->selection->pins);
 	bool was_offline = fetch->offline, done = true;
 	fetch->offline = true;
-	w->order->store->taken = &w->taken;
+	w->order->store->used = &w->used;
 	for (size_t i = 0; i < supplies->count && done; i++) {
 		const struct ws_supply *supply = &supplies->at[i];
 		done = !ws_supply_is_open(supply)
 			|| find_product(w, resolver, supply->product, ws_supply_is_prebuilt(supply), err);
 	}
-	w->order->store->taken = NULL;
+	w->order->store->used = NULL;
 	fetch->offline = was_offline;
 	return done;
 }
@@ -261,14 +261,14 @@ is_made_there(const struct writing *w, const struct ws_tree *tree)
 static void
 list_all(struct writing *w)
 {
-	ws_map_put(&w->taken.trees, w->folder.path, &w->folder, w->a);
-	size_t count = w->taken.trees.count;
-	const char *const *paths = sorted_keys(&w->taken.trees, w->a);
+	ws_map_put(&w->used.trees, w->folder.path, &w->folder, w->a);
+	size_t count = w->used.trees.count;
+	const char *const *paths = sorted_keys(&w->used.trees, w->a);
 	struct ws_bundle_tree *trees = WS_NEW_N(w->a, struct ws_bundle_tree, count);
 	w->trees = WS_NEW_N(w->a, const struct ws_tree *, count);
 	size_t listed = 0;
 	for (size_t i = 0; i < count; i++) {
-		const struct ws_tree *tree = ws_map_get(&w->taken.trees, paths[i]);
+		const struct ws_tree *tree = ws_map_get(&w->used.trees, paths[i]);
 		if (!is_made_there(w, tree)) {
 			w->trees[listed] = tree;
 			trees[listed++] = (struct ws_bundle_tree){tree->name, tree->digest};
@@ -279,8 +279,8 @@ list_all(struct writing *w)
 		.folder = w->folder.digest,
 		.trees = trees,
 		.tree_count = listed,
-		.blobs = sorted_keys(&w->taken.files, w->a),
-		.blob_count = w->taken.files.count,
+		.blobs = sorted_keys(&w->used.files, w->a),
+		.blob_count = w->used.files.count,
 	};
 }
 
@@ -356,7 +356,7 @@ bool
 ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err)
 {
-	struct writing w = {.ctx = ctx, .order = order, .taken = {.a = ctx->a}, .a = ctx->a};
+	struct writing w = {.ctx = ctx, .order = order, .used = {.a = ctx->a}, .a = ctx->a};
 	/* Once more: it may be the lock, which fetching has made. */
 	if (!ws_bundle_may_write(order->path, err) || !find_all(&w, err) || !make_folder(&w, err)) {
 		return false;

@@ -4,7 +4,7 @@
 
 #include "base/fs.h"
 #include "store/ledger.h"
-#include "store/taken.h"
+#include "store/used_entries.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ ws_cas_has(const struct ws_store *store, const char *digest)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	bool has = is_whole(store, path_of(store, digest, a), digest);
 	if (has) {
-		ws_taken_file(store, digest);
+		ws_used_entries_add_file(store, digest);
 	}
 	return has;
 }
@@ -173,7 +173,7 @@ ws_cas_open(
 		report_missing(store, path, err);
 		return NULL;
 	}
-	ws_taken_file(store, digest);
+	ws_used_entries_add_file(store, digest);
 	return path;
 }
 
@@ -192,7 +192,7 @@ ws_cas_read(const struct ws_store *store, const char *digest, struct ws_buf *b, 
 	if (S_ISREG(status.st_mode) && ws_fs_read(path, b, &why)) {
 		struct ws_digest found = ws_digest_bytes(ws_buf_text(b) + start, b->len - start);
 		if (ws_digest_is(&found, digest)) {
-			ws_taken_file(store, digest);
+			ws_used_entries_add_file(store, digest);
 			return true;
 		}
 	}

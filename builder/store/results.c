@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "base/fs.h"
-#include "store/taken.h"
+#include "store/used_entries.h"
 
 #include <string.h>
 

@@ -23,7 +23,7 @@
 struct ws_events;
 struct ws_ledger;
 struct ws_map;
-struct ws_taken;
+struct ws_used_entries;
 
 struct ws_store {
 	const char *path;               /**< absolute, without a link at its end */
@@ -33,7 +33,7 @@ struct ws_store {
 	struct ws_arena *a;             /**< the one it was opened with */
 	struct ws_err *unread;          /**< of an entry that may be whole; NULL: not wanted */
 	struct ws_map *checked;         /**< trees that were held against their listing in this run */
-	struct ws_taken *taken;         /**< where set, what leaves the store is noted: taken.h */
+	struct ws_used_entries *used; /**< where set, what leaves the store is noted: used_entries.h */
 };
 
 /**

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "store/ledger.h"
 #include "store/results.h"
-#include "store/taken.h"
+#include "store/used_entries.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -213,7 +213,7 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	}
 	if (ws_digest_is(&tree->digest, digest) && parse_listing(&listing, a, tree)
 		&& is_whole(store, tree, &err)) {
-		ws_taken_tree(store, tree);
+		ws_used_entries_add_tree(store, tree);
 		return true;
 	}
 	/* A listing of these 16 digits belongs to the folder: what is asked for is another tree. */
