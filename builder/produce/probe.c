@@ -8,7 +8,7 @@
 #include "net/index.h"
 #include "net/index_config.h"
 #include "prebuilt/candidate_memory.h"
-#include "produce/asked.h"
+#include "produce/selection_request.h"
 #include "recipe/units.h"
 #include "store/cells.h"
 
@@ -79,7 +79,7 @@ ask_torch(const struct ws_context *ctx, const struct ws_python_kit *python)
 
 static bool
 fail_python(
-	const struct ws_matrix *matrix, const struct ws_asked_python *python, struct ws_err *err)
+	const struct ws_matrix *matrix, const struct ws_requested_python *python, struct ws_err *err)
 {
 	struct ws_place place = python->value->place;
 	if (matrix->doc && place.len > 0) {
@@ -91,25 +91,25 @@ fail_python(
 /* An interpreter named by its version is looked for only when its torch matters. */
 static bool
 probe_pythons(const struct ws_context *ctx, const struct ws_matrix *matrix,
-	const struct ws_asked *asked, struct ws_plan_host *host, struct ws_err *err)
+	const struct ws_selection_request *request, struct ws_plan_host *host, struct ws_err *err)
 {
 	struct ws_plan_python *pythons =
-		WS_NEW_N(ctx->a, struct ws_plan_python, asked->pythons.len + 1);
-	for (size_t i = 0; i < asked->pythons.len; i++) {
-		const struct ws_python_value *value = asked->pythons.at[i].value;
+		WS_NEW_N(ctx->a, struct ws_plan_python, request->pythons.len + 1);
+	for (size_t i = 0; i < request->pythons.len; i++) {
+		const struct ws_python_value *value = request->pythons.at[i].value;
 		struct ws_python_kit kit;
-		if (!asked->pythons.at[i].needed) {
+		if (!request->pythons.at[i].needed) {
 			continue;
 		}
 		if (!ws_python_find_meant(
 				ctx->env, value->path, value->host, &value->tag, ctx->a, &kit, err)) {
-			return fail_python(matrix, &asked->pythons.at[i], err);
+			return fail_python(matrix, &request->pythons.at[i], err);
 		}
 		pythons[host->python_count++] = (struct ws_plan_python){
 			.path = value->path,
 			.host = value->host,
 			.tag = kit.tag,
-			.torch = asked->installed ? ask_torch(ctx, &kit) : NULL,
+			.torch = request->installed ? ask_torch(ctx, &kit) : NULL,
 		};
 	}
 	host->pythons = pythons;
@@ -171,7 +171,7 @@ ws_probe_host(const struct ws_context *ctx, struct ws_candidate_memory *memory,
 	const struct ws_matrix *matrix = input->matrix;
 	struct lookups *lookups = WS_NEW(ctx->a, struct lookups);
 	struct ws_plan_host *host = &input->host;
-	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
+	struct ws_selection_request request = ws_selection_request_of(matrix, ctx->a);
 	host->choice = ctx->kits;
 	host->cores = ctx->host->cores;
 	host->jobs = ctx->jobs ? ctx->jobs : ctx->host->cores;
@@ -183,10 +183,10 @@ ws_probe_host(const struct ws_context *ctx, struct ws_candidate_memory *memory,
 		input->lookups.offers = list_offers;
 		input->lookups.verdict = see_candidate;
 	}
-	host->gpus = asked.gpus ? find_gpus(ctx) : (struct ws_arch_set){0};
+	host->gpus = request.gpus ? find_gpus(ctx) : (struct ws_arch_set){0};
 	probe_toolkits(ctx, host);
 	probe_kits(ctx, host);
-	return probe_pythons(ctx, matrix, &asked, host, err);
+	return probe_pythons(ctx, matrix, &request, host, err);
 }
 
 /* ---- sources ---- */
@@ -334,9 +334,9 @@ bool
 ws_probe_torch_releases(const struct ws_context *ctx, const struct ws_lock *lock,
 	const struct ws_matrix *matrix, struct ws_err *err)
 {
-	struct ws_asked asked = ws_asked_of(matrix, ctx->a);
-	for (size_t i = 0; i < asked.torch.len; i++) {
-		const struct ws_torch_value *value = asked.torch.at[i];
+	struct ws_selection_request request = ws_selection_request_of(matrix, ctx->a);
+	for (size_t i = 0; i < request.torch.len; i++) {
+		const struct ws_torch_value *value = request.torch.at[i];
 		if (!is_known(ctx, lock, value) && !look_up(ctx, matrix, value, err)) {
 			return false;
 		}
