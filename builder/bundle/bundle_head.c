@@ -2,9 +2,9 @@
  * they are checked here. */
 #include "base/json_write.h"
 #include "bundle/bundle.h"
-#include "model/lean.h"
 #include "model/manylinux.h"
 #include "model/matrix.h"
+#include "model/size_options.h"
 #include "plan/select.h"
 
 #include <stdio.h>

@@ -9,10 +9,10 @@
  *     compile the time in are seen, which is not an error of theirs; -ffile-prefix-map for the folder
  *     that -g writes down
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
- *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (lean.h)
+ *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (size_flags.h)
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
 #include "base/vec.h"
-#include "compile/lean.h"
+#include "compile/size_flags.h"
 #include "compile/target.h"
 
 #include <string.h>
@@ -102,7 +102,7 @@ recipe_flags(const struct ws_target *target, enum which which, struct ws_arena *
 	words w = {0};
 	add_flags(&w, a, &target->flags, which);
 	strip_scheduling(&w);
-	ws_lean_drop(&w, &target->lean);
+	ws_size_flags_drop(&w, &target->size);
 	return w;
 }
 
@@ -213,7 +213,7 @@ host_flags(const struct ws_target *target, enum which which, struct ws_arena *a)
 		"-Wsign-compare", "-DNDEBUG", "-g", "-fwrapv", "-O3", "-Wall", "-fPIC"};
 	words w = {0};
 	add_all(&w, a, constant, WS_LEN(constant));
-	ws_lean_drop(&w, &target->lean);
+	ws_size_flags_drop(&w, &target->size);
 	add_include(&w, target, a);
 	words own = recipe_flags(target, which, a);
 	add_all(&w, a, own.at, own.len);
@@ -306,7 +306,7 @@ const char *const *
 ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
 {
 	words w = gpu_flags(target, true, a);
-	ws_lean_add_nvcc(&w, &target->lean, seed, a);
+	ws_size_flags_add_nvcc(&w, &target->size, seed, a);
 	return finish(&w, a);
 }
 
@@ -314,7 +314,7 @@ const char *const *
 ws_target_device_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
 {
 	words w = gpu_flags(target, false, a);
-	ws_lean_add_nvcc(&w, &target->lean, seed, a);
+	ws_size_flags_add_nvcc(&w, &target->size, seed, a);
 	return finish(&w, a);
 }
 
@@ -323,7 +323,7 @@ ws_target_link_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = recipe_flags(target, LINK, a);
 	/* .dynsym and unwind tables stay; what goes holds names of nvcc's temporary files. */
-	if (target->lean.debug_info == WS_DEBUG_NONE) {
+	if (target->size.debug_info == WS_DEBUG_NONE) {
 		add(&w, a, "-Wl,--strip-all");
 	}
 	return finish(&w, a);

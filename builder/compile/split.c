@@ -98,7 +98,7 @@ name_file(const struct expanding *x, const struct ws_nvcc_step *step, const char
 {
 	bool own = step->stage == WS_NVCC_FATBINARY
 		|| (step->stage == WS_NVCC_HOST && ws_is_among(name, step->words.at, step->words.len))
-		|| x->split->target->lean.debug_info != WS_DEBUG_NONE;
+		|| x->split->target->size.debug_info != WS_DEBUG_NONE;
 	return name_unit(x, own ? name : ws_nvcc_without_arch(name, x->a));
 }
 

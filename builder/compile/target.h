@@ -14,14 +14,14 @@
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
-#include "model/lean.h"
+#include "model/size_options.h"
 #include "recipe/units.h"
 
 struct ws_target {
 	const struct ws_recipe *recipe;
 	const struct ws_extension *extension;
-	struct ws_lean lean;   /**< debug info and compression */
-	struct ws_flags flags; /**< the recipe's own at this point: struct ws_recipe_module */
+	struct ws_size_options size; /**< debug info and compression */
+	struct ws_flags flags;       /**< the recipe's own at this point: struct ws_recipe_module */
 	const struct ws_tree *source;
 	const struct ws_torch_kit *torch;   /**< NULL where the binding does without torch */
 	const struct ws_cuda_kit *cuda;     /**< NULL: none of the units is CUDA's */

@@ -48,7 +48,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.recipe = product->recipe,
 		.extension = extension,
 		.flags = module->flags,
-		.lean = product->lean,
+		.size = product->size,
 		.source = &m->source->tree,
 		.torch = plain ? NULL : m->torch,
 		.cuda = m->cuda,

@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "model/condition.h"
-#include "model/lean.h"
 #include "model/machine.h"
+#include "model/size_options.h"
 #include "model/tag.h"
 
 enum ws_policy {

@@ -27,13 +27,13 @@ add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a
 /* What the matrix asks for, where it is not what the toolkit alone gives: two contents of a wheel never
  * share a name. */
 static void
-add_lean(struct ws_buf *label, const struct ws_lean *lean, struct ws_arena *a)
+add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
 {
-	if (lean->debug_info != WS_DEBUG_NONE) {
-		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_name(lean->debug_info)));
+	if (size->debug_info != WS_DEBUG_NONE) {
+		add_segments(label, ws_arena_printf(a, "dbg.%s", ws_debug_info_name(size->debug_info)));
 	}
-	if (lean->compress != lean->usual) {
-		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_name(lean->compress)));
+	if (size->compress != size->usual) {
+		add_segments(label, ws_arena_printf(a, "zip.%s", ws_compress_name(size->compress)));
 	}
 }
 
@@ -56,7 +56,7 @@ make_label(const struct ws_product *product, const char *extra, struct ws_arena 
 	if (binding == WS_BINDING_PYBIND || binding == WS_BINDING_TORCH_LIBRARY) {
 		add_build(&label, point, a);
 	}
-	add_lean(&label, &product->lean, a);
+	add_size(&label, &product->size, a);
 	if (extra) {
 		add_segments(&label, extra);
 	}

@@ -9,7 +9,7 @@
 #ifndef WS_PLAN_PLAN_H
 #define WS_PLAN_PLAN_H
 
-#include "model/lean.h"
+#include "model/size_options.h"
 #include "plan/axis.h"
 
 enum ws_decision {
@@ -101,18 +101,18 @@ struct ws_product {
 		point; /**< what it is built for: of its cells the lowest torch, the lowest CUDA */
 	/** The point as conditions see it: without the axes that this binding does not depend on. */
 	struct ws_point_view view;
-	struct ws_lean lean;        /**< zero where nothing is compiled */
-	const char *glibc;          /**< it is linked for: "2.28"; NULL: this host's, or nothing is */
-	const char *label;          /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
-	const char *version;        /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
-	const char *python_tag;     /**< "cp311", "py3" */
-	const char *abi_tag;        /**< "cp311", "cp313t", "abi3", "none" */
-	bool pure;                  /**< platform "any"; else measured when it is linked */
-	const char *torch;          /**< Requires-Dist: "torch==2.5.*"; NULL: as the recipe says */
-	const char *key;            /**< the cell key; "" while a pin is missing */
-	const char *missing_pin;    /**< which: "the source of demo 1.0"; NULL: none is */
-	struct ws_plan_wheel wheel; /**< in the store; file NULL: none */
-	bool published;             /**< a wheel of this name, version and tags is in input->against */
+	struct ws_size_options size; /**< zero where nothing is compiled */
+	const char *glibc;           /**< it is linked for: "2.28"; NULL: this host's, or nothing is */
+	const char *label;           /**< "cu.12.4.torch.2.5.sm.80.90ptx"; "" none */
+	const char *version;         /**< with the label: "1.0+cu.12.4.torch.2.5.sm.86" */
+	const char *python_tag;      /**< "cp311", "py3" */
+	const char *abi_tag;         /**< "cp311", "cp313t", "abi3", "none" */
+	bool pure;                   /**< platform "any"; else measured when it is linked */
+	const char *torch;           /**< Requires-Dist: "torch==2.5.*"; NULL: as the recipe says */
+	const char *key;             /**< the cell key; "" while a pin is missing */
+	const char *missing_pin;     /**< which: "the source of demo 1.0"; NULL: none is */
+	struct ws_plan_wheel wheel;  /**< in the store; file NULL: none */
+	bool published;              /**< a wheel of this name, version and tags is in input->against */
 	struct ws_candidates candidates; /**< none under "build-only", or where the store has a wheel */
 	/** The candidate that is known to load, with nothing before it that is not known; NULL: none is. */
 	const struct ws_candidate *chosen;

@@ -107,25 +107,25 @@ reads_size(const struct ws_matrix *matrix, const struct ws_cuda_toolkit *toolkit
 		&& ws_version_cmp(&matrix->driver, &toolkit->size_driver) >= 0;
 }
 
-static struct ws_lean
-choose_lean(const struct ws_plan_input *in, const struct ws_product *product)
+static struct ws_size_options
+choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 {
 	const struct ws_matrix *matrix = in->matrix;
 	const struct ws_cuda_choice *cuda = product->point.cuda;
 	const struct ws_cuda_toolkit *toolkit =
 		cuda ? ws_facts_cuda_nearest(in->facts, &cuda->version) : NULL;
 	if (product->binding == WS_BINDING_NONE || !toolkit) {
-		return (struct ws_lean){0};
+		return (struct ws_size_options){0};
 	}
-	struct ws_lean lean = {
+	struct ws_size_options size = {
 		.debug_info = matrix->debug_info,
 		.usual = toolkit->compress_size ? WS_COMPRESS_SIZE : WS_COMPRESS_ALL,
 		.random_seed = toolkit->random_seed,
 	};
-	lean.compress = matrix->compress_none ? WS_COMPRESS_NONE
+	size.compress = matrix->compress_none ? WS_COMPRESS_NONE
 		: reads_size(matrix, toolkit)     ? WS_COMPRESS_SIZE
-										  : lean.usual;
-	return lean;
+										  : size.usual;
+	return size;
 }
 
 /* As old as its torch, whose point is the lowest; what knows no torch serves the oldest. */
@@ -169,7 +169,7 @@ ws_products_make(const struct ws_plan_input *in, struct ws_cell *const *cells, s
 	}
 	for (size_t i = 0; i < products->len; i++) {
 		products->at[i]->view = see(products->at[i]);
-		products->at[i]->lean = choose_lean(in, products->at[i]);
+		products->at[i]->size = choose_size(in, products->at[i]);
 		products->at[i]->glibc = choose_glibc(in, products->at[i]);
 		ws_label_fill(products->at[i], in->matrix->label, a);
 		ws_key_fill(products->at[i], in->lock, in->known, a);

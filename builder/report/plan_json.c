@@ -123,9 +123,9 @@ write_product(const struct ws_product *product, struct ws_buf *out)
 	ws_json_add_text(w, "version", product->version);
 	ws_json_add_text(w, "label", product->label);
 	ws_json_add_text(w, "binding", ws_binding_name(product->binding));
-	ws_json_add_text(w, "debug_info", ws_debug_info_name(product->lean.debug_info));
+	ws_json_add_text(w, "debug_info", ws_debug_info_name(product->size.debug_info));
 	ws_json_add_text(w, "glibc", product->glibc);
-	ws_json_add_text(w, "compress", ws_compress_name(product->lean.compress));
+	ws_json_add_text(w, "compress", ws_compress_name(product->size.compress));
 	ws_json_add_text(w, "python_tag", product->python_tag);
 	ws_json_add_text(w, "abi_tag", product->abi_tag);
 	ws_json_add_text(w, "requires_torch", product->torch);

@@ -57,7 +57,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 		.cuda = &cuda,
 		.python = &python,
 		.cxx = &cxx,
-		.lean = {.compress = WS_COMPRESS_SIZE, .usual = WS_COMPRESS_SIZE, .random_seed = true},
+		.size = {.compress = WS_COMPRESS_SIZE, .usual = WS_COMPRESS_SIZE, .random_seed = true},
 		.cxx11abi = release->standard.cxx11abi};
 	const char *why;
 	ws_arch_set_parse("8.0;9.0+PTX", a, &target.archs, &why);

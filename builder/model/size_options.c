@@ -1,5 +1,5 @@
-/* lean.c - names of the choices. */
-#include "model/lean.h"
+/* size_options.c - names of the choices. */
+#include "model/size_options.h"
 
 #include "base/attr.h"
 #include "base/str.h"

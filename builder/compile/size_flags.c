@@ -1,5 +1,5 @@
-/* lean.c - which words are about size. What is decided of it stands in the product. */
-#include "compile/lean.h"
+/* size_flags.c - which words are about size. What is decided of it stands in the product. */
+#include "compile/size_flags.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -56,12 +56,12 @@ count_dropped(const char *word, const char *next, enum ws_debug_info info)
 }
 
 void
-ws_lean_drop(ws_name_list *words, const struct ws_lean *lean)
+ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < words->len;) {
 		const char *next = i + 1 < words->len ? words->at[i + 1] : NULL;
-		size_t dropped = count_dropped(words->at[i], next, lean->debug_info);
+		size_t dropped = count_dropped(words->at[i], next, size->debug_info);
 		if (dropped == 0) {
 			words->at[kept++] = words->at[i];
 		}
@@ -71,10 +71,10 @@ ws_lean_drop(ws_name_list *words, const struct ws_lean *lean)
 }
 
 void
-ws_lean_add_nvcc(
-	ws_name_list *words, const struct ws_lean *lean, const char *seed, struct ws_arena *a)
+ws_size_flags_add_nvcc(
+	ws_name_list *words, const struct ws_size_options *size, const char *seed, struct ws_arena *a)
 {
-	switch (lean->compress) {
+	switch (size->compress) {
 	case WS_COMPRESS_NONE:
 		break;
 	case WS_COMPRESS_ALL:
@@ -85,7 +85,7 @@ ws_lean_add_nvcc(
 		*ws_vec_push(words, a) = "--compress-mode=size";
 		break;
 	}
-	if (lean->random_seed && seed) {
+	if (size->random_seed && seed) {
 		*ws_vec_push(words, a) = ws_arena_printf(a, "--frandom-seed=%s", seed);
 	}
 }

@@ -3,17 +3,17 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "compile/lean.h"
+#include "compile/size_flags.h"
 
 static const char *
-dropped(const char *text, struct ws_lean lean, struct ws_arena *a)
+dropped(const char *text, struct ws_size_options size, struct ws_arena *a)
 {
 	ws_name_list words = {0};
 	struct ws_str rest = ws_str_of(text);
 	while (rest.s) {
 		*ws_vec_push(&words, a) = ws_str_copy(ws_str_cut(&rest, ' '), a);
 	}
-	ws_lean_drop(&words, &lean);
+	ws_size_flags_drop(&words, &size);
 	const char *left = "";
 	for (size_t i = 0; i < words.len; i++) {
 		left = ws_arena_printf(a, "%s%s%s", left, i ? " " : "", words.at[i]);
@@ -25,12 +25,13 @@ WS_TEST(debug_info_is_asked_for)
 {
 	static const char words[] = "-O3 -g -lineinfo -Xcompiler -g --ptxas-options=-v -Xptxas -v "
 								"--ptxas-options=-v,-O2 -Xcompiler -fno-x -gencode arch=a,code=b";
-	assert_string_equal(dropped(words, (struct ws_lean){.debug_info = WS_DEBUG_NONE}, a),
+	assert_string_equal(dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_NONE}, a),
 		"-O3 --ptxas-options=-v,-O2 -Xcompiler -fno-x -gencode arch=a,code=b");
-	assert_string_equal(dropped(words, (struct ws_lean){.debug_info = WS_DEBUG_LINES}, a),
+	assert_string_equal(dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_LINES}, a),
 		"-O3 -lineinfo --ptxas-options=-v -Xptxas -v --ptxas-options=-v,-O2 -Xcompiler -fno-x "
 		"-gencode arch=a,code=b");
-	assert_string_equal(dropped(words, (struct ws_lean){.debug_info = WS_DEBUG_FULL}, a), words);
+	assert_string_equal(
+		dropped(words, (struct ws_size_options){.debug_info = WS_DEBUG_FULL}, a), words);
 }
 
 WS_TEST(how_to_compress_is_never_the_recipes_word)
@@ -38,18 +39,19 @@ WS_TEST(how_to_compress_is_never_the_recipes_word)
 	static const char words[] = "--compress-mode=size -compress-mode=balance --compress-mode speed "
 								"-Xfatbin -compress-all -Xfatbin=--compress-all --no-compress -O3";
 	for (int info = WS_DEBUG_NONE; info <= (int)WS_DEBUG_FULL; info++) {
-		struct ws_lean lean = {.debug_info = (enum ws_debug_info)info};
-		assert_string_equal(dropped(words, lean, a), "-O3");
+		struct ws_size_options size = {.debug_info = (enum ws_debug_info)info};
+		assert_string_equal(dropped(words, size, a), "-O3");
 	}
 	/* Other words for fatbinary stay. */
-	assert_string_equal(dropped("-Xfatbin -cuda", (struct ws_lean){0}, a), "-Xfatbin -cuda");
-	assert_string_equal(dropped("-Xfatbin", (struct ws_lean){0}, a), "-Xfatbin");
+	assert_string_equal(
+		dropped("-Xfatbin -cuda", (struct ws_size_options){0}, a), "-Xfatbin -cuda");
+	assert_string_equal(dropped("-Xfatbin", (struct ws_size_options){0}, a), "-Xfatbin");
 }
 
 WS_TEST(nvcc_is_told_what_its_toolkit_knows)
 {
 	static const struct {
-		struct ws_lean lean;
+		struct ws_size_options size;
 		const char *words;
 	} cases[] = {
 		{{.compress = WS_COMPRESS_NONE}, ""},
@@ -60,7 +62,7 @@ WS_TEST(nvcc_is_told_what_its_toolkit_knows)
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		ws_name_list words = {0};
 		const char *reported = "";
-		ws_lean_add_nvcc(&words, &cases[i].lean, "p/a.cu", a);
+		ws_size_flags_add_nvcc(&words, &cases[i].size, "p/a.cu", a);
 		for (size_t k = 0; k < words.len; k++) {
 			reported = ws_arena_printf(a, "%s%s ", reported, words.at[k]);
 		}

@@ -1,11 +1,11 @@
 /**
- * lean.h - what a wheel leaves out
+ * size_options.h - what a wheel leaves out
  *
  * Debug info and the compression of GPU code: decided by the matrix and by what the toolkit's nvcc
  * knows, carried by each product, obeyed by compile/.
  */
-#ifndef WS_MODEL_LEAN_H
-#define WS_MODEL_LEAN_H
+#ifndef WS_MODEL_SIZE_OPTIONS_H
+#define WS_MODEL_SIZE_OPTIONS_H
 
 #include <stdbool.h>
 
@@ -23,7 +23,7 @@ enum ws_compress {
 	WS_COMPRESS_SIZE, /**< --compress-mode=size: drivers from CUDA 12.4's (550.54) on read it */
 };
 
-struct ws_lean {
+struct ws_size_options {
 	enum ws_debug_info debug_info;
 	enum ws_compress compress;
 	enum ws_compress usual; /**< what the toolkit alone gives; a label says when it is not that */
