@@ -144,9 +144,9 @@ ws_members_check_link(struct ws_members *m, const struct ws_member *member, stru
 			"its target '%s' is absolute, leaves the folder or is not in its plain form",
 			member->target);
 	}
-	if (member->kind == WS_MEMBER_TWIN) {
-		const struct ws_member_seen *twin = ws_map_get(&m->seen, member->target);
-		if (!twin || twin->kind != WS_MEMBER_FILE || !twin->taken) {
+	if (member->kind == WS_MEMBER_HARD_LINK) {
+		const struct ws_member_seen *hard_link = ws_map_get(&m->seen, member->target);
+		if (!hard_link || hard_link->kind != WS_MEMBER_FILE || !hard_link->taken) {
 			return ws_members_refuse(m, err, "link", member->name,
 				"it is a hard link to '%s', which is not an earlier file", member->target);
 		}

@@ -26,15 +26,15 @@
 
 enum ws_member_kind {
 	WS_MEMBER_FILE,
-	WS_MEMBER_LINK, /**< symbolic */
-	WS_MEMBER_TWIN, /**< a hard link: the contents of an earlier file */
+	WS_MEMBER_LINK,      /**< symbolic */
+	WS_MEMBER_HARD_LINK, /**< a hard link: the contents of an earlier file */
 	WS_MEMBER_FOLDER,
 };
 
 struct ws_member {
 	const char *name; /**< relative, no slash at the end */
 	enum ws_member_kind kind;
-	const char *target; /**< LINK: as written; TWIN: name of the earlier file; else NULL */
+	const char *target; /**< LINK: as written; HARD_LINK: name of the earlier file; else NULL */
 	bool executable;    /**< FILE: it may be executed; all other mode bits are dropped */
 };
 

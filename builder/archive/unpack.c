@@ -134,10 +134,10 @@ static bool
 read_kind(
 	struct unpack *u, struct archive_entry *entry, struct ws_member *member, struct ws_err *err)
 {
-	const char *twin = archive_entry_hardlink(entry);
-	if (twin) {
-		member->kind = WS_MEMBER_TWIN;
-		member->target = ws_member_plain_name(twin, u->a);
+	const char *hard_link = archive_entry_hardlink(entry);
+	if (hard_link) {
+		member->kind = WS_MEMBER_HARD_LINK;
+		member->target = ws_member_plain_name(hard_link, u->a);
 		return member->target
 			|| ws_members_refuse(&u->members, err, "link", member->name, "a hard link to itself");
 	}

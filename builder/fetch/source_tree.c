@@ -110,7 +110,7 @@ open_file(struct ws_source_tree *s, const char *path, bool executable, struct ws
 
 /* A hard link becomes a file of its own. */
 static bool
-copy_twin(struct ws_source_tree *s, const char *path, const char *target, struct ws_err *err)
+copy_hard_link(struct ws_source_tree *s, const char *path, const char *target, struct ws_err *err)
 {
 	struct held *held = ws_map_get(&s->held, target);
 	const struct ws_tree_entry *entry = ws_tree_added(s->builder, target);
@@ -159,9 +159,9 @@ ws_source_tree_begin_member(
 	switch (member->kind) {
 	case WS_MEMBER_LINK:
 		return add_link(s, path, member->target, err);
-	case WS_MEMBER_TWIN:
+	case WS_MEMBER_HARD_LINK:
 		target = strip(s, member->target, err);
-		return target && copy_twin(s, path, target, err);
+		return target && copy_hard_link(s, path, target, err);
 	case WS_MEMBER_FILE:
 	case WS_MEMBER_FOLDER:
 		break;

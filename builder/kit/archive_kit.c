@@ -130,7 +130,7 @@ wants(struct ws_unpack_sink *self, const struct ws_member *member)
 {
 	struct unpacking *u = (struct unpacking *)self;
 	/* Links of packages lead all over a system. */
-	bool kind = member->kind == WS_MEMBER_FILE || member->kind == WS_MEMBER_TWIN
+	bool kind = member->kind == WS_MEMBER_FILE || member->kind == WS_MEMBER_HARD_LINK
 		|| (member->kind == WS_MEMBER_LINK && u->archive->format == WS_FORMAT_TAR);
 	return kind && ws_archive_kit_place(u->m->def, u->archive, member->name, u->m->a);
 }
