@@ -50,7 +50,7 @@ label_of_cell(const char *cell, struct ws_arena *a)
 }
 
 static void
-vouch(const struct ws_json *list, struct ws_arena *a, struct ws_map *vouched)
+add_trusted(const struct ws_json *list, struct ws_arena *a, struct ws_map *trusted)
 {
 	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
 		const char *file = ws_json_text(item, "wheel");
@@ -59,11 +59,11 @@ vouch(const struct ws_json *list, struct ws_arena *a, struct ws_map *vouched)
 		if (!file || !sha256 || !cell) {
 			continue;
 		}
-		struct ws_index_vouched *v = ws_map_get(vouched, file);
+		struct ws_index_trusted *v = ws_map_get(trusted, file);
 		if (!v) {
-			v = WS_NEW(a, struct ws_index_vouched);
+			v = WS_NEW(a, struct ws_index_trusted);
 			v->sha256 = sha256;
-			ws_map_put(vouched, file, v, a);
+			ws_map_put(trusted, file, v, a);
 		}
 		const char *label = label_of_cell(cell, a);
 		if (label && strcmp(v->sha256, sha256) == 0) {
@@ -73,8 +73,8 @@ vouch(const struct ws_json *list, struct ws_arena *a, struct ws_map *vouched)
 }
 
 bool
-ws_index_vouched_read(
-	const char *folder, struct ws_arena *a, struct ws_map *vouched, struct ws_err *err)
+ws_index_trusted_read(
+	const char *folder, struct ws_arena *a, struct ws_map *trusted, struct ws_err *err)
 {
 	struct ws_json_doc doc;
 	const char *path = ws_path_join(a, folder, "build.json", NULL);
@@ -89,8 +89,8 @@ ws_index_vouched_read(
 		return ws_err_set(
 			err, WS_ERR_PUBLISH, "'%s' is not a report of this version (wheelsmith.build/1)", path);
 	}
-	vouch(ws_json_find(doc.root, "cells"), a, vouched);
-	vouch(ws_json_find(doc.root, "earlier"), a, vouched);
+	add_trusted(ws_json_find(doc.root, "cells"), a, trusted);
+	add_trusted(ws_json_find(doc.root, "earlier"), a, trusted);
 	return true;
 }
 
@@ -131,7 +131,7 @@ is_for_any(const struct ws_wheel_name *name)
 /* Ours says by its label what it depends on; a stranger's is where it was judged. */
 static void
 place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
-	const struct ws_index_vouched *vouched, struct ws_arena *a)
+	const struct ws_index_trusted *trusted, struct ws_arena *a)
 {
 	const char *local = entry->name.version.local;
 	struct ws_wheel_label label = ws_wheel_label_read(local, a);
@@ -146,10 +146,10 @@ place(struct ws_index_entry *entry, const struct ws_metadata_info *metadata,
 		entry->place_count = 1;
 	} else if (entry->facts || (!says && is_for_any(&entry->name))) {
 		entry->kind = WS_INDEX_NONE;
-	} else if (vouched && vouched->labels.len > 0) {
+	} else if (trusted && trusted->labels.len > 0) {
 		entry->kind = WS_INDEX_BOUND;
-		entry->labels = vouched->labels.at;
-		entry->place_count = vouched->labels.len;
+		entry->labels = trusted->labels.at;
+		entry->place_count = trusted->labels.len;
 	}
 }
 
@@ -208,7 +208,7 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 	entry->requires_python = info.metadata.requires_python;
 	entry->metadata_sha256 =
 		ws_arena_strdup(a, ws_digest_bytes(ws_buf_text(metadata), metadata->len).hex);
-	place(entry, &info.metadata, wheel->vouched, a);
+	place(entry, &info.metadata, wheel->trusted, a);
 	const char *why;
 	ws_index_entry_complete(entry, a, &why);
 	const char *const *lines = ws_dist_info_disagreements(

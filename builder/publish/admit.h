@@ -12,17 +12,17 @@
 #include "publish/catalog.h"
 
 /** What a build.json says of a wheel that lies beside it. */
-struct ws_index_vouched {
+struct ws_index_trusted {
 	const char *sha256;          /**< of the wheel that it means */
 	WS_VEC(const char *) labels; /**< of its cells: "cu.12.4.torch.2.5.sm.86" */
 };
 
 /**
- * Reads FOLDER/build.json into @a vouched, file name to struct ws_index_vouched. One that is not there is
+ * Reads FOLDER/build.json into @a trusted, file name to struct ws_index_trusted. One that is not there is
  * fine; one that cannot be understood is an error.
  */
-bool ws_index_vouched_read(
-	const char *folder, struct ws_arena *a, struct ws_map *vouched, struct ws_err *err);
+bool ws_index_trusted_read(
+	const char *folder, struct ws_arena *a, struct ws_map *trusted, struct ws_err *err);
 
 /** One wheel file on its way into an index. */
 struct ws_index_arrival {
@@ -30,7 +30,7 @@ struct ws_index_arrival {
 	const char *file; /**< its name */
 	const char *sha256;
 	uint64_t size_bytes;
-	const struct ws_index_vouched *vouched; /**< NULL: no build.json has this very file */
+	const struct ws_index_trusted *trusted; /**< NULL: no build.json has this very file */
 };
 
 /**

@@ -261,7 +261,7 @@ digest_of(
 }
 
 static bool
-add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, struct ws_err *err)
+add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, struct ws_err *err)
 {
 	struct ws_digest digest;
 	struct ws_index_arrival wheel = {.path = path, .file = ws_path_base(path)};
@@ -276,20 +276,20 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *vouched, 
 	if (there) {
 		return ws_digest_is(&digest, there) || refuse_content(wheel.file, there, digest.hex, err);
 	}
-	const struct ws_index_vouched *v = ws_map_get(vouched, wheel.file);
-	wheel.vouched = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
+	const struct ws_index_trusted *v = ws_map_get(trusted, wheel.file);
+	wheel.trusted = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
 	return add_new(p, &wheel, err);
 }
 
 static bool
 add_source(struct publishing *p, const struct ws_index_source *source, struct ws_err *err)
 {
-	struct ws_map vouched = {0};
-	if (!ws_index_vouched_read(source->folder, p->a, &vouched, err)) {
+	struct ws_map trusted = {0};
+	if (!ws_index_trusted_read(source->folder, p->a, &trusted, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < source->count; i++) {
-		if (!add_wheel(p, source->wheels[i], &vouched, err)) {
+		if (!add_wheel(p, source->wheels[i], &trusted, err)) {
 			return false;
 		}
 	}

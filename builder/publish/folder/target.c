@@ -76,7 +76,7 @@ read_current(struct ws_index_target *t)
 	}
 	const char *name = snapshot_of(start);
 	t->current = name ? ws_arena_strdup(t->a, name) : NULL;
-	t->is_astray = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
+	t->is_dangling = !name && (ws_fs_exists(path) || ws_fs_is_link(path));
 }
 
 /*
@@ -216,12 +216,12 @@ ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *er
 {
 	size_t count;
 	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
-	if (t->current || (!t->is_astray && count < 2)) {
+	if (t->current || (!t->is_dangling && count < 2)) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_PUBLISH,
-		t->is_astray ? "'%s' has a 'current' that is not a link to a snapshot"
-					 : "'%s' has snapshots, and no link 'current' to one",
+		t->is_dangling ? "'%s' has a 'current' that is not a link to a snapshot"
+					   : "'%s' has snapshots, and no link 'current' to one",
 		t->path);
 	if (count > 0) {
 		ws_err_cure(

@@ -30,7 +30,7 @@ struct ws_index_page_file {
 struct ws_index_target {
 	const char *path;    /**< of the folder */
 	const char *current; /**< "2026-11-21.1"; NULL: nothing was published yet */
-	bool is_astray;      /**< there is a `current` that does not lead to a snapshot */
+	bool is_dangling;    /**< there is a `current` that does not lead to a snapshot */
 	const char *made;    /**< .new-XXXXXX, with files/ and tree/; NULL: not begun */
 	WS_VEC(struct ws_index_page_file) pages; /**< that were put, in that order */
 	size_t new_pages;                        /**< of them, those that the snapshot before lacks */
