@@ -97,8 +97,8 @@ take_members(const struct assembly *m, const struct ws_kit_archive *archive,
 	if (count == 0) {
 		return say_nothing_taken(archive, err);
 	}
-	struct ws_landing landing = ws_landing_make(m->tree, w->name, m->fetch->stop);
-	return ws_opened_wheel_take(w, picks, count, &landing, err);
+	struct ws_member_sink sink = ws_member_sink_make(m->tree, w->name, m->fetch->stop);
+	return ws_opened_wheel_take(w, picks, count, &sink, err);
 }
 
 static bool
@@ -121,7 +121,7 @@ struct unpacking {
 	struct ws_unpack_sink sink; /* first */
 	const struct assembly *m;
 	const struct ws_kit_archive *archive;
-	struct ws_landing landing;
+	struct ws_member_sink file;
 	size_t taken;
 };
 
@@ -143,7 +143,7 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 	const char *place = ws_archive_kit_place(m->def, u->archive, member->name, m->a);
 	if (member->kind == WS_MEMBER_FILE) {
 		u->taken++;
-		return ws_landing_open(&u->landing, place, err);
+		return ws_member_sink_open(&u->file, place, err);
 	}
 	if (member->kind == WS_MEMBER_LINK) {
 		return ws_tree_add_link(m->tree, place, member->target, err);
@@ -155,14 +155,14 @@ begin(struct ws_unpack_sink *self, const struct ws_member *member, struct ws_err
 static bool
 add_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
-	return ws_landing_add(&((struct unpacking *)self)->landing, bytes, len, err);
+	return ws_member_sink_add(&((struct unpacking *)self)->file, bytes, len, err);
 }
 
 static bool
 end(struct ws_unpack_sink *self, struct ws_err *err)
 {
 	struct ws_digest digest;
-	return ws_landing_close(&((struct unpacking *)self)->landing, &digest, err);
+	return ws_member_sink_close(&((struct unpacking *)self)->file, &digest, err);
 }
 
 static bool
@@ -175,10 +175,10 @@ take_archive(const struct assembly *m, const struct ws_kit_archive *archive, str
 		.sink = {wants, begin, add_bytes, end},
 		.m = m,
 		.archive = archive,
-		.landing = ws_landing_make(m->tree, archive->file, m->fetch->stop),
+		.file = ws_member_sink_make(m->tree, archive->file, m->fetch->stop),
 	};
 	if (!path || !ws_unpack(path, archive->file, format, NULL, &u.sink, err)) {
-		ws_landing_drop(&u.landing);
+		ws_member_sink_drop(&u.file);
 		return false;
 	}
 	return u.taken > 0 || say_nothing_taken(archive, err);

@@ -136,8 +136,8 @@ ws_modules_take(struct ws_opened_wheel *wheel, const char *folder, struct ws_are
 				(struct ws_module){.name = installed_name(entry->name), .file = file};
 		}
 	}
-	struct ws_landing landing = ws_landing_make(NULL, wheel->name, NULL);
-	if (!ws_opened_wheel_take(wheel, picks.at, picks.len, &landing, err)) {
+	struct ws_member_sink sink = ws_member_sink_make(NULL, wheel->name, NULL);
+	if (!ws_opened_wheel_take(wheel, picks.at, picks.len, &sink, err)) {
 		return false;
 	}
 	finish(&list, a, modules);

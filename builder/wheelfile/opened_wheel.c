@@ -188,7 +188,7 @@ struct taking {
 	const struct ws_opened_wheel *wheel;
 	const struct ws_pick *pick;     /* the one that comes next */
 	const struct ws_digest *digest; /* of that */
-	struct ws_landing *landing;
+	struct ws_member_sink *file;
 };
 
 static bool
@@ -196,14 +196,14 @@ begin(struct ws_zip_sink *self, const struct ws_zip_entry *entry WS_UNUSED, stru
 {
 	struct taking *t = (struct taking *)self;
 	const char *path = t->pick->path;
-	return path[0] == '/' ? ws_landing_open_beside(t->landing, path, err)
-						  : ws_landing_open(t->landing, path, err);
+	return path[0] == '/' ? ws_member_sink_open_beside(t->file, path, err)
+						  : ws_member_sink_open(t->file, path, err);
 }
 
 static bool
 add(struct ws_zip_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
-	return ws_landing_add(((struct taking *)self)->landing, bytes, len, err);
+	return ws_member_sink_add(((struct taking *)self)->file, bytes, len, err);
 }
 
 static bool
@@ -211,7 +211,7 @@ end(struct ws_zip_sink *self, struct ws_err *err)
 {
 	struct taking *t = (struct taking *)self;
 	struct ws_digest digest;
-	if (!ws_landing_close(t->landing, &digest, err)) {
+	if (!ws_member_sink_close(t->file, &digest, err)) {
 		return false;
 	}
 	if (!ws_digest_eq(&digest, t->digest)) {
@@ -234,7 +234,7 @@ cmp_place(const void *x, const void *y)
 
 bool
 ws_opened_wheel_take(struct ws_opened_wheel *w, struct ws_pick *picks, size_t count,
-	struct ws_landing *landing, struct ws_err *err)
+	struct ws_member_sink *sink, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	if (count > 0) {
@@ -248,9 +248,9 @@ ws_opened_wheel_take(struct ws_opened_wheel *w, struct ws_pick *picks, size_t co
 	for (size_t i = 0; i < count; i++) {
 		entries[i] = picks[i].entry;
 	}
-	struct taking t = {{begin, add, end}, w, picks, digests, landing};
+	struct taking t = {{begin, add, end}, w, picks, digests, sink};
 	if (!ws_zip_read(&w->zip, entries, count, GAP_BYTES, &t.sink, err)) {
-		ws_landing_drop(landing);
+		ws_member_sink_drop(sink);
 		return false;
 	}
 	return true;

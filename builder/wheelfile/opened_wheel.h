@@ -24,7 +24,7 @@
  * file, but not have two of it. Which members to take, and what digest they should have, is the
  * caller's. */
 
-struct ws_landing {
+struct ws_member_sink {
 	struct ws_tree_builder *tree; /**< NULL when nothing goes into one */
 	const char *archive;          /**< for messages */
 	struct ws_stop *stop;         /**< borrowed; NULL: nobody can ask */
@@ -35,23 +35,24 @@ struct ws_landing {
 	bool is_beside;
 };
 
-struct ws_landing ws_landing_make(
+struct ws_member_sink ws_member_sink_make(
 	struct ws_tree_builder *tree, const char *archive, struct ws_stop *stop);
 
 /** The next file, at @a path of the tree. */
-bool ws_landing_open(struct ws_landing *l, const char *path, struct ws_err *err);
+bool ws_member_sink_open(struct ws_member_sink *l, const char *path, struct ws_err *err);
 
 /** The next file, at the absolute @a path, which is made or emptied. */
-bool ws_landing_open_beside(struct ws_landing *l, const char *path, struct ws_err *err);
+bool ws_member_sink_open_beside(struct ws_member_sink *l, const char *path, struct ws_err *err);
 
 /** WS_ERR_INTERRUPTED or WS_ERR_STOPPED once somebody asked to stop. */
-bool ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_err *err);
+bool ws_member_sink_add(
+	struct ws_member_sink *l, const void *bytes, size_t len, struct ws_err *err);
 
 /** Ends the file. Another archive's file of this path with other bytes is WS_ERR_FETCH. */
-bool ws_landing_close(struct ws_landing *l, struct ws_digest *digest, struct ws_err *err);
+bool ws_member_sink_close(struct ws_member_sink *l, struct ws_digest *digest, struct ws_err *err);
 
 /** Gives up the file that is open, if one is; the tree is the caller's to abandon. */
-void ws_landing_drop(struct ws_landing *l);
+void ws_member_sink_drop(struct ws_member_sink *l);
 
 struct ws_opened_wheel {
 	const char *name;               /**< file name */
@@ -92,6 +93,6 @@ struct ws_pick {
 
 /** Takes the members. Sorts @a picks by their place in the wheel. */
 bool ws_opened_wheel_take(struct ws_opened_wheel *w, struct ws_pick *picks, size_t count,
-	struct ws_landing *landing, struct ws_err *err);
+	struct ws_member_sink *sink, struct ws_err *err);
 
 #endif

@@ -49,8 +49,8 @@ WS_TEST(a_read_that_was_broken_off_leaves_nothing_and_starts_anew)
 		struct ws_opened_wheel w;
 		assert_ok(get(&s, faults[i], name, &w), s.err);
 		struct ws_pick pick = {ws_zip_find(&w.zip, "torch/lib/libgomp.so.1"), path};
-		struct ws_landing landing = ws_landing_make(NULL, name, NULL);
-		assert_int_equal(ws_opened_wheel_take(&w, &pick, 1, &landing, &s.err), i == 1);
+		struct ws_member_sink sink = ws_member_sink_make(NULL, name, NULL);
+		assert_int_equal(ws_opened_wheel_take(&w, &pick, 1, &sink, &s.err), i == 1);
 		ws_opened_wheel_close(&w);
 		assert_int_equal(ws_scene_partials(&s), 0);
 	}
@@ -71,8 +71,8 @@ WS_TEST(a_stop_is_heard_between_pieces_of_a_member)
 	struct ws_opened_wheel w;
 	assert_ok(get(&s, "~norange", name, &w), s.err);
 	struct ws_pick pick = {ws_zip_find(&w.zip, "torch/lib/libgomp.so.1"), path};
-	struct ws_landing landing = ws_landing_make(NULL, name, &stop);
-	assert_fails(ws_opened_wheel_take(&w, &pick, 1, &landing, &s.err), s.err, WS_ERR_STOPPED);
+	struct ws_member_sink sink = ws_member_sink_make(NULL, name, &stop);
+	assert_fails(ws_opened_wheel_take(&w, &pick, 1, &sink, &s.err), s.err, WS_ERR_STOPPED);
 	ws_opened_wheel_close(&w);
 	struct stat status;
 	assert_int_equal(stat(path, &status), 0);

@@ -54,8 +54,8 @@ add_library(struct making *m, struct ws_opened_wheel *w, const char *name, const
 		.name = ws_arena_printf(m->a, "%s' in '%s", member, w->name),
 		.python = python,
 	};
-	struct ws_landing landing = ws_landing_make(NULL, w->name, m->fetch->stop);
-	return ws_opened_wheel_take(w, &pick, 1, &landing, err);
+	struct ws_member_sink sink = ws_member_sink_make(NULL, w->name, m->fetch->stop);
+	return ws_opened_wheel_take(w, &pick, 1, &sink, err);
 }
 
 static bool

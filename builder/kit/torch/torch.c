@@ -186,8 +186,8 @@ fill_tree(const struct opening *o, struct ws_opened_wheel *w, struct ws_tree_bui
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	size_t count;
 	struct ws_pick *picks = pick_members(&w->zip, scratch, a, &count);
-	struct ws_landing landing = ws_landing_make(b, w->name, o->fetch->stop);
-	return ws_opened_wheel_take(w, picks, count, &landing, err) && measure(o, b, scratch, err);
+	struct ws_member_sink sink = ws_member_sink_make(b, w->name, o->fetch->stop);
+	return ws_opened_wheel_take(w, picks, count, &sink, err) && measure(o, b, scratch, err);
 }
 
 /* Builds the tree and puts it in place. */

@@ -1,4 +1,4 @@
-/* landing.c - three ways for a file: added to the tree, compared with what is there, or written
+/* member_sink.c - three ways for a file: added to the tree, compared with what is there, or written
  * beside it. */
 #include "base/fs.h"
 #include "wheelfile/opened_wheel.h"
@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 
-struct ws_landing
-ws_landing_make(struct ws_tree_builder *tree, const char *archive, struct ws_stop *stop)
+struct ws_member_sink
+ws_member_sink_make(struct ws_tree_builder *tree, const char *archive, struct ws_stop *stop)
 {
-	return (struct ws_landing){.tree = tree, .archive = archive, .stop = stop, .fd = -1};
+	return (struct ws_member_sink){.tree = tree, .archive = archive, .stop = stop, .fd = -1};
 }
 
 bool
-ws_landing_open(struct ws_landing *l, const char *path, struct ws_err *err)
+ws_member_sink_open(struct ws_member_sink *l, const char *path, struct ws_err *err)
 {
 	l->is_beside = false;
 	if (ws_tree_added(l->tree, path)) {
@@ -26,7 +26,7 @@ ws_landing_open(struct ws_landing *l, const char *path, struct ws_err *err)
 }
 
 bool
-ws_landing_open_beside(struct ws_landing *l, const char *path, struct ws_err *err)
+ws_member_sink_open_beside(struct ws_member_sink *l, const char *path, struct ws_err *err)
 {
 	l->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (l->fd < 0) {
@@ -39,7 +39,7 @@ ws_landing_open_beside(struct ws_landing *l, const char *path, struct ws_err *er
 }
 
 bool
-ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_err *err)
+ws_member_sink_add(struct ws_member_sink *l, const void *bytes, size_t len, struct ws_err *err)
 {
 	if (ws_stop_asked(l->stop)) {
 		return ws_stop_err(l->stop, err);
@@ -53,7 +53,7 @@ ws_landing_add(struct ws_landing *l, const void *bytes, size_t len, struct ws_er
 }
 
 static bool
-compare(const struct ws_landing *l, const struct ws_digest *digest, struct ws_err *err)
+compare(const struct ws_member_sink *l, const struct ws_digest *digest, struct ws_err *err)
 {
 	const struct ws_tree_entry *there = ws_tree_added(l->tree, l->path);
 	return (there->kind != WS_TREE_LINK && ws_digest_is(digest, there->value))
@@ -62,7 +62,7 @@ compare(const struct ws_landing *l, const struct ws_digest *digest, struct ws_er
 }
 
 bool
-ws_landing_close(struct ws_landing *l, struct ws_digest *digest, struct ws_err *err)
+ws_member_sink_close(struct ws_member_sink *l, struct ws_digest *digest, struct ws_err *err)
 {
 	bool fine = true;
 	if (!l->hasher) {
@@ -82,7 +82,7 @@ ws_landing_close(struct ws_landing *l, struct ws_digest *digest, struct ws_err *
 }
 
 void
-ws_landing_drop(struct ws_landing *l)
+ws_member_sink_drop(struct ws_member_sink *l)
 {
 	ws_hasher_drop(l->hasher);
 	l->hasher = NULL;
