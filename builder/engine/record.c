@@ -64,7 +64,7 @@ why_not_kept(const struct ws_action *action, const struct ws_reads *reads,
 		return ws_arena_printf(
 			a, "'%s' is built again every time: %s", action->subject, reads->uncacheable);
 	}
-	const char *touched = ws_touched(action, reads, since, a);
+	const char *touched = ws_changed_since(action, reads, since, a);
 	return touched ? ws_arena_printf(a,
 			   "'%s' is not kept: '%s', or a folder or link on the way there, changed while it was "
 			   "made",

@@ -7,8 +7,8 @@
 #ifndef WS_ENGINE_RECORD_H
 #define WS_ENGINE_RECORD_H
 
+#include "engine/changed_since.h"
 #include "engine/engine.h"
-#include "engine/touched.h"
 
 /**
  * Fills node->result, in @a a. @a since: what changed meanwhile is not kept. Outputs of transient actions go

@@ -1,5 +1,5 @@
 /**
- * touched.h - did anything change under a command while it ran?
+ * changed_since.h - did anything change under a command while it ran?
  *
  * A result belongs to the files as they were when the command read them; their digests are taken
  * before or after. So what lies outside of trees and decided what was read is looked at once more
@@ -7,8 +7,8 @@
  * which a name must be absent. What is younger than it should be makes the result uncacheable. Times
  * are the kernel's own (ctime): a file may bring an old mtime along, as pip's and tar's do.
  */
-#ifndef WS_ENGINE_TOUCHED_H
-#define WS_ENGINE_TOUCHED_H
+#ifndef WS_ENGINE_CHANGED_SINCE_H
+#define WS_ENGINE_CHANGED_SINCE_H
 
 #include "engine/action.h"
 
@@ -19,7 +19,7 @@ struct ws_since {
 };
 
 /** A canonical name of @a reads that may have been otherwise, in @a a; NULL: there is none. */
-const char *ws_touched(const struct ws_action *action, const struct ws_reads *reads,
+const char *ws_changed_since(const struct ws_action *action, const struct ws_reads *reads,
 	const struct ws_since *since, struct ws_arena *a);
 
 #endif

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "engine/touched.h"
+#include "engine/changed_since.h"
 #include "sys/clock.h"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ set_up(struct ws_arena *a)
 static const char *
 touched(struct world *w)
 {
-	const char *name = ws_touched(&w->action, &w->reads, &w->since, w->a);
+	const char *name = ws_changed_since(&w->action, &w->reads, &w->since, w->a);
 	return name ? name + strlen(w->root) + 1 : "nothing";
 }
 

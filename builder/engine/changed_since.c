@@ -1,5 +1,5 @@
-/* touched.c - a walk along each name, part by part, links followed. */
-#include "engine/touched.h"
+/* changed_since.c - a walk along each name, part by part, links followed. */
+#include "engine/changed_since.h"
 
 #include "base/fs.h"
 #include "base/map.h"
@@ -94,7 +94,7 @@ find(struct walk *w, const struct ws_action *action, const ws_name_list *names, 
 }
 
 const char *
-ws_touched(const struct ws_action *action, const struct ws_reads *reads,
+ws_changed_since(const struct ws_action *action, const struct ws_reads *reads,
 	const struct ws_since *since, struct ws_arena *a)
 {
 	const ws_name_list *const there[] = {&reads->files, &reads->present, &reads->passed};
