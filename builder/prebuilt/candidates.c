@@ -5,8 +5,8 @@
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "judge/order.h"
-#include "net/greet.h"
 #include "net/index.h"
+#include "net/preconnect.h"
 #include "net/url.h"
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidate_wheel.h"
@@ -254,9 +254,9 @@ wants_more(struct trying *t, const struct attempt *at)
 			|| ws_pins_are_renewed(t->memory->pins, at->product->recipe->name));
 }
 
-/* Servers that will be asked are greeted together. */
+/* Servers that will be asked are connected to together. */
 static bool
-greet(struct trying *t, struct ws_err *err)
+preconnect(struct trying *t, struct ws_err *err)
 {
 	ws_name_list urls = {0};
 	for (size_t i = 0; i < t->count; i++) {
@@ -272,7 +272,7 @@ greet(struct trying *t, struct ws_err *err)
 			}
 		}
 	}
-	return t->fetch.offline || ws_http_greet(t->fetch.http, urls.at, urls.len, err);
+	return t->fetch.offline || ws_http_preconnect(t->fetch.http, urls.at, urls.len, err);
 }
 
 static bool
@@ -318,7 +318,7 @@ open_impatient(const struct ws_fetch *fetch, struct ws_err *err)
 static bool
 try_all(struct trying *t, struct ws_err *err)
 {
-	bool done = greet(t, err) && ask_places(t, err);
+	bool done = preconnect(t, err) && ask_places(t, err);
 	while (done && is_open(t)) {
 		done = run_round(t, err);
 	}

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "net/get.h"
-#include "net/greet.h"
+#include "net/preconnect.h"
 #include "served.h"
 #include "sys/clock.h"
 
@@ -167,14 +167,14 @@ WS_TEST(silent_servers_are_found_at_the_same_time)
 	struct ws_err err;
 	ws_served_put(&s, "x", 5000000);
 	const char *const one[] = {ws_served_url(&s, "/~silent/x"), ws_served_url(&s, "/~silent/x")};
-	assert_ok(ws_http_greet(http, one, 2, &err), err);
+	assert_ok(ws_http_preconnect(http, one, 2, &err), err);
 	assert_int_equal(ws_served_count(&s, ""), 0);
 	/* localhost and 127.0.0.1 are two servers by name. */
 	const char *const three[] = {ws_served_url(&s, "/~norange/x"),
 		ws_arena_printf(a, "http://127.0.0.1:%u/~silent/x", s.other),
 		ws_arena_printf(a, "http://localhost:%u/~silent/x", s.other), "not a URL"};
 	int64_t before_ms = ws_clock_ms();
-	assert_ok(ws_http_greet(http, three, 4, &err), err);
+	assert_ok(ws_http_preconnect(http, three, 4, &err), err);
 	assert_true(ws_clock_ms() - before_ms < 2 * config.first_byte_ms);
 	assert_false(ws_http_is_silent(http, three[0]));
 	assert_true(ws_http_is_silent(http, three[1]));

@@ -1,5 +1,5 @@
-/* greet.c - one request of a byte for each server, in one batch. */
-#include "net/greet.h"
+/* preconnect.c - one request of a byte for each server, in one batch. */
+#include "net/preconnect.h"
 
 #include "base/map.h"
 #include "net/url.h"
@@ -13,7 +13,7 @@ ignore(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t
 }
 
 bool
-ws_http_greet(struct ws_http *http, const char *const *urls, size_t count, struct ws_err *err)
+ws_http_preconnect(struct ws_http *http, const char *const *urls, size_t count, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_map servers = {0};
