@@ -7,7 +7,7 @@
 #include "inspect/facts.h"
 #include "inspect/facts_child.h"
 #include "kit/python/python.h"
-#include "kit/torch/brought.h"
+#include "kit/torch/dependencies.h"
 #include "net/download.h"
 #include "net/url.h"
 
@@ -57,7 +57,7 @@ find_lists(struct inspecting *i, struct ws_err *err)
 {
 	struct ws_session *s = i->s;
 	ws_list_paths stable = {0}, torch = {0};
-	if (!ws_torch_brought(s->data.facts, NULL, s->a, &stable, err)) {
+	if (!ws_torch_dependencies(s->data.facts, NULL, s->a, &stable, err)) {
 		return false;
 	}
 	for (size_t k = 0; k < s->facts.torch_count; k++) {

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "judge/host_libraries.h"
-#include "kit/torch/brought.h"
+#include "kit/torch/dependencies.h"
 #include "kit/torch/exports.h"
 
 /* All but the lists. */
@@ -50,7 +50,7 @@ ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_vers
 		}
 		*ws_vec_push(&lists, a) = path;
 	}
-	if (!ws_torch_brought(asked->facts, torch, a, &lists, err)) {
+	if (!ws_torch_dependencies(asked->facts, torch, a, &lists, err)) {
 		return false;
 	}
 	fill(asked, &lists, a, place);
@@ -70,7 +70,7 @@ ws_torch_place_installed(const struct ws_verify_asked *asked, const struct ws_fe
 		return false;
 	}
 	*ws_vec_push(&lists, a) = path;
-	if (!ws_torch_brought(asked->facts, NULL, a, &lists, err)) {
+	if (!ws_torch_dependencies(asked->facts, NULL, a, &lists, err)) {
 		return false;
 	}
 	fill(asked, &lists, a, place);

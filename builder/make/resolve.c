@@ -206,7 +206,7 @@ ws_resolve_lists(
 	}
 	/* An installed torch was read with all that lies beside it; of a variant nothing more is known. */
 	bool shipped = torch && torch->standard && !torch->installed;
-	return ws_torch_brought(
+	return ws_torch_dependencies(
 		r->ctx->data->facts, shipped ? &torch->version : NULL, r->a, lists, err);
 }
 

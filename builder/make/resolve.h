@@ -9,7 +9,7 @@
 
 #include "fetch/source.h"
 #include "kit/floor/floor.h"
-#include "kit/torch/brought.h"
+#include "kit/torch/dependencies.h"
 #include "make/context.h"
 #include "make/pins.h"
 #include "plan/plan.h"

@@ -73,7 +73,7 @@ ws_scope_is_trusted(const struct ws_scope *s, const struct ws_scope_library *lib
 }
 
 bool
-ws_scope_is_brought(const struct ws_scope *s, const struct ws_scope_library *library)
+ws_scope_is_dependency(const struct ws_scope *s, const struct ws_scope_library *library)
 {
 	return ws_scope_is_read(library) || library->loaded
 		|| (ws_floor_is_system_library(library->name) && !s->place->complete)
@@ -94,7 +94,7 @@ ws_scope_is_aside(const struct ws_scope *s, const char *name)
 }
 
 const char *
-ws_scope_brought_instead(const struct ws_scope *s, const char *name)
+ws_scope_dependency_instead(const struct ws_scope *s, const char *name)
 {
 	const char *end = ws_library_is_cuda(name) ? strstr(name, ".so") : NULL;
 	const char *stem = end ? ws_arena_copy(s->a, name, (size_t)(end - name)) : NULL;

@@ -91,7 +91,7 @@ bool ws_scope_is_read(const struct ws_scope_library *library);
  * Will it be there? True of what was read, of what `import torch` loads, of what every driver has, and
  * where the host was not looked at of what every system has.
  */
-bool ws_scope_is_brought(const struct ws_scope *scope, const struct ws_scope_library *library);
+bool ws_scope_is_dependency(const struct ws_scope *scope, const struct ws_scope_library *library);
 
 /** Is it one that was not read, and that is taken on trust by name? */
 bool ws_scope_is_trusted(const struct ws_scope *scope, const struct ws_scope_library *library);
@@ -100,6 +100,6 @@ bool ws_scope_is_trusted(const struct ws_scope *scope, const struct ws_scope_lib
 bool ws_scope_is_aside(const struct ws_scope *scope, const char *name);
 
 /** What torch needs of the same CUDA library: "libcudart.so.12" for "libcudart.so.13"; or NULL. */
-const char *ws_scope_brought_instead(const struct ws_scope *scope, const char *name);
+const char *ws_scope_dependency_instead(const struct ws_scope *scope, const char *name);
 
 #endif

@@ -309,7 +309,7 @@ judge_version_of(struct judging *j, const struct want *want, bool offered)
 		miss(j, want, WS_MISSING_VERSION, name);
 	} else if (library->loaded || ws_scope_is_trusted(j->s, library)) {
 		assume(j, name);
-	} else if (!ws_scope_is_brought(j->s, library)) {
+	} else if (!ws_scope_is_dependency(j->s, library)) {
 		return true; /* said once, of the library */
 	} else {
 		miss(j, want, WS_MISSING_UNREAD, name);
@@ -378,14 +378,14 @@ judge_libraries(struct judging *j)
 	for (size_t i = 0; i < j->s->libraries.len; i++) {
 		const struct ws_scope_library *library = &j->s->libraries.at[i];
 		if (j->visible[i] && !ws_same(library->name, WS_SCOPE_STABLE_ABI)
-			&& !ws_scope_is_brought(j->s, library)) {
+			&& !ws_scope_is_dependency(j->s, library)) {
 			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
 				.name = library->name,
 				.aside = ws_scope_is_aside(j->s, library->name),
 				.verdict = WS_VERDICT_UNKNOWN,
 			};
 			struct ws_absent_library *last = &absent.at[absent.len - 1];
-			last->brought = last->aside ? NULL : ws_scope_brought_instead(j->s, library->name);
+			last->brought = last->aside ? NULL : ws_scope_dependency_instead(j->s, library->name);
 			last->verdict =
 				last->brought || j->s->place->complete ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
 		}

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "compile.h"
-#include "kit/torch/brought.h"
+#include "kit/torch/dependencies.h"
 #include "verify/symbols.h"
 
 static const char facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
@@ -18,7 +18,7 @@ judge(struct ws_arena *a, const char *release, bool complete, const char *name,
 	ws_list_paths lists = {0};
 	assert_true(ws_version_parse(release, a, &version));
 	*ws_vec_push(&lists, a) = ws_arena_printf(a, "%s/exports/torch-%s.zst", facts, release);
-	assert_ok(ws_torch_brought(facts, &version, a, &lists, &err), err);
+	assert_ok(ws_torch_dependencies(facts, &version, a, &lists, &err), err);
 	struct ws_surroundings around = {
 		.lists = lists.at, .list_count = lists.len, .python = "cp311", .complete = complete};
 	const char *dir = ws_test_dir(a);

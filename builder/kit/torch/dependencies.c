@@ -1,5 +1,5 @@
-/* brought.c - a table in JSON. */
-#include "kit/torch/brought.h"
+/* dependencies.c - a table in JSON. */
+#include "kit/torch/dependencies.h"
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -16,7 +16,7 @@ add_lists(const char *folder, const struct ws_json *entry, struct ws_arena *a, w
 }
 
 bool
-ws_torch_brought(const char *facts, const struct ws_version *release, struct ws_arena *a,
+ws_torch_dependencies(const char *facts, const struct ws_version *release, struct ws_arena *a,
 	ws_list_paths *paths, struct ws_err *err)
 {
 	struct ws_json_doc doc;

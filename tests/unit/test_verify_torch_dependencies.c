@@ -4,7 +4,7 @@
 
 #include "compile.h"
 #include "elf/stub.h"
-#include "kit/torch/brought.h"
+#include "kit/torch/dependencies.h"
 #include "verify/symbols.h"
 
 static const char *const releases[] = {"2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0",
@@ -48,7 +48,7 @@ judge(const struct ws_elf *elf, const char *release, const char *stable, struct 
 		assert_true(ws_version_parse(release, a, &version));
 		*ws_vec_push(&lists, a) = ws_arena_printf(a, "%s/exports/torch-%s.zst", facts, release);
 	}
-	assert_ok(ws_torch_brought(facts, release ? &version : NULL, a, &lists, &err), err);
+	assert_ok(ws_torch_dependencies(facts, release ? &version : NULL, a, &lists, &err), err);
 	struct ws_surroundings around = {
 		.lists = lists.at, .list_count = lists.len, .stable_python = stable};
 	struct ws_subject_module module = {.name = "m", .elf = elf, .required = true};
