@@ -1,5 +1,5 @@
 /* facts.c - reads a wheel's names, RECORD and members, and says what does not hold. What a module is,
- * module_facts.c knows; what it should be after its wheel's tags, module_promise.c. */
+ * module_facts.c knows; what it should be after its wheel's tags, expected_tags.c. */
 #include "inspect/facts.h"
 
 #include "base/fs.h"
@@ -393,7 +393,7 @@ read_modules(struct maker *m, const struct ws_facts_lists *lists, struct ws_err 
 	m->facts->modules = m->modules.at;
 	m->facts->module_count = count;
 	m->facts->platform = ws_module_platform(m->modules.at, count, m->a);
-	ws_module_promises(m->problems, m->facts);
+	ws_expected_tags_check(m->problems, m->facts);
 	return true;
 }
 

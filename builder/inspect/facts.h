@@ -188,7 +188,7 @@ const char *ws_module_platform(
 	const struct ws_module_facts *modules, size_t count, struct ws_arena *a);
 
 /** Adds a problem for each promise that is broken. */
-void ws_module_promises(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts);
+void ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts);
 
 /* ---- facts as a JSON text, "wheelsmith.inspect/1" (schemas/inspect-1.json) ----
  * What `inspect --json` prints, and what the child that read a wheel answers. */

@@ -1,4 +1,4 @@
-/* module_promise.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600 and
+/* expected_tags.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600 and
  * 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
 #include "inspect/facts.h"
 #include "wheelfile/modules.h"
@@ -189,7 +189,7 @@ check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *fa
 }
 
 void
-ws_module_promises(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts)
+ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_wheel_facts *facts)
 {
 	for (size_t i = 0; i < facts->module_count; i++) {
 		check_module(problems, facts, &facts->modules[i]);
