@@ -6,7 +6,7 @@
 #include "model/tag.h"
 #include "sys/child.h"
 #include "verify/judge.h"
-#include "wheelfile/claims.h"
+#include "wheelfile/label_check.h"
 #include "wheelfile/modules.h"
 #include "wheelfile/record_held.h"
 
@@ -220,17 +220,17 @@ report_damage(struct judging *j, struct ws_err *err)
 
 /* What it says of itself: for whom it is, and whether that is what its file name says. */
 static bool
-read_claims(struct judging *j, struct ws_err *err)
+read_labels(struct judging *j, struct ws_err *err)
 {
 	if (!ws_dist_info_read(&j->wheel.zip, j->a, &j->info, err)) {
 		return false;
 	}
 	j->has_info = true;
-	const char *why = j->has_name ? ws_claims_contradict(&j->name, &j->info, j->a) : NULL;
+	const char *why = j->has_name ? ws_label_check_name(&j->name, &j->info, j->a) : NULL;
 	if (why) {
 		find(j, WS_VERDICT_FAILS, "label", why);
 	}
-	const char *other = j->has_name ? ws_claims_other_tags(&j->name, &j->info, j->a) : NULL;
+	const char *other = j->has_name ? ws_label_check_tags(&j->name, &j->info, j->a) : NULL;
 	if (other) {
 		find(j, WS_VERDICT_OK, "label", other);
 	}
@@ -250,7 +250,7 @@ open_wheel(struct judging *j, const char *path, struct ws_err *err)
 		return false;
 	}
 	if (!ws_opened_wheel_read(path, name ? name : path, j->a, &j->wheel, err)
-		|| !read_claims(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)
+		|| !read_labels(j, err) || !ws_modules_take(&j->wheel, folder, j->a, &j->modules, err)
 		|| !ws_record_held(
 			&j->wheel.zip, ws_buf_str(&j->wheel.record), ws_module_is_named, j->a, &why, err)) {
 		return report_damage(j, err);
@@ -391,7 +391,7 @@ refuses_python(const struct judging *j, const char *text)
 {
 	struct ws_python_tag python;
 	return j->has_info && text && ws_python_tag_parse(text, &python)
-		? ws_claims_refuse_python(&j->info.metadata, &python, j->a)
+		? ws_label_check_python(&j->info.metadata, &python, j->a)
 		: NULL;
 }
 
@@ -402,7 +402,7 @@ judge_ranges(struct judging *j, struct ws_judge_outcome *o)
 	const char *text = ws_json_text(o->place, "torch");
 	struct ws_version torch;
 	const char *refuses = j->has_info && text && ws_version_parse(text, j->a, &torch)
-		? ws_claims_refuse_torch(&j->info.metadata, &torch, j->a)
+		? ws_label_check_torch(&j->info.metadata, &torch, j->a)
 		: NULL;
 	if (refuses) {
 		add(j, o, WS_VERDICT_EXCLUDED, "requires-torch", refuses);

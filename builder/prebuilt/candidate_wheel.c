@@ -7,7 +7,7 @@
 #include "net/url.h"
 #include "store/cas.h"
 #include "store/scratch.h"
-#include "wheelfile/claims.h"
+#include "wheelfile/label_check.h"
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ refuse_pythons(const struct getting *g, const struct ws_product *product,
 	const char *why = NULL;
 	for (size_t i = 0; i < product->cell_count && !why; i++) {
 		const struct ws_python_choice *python = product->cells[i]->point.python;
-		why = python ? ws_claims_refuse_python(metadata, &python->tag, g->a) : NULL;
+		why = python ? ws_label_check_python(metadata, &python->tag, g->a) : NULL;
 	}
 	return why;
 }
@@ -80,7 +80,7 @@ refuse_pythons(const struct getting *g, const struct ws_product *product,
  * label nor the torch that it asks for is held against it here: the symbols that the judge misses say
  * more. What cannot be read here is the judge's to refuse, who reads all. */
 static void
-check_claims(const struct getting *g, struct ws_candidate_wish *wish, struct ws_source *source)
+check_labels(const struct getting *g, struct ws_candidate_wish *wish, struct ws_source *source)
 {
 	struct ws_wheel_name name;
 	struct ws_dist_info info;
@@ -91,8 +91,8 @@ check_claims(const struct getting *g, struct ws_candidate_wish *wish, struct ws_
 		|| !ws_dist_info_read(&zip, g->a, &info, NULL)) {
 		return;
 	}
-	why = ws_claims_contradict(&name, &info, g->a);
-	why = why ? why : ws_claims_other_tags(&name, &info, g->a);
+	why = ws_label_check_name(&name, &info, g->a);
+	why = why ? why : ws_label_check_tags(&name, &info, g->a);
 	why = why ? why : refuse_pythons(g, wish->product, &info.metadata);
 	if (why) {
 		wish->ruled_out = true;
@@ -122,7 +122,7 @@ read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct w
 	struct ws_err why = {0};
 	switch (ws_remote_open(g->fetch->http, wish->candidate->url, TAIL_BYTES, g->a, &remote, &why)) {
 	case WS_REMOTE_OPEN:
-		check_claims(g, wish, &remote.source);
+		check_labels(g, wish, &remote.source);
 		ws_remote_close(&remote);
 		return true;
 	case WS_REMOTE_NO_RANGES:

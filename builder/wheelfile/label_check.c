@@ -1,5 +1,5 @@
-/* claims.c - see claims.h. */
-#include "wheelfile/claims.h"
+/* label_check.c - see label_check.h. */
+#include "wheelfile/label_check.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -49,7 +49,7 @@ has_tag(const struct ws_wheel_name *name, const struct ws_wheel_info *wheel, str
 }
 
 const char *
-ws_claims_contradict(
+ws_label_check_name(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
 {
 	const struct ws_metadata_info *metadata = &info->metadata;
@@ -62,7 +62,7 @@ ws_claims_contradict(
 }
 
 const char *
-ws_claims_other_tags(
+ws_label_check_tags(
 	const struct ws_wheel_name *name, const struct ws_dist_info *info, struct ws_arena *a)
 {
 	return has_tag(name, &info->wheel, a)
@@ -86,7 +86,7 @@ has_minor(const struct ws_specifiers *range, const struct ws_python_tag *tag, st
 }
 
 const char *
-ws_claims_refuse_python(
+ws_label_check_python(
 	const struct ws_metadata_info *metadata, const struct ws_python_tag *python, struct ws_arena *a)
 {
 	const struct ws_specifiers *range =
@@ -112,7 +112,7 @@ without_labels(const char *specifiers, struct ws_arena *a)
 }
 
 const char *
-ws_claims_refuse_torch(
+ws_label_check_torch(
 	const struct ws_metadata_info *metadata, const struct ws_version *torch, struct ws_arena *a)
 {
 	for (size_t i = 0; i < metadata->require_count; i++) {
