@@ -132,12 +132,12 @@ open_one(const char *path, struct ws_arena *a, struct ws_err *err)
 }
 
 static void
-fill_around(struct ws_opened_judge_place *place)
+fill_load(struct ws_opened_judge_place *place)
 {
-	place->around.libraries = place->libraries.at;
-	place->around.library_count = place->libraries.len;
-	place->around.globals = place->globals.at;
-	place->around.global_count = place->globals.len;
+	place->load.libraries = place->libraries.at;
+	place->load.library_count = place->libraries.len;
+	place->load.globals = place->globals.at;
+	place->load.global_count = place->globals.len;
 }
 
 static bool
@@ -174,7 +174,7 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	*place = (struct ws_opened_judge_place){0};
 	bool fine = open_files(order, a, place, err);
 	place->folders = ws_json_texts(ws_json_find(order, "folders"), a, &place->folder_count);
-	place->around = (struct ws_surroundings){
+	place->load = (struct ws_load_place){
 		.lists = ws_json_texts(ws_json_find(order, "lists"), a, &lists),
 		.list_count = lists,
 		.python = ws_json_text(order, "python_tag"),
@@ -187,10 +187,10 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 		.strict = strict && strict->truth,
 		.complete = place->folder_count > 0,
 	};
-	place->around.family_count = families;
-	fill_around(place);
+	place->load.family_count = families;
+	fill_load(place);
 	return fine
-		&& (!archs || ws_arch_set_parse(archs, a, &place->around.archs, &why)
+		&& (!archs || ws_arch_set_parse(archs, a, &place->load.archs, &why)
 			|| ws_err_set(err, WS_ERR_INTERNAL, "the archs '%s' of an order: %s", archs, why));
 }
 
@@ -236,7 +236,7 @@ ws_judge_place_complete(
 			open_library(place, elf->needed[k], a);
 		}
 	}
-	fill_around(place);
+	fill_load(place);
 }
 
 void

@@ -30,7 +30,7 @@ struct ws_judge_place {
 	/** Where none is given: tags to choose from, the first that METADATA allows. `python_tag` is the first. */
 	const char *const *pythons;
 	size_t python_count;
-	const char *stable_python; /**< as in struct ws_surroundings */
+	const char *stable_python; /**< as in struct ws_load_place */
 	struct ws_arch_set
 		archs;          /**< GPUs that must be served; "9.0+PTX" wants PTX for later ones, too */
 	const char *driver; /**< "550.54.14" */
@@ -62,7 +62,7 @@ void ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place 
 
 /** A place that was opened. */
 struct ws_opened_judge_place {
-	struct ws_surroundings around;
+	struct ws_load_place load;
 	WS_VEC(const struct ws_elf *) libraries, globals; /**< what is open for it */
 	const char *const *folders;
 	size_t folder_count;

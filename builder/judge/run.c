@@ -357,11 +357,10 @@ count(struct ws_judge_outcome *o)
 
 /* glibc's version there: as it was given, else of the libc that was read. */
 static void
-glibc_of(const struct ws_surroundings *around, unsigned *major, unsigned *minor, struct ws_arena *a)
+glibc_of(const struct ws_load_place *place, unsigned *major, unsigned *minor, struct ws_arena *a)
 {
-	const char *text = around->glibc
-		? around->glibc
-		: ws_floor_glibc_of(around->libraries, around->library_count, a);
+	const char *text =
+		place->glibc ? place->glibc : ws_floor_glibc_of(place->libraries, place->library_count, a);
 	*major = 2;
 	*minor = 17;
 	if (text) {
@@ -370,19 +369,19 @@ glibc_of(const struct ws_surroundings *around, unsigned *major, unsigned *minor,
 }
 
 static void
-judge_tags(struct judging *j, const struct ws_surroundings *around, struct ws_judge_outcome *o)
+judge_tags(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
 	struct ws_python_tag python;
 	unsigned major, minor;
-	if (!j->has_name || !around->python || !ws_python_tag_parse(around->python, &python)) {
+	if (!j->has_name || !place->python || !ws_python_tag_parse(place->python, &python)) {
 		return;
 	}
-	glibc_of(around, &major, &minor, j->a);
+	glibc_of(place, &major, &minor, j->a);
 	if (ws_wheel_fit(&j->name, &python, major, minor) == 0) {
 		add(j, o, WS_VERDICT_FAILS, "tags",
 			ws_arena_printf(j->a,
 				"the tags of its file name are not for %s on x86-64 with glibc %u.%u",
-				around->python, major, minor));
+				place->python, major, minor));
 	}
 }
 
@@ -480,17 +479,17 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 		*ws_vec_push(&o->findings, j->a) = j->findings.at[i];
 	}
 	judge_known_bad(j, order, o);
-	o->python = place.around.python = choose_python(j, order);
-	place.around.trusted =
-		ws_json_texts(ws_json_find(j->order.root, "trust"), j->a, &place.around.trusted_count);
-	judge_tags(j, &place.around, o);
+	o->python = place.load.python = choose_python(j, order);
+	place.load.trusted =
+		ws_json_texts(ws_json_find(j->order.root, "trust"), j->a, &place.load.trusted_count);
+	judge_tags(j, &place.load, o);
 	if (!is_own(j)) {
 		select_modules(j, o->python, o);
 		judge_modules(j, o->python, o);
 	}
 	if (fine) {
 		ws_judge_place_complete(&place, &j->subject, j->a);
-		fine = ws_judge(&j->subject, &place.around, j->a, &o->judged, err);
+		fine = ws_judge(&j->subject, &place.load, j->a, &o->judged, err);
 	}
 	o->judged = fine ? o->judged : (struct ws_verdict){0};
 	if (!fine && err->kind == WS_ERR_UNKNOWN) {

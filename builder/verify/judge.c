@@ -33,7 +33,7 @@ add(struct ws_module_verdict *m, const struct ws_finding *findings, size_t count
 
 /* The measured GPU code; one that cannot be read is not refused: the loader does not read it. */
 static void
-judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, struct ws_arena *a)
+judge_gpu(struct ws_module_verdict *m, const struct ws_load_place *place, struct ws_arena *a)
 {
 	struct ws_err err = {0};
 	struct ws_finding finding = {.verdict = WS_VERDICT_UNKNOWN, .cause = "gpu"};
@@ -46,9 +46,9 @@ judge_gpu(struct ws_module_verdict *m, const struct ws_surroundings *around, str
 		add(m, &finding, 1, a);
 		return;
 	}
-	const struct ws_finding *gpus = ws_runs_on(&m->gpu, m->module->name, around, a, &count);
+	const struct ws_finding *gpus = ws_runs_on(&m->gpu, m->module->name, place, a, &count);
 	add(m, gpus, count, a);
-	if (ws_gpu_code_driver(&m->gpu, m->module->name, around->driver, a, &finding)) {
+	if (ws_gpu_code_driver(&m->gpu, m->module->name, place->driver, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
 }
@@ -80,28 +80,28 @@ merge_abi(enum ws_cxx11abi *all, enum ws_cxx11abi one)
 }
 
 static void
-judge_module(struct ws_module_verdict *m, const struct ws_surroundings *around,
-	const char *const *own, size_t own_count, struct ws_arena *a)
+judge_module(struct ws_module_verdict *m, const struct ws_load_place *place, const char *const *own,
+	size_t own_count, struct ws_arena *a)
 {
 	size_t count;
 	struct ws_floor floor = {0};
 	struct ws_finding finding;
-	if (refuses_machine(m->module, around->machine, a, &finding)) {
+	if (refuses_machine(m->module, place->machine, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
-	const struct ws_finding *findings = ws_loadable_findings(m->module, around, a, &count);
+	const struct ws_finding *findings = ws_loadable_findings(m->module, place, a, &count);
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);
 	add(m, findings, count, a);
 	ws_floor_add(&floor, m->module->elf, own, own_count, a);
-	if (around->glibc && ws_floor_against(&floor, m->module->name, around->glibc, a, &finding)) {
+	if (place->glibc && ws_floor_against(&floor, m->module->name, place->glibc, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
-	judge_gpu(m, around, a);
+	judge_gpu(m, place, a);
 }
 
 bool
-ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place, struct ws_arena *a,
+ws_judge(const struct ws_subject *subject, const struct ws_load_place *place, struct ws_arena *a,
 	struct ws_verdict *verdict, struct ws_err *err)
 {
 	struct ws_module_verdict *modules = WS_NEW_N(a, struct ws_module_verdict, subject->count);

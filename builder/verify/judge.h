@@ -33,7 +33,7 @@ struct ws_verdict {
  * Judges @a subject in @a place. False only when the place could not be read. GPU code that cannot be
  * read is a finding.
  */
-bool ws_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
+bool ws_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);
 
 /** "ok", "excluded", "unknown", "fails". */

@@ -50,16 +50,15 @@ is_relr_unsaid(const struct ws_elf *elf)
 
 /* elf/dl-execstack.c; the tunable glibc.rtld.execstack gives it back. */
 static bool
-refuses_exec_stack(const struct ws_surroundings *around, struct ws_arena *a)
+refuses_exec_stack(const struct ws_load_place *place, struct ws_arena *a)
 {
-	const char *glibc = around->glibc
-		? around->glibc
-		: ws_floor_glibc_of(around->libraries, around->library_count, a);
+	const char *glibc =
+		place->glibc ? place->glibc : ws_floor_glibc_of(place->libraries, place->library_count, a);
 	return glibc && strverscmp(glibc, "2.41") >= 0;
 }
 
 const struct ws_finding *
-ws_loadable_findings(const struct ws_subject_module *module, const struct ws_surroundings *around,
+ws_loadable_findings(const struct ws_subject_module *module, const struct ws_load_place *place,
 	struct ws_arena *a, size_t *count)
 {
 	finding_list list = {0};
@@ -81,7 +80,7 @@ ws_loadable_findings(const struct ws_subject_module *module, const struct ws_sur
 				"(GLIBC_ABI_DT_RELR)",
 				module->name));
 	}
-	if (elf->exec_stack && refuses_exec_stack(around, a)) {
+	if (elf->exec_stack && refuses_exec_stack(place, a)) {
 		add(&list, a,
 			ws_arena_printf(a,
 				"%s asks for an executable stack, which glibc gives to no library since 2.41 "

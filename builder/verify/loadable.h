@@ -11,6 +11,6 @@
 
 /** The findings that speak against it; none when nothing does. */
 const struct ws_finding *ws_loadable_findings(const struct ws_subject_module *module,
-	const struct ws_surroundings *around, struct ws_arena *a, size_t *count);
+	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
 
 #endif

@@ -13,11 +13,11 @@
 #include "verify/subject.h"
 
 /**
- * One finding for each GPU of around->archs; "X+PTX" asks for PTX of X or older besides. Where only some
+ * One finding for each GPU of place->archs; "X+PTX" asks for PTX of X or older besides. Where only some
  * units of the module serve a GPU, those may be chosen by it when it runs: OK, and said. None where the
  * module has no GPU code, or none is asked for. @a name is the module's.
  */
 const struct ws_finding *ws_runs_on(const struct ws_gpu_code *code, const char *name,
-	const struct ws_surroundings *around, struct ws_arena *a, size_t *count);
+	const struct ws_load_place *place, struct ws_arena *a, size_t *count);
 
 #endif

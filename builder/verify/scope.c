@@ -328,7 +328,7 @@ read_list(struct ws_scope *s, const char *path, struct ws_err *err)
 	size_t number = 0;
 	if (list && list->python_count > 0 && !list->release) {
 		/* Of the C API of each Python: one that is here, or that is promised, goes before. */
-		const struct ws_surroundings *place = s->place;
+		const struct ws_load_place *place = s->place;
 		s->python_listed = place->global_count == 0 && !place->stable_python && place->python
 			&& ws_is_among(place->python, list->pythons, list->python_count);
 		if (!s->python_listed) {
@@ -373,7 +373,7 @@ ws_scope_newer(const struct ws_scope *s, const char *name)
 bool
 ws_scope_read(struct ws_scope *s, struct ws_err *err)
 {
-	const struct ws_surroundings *place = s->place;
+	const struct ws_load_place *place = s->place;
 	s->floor = place->glibc ? ws_manylinux_of_glibc(machine_of(s), place->glibc) : NULL;
 	sort_names(s);
 	mark_names(s);

@@ -46,7 +46,7 @@ struct ws_scope_name;
 struct ws_scope {
 	struct ws_arena *a;
 	const struct ws_subject *subject;
-	const struct ws_surroundings *place;
+	const struct ws_load_place *place;
 	WS_VEC(struct ws_scope_library) libraries;
 	WS_VEC(struct ws_scope_name) names; /**< sorted once they are read */
 	uint64_t *filter; /**< a bit for each name's mark: most exports are not wanted */

@@ -33,7 +33,7 @@ struct ws_subject {
 };
 
 /** What the modules will find when they are loaded. */
-struct ws_surroundings {
+struct ws_load_place {
 	/** Lists of exports (elf/exports.h) of what is not here: a torch release, what its wheel brings,
 	 * the driver, Python's stable ABI. What `import torch` loads goes before `libraries`; what its
 	 * wheels have besides is found by a run path only. */

@@ -475,7 +475,7 @@ judge_module(struct judging *j)
 }
 
 bool
-ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
+ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err)
 {
 	struct judging *judgings = WS_NEW_N(a, struct judging, subject->count);

@@ -73,7 +73,7 @@ struct ws_symbols {
  * @a symbols has room for one of each. False only when something could not be read; a negative
  * verdict is a result.
  */
-bool ws_symbols_judge(const struct ws_subject *subject, const struct ws_surroundings *place,
+bool ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_symbols *symbols, struct ws_err *err);
 
 /** One finding for each reason, or one that says that all is well. */

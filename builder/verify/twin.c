@@ -96,7 +96,7 @@ compare_list(const char *path, const char *python, const twin_list *twins, struc
 }
 
 bool
-ws_twins_find(const struct ws_surroundings *place, struct ws_missing *const *missing, size_t count,
+ws_twins_find(const struct ws_load_place *place, struct ws_missing *const *missing, size_t count,
 	struct ws_arena *a, struct ws_err *err)
 {
 	twin_list twins = {0};

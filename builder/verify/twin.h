@@ -24,7 +24,7 @@ size_t ws_twin_agreed(const char *name);
  * found goes into `twin`, in @a a, and the reason becomes WS_MISSING_ABI. False only when a list could
  * not be read.
  */
-bool ws_twins_find(const struct ws_surroundings *place, struct ws_missing *const *missing,
+bool ws_twins_find(const struct ws_load_place *place, struct ws_missing *const *missing,
 	size_t count, struct ws_arena *a, struct ws_err *err);
 
 #endif

@@ -111,7 +111,7 @@ judge(int argc, char **argv, struct ws_arena *a, struct ws_err *err)
 	struct host host = {.a = a};
 	dl_iterate_phdr(add_library, &host);
 	const char *list = argv[2];
-	struct ws_surroundings place = {.lists = &list,
+	struct ws_load_place place = {.lists = &list,
 		.list_count = 1,
 		.python = argv[3],
 		.libraries = host.libraries,

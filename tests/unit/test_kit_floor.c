@@ -207,7 +207,7 @@ judge_at(const char *path, const char *glibc, struct ws_arena *a)
 		ws_floor_list_path(WS_SOURCE_DATA_DIR "/matrix/facts", ws_machine_host(), a)};
 	struct ws_subject_module module = {.name = "m", .elf = elf, .required = true};
 	struct ws_subject subject = {.modules = &module, .count = 1};
-	struct ws_surroundings place = {.lists = lists, .list_count = 1, .glibc = glibc};
+	struct ws_load_place place = {.lists = lists, .list_count = 1, .glibc = glibc};
 	assert_ok(ws_symbols_judge(&subject, &place, a, &symbols, &err), err);
 	return symbols;
 }

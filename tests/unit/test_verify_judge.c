@@ -11,7 +11,7 @@ struct world {
 	struct ws_arena *a;
 	const char *dir;
 	const struct ws_elf *libraries[16], *globals[2];
-	struct ws_surroundings around;
+	struct ws_load_place around;
 	struct ws_elf *opened[48];
 	size_t opened_count;
 };

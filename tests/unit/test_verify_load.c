@@ -19,7 +19,7 @@ judge(struct ws_arena *a, const char *release, bool complete, const char *name,
 	assert_true(ws_version_parse(release, a, &version));
 	*ws_vec_push(&lists, a) = ws_arena_printf(a, "%s/exports/torch-%s.zst", facts, release);
 	assert_ok(ws_torch_dependencies(facts, &version, a, &lists, &err), err);
-	struct ws_surroundings around = {
+	struct ws_load_place around = {
 		.lists = lists.at, .list_count = lists.len, .python = "cp311", .complete = complete};
 	const char *dir = ws_test_dir(a);
 	static const char *const stubs[] = {"libcusolver.so.11", "libcusolver.so.12", "libnvrtc.so.12",

@@ -47,7 +47,7 @@ on(const char *code_text, const char *gpus, const char *ptx, struct ws_arena *a)
 	const char *why;
 	size_t count;
 	assert_ok(ws_facts_read(WS_SOURCE_DATA_DIR "/matrix/facts", a, &facts, &err), err);
-	struct ws_surroundings around = {
+	struct ws_load_place around = {
 		.ptx = ptx, .families = facts.families, .family_count = facts.family_count};
 	assert_true(ws_arch_set_parse(gpus, a, &around.archs, &why));
 	struct ws_gpu_code code = make_code(code_text, a);

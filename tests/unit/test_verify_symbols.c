@@ -42,7 +42,7 @@ struct world {
 	struct ws_elf *opened[32];
 	size_t opened_count;
 	const struct ws_elf *libraries[16], *globals[4];
-	struct ws_surroundings place;
+	struct ws_load_place place;
 	const char *list;
 	const struct ws_elf *sibling; /* of the same wheel; NULL: none */
 };
@@ -84,7 +84,7 @@ make_world(const char *torch, struct ws_arena *a)
 	struct world w = {.a = a, .dir = ws_test_dir(a)};
 	w.list = ws_arena_printf(
 		a, "%s/matrix/facts/exports/torch-%s.zst", WS_SOURCE_DATA_DIR, torch ? torch : "");
-	w.place = (struct ws_surroundings){.list_count = torch ? 1 : 0, .python = "cp311"};
+	w.place = (struct ws_load_place){.list_count = torch ? 1 : 0, .python = "cp311"};
 	dl_iterate_phdr(add_system, &w);
 	assert_int_equal(w.place.library_count, 5);
 	add_library(&w,

@@ -24,7 +24,7 @@ judge(const char *source, struct ws_symbols *symbols, struct ws_arena *a)
 	assert_ok(module, err);
 	const char *list =
 		ws_arena_printf(a, "%s/matrix/facts/exports/torch-2.11.0.zst", WS_SOURCE_DATA_DIR);
-	struct ws_surroundings place = {.lists = &list, .list_count = 1, .python = "cp311"};
+	struct ws_load_place place = {.lists = &list, .list_count = 1, .python = "cp311"};
 	struct ws_subject_module m = {.name = "m", .elf = module};
 	struct ws_subject subject = {.modules = &m, .count = 1};
 	assert_ok(ws_symbols_judge(&subject, &place, a, symbols, &err), err);

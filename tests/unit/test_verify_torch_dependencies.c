@@ -49,7 +49,7 @@ judge(const struct ws_elf *elf, const char *release, const char *stable, struct 
 		*ws_vec_push(&lists, a) = ws_arena_printf(a, "%s/exports/torch-%s.zst", facts, release);
 	}
 	assert_ok(ws_torch_dependencies(facts, release ? &version : NULL, a, &lists, &err), err);
-	struct ws_surroundings around = {
+	struct ws_load_place around = {
 		.lists = lists.at, .list_count = lists.len, .stable_python = stable};
 	struct ws_subject_module module = {.name = "m", .elf = elf, .required = true};
 	struct ws_subject subject = {.modules = &module, .count = 1};
