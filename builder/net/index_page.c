@@ -101,7 +101,7 @@ requirement(struct reading *r, const char *text)
 }
 
 static void
-hear_link(struct ws_html_listener *self, const struct ws_html_link *link)
+on_link(struct ws_html_listener *self, const struct ws_html_link *link)
 {
 	struct reading *r = (struct reading *)self;
 	struct ws_index_file file = {
@@ -115,7 +115,7 @@ hear_link(struct ws_html_listener *self, const struct ws_html_link *link)
 }
 
 static void
-hear_base(struct ws_html_listener *self, const char *href)
+on_base(struct ws_html_listener *self, const char *href)
 {
 	struct reading *r = (struct reading *)self;
 	char *base = ws_url_join(r->base, href, r->a);
@@ -123,7 +123,7 @@ hear_base(struct ws_html_listener *self, const char *href)
 }
 
 static void
-hear_version(struct ws_html_listener *self, const char *version)
+on_version(struct ws_html_listener *self, const char *version)
 {
 	see_version((struct reading *)self, version);
 }
@@ -131,7 +131,7 @@ hear_version(struct ws_html_listener *self, const char *version)
 static void
 read_html(struct reading *r, struct ws_str text)
 {
-	r->listener = (struct ws_html_listener){hear_link, hear_base, hear_version};
+	r->listener = (struct ws_html_listener){on_link, on_base, on_version};
 	ws_html_walk(text.s, text.n, &r->listener);
 }
 

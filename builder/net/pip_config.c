@@ -15,7 +15,7 @@ enum section {
 };
 
 /* A value and who said it. */
-struct said {
+struct setting {
 	const char *value, *from;
 };
 
@@ -30,7 +30,7 @@ static const char *const key_names[KEYS] = {"index-url", "extra-index-url", "cer
 
 /* Values by section; a later file replaces them one by one. */
 struct gathered {
-	struct said by[SECTIONS][KEYS];
+	struct setting by[SECTIONS][KEYS];
 };
 
 /* pip takes Index_URL, --index-url and index-url for the same. */
@@ -52,7 +52,7 @@ is_key(struct ws_str name, const char *key)
 }
 
 /* Where the value of this line goes; NULL when it is not a setting of ours. */
-static struct said *
+static struct setting *
 slot_for(struct gathered *g, enum section section, struct ws_str name)
 {
 	for (size_t key = 0; section != SECTION_OTHER && key < KEYS; key++) {
@@ -80,7 +80,7 @@ static void
 read_ini(struct gathered *g, const char *text, const char *from, struct ws_arena *a)
 {
 	enum section section = SECTION_OTHER;
-	struct said *open = NULL;
+	struct setting *open = NULL;
 	struct ws_str rest = ws_str_of(text);
 	while (rest.s) {
 		struct ws_str raw = ws_str_cut(&rest, '\n');
@@ -104,10 +104,10 @@ read_ini(struct gathered *g, const char *text, const char *from, struct ws_arena
 		while (end < line.n && line.s[end] != '=' && line.s[end] != ':') {
 			end++;
 		}
-		struct said *slot = slot_for(g, section, ws_str_trim((struct ws_str){line.s, end}));
+		struct setting *slot = slot_for(g, section, ws_str_trim((struct ws_str){line.s, end}));
 		if (slot && end < line.n) {
 			struct ws_str value = {line.s + end + 1, line.n - end - 1};
-			*slot = (struct said){ws_str_copy(ws_str_trim(value), a), from};
+			*slot = (struct setting){ws_str_copy(ws_str_trim(value), a), from};
 			open = slot;
 		}
 	}
@@ -169,20 +169,20 @@ read_files(struct gathered *g, const struct ws_user_env *env, struct ws_arena *a
 }
 
 /* The environment, else [install], else [global]; an empty value counts as not said. */
-static struct said
+static struct setting
 decide(const struct gathered *g, const struct ws_user_env *env, enum key key, const char *variable)
 {
 	const char *value = ws_user_env_get(env, variable);
 	if (value) {
-		return (struct said){value, variable};
+		return (struct setting){value, variable};
 	}
 	for (int section = SECTION_INSTALL; section >= SECTION_GLOBAL; section--) {
-		const struct said *said = &g->by[section][key];
-		if (said->value && said->value[0]) {
-			return *said;
+		const struct setting *setting = &g->by[section][key];
+		if (setting->value && setting->value[0]) {
+			return *setting;
 		}
 	}
-	return (struct said){NULL, NULL};
+	return (struct setting){NULL, NULL};
 }
 
 struct ws_pip_config
@@ -190,9 +190,9 @@ ws_pip_config_read(const struct ws_user_env *env, struct ws_arena *a)
 {
 	struct gathered g = {0};
 	read_files(&g, env, a);
-	struct said index = decide(&g, env, KEY_INDEX, "PIP_INDEX_URL");
-	struct said extra = decide(&g, env, KEY_EXTRA, "PIP_EXTRA_INDEX_URL");
-	struct said cert = decide(&g, env, KEY_CERT, "PIP_CERT");
+	struct setting index = decide(&g, env, KEY_INDEX, "PIP_INDEX_URL");
+	struct setting extra = decide(&g, env, KEY_EXTRA, "PIP_EXTRA_INDEX_URL");
+	struct setting cert = decide(&g, env, KEY_CERT, "PIP_CERT");
 	struct ws_pip_config config = {
 		.index_url = index.value,
 		.index_from = index.from,

@@ -62,7 +62,7 @@ ws_wire_close(struct ws_wire *w)
 }
 
 static size_t
-hear_head(char *line, size_t size WS_UNUSED, size_t len, void *transfer)
+on_head(char *line, size_t size WS_UNUSED, size_t len, void *transfer)
 {
 	struct ws_transfer *t = transfer;
 	struct ws_str text = ws_str_trim((struct ws_str){line, len});
@@ -81,7 +81,7 @@ hear_head(char *line, size_t size WS_UNUSED, size_t len, void *transfer)
 }
 
 static size_t
-hear_body(char *bytes, size_t size WS_UNUSED, size_t len, void *transfer)
+on_body(char *bytes, size_t size WS_UNUSED, size_t len, void *transfer)
 {
 	struct ws_transfer *t = transfer;
 	switch (t->body(t, bytes, len)) {
@@ -199,7 +199,7 @@ on_trace(CURL *easy WS_UNUSED, curl_infotype type, char *text, size_t len, void 
 }
 
 static void
-hear(struct ws_transfer *t, struct ws_wire_handle *handle)
+set_callbacks(struct ws_transfer *t, struct ws_wire_handle *handle)
 {
 	CURL *easy = handle->easy;
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, handle->headers);
@@ -208,9 +208,9 @@ hear(struct ws_transfer *t, struct ws_wire_handle *handle)
 	curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
 	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_trace);
 	curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_head);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
 }
 
@@ -230,7 +230,7 @@ ws_wire_start(struct ws_wire *w, struct ws_transfer *t, struct ws_err *err)
 	add_headers(t, handle);
 	set_up(w, t, handle->easy);
 	set_method(t, handle);
-	hear(t, handle);
+	set_callbacks(t, handle);
 	CURLMcode code = curl_multi_add_handle(w->multi, handle->easy);
 	if (code != CURLM_OK) {
 		ws_wire_cancel(w, t);

@@ -22,25 +22,25 @@ struct asking {
 	struct ws_limits limits;
 	struct ws_stop_watch signals;
 	int out; /* -1: its end was read */
-	struct ws_buf *said;
-	int64_t begun_ms, heard_ms;
+	struct ws_buf *output;
+	int64_t begun_ms, last_output_ms;
 };
 
-/* Hands out the whole lines of what was said; the rest waits. */
+/* Hands out the whole lines of the output; the rest waits. */
 static void
 hand_out_lines(struct asking *k)
 {
-	char *line = k->said->data, *end;
-	while ((end = memchr(line, '\n', k->said->len))) {
+	char *line = k->output->data, *end;
+	while ((end = memchr(line, '\n', k->output->len))) {
 		*end = '\0';
 		k->order->on_line(k->order->self, line);
-		k->said->len -= (size_t)(end + 1 - line);
+		k->output->len -= (size_t)(end + 1 - line);
 		line = end + 1;
 	}
-	memmove(k->said->data, line, k->said->len);
+	memmove(k->output->data, line, k->output->len);
 }
 
-/* False when it said more than it may. */
+/* False when it printed more than it may. */
 static bool
 read_some(struct asking *k, struct ws_err *err)
 {
@@ -53,12 +53,12 @@ read_some(struct asking *k, struct ws_err *err)
 		k->out = -1;
 		return true;
 	}
-	k->heard_ms = ws_clock_ms();
-	ws_buf_add(k->said, chunk, (size_t)got);
+	k->last_output_ms = ws_clock_ms();
+	ws_buf_add(k->output, chunk, (size_t)got);
 	if (k->order->on_line) {
 		hand_out_lines(k);
 	}
-	return k->said->len <= k->limits.answer_bytes
+	return k->output->len <= k->limits.answer_bytes
 		|| ws_err_set(
 			err, k->kind, "%s printed more than %zu KiB", k->name, k->limits.answer_bytes / 1024);
 }
@@ -74,7 +74,7 @@ check_time(const struct asking *k, struct ws_err *err)
 		return ws_err_set(err, k->kind, "%s gave no answer in %ju s", k->name,
 			(uintmax_t)((timeout_ms + 999) / 1000));
 	}
-	return !silence_ms || now_ms - k->heard_ms < silence_ms
+	return !silence_ms || now_ms - k->last_output_ms < silence_ms
 		|| ws_err_set(err, k->kind, "%s: no answer for %u s", k->name, (silence_ms + 999) / 1000);
 }
 
@@ -83,7 +83,7 @@ check_time(const struct asking *k, struct ws_err *err)
 static bool
 watch(struct asking *k, int pidfd, struct ws_err *err)
 {
-	k->begun_ms = k->heard_ms = ws_clock_ms();
+	k->begun_ms = k->last_output_ms = ws_clock_ms();
 	for (;;) {
 		struct pollfd wait[] = {{.fd = k->out, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 		if (poll(wait, WS_LEN(wait), TICK_MS) < 0) {
@@ -108,7 +108,7 @@ static bool
 say_own_error(const struct asking *k, int code, struct ws_err *err)
 {
 	static const char sign[] = "error: ";
-	const char *line = strstr(ws_buf_text(k->said), sign);
+	const char *line = strstr(ws_buf_text(k->output), sign);
 	if (!k->order->order || !line) {
 		return ws_err_set(err, k->kind, "%s exited with %d", k->name, code);
 	}
@@ -123,7 +123,7 @@ conclude(const struct asking *k, const struct ws_exit *end, struct ws_err *err)
 		return ws_err_set(
 			err, k->kind, "%s takes more than %u s of processor time", k->name, k->limits.cpu_s);
 	}
-	if (k->order->order && strstr(ws_buf_text(k->said), "out of memory")) {
+	if (k->order->order && strstr(ws_buf_text(k->output), "out of memory")) {
 		return ws_err_set(err, k->kind, "%s takes more than %ju MiB of memory", k->name,
 			(uintmax_t)(k->limits.memory_bytes >> 20));
 	}
@@ -169,12 +169,12 @@ run(struct asking *k, struct ws_err *err)
 		return false;
 	}
 	k->out = reader;
-	bool heard = watch(k, child.pidfd, err);
-	if (!heard) {
+	bool watched = watch(k, child.pidfd, err);
+	if (!watched) {
 		ws_spawn_signal(&child, SIGKILL);
 	}
 	struct ws_exit end = ws_spawn_reap(&child);
-	return heard && conclude(k, &end, err);
+	return watched && conclude(k, &end, err);
 }
 
 bool
@@ -188,7 +188,7 @@ ws_child_ask(const struct ws_child_order *order, struct ws_buf *answer, struct w
 		.name = order->name ? order->name : ws_arena_printf(a, "'%s'", order->argv[0]),
 		.kind = order->kind ? order->kind : WS_ERR_BUILD,
 		.limits = order->limits,
-		.said = file || !answer ? &line : answer,
+		.output = file || !answer ? &line : answer,
 	};
 	if (!k.limits.timeout_ms && !k.limits.silence_ms) {
 		k.limits.timeout_ms = DEFAULT_TIMEOUT_MS;

@@ -66,24 +66,24 @@ memory_key(const struct search *s, const char *root)
 static bool
 find_release(const struct search *s, const char *root, const char **version, const char **release)
 {
-	WS_AUTO_BUF struct ws_buf said = {0};
+	WS_AUTO_BUF struct ws_buf output = {0};
 	struct ws_digest key = memory_key(s, root);
-	if (key.hex[0] && ws_results_get(s->memory->store, key.hex, &said)) {
-		struct ws_str rest = ws_buf_str(&said);
+	if (key.hex[0] && ws_results_get(s->memory->store, key.hex, &output)) {
+		struct ws_str rest = ws_buf_str(&output);
 		struct ws_str title = ws_str_cut(&rest, '\n');
 		*version = ws_str_copy(ws_str_cut(&rest, '\n'), s->a);
 		*release = ws_str_copy(ws_str_cut(&rest, '\n'), s->a);
 		if (ws_str_is(title, RELEASE_MEMORY) && (*release)[0]) {
 			return true;
 		}
-		ws_buf_clear(&said);
+		ws_buf_clear(&output);
 	}
 	if (!ws_nvcc_ask_release(root, s->a, version, release, NULL)) {
 		return false;
 	}
-	ws_buf_printf(&said, RELEASE_MEMORY "\n%s\n%s\n", *version, *release);
+	ws_buf_printf(&output, RELEASE_MEMORY "\n%s\n%s\n", *version, *release);
 	if (key.hex[0]) {
-		ws_results_put(s->memory->store, key.hex, &said, NULL); /* else it is asked again */
+		ws_results_put(s->memory->store, key.hex, &output, NULL); /* else it is asked again */
 	}
 	return true;
 }

@@ -163,14 +163,14 @@ begin_command(const struct ws_hostcc *cxx, struct ws_arena *a)
 static bool
 run(const path_list *words, const char *dir, const char *what, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf said = {0};
+	WS_AUTO_BUF struct ws_buf output = {0};
 	struct ws_child_order command = {
 		.argv = words->at, .dir = dir, .limits = {.timeout_ms = 120000}, .with_stderr = true};
-	if (ws_child_ask(&command, &said, err)) {
+	if (ws_child_ask(&command, &output, err)) {
 		return true;
 	}
 	ws_err_wrap(err, "%s", what);
-	return said.len > 0 ? ws_err_cure(err, "%.400s", ws_buf_text(&said)) : false;
+	return output.len > 0 ? ws_err_cure(err, "%.400s", ws_buf_text(&output)) : false;
 }
 
 static bool

@@ -15,7 +15,7 @@
 /* ---- what every answer must hold, and build-details.json ---- */
 
 /* What was said of a Python, besides what goes into the kit as it is. */
-struct said {
+struct reply {
 	const char *path;              /* who said it, for messages */
 	const char *implementation;    /* "cpython"; NULL: not said */
 	const struct ws_json *version; /* major, minor, micro, releaselevel, serial */
@@ -46,17 +46,17 @@ level_letters(const char *level)
 }
 
 static bool
-read_version(const struct said *said, struct ws_arena *a, struct ws_python_kit *kit)
+read_version(const struct reply *reply, struct ws_arena *a, struct ws_python_kit *kit)
 {
 	unsigned micro, serial = 0;
-	if (!number_of(said->version, "major", &kit->tag.major)
-		|| !number_of(said->version, "minor", &kit->tag.minor)
-		|| !number_of(said->version, "micro", &micro)) {
+	if (!number_of(reply->version, "major", &kit->tag.major)
+		|| !number_of(reply->version, "minor", &kit->tag.minor)
+		|| !number_of(reply->version, "micro", &micro)) {
 		return false;
 	}
-	kit->tag.free_threaded = said->free_threaded;
-	const char *level = level_letters(ws_json_text(said->version, "releaselevel"));
-	number_of(said->version, "serial", &serial);
+	kit->tag.free_threaded = reply->free_threaded;
+	const char *level = level_letters(ws_json_text(reply->version, "releaselevel"));
+	number_of(reply->version, "serial", &serial);
 	kit->version = ws_arena_printf(a, "%u.%u.%u", kit->tag.major, kit->tag.minor, micro);
 	if (level[0]) {
 		kit->version = ws_arena_printf(a, "%s%s%u", kit->version, level, serial);
@@ -80,22 +80,22 @@ find_platform_include(const char *include, const char *multiarch, struct ws_aren
  * CPython 3 and what lacks include or ext_suffix (WS_ERR_CONFIG). */
 static bool
 accept_answer(
-	const struct said *said, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
+	const struct reply *reply, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
 {
-	if (!said->implementation || !read_version(said, a, kit)) {
-		return ws_err_set(err, WS_ERR_CONFIG, "'%s' does not say which Python it is", said->path);
+	if (!reply->implementation || !read_version(reply, a, kit)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "'%s' does not say which Python it is", reply->path);
 	}
-	if (strcmp(said->implementation, "cpython") != 0 || kit->tag.major != 3) {
-		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %s %s, not CPython 3", said->path,
-			said->implementation, kit->version);
+	if (strcmp(reply->implementation, "cpython") != 0 || kit->tag.major != 3) {
+		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %s %s, not CPython 3", reply->path,
+			reply->implementation, kit->version);
 		return ws_err_cure(err, "torch has wheels for CPython only; name another interpreter");
 	}
 	if (!kit->include || kit->include[0] != '/' || !kit->ext_suffix
 		|| !ws_ends_with(kit->ext_suffix, ".so")) {
 		return ws_err_set(err, WS_ERR_CONFIG,
-			"'%s' does not say where its headers are or how its modules are called", said->path);
+			"'%s' does not say where its headers are or how its modules are called", reply->path);
 	}
-	kit->platform_include = find_platform_include(kit->include, said->multiarch, a);
+	kit->platform_include = find_platform_include(kit->include, reply->multiarch, a);
 	return true;
 }
 
@@ -159,7 +159,7 @@ read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, st
 	base = base ? base : ws_path_dir(a, path);
 	const struct ws_json *implementation = ws_json_find(root, "implementation");
 	const struct ws_json *flags = ws_json_find(ws_json_find(root, "abi"), "flags");
-	struct said said = {
+	struct reply reply = {
 		.path = path,
 		.implementation = ws_json_text(implementation, "name"),
 		.version = ws_json_find(implementation, "version"),
@@ -171,7 +171,7 @@ read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, st
 		.ext_suffix = extension_suffix(root, a),
 		.library = exporting_file(root, base, a),
 	};
-	return accept_answer(&said, a, kit, err);
+	return accept_answer(&reply, a, kit, err);
 }
 
 /* ---- asking ---- */
@@ -305,7 +305,7 @@ read_answer(const char *path, const char *const *env, const struct ws_buf *text,
 		return explain(path, env, err);
 	}
 	const struct ws_json *free_threaded = ws_json_find(doc.root, "free_threaded");
-	struct said said = {
+	struct reply reply = {
 		.path = path,
 		.implementation = ws_json_text(doc.root, "implementation"),
 		.version = ws_json_find(doc.root, "version"),
@@ -320,7 +320,7 @@ read_answer(const char *path, const char *const *env, const struct ws_buf *text,
 		.purelib = text_of(doc.root, "purelib", a),
 		.env = env,
 	};
-	return accept_answer(&said, a, kit, err);
+	return accept_answer(&reply, a, kit, err);
 }
 
 bool

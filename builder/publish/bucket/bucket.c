@@ -34,7 +34,7 @@ begin(struct ws_request *request, struct ws_err *err WS_UNUSED)
 }
 
 static bool
-hear(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+on_bytes(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct asking *x = (struct asking *)request;
 	if (len > x->limit - x->text.len) {
@@ -74,7 +74,7 @@ prepare(const struct ws_bucket *b, struct asking *x, const char *method, const c
 		.headers = x->headers,
 		.refusal = &x->refusal,
 		.begin = begin,
-		.body = hear,
+		.body = on_bytes,
 	};
 	x->headers[x->request.header_count++] =
 		ws_arena_printf(b->a, "x-amz-content-sha256: %s", sha256);
@@ -199,7 +199,7 @@ begin_comparing(struct ws_request *request, struct ws_err *err WS_UNUSED)
 }
 
 static bool
-hear_comparing(
+on_compared_bytes(
 	struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
 {
 	ws_hasher_add(((struct comparing *)request)->hasher, bytes, len);
@@ -215,7 +215,7 @@ compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, s
 	struct ws_err why = {0};
 	prepare(b, &c.x, NULL, object->key, NULL, EMPTY);
 	c.x.request.begin = begin_comparing;
-	c.x.request.body = hear_comparing;
+	c.x.request.body = on_compared_bytes;
 	bool read = run(b, &c.x, 1, &why);
 	bool none = !read && is_missing(&c.x);
 	there = ws_hasher_finish(c.hasher ? c.hasher : ws_hasher_make());
