@@ -1,4 +1,4 @@
-/* budget.c - two counters and one look at the host. */
+/* budget.c - two counters, and one look at a host. */
 #include "engine/budget.h"
 
 #include "sys/host.h"
@@ -13,27 +13,26 @@ ws_budget_make(const struct ws_host *host, unsigned jobs, uint64_t memory_bytes)
 	return (struct ws_budget){
 		.cpus = jobs ? jobs : host->cores,
 		.memory_bytes = memory_bytes ? memory_bytes : all - all / 16,
-		.host = host,
 	};
 }
 
-static bool
-fits_host(const struct ws_budget *b, uint64_t rss_bytes, uint64_t held_bytes)
+bool
+ws_budget_host_has(
+	const struct ws_host *host, uint64_t bytes, uint64_t promised_bytes, uint64_t held_bytes)
 {
-	uint64_t growth = b->memory_taken > held_bytes ? b->memory_taken - held_bytes : 0;
-	uint64_t free_bytes = ws_host_available_bytes(b->host);
+	uint64_t growth = promised_bytes > held_bytes ? promised_bytes - held_bytes : 0;
+	uint64_t free_bytes = ws_host_available_bytes(host);
 	return free_bytes > RESERVE_BYTES && growth <= free_bytes - RESERVE_BYTES
-		&& rss_bytes <= free_bytes - RESERVE_BYTES - growth;
+		&& bytes <= free_bytes - RESERVE_BYTES - growth;
 }
 
 bool
-ws_budget_take(struct ws_budget *b, struct ws_need need, uint64_t held_bytes)
+ws_budget_take(struct ws_budget *b, struct ws_need need)
 {
 	if (b->jobs > 0) {
 		if (b->cpus_taken >= b->cpus || need.cpus > b->cpus - b->cpus_taken
 			|| b->memory_taken >= b->memory_bytes
-			|| need.rss_bytes > b->memory_bytes - b->memory_taken
-			|| !fits_host(b, need.rss_bytes, held_bytes)) {
+			|| need.rss_bytes > b->memory_bytes - b->memory_taken) {
 			return false;
 		}
 	}

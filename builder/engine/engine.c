@@ -1,9 +1,8 @@
 /* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that changes
- * nodes is states.c's, what a job left record.c's, what its end means outcome.c's, where it runs the
- * runner's. */
+ * nodes is states.c's, what is kept of a job record.c's, what its end means outcome.c's, where and how it
+ * runs the runner's. */
 #include "engine/engine.h"
 
-#include "base/fs.h"
 #include "engine/outcome.h"
 #include "engine/record.h"
 #include "engine/run.h"
@@ -132,53 +131,55 @@ deadline_ms(const struct ws_run *r, const struct ws_node *node)
 	return ten_ms < SHORTEST_DEADLINE_MS ? SHORTEST_DEADLINE_MS : ten_ms;
 }
 
-static const char *
-log_path(const struct ws_run *r, const struct ws_node *node, struct ws_arena *a)
-{
-	return ws_arena_printf(a, "%s/logs/%u.log", r->e->work->path, node->id);
-}
-
 static bool
 launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
-	struct ws_arena *a = node->job;
-	const struct ws_action *action = node->action;
-	node->dir = ws_arena_printf(a, "%s/%u-%u", r->e->work->path, node->id, ++node->attempt);
-	if (!ws_work_prepare(r->e->work, action, node->made, node->dir, err)) {
-		return false;
-	}
-	struct ws_job job = {
+	struct ws_arena *a = ws_arena_make();
+	node->job = WS_NEW(a, struct ws_job);
+	*node->job = (struct ws_job){
 		.id = node->id,
-		.program = ws_work_program(action, node->dir, a),
-		.argv = ws_work_words(action, action->argv, node->dir, a),
-		.env = ws_work_words(action, action->env, node->dir, a),
-		.dir = node->dir,
-		.log = log_path(r, node, a),
+		.attempt = ++node->attempt,
+		.action = node->action,
+		.made = node->made,
 		.need = node->need,
-		.limits = action->limits,
+		.deadline_ms = deadline_ms(r, node),
+		.since_file_ns = r->began_file_ns,
+		.a = a,
 	};
-	job.limits.timeout_ms = deadline_ms(r, node);
-	return r->e->runner->start(r->e->runner, &job, err);
+	bool started = r->e->runner->start(r->e->runner, node->job, err);
+	node->dir = node->job->dir;
+	return started;
 }
 
-/* The job is over: what it alone needed goes. */
+/* The job is over, or did not start: what it alone needed goes, but for the folder of one that failed. */
 static void
 end_job(const struct ws_run *r, struct ws_node *node)
 {
-	node->dir = node->state == WS_NODE_FAILED ? ws_arena_strdup(r->a, node->dir) : NULL;
-	ws_arena_drop(node->job);
+	bool failed = node->state == WS_NODE_FAILED;
+	r->e->runner->forget(r->e->runner, node->job, r->e->keep_work && failed);
+	node->dir = failed && node->dir ? ws_arena_strdup(r->a, node->dir) : NULL;
+	ws_arena_drop(node->job->a);
 	node->job = NULL;
+}
+
+/* Takes what @a node needs, where that is free. */
+static bool
+take_room(struct ws_run *r, const struct ws_node *node)
+{
+	const struct ws_runner *runner = r->e->runner;
+	bool others = r->running.len > 0;
+	return !(node->alone && others) && !(others && !runner->has_room(runner, node->need))
+		&& ws_budget_take(r->e->budget, node->need);
 }
 
 /* Starts @a node if it fits; true when its turn was used, started or failed. */
 static bool
-try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
+try_start(struct ws_run *r, struct ws_node *node)
 {
 	if (!ws_run_has_inputs(r, node)) {
 		return true;
 	}
-	if ((node->alone && r->running.len > 0)
-		|| !ws_budget_take(r->e->budget, node->need, held_bytes)) {
+	if (!take_room(r, node)) {
 		return false;
 	}
 	if (!lock_key(r, node)) {
@@ -187,8 +188,6 @@ try_start(struct ws_run *r, struct ws_node *node, uint64_t held_bytes)
 	}
 	struct ws_err err;
 	node->started_ms = r->e->runner->now_ms(r->e->runner);
-	node->started_file_ns = ws_clock_file_ns();
-	node->job = ws_arena_make();
 	if (!launch(r, node, &err)) {
 		ws_budget_give(r->e->budget, node->need);
 		unlock(r, node);
@@ -214,7 +213,7 @@ runs_alone(const struct ws_run *r)
 }
 
 static void
-start_what_fits(struct ws_run *r, uint64_t held_bytes)
+start_what_fits(struct ws_run *r)
 {
 	struct ws_node *misfits[MOST_MISFITS]; /* in order of urgency; they go back */
 	unsigned count = 0;
@@ -225,7 +224,7 @@ start_what_fits(struct ws_run *r, uint64_t held_bytes)
 		if (!node) {
 			break;
 		}
-		if (try_start(r, node, held_bytes)) {
+		if (try_start(r, node)) {
 			if (skipped) {
 				skipped->passed_over++;
 			}
@@ -255,26 +254,26 @@ stop_running(struct ws_run *r, const struct ws_node *node)
 	}
 }
 
-/* What its end means; outputs of one that succeeded enter the store. */
+/* What its end means; the result of one that succeeded is recorded. */
 static enum ws_end
-collect(struct ws_run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
+take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
-	const char *log = log_path(r, node, node->job);
 	node->result = (struct ws_result){.wall_ms = done->wall_ms,
 		.cpu_ms = done->cpu_ms,
 		.rss_bytes = done->rss_bytes,
-		.exit_code = done->code};
+		.exit_code = done->code,
+		.log = done->log};
 	r->sum->cpu_ms += done->cpu_ms;
-	struct ws_since since = {r->began_file_ns, node->started_file_ns};
-	enum ws_end end = ws_outcome_of(node, done, log, err);
-	if (end == WS_END_OK && !ws_record(r->e, &r->cache, node, &since, log, r->a, err)) {
+	enum ws_end end = ws_outcome_of(node, done, err);
+	bool took = end == WS_END_OK ? ws_record(r->e, &r->cache, node, done, r->a, err)
+								 : done->failure == NULL;
+	if (!took) {
 		end = WS_END_FAILED;
 		if (err->kind == WS_ERR_IO) {
 			ws_run_give_up(r, err); /* the host's fault, not the action's */
 			end = WS_END_STOPPED;
 		}
 	}
-	ws_record_log(r->e->store, node, log);
 	if (node->whole) {
 		struct ws_result *whole = &node->whole->result;
 		whole->cpu_ms += node->result.cpu_ms;
@@ -321,12 +320,9 @@ finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 	struct ws_err err = {0};
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
-	enum ws_end end = collect(r, node, done, &err);
+	enum ws_end end = take_result(r, node, done, &err);
 	unlock(r, node);
 	decide(r, node, end, &err);
-	if (!r->e->keep_work || node->state != WS_NODE_FAILED) {
-		ws_work_clear(r->e->work, node->action, node->made, node->dir);
-	}
 	end_job(r, node);
 }
 
@@ -358,7 +354,7 @@ loop(struct ws_run *r)
 		check_stop(r);
 		uint64_t held_bytes = ws_run_report_progress(r);
 		r->sum->peak_bytes = held_bytes > r->sum->peak_bytes ? held_bytes : r->sum->peak_bytes;
-		start_what_fits(r, held_bytes);
+		start_what_fits(r);
 		if (is_over(r)) {
 			return;
 		}

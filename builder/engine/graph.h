@@ -20,6 +20,8 @@ enum ws_node_state {
 	WS_NODE_CANCELLED, /**< something it needs failed, or the run was stopped */
 };
 
+struct ws_job;
+
 #define WS_NOT_QUEUED ((size_t)-1)
 
 struct ws_node {
@@ -50,10 +52,8 @@ struct ws_node {
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	int lock_fd;
 	int64_t started_ms;
-	int64_t started_file_ns; /**< the same moment, as files are stamped */
-	struct ws_arena *job;    /**< what it needs while it runs; NULL when it does not */
-	const char
-		*dir; /**< work folder, in `job`; FAILED: of the last attempt, in the graph's arena */
+	struct ws_job *job; /**< while it runs, in its own arena; else NULL */
+	const char *dir;    /**< as job->dir; FAILED: of the last attempt, in the graph's arena */
 };
 
 struct ws_graph {

@@ -1,7 +1,10 @@
-/* local.c - poll over pidfds. What a job's end means is the engine's. */
+/* local.c - folders and children of this host, poll over their pidfds. What a job's end means is the engine's. */
 #include "engine/local.h"
 
+#include "base/fs.h"
 #include "base/vec.h"
+#include "engine/collect.h"
+#include "engine/work.h"
 #include "sys/clock.h"
 #include "sys/spawn.h"
 #include "sys/stop.h"
@@ -15,7 +18,9 @@
 #define GRACE_MS 5000
 
 struct running {
-	unsigned id;
+	const struct ws_job *job;
+	const char *log;
+	int64_t started_file_ns;
 	struct ws_child child;
 	int64_t started_ms, deadline_ms; /* deadline 0: none */
 	int64_t kill_ms;                 /* when TERM becomes KILL; 0: not asked to end */
@@ -26,34 +31,57 @@ struct running {
 struct local {
 	struct ws_runner runner;
 	struct ws_arena *a;
+	const struct ws_work *work;
+	const struct ws_host *host;
 	struct ws_stop *stop;
 	int64_t sampled_ms;
 	WS_VEC(struct running) jobs;
 };
 
 static bool
-start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+has_room(const struct ws_runner *self, struct ws_need need)
+{
+	const struct local *l = (const struct local *)self;
+	uint64_t promised_bytes = 0, held_bytes = 0;
+	for (size_t i = 0; i < l->jobs.len; i++) {
+		promised_bytes += l->jobs.at[i].job->need.rss_bytes;
+		held_bytes += l->jobs.at[i].held_bytes;
+	}
+	return ws_budget_host_has(l->host, need.rss_bytes, promised_bytes, held_bytes);
+}
+
+static bool
+start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 {
 	struct local *l = (struct local *)self;
-	WS_AUTO_FD int log = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	const struct ws_action *action = job->action;
+	struct running r = {.job = job,
+		.log = ws_arena_printf(job->a, "%s/logs/%u.log", l->work->path, job->id),
+		.started_file_ns = ws_clock_file_ns(),
+		.started_ms = ws_clock_ms()};
+	job->dir = ws_arena_printf(job->a, "%s/%u-%u", l->work->path, job->id, job->attempt);
+	if (!ws_work_prepare(l->work, action, job->made, job->dir, err)) {
+		return false;
+	}
+	WS_AUTO_FD int log = open(r.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (log < 0) {
-		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", job->log);
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", r.log);
 	}
 	struct ws_spawn spawn = {
-		.program = job->program,
-		.argv = job->argv,
-		.env = job->env,
+		.program = ws_work_program(action, job->dir, job->a),
+		.argv = ws_work_words(action, action->argv, job->dir, job->a),
+		.env = ws_work_words(action, action->env, job->dir, job->a),
 		.dir = job->dir,
-		.limits = job->limits,
+		.limits = action->limits,
 		.in = -1,
 		.out = log,
 		.err = log,
 	};
-	struct running r = {.id = job->id, .started_ms = ws_clock_ms()};
+	spawn.limits.timeout_ms = job->deadline_ms;
 	if (!ws_spawn_start(&spawn, &r.child, err)) {
 		return false;
 	}
-	r.deadline_ms = job->limits.timeout_ms ? r.started_ms + (int64_t)job->limits.timeout_ms : 0;
+	r.deadline_ms = job->deadline_ms ? r.started_ms + (int64_t)job->deadline_ms : 0;
 	*ws_vec_push(&l->jobs, l->a) = r;
 	return true;
 }
@@ -96,8 +124,8 @@ reap(struct local *l, size_t index)
 	struct running r = l->jobs.at[index];
 	l->jobs.at[index] = l->jobs.at[--l->jobs.len];
 	struct ws_exit end = ws_spawn_reap(&r.child);
-	return (struct ws_done){
-		.id = r.id,
+	struct ws_done done = {
+		.id = r.job->id,
 		.code = end.code,
 		.signal = end.signal,
 		.wall_ms = (uint64_t)(ws_clock_ms() - r.started_ms),
@@ -106,6 +134,17 @@ reap(struct local *l, size_t index)
 		.timed_out = r.timed_out,
 		.stopped = r.stopped,
 	};
+	ws_collect(l->work, r.job, r.log, r.started_file_ns, &done);
+	return done;
+}
+
+static void
+forget(struct ws_runner *self, const struct ws_job *job, bool keep)
+{
+	const struct local *l = (const struct local *)self;
+	if (!keep) {
+		ws_work_clear(l->work, job->action, job->made, job->dir);
+	}
 }
 
 /* Index of a job that has ended, or -1 after at most @a timeout_ms. */
@@ -170,7 +209,7 @@ held_bytes(const struct ws_runner *self, unsigned id)
 {
 	const struct local *l = (const struct local *)self;
 	for (size_t i = 0; i < l->jobs.len; i++) {
-		if (l->jobs.at[i].id == id) {
+		if (l->jobs.at[i].job->id == id) {
 			return l->jobs.at[i].held_bytes;
 		}
 	}
@@ -184,11 +223,14 @@ now_ms(const struct ws_runner *self WS_UNUSED)
 }
 
 struct ws_runner *
-ws_local_runner(struct ws_stop *asked, struct ws_arena *a)
+ws_local_runner(const struct ws_work *work, const struct ws_host *host, struct ws_stop *asked,
+	struct ws_arena *a)
 {
 	struct local *l = WS_NEW(a, struct local);
-	l->runner = (struct ws_runner){start, wait_for, stop, held_bytes, now_ms};
+	l->runner = (struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms};
 	l->a = a;
+	l->work = work;
+	l->host = host;
 	l->stop = asked;
 	return &l->runner;
 }

@@ -1,17 +1,21 @@
 /**
  * local.h - runs jobs as children on this host
  *
- * Each in its own process group with its own log. Samples memory ten times a second; ends a job
- * past its deadline by the kill ladder: TERM to the group, grace, KILL.
+ * Each in its own folder below the run's (work.h) and its own process group, with its own log. Samples memory
+ * ten times a second; ends a job past its deadline by the kill ladder: TERM to the group, grace, KILL. There is
+ * room for one more where the host has the memory. What it left is taken by collect.h.
  */
 #ifndef WS_ENGINE_LOCAL_H
 #define WS_ENGINE_LOCAL_H
 
 #include "engine/runner.h"
 
+struct ws_host;
 struct ws_stop;
+struct ws_work;
 
 /** @a stop (may be NULL) wakes a wait when a signal comes. Lives in @a a. */
-struct ws_runner *ws_local_runner(struct ws_stop *stop, struct ws_arena *a);
+struct ws_runner *ws_local_runner(const struct ws_work *work, const struct ws_host *host,
+	struct ws_stop *stop, struct ws_arena *a);
 
 #endif

@@ -1,33 +1,13 @@
-/* outcome.c - exit statuses and the end of a log become one of five ends. What a log says beyond kills and crashes is report/'s. */
+/* outcome.c - what a runner reports becomes one of five ends. What a log says beyond kills and crashes is report/'s. */
 #include "engine/outcome.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define TAIL_BYTES 16384
 /* With less than this left, a tool that failed may have found no room, for its log neither. */
 #define SCARCE_BYTES ((uint64_t)64 << 20)
-
-/* The end of a log; drivers speak last. */
-static void
-read_tail(const char *path, struct ws_buf *tail)
-{
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		return;
-	}
-	off_t from = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;
-	char *end = ws_buf_reserve(tail, TAIL_BYTES);
-	ssize_t got = pread(fd, end, TAIL_BYTES, from);
-	tail->len = got > 0 ? (size_t)got : 0;
-	end[tail->len] = '\0';
-}
 
 static void
 describe_seconds(uint64_t ms, char text[32])
@@ -65,8 +45,7 @@ ws_outcome_run_alone(struct ws_node *node)
 }
 
 static enum ws_end
-failed(const struct ws_node *node, const struct ws_done *done, enum ws_log_says says,
-	struct ws_err *err)
+failed(const struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
 	const char *subject = node->action->subject;
 	const char *tool = node->action->tool.name;
@@ -82,13 +61,13 @@ failed(const struct ws_node *node, const struct ws_done *done, enum ws_log_says 
 		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s exited with %d", subject, tool, done->code);
 	}
 	uint64_t free_bytes;
-	if (ws_fs_free_bytes(node->dir, &free_bytes) && free_bytes < SCARCE_BYTES) {
+	if (node->dir && ws_fs_free_bytes(node->dir, &free_bytes) && free_bytes < SCARCE_BYTES) {
 		ws_err_cure(err, "only %.1f MiB are free where it ran, '%s'; if that was too little:",
 			(double)free_bytes / (1 << 20), node->dir);
 		ws_err_cure_code(err, WS_CURE_FREE_SPACE, NULL);
 	}
 	bool crashed = done->signal == SIGSEGV || done->signal == SIGABRT || done->signal == SIGILL
-		|| done->signal == SIGBUS || says == WS_LOG_SAYS_CRASHED;
+		|| done->signal == SIGBUS || done->says == WS_LOG_SAYS_CRASHED;
 	if (crashed && !done->timed_out) {
 		ws_err_cure(
 			err, "the compiler itself crashed; run it again, and if it crashes in the same");
@@ -98,20 +77,18 @@ failed(const struct ws_node *node, const struct ws_done *done, enum ws_log_says 
 }
 
 enum ws_end
-ws_outcome_of(
-	const struct ws_node *node, const struct ws_done *done, const char *log, struct ws_err *err)
+ws_outcome_of(const struct ws_node *node, const struct ws_done *done, struct ws_err *err)
 {
 	if (done->stopped) {
 		return WS_END_STOPPED;
 	}
+	if (done->failure) {
+		*err = *done->failure;
+		return WS_END_FAILED;
+	}
 	if (done->code == 0 && done->signal == 0) {
 		return WS_END_OK;
 	}
-	WS_AUTO_BUF struct ws_buf tail = {0};
-	read_tail(log, &tail);
-	enum ws_log_says says =
-		node->action->log_says ? node->action->log_says(ws_buf_text(&tail)) : WS_LOG_SAYS_NOTHING;
-	bool killed = done->signal == SIGKILL || says == WS_LOG_SAYS_KILLED;
-	return killed && !done->timed_out ? out_of_memory(node, done, err)
-									  : failed(node, done, says, err);
+	bool killed = done->signal == SIGKILL || done->says == WS_LOG_SAYS_KILLED;
+	return killed && !done->timed_out ? out_of_memory(node, done, err) : failed(node, done, err);
 }

@@ -1,8 +1,7 @@
 /**
  * outcome.h - what the end of a job means
  *
- * Success, a failure with its sentence, or a kill for want of memory and whether it runs again. Reads exit
- * statuses; what a tool's own words at the end of its log mean, the action says (log_says).
+ * Success, a failure with its sentence, or a kill for want of memory and whether it runs again.
  */
 #ifndef WS_ENGINE_OUTCOME_H
 #define WS_ENGINE_OUTCOME_H
@@ -18,9 +17,9 @@ enum ws_end {
 	WS_END_STOPPED,
 };
 
-/** @a log is the job's log file. @a err gets the sentence of all but WS_END_OK and STOPPED. */
+/** @a err gets the sentence of all but WS_END_OK and STOPPED. */
 enum ws_end ws_outcome_of(
-	const struct ws_node *node, const struct ws_done *done, const char *log, struct ws_err *err);
+	const struct ws_node *node, const struct ws_done *done, struct ws_err *err);
 
 /** WS_END_AGAIN: alone, with twice what it held as its need. */
 void ws_outcome_run_alone(struct ws_node *node);

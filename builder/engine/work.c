@@ -1,4 +1,4 @@
-/* work.c - making folders and links; running in them is the runner's, taking outputs the engine's. */
+/* work.c - making folders and links; running in them is the runner's, taking outputs collect.c's. */
 #include "engine/work.h"
 
 #include "base/buf.h"

@@ -165,7 +165,7 @@ run_judges(struct trying *t, struct ws_err *err)
 	struct ws_engine engine = {
 		.store = ctx->store,
 		.ledger = ctx->ledger,
-		.runner = ws_local_runner(ctx->stop, t->a),
+		.runner = ws_local_runner(&work, ctx->host, ctx->stop, t->a),
 		.work = &work,
 		.budget = &budget,
 		.events = ctx->events,

@@ -269,7 +269,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	struct ws_engine engine = {
 		.store = ctx->store,
 		.ledger = ctx->ledger,
-		.runner = ws_local_runner(ctx->stop, b->a),
+		.runner = ws_local_runner(work, ctx->host, ctx->stop, b->a),
 		.work = work,
 		.budget = &budget,
 		.events = &events,

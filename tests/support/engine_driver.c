@@ -7,6 +7,7 @@
  * program started without the engine; scripted_us and found_us. STORE must be new.
  */
 #include "base/fs.h"
+#include "engine/collect.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "store/cas.h"
@@ -59,17 +60,30 @@ open_bench(struct bench *b, const char *store, struct ws_err *err)
 /* Ends each job as soon as it is waited for; its output is its subject. */
 struct scripted {
 	struct ws_runner runner;
-	unsigned ids[64];
+	const struct ws_work *work;
+	const struct ws_job *jobs[64];
 	size_t count;
 	int64_t now_ms;
 };
 
 static bool
-start_scripted(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+has_scripted_room(const struct ws_runner *self, struct ws_need need)
+{
+	(void)self;
+	(void)need;
+	return true;
+}
+
+static bool
+start_scripted(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 {
 	struct scripted *s = (struct scripted *)self;
 	char path[4096], text[16];
-	s->ids[s->count++] = job->id;
+	job->dir = ws_arena_printf(job->a, "%s/%u-%u", s->work->path, job->id, job->attempt);
+	if (!ws_work_prepare(s->work, job->action, job->made, job->dir, err)) {
+		return false;
+	}
+	s->jobs[s->count++] = job;
 	snprintf(path, sizeof(path), "%s/out", job->dir);
 	snprintf(text, sizeof(text), "%u", job->id);
 	return ws_fs_write(path, text, strlen(text), 0644, err);
@@ -84,8 +98,17 @@ wait_scripted(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 		return WS_WAIT_TICK;
 	}
 	s->now_ms++;
-	*done = (struct ws_done){.id = s->ids[--s->count], .wall_ms = 1, .cpu_ms = 1};
+	const struct ws_job *job = s->jobs[--s->count];
+	*done = (struct ws_done){.id = job->id, .wall_ms = 1, .cpu_ms = 1};
+	ws_collect(s->work, job, ws_path_join(job->a, job->dir, "log", NULL), 0, done);
 	return WS_WAIT_DONE;
+}
+
+static void
+forget_scripted(struct ws_runner *self, const struct ws_job *job, bool keep)
+{
+	(void)keep;
+	ws_work_clear(((struct scripted *)self)->work, job->action, job->made, job->dir);
 }
 
 static void
@@ -152,12 +175,13 @@ run_graph(struct bench *b, const char *what, struct ws_err *err)
 	struct ws_graph *graph = ws_graph_make(b->a);
 	struct ws_budget budget = ws_budget_make(&b->host, b->scripted ? 16 : 1, 0);
 	struct ws_run_summary summary;
-	struct scripted scripted = {
-		.runner = {start_scripted, wait_scripted, stop_scripted, held_by_scripted, scripted_ms}};
+	struct scripted scripted = {.runner = {has_scripted_room, start_scripted, wait_scripted,
+									forget_scripted, stop_scripted, held_by_scripted, scripted_ms},
+		.work = &b->work};
 	struct ws_engine engine = {
 		.store = &b->store,
 		.ledger = b->ledger,
-		.runner = b->scripted ? &scripted.runner : ws_local_runner(NULL, b->a),
+		.runner = b->scripted ? &scripted.runner : ws_local_runner(&b->work, &b->host, NULL, b->a),
 		.work = &b->work,
 		.budget = &budget,
 	};

@@ -2,6 +2,7 @@
 #include "engine_world.h"
 
 #include "base/fs.h"
+#include "engine/collect.h"
 
 static const struct scripted_line *
 next_line(struct scripted *s, const char *subject)
@@ -17,24 +18,46 @@ next_line(struct scripted *s, const char *subject)
 }
 
 static bool
-start(struct ws_runner *self, const struct ws_job *job, struct ws_err *err)
+has_room(const struct ws_runner *self, struct ws_need need)
+{
+	const struct scripted *s = (const struct scripted *)self;
+	uint64_t promised_bytes = 0, held_bytes = 0;
+	for (size_t i = 0; i < s->active_count; i++) {
+		promised_bytes += s->active[i].job->need.rss_bytes;
+		held_bytes += s->active[i].line->rss_bytes;
+	}
+	return ws_budget_host_has(s->host, need.rss_bytes, promised_bytes, held_bytes);
+}
+
+static bool
+start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 {
 	struct scripted *s = (struct scripted *)self;
-	const char *subject = job->argv[0];
+	const char *subject = job->action->argv[0];
+	job->dir = ws_arena_printf(job->a, "%s/%u-%u", s->work->path, job->id, job->attempt);
+	assert_ok(ws_work_prepare(s->work, job->action, job->made, job->dir, err), *err);
 	*ws_vec_push(&s->started, s->a) = ws_arena_strdup(s->a, subject);
-	*ws_vec_push(&s->deadlines_ms, s->a) = job->limits.timeout_ms;
+	*ws_vec_push(&s->deadlines_ms, s->a) = job->deadline_ms;
 	const struct scripted_line *line = next_line(s, subject);
 	assert_true(s->active_count < WS_LEN(s->active));
 	s->active[s->active_count++] =
-		(struct active){job->id, s->now_ms + (int64_t)line->wall_ms, line, false};
+		(struct active){job, s->now_ms + (int64_t)line->wall_ms, line, false};
 	s->most_active = s->active_count > s->most_active ? s->active_count : s->most_active;
 	if (line->code == 0 && !line->no_output) {
 		const char *out = ws_path_join(s->a, job->dir, "out", NULL);
 		/* What it writes depends on what it was given, so that cut-off can be seen. */
-		const char *text = ws_arena_printf(s->a, "%s", job->argv[1] ? job->argv[1] : subject);
+		const char *text = job->action->argv[1] ? job->action->argv[1] : subject;
 		assert_ok(ws_fs_write(out, text, strlen(text), 0644, err), *err);
 	}
-	return ws_fs_write(job->log, "", 0, 0644, err);
+	return true;
+}
+
+static void
+forget(struct ws_runner *self, const struct ws_job *job, bool keep)
+{
+	if (!keep) {
+		ws_work_clear(((struct scripted *)self)->work, job->action, job->made, job->dir);
+	}
 }
 
 static enum ws_wait_result
@@ -53,7 +76,7 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	s->active[first] = s->active[--s->active_count];
 	s->now_ms = ended.ends_ms > s->now_ms ? ended.ends_ms : s->now_ms;
 	*done = (struct ws_done){
-		.id = ended.id,
+		.id = ended.job->id,
 		.code = ended.line->code,
 		.signal = ended.line->signal,
 		.wall_ms = ended.line->wall_ms,
@@ -61,6 +84,7 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 		.rss_bytes = ended.line->rss_bytes,
 		.stopped = ended.stopped,
 	};
+	ws_collect(s->work, ended.job, ws_path_join(s->a, ended.job->dir, "log", NULL), 0, done);
 	return WS_WAIT_DONE;
 }
 
@@ -79,7 +103,7 @@ held_bytes(const struct ws_runner *self, unsigned id)
 {
 	const struct scripted *s = (const struct scripted *)self;
 	for (size_t i = 0; i < s->active_count; i++) {
-		if (s->active[i].id == id) {
+		if (s->active[i].job->id == id) {
 			return s->active[i].line->rss_bytes;
 		}
 	}
@@ -117,7 +141,9 @@ engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs, uin
 	w->host = ws_host_read(engine_world_host(a, memory_bytes * 2), a);
 	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
 	w->runner = (struct scripted){
-		.runner = {start, wait_for, stop, held_bytes, now_ms},
+		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms},
+		.work = &w->work,
+		.host = &w->host,
 		.script = script,
 		.lines = lines,
 		.used = WS_NEW_N(a, bool, lines + 1),

@@ -23,11 +23,13 @@ struct scripted_line {
 
 struct scripted {
 	struct ws_runner runner;
+	const struct ws_work *work;
+	const struct ws_host *host;
 	const struct scripted_line *script;
 	size_t lines;
 	int64_t now_ms;
 	struct active {
-		unsigned id;
+		const struct ws_job *job;
 		int64_t ends_ms;
 		const struct scripted_line *line;
 		bool stopped;

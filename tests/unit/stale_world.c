@@ -203,7 +203,7 @@ stale_build(
 	}
 	struct ws_engine engine = {.store = &w->store,
 		.ledger = w->ledger,
-		.runner = ws_local_runner(NULL, a),
+		.runner = ws_local_runner(&w->work, &w->host, NULL, a),
 		.work = &w->work,
 		.budget = &w->budget,
 		.events = &w->events};

@@ -34,7 +34,7 @@ set_up(struct ws_arena *a)
 	w->engine = (struct ws_engine){
 		.store = &w->store,
 		.ledger = w->ledger,
-		.runner = ws_local_runner(NULL, a),
+		.runner = ws_local_runner(&w->work, &w->host, NULL, a),
 		.work = &w->work,
 		.budget = &w->budget,
 	};

@@ -109,7 +109,7 @@ link_with(struct world *w, const struct ws_tree *tree, const struct ws_flags *fl
 	struct ws_node *node = ws_graph_add(graph, action);
 	struct ws_engine engine = {.store = &w->store,
 		.ledger = w->store.ledger,
-		.runner = ws_local_runner(NULL, w->a),
+		.runner = ws_local_runner(&w->work, &w->host, NULL, w->a),
 		.work = &w->work,
 		.budget = &w->budget};
 	if (!ws_engine_run(&engine, graph, &summary, &err)) {

@@ -4,7 +4,10 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "engine/local.h"
+#include "engine/work.h"
+#include "store/cas.h"
 #include "sys/clock.h"
+#include "sys/host.h"
 #include "sys/spawn.h"
 #include "sys/sweep.h"
 
@@ -15,25 +18,56 @@
 
 static const char *const env[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
 
-static struct ws_done
-run_shell(struct ws_runner *runner, const char *dir, const char *script, uint64_t deadline_ms,
-	struct ws_arena *a)
+/* A store, a host, and a run's folder in which jobs run. */
+struct world {
+	struct ws_store store;
+	struct ws_host host;
+	struct ws_work work;
+	struct ws_runner *runner;
+	struct ws_action action;
+	struct ws_job job; /* the last one */
+	const char *argv[4];
+	struct ws_arena *a;
+};
+
+static struct world *
+open_world(struct ws_arena *a)
 {
 	struct ws_err err;
-	const char *argv[] = {"sh", "-c", script, NULL};
-	struct ws_job job = {
-		.id = 1,
-		.program = "/bin/sh",
-		.argv = argv,
-		.env = env,
-		.dir = dir,
-		.log = ws_path_join(a, dir, "log", NULL),
-		.limits.timeout_ms = deadline_ms,
-	};
-	assert_ok(runner->start(runner, &job, &err), err);
+	struct world *w = WS_NEW(a, struct world);
+	w->a = a;
+	assert_ok(ws_store_open(ws_test_dir(a), a, &w->store, &err), err);
+	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
+	w->host = ws_host_read("", a);
+	w->runner = ws_local_runner(&w->work, &w->host, NULL, a);
+	w->action = (struct ws_action){
+		.subject = "a.cu", .tool = {"sh", "/bin/sh", "f00d"}, .argv = w->argv, .env = env};
+	w->argv[0] = "sh";
+	w->argv[1] = "-c";
+	return w;
+}
+
+static void
+close_world(struct world *w)
+{
+	ws_work_close(&w->work, false);
+	ws_store_close(&w->store);
+}
+
+static struct ws_done
+run_shell(struct world *w, const char *script, uint64_t deadline_ms)
+{
+	struct ws_err err;
 	struct ws_done done;
+	w->argv[2] = script;
+	w->job = (struct ws_job){.id = 1,
+		.attempt = w->job.attempt + 1,
+		.action = &w->action,
+		.deadline_ms = deadline_ms,
+		.a = w->a};
+	assert_ok(w->runner->start(w->runner, &w->job, &err), err);
 	int64_t until = ws_clock_ms() + 20000;
-	while (runner->wait(runner, 1000, &done) != WS_WAIT_DONE) {
+	while (w->runner->wait(w->runner, 1000, &done) != WS_WAIT_DONE) {
 		assert_true(ws_clock_ms() < until);
 	}
 	return done;
@@ -65,63 +99,109 @@ ends_soon(const char *pid_file, struct ws_arena *a)
 
 WS_TEST(a_job_has_its_log_its_folder_and_only_its_environment)
 {
-	const char *dir = ws_test_dir(a);
-	struct ws_runner *runner = ws_local_runner(NULL, a);
+	struct world *w = open_world(a);
 	setenv("WS_LEAK", "1", 1);
-	struct ws_done done = run_shell(runner, dir, "pwd; env | sort >&2; exit 3", 0, a);
+	struct ws_done done = run_shell(w, "pwd; env | sort >&2; exit 3", 0);
 	assert_int_equal(done.code, 3);
 	assert_int_equal(done.signal, 0);
 	WS_AUTO_BUF struct ws_buf log = {0};
-	ws_fs_read(ws_path_join(a, dir, "log", NULL), &log, NULL);
-	assert_contains(ws_buf_text(&log), dir);
+	assert_true(ws_cas_read(&w->store, done.log.hex, &log, NULL));
+	assert_contains(ws_buf_text(&log), w->job.dir);
 	assert_null(strstr(log.data, "WS_LEAK"));
+	w->runner->forget(w->runner, &w->job, false);
+	assert_false(ws_fs_exists(w->job.dir));
+	close_world(w);
+}
+
+/* It read what the log says, as a stand-in for a dependency file. */
+static bool
+read_log(const struct ws_action *action WS_UNUSED, const char *work, const char *log,
+	struct ws_arena *a, struct ws_reads *reads, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!ws_fs_exists(work) || !ws_fs_read(log, &text, err)) {
+		return false;
+	}
+	*ws_vec_push(&reads->files, a) = ws_arena_strdup(a, ws_buf_text(&text));
+	return true;
+}
+
+WS_TEST(what_a_job_made_and_read_comes_with_its_end)
+{
+	static const char *const outputs[] = {"obj/a.o", "obj/b.o"};
+	struct world *w = open_world(a);
+	w->action.outputs = outputs;
+	w->action.output_count = 2;
+	w->action.find_reads = read_log;
+	const struct ws_done done =
+		run_shell(w, "printf src/a.h; printf 1 > obj/a.o; printf 22 > obj/b.o", 0);
+	assert_int_equal(done.code, 0);
+	assert_null(done.failure);
+	assert_int_equal(done.sizes[1], 2);
+	assert_true(ws_cas_has(&w->store, done.outputs[0].hex));
+	assert_string_equal(done.outputs[1].hex, ws_digest_bytes("22", 2).hex);
+	assert_string_equal(done.reads.files.at[0], "src/a.h");
+	close_world(w);
+}
+
+WS_TEST(a_job_that_did_not_write_its_output_has_a_failure_and_a_folder)
+{
+	static const char *const outputs[] = {"obj/a.o"};
+	struct world *w = open_world(a);
+	w->action.outputs = outputs;
+	w->action.output_count = 1;
+	struct ws_done done = run_shell(w, "echo nothing to do", 0);
+	assert_int_equal(done.code, 0);
+	assert_string_equal(done.failure->text, "'a.cu' failed: sh succeeded but wrote no 'obj/a.o'");
+	assert_int_equal(done.failure->kind, WS_ERR_BUILD);
+	assert_true(done.log.hex[0]);
+	w->runner->forget(w->runner, &w->job, true);
+	assert_true(ws_fs_exists(w->job.dir));
+	close_world(w);
 }
 
 WS_TEST(a_program_that_is_not_there_is_an_error_not_an_exit_status)
 {
 	struct ws_err err;
-	struct ws_runner *runner = ws_local_runner(NULL, a);
-	const char *const argv[] = {"x", NULL};
-	struct ws_job job = {.id = 1,
-		.program = "/nowhere/cc",
-		.argv = argv,
-		.env = env,
-		.dir = "/",
-		.log = ws_path_join(a, ws_test_dir(a), "log", NULL)};
-	assert_fails(runner->start(runner, &job, &err), err, WS_ERR_BUILD);
+	struct world *w = open_world(a);
+	w->action.tool.program = "/nowhere/cc";
+	w->argv[1] = NULL;
+	struct ws_job job = {.id = 1, .attempt = 1, .action = &w->action, .a = a};
+	assert_fails(w->runner->start(w->runner, &job, &err), err, WS_ERR_BUILD);
 	assert_string_equal(err.text, "cannot start '/nowhere/cc': No such file or directory");
+	close_world(w);
 }
 
 WS_TEST(a_deadline_ends_the_whole_group)
 {
-	const char *dir = ws_test_dir(a);
-	struct ws_runner *runner = ws_local_runner(NULL, a);
+	struct world *w = open_world(a);
 	int64_t begun = ws_clock_ms();
-	struct ws_done done = run_shell(runner, dir, "sleep 60 & echo $! > child; wait", 300, a);
+	struct ws_done done = run_shell(w, "sleep 60 & echo $! > child; wait", 300);
 	assert_true(done.timed_out);
 	assert_true(ws_clock_ms() - begun < 4000);
-	assert_true(ends_soon(ws_path_join(a, dir, "child", NULL), a));
+	assert_true(ends_soon(ws_path_join(a, w->job.dir, "child", NULL), a));
+	close_world(w);
 }
 
 WS_TEST(what_ignores_term_is_killed)
 {
-	const char *dir = ws_test_dir(a);
-	struct ws_runner *runner = ws_local_runner(NULL, a);
+	struct world *w = open_world(a);
 	int64_t begun = ws_clock_ms();
 	struct ws_done done =
-		run_shell(runner, dir, "trap '' TERM; echo $$ > child; while :; do sleep 1; done", 300, a);
+		run_shell(w, "trap '' TERM; echo $$ > child; while :; do sleep 1; done", 300);
 	assert_true(done.timed_out);
 	assert_int_equal(done.signal, SIGKILL);
 	assert_true(ws_clock_ms() - begun < 9000);
+	close_world(w);
 }
 
 WS_TEST(what_a_job_leaves_behind_goes_with_it)
 {
-	const char *dir = ws_test_dir(a);
-	struct ws_runner *runner = ws_local_runner(NULL, a);
-	struct ws_done done = run_shell(runner, dir, "sleep 60 & echo $! > child; exit 0", 0, a);
+	struct world *w = open_world(a);
+	struct ws_done done = run_shell(w, "sleep 60 & echo $! > child; exit 0", 0);
 	assert_int_equal(done.code, 0);
-	assert_true(ends_soon(ws_path_join(a, dir, "child", NULL), a));
+	assert_true(ends_soon(ws_path_join(a, w->job.dir, "child", NULL), a));
+	close_world(w);
 }
 
 WS_TEST(memory_is_summed_over_the_job)
@@ -130,10 +210,11 @@ WS_TEST(memory_is_summed_over_the_job)
 	static const char script[] = "for i in 1 2; do head -c 40000000 /dev/zero | tail -c 39999999 | "
 								 "(sleep 0.7; wc -c) & done;"
 								 " wait";
-	struct ws_runner *runner = ws_local_runner(NULL, a);
-	struct ws_done done = run_shell(runner, ws_test_dir(a), script, 0, a);
+	struct world *w = open_world(a);
+	struct ws_done done = run_shell(w, script, 0);
 	assert_int_equal(done.code, 0);
 	assert_true(done.rss_bytes > (uint64_t)60 << 20);
+	close_world(w);
 }
 
 WS_TEST(the_sweeper_ends_what_works_below_a_folder)

@@ -279,14 +279,12 @@ WS_TEST(what_others_would_take_of_the_host_is_not_promised_twice)
 WS_TEST(what_running_jobs_hold_is_not_free_any_more)
 {
 	struct ws_host host = ws_host_read(engine_world_host(a, 3 * GIB), a);
-	struct ws_budget b = ws_budget_make(&host, 8, 64 * GIB);
-	struct ws_need need = {.cpus = 1, .rss_bytes = 2 * GIB};
-	assert_true(ws_budget_take(&b, need, 0));
 	/* It was promised 2 GiB: while it holds nothing they must be left, once it holds them they are gone. */
-	assert_false(ws_budget_take(&b, need, 0));
-	assert_true(ws_budget_take(&b, need, 2 * GIB));
-	assert_false(ws_budget_take(&b, need, 3 * GIB));
-	assert_true(ws_budget_take(&b, need, 9 * GIB)); /* more than was promised: no growth is due */
+	assert_false(ws_budget_host_has(&host, 2 * GIB, 2 * GIB, 0));
+	assert_true(ws_budget_host_has(&host, 2 * GIB, 2 * GIB, 2 * GIB));
+	assert_false(ws_budget_host_has(&host, 2 * GIB, 4 * GIB, 3 * GIB));
+	/* More than was promised: no growth is due. */
+	assert_true(ws_budget_host_has(&host, 2 * GIB, 4 * GIB, 9 * GIB));
 }
 
 WS_TEST(a_host_whose_last_memory_is_taken_starts_nothing_more)
@@ -294,13 +292,10 @@ WS_TEST(a_host_whose_last_memory_is_taken_starts_nothing_more)
 	/* 256 MiB stay free for everybody else, and what a running job was promised is not free. */
 	static const uint64_t free_mib[] = {0, 100, 256, 280, 300};
 	for (size_t i = 0; i < WS_LEN(free_mib); i++) {
-		struct ws_host host = ws_host_read(engine_world_host(a, 3 * GIB), a);
-		struct ws_budget b = ws_budget_make(&host, 8, 64 * GIB);
-		struct ws_need need = {.cpus = 1, .rss_bytes = 40 << 20};
-		assert_true(ws_budget_take(&b, need, 0));
-		host = ws_host_read(engine_world_host(a, free_mib[i] << 20), a);
-		assert_false(ws_budget_take(&b, need, 0));
-		assert_int_equal(ws_budget_take(&b, need, need.rss_bytes), free_mib[i] == 300);
+		struct ws_host host = ws_host_read(engine_world_host(a, free_mib[i] << 20), a);
+		uint64_t bytes = 40 << 20;
+		assert_false(ws_budget_host_has(&host, bytes, bytes, 0));
+		assert_int_equal(ws_budget_host_has(&host, bytes, bytes, bytes), free_mib[i] == 300);
 	}
 }
 
