@@ -198,7 +198,7 @@ add_step(const ws_dryrun_words *words, struct ws_arena *a, ws_nvcc_steps *steps,
 	struct ws_nvcc_step *step = ws_vec_push(steps, a);
 	*step = (struct ws_nvcc_step){0};
 	if (!find_stage(words, &step->stage)) {
-		*why = ws_arena_printf(a, "'%s' is no command of a .cu file", words->at[0]);
+		*why = ws_arena_printf(a, "'%s' is not a command for a .cu file", words->at[0]);
 		return false;
 	}
 	for (size_t i = 0; i < words->len; i++) {
@@ -233,7 +233,8 @@ ws_nvcc_steps_read(const ws_dryrun_commands *commands, const char *folder, const
 	drop_unused(steps, last);
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (steps->at[i].outputs.len == 0) {
-			*why = ws_arena_printf(a, "nobody uses what %s makes", stage_names[steps->at[i].stage]);
+			*why = ws_arena_printf(
+				a, "no command reads what %s writes", stage_names[steps->at[i].stage]);
 			return false;
 		}
 	}

@@ -7,6 +7,7 @@
 #include "compile/nvcc_steps.h"
 #include "kit/cuda/parts.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* No source has this name. */
@@ -81,8 +82,9 @@ name_unit(const struct expanding *x, const char *word)
 	const char *stem = dot ? ws_arena_copy(x->a, base, (size_t)(dot - base)) : base;
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *hit; (hit = strstr(word, STAND_IN));) {
+		/* "src/x.cu" and the seeds made of it; "tmp/x.cubin" is nvcc's, without the unit's folder. */
 		bool whole = hit > word && hit[-1] == '/' && ws_starts_with(hit, stand_in)
-			&& !ws_starts_with(word, FOLDER);
+			&& !isalnum((unsigned char)hit[strlen(stand_in)]) && !ws_starts_with(word, FOLDER);
 		ws_buf_add(&out, word, (size_t)(hit - word));
 		ws_buf_puts(&out, whole ? path : stem);
 		word = hit + (whole ? strlen(stand_in) : strlen(STAND_IN));

@@ -124,8 +124,8 @@ WS_TEST(what_is_not_understood_is_refused_as_a_whole)
 	static const struct {
 		const char *printed, *why;
 	} cases[] = {
-		{"#$ nvlink \"tmp/x.o\"\n", "'nvlink' is no command of a .cu file"},
-		{"#$ \"{cxx}\" \"tmp/x.ii\" -o \"unit.o\"\n", "'{cxx}' is no command of a .cu file"},
+		{"#$ nvlink \"tmp/x.o\"\n", "'nvlink' is not a command for a .cu file"},
+		{"#$ \"{cxx}\" \"tmp/x.ii\" -o \"unit.o\"\n", "'{cxx}' is not a command for a .cu file"},
 		{"#$ ptxas \"tmp/x.ptx\" -o \"tmp/x.cubin\"\n", "ptxas names 'tmp/x.ptx'"},
 		{"#$ ptxas -o \"tmp/x.cubin\" --new-flag \"tmp/x.report\"\n", "ptxas names 'tmp/x.report'"},
 		{"#$ ptxas -o\n", "the last command does not write 'unit.o'"},
