@@ -39,6 +39,22 @@ remove_dead(const char *path)
 	}
 }
 
+/* A key's lock that nobody holds is left over; the next run may never ask for that key. */
+static void
+remove_dead_locks(const char *folder)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_DIR DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *path = ws_path_join(a, folder, entry->d_name, NULL);
+		WS_AUTO_FD int fd = -1;
+		if (entry->d_name[0] != '.' && ws_flock_try(path, true, &fd, NULL) == WS_FLOCK_HELD) {
+			unlink(path);
+		}
+	}
+}
+
 static bool
 remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 {
@@ -47,6 +63,7 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 	if (ws_fs_is_link(folder)) {
 		return true; /* what lies there may be another store's */
 	}
+	remove_dead_locks(ws_path_join(a, folder, "locks", NULL));
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	if (!dir) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot list '%s'", folder);
