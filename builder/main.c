@@ -181,8 +181,9 @@ start(int argc, char **argv)
 	session.commands = commands;
 	session.command_count = WS_LEN(commands);
 	bool done = finish(&session, run(&session, argc, (const char *const *)argv, &err), &err);
-	/* Of what failed because a child was ended, or was asked in vain, the cause is the signal. */
-	if (!done && ws_stop_asked(&session.stop)) {
+	/* Of what failed because a child was ended, or was asked in vain, the cause is the signal. An error
+	 * that says so already also says where. */
+	if (!done && !ws_err_is_stop(&err) && ws_stop_asked(&session.stop)) {
 		ws_stop_err(&session.stop, &err);
 	}
 	bool reader_left = ferror(session.out.out) && ws_out_is_broken(&session.out);
