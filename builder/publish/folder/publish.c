@@ -451,14 +451,15 @@ write_snapshot(struct publishing *p, struct ws_err *err)
 	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
-/* A new snapshot takes the place of one whose pages are damaged. */
+/* A new snapshot takes the place of one whose pages are damaged. A folder that stands for an object store has
+ * the lists alone, and what lies in the store is not looked through. */
 static bool
 mend_strays(struct publishing *p, bool *changes, struct ws_err *err)
 {
 	size_t count = 0;
 	bool damaged = false;
-	bool done =
-		!p->target.current || ws_index_strays_mend(&p->target, &p->catalog, &count, &damaged, err);
+	bool done = !p->target.current || p->order->only_visible
+		|| ws_index_strays_mend(&p->target, &p->catalog, &count, &damaged, err);
 	p->outcome->strays += count;
 	*changes = *changes || damaged;
 	return done;
