@@ -60,8 +60,8 @@ struct ws_judge_order {
 	size_t required_count;
 	const char *const *must; /**< of them, those that a wheel must have modules for */
 	size_t must_count;
-	bool must_any;                       /**< a module for one of `required` must be there */
-	bool kernels;                        /**< it must have GPU code: its recipe compiles kernels */
+	bool must_any; /**< a module that is one of `required`, or in one, must be there */
+	bool kernels;  /**< it must have GPU code: its recipe compiles kernels */
 	const struct ws_wheel_place *places; /**< at least one */
 	size_t place_count;
 	const char *subject; /**< for people: "flash-attn 2.6.1 in torch 2.4.1" */

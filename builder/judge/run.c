@@ -168,7 +168,17 @@ word_lack(const struct judging *j, const char *import, const char *python)
 	return ws_arena_printf(j->a, "no module '%s'", import);
 }
 
-/* Modules that the wheel must have are there, and one of them has kernels, where its recipe has any. */
+/* Is it a module that this Python opens, in the package of that import name? */
+static bool
+is_part_of(
+	const struct judging *j, const struct ws_module *m, const char *python, const char *import)
+{
+	const char *name = import_name(m->name, j->a);
+	return ws_module_opens_in(m->name, python) && ws_starts_with(name, import)
+		&& name[strlen(import)] == '.';
+}
+
+/* Modules that the wheel must have are there; of a package that is imported, one is enough. */
 static void
 judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
 {
@@ -178,7 +188,9 @@ judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
 	for (const struct ws_json *r = required ? required->first : NULL; r; r = r->next) {
 		bool found = false;
 		for (size_t i = 0; i < j->modules.count; i++) {
-			found = found || opens(j, &j->modules.modules[i], python, r->text);
+			const struct ws_module *m = &j->modules.modules[i];
+			found = found || opens(j, m, python, r->text);
+			one = one && !is_part_of(j, m, python, r->text);
 		}
 		if (!found && lists(must, r->text)) {
 			add(j, o, WS_VERDICT_FAILS, "module",
