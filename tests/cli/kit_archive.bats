@@ -93,6 +93,7 @@ without_definition() {
 	mkdir -p "$there/bin" "$there"/share/wheelsmith/{matrix,recipes} "$there/recipes/twice/src/twice" "$HOME/.config/wheelsmith"
 	cp "$WHEELSMITH" "$there/bin/wheelsmith"
 	cp -r "$WS_ROOT/matrix/facts" "$WS_ROOT/matrix/kits" "$there/share/wheelsmith/matrix/"
+	cp -r "$WS_ROOT/floor" "$there/share/wheelsmith/"
 	rm "$there/share/wheelsmith/matrix/kits/cuda-12.4.json"
 	cd "$there"
 	echo '{"name": "twice", "version": "1.0", "source": [{"folder": "src"}], "python": {"packages": ["twice"]},

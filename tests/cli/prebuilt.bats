@@ -114,7 +114,7 @@ tried() {
 	[ "$(built '.cells[0].tried | length')" -eq 8 ]
 	tried | grep -q "cu13.0torch2.11-.*fails: .*torch 2.11.0 does not export: c10::Error::Error"
 	tried | grep -q "cu130torch2.11-.*fails: "
-	tried | grep -q "torch2.11.1-.*fails: .*ELF machine 183"
+	tried | grep -q "torch2.11.1-.*fails: .* is for another machine (aarch64), not for x86_64"
 	tried | grep -q "torch2.11.2-.*fails: .*RECORD"
 	tried | grep -q "torch2.11.3-.*fails: its METADATA is of not-tiny 1.0"
 	tried | grep -q "torch2.11.4-.*fails: its WHEEL says 'cp4"

@@ -85,7 +85,7 @@ devpi() {
 	[[ $output == *"requires a login (401)"*"netrc, environment or file"* ]]
 	printf 'alice\nwrong\n' > login
 	publish 8 w --to "$url" --login login
-	[[ $output == *"denies access (403)"*"the user or password that was given is not right"* ]]
+	[[ $output == *"denies access to this login (403)"*"the user or password that was given is not right"* ]]
 	printf 'alice\nsesame\n' > login
 	publish 0 w --to "$url" --login login
 	[[ $output == *"2 uploaded, 0 there already"* ]]
@@ -315,7 +315,7 @@ def post(path, body): return 403, "this is not right: " + words.pop(0)'
 	local i
 	for i in 1 2 3 4; do
 		NETRC=$PWD/netrc publish 8 w --to "$url/p/"
-		[[ $output == *"denies access (403)"*"the server says something with the login in it, which is not shown"* ]]
+		[[ $output == *"denies access to this login (403)"*"the server says something with the login in it, which is not shown"* ]]
 		[[ $output != *"this is not right"* ]]
 	done
 }

@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "compile/target.h"
 #include "config/facts.h"
+#include "model/machine.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 		.pybind_build_abi = release->pybind_build_abi};
 	struct ws_cuda_kit cuda = {.version = version, .runtime_soname = "libcudart.so.12"};
 	struct ws_python_kit python = {.version = "3.11.7"};
-	struct ws_hostcc cxx = {.kind = WS_HOSTCC_GCC};
+	struct ws_hostcc cxx = {.kind = WS_HOSTCC_GCC, .machine = ws_machine_host()->multiarch};
 	struct ws_target target = {.recipe = &recipe,
 		.extension = &extension,
 		.flags = extension.flags,

@@ -35,7 +35,7 @@ ERROR = "_ZN3c105ErrorC1ENS_14SourceLocationE"
 STRINGS = {"0": "Ss", "1": "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"}
 
 
-def library(name, functions=(), text="", local=""):
+def library(name, functions=(), text="", local="", needs=()):
     """A shared library with that soname, made without a compiler: its functions and a string."""
     source = "".join('.globl "%s"\n.type "%s",@function\n"%s": ret\n' % (f, f, f) for f in functions)
     source += '.section .rodata,"a"\n.string "%s"\n' % text
@@ -45,7 +45,10 @@ def library(name, functions=(), text="", local=""):
     with tempfile.TemporaryDirectory() as folder:
         out, middle = os.path.join(folder, name), os.path.join(folder, "x.o")
         subprocess.run(["as", "--64", "-o", middle], input=source.encode(), check=True)
-        subprocess.run(["ld", "-shared", "-o", out, "-soname", name, middle], check=True)
+        for need in needs:
+            subprocess.run(["ld", "-shared", "-o", os.path.join(folder, need), "-soname", need, middle], check=True)
+        subprocess.run(["ld", "-shared", "-o", out, "-soname", name, "--no-as-needed", middle, *needs],
+                       check=True, cwd=folder)
         with open(out, "rb") as file:
             return file.read()
 
@@ -66,9 +69,11 @@ def members():
     # An ABI 0 build defines names with __cxx11 as well: counting them must not mislead.
     yield "torch/lib/libc10.so", library(
         "libc10.so", ["_ZN3c104warnENSt7__cxx1112basic_stringIcEE", ERROR + STRINGS[args["abi"]]])
+    others = ("c10_cuda", "torch", "torch_cpu", "torch_cuda") if args["all"] == "1" else ()
     yield "torch/lib/libtorch_python.so", library(
-        "libtorch_python.so", ["glue_of_" + args["python"]], "__pybind11_internals_%s__" % args["pybind"])
-    for name in ("c10_cuda", "torch", "torch_cpu", "torch_cuda") if args["all"] == "1" else ():
+        "libtorch_python.so", ["glue_of_" + args["python"]], "__pybind11_internals_%s__" % args["pybind"],
+        needs=["lib%s.so" % name for name in ("c10", *others)])
+    for name in others:
         yield "torch/lib/lib%s.so" % name, library(
             "lib%s.so" % name, ["of_" + name], local="at_cpu" if name == "torch_cpu" else "")
     yield "torch/lib/libgomp.so.1", random.Random(1).randbytes(int(args["pad"]))

@@ -7,6 +7,7 @@
 #ifndef WS_TESTS_UNIT_PUBLISH_WORLD_H
 #define WS_TESTS_UNIT_PUBLISH_WORLD_H
 
+#include "net/http.h"
 #include "publish/bucket/bucket.h"
 #include "publish/folder/publish.h"
 
@@ -18,6 +19,15 @@ struct ws_index_order ws_world_order(const char *target, const char *wheels, str
 
 /** A store whose objects are files in @a dir. @a fault is one of bucket_server.py's; NULL: none. */
 struct ws_bucket ws_world_bucket(const char *dir, const char *fault, struct ws_arena *a);
+
+static inline void
+ws_auto_bucket(const struct ws_bucket *b)
+{
+	ws_http_close(b->http);
+}
+
+/** Ends the session of a store with its block. */
+#define WS_AUTO_BUCKET __attribute__((cleanup(ws_auto_bucket)))
 
 /** The object as the store has it; NULL: there is none. */
 const char *ws_world_object(const char *dir, const char *key, struct ws_arena *a);

@@ -28,7 +28,7 @@ get(const struct ws_bucket *b, const char *key, char *etag, struct ws_arena *a)
 WS_TEST(what_is_not_there_is_no_error)
 {
 	struct ws_err err = {0};
-	const struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
 	assert_null(get(&b, "none", NULL, a));
 	assert_ok(ws_bucket_remove(&b, "none", &err), err);
 }
@@ -37,7 +37,7 @@ WS_TEST(an_object_is_put_replaced_and_removed_as_a_whole)
 {
 	struct ws_err err = {0};
 	const char *dir = folder(a);
-	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, NULL, a);
 	const struct ws_object one = ws_world_file("a/b+c.txt", "one", a);
 	assert_ok(ws_bucket_put(&b, &one, &err), err);
 	assert_string_equal(get(&b, "a/b+c.txt", NULL, a), "one");
@@ -54,7 +54,7 @@ WS_TEST(an_object_longer_than_expected_is_an_error)
 	struct ws_stored object = {.there = false};
 	struct ws_err err = {0};
 	const char *dir = folder(a);
-	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, NULL, a);
 	ws_world_put(dir, "long", "0123456789", a);
 	assert_ok(ws_bucket_get(&b, "long", 10, &object, &err), err);
 	assert_fails(ws_bucket_get(&b, "long", 9, &object, &err), err, WS_ERR_PUBLISH);
@@ -65,7 +65,7 @@ WS_TEST(what_is_created_is_not_put_over_another)
 {
 	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES], there[WS_ETAG_BYTES];
-	const struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), NULL, a);
 	const struct ws_object one = ws_world_file("k", "one", a);
 	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
 	assert_string_equal(get(&b, "k", there, a), "one");
@@ -82,7 +82,7 @@ WS_TEST(what_is_replaced_is_what_was_read)
 	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES] = "", stale[WS_ETAG_BYTES];
 	const char *dir = folder(a);
-	const struct ws_bucket b = ws_world_bucket(dir, NULL, a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, NULL, a);
 	const struct ws_object one = ws_world_file("k", "one", a);
 	assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
 	memcpy(stale, etag, sizeof(stale));
@@ -107,7 +107,7 @@ WS_TEST(a_lost_answer_a_busy_key_and_bare_etags_change_nothing)
 		struct ws_err err = {0};
 		char etag[WS_ETAG_BYTES] = "";
 		const char *dir = ws_arena_printf(a, "%s-%zu", folder(a), i);
-		const struct ws_bucket b = ws_world_bucket(dir, faults[i], a);
+		WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, faults[i], a);
 		const struct ws_object one = ws_world_file("k", "one", a);
 		assert_int_equal(ws_bucket_create(&b, &one, etag, &err), WS_PUT_DONE);
 		const struct ws_object two = ws_world_file("k", "two", a);
@@ -123,7 +123,7 @@ WS_TEST(a_replacement_whose_answer_is_lost_goes_on_with_its_etag)
 	struct ws_err err = {0};
 	char etag[WS_ETAG_BYTES] = "";
 	const char *dir = folder(a);
-	const struct ws_bucket b = ws_world_bucket(dir, "lost-put=k", a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(dir, "lost-put=k", a);
 	ws_world_put(dir, "k", "zero", a);
 	get(&b, "k", etag, a);
 	const struct ws_object one = ws_world_file("k", "one", a);
@@ -136,7 +136,7 @@ WS_TEST(a_replacement_whose_answer_is_lost_goes_on_with_its_etag)
 WS_TEST(a_store_that_knows_no_conditions_puts_nothing)
 {
 	struct ws_err err = {0};
-	const struct ws_bucket b = ws_world_bucket(folder(a), "refuses", a);
+	WS_AUTO_BUCKET struct ws_bucket b = ws_world_bucket(folder(a), "refuses", a);
 	const struct ws_object one = ws_world_file("k", "one", a);
 	assert_int_equal(ws_bucket_create(&b, &one, NULL, &err), WS_PUT_UNSUPPORTED);
 	assert_null(get(&b, "k", NULL, a));

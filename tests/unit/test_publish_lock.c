@@ -30,6 +30,14 @@ scene_with(const char *fault, struct ws_arena *a)
 	return s;
 }
 
+static void
+leave(struct scene *const *s)
+{
+	ws_auto_bucket(&(*s)->b);
+}
+
+#define WS_AUTO_SCENE __attribute__((cleanup(leave)))
+
 /* A publisher that knows what the store can. */
 static struct ws_publish_lock
 publisher(struct scene *s, struct ws_arena *a)
@@ -49,7 +57,7 @@ held(struct scene *s, struct ws_arena *a)
 WS_TEST(a_lock_is_there_while_it_is_held_and_nothing_of_it_afterwards)
 {
 	struct ws_err err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a);
 	assert_null(held(s, a)); /* what was tried is gone */
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
@@ -63,7 +71,7 @@ WS_TEST(a_lock_is_there_while_it_is_held_and_nothing_of_it_afterwards)
 WS_TEST(a_lock_is_renewed_when_it_is_time_and_not_before)
 {
 	struct ws_err err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a);
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	const char *first = held(s, a);
@@ -81,7 +89,7 @@ WS_TEST(a_lock_is_renewed_when_it_is_time_and_not_before)
 WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
 {
 	struct ws_err err = {0}, other_err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	ws_world_put(s->dir, WS_INDEX_LOCK, "interrupted by hand", a);
@@ -98,7 +106,7 @@ WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
 WS_TEST(who_gives_up_among_the_pages_says_so_and_the_next_one_does_not_wait)
 {
 	struct ws_err err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	ws_publish_lock_release(&one, false);
@@ -112,7 +120,7 @@ WS_TEST(who_gives_up_among_the_pages_says_so_and_the_next_one_does_not_wait)
 WS_TEST(a_lock_of_another_is_not_removed)
 {
 	struct ws_err err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a);
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
 	ws_world_put(s->dir, WS_INDEX_LOCK, "of somebody else", a);
@@ -123,7 +131,7 @@ WS_TEST(a_lock_of_another_is_not_removed)
 WS_TEST(who_waits_can_be_stopped)
 {
 	struct ws_err err = {0};
-	struct scene *s = scene_with(NULL, a);
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
 	struct ws_publish_lock one = publisher(s, a), two = publisher(s, a);
 	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
 	assert_ok(ws_publish_lock_acquire(&one, &err), err);
@@ -139,7 +147,7 @@ WS_TEST(a_store_without_conditions_or_that_does_not_heed_them_is_refused)
 	static const char *const faults[] = {"refuses", "ignores"};
 	for (size_t i = 0; i < WS_LEN(faults); i++) {
 		struct ws_err err = {0};
-		struct scene *s = scene_with(faults[i], a);
+		WS_AUTO_SCENE struct scene *s = scene_with(faults[i], a);
 		struct ws_publish_lock lock = {
 			.b = &s->b, .order = &s->order, .work = ws_test_dir(a), .a = a};
 		assert_fails(ws_publish_lock_try_store(&lock, &err), err, WS_ERR_PUBLISH);
