@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The shipped recipes are what the source distributions say.
 # labels: network
-# timeout: 300
+# timeout: 900
 
 setup_file() {
 	export PYTHONDONTWRITEBYTECODE=1
@@ -11,7 +11,9 @@ setup_file() {
 	run python3 "$WS_ROOT/tests/support/check_recipes.py" "$WS_ROOT" "$BATS_FILE_TMPDIR"
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = "29 recipes, 0 differences" ]
+	count=$(grep -l '"sdist"' "$WS_ROOT"/recipes/*/*.json | wc -l)
+	[ "$count" -ge 30 ]
+	[ "$output" = "$count recipes, 0 differences" ]
 }
 
 @test "a wrong count is found" {
