@@ -6,12 +6,22 @@
 
 #include "cli/command.h"
 
+struct ws_draft_base;
+
 /** `recipe check FILE...` */
 bool ws_cmd_recipe_check(
 	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
 /** `recipe new NAME==V [-o FILE]` */
 bool ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** `recipe update NAME[==V] [-o FILE]` */
+bool ws_cmd_recipe_update(
+	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+
+/** `recipe new` of @a wanted, NAME==V, that goes on from @a base. @a to, @a git: its options; NULL: not given. */
+bool ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
+	const struct ws_draft_base *base, struct ws_err *err);
 
 /** `recipe list [NAME]` */
 bool ws_cmd_recipe_list(

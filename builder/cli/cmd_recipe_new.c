@@ -25,6 +25,7 @@ struct drafting {
 	const char *to;           /* -o; NULL: stdout */
 	const char *git, *folder; /* --git, --folder: where the sources are; NULL: on an index */
 	const char *sources;      /* the folder they are unpacked in; NULL: nothing was fetched */
+	const struct ws_draft_base *base; /* `recipe update` has one */
 	struct ws_draft draft;
 };
 
@@ -116,6 +117,7 @@ write_draft(struct drafting *d, const struct ws_source_spec *spec, const char *f
 		.version = d->version.text,
 		.source = spec,
 		.source_note = note,
+		.base = d->base,
 	};
 	if (!ws_draft_make(&order, s->a, &d->draft, err)) {
 		return false;
@@ -316,6 +318,12 @@ static bool
 deliver(struct drafting *d, struct ws_err *err)
 {
 	const struct ws_out *out = &d->s->out;
+	for (size_t i = 0; i < d->draft.changes.len; i++) {
+		ws_out_note(out, "  %s\n", d->draft.changes.at[i]);
+	}
+	if (d->base && d->draft.changes.len == 0) {
+		ws_out_note(out, "  nothing that a recipe says is another\n");
+	}
 	if (!d->to) {
 		ws_out_result(out, "%s", d->draft.text);
 		return true;
@@ -331,6 +339,12 @@ deliver(struct drafting *d, struct ws_err *err)
 	}
 	ws_out_note(out, "then:  wheelsmith recipe check --fetch %s\n", d->to);
 	return true;
+}
+
+static bool
+draft(struct drafting *d, struct ws_err *err)
+{
+	return choose_place(d, err) && make_draft(d, err) && deliver(d, err);
 }
 
 bool
@@ -360,6 +374,13 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
 		return false;
 	}
-	return parse_wanted(&d, words.at[0], err) && choose_place(&d, err) && make_draft(&d, err)
-		&& deliver(&d, err);
+	return parse_wanted(&d, words.at[0], err) && draft(&d, err);
+}
+
+bool
+ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
+	const struct ws_draft_base *base, struct ws_err *err)
+{
+	struct drafting d = {.s = s, .to = to, .git = git, .base = base};
+	return parse_wanted(&d, wanted, err) && draft(&d, err);
 }

@@ -46,6 +46,12 @@ write_order(const struct ws_draft_order *order, const char *refused, struct ws_b
 	ws_json_add_text(w, "source_note", order->source_note);
 	ws_json_add_text(w, "refused", refused);
 	write_source(w, order->source);
+	if (order->base) {
+		ws_json_open_object(w, "base");
+		ws_json_add_text(w, "folder", order->base->folder);
+		ws_json_add_copy(w, "recipe", order->base->recipe);
+		ws_json_close(w);
+	}
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
@@ -66,9 +72,13 @@ read_answer(
 		return ws_err_set(err, WS_ERR_INTERNAL, "the child that writes drafts gave no draft");
 	}
 	draft->missing_sources = count;
-	const struct ws_json *list = ws_json_find(doc.root, "incomplete");
-	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
+	const struct ws_json *lost = ws_json_find(doc.root, "incomplete");
+	for (const struct ws_json *item = lost ? lost->first : NULL; item; item = item->next) {
 		*ws_vec_push(&draft->incomplete, a) = item->text;
+	}
+	const struct ws_json *changes = ws_json_find(doc.root, "changes");
+	for (const struct ws_json *item = changes ? changes->first : NULL; item; item = item->next) {
+		*ws_vec_push(&draft->changes, a) = item->text;
 	}
 	return true;
 }

@@ -14,6 +14,14 @@
 #include "base/vec.h"
 #include "model/recipe.h"
 
+struct ws_json;
+
+/** A recipe that a draft of a newer version goes on from. */
+struct ws_draft_base {
+	const struct ws_json *recipe;
+	const char *folder; /**< its sources, unpatched */
+};
+
 /** What to draft, and by which Python. */
 struct ws_draft_order {
 	const char *reader;        /**< the folder of the child's program */
@@ -24,7 +32,8 @@ struct ws_draft_order {
 	const char *distribution;  /**< as a person wrote it; PKG-INFO's own spelling goes before */
 	const char *version;
 	const struct ws_source_spec *source;
-	const char *source_note; /**< to be checked about the source; NULL: nothing */
+	const char *source_note;          /**< to be checked about the source; NULL: nothing */
+	const struct ws_draft_base *base; /**< NULL: there is none */
 };
 
 struct ws_draft {
@@ -33,6 +42,8 @@ struct ws_draft {
 	const char *repository; /**< URL of a git repository, a guess; NULL */
 	WS_VEC(const char *)
 	incomplete; /**< what the wheel needs and the draft does not say; its first lines tell as well */
+	WS_VEC(const char *)
+	changes; /**< "requires.torch: >=2.3 is now >=2.4": in what it differs from its base */
 };
 
 /** False without a python3, or when it does not end well. Texts live in @a a. */

@@ -37,12 +37,14 @@ cmp_newest_first(const void *x, const void *y)
 	return ws_version_cmp(y, x);
 }
 
-static const char *
-list_versions(struct ws_version *versions, size_t count, struct ws_arena *a)
+/* Sorts them; nightly builds count only where there is nothing else. */
+static void
+list_versions(
+	struct ws_version *versions, size_t count, struct ws_arena *a, struct ws_sdist_found *found)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
 	const char *last = "";
-	bool finals = false; /* then nobody means a nightly build */
+	bool finals = false;
 	if (count > 1) {
 		qsort(versions, count, sizeof(*versions), cmp_newest_first);
 	}
@@ -51,12 +53,13 @@ list_versions(struct ws_version *versions, size_t count, struct ws_arena *a)
 	}
 	for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
 		bool counts = !finals || !ws_version_is_prerelease(&versions[i]);
+		found->newest = counts && !found->newest ? &versions[i] : found->newest;
 		if (counts && strcmp(versions[i].text, last) != 0) {
 			ws_buf_printf(&b, "%s%s", shown++ > 0 ? ", " : "", versions[i].text);
 			last = versions[i].text;
 		}
 	}
-	return ws_buf_copy(&b, a);
+	found->others = ws_buf_copy(&b, a);
 }
 
 static void
@@ -80,7 +83,7 @@ look_at_page(const struct ws_index_page *page, const char *package,
 			}
 		}
 	}
-	found->others = list_versions(versions.at, versions.len, a);
+	list_versions(versions.at, versions.len, a, found);
 }
 
 bool

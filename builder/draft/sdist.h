@@ -13,6 +13,7 @@ struct ws_sdist_found {
 	const struct ws_index_file *file; /**< .tar.gz before .zip; NULL: there is none */
 	bool has_wheels;                  /**< the version is there, as wheels */
 	const char *others;               /**< "1.0, 1.1": versions that have one; "" none */
+	const struct ws_version *newest;  /**< of those, no pre-release if there is a final one; NULL */
 };
 
 /**

@@ -71,7 +71,8 @@ publish"
 	offers "wheelsmith --json pl" plan
 	offers "wheelsmith recipe " "check
 list
-new"
+new
+update"
 	offers "wheelsmith recipe check --fe" --fetch
 }
 

@@ -37,9 +37,10 @@ helps() { # golden's name, command...
 	done
 }
 
-@test "the halves of recipe" {
+@test "the parts of recipe" {
 	helps help-recipe-check recipe check
 	helps help-recipe-new recipe new
+	helps help-recipe-update recipe update
 }
 
 @test "help needs no home, no store and no network" {
@@ -98,7 +99,7 @@ helps() { # golden's name, command...
 
 @test "recipe without a word says what it takes" {
 	run -2 "$WHEELSMITH" recipe
-	[[ $output == *"check, new or list is missing"* ]]
+	[[ $output == *"check, new, update or list is missing"* ]]
 	run -2 "$WHEELSMITH" recipe chekc
 	[[ $output == *"does not know 'chekc'"* ]]
 	run -2 "$WHEELSMITH" recipe check

@@ -1,7 +1,8 @@
 """reader ORDER - prints the draft of a recipe, made from the files of a source tree
 
-ORDER and the answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused"};
-{"draft", "missing", "repository", "incomplete"}. No file is opened but those of the tree, for reading; nothing of
+ORDER and the answer are JSON: {"folder", "name", "distribution", "version", "from", "source", "source_note", "refused",
+"base": {"recipe", "folder"}}; {"draft", "missing", "repository", "incomplete", "changes"}. With a base, the recipe of another
+version and its sources, the draft goes on from it (update.py). No file is opened but those of the tree, for reading; nothing of
 them runs. A draft results from any sources: what could not be read is a note.
 """
 import ast
@@ -17,6 +18,7 @@ from metadata import Metadata
 from modules import Modules
 from python_files import PythonFiles
 from tree import Tree, is_own
+from update import Update
 
 MEMORY, CPU_S = 1 << 29, 10
 
@@ -110,7 +112,8 @@ def make_form(order, draft):
     draft.note(("metadata",), "all of this")
 
 
-def make(order):
+def make_draft(order):
+    """The draft, and the repository that it is of."""
     draft = Draft(order)
     draft.recipe = {key: None for key in ("name", "version", "source", "every_extension", "extensions", "python",
                                           "metadata", "requires", "archs", "cxx_std", "check")}
@@ -129,7 +132,29 @@ def make(order):
         lines = draft.comment("check: the same from its repository, where no index has the sdist:", 0)
         draft.recipe["source"].append(Comment("\n".join(
             lines + ['// {"git": %s, "commit": "...40 digits..."}' % json.dumps(repository)])))
-    return {"draft": draft.text(), "missing": draft.missing, "repository": repository, "incomplete": draft.incomplete}
+    return draft, repository
+
+
+def update(order, new):
+    """The recipe of the base as the draft of @a new; what has changed, in words."""
+    base = order["base"]
+    recipe, draft = base["recipe"], Draft(dict(order, base_version=base["recipe"]["version"]))
+    old, _ = make_draft(dict(order, folder=base["folder"], version=recipe["version"], source=recipe["source"][0]))
+    draft.incomplete, draft.missing = new.incomplete, new.missing
+    changes = Update(recipe, old.recipe, new.recipe, (Tree(base["folder"]), Tree(order["folder"])), draft).write()
+    for key, text in new.notes:
+        if text not in [other for _, other in old.notes]:  # what reading leaves open, and did not before
+            draft.note(key[:1], text)
+    return draft, changes
+
+
+def make(order):
+    draft, repository = make_draft(order)
+    changes = []
+    if order.get("base"):
+        draft, changes = update(order, draft)
+    return {"draft": draft.text(), "missing": draft.missing, "repository": repository, "incomplete": draft.incomplete,
+            "changes": changes}
 
 
 def main():

@@ -39,7 +39,10 @@ class Draft:
         first = []
         if self.incomplete:
             first += self.comment("INCOMPLETE: %s." % "; ".join(self.incomplete), 0)
-        if origin:
+        if self.order.get("base_version"):
+            first += self.comment("The recipe of %s, changed as %s differs from its sources. Comments of the old one are not here; what a "
+                                  "person must decide is marked \"check:\";" % (self.order["base_version"], origin), 0)
+        elif origin:
             first.append("// A draft from %s" % origin)
             first.append("// and the setup.py in it, which was read and not run. What is marked \"check:\" is a guess;")
         else:
