@@ -39,6 +39,10 @@ def find_incomplete(tree, draft, reader, modules):
         for node in reader.command().nodes() for call in ast.walk(node))
     if writes:
         draft.lost("%s in setup.py writes files into the wheel" % reader.command().node.name)
+    made = sorted({path for path in (reader.written if reader else [])
+                   if path.rpartition("/")[0] + "/__init__.py" in tree.files})
+    if made and not writes:
+        draft.lost("setup.py writes %s into the wheel: \"patches\" can create it" % draft.list(made))
     lost = [call for call in (reader.extensions if reader else []) if call["callee"] == "Extension" and
             not call["sources"]]
     names = ", ".join(call["name"] or "?" for call in lost)

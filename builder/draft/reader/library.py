@@ -27,6 +27,7 @@ class SetupReader(Reader):
     def __init__(self, tree, soft_is_unknown):
         super().__init__(tree, soft_is_unknown)
         self.extensions, self.setup, self.suffix, self.unmatched = [], {}, None, []
+        self.written = []  # files that it opens to write
         self.asks_nvcc = False  # for its version
     def method(self, holder, name, placed, named):
         """Of a value: a list, a dict, a text, a path."""
@@ -191,7 +192,10 @@ class SetupReader(Reader):
 
     def open(self, path, placed, named):
         mode = bare(named.get("mode", placed[1] if len(placed) > 1 else "r"))
-        there = isinstance(path, str) and not isinstance(path, Ref) and self.path(path) in self.tree.files
+        known = isinstance(path, str) and not isinstance(path, Ref)
+        if known and isinstance(mode, str) and mode[:1] in ("w", "a", "x") and OFF not in self.when:
+            self.written.append(self.path(path))
+        there = known and self.path(path) in self.tree.files
         return File(self.path(path)) if there and isinstance(mode, str) and mode[:1] == "r" else UNKNOWN
 
     def find_packages(self, namespaces, placed, named):
