@@ -168,8 +168,9 @@ add_recipe(struct writing *w, struct ws_tree_builder *b, const struct ws_recipe 
 	bool done = add_copy(w, b, recipe->path, to, false, err);
 	for (size_t i = 0; i < recipe->patch_count && done; i++) {
 		const struct ws_patch *patch = &recipe->patches[i];
-		done =
-			add_copy(w, b, patch->file, ws_path_join(w->a, folder, patch->name, NULL), false, err);
+		done = !patch->file
+			|| add_copy(
+				w, b, patch->file, ws_path_join(w->a, folder, patch->name, NULL), false, err);
 	}
 	for (size_t i = 0; i < recipe->source_count && done; i++) {
 		done = recipe->sources[i].kind != WS_SOURCE_FOLDER

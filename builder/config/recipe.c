@@ -169,6 +169,8 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_recipe, binding, "binding", ws_type_binding)},
 	{WS_MANY(struct ws_recipe, patches, patch_count, "patches", ws_type_patch),
 		.flags = WS_FIELD_LIST},
+	{WS_MANY(struct ws_recipe, generators, generator_count, "generate", ws_type_generator),
+		.flags = WS_FIELD_LIST},
 	{.key = "every_extension", .type = &type_every},
 	{WS_MANY(struct ws_recipe, extensions, extension_count, "extensions", ws_type_extension),
 		.flags = WS_FIELD_LIST},
@@ -267,7 +269,8 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 static bool
 check_ways(struct ws_reader *r, struct ws_recipe *recipe)
 {
-	static const char *const of_sources[] = {"extensions", "every_extension", "python", "patches"};
+	static const char *const of_sources[] = {
+		"extensions", "every_extension", "python", "patches", "generate"};
 	const struct ws_json *root = r->doc->root;
 	const struct ws_json *binding = ws_json_find(root, "binding");
 	recipe->prebuilt_only = binding && recipe->source_count == 0;
@@ -314,6 +317,7 @@ parse(struct ws_reader *r, struct ws_recipe *recipe)
 		return false;
 	}
 	recipe->name = ws_package_normal(recipe->distribution, r->a);
+	ws_patches_complete(recipe, r->a);
 	recipe->digest = digest_recipe(r->doc, recipe, r->a);
 	name_sdists(recipe, r->a);
 	return check_ways(r, recipe) && check_prebuilt(r, recipe);

@@ -11,6 +11,7 @@
 
 extern const struct ws_type ws_type_source;          /**< struct ws_source_spec */
 extern const struct ws_type ws_type_patch;           /**< struct ws_patch */
+extern const struct ws_type ws_type_generator;       /**< struct ws_patch */
 extern const struct ws_type ws_type_extension;       /**< struct ws_extension */
 extern const struct ws_type ws_type_every_extension; /**< struct ws_extension */
 extern const struct ws_type ws_type_binding;         /**< enum ws_binding */
@@ -18,6 +19,9 @@ extern const struct ws_type ws_type_module;          /**< const char *: a dotted
 extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part */
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
 extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
+
+/** Puts the generators behind the patches, the recipe's name and version into new files, and digests both. */
+void ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
  * Adds what every extension has to @a extension, which was read from @a item: lists before its own, the

@@ -1,4 +1,5 @@
 /* recipe_source.c - where a recipe's sources come from, and patches to them. Fetching is fetch/. */
+#include "base/buf.h"
 #include "base/fs.h"
 #include "config/condition.h"
 #include "config/recipe_parts.h"
@@ -98,6 +99,8 @@ read_source(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_err_cure(r->err, "like this: {\"sdist\": \"demo-1.0.tar.gz\", \"sha256\": \"...\"}");
 }
 
+/* ---- patches ---- */
+
 static const struct ws_field patch_fields[] = {
 	{WS_ONE(struct ws_patch, name, "file", ws_type_inside), .flags = WS_FIELD_REQUIRED},
 	{WS_ONE(struct ws_patch, sha256, "sha256", ws_type_sha256), .flags = WS_FIELD_REQUIRED},
@@ -122,11 +125,22 @@ check_patch(struct ws_reader *r, const struct ws_json *value, const struct ws_pa
 	return true;
 }
 
+static const struct ws_field file_fields[] = {
+	{WS_ONE(struct ws_patch, name, "create", ws_type_inside), .flags = WS_FIELD_REQUIRED},
+	{WS_ONE(struct ws_patch, text, "text", ws_type_text), .flags = WS_FIELD_REQUIRED,
+		.example = "\"__version__ = '{version}'\\n\""},
+	{WS_ONE(struct ws_patch, when, "when", ws_type_condition)},
+};
+static const struct ws_table file_table = {"a new file", file_fields, WS_LEN(file_fields)};
+
 static bool
 read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 {
 	struct ws_patch *patch = into;
 	patch->when = WS_CONDITION_ANY;
+	if (value->kind == WS_JSON_OBJECT && ws_json_find(value, "create")) {
+		return ws_object_read(r, value, &file_table, patch);
+	}
 	if (!ws_object_read(r, value, &patch_table, patch)) {
 		return false;
 	}
@@ -134,5 +148,105 @@ read_patch(struct ws_reader *r, const struct ws_json *value, void *into)
 	return check_patch(r, value, patch);
 }
 
+/* ---- generators ---- */
+
+struct generate {
+	struct ws_generator generator;
+	struct ws_condition when;
+};
+
+static const struct ws_field generate_fields[] = {
+	{WS_ONE(struct generate, generator.script, "script", ws_type_inside),
+		.flags = WS_FIELD_REQUIRED, .example = "\"scripts/make_kernels.py\""},
+	{WS_MANY(
+		 struct generate, generator.arguments, generator.argument_count, "arguments", ws_type_line),
+		.flags = WS_FIELD_LIST},
+	{WS_MANY(struct generate, generator.inputs, generator.input_count, "inputs", ws_type_inside),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE},
+	{WS_MANY(struct generate, generator.outputs, generator.output_count, "outputs", ws_type_inside),
+		.flags = WS_FIELD_REQUIRED | WS_FIELD_LIST | WS_FIELD_UNIQUE,
+		.example = "[\"csrc/made/*.cu\"]"},
+	{WS_ONE(struct generate, when, "when", ws_type_condition)},
+};
+static const struct ws_table generate_table = {
+	"a generator", generate_fields, WS_LEN(generate_fields)};
+
+static bool
+read_generator(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	struct ws_patch *patch = into;
+	struct generate *made = WS_NEW(r->a, struct generate);
+	made->when = WS_CONDITION_ANY;
+	if (!ws_object_read(r, value, &generate_table, made)) {
+		return false;
+	}
+	*patch = (struct ws_patch){
+		.name = made->generator.script, .generator = &made->generator, .when = made->when};
+	return true;
+}
+
+static void
+hash_words(struct ws_hasher *h, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ws_hasher_add_field(h, words[i]);
+	}
+	ws_hasher_add_field(h, "");
+}
+
+static const char *
+digest_patch(const struct ws_patch *patch, struct ws_arena *a)
+{
+	const struct ws_generator *g = patch->generator;
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, g ? "wheelsmith.generator/1" : "wheelsmith.new-file/1");
+	ws_hasher_add_field(h, patch->name);
+	if (g) {
+		hash_words(h, g->arguments, g->argument_count);
+		hash_words(h, g->inputs, g->input_count);
+		hash_words(h, g->outputs, g->output_count);
+	} else {
+		ws_hasher_add_field(h, patch->text);
+	}
+	struct ws_digest digest = ws_hasher_finish(h);
+	return ws_arena_strdup(a, digest.hex);
+}
+
+/* {name} and {version}; other braces are the file's own. */
+static const char *
+fill_in(const struct ws_recipe *recipe, const char *text, struct ws_arena *a)
+{
+	const struct {
+		const char *word, *value;
+	} values[] = {{"{name}", recipe->distribution}, {"{version}", recipe->version.text}};
+	WS_AUTO_BUF struct ws_buf b = {0};
+	while (*text) {
+		size_t i = 0;
+		while (i < WS_LEN(values) && !ws_starts_with(text, values[i].word)) {
+			i++;
+		}
+		const char *value = i < WS_LEN(values) ? values[i].value : NULL;
+		ws_buf_add(&b, value ? value : text, value ? strlen(value) : 1);
+		text += value ? strlen(values[i].word) : 1;
+	}
+	return ws_buf_copy(&b, a);
+}
+
+void
+ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a)
+{
+	size_t total = recipe->patch_count + recipe->generator_count;
+	struct ws_patch *all = WS_NEW_N(a, struct ws_patch, total + 1);
+	for (size_t i = 0; i < total; i++) {
+		all[i] = i < recipe->patch_count ? recipe->patches[i]
+										 : recipe->generators[i - recipe->patch_count];
+		all[i].text = all[i].text ? fill_in(recipe, all[i].text, a) : NULL;
+		all[i].sha256 = all[i].sha256 ? all[i].sha256 : digest_patch(&all[i], a);
+	}
+	recipe->patches = all;
+	recipe->patch_count = total;
+}
+
 const struct ws_type ws_type_source = WS_OBJECTS(struct ws_source_spec, read_source);
 const struct ws_type ws_type_patch = WS_OBJECTS(struct ws_patch, read_patch);
+const struct ws_type ws_type_generator = WS_OBJECTS(struct ws_patch, read_generator);

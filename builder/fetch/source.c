@@ -4,6 +4,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
+#include "fetch/generate.h"
 #include "fetch/git.h"
 #include "fetch/source_tree.h"
 #include "net/download.h"
@@ -258,30 +259,64 @@ try_spec(struct attempt *t, struct ws_err *err)
 
 /* ---- patches ---- */
 
+/* A patch that makes the file, whose text ends with a line break. */
+static void
+write_new_file(const struct ws_patch *patch, struct ws_buf *out)
+{
+	size_t lines = 0;
+	for (const char *at = patch->text; *at; at++) {
+		lines += *at == '\n' || !at[1];
+	}
+	ws_buf_printf(out, "--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%zu @@\n", patch->name, lines);
+	for (const char *line = patch->text; *line;) {
+		size_t len = strcspn(line, "\n");
+		ws_buf_printf(out, "+%.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
+static bool
+read_patch(const struct ws_patch *patch, struct ws_buf *text, struct ws_err *err)
+{
+	if (patch->text) {
+		write_new_file(patch, text);
+		return true;
+	}
+	if (!ws_fs_read_at_most(patch->file, PATCH_MOST, text, err)) {
+		return false;
+	}
+	struct ws_digest digest = ws_digest_bytes(ws_buf_text(text), text->len);
+	if (!ws_digest_is(&digest, patch->sha256)) {
+		ws_err_set(
+			err, WS_ERR_CONFIG, "the patch '%s' is not the one that the recipe names", patch->file);
+		return ws_err_cure(
+			err, "if it was changed on purpose, write its sha256 there: %s", digest.hex);
+	}
+	return true;
+}
+
+/* Generators are left out. */
 static bool
 read_patches(const struct ws_source_wish *wish, struct ws_arena *a,
-	const struct ws_patch_file **patches, struct ws_err *err)
+	struct ws_source_tree_plan *plan, struct ws_err *err)
 {
 	struct ws_patch_file *files = WS_NEW_N(a, struct ws_patch_file, wish->patch_count);
+	plan->patches = files;
 	for (size_t i = 0; i < wish->patch_count; i++) {
 		const struct ws_patch *patch = wish->patches[i];
 		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!ws_fs_read_at_most(patch->file, PATCH_MOST, &text, err)) {
+		if (patch->generator) {
+			continue;
+		}
+		if (!read_patch(patch, &text, err)) {
 			return false;
 		}
-		struct ws_digest digest = ws_digest_bytes(ws_buf_text(&text), text.len);
-		if (!ws_digest_is(&digest, patch->sha256)) {
-			ws_err_set(err, WS_ERR_CONFIG, "the patch '%s' is not the one that the recipe names",
-				patch->file);
-			return ws_err_cure(
-				err, "if it was changed on purpose, write its sha256 there: %s", digest.hex);
-		}
 		const char *kept = ws_arena_copy(a, ws_buf_text(&text), text.len);
-		if (!ws_patch_parse(ws_path_base(patch->file), kept, text.len, a, &files[i], err)) {
+		if (!ws_patch_parse(patch->file ? ws_path_base(patch->file) : patch->name, kept, text.len,
+				a, &files[plan->patch_count++], err)) {
 			return false;
 		}
 	}
-	*patches = files;
 	return true;
 }
 
@@ -324,46 +359,73 @@ copy_tree(struct ws_source_tree *into, const struct ws_tree *tree, struct ws_err
 	return true;
 }
 
+/* The tree in @a found as @a plan changes it, with the files that @a made names. */
 static bool
-make_patched(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
-	const struct ws_patch_file *patches, struct ws_arena *a, struct ws_source_found *found,
+remake(const struct ws_fetch *fetch, const struct ws_source_tree_plan *plan,
+	const struct ws_generated *made, struct ws_arena *a, struct ws_source_found *found,
 	struct ws_err *err)
 {
-	struct ws_source_tree_plan plan = {
-		.tree = found->tree.name,
-		.from = spec_name(found->spec, a),
-		.strip = "",
-		.patches = patches,
-		.patch_count = wish->patch_count,
-		.stop = fetch->stop,
-	};
-	struct ws_digest key = patched_key(wish, &found->tree);
-	struct ws_source_tree *into = ws_source_tree_begin(fetch->store, &plan, a, err);
-	if (into && !copy_tree(into, &found->tree, err)) {
+	struct ws_source_tree *into = ws_source_tree_begin(fetch->store, plan, a, err);
+	bool done = into && copy_tree(into, &found->tree, err);
+	for (size_t i = 0; done && i < made->count; i++) {
+		struct ws_member member = {.name = made->paths[i], .kind = WS_MEMBER_FILE};
+		done = ws_source_tree_begin_member(into, &member, err)
+			&& copy_file(into, ws_path_join(a, made->folder, made->paths[i], NULL), err);
+	}
+	if (!done) {
 		ws_source_tree_abandon(into);
 		return false;
 	}
-	return into && ws_source_tree_commit(into, a, &found->tree, err)
-		&& ws_tree_remember(fetch->store, key.hex, &found->tree, err);
+	return ws_source_tree_commit(into, a, &found->tree, err);
+}
+
+static bool
+generate(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
+	struct ws_source_tree_plan *plan, struct ws_arena *a, struct ws_source_found *found,
+	struct ws_err *err)
+{
+	plan->patch_count = 0;
+	for (size_t i = 0; i < wish->patch_count; i++) {
+		struct ws_generated made = {0};
+		const struct ws_generator *generator = wish->patches[i]->generator;
+		if (!generator) {
+			continue;
+		}
+		bool done = ws_generate(fetch, generator, &found->tree, a, &made, err)
+			&& remake(fetch, plan, &made, a, found, err);
+		ws_generated_remove(&made);
+		if (!done) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool
 ws_source_patch(const struct ws_fetch *fetch, const struct ws_source_wish *wish, struct ws_arena *a,
 	struct ws_source_found *found, struct ws_err *err)
 {
-	const struct ws_patch_file *patches;
+	struct ws_source_tree_plan plan = {
+		.tree = found->tree.name,
+		.from = spec_name(found->spec, a),
+		.strip = "",
+		.stop = fetch->stop,
+	};
+	const struct ws_generated nothing = {0};
 	struct ws_digest key = patched_key(wish, &found->tree);
 	struct ws_tree patched;
 	if (wish->patch_count == 0) {
 		return true;
 	}
-	bool read = read_patches(wish, a, &patches, err);
+	bool read = read_patches(wish, a, &plan, err);
 	if (read && ws_tree_recall(fetch->store, key.hex, a, &patched)) {
 		found->tree = patched;
 		return true;
 	}
 	found->remembered = false;
-	return (read && make_patched(fetch, wish, patches, a, found, err))
+	return (read && (plan.patch_count == 0 || remake(fetch, &plan, &nothing, a, found, err))
+			   && generate(fetch, wish, &plan, a, found, err)
+			   && ws_tree_remember(fetch->store, key.hex, &found->tree, err))
 		|| ws_err_wrap(err, "'%s' %s", wish->name, wish->version);
 }
 

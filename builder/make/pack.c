@@ -95,6 +95,9 @@ add_recipe(struct ws_input *inputs, size_t *count, const struct ws_recipe *recip
 	}
 	for (size_t i = 0; i < recipe->patch_count; i++) {
 		const struct ws_patch *patch = &recipe->patches[i];
+		if (!patch->file) {
+			continue; /* the recipe itself has it */
+		}
 		const char *place = ws_path_join(a, "recipe", patch->name, NULL);
 		if (!put_file(store, patch->file, place, &inputs[(*count)++], a, err)) {
 			return false;

@@ -51,11 +51,25 @@ struct ws_source_spec {
 /** Where it comes from, for a pin: its file name, URL or path. */
 const char *ws_source_spec_from(const struct ws_source_spec *spec);
 
-/** A patch in unified format, beside the recipe. */
+/** A script of the sources that makes files for them, with the standard library of Python alone. */
+struct ws_generator {
+	const char *script; /**< below the top */
+	const char *const *arguments;
+	size_t argument_count;
+	const char *const *inputs; /**< globs, '*' over '/' too; the script need not be among them */
+	size_t input_count;
+	const char *const *outputs; /**< globs, '*' inside one folder: all that it writes */
+	size_t output_count;
+};
+
+/** What changes the sources: a patch in unified format, a new file, or a generator. */
 struct ws_patch {
-	const char *name; /**< below the recipe's folder: "patches/fix.patch" */
-	const char *file; /**< absolute path */
-	const char *sha256;
+	const char *
+		name; /**< of a patch, below the recipe's folder: "fix.patch"; of a new file, below the top */
+	const char *file;                     /**< absolute path of a patch; NULL */
+	const char *text;                     /**< of a new file; NULL */
+	const struct ws_generator *generator; /**< NULL */
+	const char *sha256; /**< of the patch; else over all that the recipe says of it */
 	struct ws_condition when;
 };
 
@@ -175,10 +189,12 @@ struct ws_recipe {
 	size_t source_count; /**< 0 where prebuilt_only */
 	const struct ws_prebuilt *prebuilt;
 	size_t prebuilt_count;
-	bool prebuilt_only;      /**< it has neither sources nor extensions and is never built */
-	enum ws_binding binding; /**< where prebuilt_only; else the extensions say it */
-	const struct ws_patch *patches;
+	bool prebuilt_only;             /**< it has neither sources nor extensions and is never built */
+	enum ws_binding binding;        /**< where prebuilt_only; else the extensions say it */
+	const struct ws_patch *patches; /**< those of `patches`, then the generators */
 	size_t patch_count;
+	const struct ws_patch *generators; /**< as `generate` has them */
+	size_t generator_count;
 	const struct ws_extension *extensions; /**< what `every_extension` says is in each */
 	size_t extension_count;
 	struct ws_python_part python;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -42,6 +43,11 @@ execute(const struct ws_spawn *spawn)
 	}
 	if (!spawn->is_in_our_group) {
 		setpgid(0, 0);
+	}
+	/* As root, or in a user namespace where the host lets everybody make one. */
+	if (spawn->no_network && unshare(CLONE_NEWNET) != 0
+		&& unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
+		return errno;
 	}
 	if (set_stream(spawn->in, STDIN_FILENO) && set_stream(spawn->out, STDOUT_FILENO)
 		&& set_stream(spawn->err, STDERR_FILENO) && (!spawn->dir || chdir(spawn->dir) == 0)) {

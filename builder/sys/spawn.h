@@ -20,6 +20,8 @@ struct ws_spawn {
 	const char *const *env;  /**< NULL-terminated "NAME=value"; the whole environment */
 	const char *dir;         /**< working folder; NULL: ours */
 	struct ws_limits limits;
+	bool
+		no_network; /**< a network of its own, without interfaces; where that cannot be, it is not started */
 	bool is_in_our_group; /**< a person's shell: the terminal is its as well as ours */
 	int in, out, err;
 };
