@@ -53,6 +53,7 @@ static const struct ws_command commands[] = {
 	{"inspect", ws_cmd_inspect, "show what a wheel is: names, RECORD, ABI, GPU code"},
 	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
 	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},
+	{"cache", ws_cmd_cache, "look after the store: sizes, damage, room, sharing"},
 	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
 	{"internal", ws_cmd_internal, NULL},
 };

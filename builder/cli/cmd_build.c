@@ -4,10 +4,12 @@
 #include "bundle/bundle.h"
 #include "cli/build_text.h"
 #include "cli/selecting.h"
+#include "config/lock.h"
 #include "doctor/ignored_env.h"
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"
+#include "store/inventory.h"
 #include "sys/clock.h"
 
 #include <string.h>
@@ -198,13 +200,37 @@ warn_of_ignored(struct ws_sink *self, const struct ws_event *event)
 	}
 }
 
+/* The user's limit holds where it can; a store that others use is left as it is. */
+static bool
+make_room(struct ws_session *s, const char *matrix, struct ws_err *err)
+{
+	struct ws_inventory inventory;
+	struct ws_inventory_gone gone;
+	struct ws_err busy = {0};
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf lock = {0};
+	if (s->user.store_bytes == 0 || !ws_session_open_store(s, false, err)) {
+		return s->user.store_bytes == 0;
+	}
+	bool locked = matrix && ws_fs_read(ws_lock_path(matrix, a), &lock, NULL);
+	if (!ws_inventory_take(
+			&s->store, &(const char *){ws_buf_text(&lock)}, locked, a, &inventory, err)) {
+		return false;
+	}
+	if (!ws_inventory_shrink(&s->store, &inventory, s->user.store_bytes, &gone, &busy)) {
+		ws_events_warn(&s->events, "the store stays larger than store_bytes: %s", busy.text);
+	}
+	return true;
+}
+
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the plan and of the result */
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
+	if (!ws_session_open_facts(s, err) || !make_room(s, b->selecting.options.matrix, err)
+		|| !ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return b->is_bundled && err->kind == WS_ERR_USAGE
 			? ws_err_wrap(err, "the bundle '%s'", b->bundle)

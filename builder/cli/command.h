@@ -17,6 +17,7 @@ struct ws_command {
 };
 
 bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
+bool ws_cmd_cache(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_explain(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 bool ws_cmd_fetch(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);

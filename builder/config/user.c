@@ -16,6 +16,7 @@ struct written {
 static const struct ws_field fields[] = {
 	{.key = "$schema", .type = &ws_type_ignored},
 	{WS_ONE(struct written, config.store, "store", ws_type_path)},
+	{WS_ONE(struct written, config.store_bytes, "store_bytes", ws_type_size)},
 	{WS_ONE(struct written, indexes, "indexes", ws_type_indexes)},
 	{WS_ONE(struct written, config.debian_mirror, "debian_mirror", ws_type_url)},
 	{WS_ONE(struct written, config.redist, "redist", ws_type_url)},

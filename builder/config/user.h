@@ -1,7 +1,7 @@
 /**
  * user.h - the user's configuration: $XDG_CONFIG_HOME/wheelsmith/config.json
  *
- * {"store": "~/big/store", "indexes": {"default": "https://..."}, "debian_mirror": "https://...",
+ * {"store": "~/big/store", "store_bytes": 50000000000, "indexes": {"default": "https://..."}, "debian_mirror": "https://...",
  *  "redist": "https://...", "recipes": ["~/recipes"], "policy": "prefer-build"}: every key may be
  * left out. Options and the matrix go before it.
  */
@@ -13,8 +13,9 @@
 #include "model/matrix.h"
 
 struct ws_user_config {
-	const char *path;  /**< of the file; NULL: there is none */
-	const char *store; /**< absolute; NULL */
+	const char *path;     /**< of the file; NULL: there is none */
+	const char *store;    /**< absolute; NULL */
+	uint64_t store_bytes; /**< a build makes room in a larger store; 0: no limit */
 	const char *debian_mirror;
 	const char *redist; /**< a mirror of NVIDIA's redistributables; NULL: their own server */
 	const struct ws_index_role *indexes;

@@ -260,3 +260,31 @@ ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 	ws_manifest_merge(ws_buf_str(&all), &manifest);
 	return add(cache, action, base, action->find_reads ? &manifest : NULL, result, err);
 }
+
+bool
+ws_cache_import(
+	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf ours = {0};
+	if (!ws_results_get(store, key, &ours)) {
+		return ws_results_put(store, key, text, err);
+	}
+	struct ws_str rest = ws_buf_str(text), mine = ws_buf_str(&ours);
+	bool list = ws_str_is(ws_str_cut(&rest, '\n'), MANIFESTS_HEADER)
+		&& ws_str_is(ws_str_cut(&mine, '\n'), MANIFESTS_HEADER);
+	/* Theirs first and in their order, then ours before them all. */
+	struct ws_str lists[] = {rest, mine};
+	for (size_t i = 0; i < WS_LEN(lists) && list; i++) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		WS_VEC(const char *) digests = {0};
+		while (lists[i].s && lists[i].n > 0) {
+			*ws_vec_push(&digests, a) = ws_str_copy(ws_str_cut(&lists[i], '\n'), a);
+		}
+		for (size_t k = digests.len; k-- > 0;) {
+			if (!list_manifest(store, key, digests.at[k], err)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}

@@ -11,6 +11,7 @@
 #ifndef WS_ENGINE_CACHE_H
 #define WS_ENGINE_CACHE_H
 
+#include "base/buf.h"
 #include "engine/names.h"
 
 /** What an action gave. */
@@ -53,5 +54,12 @@ bool ws_cache_add(struct ws_cache *cache, const struct ws_action *action,
 bool ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, const ws_node_list *parts, struct ws_result *result,
 	struct ws_err *err);
+
+/**
+ * Takes a text of another store's under @a key; one that is here stays, and gets the manifests that the other has
+ * besides. What it names has come before.
+ */
+bool ws_cache_import(
+	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err);
 
 #endif

@@ -39,9 +39,9 @@ note_link(
 	}
 }
 
-/* Hashed when it does not look as it did when it was last hashed. What is not its digest is rejected. */
+/* Hashed @a anew, or when it does not look as it did when it was last hashed. What is not its digest is rejected. */
 static bool
-is_whole(const struct ws_store *store, const char *path, const char *digest)
+check(const struct ws_store *store, const char *path, const char *digest, bool anew)
 {
 	struct stat status;
 	struct ws_digest found = {""};
@@ -50,7 +50,7 @@ is_whole(const struct ws_store *store, const char *path, const char *digest)
 		return false;
 	}
 	if (S_ISREG(status.st_mode)) {
-		if (ws_ledger_recall(store->ledger, path, &status, &found)
+		if (!anew && ws_ledger_recall(store->ledger, path, &status, &found)
 			&& ws_digest_is(&found, digest)) {
 			return true;
 		}
@@ -61,6 +61,19 @@ is_whole(const struct ws_store *store, const char *path, const char *digest)
 	}
 	ws_store_reject(store, path, &err);
 	return false;
+}
+
+static bool
+is_whole(const struct ws_store *store, const char *path, const char *digest)
+{
+	return check(store, path, digest, false);
+}
+
+bool
+ws_cas_verify(const struct ws_store *store, const char *digest)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	return check(store, path_of(store, digest, a), digest, true);
 }
 
 bool

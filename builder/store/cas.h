@@ -15,6 +15,9 @@
 /** The file is there and whole: one that is not what its name says is removed, with a warning. */
 bool ws_cas_has(const struct ws_store *store, const char *digest);
 
+/** As ws_cas_has, by the bytes alone: what was noted of the file does not count. */
+bool ws_cas_verify(const struct ws_store *store, const char *digest);
+
 /* ---- in ---- */
 
 /** Moves the file at @a path in, synced, and says what it was. */

@@ -4,10 +4,12 @@
 
 #include "base/digest.h"
 #include "base/fs.h"
-#include "store/used_entries.h"
+#include "sys/clock.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#define HOUR_S ((int64_t)3600)
 #define LONGEST ((size_t)4 << 20)
 #define HEADER "wheelsmith.known/1"
 
@@ -42,6 +44,15 @@ take_sum(const char *key, size_t start, struct ws_buf *b)
 	return true;
 }
 
+/* By its mtime, which nobody else reads; once an hour is enough to tell what goes first. */
+static void
+note_use(const char *path, const struct stat *status)
+{
+	if (status->st_mtime + HOUR_S < ws_clock_wall_s()) {
+		utimensat(AT_FDCWD, path, NULL, 0);
+	}
+}
+
 bool
 ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 {
@@ -55,11 +66,37 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 	}
 	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, &err)
 		&& take_sum(key, start, b)) {
+		note_use(path, &status);
 		return true;
 	}
 	ws_buf_cut(b, start);
 	ws_store_reject(store, path, &err);
 	return false;
+}
+
+static void
+write_whole(const char *key, struct ws_str body, struct ws_buf *whole)
+{
+	ws_buf_printf(whole, HEADER " %s\n", sum_of(key, body).hex);
+	ws_buf_add(whole, body.s, body.n);
+}
+
+bool
+ws_results_export(
+	const struct ws_store *store, const char *key, struct ws_buf *whole, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (!ws_results_get(store, key, &text)) {
+		return ws_err_set(err, WS_ERR_IO, "'%s' is missing in the store", key);
+	}
+	write_whole(key, ws_buf_str(&text), whole);
+	return true;
+}
+
+bool
+ws_results_is_whole(const char *key, struct ws_buf *whole)
+{
+	return take_sum(key, 0, whole);
 }
 
 bool
@@ -73,8 +110,7 @@ ws_results_put(
 	if (store->lock_fd < 0) {
 		return true; /* there is no store: ws_store_look */
 	}
-	ws_buf_printf(&whole, HEADER " %s\n", sum_of(key, body).hex);
-	ws_buf_add(&whole, body.s, body.n);
+	write_whole(key, body, &whole);
 	return ws_store_may_make(store, err) && ws_fs_mkdirs(ws_path_dir(a, path), err)
 		&& ws_fs_write_atomic(path, whole.data, whole.len, 0644, err);
 }

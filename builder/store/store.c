@@ -201,6 +201,17 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 }
 
 bool
+ws_store_hold(struct ws_store *store, bool alone, struct ws_err *err)
+{
+	if (ws_flock_convert(store->lock_fd, alone)) {
+		return true;
+	}
+	ws_flock_convert(store->lock_fd, false);
+	ws_err_set(err, WS_ERR_IO, "the store '%s' is in use by another wheelsmith", store->path);
+	return ws_err_cure(err, "wait for it to end, then run this again");
+}
+
+bool
 ws_store_look(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
 {
 	char here[PATH_MAX];

@@ -8,7 +8,7 @@
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of
  * sizes and times; what is damaged is removed, and made again as if it had never been there, and what
  * cannot be read ends the run. Builds
- * share LOCK; nothing takes it alone yet, a garbage collection would. This header is the folder itself;
+ * share LOCK; who makes room holds it alone (inventory.h). This header is the folder itself;
  * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
  */
 #ifndef WS_STORE_STORE_H
@@ -58,6 +58,9 @@ bool ws_store_look(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
 
 void ws_store_close(struct ws_store *store);
+
+/** Takes LOCK @a alone, or shares it again. WS_ERR_IO: another process has it; then it stays shared. */
+bool ws_store_hold(struct ws_store *store, bool alone, struct ws_err *err);
 
 /** False: nothing that is put into it is there in the next run. */
 bool ws_store_keeps(const struct ws_store *store);

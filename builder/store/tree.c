@@ -227,6 +227,27 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	return false;
 }
 
+bool
+ws_tree_verify(const struct ws_store *store, const char *folder, struct ws_arena *a)
+{
+	const char *path = ws_path_join(a, store->path, "trees", folder, NULL);
+	const char *list = ws_arena_printf(a, "%s.list", path), *dash = strrchr(folder, '-');
+	struct ws_digest digest;
+	struct ws_tree tree;
+	struct ws_err err = {0};
+	if (dash && ws_digest_file(list, &digest, NULL, &err)
+		&& strncmp(digest.hex, dash + 1, 16) == 0) {
+		ws_ledger_note(store->ledger, path, &of_a_tree, &(struct ws_digest){""});
+		return ws_tree_find(
+			store, ws_arena_copy(a, folder, (size_t)(dash - folder)), digest.hex, a, &tree);
+	}
+	ws_store_reject(store, path, &err);
+	if (!ws_fs_exists(path)) {
+		ws_fs_remove(list, NULL);
+	}
+	return false;
+}
+
 const struct ws_tree_entry *
 ws_tree_lookup(const struct ws_tree *tree, const char *path)
 {

@@ -80,6 +80,9 @@ void ws_tree_abandon(struct ws_tree_builder *b);
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);
 
+/** The tree in the folder "<name>-<digits>" is what its listing says, by its bytes; else it is removed, with a warning. */
+bool ws_tree_verify(const struct ws_store *store, const char *folder, struct ws_arena *a);
+
 /** For whoever has just made the tree and hashed its files: finding it need not hash them again. */
 void ws_tree_note(const struct ws_store *store, const struct ws_tree *tree);
 

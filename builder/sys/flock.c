@@ -45,6 +45,12 @@ ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 }
 
 bool
+ws_flock_convert(int fd, bool exclusive)
+{
+	return flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0;
+}
+
+bool
 ws_flock_wait(
 	const char *path, struct ws_stop *stop, unsigned longest_ms, int *fd, struct ws_err *err)
 {

@@ -22,6 +22,9 @@ enum ws_flock_result {
 /** Tries once. On WS_FLOCK_HELD @a fd holds the lock until it is closed. */
 enum ws_flock_result ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err);
 
+/** Makes a lock that @a fd holds exclusive, or shared; false, and there may be none then, where another process has it. */
+bool ws_flock_convert(int fd, bool exclusive);
+
 /**
  * Waits for it, at most @a longest_ms. True when @a fd holds it, or when nothing can be locked there: then
  * @a fd stays as it is. False when @a stop (which may be NULL) was asked for, or another process kept it for

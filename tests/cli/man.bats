@@ -27,7 +27,7 @@ entries() { # page
 
 @test "each command's page has an entry for each of its options, and no other" {
 	local command
-	for command in build plan fetch lock shell inspect doctor verify publish; do
+	for command in build plan fetch lock shell inspect doctor verify publish cache; do
 		echo "$command"
 		diff -u <(own_options $command) <(entries wheelsmith-$command.1.scd)
 	done
@@ -49,7 +49,7 @@ entries() { # page
 @test "no page names an option that does not exist" {
 	local command option
 	local known=" --use_fast_math --version $(common_options | xargs)" # the first is nvcc's
-	for command in build plan fetch lock shell inspect doctor verify publish 'recipe check' 'recipe new'; do
+	for command in build plan fetch lock shell inspect doctor verify publish cache 'recipe check' 'recipe new'; do
 		known+=" $(own_options "$command" | xargs)"
 	done
 	for option in $(grep -ohE -e '--[a-z][a-z0-9_-]*' "$pages"/*.scd | sort -u); do

@@ -1,0 +1,297 @@
+/* inventory.c - one walk over each room; what a text names is whatever looks like a digest in it. */
+#include "store/inventory.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "store/cas.h"
+#include "store/results.h"
+#include "store/tree.h"
+#include "sys/stop.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGEST_LENGTH 64
+/* A tree's folder ends in so many digits of its digest. */
+#define TREE_DIGITS 16
+#define LIST ".list"
+
+static const struct {
+	const char *name, *folder;
+	int depth; /* of the entries in it: cas/aa/<digest> is 2 */
+} rooms[WS_ROOMS] = {
+	[WS_ROOM_FILES] = {"files", "cas", 2},
+	[WS_ROOM_RESULTS] = {"results", "ac", 2},
+	[WS_ROOM_TREES] = {"trees", "trees", 1},
+	[WS_ROOM_GIT] = {"git", "git", 1},
+	[WS_ROOM_PARTIAL] = {"partial", "partial", 1},
+};
+
+const char *
+ws_room_name(enum ws_room room)
+{
+	return rooms[room].name;
+}
+
+/* ---- what there is ---- */
+
+struct taking {
+	const struct ws_store *store;
+	struct ws_inventory *inventory;
+	struct ws_map places; /* digest, or the digits of a tree's -> its item */
+	enum ws_room room;
+	struct ws_arena *a;
+};
+
+static int
+depth_of(const char *name)
+{
+	int depth = 1;
+	for (const char *at = name; (at = strchr(at, '/')); at++) {
+		depth++;
+	}
+	return depth;
+}
+
+/* The listing beside a tree belongs to it. */
+static const char *
+item_name(const struct taking *t, const char *name)
+{
+	const char *base = ws_path_base(name);
+	bool list = t->room == WS_ROOM_TREES && ws_ends_with(base, LIST);
+	return list ? ws_arena_copy(t->a, base, strlen(base) - strlen(LIST))
+				: ws_arena_strdup(t->a, base);
+}
+
+static struct ws_store_item *
+last_of(struct ws_inventory *inventory)
+{
+	return inventory->items.len > 0 ? &inventory->items.at[inventory->items.len - 1] : NULL;
+}
+
+/* Entries of a room are items; what lies below them adds to their size. */
+static bool
+see(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED)
+{
+	struct taking *t = self;
+	struct ws_store_item *item = last_of(t->inventory);
+	int depth = depth_of(entry->name);
+	bool file = S_ISREG(entry->status.st_mode);
+	uint64_t bytes = file ? (uint64_t)entry->status.st_size : 0;
+	if (depth < rooms[t->room].depth) {
+		return true;
+	}
+	if (depth == rooms[t->room].depth) {
+		const char *name = item_name(t, entry->name);
+		if (!item || item->room != t->room || !ws_same(item->name, name)) {
+			item = ws_vec_push(&t->inventory->items, t->a);
+			*item = (struct ws_store_item){.room = t->room,
+				.path = ws_arena_printf(
+					t->a, "%s/%s/%s", t->store->path, rooms[t->room].folder, entry->name),
+				.name = name};
+		}
+		int64_t changed_s = entry->status.st_mtim.tv_sec;
+		item->used_s = changed_s > item->used_s ? changed_s : item->used_s;
+	}
+	item->bytes += bytes;
+	t->inventory->bytes += bytes;
+	return true;
+}
+
+/* ---- what is of use ---- */
+
+/* Where an item is found by what a text says of it. */
+static const char *
+place_of(const struct ws_store_item *item)
+{
+	size_t length = strlen(item->name);
+	return item->room == WS_ROOM_FILES                        ? item->name
+		: item->room == WS_ROOM_TREES && length > TREE_DIGITS ? item->name + length - TREE_DIGITS
+															  : NULL;
+}
+
+/* Calls @a name for each item whose digest stands in @a text. */
+static void
+find_named(const struct taking *t, struct ws_str text,
+	void (*name)(void *self, struct ws_store_item *item), void *self)
+{
+	for (size_t i = 0, digits = 0; i <= text.n; i++) {
+		if (i < text.n && isxdigit((unsigned char)text.s[i])) {
+			digits++;
+			continue;
+		}
+		if (digits == DIGEST_LENGTH) {
+			char digest[DIGEST_LENGTH + 1] = "";
+			memcpy(digest, text.s + i - DIGEST_LENGTH, DIGEST_LENGTH);
+			struct ws_store_item *file = ws_map_get(&t->places, digest);
+			digest[TREE_DIGITS] = '\0';
+			struct ws_store_item *tree = ws_map_get(&t->places, digest);
+			if (file || tree) {
+				name(self, file ? file : tree);
+			}
+		}
+		digits = 0;
+	}
+}
+
+/* One text, and which way its use goes. */
+struct naming {
+	struct ws_store_item *text;
+	bool is_wheel; /* what it names is a wheel */
+};
+
+static void
+lend_use(void *self, struct ws_store_item *item)
+{
+	const struct naming *n = self;
+	item->named = true;
+	item->dear = item->dear || n->is_wheel;
+	item->used_s = n->text->used_s > item->used_s ? n->text->used_s : item->used_s;
+}
+
+/* A list of manifests is of use as long as one of them is. */
+static void
+borrow_use(void *self, struct ws_store_item *item)
+{
+	const struct naming *n = self;
+	n->text->dear = n->text->dear || n->is_wheel;
+	n->text->used_s = item->used_s > n->text->used_s ? item->used_s : n->text->used_s;
+}
+
+static void
+make_dear(void *self WS_UNUSED, struct ws_store_item *item)
+{
+	item->dear = true;
+}
+
+static void
+read_texts(const struct taking *t, void (*name)(void *self, struct ws_store_item *item))
+{
+	for (size_t i = 0; i < t->inventory->items.len; i++) {
+		struct ws_store_item *item = &t->inventory->items.at[i];
+		WS_AUTO_BUF struct ws_buf text = {0};
+		if (item->room == WS_ROOM_RESULTS && ws_fs_read(item->path, &text, NULL)) {
+			struct ws_str rest = ws_buf_str(&text);
+			ws_str_cut(&rest, '\n'); /* the sum */
+			struct naming n = {item, rest.n > 16 && memcmp(rest.s, "wheelsmith.cell/", 16) == 0};
+			find_named(t, rest, name, &n);
+		}
+	}
+}
+
+bool
+ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t lock_count,
+	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err)
+{
+	*inventory = (struct ws_inventory){.a = a};
+	struct taking t = {.store = store, .inventory = inventory, .a = a};
+	for (t.room = 0; t.room < WS_ROOMS; t.room++) {
+		if (!ws_fs_walk(ws_store_path(store, a, rooms[t.room].folder), see, &t, err)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < inventory->items.len; i++) {
+		struct ws_store_item *item = &inventory->items.at[i];
+		const char *place = place_of(item);
+		if (place) {
+			ws_map_put(&t.places, place, item, a);
+		}
+	}
+	read_texts(&t, lend_use);
+	read_texts(&t, borrow_use);
+	for (size_t i = 0; i < lock_count; i++) {
+		find_named(&t, ws_str_of(locks[i]), make_dear, NULL);
+	}
+	return true;
+}
+
+/* ---- making room ---- */
+
+static int
+cmp_use(const void *x, const void *y)
+{
+	const struct ws_store_item *left = x, *right = y;
+	if (left->dear != right->dear) {
+		return left->dear ? 1 : -1;
+	}
+	if (left->used_s != right->used_s) {
+		return left->used_s < right->used_s ? -1 : 1;
+	}
+	return strcmp(left->path, right->path);
+}
+
+/* A tree without its listing is none, so that goes first. */
+static bool
+remove_item(const struct ws_store_item *item, struct ws_arena *a, struct ws_err *err)
+{
+	const char *path = item->path;
+	if (item->room != WS_ROOM_TREES) {
+		return ws_fs_remove(path, err);
+	}
+	path = ws_ends_with(path, LIST) ? ws_arena_copy(a, path, strlen(path) - strlen(LIST)) : path;
+	return ws_fs_remove(ws_arena_printf(a, "%s" LIST, path), err) && ws_fs_remove(path, err);
+}
+
+bool
+ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory, uint64_t most_bytes,
+	struct ws_inventory_gone *gone, struct ws_err *err)
+{
+	*gone = (struct ws_inventory_gone){0};
+	if (inventory->bytes <= most_bytes) {
+		return true;
+	}
+	if (!ws_store_hold(store, true, err)) {
+		return false;
+	}
+	qsort(inventory->items.at, inventory->items.len, sizeof(*inventory->items.at), cmp_use);
+	bool fine = true;
+	for (size_t i = 0; i < inventory->items.len && inventory->bytes > most_bytes && fine; i++) {
+		const struct ws_store_item *item = &inventory->items.at[i];
+		fine = remove_item(item, inventory->a, err);
+		inventory->bytes -= item->bytes;
+		gone->bytes += item->bytes;
+		gone->count++;
+	}
+	return ws_store_hold(store, false, fine ? err : NULL) && fine;
+}
+
+/* ---- holding all against its digest ---- */
+
+static bool
+is_whole(const struct ws_store *store, const struct ws_store_item *item, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	switch (item->room) {
+	case WS_ROOM_FILES:
+		return ws_cas_verify(store, item->name);
+	case WS_ROOM_RESULTS:
+		return ws_results_get(store, item->name, &text);
+	case WS_ROOM_TREES:
+		return ws_tree_verify(store, item->name, a);
+	case WS_ROOM_GIT: /* git's own */
+	case WS_ROOM_PARTIAL:
+		break;
+	}
+	return true;
+}
+
+bool
+ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inventory,
+	struct ws_stop *stop, struct ws_inventory_gone *damaged, struct ws_err *err)
+{
+	*damaged = (struct ws_inventory_gone){0};
+	for (size_t i = 0; i < inventory->items.len; i++) {
+		if (ws_stop_asked(stop)) {
+			return ws_stop_err(stop, err);
+		}
+		const struct ws_store_item *item = &inventory->items.at[i];
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		if (!is_whole(store, item, a)) {
+			damaged->count++;
+			damaged->bytes += item->bytes;
+		}
+	}
+	return ws_store_may_make(store, err);
+}

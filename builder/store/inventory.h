@@ -1,0 +1,70 @@
+/**
+ * inventory.h - all that a store holds, and what goes first when it must shrink
+ *
+ * Files by digest, texts by key, trees, mirrors of git, downloads that can go on: each with its size and
+ * when it was last of use. A text is of use when it is found (results.h moves its mtime), and then so is
+ * what it names. Whoever removes holds LOCK alone.
+ */
+#ifndef WS_STORE_INVENTORY_H
+#define WS_STORE_INVENTORY_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/store.h"
+
+struct ws_stop;
+
+enum ws_room {
+	WS_ROOM_FILES,   /**< cas/ */
+	WS_ROOM_RESULTS, /**< ac/ */
+	WS_ROOM_TREES,
+	WS_ROOM_GIT,
+	WS_ROOM_PARTIAL,
+};
+
+#define WS_ROOMS (WS_ROOM_PARTIAL + 1)
+
+struct ws_store_item {
+	enum ws_room room;
+	const char *path; /**< absolute */
+	const char *name; /**< digest, key, or name of a folder */
+	uint64_t bytes;   /**< of a tree: of its files and its listing */
+	int64_t used_s;   /**< when it was last of use */
+	bool named;       /**< a text of ac/ names it */
+	bool dear;        /**< a wheel, or named by a lock: it goes last */
+};
+
+struct ws_inventory {
+	struct ws_arena *a;
+	WS_VEC(struct ws_store_item) items;
+	uint64_t bytes; /**< of all */
+};
+
+/** "files", "results", "trees", "git", "partial". */
+const char *ws_room_name(enum ws_room room);
+
+/** Lists the store. @a locks: texts of lock files; what they name by digest is dear. */
+bool ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t lock_count,
+	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err);
+
+/** What was removed, or found damaged. */
+struct ws_inventory_gone {
+	unsigned count;
+	uint64_t bytes;
+};
+
+/**
+ * Removes what was of use longest ago until the rest has at most @a most_bytes. WS_ERR_IO where another
+ * process uses the store.
+ */
+bool ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory,
+	uint64_t most_bytes, struct ws_inventory_gone *gone, struct ws_err *err);
+
+/**
+ * Reads everything and holds it against its digest, whatever was noted of it. What is damaged is removed,
+ * with a warning. False where something cannot be read, or the run was stopped.
+ */
+bool ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inventory,
+	struct ws_stop *stop, struct ws_inventory_gone *damaged, struct ws_err *err);
+
+#endif
