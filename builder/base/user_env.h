@@ -10,9 +10,13 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+struct ws_ledger;
+
 struct ws_user_env {
 	const char *const *vars; /**< "NAME=value", NULL-terminated; NULL: none */
 	const char *root;        /**< "" or the folder below which every file is looked for */
+	struct ws_ledger
+		*ledger; /**< remembers what its programs say (store/asked.h); NULL: nothing does */
 };
 
 /** NULL when it is not set or empty, or @a env is NULL. Borrowed from vars. */

@@ -111,7 +111,7 @@ ws_session_open_store(struct ws_session *s, bool look, struct ws_err *err)
 		return false;
 	}
 	s->store.events = &s->events;
-	s->ledger = s->store.ledger;
+	s->ledger = s->env.ledger = s->store.ledger;
 	s->status = ws_status_sink(&s->out, s->host.memory_bytes, s->a);
 	ws_events_add(&s->events, s->status);
 	s->has_store = true;

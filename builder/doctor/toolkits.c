@@ -75,7 +75,7 @@ ws_doctor_compilers(struct ws_doctor *d)
 	const struct ws_facts *facts = d->facts;
 	WS_AUTO_BUF struct ws_buf without = {0};
 	bool any = false;
-	ws_hostcc_list_all("", ws_user_env_get(d->env, "PATH"), NULL, d->a, &d->compilers);
+	ws_hostcc_list_all(NULL, "", ws_user_env_get(d->env, "PATH"), NULL, d->a, &d->compilers);
 	ws_rows_list(&d->rows, "compilers[]");
 	for (size_t i = 0; i < d->compilers.len; i++) {
 		const struct ws_hostcc *cc = &d->compilers.at[i];

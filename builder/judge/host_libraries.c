@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "engine/action.h"
-#include "sys/child.h"
+#include "store/asked.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -23,12 +23,13 @@ is_elf(const char *path)
 
 /* It answers with the name alone when it knows no such file. */
 static void
-find(const struct ws_hostcc *cxx, const char *name, struct ws_arena *a, ws_name_list *paths)
+find(struct ws_ledger *ledger, const struct ws_hostcc *cxx, const char *name, struct ws_arena *a,
+	ws_name_list *paths)
 {
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	const char *argv[] = {cxx->path, ws_arena_printf(a, "-print-file-name=%s", name), NULL};
 	struct ws_child_order command = {.argv = argv};
-	if (!ws_child_ask(&command, &answer, NULL)) {
+	if (!ws_asked(ledger, &command, &answer, NULL)) {
 		return;
 	}
 	const char *path = ws_path_normal(a, ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a));
@@ -38,15 +39,15 @@ find(const struct ws_hostcc *cxx, const char *name, struct ws_arena *a, ws_name_
 }
 
 static void
-find_linked(const struct ws_hostcc *cxx, const struct ws_flags *flags, struct ws_arena *a,
-	ws_name_list *paths)
+find_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx, const struct ws_flags *flags,
+	struct ws_arena *a, ws_name_list *paths)
 {
 	for (size_t i = 0; i < flags->link_count; i++) {
 		const char *word = flags->link[i];
 		if (ws_starts_with(word, "-l:")) {
-			find(cxx, word + 3, a, paths);
+			find(ledger, cxx, word + 3, a, paths);
 		} else if (ws_starts_with(word, "-l")) {
-			find(cxx, ws_arena_printf(a, "lib%s.so", word + 2), a, paths);
+			find(ledger, cxx, ws_arena_printf(a, "lib%s.so", word + 2), a, paths);
 		}
 	}
 }
@@ -57,10 +58,11 @@ static const char *const names[] = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.
 	"libgomp.so.1", "libatomic.so.1"};
 
 void
-ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths)
+ws_host_libraries(
+	struct ws_ledger *ledger, const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths)
 {
 	for (size_t i = 0; i < WS_LEN(names); i++) {
-		find(cxx, names[i], a, paths);
+		find(ledger, cxx, names[i], a, paths);
 	}
 }
 
@@ -120,14 +122,14 @@ ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *pa
 }
 
 void
-ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
-	struct ws_arena *a, ws_name_list *paths)
+ws_host_libraries_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx,
+	const struct ws_recipe *recipe, struct ws_arena *a, ws_name_list *paths)
 {
 	for (size_t i = 0; i < recipe->extension_count; i++) {
 		const struct ws_extension *extension = &recipe->extensions[i];
-		find_linked(cxx, &extension->flags, a, paths);
+		find_linked(ledger, cxx, &extension->flags, a, paths);
 		for (size_t k = 0; k < extension->override_count; k++) {
-			find_linked(cxx, &extension->overrides[k].add, a, paths);
+			find_linked(ledger, cxx, &extension->overrides[k].add, a, paths);
 		}
 	}
 }

@@ -12,7 +12,8 @@
 #include "model/recipe.h"
 
 /** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */
-void ws_host_libraries(const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
+void ws_host_libraries(
+	struct ws_ledger *ledger, const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
 
 /**
  * As ws_host_libraries where there is no compiler: by the loader's usual folders, those of @a prefix
@@ -27,7 +28,7 @@ void ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_lis
 void ws_host_library_folders(const char *prefix, struct ws_arena *a, ws_name_list *folders);
 
 /** Adds those that @a recipe links. */
-void ws_host_libraries_linked(const struct ws_hostcc *cxx, const struct ws_recipe *recipe,
-	struct ws_arena *a, ws_name_list *paths);
+void ws_host_libraries_linked(struct ws_ledger *ledger, const struct ws_hostcc *cxx,
+	const struct ws_recipe *recipe, struct ws_arena *a, ws_name_list *paths);
 
 #endif

@@ -79,7 +79,7 @@ open_cxx(struct ws_host_tools *t, const struct ws_hostcc *chosen, struct ws_err 
 	}
 	/* Of another machine's libraries the floor's list tells. */
 	if (ws_hostcc_machine(&known->cxx) == ws_machine_host()) {
-		ws_host_libraries(&known->cxx, t->a, &known->libraries);
+		ws_host_libraries(t->ctx->ledger, &known->cxx, t->a, &known->libraries);
 	}
 	ws_map_put(&t->opened, known->cxx.path, known, t->a);
 	return known;
@@ -107,8 +107,8 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
 		const char *path = ws_user_env_get(t->ctx->env, "PATH");
-		ws_hostcc_list_all("", path, t->ctx->events, t->a, &t->compilers);
-		ws_hostcc_list_cross("", path, t->a, &t->cross);
+		ws_hostcc_list_all(t->ctx->ledger, "", path, t->ctx->events, t->a, &t->compilers);
+		ws_hostcc_list_cross(t->ctx->ledger, "", path, t->a, &t->cross);
 		t->listed_compilers = true;
 	}
 	struct ws_hostcc_wish wish = {
@@ -155,7 +155,9 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 	}
 	chain = WS_NEW(t->a, struct ws_toolchain);
 	const struct opened *opened = choose_cxx(t, need, err);
-	if (!opened || (need->cuda && !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->a, err))) {
+	if (!opened
+		|| (need->cuda
+			&& !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->ctx->ledger, t->a, err))) {
 		return NULL;
 	}
 	chain->cxx = opened->cxx;

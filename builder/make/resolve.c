@@ -440,7 +440,7 @@ find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 		}
 	}
 	if (ws_hostcc_machine(&chain->cxx) == ws_machine_host()) {
-		ws_host_libraries_linked(&chain->cxx, recipe, r->a, &all);
+		ws_host_libraries_linked(r->ctx->ledger, &chain->cxx, recipe, r->a, &all);
 	}
 	m->libraries = all.at;
 	m->library_count = all.len;

@@ -1,4 +1,4 @@
-/* ledger.c - two tables: what ran, and which outside file had which digest. */
+/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. */
 #include "store/ledger.h"
 
 #include "store/sql.h"
@@ -14,7 +14,9 @@ static const char schema[] =
 	" rss_bytes integer not null, killed integer not null);"
 	"create index if not exists runs_by_unit on runs(unit, stage, variant, at);"
 	"create table if not exists files(path text primary key, size integer, mtime integer,"
-	" ctime integer, inode integer, device integer, digest text) without rowid;";
+	" ctime integer, inode integer, device integer, digest text) without rowid;"
+	"create table if not exists answers(question text primary key, answer text not null,"
+	" looks text not null) without rowid;";
 
 struct ws_ledger {
 	struct ws_sql *sql;
@@ -171,4 +173,28 @@ ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_dige
 		ws_ledger_note(ledger, path, &status, digest);
 	}
 	return true;
+}
+
+bool
+ws_ledger_answer(
+	struct ws_ledger *ledger, const char *key, struct ws_buf *answer, struct ws_digest *looks)
+{
+	struct ws_sql_rows *rows = ws_sql_select(
+		ledger->sql, NULL, "select answer, looks from answers where question = ?", "t", key);
+	bool known = rows && ws_sql_next(rows) && ws_digest_parse(ws_sql_text(rows, 1), looks);
+	if (known) {
+		ws_buf_puts(answer, ws_sql_text(rows, 0));
+	}
+	if (rows) {
+		ws_sql_done(rows);
+	}
+	return known;
+}
+
+void
+ws_ledger_note_answer(
+	struct ws_ledger *ledger, const char *key, const char *answer, const struct ws_digest *looks)
+{
+	ws_sql_run(ledger->sql, NULL, "insert or replace into answers values(?, ?, ?)", "ttt", key,
+		answer, looks->hex);
 }

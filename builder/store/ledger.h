@@ -2,13 +2,14 @@
  * ledger.h - what past runs cost
  *
  * For every action that ran: how long, how much memory, how it ended. Predictions come from here.
- * Beside it, which digest a file had when it was last hashed, so that it is hashed once.
+ * Beside it, which digest a file had when it was last hashed, so that it is hashed once, and what programs said.
  * A unit is named without its package's version, so the next release starts with a good guess.
  * The ledger never decides what is built; losing it costs estimates and hashing.
  */
 #ifndef WS_STORE_LEDGER_H
 #define WS_STORE_LEDGER_H
 
+#include "base/buf.h"
 #include "base/digest.h"
 #include "store/store.h"
 
@@ -63,5 +64,11 @@ void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct sta
 /** What was noted; false when nothing was, or the file is not the same any more. */
 bool ws_ledger_recall(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	struct ws_digest *digest);
+
+/** What a program said to the question @a key, and how things looked then (asked.h). Appends; false: not known. */
+bool ws_ledger_answer(
+	struct ws_ledger *ledger, const char *key, struct ws_buf *answer, struct ws_digest *looks);
+void ws_ledger_note_answer(
+	struct ws_ledger *ledger, const char *key, const char *answer, const struct ws_digest *looks);
 
 #endif

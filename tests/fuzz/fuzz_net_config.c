@@ -36,7 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *root = fill_root(bytes, len, a);
 	const char *const vars[] = {NULL};
-	struct ws_user_env env = {vars, root};
+	struct ws_user_env env = {vars, root, NULL};
 	struct ws_pip_config pip = ws_pip_config_read(&env, a);
 	struct ws_debian_mirror mirror;
 	size_t sum = pip.index_url ? strlen(pip.index_url) : 0;

@@ -19,7 +19,7 @@ static ws_hostcc_list
 list_here(struct ws_arena *a)
 {
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", getenv("PATH"), NULL, a, &list);
+	ws_hostcc_list_all(NULL, "", getenv("PATH"), NULL, a, &list);
 	return list;
 }
 

@@ -215,7 +215,7 @@ do_exports(char *const *args, struct session *s, struct ws_err *err)
 static void
 print_cuda(struct session *s, struct ws_cuda_kit *kit)
 {
-	ws_cuda_ask_include(kit, "g++", s->a, NULL);
+	ws_cuda_ask_include(kit, "g++", NULL, s->a, NULL);
 	printf("name: %s\nversion: %s\nrelease: %s\npath: %s\nhow: %s\ndebian: %s\n", kit->name,
 		kit->version.text, kit->release, kit->path, kit->how, or_none(kit->debian));
 	printf("fingerprint: %s\nruntime: %s\nsoname: %s\ngcc_max: %u\n", kit->fingerprint,
@@ -266,7 +266,7 @@ do_host(char *const *args, struct session *s, struct ws_err *err)
 		return false;
 	}
 	const char *root = getenv("HOST_ROOT");
-	struct ws_user_env env = {(const char *const *)environ, root ? root : ""};
+	struct ws_user_env env = {(const char *const *)environ, root ? root : "", NULL};
 	ws_cuda_list_host(&env, NULL, s->a, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_cuda_kit *kit = &list.at[i];

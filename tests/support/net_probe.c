@@ -124,7 +124,7 @@ print_get(
 static bool
 print_pip(struct ws_arena *a)
 {
-	struct ws_user_env env = {(const char *const *)environ, ""};
+	struct ws_user_env env = {(const char *const *)environ, "", NULL};
 	struct ws_pip_config pip = ws_pip_config_read(&env, a);
 	printf("%s\n", pip.index_url ? pip.index_url : "-");
 	for (size_t i = 0; i < pip.extra_count; i++) {

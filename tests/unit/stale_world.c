@@ -50,7 +50,7 @@ stale_world_open(struct ws_arena *a)
 	assert_ok(ws_store_open(ws_path_join(a, folder, "store", NULL), a, &w->store, &err), err);
 	w->ledger = w->store.ledger;
 	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
-	assert_ok(ws_hostcc_ask("/usr/bin/g++", a, &w->cxx, &err), err);
+	assert_ok(ws_hostcc_ask(NULL, "/usr/bin/g++", a, &w->cxx, &err), err);
 	assert_ok(ws_hostcc_open(&w->cxx, w->ledger, a, &err), err);
 	w->host = ws_host_read("", a);
 	w->budget = ws_budget_make(&w->host, 2, 0);

@@ -30,7 +30,7 @@ set_up(struct ws_arena *a)
 	w->folder = ws_test_dir(a);
 	assert_ok(ws_store_open(ws_path_join(a, w->folder, "store", NULL), a, &w->store, &err), err);
 	assert_ok(ws_work_open(&w->store, NULL, a, &w->work, &err), err);
-	assert_ok(ws_hostcc_ask("/usr/bin/g++", a, &w->cxx, &err), err);
+	assert_ok(ws_hostcc_ask(NULL, "/usr/bin/g++", a, &w->cxx, &err), err);
 	assert_ok(ws_hostcc_open(&w->cxx, w->store.ledger, a, &err), err);
 	w->host = ws_host_read("", a);
 	w->budget = ws_budget_make(&w->host, 2, 0);

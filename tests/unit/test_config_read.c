@@ -327,7 +327,7 @@ WS_TEST(the_configuration)
 	struct ws_user_config config;
 	struct ws_err err = {0};
 	const char *vars[] = {"HOME=/home/me", ws_arena_printf(a, "XDG_CONFIG_HOME=%s", dir), NULL};
-	const struct ws_user_env env = {vars, ""};
+	const struct ws_user_env env = {vars, "", NULL};
 	const char *path = ws_user_config_path(&env, a);
 	assert_string_equal(path, ws_path_join(a, dir, "wheelsmith/config.json", NULL));
 	assert_ok(ws_user_config_read(path, "/home/me", a, &config, &err), err);

@@ -68,7 +68,7 @@ WS_TEST(a_definition_becomes_a_whole_toolkit)
 	assert_string_equal(kit.how, "archive");
 	assert_string_equal(kit.debian, "mirror");
 	assert_string_equal(kit.definition, def.digest.hex);
-	assert_ok(ws_cuda_ask_include(&kit, "g++", a, &s.err), s.err);
+	assert_ok(ws_cuda_ask_include(&kit, "g++", NULL, a, &s.err), s.err);
 	assert_int_equal(kit.include_count, 1);
 	assert_string_equal(kit.include[0], "cuda/include");
 	assert_string_equal(kit.runtime_soname, "libcudart.so.12");
@@ -300,7 +300,7 @@ WS_TEST(a_manifest_becomes_a_whole_toolkit)
 		assert_string_equal(kit.release, cases[i].release);
 		assert_string_equal(kit.how, "redist");
 		assert_int_equal(strlen(kit.definition), 64);
-		assert_ok(ws_cuda_ask_include(&kit, "g++", a, &s.err), s.err);
+		assert_ok(ws_cuda_ask_include(&kit, "g++", NULL, a, &s.err), s.err);
 		assert_int_equal(kit.include_count, cases[i].includes[1] ? 2 : 1);
 		assert_string_equal(
 			kit.include[kit.include_count - 1], cases[i].includes[cases[i].includes[1] ? 1 : 0]);

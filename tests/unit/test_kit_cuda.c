@@ -174,7 +174,7 @@ list_host(const struct host *h, const char *cuda_home, const char *path)
 	if (cuda_home) {
 		vars[count] = ws_arena_printf(h->a, "CUDA_HOME=%s", cuda_home);
 	}
-	ws_cuda_list_host(&(struct ws_user_env){vars, h->root}, NULL, h->a, &list);
+	ws_cuda_list_host(&(struct ws_user_env){vars, h->root, NULL}, NULL, h->a, &list);
 	return list;
 }
 
@@ -232,7 +232,7 @@ WS_TEST(a_complete_toolkit_opens)
 	ws_cuda_list list = list_host(&h, NULL, NULL);
 	struct ws_cuda_kit *kit = &list.at[0];
 	assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
-	assert_ok(ws_cuda_ask_include(kit, "g++", a, &h.err), h.err);
+	assert_ok(ws_cuda_ask_include(kit, "g++", NULL, a, &h.err), h.err);
 	assert_int_equal(kit->include_count, 1);
 	assert_string_equal(kit->include[0], "cuda/include");
 	assert_string_equal(kit->runtime_soname, "libcudart.so.12");
@@ -326,7 +326,7 @@ WS_TEST(debians_layout_is_one_toolkit)
 	assert_string_equal(kit->path, ws_path_join(a, h.root, "usr/lib/nvidia-cuda-toolkit", NULL));
 	assert_int_equal(kit->missing_count, 0);
 	assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
-	assert_ok(ws_cuda_ask_include(kit, "g++", a, &h.err), h.err);
+	assert_ok(ws_cuda_ask_include(kit, "g++", NULL, a, &h.err), h.err);
 	assert_int_equal(kit->include_count, 0); /* the compiler searches /usr/include anyway */
 	assert_string_equal(
 		kit->runtime, ws_path_join(a, h.root, "usr/lib/x86_64-linux-gnu/libcudart.so.11.0", NULL));
@@ -362,7 +362,7 @@ WS_TEST(every_toolkit_of_this_host_opens_or_says_why)
 			continue;
 		}
 		assert_ok(ws_cuda_open_host(kit, h.ledger, a, &h.err), h.err);
-		assert_ok(ws_cuda_ask_include(kit, "g++", a, &h.err), h.err);
+		assert_ok(ws_cuda_ask_include(kit, "g++", NULL, a, &h.err), h.err);
 		for (size_t k = 0; k < kit->include_count; k++) {
 			const char *folder = kit->include[k];
 			bool inside = ws_starts_with(folder, "cuda/");

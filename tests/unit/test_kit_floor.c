@@ -69,7 +69,7 @@ set_up(struct world *w, const char *compiler, struct ws_arena *a)
 	struct ws_err err = {0};
 	*w = (struct world){.a = a, .folder = ws_test_dir(a)};
 	assert_ok(ws_store_open(ws_path_join(a, w->folder, "store", NULL), a, &w->store, &err), err);
-	assert_ok(ws_hostcc_ask(compiler, a, &w->cxx, &err), err);
+	assert_ok(ws_hostcc_ask(NULL, compiler, a, &w->cxx, &err), err);
 	assert_ok(ws_hostcc_open(&w->cxx, w->store.ledger, a, &err), err);
 }
 

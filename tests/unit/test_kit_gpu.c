@@ -30,7 +30,7 @@ static void
 list_gpus(const char *root, const char *path, struct ws_arena *a, struct ws_gpus *found)
 {
 	const char *const vars[] = {path ? ws_arena_printf(a, "PATH=%s", path) : NULL, NULL};
-	ws_gpu_list(&(struct ws_user_env){vars, root}, a, found);
+	ws_gpu_list(&(struct ws_user_env){vars, root, NULL}, a, found);
 }
 
 static struct ws_gpus

@@ -112,7 +112,7 @@ static const char *
 list_text(struct ws_arena *a, const char *root, const char *path_variable)
 {
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all(root, path_variable, NULL, a, &list);
+	ws_hostcc_list_all(NULL, root, path_variable, NULL, a, &list);
 	WS_AUTO_BUF struct ws_buf b = {0};
 	for (size_t i = 0; i < list.len; i++) {
 		const struct ws_hostcc *cc = &list.at[i];
@@ -179,7 +179,7 @@ WS_TEST(a_compiler_that_does_not_answer_is_named)
 	struct ws_events events = {0};
 	ws_events_add(&events, &warnings.sink);
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all(root, "", &events, a, &list);
+	ws_hostcc_list_all(NULL, root, "", &events, a, &list);
 	assert_int_equal(warnings.count, 1);
 	assert_int_equal(list.len, 1);
 	assert_int_equal(list.at[0].major, 12);
@@ -189,7 +189,7 @@ WS_TEST(a_compiler_that_does_not_answer_is_named)
 WS_TEST(the_real_compiler_of_this_host_is_listed)
 {
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
+	ws_hostcc_list_all(NULL, "", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	assert_true(list.at[0].path[0] == '/');
 	assert_true(list.at[0].major >= 4);
@@ -216,7 +216,7 @@ make_scene(struct ws_arena *a, const char *os_release, const char *const *gccs)
 		add_gcc(a, ws_path_join(a, root, "usr/bin", NULL), name, *gccs);
 	}
 	s.host = ws_host_read(root, a);
-	ws_hostcc_list_all(root, "", NULL, a, &s.list);
+	ws_hostcc_list_all(NULL, root, "", NULL, a, &s.list);
 	return s;
 }
 
@@ -258,7 +258,7 @@ WS_TEST(clang_is_chosen_only_when_no_gcc_fits)
 	add_compiler(a, bin, "clang++-14", "Debian clang version 14.0.6");
 	add_compiler(a, bin, "clang++-13", "Debian clang version 13.0.1");
 	s.list = (ws_hostcc_list){0};
-	ws_hostcc_list_all(s.host.root, "", NULL, a, &s.list);
+	ws_hostcc_list_all(NULL, s.host.root, "", NULL, a, &s.list);
 	assert_ok(choose(&s), s.err);
 	assert_string_equal(s.chosen.version, "14.0.6");
 	assert_int_equal(s.chosen.kind, WS_HOSTCC_CLANG);

@@ -22,8 +22,8 @@ WS_TEST(compilers_of_another_machine_are_listed_apart)
 	put(a, folder, "aarch64-linux-gnu-g++-12", "aarch64-linux-gnu");
 	put(a, folder, "aarch64-linux-gnu-gcc-12", "aarch64-linux-gnu");
 	put(a, folder, "riscv64-linux-gnu-g++-12", "riscv64-linux-gnu");
-	ws_hostcc_list_all("/nowhere", folder, NULL, a, &own);
-	ws_hostcc_list_cross("/nowhere", folder, a, &cross);
+	ws_hostcc_list_all(NULL, "/nowhere", folder, NULL, a, &own);
+	ws_hostcc_list_cross(NULL, "/nowhere", folder, a, &cross);
 	assert_int_equal(own.len, 0);
 	assert_int_equal(cross.len, 1);
 	assert_string_equal(ws_path_base(cross.at[0].path), "aarch64-linux-gnu-g++-12");

@@ -46,7 +46,7 @@ WS_TEST(every_real_compiler_opens_and_no_two_are_alike)
 {
 	struct scene s = open_scene(a);
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
+	ws_hostcc_list_all(NULL, "", "/usr/local/bin:/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	for (size_t i = 0; i < list.len; i++) {
 		struct ws_hostcc *cc = &list.at[i];
@@ -73,12 +73,12 @@ WS_TEST(a_compiler_is_the_same_by_any_name)
 {
 	struct scene s = open_scene(a);
 	ws_hostcc_list list = {0};
-	ws_hostcc_list_all("", "/usr/bin:/bin", NULL, a, &list);
+	ws_hostcc_list_all(NULL, "", "/usr/bin:/bin", NULL, a, &list);
 	assert_true(list.len > 0);
 	struct ws_hostcc first = list.at[0], second;
 	const char *link = ws_path_join(a, ws_test_dir(a), "another-g++", NULL);
 	assert_int_equal(symlink(first.path, link), 0);
-	assert_ok(ws_hostcc_ask(link, a, &second, &s.err), s.err);
+	assert_ok(ws_hostcc_ask(NULL, link, a, &second, &s.err), s.err);
 	assert_ok(ws_hostcc_open(&first, s.ledger, a, &s.err), s.err);
 	assert_ok(ws_hostcc_open(&second, s.ledger, a, &s.err), s.err);
 	assert_string_equal(first.fingerprint, second.fingerprint);
@@ -116,7 +116,7 @@ make_compiler(struct ws_arena *a, const char *folder, const char *more)
 		folder, more);
 	struct ws_err err;
 	struct ws_hostcc cc;
-	assert_ok(ws_hostcc_ask(write_part(a, folder, "g++", text), a, &cc, &err), err);
+	assert_ok(ws_hostcc_ask(NULL, write_part(a, folder, "g++", text), a, &cc, &err), err);
 	return cc;
 }
 

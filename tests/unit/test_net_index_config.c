@@ -151,7 +151,7 @@ WS_TEST(pip_files_override_in_pips_order)
 {
 	const char *root = ws_test_dir(a);
 	const char *vars[8] = {"HOME=/home/me", "XDG_CONFIG_DIRS=/xdg1:/xdg2", NULL};
-	struct ws_user_env env = {vars, root};
+	struct ws_user_env env = {vars, root, NULL};
 	put(root, "/xdg1/pip/pip.conf", "[global]\nindex-url = https://xdg1/\n", a);
 	assert_string_equal(ws_pip_config_read(&env, a).index_url, "https://xdg1/");
 	put(root, "/xdg2/pip/pip.conf", "[global]\nindex-url = https://xdg2/\n", a);
@@ -191,7 +191,7 @@ WS_TEST(pip_files_are_configparsers)
 {
 	const char *root = ws_test_dir(a);
 	const char *const vars[] = {NULL};
-	struct ws_user_env env = {vars, root};
+	struct ws_user_env env = {vars, root, NULL};
 	put(root, "/etc/pip.conf",
 		"# a comment\n"
 		"index-url = https://nowhere/\n"
@@ -273,7 +273,7 @@ WS_TEST(broken_files_end)
 	const char *const vars[] = {NULL};
 	for (size_t i = 0; i < WS_LEN(texts); i++) {
 		const char *root = ws_test_dir(a);
-		struct ws_user_env env = {vars, root};
+		struct ws_user_env env = {vars, root, NULL};
 		put(root, "/etc/pip.conf", texts[i], a);
 		ws_pip_config_read(&env, a);
 	}
@@ -304,7 +304,7 @@ WS_TEST(trust_is_what_pip_and_curl_would_trust)
 		assert_string_equal(config.ca_from, steps[i][2]);
 	}
 	const char *const plain[] = {"SSL_CERT_DIR=/certs", "NETRC=/n", NULL};
-	sources.env = (struct ws_user_env){plain, ws_test_dir(a)};
+	sources.env = (struct ws_user_env){plain, ws_test_dir(a), NULL};
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
 	assert_string_equal(config.ca_path, "/certs");
 	assert_string_equal(config.netrc_path, "/n");

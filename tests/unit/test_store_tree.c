@@ -109,7 +109,7 @@ WS_TEST(without_a_home_there_is_no_store)
 {
 	struct ws_err err;
 	struct ws_store store;
-	const struct ws_user_env nobody = {NULL, ""};
+	const struct ws_user_env nobody = {NULL, "", NULL};
 	assert_null(ws_store_default_path(&nobody, NULL, a));
 	assert_string_equal(ws_store_default_path(&nobody, "here", a), "here");
 	assert_fails(ws_store_open(NULL, a, &store, &err), err, WS_ERR_CONFIG);

@@ -73,9 +73,9 @@ bool ws_cuda_open_host(
 bool ws_cuda_open_archive(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err);
 
-/** Fills include of a kit that is open. nvcc does not answer without a host compiler: @a cxx. */
-bool ws_cuda_ask_include(
-	struct ws_cuda_kit *kit, const char *cxx, struct ws_arena *a, struct ws_err *err);
+/** Fills include of a kit that is open. nvcc does not answer without a host compiler: @a cxx. @a ledger as for ws_asked. */
+bool ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_ledger *ledger,
+	struct ws_arena *a, struct ws_err *err);
 
 /**
  * The kit that the redistributables of CUDA @a cuda ("12.4", or "12.4.1") make: no definition of

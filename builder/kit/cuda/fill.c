@@ -94,8 +94,8 @@ ws_cuda_fill(
 }
 
 bool
-ws_cuda_ask_include(
-	struct ws_cuda_kit *kit, const char *cxx, struct ws_arena *a, struct ws_err *err)
+ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_ledger *ledger,
+	struct ws_arena *a, struct ws_err *err)
 {
-	return ws_nvcc_ask_include(kit->path, cxx, a, &kit->include, &kit->include_count, err);
+	return ws_nvcc_ask_include(kit->path, cxx, ledger, a, &kit->include, &kit->include_count, err);
 }

@@ -4,16 +4,16 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "kit/cuda/dryrun.h"
-#include "sys/child.h"
+#include "store/asked.h"
 
 #include <string.h>
 
 static bool
-ask(const char *const *argv, struct ws_buf *answer, struct ws_err *err)
+ask(struct ws_ledger *ledger, const char *const *argv, struct ws_buf *answer, struct ws_err *err)
 {
 	struct ws_child_order command = {.argv = argv, .with_stderr = true};
 	ws_buf_clear(answer);
-	return ws_child_ask(&command, answer, err);
+	return ws_asked(ledger, &command, answer, err);
 }
 
 /* ---- the release ---- */
@@ -25,7 +25,7 @@ ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 {
 	const char *const argv[] = {ws_path_join(a, root, "bin/nvcc", NULL), "--version", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(argv, &answer, err)) {
+	if (!ask(NULL, argv, &answer, err)) {
 		return ws_err_wrap(err, "asking nvcc of '%s' for its release", root);
 	}
 	static const char digits[] = "0123456789.";
@@ -103,13 +103,13 @@ last_line(const struct ws_buf *answer, struct ws_arena *a)
 }
 
 bool
-ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_arena *a,
+ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_ledger *ledger, struct ws_arena *a,
 	const char *const **folders, size_t *count, struct ws_err *err)
 {
 	const char *nvcc = ws_path_join(a, root, "bin/nvcc", NULL);
 	const char *const argv[] = {nvcc, "--dryrun", "-ccbin", cxx, "-c", "x.cu", "-o", "x.o", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ask(argv, &answer, err)) {
+	if (!ask(ledger, argv, &answer, err)) {
 		ws_err_wrap(err, "asking '%s' with '%s' for its header folders", nvcc, cxx);
 		return ws_err_cure(err, "it said: %s", last_line(&answer, a));
 	}

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct ws_ledger;
+
 /** Of the nvcc of the toolkit at @a root: "12.4" and "12.4.131". */
 bool ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **version,
 	const char **release, struct ws_err *err);
@@ -22,8 +24,8 @@ bool ws_nvcc_ask_release(const char *root, struct ws_arena *a, const char **vers
  * @a root (absolute, without links) by canonical names, "cuda/include", others absolute. nvcc asks a
  * host compiler even for that: @a cxx, as -ccbin takes it.
  */
-bool ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_arena *a,
-	const char *const **folders, size_t *count, struct ws_err *err);
+bool ws_nvcc_ask_include(const char *root, const char *cxx, struct ws_ledger *ledger,
+	struct ws_arena *a, const char *const **folders, size_t *count, struct ws_err *err);
 
 /** The same out of what `nvcc --dryrun` printed. */
 const char *const *ws_nvcc_read_include(

@@ -53,8 +53,12 @@ typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
  */
 bool ws_hostcc_limits_parse(const char *text, struct ws_hostcc_limits *limits, struct ws_err *err);
 
-/** Asks the compiler at @a path (absolute) what it is: fills all but fingerprint and search. */
-bool ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct ws_err *err);
+/**
+ * Asks the compiler at @a path (absolute) what it is: fills all but fingerprint and search. @a ledger remembers the
+ * answer; it may be NULL, here and below.
+ */
+bool ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *a,
+	struct ws_hostcc *cc, struct ws_err *err);
 
 /**
  * C++ compilers of this host: g++, g++-N, clang++, clang++-N on PATH, in /usr/bin, and those of
@@ -63,12 +67,12 @@ bool ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, s
  * answer, with a warning to @a events (may be NULL). As filled as by ws_hostcc_ask. @a root is "" or a folder that stands for / (tests);
  * @a path_variable is PATH's value, not moved by @a root.
  */
-void ws_hostcc_list_all(const char *root, const char *path_variable, const struct ws_events *events,
-	struct ws_arena *a, ws_hostcc_list *list);
+void ws_hostcc_list_all(struct ws_ledger *ledger, const char *root, const char *path_variable,
+	const struct ws_events *events, struct ws_arena *a, ws_hostcc_list *list);
 
 /** Compilers on PATH and in /usr/bin for other machines: aarch64-linux-gnu-g++-12. As above. */
-void ws_hostcc_list_cross(
-	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list);
+void ws_hostcc_list_cross(struct ws_ledger *ledger, const char *root, const char *path_variable,
+	struct ws_arena *a, ws_hostcc_list *list);
 
 /** The machine that @a cc compiles for; NULL: one that no wheels are made for. */
 const struct ws_machine *ws_hostcc_machine(const struct ws_hostcc *cc);

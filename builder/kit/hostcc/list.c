@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
 #include "model/machine.h"
-#include "sys/child.h"
+#include "store/asked.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -57,13 +57,14 @@ read_line(struct ws_str line, struct ws_hostcc *cc, struct ws_arena *a)
 }
 
 bool
-ws_hostcc_ask(const char *path, struct ws_arena *a, struct ws_hostcc *cc, struct ws_err *err)
+ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *a, struct ws_hostcc *cc,
+	struct ws_err *err)
 {
 	const char *const argv[] = {path, "-v", NULL};
 	struct ws_child_order command = {
 		.argv = argv, .limits.timeout_ms = TIMEOUT_MS, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_child_ask(&command, &answer, err)) {
+	if (!ws_asked(ledger, &command, &answer, err)) {
 		return ws_err_wrap(err, "asking compiler '%s' what it is", path);
 	}
 	*cc = (struct ws_hostcc){.path = ws_arena_strdup(a, path)};
@@ -82,6 +83,7 @@ struct search {
 	ws_hostcc_list *list;
 	const char *prefix; /* of names: "", "aarch64-linux-gnu-" */
 	const struct ws_events *events;
+	struct ws_ledger *ledger;
 	struct ws_map seen; /* real paths */
 	struct ws_arena *a;
 };
@@ -137,7 +139,7 @@ look_at(struct search *s, const char *path)
 	if (!ws_map_add(&s->seen, ws_arena_strdup(s->a, real), s->a)) {
 		return;
 	}
-	if (ws_hostcc_ask(path, s->a, &cc, &err)) {
+	if (ws_hostcc_ask(s->ledger, path, s->a, &cc, &err)) {
 		insert(s, &cc);
 	} else if (!ws_err_is_stop(&err)) {
 		ws_events_warn(
@@ -187,23 +189,23 @@ look_on_path(struct search *s, const char *root, const char *path_variable)
 }
 
 void
-ws_hostcc_list_all(const char *root, const char *path_variable, const struct ws_events *events,
-	struct ws_arena *a, ws_hostcc_list *list)
+ws_hostcc_list_all(struct ws_ledger *ledger, const char *root, const char *path_variable,
+	const struct ws_events *events, struct ws_arena *a, ws_hostcc_list *list)
 {
-	struct search s = {.list = list, .prefix = "", .events = events, .a = a};
+	struct search s = {.list = list, .prefix = "", .events = events, .ledger = ledger, .a = a};
 	look_on_path(&s, root, path_variable);
 	look_in_toolsets(&s, ws_arena_printf(a, "%s/opt/rh", root));
 }
 
 void
-ws_hostcc_list_cross(
-	const char *root, const char *path_variable, struct ws_arena *a, ws_hostcc_list *list)
+ws_hostcc_list_cross(struct ws_ledger *ledger, const char *root, const char *path_variable,
+	struct ws_arena *a, ws_hostcc_list *list)
 {
 	const struct ws_machine *const machines[] = {
 		ws_machine_named("x86_64"), ws_machine_named("aarch64")};
 	for (size_t i = 0; i < WS_LEN(machines); i++) {
 		const char *prefix = ws_arena_printf(a, "%s-", machines[i]->multiarch);
-		struct search s = {.list = list, .prefix = prefix, .a = a};
+		struct search s = {.list = list, .prefix = prefix, .ledger = ledger, .a = a};
 		if (machines[i] != ws_machine_host()) {
 			look_on_path(&s, root, path_variable);
 		}
@@ -241,7 +243,7 @@ ask(const struct opening *o, const char *const *argv, bool with_stderr, struct w
 	struct ws_err *err)
 {
 	struct ws_child_order command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
-	return ws_child_ask(&command, answer, err)
+	return ws_asked(o->ledger, &command, answer, err)
 		|| ws_err_wrap(err, "asking compiler '%s' about itself", o->cc->path);
 }
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "kit/python/python.h"
-#include "sys/child.h"
+#include "store/asked.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -236,7 +236,8 @@ vars_of(const struct ws_user_env *user, struct ws_arena *a)
 }
 
 static bool
-run(const char *const *argv, const char *const *env, struct ws_buf *out, struct ws_err *err)
+run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, struct ws_buf *out,
+	struct ws_err *err)
 {
 	struct ws_child_order command = {
 		.argv = argv,
@@ -244,7 +245,7 @@ run(const char *const *argv, const char *const *env, struct ws_buf *out, struct 
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};
-	return ws_child_ask(&command, out, err);
+	return ws_asked(ledger, &command, out, err);
 }
 
 /* Turns the failure of the question into what a person should know. */
@@ -256,7 +257,7 @@ explain(const char *path, const char *const *env, struct ws_err *err)
 	}
 	const char *const argv[] = {path, "-V", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (run(argv, env, &answer, NULL) && ws_starts_with(ws_buf_text(&answer), "Python 2.")) {
+	if (run(NULL, argv, env, &answer, NULL) && ws_starts_with(ws_buf_text(&answer), "Python 2.")) {
 		struct ws_str line = ws_str_trim(ws_buf_str(&answer));
 		ws_err_set(err, WS_ERR_CONFIG, "'%s' is %.*s", path, WS_STR_ARGS(line));
 		return ws_err_cure(err, "name a Python 3");
@@ -333,7 +334,7 @@ ws_python_ask(const struct ws_user_env *env, const char *path, struct ws_arena *
 	const char *const argv[] = {path, "-I", "-S", "-c", question, NULL};
 	const char *const *vars = vars_of(env, a);
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (run(argv, vars, &answer, err)) {
+	if (run(env ? env->ledger : NULL, argv, vars, &answer, err)) {
 		return read_answer(path, vars, &answer, a, kit, err);
 	}
 	const char *details = find_details(path, a);

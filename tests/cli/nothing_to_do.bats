@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# A run with nothing to do starts no compiler, no nvcc and no Python: what they said is remembered.
+# labels: cuda
+# timeout: 600
+
+load base
+
+setup() {
+	in_place
+	needs strace
+}
+
+# The programs that a build starts, beside our own, once each.
+started() {
+	rm -rf dist
+	strace -f -e trace=execve -e signal=none -o trace "$WHEELSMITH" build --matrix m.json > /dev/null 2> said
+	grep -q '1 ready' said
+	sed -nE 's/.*execve\("([^"]+)".* = 0$/\1/p' trace | xargs -n 1 basename | sort -u | grep -vx wheelsmith
+}
+
+# What is younger than two seconds might change once more unseen, so it is asked again.
+settle() {
+	sleep 3
+}
+
+@test "nothing to do: no process but our own" {
+	build
+	[ "$status" -eq 0 ]
+	settle
+	started > first || true
+	run started
+	echo "$output"
+	[ -z "$output" ]
+}
