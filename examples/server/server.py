@@ -5,12 +5,14 @@ requests that were accepted finish, and ends with status 0. Where nothing can be
 """
 
 import argparse
+import contextlib
 import hmac
 import io
 import json
 import os
 import queue
 import signal
+import socket
 import socketserver
 import sys
 import threading
@@ -151,6 +153,7 @@ class Server(ThreadingHTTPServer):
         self.token, self.engine, self.health = token, None, {"attn": None, "ready": False}
         self.draining, self.busy, self.lock = False, 0, threading.Condition()
         self.slots = threading.BoundedSemaphore(CONNECTIONS)
+        self.arriving = {}  # connections whose request is not whole yet, the one that waits longest first
 
     def server_bind(self):
         """As HTTPServer's, without asking DNS for a name that nobody reads."""
@@ -158,15 +161,35 @@ class Server(ThreadingHTTPServer):
         self.server_name, self.server_port = self.server_address[:2]
 
     def process_request(self, request, client_address):
-        if not self.slots.acquire(blocking=False):
+        if self.slots.acquire(blocking=False) or self._take_slot():
+            super().process_request(request, client_address)
+        else:
             self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
+
+    def _take_slot(self):
+        """From the connection whose request takes longest: many that send half of one must not end /health."""
+        with self.lock:
+            oldest = next(iter(self.arriving), None)
+            self.arriving.pop(oldest, None)
+        if oldest is None:
+            return False
+        with contextlib.suppress(OSError):  # it has gone by itself
+            oldest.shutdown(socket.SHUT_RDWR)
+        return self.slots.acquire(timeout=1)
+
+    def waits_for(self, request):
+        with self.lock:
+            self.arriving[request] = True
+
+    def has(self, request):
+        with self.lock:
+            self.arriving.pop(request, None)
 
     def process_request_thread(self, request, client_address):
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.has(request)
             self.slots.release()
 
     def handle_error(self, request, client_address):
@@ -234,9 +257,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self):
         self.arriving.until = time.monotonic() + self.timeout
+        self.server.waits_for(self.connection)
         super().handle_one_request()
 
     def _send(self, status, value, headers=None):
+        self.server.has(self.connection)
         self.connection.settimeout(self.timeout)
         body = json.dumps(value).encode() + b"\n"
         self.send_response(status)
@@ -292,6 +317,7 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refusal(404, "there is /health and /v1/completions")
             self._check_token()
             body = self._body()
+            self.server.has(self.connection)
             self.server.enter()
             try:
                 self._send(200, self._complete(body))

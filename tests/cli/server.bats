@@ -164,6 +164,29 @@ raw() { # what is sent, as printf takes it
 	run ! grep -q 'Error in a request' log
 }
 
+@test "as many half requests as it takes connections leave /health an answer" {
+	serve
+	run -0 timeout 60 python3 - "${URL##*:}" <<- 'END'
+		import re, socket, sys
+		most = int(re.search(r"^CONNECTIONS = (\d+)", open("stub/server.py").read(), re.M)[1])
+		begin = lambda: socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=10)
+		half = []
+		for i in range(most + 40):
+		    half.append(begin())
+		    half[-1].sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n")
+		for i in range(20):
+		    with begin() as client:
+		        client.sendall(b"GET /health?live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+		        assert client.recv(100).startswith(b"HTTP/1.1 200"), i
+		# The last that began is finished, and answered.
+		half[-1].sendall(b"\r\n")
+		assert half[-1].recv(100).startswith(b"HTTP/1.1 200")
+	END
+	[ "$(complete hello)" = 200 ]
+	cat log
+	run ! grep -q 'Error in a request' log
+}
+
 @test "a line of the log is one write" {
 	run -0 python3 - "$WS_ROOT/examples/server" <<- 'END'
 		import sys
