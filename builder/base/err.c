@@ -207,14 +207,19 @@ count_characters(const char *text, size_t n)
 	return count;
 }
 
-/* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. */
+/* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. A password that was not
+ * quoted for a URL may hold '/' and '@': what is hidden ends at the last '@' of the word. */
 static void
 hide_logins(char *line)
 {
+	static const char ends[] = " \t\"'";
 	for (char *at = strchr(line, '@'); at; at = strchr(at + 1, '@')) {
 		char *start = at;
-		while (start > line && !strchr(" \t\"'", start[-1])) {
+		while (start > line && !strchr(ends, start[-1])) {
 			start--;
+		}
+		for (char *more = at; *more && !strchr(ends, *more); more++) {
+			at = *more == '@' ? more : at;
 		}
 		char *host = strstr(start, "//");
 		start = host && host < at ? host + 2 : start;

@@ -149,6 +149,7 @@ WS_TEST(a_password_in_the_line_that_is_shown_is_stars)
 	static const char *const lines[][2] = {
 		{"{\"url\": \"https://me:sesame@h.example/x\"}", "\"https://*********@h.example/x\"}"},
 		{"{\"url\": \"ftp://me:ses/ame@h\", \"a\": 1}", "\"ftp://**********@h\", \"a\": 1}"},
+		{"{\"url\": \"ftp://me:s/s@me@h\", \"a\": 1}", "\"ftp://*********@h\", \"a\": 1}"},
 		{"me:sesame@h.example", "| *********@h.example"},
 		{"git@host.example:demo", "| git@host.example:demo"},
 		{"demo @ https://h.example:80/x", "| demo @ https://h.example:80/x"},
