@@ -272,9 +272,8 @@ make_part(const struct expanding *x, size_t index)
 static bool
 is_whole(const struct split *s)
 {
-	static const char *const words[] = {"-G", "--device-debug", "-dlto", "--dlink-time-opt", "-dc",
-		"--device-c", "-rdc=true", "--relocatable-device-code=true", "-rdc",
-		"--relocatable-device-code"};
+	static const char *const words[] = {"-dlto", "--dlink-time-opt", "-dc", "--device-c",
+		"-rdc=true", "--relocatable-device-code=true", "-rdc", "--relocatable-device-code"};
 	bool whole = s->target->cxx->kind != WS_HOSTCC_GCC;
 	for (const char *const *word = s->words; *word && !whole; word++) {
 		whole = ws_is_among(*word, words, WS_LEN(words));

@@ -59,6 +59,9 @@ static const char quiet[] =
 static const char own_cpu[] = "leave it out, or name a CPU that all of your hosts have "
 							  "(-march=x86-64-v3): it compiles for the CPU of "
 							  "whoever builds";
+static const char device_debug[] =
+	"leave it out: kernels are not optimised with it, and their debug info names the folder where "
+	"they were compiled, so the bytes would differ from host to host";
 static const char folder[] = "write the folder into 'include'";
 
 /* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc 13.0
@@ -150,6 +153,8 @@ static const struct {
 	{"-mcpu=native ", DRIVER, own_cpu},
 	{"-mtune=native ", DRIVER, own_cpu},
 	{"-xHost ", DRIVER, own_cpu},
+	{"-G ", NVCC, device_debug},
+	{"--device-debug ", NVCC, device_debug},
 	{"--library", ALL, "write -l, or -L, into 'link_flags'"},
 };
 

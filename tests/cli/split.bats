@@ -74,7 +74,7 @@ same_as_whole() {
 }
 
 @test "what nvcc's commands are not known for is one nvcc's" {
-	recipe 'e["nvcc_flags"] = ["-G"]'
+	recipe 'e["nvcc_flags"] = ["-dlto"]'
 	build -v
 	[ "$status" -eq 0 ]
 	[ -z "$(ran_parts)" ]

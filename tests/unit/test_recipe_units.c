@@ -250,6 +250,14 @@ WS_TEST(words_for_the_cpu_of_the_build_host_cannot_be_flags)
 	assert_null(problem_of("-march=x86-64-v3", NULL, WS_FLAG_CXX));
 }
 
+/* nvcc 13.0: PTX and machine code name the source by its whole path, whatever maps prefixes. */
+WS_TEST(debug_code_for_the_gpu_cannot_be_asked_for)
+{
+	assert_non_null(problem_of("-G", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("--device-debug", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("-lineinfo", NULL, WS_FLAG_NVCC));
+}
+
 /* What setup.py files of real packages pass. */
 WS_TEST(usual_words_are_flags)
 {
@@ -262,7 +270,7 @@ WS_TEST(usual_words_are_flags)
 		"-Xptxas", "-v,-O3", "-Xcompiler", "-fPIC,-fopenmp", "-Xcompiler=-Wno-psabi",
 		"--expt-relaxed-constexpr", "-Xfatbin", "-compress-all", "--compress-mode=size",
 		"-diag-suppress=20012", "-rdc=true", "-U__CUDA_NO_HALF_OPERATORS__", "-Xcudafe",
-		"--diag_suppress=1", "-maxrregcount=64", "-G", "-include", "src/x.h", "-t", "4", "-MD"};
+		"--diag_suppress=1", "-maxrregcount=64", "-include", "src/x.h", "-t", "4", "-MD"};
 	static const char *const links[] = {"-lcublas", "-L/opt/lib", "-L", "src/lib", "-l:libx.a",
 		"-Wl,-rpath,$ORIGIN", "-Wl,--version-script=src/x.map", "-static-libstdc++", "-fopenmp",
 		"-Wl,--as-needed", "-Wl,-z,now", "-s", "-flto", "-Wl,--exclude-libs,ALL"};

@@ -7,7 +7,7 @@ import re
 
 # As config/recipe_extension.c refuses them.
 REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threads", "-I", "-isystem",
-           "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME")
+           "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME", "--device-debug")
 NATIVE = re.compile(r"-m(arch|cpu|tune)=native|-xHost")
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
@@ -29,7 +29,7 @@ class Flags:
             for word in text.split(" ") if " -" in text else [text]:
                 word = word.strip()
                 value = value_due or (left_out and not word.startswith("-"))
-                refused = word.startswith(REFUSED)
+                refused = word.startswith(REFUSED) or word == "-G"
                 self.archs += [number for number in re.findall(r"(?:compute_|sm_)(\d+[af]?)", word)
                                if 50 <= int(re.match(r"\d+", number)[0]) <= 199]
                 standard = re.search(r"\+\+(14|17|20|23)\b", word) if refused and "-std" in word else None
