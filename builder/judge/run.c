@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "judge/order.h"
+#include "judge/weigh.h"
 #include "model/tag.h"
 #include "sys/child.h"
 #include "verify/judge.h"
@@ -123,8 +124,8 @@ is_for_another(const struct ws_module *m, const char *python)
 	return m->python && !ws_module_opens_in(m->name, python);
 }
 
-/* What this Python imports decides; where the recipe names none of it, all but other Pythons' modules. */
-static void
+/* What this Python imports decides; where the recipe names none of it (false), all but other Pythons' modules. */
+static bool
 select_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
 {
 	const struct ws_module *other = NULL;
@@ -152,6 +153,7 @@ select_modules(struct judging *j, const char *python, struct ws_judge_outcome *o
 			add(j, o, WS_VERDICT_FAILS, "unreadable", m->refused);
 		}
 	}
+	return any;
 }
 
 /* "'m'", or "'m', but 'm.cpython-312-x86_64-linux-gnu.so' for another Python". */
@@ -241,6 +243,10 @@ read_labels(struct judging *j, struct ws_err *err)
 	const char *why = j->has_name ? ws_label_check_name(&j->name, &j->info, j->a) : NULL;
 	if (why) {
 		find(j, WS_VERDICT_FAILS, "label", why);
+	}
+	const char *replaced = ws_label_check_files(&j->info.metadata, &j->wheel.zip, j->a);
+	if (replaced) {
+		find(j, WS_VERDICT_FAILS, "replaces", replaced);
 	}
 	const char *other = j->has_name ? ws_label_check_tags(&j->name, &j->info, j->a) : NULL;
 	if (other) {
@@ -495,8 +501,9 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 	place.load.trusted =
 		ws_json_texts(ws_json_find(j->order.root, "trust"), j->a, &place.load.trusted_count);
 	judge_tags(j, &place.load, o);
+	bool named = true;
 	if (!is_own(j)) {
-		select_modules(j, o->python, o);
+		named = select_modules(j, o->python, o);
 		judge_modules(j, o->python, o);
 	}
 	if (fine) {
@@ -504,6 +511,10 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 		fine = ws_judge(&j->subject, &place.load, j->a, &o->judged, err);
 	}
 	o->judged = fine ? o->judged : (struct ws_verdict){0};
+	struct ws_finding doubt = {0};
+	if (fine && !named) {
+		ws_weigh(&o->judged, j->made, j->has_info ? &j->info.metadata : NULL, j->a, &doubt);
+	}
 	if (!fine && err->kind == WS_ERR_UNKNOWN) {
 		*ws_vec_push(&o->findings, j->a) = (struct ws_finding){.verdict = WS_VERDICT_FAILS,
 			.cause = "no-python",
@@ -516,6 +527,9 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 		for (size_t k = 0; m->module->required && k < m->finding_count; k++) {
 			*ws_vec_push(&o->findings, j->a) = m->findings[k];
 		}
+	}
+	if (doubt.text) {
+		*ws_vec_push(&o->findings, j->a) = doubt;
 	}
 	judge_kernels(j, o);
 	judge_ranges(j, o); /* behind the names: one that is missing says more */

@@ -32,6 +32,7 @@ struct judging {
 	const struct judging *all;               /* of the subject's modules, this one among them */
 	struct ws_symbols *result;
 	bool *visible; /* of each library: the module's symbols are looked for in it */
+	bool outside;  /* a library is absent that is neither torch's nor of the wheel */
 	WS_VEC(struct want) wants;
 	WS_VEC(struct ws_missing) missing;
 	WS_VEC(const char *) unread;
@@ -243,7 +244,7 @@ explain(struct judging *j, const struct want *want)
 	const char *system = unread_system(j);
 	if (family) {
 		explain_family(j, want, family);
-	} else {
+	} else if (system || !j->outside) { /* else it is said once, of the library */
 		miss(j, want, system ? WS_MISSING_UNREAD : WS_MISSING_OTHER, system);
 	}
 }
@@ -371,6 +372,17 @@ judge_versions(struct judging *j)
 	}
 }
 
+/* Of the same wheel the module that is called so. */
+static const struct ws_symbols *
+sibling_called(const struct judging *j, const char *name)
+{
+	const struct ws_symbols *found = NULL;
+	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count && !found; i++) {
+		found = ws_same(ws_elf_library_name(j->all[i].module->elf), name) ? j->all[i].result : NULL;
+	}
+	return found;
+}
+
 static void
 judge_libraries(struct judging *j)
 {
@@ -382,12 +394,17 @@ judge_libraries(struct judging *j)
 			*ws_vec_push(&absent, j->a) = (struct ws_absent_library){
 				.name = library->name,
 				.aside = ws_scope_is_aside(j->s, library->name),
+				.sibling = sibling_called(j, library->name),
 				.verdict = WS_VERDICT_UNKNOWN,
 			};
 			struct ws_absent_library *last = &absent.at[absent.len - 1];
-			last->brought = last->aside ? NULL : ws_scope_dependency_instead(j->s, library->name);
-			last->verdict =
-				last->brought || j->s->place->complete ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN;
+			bool known = last->aside || last->sibling;
+			last->brought = known ? NULL : ws_scope_dependency_instead(j->s, library->name);
+			last->verdict = !last->sibling && (last->brought || j->s->place->complete)
+				? WS_VERDICT_FAILS
+				: WS_VERDICT_UNKNOWN;
+			bool nowhere = last->verdict == WS_VERDICT_FAILS && !known && !last->brought;
+			j->outside = j->outside || nowhere;
 		}
 	}
 	j->result->absent = absent.at;
@@ -428,6 +445,24 @@ conclude(struct judging *j)
 	}
 }
 
+/* What would be loaded first must load itself; true when that made one more fail. */
+static bool
+follow_siblings(struct ws_symbols *symbols, size_t count)
+{
+	bool changed = false;
+	for (size_t i = 0; i < count; i++) {
+		struct ws_symbols *s = &symbols[i];
+		for (size_t k = 0; k < s->absent_count && s->verdict != WS_VERDICT_FAILS; k++) {
+			const struct ws_symbols *sibling = s->absent[k].sibling;
+			if (sibling && sibling->verdict == WS_VERDICT_FAILS) {
+				s->verdict = WS_VERDICT_FAILS;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
 /* Names of torch's that are missing may have a twin in torch's list. */
 static bool
 find_twins(const struct ws_scope *s, struct judging *judgings, struct ws_err *err)
@@ -463,6 +498,7 @@ judge_module(struct judging *j)
 	j->result->release = j->s->release;
 	j->result->torch_abi = j->s->torch_abi;
 	see(j);
+	judge_libraries(j);
 	judge_wants(j, j);
 	/* What it loads of its own wheel must find its names as well, or nothing is loaded. */
 	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count; i++) {
@@ -471,7 +507,11 @@ judge_module(struct judging *j)
 			judge_wants(j, other);
 		}
 	}
-	judge_libraries(j);
+	bool *reaches = WS_NEW_N(j->a, bool, j->s->subject->count);
+	for (size_t i = 0; i < j->s->subject->count; i++) {
+		reaches[i] = j->visible[j->s->own[i]];
+	}
+	j->result->reaches = reaches;
 }
 
 bool
@@ -503,6 +543,9 @@ ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *p
 	}
 	for (size_t i = 0; i < subject->count; i++) {
 		conclude(&judgings[i]);
+	}
+	while (follow_siblings(symbols, subject->count)) {
+		continue;
 	}
 	return true;
 }

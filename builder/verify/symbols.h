@@ -46,6 +46,8 @@ struct ws_absent_library {
 	const char *name;    /**< "libcudart.so.13" */
 	const char *brought; /**< what torch brings in its place: "libcudart.so.12"; NULL: nothing */
 	bool aside;          /**< torch brings it, but nothing loads it, and no run path leads there */
+	const struct ws_symbols
+		*sibling; /**< of its own wheel, where no run path leads to it; NULL: not */
 	enum ws_finding_verdict verdict; /**< FAILS; UNKNOWN where a host may have it */
 };
 
@@ -64,6 +66,7 @@ struct ws_symbols {
 	size_t missing_count;
 	const struct ws_absent_library *absent;
 	size_t absent_count;
+	const bool *reaches; /**< of each module of the subject: it is loaded with this one */
 	enum ws_cxx11abi module_abi;
 	enum ws_cxx11abi torch_abi; /**< SILENT when there is no torch */
 };

@@ -169,6 +169,18 @@ absent_finding(
 				s->module, absent->name, torch_name(s, a)),
 		};
 	}
+	if (absent->sibling) {
+		bool fails = absent->sibling->verdict == WS_VERDICT_FAILS;
+		return (struct ws_finding){
+			.verdict = fails ? WS_VERDICT_FAILS : WS_VERDICT_UNKNOWN,
+			.cause = "sibling",
+			.text = ws_arena_printf(a,
+				fails ? "%s needs '%s' of its own wheel, which does not load"
+					  : "%s loads only if '%s' of its own wheel is loaded first: no run path leads "
+						"to it",
+				s->module, absent->name),
+		};
+	}
 	if (!absent->brought) {
 		return (struct ws_finding){
 			.verdict = absent->verdict,

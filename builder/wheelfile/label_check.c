@@ -129,3 +129,26 @@ ws_label_check_torch(
 	}
 	return NULL;
 }
+
+const char *
+ws_label_check_files(
+	const struct ws_metadata_info *metadata, const struct ws_zip *zip, struct ws_arena *a)
+{
+	/* Of every release; an extension may put a library of its own beside them. */
+	static const char *const files[] = {"torch/__init__.py", "torch/lib/libc10.so",
+		"torch/lib/libc10_cuda.so", "torch/lib/libcaffe2_nvrtc.so", "torch/lib/libshm.so",
+		"torch/lib/libtorch.so", "torch/lib/libtorch_cpu.so", "torch/lib/libtorch_cuda.so",
+		"torch/lib/libtorch_cuda_linalg.so", "torch/lib/libtorch_global_deps.so",
+		"torch/lib/libtorch_python.so"};
+	for (size_t i = 0; i < zip->count && !ws_same(metadata->package, "torch"); i++) {
+		const char *data = strstr(zip->entries[i].name, ".data/");
+		const char *slash = data ? strchr(data + strlen(".data/"), '/') : NULL;
+		const char *place = slash ? slash + 1 : zip->entries[i].name;
+		if (ws_is_among(place, files, WS_LEN(files))) {
+			return ws_arena_printf(a,
+				"it brings '%s', a file of torch's own: installing it would replace torch's",
+				place);
+		}
+	}
+	return NULL;
+}

@@ -31,4 +31,8 @@ const char *ws_label_check_python(const struct ws_metadata_info *metadata,
 const char *ws_label_check_torch(
 	const struct ws_metadata_info *metadata, const struct ws_version *torch, struct ws_arena *a);
 
+/** Installing it writes over a file of torch, which is another package. */
+const char *ws_label_check_files(
+	const struct ws_metadata_info *metadata, const struct ws_zip *zip, struct ws_arena *a);
+
 #endif

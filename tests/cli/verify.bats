@@ -170,8 +170,8 @@ JSON
 	gcc -shared -fPIC -x c - -Wl,-soname,libpart.so -o libpart.so <<< 'void part(void) {}'
 	module demo part -- -l:libpart.so
 	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
-	verify 1 $wheel --torch 2.5.1
-	says "needs the library 'libpart.so'"
+	verify 7 $wheel --torch 2.5.1
+	says "loads only if 'libpart.so' of its own wheel is loaded first: no run path leads to it"
 	# shellcheck disable=SC2016 # the loader's
 	module demo part -- -l:libpart.so '-Wl,-rpath,$ORIGIN/demo.libs'
 	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
@@ -182,6 +182,69 @@ JSON
 	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
 	verify 1 $wheel --torch 2.5.1
 	says "demo.$suffix, by way of demo.libs/libpart.so, needs 1 symbol"
+}
+
+# Compiles LIBRARY that exports NAME and wants WANTED, with FLAGS.
+library() { # LIBRARY NAME WANTED [FLAG...]
+	gcc -shared -fPIC -x c - -Wl,-soname,"$1" -o "$1" -L. -Wl,--no-as-needed "${@:4}" \
+		<<< "${3:+void $3(void);} void $2(void) {${3:+$3();}}"
+}
+
+@test "what another module brings along, what is one of several, what is others' to bring" {
+	# By itself it would not find torch's name.
+	library libpart.so part $good
+	# shellcheck disable=SC2016 # the loader's
+	module demo part $good -- -l:libpart.so -l:libc10.so '-Wl,-rpath,$ORIGIN/demo.libs'
+	pack $wheel demo.$suffix=demo.so demo.libs/libpart.so=libpart.so
+	verify 0 $wheel --torch 2.5.1
+	says "demo.libs/libpart.so needs 1 symbol of 'libc10.so' but does not name that library"
+	pack $wheel demo.libs/libpart.so=libpart.so
+	verify 1 $wheel --torch 2.5.1
+	# The package takes one of these.
+	library libk_cu12.so f "" -l:libcudart.so.12
+	library libk_cu11.so f _ZN3c1010gone_since_ever -l:libc10.so
+	module demo $good -- -l:libc10.so
+	pack $wheel demo.$suffix=demo.so demo/libk_cu12.so=libk_cu12.so demo/libk_cu11.so=libk_cu11.so
+	verify 7 $wheel --torch 2.5.1
+	says "demo/libk_cu11.so does not load, and demo/libk_cu12.so does: which of them the package takes is not known"
+	pack $wheel demo.$suffix=demo.so demo/libk_cu11.so=libk_cu11.so demo/libother_cu12.so=libk_cu12.so
+	verify 1 $wheel --torch 2.5.1
+	# It may be for who has that.
+	library libx.so f thing -l:libnowhere.so.3
+	pack $wheel demo.$suffix=demo.so demo/libx.so=libx.so
+	verify 7 $wheel --torch 2.5.1
+	says "needs the library 'libnowhere.so.3', which nobody brings; whether the package needs that module is not known"
+	run ! grep -q 'that nothing exports' <<< "$output"
+	pack $wheel demo/libx.so=libx.so
+	verify 1 $wheel --torch 2.5.1
+	module demo thing -- -l:libnowhere.so.3
+	printf '%s\n' 'Metadata-Version: 2.1' 'Name: demo' 'Version: 1.0' 'Requires-Dist: torch' 'Requires-Dist: nowhere-libs>=3' > METADATA
+	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/METADATA=METADATA
+	verify 7 $wheel --torch 2.5.1
+	says "needs the library 'libnowhere.so.3', which a wheel that METADATA requires may have: nowhere-libs"
+	# What its recipe imports must load.
+	module demo thing -- -l:libnowhere.so.3
+	module more
+	pack $wheel demo.$suffix=demo.so more.$suffix=more.so
+	verify 7 $wheel --torch 2.5.1
+	mkdir -p recipes/demo
+	cat > recipes/demo/1.0.json <<'JSON'
+{"name": "demo", "version": "1.0", "source": [{"folder": "."}], "check": {"import": ["demo"]},
+ "extensions": [{"module": "demo", "binding": "pybind", "sources": ["a.cpp"]}]}
+JSON
+	verify 1 $wheel --torch 2.5.1 --recipes recipes
+}
+
+@test "a wheel that would be written over torch fails" {
+	module demo $good -- -l:libc10.so
+	local file
+	for file in torch/lib/libc10.so demo-1.0.data/platlib/torch/lib/libtorch_cpu.so torch/__init__.py; do
+		pack $wheel demo.$suffix=demo.so $file=libc10.so
+		verify 1 $wheel --torch 2.5.1
+		says "it brings '${file#*platlib/}', a file of torch's own: installing it would replace torch's"
+	done
+	pack $wheel demo.$suffix=demo.so torch/lib/libmine.so=libc10.so
+	verify 0 $wheel --torch 2.5.1
 }
 
 @test "a library that is nowhere fails here, and is unknown on another system" {

@@ -1,0 +1,167 @@
+/* weigh.c - see weigh.h. */
+#include "judge/weigh.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <string.h>
+
+static bool
+fails(const struct ws_module_verdict *m)
+{
+	return m->verdict == WS_VERDICT_FAILS;
+}
+
+static bool
+loads(const struct ws_module_verdict *m)
+{
+	return m->verdict == WS_VERDICT_OK;
+}
+
+/* Another module, which loads, brings it along. */
+static bool
+is_brought_along(const struct ws_verdict *v, size_t i)
+{
+	bool brought = false;
+	for (size_t k = 0; k < v->count; k++) {
+		const struct ws_module_verdict *other = &v->modules[k];
+		brought = brought || (k != i && loads(other) && other->symbols.reaches[i]);
+	}
+	return brought;
+}
+
+/* Are the names equal but for numbers? */
+static bool
+are_alike(const char *x, const char *y)
+{
+	static const char digits[] = "0123456789";
+	while (*x && *y) {
+		size_t of_x = strspn(x, digits), of_y = strspn(y, digits);
+		if ((of_x > 0) != (of_y > 0) || (of_x == 0 && *x != *y)) {
+			return false;
+		}
+		x += of_x ? of_x : 1;
+		y += of_y ? of_y : 1;
+	}
+	return *x == *y;
+}
+
+/* The one of its kind that loads; NULL: none. */
+static const char *
+find_choice(const struct ws_verdict *v, size_t i)
+{
+	const char *found = NULL;
+	for (size_t k = 0; k < v->count && !found; k++) {
+		const struct ws_module_verdict *other = &v->modules[k];
+		found = loads(other) && are_alike(other->module->name, v->modules[i].module->name)
+			? other->module->name
+			: NULL;
+	}
+	return found;
+}
+
+#define DEEPEST 8 /* siblings that need siblings; they may go in circles */
+
+/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that neither torch nor the wheel has;
+ * the first of them. */
+static const char *
+find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth)
+{
+	const char *lack = NULL;
+	bool only = depth < DEEPEST;
+	for (size_t i = 0; only && i < m->symbols.absent_count; i++) {
+		const struct ws_absent_library *absent = &m->symbols.absent[i];
+		const char *found =
+			absent->sibling || absent->aside || absent->brought ? NULL : absent->name;
+		for (size_t k = 0; k < v->count && absent->sibling; k++) {
+			const struct ws_module_verdict *sibling = &v->modules[k];
+			if (fails(sibling) && ws_same(sibling->symbols.module, absent->sibling->module)) {
+				found = find_lack(v, sibling, depth + 1);
+				only = only && found;
+			}
+		}
+		lack = lack ? lack : found;
+	}
+	for (size_t i = 0; only && i < m->finding_count; i++) {
+		const struct ws_finding *f = &m->findings[i];
+		only = f->verdict != WS_VERDICT_FAILS || ws_same(f->cause, "library")
+			|| ws_same(f->cause, "sibling");
+	}
+	for (size_t i = 0; only && i < m->symbols.missing_count; i++) {
+		only = m->symbols.missing[i].verdict != WS_VERDICT_FAILS;
+	}
+	return only ? lack : NULL;
+}
+
+/* Something of the wheel that is not a copy of a system's library loads. */
+static bool
+has_more(const struct ws_verdict *v)
+{
+	bool more = false;
+	for (size_t k = 0; k < v->count; k++) {
+		more = more || (loads(&v->modules[k]) && !strstr(v->modules[k].module->name, ".libs/"));
+	}
+	return more;
+}
+
+/* "apache-tvm-ffi, cloudpickle": wheels that it requires and that may have libraries; NULL: none. */
+static const char *
+others_required(const struct ws_metadata_info *metadata, struct ws_arena *a)
+{
+	static const char *const bare[] = {"torch", "triton", "numpy", "packaging", "einops", "ninja",
+		"typing-extensions", "setuptools", "tqdm"};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	for (size_t i = 0; metadata && i < metadata->require_count; i++) {
+		const struct ws_requirement *r = &metadata->requires[i];
+		if (!r->marker && !ws_is_among(r->package, bare, WS_LEN(bare))) {
+			ws_buf_printf(&text, "%s%s", text.len ? ", " : "", r->package);
+		}
+	}
+	return text.len ? ws_buf_copy(&text, a) : NULL;
+}
+
+/* Why it is not known whether the wheel needs the module; NULL: it does, for all that is known. */
+static const char *
+find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws_arena *a)
+{
+	const struct ws_module_verdict *m = &v->modules[i];
+	const char *lack = find_lack(v, m, 0), *name = m->module->name;
+	if (lack && required) {
+		return ws_arena_printf(a,
+			"%s needs the library '%s', which a wheel that METADATA requires may have: %s", name,
+			lack, required);
+	}
+	const char *choice = m->module->init ? NULL : find_choice(v, i);
+	if (choice) {
+		return ws_arena_printf(a,
+			"%s does not load, and %s does: which of them the package takes is not known", name,
+			choice);
+	}
+	return lack && has_more(v) ? ws_arena_printf(a,
+			   "%s needs the library '%s', which nobody brings; whether the package needs that "
+			   "module is "
+			   "not known",
+			   name, lack)
+							   : NULL;
+}
+
+void
+ws_weigh(const struct ws_verdict *verdict, struct ws_subject_module *modules,
+	const struct ws_metadata_info *metadata, struct ws_arena *a, struct ws_finding *unknown)
+{
+	const char *required = others_required(metadata, a);
+	*unknown = (struct ws_finding){.verdict = WS_VERDICT_UNKNOWN, .cause = "optional"};
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct ws_module_verdict *m = &verdict->modules[i];
+		if (!modules[i].required || loads(m)) {
+			continue;
+		}
+		if (!modules[i].init && is_brought_along(verdict, i)) {
+			modules[i].required = false;
+			continue;
+		}
+		const char *doubt = fails(m) ? find_doubt(verdict, i, required, a) : NULL;
+		modules[i].required = !doubt;
+		unknown->text = unknown->text ? unknown->text : doubt;
+	}
+}
