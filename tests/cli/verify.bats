@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Wheels of small modules made here, each right but for one thing, and what verify says of them.
-# timeout: 120
+# timeout: 300
 
 bats_require_minimum_version 1.5.0
 load helpers
