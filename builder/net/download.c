@@ -270,6 +270,7 @@ download(
 		ws_partial_close(&fetches[i].partial);
 		files[i].wire_bytes = fetches[i].request.wire_bytes;
 		files[i].status = fetches[i].request.reply.status;
+		files[i].is_absent = ws_reply_is_absent(&fetches[i].request.reply);
 	}
 	return ok;
 }

@@ -22,6 +22,7 @@ struct ws_download {
 	uint64_t got_bytes;    /**< length of the file */
 	uint64_t wire_bytes;   /**< what came over the network for it in this run */
 	unsigned status;       /**< of the last reply, also after a failure; 0: none came */
+	bool is_absent;        /**< by that reply: reply.h */
 	struct ws_err failure; /**< ws_download_each: why it did not come; kind NONE: it came */
 };
 

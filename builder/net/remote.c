@@ -93,6 +93,7 @@ ask_part(struct tail *t, const char *range, struct ws_err *err)
 	r->requests += t->request.attempts;
 	r->wire_bytes += t->request.wire_bytes;
 	r->status = t->request.reply.status;
+	r->is_absent = ws_reply_is_absent(&t->request.reply);
 	t->no_ranges = t->no_ranges || t->request.reply.status == 416;
 	return ok;
 }

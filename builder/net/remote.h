@@ -28,6 +28,7 @@ struct ws_remote {
 	uint64_t tail_offset; /**< where they start */
 	bool no_ranges;       /**< a read failed because the server stopped to serve ranges */
 	unsigned status;      /**< of the last reply to its opening; 0: none came */
+	bool is_absent;       /**< by that reply: reply.h */
 	unsigned requests;    /**< sent so far */
 	uint64_t wire_bytes;  /**< received so far */
 };

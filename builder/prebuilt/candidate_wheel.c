@@ -104,10 +104,10 @@ check_labels(const struct getting *g, struct ws_candidate_wish *wish, struct ws_
 
 /* A server that answered has said what it thinks; one that did not may be asked another day. */
 static void
-end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, unsigned status,
-	const struct ws_err *err)
+end_unfetched(const struct getting *g, struct ws_candidate_wish *wish, bool is_absent,
+	unsigned status, const struct ws_err *err)
 {
-	if (status == 404 || status == 410 || status == 403) {
+	if (is_absent) {
 		end_as(wish, WS_CANDIDATE_ABSENT,
 			ws_arena_printf(g->a, "the server does not have it (%u)", status));
 	} else {
@@ -134,7 +134,7 @@ read_from_afar(const struct getting *g, struct ws_candidate_wish *wish, struct w
 		*err = why;
 		return false;
 	}
-	end_unfetched(g, wish, remote.status, &why);
+	end_unfetched(g, wish, remote.is_absent, remote.status, &why);
 	return true;
 }
 
@@ -196,7 +196,7 @@ finish_download(
 	if (file->failure.kind == WS_ERR_NONE) {
 		wish->sha256 = ws_arena_strdup(g->a, found);
 	} else if (!wanted || !found[0] || ws_same(wanted, found)) {
-		end_unfetched(g, wish, file->status, &file->failure);
+		end_unfetched(g, wish, file->is_absent, file->status, &file->failure);
 	} else if (wish->pin) {
 		return fail_other_bytes(g, wish, found, err);
 	} else {

@@ -377,6 +377,25 @@ WS_TEST(a_file_that_is_not_what_its_index_promises_is_not_used_and_asked_for_aga
 	assert_state(&w, 0, WS_CANDIDATE_LOADS);
 }
 
+WS_TEST(a_file_that_is_denied_to_a_login_is_not_absent)
+{
+	WS_AUTO_WORLD struct world w;
+	make_world(&w, a);
+	put_on_index(&w, "x", w.good, NULL, 0);
+	for (unsigned login = 0; login < 2; login++) {
+		const char *file = ws_arena_printf(a, "http://%s127.0.0.1:%u/~status=403/x/files/" NAME,
+			login ? "me:secret@" : "", w.scene.served.port);
+		const struct ws_prebuilt published = {.url = file, .from = "a release"};
+		w.recipe.prebuilt = &published;
+		w.recipe.prebuilt_count = 1;
+		begin_run(&w);
+		assert_tries(&w);
+		assert_state(&w, 0, login ? WS_CANDIDATE_UNREACHABLE : WS_CANDIDATE_ABSENT);
+		assert_true(
+			(strstr(w.scene.warnings, "denies access to this login (403)") != NULL) == login);
+	}
+}
+
 WS_TEST(no_more_is_fetched_than_its_index_promises)
 {
 	WS_AUTO_WORLD struct world w;
