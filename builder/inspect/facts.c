@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "wheelfile/modules.h"
-#include "wheelfile/record.h"
+#include "wheelfile/record_held.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct maker {
 	struct ws_arena *a;
 	struct ws_wheel_facts *facts;
 	struct ws_wheel_problems *problems;
-	WS_VEC(struct ws_record_entry) record; /* sorted by path once it was read */
+	struct ws_held_record record;
 	WS_VEC(struct ws_module_facts) modules;
 	WS_VEC(const char *) files; /* where the modules lie */
 };
@@ -58,28 +58,10 @@ report_zip_fault(struct maker *m, const struct ws_zip *zip, const struct ws_err 
 
 /* ---- RECORD ---- */
 
-static int
-by_path(const void *x, const void *y)
+static void
+add_wrong(void *self, const char *what)
 {
-	return ws_str_cmp(
-		((const struct ws_record_entry *)x)->path, ((const struct ws_record_entry *)y)->path);
-}
-
-static bool
-add_line(void *self, const struct ws_record_entry *entry, struct ws_err *err WS_UNUSED)
-{
-	struct maker *m = self;
-	*ws_vec_push(&m->record, m->a) = *entry;
-	return true;
-}
-
-static const struct ws_record_entry *
-find_line(const struct maker *m, const char *path)
-{
-	struct ws_record_entry wanted = {.path = ws_str_of(path)};
-	return m->record.len == 0
-		? NULL
-		: bsearch(&wanted, m->record.at, m->record.len, sizeof(*m->record.at), by_path);
+	ws_wheel_problem_add(((struct maker *)self)->problems, "RECORD", "%s", what);
 }
 
 /* @text is kept by the caller until the facts are made. False when it cannot be read. */
@@ -87,58 +69,13 @@ static bool
 read_record(struct maker *m, struct ws_str text, bool installed)
 {
 	struct ws_err err = {0};
-	bool fine = installed ? ws_record_read_installed(text, m->a, add_line, m, &err)
-						  : ws_record_read(text, m->a, add_line, m, &err);
-	m->facts->record_count = m->record.len;
-	if (m->record.len > 1) {
-		qsort(m->record.at, m->record.len, sizeof(*m->record.at), by_path);
-	}
-	for (size_t i = 1; i < m->record.len; i++) {
-		struct ws_str path = m->record.at[i].path;
-		if (ws_str_eq(path, m->record.at[i - 1].path)) {
-			ws_wheel_problem_add(m->problems, "RECORD", "'%.*s' is repeated", WS_STR_ARGS(path));
-		}
-	}
+	m->record = (struct ws_held_record){.on_wrong = add_wrong, .self = m, .a = m->a};
+	bool fine = ws_held_record_read(&m->record, text, installed, &err);
+	m->facts->record_count = m->record.lines.len;
 	if (!fine) {
 		report_fault(m, "RECORD", &err);
 	}
 	return fine;
-}
-
-/* Names on both sides. */
-static void
-check_names(struct maker *m, const struct ws_zip *zip)
-{
-	for (size_t i = 0; i < zip->count; i++) {
-		const struct ws_zip_entry *entry = &zip->entries[i];
-		bool own = ws_record_is_own(ws_str_of(entry->name));
-		if (!entry->is_dir && !own && !find_line(m, entry->name)) {
-			ws_wheel_problem_add(
-				m->problems, "RECORD", "'%s' is in the wheel and not in RECORD", entry->name);
-		}
-	}
-	for (size_t i = 0; i < m->record.len; i++) {
-		const char *path = ws_str_copy(m->record.at[i].path, m->a);
-		if (!ws_zip_find(zip, path)) {
-			ws_wheel_problem_add(
-				m->problems, "RECORD", "'%s' is in RECORD and not in the wheel", path);
-		}
-	}
-}
-
-static void
-check_digest(struct maker *m, const char *path, const struct ws_record_entry *line,
-	const struct ws_digest *digest, uint64_t size)
-{
-	if (line->size != size) {
-		ws_wheel_problem_add(m->problems, "RECORD", "'%s' has %ju bytes, RECORD says %ju", path,
-			(uintmax_t)size, (uintmax_t)line->size);
-	} else if (!ws_digest_eq(&line->digest, digest)) {
-		ws_wheel_problem_add(
-			m->problems, "RECORD", "'%s' has another SHA-256 than RECORD says", path);
-	} else {
-		m->facts->hashed_count++;
-	}
 }
 
 /* ---- names ---- */
@@ -229,7 +166,7 @@ read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 	read_texts(m, ws_buf_str(&wheel), ws_buf_str(&metadata));
 	compare_names(m);
 	if (read_record(m, ws_buf_str(&w->record), false)) {
-		check_names(m, &w->zip);
+		ws_held_record_names(&m->record, &w->zip);
 	}
 	return true;
 }
@@ -340,10 +277,8 @@ end(struct ws_zip_sink *self, struct ws_err *err WS_UNUSED)
 	if (p->fd >= 0) {
 		close(ws_take_fd(&p->fd));
 	}
-	const struct ws_record_entry *line = find_line(p->m, p->entry->name);
-	if (line && line->digest.hex[0]) {
-		check_digest(p->m, p->entry->name, line, &digest, p->bytes);
-	}
+	struct maker *m = p->m;
+	m->facts->hashed_count += ws_held_record_file(&m->record, p->entry->name, p->bytes, &digest);
 	return true;
 }
 
@@ -475,7 +410,7 @@ check_installed_file(struct maker *m, const char *site, const struct ws_record_e
 	if (fd < 0 || (line->digest.hex[0] && !ws_digest_file(path, &digest, &size, &err))) {
 		ws_wheel_problem_add(m->problems, "RECORD", "'%s' is in RECORD and cannot be read", name);
 	} else if (line->digest.hex[0]) {
-		check_digest(m, name, line, &digest, size);
+		m->facts->hashed_count += ws_held_record_file(&m->record, name, size, &digest);
 	}
 }
 
@@ -506,8 +441,8 @@ ws_facts_of_package(const struct ws_facts_order *order, struct ws_arena *a,
 	}
 	read_texts(&m, ws_buf_str(&wheel), ws_buf_str(&metadata));
 	read_record(&m, ws_buf_str(&record), true);
-	for (size_t i = 0; i < m.record.len; i++) {
-		check_installed_file(&m, order->path, &m.record.at[i]);
+	for (size_t i = 0; i < m.record.lines.len; i++) {
+		check_installed_file(&m, order->path, &m.record.lines.at[i]);
 	}
 	bool fine = read_modules(&m, &order->lists, err);
 	return fine;

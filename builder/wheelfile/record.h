@@ -30,7 +30,7 @@ typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, 
  * Calls @a take for every line of @a text, in its order. Paths are views of @a text, but for the few
  * that were quoted: those lie in @a a. A line that is not a path that stays inside, a SHA-256 and a
  * size (or, for RECORD and its signatures, nothing) is an error of kind WS_ERR_FETCH that names the
- * line. That a path stands twice is not noticed.
+ * line. That a path is repeated is not noticed: record_held.h.
  */
 bool ws_record_read(
 	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);

@@ -260,15 +260,15 @@ edited() { # COMMAND...
 	wheels good "$pure"
 	publish 0 good --to idx
 	edited sh -c 'echo evil >> demo/__init__.py'
-	refused "RECORD lies about 'demo/__init__.py'" out
+	refused "'demo/__init__.py' has " out
 	# A build.json beside it, whoever wrote it, does not speak for what is inside.
 	jq -n --arg wheel "$(basename out/demo*)" --arg sum "$(sha256sum < out/demo*.whl | cut -d' ' -f1)" '{schema: "wheelsmith.build/1",
 		cells: [{cell: "demo-1.0/torch2.5.1/cu12.4/cp311/sm86", wheel: $wheel, decision: "built", sha256: $sum}]}' > out/build.json
-	refused "RECORD lies about 'demo/__init__.py'" out
+	refused "'demo/__init__.py' has " out
 	edited sh -c 'echo evil > demo/more.py'
-	refused "RECORD gives no digest of 'demo/more.py'" out
+	refused "'demo/more.py' is in the wheel and not in RECORD" out
 	edited sh -c 'rm demo/__init__.py'
-	refused "RECORD lists what the wheel does not have: 'demo/__init__.py'" out
+	refused "'demo/__init__.py' is in RECORD and not in the wheel" out
 	edited sh -c 'rm *.dist-info/RECORD'
 	refused "there is no RECORD" out
 	edited python3 -c '
@@ -284,8 +284,8 @@ record.write_text(record.read_text().replace(digest(old), digest(new)))'
 	refused "the file name says '1.1+cu.12.4.torch.2.5.sm.86'" renamed
 	edited sh -c 'echo evil >> demo/__init__.py'
 	publish 0 out --to idx --force
-	[[ $output == *"warning: published with --force although "*" failed a check: "*"RECORD lies about"* ]]
-	jq -e '[.wheels[] | .forced] == ["RECORD lies about '"'demo/__init__.py'"'", null]' idx/index.json
+	[[ $output == *"warning: published with --force although "*" failed a check: "*", RECORD says "* ]]
+	jq -e '[.wheels[] | .forced] | (.[0] | contains("RECORD says")) and .[1] == null' idx/index.json
 	valid idx/index.json
 }
 

@@ -300,13 +300,13 @@ JSON
 	verify 0 $wheel --torch 2.5.1
 	pack $wheel demo.$suffix=demo.so demo_pure.py=two.py demo-1.0.dist-info/RECORD=RECORD
 	verify 7 $wheel --torch 2.5.1
-	says "it was changed after it was packed: RECORD lies about 'demo_pure.py'"
+	says "it was changed after it was packed: 'demo_pure.py' does not match its digest in RECORD"
 	pack $wheel demo.$suffix=demo.so demo_pure.py=one.py more.py=two.py demo-1.0.dist-info/RECORD=RECORD
 	verify 7 $wheel --torch 2.5.1
-	says "RECORD gives no digest of 'more.py'"
+	says "'more.py' is in the wheel and not in RECORD"
 	pack $wheel demo.$suffix=demo.so demo-1.0.dist-info/RECORD=RECORD
 	verify 7 $wheel --torch 2.5.1
-	says "RECORD lists what the wheel does not have: 'demo_pure.py'"
+	says "'demo_pure.py' is in RECORD and not in the wheel"
 }
 
 # METADATA of demo 1.0 with LINEs.
