@@ -5,6 +5,7 @@
 #include "elf/stub.h"
 
 #include "base/map.h"
+#include "elf/elf_file.h"
 
 #include <elf.h>
 
@@ -71,18 +72,6 @@ round_up(uint64_t offset)
 	return (offset + 7) & ~(uint64_t)7;
 }
 
-/* gABI, "Hash Table". */
-static uint32_t
-hash_of(const char *name)
-{
-	uint32_t h = 0;
-	for (; *name; name++) {
-		h = (h << 4) + (unsigned char)*name;
-		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
-	}
-	return h;
-}
-
 /* ---- contents ---- */
 
 /* A version's number in .gnu.version: 2 and up, in the order in which they are first used. */
@@ -145,7 +134,7 @@ put_version(struct layout *l, const char *name, unsigned flags, unsigned number,
 	put(out, flags, 2);
 	put(out, number, 2);
 	put(out, 1, 2);
-	put(out, hash_of(name), 4);
+	put(out, ws_elf_hash(name), 4);
 	put(out, sizeof(Elf64_Verdef), 4);
 	put(out, last ? 0 : sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux), 4);
 	put(out, flags ? 1 : l->bytes[DYNSTR].len, 4);
