@@ -123,8 +123,9 @@ add_requirements(struct writer *w, const struct ws_metadata *m, const char *torc
 {
 	add_field(w, "Requires-Dist", torch);
 	for (size_t i = 0; i < m->require_count; i++) {
-		if (!torch || strcmp(name_of(m->requires[i], w -> a), "torch") != 0) {
-			add_field(w, "Requires-Dist", m->requires[i]);
+		const char *requirement = m->requires[i];
+		if (!torch || strcmp(name_of(requirement, w->a), "torch") != 0) {
+			add_field(w, "Requires-Dist", requirement);
 		}
 	}
 }
