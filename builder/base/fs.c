@@ -52,7 +52,7 @@ ws_fs_mkdirs(const char *path, struct ws_err *err)
 		return ws_err_sys(err, WS_ERR_IO, "cannot make the folder '%s'", path);
 	}
 	if (!ws_fs_is_dir(path)) {
-		return ws_err_set(err, WS_ERR_IO, "'%s' is in the way: it is not a folder", path);
+		return ws_err_set(err, WS_ERR_IO, "'%s' exists and is not a folder", path);
 	}
 	return true;
 }

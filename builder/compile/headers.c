@@ -530,7 +530,7 @@ note_size(struct walk *w, const char *name, const struct stat *status)
 static const char *
 canonical(struct walk *w, const char *raw)
 {
-	static const char why[] = "it reads a file by '..' behind a link";
+	static const char why[] = "it reads a file through '..' after a symbolic link";
 	const char *at = NULL, *normal = below_mount(w, ws_path_normal(w->a, raw));
 	if (!strstr(raw, "..") || look_at_parents(w, raw, true, &at) == folder) {
 		return normal;

@@ -1,4 +1,4 @@
-/* cache.c - lookup and recording; see cache.h for the three texts. Texts are parsed strictly: one
+/* cache.c - lookup and recording of cache.h's three texts. They are parsed strictly: one
  * that is damaged is a miss, never a wrong hit. */
 #include "engine/cache.h"
 

@@ -1,4 +1,4 @@
-/* source.c - see source.h. Each kind of source fills the tree in its own way; trying one after the
+/* source.c - each kind of source fills the tree in its own way; trying one after the
  * other and remembering is common to all. Folders are folder.c's. */
 #include "fetch/source.h"
 

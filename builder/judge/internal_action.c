@@ -1,4 +1,3 @@
-/* internal_action.c - see internal_action.h. */
 #include "judge/internal_action.h"
 
 #include "store/cas.h"

@@ -1,5 +1,3 @@
-/* candidates.c - see candidates.h. Expanding templates and telling what was never published:
- * published.c. */
 #include "plan/candidates.h"
 
 #include "base/str.h"

@@ -1,4 +1,3 @@
-/* key.c - see key.h. Where pins come from is model/lock.h's. */
 #include "plan/key.h"
 
 /* Changes when wheels of the same inputs become other wheels. */

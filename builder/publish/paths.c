@@ -1,4 +1,3 @@
-/* paths.c - see paths.h. */
 #include "publish/paths.h"
 
 #include "base/map.h"

@@ -528,7 +528,7 @@ compare_wheel(
 	}
 	named.len = ws_sort_once(named.at, named.len);
 	if (wheel->purelib_twice) {
-		*ws_vec_push(&c->lines, c->a) = "WHEEL: 'Root-Is-Purelib' stands twice";
+		*ws_vec_push(&c->lines, c->a) = "WHEEL: 'Root-Is-Purelib' is repeated";
 	}
 	tell_lacking(c, &named, &inside, "the file name", "WHEEL");
 	tell_lacking(c, &inside, &named, "WHEEL", "the file name");

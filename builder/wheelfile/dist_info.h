@@ -2,7 +2,7 @@
  * dist_info.h - what a wheel says of itself: WHEEL and METADATA
  *
  * Of anybody's wheel. Read strictly, because what two readers understand differently shows one face
- * to us and another to pip: every line is a field, no field that decides something stands twice, no
+ * to us and another to pip: every line is a field, no field that decides something is repeated, no
  * control characters, UTF-8. Whether it is true is not asked here. Writing ours is wheel/'s.
  *
  * Sources: binary distribution format, core metadata, PEP 508 (requirements). Errors are of kind

@@ -1,4 +1,3 @@
-/* label_check.c - see label_check.h. */
 #include "wheelfile/label_check.h"
 
 #include "base/buf.h"

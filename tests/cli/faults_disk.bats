@@ -182,7 +182,7 @@ error: cannot write into the output folder 'out': Read-only file system
 	touch file
 	build -o file
 	nothing_was_done
-	[[ "$stderr" == *"error: the output folder: 'file' is in the way: it is not a folder"* ]]
+	[[ "$stderr" == *"error: the output folder: 'file' exists and is not a folder"* ]]
 	# Not even root may write where the mode forbids it, without the capability to.
 	mkdir -m 555 closed
 	run --separate-stderr setpriv --bounding-set -dac_override,-dac_read_search \

@@ -1,4 +1,4 @@
-/* bucket.c - see bucket.h. S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
+/* bucket.c - S3's REST API: GetObject, PutObject, DeleteObject and multipart uploads. */
 #include "publish/bucket/bucket.h"
 
 #include "base/digest.h"

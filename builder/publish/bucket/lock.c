@@ -1,4 +1,3 @@
-/* lock.c - see lock.h. What is put while it is held is stored.c's. */
 #include "publish/bucket/lock.h"
 
 #include "base/fs.h"

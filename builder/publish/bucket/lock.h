@@ -1,7 +1,7 @@
 /**
- * lock.h - one publisher at a time among the pages of an index in an object store
+ * lock.h - one publisher at a time writes the pages of an index in an object store
  *
- * The lock is an object, ".publishing". Who puts it where none is (If-None-Match: *) holds it and puts it anew every few
+ * The lock is an object, ".publishing". Who puts it where none is (If-None-Match: *) holds it and renews it every few
  * seconds (If-Match). While it changes, another waits; ten seconds without a change, and its holder is taken for dead:
  * of those who wait one replaces it (If-Match), and puts all pages, as the dead one may have left some. Who is paused
  * for longer and comes back finds that out at its next renewal.
@@ -22,7 +22,7 @@ struct ws_publish_lock {
 	const struct ws_index_order
 		*order;       /**< whom to tell of waiting; stop, and the name for messages */
 	const char *work; /**< a folder for files */
-	bool interrupted; /**< another died, or gave up, among the pages */
+	bool interrupted; /**< another publisher was interrupted while it wrote pages */
 	/* Its own. */
 	const char *name; /**< of this publisher */
 	char etag[WS_ETAG_BYTES];

@@ -1,4 +1,3 @@
-/* stored.c - see stored.h. */
 #include "publish/bucket/stored.h"
 
 #include "base/fs.h"

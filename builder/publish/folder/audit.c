@@ -1,4 +1,3 @@
-/* audit.c - see audit.h. */
 #include "publish/folder/audit.h"
 
 #include "archive/file_source.h"

@@ -1,4 +1,3 @@
-/* publish.c - see publish.h. */
 #include "publish/folder/publish.h"
 
 #include "base/fs.h"

@@ -1,4 +1,3 @@
-/* strays.c - see strays.h. */
 #include "publish/folder/strays.h"
 
 #include "base/fs.h"

@@ -1,4 +1,3 @@
-/* target.c - see target.h. */
 #include "publish/folder/target.h"
 
 #include "base/fs.h"
