@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <string.h>
 
 #define PIECE_BYTES ((size_t)64 << 10)
 

@@ -5,7 +5,6 @@
 #include "archive/zip_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what stands around an entry's data ---- */
 

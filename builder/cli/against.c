@@ -1,4 +1,3 @@
-#include "base/fs.h"
 #include "base/vec.h"
 #include "cli/selecting.h"
 #include "net/index.h"

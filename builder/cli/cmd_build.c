@@ -13,7 +13,6 @@
 #include "sys/clock.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define MOST_NAMED 8
 

@@ -7,8 +7,6 @@
 #include "report/status.h"
 #include "sys/stop.h"
 
-#include <string.h>
-
 struct fetching {
 	struct ws_selecting selecting;
 	const char *bundle; /* a file to write; NULL: none */

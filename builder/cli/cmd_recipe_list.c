@@ -1,7 +1,6 @@
 /* cmd_recipe_list.c - `wheelsmith recipe list`: a line for each recipe that a build would find. */
 #include "base/json_write.h"
 #include "cli/cmd_recipe.h"
-#include "config/recipe.h"
 #include "config/recipes.h"
 #include "model/tag.h"
 

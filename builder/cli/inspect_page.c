@@ -6,7 +6,6 @@
 #include "report/page.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 struct printing {
 	struct ws_page page;

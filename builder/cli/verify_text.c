@@ -5,7 +5,6 @@
 #include "report/page.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *
 python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)

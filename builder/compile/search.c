@@ -1,7 +1,6 @@
 /* search.c - one pass over the words. What else makes a compiler read files is refused before it
  * comes here (flag_rules.h). */
 #include "base/fs.h"
-#include "base/str.h"
 #include "compile/headers.h"
 
 #include <string.h>

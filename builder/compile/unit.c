@@ -1,6 +1,5 @@
 /* unit.c - the action that compiles one unit of a target. Which units there are is recipe/units.h's. */
 #include "base/fs.h"
-#include "base/str.h"
 #include "compile/headers.h"
 #include "compile/log_says.h"
 #include "compile/split.h"

@@ -4,8 +4,6 @@
 #include "base/suggest.h"
 #include "base/vec.h"
 
-#include <string.h>
-
 #define LARGEST ((size_t)4 << 20)
 
 /* The file in @a path's folder whose name is nearest to it; NULL when none is near. */

@@ -7,8 +7,6 @@
 #include "config/known_bad.h"
 #include "config/values.h"
 
-#include <stdlib.h>
-
 static bool
 read_std(struct ws_reader *r, const struct ws_json *value, void *into)
 {

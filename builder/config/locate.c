@@ -3,10 +3,8 @@
 #include "config/locate.h"
 
 #include "base/fs.h"
-#include "base/str.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *

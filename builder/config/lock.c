@@ -6,7 +6,6 @@
 #include "config/condition.h"
 #include "config/values.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool

@@ -1,7 +1,6 @@
 /* values.c - checks of single values; each says what a right one looks like. */
 #include "config/values.h"
 
-#include "base/digest.h"
 #include "base/fs.h"
 #include "model/tag.h"
 #include "model/version.h"

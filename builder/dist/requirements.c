@@ -6,7 +6,6 @@
 #include "model/version.h"
 
 #include <dirent.h>
-#include <string.h>
 
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 

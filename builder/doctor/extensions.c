@@ -1,5 +1,4 @@
 /* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch there. */
-#include "base/fs.h"
 #include "doctor/doctor.h"
 #include "explain/remedy.h"
 #include "inspect/site.h"

@@ -2,7 +2,6 @@
  * them). */
 #include "engine/manifest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void

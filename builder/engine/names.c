@@ -2,7 +2,6 @@
 #include "engine/names.h"
 
 #include "base/fs.h"
-#include "base/str.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FILE_MOST ((uint64_t)2 << 30) /* no source is larger; a sparse file may be */

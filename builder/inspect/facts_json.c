@@ -3,8 +3,6 @@
 #include "inspect/facts.h"
 #include "model/arch.h"
 
-#include <string.h>
-
 static void
 write_name(struct ws_json_writer *w, const struct ws_wheel_name *name)
 {

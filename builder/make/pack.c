@@ -7,8 +7,6 @@
 #include "judge/internal_action.h"
 #include "judge/verdict.h"
 
-#include <string.h>
-
 /* Raise it when the same order would give other bytes. */
 #define PACK_VERSION "wheelsmith.pack/3"
 

@@ -9,10 +9,7 @@
 #include "kit/torch/exports.h"
 #include "make/host_tools.h"
 #include "make/pins.h"
-#include "net/index_config.h"
 #include "recipe/view.h"
-
-#include <string.h>
 
 /* C++20 as libstdc++ has it from gcc 11 on: torch's headers of 2.14 use <compare> and requires. */
 #define GCC_FOR_CXX20 11

@@ -2,7 +2,6 @@
 #include "model/machine.h"
 
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <elf.h>
 

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * fits best is fit.c's. */
 #include "model/tag.h"
 
-#include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
 

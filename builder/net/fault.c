@@ -1,8 +1,6 @@
 /* fault.c - wording only. Cures are what worked for people behind mirrors, proxies and logins. */
 #include "net/fault.h"
 
-#include <string.h>
-
 static const struct {
 	unsigned status;
 	const char *what; /* after "'host' " */

@@ -4,7 +4,6 @@
 #include "net/index_config.h"
 
 #include "base/fs.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "net/pip_config.h"
 #include "net/url.h"

@@ -1,7 +1,6 @@
 /* pip_config.c - the files in the order in which pip lets later ones win, then the environment. */
 #include "net/pip_config.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
 
 #include <ctype.h>

@@ -2,7 +2,6 @@
  * become an enum ws_wire_end and a text here. Deciding, repeating and waiting are http.c's. */
 #include "net/wire.h"
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "net/url.h"
 

@@ -4,8 +4,6 @@
 
 #include "base/suggest.h"
 
-#include <string.h>
-
 bool
 ws_axes_err(
 	const struct ws_axes *axes, struct ws_place place, struct ws_err *err, const char *format, ...)

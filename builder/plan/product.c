@@ -6,8 +6,6 @@
 #include "plan/key.h"
 #include "plan/steps.h"
 
-#include <string.h>
-
 /* What a wheel of a binding kind depends on. */
 enum dependence {
 	ON_ARCHS = 1,

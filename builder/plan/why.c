@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #define MOST_CELLS 12
 #define DIGITS 12 /* of a digest: enough to compare by eye */

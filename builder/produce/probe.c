@@ -1,7 +1,6 @@
 /* probe.c - interpreters, GPUs, toolkits, kits; the ledger and the cells as look-ups. */
 #include "produce/probe.h"
 
-#include "base/fs.h"
 #include "fetch/source.h"
 #include "fetch/source_tree.h"
 #include "kit/cuda/gpu.h"

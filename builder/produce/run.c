@@ -9,7 +9,6 @@
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
-#include "sys/stop.h"
 
 #define RECORD_MS 1000
 

@@ -2,7 +2,6 @@
 #include "produce/selection.h"
 
 #include "base/fs.h"
-#include "base/vec.h"
 #include "config/known_bad.h"
 #include "config/lock.h"
 #include "config/matrix.h"
@@ -11,8 +10,6 @@
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "produce/probe.h"
-
-#include <string.h>
 
 static bool
 read_recipes(const struct ws_context *ctx, const struct ws_user_config *user,

@@ -1,6 +1,5 @@
 #include "publish/catalog.h"
 
-#include "base/fs.h"
 #include "base/json_write.h"
 
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 #include "base/digest.h"
 #include "base/json.h"
 
-#include <string.h>
-
 static bool
 refuse(const char *path, const char *why, struct ws_err *err)
 {

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "sys/term.h"
 
-#include <string.h>
 #include <sys/ioctl.h>
 
 #define INDENT 14 /* where text begins: label, mark, a blank */

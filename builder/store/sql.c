@@ -2,7 +2,6 @@
  * power cut costs an estimate, an fsync for each row would cost more. */
 #include "store/sql.h"
 
-#include "base/fs.h"
 #include "sys/clock.h"
 
 #include <sqlite3.h>

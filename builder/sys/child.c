@@ -2,7 +2,6 @@
 #include "sys/child.h"
 
 #include "base/fs.h"
-#include "base/str.h"
 #include "sys/clock.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "verify/libraries.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Libraries that a policy promises, and the glibc of the oldest policy that does. */

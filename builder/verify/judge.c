@@ -1,7 +1,6 @@
 /* judge.c - asks each question of each module and gathers the answers. */
 #include "verify/judge.h"
 
-#include "base/vec.h"
 #include "verify/loadable.h"
 #include "verify/runs_on.h"
 

@@ -1,8 +1,6 @@
 /* runs_on.c - each image against each GPU, unit by unit. */
 #include "verify/runs_on.h"
 
-#include "base/vec.h"
-
 #include <string.h>
 
 /* How one unit, or one image, serves a GPU; the better the larger. */

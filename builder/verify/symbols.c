@@ -2,7 +2,6 @@
  * symbols_text.c. */
 #include "verify/symbols.h"
 
-#include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "elf/demangle.h"

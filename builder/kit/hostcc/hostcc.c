@@ -5,7 +5,6 @@
 #include "kit/hostcc/hostcc.h"
 
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/str.h"
 #include "kit/distro.h"
 #include "sys/child.h"

@@ -5,7 +5,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define DEAD_AFTER_S 10
 #define RENEW_MS 3000

@@ -1,7 +1,6 @@
 #include "publish/folder/target.h"
 
 #include "base/fs.h"
-#include "base/map.h"
 #include "sys/flock.h"
 
 #include <dirent.h>
