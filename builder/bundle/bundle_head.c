@@ -45,7 +45,6 @@ ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out)
 	}
 	ws_json_close(w);
 	ws_json_add_texts(w, "blobs", head->blobs, head->blob_count);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, out);
 }
 

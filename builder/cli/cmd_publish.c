@@ -111,7 +111,6 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_json_add_u64(w, "new_pages", o->new_pages);
 	ws_json_add_u64(w, "removed_snapshots", o->removed);
 	ws_json_add_u64(w, "strays", o->strays);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&p->s->out, "%s", ws_buf_text(&text));
 }

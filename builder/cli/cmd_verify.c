@@ -313,8 +313,6 @@ print_json(const struct verifying *v)
 	for (size_t i = 0; i < v->verdicts.len; i++) {
 		ws_verify_text_json(w, v->wheels.at[i], &v->verdicts.at[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	ws_out_result(&v->s->out, "%s", ws_buf_text(&text));
 }

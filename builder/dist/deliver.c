@@ -368,7 +368,6 @@ ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
 			ws_json_close(w);
 		}
 	}
-	ws_json_close(w);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	const char *path = ws_path_join(ctx->a, output, "compile_commands.json", NULL);

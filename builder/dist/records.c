@@ -265,8 +265,6 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	for (size_t i = 0; i < result->failed_count; i++) {
 		write_failed(w, &result->failed[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);

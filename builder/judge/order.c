@@ -74,8 +74,6 @@ write_order(const struct ws_judge_order *order, const char *wheel,
 		ws_judge_place_write(w, &order->places[i].place, mounts, a);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, text);
 }
 

@@ -238,8 +238,6 @@ ws_verdict_write(const struct ws_json *order, const struct ws_judge_outcome *out
 	for (size_t i = 0; i < count; i++) {
 		write_place(w, &outcomes[i]);
 	}
-	ws_json_close(w);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	return ws_fs_write(WS_VERDICT_FILE, text.data, text.len, 0644, err);
 }

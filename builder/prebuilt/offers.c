@@ -112,7 +112,6 @@ remember(const struct ws_store *store, const char *place, const struct ws_recipe
 		ws_json_add_u64(w, "size", at[i].size_bytes);
 		ws_json_close(w);
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, &text);
 	/* A memory that cannot be written costs asking again. */
 	ws_results_put(store, key_of(place, recipe).hex, &text, NULL);

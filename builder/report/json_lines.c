@@ -77,7 +77,6 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	add_number(w, "cpu_ms", event->cpu_ms);
 	add_number(w, "wall_ms", event->wall_ms);
 	add_number(w, "rss_bytes", event->rss_bytes);
-	ws_json_close(w);
 	WS_AUTO_BUF struct ws_buf line = {0};
 	ws_json_finish(w, WS_JSON_COMPACT, &line);
 	fprintf(l->file, "%s\n", ws_buf_text(&line));

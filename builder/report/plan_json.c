@@ -81,7 +81,6 @@ write_cell(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	add_known(w, "product", cell->product ? cell->product->number : 0, cell->product);
 	ws_json_add_u64(w, "group", cell->group);
 	add_cost(w, &cell->cost);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
@@ -135,7 +134,6 @@ write_product(const struct ws_product *product, struct ws_buf *out)
 	ws_json_add_bool(w, "build", product->payer);
 	ws_json_add_u64(w, "cells", product->cell_count);
 	add_candidates(w, product);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
@@ -160,7 +158,6 @@ write_totals(const struct ws_totals *totals, struct ws_buf *out)
 	ws_json_add_u64(w, "cores", totals->cores);
 	add_known(w, "wall_ms", totals->wall_ms, totals->cost.unknown == 0);
 	add_known(w, "peak_bytes", totals->peak_bytes, totals->cost.unmeasured == 0);
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
@@ -172,7 +169,6 @@ write_warnings(const struct ws_plan *plan, struct ws_buf *out)
 	for (size_t i = 0; i < plan->warning_count; i++) {
 		ws_json_add_text(w, NULL, plan->warnings[i]);
 	}
-	ws_json_close(w);
 	ws_json_finish(w, WS_JSON_COMPACT, out);
 }
 
