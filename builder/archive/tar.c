@@ -36,7 +36,7 @@ fail(const struct ws_tar *tar, struct ws_err *err)
 /* A failed write is not reported to libarchive, which then leaks what it holds: it stands in `fault`, and each
  * call here looks there afterwards. */
 static la_ssize_t
-take_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
+read_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
 {
 	struct ws_tar *tar = self;
 	if (!tar->given_up && !tar->fault && !ws_fs_write_all(tar->fd, bytes, len)) {
@@ -65,7 +65,7 @@ ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err)
 	if (!tar->archive || !choose_format(tar->archive)) {
 		ws_err_set(err, WS_ERR_INTERNAL, "this libarchive cannot write all that is needed (%s)",
 			archive_version_details());
-	} else if (archive_write_open(tar->archive, tar, NULL, take_packed, NULL) == ARCHIVE_OK) {
+	} else if (archive_write_open(tar->archive, tar, NULL, read_packed, NULL) == ARCHIVE_OK) {
 		return tar;
 	} else {
 		fail(tar, err);

@@ -161,7 +161,7 @@ read_kind(
 
 /* A file's contents: to the sink the first time, else only compared with what came then. */
 static bool
-take_contents(struct unpack *u, struct archive *archive, const struct ws_member *member,
+read_contents(struct unpack *u, struct archive *archive, const struct ws_member *member,
 	struct ws_member_seen *seen, struct ws_err *err)
 {
 	bool first = !seen->again;
@@ -192,7 +192,7 @@ take_contents(struct unpack *u, struct archive *archive, const struct ws_member 
 }
 
 static bool
-take_member(
+read_member(
 	struct unpack *u, struct archive *archive, struct archive_entry *entry, struct ws_err *err)
 {
 	const char *raw = archive_entry_pathname(entry);
@@ -219,11 +219,11 @@ take_member(
 	if (!seen->again && !u->sink->begin(u->sink, &member, err)) {
 		return false;
 	}
-	return member.kind != WS_MEMBER_FILE || take_contents(u, archive, &member, seen, err);
+	return member.kind != WS_MEMBER_FILE || read_contents(u, archive, &member, seen, err);
 }
 
 static bool
-take_members(struct unpack *u, struct archive *archive, struct ws_err *err)
+read_members(struct unpack *u, struct archive *archive, struct ws_err *err)
 {
 	struct archive_entry *entry;
 	for (;;) {
@@ -234,7 +234,7 @@ take_members(struct unpack *u, struct archive *archive, struct ws_err *err)
 		if (code < ARCHIVE_WARN) {
 			return refuse_format(u, archive, NULL, err);
 		}
-		if (!take_member(u, archive, entry, err)) {
+		if (!read_member(u, archive, entry, err)) {
 			return false;
 		}
 	}
@@ -253,7 +253,7 @@ unpack_file(struct unpack *u, int fd, enum ws_unpack_format format, struct ws_er
 	if (format == WS_UNPACK_DEB && !open_data(u, err)) {
 		return false;
 	}
-	return take_members(u, u->inner ? u->inner : u->outer, err);
+	return read_members(u, u->inner ? u->inner : u->outer, err);
 }
 
 bool

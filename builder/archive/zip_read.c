@@ -210,7 +210,7 @@ give(struct reader *r, struct ws_str made, struct ws_err *err)
 }
 
 static bool
-take_data(struct reader *r, struct ws_str in, struct ws_err *err)
+read_data(struct reader *r, struct ws_str in, struct ws_err *err)
 {
 	if (entry_of(r)->method == 0) {
 		return give(r, in, err);
@@ -304,11 +304,11 @@ advance(struct reader *r, struct ws_err *err)
 }
 
 static bool
-take_piece(struct reader *r, struct ws_str piece, struct ws_err *err)
+read_piece(struct reader *r, struct ws_str piece, struct ws_err *err)
 {
 	r->left -= piece.n;
 	if (r->phase == DATA) {
-		return take_data(r, piece, err);
+		return read_data(r, piece, err);
 	}
 	if (r->phase != BEFORE) {
 		ws_buf_add(&r->record, piece.s, piece.n);
@@ -337,7 +337,7 @@ take(void *self, const void *bytes, size_t len, struct ws_err *err)
 			return false;
 		}
 		size_t n = r->left < in.n ? (size_t)r->left : in.n;
-		if (!take_piece(r, (struct ws_str){in.s, n}, err)) {
+		if (!read_piece(r, (struct ws_str){in.s, n}, err)) {
 			return false;
 		}
 		in = (struct ws_str){in.s + n, in.n - n};

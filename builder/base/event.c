@@ -28,7 +28,7 @@ ws_events_emit(const struct ws_events *events, const struct ws_event *event)
 
 WS_PRINTF(3, 0)
 static void
-tell(const struct ws_events *events, enum ws_event_kind kind, const char *format, va_list values)
+report(const struct ws_events *events, enum ws_event_kind kind, const char *format, va_list values)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_event event = {.kind = kind, .subject = ws_arena_vprintf(a, format, values)};
@@ -40,7 +40,7 @@ ws_events_note(const struct ws_events *events, const char *format, ...)
 {
 	va_list values;
 	va_start(values, format);
-	tell(events, WS_EVENT_NOTE, format, values);
+	report(events, WS_EVENT_NOTE, format, values);
 	va_end(values);
 }
 
@@ -49,7 +49,7 @@ ws_events_warn(const struct ws_events *events, const char *format, ...)
 {
 	va_list values;
 	va_start(values, format);
-	tell(events, WS_EVENT_WARNING, format, values);
+	report(events, WS_EVENT_WARNING, format, values);
 	va_end(values);
 }
 

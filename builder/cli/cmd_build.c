@@ -165,7 +165,7 @@ struct teller {
 };
 
 static void
-tell_failure(void *self, const struct ws_failed_action *failed)
+report_failure(void *self, const struct ws_failed_action *failed)
 {
 	const struct teller *teller = self;
 	ws_status_clear(teller->s->status);
@@ -173,7 +173,7 @@ tell_failure(void *self, const struct ws_failed_action *failed)
 }
 
 static void
-tell_wheel(void *self, const struct ws_supply *supply)
+report_wheel(void *self, const struct ws_supply *supply)
 {
 	const struct teller *teller = self;
 	ws_status_clear(teller->s->status);
@@ -249,8 +249,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ws_map printed = {0};
 	struct ws_build_text text = {b->options.output, &b->selecting, &result, err, &printed};
 	struct teller teller = {s, &text};
-	b->options.tell_failure = tell_failure;
-	b->options.tell_wheel = tell_wheel;
+	b->options.tell_failure = report_failure;
+	b->options.tell_wheel = report_wheel;
 	b->options.self = &teller;
 	bool done = ws_build_run(&ctx, &sel.pins, &sel.plan, &b->options, a, &result, err);
 	ws_status_clear(s->status);

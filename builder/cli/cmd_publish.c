@@ -79,14 +79,14 @@ publish_remote(struct publishing *p, struct ws_err *err)
 /* ---- what is reported ---- */
 
 static void
-tell_wait(void *self, const char *path)
+report_wait(void *self, const char *path)
 {
 	const struct publishing *p = self;
 	ws_out_note(&p->s->out, "waiting for another publisher of '%s'\n", path);
 }
 
 static void
-tell_wrong(void *self, const char *file, const char *wrong)
+report_wrong(void *self, const char *file, const char *wrong)
 {
 	const struct publishing *p = self;
 	ws_out_warn(&p->s->out, "published with --force although '%s' failed a check: %s", file, wrong);
@@ -259,8 +259,8 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 		.ledger = s->ledger,
 		.stop = &s->stop,
 		.now_us = ws_clock_file_ns() / 1000,
-		.wait = tell_wait,
-		.warn = tell_wrong,
+		.wait = report_wait,
+		.warn = report_wrong,
 		.self = &p,
 	};
 	return p.o.verify ? verify(&p, err) : p.o.roll_back ? roll_back(&p, err) : publish(&p, err);

@@ -154,14 +154,14 @@ ws_publish_stored(struct ws_session *s, const struct ws_index_order *order, cons
 /* ---- what is reported ---- */
 
 static void
-tell_wrong(void *session, const char *file, const char *wrong)
+report_wrong(void *session, const char *file, const char *wrong)
 {
 	const struct ws_session *s = session;
 	ws_out_warn(&s->out, "uploaded although it is wrong: '%s': %s", file, wrong);
 }
 
 static void
-tell_sent(void *session, const char *file, bool was_there)
+report_sent(void *session, const char *file, bool was_there)
 {
 	const struct ws_session *s = session;
 	ws_out_note(&s->out, "%s  %s\n", file, was_there ? "is there already" : "uploaded");
@@ -202,8 +202,8 @@ ws_publish_remote(struct ws_session *s, const struct ws_publish_remote *order, s
 		.http = s->fetch.http,
 		.ledger = s->ledger,
 		.stop = &s->stop,
-		.warn = tell_wrong,
-		.sent = tell_sent,
+		.warn = report_wrong,
+		.sent = report_sent,
 		.self = s,
 	};
 	if (!ws_index_upload(&upload, s->a, &outcome, err)) {

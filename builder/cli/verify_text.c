@@ -17,7 +17,7 @@ python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 }
 
 static void
-say_finding(struct ws_page *page, const struct ws_json *finding)
+write_finding(struct ws_page *page, const struct ws_json *finding)
 {
 	const struct ws_json *evidence = ws_json_find(finding, "evidence");
 	ws_page_label(page, ws_json_text(finding, "finding"));
@@ -29,19 +29,19 @@ say_finding(struct ws_page *page, const struct ws_json *finding)
 
 /* The findings of one kind. */
 static void
-say_findings(struct ws_page *page, const struct ws_wheel_place_verdict *v, const char *kind)
+write_findings(struct ws_page *page, const struct ws_wheel_place_verdict *v, const char *kind)
 {
 	const struct ws_json *list = ws_json_find(v->json, "findings");
 	for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
 		if (ws_same(ws_json_text(f, "finding"), kind) && ws_json_text(f, "cause")) {
-			say_finding(page, f);
+			write_finding(page, f);
 		}
 	}
 }
 
 /* Modules that find all of their names, and nothing else is to be said of it. */
 static void
-say_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
+write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 {
 	const struct ws_json *list = ws_json_find(v->json, "modules");
 	uint64_t modules = 0, symbols = 0, of_one, trusted;
@@ -63,7 +63,7 @@ say_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 
 /* Modules on which the verdict does not depend, and that are not well. */
 static void
-say_others(struct ws_page *page, const struct ws_wheel_place_verdict *v)
+write_others(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 {
 	const struct ws_json *list = ws_json_find(v->json, "modules");
 	ws_page_label(page, "others");
@@ -92,12 +92,12 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 		ws_page_label(&page, "why");
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", v->why);
 	}
-	say_findings(&page, v, "fails");
-	say_findings(&page, v, "excluded");
-	say_findings(&page, v, "unknown");
-	say_findings(&page, v, "ok");
-	say_found(&page, v);
-	say_others(&page, v);
+	write_findings(&page, v, "fails");
+	write_findings(&page, v, "excluded");
+	write_findings(&page, v, "unknown");
+	write_findings(&page, v, "ok");
+	write_found(&page, v);
+	write_others(&page, v);
 }
 
 /* ---- the window ---- */

@@ -203,7 +203,7 @@ static const char computed_question[] = "__has_include of a name that only the p
 
 /* Behind __has_include. */
 static void
-take_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
+read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 {
 	struct ws_str rest = *text, word, name;
 	bool angle;
@@ -243,7 +243,7 @@ take_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 
 /* Behind another word of a condition: `HAS(<x>)`, `HAS(MACRO)`. */
 static void
-take_call(struct place *p, struct ws_str called, struct ws_str *text)
+read_call(struct place *p, struct ws_str called, struct ws_str *text)
 {
 	struct ws_str rest = *text, name, word;
 	bool angle;
@@ -273,7 +273,7 @@ take_call(struct place *p, struct ws_str called, struct ws_str *text)
 
 /* The words of a condition (@a p->file) or of a macro's body. */
 static void
-take_words(struct place *p, struct ws_str text)
+read_words(struct place *p, struct ws_str text)
 {
 	while (text.n > 0) {
 		struct ws_str word, name;
@@ -282,11 +282,11 @@ take_words(struct place *p, struct ws_str text)
 		skip_blanks(&text);
 		if (read_word(&text, &word)) {
 			if (is_question(word, &kind)) {
-				take_question(p, kind, &text);
+				read_question(p, kind, &text);
 			} else if (is_piece(word) && !p->is_code) {
 				report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 			} else if (p->file) {
-				take_call(p, word, &text);
+				read_call(p, word, &text);
 			} else {
 				note_word(&p->asks->in_body, word, p->asks->a);
 			}
@@ -317,7 +317,7 @@ take_words(struct place *p, struct ws_str text)
 }
 
 static void
-take_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, struct ws_str text)
+read_include(struct ws_asks *asks, enum ws_ask_kind kind, const char *file, struct ws_str text)
 {
 	struct ws_str name, word;
 	bool angle;
@@ -374,7 +374,7 @@ add_macro(struct ws_asks *asks, struct ws_str name, bool function, struct ws_str
 }
 
 static void
-take_define(struct ws_asks *asks, const char *file, struct ws_str text)
+read_define(struct ws_asks *asks, const char *file, struct ws_str text)
 {
 	struct place p = {.asks = asks, .shown = file, .before = {"", 0}};
 	if (!read_word(&text, &p.macro)) {
@@ -383,7 +383,7 @@ take_define(struct ws_asks *asks, const char *file, struct ws_str text)
 	p.parameters = read_parameters(&text);
 	p.is_code = memchr(text.s, ';', text.n) || memchr(text.s, '{', text.n);
 	add_macro(asks, p.macro, p.parameters.n > 0, text);
-	take_words(&p, text);
+	read_words(&p, text);
 }
 
 void
@@ -393,7 +393,7 @@ ws_asks_define(struct ws_asks *asks, const char *word)
 	const char *text = body
 		? ws_arena_printf(asks->a, "%.*s %s", (int)(body - word), word, body + 1)
 		: ws_arena_printf(asks->a, "%s 1", word);
-	take_define(asks, "the command line", ws_str_of(text));
+	read_define(asks, "the command line", ws_str_of(text));
 }
 
 void
@@ -405,16 +405,16 @@ ws_asks_scan(struct ws_asks *asks, const char *file, struct ws_str text)
 		struct place p = {.asks = asks, .file = file, .shown = file, .before = {"", 0}};
 		switch (d.kind) {
 		case WS_DIRECTIVE_INCLUDE:
-			take_include(asks, WS_ASK_INCLUDE, file, d.text);
+			read_include(asks, WS_ASK_INCLUDE, file, d.text);
 			break;
 		case WS_DIRECTIVE_INCLUDE_NEXT:
-			take_include(asks, WS_ASK_INCLUDE_NEXT, file, d.text);
+			read_include(asks, WS_ASK_INCLUDE_NEXT, file, d.text);
 			break;
 		case WS_DIRECTIVE_CONDITION:
-			take_words(&p, d.text);
+			read_words(&p, d.text);
 			break;
 		case WS_DIRECTIVE_DEFINE:
-			take_define(asks, file, d.text);
+			read_define(asks, file, d.text);
 			break;
 		case WS_DIRECTIVE_ODD:
 			report_unknown(asks, WS_UNKNOWN_QUESTION, file, ws_str_copy(d.text, asks->a));

@@ -380,7 +380,7 @@ walk_from(struct walk *w, const char *file, struct ws_ask ask)
 }
 
 static void
-take_ask(struct ws_asks_taker *taker, struct ws_ask ask)
+read_ask(struct ws_asks_taker *taker, struct ws_ask ask)
 {
 	struct walk *w = (struct walk *)taker;
 	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
@@ -404,7 +404,7 @@ take_ask(struct ws_asks_taker *taker, struct ws_ask ask)
 }
 
 static void
-take_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file, const char *what)
+read_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file, const char *what)
 {
 	struct walk *w = (struct walk *)taker;
 	if (kind == WS_UNKNOWN_INCLUDE && file && !ws_names_is_outside(w->action, file)) {
@@ -491,7 +491,7 @@ scan_file(struct walk *w, const char *file, struct ws_err *err)
 
 /* Files of the command line, looked for from the work folder. */
 static void
-take_forced(struct walk *w)
+read_forced(struct walk *w)
 {
 	w->file = NULL;
 	w->folder = ".";
@@ -549,7 +549,7 @@ canonical(struct walk *w, const char *raw)
 
 /* One file that was read. What is not a regular file is never opened: it may wait for ever. */
 static void
-take_read(struct walk *w, const char *raw)
+read_read(struct walk *w, const char *raw)
 {
 	const char *name = canonical(w, raw);
 	struct stat status;
@@ -588,7 +588,7 @@ read_depfile(struct walk *w, struct ws_err *err)
 		return ws_err_wrap(err, "'%s'", w->action->subject);
 	}
 	for (size_t i = 0; i < names.len; i++) {
-		take_read(w, names.at[i]);
+		read_read(w, names.at[i]);
 	}
 	return true;
 }
@@ -624,7 +624,7 @@ read_assembled(struct walk *w, struct ws_err *err)
 			continue;
 		}
 		const char *name = canonical(w, names.at[i]);
-		take_read(w, names.at[i]);
+		read_read(w, names.at[i]);
 		note_unknown(
 			w, name, ws_arena_printf(w->a, "the assembler reads '%s' (.incbin, .include)", name));
 	}
@@ -637,7 +637,7 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
-	struct walk w = {.taker = {take_ask, take_unknown},
+	struct walk w = {.taker = {read_ask, read_unknown},
 		.action = action,
 		.work = work,
 		.a = a,
@@ -660,7 +660,7 @@ ws_headers_reads(const struct ws_action *action, const char *work, const char *l
 		}
 	}
 	ws_asks_finish(&w.asks);
-	take_forced(&w);
+	read_forced(&w);
 	look_for_dates(log, reads);
 	return read_assembled(&w, err);
 }

@@ -89,7 +89,7 @@ peek(struct ws_scan *s)
 
 /* Takes one character; a directive's goes into its line. */
 static void
-take(struct ws_scan *s, bool keep)
+advance(struct ws_scan *s, bool keep)
 {
 	if (keep) {
 		ws_buf_putc(&s->line, *s->at);
@@ -137,16 +137,16 @@ skip_comment(struct ws_scan *s)
 
 /* Behind the opening quote: takes a string or a character up to its end, at most the line's. */
 static void
-take_literal(struct ws_scan *s, char quote, bool keep)
+read_literal(struct ws_scan *s, char quote, bool keep)
 {
 	while (!at_newline(s)) {
 		char c = *s->at;
-		take(s, keep);
+		advance(s, keep);
 		if (c == quote) {
 			return;
 		}
 		if (c == '\\' && !at_newline(s)) {
-			take(s, keep);
+			advance(s, keep);
 		}
 	}
 }
@@ -154,7 +154,7 @@ take_literal(struct ws_scan *s, char quote, bool keep)
 /* Behind R": nothing is joined or quoted up to )delimiter". False when there is no such end, or,
  * with @a keep (in a directive), none on this line. */
 static bool
-take_raw_string(struct ws_scan *s, bool keep)
+read_raw_string(struct ws_scan *s, bool keep)
 {
 	char close[20] = ")";
 	size_t len = 1;
@@ -183,12 +183,12 @@ take_raw_string(struct ws_scan *s, bool keep)
 
 /* A word, and the string behind it when it is a string's prefix. */
 static void
-take_word(struct ws_scan *s, bool keep)
+read_word(struct ws_scan *s, bool keep)
 {
 	char word[4] = "";
 	size_t len = 0;
 	const char *begin = s->at;
-	for (char c; is_word(c = peek(s)); take(s, keep)) {
+	for (char c; is_word(c = peek(s)); advance(s, keep)) {
 		if (len < sizeof(word)) {
 			word[len] = c;
 		}
@@ -200,8 +200,8 @@ take_word(struct ws_scan *s, bool keep)
 		return;
 	}
 	bool whole = (size_t)(s->at - begin) == len; /* its letters on one line */
-	take(s, keep);
-	if (!whole || !take_raw_string(s, keep)) {
+	advance(s, keep);
+	if (!whole || !read_raw_string(s, keep)) {
 		s->odd = raw_string;
 		s->at = s->end;
 	}
@@ -209,7 +209,7 @@ take_word(struct ws_scan *s, bool keep)
 
 /* A number: 1'000 holds no character literal. */
 static void
-take_number(struct ws_scan *s, bool keep)
+read_number(struct ws_scan *s, bool keep)
 {
 	for (char before = '0', c; is_word(c = peek(s)) || c == '.' || c == '\''
 		 || ((c == '+' || c == '-') && strchr("eEpP", before));
@@ -217,13 +217,13 @@ take_number(struct ws_scan *s, bool keep)
 		if (c == '\'' && s->at + 1 < s->end && !is_word(s->at[1])) {
 			return;
 		}
-		take(s, keep);
+		advance(s, keep);
 	}
 }
 
 /* One token or blank, in a directive (@a keep) or between directives. */
 static void
-take_token(struct ws_scan *s, bool keep)
+read_token(struct ws_scan *s, bool keep)
 {
 	char c = *s->at;
 	if (c == '/') {
@@ -237,13 +237,13 @@ take_token(struct ws_scan *s, bool keep)
 	}
 	s->in_line = s->in_line || !(is_blank(c) || c == '\r');
 	if (c >= '0' && c <= '9') {
-		take_number(s, keep);
+		read_number(s, keep);
 	} else if (is_word(c)) {
-		take_word(s, keep);
+		read_word(s, keep);
 	} else {
-		take(s, keep);
+		advance(s, keep);
 		if (c == '"' || c == '\'') {
-			take_literal(s, c, keep);
+			read_literal(s, c, keep);
 		}
 	}
 }
@@ -269,7 +269,7 @@ skip_blanks(struct ws_scan *s)
 
 /* "<a/b.h>" is one name: what looks like a comment in it is none. */
 static void
-take_header_name(struct ws_scan *s)
+read_header_name(struct ws_scan *s)
 {
 	skip_blanks(s);
 	if (peek(s) != '<') {
@@ -277,7 +277,7 @@ take_header_name(struct ws_scan *s)
 	}
 	while (!at_newline(s)) {
 		char c = *s->at;
-		take(s, true);
+		advance(s, true);
 		if (c == '>') {
 			return;
 		}
@@ -323,21 +323,21 @@ pragma_reads(struct ws_str text)
 
 /* Behind '#': reads the line. True when it has to do with headers. */
 static bool
-take_directive(struct ws_scan *s, struct ws_directive *directive)
+read_directive(struct ws_scan *s, struct ws_directive *directive)
 {
 	ws_buf_clear(&s->line);
 	skip_blanks(s);
 	while (is_word(peek(s)) && s->at < s->end) {
-		take(s, true);
+		advance(s, true);
 	}
 	size_t name = s->line.len;
 	enum ws_directive_kind kind = WS_DIRECTIVE_ODD;
 	bool known = read_kind(ws_buf_str(&s->line), &kind);
 	if (known && (kind == WS_DIRECTIVE_INCLUDE || kind == WS_DIRECTIVE_INCLUDE_NEXT)) {
-		take_header_name(s);
+		read_header_name(s);
 	}
 	while (!at_newline(s)) {
-		take_token(s, true);
+		read_token(s, true);
 	}
 	const char *line = ws_buf_text(&s->line);
 	struct ws_str text = {line + name, s->line.len - name};
@@ -378,7 +378,7 @@ ws_scan_next(struct ws_scan *s, struct ws_directive *directive)
 			s->in_line = false;
 			s->at++;
 		} else if (skip_introducer(s, c)) {
-			if (take_directive(s, directive)) {
+			if (read_directive(s, directive)) {
 				return true;
 			}
 		} else {
@@ -390,7 +390,7 @@ ws_scan_next(struct ws_scan *s, struct ws_directive *directive)
 					== 0) {
 				s->odd = trigraph;
 			}
-			take_token(s, false);
+			read_token(s, false);
 		}
 	}
 	if (!s->odd) {

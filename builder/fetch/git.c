@@ -241,7 +241,7 @@ struct connection {
 };
 
 static int
-tell(struct connection *c, uint64_t bytes)
+report(struct connection *c, uint64_t bytes)
 {
 	c->stopped = c->stopped || !c->moved(c->self, bytes);
 	return c->stopped ? -1 : 0;
@@ -250,13 +250,13 @@ tell(struct connection *c, uint64_t bytes)
 static int
 on_transfer(const git_indexer_progress *stats, void *self)
 {
-	return tell(self, stats->received_bytes);
+	return report(self, stats->received_bytes);
 }
 
 static int
 on_sideband(const char *text WS_UNUSED, int len WS_UNUSED, void *self)
 {
-	return tell(self, 0);
+	return report(self, 0);
 }
 
 /* No password is asked for: a private repository needs another way in. */
@@ -370,7 +370,7 @@ download(struct connection *c, char **specs, size_t count, bool history WS_UNUSE
 /* By a ref, else by its id, without or with saying so beforehand; else all branches and tags over a new
  * connection, as a refused request may have ended this one. */
 static bool
-bring(struct connection *c, const char *commit)
+fetch_objects(struct connection *c, const char *commit)
 {
 	const char *own = ws_arena_printf(c->a, "refs/wheelsmith/%s", commit);
 	const char *ref = find_ref(c, commit);
@@ -397,7 +397,7 @@ ws_git_download(struct ws_git_repo *repo, const char *url, const char *commit,
 	struct connection c = {
 		.repo = repo, .url = url, .moved = moved, .self = self, .outcome = outcome, .a = a};
 	*outcome = (struct ws_git_outcome){.result = WS_GIT_CAME};
-	if (dial(&c) && bring(&c, commit)) {
+	if (dial(&c) && fetch_objects(&c, commit)) {
 		outcome->result = ws_git_has(repo, commit) ? WS_GIT_CAME : WS_GIT_ABSENT;
 	}
 	hang_up(&c);

@@ -124,7 +124,7 @@ ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const 
 
 /* False once nobody reads. */
 static bool
-say_moved(void *self, uint64_t bytes)
+fail_moved(void *self, uint64_t bytes)
 {
 	int64_t *said_ms = self;
 	int64_t now_ms = ws_clock_ms();
@@ -148,7 +148,7 @@ ws_git_child_run(
 	struct ws_git_outcome outcome = {.result = WS_GIT_FAILED};
 	int64_t said_ms = 0;
 	if (repo) {
-		ws_git_download(repo, url, commit, say_moved, &said_ms, &outcome);
+		ws_git_download(repo, url, commit, fail_moved, &said_ms, &outcome);
 	} else if (err) {
 		snprintf(outcome.words, sizeof(outcome.words), "%s", err->text);
 	}

@@ -100,7 +100,7 @@ recall_plain(const struct ws_store *store, const struct ws_source_wish *wish,
 
 /* Brings the archive into the store; its path there, or NULL. */
 static const char *
-bring_archive(struct attempt *t, struct ws_err *err)
+fetch_archive(struct attempt *t, struct ws_err *err)
 {
 	const struct ws_store *store = t->fetch->store;
 	const struct ws_source_spec *spec = t->spec;
@@ -147,7 +147,7 @@ begin_member(struct ws_unpack_sink *self, const struct ws_member *member, struct
 }
 
 static bool
-take_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
+read_bytes(struct ws_unpack_sink *self, const void *bytes, size_t len, struct ws_err *err)
 {
 	return ws_source_tree_bytes(((struct unpacking *)self)->into, bytes, len, err);
 }
@@ -167,8 +167,8 @@ fill_from_archive(struct attempt *t, struct ws_source_tree *into, struct ws_err 
 		return ws_err_set(
 			err, WS_ERR_CONFIG, "'%s' is not a source archive (.tar.gz, .tar.xz, .zip)", name);
 	}
-	const char *path = bring_archive(t, err);
-	struct unpacking unpacking = {{NULL, begin_member, take_bytes, end_member}, into};
+	const char *path = fetch_archive(t, err);
+	struct unpacking unpacking = {{NULL, begin_member, read_bytes, end_member}, into};
 	return path && ws_unpack(path, name, format, NULL, &unpacking.sink, err);
 }
 

@@ -543,7 +543,7 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 
 /* For the log of the action. */
 static void
-say_place(struct judging *j, const struct ws_judge_outcome *o, const struct ws_out *out)
+report_place(struct judging *j, const struct ws_judge_outcome *o, const struct ws_out *out)
 {
 	const char *torch = ws_json_text(o->place, "torch");
 	struct ws_finding floor = ws_floor_finding(&o->judged.floor, j->a);
@@ -567,7 +567,7 @@ pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t coun
 	const char *subject = ws_json_text(j->order.root, "subject");
 	enum ws_finding_verdict worst = WS_VERDICT_OK;
 	for (size_t i = 0; i < count; i++) {
-		say_place(j, &outcomes[i], out);
+		report_place(j, &outcomes[i], out);
 		worst = outcomes[i].verdict > worst ? outcomes[i].verdict : worst;
 	}
 	return worst == WS_VERDICT_OK

@@ -28,7 +28,7 @@ struct batch {
 };
 
 static bool
-say_no_mirror(const struct ws_kit_archive *archive, struct ws_err *err)
+fail_no_mirror(const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_FETCH,
 		"'%s' is a Debian package, and this host has no Debian mirror configured", archive->file);
@@ -48,7 +48,7 @@ url_of(const struct batch *b, const struct ws_kit_archive *archive, struct ws_er
 		return file ? file->url : NULL;
 	case WS_ORIGIN_DEBIAN:
 		if (!mirror) {
-			say_no_mirror(archive, err);
+			fail_no_mirror(archive, err);
 			return NULL;
 		}
 		len -= len > 0 && mirror[len - 1] == '/';

@@ -67,7 +67,7 @@ ws_archive_kit_place(const struct ws_kit_def *def, const struct ws_kit_archive *
 }
 
 static bool
-say_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
+fail_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	return ws_err_set(
 		err, WS_ERR_CONFIG, "'%s' holds none of the files that its map names", archive->file);
@@ -76,7 +76,7 @@ say_nothing_taken(const struct ws_kit_archive *archive, struct ws_err *err)
 /* ---- wheels ---- */
 
 static bool
-take_members(const struct assembly *m, const struct ws_kit_archive *archive,
+copy_members(const struct assembly *m, const struct ws_kit_archive *archive,
 	struct ws_opened_wheel *w, struct ws_err *err)
 {
 	if (archive->record_sha256 && !ws_digest_is(&w->record_sha256, archive->record_sha256)) {
@@ -95,24 +95,24 @@ take_members(const struct assembly *m, const struct ws_kit_archive *archive,
 		}
 	}
 	if (count == 0) {
-		return say_nothing_taken(archive, err);
+		return fail_nothing_taken(archive, err);
 	}
 	struct ws_member_sink sink = ws_member_sink_make(m->tree, w->name, m->fetch->stop);
 	return ws_opened_wheel_take(w, picks, count, &sink, err);
 }
 
 static bool
-take_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
+copy_wheel(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	WS_AUTO_OPENED_WHEEL struct ws_opened_wheel w = {.file.fd = -1};
 	if (!archive->by_range) {
 		const char *path = ws_cas_open(m->fetch->store, archive->sha256, m->a, err);
 		return path && ws_opened_wheel_read(path, archive->file, m->a, &w, err)
-			&& take_members(m, archive, &w, err);
+			&& copy_members(m, archive, &w, err);
 	}
 	const struct ws_index_file *file = ws_archive_find_wheel(m->fetch, archive, m->a, err);
 	return file && ws_opened_wheel_get(m->fetch, file, TAIL_BYTES, m->a, &w, err)
-		&& take_members(m, archive, &w, err);
+		&& copy_members(m, archive, &w, err);
 }
 
 /* ---- Debian packages and tar archives ---- */
@@ -166,7 +166,7 @@ end(struct ws_unpack_sink *self, struct ws_err *err)
 }
 
 static bool
-take_archive(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
+copy_archive(const struct assembly *m, const struct ws_kit_archive *archive, struct ws_err *err)
 {
 	enum ws_unpack_format format = WS_UNPACK_TAR;
 	ws_unpack_format_of(archive->file, &format);
@@ -181,20 +181,20 @@ take_archive(const struct assembly *m, const struct ws_kit_archive *archive, str
 		ws_member_sink_drop(&u.file);
 		return false;
 	}
-	return u.taken > 0 || say_nothing_taken(archive, err);
+	return u.taken > 0 || fail_nothing_taken(archive, err);
 }
 
 /* ---- all of it ---- */
 
 static bool
-take_all(struct assembly *m, struct ws_err *err)
+copy_all(struct assembly *m, struct ws_err *err)
 {
 	for (size_t i = 0; i < m->def->archive_count; i++) {
 		const struct ws_kit_archive *archive = &m->def->archives[i];
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 		m->a = a;
-		bool fine = archive->format == WS_FORMAT_WHEEL ? take_wheel(m, archive, err)
-													   : take_archive(m, archive, err);
+		bool fine = archive->format == WS_FORMAT_WHEEL ? copy_wheel(m, archive, err)
+													   : copy_archive(m, archive, err);
 		if (!fine) {
 			return false;
 		}
@@ -237,7 +237,7 @@ memo_key(const struct ws_kit_def *def)
 }
 
 static void
-tell(const struct ws_fetch *fetch, const struct ws_kit_def *def)
+report(const struct ws_fetch *fetch, const struct ws_kit_def *def)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_event event = {
@@ -263,7 +263,7 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 	}
 	struct assembly m = {.fetch = fetch, .def = def};
 	m.tree = ws_tree_begin(fetch->store, def->name, a, err);
-	if (!m.tree || !take_all(&m, err) || !add_own(&m, err)) {
+	if (!m.tree || !copy_all(&m, err) || !add_own(&m, err)) {
 		ws_tree_abandon(m.tree);
 		ws_err_wrap(err, "assembling '%s'", def->name);
 		return WS_ARCHIVE_FILES_FAILED;
@@ -272,6 +272,6 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 		|| !ws_tree_remember(fetch->store, key.hex, tree, err)) {
 		return WS_ARCHIVE_FILES_FAILED;
 	}
-	tell(fetch, def);
+	report(fetch, def);
 	return WS_ARCHIVE_FILES_THERE;
 }

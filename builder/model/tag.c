@@ -180,7 +180,7 @@ ws_wheel_name_parse(
 
 /* Up to three digits without a leading zero; @a at moves behind them. */
 static bool
-take_small(const char **at, unsigned *number)
+read_small(const char **at, unsigned *number)
 {
 	const char *start = *at;
 	*number = 0;
@@ -198,7 +198,7 @@ ws_python_tag_parse(const char *text, struct ws_python_tag *tag)
 	const char *at = text + (joined ? 2 : 0);
 	struct ws_python_tag read = {.major = 3};
 	unsigned patch;
-	if (*at++ != '3' || (!joined && *at++ != '.') || !take_small(&at, &read.minor)) {
+	if (*at++ != '3' || (!joined && *at++ != '.') || !read_small(&at, &read.minor)) {
 		return false;
 	}
 	if (*at == 't') {
@@ -206,7 +206,7 @@ ws_python_tag_parse(const char *text, struct ws_python_tag *tag)
 		at++;
 	} else if (!joined && *at == '.') {
 		at++;
-		if (!take_small(&at, &patch)) {
+		if (!read_small(&at, &patch)) {
 			return false;
 		}
 	}

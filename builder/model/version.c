@@ -56,7 +56,7 @@ is_separator(char c)
 
 /* Digits without leading zeros; NULL when there are none. */
 static const char *
-take_number(const char **at, struct ws_arena *a)
+read_number(const char **at, struct ws_arena *a)
 {
 	const char *start = *at;
 	while (is_digit(**at)) {
@@ -73,7 +73,7 @@ take_number(const char **at, struct ws_arena *a)
 
 /* [._-]? WORD [._-]? [0-9]*: what the word means, or 0 with nothing taken. */
 static int
-take_part(const char **at, const struct spelling *words, size_t count, struct ws_arena *a,
+read_part(const char **at, const struct spelling *words, size_t count, struct ws_arena *a,
 	const char **number)
 {
 	const char *word = *at + is_separator(**at);
@@ -84,7 +84,7 @@ take_part(const char **at, const struct spelling *words, size_t count, struct ws
 		}
 		*at = word + len;
 		*at += is_separator(**at);
-		*number = take_number(at, a);
+		*number = read_number(at, a);
 		*number = *number ? *number : "0";
 		return words[i].means;
 	}
@@ -93,14 +93,14 @@ take_part(const char **at, const struct spelling *words, size_t count, struct ws
 
 /* The epoch and the numbers between dots. */
 static bool
-take_release(const char **at, struct ws_arena *a, struct ws_version *version)
+read_release(const char **at, struct ws_arena *a, struct ws_version *version)
 {
 	version->epoch = "0";
-	const char *first = take_number(at, a);
+	const char *first = read_number(at, a);
 	if (first && **at == '!') {
 		++*at;
 		version->epoch = first;
-		first = take_number(at, a);
+		first = read_number(at, a);
 	}
 	if (!first) {
 		return false;
@@ -113,33 +113,33 @@ take_release(const char **at, struct ws_arena *a, struct ws_version *version)
 	release[version->release_count++] = first;
 	while (**at == '.' && is_digit((*at)[1])) {
 		++*at;
-		release[version->release_count++] = take_number(at, a);
+		release[version->release_count++] = read_number(at, a);
 	}
 	version->release = release;
 	return true;
 }
 
 static void
-take_suffixes(const char **at, struct ws_arena *a, struct ws_version *version)
+read_suffixes(const char **at, struct ws_arena *a, struct ws_version *version)
 {
 	const char *number = NULL;
-	int pre = take_part(at, pre_words, WS_LEN(pre_words), a, &number);
+	int pre = read_part(at, pre_words, WS_LEN(pre_words), a, &number);
 	if (pre) {
 		version->pre = (enum ws_version_pre)pre;
 		version->pre_number = number;
 	}
 	if (**at == '-' && is_digit((*at)[1])) { /* "1.0-1": a post-release without its word */
 		++*at;
-		version->post_number = take_number(at, a);
+		version->post_number = read_number(at, a);
 	} else {
-		take_part(at, post_words, WS_LEN(post_words), a, &version->post_number);
+		read_part(at, post_words, WS_LEN(post_words), a, &version->post_number);
 	}
-	take_part(at, dev_words, WS_LEN(dev_words), a, &version->dev_number);
+	read_part(at, dev_words, WS_LEN(dev_words), a, &version->dev_number);
 }
 
 /* "+ubuntu-01": segments between separators, numbers without leading zeros, lower case. */
 static bool
-take_local(const char **at, struct ws_arena *a, struct ws_version *version)
+read_local(const char **at, struct ws_arena *a, struct ws_version *version)
 {
 	if (**at != '+') {
 		return true;
@@ -204,11 +204,11 @@ ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *versio
 		at++;
 	}
 	at += *at == 'v' || *at == 'V';
-	if (!take_release(&at, a, &read)) {
+	if (!read_release(&at, a, &read)) {
 		return false;
 	}
-	take_suffixes(&at, a, &read);
-	if (!take_local(&at, a, &read)) {
+	read_suffixes(&at, a, &read);
+	if (!read_local(&at, a, &read)) {
 		return false;
 	}
 	while (ws_is_space(*at)) {

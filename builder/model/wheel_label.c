@@ -19,7 +19,7 @@ is_digit(char c)
 }
 
 static bool
-take_word(struct scan *scan, const char *word)
+read_word(struct scan *scan, const char *word)
 {
 	if (!ws_starts_with(scan->at, word)) {
 		return false;
@@ -29,7 +29,7 @@ take_word(struct scan *scan, const char *word)
 }
 
 static struct ws_str
-take_digits(struct scan *scan)
+read_digits(struct scan *scan)
 {
 	const char *start = scan->at;
 	while (is_digit(*scan->at)) {
@@ -40,13 +40,13 @@ take_digits(struct scan *scan)
 
 /* "2.4" of "2.4", "24" of "24": digits, and behind a dot those of a second number. */
 static const char *
-take_number(struct scan *scan)
+read_number(struct scan *scan)
 {
 	const char *start = scan->at += *scan->at == '.';
-	take_digits(scan);
+	read_digits(scan);
 	if (scan->at > start && *scan->at == '.' && is_digit(scan->at[1])) {
 		scan->at++;
-		take_digits(scan);
+		read_digits(scan);
 	}
 	return scan->at > start ? ws_arena_copy(scan->a, start, (size_t)(scan->at - start)) : NULL;
 }
@@ -78,23 +78,23 @@ ws_wheel_label_cuda(const char *digits, struct ws_arena *a)
 }
 
 static int
-take_abi(struct scan *scan)
+read_abi(struct scan *scan)
 {
 	scan->at += *scan->at == '.';
-	if (take_word(scan, "true") || take_word(scan, "1")) {
+	if (read_word(scan, "true") || read_word(scan, "1")) {
 		return 1;
 	}
-	return take_word(scan, "false") || take_word(scan, "0") ? 0 : -1;
+	return read_word(scan, "false") || read_word(scan, "0") ? 0 : -1;
 }
 
 /* "80.90ptx.90a", the numbers of our own labels, or "80sm90sm100". */
 static struct ws_arch_set
-take_archs(struct scan *scan)
+read_archs(struct scan *scan)
 {
 	WS_VEC(struct ws_arch) archs = {0};
 	do {
 		scan->at += *scan->at == '.' && is_digit(scan->at[1]);
-		struct ws_str digits = take_digits(scan);
+		struct ws_str digits = read_digits(scan);
 		if (digits.n == 0 || digits.n > 4) {
 			break;
 		}
@@ -103,27 +103,27 @@ take_archs(struct scan *scan)
 		if (*scan->at == 'a' || *scan->at == 'f') {
 			arch->suffix = *scan->at++;
 		}
-		arch->ptx = take_word(scan, "ptx");
-	} while (take_word(scan, "sm") || (*scan->at == '.' && is_digit(scan->at[1])));
+		arch->ptx = read_word(scan, "ptx");
+	} while (read_word(scan, "sm") || (*scan->at == '.' && is_digit(scan->at[1])));
 	return ws_arch_set_of(archs.at, archs.len);
 }
 
 static void
-take_part(struct scan *scan, struct ws_wheel_label *label)
+read_part(struct scan *scan, struct ws_wheel_label *label)
 {
-	if (take_word(scan, "cxx11abi")) {
-		label->cxx11abi = take_abi(scan);
-	} else if (take_word(scan, "tcu")) {
-		const char *number = take_number(scan);
+	if (read_word(scan, "cxx11abi")) {
+		label->cxx11abi = read_abi(scan);
+	} else if (read_word(scan, "tcu")) {
+		const char *number = read_number(scan);
 		label->torch_cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
-	} else if (take_word(scan, "torch") || take_word(scan, "pt")) {
-		label->torch = torch_minor(take_number(scan), scan->a);
-	} else if (take_word(scan, "cuda") || take_word(scan, "cu")) {
-		const char *number = take_number(scan);
+	} else if (read_word(scan, "torch") || read_word(scan, "pt")) {
+		label->torch = torch_minor(read_number(scan), scan->a);
+	} else if (read_word(scan, "cuda") || read_word(scan, "cu")) {
+		const char *number = read_number(scan);
 		label->cuda = number ? ws_wheel_label_cuda(number, scan->a) : NULL;
-	} else if (take_word(scan, "sm")) {
-		label->archs = take_archs(scan);
-	} else if (take_word(scan, "cpu")) {
+	} else if (read_word(scan, "sm")) {
+		label->archs = read_archs(scan);
+	} else if (read_word(scan, "cpu")) {
 		label->cpu = true;
 	} else {
 		scan->at++;
@@ -136,7 +136,7 @@ ws_wheel_label_read(const char *local, struct ws_arena *a)
 	struct ws_wheel_label label = {.cxx11abi = -1};
 	struct scan scan = {local ? local : "", a};
 	while (*scan.at) {
-		take_part(&scan, &label);
+		read_part(&scan, &label);
 	}
 	return label;
 }

@@ -130,7 +130,7 @@ consider_list(struct search *s, const struct entry *e, struct ws_str path)
 }
 
 static void
-take_entry(struct search *s, const struct entry *e)
+read_entry(struct search *s, const struct entry *e)
 {
 	if (e->disabled || !has_word(e->types, "deb")) {
 		return;
@@ -168,7 +168,7 @@ read_line(struct search *s, struct ws_str line)
 	e.uris = cut_word(&line);
 	e.suites = cut_word(&line);
 	e.components = line;
-	take_entry(s, &e);
+	read_entry(s, &e);
 }
 
 static void
@@ -189,7 +189,7 @@ is_field(struct ws_str name, const char *field)
 /* The field of a stanza, with its continuation lines as they stand. Comments end it, which loses
  * what may follow them in a list; no such list is known. */
 static void
-take_field(struct entry *e, struct ws_str name, struct ws_str value)
+read_field(struct entry *e, struct ws_str name, struct ws_str value)
 {
 	struct ws_str *const slots[] = {&e->types, &e->uris, &e->suites, &e->components, &e->signed_by};
 	static const char *const names[] = {"Types", "URIs", "Suites", "Components", "Signed-By"};
@@ -220,14 +220,14 @@ read_deb822_form(struct search *s, struct ws_str text)
 			line.n = (size_t)(more.s + more.n - line.s);
 		}
 		if (ws_str_trim(line).n == 0) {
-			take_entry(s, &e);
+			read_entry(s, &e);
 			e = (struct entry){0};
 		} else if (line.s[0] != '#') {
 			struct ws_str name = ws_str_cut(&line, ':');
-			take_field(&e, ws_str_trim(name), ws_str_trim(line));
+			read_field(&e, ws_str_trim(name), ws_str_trim(line));
 		}
 	}
-	take_entry(s, &e);
+	read_entry(s, &e);
 }
 
 static void

@@ -44,7 +44,7 @@ is_there(struct ws_download *file)
 }
 
 static bool
-say_wrong(struct fetch *f, struct ws_err *err)
+fail_wrong(struct fetch *f, struct ws_err *err)
 {
 	const struct ws_download *file = f->file;
 	ws_err_set(err, WS_ERR_FETCH,
@@ -71,7 +71,7 @@ finish(struct fetch *f, struct ws_err *err)
 		return ws_partial_restart(&f->partial, "", err) ? WS_ANSWER_ANEW : WS_ANSWER_FAIL;
 	}
 	ws_partial_drop(&f->partial);
-	say_wrong(f, err);
+	fail_wrong(f, err);
 	return WS_ANSWER_FAIL;
 }
 
@@ -102,7 +102,7 @@ ask(struct fetch *f, struct ws_err *err)
 
 /* WS_BEGIN_GO: the partial file is ours. */
 static enum ws_begin
-take_hold(struct fetch *f, struct ws_err *err)
+acquire(struct fetch *f, struct ws_err *err)
 {
 	if (f->partial.fd >= 0) {
 		return WS_BEGIN_GO;
@@ -128,7 +128,7 @@ static enum ws_begin
 begin(struct ws_request *request, struct ws_err *err)
 {
 	struct fetch *f = (struct fetch *)request;
-	enum ws_begin held = take_hold(f, err);
+	enum ws_begin held = acquire(f, err);
 	if (held != WS_BEGIN_GO) {
 		return held;
 	}

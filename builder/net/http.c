@@ -488,7 +488,7 @@ follow_redirect(struct exchange *x)
 }
 
 static void
-settle_good(struct exchange *x)
+decide_good(struct exchange *x)
 {
 	switch (x->request->end ? x->request->end(x->request, x->run->err) : WS_ANSWER_GOOD) {
 	case WS_ANSWER_GOOD:
@@ -504,11 +504,11 @@ settle_good(struct exchange *x)
 }
 
 static void
-settle_status(struct exchange *x)
+decide_status(struct exchange *x)
 {
 	unsigned status = x->transfer.reply.status;
 	if (ws_reply_is_good(&x->transfer.reply)) {
-		settle_good(x);
+		decide_good(x);
 	} else if (is_redirect(&x->transfer)) {
 		x->run->failed = !follow_redirect(x);
 	} else if (status == 408 || status == 429
@@ -521,7 +521,7 @@ settle_status(struct exchange *x)
 
 /* Its transfer has ended. */
 static void
-settle(struct exchange *x)
+decide(struct exchange *x)
 {
 	x->run->running--;
 	x->request->reply = x->transfer.reply;
@@ -545,7 +545,7 @@ settle(struct exchange *x)
 	switch (x->transfer.end) {
 	case WS_WIRE_COMPLETE:
 	case WS_WIRE_DROPPED:
-		settle_status(x);
+		decide_status(x);
 		break;
 	case WS_WIRE_RUNNING:
 	case WS_WIRE_NO_HOST:
@@ -576,7 +576,7 @@ hang_up(struct exchange *x, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(t->fault, sizeof(t->fault), format, values);
 	va_end(values);
-	settle(x);
+	decide(x);
 }
 
 static void
@@ -656,7 +656,7 @@ turn(struct run *run)
 		t = ws_wire_wait(run->http->wire, config->stop ? config->stop->fd : -1, TICK_MS);
 	}
 	while (t && !run->failed) {
-		settle((struct exchange *)t);
+		decide((struct exchange *)t);
 		forgive((struct exchange *)t);
 		t = ws_wire_wait(run->http->wire, -1, 0);
 	}

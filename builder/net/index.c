@@ -192,7 +192,7 @@ ws_index_cure_asked(const struct ws_index *x, const struct ws_index_list *list, 
 }
 
 static void
-say_not_found(const struct ws_index *x, const struct ws_index_list *list, const char *package,
+fail_not_found(const struct ws_index *x, const struct ws_index_list *list, const char *package,
 	const char *name, const struct ws_index_file *other, const struct ws_index_page *last,
 	struct ws_err *err)
 {
@@ -232,7 +232,7 @@ ws_index_find(struct ws_index *x, const struct ws_index_list *list, const char *
 			break; /* without a pin the first index that has the package is the one to trust */
 		}
 	}
-	say_not_found(x, list, package, file_name, other, last, err);
+	fail_not_found(x, list, package, file_name, other, last, err);
 	return NULL;
 }
 

@@ -10,7 +10,7 @@
 #define SPANS_AT_ONCE 3 /* hides a cold server's first byte; each waits with one buffer */
 
 static bool
-say_no_ranges(struct ws_remote *r, struct ws_err *err)
+fail_no_ranges(struct ws_remote *r, struct ws_err *err)
 {
 	r->no_ranges = true;
 	return ws_err_set(
@@ -18,7 +18,7 @@ say_no_ranges(struct ws_remote *r, struct ws_err *err)
 }
 
 static bool
-say_changed(const struct ws_remote *r, struct ws_err *err)
+fail_changed(const struct ws_remote *r, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_FETCH, "'%s' changed on the server while it was read", r->source.name);
 	return ws_err_cure(err, "run again to read the new one");
@@ -52,7 +52,7 @@ tail_head(struct ws_request *request, const struct ws_reply *reply, struct ws_er
 		&& reply->range_last - reply->range_first < t->wanted && !reply->encoding[0];
 	if (!whole && !part) {
 		t->no_ranges = true;
-		say_no_ranges(r, err);
+		fail_no_ranges(r, err);
 		return WS_ANSWER_FAIL;
 	}
 	r->source.size = whole ? reply->length_bytes : reply->range_total;
@@ -144,7 +144,7 @@ ws_remote_open(struct ws_http *http, const char *url, uint64_t tail_bytes, struc
 	}
 	if (ok && !is_tail(r, tail_bytes)) {
 		t.no_ranges = true;
-		ok = say_no_ranges(r, err);
+		ok = fail_no_ranges(r, err);
 	}
 	if (ok) {
 		return WS_REMOTE_OPEN;
@@ -240,11 +240,11 @@ part_head(struct ws_request *request, const struct ws_reply *reply, struct ws_er
 	struct part *p = (struct part *)request;
 	struct ws_remote *r = p->reading->r;
 	if (reply->status == 416 || !is_same_version(r, reply) || !is_same_length(r, reply)) {
-		say_changed(r, err);
+		fail_changed(r, err);
 		return WS_ANSWER_FAIL;
 	}
 	if (!ws_reply_is_range(reply, p->next, p->end - 1, r->source.size) || reply->encoding[0]) {
-		say_no_ranges(r, err);
+		fail_no_ranges(r, err);
 		return WS_ANSWER_FAIL;
 	}
 	return WS_ANSWER_GOOD;

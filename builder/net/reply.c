@@ -25,7 +25,7 @@ keep_lower(char *field, size_t size, struct ws_str value)
 }
 
 static void
-take_status(struct ws_reply *reply, struct ws_str line)
+read_status(struct ws_reply *reply, struct ws_str line)
 {
 	*reply = (struct ws_reply){0};
 	ws_str_cut(&line, ' ');
@@ -36,13 +36,13 @@ take_status(struct ws_reply *reply, struct ws_str line)
 }
 
 static void
-take_type(struct ws_reply *reply, struct ws_str value)
+read_type(struct ws_reply *reply, struct ws_str value)
 {
 	keep_lower(reply->type, sizeof(reply->type), ws_str_trim(ws_str_cut(&value, ';')));
 }
 
 static void
-take_encoding(struct ws_reply *reply, struct ws_str value)
+read_encoding(struct ws_reply *reply, struct ws_str value)
 {
 	keep_lower(reply->encoding, sizeof(reply->encoding), value);
 	if (strcmp(reply->encoding, "identity") == 0) {
@@ -51,26 +51,26 @@ take_encoding(struct ws_reply *reply, struct ws_str value)
 }
 
 static void
-take_etag(struct ws_reply *reply, struct ws_str value)
+read_etag(struct ws_reply *reply, struct ws_str value)
 {
 	keep(reply->etag, sizeof(reply->etag), value);
 }
 
 static void
-take_modified(struct ws_reply *reply, struct ws_str value)
+read_modified(struct ws_reply *reply, struct ws_str value)
 {
 	keep(reply->modified, sizeof(reply->modified), value);
 }
 
 static void
-take_length(struct ws_reply *reply, struct ws_str value)
+read_length(struct ws_reply *reply, struct ws_str value)
 {
 	reply->has_length = ws_str_to_u64(value, &reply->length_bytes);
 }
 
 /* "bytes 0-99/1000"; the length may be an asterisk. The form without a span (416) is not a range. */
 static void
-take_range(struct ws_reply *reply, struct ws_str value)
+read_range(struct ws_reply *reply, struct ws_str value)
 {
 	reply->has_range = false;
 	struct ws_str unit = ws_str_cut(&value, ' ');
@@ -98,12 +98,12 @@ static const struct {
 	const char *name;
 	void (*take)(struct ws_reply *reply, struct ws_str value);
 } fields[] = {
-	{"content-type", take_type},
-	{"content-encoding", take_encoding},
-	{"etag", take_etag},
-	{"last-modified", take_modified},
-	{"content-length", take_length},
-	{"content-range", take_range},
+	{"content-type", read_type},
+	{"content-encoding", read_encoding},
+	{"etag", read_etag},
+	{"last-modified", read_modified},
+	{"content-length", read_length},
+	{"content-range", read_range},
 };
 
 void
@@ -111,7 +111,7 @@ ws_reply_add(struct ws_reply *reply, struct ws_str line)
 {
 	line = ws_str_trim(line);
 	if (line.n > 5 && memcmp(line.s, "HTTP/", 5) == 0) {
-		take_status(reply, line);
+		read_status(reply, line);
 		return;
 	}
 	struct ws_str name = ws_str_cut(&line, ':');

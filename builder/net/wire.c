@@ -397,7 +397,7 @@ is_web(const char *scheme)
 
 /* False when it stands there but cannot be decoded, as %00. */
 static bool
-take_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
+read_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 {
 	url->user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE, a);
 	url->password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE, a);
@@ -412,7 +412,7 @@ take_login(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 }
 
 static bool
-take_apart(CURLU *handle, struct ws_arena *a, struct ws_url *url)
+split(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 {
 	char *scheme = part_of(handle, CURLUPART_SCHEME, 0, a);
 	char *host = part_of(handle, CURLUPART_HOST, 0, a);
@@ -422,7 +422,7 @@ take_apart(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 	}
 	*url = (struct ws_url){.host = lower(host), .is_https = strcmp(scheme, "https") == 0};
 	url->origin = ws_arena_printf(a, "%s://%s:%s", scheme, host, port);
-	if (!take_login(handle, a, url)) {
+	if (!read_login(handle, a, url)) {
 		return false;
 	}
 	curl_url_set(handle, CURLUPART_USER, NULL, 0);
@@ -436,7 +436,7 @@ ws_url_parse(const char *text, struct ws_arena *a, struct ws_url *url, struct ws
 {
 	CURLU *handle = curl_url();
 	bool ok = handle && curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK
-		&& take_apart(handle, a, url);
+		&& split(handle, a, url);
 	curl_url_cleanup(handle);
 	if (!ok) {
 		return ws_err_set(

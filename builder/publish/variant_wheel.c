@@ -139,7 +139,7 @@ name_of(const struct making *m, const char *name)
 }
 
 static bool
-take_line(void *self, const struct ws_record_entry *line, struct ws_err *err WS_UNUSED)
+add_line(void *self, const struct ws_record_entry *line, struct ws_err *err WS_UNUSED)
 {
 	struct making *m = self;
 	struct ws_record_entry *kept = WS_NEW(m->a, struct ws_record_entry);
@@ -243,7 +243,7 @@ make(
 	write_metadata(ws_buf_str(&old), version, metadata);
 	ws_variant_json(&m->entry, 1, m->a, &json);
 	return ws_zip_load(m->zip, listed, LARGEST_TEXT, &record, err)
-		&& ws_record_read(ws_buf_str(&record), m->a, take_line, m, err)
+		&& ws_record_read(ws_buf_str(&record), m->a, add_line, m, err)
 		&& gather(m, folder, ws_buf_str(metadata), ws_buf_str(&json), err)
 		&& ws_pack_again(to, path, m->entries.at, m->entries.len, 0, err);
 }

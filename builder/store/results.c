@@ -31,7 +31,7 @@ sum_of(const char *key, struct ws_str text)
 
 /* Takes the first line off @a b, from @a start on; false when it is not the sum of the others. */
 static bool
-take_sum(const char *key, size_t start, struct ws_buf *b)
+read_sum(const char *key, size_t start, struct ws_buf *b)
 {
 	struct ws_str body = {ws_buf_text(b) + start, b->len - start};
 	struct ws_str line = ws_str_cut(&body, '\n');
@@ -65,7 +65,7 @@ ws_results_get(const struct ws_store *store, const char *key, struct ws_buf *b)
 		return false;
 	}
 	if (S_ISREG(status.st_mode) && ws_fs_read_at_most(path, LONGEST, b, &err)
-		&& take_sum(key, start, b)) {
+		&& read_sum(key, start, b)) {
 		note_use(path, &status);
 		return true;
 	}
@@ -96,7 +96,7 @@ ws_results_export(
 bool
 ws_results_is_whole(const char *key, struct ws_buf *whole)
 {
-	return take_sum(key, 0, whole);
+	return read_sum(key, 0, whole);
 }
 
 bool

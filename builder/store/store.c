@@ -113,7 +113,7 @@ check_version(const char *path, struct ws_err *err)
 }
 
 static bool
-take_lock(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
+lock_store(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
 	switch (ws_flock_try(ws_store_path(store, a, "LOCK"), false, &store->lock_fd, err)) {
 	case WS_FLOCK_HELD:
@@ -190,7 +190,7 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 			return ws_err_wrap(err, "opening the store");
 		}
 	}
-	if (!take_lock(store, a, err)) {
+	if (!lock_store(store, a, err)) {
 		return false;
 	}
 	ws_scratch_sweep(ws_store_path(store, a, "partial"));

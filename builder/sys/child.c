@@ -104,7 +104,7 @@ watch(struct asking *k, int pidfd, struct ws_err *err)
 
 /* "error: ..." of what one of ours printed, with the kind that its exit status stands for. */
 static bool
-say_own_error(const struct asking *k, int code, struct ws_err *err)
+fail_own_error(const struct asking *k, int code, struct ws_err *err)
 {
 	static const char sign[] = "error: ";
 	const char *line = strstr(ws_buf_text(k->output), sign);
@@ -130,7 +130,7 @@ conclude(const struct asking *k, const struct ws_exit *end, struct ws_err *err)
 		return ws_err_set(err, k->kind, "%s was ended by signal %d (%s)", k->name, end->signal,
 			strsignal(end->signal));
 	}
-	return end->code == 0 || say_own_error(k, end->code, err);
+	return end->code == 0 || fail_own_error(k, end->code, err);
 }
 
 /* ---- the beginning ---- */

@@ -189,7 +189,7 @@ ws_scope_offers(const struct ws_scope *s, const char *name)
 /* ---- what is offered ---- */
 
 static void
-take_offer(struct ws_scope *s, const char *text, struct ws_scope_offer offer)
+add_offer(struct ws_scope *s, const char *text, struct ws_scope_offer offer)
 {
 	struct ws_scope_name *name = find_name(s, text);
 	if (name) {
@@ -217,7 +217,7 @@ read_exports(struct ws_scope *s, size_t number, const struct ws_elf *elf)
 				.version = symbol.version ? symbol.version->name : NULL,
 				.tls = symbol.type == WS_ELF_TLS,
 				.hidden = symbol.hidden};
-			take_offer(s, symbol.name, offer);
+			add_offer(s, symbol.name, offer);
 		}
 	}
 }
@@ -285,7 +285,7 @@ is_above_floor(const struct ws_scope *s, const char *version)
 
 /* Lists tell versions oldest first. */
 static void
-take_newer(struct ws_scope *s, const struct ws_export *line)
+add_newer(struct ws_scope *s, const struct ws_export *line)
 {
 	struct ws_scope_name *name =
 		may_be_wanted(s, line->text, line->len) ? find_name(s, line->text) : NULL;
@@ -296,14 +296,14 @@ take_newer(struct ws_scope *s, const struct ws_export *line)
 
 /* A name of a list. */
 static void
-take_export(struct ws_scope *s, size_t number, const struct ws_export *line)
+add_export(struct ws_scope *s, size_t number, const struct ws_export *line)
 {
 	if (ws_same(line->library, WS_SCOPE_STABLE_ABI)) {
 		if (!is_stable(s, line->version)) {
 			return;
 		}
 	} else if (is_above_floor(s, line->version)) {
-		take_newer(s, line);
+		add_newer(s, line);
 		return;
 	} else if (line->version) {
 		add_version(s, number, line->version);
@@ -316,7 +316,7 @@ take_export(struct ws_scope *s, size_t number, const struct ws_export *line)
 	}
 	struct ws_scope_offer offer = {
 		.library = number, .version = line->version, .tls = line->kind == WS_EXPORT_TLS};
-	take_offer(s, line->text, offer);
+	add_offer(s, line->text, offer);
 }
 
 static bool
@@ -348,7 +348,7 @@ read_list(struct ws_scope *s, const char *path, struct ws_err *err)
 		if (line.kind == WS_EXPORT_NEEDED) {
 			add_need(s, number, line.text);
 		} else if (line.kind != WS_EXPORT_INTERNALS) {
-			take_export(s, number, &line);
+			add_export(s, number, &line);
 		}
 	}
 	return false;

@@ -187,7 +187,7 @@ add_tags(struct wheel_reader *w, struct ws_str value, struct ws_err *err)
 }
 
 static bool
-take_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, struct ws_err *err)
+read_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, struct ws_err *err)
 {
 	struct reader *r = &w->r;
 	struct ws_wheel_info *info = w->info;
@@ -229,7 +229,7 @@ ws_wheel_info_read(
 	struct ws_str value;
 	bool fine;
 	while (next_field(&w.r, &name, &value, &fine, err)) {
-		if (!take_wheel_field(&w, name, value, err)) {
+		if (!read_wheel_field(&w, name, value, err)) {
 			return false;
 		}
 	}
@@ -328,7 +328,7 @@ read_requirement(struct reader *r, struct ws_str value, struct ws_requirement *r
 }
 
 static bool
-take_identity(struct reader *r, struct ws_metadata_info *info, const char *name,
+read_identity(struct reader *r, struct ws_metadata_info *info, const char *name,
 	struct ws_str value, struct ws_err *err)
 {
 	const char *text = ws_str_copy(value, r->a);
@@ -350,7 +350,7 @@ take_identity(struct reader *r, struct ws_metadata_info *info, const char *name,
 }
 
 static bool
-take_metadata_field(
+read_metadata_field(
 	struct metadata_reader *m, const char *name, struct ws_str value, struct ws_err *err)
 {
 	static const char *const identity[] = {
@@ -359,7 +359,7 @@ take_metadata_field(
 	struct reader *r = &m->r;
 	for (size_t i = 0; i < WS_LEN(identity); i++) {
 		if (strcmp(name, identity[i]) == 0) {
-			return once(r, name, err) && take_identity(r, info, name, value, err);
+			return once(r, name, err) && read_identity(r, info, name, value, err);
 		}
 	}
 	if (strcmp(name, "requires-dist") == 0) {
@@ -387,7 +387,7 @@ ws_metadata_info_read(
 	struct ws_str value;
 	bool fine;
 	while (next_field(&m.r, &name, &value, &fine, err)) {
-		if (!take_metadata_field(&m, name, value, err)) {
+		if (!read_metadata_field(&m, name, value, err)) {
 			return false;
 		}
 	}
@@ -492,8 +492,8 @@ compare_folder(struct comparison *c, const struct ws_wheel_name *name, const cha
 
 /* Those of @list that @other lacks: the first few by name. */
 static void
-tell_lacking(struct comparison *c, const text_list *list, const text_list *other, const char *where,
-	const char *elsewhere)
+report_lacking(struct comparison *c, const text_list *list, const text_list *other,
+	const char *where, const char *elsewhere)
 {
 	size_t lacking = 0, named = 3;
 	for (size_t i = 0; i < list->len; i++) {
@@ -530,8 +530,8 @@ compare_wheel(
 	if (wheel->purelib_twice) {
 		*ws_vec_push(&c->lines, c->a) = "WHEEL: 'Root-Is-Purelib' is repeated";
 	}
-	tell_lacking(c, &named, &inside, "the file name", "WHEEL");
-	tell_lacking(c, &inside, &named, "WHEEL", "the file name");
+	report_lacking(c, &named, &inside, "the file name", "WHEEL");
+	report_lacking(c, &inside, &named, "WHEEL", "the file name");
 	compare(c, "build tag", "the file name", name->build ? name->build : "none", "WHEEL",
 		wheel->build ? wheel->build : "none");
 }

@@ -100,7 +100,7 @@ replaced_key(const struct ws_kit_def *def)
 
 /* *err holds why it cannot be replaced; what is reported is why it had to be. */
 static bool
-say_no_debian(const struct ws_err *why, struct ws_err *err)
+fail_no_debian(const struct ws_err *why, struct ws_err *err)
 {
 	if (err) {
 		char second[sizeof(err->text)];
@@ -119,7 +119,7 @@ make_replaced(
 	struct ws_kit_def made;
 	if (!ws_redist_get(o->fetch, def->cuda, def->nvcc, o->a, &redist, err)
 		|| !ws_redist_replace(&redist, def, o->a, &made, err)) {
-		return say_no_debian(why, err);
+		return fail_no_debian(why, err);
 	}
 	ws_events_note(o->fetch->events, "%s: NVIDIA's redistributables take its place",
 		why->text[0] ? why->text : "by the lock");

@@ -143,7 +143,7 @@ get(const struct ws_fetch *fetch, const char *label, struct ws_arena *a, struct 
 }
 
 static bool
-say_none(const char *cuda, struct ws_err *err)
+fail_none(const char *cuda, struct ws_err *err)
 {
 	return ws_err_set(
 		err, WS_ERR_FETCH, "the index of NVIDIA's redistributables does not list CUDA %s", cuda);
@@ -163,7 +163,7 @@ ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc, 
 	const char *dot = strchr(cuda, '.');
 	if (dot && strchr(dot + 1, '.')) {
 		enum got got = get(fetch, cuda, a, r, err);
-		return got == GOT || (got == GOT_NONE && say_none(cuda, err));
+		return got == GOT || (got == GOT_NONE && fail_none(cuda, err));
 	}
 	bool found = false;
 	for (int build = LAST_BUILD; build >= 0; build--) {
@@ -180,5 +180,5 @@ ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc, 
 			return true;
 		}
 	}
-	return found || say_none(cuda, err);
+	return found || fail_none(cuda, err);
 }

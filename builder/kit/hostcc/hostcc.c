@@ -42,7 +42,7 @@ kind_name(enum ws_hostcc_kind kind)
 
 /* "gcc up to 11", "gcc 9 to 11", and clang where this host has one. */
 static void
-say_taken(struct ws_buf *b, const struct ws_hostcc_wish *wish, bool with_clang)
+fail_taken(struct ws_buf *b, const struct ws_hostcc_wish *wish, bool with_clang)
 {
 	if (wish->gcc_min > 0) {
 		ws_buf_printf(b, "gcc %u to %u", wish->gcc_min, wish->limits.gcc_max);
@@ -57,7 +57,7 @@ say_taken(struct ws_buf *b, const struct ws_hostcc_wish *wish, bool with_clang)
 /* "gcc 12 and 14", "gcc 12, 13 (known to fail) and 14": the majors of one kind, ascending, each once;
  * @a list has the newest first. Nothing when there is none. */
 static void
-say_majors(struct ws_buf *b, const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
+fail_majors(struct ws_buf *b, const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
 	enum ws_hostcc_kind kind)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
@@ -122,10 +122,10 @@ refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const stru
 {
 	WS_AUTO_BUF struct ws_buf taken = {0};
 	WS_AUTO_BUF struct ws_buf there = {0};
-	say_majors(&there, list, wish, WS_HOSTCC_GCC);
+	fail_majors(&there, list, wish, WS_HOSTCC_GCC);
 	size_t gcc_len = there.len;
-	say_majors(&there, list, wish, WS_HOSTCC_CLANG);
-	say_taken(&taken, wish, there.len > gcc_len);
+	fail_majors(&there, list, wish, WS_HOSTCC_CLANG);
+	fail_taken(&taken, wish, there.len > gcc_len);
 	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, this host has %s",
 		wish->cuda, ws_buf_text(&taken), there.len > 0 ? ws_buf_text(&there) : "none");
 	ws_hostcc_install_cure(wish, host, err);

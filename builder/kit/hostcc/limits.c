@@ -42,7 +42,7 @@ skip_blanks(struct ws_str *rest)
 
 /* Takes @a token off the front of @a rest, blanks around it not counting. */
 static bool
-take(struct ws_str *rest, const char *token)
+skip_token(struct ws_str *rest, const char *token)
 {
 	skip_blanks(rest);
 	size_t len = strlen(token);
@@ -56,7 +56,7 @@ take(struct ws_str *rest, const char *token)
 
 /* Takes a major version off the front of @a rest. */
 static bool
-take_major(struct ws_str *rest, unsigned *major)
+read_major(struct ws_str *rest, unsigned *major)
 {
 	size_t digits = 0;
 	unsigned value = 0;
@@ -75,8 +75,8 @@ take_major(struct ws_str *rest, unsigned *major)
 static bool
 is_gcc_limit(struct ws_str condition, unsigned *max)
 {
-	return take(&condition, "__GNUC__") && take(&condition, ">") && take_major(&condition, max)
-		&& ws_str_trim(condition).n == 0;
+	return skip_token(&condition, "__GNUC__") && skip_token(&condition, ">")
+		&& read_major(&condition, max) && ws_str_trim(condition).n == 0;
 }
 
 /* Somewhere in @a condition: "(__clang_major__ OPERATOR N)". */
@@ -85,8 +85,8 @@ has_clang_bound(struct ws_str condition, const char *operator, unsigned * bound)
 {
 	for (struct ws_str rest = condition; rest.n > 0; rest.s++, rest.n--) {
 		struct ws_str at = rest;
-		if (take(&at, "(") && take(&at, "__clang_major__") && take(&at, operator)
-			&& take_major(&at, bound) && take(&at, ")")) {
+		if (skip_token(&at, "(") && skip_token(&at, "__clang_major__") && skip_token(&at, operator)
+			&& read_major(&at, bound) && skip_token(&at, ")")) {
 			return true;
 		}
 	}
@@ -119,7 +119,7 @@ enter(struct reading *r, struct ws_str condition, struct ws_arena *a)
 {
 	struct ws_str around = r->open.len > 0 ? r->open.at[r->open.len - 1] : ws_str_of("");
 	r->gcc_seen += is_gcc_limit(condition, &r->limits.gcc_max);
-	if (take(&around, "defined(__clang__)")) {
+	if (skip_token(&around, "defined(__clang__)")) {
 		r->clang_seen += is_clang_limit(condition, &r->limits);
 	}
 	*ws_vec_push(&r->open, a) = condition;
@@ -127,7 +127,7 @@ enter(struct reading *r, struct ws_str condition, struct ws_arena *a)
 
 /* The letters at the front of @a rest. */
 static struct ws_str
-take_word(struct ws_str *rest)
+read_word(struct ws_str *rest)
 {
 	struct ws_str word = {rest->s, 0};
 	while (word.n < rest->n && rest->s[word.n] >= 'a' && rest->s[word.n] <= 'z') {
@@ -141,10 +141,10 @@ take_word(struct ws_str *rest)
 static bool
 read_line(struct reading *r, struct ws_str line, struct ws_arena *a)
 {
-	if (!take(&line, "#")) {
+	if (!skip_token(&line, "#")) {
 		return true;
 	}
-	struct ws_str word = take_word(&line);
+	struct ws_str word = read_word(&line);
 	if (ws_str_is(word, "if")) {
 		enter(r, ws_str_trim(line), a);
 	} else if (ws_str_is(word, "ifdef") || ws_str_is(word, "ifndef")) {

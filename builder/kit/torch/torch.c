@@ -353,7 +353,7 @@ ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder,
 }
 
 static bool
-say_none(const struct ws_python_kit *python, struct ws_err *err)
+fail_none(const struct ws_python_kit *python, struct ws_err *err)
 {
 	const char *who = python->interpreter ? python->interpreter : python->include;
 	ws_err_set(err, WS_ERR_CONFIG, "no torch is installed for '%s'", who);
@@ -367,11 +367,11 @@ find_folder(
 {
 	*folder = NULL;
 	if (python->interpreter) {
-		return ask(python, a, folder, err) && (*folder || say_none(python, err));
+		return ask(python, a, folder, err) && (*folder || fail_none(python, err));
 	}
 	const char *guess = python->purelib ? ws_path_join(a, python->purelib, "torch", NULL) : NULL;
 	*folder = guess && ws_fs_is_dir(guess) ? guess : NULL;
-	return *folder || say_none(python, err);
+	return *folder || fail_none(python, err);
 }
 
 static bool

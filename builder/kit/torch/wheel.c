@@ -199,7 +199,7 @@ cure_nearest(const version_list *releases, const struct ws_version *wanted, stru
 }
 
 static bool
-say_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
+fail_none(const struct ws_fetch *fetch, const struct ws_index_list *list,
 	const struct ws_version *wanted, const struct ws_machine *machine, struct ws_arena *a,
 	struct ws_err *err)
 {
@@ -282,7 +282,7 @@ ws_torch_wheels_find(const struct ws_fetch *fetch, const struct ws_facts *facts,
 		const char *standard = release ? ws_cuda_label(release->standard.cuda, a) : "";
 		take_build(&all, choose_build(&all, standard), a, wheels);
 	}
-	return wheels->len > 0 || say_none(fetch, &list, version, machine, a, err);
+	return wheels->len > 0 || fail_none(fetch, &list, version, machine, a, err);
 }
 
 const struct ws_torch_wheel *

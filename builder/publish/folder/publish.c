@@ -188,7 +188,7 @@ stage(struct publishing *p, const char *file, const struct ws_buf *metadata, str
 }
 
 static bool
-take_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf metadata = {0};
 	struct ws_index_entry entry;
@@ -248,7 +248,7 @@ add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", wheel->path);
 	}
 	wheel->path = copy;
-	return take_in(p, wheel, err);
+	return add_all(p, wheel, err);
 }
 
 static bool
@@ -359,7 +359,7 @@ find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struc
  * other bytes.
  */
 static bool
-take_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
+add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
 {
 	struct ws_digest made, left;
 	uint64_t left_bytes;
@@ -404,7 +404,7 @@ make_variant(
 	}
 	const char *path = check_length(v->file, err) ? find_wheel(p, entry, err) : NULL;
 	if (!path || !ws_variant_make(entry, path, copy, p->a, &metadata, err)
-		|| !make_read_only(copy, err) || !take_made(p, v, err)
+		|| !make_read_only(copy, err) || !add_made(p, v, err)
 		|| !stage(p, v->file, &metadata, err)) {
 		return false;
 	}
