@@ -66,8 +66,6 @@ parse(
 	struct ws_session *s, struct building *b, int argc, const char *const *argv, struct ws_err *err)
 {
 	struct ws_build_options *o = &b->options;
-	struct ws_option rows[WS_SELECTING_ROWS + 13];
-	ws_selecting_rows(&b->selecting, rows);
 	const struct ws_option own[] = {
 		{"output", 'o', WS_OPTION_TEXT, &o->output, "DIR", "where wheels go; default: dist"},
 		{"jobs", 'j', WS_OPTION_NUMBER, &b->selecting.jobs, "N", "at most N commands at once"},
@@ -89,17 +87,14 @@ parse(
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
 			"time limit of one command"},
 	};
-	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
-	struct ws_usage usage = {
+	const struct ws_usage usage = {
 		.command = "build",
-		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Makes the wheels of a matrix or a package.",
-		.options = rows,
-		.option_count = WS_SELECTING_ROWS + WS_LEN(own),
-		.most = 1000,
+		.options = own,
+		.option_count = WS_LEN(own),
 	};
 	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &b->selecting, &usage, argc, argv, &words, err)) {
 		return false;
 	}
 	o->output = o->output ? o->output : "dist";

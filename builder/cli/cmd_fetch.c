@@ -16,20 +16,18 @@ static bool
 parse(
 	struct ws_session *s, struct fetching *f, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 1];
-	ws_selecting_rows(&f->selecting, rows);
-	rows[WS_SELECTING_ROWS] = (struct ws_option){"bundle", 0, WS_OPTION_TEXT, &f->bundle, "FILE",
-		"write all of it into one file, for another host"};
-	struct ws_usage usage = {
+	const struct ws_option own[] = {
+		{"bundle", 0, WS_OPTION_TEXT, &f->bundle, "FILE",
+			"write all of it into one file, for another host"},
+	};
+	const struct ws_usage usage = {
 		.command = "fetch",
-		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Brings all that a build needs into the store, for `build --offline`.",
-		.options = rows,
-		.option_count = WS_LEN(rows),
-		.most = 1000,
+		.options = own,
+		.option_count = WS_LEN(own),
 	};
 	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &f->selecting, &usage, argc, argv, &words, err)) {
 		return false;
 	}
 	if (f->bundle && !f->selecting.options.matrix) {

@@ -14,20 +14,18 @@ static bool
 parse(
 	struct ws_session *s, struct locking *l, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS];
-	size_t count = ws_selecting_rows_whole(&l->selecting, rows);
-	rows[count++] = (struct ws_option){"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
-		"pin again: torch, cuda, a package, or 'all'"};
-	struct ws_usage usage = {
+	const struct ws_option own[] = {
+		{"update", 'u', WS_OPTION_LIST, &l->update, "NAME",
+			"pin again: torch, cuda, a package, or 'all'"},
+	};
+	const struct ws_usage usage = {
 		.command = "lock",
-		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Pins sources, kits and torch wheels in the file beside the matrix.",
-		.options = rows,
-		.option_count = count,
-		.most = 1000,
+		.options = own,
+		.option_count = WS_LEN(own),
 	};
 	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &l->selecting, &usage, argc, argv, &words, err)) {
 		return false;
 	}
 	l->selecting.options.forget = l->update.at;
@@ -40,7 +38,7 @@ parse(
 bool
 ws_cmd_lock(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct locking l = {0};
+	struct locking l = {.selecting.whole = true};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;

@@ -5,7 +5,6 @@
 #include "plan/why.h"
 #include "report/plan_text.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct planning {
@@ -18,8 +17,6 @@ static bool
 parse(
 	struct ws_session *s, struct planning *p, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 7];
-	ws_selecting_rows(&p->selecting, rows);
 	const struct ws_option own[] = {
 		{"against", 0, WS_OPTION_TEXT, &p->selecting.against, "INDEX",
 			"what is published there is done: a folder, a URL"},
@@ -32,20 +29,15 @@ parse(
 		{"memory", 0, WS_OPTION_SIZE, &p->selecting.memory_bytes, "SIZE",
 			"predict for this much memory: 8G, 512M"},
 	};
-	memcpy(rows + WS_SELECTING_ROWS, own, sizeof(own));
-	struct ws_usage usage = {
+	const struct ws_usage usage = {
 		.command = "plan",
-		.synopsis = WS_SELECTING_SYNOPSIS,
 		.summary = "Says what would happen to every cell, why, and what it costs.",
-		.options = rows,
-		.option_count = WS_LEN(rows),
-		.most = 1000,
+		.options = own,
+		.option_count = WS_LEN(own),
 	};
 	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
-		return false;
-	}
-	return ws_selecting_finish(s, &p->selecting, &words, err);
+	return ws_selecting_options(s, &p->selecting, &usage, argc, argv, &words, err)
+		&& ws_selecting_finish(s, &p->selecting, &words, err);
 }
 
 /* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */

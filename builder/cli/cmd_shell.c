@@ -22,25 +22,21 @@ static bool
 parse(struct ws_session *s, struct shelling *sh, int argc, const char *const *argv,
 	struct ws_err *err)
 {
-	struct ws_option rows[WS_SELECTING_ROWS + 3];
-	size_t count = ws_selecting_rows_whole(&sh->selecting, rows);
 	const struct ws_option own[] = {
 		{"unit", 'u', WS_OPTION_TEXT, &sh->unit, "NAME", "which command: a file's name, or a glob"},
 		{"offline", 0, WS_OPTION_FLAG, &sh->selecting.offline, NULL, "use no network"},
 		{"keep-work", 0, WS_OPTION_FLAG, &sh->keep_work, NULL, "leave the folder afterwards"},
 	};
-	memcpy(rows + count, own, sizeof(own));
-	struct ws_usage usage = {
+	const struct ws_usage usage = {
 		.command = "shell",
 		.synopsis = "CELL --matrix FILE [options]\nCELL PKG[==V]... (--here | --torch V) [options]",
 		.summary = "A shell where a cell's command runs: the first that has no result, or --unit.",
-		.options = rows,
-		.option_count = count + WS_LEN(own),
+		.options = own,
+		.option_count = WS_LEN(own),
 		.least = 1,
-		.most = 1000,
 	};
 	ws_words words = {0};
-	if (!ws_command_options(s, &usage, argc, argv, &words, err)) {
+	if (!ws_selecting_options(s, &sh->selecting, &usage, argc, argv, &words, err)) {
 		return false;
 	}
 	sh->cell = words.at[0];
@@ -206,7 +202,7 @@ shell(struct ws_session *s, const struct shelling *sh, const struct ws_context *
 bool
 ws_cmd_shell(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
-	struct shelling sh = {0};
+	struct shelling sh = {.selecting.whole = true};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_context ctx;
 	struct ws_selection sel;

@@ -11,11 +11,18 @@
 
 #include <string.h>
 
-void
-ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
+#define MOST_OWN 13 /* options of a command, beside those that select */
+
+/* One line, for the help of `build` fills its screen. */
+#define SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
+
+bool
+ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
+	const struct ws_usage *own, int argc, const char *const *argv, ws_words *words,
+	struct ws_err *err)
 {
 	struct ws_typed *typed = &selecting->typed;
-	const struct ws_option all[WS_SELECTING_ROWS] = {
+	const struct ws_option all[] = {
 		{"matrix", 'm', WS_OPTION_TEXT, &selecting->options.matrix, "FILE", "the build matrix"},
 		{"only", 0, WS_OPTION_LIST, &selecting->only, "CELLS",
 			"cells whose names match these globs"},
@@ -36,21 +43,21 @@ ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows)
 		{"torch-window", 0, WS_OPTION_FLAG, &selecting->options.torch_window, NULL,
 			"allow wheels for other torch minors"},
 	};
-	memcpy(rows, all, sizeof(all));
-}
-
-size_t
-ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows)
-{
-	struct ws_option all[WS_SELECTING_ROWS];
-	size_t count = 0;
-	ws_selecting_rows(selecting, all);
-	for (size_t i = 0; i < WS_SELECTING_ROWS; i++) {
-		if (all[i].value != &selecting->only && all[i].value != &selecting->shard) {
-			rows[count++] = all[i];
+	struct ws_option rows[WS_LEN(all) + MOST_OWN];
+	struct ws_usage usage = *own;
+	usage.synopsis = own->synopsis ? own->synopsis : SYNOPSIS;
+	usage.options = rows;
+	usage.most = 1000;
+	usage.option_count = 0;
+	for (size_t i = 0; i < WS_LEN(all); i++) {
+		bool part = all[i].value == &selecting->only || all[i].value == &selecting->shard;
+		if (!part || !selecting->whole) {
+			rows[usage.option_count++] = all[i];
 		}
 	}
-	return count;
+	memcpy(rows + usage.option_count, own->options, own->option_count * sizeof(*rows));
+	usage.option_count += own->option_count;
+	return ws_command_options(s, &usage, argc, argv, words, err);
 }
 
 /* A file says all of this itself. */

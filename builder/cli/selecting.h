@@ -21,20 +21,16 @@ struct ws_selecting {
 	bool offline;
 	unsigned jobs;
 	uint64_t memory_bytes;
+	bool whole; /**< all cells are concerned: neither --only nor --shard is taken */
 };
 
-/** How many rows ws_selecting_rows writes. */
-#define WS_SELECTING_ROWS 13
-
-/** What stands behind the command's name in its help: one line, for that of `build` fills its screen. */
-#define WS_SELECTING_SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
-
-/** --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --glibc
- * --policy --torch-window. */
-void ws_selecting_rows(struct ws_selecting *selecting, struct ws_option *rows);
-
-/** The same without --only and --shard, for what concerns all cells; returns how many. */
-size_t ws_selecting_rows_whole(struct ws_selecting *selecting, struct ws_option *rows);
+/**
+ * Parses --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --glibc --policy
+ * --torch-window, and behind these the command's own options, those of @a own.
+ */
+bool ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
+	const struct ws_usage *own, int argc, const char *const *argv, ws_words *words,
+	struct ws_err *err);
 
 /**
  * Takes the words (PKG or PKG==V), makes a matrix of options where no file is named, reads --only, --shard and

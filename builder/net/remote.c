@@ -30,7 +30,6 @@ struct tail {
 	struct ws_request request; /* first */
 	struct ws_remote *r;
 	uint64_t wanted;
-	bool whole_is_fine; /* a short file that comes whole is all that was wanted */
 	bool no_ranges;
 };
 
