@@ -20,8 +20,7 @@ struct ws_spawn {
 	const char *const *env;  /**< NULL-terminated "NAME=value"; the whole environment */
 	const char *dir;         /**< working folder; NULL: ours */
 	struct ws_limits limits;
-	bool
-		no_network; /**< a network of its own, without interfaces; where that cannot be, it is not started */
+	bool no_network;      /**< a network namespace of its own; not started where that cannot be */
 	bool is_in_our_group; /**< a person's shell: the terminal is its as well as ours */
 	int in, out, err;
 };
