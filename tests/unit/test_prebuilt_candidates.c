@@ -396,6 +396,55 @@ WS_TEST(a_file_that_is_denied_to_a_login_is_not_absent)
 	}
 }
 
+/* "tail" for a request of a part, "whole" for one of a file, in their order. */
+static const char *
+requests_of(const struct world *w)
+{
+	WS_AUTO_BUF struct ws_buf log = {0};
+	WS_AUTO_BUF struct ws_buf order = {0};
+	struct ws_err err;
+	assert_ok(ws_fs_read(w->scene.served.log, &log, &err), err);
+	struct ws_str rest = ws_buf_str(&log);
+	while (rest.s && rest.n > 0) {
+		const char *line = ws_str_copy(ws_str_cut(&rest, '\n'), w->a);
+		ws_buf_puts(&order, strstr(line, "\"range\": null") ? " whole" : " tail");
+	}
+	return ws_buf_copy(&order, w->a);
+}
+
+WS_TEST(candidates_of_one_round_are_fetched_together)
+{
+	WS_AUTO_WORLD struct world w;
+	struct ws_err err = {0};
+	make_world(&w, a);
+	const char *other = "other-1.0-cp311-cp311-linux_x86_64.whl";
+	put_on_index(&w, "x", w.good, NULL, 0);
+	ws_scene_run(&w.scene, "make_wheel.py",
+		ws_path_join(a, w.scene.served.dir, "x/files", other, NULL), NULL);
+	const struct ws_prebuilt published[] = {
+		{.url = ws_served_url(&w.scene.served, "/x/files/" NAME), .from = "a release"},
+		{.url = ws_served_url(&w.scene.served, ws_arena_printf(a, "/x/files/%s", other)),
+			.from = "a release"},
+	};
+	struct ws_recipe recipe = w.recipe;
+	recipe.name = "other";
+	w.recipe.prebuilt = &published[0];
+	recipe.prebuilt = &published[1];
+	w.recipe.prebuilt_count = recipe.prebuilt_count = 1;
+	struct ws_cell cell = w.cell, *cells[] = {&cell};
+	struct ws_product product = w.product;
+	cell.recipe = product.recipe = &recipe;
+	cell.product = &product;
+	product.cells = cells;
+	begin_run(&w);
+	const struct ws_product *products[] = {&w.product, &product};
+	struct ws_resolver *resolver = ws_resolver_open(&w.ctx, &w.pins);
+	assert_ok(ws_candidates_try(w.memory, resolver, products, 2, &err), err);
+	/* One after the other would be: tail whole tail whole. */
+	const char *order = strstr(requests_of(&w), " tail");
+	assert_string_equal(order, " tail tail whole whole");
+}
+
 WS_TEST(no_more_is_fetched_than_its_index_promises)
 {
 	WS_AUTO_WORLD struct world w;
