@@ -1,5 +1,5 @@
 /* search.c - one pass over the words. What else makes a compiler read files is refused before it
- * comes here (flag_rules.h). */
+ * comes here (recipe/words.h). */
 #include "base/fs.h"
 #include "compile/headers.h"
 

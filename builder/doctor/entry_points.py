@@ -1,6 +1,6 @@
 """Runs the functions that model libraries look for, in the Python that is asked about.
 
-Started by entry_points.c, one process for each group, because a function that fails may take its process
+Started by functions.c, one process for each group, because a function that fails may take its process
 along. Prints one JSON object a line as soon as it is known:
 
     {"name": "flash_attn.flash_attn_func", "state": "works", "text": "agrees with torch within 0.001"}

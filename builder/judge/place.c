@@ -1,4 +1,4 @@
-/* judge_place.c - writing a place into an order, and opening one. */
+/* place.c - writing a place into an order, and opening one. */
 #include "judge/place.h"
 
 #include "base/fs.h"
