@@ -73,7 +73,10 @@ struct ws_plan_wheel {
 /** Each function may be NULL: nothing is known. */
 struct ws_plan_lookups {
 	void *self; /**< first argument of all */
-	/** The ledger: unit "causal-conv1d/csrc/a.cu", stage "compile", variant "cuda12.4 sm86" or "". */
+	/**
+	 * The ledger: unit "causal-conv1d/csrc/a.cu", stage "compile", variant "cuda12.4 sm86" or "";
+	 * or of one of nvcc's own commands, "cicc", "cuda12.4 compute_86".
+	 */
 	struct ws_plan_estimate (*estimate)(
 		void *self, const char *unit, const char *stage, const char *variant);
 	/** The wheel that was built for a cell key. */

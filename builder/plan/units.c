@@ -43,6 +43,53 @@ fill_estimate(struct ws_plan_unit *unit, const struct ws_product *product)
 	}
 }
 
+/* A look-up of the commands that make one unit: their sum, unless one is not known. */
+struct parts {
+	const struct ws_plan_lookups *lookups;
+	const char *unit, *cuda;
+	struct ws_plan_estimate sum;
+	bool known;
+	struct ws_arena *a;
+};
+
+static void
+add_part(struct parts *p, const char *stage, const char *arch)
+{
+	struct ws_plan_estimate cost = {0};
+	if (p->known) {
+		cost = p->lookups->estimate(
+			p->lookups->self, p->unit, stage, ws_arena_printf(p->a, "cuda%s %s", p->cuda, arch));
+	}
+	p->known = cost.wall_ms > 0;
+	p->sum.wall_ms += cost.wall_ms;
+	p->sum.cpu_ms += cost.cpu_ms;
+	p->sum.rss_bytes = cost.rss_bytes > p->sum.rss_bytes ? cost.rss_bytes : p->sum.rss_bytes;
+}
+
+/* What nvcc's own commands took, with the archs of this product; False: one of them never ran. */
+static bool
+add_parts(const struct ws_plan_lookups *lookups, const char *unit, const struct ws_point *point,
+	struct ws_arena *a, struct ws_plan_estimate *cost)
+{
+	static const char *const once[] = {"preprocess", "cudafe++", "fatbinary", "host"};
+	struct parts p = {lookups, unit, point->cuda->version.text, {0}, true, a};
+	for (size_t i = 0; i < WS_LEN(once); i++) {
+		add_part(&p, once[i], "");
+	}
+	for (size_t i = 0; i < point->archs.count; i++) {
+		const struct ws_arch *arch = &point->archs.at[i];
+		const char *suffix = arch->suffix ? (const char[]){arch->suffix, '\0'} : "";
+		const char *compute = ws_arena_printf(a, "compute_%u%s", arch->number, suffix);
+		add_part(&p, "preprocess", compute);
+		add_part(&p, "cicc", compute);
+		add_part(&p, "ptxas", ws_arena_printf(a, "sm_%u%s", arch->number, suffix));
+	}
+	if (p.known) {
+		*cost = p.sum;
+	}
+	return p.known;
+}
+
 static void
 fill_cost(struct ws_unit_lists *memory, struct ws_plan_unit *unit, const struct ws_product *product)
 {
@@ -54,7 +101,10 @@ fill_cost(struct ws_unit_lists *memory, struct ws_plan_unit *unit, const struct 
 			? ws_arena_printf(memory->a, "cuda%s %s", point->cuda->version.text,
 				ws_arch_set_name(&point->archs, memory->a))
 			: "";
-		unit->cost = lookups->estimate(lookups->self, name, "compile", variant);
+		if (!ws_unit_is_nvcc(unit->kind)
+			|| !add_parts(lookups, name, point, memory->a, &unit->cost)) {
+			unit->cost = lookups->estimate(lookups->self, name, "compile", variant);
+		}
 		unit->measured = unit->cost.cpu_ms > 0;
 	}
 	fill_estimate(unit, product);

@@ -26,7 +26,7 @@
 
 /** One line of @ledger. */
 struct world_run {
-	const char *unit, *variant;
+	const char *unit, *stage, *variant;
 	struct ws_plan_estimate cost;
 };
 
