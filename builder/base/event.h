@@ -21,7 +21,7 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
 	WS_EVENT_KIT_READY,      /**< subject: kit; detail: where it came from */
-	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now */
+	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now; held_back */
 	WS_EVENT_QUEUE,
 	WS_EVENT_ACTION_STARTED, /**< id, subject: unit; stage; rss_bytes: predicted; wall_ms: predicted */
 	WS_EVENT_ACTION_SAMPLED, /**< id, rss_bytes: held now */
@@ -49,7 +49,8 @@ struct ws_event {
 	const char *detail;
 	enum ws_outcome outcome;
 	uint64_t done, total;
-	uint64_t unknown; /**< actions whose cost is not known yet */
+	uint64_t unknown;   /**< actions whose cost is not known yet */
+	uint64_t held_back; /**< slots that are free though actions are ready: memory holds them back */
 	uint64_t cpu_ms, wall_ms;
 	uint64_t rss_bytes;
 };

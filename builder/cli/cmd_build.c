@@ -9,6 +9,8 @@
 #include "produce/run.h"
 #include "report/json_lines.h"
 #include "report/status.h"
+#include "report/timeline.h"
+#include "store/cas.h"
 #include "store/inventory.h"
 #include "sys/clock.h"
 
@@ -22,6 +24,8 @@ struct building {
 	const char *bundle; /* as typed; NULL: not given */
 	bool is_bundled;    /* the matrix is the bundle's */
 	uint64_t timeout_ms;
+	const char *trace, *report; /* files; NULL: not wanted */
+	struct ws_timeline *timeline;
 };
 
 /* What was asked for when the bundle was written, where nothing else is asked for now. */
@@ -83,6 +87,8 @@ parse(
 			"keep the folders of failed commands"},
 		/* For who develops a recipe; the manual has it, a screen of help has no room. */
 		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL, NULL},
+		{"trace", 0, WS_OPTION_TEXT, &b->trace, "FILE", NULL},
+		{"report", 0, WS_OPTION_TEXT, &b->report, "FILE", NULL},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
 			"time limit of one command"},
@@ -217,6 +223,53 @@ make_room(struct ws_session *s, const char *matrix, struct ws_err *err)
 	return true;
 }
 
+/* ---- the trace and the page ---- */
+
+static void
+write_page(struct ws_session *s, const struct building *b, const struct ws_build_result *result,
+	struct ws_buf *out)
+{
+	const struct ws_supplies *supplies = &result->supplies;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_page_cell *cells = WS_NEW_N(a, struct ws_page_cell, supplies->cell_count + 1);
+	struct ws_page_failure *failures =
+		WS_NEW_N(a, struct ws_page_failure, result->failed_count + 1);
+	for (size_t i = 0; i < supplies->cell_count; i++) {
+		const struct ws_cell_result *cell = &supplies->cells[i];
+		bool ready = ws_cell_state(cell) == WS_CELL_READY;
+		cells[i] = (struct ws_page_cell){cell->cell->name, ws_cell_state_name(cell),
+			ready ? cell->supply->wheel : ws_cell_reason(cell)};
+	}
+	for (size_t i = 0; i < result->failed_count; i++) {
+		const struct ws_failed_action *failed = &result->failed[i];
+		WS_AUTO_BUF struct ws_buf log = {0};
+		if (failed->log_digest.hex[0]) {
+			ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL);
+		}
+		failures[i] = (struct ws_page_failure){failed->cell, failed->subject, failed->stage,
+			failed->err->text, ws_str_of(ws_buf_copy(&log, a))};
+	}
+	ws_timeline_page(b->timeline, cells, supplies->cell_count, failures, result->failed_count, out);
+}
+
+/* What was asked for beside wheels; a build that failed has them too. */
+static void
+write_reports(struct ws_session *s, const struct building *b, const struct ws_build_result *result)
+{
+	WS_AUTO_BUF struct ws_buf trace = {0}, page = {0};
+	struct ws_err err;
+	if (b->trace) {
+		ws_timeline_trace(b->timeline, &trace);
+	}
+	if (b->report) {
+		write_page(s, b, result, &page);
+	}
+	if ((b->trace && !ws_fs_write_atomic(b->trace, trace.data, trace.len, 0644, &err))
+		|| (b->report && !ws_fs_write_atomic(b->report, page.data, page.len, 0644, &err))) {
+		ws_out_warn(&s->out, "%s", err.text);
+	}
+}
+
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
@@ -237,6 +290,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	struct ignored *ignored = WS_NEW(s->a, struct ignored); /* the session's events outlive this */
 	*ignored = (struct ignored){{warn_of_ignored}, s, ws_ignored_env_warning(s->env.vars, s->a)};
 	ws_events_add(&s->events, &ignored->sink);
+	b->timeline = ws_timeline_make(s->a);
+	ws_events_add(&s->events, &b->timeline->sink);
 	announce(s, &sel.plan);
 	b->options.matrix = &sel.matrix;
 	b->options.candidates = sel.candidates;
@@ -251,6 +306,10 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	ws_status_clear(s->status);
 	ws_build_text_untried(s, &text);
 	ws_build_text_summary(s, &text);
+	if (s->globals.verbosity > 0) {
+		ws_timeline_print_stages(b->timeline, &s->out);
+	}
+	write_reports(s, b, &result);
 	ws_build_text_github(s, &text);
 	return done;
 }

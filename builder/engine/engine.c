@@ -236,6 +236,7 @@ start_what_fits(struct ws_run *r)
 			skipped = node;
 		}
 	}
+	r->held_back = skipped && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
 	while (count > 0) {
 		ws_queue_add_runnable(&r->queue, misfits[--count]);
 	}

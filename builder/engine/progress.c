@@ -74,6 +74,7 @@ ws_run_report_progress(const struct ws_run *r)
 		.total = r->sum->total,
 		.wall_ms = predict_rest_ms(r),
 		.unknown = r->unknown,
+		.held_back = r->held_back,
 		.rss_bytes = held_bytes,
 	};
 	ws_events_emit(r->e->events, &event);

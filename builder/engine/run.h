@@ -26,6 +26,7 @@ struct ws_run {
 	unsigned unknown;     /**< of the open ones, those without a prediction */
 	uint64_t left_ms;     /**< predicted work of the rest, running ones in full */
 	int64_t began_file_ns;
+	unsigned held_back; /**< slots that memory kept free when something was ready */
 	bool looking;       /**< nothing is to run: ws_engine_look */
 	bool closing;       /**< start nothing any more */
 	struct ws_err *err; /**< why the run itself cannot go on; NULL where it can */

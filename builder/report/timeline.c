@@ -1,0 +1,215 @@
+/* timeline.c - spans and sums out of events, and a trace of them. */
+#include "report/timeline.h"
+
+#include "base/json_write.h"
+#include "base/str.h"
+#include "report/format.h"
+
+static struct ws_timed_command *
+running(struct ws_timeline *t, unsigned id)
+{
+	for (size_t i = t->spans.len; i-- > 0;) {
+		if (t->spans.at[i].id == id && t->spans.at[i].end_ms == 0) {
+			return &t->spans.at[i];
+		}
+	}
+	return NULL;
+}
+
+/* The lowest that no running span has. */
+static unsigned
+free_slot(const struct ws_timeline *t)
+{
+	for (unsigned slot = 0;; slot++) {
+		bool taken = false;
+		for (size_t i = 0; i < t->spans.len && !taken; i++) {
+			taken = t->spans.at[i].end_ms == 0 && t->spans.at[i].slot == slot;
+		}
+		if (!taken) {
+			return slot;
+		}
+	}
+}
+
+static const char *
+keep(const struct ws_timeline *t, const char *text)
+{
+	return text ? ws_arena_strdup(t->a, text) : NULL;
+}
+
+static void
+begin(struct ws_timeline *t, const struct ws_event *event)
+{
+	struct ws_timed_command span = {
+		.id = event->id,
+		.slot = free_slot(t),
+		.subject = keep(t, event->subject),
+		.stage = keep(t, event->stage),
+		.start_ms = event->at_ms,
+	};
+	*ws_vec_push(&t->spans, t->a) = span;
+}
+
+static struct ws_stage_sum *
+sum_of(struct ws_timeline *t, const char *stage)
+{
+	for (size_t i = 0; i < t->stages.len; i++) {
+		if (ws_same(t->stages.at[i].stage, stage)) {
+			return &t->stages.at[i];
+		}
+	}
+	struct ws_stage_sum *sum = ws_vec_push(&t->stages, t->a);
+	*sum = (struct ws_stage_sum){.stage = keep(t, stage)};
+	return sum;
+}
+
+static void
+note_whole(struct ws_timeline *t, unsigned whole)
+{
+	while (t->has_parts.len <= whole) {
+		*ws_vec_push(&t->has_parts, t->a) = false;
+	}
+	t->has_parts.at[whole] = true;
+}
+
+static void
+end(struct ws_timeline *t, const struct ws_event *event)
+{
+	struct ws_timed_command *span = running(t, event->id);
+	if (span) {
+		span->end_ms = event->at_ms;
+		span->outcome = event->outcome;
+		span->detail = keep(t, event->detail);
+		span->cpu_ms = event->cpu_ms;
+		span->rss_bytes = event->rss_bytes;
+	}
+	if (event->whole) {
+		note_whole(t, event->whole);
+	}
+	bool by_parts = event->id < t->has_parts.len && t->has_parts.at[event->id];
+	struct ws_stage_sum *sum = sum_of(t, event->stage);
+	if (event->outcome == WS_OUTCOME_HIT && !by_parts) {
+		sum->hits++;
+		sum->saved_ms += event->cpu_ms;
+	} else if (span && event->outcome != WS_OUTCOME_CANCELLED) {
+		sum->ran++;
+		sum->run_ms += event->cpu_ms;
+	}
+}
+
+static void
+sample(struct ws_timeline *t, const struct ws_event *event)
+{
+	struct ws_memory_sample now = {event->at_ms, event->rss_bytes, event->held_back};
+	struct ws_memory_sample *last = t->samples.len ? &t->samples.at[t->samples.len - 1] : NULL;
+	if (last) {
+		t->held_back_ms += last->held_back * (uint64_t)(event->at_ms - t->last_ms);
+	}
+	if (!last || last->held_bytes != now.held_bytes || last->held_back != now.held_back) {
+		*ws_vec_push(&t->samples, t->a) = now;
+	}
+}
+
+static void
+on_event(struct ws_sink *self, const struct ws_event *event)
+{
+	struct ws_timeline *t = (struct ws_timeline *)self;
+	t->first_ms = t->first_ms ? t->first_ms : event->at_ms;
+	if (event->kind == WS_EVENT_ACTION_STARTED) {
+		begin(t, event);
+	} else if (event->kind == WS_EVENT_ACTION_DONE) {
+		end(t, event);
+	} else if (event->kind == WS_EVENT_QUEUE) {
+		sample(t, event);
+	}
+	t->last_ms = event->at_ms;
+}
+
+struct ws_timeline *
+ws_timeline_make(struct ws_arena *a)
+{
+	struct ws_timeline *t = WS_NEW(a, struct ws_timeline);
+	t->sink.take = on_event;
+	t->a = a;
+	return t;
+}
+
+void
+ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out)
+{
+	char run[WS_FORMAT_BYTES], saved[WS_FORMAT_BYTES];
+	for (size_t i = 0; i < t->stages.len; i++) {
+		const struct ws_stage_sum *sum = &t->stages.at[i];
+		if (sum->ran + sum->hits > 0) {
+			ws_out_note(out, "  %-10s  %u ran, %u found; %s of CPU, %s saved\n", sum->stage,
+				sum->ran, sum->hits, ws_format_duration(sum->run_ms, run),
+				ws_format_duration(sum->saved_ms, saved));
+		}
+	}
+	if (t->held_back_ms >= 1000) {
+		ws_out_note(
+			out, "  memory held back slots for %s\n", ws_format_duration(t->held_back_ms, run));
+	}
+}
+
+/* ---- a trace ---- */
+
+static void
+begin_trace_event(
+	const struct ws_timeline *t, struct ws_json_writer *w, const char *phase, int64_t at_ms)
+{
+	ws_json_open_object(w, NULL);
+	ws_json_add_text(w, "ph", phase);
+	ws_json_add_i64(w, "ts", (at_ms - t->first_ms) * 1000);
+	ws_json_add_u64(w, "pid", 1);
+}
+
+static void
+add_counter(const struct ws_timeline *t, struct ws_json_writer *w, int64_t at_ms, const char *name,
+	const char *unit, uint64_t value)
+{
+	begin_trace_event(t, w, "C", at_ms);
+	ws_json_add_text(w, "name", name);
+	ws_json_open_object(w, "args");
+	ws_json_add_u64(w, unit, value);
+	ws_json_close(w);
+	ws_json_close(w);
+}
+
+static void
+add_span(const struct ws_timeline *t, struct ws_json_writer *w, const struct ws_timed_command *span)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
+	begin_trace_event(t, w, "X", span->start_ms);
+	ws_json_add_i64(w, "dur", (end_ms - span->start_ms) * 1000);
+	ws_json_add_u64(w, "tid", span->slot + 1);
+	ws_json_add_text(w, "name", ws_arena_printf(a, "%s %s", span->stage, span->subject));
+	ws_json_add_text(w, "cat", span->stage);
+	ws_json_open_object(w, "args");
+	ws_json_add_text(w, "outcome", ws_outcome_name(span->outcome));
+	ws_json_add_u64(w, "cpu_ms", span->cpu_ms);
+	ws_json_add_u64(w, "rss_bytes", span->rss_bytes);
+	ws_json_add_text(w, "why", span->detail);
+	ws_json_close(w);
+	ws_json_close(w);
+}
+
+void
+ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out)
+{
+	struct ws_json_writer *w = ws_json_begin_object();
+	ws_json_add_text(w, "displayTimeUnit", "ms");
+	ws_json_open_list(w, "traceEvents");
+	for (size_t i = 0; i < t->spans.len; i++) {
+		add_span(t, w, &t->spans.at[i]);
+	}
+	for (size_t i = 0; i < t->samples.len; i++) {
+		const struct ws_memory_sample *s = &t->samples.at[i];
+		add_counter(t, w, s->at_ms, "memory", "bytes", s->held_bytes);
+		add_counter(t, w, s->at_ms, "held back by memory", "slots", s->held_back);
+	}
+	ws_json_close(w);
+	ws_json_close(w);
+	ws_json_finish(w, WS_JSON_COMPACT, out);
+}

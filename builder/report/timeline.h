@@ -1,0 +1,74 @@
+/**
+ * timeline.h - what ran when, and what it cost, command by command
+ *
+ * A sink of events that keeps what a build did, for the sums by stage, for a trace that Perfetto opens and for
+ * a page of one file. Reads events alone.
+ */
+#ifndef WS_REPORT_TIMELINE_H
+#define WS_REPORT_TIMELINE_H
+
+#include "base/buf.h"
+#include "base/event.h"
+#include "base/out.h"
+#include "base/vec.h"
+
+/** One command that ran, from start to end. */
+struct ws_timed_command {
+	unsigned id, slot; /**< slots from 0: no two spans of one overlap */
+	const char *subject, *stage;
+	enum ws_outcome outcome; /**< NONE: the build ended before it */
+	const char *detail;      /**< why it had to run, or how it failed; NULL */
+	int64_t start_ms, end_ms;
+	uint64_t cpu_ms, rss_bytes;
+};
+
+/** Memory at a moment. */
+struct ws_memory_sample {
+	int64_t at_ms;
+	uint64_t held_bytes;
+	uint64_t held_back; /**< slots that were free though something was ready: memory held it back */
+};
+
+/** The sums of one stage. A whole that is made by parts counts by these. */
+struct ws_stage_sum {
+	const char *stage;
+	unsigned hits, ran;
+	uint64_t run_ms, saved_ms; /**< CPU */
+};
+
+struct ws_timeline {
+	struct ws_sink sink;
+	struct ws_arena *a;
+	WS_VEC(struct ws_timed_command) spans; /**< in order of starting */
+	WS_VEC(struct ws_memory_sample) samples;
+	WS_VEC(struct ws_stage_sum) stages;
+	WS_VEC(bool) has_parts; /**< by id: others made it */
+	uint64_t held_back_ms;  /**< slots times milliseconds */
+	int64_t first_ms, last_ms;
+};
+
+/** Add its sink to the events; it lives in @a a. */
+struct ws_timeline *ws_timeline_make(struct ws_arena *a);
+
+/** A line for each stage, and what held slots back. */
+void ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out);
+
+/** Trace events as JSON: a row for each slot, what memory was held, slots that were held back. */
+void ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out);
+
+/** What the page says beside the timeline. */
+struct ws_page_cell {
+	const char *name, *state, *detail;
+};
+
+struct ws_page_failure {
+	const char *cell, *subject, *stage, *text;
+	struct ws_str log;
+};
+
+/** A page without scripts, and without anything from elsewhere. */
+void ws_timeline_page(const struct ws_timeline *t, const struct ws_page_cell *cells,
+	size_t cell_count, const struct ws_page_failure *failures, size_t failure_count,
+	struct ws_buf *out);
+
+#endif

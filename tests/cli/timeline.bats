@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# What a build tells of itself: a trace, a page, sums by stage.
+# labels: cuda
+# timeout: 600
+
+load base
+
+setup() {
+	in_place
+}
+
+@test "a trace has each command once, in slots that do not overlap" {
+	build -j 2 --trace trace.json
+	[ "$status" -eq 0 ]
+	[ "$(jq '[.traceEvents[] | select(.ph == "X")] | length' trace.json)" -ge 11 ]
+	[ "$(jq '[.traceEvents[] | select(.cat == "cicc" or .cat == "ptxas")] | length' trace.json)" -eq 2 ]
+	# Ends before the next of its slot begins.
+	[ "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by(.tid)[] | sort_by(.ts) |
+		[range(1; length) as $i | .[$i].ts >= .[$i - 1].ts + .[$i - 1].dur] | all' trace.json | sort -u)" = true ]
+	[ "$(jq '[.traceEvents[] | select(.ph == "C") | .name] | unique | length' trace.json)" -eq 2 ]
+	[ "$(jq '[.traceEvents[] | select(.ph == "X" and .args.why == null and .args.outcome == "ran")] | length' trace.json)" -eq 0 ]
+}
+
+@test "slots that memory holds back show" {
+	build -j 2 --memory 300M --trace trace.json
+	[ "$status" -eq 0 ]
+	[ "$(jq '[.traceEvents[] | select(.name == "held back by memory") | .args.slots] | max' trace.json)" -ge 1 ]
+}
+
+@test "the summary says by stage what ran and what was found" {
+	build -v
+	[[ $stderr == *"  cicc        1 ran, 0 found; "* ]]
+	[[ $stderr != *"  compile     2 ran"* ]] # kernel.cu counts by its parts
+	rm -rf dist
+	build -v
+	[[ $stderr == *"  compile     0 ran, 2 found; 0.0 s of CPU, "*" saved"* ]]
+}
+
+@test "a page has the cells, a timeline, and the log of what failed, as text" {
+	build --report page.html
+	[ "$status" -eq 0 ]
+	grep -q "<td>$CELL<td>build<td>tiny-1.0" page.html
+	grep -q '<rect class="cicc"' page.html
+	not grep -qE '<script|src=|href=' page.html
+	python3 -c 'import html.parser, sys; html.parser.HTMLParser().feed(open("page.html").read())'
+	# shellcheck disable=SC2016
+	echo '#error <b>"no & never"</b>' >> recipes/tiny/src/module.cpp
+	build --report page.html
+	[ "$status" -eq 5 ]
+	grep -q '<h2>compile module.cpp</h2>' page.html
+	grep -q '&lt;b&gt;&quot;no &amp; never&quot;' page.html
+	not grep -q '<b>' page.html
+}
