@@ -8,9 +8,21 @@
 #include "dkdv_pair.cuh"
 #include "forward.cuh"
 
-#define WSK_KERNEL(name) \
-	extern "C" __global__ void __launch_bounds__(WSK_THREADS, 2) \
+#define WSK_KERNEL_OF(name, blocks) \
+	extern "C" __global__ void __launch_bounds__(WSK_THREADS, blocks) \
 		name(const __grid_constant__ wsk_attn_params p)
+
+#define WSK_KERNEL(name) WSK_KERNEL_OF(name, 2)
+
+/* Blocks at once: of more shared memory than half of 64 KiB a multiprocessor of 7.5 holds one. */
+#if __CUDA_ARCH__ < 800
+#define WSK_BLOCKS(half_is_enough) ((half_is_enough) ? 2 : 1)
+#else
+#define WSK_BLOCKS(half_is_enough) 2
+#endif
+#define WSK_DECODE_BLOCKS WSK_BLOCKS(WSK_HEAD_DIM <= 96)
+#define WSK_DKDV_BLOCKS WSK_BLOCKS(WSK_HEAD_DIM != 128)
+#define WSK_DKDV_ANY_BLOCKS WSK_BLOCKS(WSK_HEAD_DIM != 96)
 
 #define WSK_DKDV(type, any) \
 	if constexpr (WSK_DKDV_IN_PAIRS(WSK_HEAD_DIM, any)) { \
@@ -36,11 +48,11 @@
 	{ \
 		wsk::delta<wsk::type, WSK_HEAD_DIM>(p); \
 	} \
-	WSK_KERNEL(wsk_dkdv_##suffix) \
+	WSK_KERNEL_OF(wsk_dkdv_##suffix, WSK_DKDV_BLOCKS) \
 	{ \
 		WSK_DKDV(type, false); \
 	} \
-	WSK_KERNEL(wsk_dkdv_any_##suffix) \
+	WSK_KERNEL_OF(wsk_dkdv_any_##suffix, WSK_DKDV_ANY_BLOCKS) \
 	{ \
 		WSK_DKDV(type, true); \
 	} \
@@ -58,7 +70,7 @@
 	}
 
 #define WSK_DECODE_KERNEL(type, suffix) \
-	WSK_KERNEL(wsk_decode_##suffix) \
+	WSK_KERNEL_OF(wsk_decode_##suffix, WSK_DECODE_BLOCKS) \
 	{ \
 		wsk::decode<wsk::type, WSK_HEAD_DIM>(p); \
 	}
