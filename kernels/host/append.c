@@ -1,7 +1,7 @@
 /* append.c - new keys and values go behind those of a cache: checks every number, launches once. */
 #include "append.h"
 
-#include "../device/append_params.h"
+#include "../device/attention/append_params.h"
 #include "check.h"
 
 const char *const wsk_append_kernels[] = {"wsk_append_f16", "wsk_append_bf16"};

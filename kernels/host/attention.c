@@ -2,8 +2,8 @@
  * can read is clamped there. */
 #include "attention.h"
 
-#include "../device/params.h"
-#include "../device/shape.h"
+#include "../device/attention/params.h"
+#include "../device/attention/shape.h"
 #include "check.h"
 
 #include <math.h>

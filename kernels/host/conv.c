@@ -2,7 +2,7 @@
  * device can read is clamped there. */
 #include "conv.h"
 
-#include "../device/conv_params.h"
+#include "../device/convolution/params.h"
 #include "check.h"
 
 /* What keeps a large GPU busy (an H200, as the kernels use its registers). The GPU at hand is not

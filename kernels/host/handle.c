@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Behind each stands a fatbin: kernels/device/<symbol>.cu. */
+/* Behind each stands a fatbin: kernels/device/<folder>/<symbol>.cu. */
 extern const unsigned char attn_32[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_64[] __attribute__((visibility("hidden")));
 extern const unsigned char attn_80[] __attribute__((visibility("hidden")));

@@ -1,7 +1,7 @@
 /* scan.c - the selective scan: checks every number, divides the workspace, launches. */
 #include "scan.h"
 
-#include "../device/scan_params.h"
+#include "../device/scan/params.h"
 #include "check.h"
 
 #define STATES_MAX 256

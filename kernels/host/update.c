@@ -1,5 +1,5 @@
 /* update.c - one time step of the scan: checks every number, launches. */
-#include "../device/scan_params.h"
+#include "../device/scan/params.h"
 #include "check.h"
 #include "scan.h"
 

@@ -320,7 +320,7 @@ __any_sync(unsigned, bool x)
 /* ---- instructions.cuh ---- */
 
 #define WSK_DEVICE_INSTRUCTIONS_CUH
-#include "../../kernels/device/device.cuh"
+#include "../../kernels/device/common/device.cuh"
 
 namespace wsk
 {

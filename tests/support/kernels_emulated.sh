@@ -7,7 +7,7 @@ folder=$1
 shift
 mkdir -p "$folder"
 : > "$folder/images.s"
-for source in "$kernels"/device/*.cu; do
+for source in "$kernels"/device/*/*.cu; do
 	image=$(basename "$source" .cu)
 	printf '\t.section .rodata\n\t.globl %s\n\t.hidden %s\n%s:\n\t.asciz "%s"\n' "$image" "$image" "$image" "$image" >> "$folder/images.s"
 	case $image in
@@ -16,7 +16,7 @@ for source in "$kernels"/device/*.cu; do
 	*) continue ;; # they have instructions that are not emulated
 	esac
 	echo "g++ -std=c++17 -O2 -g -w -fPIC -shared -D__CUDA_ARCH__=800 -DWSK_EMULATED_PARAMS='struct $params' $* \
-		-include '$kernels/device/$header.h' -include '$here/kernels_emulated.h' -x c++ '$source' -o '$folder/$image.so'"
+		-include '$kernels/device/attention/$header.h' -include '$here/kernels_emulated.h' -x c++ '$source' -o '$folder/$image.so'"
 done | xargs -P "$(nproc)" -d '\n' -n 1 bash -c
 printf '\t.section .note.GNU-stack,"",@progbits\n' >> "$folder/images.s"
 gcc -O2 -w -fPIC -shared -Wl,-soname,libcuda.so.1 "$here/kernels_emulated.c" -ldl -o "$folder/libcuda.so.1"

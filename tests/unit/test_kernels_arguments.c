@@ -2,8 +2,8 @@
  * The library's own files are compiled in; its images are empty and the driver's functions count. */
 #include "test.h"
 
-#include "../../kernels/device/params.h"
-#include "../../kernels/device/scan_params.h"
+#include "../../kernels/device/attention/params.h"
+#include "../../kernels/device/scan/params.h"
 #include "../support/kernels_driver.h"
 
 #include <math.h>

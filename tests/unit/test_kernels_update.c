@@ -1,7 +1,7 @@
 /* test_kernels_update.c - which kernel a state update takes, on how many blocks, and what is refused; without a GPU. */
 #include "test.h"
 
-#include "../../kernels/device/scan_params.h"
+#include "../../kernels/device/scan/params.h"
 #include "../support/kernels_driver.h"
 
 /* What a model of Mamba decodes: one sequence of 1536 channels and 16 states. */

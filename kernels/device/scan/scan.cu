@@ -1,7 +1,7 @@
 /* scan.cu - the selective scan, forward and backward, and its state update */
-#include "scan_backward.cuh"
-#include "scan_forward.cuh"
-#include "scan_parts.cuh"
+#include "backward.cuh"
+#include "forward.cuh"
+#include "parts.cuh"
 #include "update.cuh"
 
 #define WSK_SCAN_KERNEL(name, params, blocks) \

@@ -1,5 +1,5 @@
 /**
- * conv_first.cuh - the convolution of rows that are contiguous (channel-first), forward
+ * first.cuh - the convolution of rows that are contiguous (channel-first), forward
  *
  * A warp owns a part of one row of one channel, or, where rows are one whole chunk and many, the row of that
  * channel in two sequences, one after the other. It goes over it in chunks, 16 bytes for each lane and step, four
@@ -10,8 +10,8 @@
 #ifndef WSK_DEVICE_CONV_FIRST_CUH
 #define WSK_DEVICE_CONV_FIRST_CUH
 
-#include "conv_weights.cuh"
 #include "elements.cuh"
+#include "weights.cuh"
 
 namespace wsk
 {

@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_WARP_CUH
 #define WSK_DEVICE_WARP_CUH
 
-#include "fast_math.cuh"
+#include "../common/fast_math.cuh"
 #include "params.h"
 #include "shape.h"
 

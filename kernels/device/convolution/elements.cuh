@@ -4,12 +4,12 @@
  * E is __half, __nv_bfloat16 or float, and piece<E, N> has N of them, 4, 8 or 16 bytes: one load, one store.
  * Everything is computed in float. bfloat16 works on every device here: it is the upper half of a float, and
  * rounding is done in integers where there is no instruction for it. The scan converts in its own way, with
- * the same results: scan_elements.cuh says why.
+ * the same results: ../scan/elements.cuh says why.
  */
 #ifndef WSK_DEVICE_ELEMENTS_CUH
 #define WSK_DEVICE_ELEMENTS_CUH
 
-#include "device.cuh"
+#include "../common/device.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

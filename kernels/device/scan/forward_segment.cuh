@@ -1,13 +1,13 @@
 /**
- * scan_forward_segment.cuh - the selective scan, forward: a segment's steps, brought and finished
+ * forward_segment.cuh - the selective scan, forward: a segment's steps, brought and finished
  *
- * Who brings what, and where it lies in shared memory: scan_forward.cuh says why. What a segment needs of memory is
+ * Who brings what, and where it lies in shared memory: forward.cuh says why. What a segment needs of memory is
  * asked for here, one segment ahead, and what it leaves there is written here, but for the states.
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
 
-#include "scan_segment.cuh"
+#include "segment.cuh"
 
 namespace wsk
 {

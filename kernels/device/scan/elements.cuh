@@ -1,14 +1,14 @@
 /**
- * scan_elements.cuh - the element types of the scan and of its update: as floats, one or four at a time
+ * elements.cuh - the element types of the scan and of its update: as floats, one or four at a time
  *
  * Everything is computed in float: the types differ only here. The convolution has the same for any number of
- * neighbours (elements.cuh). One of both would change machine code: cuda_bf16.h, by which the convolution
+ * neighbours (../convolution/elements.cuh). One of both would change machine code: cuda_bf16.h, by which the convolution
  * converts, makes other instructions of one bfloat16 than a shift, and on sm_75 rounds it in other ones.
  */
 #ifndef WSK_DEVICE_SCAN_ELEMENTS_CUH
 #define WSK_DEVICE_SCAN_ELEMENTS_CUH
 
-#include "warp.cuh"
+#include "../common/instructions.cuh"
 
 namespace wsk
 {

@@ -1,8 +1,8 @@
 /**
- * conv_last.cuh - the convolution of rows of contiguous channels (channel-last), forward
+ * last.cuh - the convolution of rows of contiguous channels (channel-last), forward
  *
  * A thread owns 4 neighbouring channels (WSK_CONV_CHANNELS) and goes down a run of rows, with the last W rows of
- * x in registers as floats (window); the next ones are on their way meanwhile (conv_rows.cuh, which says what is in
+ * x in registers as floats (window); the next ones are on their way meanwhile (rows.cuh, which says what is in
  * shared memory). Neighbouring threads have neighbouring channels, so a row of a warp is one piece of memory;
  * groups of channels, runs of rows and the batch make up the grid. No thread waits for another. seq_idx, where
  * there is one, says which rows belong to the same sequence. The contract is that of causal_conv1d 1.5.3.post1;
@@ -11,8 +11,8 @@
 #ifndef WSK_DEVICE_CONV_LAST_CUH
 #define WSK_DEVICE_CONV_LAST_CUH
 
-#include "conv_rows.cuh"
-#include "conv_weights.cuh"
+#include "rows.cuh"
+#include "weights.cuh"
 
 namespace wsk
 {

@@ -1,9 +1,9 @@
 /* conv.cu - causal_conv1d: the kernels of the convolution by their plain names, for three types */
-#include "conv_first.cuh"
-#include "conv_first_backward.cuh"
-#include "conv_last.cuh"
-#include "conv_last_backward.cuh"
-#include "conv_update.cuh"
+#include "first.cuh"
+#include "first_backward.cuh"
+#include "last.cuh"
+#include "last_backward.cuh"
+#include "update.cuh"
 
 /* Each width is code of its own in one kernel, whose registers are those of 4, which models have. */
 #define WSK_CONV_KERNEL(name, params, blocks, ...) \

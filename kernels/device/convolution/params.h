@@ -1,5 +1,5 @@
 /**
- * conv_params.h - what a kernel of the convolution is given, by value
+ * params.h - what a kernel of the convolution is given, by value
  *
  * One text for the host (C17) and the device (CUDA C++). The host has checked every number in it;
  * what only the device can read (seq_idx, cache_seqlens, indices) is clamped where it is read.

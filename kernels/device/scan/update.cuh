@@ -7,9 +7,9 @@
 #ifndef WSK_DEVICE_UPDATE_CUH
 #define WSK_DEVICE_UPDATE_CUH
 
-#include "fast_math.cuh"
-#include "scan_elements.cuh"
-#include "scan_params.h"
+#include "../common/fast_math.cuh"
+#include "elements.cuh"
+#include "params.h"
 
 namespace wsk
 {

@@ -1,5 +1,5 @@
 /**
- * conv_weights.cuh - what all kernels of the convolution share: weights of some channels, and the activation
+ * weights.cuh - what all kernels of the convolution share: weights of some channels, and the activation
  *
  * Weights and biases are read once, as floats, into the registers of the thread whose channels they are of.
  * Gradients of an activation are those of its sums, computed again.
@@ -7,9 +7,9 @@
 #ifndef WSK_DEVICE_CONV_WEIGHTS_CUH
 #define WSK_DEVICE_CONV_WEIGHTS_CUH
 
-#include "conv_params.h"
+#include "../common/fast_math.cuh"
 #include "elements.cuh"
-#include "fast_math.cuh"
+#include "params.h"
 
 namespace wsk
 {

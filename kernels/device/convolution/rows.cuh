@@ -1,5 +1,5 @@
 /**
- * conv_rows.cuh - rows of contiguous channels that a thread has asked for and not yet taken
+ * rows.cuh - rows of contiguous channels that a thread has asked for and not yet taken
  *
  * A thread of channel-last goes down its rows one by one and asks for each some rows ahead. Where the GPU has
  * cp.async (8.0 on) and rows are at whole pieces, they arrive in shared memory, where every thread has places of
@@ -10,8 +10,8 @@
 #ifndef WSK_DEVICE_CONV_ROWS_CUH
 #define WSK_DEVICE_CONV_ROWS_CUH
 
-#include "conv_params.h"
 #include "elements.cuh"
+#include "params.h"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define WSK_ASYNC 1

@@ -1,7 +1,7 @@
 /**
- * scan_segment.cuh - the selective scan: B and C of 64 time steps, and what a tile of 8 steps needs once
+ * segment.cuh - the selective scan: B and C of 64 time steps, and what a tile of 8 steps needs once
  *
- * A segment is 64 time steps, a tile 8. Shared memory of scan_local() and of backward (forward: scan_forward.cuh):
+ * A segment is 64 time steps, a tile 8. Shared memory of scan_local() and of backward (forward: forward.cuh):
  *
  *   matrices   [64 steps][B of 16 states, C of 16 states] float, of the whole block: 8 KiB. A lane reads 8
  *              neighbouring numbers, the same for its 16 channels: a broadcast.
@@ -17,7 +17,7 @@
 #ifndef WSK_DEVICE_SCAN_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_SEGMENT_CUH
 
-#include "scan_block.cuh"
+#include "block.cuh"
 
 namespace wsk
 {

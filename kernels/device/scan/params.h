@@ -1,5 +1,5 @@
 /**
- * scan_params.h - what the kernels of the selective scan and of the state update are given, by value
+ * params.h - what the kernels of the selective scan and of the state update are given, by value
  *
  * One text for the host (C17) and the device (CUDA C++), as params.h is. The host has checked every
  * number in it.

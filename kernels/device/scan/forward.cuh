@@ -1,5 +1,5 @@
 /**
- * scan_forward.cuh - the selective scan, forward: y, its gate, and the states that upstream keeps
+ * forward.cuh - the selective scan, forward: y, its gate, and the states that upstream keeps
  *
  * Forward, a thread has N states only, every COUNT-th of its channel's 16, and COUNT = 16 / N neighbouring lanes
  * share the channel: 1536 channels of one sequence are 96 blocks then, and time is not split. A block goes over its
@@ -13,12 +13,12 @@
  *
  * What takes the time beside the exponentials is reading shared memory, which goes the same way: hence elements of
  * 16 bits, eight steps of a state at once, and rows whose neighbours lie in other banks. Where time is split, h
- * begins with what scan_combine() left of the parts before (scan_parts.cuh).
+ * begins with what scan_combine() left of the parts before (parts.cuh).
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_CUH
 #define WSK_DEVICE_SCAN_FORWARD_CUH
 
-#include "scan_forward_segment.cuh"
+#include "forward_segment.cuh"
 
 namespace wsk
 {

@@ -1,5 +1,5 @@
 /**
- * scan_block.cuh - the selective scan: who a thread is, and where its data lies
+ * block.cuh - the selective scan: who a thread is, and where its data lies
  *
  *     h = exp(delta A) h + delta B u;  y = C h + D u          (Gu and Dao, arXiv:2312.00752, section 3)
  *
@@ -12,17 +12,17 @@
  *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31 the other 8
  *   launch   16 states; more are as many launches, whose sums over states meet in the workspace
  *
- * Forward has 16 channels a block and 4 a warp: scan_forward.cuh.
+ * Forward has 16 channels a block and 4 a warp: forward.cuh.
  *
  * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C varies as 1,
- * and y = (B C) (h / B). What is in shared memory scan_segment.cuh and scan_forward.cuh say.
+ * and y = (B C) (h / B). What is in shared memory segment.cuh and forward.cuh say.
  */
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
 
-#include "fast_math.cuh"
-#include "scan_elements.cuh"
-#include "scan_params.h"
+#include "../common/fast_math.cuh"
+#include "elements.cuh"
+#include "params.h"
 
 namespace wsk
 {

@@ -2,8 +2,8 @@
  *
  * A thread has two elements of one row, those that rotary embedding turns together; rows that the cache has no room
  * for are left out. Products and sums are fp32. */
+#include "../common/instructions.cuh"
 #include "append_params.h"
-#include "instructions.cuh"
 
 namespace wsk
 {

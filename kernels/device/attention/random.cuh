@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_RANDOM_CUH
 #define WSK_DEVICE_RANDOM_CUH
 
-#include "device.cuh"
+#include "../common/device.cuh"
 #include "params.h"
 
 namespace wsk

@@ -1,12 +1,12 @@
 /**
- * conv_last_backward.cuh - the convolution of contiguous channels (channel-last), backward, and its sums
+ * last_backward.cuh - the convolution of contiguous channels (channel-last), backward, and its sums
  *
- * Threads own what they own forward (conv_last.cuh), but a warp has 128 channels and the four warps of a block
+ * Threads own what they own forward (last.cuh), but a warp has 128 channels and the four warps of a block
  * neighbouring runs of the same ones. A run goes down its rows once: each new row's gradient of the sum is
  * added to the W rows of dx that it saw (backward_window), of which the first is complete then. To complete the
  * last ones a run reads W - 1 rows behind its end; of those it writes nothing and adds nothing to weights.
  *
- * Gradients of weights and bias are in registers over the run. Shared memory: the rows on their way (conv_rows.cuh,
+ * Gradients of weights and bias are in registers over the run. Shared memory: the rows on their way (rows.cuh,
  * 16 KiB), and in the same place, once all have come, [4 warps][(W + 1) x 4 channels][32 lanes] floats, by which a
  * block adds up its warps and writes one row of the scratch. reduce_sums() adds up the rows. Both orders are
  * fixed, so the same inputs give the same bits.
@@ -14,7 +14,7 @@
 #ifndef WSK_DEVICE_CONV_LAST_BACKWARD_CUH
 #define WSK_DEVICE_CONV_LAST_BACKWARD_CUH
 
-#include "conv_last.cuh"
+#include "last.cuh"
 
 namespace wsk
 {

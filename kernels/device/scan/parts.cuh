@@ -1,5 +1,5 @@
 /**
- * scan_parts.cuh - the selective scan of time that is split into parts: what is carried over, and sums
+ * parts.cuh - the selective scan of time that is split into parts: what is carried over, and sums
  *
  * Where batch and channels do not fill the device, parts of time are computed side by side, in three steps,
  * the usual ones of a chunked scan (Blelloch, "Prefix Sums and Their Applications"):
@@ -8,7 +8,7 @@
  *                  steps as well, and the gradient of h that arrives at the part's begin from its own dy
  *   scan_combine   a thread for each channel and state goes over the parts: exp(A sum of delta) is the whole
  *                  decay of a part, so it takes no more than these
- *   the scan       of all parts (scan_forward.cuh, scan_backward.cuh), with what was carried over
+ *   the scan       of all parts (forward.cuh, backward.cuh), with what was carried over
  *
  * scan_local is laid out as scan_backward is. Shared memory: B and C, and three exchanges a warp, 14 KiB.
  * scan_sum adds up what parts and blocks left in the workspace, in their order: the same bits each time.
@@ -16,7 +16,7 @@
 #ifndef WSK_DEVICE_SCAN_PARTS_CUH
 #define WSK_DEVICE_SCAN_PARTS_CUH
 
-#include "scan_segment.cuh"
+#include "segment.cuh"
 
 namespace wsk
 {

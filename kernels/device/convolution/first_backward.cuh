@@ -1,15 +1,15 @@
 /**
- * conv_first_backward.cuh - the convolution of rows that are contiguous (channel-first), backward
+ * first_backward.cuh - the convolution of rows that are contiguous (channel-first), backward
  *
- * A warp owns what it owns forward (conv_first.cuh) and goes from the end of it to the begin: the gradients of the
+ * A warp owns what it owns forward (first.cuh) and goes from the end of it to the begin: the gradients of the
  * elements behind a chunk come from the lane behind. A warp adds up the gradients of its channel's weights and bias
  * in registers, then by a butterfly, and writes one row of the scratch, which reduce_sums() adds up
- * (conv_last_backward.cuh).
+ * (last_backward.cuh).
  */
 #ifndef WSK_DEVICE_CONV_FIRST_BACKWARD_CUH
 #define WSK_DEVICE_CONV_FIRST_BACKWARD_CUH
 
-#include "conv_first.cuh"
+#include "first.cuh"
 
 namespace wsk
 {

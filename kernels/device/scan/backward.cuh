@@ -1,5 +1,5 @@
 /**
- * scan_backward.cuh - the selective scan, backward: every gradient, and no state kept but one in 64 steps
+ * backward.cuh - the selective scan, backward: every gradient, and no state kept but one in 64 steps
  *
  * With g the gradient of h(t), and dy = dout silu(z):
  *
@@ -12,7 +12,7 @@
  * whose four h are computed again and stay in registers. (Recomputation instead of storage is the paper's,
  * arXiv:2312.00752, section 3.3.2; the cut into tiles is ours.)
  *
- * A thread owns 8 states of a channel (scan_block.cuh): g, dA and the weights' sums are in its registers.
+ * A thread owns 8 states of a channel (block.cuh): g, dA and the weights' sums are in its registers.
  * dB and dC, 16 states each, are sums over channels: 16 lanes add up theirs by a butterfly that leaves one
  * sum a lane, warps theirs in shared memory, blocks in the workspace (part_bc) by scan_sum(). No atomics.
  * Shared memory, 46.5 KiB: B and C, three exchanges a warp, dB and dC of a tile, h at 7 tiles' begins.
@@ -20,7 +20,7 @@
 #ifndef WSK_DEVICE_SCAN_BACKWARD_CUH
 #define WSK_DEVICE_SCAN_BACKWARD_CUH
 
-#include "scan_segment.cuh"
+#include "segment.cuh"
 
 namespace wsk
 {

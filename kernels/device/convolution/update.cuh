@@ -1,5 +1,5 @@
 /**
- * conv_update.cuh - new rows for a convolution whose last rows are kept (decode)
+ * update.cuh - new rows for a convolution whose last rows are kept (decode)
  *
  * A thread owns neighbouring channels of some entries of the batch. A state that two entries of
  * the batch name is written by both, in no order.
@@ -7,8 +7,8 @@
 #ifndef WSK_DEVICE_CONV_UPDATE_CUH
 #define WSK_DEVICE_CONV_UPDATE_CUH
 
-#include "conv_weights.cuh"
 #include "elements.cuh"
+#include "weights.cuh"
 
 namespace wsk
 {
