@@ -281,6 +281,8 @@ def test_what_is_not_understood_is_an_error():
     both = torch.ones(1, 5, device=DEVICE)
     assert named(lambda: call(both, cu_seq_lens_q=ends, cu_seq_lens_k=ends)) == "attention_mask"
     assert named(lambda: call(cu_seq_lens_q=ends)) == "cu_seq_lens_k"
+    assert named(lambda: call(seq_idx=both)) == "seq_idx"
+    call(cu_seq_lens_q=ends, cu_seq_lens_k=ends, seq_idx=both)
     call(use_cache=True, output_attentions=False, position_bias=None, cache_position=ends)
     overlay = lambda b, h, q, k: q >= k
     for mask_function, use_vmap in ((overlay, False), (None, True)):
@@ -289,6 +291,67 @@ def test_what_is_not_understood_is_an_error():
         words = dict(mask_function=mask_function or causal_mask_function, use_vmap=use_vmap)
         found = lambda: _transformers._masks.make(1, 5, 5, attention_mask=None, device=DEVICE, **words)
         assert named(found) == "mask_function"
+
+
+def test_a_value_longer_than_its_key():
+    """Either may be: what has fewer columns has zeros behind them, and the scale is the key's."""
+    module = layer()
+    for of_key, of_value in ((32, 64), (64, 32)):
+        q, k, v = heads(1, 4, 9, of_key), heads(1, 2, 9, of_key), heads(1, 2, 9, of_value)
+        o = _transformers.forward(module, q, k, v, None)[0]
+        p = (q.double() @ k.double().repeat_interleave(2, 1).transpose(2, 3)) * of_key**-0.5
+        p = p.masked_fill(~visible(9, 9, -1, 0, DEVICE), float("-inf")).softmax(-1)
+        wanted = (p @ v.double().repeat_interleave(2, 1)).transpose(1, 2)
+        assert o.shape == wanted.shape and ratio(o, wanted) < 2e-3, (of_key, of_value, o.shape)
+
+
+def test_what_changes_under_inference_mode_is_not_remembered():
+    """Such tensors have no version: a buffer of masks or positions that is filled anew says something else."""
+    module = layer()
+    with torch.inference_mode():
+        q, k, v = heads(1, 4, 12), heads(1, 2, 12), heads(1, 2, 12)
+        mask = torch.ones(1, 12, dtype=torch.bool, device=DEVICE)
+        positions = torch.arange(12, device=DEVICE)[None].clone()
+        for at in (3, 5):
+            mask.fill_(True)[:, :at] = False
+            o = _transformers.forward(module, q, k, v, mask)[0]
+            wanted = by_mask(q, k, v, causal(12, 12, mask)) * mask[..., None, None]
+            assert ratio(o, wanted) < 2e-3, at
+            positions.copy_(torch.cat([torch.arange(at), torch.arange(12 - at)])[None])
+            o = _transformers.forward(module, q, k, v, None, position_ids=positions)[0]
+            alone = [by_mask(*(t[:, :, part] for t in (q, k, v)), visible(n, n, -1, 0, DEVICE)) for part, n in ((slice(0, at), at), (slice(at, 12), 12 - at))]
+            assert ratio(o, torch.cat(alone, 1)) < 2e-3, at
+
+
+def test_a_compiled_mask_function_that_is_not_known_is_an_error():
+    from transformers import masking_utils as m
+
+    def mask_of(function, **words):
+        def made(x):
+            made_of = function() if function else None
+            return _transformers._masks.make(2, 9, 9, mask_function=made_of, attention_mask=x, **words)
+
+        return torch.compile(made, backend=Counting(), fullgraph=True)
+
+    x = torch.ones(2, 9, dtype=torch.bool, device=DEVICE)
+    padding = torch.zeros(2, dtype=torch.int32, device=DEVICE)
+    chunked = types.SimpleNamespace(attention_chunk_size=4)
+    for function in (lambda: m.causal_mask_function, lambda: m.sliding_window_causal_mask_function(5)):
+        torch._dynamo.reset()
+        assert mask_of(function, local_size=5, config=chunked)(x).shape == x.shape
+    for function, words in (
+        (lambda: m.causal_mask_function, {"use_vmap": True}),
+        (lambda: m.or_masks(m.causal_mask_function, m.blockwise_overlay(padding[:, None].expand(2, 9))), {}),
+        (lambda: m.chunked_causal_mask_function(4, padding), {"local_size": 4, "config": chunked}),
+    ):
+        torch._dynamo.reset()
+        try:
+            mask_of(function, **words)(x)
+        except Exception as error:
+            assert "mask_function" in str(error) or "NotSupported" in str(error), error
+        else:
+            raise AssertionError(words)
+    torch._dynamo.reset()
 
 
 class Four(torch.nn.Module):

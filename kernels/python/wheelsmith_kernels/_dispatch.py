@@ -123,6 +123,14 @@ def _cast(*tensors):
     return tuple(t.to(dtype) if t.dtype == torch.float32 else t for t in tensors)
 
 
+def _require_alike(q, k, v, packed):
+    for name, t in (("q", q), ("k", k), ("v", v)):
+        if t.dim() != (3 if packed else 4):
+            refuse(name, "[rows, heads, head_dim]" if packed else "[batch, rows, heads, head_dim]")
+        if t.dtype != q.dtype or t.device != q.device:
+            refuse(name, "of q's dtype and device")
+
+
 def attention(
     q,
     k,
@@ -190,6 +198,10 @@ def attention(
         ready = _ready.get(key)
         if ready is not None:
             return ready(q, k, v)
+    cast = _cast(q, k, v)
+    if cast[0] is not q or cast[1] is not k or cast[2] is not v:
+        key, (q, k, v) = None, cast
+    _require_alike(q, k, v, cu_seqlens_q is not None)
     if scale is None:
         scale = q.shape[-1] ** -0.5
     elif isinstance(scale, _Tensor):
@@ -197,10 +209,9 @@ def attention(
     if cu_seqlens_q is not None:
         max_seqlen_q = q.shape[0] if max_seqlen_q is None else max_seqlen_q
         max_seqlen_k = k.shape[0] if max_seqlen_k is None else max_seqlen_k
-    cast = _cast(q, k, v)
-    if cast[0] is not q or cast[1] is not k or cast[2] is not v:
-        key, (q, k, v) = None, cast
     if sinks is not None and sinks.dtype != torch.float32:
+        if not sinks.is_floating_point():
+            refuse("sinks", f"floating numbers, not {sinks.dtype}")
         sinks = sinks.float()
     more = _More(
         cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, blocks, max_seqlen_q, max_seqlen_k, seqstart_q, seqstart_k,

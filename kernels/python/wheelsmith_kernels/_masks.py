@@ -50,8 +50,14 @@ def _names(function):
                 yield from _names(inner)
 
 
-def _refuse_unknown(mask_function, use_vmap):
-    unknown = [name for name in _names(mask_function) if name not in _KNOWN]
+def _refuse_unknown(mask_function, use_vmap, in_chunks):
+    """use_vmap: transformers' word for functions of a user. A compiler names the outermost function, and no more."""
+    if torch.compiler.is_compiling():
+        name = mask_function.__name__
+        unknown = [] if name in _KNOWN or name == "and_mask" else [name]
+        unknown += ["chunked_overlay"] if in_chunks else []
+    else:
+        unknown = [name for name in _names(mask_function) if name not in _KNOWN]
     if use_vmap or unknown:
         raise NotSupported("no kernel for this mask", "mask_function", f"causal or a window, not {unknown or 'one of your own'}")
 
@@ -67,11 +73,14 @@ def make(
     cache_position=None,
     use_vmap=False,
     device=None,
+    local_size=None,
+    config=None,
     **_,
 ):
     """What transformers calls for a mask: see above; None where every key counts and queries are the last rows."""
-    if mask_function is not None and not torch.compiler.is_compiling():
-        _refuse_unknown(mask_function, use_vmap)
+    if mask_function is not None:
+        in_chunks = local_size is not None and local_size == getattr(config, "attention_chunk_size", None)
+        _refuse_unknown(mask_function, use_vmap, in_chunks)
     if cache_position is not None:  # transformers 4
         q_length, q_offset, device = cache_position.shape[0], cache_position[0], cache_position.device
     end, rows = q_offset + q_length - kv_offset, q_length
@@ -90,6 +99,7 @@ def make(
         seen = seen & given
     found = _layout(seen, end - q_length, q_length)
     if not torch.compiler.is_compiling():
+        found._wsk_layout = True
         places(found, rows, kv_length)
     return found
 
@@ -135,11 +145,19 @@ def places(mask, rows, keys):
     if torch.compiler.is_compiling():
         return _places(_of(mask, rows, keys), rows)
     # What was found in a CUDA graph counts there alone, and there nothing else does.
-    key = None if mask.is_inference() else mask._version, rows, keys, can_wait()
+    version = _version(mask)
+    key = version, rows, keys, can_wait()
     known = getattr(mask, "_wsk_places", None)
-    if known is None or known[0] != key:
+    if version is None or known is None or known[0] != key:
         known = mask._wsk_places = key, _places(_of(mask, rows, keys), rows)
     return known[1]
+
+
+def _version(t):
+    """Changes with what is in it. None: that cannot be seen, of what was made under inference_mode by others."""
+    if not t.is_inference():
+        return t._version
+    return 0 if getattr(t, "_wsk_layout", False) else None
 
 
 def kept(mask, rows, keys):
@@ -160,9 +178,9 @@ def sequence_ends(position_ids, rows):
     """
     if position_ids is None or position_ids.dim() != 2 or position_ids.shape[1] != rows or rows == 1:
         return None
-    key = None if position_ids.is_inference() else position_ids._version
+    version = _version(position_ids)
     known = getattr(position_ids, "_wsk_ends", None)
-    if known is None or known[0] != key:
+    if version is None or known is None or known[0] != version:
         starts = torch.ones_like(position_ids, dtype=torch.bool)
         starts[:, 1:] = position_ids.diff() != 1
         starts = starts.flatten().nonzero().flatten()
@@ -170,7 +188,7 @@ def sequence_ends(position_ids, rows):
         if len(starts) > len(position_ids):
             ends = torch.nn.functional.pad(starts, (0, 1), value=position_ids.numel()).to(torch.int32)
             found = ends, int(ends.diff().max())
-        known = position_ids._wsk_ends = key, found
+        known = position_ids._wsk_ends = version, found
     return known[1]
 
 

@@ -120,7 +120,7 @@ class SelectiveScan(torch.autograd.Function):
 
 
 def _last_contiguous(t):
-    return t if t is None or t.stride(-1) == 1 else t.contiguous()
+    return t if t is None or t.dim() == 0 or t.stride(-1) == 1 else t.contiguous()
 
 
 def _with_groups(m):

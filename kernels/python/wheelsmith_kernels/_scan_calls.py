@@ -239,6 +239,7 @@ def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
     _require(is_on_gpu(state), "state", "on a CUDA device")
     _require(state.dim() == 4, "state", "[batch, dim, dstate] or [batch, heads, dim, dstate]")
     entries, heads, dim, states = state.shape
+    _require(x.dim() == 3, "x", "[batch, dim] or [batch, heads, dim]")
     batch = x.shape[0]
     _require(B.dim() == 3 and B.shape[1] > 0 and heads % B.shape[1] == 0, "B", f"of groups that divide {heads}")
     wanted = {
@@ -263,7 +264,6 @@ def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
     else:
         _require(tuple(indices.shape) == (batch,), "state_batch_indices", f"of shape ({batch},)")
         _require(indices.device == state.device, "state_batch_indices", "on the state's device")
-        _require(indices.dtype in (torch.int32, torch.int64), "state_batch_indices", "int32")
 
 
 class _Update:
@@ -286,6 +286,8 @@ class _Update:
 def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
     """out, of x's shape and type; the state changes in place. Everything has a dimension of heads."""
     if indices is not None:
+        if indices.dtype not in (torch.int32, torch.int64):
+            refuse("state_batch_indices", f"int32, not {indices.dtype}")
         indices = indices.to(torch.int32).contiguous()
     require_plain("state", state)
     x, dt, A, B, C, D, z, dt_bias = map(plain, (x, dt, A, B, C, D, z, dt_bias))

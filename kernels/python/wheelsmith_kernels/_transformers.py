@@ -21,9 +21,10 @@ _OF_OTHERS = frozenset((
 ))  # fmt: skip
 
 
-def _refuse_others(words):
+def _refuse_others(words, packed):
+    """seq_idx says of packed rows what their ends say, to layers of another kind."""
     for name, value in words.items():
-        if value is not None and value is not False and name not in _OF_OTHERS:
+        if value is not None and value is not False and name not in _OF_OTHERS and not (packed and name == "seq_idx"):
             raise NotSupported("no kernel for this", name, "None")
 
 
@@ -102,17 +103,28 @@ def forward(
     Where the device cannot be waited for (a compiler, a CUDA graph), a mask with holes and positions that start
     again give NaN. KernelError names a keyword that nothing here has.
     """
-    _refuse_others(others)
+    _refuse_others(others, cu_seq_lens_q is not None)
     q, k, v = (t.transpose(1, 2) for t in _cast(module, query, key, value))
+    if scaling is None:
+        scaling = q.shape[-1] ** -0.5
     columns = v.shape[-1]
-    if columns != q.shape[-1]:  # a value shorter than its key
-        v = torch.nn.functional.pad(v, (0, q.shape[-1] - columns))
+    q, k, v = _as_wide(q, k, v)
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     beside = sliding_window - 1 if sliding_window else -1
     words = {"window": (beside, 0 if causal else beside), "scale": scaling, "dropout_p": dropout}
     words.update(softcap=softcap or 0.0, sinks=s_aux)
     o = _attend(q, k, v, attention_mask, position_ids, (cu_seq_lens_q, cu_seq_lens_k, max_length_q, max_length_k), words)
     return o[..., :columns] if columns != q.shape[-1] else o, None
+
+
+def _as_wide(q, k, v):
+    """Of one head dimension, the larger one, where a value has another than its key: columns of 0 change no score."""
+    more = v.shape[-1] - q.shape[-1]
+    if more < 0:
+        return q, k, torch.nn.functional.pad(v, (0, -more))
+    if more > 0:
+        return torch.nn.functional.pad(q, (0, more)), torch.nn.functional.pad(k, (0, more)), v
+    return q, k, v
 
 
 def _attend(q, k, v, mask, position_ids, ends, words):
