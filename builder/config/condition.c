@@ -56,6 +56,19 @@ read_either(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_expect(r, value, WS_JSON_BOOL, "true or false");
 }
 
+static bool
+read_platform(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a platform");
+	const struct ws_machine *machine = ws_machine_named(text);
+	*(const struct ws_machine **)into = machine;
+	if (!text || machine) {
+		return machine;
+	}
+	ws_json_err(r->doc, value, r->err, "no wheels are made for platform '%s'", text);
+	return ws_err_cure(r->err, "take " WS_MACHINES);
+}
+
 static const struct ws_field fields[] = {WS_CONDITION_FIELDS(struct ws_condition, )};
 static const struct ws_table table = {"a condition", fields, WS_LEN(fields)};
 
@@ -72,6 +85,8 @@ read_condition(struct ws_reader *r, const struct ws_json *value, void *into)
 const struct ws_type ws_type_archs =
 	WS_VALUES(struct ws_arch_set, "an architecture", "architectures", read_archs);
 const struct ws_type ws_type_abi = WS_VALUES(int, "0 or 1", "0 and 1", read_abi);
+const struct ws_type ws_type_platform =
+	WS_VALUES(struct ws_machine *, "a platform", "platforms", read_platform);
 const struct ws_type ws_type_either = WS_VALUES(int, "true or false", "booleans", read_either);
 const struct ws_type ws_type_condition =
 	WS_VALUES(struct ws_condition, "a condition", "conditions", read_condition);

@@ -186,21 +186,6 @@ read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
 	return ws_err_cure(r->err, "take one of %s", ws_glibc_floors(r->a));
 }
 
-static bool
-read_platform(struct ws_reader *r, const struct ws_json *value, void *into)
-{
-	const char *text = ws_text_of(r, value, "a platform");
-	const struct ws_machine *machine = ws_machine_named(text);
-	*(const struct ws_machine **)into = machine;
-	if (!text || machine) {
-		return machine;
-	}
-	ws_json_err(r->doc, value, r->err, "no wheels are made for platform '%s'", text);
-	return ws_err_cure(r->err, "take " WS_MACHINES);
-}
-
-static const struct ws_type type_platform =
-	WS_VALUES(struct ws_machine *, "a platform", "platforms", read_platform);
 static const struct ws_type type_glibc =
 	WS_VALUES(char *, "a version of glibc", "versions of glibc", read_glibc);
 static const struct ws_type type_debug_info =
@@ -233,8 +218,8 @@ static const struct ws_field fields[] = {
 		.example = "[\"8.6\", \"8.0;9.0+PTX\"]"},
 	{WS_MANY(struct ws_matrix, cxx11abi, cxx11abi_count, "cxx11abi", ws_type_abi_value),
 		.flags = AXIS, .example = "\"auto\" or [0, 1]"},
-	{WS_MANY(struct ws_matrix, platforms, platform_count, "platform", type_platform), .flags = AXIS,
-		.example = "[\"x86_64\", \"aarch64\"]"},
+	{WS_MANY(struct ws_matrix, platforms, platform_count, "platform", ws_type_platform),
+		.flags = AXIS, .example = "[\"x86_64\", \"aarch64\"]"},
 	{WS_MANY(struct ws_matrix, excludes, exclude_count, "exclude", type_exclude),
 		.flags = WS_FIELD_LIST, .example = "[{\"torch\": \"<2.6\", \"python\": \">=3.13\"}]"},
 	{WS_MANY(struct ws_matrix, includes, include_count, "include", type_include),

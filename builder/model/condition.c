@@ -33,8 +33,9 @@ shares_arch(const struct ws_arch_set *named, const struct ws_arch_set *archs)
 bool
 ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *point)
 {
-	return is_in(point->torch, when->torch) && is_in(point->cuda, when->cuda)
-		&& is_in(point->python, when->python) && shares_arch(&when->archs, &point->archs)
+	return (!when->machine || when->machine == point->machine) && is_in(point->torch, when->torch)
+		&& is_in(point->cuda, when->cuda) && is_in(point->python, when->python)
+		&& shares_arch(&when->archs, &point->archs)
 		&& (when->cxx11abi < 0 || when->cxx11abi == point->cxx11abi)
 		&& (when->free_threaded < 0 || (when->free_threaded == 1) == point->free_threaded);
 }
@@ -42,7 +43,7 @@ ws_condition_holds(const struct ws_condition *when, const struct ws_point_view *
 bool
 ws_condition_is_empty(const struct ws_condition *when)
 {
-	return !when->torch && !when->cuda && !when->python && when->archs.count == 0
+	return !when->torch && !when->cuda && !when->python && !when->machine && when->archs.count == 0
 		&& when->cxx11abi < 0 && when->free_threaded < 0;
 }
 

@@ -4,12 +4,13 @@
  * A condition is a conjunction over axes: {"torch": ">=2.6", "cuda": "12.*", "arch": "10.3"}. An axis
  * that is not named does not matter; one that is named but that the cell lacks is not met. `torch`,
  * `cuda` and `python` take version specifiers (pre-releases count), `arch` one architecture or a list
- * of them (any of the cell's), `cxx11abi` 0 or 1.
+ * of them (any of the cell's), `cxx11abi` 0 or 1, `platform` a machine.
  */
 #ifndef WS_MODEL_CONDITION_H
 #define WS_MODEL_CONDITION_H
 
 #include "model/arch.h"
+#include "model/machine.h"
 #include "model/version.h"
 
 /** Where in a person's text a value stands, for errors found later. */
@@ -21,6 +22,7 @@ struct ws_condition {
 	const struct ws_specifiers *torch;  /**< NULL: any */
 	const struct ws_specifiers *cuda;   /**< NULL: any */
 	const struct ws_specifiers *python; /**< NULL: any; "3.13t" is tested as 3.13 */
+	const struct ws_machine *machine;   /**< NULL: any */
 	/** Count 0: any; else true when the cell has one of them. "9.0" means 9.0+PTX too, not 9.0a. */
 	struct ws_arch_set archs;
 	int cxx11abi;      /**< 0, 1, or -1: any */
@@ -32,6 +34,7 @@ struct ws_point_view {
 	const struct ws_version *torch;
 	const struct ws_version *cuda;
 	const struct ws_version *python;
+	const struct ws_machine *machine;
 	bool free_threaded;
 	struct ws_arch_set archs;
 	int cxx11abi;

@@ -9,6 +9,7 @@ ws_point_see(const struct ws_point *point)
 		.torch = point->torch && point->torch->version.text ? &point->torch->version : NULL,
 		.cuda = point->cuda ? &point->cuda->version : NULL,
 		.python = &point->python->version,
+		.machine = point->machine,
 		.free_threaded = point->python->tag.free_threaded,
 		.archs = point->archs,
 		.cxx11abi = point->cxx11abi,

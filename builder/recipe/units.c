@@ -214,12 +214,13 @@ change_flags(struct ws_flags *flags, const struct ws_override *override, struct 
 	}
 }
 
+static const char *const flag_keys[FLAG_LISTS] = {
+	"cxx_flags", "nvcc_flags", "link_flags", "c_flags"};
+
 /* @a place is the JSON object that has them; @a prefix is "add_" in overrides. */
 static void
 check_flags(struct making *m, const struct ws_flags *flags, const char *place, const char *prefix)
 {
-	static const char *const keys[FLAG_LISTS] = {
-		"cxx_flags", "nvcc_flags", "link_flags", "c_flags"};
 	struct ws_flags copy = *flags;
 	struct words lists[FLAG_LISTS];
 	open_flags(&copy, lists);
@@ -229,8 +230,32 @@ check_flags(struct making *m, const struct ws_flags *flags, const char *place, c
 			const char *problem = ws_flag_problem(*lists[i].list, j, lists[i].tool);
 			if (problem) {
 				ws_recipe_problem_add(m->problems,
-					ws_arena_printf(m->a, "%s/%s%s", place, prefix, keys[i]), j, problem,
+					ws_arena_printf(m->a, "%s/%s%s", place, prefix, flag_keys[i]), j, problem,
 					"'%s' cannot be a flag", word);
+			}
+		}
+	}
+}
+
+/* Of @a flags those that @a used still has at a point: none may be for another machine than the point's. */
+static void
+check_machine(struct making *m, const struct ws_flags *flags, const struct ws_flags *used,
+	const struct ws_machine *machine, const char *place, const char *prefix)
+{
+	struct ws_flags copies[] = {*flags, *used};
+	struct words lists[FLAG_LISTS], all[FLAG_LISTS];
+	open_flags(&copies[0], lists);
+	open_flags(&copies[1], all);
+	for (size_t i = 0; i < FLAG_LISTS; i++) {
+		for (size_t j = 0; j < *lists[i].count; j++) {
+			const char *word = (*lists[i].list)[j];
+			const char *cure = ws_is_among(word, *all[i].list, *all[i].count)
+				? ws_flag_foreign(*lists[i].list, j, lists[i].tool, machine)
+				: NULL;
+			if (cure) {
+				ws_recipe_problem_add(m->problems,
+					ws_arena_printf(m->a, "%s/%s%s", place, prefix, flag_keys[i]), j, cure,
+					"'%s' is not for %s", word, machine->name);
 			}
 		}
 	}
@@ -286,6 +311,15 @@ ws_recipe_module(const struct ws_recipe *recipe, size_t index, const struct ws_l
 		check_flags(&m, &override->add, inside, "add_");
 		if (point && ws_condition_holds(&override->when, point)) {
 			apply_override(&m, &module.flags, override, inside);
+		}
+	}
+	if (point && point->machine) {
+		check_machine(&m, &extension->flags, &module.flags, point->machine, place, "");
+		for (size_t i = 0; i < extension->override_count; i++) {
+			if (ws_condition_holds(&extension->overrides[i].when, point)) {
+				check_machine(&m, &extension->overrides[i].add, &module.flags, point->machine,
+					ws_arena_printf(a, "%s/overrides/%zu", place, i), "add_");
+			}
 		}
 	}
 	module.units = m.units.at;

@@ -38,6 +38,8 @@ enum {
 	NVCC = 1 << WS_FLAG_NVCC,
 	LINK = 1 << WS_FLAG_LINK,
 	HANDED_ON = 1 << 3,
+	TO_X86_64 = 1 << 4, /* the machine that is compiled for */
+	TO_AARCH64 = 1 << 5,
 	COMPILER = CXX | HANDED_ON,
 	DRIVER = CXX | LINK | HANDED_ON,
 	ALL = CXX | NVCC | LINK | HANDED_ON,
@@ -63,6 +65,10 @@ static const char device_debug[] =
 	"leave it out: kernels are not optimised with it, and their debug info names the folder where "
 	"they were compiled, so the bytes would differ from host to host";
 static const char folder[] = "write the folder into 'include'";
+static const char of_x86_64[] =
+	"it is x86-64's: add it in an override with \"when\": {\"platform\": \"x86_64\"}";
+static const char of_aarch64[] =
+	"it is aarch64's: add it in an override with \"when\": {\"platform\": \"aarch64\"}";
 
 /* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc 13.0
  * --help, ld 2.40. */
@@ -156,6 +162,27 @@ static const struct {
 	{"-G ", NVCC, device_debug},
 	{"--device-debug ", NVCC, device_debug},
 	{"--library", ALL, "write -l, or -L, into 'link_flags'"},
+	{"-march=arm", TO_X86_64, of_aarch64},
+	{"-mcpu=", TO_X86_64, of_aarch64},
+	{"-moutline-atomics ", TO_X86_64, of_aarch64},
+	{"-mno-outline-atomics ", TO_X86_64, of_aarch64},
+	{"-mbranch-protection=", TO_X86_64, of_aarch64},
+	{"-msve-vector-bits=", TO_X86_64, of_aarch64},
+	{"-march=x86-64", TO_AARCH64, of_x86_64},
+	{"-march=core", TO_AARCH64, of_x86_64},
+	{"-march=haswell ", TO_AARCH64, of_x86_64},
+	{"-march=skylake", TO_AARCH64, of_x86_64},
+	{"-march=icelake", TO_AARCH64, of_x86_64},
+	{"-march=sapphirerapids ", TO_AARCH64, of_x86_64},
+	{"-march=znver", TO_AARCH64, of_x86_64},
+	{"-mavx", TO_AARCH64, of_x86_64},
+	{"-msse", TO_AARCH64, of_x86_64},
+	{"-mssse", TO_AARCH64, of_x86_64},
+	{"-mfma ", TO_AARCH64, of_x86_64},
+	{"-mf16c ", TO_AARCH64, of_x86_64},
+	{"-mbmi", TO_AARCH64, of_x86_64},
+	{"-mpopcnt ", TO_AARCH64, of_x86_64},
+	{"-m64 ", TO_AARCH64, of_x86_64},
 };
 
 /* In the parts of -Wa, and -Wl, and in the words behind -Xassembler and -Xlinker. */
@@ -231,11 +258,11 @@ option_problem(const char *word, size_t len, unsigned tools)
 
 /* nvcc splits what it hands on at commas. */
 static const char *
-handed_on_problem(const char *words)
+handed_on_problem(const char *words, unsigned tools)
 {
 	for (const char *at = words; *at;) {
 		size_t len = strcspn(at, ",");
-		const char *problem = option_problem(at, len, HANDED_ON);
+		const char *problem = option_problem(at, len, tools);
 		problem = problem ? problem : part_problem(at, len, 0);
 		if (problem) {
 			return problem;
@@ -269,10 +296,11 @@ joined_value(const char *word, const char *const *options)
 	return NULL;
 }
 
+static const char *const handing_on[] = {"-Xcompiler", "--compiler-options", NULL};
+
 const char *
 ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
 {
-	static const char *const handing_on[] = {"-Xcompiler", "--compiler-options", NULL};
 	static const char *const parts[] = {"-Xassembler", "-Xlinker", "--linker-options", NULL};
 	static const char *const values[] = {"-D", "-U", "-Xptxas", "--ptxas-options", "-Xcudafe",
 		"-Xfatbin", "--fatbin-options", "-l", "-u", "-z", "--param", NULL};
@@ -291,10 +319,23 @@ ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool)
 		return part_problem(word, strlen(word), tool == WS_FLAG_LINK ? LINK : CXX);
 	}
 	if (nvcc && is_one_of(before, handing_on)) {
-		return handed_on_problem(word);
+		return handed_on_problem(word, HANDED_ON);
 	}
 	const char *value = nvcc ? joined_value(word, handing_on) : NULL;
-	return value ? handed_on_problem(value) : option_problem(word, strlen(word), 1u << tool);
+	return value ? handed_on_problem(value, HANDED_ON)
+				 : option_problem(word, strlen(word), 1u << tool);
+}
+
+const char *
+ws_flag_foreign(const char *const *words, size_t index, enum ws_flag_tool tool,
+	const struct ws_machine *machine)
+{
+	const char *word = words[index], *before = index > 0 ? words[index - 1] : "";
+	unsigned to = machine->mark[0] ? TO_AARCH64 : TO_X86_64;
+	bool nvcc = tool == WS_FLAG_NVCC;
+	const char *value = nvcc ? joined_value(word, handing_on) : NULL;
+	value = nvcc && is_one_of(before, handing_on) ? word : value;
+	return value ? handed_on_problem(value, to) : option_problem(word, strlen(word), to);
 }
 
 bool

@@ -9,6 +9,8 @@
 #ifndef WS_RECIPE_WORDS_H
 #define WS_RECIPE_WORDS_H
 
+#include "model/machine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,6 +39,10 @@ enum ws_flag_tool {
  * read or write files that nobody sees (compile/ follows -I, -iquote, -idirafter, -include, -L and -l).
  */
 const char *ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool);
+
+/** As above, of words that are for another machine than @a machine: "-mavx2" for aarch64. */
+const char *ws_flag_foreign(const char *const *words, size_t index, enum ws_flag_tool tool,
+	const struct ws_machine *machine);
 
 /** The word after @a flag is its value: "-Xcompiler", "-include". */
 bool ws_flag_takes_value(const char *flag);

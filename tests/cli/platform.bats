@@ -61,6 +61,24 @@ plain() {
 	[[ $output == *"8.6"* ]]
 }
 
+@test "flags, a Python and an installed torch of another machine are refused" {
+	plain
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]; e["cxx_flags"] = ["-mavx2"]'
+	matrix m.json '"platform": ["aarch64"]'
+	build
+	echo "$stderr"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"'-mavx2' is not for aarch64"*'"when": {"platform": "x86_64"}'* ]]
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0\1' > python3.11
+	head -c 64 /dev/zero >> python3.11
+	chmod +x python3.11
+	matrix m.json "\"python\": [\"$PWD/python3.11\"]"
+	build
+	echo "$stderr"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"python3.11' is for aarch64, and this host is "* ]]
+}
+
 @test "a release of torch without CUDA for the platform is excluded, with those that have it" {
 	both '"torch": ["2.5.1"], "cuda": ["12.4"]'
 	run -0 "$WHEELSMITH" plan --matrix m.json

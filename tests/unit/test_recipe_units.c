@@ -152,6 +152,41 @@ WS_TEST(a_pattern_that_nobody_can_spell_out_stands_for_its_files)
 	assert_int_equal(module.units[0].files, 2);
 }
 
+/* "-mavx2" for both, "-march=armv9-a" for aarch64 alone. */
+WS_TEST(a_flag_of_another_machine_is_a_problem_where_it_is_used)
+{
+	static const char *const avx[] = {"-O2", "-mavx2"}, *const arm[] = {"-march=armv9-a"},
+							 *const gone[] = {"-mavx2"},
+							 *const handed[] = {"-Xcompiler", "-O1,-msse4.1"};
+	struct ws_override override = {
+		.when = {.cxx11abi = -1, .free_threaded = -1, .machine = ws_machine_named("aarch64")},
+		.add = {.cxx = arm, .cxx_count = 1, .nvcc = handed, .nvcc_count = 2}};
+	struct ws_extension extension = {.module = "demo._C",
+		.flags = {.cxx = avx, .cxx_count = 2},
+		.overrides = &override,
+		.override_count = 1};
+	struct ws_recipe_view view = {.problems = {.a = a}};
+	struct ws_point_view point = {.cxx11abi = -1, .machine = ws_machine_named("x86_64")};
+	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
+	assert_int_equal(view.problems.list.len, 0);
+	point.machine = ws_machine_named("aarch64");
+	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
+	assert_int_equal(view.problems.list.len, 2);
+	assert_problem(&view, 0, "extensions/0/cxx_flags/1", "'-mavx2' is not for aarch64");
+	assert_problem(
+		&view, 1, "extensions/0/overrides/0/add_nvcc_flags/1", "'-O1,-msse4.1' is not for aarch64");
+	override.remove_flags = gone;
+	override.remove_flag_count = 1;
+	override.add.nvcc_count = 0;
+	ws_recipe_module(recipe_of(&extension, a), 0, NULL, &point, a, &view.problems);
+	assert_int_equal(view.problems.list.len, 2);
+	static const char *const wrong[] = {"-march=armv9-a", "-mcpu=neoverse-v2"};
+	for (size_t i = 0; i < WS_LEN(wrong); i++) {
+		assert_non_null(ws_flag_foreign(wrong, i, WS_FLAG_CXX, ws_machine_named("x86_64")));
+		assert_null(ws_flag_foreign(wrong, i, WS_FLAG_CXX, ws_machine_named("aarch64")));
+	}
+}
+
 WS_TEST(a_name_that_a_shell_would_read_is_a_problem)
 {
 	static const struct ws_source_list glob = {.glob = "csrc/odd/*.cu", .expected = 1};

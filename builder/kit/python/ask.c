@@ -6,11 +6,16 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "kit/python/python.h"
+#include "model/machine.h"
 #include "store/asked.h"
 
+#include <elf.h>
+
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what every answer must hold, and build-details.json ---- */
 
@@ -248,12 +253,30 @@ run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, s
 	return ws_asked(ledger, &command, out, err);
 }
 
+/* Of an interpreter; NULL: a script, or not known. */
+static const struct ws_machine *
+machine_of(const char *path)
+{
+	Elf64_Ehdr head = {0};
+	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool elf = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head)
+		&& memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+	return elf ? ws_machine_of_elf(head.e_machine) : NULL;
+}
+
 /* Turns the failure of the question into what a person should know. */
 static bool
 explain(const char *path, const char *const *env, struct ws_err *err)
 {
 	if (!err) {
 		return false;
+	}
+	const struct ws_machine *machine = machine_of(path);
+	if (machine && machine != ws_machine_host()) {
+		ws_err_set(err, WS_ERR_CONFIG, "'%s' is for %s, and this host is %s", path, machine->name,
+			ws_machine_host()->name);
+		return ws_err_cure(
+			err, "name a Python of this host: its headers serve for wheels of other machines too");
 	}
 	const char *const argv[] = {path, "-V", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
