@@ -153,10 +153,11 @@ static void
 find_pythons(struct verifying *v, const struct ws_wheel_name *name,
 	const struct ws_torch_release *release, struct ws_judge_place *place)
 {
+	const struct ws_machine *machine = place->machine ? place->machine : ws_machine_host();
 	const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
 	place->pythons = tags;
 	for (size_t i = 0; release && i < release->python_count; i++) {
-		if (ws_wheel_fit(name, &release->pythons[i], 2, 99) > 0) {
+		if (ws_wheel_fit(name, &release->pythons[i], machine, 2, 99) > 0) {
 			tags[place->python_count++] = ws_python_tag_text(&release->pythons[i], true, v->a);
 		}
 	}
@@ -177,6 +178,7 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 {
 	struct ws_verify_asked asked = v->asked;
 	asked.python = asked.python ? asked.python : python_of(v, name);
+	asked.machine = ws_wheel_name_machine(name);
 	if (!ws_torch_place_release(&asked, version, v->a, place, err)) {
 		return false;
 	}

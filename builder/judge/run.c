@@ -395,11 +395,10 @@ judge_tags(struct judging *j, const struct ws_load_place *place, struct ws_judge
 		return;
 	}
 	glibc_of(place, &major, &minor, j->a);
-	if (ws_wheel_fit(&j->name, &python, major, minor) == 0) {
+	if (ws_wheel_fit(&j->name, &python, place->machine, major, minor) == 0) {
 		add(j, o, WS_VERDICT_FAILS, "tags",
-			ws_arena_printf(j->a,
-				"the tags of its file name are not for %s on x86-64 with glibc %u.%u",
-				place->python, major, minor));
+			ws_arena_printf(j->a, "the tags of its file name are not for %s on %s with glibc %u.%u",
+				place->python, place->machine->name, major, minor));
 	}
 }
 

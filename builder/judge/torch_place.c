@@ -3,8 +3,11 @@
 
 #include "base/fs.h"
 #include "judge/host_libraries.h"
+#include "kit/floor/floor.h"
 #include "kit/torch/dependencies.h"
 #include "kit/torch/exports.h"
+
+#include <gnu/libc-version.h>
 
 /* All but the lists. */
 static void
@@ -36,17 +39,36 @@ fill(const struct ws_verify_asked *asked, const ws_list_paths *lists, struct ws_
 	};
 }
 
+/* Of a system of another machine nothing is here: what its glibc has, a list tells. Where none is asked for it is
+ * as new as this host's. */
+static void
+move(const struct ws_verify_asked *asked, ws_list_paths *lists, struct ws_arena *a,
+	struct ws_judge_place *place)
+{
+	const char *here = gnu_get_libc_version();
+	*ws_vec_push(lists, a) = ws_floor_list_path(asked->facts, asked->machine, a);
+	place->machine = asked->machine;
+	place->lists = lists->at;
+	place->list_count = lists->len;
+	place->library_count = place->folder_count = 0;
+	place->python = NULL;
+	if (!place->glibc) {
+		place->glibc = ws_glibc_is_floor(here) ? ws_arena_strdup(a, here) : "2.28";
+	}
+}
+
 bool
 ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_version *torch,
 	struct ws_arena *a, struct ws_wheel_place *place, struct ws_err *err)
 {
 	ws_list_paths lists = {0};
+	const struct ws_machine *machine = asked->machine ? asked->machine : ws_machine_host();
 	if (torch) {
-		const char *file = ws_arena_printf(a, "torch-%s.zst", torch->text);
+		const char *file = ws_torch_exports_name(torch->text, machine, a);
 		const char *path = ws_path_join(a, asked->facts, "exports", file, NULL);
 		if (!ws_fs_exists(path)) {
-			return ws_err_set(
-				err, WS_ERR_UNKNOWN, "what torch %s exports is not known here", torch->text);
+			return ws_err_set(err, WS_ERR_UNKNOWN, "what torch %s%s exports is not known here",
+				torch->text, machine->mark);
 		}
 		*ws_vec_push(&lists, a) = path;
 	}
@@ -54,6 +76,9 @@ ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_vers
 		return false;
 	}
 	fill(asked, &lists, a, place);
+	if (machine != ws_machine_host()) {
+		move(asked, &lists, a, &place->place);
+	}
 	place->torch = torch ? torch->text : NULL;
 	return true;
 }

@@ -19,11 +19,12 @@ struct ws_verify_asked {
 	const struct ws_facts *world; /**< what they say */
 	/** Of the interpreter; needed for a release, and for names of Python where it is not `kit`. */
 	const struct ws_python_tag *python;
-	const struct ws_python_kit *kit; /**< the interpreter, where it is here; NULL: by its list */
-	struct ws_arch_set archs;        /**< GPUs to serve; none: not judged */
-	const char *driver;              /**< "550.54.14"; NULL: not known */
-	const char *glibc;               /**< "2.28"; NULL: this host's */
-	bool strict;                     /**< what is taken on trust is unknown */
+	const struct ws_python_kit *kit;  /**< the interpreter, where it is here; NULL: by its list */
+	struct ws_arch_set archs;         /**< GPUs to serve; none: not judged */
+	const char *driver;               /**< "550.54.14"; NULL: not known */
+	const char *glibc;                /**< "2.28"; NULL: this host's */
+	const struct ws_machine *machine; /**< of a release; NULL: this host's */
+	bool strict;                      /**< what is taken on trust is unknown */
 };
 
 /**

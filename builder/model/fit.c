@@ -7,6 +7,7 @@
  * each with every platform, newest first; then the same names of "none" with "any":
  *     cp3N  py3N  py3  py3(N-1) ... py30
  * Free-threaded builds have cp3Nt and abi3t in place of cp3N and abi3 (PEP 703, PEP 803). */
+#include "base/str.h"
 #include "model/tag.h"
 
 #include <stdio.h>
@@ -23,10 +24,17 @@ static const struct {
 	const char *name;
 	unsigned minor;
 } legacy_platforms[] = {
-	{"manylinux2014_x86_64", 17},
-	{"manylinux2010_x86_64", 12},
-	{"manylinux1_x86_64", 5},
+	{"manylinux2014", 17},
+	{"manylinux2010", 12},
+	{"manylinux1", 5},
 };
+
+/* The oldest minor of glibc 2 that tags have (packaging._manylinux): of x86-64 PEP 513's. */
+static unsigned
+oldest_minor(const struct ws_machine *machine)
+{
+	return machine->mark[0] ? 17 : 5;
+}
 
 /* How many platforms glibc @a major of minors @a from to @a to gives, legacy names included. */
 static unsigned
@@ -62,10 +70,12 @@ struct platform {
 };
 
 static bool
-read_platform(const char *tag, struct platform *platform)
+read_platform(const char *tag, const struct ws_machine *machine, struct platform *platform)
 {
+	char again[64];
 	for (size_t i = 0; i < WS_LEN(legacy_platforms); i++) {
-		if (strcmp(tag, legacy_platforms[i].name) == 0) {
+		snprintf(again, sizeof(again), "%s_%s", legacy_platforms[i].name, machine->name);
+		if (strcmp(tag, again) == 0) {
 			*platform = (struct platform){2, legacy_platforms[i].minor, true};
 			return true;
 		}
@@ -74,23 +84,25 @@ read_platform(const char *tag, struct platform *platform)
 	if (sscanf(tag, "manylinux_%3u_%3u_", &platform->major, &platform->minor) != 2) {
 		return false;
 	}
-	char again[40]; /* "manylinux_2_017_x86_64" is not a platform */
-	snprintf(again, sizeof(again), "manylinux_%u_%u_x86_64", platform->major, platform->minor);
+	/* "manylinux_2_017_x86_64" is not a platform. */
+	snprintf(again, sizeof(again), "manylinux_%u_%u_%s", platform->major, platform->minor,
+		machine->name);
 	return strcmp(tag, again) == 0;
 }
 
 /* Place of a platform among those of the host, 0 the newest; *count says how many there are. */
 static unsigned
-place_of_platform(const char *tag, unsigned glibc_major, unsigned glibc_minor, unsigned *count)
+place_of_platform(const char *tag, const struct ws_machine *machine, unsigned glibc_major,
+	unsigned glibc_minor, unsigned *count)
 {
-	/* The oldest on x86-64 is glibc 2.5 (PEP 513). */
-	unsigned manylinux = count_newer(2, 4, glibc_major, glibc_minor);
+	unsigned oldest = oldest_minor(machine);
+	unsigned manylinux = count_newer(2, oldest - 1, glibc_major, glibc_minor);
 	*count = manylinux + 1;
-	if (strcmp(tag, "linux_x86_64") == 0) {
+	if (ws_starts_with(tag, "linux_") && strcmp(tag + strlen("linux_"), machine->name) == 0) {
 		return manylinux;
 	}
 	struct platform p;
-	if (!read_platform(tag, &p) || p.major < 2 || (p.major == 2 && p.minor < 5)
+	if (!read_platform(tag, machine, &p) || p.major < 2 || (p.major == 2 && p.minor < oldest)
 		|| p.major > glibc_major || (p.major == glibc_major && p.minor > glibc_minor)) {
 		return NOWHERE;
 	}
@@ -167,9 +179,23 @@ lesser(unsigned x, unsigned y)
 	return x < y ? x : y;
 }
 
+const struct ws_machine *
+ws_wheel_name_machine(const struct ws_wheel_name *name)
+{
+	for (size_t i = 0; i < name->platform_count; i++) {
+		for (const char *at = strchr(name->platforms[i], '_'); at; at = strchr(at + 1, '_')) {
+			const struct ws_machine *machine = ws_machine_named(at + 1);
+			if (machine) {
+				return machine;
+			}
+		}
+	}
+	return NULL;
+}
+
 unsigned
 ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
-	unsigned glibc_major, unsigned glibc_minor)
+	const struct ws_machine *machine, unsigned glibc_major, unsigned glibc_minor)
 {
 	if (python->major != 3 || python->minor < 2) {
 		return 0;
@@ -179,8 +205,8 @@ ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *pytho
 	bool has_any = false;
 	for (size_t i = 0; i < name->platform_count; i++) {
 		const char *text = name->platforms[i];
-		platform =
-			lesser(platform, place_of_platform(text, glibc_major, glibc_minor, &platform_count));
+		platform = lesser(
+			platform, place_of_platform(text, machine, glibc_major, glibc_minor, &platform_count));
 		has_any = has_any || strcmp(text, "any") == 0;
 	}
 	unsigned pair = NOWHERE;

@@ -7,6 +7,7 @@
 #ifndef WS_MODEL_TAG_H
 #define WS_MODEL_TAG_H
 
+#include "model/machine.h"
 #include "model/version.h"
 
 /** A wheel's file name, taken apart. */
@@ -50,12 +51,15 @@ const char *ws_python_tag_text(const struct ws_python_tag *tag, bool abi, struct
 /** "3.11", "3.13t". */
 const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_arena *a);
 
+/** Of its platform tags; NULL: any, or one that no wheels are made for. */
+const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name);
+
 /**
- * How well a wheel fits an interpreter on x86-64 Linux with this glibc: 0 not at all, else the
+ * How well a wheel fits an interpreter on Linux on @a machine with this glibc: 0 not at all, else the
  * larger the better, in the order of packaging.tags.sys_tags, which pip follows. Comparable
  * between wheels for the same interpreter and glibc.
  */
 unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
-	unsigned glibc_major, unsigned glibc_minor);
+	const struct ws_machine *machine, unsigned glibc_major, unsigned glibc_minor);
 
 #endif

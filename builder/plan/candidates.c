@@ -35,7 +35,7 @@ fits_pythons(const struct ws_product *product, const struct ws_wheel_name *name)
 		if (i > 0 && python == product->cells[i - 1]->point.python) {
 			continue;
 		}
-		unsigned fit = ws_wheel_fit(name, &python->tag, 2, ANY_GLIBC);
+		unsigned fit = ws_wheel_fit(name, &python->tag, product->point.machine, 2, ANY_GLIBC);
 		if (fit == 0) {
 			return 0;
 		}

@@ -21,10 +21,12 @@ static const char *const kinds[] = {
 static uint64_t
 pythons_of(const struct ws_wheel_name *name)
 {
+	const struct ws_machine *machine = ws_wheel_name_machine(name);
 	uint64_t mask = 0;
 	for (unsigned i = 0; i < 62; i++) {
 		struct ws_python_tag tag = {3, 7 + i % 31, i >= 31};
-		if ((!tag.free_threaded || tag.minor >= 13) && ws_wheel_fit(name, &tag, 2, 99) > 0) {
+		if ((!tag.free_threaded || tag.minor >= 13)
+			&& ws_wheel_fit(name, &tag, machine ? machine : ws_machine_host(), 2, 99) > 0) {
 			mask |= (uint64_t)1 << i;
 		}
 	}

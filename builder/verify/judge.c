@@ -87,6 +87,7 @@ judge_module(struct ws_module_verdict *m, const struct ws_load_place *place, con
 	struct ws_finding finding;
 	if (refuses_machine(m->module, place->machine, a, &finding)) {
 		add(m, &finding, 1, a);
+		return; /* what else it lacks there says nothing more */
 	}
 	const struct ws_finding *findings = ws_loadable_findings(m->module, place, a, &count);
 	add(m, findings, count, a);

@@ -59,7 +59,7 @@ try_wheel(const char *text, struct ws_arena *a)
 	struct ws_wheel_label label = ws_wheel_label_read(name.version.local, a);
 	need(label.cxx11abi >= -1 && label.cxx11abi <= 1);
 	if (ws_python_tag_parse(name.abis[0], &python)) {
-		ws_wheel_fit(&name, &python, 2, 28);
+		ws_wheel_fit(&name, &python, ws_machine_host(), 2, 28);
 	}
 }
 

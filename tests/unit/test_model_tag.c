@@ -92,7 +92,7 @@ check_fit(const struct oracle_line *line, struct ws_arena *a)
 	struct ws_python_tag python = must_parse_python(line->field[1]);
 	struct ws_wheel_name name = must_parse(line->field[3], a);
 	unsigned minor = (unsigned)atoi(line->field[2] + 2);
-	unsigned fit = ws_wheel_fit(&name, &python, 2, minor);
+	unsigned fit = ws_wheel_fit(&name, &python, ws_machine_named("x86_64"), 2, minor);
 	fits++;
 	if ((fit > 0) == ws_same(line->field[4], "-")) {
 		fail_msg("line %u: %s has fit %u", line->number, line->field[3], fit);
@@ -163,8 +163,8 @@ check_next(const char *tag, const struct ws_python_tag *python, const char *glib
 	struct ws_arena *a)
 {
 	struct ws_wheel_name name = must_parse(ws_arena_printf(a, "x-1-%s.whl", tag), a);
-	unsigned fit = ws_wheel_fit(
-		&name, python, (unsigned)(glibc[0] - '0'), (unsigned)atoi(strchr(glibc, '.') + 1));
+	unsigned fit = ws_wheel_fit(&name, python, ws_machine_named("x86_64"),
+		(unsigned)(glibc[0] - '0'), (unsigned)atoi(strchr(glibc, '.') + 1));
 	if (fit == 0 || (*before && fit != *before - 1)) {
 		fail_msg("%s has fit %u after %u", tag, fit, *before);
 	}
@@ -229,6 +229,33 @@ WS_TEST(what_no_index_should_serve_is_no_wheel)
 	assert_contains(why, "too long");
 	longer[239] = '-';
 	assert_true(ws_wheel_name_parse("x-1.0-py3-none-any.whl", a, &name, &why));
+}
+
+WS_TEST(tags_of_a_machine_fit_that_machine)
+{
+	static const struct {
+		const char *tag;
+		bool fits;
+	} wheels[] = {
+		{"cp312-cp312-manylinux_2_17_aarch64.manylinux2014_aarch64", true},
+		{"cp312-cp312-manylinux_2_28_aarch64", true},
+		{"cp312-cp312-linux_aarch64", true},
+		{"py3-none-any", true},
+		{"cp312-cp312-manylinux_2_29_aarch64", false},
+		{"cp312-cp312-manylinux_2_12_aarch64", false}, /* packaging has none below 2.17 there */
+		{"cp312-cp312-manylinux1_aarch64", false},
+		{"cp312-cp312-manylinux_2_28_x86_64", false},
+	};
+	struct ws_python_tag python = must_parse_python("3.12");
+	for (size_t i = 0; i < WS_LEN(wheels); i++) {
+		struct ws_wheel_name name = must_parse(ws_arena_printf(a, "x-1-%s.whl", wheels[i].tag), a);
+		assert_int_equal(
+			ws_wheel_fit(&name, &python, ws_machine_named("aarch64"), 2, 28) > 0, wheels[i].fits);
+	}
+	struct ws_wheel_name arm = must_parse("x-1-cp312-cp312-manylinux_2_17_aarch64.whl", a),
+						 any = must_parse("x-1-py3-none-any.whl", a);
+	assert_string_equal(ws_wheel_name_machine(&arm)->name, "aarch64");
+	assert_null(ws_wheel_name_machine(&any));
 }
 
 WS_TEST(names_for_files)
