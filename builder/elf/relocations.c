@@ -1,5 +1,6 @@
 /* relocations.c - what the loader looks up and where it writes. Names without a relocation are not looked for:
  * a linker lists some that nothing uses (std::ios_base_library_init of GCC 13). */
+#include "base/attr.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -13,15 +14,44 @@ struct reading {
 	uint64_t init_count; /* those that are relocated */
 };
 
-/* Of x86-64, those that the loader of glibc knows (sysdeps/x86_64/dl-machine.h). */
-static bool
-is_known(unsigned type)
+/* Those that the loader of glibc knows (sysdeps/MACHINE/dl-machine.h); 0 is R_*_NONE. */
+static const unsigned x86_64[] = {R_X86_64_64, R_X86_64_PC32, R_X86_64_COPY, R_X86_64_GLOB_DAT,
+	R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_32, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64,
+	R_X86_64_TPOFF64, R_X86_64_SIZE32, R_X86_64_SIZE64, R_X86_64_TLSDESC, R_X86_64_IRELATIVE};
+static const unsigned aarch64[] = {R_AARCH64_ABS64, R_AARCH64_COPY, R_AARCH64_GLOB_DAT,
+	R_AARCH64_JUMP_SLOT, R_AARCH64_RELATIVE, R_AARCH64_TLS_DTPMOD, R_AARCH64_TLS_DTPREL,
+	R_AARCH64_TLS_TPREL, R_AARCH64_TLSDESC, R_AARCH64_IRELATIVE};
+
+static const struct abi {
+	unsigned machine, relative, tpoff;
+	const unsigned *known;
+	size_t count;
+} abis[] = {
+	{EM_X86_64, R_X86_64_RELATIVE, R_X86_64_TPOFF64, x86_64, WS_LEN(x86_64)},
+	{EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_TLS_TPREL, aarch64, WS_LEN(aarch64)},
+};
+
+/* NULL: its relocations are not looked at. */
+static const struct abi *
+abi_of(const struct ws_elf_file *f)
 {
-	static const unsigned char known[] = {R_X86_64_NONE, R_X86_64_64, R_X86_64_PC32, R_X86_64_COPY,
-		R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_32, R_X86_64_DTPMOD64,
-		R_X86_64_DTPOFF64, R_X86_64_TPOFF64, R_X86_64_SIZE32, R_X86_64_SIZE64, R_X86_64_TLSDESC,
-		R_X86_64_IRELATIVE};
-	return type < 256 && memchr(known, (int)type, sizeof(known));
+	for (size_t i = 0; i < WS_LEN(abis); i++) {
+		if (abis[i].machine == f->seen.machine) {
+			return &abis[i];
+		}
+	}
+	return NULL;
+}
+
+static bool
+is_known(const struct abi *abi, unsigned type)
+{
+	for (size_t i = 0; i < abi->count; i++) {
+		if (abi->known[i] == type) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* May it write 8 bytes there? Code too where all of it is made writable first. */
@@ -73,25 +103,24 @@ read_one(struct reading *r, const Elf64_Rela *rela)
 	struct ws_elf_file *f = r->f;
 	unsigned type = ELF64_R_TYPE(rela->r_info);
 	uint64_t number = ELF64_R_SYM(rela->r_info), at = rela->r_offset;
-	bool ours = f->seen.machine == EM_X86_64;
-	if (ours && type == R_X86_64_NONE) {
+	const struct abi *abi = abi_of(f);
+	if (abi && type == 0) {
 		return NULL;
 	}
-	if (ours && !is_known(type)) {
+	if (abi && !is_known(abi, type)) {
 		return "it has a relocation of an unknown type";
 	}
 	if (!write_at(r, at)) {
 		return "a relocation writes where it may not";
 	}
-	if (ours && type == R_X86_64_RELATIVE && at >= r->inits && at < r->end
+	if (abi && type == abi->relative && at >= r->inits && at < r->end
 		&& !ws_elf_is_code(f, (uint64_t)rela->r_addend)) {
 		return "the code that starts it is not there";
 	}
 	if (number > 0 && !ask(f, number)) {
 		return "a relocation names a symbol that is not there";
 	}
-	f->seen.static_tls =
-		f->seen.static_tls || (ours && type == R_X86_64_TPOFF64 && is_own_tls(f, number));
+	f->seen.static_tls = f->seen.static_tls || (abi && type == abi->tpoff && is_own_tls(f, number));
 	return NULL;
 }
 
@@ -112,8 +141,8 @@ read_table(struct reading *r, int64_t at_tag, int64_t size_tag, uint64_t relativ
 	for (size_t i = 0; i < size / sizeof(Elf64_Rela) && !why; i++) {
 		Elf64_Rela rela;
 		memcpy(&rela, rest.s + i * sizeof(rela), sizeof(rela));
-		bool lies = i < relative && r->f->seen.machine == EM_X86_64
-			&& ELF64_R_TYPE(rela.r_info) != R_X86_64_RELATIVE;
+		const struct abi *abi = abi_of(r->f);
+		bool lies = i < relative && abi && ELF64_R_TYPE(rela.r_info) != abi->relative;
 		why = lies ? "fewer of its relocations are relative than it says" : read_one(r, &rela);
 	}
 	return why;

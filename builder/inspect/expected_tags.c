@@ -7,9 +7,9 @@
 #include <string.h>
 
 static bool
-is_x86_64(const struct ws_module_facts *m)
+is_made_for(const struct ws_module_facts *m)
 {
-	return ws_same(m->machine, "x86-64");
+	return ws_same(m->machine, "x86-64") || ws_same(m->machine, "aarch64");
 }
 
 const char *
@@ -18,7 +18,7 @@ ws_module_platform(const struct ws_module_facts *modules, size_t count, struct w
 	const struct ws_floor *highest = NULL;
 	for (size_t i = 0; i < count; i++) {
 		const struct ws_module_facts *m = &modules[i];
-		if (!is_x86_64(m) || m->refused) {
+		if (!is_made_for(m) || m->refused || m->floor.machine != modules[0].floor.machine) {
 			return NULL;
 		}
 		highest = !highest || m->floor.policy > highest->policy ? &m->floor : highest;
@@ -74,7 +74,7 @@ check_glibc(
 	}
 	for (size_t i = 0; i < facts->module_count; i++) {
 		const struct ws_module_facts *m = &facts->modules[i];
-		if (is_x86_64(m) && !m->refused && !ws_floor_fits_glibc(&m->floor, major, minor)) {
+		if (is_made_for(m) && !m->refused && !ws_floor_fits_glibc(&m->floor, major, minor)) {
 			first = first ? first : m;
 			count++;
 		}
@@ -87,7 +87,7 @@ check_glibc(
 	}
 }
 
-static void
+static bool
 check_machine(
 	struct ws_wheel_problems *problems, const struct ws_module_facts *m, const char *platform)
 {
@@ -98,7 +98,9 @@ check_machine(
 	} else if (machine && !ws_same(machine, m->machine)) {
 		ws_wheel_problem_add(problems, "module", "'%s' is for %s; the file name says %s", m->name,
 			m->machine, platform);
+		return true;
 	}
+	return false;
 }
 
 /* ---- Python ---- */
@@ -175,12 +177,13 @@ check_module(struct ws_wheel_problems *problems, const struct ws_wheel_facts *fa
 			problems, "module", "'%s' is called a library and is not one of any machine", m->name);
 		return;
 	}
-	/* What is for another format is told by its machine; a program may be static. */
-	if (m->refused && is_x86_64(m) && ws_module_is_named(m->name)) {
-		ws_wheel_problem_add(problems, "module", "%s", m->refused);
-	}
+	bool foreign = false;
 	for (size_t i = 0; name && i < name->platform_count; i++) {
-		check_machine(problems, m, name->platforms[i]);
+		foreign = check_machine(problems, m, name->platforms[i]) || foreign;
+	}
+	/* What is for another machine or format is told by that; a program may be static. */
+	if (m->refused && !foreign && is_made_for(m) && ws_module_is_named(m->name)) {
+		ws_wheel_problem_add(problems, "module", "%s", m->refused);
 	}
 	if (name) {
 		check_suffix(problems, m, name);

@@ -89,7 +89,7 @@ write_floor(struct ws_json_writer *w, const struct ws_module_facts *m)
 	static const char *const names[WS_FLOOR_KINDS] = {
 		"glibc", "glibcxx", "cxxabi", "gcc", "zlib", "libatomic"};
 	ws_json_open_object(w, "floor");
-	ws_json_add_text(w, "platform", ws_same(m->machine, "x86-64") ? ws_floor_tag(&m->floor) : NULL);
+	ws_json_add_text(w, "platform", m->floor.machine ? ws_floor_tag(&m->floor) : NULL);
 	for (size_t i = 0; i < WS_FLOOR_KINDS; i++) {
 		ws_json_add_text(w, names[i], m->floor.asked[i].text);
 	}

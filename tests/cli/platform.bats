@@ -2,6 +2,7 @@
 # Wheels for aarch64 from a host of another machine: compiled by a cross compiler, linked against the
 # libraries of that machine's glibc, judged as that machine would load them.
 # labels: cuda
+# timeout: 400
 
 load base
 
