@@ -21,11 +21,13 @@ FLOOR = "2.28"
 class File:
     def __init__(self, path):
         self.path, self.data = path, bytearray(path.read_bytes())
+        self.machine = {62: "x86_64", 183: "aarch64"}[struct.unpack_from("<H", self.data, 18)[0]]
         sections = struct.unpack_from("<Q", self.data, 40)[0]
         step, count = struct.unpack_from("<HH", self.data, 58)
         heads = [struct.unpack_from("<IIQQQQIIQQ", self.data, sections + i * step) for i in range(count)]
         by_type = {head[1]: head for head in heads}
         self.dynsym, self.versym, self.verneed = (by_type.get(kind) for kind in (11, 0x6FFFFFFF, 0x6FFFFFFE))
+        self.dynamic = by_type[6]
         self.strings = heads[self.dynsym[6]][4]
 
     def text(self, at):
@@ -38,6 +40,28 @@ class File:
             name, _, _, section = struct.unpack_from("<IBBH", self.data, self.dynsym[4] + 24 * i)
             at = self.versym[4] + 2 * i
             yield self.text(name), section != 0, at, struct.unpack_from("<H", self.data, at)[0] & 0x7FFF
+
+    def glibc(self):
+        """The newest that it asks for."""
+        asked, at = (2, 0), self.verneed[4] if self.verneed else None
+        for _ in range(self.verneed[7] if self.verneed else 0):
+            _, count, _, aux, following = struct.unpack_from("<HHIII", self.data, at)
+            entry = at + aux
+            for _ in range(count):
+                _, _, _, name, step = struct.unpack_from("<IHHII", self.data, entry)
+                counted = floors.COUNTED.match(self.text(name))
+                if counted and counted[1] == "GLIBC":
+                    asked = max(asked, floors.number(counted[2]))
+                entry += step
+            at += following
+        return asked
+
+    def needed(self):
+        """DT_NEEDED."""
+        for at in range(self.dynamic[4], self.dynamic[4] + self.dynamic[5], 16):
+            tag, value = struct.unpack_from("<QQ", self.data, at)
+            if tag == 1:
+                yield self.text(value)
 
     def drop_needs(self):
         """Unlinks the versions that are too new; returns their numbers."""
@@ -73,7 +97,7 @@ class File:
 
 
 def lower(program, files):
-    older = floors.read(pathlib.Path(__file__).parents[1] / "matrix/facts/floors/x86_64.zst")
+    older = floors.read(pathlib.Path(__file__).parents[1] / f"matrix/facts/floors/{File(program).machine}.zst")
     there = {name for names in older.values() for name, versions in names.items()
              if floors.newest([v[6:] for v in versions if v.startswith("GLIBC_2")], FLOOR)}
     there |= {name for name, defined, _, _ in File(program).symbols() if defined}

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Makes the release out of an installed prefix: ./dev package.
 
-    package.py PREFIX VERSION [OUT]
+    package.py PREFIX VERSION [OUT] [--sysroot DIR]
 
 Brings the libraries that PREFIX/bin/wheelsmith needs, all but glibc's own, to PREFIX/lib/wheelsmith with the
 licences of their Debian packages, and writes OUT/wheelsmith-VERSION-linux-x86_64.tar.xz and a wheel of the
-same files; without OUT neither. The wheel's platform tag is what `wheelsmith inspect` measures on every file.
+same files; without OUT neither. The wheel's platform tag follows from the newest glibc that any file asks for. With
+--sysroot the program is for another machine, and its libraries are those of the folder that tools/sysroot.py filled.
 The same prefix makes the same bytes: names are sorted, times are SOURCE_DATE_EPOCH.
 """
 
 import base64
 import hashlib
-import json
 import os
 import pathlib
 import shutil
@@ -30,6 +30,35 @@ SUMMARY = "Builds the wheels of CUDA extensions for many torch, CUDA, Python and
 
 def said_by(*command):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+class Sysroot:
+    """Another machine's libraries and what dpkg would say of them."""
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.lines = {line.split()[0]: line for line in (self.folder / "PACKAGES").read_text().splitlines()}
+        self.owners = {os.path.basename(name): package for package in self.lines
+                       for name in (self.folder / "files" / package).read_text().split("\n")}
+
+    def needed_libraries(self, program):
+        """(soname, path) of all that the loader would bring, but the loader."""
+        found, left = {}, [program]
+        while left:
+            for name in older.File(left.pop()).needed():
+                path = next(self.folder.glob(f"usr/lib/*-linux-gnu/{name}"), None) or sys.exit(f"package.py: there is no {name}")
+                if name not in found and not name.startswith("ld-linux"):
+                    found[name] = path
+                    left.append(path)
+        return found.items()
+
+    def package_of(self, path):
+        return self.owners[os.path.basename(os.path.realpath(path))]
+
+    def document_of(self, package):
+        return self.folder / f"usr/share/doc/{package}/copyright"
+
+    def line_of(self, package):
+        return self.lines[package]
 
 
 def package_of(path):
@@ -52,42 +81,42 @@ def needed_libraries(program):
             yield words[0], words[2]
 
 
-def bring_libraries(prefix):
+def bring_libraries(prefix, sysroot):
     """Copies the private libraries; returns the packages that anything here comes from."""
     folder, packages = prefix / "lib/wheelsmith", set()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name, path in needed_libraries(prefix / "bin/wheelsmith"):
-        package = package_of(path)
+    program = prefix / "bin/wheelsmith"
+    for name, path in sysroot.needed_libraries(program) if sysroot else needed_libraries(program):
+        package = sysroot.package_of(path) if sysroot else package_of(path)
         if package == "libc6":
             continue
         packages.add(package)
         shutil.copyfile(path, folder / name)
-    compiler = said_by("gcc", "-print-file-name=libsupc++.a").strip()
-    packages.add(package_of(compiler))
+    compiler = said_by("aarch64-linux-gnu-gcc-12" if sysroot else "gcc", "-print-file-name=libsupc++.a").strip()
+    brought = package_of(compiler) # of this host, whichever machine it is for
+    if not sysroot:
+        packages.add(brought)
     packages.update(STATIC)
     return sorted(packages)
 
 
-def bring_licences(prefix, packages):
+def bring_licences(prefix, packages, sysroot):
     folder = prefix / "share/doc/wheelsmith/libraries"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     lines = []
     for package in packages:
-        shutil.copyfile(f"/usr/share/doc/{package}/copyright", folder / f"{package}.copyright")
-        lines.append(said_by("dpkg-query", "-W", "-f", "${Package} ${Version} ${source:Package}\n", package).splitlines()[0])
+        shutil.copyfile(sysroot.document_of(package) if sysroot else f"/usr/share/doc/{package}/copyright",
+                        folder / f"{package}.copyright")
+        lines.append(sysroot.line_of(package) if sysroot else said_by(
+            "dpkg-query", "-W", "-f", "${Package} ${Version} ${source:Package}\n", package).splitlines()[0])
     (folder / "VERSIONS").write_text("\n".join(lines) + "\n")
 
 
 def glibc_floor(prefix):
-    """The newest glibc that any file asks for, by our own judge."""
-    floor = (0, 0)
-    for path in [prefix / "bin/wheelsmith", *sorted((prefix / "lib/wheelsmith").iterdir())]:
-        facts = json.loads(said_by(prefix / "bin/wheelsmith", "inspect", "--json", path))
-        asked = tuple(map(int, (facts["modules"][0]["floor"]["glibc"] or "2.5").split(".")))
-        floor = max(floor, asked)
-    return floor
+    """The newest glibc that any file asks for."""
+    return max(older.File(path).glibc() for path in [prefix / "bin/wheelsmith", *(prefix / "lib/wheelsmith").iterdir()])
 
 
 def lower_glibc(prefix):
@@ -148,18 +177,21 @@ def write_wheel(prefix, version, tag, folder, when):
     return path
 
 
-def main(prefix, version, out=None):
+def main(prefix, version, *words):
+    sysroot = Sysroot(words[words.index("--sysroot") + 1]) if "--sysroot" in words else None
+    out = words[0] if words and words[0] != "--sysroot" else None
     prefix = pathlib.Path(prefix)
-    bring_licences(prefix, bring_libraries(prefix))
+    bring_licences(prefix, bring_libraries(prefix, sysroot), sysroot)
     lower_glibc(prefix)
     if not out:
         return
     out, when = pathlib.Path(out), int(os.environ.get("SOURCE_DATE_EPOCH") or 0)
     floor = glibc_floor(prefix)
     out.mkdir(parents=True, exist_ok=True)
-    archive = out / f"wheelsmith-{version}-linux-x86_64.tar.xz"
+    machine = older.File(prefix / "bin/wheelsmith").machine
+    archive = out / f"wheelsmith-{version}-linux-{machine}.tar.xz"
     write_tar(prefix, archive, when)
-    wheel = write_wheel(prefix, version, f"py3-none-manylinux_{floor[0]}_{floor[1]}_x86_64", out, when)
+    wheel = write_wheel(prefix, version, f"py3-none-manylinux_{floor[0]}_{floor[1]}_{machine}", out, when)
     for path in (archive, wheel):
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 

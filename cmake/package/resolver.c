@@ -9,9 +9,16 @@ typedef unsigned char octet;
 int older_nsearch(void *state, const char *name, int class, int type, octet *answer, int size);
 int older_query(const char *name, int class, int type, octet *answer, int size);
 int older_expand(const octet *message, const octet *end, const octet *from, char *to, int size);
-__asm__(".symver older_nsearch, __res_nsearch@GLIBC_2.2.5");
-__asm__(".symver older_query, __res_query@GLIBC_2.2.5");
-__asm__(".symver older_expand, __dn_expand@GLIBC_2.2.5");
+
+/* The first version of each machine's glibc. */
+#ifdef __aarch64__
+#define FIRST "GLIBC_2.17"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+__asm__(".symver older_nsearch, __res_nsearch@" FIRST);
+__asm__(".symver older_query, __res_query@" FIRST);
+__asm__(".symver older_expand, __dn_expand@" FIRST);
 
 int res_nsearch(void *state, const char *name, int class, int type, octet *answer, int size);
 int res_query(const char *name, int class, int type, octet *answer, int size);

@@ -111,6 +111,20 @@ in_root() { # folder, words
 	[ -z "$(find venv -type f -path '*wheelsmith*')" ]
 }
 
+@test "for aarch64 it runs with the glibc of Debian 11 under qemu-user" {
+	needs qemu-aarch64-static aarch64-linux-gnu-gcc-12
+	(cd "$WS_ROOT" && ./dev package --platform aarch64 "$BATS_TEST_TMPDIR/arm") >&2
+	[ -f arm/wheelsmith-*-py3-none-manylinux_2_28_aarch64.whl ]
+	mkdir unpacked
+	(cd "$WS_ROOT/tools" && python3 -c 'import floors, pathlib, sys
+floors.unpack("bullseye", "arm64", pathlib.Path(sys.argv[1]))' "$BATS_TEST_TMPDIR/unpacked")
+	tar -xJf arm/wheelsmith-*-linux-aarch64.tar.xz
+	run -0 qemu-aarch64-static -L unpacked wheelsmith-*/bin/wheelsmith plan --torch 2.11.0 --python 3.11 --arch 9.0 \
+		causal-conv1d==1.5.3.post1
+	echo "$output"
+	[[ $output == *"9.0/aarch64"*"1 to build"* ]]
+}
+
 @test "the same files make the same bytes" {
 	local folder
 	tar -xJf "$ARCHIVE"
