@@ -10,6 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* This host's folders. */
+#ifdef __aarch64__
+#define TARGET "sbsa-linux"
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#define TARGET "x86_64-linux"
+#define MULTIARCH "x86_64-linux-gnu"
+#endif
+
 /* Kinds of places. */
 enum place {
 	TOOLS,
@@ -26,10 +35,10 @@ static const char *const standard[PLACES][5] = {
 	[TOOLS] = {"bin"},
 	[BACK_END] = {"nvvm/bin"},
 	[DEVICE] = {"nvvm/libdevice"},
-	[HEADERS] = {"include", "targets/x86_64-linux/include"},
-	[CCCL_HEADERS] = {"include", "include/cccl", "targets/x86_64-linux/include",
-		"targets/x86_64-linux/include/cccl"},
-	[LIBRARIES] = {"lib64", "lib", "targets/x86_64-linux/lib"},
+	[HEADERS] = {"include", "targets/" TARGET "/include"},
+	[CCCL_HEADERS] = {"include", "include/cccl", "targets/" TARGET "/include",
+		"targets/" TARGET "/include/cccl"},
+	[LIBRARIES] = {"lib64", "lib", "targets/" TARGET "/lib"},
 };
 
 /* Seen from /usr/lib/nvidia-cuda-toolkit. */
@@ -39,7 +48,7 @@ static const char *const debian[PLACES][3] = {
 	[DEVICE] = {"libdevice"},
 	[HEADERS] = {"../../include"},
 	[CCCL_HEADERS] = {"../../include"},
-	[LIBRARIES] = {"../x86_64-linux-gnu"},
+	[LIBRARIES] = {"../" MULTIARCH},
 };
 
 static const struct {

@@ -9,7 +9,11 @@
 #include <string.h>
 
 #define NVIDIA "https://developer.download.nvidia.com/compute/cuda/redist"
+#ifdef __aarch64__ /* nvcc runs here, whatever it compiles for */
+#define PLATFORM "linux-sbsa"
+#else
 #define PLATFORM "linux-x86_64"
+#endif
 #define LARGEST_MANIFEST ((size_t)4 << 20) /* that of 13.4.2 has 52 kB */
 #define LAST_BUILD 6                       /* no release has had a higher third number than 4 */
 
