@@ -12,33 +12,61 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# Debian 12's arm64 Python 3.11 with what it needs, unpacked.
-arm_root() {
-	(cd "$WS_ROOT/tools" && python3 - "$1" <<- 'END'
-		import floors, pathlib, sys
-		floors.PACKAGES = ("libc6", "libstdc++6", "libgcc-s1", "libexpat1", "zlib1g", "libffi8", "libbz2-1.0", "liblzma5",
-		                   "libssl3", "libuuid1", "libcrypt1", "libpython3.11-minimal", "libpython3.11-stdlib", "python3.11-minimal")
-		floors.unpack("bookworm", "arm64", pathlib.Path(sys.argv[1]))
-	END
-	)
+# Debian 12's arm64 Python 3.11 with what it needs, unpacked; run with words: it runs under qemu-user.
+arm_python() { # [WORDS]
+	local root=$BATS_TEST_TMPDIR/root
+	local libraries=$root/usr/lib/aarch64-linux-gnu
+	if [ $# -eq 0 ]; then
+		"$WS_ROOT/tools/sysroot.py" bookworm arm64 "$root" python3.11-minimal libpython3.11-stdlib libstdc++6 libgomp1
+	else
+		qemu-aarch64-static -L "$root" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$PWD/site" \
+			-E LD_LIBRARY_PATH="$libraries" "$root/usr/bin/python3.11" "$@"
+	fi
 }
 
-@test "causal-conv1d for aarch64 is imported beside torch's aarch64 wheel" {
-	needs aarch64-linux-gnu-g++-12 qemu-aarch64-static
-	local platforms=() i
-	sed 's/"3.12"/"3.11"/; s/"x86_64", //; s/, "mamba-ssm==[^"]*"//' "$WS_ROOT/matrix/grace.json" > m.json
-	"$WHEELSMITH" build --matrix m.json
-	[ "$(find dist -name '*aarch64.whl' | wc -l)" -eq 1 ]
+# As pip of an aarch64 host with glibc 2.28 would.
+arm_pip() { # COMMAND WORDS
+	local platforms=() i command=$1
+	shift
 	for i in $(seq 17 28); do platforms+=(--platform "manylinux_2_${i}_aarch64"); done
-	python3 -m pip install -q --no-cache-dir --no-compile --target site "${platforms[@]}" --python-version 3.11 \
-		--only-binary=:all: torch==2.11.0
-	python3 -m pip install -q --no-deps --no-compile --target site "${platforms[@]}" --python-version 3.11 \
-		--only-binary=:all: dist/*.whl
-	mkdir root
-	arm_root "$PWD/root"
-	run -0 qemu-aarch64-static -L root -E PYTHONHOME="$PWD/root/usr" -E PYTHONPATH="$PWD/site" \
-		-E LD_LIBRARY_PATH="$PWD/root/usr/lib/aarch64-linux-gnu:$PWD/root/lib/aarch64-linux-gnu" root/usr/bin/python3.11 -c \
-		'import platform, torch, causal_conv1d_cuda as c; print(platform.machine(), c.causal_conv1d_fwd.__doc__)'
+	python3 -m pip "$command" -q --no-cache-dir "${platforms[@]}" --python-version 3.11 --only-binary=:all: "$@"
+}
+
+serve() { # FOLDER
+	local word port
+	coproc python3 "$WS_ROOT/tests/support/index_server.py" "$1" "$BATS_TEST_TMPDIR/log" html
+	read -r word port <&"${COPROC[0]}"
+	[ "$word" = ready ]
+	INDEX=http://127.0.0.1:$port
+}
+
+teardown() {
+	[ -z "${COPROC_PID:-}" ] || kill "$COPROC_PID" || true
+}
+
+# The Python is 3.11, which Debian has for arm64; kernels are those of 3.12.
+@test "wheels of two packages for two machines are built, published, taken by pip and imported beside torch" {
+	needs aarch64-linux-gnu-g++-12 qemu-aarch64-static
+	sed 's/"3.12"/"3.11"/' "$WS_ROOT/matrix/grace.json" > m.json
+	"$WHEELSMITH" build --matrix m.json
+	[ "$(find dist -name '*_aarch64.whl' | wc -l)" -eq 2 ]
+	[ "$(find dist -name '*_x86_64.whl' | wc -l)" -eq 2 ]
+	run -0 "$WHEELSMITH" verify dist/*.whl --torch 2.11.0 --arch 9.0
 	echo "$output"
-	[[ $output == *"aarch64 causal_conv1d_fwd(arg0: torch.Tensor"* ]]
+	"$WHEELSMITH" publish dist --to index
+	serve index
+	arm_pip download --no-deps -d taken --index-url "$INDEX/cu130-torch2.11-sm90/simple/" causal-conv1d mamba-ssm
+	[ "$(find taken -name '*_aarch64.whl' | wc -l)" -eq 2 ]
+	for wheel in taken/*.whl; do
+		cmp "$wheel" "dist/${wheel##*/}"
+	done
+	arm_pip install --no-compile --target site torch==2.11.0 einops
+	arm_pip install --no-compile --no-deps --target site taken/*.whl
+	arm_python
+	run -0 arm_python -c 'import platform, torch, selective_scan_cuda, causal_conv1d.cpp_functions
+print(platform.machine(), torch.ops.DaoAILab._causal_conv1d_fwd_cpp.default._schema)
+print(selective_scan_cuda.fwd.__doc__)'
+	echo "$output"
+	[[ $output == *"aarch64 DaoAILab::_causal_conv1d_fwd_cpp(Tensor x, Tensor weight"* ]]
+	[[ $output == *"fwd(arg0: torch.Tensor"* ]]
 }
