@@ -258,6 +258,14 @@ print_module(struct printing *p, const struct ws_json *module)
 	print_torch(p, module);
 	print_python(p, module);
 	print_gpu_code(p, module);
+	const char *cpu = ws_json_text(module, "cpu");
+	if (cpu) {
+		ws_page_line(&p->page, WS_PAGE_ADVICE,
+			"code for CPUs with %s, and nothing asks whether this one has it: on others it ends "
+			"with "
+			"SIGILL (-march=native?)",
+			cpu);
+	}
 	if (length(module, "build_paths") > 0) {
 		ws_page_line(&p->page, WS_PAGE_ADVICE, "paths of the machine that built it: %s",
 			joined(ws_json_find(module, "build_paths"), 1, p->a));

@@ -90,7 +90,9 @@ struct ws_module_facts {
 	size_t torch_name_count;
 	const struct ws_image_facts *images; /**< by section, architecture, kind */
 	size_t image_count;
-	const char *gpu_refused;   /**< why GPU code could not be read; NULL: it was */
+	const char *gpu_refused; /**< why GPU code could not be read; NULL: it was */
+	const char
+		*cpu; /**< "AVX", "AVX-512": its code needs that and never asks whether it is there; NULL */
 	const char *const *leaked; /**< paths of the machine that made it, sorted, each once */
 	size_t leaked_count;
 };
@@ -101,6 +103,9 @@ struct ws_module_facts {
  */
 void ws_module_facts_read(const char *path, const char *name, const char *const *own,
 	size_t own_count, struct ws_arena *a, struct ws_module_facts *facts);
+
+/** `cpu` of its facts. */
+const char *ws_module_cpu(const struct ws_elf *elf);
 
 /** Export lists (elf/exports.h) that tell since when there is what a module wants. */
 struct ws_facts_lists {

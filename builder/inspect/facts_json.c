@@ -174,6 +174,7 @@ write_module(struct ws_json_writer *w, const struct ws_module_facts *m)
 	}
 	ws_json_close(w);
 	ws_json_add_text(w, "gpu_code_refused", m->gpu_refused);
+	ws_json_add_text(w, "cpu", m->cpu);
 	ws_json_add_texts(w, "build_paths", m->leaked, m->leaked_count);
 	ws_json_close(w);
 }

@@ -217,6 +217,7 @@ ws_module_facts_read(const char *path, const char *name, const char *const *own,
 	facts->internals = ws_pybind11_internals(elf, a);
 	read_names(elf, a, facts);
 	read_gpu_code(elf, a, facts);
+	facts->cpu = ws_module_cpu(elf);
 	read_leaks(elf, a, facts);
 	ws_elf_close(elf);
 }

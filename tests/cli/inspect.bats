@@ -114,6 +114,39 @@ first_problem() { # WHEEL
 	[[ $output == *"! .nv_fatbin: the GPU code (.nv_fatbin) cannot be read"* ]]
 }
 
+@test "code for newer CPUs that does not ask for them" {
+	cd "$BATS_TEST_TMPDIR"
+	cat > loop.c <<- 'C'
+		void add(float *restrict x, const float *y) { for (int i = 0; i < 4096; i++) x[i] += y[i] * 3; }
+		double mean(const double *x, long n) { double s = 0; for (long i = 0; i < n; i++) s += x[i]; return s / n; }
+	C
+	local flags expected
+	while IFS=: read -r expected flags; do
+		# shellcheck disable=SC2086 # words
+		gcc -O3 -shared -fPIC $flags -o loop.so loop.c
+		run -0 inspect --json loop.so
+		[ "$(jq -r '.modules[0].cpu' <<< "$output")" = "$expected" ] || { echo "$flags: $output"; return 1; }
+	done <<- 'END'
+		null:-march=x86-64
+		null:-march=x86-64-v2
+		AVX:-march=x86-64-v3
+		AVX:-mavx2 -mno-fma
+		AVX:-march=skylake-avx512
+		AVX-512:-march=x86-64-v4 -mprefer-vector-width=512
+	END
+	run -0 inspect loop.so
+	[[ $(tr -s ' \n' ' ' <<< "$output") == *"! code for CPUs with AVX-512, and nothing asks whether this one has it"* ]]
+	# Chosen when it runs.
+	cat >> loop.c <<- 'C'
+		__attribute__((target("avx2"))) void fast(float *restrict x) { for (int i = 0; i < 4096; i++) x[i] *= 3; }
+		void slow(float *restrict x) { for (int i = 0; i < 4096; i++) x[i] *= 3; }
+		void either(float *x) { __builtin_cpu_supports("avx2") ? fast(x) : slow(x); }
+	C
+	gcc -O3 -shared -fPIC -o loop.so loop.c
+	run -0 inspect --json loop.so
+	[ "$(jq -r '.modules[0].cpu' <<< "$output")" = null ]
+}
+
 @test "a library for another machine is reported, not refused" {
 	needs aarch64-linux-gnu-gcc-12
 	cd "$BATS_TEST_TMPDIR"
