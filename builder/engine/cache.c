@@ -1,90 +1,17 @@
-/* cache.c - lookup and recording of cache.h's three texts. They are parsed strictly: one
- * that is damaged is a miss, never a wrong hit. */
+/* cache.c - lookup and recording; the texts are cache_text.c's. */
 #include "engine/cache.h"
 
 #include "base/buf.h"
+#include "engine/cache_text.h"
 #include "engine/graph.h"
 #include "engine/key.h"
 #include "engine/manifest.h"
+#include "engine/shared.h"
+#include "engine/sharing.h"
 #include "store/cas.h"
 #include "store/results.h"
 
 #include <string.h>
-
-#define RESULT_HEADER "wheelsmith.result/1"
-#define MANIFESTS_HEADER "wheelsmith.manifests/1"
-#define MOST_MANIFESTS 16
-
-static void
-write_result(const struct ws_action *action, const struct ws_result *result, struct ws_buf *text)
-{
-	ws_buf_puts(text, RESULT_HEADER "\n");
-	ws_buf_printf(text, "wall_ms %llu\ncpu_ms %llu\nrss_bytes %llu\n",
-		(unsigned long long)result->wall_ms, (unsigned long long)result->cpu_ms,
-		(unsigned long long)result->rss_bytes);
-	ws_buf_printf(text, "log %s\n", result->log.hex[0] ? result->log.hex : "-");
-	for (size_t i = 0; i < action->output_count; i++) {
-		ws_buf_printf(text, "out %s %llu %s\n", result->outputs[i].hex,
-			(unsigned long long)result->sizes[i], action->outputs[i]);
-	}
-	ws_buf_puts(text, "end\n");
-}
-
-/* "name value" with this name; the value is all that follows. */
-static bool
-read_field(struct ws_str *text, const char *name, struct ws_str *value)
-{
-	*value = ws_str_cut(text, '\n');
-	return value->s && ws_str_is(ws_str_cut(value, ' '), name) && value->s;
-}
-
-static bool
-read_number(struct ws_str *text, const char *name, uint64_t *number)
-{
-	struct ws_str value;
-	return read_field(text, name, &value) && ws_str_to_u64(value, number);
-}
-
-static bool
-read_digest(struct ws_str value, struct ws_digest *digest)
-{
-	char hex[65] = "";
-	if (value.n != 64) {
-		return false;
-	}
-	memcpy(hex, value.s, 64);
-	return ws_digest_parse(hex, digest);
-}
-
-static bool
-read_outputs(struct ws_str *text, const struct ws_action *action, struct ws_result *result)
-{
-	for (size_t i = 0; i < action->output_count; i++) {
-		struct ws_str value;
-		if (!read_field(text, "out", &value)
-			|| !read_digest(ws_str_cut(&value, ' '), &result->outputs[i])
-			|| !ws_str_to_u64(ws_str_cut(&value, ' '), &result->sizes[i]) || !value.s
-			|| !ws_str_is(value, action->outputs[i])) {
-			return false;
-		}
-	}
-	return ws_str_is(ws_str_cut(text, '\n'), "end");
-}
-
-static bool
-read_result(const struct ws_str whole, const struct ws_action *action, struct ws_arena *a,
-	struct ws_result *result)
-{
-	struct ws_str text = whole, log;
-	result->outputs = WS_NEW_N(a, struct ws_digest, action->output_count);
-	result->sizes = WS_NEW_N(a, uint64_t, action->output_count);
-	return ws_str_is(ws_str_cut(&text, '\n'), RESULT_HEADER)
-		&& read_number(&text, "wall_ms", &result->wall_ms)
-		&& read_number(&text, "cpu_ms", &result->cpu_ms)
-		&& read_number(&text, "rss_bytes", &result->rss_bytes) && read_field(&text, "log", &log)
-		&& (ws_str_is(log, "-") || read_digest(log, &result->log))
-		&& read_outputs(&text, action, result);
-}
 
 /* The result under a full key, if every output is still there. */
 static bool
@@ -95,7 +22,7 @@ find_result(struct ws_cache *cache, const struct ws_action *action, const struct
 	struct ws_digest full = ws_key_full(base, manifest);
 	*result = (struct ws_result){0};
 	if (!ws_results_get(cache->store, full.hex, &text)
-		|| !read_result(ws_buf_str(&text), action, a, result)) {
+		|| !ws_cache_read_result(ws_buf_str(&text), action, a, result)) {
 		return false;
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
@@ -108,37 +35,6 @@ find_result(struct ws_cache *cache, const struct ws_action *action, const struct
 	return true;
 }
 
-/* The digests of a manifest list; the rest of @a text after its header. Empty when damaged. */
-static struct ws_str
-manifests_under(const struct ws_store *store, const char *key, struct ws_buf *text)
-{
-	if (!ws_results_get(store, key, text)) {
-		return (struct ws_str){0};
-	}
-	struct ws_str rest = ws_buf_str(text);
-	bool ours = ws_str_is(ws_str_cut(&rest, '\n'), MANIFESTS_HEADER);
-	return ours ? rest : (struct ws_str){0};
-}
-
-/* Puts @a manifest first in the list under @a key; the oldest falls off. */
-static bool
-list_manifest(
-	const struct ws_store *store, const char *key, const char *manifest, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf before = {0};
-	WS_AUTO_BUF struct ws_buf after = {0};
-	struct ws_str rest = manifests_under(store, key, &before);
-	ws_buf_printf(&after, MANIFESTS_HEADER "\n%s\n", manifest);
-	for (unsigned count = 1; rest.s && count < MOST_MANIFESTS;) {
-		struct ws_str line = ws_str_cut(&rest, '\n');
-		if (line.n == 64 && !ws_str_is(line, manifest)) {
-			ws_buf_printf(&after, "%.*s\n", WS_STR_ARGS(line));
-			count++;
-		}
-	}
-	return ws_results_put(store, key, &after, err);
-}
-
 /* Walks the manifests under @a key; true with the first that holds and has a result. */
 static bool
 find_under(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
@@ -146,12 +42,11 @@ find_under(struct ws_cache *cache, const struct ws_action *action, const struct 
 	char manifest[65], const char **why)
 {
 	WS_AUTO_BUF struct ws_buf list = {0};
-	struct ws_str rest = manifests_under(cache->store, key, &list);
-	while (rest.s && rest.n > 0) {
-		struct ws_str line = ws_str_cut(&rest, '\n');
-		struct ws_digest digest;
+	struct ws_str rest = ws_cache_manifests_under(cache->store, key, &list);
+	struct ws_digest digest;
+	while (ws_cache_next_manifest(&rest, &digest)) {
 		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!read_digest(line, &digest) || !ws_cas_read(cache->store, digest.hex, &text, NULL)) {
+		if (!ws_cas_read(cache->store, digest.hex, &text, NULL)) {
 			continue;
 		}
 		const char *reason = NULL;
@@ -201,7 +96,7 @@ ws_cache_find(struct ws_cache *cache, const struct ws_action *action, const stru
 	}
 	*why = NULL;
 	if (find_under(cache, action, base, base->hex, false, a, result, manifest, why)) {
-		list_manifest(cache->store, trees.hex, manifest, NULL);
+		ws_cache_list_manifest(cache->store, trees.hex, manifest, NULL);
 		return true;
 	}
 	*why = *why ? *why : never;
@@ -220,19 +115,20 @@ add(struct ws_cache *cache, const struct ws_action *action, const struct ws_dige
 		return false;
 	}
 	WS_AUTO_BUF struct ws_buf text = {0};
-	write_result(action, result, &text);
+	ws_cache_write_result(action, result, &text);
 	struct ws_digest full = ws_key_full(base, result->manifest.hex);
 	if (!ws_results_put(cache->store, full.hex, &text, err)) {
 		return false;
 	}
 	result->kept = true;
-	if (!manifest) {
-		return true;
+	if (manifest
+		&& !ws_cache_list(cache->store, action, base, manifest, result->manifest.hex, err)) {
+		return false;
 	}
-	struct ws_digest trees = ws_key_trees(base, action);
-	return list_manifest(cache->store, trees.hex, result->manifest.hex, err)
-		&& (ws_manifest_is_opaque(ws_buf_str(manifest))
-			|| list_manifest(cache->store, base->hex, result->manifest.hex, err));
+	if (cache->shared && cache->shared->writes) {
+		ws_sharing_put(cache, action, base, manifest, result, &text);
+	}
+	return true;
 }
 
 bool
@@ -269,19 +165,19 @@ ws_cache_import(
 	if (!ws_results_get(store, key, &ours)) {
 		return ws_results_put(store, key, text, err);
 	}
-	struct ws_str rest = ws_buf_str(text), mine = ws_buf_str(&ours);
-	bool list = ws_str_is(ws_str_cut(&rest, '\n'), MANIFESTS_HEADER)
-		&& ws_str_is(ws_str_cut(&mine, '\n'), MANIFESTS_HEADER);
 	/* Theirs first and in their order, then ours before them all. */
-	struct ws_str lists[] = {rest, mine};
-	for (size_t i = 0; i < WS_LEN(lists) && list; i++) {
+	struct ws_str lists[] = {
+		ws_cache_manifests(ws_buf_str(text)), ws_cache_manifests(ws_buf_str(&ours))};
+	bool both = lists[0].s && lists[1].s;
+	for (size_t i = 0; i < WS_LEN(lists) && both; i++) {
 		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-		WS_VEC(const char *) digests = {0};
-		while (lists[i].s && lists[i].n > 0) {
-			*ws_vec_push(&digests, a) = ws_str_copy(ws_str_cut(&lists[i], '\n'), a);
+		WS_VEC(struct ws_digest) digests = {0};
+		struct ws_digest digest;
+		while (ws_cache_next_manifest(&lists[i], &digest)) {
+			*ws_vec_push(&digests, a) = digest;
 		}
 		for (size_t k = digests.len; k-- > 0;) {
-			if (!list_manifest(store, key, digests.at[k], err)) {
+			if (!ws_cache_list_manifest(store, key, digests.at[k].hex, err)) {
 				return false;
 			}
 		}

@@ -26,8 +26,11 @@ struct ws_result {
 		manifest; /**< of what it read, where it was kept and the action reports reads */
 };
 
+struct ws_shared;
+
 struct ws_cache {
 	const struct ws_store *store;
+	struct ws_shared *shared; /**< NULL: nobody is told what is recorded, nor asked (sharing.h) */
 	struct ws_names names;
 };
 

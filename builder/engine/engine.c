@@ -6,6 +6,7 @@
 #include "engine/outcome.h"
 #include "engine/record.h"
 #include "engine/run.h"
+#include "engine/sharing.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
 #include "sys/stop.h"
@@ -72,14 +73,40 @@ make(struct ws_run *r, struct ws_node *node)
 	}
 }
 
+/* Those that the store has no result for are looked up once more when other hosts were asked, all at once. */
+static void
+look_up_shared(struct ws_run *r, const ws_node_list *missing)
+{
+	ws_sharing_get(&r->cache, missing);
+	for (size_t i = 0; i < missing->len; i++) {
+		struct ws_node *node = missing->at[i];
+		if (node->state == WS_NODE_READY && !look_up(r, node)) {
+			make(r, node);
+		}
+	}
+}
+
 static void
 look_up_ready(struct ws_run *r)
 {
-	struct ws_node *node;
-	while ((node = ws_queue_next_ready(&r->queue))) {
-		if (node->state == WS_NODE_READY && (node->again || !look_up(r, node))) {
-			make(r, node);
+	struct ws_node *node = ws_queue_next_ready(&r->queue);
+	while (node) {
+		WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+		ws_node_list missing = {0};
+		for (; node; node = ws_queue_next_ready(&r->queue)) {
+			if (node->state != WS_NODE_READY || (!node->again && look_up(r, node))) {
+				continue;
+			}
+			if (r->cache.shared && !node->again) {
+				*ws_vec_push(&missing, a) = node;
+			} else {
+				make(r, node);
+			}
 		}
+		if (missing.len > 0) {
+			look_up_shared(r, &missing);
+		}
+		node = ws_queue_next_ready(&r->queue);
 	}
 }
 
@@ -373,6 +400,7 @@ prepare(
 	*sum = (struct ws_run_summary){.total = (unsigned)graph->nodes.len};
 	*r = (struct ws_run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
 	r->cache.store = engine->store;
+	r->cache.shared = engine->shared;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
 	r->queue.a = graph->a;

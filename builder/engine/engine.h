@@ -17,6 +17,7 @@ struct ws_stop;
 /** Everything the engine is given. Borrowed. */
 struct ws_engine {
 	const struct ws_store *store;
+	struct ws_shared *shared; /**< results of other hosts; NULL: there are none */
 	struct ws_ledger *ledger;
 	struct ws_runner *runner;
 	struct ws_work *work;

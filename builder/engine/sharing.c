@@ -1,0 +1,258 @@
+/* sharing.c - the lookup of cache.c once more, in steps that ask for all actions together: lists of manifests,
+ * the manifests, the results of those that hold, their files. Only a result whose files came is put into the store. */
+#include "engine/sharing.h"
+
+#include "engine/cache_text.h"
+#include "engine/key.h"
+#include "engine/manifest.h"
+#include "engine/shared.h"
+#include "store/cas.h"
+#include "store/results.h"
+
+#include <string.h>
+
+/* One action that is asked for. */
+struct wish {
+	const struct ws_action *action;
+	const struct ws_digest *base;
+	struct ws_digest trees, full;
+	struct ws_digest manifest; /* the one that holds; "": none yet, or none is needed */
+	bool has_key;              /* `full` is known: only its result is missing */
+};
+
+struct asking {
+	struct ws_cache *cache;
+	struct wish *wishes;
+	size_t count;
+	struct ws_arena *a;
+};
+
+typedef WS_VEC(struct ws_shared_file) file_list;
+
+static void
+add_file(file_list *files, struct ws_map *seen, const char *digest, uint64_t size_bytes,
+	struct ws_arena *a)
+{
+	if (ws_map_add(seen, digest, a)) {
+		*ws_vec_push(files, a) = (struct ws_shared_file){digest, size_bytes, false};
+	}
+}
+
+static struct ws_shared_record *
+ask_records(struct asking *x, const char *kind, const char *const *keys)
+{
+	struct ws_shared *shared = x->cache->shared;
+	struct ws_shared_record *records = WS_NEW_N(x->a, struct ws_shared_record, x->count);
+	size_t *at = WS_NEW_N(x->a, size_t, x->count);
+	size_t asked = 0;
+	struct ws_shared_record *wanted = WS_NEW_N(x->a, struct ws_shared_record, x->count);
+	for (size_t i = 0; i < x->count; i++) {
+		if (keys[i]) {
+			at[asked] = i;
+			wanted[asked++] = (struct ws_shared_record){.kind = kind, .key = keys[i]};
+		}
+	}
+	if (asked > 0) {
+		shared->get_records(shared, wanted, asked);
+	}
+	for (size_t i = 0; i < asked; i++) {
+		records[at[i]] = wanted[i];
+	}
+	return records;
+}
+
+static void
+drop_records(struct ws_shared_record *records, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_release(&records[i].text);
+	}
+}
+
+/* ---- manifests ---- */
+
+/* The first of a list that holds gives the wish its full key. */
+static void
+choose_manifest(struct asking *x, struct wish *wish, struct ws_str list, bool outside_only)
+{
+	struct ws_digest digest;
+	while (!wish->has_key && ws_cache_next_manifest(&list, &digest)) {
+		WS_AUTO_BUF struct ws_buf text = {0};
+		const char *why = NULL;
+		if (ws_cas_has(x->cache->store, digest.hex)
+			&& ws_cas_read(x->cache->store, digest.hex, &text, NULL)
+			&& (outside_only || !ws_manifest_is_opaque(ws_buf_str(&text)))
+			&& ws_manifest_holds(
+				ws_buf_str(&text), outside_only, wish->action, &x->cache->names, x->a, &why)) {
+			wish->manifest = digest;
+			wish->full = ws_key_full(wish->base, digest.hex);
+			wish->has_key = true;
+		}
+	}
+}
+
+/* @a outside_only: the lists are those of the tree keys. */
+static void
+find_manifests(struct asking *x, bool outside_only)
+{
+	const char **keys = WS_NEW_N(x->a, const char *, x->count);
+	struct ws_map seen = {0};
+	file_list files = {0};
+	for (size_t i = 0; i < x->count; i++) {
+		struct wish *wish = &x->wishes[i];
+		keys[i] = wish->has_key ? NULL : outside_only ? wish->trees.hex : wish->base->hex;
+	}
+	struct ws_shared_record *lists = ask_records(x, "manifests", keys);
+	for (size_t i = 0; i < x->count; i++) {
+		struct ws_str rest = ws_cache_manifests(ws_buf_str(&lists[i].text));
+		struct ws_digest digest;
+		while (ws_cache_next_manifest(&rest, &digest)) {
+			if (!ws_cas_has(x->cache->store, digest.hex)) {
+				add_file(&files, &seen, ws_arena_strdup(x->a, digest.hex), 0, x->a);
+			}
+		}
+	}
+	if (files.len > 0) {
+		x->cache->shared->get_files(x->cache->shared, files.at, files.len);
+	}
+	for (size_t i = 0; i < x->count; i++) {
+		choose_manifest(
+			x, &x->wishes[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
+	}
+	drop_records(lists, x->count);
+}
+
+/* ---- results ---- */
+
+/* The result speaks of files that the store has by now, but for those that no store keeps. */
+static bool
+has_files(struct asking *x, const struct wish *wish, const struct ws_result *result)
+{
+	const struct ws_store *store = x->cache->store;
+	for (size_t i = 0; i < wish->action->output_count; i++) {
+		if (!wish->action->transient && !ws_cas_has(store, result->outputs[i].hex)) {
+			return false;
+		}
+	}
+	return !result->log.hex[0] || ws_cas_has(store, result->log.hex);
+}
+
+static void
+keep(struct asking *x, const struct wish *wish, const struct ws_buf *text)
+{
+	const struct ws_store *store = x->cache->store;
+	struct ws_err err;
+	if (ws_results_put(store, wish->full.hex, text, &err) && wish->manifest.hex[0]) {
+		WS_AUTO_BUF struct ws_buf manifest = {0};
+		ws_cas_read(store, wish->manifest.hex, &manifest, NULL);
+		ws_cache_list(store, wish->action, wish->base, &manifest, wish->manifest.hex, &err);
+	}
+}
+
+static void
+find_results(struct asking *x)
+{
+	const char **keys = WS_NEW_N(x->a, const char *, x->count);
+	struct ws_result *results = WS_NEW_N(x->a, struct ws_result, x->count);
+	bool *good = WS_NEW_N(x->a, bool, x->count);
+	struct ws_map seen = {0};
+	file_list files = {0};
+	for (size_t i = 0; i < x->count; i++) {
+		keys[i] = x->wishes[i].has_key ? x->wishes[i].full.hex : NULL;
+	}
+	struct ws_shared_record *records = ask_records(x, "result", keys);
+	for (size_t i = 0; i < x->count; i++) {
+		const struct ws_action *action = x->wishes[i].action;
+		struct ws_result *result = &results[i];
+		good[i] = records[i].text.len > 0
+			&& ws_cache_read_result(ws_buf_str(&records[i].text), action, x->a, result);
+		for (size_t j = 0; good[i] && !action->transient && j < action->output_count; j++) {
+			if (!ws_cas_has(x->cache->store, result->outputs[j].hex)) {
+				add_file(&files, &seen, result->outputs[j].hex, result->sizes[j], x->a);
+			}
+		}
+		if (good[i] && result->log.hex[0] && !ws_cas_has(x->cache->store, result->log.hex)) {
+			add_file(&files, &seen, result->log.hex, 0, x->a);
+		}
+	}
+	if (files.len > 0) {
+		x->cache->shared->get_files(x->cache->shared, files.at, files.len);
+	}
+	for (size_t i = 0; i < x->count; i++) {
+		if (good[i] && has_files(x, &x->wishes[i], &results[i])) {
+			keep(x, &x->wishes[i], &records[i].text);
+		}
+	}
+	drop_records(records, x->count);
+}
+
+void
+ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct asking x = {.cache = cache, .a = a};
+	struct ws_map seen = {0};
+	x.wishes = WS_NEW_N(a, struct wish, nodes->len);
+	for (size_t i = 0; i < nodes->len; i++) {
+		const struct ws_node *node = nodes->at[i];
+		if (!ws_map_add(&seen, node->base.hex, a)) {
+			continue; /* a twin: one result serves both */
+		}
+		struct wish *wish = &x.wishes[x.count++];
+		*wish = (struct wish){.action = node->action, .base = &node->base};
+		wish->trees = ws_key_trees(&node->base, node->action);
+		wish->has_key = !node->action->find_reads;
+		wish->full = ws_key_full(&node->base, "");
+	}
+	find_manifests(&x, true);
+	find_manifests(&x, false);
+	find_results(&x);
+}
+
+/* ---- telling ---- */
+
+/* The list that others made, with @a manifest before it. */
+static void
+merge_list(struct ws_shared_record *record, const char *manifest)
+{
+	WS_AUTO_BUF struct ws_buf merged = {0};
+	ws_cache_write_manifests(manifest, ws_cache_manifests(ws_buf_str(&record->text)), &merged);
+	ws_buf_clear(&record->text);
+	ws_buf_add(&record->text, merged.data, merged.len);
+}
+
+void
+ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
+	const struct ws_digest *base, const struct ws_buf *manifest, const struct ws_result *result,
+	const struct ws_buf *text)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_shared *shared = cache->shared;
+	struct ws_map seen = {0};
+	file_list files = {0};
+	for (size_t i = 0; !action->transient && i < action->output_count; i++) {
+		add_file(&files, &seen, result->outputs[i].hex, result->sizes[i], a);
+	}
+	if (result->log.hex[0]) {
+		add_file(&files, &seen, result->log.hex, 0, a);
+	}
+	struct ws_digest full = ws_key_full(base, result->manifest.hex);
+	struct ws_digest trees = ws_key_trees(base, action);
+	struct ws_shared_record records[] = {
+		{.kind = "manifests", .key = trees.hex},
+		{.kind = "manifests", .key = base->hex},
+		{.kind = "result", .key = full.hex},
+	};
+	size_t lists = !manifest ? 0 : ws_manifest_is_opaque(ws_buf_str(manifest)) ? 1 : 2;
+	if (lists > 0) {
+		add_file(&files, &seen, result->manifest.hex, manifest->len, a);
+		shared->get_records(shared, records, lists);
+	}
+	for (size_t i = 0; i < lists; i++) {
+		merge_list(&records[i], result->manifest.hex);
+	}
+	records[lists] = records[WS_LEN(records) - 1];
+	ws_buf_add(&records[lists].text, text->data, text->len);
+	shared->put(shared, files.at, files.len, records, lists + 1);
+	drop_records(records, lists + 1);
+}
