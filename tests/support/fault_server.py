@@ -37,6 +37,7 @@ its name is there. POST and PUT elsewhere take anything. Faults of theirs, besid
 
     deaf             the body is never read              early=CODE   that status before the body, and the end
     lost[:N]         all is taken, no answer is given
+    put              the others are for POST and PUT alone
 
 An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
 so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
@@ -136,6 +137,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path.startswith("http://"):  # we are taken for a proxy
             path = "/" + path.split("/", 3)[3]
         self.faults, rest = parse_faults(path)
+        if "put" in self.faults:
+            self.faults = {}
         with LOCK:
             self.nth = SEEN[path] = SEEN.get(path, 0) + 1
         try:

@@ -1,0 +1,42 @@
+/**
+ * records.h - results shared through a cache server
+ *
+ * A struct ws_shared over Bazel's HTTP cache: GET and PUT of ENDPOINT/ac/KEY (action_result.h, signed_text.h) and
+ * ENDPOINT/cas/SHA256. nginx with WebDAV is such a server, and so is bazel-remote. Every file is hashed, a record
+ * counts when a trusted key has signed it, and anything else is a miss. A server that does not answer, or refuses,
+ * is warned of once and not asked again in the run; one that does not take results likewise. Nothing here fails a build.
+ */
+#ifndef WS_REMOTE_RECORDS_H
+#define WS_REMOTE_RECORDS_H
+
+#include "engine/shared.h"
+#include "net/http.h"
+#include "store/store.h"
+
+struct ws_records;
+
+/** What the user's configuration says. All borrowed. */
+struct ws_records_config {
+	const char *endpoint; /**< URL, without a slash at its end */
+	bool write;           /**< results are put there; `key` signs them */
+	const char *headers;  /**< file with "Name: value" lines that go with every request; NULL */
+	const char *key;      /**< file of a private key; what it signed counts too. NULL: only read */
+	const char *const *trust; /**< files of public keys */
+	size_t trust_count;
+	const struct ws_store *store;
+	const char *ca_path, *netrc_path;
+	struct ws_stop *stop;
+	const struct ws_events *events; /**< is warned */
+};
+
+/** Reads keys and headers, and asks nobody yet. NULL: WS_ERR_CONFIG. */
+struct ws_records *ws_records_open(
+	const struct ws_records_config *config, struct ws_arena *a, struct ws_err *err);
+
+/** NULL is fine. */
+void ws_records_close(struct ws_records *records);
+
+/** Borrowed; NULL gives NULL. */
+struct ws_shared *ws_records_shared(struct ws_records *records);
+
+#endif
