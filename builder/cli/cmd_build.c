@@ -283,6 +283,10 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 			? ws_err_wrap(err, "the bundle '%s'", b->bundle)
 			: false;
 	}
+	if (!b->selecting.offline && !ws_session_open_records(s, err)) {
+		return false;
+	}
+	ctx.shared = ws_records_shared(s->records);
 	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));

@@ -223,9 +223,34 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	return true;
 }
 
+bool
+ws_session_open_records(struct ws_session *s, struct ws_err *err)
+{
+	const struct ws_user_remote *remote = &s->user.remote;
+	struct ws_records_config config = {
+		.endpoint = remote->endpoint,
+		.write = remote->write,
+		.headers = remote->headers,
+		.key = remote->key,
+		.trust = remote->trust,
+		.trust_count = remote->trust_count,
+		.store = &s->store,
+		.ca_path = s->indexes.ca_path,
+		.netrc_path = s->indexes.netrc_path,
+		.stop = &s->stop,
+		.events = &s->events,
+	};
+	if (!remote->endpoint || s->records) {
+		return true;
+	}
+	s->records = ws_records_open(&config, s->a, err);
+	return s->records != NULL;
+}
+
 void
 ws_session_close(struct ws_session *s)
 {
+	ws_records_close(s->records);
 	if (s->has_net) {
 		ws_git_close(s->fetch.git);
 		ws_http_close(s->fetch.http);

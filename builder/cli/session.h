@@ -15,6 +15,7 @@
 #include "config/user.h"
 #include "fetch/fetch.h"
 #include "net/index_config.h"
+#include "remote/records.h"
 #include "sys/host.h"
 #include "sys/stop.h"
 
@@ -53,6 +54,7 @@ struct ws_session {
 	struct ws_ledger *ledger;
 	struct ws_index_config indexes;
 	struct ws_fetch fetch;
+	struct ws_records *records; /**< NULL: not opened, or none are shared */
 	bool has_facts, has_store, has_indexes, has_net;
 };
 
@@ -88,6 +90,9 @@ bool ws_session_read_indexes(
 /** HTTP and indexes; @a roles are the matrix's own. Needs the store. */
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err);
+
+/** Results of other hosts, where the user's configuration names a place. Needs the indexes' certificates. */
+bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
 
 /**
  * The Debian mirror to use, and who says so: the option, the user's configuration, else this host's

@@ -23,6 +23,7 @@ static const struct ws_field fields[] = {
 	{WS_MANY(struct written, config.recipes, config.recipe_count, "recipes", ws_type_path),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/recipes\"]"},
 	{WS_ONE(struct written, config.policy, "policy", ws_type_policy)},
+	{WS_ONE(struct written, config.remote, "remote", ws_type_user_remote)},
 };
 static const struct ws_table table = {"the configuration", fields, WS_LEN(fields)};
 

@@ -2,14 +2,15 @@
  * user.h - the user's configuration: $XDG_CONFIG_HOME/wheelsmith/config.json
  *
  * {"store": "~/big/store", "store_bytes": 50000000000, "indexes": {"default": "https://..."}, "debian_mirror": "https://...",
- *  "redist": "https://...", "recipes": ["~/recipes"], "policy": "prefer-build"}: every key may be
- * left out. Options and the matrix go before it.
+ *  "redist": "https://...", "recipes": ["~/recipes"], "policy": "prefer-build", "remote": {...}}:
+ * every key may be left out. Options and the matrix go before it.
  */
 #ifndef WS_CONFIG_USER_H
 #define WS_CONFIG_USER_H
 
 #include "base/json.h"
 #include "base/user_env.h"
+#include "config/shared.h"
 #include "model/matrix.h"
 
 struct ws_user_config {
@@ -23,6 +24,7 @@ struct ws_user_config {
 	const char *const *recipes; /**< folders, absolute; searched after the matrix's */
 	size_t recipe_count;
 	enum ws_policy policy; /**< for matrices that name none */
+	struct ws_user_remote remote;
 };
 
 /** "<XDG_CONFIG_HOME or ~/.config>/wheelsmith/config.json"; NULL when there is no home. */

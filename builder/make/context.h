@@ -17,6 +17,8 @@
 #include "plan/input.h"
 #include "sys/host.h"
 
+struct ws_shared;
+
 struct ws_context {
 	struct ws_arena *a;
 	const struct ws_user_env *env;
@@ -31,8 +33,9 @@ struct ws_context {
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	enum ws_kits_choice kits;
-	unsigned jobs;         /**< 0: decide */
-	uint64_t memory_bytes; /**< 0: decide */
+	struct ws_shared *shared; /**< results of other hosts; NULL: there are none */
+	unsigned jobs;            /**< 0: decide */
+	uint64_t memory_bytes;    /**< 0: decide */
 };
 
 #endif

@@ -267,6 +267,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
 	struct ws_engine engine = {
 		.store = ctx->store,
+		.shared = ctx->shared,
 		.ledger = ctx->ledger,
 		.runner = ws_local_runner(work, ctx->host, ctx->stop, b->a),
 		.work = work,

@@ -1,0 +1,24 @@
+/**
+ * shared.h - "remote" of the user's configuration: where results are shared
+ *
+ * {"endpoint": "https://cache.example.com/wheels", "access": "write", "headers": "~/headers",
+ *  "key": "~/records.pem", "trust": ["~/ci.pem.pub"]}
+ */
+#ifndef WS_CONFIG_SHARED_H
+#define WS_CONFIG_SHARED_H
+
+#include "config/fields.h"
+
+struct ws_user_remote {
+	const char *endpoint; /**< without a slash at its end; NULL: nothing is shared */
+	bool write;
+	const char *headers;      /**< file, absolute; NULL */
+	const char *key;          /**< likewise; never NULL with `write` */
+	const char *const *trust; /**< files; at least one, unless there is a key */
+	size_t trust_count;
+};
+
+/** Reads an object into a struct ws_user_remote. */
+extern const struct ws_type ws_type_user_remote;
+
+#endif

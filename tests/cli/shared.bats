@@ -1,0 +1,270 @@
+#!/usr/bin/env bats
+# Results that two hosts share: nginx as docs/farm.md has it, and servers that are down, slow, full, read-only, or lie.
+# labels: cuda
+# timeout: 900
+
+load building
+
+setup_file() {
+	make_base
+	export BASE
+	cd "$BATS_FILE_TMPDIR" || return
+	"$WHEELSMITH" publish --new-key ci.pem
+	"$WHEELSMITH" publish --new-key stranger.pem
+	start_nginx
+	export NGINX SERVER=$BATS_FILE_TMPDIR/srv KEYS=$BATS_FILE_TMPDIR
+	echo "$nginx" > nginx.pid
+	# What one host made, for those tests that only read: the package of host units.
+	mkdir first
+	BATS_TEST_TMPDIR=$PWD/first in_place
+	only_host
+	remote_is "$NGINX" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+	"$WHEELSMITH" build --matrix m.json 2> first.log
+	FIRST=$(wheel_sum)
+	export FIRST
+}
+
+teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/nginx.pid")" 2> /dev/null || true
+}
+
+setup() {
+	in_place
+}
+
+# The configuration of docs/farm.md, but for paths and the port; writers have a password.
+start_nginx() {
+	needs nginx openssl
+	local run=$PWD/nginx port i
+	mkdir -p "$run/tmp" srv/tmp home
+	printf 'ci:%s\n' "$(openssl passwd -apr1 secret)" > "$run/writers"
+	chmod -R a+rwX srv
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	{
+		echo "daemon off; master_process off; pid nginx.pid; error_log error.log; events { } http { access_log access.log;"
+		echo "proxy_temp_path tmp/b; fastcgi_temp_path tmp/c; uwsgi_temp_path tmp/d; scgi_temp_path tmp/e;"
+		sed -n '/^```nginx/,/^```$/p' "$WS_ROOT/docs/farm.md" | grep -v '^```' |
+			sed "s,/srv/wheelsmith,$PWD/srv,; s,/etc/nginx/writers,$run/writers,; s,server {,server { listen 127.0.0.1:$port;,"
+		echo "}"
+	} > "$run/nginx.conf"
+	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
+	nginx=$!
+	NGINX=http://127.0.0.1:$port
+	for ((i = 0; i < 100; i++)); do
+		! curl -s -o /dev/null "$NGINX/" || return 0
+		sleep 0.1
+	done
+	cat "$run/error.log"
+	return 1
+}
+
+# The user's configuration, with the password of who may write.
+remote_is() { # ENDPOINT MEMBERS
+	mkdir -p "$HOME/.config/wheelsmith"
+	echo '{"remote": {"endpoint": "'"$1"'", '"$2"'}}' > "$HOME/.config/wheelsmith/config.json"
+	printf 'machine 127.0.0.1 login ci password secret\n' > "$HOME/.netrc"
+	chmod 600 "$HOME/.netrc"
+}
+
+reads_from() { # ENDPOINT [KEY]
+	remote_is "$1" '"trust": ["'"$KEYS/${2:-ci.pem}.pub"'"]'
+}
+
+wheel_sum() {
+	sha256sum dist/*.whl | cut -d' ' -f1
+}
+
+nothing_ran() {
+	[ -z "$(ran)" ] && [[ "$stderr" == *" 0 ran"* ]]
+}
+
+# All was made here, the wheel is the same, and there is one warning, which says so.
+made_here() { # WORDS OF THE WARNING
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
+	[[ "$stderr" == *"warning: "*"$1"* ]]
+}
+
+@test "a second store makes the package with a kernel without a compile: the same bytes" {
+	remote_is "$NGINX" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+	build
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	[[ "$stderr" != *warning* ]]
+	local sum
+	sum=$(wheel_sum)
+
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	reads_from "$NGINX"
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+	[ "$(wheel_sum)" = "$sum" ]
+
+	# By now the store has them itself, and asks nobody.
+	local asked
+	asked=$(wc -l < "$BATS_FILE_TMPDIR/nginx/access.log")
+	build
+	[ "$status" -eq 0 ]
+	[ "$(wc -l < "$BATS_FILE_TMPDIR/nginx/access.log")" -eq "$asked" ]
+}
+
+@test "records of a key that is not trusted are misses, with one warning" {
+	only_host
+	reads_from "$NGINX" stranger.pem
+	build
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	made_here "records that no trusted key has signed"
+}
+
+@test "offline asks nobody" {
+	only_host
+	reads_from http://127.0.0.1:9
+	build --offline
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	[[ "$stderr" != *warning* ]]
+}
+
+@test "a server that is not there, or is silent: one warning, and the build goes on" {
+	only_host
+	reads_from http://127.0.0.1:9
+	build
+	[ "$status" -eq 0 ]
+	made_here "are not used any more in this run"
+
+	serve "$SERVER"
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	only_host
+	reads_from "http://127.0.0.1:$PORT/~silent"
+	build
+	[ "$status" -eq 0 ]
+	made_here "are not used any more in this run"
+	unserve
+}
+
+@test "a server that breaks: refusals, errors, half a file, redirects" {
+	only_host
+	serve "$SERVER"
+	local fault
+	for fault in status=500 status=403 cut=10 redirect=1; do
+		rm -rf "$WHEELSMITH_STORE" dist
+		from_base
+		only_host
+		reads_from "http://127.0.0.1:$PORT/~$fault"
+		build
+		[ "$status" -eq 0 ]
+		made_here "are not used any more in this run"
+	done
+	unserve
+}
+
+@test "a server that lies gives no wrong file" {
+	only_host
+	# Files with other bytes, of the right length and of others; records that were put under other keys.
+	local how
+	for how in other longer shorter swapped html; do
+		rm -rf "$WHEELSMITH_STORE" dist lies
+		from_base
+		only_host
+		cp -r "$SERVER" lies
+		python3 - "$how" lies <<- 'END'
+			import pathlib, sys
+			how, root = sys.argv[1], pathlib.Path(sys.argv[2])
+			files, records = sorted(root.glob("cas/*")), sorted(root.glob("ac/*"))
+			for path in files if how in ("other", "longer", "shorter") else []:
+			    data = path.read_bytes()
+			    path.write_bytes({"other": bytes(b ^ 1 for b in data), "longer": data + b"x", "shorter": data[:-1]}[how])
+			texts = [path.read_bytes() for path in records]
+			for at, path in enumerate(records if how in ("swapped", "html") else []):
+			    path.write_bytes(texts[at - 1] if how == "swapped" else b"<html>welcome</html>")
+		END
+		serve "$PWD/lies"
+		reads_from "http://127.0.0.1:$PORT"
+		build
+		[ "$status" -eq 0 ]
+		[ -n "$(ran)" ]
+		made_here "what is wrong there is made again here"
+		unserve
+	done
+}
+
+@test "a server that lost its files has misses, and no warning" {
+	only_host
+	cp -r "$SERVER" lost
+	rm lost/cas/*
+	serve "$PWD/lost"
+	reads_from "http://127.0.0.1:$PORT"
+	build
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[[ "$stderr" != *warning* ]]
+	unserve
+}
+
+@test "a server that takes nothing, or is full, is still read; one that hangs up on what is sent is not" {
+	only_host
+	serve "$SERVER"
+	local fault says
+	for fault in status=507 status=403 lost; do
+		rm -rf "$WHEELSMITH_STORE" dist
+		from_base
+		only_host
+		recipe 'e["sources"].append("more.cpp")'
+		echo "int more_of_$RANDOM = $RANDOM;" > recipes/tiny/src/more.cpp
+		remote_is "http://127.0.0.1:$PORT/~put,$fault" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+		build
+		[ "$status" -eq 0 ]
+		[[ "$(ran)" == *"compile more.cpp"* ]]
+		[[ "$(ran)" != *"compile module.cpp"* ]]
+		[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
+		says="does not take them"
+		[ $fault != lost ] || says="are not used any more in this run"
+		[[ "$stderr" == *"$says"* ]]
+	done
+	unserve
+}
+
+@test "a password is not in any text" {
+	[ -s "$BATS_FILE_TMPDIR/first/first.log" ]
+	! grep -rE 'secret|BEGIN PRIVATE' "$BATS_FILE_TMPDIR/first/first.log" "$BATS_FILE_TMPDIR/first/dist" "$SERVER"
+	not grep -q '"GET.*secret' "$BATS_FILE_TMPDIR/nginx/access.log"
+}
+
+@test "what is wrong in the configuration is said before anything is built" {
+	only_host
+	local members
+	while IFS='|' read -r members expected; do
+		remote_is "http://cache.example" "$members"
+		build
+		[ "$status" -eq 3 ]
+		[[ "$stderr" == *"$expected"* ]]
+	done <<- END
+		"access": "write"|'remote' has the access 'write' and no 'key' to sign with
+		"access": "read"|'remote' has no 'trust': nobody's results would count
+		"access": "wirte", "key": "k"|'wirte' is not
+		"trust": ["$KEYS/none.pub"]|none.pub
+		"trust": ["$KEYS/ci.pem.pub"], "headers": "$KEYS/ci.pem.pub"|is plain http: the headers of
+	END
+	remote_is "http://127.0.0.1:9" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$KEYS/ci.pem.pub"'"'
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"is not a list of at most 5 headers"* ]]
+}
+
+@test "headers of a file go with every request" {
+	only_host
+	serve "$SERVER"
+	printf 'Authorization: Bearer abc\n' > headers
+	remote_is "http://127.0.0.1:$PORT" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$PWD/headers"'"'
+	rm "$HOME/.netrc"
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[ "$(jq -r .auth "$ASKED" | sort -u)" = "Bearer abc" ]
+	unserve
+}
