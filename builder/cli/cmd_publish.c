@@ -93,6 +93,14 @@ report_wrong(void *self, const char *file, const char *wrong)
 }
 
 static void
+report_restricted(void *self, const char *file, const char *licence)
+{
+	const struct publishing *p = self;
+	ws_out_warn(
+		&p->s->out, "'%s': its licence restricts who may use it or hand it on: %s", file, licence);
+}
+
+static void
 print_json(const struct publishing *p, const struct ws_index_outcome *o)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -261,6 +269,7 @@ ws_cmd_publish(struct ws_session *s, int argc, const char *const *argv, struct w
 		.now_us = ws_clock_file_ns() / 1000,
 		.wait = report_wait,
 		.warn = report_wrong,
+		.restricted = report_restricted,
 		.self = &p,
 	};
 	return p.o.verify ? verify(&p, err) : p.o.roll_back ? roll_back(&p, err) : publish(&p, err);

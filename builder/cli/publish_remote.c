@@ -161,6 +161,14 @@ report_wrong(void *session, const char *file, const char *wrong)
 }
 
 static void
+report_restricted(void *session, const char *file, const char *licence)
+{
+	const struct ws_session *s = session;
+	ws_out_warn(
+		&s->out, "'%s': its licence restricts who may use it or hand it on: %s", file, licence);
+}
+
+static void
 report_sent(void *session, const char *file, bool was_there)
 {
 	const struct ws_session *s = session;
@@ -203,6 +211,7 @@ ws_publish_remote(struct ws_session *s, const struct ws_publish_remote *order, s
 		.ledger = s->ledger,
 		.stop = &s->stop,
 		.warn = report_wrong,
+		.restricted = report_restricted,
 		.sent = report_sent,
 		.self = s,
 	};

@@ -190,6 +190,30 @@ read_facts(struct ws_zip *zip, const char *folder, struct ws_arena *a, const str
 	return true;
 }
 
+/* What METADATA says of a licence that not everybody may use. A reader of words, no judge of law: it says so where
+ * nobody can have missed to mean it. */
+static const char *
+find_restriction(
+	const struct ws_metadata_info *info, const struct ws_buf *metadata, struct ws_arena *a)
+{
+	static const char *const words[] = {"non-commercial", "noncommercial", "by-nc", "proprietary",
+		"research only", "research use only", "not for redistribution"};
+	static const char *const classifiers[] = {"License :: Free for non-commercial use",
+		"License :: Free To Use But Restricted", "License :: Other/Proprietary License"};
+	for (size_t i = 0; info->license && i < WS_LEN(words); i++) {
+		if (strcasestr(info->license, words[i])) {
+			return ws_arena_strdup(a, info->license);
+		}
+	}
+	for (size_t i = 0; i < WS_LEN(classifiers); i++) {
+		const char *line = ws_arena_printf(a, "\nClassifier: %s", classifiers[i]);
+		if (strstr(ws_buf_text(metadata), line)) {
+			return classifiers[i];
+		}
+	}
+	return NULL;
+}
+
 static bool
 admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err)
@@ -205,6 +229,7 @@ admit(const struct ws_index_arrival *wheel, struct ws_zip *zip, struct ws_arena 
 	if (!ws_zip_load(zip, ws_zip_find(zip, name), LARGEST_TEXT, metadata, err)) {
 		return false;
 	}
+	entry->restricted = find_restriction(&info.metadata, metadata, a);
 	entry->requires_python = info.metadata.requires_python;
 	entry->metadata_sha256 =
 		ws_arena_strdup(a, ws_digest_bytes(ws_buf_text(metadata), metadata->len).hex);

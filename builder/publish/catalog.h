@@ -48,8 +48,10 @@ struct ws_index_entry {
 	const char *const *labels; /**< "cu.12.4.torch.2.5.sm.86": where it stands (plan/label.c's) */
 	struct ws_wheel_label *places; /**< the same, read */
 	size_t place_count;
-	uint64_t pythons;            /**< those that it answers, a bit for each (ws_index_pythons) */
-	const struct ws_json *facts; /**< its wheelsmith.json; NULL: it has none */
+	uint64_t pythons; /**< those that it answers, a bit for each (ws_index_pythons) */
+	const char
+		*restricted; /**< on its way in: its licence, if that does not let everybody use it; NULL */
+	const struct ws_json *facts;            /**< its wheelsmith.json; NULL: it has none */
 	const struct ws_index_variant *variant; /**< NULL: there is none */
 };
 

@@ -602,3 +602,15 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 --verify --to idx
 	[ "$(find idx -maxdepth 1 -name '@*' | wc -l)" -eq 6 ]
 }
+
+@test "a licence that is not for everybody is told, once" {
+	wheels w "free 1.0 py3-none-any METADATA:License:_MIT" "nc 1.0 py3-none-any METADATA:License:_CC_BY-NC_4.0" \
+		"kept 1.0 py3-none-any METADATA:Classifier:_License_::_Other/Proprietary_License" \
+		"bsd 1.0 py3-none-any METADATA:License:_BSD-3-Clause,_all_rights_reserved"
+	publish 0 w --to idx
+	[ "$(grep -c "its licence restricts who may use it or hand it on" <<< "$output")" -eq 2 ]
+	[[ $output == *"warning: 'nc-1.0-py3-none-any.whl': its licence restricts who may use it or hand it on: CC BY-NC 4.0"* ]]
+	[[ $output == *"'kept-1.0-py3-none-any.whl': its licence restricts"*": License :: Other/Proprietary License"* ]]
+	publish 0 w --to idx
+	[[ $output != *licence* ]]
+}

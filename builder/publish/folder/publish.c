@@ -205,6 +205,9 @@ add_all(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 	if (wrong && p->order->warn) {
 		p->order->warn(p->order->self, wheel->file, wrong);
 	}
+	if (entry.restricted && p->order->restricted) {
+		p->order->restricted(p->order->self, wheel->file, entry.restricted);
+	}
 	if (!check_spelling(p, &entry, err) || !stage(p, wheel->file, &metadata, err)) {
 		return false;
 	}

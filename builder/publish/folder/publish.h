@@ -37,6 +37,8 @@ struct ws_index_order {
 	void (*wait)(void *self, const char *path); /**< another publishes; or NULL */
 	void (*warn)(
 		void *self, const char *file, const char *wrong); /**< published all the same; or NULL */
+	void (*restricted)(
+		void *self, const char *file, const char *licence); /**< not for all; or NULL */
 	void *self;
 };
 

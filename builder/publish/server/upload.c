@@ -68,6 +68,9 @@ read_wheel(struct uploading *u, const char *path, struct ws_err *err)
 	if (wrong && o->warn) {
 		o->warn(o->self, arrival.file, wrong);
 	}
+	if (wheel->entry.restricted && o->restricted) {
+		o->restricted(o->self, arrival.file, wheel->entry.restricted);
+	}
 	return true;
 }
 

@@ -30,6 +30,8 @@ struct ws_upload_order {
 	struct ws_ledger *ledger; /**< remembers digests; NULL: none does */
 	struct ws_stop *stop;     /**< NULL: never */
 	void (*warn)(void *self, const char *file, const char *wrong);
+	void (*restricted)(
+		void *self, const char *file, const char *licence);     /**< not for all; or NULL */
 	void (*sent)(void *self, const char *file, bool was_there); /**< each, when it is done */
 	void *self;
 };
