@@ -6,6 +6,7 @@
 #include "cli/verify_text.h"
 #include "judge/torch_place.h"
 #include "kit/cuda/gpu.h"
+#include "kit/torch/exports.h"
 #include "store/scratch.h"
 
 #include <string.h>
@@ -192,13 +193,20 @@ add_release(struct verifying *v, const struct ws_version *version, const struct 
 }
 
 static bool
-unknown_release(const struct verifying *v, const char *text, struct ws_err *err)
+unknown_release(const struct verifying *v, const struct ws_machine *machine, const char *text,
+	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf known = {0};
+	machine = machine ? machine : ws_machine_host();
 	for (size_t i = 0; i < v->s->facts.torch_count; i++) {
-		ws_buf_printf(&known, " %s", v->s->facts.torch[i].version.text);
+		const char *release = v->s->facts.torch[i].version.text;
+		const char *list = ws_torch_exports_name(release, machine, v->a);
+		if (ws_fs_exists(ws_path_join(v->a, v->asked.facts, "exports", list, NULL))) {
+			ws_buf_printf(&known, " %s", release);
+		}
 	}
-	ws_err_set(err, WS_ERR_UNKNOWN, "what torch %s exports is not known", text);
+	ws_err_set(
+		err, WS_ERR_UNKNOWN, "what torch %s exports on %s is not known", text, machine->name);
 	ws_err_cure(err, "known are%s", ws_buf_text(&known));
 	return ws_err_cure(err, "where it is installed:  wheelsmith verify WHEEL --here");
 }
@@ -229,7 +237,9 @@ find_places(struct verifying *v, const struct ws_wheel_name *name, struct ws_whe
 	version = meant && !version.local ? meant->version : version;
 	*count = 1;
 	if (!add_release(v, &version, name, &places[0], err)) {
-		return err->kind == WS_ERR_UNKNOWN ? unknown_release(v, v->torch, err) : false;
+		return err->kind == WS_ERR_UNKNOWN
+			? unknown_release(v, ws_wheel_name_machine(name), v->torch, err)
+			: false;
 	}
 	return true;
 }

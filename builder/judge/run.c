@@ -486,6 +486,17 @@ judge_own_archs(struct judging *j, struct ws_judge_outcome *o, struct ws_err *er
 	return true;
 }
 
+/* Which modules decide is another thing in each place, and its verdict keeps them. */
+static void
+copy_modules(struct judging *j)
+{
+	struct ws_subject_module *made = WS_NEW_N(j->a, struct ws_subject_module, j->subject.count + 1);
+	for (size_t i = 0; i < j->subject.count; i++) {
+		made[i] = j->made[i];
+	}
+	j->subject.modules = j->made = made;
+}
+
 static bool
 judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 {
@@ -502,6 +513,7 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 	judge_tags(j, &place.load, o);
 	bool named = true;
 	if (!is_own(j)) {
+		copy_modules(j);
 		named = select_modules(j, o->python, o);
 		judge_modules(j, o->python, o);
 	}

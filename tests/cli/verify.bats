@@ -209,6 +209,15 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	says "demo/libk_cu11.so does not load, and demo/libk_cu12.so does: which of them the package takes is not known"
 	pack $wheel demo.$suffix=demo.so demo/libk_cu11.so=libk_cu11.so demo/libother_cu12.so=libk_cu12.so
 	verify 1 $wheel --torch 2.5.1
+	# Which of them decides is another thing in each torch.
+	library libk_cu11.so f $good -l:libc10.so
+	module demo
+	pack $wheel demo.$suffix=demo.so demo/libk_cu12.so=libk_cu12.so demo/libk_cu11.so=libk_cu11.so
+	run "$WHEELSMITH" verify $wheel --torch all --json
+	for torch in 2.5.1:true 2.7.1:false; do
+		jq -e --arg torch "${torch%:*}" '[.. | objects | select(.torch? == $torch) | .modules[] |
+			select(.file == "demo/libk_cu11.so" or .module == "demo/libk_cu11.so") | .required] == ['"${torch#*:}"']' <<< "$output"
+	done
 	# It may be for who has that.
 	library libx.so f thing -l:libnowhere.so.3
 	pack $wheel demo.$suffix=demo.so demo/libx.so=libx.so
@@ -270,8 +279,10 @@ JSON
 @test "labels that lie: tags, machine, name; wheels that are broken" {
 	module demo
 	pack demo-1.0-cp311-cp311-linux_aarch64.whl demo.$suffix=demo.so
-	verify 1 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.5.1
-	says "the tags of its file name are not for cp311 on x86-64"
+	verify 1 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.11.0
+	says "is for another machine (x86_64), not for aarch64"
+	verify 7 demo-1.0-cp311-cp311-linux_aarch64.whl --torch 2.5.1
+	says "what torch 2.5.1 exports on aarch64 is not known"
 	printf '\267\000' | dd of=demo.so bs=1 seek=18 conv=notrunc status=none # EM_AARCH64
 	demo
 	verify 1 $wheel --torch 2.5.1
@@ -417,7 +428,7 @@ metadata() { # LINE...
 	verify 2 $wheel
 	verify 2 $wheel --here --torch 2.5.1
 	verify 7 $wheel --torch 2.2.0
-	says "what torch 2.2.0 exports is not known" "2.5.1"
+	says "what torch 2.2.0 exports on x86_64 is not known" "2.5.1"
 	verify 2 $wheel --torch 2.5.1 --glibc new
 	verify 2 $wheel --torch 2.5.1 --arch warp9
 	verify 5 nowhere.whl --torch 2.5.1
