@@ -10,20 +10,22 @@ static const struct {
 	const char *text;
 	const char *command; /* NULL: none follows */
 } texts[] = {
-	[WS_CURE_FREE_SPACE] = {"free some space there, or take another folder: --store DIR, -o DIR"},
+	[WS_CURE_FREE_SPACE] = {"free some space there, or take another folder: --store DIR, -o DIR",
+		NULL},
 	[WS_CURE_READ_ONLY] =
-		{"that file system is read-only; take another folder: --store DIR, -o DIR"},
-	[WS_CURE_OUTPUT] = {"choose another folder: -o DIR"},
-	[WS_CURE_STORE] = {"name a folder for the store: --store DIR, or WHEELSMITH_STORE"},
-	[WS_CURE_DEBIAN_MIRROR] = {"name a Debian mirror:  --debian-mirror URL"},
+		{"that file system is read-only; take another folder: --store DIR, -o DIR", NULL},
+	[WS_CURE_OUTPUT] = {"choose another folder: -o DIR", NULL},
+	[WS_CURE_STORE] = {"name a folder for the store: --store DIR, or WHEELSMITH_STORE", NULL},
+	[WS_CURE_DEBIAN_MIRROR] = {"name a Debian mirror:  --debian-mirror URL", NULL},
 	[WS_CURE_KITS_ARCHIVE] =
-		{"--kits archive assembles a complete one in the store; nothing is installed"},
+		{"--kits archive assembles a complete one in the store; nothing is installed", NULL},
 	[WS_CURE_FETCH] = {"fetch first, with a network:  ", "fetch"},
 	[WS_CURE_LOCK] = {"if that release exists, add it to the lock:  ", "lock"},
-	[WS_CURE_UNLOCKED] = {"or build without --locked"},
+	[WS_CURE_UNLOCKED] = {"or build without --locked", NULL},
 	[WS_CURE_FIRST_SIGNATURE] =
-		{"if its wheels are yours, sign it for the first time: --sign-unsigned"},
-	[WS_CURE_ACTION_TIMEOUT] = {"if that is how long it takes here: --action-timeout SECONDS"},
+		{"if its wheels are yours, sign it for the first time: --sign-unsigned", NULL},
+	[WS_CURE_ACTION_TIMEOUT] = {"if that is how long it takes here: --action-timeout SECONDS",
+		NULL},
 };
 
 /* A value for an axis: "name the architectures: --arch 8.6", or with the matrix's key. */

@@ -48,7 +48,7 @@ take(struct ws_http *http, const struct ws_index_list *list, char **argv, struct
 static bool
 take_here(char **argv, struct ws_arena *a, struct ws_err *err)
 {
-	struct ws_index_sources sources = {.env = {(const char *const *)environ, ""}};
+	struct ws_index_sources sources = {.env = {(const char *const *)environ, "", NULL}};
 	struct ws_index_config config;
 	if (!ws_index_config_read(&sources, a, &config, err)) {
 		return false;

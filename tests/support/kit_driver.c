@@ -74,7 +74,7 @@ mirror(struct ws_arena *a)
 static bool
 begin(struct session *s, const char *store, struct ws_err *err)
 {
-	struct ws_index_sources sources = {.env = {(const char *const *)environ, ""}};
+	struct ws_index_sources sources = {.env = {(const char *const *)environ, "", NULL}};
 	const char *facts = ws_path_join(s->a, getenv("WS_ROOT"), "matrix/facts", NULL);
 	s->listener.sink.take = listen;
 	ws_events_add(&s->events, &s->listener.sink);

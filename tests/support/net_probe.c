@@ -30,7 +30,7 @@ struct probe {
 static bool
 begin(struct probe *p, struct ws_err *err)
 {
-	struct ws_index_sources sources = {.env = {(const char *const *)environ, ""}};
+	struct ws_index_sources sources = {.env = {(const char *const *)environ, "", NULL}};
 	struct ws_index_config config;
 	if (!ws_index_config_read(&sources, p->a, &config, err)) {
 		return false;

@@ -46,7 +46,7 @@ WS_TEST(the_nearest_source_of_a_role_counts)
 		.option_count = 3,
 		.matrix = matrix,
 		.matrix_count = 3,
-		.env = {vars, ws_test_dir(a)},
+		.env = {vars, ws_test_dir(a), NULL},
 	};
 	struct ws_index_config config;
 	struct ws_err err;
@@ -70,7 +70,7 @@ WS_TEST(the_nearest_source_of_a_role_counts)
 static const char *
 default_with(const char *root, const char *const *vars, const char **from, struct ws_arena *a)
 {
-	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_sources sources = {.env = {vars, root, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
@@ -109,7 +109,7 @@ WS_TEST(our_own_sources_must_be_urls)
 	struct ws_index_sources sources = {.options = options,
 		.options_from = "--index",
 		.option_count = 1,
-		.env = {none, ws_test_dir(a)}};
+		.env = {none, ws_test_dir(a), NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_fails(ws_index_config_read(&sources, a, &config, &err), err, WS_ERR_CONFIG);
@@ -129,7 +129,7 @@ WS_TEST(prebuilt_wheels_may_lie_in_a_folder)
 	const char *const options[] = {typed, "prebuilt=https://p/simple"};
 	const char *const none[] = {NULL};
 	struct ws_index_sources sources = {
-		.options = options, .options_from = "--index", .option_count = 2, .env = {none, dir}};
+		.options = options, .options_from = "--index", .option_count = 2, .env = {none, dir, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
@@ -243,7 +243,7 @@ WS_TEST(a_uv_toml_is_not_read)
 {
 	const char *root = ws_test_dir(a);
 	const char *vars[] = {"HOME=/home/me", NULL, NULL};
-	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_sources sources = {.env = {vars, root, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
@@ -284,7 +284,7 @@ WS_TEST(trust_is_what_pip_and_curl_would_trust)
 	const char *root = ws_test_dir(a);
 	put(root, "/etc/pip.conf", "[global]\ncert = /pip.pem\n", a);
 	const char *vars[] = {"SSL_CERT_DIR=/certs", NULL, NULL, NULL, NULL, NULL, NULL};
-	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_sources sources = {.env = {vars, root, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	static const char *const steps[][3] = {
@@ -314,7 +314,7 @@ WS_TEST(where_debians_certificates_are_not_the_distributions_are_trusted)
 {
 	const char *root = ws_test_dir(a);
 	const char *const vars[] = {NULL};
-	struct ws_index_sources sources = {.env = {vars, root}};
+	struct ws_index_sources sources = {.env = {vars, root, NULL}};
 	struct ws_index_config config;
 	struct ws_err err;
 	assert_ok(ws_index_config_read(&sources, a, &config, &err), err);
