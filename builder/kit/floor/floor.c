@@ -164,12 +164,14 @@ static bool
 run(const path_list *words, const char *dir, const char *what, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf output = {0};
-	struct ws_child_order command = {
-		.argv = words->at, .dir = dir, .limits = {.timeout_ms = 120000}, .with_stderr = true};
+	struct ws_child_order command = {.argv = words->at,
+		.dir = dir,
+		.limits = {.timeout_ms = 600000}, /* 1 s of CPU; a busy host takes minutes */
+		.with_stderr = true,
+		.name = what};
 	if (ws_child_ask(&command, &output, err)) {
 		return true;
 	}
-	ws_err_wrap(err, "%s", what);
 	return output.len > 0 ? ws_err_cure(err, "%.400s", ws_buf_text(&output)) : false;
 }
 
