@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define MOST_OWN 13 /* options of a command, beside those that select */
-
 /* One line, for the help of `build` fills its screen. */
 #define SYNOPSIS "PKG[==V]... (--here|--torch V) | --matrix FILE [options]"
 
@@ -43,7 +41,7 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 		{"torch-window", 0, WS_OPTION_FLAG, &selecting->options.torch_window, NULL,
 			"allow wheels for other torch minors"},
 	};
-	struct ws_option rows[WS_LEN(all) + MOST_OWN];
+	struct ws_option *rows = WS_NEW_N(s->a, struct ws_option, WS_LEN(all) + own->option_count);
 	struct ws_usage usage = *own;
 	usage.synopsis = own->synopsis ? own->synopsis : SYNOPSIS;
 	usage.options = rows;

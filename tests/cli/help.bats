@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # --help: as it stands in golden/help*.txt, and never more than a screen of 24 lines and 80 columns.
+# labels: case
 
 bats_require_minimum_version 1.5.0
 load helpers
