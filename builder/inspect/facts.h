@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "elf/fatbin.h"
 #include "elf/torch_abi.h"
-#include "verify/floor.h"
+#include "verify/platform_tag.h"
 #include "wheelfile/dist_info.h"
 #include "wheelfile/opened_wheel.h"
 
@@ -74,7 +74,7 @@ struct ws_module_facts {
 	size_t needed_count;
 	const char *const *versions; /**< "libc.so.6 GLIBC_2.14", sorted */
 	size_t version_count;
-	struct ws_floor floor; /**< of it alone, and the platform tag that follows (verify/floor.h) */
+	struct ws_floor floor; /**< of it alone, and the platform tag that follows */
 	enum ws_cxx11abi cxx11abi;
 	const char *internals;     /**< pybind11's id; NULL: none */
 	const char *python_suffix; /**< "cp311", "abi3": by its file's name; NULL: that says nothing */

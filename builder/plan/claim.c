@@ -1,4 +1,4 @@
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 
 #include <stdlib.h>
 

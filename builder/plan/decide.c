@@ -1,5 +1,5 @@
 /* decide.c - the policy, cell by cell. What building costs is cost.c's. */
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 #include "plan/rule.h"
 #include "plan/steps.h"
 

@@ -1,6 +1,6 @@
 #include "base/buf.h"
 #include "base/vec.h"
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 
 #include <string.h>
 

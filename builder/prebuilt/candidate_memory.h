@@ -14,7 +14,7 @@
 #include "judge/order.h"
 #include "make/context.h"
 #include "make/resolve.h"
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 #include "prebuilt/offers.h"
 
 struct ws_matrix;

@@ -1,7 +1,7 @@
 /**
  * candidates.h - prebuilt wheels, from their names to a verdict
  *
- * Plan lists the candidates of a product by their names (plan/candidates.h). Here they are asked for in that
+ * Plan lists the candidates of a product by their names (plan/candidate_order.h). Here they are asked for in that
  * order, brought into the store and judged by an action each (judge/order.h), until one loads in every torch and
  * every Python that the product's cells have. Verdicts are the store's, by the keys of those actions
  * (candidate_memory.h); where one is known to load, no server is asked again. What the lock pins comes before what
@@ -12,7 +12,7 @@
 
 #include "make/context.h"
 #include "make/resolve.h"
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 
 struct ws_candidate_memory;
 

@@ -45,7 +45,7 @@ struct ws_index_entry {
 	const char *yanked;          /**< why it should not be taken any more; NULL: it should */
 	const char *forced;          /**< what was wrong with it when it was published; NULL: nothing */
 	enum ws_index_kind kind;
-	const char *const *labels; /**< "cu.12.4.torch.2.5.sm.86": where it stands (plan/label.c's) */
+	const char *const *labels;     /**< "cu.12.4.torch.2.5.sm.86": where it stands */
 	struct ws_wheel_label *places; /**< the same, read */
 	size_t place_count;
 	uint64_t pythons; /**< those that it answers, a bit for each (ws_index_pythons) */

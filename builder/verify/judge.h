@@ -7,8 +7,8 @@
 #ifndef WS_VERIFY_JUDGE_H
 #define WS_VERIFY_JUDGE_H
 
-#include "verify/floor.h"
 #include "verify/gpu_code.h"
+#include "verify/platform_tag.h"
 #include "verify/symbols.h"
 
 /** What came of one module. */

@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 #include "elf/exports.h"
-#include "verify/floor.h"
 #include "verify/libraries.h"
+#include "verify/platform_tag.h"
 
 #include <stdlib.h>
 #include <string.h>

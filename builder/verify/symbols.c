@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "elf/demangle.h"
-#include "verify/floor.h"
 #include "verify/libraries.h"
+#include "verify/platform_tag.h"
 #include "verify/scope.h"
 #include "verify/twin.h"
 
@@ -275,7 +275,7 @@ library_of_version(const struct judging *j, const struct want *want)
 }
 
 /* This host's libraries stand for those of a system with another glibc that no list tells; which versions those have is
- * floor.h's question. */
+ * platform_tag.h's question. */
 static bool
 is_of_another_system(const struct judging *j, const struct ws_scope_library *library)
 {

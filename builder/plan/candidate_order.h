@@ -1,12 +1,12 @@
 /**
- * candidates.h - which prebuilt wheels might serve a product, by their names
+ * candidate_order.h - which prebuilt wheels might serve a product, by their names
  *
  * Wheels that folders and indexes were found to have (handed in), and those whose names follow from the
  * recipe's templates and the matrix that was published. Labels are read many-to-one: "cu12" and "cu123" serve
  * every CUDA 12 build of torch. A name that was never published is not a candidate; it is reported beside them.
  */
-#ifndef WS_PLAN_CANDIDATES_H
-#define WS_PLAN_CANDIDATES_H
+#ifndef WS_PLAN_CANDIDATE_ORDER_H
+#define WS_PLAN_CANDIDATE_ORDER_H
 
 #include "model/candidate.h"
 #include "model/wheel_label.h"

@@ -1,9 +1,9 @@
-/* test_plan_candidates.c - which wheels might serve a product, in which order, and what was never
+/* test_plan_candidate_order.c - which wheels might serve a product, in which order, and what was never
  * published. */
 #include "test.h"
 
 #include "base/buf.h"
-#include "plan/candidates.h"
+#include "plan/candidate_order.h"
 #include "plan_world.h"
 
 #define AT "https://example.org/v{version}/"

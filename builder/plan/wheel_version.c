@@ -1,4 +1,4 @@
-/* label.c - names of wheels. What a product depends on is product.c's. */
+/* wheel_version.c - names of wheels. What a product depends on is product.c's. */
 #include "base/buf.h"
 #include "plan/steps.h"
 
