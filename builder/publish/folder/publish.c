@@ -10,6 +10,7 @@
 #include "publish/same_wheel.h"
 #include "publish/sources.h"
 #include "publish/variant_wheel.h"
+#include "publish/yank.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -298,42 +299,6 @@ add_source(struct publishing *p, const struct ws_index_source *source, struct ws
 	return true;
 }
 
-/* ---- yanks ---- */
-
-/* "NAME==VERSION", with or without a label, or a file name, which may be the variant's. */
-static bool
-is_meant(const struct ws_index_entry *entry, const char *what, struct ws_arena *a)
-{
-	const char *sign = strstr(what, "==");
-	struct ws_version version;
-	if (!sign) {
-		return strcmp(entry->file, what) == 0
-			|| (entry->variant && strcmp(entry->variant->file, what) == 0);
-	}
-	const char *name = ws_package_normal(ws_arena_copy(a, what, (size_t)(sign - what)), a);
-	const struct ws_version *own = &entry->name.version;
-	return strcmp(name, entry->name.distribution) == 0 && ws_version_parse(sign + 2, a, &version)
-		&& (version.local ? ws_version_cmp(&version, own) : ws_version_cmp_public(&version, own))
-		== 0;
-}
-
-static bool
-yank(struct publishing *p, struct ws_err *err)
-{
-	size_t meant = 0;
-	for (size_t i = 0; i < p->catalog.entries.len; i++) {
-		struct ws_index_entry *entry = &p->catalog.entries.at[i];
-		if (is_meant(entry, p->order->yank, p->a)) {
-			p->edited = p->edited || !ws_same(entry->yanked, p->order->reason);
-			entry->yanked = p->order->reason;
-			meant++;
-		}
-	}
-	return meant > 0
-		|| ws_err_set(
-			err, WS_ERR_PUBLISH, "'%s' has no wheel '%s'", p->order->target, p->order->yank);
-}
-
 /* ---- wheel variants ---- */
 
 /* The bytes of a wheel that is about to be published, or was: those are held against what is signed. */
@@ -491,8 +456,8 @@ publish(struct publishing *p, struct ws_err *err)
 			return false;
 		}
 	}
-	if (o->yank && !yank(p, err)) {
-		return false;
+	if (o->yank && ws_index_yank(&p->catalog, o->yank, o->reason, &p->edited, p->a) == 0) {
+		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' has no wheel '%s'", o->target, o->yank);
 	}
 	if (o->title && !ws_same(p->catalog.title, o->title[0] ? o->title : NULL)) {
 		p->catalog.title = o->title[0] ? o->title : NULL;
