@@ -87,7 +87,7 @@ beside(const struct ws_recipe *recipe, const char *path, struct ws_arena *a)
 
 /* Folders of recipes are laid over each other there. */
 static bool
-refuse_twin(const char *from, const char *to, struct ws_err *err)
+refuse_other_contents(const char *from, const char *to, struct ws_err *err)
 {
 	ws_err_set(err, WS_ERR_CONFIG,
 		"'%s' cannot be in a bundle: another recipe brings other contents as '%s'", from, to);
@@ -105,7 +105,7 @@ add_copy(struct writing *w, struct ws_tree_builder *b, const char *from, const c
 	}
 	if (there) {
 		struct ws_digest digest = ws_digest_bytes(ws_buf_text(&bytes), bytes.len);
-		return ws_digest_is(&digest, there->value) || refuse_twin(from, to, err);
+		return ws_digest_is(&digest, there->value) || refuse_other_contents(from, to, err);
 	}
 	return ws_tree_add_file(b, to, ws_buf_text(&bytes), bytes.len, executable, err)
 		&& (!ws_stop_asked(w->ctx->stop) || ws_stop_err(w->ctx->stop, err));

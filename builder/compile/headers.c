@@ -265,7 +265,7 @@ note_parents(struct walk *w, const struct candidate *c)
 /* #pragma once skips a file with the bytes of one that was read, and says nothing: such a file is as
  * good as read. False when there is no file at all. */
 static bool
-note_twin(struct walk *w, const char *name)
+note_same_bytes(struct walk *w, const char *name)
 {
 	struct stat status;
 	WS_AUTO_BUF struct ws_buf mine = {0};
@@ -329,7 +329,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 		}
 	}
 	for (size_t i = 0; found == 0 && candidate(w, ask, i, &c); i++) {
-		if (c.name && note_twin(w, c.name)) {
+		if (c.name && note_same_bytes(w, c.name)) {
 			found = ws_map_get(&w->read, c.name) ? i + 1 : 0;
 			break;
 		}
@@ -347,7 +347,7 @@ walk_include(struct walk *w, struct ws_ask ask)
 		}
 		look_for_precompiled(w, c.name);
 		if (!ws_map_get(&w->read, c.name) && look(w, c.name) != absent) {
-			note_twin(w, c.name);
+			note_same_bytes(w, c.name);
 		}
 	}
 }

@@ -77,7 +77,7 @@ find_ready(const struct ws_context *ctx, const struct ws_supply *supply, struct 
 }
 
 static bool
-refuse_twins(const struct ready_wheel *one, const struct ready_wheel *two, struct ws_err *err)
+refuse_same_name(const struct ready_wheel *one, const struct ready_wheel *two, struct ws_err *err)
 {
 	const struct ready_wheel *both[] = {one, two};
 	ws_err_set(err, WS_ERR_CONFIG, "two wheels would be delivered as '%s'", one->file);
@@ -99,7 +99,7 @@ ws_deliver_may(const struct ws_context *ctx, const struct ws_supplies *supplies,
 		}
 		const struct ready_wheel *same = ws_map_get(&by_name, ready[i].file);
 		if (same && !ws_same(same->sha256, ready[i].sha256)) {
-			return refuse_twins(same, &ready[i], err);
+			return refuse_same_name(same, &ready[i], err);
 		}
 		ws_map_put(&by_name, ready[i].file, &ready[i], ctx->a);
 	}

@@ -40,10 +40,10 @@ look_up(struct ws_run *r, struct ws_node *node)
 		ws_run_fail(r, node, &err);
 		return true;
 	}
-	const struct ws_node *twin = ws_map_get(&r->failed, node->base.hex);
-	if (twin) {
-		node->result.log = twin->result.log;
-		ws_run_fail(r, node, twin->failure);
+	const struct ws_node *equal = ws_map_get(&r->failed, node->base.hex);
+	if (equal) {
+		node->result.log = equal->result.log;
+		ws_run_fail(r, node, equal->failure);
 		return true;
 	}
 	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {

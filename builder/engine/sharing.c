@@ -196,7 +196,7 @@ ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
 	for (size_t i = 0; i < nodes->len; i++) {
 		const struct ws_node *node = nodes->at[i];
 		if (!ws_map_add(&seen, node->base.hex, a)) {
-			continue; /* a twin: one result serves both */
+			continue; /* an equal action: one result serves both */
 		}
 		struct wish *wish = &x.wishes[x.count++];
 		*wish = (struct wish){.action = node->action, .base = &node->base};

@@ -1,4 +1,4 @@
-/* symbol.c - the lists of all known releases are read once each, for the name and for its twin. */
+/* symbol.c - the lists of all known releases are read once each, for the name and for that of the other ABI. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"
@@ -7,14 +7,14 @@
 #include "elf/torch_abi.h"
 #include "explain/evidence.h"
 #include "verify/libraries.h"
-#include "verify/twin.h"
+#include "verify/other_abi.h"
 
 #include <string.h>
 
 /* What one release has of it. */
 enum has {
 	HAS_NOTHING,
-	HAS_TWIN,
+	HAS_OTHER_ABI,
 	HAS_NAME,
 	HAS_NO_LIST, /* nobody knows */
 };
@@ -24,7 +24,7 @@ struct asking {
 	struct ws_arena *a;
 	const char *text; /* as people read it */
 	const char *
-		twin; /* the same without what tells the ABIs apart; NULL: it is not torch's, and has none */
+		neutral; /* the same without what tells the ABIs apart; NULL: it is not torch's, and is the same */
 	size_t agreed;
 	enum has *has; /* one for each release of the facts */
 	WS_VEC(const char *) evidence;
@@ -38,14 +38,14 @@ compare(const struct asking *s, const char *exported, struct ws_arena *scratch)
 	if (strcmp(exported, s->q->name) == 0) {
 		return HAS_NAME;
 	}
-	if (!s->twin || strncmp(exported, s->q->name, s->agreed) != 0) {
+	if (!s->neutral || strncmp(exported, s->q->name, s->agreed) != 0) {
 		return HAS_NOTHING;
 	}
 	struct ws_arena_mark mark = ws_arena_mark(scratch);
-	const char *text = ws_twin_text(ws_demangle_short(exported, scratch), scratch);
-	bool same = strcmp(text, s->twin) == 0;
+	const char *text = ws_abi_neutral_text(ws_demangle_short(exported, scratch), scratch);
+	bool same = strcmp(text, s->neutral) == 0;
 	ws_arena_rewind(scratch, mark);
-	return same ? HAS_TWIN : HAS_NOTHING;
+	return same ? HAS_OTHER_ABI : HAS_NOTHING;
 }
 
 static bool
@@ -131,7 +131,7 @@ abi_of(const struct asking *s)
 	if (strstr(s->q->name, "7__cxx11") || strstr(s->q->name, "B5cxx11")) {
 		return 1;
 	}
-	return strstr(s->text, "std::string") || count(s, HAS_TWIN) > 0 ? 0 : -1;
+	return strstr(s->text, "std::string") || count(s, HAS_OTHER_ABI) > 0 ? 0 : -1;
 }
 
 /* Of the torch that is there. NO_LIST: it is not known which, or what it has. */
@@ -152,12 +152,13 @@ has_here(const struct asking *s)
 static const char *
 cause_unknown(struct asking *s, int abi)
 {
-	size_t twins = count(s, HAS_TWIN), names = count(s, HAS_NAME), nothing = count(s, HAS_NOTHING);
-	if (twins > 0 && (nothing == 0 || names == 0)) {
+	size_t others = count(s, HAS_OTHER_ABI), names = count(s, HAS_NAME),
+		   nothing = count(s, HAS_NOTHING);
+	if (others > 0 && (nothing == 0 || names == 0)) {
 		return ws_arena_printf(
 			s->a, "it was built for cxx11abi %d; this torch is cxx11abi %d", abi, !abi);
 	}
-	if (twins > 0) {
+	if (others > 0) {
 		return ws_arena_printf(s->a,
 			"it was built for another torch release, or for cxx11abi %d where this torch is "
 			"cxx11abi %d",
@@ -178,7 +179,7 @@ cause_torch(struct asking *s)
 	int abi = abi_of(s);
 	const char *torch = s->q->torch;
 	switch (has_here(s)) {
-	case HAS_TWIN:
+	case HAS_OTHER_ABI:
 		return ws_arena_printf(
 			s->a, "it was built for cxx11abi %d; torch %s is cxx11abi %d", abi, torch, !abi);
 	case HAS_NAME:
@@ -204,10 +205,10 @@ write_releases(struct asking *s, struct ws_symbol_answer *answer)
 	if (count(s, HAS_NAME) > 0) {
 		add(s, ws_arena_printf(s->a, "torch %s has it", releases(s, HAS_NAME)));
 	}
-	if (count(s, HAS_TWIN) > 0) {
+	if (count(s, HAS_OTHER_ABI) > 0) {
 		add(s,
 			ws_arena_printf(
-				s->a, "torch %s has its twin of cxx11abi %d", releases(s, HAS_TWIN), !abi));
+				s->a, "torch %s has it for cxx11abi %d", releases(s, HAS_OTHER_ABI), !abi));
 	}
 	if (count(s, HAS_NOTHING) > 0) {
 		add(s, ws_arena_printf(s->a, "torch %s does not have it", releases(s, HAS_NOTHING)));
@@ -247,8 +248,8 @@ ws_symbol_answer(const struct ws_symbol_question *question, struct ws_arena *a,
 {
 	struct asking s = {.q = question, .a = a, .text = ws_demangle_short(question->name, a)};
 	bool is_torchs = ws_is_torch_name(question->name);
-	s.twin = is_torchs ? ws_twin_text(s.text, a) : NULL;
-	s.agreed = ws_twin_agreed(question->name);
+	s.neutral = is_torchs ? ws_abi_neutral_text(s.text, a) : NULL;
+	s.agreed = ws_abi_agreed_bytes(question->name);
 	*answer = (struct ws_symbol_answer){0};
 	if (strcmp(s.text, question->name) != 0) {
 		add(&s, s.text);

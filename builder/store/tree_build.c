@@ -267,7 +267,7 @@ sync_folder(const char *path, struct ws_err *err)
 	return true;
 }
 
-/* What stands at @a place without a listing is debris, or a twin's that is as good: @a folder takes its
+/* What is at @a place without a listing is debris, or the same tree of another run: @a folder takes its
  * place, in one step where the file system can. */
 static bool
 replace_folder(const char *folder, const char *place, struct ws_arena *a, struct ws_err *err)
@@ -312,7 +312,7 @@ ws_tree_commit(
 	WS_AUTO_BUF struct ws_buf listing = {0};
 	write_listing(b->entries.at, b->entries.len, &listing);
 	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
-	/* A twin's is as good, if it is whole. */
+	/* Another run's is as good, if it is whole. */
 	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree)
 		|| (put_in_place(b, &digest, &listing, err)
 			&& (ws_tree_find(b->store, b->name, digest.hex, a, tree)

@@ -6,14 +6,14 @@
 #include "base/vec.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
+#include "verify/other_abi.h"
 #include "verify/platform_tag.h"
 #include "verify/scope.h"
-#include "verify/twin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TWINS 64 /* enough to know the reason; each is compared with every export */
+#define MOST_COMPARED 64 /* enough to know the reason; each is compared with every export */
 
 /* A name that one module leaves undefined. */
 struct want {
@@ -462,14 +462,14 @@ follow_siblings(struct ws_symbols *symbols, size_t count)
 	return changed;
 }
 
-/* Names of torch's that are missing may have a twin in torch's list. */
+/* Names of torch's that are missing may be in torch's list for the other ABI. */
 static bool
-find_twins(const struct ws_scope *s, struct judging *judgings, struct ws_err *err)
+find_other_abi(const struct ws_scope *s, struct judging *judgings, struct ws_err *err)
 {
 	WS_VEC(struct ws_missing *) lost = {0};
 	for (size_t m = 0; m < s->subject->count; m++) {
 		size_t of_this = 0;
-		for (size_t i = 0; i < judgings[m].missing.len && of_this < MOST_TWINS; i++) {
+		for (size_t i = 0; i < judgings[m].missing.len && of_this < MOST_COMPARED; i++) {
 			struct ws_missing *missing = &judgings[m].missing.at[i];
 			if (missing->reason == WS_MISSING_TORCH) {
 				of_this++;
@@ -477,7 +477,7 @@ find_twins(const struct ws_scope *s, struct judging *judgings, struct ws_err *er
 			}
 		}
 	}
-	return ws_twins_find(s->place, lost.at, lost.len, s->a, err);
+	return ws_other_abi_find(s->place, lost.at, lost.len, s->a, err);
 }
 
 /* The names of a module: its own, or those of one that it loads. */
@@ -537,7 +537,7 @@ ws_symbols_judge(const struct ws_subject *subject, const struct ws_load_place *p
 	for (size_t i = 0; i < subject->count; i++) {
 		judge_module(&judgings[i]);
 	}
-	if (!find_twins(&s, judgings, err)) {
+	if (!find_other_abi(&s, judgings, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < subject->count; i++) {

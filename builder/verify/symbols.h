@@ -16,7 +16,7 @@
 
 /** Why a symbol was not found. */
 enum ws_missing_reason {
-	WS_MISSING_ABI,        /**< torch exports its twin of the other _GLIBCXX_USE_CXX11_ABI */
+	WS_MISSING_ABI,        /**< torch exports it for the other _GLIBCXX_USE_CXX11_ABI */
 	WS_MISSING_TORCH,      /**< a name of torch's that this release does not have */
 	WS_MISSING_NOT_NEEDED, /**< `library` has it, but DT_NEEDED does not lead there */
 	WS_MISSING_DRIVER,     /**< of libcuda, which is not needed: cuInit */
@@ -35,8 +35,8 @@ struct ws_missing {
 	const char *name;    /**< mangled; of a VERSION of no symbol: the version */
 	const char *text;    /**< as people read it */
 	const char *library; /**< see the reason; NULL where it names none */
-	const char *by;   /**< the library of the same wheel that wants it; NULL: the module itself */
-	const char *twin; /**< ABI: the mangled name that torch exports */
+	const char *by; /**< the library of the same wheel that wants it; NULL: the module itself */
+	const char *other_abi; /**< ABI: the mangled name that torch exports */
 	enum ws_missing_reason reason;
 	enum ws_finding_verdict verdict; /**< FAILS, or UNKNOWN when an unread library may have it */
 };

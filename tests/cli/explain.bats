@@ -14,7 +14,7 @@ setup() {
 @test "an error as a word, a file, and on standard input" {
 	run -0 "$WHEELSMITH" explain "$error"
 	[[ $output == "cause "*"built for cxx11abi 1; this torch is cxx11abi 0"* ]]
-	[[ $output == *"torch 2.3.1 to 2.6.0 has its twin of cxx11abi 0"* ]]
+	[[ $output == *"torch 2.3.1 to 2.6.0 has it for cxx11abi 0"* ]]
 	[[ $output == *"wheelsmith build flash-attn==2.8.3.post2 --here"* ]]
 	local said=$output
 	echo "$error" > error.txt

@@ -215,7 +215,7 @@ static const struct release releases[] = {
 };
 
 /* The three symbols that a module of the wrong ABI lacks in torch 2.5.1, in both forms. */
-static const char *const abi_twins[][2] = {
+static const char *const abi_pairs[][2] = {
 	{"_ZN3c106detail14torchCheckFailEPKcS2_jRKSs",
 		"_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_"
 		"traitsIcESaIcEEE"},
@@ -239,7 +239,7 @@ check_release(const struct release *release, struct ws_arena *a)
 	assert_string_equal(list->release, release->version);
 	enum ws_cxx11abi abi = WS_CXX11ABI_SILENT;
 	const char *internals = NULL;
-	size_t cpu = 0, twins[2] = {0};
+	size_t cpu = 0, counts[2] = {0};
 	struct ws_export line;
 	for (;;) {
 		assert_ok(ws_exports_next(list, &line, &err), err);
@@ -250,17 +250,17 @@ check_release(const struct release *release, struct ws_arena *a)
 		internals = line.kind == WS_EXPORT_INTERNALS ? ws_arena_strdup(a, line.text) : internals;
 		enum ws_cxx11abi says = ws_cxx11abi_of_export(line.text);
 		abi = says != WS_CXX11ABI_SILENT ? says : abi;
-		for (size_t i = 0; i < WS_LEN(abi_twins); i++) {
-			twins[0] += ws_same(line.text, abi_twins[i][0]);
-			twins[1] += ws_same(line.text, abi_twins[i][1]);
+		for (size_t i = 0; i < WS_LEN(abi_pairs); i++) {
+			counts[0] += ws_same(line.text, abi_pairs[i][0]);
+			counts[1] += ws_same(line.text, abi_pairs[i][1]);
 		}
 	}
 	assert_int_equal(abi, release->abi);
 	assert_non_null(internals);
 	assert_string_equal(internals, release->internals);
 	assert_int_equal(cpu, release->cpu);
-	assert_int_equal(twins[0], release->abi == WS_CXX11ABI_0 ? 3 : 0);
-	assert_int_equal(twins[1], release->abi == WS_CXX11ABI_0 ? 0 : 3);
+	assert_int_equal(counts[0], release->abi == WS_CXX11ABI_0 ? 3 : 0);
+	assert_int_equal(counts[1], release->abi == WS_CXX11ABI_0 ? 0 : 3);
 }
 
 WS_TEST(the_shipped_lists_say_what_was_measured)

@@ -200,7 +200,7 @@ WS_TEST(the_wrong_abi_lacks_three_names_and_says_why)
 	struct ws_symbols symbols = judge(&w, extension, true, flags);
 	assert_int_equal(symbols.missing_count, 3);
 	assert_int_equal(symbols.verdict, WS_VERDICT_FAILS);
-	assert_string_equal(symbols.missing[0].twin, "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs");
+	assert_string_equal(symbols.missing[0].other_abi, "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs");
 	assert_string_equal(read_aloud(&symbols, a),
 		"fails m needs 3 symbols that torch 2.5.1 does not export\n"
 		"  c10::detail::torchCheckFail(char const*, char const*, unsigned int, "
@@ -234,7 +234,7 @@ WS_TEST(a_name_may_differ_by_what_it_returns)
 	struct ws_symbols symbols = judge(&w, source, true, flags);
 	assert_int_equal(symbols.missing_count, 1);
 	assert_int_equal(symbols.missing[0].reason, WS_MISSING_ABI);
-	assert_string_equal(symbols.missing[0].twin, "_ZNK5torch8autograd4Node4nameB5cxx11Ev");
+	assert_string_equal(symbols.missing[0].other_abi, "_ZNK5torch8autograd4Node4nameB5cxx11Ev");
 	leave(&w);
 }
 

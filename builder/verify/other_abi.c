@@ -1,5 +1,5 @@
-/* twin.c - texts without the marks of an ABI, compared with every name of torch's list. */
-#include "verify/twin.h"
+/* other_abi.c - texts without the marks of an ABI, compared with every name of torch's list. */
+#include "verify/other_abi.h"
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 const char *
-ws_twin_text(const char *text, struct ws_arena *a)
+ws_abi_neutral_text(const char *text, struct ws_arena *a)
 {
 	static const char *const marks[] = {"__cxx11::", "[abi:cxx11]"};
 	WS_AUTO_BUF struct ws_buf out = {0};
@@ -27,7 +27,7 @@ ws_twin_text(const char *text, struct ws_arena *a)
 }
 
 size_t
-ws_twin_agreed(const char *name)
+ws_abi_agreed_bytes(const char *name)
 {
 	static const char *const ends[] = {"NSt7__cxx11", "B5cxx11", "Ss", "E"};
 	size_t least = strlen(name);
@@ -40,39 +40,39 @@ ws_twin_agreed(const char *name)
 	return least;
 }
 
-/* A missing name that may have a twin. */
-struct twin {
+/* A missing name that may be exported for the other ABI. */
+struct wanted {
 	struct ws_missing *missing;
 	size_t agreed;
 	const char *text;
 };
 
-typedef WS_VEC(struct twin) twin_list;
+typedef WS_VEC(struct wanted) wanted_list;
 
 static void
-compare_twins(const struct ws_export *line, const twin_list *twins, struct ws_arena *scratch,
+compare_name(const struct ws_export *line, const wanted_list *wanted, struct ws_arena *scratch,
 	struct ws_arena *a)
 {
 	const char *exported = line->text;
 	const char *text = NULL;
-	for (size_t i = 0; i < twins->len; i++) {
-		struct ws_missing *missing = twins->at[i].missing;
-		size_t agreed = twins->at[i].agreed;
+	for (size_t i = 0; i < wanted->len; i++) {
+		struct ws_missing *missing = wanted->at[i].missing;
+		size_t agreed = wanted->at[i].agreed;
 		/* Names begin alike: the last byte that must be equal tells most of them apart. */
 		if (line->len < agreed || (agreed > 0 && exported[agreed - 1] != missing->name[agreed - 1])
 			|| memcmp(exported, missing->name, agreed) != 0) {
 			continue;
 		}
-		text = text ? text : ws_twin_text(ws_demangle_short(exported, scratch), scratch);
-		if (strcmp(text, twins->at[i].text) == 0) {
-			missing->twin = ws_arena_strdup(a, exported);
+		text = text ? text : ws_abi_neutral_text(ws_demangle_short(exported, scratch), scratch);
+		if (strcmp(text, wanted->at[i].text) == 0) {
+			missing->other_abi = ws_arena_strdup(a, exported);
 			missing->reason = WS_MISSING_ABI;
 		}
 	}
 }
 
 static bool
-compare_list(const char *path, const char *python, const twin_list *twins, struct ws_arena *a,
+compare_list(const char *path, const char *python, const wanted_list *wanted, struct ws_arena *a,
 	struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
@@ -88,7 +88,7 @@ compare_list(const char *path, const char *python, const twin_list *twins, struc
 		}
 		if (line.kind == WS_EXPORT_NAME) {
 			struct ws_arena_mark mark = ws_arena_mark(texts);
-			compare_twins(&line, twins, texts, a);
+			compare_name(&line, wanted, texts, a);
 			ws_arena_rewind(texts, mark);
 		}
 	}
@@ -96,16 +96,16 @@ compare_list(const char *path, const char *python, const twin_list *twins, struc
 }
 
 bool
-ws_twins_find(const struct ws_load_place *place, struct ws_missing *const *missing, size_t count,
-	struct ws_arena *a, struct ws_err *err)
+ws_other_abi_find(const struct ws_load_place *place, struct ws_missing *const *missing,
+	size_t count, struct ws_arena *a, struct ws_err *err)
 {
-	twin_list twins = {0};
+	wanted_list wanted = {0};
 	for (size_t i = 0; i < count; i++) {
-		*ws_vec_push(&twins, a) = (struct twin){
-			missing[i], ws_twin_agreed(missing[i]->name), ws_twin_text(missing[i]->text, a)};
+		*ws_vec_push(&wanted, a) = (struct wanted){missing[i],
+			ws_abi_agreed_bytes(missing[i]->name), ws_abi_neutral_text(missing[i]->text, a)};
 	}
 	for (size_t i = 0; count > 0 && i < place->list_count; i++) {
-		if (!compare_list(place->lists[i], place->python, &twins, a, err)) {
+		if (!compare_list(place->lists[i], place->python, &wanted, a, err)) {
 			return false;
 		}
 	}
