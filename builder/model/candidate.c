@@ -1,4 +1,4 @@
-/* candidate.c - names of states. */
+/* candidate.c - states: their names, and who writes them. */
 #include "model/candidate.h"
 
 const char *
@@ -14,4 +14,11 @@ ws_candidate_state_name(enum ws_candidate_state state)
 		[WS_CANDIDATE_UNREACHABLE] = "unreachable",
 	};
 	return names[state];
+}
+
+void
+ws_candidate_set(struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
+{
+	candidate->state = state;
+	candidate->why = why;
 }

@@ -52,9 +52,13 @@ struct ws_candidate {
 	struct ws_wheel_label label;
 	bool window; /**< its label names another torch minor than the product's */
 	enum ws_candidate_state state;
-	const char *why; /**< of the state, one line; NULL: unopened */
+	const char *why; /**< of the state, one line; UNOPENED: why it did not come, or NULL */
 	const char *see; /**< REFUSED: where to read about it; NULL */
 };
+
+/** The one place that writes a state. @a why is borrowed. */
+void ws_candidate_set(
+	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why);
 
 /** A name that one would guess, and that was never published. */
 struct ws_unpublished {

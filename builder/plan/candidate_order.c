@@ -149,13 +149,12 @@ refuse(const struct ws_product *product, struct ws_candidate *candidate, struct 
 	const struct ws_arch *lacking;
 	const struct ws_shared_bad *bad = find_bad(product, candidate->file, a);
 	if (bad) {
-		candidate->state = WS_CANDIDATE_REFUSED;
-		candidate->why = bad->rule.why;
+		ws_candidate_set(candidate, WS_CANDIDATE_REFUSED, bad->rule.why);
 		candidate->see = bad->rule.see;
 	} else if (!ws_claim_runs(product, &candidate->label, &lacking)) {
-		candidate->state = WS_CANDIDATE_REFUSED;
-		candidate->why = ws_arena_printf(a, "its code for %s does not run on %s",
-			ws_arch_set_text(&candidate->label.archs, a), ws_arch_text(lacking, a));
+		ws_candidate_set(candidate, WS_CANDIDATE_REFUSED,
+			ws_arena_printf(a, "its code for %s does not run on %s",
+				ws_arch_set_text(&candidate->label.archs, a), ws_arch_text(lacking, a)));
 	}
 }
 

@@ -269,8 +269,7 @@ ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product
 	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why)
 {
 	struct ws_candidate *end = WS_NEW(m->a, struct ws_candidate);
-	candidate->state = state;
-	candidate->why = why;
+	ws_candidate_set(candidate, state, why);
 	*end = *candidate;
 	ws_map_put(&m->ends, end_key(product, candidate->url, m->a), end, m->a);
 }
@@ -352,8 +351,7 @@ recall(struct ws_candidate_memory *m, const struct ws_product *product,
 {
 	const struct ws_candidate *end = ws_map_get(&m->ends, end_key(product, candidate->url, m->a));
 	if (end) {
-		candidate->state = end->state;
-		candidate->why = end->why;
+		ws_candidate_set(candidate, end->state, end->why);
 		candidate->sha256 = end->sha256;
 		return;
 	}
@@ -403,6 +401,15 @@ identify(struct ws_candidate_memory *m, struct ws_candidate *candidate)
 	}
 }
 
+/* By the lock; that it does not load says more. */
+static void
+refuse(struct ws_candidate *candidate, const char *why)
+{
+	if (candidate->state != WS_CANDIDATE_FAILS) {
+		ws_candidate_set(candidate, WS_CANDIDATE_REFUSED, why);
+	}
+}
+
 static void
 see(struct ws_candidate_memory *m, const struct ws_product *product, struct ws_candidate *candidate)
 {
@@ -410,11 +417,11 @@ see(struct ws_candidate_memory *m, const struct ws_product *product, struct ws_c
 	const struct ws_pin_prebuilt *pin = ws_candidate_pin(m, product, candidate);
 	recall(m, product, pin, candidate);
 	if (candidate->state == WS_CANDIDATE_UNREACHABLE && (pin || !can_be_built(m, product))) {
-		candidate->state = WS_CANDIDATE_UNOPENED; /* a build must not stand in without a word */
+		/* a build must not stand in without a word; why it did not come is still told */
+		ws_candidate_set(candidate, WS_CANDIDATE_UNOPENED, candidate->why);
 	}
-	if (m->pins->locked && !pin && candidate->state != WS_CANDIDATE_FAILS) {
-		candidate->state = WS_CANDIDATE_REFUSED;
-		candidate->why = "the lock does not pin it";
+	if (m->pins->locked && !pin) {
+		refuse(candidate, "the lock does not pin it");
 	}
 }
 
@@ -442,9 +449,8 @@ ws_candidate_see(
 	see(m, product, candidate);
 	const struct ws_candidate *pinned =
 		ws_candidate_pin(m, product, candidate) ? NULL : find_pinned(m, product);
-	if (pinned && candidate->state != WS_CANDIDATE_FAILS) {
-		candidate->state = WS_CANDIDATE_REFUSED;
-		candidate->why = "the lock pins another wheel";
+	if (pinned) {
+		refuse(candidate, "the lock pins another wheel");
 	}
 }
 
