@@ -7,7 +7,22 @@
 #include "served.h"
 #include "sys/clock.h"
 
+#include <curl/curl.h>
+
+#include <dlfcn.h>
 #include <signal.h>
+#include <unistd.h>
+
+static unsigned failing_starts; /* so many transfers cannot be started */
+
+/* Stands before libcurl's own: what no server can bring about. */
+CURLMcode
+curl_multi_add_handle(CURLM *multi, CURL *easy)
+{
+	CURLMcode (*real)(CURLM *, CURL *);
+	*(void **)&real = dlsym(RTLD_NEXT, "curl_multi_add_handle");
+	return failing_starts > 0 && failing_starts-- ? CURLM_OUT_OF_MEMORY : real(multi, easy);
+}
 
 /* Gets a document; its text, or NULL with the error set. */
 static const char *
@@ -425,4 +440,38 @@ WS_TEST(a_signal_ends_a_transfer)
 	assert_null(get(http, ws_served_url(&s, "/~silent/x"), &document, a, &err));
 	assert_int_equal(err.kind, WS_ERR_INTERRUPTED);
 	close(stop.fd);
+}
+
+static bool
+drop(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	return true;
+}
+
+/* As many fail as may run at once: were each to keep its place, the batch would never end. */
+WS_TEST(what_cannot_be_started_takes_no_place_of_a_batch)
+{
+	struct ws_served s = ws_served_start(a);
+	WS_AUTO_HTTP struct ws_http *http = ws_served_http(NULL);
+	struct ws_request requests[5], *list[WS_LEN(requests)];
+	struct ws_err failure, err = {0};
+	ws_served_put(&s, "x", 50);
+	for (size_t i = 0; i < WS_LEN(requests); i++) {
+		requests[i] = (struct ws_request){.url = ws_served_url(&s, "/x"), .body = drop};
+		list[i] = &requests[i];
+	}
+	struct ws_batch batch = {.requests = list, .count = WS_LEN(list), .at_once = 2, .each = true};
+	failing_starts = 2;
+	alarm(30);
+	assert_ok(ws_http_run(http, &batch, &err), err);
+	alarm(0);
+	for (size_t i = 0; i < WS_LEN(requests); i++) {
+		assert_int_equal(requests[i].reply.status, i < 2 ? 0 : 200);
+	}
+	/* One that is not forgiven ends the batch with libcurl's words. */
+	requests[0].failure = &failure;
+	failing_starts = 1;
+	assert_fails(ws_http_run(http, &batch, &err), err, WS_ERR_INTERNAL);
+	assert_contains(err.text, "libcurl: ");
 }
