@@ -1,6 +1,8 @@
 #include "base/buf.h"
 #include "plan/steps.h"
+#include "recipe/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Values that a host decides stand as words: another host must come to the same text. */
@@ -48,20 +50,92 @@ ws_groups_note(struct ws_groups *groups, struct ws_cell *cell, const struct ws_p
 	}
 	struct ws_group *group = &groups->at.at[number - 1];
 	group->alive = group->alive || alive;
+	group->recipe = cell->recipe;
+	group->archs = point->arch->fixed && point->arch->set.count > 0 ? point->arch->set.count : 1;
+	group->points += alive;
 	if (looseness(point) < cell->looseness) {
 		cell->group = (unsigned)number - 1;
 		cell->looseness = looseness(point);
 	}
 }
 
+/* ---- what groups cost, for all machines alike ---- */
+
+#define UNKNOWN_MS 30000 /* CPU of a unit for one architecture, where a recipe estimates none */
+#define OTHER_MS 5000    /* links, check and pack of a point */
+
+/* CPU of a recipe's units: once for each architecture, and once for each point. */
+struct weight {
+	const struct ws_recipe *recipe;
+	uint64_t arch_ms, point_ms;
+};
+
+static struct weight
+weigh_recipe(const struct ws_recipe *recipe, struct ws_arena *a)
+{
+	struct weight weight = {.recipe = recipe, .point_ms = OTHER_MS};
+	for (size_t i = 0; i < recipe->extension_count; i++) {
+		struct ws_recipe_module module = ws_recipe_module(recipe, i, NULL, NULL, a, NULL);
+		for (size_t j = 0; j < module.unit_count; j++) {
+			const struct ws_unit *unit = &module.units[j];
+			const struct ws_estimate *estimate = ws_recipe_estimate(recipe, unit->path);
+			uint64_t ms = unit->files * (estimate ? estimate->cpu_ms : UNKNOWN_MS);
+			weight.arch_ms += ws_unit_is_nvcc(unit->kind) ? ms : 0;
+			weight.point_ms += ws_unit_is_nvcc(unit->kind) ? 0 : ms;
+		}
+	}
+	return weight;
+}
+
+/* A group and what is dealt by. */
+struct share {
+	size_t group;
+	uint64_t ms;
+};
+
+static int
+cmp_dearest_first(const void *one, const void *other)
+{
+	const struct share *a = one, *b = other;
+	return a->ms != b->ms ? (a->ms < b->ms) - (a->ms > b->ms)
+						  : (a->group > b->group) - (a->group < b->group);
+}
+
+static struct share *
+weigh_groups(const struct ws_groups *groups, struct ws_arena *a)
+{
+	WS_VEC(struct weight) known = {0};
+	struct share *shares = WS_NEW_N(a, struct share, groups->at.len);
+	for (size_t i = 0; i < groups->at.len; i++) {
+		const struct ws_group *group = &groups->at.at[i];
+		size_t place = 0;
+		while (place < known.len && known.at[place].recipe != group->recipe) {
+			place++;
+		}
+		if (place == known.len) {
+			*ws_vec_push(&known, a) = weigh_recipe(group->recipe, a);
+		}
+		const struct weight *weight = &known.at[place];
+		shares[i] = (struct share){i,
+			group->alive ? weight->arch_ms * group->archs + weight->point_ms * group->points : 0};
+	}
+	qsort(shares, groups->at.len, sizeof(*shares), cmp_dearest_first);
+	return shares;
+}
+
 const unsigned *
 ws_groups_deal(const struct ws_groups *groups, unsigned shards, struct ws_arena *a)
 {
 	unsigned *dealt = WS_NEW_N(a, unsigned, groups->at.len);
-	unsigned next = 0;
+	uint64_t *loads = WS_NEW_N(a, uint64_t, shards);
+	const struct share *shares = weigh_groups(groups, a);
 	for (size_t i = 0; i < groups->at.len; i++) {
-		dealt[i] = next + 1;
-		next = groups->at.at[i].alive ? (next + 1) % shards : next;
+		unsigned least = 0;
+		for (unsigned shard = 1; shard < shards; shard++) {
+			least = loads[shard] < loads[least] ? shard : least;
+		}
+		loads[least] += shares[i].ms;
+		dealt[shares[i].group] = least + 1;
 	}
 	return dealt;
 }

@@ -17,6 +17,9 @@
 
 struct ws_group {
 	bool alive; /**< some host may have something to do for it */
+	const struct ws_recipe *recipe;
+	size_t archs;    /**< that its kernels are compiled for; 1 where a host decides */
+	unsigned points; /**< of the matrix, that are alive: mostly its Pythons */
 };
 
 struct ws_groups {
@@ -33,8 +36,9 @@ void ws_groups_note(struct ws_groups *groups, struct ws_cell *cell, const struct
 	bool alive, struct ws_arena *a);
 
 /**
- * The shard of each group, from 1. They go round; a group that every host excludes goes where the next
- * one goes, so that work is dealt out evenly.
+ * The shard of each group, from 1: the dearest first, each to the shard that has least so far. What a group
+ * costs is what its recipe estimates, for all machines must deal alike and have different ledgers; a recipe
+ * that estimates nothing counts by its units.
  */
 const unsigned *ws_groups_deal(const struct ws_groups *groups, unsigned shards, struct ws_arena *a);
 
