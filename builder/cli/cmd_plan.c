@@ -11,7 +11,22 @@ struct planning {
 	struct ws_selecting selecting;
 	const char *why;
 	bool github, strict, resolve;
+	unsigned slurm, kubernetes; /* tasks; 0: not asked for */
 };
+
+/* The job deals the whole matrix out. */
+static bool
+check_cluster(const struct planning *p, struct ws_err *err)
+{
+	const char *asked = p->slurm ? "--slurm" : p->kubernetes ? "--kubernetes" : NULL;
+	const char *other = !asked      ? NULL
+		: p->slurm && p->kubernetes ? "--kubernetes"
+		: p->github                 ? "--github"
+		: p->selecting.shard        ? "--shard"
+		: p->selecting.only.len > 0 ? "--only"
+									: NULL;
+	return !other || ws_err_set(err, WS_ERR_USAGE, "%s and %s exclude each other", asked, other);
+}
 
 static bool
 parse(
@@ -24,6 +39,9 @@ parse(
 		{"resolve", 0, WS_OPTION_FLAG, &p->resolve, NULL, "fetch and judge prebuilt wheels first"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
+		/* For who has a cluster; the manual has them, a screen of help has no room. */
+		{"slurm", 0, WS_OPTION_NUMBER, &p->slurm, "N", NULL},
+		{"kubernetes", 0, WS_OPTION_NUMBER, &p->kubernetes, "N", NULL},
 		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N",
 			"predict for at most N commands at once"},
 		{"memory", 0, WS_OPTION_SIZE, &p->selecting.memory_bytes, "SIZE",
@@ -37,7 +55,7 @@ parse(
 	};
 	ws_words words = {0};
 	return ws_selecting_options(s, &p->selecting, &usage, argc, argv, &words, err)
-		&& ws_selecting_finish(s, &p->selecting, &words, err);
+		&& check_cluster(p, err) && ws_selecting_finish(s, &p->selecting, &words, err);
 }
 
 /* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */
@@ -66,6 +84,20 @@ write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf
 	}
 }
 
+static void
+write_cluster(const struct ws_session *s, const struct planning *p, const struct ws_plan *plan,
+	struct ws_buf *text)
+{
+	const struct ws_cluster cluster = {
+		.tasks = p->slurm ? p->slurm : p->kubernetes,
+		.cores = p->selecting.jobs,
+		.memory_bytes = p->selecting.memory_bytes,
+		.build = ws_selecting_command_elsewhere(s, &p->selecting, "build"),
+		.lock = ws_selecting_command_elsewhere(s, &p->selecting, "lock"),
+	};
+	(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(plan, &cluster, text);
+}
+
 static unsigned
 columns(const struct ws_session *s)
 {
@@ -89,6 +121,8 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 		ws_buf_puts(&text, cures.cure);
 	} else if (p->github) {
 		write_jobs(s, &sel->plan, &text);
+	} else if (p->slurm || p->kubernetes) {
+		write_cluster(s, p, &sel->plan, &text);
 	} else if (s->globals.json) {
 		ws_plan_json_write(&sel->plan, &text);
 	} else {

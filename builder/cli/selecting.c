@@ -206,9 +206,9 @@ add_option(struct ws_buf *line, const char *name, const char *value)
 
 /* What is pinned is pinned for all cells, and a shell is one cell's: only `fetch` takes --only and
  * --shard. */
-const char *
-ws_selecting_command(
-	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
+static const char *
+write_command(const struct ws_session *s, const struct ws_selecting *selecting, const char *command,
+	bool elsewhere)
 {
 	const struct ws_selection_options *o = &selecting->options;
 	const struct ws_globals *g = &s->globals;
@@ -243,8 +243,22 @@ ws_selecting_command(
 		add_option(&line, "index", ws_url_has_login(index) ? NULL : index);
 	}
 	bool chosen = g->store || ws_user_env_get(&s->env, "WHEELSMITH_STORE");
-	add_option(&line, "store", chosen ? s->store.path : NULL);
+	add_option(&line, "store", chosen && !elsewhere ? s->store.path : NULL);
 	return ws_buf_copy(&line, s->a);
+}
+
+const char *
+ws_selecting_command(
+	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
+{
+	return write_command(s, selecting, command, false);
+}
+
+const char *
+ws_selecting_command_elsewhere(
+	const struct ws_session *s, const struct ws_selecting *selecting, const char *command)
+{
+	return write_command(s, selecting, command, true);
 }
 
 /* ---- packages without a version, and without a recipe ---- */

@@ -60,6 +60,10 @@ bool ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, boo
 const char *ws_selecting_command(
 	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
 
+/** The same for other hosts, which have stores of their own. */
+const char *ws_selecting_command_elsewhere(
+	const struct ws_session *s, const struct ws_selecting *selecting, const char *command);
+
 /**
  * There is something to build. A shard may have nothing, which is said; for everybody else it is a
  * mistake in the selection: WS_ERR_CONFIG.

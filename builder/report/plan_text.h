@@ -44,4 +44,21 @@ void ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out);
 /** Returns the number of jobs. The text ends in a newline. */
 size_t ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out);
 
+/* ---- a plan as a job of a cluster ----
+ * An array job for `sbatch`, or an Indexed Job for `kubectl apply`: each task builds one shard, in a store of
+ * its own. What tasks share goes through the records of docs/farm.md. */
+
+struct ws_cluster {
+	unsigned tasks;
+	unsigned cores;        /**< of a task; 0: 16 */
+	uint64_t memory_bytes; /**< of a task; 0: so much that its largest units fit on all cores */
+	const char *build,
+		*lock; /**< commands, quoted for a shell: "wheelsmith build --matrix fleet.json" */
+};
+
+void ws_plan_slurm_write(
+	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out);
+void ws_plan_kubernetes_write(
+	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out);
+
 #endif

@@ -1,0 +1,95 @@
+/* plan_cluster.c - a plan as an array job of Slurm and as an Indexed Job of Kubernetes. */
+#include "report/plan_text.h"
+
+#include <inttypes.h>
+
+#define GIB ((uint64_t)1 << 30)
+#define DEFAULT_CORES 16
+
+/* Groups of which something is to be built or brought. */
+static unsigned
+count_groups(const struct ws_plan *plan)
+{
+	unsigned most = 0, groups = 0;
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		most = plan->cells[i]->group >= most ? plan->cells[i]->group + 1 : most;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	bool *seen = WS_NEW_N(a, bool, most);
+	for (size_t i = 0; i < plan->cell_count; i++) {
+		const struct ws_cell *cell = plan->cells[i];
+		bool work = cell->decision == WS_DECISION_BUILD || cell->decision == WS_DECISION_PREBUILT;
+		groups += work && !seen[cell->group];
+		seen[cell->group] = seen[cell->group] || work;
+	}
+	return groups;
+}
+
+static unsigned
+cores_of(const struct ws_cluster *cluster)
+{
+	return cluster->cores ? cluster->cores : DEFAULT_CORES;
+}
+
+/* A largest unit with every core, where nobody said how much: a task is alone with its limit. */
+static uint64_t
+memory_gib(const struct ws_plan *plan, const struct ws_cluster *cluster)
+{
+	uint64_t largest = plan->totals.cost.rss_bytes ? plan->totals.cost.rss_bytes : 4 * GIB;
+	uint64_t bytes = cluster->memory_bytes ? cluster->memory_bytes : largest * cores_of(cluster);
+	return (bytes + GIB - 1) / GIB;
+}
+
+static void
+write_head(const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
+{
+	unsigned groups = count_groups(plan);
+	ws_buf_printf(
+		out, "# Groups of cells that share kernels: %u, dealt out by what they cost.", groups);
+	ws_buf_puts(out, groups < cluster->tasks ? " Some tasks have nothing to do.\n" : "\n");
+	ws_buf_printf(out, "# First, where all see it: %s\n", cluster->lock);
+}
+
+void
+ws_plan_slurm_write(
+	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
+{
+	ws_buf_printf(out,
+		"#!/bin/bash\n#SBATCH --job-name=wheelsmith\n#SBATCH --array=1-%u\n"
+		"#SBATCH --cpus-per-task=%u\n#SBATCH --mem=%" PRIu64 "G\n",
+		cluster->tasks, cores_of(cluster), memory_gib(plan, cluster));
+	write_head(plan, cluster, out);
+	ws_buf_printf(out,
+		"exec %s --locked --keep-going --shard \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
+		"    --jobs \"$SLURM_CPUS_PER_TASK\" --memory \"${SLURM_MEM_PER_NODE}M\" \\\n"
+		"    --store \"${TMPDIR:-/tmp}/wheelsmith-$UID\" --output \"dist/$SLURM_ARRAY_TASK_ID\"\n",
+		cluster->build, cluster->tasks);
+}
+
+void
+ws_plan_kubernetes_write(
+	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
+{
+	uint64_t gib = memory_gib(plan, cluster);
+	unsigned cores = cores_of(cluster);
+	write_head(plan, cluster, out);
+	ws_buf_printf(out,
+		"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: wheelsmith\nspec:\n"
+		"  completionMode: Indexed\n  completions: %u\n  parallelism: %u\n  template:\n    spec:\n"
+		"      restartPolicy: OnFailure\n      containers:\n        - name: build\n"
+		"          image: wheelsmith:latest # yours, with a compiler and the matrix's Pythons\n"
+		"          workingDir: /work\n          command: [/bin/sh, -c]\n          args:\n"
+		"            - |\n"
+		"              exec %s --locked --keep-going --shard $((JOB_COMPLETION_INDEX + 1))/%u \\\n"
+		"                --jobs %u --memory %" PRIu64 "G --store /store \\\n"
+		"                --output dist/$JOB_COMPLETION_INDEX\n"
+		"          resources:\n            requests: {cpu: \"%u\", memory: %" PRIu64 "Gi}\n"
+		"            limits: {memory: %" PRIu64 "Gi}\n"
+		"          volumeMounts:\n            - {name: work, mountPath: /work}\n"
+		"            - {name: store, mountPath: /store}\n"
+		"      volumes:\n        - name: work # the matrix and its lock; the wheels come there\n"
+		"          persistentVolumeClaim: {claimName: wheelsmith}\n"
+		"        - name: store\n          emptyDir: {}\n",
+		cluster->tasks, cluster->tasks, cluster->build, cluster->tasks, cores, gib, cores, gib,
+		gib);
+}
