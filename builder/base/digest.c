@@ -25,15 +25,6 @@ hex_of(const unsigned char bytes[32])
 	return digest;
 }
 
-static unsigned
-value_of(char digit)
-{
-	if (digit >= '0' && digit <= '9') {
-		return (unsigned)(digit - '0');
-	}
-	return (unsigned)((digit | 0x20) - 'a') + 10;
-}
-
 struct ws_digest
 ws_digest_bytes(const void *bytes, size_t len)
 {
@@ -91,7 +82,7 @@ ws_digest_parse(const char *hex, struct ws_digest *digest)
 	}
 	unsigned char raw[32];
 	for (size_t i = 0; i < 32; i++) {
-		raw[i] = (unsigned char)(value_of(hex[2 * i]) << 4 | value_of(hex[2 * i + 1]));
+		raw[i] = (unsigned char)(ws_hex_digit(hex[2 * i]) << 4 | ws_hex_digit(hex[2 * i + 1]));
 	}
 	*digest = hex_of(raw);
 	return true;
@@ -105,7 +96,7 @@ ws_digest_base64(const struct ws_digest *digest, char text[WS_DIGEST_BASE64])
 	unsigned held = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < 64; i++) {
-		bits = bits << 4 | value_of(digest->hex[i]);
+		bits = bits << 4 | (unsigned)ws_hex_digit(digest->hex[i]);
 		held += 4;
 		if (held >= 6) {
 			held -= 6;

@@ -257,7 +257,7 @@ scan_value(struct scan *s, struct ws_json *value)
 	} else if (c == '"') {
 		value->kind = WS_JSON_STRING;
 		done = skip_token(s, ws_json_string_len);
-	} else if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.') {
+	} else if (ws_is_digit(c) || c == '-' || c == '+' || c == '.') {
 		value->kind = WS_JSON_NUMBER;
 		done = skip_token(s, ws_json_number_len);
 	} else {

@@ -36,8 +36,7 @@ cure(struct ws_json_fault *fault, const char *format, ...)
 static bool
 is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
-		|| c == '+' || c == '-' || c == '.';
+	return ws_is_letter(c) || ws_is_digit(c) || c == '_' || c == '+' || c == '-' || c == '.';
 }
 
 size_t
@@ -69,11 +68,7 @@ hex4(const char *text)
 {
 	int value = 0;
 	for (size_t i = 0; i < 4; i++) {
-		char c = text[i];
-		int digit = c >= '0' && c <= '9' ? c - '0'
-			: c >= 'a' && c <= 'f'       ? c - 'a' + 10
-			: c >= 'A' && c <= 'F'       ? c - 'A' + 10
-										 : -1;
+		int digit = ws_hex_digit(text[i]);
 		if (digit < 0) {
 			return -1;
 		}

@@ -85,6 +85,15 @@ ws_str_copy(struct ws_str str, struct ws_arena *a)
 	return ws_arena_copy(a, str.s, str.n);
 }
 
+char *
+ws_lower_all(char *text)
+{
+	for (char *c = text; *c; c++) {
+		*c = ws_lower(*c);
+	}
+	return text;
+}
+
 bool
 ws_starts_with(const char *text, const char *prefix)
 {

@@ -44,6 +44,36 @@ bool ws_str_to_u64(struct ws_str str, uint64_t *value);
 
 char *ws_str_copy(struct ws_str str, struct ws_arena *a);
 
+/* Of ASCII, whatever the locale. */
+static inline bool
+ws_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline char
+ws_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool
+ws_is_letter(char c)
+{
+	return ws_lower(c) >= 'a' && ws_lower(c) <= 'z';
+}
+
+/** 0 to 15; -1: it is not a hexadecimal digit. */
+static inline int
+ws_hex_digit(char c)
+{
+	c = ws_lower(c);
+	return ws_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/** Makes @a text lower case, in place; returns it. */
+char *ws_lower_all(char *text);
+
 bool ws_starts_with(const char *text, const char *prefix);
 bool ws_ends_with(const char *text, const char *suffix);
 

@@ -2,6 +2,8 @@
  * suggestion: a typing error in those is seldom one letter. */
 #include "base/suggest.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 #define LONGEST 64
@@ -11,12 +13,6 @@ least(unsigned x, unsigned y, unsigned z)
 {
 	unsigned low = x < y ? x : y;
 	return low < z ? low : z;
-}
-
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
 static unsigned
@@ -30,10 +26,10 @@ distance(const char *x, size_t n, const char *y, size_t m)
 	for (size_t i = 1; i <= n; i++) {
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			unsigned differs = lower(x[i - 1]) != lower(y[j - 1]);
+			unsigned differs = ws_lower(x[i - 1]) != ws_lower(y[j - 1]);
 			row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + differs);
-			if (i > 1 && j > 1 && lower(x[i - 1]) == lower(y[j - 2])
-				&& lower(x[i - 2]) == lower(y[j - 1]) && before[j - 2] + 1 < row[j]) {
+			if (i > 1 && j > 1 && ws_lower(x[i - 1]) == ws_lower(y[j - 2])
+				&& ws_lower(x[i - 2]) == ws_lower(y[j - 1]) && before[j - 2] + 1 < row[j]) {
 				row[j] = before[j - 2] + 1;
 			}
 		}

@@ -227,12 +227,6 @@ make_folder(struct writing *w, struct ws_err *err)
 
 /* ---- the list ---- */
 
-static int
-cmp_texts(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 static const char *const *
 sorted_keys(const struct ws_map *set, struct ws_arena *a)
 {
@@ -241,7 +235,7 @@ sorted_keys(const struct ws_map *set, struct ws_arena *a)
 		keys[i] = set->slots[i].key;
 	}
 	if (set->count > 1) {
-		qsort(keys, set->count, sizeof(*keys), cmp_texts);
+		qsort(keys, set->count, sizeof(*keys), ws_cmp_strings);
 	}
 	return keys;
 }

@@ -26,14 +26,13 @@ struct ws_macro {
 static bool
 is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'
-		|| (unsigned char)c >= 0x80;
+	return ws_is_letter(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 static bool
 is_word(char c)
 {
-	return is_letter(c) || (c >= '0' && c <= '9');
+	return is_letter(c) || ws_is_digit(c);
 }
 
 static void
@@ -298,7 +297,7 @@ read_words(struct place *p, struct ws_str text)
 			return;
 		}
 		char c = text.s[0];
-		if (c >= '0' && c <= '9') {
+		if (ws_is_digit(c)) {
 			skip_number(&text);
 			continue;
 		}

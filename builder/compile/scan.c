@@ -17,8 +17,7 @@ is_blank(char c)
 static bool
 is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
-		|| c == '$' || (unsigned char)c >= 0x80;
+	return ws_is_letter(c) || ws_is_digit(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* The length of a joined line's end at @a at: backslash, blanks, newline; 0 when there is none. */
@@ -236,7 +235,7 @@ read_token(struct ws_scan *s, bool keep)
 		return;
 	}
 	s->in_line = s->in_line || !(is_blank(c) || c == '\r');
-	if (c >= '0' && c <= '9') {
+	if (ws_is_digit(c)) {
 		read_number(s, keep);
 	} else if (is_word(c)) {
 		read_word(s, keep);

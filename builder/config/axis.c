@@ -135,8 +135,7 @@ static bool
 is_set_name(const struct ws_json *value)
 {
 	const char *text = value->kind == WS_JSON_STRING ? value->text : "";
-	bool letter = (text[0] | ' ') >= 'a' && (text[0] | ' ') <= 'z';
-	return letter && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0'
+	return ws_is_letter(text[0]) && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0'
 		&& strncasecmp(text, "sm", 2) != 0;
 }
 

@@ -134,7 +134,7 @@ ws_is_module_name(const char *name)
 	static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	for (;; name++) {
 		size_t len = strspn(name, letters);
-		if (len == 0 || (*name >= '0' && *name <= '9') || (name[len] && name[len] != '.')) {
+		if (len == 0 || ws_is_digit(*name) || (name[len] && name[len] != '.')) {
 			return false;
 		}
 		name += len;

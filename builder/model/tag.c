@@ -11,24 +11,6 @@
 #define LONGEST_NAME 255
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static char
-to_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-static bool
 refuse(const char **why, const char *line)
 {
 	*why = line;
@@ -42,7 +24,7 @@ squash(const char *name, char separator, struct ws_arena *a)
 	size_t len = 0;
 	for (const char *c = name; *c; c++) {
 		if (*c != '-' && *c != '_' && *c != '.') {
-			normal[len++] = to_lower(*c);
+			normal[len++] = ws_lower(*c);
 		} else if (len == 0 || normal[len - 1] != separator) {
 			normal[len++] = separator;
 		}
@@ -68,7 +50,7 @@ read_distribution(struct ws_str part, struct ws_arena *a, struct ws_wheel_name *
 {
 	for (size_t i = 0; i < part.n; i++) {
 		char c = part.s[i];
-		if (!is_digit(c) && !is_letter(c) && c != '_' && c != '.') {
+		if (!ws_is_digit(c) && !ws_is_letter(c) && c != '_' && c != '.') {
 			return false;
 		}
 		if (c == '_' && i > 0 && part.s[i - 1] == '_') {
@@ -91,7 +73,7 @@ read_set(struct ws_str part, struct ws_arena *a, size_t *count)
 		}
 		char *text = ws_str_copy(member, a);
 		for (char *c = text; *c; c++) {
-			*c = to_lower(*c);
+			*c = ws_lower(*c);
 		}
 		*ws_vec_push(&members, a) = text;
 	}
@@ -103,11 +85,11 @@ static bool
 are_identifiers(const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_digit(words[i][0])) {
+		if (ws_is_digit(words[i][0])) {
 			return false;
 		}
 		for (const char *c = words[i]; *c; c++) {
-			if (!is_digit(*c) && !is_letter(*c) && *c != '_') {
+			if (!ws_is_digit(*c) && !ws_is_letter(*c) && *c != '_') {
 				return false;
 			}
 		}
@@ -170,7 +152,7 @@ ws_wheel_name_parse(
 		return refuse(why, "its second part is not a version");
 	}
 	if (count == 6) {
-		if (parts[2].n == 0 || !is_digit(parts[2].s[0])) {
+		if (parts[2].n == 0 || !ws_is_digit(parts[2].s[0])) {
 			return refuse(why, "its build tag does not start with a digit");
 		}
 		name->build = ws_str_copy(parts[2], a);
@@ -184,11 +166,11 @@ read_small(const char **at, unsigned *number)
 {
 	const char *start = *at;
 	*number = 0;
-	while (is_digit(**at) && *at - start < 3) {
+	while (ws_is_digit(**at) && *at - start < 3) {
 		*number = *number * 10 + (unsigned)(**at - '0');
 		++*at;
 	}
-	return *at > start && !(*start == '0' && *at - start > 1) && !is_digit(**at);
+	return *at > start && !(*start == '0' && *at - start > 1) && !ws_is_digit(**at);
 }
 
 bool

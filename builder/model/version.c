@@ -37,18 +37,6 @@ static const char *const pre_letters[] = {
 };
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool
 is_separator(char c)
 {
 	return c == '.' || c == '-' || c == '_';
@@ -59,7 +47,7 @@ static const char *
 read_number(const char **at, struct ws_arena *a)
 {
 	const char *start = *at;
-	while (is_digit(**at)) {
+	while (ws_is_digit(**at)) {
 		++*at;
 	}
 	if (*at == start) {
@@ -106,12 +94,12 @@ read_release(const char **at, struct ws_arena *a, struct ws_version *version)
 		return false;
 	}
 	size_t most = 1;
-	for (const char *c = *at; is_digit(*c) || *c == '.'; c++) {
+	for (const char *c = *at; ws_is_digit(*c) || *c == '.'; c++) {
 		most += *c == '.';
 	}
 	const char **release = WS_NEW_N(a, const char *, most);
 	release[version->release_count++] = first;
-	while (**at == '.' && is_digit((*at)[1])) {
+	while (**at == '.' && ws_is_digit((*at)[1])) {
 		++*at;
 		release[version->release_count++] = read_number(at, a);
 	}
@@ -128,7 +116,7 @@ read_suffixes(const char **at, struct ws_arena *a, struct ws_version *version)
 		version->pre = (enum ws_version_pre)pre;
 		version->pre_number = number;
 	}
-	if (**at == '-' && is_digit((*at)[1])) { /* "1.0-1": a post-release without its word */
+	if (**at == '-' && ws_is_digit((*at)[1])) { /* "1.0-1": a post-release without its word */
 		++*at;
 		version->post_number = read_number(at, a);
 	} else {
@@ -148,8 +136,8 @@ read_local(const char **at, struct ws_arena *a, struct ws_version *version)
 	do {
 		const char *start = ++*at;
 		bool digits = true;
-		while (is_digit(**at) || is_letter(**at)) {
-			digits = digits && is_digit(**at);
+		while (ws_is_digit(**at) || ws_is_letter(**at)) {
+			digits = digits && ws_is_digit(**at);
 			++*at;
 		}
 		if (*at == start) {
@@ -162,7 +150,7 @@ read_local(const char **at, struct ws_arena *a, struct ws_version *version)
 			ws_buf_putc(&label, '.');
 		}
 		for (; start < *at; start++) {
-			ws_buf_putc(&label, is_digit(*start) ? *start : (char)(*start | 0x20));
+			ws_buf_putc(&label, ws_is_digit(*start) ? *start : (char)(*start | 0x20));
 		}
 	} while (is_separator(**at));
 	version->local = ws_buf_copy(&label, a);
@@ -286,7 +274,7 @@ static bool
 is_word(struct ws_str segment)
 {
 	size_t digits = 0;
-	while (digits < segment.n && is_digit(segment.s[digits])) {
+	while (digits < segment.n && ws_is_digit(segment.s[digits])) {
 		digits++;
 	}
 	return digits < segment.n;

@@ -13,12 +13,6 @@ struct scan {
 };
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
 read_word(struct scan *scan, const char *word)
 {
 	if (!ws_starts_with(scan->at, word)) {
@@ -32,7 +26,7 @@ static struct ws_str
 read_digits(struct scan *scan)
 {
 	const char *start = scan->at;
-	while (is_digit(*scan->at)) {
+	while (ws_is_digit(*scan->at)) {
 		scan->at++;
 	}
 	return (struct ws_str){start, (size_t)(scan->at - start)};
@@ -44,7 +38,7 @@ read_number(struct scan *scan)
 {
 	const char *start = scan->at += *scan->at == '.';
 	read_digits(scan);
-	if (scan->at > start && *scan->at == '.' && is_digit(scan->at[1])) {
+	if (scan->at > start && *scan->at == '.' && ws_is_digit(scan->at[1])) {
 		scan->at++;
 		read_digits(scan);
 	}
@@ -72,7 +66,7 @@ ws_wheel_label_cuda(const char *digits, struct ws_arena *a)
 		return ws_arena_printf(a, "%.*s.%c", (int)len - 1, digits, digits[len - 1]);
 	}
 	bool major = plain == len && len >= 1 && len <= 2;
-	bool dotted = plain >= 1 && plain <= 2 && digits[plain] == '.' && is_digit(digits[plain + 1])
+	bool dotted = plain >= 1 && plain <= 2 && digits[plain] == '.' && ws_is_digit(digits[plain + 1])
 		&& strspn(digits + plain + 1, "0123456789") == len - plain - 1;
 	return major || dotted ? digits : NULL;
 }
@@ -93,7 +87,7 @@ read_archs(struct scan *scan)
 {
 	WS_VEC(struct ws_arch) archs = {0};
 	do {
-		scan->at += *scan->at == '.' && is_digit(scan->at[1]);
+		scan->at += *scan->at == '.' && ws_is_digit(scan->at[1]);
 		struct ws_str digits = read_digits(scan);
 		if (digits.n == 0 || digits.n > 4) {
 			break;
@@ -104,7 +98,7 @@ read_archs(struct scan *scan)
 			arch->suffix = *scan->at++;
 		}
 		arch->ptx = read_word(scan, "ptx");
-	} while (read_word(scan, "sm") || (*scan->at == '.' && is_digit(scan->at[1])));
+	} while (read_word(scan, "sm") || (*scan->at == '.' && ws_is_digit(scan->at[1])));
 	return ws_arch_set_of(archs.at, archs.len);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum section {
@@ -42,7 +41,7 @@ is_key(struct ws_str name, const char *key)
 	}
 	size_t i = 0;
 	for (; i < name.n && key[i]; i++) {
-		char c = name.s[i] == '_' ? '-' : (char)tolower((unsigned char)name.s[i]);
+		char c = name.s[i] == '_' ? '-' : ws_lower(name.s[i]);
 		if (c != key[i]) {
 			return false;
 		}

@@ -1,7 +1,6 @@
 /* reply.c - field by field; names are compared without regard to case (RFC 9110, 5.1). */
 #include "net/reply.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,9 +18,7 @@ static void
 keep_lower(char *field, size_t size, struct ws_str value)
 {
 	keep(field, size, value);
-	for (char *c = field; *c; c++) {
-		*c = (char)tolower((unsigned char)*c);
-	}
+	ws_lower_all(field);
 }
 
 static void

@@ -69,16 +69,6 @@ ws_url_shown(const char *text, struct ws_arena *a)
 	return ws_arena_printf(a, "%s%s", ws_url_bare(text, a), more ? "?..." : "");
 }
 
-static int
-digit_of(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	char lower = (char)(c | 0x20);
-	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* "%2B" becomes "+"; what is not such a triplet, and %00, stay as they are. */
 static char *
 decode(const char *text, size_t len, struct ws_arena *a)
@@ -86,8 +76,8 @@ decode(const char *text, size_t len, struct ws_arena *a)
 	char *plain = ws_arena_alloc(a, len + 1);
 	size_t n = 0;
 	for (size_t i = 0; i < len; i++) {
-		int high = text[i] == '%' && len - i > 2 ? digit_of(text[i + 1]) : -1;
-		int low = high >= 0 ? digit_of(text[i + 2]) : -1;
+		int high = text[i] == '%' && len - i > 2 ? ws_hex_digit(text[i + 1]) : -1;
+		int low = high >= 0 ? ws_hex_digit(text[i + 2]) : -1;
 		if (low < 0 || high * 16 + low == 0) {
 			plain[n++] = text[i];
 			continue;

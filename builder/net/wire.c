@@ -7,7 +7,6 @@
 
 #include <curl/curl.h>
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,15 +379,6 @@ part_of(CURLU *handle, CURLUPart part, unsigned flags, struct ws_arena *a)
 	return copy;
 }
 
-static char *
-lower(char *text)
-{
-	for (char *c = text; *c; c++) {
-		*c = (char)tolower((unsigned char)*c);
-	}
-	return text;
-}
-
 static bool
 is_web(const char *scheme)
 {
@@ -417,10 +407,10 @@ split(CURLU *handle, struct ws_arena *a, struct ws_url *url)
 	char *scheme = part_of(handle, CURLUPART_SCHEME, 0, a);
 	char *host = part_of(handle, CURLUPART_HOST, 0, a);
 	char *port = part_of(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, a);
-	if (!scheme || !is_web(lower(scheme)) || !host || !port) {
+	if (!scheme || !is_web(ws_lower_all(scheme)) || !host || !port) {
 		return false;
 	}
-	*url = (struct ws_url){.host = lower(host), .is_https = strcmp(scheme, "https") == 0};
+	*url = (struct ws_url){.host = ws_lower_all(host), .is_https = strcmp(scheme, "https") == 0};
 	url->origin = ws_arena_printf(a, "%s://%s:%s", scheme, host, port);
 	if (!read_login(handle, a, url)) {
 		return false;

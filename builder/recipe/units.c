@@ -40,8 +40,8 @@ ws_unit_symbol(const char *path, struct ws_arena *a)
 	const char *base = ws_path_base(path), *dot = strrchr(base, '.');
 	char *symbol = ws_arena_copy(a, base, dot ? (size_t)(dot - base) : strlen(base));
 	for (char *c = symbol; *c; c++) {
-		bool digit = *c >= '0' && *c <= '9';
-		bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+		bool digit = ws_is_digit(*c);
+		bool letter = ws_is_letter(*c);
 		*c = letter || (digit && c > symbol) ? *c : '_';
 	}
 	return symbol;

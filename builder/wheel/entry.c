@@ -37,18 +37,6 @@ cmp_entries(const void *x, const void *y, void *dist_info)
 	return left_last == right_last ? strcmp(left->name, right->name) : left_last - right_last;
 }
 
-static char *
-fold(const char *name, struct ws_arena *a)
-{
-	char *folded = ws_arena_strdup(a, name);
-	for (char *c = folded; *c; c++) {
-		if (*c >= 'A' && *c <= 'Z') {
-			*c = (char)(*c | 0x20);
-		}
-	}
-	return folded;
-}
-
 static bool
 is_among(const char *name, const char *const *sorted, size_t count)
 {
@@ -62,7 +50,7 @@ check_collisions(const struct ws_wheel_entry *entries, size_t count, struct ws_e
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char **folded = WS_NEW_N(a, const char *, count);
 	for (size_t i = 0; i < count; i++) {
-		folded[i] = fold(entries[i].name, a);
+		folded[i] = ws_lower_all(ws_arena_strdup(a, entries[i].name));
 	}
 	qsort(folded, count, sizeof(*folded), ws_cmp_strings);
 	for (size_t i = 0; i < count; i++) {

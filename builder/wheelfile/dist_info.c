@@ -76,11 +76,7 @@ next_field(
 	if (!*fine) {
 		return false;
 	}
-	char *lower = ws_str_copy(field.name, r->a);
-	for (char *c = lower; *c; c++) {
-		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
-	}
-	*name = lower;
+	*name = ws_lower_all(ws_str_copy(field.name, r->a));
 	*value = field.value;
 	return true;
 }
@@ -170,10 +166,7 @@ static bool
 add_tags(struct wheel_reader *w, struct ws_str value, struct ws_err *err)
 {
 	struct ws_arena *a = w->r.a;
-	char *text = ws_str_copy(value, a);
-	for (char *c = text; *c; c++) {
-		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
-	}
+	char *text = ws_lower_all(ws_str_copy(value, a));
 	struct tag_set set = {0};
 	text_list *const parts[] = {&set.pythons, &set.abis, &set.platforms};
 	struct ws_str rest = ws_str_of(text);
@@ -263,7 +256,7 @@ name_len(const char *text)
 	size_t len = 0;
 	for (; text[len]; len++) {
 		char c = text[len];
-		bool letter = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+		bool letter = ws_is_digit(c) || ws_is_letter(c);
 		if (!letter && (len == 0 || (c != '.' && c != '-' && c != '_'))) {
 			break;
 		}

@@ -115,12 +115,6 @@ gather(void *self, const struct ws_fs_entry *entry, struct ws_err *err WS_UNUSED
 	return true;
 }
 
-static int
-by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Sources and headers below @folder, sorted. */
 static bool
 list_sources(const char *folder, struct ws_arena *a, path_list *paths, struct ws_err *err)
@@ -132,7 +126,7 @@ list_sources(const char *folder, struct ws_arena *a, path_list *paths, struct ws
 	if (paths->len == 0) {
 		return ws_err_set(err, WS_ERR_IO, "'%s' has no sources of the bridge", folder);
 	}
-	qsort(paths->at, paths->len, sizeof(paths->at[0]), by_text);
+	qsort(paths->at, paths->len, sizeof(paths->at[0]), ws_cmp_strings);
 	return true;
 }
 

@@ -60,7 +60,7 @@ read_major(struct ws_str *rest, unsigned *major)
 {
 	size_t digits = 0;
 	unsigned value = 0;
-	while (digits < rest->n && digits < 4 && rest->s[digits] >= '0' && rest->s[digits] <= '9') {
+	while (digits < rest->n && digits < 4 && ws_is_digit(rest->s[digits])) {
 		value = value * 10 + (unsigned)(rest->s[digits++] - '0');
 	}
 	if (digits == 0 || digits > 3) {

@@ -25,7 +25,7 @@ static bool
 read_version(struct ws_str rest, struct ws_hostcc *cc, struct ws_arena *a)
 {
 	size_t len = 0;
-	while (len < rest.n && (rest.s[len] == '.' || (rest.s[len] >= '0' && rest.s[len] <= '9'))) {
+	while (len < rest.n && (rest.s[len] == '.' || ws_is_digit(rest.s[len]))) {
 		len++;
 	}
 	struct ws_str version = {rest.s, len};

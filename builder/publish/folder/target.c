@@ -42,7 +42,7 @@ snapshot_of(const char *name)
 		return NULL;
 	}
 	for (size_t i = 0; i < len; i++) {
-		bool digit = name[i] >= '0' && name[i] <= '9';
+		bool digit = ws_is_digit(name[i]);
 		if (form[i] == '0' ? !digit : name[i] != form[i]) {
 			return NULL;
 		}

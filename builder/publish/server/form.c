@@ -48,7 +48,7 @@ form_name(struct ws_str field, struct ws_arena *a)
 	}
 	char *name = ws_str_copy(field, a);
 	for (char *c = name; *c; c++) {
-		*c = *c == '-' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
+		*c = *c == '-' ? '_' : ws_lower(*c);
 	}
 	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")] == '\0'
 			&& !ws_is_among(name, own, WS_LEN(own))
