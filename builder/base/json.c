@@ -213,6 +213,13 @@ ws_json_text(const struct ws_json *object, const char *key)
 	return member && member->kind == WS_JSON_STRING ? member->text : NULL;
 }
 
+bool
+ws_json_is_true(const struct ws_json *object, const char *key)
+{
+	const struct ws_json *value = ws_json_find(object, key);
+	return value && value->kind == WS_JSON_BOOL && value->truth;
+}
+
 const char *const *
 ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count)
 {

@@ -78,6 +78,9 @@ const struct ws_json *ws_json_at(const struct ws_json *value, const char *path);
 /** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not ours. */
 const char *ws_json_text(const struct ws_json *object, const char *key);
 
+/** The BOOL member @a key is true. */
+bool ws_json_is_true(const struct ws_json *object, const char *key);
+
 /** The texts of the list @a list, in order; none where it is NULL. They live with the document, the array in @a a. */
 const char *const *ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count);
 

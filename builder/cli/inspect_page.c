@@ -38,13 +38,6 @@ is(const struct ws_json *object, const char *key, const char *text)
 	return ws_same(ws_json_text(object, key), text);
 }
 
-static bool
-is_true(const struct ws_json *object, const char *key)
-{
-	const struct ws_json *value = ws_json_find(object, key);
-	return value && value->truth;
-}
-
 /* "a, b, c", the first @most of them. */
 static const char *
 joined(const struct ws_json *list, size_t most, struct ws_arena *a)
@@ -85,7 +78,7 @@ print_subject(struct printing *p, const struct ws_json *facts)
 			"%" PRIu64 " data descriptors, the first at '%s': some indexes refuse them",
 			number(zip, "descriptors"), ws_json_text(zip, "first_descriptor"));
 	}
-	if (!is_true(facts, "whole") && number(facts, "read_bytes") < number(facts, "bytes")) {
+	if (!ws_json_is_true(facts, "whole") && number(facts, "read_bytes") < number(facts, "bytes")) {
 		ws_page_line(&p->page, WS_PAGE_ADVICE,
 			"%s were read: no digest was recomputed, no library opened (--whole)",
 			size(facts, "read_bytes", p->a));
@@ -131,7 +124,7 @@ print_record(struct printing *p, const struct ws_json *facts)
 		return;
 	}
 	label(p, "RECORD");
-	if (is_true(facts, "whole")) {
+	if (ws_json_is_true(facts, "whole")) {
 		ws_page_line(&p->page, WS_PAGE_PLAIN,
 			"%" PRIu64 " lines, %" PRIu64 " digests recomputed and right", number(record, "lines"),
 			number(record, "hashed"));
@@ -281,9 +274,9 @@ print_problems(struct printing *p, const struct ws_json *facts)
 	uint64_t count = number(facts, "problem_count");
 	label(p, "verdict");
 	ws_page_line(&p->page, WS_PAGE_PLAIN, "%s",
-		count == 0 && !is_true(facts, "whole") ? "sound, as far as it was read"
-			: count == 0                       ? "sound: nothing is wrong with it by itself"
-			: count == 1                       ? "wrong"
+		count == 0 && !ws_json_is_true(facts, "whole") ? "sound, as far as it was read"
+			: count == 0                               ? "sound: nothing is wrong with it by itself"
+			: count == 1                               ? "wrong"
 						 : ws_arena_printf(p->a, "wrong in %" PRIu64 " ways", count));
 	for (const struct ws_json *item = list ? list->first : NULL; item; item = item->next) {
 		ws_page_line(&p->page, WS_PAGE_WRONG, "%s: %s", ws_json_text(item, "about"),

@@ -170,7 +170,6 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	size_t lists, families;
 	const char *archs = ws_json_text(order, "for"), *why;
 	const char *machine = ws_json_text(order, "machine");
-	const struct ws_json *strict = ws_json_find(order, "strict");
 	*place = (struct ws_opened_judge_place){0};
 	bool fine = open_files(order, a, place, err);
 	place->folders = ws_json_texts(ws_json_find(order, "folders"), a, &place->folder_count);
@@ -184,7 +183,7 @@ ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 		.machine = machine ? ws_machine_named(machine) : ws_machine_host(),
 		.ptx = ws_json_text(order, "ptx"),
 		.families = families_of(ws_json_find(order, "families"), a, &families),
-		.strict = strict && strict->truth,
+		.strict = ws_json_is_true(order, "strict"),
 		.complete = place->folder_count > 0,
 	};
 	place->load.family_count = families;

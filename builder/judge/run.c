@@ -35,13 +35,6 @@ find(struct judging *j, enum ws_finding_verdict verdict, const char *cause, cons
 		.verdict = verdict, .cause = cause, .text = ws_arena_strdup(j->a, text)};
 }
 
-static bool
-is_true(const struct ws_json *object, const char *key)
-{
-	const struct ws_json *value = ws_json_find(object, key);
-	return value && value->truth;
-}
-
 static void
 add(struct judging *j, struct ws_judge_outcome *o, enum ws_finding_verdict verdict,
 	const char *cause, const char *text)
@@ -186,7 +179,7 @@ judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
 {
 	const struct ws_json *required = ws_json_find(j->order.root, "required");
 	const struct ws_json *must = ws_json_find(j->order.root, "must");
-	bool one = is_true(j->order.root, "must_any") && required && required->first;
+	bool one = ws_json_is_true(j->order.root, "must_any") && required && required->first;
 	for (const struct ws_json *r = required ? required->first : NULL; r; r = r->next) {
 		bool found = false;
 		for (size_t i = 0; i < j->modules.count; i++) {
@@ -215,7 +208,7 @@ judge_kernels(struct judging *j, struct ws_judge_outcome *o)
 	for (size_t i = 0; i < o->judged.count; i++) {
 		images += o->judged.modules[i].gpu.image_count;
 	}
-	if (is_true(j->order.root, "kernels") && o->judged.count > 0 && images == 0) {
+	if (ws_json_is_true(j->order.root, "kernels") && o->judged.count > 0 && images == 0) {
 		add(j, o, WS_VERDICT_FAILS, "gpu",
 			"no module of it has GPU code; its recipe compiles kernels");
 	}
@@ -320,7 +313,7 @@ open_own(struct judging *j, struct ws_err *err)
 			.place = place_of(name, j->a),
 			.elf = ws_elf_open_as(file, name, j->a, err),
 			.required = true,
-			.init = is_true(module, "imported") ? init_of(name, j->a) : NULL};
+			.init = ws_json_is_true(module, "imported") ? init_of(name, j->a) : NULL};
 		if (!m->elf) {
 			return false;
 		}
@@ -467,7 +460,7 @@ judge_own_archs(struct judging *j, struct ws_judge_outcome *o, struct ws_err *er
 	for (size_t i = 0; i < o->judged.count; i++, module = module->next) {
 		const struct ws_module_verdict *m = &o->judged.modules[i];
 		struct ws_arch_set wanted;
-		if (!is_true(module, "cuda")) {
+		if (!ws_json_is_true(module, "cuda")) {
 			continue;
 		}
 		if (!ws_arch_set_parse(text, j->a, &wanted, &why)) {

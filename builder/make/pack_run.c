@@ -27,11 +27,10 @@ add_files(struct packing *p)
 	WS_VEC(struct ws_wheel_file) files = {0};
 	const struct ws_json *list = ws_json_find(p->order.root, "files");
 	for (WS_JSON_EACH(file, list)) {
-		const struct ws_json *executable = ws_json_find(file, "executable");
 		*ws_vec_push(&files, p->a) = (struct ws_wheel_file){
 			.path = ws_json_text(file, "path"),
 			.file = ws_path_join(p->a, "src", ws_json_text(file, "from"), NULL),
-			.executable = executable && executable->truth,
+			.executable = ws_json_is_true(file, "executable"),
 		};
 	}
 	p->spec.files = files.at;
@@ -87,14 +86,13 @@ compose_sbom(struct packing *p)
 	WS_VEC(struct ws_sbom_part) parts = {0};
 	const struct ws_json *list = ws_json_find(p->order.root, "parts");
 	for (WS_JSON_EACH(part, list)) {
-		const struct ws_json *application = ws_json_find(part, "application");
 		*ws_vec_push(&parts, p->a) = (struct ws_sbom_part){
 			.name = ws_json_text(part, "name"),
 			.version = ws_json_text(part, "version"),
 			.purl = ws_json_text(part, "purl"),
 			.url = ws_json_text(part, "url"),
 			.sha256 = ws_json_text(part, "sha256"),
-			.application = application && application->truth,
+			.application = ws_json_is_true(part, "application"),
 		};
 	}
 	struct ws_sbom_part wheel = {

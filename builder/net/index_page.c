@@ -143,11 +143,10 @@ read_entry(struct reading *r, const struct ws_json *entry)
 	if (!name || !address) {
 		return;
 	}
-	const struct ws_json *yanked = ws_json_find(entry, "yanked");
 	const char *why = ws_json_text(entry, "yanked");
 	struct ws_index_file file = {
 		.sha256 = digest_or_nothing(ws_json_text(ws_json_find(entry, "hashes"), "sha256"), r->a),
-		.is_yanked = why || (yanked && yanked->kind == WS_JSON_BOOL && yanked->truth),
+		.is_yanked = why || ws_json_is_true(entry, "yanked"),
 		.yanked_why = why ? ws_arena_strdup(r->a, why) : "",
 		.requires_python = requirement(r, ws_json_text(entry, "requires-python")),
 	};

@@ -15,9 +15,8 @@ static const char *
 find_wrong(const struct ws_json *cases, struct ws_arena *a)
 {
 	for (WS_JSON_EACH(item, cases)) {
-		const struct ws_json *right = ws_json_find(item, "right");
 		const char *name = ws_json_text(item, "case");
-		if (!right || right->kind != WS_JSON_BOOL || !right->truth) {
+		if (!ws_json_is_true(item, "right")) {
 			return ws_arena_printf(a, "its case '%s' is wrong", name ? name : "?");
 		}
 	}

@@ -328,12 +328,11 @@ read_answer(const char *path, const char *const *env, const struct ws_buf *text,
 	if (!ws_json_parse(path, ws_buf_text(text), text->len, WS_JSON_STRICT, a, &doc, err)) {
 		return explain(path, env, err);
 	}
-	const struct ws_json *free_threaded = ws_json_find(doc.root, "free_threaded");
 	struct reply reply = {
 		.path = path,
 		.implementation = ws_json_text(doc.root, "implementation"),
 		.version = ws_json_find(doc.root, "version"),
-		.free_threaded = free_threaded && free_threaded->truth,
+		.free_threaded = ws_json_is_true(doc.root, "free_threaded"),
 		.multiarch = ws_json_text(doc.root, "multiarch"),
 	};
 	*kit = (struct ws_python_kit){

@@ -46,25 +46,18 @@ ws_exports_child_ask(const struct ws_exports_order *order, const char *program, 
 /* ---- the child ---- */
 
 static bool
-is_true(const struct ws_json *object, const char *key)
-{
-	const struct ws_json *value = ws_json_find(object, key);
-	return value && value->truth;
-}
-
-static bool
 add(struct ws_exports_maker *maker, const struct ws_json *library, struct ws_err *err)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *called = ws_json_text(library, "called");
 	WS_AUTO_ELF struct ws_elf *elf =
 		ws_elf_open_as(ws_json_text(library, "path"), ws_json_text(library, "name"), a, err);
-	if (is_true(library, "c")) {
+	if (ws_json_is_true(library, "c")) {
 		ws_exports_only_c(maker);
 	}
 	/* One of many that may matter: what is wrong with it is found when something needs it. */
 	if (!elf || !ws_exports_add(maker, elf, ws_json_text(library, "python"), err)) {
-		return is_true(library, "optional");
+		return ws_json_is_true(library, "optional");
 	}
 	if (called) {
 		ws_exports_add_name(maker, called);
