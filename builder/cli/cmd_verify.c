@@ -200,8 +200,7 @@ unknown_release(const struct verifying *v, const struct ws_machine *machine, con
 	machine = machine ? machine : ws_machine_host();
 	for (size_t i = 0; i < v->s->facts.torch_count; i++) {
 		const char *release = v->s->facts.torch[i].version.text;
-		const char *list = ws_torch_exports_name(release, machine, v->a);
-		if (ws_fs_exists(ws_path_join(v->a, v->asked.facts, "exports", list, NULL))) {
+		if (ws_torch_exports_shipped(v->asked.facts, release, machine, v->a)) {
 			ws_buf_printf(&known, " %s", release);
 		}
 	}

@@ -64,9 +64,8 @@ ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_vers
 	ws_list_paths lists = {0};
 	const struct ws_machine *machine = asked->machine ? asked->machine : ws_machine_host();
 	if (torch) {
-		const char *file = ws_torch_exports_name(torch->text, machine, a);
-		const char *path = ws_path_join(a, asked->facts, "exports", file, NULL);
-		if (!ws_fs_exists(path)) {
+		const char *path = ws_torch_exports_shipped(asked->facts, torch->text, machine, a);
+		if (!path) {
 			return ws_err_set(err, WS_ERR_UNKNOWN, "what torch %s%s exports is not known here",
 				torch->text, machine->mark);
 		}

@@ -143,9 +143,9 @@ find_exports(struct ws_resolver *r, const struct ws_point *point, struct ws_err 
 	const struct ws_context *ctx = r->ctx;
 	const struct ws_torch_choice *torch = point->torch;
 	const char *pinned = ws_point_torch_pin(point, r->a);
-	const char *name = ws_torch_exports_name(torch->version.public_text, point->machine, r->a);
-	const char *shipped = ws_path_join(r->a, ctx->data->facts, "exports", name, NULL);
-	if (torch->standard && ws_fs_exists(shipped)) {
+	const char *shipped = ws_torch_exports_shipped(
+		ctx->data->facts, torch->version.public_text, point->machine, r->a);
+	if (torch->standard && shipped) {
 		return shipped;
 	}
 	const struct ws_pin_exports *known = ws_lock_exports(&r->pins->lock, pinned);

@@ -30,6 +30,15 @@ ws_torch_exports_name(const char *release, const struct ws_machine *machine, str
 		a, "torch-%s%s%s.zst", release, marked ? "-" : "", marked ? machine->name : "");
 }
 
+const char *
+ws_torch_exports_shipped(
+	const char *facts, const char *release, const struct ws_machine *machine, struct ws_arena *a)
+{
+	const char *path =
+		ws_path_join(a, facts, "exports", ws_torch_exports_name(release, machine, a), NULL);
+	return ws_fs_exists(path) ? path : NULL;
+}
+
 /* A list being made. */
 struct making {
 	const struct ws_fetch *fetch;

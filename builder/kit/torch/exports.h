@@ -18,6 +18,10 @@
 const char *ws_torch_exports_name(
 	const char *release, const struct ws_machine *machine, struct ws_arena *a);
 
+/** Its path among the facts, a folder; NULL where none ships. */
+const char *ws_torch_exports_shipped(
+	const char *facts, const char *release, const struct ws_machine *machine, struct ws_arena *a);
+
 /**
  * Writes the list of @a version for @a machine to @a path: libtorch_python of every Python that has a wheel, the
  * other libraries of CPython 3.11's, or the newest's. The same wheels give the same bytes.
