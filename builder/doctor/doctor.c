@@ -4,8 +4,8 @@
 #include "doctor/ignored_env.h"
 #include "fetch/git.h"
 
-void
-ws_doctor_libraries(struct ws_doctor *d)
+static void
+libraries(struct ws_doctor *d)
 {
 	const char *version = ws_git_version(d->a);
 	bool is_old = ws_git_is_old();
@@ -18,18 +18,18 @@ ws_doctor_libraries(struct ws_doctor *d)
 	}
 }
 
-void
-ws_doctor_ignored(struct ws_doctor *d)
+static void
+ignored(struct ws_doctor *d)
 {
-	ws_ignored_list ignored = {0};
-	ws_ignored_env_list(d->env->vars, d->a, &ignored);
+	ws_ignored_list list = {0};
+	ws_ignored_env_list(d->env->vars, d->a, &list);
 	ws_rows_list(&d->rows, "ignored_variables[]");
-	for (size_t i = 0; i < ignored.len; i++) {
+	for (size_t i = 0; i < list.len; i++) {
 		ws_rows_add(&d->rows, "ignored_variables[]", "{name}; instead: {instead}",
-			"name %s instead %s", ignored.at[i].name, ignored.at[i].instead)
+			"name %s instead %s", list.at[i].name, list.at[i].instead)
 			->problem = WS_PROBLEM_NOTE;
 	}
-	if (ignored.len == 0) {
+	if (list.len == 0) {
 		ws_rows_note(&d->rows, "no variable that is ignored is set");
 	}
 }
@@ -53,8 +53,8 @@ ws_doctor_look(struct ws_doctor *d)
 		{"functions", ws_doctor_functions},
 		{"model", ws_doctor_model},
 		{"indexes", ws_doctor_indexes},
-		{"libraries", ws_doctor_libraries},
-		{"ignored", ws_doctor_ignored},
+		{"libraries", libraries},
+		{"ignored", ignored},
 	};
 	for (size_t i = 0; i < WS_LEN(parts); i++) {
 		d->rows.part = parts[i].part;

@@ -100,7 +100,5 @@ void ws_doctor_functions(struct ws_doctor *d);
 void ws_doctor_model_read(struct ws_doctor *d);
 void ws_doctor_model(struct ws_doctor *d);
 void ws_doctor_indexes(struct ws_doctor *d);
-void ws_doctor_libraries(struct ws_doctor *d);
-void ws_doctor_ignored(struct ws_doctor *d);
 
 #endif

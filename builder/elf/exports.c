@@ -75,7 +75,7 @@ open_list(struct list *x, struct ws_err *err)
 {
 	struct ws_exports *seen = &x->seen;
 	struct ws_str value;
-	WS_VEC(const char *) wheels = {0}, pythons = {0};
+	WS_VEC(const char *) pythons = {0};
 	if (!next_line(x, err)) {
 		return false;
 	}
@@ -85,14 +85,10 @@ open_list(struct list *x, struct ws_err *err)
 	while (next_line(x, err)) {
 		if (is_item(x->line, "torch", &value)) {
 			seen->release = ws_str_copy(value, x->a);
-		} else if (is_item(x->line, "wheel", &value)) {
-			*ws_vec_push(&wheels, x->a) = ws_str_copy(value, x->a);
 		} else if (is_item(x->line, "python", &value)) {
 			*ws_vec_push(&pythons, x->a) = ws_str_copy(value, x->a);
-		} else {
+		} else if (!is_item(x->line, "wheel", &value)) { /* those it was made from, for people */
 			x->held = true;
-			seen->wheels = wheels.at;
-			seen->wheel_count = wheels.len;
 			seen->pythons = pythons.at;
 			seen->python_count = pythons.len;
 			return true;

@@ -36,9 +36,7 @@
 #define WS_EXPORTS_SCHEMA "wheelsmith.exports/1"
 
 struct ws_exports {
-	const char *release;       /**< "2.5.1"; NULL: not the list of a torch release */
-	const char *const *wheels; /**< file names of the wheels it was made from */
-	size_t wheel_count;
+	const char *release;        /**< "2.5.1"; NULL: not the list of a torch release */
 	const char *const *pythons; /**< "cp311", "cp313t": tags that libtorch_python.so is known for */
 	size_t python_count;
 };

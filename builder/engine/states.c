@@ -141,7 +141,6 @@ ws_run_cancel(struct ws_run *r, struct ws_node *node)
 	if (node->state >= WS_NODE_DONE || node->state == WS_NODE_RUNNING) {
 		return;
 	}
-	r->sum->cancelled += !node->whole;
 	close_node(r, node, WS_NODE_CANCELLED, WS_OUTCOME_CANCELLED);
 	cancel_all(r, &node->users);
 	cancel_all(r, &node->parts);

@@ -41,19 +41,14 @@ static const struct ws_field fields[] = {
 static const struct ws_table table = {"the signs of errors", fields, WS_LEN(fields)};
 
 bool
-ws_signs_parse(
-	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err)
-{
-	struct ws_reader r = {.doc = doc, .folder = "/", .a = a, .err = err};
-	*signs = (struct ws_signs){0};
-	return ws_object_read(&r, doc->root, &table, signs);
-}
-
-bool
 ws_signs_read(const char *facts, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err)
 {
 	struct ws_document document;
-	return ws_document_read(
-			   ws_path_join(a, facts, "signs.json", NULL), "facts file", a, &document, err)
-		&& ws_signs_parse(document.doc, a, signs, err);
+	const char *path = ws_path_join(a, facts, "signs.json", NULL);
+	*signs = (struct ws_signs){0};
+	if (!ws_document_read(path, "facts file", a, &document, err)) {
+		return false;
+	}
+	struct ws_reader r = {.doc = document.doc, .folder = "/", .a = a, .err = err};
+	return ws_object_read(&r, document.doc->root, &table, signs);
 }

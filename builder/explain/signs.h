@@ -65,8 +65,4 @@ struct ws_signs {
 bool ws_signs_read(
 	const char *facts, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err);
 
-/** From a document, whose texts it borrows. */
-bool ws_signs_parse(
-	const struct ws_json_doc *doc, struct ws_arena *a, struct ws_signs *signs, struct ws_err *err);
-
 #endif
