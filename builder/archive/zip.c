@@ -535,7 +535,7 @@ parse_directory(struct ws_zip *zip, const struct end *end, struct ws_str directo
 	}
 	if (directory.n > 0) {
 		return ws_zip_break(zip, WS_ZIP_COUNT, NULL, err,
-			"the directory goes on for %zu bytes after the %zu entries that the end record counts",
+			"the directory has %zu bytes more after the %zu entries that the end record counts",
 			directory.n, zip->count);
 	}
 	return check_order(zip, entries, end->directory_offset, a, err);

@@ -230,7 +230,7 @@ read_data(struct reader *r, struct ws_str in, struct ws_err *err)
 	}
 	if (in.n > 0) {
 		return ws_zip_break(r->zip, WS_ZIP_DEFLATE, entry_of(r)->name, err,
-			"its data goes on after the end of the stream");
+			"its data continues after the end of the stream");
 	}
 	return true;
 }

@@ -157,7 +157,7 @@ static void
 report_wrong(void *session, const char *file, const char *wrong)
 {
 	const struct ws_session *s = session;
-	ws_out_warn(&s->out, "uploaded although it is wrong: '%s': %s", file, wrong);
+	ws_out_warn(&s->out, "uploaded with --force although '%s' failed a check: %s", file, wrong);
 }
 
 static void

@@ -246,8 +246,7 @@ complete_extensions(struct ws_reader *r, struct ws_recipe *recipe)
 		return false;
 	}
 	if (every && !list) {
-		return ws_json_err_key(
-			r->doc, every, r->err, "'every_extension' stands in a recipe without 'extensions'");
+		return ws_json_err_key(r->doc, every, r->err, "'every_extension' needs 'extensions'");
 	}
 	for (size_t i = 0; i < recipe->extension_count; i++, item = item->next) {
 		all[i] = recipe->extensions[i];
@@ -275,14 +274,13 @@ check_ways(struct ws_reader *r, struct ws_recipe *recipe)
 	const struct ws_json *binding = ws_json_find(root, "binding");
 	recipe->prebuilt_only = binding && recipe->source_count == 0;
 	if (binding && !recipe->prebuilt_only) {
-		ws_json_err_key(r->doc, binding, r->err, "'binding' stands in a recipe with 'source'");
+		ws_json_err_key(r->doc, binding, r->err, "'binding' and 'source' exclude each other");
 		return ws_err_cure(r->err, "it is said by each of 'extensions'");
 	}
 	for (size_t i = 0; recipe->prebuilt_only && i < WS_LEN(of_sources); i++) {
 		const struct ws_json *member = ws_json_find(root, of_sources[i]);
 		if (member) {
-			return ws_json_err_key(
-				r->doc, member, r->err, "'%s' stands in a recipe without 'source'", of_sources[i]);
+			return ws_json_err_key(r->doc, member, r->err, "'%s' needs 'source'", of_sources[i]);
 		}
 	}
 	if (recipe->source_count == 0 && !recipe->prebuilt_only) {

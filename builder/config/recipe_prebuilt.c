@@ -157,7 +157,7 @@ expand_sample(struct ws_reader *r, const struct ws_json *url, const struct ws_re
 		}
 		const char *value = sample(recipe, prebuilt, i);
 		if (!value) {
-			ws_json_err(r->doc, url, r->err, "'{%s}' stands in the URL, and '%s' is not listed",
+			ws_json_err(r->doc, url, r->err, "'{%s}' is in the URL, and '%s' is not listed",
 				placeholders[i], placeholders[i]);
 			return NULL;
 		}

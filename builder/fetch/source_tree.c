@@ -88,7 +88,7 @@ strip(struct ws_source_tree *s, const char *name, struct ws_err *err)
 	if (strncmp(name, s->strip, len) == 0) {
 		return name + len;
 	}
-	ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' beside its top folder '%.*s'", s->plan->from,
+	ws_err_set(err, WS_ERR_FETCH, "'%s' holds '%s' next to its top folder '%.*s'", s->plan->from,
 		name, (int)len - 1, s->strip);
 	ws_err_cure(err, "say in the recipe what to take off: \"strip\": \"\" for nothing");
 	return NULL;
@@ -208,7 +208,7 @@ ws_source_tree_end_file(struct ws_source_tree *s, struct ws_err *err)
 	if (pointer && is_compiled(s->path)) {
 		ws_err_set(err, WS_ERR_FETCH, "'%s' in '%s' is a git-LFS pointer, not the file", s->path,
 			s->plan->from);
-		return ws_err_cure(err, "use an archive or a folder in which the file itself stands");
+		return ws_err_cure(err, "use an archive or a folder that has the file itself");
 	}
 	return s->filling || ws_tree_close_file(s->builder, NULL, err);
 }

@@ -89,7 +89,7 @@ has_compilers(
 	if (!needs_c || cxx->c_path) {
 		return true;
 	}
-	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no driver for C beside it", cxx->path);
+	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no driver for C next to it", cxx->path);
 	return ws_err_cure(err, "install the C compiler of the same version, %s %u",
 		cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cxx->major);
 }

@@ -54,7 +54,7 @@ cure_login(const struct ws_fault *fault, struct ws_err *err)
 		return;
 	}
 	if (fault->had_login) {
-		ws_err_cure(err, "the user or password that stands in the URL is not (or no longer) right");
+		ws_err_cure(err, "the user or password in the URL is not (or no longer) right");
 		return;
 	}
 	ws_err_cure(err, "put it into ~/.netrc:  machine %s login NAME password SECRET", fault->host);

@@ -235,7 +235,7 @@ WS_TEST(the_top_folder_is_taken_off)
 	struct ws_source_found found;
 	struct ws_err err = {0};
 	assert_fails(bring(&w, &spec, 1, &found, &err), err, WS_ERR_FETCH);
-	assert_contains(err.text, "'demo-1.0.tar.gz' holds 'readme' beside its top folder 'demo-1.0'");
+	assert_contains(err.text, "'demo-1.0.tar.gz' holds 'readme' next to its top folder 'demo-1.0'");
 	assert_contains(err.cure, "\"strip\"");
 	spec.strip = "";
 	assert_ok(bring(&w, &spec, 1, &found, &err), err);
