@@ -5,7 +5,31 @@
 #include "publish/bucket/lock.h"
 #include "publish_world.h"
 
+#include <curl/curl.h>
+
+#include <dlfcn.h>
 #include <unistd.h>
+
+/* Something that happens in the store just before this many puts from now. */
+static struct {
+	unsigned puts; /* 0: nothing */
+	const char *dir, *lock;
+	struct ws_arena *a;
+} before;
+
+/* Stands before libcurl's own: what another does at one moment. */
+CURLMcode
+curl_multi_add_handle(CURLM *multi, CURL *easy)
+{
+	CURLMcode (*real)(CURLM *, CURL *);
+	const char *method = NULL;
+	*(void **)&real = dlsym(RTLD_NEXT, "curl_multi_add_handle");
+	curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
+	if (before.puts > 0 && method && strcmp(method, "PUT") == 0 && --before.puts == 0) {
+		ws_world_put(before.dir, WS_INDEX_LOCK, before.lock, before.a);
+	}
+	return real(multi, easy);
+}
 
 struct scene {
 	const char *dir;
@@ -101,6 +125,25 @@ WS_TEST(who_was_taken_for_dead_loses_and_tells_the_other)
 	ws_publish_lock_release(&one, false);
 	assert_fails(ws_publish_lock_renew(&two, &other_err), other_err, WS_ERR_PUBLISH);
 	assert_contains(other_err.text, "another publisher changed");
+}
+
+/* Two saw it dead; the other was quicker by a moment. */
+WS_TEST(of_two_that_wait_for_one_that_died_one_has_the_lock)
+{
+	struct ws_err err = {0};
+	WS_AUTO_SCENE struct scene *s = scene_with(NULL, a);
+	struct ws_publish_lock one = publisher(s, a);
+	struct ws_stop stop = {.fd = -1, .deadline_ms = 1};
+	ws_world_put(s->dir, WS_INDEX_LOCK, "interrupted by hand", a);
+	s->order.stop = &stop; /* who waits any longer gives up */
+	before.puts = 2;       /* it creates the lock, which is refused, and replaces it */
+	before.dir = s->dir;
+	before.lock = "the other 1";
+	before.a = a;
+	assert_false(ws_publish_lock_acquire(&one, &err));
+	assert_int_equal(before.puts, 0);
+	assert_true(ws_err_is_stop(&err));
+	assert_string_equal(held(s, a), "the other 1");
 }
 
 WS_TEST(who_gives_up_among_the_pages_says_so_and_the_next_one_does_not_wait)
