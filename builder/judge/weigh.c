@@ -1,4 +1,4 @@
-/* weigh.c - see weigh.h. */
+/* weigh.c - each reason by itself, over the modules that fail. */
 #include "judge/weigh.h"
 
 #include "base/buf.h"

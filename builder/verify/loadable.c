@@ -14,11 +14,16 @@
 
 typedef WS_VEC(struct ws_finding) finding_list;
 
+WS_PRINTF(4, 5)
 static void
-add(finding_list *list, struct ws_arena *a, const char *text)
+add(finding_list *list, struct ws_arena *a, enum ws_finding_verdict verdict, const char *format,
+	...)
 {
-	*ws_vec_push(list, a) =
-		(struct ws_finding){.verdict = WS_VERDICT_FAILS, .cause = "loader", .text = text};
+	va_list values;
+	va_start(values, format);
+	*ws_vec_push(list, a) = (struct ws_finding){
+		.verdict = verdict, .cause = "loader", .text = ws_arena_vprintf(a, format, values)};
+	va_end(values);
 }
 
 /* Is there a function of that name that Python's dlsym finds? It asks for no version. */
@@ -64,51 +69,40 @@ ws_loadable_findings(const struct ws_subject_module *module, const struct ws_loa
 	finding_list list = {0};
 	const struct ws_elf *elf = module->elf;
 	if (elf->executable) {
-		add(&list, a,
-			ws_arena_printf(
-				a, "%s is a program, not a shared library: nothing can load it", module->name));
+		add(&list, a, WS_VERDICT_FAILS,
+			"%s is a program, not a shared library: nothing can load it", module->name);
 	}
 	if (elf->no_dlopen) {
-		add(&list, a,
-			ws_arena_printf(
-				a, "%s says that it must not be loaded (linked with -z nodlopen)", module->name));
+		add(&list, a, WS_VERDICT_FAILS,
+			"%s says that it must not be loaded (linked with -z nodlopen)", module->name);
 	}
 	if (elf->relr && is_relr_unsaid(elf)) {
-		add(&list, a,
-			ws_arena_printf(a,
-				"%s has packed relocations and does not ask for a glibc that reads them "
-				"(GLIBC_ABI_DT_RELR)",
-				module->name));
+		add(&list, a, WS_VERDICT_FAILS,
+			"%s has packed relocations and does not ask for a glibc that reads them "
+			"(GLIBC_ABI_DT_RELR)",
+			module->name);
 	}
 	if (elf->exec_stack && refuses_exec_stack(place, a)) {
-		add(&list, a,
-			ws_arena_printf(a,
-				"%s asks for an executable stack, which glibc gives to no library since 2.41 "
-				"(linked "
-				"from assembler without .note.GNU-stack)",
-				module->name));
+		add(&list, a, WS_VERDICT_FAILS,
+			"%s asks for an executable stack, which glibc gives to no library since 2.41 (linked "
+			"from assembler without .note.GNU-stack)",
+			module->name);
 	}
 	if (elf->static_tls && elf->tls_bytes > STATIC_TLS_SURPLUS) {
-		add(&list, a,
-			ws_arena_printf(a,
-				"%s has %" PRIu64
-				" bytes of static thread-local variables; the loader has room for "
-				"%d (compiled with -ftls-model=initial-exec)",
-				module->name, elf->tls_bytes, STATIC_TLS_SURPLUS));
+		add(&list, a, WS_VERDICT_FAILS,
+			"%s has %" PRIu64 " bytes of static thread-local variables; the loader has room for "
+			"%d (compiled with -ftls-model=initial-exec)",
+			module->name, elf->tls_bytes, STATIC_TLS_SURPLUS);
 	}
 	if (module->init && !starts_with(elf, module->init)) {
-		add(&list, a,
-			ws_arena_printf(a, "%s exports no function '%s', by which Python starts it",
-				module->name, module->init));
+		add(&list, a, WS_VERDICT_FAILS, "%s exports no function '%s', by which Python starts it",
+			module->name, module->init);
 	}
 	if (module->promised && !starts_with(elf, module->promised)) {
-		*ws_vec_push(&list, a) = (struct ws_finding){.verdict = WS_VERDICT_UNKNOWN,
-			.cause = "loader",
-			.text = ws_arena_printf(a,
-				"%s is named as what Python imports and exports no function '%s': who else loads "
-				"it is "
-				"not known",
-				module->name, module->promised)};
+		add(&list, a, WS_VERDICT_UNKNOWN,
+			"%s is named as what Python imports and exports no function '%s': who else loads it is "
+			"not known",
+			module->name, module->promised);
 	}
 	*count = list.len;
 	return list.at;
