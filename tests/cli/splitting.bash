@@ -1,0 +1,26 @@
+# splitting.bash - `load splitting`: base.bash, and what nvcc's own commands did for kernel.cu.
+# shellcheck shell=bash disable=SC2154
+
+load base
+
+setup() {
+	in_place
+}
+
+# The commands of kernel.cu that the last build ran: "cicc compute_86".
+ran_parts() {
+	sed -nE '/from the store|] compile/d; s/.*] ([a-z+]+) kernel\.cu( \(([^)]*)\))?  .*/\1 \3/p' <<< "$stderr" |
+		sed 's/ $//' | sort | tr '\n' ';'
+}
+
+# The store has the object that one nvcc makes of kernel.cu, by the command that `shell` opens; nvcc's
+# own names come from a word without archs in parts.
+same_as_whole() {
+	ws shell "$CELL" --matrix m.json --unit kernel.cu < /dev/null
+	[ "$status" -eq 0 ]
+	sed -i -E 's#(frandom-seed=tiny/kernel\.cu)/[^ ]*#\1#' "$output/run"
+	"$output/run" >&2
+	local sum
+	sum=$(sha256sum < "$output/unit.o" | cut -d' ' -f1)
+	[ -e "$WHEELSMITH_STORE/cas/${sum:0:2}/$sum" ]
+}
