@@ -98,11 +98,19 @@ make_subject(struct judging *j)
 	j->subject.installed = true;
 }
 
+/* Does the Python of that place open this file when it imports? */
+static bool
+opens_in(const struct ws_module *m, const struct ws_load_place *place)
+{
+	return ws_module_opens_in(m->name, place->python, place->machine);
+}
+
 /* Which module of that import name does this Python open? A module is one that could be opened. */
 static bool
-opens(const struct judging *j, const struct ws_module *m, const char *python, const char *import)
+opens(const struct judging *j, const struct ws_module *m, const struct ws_load_place *place,
+	const char *import)
 {
-	return ws_module_opens_in(m->name, python) && ws_same(import_name(m->name, j->a), import);
+	return opens_in(m, place) && ws_same(import_name(m->name, j->a), import);
 }
 
 static bool
@@ -112,33 +120,33 @@ is_required(const struct judging *j, const struct ws_module *m)
 }
 
 static bool
-is_for_another(const struct ws_module *m, const char *python)
+is_for_another(const struct ws_module *m, const struct ws_load_place *place)
 {
-	return m->python && !ws_module_opens_in(m->name, python);
+	return m->python && !opens_in(m, place);
 }
 
 /* What this Python imports decides; where the recipe names none of it (false), all but other Pythons' modules. */
 static bool
-select_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
+select_modules(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
 	const struct ws_module *other = NULL;
 	bool any = false, own = false;
 	for (size_t i = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
-		bool another = is_for_another(m, python);
+		bool another = is_for_another(m, place);
 		own = own || (m->python && !another);
 		other = another && !other ? m : other;
-		any = any || (ws_module_opens_in(m->name, python) && is_required(j, m));
+		any = any || (opens_in(m, place) && is_required(j, m));
 	}
 	if (other && !own && !any) {
 		add(j, o, WS_VERDICT_FAILS, "module",
-			ws_arena_printf(
-				j->a, "it has modules for other Pythons than %s only: '%s'", python, other->name));
+			ws_arena_printf(j->a, "it has modules for other Pythons than %s only: '%s'",
+				place->python, other->name));
 	}
 	for (size_t i = 0, k = 0; i < j->modules.count; i++) {
 		const struct ws_module *m = &j->modules.modules[i];
-		bool needed = ws_module_opens_in(m->name, python) && is_required(j, m);
-		bool decides = any ? needed : !is_for_another(m, python) || !own;
+		bool needed = opens_in(m, place) && is_required(j, m);
+		bool decides = any ? needed : !is_for_another(m, place) || !own;
 		if (m->elf) {
 			j->made[k].required = decides;
 			j->made[k++].init = needed || m->exports_init ? m->init : NULL;
@@ -165,17 +173,16 @@ word_lack(const struct judging *j, const char *import, const char *python)
 
 /* Is it a module that this Python opens, in the package of that import name? */
 static bool
-is_part_of(
-	const struct judging *j, const struct ws_module *m, const char *python, const char *import)
+is_part_of(const struct judging *j, const struct ws_module *m, const struct ws_load_place *place,
+	const char *import)
 {
 	const char *name = import_name(m->name, j->a);
-	return ws_module_opens_in(m->name, python) && ws_starts_with(name, import)
-		&& name[strlen(import)] == '.';
+	return opens_in(m, place) && ws_starts_with(name, import) && name[strlen(import)] == '.';
 }
 
 /* Modules that the wheel must have are there; of a package that is imported, one is enough. */
 static void
-judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
+judge_modules(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
 	const struct ws_json *required = ws_json_find(j->order.root, "required");
 	const struct ws_json *must = ws_json_find(j->order.root, "must");
@@ -184,20 +191,20 @@ judge_modules(struct judging *j, const char *python, struct ws_judge_outcome *o)
 		bool found = false;
 		for (size_t i = 0; i < j->modules.count; i++) {
 			const struct ws_module *m = &j->modules.modules[i];
-			found = found || opens(j, m, python, r->text);
-			one = one && !is_part_of(j, m, python, r->text);
+			found = found || opens(j, m, place, r->text);
+			one = one && !is_part_of(j, m, place, r->text);
 		}
 		if (!found && lists(must, r->text)) {
 			add(j, o, WS_VERDICT_FAILS, "module",
-				ws_arena_printf(
-					j->a, "it has %s, which its recipe imports", word_lack(j, r->text, python)));
+				ws_arena_printf(j->a, "it has %s, which its recipe imports",
+					word_lack(j, r->text, place->python)));
 		}
 		one = one && !found;
 	}
 	if (one) {
 		add(j, o, WS_VERDICT_FAILS, "module",
 			ws_arena_printf(j->a, "it has %s, which its recipe imports",
-				word_lack(j, required->first->text, python)));
+				word_lack(j, required->first->text, place->python)));
 	}
 }
 
@@ -507,8 +514,8 @@ judge_in(struct judging *j, struct ws_judge_outcome *o, struct ws_err *err)
 	bool named = true;
 	if (!is_own(j)) {
 		copy_modules(j);
-		named = select_modules(j, o->python, o);
-		judge_modules(j, o->python, o);
+		named = select_modules(j, &place.load, o);
+		judge_modules(j, &place.load, o);
 	}
 	if (fine) {
 		ws_judge_place_complete(&place, &j->subject, j->a);

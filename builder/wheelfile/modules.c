@@ -60,9 +60,9 @@ ws_module_python_of(const char *name, struct ws_arena *a)
 }
 
 bool
-ws_module_opens_in(const char *name, const char *python)
+ws_module_opens_in(const char *name, const char *python, const struct ws_machine *machine)
 {
-	static const char cpython[] = ".cpython-", system[] = "-x86_64-linux-gnu.so";
+	static const char cpython[] = ".cpython-";
 	const char *base = ws_path_base(name);
 	const char *suffix = base + strcspn(base, ".");
 	bool threads = python && ws_ends_with(python, "t");
@@ -71,7 +71,9 @@ ws_module_opens_in(const char *name, const char *python)
 	}
 	const char *version = suffix + strlen(cpython);
 	size_t len = strcspn(version, "-");
-	return ws_same(version + len, system)
+	size_t system = strlen(machine->multiarch);
+	return version[len] == '-' && strncmp(version + len + 1, machine->multiarch, system) == 0
+		&& strcmp(version + len + 1 + system, ".so") == 0
 		&& (!python || (strlen(python) == len + 2 && strncmp(version, python + 2, len) == 0));
 }
 

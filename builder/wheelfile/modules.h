@@ -11,6 +11,7 @@
 #define WS_WHEELFILE_MODULES_H
 
 #include "elf/elf.h"
+#include "model/machine.h"
 #include "wheelfile/opened_wheel.h"
 
 struct ws_module {
@@ -40,9 +41,9 @@ const char *ws_module_python_of(const char *name, struct ws_arena *a);
 
 /**
  * Does the Python of that ABI tag ("cp311", "cp313t") open a file of that name when it imports? NULL: some
- * Python does. On x86-64 with glibc: not "_C.cpython-312-x86_64-linux-musl.so".
+ * Python does. On that machine with glibc: not "_C.cpython-312-x86_64-linux-musl.so".
  */
-bool ws_module_opens_in(const char *name, const char *python);
+bool ws_module_opens_in(const char *name, const char *python, const struct ws_machine *machine);
 
 /**
  * Unpacks and opens those of @a wheel; @a folder is absolute and the caller's to remove. A member that

@@ -157,6 +157,18 @@ JSON
 	says "no module of it has GPU code; its recipe compiles kernels"
 }
 
+@test "a module for aarch64 has the name that Python opens there" {
+	needs aarch64-linux-gnu-gcc-12
+	local other=demo-1.0-cp311-cp311-linux_aarch64.whl there=cpython-311-aarch64-linux-gnu.so
+	aarch64-linux-gnu-gcc-12 -shared -fPIC -x c - -o demo.so <<< 'void *PyInit_demo(void) { return 0; }'
+	pack $other demo.$there=demo.so
+	verify 0 $other --torch 2.11.0
+	says "1 of 1 modules"
+	pack $other demo.$suffix=demo.so
+	verify 1 $other --torch 2.11.0
+	says "it has modules for other Pythons than cp311 only: 'demo.$suffix'"
+}
+
 @test "of several Pythons the oldest that METADATA allows" {
 	module demo $good -- -l:libc10.so
 	pack demo-1.0-cp39-abi3-linux_x86_64.whl demo.abi3.so=demo.so demo-1.0.dist-info/METADATA=<(

@@ -44,6 +44,23 @@ WS_TEST(a_library_is_known_by_its_name)
 	}
 }
 
+WS_TEST(a_python_opens_files_of_its_own_version_and_machine)
+{
+	const struct ws_machine *intel = ws_machine_named("x86_64"), *arm = ws_machine_named("aarch64");
+	static const char here[] = "p/_C.cpython-311-x86_64-linux-gnu.so",
+					  there[] = "p/_C.cpython-311-aarch64-linux-gnu.so";
+	assert_true(ws_module_opens_in(here, "cp311", intel));
+	assert_true(ws_module_opens_in(there, "cp311", arm));
+	assert_true(ws_module_opens_in(there, NULL, arm));
+	assert_true(ws_module_opens_in("_C.abi3.so", "cp311", arm));
+	assert_false(ws_module_opens_in(here, "cp311", arm));
+	assert_false(ws_module_opens_in(there, "cp311", intel));
+	assert_false(ws_module_opens_in(there, "cp312", arm));
+	assert_false(ws_module_opens_in("_C.cpython-311-aarch64-linux-musl.so", "cp311", arm));
+	assert_false(ws_module_opens_in("_C.cpython-311-aarch64-linux-gnu.sox", "cp311", arm));
+	assert_false(ws_module_opens_in("_C.cpython-311.so", "cp311", arm));
+}
+
 WS_TEST(suffix_function_and_what_is_no_library)
 {
 	const char *root = ws_test_dir(a);
