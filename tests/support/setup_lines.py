@@ -9,7 +9,7 @@ import draft, library as calls, metadata, python_files, tree
 
 def say(name, words):
     if words:
-        print(name, *("?" + word["maybe"] if isinstance(word, dict) else word for word in words))
+        print(name, *(("?" + word["maybe"] if isinstance(word, dict) else word).replace("\x01", "...") for word in words))
 
 
 found = tree.Tree(sys.argv[1])

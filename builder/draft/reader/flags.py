@@ -5,10 +5,18 @@ Windows or for the very CPU that the build runs on.
 """
 import re
 
+from values import HOLE
+
 # As config/recipe_extension.c refuses them.
 REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threads", "-I", "-isystem",
            "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME", "--device-debug")
-NATIVE = re.compile(r"-m(arch|cpu|tune)=native|-xHost")
+# As recipe/words.c refuses them; a draft says that they were there.
+UNFIT = {
+    "left out, because it compiles for the CPU of this host alone": re.compile(r"-m(arch|cpu|tune)=native|-xHost"),
+    "left out, because device code of several files is not linked": re.compile(
+        r"(-rdc|--relocatable-device-code)(=true)?$|(-dc|--device-c|-dw|--device-w|-d?lto|--dlink-time-opt|"
+        r"-dlink|--device-link)$"),
+}
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
     -Xptxas -arch -ccbin -code -default-stream -diag-error -diag-suppress -diag-warn -gencode -idirafter -imacros -include
@@ -22,7 +30,7 @@ TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -X
 class Flags:
     """words: (text, whether it depends on a condition). Of what was left out: archs it names, its C++ standard."""
     def __init__(self, words):
-        self.flags, self.conditional, self.strays, self.native = [], [], [], []
+        self.flags, self.conditional, self.strays, self.unread, self.unfit = [], [], [], [], {}
         self.archs, self.cxx_std = [], 0
         left_out = value_due = False
         for text, conditional in words:
@@ -34,13 +42,17 @@ class Flags:
                                if 50 <= int(re.match(r"\d+", number)[0]) <= 199]
                 standard = re.search(r"\+\+(14|17|20|23)\b", word) if refused and "-std" in word else None
                 self.cxx_std = max(self.cxx_std, int(standard[1]) if standard else 0)
-                plain = re.fullmatch(r"[!-~]+", word) is not None
-                native = NATIVE.search(word) is not None
-                if native:
-                    self.native.append(word)
+                gone = (value and left_out) or refused
+                if HOLE in word and not gone:
+                    start = self.flags.pop() + " " if value and self.flags else ""
+                    self.unread.append(start + word.replace(HOLE, "..."))
+                unfit = [why for why, pattern in UNFIT.items() if pattern.search(word)]
+                if unfit:
+                    self.unfit.setdefault(unfit[0], []).append(word)
                     if value and self.flags and self.flags[-1] == "-Xcompiler":
                         self.flags.pop()
-                left_out = (value and left_out) or refused or native or (not value and word.startswith("/")) or not plain
+                plain = re.fullmatch(r"[!-~]+", word) is not None
+                left_out = bool(gone or unfit or (not value and word.startswith("/")) or not plain)
                 value_due = not value and word in TAKES_VALUE
                 if not left_out:
                     found = self.strays if not value and not word.startswith("-") else \

@@ -233,15 +233,15 @@ class SetupReader(Reader):
 
     # The answer.
 
-    def words(self, value, make=None):
-        """[text] or [{"maybe": text}] of a list of texts."""
+    def words(self, value, make=None, unknown=None):
+        """(text, its conditions) of a list of texts; @unknown stands for an item that only running tells."""
         found = []
         for item in items(value) if not isinstance(bare(value), str) else [value]:
             when = (item.when if isinstance(item, Maybe) else frozenset()) - self.when
             if any(-condition in self.when for condition in when if condition != OFF):
                 continue
             inner = bare(item)
-            text = make(inner) if make else inner
+            text = unknown if inner is UNKNOWN else make(inner) if make else inner
             if isinstance(text, str) and text and not isinstance(text, Ref):
                 found.append((text, when))
         return found
@@ -251,7 +251,8 @@ class SetupReader(Reader):
                 for text, when in self.words(value) if OFF not in when and HOLE not in self.path(text)]
 
     def flags(self, value, make=None):
-        return [{"maybe": text} if when else text for text, when in self.words(value, make) if HOLE not in text]
+        """With a HOLE where only running tells; flags.py says so."""
+        return [{"maybe": text} if when else text for text, when in self.words(value, make, (make or text_of)(HOLE))]
 
     def extension(self, callee, placed, named, of=None):
         if OFF in self.when:
@@ -267,6 +268,8 @@ class SetupReader(Reader):
             "like": name.replace(HOLE, "*") if name != HOLE else None,
             "maybe": bool(self.when), "none": bare(argument.get("sources")) in ([], ()),
             "sources": self.paths(argument.get("sources")),
+            "unread": any(OFF not in when and HOLE in text.lstrip(HOLE + "/.") or text == HOLE
+                          for text, when in self.words(argument.get("sources"), None, HOLE)),
             "include": self.paths(argument.get("include_dirs")),
             "cxx": self.flags(flags.get("cxx") if isinstance(flags, dict) else flags) + macros,
             "nvcc": self.flags(flags.get("nvcc") if isinstance(flags, dict) else flags) + macros,
@@ -283,10 +286,10 @@ class SetupReader(Reader):
         return UNKNOWN
 
     def macro(self, pair):
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not isinstance(bare(pair[0]), str):
-            return None
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            return HOLE
         value = bare(pair[1])
-        return "-D%s" % pair[0] if value is None else "-D%s=%s" % (pair[0], text_of(value))
+        return "-D" + text_of(pair[0]) + ("" if value is None else "=" + text_of(value))
 
     def read(self, text):
         tree = ast.parse(text)

@@ -115,7 +115,9 @@ class Modules:
         flags = Flags(words(given))
         self.note_list(index, key, "setup.py adds to %s under a condition" % key, flags.conditional)
         self.note_list(index, key, "words of setup.py that are not flags, left out", flags.strays)
-        self.note_list(index, key, "left out, because it compiles for the CPU of this host alone", flags.native)
+        self.note_list(index, key, "setup.py computes words that reading does not show", flags.unread)
+        for why, left_out in flags.unfit.items():
+            self.note_list(index, key, why, left_out)
         self.archs += flags.archs
         self.cxx_std = max(self.cxx_std, flags.cxx_std)
         return flags.flags
@@ -138,6 +140,8 @@ class Modules:
         self.draft.missing += len(missing)
         self.note_list(index, "sources", "named by setup.py, not in these sources", missing)
         self.note_list(index, "sources", "only under a condition of setup.py", unsure)
+        if call.get("unread") and call["sources"]:
+            self.note(index, "sources", "setup.py computes some of them in a way that reading does not show")
         if call["maybe"]:
             self.draft.note(("extensions", index), "setup.py makes this module only under a condition")
         made = {"module": self.name(call, index, sources)}
