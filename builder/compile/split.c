@@ -268,19 +268,6 @@ make_part(const struct expanding *x, size_t index)
 	return part;
 }
 
-/* True where one nvcc is to do it all. */
-static bool
-is_whole(const struct split *s)
-{
-	static const char *const words[] = {"-dlto", "--dlink-time-opt", "-dc", "--device-c",
-		"-rdc=true", "--relocatable-device-code=true", "-rdc", "--relocatable-device-code"};
-	bool whole = s->target->cxx->kind != WS_HOSTCC_GCC;
-	for (const char *const *word = s->words; *word && !whole; word++) {
-		whole = ws_is_among(*word, words, WS_LEN(words));
-	}
-	return whole;
-}
-
 static bool
 expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
 {
@@ -290,7 +277,7 @@ expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 	ws_dryrun_commands commands = {0};
 	const char *why;
 	/* Where it fails, nvcc says why better when it compiles. */
-	if (is_whole(s)
+	if (s->target->cxx->kind != WS_HOSTCC_GCC
 		|| !ws_dryrun_ask(s->target->cuda, s->target->cxx, s->words, s->store, &printed, err)
 		|| !ws_dryrun_read(ws_buf_text(&printed), x.a, &commands, &why)
 		|| !ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x.a, &x.steps, &why)) {

@@ -64,6 +64,8 @@ static const char own_cpu[] = "leave it out, or name a CPU that all of your host
 static const char device_debug[] =
 	"leave it out: kernels are not optimised with it, and their debug info names the folder where "
 	"they were compiled, so the bytes would differ from host to host";
+static const char device_link[] =
+	"leave it out: device code of several files is not linked, so the module could not be loaded";
 static const char folder[] = "write the folder into 'include'";
 static const char of_x86_64[] =
 	"it is x86-64's: add it in an override with \"when\": {\"platform\": \"x86_64\"}";
@@ -161,6 +163,19 @@ static const struct {
 	{"-xHost ", DRIVER, own_cpu},
 	{"-G ", NVCC, device_debug},
 	{"--device-debug ", NVCC, device_debug},
+	{"-rdc=true ", NVCC, device_link},
+	{"-rdc ", NVCC, device_link},
+	{"--relocatable-device-code=true ", NVCC, device_link},
+	{"--relocatable-device-code ", NVCC, device_link},
+	{"-dc ", NVCC, device_link},
+	{"--device-c ", NVCC, device_link},
+	{"-dw ", NVCC, device_link},
+	{"--device-w ", NVCC, device_link},
+	{"-dlto ", NVCC, device_link},
+	{"-lto ", NVCC, device_link},
+	{"--dlink-time-opt ", NVCC, device_link},
+	{"-dlink ", NVCC, device_link},
+	{"--device-link ", NVCC, device_link},
 	{"--library", ALL, "write -l, or -L, into 'link_flags'"},
 	{"-march=arm", TO_X86_64, of_aarch64},
 	{"-mcpu=", TO_X86_64, of_aarch64},

@@ -51,11 +51,11 @@ load splitting
 	same_as_whole
 }
 
-@test "what nvcc's commands are not known for is one nvcc's" {
+@test "device code that would have to be linked is refused by name" {
 	recipe 'e["nvcc_flags"] = ["-rdc=true"]'
-	build -v
-	[[ "$(ran)" == *"compile kernel.cu"* ]]
-	[ -z "$(ran_parts)" ]
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"'-rdc=true' cannot be a flag"*"device code of several files is not linked"* ]]
 }
 
 @test "an error of one part names the unit, and its log is the unit's" {

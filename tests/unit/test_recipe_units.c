@@ -293,6 +293,19 @@ WS_TEST(debug_code_for_the_gpu_cannot_be_asked_for)
 	assert_null(problem_of("-lineinfo", NULL, WS_FLAG_NVCC));
 }
 
+/* Its objects ask for symbols that a device link makes (nvlink), which no module here has. */
+WS_TEST(device_code_that_would_have_to_be_linked_cannot_be_asked_for)
+{
+	assert_non_null(problem_of("-rdc=true", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-rdc", "true", WS_FLAG_NVCC));
+	assert_non_null(problem_of("--relocatable-device-code=true", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-dc", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("--device-c", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-dlto", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("-rdc=false", NULL, WS_FLAG_NVCC));
+	assert_null(problem_of("--relocatable-device-code=false", NULL, WS_FLAG_NVCC));
+}
+
 /* What setup.py files of real packages pass. */
 WS_TEST(usual_words_are_flags)
 {
@@ -304,7 +317,7 @@ WS_TEST(usual_words_are_flags)
 	static const char *const nvcc[] = {"-O3", "--use_fast_math", "--ptxas-options=-v", "-lineinfo",
 		"-Xptxas", "-v,-O3", "-Xcompiler", "-fPIC,-fopenmp", "-Xcompiler=-Wno-psabi",
 		"--expt-relaxed-constexpr", "-Xfatbin", "-compress-all", "--compress-mode=size",
-		"-diag-suppress=20012", "-rdc=true", "-U__CUDA_NO_HALF_OPERATORS__", "-Xcudafe",
+		"-diag-suppress=20012", "-rdc=false", "-U__CUDA_NO_HALF_OPERATORS__", "-Xcudafe",
 		"--diag_suppress=1", "-maxrregcount=64", "-include", "src/x.h", "-t", "4", "-MD"};
 	static const char *const links[] = {"-lcublas", "-L/opt/lib", "-L", "src/lib", "-l:libx.a",
 		"-Wl,-rpath,$ORIGIN", "-Wl,--version-script=src/x.map", "-static-libstdc++", "-fopenmp",
