@@ -5,7 +5,7 @@
 
 static const struct ws_usage usage = {
 	.command = "recipe",
-	.synopsis = "check [--fetch] FILE...\nnew NAME==V [-o FILE] [--git]\n"
+	.synopsis = "check [--fetch] FILE...\nnew NAME[==V] [-o FILE] [--git]\n"
 				"update NAME[==V] [-o FILE]\nlist [NAME]",
 	.summary = "Says whether a recipe is right, writes the draft of one, lists them.\n"
 			   "  check    reads recipes and holds them against their sources\n"

@@ -21,10 +21,10 @@ struct drafting {
 	struct ws_session *s;
 	const char *name; /* normalised */
 	const char *distribution;
-	struct ws_version version;
-	const char *to;           /* -o; NULL: stdout */
-	const char *git, *folder; /* --git, --folder: where the sources are; NULL: on an index */
-	const char *sources;      /* the folder they are unpacked in; NULL: nothing was fetched */
+	struct ws_version version; /* text NULL: the newest that has a source distribution */
+	const char *to;            /* -o; NULL: stdout */
+	const char *git, *folder;  /* --git, --folder: where the sources are; NULL: on an index */
+	const char *sources;       /* the folder they are unpacked in; NULL: nothing was fetched */
 	const struct ws_draft_base *base; /* `recipe update` has one */
 	struct ws_draft draft;
 };
@@ -33,9 +33,10 @@ static bool
 parse_wanted(struct drafting *d, const char *word, struct ws_err *err)
 {
 	const char *equals = strstr(word, "==");
-	const char *name = equals ? ws_arena_copy(d->s->a, word, (size_t)(equals - word)) : "";
-	if (!equals || !ws_is_package_name(name)
-		|| !ws_version_parse(equals + 2, d->s->a, &d->version)) {
+	const char *name = equals ? ws_arena_copy(d->s->a, word, (size_t)(equals - word)) : word;
+	bool elsewhere = d->git || d->folder;
+	if (!ws_is_package_name(name) || (!equals && elsewhere)
+		|| (equals && !ws_version_parse(equals + 2, d->s->a, &d->version))) {
 		ws_err_set(err, WS_ERR_USAGE, "'%s' names no version of a package", word);
 		return ws_err_cure(err, "write it like this: causal-conv1d==1.5.3.post1");
 	}
@@ -49,6 +50,20 @@ parse_wanted(struct drafting *d, const char *word, struct ws_err *err)
 	return true;
 }
 
+static bool
+find_newest(struct drafting *d, struct ws_err *err)
+{
+	struct ws_sdist_found found;
+	if (!ws_session_open_store(d->s, false, err) || !ws_session_open_net(d->s, NULL, 0, false, err)
+		|| !ws_sdist_find(&d->s->fetch, d->name, NULL, d->s->a, &found, err)) {
+		return false;
+	}
+	d->version = *found.newest;
+	ws_out_note(&d->s->out, "%s: version %s, the newest with a source distribution\n", d->name,
+		d->version.text);
+	return true;
+}
+
 /* Where the draft goes: a folder stands for its place in it. */
 static bool
 choose_place(struct drafting *d, struct ws_err *err)
@@ -56,7 +71,7 @@ choose_place(struct drafting *d, struct ws_err *err)
 	if (!d->to) {
 		return true;
 	}
-	if (ws_ends_with(d->to, "/") || ws_fs_is_dir(d->to)) {
+	if (!ws_ends_with(d->to, ".json") || ws_fs_is_dir(d->to)) {
 		const char *file = ws_arena_printf(d->s->a, "%s.json", d->version.text);
 		d->to = ws_path_join(d->s->a, d->to, d->name, file, NULL);
 	}
@@ -344,7 +359,8 @@ deliver(struct drafting *d, struct ws_err *err)
 static bool
 draft(struct drafting *d, struct ws_err *err)
 {
-	return choose_place(d, err) && make_draft(d, err) && deliver(d, err);
+	return (d->version.text || find_newest(d, err)) && choose_place(d, err) && make_draft(d, err)
+		&& deliver(d, err);
 }
 
 bool
@@ -359,7 +375,7 @@ ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, struc
 	};
 	struct ws_usage usage = {
 		.command = "recipe new",
-		.synopsis = "NAME==V [-o FILE] [--git URL | --folder DIR]",
+		.synopsis = "NAME[==V] [-o FILE] [--git URL | --folder DIR]",
 		.summary =
 			"Writes the draft of a recipe: brings the source distribution of a version from\n"
 			"the package index (or a commit, or looks into a folder) and reads its metadata,\n"

@@ -73,12 +73,12 @@ look_at_page(const struct ws_index_page *page, const char *package,
 		struct ws_version of;
 		const char *why;
 		if (ws_wheel_name_parse(file->name, a, &wheel, &why)) {
-			found->has_wheels =
-				found->has_wheels || ws_version_cmp_public(&wheel.version, version) == 0;
+			found->has_wheels = found->has_wheels
+				|| (version && ws_version_cmp_public(&wheel.version, version) == 0);
 		} else if (ws_sdist_version(file->name, package, a, &of)) {
 			*ws_vec_push(&versions, a) = of;
 			bool better = !found->file || ws_ends_with(file->name, ".tar.gz");
-			if (ws_version_cmp(&of, version) == 0 && better) {
+			if (version && ws_version_cmp(&of, version) == 0 && better) {
 				found->file = file;
 			}
 		}
@@ -101,8 +101,12 @@ ws_sdist_find(const struct ws_fetch *fetch, const char *package, const struct ws
 		return ws_err_set(err, WS_ERR_CONFIG, "the package index has no '%s'", package);
 	}
 	look_at_page(pages[0], package, version, a, found);
-	if (found->file || found->has_wheels) {
+	if (found->file || found->has_wheels || (!version && found->newest)) {
 		return true;
+	}
+	if (!version) {
+		return ws_err_set(
+			err, WS_ERR_CONFIG, "the package index has no source distribution of '%s'", package);
 	}
 	ws_err_set(err, WS_ERR_CONFIG, "the package index has no '%s' %s", package, version->text);
 	return ws_err_cure(

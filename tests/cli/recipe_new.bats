@@ -110,6 +110,20 @@ torch_scatter._segment_csr_cuda torch_scatter._version_cpu torch_scatter._versio
 	[ "$(cat draft.json)" = mine ]
 }
 
+@test "without a version it is the newest, and a name without .json is a folder" {
+	run "$WHEELSMITH" recipe new causal-conv1d -o mine
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ "causal-conv1d: version "([^,]+)", the newest with a source distribution" ]]
+	[ -f "mine/causal-conv1d/${BASH_REMATCH[1]}.json" ]
+	run "$WHEELSMITH" recipe new spconv
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"the package index has no source distribution of 'spconv'"* ]]
+	run "$WHEELSMITH" recipe new causal-conv1d --folder .
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'causal-conv1d' names no version of a package"* ]]
+}
+
 @test "a version of wheels alone gives a form for git" {
 	run "$WHEELSMITH" recipe new spconv==2.3.8 -o spconv/2.3.8.json
 	echo "$output"
