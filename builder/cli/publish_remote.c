@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/json_write.h"
+#include "model/loopback.h"
 #include "net/url.h"
 #include "publish/server/upload.h"
 #include "store/scratch.h"
@@ -49,13 +50,6 @@ find_login(const struct ws_session *s, const char *host, struct ws_login *login)
 }
 
 static bool
-is_this_host(const char *host)
-{
-	return strcmp(host, "localhost") == 0 || ws_starts_with(host, "127.")
-		|| strcmp(host, "[::1]") == 0;
-}
-
-static bool
 set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct ws_login *login,
 	struct ws_err *err)
 {
@@ -71,7 +65,7 @@ set_up_login(struct ws_session *s, const struct ws_publish_remote *order, struct
 	if (!login->password) {
 		return true;
 	}
-	if (!url.is_https && !is_this_host(url.host)) {
+	if (!url.is_https && !ws_host_is_loopback(ws_str_of(url.host))) {
 		ws_out_warn(&s->out,
 			"the password for '%s' goes over the network without encryption: use https", url.host);
 	}

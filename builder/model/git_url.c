@@ -2,6 +2,7 @@
 #include "model/git_url.h"
 
 #include "base/str.h"
+#include "model/loopback.h"
 
 #include <string.h>
 
@@ -29,30 +30,13 @@ split(const char *url, const char *scheme, struct ws_str *authority, const char 
 	return true;
 }
 
-/* 127.0.0.0/8, ::1 and localhost. */
-static bool
-is_loopback(struct ws_str authority)
+static struct ws_str
+without_port(struct ws_str authority)
 {
-	struct ws_str host = authority;
-	const char *colon = memchr(host.s, ':', host.n);
-	if (host.n >= 5 && memcmp(host.s, "[::1]", 5) == 0) {
-		return host.n == 5 || host.s[5] == ':';
-	}
-	if (colon) {
-		host.n = (size_t)(colon - host.s);
-	}
-	if (ws_str_is(host, "localhost")) {
-		return true;
-	}
-	unsigned parts = 0;
-	for (struct ws_str rest = host; rest.s; parts++) {
-		uint64_t value;
-		struct ws_str part = ws_str_cut(&rest, '.');
-		if (!ws_str_to_u64(part, &value) || value > 255 || (parts == 0 && value != 127)) {
-			return false;
-		}
-	}
-	return parts == 4;
+	const char *end = memchr(authority.s, authority.s[0] == '[' ? ']' : ':', authority.n);
+	size_t len = end ? (size_t)(end - authority.s) + (*end == ']') : authority.n;
+	bool whole = len == authority.n || authority.s[len] == ':';
+	return whole ? (struct ws_str){authority.s, len} : authority;
 }
 
 static bool
@@ -86,7 +70,7 @@ ws_git_url_check(const char *url, bool files, struct ws_err *err)
 	if (memchr(authority.s, '@', authority.n)) {
 		return refuse(err, "?", "has an URL with a user or a password in it");
 	}
-	if (!safe && !is_loopback(authority)) {
+	if (!safe && !ws_host_is_loopback(without_port(authority))) {
 		refuse(err, url, "is not fetched over http, where a response may be forged");
 		return ws_err_cure(err, "write its https:// URL");
 	}

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
+#include "model/loopback.h"
 #include "net/url.h"
 #include "remote/action_result.h"
 #include "remote/signed_text.h"
@@ -371,13 +372,6 @@ put(struct ws_shared *self, const struct ws_shared_file *files, size_t file_coun
 /* ---- opening ---- */
 
 static bool
-is_loopback(const char *host)
-{
-	return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0
-		|| strcmp(host, "[::1]") == 0;
-}
-
-static bool
 read_headers(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -385,7 +379,7 @@ read_headers(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
 	if (!path) {
 		return true;
 	}
-	if (!url->is_https && !is_loopback(url->host)) {
+	if (!url->is_https && !ws_host_is_loopback(ws_str_of(url->host))) {
 		return ws_err_set(err, WS_ERR_CONFIG,
 			"'%s' is plain http: the headers of '%s' are sent over https only", r->shown, path);
 	}
@@ -401,7 +395,7 @@ read_headers(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
 		}
 		bool fits = r->header_count < WS_REQUEST_HEADERS;
 		if (!fits || line.s[0] == ':' || !memchr(line.s, ':', line.n)
-			|| memchr(line.s, '\0', line.n)) {
+			|| memchr(line.s, '\0', line.n) || memchr(line.s, '\r', line.n)) {
 			return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a list of at most %d headers, '%s'",
 				path, WS_REQUEST_HEADERS, "Name: value");
 		}
@@ -453,7 +447,11 @@ ws_records_open(const struct ws_records_config *config, struct ws_arena *a, stru
 		.impatient = true,
 		.stop = config->stop,
 	};
-	if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err)
+	if (strpbrk(config->endpoint, "?#")) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are put behind it",
+			r->shown);
+	} else if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err)
 		&& read_headers(r, &url, err)) {
 		r->http = ws_http_open(&http, err);
 	}

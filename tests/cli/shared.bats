@@ -250,10 +250,24 @@ made_here() { # WORDS OF THE WARNING
 		"trust": ["$KEYS/none.pub"]|none.pub
 		"trust": ["$KEYS/ci.pem.pub"], "headers": "$KEYS/ci.pem.pub"|is plain http: the headers of
 	END
+	# A name that begins like this host's address is somebody's.
+	remote_is "http://127.cache.example" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$KEYS/ci.pem.pub"'"'
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"is plain http: the headers of"* ]]
 	remote_is "http://127.0.0.1:9" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$KEYS/ci.pem.pub"'"'
 	build
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"is not a list of at most 5 headers"* ]]
+	printf 'A: b\rAuthorization: c\n' > headers
+	remote_is "http://127.0.0.1:9" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$PWD/headers"'"'
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"is not a list of at most 5 headers"* ]]
+	remote_is "http://127.0.0.1:9/x?y" '"trust": ["'"$KEYS/ci.pem.pub"'"]'
+	build
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"cannot be the 'endpoint' of 'remote'"* ]]
 }
 
 @test "headers of a file go with every request" {
