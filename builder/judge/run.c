@@ -361,12 +361,20 @@ close_subject(struct judging *j)
 
 /* ---- one place ---- */
 
+/* What fails because another module fails is decided by what is wrong with that one. */
+static bool
+is_consequence(const struct ws_finding *f)
+{
+	return f && f->verdict == WS_VERDICT_FAILS && f->cause && strcmp(f->cause, "sibling") == 0;
+}
+
 static void
 count(struct ws_judge_outcome *o)
 {
 	for (size_t i = 0; i < o->findings.len; i++) {
 		const struct ws_finding *f = &o->findings.at[i];
-		if (f->verdict > o->verdict) {
+		bool root = f->verdict == o->verdict && is_consequence(o->decisive) && !is_consequence(f);
+		if (f->verdict > o->verdict || root) {
 			o->verdict = f->verdict;
 			o->decisive = f;
 		}

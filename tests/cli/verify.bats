@@ -256,6 +256,16 @@ JSON
 	verify 1 $wheel --torch 2.5.1 --recipes recipes
 }
 
+@test "where one module pulls down another, the reason is that one's" {
+	library libz.so z _ZN3c1010gone_since_ever -l:libc10.so
+	module demo z -- -l:libz.so
+	pack $wheel demo.$suffix=demo.so demo/libz.so=libz.so
+	verify 1 $wheel --torch 2.5.1 --json
+	jq -e '.wheels[0] | (.places[0] // .) | .cause == "torch" or .cause == "symbol"' <<< "$output"
+	verify 1 $wheel --torch 2.5.1
+	says "demo.$suffix needs 'libz.so' of its own wheel, which does not load"
+}
+
 @test "a wheel that would be written over torch fails" {
 	module demo $good -- -l:libc10.so
 	local file
