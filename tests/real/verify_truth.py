@@ -316,7 +316,7 @@ def lies(folder):
     yield "cxx11abi 0, labelled 0.23.0+cxx11abiTRUE", \
         repack(old, path(f"torchvision-0.23.0+cxx11abitrue-{cp311}"), rename=named("0.20.1", "0.23.0+cxx11abitrue")), "2.8.0"
     yield "x86-64, renamed to aarch64", \
-        shutil.copy(old, path("torchvision-0.20.1-cp311-cp311-manylinux2014_aarch64.whl")), "2.5.1"
+        shutil.copy(old, path("torchvision-0.20.1-cp311-cp311-manylinux2014_aarch64.whl")), "2.11.0"  # known for aarch64 from there on
     yield "a module for aarch64, labelled x86_64", \
         repack(old, path(f"torchvision-0.20.1+b-{cp311}"), of_main(patch(18, b"\267\0")), named("0.20.1", "0.20.1+b")), "2.5.1"
     yield "for Python 3.11, renamed to 3.12", \
