@@ -26,7 +26,7 @@ arm_python() { # [WORDS]
 
 # As pip of an aarch64 host with glibc 2.28 would.
 arm_pip() { # COMMAND WORDS
-	local platforms=() i command=$1
+	local platforms=(--platform manylinux2014_aarch64) i command=$1
 	shift
 	for i in $(seq 17 28); do platforms+=(--platform "manylinux_2_${i}_aarch64"); done
 	python3 -m pip "$command" -q --no-cache-dir "${platforms[@]}" --python-version 3.11 --only-binary=:all: "$@"
