@@ -62,21 +62,22 @@ find_choice(const struct ws_verdict *v, size_t i)
 
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
-/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that neither torch nor the wheel has;
- * the first of them. */
+/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has not; the first of
+ * them. @a aside: torch has one, and does not load it. */
 static const char *
-find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth)
+find_lack(
+	const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth, bool *aside)
 {
 	const char *lack = NULL;
 	bool only = depth < DEEPEST;
 	for (size_t i = 0; only && i < m->symbols.absent_count; i++) {
 		const struct ws_absent_library *absent = &m->symbols.absent[i];
-		const char *found =
-			absent->sibling || absent->aside || absent->brought ? NULL : absent->name;
+		const char *found = absent->sibling || absent->brought ? NULL : absent->name;
+		*aside = *aside || (found && absent->aside);
 		for (size_t k = 0; k < v->count && absent->sibling; k++) {
 			const struct ws_module_verdict *sibling = &v->modules[k];
 			if (fails(sibling) && ws_same(sibling->symbols.module, absent->sibling->module)) {
-				found = find_lack(v, sibling, depth + 1);
+				found = find_lack(v, sibling, depth + 1, aside);
 				only = only && found;
 			}
 		}
@@ -125,8 +126,9 @@ static const char *
 find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws_arena *a)
 {
 	const struct ws_module_verdict *m = &v->modules[i];
-	const char *lack = find_lack(v, m, 0), *name = m->module->name;
-	if (lack && required) {
+	bool aside = false;
+	const char *lack = find_lack(v, m, 0, &aside), *name = m->module->name;
+	if (lack && required && !aside) {
 		return ws_arena_printf(a,
 			"%s needs the library '%s', which a wheel that METADATA requires may have: %s", name,
 			lack, required);
@@ -137,12 +139,13 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 			"%s does not load, and %s does: which of them the package takes is not known", name,
 			choice);
 	}
-	return lack && has_more(v) ? ws_arena_printf(a,
-			   "%s needs the library '%s', which nobody brings; whether the package needs that "
-			   "module is "
-			   "not known",
-			   name, lack)
-							   : NULL;
+	if (!lack || !has_more(v)) {
+		return NULL;
+	}
+	return ws_arena_printf(a, "%s needs the library '%s', %s is not known", name, lack,
+		aside ? "which torch brings and does not load; whether the package loads it first, or "
+				"needs that module,"
+			  : "which nobody brings; whether the package needs that module");
 }
 
 void

@@ -256,6 +256,18 @@ JSON
 	verify 1 $wheel --torch 2.5.1 --recipes recipes
 }
 
+@test "a library that torch brings and does not load may be loaded by the package first" {
+	gcc -shared -nostdlib -x c /dev/null -Wl,-soname,libcusolver.so.11 -o libcusolver.so.11
+	module demo
+	module more -- -l:libcusolver.so.11
+	pack $wheel demo.$suffix=demo.so demo/more.$suffix=more.so
+	verify 7 $wheel --torch 2.5.1
+	says "demo/more.$suffix needs the library 'libcusolver.so.11', which torch brings and does not load; whether the package loads it first, or needs that module, is not known"
+	pack $wheel demo/more.$suffix=more.so
+	verify 1 $wheel --torch 2.5.1
+	says "which torch 2.5.1 brings and does not load"
+}
+
 @test "where one module pulls down another, the reason is that one's" {
 	library libz.so z _ZN3c1010gone_since_ever -l:libc10.so
 	module demo z -- -l:libz.so
