@@ -237,16 +237,14 @@ forward(const wsk_attn_params &p)
 	const paged_rows pages(p, loader.second ? p.v : p.k, at.b);
 	auto fetch = [&](int key) {
 		if constexpr (any) {
-			loader.fetch(
-				loader.in_pages(pages, key, see.keys), p.wide && loader.inside(key, see.keys));
+			loader.fetch(pages, key, see.keys, p.wide);
 		} else {
 			loader.fetch(key, see.keys, p.wide);
 		}
 	};
 	auto store = [&](int turn, int key) {
 		if constexpr (any) {
-			loader.store(shared + turn * buffer, loader.in_pages(pages, key, see.keys),
-				loader.inside(key, see.keys), p.wide);
+			loader.store(shared + turn * buffer, pages, key, see.keys, p.wide);
 		} else {
 			loader.store(shared + turn * buffer, key, see.keys, p.wide);
 		}

@@ -151,88 +151,124 @@ struct paged_rows {
 /**
  * ROWS rows of two tensors, by way of registers: what is asked for is on its way while the warp
  * computes. In shared memory they are one tile of 2 ROWS rows.
+ *
+ * Half of the threads bring the rows of one tensor. Of long rows, whose way into shared memory takes as long as the
+ * products, as many threads are side by side in a row as the swizzle moves chunks about: a warp asks for whole lines
+ * of memory, and 8 threads write to 8 different groups of banks. Of short ones each thread has a part of one row, which
+ * takes fewer registers.
  */
 template <int D, int ROWS> struct pair_loader {
-	static constexpr int threads_a_row = WSK_THREADS / (2 * ROWS);
-	static constexpr int count = D / 8 / threads_a_row;
-	static_assert(count * threads_a_row == D / 8, "a row is not shared out evenly");
+	static constexpr bool is_long = D > 80;
+	static constexpr int threads_a_row = is_long ? tile<D>::period : WSK_THREADS / (2 * ROWS);
+	static constexpr int rows_a_pass = WSK_THREADS / 2 / threads_a_row;
+	static constexpr int passes = ROWS / rows_a_pass, columns = D / 8 / threads_a_row;
+	static_assert(passes * rows_a_pass == ROWS && rows_a_pass % 8 == 0,
+		"rows are not shared out evenly, or a pass has another swizzle");
 
 	const uint16_t *row; /**< this thread's first element of the sequence's first tile */
 	int64_t step;        /**< elements from row to row */
-	int within;          /**< this thread's row within ROWS */
+	int within;          /**< this thread's first row within ROWS */
 	int chunks;          /**< that there are from this thread's first on */
-	bool second;         /**< of which tensor this thread's row is */
-	uint32_t into;       /**< where it lies in a tile, and its swizzled chunk */
+	bool second;         /**< of which tensor this thread's rows are */
+	uint32_t into;       /**< where its first row lies in a tile, and its swizzled chunk */
 	uint32_t swizzled;
-	uint4 data[count];
+	uint4 data[passes][columns];
 
 	WSK_DEVICE
 	pair_loader(
 		const uint16_t *a, int64_t a_step, const uint16_t *b, int64_t b_step, int row_chunks)
 	{
-		int tile_row = threadIdx.x / threads_a_row, chunk = threadIdx.x % threads_a_row;
-		second = tile_row >= ROWS;
-		within = tile_row % ROWS;
+		int first_row = threadIdx.x / threads_a_row, chunk = threadIdx.x % threads_a_row;
+		second = first_row >= rows_a_pass;
+		within = first_row % rows_a_pass;
 		step = second ? b_step : a_step;
 		row = (second ? b : a) + chunk * 8 + within * step;
 		chunks = row_chunks - chunk;
+		int tile_row = first_row + (second ? ROWS - rows_a_pass : 0);
 		into = tile_row * tile<D>::pitch;
 		swizzled = tile<D>::swizzle(tile_row) ^ chunk;
 	}
 	WSK_DEVICE unsigned char *
-	place_of(unsigned char *tile_start, int j) const
+	place_of(unsigned char *tile_start, int pass, int j) const
 	{
-		return tile_start + into + (((threads_a_row * j) ^ swizzled) << 4);
-	}
-	WSK_DEVICE bool
-	inside(int first, int end) const
-	{
-		return first + within < end;
-	}
-	/** This thread's row of those from @a first on, by way of the pages of its tensor. */
-	WSK_DEVICE const uint16_t *
-	in_pages(const paged_rows &pages, int first, int end) const
-	{
-		return row - within * step + pages.at(min(first + within, end - 1));
+		const uint32_t chunk =
+			is_long ? threads_a_row * j + swizzled : threads_a_row * j ^ swizzled;
+		return tile_start + into + (chunk << 4) + pass * rows_a_pass * tile<D>::pitch;
 	}
 	/** Asks for rows from @a first on; those from @a end on are zeros. */
 	WSK_DEVICE void
 	fetch(int first, int end, bool wide)
 	{
-		fetch(row + first * step, wide && first + within < end);
+		fetch([=](int r) { return row + (first + r) * step; }, first, end, wide);
 	}
+	/** The same by way of the pages of this thread's tensor. */
 	WSK_DEVICE void
-	fetch(const uint16_t *p, bool inside)
+	fetch(const paged_rows &pages, int first, int end, bool wide)
 	{
-#pragma unroll
-		for (int j = 0; j < count; j++) {
-			data[j] = make_uint4(0, 0, 0, 0);
-			if (inside && threads_a_row * j < chunks) {
-				data[j] = __ldg((const uint4 *)(p + 8 * threads_a_row * j));
-			}
-		}
+		fetch([&](int r) { return in_pages(pages, first + r, end); }, first, end, wide);
 	}
 	/** Puts them into a tile. Narrow rows are read only now: they are right, not fast. */
 	WSK_DEVICE void
 	store(unsigned char *tile_start, int first, int end, bool wide) const
 	{
-		store(tile_start, row + first * step, first + within < end, wide);
+		store(
+			tile_start, [=](int r) { return row + (first + r) * step; }, first, end, wide);
 	}
 	WSK_DEVICE void
-	store(unsigned char *tile_start, const uint16_t *p, bool inside, bool wide) const
+	store(unsigned char *tile_start, const paged_rows &pages, int first, int end, bool wide) const
+	{
+		store(
+			tile_start, [&](int r) { return in_pages(pages, first + r, end); }, first, end, wide);
+	}
+
+	WSK_DEVICE const uint16_t *
+	in_pages(const paged_rows &pages, int first, int end) const
+	{
+		return row - within * step + pages.at(min(first + within, end - 1));
+	}
+	template <class ROW_AT>
+	WSK_DEVICE void
+	fetch(ROW_AT row_at, int first, int end, bool wide)
+	{
+#pragma unroll
+		for (int i = 0; i < passes; i++) {
+			const int r = i * rows_a_pass;
+			const bool inside = wide && first + r + within < end;
+			const uint16_t *p = row_at(r);
+#pragma unroll
+			for (int j = 0; j < columns; j++) {
+				data[i][j] = make_uint4(0, 0, 0, 0);
+				if (inside && threads_a_row * j < chunks) {
+					data[i][j] = __ldg((const uint4 *)(p + 8 * threads_a_row * j));
+				}
+			}
+		}
+	}
+	template <class ROW_AT>
+	WSK_DEVICE void
+	store(unsigned char *tile_start, ROW_AT row_at, int first, int end, bool wide) const
 	{
 		if (wide) {
 #pragma unroll
-			for (int j = 0; j < count; j++) {
-				*(uint4 *)place_of(tile_start, j) = data[j];
+			for (int i = 0; i < passes; i++) {
+#pragma unroll
+				for (int j = 0; j < columns; j++) {
+					*(uint4 *)place_of(tile_start, i, j) = data[i][j];
+				}
 			}
 			return;
 		}
 #pragma unroll 1
-		for (int j = 0; j < count; j++) {
-			*(uint4 *)place_of(tile_start, j) = inside && threads_a_row * j < chunks
-				? load_narrow(p + 8 * threads_a_row * j)
-				: make_uint4(0, 0, 0, 0);
+		for (int i = 0; i < passes; i++) {
+			const int r = i * rows_a_pass;
+			const bool inside = first + r + within < end;
+			const uint16_t *p = row_at(r);
+#pragma unroll 1
+			for (int j = 0; j < columns; j++) {
+				*(uint4 *)place_of(tile_start, i, j) = inside && threads_a_row * j < chunks
+					? load_narrow(p + 8 * threads_a_row * j)
+					: make_uint4(0, 0, 0, 0);
+			}
 		}
 	}
 };
