@@ -22,6 +22,7 @@ const char *const wsk_attention_kernels[] = {
 	"wsk_dkdv_any_f16",
 	"wsk_dq_any_f16",
 	"wsk_split_f16",
+	"wsk_split_many_f16",
 	"wsk_forward_bf16",
 	"wsk_delta_bf16",
 	"wsk_dkdv_bf16",
@@ -32,6 +33,7 @@ const char *const wsk_attention_kernels[] = {
 	"wsk_dkdv_any_bf16",
 	"wsk_dq_any_bf16",
 	"wsk_split_bf16",
+	"wsk_split_many_bf16",
 };
 
 static bool
@@ -422,9 +424,15 @@ wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attentio
 	int64_t rows_a_head = in->length_q * (int64_t)(in->heads_q / in->heads_k);
 	bool few = rows_a_head <= WSK_DECODE_ROWS && call.image <= WSK_DECODE_COLUMNS && !is_packed(in)
 		&& (!in->pages || in->page_rows % WSK_DECODE_KEYS == 0);
-	int64_t tiles = wsk_divide_up(rows_a_head, few ? WSK_DECODE_ROWS : WSK_ANY_ROWS(call.image));
+	bool many = rows_a_head > WSK_SPLIT_ROWS_FEW && WSK_SPLIT_HAS_MANY(call.image);
+	int64_t rows_a_tile = few ? WSK_DECODE_ROWS
+		: many                ? WSK_FORWARD_ROWS(call.image)
+							  : WSK_ANY_ROWS(call.image);
+	enum wsk_kernel kernel = few ? WSK_KERNEL_DECODE
+		: many                   ? WSK_KERNEL_SPLIT_MANY
+								 : WSK_KERNEL_SPLIT;
 	status =
-		launch(&call, few ? WSK_KERNEL_DECODE : WSK_KERNEL_SPLIT, tiles, in->heads_k * in->splits);
+		launch(&call, kernel, wsk_divide_up(rows_a_head, rows_a_tile), in->heads_k * in->splits);
 	if (status == WSK_OK) {
 		/* A warp for each row of the batch; launch() counts the batch in again. */
 		int64_t rows = (int64_t)in->length_q * in->heads_q;

@@ -17,6 +17,7 @@ enum wsk_kernel {
 	WSK_KERNEL_DKDV_ANY,
 	WSK_KERNEL_DQ_ANY,
 	WSK_KERNEL_SPLIT,
+	WSK_KERNEL_SPLIT_MANY, /**< with more rows a warp */
 	WSK_KERNEL_COUNT,
 };
 

@@ -75,12 +75,25 @@
 		wsk::decode<wsk::type, WSK_HEAD_DIM>(p); \
 	}
 
+/* Of the head dimensions where 32 rows a warp are more than the kernel above takes. */
+#define WSK_SPLIT_MANY_KERNEL(type, suffix) \
+	WSK_KERNEL(wsk_split_many_##suffix) \
+	{ \
+		wsk::forward<wsk::type, WSK_HEAD_DIM, WSK_FORWARD_M(WSK_HEAD_DIM), wsk::kind::SPLIT>(p); \
+	}
+
 WSK_KERNELS(half, f16)
+#if WSK_SPLIT_HAS_MANY(WSK_HEAD_DIM)
+WSK_SPLIT_MANY_KERNEL(half, f16)
+#endif
 #if WSK_HEAD_DIM <= WSK_DECODE_COLUMNS
 WSK_DECODE_KERNEL(half, f16)
 #endif
 #if __CUDA_ARCH__ >= 800
 WSK_KERNELS(bfloat, bf16)
+#if WSK_SPLIT_HAS_MANY(WSK_HEAD_DIM)
+WSK_SPLIT_MANY_KERNEL(bfloat, bf16)
+#endif
 #if WSK_HEAD_DIM <= WSK_DECODE_COLUMNS
 WSK_DECODE_KERNEL(bfloat, bf16)
 #endif

@@ -262,7 +262,8 @@ def parts_of(batch, heads, heads_k, head_dim, rows, keys, packed, device):
     if keys < 256 or rows < 1:
         return 0
     resident = multiprocessors(device) * (3 if image <= 80 and rows * group <= 16 and not packed else 2)
-    tile = 16 if rows * group <= 16 and image <= 128 and not packed else 64 if image <= 128 else 32
+    few = rows * group <= 16 and image <= 128 and not packed
+    tile = 16 if few else 128 if image <= 64 and rows * group > 64 else 64 if image <= 128 else 32
     blocks = batch * heads_k * -(-rows * group // tile)
     parts = max(1, min(resident // blocks, keys // 256, 256))
     if rows < 64:
