@@ -9,7 +9,7 @@
  * Beyond it has several, and reads A once for them, while that leaves blocks enough. */
 #define BLOCKS_FEW 1024
 #define BLOCKS_ENOUGH 2048
-#define EACH_MAX 16
+#define EACH_MAX 4
 
 static void
 check_strided(struct wsk_call *c, const struct wsk_strided *t, const int64_t *extents, bool needed,
