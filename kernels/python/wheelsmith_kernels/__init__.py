@@ -37,7 +37,8 @@ def __getattr__(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+    found = globals()[name] = getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+    return found  # next time it is found without this function
 
 
 _install_shims()

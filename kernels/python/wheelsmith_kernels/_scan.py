@@ -8,7 +8,7 @@ import torch
 
 from ._native import KernelError
 from ._ops import no_second_derivative
-from ._scan_calls import check_scan, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
+from ._scan_calls import rows_contiguous, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
 from ._tensors import needs_gradient
 
 __all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
@@ -119,16 +119,6 @@ class SelectiveScan(torch.autograd.Function):
         return du, ddelta, dA, dB, dC, dD, dz, dbias, None
 
 
-def _last_contiguous(t):
-    return t if t is None or t.dim() == 0 or t.stride(-1) == 1 else t.contiguous()
-
-
-def _with_groups(m):
-    """[batch, dstate, length] has one group."""
-    m = _last_contiguous(m) if m.dim() > 2 else m
-    return m.unsqueeze(1) if m.dim() == 3 else m
-
-
 def _is_traced():
     return torch.compiler.is_compiling()
 
@@ -147,34 +137,16 @@ def selective_scan_fn(
 
     KernelError: an argument of another dtype, device or shape, by its name.
     """
-    u, delta, z = map(_last_contiguous, (u, delta, z))
-    B, C = _with_groups(B), _with_groups(C)
+    inputs = u, delta, A, B, C, D, z, delta_bias
     if _is_traced():
-        out, x, out_z = torch.ops.wheelsmith_kernels.selective_scan(
-            u, delta, A, B, C, D, z, delta_bias, delta_softplus
-        )
+        out, x, out_z = torch.ops.wheelsmith_kernels.selective_scan(*rows_contiguous(*inputs), delta_softplus)
         out, state = out if z is None else out_z, _last_state(x).detach()
-    elif needs_gradient((u, delta, A, B, C, D, z, delta_bias)):
-        out, state = SelectiveScan.apply(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+    elif needs_gradient(inputs):
+        out, state = SelectiveScan.apply(*rows_contiguous(*inputs), delta_softplus)
     else:
-        out, x, out_z = scan_cuda(u, delta, A, B, C, D, z, delta_bias, delta_softplus)
+        out, x, out_z = scan_cuda(*inputs, delta_softplus, return_last_state, rows_contiguous)
         out, state = out if z is None else out_z, _last_state(x) if return_last_state else None
     return (out, state) if return_last_state else out
-
-
-def _with_heads(state, x, dt, A, B, C, D, z, dt_bias):
-    add = lambda t, dims, at: t.unsqueeze(at) if t is not None and t.dim() == dims else t
-    return (
-        add(state, 3, 1),
-        add(x, 2, 1),
-        add(dt, 2, 1),
-        add(A, 2, 0),
-        add(B, 2, 1),
-        add(C, 2, 1),
-        add(D, 1, 0),
-        add(z, 2, 1),
-        add(dt_bias, 1, 0),
-    )
 
 
 def selective_state_update(
@@ -191,11 +163,8 @@ def selective_state_update(
 
     KernelError: an argument of another dtype, device or shape, by its name.
     """
-    has_heads = state.dim() > 3
-    *tensors, = _with_heads(state, x, dt, A, B, C, D, z, dt_bias)
     function = torch.ops.wheelsmith_kernels.selective_state_update if _is_traced() else update_cuda
-    out = function(*tensors, bool(dt_softplus), state_batch_indices)
-    return out if has_heads else out.squeeze(1)
+    return function(state, x, dt, A, B, C, D, z, dt_bias, bool(dt_softplus), state_batch_indices)
 
 
 # ---- what mamba_ssm calls in selective_scan_cuda ----

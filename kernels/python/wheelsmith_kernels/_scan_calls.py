@@ -5,7 +5,7 @@ import struct
 import torch
 
 from ._native import SCAN, SCAN_IMAGE, UPDATE, native, refuse
-from ._tensors import TYPES, address, calls, is_on_gpu, launch, multiprocessors, plain, remember, require_plain, signature
+from ._tensors import TYPES, Plans, address, calls, is_on_gpu, launch, multiprocessors, plain, require_plain, signatures
 
 STATES_MAX = 256
 SEGMENT = 64  # a part of time is a multiple of it
@@ -41,11 +41,12 @@ def check_scan(u, delta, A, B, C, D, z, delta_bias):
     _require(1 <= states <= STATES_MAX, "A", f"of 1 to {STATES_MAX} states, not {states}")
     _require_like(delta, "delta", u.shape, u.dtype, u)
     _require_like(A, "A", (dim, states), torch.float32, u)
+    B, C = (m.unsqueeze(1) if m.dim() == 3 else m for m in (B, C))
     for name, m in (("B", B), ("C", C)):
         if m.dim() == 2:
             _require_like(m, name, (dim, states), torch.float32, u)
             continue
-        _require(m.dim() == 4, name, "[batch, groups, dstate, length] or [dim, dstate]")
+        _require(m.dim() == 4, name, "[batch, groups, dstate, length], [batch, dstate, length] or [dim, dstate]")
         groups = m.shape[1]
         _require(groups > 0 and dim % groups == 0, name, f"of a number of groups that divides {dim}")
         _require_like(m, name, (batch, groups, states, length), u.dtype, u)
@@ -63,39 +64,47 @@ def check_scan(u, delta, A, B, C, D, z, delta_bias):
 
 
 def groups_of(B, C):
-    """Of the one that varies; where neither does it does not matter."""
+    """Of the one that varies; where neither does it does not matter. Three dimensions are one group."""
     return B.shape[1] if B.dim() == 4 else C.shape[1] if C.dim() == 4 else 1
 
 
 def parts_of(u, groups, backward):
     """Into how many parts time is split: 1 where batch and channels give every multiprocessor enough.
 
-    A block of threads has 16 channels forward and 64 backward. Parts fill two blocks for each multiprocessor. A split
-    costs a second pass: forward only where there are fewer blocks than half the multiprocessors, backward where there
-    are fewer than multiprocessors.
+    A block of threads has 16 channels forward, and 64 backward and in the first pass over parts. A split costs that
+    pass: forward only where there are fewer blocks than half the multiprocessors, backward where there are fewer than
+    multiprocessors. Then blocks of the first pass fill two for each multiprocessor.
     """
     batch, dim, length = u.shape
-    blocks = batch * groups * -(-dim // groups // (64 if backward else 16))
+    blocks = lambda channels: batch * groups * -(-dim // groups // channels)
     room = multiprocessors(u.device) * 2
-    if 2 * blocks >= (room if backward else room // 2):
+    if (2 * blocks(64) if backward else 4 * blocks(16)) >= room:
         return 1
-    return max(1, min(room // max(blocks, 1), length // (2 * SEGMENT)))
+    return max(1, min(room // max(blocks(64), 1), length // (2 * SEGMENT)))
 
 
-#: Plans by signature.
-_plans = {}
+#: By signature: of scans, of their gradients, of updates.
+_plans, _gradient_plans, _updates = Plans(), Plans(), Plans()
 
 
-def _plan(key, make):
-    plan = _plans.get(key)
-    return remember(_plans, key, make()) if plan is None else plan
+def last_contiguous(t):
+    """`t`, copied where its last dimension is not contiguous; None of None."""
+    return t if t is None or t.dim() == 0 or t.stride(-1) == 1 else t.contiguous()
 
 
-def _prepare(B, C, D, delta_bias):
-    """What does not vary, contiguous."""
+def rows_contiguous(u, delta, A, B, C, D, z, delta_bias):
+    """The inputs of a scan, copied where what varies with time is not contiguous in it."""
+    u, delta, z = map(last_contiguous, (u, delta, z))
+    B, C = (last_contiguous(m) if m.dim() > 2 else m for m in (B, C))
+    return u, delta, A, B, C, D, z, delta_bias
+
+
+def _prepare(*inputs):
+    """The inputs of a scan: none negated by a bit alone, and what does not vary contiguous."""
+    u, delta, A, B, C, D, z, delta_bias = map(plain, inputs)
     B, C = (m.contiguous() if m.dim() == 2 else m for m in (B, C))
     D, delta_bias = (v if v is None else v.contiguous() for v in (D, delta_bias))
-    return B, C, D, delta_bias
+    return u, delta, A, B, C, D, z, delta_bias
 
 
 def saved_shape(u, A):
@@ -117,13 +126,14 @@ def _rows(t):
 def _matrix(t):
     if t.dim() == 2:
         return struct.pack("qqqii", 0, t.stride(0), t.stride(1), 0, 0)
-    return struct.pack("qqqii", *t.stride()[:3], 1, 0)
+    batch, *group, state, _ = t.stride()
+    return struct.pack("qqqii", batch, *(group or (0,)), state, 1, 0)
 
 
 class _Scan:
     """What is computed and checked once for each signature of a scan."""
 
-    __slots__ = ("device", "strides", "head", "workspace", "saved")
+    __slots__ = ("device", "strides", "head", "workspace", "saved", "any")
 
     def __init__(self, inputs, softplus, backward, outputs):
         u, delta, A, B, C, _, z, _ = inputs
@@ -132,7 +142,7 @@ class _Scan:
         sizes = *u.shape, A.shape[1], groups, bool(softplus), parts_of(u, groups, backward), 0
         self.head = struct.pack("@I9i", SCAN.size, TYPES[u.dtype], *sizes)
         self.device = u.device.index
-        self.saved = saved_shape(u, A)
+        self.saved, self.any = saved_shape(u, A), u.numel() > 0
         self.strides = (*map(_rows, (u, delta, z, *outputs, A)), _matrix(B), _matrix(C))
         alone = _SCAN.pack(self.head, *sum(((0, x) for x in self.strides), ()), *5 * (0,), _NO_GRADIENTS)
         self.workspace = -(-native().scan_workspace(alone, backward) // 4) if u.numel() else 0
@@ -157,20 +167,26 @@ class _Scan:
         return packed, workspace
 
 
-def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus):
-    """(out, x, out_z); out_z is None without z."""
-    u, delta, A, B, C, D, z, delta_bias = map(plain, (u, delta, A, B, C, D, z, delta_bias))
-    B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
+def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus, saves=True, prepare=_prepare):
+    """(out, x, out_z); out_z is None without z, and x where nothing is to be saved.
+
+    prepare: what a call of a new signature is given to first; a signature that it leaves as it is has a plan.
+    """
     inputs = u, delta, A, B, C, D, z, delta_bias
-    plan = _plans.get(key := (*map(signature, inputs), softplus))
+    plan = _plans.get(key := (signatures(inputs), u.device, softplus))
     if plan is None:
+        prepared = prepare(*inputs)
+        if any(a is not b for a, b in zip(inputs, prepared)):
+            return scan_cuda(*prepared, softplus, saves)
+        if prepare is not _prepare:
+            return scan_cuda(*inputs, softplus, saves)
         check_scan(*inputs)
     out = torch.empty_like(delta)
     out_z = None if z is None else torch.empty_like(z)
     if plan is None:
-        plan = _plan(key, lambda: _Scan(inputs, softplus, False, (out, out_z)))
-    x = torch.empty(plan.saved, dtype=torch.float32, device=u.device)
-    if out.numel():
+        plan = _plans.put(key, _Scan(inputs, softplus, False, (out, out_z)))
+    x = A.new_empty(plan.saved) if saves else None
+    if plan.any:
         packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, x)
         launch("scan_forward", packed, plan.device, "selective_scan")
     return out, x, out_z
@@ -188,10 +204,9 @@ def _check_gradients(u, z, dout, out, dz):
 
 def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softplus, recompute_out_z):
     """(du, ddelta, dA, dB, dC, dD, ddelta_bias, dz, out_z); None for what was not given or asked for."""
-    u, delta, A, B, C, D, z, delta_bias, dout, out = map(plain, (u, delta, A, B, C, D, z, delta_bias, dout, out))
+    inputs = u, delta, A, B, C, D, z, delta_bias = _prepare(u, delta, A, B, C, D, z, delta_bias)
+    dout, out = plain(dout), plain(out)
     require_plain("dz", dz)
-    B, C, D, delta_bias = _prepare(B, C, D, delta_bias)
-    inputs = u, delta, A, B, C, D, z, delta_bias
     if z is None:
         dz = out = None
     elif dz is None:
@@ -200,13 +215,13 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
     out_z = torch.empty_like(out) if out is not None and recompute_out_z else None
     rows = dout, du, ddelta, dz
 
-    def make():
+    key = signatures((*inputs, dout, out, dz)), u.device, softplus, out_z is None
+    found = _gradient_plans.get(key)
+    if found is None:
         check_scan(*inputs)
         _check_gradients(u, z, dout, out, dz)
-        return _Scan(inputs, softplus, True, (out, out_z)), tuple(map(_rows, rows))
-
-    signatures = *map(signature, inputs), signature(dout), signature(out), signature(dz)
-    plan, strides = _plan((*signatures, softplus, out_z is None), make)
+        found = _gradient_plans.put(key, (_Scan(inputs, softplus, True, (out, out_z)), tuple(map(_rows, rows))))
+    plan, strides = found
     weights = [
         None if t is None else torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (A, B, C, D, delta_bias)
     ]
@@ -234,8 +249,17 @@ def _strided(t):
     return struct.pack("qqqii", s[0], s[1], s[2] if len(s) > 2 else 0, TYPES[t.dtype], 0)
 
 
+def _with_heads(state, x, dt, A, B, C, D, z, dt_bias):
+    """The same with a dimension of one head where there is none."""
+    add = lambda t, dims, at: t.unsqueeze(at) if t is not None and t.dim() == dims else t
+    return (
+        add(state, 3, 1), add(x, 2, 1), add(dt, 2, 1), add(A, 2, 0), add(B, 2, 1), add(C, 2, 1), add(D, 1, 0),
+        add(z, 2, 1), add(dt_bias, 1, 0),
+    )  # fmt: skip
+
+
 def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
-    """As update_cuda has them: with heads."""
+    """As _with_heads() makes them."""
     _require(is_on_gpu(state), "state", "on a CUDA device")
     _require(state.dim() == 4, "state", "[batch, dim, dstate] or [batch, heads, dim, dstate]")
     entries, heads, dim, states = state.shape
@@ -269,11 +293,13 @@ def _check_update(state, x, dt, A, B, C, D, z, dt_bias, indices):
 class _Update:
     """What is computed and checked once for each signature of a state update."""
 
-    __slots__ = ("device", "head", "state", "strides")
+    __slots__ = ("device", "head", "state", "strides", "any", "is_contiguous")
 
-    def __init__(self, tensors, softplus, indices, out):
-        state, x, dt, A, B, C, D, z, dt_bias = tensors
+    def __init__(self, tensors, softplus, indices):
+        tensors = state, x, dt, A, B, C, D, z, dt_bias = _with_heads(*tensors)
         _check_update(*tensors, indices)
+        self.any, self.is_contiguous = x.numel() > 0, x.is_contiguous()
+        out = x.new_empty(x.shape)
         native().load(SCAN_IMAGE)
         entries, heads, dim, states = state.shape
         sizes = x.shape[0], heads, dim, states, B.shape[1], entries, bool(softplus), 0
@@ -283,19 +309,27 @@ class _Update:
         self.strides = tuple(map(_strided, (x, dt, z, out, A, B, C, D, dt_bias)))
 
 
+def _indices(t):
+    """As the kernel reads them: int32, contiguous; None of None."""
+    if t is None:
+        return None
+    if t.dtype not in (torch.int32, torch.int64):
+        refuse("state_batch_indices", f"int32, not {t.dtype}")
+    return t.to(torch.int32).contiguous()
+
+
 def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
-    """out, of x's shape and type; the state changes in place. Everything has a dimension of heads."""
-    if indices is not None:
-        if indices.dtype not in (torch.int32, torch.int64):
-            refuse("state_batch_indices", f"int32, not {indices.dtype}")
-        indices = indices.to(torch.int32).contiguous()
-    require_plain("state", state)
-    x, dt, A, B, C, D, z, dt_bias = map(plain, (x, dt, A, B, C, D, z, dt_bias))
+    """out, contiguous, of x's shape and type; the state changes in place. All with a dimension of heads, or all without."""
     tensors = state, x, dt, A, B, C, D, z, dt_bias
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    key = *map(signature, tensors), signature(indices), softplus
-    plan = _plan(key, lambda: _Update(tensors, softplus, indices, out))
-    if out.numel() == 0:
+    plan = _updates.get(key := (signatures((*tensors, indices)), state.device, softplus))
+    if plan is None:
+        require_plain("state", state)
+        prepared, numbers = tuple(map(plain, tensors)), _indices(indices)
+        if numbers is not indices or any(a is not b for a, b in zip(tensors, prepared)):
+            return update_cuda(*prepared, softplus, numbers)
+        plan = _updates.put(key, _Update(tensors, softplus, indices))
+    out = torch.empty_like(x) if plan.is_contiguous else x.new_empty(x.shape)
+    if not plan.any:
         return out
     of_x, of_dt, of_z, of_out, of_a, of_b, of_c, of_d, of_bias = plan.strides
     packed = _UPDATE.pack(

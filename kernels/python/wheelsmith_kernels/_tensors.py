@@ -69,7 +69,14 @@ def needs_gradient(tensors):
 
 def signature(t):
     """All of a tensor that a call depends on, but its address; None of None."""
-    return None if t is None else (t.shape, t.stride(), t.dtype, t.device)
+    return None if t is None else (t.shape, t.stride(), t.dtype, t.device, t.is_neg())
+
+
+def signatures(tensors):
+    """Of each the same, but its device by number: a key of these has the device of one besides."""
+    return tuple(
+        [None if t is None else (t.shape, t.stride(), t.dtype, t.get_device(), t.is_neg()) for t in tensors]
+    )
 
 
 CACHE_MAX = 4096
@@ -84,6 +91,28 @@ def remember(cache, key, value):
         cache.clear()
     cache[key] = value
     return value
+
+
+class Plans:
+    """What was checked and computed once for each signature. The one that was found last is compared, not hashed:
+    layers of a model call with one signature after each other, and hashing it takes longer than the launch."""
+
+    def __init__(self):
+        self._all, self._last = {}, (None, None)
+
+    def get(self, key):
+        known, plan = self._last
+        if known != key:
+            plan = self._all.get(key)
+            if plan is not None:
+                self._last = key, plan
+        return plan
+
+    def put(self, key, plan):
+        return remember(self._all, key, plan)
+
+    def clear(self):
+        self.__init__()
 
 
 @functools.lru_cache(maxsize=None)
