@@ -17,8 +17,11 @@ COUNT = int(os.environ.get("WS_FUZZ", 500 if DEVICE == "cuda" else 20))
 FIRST = int(os.environ.get("WS_FUZZ_SEED", 20261124))
 
 
-def near(found, wanted, limit, name):
+def near(found, wanted, limit, name, rounding=0.0):
+    """rounding: an error in absolute terms that comes of what is rounded to 16 bits and then cancels."""
     assert torch.isfinite(found).all(), (name, "not finite")
+    if rounding and (found.double() - wanted).norm().item() < rounding:
+        return
     if wanted.numel() == 0:
         return
     scale = wanted.double().norm()
@@ -92,8 +95,11 @@ def attention(r):
         part = q[of], k[keys], v[keys]
         near(o[of], attend(*part, scale, left, right, **extra)[0], 3e-3, "o")
         wanted = gradients(*part, grad[of], scale, left, right, **extra)
-        for name, x, y in zip("qkv", (found[0][of], found[1][keys], found[2][keys]), wanted):
-            near(x, y, 1e-2, "d" + name)
+        # dP less the sum of dO x O, whose O has 11 bits: of few keys nothing is left but that rounding.
+        longest = lambda t: t.double().norm(dim=-1).max().item()
+        rounding = 2**-11 * abs(scale) * grad[of].double().norm().item() * longest(o[of])
+        for name, x, y, other in zip("qkv", (found[0][of], found[1][keys], found[2][keys]), wanted, (k, q, None)):
+            near(x, y, 1e-2, "d" + name, 0.0 if other is None else rounding * longest(other))
 
 
 def packed(r):
@@ -230,7 +236,9 @@ def scan(r):
     near(out, wanted, limit, "out")
     near(last, state, limit, "last")
     grad = torch.randn_like(out)
-    for name, g, w in zip("u delta A B C D z bias".split(), torch.autograd.grad(out, leaves, grad), torch.autograd.grad(wanted, doubles, grad.double())):
+    # Of no steps nothing depends on most of them.
+    wanted = torch.autograd.grad(wanted, doubles, grad.double(), allow_unused=True, materialize_grads=True)
+    for name, g, w in zip("u delta A B C D z bias".split(), torch.autograd.grad(out, leaves, grad), wanted):
         near(g, w, 5 * limit, "d" + name)
 
 

@@ -92,3 +92,58 @@ def test_a_step():
             assert error.argument in ("conv_state", "weight", "cache_seqlens"), error
         else:
             raise AssertionError(wrong)
+
+
+def rows(t):
+    return (0, 0, 0) if t is None else (t.data_ptr(), *t.stride()[:2])
+
+
+def test_a_scan():
+    from wheelsmith_kernels import _scan_calls, selective_scan_fn
+
+    u, delta, z = (of(2, 9, 24)[:, :, :16] for _ in range(3))
+    A, B, C = of(9, 5, dtype=torch.float32), of(2, 5, 24)[:, :, :16], of(2, 1, 5, 16)
+    D = of(9, dtype=torch.float32)
+    for _ in range(2):
+        for saves in (False, True):
+            with Caught(_scan_calls) as caught, torch.no_grad():
+                found = selective_scan_fn(u, delta, A, B, C, D, z, None, True, return_last_state=saves)
+            (name, packed), = caught.calls
+            fields = _native.SCAN.unpack(packed)
+            out_z = found[0] if saves else found
+            assert name == "scan_forward" and fields[:10] == (_native.SCAN.size, FLOAT16, 2, 9, 16, 5, 1, 1, 1, 0)
+            assert fields[10:19] == rows(u) + rows(delta) + rows(z) and fields[20:22] == tuple(out_z.stride()[:2])
+            assert fields[22:25] == rows(out_z) and fields[25:28] == (A.data_ptr(), *A.stride())
+            # Of one group, the stride of groups is that of no step.
+            assert fields[28:31:2] == (B.data_ptr(), 0) and fields[29] == 5 * 24 and fields[31:33] == (24, 1)
+            assert fields[34] == C.data_ptr() and fields[35] == C.stride(0) and fields[37:39] == (16, 1)
+            assert fields[40:42] == (D.data_ptr(), 0) and bool(fields[42]) == saves and not any(fields[43:])
+
+
+def test_an_update():
+    from wheelsmith_kernels import _scan_calls, selective_state_update
+
+    strided = lambda t: (0, 0, 0, 0, 0, 0) if t is None else (t.data_ptr(), *t.stride(), FLOAT16 if t.dtype == torch.float16 else FLOAT32, 0)
+    state, x, dt = of(3, 2, 9, 5, dtype=torch.float32), of(3, 2, 9), of(3, 2, 18)[..., ::2]
+    A, B, C, D = of(2, 9, 5, dtype=torch.float32), of(3, 1, 5), of(3, 2, 5), of(2, 9, dtype=torch.float32)
+    C = C[:, :1]
+    entries = torch.zeros(3, dtype=torch.int64, device=DEVICE)
+    for heads in (True, False):
+        given = (state, x, dt, A, B, C, D) if heads else (state[:, 0], x[:, 0].contiguous(), dt[:, 0], A[0], B[:, 0], C[:, 0], D[0])
+        for indices in (None, entries, entries.int()) * 2:
+            with Caught(_scan_calls) as caught:
+                out = selective_state_update(*given, None, None, True, indices)
+            (name, packed), = caught.calls
+            fields = _native.UPDATE.unpack(packed)
+            one = lambda t, at: t if heads or t is None else t.unsqueeze(at)
+            s, a, b, dt_, A_, B_, C_, D_ = (
+                one(t, at) for t, at in zip((*given[:2], out, *given[2:]), (1, 1, 1, 1, 0, 1, 1, 0))
+            )
+            count = 2 if heads else 1
+            assert name == "state_update" and out.shape == given[1].shape and out.is_contiguous()
+            assert fields[:10] == (_native.UPDATE.size, FLOAT32, 3, count, 9, 5, 1, 3, 1, 0), fields[:10]
+            assert fields[10:15] == (s.data_ptr(), *s.stride())
+            flat = lambda t: strided(t) if t is None or t.dim() > 2 else (t.data_ptr(), *t.stride(), 0, FLOAT32, 0)
+            wanted = sum((flat(t) for t in (a, dt_, None, b, A_, B_, C_, D_, None)), ())
+            assert fields[15:69] == wanted, (fields[15:69], wanted)
+            assert bool(fields[69]) == (indices is not None)
