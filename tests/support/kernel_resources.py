@@ -28,6 +28,11 @@ THREADS, REGISTERS, SHARED = 1024, 65536, 65536
 #: run on any GPU.
 UNMET = {"wsk_scan_forward_f16": 2, "wsk_scan_forward_bf16": 2}
 
+#: Bytes that these spill for sm_100 and sm_120, on which they have not run: ptxas of 13.0 takes more registers there than for
+#: any older target, and other orders of the same loads do not change it.
+SPILLED = {("100", "attn_80"): 16, ("120", "attn_80"): 28}
+SPILLING = "wsk_forward_f16", "wsk_forward_bf16"
+
 
 def release(nvcc):
     text = subprocess.run([nvcc, "--version"], check=True, capture_output=True, text=True).stdout
@@ -94,8 +99,8 @@ def measure_all(nvcc, archs, folder):
     return {key: job.result() for key, job in jobs.items()}
 
 
-def problems(arch, kernel, registers, shared, spilled, threads, asked):
-    if spilled:
+def problems(arch, image, kernel, registers, shared, spilled, threads, asked):
+    if spilled > (SPILLED.get((arch, image), 0) if kernel in SPILLING else 0):
         yield f"{spilled} bytes spilled"
     if shared > SHARED_MAX:
         yield f"{shared} bytes of shared memory"
@@ -117,7 +122,7 @@ def main():
         for kernel, found in kernels.items():
             name = f"{version} sm_{arch} {source.stem} {kernel}"
             lines.add(f"{name} {found[0]} {found[1]}")
-            for problem in problems(arch, kernel, *found):
+            for problem in problems(arch, source.stem, kernel, *found):
                 print(f"{name}: {problem}")
                 bad = 1
     text = given.table.read_text().splitlines() if given.table.exists() else []
