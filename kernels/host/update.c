@@ -9,7 +9,8 @@
  * Beyond it has several, and reads A once for them, while that leaves blocks enough. */
 #define BLOCKS_FEW 1024
 #define BLOCKS_ENOUGH 2048
-#define EACH_MAX 4
+#define EACH_ENOUGH 4
+#define EACH_MAX 16 /* where the grid has no room for the batch otherwise */
 
 static void
 check_strided(struct wsk_call *c, const struct wsk_strided *t, const int64_t *extents, bool needed,
@@ -164,7 +165,8 @@ each_of(const struct wsk_update *in, int lanes)
 	if (blocks <= BLOCKS_FEW || in->batch == 1 || in->b.type != in->x.type) {
 		return 1;
 	}
-	while (each < EACH_MAX && blocks / (2 * each) >= BLOCKS_ENOUGH) {
+	while ((each < EACH_ENOUGH && blocks / (2 * each) >= BLOCKS_ENOUGH)
+		|| (each < EACH_MAX && in->batch > (int64_t)each * WSK_GRID_SIDE_MAX)) {
 		each *= 2;
 	}
 	return each;

@@ -148,8 +148,8 @@ WS_TEST(what_is_not_usual_takes_the_kernel_for_any)
 	/* And the grid's second and third dimension have 16. */
 	LAUNCHES("f32_of_f16", 48, 65535, 1, in.heads = 65535);
 	LAUNCHES("any_f32", 192 * 65536, 1, 1, in.heads = 65536);
-	LAUNCHES("f32_of_f16", 1, 1, 65535, (in.batch = 4 * 65535, in.channels = 8));
-	LAUNCHES("any_f32", 4 * 65535 + 1, 1, 1, (in.batch = 4 * 65535 + 1, in.channels = 8));
+	LAUNCHES("f32_of_f16", 1, 1, 65535, (in.batch = 16 * 65535, in.channels = 8));
+	LAUNCHES("any_f32", 16 * 65535 + 1, 1, 1, (in.batch = 16 * 65535 + 1, in.channels = 8));
 	REFUSES(WSK_ERR_RANGE, "batch", (in.heads = 65536, in.batch = 256));
 }
 
