@@ -36,7 +36,8 @@ now_ms() {
 		case $((i % 4)) in 0) signal=INT ;; 1) signal=TERM ;; esac
 		hears_signals "$WHEELSMITH" build -v --matrix m.json > /dev/null 2> first.log 3>&- &
 		sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-		kill -$signal $! 2> /dev/null || ended=$((ended + 1))
+		# A host that was busier when the whole build was timed.
+		kill -$signal $! 2> /dev/null || { ended=$((ended + 1)) whole=$((whole > 1000 ? whole * 9 / 10 : whole)); }
 		wait $! || true
 		dist_is_whole
 		"$WHEELSMITH" build -v --matrix m.json > /dev/null 2> second.log || { cat first.log second.log; false; }
