@@ -63,25 +63,23 @@ find_choice(const struct ws_verdict *v, size_t i)
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
 /* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has not; the first of
- * them. @a aside: torch has one, and does not load it. */
-static const char *
-find_lack(
-	const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth, bool *aside)
+ * them, of those that nobody has before one that torch has and does not load. */
+static const struct ws_absent_library *
+find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth)
 {
-	const char *lack = NULL;
+	const struct ws_absent_library *lack = NULL;
 	bool only = depth < DEEPEST;
 	for (size_t i = 0; only && i < m->symbols.absent_count; i++) {
 		const struct ws_absent_library *absent = &m->symbols.absent[i];
-		const char *found = absent->sibling || absent->brought ? NULL : absent->name;
-		*aside = *aside || (found && absent->aside);
+		const struct ws_absent_library *found = absent->sibling || absent->brought ? NULL : absent;
 		for (size_t k = 0; k < v->count && absent->sibling; k++) {
 			const struct ws_module_verdict *sibling = &v->modules[k];
 			if (fails(sibling) && ws_same(sibling->symbols.module, absent->sibling->module)) {
-				found = find_lack(v, sibling, depth + 1, aside);
+				found = find_lack(v, sibling, depth + 1);
 				only = only && found;
 			}
 		}
-		lack = lack ? lack : found;
+		lack = !lack || (found && lack->aside && !found->aside) ? found : lack;
 	}
 	for (size_t i = 0; only && i < m->finding_count; i++) {
 		const struct ws_finding *f = &m->findings[i];
@@ -126,12 +124,12 @@ static const char *
 find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws_arena *a)
 {
 	const struct ws_module_verdict *m = &v->modules[i];
-	bool aside = false;
-	const char *lack = find_lack(v, m, 0, &aside), *name = m->module->name;
-	if (lack && required && !aside) {
+	const struct ws_absent_library *lack = find_lack(v, m, 0);
+	const char *name = m->module->name;
+	if (lack && required && !lack->aside) {
 		return ws_arena_printf(a,
 			"%s needs the library '%s', which a wheel that METADATA requires may have: %s", name,
-			lack, required);
+			lack->name, required);
 	}
 	const char *choice = m->module->init ? NULL : find_choice(v, i);
 	if (choice) {
@@ -142,10 +140,11 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 	if (!lack || !has_more(v)) {
 		return NULL;
 	}
-	return ws_arena_printf(a, "%s needs the library '%s', %s is not known", name, lack,
-		aside ? "which torch brings and does not load; whether the package loads it first, or "
-				"needs that module,"
-			  : "which nobody brings; whether the package needs that module");
+	return ws_arena_printf(a, "%s needs the library '%s', %s is not known", name, lack->name,
+		lack->aside
+			? "which torch brings and does not load; whether the package loads it first, or "
+			  "needs that module,"
+			: "which nobody brings; whether the package needs that module");
 }
 
 void

@@ -266,6 +266,11 @@ JSON
 	pack $wheel demo/more.$suffix=more.so
 	verify 1 $wheel --torch 2.5.1
 	says "which torch 2.5.1 brings and does not load"
+	# One that nobody has is the reason, whichever comes first.
+	module more -- -l:libcusolver.so.11 -l:libnowhere.so.3
+	pack $wheel demo.$suffix=demo.so demo/more.$suffix=more.so
+	verify 7 $wheel --torch 2.5.1
+	says "demo/more.$suffix needs the library 'libnowhere.so.3', which nobody brings; whether the package needs that module is not known"
 }
 
 @test "where one module pulls down another, the reason is that one's" {
