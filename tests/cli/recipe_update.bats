@@ -90,6 +90,18 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 	[[ "$output" == *"module   demo_ops._C (pybind): 5 units, 4 of them CUDA"* ]]
 }
 
+@test "a yanked release is not the newest, and is taken by its version" {
+	sdist 1.2 'csrc/b.cpp' '"-O1"' '"torch"'
+	touch www/x/files/demo_ops-1.2.tar.gz.yanked
+	run "$WHEELSMITH" recipe new demo-ops
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"demo-ops: version 1.0, the newest with a source distribution"* ]]
+	run "$WHEELSMITH" recipe new demo-ops==1.2
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"demo_ops-1.2.tar.gz was withdrawn by its authors"* ]]
+}
+
 @test "a module that is gone, one that is new, and what the new version leaves open" {
 	settle
 	sdist 1.1 'csrc/b.cpp csrc/k_1.cu' '*flags' '"torch>=2.0"' \

@@ -40,7 +40,7 @@ its name is there. POST and PUT elsewhere take anything. Faults of theirs, besid
     put              the others are for POST and PUT alone
 
 An index: any path /PLACE/simple/NAME/ lists the files of DIR/PLACE/files whose name starts with NAME (normalised), as JSON (PEP 691) or HTML (PEP 503) after the Accept header; links are relative,
-so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl.
+so they keep the faults of the page: /~slow=9/simple/demo/ links to /~slow=9/files/demo-1.0.whl. A file is yanked where FILE.yanked lies beside it (JSON alone says so).
 404 for a NAME without files. Redirects lead to the rest of the path, which may start with faults
 of its own: /~redirect=1/~slow=9/x. CONNECT is answered 407.
 
@@ -95,16 +95,20 @@ def index_files(name):
     place, name = name.rsplit("/", 1)
     folder = os.path.join(FOLDER, place.strip("/"), "files")
     for file in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
-        if normal(file.split("-")[0]) == name:
+        if normal(file.split("-")[0]) == name and not file.endswith(".yanked"):
             with open(os.path.join(folder, file), "rb") as stream:
                 data = stream.read()
             yield file, len(data), hashlib.sha256(data).hexdigest()
 
 
+def is_yanked(name, file):
+    return os.path.exists(os.path.join(FOLDER, name.rsplit("/", 1)[0].strip("/"), "files", file + ".yanked"))
+
+
 def index_json(name):
     files = [
         {"filename": f, "url": "../../files/" + urllib.parse.quote(f), "size": size,
-         "hashes": {"sha256": digest}, "yanked": False, "requires-python": ">=3.8"}
+         "hashes": {"sha256": digest}, "yanked": is_yanked(name, f), "requires-python": ">=3.8"}
         for f, size, digest in index_files(name)
     ]
     return json.dumps({"meta": {"api-version": "1.1"}, "name": name.rsplit("/", 1)[1], "files": files}).encode()

@@ -11,12 +11,9 @@ from values import HOLE
 REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threads", "-I", "-isystem",
            "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME", "--device-debug")
 # As recipe/words.c refuses them; a draft says that they were there.
-UNFIT = {
-    "left out, because it compiles for the CPU of this host alone": re.compile(r"-m(arch|cpu|tune)=native|-xHost"),
-    "left out, because device code of several files is not linked": re.compile(
-        r"(-rdc|--relocatable-device-code)(=true)?$|(-dc|--device-c|-dw|--device-w|-d?lto|--dlink-time-opt|"
-        r"-dlink|--device-link)$"),
-}
+NATIVE = "left out, because it compiles for the CPU of this host alone", re.compile(r"-m(arch|cpu|tune)=native|-xHost")
+RELOCATABLE = "left out, because relocatable device code is not supported", re.compile(
+    r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-d?lto|--dlink-time-opt|-dlink|--device-link)$")
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
     -Xptxas -arch -ccbin -code -default-stream -diag-error -diag-suppress -diag-warn -gencode -idirafter -imacros -include
@@ -29,9 +26,11 @@ TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -X
 
 class Flags:
     """words: (text, whether it depends on a condition). Of what was left out: archs it names, its C++ standard."""
-    def __init__(self, words):
+    def __init__(self, words, key):
         self.flags, self.conditional, self.strays, self.unread, self.unfit = [], [], [], [], {}
         self.archs, self.cxx_std = [], 0
+        unfit_words = [NATIVE, RELOCATABLE] if key == "nvcc_flags" else [NATIVE]
+        found = self.flags  # where the word before went
         left_out = value_due = False
         for text, conditional in words:
             for word in text.split(" ") if " -" in text else [text]:
@@ -44,13 +43,13 @@ class Flags:
                 self.cxx_std = max(self.cxx_std, int(standard[1]) if standard else 0)
                 gone = (value and left_out) or refused
                 if HOLE in word and not gone:
-                    start = self.flags.pop() + " " if value and self.flags else ""
+                    start = found.pop() + " " if value and found else ""
                     self.unread.append(start + word.replace(HOLE, "..."))
-                unfit = [why for why, pattern in UNFIT.items() if pattern.search(word)]
+                unfit = [why for why, pattern in unfit_words if pattern.search(word)]
                 if unfit:
                     self.unfit.setdefault(unfit[0], []).append(word)
-                    if value and self.flags and self.flags[-1] == "-Xcompiler":
-                        self.flags.pop()
+                    if value and found and found[-1] == "-Xcompiler":
+                        found.pop()
                 plain = re.fullmatch(r"[!-~]+", word) is not None
                 left_out = bool(gone or unfit or (not value and word.startswith("/")) or not plain)
                 value_due = not value and word in TAKES_VALUE

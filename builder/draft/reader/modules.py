@@ -112,7 +112,7 @@ class Modules:
         return binding, list(dict.fromkeys(given + headers.include))
 
     def flags(self, index, key, given):
-        flags = Flags(words(given))
+        flags = Flags(words(given), key)
         self.note_list(index, key, "setup.py adds to %s under a condition" % key, flags.conditional)
         self.note_list(index, key, "words of setup.py that are not flags, left out", flags.strays)
         self.note_list(index, key, "setup.py computes words that reading does not show", flags.unread)
