@@ -193,7 +193,7 @@ read_suffix(struct ws_reader *r, const struct ws_json *value, void *into)
 		}
 	}
 	return ws_text_of(r, value, "a file name's end")
-		&& ws_word_err(r, value, "end of a module's file name", words, WS_LEN(words));
+		&& ws_word_err(r, value, "suffix of a module's file name", words, WS_LEN(words));
 }
 
 static bool

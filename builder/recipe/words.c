@@ -65,7 +65,10 @@ static const char device_debug[] =
 	"leave it out: kernels are not optimised with it, and their debug info names the folder where "
 	"they were compiled, so the bytes would differ from host to host";
 static const char device_link[] =
-	"leave it out: device code of several files is not linked, so the module could not be loaded";
+	"leave it out: relocatable device code is not supported, for there is no device link";
+static const char rdc_apart[] = "write -rdc=false as one word; relocatable device code is not "
+								"supported, for there is no device "
+								"link";
 static const char folder[] = "write the folder into 'include'";
 static const char of_x86_64[] =
 	"it is x86-64's: add it in an override with \"when\": {\"platform\": \"x86_64\"}";
@@ -164,9 +167,9 @@ static const struct {
 	{"-G ", NVCC, device_debug},
 	{"--device-debug ", NVCC, device_debug},
 	{"-rdc=true ", NVCC, device_link},
-	{"-rdc ", NVCC, device_link},
+	{"-rdc ", NVCC, rdc_apart},
 	{"--relocatable-device-code=true ", NVCC, device_link},
-	{"--relocatable-device-code ", NVCC, device_link},
+	{"--relocatable-device-code ", NVCC, rdc_apart},
 	{"-dc ", NVCC, device_link},
 	{"--device-c ", NVCC, device_link},
 	{"-dw ", NVCC, device_link},

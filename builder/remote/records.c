@@ -449,7 +449,7 @@ ws_records_open(const struct ws_records_config *config, struct ws_arena *a, stru
 	};
 	if (strpbrk(config->endpoint, "?#")) {
 		ws_err_set(err, WS_ERR_CONFIG,
-			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are put behind it",
+			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are appended to it",
 			r->shown);
 	} else if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err)
 		&& read_headers(r, &url, err)) {

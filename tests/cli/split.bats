@@ -55,7 +55,7 @@ load splitting
 	recipe 'e["nvcc_flags"] = ["-rdc=true"]'
 	build
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"'-rdc=true' cannot be a flag"*"device code of several files is not linked"* ]]
+	[[ "$stderr" == *"'-rdc=true' cannot be a flag"*"relocatable device code is not supported"* ]]
 }
 
 @test "an error of one part names the unit, and its log is the unit's" {
