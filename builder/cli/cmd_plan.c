@@ -2,6 +2,7 @@
  * --resolve, and for --against a URL. */
 #include "cli/cure.h"
 #include "cli/selecting.h"
+#include "plan/select.h"
 #include "plan/why.h"
 #include "report/plan_text.h"
 
@@ -14,18 +15,38 @@ struct planning {
 	unsigned slurm, kubernetes; /* tasks; 0: not asked for */
 };
 
-/* The job deals the whole matrix out. */
+/* The job deals a whole matrix out, by the pins that lie beside it. */
 static bool
-check_cluster(const struct planning *p, struct ws_err *err)
+check_cluster(const struct ws_session *s, const struct planning *p, struct ws_err *err)
 {
-	const char *asked = p->slurm ? "--slurm" : p->kubernetes ? "--kubernetes" : NULL;
-	const char *other = !asked      ? NULL
-		: p->slurm && p->kubernetes ? "--kubernetes"
-		: p->github                 ? "--github"
-		: p->selecting.shard        ? "--shard"
-		: p->selecting.only.len > 0 ? "--only"
-									: NULL;
-	return !other || ws_err_set(err, WS_ERR_USAGE, "%s and %s exclude each other", asked, other);
+	const char *asked = p->slurm ? "--slurm" : "--kubernetes";
+	unsigned tasks = p->slurm ? p->slurm : p->kubernetes;
+	const struct {
+		bool given;
+		const char *option;
+	} others[] = {
+		{p->slurm && p->kubernetes, "--kubernetes"},
+		{p->github, "--github"},
+		{p->why, "--why"},
+		{s->globals.json, "--json"},
+		{p->selecting.shard, "--shard"},
+		{p->selecting.only.len > 0, "--only"},
+	};
+	if (tasks == 0) {
+		return true;
+	}
+	for (size_t i = 0; i < WS_LEN(others); i++) {
+		if (others[i].given) {
+			return ws_err_set(
+				err, WS_ERR_USAGE, "%s and %s exclude each other", asked, others[i].option);
+		}
+	}
+	if (tasks > WS_MOST_SHARDS) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "%s: there are %d tasks at most", asked, WS_MOST_SHARDS);
+	}
+	return p->selecting.options.matrix
+		|| ws_err_set(err, WS_ERR_USAGE, "%s needs a matrix in a file: --matrix FILE", asked);
 }
 
 static bool
@@ -39,7 +60,7 @@ parse(
 		{"resolve", 0, WS_OPTION_FLAG, &p->resolve, NULL, "fetch and judge prebuilt wheels first"},
 		{"strict", 0, WS_OPTION_FLAG, &p->strict, NULL, "a cell that cannot be built is an error"},
 		{"github", 0, WS_OPTION_FLAG, &p->github, NULL, "a job matrix for GitHub Actions"},
-		/* For who has a cluster; the manual has them, a screen of help has no room. */
+		/* For those who have a cluster; the manual has them, a screen of help has no room. */
 		{"slurm", 0, WS_OPTION_NUMBER, &p->slurm, "N", NULL},
 		{"kubernetes", 0, WS_OPTION_NUMBER, &p->kubernetes, "N", NULL},
 		{"jobs", 'j', WS_OPTION_NUMBER, &p->selecting.jobs, "N",
@@ -55,7 +76,7 @@ parse(
 	};
 	ws_words words = {0};
 	return ws_selecting_options(s, &p->selecting, &usage, argc, argv, &words, err)
-		&& check_cluster(p, err) && ws_selecting_finish(s, &p->selecting, &words, err);
+		&& check_cluster(s, p, err) && ws_selecting_finish(s, &p->selecting, &words, err);
 }
 
 /* --strict: what the world rules out is a mistake; what the matrix itself excludes is not. */
@@ -84,9 +105,9 @@ write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf
 	}
 }
 
-static void
+static bool
 write_cluster(const struct ws_session *s, const struct planning *p, const struct ws_plan *plan,
-	struct ws_buf *text)
+	struct ws_buf *text, struct ws_err *err)
 {
 	const struct ws_cluster cluster = {
 		.tasks = p->slurm ? p->slurm : p->kubernetes,
@@ -95,7 +116,14 @@ write_cluster(const struct ws_session *s, const struct planning *p, const struct
 		.build = ws_selecting_command_elsewhere(s, &p->selecting, "build"),
 		.lock = ws_selecting_command_elsewhere(s, &p->selecting, "lock"),
 	};
+	for (const char *c = cluster.build; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f) { /* a line would end in the middle of a word */
+			return ws_err_set(
+				err, WS_ERR_USAGE, "a job cannot name a file with control characters");
+		}
+	}
 	(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(plan, &cluster, text);
+	return true;
 }
 
 static unsigned
@@ -122,7 +150,9 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 	} else if (p->github) {
 		write_jobs(s, &sel->plan, &text);
 	} else if (p->slurm || p->kubernetes) {
-		write_cluster(s, p, &sel->plan, &text);
+		if (!write_cluster(s, p, &sel->plan, &text, err)) {
+			return false;
+		}
 	} else if (s->globals.json) {
 		ws_plan_json_write(&sel->plan, &text);
 	} else {

@@ -7,7 +7,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#define MOST_SHARDS 10000
 #define MOST_LISTED 8
 
 bool
@@ -17,7 +16,7 @@ ws_shard_parse(const char *text, unsigned *shard, unsigned *shards)
 	struct ws_str first = ws_str_cut(&rest, '/');
 	uint64_t part, parts;
 	if (!rest.s || !ws_str_to_u64(first, &part) || !ws_str_to_u64(rest, &parts) || part == 0
-		|| part > parts || parts > MOST_SHARDS) {
+		|| part > parts || parts > WS_MOST_SHARDS) {
 		return false;
 	}
 	*shard = (unsigned)part;

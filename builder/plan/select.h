@@ -9,6 +9,8 @@
 
 #include "plan/steps.h"
 
+#define WS_MOST_SHARDS 10000
+
 /** From "2/8". False for anything else, or when the first is not from 1 to the second. */
 bool ws_shard_parse(const char *text, unsigned *shard, unsigned *shards);
 

@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 
-#define GIB ((uint64_t)1 << 30)
+#define DEFAULT_RSS ((uint64_t)4 << 30)
 #define DEFAULT_CORES 16
 
-/* Groups of which something is to be built or brought. */
+/* Whatever this host's store has: tasks have stores of their own. */
 static unsigned
 count_groups(const struct ws_plan *plan)
 {
@@ -18,7 +18,8 @@ count_groups(const struct ws_plan *plan)
 	bool *seen = WS_NEW_N(a, bool, most);
 	for (size_t i = 0; i < plan->cell_count; i++) {
 		const struct ws_cell *cell = plan->cells[i];
-		bool work = cell->decision == WS_DECISION_BUILD || cell->decision == WS_DECISION_PREBUILT;
+		bool work =
+			cell->decision != WS_DECISION_EXCLUDED && cell->decision != WS_DECISION_FALLBACK;
 		groups += work && !seen[cell->group];
 		seen[cell->group] = seen[cell->group] || work;
 	}
@@ -31,13 +32,13 @@ cores_of(const struct ws_cluster *cluster)
 	return cluster->cores ? cluster->cores : DEFAULT_CORES;
 }
 
-/* A largest unit with every core, where nobody said how much: a task is alone with its limit. */
+/* Where nobody said how much: the largest unit on every core at once. */
 static uint64_t
-memory_gib(const struct ws_plan *plan, const struct ws_cluster *cluster)
+memory_mib(const struct ws_plan *plan, const struct ws_cluster *cluster)
 {
-	uint64_t largest = plan->totals.cost.rss_bytes ? plan->totals.cost.rss_bytes : 4 * GIB;
+	uint64_t largest = plan->totals.cost.rss_bytes ? plan->totals.cost.rss_bytes : DEFAULT_RSS;
 	uint64_t bytes = cluster->memory_bytes ? cluster->memory_bytes : largest * cores_of(cluster);
-	return (bytes + GIB - 1) / GIB;
+	return bytes >> 20;
 }
 
 static void
@@ -50,27 +51,37 @@ write_head(const struct ws_plan *plan, const struct ws_cluster *cluster, struct 
 	ws_buf_printf(out, "# First, where all see it: %s\n", cluster->lock);
 }
 
+/* A tenth of a task's memory is left for wheelsmith itself, and for files in memory. */
 void
 ws_plan_slurm_write(
 	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
 {
 	ws_buf_printf(out,
 		"#!/bin/bash\n#SBATCH --job-name=wheelsmith\n#SBATCH --array=1-%u\n"
-		"#SBATCH --cpus-per-task=%u\n#SBATCH --mem=%" PRIu64 "G\n",
-		cluster->tasks, cores_of(cluster), memory_gib(plan, cluster));
+		"#SBATCH --cpus-per-task=%u\n#SBATCH --mem=%" PRIu64 "M\n",
+		cluster->tasks, cores_of(cluster), memory_mib(plan, cluster));
 	write_head(plan, cluster, out);
 	ws_buf_printf(out,
 		"exec %s --locked --keep-going --shard \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
-		"    --jobs \"$SLURM_CPUS_PER_TASK\" --memory \"${SLURM_MEM_PER_NODE}M\" \\\n"
+		"    --jobs \"$SLURM_CPUS_PER_TASK\" --memory \"$((SLURM_MEM_PER_NODE * 9 / 10))M\" \\\n"
 		"    --store \"${TMPDIR:-/tmp}/wheelsmith-$UID\" --output \"dist/$SLURM_ARRAY_TASK_ID\"\n",
 		cluster->build, cluster->tasks);
+}
+
+/* Kubernetes reads $(NAME) and $$ in arguments, quoted or not; of "$((" it takes nothing. */
+static void
+put_without_variables(struct ws_buf *out, const char *command)
+{
+	for (const char *c = command; *c; c++) {
+		ws_buf_puts(out, *c == '$' ? "$$" : (const char[]){*c, '\0'});
+	}
 }
 
 void
 ws_plan_kubernetes_write(
 	const struct ws_plan *plan, const struct ws_cluster *cluster, struct ws_buf *out)
 {
-	uint64_t gib = memory_gib(plan, cluster);
+	uint64_t mib = memory_mib(plan, cluster);
 	unsigned cores = cores_of(cluster);
 	write_head(plan, cluster, out);
 	ws_buf_printf(out,
@@ -80,16 +91,19 @@ ws_plan_kubernetes_write(
 		"          image: wheelsmith:latest # yours, with a compiler and the matrix's Pythons\n"
 		"          workingDir: /work\n          command: [/bin/sh, -c]\n          args:\n"
 		"            - |\n"
-		"              exec %s --locked --keep-going --shard $((JOB_COMPLETION_INDEX + 1))/%u \\\n"
-		"                --jobs %u --memory %" PRIu64 "G --store /store \\\n"
+		"              exec ",
+		cluster->tasks, cluster->tasks);
+	put_without_variables(out, cluster->build);
+	ws_buf_printf(out,
+		" --locked --keep-going --shard $((JOB_COMPLETION_INDEX + 1))/%u \\\n"
+		"                --jobs %u --memory %" PRIu64 "M --store /store \\\n"
 		"                --output dist/$JOB_COMPLETION_INDEX\n"
-		"          resources:\n            requests: {cpu: \"%u\", memory: %" PRIu64 "Gi}\n"
-		"            limits: {memory: %" PRIu64 "Gi}\n"
+		"          resources:\n            requests: {cpu: \"%u\", memory: %" PRIu64 "Mi}\n"
+		"            limits: {memory: %" PRIu64 "Mi}\n"
 		"          volumeMounts:\n            - {name: work, mountPath: /work}\n"
 		"            - {name: store, mountPath: /store}\n"
 		"      volumes:\n        - name: work # the matrix and its lock; the wheels come there\n"
 		"          persistentVolumeClaim: {claimName: wheelsmith}\n"
 		"        - name: store\n          emptyDir: {}\n",
-		cluster->tasks, cluster->tasks, cluster->build, cluster->tasks, cores, gib, cores, gib,
-		gib);
+		cluster->tasks, cores, mib * 9 / 10, cores, mib, mib);
 }

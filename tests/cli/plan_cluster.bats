@@ -31,11 +31,11 @@ three_wheels() {
 		#SBATCH --job-name=wheelsmith
 		#SBATCH --array=1-2
 		#SBATCH --cpus-per-task=2
-		#SBATCH --mem=8G
+		#SBATCH --mem=8192M
 		# Groups of cells that share kernels: 3, dealt out by what they cost.
 		# First, where all see it: wheelsmith lock --matrix m.json
 		exec wheelsmith build --matrix m.json --locked --keep-going --shard "$SLURM_ARRAY_TASK_ID/2" \
-		    --jobs "$SLURM_CPUS_PER_TASK" --memory "${SLURM_MEM_PER_NODE}M" \
+		    --jobs "$SLURM_CPUS_PER_TASK" --memory "$((SLURM_MEM_PER_NODE * 9 / 10))M" \
 		    --store "${TMPDIR:-/tmp}/wheelsmith-$UID" --output "dist/$SLURM_ARRAY_TASK_ID"
 	END
 	echo "$output" > job.sh
@@ -49,7 +49,9 @@ three_wheels() {
 }
 
 @test "the tasks of an Indexed Job are what its shell runs" {
-	"$WHEELSMITH" plan --matrix m.json --kubernetes 2 --jobs 2 --memory 8G > job.yaml
+	mkdir 'a $$ "b" #: c'
+	cp -r m.json m.lock.json recipes 'a $$ "b" #: c'
+	"$WHEELSMITH" plan --matrix 'a $$ "b" #: c/m.json' --kubernetes 2 --jobs 2 --memory 8G > job.yaml
 	cat job.yaml
 	/usr/bin/python3 - <<- 'END' > task.sh
 		import yaml
@@ -60,9 +62,9 @@ three_wheels() {
 		pod = spec["template"]["spec"]
 		container, = pod["containers"]
 		assert pod["restartPolicy"] == "OnFailure" and container["command"] == ["/bin/sh", "-c"], pod
-		assert container["resources"] == {"requests": {"cpu": "2", "memory": "8Gi"}, "limits": {"memory": "8Gi"}}, container
+		assert container["resources"] == {"requests": {"cpu": "2", "memory": "8192Mi"}, "limits": {"memory": "8192Mi"}}, container
 		assert [m["name"] for m in container["volumeMounts"]] == [v["name"] for v in pod["volumes"]], pod
-		print(container["args"][0], end="")
+		print(container["args"][0].replace("$$", "$"), end="") # as Kubernetes reads it
 	END
 	sed -i "s,--store /store,--store '$WHEELSMITH_STORE'," task.sh
 	local index
@@ -79,6 +81,15 @@ three_wheels() {
 	[ "${stderr_lines[0]}" = "error: --kubernetes and --only exclude each other" ]
 	run --separate-stderr -2 "$WHEELSMITH" plan --matrix m.json --kubernetes 2 --slurm 2
 	[ "${stderr_lines[0]}" = "error: --slurm and --kubernetes exclude each other" ]
+	run --separate-stderr -2 "$WHEELSMITH" --json plan --matrix m.json --slurm 2
+	[ "${stderr_lines[0]}" = "error: --slurm and --json exclude each other" ]
+	run --separate-stderr -2 "$WHEELSMITH" plan tiny==1.0 --torch 2.11.0 --recipes recipes --slurm 2
+	[ "${stderr_lines[0]}" = "error: --slurm needs a matrix in a file: --matrix FILE" ]
+	run --separate-stderr -2 "$WHEELSMITH" plan --matrix m.json --slurm 20000
+	[ "${stderr_lines[0]}" = "error: --slurm: there are 10000 tasks at most" ]
+	cp m.json $'a\nb.json'
+	run --separate-stderr -2 "$WHEELSMITH" plan --matrix $'a\nb.json' --kubernetes 2
+	[ "${stderr_lines[0]}" = "error: a job cannot name a file with control characters" ]
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 9
 	[[ $output == *"kernels: 3, dealt out by what they cost. Some tasks have nothing to do."* ]]
 }
