@@ -27,9 +27,9 @@ def inside(path, folder):
     return None if path.startswith("..") else path
 
 
-def flags_of(words, macros, undef):
+def flags_of(words, macros, undef, key):
     words = words + ["-D%s" % name if value is None else "-D%s=%s" % (name, value) for name, value in macros]
-    return Flags([(word, False) for word in words + ["-U" + name for name in undef]]).flags
+    return Flags([(word, False) for word in words + ["-U" + name for name in undef]], key).flags
 
 
 def sources_of(listed, tree):
@@ -73,7 +73,7 @@ def compare(truth, recipe, tree, folder):
                 sources ^ sources_of(module["sources"], tree)))[:200]))
         kinds = {path.endswith(".cu") for path in sources}
         for kind, key in ("cxx", "cxx_flags"), ("nvcc", "nvcc_flags"):
-            wanted = flags_of(call[kind], call["macros"], call["undef"]) if (kind == "nvcc") in kinds else []
+            wanted = flags_of(call[kind], call["macros"], call["undef"], key) if (kind == "nvcc") in kinds else []
             got = (every.get(key, []) if (kind == "nvcc") in kinds else []) + module.get(key, [])
             if wanted != got:
                 wrong.append("%s of %s: %s" % (key, name, " ".join(sorted(set(wanted) ^ set(got))) or "another order"))
