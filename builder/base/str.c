@@ -95,6 +95,17 @@ ws_lower_all(char *text)
 }
 
 bool
+ws_has_control(const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
 ws_starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -71,6 +71,9 @@ ws_hex_digit(char c)
 	return ws_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/** Is there a control character, such as the end of a line? */
+bool ws_has_control(const char *text);
+
 /** Makes @a text lower case, in place; returns it. */
 char *ws_lower_all(char *text);
 

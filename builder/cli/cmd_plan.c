@@ -15,12 +15,19 @@ struct planning {
 	unsigned slurm, kubernetes; /* tasks; 0: not asked for */
 };
 
+/* 0: no job is asked for. */
+static unsigned
+job_tasks(const struct planning *p)
+{
+	return p->slurm ? p->slurm : p->kubernetes;
+}
+
 /* The job deals a whole matrix out, by the pins that lie beside it. */
 static bool
 check_cluster(const struct ws_session *s, const struct planning *p, struct ws_err *err)
 {
 	const char *asked = p->slurm ? "--slurm" : "--kubernetes";
-	unsigned tasks = p->slurm ? p->slurm : p->kubernetes;
+	unsigned tasks = job_tasks(p);
 	const struct {
 		bool given;
 		const char *option;
@@ -110,17 +117,14 @@ write_cluster(const struct ws_session *s, const struct planning *p, const struct
 	struct ws_buf *text, struct ws_err *err)
 {
 	const struct ws_cluster cluster = {
-		.tasks = p->slurm ? p->slurm : p->kubernetes,
+		.tasks = job_tasks(p),
 		.cores = p->selecting.jobs,
 		.memory_bytes = p->selecting.memory_bytes,
 		.build = ws_selecting_command_elsewhere(s, &p->selecting, "build"),
 		.lock = ws_selecting_command_elsewhere(s, &p->selecting, "lock"),
 	};
-	for (const char *c = cluster.build; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f) { /* a line would end in the middle of a word */
-			return ws_err_set(
-				err, WS_ERR_USAGE, "a job cannot name a file with control characters");
-		}
+	if (ws_has_control(cluster.build)) { /* a line would end in the middle of a word */
+		return ws_err_set(err, WS_ERR_USAGE, "a job cannot name a file with control characters");
 	}
 	(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(plan, &cluster, text);
 	return true;
@@ -149,7 +153,7 @@ print(struct ws_session *s, const struct planning *p, const struct ws_selection 
 		ws_buf_puts(&text, cures.cure);
 	} else if (p->github) {
 		write_jobs(s, &sel->plan, &text);
-	} else if (p->slurm || p->kubernetes) {
+	} else if (job_tasks(p) > 0) {
 		if (!write_cluster(s, p, &sel->plan, &text, err)) {
 			return false;
 		}

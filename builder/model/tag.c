@@ -71,11 +71,7 @@ read_set(struct ws_str part, struct ws_arena *a, size_t *count)
 		if (member.n == 0) {
 			return NULL;
 		}
-		char *text = ws_str_copy(member, a);
-		for (char *c = text; *c; c++) {
-			*c = ws_lower(*c);
-		}
-		*ws_vec_push(&members, a) = text;
+		*ws_vec_push(&members, a) = ws_lower_all(ws_str_copy(member, a));
 	}
 	*count = members.len;
 	return members.at;

@@ -150,7 +150,7 @@ read_local(const char **at, struct ws_arena *a, struct ws_version *version)
 			ws_buf_putc(&label, '.');
 		}
 		for (; start < *at; start++) {
-			ws_buf_putc(&label, ws_is_digit(*start) ? *start : (char)(*start | 0x20));
+			ws_buf_putc(&label, ws_lower(*start));
 		}
 	} while (is_separator(**at));
 	version->local = ws_buf_copy(&label, a);

@@ -10,13 +10,8 @@
 bool
 ws_login_check(const char *name, const char *value, struct ws_err *err)
 {
-	for (const char *c = value; c && *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f) {
-			return ws_err_set(
-				err, WS_ERR_CONFIG, "%s has a control character, perhaps a line break", name);
-		}
-	}
-	return true;
+	return !value || !ws_has_control(value)
+		|| ws_err_set(err, WS_ERR_CONFIG, "%s has a control character, perhaps a line break", name);
 }
 
 bool

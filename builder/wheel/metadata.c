@@ -20,12 +20,7 @@ struct writer {
 static bool
 is_one_line(const char *text)
 {
-	for (const char *c = text; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f) {
-			return false;
-		}
-	}
-	return !strstr(text, "\xc2\x85") && !strstr(text, "\xe2\x80\xa8")
+	return !ws_has_control(text) && !strstr(text, "\xc2\x85") && !strstr(text, "\xe2\x80\xa8")
 		&& !strstr(text, "\xe2\x80\xa9");
 }
 

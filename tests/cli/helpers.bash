@@ -36,3 +36,8 @@ golden() { # name
 	fi
 	diff -u "$file" - <<< "$output"
 }
+
+# Of this host, free a moment ago.
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}

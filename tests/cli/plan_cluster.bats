@@ -3,12 +3,7 @@
 # a cluster would set; slurm_real.bats hands the first to Slurm.
 # labels: cuda
 
-load building
-
-setup_file() {
-	make_base
-	export BASE
-}
+load base
 
 setup() {
 	in_place

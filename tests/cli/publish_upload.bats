@@ -35,10 +35,6 @@ publish() { # STATUS ARGUMENT...
 	[[ $output != *sesame* ]]
 }
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 answers() { # URL
 	local i
 	for ((i = 0; i < 300; i++)); do

@@ -24,10 +24,6 @@ teardown() {
 	wait 2> /dev/null || true
 }
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 start() { # COMMAND...
 	"$@" > "$PWD/$(basename "$1")-${#PIDS[@]}.out" 2>&1 3>&- 8>&- 9>&- &
 	PIDS+=($!)
