@@ -10,7 +10,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export HOME="$PWD/home" PIP_DISABLE_PIP_VERSION_CHECK=1
 	python3 -m venv tools
-	tools/bin/pip install --quiet pypiserver passlib devpi-server
+	tools/bin/pip install --quiet pypiserver passlib devpi-server h2
 }
 
 setup() {
@@ -329,4 +329,17 @@ def post(path, body): return 403, "this is not right: " + words.pop(0)'
 	[[ $output != *warning* ]]
 	WHEELSMITH_UPLOAD_USER=alice WHEELSMITH_UPLOAD_PASSWORD=sesame publish 8 nowhere --to http://wheels.invalid/legacy/
 	[[ $output == *"$warning"* ]]
+}
+
+# libcurl before 8 loses such an answer where the stream is reset behind it, as HTTP/2 asks a server to do.
+@test "an answer that comes before the wheel is sent is the answer, whatever the server speaks" {
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out c.pem -days 2 -subj /CN=localhost \
+		-addext subjectAltName=IP:127.0.0.1 2> openssl.log
+	local word port
+	coproc "$tools/python" "$WS_ROOT/tests/support/early_server.py" c.pem key.pem 403 early.log
+	read -r word port <&"${COPROC[0]}"
+	[ "$word" = ready ]
+	PIP_CERT=$PWD/c.pem publish 8 w --to "https://127.0.0.1:$port/"
+	[[ $output == *"denies access"*"(403)"*"the server says: "*"decided early"* ]]
+	[ "$(< early.log)" = http/1.1 ]
 }
