@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "elf/fatbin.h"
 #include "elf/torch_abi.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 #include "wheelfile/dist_info.h"
 #include "wheelfile/opened_wheel.h"
 

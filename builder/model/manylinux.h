@@ -2,7 +2,7 @@
  * manylinux.h - which versions of glibc's and gcc's libraries a platform tag promises
  *
  * The policies of PEP 600 as auditwheel has them, oldest first, for each machine. They are read in two
- * directions: what symbol versions ask for gives a tag (verify/platform_tag.h), and a glibc that was asked for
+ * directions: what symbol versions ask for gives a tag (verify/manylinux_tag.h), and a glibc that was asked for
  * gives the versions that a link may use (kit/floor/floor.h).
  */
 #ifndef WS_MODEL_MANYLINUX_H

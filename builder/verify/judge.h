@@ -8,7 +8,7 @@
 #define WS_VERIFY_JUDGE_H
 
 #include "verify/gpu_code.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 #include "verify/symbols.h"
 
 /** What came of one module. */

@@ -1,7 +1,7 @@
 /* load.c - what is in the process, and what one more dlopen brings: ld.so(8), elf/dl-load.c of glibc. */
 #include "base/fs.h"
 #include "verify/libraries.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 #include "verify/scope.h"
 
 #define ORIGIN "$ORIGIN"

@@ -3,7 +3,7 @@
 #include "verify/loadable.h"
 
 #include "base/vec.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "elf/exports.h"
 #include "verify/libraries.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 
 #include <stdlib.h>
 #include <string.h>

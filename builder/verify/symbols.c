@@ -7,7 +7,7 @@
 #include "elf/demangle.h"
 #include "verify/libraries.h"
 #include "verify/other_abi.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 #include "verify/scope.h"
 
 #include <stdlib.h>
@@ -275,7 +275,7 @@ library_of_version(const struct judging *j, const struct want *want)
 }
 
 /* This host's libraries stand for those of a system with another glibc that no list tells; which versions those have is
- * platform_tag.h's question. */
+ * manylinux_tag.h's question. */
 static bool
 is_of_another_system(const struct judging *j, const struct ws_scope_library *library)
 {

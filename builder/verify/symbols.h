@@ -5,7 +5,7 @@
  * undefined are compared with what the libraries it will see export, by name and version, as the
  * loader does. torch loads its libraries with local scope, so a module sees only what its own
  * DT_NEEDED reaches, and what is global: the interpreter, libtorch_global_deps and what they need. The
- * oldest system that has the versions is platform_tag.h's question.
+ * oldest system that has the versions is manylinux_tag.h's question.
  */
 #ifndef WS_VERIFY_SYMBOLS_H
 #define WS_VERIFY_SYMBOLS_H

@@ -7,7 +7,7 @@
 #include "elf/elf.h"
 #include "kit/floor/floor.h"
 #include "store/store.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 #include "verify/symbols.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* platform_tag.c - the newest versions that are asked for, held against the policies. */
-#include "verify/platform_tag.h"
+/* manylinux_tag.c - the newest versions that are asked for, held against the policies. */
+#include "verify/manylinux_tag.h"
 
 #include "base/vec.h"
 #include "elf/demangle.h"

@@ -1,8 +1,8 @@
-/* test_verify_platform_tag.c - libraries that ask for chosen versions. */
+/* test_verify_manylinux_tag.c - libraries that ask for chosen versions. */
 #include "test.h"
 
 #include "compile.h"
-#include "verify/platform_tag.h"
+#include "verify/manylinux_tag.h"
 
 /*
  * Adds a library that asks for @version of @library: a provider is made that has one symbol

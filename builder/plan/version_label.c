@@ -1,4 +1,4 @@
-/* wheel_version.c - names of wheels. What a product depends on is product.c's. */
+/* version_label.c - names of wheels. What a product depends on is product.c's. */
 #include "base/buf.h"
 #include "plan/steps.h"
 
