@@ -1,8 +1,5 @@
 /**
- * probe.h - what planning must be told of this host and of the store
- *
- * Asks only what the matrix mentions: a plan for named versions starts no process, but for an nvcc of
- * this host that was never asked before.
+ * probe.h - what planning must be told of pins, sources and torch releases: the store's and the index's answers
  */
 #ifndef WS_PRODUCE_PROBE_H
 #define WS_PRODUCE_PROBE_H
@@ -10,12 +7,6 @@
 #include "make/context.h"
 #include "make/pins.h"
 #include "plan/input.h"
-
-struct ws_candidate_memory;
-
-/** Fills input->host and input->lookups; @a memory NULL: prebuilt wheels do not count. */
-bool ws_probe_host(const struct ws_context *ctx, struct ws_candidate_memory *memory,
-	struct ws_plan_input *input, struct ws_err *err);
 
 /**
  * Fills input->lock and known: the selection's pins, with the sources as they are now. A local folder is

@@ -1,4 +1,4 @@
-/* selection.c - reading the matrix, recipes and lock. What the host answers is probe.c's; planning is plan/'s. */
+/* selection.c - reading the matrix, recipes and lock. What the host answers is host.c's; planning is plan/'s. */
 #include "produce/selection.h"
 
 #include "base/fs.h"
@@ -9,6 +9,7 @@
 #include "net/index_config.h"
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
+#include "produce/host.h"
 #include "produce/probe.h"
 
 static bool
