@@ -8,6 +8,7 @@
 #include "config/recipe.h"
 #include "judge/verdict.h"
 #include "make/pack.h"
+#include "model/manylinux.h"
 #include "wheel/wheel.h"
 
 #include <stdlib.h>
@@ -130,7 +131,9 @@ ws_pack_run(const struct ws_user_env *env, struct ws_err *err)
 	if (!read_inputs(&p, err)) {
 		return false;
 	}
-	const char *platform = p.measured ? ws_json_text(p.measured, "platform") : "any";
+	const char *glibc = ws_json_text(ws_json_find(p.order.root, "facts"), "glibc");
+	const char *platform =
+		p.measured ? ws_manylinux_tags(ws_json_text(p.measured, "platform"), glibc, a) : "any";
 	const char *epoch = ws_user_env_get(env, "SOURCE_DATE_EPOCH");
 	p.spec = (struct ws_wheel_spec){
 		.distribution = p.recipe.distribution,

@@ -140,6 +140,35 @@ ws_manylinux_of_glibc(const struct ws_machine *machine, const char *glibc)
 	return NULL;
 }
 
+/* @tags and those of @policy. */
+static const char *
+add_tags(const char *tags, const struct ws_manylinux *policy, const struct ws_machine *machine,
+	struct ws_arena *a)
+{
+	/* PEP 599's name for it, which some still ask for. */
+	const char *own = ws_same(policy->most[WS_FLOOR_GLIBC], "2.17")
+		? ws_arena_printf(a, "manylinux2014_%s.%s", machine->name, policy->tag)
+		: policy->tag;
+	return tags ? ws_arena_printf(a, "%s.%s", tags, own) : own;
+}
+
+const char *
+ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a)
+{
+	const struct ws_machine *machine =
+		ws_machine_named(ws_ends_with(tag, "_aarch64") ? "aarch64" : "x86_64");
+	const char *tags = NULL;
+	size_t count;
+	const struct ws_manylinux *policies = ws_manylinux_list(machine, &count);
+	for (size_t i = 0; i < count; i++) {
+		bool linked = tags && ws_same(policies[i].most[WS_FLOOR_GLIBC], glibc);
+		if (ws_same(policies[i].tag, tag) || linked) {
+			tags = add_tags(tags, &policies[i], machine, a);
+		}
+	}
+	return tags ? tags : tag;
+}
+
 /* Is @name among the words between spaces? */
 static bool
 has_word(const char *words, const char *name)

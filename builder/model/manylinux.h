@@ -41,6 +41,13 @@ const struct ws_manylinux *ws_manylinux_list(const struct ws_machine *machine, s
 const struct ws_manylinux *ws_manylinux_of_glibc(
 	const struct ws_machine *machine, const char *glibc);
 
+/**
+ * The platform tags of a wheel that measures as the policy @a tag and was linked for @a glibc ("2.28"; NULL: for
+ * nothing older than this host): both, and manylinux2014 beside 2_17, with dots between. Installers that are told
+ * one platform by name take that name alone. @a tag itself where it is no policy's.
+ */
+const char *ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a);
+
 /** What says "this host's own libraries" where a glibc is named. */
 #define WS_GLIBC_HOST "host"
 

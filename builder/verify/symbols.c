@@ -6,8 +6,8 @@
 #include "base/vec.h"
 #include "elf/demangle.h"
 #include "verify/libraries.h"
-#include "verify/other_abi.h"
 #include "verify/manylinux_tag.h"
+#include "verify/other_abi.h"
 #include "verify/scope.h"
 
 #include <stdlib.h>

@@ -24,11 +24,11 @@ arm_python() { # [WORDS]
 	fi
 }
 
-# As pip of an aarch64 host with glibc 2.28 would.
+# For aarch64 hosts with glibc 2.28; torch's own dependencies have older tags too.
 arm_pip() { # COMMAND WORDS
-	local platforms=(--platform manylinux2014_aarch64) i command=$1
+	local platforms=() one command=$1
 	shift
-	for i in $(seq 17 28); do platforms+=(--platform "manylinux_2_${i}_aarch64"); done
+	for one in ${PLATFORMS:-manylinux_2_28}; do platforms+=(--platform "${one}_aarch64"); done
 	python3 -m pip "$command" -q --no-cache-dir "${platforms[@]}" --python-version 3.11 --only-binary=:all: "$@"
 }
 
@@ -60,7 +60,8 @@ teardown() {
 	for wheel in taken/*.whl; do
 		cmp "$wheel" "dist/${wheel##*/}"
 	done
-	arm_pip install --no-compile --target site torch==2.11.0 einops
+	PLATFORMS="manylinux2014 $(printf 'manylinux_2_%d ' $(seq 17 28))" \
+		arm_pip install --no-compile --target site torch==2.11.0 einops
 	arm_pip install --no-compile --no-deps --target site taken/*.whl
 	arm_python
 	run -0 arm_python -c 'import platform, torch, selective_scan_cuda, causal_conv1d.cpp_functions

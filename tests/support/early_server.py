@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Answers an upload before its body is there, over TLS, as RFC 9113 8.1 has it: HTTP/2 then resets the stream.
 
-early_server.py CERTIFICATE KEY STATUS LOG: prints "ready PORT"; LOG gets a line for each request, "h2" or "http/1.1".
+early_server.py CERTIFICATE KEY STATUS LOG: prints "ready PORT"; LOG gets a line for each POST, "h2" or "http/1.1".
+What is asked for otherwise is not there.
 """
 import socket
 import ssl
@@ -22,16 +23,18 @@ def note(protocol):
 
 
 def over_h2(client):
-    h = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+    h = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding=None))
     h.initiate_connection()
     client.sendall(h.data_to_send())
     while data := client.recv(65536):
         for event in h.receive_data(data):
             if isinstance(event, h2.events.RequestReceived):
-                note("h2")
-                h.send_headers(event.stream_id, [(":status", STATUS), ("content-length", str(len(BODY)))])
+                post = (b":method", b"POST") in event.headers
+                h.send_headers(event.stream_id, [(":status", STATUS if post else "404"), ("content-length", str(len(BODY)))])
                 h.send_data(event.stream_id, BODY, end_stream=True)
-                h.reset_stream(event.stream_id, 0)
+                if post:
+                    note("h2")
+                    h.reset_stream(event.stream_id, 0)
         client.sendall(h.data_to_send())
 
 
@@ -39,9 +42,11 @@ def over_h1(client):
     head = b""
     while b"\r\n\r\n" not in head:
         head += client.recv(65536)
-    note("http/1.1")
+    post = head.startswith(b"POST")
+    if post:
+        note("http/1.1")
     client.sendall(b"HTTP/1.1 %s Early\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
-                   % (STATUS.encode(), len(BODY), BODY))
+                   % (STATUS.encode() if post else b"404", len(BODY), BODY))
     while client.recv(65536):  # a reset would take the answer with it
         pass
 
