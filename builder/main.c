@@ -37,6 +37,7 @@
 #include "sys/limits.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -219,6 +220,8 @@ main(int argc, char **argv)
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
 	umask(umask(0) | S_IWOTH); /* a store that everybody may change is nobody's */
+	/* glibc keeps what is as large as the largest that was freed; archives and listings need not stay. */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	/* Writes fail instead, and whoever writes says so. Children get both signals back. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
