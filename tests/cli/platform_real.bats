@@ -71,3 +71,35 @@ print(selective_scan_cuda.fwd.__doc__)'
 	[[ $output == *"aarch64 DaoAILab::_causal_conv1d_fwd_cpp(Tensor x, Tensor weight"* ]]
 	[[ $output == *"fwd(arg0: torch.Tensor"* ]]
 }
+
+# Debian 11's Python 3.9, libc and libstdc++, unpacked; run with words: under its own loader.
+old_python() { # [WORDS]
+	local root=$BATS_TEST_TMPDIR/old
+	if [ $# -eq 0 ]; then
+		"$WS_ROOT/tools/sysroot.py" bullseye amd64 "$root" python3.9-minimal libpython3.9-stdlib libstdc++6 libgomp1
+	else
+		PYTHONHOME=$root/usr PYTHONPATH=$PWD/site "$root/lib64/ld-linux-x86-64.so.2" \
+			--library-path "$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu" "$root/usr/bin/python3.9" "$@"
+	fi
+}
+
+@test "a wheel made here is imported beside torch on a system with glibc 2.31, and one for this host is not" {
+	local pip=(python3 -m pip install -q --no-cache-dir --no-compile --target site --python-version 3.9 --only-binary=:all:) one
+	for one in manylinux1 manylinux2014 manylinux_2_17 manylinux_2_27 manylinux_2_28; do
+		pip+=(--platform "${one}_x86_64")
+	done
+	"$WHEELSMITH" build causal-conv1d --torch 2.6.0 --python 3.9 --arch 8.0
+	"$WHEELSMITH" build causal-conv1d --torch 2.6.0 --python 3.9 --arch 8.0 --glibc host -o host
+	"${pip[@]}" torch==2.6.0 einops
+	"${pip[@]}" --no-deps dist/*.whl
+	old_python
+	local ask='import os, torch, causal_conv1d.cpp_functions
+print(os.confstr("CS_GNU_LIBC_VERSION"), torch.ops.DaoAILab._causal_conv1d_fwd_cpp.default._schema)'
+	run -0 old_python -W ignore -c "$ask"
+	echo "$output"
+	[[ $output == *"glibc 2.31 DaoAILab::_causal_conv1d_fwd_cpp(Tensor x, Tensor weight"* ]]
+	unzip -qo host/*.whl '*.so' -d site
+	run -1 old_python -W ignore -c "$ask"
+	echo "$output"
+	[[ $output == *"version \`GLIBC"*"not found"* ]]
+}
