@@ -93,11 +93,11 @@ old_python() { # [WORDS]
 	"${pip[@]}" torch==2.6.0 einops
 	"${pip[@]}" --no-deps dist/*.whl
 	old_python
-	local ask='import os, torch, causal_conv1d.cpp_functions
-print(os.confstr("CS_GNU_LIBC_VERSION"), torch.ops.DaoAILab._causal_conv1d_fwd_cpp.default._schema)'
+	local ask='import os, torch, causal_conv1d_cuda
+print(os.confstr("CS_GNU_LIBC_VERSION"), causal_conv1d_cuda.causal_conv1d_fwd.__doc__)'
 	run -0 old_python -W ignore -c "$ask"
 	echo "$output"
-	[[ $output == *"glibc 2.31 DaoAILab::_causal_conv1d_fwd_cpp(Tensor x, Tensor weight"* ]]
+	[[ $output == *"glibc 2.31 causal_conv1d_fwd(arg0: torch.Tensor"* ]]
 	unzip -qo host/*.whl '*.so' -d site
 	run -1 old_python -W ignore -c "$ask"
 	echo "$output"
