@@ -141,8 +141,8 @@ print(torch.__version__, causal_conv1d.__version__, os.getuid())'
 	cp -a "$(buildah mount "$container")/dist" "$WORK/dist"
 	buildah rm "$container" > /dev/null
 	"$WHEELSMITH" publish "$WORK/dist" --to "$WORK/idx"
-	coproc SERVER { exec python3 "$WS_ROOT/tests/support/fault_server.py" "$WORK/idx" "$WORK/asked"; }
-	read -r _ port _ <&"${SERVER[0]}"
+	coproc SERVER { exec python3 "$WS_ROOT/tests/support/index_server.py" "$WORK/idx" "$WORK/asked" html; }
+	read -r _ port <&"${SERVER[0]}"
 	rm -rf "$WORK"/tmp/buildah-cache*/* # a store that knows nothing
 	sed "s|\"policy\": .*|\"policy\": \"prebuilt-only\", \"indexes\": {\"prebuilt\": [\"http://127.0.0.1:$port/cu130-torch2.11/simple\"]},|" \
 		"$MATRIX" > "$CONTEXT/matrix/prebuilt.json"

@@ -37,7 +37,7 @@ load helpers
 	printf 'Metadata-Version: 2.1\nName: ops0\nVersion: 1.0\nRequires-Dist: torch==2.5.0\n' > METADATA
 	python3 "$WS_ROOT/tests/support/make_wheel.py" ops0-1.0-cp311-cp311-linux_x86_64.whl ops0/_C.so="$site/ops0/_C.so" \
 		ops0-1.0.dist-info/METADATA=METADATA
-	run -1 "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" ops0-1.0-cp311-cp311-linux_x86_64.whl
+	run -9 "$WHEELSMITH" verify --here --python "$PWD/venv/bin/python3" ops0-1.0-cp311-cp311-linux_x86_64.whl
 	[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"asks for torch==2.5.0, which torch 2.5.1+cu124 is not"* ]]
 	run -1 "$WHEELSMITH" doctor --python "$PWD/venv/bin/python3" --json
 	echo "$output"
