@@ -87,6 +87,7 @@ parse(
 			"keep the folders of failed commands"},
 		/* For who develops a recipe; the manual has it, a screen of help has no room. */
 		{"compile-commands", 0, WS_OPTION_FLAG, &o->compile_commands, NULL, NULL},
+		{"check-replay", 0, WS_OPTION_NUMBER, &o->check_replay, "N", NULL},
 		{"trace", 0, WS_OPTION_TEXT, &b->trace, "FILE", NULL},
 		{"report", 0, WS_OPTION_TEXT, &b->report, "FILE", NULL},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},

@@ -268,25 +268,98 @@ make_part(const struct expanding *x, size_t index)
 	return part;
 }
 
+/* The commands that nvcc would run; false: @a why one nvcc runs them. */
 static bool
-expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
+read_steps(struct expanding *x, const char **why)
+{
+	const struct split *s = x->split;
+	WS_AUTO_BUF struct ws_buf printed = {0};
+	ws_dryrun_commands commands = {0};
+	struct ws_err err;
+	if (s->target->cxx->kind != WS_HOSTCC_GCC) {
+		*why = "the host compiler is not gcc";
+		return false;
+	}
+	if (!ws_dryrun_ask(s->target->cuda, s->target->cxx, s->words, s->store, &printed, &err)) {
+		*why = ws_arena_strdup(x->a, err.text); /* nvcc says it better when it compiles */
+		return false;
+	}
+	return ws_dryrun_read(ws_buf_text(&printed), x->a, &commands, why)
+		&& ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x->a, &x->steps, why);
+}
+
+static bool
+expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, const char **why,
+	struct ws_err *err WS_UNUSED)
 {
 	const struct split *s = (const struct split *)(const void *)self;
 	struct expanding x = {.split = s, .nodes = parts, .a = graph->a};
-	WS_AUTO_BUF struct ws_buf printed = {0};
-	ws_dryrun_commands commands = {0};
-	const char *why;
-	/* Where it fails, nvcc says why better when it compiles. */
-	if (s->target->cxx->kind != WS_HOSTCC_GCC
-		|| !ws_dryrun_ask(s->target->cuda, s->target->cxx, s->words, s->store, &printed, err)
-		|| !ws_dryrun_read(ws_buf_text(&printed), x.a, &commands, &why)
-		|| !ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x.a, &x.steps, &why)) {
-		return true;
-	}
-	for (size_t i = 0; i < x.steps.len; i++) {
-		*ws_vec_push(parts, x.a) = ws_graph_add(graph, make_part(&x, i));
+	if (read_steps(&x, why)) {
+		for (size_t i = 0; i < x.steps.len; i++) {
+			*ws_vec_push(parts, x.a) = ws_graph_add(graph, make_part(&x, i));
+		}
 	}
 	return true;
+}
+
+/* ---- both ways ---- */
+
+/* What is compared of a step: the object, PTX, a cubin. */
+static void
+pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
+{
+	const struct ws_nvcc_step *step = &x->steps.at[index];
+	bool last = index + 1 == x->steps.len;
+	for (size_t i = 0; i < step->outputs.len; i++) {
+		const char *name = step->outputs.at[i];
+		if (last || ws_ends_with(name, ".ptx") || ws_ends_with(name, ".cubin")) {
+			*ws_vec_push(&replay->files, x->a) = (struct ws_replay_file){
+				.name = name_unit(x, name), .part = x->nodes->at[index], .output = (unsigned)i};
+		}
+	}
+}
+
+/* The words are those of which the parts were made, so that the names that nvcc makes of them are the same. */
+static const struct ws_action *
+make_replay(const struct expanding *x, const struct ws_replay *replay)
+{
+	struct ws_action *action = WS_NEW(x->a, struct ws_action);
+	const char **outputs = WS_NEW_N(x->a, const char *, replay->files.len);
+	ws_name_list argv = {0};
+	*action = *x->split->whole;
+	*ws_vec_push(&argv, x->a) = action->tool.program;
+	for (const char *const *word = x->split->words; *word; word++) {
+		*ws_vec_push(&argv, x->a) = name_unit(x, *word);
+	}
+	*ws_vec_push(&argv, x->a) = NULL;
+	for (size_t i = 0; i < replay->files.len; i++) {
+		outputs[i] = replay->files.at[i].name;
+	}
+	action->stage = WS_REPLAY_STAGE;
+	action->argv = argv.at;
+	action->outputs = outputs;
+	action->output_count = replay->files.len;
+	action->find_reads = NULL;
+	action->split = NULL;
+	action->fresh = action->transient = true;
+	return action;
+}
+
+void
+ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_replay *replay)
+{
+	ws_node_list parts = {0};
+	struct expanding x = {
+		.split = (const struct split *)(const void *)split, .nodes = &parts, .a = graph->a};
+	*replay = (struct ws_replay){0};
+	if (!read_steps(&x, &replay->why)) {
+		return;
+	}
+	for (size_t i = 0; i < x.steps.len; i++) {
+		*ws_vec_push(&parts, x.a) = ws_graph_add(graph, make_part(&x, i));
+		pair_outputs(&x, i, replay);
+	}
+	replay->whole = ws_graph_add(graph, make_replay(&x, replay));
 }
 
 const struct ws_split *

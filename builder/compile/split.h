@@ -24,4 +24,25 @@ const struct ws_split *ws_split_make(const struct ws_target *target, const struc
 	const struct ws_action *whole, const char *const *words, const struct ws_store *store,
 	struct ws_arena *a);
 
+#define WS_REPLAY_STAGE "replay"
+
+/** A file that nvcc's commands and one nvcc both make. */
+struct ws_replay_file {
+	const char *name; /**< as nvcc has it: "tmp/x.compute_80.ptx"; the object's */
+	const struct ws_node *part;
+	unsigned output; /**< which of the part's */
+};
+
+/** A unit made both ways. */
+struct ws_replay {
+	struct ws_node *whole; /**< by one nvcc: it is run and not kept. NULL: it has no parts */
+	const char *why;       /**< why it has none */
+	WS_VEC(struct ws_replay_file)
+	files; /**< in the order of the whole's outputs: PTX, cubins, the object */
+};
+
+/** Adds to @a graph the parts of a unit, found or made as ever, and one nvcc that does it all. */
+void ws_split_replay(
+	const struct ws_split *split, struct ws_graph *graph, struct ws_replay *replay);
+
 #endif

@@ -265,6 +265,16 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	for (size_t i = 0; i < result->failed_count; i++) {
 		write_failed(w, &result->failed[i]);
 	}
+	ws_json_close(w);
+	ws_json_open_list(w, "undivided");
+	for (size_t i = 0; i < result->undivided.len; i++) {
+		const struct ws_node *node = result->undivided.at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "cell", node->action->group);
+		ws_json_add_text(w, "unit", node->action->subject);
+		ws_json_add_text(w, "why", node->undivided);
+		ws_json_close(w);
+	}
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);

@@ -85,10 +85,10 @@ typedef WS_VEC(struct ws_node *) ws_node_list;
 struct ws_split {
 	/**
 	 * Adds them to @a graph, makers before users; the last one has the outputs of the whole, in that order. None:
-	 * the whole is run as it is. False with @a err: it cannot be made at all.
+	 * the whole is run as it is, and @a why says why. False with @a err: it cannot be made at all.
 	 */
 	bool (*expand)(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
-		struct ws_err *err);
+		const char **why, struct ws_err *err);
 };
 
 struct ws_action {
@@ -127,6 +127,7 @@ struct ws_action {
 	 * does and somebody needs them; who needs them later has them made again.
 	 */
 	bool transient;
+	bool fresh; /**< it is never looked up and never recorded: it runs, to be compared */
 	const struct ws_split
 		*split;              /**< asked when the store has no result; NULL: it is run as it is */
 	struct ws_limits limits; /**< timeout_ms 0: the engine's rule; output is not limited */

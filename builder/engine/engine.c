@@ -46,7 +46,8 @@ look_up(struct ws_run *r, struct ws_node *node)
 		ws_run_fail(r, node, equal->failure);
 		return true;
 	}
-	if (ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
+	if (!action->fresh
+		&& ws_cache_find(&r->cache, action, &node->base, r->a, &node->result, &node->why)) {
 		node->why = NULL;
 		ws_run_complete(r, node, WS_OUTCOME_HIT);
 		return true;
@@ -397,7 +398,7 @@ static void
 prepare(
 	struct ws_run *r, struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *sum)
 {
-	*sum = (struct ws_run_summary){.total = (unsigned)graph->nodes.len};
+	*sum = (struct ws_run_summary){0};
 	*r = (struct ws_run){.e = engine, .graph = graph, .sum = sum, .a = graph->a};
 	r->cache.store = engine->store;
 	r->cache.shared = engine->shared;
@@ -406,8 +407,11 @@ prepare(
 	r->queue.a = graph->a;
 	r->began_file_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {
-		ws_run_open(r, graph->nodes.at[i]);
+		if (graph->nodes.at[i]->state < WS_NODE_DONE) {
+			ws_run_open(r, graph->nodes.at[i]);
+		}
 	}
+	sum->total = r->open;
 	ws_graph_measure(graph);
 }
 

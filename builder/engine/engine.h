@@ -39,7 +39,7 @@ struct ws_run_summary {
 };
 
 /**
- * Runs every node of @a graph. True when all are done. False with @a err when the run itself could
+ * Runs every node of @a graph that an earlier run of it has not ended. True when all are done. False with @a err when the run itself could
  * not go on (the host's disk, a signal: WS_ERR_INTERRUPTED, WS_ERR_STOPPED), or, as WS_ERR_BUILD,
  * when actions failed: then each failed node has its own error.
  */

@@ -45,9 +45,10 @@ struct ws_node {
 	struct ws_node *same_key; /**< the next of those that wait for the same claim */
 	struct ws_node *whole;    /**< the node that this one is a part of; NULL: none */
 	ws_node_list parts; /**< what makes its result, after it was looked up in vain; empty: itself */
-	bool again;         /**< it was done, and runs once more for the sake of its files */
-	bool alone;         /**< it was killed for memory: it runs again when nothing else does */
-	bool waits_for_peer; /**< another process holds its lock */
+	const char *undivided; /**< why its split gave no parts; NULL: it gave some, or there is none */
+	bool again;            /**< it was done, and runs once more for the sake of its files */
+	bool alone;            /**< it was killed for memory: it runs again when nothing else does */
+	bool waits_for_peer;   /**< another process holds its lock */
 	unsigned attempt;
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	int lock_fd;

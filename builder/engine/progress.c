@@ -1,6 +1,16 @@
 /* progress.c - what a run tells its events. */
 #include "engine/run.h"
 
+/* How it failed, or why it had to run. */
+static const char *
+detail_of(const struct ws_run *r, const struct ws_node *node)
+{
+	if (node->failure || !node->why || !node->undivided) {
+		return node->failure ? node->failure->text : node->why;
+	}
+	return ws_arena_printf(r->a, "%s; in one command: %s", node->why, node->undivided);
+}
+
 void
 ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 {
@@ -11,7 +21,7 @@ ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.outcome = node->outcome,
-		.detail = node->failure ? node->failure->text : node->why,
+		.detail = detail_of(r, node),
 		.done = r->finished,
 		.total = r->sum->total,
 		.cpu_ms = node->result.cpu_ms,

@@ -201,7 +201,7 @@ bool
 ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 {
 	const struct ws_split *split = node->action->split;
-	if (split && !split->expand(split, r->graph, &node->parts, err)) {
+	if (split && !split->expand(split, r->graph, &node->parts, &node->undivided, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < node->parts.len; i++) {

@@ -15,6 +15,8 @@ struct ws_build_result {
 	const struct ws_failed_action *failed;
 	size_t failed_count;
 	struct ws_run_summary actions;
+	ws_node_list
+		undivided; /**< ran in one command though nvcc's own were wanted: ws_node.undivided */
 	uint64_t wall_ms;
 };
 

@@ -6,6 +6,7 @@
 #include "engine/local.h"
 #include "make/missing_downloads.h"
 #include "make/products.h"
+#include "make/replay.h"
 #include "prebuilt/candidate_memory.h"
 #include "prebuilt/candidates.h"
 #include "sys/clock.h"
@@ -23,7 +24,8 @@ struct building {
 	struct ws_graph *graph;
 	struct ws_made *made; /* of the supplies that were resolved */
 	size_t made_count;
-	const char *const *log_names;     /* of the graph's nodes */
+	size_t action_count;              /* the graph's, before parts come */
+	const char *const *log_names;     /* of these */
 	const struct ws_made **packed_by; /* by the number of an action: the product whose last it is */
 	int64_t record_ms;                /* when the records may be written again */
 	struct ws_err undelivered;        /* the first wheel that could not be */
@@ -204,7 +206,8 @@ add_products(struct building *b, struct ws_err *err)
 		done = !ws_supply_is_open(supply) || add_product(b, resolver, supply, err);
 	}
 	b->log_names = ws_deliver_log_names(b->graph, b->a);
-	b->packed_by = WS_NEW_N(b->a, const struct ws_made *, b->graph->nodes.len + 1);
+	b->action_count = b->graph->nodes.len;
+	b->packed_by = WS_NEW_N(b->a, const struct ws_made *, b->action_count + 1);
 	for (size_t i = 0; i < b->made_count; i++) {
 		const struct ws_made *made = &b->made[i];
 		b->packed_by[(made->import ? made->import : made->pack)->id] = made;
@@ -278,7 +281,11 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 		.keep_work = b->options->keep_work,
 		.deadline_ms = b->options->action_timeout_ms,
 	};
-	return ws_engine_run(&engine, b->graph, &b->result->actions, err);
+	bool done = ws_engine_run(&engine, b->graph, &b->result->actions, err);
+	engine.events = ctx->events; /* what follows makes no wheel */
+	return done
+		&& (b->options->check_replay == 0
+			|| ws_replay_check(&engine, b->graph, b->options->check_replay, err));
 }
 
 static const struct ws_err *
@@ -365,10 +372,13 @@ finish(struct building *b, struct ws_err *err)
 	if (!done) {
 		*err = b->undelivered;
 	}
-	for (size_t i = 0; i < b->graph->nodes.len && done; i++) {
-		const struct ws_node *node = b->graph->nodes.at[i];
+	for (size_t i = 0; i < b->action_count && done; i++) {
+		struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;
-		if (!node->whole && node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
+		if (node->undivided) {
+			*ws_vec_push(&b->result->undivided, b->a) = node;
+		}
+		if (node->outcome == WS_OUTCOME_RAN && node->result.log.hex[0]) {
 			done = ws_deliver_log(b->ctx, b->options->output, node, b->log_names[i], &path, err);
 		}
 	}

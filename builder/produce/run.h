@@ -22,6 +22,7 @@ struct ws_build_options {
 	bool keep_going, keep_work;
 	uint64_t action_timeout_ms; /**< 0: the engine's rule */
 	bool compile_commands;      /**< write compile_commands.json into the output folder */
+	unsigned check_replay; /**< after the build: so many units are made both ways (make/replay.h) */
 	/** Hears of each failed action when it fails; @a failed is the call's. NULL: nobody does. */
 	void (*tell_failure)(void *self, const struct ws_failed_action *failed);
 	/** Hears of each wheel when it lies in the output folder. NULL: nobody does. */

@@ -12,6 +12,7 @@ struct driver {
 	const char *cpp;  /* what the first one writes */
 	unsigned asked;
 	bool refuses;
+	const char *undivided; /* why there are no parts; NULL: there are */
 };
 
 static struct ws_node *
@@ -34,12 +35,17 @@ add_part(struct driver *d, struct ws_graph *graph, const char *name, const char 
 }
 
 static bool
-expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
+expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, const char **why,
+	struct ws_err *err)
 {
 	struct driver *d = (struct driver *)(uintptr_t)self;
 	d->asked++;
 	if (d->refuses) {
 		return ws_err_set(err, WS_ERR_BUILD, "no such compiler");
+	}
+	if (d->undivided) {
+		*why = d->undivided;
+		return true;
 	}
 	struct ws_node *cpp = add_part(d, graph, "cpp", d->cpp, NULL);
 	struct ws_node *cicc = add_part(d, graph, "cicc", NULL, cpp);
@@ -52,7 +58,7 @@ expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 static struct driver
 driver_of(struct engine_world *w, const char *subject)
 {
-	return (struct driver){{expand}, w, subject, "c1cc", NULL, 0, false};
+	return (struct driver){{expand}, w, subject, "c1cc", NULL, 0, false, NULL};
 }
 
 /* @word makes the key of the whole another one. */
@@ -157,12 +163,13 @@ WS_TEST(a_maker_whose_files_are_gone_runs_again_for_a_user_that_must_run)
 
 /* b is transient as a is, and made of it; c is another at each call. */
 static bool
-expand_chain(
-	const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, struct ws_err *err)
+expand_chain(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
+	const char **why, struct ws_err *err)
 {
 	struct driver *d = (struct driver *)(uintptr_t)self;
 	const struct ws_node *maker = NULL;
 	(void)err;
+	(void)why;
 	for (const char *name = "abc"; *name; name++) {
 		struct ws_action *action =
 			engine_world_action(d->w, ws_arena_printf(d->w->a, "%s:%c", d->subject, *name),
@@ -275,6 +282,38 @@ WS_TEST(what_cannot_be_split_runs_as_it_is_and_what_cannot_be_made_fails)
 	const struct ws_node *whole = add_whole(&d, NULL);
 	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_BUILD);
 	assert_string_equal(whole->failure->text, "no such compiler");
+	engine_world_close(&w);
+}
+
+WS_TEST(why_a_unit_ran_in_one_command_is_known)
+{
+	struct engine_world w;
+	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
+	struct driver d = driver_of(&w, "a.cu");
+	d.undivided = "its commands are not understood";
+	const struct ws_node *whole = add_whole(&d, NULL);
+	run(&w);
+	assert_started(&w, (const char *const[]){"a.cu", NULL});
+	assert_string_equal(whole->undivided, d.undivided);
+	engine_world_close(&w);
+}
+
+WS_TEST(a_graph_that_grew_runs_what_is_new_and_a_fresh_action_each_time)
+{
+	struct engine_world w;
+	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct ws_action *fresh = engine_world_action(&w, "fresh", NULL);
+		fresh->fresh = fresh->transient = true;
+		const struct ws_node *node = ws_graph_add(w.graph, fresh);
+		ws_graph_add(w.graph, engine_world_action(&w, "kept", NULL));
+		run(&w);
+		assert_int_equal(w.summary.total, 2);
+		assert_int_equal(w.summary.ran, i == 0 ? 2 : 1);
+		assert_true(ws_work_has(&w.work, node->result.outputs[0].hex));
+		assert_false(ws_cas_has(&w.store, node->result.outputs[0].hex));
+	}
+	assert_started(&w, (const char *const[]){"fresh", "kept", "fresh", "fresh", NULL});
 	engine_world_close(&w);
 }
 

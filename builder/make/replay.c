@@ -1,0 +1,118 @@
+/* replay.c - units are drawn, run and compared by the digests of their files. */
+#include "make/replay.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "compile/split.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+/* Units of nvcc's that the build has; equal ones of several cells once. */
+static void
+list_units(const struct ws_graph *graph, ws_node_list *units)
+{
+	struct ws_map seen = {0};
+	for (size_t i = 0; i < graph->nodes.len; i++) {
+		struct ws_node *node = graph->nodes.at[i];
+		if (node->action->split && node->state == WS_NODE_DONE
+			&& ws_map_add(&seen, node->base.hex, graph->a)) {
+			*ws_vec_push(units, graph->a) = node;
+		}
+	}
+}
+
+/* One of those from @a first on comes first. */
+static const struct ws_node *
+draw(ws_node_list *units, size_t first)
+{
+	uint32_t chance;
+	if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance)) {
+		abort();
+	}
+	size_t at = first + chance % (units->len - first);
+	struct ws_node *drawn = units->at[at];
+	units->at[at] = units->at[first];
+	return units->at[first] = drawn;
+}
+
+/* Files in the order of the whole's outputs. */
+static void
+compare(const struct ws_replay *replay, struct ws_buf *same, struct ws_buf *differ)
+{
+	for (size_t i = 0; i < replay->files.len; i++) {
+		const struct ws_replay_file *file = &replay->files.at[i];
+		bool equal = ws_digest_eq(
+			&replay->whole->result.outputs[i], &file->part->result.outputs[file->output]);
+		struct ws_buf *names = equal ? same : differ;
+		ws_buf_printf(names, "%s%s", names->len ? ", " : "", ws_path_base(file->name));
+	}
+}
+
+/* What could not be made; NULL: all was. */
+static const struct ws_node *
+find_unmade(const struct ws_replay *replay)
+{
+	for (size_t i = 0; i < replay->files.len; i++) {
+		if (replay->files.at[i].part->state != WS_NODE_DONE) {
+			return replay->files.at[i].part;
+		}
+	}
+	return replay->whole->state == WS_NODE_DONE ? NULL : replay->whole;
+}
+
+/* Says what came of one unit; false: it differs. */
+static bool
+tell(const struct ws_events *events, const struct ws_node *unit, const struct ws_replay *replay)
+{
+	WS_AUTO_BUF struct ws_buf same = {0}, differ = {0};
+	const char *subject = unit->action->subject, *cell = unit->action->group;
+	if (!replay->whole) {
+		ws_events_note(events, "replay %s (%s): nvcc compiles it in one command: %s", subject, cell,
+			replay->why);
+		return true;
+	}
+	const struct ws_node *unmade = find_unmade(replay);
+	if (unmade) {
+		ws_events_warn(events, "replay %s (%s): %s: %s", subject, cell, unmade->action->stage,
+			unmade->failure ? unmade->failure->text : "not made");
+		return false;
+	}
+	compare(replay, &same, &differ);
+	if (differ.len > 0) {
+		ws_events_warn(events, "replay %s (%s): one nvcc makes other bytes: %s", subject, cell,
+			ws_buf_text(&differ));
+		return false;
+	}
+	ws_events_note(events, "replay %s (%s): equal: %s", subject, cell, ws_buf_text(&same));
+	return true;
+}
+
+bool
+ws_replay_check(
+	const struct ws_engine *engine, struct ws_graph *graph, size_t count, struct ws_err *err)
+{
+	struct ws_engine e = *engine;
+	struct ws_run_summary summary;
+	ws_node_list units = {0};
+	list_units(graph, &units);
+	count = count < units.len ? count : units.len;
+	struct ws_replay *replays = WS_NEW_N(graph->a, struct ws_replay, count);
+	for (size_t i = 0; i < count; i++) {
+		ws_split_replay(draw(&units, i)->action->split, graph, &replays[i]);
+	}
+	e.keep_going = true;
+	if (!ws_engine_run(&e, graph, &summary, err) && err->kind != WS_ERR_BUILD) {
+		return false;
+	}
+	size_t differ = 0;
+	for (size_t i = 0; i < count; i++) {
+		differ += !tell(e.events, units.at[i], &replays[i]);
+	}
+	if (differ > 0) {
+		ws_err_set(
+			err, WS_ERR_VERIFY, "%zu of %zu units are not what one nvcc makes", differ, count);
+		return ws_err_cure(err, "do not use these wheels, and please report it");
+	}
+	return true;
+}

@@ -1,0 +1,19 @@
+/**
+ * replay.h - whether units are what one nvcc makes of them
+ *
+ * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX, cubins and
+ * objects are compared. What of nvcc's commands the store has counts as it is: that is what wheels get.
+ */
+#ifndef WS_MAKE_REPLAY_H
+#define WS_MAKE_REPLAY_H
+
+#include "engine/engine.h"
+
+/**
+ * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. A note says what was
+ * compared, a warning what differs. WS_ERR_VERIFY: something does; other kinds: the run could not go on.
+ */
+bool ws_replay_check(
+	const struct ws_engine *engine, struct ws_graph *graph, size_t count, struct ws_err *err);
+
+#endif
