@@ -23,7 +23,7 @@ enum ws_event_kind {
 	WS_EVENT_KIT_READY,      /**< subject: kit; detail: where it came from */
 	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now; held_back */
 	WS_EVENT_QUEUE,
-	WS_EVENT_ACTION_STARTED, /**< id, subject: unit; stage; rss_bytes: predicted; wall_ms: predicted */
+	WS_EVENT_ACTION_STARTED, /**< id, after, subject: unit; stage; rss_bytes, wall_ms: predicted */
 	WS_EVENT_ACTION_SAMPLED, /**< id, rss_bytes: held now */
 	WS_EVENT_ACTION_WAITS,   /**< id, subject; detail: for what */
 	WS_EVENT_ACTION_DONE, /**< id, subject, stage, outcome, detail; cpu, wall, rss; done, total */
@@ -44,6 +44,7 @@ struct ws_event {
 	int64_t at_ms;       /**< monotonic; filled in by ws_events_emit */
 	unsigned id;         /**< of the action, from 1; 0 where there is none */
 	unsigned whole;      /**< of the action that this one is a part of; 0: of none */
+	unsigned after;      /**< STARTED: of the last action that this one waited for; 0: for none */
 	const char *subject; /**< may be NULL where the kind does not name it */
 	const char *stage;   /**< "compile", "link", ... */
 	const char *detail;

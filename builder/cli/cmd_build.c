@@ -25,6 +25,7 @@ struct building {
 	bool is_bundled;    /* the matrix is the bundle's */
 	uint64_t timeout_ms;
 	const char *trace, *report; /* files; NULL: not wanted */
+	const char *why;            /* what to explain; NULL: nothing */
 	struct ws_timeline *timeline;
 };
 
@@ -90,6 +91,7 @@ parse(
 		{"check-replay", 0, WS_OPTION_NUMBER, &o->check_replay, "N", NULL},
 		{"trace", 0, WS_OPTION_TEXT, &b->trace, "FILE", NULL},
 		{"report", 0, WS_OPTION_TEXT, &b->report, "FILE", NULL},
+		{"why", 0, WS_OPTION_TEXT, &b->why, "ACTION", NULL},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
 			"time limit of one command"},
@@ -313,6 +315,9 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	ws_build_text_summary(s, &text);
 	if (s->globals.verbosity > 0) {
 		ws_timeline_print_stages(b->timeline, &s->out);
+	}
+	if (b->why) {
+		ws_timeline_print_why(b->timeline, b->why, &s->out);
 	}
 	write_reports(s, b, &result);
 	ws_build_text_github(s, &text);

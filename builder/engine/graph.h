@@ -34,6 +34,7 @@ struct ws_node {
 	struct ws_err *failure;  /**< FAILED */
 	ws_node_list users;      /**< those that take an output of this one */
 	unsigned waits_for;      /**< inputs not made yet */
+	unsigned after;          /**< the node that made the last of them; 0: there were none */
 	const char **made;       /**< digest of each input that another action makes */
 	struct ws_digest base;   /**< base key, once READY was looked up */
 	struct ws_estimate_of estimate;

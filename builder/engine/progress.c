@@ -38,6 +38,7 @@ ws_run_report_started(const struct ws_run *r, const struct ws_node *node)
 		.kind = WS_EVENT_ACTION_STARTED,
 		.id = node->id,
 		.whole = node->whole ? node->whole->id : 0,
+		.after = node->after || !node->whole ? node->after : node->whole->after,
 		.subject = node->action->subject,
 		.stage = node->action->stage,
 		.rss_bytes = node->need.rss_bytes,

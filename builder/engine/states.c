@@ -81,6 +81,7 @@ hand_over(struct ws_run *r, const struct ws_node *node, struct ws_node *user)
 		}
 	}
 	if (got && user->waits_for == 0) {
+		user->after = node->id;
 		user->state = WS_NODE_READY;
 		ws_queue_add_ready(&r->queue, user);
 	}

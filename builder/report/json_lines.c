@@ -68,6 +68,7 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	ws_json_add_i64(w, "at_ms", event->at_ms);
 	add_number(w, "id", event->id);
 	add_number(w, "whole", event->whole);
+	add_number(w, "after", event->after);
 	add_text(w, "subject", event->subject);
 	add_text(w, "stage", event->stage);
 	add_text(w, "outcome", ws_outcome_name(event->outcome));

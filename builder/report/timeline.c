@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "report/format.h"
 
+#include <string.h>
+
 static struct ws_timed_command *
 running(struct ws_timeline *t, unsigned id)
 {
@@ -18,17 +20,17 @@ running(struct ws_timeline *t, unsigned id)
 
 /* The lowest that no running span has. */
 static unsigned
-free_slot(const struct ws_timeline *t)
+take_slot(struct ws_timeline *t)
 {
-	for (unsigned slot = 0;; slot++) {
-		bool taken = false;
-		for (size_t i = 0; i < t->spans.len && !taken; i++) {
-			taken = t->spans.at[i].end_ms == 0 && t->spans.at[i].slot == slot;
-		}
-		if (!taken) {
-			return slot;
-		}
+	size_t slot = 0;
+	while (slot < t->taken.len && t->taken.at[slot]) {
+		slot++;
 	}
+	if (slot == t->taken.len) {
+		ws_vec_push(&t->taken, t->a);
+	}
+	t->taken.at[slot] = true;
+	return (unsigned)slot;
 }
 
 static const char *
@@ -42,7 +44,8 @@ begin(struct ws_timeline *t, const struct ws_event *event)
 {
 	struct ws_timed_command span = {
 		.id = event->id,
-		.slot = free_slot(t),
+		.slot = take_slot(t),
+		.after = event->after,
 		.subject = keep(t, event->subject),
 		.stage = keep(t, event->stage),
 		.start_ms = event->at_ms,
@@ -78,6 +81,7 @@ end(struct ws_timeline *t, const struct ws_event *event)
 	struct ws_timed_command *span = running(t, event->id);
 	if (span) {
 		span->end_ms = event->at_ms;
+		t->taken.at[span->slot] = false;
 		span->outcome = event->outcome;
 		span->detail = keep(t, event->detail);
 		span->cpu_ms = event->cpu_ms;
@@ -149,6 +153,60 @@ ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out)
 	if (t->held_back_ms >= 1000) {
 		ws_out_note(
 			out, "  memory held back slots for %s\n", ws_format_duration(t->held_back_ms, run));
+	}
+}
+
+/* The last command of the action @a id; NULL: it did not run. */
+static const struct ws_timed_command *
+command_of(const struct ws_timeline *t, unsigned id)
+{
+	for (size_t i = t->spans.len; i-- > 0;) {
+		if (t->spans.at[i].id == id) {
+			return &t->spans.at[i];
+		}
+	}
+	return NULL;
+}
+
+static void
+print_why(
+	const struct ws_timeline *t, const struct ws_timed_command *span, const struct ws_out *out)
+{
+	char at[WS_FORMAT_BYTES], took[WS_FORMAT_BYTES], waited[WS_FORMAT_BYTES];
+	const struct ws_timed_command *after = command_of(t, span->after);
+	int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
+	int64_t ready_ms = after ? after->end_ms : t->first_ms;
+	ws_format_duration((uint64_t)(span->start_ms - t->first_ms), at);
+	ws_format_duration((uint64_t)(end_ms - span->start_ms), took);
+	ws_format_duration((uint64_t)(span->start_ms - ready_ms), waited);
+	ws_out_note(out, "%s %s  began at %s, took %s\n", span->stage, span->subject, at, took);
+	if (after) {
+		ws_out_note(
+			out, "  waited for %s %s, then %s for a slot\n", after->stage, after->subject, waited);
+	} else {
+		ws_out_note(out, "  waited %s for a slot\n", waited);
+	}
+	if (span->detail) {
+		ws_out_note(out, "  %s %s\n",
+			span->outcome == WS_OUTCOME_RAN ? "ran because" : "ended:", span->detail);
+	}
+}
+
+void
+ws_timeline_print_why(const struct ws_timeline *t, const char *subject, const struct ws_out *out)
+{
+	size_t len = strlen(subject);
+	bool found = false;
+	for (size_t i = 0; i < t->spans.len; i++) {
+		const struct ws_timed_command *span = &t->spans.at[i];
+		if (ws_starts_with(span->subject, subject) && strchr(" ", span->subject[len])) {
+			found = true;
+			print_why(t, span, out);
+		}
+	}
+	if (!found) {
+		ws_out_note(
+			out, "no command ran for '%s': the store had it, or nothing has this name\n", subject);
 	}
 }
 

@@ -15,6 +15,7 @@
 /** One command that ran, from start to end. */
 struct ws_timed_command {
 	unsigned id, slot; /**< slots from 0: no two spans of one overlap */
+	unsigned after;    /**< id of the last one that it waited for; 0: of none */
 	const char *subject, *stage;
 	enum ws_outcome outcome; /**< NONE: the build ended before it */
 	const char *detail;      /**< why it had to run, or how it failed; NULL */
@@ -43,6 +44,7 @@ struct ws_timeline {
 	WS_VEC(struct ws_memory_sample) samples;
 	WS_VEC(struct ws_stage_sum) stages;
 	WS_VEC(bool) has_parts; /**< by id: others made it */
+	WS_VEC(bool) taken;     /**< slots */
 	uint64_t held_back_ms;  /**< slots times milliseconds */
 	int64_t first_ms, last_ms;
 };
@@ -52,6 +54,10 @@ struct ws_timeline *ws_timeline_make(struct ws_arena *a);
 
 /** A line for each stage, and what held slots back. */
 void ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out);
+
+/** What the commands of @a subject waited for, and why each ran: the subject itself, and its parts. */
+void ws_timeline_print_why(
+	const struct ws_timeline *t, const char *subject, const struct ws_out *out);
 
 /** Trace events as JSON: a row for each slot, what memory was held, slots that were held back. */
 void ws_timeline_trace(const struct ws_timeline *t, struct ws_buf *out);

@@ -122,3 +122,14 @@ cubins() {
 	[[ "$stderr" == *"; in one command: the host compiler is not gcc"* ]]
 	[[ "$stderr" == *"replay kernel.cu ($CELL): nvcc compiles it in one command: the host compiler is not gcc"* ]]
 }
+
+@test "what a command waited for, and why it ran" {
+	build --why kernel.cu
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"ptxas kernel.cu (sm_86)  began at "*"waited for cicc kernel.cu (compute_86), then "*" for a slot"* ]]
+	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
+	build --why module.cpp
+	[[ "$stderr" == *"compile module.cpp  began at "*"  ran because "* ]]
+	build --why module.cpp
+	[[ "$stderr" == *"no command ran for 'module.cpp'"* ]]
+}
