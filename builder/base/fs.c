@@ -34,19 +34,17 @@ ws_fs_is_link(const char *path)
 bool
 ws_fs_mkdirs(const char *path, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf b = {0};
 	if (path[0] == '\0') {
 		return ws_err_set(err, WS_ERR_IO, "'' names no folder");
 	}
 	if (mkdir(path, 0777) == 0 || (errno == EEXIST && ws_fs_is_dir(path))) {
 		return true; /* its parents exist, as they mostly do */
 	}
-	ws_buf_puts(&b, path);
-	for (char *slash = b.data; slash && (slash = strchr(slash + 1, '/')); *slash = '/') {
-		*slash = '\0';
-		if (mkdir(b.data, 0777) < 0 && errno != EEXIST) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot make the folder '%s'", b.data);
-		}
+	bool orphan = errno == ENOENT;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *parent = ws_path_dir(a, path);
+	if (orphan && strlen(parent) < strlen(path) && !ws_fs_mkdirs(parent, err)) {
+		return false;
 	}
 	if (mkdir(path, 0777) < 0 && errno != EEXIST) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot make the folder '%s'", path);

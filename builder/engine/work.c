@@ -180,6 +180,13 @@ place_input(const struct ws_work *work, const struct ws_input *input, const char
 	return ws_cas_link_into(work->store, digest, place, input->executable, err);
 }
 
+/* The folder of the action itself is there. */
+static bool
+make_parent(const char *name, const char *place, struct ws_arena *a, struct ws_err *err)
+{
+	return !strchr(name, '/') || ws_fs_mkdirs(ws_path_dir(a, place), err);
+}
+
 static bool
 place_inputs(const struct ws_work *work, const struct ws_action *action, const char *const *made,
 	const char *dir, struct ws_arena *a, struct ws_err *err)
@@ -188,7 +195,7 @@ place_inputs(const struct ws_work *work, const struct ws_action *action, const c
 		const struct ws_input *input = &action->inputs[i];
 		const char *digest = input->from ? made[i] : input->digest;
 		const char *place = ws_path_join(a, dir, input->name, NULL);
-		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
+		if (!make_parent(input->name, place, a, err)) {
 			return false;
 		}
 		if (!place_input(work, input, digest, place, a, err)) {
@@ -209,7 +216,7 @@ ws_work_prepare(const struct ws_work *work, const struct ws_action *action, cons
 	}
 	for (size_t i = 0; i < action->output_count; i++) {
 		const char *place = ws_path_join(a, dir, action->outputs[i], NULL);
-		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
+		if (!make_parent(action->outputs[i], place, a, err)) {
 			return false;
 		}
 	}

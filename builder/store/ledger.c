@@ -1,9 +1,12 @@
-/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. */
+/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. Notes of files
+ * wait in memory and are written together: each by itself would cost a tenth of an action without a process. */
 #include "store/ledger.h"
 
+#include "base/map.h"
 #include "store/sql.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -18,8 +21,22 @@ static const char schema[] =
 	"create table if not exists answers(question text primary key, answer text not null,"
 	" looks text not null) without rowid;";
 
+#define MOST_NOTES 512
+
+/* What shows that a file has changed, as one row. */
+struct identity {
+	int64_t size, mtime, ctime, inode, device;
+};
+
+struct note {
+	struct identity id;
+	struct ws_digest digest;
+};
+
 struct ws_ledger {
 	struct ws_sql *sql;
+	struct ws_arena *a;  /* of the notes that are not written yet; NULL: there are none */
+	struct ws_map notes; /* path -> struct note */
 };
 
 struct ws_ledger *
@@ -37,10 +54,47 @@ ws_ledger_open(const char *path, struct ws_err *err)
 	return ledger;
 }
 
+static bool
+add_run(struct ws_sql *sql, const struct ws_ledger_run *run, struct ws_err *err)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return ws_sql_run(sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiii",
+		run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms, (int64_t)run->cpu_ms,
+		(int64_t)run->rss_bytes, (int64_t)run->killed);
+}
+
+/* In one transaction: the notes, and @a run where there is one. */
+static bool
+write_notes(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
+{
+	struct ws_sql *sql = ledger->sql;
+	if (!run && !ledger->a) {
+		return true;
+	}
+	bool begun = ws_sql_run(sql, err, "begin immediate", "");
+	bool done = begun && (!run || add_run(sql, run, err));
+	for (size_t i = 0; i < ledger->notes.count && done; i++) {
+		const struct ws_map_slot *slot = &ledger->notes.slots[i];
+		const struct note *note = slot->value;
+		const struct identity *id = &note->id;
+		done = ws_sql_run(sql, err, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
+			"tiiiiit", slot->key, id->size, id->mtime, id->ctime, id->inode, id->device,
+			note->digest.hex);
+	}
+	done = begun && ws_sql_run(sql, done ? err : NULL, done ? "commit" : "rollback", "") && done;
+	ws_arena_drop(ledger->a);
+	ledger->a = NULL;
+	ledger->notes = (struct ws_map){0};
+	return done;
+}
+
 void
 ws_ledger_close(struct ws_ledger *ledger)
 {
 	if (ledger) {
+		write_notes(ledger, NULL, NULL);
 		ws_sql_close(ledger->sql);
 		free(ledger);
 	}
@@ -49,12 +103,7 @@ ws_ledger_close(struct ws_ledger *ledger)
 bool
 ws_ledger_add(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws_err *err)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-	return ws_sql_run(ledger->sql, err, "insert into runs values(?, ?, ?, ?, ?, ?, ?, ?)",
-		"tttiiiii", run->unit, run->stage, run->variant, at, (int64_t)run->wall_ms,
-		(int64_t)run->cpu_ms, (int64_t)run->rss_bytes, (int64_t)run->killed);
+	return write_notes(ledger, run, err);
 }
 
 /* Reads the newest runs first and folds them into one estimate. */
@@ -104,11 +153,6 @@ ws_ledger_estimate(
 		"tt", unit, stage));
 }
 
-/* What shows that a file has changed, as one row. */
-struct identity {
-	int64_t size, mtime, ctime, inode, device;
-};
-
 static struct identity
 identity_of(const struct stat *status)
 {
@@ -134,9 +178,18 @@ void
 ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	const struct ws_digest *digest)
 {
-	struct identity id = identity_of(status);
-	ws_sql_run(ledger->sql, NULL, "insert or replace into files values(?, ?, ?, ?, ?, ?, ?)",
-		"tiiiiit", path, id.size, id.mtime, id.ctime, id.inode, id.device, digest->hex);
+	if (!ledger->a) {
+		ledger->a = ws_arena_make();
+	}
+	struct note *note = ws_map_get(&ledger->notes, path);
+	if (!note) {
+		note = WS_NEW(ledger->a, struct note);
+		ws_map_put(&ledger->notes, ws_arena_strdup(ledger->a, path), note, ledger->a);
+	}
+	*note = (struct note){identity_of(status), *digest};
+	if (ledger->notes.count >= MOST_NOTES) {
+		write_notes(ledger, NULL, NULL);
+	}
 }
 
 bool
@@ -144,6 +197,11 @@ ws_ledger_recall(
 	struct ws_ledger *ledger, const char *path, const struct stat *status, struct ws_digest *digest)
 {
 	struct identity id = identity_of(status);
+	const struct note *note = ws_map_get(&ledger->notes, path);
+	if (note && memcmp(&note->id, &id, sizeof(id)) == 0) {
+		*digest = note->digest;
+		return true;
+	}
 	struct ws_sql_rows *rows = ws_sql_select(ledger->sql, NULL,
 		"select digest from files where path = ? and size = ? and mtime = ? and ctime = ?"
 		" and inode = ? and device = ?",

@@ -56,7 +56,8 @@ bool ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws
 
 /**
  * Notes the digest of a file of our own, for as long as its size, mtime, ctime, inode and device are
- * those of @a status. Nothing depends on it: a note that is lost costs the hashing.
+ * those of @a status. Nothing depends on it: a note that is lost costs the hashing. Other processes know it
+ * once something was added, and when the ledger is closed.
  */
 void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	const struct ws_digest *digest);
