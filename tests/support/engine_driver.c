@@ -4,13 +4,15 @@
  *     engine_driver STORE COUNT scripted   the same without processes, in chains of five on 16 slots
  *
  * Prints microseconds of CPU an action, children included: run_us, hit_us, and hand_us for the same
- * program started without the engine; scripted_us and found_us. STORE must be new.
+ * program started without the engine; scripted_us and found_us, and scripted_s and found_s, seconds of time.
+ * STORE must be new.
  */
 #include "base/fs.h"
 #include "engine/collect.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "store/cas.h"
+#include "sys/clock.h"
 #include "sys/host.h"
 
 #include <spawn.h>
@@ -191,10 +193,12 @@ run_graph(struct bench *b, const char *what, struct ws_err *err)
 		}
 	}
 	double since = cpu_us();
+	int64_t began_ms = ws_clock_ms();
 	if (!ws_engine_run(&engine, graph, &summary, err)) {
 		return false;
 	}
-	printf("%s: %.2f\n", what, (cpu_us() - since) / b->count);
+	printf("%s_us: %.2f\n%s_s: %.2f\n", what, (cpu_us() - since) / b->count, what,
+		(double)(ws_clock_ms() - began_ms) / 1e3);
 	return true;
 }
 
@@ -236,8 +240,8 @@ main(int argc, char **argv)
 		return 2;
 	}
 	bool done = open_bench(&b, argv[1], &err)
-		&& run_graph(&b, b.scripted ? "scripted_us" : "run_us", &err)
-		&& run_graph(&b, b.scripted ? "found_us" : "hit_us", &err)
+		&& run_graph(&b, b.scripted ? "scripted" : "run", &err)
+		&& run_graph(&b, b.scripted ? "found" : "hit", &err)
 		&& (b.scripted || run_by_hand(&b, &err));
 	if (!done) {
 		fputs(ws_err_print(&err, printed), stderr);
