@@ -86,6 +86,8 @@ static const struct {
 	{"--generate-code", "the matrix's 'arch' decides"},
 	{"-arch", "the matrix's 'arch' decides"},
 	{"--gpu-architecture", "the matrix's 'arch' decides"},
+	{"-code", "the matrix's 'arch' decides"},
+	{"--gpu-code", "the matrix's 'arch' decides"},
 	{"--threads", "leave it and its number out: architectures are compiled side by side anyway"},
 	{"-I", "write the folder into 'include'"},
 	{"-isystem", "write the folder into 'include'"},

@@ -302,8 +302,24 @@ WS_TEST(device_code_that_would_have_to_be_linked_cannot_be_asked_for)
 	assert_non_null(problem_of("-dc", NULL, WS_FLAG_NVCC));
 	assert_non_null(problem_of("--device-c", NULL, WS_FLAG_NVCC));
 	assert_non_null(problem_of("-dlto", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("--lto", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-dlink=true", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("-ewp", NULL, WS_FLAG_NVCC));
+	assert_non_null(problem_of("--extensible-whole-program", NULL, WS_FLAG_NVCC));
 	assert_null(problem_of("-rdc=false", NULL, WS_FLAG_NVCC));
 	assert_null(problem_of("--relocatable-device-code=false", NULL, WS_FLAG_NVCC));
+}
+
+/* nvcc 13.0 -run starts what it made, with -c as well. */
+WS_TEST(nvcc_makes_an_object_and_starts_nothing)
+{
+	static const char *const words[] = {
+		"-run", "--run", "-lib", "-ptx", "--ptx", "-cubin", "--fatbin", "-c", "-E"};
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		assert_non_null(problem_of(words[i], NULL, WS_FLAG_NVCC));
+	}
+	assert_null(problem_of("--fatbin-options", "-compress-all", WS_FLAG_NVCC));
+	assert_null(problem_of("-ltorch", NULL, WS_FLAG_NVCC));
 }
 
 /* What setup.py files of real packages pass. */

@@ -8,12 +8,14 @@ import re
 from values import HOLE
 
 # As config/recipe_extension.c refuses them.
-REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threads", "-I", "-isystem",
-           "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME", "--device-debug")
+REFUSED = ("-std=", "--std", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code", "--threads",
+           "-I", "-isystem", "-ccbin", "--compiler-bindir", "-D_GLIBCXX_USE_CXX11_ABI", "-DTORCH_EXTENSION_NAME",
+           "--device-debug")
 # As recipe/words.c refuses them; a draft says that they were there.
 NATIVE = "left out, because it compiles for the CPU of this host alone", re.compile(r"-m(arch|cpu|tune)=native|-xHost")
 RELOCATABLE = "left out, because relocatable device code is not supported", re.compile(
-    r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-d?lto|--dlink-time-opt|-dlink|--device-link)$")
+    r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-lto)$"
+    r"|^(-dlto|--lto|--dlink-time-opt|-dlink|--device-link|-ewp|--extensible-whole-program)")
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
     -Xptxas -arch -ccbin -code -default-stream -diag-error -diag-suppress -diag-warn -gencode -idirafter -imacros -include
