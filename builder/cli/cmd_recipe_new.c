@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LARGEST ((size_t)1 << 20) /* files that are read here */
 
@@ -64,6 +65,22 @@ find_newest(struct drafting *d, struct ws_err *err)
 	return true;
 }
 
+/* Before anything is downloaded: the nearest folder that there is takes what is made in it. */
+static bool
+check_folder(const struct drafting *d, struct ws_err *err)
+{
+	const char *folder = ws_path_dir(d->s->a, d->to);
+	while (!ws_fs_exists(folder) && strcmp(folder, ws_path_dir(d->s->a, folder)) != 0) {
+		folder = ws_path_dir(d->s->a, folder);
+	}
+	if (!ws_fs_is_dir(folder)) {
+		ws_err_set(err, WS_ERR_USAGE, "'%s' exists and is not a folder", folder);
+		return ws_err_cure(err, "write to a folder, or to a file that ends in .json (-o FILE)");
+	}
+	return access(folder, W_OK | X_OK) == 0
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write into the folder '%s'", folder);
+}
+
 /* Where the draft goes: a folder stands for its place in it. */
 static bool
 choose_place(struct drafting *d, struct ws_err *err)
@@ -79,7 +96,7 @@ choose_place(struct drafting *d, struct ws_err *err)
 		ws_err_set(err, WS_ERR_USAGE, "'%s' is there already", d->to);
 		return ws_err_cure(err, "move it away, or write elsewhere (-o FILE)");
 	}
-	return true;
+	return check_folder(d, err);
 }
 
 /* An index that says no digest: the file is fetched first, and the digest is what came. */

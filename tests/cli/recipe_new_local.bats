@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Drafts of sources that are not on an index: in a folder, in a repository.
 
+bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -34,6 +35,24 @@ setup() {
 	run "$WHEELSMITH" recipe new demo==1.0 --folder nowhere
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"there is no folder 'nowhere'"* ]]
+}
+
+@test "a place where no draft can be written is said before anything is read" {
+	touch NAME
+	ln -s /nonexistent/y leads-nowhere
+	local to
+	for to in NAME NAME/ NAME/demo.json leads-nowhere; do
+		run -2 --separate-stderr "$WHEELSMITH" recipe new demo==1.0 --folder src -o "$to"
+		# shellcheck disable=SC2154 # bats sets it
+		[ "$stderr" = "error: '${to%%/*}' exists and is not a folder
+       write to a folder, or to a file that ends in .json (-o FILE)" ]
+	done
+	mkdir closed
+	chmod 555 closed
+	[ "$(id -u)" != 0 ] || as_nobody=(setpriv --reuid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+	chmod -R a+rX . && mkdir -m 777 store
+	run -5 --separate-stderr "${as_nobody[@]}" "$WHEELSMITH" recipe new demo==1.0 --folder src -o closed --store store
+	[ "$stderr" = "error: cannot write into the folder 'closed': Permission denied" ]
 }
 
 @test "a setup.py that is not Python 3 is a note" {
