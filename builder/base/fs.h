@@ -63,7 +63,7 @@ bool ws_fs_write_all(int fd, const void *bytes, size_t len);
 /** Creates or truncates; not atomic, not synced: for files that no other process reads yet. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
-/** Writes `path` in one step: hidden file beside it, fsync, rename. */
+/** Writes `path` in one step: hidden file beside it, fsync, rename. A device, pipe or folder is not replaced. */
 bool ws_fs_write_atomic(
 	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
@@ -75,8 +75,8 @@ bool ws_fs_copy_atomic(
 	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
 
 /**
- * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on failure. Who
- * gives up removes it.
+ * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on failure, also where @a path
+ * is not a file. Who gives up removes it.
  */
 int ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err);
 

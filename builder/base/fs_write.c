@@ -105,6 +105,12 @@ ws_fs_link(const char *from, const char *to, struct ws_err *err)
 int
 ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
 {
+	struct stat status;
+	if (stat(path, &status) == 0
+		&& !S_ISREG(status.st_mode)) { /* a rename would take /dev/null away */
+		ws_err_set(err, WS_ERR_IO, "'%s' exists and is not a file", path);
+		return -1;
+	}
 	const char *name =
 		ws_arena_printf(a, ".%s" PART "%d.XXXXXX", ws_path_base(path), (int)getpid());
 	*part = ws_path_join(a, ws_path_dir(a, path), name, NULL);

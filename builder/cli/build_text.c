@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "store/cas.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -291,10 +292,10 @@ void
 ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 {
 	const char *path = ws_user_env_get(&s->env, "GITHUB_STEP_SUMMARY");
-	WS_AUTO_FD int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-	if (fd < 0) {
+	if (!path || !path[0]) {
 		return;
 	}
+	WS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	WS_AUTO_BUF struct ws_buf md = {0};
 	ws_buf_puts(&md, "| cell | result | wheel | size |\n|---|---|---|---:|\n");
 	for (size_t i = 0; i < text->result->supplies.cell_count; i++) {
@@ -307,7 +308,7 @@ ws_build_text_github(struct ws_session *s, const struct ws_build_text *text)
 		ws_buf_printf(&md, "| `%s` | %s | %s | %s |\n", cell->cell->name, github_state(cell),
 			ready ? cell->supply->wheel : ws_cell_reason(cell), size);
 	}
-	if (write(fd, md.data, md.len) < 0) {
-		ws_out_warn(&s->out, "the step summary could not be written");
+	if (fd < 0 || !ws_fs_write_all(fd, md.data, md.len)) {
+		ws_out_warn(&s->out, "the step summary cannot be written: %s", strerror(errno));
 	}
 }

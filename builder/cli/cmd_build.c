@@ -255,22 +255,38 @@ write_page(struct ws_session *s, const struct building *b, const struct ws_build
 	ws_timeline_page(b->timeline, cells, supplies->cell_count, failures, result->failed_count, out);
 }
 
+/* One that is asked for and not there fails a build; where it failed before, that is a warning. */
+static bool
+write_report(const struct ws_session *s, const char *path, const struct ws_buf *text, bool done,
+	struct ws_err *err)
+{
+	struct ws_err lost;
+	if (ws_fs_write_atomic(path, text->data, text->len, 0644, &lost)) {
+		return done;
+	}
+	if (done) {
+		*err = lost;
+	} else {
+		ws_out_warn(&s->out, "%s", lost.text);
+	}
+	return false;
+}
+
 /* What was asked for beside wheels; a build that failed has them too. */
-static void
-write_reports(struct ws_session *s, const struct building *b, const struct ws_build_result *result)
+static bool
+write_reports(struct ws_session *s, const struct building *b, const struct ws_build_result *result,
+	bool done, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf trace = {0}, page = {0};
-	struct ws_err err;
 	if (b->trace) {
 		ws_timeline_trace(b->timeline, &trace);
+		done = write_report(s, b->trace, &trace, done, err);
 	}
 	if (b->report) {
 		write_page(s, b, result, &page);
+		done = write_report(s, b->report, &page, done, err);
 	}
-	if ((b->trace && !ws_fs_write_atomic(b->trace, trace.data, trace.len, 0644, &err))
-		|| (b->report && !ws_fs_write_atomic(b->report, page.data, page.len, 0644, &err))) {
-		ws_out_warn(&s->out, "%s", err.text);
-	}
+	return done;
 }
 
 static bool
@@ -319,9 +335,8 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	if (b->why) {
 		ws_timeline_print_why(b->timeline, b->why, &s->out);
 	}
-	write_reports(s, b, &result);
 	ws_build_text_github(s, &text);
-	return done;
+	return write_reports(s, b, &result, done, err);
 }
 
 bool

@@ -51,3 +51,28 @@ setup() {
 	grep -q '&lt;b&gt;&quot;no &amp; never&quot;' page.html
 	not grep -q '<b>' page.html
 }
+
+@test "a report that cannot be written fails a build that is done, and is a warning of one that failed" {
+	build --report nowhere/page.html --trace trace.json
+	[ "$status" -eq 5 ]
+	[ "$(tail -n 1 <<< "$stderr")" = "error: cannot create 'nowhere/page.html': No such file or directory" ]
+	[[ $stderr == *"1 ready"* ]]
+	[ -s trace.json ] && [ -n "$(find dist -name '*.whl')" ]
+	build --report page.html --trace nowhere/trace.json
+	[ "$status" -eq 5 ]
+	[ -s page.html ]
+	# What a rename would take away.
+	mkfifo pipe
+	build --report pipe
+	[ "$status" -eq 5 ]
+	[[ $stderr == *"error: 'pipe' exists and is not a file"* ]]
+	[ -p pipe ]
+	GITHUB_STEP_SUMMARY=nowhere/summary.md build
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"warning: the step summary cannot be written: No such file or directory"* ]]
+	echo '#error' >> recipes/tiny/src/module.cpp
+	build --report nowhere/page.html --trace nowhere/trace.json
+	[ "$status" -eq 5 ]
+	[ "$(grep -c "warning: cannot create 'nowhere/" <<< "$stderr")" -eq 2 ]
+	[[ $(tail -n 1 <<< "$stderr") != *nowhere* ]]
+}
