@@ -96,6 +96,9 @@ make_table(const struct ws_usage *usage, struct ws_arena *a)
 static bool
 convert(const struct ws_option *row, const char *text, struct ws_arena *a, struct ws_err *err)
 {
+	if (takes_argument(row) && !text[0] && strcmp(row->argument, "TEXT") != 0) { /* "$UNSET" */
+		return ws_err_set(err, WS_ERR_USAGE, "--%s needs a value, and '' is none", row->name);
+	}
 	switch (row->kind) {
 	case WS_OPTION_FLAG:
 		*(bool *)row->value = true;
@@ -191,6 +194,11 @@ check_count(const struct ws_usage *usage, const ws_words *words, struct ws_err *
 	struct ws_str lines = ws_str_of(usage->synopsis);
 	if (words->len > usage->most) {
 		return ws_err_set(err, WS_ERR_USAGE, "unexpected argument '%s'", words->at[usage->most]);
+	}
+	for (size_t i = 0; i < words->len; i++) {
+		if (!words->at[i][0]) {
+			return ws_err_set(err, WS_ERR_USAGE, "argument %zu is empty", i + 1);
+		}
 	}
 	if (words->len >= usage->least) {
 		return true;

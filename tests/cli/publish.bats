@@ -480,6 +480,89 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 0 --verify --to idx --trust key.pub
 }
 
+# What the cure says is done, and the index is whole again.
+@test "a damaged list is refused with its cure, which heals the index" {
+	local first last damage task
+	wheels w "$d86"
+	wheels v "$pure"
+	publish 0 w --to idx
+	first=$(readlink idx/current)
+	publish 8 --verify --to idx/..
+	[[ $output != *"roll back"* ]]
+	cp -a idx one
+	publish 0 v --to idx
+	last=$(readlink idx/current)
+	cp -a idx clean
+	for damage in 'echo {} >' 'echo [ >' 'sed -i s/demo-1.0/demo-1,0/' 'sed -i s/86/90/' 'rm -f'; do
+		for task in "v --to idx" "--verify --to idx"; do
+			rm -rf idx && cp -a clean idx
+			chmod u+w idx/index.json
+			bash -c "$damage idx/$last/index.json"
+			# shellcheck disable=SC2086 # words
+			publish 8 $task
+			echo "$damage: $output"
+			[[ $output == *"roll back to '$first', whose lists hold, and remove 'idx/$last/'"*"then publish again what came since"* ]]
+			publish 0 --rollback "$first" --to idx
+			rm -rf "idx/$last"
+			publish 0 v --to idx
+			publish 0 --verify --to idx
+			[[ $output == *" 2 wheels "* ]]
+		done
+	done
+	rm -rf idx && cp -a clean idx
+	chmod u+w idx/manifest.json && echo '{}' > idx/manifest.json
+	publish 8 v --to idx
+	[[ $output == *"roll back to '$first'"* ]]
+	# The only one there is.
+	chmod u+w one/index.json && echo '{}' > one/index.json
+	publish 8 v --to one
+	[[ $output == *"no other snapshot holds: publish the wheels of 'one/files' to a new folder"* ]]
+	publish 0 one/files v --to new
+	publish 0 --verify --to new
+	# One that is not shown, after a rollback.
+	rm -rf idx && cp -a clean idx
+	publish 0 --rollback "$first" --to idx
+	chmod u+w "idx/$last/index.json" && echo '{}' > "idx/$last/index.json"
+	publish 8 --verify --to idx
+	[[ $output == *"remove 'idx/$last', a snapshot that is not shown"* ]]
+	rm -rf "idx/$last"
+	publish 0 v --to idx
+	publish 0 --verify --to idx
+}
+
+@test "a page with other bytes of the same size is made again when it is removed, as --verify says" {
+	wheels w "$d86"
+	publish 0 w --to idx
+	chmod u+w idx/all/simple/demo/index.html
+	sed -i 's/demo/dema/' idx/all/simple/demo/index.html
+	publish 8 --verify --to idx
+	[[ $output == *"remove it and publish again: it is made anew"* ]]
+	rm -f idx/all/simple/demo/index.html
+	publish 0 w --to idx
+	publish 0 --verify --to idx
+}
+
+@test "what is not an index stays as it was" {
+	local task
+	wheels w "$d86"
+	mkdir empty
+	for task in "NOSUCH --to none" "empty --to none" "--rollback @2026-11-21.1 --to none" "--yank x --reason y --to none" \
+		"--title x --to none" "--variants --to none" "--rollback @2026-11-21.1 --to empty" "--unyank x --to empty"; do
+		# shellcheck disable=SC2086 # words
+		publish 8 $task
+		echo "$output"
+		[ ! -e none ] && [ -z "$(ls -A empty)" ]
+	done
+	[[ $output == "error: 'empty' is not an index: it has no snapshot" ]]
+	publish 2 '' --to none
+	[ "${lines[0]}" = "error: argument 1 is empty" ]
+	publish 2 w --to ''
+	[ "${lines[0]}" = "error: --to needs a value, and '' is none" ]
+	[ ! -e none ]
+	publish 0 w --to idx
+	publish 0 --title '' --to idx
+}
+
 @test "a signature expires, and is made again in its second half" {
 	command -v faketime > /dev/null || cannot_run "needs faketime (./dev setup)"
 	wheels w "$d86"

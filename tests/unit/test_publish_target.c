@@ -16,8 +16,8 @@ open_at_once(const char *folder, int starts, struct ws_arena *a)
 	char byte;
 	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
 	struct ws_err err = {0};
-	bool ok =
-		read(starts, &byte, 1) == 0 && ws_index_target_open(folder, NULL, NULL, NULL, a, &t, &err);
+	bool ok = read(starts, &byte, 1) == 0
+		&& ws_index_target_open(folder, true, NULL, NULL, NULL, a, &t, &err);
 	if (!ok) {
 		fprintf(stderr, "%s\n", err.text);
 	}

@@ -3,6 +3,7 @@
 #include "archive/file_source.h"
 #include "archive/zip.h"
 #include "base/fs.h"
+#include "publish/folder/lists.h"
 #include "publish/folder/strays.h"
 #include "publish/manifest.h"
 #include "publish/variant_wheel.h"
@@ -36,15 +37,23 @@ check_file(struct auditing *au, const char *path, const char *sha256, uint64_t s
 }
 
 static bool
+cure_page(struct ws_err *err)
+{
+	return ws_err_is_stop(err) ? false
+							   : ws_err_cure(err, "remove it and publish again: it is made anew");
+}
+
+static bool
 check_pages(struct auditing *au, const struct ws_index_manifest *manifest, struct ws_err *err)
 {
 	bool has_catalog = false;
 	for (size_t i = 0; i < manifest->count; i++) {
 		const struct ws_index_page_file *file = &manifest->files[i];
 		const char *path = ws_index_target_path(&au->target, file->path);
-		has_catalog = has_catalog || strcmp(file->path, "index.json") == 0;
+		bool is_catalog = strcmp(file->path, "index.json") == 0;
+		has_catalog = has_catalog || is_catalog;
 		if (!check_file(au, path, file->sha256.hex, file->size_bytes, err)) {
-			return false;
+			return is_catalog ? ws_index_lists_cure(&au->target, err) : cure_page(err);
 		}
 	}
 	return has_catalog
@@ -141,7 +150,7 @@ audit_all(struct auditing *au, const struct ws_sign_key *key, int64_t now_us,
 {
 	struct ws_index_manifest manifest;
 	struct ws_index_catalog catalog;
-	if (!ws_index_manifest_read(&au->target, key, au->a, &manifest, &audit->is_signed, err)
+	if (!ws_index_lists_read(&au->target, key, &manifest, &audit->is_signed, err)
 		|| !check_signed(au, &manifest, audit->is_signed, key, now_us, err)
 		|| !check_pages(au, &manifest, err)
 		|| !ws_index_catalog_read(

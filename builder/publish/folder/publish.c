@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "publish/admit.h"
+#include "publish/folder/lists.h"
 #include "publish/folder/snapshot.h"
 #include "publish/folder/strays.h"
 #include "publish/gpu_check.h"
@@ -62,23 +63,13 @@ note(struct publishing *p, const struct ws_index_entry *entry)
 	ws_map_put(&p->by_spelling, spelling_of(&entry->name, p->a), entry->file, p->a);
 }
 
-/* What is signed next is made from index.json, which is to be the one that was signed. */
+/* An object store has the lists of older snapshots, and not their pages. */
 static bool
-check_catalog(
-	const struct publishing *p, const struct ws_index_manifest *manifest, struct ws_err *err)
+refuse_lists(const struct publishing *p, struct ws_err *err)
 {
-	const char *path = ws_index_target_path(&p->target, "index.json");
-	struct ws_digest digest;
-	if (!ws_digest_file(path, &digest, NULL, err)) {
-		return false;
-	}
-	for (size_t i = 0; i < manifest->count; i++) {
-		if (strcmp(manifest->files[i].path, "index.json") == 0
-			&& ws_digest_is(&manifest->files[i].sha256, digest.hex)) {
-			return true;
-		}
-	}
-	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not the one that the manifest lists", path);
+	return p->order->only_visible
+		? ws_err_cure(err, "publish its wheels, which lie below files/, to another place")
+		: ws_index_lists_cure(&p->target, err);
 }
 
 static bool
@@ -88,7 +79,7 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 	const struct ws_sign_key *trust = o->trust ? o->trust : o->key;
 	struct ws_index_manifest manifest;
 	bool is_signed;
-	if (!ws_index_manifest_read(&p->target, trust, p->a, &manifest, &is_signed, err)) {
+	if (!ws_index_lists_read(&p->target, trust, &manifest, &is_signed, err)) {
 		return false;
 	}
 	if (o->trust && !is_signed) {
@@ -103,8 +94,9 @@ check_signed(struct publishing *p, bool *fresh, struct ws_err *err)
 		ws_err_set(err, WS_ERR_PUBLISH, "'%s' is signed, and no key was given", o->target);
 		return ws_err_cure(err, "give the key that signs it");
 	}
-	if (!check_catalog(p, &manifest, err)) {
-		return false;
+	/* What is signed next is made from index.json, which is to be the one that was signed. */
+	if (!ws_index_lists_agree(&p->target, &manifest, err)) {
+		return refuse_lists(p, err);
 	}
 	/* A signature whose second half has begun is made again. */
 	const char *half = ws_index_time_text(o->now_us + (int64_t)(o->valid_s / 2) * 1000000, p->a);
@@ -119,8 +111,9 @@ static bool
 open_index(struct publishing *p, bool *fresh, struct ws_err *err)
 {
 	const struct ws_index_order *o = p->order;
+	bool make = o->source_count > 0 || o->only_visible;
 	*fresh = true;
-	if (!ws_index_target_open(o->target, o->stop, o->wait, o->self, p->a, &p->target, err)
+	if (!ws_index_target_open(o->target, make, o->stop, o->wait, o->self, p->a, &p->target, err)
 		|| !ws_index_target_check_current(&p->target, err)) {
 		return false;
 	}
@@ -129,7 +122,7 @@ open_index(struct publishing *p, bool *fresh, struct ws_err *err)
 	}
 	if (!ws_index_catalog_read(
 			ws_index_target_path(&p->target, "index.json"), p->a, &p->catalog, err)) {
-		return false;
+		return refuse_lists(p, err);
 	}
 	for (size_t i = 0; i < p->catalog.entries.len; i++) {
 		note(p, &p->catalog.entries.at[i]);
@@ -504,8 +497,8 @@ ws_index_roll_back(const struct ws_index_order *order, const char *snapshot, str
 {
 	WS_AUTO_INDEX_TARGET struct ws_index_target t = {.lock_fd = -1};
 	const char *name = snapshot[0] == '@' ? snapshot + 1 : snapshot;
-	return finish(
-		ws_index_target_open(order->target, order->stop, order->wait, order->self, a, &t, err)
+	return finish(ws_index_target_open(
+					  order->target, false, order->stop, order->wait, order->self, a, &t, err)
 			&& ws_index_target_show(&t, name, err),
 		err);
 }

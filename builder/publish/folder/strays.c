@@ -76,7 +76,8 @@ add_older(struct search *s, struct ws_err *err)
 		struct ws_index_catalog older;
 		const char *name = ws_arena_printf(s->a, "@%s/index.json", all[i]);
 		if (!ws_index_catalog_read(below(s, name), s->a, &older, err)) {
-			return false;
+			return ws_err_cure(err, "remove '%s', a snapshot that is not shown",
+				below(s, ws_arena_printf(s->a, "@%s", all[i])));
 		}
 		add_files(s, &older);
 	}

@@ -112,15 +112,26 @@ remove_left(const struct ws_index_target *t)
 	}
 }
 
+static bool
+refuse_none(const char *path, struct ws_err *err)
+{
+	return ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index: it has no snapshot", path);
+}
+
 bool
-ws_index_target_open(const char *path, struct ws_stop *stop,
+ws_index_target_open(const char *path, bool make, struct ws_stop *stop,
 	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
 	struct ws_index_target *t, struct ws_err *err)
 {
 	*t = (struct ws_index_target){.path = path, .a = a, .lock_fd = -1};
 	enum ws_flock_result result = WS_FLOCK_FAILED;
-	if (!ws_fs_mkdirs(path, err)) {
+	size_t count;
+	if (make && !ws_fs_mkdirs(path, err)) {
 		return publish_err(err);
+	}
+	ws_index_target_snapshots(t, a, &count);
+	if (!make && count == 0) {
+		return refuse_none(path, err);
 	}
 	read_current(t);
 	if (!check_folder(t, err)) {
@@ -153,8 +164,7 @@ ws_index_target_look(
 	if (!ws_index_target_check_current(t, err)) {
 		return false;
 	}
-	return t->current
-		|| ws_err_set(err, WS_ERR_PUBLISH, "'%s' is not an index: it has no snapshot", path);
+	return t->current || refuse_none(path, err);
 }
 
 void

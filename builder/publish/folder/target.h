@@ -39,10 +39,11 @@ struct ws_index_target {
 };
 
 /**
- * Opens or makes the folder, for publishing alone: waits for another publisher, after telling @a wait (may be
- * NULL) once. Removes what dead ones left. A folder that has something else in it is refused.
+ * Opens the folder for publishing alone: waits for another publisher, after telling @a wait (may be NULL) once. Removes
+ * what dead ones left. With @a make a folder that is not there is made; without, one that has no snapshot is refused. A
+ * folder that has something else in it is refused.
  */
-bool ws_index_target_open(const char *path, struct ws_stop *stop,
+bool ws_index_target_open(const char *path, bool make, struct ws_stop *stop,
 	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
 	struct ws_index_target *t, struct ws_err *err);
 
