@@ -112,6 +112,20 @@ check_version(const char *path, struct ws_err *err)
 			&& ws_fs_write_atomic(file, VERSION_TEXT, strlen(VERSION_TEXT), 0644, err);
 }
 
+/* In /tmp anybody may have made it, or a link to it, before: what lies in it would be believed. */
+static bool
+check_owner(const char *path, struct ws_arena *a, struct ws_err *err)
+{
+	struct stat own, parent;
+	if (lstat(path, &own) != 0 || stat(ws_path_dir(a, path), &parent) != 0
+		|| !(parent.st_mode & S_IWOTH) || own.st_uid == geteuid() || own.st_uid == 0) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG,
+		"the store '%s' belongs to another user, in a folder where everybody can make one", path);
+	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+}
+
 static bool
 lock_store(struct ws_store *store, struct ws_arena *a, struct ws_err *err)
 {
@@ -182,7 +196,8 @@ ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, stru
 			LONGEST_PATH);
 		return ws_err_cure_code(err, WS_CURE_STORE, NULL);
 	}
-	if (!check_version(store->path, err)) {
+	if (!check_owner(ws_path_normal(a, path), a, err) || !check_owner(store->path, a, err)
+		|| !check_version(store->path, err)) {
 		return false;
 	}
 	for (size_t i = 0; i < WS_LEN(folders); i++) {

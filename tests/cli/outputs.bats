@@ -78,3 +78,24 @@ setup() {
 	run -1 env -u HOME "$WHEELSMITH" doctor
 	[[ "$output" == *"✗ no folder is known for the store: HOME is not set"* ]]
 }
+
+@test "a store that another user has made in a folder for everybody is not believed" {
+	[ "$(id -u)" = 0 ] || cannot_run "needs root: a folder of another user"
+	mkdir -m 1777 shared
+	mkdir -m 777 shared/theirs theirs
+	ln -s "$PWD/theirs" shared/link
+	chown -h 65534 shared/theirs shared/link
+	local store
+	for store in shared/theirs shared/theirs/ shared/link shared/link/; do
+		run -3 --separate-stderr "$WHEELSMITH" lock "${package[@]}" --store "$store"
+		# shellcheck disable=SC2154 # bats sets it
+		[ "$stderr" = "error: the store '${store%/}' belongs to another user, in a folder where everybody can make one
+       name a folder for the store: --store DIR, or WHEELSMITH_STORE" ]
+	done
+	[ -z "$(find shared/theirs theirs -type f)" ]
+	# Of this user's own, and of another's where not everybody can make one.
+	mkdir shared/ours
+	run -0 "$WHEELSMITH" cache stats --store shared/ours
+	chown 65534 theirs
+	run -0 "$WHEELSMITH" cache stats --store theirs
+}
