@@ -60,6 +60,18 @@ find_choice(const struct ws_verdict *v, size_t i)
 	return found;
 }
 
+/* Another of its kind, whether it loads or not: "pg_2_11_0", "pg_2_12_0". */
+static bool
+is_one_of_several(const struct ws_verdict *v, size_t i)
+{
+	bool several = false;
+	for (size_t k = 0; k < v->count; k++) {
+		several = several
+			|| (k != i && are_alike(v->modules[k].module->name, v->modules[i].module->name));
+	}
+	return several;
+}
+
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
 /* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has not; the first of
@@ -137,7 +149,16 @@ find_doubt(const struct ws_verdict *v, size_t i, const char *required, struct ws
 			"%s does not load, and %s does: which of them the package takes is not known", name,
 			choice);
 	}
-	if (!lack || !has_more(v)) {
+	if (!has_more(v)) {
+		return NULL;
+	}
+	if (m->module->init && is_one_of_several(v, i)) {
+		return ws_arena_printf(a,
+			"%s does not load, and others differ from it by a number alone: which of them the "
+			"package takes is not known",
+			name);
+	}
+	if (!lack) {
 		return NULL;
 	}
 	return ws_arena_printf(a, "%s needs the library '%s', %s is not known", name, lack->name,

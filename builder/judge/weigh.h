@@ -3,8 +3,8 @@
  *
  * Nobody runs the package, so who loads a library that Python does not import is not known. One that another module
  * brings along is judged with that; of several that are called alike but for numbers (libx_cuda118.so,
- * libx_cuda128.so) the package chooses one; one that lacks a library of others may be for who has those; and a
- * wheel that METADATA requires may have the library. Such a module alone makes no wheel fail.
+ * libx_cuda128.so; pg_2_11_0 for torch 2.11.0) the package chooses one; one that lacks a library of others may be for
+ * who has those; and a wheel that METADATA requires may have the library. Such a module alone makes no wheel fail.
  */
 #ifndef WS_JUDGE_WEIGH_H
 #define WS_JUDGE_WEIGH_H

@@ -221,6 +221,17 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	says "demo/libk_cu11.so does not load, and demo/libk_cu12.so does: which of them the package takes is not known"
 	pack $wheel demo.$suffix=demo.so demo/libk_cu11.so=libk_cu11.so demo/libother_cu12.so=libk_cu12.so
 	verify 1 $wheel --torch 2.5.1
+	# Python imports the one that is named for the torch that is there, or none.
+	module demo $good -- -l:libc10.so
+	module k_2_7_1 $other -- -l:libc10.so
+	module k_2_8_0 _ZN3c1010gone_since_ever -- -l:libc10.so
+	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/k_2_8_0.$suffix=k_2_8_0.so
+	verify 7 $wheel --torch 2.5.1
+	says "demo/k_2_7_1.$suffix does not load, and others differ from it by a number alone: which of them the package takes is not known"
+	pack $wheel demo/k_2_7_1.$suffix=k_2_7_1.so demo/k_2_8_0.$suffix=k_2_8_0.so
+	verify 1 $wheel --torch 2.5.1
+	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/other.$suffix=k_2_8_0.so
+	verify 1 $wheel --torch 2.5.1
 	# Which of them decides is another thing in each torch.
 	library libk_cu11.so f $good -l:libc10.so
 	module demo
