@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it. */
-WS_PRINTF(3, 0)
+/* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it, and no name in
+ * it begins a line, unless it has @a lines. */
+WS_PRINTF(4, 0)
 static void
-format_into(char *field, size_t size, const char *format, va_list values)
+format_into(char *field, size_t size, bool lines, const char *format, va_list values)
 {
 	int len = vsnprintf(field, size, format, values);
 	if (len >= 0 && (size_t)len >= size) {
 		memcpy(field + size - 4, "...", 4);
 	}
-	ws_utf8_make_plain(field, true);
+	ws_utf8_make_plain(field, lines);
 }
 
 WS_PRINTF(3, 4)
@@ -27,7 +28,7 @@ append(char *field, size_t size, const char *format, ...)
 	size_t used = strlen(field);
 	va_list values;
 	va_start(values, format);
-	format_into(field + used, size - used, format, values);
+	format_into(field + used, size - used, true, format, values);
 	va_end(values);
 }
 
@@ -40,7 +41,7 @@ ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 	struct ws_err fresh = {.kind = kind};
 	va_list values;
 	va_start(values, format);
-	format_into(fresh.text, sizeof(fresh.text), format, values);
+	format_into(fresh.text, sizeof(fresh.text), false, format, values);
 	va_end(values);
 	*err = fresh;
 	return false;
@@ -56,7 +57,7 @@ ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...)
 	struct ws_err fresh = {.kind = kind, .os = code};
 	va_list values;
 	va_start(values, format);
-	format_into(fresh.text, sizeof(fresh.text) - 100, format, values);
+	format_into(fresh.text, sizeof(fresh.text) - 100, false, format, values);
 	va_end(values);
 	append(fresh.text, sizeof(fresh.text), ": %s", strerror(code));
 	*err = fresh;
@@ -81,7 +82,7 @@ ws_err_wrap(struct ws_err *err, const char *format, ...)
 	memcpy(inner, err->text, sizeof(inner));
 	va_list values;
 	va_start(values, format);
-	format_into(err->text, sizeof(err->text), format, values);
+	format_into(err->text, sizeof(err->text), false, format, values);
 	va_end(values);
 	append(err->text, sizeof(err->text), ": %s", inner);
 	return false;
@@ -99,7 +100,7 @@ ws_err_cure(struct ws_err *err, const char *format, ...)
 	}
 	va_list values;
 	va_start(values, format);
-	format_into(err->cure + used, sizeof(err->cure) - used - 1, format, values);
+	format_into(err->cure + used, sizeof(err->cure) - used - 1, false, format, values);
 	va_end(values);
 	append(err->cure, sizeof(err->cure), "\n");
 	return false;

@@ -33,6 +33,16 @@ WS_TEST(a_message_brings_no_control_characters)
 }
 
 /* U+202E: what follows is shown from right to left, "gpj.exe" as "exe.jpg". */
+WS_TEST(a_name_begins_no_line_of_a_message)
+{
+	struct ws_err err = {0};
+	ws_err_set(&err, WS_ERR_CONFIG, "no file '%s'", "a\nerror: b");
+	ws_err_wrap(&err, "reading '%s'", "c\nd");
+	ws_err_cure(&err, "make '%s'", "a\nerror: b");
+	assert_string_equal(err.text, "reading 'c?d': no file 'a?error: b'");
+	assert_string_equal(err.cure, "make 'a?error: b'\n");
+}
+
 WS_TEST(a_message_is_shown_in_its_own_order)
 {
 	struct ws_err err = {0};
