@@ -34,10 +34,11 @@ license_text(const struct ws_metadata *metadata)
 		metadata->license_expression ? metadata->license_expression : metadata->license;
 	for (size_t i = 0; !text && i < metadata->classifier_count; i++) {
 		if (ws_starts_with(metadata->classifiers[i], "License :: ")) {
-			text = strrchr(metadata->classifiers[i], ':') + 2;
+			text = strrchr(metadata->classifiers[i], ':') + 1;
+			text += strspn(text, " ");
 		}
 	}
-	return text ? text : "-";
+	return text && text[0] ? text : "-";
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A file that was found, and in which of the folders: earlier ones win. */
 struct found {
@@ -22,6 +23,14 @@ struct search {
 	size_t rank;
 	WS_VEC(struct found) found;
 };
+
+/* A pipe or a device: who reads it may wait for ever. */
+static bool
+is_special(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
 
 /* Files that are not named like a version are not recipes. */
 static void
@@ -36,10 +45,14 @@ list_package(struct search *s, const char *folder, const char *package)
 			|| !ws_version_parse(ws_arena_copy(s->a, entry->d_name, len - 5), s->a, &version)) {
 			continue;
 		}
+		const char *path = ws_path_join(s->a, folder, entry->d_name, NULL);
+		if (is_special(path)) {
+			continue;
+		}
 		*ws_vec_push(&s->found, s->a) = (struct found){
 			.file.name = ws_package_normal(package, s->a),
 			.file.version = version,
-			.file.path = ws_path_join(s->a, folder, entry->d_name, NULL),
+			.file.path = path,
 			.rank = s->rank,
 		};
 	}

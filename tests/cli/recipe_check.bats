@@ -206,6 +206,15 @@ JSON
 	"$WHEELSMITH" recipe list demo --recipes mine --json > list.json
 	python3 "$WS_ROOT/tests/support/check_output.py" "$WS_ROOT" list.json
 	[ "$(jq -r '.recipes | map(.name) | join(" ")' list.json)" = demo ]
+	# Nobody writes into these.
+	mkfifo mine/demo/3.0.json
+	run timeout 20 "$WHEELSMITH" recipe list demo --recipes mine
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	# A classifier that ends where its licence would be.
+	sed -i 's/"license": "MIT"/"classifiers": ["License :: OSI Approved ::", "License :: x:"]/' mine/demo/1.0.json
+	run "$WHEELSMITH" recipe list demo --recipes mine
+	grep -qE '^demo .* -$' <<< "$output"
 	run "$WHEELSMITH" recipe list nosuch
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"there is no recipe for 'nosuch'"*"wheelsmith recipe new nosuch==VERSION"* ]]
