@@ -1,11 +1,14 @@
 /* cmd_plan.c - wheelsmith plan: what would happen to every cell, and why. The network is used for
  * --resolve, and for --against a URL. */
+#include "base/utf8.h"
 #include "cli/cure.h"
 #include "cli/selecting.h"
+#include "net/url.h"
 #include "plan/select.h"
 #include "plan/why.h"
 #include "report/plan_text.h"
 
+#include <string.h>
 #include <unistd.h>
 
 struct planning {
@@ -112,6 +115,21 @@ write_jobs(const struct ws_session *s, const struct ws_plan *plan, struct ws_buf
 	}
 }
 
+/* A job is a file that others read. */
+static void
+warn_of_logins(const struct ws_session *s)
+{
+	bool left_out = false;
+	for (size_t i = 0; i < s->globals.indexes.len; i++) {
+		left_out = left_out || ws_url_has_login(s->globals.indexes.at[i]);
+	}
+	if (left_out) {
+		ws_out_warn(&s->out,
+			"the job leaves out an index that has a login: where its tasks run, name it in "
+			"WHEELSMITH_INDEX");
+	}
+}
+
 static bool
 write_cluster(const struct ws_session *s, const struct planning *p, const struct ws_plan *plan,
 	struct ws_buf *text, struct ws_err *err)
@@ -123,9 +141,13 @@ write_cluster(const struct ws_session *s, const struct planning *p, const struct
 		.build = ws_selecting_command_elsewhere(s, &p->selecting, "build"),
 		.lock = ws_selecting_command_elsewhere(s, &p->selecting, "lock"),
 	};
-	if (ws_has_control(cluster.build)) { /* a line would end in the middle of a word */
-		return ws_err_set(err, WS_ERR_USAGE, "a job cannot name a file with control characters");
+	char *plain = ws_arena_strdup(s->a, cluster.build);
+	ws_utf8_make_plain(plain, false);
+	if (strcmp(plain, cluster.build) != 0) { /* YAML ends a line at U+0085, U+2028 and U+2029 too */
+		return ws_err_set(err, WS_ERR_USAGE,
+			"a job cannot name a file with control characters, or one that is not UTF-8");
 	}
+	warn_of_logins(s);
 	(p->slurm ? ws_plan_slurm_write : ws_plan_kubernetes_write)(plan, &cluster, text);
 	return true;
 }

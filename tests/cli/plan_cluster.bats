@@ -82,9 +82,17 @@ three_wheels() {
 	[ "${stderr_lines[0]}" = "error: --slurm needs a matrix in a file: --matrix FILE" ]
 	run --separate-stderr -2 "$WHEELSMITH" plan --matrix m.json --slurm 20000
 	[ "${stderr_lines[0]}" = "error: --slurm: there are 10000 tasks at most" ]
-	cp m.json $'a\nb.json'
-	run --separate-stderr -2 "$WHEELSMITH" plan --matrix $'a\nb.json' --kubernetes 2
-	[ "${stderr_lines[0]}" = "error: a job cannot name a file with control characters" ]
+	# What ends a line in YAML; a mark that turns text around; Latin-1.
+	local odd kind
+	for odd in $'a\nb' $'a\rb' $'a\u2028b' $'a\u2029b' $'a\u0085b' $'a\x7fb' $'a\u202eb' $'a\xe4b'; do
+		cp m.json "$odd.json"
+		for kind in slurm kubernetes; do
+			run --separate-stderr -2 "$WHEELSMITH" plan --matrix "$odd.json" --$kind 2
+			[ "${stderr_lines[0]}" = "error: a job cannot name a file with control characters, or one that is not UTF-8" ]
+		done
+	done
+	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 2 --index prebuilt=https://u:secret@h.example/simple
+	[[ $output != *secret* && $stderr == "warning: the job leaves out an index that has a login: "* ]]
 	run --separate-stderr -0 "$WHEELSMITH" plan --matrix m.json --slurm 9
 	[[ $output == *"kernels: 3, dealt out by what they cost. Some tasks have nothing to do."* ]]
 }
