@@ -250,7 +250,7 @@ write_page(struct ws_session *s, const struct building *b, const struct ws_build
 			ws_cas_read(&s->store, failed->log_digest.hex, &log, NULL);
 		}
 		failures[i] = (struct ws_page_failure){failed->cell, failed->subject, failed->stage,
-			failed->err->text, ws_str_of(ws_buf_copy(&log, a))};
+			failed->err->text, {ws_buf_copy(&log, a), log.len}};
 	}
 	ws_timeline_page(b->timeline, cells, supplies->cell_count, failures, result->failed_count, out);
 }

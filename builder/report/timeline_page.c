@@ -1,5 +1,7 @@
 /* timeline_page.c - the page: tables, and the timeline as SVG. */
+#include "base/arena.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "report/format.h"
 #include "report/timeline.h"
 
@@ -16,12 +18,18 @@ static const char head[] =
 	".failed,.killed{fill:#c33}.cicc{fill:#47a}.ptxas{fill:#7a4}.compile,.host{fill:#a74}"
 	"rect{fill:#999}</style></head><body>\n";
 
+/* Compilers quote what they read: what turns text around, or is not text, is '?'. */
 static void
 put(struct ws_buf *out, struct ws_str text)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char *plain = ws_str_copy(text, a);
 	for (size_t i = 0; i < text.n; i++) {
-		char c = text.s[i];
-		switch (c) {
+		plain[i] = plain[i] ? plain[i] : '?';
+	}
+	ws_utf8_make_plain(plain, true);
+	for (const char *c = plain; *c; c++) {
+		switch (*c) {
 		case '&':
 			ws_buf_puts(out, "&amp;");
 			break;
@@ -35,7 +43,7 @@ put(struct ws_buf *out, struct ws_str text)
 			ws_buf_puts(out, "&quot;");
 			break;
 		default:
-			ws_buf_putc(out, (unsigned char)c < ' ' && c != '\n' && c != '\t' ? '?' : c);
+			ws_buf_putc(out, *c);
 		}
 	}
 }

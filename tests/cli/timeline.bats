@@ -44,12 +44,15 @@ setup() {
 	not grep -qE '<script|src=|href=' page.html
 	python3 -c 'import html.parser, sys; html.parser.HTMLParser().feed(open("page.html").read())'
 	# shellcheck disable=SC2016
-	echo '#error <b>"no & never"</b>' >> recipes/tiny/src/module.cpp
+	printf '#error <b>"no & never"</b> \xff\0\u202e\n#error last\n' >> recipes/tiny/src/module.cpp
 	build --report page.html
 	[ "$status" -eq 5 ]
 	grep -q '<h2>compile module.cpp</h2>' page.html
 	grep -q '&lt;b&gt;&quot;no &amp; never&quot;' page.html
 	not grep -q '<b>' page.html
+	# All of the log, and nothing that is not text or turns it around.
+	grep -q '#error last' page.html
+	python3 -c 'assert not set(open("page.html", encoding="utf-8").read()) & set("\0\u202e\x1b")'
 }
 
 @test "a report that cannot be written fails a build that is done, and is a warning of one that failed" {
