@@ -163,6 +163,13 @@ subject_of(const struct exchange *x)
 	return x->request->subject ? x->request->subject : ws_url_shown(x->request->url, x->run->a);
 }
 
+/* A GET may be named as well, for what that means for redirects. */
+static bool
+is_sending(const struct ws_request *request)
+{
+	return request->method && strcmp(request->method, "GET") != 0;
+}
+
 static void
 explain(const struct exchange *x, struct ws_err *err)
 {
@@ -171,7 +178,7 @@ explain(const struct exchange *x, struct ws_err *err)
 		.host = x->hop.host,
 		.had_login = x->transfer.user != NULL,
 		.offline = x->run->http->config.offline,
-		.sending = x->request->method != NULL,
+		.sending = is_sending(x->request),
 		.attempts = x->request->attempts,
 		.transfer = &x->transfer,
 	};
@@ -462,7 +469,7 @@ follow_redirect(struct exchange *x)
 {
 	struct run *run = x->run;
 	struct ws_url next;
-	const char *verb = x->request->method ? "upload" : "fetch";
+	const char *verb = is_sending(x->request) ? "upload" : "fetch";
 	if (++x->redirects > run->http->config.redirects) {
 		return ws_err_set(run->err, WS_ERR_FETCH, "cannot %s '%s': '%s' redirects too often", verb,
 			subject_of(x), x->hop.host);

@@ -158,7 +158,7 @@ made_here() { # WORDS OF THE WARNING
 		reads_from "http://127.0.0.1:$PORT/~$fault"
 		build
 		[ "$status" -eq 0 ]
-		made_here "are not used any more in this run"
+		made_here "are not used any more in this run: cannot fetch 'ac/"
 	done
 	unserve
 }
