@@ -9,6 +9,7 @@
 #include "remote/action_result.h"
 #include "remote/signed_text.h"
 #include "store/cas.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define AT_ONCE 64
 #define FIRST_BYTE_MS 5000
 #define STALL_MS 10000
+#define RECORD_MS \
+	20000 /* for a record, which has some kilobytes: one that trickles in is not waited for */
 
 struct ws_records {
 	struct ws_shared shared; /* first */
@@ -79,6 +82,7 @@ struct exchange {
 	const char *path;    /* of the file that is fetched */
 	int fd;
 	struct ws_hasher *hasher;
+	int64_t until_ms; /* of a record */
 	uint64_t got_bytes, most_bytes;
 	bool too_long;
 	struct ws_digest digest;
@@ -140,6 +144,7 @@ begin_record(struct ws_request *request, struct ws_err *err WS_UNUSED)
 {
 	struct exchange *x = (struct exchange *)request;
 	ws_buf_clear(x->text);
+	x->until_ms = x->until_ms ? x->until_ms : ws_clock_ms() + RECORD_MS;
 	return WS_BEGIN_GO;
 }
 
@@ -151,6 +156,10 @@ take_record(struct ws_request *request, const void *bytes, size_t len, struct ws
 	if (len > LARGEST_RECORD - x->text->len) {
 		x->too_long = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
+	}
+	if (ws_clock_ms() > x->until_ms) {
+		return ws_err_set(
+			err, WS_ERR_FETCH, "'%s' did not come within %d s", request->subject, RECORD_MS / 1000);
 	}
 	ws_buf_add(x->text, bytes, len);
 	return true;

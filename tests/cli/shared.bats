@@ -163,6 +163,20 @@ made_here() { # WORDS OF THE WARNING
 	unserve
 }
 
+@test "a server whose records trickle in is not waited for" {
+	only_host
+	cp -r "$SERVER" slow
+	for record in slow/ac/*; do
+		head -c 900000 /dev/zero >> "$record"
+	done
+	serve "$PWD/slow"
+	reads_from "http://127.0.0.1:$PORT/~slow=5000"
+	LIMIT=90 build
+	[ "$status" -eq 0 ]
+	made_here "did not come within 20 s"
+	unserve
+}
+
 @test "a server that lies gives no wrong file" {
 	only_host
 	# Files with other bytes, of the right length and of others; records that were put under other keys.
