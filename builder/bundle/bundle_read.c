@@ -355,9 +355,6 @@ ws_bundle_may_write(const char *path, struct ws_err *err)
 	struct stat status;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const char *folder = ws_path_dir(a, path);
-	if (!path[0]) {
-		return ws_err_set(err, WS_ERR_USAGE, "'' names no file");
-	}
 	if (!ws_fs_is_dir(folder)) {
 		return ws_err_set(err, WS_ERR_USAGE,
 			"there is no folder '%s' to write the bundle '%s' into", folder, path);

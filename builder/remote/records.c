@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define LARGEST_RECORD ((size_t)1 << 20)
-#define LARGEST_FILE ((uint64_t)64 << 20) /* of manifests and logs, whose size nobody has said */
+#define LARGEST_FILE ((uint64_t)64 << 20)   /* of manifests and logs, whose size nobody has said */
+#define LARGEST_ANSWER ((uint64_t)64 << 10) /* to what is sent; nobody reads it */
 #define AT_ONCE 64
 #define FIRST_BYTE_MS 5000
 #define STALL_MS 10000
@@ -298,10 +299,12 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 /* ---- putting ---- */
 
 static bool
-ignore(struct ws_request *request WS_UNUSED, const void *bytes WS_UNUSED, size_t len WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+ignore(struct ws_request *request, const void *bytes WS_UNUSED, size_t len, struct ws_err *err)
 {
-	return true;
+	struct exchange *x = (struct exchange *)request;
+	x->got_bytes += len;
+	return x->got_bytes <= LARGEST_ANSWER
+		|| ws_err_set(err, WS_ERR_FETCH, "its answer to '%s' does not end", request->subject);
 }
 
 static void

@@ -343,3 +343,11 @@ def post(path, body): return 403, "this is not right: " + words.pop(0)'
 	[[ $output == *"denies access"*"(403)"*"the server says: "*"decided early"* ]]
 	[ "$(< early.log)" = http/1.1 ]
 }
+
+@test "an answer that does not end is not waited for" {
+	coproc python3 "$WS_ROOT/tests/support/endless_server.py"
+	local port
+	read -r port <&"${COPROC[0]}"
+	run -8 timeout 60 "$WHEELSMITH" publish w --to "http://127.0.0.1:$port/legacy/"
+	[[ $output == *"error: the server's answer to 'demo-1.0+cu.12.4.torch.2.5.sm."*"' does not end"* ]]
+}

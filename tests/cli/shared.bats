@@ -243,6 +243,18 @@ made_here() { # WORDS OF THE WARNING
 	unserve
 }
 
+@test "a server whose answers to what is sent do not end is not waited for" {
+	only_host
+	coproc python3 "$WS_ROOT/tests/support/endless_server.py"
+	local port server=$COPROC_PID
+	read -r port <&"${COPROC[0]}"
+	remote_is "http://127.0.0.1:$port" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+	LIMIT=60 build
+	kill "$server"
+	[ "$status" -eq 0 ]
+	made_here "does not take them: its answer to 'cas/"
+}
+
 @test "a password is not in any text" {
 	[ -s "$BATS_FILE_TMPDIR/first/first.log" ]
 	! grep -rE 'secret|BEGIN PRIVATE' "$BATS_FILE_TMPDIR/first/first.log" "$BATS_FILE_TMPDIR/first/dist" "$SERVER"

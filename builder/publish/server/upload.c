@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LONGEST_ANSWER ((size_t)4 << 10)
+#define ENDLESS_ANSWER ((uint64_t)1 << 20)
 
 /* One that is to be uploaded. */
 struct wheel {
@@ -177,15 +178,19 @@ compare(struct uploading *u, struct ws_index *index, struct wheel *wheel, struct
 struct post {
 	struct ws_request request; /* first */
 	struct ws_buf answer;      /* its first bytes */
+	uint64_t got_bytes;
 };
 
 static bool
-read_answer(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err WS_UNUSED)
+read_answer(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct post *p = (struct post *)request;
 	size_t room = LONGEST_ANSWER - p->answer.len;
 	ws_buf_add(&p->answer, bytes, len < room ? len : room);
-	return true;
+	p->got_bytes += len;
+	return p->got_bytes <= ENDLESS_ANSWER
+		|| ws_err_set(
+			err, WS_ERR_PUBLISH, "the server's answer to '%s' does not end", request->subject);
 }
 
 static bool
