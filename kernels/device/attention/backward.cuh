@@ -55,7 +55,7 @@ template <class T, int D>
 WSK_DEVICE void
 delta(const wsk_attn_params &p)
 {
-	const place at(p.heads, p.batch);
+	const tile_place at(p.heads, p.batch);
 	const span s = span_of_q(p, at.b);
 	const int row = at.tile * delta_rows + threadIdx.x / delta_lanes;
 	const int lane = threadIdx.x % delta_lanes;
@@ -96,7 +96,7 @@ dq(const wsk_attn_params &p)
 	__shared__ typename mine::template room<4 * M> others;
 	static_assert(bytes + sizeof(others) <= 49152, "too much shared memory");
 
-	const place at(p.heads, p.batch);
+	const tile_place at(p.heads, p.batch);
 	const int kv_head = at.head / p.group;
 	const span q_span = span_of_q(p, at.b), k_span = span_of_k(p, at.b);
 	const int first_row = (p.tiles - 1 - at.tile) * rows;

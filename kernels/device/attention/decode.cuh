@@ -133,7 +133,7 @@ decode(const wsk_attn_params &p)
 	__shared__ float partial[warps][rows][pitch]; /* o, maximum, sum */
 	static_assert(sizeof(partial) <= 49152, "too much shared memory");
 
-	const place at(p.heads / p.group, p.batch, p.splits);
+	const tile_place at(p.heads / p.group, p.batch, p.splits);
 	const int split = at.part, kv_head = at.head, b = at.b;
 	const span q_span = span_of_q(p, b), k_span = span_of_k(p, b);
 	const decode_rows own = {p.seq_q * p.group, p.group, at.tile * rows};

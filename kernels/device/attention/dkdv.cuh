@@ -113,7 +113,7 @@ dkdv(const wsk_attn_params &p)
 	__shared__ __align__(16) row_values<queries> values[2];
 	static_assert(bytes + sizeof(values) <= 49152, "too much shared memory");
 
-	const place at(p.heads / p.group, p.batch);
+	const tile_place at(p.heads / p.group, p.batch);
 	const span q_span = span_of_q(p, at.b), k_span = span_of_k(p, at.b);
 	const int first_key = at.tile * keys, warp = threadIdx.x / 32;
 	if (first_key >= k_span.given) {

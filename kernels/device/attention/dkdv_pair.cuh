@@ -28,8 +28,8 @@ template <class T, int D> struct query_tiles {
 	float value = 0;
 
 	WSK_DEVICE
-	query_tiles(const wsk_attn_params &params, const place &at, const span &s, unsigned char *tiles,
-		row_values<queries> *of_rows, int head)
+	query_tiles(const wsk_attn_params &params, const tile_place &at, const span &s,
+		unsigned char *tiles, row_values<queries> *of_rows, int head)
 		: p(params), length(s.length), stage(tiles), values(of_rows),
 		  from(threadIdx.x < queries ? (const float *)p.lse + lse_at(p, s, at.b, head)
 									 : (const float *)p.delta + delta_at(p, s, at.b, head)),
@@ -123,7 +123,7 @@ dkdv_pair(const wsk_attn_params &p)
 	static_assert(sizeof(shared) + sizeof(others) + sizeof(values) + sizeof(handed) <= 49152,
 		"too much shared memory");
 
-	const place at(p.heads / p.group, p.batch);
+	const tile_place at(p.heads / p.group, p.batch);
 	const span q_span = span_of_q(p, at.b), k_span = span_of_k(p, at.b);
 	const mine own;
 	const int warp = threadIdx.x / 32, first_key = at.tile * keys;

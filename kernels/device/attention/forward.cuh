@@ -147,7 +147,7 @@ enum class kind {
 template <int D, int N>
 WSK_DEVICE void
 store_part(const wsk_attn_params &p, const float (&o)[N][4], const softmax_rows &rows,
-	const place &at, int first_row, int first_column, int count)
+	const tile_place &at, int first_row, int first_column, int count)
 {
 	constexpr int pitch = D + 2;
 	const int lane = threadIdx.x & 31, c = lane & 3;
@@ -188,7 +188,7 @@ forward(const wsk_attn_params &p)
 	static_assert(
 		bytes + sizeof(others) <= 49152, "more shared memory than a kernel has without asking");
 
-	const place at(split ? p.heads / p.group : p.heads, p.batch, split ? p.splits : 1);
+	const tile_place at(split ? p.heads / p.group : p.heads, p.batch, split ? p.splits : 1);
 	const int kv_head = split ? at.head : at.head / p.group, group = split ? p.group : 1;
 	const span q_span = span_of_q(p, at.b), k_span = span_of_k(p, at.b);
 	const int first_row = (p.tiles - 1 - at.tile) * rows; /* the longest first */

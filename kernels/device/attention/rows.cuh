@@ -396,11 +396,11 @@ struct chosen {
 };
 
 /** Which head, batch entry, tile and part a block of threads is for: the heads of a group side by side. */
-struct place {
+struct tile_place {
 	int head, b, tile, part;
 
 	WSK_DEVICE
-	place(int heads, int batch, int parts = 1)
+	tile_place(int heads, int batch, int parts = 1)
 	{
 		unsigned index = blockIdx.x / parts;
 		part = blockIdx.x % parts;

@@ -41,7 +41,7 @@ address(const wsk_conv_view &v, int64_t batch, int64_t channel)
 }
 
 /** The threads' channels and entries; @a channels of each thread. */
-struct place {
+struct update_place {
 	int64_t channel, batch, last; /**< entries [batch, last) */
 
 	WSK_DEVICE bool
@@ -229,7 +229,7 @@ template <typename E, int W, int N>
 static WSK_DEVICE void
 update_any(const wsk_conv_update_params &p)
 {
-	place own;
+	update_place own;
 	if (!own.find(p, N)) {
 		return;
 	}
@@ -373,7 +373,7 @@ static WSK_DEVICE void
 update_small(const wsk_conv_update_params &p)
 {
 	constexpr int N = STATE::CHANNELS;
-	place own;
+	update_place own;
 	if (!own.find(p, N)) {
 		return;
 	}
