@@ -2,6 +2,7 @@
 #include "append.h"
 
 #include "../device/attention/append_params.h"
+#include "attention.h"
 #include "check.h"
 
 const char *const wsk_append_kernels[] = {"wsk_append_f16", "wsk_append_bf16"};
@@ -80,13 +81,6 @@ check(struct wsk_call *c, const struct wsk_append *in)
 	check_tensor(c, in, &in->v, of_cache, true, "v");
 }
 
-static struct wsk_view
-view_of(const struct wsk_tensor *tensor)
-{
-	return (struct wsk_view){
-		tensor->data, tensor->stride_batch, tensor->stride_row, tensor->stride_head};
-}
-
 /* Pairs of elements that threads are launched for; -1: more than can be counted. */
 static int64_t
 count_pairs(const struct wsk_append *in)
@@ -113,12 +107,12 @@ wsk_append(const struct wsk_handle *handle, const struct wsk_append *append, voi
 		return c.status;
 	}
 	struct wsk_append_params params = {
-		.q = view_of(&in.q),
-		.q_out = view_of(&in.q_out),
-		.k_new = view_of(&in.k_new),
-		.v_new = view_of(&in.v_new),
-		.k = view_of(&in.k),
-		.v = view_of(&in.v),
+		.q = wsk_view_of(&in.q),
+		.q_out = wsk_view_of(&in.q_out),
+		.k_new = wsk_view_of(&in.k_new),
+		.v_new = wsk_view_of(&in.v_new),
+		.k = wsk_view_of(&in.k),
+		.v = wsk_view_of(&in.v),
 		.lengths = in.lengths,
 		.cos = in.cos,
 		.sin = in.sin,

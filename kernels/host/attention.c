@@ -205,13 +205,6 @@ check_decode(struct wsk_call *c, const struct wsk_attention *in)
 		"scratch_size", "at least wsk_decode_scratch() bytes");
 }
 
-static struct wsk_view
-view_of(const struct wsk_tensor *tensor)
-{
-	return (struct wsk_view){
-		tensor->data, tensor->stride_batch, tensor->stride_row, tensor->stride_head};
-}
-
 static int32_t
 window(int32_t keys)
 {
@@ -250,14 +243,14 @@ params_of(const struct wsk_attention *in, bool backward)
 	/* With a cap, what comes of tanh is in units of the cap. */
 	float unit = in->softcap > 0 ? in->softcap : in->scale;
 	return (struct wsk_attn_params){
-		.q = view_of(&in->q),
-		.k = view_of(&in->k),
-		.v = view_of(&in->v),
-		.o = view_of(&in->o),
-		.dout = view_of(&in->grad_o),
-		.dq = view_of(&in->grad_q),
-		.dk = view_of(&in->grad_k),
-		.dv = view_of(&in->grad_v),
+		.q = wsk_view_of(&in->q),
+		.k = wsk_view_of(&in->k),
+		.v = wsk_view_of(&in->v),
+		.o = wsk_view_of(&in->o),
+		.dout = wsk_view_of(&in->grad_o),
+		.dq = wsk_view_of(&in->grad_q),
+		.dk = wsk_view_of(&in->grad_k),
+		.dv = wsk_view_of(&in->grad_v),
 		.lse = in->lse,
 		.delta = in->delta,
 		.lse_batch = in->lse_stride_batch,

@@ -6,6 +6,9 @@
 #ifndef WSK_ATTENTION_H
 #define WSK_ATTENTION_H
 
+#include "../device/common/view.h"
+#include "wsk.h"
+
 enum wsk_kernel {
 	WSK_KERNEL_FORWARD,
 	WSK_KERNEL_DELTA,
@@ -23,5 +26,11 @@ enum wsk_kernel {
 
 /** By type, WSK_FLOAT16 first, then by enum wsk_kernel. */
 extern const char *const wsk_attention_kernels[2 * WSK_KERNEL_COUNT];
+
+static inline struct wsk_view
+wsk_view_of(const struct wsk_tensor *t)
+{
+	return (struct wsk_view){t->data, t->stride_batch, t->stride_row, t->stride_head};
+}
 
 #endif

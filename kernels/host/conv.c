@@ -146,11 +146,11 @@ check_states(struct conv_call *c, const struct wsk_conv *in, bool backward)
 		"contiguous in its rows, or in its channels, as all other planes");
 }
 
-static struct wsk_conv_view
+static struct wsk_view
 view_of(const struct wsk_plane *plane)
 {
-	return (struct wsk_conv_view){
-		plane->data, plane->stride_batch, plane->stride_channel, plane->stride_row};
+	return (struct wsk_view){
+		plane->data, plane->stride_batch, plane->stride_row, plane->stride_channel};
 }
 
 static int64_t

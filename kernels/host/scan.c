@@ -223,17 +223,17 @@ wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward)
 
 /* ---- parameters ---- */
 
-static struct wsk_scan_rows
+static struct wsk_view
 rows_of(const struct wsk_rows *rows)
 {
-	return (struct wsk_scan_rows){rows->data, rows->stride_batch, rows->stride_channel};
+	return (struct wsk_view){rows->data, rows->stride_batch, 1, rows->stride_channel};
 }
 
 static struct wsk_scan_matrix
 matrix_of(const struct wsk_matrix *m)
 {
 	return (struct wsk_scan_matrix){
-		m->data, m->stride_batch, m->stride_group, m->stride_state, m->varies != 0, 0};
+		{m->data, m->stride_batch, m->stride_state, m->stride_group}, m->varies != 0, 0};
 }
 
 /* True if 4 elements from each multiple of 4 on lie at a multiple of their size. */

@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_PARAMS_H
 #define WSK_DEVICE_PARAMS_H
 
-#include <stdint.h>
+#include "../common/view.h"
 
 /** Threads of a block of every attention kernel. */
 #define WSK_THREADS 128
@@ -24,14 +24,7 @@
 /** Keys that lie behind one another for the decode kernel: rows of a page are a multiple of it. */
 #define WSK_DECODE_KEYS 16
 
-/** Rows of one head of one tensor. Strides are in elements; those of the head dimension are 1. */
-struct wsk_view {
-	uint64_t data; /**< device address */
-	int64_t batch; /**< unused where sequences are packed */
-	int64_t row;
-	int64_t head;
-};
-
+/** The head dimension is contiguous in every view. */
 struct wsk_attn_params {
 	struct wsk_view q, k, v, o;
 	struct wsk_view dout, dq, dk, dv; /**< backward */

@@ -48,9 +48,9 @@ template <typename E> struct part_of_row {
 	}
 
 	WSK_DEVICE E *
-	of(const wsk_conv_view &v) const
+	of(const wsk_view &v) const
 	{
-		return reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.channel;
+		return reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.head;
 	}
 
 	WSK_DEVICE void
@@ -65,10 +65,10 @@ template <typename E> struct part_of_row {
 
 	/** Between the first and the last element of a plane, everything may be read. */
 	WSK_DEVICE bool
-	is_amid(const wsk_conv_params &p, const wsk_conv_view &v) const
+	is_amid(const wsk_conv_params &p, const wsk_view &v) const
 	{
-		int64_t before = batch * v.batch + channel * v.channel;
-		int64_t last_row = (p.batch - 1) * v.batch + (p.dim - 1) * v.channel;
+		int64_t before = batch * v.batch + channel * v.head;
+		int64_t last_row = (p.batch - 1) * v.batch + (p.dim - 1) * v.head;
 		return before >= N - 1 && last_row - before >= N - 1;
 	}
 

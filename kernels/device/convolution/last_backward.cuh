@@ -61,7 +61,7 @@ template <typename E, int W, int N, bool WIDE> struct back_run {
 	int batch, channel, first, last;
 
 	WSK_DEVICE column<E, N, WIDE>
-	of(const wsk_conv_view &v) const
+	of(const wsk_view &v) const
 	{
 		return column<E, N, WIDE>(v, batch, channel, p.dim - channel);
 	}

@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_CONV_PARAMS_H
 #define WSK_DEVICE_CONV_PARAMS_H
 
-#include <stdint.h>
+#include "../common/view.h"
 
 /** Threads of a block of every kernel of the convolution. */
 #define WSK_CONV_THREADS 128
@@ -24,16 +24,10 @@
 #define WSK_CONV_SUMS 16
 #define WSK_CONV_SHARES (WSK_CONV_THREADS / WSK_CONV_SUMS)
 
-/** (batch, channel, row); strides in elements. */
-struct wsk_conv_view {
-	uint64_t data; /**< device address; 0: not there */
-	int64_t batch, channel, row;
-};
-
 struct wsk_conv_params {
-	struct wsk_conv_view x, out;
-	struct wsk_conv_view initial, final; /**< width - 1 rows */
-	struct wsk_conv_view dout, dx, dinitial, dfinal;
+	struct wsk_view x, out;
+	struct wsk_view initial, final; /**< width - 1 rows */
+	struct wsk_view dout, dx, dinitial, dfinal;
 	uint64_t weight, bias, seq_idx;
 	int64_t weight_channel, weight_tap;
 	uint64_t scratch; /**< float, [parts][dim][width + 1]: sums of the weights, then of the bias */
@@ -52,7 +46,7 @@ struct wsk_conv_params {
 };
 
 struct wsk_conv_update_params {
-	struct wsk_conv_view x, out, state; /**< state: state_length rows */
+	struct wsk_view x, out, state; /**< state: state_length rows */
 	uint64_t weight, bias;
 	int64_t weight_channel, weight_tap;
 	uint64_t cache_seqlens, indices; /**< int32, batch each; 0: none */

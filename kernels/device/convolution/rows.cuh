@@ -29,8 +29,8 @@ template <typename E, int N, bool WIDE> struct column {
 	int count; /**< channels that there are; 0: none */
 
 	WSK_DEVICE
-	column(const wsk_conv_view &v, int64_t batch, int channel, int channels)
-		: data(reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.channel), row(v.row),
+	column(const wsk_view &v, int64_t batch, int channel, int channels)
+		: data(reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.head), row(v.row),
 		  count(v.data ? channels : 0)
 	{
 	}

@@ -35,9 +35,9 @@ struct entry {
 
 template <typename E>
 static WSK_DEVICE E *
-address(const wsk_conv_view &v, int64_t batch, int64_t channel)
+address(const wsk_view &v, int64_t batch, int64_t channel)
 {
-	return reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.channel;
+	return reinterpret_cast<E *>(v.data) + batch * v.batch + channel * v.head;
 }
 
 /** The threads' channels and entries; @a channels of each thread. */

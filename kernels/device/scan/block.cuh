@@ -86,12 +86,12 @@ find_place(const wsk_scan_params &p)
 /** Computed anew at each use: nine addresses that live through every loop would not leave room for states. */
 template <typename T>
 WSK_DEVICE typename T::element *
-row_of(const wsk_scan_rows &rows, const place &w)
+row_of(const wsk_view &rows, const place &w)
 {
 	int channel = w.channel;
 	asm volatile("" : "+r"(channel));
 	return rows.data ? reinterpret_cast<typename T::element *>(rows.data) + w.batch * rows.batch
-			+ channel * rows.channel
+			+ channel * rows.head
 					 : nullptr;
 }
 
@@ -153,7 +153,7 @@ constant(const wsk_scan_matrix &m, const place &w, int state)
 {
 	int channel = w.channel;
 	asm volatile("" : "+r"(channel)); /* read at each use, as in row_of() */
-	return reinterpret_cast<const float *>(m.data)[channel * m.group + state * m.state];
+	return reinterpret_cast<const float *>(m.at.data)[channel * m.at.head + state * m.at.row];
 }
 
 /** The constant ones of B and C, multiplied, of one state. */

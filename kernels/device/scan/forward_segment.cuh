@@ -44,9 +44,9 @@ template <typename T> struct brought_rows {
 		const wsk_scan_matrix &m = w.warp < WARPS / 2 ? p.b : p.c;
 		int state = p.first_state + row(w, 0) % HALF;
 		asm volatile("" : "+r"(state)); /* found anew, as in row_of() */
-		first = reinterpret_cast<const typename T::element *>(m.data) + w.batch * m.batch
-			+ w.group * m.group + state * m.state + w.lane % HALF * 4;
-		stride = 2 * m.state;
+		first = reinterpret_cast<const typename T::element *>(m.at.data) + w.batch * m.at.batch
+			+ w.group * m.at.head + state * m.at.row + w.lane % HALF * 4;
+		stride = 2 * m.at.row;
 		left = m.varies ? (p.states_count - state + 1) / 2 : 0;
 	}
 

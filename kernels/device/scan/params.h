@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_SCAN_PARAMS_H
 #define WSK_DEVICE_SCAN_PARAMS_H
 
-#include <stdint.h>
+#include "../common/view.h"
 
 /** Threads of a block, and states that one launch takes. */
 #define WSK_SCAN_THREADS 128
@@ -24,23 +24,16 @@
 /** Time steps between two rows of x: upstream's. */
 #define WSK_SCAN_SAVED 2048
 
-/** [batch][channel][time], time contiguous. Strides are in elements. */
-struct wsk_scan_rows {
-	uint64_t data; /**< 0: there is none */
-	int64_t batch, channel;
-};
-
-/** B or C. It varies with time: [batch][group][state][time]; or not: float [channel][state]. */
+/** B or C: [batch][head: group][row: state][time]; or, not varying, float [head: channel][row: state]. */
 struct wsk_scan_matrix {
-	uint64_t data;
-	int64_t batch, group, state; /**< in elements; constant: `group` is that of the channel */
+	struct wsk_view at;
 	int32_t varies;
 	int32_t reserved;
 };
 
 struct wsk_scan_params {
-	struct wsk_scan_rows u, delta, z, out, out_z;
-	struct wsk_scan_rows dout, du, ddelta, dz; /**< backward */
+	struct wsk_view u, delta, z, out, out_z; /**< [batch][head: channel][time], time contiguous */
+	struct wsk_view dout, du, ddelta, dz;    /**< backward */
 	struct wsk_scan_matrix b, c;
 	uint64_t a; /**< float [channel][state] */
 	int64_t a_channel, a_state;

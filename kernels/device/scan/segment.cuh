@@ -52,8 +52,8 @@ matrix_row(const wsk_scan_params &p, const place &w, int row)
 	if (!m.varies || state >= p.states_count) {
 		return nullptr;
 	}
-	return reinterpret_cast<const typename T::element *>(m.data) + w.batch * m.batch
-		+ w.group * m.group + state * m.state;
+	return reinterpret_cast<const typename T::element *>(m.at.data) + w.batch * m.at.batch
+		+ w.group * m.at.head + state * m.at.row;
 }
 
 template <typename T>
