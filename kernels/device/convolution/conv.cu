@@ -37,9 +37,9 @@
 		wsk_conv_packed_backward_##suffix, wsk_conv_params, 2, wsk::last_backward<E, W, true>) \
 	WSK_CONV_KERNEL(wsk_conv_update_##suffix, wsk_conv_update_params, 4, wsk::update<E, W>)
 
-WSK_CONV_KERNELS(__half, f16, 6, 4)
-WSK_CONV_KERNELS(__nv_bfloat16, bf16, 6, 4)
-WSK_CONV_KERNELS(float, f32, 5, 3)
+WSK_CONV_KERNELS(wsk::float16, f16, 6, 4)
+WSK_CONV_KERNELS(wsk::bfloat16, bf16, 6, 4)
+WSK_CONV_KERNELS(wsk::float32, f32, 5, 3)
 
 extern "C" __global__ void
 __launch_bounds__(WSK_CONV_THREADS) wsk_conv_reduce(const __grid_constant__ wsk_conv_params p)

@@ -10,7 +10,7 @@
 #ifndef WSK_DEVICE_CONV_FIRST_CUH
 #define WSK_DEVICE_CONV_FIRST_CUH
 
-#include "elements.cuh"
+#include "../common/elements.cuh"
 #include "weights.cuh"
 
 namespace wsk
@@ -119,7 +119,7 @@ static WSK_DEVICE void
 store_step(const float (&f)[N], const part_of_row<E> &own, E *row, int at)
 {
 	piece<E, N> v;
-	v.set(f);
+	v.pack(f);
 	if (EVEN ? at < own.length : own.wide && at >= 0 && at + N <= own.length) {
 		v.store(row + at);
 	} else if (!EVEN) {

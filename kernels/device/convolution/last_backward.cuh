@@ -281,11 +281,11 @@ reduce_sums(const wsk_conv_params &p)
 		sum += shares[i][threadIdx.x];
 	}
 	int64_t channel = at / (p.width + 1), k = at % (p.width + 1);
-	if (k < p.width) {
-		int64_t to = channel * p.dweight_channel + k * p.dweight_tap;
-		store_any(p.dweight, p.grad_type, to, sum, p.accumulate);
-	} else if (p.dbias) {
-		store_any(p.dbias, p.grad_type, channel, sum, p.accumulate);
+	const uint64_t into = k < p.width ? p.dweight : p.dbias;
+	int64_t to = k < p.width ? channel * p.dweight_channel + k * p.dweight_tap : channel;
+	if (into) {
+		sum += p.accumulate ? load_any(into, p.grad_type, to) : 0.f;
+		store_any(into, p.grad_type, to, sum);
 	}
 }
 

@@ -10,7 +10,7 @@
 #ifndef WSK_DEVICE_CONV_ROWS_CUH
 #define WSK_DEVICE_CONV_ROWS_CUH
 
-#include "elements.cuh"
+#include "../common/elements.cuh"
 #include "params.h"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -63,7 +63,7 @@ template <typename E, int N, bool WIDE> struct column {
 	store(const float (&f)[N], int at) const
 	{
 		piece<E, N> v;
-		v.set(f);
+		v.pack(f);
 		if (WIDE) {
 			v.store(data + at * row);
 		} else {

@@ -7,7 +7,7 @@
 #ifndef WSK_DEVICE_CONV_UPDATE_CUH
 #define WSK_DEVICE_CONV_UPDATE_CUH
 
-#include "elements.cuh"
+#include "../common/elements.cuh"
 #include "weights.cuh"
 
 namespace wsk
@@ -65,7 +65,7 @@ template <typename E, int N> struct some {
 	WSK_DEVICE void
 	load(const E *from)
 	{
-		v = *reinterpret_cast<const piece<E, N> *>(from);
+		v.load_words(from);
 	}
 	WSK_DEVICE void
 	store(E *to) const
@@ -78,9 +78,9 @@ template <typename E, int N> struct some {
 		return v.at(i);
 	}
 	WSK_DEVICE void
-	set(const float (&f)[N])
+	pack(const float (&f)[N])
 	{
-		v.set(f);
+		v.pack(f);
 	}
 };
 
@@ -102,9 +102,9 @@ template <typename E> struct some<E, 1> {
 		return to_float(v);
 	}
 	WSK_DEVICE void
-	set(const float (&f)[1])
+	pack(const float (&f)[1])
 	{
-		from_float(v, f[0]);
+		v = from_float<E>(f[0]);
 	}
 };
 
@@ -201,7 +201,7 @@ template <typename E, int W, int N> struct rows_of_state {
 				old[W - 1][i] = v.at(i);
 			}
 			one_row<W, N>(t, old, p.silu, y);
-			r.set(y);
+			r.pack(y);
 			r.store(out + l * p.out.row);
 #pragma unroll
 			for (int k = 0; k + 1 < W; k++) {
@@ -218,7 +218,7 @@ template <typename E, int W, int N> struct rows_of_state {
 	{
 		float nothing[N] = {};
 		some<E, N> v;
-		v.set(nothing);
+		v.pack(nothing);
 		for (int l = 0; l < p.length; l++) {
 			v.store(out + l * p.out.row);
 		}
@@ -259,7 +259,7 @@ template <typename E, int S, int N> struct rows_together {
 	{
 #pragma unroll
 		for (int i = 0; i < PIECES; i++) {
-			v[i] = reinterpret_cast<const piece<E, V> *>(from)[i];
+			v[i].load_words(from + i * V);
 		}
 	}
 
@@ -286,7 +286,7 @@ template <typename E, int S, int N> struct rows_together {
 #pragma unroll
 		for (int i = 0; i < PIECES; i++) {
 			piece<E, V> r;
-			r.set(f[i]);
+			r.pack(f[i]);
 			r.store(to + i * V);
 		}
 	}
@@ -362,7 +362,7 @@ update_entries(const wsk_conv_update_params &p, const update_taps<W, N> &t, int6
 			state[b].push(p, address<E>(p.state, slot[b], channel), x[b]);
 		}
 		some<E, N> r;
-		r.set(y);
+		r.pack(y);
 		r.store(address<E>(p.out, batch + b, channel));
 	}
 }

@@ -7,8 +7,8 @@
 #ifndef WSK_DEVICE_CONV_WEIGHTS_CUH
 #define WSK_DEVICE_CONV_WEIGHTS_CUH
 
+#include "../common/elements.cuh"
 #include "../common/fast_math.cuh"
-#include "elements.cuh"
 #include "params.h"
 
 namespace wsk
@@ -87,10 +87,10 @@ load_weights(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&
 {
 	switch (p.weight_type) { /* enum wsk_type */
 	case 1:
-		load_typed<__half>(p, channel, count, w, bias);
+		load_typed<float16>(p, channel, count, w, bias);
 		break;
 	case 2:
-		load_typed<__nv_bfloat16>(p, channel, count, w, bias);
+		load_typed<bfloat16>(p, channel, count, w, bias);
 		break;
 	default:
 		load_typed<float>(p, channel, count, w, bias);

@@ -79,7 +79,7 @@ put_columns(const columns &from, const wsk_scan_params &p, const place &w, int t
 
 /** The gradients of four steps, from the sums over states. */
 template <typename T> struct steps_backward {
-	typename T::four u, delta, dout, z, out;
+	piece<T, 4> u, delta, dout, z, out;
 	float d_sum, bias_sum;
 
 	WSK_DEVICE void
@@ -103,8 +103,8 @@ template <typename T> struct steps_backward {
 			return;
 		}
 		float ux[4], dx[4], dy[4], du[4], ddelta[4];
-		T::unpack(ux, u);
-		T::unpack(dx, delta);
+		u.unpack(ux);
+		delta.unpack(dx);
 		gated<T>(dy, dout, z, p.z.data != 0);
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
@@ -129,9 +129,9 @@ template <typename T> struct steps_backward {
 	finish_gate(const wsk_scan_params &p, const place &w, int t)
 	{
 		float zx[4], y[4], dy[4], dz[4], gated_out[4];
-		T::unpack(zx, z);
-		T::unpack(y, out);
-		T::unpack(dy, dout);
+		z.unpack(zx);
+		out.unpack(y);
+		dout.unpack(dy);
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
 			float s = sigmoid(zx[i]);
@@ -211,9 +211,9 @@ load_begin(float (&h)[STATES], const wsk_scan_params &p, const place &w, int t)
 /** Forward over a tile, with u and delta of its steps; keeps h at the begin of the next one. */
 template <typename T>
 WSK_DEVICE void
-find_bound(float (&h)[STATES], typename T::four &u4, typename T::four &delta4,
-	backward_shared &shared, const float (&a)[STATES], float bias, const typename T::element *u_row,
-	const typename T::element *delta_row, const wsk_scan_params &p, const place &w, int t, int tile)
+find_bound(float (&h)[STATES], piece<T, 4> &u4, piece<T, 4> &delta4, backward_shared &shared,
+	const float (&a)[STATES], float bias, const T *u_row, const T *delta_row,
+	const wsk_scan_params &p, const place &w, int t, int tile)
 {
 	int own = t + tile * TILE + 4 * w.side;
 	__syncwarp();
@@ -312,7 +312,7 @@ scan_backward(const wsk_scan_params &p)
 	if (w.part + 1 < p.parts) {
 		load_states(g, p, w, p.ends, state_index(p, w, p.parts, w.part));
 	}
-	const typename T::element *u_row = row_of<T>(p.u, w), *delta_row = row_of<T>(p.delta, w);
+	const T *u_row = row_of<T>(p.u, w), *delta_row = row_of<T>(p.delta, w);
 	for (int t = w.begin + (w.end - w.begin - 1) / SEGMENT * SEGMENT; t >= w.begin; t -= SEGMENT) {
 		segment_part<T> part;
 		fetch_segment<T>(part, p, w, t);
@@ -324,7 +324,7 @@ scan_backward(const wsk_scan_params &p)
 		load_begin(h, p, w, t);
 		/* Forward once, for the state at the begin of each tile. */
 		int own = t + 4 * w.side;
-		typename T::four u4 = fetch<T>(u_row, own, p, w), delta4 = fetch<T>(delta_row, own, p, w);
+		piece<T, 4> u4 = fetch<T>(u_row, own, p, w), delta4 = fetch<T>(delta_row, own, p, w);
 #pragma unroll 1
 		for (int tile = 0; tile + 1 < tiles; tile++) {
 			find_bound<T>(h, u4, delta4, shared, a, bias, u_row, delta_row, p, w, t, tile);

@@ -20,8 +20,8 @@
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
 
+#include "../common/elements.cuh"
 #include "../common/fast_math.cuh"
-#include "elements.cuh"
 #include "params.h"
 
 namespace wsk
@@ -85,13 +85,12 @@ find_place(const wsk_scan_params &p)
 
 /** Computed anew at each use: nine addresses that live through every loop would not leave room for states. */
 template <typename T>
-WSK_DEVICE typename T::element *
+WSK_DEVICE T *
 row_of(const wsk_view &rows, const place &w)
 {
 	int channel = w.channel;
 	asm volatile("" : "+r"(channel));
-	return rows.data ? reinterpret_cast<typename T::element *>(rows.data) + w.batch * rows.batch
-			+ channel * rows.head
+	return rows.data ? reinterpret_cast<T *>(rows.data) + w.batch * rows.batch + channel * rows.head
 					 : nullptr;
 }
 

@@ -56,8 +56,8 @@ template <typename T, int N> struct tile_inputs {
 		as_array(step_du, du[half]);
 #pragma unroll
 		for (int i = 0; i < N; i++) {
-			T::unpack(step_b[i], b[i].r[half]);
-			T::unpack(step_c[i], c[i].r[half]);
+			b[i].r[half].unpack(step_b[i]);
+			c[i].r[half].unpack(step_c[i]);
 		}
 #pragma unroll
 		for (int j = 0; j < 4; j++) {

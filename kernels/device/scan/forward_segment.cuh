@@ -14,11 +14,11 @@ namespace wsk
 
 /** Eight steps of one state: one read of 16 bytes, or two. */
 template <typename T> struct alignas(16) eight {
-	typename T::four r[2];
+	piece<T, 4> r[2];
 };
 
 template <typename T, int N> struct alignas(16) forward_shared {
-	typename T::four matrix[2 * HALF][SEGMENT / 4 + 16 / sizeof(typename T::four)];
+	piece<T, 4> matrix[2 * HALF][SEGMENT / 4 + 16 / sizeof(piece<T, 4>)];
 	float delta[WARPS][lanes<N>::COLUMNS][SEGMENT + 8];
 	float du[WARPS][lanes<N>::COLUMNS][SEGMENT + 8];
 	float4 parts[WARPS][32][lanes<N>::COUNT];
@@ -34,7 +34,7 @@ template <typename T, int N> struct alignas(16) forward_shared {
 /** Which rows of B or C a half warp brings, eight for each warp: B for the first two; four steps for each lane. */
 template <typename T> struct brought_rows {
 	static constexpr int ROWS = 2 * HALF / WARPS / 2;
-	const typename T::element *first;
+	const T *first;
 	int64_t stride;
 	int left; /**< rows that exist from the first on, below 0 or above ROWS too; 0 where they do not vary */
 
@@ -44,8 +44,8 @@ template <typename T> struct brought_rows {
 		const wsk_scan_matrix &m = w.warp < WARPS / 2 ? p.b : p.c;
 		int state = p.first_state + row(w, 0) % HALF;
 		asm volatile("" : "+r"(state)); /* found anew, as in row_of() */
-		first = reinterpret_cast<const typename T::element *>(m.at.data) + w.batch * m.at.batch
-			+ w.group * m.at.head + state * m.at.row + w.lane % HALF * 4;
+		first = reinterpret_cast<const T *>(m.at.data) + w.batch * m.at.batch + w.group * m.at.head
+			+ state * m.at.row + w.lane % HALF * 4;
 		stride = 2 * m.at.row;
 		left = m.varies ? (p.states_count - state + 1) / 2 : 0;
 	}
@@ -61,20 +61,20 @@ template <typename T> struct brought_rows {
 /** B and C of a segment on their way; a row is one line of memory where elements have 16 bits. */
 template <typename T, int N> struct matrix_segment {
 	static constexpr int ROWS = brought_rows<T>::ROWS;
-	typename T::four r[ROWS];
+	piece<T, 4> r[ROWS];
 
 	/** @a whole: all steps are there, and aligned. */
 	WSK_DEVICE void
 	fetch(const wsk_scan_params &p, const place &w, int t, bool whole)
 	{
 		const brought_rows<T> rows(p, w);
-		const typename T::element *at = rows.first + t;
+		const T *at = rows.first + t;
 		if (whole) {
 #pragma unroll
 			for (int k = 0; k < ROWS; k++) {
 				r[k] = {};
 				if (k < rows.left) {
-					r[k] = *reinterpret_cast<const typename T::four *>(at + k * rows.stride);
+					r[k] = *reinterpret_cast<const piece<T, 4> *>(at + k * rows.stride);
 				}
 			}
 			return;
@@ -95,15 +95,16 @@ template <typename T, int N> struct matrix_segment {
 		for (int k = 0; k < ROWS; k++) {
 			const int row = brought_rows<T>::row(w, k);
 			const float one = p.first_state + row % HALF < p.states_count ? 1.0f : 0.0f;
-			const float ones[4] = {one, one, one, one};
-			to.matrix[row][w.lane % HALF] = varies ? r[k] : T::pack(ones);
+			piece<T, 4> ones;
+			ones.pack({one, one, one, one});
+			to.matrix[row][w.lane % HALF] = varies ? r[k] : ones;
 		}
 	}
 };
 
 /** Where a lane's steps are of a segment that begins at 0; of z it is found again, which keeps registers free. */
 template <typename T> struct own_rows {
-	const typename T::element *u, *delta;
+	const T *u, *delta;
 
 	WSK_DEVICE
 	own_rows(const wsk_scan_params &p, const place &w)
@@ -115,15 +116,15 @@ template <typename T> struct own_rows {
 /** The steps of a segment that a lane brings: four of each run. */
 template <typename T, int N> struct own_steps {
 	static constexpr int RUNS = lanes<N>::RUNS, RUN = lanes<N>::RUN;
-	typename T::four u[RUNS], delta[RUNS], z[RUNS];
+	piece<T, 4> u[RUNS], delta[RUNS], z[RUNS];
 
 	WSK_DEVICE static void
-	load(typename T::four (&v)[RUNS], const typename T::element *at, int left, bool whole)
+	load(piece<T, 4> (&v)[RUNS], const T *at, int left, bool whole)
 	{
 		if (whole) {
 #pragma unroll
 			for (int k = 0; k < RUNS; k++) {
-				v[k] = *reinterpret_cast<const typename T::four *>(at + k * RUN);
+				v[k] = *reinterpret_cast<const piece<T, 4> *>(at + k * RUN);
 			}
 			return;
 		}
@@ -151,8 +152,8 @@ template <typename T, int N> struct own_steps {
 		bool whole) const
 	{
 		float x[4 * RUNS], d[4 * RUNS], sum = 0.0f;
-		unpack_fours<T>(x, u);
-		unpack_fours<T>(d, delta);
+		unpack_all(x, u);
+		unpack_all(d, delta);
 #pragma unroll
 		for (int i = 0; i < 4 * RUNS; i++) {
 			d[i] += bias;
@@ -186,20 +187,21 @@ template <typename T, int N> struct own_steps {
 	}
 
 	WSK_DEVICE static void
-	store(typename T::element *at, const float (&x)[4 * RUNS], int left, bool whole)
+	store(T *at, const float (&x)[4 * RUNS], int left, bool whole)
 	{
 		if (whole) {
 #pragma unroll
 			for (int k = 0; k < RUNS; k++) {
-				const float four[4] = {x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]};
-				*reinterpret_cast<typename T::four *>(at + k * RUN) = T::pack(four);
+				piece<T, 4> v;
+				v.pack({x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]});
+				v.store(at + k * RUN);
 			}
 			return;
 		}
 #pragma unroll
 		for (int i = 0; i < 4 * RUNS; i++) {
 			if (i / 4 * RUN + i % 4 < left) {
-				at[i / 4 * RUN + i % 4] = T::put(x[i]);
+				at[i / 4 * RUN + i % 4] = from_float<T>(x[i]);
 			}
 		}
 	}
@@ -215,7 +217,7 @@ template <typename T, int N> struct own_steps {
 		}
 		const int left = w.end - t;
 		float x[4 * RUNS];
-		unpack_fours<T>(x, u);
+		unpack_all(x, u);
 #pragma unroll
 		for (int i = 0; i < 4 * RUNS; i++) {
 			y[i] = fmaf(d, x[i], y[i]);
@@ -224,7 +226,7 @@ template <typename T, int N> struct own_steps {
 			store(row_of<T>(p.out, w) + t, y, left, whole);
 		}
 		if (p.z.data) {
-			unpack_fours<T>(x, z);
+			unpack_all(x, z);
 #pragma unroll
 			for (int i = 0; i < 4 * RUNS; i++) {
 				y[i] *= x[i] * sigmoid(x[i]);

@@ -74,13 +74,13 @@ scan_local(const wsk_scan_params &p)
 		load_weights(reach, p, w);
 	}
 	const float bias = scalar(p.bias, w);
-	const typename T::element *u_row = row_of<T>(p.u, w), *delta_row = row_of<T>(p.delta, w);
-	const typename T::element *dout_row = row_of<T>(p.dout, w), *z_row = row_of<T>(p.z, w);
+	const T *u_row = row_of<T>(p.u, w), *delta_row = row_of<T>(p.delta, w);
+	const T *dout_row = row_of<T>(p.dout, w), *z_row = row_of<T>(p.z, w);
 	float sum = 0.0f;
 	segment_part<T> next_bc;
 	fetch_segment<T>(next_bc, p, w, w.begin);
 	int own = w.begin + 4 * w.side;
-	typename T::four u4 = fetch<T>(u_row, own, p, w), delta4 = fetch<T>(delta_row, own, p, w);
+	piece<T, 4> u4 = fetch<T>(u_row, own, p, w), delta4 = fetch<T>(delta_row, own, p, w);
 	for (int t = w.begin; t < w.end; t += SEGMENT) {
 		__syncthreads();
 		put_segment<T>(bc, next_bc, p, w, t);
@@ -194,12 +194,7 @@ scan_sum(const wsk_scan_sums_params &all)
 	if (p.factor) {
 		sum *= reinterpret_cast<const float *>(p.factor)[i];
 	}
-	if (p.type == 3) {
-		reinterpret_cast<float *>(p.to)[i] = sum;
-	} else {
-		reinterpret_cast<uint16_t *>(p.to)[i] =
-			p.type == 1 ? float16::put(sum) : bfloat16::put(sum);
-	}
+	store_any(p.to, p.type, i, sum);
 }
 
 } // namespace wsk

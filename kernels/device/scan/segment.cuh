@@ -22,6 +22,32 @@
 namespace wsk
 {
 
+/** Four elements from @a at, of which the first @a count are there; the others are 0. */
+template <typename T>
+WSK_DEVICE piece<T, 4>
+load_four(const T *at, int count, bool wide)
+{
+	piece<T, 4> v;
+	if (wide && count >= 4) {
+		return *reinterpret_cast<const piece<T, 4> *>(at);
+	}
+	v.load_some(at, 0, count);
+	return v;
+}
+
+template <typename T>
+WSK_DEVICE void
+store_four(T *at, const float (&x)[4], int count, bool wide)
+{
+	piece<T, 4> v;
+	v.pack(x);
+	if (wide && count >= 4) {
+		v.store(at);
+	} else {
+		v.store_some(at, 0, count);
+	}
+}
+
 /** B and C of a segment: [time][B of 16 states, C of 16 states]. */
 struct matrices {
 	float4 at[SEGMENT][2 * HALF / 4];
@@ -39,12 +65,12 @@ struct exchange {
 
 /** What one thread brings: eight steps of two of the 32 rows. */
 template <typename T> struct segment_part {
-	typename T::four r[2][2];
+	piece<T, 4> r[2][2];
 };
 
 /** Row @a row of the segment: B of state row, or C of state row - 16; NULL: it does not vary, or is not. */
 template <typename T>
-WSK_DEVICE const typename T::element *
+WSK_DEVICE const T *
 matrix_row(const wsk_scan_params &p, const place &w, int row)
 {
 	const wsk_scan_matrix &m = row < HALF ? p.b : p.c;
@@ -52,8 +78,8 @@ matrix_row(const wsk_scan_params &p, const place &w, int row)
 	if (!m.varies || state >= p.states_count) {
 		return nullptr;
 	}
-	return reinterpret_cast<const typename T::element *>(m.at.data) + w.batch * m.at.batch
-		+ w.group * m.at.head + state * m.at.row;
+	return reinterpret_cast<const T *>(m.at.data) + w.batch * m.at.batch + w.group * m.at.head
+		+ state * m.at.row;
 }
 
 template <typename T>
@@ -63,7 +89,7 @@ fetch_segment(segment_part<T> &part, const wsk_scan_params &p, const place &w, i
 	const int step = t + threadIdx.x / HALF * TILE;
 #pragma unroll
 	for (int which = 0; which < 2; which++) {
-		const typename T::element *row = matrix_row<T>(p, w, which * HALF + threadIdx.x % HALF);
+		const T *row = matrix_row<T>(p, w, which * HALF + threadIdx.x % HALF);
 		int left = row ? w.end - step : 0;
 		part.r[which][0] = load_four<T>(row + step, left, p.wide_bc);
 		part.r[which][1] = load_four<T>(row + step + 4, left - 4, p.wide_bc);
@@ -84,7 +110,7 @@ put_segment(
 #pragma unroll
 		for (int k = 0; k < 2; k++) {
 			float x[4];
-			T::unpack(x, part.r[which][k]);
+			part.r[which][k].unpack(x);
 #pragma unroll
 			for (int i = 0; i < 4; i++) {
 				int s = step + 4 * k + i;
@@ -149,12 +175,12 @@ read_tile(float (&x)[TILE], exchange &from, const place &w)
 /** Puts delta and delta x u of four steps of this lane where both lanes of the channel read them. */
 template <typename T>
 WSK_DEVICE void
-share_steps(exchange &delta_to, exchange &du_to, const typename T::four &u4,
-	const typename T::four &delta4, float bias, const wsk_scan_params &p, const place &w, int t)
+share_steps(exchange &delta_to, exchange &du_to, const piece<T, 4> &u4, const piece<T, 4> &delta4,
+	float bias, const wsk_scan_params &p, const place &w, int t)
 {
 	float u[4], delta[4], du[4];
-	T::unpack(u, u4);
-	T::unpack(delta, delta4);
+	u4.unpack(u);
+	delta4.unpack(delta);
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
 		delta[i] = effective(delta[i], bias, p, w.there && t + i < w.end);
@@ -165,8 +191,8 @@ share_steps(exchange &delta_to, exchange &du_to, const typename T::four &u4,
 }
 
 template <typename T>
-WSK_DEVICE typename T::four
-fetch(const typename T::element *row, int t, const wsk_scan_params &p, const place &w)
+WSK_DEVICE piece<T, 4>
+fetch(const T *row, int t, const wsk_scan_params &p, const place &w)
 {
 	return load_four<T>(row + t, row && w.there ? w.end - t : 0, p.wide);
 }
@@ -202,11 +228,11 @@ sum_launches(float (&x)[STEPS], uint64_t at, const wsk_scan_params &p, const pla
 /** dout times the gate, for four steps. */
 template <typename T>
 WSK_DEVICE void
-gated(float (&dy)[4], const typename T::four &dout4, const typename T::four &z4, bool with_z)
+gated(float (&dy)[4], const piece<T, 4> &dout4, const piece<T, 4> &z4, bool with_z)
 {
 	float z[4];
-	T::unpack(dy, dout4);
-	T::unpack(z, z4);
+	dout4.unpack(dy);
+	z4.unpack(z);
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
 		dy[i] *= with_z ? z[i] * sigmoid(z[i]) : 1.0f;

@@ -7,32 +7,17 @@
 #ifndef WSK_DEVICE_UPDATE_CUH
 #define WSK_DEVICE_UPDATE_CUH
 
+#include "../common/elements.cuh"
 #include "../common/fast_math.cuh"
-#include "elements.cuh"
 #include "params.h"
 
 namespace wsk
 {
 
-/** An element of any type; the branch is the same for all threads. */
 WSK_DEVICE float
 load_any(const wsk_update_view &v, int64_t at)
 {
-	if (v.type == 3) {
-		return reinterpret_cast<const float *>(v.data)[at];
-	}
-	uint16_t e = reinterpret_cast<const uint16_t *>(v.data)[at];
-	return v.type == 1 ? float16::get(e) : bfloat16::get(e);
-}
-
-WSK_DEVICE void
-store_any(const wsk_update_view &v, int64_t at, float x)
-{
-	if (v.type == 3) {
-		reinterpret_cast<float *>(v.data)[at] = x;
-	} else {
-		reinterpret_cast<uint16_t *>(v.data)[at] = v.type == 1 ? float16::put(x) : bfloat16::put(x);
-	}
+	return load_any(v.data, v.type, at);
 }
 
 WSK_DEVICE int64_t
@@ -63,7 +48,7 @@ finish_update(float y, float x, const wsk_state_update_params &p, int batch, int
 		float z = load_any(p.z, at_channel(p.z, batch, head, channel));
 		y *= z * sigmoid(z);
 	}
-	store_any(p.out, at_channel(p.out, batch, head, channel), y);
+	store_any(p.out.data, p.out.type, at_channel(p.out, batch, head, channel), y);
 }
 
 /** @a from, @a count times @a bytes further. */
@@ -87,64 +72,25 @@ store_at(const char *to, E value)
 	*reinterpret_cast<E *>(const_cast<char *>(to)) = value;
 }
 
-/** 16 bytes of elements. */
-template <typename T> struct wide {
-	static constexpr int COUNT = 16 / sizeof(typename T::element);
-	static constexpr int FOURS = COUNT / 4;
-	uint4 r;
-
-	WSK_DEVICE void
-	load(const char *from)
-	{
-		r = load_at<uint4>(from);
-	}
-	WSK_DEVICE void
-	store(const char *to) const
-	{
-		store_at(to, r);
-	}
-	WSK_DEVICE void
-	unpack(float (&x)[COUNT]) const
-	{
-		const typename T::four *fours = reinterpret_cast<const typename T::four *>(&r);
-#pragma unroll
-		for (int k = 0; k < FOURS; k++) {
-			float four[4];
-			T::unpack(four, fours[k]);
-#pragma unroll
-			for (int i = 0; i < 4; i++) {
-				x[4 * k + i] = four[i];
-			}
-		}
-	}
-	WSK_DEVICE void
-	pack(const float (&x)[COUNT])
-	{
-		typename T::four *fours = reinterpret_cast<typename T::four *>(&r);
-#pragma unroll
-		for (int k = 0; k < FOURS; k++) {
-			const float four[4] = {x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]};
-			fours[k] = T::pack(four);
-		}
-	}
-};
+/** States that a thread has: 16 bytes. */
+template <typename T> constexpr int STATES_OF = 16 / sizeof(T);
 
 /** COUNT neighbouring states of A, B or C, at a multiple of four elements. */
 template <typename M, int COUNT> struct matrix_part {
-	typename M::four fours[COUNT / 4];
+	piece<M, 4> fours[COUNT / 4];
 
 	WSK_DEVICE void
 	load(const char *from)
 	{
 #pragma unroll
 		for (int k = 0; k < COUNT / 4; k++) {
-			fours[k] = reinterpret_cast<const typename M::four *>(from)[k];
+			fours[k] = reinterpret_cast<const piece<M, 4> *>(from)[k];
 		}
 	}
 	WSK_DEVICE void
 	unpack(float (&x)[COUNT]) const
 	{
-		unpack_fours<M>(x, fours);
+		unpack_all(x, fours);
 	}
 };
 
@@ -174,8 +120,7 @@ address(const wsk_wide_pairs &v, uint32_t first, uint32_t second)
  * lets what is absent lie where something else is.
  */
 template <typename T, typename X, typename M> struct channel_part {
-	static constexpr int COUNT = wide<T>::COUNT;
-	typedef typename X::element element;
+	static constexpr int COUNT = STATES_OF<T>;
 	const char *state, *x, *dt, *z, *out, *b, *c; /**< of the first entry and sequence */
 	bool there;                                   /**< the channel and its states */
 	bool writes;                                  /**< out, for all lanes of the channel */
@@ -192,13 +137,13 @@ template <typename T, typename X, typename M> struct channel_part {
 		there = wanted < p.channels && lane < p.lanes;
 		writes = wanted < p.channels && lane == 0;
 		const uint32_t n = lane < p.lanes ? lane * COUNT : 0;
-		state = address(p.state, head, channel) + n * sizeof(typename T::element);
+		state = address(p.state, head, channel) + n * sizeof(T);
 		dt = address(p.dt, head, channel);
 		x = address(p.x, head, channel);
 		z = address(p.z, head, channel);
 		out = address(p.out, head, channel);
-		b = address(p.b, 0, group) + n * sizeof(typename M::element);
-		c = address(p.c, 0, group) + n * sizeof(typename M::element);
+		b = address(p.b, 0, group) + n * sizeof(M);
+		c = address(p.c, 0, group) + n * sizeof(M);
 		bias = load_weight(address(p.dt_bias, head, channel), p.flags & WSK_UPDATE_FLOAT_BIAS);
 		d = load_weight(address(p.d, head, channel), p.flags & WSK_UPDATE_FLOAT_D);
 		const char *row = address(p.a, head, channel);
@@ -219,7 +164,7 @@ template <typename T, typename X, typename M> struct channel_part {
 	static WSK_DEVICE float
 	weight(uint32_t bits, bool exists, bool is_float)
 	{
-		return !exists ? 0.0f : is_float ? __uint_as_float(bits) : X::get((element)bits);
+		return !exists ? 0.0f : is_float ? __uint_as_float(bits) : to_float(from_bits<X>(bits));
 	}
 
 	/** Sequences [batch, last) of those that @a S has room for: all are loaded before the first is computed. */
@@ -227,9 +172,9 @@ template <typename T, typename X, typename M> struct channel_part {
 	WSK_DEVICE void
 	update(const wsk_update_wide_params &p, int batch, int last) const
 	{
-		wide<T> states[S];
+		piece<T, COUNT> states[S];
 		matrix_part<M, COUNT> bs[S], cs[S];
-		element xs[S], dts[S], zs[S];
+		X xs[S], dts[S], zs[S];
 		int entry[S];
 		float y[S];
 #pragma unroll
@@ -240,21 +185,21 @@ template <typename T, typename X, typename M> struct channel_part {
 				entry[k] = reinterpret_cast<const int32_t *>(p.indices)[sequence];
 				entry[k] = entry[k] < p.entries ? entry[k] : -1;
 			}
-			dts[k] = load_at<element>(advance(dt, sequence, p.dt.batch));
-			states[k].load(advance(state, max(entry[k], 0), p.state.batch));
-			xs[k] = load_at<element>(advance(x, sequence, p.x.batch));
+			dts[k] = load_at<X>(advance(dt, sequence, p.dt.batch));
+			states[k] = load_at<piece<T, COUNT>>(advance(state, max(entry[k], 0), p.state.batch));
+			xs[k] = load_at<X>(advance(x, sequence, p.x.batch));
 			bs[k].load(advance(b, sequence, p.b.stride[0]));
 			cs[k].load(advance(c, sequence, p.c.stride[0]));
-			zs[k] = load_at<element>(advance(z, sequence, p.z.batch));
+			zs[k] = load_at<X>(advance(z, sequence, p.z.batch));
 		}
 		const float to_dt =
 			weight(bias, p.flags & WSK_UPDATE_BIAS, p.flags & WSK_UPDATE_FLOAT_BIAS);
 #pragma unroll
 		for (int k = 0; k < S; k++) {
 			float matrix[COUNT], s[COUNT], sum = 0.0f;
-			float rate = X::get(dts[k]) + to_dt;
+			float rate = to_float(dts[k]) + to_dt;
 			rate = p.flags & WSK_UPDATE_SOFTPLUS ? softplus(rate) : rate;
-			const float dx = rate * X::get(xs[k]);
+			const float dx = rate * to_float(xs[k]);
 			rate *= LOG2E;
 			states[k].unpack(s);
 			bs[k].unpack(matrix);
@@ -272,7 +217,7 @@ template <typename T, typename X, typename M> struct channel_part {
 			y[k] = there ? sum : 0.0f;
 			if (there && entry[k] >= 0 && batch + k < last) {
 				states[k].pack(s);
-				states[k].store(advance(state, entry[k], p.state.batch));
+				store_at(advance(state, entry[k], p.state.batch), states[k]);
 			}
 		}
 		finish<S>(p, batch, last, entry, xs, zs, y);
@@ -282,12 +227,12 @@ template <typename T, typename X, typename M> struct channel_part {
 	template <int S>
 	WSK_DEVICE void
 	finish(const wsk_update_wide_params &p, int batch, int last, const int (&entry)[S],
-		const element (&xs)[S], const element (&zs)[S], float (&y)[S]) const
+		const X (&xs)[S], const X (&zs)[S], float (&y)[S]) const
 	{
 		float gate[S];
 #pragma unroll
 		for (int k = 0; k < S; k++) {
-			const float value = X::get(zs[k]);
+			const float value = to_float(zs[k]);
 #ifdef WSK_BREAK_GATE /* a deliberately wrong variant: the tests must notice it */
 			gate[k] = p.flags & WSK_UPDATE_Z ? sigmoid(value) : 1.0f;
 #else
@@ -304,8 +249,9 @@ template <typename T, typename X, typename M> struct channel_part {
 #pragma unroll
 		for (int k = 0; k < S; k++) {
 			if (writes && batch + k < last) {
-				const float sum = fmaf(X::get(xs[k]), by_x, y[k]) * gate[k];
-				store_at(advance(out, batch + k, p.out.batch), X::put(entry[k] >= 0 ? sum : 0.0f));
+				const float sum = fmaf(to_float(xs[k]), by_x, y[k]) * gate[k];
+				store_at(advance(out, batch + k, p.out.batch),
+					from_float<X>(entry[k] >= 0 ? sum : 0.0f));
 			}
 		}
 	}
@@ -334,7 +280,7 @@ template <typename T, typename X>
 WSK_DEVICE void
 state_update_wide(const wsk_update_wide_params &p)
 {
-	constexpr int S = 16 / wide<T>::COUNT;
+	constexpr int S = 16 / STATES_OF<T>;
 	if (p.each > 1) {
 		update_sequences<T, X, X, S>(p);
 	} else if (p.flags & WSK_UPDATE_FLOAT_BC) {
@@ -353,7 +299,7 @@ template <typename T, typename X>
 WSK_DEVICE void
 state_update_alone(const wsk_update_wide_params &p)
 {
-	constexpr int LANES = WSK_UPDATE_ALONE_STATES / wide<T>::COUNT;
+	constexpr int LANES = WSK_UPDATE_ALONE_STATES / STATES_OF<T>;
 	static_assert(LANES == 2 || LANES == 4, "lanes of a channel");
 	wsk_update_wide_params known = p;
 	known.indices = 0;
@@ -372,7 +318,6 @@ template <typename T>
 WSK_DEVICE void
 state_update_any(const wsk_state_update_params &p)
 {
-	typedef typename T::element element;
 	uint32_t rest = blockIdx.x;
 	const uint32_t block = rest % p.blocks;
 	rest /= p.blocks;
@@ -382,7 +327,7 @@ state_update_any(const wsk_state_update_params &p)
 	const int channel = min(wanted, p.channels - 1);
 	int entry = p.indices ? reinterpret_cast<const int32_t *>(p.indices)[batch] : batch;
 	const bool there = wanted < p.channels && entry >= 0 && entry < p.entries;
-	element *states = reinterpret_cast<element *>(p.state) + (there ? entry : 0) * p.state_entry
+	T *states = reinterpret_cast<T *>(p.state) + (there ? entry : 0) * p.state_entry
 		+ head * p.state_head + channel * p.state_channel;
 	const float dt = load_dt(p, batch, head, channel);
 	const float x = load_any(p.x, at_channel(p.x, batch, head, channel));
@@ -391,9 +336,9 @@ state_update_any(const wsk_state_update_params &p)
 		float a = load_any(p.a, at_channel(p.a, head, channel, n));
 		float b = load_any(p.b, at_channel(p.b, batch, group, n));
 		float c = load_any(p.c, at_channel(p.c, batch, group, n));
-		element &state = states[n * p.state_state];
-		float s = fmaf(exp2_fast(dt * a * LOG2E), T::get(state), dt * x * b);
-		state = T::put(s);
+		T &state = states[n * p.state_state];
+		float s = fmaf(exp2_fast(dt * a * LOG2E), to_float(state), dt * x * b);
+		state = from_float<T>(s);
 		y = fmaf(s, c, y);
 	}
 	for (int o = p.lanes / 2; o > 0; o /= 2) {
@@ -402,7 +347,7 @@ state_update_any(const wsk_state_update_params &p)
 	if (lane == 0 && there) {
 		finish_update(y, x, p, batch, head, channel);
 	} else if (lane == 0 && wanted < p.channels) {
-		store_any(p.out, at_channel(p.out, batch, head, channel), 0.0f);
+		store_any(p.out.data, p.out.type, at_channel(p.out, batch, head, channel), 0.0f);
 	}
 }
 
