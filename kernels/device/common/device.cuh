@@ -12,6 +12,13 @@
 namespace wsk
 {
 
+/** The compiler keeps the other way out of the way: a branch that is taken waits for its instructions. */
+WSK_DEVICE bool
+usually(bool x)
+{
+	return __builtin_expect(x, true);
+}
+
 /** All 32 lanes take part in a shuffle or a vote. */
 constexpr unsigned ALL = 0xffffffffu;
 

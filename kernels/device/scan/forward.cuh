@@ -119,7 +119,7 @@ WSK_DEVICE void
 save_state(const float (&h)[N], const float (&a)[N], float sum, const wsk_scan_params &p,
 	const place &w, int end)
 {
-	if (!p.x || (end % WSK_SCAN_SAVED != 0 && end != p.length)) {
+	if (usually(!p.x || (end % WSK_SCAN_SAVED != 0 && end != p.length))) {
 		return;
 	}
 #pragma unroll

@@ -69,20 +69,17 @@ template <typename T, int N> struct matrix_segment {
 	{
 		const brought_rows<T> rows(p, w);
 		const T *at = rows.first + t;
-		if (whole) {
+		if (usually(whole && rows.left >= ROWS)) {
 #pragma unroll
 			for (int k = 0; k < ROWS; k++) {
-				r[k] = {};
-				if (k < rows.left) {
-					r[k] = *reinterpret_cast<const piece<T, 4> *>(at + k * rows.stride);
-				}
+				r[k] = *reinterpret_cast<const piece<T, 4> *>(at + k * rows.stride);
 			}
 			return;
 		}
 		const int steps = w.end - t - w.lane % HALF * 4;
 #pragma unroll
 		for (int k = 0; k < ROWS; k++) {
-			r[k] = load_four<T>(at + k * rows.stride, k < rows.left ? steps : 0, false);
+			r[k] = load_four<T>(at + k * rows.stride, k < rows.left ? steps : 0, whole);
 		}
 	}
 
@@ -118,31 +115,28 @@ template <typename T, int N> struct own_steps {
 	static constexpr int RUNS = lanes<N>::RUNS, RUN = lanes<N>::RUN;
 	piece<T, 4> u[RUNS], delta[RUNS], z[RUNS];
 
-	WSK_DEVICE static void
-	load(piece<T, 4> (&v)[RUNS], const T *at, int left, bool whole)
+	/** @a whole: all steps of the segment are there, and aligned. */
+	WSK_DEVICE void
+	fetch(const own_rows<T> &rows, const wsk_scan_params &p, const place &w, int t, bool whole)
 	{
-		if (whole) {
+		const T *of_u = rows.u + t, *of_delta = rows.delta + t;
+		/* Where there is no z, what is there: it is not used. */
+		const T *of_z = p.z.data ? row_of<T>(p.z, w) + 4 * w.side + t : of_u;
+		if (usually(whole)) {
 #pragma unroll
 			for (int k = 0; k < RUNS; k++) {
-				v[k] = *reinterpret_cast<const piece<T, 4> *>(at + k * RUN);
+				u[k] = *reinterpret_cast<const piece<T, 4> *>(of_u + k * RUN);
+				delta[k] = *reinterpret_cast<const piece<T, 4> *>(of_delta + k * RUN);
+				z[k] = *reinterpret_cast<const piece<T, 4> *>(of_z + k * RUN);
 			}
 			return;
 		}
 #pragma unroll
 		for (int k = 0; k < RUNS; k++) {
-			v[k] = load_four<T>(at + k * RUN, left - k * RUN, false);
-		}
-	}
-
-	/** @a whole: all steps of the segment are there, and aligned. */
-	WSK_DEVICE void
-	fetch(const own_rows<T> &rows, const wsk_scan_params &p, const place &w, int t, bool whole)
-	{
-		const int left = w.end - t - 4 * w.side;
-		load(u, rows.u + t, left, whole);
-		load(delta, rows.delta + t, left, whole);
-		if (p.z.data) {
-			load(z, row_of<T>(p.z, w) + 4 * w.side + t, left, whole);
+			const int left = w.end - t - 4 * w.side - k * RUN;
+			u[k] = load_four<T>(of_u + k * RUN, left, false);
+			delta[k] = load_four<T>(of_delta + k * RUN, left, false);
+			z[k] = load_four<T>(of_z + k * RUN, left, false);
 		}
 	}
 
@@ -189,7 +183,7 @@ template <typename T, int N> struct own_steps {
 	WSK_DEVICE static void
 	store(T *at, const float (&x)[4 * RUNS], int left, bool whole)
 	{
-		if (whole) {
+		if (usually(whole)) {
 #pragma unroll
 			for (int k = 0; k < RUNS; k++) {
 				piece<T, 4> v;

@@ -209,7 +209,7 @@ sum_launches(float (&x)[STEPS], uint64_t at, const wsk_scan_params &p, const pla
 		reinterpret_cast<float *>(at) + ((int64_t)w.batch * p.channels + w.channel) * p.length + t;
 	const bool first = p.first_state == 0;
 	const bool last = p.first_state + HALF >= p.states_count;
-	if (first && last) {
+	if (usually(first && last)) {
 		return true;
 	}
 #pragma unroll
