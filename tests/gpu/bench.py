@@ -20,8 +20,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "kernels/python")]
 import torch  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
-from wheelsmith_kernels import _ops, attention  # noqa: E402
-from wheelsmith_kernels._calls import parts_of  # noqa: E402
+from wheelsmith_kernels import _attention_ops, attention  # noqa: E402
+from wheelsmith_kernels._attention_calls import parts_of  # noqa: E402
 from wheelsmith_kernels._selftest import timed  # noqa: E402
 
 sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -88,9 +88,9 @@ def training():
         q, k, v, grad = (half(2, s, 32, d) for _ in range(4))
         flop = 2 * 2 * 32 * s * s * d
         words = NOTHING + (d**-0.5, -1, 0)
-        o, lse = _ops.forward_cuda(q, k, v, *words)
-        found = [flop / timed(lambda: _ops.forward_cuda(q, k, v, *words)) / 1e12]
-        found += [2.5 * flop / timed(lambda: _ops.backward_cuda(grad, q, k, v, o, lse, *words)) / 1e12]
+        o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+        found = [flop / timed(lambda: _attention_ops.forward_cuda(q, k, v, *words)) / 1e12]
+        found += [2.5 * flop / timed(lambda: _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)) / 1e12]
         x, y, z = (t.transpose(1, 2).detach().requires_grad_() for t in (q, k, v))
         for backend in (EFFICIENT, FLASH):
             with torch.no_grad():
@@ -112,7 +112,7 @@ def prefill():
         wide = lambda: sdpa(x, *(t.repeat_interleave(8, 1) for t in (y, z)), is_causal=True)
         native = lambda: sdpa(x, y, z, is_causal=True, enable_gqa=True)
         with torch.no_grad():
-            ours = timed(lambda: _ops.forward_cuda(q, k, v, *NOTHING, d**-0.5, -1, 0)) * 1e3
+            ours = timed(lambda: _attention_ops.forward_cuda(q, k, v, *NOTHING, d**-0.5, -1, 0)) * 1e3
             math = with_backend(MATH, native) * 1e3
             rest = [with_backend(EFFICIENT, wide) * 1e3, with_backend(FLASH, native) * 1e3]
         row(d, b, s, f"{ours:.2f}", f"{math:.2f}", math / ours, *(f"{t:.2f}" for t in rest))
@@ -126,8 +126,8 @@ def memory():
     q, k, v, grad = half(b, s, h, d), half(b, s, g, d), half(b, s, g, d), half(b, s, h, d)
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    o, lse = _ops.forward_cuda(q, k, v, *NOTHING, 0.1, -1, 0)
-    grads = _ops.backward_cuda(grad, q, k, v, o, lse, *NOTHING, 0.1, -1, 0)
+    o, lse = _attention_ops.forward_cuda(q, k, v, *NOTHING, 0.1, -1, 0)
+    grads = _attention_ops.backward_cuda(grad, q, k, v, o, lse, *NOTHING, 0.1, -1, 0)
     results = sum(t.numel() * t.element_size() for t in (o, lse, *grads))
     row("forward and backward", (torch.cuda.max_memory_allocated() - before - results) / (b * s * h), "bytes a row")
 
@@ -143,7 +143,7 @@ def decode():
         wide = lambda: sdpa(x, *(t.repeat_interleave(8, 1) for t in (y, z)))
         native = lambda: sdpa(x, y, z, enable_gqa=True)
         with torch.no_grad():
-            ours = timed(lambda: _ops.decode_cuda(q, k, v, None, None, d**-0.5, -1, 0, splits), 10, 10)
+            ours = timed(lambda: _attention_ops.decode_cuda(q, k, v, None, None, d**-0.5, -1, 0, splits), 10, 10)
             others = [with_backend(b, f) for b, f in ((FLASH, native), (EFFICIENT, wide), (MATH, native))]
         size = 2 * k.numel() * 2 / 1e9
         row(d, size / ours, splits, *(size / t for t in others))
@@ -183,8 +183,8 @@ def overhead():
             return attention(one, keys[:, :n], values[:, :n], causal=True)
 
         def new():
-            grown.__globals__["_dispatch"]._ready.clear()
-            grown.__globals__["_calls"]._plans.clear()
+            grown.__globals__["_attention"]._ready.clear()
+            grown.__globals__["_attention_calls"]._plans.clear()
             return grown()
 
         row("attention of keys that grow, seen before", host_time(grown, 800, 5))
@@ -269,9 +269,9 @@ def conv():
 
 
 def main():
-    from wheelsmith_kernels import _calls, _dispatch
+    from wheelsmith_kernels import _attention, _attention_calls
 
-    globals().update(_calls=_calls, _dispatch=_dispatch)
+    globals().update(_attention_calls=_attention_calls, _attention=_attention)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}; library:",
           os.environ.get("WHEELSMITH_KERNELS_LIBRARY", "the package's"))
     failed = 0

@@ -17,7 +17,7 @@ from bench import EFFICIENT, MATH, NOTHING, half, host_time, sdpa, timed  # noqa
 from bench_mamba import graphed  # noqa: E402
 from torch.nn.attention import sdpa_kernel  # noqa: E402
 
-from wheelsmith_kernels import _ops, _transformers, attention  # noqa: E402
+from wheelsmith_kernels import _attention_ops, _transformers, attention  # noqa: E402
 from wheelsmith_kernels import causal_conv1d_fn, selective_scan_fn, selective_state_update  # noqa: E402
 
 PARTS = {}
@@ -109,9 +109,9 @@ def long_rows():
         q, k, v, grad = (half(2, 4096, 16, d) for _ in range(4))
         flop = 2 * 2 * 16 * 4096 * 4096 * d
         words = NOTHING + (d**-0.5, -1, 0)
-        o, lse = _ops.forward_cuda(q, k, v, *words)
-        found = [flop / timed(lambda: _ops.forward_cuda(q, k, v, *words)) / 1e12]
-        found += [2.5 * flop / timed(lambda: _ops.backward_cuda(grad, q, k, v, o, lse, *words)) / 1e12]
+        o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+        found = [flop / timed(lambda: _attention_ops.forward_cuda(q, k, v, *words)) / 1e12]
+        found += [2.5 * flop / timed(lambda: _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)) / 1e12]
         x, y, z = (t.transpose(1, 2).detach().requires_grad_() for t in (q, k, v))
         with sdpa_kernel(EFFICIENT):
             with torch.no_grad():

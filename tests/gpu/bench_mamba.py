@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "kernels/python")]
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _calls, _scan  # noqa: E402
+from wheelsmith_kernels import _attention_calls, _scan  # noqa: E402
 from wheelsmith_kernels._selftest import timed  # noqa: E402
 
 PARTS = {}
@@ -145,9 +145,9 @@ def model():
             cache = getattr(prefill(), "cache_params", None)
             one = lambda: net(input_ids=token, cache_params=cache, use_cache=True)
             one()
-            before = dict(_calls.calls)
+            before = dict(_attention_calls.calls)
             one()
-            counted = {n: c - before[n] for n, c in _calls.calls.items() if c != before[n]}
+            counted = {n: c - before[n] for n, c in _attention_calls.calls.items() if c != before[n]}
             return graphed(one, 1), counted
 
         ours, counted = step()

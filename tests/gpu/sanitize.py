@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/py
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _conv, _dispatch, _ops, _scan  # noqa: E402
+from wheelsmith_kernels import _attention, _attention_ops, _conv, _scan  # noqa: E402
 
 NOTHING = (None, None, None, None, None, 0, 0)
 
@@ -20,26 +20,26 @@ def filled(*shape):
 for d in (64, 80, 96, 128):
     q, k, v, grad = filled(1, 77, 4, d), filled(1, 101, 2, d), filled(1, 101, 2, d), filled(1, 77, 4, d)
     for left, right in ((-1, 0), (20, 0)):
-        o, lse = _ops.forward_cuda(q, k, v, *NOTHING, 0.1, left, right)
-        _ops.backward_cuda(grad, q, k, v, o, lse, *NOTHING, 0.1, left, right)
-    _ops.decode_cuda(q[:, :3], k, v, None, None, 0.1, -1, 0, 2)
+        o, lse = _attention_ops.forward_cuda(q, k, v, *NOTHING, 0.1, left, right)
+        _attention_ops.backward_cuda(grad, q, k, v, o, lse, *NOTHING, 0.1, left, right)
+    _attention_ops.decode_cuda(q[:, :3], k, v, None, None, 0.1, -1, 0, 2)
     ends = torch.tensor([0, 30, 30, 77], dtype=torch.int32).cuda()
     words = (ends, ends, None, None, None, 47, 47, 0.1, -1, 0)
-    o, lse = _ops.forward_cuda(q[0], k[0, :77], v[0, :77], *words)
-    _ops.backward_cuda(grad[0], q[0], k[0, :77], v[0, :77], o, lse, *words)
+    o, lse = _attention_ops.forward_cuda(q[0], k[0, :77], v[0, :77], *words)
+    _attention_ops.backward_cuda(grad[0], q[0], k[0, :77], v[0, :77], o, lse, *words)
     # Sets of chosen blocks, exactly as many as there are: also where the last block of threads has rows beyond.
     for rows in (50, 77, 130):
         blocks = -(-rows // 64)
         q, k, v, grad = filled(1, rows, 4, d), filled(1, rows, 2, d), filled(1, rows, 2, d), filled(1, rows, 4, d)
         chosen = torch.full((1, 2, blocks, 1), (1 << blocks) - 1, dtype=torch.int32).cuda()
         words = (None, None, None, None, chosen, 0, 0, 0.1, -1, 0)
-        o, lse = _ops.forward_cuda(q, k, v, *words)
-        _ops.backward_cuda(grad, q, k, v, o, lse, *words)
+        o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+        _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)
     used = torch.tensor([40], dtype=torch.int32).cuda()
     words = (None, None, used, used, None, 0, 0, 0.1, -1, 0)
-    o, lse = _ops.forward_cuda(q, k, v, *words)
-    _ops.backward_cuda(grad, q, k, v, o, lse, *words)
-    _dispatch._kernel(q, k, v, *(None,) * 5, 0, 0, 0.1, -1, 0)
+    o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+    _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)
+    _attention._kernel(q, k, v, *(None,) * 5, 0, 0, 0.1, -1, 0)
 for dtype in (torch.half, torch.float):
     weight, bias = torch.randn(24, 4).cuda(), torch.randn(24).cuda()
     for rows in (1, 77, 1100):

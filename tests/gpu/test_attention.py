@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from wheelsmith_kernels import KernelError, _ops, attention, select_blocks
+from wheelsmith_kernels import KernelError, _attention_ops, attention, select_blocks
 from wheelsmith_kernels._reference import attend, gradients, ratio
 
 HEAD_DIMS = (64, 80, 96, 128)
@@ -29,8 +29,8 @@ def run(q, k, v, grad, scale, left, right, **sequences):
     words = [s.get(n) for n in ("cu_q", "cu_k", "used_q", "used_k", "blocks")]
     words += [s.get("max_q", 0), s.get("max_k", 0), scale, left, right]
     poison()
-    o, lse = _ops.forward_cuda(q, k, v, *words)
-    return (o, lse) + _ops.backward_cuda(grad, q, k, v, o, lse, *words)
+    o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+    return (o, lse) + _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)
 
 
 def check(q, k, v, grad, scale, left, right, seen=None, limits=(2e-3, 5e-3), **sequences):
@@ -102,7 +102,7 @@ def test_bfloat16_where_there_is_code():
             o, *grads = check(*words, d**-0.5, left, 0, limits=(1e-2, 3e-2))
             worst = max(worst[0], o), max(worst[1], *grads)
         q, k, v = of(1, 32, d), of(1000, 4, d), of(1000, 4, d)
-        o, lse = _ops.decode_cuda(q, k, v, None, None, d**-0.5, -1, 0, 5)
+        o, lse = _attention_ops.decode_cuda(q, k, v, None, None, d**-0.5, -1, 0, 5)
         wanted, wanted_lse = attend(q, k, v, d**-0.5)
         assert ratio(o, wanted) < 1e-2 and (lse - wanted_lse).abs().max() < 1e-3
     return "largest relative error {:.1e}, gradients {:.1e}".format(*worst)
@@ -242,13 +242,13 @@ def test_decode():
         ):
             q, k, v = make(m, h, d, b), make(n, g, d, b), make(n, g, d, b)
             poison()
-            o, lse = _ops.decode_cuda(q, k, v, None, None, d**-0.5, left, 0, splits)
+            o, lse = _attention_ops.decode_cuda(q, k, v, None, None, d**-0.5, left, 0, splits)
             wanted, wanted_lse = attend(q, k, v, d**-0.5, left, 0)
             assert ratio(o, wanted) < 2e-3 and (lse - wanted_lse).abs().max() < 1e-3
     used = torch.tensor([0, 900], dtype=torch.int32, device=DEVICE)
     q, k, v = make(1, 8, 80, 2), make(1000, 2, 80, 2), make(1000, 2, 80, 2)
     k[1, 900:] = v[1, 900:] = float("nan")
-    o, lse = _ops.decode_cuda(q, k, v, None, used, 0.1, -1, 0, 4)
+    o, lse = _attention_ops.decode_cuda(q, k, v, None, used, 0.1, -1, 0, 4)
     assert (o[0] == 0).all() and torch.isinf(lse[0]).all()
     assert ratio(o[1:], attend(q[1:], k[1:, :900], v[1:, :900], 0.1)[0]) < 2e-3
 
@@ -263,8 +263,8 @@ def test_long_sequences_take_memory_for_tokens():
         before = torch.cuda.memory_allocated()
         o, lse, dq, dk, dv = (None,) * 5
         words = (None, None, None, None, None, 0, 0, 0.1, 1000, 0)
-        o, lse = _ops.forward_cuda(q, k, v, *words)
-        dq, dk, dv = _ops.backward_cuda(q, q, k, v, o, lse, *words)
+        o, lse = _attention_ops.forward_cuda(q, k, v, *words)
+        dq, dk, dv = _attention_ops.backward_cuda(q, q, k, v, o, lse, *words)
         results = sum(t.numel() * t.element_size() for t in (o, lse, dq, dk, dv))
         beyond = torch.cuda.max_memory_allocated() - before - results
         assert beyond <= 4 * n * 2 + 4096, beyond
@@ -287,7 +287,7 @@ def test_what_is_wrong_is_named():
     for name, calls in wrong.items():
         for call in calls:
             try:
-                _ops.forward_cuda(*call, None, None, None, None, None, 0, 0, 0.1, -1, 0)
+                _attention_ops.forward_cuda(*call, None, None, None, None, None, 0, 0, 0.1, -1, 0)
             except KernelError as error:
                 assert error.argument == name, (error.argument, name)
             else:

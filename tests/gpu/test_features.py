@@ -5,8 +5,8 @@ import itertools
 import torch
 from test_attention import DEVICE, make, packed
 
-from wheelsmith_kernels import KernelError, _ops
-from wheelsmith_kernels._calls import NO_MORE, forward_cuda, gradients_cuda, more_of
+from wheelsmith_kernels import KernelError, _attention_ops
+from wheelsmith_kernels._attention_calls import NO_MORE, forward_cuda, gradients_cuda, more_of
 from wheelsmith_kernels._reference import attend, gradients, ratio, visible
 
 NONE = (None,) * 5
@@ -85,7 +85,7 @@ def test_sinks():
         sinks = torch.randn(4, device=DEVICE) * 2
         leaves = [t.clone().requires_grad_() for t in (q, k, v, sinks)]
         words = *NONE, 0, 0, 0.1, left, 0, 0.0, 0.0, None
-        o = _ops.Attention.apply(*leaves[:3], *words, leaves[3])
+        o = _attention_ops.Attention.apply(*leaves[:3], *words, leaves[3])
         near(o, attend(q, k, v, 0.1, left, 0, sinks=sinks)[0], 2e-3, (d, left))
         found = torch.autograd.grad(o, leaves, grad)
         for name, x, y in zip("qkvs", found, gradients(q, k, v, grad, 0.1, left, 0, sinks=sinks)):

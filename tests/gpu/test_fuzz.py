@@ -10,7 +10,7 @@ import torch
 from test_attention import DEVICE
 
 from wheelsmith_kernels import _flash, causal_conv1d_fn, causal_conv1d_update, selective_scan_fn
-from wheelsmith_kernels._calls import forward_cuda, gradients_cuda, more_of
+from wheelsmith_kernels._attention_calls import forward_cuda, gradients_cuda, more_of
 from wheelsmith_kernels._reference import attend, convolve, convolve_step, gradients, ratio, visible
 
 COUNT = int(os.environ.get("WS_FUZZ", 500 if DEVICE == "cuda" else 20))

@@ -5,7 +5,7 @@ import importlib.util
 
 import torch
 
-from wheelsmith_kernels import _calls
+from wheelsmith_kernels import _attention_calls
 from wheelsmith_kernels._reference import ratio
 
 #: What each family asks for, of what wheelsmith_kernels has a kernel for; Mamba-2's scan stays Triton's.
@@ -92,15 +92,15 @@ def compare(family):
         # two differ whoever's kernels run. Without it training takes the scan.
         module.mamba_inner_fn = innermost(functions.pop("mamba_inner_fn"))
     taken = {n: implementation(f) for n, f in functions.items()}
-    _calls.calls.update(dict.fromkeys(_calls.calls, 0))
+    _attention_calls.calls.update(dict.fromkeys(_attention_calls.calls, 0))
     fast = run(model, ids)
-    counts = {n: c for n, c in _calls.calls.items() if c}
+    counts = {n: c for n, c in _attention_calls.calls.items() if c}
     for name, function in functions.items():
         setattr(module, name, innermost(function))
     try:
-        before = dict(_calls.calls)
+        before = dict(_attention_calls.calls)
         slow = run(model, ids)
-        assert _calls.calls == before, "the slow path called a kernel"
+        assert _attention_calls.calls == before, "the slow path called a kernel"
     finally:
         for name, function in functions.items():
             setattr(module, name, function)
@@ -143,8 +143,8 @@ def test_mamba_ssm_generates():
     config = MambaConfig(d_model=64, n_layer=2, vocab_size=128, ssm_cfg={"layer": "Mamba1"}, rms_norm=True, fused_add_norm=True)
     model = MambaLMHeadModel(config, device="cuda", dtype=torch.float16)
     ids = torch.randint(3, 128, (2, 9), device="cuda")
-    _calls.calls.update(dict.fromkeys(_calls.calls, 0))
+    _attention_calls.calls.update(dict.fromkeys(_attention_calls.calls, 0))
     words = model.generate(ids, max_length=20)
     assert words.shape == (2, 20) and torch.equal(words[:, :9], ids)
-    assert _calls.calls["selective_state_update"] and _calls.calls["selective_scan"]
-    return str({n: c for n, c in _calls.calls.items() if c})
+    assert _attention_calls.calls["selective_state_update"] and _attention_calls.calls["selective_scan"]
+    return str({n: c for n, c in _attention_calls.calls.items() if c})

@@ -7,7 +7,7 @@ import torch
 from test_attention import DEVICE
 from torch import library
 
-from wheelsmith_kernels import KernelError, _choose, _dispatch, _ops, attention, health, pack, unpack
+from wheelsmith_kernels import KernelError, _attention, _attention_ops, _choose, attention, health, pack, unpack
 from wheelsmith_kernels._reference import attend, ratio
 
 FORWARD = torch.ops.wheelsmith_kernels.forward
@@ -44,9 +44,9 @@ def test_a_second_derivative_is_refused():
 def test_autograd_is_the_kernels():
     q, k, v = make(40, 4, grad=True), make(50, 2, grad=True), make(50, 2, grad=True)
     o, (backend, why) = attention(q, k, v, causal=True, return_why=True)
-    before = dict(_ops.calls)
+    before = dict(_attention_ops.calls)
     o.float().square().sum().backward()
-    assert _ops.calls["backward"] == before["backward"] + (backend == "wsk")
+    assert _attention_ops.calls["backward"] == before["backward"] + (backend == "wsk")
     assert all(torch.isfinite(t.grad).all() for t in (q, k, v))
     return f"{backend}: {why}"
 
@@ -66,9 +66,9 @@ def test_one_call_compiles_without_a_break():
         q, k, v = make(40, 4, grad=grad), make(50, 2, grad=grad), make(50, 2, grad=grad)
         with named("wsk"):
             plain = attention(q, k, v, causal=True)
-            before = dict(_ops.calls)
+            before = dict(_attention_ops.calls)
             o = torch.compile(lambda q, k, v: attention(q, k, v, causal=True), fullgraph=True)(q, k, v)
-            assert torch.equal(o, plain) and _ops.calls["forward"] == before["forward"] + 1
+            assert torch.equal(o, plain) and _attention_ops.calls["forward"] == before["forward"] + 1
             if grad:
                 found = torch.autograd.grad(o.sum(), (q, k, v))
                 for x, y in zip(found, torch.autograd.grad(plain.sum(), (q, k, v))):
@@ -112,9 +112,9 @@ def test_what_was_called_before_is_checked_again():
                     else:
                         raise AssertionError(name)
         q.requires_grad_()
-        before = dict(_ops.calls)
+        before = dict(_attention_ops.calls)
         attention(q, k, v).sum().backward()
-        assert _ops.calls["backward"] == before["backward"] + 1 and torch.isfinite(q.grad).all()
+        assert _attention_ops.calls["backward"] == before["backward"] + 1 and torch.isfinite(q.grad).all()
         with torch.inference_mode():
             assert torch.equal(attention(q, k, v), attention(q.detach(), k, v))
         assert attention(q[:, :0], k, v).shape == (1, 0, 4, 80)
@@ -143,7 +143,7 @@ def test_a_first_call_while_capturing():
         return "needs a GPU"
     q, k, v = make(41, 4), make(301, 2), make(301, 2)
     expected = attention(q, k, v, causal=True)
-    _choose.forget(), _dispatch._ready.clear()
+    _choose.forget(), _attention._ready.clear()
     said = None
     with torch.cuda.graph(torch.cuda.CUDAGraph()):
         try:
@@ -197,12 +197,12 @@ def test_a_thread_that_launched_nothing():
         return "needs a GPU"
     q, k, v = make(40, 4), make(300, 2), make(300, 2)
     words = (None, None, None, None, None, 0, 0, 0.1, -1, 0)
-    o, lse = _ops.forward_cuda(q, k, v, *words)
+    o, lse = _attention_ops.forward_cuda(q, k, v, *words)
     for call in (
         lambda: [attention(q, k, v)],
         lambda: [attention(q[:, :1], k, v)],
-        lambda: _ops.forward_cuda(q, k, v, *words),
-        lambda: _ops.backward_cuda(q, q, k, v, o, lse, *words),
+        lambda: _attention_ops.forward_cuda(q, k, v, *words),
+        lambda: _attention_ops.backward_cuda(q, q, k, v, o, lse, *words),
     ):
         found = []
         with named("wsk"):

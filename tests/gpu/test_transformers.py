@@ -6,7 +6,7 @@ import warnings
 import torch
 from test_attention import DEVICE
 
-from wheelsmith_kernels import KernelError, _choose, _ops, _transformers, attention, kernel_calls, register
+from wheelsmith_kernels import KernelError, _attention_ops, _choose, _transformers, attention, kernel_calls, register
 from wheelsmith_kernels._reference import attend, ratio, visible
 
 SIZES = dict(
@@ -468,19 +468,19 @@ def test_a_first_call_that_fails_is_not_remembered():
         assert attention(q, k, v).shape == q.shape
     assert attention(q, k, v, return_why=True)[1][0] == "wsk"
     _choose.forget()
-    real = _ops.forward_cuda
+    real = _attention_ops.forward_cuda
 
     def no_memory(*words):
         raise torch.cuda.OutOfMemoryError("none")
 
-    _ops.forward_cuda = no_memory
+    _attention_ops.forward_cuda = no_memory
     try:
         attention(q, k, v)
         raise AssertionError("no error")
     except torch.cuda.OutOfMemoryError:
         pass
     finally:
-        _ops.forward_cuda = real
+        _attention_ops.forward_cuda = real
     assert attention(q, k, v, return_why=True)[1][0] == "wsk"
 
 

@@ -30,9 +30,9 @@ def start(folder):
     _tensors.is_gpu = lambda device: True
     _tensors.current_device = lambda: None
     _tensors.raw_stream = lambda device: 0
-    from wheelsmith_kernels import _ops
+    from wheelsmith_kernels import _attention_ops
 
     _tensors.current_device()
-    for name, function in (("forward", _ops.forward_cuda), ("backward", _ops._backward)):
-        _ops._library.impl(name, function, "CPU")
+    for name, function in (("forward", _attention_ops.forward_cuda), ("backward", _attention_ops._backward)):
+        _attention_ops._library.impl(name, function, "CPU")
     return torch

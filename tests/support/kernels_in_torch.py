@@ -89,26 +89,26 @@ for at in range(4):
         assert not _selftest.within(errors, (2e-3, 5e-3)), errors
 from torch.autograd import forward_ad
 
-from wheelsmith_kernels import _dispatch
+from wheelsmith_kernels import _attention
 
 with forward_ad.dual_level():
-    _dispatch._refuse_tangents(q, q, q)
+    _attention._refuse_tangents(q, q, q)
     try:
-        _dispatch._refuse_tangents(q, forward_ad.make_dual(q, q), q)
+        _attention._refuse_tangents(q, forward_ad.make_dual(q, q), q)
     except wk.KernelError as error:
         assert error.argument == "k", error
     else:
         raise AssertionError("a tangent was dropped")
 # As many blocks as 132 multiprocessors hold at once: batch, heads, heads of k, head_dim, rows, keys.
-from wheelsmith_kernels import _calls
+from wheelsmith_kernels import _attention_calls
 
-_calls.multiprocessors = lambda device: 132
+_attention_calls.multiprocessors = lambda device: 132
 for of, parts in (
     ((16, 32, 4, 64, 1, 8192), 6), ((16, 32, 4, 128, 1, 8192), 4), ((1, 32, 4, 128, 1, 8192), 32),
     ((1, 32, 4, 128, 1, 65536), 66), ((500, 32, 4, 80, 1, 8192), 1), ((1, 32, 1, 128, 1, 8192), 32),
     ((1, 32, 8, 128, 64, 32768), 8), ((8, 32, 8, 128, 2048, 2048), 0),
 ):  # fmt: skip
-    assert _calls.parts_of(*of, False, None) == parts, (of, _calls.parts_of(*of, False, None))
+    assert _attention_calls.parts_of(*of, False, None) == parts, (of, _attention_calls.parts_of(*of, False, None))
 wk.selective_scan_fn
 with FakeTensorMode():
     rows = lambda: torch.empty(2, 96, 70, dtype=torch.float16, requires_grad=True)

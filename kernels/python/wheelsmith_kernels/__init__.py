@@ -12,9 +12,9 @@ from ._shims import install as _install_shims
 __version__ = "0.3.0"
 
 _WHERE = {
-    "attention": "_dispatch",
-    "choose": "_dispatch",
-    "select_blocks": "_dispatch",
+    "attention": "_attention",
+    "choose": "_attention",
+    "select_blocks": "_attention",
     "pack": "_sequences",
     "unpack": "_sequences",
     "attn_implementation": "_transformers",

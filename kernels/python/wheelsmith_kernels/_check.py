@@ -151,7 +151,7 @@ def _of_flash_attn(case, q, k, v):
 def _of_wheelsmith_kernels(case, q, k, v):
     import torch
 
-    from ._ops import Attention
+    from ._attention_ops import Attention
 
     scale, nothing = case.head_dim**-0.5, (None,) * 5
     if not case.lengths:

@@ -13,8 +13,8 @@ import warnings
 
 import torch
 
-from . import _ops, _tensors
-from ._calls import TYPES
+from . import _attention_ops, _tensors
+from ._attention_calls import TYPES
 from ._native import HEAD_DIMS, KernelError, NotSupported, image_of, refuse
 
 __all__ = ["BACKENDS", "HEAD_DIMS", "Call", "FallbackWarning", "choose", "fallbacks"]
@@ -133,7 +133,7 @@ def wsk_problem(device, dtype, head_dim):
         return f"no kernel for {dtype}"
     try:
         q, k, v = _tiny(device, dtype, head_dim)
-        o, _ = _ops.forward_cuda(q, k, v, None, None, None, None, None, 0, 0, head_dim**-0.5, -1, 0)
+        o, _ = _attention_ops.forward_cuda(q, k, v, None, None, None, None, None, 0, 0, head_dim**-0.5, -1, 0)
         return None if _agrees(o, q, k, v) else "the kernel computes something else"
     except (NotSupported, OSError) as error:  # no code for it; no library, or no driver
         return f"the kernel does not run: {error}"

@@ -9,7 +9,7 @@ import struct
 import torch
 
 from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
-from ._ops import no_second_derivative
+from ._attention_ops import no_second_derivative
 from ._tensors import TYPES, Plans, address, is_on_gpu, launch, needs_gradient, plain, remember, require_plain, signature, signatures
 
 _SILU = {None: False, "silu": True, "swish": True}

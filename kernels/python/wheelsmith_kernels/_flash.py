@@ -6,7 +6,7 @@ needs and the kernels have not is a NotImplementedError that names it; a row tha
 
 import torch
 
-from ._calls import forward_cuda, gradients_cuda, more_of
+from ._attention_calls import forward_cuda, gradients_cuda, more_of
 from ._native import APPEND, APPEND_IMAGE, KernelError, NotSupported, native, refuse
 from ._reference import visible
 from ._tensors import TYPES, address, is_on_gpu, launch, require_plain

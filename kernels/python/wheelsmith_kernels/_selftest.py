@@ -2,10 +2,10 @@
 
 import torch
 
-from ._calls import parts_of
+from ._attention_calls import parts_of
 from ._choose import wsk_problem
 from ._native import HEAD_DIMS
-from ._ops import backward_cuda, decode_cuda, forward_cuda
+from ._attention_ops import backward_cuda, decode_cuda, forward_cuda
 from ._reference import attend, gradients, ratio
 
 NOTHING = (None, None, None, None, None)

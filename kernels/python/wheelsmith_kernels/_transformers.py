@@ -6,8 +6,8 @@ attention()'s, or is an error that names it. Parameters are not touched: a model
 
 import torch
 
-from . import _choose, _masks, _ops
-from ._dispatch import attention
+from . import _attention_ops, _choose, _masks
+from ._attention import attention
 from ._native import NotSupported, refuse
 from ._sequences import pack, unpack
 
@@ -211,4 +211,4 @@ def patch(model):
 
 def kernel_calls():
     """{operator: number}: how often a kernel of this package was launched in this process; a copy."""
-    return dict(_ops.calls)
+    return dict(_attention_ops.calls)

@@ -5,7 +5,7 @@ import typing
 import torch
 from torch.autograd import forward_ad
 
-from . import _calls, _fallback, _ops
+from . import _attention_calls, _attention_ops, _fallback
 from ._choose import OVERRIDE, choose, choose_once, count_fallback, override
 from ._native import HEAD_DIMS, KernelError, NotSupported, refuse
 from ._tensors import remember
@@ -45,8 +45,8 @@ def _kernel(q, k, v, more, scale, left, right):
     if not direct:
         return torch.ops.wheelsmith_kernels.forward(*words)[0]
     if _grad_enabled() and any(t is not None and t.requires_grad for t in (q, k, v, more.sinks)):
-        return _ops.Attention.apply(*words)
-    return _ops.forward_cuda(*words)[0]
+        return _attention_ops.Attention.apply(*words)
+    return _attention_ops.forward_cuda(*words)[0]
 
 
 def _flash(q, k, v, more, scale, left, right):
@@ -67,7 +67,7 @@ _ready = {}
 
 def _make_ready(key, q, k, v, scale, left, right):
     """f(q, k, v) for calls with this key; None where there is nothing to compute."""
-    call = _calls.repeated(q, k, v, scale, left, right)
+    call = _attention_calls.repeated(q, k, v, scale, left, right)
     return None if call is None else remember(_ready, key, call)
 
 

@@ -1,13 +1,13 @@
 """Operators of torch: wheelsmith_kernels::forward and backward, with fakes and gradients.
 
 Tensors are [batch, rows, heads, head_dim], or [rows, heads, head_dim] where sequences are packed. Of few queries and
-many keys forward() splits the keys by itself (_calls.parts_of).
+many keys forward() splits the keys by itself (_attention_calls.parts_of).
 """
 
 import torch
 from torch import library
 
-from ._calls import NO_MORE, More, backward_cuda, calls, decode_cuda, forward_cuda, gradients_cuda, like, lse_shape, more_of
+from ._attention_calls import NO_MORE, More, backward_cuda, calls, decode_cuda, forward_cuda, gradients_cuda, like, lse_shape, more_of
 from ._native import KernelError
 
 __all__ = ["Attention", "backward_cuda", "calls", "decode_cuda", "forward_cuda"]
