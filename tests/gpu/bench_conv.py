@@ -7,7 +7,7 @@ import os
 
 import torch
 
-from wheelsmith_kernels import _conv
+from wheelsmith_kernels import _conv, _conv_calls
 from wheelsmith_kernels._selftest import timed
 
 #: batch, channels, rows; and batch, channels of one step, width 4
@@ -61,7 +61,7 @@ def forward(row):
             words = x, weight, bias, None, None, out, None, True
             theirs = module and (lambda: module.causal_conv1d_fwd(*words))
             name = "channel-last" if last else "channel-first", *shape
-            both(row, name, lambda: _conv.causal_conv1d_fwd(*words), theirs, 4 * x.numel(), copy)
+            both(row, name, lambda: _conv_calls.causal_conv1d_fwd(*words), theirs, 4 * x.numel(), copy)
 
 
 def backward(row):
@@ -99,7 +99,7 @@ def step(row):
                 x, out = (torch.randn(batch, channels, 1, device="cuda").half() for _ in range(2))
                 weight, bias = torch.randn(channels, 4, device="cuda").half(), torch.randn(channels, device="cuda").half()
                 words = x, state, weight, bias, out, True, None, None
-                calls = [_conv.causal_conv1d_update_into] + ([module.causal_conv1d_update] if module else [])
+                calls = [_conv_calls.causal_conv1d_update_into] + ([module.causal_conv1d_update] if module else [])
                 times = [in_graph(lambda: call(*words)) for call in calls]
                 size = 2 * (2 * x.numel() + 2 * state.numel())
                 mine, other = times[0], times[1] if module else float("nan")

@@ -35,7 +35,7 @@ def plane(t):
 
 
 def test_a_convolution():
-    from wheelsmith_kernels import _conv
+    from wheelsmith_kernels import _conv_calls
 
     x, out = (of(2, 9, 24)[:, :, :16].transpose(1, 2) for _ in range(2))
     weight, bias = of(16, 5, dtype=torch.float32)[:, :4], of(16, dtype=torch.float32)
@@ -46,9 +46,9 @@ def test_a_convolution():
     weights = weight.data_ptr(), *weight.stride(), bias.data_ptr()
     none = (0, 0, 0, 0)
     for _ in range(2):  # the second time it is remembered
-        with Caught(_conv) as caught:
-            _conv.causal_conv1d_fwd(x, weight, bias, None, initial, out, final, True)
-            _conv.causal_conv1d_bwd(x, weight, bias, dout, None, initial, dfinal, dx, dweight, dbias, dinitial, True)
+        with Caught(_conv_calls) as caught:
+            _conv_calls.causal_conv1d_fwd(x, weight, bias, None, initial, out, final, True)
+            _conv_calls.causal_conv1d_bwd(x, weight, bias, dout, None, initial, dfinal, dx, dweight, dbias, dinitial, True)
         (first, forward), (second, backward) = caught.calls
         assert (first, second) == ("conv_forward", "conv_backward")
         forward, backward = map(_native.CONV.unpack, (forward, backward))
@@ -62,24 +62,24 @@ def test_a_convolution():
 
 
 def test_a_convolution_of_numbers():
-    from wheelsmith_kernels import _conv
+    from wheelsmith_kernels import _conv_calls
 
     x, out, numbers = of(2, 9, 16).transpose(1, 2), of(2, 9, 16).transpose(1, 2), of(2, 9, dtype=torch.int32)
-    with Caught(_conv) as caught:
-        _conv.causal_conv1d_fwd(x, of(16, 4), None, numbers, None, out, None, False)
+    with Caught(_conv_calls) as caught:
+        _conv_calls.causal_conv1d_fwd(x, of(16, 4), None, numbers, None, out, None, False)
     fields = _native.CONV.unpack(caught.calls[0][1])
     assert fields[7] == 0 and fields[19:21] == (0, numbers.data_ptr()) and not any(fields[21:])
 
 
 def test_a_step():
-    from wheelsmith_kernels import _conv
+    from wheelsmith_kernels import _conv_calls
 
     x, state, weight = of(2, 16, 1), of(5, 16, 6)[:, :, :4], of(16, 4)
     lengths, entries = of(2, dtype=torch.int32), of(2, dtype=torch.int32)
     for _ in range(2):
         out = torch.empty_like(x)
-        with Caught(_conv) as caught:
-            _conv.causal_conv1d_update_into(x, state, weight, None, out, True, lengths, entries)
+        with Caught(_conv_calls) as caught:
+            _conv_calls.causal_conv1d_update_into(x, state, weight, None, out, True, lengths, entries)
         wanted = _native.CONV_STEP.size, FLOAT16, FLOAT16, 4, 2, 16, 1, 1, *plane(x), *plane(out)
         wanted += weight.data_ptr(), *weight.stride(), 0, *plane(state), 4, 5, lengths.data_ptr(), entries.data_ptr()
         assert caught.calls == [("conv_update", caught.calls[0][1])]

@@ -61,7 +61,7 @@ for call in (wk.causal_conv1d_fn, lambda x, w: wk.causal_conv1d_update(x, torch.
 import subprocess
 import sys
 
-for shims, found in (("1", "wheelsmith_kernels._conv"), ("0", "absent")):
+for shims, found in (("1", "wheelsmith_kernels._conv_calls"), ("0", "absent")):
     code = "import sys, wheelsmith_kernels; m = sys.modules.get('causal_conv1d_cuda'); "
     code += "print(m.causal_conv1d_fwd.__module__ if m else 'absent')"
     done = subprocess.run(

@@ -5,10 +5,9 @@ many keys forward() splits the keys by itself (_attention_calls.parts_of).
 """
 
 import torch
-from torch import library
 
 from ._attention_calls import NO_MORE, More, backward_cuda, calls, decode_cuda, forward_cuda, gradients_cuda, like, lse_shape, more_of
-from ._native import KernelError
+from ._tensors import no_second_derivative
 
 __all__ = ["Attention", "backward_cuda", "calls", "decode_cuda", "forward_cuda"]
 
@@ -84,15 +83,6 @@ def _differentiate(ctx, grad, grad_lse):
 
 
 torch.library.register_autograd("wheelsmith_kernels::forward", _differentiate, setup_context=_keep)
-
-
-def no_second_derivative(name):
-    """Makes the operator `name`, a gradient itself, an error to differentiate: else it would count as constant."""
-
-    def refuse(ctx, *grads):
-        raise KernelError(f"{name} has no derivative: there are no kernels for second ones")
-
-    library.register_autograd(f"wheelsmith_kernels::{name}", refuse)
 
 
 no_second_derivative("backward")

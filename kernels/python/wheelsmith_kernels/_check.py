@@ -4,214 +4,30 @@ The file names the wheel by its sha256, so that who publishes can ask for it. It
 files that are the wheel's: what was changed after it was installed is not what would be published.
 """
 
-import base64
 import dataclasses
 import datetime
-import hashlib
 import importlib.metadata
-import importlib.util
 import json
-import os
 import platform
 import zipfile
 
-from . import __version__, _check_conv, _check_scan
+from . import __version__, _check_attention, _check_conv, _check_scan
+from ._check_wheel import NotChecked, find_wheel, require_import
 
 SCHEMA = "wheelsmith.kernels-check/1"
 RIGHT, WRONG, NOT_CHECKED = 0, 1, 2
 
 #: Relative error (root mean square) of o, and of the gradients, that each type may have.
 LIMITS = {"float16": (2e-3, 5e-3), "bfloat16": (1e-2, 3e-2), "float32": (1e-5, 1e-4)}
-ATTENTION_DTYPES = ("float16", "bfloat16")
-HEAD_DIMS = (64, 80, 96, 128)
 
-
-class NotChecked(Exception):
-    """There is nothing to judge; the text says why."""
-
-
-# ---- which wheel ----
-
-
-def _sha256_of(path):
-    digest = hashlib.sha256()
-    with open(path, "rb") as f:
-        for part in iter(lambda: f.read(1 << 20), b""):
-            digest.update(part)
-    return digest
-
-
-def _record_value(path):
-    """As RECORD writes it: base64 without padding."""
-    return base64.urlsafe_b64encode(_sha256_of(path).digest()).rstrip(b"=").decode()
-
-
-def _rows(text):
-    """(path, sha256 as RECORD writes it) of the rows of a RECORD that have one."""
-    import csv
-
-    for row in csv.reader(text.splitlines()):
-        if len(row) == 3 and row[1].startswith("sha256="):
-            yield row[0], row[1][len("sha256=") :]
-
-
-def _require_files(distribution, rows, whose):
-    """Every installed file is what `rows` say. What an installer moves or writes itself is left out."""
-    info, rows = distribution.name + "-" + distribution.version, list(rows)
-    if not rows:
-        raise NotChecked(f"{info}: {whose} names no file with its sha256")
-    for path, wanted in rows:
-        moved = ".data/" in path or path.startswith("..") or path.endswith((".pyc", "INSTALLER", "direct_url.json"))
-        if moved or path.endswith(("REQUESTED", "RECORD")):
-            continue
-        file = distribution.locate_file(path)
-        try:
-            same = _record_value(file) == wanted
-        except OSError as error:
-            raise NotChecked(f"{info}: '{path}' of {whose} is not installed: {error.strerror}")
-        if not same:
-            raise NotChecked(f"{info}: the installed '{path}' is not the one of {whose}")
-
-
-def _require_import(distribution, module):
-    """Python imports what is installed, and not a folder of that name that comes before it."""
-    spec = importlib.util.find_spec(module)
-    found = os.path.realpath(os.path.dirname((spec and spec.origin) or ""))
-    if found != os.path.realpath(distribution.locate_file(module)):
-        raise NotChecked(f"Python imports '{module}' from '{found}', which is not what is installed")
-
-
-def find_wheel(distribution, wheel):
-    """(sha256 or None, where it is known from): of the file that was given, or what the installer noted."""
-    if wheel:
-        with zipfile.ZipFile(wheel) as z:
-            record = [n for n in z.namelist() if n.endswith(".dist-info/RECORD") and n.count("/") == 1]
-            if len(record) != 1:
-                raise NotChecked(f"'{wheel}' is not a wheel: it has {len(record)} RECORDs")
-            _require_files(distribution, _rows(z.read(record[0]).decode()), f"'{wheel}'")
-        return _sha256_of(wheel).hexdigest(), "the wheel that was given"
-    _require_files(distribution, _rows(distribution.read_text("RECORD") or ""), "its RECORD")
-    origin = json.loads(distribution.read_text("direct_url.json") or "{}").get("archive_info", {})
-    sha256 = origin.get("hashes", {}).get("sha256") or origin.get("hash", "").partition("sha256=")[2]
-    return (sha256, "direct_url.json") if sha256 else (None, None)
-
-
-# ---- what is computed ----
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    head_dim: int
-    dtype: str
-    batch: int
-    queries: int
-    keys: int
-    heads: int
-    heads_k: int
-    left: int
-    right: int
-    lengths: tuple = ()  # packed: of each sequence, queries and keys alike
-
-    def name(self):
-        shape = "+".join(map(str, self.lengths)) or f"{self.batch}x{self.queries}x{self.keys}"
-        return f"{self.dtype} {self.head_dim} {shape} {self.heads}:{self.heads_k} {self.left},{self.right}"
-
-
-#: Lengths that are no multiple of a tile, GQA, MQA, a window, rows that see nothing, packed sequences.
-SHAPES = (
-    (2, 128, 128, 4, 4, -1, 0),
-    (2, 113, 203, 4, 2, -1, 0),
-    (1, 300, 300, 4, 1, 70, 0),
-    (1, 65, 1000, 8, 1, -1, -1),
-    (1, 203, 113, 4, 4, -1, 0),
-    (1, 1024, 1024, 8, 2, -1, 0),
-    (1, 1, 513, 32, 4, -1, 0),
-    (1, 201, 201, 4, 2, -1, 0, (1, 130, 63, 7)),
-    (1, 201, 201, 4, 2, 20, 0, (130, 0, 71)),
-)
-
-
-def all_cases():
-    return [Case(d, t, *shape) for d in HEAD_DIMS for t in ATTENTION_DTYPES for shape in SHAPES]
-
-
-def _of_flash_attn(case, q, k, v):
-    import torch
-    from flash_attn import flash_attn_func, flash_attn_varlen_func
-
-    words = {"softmax_scale": case.head_dim**-0.5, "causal": case.right == 0}
-    words["window_size"] = (case.left, case.right)
-    if not case.lengths:
-        return flash_attn_func(q, k, v, **words)
-    ends = torch.tensor((0,) + case.lengths, device=q.device).cumsum(0, dtype=torch.int32)
-    longest = max(case.lengths)
-    return flash_attn_varlen_func(q[0], k[0], v[0], ends, ends, longest, longest, **words)[None]
-
-
-def _of_wheelsmith_kernels(case, q, k, v):
-    import torch
-
-    from ._attention_ops import Attention
-
-    scale, nothing = case.head_dim**-0.5, (None,) * 5
-    if not case.lengths:
-        return Attention.apply(q, k, v, *nothing, 0, 0, scale, case.left, case.right)
-    ends = torch.tensor((0,) + case.lengths, device=q.device).cumsum(0, dtype=torch.int32)
-    words = ends, ends, *nothing[:3], max(case.lengths), max(case.lengths)
-    return Attention.apply(q[0], k[0], v[0], *words, scale, case.left, case.right)[None]
-
-
-def _wanted(case, q, k, v, grad):
-    """o, dq, dk, dv in float64; of packed sequences each alone."""
-    import torch
-
-    from ._reference import attend, gradients
-
-    parts, start = [], 0
-    for n in case.lengths or (None,):
-        rows = slice(start, start + n) if n is not None else slice(None)
-        start += n or 0
-        if n != 0:
-            of = [t[:, rows] for t in (q, k, v, grad)]
-            what = case.head_dim**-0.5, case.left, case.right
-            parts.append((attend(*of[:3], *what)[0], *gradients(*of, *what)))
-    return [torch.cat(t, 1) for t in zip(*parts)]
-
-
-def _attention(call):
-    """f(case, device) -> [(name, found, wanted)] of o and the gradients that `call` gives."""
-
-    def pairs(case, device):
-        import torch
-
-        generator = torch.Generator(device).manual_seed(0)
-        dtype = getattr(torch, case.dtype)
-
-        def make(rows, heads):
-            shape = case.batch, rows, heads, case.head_dim
-            return torch.randn(shape, device=device, generator=generator).to(dtype)
-
-        q, grad = make(case.queries, case.heads), make(case.queries, case.heads)
-        k, v = make(case.keys, case.heads_k), make(case.keys, case.heads_k)
-        leaves = [t.detach().requires_grad_() for t in (q, k, v)]
-        o = call(case, *leaves)
-        found = (o.detach(), *torch.autograd.grad(o, leaves, grad))
-        return list(zip(("o", "dq", "dk", "dv"), found, _wanted(case, q, k, v, grad)))
-
-    return pairs
-
-
-_of_here = {
-    Case: _attention(_of_wheelsmith_kernels),
-    _check_conv.Case: _check_conv.of_here,
-    _check_scan.Case: _check_scan.of_here,
-}
+_SUBJECTS = _check_attention, _check_conv, _check_scan
+_of_here = {subject.Case: subject.of_here for subject in _SUBJECTS}
 
 #: By normalised name: the cases, and what gives [(name, found, wanted)] of one on a device.
 PACKAGES = {
-    "flash-attn": (all_cases, _attention(_of_flash_attn)),
+    "flash-attn": (_check_attention.all_cases, _check_attention.of_package),
     "wheelsmith-kernels": (
-        lambda: all_cases() + _check_conv.all_cases() + _check_scan.all_cases(),
+        lambda: [case for subject in _SUBJECTS for case in subject.all_cases()],
         lambda case, device: _of_here[type(case)](case, device),
     ),
     "causal-conv1d": (_check_conv.all_cases, _check_conv.of_package),
@@ -248,7 +64,7 @@ def _run(report, cases, pairs, lines):
         "memory": properties.total_memory,
     }
     for case in cases:
-        if isinstance(case, Case) and case.dtype == "bfloat16" and (properties.major, properties.minor) < (8, 0):
+        if isinstance(case, _check_attention.Case) and case.dtype == "bfloat16" and (properties.major, properties.minor) < (8, 0):
             continue  # the tensor cores have none
         found = {"case": case.name(), **dataclasses.asdict(case), "differences": {}, "error": None}
         try:
@@ -308,7 +124,7 @@ def _judge(report, package, wheel):
     except importlib.metadata.PackageNotFoundError:
         raise NotChecked(f"'{package}' is not installed")
     report["version"] = distribution.version
-    _require_import(distribution, package.replace("-", "_"))
+    require_import(distribution, package.replace("-", "_"))
     report["wheel_sha256"], report["wheel_known_from"] = find_wheel(distribution, wheel)
     try:
         import torch

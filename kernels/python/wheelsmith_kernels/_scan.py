@@ -6,10 +6,8 @@ Gradients are summed in a fixed order: the same inputs give the same bits.
 
 import torch
 
-from ._native import KernelError
-from ._attention_ops import no_second_derivative
 from ._scan_calls import rows_contiguous, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
-from ._tensors import needs_gradient
+from ._tensors import needs_gradient, no_second_derivative
 
 __all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
 

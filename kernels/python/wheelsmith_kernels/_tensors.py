@@ -7,8 +7,9 @@ computed here.
 import functools
 
 import torch
+from torch import library
 
-from ._native import BFLOAT16, FLOAT16, FLOAT32, native, refuse
+from ._native import BFLOAT16, FLOAT16, FLOAT32, KernelError, native, refuse
 
 #: enum wsk_type of each dtype that some kernel takes; attention has no float32
 TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
@@ -65,6 +66,15 @@ def require_plain(name, t):
 def needs_gradient(tensors):
     """Is a graph of gradients made of a call with these, some of them None?"""
     return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def no_second_derivative(name):
+    """Makes the operator `name`, a gradient itself, an error to differentiate: else it would count as constant."""
+
+    def refuse(ctx, *grads):
+        raise KernelError(f"{name} has no derivative: there are no kernels for second ones")
+
+    library.register_autograd(f"wheelsmith_kernels::{name}", refuse)
 
 
 def signature(t):

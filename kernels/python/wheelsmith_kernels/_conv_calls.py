@@ -1,0 +1,232 @@
+"""Calls of the convolution with torch's tensors: checked once for each signature, then packed and launched.
+
+causal_conv1d_fwd, _bwd and _update_into are the functions of the extension module causal_conv1d_cuda: they write into
+tensors that they are given.
+"""
+
+import struct
+
+import torch
+
+from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
+from ._tensors import TYPES, address, is_on_gpu, launch, plain, remember, require_plain, signature
+
+#: The structs of a call: addresses, and between them what is the same for each call of a signature. A head; x, out;
+#: weight, bias, seq_idx; initial and final states; and of gradients out, x, initial and final states, weight, bias.
+_PLANE, _NONE = "Q24s", "32x"
+_FORWARD = struct.Struct("=32s" + 2 * _PLANE + "Q16sQQ" + 2 * _PLANE + 4 * _NONE + "56x")
+_BACKWARD = struct.Struct("=32s" + _PLANE + _NONE + "Q16sQQ" + _PLANE + _NONE + 4 * _PLANE + "Q16sQ8sQQ")
+_STEP = struct.Struct("=32s" + 2 * _PLANE + "Q16sQ" + _PLANE + "8sQQ")
+
+#: (device, head, strides, …) by signature: what was checked once
+_plans = {}
+
+
+def _same(name, t, shape, dtype, device):
+    if t is not None and (t.shape != shape or t.dtype != dtype or t.device != device):
+        refuse(name, f"{dtype} of shape {tuple(shape)} on x's device")
+
+
+def _numbers(name, t, shape, device):
+    """Of int32, one beside the other."""
+    _same(name, t, shape, torch.int32, device)
+    if t is not None and not t.is_contiguous():
+        refuse(name, "contiguous")
+
+
+def _check(x, weight, bias):
+    """What forward, backward and update share. Strides and sizes are checked by the library."""
+    if not is_on_gpu(x):
+        refuse("x", "on a CUDA device")
+    if x.dtype not in TYPES:
+        refuse("x", f"float16, bfloat16 or float32, not {x.dtype}")
+    if x.dim() != 3:
+        refuse("x", "of shape (batch, dim, seqlen)")
+    if weight.dtype not in TYPES or weight.device != x.device:
+        refuse("weight", "float16, bfloat16 or float32 on x's device")
+    if weight.dim() != 2 or weight.shape[0] != x.shape[1]:
+        refuse("weight", f"of shape ({x.shape[1]}, width)")
+    _same("bias", bias, weight.shape[:1], weight.dtype, x.device)
+    if bias is not None and bias.stride(0) != 1 and bias.shape[0] > 1:
+        refuse("bias", "contiguous")
+
+
+def _head(of, x, weight, silu):
+    sizes = *x.shape[:2], x.shape[2], int(silu)
+    return struct.pack("I7i", of.size, TYPES[x.dtype], TYPES[weight.dtype], weight.shape[1], *sizes)
+
+
+def _strides(t):
+    return bytes(24) if t is None else struct.pack(f"{t.dim()}q", *t.stride()).ljust(24, b"\0")
+
+
+def _plan(key, of, x, weight, silu, tensors, *more):
+    """(device, head, strides of `tensors`, *more) of a call that was checked; head is None of no elements."""
+    if x.numel():
+        native().load(CONV_IMAGE)
+    head = _head(of, x, weight, silu) if x.numel() else None
+    return remember(_plans, key, (x.device.index, head, tuple(map(_strides, tensors)), *more))
+
+
+def _states_shape(x, weight):
+    return x.shape[:2] + (weight.shape[1] - 1,)
+
+
+def _hand_on(states, into):
+    """Of no rows: what came before is what is left."""
+    if into is not None:
+        into.zero_() if states is None else into.copy_(states)
+
+
+def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
+    """Writes out, and final_states_out where it is given. Shapes, dtypes and errors as causal_conv1d_fn has them.
+
+    Returns the plan of such calls."""
+    x, weight, bias, initial_states = map(plain, (x, weight, bias, initial_states))
+    require_plain("out", out), require_plain("final_states_out", final_states_out)
+    tensors = x, out, weight, initial_states, final_states_out
+    key = "forward", *map(signature, tensors), signature(bias), signature(seq_idx), silu_activation
+    plan = _plans.get(key) or _plan_forward(key, tensors, bias, seq_idx, silu_activation)
+    forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_out)
+    return plan
+
+
+def forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_out):
+    device, head, (of_x, of_out, of_weight, of_initial, of_final) = plan
+    if head is None:
+        _hand_on(initial_states, final_states_out)
+        return
+    call = _FORWARD.pack(
+        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight[:16], address(bias),
+        address(seq_idx), address(initial_states), of_initial, address(final_states_out), of_final,
+    )  # fmt: skip
+    launch("conv_forward", call, device)
+
+
+def _plan_forward(key, tensors, bias, seq_idx, silu):
+    x, out, weight, initial_states, final_states_out = tensors
+    _check(x, weight, bias)
+    _same("out", out, x.shape, x.dtype, x.device)
+    _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
+    states = _states_shape(x, weight)
+    _same("initial_states", initial_states, states, x.dtype, x.device)
+    _same("final_states_out", final_states_out, states, x.dtype, x.device)
+    return _plan(key, CONV, x, weight, silu, tensors)
+
+
+def backward(
+    x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu, add
+):
+    """Writes dx and dinitial_states; dweight and dbias are written, or added to."""
+    x, weight, bias, dout, initial_states, dfinal_states = map(plain, (x, weight, bias, dout, initial_states, dfinal_states))
+    for name, t in (("dx", dx), ("dweight", dweight), ("dbias", dbias), ("dinitial_states", dinitial_states)):
+        require_plain(name, t)
+    tensors = x, weight, initial_states, dout, dx, dinitial_states, dfinal_states, dweight
+    key = "backward", *map(signature, tensors), signature(bias), signature(seq_idx), signature(dbias), silu, add
+    plan = _plans.get(key) or _plan_backward(key, tensors, bias, seq_idx, dbias, silu, add)
+    device, head, strides, kinds, size = plan
+    if head is None:
+        _hand_on(dfinal_states, dinitial_states)
+        return
+    of_x, of_weight, of_initial, of_dout, of_dx, of_dinitial, of_dfinal, of_dweight = strides
+    laid_out = _laid_out(dout, x)
+    if laid_out is not dout:
+        dout, of_dout = laid_out, _strides(laid_out)
+    scratch = torch.empty(size // 4, dtype=torch.float32, device=x.device)
+    call = _BACKWARD.pack(
+        head, x.data_ptr(), of_x, weight.data_ptr(), of_weight[:16], address(bias), address(seq_idx),
+        address(initial_states), of_initial, dout.data_ptr(), of_dout, dx.data_ptr(), of_dx,
+        address(dinitial_states), of_dinitial, address(dfinal_states), of_dfinal, dweight.data_ptr(), of_dweight[:16],
+        address(dbias), kinds, scratch.data_ptr(), size,
+    )  # fmt: skip
+    launch("conv_backward", call, device)
+
+
+def _plan_backward(key, tensors, bias, seq_idx, dbias, silu, add):
+    x, weight, initial_states, dout, dx, dinitial_states, dfinal_states, dweight = tensors
+    _check(x, weight, bias)
+    _same("dout", dout, x.shape, x.dtype, x.device)
+    _same("dx", dx, x.shape, x.dtype, x.device)
+    _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
+    states = _states_shape(x, weight)
+    for name, t in (
+        ("initial_states", initial_states),
+        ("dfinal_states", dfinal_states),
+        ("dinitial_states", dinitial_states),
+    ):
+        _same(name, t, states, x.dtype, x.device)
+    if dweight.dtype not in TYPES:
+        refuse("dweight", "float16, bfloat16 or float32")
+    _same("dweight", dweight, weight.shape, dweight.dtype, x.device)
+    _same("dbias", dbias, weight.shape[:1], dweight.dtype, x.device)
+    sizes = _head(CONV, x, weight, silu).ljust(CONV.size, b"\0")
+    size = native().scratch("conv_scratch", sizes) if x.numel() else 0
+    kinds = struct.pack("ii", TYPES[dweight.dtype], int(add))
+    return _plan(key, CONV, x, weight, silu, tensors, kinds, size)
+
+
+def causal_conv1d_bwd(
+    x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu_activation
+):
+    """Writes dx and dinitial_states, adds to dweight and dbias; each gradient is of the shape of what it is of.
+
+    dout, dx, dfinal_states and dinitial_states are of x's dtype; dweight and dbias of one, any of the three.
+    """
+    grads = dx, dweight, dbias, dinitial_states
+    backward(x, weight, bias, dout, seq_idx, initial_states, dfinal_states, *grads, silu_activation, True)
+
+
+def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices):
+    """Writes out, and the new rows into conv_state. As causal_conv1d_update, but x is (batch, dim, seqlen).
+
+    Returns the plan of such calls."""
+    x, weight, bias = map(plain, (x, weight, bias))
+    require_plain("out", out), require_plain("conv_state", conv_state)
+    tensors = x, out, weight, conv_state
+    numbers = cache_seqlens, conv_state_indices
+    key = "step", *map(signature, tensors), signature(bias), *map(signature, numbers), silu
+    plan = _plans.get(key) or _plan_step(key, tensors, bias, silu, *numbers)
+    step(plan, x, conv_state, weight, bias, out, *numbers)
+    return plan
+
+
+def step(plan, x, conv_state, weight, bias, out, cache_seqlens, conv_state_indices):
+    device, head, (of_x, of_out, of_weight, of_state), counts = plan
+    if head is None:
+        return
+    call = _STEP.pack(
+        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight[:16], address(bias),
+        conv_state.data_ptr(), of_state, counts, address(cache_seqlens), address(conv_state_indices),
+    )  # fmt: skip
+    launch("conv_update", call, device)
+
+
+def _plan_step(key, tensors, bias, silu, cache_seqlens, conv_state_indices):
+    x, out, weight, conv_state = tensors
+    _check(x, weight, bias)
+    batch, dim, _ = x.shape
+    _same("out", out, x.shape, x.dtype, x.device)
+    if conv_state.dim() != 3 or (conv_state_indices is None and conv_state.shape[0] != batch):
+        refuse("conv_state", f"of shape ({batch}, {dim}, state_len)")
+    _same("conv_state", conv_state, (conv_state.shape[0], dim, conv_state.shape[2]), x.dtype, x.device)
+    _numbers("cache_seqlens", cache_seqlens, (batch,), x.device)
+    _numbers("conv_state_indices", conv_state_indices, (batch,), x.device)
+    counts = struct.pack("ii", conv_state.shape[2], conv_state.shape[0])
+    return _plan(key, CONV_STEP, x, weight, silu, tensors, counts)
+
+
+def _is_last(x):
+    """Channels are contiguous, and rows are not."""
+    return x.stride(1) == 1 and x.stride(2) > 1
+
+
+def channels_contiguous(t):
+    """`t`, copied where its channels are not contiguous; None of None."""
+    return t if t is None or t.stride(1) == 1 else t.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+def _laid_out(t, x):
+    """`t`, copied where its contiguous dimension is another than that of `x`."""
+    if _is_last(x):
+        return channels_contiguous(t)
+    return t if t.stride(2) == 1 or t.shape[2] == 1 else t.contiguous()
