@@ -1,5 +1,9 @@
-"""Every kernel once, on small odd shapes, for compute-sanitizer: no torch kernel that it would flood over."""
+"""Every kernel once, on small odd shapes, for compute-sanitizer: no torch kernel that it would flood over.
 
+sanitize.py [MOST]: attention up to that head dimension.
+"""
+
+import os
 import pathlib
 import sys
 
@@ -7,8 +11,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kernels/py
 
 import torch  # noqa: E402
 
-from wheelsmith_kernels import _attention, _attention_ops, _conv, _scan  # noqa: E402
+from wheelsmith_kernels import _attention_ops, _conv, _scan, attention  # noqa: E402
 
+os.environ["WHEELSMITH_ATTENTION"] = "wsk"
 NOTHING = (None, None, None, None, None, 0, 0)
 
 
@@ -17,7 +22,8 @@ def filled(*shape):
     return torch.randn(*shape).half().cuda()
 
 
-for d in (64, 80, 96, 128):
+most = int(sys.argv[1]) if sys.argv[1:] else 256
+for d in [d for d in (32, 64, 80, 96, 128, 256) if d <= most]:
     q, k, v, grad = filled(1, 77, 4, d), filled(1, 101, 2, d), filled(1, 101, 2, d), filled(1, 77, 4, d)
     for left, right in ((-1, 0), (20, 0)):
         o, lse = _attention_ops.forward_cuda(q, k, v, *NOTHING, 0.1, left, right)
@@ -39,7 +45,7 @@ for d in (64, 80, 96, 128):
     words = (None, None, used, used, None, 0, 0, 0.1, -1, 0)
     o, lse = _attention_ops.forward_cuda(q, k, v, *words)
     _attention_ops.backward_cuda(grad, q, k, v, o, lse, *words)
-    _attention._kernel(q, k, v, *(None,) * 5, 0, 0, 0.1, -1, 0)
+    attention(q, k, v, causal=True, scale=0.1)
 for dtype in (torch.half, torch.float):
     weight, bias = torch.randn(24, 4).cuda(), torch.randn(24).cuda()
     for rows in (1, 77, 1100):
