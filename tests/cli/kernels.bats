@@ -37,29 +37,10 @@ setup() {
 	readelf -W --dyn-syms out/wheelsmith_kernels/_wsk.so | awk '$7 ~ /^[0-9]+$/ && $5 == "GLOBAL" {print $8}' | sort > exports
 	sed -nE 's/.*WSK_API.*[ *](wsk_[a-z_]+)\(.*/\1/p' "$WS_ROOT/kernels/include/wsk.h" | sort > declared
 	diff exports declared
-	# The structs that Python packs are those of the header.
-	cat > sizes.c <<- 'END'
-		#include "wsk.h"
-		#include <stdio.h>
-		int main(void)
-		{
-			printf("%zu %zu\n", sizeof(struct wsk_attention), offsetof(struct wsk_attention, grad_o));
-			printf("%zu %zu\n", offsetof(struct wsk_attention, softcap), sizeof(struct wsk_append));
-			printf("%zu %zu\n", sizeof(struct wsk_conv), sizeof(struct wsk_conv_step));
-			printf("%zu %zu\n", sizeof(struct wsk_scan), sizeof(struct wsk_update));
-		}
-	END
-	gcc -I"$WS_ROOT/kernels/include" sizes.c -o sizes
-	PYTHONPATH=out python3 -c 'import struct; from wheelsmith_kernels import _native as n
-print(n.ATTENTION_WHOLE.size, struct.calcsize("@I11ifi" + 4 * n.TENSOR + "Qqq" + "QQQQ" + "Qqqq"))
-print(n.ATTENTION.size, n.APPEND.size)
-print(n.CONV.size, n.CONV_STEP.size)
-print(n.SCAN.size, n.UPDATE.size)' > packed
-	[ "$(./sizes)" = "$(cat packed)" ]
 	# Without a GPU's driver the library opens, and says what it needs.
 	PYTHONPATH=out python3 -c 'import ctypes; from wheelsmith_kernels import _native as n
 l = n._open(n.library_path())
-p = n._Problem()
+p = n.Problem()
 assert l.wsk_version() == b"0.3.0"
 assert l.wsk_init(None, 0, None, ctypes.addressof(p)) and p.argument == b"memory", p.argument
 import wheelsmith_kernels'
@@ -80,13 +61,13 @@ import wheelsmith_kernels'
 	END
 	gcc -shared -fPIC -o libcuda.so.1 driver.c
 	cat > threads.py <<- 'END'
-		import ctypes, threading
-		from wheelsmith_kernels import _native
+		import ctypes, struct, threading
+		from wheelsmith_kernels import _native, _structs
 		driver, native = ctypes.CDLL("libcuda.so.1"), _native.native()
 		native.load(80)
 		tensor = [4096, 64 * 160, 160, 80]
-		call = _native.ATTENTION.pack(
-		    _native.ATTENTION.size, 1, 1, 2, 2, 80, 64, 64, 0, 0, -1, 0, 0.1, 0, *tensor * 4, 0, 0, 0, *[0] * 8, *[0] * 21)
+		head = _structs.ATTENTION.part("size", "reserved").pack(_structs.ATTENTION.size, 1, 1, 2, 2, 80, 64, 64, 0, 0, -1, 0, 0.1, 0)
+		call = _structs.ATTENTION.apart("lse").pack(head + struct.pack("16q", *tensor * 4), 0, b"")
 		told = []
 		def work():
 		    native.call("forward", call, 0, 3)

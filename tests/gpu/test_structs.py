@@ -4,7 +4,7 @@ import torch
 from test_attention import DEVICE
 
 import wheelsmith_kernels as wk
-from wheelsmith_kernels import _native
+from wheelsmith_kernels import _native, _structs
 
 FLOAT16, FLOAT32 = _native.FLOAT16, _native.FLOAT32
 
@@ -42,7 +42,7 @@ def test_a_convolution():
     initial, final, dinitial, dfinal = (of(2, 3, 16).transpose(1, 2) for _ in range(4))
     dout, dx = (of(2, 9, 16).transpose(1, 2) for _ in range(2))
     dweight, dbias = of(16, 4), of(16)
-    head = _native.CONV.size, FLOAT16, FLOAT32, 4, 2, 16, 9, 1
+    head = _structs.CONV.size, FLOAT16, FLOAT32, 4, 2, 16, 9, 1
     weights = weight.data_ptr(), *weight.stride(), bias.data_ptr()
     none = (0, 0, 0, 0)
     for _ in range(2):  # the second time it is remembered
@@ -51,7 +51,7 @@ def test_a_convolution():
             _conv_calls.causal_conv1d_bwd(x, weight, bias, dout, None, initial, dfinal, dx, dweight, dbias, dinitial, True)
         (first, forward), (second, backward) = caught.calls
         assert (first, second) == ("conv_forward", "conv_backward")
-        forward, backward = map(_native.CONV.unpack, (forward, backward))
+        forward, backward = map(_structs.CONV.whole.unpack, (forward, backward))
         wanted = *head, *plane(x), *plane(out), *weights, 0, *plane(initial), *plane(final), *none * 4, *(0,) * 8
         assert forward == wanted, (forward, wanted)
         wanted = *head, *plane(x), *none, *weights, 0, *plane(initial), *none
@@ -67,7 +67,7 @@ def test_a_convolution_of_numbers():
     x, out, numbers = of(2, 9, 16).transpose(1, 2), of(2, 9, 16).transpose(1, 2), of(2, 9, dtype=torch.int32)
     with Caught(_conv_calls) as caught:
         _conv_calls.causal_conv1d_fwd(x, of(16, 4), None, numbers, None, out, None, False)
-    fields = _native.CONV.unpack(caught.calls[0][1])
+    fields = _structs.CONV.whole.unpack(caught.calls[0][1])
     assert fields[7] == 0 and fields[19:21] == (0, numbers.data_ptr()) and not any(fields[21:])
 
 
@@ -80,10 +80,10 @@ def test_a_step():
         out = torch.empty_like(x)
         with Caught(_conv_calls) as caught:
             _conv_calls.causal_conv1d_update_into(x, state, weight, None, out, True, lengths, entries)
-        wanted = _native.CONV_STEP.size, FLOAT16, FLOAT16, 4, 2, 16, 1, 1, *plane(x), *plane(out)
+        wanted = _structs.CONV_STEP.size, FLOAT16, FLOAT16, 4, 2, 16, 1, 1, *plane(x), *plane(out)
         wanted += weight.data_ptr(), *weight.stride(), 0, *plane(state), 4, 5, lengths.data_ptr(), entries.data_ptr()
         assert caught.calls == [("conv_update", caught.calls[0][1])]
-        assert _native.CONV_STEP.unpack(caught.calls[0][1]) == wanted
+        assert _structs.CONV_STEP.whole.unpack(caught.calls[0][1]) == wanted
     # What is remembered is of a signature: other strides, types and none at all are checked anew.
     for wrong in (dict(conv_state=state[:, :8]), dict(weight=weight[:8]), dict(x=x.float()), dict(cache_seqlens=lengths.long())):
         try:
@@ -109,9 +109,9 @@ def test_a_scan():
             with Caught(_scan_calls) as caught, torch.no_grad():
                 found = selective_scan_fn(u, delta, A, B, C, D, z, None, True, return_last_state=saves)
             (name, packed), = caught.calls
-            fields = _native.SCAN.unpack(packed)
+            fields = _structs.SCAN.whole.unpack(packed)
             out_z = found[0] if saves else found
-            assert name == "scan_forward" and fields[:10] == (_native.SCAN.size, FLOAT16, 2, 9, 16, 5, 1, 1, 1, 0)
+            assert name == "scan_forward" and fields[:10] == (_structs.SCAN.size, FLOAT16, 2, 9, 16, 5, 1, 1, 1, 0)
             assert fields[10:19] == rows(u) + rows(delta) + rows(z) and fields[20:22] == tuple(out_z.stride()[:2])
             assert fields[22:25] == rows(out_z) and fields[25:28] == (A.data_ptr(), *A.stride())
             # Of one group, the stride of groups is that of no step.
@@ -134,14 +134,14 @@ def test_an_update():
             with Caught(_scan_calls) as caught:
                 out = selective_state_update(*given, None, None, True, indices)
             (name, packed), = caught.calls
-            fields = _native.UPDATE.unpack(packed)
+            fields = _structs.UPDATE.whole.unpack(packed)
             one = lambda t, at: t if heads or t is None else t.unsqueeze(at)
             s, a, b, dt_, A_, B_, C_, D_ = (
                 one(t, at) for t, at in zip((*given[:2], out, *given[2:]), (1, 1, 1, 1, 0, 1, 1, 0))
             )
             count = 2 if heads else 1
             assert name == "state_update" and out.shape == given[1].shape and out.is_contiguous()
-            assert fields[:10] == (_native.UPDATE.size, FLOAT32, 3, count, 9, 5, 1, 3, 1, 0), fields[:10]
+            assert fields[:10] == (_structs.UPDATE.size, FLOAT32, 3, count, 9, 5, 1, 3, 1, 0), fields[:10]
             assert fields[10:15] == (s.data_ptr(), *s.stride())
             flat = lambda t: strided(t) if t is None or t.dim() > 2 else (t.data_ptr(), *t.stride(), 0, FLOAT32, 0)
             wanted = sum((flat(t) for t in (a, dt_, None, b, A_, B_, C_, D_, None)), ())

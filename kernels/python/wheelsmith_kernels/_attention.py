@@ -8,7 +8,7 @@ from torch.autograd import forward_ad
 from . import _attention_calls, _attention_ops, _fallback
 from ._choose import OVERRIDE, choose, choose_once, count_fallback, override
 from ._native import HEAD_DIMS, KernelError, NotSupported, refuse
-from ._tensors import remember
+from ._tensors import Plans
 
 __all__ = ["attention", "choose", "select_blocks"]
 
@@ -62,13 +62,7 @@ def _flash(q, k, v, more, scale, left, right):
 
 
 #: Functions for calls without sequences and gradients, by all that such a call depends on but addresses.
-_ready = {}
-
-
-def _make_ready(key, q, k, v, scale, left, right):
-    """f(q, k, v) for calls with this key; None where there is nothing to compute."""
-    call = _attention_calls.repeated(q, k, v, scale, left, right)
-    return None if call is None else remember(_ready, key, call)
+_ready = Plans()
 
 
 def _constant(head_dim):
@@ -92,8 +86,8 @@ def _attend(q, k, v, more, scale, left, right, key):
     if why[0] != "sdpa" and not _is_compiling() and forward_ad._current_level >= 0:
         _refuse_tangents(q, k, v)
     if why[0] == "wsk":
-        ready = _make_ready(key, q, k, v, scale, left, right) if key else None
-        return (ready(q, k, v) if ready else _kernel(q, k, v, more, scale, left, right)), why
+        ready = _attention_calls.repeated(q, k, v, scale, left, right) if key else None
+        return (_ready.put(key, ready)(q, k, v) if ready else _kernel(q, k, v, more, scale, left, right)), why
     if why[0] == "flash_attention_2":
         return _flash(q, k, v, more, scale, left, right), why
     if not _is_compiling():

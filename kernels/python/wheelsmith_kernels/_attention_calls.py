@@ -4,14 +4,15 @@ A signature is all of the arguments but their addresses, which the library check
 checked call leaves to do is to allocate, to write addresses into the struct of wsk.h, and to launch.
 """
 
-import struct
 import typing
 
 import torch
 
-from ._native import ATTENTION, ATTENTION_MORE, ATTENTION_WHOLE, NotSupported, image_of, native, refuse
+from ._native import NotSupported, image_of, native, refuse
+from ._structs import ATTENTION, TENSOR
 from ._tensors import TYPES as _ALL_TYPES
 from ._tensors import (
+    Plans,
     address,
     calls,
     current_device,
@@ -20,9 +21,8 @@ from ._tensors import (
     multiprocessors,
     plain,
     raw_stream,
-    remember,
     require_plain,
-    signature,
+    signatures,
 )
 
 TYPES = {dtype: _ALL_TYPES[dtype] for dtype in (torch.float16, torch.bfloat16)}
@@ -156,17 +156,27 @@ def lse_shape(q):
     return (q.shape[1], q.shape[0]) if q.dim() == 3 else (q.shape[0], q.shape[2], q.shape[1])
 
 
+_STRIDES = TENSOR.part("stride_batch", "stride_head").pack
+_HEAD = ATTENTION.part("size", "reserved").pack
+_LSE = ATTENTION.part("lse_stride_batch", "lse_stride_head").pack
+_BLOCKS = ATTENTION.part("blocks_stride_batch", "blocks_stride_row").pack
+_SPLITS = ATTENTION.part("scratch_size", "dropout").pack
+_PAGES = ATTENTION.part("pages_stride_batch", "reserved3").pack
+_DELTA = ATTENTION.part("delta_stride_batch", "delta_stride_head").pack
+
+#: The struct of a call: addresses, and between them what is the same for each call of a signature; and of calls without
+#: gradients of q, k and v alone.
+_CALL = ATTENTION.apart(
+    "q k v o lse cu_seqlens_q cu_seqlens_k seqused_q seqused_k blocks grad_o grad_q grad_k grad_v delta scratch "
+    "random sinks seqstart_q seqstart_k entries pages grad_lse"
+)
+_PLAIN, _SPLIT = ATTENTION.apart("q k v o"), ATTENTION.apart("q k v o scratch")
+_NO_GRADIENTS = 4 * (0, b"") + (0,)
+
+
 def _strides(t):
     s = t.stride()
-    return struct.pack("qqq", *(s[:3] if len(s) == 4 else (0,) + s[:2]))
-
-
-#: The struct of a call, its addresses apart: q, k, v, o, lse, four of sequences, blocks; gradients and
-#: scratch are in the last part. And the same with o's as the last address, for calls without more.
-_CALL = struct.Struct("=56sQ24sQ24sQ24sQ24sQ16sQQQQQ24s160s")
-_PLAIN = struct.Struct("=56sQ24sQ24sQ24sQ272s")
-_SPLIT = struct.Struct("=56sQ24sQ24sQ24sQ248sQ16s")
-_NOTHING = bytes(160)
+    return _STRIDES(*(s[:3] if len(s) == 4 else (0,) + s[:2]))
 
 
 class Plan:
@@ -176,8 +186,7 @@ class Plan:
     """
 
     __slots__ = (
-        "head", "q", "k", "v", "o", "simple", "lse", "blocks", "lse_shape", "device", "sizes", "more", "fills", "rows",
-        "parts",
+        "head", "q", "k", "v", "o", "simple", "lse", "blocks", "pages", "lse_shape", "device", "fills", "rows", "parts",
     )  # fmt: skip
 
     def __init__(self, q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, max_q, max_k, scale, left, right):
@@ -192,62 +201,44 @@ class Plan:
             return
         batch = cu_q.numel() - 1 if packed else q.shape[0]
         rows, keys = (max_q, max_k) if packed else (q.shape[1], k.shape[1])
-        places = (0, 0, 0, 0)
+        self.pages = b""
         if more.pages is not None:
             in_pages = more.pages.shape[1] * k.shape[1]
             keys = min(max_k, in_pages) if packed else in_pages
-            places = max(more.pages.stride(0), more.pages.shape[1]), k.shape[1], k.shape[0], 0
+            self.pages = _PAGES(max(more.pages.stride(0), more.pages.shape[1]), k.shape[1], k.shape[0], 0, 0)
         elif more.entries is not None:
-            places = 0, 0, 0, k.shape[0]
+            self.pages = _PAGES(0, 0, 0, k.shape[0], 0)
         self.rows = batch * q.shape[-2] * rows
-        size = (ATTENTION if more is NO_MORE else ATTENTION_WHOLE).size
-        self.sizes = TYPES[q.dtype], batch, q.shape[-2], k.shape[-2], q.shape[-1], rows, keys
+        sizes = batch, q.shape[-2], k.shape[-2], q.shape[-1], rows, keys
         totals = (q.shape[0], 0 if more.pages is not None else k.shape[0]) if packed else (0, 0)
-        self.head = struct.pack("I11ifi", size, *self.sizes, *totals, left, right, scale, 0)
-        self.more = None if more is NO_MORE else ((more.softcap, more.dropout), places)
+        self.head = _HEAD(ATTENTION.size, TYPES[q.dtype], *sizes, *totals, left, right, scale, 0)
         o = torch.empty_like(q)
         self.simple = o.stride(-1) == 1
         self.q, self.k, self.v = _strides(q), _strides(k), _strides(v)
         self.o = _strides(o if self.simple else like(q))
-        self.lse = struct.pack("qq", *((0, shape[1]) if packed else (shape[1] * shape[2], shape[2])))
-        self.blocks = bytes(24) if blocks is None else struct.pack("qqq", *blocks.stride()[:3])
-        self.parts = 0 if blocks is not None or more.dropout else parts_of(*self.sizes[1:], packed, q.device)
+        self.lse = _LSE(*((0, shape[1]) if packed else (shape[1] * shape[2], shape[2])))
+        self.blocks = b"" if blocks is None else _BLOCKS(*blocks.stride()[:3])
+        self.parts = 0 if blocks is not None or more.dropout else parts_of(*sizes, packed, q.device)
         native().load(image_of(q.shape[-1]))
 
-    def pack(self, q, k, v, o, lse, cu_q, cu_k, used_q, used_k, blocks, more, tail=_NOTHING, of_o=None, last=None):
-        """struct wsk_attention of tensors of this signature. of_o: strides of o, where o is not ours; last: the gradient
-        of lse and two strides of delta."""
-        packed = _CALL.pack(
+    def pack(
+        self, q, k, v, o, lse, sequences, more, of_o=None, parts=0, scratch=None,
+        gradients=_NO_GRADIENTS, grad_lse=None, of_delta=b"",
+    ):  # fmt: skip
+        """struct wsk_attention of tensors of this signature. sequences: cu_q, cu_k, used_q, used_k, blocks; of_o: strides of
+        o where it is not ours; gradients: addresses and strides of grad_o to grad_v, and the address of delta."""
+        return _CALL.pack(
             self.head,
-            q.data_ptr(),
-            self.q,
-            k.data_ptr(),
-            self.k,
-            v.data_ptr(),
-            self.v,
-            o.data_ptr(),
-            of_o or self.o,
-            address(lse),
-            self.lse,
-            address(cu_q),
-            address(cu_k),
-            address(used_q),
-            address(used_k),
-            address(blocks),
-            self.blocks,
-            tail,
-        )
-        if self.more is None and last is None:
-            return packed
-        (softcap, dropout), (stride, page_rows, page_count, entry_count) = self.more or ((0, 0), (0, 0, 0, 0))
-        return (
-            struct.pack("I", ATTENTION_WHOLE.size)
-            + packed[4:]
-            + ATTENTION_MORE.pack(
-                softcap, dropout, address(more.random), address(more.sinks), address(more.seqstart_q),
-                address(more.seqstart_k), address(more.entries), address(more.pages), stride, page_rows, page_count,
-                entry_count, 0, *(last or (0, 0, 0)),
-            )
+            q.data_ptr(), self.q,
+            k.data_ptr(), self.k,
+            v.data_ptr(), self.v,
+            o.data_ptr(), of_o or self.o,
+            address(lse), self.lse,
+            *map(address, sequences), self.blocks,
+            *gradients,
+            address(scratch), _SPLITS(4 * scratch.numel() if parts else 0, parts, 0, more.softcap, more.dropout),
+            *map(address, more[2:]), self.pages,
+            address(grad_lse), of_delta,
         )  # fmt: skip
 
 
@@ -271,21 +262,15 @@ def parts_of(batch, heads, heads_k, head_dim, rows, keys, packed, device):
     return parts if parts > 1 and batch * heads * -(-rows // 64) < resident else 0
 
 
-#: Plans by signature.
-_plans = {}
+_plans = Plans()
 
 
-def plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, *numbers):
+def plan_of(q, k, v, sequences, more, *numbers):
     """The plan for these tensors and numbers (max_q, max_k, scale, left, right); KernelError as Plan."""
-    key = (signature(q), signature(k), signature(v), numbers)
-    if cu_q is not None or cu_k is not None or used_q is not None or used_k is not None or blocks is not None:
-        key += tuple(map(signature, (cu_q, cu_k, used_q, used_k, blocks)))
+    key = signatures((q, k, v, *sequences)), q.device, numbers
     if more is not NO_MORE:
-        key += (more.softcap, more.dropout, *map(signature, more[2:]))
-    plan = _plans.get(key)
-    if plan is None:
-        plan = remember(_plans, key, Plan(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, *numbers))
-    return plan
+        key += more.softcap, more.dropout, signatures(more[2:])
+    return _plans.get(key) or _plans.put(key, Plan(q, k, v, *sequences, more, *numbers))
 
 
 def _tensors(q, k, v, more):
@@ -305,7 +290,8 @@ def forward_cuda(
     """
     more = more_of(*more)
     q, k, v = _tensors(q, k, v, more)
-    plan = plan_of(q, k, v, cu_q, cu_k, used_q, used_k, blocks, more, max_q, max_k, scale, left, right)
+    sequences = cu_q, cu_k, used_q, used_k, blocks
+    plan = plan_of(q, k, v, sequences, more, max_q, max_k, scale, left, right)
     o = like(q) if out is None else out
     of_o = None
     if out is not None:
@@ -321,21 +307,16 @@ def forward_cuda(
         lse.copy_(more.sinks[:, None].expand(lse.shape))
     if plan.head is None:
         return o, lse
-    sequences = cu_q, cu_k, used_q, used_k, blocks
     parts = plan.parts if parts is None else parts
-    if parts:
-        scratch, tail = _scratch(plan, parts, q)
-        launch("decode", plan.pack(q, k, v, o, lse, *sequences, more, tail, of_o), plan.device)
-    else:
-        launch("forward", plan.pack(q, k, v, o, lse, *sequences, more, of_o=of_o), plan.device)
+    scratch = torch.empty(floats_of(plan, parts, q), dtype=torch.float32, device=q.device) if parts else None
+    packed = plan.pack(q, k, v, o, lse, sequences, more, of_o, parts, scratch)
+    launch("decode" if parts else "forward", packed, plan.device)
     return o, lse
 
 
-def _scratch(plan, parts, q):
-    """What wsk_decode needs, which must live until the launch, and the part of the struct that says so."""
-    count = parts * plan.rows * (image_of(q.shape[-1]) + 2)
-    scratch = torch.empty(count, dtype=torch.float32, device=q.device)
-    return scratch, bytes(136) + struct.pack("QQii", scratch.data_ptr(), 4 * count, parts, 0)
+def floats_of(plan, parts, q):
+    """How many wsk_decode needs as scratch, which must live until the launch."""
+    return parts * plan.rows * (image_of(q.shape[-1]) + 2)
 
 
 def _grads(names, tensors, given, fills):
@@ -365,7 +346,7 @@ def gradients_cuda(
     """
     q, k, v = _tensors(q, k, v, more)
     o, lse, grad_lse = plain(o), plain(lse), plain(grad_lse)
-    plan = plan_of(q, k, v, *sequences, more, max_q, max_k, scale, left, right)
+    plan = plan_of(q, k, v, sequences, more, max_q, max_k, scale, left, right)
     fills = plan.fills or more.seqstart_k is not None
     dq, dk, dv = _grads(("dq", "dk", "dv"), (q, k, v), out, fills)
     lse = lse.contiguous()
@@ -383,12 +364,12 @@ def gradients_cuda(
             refuse(name, f"float32 of shape {tuple(plan.lse_shape)} on q's device")
     grad, o = (t if t.stride(-1) == 1 else t.contiguous() for t in (grad, o))
     grad_lse = None if grad_lse is None else grad_lse.contiguous()
+    gradients = *sum(((t.data_ptr(), _strides(t)) for t in (grad, dq, dk, dv)), ()), delta.data_ptr()
     strides = (0, delta.stride(0)) if delta.dim() == 2 else delta.stride()[:2]
-    own = delta.is_contiguous()
-    last = None if grad_lse is None and own else (address(grad_lse), *((0, 0) if own else strides))
-    tail = b"".join(struct.pack("Q", t.data_ptr()) + _strides(t) for t in (grad, dq, dk, dv))
-    tail += struct.pack("QQQii", delta.data_ptr(), 0, 0, 0, 0)
-    packed = plan.pack(q, k, v, o, lse, *sequences, more, tail, _strides(o), last)
+    of_delta = b"" if delta.is_contiguous() else _DELTA(*strides)
+    packed = plan.pack(
+        q, k, v, o, lse, sequences, more, _strides(o), gradients=gradients, grad_lse=grad_lse, of_delta=of_delta
+    )
     launch("backward", packed, plan.device)
     return dq, dk, dv, delta
 
@@ -408,20 +389,17 @@ def decode_cuda(q, k, v, used_q, used_k, scale, left, right, parts):
 def repeated(q, k, v, scale, left, right):
     """f(q, k, v) -> o, for tensors of this very signature, without gradients, as short as a call can be.
 
-    None where nothing is computed, or a tensor is negated by a bit alone.
+    None where nothing is computed. No tensor is negated by a bit alone.
     """
-    plan = plan_of(q, k, v, None, None, None, None, None, NO_MORE, 0, 0, scale, left, right)
-    if plan.head is None or q.is_neg() or k.is_neg() or v.is_neg():
+    plan = plan_of(q, k, v, (None,) * 5, NO_MORE, 0, 0, scale, left, right)
+    if plan.head is None:
         return None
     name = "decode" if plan.parts else "forward"
     function, handle = native().entry(name)
     head, of_q, of_k, of_v, device, parts = plan.head, plan.q, plan.k, plan.v, plan.device, plan.parts
     empty_like, pack_plain, pack_split = torch.empty_like, _PLAIN.pack, _SPLIT.pack
-    count = parts * plan.rows * (image_of(q.shape[-1]) + 2)
-    floats = {"dtype": torch.float32, "device": q.device}
-    after = plan.o + bytes(224)
-    rest = after + bytes(24) if not parts else struct.pack("Qii", 4 * count, parts, 0)
-    simple = plan.simple
+    count, floats = floats_of(plan, parts, q), {"dtype": torch.float32, "device": q.device}
+    of_o, splits, simple = plan.o, _SPLITS(4 * count, parts, 0, 0, 0), plan.simple
 
     def call(q, k, v):
         o = empty_like(q) if simple else like(q)
@@ -429,11 +407,11 @@ def repeated(q, k, v, scale, left, right):
             scratch = torch.empty(count, **floats)
             arguments = pack_split(
                 head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v,
-                o.data_ptr(), after, scratch.data_ptr(), rest,
+                o.data_ptr(), of_o, scratch.data_ptr(), splits,
             )
         else:
             arguments = pack_plain(
-                head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v, o.data_ptr(), rest
+                head, q.data_ptr(), of_q, k.data_ptr(), of_k, v.data_ptr(), of_v, o.data_ptr(), of_o
             )
         if current_device() != device or function(handle, arguments, raw_stream(device), None):
             launch(name, arguments, device)

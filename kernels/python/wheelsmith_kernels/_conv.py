@@ -5,20 +5,17 @@ causal_conv1d_fn and causal_conv1d_update are called like those of the package c
 
 import torch
 
-from ._conv_calls import backward, causal_conv1d_fwd, causal_conv1d_update_into, channels_contiguous, forward, step
+from ._conv_calls import (
+    backward, causal_conv1d_fwd, causal_conv1d_update_into, channels_contiguous, forward, plan_forward, plan_step,
+    prepare_step, step,
+)  # fmt: skip
 from ._native import refuse
-from ._tensors import Plans, needs_gradient, no_second_derivative, signatures
+from ._tensors import Plans, needs_gradient, no_second_derivative, plain
 
 _SILU = {None: False, "silu": True, "swish": True}
 
-#: The same by what the functions are called with, for calls without gradients of which nothing is copied
+#: Of calls without gradients, by what the functions are called with.
 _ready, _ready_steps = Plans(), Plans()
-
-
-def _make_ready(plans, key, plan, inputs, taken):
-    """Has calls with this key take this plan, where `inputs` were `taken` as they are."""
-    if all(a is b for a, b in zip(inputs, taken)) and not any(t is not None and t.is_neg() for t in inputs):
-        plans.put(key, plan)
 
 
 def _silu(activation):
@@ -32,6 +29,18 @@ def _require_rows(**tensors):
     for name, t in tensors.items():
         if t is not None and t.dim() != 3:
             refuse(name, "of shape (batch, dim, seqlen)" if name == "x" else "of shape (batch, dim, width - 1)")
+
+
+def _prepare(x, weight, bias, seq_idx, initial_states):
+    """The tensors, copied where they do not lie as the kernels take them."""
+    _require_rows(x=x, initial_states=initial_states)
+    if x.stride(2) != 1 and x.stride(1) != 1:
+        x = x.contiguous()
+    if seq_idx is not None and initial_states is not None:
+        refuse("seq_idx", "None where there are initial or final states")
+    bias = None if bias is None else bias.contiguous()
+    seq_idx = None if seq_idx is None else seq_idx.contiguous()
+    return x, weight, bias, seq_idx, channels_contiguous(initial_states)
 
 
 def _channels_first(x, rows):
@@ -170,26 +179,15 @@ def causal_conv1d_fn(
     activation, as upstream has it.
     """
     silu, given = _silu(activation), (x, weight, bias, seq_idx, initial_states)
-    direct = not return_final_states and not torch.compiler.is_compiling() and not needs_gradient(given)
-    key = (signatures(given), x.device, silu) if direct else None
-    plan = _ready.get(key)
-    if plan:
-        out = torch.empty_like(x)
-        forward(plan, *given, out, None)
+    if not return_final_states and not torch.compiler.is_compiling() and not needs_gradient(given):
+        make = lambda *taken: plan_forward(*taken, torch.empty_like(taken[0]), None, silu)
+        plan, taken = _ready.take(given, silu, lambda *tensors: map(plain, _prepare(*tensors)), make)
+        out = torch.empty_like(taken[0])
+        forward(plan, *taken, out, None)
         return out
-    _require_rows(x=x, initial_states=initial_states)
-    if x.stride(2) != 1 and x.stride(1) != 1:
-        x = x.contiguous()
-    if seq_idx is not None and (initial_states is not None or return_final_states):
+    if seq_idx is not None and return_final_states:
         refuse("seq_idx", "None where there are initial or final states")
-    bias = None if bias is None else bias.contiguous()
-    seq_idx = None if seq_idx is None else seq_idx.contiguous()
-    initial_states = channels_contiguous(initial_states)
-    inputs = x, weight, bias, seq_idx, initial_states, return_final_states, silu
-    if direct:
-        out = torch.empty_like(x)
-        _make_ready(_ready, key, causal_conv1d_fwd(*inputs[:5], out, None, silu), given, inputs)
-        return out
+    inputs = *_prepare(*given), return_final_states, silu
     if torch.compiler.is_compiling():
         out, final_states = torch.ops.wheelsmith_kernels.conv_forward(*inputs)
     else:
@@ -221,12 +219,8 @@ def causal_conv1d_update(
     if torch.compiler.is_compiling():
         out = torch.ops.wheelsmith_kernels.conv_update(rows(x), conv_state, weight, bias, silu, cache_seqlens, conv_state_indices)
         return out.squeeze(-1) if x.dim() == 2 else out
-    plan, out = _ready_steps.get(key := (signatures(given), x.device, silu)), torch.empty_like(x)
-    if plan:
-        step(plan, x, conv_state, weight, bias, out, cache_seqlens, conv_state_indices)
-        return out
-    plan = causal_conv1d_update_into(
-        rows(x), conv_state, weight, bias, rows(out), silu, cache_seqlens, conv_state_indices
-    )
-    _make_ready(_ready_steps, key, plan, given, given)
+    make = lambda x, *rest: plan_step(rows(x), *rest, rows(torch.empty_like(x)), silu)
+    plan, taken = _ready_steps.take(given, silu, prepare_step, make)
+    out = torch.empty_like(taken[0])
+    step(plan, *taken, out)
     return out

@@ -4,22 +4,25 @@ causal_conv1d_fwd, _bwd and _update_into are the functions of the extension modu
 tensors that they are given.
 """
 
-import struct
-
 import torch
 
-from ._native import CONV, CONV_IMAGE, CONV_STEP, native, refuse
-from ._tensors import TYPES, address, is_on_gpu, launch, plain, remember, require_plain, signature
+from ._native import CONV_IMAGE, native, refuse
+from ._structs import CONV, CONV_STEP
+from ._tensors import TYPES, Plans, address, is_on_gpu, launch, plain, require_plain
 
-#: The structs of a call: addresses, and between them what is the same for each call of a signature. A head; x, out;
-#: weight, bias, seq_idx; initial and final states; and of gradients out, x, initial and final states, weight, bias.
-_PLANE, _NONE = "Q24s", "32x"
-_FORWARD = struct.Struct("=32s" + 2 * _PLANE + "Q16sQQ" + 2 * _PLANE + 4 * _NONE + "56x")
-_BACKWARD = struct.Struct("=32s" + _PLANE + _NONE + "Q16sQQ" + _PLANE + _NONE + 4 * _PLANE + "Q16sQ8sQQ")
-_STEP = struct.Struct("=32s" + 2 * _PLANE + "Q16sQ" + _PLANE + "8sQQ")
+#: The structs of a call: addresses, and between them what is the same for each call of a signature.
+_FORWARD = CONV.apart("x out weight bias seq_idx initial_states final_states")
+_BACKWARD = CONV.apart(
+    "x weight bias seq_idx initial_states grad_out grad_x grad_initial_states grad_final_states grad_weight grad_bias "
+    "scratch scratch_size"
+)
+_STEP = CONV_STEP.apart("x out weight bias state cache_seqlens indices")
+_KINDS = CONV.part("grad_type", "accumulate").pack
+_STATE = CONV_STEP.part("state.stride_batch", "entries").pack
+_PLANE = CONV.part("x.stride_batch", "x.stride_row").pack
+_WEIGHT = CONV.part("weight_stride_channel", "weight_stride_tap").pack
 
-#: (device, head, strides, …) by signature: what was checked once
-_plans = {}
+_forwards, _backwards, _steps = Plans(), Plans(), Plans()
 
 
 def _same(name, t, shape, dtype, device):
@@ -52,20 +55,19 @@ def _check(x, weight, bias):
 
 
 def _head(of, x, weight, silu):
-    sizes = *x.shape[:2], x.shape[2], int(silu)
-    return struct.pack("I7i", of.size, TYPES[x.dtype], TYPES[weight.dtype], weight.shape[1], *sizes)
+    return of.part("size", "silu").pack(of.size, TYPES[x.dtype], TYPES[weight.dtype], weight.shape[1], *x.shape, int(silu))
 
 
 def _strides(t):
-    return bytes(24) if t is None else struct.pack(f"{t.dim()}q", *t.stride()).ljust(24, b"\0")
+    return b"" if t is None else (_PLANE if t.dim() == 3 else _WEIGHT)(*t.stride())
 
 
-def _plan(key, of, x, weight, silu, tensors, *more):
+def _plan(of, x, weight, silu, tensors, *more):
     """(device, head, strides of `tensors`, *more) of a call that was checked; head is None of no elements."""
     if x.numel():
         native().load(CONV_IMAGE)
     head = _head(of, x, weight, silu) if x.numel() else None
-    return remember(_plans, key, (x.device.index, head, tuple(map(_strides, tensors)), *more))
+    return (x.device.index, head, tuple(map(_strides, tensors)), *more)
 
 
 def _states_shape(x, weight):
@@ -78,17 +80,17 @@ def _hand_on(states, into):
         into.zero_() if states is None else into.copy_(states)
 
 
-def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
-    """Writes out, and final_states_out where it is given. Shapes, dtypes and errors as causal_conv1d_fn has them.
-
-    Returns the plan of such calls."""
-    x, weight, bias, initial_states = map(plain, (x, weight, bias, initial_states))
+def _prepare_forward(x, weight, bias, seq_idx, initial_states, out, final_states_out):
     require_plain("out", out), require_plain("final_states_out", final_states_out)
-    tensors = x, out, weight, initial_states, final_states_out
-    key = "forward", *map(signature, tensors), signature(bias), signature(seq_idx), silu_activation
-    plan = _plans.get(key) or _plan_forward(key, tensors, bias, seq_idx, silu_activation)
-    forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_out)
-    return plan
+    return *map(plain, (x, weight, bias, seq_idx, initial_states)), out, final_states_out
+
+
+def causal_conv1d_fwd(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu_activation):
+    """Writes out, and final_states_out where it is given. Shapes, dtypes and errors as causal_conv1d_fn has them."""
+    given = x, weight, bias, seq_idx, initial_states, out, final_states_out
+    make = lambda *tensors: plan_forward(*tensors, silu_activation)
+    plan, tensors = _forwards.take(given, silu_activation, _prepare_forward, make)
+    forward(plan, *tensors)
 
 
 def forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_out):
@@ -97,63 +99,63 @@ def forward(plan, x, weight, bias, seq_idx, initial_states, out, final_states_ou
         _hand_on(initial_states, final_states_out)
         return
     call = _FORWARD.pack(
-        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight[:16], address(bias),
+        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight, address(bias),
         address(seq_idx), address(initial_states), of_initial, address(final_states_out), of_final,
     )  # fmt: skip
     launch("conv_forward", call, device)
 
 
-def _plan_forward(key, tensors, bias, seq_idx, silu):
-    x, out, weight, initial_states, final_states_out = tensors
+def plan_forward(x, weight, bias, seq_idx, initial_states, out, final_states_out, silu):
+    """What forward() needs besides the tensors, which are checked."""
     _check(x, weight, bias)
     _same("out", out, x.shape, x.dtype, x.device)
     _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
     states = _states_shape(x, weight)
     _same("initial_states", initial_states, states, x.dtype, x.device)
     _same("final_states_out", final_states_out, states, x.dtype, x.device)
-    return _plan(key, CONV, x, weight, silu, tensors)
+    return _plan(CONV, x, weight, silu, (x, out, weight, initial_states, final_states_out))
+
+
+def _prepare_backward(x, weight, bias, dout, seq_idx, initial_states, dfinal, dx, dweight, dbias, dinitial):
+    for name, t in (("dx", dx), ("dweight", dweight), ("dbias", dbias), ("dinitial_states", dinitial)):
+        require_plain(name, t)
+    x, weight, bias, dout, seq_idx, initial_states, dfinal = map(
+        plain, (x, weight, bias, dout, seq_idx, initial_states, dfinal)
+    )
+    dout = _laid_out(dout, x) if x.dim() == dout.dim() == 3 else dout
+    return x, weight, bias, dout, seq_idx, initial_states, dfinal, dx, dweight, dbias, dinitial
 
 
 def backward(
     x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states, silu, add
 ):
     """Writes dx and dinitial_states; dweight and dbias are written, or added to."""
-    x, weight, bias, dout, initial_states, dfinal_states = map(plain, (x, weight, bias, dout, initial_states, dfinal_states))
-    for name, t in (("dx", dx), ("dweight", dweight), ("dbias", dbias), ("dinitial_states", dinitial_states)):
-        require_plain(name, t)
-    tensors = x, weight, initial_states, dout, dx, dinitial_states, dfinal_states, dweight
-    key = "backward", *map(signature, tensors), signature(bias), signature(seq_idx), signature(dbias), silu, add
-    plan = _plans.get(key) or _plan_backward(key, tensors, bias, seq_idx, dbias, silu, add)
+    given = x, weight, bias, dout, seq_idx, initial_states, dfinal_states, dx, dweight, dbias, dinitial_states
+    make = lambda *tensors: _plan_backward(*tensors, silu, add)
+    plan, tensors = _backwards.take(given, (silu, add), _prepare_backward, make)
+    x, weight, bias, dout, seq_idx, initial_states, dfinal_states = tensors[:7]
     device, head, strides, kinds, size = plan
     if head is None:
         _hand_on(dfinal_states, dinitial_states)
         return
     of_x, of_weight, of_initial, of_dout, of_dx, of_dinitial, of_dfinal, of_dweight = strides
-    laid_out = _laid_out(dout, x)
-    if laid_out is not dout:
-        dout, of_dout = laid_out, _strides(laid_out)
     scratch = torch.empty(size // 4, dtype=torch.float32, device=x.device)
     call = _BACKWARD.pack(
-        head, x.data_ptr(), of_x, weight.data_ptr(), of_weight[:16], address(bias), address(seq_idx),
+        head, x.data_ptr(), of_x, weight.data_ptr(), of_weight, address(bias), address(seq_idx),
         address(initial_states), of_initial, dout.data_ptr(), of_dout, dx.data_ptr(), of_dx,
-        address(dinitial_states), of_dinitial, address(dfinal_states), of_dfinal, dweight.data_ptr(), of_dweight[:16],
+        address(dinitial_states), of_dinitial, address(dfinal_states), of_dfinal, dweight.data_ptr(), of_dweight,
         address(dbias), kinds, scratch.data_ptr(), size,
     )  # fmt: skip
     launch("conv_backward", call, device)
 
 
-def _plan_backward(key, tensors, bias, seq_idx, dbias, silu, add):
-    x, weight, initial_states, dout, dx, dinitial_states, dfinal_states, dweight = tensors
+def _plan_backward(x, weight, bias, dout, seq_idx, initial_states, dfinal, dx, dweight, dbias, dinitial, silu, add):
     _check(x, weight, bias)
     _same("dout", dout, x.shape, x.dtype, x.device)
     _same("dx", dx, x.shape, x.dtype, x.device)
     _numbers("seq_idx", seq_idx, (x.shape[0], x.shape[2]), x.device)
     states = _states_shape(x, weight)
-    for name, t in (
-        ("initial_states", initial_states),
-        ("dfinal_states", dfinal_states),
-        ("dinitial_states", dinitial_states),
-    ):
+    for name, t in (("initial_states", initial_states), ("dfinal_states", dfinal), ("dinitial_states", dinitial)):
         _same(name, t, states, x.dtype, x.device)
     if dweight.dtype not in TYPES:
         refuse("dweight", "float16, bfloat16 or float32")
@@ -161,8 +163,8 @@ def _plan_backward(key, tensors, bias, seq_idx, dbias, silu, add):
     _same("dbias", dbias, weight.shape[:1], dweight.dtype, x.device)
     sizes = _head(CONV, x, weight, silu).ljust(CONV.size, b"\0")
     size = native().scratch("conv_scratch", sizes) if x.numel() else 0
-    kinds = struct.pack("ii", TYPES[dweight.dtype], int(add))
-    return _plan(key, CONV, x, weight, silu, tensors, kinds, size)
+    tensors = x, weight, initial_states, dout, dx, dinitial, dfinal, dweight
+    return _plan(CONV, x, weight, silu, tensors, _KINDS(TYPES[dweight.dtype], int(add)), size)
 
 
 def causal_conv1d_bwd(
@@ -176,33 +178,32 @@ def causal_conv1d_bwd(
     backward(x, weight, bias, dout, seq_idx, initial_states, dfinal_states, *grads, silu_activation, True)
 
 
+def prepare_step(x, conv_state, weight, bias, cache_seqlens, conv_state_indices, *out):
+    for name, t in (("conv_state", conv_state), *(("out", t) for t in out)):
+        require_plain(name, t)
+    return plain(x), conv_state, plain(weight), plain(bias), cache_seqlens, conv_state_indices, *out
+
+
 def causal_conv1d_update_into(x, conv_state, weight, bias, out, silu, cache_seqlens, conv_state_indices):
-    """Writes out, and the new rows into conv_state. As causal_conv1d_update, but x is (batch, dim, seqlen).
-
-    Returns the plan of such calls."""
-    x, weight, bias = map(plain, (x, weight, bias))
-    require_plain("out", out), require_plain("conv_state", conv_state)
-    tensors = x, out, weight, conv_state
-    numbers = cache_seqlens, conv_state_indices
-    key = "step", *map(signature, tensors), signature(bias), *map(signature, numbers), silu
-    plan = _plans.get(key) or _plan_step(key, tensors, bias, silu, *numbers)
-    step(plan, x, conv_state, weight, bias, out, *numbers)
-    return plan
+    """Writes out, and the new rows into conv_state. As causal_conv1d_update, but x is (batch, dim, seqlen)."""
+    given = x, conv_state, weight, bias, cache_seqlens, conv_state_indices, out
+    plan, tensors = _steps.take(given, silu, prepare_step, lambda *tensors: plan_step(*tensors, silu))
+    step(plan, *tensors)
 
 
-def step(plan, x, conv_state, weight, bias, out, cache_seqlens, conv_state_indices):
-    device, head, (of_x, of_out, of_weight, of_state), counts = plan
+def step(plan, x, conv_state, weight, bias, cache_seqlens, conv_state_indices, out):
+    device, head, (of_x, of_out, of_weight), of_state = plan
     if head is None:
         return
     call = _STEP.pack(
-        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight[:16], address(bias),
-        conv_state.data_ptr(), of_state, counts, address(cache_seqlens), address(conv_state_indices),
+        head, x.data_ptr(), of_x, out.data_ptr(), of_out, weight.data_ptr(), of_weight, address(bias),
+        conv_state.data_ptr(), of_state, address(cache_seqlens), address(conv_state_indices),
     )  # fmt: skip
     launch("conv_update", call, device)
 
 
-def _plan_step(key, tensors, bias, silu, cache_seqlens, conv_state_indices):
-    x, out, weight, conv_state = tensors
+def plan_step(x, conv_state, weight, bias, cache_seqlens, conv_state_indices, out, silu):
+    """What step() needs besides the tensors, which are checked."""
     _check(x, weight, bias)
     batch, dim, _ = x.shape
     _same("out", out, x.shape, x.dtype, x.device)
@@ -211,8 +212,8 @@ def _plan_step(key, tensors, bias, silu, cache_seqlens, conv_state_indices):
     _same("conv_state", conv_state, (conv_state.shape[0], dim, conv_state.shape[2]), x.dtype, x.device)
     _numbers("cache_seqlens", cache_seqlens, (batch,), x.device)
     _numbers("conv_state_indices", conv_state_indices, (batch,), x.device)
-    counts = struct.pack("ii", conv_state.shape[2], conv_state.shape[0])
-    return _plan(key, CONV_STEP, x, weight, silu, tensors, counts)
+    of_state = _STATE(*conv_state.stride(), conv_state.shape[2], conv_state.shape[0])
+    return _plan(CONV_STEP, x, weight, silu, (x, out, weight), of_state)
 
 
 def _is_last(x):

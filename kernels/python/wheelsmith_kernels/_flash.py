@@ -7,8 +7,9 @@ needs and the kernels have not is a NotImplementedError that names it; a row tha
 import torch
 
 from ._attention_calls import forward_cuda, gradients_cuda, more_of
-from ._native import APPEND, APPEND_IMAGE, KernelError, NotSupported, native, refuse
+from ._native import APPEND_IMAGE, KernelError, NotSupported, native, refuse
 from ._reference import visible
+from ._structs import APPEND
 from ._tensors import TYPES, address, is_on_gpu, launch, require_plain
 
 _NOTHING = (None,) * 5
@@ -247,7 +248,7 @@ def append(q, kcache, vcache, k, v, lengths, cos, sin, entries, pages, interleav
             refuse(name, "contiguous in its last dimension")
     native().load(APPEND_IMAGE)
     paged = (0, 0, 0) if pages is None else (max(pages.stride(0), pages.shape[1]), kcache.shape[1], kcache.shape[0])
-    packed = APPEND.pack(
+    packed = APPEND.whole.pack(
         APPEND.size, TYPES[q.dtype], batch, heads, kcache.shape[2], d, rows, k.shape[1], capacity,
         0 if cos is None else 2 * cos.shape[1], 0 if cos is None else cos.shape[0], int(interleaved), int(each_row),
         0 if entries is None else kcache.shape[0], *paged[1:],

@@ -1,101 +1,15 @@
-"""The library by ctypes: its structs, the driver's functions, one handle for the process.
-
-Nothing here knows of torch. Struct layouts are those of wsk.h; tests/cli/kernels.bats holds their sizes against it, python -m
-wheelsmith_kernels test their members.
-"""
+"""The library by ctypes: the driver's functions, one handle for the process. Nothing here knows of torch."""
 
 import ctypes
 import os
-import struct
 import threading
+
+from ._structs import Driver, Problem
 
 #: Numbers of enum wsk_image that are those of attention: the head dimensions that have no column to spare
 HEAD_DIMS = (32, 64, 80, 96, 128, 256)
 CONV_IMAGE, SCAN_IMAGE, APPEND_IMAGE = 1, 2, 3
 FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3
-
-#: struct wsk_tensor, and struct wsk_plane
-TENSOR = PLANE = "Qqqq"
-#: struct wsk_attention of wsk.h, as far as every version has it, and what came with 0.3.0
-_ATTENTION = (
-    "I11ifi"  # size, type, batch, heads, head_dim, lengths, totals, window, scale
-    + 4 * TENSOR  # q, k, v, o
-    + "Qqq"  # lse
-    + "QQQQ"  # cu_seqlens, seqused
-    + "Qqqq"  # blocks
-    + 4 * TENSOR  # grad_o, grad_q, grad_k, grad_v
-    + "Q"  # delta
-    + "QQii"  # scratch, scratch_size, splits
-)
-_MORE = (
-    "ff"  # softcap, dropout
-    + "QQQQQQ"  # random, sinks, seqstart_q, seqstart_k, entries, pages
-    + "q4i"  # pages_stride_batch, page_rows, page_count, entry_count
-    + "Qqq"  # grad_lse, delta_stride_batch, delta_stride_head
-)
-ATTENTION = struct.Struct("@" + _ATTENTION)
-ATTENTION_MORE = struct.Struct("@" + _MORE)
-ATTENTION_WHOLE = struct.Struct("@" + _ATTENTION + _MORE)
-
-#: struct wsk_append of wsk.h
-APPEND = struct.Struct(
-    "@"
-    + "I15i"  # size, type, batch, heads, head_dim, lengths, rotary, turning_rows, interleaved, each_row, counts of places
-    + 6 * TENSOR  # q, q_out, k_new, v_new, k, v
-    + "QQQQQq"  # lengths, cos, sin, entries, pages, pages_stride_batch
-)
-
-#: struct wsk_rows, struct wsk_matrix, struct wsk_strided
-_ROWS, _MATRIX, _STRIDED = "Qqq", "Qqqqii", "Qqqqii"
-#: struct wsk_scan of wsk.h
-SCAN = struct.Struct(
-    "@"
-    + "I9i"  # size, type, batch, channels, length, states, groups, softplus, parts
-    + 5 * _ROWS  # u, delta, z, out, out_z
-    + "Qqq"  # a
-    + 2 * _MATRIX  # b, c
-    + "QQQQQ"  # d, delta_bias, x, workspace, workspace_size
-    + 4 * _ROWS  # grad_out, grad_u, grad_delta, grad_z
-    + "QQQQQ"  # grad_a, grad_b, grad_c, grad_d, grad_delta_bias
-)
-#: struct wsk_update of wsk.h
-UPDATE = struct.Struct(
-    "@"
-    + "I9i"  # size, type, batch, heads, channels, states, groups, entries, softplus
-    + "Qqqqq"  # state
-    + 9 * _STRIDED  # x, dt, z, out, a, b, c, d, dt_bias
-    + "Q"  # indices
-)
-#: struct wsk_conv
-CONV = struct.Struct(
-    "@"
-    + "I7i"  # size, type, weight_type, width, batch, dim, length, silu
-    + 2 * PLANE  # x, out
-    + "QqqQ"  # weight, bias
-    + "Q"  # seq_idx
-    + 2 * PLANE  # initial_states, final_states
-    + 4 * PLANE  # grad_out, grad_x, grad_initial_states, grad_final_states
-    + "QqqQ"  # grad_weight, grad_bias
-    + "ii"  # grad_type, accumulate
-    + "QQ"  # scratch, scratch_size
-)
-#: struct wsk_conv_step
-CONV_STEP = struct.Struct(
-    "@"
-    + "I7i"  # size, type, weight_type, width, batch, dim, length, silu
-    + 2 * PLANE  # x, out
-    + "QqqQ"  # weight, bias
-    + PLANE  # state
-    + "ii"  # state_length, entries
-    + "QQ"  # cache_seqlens, indices
-)
-
-_DRIVER_FUNCTIONS = (
-    "cuLibraryLoadData",
-    "cuLibraryGetKernel",
-    "cuLibraryUnload",
-    "cuLaunchKernel",
-)
 
 _UNSUPPORTED = 4  # WSK_ERR_UNSUPPORTED
 _NO_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT of cuda.h
@@ -136,18 +50,6 @@ def refuse(argument, expected):
     raise KernelError("wrong argument", argument, expected)
 
 
-class _Problem(ctypes.Structure):
-    _fields_ = [
-        ("argument", ctypes.c_char_p),
-        ("expected", ctypes.c_char_p),
-        ("driver", ctypes.c_int32),
-    ]
-
-
-class _Driver(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32)] + [(name, ctypes.c_void_p) for name in _DRIVER_FUNCTIONS]
-
-
 def _open(path):
     library = ctypes.CDLL(path)
     pointer = ctypes.c_void_p
@@ -180,8 +82,8 @@ class Native:
         self.library = _open(path or library_path())
         self._functions = {}
         self._driver = driver_library = ctypes.CDLL("libcuda.so.1")
-        driver = _Driver(size=ctypes.sizeof(_Driver))
-        for name in _DRIVER_FUNCTIONS:
+        driver = Driver(size=ctypes.sizeof(Driver))
+        for name, _ in Driver._fields_[1:]:
             try:
                 function = getattr(driver_library, name)
             except AttributeError:
@@ -190,7 +92,7 @@ class Native:
         size = self.library.wsk_handle_size()
         self._memory = (ctypes.c_uint64 * ((size + 7) // 8))()
         self._handle = ctypes.addressof(self._memory)
-        problem = _Problem()
+        problem = Problem()
         status = self.library.wsk_init(self._handle, size, ctypes.addressof(driver), ctypes.addressof(problem))
         self._check(status, problem)
 
@@ -208,7 +110,7 @@ class Native:
         if image in self._loaded:
             return
         with self._lock:
-            problem = _Problem()
+            problem = Problem()
             self._check(self.library.wsk_load(self._handle, image, ctypes.addressof(problem)), problem)
             self._loaded.add(image)
 
@@ -227,11 +129,11 @@ class Native:
         """Calls wsk_<name>; `arguments` is its struct, packed."""
         function = self.function(name)
         if function(self._handle, arguments, stream, None):
-            problem = _Problem()  # the same call again, for the reason
+            problem = Problem()  # the same call again, for the reason
             status = function(self._handle, arguments, stream, ctypes.addressof(problem))
             if problem.driver == _NO_CONTEXT:
                 self._make_current(device)
-                problem = _Problem()
+                problem = Problem()
                 status = function(self._handle, arguments, stream, ctypes.addressof(problem))
             self._check(status, problem)
 

@@ -6,7 +6,7 @@ Gradients are summed in a fixed order: the same inputs give the same bits.
 
 import torch
 
-from ._scan_calls import rows_contiguous, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
+from ._scan_calls import prepare_any, rows_contiguous, saved_shape, scan_backward_cuda, scan_cuda, update_cuda
 from ._tensors import needs_gradient, no_second_derivative
 
 __all__ = ["bwd", "fwd", "selective_scan_fn", "selective_state_update"]
@@ -142,7 +142,7 @@ def selective_scan_fn(
     elif needs_gradient(inputs):
         out, state = SelectiveScan.apply(*rows_contiguous(*inputs), delta_softplus)
     else:
-        out, x, out_z = scan_cuda(*inputs, delta_softplus, return_last_state, rows_contiguous)
+        out, x, out_z = scan_cuda(*inputs, delta_softplus, return_last_state, prepare_any)
         out, state = out if z is None else out_z, _last_state(x) if return_last_state else None
     return (out, state) if return_last_state else out
 

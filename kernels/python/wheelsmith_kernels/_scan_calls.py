@@ -1,10 +1,9 @@
 """Calls of the scan and of the state update with torch's tensors: what the library cannot see is checked here."""
 
-import struct
-
 import torch
 
-from ._native import SCAN, SCAN_IMAGE, UPDATE, native, refuse
+from ._native import SCAN_IMAGE, native, refuse
+from ._structs import MATRIX, ROWS, SCAN, STRIDED, UPDATE
 from ._tensors import TYPES, Plans, address, calls, is_on_gpu, launch, multiprocessors, plain, require_plain, signatures
 
 STATES_MAX = 256
@@ -107,27 +106,37 @@ def _prepare(*inputs):
     return u, delta, A, B, C, D, z, delta_bias
 
 
+def prepare_any(*inputs):
+    """The inputs of a scan as its kernels take them, whatever their strides are."""
+    return _prepare(*rows_contiguous(*inputs))
+
+
 def saved_shape(u, A):
     """Of x: the state at the end of each 2048 steps, behind the product of the decays."""
     return (u.shape[0], u.shape[1], -(-u.shape[2] // SAVED), 2 * A.shape[1])
 
 
+_HEAD = SCAN.part("size", "reserved").pack
+_ROWS = ROWS.part("stride_batch", "stride_channel").pack
+_MATRIX = MATRIX.part("stride_batch", "reserved").pack
+
 #: The struct of a call: addresses, and between them what is the same for each call of a signature.
-_ROWS_AT, _MATRIX_AT = "Q16s", "Q32s"
-_SCAN = struct.Struct("=40s" + 6 * _ROWS_AT + 2 * _MATRIX_AT + "QQQQQ136s")
-_GRADIENTS = struct.Struct("=" + 4 * _ROWS_AT + "QQQQQ")
-_NO_GRADIENTS = bytes(_GRADIENTS.size)
+_SCAN = SCAN.apart(
+    "u delta z out out_z a b c d delta_bias x workspace workspace_size "
+    "grad_out grad_u grad_delta grad_z grad_a grad_b grad_c grad_d grad_delta_bias"
+)
+_NO_GRADIENTS = 4 * (0, b"") + 5 * (0,)
 
 
 def _rows(t):
-    return bytes(16) if t is None else struct.pack("qq", *t.stride()[:2])
+    return b"" if t is None else _ROWS(*t.stride()[:2])
 
 
 def _matrix(t):
     if t.dim() == 2:
-        return struct.pack("qqqii", 0, t.stride(0), t.stride(1), 0, 0)
+        return _MATRIX(0, t.stride(0), t.stride(1), 0, 0)
     batch, *group, state, _ = t.stride()
-    return struct.pack("qqqii", batch, *(group or (0,)), state, 1, 0)
+    return _MATRIX(batch, *(group or (0,)), state, 1, 0)
 
 
 class _Scan:
@@ -135,16 +144,17 @@ class _Scan:
 
     __slots__ = ("device", "strides", "head", "workspace", "saved", "any")
 
-    def __init__(self, inputs, softplus, backward, outputs):
+    def __init__(self, inputs, softplus, backward, out, out_z):
+        check_scan(*inputs)
         u, delta, A, B, C, _, z, _ = inputs
         native().load(SCAN_IMAGE)
         groups = groups_of(B, C)
         sizes = *u.shape, A.shape[1], groups, bool(softplus), parts_of(u, groups, backward), 0
-        self.head = struct.pack("@I9i", SCAN.size, TYPES[u.dtype], *sizes)
+        self.head = _HEAD(SCAN.size, TYPES[u.dtype], *sizes)
         self.device = u.device.index
         self.saved, self.any = saved_shape(u, A), u.numel() > 0
-        self.strides = (*map(_rows, (u, delta, z, *outputs, A)), _matrix(B), _matrix(C))
-        alone = _SCAN.pack(self.head, *sum(((0, x) for x in self.strides), ()), *5 * (0,), _NO_GRADIENTS)
+        self.strides = (*map(_rows, (u, delta, z, out, out_z, A)), _matrix(B), _matrix(C))
+        alone = _SCAN.pack(self.head, *sum(((0, x) for x in self.strides), ()), *5 * (0,), *_NO_GRADIENTS)
         self.workspace = -(-native().scan_workspace(alone, backward) // 4) if u.numel() else 0
 
     def pack(self, u, delta, z, out, out_z, A, B, C, D, delta_bias, x, gradients=_NO_GRADIENTS):
@@ -162,29 +172,22 @@ class _Scan:
             B.data_ptr(), of_b,
             C.data_ptr(), of_c,
             address(D), address(delta_bias), address(x), address(workspace), 4 * self.workspace,
-            gradients,
+            *gradients,
         )  # fmt: skip
         return packed, workspace
 
 
 def scan_cuda(u, delta, A, B, C, D, z, delta_bias, softplus, saves=True, prepare=_prepare):
-    """(out, x, out_z); out_z is None without z, and x where nothing is to be saved.
+    """(out, x, out_z); out_z is None without z, and x where nothing is to be saved. prepare: see Plans.take()."""
 
-    prepare: what a call of a new signature is given to first; a signature that it leaves as it is has a plan.
-    """
-    inputs = u, delta, A, B, C, D, z, delta_bias
-    plan = _plans.get(key := (signatures(inputs), u.device, softplus))
-    if plan is None:
-        prepared = prepare(*inputs)
-        if any(a is not b for a, b in zip(inputs, prepared)):
-            return scan_cuda(*prepared, softplus, saves)
-        if prepare is not _prepare:
-            return scan_cuda(*inputs, softplus, saves)
-        check_scan(*inputs)
+    def make(*inputs):
+        z = inputs[6]
+        return _Scan(inputs, softplus, False, torch.empty_like(inputs[1]), None if z is None else torch.empty_like(z))
+
+    plan, inputs = _plans.take((u, delta, A, B, C, D, z, delta_bias), softplus, prepare, make)
+    u, delta, A, B, C, D, z, delta_bias = inputs
     out = torch.empty_like(delta)
     out_z = None if z is None else torch.empty_like(z)
-    if plan is None:
-        plan = _plans.put(key, _Scan(inputs, softplus, False, (out, out_z)))
     x = A.new_empty(plan.saved) if saves else None
     if plan.any:
         packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, x)
@@ -218,9 +221,8 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
     key = signatures((*inputs, dout, out, dz)), u.device, softplus, out_z is None
     found = _gradient_plans.get(key)
     if found is None:
-        check_scan(*inputs)
         _check_gradients(u, z, dout, out, dz)
-        found = _gradient_plans.put(key, (_Scan(inputs, softplus, True, (out, out_z)), tuple(map(_rows, rows))))
+        found = _gradient_plans.put(key, (_Scan(inputs, softplus, True, out, out_z), tuple(map(_rows, rows))))
     plan, strides = found
     weights = [
         None if t is None else torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (A, B, C, D, delta_bias)
@@ -230,7 +232,7 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
             if t is not None:
                 t.zero_()
         return (du, ddelta, *weights, dz, out_z)
-    gradients = _GRADIENTS.pack(*sum(zip(map(address, rows), strides), ()), *map(address, weights))
+    gradients = *sum(zip(map(address, rows), strides), ()), *map(address, weights)
     packed, workspace = plan.pack(u, delta, z, out, out_z, A, B, C, D, delta_bias, None, gradients)
     launch("scan_backward", packed, plan.device, "selective_scan_backward")
     return (du, ddelta, *weights, dz, out_z)
@@ -239,14 +241,17 @@ def scan_backward_cuda(u, delta, A, B, C, D, z, delta_bias, dout, out, dz, softp
 # ---- state update ----
 
 
-_UPDATE = struct.Struct("=40sQ32s" + 9 * "Q32s" + "Q")
+_UPDATE_HEAD = UPDATE.part("size", "reserved").pack
+_STATE = UPDATE.part("state_stride_entry", "state_stride_state").pack
+_STRIDED = STRIDED.part("stride[0]", "reserved").pack
+_UPDATE = UPDATE.apart("state x dt z out a b c d dt_bias indices")
 
 
 def _strided(t):
     if t is None:
-        return bytes(32)
+        return b""
     s = t.stride()
-    return struct.pack("qqqii", s[0], s[1], s[2] if len(s) > 2 else 0, TYPES[t.dtype], 0)
+    return _STRIDED(s[0], s[1], s[2] if len(s) > 2 else 0, TYPES[t.dtype], 0)
 
 
 def _with_heads(state, x, dt, A, B, C, D, z, dt_bias):
@@ -295,7 +300,7 @@ class _Update:
 
     __slots__ = ("device", "head", "state", "strides", "any", "is_contiguous")
 
-    def __init__(self, tensors, softplus, indices):
+    def __init__(self, tensors, indices, softplus):
         tensors = state, x, dt, A, B, C, D, z, dt_bias = _with_heads(*tensors)
         _check_update(*tensors, indices)
         self.any, self.is_contiguous = x.numel() > 0, x.is_contiguous()
@@ -303,9 +308,9 @@ class _Update:
         native().load(SCAN_IMAGE)
         entries, heads, dim, states = state.shape
         sizes = x.shape[0], heads, dim, states, B.shape[1], entries, bool(softplus), 0
-        self.head = struct.pack("@I9i", UPDATE.size, TYPES[state.dtype], *sizes)
+        self.head = _UPDATE_HEAD(UPDATE.size, TYPES[state.dtype], *sizes)
         self.device = state.device.index
-        self.state = struct.pack("qqqq", *state.stride())
+        self.state = _STATE(*state.stride())
         self.strides = tuple(map(_strided, (x, dt, z, out, A, B, C, D, dt_bias)))
 
 
@@ -318,16 +323,18 @@ def _indices(t):
     return t.to(torch.int32).contiguous()
 
 
+def _prepare_update(state, *rest):
+    require_plain("state", state)
+    *inputs, indices = rest
+    return state, *map(plain, inputs), _indices(indices)
+
+
 def update_cuda(state, x, dt, A, B, C, D, z, dt_bias, softplus, indices):
     """out, contiguous, of x's shape and type; the state changes in place. All with a dimension of heads, or all without."""
-    tensors = state, x, dt, A, B, C, D, z, dt_bias
-    plan = _updates.get(key := (signatures((*tensors, indices)), state.device, softplus))
-    if plan is None:
-        require_plain("state", state)
-        prepared, numbers = tuple(map(plain, tensors)), _indices(indices)
-        if numbers is not indices or any(a is not b for a, b in zip(tensors, prepared)):
-            return update_cuda(*prepared, softplus, numbers)
-        plan = _updates.put(key, _Update(tensors, softplus, indices))
+    plan, tensors = _updates.take(
+        (state, x, dt, A, B, C, D, z, dt_bias, indices), softplus, _prepare_update, lambda *t: _Update(t[:-1], t[-1], softplus)
+    )
+    state, x, dt, A, B, C, D, z, dt_bias, indices = tensors
     out = torch.empty_like(x) if plan.is_contiguous else x.new_empty(x.shape)
     if not plan.any:
         return out

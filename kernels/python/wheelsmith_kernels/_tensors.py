@@ -77,35 +77,21 @@ def no_second_derivative(name):
     library.register_autograd(f"wheelsmith_kernels::{name}", refuse)
 
 
-def signature(t):
-    """All of a tensor that a call depends on, but its address; None of None."""
-    return None if t is None else (t.shape, t.stride(), t.dtype, t.device, t.is_neg())
-
-
 def signatures(tensors):
-    """Of each the same, but its device by number: a key of these has the device of one besides."""
+    """All of tensors, some of them None, that a call depends on, but addresses; of devices the number: a key of these has
+    the device of one besides."""
     return tuple(
         [None if t is None else (t.shape, t.stride(), t.dtype, t.get_device(), t.is_neg()) for t in tensors]
     )
 
 
-CACHE_MAX = 4096
-
-
-def remember(cache, key, value):
-    """Puts a value into a dict of what calls by their signatures need, and returns it.
-
-    Bounded: a signature that grows by one row each step is a new one each step. A full dict is emptied.
-    """
-    if len(cache) >= CACHE_MAX:
-        cache.clear()
-    cache[key] = value
-    return value
-
-
 class Plans:
     """What was checked and computed once for each signature. The one that was found last is compared, not hashed:
-    layers of a model call with one signature after each other, and hashing it takes longer than the launch."""
+    layers of a model call with one signature after each other, and hashing it takes longer than the launch.
+
+    Bounded: a signature that grows by one row each step is a new one each step. A full one is emptied."""
+
+    MAX = 4096
 
     def __init__(self):
         self._all, self._last = {}, (None, None)
@@ -119,7 +105,27 @@ class Plans:
         return plan
 
     def put(self, key, plan):
-        return remember(self._all, key, plan)
+        if len(self._all) >= self.MAX:
+            self._all.clear()
+        self._all[key] = plan
+        return plan
+
+    def take(self, given, words, prepare, make):
+        """(make(*tensors), tensors) of calls with these tensors, the first of which has the device, and other words.
+
+        prepare(*given): the tensors as the kernels take them, copied where they must be. What it leaves as it is has a
+        plan, which is found without asking again.
+        """
+        key = signatures(given), given[0].device, words
+        plan = self.get(key)
+        if plan is None:
+            tensors = tuple(prepare(*given))
+            if any(a is not b for a, b in zip(given, tensors)):
+                given, key = tensors, (signatures(tensors), *key[1:])
+                plan = self.get(key)
+        if plan is None:
+            plan = self.put(key, make(*given))
+        return plan, given
 
     def clear(self):
         self.__init__()
