@@ -11,6 +11,9 @@
 #include "sys/flock.h"
 #include "sys/stop.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define TICK_MS 250
 #define HOUR_MS ((uint64_t)3600 * 1000)
 #define SHORTEST_DEADLINE_MS ((uint64_t)5 * 60 * 1000)
@@ -19,15 +22,22 @@
 /* How many that do not fit are looked at in one round: a fleet has thousands. */
 #define MOST_MISFITS 32
 
+/* Of its key, for its lock. */
+static uint64_t
+number_of(const struct ws_node *node)
+{
+	char digits[17] = "";
+	memcpy(digits, node->base.hex, sizeof(digits) - 1);
+	return strtoull(digits, NULL, 16);
+}
+
 static void
 unlock(const struct ws_run *r, struct ws_node *node)
 {
-	if (node->lock_fd < 0) {
-		return;
+	if (node->locked) {
+		ws_flock_release_number(r->e->work->keys_fd, number_of(node));
+		node->locked = false;
 	}
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	unlink(ws_arena_printf(a, "%s/work/locks/%s", r->e->store->path, node->base.hex));
-	close(ws_take_fd(&node->lock_fd));
 }
 
 /* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no result. */
@@ -117,11 +127,10 @@ look_up_ready(struct ws_run *r)
 static bool
 lock_key(struct ws_run *r, struct ws_node *node)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_err err;
-	const char *path = ws_arena_printf(a, "%s/work/locks/%s", r->e->store->path, node->base.hex);
-	switch (ws_flock_try(path, true, &node->lock_fd, &err)) {
+	switch (ws_flock_number(r->e->work->keys_fd, number_of(node), &err)) {
 	case WS_FLOCK_HELD:
+		node->locked = true;
 		break;
 	case WS_FLOCK_BUSY:
 		if (!node->waits_for_peer) {

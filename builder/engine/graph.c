@@ -16,7 +16,6 @@ ws_graph_add(struct ws_graph *graph, const struct ws_action *action)
 {
 	struct ws_node *node = WS_NEW(graph->a, struct ws_node);
 	node->action = action;
-	node->lock_fd = -1;
 	node->queued_at = WS_NOT_QUEUED;
 	node->made = WS_NEW_N(graph->a, const char *, action->input_count);
 	*ws_vec_push(&graph->nodes, graph->a) = node;

@@ -52,7 +52,7 @@ struct ws_node {
 	bool waits_for_peer;   /**< another process holds its lock */
 	unsigned attempt;
 	unsigned passed_over; /**< how often a smaller one was started before it */
-	int lock_fd;
+	bool locked;          /**< its key is, by this run */
 	int64_t started_ms;
 	struct ws_job *job; /**< while it runs, in its own arena; else NULL */
 	const char *dir;    /**< as job->dir; FAILED: of the last attempt, in the graph's arena */

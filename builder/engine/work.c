@@ -9,6 +9,7 @@
 #include "sys/flock.h"
 #include "sys/sweep.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,22 +40,6 @@ remove_dead(const char *path)
 	}
 }
 
-/* A key's lock that nobody holds is left over; the next run may never ask for that key. */
-static void
-remove_dead_locks(const char *folder)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	WS_AUTO_DIR DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		const char *path = ws_path_join(a, folder, entry->d_name, NULL);
-		WS_AUTO_FD int fd = -1;
-		if (entry->d_name[0] != '.' && ws_flock_try(path, true, &fd, NULL) == WS_FLOCK_HELD) {
-			unlink(path);
-		}
-	}
-}
-
 static bool
 remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 {
@@ -63,7 +48,6 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 	if (ws_fs_is_link(folder)) {
 		return true; /* what lies there may be another store's */
 	}
-	remove_dead_locks(ws_path_join(a, folder, "locks", NULL));
 	WS_AUTO_DIR DIR *dir = opendir(folder);
 	if (!dir) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot list '%s'", folder);
@@ -81,9 +65,14 @@ bool
 ws_work_open(const struct ws_store *store, const char *program, struct ws_arena *a,
 	struct ws_work *work, struct ws_err *err)
 {
-	*work = (struct ws_work){.store = store, .lock_fd = -1, .sweep_fd = -1};
+	*work = (struct ws_work){.store = store, .lock_fd = -1, .keys_fd = -1, .sweep_fd = -1};
 	if (!remove_dead_runs(store, err)) {
 		return false;
+	}
+	const char *keys = ws_store_path(store, a, "work/keys");
+	work->keys_fd = open(keys, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (work->keys_fd < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot open '%s', where keys are locked", keys);
 	}
 	/* Made under another name and renamed once locked, so that no other process removes it. */
 	char *fresh = ws_fs_temp_dir(ws_store_path(store, a, "work"), "new-", a, err);
@@ -121,6 +110,9 @@ ws_work_close(struct ws_work *work, bool keep)
 	}
 	if (work->lock_fd >= 0) {
 		close(ws_take_fd(&work->lock_fd));
+	}
+	if (work->keys_fd >= 0) {
+		close(ws_take_fd(&work->keys_fd));
 	}
 }
 

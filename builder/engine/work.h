@@ -15,6 +15,7 @@ struct ws_work {
 	const struct ws_store *store;
 	const char *path; /**< absolute */
 	int lock_fd;
+	int keys_fd;  /**< work/keys: a byte of it is locked for each key that is being made */
 	int sweep_fd; /**< closing it, by whatever end, sweeps */
 };
 

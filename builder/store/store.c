@@ -176,8 +176,7 @@ empty_store(struct ws_arena *a)
 bool
 ws_store_open(const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err)
 {
-	static const char *const folders[] = {
-		"cas", "ac", "trees", "git", "partial", "work", "work/locks"};
+	static const char *const folders[] = {"cas", "ac", "trees", "git", "partial", "work"};
 	*store = empty_store(a);
 	if (!path) {
 		return ws_store_check(path, err);

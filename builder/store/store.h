@@ -2,7 +2,7 @@
  * store.h - the folder that holds everything worth keeping
  *
  *   VERSION  cas/aa/<sha256>  ac/aa/<key>  trees/<name>-<digest>/  git/  partial/
- *   locks/  work/  work/locks/<key>  ledger.db  LOCK
+ *   locks/  work/  work/keys  ledger.db  LOCK
  *
  * Anything in it may be deleted while nothing runs; the next run restores it. Nothing in it is
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of

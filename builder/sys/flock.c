@@ -44,6 +44,34 @@ ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err)
 	return WS_FLOCK_FAILED;
 }
 
+/* Of the open file, not of the process: F_OFD_SETLK. */
+static int
+set_byte(int fd, uint64_t number, short type)
+{
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)(number >> 1), .l_len = 1};
+	return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+enum ws_flock_result
+ws_flock_number(int fd, uint64_t number, struct ws_err *err)
+{
+	if (set_byte(fd, number, F_WRLCK) == 0) {
+		return WS_FLOCK_HELD;
+	}
+	if (errno == EAGAIN || errno == EACCES) {
+		return WS_FLOCK_BUSY;
+	}
+	ws_err_sys(err, WS_ERR_IO, "cannot lock");
+	return WS_FLOCK_FAILED;
+}
+
+void
+ws_flock_release_number(int fd, uint64_t number)
+{
+	set_byte(fd, number, F_UNLCK);
+}
+
 bool
 ws_flock_convert(int fd, bool exclusive)
 {

@@ -22,6 +22,13 @@ enum ws_flock_result {
 /** Tries once. On WS_FLOCK_HELD @a fd holds the lock until it is closed. */
 enum ws_flock_result ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err);
 
+/**
+ * As ws_flock_try with a number in place of a name: the byte @a number of the file that @a fd has open for
+ * writing is locked, which makes and removes nothing. It goes with @a fd, or by ws_flock_release_number.
+ */
+enum ws_flock_result ws_flock_number(int fd, uint64_t number, struct ws_err *err);
+void ws_flock_release_number(int fd, uint64_t number);
+
 /** Makes a lock that @a fd holds exclusive, or shared; false, and there may be none then, where another process has it. */
 bool ws_flock_convert(int fd, bool exclusive);
 

@@ -486,7 +486,7 @@ assert ctypes.string_at(l.tiny_image(), 4) == bytes.fromhex("50ed55ba")'
 	[[ "$output" == *"#error no"* ]]
 	# Without --keep-work nothing is left but what was kept before.
 	build
-	[ "$(ls "$WHEELSMITH_STORE/work")" = "$(printf 'locks\n%s' "$(basename "$(dirname "$folder")")")" ]
+	[ "$(ls "$WHEELSMITH_STORE/work")" = "$(printf 'keys\n%s' "$(basename "$(dirname "$folder")")")" ]
 }
 
 @test "compile_commands.json holds commands that work where it says" {

@@ -71,8 +71,7 @@ goes_on() { # UNIT
 	[ "$status" -eq 0 ]
 	[ "$(ran)" = "$(printf 'check tiny\ncompile %s\nlink tiny._C.so\npack tiny' "$1")" ]
 	dist_is_whole
-	[ "$(ls "$WORK")" = locks ]
-	[ -z "$(ls "$WORK/locks")" ]
+	[ "$(ls "$WORK")" = keys ]
 }
 
 @test "Ctrl-C at a terminal ends all compilers, and the next run continues" {
@@ -83,7 +82,7 @@ goes_on() { # UNIT
 	[ "$status" -eq 130 ]
 	[[ "$output" == *"error: interrupted"*"what was done is kept: the same command continues from there"* ]]
 	nobody_works_below "$WORK"
-	[ "$(ls "$WORK")" = locks ]
+	[ "$(ls "$WORK")" = keys ]
 	[ "$(ls dist)" = build.json ]
 	[ "$(built '.cells[0].decision')" = cancelled ]
 	[ "$(built .actions.ran)" -eq 2 ]
@@ -141,8 +140,7 @@ goes_on() { # UNIT
 	status=0
 	wait "$child" || status=$?
 	[ "$status" -eq 141 ]
-	[ "$(ls "$WORK")" = locks ]
-	[ -z "$(ls "$WORK/locks")" ]
+	[ "$(ls "$WORK")" = keys ]
 	dist_is_whole
 }
 

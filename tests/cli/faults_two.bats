@@ -76,8 +76,7 @@ actions_ran() { # FILE...
 	[ "$(ls dist | grep -c 'whl$')" -eq 1 ]
 	dist_is_whole
 	[ -z "$(find dist -name '.*' -type f)" ]
-	[ "$(ls "$WORK")" = locks ]
-	[ -z "$(ls "$WORK/locks")" ]
+	[ "$(ls "$WORK")" = keys ]
 	# From nothing and with nobody holding them back, too.
 	rm -r "$WHEELSMITH_STORE" dist
 	from_base
@@ -117,8 +116,7 @@ actions_ran() { # FILE...
 	build
 	[ "$status" -eq 0 ]
 	[ "$(built .actions.ran)" -eq 0 ]
-	[ "$(ls "$WORK")" = locks ]
-	[ -z "$(ls "$WORK/locks")" ]
+	[ "$(ls "$WORK")" = keys ]
 }
 
 @test "who waits for one whose compiler fails says so too, and Ctrl-C ends the waiting" {

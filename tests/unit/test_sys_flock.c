@@ -28,6 +28,24 @@ WS_TEST(a_lock_on_a_removed_file_is_no_lock)
 	close(second);
 }
 
+WS_TEST(a_number_is_locked_once_and_goes_with_its_file)
+{
+	struct ws_err err;
+	const char *path = ws_path_join(a, ws_test_dir(a), "numbers", NULL);
+	int ours = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	int theirs = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(ws_flock_number(ours, UINT64_MAX, &err), WS_FLOCK_HELD);
+	assert_int_equal(ws_flock_number(theirs, UINT64_MAX, &err), WS_FLOCK_BUSY);
+	assert_int_equal(ws_flock_number(theirs, 2, &err), WS_FLOCK_HELD);
+	ws_flock_release_number(ours, UINT64_MAX);
+	assert_int_equal(ws_flock_number(theirs, UINT64_MAX, &err), WS_FLOCK_HELD);
+	assert_int_equal(ws_flock_number(ours, 2, &err), WS_FLOCK_BUSY);
+	close(theirs);
+	assert_int_equal(ws_flock_number(ours, 2, &err), WS_FLOCK_HELD);
+	close(ours);
+	assert_int_equal(ws_flock_number(ours, 2, &err), WS_FLOCK_FAILED);
+}
+
 /* A process that has the lock for @ms, or until it is killed. */
 static pid_t
 hold(const char *path, unsigned ms)
