@@ -10,6 +10,7 @@ import datetime
 import glob
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -49,6 +50,7 @@ class Bench:
     def run(self, argv, env=None, watch=False):
         words = [word.format(tests=f"{RELEASE}/tests", work=self.work) if "{" in word else word for word in argv]
         shown = " ".join(words)
+        shown = re.sub(r"/dev/shm/tmp\w+", "$MEMORY", shown)
         for place, name in (self.work, "$WORK"), (f"{RELEASE}/", ""), (ROOT, "."), (os.path.expanduser("~"), "~"):
             shown = shown.replace(place, name)
         if shown not in self.commands:
