@@ -101,6 +101,11 @@ class Disk:
             if source and not keep:
                 self.drop(source)
             return
+        if source in self.folders:
+            self.folders = {target + n[len(source) :] if (n + "/").startswith(source + "/") else n for n in self.folders}
+            for name in [n for n in self.files if n.startswith(source + "/")]:
+                self.put(target + name[len(source) :], self.files.pop(name))
+            return
         file = self.find(source) if source else self.others.pop(old, None)
         if isinstance(file, Made) or file is None:
             made = File((self.after / target).read_bytes() if (self.after / target).is_file() else b"")
