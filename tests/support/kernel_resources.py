@@ -28,9 +28,9 @@ THREADS, REGISTERS, SHARED = 1024, 65536, 65536
 #: run on any GPU.
 UNMET = {"wsk_scan_forward_f16": 2, "wsk_scan_forward_bf16": 2}
 
-#: Bytes that these spill for sm_100 and sm_120, on which they have not run: ptxas of 13.0 takes more registers there than for
-#: any older target, and other orders of the same loads do not change it.
-SPILLED = {("100", "attn_80"): 16, ("120", "attn_80"): 28}
+#: Bytes that these spill, or load again, for sm_100 and sm_120, on which they have not run: ptxas of 13.0 takes more registers
+#: there than for any older target, and other orders of the same loads do not change it.
+SPILLED = {("100", "attn_80"): 16, ("120", "attn_80"): 36}
 SPILLING = "wsk_forward_f16", "wsk_forward_bf16"
 
 
