@@ -113,7 +113,7 @@ valid() {
 	publish 8 v
 	[[ $output == *"is signed, and no key was given"* ]]
 	AWS_SECRET_ACCESS_KEY=wrong publish 8 v --key key
-	[[ ${lines[0]} == "error: cannot fetch 'manifest.json': '127.0.0.1' denies access (403)" ]]
+	[[ ${lines[0]} == "error: cannot fetch 'manifest.json': '127.0.0.1' denies access to this login (403)" ]]
 	[[ $output == *"the server says: SignatureDoesNotMatch"* ]]
 	AWS_ACCESS_KEY_ID=bobkey AWS_SECRET_ACCESS_KEY=bobsecret publish 8 v --key key
 	[[ $output == *"AccessDenied"* ]]
