@@ -195,12 +195,12 @@ ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
 	x.wishes = WS_NEW_N(a, struct wish, nodes->len);
 	for (size_t i = 0; i < nodes->len; i++) {
 		const struct ws_node *node = nodes->at[i];
-		if (!ws_map_add(&seen, node->base.hex, a)) {
+		struct ws_digest trees = ws_key_trees(&node->base, node->action);
+		if (!ws_map_add(&seen, ws_arena_strdup(a, trees.hex), a)) {
 			continue; /* an equal action: one result serves both */
 		}
 		struct wish *wish = &x.wishes[x.count++];
-		*wish = (struct wish){.action = node->action, .base = &node->base};
-		wish->trees = ws_key_trees(&node->base, node->action);
+		*wish = (struct wish){.action = node->action, .base = &node->base, .trees = trees};
 		wish->has_key = !node->action->find_reads;
 		wish->full = ws_key_full(&node->base, "");
 	}

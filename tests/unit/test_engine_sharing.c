@@ -238,6 +238,26 @@ WS_TEST(hosts_add_to_the_list_of_manifests)
 	ws_store_close(&other->store);
 }
 
+/* A binding file for two Pythons: one key without trees, two results. */
+WS_TEST(equal_commands_over_other_headers_are_each_asked_for)
+{
+	static const char *const two[] = {"read.h=2", "unread.h", NULL};
+	struct place *place = make_place(a);
+	struct host *maker = host_at(place, a), *other = host_at(place, a);
+	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
+	make(maker, node_with(maker, tree_of(maker, two), "a.c"), "inc/read.h");
+	ws_node_list nodes = {0};
+	*ws_vec_push(&nodes, a) = node_with(other, tree_of(other, one), "a.c");
+	*ws_vec_push(&nodes, a) = node_with(other, tree_of(other, two), "a.c");
+	place->store = &other->store;
+	ws_sharing_get(&other->cache, &nodes);
+	unsigned calls = place->calls;
+	assert_true(finds(other, nodes.at[0]) && finds(other, nodes.at[1]));
+	assert_int_equal(place->calls, calls); /* both had come */
+	ws_store_close(&maker->store);
+	ws_store_close(&other->store);
+}
+
 WS_TEST(a_result_whose_files_do_not_come_is_a_miss)
 {
 	struct place *place = make_place(a);
