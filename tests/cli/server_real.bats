@@ -41,7 +41,7 @@ serve() { # [VAR=VALUE...] [OPTIONS]
 	env SERVER_TOKEN_FILE="$PWD/token" "${set[@]}" "$PYTHON" "$WS_ROOT/examples/server/server.py" \
 		--host 127.0.0.1 --port 0 "$@" > port 2> log 3>&- &
 	SERVER=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do # torch is imported first
 		[ -s port ] && break
 		sleep 0.1
 	done
