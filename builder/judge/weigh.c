@@ -60,14 +60,25 @@ find_choice(const struct ws_verdict *v, size_t i)
 	return found;
 }
 
-/* Another of its kind, whether it loads or not: "pg_2_11_0", "pg_2_12_0". */
+/* Where the suffix begins: ".cpython-311-x86_64-linux-gnu.so". */
+static const char *
+suffix_of(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name;
+	return base + strcspn(base, ".");
+}
+
+/* Another of its kind for the same Python, whether it loads or not: "pg_2_11_0", "pg_2_12_0". */
 static bool
 is_one_of_several(const struct ws_verdict *v, size_t i)
 {
+	const char *name = v->modules[i].module->name;
 	bool several = false;
 	for (size_t k = 0; k < v->count; k++) {
+		const char *other = v->modules[k].module->name;
 		several = several
-			|| (k != i && are_alike(v->modules[k].module->name, v->modules[i].module->name));
+			|| (k != i && are_alike(other, name) && ws_same(suffix_of(other), suffix_of(name)));
 	}
 	return several;
 }

@@ -232,6 +232,9 @@ library() { # LIBRARY NAME WANTED [FLAG...]
 	verify 1 $wheel --torch 2.5.1
 	pack $wheel demo.$suffix=demo.so demo/k_2_7_1.$suffix=k_2_7_1.so demo/other.$suffix=k_2_8_0.so
 	verify 1 $wheel --torch 2.5.1
+	# Of two for other Pythons each takes its own.
+	pack $wheel demo.$suffix=demo.so demo/k.$suffix=k_2_8_0.so demo/k.${suffix/311/312}=k_2_8_0.so
+	verify 1 $wheel --torch 2.5.1
 	# Which of them decides is another thing in each torch.
 	library libk_cu11.so f $good -l:libc10.so
 	module demo
