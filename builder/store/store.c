@@ -116,14 +116,18 @@ check_version(const char *path, struct ws_err *err)
 static bool
 check_owner(const char *path, struct ws_arena *a, struct ws_err *err)
 {
-	struct stat own, parent;
-	if (lstat(path, &own) != 0 || stat(ws_path_dir(a, path), &parent) != 0
-		|| !(parent.st_mode & S_IWOTH) || own.st_uid == geteuid() || own.st_uid == 0) {
-		return true;
+	const char *parent = ws_path_dir(a, path);
+	for (const char *at = path; !ws_same(at, parent); at = parent, parent = ws_path_dir(a, at)) {
+		struct stat own, above;
+		if (lstat(at, &own) == 0 && stat(parent, &above) == 0 && (above.st_mode & S_IWOTH)
+			&& own.st_uid != geteuid() && own.st_uid != 0) {
+			ws_err_set(err, WS_ERR_CONFIG,
+				"the store '%s' belongs to another user, in a folder where everybody can make one",
+				path);
+			return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+		}
 	}
-	ws_err_set(err, WS_ERR_CONFIG,
-		"the store '%s' belongs to another user, in a folder where everybody can make one", path);
-	return ws_err_cure_code(err, WS_CURE_STORE, NULL);
+	return true;
 }
 
 static bool

@@ -83,10 +83,11 @@ setup() {
 	[ "$(id -u)" = 0 ] || cannot_run "needs root: a folder of another user"
 	mkdir -m 1777 shared
 	mkdir -m 777 shared/theirs theirs
+	mkdir -p shared/within/store
 	ln -s "$PWD/theirs" shared/link
-	chown -h 65534 shared/theirs shared/link
+	chown -hR 65534 shared/theirs shared/link shared/within
 	local store
-	for store in shared/theirs shared/theirs/ shared/link shared/link/; do
+	for store in shared/theirs shared/theirs/ shared/link shared/link/ shared/within/store; do
 		run -3 --separate-stderr "$WHEELSMITH" lock "${package[@]}" --store "$store"
 		# shellcheck disable=SC2154 # bats sets it
 		[ "$stderr" = "error: the store '${store%/}' belongs to another user, in a folder where everybody can make one
