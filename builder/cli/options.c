@@ -97,7 +97,7 @@ static bool
 convert(const struct ws_option *row, const char *text, struct ws_arena *a, struct ws_err *err)
 {
 	if (takes_argument(row) && !text[0] && strcmp(row->argument, "TEXT") != 0) { /* "$UNSET" */
-		return ws_err_set(err, WS_ERR_USAGE, "--%s needs a value, and '' is none", row->name);
+		return ws_err_set(err, WS_ERR_USAGE, "--%s needs a value; '' is empty", row->name);
 	}
 	switch (row->kind) {
 	case WS_OPTION_FLAG:

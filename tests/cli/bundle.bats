@@ -490,7 +490,7 @@ has_part() {
 	[[ "$stderr" == "error: there is no folder 'm.json'"* ]]
 	ws fetch --matrix m.json --bundle ''
 	[ "$status" -eq 2 ]
-	[ "$stderr" = "error: --bundle needs a value, and '' is none" ]
+	[ "$stderr" = "error: --bundle needs a value; '' is empty" ]
 	[ ! -e b ]
 	[ -z "$(find . -name '.b.part-*')" ]
 }

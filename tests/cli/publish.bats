@@ -501,7 +501,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 			# shellcheck disable=SC2086 # words
 			publish 8 $task
 			echo "$damage: $output"
-			[[ $output == *"roll back to '$first', whose lists hold, and remove 'idx/$last/'"*"then publish again what came since"* ]]
+			[[ $output == *"roll back to '$first', whose lists hold, and remove 'idx/$last/'"*"then publish and yank again what came since"* ]]
 			publish 0 --rollback "$first" --to idx
 			rm -rf "idx/$last"
 			publish 0 v --to idx
@@ -557,7 +557,7 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 	publish 2 '' --to none
 	[ "${lines[0]}" = "error: argument 1 is empty" ]
 	publish 2 w --to ''
-	[ "${lines[0]}" = "error: --to needs a value, and '' is none" ]
+	[ "${lines[0]}" = "error: --to needs a value; '' is empty" ]
 	[ ! -e none ]
 	publish 0 w --to idx
 	publish 0 --title '' --to idx

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "publish/catalog.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool
@@ -53,8 +54,9 @@ ws_index_lists_cure(const struct ws_index_target *t, struct ws_err *err)
 {
 	size_t count;
 	bool advised =
-		ws_err_has_cure(err) && !err->place[0]; /* one of a text's place is about the text */
-	if (advised || ws_err_is_stop(err)) {
+		ws_err_has_cure(err) && !err->place[0];      /* one of a text's place is about the text */
+	bool unread = err->os != 0 && err->os != ENOENT; /* nobody knows whether it is damaged */
+	if (advised || unread || ws_err_is_stop(err)) {
 		return false;
 	}
 	const char *const *all = ws_index_target_snapshots(t, t->a, &count);
@@ -62,7 +64,7 @@ ws_index_lists_cure(const struct ws_index_target *t, struct ws_err *err)
 		if (!ws_same(all[i], t->current) && is_sound(t, all[i])) {
 			ws_err_cure(err, "roll back to '@%s', whose lists hold, and remove '%s'", all[i],
 				ws_index_target_path(t, ""));
-			return ws_err_cure(err, "then publish again what came since");
+			return ws_err_cure(err, "then publish and yank again what came since");
 		}
 	}
 	return ws_err_cure(err, "no other snapshot holds: publish the wheels of '%s' to a new folder",

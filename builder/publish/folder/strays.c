@@ -5,6 +5,7 @@
 #include "publish/manifest.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,8 +77,10 @@ add_older(struct search *s, struct ws_err *err)
 		struct ws_index_catalog older;
 		const char *name = ws_arena_printf(s->a, "@%s/index.json", all[i]);
 		if (!ws_index_catalog_read(below(s, name), s->a, &older, err)) {
-			return ws_err_cure(err, "remove '%s', a snapshot that is not shown",
-				below(s, ws_arena_printf(s->a, "@%s", all[i])));
+			bool advised = ws_err_has_cure(err) || (err->os != 0 && err->os != ENOENT);
+			return advised ? false
+						   : ws_err_cure(err, "remove '%s', a snapshot that is not shown",
+							   below(s, ws_arena_printf(s->a, "@%s", all[i])));
 		}
 		add_files(s, &older);
 	}
