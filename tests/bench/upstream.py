@@ -1,6 +1,6 @@
-"""upstream.py DIST STORE OUT - our wheels beside those that `pip wheel` makes of the same sources
+"""upstream.py DIST STORE ARCHS OUT - our wheels beside those that `pip wheel` makes of the same sources
 
-DIST is the folder of a build for one torch, Python and set of architectures, STORE the store that it was built in, whose
+DIST is the folder of a build for one torch, Python and set of architectures (ARCHS: "8.0;9.0"), STORE the store that it was built in, whose
 sources are used; this Python has that torch, setuptools and ninja, and nvcc and cuobjdump are on PATH. For each package: the
 files of both wheels, and for each module the names that it exports, the architectures of its GPU code, and what of its
 machine code is equal. OUT gets the table; packages are built beside each other.
@@ -58,17 +58,16 @@ def functions(path):
     return code
 
 
-def theirs(package, source, arch):
+def theirs(source, archs, work):
     """Builds a copy of the sources as pip does; the wheel or the end of what was said."""
-    work = tempfile.mkdtemp()
     shutil.copytree(source, f"{work}/src")
     subprocess.run(["chmod", "-R", "u+w", work], check=True)
     env = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")}
-    env |= {"TORCH_CUDA_ARCH_LIST": arch, "FORCE_CUDA": "1", "BUILD_CUDA_EXT": "1", "MAX_JOBS": "4"}
+    env |= {"TORCH_CUDA_ARCH_LIST": archs, "FORCE_CUDA": "1", "BUILD_CUDA_EXT": "1", "MAX_JOBS": "4"}
     done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", f"{work}/out",
                            f"{work}/src"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     wheels = glob.glob(f"{work}/out/*.whl")
-    return (wheels[0], work) if done.returncode == 0 and wheels else (None, done.stdout[-1500:])
+    return (wheels[0], "") if done.returncode == 0 and wheels else (None, done.stdout[-1500:])
 
 
 def words(ours, upstreams, limit=3):
@@ -81,11 +80,16 @@ def words(ours, upstreams, limit=3):
     return "; ".join(parts) or "equal"
 
 
-def compare(package, wheel, source, arch):
+def compare(package, wheel, source, archs):
+    with tempfile.TemporaryDirectory() as work:
+        return compare_in(work, package, wheel, source, archs)
+
+
+def compare_in(work, package, wheel, source, archs):
     began = time.monotonic()
-    upstream, work = theirs(package, source, arch)
+    upstream, said_last = theirs(source, archs, work)
     if not upstream:
-        return [package, "pip wheel failed", work]
+        return [package, "pip wheel failed", said_last]
     ours_so, ours_files = modules(wheel, f"{work}/a")
     theirs_so, theirs_files = modules(upstream, f"{work}/b")
     row = [package, words(ours_files, theirs_files), words(set(ours_so), set(theirs_so))]
@@ -101,7 +105,7 @@ def compare(package, wheel, source, arch):
 
 
 def main():
-    dist, store, out = sys.argv[1:]
+    dist, store, archs, out = sys.argv[1:]
     with open(f"{dist}/build.json") as file:
         cells = [cell for cell in json.load(file)["cells"] if cell.get("wheel")]
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool, open(out, "w") as file:
@@ -109,7 +113,7 @@ def main():
         for cell in cells:
             package = cell["cell"].split("/")[0]
             source = next(path for path in glob.glob(f"{store}/trees/src-{package}-*") if os.path.isdir(path))
-            running.append(pool.submit(compare, package, f"{dist}/{cell['wheel']}", source, "9.0"))
+            running.append(pool.submit(compare, package, f"{dist}/{cell['wheel']}", source, archs))
         for future in concurrent.futures.as_completed(running):
             text = " | ".join(future.result())
             print(text, flush=True)

@@ -16,6 +16,7 @@ NATIVE = "left out, because it compiles for the CPU of this host alone", re.comp
 RELOCATABLE = "left out, because relocatable device code is not supported", re.compile(
     r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-lto)$"
     r"|^(-dlto|--lto|--dlink-time-opt|-dlink|--device-link|-ewp|--extensible-whole-program)")
+OTHER = "left out, because it makes something else than an object", re.compile(r"^--?(ptx|cubin|fatbin|lib|run)$")
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
     -Xptxas -arch -ccbin -code -default-stream -diag-error -diag-suppress -diag-warn -gencode -idirafter -imacros -include
@@ -31,7 +32,7 @@ class Flags:
     def __init__(self, words, key):
         self.flags, self.conditional, self.strays, self.unread, self.unfit = [], [], [], [], {}
         self.archs, self.cxx_std = [], 0
-        unfit_words = [NATIVE, RELOCATABLE] if key == "nvcc_flags" else [NATIVE]
+        unfit_words = [NATIVE, RELOCATABLE, OTHER] if key == "nvcc_flags" else [NATIVE]
         found = self.flags  # where the word before went
         left_out = value_due = False
         for text, conditional in words:

@@ -1,6 +1,6 @@
 """What every call of the library asks of torch's tensors: types, addresses, signatures, streams, devices.
 
-_attention_calls (attention), _scan_calls and _conv pack the structs of wsk.h and launch by it. Nothing is checked or
+_attention_calls (attention), _scan_calls and _conv_calls pack the structs of wsk.h and launch by it. Nothing is checked or
 computed here.
 """
 
