@@ -39,13 +39,23 @@ keep(const struct ws_timeline *t, const char *text)
 	return text ? ws_arena_strdup(t->a, text) : NULL;
 }
 
+/* As it ended last: graphs run one after another, and the ids of each start again. */
+static struct ws_timed_end *
+end_of(struct ws_timeline *t, unsigned id)
+{
+	while (t->ends.len <= id) {
+		*ws_vec_push(&t->ends, t->a) = (struct ws_timed_end){0};
+	}
+	return &t->ends.at[id];
+}
+
 static void
 begin(struct ws_timeline *t, const struct ws_event *event)
 {
 	struct ws_timed_command span = {
 		.id = event->id,
 		.slot = take_slot(t),
-		.after = event->after,
+		.after = *end_of(t, event->after),
 		.subject = keep(t, event->subject),
 		.stage = keep(t, event->stage),
 		.start_ms = event->at_ms,
@@ -67,15 +77,6 @@ sum_of(struct ws_timeline *t, const char *stage)
 }
 
 static void
-note_whole(struct ws_timeline *t, unsigned whole)
-{
-	while (t->has_parts.len <= whole) {
-		*ws_vec_push(&t->has_parts, t->a) = false;
-	}
-	t->has_parts.at[whole] = true;
-}
-
-static void
 end(struct ws_timeline *t, const struct ws_event *event)
 {
 	struct ws_timed_command *span = running(t, event->id);
@@ -88,11 +89,14 @@ end(struct ws_timeline *t, const struct ws_event *event)
 		span->rss_bytes = event->rss_bytes;
 	}
 	if (event->whole) {
-		note_whole(t, event->whole);
+		end_of(t, event->whole)->has_parts = true;
 	}
-	bool by_parts = event->id < t->has_parts.len && t->has_parts.at[event->id];
 	struct ws_stage_sum *sum = sum_of(t, event->stage);
-	if (event->outcome == WS_OUTCOME_HIT && !by_parts) {
+	struct ws_timed_end *ended = end_of(t, event->id);
+	ended->subject = keep(t, event->subject);
+	ended->stage = sum->stage;
+	ended->at_ms = event->at_ms;
+	if (event->outcome == WS_OUTCOME_HIT && !ended->has_parts) {
 		sum->hits++;
 		sum->saved_ms += event->cpu_ms;
 	} else if (span && event->outcome != WS_OUTCOME_CANCELLED) {
@@ -156,31 +160,19 @@ ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out)
 	}
 }
 
-/* The last command of the action @a id; NULL: it did not run. */
-static const struct ws_timed_command *
-command_of(const struct ws_timeline *t, unsigned id)
-{
-	for (size_t i = t->spans.len; i-- > 0;) {
-		if (t->spans.at[i].id == id) {
-			return &t->spans.at[i];
-		}
-	}
-	return NULL;
-}
-
 static void
 print_why(
 	const struct ws_timeline *t, const struct ws_timed_command *span, const struct ws_out *out)
 {
 	char at[WS_FORMAT_BYTES], took[WS_FORMAT_BYTES], waited[WS_FORMAT_BYTES];
-	const struct ws_timed_command *after = command_of(t, span->after);
+	const struct ws_timed_end *after = &span->after;
 	int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
-	int64_t ready_ms = after ? after->end_ms : t->first_ms;
+	int64_t ready_ms = after->subject ? after->at_ms : t->first_ms;
 	ws_format_duration((uint64_t)(span->start_ms - t->first_ms), at);
 	ws_format_duration((uint64_t)(end_ms - span->start_ms), took);
 	ws_format_duration((uint64_t)(span->start_ms - ready_ms), waited);
 	ws_out_note(out, "%s %s  began at %s, took %s\n", span->stage, span->subject, at, took);
-	if (after) {
+	if (after->subject) {
 		ws_out_note(
 			out, "  waited for %s %s, then %s for a slot\n", after->stage, after->subject, waited);
 	} else {

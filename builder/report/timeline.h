@@ -12,10 +12,17 @@
 #include "base/out.h"
 #include "base/vec.h"
 
+/** An action that is over, by whatever end: it ran, its parts made it, the store had it. */
+struct ws_timed_end {
+	const char *subject, *stage; /**< NULL: it is not over */
+	int64_t at_ms;
+	bool has_parts; /**< others made it */
+};
+
 /** One command that ran, from start to end. */
 struct ws_timed_command {
-	unsigned id, slot; /**< slots from 0: no two spans of one overlap */
-	unsigned after;    /**< id of the last one that it waited for; 0: of none */
+	unsigned id, slot;         /**< slots from 0: no two spans of one overlap */
+	struct ws_timed_end after; /**< of the last action that it waited for; zeroed: of none */
 	const char *subject, *stage;
 	enum ws_outcome outcome; /**< NONE: the build ended before it */
 	const char *detail;      /**< why it had to run, or how it failed; NULL */
@@ -43,9 +50,9 @@ struct ws_timeline {
 	WS_VEC(struct ws_timed_command) spans; /**< in order of starting */
 	WS_VEC(struct ws_memory_sample) samples;
 	WS_VEC(struct ws_stage_sum) stages;
-	WS_VEC(bool) has_parts; /**< by id: others made it */
-	WS_VEC(bool) taken;     /**< slots */
-	uint64_t held_back_ms;  /**< slots times milliseconds */
+	WS_VEC(struct ws_timed_end) ends; /**< by id; graphs that follow each other use them again */
+	WS_VEC(bool) taken;               /**< slots */
+	uint64_t held_back_ms;            /**< slots times milliseconds */
 	int64_t first_ms, last_ms;
 };
 

@@ -127,6 +127,9 @@ cubins() {
 	build --why kernel.cu
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"ptxas kernel.cu (sm_86)  began at "*"waited for cicc kernel.cu (compute_86), then "*" for a slot"* ]]
+	sed -i 's/+= 1/+= 2/' recipes/tiny/src/kernel.cu
+	build --why tiny._C.so
+	[[ "$stderr" == *"link tiny._C.so  began at "*"waited for compile kernel.cu, then "*" for a slot"* ]]
 	sed -i 's/(42)/(43)/' recipes/tiny/src/module.cpp
 	build --why module.cpp
 	[[ "$stderr" == *"compile module.cpp  began at "*"  ran because "* ]]

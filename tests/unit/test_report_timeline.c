@@ -1,0 +1,58 @@
+/* test_report_timeline.c - what a command waited for. */
+#include "test.h"
+
+#include "report/timeline.h"
+
+#include <stdlib.h>
+
+static void
+take(struct ws_timeline *t, int64_t at_ms, enum ws_event_kind kind, unsigned id, unsigned other,
+	const char *subject)
+{
+	struct ws_event event = {.kind = kind,
+		.at_ms = at_ms,
+		.id = id,
+		.subject = subject,
+		.stage = "compile",
+		.outcome = kind == WS_EVENT_ACTION_DONE ? WS_OUTCOME_RAN : WS_OUTCOME_NONE};
+	*(kind == WS_EVENT_ACTION_DONE ? &event.whole : &event.after) = other;
+	t->sink.take(&t->sink, &event);
+}
+
+static void
+assert_why(const struct ws_timeline *t, const char *subject, const char *expected)
+{
+	char *text;
+	size_t len;
+	FILE *file = open_memstream(&text, &len);
+	ws_timeline_print_why(t, subject, &(struct ws_out){.out = file, .err = file});
+	fclose(file);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+WS_TEST(the_user_of_a_whole_waited_for_the_whole)
+{
+	struct ws_timeline *t = ws_timeline_make(a);
+	take(t, 1000, WS_EVENT_ACTION_STARTED, 3, 0, "a.cu (host)");
+	take(t, 3000, WS_EVENT_ACTION_DONE, 3, 1, "a.cu (host)");
+	take(t, 3000, WS_EVENT_ACTION_DONE, 1, 0, "a.cu");
+	take(t, 4000, WS_EVENT_ACTION_STARTED, 2, 1, "a.so");
+	take(t, 6000, WS_EVENT_ACTION_DONE, 2, 0, "a.so");
+	assert_why(t, "a.so",
+		"compile a.so  began at 3.0 s, took 2.0 s\n"
+		"  waited for compile a.cu, then 1.0 s for a slot\n");
+}
+
+WS_TEST(a_later_graph_may_use_an_id_again)
+{
+	struct ws_timeline *t = ws_timeline_make(a);
+	take(t, 1000, WS_EVENT_ACTION_DONE, 1, 0, "judged");
+	take(t, 2000, WS_EVENT_ACTION_STARTED, 2, 1, "judge");
+	take(t, 3000, WS_EVENT_ACTION_DONE, 2, 0, "judge");
+	take(t, 4000, WS_EVENT_ACTION_STARTED, 1, 0, "a.cu");
+	take(t, 9000, WS_EVENT_ACTION_DONE, 1, 0, "a.cu");
+	assert_why(t, "judge",
+		"compile judge  began at 1.0 s, took 1.0 s\n"
+		"  waited for compile judged, then 1.0 s for a slot\n");
+}
