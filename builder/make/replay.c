@@ -61,30 +61,66 @@ find_unmade(const struct ws_replay *replay)
 	return replay->whole->state == WS_NODE_DONE ? NULL : replay->whole;
 }
 
-/* Says what came of one unit; false: it differs. */
-static bool
-tell(const struct ws_events *events, const struct ws_node *unit, const struct ws_replay *replay)
+/* What failed, so that @a node was not made: itself, or what it needs. */
+static const struct ws_node *
+find_failed(const struct ws_node *node)
+{
+	for (size_t i = 0; i < node->action->input_count; i++) {
+		const struct ws_node *from = node->action->inputs[i].from;
+		if (from && from->state != WS_NODE_DONE) {
+			return find_failed(from);
+		}
+	}
+	return node;
+}
+
+/* What came of all units. */
+struct tally {
+	size_t differ;
+	const struct ws_node *failed; /* NULL: all were made both ways */
+};
+
+/* Says what came of one unit. */
+static void
+tell(const struct ws_events *events, const struct ws_node *unit, const struct ws_replay *replay,
+	struct tally *tally)
 {
 	WS_AUTO_BUF struct ws_buf same = {0}, differ = {0};
 	const char *subject = unit->action->subject, *cell = unit->action->group;
 	if (!replay->whole) {
 		ws_events_note(events, "replay %s (%s): nvcc compiles it in one command: %s", subject, cell,
 			replay->why);
-		return true;
+		return;
 	}
 	const struct ws_node *unmade = find_unmade(replay);
 	if (unmade) {
-		ws_events_warn(events, "replay %s (%s): %s: %s", subject, cell, unmade->action->stage,
-			unmade->failure ? unmade->failure->text : "not made");
-		return false;
+		tally->failed = find_failed(unmade);
+		ws_events_warn(events, "replay %s (%s): %s: %s", subject, cell,
+			tally->failed->action->stage, tally->failed->failure->text);
+		return;
 	}
 	compare(replay, &same, &differ);
 	if (differ.len > 0) {
+		tally->differ++;
 		ws_events_warn(events, "replay %s (%s): one nvcc makes other bytes: %s", subject, cell,
 			ws_buf_text(&differ));
-		return false;
+		return;
 	}
 	ws_events_note(events, "replay %s (%s): equal: %s", subject, cell, ws_buf_text(&same));
+}
+
+static bool
+sum_up(const struct tally *tally, size_t count, struct ws_err *err)
+{
+	if (tally->differ > 0) {
+		ws_err_set(err, WS_ERR_VERIFY, "%zu of %zu units are not what one nvcc makes",
+			tally->differ, count);
+		return ws_err_cure(err, "do not use these wheels, and please report it");
+	}
+	if (tally->failed) {
+		*err = *tally->failed->failure;
+		return ws_err_wrap(err, "%s", tally->failed->action->stage);
+	}
 	return true;
 }
 
@@ -97,6 +133,7 @@ ws_replay_check(
 	ws_node_list units = {0};
 	list_units(graph, &units);
 	count = count < units.len ? count : units.len;
+	ws_events_note(e.events, "replay: %zu of %zu units", count, units.len);
 	struct ws_replay *replays = WS_NEW_N(graph->a, struct ws_replay, count);
 	for (size_t i = 0; i < count; i++) {
 		ws_split_replay(draw(&units, i)->action->split, graph, &replays[i]);
@@ -105,14 +142,9 @@ ws_replay_check(
 	if (!ws_engine_run(&e, graph, &summary, err) && err->kind != WS_ERR_BUILD) {
 		return false;
 	}
-	size_t differ = 0;
+	struct tally tally = {0};
 	for (size_t i = 0; i < count; i++) {
-		differ += !tell(e.events, units.at[i], &replays[i]);
+		tell(e.events, units.at[i], &replays[i], &tally);
 	}
-	if (differ > 0) {
-		ws_err_set(
-			err, WS_ERR_VERIFY, "%zu of %zu units are not what one nvcc makes", differ, count);
-		return ws_err_cure(err, "do not use these wheels, and please report it");
-	}
-	return true;
+	return sum_up(&tally, count, err);
 }

@@ -10,8 +10,9 @@
 #include "engine/engine.h"
 
 /**
- * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. A note says what was
- * compared, a warning what differs. WS_ERR_VERIFY: something does; other kinds: the run could not go on.
+ * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. Notes
+ * say how many, and what was compared, a warning what differs or was not made. WS_ERR_VERIFY:
+ * something differs; other kinds: the run could not go on, or a command of it failed.
  */
 bool ws_replay_check(
 	const struct ws_engine *engine, struct ws_graph *graph, size_t count, struct ws_err *err);

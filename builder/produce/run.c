@@ -428,8 +428,8 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 	ws_work_close(&work, b->options->keep_work && b->result->failed_count > 0);
 	b->result->wall_ms = (uint64_t)(ws_clock_ms() - begun_ms);
 	settled = settled && ws_deliver_records(ctx, output, b->result, true, &later);
-	if (!ran && err->kind != WS_ERR_BUILD) {
-		return false; /* interrupted, or the host failed us: that is the news */
+	if (!ran && (err->kind != WS_ERR_BUILD || b->result->actions.failed == 0)) {
+		return false; /* interrupted, the host failed us, or a replay failed: that is the news */
 	}
 	if (!settled) {
 		*err = later;

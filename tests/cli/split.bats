@@ -93,6 +93,7 @@ cubins() {
 @test "units made both ways are compared, and a wrong cubin of the store is found" {
 	build --check-replay 3
 	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"replay: 1 of 1 units"* ]]
 	[[ "$stderr" == *"replay kernel.cu ($CELL): equal: kernel."*"ptx, kernel."*"cubin, unit.o"* ]]
 	local right wrong
 	right=$(cubins)
@@ -111,6 +112,30 @@ cubins() {
 	[[ "$stderr" == *"replay kernel.cu ($CELL): one nvcc makes other bytes: kernel."*"cubin, unit.o"* ]]
 	[[ "$stderr" == *"error: 1 of 1 units are not what one nvcc makes"* ]]
 	[ -e dist/build.json ]
+}
+
+@test "a unit that one nvcc cannot make is a failure and no other wheel" {
+	# Fails where nvcc starts it, and not where we do.
+	mkdir bin
+	cat > bin/g++-12 <<- 'END'
+		#!/bin/bash
+		[[ "$*" != *kernel.cu* || "$(< /proc/$PPID/comm)" = wheelsmith ]] || exit 4
+		exec /usr/bin/g++-12 "$@"
+	END
+	chmod +x bin/g++-12
+	PATH=$PWD/bin:$PATH build --check-replay 1
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"replay kernel.cu ($CELL): replay: 'kernel.cu' failed: nvcc exited with"* ]]
+	[[ "$stderr" == *"error: replay: 'kernel.cu' failed: nvcc exited with"* ]]
+	[[ "$stderr" != *"do not use these wheels"* ]]
+	[ "$(built '.cells[0].decision')" = build ]
+}
+
+@test "a replay says of how many units, also of none" {
+	only_host
+	build --check-replay 5
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"replay: 0 of 0 units"* ]]
 }
 
 @test "a unit that one nvcc compiles says why" {
