@@ -83,7 +83,10 @@ write_notes(struct ws_ledger *ledger, const struct ws_ledger_run *run, struct ws
 			"tiiiiit", slot->key, id->size, id->mtime, id->ctime, id->inode, id->device,
 			note->digest.hex);
 	}
-	done = begun && ws_sql_run(sql, done ? err : NULL, done ? "commit" : "rollback", "") && done;
+	done = done && ws_sql_run(sql, err, "commit", "");
+	if (begun && !done) {
+		ws_sql_run(sql, NULL, "rollback", "");
+	}
 	ws_arena_drop(ledger->a);
 	ledger->a = NULL;
 	ledger->notes = (struct ws_map){0};
