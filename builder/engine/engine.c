@@ -144,6 +144,8 @@ lock_key(struct ws_run *r, struct ws_node *node)
 		}
 		return false;
 	case WS_FLOCK_FAILED:
+		ws_err_wrap(&err, "'%s/work/keys'", r->e->store->path);
+		ws_err_cure_code(&err, WS_CURE_STORE, NULL);
 		ws_run_give_up(r, &err);
 		return false;
 	}

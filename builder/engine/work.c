@@ -26,18 +26,21 @@ is_kept(const char *path)
 		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
 }
 
-/* A run folder that can be locked is left over: its process ended without removing it. */
-static void
+/* A run folder that can be locked is left over: its process ended without removing it. False: it lives. */
+static bool
 remove_dead(const char *path)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_FD int fd = -1;
-	if (!ws_fs_is_link(path)
-		&& ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL) == WS_FLOCK_HELD
-		&& !is_kept(path)) {
+	if (ws_fs_is_link(path)) {
+		return true;
+	}
+	enum ws_flock_result lock = ws_flock_try(ws_path_join(a, path, "lock", NULL), true, &fd, NULL);
+	if (lock == WS_FLOCK_HELD && !is_kept(path)) {
 		ws_sweep_now(path);
 		ws_fs_remove(path, NULL);
 	}
+	return lock != WS_FLOCK_BUSY;
 }
 
 static bool
@@ -53,10 +56,15 @@ remove_dead_runs(const struct ws_store *store, struct ws_err *err)
 		return ws_err_sys(err, WS_ERR_IO, "cannot list '%s'", folder);
 	}
 	const struct dirent *entry;
+	bool alone = true;
 	while ((entry = readdir(dir))) {
 		if (ws_starts_with(entry->d_name, "run-")) {
-			remove_dead(ws_path_join(a, folder, entry->d_name, NULL));
+			alone = remove_dead(ws_path_join(a, folder, entry->d_name, NULL)) && alone;
 		}
+	}
+	/* A wheelsmith of before locks files there: not below one that lives. */
+	if (alone) {
+		ws_fs_remove(ws_path_join(a, folder, "locks", NULL), NULL);
 	}
 	return true;
 }

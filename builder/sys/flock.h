@@ -23,8 +23,9 @@ enum ws_flock_result {
 enum ws_flock_result ws_flock_try(const char *path, bool exclusive, int *fd, struct ws_err *err);
 
 /**
- * As ws_flock_try with a number in place of a name: the byte @a number of the file that @a fd has open for
- * writing is locked, which makes and removes nothing. It goes with @a fd, or by ws_flock_release_number.
+ * As ws_flock_try with a number in place of a name: a byte of the file that @a fd has open for
+ * writing is locked, which makes and removes nothing: byte @a number / 2, as an offset has a sign.
+ * Two numbers share it. It goes with @a fd, or by ws_flock_release_number.
  */
 enum ws_flock_result ws_flock_number(int fd, uint64_t number, struct ws_err *err);
 void ws_flock_release_number(int fd, uint64_t number);

@@ -307,7 +307,8 @@ WS_TEST(a_lock_that_cannot_be_made_ends_the_run)
 	struct ws_node *node = add(&w, "a.cu");
 	close(ws_take_fd(&w.work.keys_fd));
 	assert_fails(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err, WS_ERR_IO);
-	assert_contains(err.text, "lock");
+	assert_contains(err.text, ws_arena_printf(a, "'%s/work/keys': cannot lock: ", w.store.path));
+	assert_int_equal(err.cures[0].code, WS_CURE_STORE);
 	assert_int_equal(node->state, WS_NODE_CANCELLED);
 	assert_int_equal(w.runner.started.len, 0);
 	engine_world_close(&w);
@@ -369,6 +370,26 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	assert_int_equal(warned.texts.len, 1);
 	assert_contains(warned.texts.at[0], "no such table: runs");
 	engine_world_close(&w);
+}
+
+/* A wheelsmith of before made a file there for each key, and has a run of its own while it needs them. */
+WS_TEST(locks_of_before_go_with_the_last_run)
+{
+	struct ws_err err;
+	struct ws_store store;
+	struct ws_work theirs, work;
+	assert_ok(ws_store_open(ws_test_dir(a), a, &store, &err), err);
+	const char *locks = ws_store_path(&store, a, "work/locks");
+	assert_ok(ws_fs_mkdirs(locks, &err), err);
+	assert_ok(ws_fs_write(ws_path_join(a, locks, "key", NULL), "", 0, 0644, &err), err);
+	assert_ok(ws_work_open(&store, NULL, a, &theirs, &err), err);
+	assert_false(ws_fs_exists(locks));
+	assert_ok(ws_fs_mkdirs(locks, &err), err);
+	assert_ok(ws_work_open(&store, NULL, a, &work, &err), err);
+	assert_true(ws_fs_exists(locks));
+	ws_work_close(&theirs, false);
+	ws_work_close(&work, false);
+	ws_store_close(&store);
 }
 
 WS_TEST(runs_behind_a_linked_work_folder_are_not_ours_to_remove)
