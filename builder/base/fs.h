@@ -75,8 +75,8 @@ bool ws_fs_copy_atomic(
 	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
 
 /**
- * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on failure, also where @a path
- * is not a file. Who gives up removes it.
+ * For what is written piece by piece: opens a hidden file beside @a path, at @a part; -1 on
+ * failure, also where @a path is not a file. Who gives up removes it.
  */
 int ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err);
 

@@ -106,8 +106,8 @@ int
 ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err)
 {
 	struct stat status;
-	if (stat(path, &status) == 0
-		&& !S_ISREG(status.st_mode)) { /* a rename would take /dev/null away */
+	/* A rename would take /dev/null away. */
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		ws_err_set(err, WS_ERR_IO, "'%s' exists and is not a file", path);
 		return -1;
 	}

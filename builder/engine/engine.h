@@ -39,9 +39,10 @@ struct ws_run_summary {
 };
 
 /**
- * Runs every node of @a graph that an earlier run of it has not ended. True when all are done. False with @a err when the run itself could
- * not go on (the host's disk, a signal: WS_ERR_INTERRUPTED, WS_ERR_STOPPED), or, as WS_ERR_BUILD,
- * when actions failed: then each failed node has its own error.
+ * Runs every node of @a graph that an earlier run of it has not ended. True when all are done.
+ * False with @a err when the run itself could not go on (the host's disk, a signal:
+ * WS_ERR_INTERRUPTED, WS_ERR_STOPPED), or, as WS_ERR_BUILD, when actions failed: then each failed
+ * node has its own error.
  */
 bool ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_run_summary *summary,
 	struct ws_err *err);

@@ -138,7 +138,7 @@ class Disk:
         if call in ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "lseek"):
             return self.changed(call, words, result)
         if call not in ("chmod", "fchmod", "fchmodat", "symlink", "symlinkat"):
-            sys.exit(f"crash_replay: nobody knows what {call} does")
+            sys.exit(f"crash_replay: unknown call '{call}'")
         return False
 
     def changed(self, call, words, result):
