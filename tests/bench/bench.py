@@ -18,6 +18,7 @@ import tempfile
 import builds
 import kits
 import lab
+import matrices
 import plans
 import publishing
 import sizes
@@ -36,7 +37,10 @@ BENCHES = {
     "quickstart": builds.quickstart,
     "size": sizes.size,
     "verify": wheels.verify,
+    "m1": matrices.m1,
+    "m2": matrices.m2,
 }
+PEERS = "pip", "m1", "m2"  # install torch with pip, 5 GB and more; only by name or with --peer
 
 
 class Bench:
@@ -82,10 +86,10 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHES)}; default: all but pip")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHES)}; default: all but {', '.join(PEERS)}")
     parser.add_argument("--quick", action="store_true", help="fewer runs, one pair of builds")
     parser.add_argument("--pairs", type=int, default=4, metavar="N", help="builds beside the same commands by hand (4)")
-    parser.add_argument("--peer", action="store_true", help="pip too: torch installed with it, 5 GB")
+    parser.add_argument("--peer", action="store_true", help="those too that install torch with pip, 5 GB and more")
     parser.add_argument("--list", action="store_true", help="what there is to measure")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the report; default: today")
     parser.add_argument("--no-keep", action="store_true", help="only print the report")
@@ -99,7 +103,7 @@ def main():
     for name in options.names:
         if name not in BENCHES:
             parser.error(f"no bench '{name}'; there are {', '.join(BENCHES)}")
-    names = options.names or [name for name in BENCHES if name != "pip" or options.peer]
+    names = options.names or [name for name in BENCHES if name not in PEERS or options.peer]
     work = tempfile.mkdtemp(prefix="bench-", dir=options.work)
     try:
         sys.exit(measure(options, names, work))

@@ -3,6 +3,7 @@ import concurrent.futures
 import os
 import platform
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -182,6 +183,11 @@ def host_facts(work):
         f"{fact('/etc/os-release', 'PRETTY_NAME')}, Linux {platform.release()}; work on {file_system(work)}",
         f"{first_line(['g++', '--version'])}; Python {platform.python_version()} drives",
     ]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def tree_bytes(path):
