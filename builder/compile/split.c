@@ -33,18 +33,20 @@ struct expanding {
 	struct ws_arena *a;
 };
 
-/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the largest. */
+/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the largest. The share is of
+ * the unit's CPU for all architectures: causal-conv1d's backward, flash-attn's forward. */
 static const struct {
 	uint64_t rss_bytes;
+	unsigned percent;
 	bool transient; /* its files are large, and cheap to make again */
 	bool reads;     /* it reads headers */
 } traits[WS_NVCC_STAGES] = {
-	[WS_NVCC_PREPROCESS] = {(uint64_t)384 << 20, true, true},
-	[WS_NVCC_CUDAFE] = {(uint64_t)768 << 20, true, false},
-	[WS_NVCC_CICC] = {(uint64_t)2560 << 20, false, false},
-	[WS_NVCC_PTXAS] = {(uint64_t)1024 << 20, false, false},
-	[WS_NVCC_FATBINARY] = {(uint64_t)128 << 20, true, false},
-	[WS_NVCC_HOST] = {(uint64_t)1536 << 20, false, true},
+	[WS_NVCC_PREPROCESS] = {(uint64_t)384 << 20, 2, true, true},
+	[WS_NVCC_CUDAFE] = {(uint64_t)768 << 20, 3, true, false},
+	[WS_NVCC_CICC] = {(uint64_t)2560 << 20, 60, false, false},
+	[WS_NVCC_PTXAS] = {(uint64_t)1024 << 20, 25, false, false},
+	[WS_NVCC_FATBINARY] = {(uint64_t)128 << 20, 2, true, false},
+	[WS_NVCC_HOST] = {(uint64_t)1536 << 20, 8, false, true},
 };
 
 /* Which part of the toolkit a stage runs, and the token for it. */
@@ -238,6 +240,17 @@ fill_reading(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_acti
 	}
 }
 
+/* Without a guess a long kernel waits behind units whose cost is known, and ends alone. */
+static uint64_t
+guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
+{
+	uint64_t alike = 0;
+	for (size_t i = 0; i < x->steps.len; i++) {
+		alike += x->steps.at[i].stage == stage;
+	}
+	return x->split->whole->cpu_ms * traits[stage].percent / 100 / alike;
+}
+
 static const struct ws_action *
 make_part(const struct expanding *x, size_t index)
 {
@@ -257,6 +270,7 @@ make_part(const struct expanding *x, size_t index)
 		.env = step->stage == WS_NVCC_CICC ? cicc_env : ws_target_env,
 		.log_says = whole->log_says,
 		.need = {.cpus = 1, .rss_bytes = traits[step->stage].rss_bytes},
+		.cpu_ms = guess_cpu_ms(x, step->stage),
 		.limits = whole->limits,
 		.transient = traits[step->stage].transient && index + 1 < x->steps.len,
 	};

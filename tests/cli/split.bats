@@ -161,3 +161,12 @@ cubins() {
 	build --why module.cpp
 	[[ "$stderr" == *"no command ran for 'module.cpp'"* ]]
 }
+
+@test "of what was never measured the parts of a long kernel come before a short file" {
+	recipe 'r["estimates"] = [{"match": "*.cu", "cpu_s": 100}, {"match": "*.cpp", "cpu_s": 20}]'
+	build -j 1 --json
+	[ "$status" -eq 0 ]
+	local started
+	started=$(sed 's/^[^{]*//' <<< "$output" | jq -r 'select(.event == "action-started") | .stage' | tr '\n' ' ')
+	[[ "$started" == *" cicc ptxas compile "* ]]
+}
