@@ -302,17 +302,28 @@ read_steps(struct expanding *x, const char **why)
 		&& ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x->a, &x->steps, why);
 }
 
+/* Fills @x of @parts, which come into the graph; false: there are none, and @a why. */
+static bool
+add_parts(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
+	ws_node_list *parts, const char **why)
+{
+	*x = (struct expanding){
+		.split = (const struct split *)(const void *)split, .nodes = parts, .a = graph->a};
+	if (!read_steps(x, why)) {
+		return false;
+	}
+	for (size_t i = 0; i < x->steps.len; i++) {
+		*ws_vec_push(parts, x->a) = ws_graph_add(graph, make_part(x, i));
+	}
+	return true;
+}
+
 static bool
 expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts, const char **why,
 	struct ws_err *err WS_UNUSED)
 {
-	const struct split *s = (const struct split *)(const void *)self;
-	struct expanding x = {.split = s, .nodes = parts, .a = graph->a};
-	if (read_steps(&x, why)) {
-		for (size_t i = 0; i < x.steps.len; i++) {
-			*ws_vec_push(parts, x.a) = ws_graph_add(graph, make_part(&x, i));
-		}
-	}
+	struct expanding x;
+	add_parts(&x, self, graph, parts, why);
 	return true;
 }
 
@@ -363,14 +374,12 @@ void
 ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_replay *replay)
 {
 	ws_node_list parts = {0};
-	struct expanding x = {
-		.split = (const struct split *)(const void *)split, .nodes = &parts, .a = graph->a};
+	struct expanding x;
 	*replay = (struct ws_replay){0};
-	if (!read_steps(&x, &replay->why)) {
+	if (!add_parts(&x, split, graph, &parts, &replay->why)) {
 		return;
 	}
 	for (size_t i = 0; i < x.steps.len; i++) {
-		*ws_vec_push(&parts, x.a) = ws_graph_add(graph, make_part(&x, i));
 		pair_outputs(&x, i, replay);
 	}
 	replay->whole = ws_graph_add(graph, make_replay(&x, replay));
