@@ -73,7 +73,8 @@ bool
 ws_work_open(const struct ws_store *store, const char *program, struct ws_arena *a,
 	struct ws_work *work, struct ws_err *err)
 {
-	*work = (struct ws_work){.store = store, .lock_fd = -1, .keys_fd = -1, .sweep_fd = -1};
+	*work = (struct ws_work)WS_WORK_CLOSED;
+	work->store = store;
 	if (!remove_dead_runs(store, err)) {
 		return false;
 	}

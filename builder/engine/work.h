@@ -19,6 +19,12 @@ struct ws_work {
 	int sweep_fd; /**< closing it, by whatever end, sweeps */
 };
 
+/** Nothing is open: ws_work_close may be called on it. */
+#define WS_WORK_CLOSED \
+	{ \
+		.lock_fd = -1, .keys_fd = -1, .sweep_fd = -1 \
+	}
+
 /** @a program: the wheelsmith executable, for the sweeper; NULL: none (tests). */
 bool ws_work_open(const struct ws_store *store, const char *program, struct ws_arena *a,
 	struct ws_work *work, struct ws_err *err);

@@ -156,7 +156,7 @@ static bool
 run_judges(struct trying *t, struct ws_err *err)
 {
 	const struct ws_context *ctx = t->memory->ctx;
-	struct ws_work work = {.lock_fd = -1, .keys_fd = -1, .sweep_fd = -1};
+	struct ws_work work = WS_WORK_CLOSED;
 	struct ws_budget budget = ws_budget_make(ctx->host, ctx->jobs, ctx->memory_bytes);
 	struct ws_run_summary summary;
 	if (!ws_work_open(ctx->store, ctx->program, t->a, &work, err)) {

@@ -420,7 +420,7 @@ build(struct building *b, int64_t begun_ms, struct ws_err *err)
 {
 	const struct ws_context *ctx = b->ctx;
 	const char *output = b->options->output;
-	struct ws_work work = {.lock_fd = -1, .keys_fd = -1, .sweep_fd = -1};
+	struct ws_work work = WS_WORK_CLOSED;
 	bool ran =
 		ws_work_open(ctx->store, ctx->program, ctx->a, &work, err) && run_graph(b, &work, err);
 	struct ws_err later = {0};
