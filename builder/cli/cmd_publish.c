@@ -111,6 +111,7 @@ print_json(const struct publishing *p, const struct ws_index_outcome *o)
 	ws_json_add_text(w, "snapshot", o->snapshot);
 	ws_json_add_bool(w, "changed", o->changed);
 	ws_json_add_u64(w, "added", o->added);
+	ws_json_add_u64(w, "restored", o->restored);
 	ws_json_add_u64(w, "wheels", o->wheels);
 	ws_json_add_u64(w, "variants", o->variants);
 	ws_json_add_u64(w, "unplaced", o->unplaced);
@@ -161,6 +162,10 @@ print(const struct publishing *p, const struct ws_index_outcome *o)
 		ws_out_note(out,
 			"%zu of the new wheels are in all/ alone: no build.json says where they load\n",
 			o->unplaced);
+	}
+	if (o->restored > 0) {
+		ws_out_note(out, "%zu wheel%s restored, which %s damaged or missing\n", o->restored,
+			o->restored == 1 ? "" : "s", o->restored == 1 ? "was" : "were");
 	}
 	ws_out_note(out, "@%s: %zu wheels, %zu of them new; %zu of %zu pages written%s\n", o->snapshot,
 		o->wheels, o->added, o->new_pages, o->pages, p->o.key ? ", signed" : "");

@@ -603,6 +603,32 @@ check() { # WHEEL RIGHT... of its cases: true, false; as `python -m wheelsmith_k
 }
 
 # Each is found, publishing again moves it away, and then the index is what was published.
+@test "a published wheel that is damaged or gone comes back with its next publishing" {
+	wheels w "$d86"
+	publish 0 w --to idx
+	local wheel round
+	wheel=$(basename w/*.whl)
+	for round in longer gone metadata link bytes; do
+		chmod -R u+w idx/files
+		case $round in
+			longer) printf x >> "idx/files/$wheel" ;;
+			gone) rm "idx/files/$wheel" ;;
+			metadata) rm "idx/files/$wheel.metadata" ;;
+			link) mv "idx/files/$wheel" away.whl && ln -s ../../away.whl "idx/files/$wheel" ;;
+			bytes) printf x | dd of="idx/files/$wheel" conv=notrunc status=none ;;
+		esac
+		publish 8 --verify --to idx
+		[[ $round == link || $output == *"remove it and publish its wheel again"* ]]
+		[ $round != bytes ] || rm "idx/files/$wheel"
+		publish 0 w --to idx --json
+		[ "$(jq .restored <<< "$output")" = 1 ]
+		publish 0 --verify --to idx
+		cmp w/*.whl "idx/files/$wheel"
+		publish 0 w --to idx
+		[[ $output == *"nothing to do"* ]]
+	done
+}
+
 @test "what leads installers elsewhere is found, and publishing again heals it" {
 	wheels w "$d86"
 	wheels evil "$d86 size=100"

@@ -99,12 +99,18 @@ check_wheel(struct auditing *au, const struct ws_index_entry *entry, struct ws_e
 }
 
 static bool
+cure_wheel(struct ws_err *err)
+{
+	return ws_err_is_stop(err) ? false : ws_err_cure(err, "remove it and publish its wheel again");
+}
+
+static bool
 check_wheels(struct auditing *au, const struct ws_index_catalog *catalog, struct ws_err *err)
 {
 	for (size_t i = 0; i < catalog->entries.len; i++) {
 		const struct ws_index_entry *entry = &catalog->entries.at[i];
 		if (!check_wheel(au, entry, err)) {
-			return false;
+			return cure_wheel(err);
 		}
 		if (entry->variant) {
 			const struct ws_index_entry variant = ws_variant_entry(entry, au->a);

@@ -229,11 +229,10 @@ check_length(const char *file, struct ws_err *err)
 /* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with all
  * others at the end. */
 static bool
-add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
 	struct ws_digest digest;
-	if (!check_length(wheel->file, err) || !check_left(p, wheel, err)
-		|| !ws_index_target_begin(&p->target, err)) {
+	if (!ws_index_target_begin(&p->target, err)) {
 		return false;
 	}
 	const char *copy = ws_index_target_new_file(&p->target, wheel->file);
@@ -245,7 +244,52 @@ add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 		return ws_err_set(err, WS_ERR_PUBLISH, "'%s' changed while it was read", wheel->path);
 	}
 	wheel->path = copy;
-	return add_all(p, wheel, err);
+	return true;
+}
+
+static bool
+add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	return check_length(wheel->file, err) && check_left(p, wheel, err) && copy_in(p, wheel, err)
+		&& add_all(p, wheel, err);
+}
+
+/* Sizes alone are looked at: other bytes of the same size are found by --verify, whose cure is to remove them. */
+static bool
+is_there(const struct publishing *p, const struct ws_index_arrival *wheel)
+{
+	const char *path = ws_path_join(p->a, p->order->target, "files", wheel->file, NULL);
+	struct stat given, there;
+	return p->order->only_visible
+		|| (stat(wheel->path, &given) == 0 && lstat(path, &there) == 0 && S_ISREG(there.st_mode)
+			&& there.st_size == given.st_size
+			&& ws_fs_exists(ws_arena_printf(p->a, "%s.metadata", path)));
+}
+
+static bool
+move_away(struct publishing *p, const char *file, struct ws_err *err)
+{
+	const char *below = ws_path_join(p->a, "files", file, NULL);
+	const char *path = ws_path_join(p->a, p->order->target, below, NULL);
+	if (!ws_fs_exists(path) && !ws_fs_is_link(path)) {
+		return true;
+	}
+	p->outcome->strays++;
+	return ws_index_stray_move(&p->target, below, err);
+}
+
+/* A published wheel that is damaged or gone, made again from the same bytes. */
+static bool
+restore(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf metadata = {0};
+	struct ws_index_entry entry;
+	const char *wrong;
+	p->outcome->restored++;
+	return move_away(p, wheel->file, err)
+		&& move_away(p, ws_arena_printf(p->a, "%s.metadata", wheel->file), err)
+		&& copy_in(p, wheel, err) && ws_index_admit(wheel, p->a, &entry, &metadata, &wrong, err)
+		&& stage(p, wheel->file, &metadata, err);
 }
 
 static bool
@@ -270,7 +314,8 @@ add_wheel(struct publishing *p, const char *path, const struct ws_map *trusted, 
 	wheel.sha256 = digest.hex;
 	const char *there = ws_map_get(&p->by_file, wheel.file);
 	if (there) {
-		return ws_digest_is(&digest, there) || refuse_content(wheel.file, there, digest.hex, err);
+		return ws_digest_is(&digest, there) ? is_there(p, &wheel) || restore(p, &wheel, err)
+											: refuse_content(wheel.file, there, digest.hex, err);
 	}
 	const struct ws_index_trusted *v = ws_map_get(trusted, wheel.file);
 	wheel.trusted = v && ws_digest_is(&digest, v->sha256) ? v : NULL;
@@ -459,8 +504,8 @@ publish(struct publishing *p, struct ws_err *err)
 	if (o->variants && !add_variants(p, err)) {
 		return false;
 	}
-	bool changes =
-		p->outcome->added > 0 || p->outcome->variants > 0 || p->edited || !fresh || o->rewrite;
+	bool changes = p->outcome->added > 0 || p->outcome->restored > 0 || p->outcome->variants > 0
+		|| p->edited || !fresh || o->rewrite;
 	if (!mend_strays(p, &changes, err) || (changes && !write_snapshot(p, err))) {
 		return false;
 	}

@@ -46,6 +46,7 @@ struct ws_index_outcome {
 	const char *snapshot; /**< the visible one: "2026-11-21.1"; NULL: there is none */
 	bool changed;
 	size_t added, wheels;     /**< new ones, all of them */
+	size_t restored;          /**< that were published, and damaged or gone */
 	size_t variants;          /**< wheel variants that are new */
 	size_t unplaced;          /**< of the new ones, those that are in all/ alone */
 	const char *const *paths; /**< "cu124-torch2.5", "variants", without all/ */
