@@ -165,6 +165,7 @@ static const struct {
 	{"--debug-info", NULL, "none lines full"},
 	{"--glibc", NULL, "2.17 2.28 2.31 2.34 host"},
 	{"--kits", NULL, "host archive"},
+	{"--platform", NULL, "x86_64 aarch64"},
 	{"--policy", offer_policy, NULL},
 	{"--python", offer_python, NULL},
 	{"--torch", offer_torch, NULL},

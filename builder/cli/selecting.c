@@ -33,7 +33,9 @@ ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 		{"arch", 0, WS_OPTION_LIST, &typed->arch, "A",
 			"\"8.0;9.0+PTX\", hopper; default: the GPU here"},
 		{"cuda", 0, WS_OPTION_LIST, &typed->cuda, "V", "12.4; default: what torch was built with"},
-		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", "0 or 1; default: torch's own"},
+		{"platform", 0, WS_OPTION_LIST, &typed->platform, "P",
+			"x86_64, aarch64; default: this host's"},
+		{"cxx11abi", 0, WS_OPTION_LIST, &typed->cxx11abi, "N", NULL},
 		{"debug-info", 0, WS_OPTION_TEXT, &selecting->debug_info, "D",
 			"none, lines, full; default: none"},
 		{"glibc", 0, WS_OPTION_TEXT, &selecting->glibc, "G", "2.28, host; default: torch's own"},
@@ -73,7 +75,8 @@ refuse_mixture(const struct ws_typed *typed, struct ws_err *err)
 			typed->packages.at[0]);
 	}
 	if (given) {
-		ws_err_set(err, WS_ERR_USAGE, "torch, python, arch and cuda are the matrix's to name");
+		ws_err_set(
+			err, WS_ERR_USAGE, "torch, python, arch, cuda and platform are the matrix's to name");
 		return ws_err_cure(err, "to take some of its cells: --only '*torch2.5.1*cp311*'");
 	}
 	return true;

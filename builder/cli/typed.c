@@ -17,6 +17,7 @@ ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_TYPED
 		{"python", &options->python},
 		{"arch", &options->arch},
 		{"cuda", &options->cuda},
+		{"platform", &options->platform},
 		{"cxx11abi", &options->cxx11abi},
 	};
 	memcpy(axes, all, sizeof(all));

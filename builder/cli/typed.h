@@ -20,11 +20,12 @@ struct ws_typed {
 	ws_words cuda;     /**< "12.4", "13", "auto" */
 	ws_words python;   /**< "3.12", a path, a program's name, "host" */
 	ws_words arch;     /**< each the set of one wheel: "8.0;9.0+PTX" */
+	ws_words platform; /**< "x86_64", "aarch64" */
 	ws_words cxx11abi; /**< "0", "1", "auto" */
 };
 
 /** The axes' options in the order of help; rows for whoever prints or parses them. */
-#define WS_TYPED_AXES 5
+#define WS_TYPED_AXES 6
 struct ws_typed_axis {
 	const char *key; /**< the option's name and the matrix's key: "torch" */
 	const ws_words *words;

@@ -89,6 +89,7 @@ update"
 	offers "wheelsmith plan --cxx11abi " "0
 1
 auto"
+	offers "wheelsmith build --platform a" aarch64
 }
 
 @test "files and folders" {

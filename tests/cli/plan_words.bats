@@ -32,6 +32,16 @@ point() {
 	[[ $output == *'did you mean "2.5.1"?'* ]]
 }
 
+@test "a platform is an option as a matrix has it" {
+	local which=(causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0)
+	run -0 "$WHEELSMITH" plan --json "${which[@]}" --platform aarch64 --platform x86_64
+	[ "$(jq -c '[.cells[].cell | split("/")[-1]]' <<< "$output")" = '["aarch64","sm90"]' ]
+	run -2 "$WHEELSMITH" plan "${which[@]}" --platform arm64
+	[[ $output == *"no wheels are made for platform 'arm64'"*"take x86_64 or aarch64"* ]]
+	run -2 "$WHEELSMITH" plan --matrix m.json --platform aarch64
+	[[ $output == *"platform are the matrix's to name"* ]]
+}
+
 @test "GPUs, toolkits and Pythons by the names that people use" {
 	[ "$(point --torch 2.11.0 --python cp312 --arch h100 --cuda cu130)" = "2.11.0 13.0 3.12 9.0" ]
 	[ "$(point --torch 2.5.1 --python cp311 --arch RTX4090 --cuda cu124)" = "2.5.1 12.4 3.11 8.9" ]

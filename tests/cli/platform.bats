@@ -86,3 +86,27 @@ plain() {
 	echo "$output"
 	[[ $output == *"torch 2.5.1 has no CUDA wheel for aarch64; 2.11.0, "* ]]
 }
+
+@test "a name that the floor lacks fails, with the glibc that has it" {
+	cat > recipes/tiny/src/kernel.cpp <<- 'END'
+		#include <charconv>
+		#include <malloc.h>
+		extern "C" size_t tiny_used() { return mallinfo2().uordblks; }
+		extern "C" double tiny_read(const char *s, const char *e) {
+			double x = 0;
+			std::from_chars(s, e, x);
+			return x;
+		}
+	END
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
+	matrix m.json '"glibc": "2.28"'
+	build
+	echo "$stderr"
+	[ "$status" -eq 6 ]
+	[[ $stderr == *"systems have from glibc 2.34 on"*"std::from_chars(char const*"*'"glibc": "2.34"'* ]]
+	[[ $stderr == *"mallinfo2"* ]]
+	matrix m.json '"glibc": "2.34"'
+	build
+	[ "$status" -eq 0 ]
+	[ "$(find dist -name '*manylinux_2_34_x86_64.whl' | wc -l)" -eq 1 ]
+}
