@@ -207,8 +207,8 @@ write_failed(struct ws_json_writer *w, const struct ws_failed_action *failed)
 static const char *
 place_of(const struct ws_record *record, struct ws_arena *a)
 {
-	return ws_arena_printf(
-		a, "%s %s %s", record->group, record->package, record->python ? record->python : "");
+	return ws_arena_printf(a, "%s %s %s %s", record->group, record->package,
+		record->python ? record->python : "", ws_record_machine(record, a));
 }
 
 static void

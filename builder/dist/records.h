@@ -23,6 +23,9 @@ struct ws_record {
 
 typedef WS_VEC(struct ws_record) ws_record_list;
 
+/** The machine that its wheel is for: "aarch64"; "": any. */
+const char *ws_record_machine(const struct ws_record *record, struct ws_arena *a);
+
 /**
  * Writes requirements.txt, or one file for each group, and removes those that no longer say what lies there. A
  * person's own files are left alone.

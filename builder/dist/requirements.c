@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "dist/records.h"
+#include "model/tag.h"
 #include "model/version.h"
 
 #include <dirent.h>
@@ -20,11 +21,35 @@ is_renamed(const struct ws_record *record)
 		&& ws_version_cmp(&version, &packed) != 0;
 }
 
-static const char *
-requirement_of(const struct ws_record *record, struct ws_arena *a)
+const char *
+ws_record_machine(const struct ws_record *record, struct ws_arena *a)
 {
-	const char *marker =
-		record->python ? ws_arena_printf(a, " ; python_version == \"%s\"", record->python) : "";
+	struct ws_wheel_name name;
+	const char *why;
+	const struct ws_machine *machine =
+		ws_wheel_name_parse(record->wheel, a, &name, &why) ? ws_wheel_name_machine(&name) : NULL;
+	return machine ? machine->name : "";
+}
+
+/* Of two requirements of one name pip takes the hashes of the first: each is for environments of its own. */
+static const char *
+marker_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
+{
+	const char *machine = many_machines ? ws_record_machine(record, a) : "";
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (record->python) {
+		ws_buf_printf(&text, " ; python_version == \"%s\"", record->python);
+	}
+	if (machine[0]) {
+		ws_buf_printf(&text, "%s platform_machine == \"%s\"", text.len ? " and" : " ;", machine);
+	}
+	return ws_buf_copy(&text, a);
+}
+
+static const char *
+requirement_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
+{
+	const char *marker = marker_of(record, many_machines, a);
 	const char *what = record->torch && is_renamed(record)
 		? ws_arena_printf(a, "./%s", record->wheel)
 		: ws_arena_printf(a, "%s==%s", record->package, record->version);
@@ -53,9 +78,13 @@ write_once(struct ws_buf *text, const char *name, const char *line, struct ws_ma
 static void
 compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 {
-	struct ws_map groups = {0}, written = {0};
+	struct ws_map groups = {0}, written = {0}, machines = {0};
 	for (size_t i = 0; i < records->len; i++) {
 		ws_map_add(&groups, records->at[i].group, a);
+		const char *machine = ws_record_machine(&records->at[i], a);
+		if (machine[0]) {
+			ws_map_add(&machines, machine, a);
+		}
 	}
 	for (size_t i = 0; i < records->len; i++) {
 		const struct ws_record *record = &records->at[i];
@@ -70,7 +99,7 @@ compose(const ws_record_list *records, struct ws_arena *a, struct ws_map *files)
 		if (record->torch) {
 			write_once(text, name, torch_line_of(record, a), &written, a);
 		}
-		write_once(text, name, requirement_of(record, a), &written, a);
+		write_once(text, name, requirement_of(record, machines.count > 1, a), &written, a);
 	}
 }
 

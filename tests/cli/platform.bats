@@ -34,6 +34,20 @@ plain() {
 	[ "$status" -eq 0 ]
 	[ "$(find dist -name '*manylinux_*_x86_64.whl' | wc -l)" -eq 1 ]
 	[ "$(find dist -name '*manylinux_*_aarch64.whl' | wc -l)" -eq 1 ]
+	# The line that is printed: each machine takes its own.
+	[[ $stderr == *"pip install --require-hashes --no-deps --find-links dist -r dist/requirements.txt"* ]]
+	run -0 python3 -m pip install --require-hashes --no-deps --no-index --find-links dist -r dist/requirements.txt --target here
+	echo "$output"
+	readelf -h here/tiny/_C.so | grep -q X86-64
+	grep -q 'tiny==.* ; platform_machine == "aarch64"' dist/requirements.txt
+	# One machine after the other into one folder.
+	local platform
+	for platform in x86_64 aarch64; do
+		run -0 --separate-stderr "$WHEELSMITH" build tiny==1.0 --torch $TORCH --python "$PY" --arch 8.6 --glibc 2.28 \
+			--platform $platform --recipes recipes --offline -o both
+	done
+	diff <(sort both/requirements.txt) <(sort dist/requirements.txt)
+	[ "$(jq '[.cells[], .earlier[]] | length' both/build.json)" -eq 2 ]
 	python3 -m zipfile -e dist/*_aarch64.whl out
 	readelf -hd out/tiny/_C.so > seen
 	grep -q AArch64 seen
