@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "judge/host_libraries.h"
 #include "kit/floor/floor.h"
-#include "kit/torch/dependencies.h"
 #include "kit/torch/exports.h"
 
 #include <gnu/libc-version.h>
@@ -39,15 +38,13 @@ fill(const struct ws_verify_asked *asked, const ws_list_paths *lists, struct ws_
 	};
 }
 
-/* Of a system of another machine nothing is here: what its glibc has, a list tells. Where none is asked for it is
- * as new as this host's. */
-static void
-move(const struct ws_verify_asked *asked, ws_list_paths *lists, struct ws_arena *a,
-	struct ws_judge_place *place)
+void
+ws_judge_place_move(struct ws_judge_place *place, ws_list_paths *lists, const char *facts,
+	const struct ws_machine *machine, struct ws_arena *a)
 {
 	const char *here = gnu_get_libc_version();
-	*ws_vec_push(lists, a) = ws_floor_list_path(asked->facts, asked->machine, a);
-	place->machine = asked->machine;
+	*ws_vec_push(lists, a) = ws_floor_list_path(facts, machine, a);
+	place->machine = machine;
 	place->lists = lists->at;
 	place->list_count = lists->len;
 	place->library_count = place->folder_count = 0;
@@ -76,7 +73,7 @@ ws_torch_place_release(const struct ws_verify_asked *asked, const struct ws_vers
 	}
 	fill(asked, &lists, a, place);
 	if (machine != ws_machine_host()) {
-		move(asked, &lists, a, &place->place);
+		ws_judge_place_move(&place->place, &lists, asked->facts, machine, a);
 	}
 	place->torch = torch ? torch->text : NULL;
 	return true;

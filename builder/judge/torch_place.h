@@ -11,6 +11,7 @@
 #include "fetch/fetch.h"
 #include "judge/order.h"
 #include "kit/python/python.h"
+#include "kit/torch/dependencies.h"
 #include "kit/torch/torch.h"
 
 /** What is the same in every place that is asked about. */
@@ -26,6 +27,13 @@ struct ws_verify_asked {
 	const struct ws_machine *machine; /**< of a release; NULL: this host's */
 	bool strict;                      /**< what is taken on trust is unknown */
 };
+
+/**
+ * Moves a place to a system of another machine, of which nothing is here: what its glibc has, a list tells, which
+ * is added to @a lists. Where no glibc is asked for it is as new as this host's.
+ */
+void ws_judge_place_move(struct ws_judge_place *place, ws_list_paths *lists, const char *facts,
+	const struct ws_machine *machine, struct ws_arena *a);
 
 /**
  * The place of release @a torch; NULL: of no torch. Lists that do not ship are WS_ERR_UNKNOWN, which

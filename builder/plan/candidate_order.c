@@ -162,9 +162,6 @@ struct ws_candidates
 ws_candidates_of(const struct ws_product *product, bool window, const struct ws_offers *offers,
 	struct ws_arena *a)
 {
-	if (product->point.machine != ws_machine_host()) {
-		return (struct ws_candidates){0}; /* what others publish is looked for where it runs */
-	}
 	struct ws_published_wheels published = ws_published_of(product, window, a);
 	size_t room = published.count + 1; /* seldom more, and plans have thousands of products */
 	ranked_list list = {.at = WS_NEW_N(a, struct ranked, room), .cap = room};

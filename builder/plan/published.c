@@ -280,6 +280,14 @@ report_guess(struct search *s, const struct ws_published_python *python)
 	ws_buf_release(&guess.why);
 }
 
+/* What the names of a template end in: "linux_x86_64.whl", "any.whl". */
+static bool
+is_for(const struct ws_prebuilt *prebuilt, const struct ws_machine *machine)
+{
+	const char *platform = strrchr(prebuilt->url, '-');
+	return !platform || strstr(platform, machine->name) || ws_same(platform, "-any.whl");
+}
+
 struct ws_published_wheels
 ws_published_of(const struct ws_product *product, bool window, struct ws_arena *a)
 {
@@ -293,6 +301,9 @@ ws_published_of(const struct ws_product *product, bool window, struct ws_arena *
 	};
 	for (size_t i = 0; i < recipe->prebuilt_count; i++) {
 		bool fits;
+		if (!is_for(&recipe->prebuilt[i], product->point.machine)) {
+			continue;
+		}
 		s.prebuilt = &recipe->prebuilt[i];
 		const struct ws_published_python *python = find_python(&s, &fits);
 		if (fits) {

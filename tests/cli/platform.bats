@@ -59,6 +59,31 @@ plain() {
 	[[ $stderr == *"nothing to do"* || $stderr == *"0 ran"* || $stderr == *"2 cached"* ]]
 }
 
+@test "a wheel of others for the other machine is judged there and taken" {
+	needs aarch64-linux-gnu-g++-12
+	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	plain
+	both '"glibc": "2.28"'
+	build
+	[ "$status" -eq 0 ]
+	local wheel
+	wheel=$(basename dist/*_aarch64.whl)
+	mkdir theirs
+	cp dist/*.whl theirs
+	both '"policy": "prebuilt-only"'
+	run -0 --separate-stderr "$WHEELSMITH" build --matrix m.json -o taken --index "prebuilt=$PWD/theirs"
+	echo "$stderr"
+	[[ $stderr == *"2 prebuilt"* ]]
+	cmp "theirs/$wheel" "taken/$wheel"
+	rm -r theirs/*_aarch64.whl taken m.lock.json
+	echo 'extern "C" void nobody_has_this(); extern "C" void tiny_add() { nobody_has_this(); }' |
+		aarch64-linux-gnu-g++-12 -x c++ -shared -fPIC -o _C.so -
+	python3 "$WS_ROOT/tests/support/mutate_wheel.py" "dist/$wheel" "theirs/$wheel" module _C.so
+	run --separate-stderr "$WHEELSMITH" build --matrix m.json -o taken --index "prebuilt=$PWD/theirs"
+	echo "$stderr"
+	[[ $stderr == *"nobody_has_this"* ]]
+}
+
 @test "kernels are compiled with the other machine's compiler as host" {
 	needs aarch64-linux-gnu-g++-12
 	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"

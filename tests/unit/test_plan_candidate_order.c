@@ -98,6 +98,19 @@ WS_TEST(the_address_of_a_published_wheel)
 	assert_int_equal(all.at[0].label.cxx11abi, 0);
 }
 
+WS_TEST(wheels_of_another_machine_serve_its_cells)
+{
+	static const struct ws_offered_wheel wheels[] = {
+		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-linux_x86_64.whl"},
+		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-manylinux_2_34_aarch64.whl"},
+		{.file = "demo-1.0+cu130torch2.11-cp311-cp311-linux_aarch64.whl"},
+	};
+	assert_string_equal(list(DEMO, POINT("2.11.0", "13.0", "3.11") ", \"platform\": [\"aarch64\"]",
+							false, wheels, WS_LEN(wheels), a),
+		"demo-1.0+cu130torch2.11-cp311-cp311-manylinux_2_34_aarch64.whl\n"
+		"demo-1.0+cu130torch2.11-cp311-cp311-linux_aarch64.whl\n");
+}
+
 WS_TEST(files_of_indexes_and_folders)
 {
 	static const struct ws_offered_wheel wheels[] = {
