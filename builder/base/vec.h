@@ -33,6 +33,10 @@ ws_vec_grow(void *at, size_t len, size_t *cap, size_t size, struct ws_arena *a)
 	*cap = wider;
 }
 
+/** Room for @a count elements in an empty one, so that it does not grow until then. */
+#define ws_vec_reserve(v, count, a) \
+	((v)->cap = (count), (v)->at = ws_arena_alloc((a), (count) * sizeof(*(v)->at)))
+
 /** The address of one more, zeroed element. */
 #define ws_vec_push(v, a) \
 	(ws_vec_grow(&(v)->at, (v)->len, &(v)->cap, sizeof(*(v)->at), (a)), &(v)->at[(v)->len++])

@@ -303,18 +303,18 @@ gpu_flags(const struct ws_target *target, bool host, struct ws_arena *a)
 }
 
 const char *const *
-ws_target_nvcc_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
+ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = gpu_flags(target, true, a);
-	ws_size_flags_add_nvcc(&w, &target->size, seed, a);
+	ws_size_flags_add_nvcc(&w, &target->size, a);
 	return finish(&w, a);
 }
 
 const char *const *
-ws_target_device_flags(const struct ws_target *target, const char *seed, struct ws_arena *a)
+ws_target_device_flags(const struct ws_target *target, struct ws_arena *a)
 {
 	words w = gpu_flags(target, false, a);
-	ws_size_flags_add_nvcc(&w, &target->size, seed, a);
+	ws_size_flags_add_nvcc(&w, &target->size, a);
 	return finish(&w, a);
 }
 

@@ -71,8 +71,7 @@ ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size)
 }
 
 void
-ws_size_flags_add_nvcc(
-	ws_name_list *words, const struct ws_size_options *size, const char *seed, struct ws_arena *a)
+ws_size_flags_add_nvcc(ws_name_list *words, const struct ws_size_options *size, struct ws_arena *a)
 {
 	switch (size->compress) {
 	case WS_COMPRESS_NONE:
@@ -84,8 +83,5 @@ ws_size_flags_add_nvcc(
 	case WS_COMPRESS_SIZE:
 		*ws_vec_push(words, a) = "--compress-mode=size";
 		break;
-	}
-	if (size->random_seed && seed) {
-		*ws_vec_push(words, a) = ws_arena_printf(a, "--frandom-seed=%s", seed);
 	}
 }

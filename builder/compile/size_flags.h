@@ -14,8 +14,8 @@
 /** Takes the words that do not hold out of @a words, which may be of nvcc or of a host compiler. */
 void ws_size_flags_drop(ws_name_list *words, const struct ws_size_options *size);
 
-/** Adds nvcc's words: compression, and the seed for names that would be random: @a seed is one word. */
+/** Adds nvcc's words for compression. */
 void ws_size_flags_add_nvcc(
-	ws_name_list *words, const struct ws_size_options *size, const char *seed, struct ws_arena *a);
+	ws_name_list *words, const struct ws_size_options *size, struct ws_arena *a);
 
 #endif

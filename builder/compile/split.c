@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
-#include "compile/nvcc_steps.h"
 #include "kit/cuda/parts.h"
 
 #include <ctype.h>
@@ -21,14 +20,15 @@ struct split {
 	const struct ws_target *target;
 	const struct ws_unit *unit;
 	const struct ws_action *whole;
-	const char *const *words;
+	struct ws_split_words *words;
 	const struct ws_store *store;
 };
 
 /* An expansion under way. */
 struct expanding {
 	const struct split *split;
-	ws_nvcc_steps steps;
+	const char *stem;    /* the unit's name without folder and ending */
+	ws_nvcc_steps steps; /* of the split's words */
 	ws_node_list *nodes; /* one for each step */
 	struct ws_arena *a;
 };
@@ -78,17 +78,14 @@ ws_split_stand_in(const char *path, struct ws_arena *a)
 static const char *
 name_unit(const struct expanding *x, const char *word)
 {
-	const char *path = x->split->unit->path, *base = ws_path_base(path);
-	const char *stand_in = ws_split_stand_in(path, x->a);
-	const char *dot = strrchr(base, '.');
-	const char *stem = dot ? ws_arena_copy(x->a, base, (size_t)(dot - base)) : base;
+	const char *path = x->split->unit->path, *stand_in = x->split->words->stand_in;
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *hit; (hit = strstr(word, STAND_IN));) {
 		/* "src/x.cu" and the seeds made of it; "tmp/x.cubin" is nvcc's, without the unit's folder. */
 		bool whole = hit > word && hit[-1] == '/' && ws_starts_with(hit, stand_in)
 			&& !isalnum((unsigned char)hit[strlen(stand_in)]) && !ws_starts_with(word, FOLDER);
 		ws_buf_add(&out, word, (size_t)(hit - word));
-		ws_buf_puts(&out, whole ? path : stem);
+		ws_buf_puts(&out, whole ? path : x->stem);
 		word = hit + (whole ? strlen(stand_in) : strlen(STAND_IN));
 	}
 	ws_buf_puts(&out, word);
@@ -112,6 +109,7 @@ make_argv(const struct expanding *x, const struct ws_nvcc_step *step)
 	struct ws_arena *a = x->a;
 	ws_name_list argv = {0};
 	bool named = false;
+	ws_vec_reserve(&argv, step->words.len + 4, a);
 	*ws_vec_push(&argv, a) = traits[step->stage].reads ? "{cxx}" : tools[step->stage].token;
 	if (traits[step->stage].reads) {
 		*ws_vec_push(&argv, a) = "-MD";
@@ -282,24 +280,23 @@ make_part(const struct expanding *x, size_t index)
 	return part;
 }
 
-/* The commands that nvcc would run; false: @a why one nvcc runs them. */
-static bool
-read_steps(struct expanding *x, const char **why)
+/* The commands that nvcc would run; or why one nvcc runs them. */
+static void
+ask_steps(const struct split *s, struct ws_arena *a)
 {
-	const struct split *s = x->split;
+	struct ws_split_words *words = s->words;
 	WS_AUTO_BUF struct ws_buf printed = {0};
 	ws_dryrun_commands commands = {0};
 	struct ws_err err;
+	words->asked = true;
 	if (s->target->cxx->kind != WS_HOSTCC_GCC) {
-		*why = "the host compiler is not gcc";
-		return false;
+		words->why = "the host compiler is not gcc";
+	} else if (!ws_dryrun_ask(
+				   s->target->cuda, s->target->cxx, words->words, s->store, &printed, &err)) {
+		words->why = ws_arena_strdup(a, err.text); /* nvcc says it better when it compiles */
+	} else if (ws_dryrun_read(ws_buf_text(&printed), a, &commands, &words->why)) {
+		ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], a, &words->steps, &words->why);
 	}
-	if (!ws_dryrun_ask(s->target->cuda, s->target->cxx, s->words, s->store, &printed, &err)) {
-		*why = ws_arena_strdup(x->a, err.text); /* nvcc says it better when it compiles */
-		return false;
-	}
-	return ws_dryrun_read(ws_buf_text(&printed), x->a, &commands, why)
-		&& ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], x->a, &x->steps, why);
 }
 
 /* Fills @x of @parts, which come into the graph; false: there are none, and @a why. */
@@ -307,9 +304,18 @@ static bool
 add_parts(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 	ws_node_list *parts, const char **why)
 {
-	*x = (struct expanding){
-		.split = (const struct split *)(const void *)split, .nodes = parts, .a = graph->a};
-	if (!read_steps(x, why)) {
+	const struct split *s = (const struct split *)(const void *)split;
+	if (!s->words->asked) {
+		ask_steps(s, graph->a);
+	}
+	const char *base = ws_path_base(s->unit->path), *dot = strrchr(base, '.');
+	*x = (struct expanding){.split = s,
+		.stem = dot ? ws_arena_copy(graph->a, base, (size_t)(dot - base)) : base,
+		.steps = s->words->steps,
+		.nodes = parts,
+		.a = graph->a};
+	*why = s->words->why;
+	if (*why) {
 		return false;
 	}
 	for (size_t i = 0; i < x->steps.len; i++) {
@@ -353,7 +359,7 @@ make_replay(const struct expanding *x, const struct ws_replay *replay)
 	ws_name_list argv = {0};
 	*action = *x->split->whole;
 	*ws_vec_push(&argv, x->a) = action->tool.program;
-	for (const char *const *word = x->split->words; *word; word++) {
+	for (const char *const *word = x->split->words->words; *word; word++) {
 		*ws_vec_push(&argv, x->a) = name_unit(x, *word);
 	}
 	*ws_vec_push(&argv, x->a) = NULL;
@@ -387,7 +393,7 @@ ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_
 
 const struct ws_split *
 ws_split_make(const struct ws_target *target, const struct ws_unit *unit,
-	const struct ws_action *whole, const char *const *words, const struct ws_store *store,
+	const struct ws_action *whole, struct ws_split_words *words, const struct ws_store *store,
 	struct ws_arena *a)
 {
 	struct split *s = WS_NEW(a, struct split);

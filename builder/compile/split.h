@@ -11,17 +11,25 @@
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
 
+#include "compile/nvcc_steps.h"
 #include "compile/target.h"
 
 /** The path, in place of the unit's, that words for ws_split_make hold: with the same ending. */
 const char *ws_split_stand_in(const char *path, struct ws_arena *a);
 
-/**
- * For struct ws_action.split of @a whole, which compiles @a unit. @a words are nvcc's for the stand-in,
- * NULL-terminated, without the program and the dependency file. All are borrowed.
- */
+/** What nvcc does for all units of a target whose names end alike; it is asked when the first is expanded. */
+struct ws_split_words {
+	const char *stand_in;
+	const char *const
+		*words; /**< nvcc's for it, NULL-terminated, without program and dependency file */
+	bool asked;
+	const char *why;     /**< why one nvcc runs them; NULL: `steps` are its commands */
+	ws_nvcc_steps steps; /**< in the arena of the graph that was expanded first */
+};
+
+/** For struct ws_action.split of @a whole, which compiles @a unit. All are borrowed. */
 const struct ws_split *ws_split_make(const struct ws_target *target, const struct ws_unit *unit,
-	const struct ws_action *whole, const char *const *words, const struct ws_store *store,
+	const struct ws_action *whole, struct ws_split_words *words, const struct ws_store *store,
 	struct ws_arena *a);
 
 #define WS_REPLAY_STAGE "replay"

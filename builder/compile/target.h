@@ -17,6 +17,23 @@
 #include "model/size_options.h"
 #include "recipe/units.h"
 
+struct ws_split_words;
+
+/** What units of one target have in common, made for the first that asks. Zeroed, nothing was asked yet. */
+struct ws_target_common {
+	const struct ws_mount *mounts;
+	size_t mount_count;
+	struct ws_unit_common {
+		struct ws_tool tool;
+		const char *variant;
+		const char *const *flags; /**< NULL: no unit of this kind has asked */
+		size_t flag_count;
+		const char *const *search;
+		size_t search_count;
+		struct ws_split_words *split; /**< of nvcc's units */
+	} kinds[WS_UNIT_KINDS];
+};
+
 struct ws_target {
 	const struct ws_recipe *recipe;
 	const struct ws_extension *extension;
@@ -30,22 +47,20 @@ struct ws_target {
 	const struct ws_floor_kit *floor; /**< linked against; NULL: this host's libraries */
 	struct ws_arch_set archs;
 	int cxx11abi;
-	const char *group; /**< the cell's name */
+	const char *group;               /**< the cell's name */
+	struct ws_target_common *common; /**< lives as long as the actions; NULL: nothing is shared */
 };
 
 /**
  * The words that torch's BuildExtension of this release would put on the command line, after the
- * fixed edits of flags.c. NULL-terminated; without program, input, output and dependency file.
- * @a seed is one word that no other unit of the module has, for nvcc's own names; NULL: none.
+ * fixed edits of flags.c. NULL-terminated; without program, input, output, seed and dependency file.
  */
 const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
 const char *const *ws_target_c_flags(const struct ws_target *target, struct ws_arena *a);
-const char *const *ws_target_nvcc_flags(
-	const struct ws_target *target, const char *seed, struct ws_arena *a);
+const char *const *ws_target_nvcc_flags(const struct ws_target *target, struct ws_arena *a);
 
 /** The same for kernels alone, which no host compiler sees after the preprocessor. */
-const char *const *ws_target_device_flags(
-	const struct ws_target *target, const char *seed, struct ws_arena *a);
+const char *const *ws_target_device_flags(const struct ws_target *target, struct ws_arena *a);
 
 /** The recipe's own words for the linker, and ours about symbols. NULL-terminated. */
 const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);

@@ -1,5 +1,6 @@
 /* unit.c - the action that compiles one unit of a target. Which units there are is recipe/units.h's. */
 #include "base/fs.h"
+#include "base/str.h"
 #include "compile/headers.h"
 #include "compile/log_says.h"
 #include "compile/split.h"
@@ -9,6 +10,9 @@
  * pybind11 binding 1.5 GiB in cc1plus. */
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
+
+/* Of a command, beside the flags that all units of a target have. */
+#define MOST_OTHER_WORDS 32
 
 static bool
 is_cuda(const struct ws_unit *unit)
@@ -26,6 +30,12 @@ add_mount(struct ws_action *action, const char *name, const char *path, const st
 static void
 fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_arena *a)
 {
+	struct ws_target_common *common = target->common;
+	if (common && common->mounts) {
+		action->mounts = common->mounts;
+		action->mount_count = common->mount_count;
+		return;
+	}
 	struct ws_mount *mounts = WS_NEW_N(a, struct ws_mount, 4);
 	action->mounts = mounts;
 	add_mount(action, "src", target->source->path, target->source, mounts);
@@ -39,12 +49,16 @@ fill_mounts(struct ws_action *action, const struct ws_target *target, struct ws_
 		const struct ws_tree *tree = &target->python->tree;
 		add_mount(action, "python", tree->path, tree, mounts);
 	}
+	if (common) {
+		common->mounts = mounts;
+		common->mount_count = action->mount_count;
+	}
 }
 
 /* What is searched after the folders of the words: nvcc's own folders, the compiler's. */
 static void
-fill_search(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
-	struct ws_arena *a)
+fill_search(struct ws_unit_common *common, const struct ws_target *target,
+	const struct ws_unit *unit, struct ws_arena *a)
 {
 	ws_name_list search = {0};
 	bool c = unit->kind == WS_UNIT_C;
@@ -56,8 +70,8 @@ fill_search(struct ws_action *action, const struct ws_target *target, const stru
 	for (size_t i = 0; i < count; i++) {
 		*ws_vec_push(&search, a) = own[i];
 	}
-	action->search = search.at;
-	action->search_count = search.len;
+	common->search = search.at;
+	common->search_count = search.len;
 }
 
 /* The assembler's own dependency file: what .incbin and .include read. nvcc splits words at commas, so
@@ -111,9 +125,9 @@ unit_flags(const struct ws_target *target, const struct ws_unit *unit, struct ws
 	case WS_UNIT_CXX:
 		return ws_target_cxx_flags(target, a);
 	case WS_UNIT_CUDA:
-		return ws_target_nvcc_flags(target, seed_of(target, unit, a), a);
+		return ws_target_nvcc_flags(target, a);
 	case WS_UNIT_DEVICE:
-		return ws_target_device_flags(target, seed_of(target, unit, a), a);
+		return ws_target_device_flags(target, a);
 	}
 	return NULL;
 }
@@ -124,18 +138,21 @@ output_of(const struct ws_unit *unit)
 	return unit->kind == WS_UNIT_DEVICE ? "unit.fatbin" : "unit.o";
 }
 
-/* The words behind those for the dependency file. */
+/* The words behind those for the dependency file; @a seed is of nvcc's units alone. */
 static void
 add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
-	const char *const *flags, struct ws_arena *a)
+	const struct ws_unit_common *common, const char *seed, struct ws_arena *a)
 {
 	bool image = unit->kind == WS_UNIT_DEVICE;
 	if (target->cxx->kind == WS_HOSTCC_GCC && !image) {
 		add_assembled(argv, unit->kind == WS_UNIT_CUDA, a);
 	}
 	add_stable_names(argv, target, unit, a);
-	for (size_t i = 0; flags[i]; i++) {
-		*ws_vec_push(argv, a) = flags[i];
+	for (size_t i = 0; i < common->flag_count; i++) {
+		*ws_vec_push(argv, a) = common->flags[i];
+	}
+	if (is_cuda(unit) && target->size.random_seed) {
+		*ws_vec_push(argv, a) = ws_arena_printf(a, "--frandom-seed=%s", seed);
 	}
 	*ws_vec_push(argv, a) = image ? "-fatbin" : "-c";
 	*ws_vec_push(argv, a) = ws_arena_printf(a, "src/%s", unit->path);
@@ -146,30 +163,33 @@ add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_un
 
 static void
 fill_argv(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
-	struct ws_arena *a)
+	const struct ws_unit_common *common, struct ws_arena *a)
 {
 	ws_name_list argv = {0};
+	ws_vec_reserve(&argv, common->flag_count + MOST_OTHER_WORDS, a);
 	*ws_vec_push(&argv, a) = action->tool.program;
 	*ws_vec_push(&argv, a) = "-MD";
 	*ws_vec_push(&argv, a) = "-MF";
 	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
-	add_words(&argv, target, unit, unit_flags(target, unit, a), a);
+	add_words(&argv, target, unit, common, seed_of(target, unit, a), a);
 	action->argv = argv.at;
 }
 
-/* nvcc's commands for a stand-in of the unit, so that one answer serves all units of a target. */
-static void
-fill_split(struct ws_action *action, const struct ws_target *target, const struct ws_unit *unit,
-	const struct ws_store *store, struct ws_arena *a)
+/* nvcc's words for a stand-in of the unit, so that one answer serves all units of a target. */
+static struct ws_split_words *
+split_words(const struct ws_target *target, const struct ws_unit *unit,
+	struct ws_unit_common *common, struct ws_arena *a)
 {
 	struct ws_unit stand_in = {.path = ws_split_stand_in(unit->path, a), .kind = unit->kind};
+	if (common->split && ws_same(common->split->stand_in, stand_in.path)) {
+		return common->split;
+	}
 	const char *seed = ws_arena_printf(a, "%s/%s", target->recipe->name, stand_in.path);
 	ws_name_list words = {0};
-	add_words(&words, target, &stand_in,
-		unit->kind == WS_UNIT_CUDA ? ws_target_nvcc_flags(target, seed, a)
-								   : ws_target_device_flags(target, seed, a),
-		a);
-	action->split = ws_split_make(target, unit, action, words.at, store, a);
+	add_words(&words, target, &stand_in, common, seed, a);
+	common->split = WS_NEW(a, struct ws_split_words);
+	*common->split = (struct ws_split_words){.stand_in = stand_in.path, .words = words.at};
+	return common->split;
 }
 
 /* nvcc calls the host compiler, so both make the tool what it is. */
@@ -197,6 +217,28 @@ fill_estimate(struct ws_action *action, const struct ws_target *target, const st
 	}
 }
 
+static struct ws_unit_common *
+common_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
+{
+	struct ws_unit_common *common =
+		target->common ? &target->common->kinds[unit->kind] : WS_NEW(a, struct ws_unit_common);
+	if (common->flags) {
+		return common;
+	}
+	common->flags = unit_flags(target, unit, a);
+	while (common->flags[common->flag_count]) {
+		common->flag_count++;
+	}
+	fill_search(common, target, unit, a);
+	common->variant = is_cuda(unit) ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
+						  ws_arch_set_name(&target->archs, a))
+									: "";
+	common->tool = is_cuda(unit)  ? nvcc_tool(target, a)
+		: unit->kind == WS_UNIT_C ? ws_target_c_tool(target)
+								  : ws_target_cxx_tool(target);
+	return common;
+}
+
 const struct ws_action *
 ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 	const struct ws_store *store, struct ws_arena *a)
@@ -206,6 +248,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
 	const char **seeds = WS_NEW(a, const char *);
+	struct ws_unit_common *common = common_of(target, unit, a);
 	outputs[0] = output_of(unit);
 	tokens[0] = c ? (struct ws_token){"{cc}", target->cxx->c_path}
 				  : (struct ws_token){"{cxx}", target->cxx->path};
@@ -215,12 +258,8 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 		.group = target->group,
 		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, unit->path),
 		.stage = "compile",
-		.variant = is_cuda(unit) ? ws_arena_printf(a, "cuda%s %s", target->cuda->version.text,
-					   ws_arch_set_name(&target->archs, a))
-								 : "",
-		.tool = is_cuda(unit) ? nvcc_tool(target, a)
-			: c               ? ws_target_c_tool(target)
-							  : ws_target_cxx_tool(target),
+		.variant = common->variant,
+		.tool = common->tool,
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
@@ -228,15 +267,17 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 		.output_count = 1,
 		.seeds = seeds,
 		.seed_count = 1,
+		.search = common->search,
+		.search_count = common->search_count,
 		.log_says = ws_compile_log_says,
 		.find_reads = ws_headers_reads,
 	};
 	fill_mounts(action, target, a);
-	fill_search(action, target, unit, a);
-	fill_argv(action, target, unit, a);
+	fill_argv(action, target, unit, common, a);
 	fill_estimate(action, target, unit);
 	if (store && is_cuda(unit)) {
-		fill_split(action, target, unit, store, a);
+		action->split =
+			ws_split_make(target, unit, action, split_words(target, unit, common, a), store, a);
 	}
 	return action;
 }

@@ -58,6 +58,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
 		.group = w->group,
+		.common = WS_NEW(w->a, struct ws_target_common),
 	};
 	return target;
 }

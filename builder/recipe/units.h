@@ -41,6 +41,8 @@ enum ws_unit_kind {
 	WS_UNIT_DEVICE, /**< for nvcc: kernels alone, embedded as an image behind a symbol */
 };
 
+#define WS_UNIT_KINDS (WS_UNIT_DEVICE + 1)
+
 /** True for what nvcc compiles, once for each architecture. */
 bool ws_unit_is_nvcc(enum ws_unit_kind kind);
 

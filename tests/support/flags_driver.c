@@ -58,7 +58,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 		.cuda = &cuda,
 		.python = &python,
 		.cxx = &cxx,
-		.size = {.compress = WS_COMPRESS_SIZE, .usual = WS_COMPRESS_SIZE, .random_seed = true},
+		.size = {.compress = WS_COMPRESS_SIZE, .usual = WS_COMPRESS_SIZE},
 		.cxx11abi = release->standard.cxx11abi};
 	const char *why;
 	ws_arch_set_parse("8.0;9.0+PTX", a, &target.archs, &why);
@@ -66,7 +66,7 @@ run(char **argv, struct ws_arena *a, struct ws_err *err)
 	struct ws_json_writer *w = ws_json_begin();
 	ws_json_open_object(w, NULL);
 	add_words(w, "cxx", ws_target_cxx_flags(&target, a));
-	add_words(w, "nvcc", ws_target_nvcc_flags(&target, "unit", a));
+	add_words(w, "nvcc", ws_target_nvcc_flags(&target, a));
 	add_words(w, "needed", ws_target_needed(&target, true, a));
 	ws_json_add_i64(w, "abi", target.cxx11abi);
 	ws_json_add_text(w, "pybind", release->pybind_build_abi ? release->pybind_build_abi : "");

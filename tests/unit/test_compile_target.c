@@ -93,8 +93,7 @@ WS_TEST(kernels_without_torch_have_no_word_of_it)
 	struct ws_torch_kit torch = {.path = "/torch"};
 	ws_version_parse("2.5.1", a, &torch.release.version);
 	target.torch = &torch;
-	assert_contains(
-		joined(ws_target_nvcc_flags(&target, NULL, a), a), "__CUDA_NO_HALF2_OPERATORS__");
+	assert_contains(joined(ws_target_nvcc_flags(&target, a), a), "__CUDA_NO_HALF2_OPERATORS__");
 }
 
 static void
@@ -131,6 +130,10 @@ WS_TEST(made_up_names_come_from_the_unit)
 	words = joined(ws_target_compile(&target, &kernel, NULL, a)->argv, a);
 	assert_contains(words, " --keep --keep-dir tmp ");
 	assert_contains(words, " -Xcudafe --orig_src_path_name=/wheelsmith/demo/csrc/a.cu ");
+	assert_null(strstr(words, "--frandom-seed"));
+	target.size.random_seed = true;
+	words = joined(ws_target_compile(&target, &kernel, NULL, a)->argv, a);
+	assert_contains(words, " --frandom-seed=demo/csrc/a.cu/ ");
 }
 
 /* What torch's facts say of a release and what its headers say must both want pybind's names. */
