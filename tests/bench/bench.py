@@ -21,6 +21,7 @@ import lab
 import matrices
 import plans
 import publishing
+import schedules
 import sizes
 import wheels
 
@@ -32,6 +33,7 @@ BENCHES = {
     "cuda-kit": kits.cuda_kit,
     "plan": plans.plan,
     "engine": plans.engine,
+    "schedule": schedules.schedule,
     "publish": publishing.publish,
     "build": builds.build,
     "quickstart": builds.quickstart,
