@@ -27,7 +27,7 @@ WS_TEST(repeated_options_add_up)
 	struct ws_matrix m;
 	struct ws_err err;
 	const char *const values[][2] = {{"2.5.1", "2.11.0+cu130"}, {"3.11", "3.13t"},
-		{"8.0;9.0+PTX", "hopper"}, {"12.4", "13"}, {"0", "auto"}};
+		{"8.0;9.0+PTX", "hopper"}, {"12.4", "13"}, {"x86_64", "aarch64"}, {"0", "auto"}};
 	struct ws_typed_axis axes[WS_TYPED_AXES];
 	ws_typed_axes(&typed, axes);
 	for (size_t i = 0; i < WS_TYPED_AXES; i++) {
@@ -45,6 +45,8 @@ WS_TEST(repeated_options_add_up)
 	assert_string_equal(m.arch[0].text, "8.0;9.0+PTX");
 	assert_int_equal(m.cuda_count, 2);
 	assert_string_equal(m.cuda[1].version.text, "13.0"); /* one toolkit, one name */
+	assert_int_equal(m.platform_count, 2);
+	assert_string_equal(m.platforms[1]->name, "aarch64");
 	assert_int_equal(m.cxx11abi_count, 2);
 	assert_int_equal(m.cxx11abi[0], 0);
 	assert_int_equal(m.cxx11abi[1], -1);
