@@ -211,6 +211,21 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 }
 
+/* The machine that all wheels are for, where that is not this host's, whose pip takes none of them. */
+static const char *
+machine_elsewhere(const struct ws_build_result *result)
+{
+	const struct ws_machine *machine = NULL;
+	for (size_t i = 0; i < result->supplies.cell_count; i++) {
+		const struct ws_cell_result *cell = &result->supplies.cells[i];
+		if (is_ready(cell) && cell->cell->point.machine == ws_machine_host()) {
+			return NULL;
+		}
+		machine = is_ready(cell) ? cell->cell->point.machine : machine;
+	}
+	return machine ? machine->name : NULL;
+}
+
 /* One wheel by its name; several by the requirements file of the first environment that has one. */
 static void
 print_install(struct ws_session *s, const struct ws_build_text *text)
@@ -237,7 +252,9 @@ print_install(struct ws_session *s, const struct ws_build_text *text)
 		ws_buf_put_quoted(&file, ws_path_join(s->a, text->output, first->supply->wheel, NULL));
 	}
 	if (first) {
-		ws_out_note(&s->out, "install:  pip install%s\n", ws_buf_text(&file));
+		const char *machine = machine_elsewhere(result);
+		ws_out_note(&s->out, "install%s%s:  pip install%s\n", machine ? ", on " : "",
+			machine ? machine : "", ws_buf_text(&file));
 	}
 }
 

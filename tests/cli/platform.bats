@@ -96,6 +96,7 @@ plain() {
 	build
 	echo "$stderr"
 	[ "$status" -eq 0 ]
+	[[ $stderr == *"install, on aarch64:  pip install dist/tiny-"* ]]
 	run -0 "$WHEELSMITH" inspect dist/*_aarch64.whl
 	echo "$output"
 	[[ $output == *"8.6"* ]]
