@@ -69,19 +69,34 @@ report_no_compiler(struct ws_doctor *d)
 	ws_rows_problem_err(&d->rows, WS_PROBLEM_BLOCKS, &err);
 }
 
+/* @a machine: that it compiles for, where that is not this host's; NULL. */
+static void
+add_compiler(struct ws_doctor *d, const struct ws_hostcc *cc, const char *machine)
+{
+	ws_rows_add(&d->rows, "compilers[]",
+		"{kind:5} {version:9} {path}[  for {machine}][  for CUDA {cuda}]",
+		"kind %s version %s path %s machine %s cuda %s",
+		cc->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cc->version, cc->path, machine,
+		accepting(d, cc));
+}
+
 void
 ws_doctor_compilers(struct ws_doctor *d)
 {
+	ws_hostcc_list cross = {0};
+	const char *path = ws_user_env_get(d->env, "PATH");
 	const struct ws_facts *facts = d->facts;
 	WS_AUTO_BUF struct ws_buf without = {0};
 	bool any = false;
-	ws_hostcc_list_all(NULL, "", ws_user_env_get(d->env, "PATH"), NULL, d->a, &d->compilers);
+	ws_hostcc_list_all(NULL, "", path, NULL, d->a, &d->compilers);
+	ws_hostcc_list_cross(NULL, "", path, d->a, &cross);
 	ws_rows_list(&d->rows, "compilers[]");
 	for (size_t i = 0; i < d->compilers.len; i++) {
-		const struct ws_hostcc *cc = &d->compilers.at[i];
-		ws_rows_add(&d->rows, "compilers[]", "{kind:5} {version:9} {path}[  for CUDA {cuda}]",
-			"kind %s version %s path %s cuda %s", cc->kind == WS_HOSTCC_GCC ? "gcc" : "clang",
-			cc->version, cc->path, accepting(d, cc));
+		add_compiler(d, &d->compilers.at[i], NULL);
+	}
+	for (size_t i = 0; i < cross.len; i++) {
+		const struct ws_machine *machine = ws_hostcc_machine(&cross.at[i]);
+		add_compiler(d, &cross.at[i], machine ? machine->name : cross.at[i].machine);
 	}
 	for (size_t i = 0; i < facts->cuda_count; i++) {
 		if (has_compiler(d, &facts->cuda[i])) {

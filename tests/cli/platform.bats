@@ -92,6 +92,8 @@ plain() {
 		extern "C" void tiny_add(float *x) { add<<<1, 32>>>(x); }
 	END
 	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cu"]'
+	run "$WHEELSMITH" doctor --json
+	jq -e '.compilers[] | select(.machine == "aarch64") | .path | endswith("aarch64-linux-gnu-g++-12")' <<< "$output"
 	matrix m.json '"platform": ["aarch64"]'
 	build
 	echo "$stderr"
