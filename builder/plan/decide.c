@@ -60,11 +60,13 @@ describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 
 /* ---- what is published ---- */
 
-/* By name, version and tags; the platform is measured when a wheel is linked, and does not count. */
+/* By name, version and tags; of the platform, whose glibc is measured when a wheel is linked, the machine alone. */
 static bool
 is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
 {
-	return strcmp(wheel->distribution, product->recipe->name) == 0
+	const struct ws_machine *machine = ws_wheel_name_machine(wheel);
+	return (!machine || machine == product->point.machine)
+		&& strcmp(wheel->distribution, product->recipe->name) == 0
 		&& strcmp(wheel->version.text, product->version) == 0
 		&& ws_is_among(product->python_tag, wheel->pythons, wheel->python_count)
 		&& ws_is_among(product->abi_tag, wheel->abis, wheel->abi_count);

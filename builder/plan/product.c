@@ -126,7 +126,7 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 	return size;
 }
 
-/* As old as its torch, whose point is the lowest; what knows no torch serves the oldest. */
+/* As old as the torch of its cells, whose point is the lowest; where they have none, as the oldest. */
 static const char *
 choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
 {
@@ -137,8 +137,7 @@ choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
 	if (in->matrix->glibc) {
 		return in->matrix->glibc;
 	}
-	bool knows_torch = torch && product->binding < WS_BINDING_C_ABI;
-	return knows_torch ? torch->release->glibc : in->facts->torch[0].glibc;
+	return torch ? torch->release->glibc : in->facts->torch[0].glibc;
 }
 
 void

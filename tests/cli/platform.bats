@@ -59,6 +59,22 @@ plain() {
 	[[ $stderr == *"nothing to do"* || $stderr == *"0 ran"* || $stderr == *"2 cached"* ]]
 }
 
+@test "what an index has for one machine is made for the other" {
+	needs aarch64-linux-gnu-g++-12
+	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	plain
+	build
+	"$WHEELSMITH" publish dist --to idx
+	both
+	run -0 "$WHEELSMITH" plan --json --matrix m.json --against idx
+	[ "$(jq -c '[.cells[].decision]' <<< "$output")" = '["cached","build"]' ]
+	run -0 --separate-stderr "$WHEELSMITH" build --matrix m.json --against idx -o more
+	echo "$stderr"
+	"$WHEELSMITH" publish more --to idx
+	run -0 "$WHEELSMITH" plan --json --matrix m.json --against idx
+	[ "$(jq -c '[.cells[].why]' <<< "$output")" = '["in idx","in idx"]' ]
+}
+
 @test "a wheel of others for the other machine is judged there and taken" {
 	needs aarch64-linux-gnu-g++-12
 	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
@@ -70,7 +86,7 @@ plain() {
 	wheel=$(basename dist/*_aarch64.whl)
 	mkdir theirs
 	cp dist/*.whl theirs
-	both '"policy": "prebuilt-only"'
+	both '"policy": "prebuilt-only", "glibc": "2.34"' # not what the store has
 	run -0 --separate-stderr "$WHEELSMITH" build --matrix m.json -o taken --index "prebuilt=$PWD/theirs"
 	echo "$stderr"
 	[[ $stderr == *"2 prebuilt"* ]]
