@@ -67,6 +67,21 @@ forget_folders(const struct ws_context *ctx, struct ws_matrix *m)
 	m->index_count = count;
 }
 
+/* Of another machine's libraries nothing is here. */
+static bool
+check_glibc(const struct ws_matrix *m, struct ws_err *err)
+{
+	for (size_t i = 0; i < m->platform_count && ws_same(m->glibc, WS_GLIBC_HOST); i++) {
+		if (m->platforms[i] != ws_machine_host()) {
+			ws_err_set(err, WS_ERR_CONFIG,
+				"glibc \"host\" is this host's, and has no libraries of %s", m->platforms[i]->name);
+			return ws_err_cure(
+				err, "name the oldest glibc to run on, \"2.28\", or none: torch's own");
+		}
+	}
+	return true;
+}
+
 bool
 ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err)
@@ -86,7 +101,7 @@ ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *use
 	if (options->only_recipes) {
 		forget_folders(ctx, m);
 	}
-	return read_recipes(ctx, user, options, sel, err);
+	return check_glibc(m, err) && read_recipes(ctx, user, options, sel, err);
 }
 
 /* ---- the lock ---- */

@@ -128,6 +128,10 @@ plain() {
 	echo "$stderr"
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"'-mavx2' is not for aarch64"*'"when": {"platform": "x86_64"}'* ]]
+	plain
+	matrix m.json '"platform": ["aarch64"]'
+	run -3 "$WHEELSMITH" build --matrix m.json --glibc host
+	[[ $output == *'glibc "host" is this host'?'s, and has no libraries of aarch64'*'name the oldest glibc'* ]]
 	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0\1' > python3.11
 	head -c 64 /dev/zero >> python3.11
 	chmod +x python3.11
