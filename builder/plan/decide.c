@@ -3,6 +3,7 @@
 #include "plan/rule.h"
 #include "plan/steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *
@@ -60,12 +61,15 @@ describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 
 /* ---- what is published ---- */
 
-/* By name, version and tags; of the platform, whose glibc is measured when a wheel is linked, the machine alone. */
+/* By name, version and tags. The platform's glibc is measured when a wheel is linked: it may be older than what
+ * was asked for. */
 static bool
 is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
 {
-	const struct ws_machine *machine = ws_wheel_name_machine(wheel);
-	return (!machine || machine == product->point.machine)
+	const struct ws_point *point = &product->cells[0]->point;
+	unsigned minor =
+		product->glibc ? (unsigned)strtoul(product->glibc + strlen("2."), NULL, 10) : 99;
+	return ws_wheel_fit(wheel, &point->python->tag, point->machine, 2, minor) > 0
 		&& strcmp(wheel->distribution, product->recipe->name) == 0
 		&& strcmp(wheel->version.text, product->version) == 0
 		&& ws_is_among(product->python_tag, wheel->pythons, wheel->python_count)

@@ -33,6 +33,12 @@ decision() { # INDEX; the decision and its reason
 	[ "$(decision other)" = "cached: in other" ]
 	matrix m.json '"arch": ["8.0"]'
 	[[ $(decision idx) == "build: "* ]]
+	# What does not run on the glibc that is asked for is no such wheel.
+	(cd other/current && sed -i 's/linux_x86_64.linux_x86_64.whl/manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl/g' index.json)
+	matrix m.json '"glibc": "2.24"'
+	[[ $(decision other) == "build: "* ]]
+	matrix m.json '"glibc": "2.27"'
+	[ "$(decision other)" = "cached: in other" ]
 	matrix m.json
 	"$WHEELSMITH" publish --to idx --yank tiny==1.0 --reason 'wrong'
 	[[ $(decision idx) == "build: "* ]]
