@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "judge/host_libraries.h"
 #include "judge/torch_place.h"
+#include "model/manylinux.h"
 #include "net/index_config.h"
 #include "net/url.h"
 #include "store/results.h"
@@ -187,6 +188,8 @@ fill_place(struct ws_candidate_memory *m, struct ws_resolver *r, const struct ws
 	where->python_tag = ws_python_tag_text(&point->python->tag, true, m->a);
 	where->archs = product->point.archs;
 	where->driver = m->matrix->driver.text;
+	/* Without one, wherever it will be used: what a torch runs on is asked of our own wheels. */
+	where->glibc = ws_same(m->matrix->glibc, WS_GLIBC_HOST) ? NULL : m->matrix->glibc;
 	if (point->machine != ws_machine_host()) {
 		ws_judge_place_move(where, &lists, m->ctx->data->facts, point->machine, m->a);
 	}

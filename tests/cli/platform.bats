@@ -171,4 +171,14 @@ plain() {
 	build
 	[ "$status" -eq 0 ]
 	[ "$(find dist -name '*manylinux_2_34_x86_64.whl' | wc -l)" -eq 1 ]
+	# Nor does a wheel of others serve who asks for an older one.
+	mv dist theirs
+	rm -rf "$WHEELSMITH_STORE"/{ac,locks} m.lock.json
+	matrix m.json '"glibc": "2.28", "policy": "prebuilt-only"'
+	run -3 --separate-stderr "$WHEELSMITH" build --matrix m.json --index "prebuilt=$PWD/theirs"
+	echo "$stderr"
+	[[ $stderr == *"the tags of its file name are not for cp${PY/./} on $(uname -m) with glibc 2.28"* ]]
+	matrix m.json '"glibc": "2.34", "policy": "prebuilt-only"'
+	run -0 --separate-stderr "$WHEELSMITH" build --matrix m.json --index "prebuilt=$PWD/theirs"
+	[[ $stderr == *"1 prebuilt"* ]]
 }
