@@ -289,6 +289,26 @@ locks() {
 	[[ $output == *"nothing to do"* ]]
 }
 
+@test "an index whose signature somebody removed from the store is not signed again" {
+	run -0 "$WHEELSMITH" publish --new-key key
+	bucket
+	publish 0 w --key key
+	rm store/*manifest.json.sig
+	wheels v "pure 1.0 py3-none-any"
+	publish 8 v --key key
+	[[ $output == *"is not signed: it never was, or somebody removed its signature"*--sign-unsigned* ]]
+	[ ! -e "$(place manifest.json.sig)" ]
+	publish 0 v --key key --sign-unsigned
+	object manifest.json > m
+	object manifest.json.sig > m.sig
+	openssl pkeyutl -verify -pubin -inkey key.pub -rawin -in m -sigfile m.sig
+	# The snapshot has it still: only the one at the top goes, and comes back.
+	rm "$(place manifest.json.sig)"
+	wheels x "more 1.0 py3-none-any"
+	publish 0 x --key key
+	[ -e "$(place manifest.json.sig)" ]
+}
+
 @test "a clock that is behind the last snapshot's: the next one comes after it" {
 	command -v faketime > /dev/null || cannot_run "needs faketime (./dev setup)"
 	bucket
