@@ -6,6 +6,9 @@
 
 #include <inttypes.h>
 
+#define LIBRARY " needs the library '"
+#define LAYOUTS "layouts of torch's classes were not compared"
+
 static const char *
 python_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 {
@@ -27,13 +30,52 @@ write_finding(struct ws_page *page, const struct ws_json *finding)
 	}
 }
 
-/* The findings of one kind. */
+/* Whether @y is @x, "m needs the library 'libx.so.1', which ...", of another library. */
+static bool
+differs_by_library(const struct ws_json *x, const struct ws_json *y)
+{
+	const char *one = ws_json_text(x, "text"), *other = y ? ws_json_text(y, "text") : "";
+	const char *name = strstr(one, LIBRARY);
+	size_t head = name ? (size_t)(name - one) + strlen(LIBRARY) : 0;
+	return y && name && ws_same(ws_json_text(x, "finding"), ws_json_text(y, "finding"))
+		&& strncmp(one, other, head) == 0
+		&& ws_same(strchr(one + head, '\''), strchr(other + head, '\''));
+}
+
+/* What a module lacks of libraries in one finding; returns the last that is in it. */
+static const struct ws_json *
+write_libraries(struct ws_page *page, const struct ws_json *first)
+{
+	WS_AUTO_BUF struct ws_buf names = {0};
+	const struct ws_json *last = first;
+	const char *text = ws_json_text(first, "text");
+	size_t head = (size_t)(strstr(text, LIBRARY) - text), name = head + strlen(LIBRARY);
+	size_t end = name + strcspn(text + name, "'");
+	while (differs_by_library(first, last->next)) {
+		last = last->next;
+		const char *other = ws_json_text(last, "text") + name;
+		ws_buf_printf(&names, "', '%.*s", (int)strcspn(other, "'"), other);
+	}
+	ws_page_label(page, ws_json_text(first, "finding"));
+	ws_page_line(page, WS_PAGE_PLAIN, "%.*s needs the libraries '%.*s%s%s", (int)head, text,
+		(int)(end - name), text + name, ws_buf_text(&names), text + end);
+	return last;
+}
+
+/* The findings of one kind, but for one that "why" has said. */
 static void
 write_findings(struct ws_page *page, const struct ws_wheel_place_verdict *v, const char *kind)
 {
 	const struct ws_json *list = ws_json_find(v->json, "findings");
 	for (const struct ws_json *f = list ? list->first : NULL; f; f = f->next) {
-		if (ws_same(ws_json_text(f, "finding"), kind) && ws_json_text(f, "cause")) {
+		if (!ws_same(ws_json_text(f, "finding"), kind) || !ws_json_text(f, "cause")) {
+			continue;
+		}
+		const char *text = ws_json_text(f, "text");
+		const struct ws_json *evidence = ws_json_find(f, "evidence");
+		if (differs_by_library(f, f->next)) {
+			f = write_libraries(page, f);
+		} else if (!ws_same(text, v->why) || (evidence && evidence->first)) {
 			write_finding(page, f);
 		}
 	}
@@ -41,7 +83,7 @@ write_findings(struct ws_page *page, const struct ws_wheel_place_verdict *v, con
 
 /* Modules that find all of their names, and nothing else is to be said of it. */
 static void
-write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
+write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v, bool of_torch)
 {
 	const struct ws_json *list = ws_json_find(v->json, "modules");
 	uint64_t modules = 0, symbols = 0, of_one, trusted;
@@ -56,8 +98,8 @@ write_found(struct ws_page *page, const struct ws_wheel_place_verdict *v)
 	if (modules > 0) {
 		ws_page_label(page, "ok");
 		ws_page_line(page, WS_PAGE_PLAIN,
-			"%" PRIu64 " of %zu modules find all of their %" PRIu64 " symbols", modules,
-			list->count, symbols);
+			"%" PRIu64 " of %zu modules find all of their %" PRIu64 " symbols%s", modules,
+			list->count, symbols, of_torch ? "; " LAYOUTS : "");
 	}
 }
 
@@ -96,7 +138,7 @@ ws_verify_text_place(const struct ws_out *out, const struct ws_judge_order *orde
 	write_findings(&page, v, "excluded");
 	write_findings(&page, v, "unknown");
 	write_findings(&page, v, "ok");
-	write_found(&page, v);
+	write_found(&page, v, place->torch != NULL);
 	write_others(&page, v);
 }
 
@@ -146,8 +188,7 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 		ws_page_line(&page, WS_PAGE_PLAIN, "%s", row_text(&verdict->places[i], a));
 	}
 	ws_page_label(&page, "");
-	ws_page_line(&page, WS_PAGE_PLAIN,
-		"\"loads\": all names agree; layouts of torch's classes were not compared");
+	ws_page_line(&page, WS_PAGE_PLAIN, "%s", "\"loads\": all names agree; " LAYOUTS);
 }
 
 enum ws_finding_verdict

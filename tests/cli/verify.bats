@@ -68,7 +68,7 @@ demo() { # packs demo.so as the module demo
 	demo
 	verify 0 $wheel --torch 2.5.1
 	[[ "${lines[0]}" == "loads "*"$wheel" ]]
-	says "in torch 2.5.1, Python 3.11" "1 of 1 modules find all of their 1 symbols"
+	says "in torch 2.5.1, Python 3.11" "1 of 1 modules find all of their 1 symbols; layouts of torch's classes were not compared"
 	verify 0 $wheel --torch 2.5.1 --json
 	[ "$(jq -r 'keys_unsorted[0]' <<< "$output")" = verdict ]
 	[ "$(jq -r '.wheels[0] | keys_unsorted[0]' <<< "$output")" = verdict ]
@@ -316,6 +316,24 @@ JSON
 	says "'libnowhere.so.3', which neither torch 2.5.1 nor this host brings"
 	verify 7 $wheel --torch 2.5.1 --glibc 2.28
 	says "unknown" "'libnowhere.so.3', which torch 2.5.1 does not bring"
+}
+
+@test "what a module lacks of libraries is one finding, and why is not said twice" {
+	local name
+	for name in libnowhere.so.4 libnowhere.so.5; do
+		gcc -shared -nostdlib -x c /dev/null -Wl,-soname,$name -o $name
+	done
+	module demo -- -l:libnowhere.so.3 -l:libnowhere.so.4 -l:libnowhere.so.5
+	demo
+	verify 1 $wheel --torch 2.5.1
+	says "fails demo.$suffix needs the libraries 'libnowhere.so.3', 'libnowhere.so.4', 'libnowhere.so.5', which neither"
+	[ "$(grep -c ^fails <<< "$output")" -eq 2 ]
+	verify 1 $wheel --torch 2.5.1 --json
+	[ "$(jq "[.. | objects | select(.text? and (.text | contains(\"needs the library\")))] | length" <<< "$output")" -eq 3 ]
+	module demo -- -l:libnowhere.so.3
+	demo
+	verify 1 $wheel --torch 2.5.1
+	[ "$(grep -c libnowhere <<< "$output")" -eq 1 ]
 }
 
 @test "an older glibc" {
