@@ -14,6 +14,13 @@ add_missing(struct ws_map *names, const char *name, const struct ws_err *err, st
 	return true;
 }
 
+/* "2.11.0/aarch64": each machine's is a wheel of its own. */
+static const char *
+torch_name(const struct ws_point *point, struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s%s", point->torch->name, point->machine->mark);
+}
+
 static bool
 misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
 	const struct ws_product *product, struct ws_arena *a)
@@ -24,7 +31,7 @@ misses_exports(struct ws_missing_downloads *missing, struct ws_resolver *r,
 		struct ws_err err = {0};
 		const char *path;
 		if (point->torch && !ws_resolve_exports(r, point, &path, &err)) {
-			any = add_missing(&missing->exports, point->torch->name, &err, a) || any;
+			any = add_missing(&missing->exports, torch_name(point, a), &err, a) || any;
 		}
 	}
 	return any;
@@ -65,7 +72,7 @@ ws_missing_downloads_add(struct ws_missing_downloads *missing, struct ws_resolve
 	if (recipe->extension_count > 0) {
 		bool torch = point->torch && product->binding < WS_BINDING_C_ABI;
 		if (torch && !ws_resolve_torch(r, point, &err)) {
-			any = add_missing(&missing->torch, point->torch->name, &err, a);
+			any = add_missing(&missing->torch, torch_name(point, a), &err, a);
 		}
 		if (point->cuda && !ws_resolve_cuda(r, point->cuda, &err)) {
 			any = add_missing(&missing->cuda, point->cuda->name, &err, a) || any;

@@ -36,6 +36,8 @@ point() {
 	local which=(causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0)
 	run -0 "$WHEELSMITH" plan --json "${which[@]}" --platform aarch64 --platform x86_64
 	[ "$(jq -c '[.cells[].cell | split("/")[-1]]' <<< "$output")" = '["aarch64","sm90"]' ]
+	run -4 "$WHEELSMITH" build "${which[@]}" --platform aarch64 --platform x86_64 --offline --store nothing
+	[[ $output == *"3 downloads are missing"*"torch: 2.11.0/aarch64, 2.11.0"* ]]
 	run -2 "$WHEELSMITH" plan "${which[@]}" --platform arm64
 	[[ $output == *"no wheels are made for platform 'arm64'"*"take x86_64 or aarch64"* ]]
 	run -2 "$WHEELSMITH" plan --matrix m.json --platform aarch64
