@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
+#include "compile/markers.h"
 #include "kit/cuda/parts.h"
 
 #include <ctype.h>
@@ -29,6 +30,7 @@ struct expanding {
 	const struct split *split;
 	const char *stem;    /* the unit's name without folder and ending */
 	ws_nvcc_steps steps; /* of the split's words */
+	bool lines;          /* they put down where lines stand */
 	ws_node_list *nodes; /* one for each step */
 	struct ws_arena *a;
 };
@@ -154,6 +156,46 @@ arch_of(const struct expanding *x, const struct ws_nvcc_step *step)
 
 /* ---- actions ---- */
 
+/* cicc puts down where lines stand. */
+static bool
+has_lines(const ws_nvcc_steps *steps)
+{
+	for (size_t i = 0; i < steps->len; i++) {
+		const ws_name_list *words = &steps->at[i].words;
+		if (steps->at[i].stage == WS_NVCC_CICC
+			&& ws_is_among("-generate-line-info", words->at, words->len)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* @a action preprocesses text for cicc. */
+static bool
+anchor_markers(const struct ws_action *action, const char *work, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf text = {0}, anchored = {0};
+	const char *path = ws_path_join(a, work, action->outputs[0], NULL);
+	if (!ws_fs_read(path, &text, err)) {
+		return false;
+	}
+	ws_markers_anchor(ws_buf_str(&text), &anchored);
+	return ws_fs_write(path, ws_buf_text(&anchored), anchored.len, 0644, err);
+}
+
+/* A compiler whose text is changed is another one. */
+static struct ws_tool
+anchoring_tool(struct ws_tool cxx, struct ws_arena *a)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, cxx.fingerprint);
+	ws_hasher_add_field(h, WS_MARKERS_ROOT);
+	struct ws_digest digest = ws_hasher_finish(h);
+	cxx.fingerprint = ws_arena_strdup(a, digest.hex);
+	return cxx;
+}
+
 /* Everything that makes the tool what it is; cicc links libdevice in. */
 static struct ws_tool
 tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
@@ -277,6 +319,10 @@ make_part(const struct expanding *x, size_t index)
 	if (traits[step->stage].reads) {
 		fill_reading(x, step->stage, part);
 	}
+	if (step->stage == WS_NVCC_PREPROCESS && arch[0] && x->lines) {
+		part->tool = anchoring_tool(part->tool, x->a);
+		part->amend = anchor_markers;
+	}
 	return part;
 }
 
@@ -299,9 +345,9 @@ ask_steps(const struct split *s, struct ws_arena *a)
 	}
 }
 
-/* Fills @x of @parts, which come into the graph; false: there are none, and @a why. */
+/* Fills @x; false: there are no parts, and @a why. */
 static bool
-add_parts(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
+begin(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 	ws_node_list *parts, const char **why)
 {
 	const struct split *s = (const struct split *)(const void *)split;
@@ -312,16 +358,19 @@ add_parts(struct expanding *x, const struct ws_split *split, struct ws_graph *gr
 	*x = (struct expanding){.split = s,
 		.stem = dot ? ws_arena_copy(graph->a, base, (size_t)(dot - base)) : base,
 		.steps = s->words->steps,
+		.lines = has_lines(&s->words->steps),
 		.nodes = parts,
 		.a = graph->a};
 	*why = s->words->why;
-	if (*why) {
-		return false;
-	}
+	return !*why;
+}
+
+static void
+add_parts(const struct expanding *x, struct ws_graph *graph)
+{
 	for (size_t i = 0; i < x->steps.len; i++) {
-		*ws_vec_push(parts, x->a) = ws_graph_add(graph, make_part(x, i));
+		*ws_vec_push(x->nodes, x->a) = ws_graph_add(graph, make_part(x, i));
 	}
-	return true;
 }
 
 static bool
@@ -329,7 +378,9 @@ expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 	struct ws_err *err WS_UNUSED)
 {
 	struct expanding x;
-	add_parts(&x, self, graph, parts, why);
+	if (begin(&x, self, graph, parts, why)) {
+		add_parts(&x, graph);
+	}
 	return true;
 }
 
@@ -382,9 +433,14 @@ ws_split_replay(const struct ws_split *split, struct ws_graph *graph, struct ws_
 	ws_node_list parts = {0};
 	struct expanding x;
 	*replay = (struct ws_replay){0};
-	if (!add_parts(&x, split, graph, &parts, &replay->why)) {
+	if (!begin(&x, split, graph, &parts, &replay->why)) {
 		return;
 	}
+	if (x.lines) {
+		replay->why = "one nvcc puts the folder that it runs in into its line tables";
+		return;
+	}
+	add_parts(&x, graph);
 	for (size_t i = 0; i < x.steps.len; i++) {
 		pair_outputs(&x, i, replay);
 	}

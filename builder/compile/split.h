@@ -43,8 +43,8 @@ struct ws_replay_file {
 
 /** A unit made both ways. */
 struct ws_replay {
-	struct ws_node *whole; /**< by one nvcc: it is run and not kept. NULL: it has no parts */
-	const char *why;       /**< why it has none */
+	struct ws_node *whole; /**< by one nvcc: it is run and not kept. NULL: nothing is compared */
+	const char *why;       /**< why there is nothing to compare */
 	WS_VEC(struct ws_replay_file)
 	files; /**< in the order of the whole's outputs: PTX, cubins, the object */
 };

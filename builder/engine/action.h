@@ -119,6 +119,8 @@ struct ws_action {
 	 */
 	bool (*find_reads)(const struct ws_action *action, const char *work, const char *log,
 		struct ws_arena *a, struct ws_reads *reads, struct ws_err *err);
+	/** Changes what the command left in @a work before it is taken; a key's tool must say so. NULL: nothing. */
+	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err);
 	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
 	struct ws_need need;                            /**< used until the ledger knows better */
 	uint64_t cpu_ms;                                /**< likewise; 0: unknown */

@@ -98,7 +98,9 @@ ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log
 	struct ws_err err = {0};
 	bool good = true;
 	if (done->code == 0 && !done->stopped) {
-		good = check_outputs(job, &err) && find_reads(job, log, started_file_ns, done, &err);
+		good = check_outputs(job, &err)
+			&& (!job->action->amend || job->action->amend(job->action, job->dir, &err))
+			&& find_reads(job, log, started_file_ns, done, &err);
 	} else if (job->action->log_says) {
 		WS_AUTO_BUF struct ws_buf tail = {0};
 		read_tail(log, &tail);

@@ -88,8 +88,7 @@ tell(const struct ws_events *events, const struct ws_node *unit, const struct ws
 	WS_AUTO_BUF struct ws_buf same = {0}, differ = {0};
 	const char *subject = unit->action->subject, *cell = unit->action->group;
 	if (!replay->whole) {
-		ws_events_note(events, "replay %s (%s): nvcc compiles it in one command: %s", subject, cell,
-			replay->why);
+		ws_events_note(events, "replay %s (%s): not compared: %s", subject, cell, replay->why);
 		return;
 	}
 	const struct ws_node *unmade = find_unmade(replay);
