@@ -291,6 +291,15 @@ guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
 	return x->split->whole->cpu_ms * traits[stage].percent / 100 / alike;
 }
 
+/* Without a seed the name of a unit that has no external function is another each time, and every part has it: what
+ * makes it up must not run once more for its files alone. */
+static bool
+makes_up_name(const struct ws_nvcc_step *step)
+{
+	return ws_is_among("--gen_module_id_file", step->words.at, step->words.len)
+		&& !ws_is_among("--frandom-seed", step->words.at, step->words.len);
+}
+
 static const struct ws_action *
 make_part(const struct expanding *x, size_t index)
 {
@@ -312,7 +321,8 @@ make_part(const struct expanding *x, size_t index)
 		.need = {.cpus = 1, .rss_bytes = traits[step->stage].rss_bytes},
 		.cpu_ms = guess_cpu_ms(x, step->stage),
 		.limits = whole->limits,
-		.transient = traits[step->stage].transient && index + 1 < x->steps.len,
+		.transient =
+			traits[step->stage].transient && index + 1 < x->steps.len && !makes_up_name(step),
 	};
 	fill_tokens(x, step->stage, part);
 	fill_files(x, step, part);
@@ -394,6 +404,9 @@ pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
 	bool last = index + 1 == x->steps.len;
 	for (size_t i = 0; i < step->outputs.len; i++) {
 		const char *name = step->outputs.at[i];
+		if (makes_up_name(step) && ws_ends_with(name, ".module_id")) {
+			replay->name = (struct ws_replay_file){name, x->nodes->at[index], (unsigned)i};
+		}
 		if (last || ws_ends_with(name, ".ptx") || ws_ends_with(name, ".cubin")) {
 			*ws_vec_push(&replay->files, x->a) = (struct ws_replay_file){
 				.name = name_unit(x, name), .part = x->nodes->at[index], .output = (unsigned)i};
@@ -425,6 +438,19 @@ make_replay(const struct expanding *x, const struct ws_replay *replay)
 	action->split = NULL;
 	action->fresh = action->transient = true;
 	return action;
+}
+
+bool
+ws_split_name_is_made_up(const char *name)
+{
+	const char *pid = strrchr(name, '_');
+	if (!pid || pid - name < 9) {
+		return false;
+	}
+	const char *chance = pid - 8;
+	size_t digits = strspn(pid + 1, "0123456789");
+	return chance[-1] == '_' && strspn(chance, "0123456789abcdef") == 8 && digits > 0
+		&& pid[1 + digits] <= ' ';
 }
 
 void

@@ -47,7 +47,12 @@ struct ws_replay {
 	const char *why;       /**< why there is nothing to compare */
 	WS_VEC(struct ws_replay_file)
 	files; /**< in the order of the whole's outputs: PTX, cubins, the object */
+	struct ws_replay_file
+		name; /**< what the unit's names are made of, where no seed says it; part NULL: none */
 };
+
+/** @a name, the text of such a file, was made up of chance and a pid: the unit has no external function. */
+bool ws_split_name_is_made_up(const char *name);
 
 /** Adds to @a graph the parts of a unit, found or made as ever, and one nvcc that does it all. */
 void ws_split_replay(

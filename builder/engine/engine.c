@@ -324,6 +324,20 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 	return end == WS_END_AGAIN && r->closing ? WS_END_OUT_OF_MEMORY : end;
 }
 
+/* Of one that ran once more: others were found that used what it had made before. */
+static bool
+made_the_same(const struct ws_node *node, const struct ws_digest *before, struct ws_err *err)
+{
+	for (size_t i = 0; before && i < node->action->output_count; i++) {
+		if (!ws_digest_eq(&before[i], &node->result.outputs[i])) {
+			return ws_err_set(err, WS_ERR_BUILD,
+				"'%s' failed: %s made another '%s' when it ran again", node->action->subject,
+				node->action->tool.name, node->action->outputs[i]);
+		}
+	}
+	return true;
+}
+
 /* The node's next state. */
 static void
 decide(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_err *err)
@@ -358,9 +372,13 @@ static void
 finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	struct ws_err err = {0};
+	const struct ws_digest *before = node->again ? node->result.outputs : NULL;
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
 	enum ws_end end = take_result(r, node, done, &err);
+	if (end == WS_END_OK && !made_the_same(node, before, &err)) {
+		end = WS_END_FAILED;
+	}
 	unlock(r, node);
 	decide(r, node, end, &err);
 	end_job(r, node);

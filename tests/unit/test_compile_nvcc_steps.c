@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "compile/nvcc_steps.h"
+#include "compile/split.h"
 
 /* Two archs and PTX. cicc of the last arch makes the module's id, and comes before the other. */
 static const char cuda_11_8[] =
@@ -158,4 +159,14 @@ WS_TEST(names_lose_their_arch)
 	for (size_t i = 0; i < WS_LEN(cases); i++) {
 		assert_string_equal(ws_nvcc_without_arch(cases[i].word, a), cases[i].without);
 	}
+}
+
+WS_TEST(a_name_of_chance_and_a_pid_is_told_from_a_function_s)
+{
+	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_26387"));
+	assert_true(ws_split_name_is_made_up("_7b6643fe_12_no_extern_cu_2649c7d1_1\n"));
+	assert_false(ws_split_name_is_made_up("_7b6643fe_9_kernel_cu_tiny_add"));
+	assert_false(ws_split_name_is_made_up("_7b6643fe_9_kernel_cu_2649c7d1"));
+	assert_false(ws_split_name_is_made_up("_1"));
+	assert_false(ws_split_name_is_made_up(""));
 }

@@ -13,6 +13,7 @@ struct driver {
 	unsigned asked;
 	bool refuses;
 	const char *undivided; /* why there are no parts; NULL: there are */
+	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err); /* cpp's */
 };
 
 static struct ws_node *
@@ -28,6 +29,7 @@ add_part(struct driver *d, struct ws_graph *graph, const char *name, const char 
 		action->input_count = 1;
 	}
 	action->transient = strcmp(name, "cpp") == 0;
+	action->amend = action->transient ? d->amend : NULL;
 	if (strcmp(name, "cicc") == 0) {
 		action->tool.fingerprint = d->cicc;
 	}
@@ -58,7 +60,7 @@ expand(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 static struct driver
 driver_of(struct engine_world *w, const char *subject)
 {
-	return (struct driver){{expand}, w, subject, "c1cc", NULL, 0, false, NULL};
+	return (struct driver){{expand}, w, subject, "c1cc", NULL, 0, false, NULL, NULL};
 }
 
 /* @word makes the key of the whole another one. */
@@ -158,6 +160,36 @@ WS_TEST(a_maker_whose_files_are_gone_runs_again_for_a_user_that_must_run)
 	assert_int_equal(w.runner.started.len, 0);
 	assert_int_equal(w.summary.hits, 1);
 	assert_null(whole->why);
+	engine_world_close(&w);
+}
+
+/* As a name that is made up anew. */
+static bool
+leave_another(const struct ws_action *action, const char *work, struct ws_err *err)
+{
+	static unsigned count;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char *text = ws_arena_printf(a, "%u", count++);
+	return ws_fs_write(
+		ws_path_join(a, work, action->outputs[0], NULL), text, strlen(text), 0644, err);
+}
+
+/* Parts that were found have used what it made first. */
+WS_TEST(a_maker_that_makes_other_files_when_it_runs_again_has_failed)
+{
+	struct engine_world w;
+	struct ws_err err = {0};
+	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
+	struct driver d = driver_of(&w, "a.cu");
+	d.amend = leave_another;
+	add_whole(&d, NULL);
+	run(&w);
+	begin_again(&w);
+	d.cicc = "c1cc2";
+	const struct ws_node *whole = add_whole(&d, "another whole");
+	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
+	assert_int_equal(whole->state, WS_NODE_FAILED);
+	assert_contains(whole->failure->text, "made another 'out' when it ran again");
 	engine_world_close(&w);
 }
 
