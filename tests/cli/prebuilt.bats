@@ -370,6 +370,22 @@ print(*(x.getsockname()[1] for x in s))')
 	[[ "$stderr" == *"is not the wheel that the lock pins"* ]]
 }
 
+@test "a wheel without what its recipe imports, or without code for GPUs, is not taken" {
+	mkdir wheels
+	tiny "$PWD" # with its kernel
+	recipe 'r["check"] = {"import": ["tiny._C"]}'
+	gcc -shared -fPIC -x c -o cpu.so - <<< 'void *PyInit__C(void) { return 0; }'
+	OTHER=$PWD/cpu.so offer module cu13.0torch2.11 wheels
+	echo 'answer = None' > pure.py
+	python3 "$WS_ROOT/tests/support/make_wheel.py" "wheels/tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl" tiny/__init__.py=pure.py
+	matrix m.json '"indexes": {"prebuilt": "wheels"}'
+	build --offline
+	[ "$status" -eq 0 ]
+	tried | grep -q "cu13.0torch2.11-.*fails: no module of it has GPU code; its recipe compiles kernels"
+	tried | grep -q "cu13torch2.11-.*fails: it has no module 'tiny._C', which its recipe imports"
+	[[ "$(built ".cells[0].wheel")" == tiny-1.0+cu.13.0.torch.2.11.sm.86-* ]]
+}
+
 @test "servers that do not answer cost a build six seconds in all, and one warning each" {
 	serve_wheels silent
 	local other began
