@@ -92,13 +92,8 @@ read_python(struct verifying *v, struct ws_err *err)
 static bool
 read_archs(struct verifying *v, struct ws_err *err)
 {
-	const char *why;
-	const struct ws_arch_set *named = v->arch ? ws_facts_archs(&v->s->facts, v->arch) : NULL;
-	if (named) {
-		v->asked.archs = *named;
-		return true;
-	}
-	if (v->arch && !ws_arch_set_parse(v->arch, v->a, &v->asked.archs, &why)) {
+	const char *word, *why;
+	if (v->arch && !ws_facts_archs(&v->s->facts, v->arch, v->a, &v->asked.archs, &word, &why)) {
 		return ws_err_set(err, WS_ERR_USAGE, "--arch '%s': %s", v->arch, why);
 	}
 	if (!v->here) {

@@ -139,6 +139,18 @@ is_set_name(const struct ws_json *value)
 		&& strncasecmp(text, "sm", 2) != 0;
 }
 
+/* "h100;8.9": one of several is a name. */
+static bool
+has_set_name(const char *text)
+{
+	bool named = false;
+	for (const char *at = text; at; at = strchr(at, ';')) {
+		at += *at == ';';
+		named = named || (ws_is_letter(*at) && strncasecmp(at, "sm", 2) != 0);
+	}
+	return named && text[strspn(text, LETTERS LARGE DIGITS "-.+;")] == '\0';
+}
+
 static bool
 read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 {
@@ -151,7 +163,7 @@ read_arch_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	arch->place = place_of(value);
 	arch->host = is_host(value);
-	if (is_set_name(value) || ws_arch_set_parse(arch->text, r->a, &set, &why)) {
+	if (has_set_name(arch->text) || ws_arch_set_parse(arch->text, r->a, &set, &why)) {
 		return true;
 	}
 	ws_json_err(r->doc, value, r->err, "'%s' is not a set of architectures", arch->text);

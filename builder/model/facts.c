@@ -1,7 +1,9 @@
 /* facts.c - finding a release or a toolkit among the facts. */
 #include "model/facts.h"
 
+#include "base/str.h"
 #include "base/suggest.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -81,8 +83,8 @@ is_word(const char *name, const char *word)
 	return true;
 }
 
-const struct ws_arch_set *
-ws_facts_archs(const struct ws_facts *facts, const char *word)
+static const struct ws_arch_set *
+find_alias(const struct ws_facts *facts, const char *word)
 {
 	for (size_t i = 0; i < facts->alias_count; i++) {
 		if (is_word(facts->aliases[i].name, word)) {
@@ -90,6 +92,29 @@ ws_facts_archs(const struct ws_facts *facts, const char *word)
 		}
 	}
 	return NULL;
+}
+
+bool
+ws_facts_archs(const struct ws_facts *facts, const char *text, struct ws_arena *a,
+	struct ws_arch_set *set, const char **word, const char **why)
+{
+	struct ws_str rest = ws_str_of(text);
+	WS_VEC(struct ws_arch) archs = {0};
+	while (rest.s) {
+		struct ws_str part = ws_str_cut(&rest, ';');
+		*word = ws_arena_printf(a, "%.*s", WS_STR_ARGS(part));
+		const struct ws_arch_set *alias = find_alias(facts, *word);
+		if (alias) {
+			*set = *alias;
+		} else if (!ws_arch_set_parse(*word, a, set, why)) {
+			return false;
+		}
+		for (size_t i = 0; i < set->count; i++) {
+			*ws_vec_push(&archs, a) = set->at[i];
+		}
+	}
+	*set = ws_arch_set_of(archs.at, archs.len);
+	return true;
 }
 
 const char *

@@ -94,8 +94,12 @@ const struct ws_torch_release *ws_facts_torch_meant(
 const char *ws_facts_torch_suggest(
 	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a);
 
-/** The archs that a word stands for ("hopper", "RTX-4090": case and "-" do not count); NULL: no such word. */
-const struct ws_arch_set *ws_facts_archs(const struct ws_facts *facts, const char *word);
+/**
+ * The archs of a set whose parts are numbers or words: "8.6", "hopper", "RTX-4090;9.0+PTX"; in words case
+ * and "-" do not count. False: @a word is a part that is neither, and @a why says so.
+ */
+bool ws_facts_archs(const struct ws_facts *facts, const char *text, struct ws_arena *a,
+	struct ws_arch_set *set, const char **word, const char **why);
 
 /** As wheels of torch are labelled: "cu124" for "12.4". */
 const char *ws_cuda_label(const char *cuda, struct ws_arena *a);

@@ -62,15 +62,16 @@ ws_axes_python(struct ws_axes *axes, const struct ws_python_value *value, struct
 }
 
 static bool
-fail_alias(const struct ws_axes *axes, const struct ws_arch_value *value, struct ws_err *err)
+fail_alias(const struct ws_axes *axes, const struct ws_arch_value *value, const char *word,
+	struct ws_err *err)
 {
 	const struct ws_facts *facts = axes->in->facts;
 	const char **names = WS_NEW_N(axes->a, const char *, facts->alias_count + 1);
 	for (size_t i = 0; i < facts->alias_count; i++) {
 		names[i] = facts->aliases[i].name;
 	}
-	ws_axes_err(axes, value->place, err, "no set of architectures is called '%s'", value->text);
-	const char *near = ws_suggest(value->text, names, facts->alias_count);
+	ws_axes_err(axes, value->place, err, "no set of architectures is called '%s'", word);
+	const char *near = ws_suggest(word, names, facts->alias_count);
 	return near ? ws_err_cure(err, "did you mean \"%s\"?", near)
 				: ws_err_cure(err, "write the numbers: \"8.6\", \"8.0;9.0+PTX\"");
 }
@@ -79,17 +80,17 @@ static bool
 read_archs(const struct ws_axes *axes, const struct ws_arch_value *value, struct ws_arch_set *set,
 	struct ws_err *err)
 {
-	const char *why;
-	const struct ws_arch_set *alias = ws_facts_archs(axes->in->facts, value->text);
 	if (value->host && axes->in->host.gpus.count == 0 && axes->compiles) {
 		ws_axes_err(axes, value->place, err, "this host has no GPU to take the architecture of");
 		return ws_err_cure_code(err, WS_CURE_ARCH, "8.6");
 	}
-	if (value->host || alias) {
-		*set = value->host ? axes->in->host.gpus : *alias;
+	if (value->host) {
+		*set = axes->in->host.gpus;
 		return true;
 	}
-	return ws_arch_set_parse(value->text, axes->a, set, &why) || fail_alias(axes, value, err);
+	const char *word, *why;
+	return ws_facts_archs(axes->in->facts, value->text, axes->a, set, &word, &why)
+		|| fail_alias(axes, value, word, err);
 }
 
 const struct ws_arch_choice *

@@ -50,6 +50,13 @@ point() {
 	[ "$(point --torch 2.11.0 --python 3.12 --arch rtx-3090)" = "2.11.0 13.0 3.12 8.6" ]
 	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch h1000
 	[[ $output == *"no set of architectures is called 'h1000'"*'did you mean "h100"?'* ]]
+	# Several in one wheel.
+	[ "$(point --torch 2.11.0 --python 3.12 --arch 'h100;rtx4090')" = "2.11.0 13.0 3.12 8.9;9.0" ]
+	[ "$(point --torch 2.11.0 --python 3.12 --arch '8.0+PTX;H100')" = "2.11.0 13.0 3.12 8.0+PTX;9.0" ]
+	run -3 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 'h1000;8.9'
+	[[ $output == *"no set of architectures is called 'h1000'"*'did you mean "h100"?'* ]]
+	run ! "$WHEELSMITH" verify --torch 2.11.0 --arch 'h100;8.9' nowhere.whl
+	[[ $output == *nowhere.whl* ]]
 	run -2 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch sm_90
 	[[ $output == *'write "9.0"'* ]]
 	run -2 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0 --cuda cu13
