@@ -294,7 +294,7 @@ engine() { # NAME HANGS_AT
 		echo "\$*" >> asked
 		case \$1 in
 		$2)
-			sleep 3 2> /dev/null 3>&- &
+			sleep 8 2> /dev/null 3>&- &
 			wait
 			;;
 		from) echo a-container ;;
@@ -337,7 +337,7 @@ verify_image() { # ARGUMENT...
 	# Where nobody was named, the next one is asked.
 	engine docker info
 	engine podman nothing
-	verify_image --timeout 1
+	verify_image --timeout 2
 	[ "$status" -eq 1 ]
 	[ "$output" = "an-image, by podman" ]
 }
