@@ -377,6 +377,9 @@ add_sources(struct ws_session *s, const struct ws_matrix *matrix, struct ws_err 
 			known && !found.file ? version.text : "");
 	} else if (none.kind == WS_ERR_CONFIG) {
 		ws_err_cure(err, "%s", none.text);
+		const char *elsewhere =
+			ws_arena_printf(s->a, "%s==%s --git URL", package, equals ? equals + 2 : "VERSION");
+		snprintf(subject, sizeof(err->cures[0].subject), "%s", elsewhere);
 	}
 	if (!equals && found.others[0]) {
 		snprintf(subject, sizeof(err->cures[0].subject), "%s==%.*s", package,

@@ -107,7 +107,9 @@ demo_recipes() {
 	run -3 "$WHEELSMITH" build nosuch --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
 	[[ $output == *"the index has source distributions of 1.1, 0.9"*"wheelsmith recipe new nosuch==1.1 -o recipes/"* ]]
 	run -3 "$WHEELSMITH" build nobody==1.0 --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
-	[[ $output == *"no recipe for 'nobody'"*"the package index has no 'nobody'"* ]]
+	[[ $output == *"no recipe for 'nobody'"*"the package index has no 'nobody'"*"wheelsmith recipe new nobody==1.0 --git URL -o recipes/"* ]]
+	run -3 "$WHEELSMITH" build nobody --torch 2.11.0 --python 3.12 --arch 9.0 --index "$INDEX"
+	[[ $output == *"wheelsmith recipe new nobody==VERSION --git URL -o recipes/"* ]]
 	unserve
 	run -3 "$WHEELSMITH" build flash-attn==2.8.4 --offline --torch 2.11.0 --python 3.12 --arch 9.0
 	[[ $output == *"no recipe for 'flash-attn' 2.8.4"*"available: "*2.8.3*"wheelsmith recipe new flash-attn==2.8.4"* ]]
