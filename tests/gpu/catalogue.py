@@ -280,6 +280,43 @@ def mmcv():
     assert sorted(kept.tolist()) == [0, 2]
 
 
+def sam2():
+    import torch
+    from sam2._C import get_connected_componnets as components
+    image = torch.zeros(1, 1, 32, 32, dtype=torch.uint8, device="cuda")
+    image[0, 0, 2:6, 2:10] = image[0, 0, 20:23, 5:7] = image[0, 0, 23, 7] = 1
+    labels, counts = components(image)
+    assert len(labels[image == 1].unique()) == 2 and not labels[image == 0].any()
+    assert sorted(counts[image == 1].unique().tolist()) == [7, 32]
+
+
+def torch_discounted_cumsum():
+    import torch
+    from torch_discounted_cumsum import discounted_cumsum_right
+    x, want, sum_ = rand(5, 300), [], 0
+    for i in reversed(range(300)):
+        sum_ = x[:, i] + .9 * sum_
+        want.append(sum_)
+    close(discounted_cumsum_right(x, .9), torch.stack(want[::-1], 1))
+
+
+def bilateralfilter_torch():
+    from bilateral_filter_layer import BilateralFilter3d
+    x = rand(1, 1, 8, 8, 8)
+    close(BilateralFilter3d(.8, .8, .8, .5, use_gpu=True).cuda()(x),
+          BilateralFilter3d(.8, .8, .8, .5, use_gpu=False)(x.cpu()))
+
+
+def rotary_emb():
+    import torch
+    from rotary_emb import apply_rotary
+    a, b, angle = rand(2, 9, 4, 16), rand(2, 9, 4, 16), rand(9, 1, 16)
+    one, two = torch.empty_like(a), torch.empty_like(b)
+    apply_rotary(a, b, angle.cos(), angle.sin(), one, two, False)
+    close(one, a * angle.cos() - b * angle.sin())
+    close(two, a * angle.sin() + b * angle.cos())
+
+
 # Wheels whose names are not those of their modules.
 dcnv4, pytorch_fast_transformers = DCNv4, fast_transformers
 
