@@ -6,6 +6,7 @@ only on source distributions that somebody chose. torch is 2.7.1 with CUDA 12.8;
 """
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -127,10 +128,21 @@ def make_torch():
            TORCH_LIB_PATH="/made/up/lib", _find_cuda_home=lambda: "/usr/local/cuda")
 
 
+def before_pep_639():
+    """pyproject.toml, whose licence is an expression, as setuptools before 77 reads it: LICENSE is found by itself."""
+    if int(setuptools.__version__.split(".")[0]) < 77 and os.path.exists("pyproject.toml"):
+        with open("pyproject.toml", "r+", encoding="utf-8") as file:
+            text = re.sub(r'(?m)^license = (".*")$', r"license = {text = \1}", file.read())
+            file.seek(0)
+            file.truncate()
+            file.write(re.sub(r"(?m)^license-files = \[.*\]\n", "", text))
+
+
 make_torch()
 sys.path.append(os.path.join(os.path.dirname(setuptools.__file__), "_vendor"))  # packaging, where it is not installed
 os.chdir(sys.argv[1])
 sys.path.insert(0, sys.argv[1])
+before_pep_639()
 setuptools.setup = setup
 for name in ("check_output", "check_call", "run", "call", "Popen"):
     setattr(subprocess, name, started)
