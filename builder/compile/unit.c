@@ -199,6 +199,9 @@ nvcc_tool(const struct ws_target *target, struct ws_arena *a)
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, target->cuda->fingerprint);
 	ws_hasher_add_field(h, target->cxx->fingerprint);
+	if (!target->size.random_seed) {
+		ws_hasher_add_field(h, "a name is made up once"); /* objects of before may hold several */
+	}
 	struct ws_digest digest = ws_hasher_finish(h);
 	return (struct ws_tool){"nvcc", "cuda/bin/nvcc", ws_arena_strdup(a, digest.hex)};
 }
