@@ -51,6 +51,29 @@ load splitting
 	same_as_whole
 }
 
+# A toolkit of links to the host's, and one tool of its own: the same version, other bytes.
+other_tool() { # PATH
+	cp -al /usr/local/cuda-13.0 toolkit
+	rm "toolkit/$1"
+	cp "/usr/local/cuda-13.0/$1" "toolkit/$1"
+	echo >> "toolkit/$1"
+}
+
+@test "another ptxas of the same version runs, and nothing else where it makes the same" {
+	[ -d /usr/local/cuda-13.0 ] || cannot_run "no toolkit in /usr/local/cuda-13.0"
+	build
+	[ "$status" -eq 0 ]
+	other_tool bin/ptxas
+	CUDA_HOME=$PWD/toolkit build -v
+	[ "$status" -eq 0 ]
+	[ "$(ran_parts)" = "ptxas sm_86;" ]
+	rm -rf toolkit
+	other_tool bin/nvlink
+	CUDA_HOME=$PWD/toolkit build -v
+	[ "$status" -eq 0 ]
+	[ -z "$(ran_parts)" ]
+}
+
 @test "device code that would have to be linked is refused by name" {
 	recipe 'e["nvcc_flags"] = ["-rdc=true"]'
 	build
