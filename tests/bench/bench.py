@@ -21,6 +21,7 @@ import lab
 import matrices
 import plans
 import publishing
+import reuse
 import schedules
 import sizes
 import wheels
@@ -34,6 +35,8 @@ BENCHES = {
     "plan": plans.plan,
     "engine": plans.engine,
     "schedule": schedules.schedule,
+    "arch": reuse.arch,
+    "torch": reuse.torch,
     "publish": publishing.publish,
     "build": builds.build,
     "quickstart": builds.quickstart,
