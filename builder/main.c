@@ -184,8 +184,8 @@ start(int argc, char **argv)
 	session.commands = commands;
 	session.command_count = WS_LEN(commands);
 	bool done = finish(&session, run(&session, argc, (const char *const *)argv, &err), &err);
-	/* Of what failed because a child was ended, or was asked in vain, the cause is the signal. An error
-	 * that says so already also says where. */
+	/* Of what failed because a child was ended, or was asked in vain, the cause is the signal. An
+	 * error that says so already also says where. */
 	if (!done && !ws_err_is_stop(&err) && ws_stop_asked(&session.stop)) {
 		ws_stop_err(&session.stop, &err);
 	}
@@ -220,7 +220,8 @@ main(int argc, char **argv)
 		return ws_err_exit_code(written < 0 ? WS_ERR_INTERNAL : WS_ERR_IO);
 	}
 	umask(umask(0) | S_IWOTH); /* a store that everybody may change is nobody's */
-	/* glibc keeps what is as large as the largest that was freed; archives and listings need not stay. */
+	/* glibc keeps what is as large as the largest that was freed; archives and listings need not
+	 * stay. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	/* Writes fail instead, and whoever writes says so. Children get both signals back. */
 	signal(SIGPIPE, SIG_IGN);

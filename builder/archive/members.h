@@ -10,7 +10,8 @@
  *   type         a file, a folder or a link; no devices, pipes, sockets
  *   through      nothing lies below a file or a link
  *   duplicate    a name that stands twice gives the same both times
- *   link         a link stays inside: relative, ".." only in front; a hard link names an earlier file
+ *   link         a link stays inside: relative, ".." only in front; a hard link names an earlier
+ *                file
  *   amount       not absurdly many members or bytes, nor absurdly more bytes than the archive has
  *
  * The names are kept in a map that a stranger could make slow; whoever calls has checked a pinned

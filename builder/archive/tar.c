@@ -33,8 +33,8 @@ fail(const struct ws_tar *tar, struct ws_err *err)
 						  why ? why : "the archive was not written");
 }
 
-/* A failed write is not reported to libarchive, which then leaks what it holds: it stands in `fault`, and each
- * call here looks there afterwards. */
+/* A failed write is not reported to libarchive, which then leaks what it holds: it stands in
+ * `fault`, and each call here looks there afterwards. */
 static la_ssize_t
 read_packed(struct archive *archive WS_UNUSED, void *self, const void *bytes, size_t len)
 {

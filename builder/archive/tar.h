@@ -1,9 +1,9 @@
 /**
  * tar.h - writing a tar archive
  *
- * unpack.h's counterpart, for archives of our own: members in the order in which they are added, plain
- * files and links, without times and owners, packed with zstd. The same members give the same bytes with
- * the same libarchive and libzstd. Wheels are zips and wheel/'s.
+ * unpack.h's counterpart, for archives of our own: members in the order in which they are added,
+ * plain files and links, without times and owners, packed with zstd. The same members give the same
+ * bytes with the same libarchive and libzstd. Wheels are zips and wheel/'s.
  */
 #ifndef WS_ARCHIVE_TAR_H
 #define WS_ARCHIVE_TAR_H
@@ -15,7 +15,8 @@
 
 struct ws_tar;
 
-/** Writes to @a fd, which is borrowed; @a name is for messages. Drop it after use. NULL on failure. */
+/** Writes to @a fd, which is borrowed; @a name is for messages. Drop it after use. NULL on
+ * failure. */
 struct ws_tar *ws_tar_begin(int fd, const char *name, struct ws_arena *a, struct ws_err *err);
 
 bool ws_tar_add(

@@ -1,6 +1,6 @@
-/* zip.c - opening: the end records [4.3.14 to 4.3.16], the central directory [4.3.12], what each entry
- * says of itself and what entries are to one another. Their bytes are zip_read.c's, the rules in words
- * zip_rules.c's. */
+/* zip.c - opening: the end records [4.3.14 to 4.3.16], the central directory [4.3.12], what each
+ * entry says of itself and what entries are to one another. Their bytes are zip_read.c's, the rules
+ * in words zip_rules.c's. */
 #include "archive/zip.h"
 
 #include "archive/zip_format.h"
@@ -24,7 +24,8 @@ struct end {
 	uint64_t directory_offset, directory_bytes;
 };
 
-/* Offset in the tail of the end record that closes the archive; the tail's length when none does. */
+/* Offset in the tail of the end record that closes the archive; the tail's length when none
+ * does. */
 static size_t
 find_end(struct ws_str tail, bool *trailing)
 {

@@ -68,8 +68,8 @@ struct ws_zip_wide {
 
 /**
  * Walks the extra fields at @a extra and takes what @a wide wants. @a entry is for messages. Two
- * matter: the zip64 field, which widens sizes and offset, and the Unicode path, which gives an entry a
- * second name. zip.c.
+ * matter: the zip64 field, which widens sizes and offset, and the Unicode path, which gives an
+ * entry a second name. zip.c.
  */
 bool ws_zip_read_extra(struct ws_zip *zip, const char *entry, struct ws_str extra,
 	struct ws_zip_wide *wide, struct ws_err *err);

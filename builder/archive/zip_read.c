@@ -1,6 +1,6 @@
 /* zip_read.c - the bytes of entries. A source streams spans into a small machine that knows where
- * it is: before an entry, in its local header [4.3.7], in its data, in its descriptor [4.3.9]. Header
- * and descriptor are held against the directory. */
+ * it is: before an entry, in its local header [4.3.7], in its data, in its descriptor [4.3.9].
+ * Header and descriptor are held against the directory. */
 #include "archive/inflate.h"
 #include "archive/zip_format.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it, and no name in
- * it begins a line, unless it has @a lines. */
+/* Formats into a fixed field; what does not fit ends in "...". No terminal obeys what is in it, and
+ * no name in it begins a line, unless it has @a lines. */
 WS_PRINTF(4, 0)
 static void
 format_into(char *field, size_t size, bool lines, const char *format, va_list values)
@@ -208,8 +208,9 @@ count_characters(const char *text, size_t n)
 	return count;
 }
 
-/* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. A password that was not
- * quoted for a URL may hold '/' and '@': what is hidden ends at the last '@' of the word. */
+/* "user:password@" as in a URL, in a line that is shown: stars in its place, as wide. A password
+ * that was not quoted for a URL may hold '/' and '@': what is hidden ends at the last '@' of the
+ * word. */
 static void
 hide_logins(char *line)
 {

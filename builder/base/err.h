@@ -81,7 +81,8 @@ struct ws_err {
 /** Replaces what @a err held. @a err may be NULL everywhere: the fault is then only reported. */
 bool ws_err_set(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
-/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks, too many open files. */
+/** As ws_err_set, followed by ": " and strerror(errno); knows cures for full and read-only disks,
+ * too many open files. */
 bool ws_err_sys(struct ws_err *err, enum ws_err_kind kind, const char *format, ...) WS_PRINTF(3, 4);
 
 /** Puts "text: " in front: `ws_err_wrap(err, "reading recipe '%s'", path)`. */
@@ -107,15 +108,16 @@ bool ws_err_at(struct ws_err *err, const char *file, const char *text, size_t of
 
 int ws_err_exit_code(enum ws_err_kind kind);
 
-/** The kind that an exit code stands for, WS_ERR_IO for 5; WS_ERR_INTERNAL when it is none of ours. */
+/** The kind that an exit code stands for, WS_ERR_IO for 5; WS_ERR_INTERNAL when it is none of
+ * ours. */
 enum ws_err_kind ws_err_kind_of(int exit_code);
 
 /** True when the run was asked to stop: not a fault of what was being done. */
 bool ws_err_is_stop(const struct ws_err *err);
 
 /**
- * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures. A code
- * that cli/ has not worded is printed as "(cure: index torch)".
+ * The whole message as a person reads it, ending in \n: "place: error: text", excerpt, cures. A
+ * code that cli/ has not worded is printed as "(cure: index torch)".
  * @a text must hold WS_ERR_PRINTED bytes. Returns @a text.
  */
 #define WS_ERR_PRINTED 6000

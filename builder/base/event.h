@@ -21,7 +21,8 @@ enum ws_event_kind {
 	WS_EVENT_FETCH_PROGRESS, /**< subject: file; done, total: bytes */
 	WS_EVENT_FETCH_DONE,     /**< subject: file; done: bytes over the wire; wall_ms */
 	WS_EVENT_KIT_READY,      /**< subject: kit; detail: where it came from */
-	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held now; held_back */
+	/** done, total: actions; wall_ms: predicted rest of all but `unknown` of them; rss_bytes: held
+	 * now; held_back */
 	WS_EVENT_QUEUE,
 	WS_EVENT_ACTION_STARTED, /**< id, after, subject: unit; stage; rss_bytes, wall_ms: predicted */
 	WS_EVENT_ACTION_SAMPLED, /**< id, rss_bytes: held now */

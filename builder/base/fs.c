@@ -119,8 +119,8 @@ ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_er
 	if (ws_fs_is_dir(path)) {
 		return ws_err_set(err, WS_ERR_IO, "'%s' is a folder", path);
 	}
-	/* A pipe's writer may never come; what a person names is read before anything is begun, so that a
-	 * signal may end the program here. */
+	/* A pipe's writer may never come; what a person names is read before anything is begun, so that
+	 * a signal may end the program here. */
 	sigset_t none, before;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, &before);

@@ -44,7 +44,8 @@ bool ws_fs_mkdirs(const char *path, struct ws_err *err);
 
 /**
  * Opens a regular file for reading; where anything else ends is not known. A pipe without a writer
- * is not waited for. @a flags are added to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on failure.
+ * is not waited for. @a flags are added to O_RDONLY | O_CLOEXEC; @a status may be NULL. -1 on
+ * failure.
  */
 int ws_fs_open_regular(const char *path, int flags, struct stat *status, struct ws_err *err);
 
@@ -54,7 +55,8 @@ bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
 /** As ws_fs_read, but refuses files over @a limit bytes. */
 bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
-/** The same for what a person names, perhaps a pipe: signals that are blocked end the program here. */
+/** The same for what a person names, perhaps a pipe: signals that are blocked end the program
+ * here. */
 bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
 /** All of it to a descriptor, from where that stands; false with errno set. */
@@ -63,13 +65,14 @@ bool ws_fs_write_all(int fd, const void *bytes, size_t len);
 /** Creates or truncates; not atomic, not synced: for files that no other process reads yet. */
 bool ws_fs_write(const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
-/** Writes `path` in one step: hidden file beside it, fsync, rename. A device, pipe or folder is not replaced. */
+/** Writes `path` in one step: hidden file beside it, fsync, rename. A device, pipe or folder is not
+ * replaced. */
 bool ws_fs_write_atomic(
 	const char *path, const void *bytes, size_t len, mode_t mode, struct ws_err *err);
 
 /**
- * Copies in one step, likewise; a file at @a to is replaced. With @a sha256 (may be NULL) the bytes are
- * hashed on the way, and others than expected are WS_ERR_IO: nothing appears.
+ * Copies in one step, likewise; a file at @a to is replaced. With @a sha256 (may be NULL) the bytes
+ * are hashed on the way, and others than expected are WS_ERR_IO: nothing appears.
  */
 bool ws_fs_copy_atomic(
 	const char *from, const char *to, mode_t mode, const char *sha256, struct ws_err *err);
@@ -80,7 +83,8 @@ bool ws_fs_copy_atomic(
  */
 int ws_fs_part_open(const char *path, char **part, struct ws_arena *a, struct ws_err *err);
 
-/** What was @a written becomes @a path, in one step; else, and on failure, the hidden file is removed. */
+/** What was @a written becomes @a path, in one step; else, and on failure, the hidden file is
+ * removed. */
 bool ws_fs_part_land(
 	int fd, const char *part, const char *path, mode_t mode, bool written, struct ws_err *err);
 

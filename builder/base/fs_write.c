@@ -170,8 +170,8 @@ ws_fs_copy_atomic(
 	return ws_fs_part_land(out, part, to, mode, copied, err);
 }
 
-/* The process number of one that lives in another container or on another host means nothing here, so
- * the file must be old too: writing one takes seconds. */
+/* The process number of one that lives in another container or on another host means nothing here,
+ * so the file must be old too: writing one takes seconds. */
 static bool
 is_left_behind(const char *path)
 {

@@ -1,5 +1,5 @@
-/* json.c - the scanner finds places and mistakes (json_scan.h), cJSON decodes; both trees are walked
- * together. What a key means is left to config/. */
+/* json.c - the scanner finds places and mistakes (json_scan.h), cJSON decodes; both trees are
+ * walked together. What a key means is left to config/. */
 #include "base/json.h"
 
 #include "base/fs.h"

@@ -70,18 +70,21 @@ bool ws_json_read(const char *path, enum ws_json_flags flags, struct ws_arena *a
 const struct ws_json *ws_json_find(const struct ws_json *object, const char *key);
 
 /**
- * The value at @a path below @a value: "extensions/0/sources" is item 0 of the member "extensions" and its
- * member. Where the path leads on and the text does not, the last value there is. NULL gives NULL.
+ * The value at @a path below @a value: "extensions/0/sources" is item 0 of the member "extensions"
+ * and its member. Where the path leads on and the text does not, the last value there is. NULL
+ * gives NULL.
  */
 const struct ws_json *ws_json_at(const struct ws_json *value, const char *path);
 
-/** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not ours. */
+/** The text of the STRING member @a key, else NULL. For files whose shape was checked, or is not
+ * ours. */
 const char *ws_json_text(const struct ws_json *object, const char *key);
 
 /** The BOOL member @a key is true. */
 bool ws_json_is_true(const struct ws_json *object, const char *key);
 
-/** The texts of the list @a list, in order; none where it is NULL. They live with the document, the array in @a a. */
+/** The texts of the list @a list, in order; none where it is NULL. They live with the document, the
+ * array in @a a. */
 const char *const *ws_json_texts(const struct ws_json *list, struct ws_arena *a, size_t *count);
 
 /** The value of the NUMBER member @a key as an unsigned integer; false when it is none. */

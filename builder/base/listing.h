@@ -1,8 +1,8 @@
 /**
  * listing.h - which files a tree has
  *
- * The names and kinds of a tree's files, without their contents: what a source holds can be judged by
- * it, and no file is opened. Whoever hands a listing in owns it. Trees themselves: store/tree.h.
+ * The names and kinds of a tree's files, without their contents: what a source holds can be judged
+ * by it, and no file is opened. Whoever hands a listing in owns it. Trees themselves: store/tree.h.
  */
 #ifndef WS_BASE_LISTING_H
 #define WS_BASE_LISTING_H

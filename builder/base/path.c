@@ -94,8 +94,8 @@ ws_path_is_inside(const char *path)
 }
 
 /*
- * Where the folders above the link are real ones, each ".." in front goes up exactly one. A ".." behind
- * a name could go up from wherever a link of that name leads.
+ * Where the folders above the link are real ones, each ".." in front goes up exactly one. A ".."
+ * behind a name could go up from wherever a link of that name leads.
  */
 bool
 ws_path_link_is_inside(const char *path, const char *target)

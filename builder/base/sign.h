@@ -1,9 +1,9 @@
 /**
  * sign.h - Ed25519 signatures (RFC 8032), with keys in files
  *
- * The second door to libcrypto. A key is a PEM file, as `openssl genpkey -algorithm ed25519` makes it; a
- * signature is its 64 bytes, which `openssl pkeyutl -verify -rawin` checks too. What is signed and
- * who is trusted is the caller's.
+ * The second door to libcrypto. A key is a PEM file, as `openssl genpkey -algorithm ed25519` makes
+ * it; a signature is its 64 bytes, which `openssl pkeyutl -verify -rawin` checks too. What is
+ * signed and who is trusted is the caller's.
  */
 #ifndef WS_BASE_SIGN_H
 #define WS_BASE_SIGN_H
@@ -20,8 +20,8 @@ struct ws_sign_key;
 bool ws_sign_key_make(const char *path, struct ws_err *err);
 
 /**
- * Reads a private key. A file that others of the host may read, and a key of another kind, are refused:
- * WS_ERR_CONFIG. NULL on failure.
+ * Reads a private key. A file that others of the host may read, and a key of another kind, are
+ * refused: WS_ERR_CONFIG. NULL on failure.
  */
 struct ws_sign_key *ws_sign_key_read(const char *path, struct ws_err *err);
 

@@ -89,7 +89,8 @@ bool ws_is_among(const char *text, const char *const *list, size_t count);
 /** qsort/bsearch comparison of `const char *` elements, by bytes. */
 int ws_cmp_strings(const void *x, const void *y);
 
-/** Sorts texts by bytes and keeps each once, in place; how many are left. @a list may be NULL where @a count is 0. */
+/** Sorts texts by bytes and keeps each once, in place; how many are left. @a list may be NULL where
+ * @a count is 0. */
 size_t ws_sort_once(const char **list, size_t count);
 
 #endif

@@ -1,18 +1,19 @@
 /**
  * bundle.h - all that building one matrix needs, in one file
  *
- * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and its
- * recipes are (a tree of their own), the trees of sources, kits and export lists, accepted prebuilt
- * wheels. It holds nothing that depends on when or where it was written, and nothing that was built.
- * Members, in this order:
+ * A tar archive of entries of the store, for hosts without a network: what the matrix, its lock and
+ * its recipes are (a tree of their own), the trees of sources, kits and export lists, accepted
+ * prebuilt wheels. It holds nothing that depends on when or where it was written, and nothing that
+ * was built. Members, in this order:
  *
  *   bundle/<sha256 of this member>.json   what follows (schemas/bundle-1.json)
  *   blobs/<sha256>                        a file of the cas
  *   trees/<name>-<digest, 16 digits>/...  a tree
  *
- * A reader believes none of it: files and trees are held against their digests, and names stay below the
- * store. What it brings is used where a lock names it by digest, or where the same would be made here. So
- * it says nothing of which tree a definition gave (results.h): another build would believe that.
+ * A reader believes none of it: files and trees are held against their digests, and names stay
+ * below the store. What it brings is used where a lock names it by digest, or where the same would
+ * be made here. So it says nothing of which tree a definition gave (results.h): another build would
+ * believe that.
  */
 #ifndef WS_BUNDLE_BUNDLE_H
 #define WS_BUNDLE_BUNDLE_H
@@ -51,8 +52,8 @@ struct ws_bundle_head {
 void ws_bundle_head_write(const struct ws_bundle_head *head, struct ws_buf *out);
 
 /**
- * @a path is for messages. WS_ERR_FETCH: it is not a head, one of a newer program, or asks for what is not
- * possible.
+ * @a path is for messages. WS_ERR_FETCH: it is not a head, one of a newer program, or asks for what
+ * is not possible.
  */
 bool ws_bundle_head_read(const char *path, const struct ws_buf *text, struct ws_arena *a,
 	struct ws_bundle_head *head, struct ws_err *err);
@@ -75,15 +76,15 @@ struct ws_bundle_made {
 };
 
 /**
- * Whether a bundle may be written at @a path: nothing is there, an empty file, or a bundle (also one that is cut),
- * which is replaced. WS_ERR_USAGE: it is something else, as the matrix itself.
+ * Whether a bundle may be written at @a path: nothing is there, an empty file, or a bundle (also
+ * one that is cut), which is replaced. WS_ERR_USAGE: it is something else, as the matrix itself.
  */
 bool ws_bundle_may_write(const char *path, struct ws_err *err);
 
 /**
- * Writes the file in one step, after all that it needs was fetched and pinned: each part is looked up once
- * more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a folder that is
- * not beside their recipe.
+ * Writes the file in one step, after all that it needs was fetched and pinned: each part is looked
+ * up once more, without a network. WS_ERR_CONFIG where something cannot be carried, as sources in a
+ * folder that is not beside their recipe.
  */
 bool ws_bundle_write(const struct ws_context *ctx, const struct ws_bundle_order *order,
 	struct ws_bundle_made *made, struct ws_err *err);
@@ -95,7 +96,8 @@ struct ws_bundle {
 };
 
 /**
- * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was changed.
+ * Puts what the file holds into the store. WS_ERR_FETCH: it is not a bundle, is cut, or was
+ * changed.
  */
 bool ws_bundle_read(const struct ws_store *store, const char *path, struct ws_stop *stop,
 	struct ws_arena *a, struct ws_bundle *bundle, struct ws_err *err);

@@ -1,5 +1,5 @@
-/* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store, so
- * they are checked here. */
+/* bundle_head.c - a bundle's first member, written and read. Names in it become paths in the store,
+ * so they are checked here. */
 #include "base/json_write.h"
 #include "bundle/bundle.h"
 #include "model/manylinux.h"
@@ -56,8 +56,8 @@ ws_bundle_tree_name(const struct ws_bundle_tree *tree, struct ws_arena *a)
 
 /* ---- reading ---- */
 
-/* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is an
- * epoch's. */
+/* It becomes the name of a folder, and a folder that does not match its digest is removed. '!' is
+ * an epoch's. */
 static bool
 is_tree_name(const char *name)
 {
@@ -149,7 +149,8 @@ is_kits(const char *text)
 	return strcmp(text, "host") == 0 || strcmp(text, "archive") == 0;
 }
 
-/* It stands for what a person would type: what is wrong in it is the bundle's mistake, not that person's. */
+/* It stands for what a person would type: what is wrong in it is the bundle's mistake, not that
+ * person's. */
 static bool
 read_asked(
 	const char *path, const struct ws_json *json, struct ws_bundle_asked *asked, struct ws_err *err)

@@ -1,5 +1,5 @@
-/* bundle_read.c - a bundle's members into the store, as they come. Each is known by its digest, and is what
- * its name says, whatever becomes of the rest. */
+/* bundle_read.c - a bundle's members into the store, as they come. Each is known by its digest, and
+ * is what its name says, whatever becomes of the rest. */
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"

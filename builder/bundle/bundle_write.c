@@ -1,5 +1,5 @@
-/* bundle_write.c - what a build would take out of the store is found by looking it all up once more, with
- * the store noting what it hands out. */
+/* bundle_write.c - what a build would take out of the store is found by looking it all up once
+ * more, with the store noting what it hands out. */
 #include "archive/tar.h"
 #include "base/fs.h"
 #include "bundle/bundle.h"
@@ -49,7 +49,8 @@ find_product(struct writing *w, struct ws_resolver *resolver, const struct ws_pr
 		&& ws_cas_open(w->ctx->store, product->chosen->sha256, w->a, err);
 }
 
-/* The resolver is a new one: the one that fetched has most of it in mind and asks the store no more. */
+/* The resolver is a new one: the one that fetched has most of it in mind and asks the store no
+ * more. */
 static bool
 find_all(struct writing *w, struct ws_err *err)
 {

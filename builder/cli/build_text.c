@@ -18,7 +18,8 @@ is_verdict(const struct ws_failed_action *failed)
 	return strcmp(failed->stage, "check") == 0 || strcmp(failed->stage, "import") == 0;
 }
 
-/* The lines that matter. A check's log is its verdict, short and whole; a compiler's is searched. */
+/* The lines that matter. A check's log is its verdict, short and whole; a compiler's is
+ * searched. */
 static void
 read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_buf *lines,
 	struct ws_err *err)
@@ -47,7 +48,8 @@ read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_
 	}
 }
 
-/* A unit that fails for several Pythons fails alike: the cell for which the same was printed; NULL: none. */
+/* A unit that fails for several Pythons fails alike: the cell for which the same was printed; NULL:
+ * none. */
 static const char *
 find_printed(struct ws_session *s, const struct ws_build_text *text,
 	const struct ws_failed_action *failed, const struct ws_buf *lines)
@@ -211,7 +213,8 @@ print_sizes(struct ws_session *s, const struct ws_supplies *supplies)
 	}
 }
 
-/* The machine that all wheels are for, where that is not this host's, whose pip takes none of them. */
+/* The machine that all wheels are for, where that is not this host's, whose pip takes none of
+ * them. */
 static const char *
 machine_elsewhere(const struct ws_build_result *result)
 {

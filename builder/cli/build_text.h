@@ -1,9 +1,9 @@
 /**
  * build_text.h - what `build` says of failures, and when it is done
  *
- * A wheel when it is packed, a failure when it happens, with its command, the lines of its log that matter, and the cure where
- * one is known; at the end how to install the wheels. Also as Markdown for GitHub's step
- * summary.
+ * A wheel when it is packed, a failure when it happens, with its command, the lines of its log that
+ * matter, and the cure where one is known; at the end how to install the wheels. Also as Markdown
+ * for GitHub's step summary.
  */
 #ifndef WS_CLI_BUILD_TEXT_H
 #define WS_CLI_BUILD_TEXT_H

@@ -1,5 +1,5 @@
-/* cmd_cache.c - `wheelsmith cache`: what the store holds, whether it is whole, less of it, and results from
- * one store to another. */
+/* cmd_cache.c - `wheelsmith cache`: what the store holds, whether it is whole, less of it, and
+ * results from one store to another. */
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "bundle/shared.h"

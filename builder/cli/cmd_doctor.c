@@ -1,4 +1,5 @@
-/* cmd_doctor.c - `wheelsmith doctor`: hands doctor/ what it looks with, and prints what it found. */
+/* cmd_doctor.c - `wheelsmith doctor`: hands doctor/ what it looks with, and prints what it
+ * found. */
 #include "cli/command.h"
 #include "cli/cure.h"
 #include "cli/typed.h"

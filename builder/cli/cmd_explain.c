@@ -1,5 +1,5 @@
-/* cmd_explain.c - `wheelsmith explain`: reads an error's text, prints what it means. The text may be
- * anybody's: what it names is not started, and this process limits itself before it reads it. */
+/* cmd_explain.c - `wheelsmith explain`: reads an error's text, prints what it means. The text may
+ * be anybody's: what it names is not started, and this process limits itself before it reads it. */
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "cli/command.h"

@@ -1,5 +1,5 @@
-/* cmd_inspect.c - wheelsmith inspect: what a wheel, an installed package or a library is. Finds out which
- * of them is meant and prints what inspect/ says of it. */
+/* cmd_inspect.c - wheelsmith inspect: what a wheel, an installed package or a library is. Finds out
+ * which of them is meant and prints what inspect/ says of it. */
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/inspect_page.h"

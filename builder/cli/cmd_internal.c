@@ -1,5 +1,5 @@
-/* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space or
- * on its clock. Not for people; not in --help. */
+/* cmd_internal.c - what wheelsmith starts itself for: work that must not run in its address space
+ * or on its clock. Not for people; not in --help. */
 #include "base/fs.h"
 #include "cli/complete.h"
 #include "fetch/git_child.h"
@@ -49,7 +49,8 @@ pack(
 	return ws_pack_run(&s->env, err);
 }
 
-/* VERSION DIR [MACHINE]: makes DIR/torch-VERSION.zst, or DIR/torch-VERSION-MACHINE.zst (./dev exports). */
+/* VERSION DIR [MACHINE]: makes DIR/torch-VERSION.zst, or DIR/torch-VERSION-MACHINE.zst (./dev
+ * exports). */
 static bool
 exports(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {

@@ -1,4 +1,5 @@
-/* cmd_publish.c - wheelsmith publish: wheels into a private index. What an index is made of is publish/'s. */
+/* cmd_publish.c - wheelsmith publish: wheels into a private index. What an index is made of is
+ * publish/'s. */
 #include "base/json_write.h"
 #include "base/sign.h"
 #include "cli/command.h"

@@ -19,7 +19,8 @@ bool ws_cmd_recipe_new(struct ws_session *s, int argc, const char *const *argv, 
 bool ws_cmd_recipe_update(
 	struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);
 
-/** `recipe new` of @a wanted, NAME==V, that goes on from @a base. @a to, @a git: its options; NULL: not given. */
+/** `recipe new` of @a wanted, NAME==V, that goes on from @a base. @a to, @a git: its options; NULL:
+ * not given. */
 bool ws_recipe_update(struct ws_session *s, const char *wanted, const char *to, const char *git,
 	const struct ws_draft_base *base, struct ws_err *err);
 

@@ -1,5 +1,5 @@
-/* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution and has its draft written
- * (draft/draft.h). */
+/* cmd_recipe_new.c - `wheelsmith recipe new`: brings a source distribution and has its draft
+ * written (draft/draft.h). */
 #include "base/fs.h"
 #include "cli/cmd_recipe.h"
 #include "config/values.h"

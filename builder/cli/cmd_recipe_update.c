@@ -1,5 +1,5 @@
-/* cmd_recipe_update.c - `wheelsmith recipe update`: finds the newest recipe of a package, its sources and what the index
- * has since then; cmd_recipe_new.c drafts. */
+/* cmd_recipe_update.c - `wheelsmith recipe update`: finds the newest recipe of a package, its
+ * sources and what the index has since then; cmd_recipe_new.c drafts. */
 #include "cli/cmd_recipe.h"
 #include "config/document.h"
 #include "config/recipe.h"
@@ -34,7 +34,8 @@ parse_word(struct updating *u, const char *word, struct ws_err *err)
 	return true;
 }
 
-/* The newest recipe that is older than what is wanted; one with a label of ours is of another kind. */
+/* The newest recipe that is older than what is wanted; one with a label of ours is of another
+ * kind. */
 static bool
 find_recipe(struct updating *u, struct ws_err *err)
 {

@@ -1,5 +1,5 @@
-/* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command at
- * hand as ./run. */
+/* cmd_shell.c - wheelsmith shell: the folder and the environment of a cell's command, that command
+ * at hand as ./run. */
 #include "base/fs.h"
 #include "cli/selecting.h"
 #include "engine/engine.h"
@@ -106,8 +106,8 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 	return ws_fs_write(ws_path_join(s->a, dir, "run", NULL), script.data, script.len, 0755, err);
 }
 
-/* The person's variables, the command's in their place where it has its own: but HOME stays, and their
- * tools are found behind the command's. ./run has the command's alone. */
+/* The person's variables, the command's in their place where it has its own: but HOME stays, and
+ * their tools are found behind the command's. ./run has the command's alone. */
 static const char *const *
 make_environment(const struct ws_user_env *user, const char *const *own, struct ws_arena *a)
 {

@@ -1,6 +1,6 @@
-/* complete.c - finds out which command a half-typed line belongs to and what comes next. The usage of a
- * command is asked from the command itself, so no option is forgotten. Filtering by what was typed, and
- * quoting, is the shell's. */
+/* complete.c - finds out which command a half-typed line belongs to and what comes next. The usage
+ * of a command is asked from the command itself, so no option is forgotten. Filtering by what was
+ * typed, and quoting, is the shell's. */
 #include "cli/complete.h"
 
 #include "base/fs.h"

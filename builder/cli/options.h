@@ -60,7 +60,8 @@ enum ws_options_result {
 };
 
 /**
- * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets what is not an option. With
+ * Parses @a argv (argv[0] is skipped). Texts are copied to @a a. @a words gets what is not an
+ * option. With
  * @a first_word_ends, parsing stops at the first of those, and @a words gets it and the rest.
  */
 enum ws_options_result ws_options_parse(const struct ws_usage *usage, int argc,

@@ -1,4 +1,5 @@
-/* publish_options.c - a table of the options and of the kinds of index that each is for; then what excludes what. */
+/* publish_options.c - a table of the options and of the kinds of index that each is for; then what
+ * excludes what. */
 #include "cli/publish_options.h"
 
 #include "base/fs.h"

@@ -1,8 +1,8 @@
 /**
  * publish_options.h - what `wheelsmith publish` is asked for, and which of it goes together
  *
- * The options are checked before anything is opened: each is for some kinds of index alone, and none is dropped in
- * silence. Pure.
+ * The options are checked before anything is opened: each is for some kinds of index alone, and
+ * none is dropped in silence. Pure.
  */
 #ifndef WS_CLI_PUBLISH_OPTIONS_H
 #define WS_CLI_PUBLISH_OPTIONS_H

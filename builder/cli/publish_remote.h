@@ -22,8 +22,9 @@ bool ws_publish_remote(
 	struct ws_session *s, const struct ws_publish_remote *order, struct ws_err *err);
 
 /**
- * As ws_index_publish, for "s3://BUCKET/PREFIX". Endpoint, region and key come from the variables of AWS's tools
- * (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, ...); with the file @a login, key and secret are its two lines.
+ * As ws_index_publish, for "s3://BUCKET/PREFIX". Endpoint, region and key come from the variables
+ * of AWS's tools (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, ...); with the file @a login,
+ * key and secret are its two lines.
  */
 bool ws_publish_stored(struct ws_session *s, const struct ws_index_order *order, const char *login,
 	struct ws_index_outcome *outcome, struct ws_err *err);

@@ -128,7 +128,8 @@ is_bare(const char *word)
 	return ws_is_package_name(word) && !ws_ends_with(word, ".json");
 }
 
-/* The matrix of what was typed; until the store is open, packages without a version have version 0. */
+/* The matrix of what was typed; until the store is open, packages without a version have version
+ * 0. */
 static bool
 make_matrix(struct ws_session *s, const struct ws_selecting *selecting, struct ws_err *err)
 {

@@ -25,23 +25,23 @@ struct ws_selecting {
 };
 
 /**
- * Parses --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info --glibc --policy
- * --torch-window, and behind these the command's own options, those of @a own.
+ * Parses --matrix --only --shard --here --torch --python --arch --cuda --cxx11abi --debug-info
+ * --glibc --policy --torch-window, and behind these the command's own options, those of @a own.
  */
 bool ws_selecting_options(struct ws_session *s, struct ws_selecting *selecting,
 	const struct ws_usage *own, int argc, const char *const *argv, ws_words *words,
 	struct ws_err *err);
 
 /**
- * Takes the words (PKG or PKG==V), makes a matrix of options where no file is named, reads --only, --shard and
- * --policy, and tells the session; call after parsing. Mistakes are WS_ERR_USAGE.
+ * Takes the words (PKG or PKG==V), makes a matrix of options where no file is named, reads --only,
+ * --shard and --policy, and tells the session; call after parsing. Mistakes are WS_ERR_USAGE.
  */
 bool ws_selecting_finish(struct ws_session *s, struct ws_selecting *selecting,
 	const ws_words *words, struct ws_err *err);
 
 /**
- * The context of a session, for a plan in @a a; the store must be open. Without a network ctx->fetch
- * is NULL.
+ * The context of a session, for a plan in @a a; the store must be open. Without a network
+ * ctx->fetch is NULL.
  */
 void ws_selecting_context(struct ws_session *s, const struct ws_selecting *selecting,
 	struct ws_arena *a, struct ws_context *ctx);
@@ -77,8 +77,8 @@ bool ws_selecting_has_work(const struct ws_session *s, const struct ws_selecting
 bool ws_against_is_url(const char *index);
 
 /**
- * The wheels that @a index has of the matrix's packages, but for yanked ones: a folder that `publish` made, or the
- * URL of a simple index, for which the network must be open.
+ * The wheels that @a index has of the matrix's packages, but for yanked ones: a folder that
+ * `publish` made, or the URL of a simple index, for which the network must be open.
  */
 bool ws_against_read(struct ws_session *s, const char *index, const struct ws_matrix *matrix,
 	struct ws_arena *a, struct ws_plan_against *against, struct ws_err *err);

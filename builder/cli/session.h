@@ -71,8 +71,8 @@ const struct ws_option *ws_session_options(struct ws_session *s, size_t *count);
 bool ws_session_open_facts(struct ws_session *s, struct ws_err *err);
 
 /**
- * The recipes of --recipes, of @a matrix (a folder that a matrix names; NULL), of the user and the program's own.
- * On failure the catalog is empty.
+ * The recipes of --recipes, of @a matrix (a folder that a matrix names; NULL), of the user and the
+ * program's own. On failure the catalog is empty.
  */
 bool ws_session_list_recipes(const struct ws_session *s, const char *matrix,
 	struct ws_recipe_catalog *catalog, struct ws_err *err);
@@ -91,7 +91,8 @@ bool ws_session_read_indexes(
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err);
 
-/** Results of other hosts, where the user's configuration names a place. Needs the indexes' certificates. */
+/** Results of other hosts, where the user's configuration names a place. Needs the indexes'
+ * certificates. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
 
 /**

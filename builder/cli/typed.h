@@ -1,8 +1,8 @@
 /**
  * typed.h - a matrix from options: `PKG==V... --torch V --python V --arch A`
  *
- * Each option may be repeated; its values are an axis, as a matrix's lists are, and they are read by
- * what reads those (config/matrix.h). Mistakes are WS_ERR_USAGE.
+ * Each option may be repeated; its values are an axis, as a matrix's lists are, and they are read
+ * by what reads those (config/matrix.h). Mistakes are WS_ERR_USAGE.
  */
 #ifndef WS_CLI_TYPED_H
 #define WS_CLI_TYPED_H
@@ -36,7 +36,8 @@ void ws_typed_axes(const struct ws_typed *options, struct ws_typed_axis axes[WS_
 bool ws_typed_matrix(
 	const struct ws_typed *options, struct ws_matrix *m, struct ws_arena *a, struct ws_err *err);
 
-/** "3.12", "host" and paths as they are; a program's name as its path on PATH, where it is there. */
+/** "3.12", "host" and paths as they are; a program's name as its path on PATH, where it is
+ * there. */
 const char *ws_typed_python(const struct ws_user_env *env, const char *text, struct ws_arena *a);
 
 #endif

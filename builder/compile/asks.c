@@ -1,6 +1,6 @@
 /* asks.c - a macro stands for a header name when its whole body is one, and asks when its body is
- * __has_include of its parameter. All definitions of a name count, whichever holds. Anything cleverer
- * is unknown: pasted words, names that are made of macros. */
+ * __has_include of its parameter. All definitions of a name count, whichever holds. Anything
+ * cleverer is unknown: pasted words, names that are made of macros. */
 #include "compile/asks.h"
 
 #include <string.h>

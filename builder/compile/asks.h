@@ -2,8 +2,8 @@
  * asks.h - which header names the texts of one unit ask for
  *
  * Collects the directives of every text and follows macros as far as that needs no
- * preprocessor: `#include MACRO`, `#define HAS(x) __has_include(x)`. What that does not decide is reported
- * as unknown. Where a name is looked for is headers.c's.
+ * preprocessor: `#include MACRO`, `#define HAS(x) __has_include(x)`. What that does not decide is
+ * reported as unknown. Where a name is looked for is headers.c's.
  */
 #ifndef WS_COMPILE_ASKS_H
 #define WS_COMPILE_ASKS_H
@@ -16,8 +16,8 @@
 /* ---- the directives of a text that have to do with headers ----
  * Phases 1 to 3 of translation, as gcc and clang have them: a directive is found behind comments,
  * continued lines and "%:", and is not found in a comment or a raw string. Nothing is evaluated:
- * directives that are not taken are found as well, which makes manifests stricter, never wrong. What
- * the names in directives mean is asks.h's. */
+ * directives that are not taken are found as well, which makes manifests stricter, never wrong.
+ * What the names in directives mean is asks.h's. */
 
 enum ws_directive_kind {
 	WS_DIRECTIVE_INCLUDE,      /**< #include, #import */
@@ -48,7 +48,8 @@ struct ws_scan ws_scan_begin(struct ws_str text);
 /** The next directive; false at the end. */
 bool ws_scan_next(struct ws_scan *s, struct ws_directive *directive);
 
-/** Takes <name> or "name" off the front of @a text, blanks before it too. False, and nothing, without. */
+/** Takes <name> or "name" off the front of @a text, blanks before it too. False, and nothing,
+ * without. */
 bool ws_scan_name(struct ws_str *text, struct ws_str *name, bool *angle);
 
 enum ws_ask_kind {

@@ -6,8 +6,8 @@
  *   - -ccbin, --cudart shared (archive kits have no static runtime: another CUDA of the host would
  *     be linked in silently)
  *   - -fno-canonical-system-headers, so that names stay canonical; -Wdate-time, so that units that
- *     compile the time in are seen, which is not an error of theirs; -ffile-prefix-map for the folder
- *     that -g writes down
+ *     compile the time in are seen, which is not an error of theirs; -ffile-prefix-map for the
+ *     folder that -g writes down
  *   - a constant in place of the interpreter's own CFLAGS, so that Pythons share objects
  *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (size_flags.h)
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
@@ -249,8 +249,8 @@ ws_target_c_flags(const struct ws_target *target, struct ws_arena *a)
 	return finish_host(&w, target, a);
 }
 
-/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. What has no torch
- * has none of its words. */
+/* COMMON_NVCC_FLAGS of cpp_extension.py, the same in every release from 2.3 to 2.15. What has no
+ * torch has none of its words. */
 static void
 add_torch_nvcc(words *w, const struct ws_target *target, struct ws_arena *a)
 {

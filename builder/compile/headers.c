@@ -1,7 +1,7 @@
 /* headers.c - for each header name that a read file asks for, the search is walked in the order the
- * compiler walks it: folders before the one where the file was found must stay without it. A unit of
- * torch asks some 60,000 times, so names are tried in a scratch arena and only those that end among the
- * reads are kept.
+ * compiler walks it: folders before the one where the file was found must stay without it. A unit
+ * of torch asks some 60,000 times, so names are tried in a scratch arena and only those that end
+ * among the reads are kept.
  *
  * What is asked but cannot be listed makes the unit opaque where the answer lies in trees, and
  * uncacheable where it may lie outside of them. */
@@ -262,8 +262,8 @@ note_parents(struct walk *w, const struct candidate *c)
 
 /* ---- asking ---- */
 
-/* #pragma once skips a file with the bytes of one that was read, and says nothing: such a file is as
- * good as read. False when there is no file at all. */
+/* #pragma once skips a file with the bytes of one that was read, and says nothing: such a file is
+ * as good as read. False when there is no file at all. */
 static bool
 note_same_bytes(struct walk *w, const char *name)
 {
@@ -455,8 +455,8 @@ mentions_assembler(struct ws_str text)
 	return false;
 }
 
-/* clang assembles by itself, -flto later: then what is read for it is not listed. What is preprocessed
- * alone is assembled by another action. */
+/* clang assembles by itself, -flto later: then what is read for it is not listed. What is
+ * preprocessed alone is assembled by another action. */
 static bool
 assembles_in_silence(const struct walk *w)
 {

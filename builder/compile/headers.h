@@ -22,7 +22,8 @@ bool ws_headers_reads(const struct ws_action *action, const char *work, const ch
 
 /* ---- where a compiler looks for headers, by its words ----
  * gcc's rules: -iquote for "x" alone, then -I, -isystem, the compiler's own folders, -idirafter; a
- * folder of -I that comes again as one of the system's counts there. nvcc's -I comes before its own. */
+ * folder of -I that comes again as one of the system's counts there. nvcc's -I comes before its
+ * own. */
 
 struct ws_search {
 	ws_name_list folders; /**< in order, as written */
@@ -31,7 +32,8 @@ struct ws_search {
 	ws_name_list defines; /**< of -D: "NAME=BODY" */
 };
 
-/** Reads @a action's words; its own `search` are the compiler's folders. @a work tells what is the same. */
+/** Reads @a action's words; its own `search` are the compiler's folders. @a work tells what is the
+ * same. */
 struct ws_search ws_search_read(
 	const struct ws_action *action, const char *work, struct ws_arena *a);
 
@@ -46,7 +48,8 @@ struct ws_search ws_search_read(
 bool ws_depfile_parse(
 	const char *text, struct ws_arena *a, ws_name_list *names, struct ws_err *err);
 
-/** True for a file that @a action was given, which its key holds already; false for one that it found. */
+/** True for a file that @a action was given, which its key holds already; false for one that it
+ * found. */
 bool ws_depfile_is_input(const struct ws_action *action, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
-/* link.c - objects and stubs to a module. The stubs carry names only, so a link is the same for every
- * torch release whose objects are the same; whether the symbols exist is judged afterwards. */
+/* link.c - objects and stubs to a module. The stubs carry names only, so a link is the same for
+ * every torch release whose objects are the same; whether the symbols exist is judged
+ * afterwards. */
 #include "compile/link.h"
 
 #include "base/buf.h"
@@ -72,8 +73,8 @@ add_stub(const struct ws_store *store, const struct ws_target *target, const cha
 	return true;
 }
 
-/* The assembler's text that puts an image into the section of GPU code, behind its symbol. The module
- * alone sees it. Containers are aligned to 8 (builder/elf/fatbin.h). */
+/* The assembler's text that puts an image into the section of GPU code, behind its symbol. The
+ * module alone sees it. Containers are aligned to 8 (builder/elf/fatbin.h). */
 static const char *
 image_text(const struct ws_unit *unit, const char *image, struct ws_arena *a)
 {

@@ -1,8 +1,8 @@
 /**
  * markers.h - line markers of preprocessed text, without the folder in which it was made
  *
- * With -lineinfo cicc writes where each line stands into PTX: a relative name behind the folder that it runs in, which
- * is another for every run. Names that begin with / it takes as they are.
+ * With -lineinfo cicc writes where each line stands into PTX: a relative name behind the folder
+ * that it runs in, which is another for every run. Names that begin with / it takes as they are.
  */
 #ifndef WS_COMPILE_MARKERS_H
 #define WS_COMPILE_MARKERS_H
@@ -12,7 +12,8 @@
 
 #define WS_MARKERS_ROOT "/wheelsmith/"
 
-/** Adds @a text to @a out, its markers' relative names behind WS_MARKERS_ROOT: # 1 "src/a.cu" -> # 1 "/wheelsmith/src/a.cu". */
+/** Adds @a text to @a out, its markers' relative names behind WS_MARKERS_ROOT: # 1 "src/a.cu" -> #
+ * 1 "/wheelsmith/src/a.cu". */
 void ws_markers_anchor(struct ws_str text, struct ws_buf *out);
 
 #endif

@@ -16,7 +16,8 @@ static const char *const stage_names[WS_NVCC_STAGES] = {
 	[WS_NVCC_HOST] = "host",
 };
 
-/* Flags whose value is a file that the command writes; the value is the next word, or behind "=". */
+/* Flags whose value is a file that the command writes; the value is the next word, or behind
+ * "=". */
 static const struct {
 	enum ws_nvcc_stage stage;
 	const char *flag;
@@ -141,8 +142,8 @@ find_inputs(
 	return true;
 }
 
-/* What cudafe++ wrote includes the stub by its bare name, and that the images: the host's compiler finds
- * both beside it. */
+/* What cudafe++ wrote includes the stub by its bare name, and that the images: the host's compiler
+ * finds both beside it. */
 static bool
 find_included(
 	ws_nvcc_steps *steps, size_t index, const char *folder, struct ws_arena *a, const char **why)

@@ -48,15 +48,15 @@ typedef WS_VEC(struct ws_nvcc_step) ws_nvcc_steps;
 const char *ws_nvcc_stage_name(enum ws_nvcc_stage stage);
 
 /**
- * Reads @a commands, whose temporary files lie in @a folder ("tmp/") and which end in the file @a last.
- * False: @a why says what was not understood.
+ * Reads @a commands, whose temporary files lie in @a folder ("tmp/") and which end in the file @a
+ * last. False: @a why says what was not understood.
  */
 bool ws_nvcc_steps_read(const ws_dryrun_commands *commands, const char *folder, const char *last,
 	struct ws_arena *a, ws_nvcc_steps *steps, const char **why);
 
 /**
- * @a word without the arch in the names of temporary files: "tmp/x.compute_80.ptx" -> "tmp/x.ptx". So a
- * command reads the same whichever other archs there are.
+ * @a word without the arch in the names of temporary files: "tmp/x.compute_80.ptx" -> "tmp/x.ptx".
+ * So a command reads the same whichever other archs there are.
  */
 const char *ws_nvcc_without_arch(const char *word, struct ws_arena *a);
 

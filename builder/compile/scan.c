@@ -1,6 +1,6 @@
 /* scan.c - one pass over the text. Lines are joined as gcc joins them (blanks may stand between the
- * backslash and the end of the line). What compilers read differently, or only with some options, is
- * odd: trigraphs, a carriage return alone, a raw string that does not end. */
+ * backslash and the end of the line). What compilers read differently, or only with some options,
+ * is odd: trigraphs, a carriage return alone, a raw string that does not end. */
 #include "compile/asks.h"
 
 #include <string.h>
@@ -108,7 +108,8 @@ at_newline(struct ws_scan *s)
 	return at_end(s) || *s->at == '\n';
 }
 
-/* After the first slash: skips a comment, which counts as a blank. False when it was only a slash. */
+/* After the first slash: skips a comment, which counts as a blank. False when it was only a
+ * slash. */
 static bool
 skip_comment(struct ws_scan *s)
 {

@@ -1,9 +1,9 @@
 /**
  * size_flags.h - the words that keep a wheel small
  *
- * A recipe's own words about compression go, in every mode: which way a toolkit has and which drivers
- * read it is known here (model/size_options.h), and upstream's flag breaks nvcc before 12.8. Its words about
- * debug info go unless the matrix asks for that.
+ * A recipe's own words about compression go, in every mode: which way a toolkit has and which
+ * drivers read it is known here (model/size_options.h), and upstream's flag breaks nvcc before
+ * 12.8. Its words about debug info go unless the matrix asks for that.
  */
 #ifndef WS_COMPILE_SIZE_FLAGS_H
 #define WS_COMPILE_SIZE_FLAGS_H

@@ -35,8 +35,9 @@ struct expanding {
 	struct ws_arena *a;
 };
 
-/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the largest. The share is of
- * the unit's CPU for all architectures: causal-conv1d's backward, flash-attn's forward. */
+/* What a command takes that was not measured. cicc of a kernel with torch/extension.h is the
+ * largest. The share is of the unit's CPU for all architectures: causal-conv1d's backward,
+ * flash-attn's forward. */
 static const struct {
 	uint64_t rss_bytes;
 	unsigned percent;
@@ -83,7 +84,8 @@ name_unit(const struct expanding *x, const char *word)
 	const char *path = x->split->unit->path, *stand_in = x->split->words->stand_in;
 	WS_AUTO_BUF struct ws_buf out = {0};
 	for (const char *hit; (hit = strstr(word, STAND_IN));) {
-		/* "src/x.cu" and the seeds made of it; "tmp/x.cubin" is nvcc's, without the unit's folder. */
+		/* "src/x.cu" and the seeds made of it; "tmp/x.cubin" is nvcc's, without the unit's
+		 * folder. */
 		bool whole = hit > word && hit[-1] == '/' && ws_starts_with(hit, stand_in)
 			&& !isalnum((unsigned char)hit[strlen(stand_in)]) && !ws_starts_with(word, FOLDER);
 		ws_buf_add(&out, word, (size_t)(hit - word));
@@ -94,8 +96,9 @@ name_unit(const struct expanding *x, const char *word)
 	return ws_buf_copy(&out, x->a);
 }
 
-/* What a step calls its files: without archs, but where files of several archs meet. The object holds
- * the name of what the host's compiler compiles, which stays nvcc's; debug info may hold any. */
+/* What a step calls its files: without archs, but where files of several archs meet. The object
+ * holds the name of what the host's compiler compiles, which stays nvcc's; debug info may hold
+ * any. */
 static const char *
 name_file(const struct expanding *x, const struct ws_nvcc_step *step, const char *name)
 {
@@ -291,8 +294,8 @@ guess_cpu_ms(const struct expanding *x, enum ws_nvcc_stage stage)
 	return x->split->whole->cpu_ms * traits[stage].percent / 100 / alike;
 }
 
-/* Without a seed the name of a unit that has no external function is another each time, and every part has it: what
- * makes it up must not run once more for its files alone. */
+/* Without a seed the name of a unit that has no external function is another each time, and every
+ * part has it: what makes it up must not run once more for its files alone. */
 static bool
 makes_up_name(const struct ws_nvcc_step *step)
 {
@@ -414,7 +417,8 @@ pair_outputs(const struct expanding *x, size_t index, struct ws_replay *replay)
 	}
 }
 
-/* The words are those of which the parts were made, so that the names that nvcc makes of them are the same. */
+/* The words are those of which the parts were made, so that the names that nvcc makes of them are
+ * the same. */
 static const struct ws_action *
 make_replay(const struct expanding *x, const struct ws_replay *replay)
 {

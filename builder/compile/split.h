@@ -1,12 +1,13 @@
 /**
  * split.h - a .cu unit as nvcc's own commands
  *
- * What nvcc would run for the unit becomes parts of its action, so that an arch that is added costs its
- * own cicc and ptxas, and a torch with other headers no ptxas where the PTX is equal. Each has a key by
- * its own tool. Whoever asks for the unit sees one action, with its own key, whose result the parts make.
+ * What nvcc would run for the unit becomes parts of its action, so that an arch that is added costs
+ * its own cicc and ptxas, and a torch with other headers no ptxas where the PTX is equal. Each has
+ * a key by its own tool. Whoever asks for the unit sees one action, with its own key, whose result
+ * the parts make.
  *
- * One nvcc does it all where its commands are not understood, the host compiler is clang, or the words
- * ask for device debug info or link-time optimization.
+ * One nvcc does it all where its commands are not understood, the host compiler is clang, or the
+ * words ask for device debug info or link-time optimization.
  */
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
@@ -17,7 +18,8 @@
 /** The path, in place of the unit's, that words for ws_split_make hold: with the same ending. */
 const char *ws_split_stand_in(const char *path, struct ws_arena *a);
 
-/** What nvcc does for all units of a target whose names end alike; it is asked when the first is expanded. */
+/** What nvcc does for all units of a target whose names end alike; it is asked when the first is
+ * expanded. */
 struct ws_split_words {
 	const char *stand_in;
 	const char *const
@@ -51,7 +53,8 @@ struct ws_replay {
 		name; /**< what the unit's names are made of, where no seed says it; part NULL: none */
 };
 
-/** @a name, the text of such a file, was made up of chance and a pid: the unit has no external function. */
+/** @a name, the text of such a file, was made up of chance and a pid: the unit has no external
+ * function. */
 bool ws_split_name_is_made_up(const char *name);
 
 /** Adds to @a graph the parts of a unit, found or made as ever, and one nvcc that does it all. */

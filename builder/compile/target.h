@@ -19,7 +19,8 @@
 
 struct ws_split_words;
 
-/** What units of one target have in common, made for the first that asks. Zeroed, nothing was asked yet. */
+/** What units of one target have in common, made for the first that asks. Zeroed, nothing was asked
+ * yet. */
 struct ws_target_common {
 	const struct ws_mount *mounts;
 	size_t mount_count;
@@ -53,7 +54,8 @@ struct ws_target {
 
 /**
  * The words that torch's BuildExtension of this release would put on the command line, after the
- * fixed edits of flags.c. NULL-terminated; without program, input, output, seed and dependency file.
+ * fixed edits of flags.c. NULL-terminated; without program, input, output, seed and dependency
+ * file.
  */
 const char *const *ws_target_cxx_flags(const struct ws_target *target, struct ws_arena *a);
 const char *const *ws_target_c_flags(const struct ws_target *target, struct ws_arena *a);
@@ -75,16 +77,18 @@ extern const char *const ws_target_env[];
 struct ws_tool ws_target_c_tool(const struct ws_target *target);
 
 /**
- * The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". With a @a store
- * (it may be NULL) what is nvcc's is made by nvcc's own commands, where they are understood (split.h).
+ * The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". With a @a
+ * store (it may be NULL) what is nvcc's is made by nvcc's own commands, where they are understood
+ * (split.h).
  */
 const struct ws_action *ws_target_compile(const struct ws_target *target,
 	const struct ws_unit *unit, const struct ws_store *store, struct ws_arena *a);
 
 /**
  * The action that links what @a nodes made of the units of @a module (their only output) to
- * "module.so", against stub libraries that carry torch's and CUDA's names. Images of kernels go into
- * the section .nv_fatbin. A module of C and images links with the C driver. Stubs enter the store.
+ * "module.so", against stub libraries that carry torch's and CUDA's names. Images of kernels go
+ * into the section .nv_fatbin. A module of C and images links with the C driver. Stubs enter the
+ * store.
  */
 const struct ws_action *ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	const struct ws_recipe_module *module, struct ws_node *const *nodes, struct ws_arena *a,

@@ -1,4 +1,5 @@
-/* unit.c - the action that compiles one unit of a target. Which units there are is recipe/units.h's. */
+/* unit.c - the action that compiles one unit of a target. Which units there are is
+ * recipe/units.h's. */
 #include "base/fs.h"
 #include "base/str.h"
 #include "compile/headers.h"
@@ -6,8 +7,8 @@
 #include "compile/split.h"
 #include "compile/target.h"
 
-/* Peaks of units that were not measured: a kernel that includes torch/extension.h takes 2.5 GiB in cicc, a
- * pybind11 binding 1.5 GiB in cc1plus. */
+/* Peaks of units that were not measured: a kernel that includes torch/extension.h takes 2.5 GiB in
+ * cicc, a pybind11 binding 1.5 GiB in cc1plus. */
 #define UNKNOWN_NVCC_BYTES ((uint64_t)2560 << 20)
 #define UNKNOWN_CXX_BYTES ((uint64_t)1536 << 20)
 
@@ -74,8 +75,8 @@ fill_search(struct ws_unit_common *common, const struct ws_target *target,
 	common->search_count = search.len;
 }
 
-/* The assembler's own dependency file: what .incbin and .include read. nvcc splits words at commas, so
- * -Wa, is not for it. */
+/* The assembler's own dependency file: what .incbin and .include read. nvcc splits words at commas,
+ * so -Wa, is not for it. */
 static void
 add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 {
@@ -88,8 +89,8 @@ add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 	}
 }
 
-/* What names this object and no other of its module, and is the same on every host. Commands of nvcc
- * are to read the same whichever archs there are, so it is without them there (split.c). */
+/* What names this object and no other of its module, and is the same on every host. Commands of
+ * nvcc are to read the same whichever archs there are, so it is without them there (split.c). */
 static const char *
 seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
 {
@@ -98,8 +99,8 @@ seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_ar
 }
 
 /* nvcc hashes the source's real path, which holds the store's, into the names of what stands in an
- * anonymous namespace, and names its temporary files, whose names end in .symtab, by its pid unless it
- * is to keep them. */
+ * anonymous namespace, and names its temporary files, whose names end in .symtab, by its pid unless
+ * it is to keep them. */
 static void
 add_stable_names(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
 	struct ws_arena *a)

@@ -20,8 +20,8 @@ struct ws_reader {
 	struct ws_err *err;
 	const char *key; /**< of the value being read, for messages */
 	/**
-	 * NULL: reading ends at the first mistake, which is in err. Else every mistake is given to it, err
-	 * stays empty, and reading goes on with the next member or item.
+	 * NULL: reading ends at the first mistake, which is in err. Else every mistake is given to it,
+	 * err stays empty, and reading goes on with the next member or item.
 	 */
 	void (*report)(void *self, const struct ws_err *err);
 	void *self;
@@ -40,7 +40,8 @@ struct ws_type {
 	const char *word; /**< that may stand alone, for "did you mean"; NULL: none */
 };
 
-/** Values that @a reader reads into a @a c_type; objects that it reads; objects that a table reads. */
+/** Values that @a reader reads into a @a c_type; objects that it reads; objects that a table
+ * reads. */
 #define WS_VALUES(c_type, one, many, reader) \
 	{ \
 		.name = (one), .plural = (many), .size = sizeof(c_type), .read = (reader) \
@@ -86,8 +87,8 @@ struct ws_table {
 	.count_at = offsetof(owner, counter)
 
 /**
- * Reads @a value, which must be an object, into @a into; members of absent keys stay as they are. False
- * when there was a mistake.
+ * Reads @a value, which must be an object, into @a into; members of absent keys stay as they are.
+ * False when there was a mistake.
  */
 bool ws_object_read(
 	struct ws_reader *r, const struct ws_json *value, const struct ws_table *table, void *into);

@@ -2,8 +2,8 @@
  * indexes.h - package indexes by role, in matrices and in the user's configuration
  *
  * {"default": "https://...", "torch": ["https://...", "https://..."]}. `default` serves everything,
- * `torch` adds variants of torch that the default index has not, `prebuilt` has wheels of packages that
- * may be used instead of building them; a folder of such wheels may stand there by its path.
+ * `torch` adds variants of torch that the default index has not, `prebuilt` has wheels of packages
+ * that may be used instead of building them; a folder of such wheels may stand there by its path.
  */
 #ifndef WS_CONFIG_INDEXES_H
 #define WS_CONFIG_INDEXES_H

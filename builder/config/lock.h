@@ -27,8 +27,8 @@ bool ws_lock_read(const char *path, struct ws_arena *a, struct ws_lock *lock, st
 void ws_lock_write(const struct ws_lock *lock, struct ws_buf *out);
 
 /**
- * Writes the file in one step. WS_ERR_IO where that cannot be done: in a read-only folder the caller
- * keeps the lock elsewhere.
+ * Writes the file in one step. WS_ERR_IO where that cannot be done: in a read-only folder the
+ * caller keeps the lock elsewhere.
  */
 bool ws_lock_save(const char *path, const struct ws_lock *lock, struct ws_err *err);
 

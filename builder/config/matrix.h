@@ -11,7 +11,8 @@
 
 /**
  * From a document, whose texts it borrows; @a doc must live as long. Relative paths count from
- * @a folder, "~/" is @a home (may be NULL). On a mistake @a err is WS_ERR_CONFIG with place, excerpt and caret.
+ * @a folder, "~/" is @a home (may be NULL). On a mistake @a err is WS_ERR_CONFIG with place,
+ * excerpt and caret.
  */
 bool ws_matrix_parse(const struct ws_json_doc *doc, const char *folder, const char *home,
 	struct ws_arena *a, struct ws_matrix *matrix, struct ws_err *err);

@@ -187,8 +187,8 @@ static const struct ws_field fields[] = {
 };
 static const struct ws_table table = {"a recipe", fields, WS_LEN(fields)};
 
-/* The text as it was before `prebuilt` was written into it: without the member, and the comma before it (of the
- * first member: behind it). */
+/* The text as it was before `prebuilt` was written into it: without the member, and the comma
+ * before it (of the first member: behind it). */
 static const char *
 text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
 {
@@ -207,8 +207,8 @@ text_without_prebuilt(const struct ws_json_doc *doc, struct ws_arena *a)
 	return ws_arena_printf(a, "%.*s%s", (int)start, doc->text, doc->text + end);
 }
 
-/* Of the file and of every patch, so that a changed patch is a changed recipe. Wheels that others published
- * change nothing about how ours are built. */
+/* Of the file and of every patch, so that a changed patch is a changed recipe. Wheels that others
+ * published change nothing about how ours are built. */
 static struct ws_digest
 digest_recipe(const struct ws_json_doc *doc, const struct ws_recipe *recipe, struct ws_arena *a)
 {

@@ -17,8 +17,8 @@ bool ws_recipe_parse(const struct ws_json_doc *doc, const char *folder, struct w
 	struct ws_recipe *recipe, struct ws_err *err);
 
 /**
- * The same for `recipe check`: every mistake is given to @a report, and reading goes on where it can.
- * False when there was one.
+ * The same for `recipe check`: every mistake is given to @a report, and reading goes on where it
+ * can. False when there was one.
  */
 bool ws_recipe_parse_all(const struct ws_json_doc *doc, const char *folder, struct ws_arena *a,
 	struct ws_recipe *recipe, void (*report)(void *self, const struct ws_err *err), void *self);

@@ -75,8 +75,8 @@ read_source_list(struct ws_reader *r, const struct ws_json *value, void *into)
 	return read_source_path(r, value, path);
 }
 
-/* What setup.py files pass and a recipe must not: something else decides it (draft/reader/flags.py knows them
- * too). */
+/* What setup.py files pass and a recipe must not: something else decides it (draft/reader/flags.py
+ * knows them too). */
 static const struct {
 	const char *start, *cure;
 } refused[] = {

@@ -20,19 +20,20 @@ extern const struct ws_type ws_type_python_part;     /**< struct ws_python_part 
 extern const struct ws_type ws_type_metadata;        /**< struct ws_metadata */
 extern const struct ws_type ws_type_prebuilt;        /**< struct ws_prebuilt */
 
-/** Puts the generators behind the patches, the recipe's name and version into new files, and digests both. */
+/** Puts the generators behind the patches, the recipe's name and version into new files, and
+ * digests both. */
 void ws_patches_complete(struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
- * Adds what every extension has to @a extension, which was read from @a item: lists before its own, the
- * rest where it says nothing. @a every is NULL when the recipe has none.
+ * Adds what every extension has to @a extension, which was read from @a item: lists before its own,
+ * the rest where it says nothing. @a every is NULL when the recipe has none.
  */
 bool ws_extension_complete(struct ws_reader *r, const struct ws_json *item,
 	const struct ws_json *every, const struct ws_extension *shared, struct ws_extension *extension);
 
 /**
- * Whether the template of @a prebuilt, which was read from @a item, names wheels of @a recipe, and each of its
- * placeholders has a list and each list a placeholder.
+ * Whether the template of @a prebuilt, which was read from @a item, names wheels of @a recipe, and
+ * each of its placeholders has a list and each list a placeholder.
  */
 bool ws_prebuilt_check(struct ws_reader *r, const struct ws_json *item,
 	const struct ws_recipe *recipe, const struct ws_prebuilt *prebuilt);

@@ -34,7 +34,8 @@ static const struct ws_field sdist_fields[] = {
 	{WS_ONE(struct ws_source_spec, strip, "strip", ws_type_inside)},
 };
 
-/* By the rule that fetching has: what it refuses is said here, where there is a place to point to. */
+/* By the rule that fetching has: what it refuses is said here, where there is a place to point
+ * to. */
 static bool
 read_git(struct ws_reader *r, const struct ws_json *value, void *into)
 {

@@ -29,9 +29,9 @@ bool ws_recipes_list(const char *const *folders, size_t count, struct ws_arena *
 	struct ws_recipe_catalog *catalog, struct ws_err *err);
 
 /**
- * Reads the recipe for @a name (normalised) and @a version; NULL: for none, to say that there is none. When there is none @a err names near
- * packages or the versions that there are; the caller adds the place (ws_err_at). A file whose
- * own name or version is another is a mistake too.
+ * Reads the recipe for @a name (normalised) and @a version; NULL: for none, to say that there is
+ * none. When there is none @a err names near packages or the versions that there are; the caller
+ * adds the place (ws_err_at). A file whose own name or version is another is a mistake too.
  */
 bool ws_recipe_find(const struct ws_recipe_catalog *catalog, const char *name,
 	const struct ws_version *version, struct ws_arena *a, struct ws_recipe *recipe,

@@ -1,7 +1,8 @@
 /**
  * user.h - the user's configuration: $XDG_CONFIG_HOME/wheelsmith/config.json
  *
- * {"store": "~/big/store", "store_bytes": 50000000000, "indexes": {"default": "https://..."}, "debian_mirror": "https://...",
+ * {"store": "~/big/store", "store_bytes": 50000000000, "indexes": {"default": "https://..."},
+ * "debian_mirror": "https://...",
  *  "redist": "https://...", "recipes": ["~/recipes"], "policy": "prefer-build", "remote": {...}}:
  * every key may be left out. Options and the matrix go before it.
  */

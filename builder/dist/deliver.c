@@ -277,8 +277,8 @@ ws_deliver_prebuilt(const struct ws_context *ctx, const char *output, struct ws_
 
 /* ---- logs ---- */
 
-/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make. Without
- * blanks, so that a name that is printed can be pasted. */
+/* A unit by its path below the sources, flat: "csrc-cpu-ops.cpp"; the others by what they make.
+ * Without blanks, so that a name that is printed can be pasted. */
 static char *
 log_stem(const struct ws_action *action, struct ws_arena *a)
 {

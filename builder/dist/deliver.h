@@ -15,15 +15,15 @@
 bool ws_deliver_open(const char *output, struct ws_err *err);
 
 /**
- * Of the wheels that are there already: WS_ERR_CONFIG where two with other bytes have one name, with the cells
- * that want them. To be asked before anything is copied.
+ * Of the wheels that are there already: WS_ERR_CONFIG where two with other bytes have one name,
+ * with the cells that want them. To be asked before anything is copied.
  */
 bool ws_deliver_may(
 	const struct ws_context *ctx, const struct ws_supplies *supplies, struct ws_err *err);
 
 /**
- * Copies the wheel of a product whose actions are done, settles its supply, tells an event for each of
- * its cells, and lets the store remember which wheel they have under the pins of @a lock.
+ * Copies the wheel of a product whose actions are done, settles its supply, tells an event for each
+ * of its cells, and lets the store remember which wheel they have under the pins of @a lock.
  */
 bool ws_deliver_product(const struct ws_context *ctx, const struct ws_lock *lock,
 	const char *output, const struct ws_made *made, struct ws_err *err);
@@ -48,7 +48,8 @@ bool ws_deliver_digest(const struct ws_context *ctx, const char *path, struct ws
 
 /**
  * build.json and requirements*.txt, with what earlier runs delivered and still lies there. They are
- * written at any time in a run, and say what is there by then. While another run writes its own this one
+ * written at any time in a run, and say what is there by then. While another run writes its own
+ * this one
  * @a waits, for minutes (then WS_ERR_IO) or until it is to stop; else nothing is written this time.
  */
 bool ws_deliver_records(const struct ws_context *ctx, const char *output,
@@ -59,8 +60,8 @@ const char *ws_deliver_requirements(
 	const char *output, const struct ws_cell_result *cell, struct ws_arena *a);
 
 /**
- * compile_commands.json for editors, with folders of links below compile/ in which the commands of a
- * product make sense.
+ * compile_commands.json for editors, with folders of links below compile/ in which the commands of
+ * a product make sense.
  */
 bool ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
 	const struct ws_made *made, size_t count, struct ws_err *err);

@@ -1,7 +1,8 @@
 /* records.c - build.json, with what other runs left in the folder. Declared in deliver.h.
  *
- * Other runs deliver into the same folder, before us and beside us. What they left counts as long as
- * its wheel lies there with the digest that was written down, and none of ours takes its place. */
+ * Other runs deliver into the same folder, before us and beside us. What they left counts as long
+ * as its wheel lies there with the digest that was written down, and none of ours takes its
+ * place. */
 #include "dist/records.h"
 
 #include "base/fs.h"
@@ -372,7 +373,8 @@ add_earlier(struct folder *f, const struct ws_json *list, const struct ws_map *r
 	}
 }
 
-/* Those of this run, then what is left of others. A file that is not ours to read counts as none. */
+/* Those of this run, then what is left of others. A file that is not ours to read counts as
+ * none. */
 static ws_record_list
 merge(struct folder *f, const char *path, const ws_record_list *own)
 {
@@ -405,8 +407,8 @@ ws_deliver_requirements(const char *output, const struct ws_cell_result *cell, s
 	return NULL;
 }
 
-/* The records of all runs, and the lock that others wait for until they are written. What another run delivered
- * while we waited is read without it. */
+/* The records of all runs, and the lock that others wait for until they are written. What another
+ * run delivered while we waited is read without it. */
 static bool
 lock_and_merge(struct folder *f, const char *path, const ws_record_list *own, unsigned longest_ms,
 	int *fd, ws_record_list *all, struct ws_err *err)

@@ -27,8 +27,8 @@ typedef WS_VEC(struct ws_record) ws_record_list;
 const char *ws_record_machine(const struct ws_record *record, struct ws_arena *a);
 
 /**
- * Writes requirements.txt, or one file for each group, and removes those that no longer say what lies there. A
- * person's own files are left alone.
+ * Writes requirements.txt, or one file for each group, and removes those that no longer say what
+ * lies there. A person's own files are left alone.
  */
 bool ws_requirements_write(
 	const char *output, const ws_record_list *records, struct ws_arena *a, struct ws_err *err);

@@ -1,5 +1,5 @@
-/* requirements.c - requirements files that pip takes with --require-hashes: what can stand in one, and how each
- * wheel is named there. */
+/* requirements.c - requirements files that pip takes with --require-hashes: what can stand in one,
+ * and how each wheel is named there. */
 #include "base/fs.h"
 #include "base/map.h"
 #include "dist/records.h"
@@ -10,7 +10,8 @@
 
 #define HEADER "# pip install --require-hashes --no-deps --find-links . -r THIS\n"
 
-/* pip finds no wheel whose METADATA says another version than its file name: only its path names it. */
+/* pip finds no wheel whose METADATA says another version than its file name: only its path names
+ * it. */
 static bool
 is_renamed(const struct ws_record *record)
 {
@@ -31,7 +32,8 @@ ws_record_machine(const struct ws_record *record, struct ws_arena *a)
 	return machine ? machine->name : "";
 }
 
-/* Of two requirements of one name pip takes the hashes of the first: each is for environments of its own. */
+/* Of two requirements of one name pip takes the hashes of the first: each is for environments of
+ * its own. */
 static const char *
 marker_of(const struct ws_record *record, bool many_machines, struct ws_arena *a)
 {
@@ -56,8 +58,8 @@ requirement_of(const struct ws_record *record, bool many_machines, struct ws_are
 	return ws_arena_printf(a, "%s%s \\\n    --hash=sha256:%s\n", what, marker, record->sha256);
 }
 
-/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is installed, or
- * refuses. */
+/* A file is of one torch. Without a hash it is never downloaded for this: pip takes the one that is
+ * installed, or refuses. */
 static const char *
 torch_line_of(const struct ws_record *record, struct ws_arena *a)
 {

@@ -1,10 +1,10 @@
 /**
  * doctor.h - looks at this host, part by part
  *
- * Nothing fails here: what cannot be found out is a problem, with its reason and its cure. No network is
- * asked. The store is looked at from outside; it is opened for a Python that was named alone, whose
- * extensions are judged and whose functions are called in children: the one part that runs code of an
- * environment.
+ * Nothing fails here: what cannot be found out is a problem, with its reason and its cure. No
+ * network is asked. The store is looked at from outside; it is opened for a Python that was named
+ * alone, whose extensions are judged and whose functions are called in children: the one part that
+ * runs code of an environment.
  */
 #ifndef WS_DOCTOR_DOCTOR_H
 #define WS_DOCTOR_DOCTOR_H
@@ -27,7 +27,8 @@ enum ws_entry_state {
 	WS_ENTRY_WRONG, /**< gave another result than the reference */
 };
 
-/** What came of one function that model libraries look for, or of one model's choice of functions. */
+/** What came of one function that model libraries look for, or of one model's choice of
+ * functions. */
 struct ws_entry_point {
 	const char *group; /**< "flash-attn", "causal-conv1d", "mamba-ssm", "transformers" */
 	const char *name;  /**< "flash_attn.flash_attn_func" */

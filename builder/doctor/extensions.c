@@ -1,4 +1,5 @@
-/* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch there. */
+/* extensions.c - the CUDA extensions that are installed in a Python, judged against the torch
+ * there. */
 #include "doctor/doctor.h"
 #include "explain/remedy.h"
 #include "inspect/site.h"

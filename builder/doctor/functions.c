@@ -1,5 +1,6 @@
-/* functions.c - the functions that model libraries look for, called in a Python: a child for each group, so that
- * one that crashes or never ends takes nothing along. What a child printed before it ended counts. */
+/* functions.c - the functions that model libraries look for, called in a Python: a child for each
+ * group, so that one that crashes or never ends takes nothing along. What a child printed before it
+ * ended counts. */
 #include "base/json.h"
 #include "doctor/doctor.h"
 #include "explain/explain.h"
@@ -115,8 +116,8 @@ wants_fast_path(const struct ws_doctor *d)
 	return wants;
 }
 
-/* The module that the error misses, where it is not one that the package itself should bring: building it
- * again would not help. NULL: nothing of the kind. */
+/* The module that the error misses, where it is not one that the package itself should bring:
+ * building it again would not help. NULL: nothing of the kind. */
 static const char *
 missing_module(const struct ws_doctor *d, const struct ws_entry_point *entry)
 {

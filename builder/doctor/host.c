@@ -137,8 +137,8 @@ ws_doctor_store(struct ws_doctor *d)
 
 /* ---- GPUs ---- */
 
-/* The process here that has the driver's number, if it is the same one: inside a container the driver
- * counts the host's processes. */
+/* The process here that has the driver's number, if it is the same one: inside a container the
+ * driver counts the host's processes. */
 static bool
 find_process(struct ws_doctor *d, const struct ws_gpu_user *user, struct ws_process *process)
 {

@@ -1,6 +1,6 @@
-/* ignored_env.c - the table. Who reads them elsewhere: torch/utils/cpp_extension.py (CC, CXX, MAX_JOBS,
- * TORCH_CUDA_ARCH_LIST), setuptools (CC, CFLAGS), nvcc (NVCC_*), CMake (CUDAHOSTCXX), gcc (CPATH,
- * LIBRARY_PATH). */
+/* ignored_env.c - the table. Who reads them elsewhere: torch/utils/cpp_extension.py (CC, CXX,
+ * MAX_JOBS, TORCH_CUDA_ARCH_LIST), setuptools (CC, CFLAGS), nvcc (NVCC_*), CMake (CUDAHOSTCXX), gcc
+ * (CPATH, LIBRARY_PATH). */
 #include "doctor/ignored_env.h"
 
 #include "base/buf.h"

@@ -1,9 +1,9 @@
 /**
  * ignored_env.h - variables that steer other builds and not ours
  *
- * setup.py, torch and nvcc read them from the environment; a build here depends on recipe, matrix and
- * options alone, so that equal input gives equal wheels. Whoever has one set is reported once what takes
- * its place. Nothing is changed or unset.
+ * setup.py, torch and nvcc read them from the environment; a build here depends on recipe, matrix
+ * and options alone, so that equal input gives equal wheels. Whoever has one set is reported once
+ * what takes its place. Nothing is changed or unset.
  */
 #ifndef WS_DOCTOR_IGNORED_ENV_H
 #define WS_DOCTOR_IGNORED_ENV_H

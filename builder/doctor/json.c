@@ -1,4 +1,5 @@
-/* json.c - rows for programs: each row's place is a path of objects and lists (schemas/doctor-1.json). */
+/* json.c - rows for programs: each row's place is a path of objects and lists
+ * (schemas/doctor-1.json). */
 #include "base/json_write.h"
 #include "doctor/rows.h"
 

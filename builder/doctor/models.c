@@ -116,7 +116,8 @@ ws_doctor_model_read(struct ws_doctor *d)
 	}
 }
 
-/* Whether the function of the package was found, whatever module it is in, and nothing is wrong with it. */
+/* Whether the function of the package was found, whatever module it is in, and nothing is wrong
+ * with it. */
 static bool
 has_function(const struct ws_doctor *d, const char *package, const char *function)
 {

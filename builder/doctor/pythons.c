@@ -28,7 +28,8 @@ torch_of(struct ws_doctor *d, const struct ws_python_kit *python)
 																			 : NULL;
 }
 
-/* One Python; returns whether wheels can be built for it. What is too old for any torch goes to @old. */
+/* One Python; returns whether wheels can be built for it. What is too old for any torch goes to
+ * @old. */
 static bool
 add_python(
 	struct ws_doctor *d, const struct ws_python_kit *listed, struct ws_buf *old, struct ws_err *err)

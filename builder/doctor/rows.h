@@ -1,17 +1,18 @@
 /**
  * rows.h - what was found out: typed values, and the text that shows them
  *
- * A row is one thing. People see its text, programs its values at the row's place in the JSON; the two printers
- * know rows alone, no part.
+ * A row is one thing. People see its text, programs its values at the row's place in the JSON; the
+ * two printers know rows alone, no part.
  *
  *   ws_rows_add(rows, "compilers[]", "{kind:5} {path}[  for CUDA {cuda}]",
  *       "kind %s path %s cuda %s", kind, path, cuda);
  *
- * names the values (%s a text, %ju a number, %d a truth, %p and %zu a list of texts and how many) and shows them:
- * "{path}" is the value, "{kind:5}" padded to 5 columns, "{cuda|none}" with a word where there is none,
- * "{bytes:size}" and "{bytes:memory}" bytes. Nothing of "[...]" is shown where a value in it is missing, 0 or
- * false. "{s}" is a plural's "s", unless the number before it was 1. A line that begins with a blank belongs to
- * the one above it. A name that begins with "." is for people alone.
+ * names the values (%s a text, %ju a number, %d a truth, %p and %zu a list of texts and how many)
+ * and shows them: "{path}" is the value, "{kind:5}" padded to 5 columns, "{cuda|none}" with a word
+ * where there is none, "{bytes:size}" and "{bytes:memory}" bytes. Nothing of "[...]" is shown where
+ * a value in it is missing, 0 or false. "{s}" is a plural's "s", unless the number before it was 1.
+ * A line that begins with a blank belongs to the one above it. A name that begins with "." is for
+ * people alone.
  */
 #ifndef WS_DOCTOR_ROWS_H
 #define WS_DOCTOR_ROWS_H
@@ -57,8 +58,8 @@ struct ws_rows {
 };
 
 /**
- * @a at: "" the top, "host" an object, "gpus[]" an item of a list, "host.holders[]" of a list in an object; rows of
- * one place follow each other. What is returned holds until the next row is added.
+ * @a at: "" the top, "host" an object, "gpus[]" an item of a list, "host.holders[]" of a list in an
+ * object; rows of one place follow each other. What is returned holds until the next row is added.
  */
 struct ws_row *ws_rows_add(
 	struct ws_rows *rows, const char *at, const char *text, const char *names, ...) WS_PRINTF(4, 5);
@@ -69,7 +70,8 @@ void ws_rows_list(struct ws_rows *rows, const char *at);
 /** A line for people. */
 void ws_rows_note(struct ws_rows *rows, const char *format, ...) WS_PRINTF(2, 3);
 
-/** A problem is listed behind its part's other lines. @a cure: lines, the last without its end, or NULL. */
+/** A problem is listed behind its part's other lines. @a cure: lines, the last without its end, or
+ * NULL. */
 void ws_rows_problem(struct ws_rows *rows, enum ws_row_problem problem, const char *cure,
 	const char *format, ...) WS_PRINTF(4, 5);
 

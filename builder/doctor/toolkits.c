@@ -3,8 +3,8 @@
 #include "doctor/doctor.h"
 #include "kit/cuda/cuda.h"
 
-/* Whether the toolkit takes the compiler, as far as the facts tell: they do not know the oldest clang
- * that its header takes. */
+/* Whether the toolkit takes the compiler, as far as the facts tell: they do not know the oldest
+ * clang that its header takes. */
 static bool
 accepts(const struct ws_doctor *d, const struct ws_cuda_toolkit *cuda, const struct ws_hostcc *cc)
 {

@@ -1,5 +1,6 @@
-/* draft.c - the child that writes drafts: its order, its answer, and the proof that the draft can be read. The child
- * limits its own memory and CPU time; sys/child.h limits how long it runs and how much it says. */
+/* draft.c - the child that writes drafts: its order, its answer, and the proof that the draft can
+ * be read. The child limits its own memory and CPU time; sys/child.h limits how long it runs and
+ * how much it says. */
 #include "draft/draft.h"
 
 #include "base/buf.h"

@@ -1,10 +1,10 @@
 /**
  * draft.h - the draft of a recipe, read off a source tree
  *
- * reader/, Python that ships with the program, writes it in a child: from PKG-INFO, setup.py (followed as
- * text, never run), which sources, headers and packages there are. Guesses are marked with lines
- * "// check: ...". The sources are untrusted: a draft results from any, and it is read back as a recipe before a
- * person gets it.
+ * reader/, Python that ships with the program, writes it in a child: from PKG-INFO, setup.py
+ * (followed as text, never run), which sources, headers and packages there are. Guesses are marked
+ * with lines "// check: ...". The sources are untrusted: a draft results from any, and it is read
+ * back as a recipe before a person gets it.
  */
 #ifndef WS_DRAFT_DRAFT_H
 #define WS_DRAFT_DRAFT_H

@@ -1,5 +1,5 @@
-/* recipe_check.c - problems as errors, each at its place in the text. What is wrong beside the sources
- * is recipe/view.h's to find. */
+/* recipe_check.c - problems as errors, each at its place in the text. What is wrong beside the
+ * sources is recipe/view.h's to find. */
 #include "draft/recipe_check.h"
 
 #include "base/fs.h"

@@ -1,9 +1,10 @@
 /**
  * recipe_check.h - whether a recipe says what its sources hold
  *
- * What can be checked without compiling: the file is where it is looked for, and every path, pattern
- * and folder that it names is in the sources. Brings nothing and reads no file but listings. All
- * problems are reported, each at its place in the recipe; mistakes of the text itself are config/'s.
+ * What can be checked without compiling: the file is where it is looked for, and every path,
+ * pattern and folder that it names is in the sources. Brings nothing and reads no file but
+ * listings. All problems are reported, each at its place in the recipe; mistakes of the text itself
+ * are config/'s.
  */
 #ifndef WS_DRAFT_RECIPE_CHECK_H
 #define WS_DRAFT_RECIPE_CHECK_H

@@ -17,9 +17,9 @@ struct ws_sdist_found {
 };
 
 /**
- * Looks on the default indexes. A package that none of them has, or a version that is not there at all,
- * is WS_ERR_CONFIG and names what there is; a version of wheels alone is not. @a version NULL: any that has a
- * source distribution.
+ * Looks on the default indexes. A package that none of them has, or a version that is not there at
+ * all, is WS_ERR_CONFIG and names what there is; a version of wheels alone is not. @a version NULL:
+ * any that has a source distribution.
  */
 bool ws_sdist_find(const struct ws_fetch *fetch, const char *package,
 	const struct ws_version *version, struct ws_arena *a, struct ws_sdist_found *found,

@@ -1,12 +1,15 @@
 /**
- * elf.h - one ELF file of unknown origin, as the loader reads it: what it needs, exports and looks for
+ * elf.h - one ELF file of unknown origin, as the loader reads it: what it needs, exports and looks
+ * for
  *
- * ELF64, little endian, x86-64 (others where it is said), shared objects and executables. Read by program headers
- * and the dynamic section alone; what glibc's loader refuses or does not survive is not opened. The file is mapped, never copied:
- * of a library of 450 MB only the pages that are looked at become resident. Every text that is
- * handed out lies in the mapping and lives until ws_elf_close. Judging what was read is verify's.
+ * ELF64, little endian, x86-64 (others where it is said), shared objects and executables. Read by
+ * program headers and the dynamic section alone; what glibc's loader refuses or does not survive is
+ * not opened. The file is mapped, never copied: of a library of 450 MB only the pages that are
+ * looked at become resident. Every text that is handed out lies in the mapping and lives until
+ * ws_elf_close. Judging what was read is verify's.
  *
- * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h, glibc's elf/.
+ * Sources: System V gABI chapters 4 and 5, the GNU symbol versioning text of the LSB, elf.h,
+ * glibc's elf/.
  */
 #ifndef WS_ELF_ELF_H
 #define WS_ELF_ELF_H
@@ -60,8 +63,8 @@ enum ws_elf_type {
 };
 
 /**
- * One dynamic symbol. Borrowed from the mapping. What the loader passes over when it looks for a name
- * (hidden or internal visibility, address 0) is not handed out as defined, nor as wanted.
+ * One dynamic symbol. Borrowed from the mapping. What the loader passes over when it looks for a
+ * name (hidden or internal visibility, address 0) is not handed out as defined, nor as wanted.
  */
 struct ws_elf_symbol {
 	const char *name; /**< never "" */
@@ -97,7 +100,8 @@ struct ws_elf *ws_elf_open_bytes(
 /** NULL is fine. */
 void ws_elf_close(struct ws_elf *elf);
 
-/** What was looked at need not stay resident; all texts stay valid, and come back when they are read. */
+/** What was looked at need not stay resident; all texts stay valid, and come back when they are
+ * read. */
 void ws_elf_forget(const struct ws_elf *elf);
 
 /**
@@ -108,14 +112,14 @@ void ws_elf_forget(const struct ws_elf *elf);
 bool ws_elf_next_symbol(const struct ws_elf *elf, size_t *at, struct ws_elf_symbol *symbol);
 
 /**
- * The bytes of the first section of that name, which no loader reads; empty (s NULL) when it has none in the
- * file, or one that says it is loaded and is not what a segment has there.
+ * The bytes of the first section of that name, which no loader reads; empty (s NULL) when it has
+ * none in the file, or one that says it is loaded and is not what a segment has there.
  */
 struct ws_str ws_elf_section(const struct ws_elf *elf, const char *name);
 
 /**
- * Which machine a program or library is for, by its first bytes: "x86-64", "aarch64", "ELF machine 22",
- * "Mach-O", "Windows". NULL: it is neither. Texts live in @a a.
+ * Which machine a program or library is for, by its first bytes: "x86-64", "aarch64", "ELF machine
+ * 22", "Mach-O", "Windows". NULL: it is neither. Texts live in @a a.
  */
 const char *ws_machine_of(const void *head, size_t len, struct ws_arena *a);
 

@@ -1,8 +1,9 @@
 /**
  * elf_file.h - one file as the loader has it in memory; for elf/ alone
  *
- * Addresses are those of the program headers. What lies in no segment, or behind the bytes that the file has
- * for one, is not there. Everything is read through ws_elf_rest, which is where bounds are checked.
+ * Addresses are those of the program headers. What lies in no segment, or behind the bytes that the
+ * file has for one, is not there. Everything is read through ws_elf_rest, which is where bounds are
+ * checked.
  */
 #ifndef WS_ELF_ELF_FILE_H
 #define WS_ELF_ELF_FILE_H
@@ -59,7 +60,8 @@ const char *ws_elf_string(const struct ws_elf_file *f, uint64_t offset);
 /** The number by which DT_HASH and version tables know a name. */
 uint32_t ws_elf_hash(const char *name);
 
-/** WS_ERR_FETCH: the loader would refuse the file, or not survive it, because of @a what. Returns false. */
+/** WS_ERR_FETCH: the loader would refuse the file, or not survive it, because of @a what. Returns
+ * false. */
 bool ws_elf_damaged(const struct ws_elf_file *f, struct ws_err *err, const char *what);
 
 /** Reads the versions that it asks for and defines. */

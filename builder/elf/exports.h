@@ -2,9 +2,9 @@
  * exports.h - what libraries export that are not here: reading a list of their names
  *
  * One file for each torch release (matrix/facts/exports/torch-V.zst), and one for each library that
- * its wheel requires or carries besides: 3 to 4 GB of libraries in all. A list is read from front to
- * back, never kept: the caller holds the names that it looks for. Names in anonymous namespaces are
- * left out. Making a list: exports_make.h.
+ * its wheel requires or carries besides: 3 to 4 GB of libraries in all. A list is read from front
+ * to back, never kept: the caller holds the names that it looks for. Names in anonymous namespaces
+ * are left out. Making a list: exports_make.h.
  *
  * The text inside the zstd frame, one item a line, in this order:
  *
@@ -16,9 +16,11 @@
  *     needed libc.so.6                                       DT_NEEDED, in order
  *     names 1529                                             so many lines follow, sorted by bytes
  *     12<TAB>suffix                                          12 bytes of the name before, then this
- *     objects 3                                              the same, each with a tab and its size in bytes
+ *     objects 3                                              the same, each with a tab and its size
+ *                                                            in bytes
  *     tls 3                                                  the same for thread-local variables
- *     version GOMP_1.0                                       of the names, objects and tls that follow
+ *     version GOMP_1.0                                       of the names, objects and tls that
+ *                                                            follow
  *     library libtorch_python.so                             what all Pythons have in common
  *     library libtorch_python.so cp311                       what is in this one besides
  *     internals __pybind11_internals_v4_...__                pybind11's id in that library

@@ -20,8 +20,8 @@ struct ws_exports_maker *ws_exports_begin(const char *release, struct ws_arena *
 void ws_exports_add_wheel(struct ws_exports_maker *maker, const char *filename);
 
 /**
- * From now on names in C++ are left out. NVIDIA's libraries export some of their insides by accident
- * (libcusparseLt 80,000 kernels, 26 MB), and no header declares them.
+ * From now on names in C++ are left out. NVIDIA's libraries export some of their insides by
+ * accident (libcusparseLt 80,000 kernels, 26 MB), and no header declares them.
  */
 void ws_exports_only_c(struct ws_exports_maker *maker);
 
@@ -34,8 +34,9 @@ bool ws_exports_add(struct ws_exports_maker *maker, const struct ws_elf *elf, co
 	struct ws_err *err);
 
 /**
- * The last library's file is called @a name, and others need it by that name: a copy in a repaired wheel,
- * "libgomp-a34b3233.so.1", keeps its DT_SONAME. The list has it as a library that needs the real one.
+ * The last library's file is called @a name, and others need it by that name: a copy in a repaired
+ * wheel, "libgomp-a34b3233.so.1", keeps its DT_SONAME. The list has it as a library that needs the
+ * real one.
  */
 void ws_exports_add_name(struct ws_exports_maker *maker, const char *name);
 

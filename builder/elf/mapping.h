@@ -16,7 +16,8 @@ struct ws_mapping {
 	size_t len;
 };
 
-/** Messages call it @a name. WS_ERR_IO when it cannot be read; WS_ERR_FETCH when it is not a file of
+/** Messages call it @a name. WS_ERR_IO when it cannot be read; WS_ERR_FETCH when it is not a file
+ * of
  * @a least bytes. */
 bool ws_mapping_open(const char *path, const char *name, size_t least, struct ws_mapping *mapping,
 	struct ws_err *err);

@@ -1,5 +1,5 @@
-/* relocations.c - what the loader looks up and where it writes. Names without a relocation are not looked for:
- * a linker lists some that nothing uses (std::ios_base_library_init of GCC 13). */
+/* relocations.c - what the loader looks up and where it writes. Names without a relocation are not
+ * looked for: a linker lists some that nothing uses (std::ios_base_library_init of GCC 13). */
 #include "base/attr.h"
 #include "elf/elf_file.h"
 
@@ -88,7 +88,8 @@ ask(struct ws_elf_file *f, uint64_t number)
 	return name && (*name || weak) && (version < 2 || version < f->index_count);
 }
 
-/* Is the thread-local variable that a relocation means the file's own? Then it takes static room. */
+/* Is the thread-local variable that a relocation means the file's own? Then it takes static
+ * room. */
 static bool
 is_own_tls(const struct ws_elf_file *f, uint64_t number)
 {

@@ -1,5 +1,5 @@
-/* sections.c - what only section headers and first bytes tell. No loader reads either; where a section is loaded
- * it must be where a segment has it, so that it cannot be a decoy. */
+/* sections.c - what only section headers and first bytes tell. No loader reads either; where a
+ * section is loaded it must be where a segment has it, so that it cannot be a decoy. */
 #include "elf/elf_file.h"
 
 #include <elf.h>

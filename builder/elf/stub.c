@@ -1,7 +1,7 @@
 /* stub.c - lays out the least that ld, gold, lld and the loader accept (System V gABI, chapters 4
- * and 5; the GNU symbol versioning text of the LSB): symbols, their hash table, strings, versions where
- * there are symbols, the dynamic section; one segment over it all. Written byte by byte, because the bytes
- * are part of link keys; not through libelf. */
+ * and 5; the GNU symbol versioning text of the LSB): symbols, their hash table, strings, versions
+ * where there are symbols, the dynamic section; one segment over it all. Written byte by byte,
+ * because the bytes are part of link keys; not through libelf. */
 #include "elf/stub.h"
 
 #include "base/map.h"

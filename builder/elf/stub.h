@@ -6,8 +6,8 @@
  * bytes depend on the name alone: links are shared between torch releases. Symbols are judged
  * against export lists instead (exports.h).
  *
- * A stub of the system's libraries has symbols with versions besides: what a link takes from it is what
- * an older libc has (kit/floor/floor.h).
+ * A stub of the system's libraries has symbols with versions besides: what a link takes from it is
+ * what an older libc has (kit/floor/floor.h).
  */
 #ifndef WS_ELF_STUB_H
 #define WS_ELF_STUB_H

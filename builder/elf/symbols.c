@@ -1,5 +1,5 @@
-/* symbols.c - dynamic symbols. How many there are, only the hash table says, and the loader finds only those
- * that it leads to (elf/dl-lookup.c, elf/dl-setup_hash.c). */
+/* symbols.c - dynamic symbols. How many there are, only the hash table says, and the loader finds
+ * only those that it leads to (elf/dl-lookup.c, elf/dl-setup_hash.c). */
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -121,7 +121,8 @@ passes_bloom(const struct gnu_hash *h, uint32_t hash)
 	return word >> hash % 64 & word >> (hash >> (h->shift & 31)) % 64 & 1;
 }
 
-/* A chain is a run of words up to one that is odd; the bucket of a name may lead into its middle. */
+/* A chain is a run of words up to one that is odd; the bucket of a name may lead into its
+ * middle. */
 static void
 mark_by_gnu_hash(struct ws_elf_file *f, const struct gnu_hash *h)
 {

@@ -1,5 +1,5 @@
-/* versions.c - the versions that a file asks of others, and those it defines. Lists end where the loader ends
- * them (elf/dl-version.c): at a step of 0; counts that stand beside are not read. */
+/* versions.c - the versions that a file asks of others, and those it defines. Lists end where the
+ * loader ends them (elf/dl-version.c): at a step of 0; counts that stand beside are not read. */
 #include "base/vec.h"
 #include "elf/elf_file.h"
 

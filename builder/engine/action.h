@@ -7,7 +7,8 @@
  *   mounts    links in the work folder: "src", "torch", "cuda", "python" -> folders
  *   inputs    files put there before it runs: a stored file, or an output of another action
  *   outputs   files it must leave there
- *   tokens    words of argv and env that differ by host: "{cxx}", and "{work}" for the folder itself
+ *   tokens    words of argv and env that differ by host: "{cxx}", and "{work}" for the folder
+ *             itself
  *
  * It maps one to one to a Remote Execution Command and its input root. Plain data; key.h makes
  * keys of it, engine.h runs it.
@@ -79,13 +80,14 @@ struct ws_graph;
 typedef WS_VEC(struct ws_node *) ws_node_list;
 
 /**
- * Other actions that make an action's outputs together, as the commands of which a compiler driver consists.
- * First member of the struct of whoever knows them.
+ * Other actions that make an action's outputs together, as the commands of which a compiler driver
+ * consists. First member of the struct of whoever knows them.
  */
 struct ws_split {
 	/**
-	 * Adds them to @a graph, makers before users; the last one has the outputs of the whole, in that order. None:
-	 * the whole is run as it is, and @a why says why. False with @a err: it cannot be made at all.
+	 * Adds them to @a graph, makers before users; the last one has the outputs of the whole, in
+	 * that order. None: the whole is run as it is, and @a why says why. False with @a err: it
+	 * cannot be made at all.
 	 */
 	bool (*expand)(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
 		const char **why, struct ws_err *err);
@@ -114,19 +116,21 @@ struct ws_action {
 	const char *const *search; /**< for find_reads: folders the tool searches after those of argv */
 	size_t search_count;
 	/**
-	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the file
+	 * Says what the command read beyond its inputs, after it succeeded in @a work and wrote the
+	 * file
 	 * @a log. NULL: nothing else; then the key is complete before it runs.
 	 */
 	bool (*find_reads)(const struct ws_action *action, const char *work, const char *log,
 		struct ws_arena *a, struct ws_reads *reads, struct ws_err *err);
-	/** Changes what the command left in @a work before it is taken; a key's tool must say so. NULL: nothing. */
+	/** Changes what the command left in @a work before it is taken; a key's tool must say so. NULL:
+	 * nothing. */
 	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err);
 	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
 	struct ws_need need;                            /**< used until the ledger knows better */
 	uint64_t cpu_ms;                                /**< likewise; 0: unknown */
 	/**
-	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as long as the run
-	 * does and somebody needs them; who needs them later has them made again.
+	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as
+	 * long as the run does and somebody needs them; who needs them later has them made again.
 	 */
 	bool transient;
 	bool fresh; /**< it is never looked up and never recorded: it runs, to be compared */

@@ -32,15 +32,16 @@ struct ws_budget {
 /** Sizes a budget from cores and memory limits; 0 for @a jobs or @a memory_bytes means "decide". */
 struct ws_budget ws_budget_make(const struct ws_host *host, unsigned jobs, uint64_t memory_bytes);
 
-/** True and taken if @a need fits now. A need larger than everything fits only when nothing runs. */
+/** True and taken if @a need fits now. A need larger than everything fits only when nothing
+ * runs. */
 bool ws_budget_take(struct ws_budget *b, struct ws_need need);
 
 /** Gives back exactly what was taken. */
 void ws_budget_give(struct ws_budget *b, struct ws_need need);
 
 /**
- * @a host has @a bytes for one more job. @a promised_bytes is what the jobs there may hold in all, @a held_bytes what
- * they hold now: the rest must still be had from the host's free memory.
+ * @a host has @a bytes for one more job. @a promised_bytes is what the jobs there may hold in all,
+ * @a held_bytes what they hold now: the rest must still be had from the host's free memory.
  */
 bool ws_budget_host_has(
 	const struct ws_host *host, uint64_t bytes, uint64_t promised_bytes, uint64_t held_bytes);

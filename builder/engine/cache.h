@@ -42,8 +42,8 @@ bool ws_cache_base(struct ws_cache *cache, const struct ws_action *action, const
 	struct ws_digest *base, struct ws_err *err);
 
 /**
- * True when the store has the result, with every output that is not transient. Else @a why says in one line, in @a a,
- * what is new or changed.
+ * True when the store has the result, with every output that is not transient. Else @a why says in
+ * one line, in @a a, what is new or changed.
  */
 bool ws_cache_find(struct ws_cache *cache, const struct ws_action *action,
 	const struct ws_digest *base, struct ws_arena *a, struct ws_result *result, const char **why);
@@ -59,8 +59,8 @@ bool ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 	struct ws_err *err);
 
 /**
- * Takes a text of another store's under @a key; one that is here stays, and gets the manifests that the other has
- * besides. What it names has come before.
+ * Takes a text of another store's under @a key; one that is here stays, and gets the manifests that
+ * the other has besides. What it names has come before.
  */
 bool ws_cache_import(
 	const struct ws_store *store, const char *key, const struct ws_buf *text, struct ws_err *err);

@@ -25,8 +25,8 @@ nanoseconds(struct timespec t)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A folder's own times change with its entries: mtime and ctime together. Renamed or replaced, it has
- * a ctime of its own. */
+/* A folder's own times change with its entries: mtime and ctime together. Renamed or replaced, it
+ * has a ctime of its own. */
 static bool
 is_young(const struct stat *status, int64_t since_ns)
 {

@@ -1,4 +1,5 @@
-/* collect.c - outputs are moved, not copied: into the store, or into the run's files where they are transient. */
+/* collect.c - outputs are moved, not copied: into the store, or into the run's files where they are
+ * transient. */
 #include "engine/collect.h"
 
 #include "base/fs.h"

@@ -1,6 +1,6 @@
-/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that changes
- * nodes is states.c's, what is kept of a job record.c's, what its end means outcome.c's, where and how it
- * runs the runner's. */
+/* engine.c - the loop: look up what is ready, start what fits, wait, take what ended. How that
+ * changes nodes is states.c's, what is kept of a job record.c's, what its end means outcome.c's,
+ * where and how it runs the runner's. */
 #include "engine/engine.h"
 
 #include "engine/outcome.h"
@@ -40,7 +40,8 @@ unlock(const struct ws_run *r, struct ws_node *node)
 	}
 }
 
-/* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no result. */
+/* Becomes DONE, or FAILED where an equal action has failed in this run; false: the store has no
+ * result. */
 static bool
 look_up(struct ws_run *r, struct ws_node *node)
 {
@@ -84,7 +85,8 @@ make(struct ws_run *r, struct ws_node *node)
 	}
 }
 
-/* Those that the store has no result for are looked up once more when other hosts were asked, all at once. */
+/* Those that the store has no result for are looked up once more when other hosts were asked, all
+ * at once. */
 static void
 look_up_shared(struct ws_run *r, const ws_node_list *missing)
 {
@@ -121,7 +123,8 @@ look_up_ready(struct ws_run *r)
 	}
 }
 
-/* ---- starting: longest remaining path first, within the budget, one process at a time for each key ---- */
+/* ---- starting: longest remaining path first, within the budget, one process at a time for each
+ * key ---- */
 
 /* Takes the key's lock; looks again under it, because a peer may just have finished. */
 static bool
@@ -190,7 +193,8 @@ launch(struct ws_run *r, struct ws_node *node, struct ws_err *err)
 	return started;
 }
 
-/* The job is over, or did not start: what it alone needed goes, but for the folder of one that failed. */
+/* The job is over, or did not start: what it alone needed goes, but for the folder of one that
+ * failed. */
 static void
 end_job(const struct ws_run *r, struct ws_node *node)
 {

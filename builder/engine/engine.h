@@ -26,7 +26,8 @@ struct ws_engine {
 	struct ws_stop *stop;           /**< may be NULL */
 	bool keep_going;                /**< finish what does not need a failed action */
 	bool keep_work;                 /**< leave the folders of failed actions */
-	/** Longest run of one action; 0: ten times what it took, at least five minutes; else an hour. */
+	/** Longest run of one action; 0: ten times what it took, at least five minutes; else an
+	 * hour. */
 	uint64_t deadline_ms;
 };
 
@@ -48,8 +49,8 @@ bool ws_engine_run(struct ws_engine *engine, struct ws_graph *graph, struct ws_r
 	struct ws_err *err);
 
 /**
- * Looks up everything that can be without running anything: nodes end DONE, or RUNNABLE, or WAITING.
- * For `shell`, which wants the first action that would run.
+ * Looks up everything that can be without running anything: nodes end DONE, or RUNNABLE, or
+ * WAITING. For `shell`, which wants the first action that would run.
  */
 bool ws_engine_look(struct ws_engine *engine, struct ws_graph *graph, struct ws_err *err);
 

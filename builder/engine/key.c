@@ -54,7 +54,8 @@ add_pairs(struct ws_hasher *h, struct pair *pairs, size_t count)
 	}
 }
 
-/* Where another folder is mounted is not part of a key: what is read there is a seed, or is in the manifest. */
+/* Where another folder is mounted is not part of a key: what is read there is a seed, or is in the
+ * manifest. */
 static void
 add_trees(struct ws_hasher *h, const struct ws_action *action)
 {

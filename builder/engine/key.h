@@ -2,9 +2,9 @@
  * key.h - equal keys mean equal outputs
  *
  * Three keys of one action. The base key is over everything that is known before it runs. For an
- * action that reports its reads that is not enough: the full key adds the manifest of what it read. The tree
- * key adds the digests of all trees it may read from instead: exact and instant where nothing
- * else was read, and a short cut to the right manifest elsewhere.
+ * action that reports its reads that is not enough: the full key adds the manifest of what it read.
+ * The tree key adds the digests of all trees it may read from instead: exact and instant where
+ * nothing else was read, and a short cut to the right manifest elsewhere.
  *
  * A key is SHA-256 over "wheelsmith.action/1" and length-prefixed fields; tests/unit pins ten.
  */
@@ -15,8 +15,9 @@
 
 /**
  * Tool, argv, environment, mount names, inputs with their digests (those of other actions' outputs
- * in @a made, one for each input), outputs, seeds with theirs (@a seeds, one for each). Of an action
- * that reports no reads, which may read anything there, also the digests of the mounted trees.
+ * in @a made, one for each input), outputs, seeds with theirs (@a seeds, one for each). Of an
+ * action that reports no reads, which may read anything there, also the digests of the mounted
+ * trees.
  */
 struct ws_digest ws_key_base(
 	const struct ws_action *action, const char *const *made, const char *const *seeds);

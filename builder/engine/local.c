@@ -1,4 +1,5 @@
-/* local.c - folders and children of this host, poll over their pidfds. What a job's end means is the engine's. */
+/* local.c - folders and children of this host, poll over their pidfds. What a job's end means is
+ * the engine's. */
 #include "engine/local.h"
 
 #include "base/fs.h"

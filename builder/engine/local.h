@@ -1,9 +1,10 @@
 /**
  * local.h - runs jobs as children on this host
  *
- * Each in its own folder below the run's (work.h) and its own process group, with its own log. Samples memory
- * ten times a second; ends a job past its deadline by the kill ladder: TERM to the group, grace, KILL. There is
- * room for one more where the host has the memory. What it left is taken by collect.h.
+ * Each in its own folder below the run's (work.h) and its own process group, with its own log.
+ * Samples memory ten times a second; ends a job past its deadline by the kill ladder: TERM to the
+ * group, grace, KILL. There is room for one more where the host has the memory. What it left is
+ * taken by collect.h.
  */
 #ifndef WS_ENGINE_LOCAL_H
 #define WS_ENGINE_LOCAL_H

@@ -1,11 +1,12 @@
 /**
  * manifest.h - what an action read, and what it did not find
  *
- * Made from the reads after the action succeeded: each file with its digest, the names that must not
- * exist, the names that must, the folders that must not be links. It is true for a later action with the same base key when all of
- * that still holds; then the result is the same. Kept in the cas, as sorted lines:
- * "f <sha256> <name>", "a <name>", "p <name>", "d <name>"; "o <name>" says that this file may have asked
- * for more than could be listed, so that the manifest counts only where the trees are the same.
+ * Made from the reads after the action succeeded: each file with its digest, the names that must
+ * not exist, the names that must, the folders that must not be links. It is true for a later action
+ * with the same base key when all of that still holds; then the result is the same. Kept in the
+ * cas, as sorted lines: "f <sha256> <name>", "a <name>", "p <name>", "d <name>"; "o <name>" says
+ * that this file may have asked for more than could be listed, so that the manifest counts only
+ * where the trees are the same.
  */
 #ifndef WS_ENGINE_MANIFEST_H
 #define WS_ENGINE_MANIFEST_H

@@ -1,4 +1,5 @@
-/* outcome.c - what a runner reports becomes one of five ends. What a log says beyond kills and crashes is report/'s. */
+/* outcome.c - what a runner reports becomes one of five ends. What a log says beyond kills and
+ * crashes is report/'s. */
 #include "engine/outcome.h"
 
 #include "base/fs.h"

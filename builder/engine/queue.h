@@ -1,9 +1,10 @@
 /**
  * queue.h - the nodes of a run that can go on
  *
- * Those that are ready to be looked up, first in first out; those that are to be run, longest remaining
- * path first. Of nodes with one base key only one is among the latter: the others wait with it, since
- * its result may be theirs. Nothing here walks the graph, so an event costs what it changes.
+ * Those that are ready to be looked up, first in first out; those that are to be run, longest
+ * remaining path first. Of nodes with one base key only one is among the latter: the others wait
+ * with it, since its result may be theirs. Nothing here walks the graph, so an event costs what it
+ * changes.
  */
 #ifndef WS_ENGINE_QUEUE_H
 #define WS_ENGINE_QUEUE_H
@@ -27,7 +28,8 @@ void ws_queue_add_ready(struct ws_queue *q, struct ws_node *node);
 struct ws_node *ws_queue_next_ready(struct ws_queue *q);
 
 /**
- * The store has no result for @a node. True: it is the one that gets it. False: another node of its base key is; then
+ * The store has no result for @a node. True: it is the one that gets it. False: another node of its
+ * base key is; then
  * @a node is WAITING, and that one gets the longer remaining path of the two.
  */
 bool ws_queue_claim(struct ws_queue *q, struct ws_node *node);

@@ -1,8 +1,8 @@
 /**
  * record.h - what a job gave, for this run and for later ones
  *
- * The result is recorded under the keys of its action, unless it must not be used again: then there is a
- * warning. What its end means is outcome.h's, how its outputs entered the store the runner's.
+ * The result is recorded under the keys of its action, unless it must not be used again: then there
+ * is a warning. What its end means is outcome.h's, how its outputs entered the store the runner's.
  */
 #ifndef WS_ENGINE_RECORD_H
 #define WS_ENGINE_RECORD_H
@@ -10,7 +10,8 @@
 #include "engine/changed_since.h"
 #include "engine/engine.h"
 
-/** Fills node->result, in @a a, by a job that succeeded. WS_ERR_BUILD: what it read has gone; WS_ERR_IO: the host's fault. */
+/** Fills node->result, in @a a, by a job that succeeded. WS_ERR_BUILD: what it read has gone;
+ * WS_ERR_IO: the host's fault. */
 bool ws_record(const struct ws_engine *e, struct ws_cache *cache, struct ws_node *node,
 	const struct ws_done *done, struct ws_arena *a, struct ws_err *err);
 

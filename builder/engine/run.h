@@ -1,8 +1,8 @@
 /**
  * run.h - one run of a graph, shared by the files that make the engine
  *
- * engine.c decides what is looked up and started; states.c changes the states of nodes; progress.c reports
- * them. Nobody else includes this.
+ * engine.c decides what is looked up and started; states.c changes the states of nodes; progress.c
+ * reports them. Nobody else includes this.
  */
 #ifndef WS_ENGINE_RUN_H
 #define WS_ENGINE_RUN_H
@@ -39,8 +39,8 @@ struct ws_run {
 void ws_run_open(struct ws_run *r, struct ws_node *node);
 
 /**
- * Where the action of @a node is split, its parts take part from now on, and it waits for them. False with @a err: it
- * cannot be made.
+ * Where the action of @a node is split, its parts take part from now on, and it waits for them.
+ * False with @a err: it cannot be made.
  */
 bool ws_run_expand(struct ws_run *r, struct ws_node *node, struct ws_err *err);
 

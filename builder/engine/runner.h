@@ -1,10 +1,10 @@
 /**
  * runner.h - where jobs run
  *
- * The seam between deciding and doing. The engine hands over an action and the digests of what it takes; the
- * runner stages them where it runs things, runs the command, finds out what it read, takes what it left into
- * the store, and reports all that. The local runner (local.h) does so in folders of this host; a test's
- * follows a script; a remote one's folders are on other hosts.
+ * The seam between deciding and doing. The engine hands over an action and the digests of what it
+ * takes; the runner stages them where it runs things, runs the command, finds out what it read,
+ * takes what it left into the store, and reports all that. The local runner (local.h) does so in
+ * folders of this host; a test's follows a script; a remote one's folders are on other hosts.
  */
 #ifndef WS_ENGINE_RUNNER_H
 #define WS_ENGINE_RUNNER_H
@@ -44,7 +44,8 @@ struct ws_done {
 	uint64_t *sizes;
 	struct ws_reads reads;
 	const char *changed; /**< outside of trees: what changed meanwhile; NULL: nothing */
-	/** It succeeded and this kept its outputs from being taken. WS_ERR_IO: the host's fault. NULL: they were. */
+	/** It succeeded and this kept its outputs from being taken. WS_ERR_IO: the host's fault. NULL:
+	 * they were. */
 	struct ws_err *failure;
 };
 

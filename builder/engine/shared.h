@@ -1,9 +1,10 @@
 /**
  * shared.h - results that other hosts made
  *
- * The second tier behind the store: asked for what the store has no result of, told what was made. Where the
- * records are, who may be believed, and that bytes are what their digest says is the business of whoever
- * implements this (remote/); what records mean is sharing.h's. Nothing here fails: what does not come is a miss.
+ * The second tier behind the store: asked for what the store has no result of, told what was made.
+ * Where the records are, who may be believed, and that bytes are what their digest says is the
+ * business of whoever implements this (remote/); what records mean is sharing.h's. Nothing here
+ * fails: what does not come is a miss.
  */
 #ifndef WS_ENGINE_SHARED_H
 #define WS_ENGINE_SHARED_H

@@ -1,5 +1,6 @@
-/* sharing.c - the lookup of cache.c once more, in steps that ask for all actions together: lists of manifests,
- * the manifests, the results of those that hold, their files. Only a result whose files came is put into the store. */
+/* sharing.c - the lookup of cache.c once more, in steps that ask for all actions together: lists of
+ * manifests, the manifests, the results of those that hold, their files. Only a result whose files
+ * came is put into the store. */
 #include "engine/sharing.h"
 
 #include "engine/cache_text.h"

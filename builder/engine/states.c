@@ -1,5 +1,5 @@
-/* states.c - how the end of one node changes others: those that use what it made, the whole that it is a
- * part of, the files that nobody needs any more. */
+/* states.c - how the end of one node changes others: those that use what it made, the whole that it
+ * is a part of, the files that nobody needs any more. */
 #include "engine/record.h"
 #include "engine/run.h"
 

@@ -1,4 +1,5 @@
-/* work.c - making folders and links; running in them is the runner's, taking outputs collect.c's. */
+/* work.c - making folders and links; running in them is the runner's, taking outputs
+ * collect.c's. */
 #include "engine/work.h"
 
 #include "base/buf.h"
@@ -26,7 +27,8 @@ is_kept(const char *path)
 		&& status.st_mtime + KEPT_S > ws_clock_wall_s();
 }
 
-/* A run folder that can be locked is left over: its process ended without removing it. False: it lives. */
+/* A run folder that can be locked is left over: its process ended without removing it. False: it
+ * lives. */
 static bool
 remove_dead(const char *path)
 {

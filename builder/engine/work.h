@@ -3,8 +3,9 @@
  *
  * work/run-XXXXXX/ belongs to one process: it holds a lock there, and the sweeper kills whatever
  * still works below it when the process is gone. Each attempt of an action gets a folder in it with
- * its mounts as links, its inputs, the folders of its outputs, and tmp/. Outputs of transient actions
- * stay in files/, by digest. Folders that dead processes left are removed when the next run opens.
+ * its mounts as links, its inputs, the folders of its outputs, and tmp/. Outputs of transient
+ * actions stay in files/, by digest. Folders that dead processes left are removed when the next run
+ * opens.
  */
 #ifndef WS_ENGINE_WORK_H
 #define WS_ENGINE_WORK_H

@@ -21,12 +21,14 @@ struct ws_installed {
 	const char *version; /**< its version, without a label: "2.8.3" */
 };
 
-/** @a file: "/venv/lib/python3.11/site-packages/m.cpython-311-x86_64-linux-gnu.so"; may be relative. */
+/** @a file: "/venv/lib/python3.11/site-packages/m.cpython-311-x86_64-linux-gnu.so"; may be
+ * relative. */
 struct ws_installed ws_installed_of(const char *file, struct ws_arena *a);
 
 /* ---- whose symbol it is that a module did not find, and which torch has it ----
- * From the name and the export lists that ship alone: nothing is loaded, no module is opened. Demangling
- * a crafted name can take all memory or years (elf/demangle.h): the caller limits its process. */
+ * From the name and the export lists that ship alone: nothing is loaded, no module is opened.
+ * Demangling a crafted name can take all memory or years (elf/demangle.h): the caller limits its
+ * process. */
 
 /** What is asked. */
 struct ws_symbol_question {

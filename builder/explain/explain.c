@@ -49,7 +49,8 @@ captured(const struct ws_found_sign *found, const char *name)
 	return NULL;
 }
 
-/* @text with its names replaced. NULL where one is not known and @whole; else the name stays away. */
+/* @text with its names replaced. NULL where one is not known and @whole; else the name stays
+ * away. */
 static const char *
 fill(const struct values *v, const char *text, bool whole, struct ws_arena *a)
 {

@@ -35,7 +35,8 @@ struct ws_explanation {
 bool ws_explain(const struct ws_explaining *with, const struct ws_found_sign *found,
 	struct ws_arena *a, struct ws_explanation *explanation, struct ws_err *err);
 
-/** The sign's cures for who builds by a recipe: what failed is known already, nothing is looked up. */
+/** The sign's cures for who builds by a recipe: what failed is known already, nothing is looked
+ * up. */
 const char *const *ws_explain_build(
 	const struct ws_found_sign *found, struct ws_arena *a, size_t *count);
 

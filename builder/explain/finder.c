@@ -1,5 +1,5 @@
-/* finder.c - a window moves over the text. A sign is looked for where it can begin with enough of the text
- * behind it to end; what is left is the beginning of the next window. */
+/* finder.c - a window moves over the text. A sign is looked for where it can begin with enough of
+ * the text behind it to end; what is left is the beginning of the next window. */
 #include "explain/finder.h"
 
 #include <string.h>
@@ -105,7 +105,8 @@ move(struct ws_finder *f)
 	memmove(f->window, f->window + gone, f->len);
 }
 
-/* Passes over control sequences (ECMA-48); a text that is cut inside one loses its rest of the line. */
+/* Passes over control sequences (ECMA-48); a text that is cut inside one loses its rest of the
+ * line. */
 static bool
 is_escaped(struct ws_finder *f, char c)
 {

@@ -1,8 +1,9 @@
 /**
  * finder.h - which signs stand in a text of any length
  *
- * The text is fed in pieces and never kept: 128 KiB are held, whatever the lines are like. Colours and
- * other control sequences of terminals are passed over. Each sign is found once, where it first stands.
+ * The text is fed in pieces and never kept: 128 KiB are held, whatever the lines are like. Colours
+ * and other control sequences of terminals are passed over. Each sign is found once, where it first
+ * stands.
  */
 #ifndef WS_EXPLAIN_FINDER_H
 #define WS_EXPLAIN_FINDER_H
@@ -28,8 +29,8 @@ struct ws_finder *ws_finder_open(const struct ws_signs *signs, struct ws_arena *
 void ws_finder_add(struct ws_finder *f, const char *bytes, size_t len);
 
 /**
- * Ends the text. What was found, in the order of the table, without what says the same of the same words
- * as a sign before it; returns how many.
+ * Ends the text. What was found, in the order of the table, without what says the same of the same
+ * words as a sign before it; returns how many.
  */
 size_t ws_finder_end(struct ws_finder *f, const struct ws_found_sign **found);
 

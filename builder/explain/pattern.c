@@ -1,5 +1,5 @@
-/* pattern.c - the first word of the pattern's text is looked for as it stands; around each place where it is
- * found the rest is compared, from left to right, without going back. */
+/* pattern.c - the first word of the pattern's text is looked for as it stands; around each place
+ * where it is found the rest is compared, from left to right, without going back. */
 #include "explain/signs.h"
 
 #include <string.h>
@@ -64,7 +64,8 @@ ws_pattern_fault(const char *pattern)
 	return anchor_len(head_of(pattern)) == 0 ? "its text must begin with a word" : NULL;
 }
 
-/* Compares @len bytes of @literal with the text at @at; false, or the end of what matched in @end. */
+/* Compares @len bytes of @literal with the text at @at; false, or the end of what matched in
+ * @end. */
 static bool
 matches(const char *literal, size_t len, struct ws_str text, size_t at, size_t *end)
 {

@@ -38,8 +38,8 @@ ws_remedy_package(const struct ws_recipe_catalog *catalog, const char *module, s
 	return NULL;
 }
 
-/* The recipe of that version, else the newest of the package that compiles: what has a label of its own (+any) is
- * Python over another package's modules. NULL: there is none. */
+/* The recipe of that version, else the newest of the package that compiles: what has a label of its
+ * own (+any) is Python over another package's modules. NULL: there is none. */
 static const char *
 version_to_build(const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy)
 {

@@ -1,8 +1,9 @@
 /**
  * remedy.h - the command that builds what would work
  *
- * From whatever is known of a broken module: its package, the torch and the Python beside it. What comes
- * from an error's text goes into a command only as a version, a package's name or a path of this host.
+ * From whatever is known of a broken module: its package, the torch and the Python beside it. What
+ * comes from an error's text goes into a command only as a version, a package's name or a path of
+ * this host.
  */
 #ifndef WS_EXPLAIN_REMEDY_H
 #define WS_EXPLAIN_REMEDY_H
@@ -24,13 +25,14 @@ const char *ws_remedy_package(
 	const struct ws_recipe_catalog *catalog, const char *module, struct ws_arena *a);
 
 /**
- * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a catalog NULL:
- * there are no recipes.
+ * "wheelsmith build flash-attn==2.8.3 --here". NAME and VERSION stand for what is not known. @a
+ * catalog NULL: there are no recipes.
  */
 const char *ws_remedy_command(
 	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
 
-/** "wheelsmith recipe new demo==1.0 -o recipes" where the package is known and has no recipe; else NULL. */
+/** "wheelsmith recipe new demo==1.0 -o recipes" where the package is known and has no recipe; else
+ * NULL. */
 const char *ws_remedy_draft(
 	const struct ws_recipe_catalog *catalog, const struct ws_remedy *remedy, struct ws_arena *a);
 

@@ -1,10 +1,10 @@
 /**
  * signs.h - the errors that are known: how each reads, what causes it, what cures it
  *
- * Data, matrix/facts/signs.json, from the most causal to the least: of several signs in one log the first
- * is the reason for the others. One table for `explain` and for the logs of failed builds. Texts of causes
- * and cures may name captures, "{cuda}", and what explain.h adds to them; a cure that names something
- * unknown is left out.
+ * Data, matrix/facts/signs.json, from the most causal to the least: of several signs in one log the
+ * first is the reason for the others. One table for `explain` and for the logs of failed builds.
+ * Texts of causes and cures may name captures, "{cuda}", and what explain.h adds to them; a cure
+ * that names something unknown is left out.
  */
 #ifndef WS_EXPLAIN_SIGNS_H
 #define WS_EXPLAIN_SIGNS_H
@@ -16,10 +16,11 @@
 #include <stddef.h>
 
 /* ---- a line of an error with its changing parts left open ----
- * "The detected CUDA version ({cuda}) mismatches": text that must stand there, and captures. A space
- * stands for any run of blanks and line breaks, so a message that its program breaks into lines is found.
- * A capture is the shortest run of bytes without blanks up to the text that follows it; the last one ends
- * where a word does. Nothing is ever tried twice from the same place: time grows with the text alone. */
+ * "The detected CUDA version ({cuda}) mismatches": text that must stand there, and captures. A
+ * space stands for any run of blanks and line breaks, so a message that its program breaks into
+ * lines is found. A capture is the shortest run of bytes without blanks up to the text that follows
+ * it; the last one ends where a word does. Nothing is ever tried twice from the same place: time
+ * grows with the text alone. */
 
 #define WS_CAPTURES 4        /**< of one pattern */
 #define WS_CAPTURE_MOST 8192 /**< bytes of one; a longer run does not match */

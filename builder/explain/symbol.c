@@ -1,4 +1,5 @@
-/* symbol.c - the lists of all known releases are read once each, for the name and for that of the other ABI. */
+/* symbol.c - the lists of all known releases are read once each, for the name and for that of the
+ * other ABI. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/vec.h"

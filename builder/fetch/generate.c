@@ -1,4 +1,5 @@
-/* generate.c - one run is a folder: inputs in, the script, then a walk that sorts what lies there. */
+/* generate.c - one run is a folder: inputs in, the script, then a walk that sorts what lies
+ * there. */
 #include "fetch/generate.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* git.c - the door to libgit2: its settings, repositories, what they hold, and bringing a commit into
- * one. Waiting for servers, and how failures are worded, are git_child.c's. */
+/* git.c - the door to libgit2: its settings, repositories, what they hold, and bringing a commit
+ * into one. Waiting for servers, and how failures are worded, are git_child.c's. */
 #include "fetch/git.h"
 
 #include "base/fs.h"
@@ -124,7 +124,8 @@ ws_git_is_old(void)
 	return major * 10000 + minor * 100 + revision < 10907;
 }
 
-/* The system did not let libgit2 read something (too many open files, a failing disk): it may be whole. */
+/* The system did not let libgit2 read something (too many open files, a failing disk): it may be
+ * whole. */
 static bool
 is_unreadable(int code)
 {
@@ -367,8 +368,8 @@ download(struct connection *c, char **specs, size_t count, bool history WS_UNUSE
 	return code == 0 || fail(c, code);
 }
 
-/* By a ref, else by its id, without or with saying so beforehand; else all branches and tags over a new
- * connection, as a refused request may have ended this one. */
+/* By a ref, else by its id, without or with saying so beforehand; else all branches and tags over a
+ * new connection, as a refused request may have ended this one. */
 static bool
 fetch_objects(struct connection *c, const char *commit)
 {

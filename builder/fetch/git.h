@@ -4,8 +4,8 @@
  * Keeps a bare repository per URL as a cache, fetches an exact commit into it, and reads trees
  * and files out of it. No work tree, no index, no hooks, no filters, no configuration of the
  * host: what a commit holds is what is given. Every object is hashed when it is read, so a tree
- * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what to
- * do with files and submodules is checkout.c's. libgit2 is behind git.c only.
+ * that was walked from a commit is that commit's. Which URLs are allowed is model/git_url.h's; what
+ * to do with files and submodules is checkout.c's. libgit2 is behind git.c only.
  *
  * Fetches as little as the server allows: the one branch or tag that points at the commit, else
  * the commit by its id, else all branches and tags; without history from libgit2 1.7 on.
@@ -50,8 +50,8 @@ bool ws_git_is_old(void);
 struct ws_git_repo;
 
 /**
- * Opens the bare repository at @a path; one that is not there or cannot be used is made anew. One that the
- * system does not let us read stays. One process at a time: the caller locks.
+ * Opens the bare repository at @a path; one that is not there or cannot be used is made anew. One
+ * that the system does not let us read stays. One process at a time: the caller locks.
  */
 struct ws_git_repo *ws_git_repo_open(
 	struct ws_git *git, const char *path, struct ws_arena *a, struct ws_err *err);
@@ -84,8 +84,8 @@ struct ws_git_outcome {
 typedef bool (*ws_git_moved_fn)(void *self, uint64_t bytes);
 
 /**
- * Brings the commit from @a url, which was allowed, in this very process: nothing ends it while a server
- * is silent. git_child.h does that.
+ * Brings the commit from @a url, which was allowed, in this very process: nothing ends it while a
+ * server is silent. git_child.h does that.
  */
 void ws_git_download(struct ws_git_repo *repo, const char *url, const char *commit,
 	ws_git_moved_fn moved, void *self, struct ws_git_outcome *outcome);

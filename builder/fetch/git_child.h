@@ -3,8 +3,8 @@
  *
  * libgit2 before 1.7 waits for a silent server for ever, and no version of it hears Ctrl-C. So
  * `wheelsmith internal git` speaks to the server and writes into the bare repository, and we watch:
- * once a stop was asked for, or nothing moved for too long, it is killed. What it left half done in a
- * cache does no harm. The child says on its stdout, a line each:
+ * once a stop was asked for, or nothing moved for too long, it is killed. What it left half done in
+ * a cache does no harm. The child says on its stdout, a line each:
  *
  *     moved 123456            bytes so far, at most ten times a second
  *     end RESULT WORDS        a number of enum ws_git_result, libgit2's words
@@ -15,9 +15,10 @@
 #include "fetch/git.h"
 
 /**
- * Brings the commit from @a url, which was allowed, into the repository at @a path; open it afterwards.
- * @a name is for messages and events. A server that does not have the commit, or does not give it, is
- * WS_ERR_FETCH with what can be done.
+ * Brings the commit from @a url, which was allowed, into the repository at @a path; open it
+ * afterwards.
+ * @a name is for messages and events. A server that does not have the commit, or does not give it,
+ * is WS_ERR_FETCH with what can be done.
  */
 bool ws_git_fetch(const struct ws_git *git, const char *path, const char *url, const char *name,
 	const char *commit, struct ws_err *err);

@@ -3,8 +3,8 @@
  *
  * Every context line must match at the very line the hunk names: no fuzz, no offset, no renames, no
  * binary parts. A patch that needs guessing is out of date, and its author should know. Paths are
- * as git writes them, with a/ and b/ in front, and stay inside. Works on bytes in memory; touches no
- * file. Errors are WS_ERR_CONFIG at the line of the patch and name the file and the hunk.
+ * as git writes them, with a/ and b/ in front, and stay inside. Works on bytes in memory; touches
+ * no file. Errors are WS_ERR_CONFIG at the line of the patch and name the file and the hunk.
  *
  * Not libgit2's (1.5.1 was tried): that wants the sources in a repository, reads only what git diff
  * writes, drops lines beyond a hunk's counts without a word, and names a line but not the file.

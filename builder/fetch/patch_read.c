@@ -1,5 +1,5 @@
-/* patch_read.c - unified diffs, line by line; a hunk's own counts say where it ends. Applying them is
- * patch.c's. */
+/* patch_read.c - unified diffs, line by line; a hunk's own counts say where it ends. Applying them
+ * is patch.c's. */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "fetch/patch.h"

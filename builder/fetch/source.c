@@ -87,7 +87,8 @@ patched_key(const struct ws_source_wish *wish, const struct ws_tree *plain)
 	return ws_hasher_finish(h);
 }
 
-/* The tree before patches: what the store remembers of the definition, else what the lock says of it. */
+/* The tree before patches: what the store remembers of the definition, else what the lock says of
+ * it. */
 static bool
 recall_plain(const struct ws_store *store, const struct ws_source_wish *wish,
 	const struct ws_digest *definition, struct ws_arena *a, struct ws_tree *tree)

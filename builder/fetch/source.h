@@ -2,11 +2,11 @@
  * source.h - the sources of one version of one package, as a tree
  *
  * Tries a recipe's sources in their order: a source archive from an index or a URL, a commit, a
- * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, and kept as
- * the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store remembers which
- * tree they gave, so nothing is fetched twice; a store that does not is told by the lock. Patches make
- * another tree of it: what is remembered of that goes by the first tree's digest, so it holds wherever
- * that tree came from. Reading recipes is config/'s.
+ * folder. What comes is pinned (sha256, commit), unpacked by the rules of archive/members.h, and
+ * kept as the tree "src-<name>-<version>". Downloaded archives stay in the store, and the store
+ * remembers which tree they gave, so nothing is fetched twice; a store that does not is told by the
+ * lock. Patches make another tree of it: what is remembered of that goes by the first tree's
+ * digest, so it holds wherever that tree came from. Reading recipes is config/'s.
  */
 #ifndef WS_FETCH_SOURCE_H
 #define WS_FETCH_SOURCE_H
@@ -34,13 +34,14 @@ struct ws_source_found {
 	struct ws_tree tree;
 	const char *tree_id; /**< GIT: the commit's tree, 40 digits; "" for others, or not known */
 	bool remembered;     /**< it was there from an earlier run; nothing was unpacked */
-	/** Over all that determined the tree before patches; "" for a folder, whose files may change. */
+	/** Over all that determined the tree before patches; "" for a folder, whose files may
+	 * change. */
 	const char *definition;
 };
 
 /**
- * WS_ERR_FETCH when no source could be had; tells why for each. A patch that does not fit, or a full
- * disk, ends it at once: another source would not mend that.
+ * WS_ERR_FETCH when no source could be had; tells why for each. A patch that does not fit, or a
+ * full disk, ends it at once: another source would not mend that.
  */
 bool ws_source_bring(const struct ws_fetch *fetch, const struct ws_source_wish *wish,
 	struct ws_arena *a, struct ws_source_found *found, struct ws_err *err);

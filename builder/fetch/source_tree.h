@@ -43,7 +43,8 @@ bool ws_source_tree_bytes(
 /** After the bytes of a file. */
 bool ws_source_tree_end_file(struct ws_source_tree *s, struct ws_err *err);
 
-/** Patches what was held back and puts the tree in place. @a s is gone afterwards, also on failure. */
+/** Patches what was held back and puts the tree in place. @a s is gone afterwards, also on
+ * failure. */
 bool ws_source_tree_commit(
 	struct ws_source_tree *s, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 

@@ -1,5 +1,5 @@
-/* expected_tags.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600 and
- * 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
+/* expected_tags.c - machine, glibc, Python and stable ABI: tags beside what was read. PEP 425, 600
+ * and 656; the suffixes are CPython's EXTENSION_SUFFIXES. */
 #include "inspect/facts.h"
 #include "wheelfile/modules.h"
 

@@ -1,5 +1,5 @@
-/* facts.c - reads a wheel's names, RECORD and members, and says what does not hold. What a module is,
- * module_facts.c knows; what it should be after its wheel's tags, expected_tags.c. */
+/* facts.c - reads a wheel's names, RECORD and members, and says what does not hold. What a module
+ * is, module_facts.c knows; what it should be after its wheel's tags, expected_tags.c. */
 #include "inspect/facts.h"
 
 #include "base/fs.h"
@@ -141,7 +141,8 @@ load_text(
 	return false;
 }
 
-/* WHEEL, METADATA, RECORD's names. False when reading cannot go on; @err tells why unless it was taken. */
+/* WHEEL, METADATA, RECORD's names. False when reading cannot go on; @err tells why unless it was
+ * taken. */
 static bool
 read_dist_info(struct maker *m, struct ws_opened_wheel *w, struct ws_err *err)
 {

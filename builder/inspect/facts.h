@@ -2,9 +2,9 @@
  * facts.h - what a wheel is: everything that can be said of it by itself
  *
  * Of a wheel (a file, or one at a URL, read by ranges), of an installed package, or of one shared
- * library. A problem is something that is wrong with it wherever it is installed: a broken rule of the
- * zip format, a RECORD that does not hold, names that contradict each other, a module that is not what
- * the tags promise. Whether it loads in a given place is verify/'s question.
+ * library. A problem is something that is wrong with it wherever it is installed: a broken rule of
+ * the zip format, a RECORD that does not hold, names that contradict each other, a module that is
+ * not what the tags promise. Whether it loads in a given place is verify/'s question.
  */
 #ifndef WS_INSPECT_FACTS_H
 #define WS_INSPECT_FACTS_H
@@ -37,10 +37,10 @@ void ws_wheel_problem_add(
 	struct ws_wheel_problems *problems, const char *about, const char *format, ...) WS_PRINTF(3, 4);
 
 /* ---- what one shared library of unknown origin is: facts, no verdict ----
- * What it needs and asks for, which Python, torch and GPUs it was made for, and what it gives away of
- * the machine that made it. Libraries for other machines are reported as far as their format allows.
- * Hostile files are expected: run it in a child with limits (sys/limits.h). Whether a module loads
- * somewhere is verify/'s question. */
+ * What it needs and asks for, which Python, torch and GPUs it was made for, and what it gives away
+ * of the machine that made it. Libraries for other machines are reported as far as their format
+ * allows. Hostile files are expected: run it in a child with limits (sys/limits.h). Whether a
+ * module loads somewhere is verify/'s question. */
 
 /** Images of one kind for one architecture, in one section. */
 struct ws_image_facts {
@@ -98,8 +98,8 @@ struct ws_module_facts {
 };
 
 /**
- * Reads the file at @a path, called @a name. @a own are names of libraries that the same wheel carries.
- * What cannot be read is a fact, too (`refused`).
+ * Reads the file at @a path, called @a name. @a own are names of libraries that the same wheel
+ * carries. What cannot be read is a fact, too (`refused`).
  */
 void ws_module_facts_read(const char *path, const char *name, const char *const *own,
 	size_t own_count, struct ws_arena *a, struct ws_module_facts *facts);
@@ -163,8 +163,9 @@ struct ws_facts_order {
 };
 
 /**
- * Facts of a wheel in a file: every member is read once, hashed, and unpacked if it is a library. What
- * is wrong with the wheel is a problem; false only when this host fails, or there is no such file.
+ * Facts of a wheel in a file: every member is read once, hashed, and unpacked if it is a library.
+ * What is wrong with the wheel is a problem; false only when this host fails, or there is no such
+ * file.
  */
 bool ws_facts_of_wheel(const struct ws_facts_order *order, struct ws_arena *a,
 	struct ws_wheel_facts *facts, struct ws_err *err);
@@ -198,7 +199,8 @@ void ws_expected_tags_check(struct ws_wheel_problems *problems, const struct ws_
 /* ---- facts as a JSON text, "wheelsmith.inspect/1" (schemas/inspect-1.json) ----
  * What `inspect --json` prints, and what the child that read a wheel answers. */
 
-/** Appends the text. @a read_bytes is what was read of a wheel on a server; 0: it was a local one. */
+/** Appends the text. @a read_bytes is what was read of a wheel on a server; 0: it was a local
+ * one. */
 void ws_facts_json_write(
 	const struct ws_wheel_facts *facts, uint64_t read_bytes, struct ws_buf *out);
 

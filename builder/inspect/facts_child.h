@@ -1,8 +1,8 @@
 /**
  * facts_child.h - facts of a file of unknown origin, read by a child
  *
- * `wheelsmith internal facts` reads order.json in its working folder and writes facts.json there. It
- * bounds its own memory and time: a hostile file ends the child alone, and that is reported.
+ * `wheelsmith internal facts` reads order.json in its working folder and writes facts.json there.
+ * It bounds its own memory and time: a hostile file ends the child alone, and that is reported.
  */
 #ifndef WS_INSPECT_FACTS_CHILD_H
 #define WS_INSPECT_FACTS_CHILD_H

@@ -1,6 +1,6 @@
-/* module_cpu.c - for which CPU a module's code is, by instructions that compilers write into every function that needs a
- * newer one. Nothing is disassembled: a rare instruction of three bytes counts only where there are many more of it than
- * chance writes into other bytes. */
+/* module_cpu.c - for which CPU a module's code is, by instructions that compilers write into every
+ * function that needs a newer one. Nothing is disassembled: a rare instruction of three bytes
+ * counts only where there are many more of it than chance writes into other bytes. */
 #include "inspect/facts.h"
 
 #include <elf.h>
@@ -18,7 +18,8 @@ count_in(struct ws_str code, const char *bytes, size_t len)
 	return count;
 }
 
-/* vzeroupper, and moves and sums of one number that is VEX coded: all of -mavx, or of -march=native. */
+/* vzeroupper, and moves and sums of one number that is VEX coded: all of -mavx, or of
+ * -march=native. */
 static bool
 is_avx(struct ws_str code)
 {

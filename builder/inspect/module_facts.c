@@ -1,4 +1,5 @@
-/* module_facts.c - gathers what elf/ and verify/manylinux_tag.h read of one file, and finds names in lists. */
+/* module_facts.c - gathers what elf/ and verify/manylinux_tag.h read of one file, and finds names
+ * in lists. */
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,8 +1,9 @@
 /**
  * site.h - the packages in a site-packages folder that extend torch or CUDA
  *
- * Those that an installer listed (RECORD, or what setuptools leaves in egg-info and eggs) and that have a module which needs libraries of torch or CUDA, or
- * has GPU code of its own. torch itself, and NVIDIA's own packages, are not extensions. Nothing is judged.
+ * Those that an installer listed (RECORD, or what setuptools leaves in egg-info and eggs) and that
+ * have a module which needs libraries of torch or CUDA, or has GPU code of its own. torch itself,
+ * and NVIDIA's own packages, are not extensions. Nothing is judged.
  */
 #ifndef WS_INSPECT_SITE_H
 #define WS_INSPECT_SITE_H

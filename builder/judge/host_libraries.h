@@ -11,13 +11,14 @@
 #include "kit/hostcc/hostcc.h"
 #include "model/recipe.h"
 
-/** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left out. */
+/** Adds the paths, normalised, of glibc's and the compiler's own. What it does not know is left
+ * out. */
 void ws_host_libraries(
 	struct ws_ledger *ledger, const struct ws_hostcc *cxx, struct ws_arena *a, ws_name_list *paths);
 
 /**
- * As ws_host_libraries where there is no compiler: by the loader's usual folders, those of @a prefix
- * ("/opt/conda", of an interpreter) before the system's. NULL: the system's only.
+ * As ws_host_libraries where there is no compiler: by the loader's usual folders, those of @a
+ * prefix ("/opt/conda", of an interpreter) before the system's. NULL: the system's only.
  */
 void ws_host_libraries_usual(const char *prefix, struct ws_arena *a, ws_name_list *paths);
 

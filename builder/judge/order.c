@@ -1,4 +1,5 @@
-/* order.c - writing the order, as an action or for at once. The child that follows it is run.c's. */
+/* order.c - writing the order, as an action or for at once. The child that follows it is
+ * run.c's. */
 #include "judge/order.h"
 
 #include "judge/internal_action.h"

@@ -2,15 +2,15 @@
  * order.h - will a wheel, an installed package, or what was just linked, load in some places?
  *
  * One judge for our modules and strangers' wheels, in a child: `wheelsmith internal verify` reads
- * order.json in its working folder, opens what is judged, has verify/ judge it in every place of the
- * order, and writes verdict.json (verdict.h). It bounds its own memory and time: a hostile file ends
- * the child only. "Loads" says that names, versions, GPU code and tags agree; it does not say that the
- * code is harmless, nor that layouts of torch's classes are the same.
+ * order.json in its working folder, opens what is judged, has verify/ judge it in every place of
+ * the order, and writes verdict.json (verdict.h). It bounds its own memory and time: a hostile file
+ * ends the child only. "Loads" says that names, versions, GPU code and tags agree; it does not say
+ * that the code is harmless, nor that layouts of torch's classes are the same.
  *
- * Two ways to ask: as an action of an engine, remembered by key (what is judged, the contents of lists
- * and libraries, and what the order says), or at once. A verdict on a wheel is a result, negative or
- * not. Modules of ours must be known to load, or their action fails: that is a build's policy. Which
- * place a torch release or an interpreter is: torch_place.h.
+ * Two ways to ask: as an action of an engine, remembered by key (what is judged, the contents of
+ * lists and libraries, and what the order says), or at once. A verdict on a wheel is a result,
+ * negative or not. Modules of ours must be known to load, or their action fails: that is a build's
+ * policy. Which place a torch release or an interpreter is: torch_place.h.
  *
  * Not stable: order.json.
  */
@@ -54,8 +54,8 @@ struct ws_judge_order {
 	const char *const *trust; /**< libraries, as in struct ws_install_check */
 	size_t trust_count;
 	struct ws_arch_set archs; /**< that modules with kernels must be for, those and no others */
-	/** Import names whose modules decide ("flash_attn_2_cuda"), as a recipe's `check` has them; names
-	 * of no module are passed over. Where none is a module's, all modules decide. */
+	/** Import names whose modules decide ("flash_attn_2_cuda"), as a recipe's `check` has them;
+	 * names of no module are passed over. Where none is a module's, all modules decide. */
 	const char *const *required;
 	size_t required_count;
 	const char *const *must; /**< of them, those that a wheel must have modules for */
@@ -69,13 +69,14 @@ struct ws_judge_order {
 	const char *group;
 };
 
-/** What the recipe says that a wheel of its package must have: sets required, must, must_any, kernels. */
+/** What the recipe says that a wheel of its package must have: sets required, must, must_any,
+ * kernels. */
 void ws_judge_expect(
 	struct ws_judge_order *order, const struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
- * The action; its only output is the verdict. @a program is our own executable. @a store NULL: it is not to run,
- * and nothing is put there for it.
+ * The action; its only output is the verdict. @a program is our own executable. @a store NULL: it
+ * is not to run, and nothing is put there for it.
  */
 const struct ws_action *ws_judge_action(const struct ws_judge_order *order,
 	const struct ws_store *store, const char *program, struct ws_arena *a, struct ws_err *err);
@@ -92,8 +93,8 @@ bool ws_judge_now(const struct ws_judge_order *order, const char *program, const
 	struct ws_arena *a, struct ws_wheel_verdict *verdict, struct ws_err *err);
 
 /**
- * The child: works in the current folder. Of modules of ours the findings are printed, and any verdict
- * but "loads" is WS_ERR_VERIFY.
+ * The child: works in the current folder. Of modules of ours the findings are printed, and any
+ * verdict but "loads" is WS_ERR_VERIFY.
  */
 bool ws_judge_run(const struct ws_out *out, struct ws_err *err);
 

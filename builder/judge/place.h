@@ -1,10 +1,11 @@
 /**
  * place.h - where modules are to be loaded, on its way into a child that judges
  *
- * Says what is there by paths: lists of exports, libraries of a host, an interpreter. The parent writes
- * it into an order, the child opens what it names and makes the judge's surroundings of it. In an
- * action the paths are names below the work folder, through a mount for each folder, so that neither
- * the host's nor the store's folders are part of the key; files are part of it by their contents.
+ * Says what is there by paths: lists of exports, libraries of a host, an interpreter. The parent
+ * writes it into an order, the child opens what it names and makes the judge's surroundings of it.
+ * In an action the paths are names below the work folder, through a mount for each folder, so that
+ * neither the host's nor the store's folders are part of the key; files are part of it by their
+ * contents.
  */
 #ifndef WS_JUDGE_PLACE_H
 #define WS_JUDGE_PLACE_H
@@ -21,13 +22,14 @@ struct ws_judge_place {
 	size_t list_count;
 	const char *const *libraries; /**< paths of a host's libraries */
 	size_t library_count;
-	/** Folders where a host has others. With them, what is in none of these is not there; without, it
-	 * may be. Not part of an action's key: only for ws_judge_now. */
+	/** Folders where a host has others. With them, what is in none of these is not there; without,
+	 * it may be. Not part of an action's key: only for ws_judge_now. */
 	const char *const *folders;
 	size_t folder_count;
 	const char *python;     /**< path of the interpreter or its libpython */
 	const char *python_tag; /**< ABI tag of the interpreter: "cp311", "cp313t" */
-	/** Where none is given: tags to choose from, the first that METADATA allows. `python_tag` is the first. */
+	/** Where none is given: tags to choose from, the first that METADATA allows. `python_tag` is
+	 * the first. */
 	const char *const *pythons;
 	size_t python_count;
 	const char *stable_python; /**< as in struct ws_load_place */
@@ -40,7 +42,8 @@ struct ws_judge_place {
 	bool strict;                      /**< what is taken on trust is unknown */
 };
 
-/** Folders of the paths of one or several places, as mounts and seeds of an action. Zeroed, none. */
+/** Folders of the paths of one or several places, as mounts and seeds of an action. Zeroed,
+ * none. */
 struct ws_judge_place_mounts {
 	WS_VEC(struct ws_mount) mounts;
 	WS_VEC(const char *) seeds;
@@ -54,8 +57,8 @@ void ws_judge_place_mount(
 void ws_judge_place_attach(const struct ws_judge_place_mounts *mounts, struct ws_action *action);
 
 /**
- * Writes the members of @a place into the object that is open. With @a mounts (which has them already)
- * paths are written as the action sees them, with NULL as they are.
+ * Writes the members of @a place into the object that is open. With @a mounts (which has them
+ * already) paths are written as the action sees them, with NULL as they are.
  */
 void ws_judge_place_write(struct ws_json_writer *w, const struct ws_judge_place *place,
 	const struct ws_judge_place_mounts *mounts, struct ws_arena *a);
@@ -68,7 +71,8 @@ struct ws_opened_judge_place {
 	size_t folder_count;
 };
 
-/** Opens what @a order, an object that ws_judge_place_write wrote into, names. Close in both cases. */
+/** Opens what @a order, an object that ws_judge_place_write wrote into, names. Close in both
+ * cases. */
 bool ws_judge_place_open(const struct ws_json *order, struct ws_arena *a,
 	struct ws_opened_judge_place *place, struct ws_err *err);
 

@@ -1,5 +1,5 @@
-/* run.c - the child of order.c: opens what is judged once, and has it judged in each place. What of a
- * wheel cannot be read is a verdict here. Judging is verify/'s, the text verdict.c's. */
+/* run.c - the child of order.c: opens what is judged once, and has it judged in each place. What of
+ * a wheel cannot be read is a verdict here. Judging is verify/'s, the text verdict.c's. */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "judge/order.h"
@@ -125,7 +125,8 @@ is_for_another(const struct ws_module *m, const struct ws_load_place *place)
 	return m->python && !opens_in(m, place);
 }
 
-/* What this Python imports decides; where the recipe names none of it (false), all but other Pythons' modules. */
+/* What this Python imports decides; where the recipe names none of it (false), all but other
+ * Pythons' modules. */
 static bool
 select_modules(struct judging *j, const struct ws_load_place *place, struct ws_judge_outcome *o)
 {
@@ -578,7 +579,8 @@ report_place(struct judging *j, const struct ws_judge_outcome *o, const struct w
 	}
 }
 
-/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is empty. */
+/* A stranger's wheel may be unknown; a module of ours must be known to load, or the promise is
+ * empty. */
 static bool
 pass_own(struct judging *j, const struct ws_judge_outcome *outcomes, size_t count,
 	const struct ws_out *out, struct ws_err *err)

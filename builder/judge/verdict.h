@@ -1,9 +1,9 @@
 /**
  * verdict.h - verdict.json: what the child that judges writes, and everybody else reads
  *
- * Of wheels and installed packages the text is what `verify --json` prints (schemas/verify-1.json), to
- * which members are only added. Of modules that were just linked "measured" is what their wheel's
- * wheelsmith.json says (schemas/wheel-1.json).
+ * Of wheels and installed packages the text is what `verify --json` prints (schemas/verify-1.json),
+ * to which members are only added. Of modules that were just linked "measured" is what their
+ * wheel's wheelsmith.json says (schemas/wheel-1.json).
  */
 #ifndef WS_JUDGE_VERDICT_H
 #define WS_JUDGE_VERDICT_H

@@ -85,8 +85,8 @@ is_one_of_several(const struct ws_verdict *v, size_t i)
 
 #define DEEPEST 8 /* siblings that need siblings; they may go in circles */
 
-/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has not; the first of
- * them, of those that nobody has before one that torch has and does not load. */
+/* Nothing is wrong with it, or with what it needs of its wheel, but libraries that the wheel has
+ * not; the first of them, of those that nobody has before one that torch has and does not load. */
 static const struct ws_absent_library *
 find_lack(const struct ws_verdict *v, const struct ws_module_verdict *m, unsigned depth)
 {
@@ -126,7 +126,8 @@ has_more(const struct ws_verdict *v)
 	return more;
 }
 
-/* "apache-tvm-ffi, cloudpickle": wheels that it requires and that may have libraries; NULL: none. */
+/* "apache-tvm-ffi, cloudpickle": wheels that it requires and that may have libraries; NULL:
+ * none. */
 static const char *
 others_required(const struct ws_metadata_info *metadata, struct ws_arena *a)
 {

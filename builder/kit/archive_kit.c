@@ -1,4 +1,5 @@
-/* archive_kit.c - members of archives to their places. Fetching whole archives is archive_files.c's. */
+/* archive_kit.c - members of archives to their places. Fetching whole archives is
+ * archive_files.c's. */
 #include "kit/archive_kit.h"
 
 #include "archive/unpack.h"

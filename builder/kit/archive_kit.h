@@ -27,7 +27,8 @@ const struct ws_index_file *ws_archive_find_wheel(const struct ws_fetch *fetch,
 
 enum ws_archive_files_result {
 	WS_ARCHIVE_FILES_THERE,
-	WS_ARCHIVE_FILES_NO_DEBIAN, /**< no mirror is known, or it does not have a package; err says so */
+	/** no mirror is known, or it does not have a package; err says so */
+	WS_ARCHIVE_FILES_NO_DEBIAN,
 	WS_ARCHIVE_FILES_FAILED,
 };
 

@@ -18,9 +18,9 @@ command_line(const struct ws_node *node, struct ws_arena *a)
 	return ws_buf_copy(&line, a);
 }
 
-/* A check that ended by itself says by its exit code what it came to: a verdict, or a host that kept it
- * from one (a full disk). One that was stopped (a name that takes years to read) has not shown that the
- * module loads, either. */
+/* A check that ended by itself says by its exit code what it came to: a verdict, or a host that
+ * kept it from one (a full disk). One that was stopped (a name that takes years to read) has not
+ * shown that the module loads, either. */
 static void
 refine(const struct ws_node *node)
 {

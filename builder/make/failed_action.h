@@ -20,8 +20,8 @@ struct ws_failed_action {
 };
 
 /**
- * Describes @a node, which is FAILED; `log` is left to whoever delivers it. The failure of a check is
- * made a verdict (WS_ERR_VERIFY).
+ * Describes @a node, which is FAILED; `log` is left to whoever delivers it. The failure of a check
+ * is made a verdict (WS_ERR_VERIFY).
  */
 struct ws_failed_action ws_failed_action_of(
 	const struct ws_node *node, bool keep_work, struct ws_arena *a);

@@ -7,8 +7,8 @@
 
 #define VERSION "wheelsmith.import/1"
 
-/* Runs with -I: neither the person's environment nor the current folder has a say. Exit 6 is a verdict;
- * its traceback is the log. */
+/* Runs with -I: neither the person's environment nor the current folder has a say. Exit 6 is a
+ * verdict; its traceback is the log. */
 static const char script[] = "import importlib, json, os, sys, traceback, zipfile\n"
 							 "def end(verdict, text):\n"
 							 "    with open('import.json', 'w') as out:\n"

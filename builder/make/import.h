@@ -4,8 +4,8 @@
  * Only where this host has the Python and the torch of a cell: the recipe's `check.import` is tried
  * with the packed wheel unpacked in the work folder, which needs no network and touches no
  * environment. What the judge said of names is shown to be true of bytes. A module that this host
- * cannot import for a reason of its own (no driver, a dependency that is not installed) says nothing
- * about the wheel.
+ * cannot import for a reason of its own (no driver, a dependency that is not installed) says
+ * nothing about the wheel.
  */
 #ifndef WS_MAKE_IMPORT_H
 #define WS_MAKE_IMPORT_H

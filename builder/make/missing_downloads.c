@@ -1,4 +1,5 @@
-/* missing_downloads.c - asks the resolver for each part by itself, where a build stops at the first. */
+/* missing_downloads.c - asks the resolver for each part by itself, where a build stops at the
+ * first. */
 #include "make/missing_downloads.h"
 
 #include "base/buf.h"

@@ -157,7 +157,8 @@ ws_pins_put(struct ws_pins *pins, enum ws_pin_kind kind, const void *found, stru
 
 /* ---- writing ---- */
 
-/* The file as it is by now, with what this process did to its own. Others write for milliseconds. */
+/* The file as it is by now, with what this process did to its own. Others write for
+ * milliseconds. */
 static bool
 save_at(const struct ws_pins *pins, const char *path, struct ws_err *err)
 {
@@ -192,8 +193,8 @@ ws_pins_of_store(const struct ws_pins *pins)
 	return ws_lock_read(store_path(pins), pins->a, known, NULL) ? known : &none;
 }
 
-/* So that planning without a lock finds what was built. What two processes do at once to the file may
- * be lost, until the next run. */
+/* So that planning without a lock finds what was built. What two processes do at once to the file
+ * may be lost, until the next run. */
 static void
 remember(const struct ws_pins *pins)
 {

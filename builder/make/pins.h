@@ -1,10 +1,11 @@
 /**
  * pins.h - what is pinned: the lock of a selection, and all that may change it
  *
- * Read once, extended by whoever brings something from outside, written when pins were made. A new pin is
- * added and a changed one replaced, with a note; under --locked both are errors that say what differs. Other
- * processes may be extending the same file: what is written is the file as it is by then, with what this
- * process did to its own. Pins of a matrix in a read-only folder are kept in the store.
+ * Read once, extended by whoever brings something from outside, written when pins were made. A new
+ * pin is added and a changed one replaced, with a note; under --locked both are errors that say
+ * what differs. Other processes may be extending the same file: what is written is the file as it
+ * is by then, with what this process did to its own. Pins of a matrix in a read-only folder are
+ * kept in the store.
  */
 #ifndef WS_MAKE_PINS_H
 #define WS_MAKE_PINS_H
@@ -27,7 +28,8 @@ struct ws_pins {
 	struct ws_lock lock; /**< what is pinned now */
 	struct ws_lock was;  /**< the file as it was read */
 	bool changed;        /**< a pin was added, changed or forgotten since it was read */
-	/** Pins that are made anew: "torch", a package, "all"; what is remembered of them does not count. */
+	/** Pins that are made anew: "torch", a package, "all"; what is remembered of them does not
+	 * count. */
 	const char *const *renewed;
 	size_t renewed_count;
 };
@@ -36,8 +38,8 @@ struct ws_pins {
 bool ws_pins_read(struct ws_pins *pins, const char *path, struct ws_err *err);
 
 /**
- * Forgets the pins that @a names mean, and has what is remembered of them not count. WS_ERR_USAGE: there is
- * none.
+ * Forgets the pins that @a names mean, and has what is remembered of them not count. WS_ERR_USAGE:
+ * there is none.
  */
 bool ws_pins_renew(
 	struct ws_pins *pins, const char *const *names, size_t count, struct ws_err *err);
@@ -46,15 +48,15 @@ bool ws_pins_renew(
 bool ws_pins_are_renewed(const struct ws_pins *pins, const char *package);
 
 /**
- * Holds what was found against what is pinned, and pins it. What came as it is pinned changes nothing,
- * wherever it came from. WS_ERR_CONFIG under --locked. Returns true.
+ * Holds what was found against what is pinned, and pins it. What came as it is pinned changes
+ * nothing, wherever it came from. WS_ERR_CONFIG under --locked. Returns true.
  */
 bool ws_pins_put(
 	struct ws_pins *pins, enum ws_pin_kind kind, const void *found, struct ws_err *err);
 
 /**
- * Writes the file if pins changed. WS_ERR_CONFIG when it can no longer be read as a lock: then it is left
- * alone.
+ * Writes the file if pins changed. WS_ERR_CONFIG when it can no longer be read as a lock: then it
+ * is left alone.
  */
 bool ws_pins_save(struct ws_pins *pins, struct ws_err *err);
 

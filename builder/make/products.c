@@ -63,8 +63,8 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 	return target;
 }
 
-/* Does Python import it, rather than torch or ctypes load it? What a recipe says of imports says it of
- * each module; pybind modules of a recipe that says nothing are imported. */
+/* Does Python import it, rather than torch or ctypes load it? What a recipe says of imports says it
+ * of each module; pybind modules of a recipe that says nothing are imported. */
 static bool
 is_imported(const struct adding *w, const struct ws_extension *extension)
 {
@@ -117,8 +117,9 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 	return true;
 }
 
-/* The oldest Python that a wheel for several promises to load in; NULL: it is for one. A py3-none wheel
- * loads where its torch does, or anywhere since the oldest Python that any torch here knows. */
+/* The oldest Python that a wheel for several promises to load in; NULL: it is for one. A py3-none
+ * wheel loads where its torch does, or anywhere since the oldest Python that any torch here
+ * knows. */
 static const char *
 stable_python(const struct adding *w, const struct ws_torch_choice *torch)
 {
@@ -145,7 +146,8 @@ brings_another(const struct ws_point *point, const struct ws_point *other)
 		|| (point->torch && point->torch->installed && point->python != other->python);
 }
 
-/* A point of each torch that the cells name, the product's own first: what is measured, is measured there. */
+/* A point of each torch that the cells name, the product's own first: what is measured, is measured
+ * there. */
 static size_t
 list_points(const struct ws_product *product, const struct ws_point **points)
 {

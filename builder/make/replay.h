@@ -1,8 +1,9 @@
 /**
  * replay.h - whether units are what one nvcc makes of them
  *
- * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX, cubins and
- * objects are compared. What of nvcc's commands the store has counts as it is: that is what wheels get.
+ * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
+ * cubins and objects are compared. What of nvcc's commands the store has counts as it is: that is
+ * what wheels get.
  */
 #ifndef WS_MAKE_REPLAY_H
 #define WS_MAKE_REPLAY_H

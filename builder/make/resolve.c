@@ -201,7 +201,8 @@ ws_resolve_lists(
 		}
 		*ws_vec_push(lists, r->a) = exports;
 	}
-	/* An installed torch was read with all that lies beside it; of a variant nothing more is known. */
+	/* An installed torch was read with all that lies beside it; of a variant nothing more is
+	 * known. */
 	bool shipped = torch && torch->standard && !torch->installed;
 	return ws_torch_dependencies(
 		r->ctx->data->facts, shipped ? &torch->version : NULL, r->a, lists, err);

@@ -31,7 +31,8 @@ struct ws_resolver;
 /** Both are borrowed; the resolver lives in the context's arena. */
 struct ws_resolver *ws_resolver_open(const struct ws_context *ctx, struct ws_pins *pins);
 
-/** One that answers ws_resolve_lists by what is here already: it brings nothing, makes nothing, pins nothing. */
+/** One that answers ws_resolve_lists by what is here already: it brings nothing, makes nothing,
+ * pins nothing. */
 struct ws_resolver *ws_resolver_open_known(const struct ws_context *ctx, struct ws_pins *pins);
 
 /**
@@ -42,8 +43,8 @@ bool ws_resolve(struct ws_resolver *r, const struct ws_product *product,
 	struct ws_materials *materials, struct ws_err *err);
 
 /**
- * The part of it that comes from outside: sources, toolkits, torch's headers; torch that is installed
- * does not. Needs no compiler and no Python here, and pins what it brings.
+ * The part of it that comes from outside: sources, toolkits, torch's headers; torch that is
+ * installed does not. Needs no compiler and no Python here, and pins what it brings.
  */
 bool ws_resolve_outside(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
@@ -57,8 +58,8 @@ const struct ws_source_found *ws_resolve_source(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
 /**
- * The interpreter of @a point and its own torch, when that is the torch of @a point: then wheels can be
- * imported here. False, without an error, when this host does not have both.
+ * The interpreter of @a point and its own torch, when that is the torch of @a point: then wheels
+ * can be imported here. False, without an error, when this host does not have both.
  */
 bool ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 	const struct ws_python_kit **python, const struct ws_torch_kit **torch);
@@ -70,7 +71,8 @@ bool ws_resolve_beside(struct ws_resolver *r, const struct ws_point *point,
 bool ws_resolve_exports(
 	struct ws_resolver *r, const struct ws_point *point, const char **path, struct ws_err *err);
 
-/** As ws_resolve_outside, with the export lists that checking each cell's wheel needs: all that is fetched. */
+/** As ws_resolve_outside, with the export lists that checking each cell's wheel needs: all that is
+ * fetched. */
 bool ws_resolve_downloads(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
@@ -79,8 +81,8 @@ bool ws_resolve_cell_exports(
 	struct ws_resolver *r, const struct ws_product *product, struct ws_err *err);
 
 /**
- * All export lists that a check against @a torch needs: the one above, and of what comes beside torch's
- * own libraries. @a torch NULL: a module that knows nothing of torch.
+ * All export lists that a check against @a torch needs: the one above, and of what comes beside
+ * torch's own libraries. @a torch NULL: a module that knows nothing of torch.
  */
 bool ws_resolve_lists(
 	struct ws_resolver *r, const struct ws_point *point, ws_list_paths *lists, struct ws_err *err);

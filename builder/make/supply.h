@@ -1,9 +1,9 @@
 /**
  * supply.h - where each product's wheel comes from: cache, prebuilt, build or fallback
  *
- * A product that a cell waits for has one supply: open at first, then a wheel, a fallback, or a failure.
- * resolve, graph, delivery and reports all work on supplies; what the plan expected is plan/'s. Plain
- * data; the run that opened them decides them.
+ * A product that a cell waits for has one supply: open at first, then a wheel, a fallback, or a
+ * failure. resolve, graph, delivery and reports all work on supplies; what the plan expected is
+ * plan/'s. Plain data; the run that opened them decides them.
  */
 #ifndef WS_MAKE_SUPPLY_H
 #define WS_MAKE_SUPPLY_H
@@ -34,8 +34,8 @@ struct ws_attempt {
 typedef WS_VEC(struct ws_attempt) ws_attempt_list;
 
 /**
- * Adds the candidates that did not serve: those before @a chosen, or all where that is NULL. What was never
- * opened is not among them.
+ * Adds the candidates that did not serve: those before @a chosen, or all where that is NULL. What
+ * was never opened is not among them.
  */
 void ws_attempts_add(const struct ws_candidates *candidates, const struct ws_candidate *chosen,
 	struct ws_arena *a, ws_attempt_list *tried);
@@ -97,10 +97,12 @@ struct ws_supplies {
  */
 void ws_supplies_open(struct ws_supplies *supplies, const struct ws_plan *plan, struct ws_arena *a);
 
-/** Open, and somebody else's wheel is to serve it: its product's `chosen`, where one is known to load. */
+/** Open, and somebody else's wheel is to serve it: its product's `chosen`, where one is known to
+ * load. */
 bool ws_supply_is_prebuilt(const struct ws_supply *supply);
 
-/** WS_ERR_FETCH: the wheel could not be had, and nothing stands in for it without a word. Returns false. */
+/** WS_ERR_FETCH: the wheel could not be had, and nothing stands in for it without a word. Returns
+ * false. */
 bool ws_supply_fail_prebuilt(const struct ws_supply *supply, struct ws_err *err);
 
 /** Not decided yet. */

@@ -32,7 +32,8 @@ struct ws_arch_set {
 bool ws_arch_set_parse(
 	const char *text, struct ws_arena *a, struct ws_arch_set *set, const char **why);
 
-/** Puts @a archs into canonical order, in place; the set is of them. "9.0" and "9.0+PTX" are one. */
+/** Puts @a archs into canonical order, in place; the set is of them. "9.0" and "9.0+PTX" are
+ * one. */
 struct ws_arch_set ws_arch_set_of(struct ws_arch *archs, size_t count);
 
 /** "8.0;9.0+PTX". */

@@ -1,8 +1,9 @@
 /**
  * candidate.h - a prebuilt wheel that might serve
  *
- * What its name says and what is known of it. Plan lists candidates by names (plan/candidate_order.h), prebuilt/
- * opens them and tells what came of it; whether one serves is the judge's verdict alone.
+ * What its name says and what is known of it. Plan lists candidates by names
+ * (plan/candidate_order.h), prebuilt/ opens them and tells what came of it; whether one serves is
+ * the judge's verdict alone.
  */
 #ifndef WS_MODEL_CANDIDATE_H
 #define WS_MODEL_CANDIDATE_H

@@ -1,10 +1,10 @@
 /**
  * condition.h - "when" of recipes and "exclude" of matrices
  *
- * A condition is a conjunction over axes: {"torch": ">=2.6", "cuda": "12.*", "arch": "10.3"}. An axis
- * that is not named does not matter; one that is named but that the cell lacks is not met. `torch`,
- * `cuda` and `python` take version specifiers (pre-releases count), `arch` one architecture or a list
- * of them (any of the cell's), `cxx11abi` 0 or 1, `platform` a machine.
+ * A condition is a conjunction over axes: {"torch": ">=2.6", "cuda": "12.*", "arch": "10.3"}. An
+ * axis that is not named does not matter; one that is named but that the cell lacks is not met.
+ * `torch`, `cuda` and `python` take version specifiers (pre-releases count), `arch` one
+ * architecture or a list of them (any of the cell's), `cxx11abi` 0 or 1, `platform` a machine.
  */
 #ifndef WS_MODEL_CONDITION_H
 #define WS_MODEL_CONDITION_H

@@ -78,25 +78,27 @@ const struct ws_torch_release *ws_facts_torch(
 	const struct ws_facts *facts, const struct ws_version *version);
 
 /**
- * For a release that is not known: of the same minor the last before it, else that minor's first; else
- * of all the last before it, else the first. NULL only where the facts have none.
+ * For a release that is not known: of the same minor the last before it, else that minor's first;
+ * else of all the last before it, else the first. NULL only where the facts have none.
  */
 const struct ws_torch_release *ws_facts_torch_nearest(
 	const struct ws_facts *facts, const struct ws_version *version);
 
 /**
- * The release that @a version means: itself, else for "2.12" the newest of that minor. NULL: none that is known.
+ * The release that @a version means: itself, else for "2.12" the newest of that minor. NULL: none
+ * that is known.
  */
 const struct ws_torch_release *ws_facts_torch_meant(
 	const struct ws_facts *facts, const struct ws_version *version);
 
-/** "did you mean": the nearest release of the same minor, else one that is written alike; NULL: none. */
+/** "did you mean": the nearest release of the same minor, else one that is written alike; NULL:
+ * none. */
 const char *ws_facts_torch_suggest(
 	const struct ws_facts *facts, const struct ws_version *version, struct ws_arena *a);
 
 /**
- * The archs of a set whose parts are numbers or words: "8.6", "hopper", "RTX-4090;9.0+PTX"; in words case
- * and "-" do not count. False: @a word is a part that is neither, and @a why says so.
+ * The archs of a set whose parts are numbers or words: "8.6", "hopper", "RTX-4090;9.0+PTX"; in
+ * words case and "-" do not count. False: @a word is a part that is neither, and @a why says so.
  */
 bool ws_facts_archs(const struct ws_facts *facts, const char *text, struct ws_arena *a,
 	struct ws_arch_set *set, const char **word, const char **why);

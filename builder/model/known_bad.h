@@ -1,8 +1,8 @@
 /**
  * known_bad.h - combinations that are wrong although they compile, or although they are published
  *
- * Recipes have rules of their own. Rules that many packages share, and rules about wheels of others by their
- * labels, are facts: matrix/facts/known-bad.json, each with its source.
+ * Recipes have rules of their own. Rules that many packages share, and rules about wheels of others
+ * by their labels, are facts: matrix/facts/known-bad.json, each with its source.
  */
 #ifndef WS_MODEL_KNOWN_BAD_H
 #define WS_MODEL_KNOWN_BAD_H
@@ -23,7 +23,8 @@ struct ws_shared_bad {
 	struct ws_known_bad rule;             /**< `see` is a URL */
 	const char *package;                  /**< normalised; NULL: all */
 	const struct ws_specifiers *versions; /**< of the package, labels aside; NULL: all */
-	/** Not NULL: it is about published wheels alone, whose local label (lower case) this glob matches. */
+	/** Not NULL: it is about published wheels alone, whose local label (lower case) this glob
+	 * matches. */
 	const char *label;
 };
 
@@ -32,8 +33,9 @@ bool ws_shared_bad_concerns(
 	const struct ws_shared_bad *bad, const char *package, const struct ws_version *version);
 
 /**
- * The first of @a rules by which a wheel of this name is known not to serve at @a point, whatever is in it; NULL:
- * none. Rules about a package are about its wheels too; those about a compiler are not.
+ * The first of @a rules by which a wheel of this name is known not to serve at @a point, whatever
+ * is in it; NULL: none. Rules about a package are about its wheels too; those about a compiler are
+ * not.
  */
 const struct ws_shared_bad *ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
 	const struct ws_wheel_name *name, const struct ws_point_view *point);

@@ -1,5 +1,5 @@
-/* lock.c - what each kind of pin is made of, and what follows from it. A lock holds tens of pins: lists are
- * enough. */
+/* lock.c - what each kind of pin is made of, and what follows from it. A lock holds tens of pins:
+ * lists are enough. */
 #include "model/lock.h"
 
 #include "base/str.h"

@@ -21,7 +21,8 @@ struct ws_pin_source {
 	const char *sha256; /**< of the file; NULL for git and folders */
 	const char *commit; /**< git; else NULL */
 	const char *tree;   /**< digest of the tree, before patches */
-	/** Over all of the recipe that determines the tree (fetch/source.h); NULL: a folder, or not known. */
+	/** Over all of the recipe that determines the tree (fetch/source.h); NULL: a folder, or not
+	 * known. */
 	const char *definition;
 };
 
@@ -47,7 +48,8 @@ struct ws_pin_torch {
 	int cxx11abi;
 };
 
-/** The export list of a torch release that ships with no list. Made of its libraries: found by this, not enforced. */
+/** The export list of a torch release that ships with no list. Made of its libraries: found by
+ * this, not enforced. */
 struct ws_pin_exports {
 	const char *torch;      /**< as the matrix says */
 	const char *definition; /**< over all that determines the list (kit/torch/exports.h) */
@@ -175,7 +177,8 @@ ws_lock_exports(const struct ws_lock *lock, const char *torch)
 }
 
 /**
- * The pin of a wheel of that name with these bytes (@a sha256, NULL: not known); else of the one that came
+ * The pin of a wheel of that name with these bytes (@a sha256, NULL: not known); else of the one
+ * that came
  * @a from there, whose bytes are others then. NULL: none.
  */
 const struct ws_pin_prebuilt *ws_lock_prebuilt(const struct ws_lock *lock, const char *package,
@@ -193,9 +196,9 @@ bool ws_lock_put(struct ws_lock *lock, enum ws_pin_kind kind, const void *pin, s
 size_t ws_lock_forget(struct ws_lock *lock, const char *name);
 
 /**
- * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out those
- * that were forgotten and that nobody changed meanwhile. Pins are shared, lists are not: into an empty
- * lock, from an empty one, it copies.
+ * Does to @a into what made @a is of @a was: puts the pins that were added or changed, takes out
+ * those that were forgotten and that nobody changed meanwhile. Pins are shared, lists are not: into
+ * an empty lock, from an empty one, it copies.
  */
 void ws_lock_merge(
 	struct ws_lock *into, const struct ws_lock *was, const struct ws_lock *is, struct ws_arena *a);

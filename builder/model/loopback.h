@@ -1,8 +1,8 @@
 /**
  * loopback.h - which names of a host are this very machine
  *
- * By text alone: what goes there in the clear is seen by nobody else. A name that only begins like an address
- * ("127.example.org") is not one.
+ * By text alone: what goes there in the clear is seen by nobody else. A name that only begins like
+ * an address ("127.example.org") is not one.
  */
 #ifndef WS_MODEL_LOOPBACK_H
 #define WS_MODEL_LOOPBACK_H

@@ -1,8 +1,8 @@
 /**
  * machine.h - the machines that wheels are made for
  *
- * A machine is one word in tags ("x86_64"), another in Debian's folders ("x86_64-linux-gnu"), a number
- * in ELF. One table has them all.
+ * A machine is one word in tags ("x86_64"), another in Debian's folders ("x86_64-linux-gnu"), a
+ * number in ELF. One table has them all.
  */
 #ifndef WS_MODEL_MACHINE_H
 #define WS_MODEL_MACHINE_H

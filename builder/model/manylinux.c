@@ -1,5 +1,5 @@
-/* manylinux.c - the policies: auditwheel 6.8.2, src/auditwheel/policy/manylinux-policy.json. Its list of
- * zlib's internals that may not be used is not applied. */
+/* manylinux.c - the policies: auditwheel 6.8.2, src/auditwheel/policy/manylinux-policy.json. Its
+ * list of zlib's internals that may not be used is not applied. */
 #include "model/manylinux.h"
 
 #include "base/arena.h"

@@ -1,9 +1,9 @@
 /**
  * manylinux.h - which versions of glibc's and gcc's libraries a platform tag promises
  *
- * The policies of PEP 600 as auditwheel has them, oldest first, for each machine. They are read in two
- * directions: what symbol versions ask for gives a tag (verify/manylinux_tag.h), and a glibc that was asked for
- * gives the versions that a link may use (kit/floor/floor.h).
+ * The policies of PEP 600 as auditwheel has them, oldest first, for each machine. They are read in
+ * two directions: what symbol versions ask for gives a tag (verify/manylinux_tag.h), and a glibc
+ * that was asked for gives the versions that a link may use (kit/floor/floor.h).
  */
 #ifndef WS_MODEL_MANYLINUX_H
 #define WS_MODEL_MANYLINUX_H
@@ -42,9 +42,10 @@ const struct ws_manylinux *ws_manylinux_of_glibc(
 	const struct ws_machine *machine, const char *glibc);
 
 /**
- * The platform tags of a wheel that measures as the policy @a tag and was linked for @a glibc ("2.28"; NULL: for
- * nothing older than this host): both, and manylinux2014 beside 2_17, with dots between. Installers that are told
- * one platform by name take that name alone. @a tag itself where it is no policy's.
+ * The platform tags of a wheel that measures as the policy @a tag and was linked for @a glibc
+ * ("2.28"; NULL: for nothing older than this host): both, and manylinux2014 beside 2_17, with dots
+ * between. Installers that are told one platform by name take that name alone. @a tag itself where
+ * it is no policy's.
  */
 const char *ws_manylinux_tags(const char *tag, const char *glibc, struct ws_arena *a);
 
@@ -57,7 +58,8 @@ bool ws_glibc_is_floor(const char *text);
 /** Those that may be named: "2.17, 2.24, ... or host". */
 const char *ws_glibc_floors(struct ws_arena *a);
 
-/** The glibc of the oldest policy that promises the version @a name, "2.31" for GLIBCXX_3.4.26; NULL: none. */
+/** The glibc of the oldest policy that promises the version @a name, "2.31" for GLIBCXX_3.4.26;
+ * NULL: none. */
 const char *ws_manylinux_since(const struct ws_machine *machine, const char *name);
 
 /** Does it promise the version @a name, "GLIBC_2.14"? Not one of a kind that is not counted. */

@@ -45,7 +45,8 @@ struct ws_cuda_value {
 	struct ws_place place;
 };
 
-/** Major and minor alone, so that a toolkit has one name: "12.4", or "cu124". False for anything else. */
+/** Major and minor alone, so that a toolkit has one name: "12.4", or "cu124". False for anything
+ * else. */
 bool ws_cuda_version_parse(const char *text, struct ws_arena *a, struct ws_version *version);
 
 /** One value of the python axis. */

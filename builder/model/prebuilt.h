@@ -1,8 +1,8 @@
 /**
  * prebuilt.h - wheels that somebody published: how they are called, and which of the names exist
  *
- * Plain data of a recipe's `prebuilt`. What is listed was published, less the combinations of `except`; a name
- * outside of that is never asked for.
+ * Plain data of a recipe's `prebuilt`. What is listed was published, less the combinations of
+ * `except`; a name outside of that is never asked for.
  */
 #ifndef WS_MODEL_PREBUILT_H
 #define WS_MODEL_PREBUILT_H

@@ -216,7 +216,8 @@ struct ws_recipe {
 
 /**
  * The binding that decides what the wheel depends on: the most demanding of its extensions, in the
- * order of enum ws_binding; WS_BINDING_NONE when it has none. Where it is prebuilt only, what the recipe says.
+ * order of enum ws_binding; WS_BINDING_NONE when it has none. Where it is prebuilt only, what the
+ * recipe says.
  */
 enum ws_binding ws_recipe_binding(const struct ws_recipe *recipe);
 

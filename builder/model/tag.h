@@ -55,8 +55,8 @@ const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_ar
 const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name);
 
 /**
- * How well a wheel fits an interpreter on Linux on @a machine with this glibc: 0 not at all, else the
- * larger the better, in the order of packaging.tags.sys_tags, which pip follows. Comparable
+ * How well a wheel fits an interpreter on Linux on @a machine with this glibc: 0 not at all, else
+ * the larger the better, in the order of packaging.tags.sys_tags, which pip follows. Comparable
  * between wheels for the same interpreter and glibc.
  */
 unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,

@@ -34,8 +34,8 @@ struct ws_version {
 };
 
 /**
- * False when @a text is not a version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0 ");
- * white space is ASCII's.
+ * False when @a text is not a version. Accepts what PEP 440's appendix B accepts ("v1.0-1", " 1.0
+ * "); white space is ASCII's.
  */
 bool ws_version_parse(const char *text, struct ws_arena *a, struct ws_version *version);
 
@@ -64,8 +64,9 @@ bool ws_version_is_prerelease(const struct ws_version *version);
 struct ws_specifiers;
 
 /**
- * NULL when @a text is not a specifier set, or has more than 256 clauses. "" is the empty set, which holds for every version that
- * is not a pre-release. "===" compares the normalised text, letter case ignored.
+ * NULL when @a text is not a specifier set, or has more than 256 clauses. "" is the empty set,
+ * which holds for every version that is not a pre-release. "===" compares the normalised text,
+ * letter case ignored.
  */
 const struct ws_specifiers *ws_specifiers_parse(const char *text, struct ws_arena *a);
 

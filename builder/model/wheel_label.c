@@ -45,8 +45,9 @@ read_number(struct scan *scan)
 	return scan->at > start ? ws_arena_copy(scan->a, start, (size_t)(scan->at - start)) : NULL;
 }
 
-/* "2.4" of "2.4" and of "24", "2.10" of "210", "2.5" of "251", "2.11" of "2110": without dots a minor that
- * begins with 1 has two digits where there are two; torch 2.1.x, which that misreads, was before such names. */
+/* "2.4" of "2.4" and of "24", "2.10" of "210", "2.5" of "251", "2.11" of "2110": without dots a
+ * minor that begins with 1 has two digits where there are two; torch 2.1.x, which that misreads,
+ * was before such names. */
 static const char *
 torch_minor(const char *number, struct ws_arena *a)
 {

@@ -1,10 +1,11 @@
 /**
  * wheel_label.h - what the local label of a wheel's version says
  *
- * Upstreams write what a wheel was built for into its version: "+cu123torch2.4cxx11abiFALSE" (flash-attn,
- * causal-conv1d, mamba-ssm), "+cu124torch2.5", "+pt24cu121", "+cu130torch2110cxx11abitrue.sm80sm90", "+cu.12.8.torch.2.11" (dotted, ours too),
- * "+cu124" (torch's own). Read only: what we write is plan/version_label.c's. A label is a claim; whether it is true
- * is the judge's business.
+ * Upstreams write what a wheel was built for into its version: "+cu123torch2.4cxx11abiFALSE"
+ * (flash-attn, causal-conv1d, mamba-ssm), "+cu124torch2.5", "+pt24cu121",
+ * "+cu130torch2110cxx11abitrue.sm80sm90", "+cu.12.8.torch.2.11" (dotted, ours too), "+cu124"
+ * (torch's own). Read only: what we write is plan/version_label.c's. A label is a claim; whether it
+ * is true is the judge's business.
  */
 #ifndef WS_MODEL_WHEEL_LABEL_H
 #define WS_MODEL_WHEEL_LABEL_H

@@ -1,8 +1,8 @@
 /**
  * body.h - what a request sends: texts and parts of files, one after the other
  *
- * A file is read while it is sent, so its size does not matter to memory; a request that is repeated reads it
- * again. Nothing is encoded here.
+ * A file is read while it is sent, so its size does not matter to memory; a request that is
+ * repeated reads it again. Nothing is encoded here.
  */
 #ifndef WS_NET_BODY_H
 #define WS_NET_BODY_H
@@ -21,7 +21,8 @@ struct ws_piece {
 	const char *path;      /**< of that file */
 	uint64_t offset;       /**< in the file */
 	uint64_t length_bytes; /**< a file that is shorter is an error */
-	/** Of the bytes, 64 digits: where they are others, the last of them are not given. NULL: not checked. */
+	/** Of the bytes, 64 digits: where they are others, the last of them are not given. NULL: not
+	 * checked. */
 	const char *sha256;
 };
 
@@ -42,7 +43,8 @@ struct ws_body_reader {
 	struct ws_hasher *hasher; /**< of the piece, where it is checked; else NULL */
 };
 
-/** The next bytes, at most @a room. 0 at the end; -1: a file cannot be read, or is not what it was. */
+/** The next bytes, at most @a room. 0 at the end; -1: a file cannot be read, or is not what it
+ * was. */
 ptrdiff_t ws_body_read(struct ws_body_reader *r, void *to, size_t room);
 
 /** Back to the start; closes the file: for whoever does not read to the end, too. */

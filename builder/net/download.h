@@ -34,8 +34,8 @@ bool ws_download_all(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);
 
 /**
- * As many of them as come: what the network or a server does to one is that one's `failure`. False for what
- * this host does to us, and when the run is to stop.
+ * As many of them as come: what the network or a server does to one is that one's `failure`. False
+ * for what this host does to us, and when the run is to stop.
  */
 bool ws_download_each(
 	struct ws_http *http, struct ws_download *files, size_t count, struct ws_err *err);

@@ -1,6 +1,6 @@
-/* http.c - the session, the way of one request through redirects and repeated attempts, and the loop
- * over a batch: who starts when, who is too slow, are we to stop. Single attempts are wire.c's, wording
- * is fault.c's; what becomes of the bytes is the owner's. */
+/* http.c - the session, the way of one request through redirects and repeated attempts, and the
+ * loop over a batch: who starts when, who is too slow, are we to stop. Single attempts are
+ * wire.c's, wording is fault.c's; what becomes of the bytes is the owner's. */
 #include "net/http.h"
 
 #include "base/vec.h"

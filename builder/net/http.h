@@ -34,7 +34,8 @@ struct ws_http_config {
 	unsigned pause_ms;       /**< before the first of them, then doubled, at most 30 s; 500 */
 	unsigned longest_wait_s; /**< a server that asks (Retry-After) for more is given up; 120 */
 	unsigned redirects;      /**< 10 */
-	/** A server that gives no answer is not asked again: every later request to it fails at once. */
+	/** A server that gives no answer is not asked again: every later request to it fails at
+	 * once. */
 	bool impatient;
 	struct ws_stop *stop;           /**< NULL: nothing stops us */
 	const struct ws_events *events; /**< NULL: none are sent */
@@ -49,8 +50,8 @@ void ws_http_close(struct ws_http *http);
 const struct ws_events *ws_http_events(const struct ws_http *http);
 
 /**
- * Every later request to the scheme, host and port of @a url has this user and password, as if they stood in the
- * URL. For logins that must not be in a URL, where others can see them.
+ * Every later request to the scheme, host and port of @a url has this user and password, as if they
+ * stood in the URL. For logins that must not be in a URL, where others can see them.
  */
 bool ws_http_login(struct ws_http *http, const char *url, const char *user, const char *password,
 	struct ws_err *err);

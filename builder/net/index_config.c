@@ -1,6 +1,6 @@
 /* index_config.c - one list of sources; the first that names a role has it. pip's own files are
- * pip_config.c's. Of uv's the variables are read and uv.toml is not: neither Debian 12 nor Ubuntu 24.04
- * has a TOML library for C, and a part of TOML would misread the rest. */
+ * pip_config.c's. Of uv's the variables are read and uv.toml is not: neither Debian 12 nor Ubuntu
+ * 24.04 has a TOML library for C, and a part of TOML would misread the rest. */
 #include "net/index_config.h"
 
 #include "base/fs.h"

@@ -1,11 +1,11 @@
 /**
  * index_config.h - which indexes to ask, and whom to trust
  *
- * By role ("default", "torch", "prebuilt"), each role from the first of: --index, the matrix, the user's
- * configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip named when
- * this program was configured. Also the certificates and the netrc that pip and curl would use. URLs
- * may hold credentials: show them with ws_url_shown only. Of the role "prebuilt" a place may be a folder
- * instead: its absolute path.
+ * By role ("default", "torch", "prebuilt"), each role from the first of: --index, the matrix, the
+ * user's configuration, WHEELSMITH_INDEX, pip, uv's variables (not uv.toml), the index that pip
+ * named when this program was configured. Also the certificates and the netrc that pip and curl
+ * would use. URLs may hold credentials: show them with ws_url_shown only. Of the role "prebuilt" a
+ * place may be a folder instead: its absolute path.
  */
 #ifndef WS_NET_INDEX_CONFIG_H
 #define WS_NET_INDEX_CONFIG_H
@@ -44,8 +44,8 @@ struct ws_index_config {
 };
 
 /**
- * WS_ERR_CONFIG when one of our own sources names something that is not an http or https URL; what pip
- * and uv can use and we cannot (folders) is passed over.
+ * WS_ERR_CONFIG when one of our own sources names something that is not an http or https URL; what
+ * pip and uv can use and we cannot (folders) is passed over.
  */
 bool ws_index_config_read(const struct ws_index_sources *sources, struct ws_arena *a,
 	struct ws_index_config *config, struct ws_err *err);

@@ -57,8 +57,8 @@ digest_of_fragment(const char *fragment, struct ws_arena *a)
 	return "";
 }
 
-/* Takes the address apart; false when it is not a file's. @a name may be NULL. What it sets in @a file
- * is in scratch, except the digest. */
+/* Takes the address apart; false when it is not a file's. @a name may be NULL. What it sets in @a
+ * file is in scratch, except the digest. */
 static bool
 read_address(struct reading *r, const char *name, const char *address, struct ws_index_file *file)
 {

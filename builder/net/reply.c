@@ -65,7 +65,8 @@ read_length(struct ws_reply *reply, struct ws_str value)
 	reply->has_length = ws_str_to_u64(value, &reply->length_bytes);
 }
 
-/* "bytes 0-99/1000"; the length may be an asterisk. The form without a span (416) is not a range. */
+/* "bytes 0-99/1000"; the length may be an asterisk. The form without a span (416) is not a
+ * range. */
 static void
 read_range(struct ws_reply *reply, struct ws_str value)
 {

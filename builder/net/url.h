@@ -2,8 +2,8 @@
  * url.h - URLs: taken apart, joined, shown
  *
  * Taken apart and joined by libcurl's own parser (wire.c), so that the host which is judged is the
- * host that is connected to. Showing is by text (url.c), because what must be shown may not be a URL.
- * Only http and https are URLs here. Texts live in the arena that is passed.
+ * host that is connected to. Showing is by text (url.c), because what must be shown may not be a
+ * URL. Only http and https are URLs here. Texts live in the arena that is passed.
  */
 #ifndef WS_NET_URL_H
 #define WS_NET_URL_H

@@ -159,7 +159,8 @@ set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "wheelsmith/" WS_VERSION);
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	/* libcurl before 8 loses an answer that comes before the body is sent, when HTTP/2 resets the stream. */
+	/* libcurl before 8 loses an answer that comes before the body is sent, when HTTP/2 resets the
+	 * stream. */
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 		t->alone || t->sends ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, w->connect_ms);

@@ -2,9 +2,9 @@
  * wire.h - single attempts of HTTP requests, many at a time
  *
  * The door to libcurl. One transfer is one request to one URL and one reply: nothing is repeated,
- * no redirect is followed, no time limit is kept; that is http.c's. A transfer belongs to its caller and stays
- * where it is from ws_wire_start until it has ended or was cancelled.
- * Not thread-safe: one loop, one wire.
+ * no redirect is followed, no time limit is kept; that is http.c's. A transfer belongs to its
+ * caller and stays where it is from ws_wire_start until it has ended or was cancelled. Not
+ * thread-safe: one loop, one wire.
  */
 #ifndef WS_NET_WIRE_H
 #define WS_NET_WIRE_H

@@ -96,8 +96,8 @@ const char *ws_point_torch_pin(const struct ws_point *point, struct ws_arena *a)
 struct ws_point_view ws_point_see(const struct ws_point *point);
 
 /**
- * "causal-conv1d-1.5.3.post1/torch2.5.1/cu12.4/cp311/sm80+90ptx". @a python stands in the place of the
- * point's own when it is not NULL: "cp*".
+ * "causal-conv1d-1.5.3.post1/torch2.5.1/cu12.4/cp311/sm80+90ptx". @a python stands in the place of
+ * the point's own when it is not NULL: "cp*".
  */
 const char *ws_point_name(const struct ws_point *point, const struct ws_recipe *recipe,
 	const char *python, struct ws_arena *a);
@@ -124,8 +124,8 @@ struct ws_axes {
 void ws_axes_open(struct ws_axes *axes, const struct ws_plan_input *in, struct ws_arena *a);
 
 /**
- * NULL on failure, with the place of the value in @a err. Where nothing is compiled, "host" needs no
- * GPU: the set is empty.
+ * NULL on failure, with the place of the value in @a err. Where nothing is compiled, "host" needs
+ * no GPU: the set is empty.
  */
 const struct ws_python_choice *ws_axes_python(
 	struct ws_axes *axes, const struct ws_python_value *value, struct ws_err *err);
@@ -133,18 +133,19 @@ const struct ws_arch_choice *ws_axes_arch(
 	struct ws_axes *axes, const struct ws_arch_value *value, struct ws_err *err);
 
 /**
- * The build of torch that is meant beside these values of the other axes: an explicit @a abi (not -1)
- * picks, of the builds of one release, one that has it, by preference for the toolkit @a cuda. When
- * none has, the release's own is returned. Never NULL; "installed" without one gives a choice whose
- * `installed` is set and whose version has no text.
+ * The build of torch that is meant beside these values of the other axes: an explicit @a abi (not
+ * -1) picks, of the builds of one release, one that has it, by preference for the toolkit @a cuda.
+ * When none has, the release's own is returned. Never NULL; "installed" without one gives a choice
+ * whose `installed` is set and whose version has no text.
  */
 const struct ws_torch_choice *ws_axes_torch(struct ws_axes *axes,
 	const struct ws_torch_value *value, const struct ws_cuda_value *cuda,
 	const struct ws_python_choice *python, int abi);
 
 /**
- * "auto" is the toolkit that @a torch was built with where there is a kit of it with code for @a archs,
- * else the nearest of its major that has that. NULL for "auto" where there is nothing to go by.
+ * "auto" is the toolkit that @a torch was built with where there is a kit of it with code for @a
+ * archs, else the nearest of its major that has that. NULL for "auto" where there is nothing to go
+ * by.
  */
 const struct ws_cuda_choice *ws_axes_cuda(struct ws_axes *axes, const struct ws_cuda_value *value,
 	const struct ws_torch_choice *torch, const struct ws_arch_set *archs);

@@ -116,8 +116,8 @@ choose(struct ws_axes *axes, const struct ws_version *version)
 }
 
 /* How well a kit serves as "auto": a locked one first, so that a toolkit that appears later changes
- * nothing; then the nearest to torch's own, later ones before earlier ones, because a later nvcc knows
- * all that torch's headers ask for. Without a torch the newest. */
+ * nothing; then the nearest to torch's own, later ones before earlier ones, because a later nvcc
+ * knows all that torch's headers ask for. Without a torch the newest. */
 static bool
 is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struct ws_axes_kit *than,
 	const struct ws_version *own)
@@ -132,8 +132,8 @@ is_better(const struct ws_axes *axes, const struct ws_axes_kit *kit, const struc
 	return later ? order > 0 : order < 0 && ws_version_cmp(&kit->version, own) >= 0;
 }
 
-/* The kit that serves best for a torch built with @a own (NULL: without torch), of its major, with code
- * for @a archs. NVIDIA's redistributables, hundreds of MB, only where @a redist. */
+/* The kit that serves best for a torch built with @a own (NULL: without torch), of its major, with
+ * code for @a archs. NVIDIA's redistributables, hundreds of MB, only where @a redist. */
 static const struct ws_axes_kit *
 best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned major,
 	const struct ws_arch_set *archs, bool redist)
@@ -151,8 +151,9 @@ best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned majo
 	return best;
 }
 
-/* What "auto" means beside a torch that was built with @a own: that toolkit where its kit is to be had
- * and has the targets; its redistributables where they are locked or nothing else of its major serves. */
+/* What "auto" means beside a torch that was built with @a own: that toolkit where its kit is to be
+ * had and has the targets; its redistributables where they are locked or nothing else of its major
+ * serves. */
 static const struct ws_version *
 choose_auto(
 	const struct ws_axes *axes, const struct ws_version *own, const struct ws_arch_set *archs)

@@ -138,7 +138,8 @@ use_build(
 	fill_cuda(choice, build->cuda, build->cxx11abi);
 }
 
-/* How the interpreter's torch is called in cell names: by its plain version where that means the same. */
+/* How the interpreter's torch is called in cell names: by its plain version where that means the
+ * same. */
 static const char *
 installed_name(const struct ws_torch_choice *choice, struct ws_arena *a)
 {

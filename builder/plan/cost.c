@@ -66,7 +66,8 @@ sum_peaks(const struct peaks *peaks, uint64_t memory_bytes)
 
 /* ---- units that are paid once ---- */
 
-/* Products that share .cu units, and the lists whose units are paid for; nearly always it is one. */
+/* Products that share .cu units, and the lists whose units are paid for; nearly always it is
+ * one. */
 struct kernels {
 	const struct ws_product *first;
 	WS_VEC(const struct ws_plan_units *) paid;

@@ -61,8 +61,8 @@ describe_wheel(const struct ws_plan_wheel *wheel, struct ws_arena *a)
 
 /* ---- what is published ---- */
 
-/* By name, version and tags. The platform's glibc is measured when a wheel is linked: it may be older than what
- * was asked for. */
+/* By name, version and tags. The platform's glibc is measured when a wheel is linked: it may be
+ * older than what was asked for. */
 static bool
 is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
 {

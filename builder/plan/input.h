@@ -2,8 +2,8 @@
  * input.h - everything that planning is told
  *
  * Planning does no I/O and reads no clock: what this host has, what was locked, what past runs cost
- * and which wheels are in the store is handed in, the last two as look-ups because there are many of
- * them. All of it is borrowed and must outlive the plan.
+ * and which wheels are in the store is handed in, the last two as look-ups because there are many
+ * of them. All of it is borrowed and must outlive the plan.
  */
 #ifndef WS_PLAN_INPUT_H
 #define WS_PLAN_INPUT_H

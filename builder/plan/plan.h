@@ -13,8 +13,9 @@
 #include "plan/axis.h"
 
 enum ws_decision {
-	WS_DECISION_CACHED,   /**< the store has its wheel, or the index that was named */
-	WS_DECISION_PREBUILT, /**< a candidate loads, or was not opened yet: see the product's `chosen` */
+	WS_DECISION_CACHED, /**< the store has its wheel, or the index that was named */
+	/** a candidate loads, or was not opened yet: see the product's `chosen` */
+	WS_DECISION_PREBUILT,
 	WS_DECISION_BUILD,
 	WS_DECISION_FALLBACK, /**< the matrix says what stands in for it */
 	WS_DECISION_EXCLUDED,
@@ -114,7 +115,8 @@ struct ws_product {
 	struct ws_plan_wheel wheel;  /**< in the store; file NULL: none */
 	bool published;              /**< a wheel of this name, version and tags is in input->against */
 	struct ws_candidates candidates; /**< none under "build-only", or where the store has a wheel */
-	/** The candidate that is known to load, with nothing before it that is not known; NULL: none is. */
+	/** The candidate that is known to load, with nothing before it that is not known; NULL: none
+	 * is. */
 	const struct ws_candidate *chosen;
 	struct ws_cell **cells; /**< that are in this plan, in its order */
 	size_t cell_count;
@@ -135,7 +137,8 @@ struct ws_totals {
 	uint64_t peak_bytes; /**< predicted most that is held at once; the same for cost.unmeasured */
 };
 
-/** Cells and products stand in the order of the matrix; those that --only or --shard leave out do not. */
+/** Cells and products stand in the order of the matrix; those that --only or --shard leave out do
+ * not. */
 struct ws_plan {
 	struct ws_cell *const *cells;
 	size_t cell_count;

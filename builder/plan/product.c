@@ -56,7 +56,8 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 	ws_buf_puts(b, on ? point->machine->mark : "");
 }
 
-/* A wheel is built for the oldest it must serve: the lowest torch, and the lowest CUDA of its major. */
+/* A wheel is built for the oldest it must serve: the lowest torch, and the lowest CUDA of its
+ * major. */
 static void
 lower_point(struct ws_product *product, const struct ws_point *other)
 {
@@ -84,7 +85,8 @@ see(const struct ws_product *product)
 	if (!(on & ON_TORCH)) {
 		view.cxx11abi = -1;
 	}
-	/* A module of the stable ABI is compiled with torch's headers, of the lowest torch it serves. */
+	/* A module of the stable ABI is compiled with torch's headers, of the lowest torch it
+	 * serves. */
 	if (product->binding >= WS_BINDING_C_ABI) {
 		view.torch = NULL;
 	}
@@ -126,7 +128,8 @@ choose_size(const struct ws_plan_input *in, const struct ws_product *product)
 	return size;
 }
 
-/* As old as the torch of its cells, whose point is the lowest; where they have none, as the oldest. */
+/* As old as the torch of its cells, whose point is the lowest; where they have none, as the
+ * oldest. */
 static const char *
 choose_glibc(const struct ws_plan_input *in, const struct ws_product *product)
 {

@@ -34,7 +34,8 @@ add_value(const struct search *s, const char *name, size_t len,
 	}
 }
 
-/* The template with @a values; @a plus stands for '+'. The reader saw to it that placeholders have values. */
+/* The template with @a values; @a plus stands for '+'. The reader saw to it that placeholders have
+ * values. */
 static const char *
 expand(const struct search *s, const struct ws_published_values *values, const char *template,
 	const char *plus)
@@ -90,8 +91,8 @@ try_values(struct search *s, const struct ws_published_values *values)
 	*ws_vec_push(&s->found, s->a) = candidate;
 }
 
-/* The interpreter that names say, which every cell of the product must have; NULL with *fits false: it
- * was not published. */
+/* The interpreter that names say, which every cell of the product must have; NULL with *fits false:
+ * it was not published. */
 static const struct ws_published_python *
 find_python(const struct search *s, bool *fits)
 {
@@ -128,8 +129,8 @@ rounds(const struct ws_published_list *list)
 	return list->count > 0 ? list->count : 1;
 }
 
-/* All that the matrix has for this product: a few dozen combinations at most, most of them of another
- * CUDA major, torch or ABI. */
+/* All that the matrix has for this product: a few dozen combinations at most, most of them of
+ * another CUDA major, torch or ABI. */
 static void
 find_published(struct search *s, const struct ws_published_python *python)
 {

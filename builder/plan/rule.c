@@ -256,7 +256,8 @@ ask_abi(const struct ws_axes *axes, struct ws_cell *cell)
 			torch->known ? torch->name : release_text(torch, axes->a), cell->point.cxx11abi);
 }
 
-/* ---- architectures: what a toolkit has, what a recipe can be built for, what is known to be bad ---- */
+/* ---- architectures: what a toolkit has, what a recipe can be built for, what is known to be bad
+ * ---- */
 
 /* The toolkit must have every target of the set, PTX aside. */
 static const char *
@@ -375,7 +376,8 @@ ws_rule_dropped_text(const struct ws_cell *cell, struct ws_arena *a)
 	return ws_buf_copy(&b, a);
 }
 
-/* Takes out what the recipe cannot be built for and what is known to be bad; excludes when all is. */
+/* Takes out what the recipe cannot be built for and what is known to be bad; excludes when all
+ * is. */
 static const char *
 ask_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -401,8 +403,8 @@ may_go_unbuilt(const struct ws_axes *axes, const struct ws_cell *cell)
 	return (wheels || stand_in) && (!is_compiled(cell) || cell->point.cuda);
 }
 
-/* What cannot be compiled may be in somebody's wheel; what is known to be bad is bad there too. False:
- * nothing else was asked for. */
+/* What cannot be compiled may be in somebody's wheel; what is known to be bad is bad there too.
+ * False: nothing else was asked for. */
 static bool
 keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
 {
@@ -424,8 +426,8 @@ keep_unbuilt_archs(const struct ws_axes *axes, struct ws_cell *cell)
 	return count > 0;
 }
 
-/* The reason that is reported is the first; where a later rule leaves nothing at all, building was only the
- * first to fail. */
+/* The reason that is reported is the first; where a later rule leaves nothing at all, building was
+ * only the first to fail. */
 static void
 exclude(struct ws_cell *cell, enum ws_rule rule, const char *why)
 {

@@ -1,8 +1,8 @@
 /**
  * select.h - parts of a plan: --only and --shard
  *
- * Globs over cell names; `*` and `?` match '/' too. Shards are dealt over the whole matrix (steps.h),
- * whatever --only leaves, so that every machine deals alike.
+ * Globs over cell names; `*` and `?` match '/' too. Shards are dealt over the whole matrix
+ * (steps.h), whatever --only leaves, so that every machine deals alike.
  */
 #ifndef WS_PLAN_SELECT_H
 #define WS_PLAN_SELECT_H

@@ -16,7 +16,8 @@ find_listing(const struct ws_plan_input *in, const struct ws_recipe *recipe)
 	return NULL;
 }
 
-/* torch/extension.h with -O3, by the estimates of three recipes: 22 to 37 s of CPU, 1449 to 1600 MiB. */
+/* torch/extension.h with -O3, by the estimates of three recipes: 22 to 37 s of CPU, 1449 to 1600
+ * MiB. */
 #define TORCH_CPU_MS 30000
 #define TORCH_RSS_BYTES ((uint64_t)1500 << 20)
 

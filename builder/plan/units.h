@@ -2,8 +2,8 @@
  * units.h - what a product is compiled from, and what that costs
  *
  * The units of recipe/units.h; a pattern stands for as many as the recipe expects while the files
- * are not here. Costs come from the ledger, else from the recipe's estimates; of C++ that binds torch to Python
- * a rough figure is known, because its headers take most of the time.
+ * are not here. Costs come from the ledger, else from the recipe's estimates; of C++ that binds
+ * torch to Python a rough figure is known, because its headers take most of the time.
  */
 #ifndef WS_PLAN_UNITS_H
 #define WS_PLAN_UNITS_H

@@ -24,8 +24,8 @@ add_build(struct ws_buf *label, const struct ws_point *point, struct ws_arena *a
 	}
 }
 
-/* What the matrix asks for, where it is not what the toolkit alone gives: two contents of a wheel never
- * share a name. */
+/* What the matrix asks for, where it is not what the toolkit alone gives: two contents of a wheel
+ * never share a name. */
 static void
 add_size(struct ws_buf *label, const struct ws_size_options *size, struct ws_arena *a)
 {
@@ -63,8 +63,8 @@ make_label(const struct ws_product *product, const char *extra, struct ws_arena 
 	return ws_buf_copy(&label, a);
 }
 
-/* A module of the stable ABI that is imported is Python's limited API, of 3.10 on; one that is loaded
- * by torch.ops.load_library knows no Python. The recipe's check says which are imported. */
+/* A module of the stable ABI that is imported is Python's limited API, of 3.10 on; one that is
+ * loaded by torch.ops.load_library knows no Python. The recipe's check says which are imported. */
 static bool
 is_imported(const struct ws_recipe *recipe)
 {
@@ -94,8 +94,8 @@ fill_tags(struct ws_product *product, struct ws_arena *a)
 	}
 }
 
-/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, where it leaves out some of the releases that the wheel
- * asks for without it; else "". */
+/* ",<2.7.1,>=2.7.0": the recipe's own range of torch, where it leaves out some of the releases that
+ * the wheel asks for without it; else "". */
 static const char *
 own_range(const struct ws_recipe *recipe, const struct ws_torch_choice *torch, bool one_minor,
 	struct ws_arena *a)

@@ -214,7 +214,8 @@ write_abi(const struct ws_cell *cell, struct ws_buf *out)
 	}
 }
 
-/* Rules are asked in the order of their enum, up to the one that excludes; the policy comes last. */
+/* Rules are asked in the order of their enum, up to the one that excludes; the policy comes
+ * last. */
 static void
 write_rules(const struct ws_cell *cell, struct ws_buf *out)
 {

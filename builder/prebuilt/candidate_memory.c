@@ -1,4 +1,5 @@
-/* candidate_memory.c - what places have, the order of trying, and states. Verdicts are the judge's (judge/order.c). */
+/* candidate_memory.c - what places have, the order of trying, and states. Verdicts are the judge's
+ * (judge/order.c). */
 #include "prebuilt/candidate_memory.h"
 
 #include "base/fs.h"
@@ -52,7 +53,8 @@ is_published(const struct ws_recipe *recipe, const struct ws_pin_prebuilt *pin)
 	return false;
 }
 
-/* By its bytes, or where it came from: then it is what is pinned, or nothing else may be taken for it. */
+/* By its bytes, or where it came from: then it is what is pinned, or nothing else may be taken for
+ * it. */
 static bool
 is_offered(const wheel_list *offered, const struct ws_pin_prebuilt *pin, struct ws_arena *a)
 {
@@ -351,7 +353,8 @@ find_digest(const struct ws_candidate_memory *m, const struct ws_product *produc
 		: ws_offers_digest(m->ctx->store, candidate->url, m->a);
 }
 
-/* Fills what is known of it. What lies where the pinned one lay, and is another, has to be opened, which fails. */
+/* Fills what is known of it. What lies where the pinned one lay, and is another, has to be opened,
+ * which fails. */
 static void
 recall(struct ws_candidate_memory *m, const struct ws_product *product,
 	const struct ws_pin_prebuilt *pin, struct ws_candidate *candidate)

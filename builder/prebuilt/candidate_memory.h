@@ -1,10 +1,11 @@
 /**
  * candidate_memory.h - what is known of prebuilt wheels: the one place of a candidate's state
  *
- * A candidate is a name and bytes. What came of those that were tried in this run is kept for the run; of the
- * others the store is asked for the verdict of the very action that would judge them now (judge/order.h), so that
- * another torch, Python, driver or libc asks anew, and what was no verdict (killed, timed out, no answer) is
- * tried again by the next run. Also behind plan's look-ups. Asks no server and judges nothing: candidates.h.
+ * A candidate is a name and bytes. What came of those that were tried in this run is kept for the
+ * run; of the others the store is asked for the verdict of the very action that would judge them
+ * now (judge/order.h), so that another torch, Python, driver or libc asks anew, and what was no
+ * verdict (killed, timed out, no answer) is tried again by the next run. Also behind plan's
+ * look-ups. Asks no server and judges nothing: candidates.h.
  */
 #ifndef WS_PREBUILT_CANDIDATE_MEMORY_H
 #define WS_PREBUILT_CANDIDATE_MEMORY_H
@@ -53,8 +54,9 @@ size_t ws_candidates_offered(struct ws_candidate_memory *m, const struct ws_reci
 	const struct ws_offered_wheel **wheels, enum ws_indexes_asked *asked);
 
 /**
- * Fills what is known of a candidate of @a product: state, why, digest. One that could not be had stays
- * unopened, with the reason, where the product cannot be built or the lock says that this wheel serves it.
+ * Fills what is known of a candidate of @a product: state, why, digest. One that could not be had
+ * stays unopened, with the reason, where the product cannot be built or the lock says that this
+ * wheel serves it.
  */
 void ws_candidate_see(struct ws_candidate_memory *m, const struct ws_product *product,
 	struct ws_candidate *candidate);
@@ -69,7 +71,8 @@ struct ws_package_offers *ws_package_offers_of(
 void ws_package_offers_fill(struct ws_candidate_memory *m, struct ws_package_offers *package,
 	const struct ws_recipe *recipe, const struct ws_offered *found);
 
-/** Is what places had when they were last asked enough for @a product, because a build serves as well? */
+/** Is what places had when they were last asked enough for @a product, because a build serves as
+ * well? */
 bool ws_package_offers_are_enough(struct ws_candidate_memory *m, const struct ws_product *product);
 
 /** Its candidates in the order in which they are tried, with what is known of each. */
@@ -80,8 +83,8 @@ struct ws_candidates ws_candidate_list(
 const struct ws_candidate *ws_candidate_that_loads(const struct ws_candidates *list);
 
 /**
- * The lock's pin of it: of its bytes, else of what came from there, which is an error when it is opened. NULL:
- * none.
+ * The lock's pin of it: of its bytes, else of what came from there, which is an error when it is
+ * opened. NULL: none.
  */
 const struct ws_pin_prebuilt *ws_candidate_pin(const struct ws_candidate_memory *m,
 	const struct ws_product *product, const struct ws_candidate *candidate);
@@ -89,8 +92,8 @@ const struct ws_pin_prebuilt *ws_candidate_pin(const struct ws_candidate_memory 
 /* ---- what came of one ---- */
 
 /**
- * The order by which @a candidate, whose digest is known, is judged in every place that the product's cells have.
- * False when what a torch exports cannot be had by @a r.
+ * The order by which @a candidate, whose digest is known, is judged in every place that the
+ * product's cells have. False when what a torch exports cannot be had by @a r.
  */
 bool ws_candidate_order(struct ws_candidate_memory *m, struct ws_resolver *r,
 	const struct ws_product *product, const struct ws_candidate *candidate,
@@ -104,7 +107,8 @@ const char *ws_candidate_reason_of(const struct ws_wheel_verdict *verdict, struc
 void ws_candidate_end(struct ws_candidate_memory *m, const struct ws_product *product,
 	struct ws_candidate *candidate, enum ws_candidate_state state, const char *why);
 
-/** What it says of itself rules it out for these Pythons: remembered, as it is not fetched to be judged. */
+/** What it says of itself rules it out for these Pythons: remembered, as it is not fetched to be
+ * judged. */
 void ws_candidate_rule_out(struct ws_candidate_memory *m, const struct ws_product *product,
 	const struct ws_candidate *candidate, const char *why);
 

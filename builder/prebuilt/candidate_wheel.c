@@ -76,9 +76,9 @@ refuse_pythons(const struct getting *g, const struct ws_product *product,
 	return why;
 }
 
-/* Whether it is the package, version and kind of wheel that its name says, and for whom. Neither its
- * label nor the torch that it asks for is held against it here: the symbols that the judge misses say
- * more. What cannot be read here is the judge's to refuse, who reads all. */
+/* Whether it is the package, version and kind of wheel that its name says, and for whom. Neither
+ * its label nor the torch that it asks for is held against it here: the symbols that the judge
+ * misses say more. What cannot be read here is the judge's to refuse, who reads all. */
 static void
 check_labels(const struct getting *g, struct ws_candidate_wish *wish, struct ws_source *source)
 {

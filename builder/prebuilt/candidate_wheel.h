@@ -1,9 +1,10 @@
 /**
  * candidate_wheel.h - the bytes of prebuilt wheels, from wherever they lie into the store
  *
- * From a server that gives parts of files, WHEEL and METADATA come first: a wheel that contradicts its own
- * name is not downloaded. What is used comes whole, with the size and digest that its index promises, and is
- * known by its digest from then on. Which wheel to open, and whether it loads, is candidates.h's.
+ * From a server that gives parts of files, WHEEL and METADATA come first: a wheel that contradicts
+ * its own name is not downloaded. What is used comes whole, with the size and digest that its index
+ * promises, and is known by its digest from then on. Which wheel to open, and whether it loads, is
+ * candidates.h's.
  */
 #ifndef WS_PREBUILT_CANDIDATE_WHEEL_H
 #define WS_PREBUILT_CANDIDATE_WHEEL_H

@@ -1,5 +1,6 @@
-/* candidates.c - the rounds in which candidates are tried: each takes one of every product that still has none,
- * brings them together and judges them together. What is known is candidate_memory.c's. */
+/* candidates.c - the rounds in which candidates are tried: each takes one of every product that
+ * still has none, brings them together and judges them together. What is known is
+ * candidate_memory.c's. */
 #include "prebuilt/candidates.h"
 
 #include "engine/engine.h"
@@ -47,8 +48,8 @@ report_unreachable(struct trying *t, const struct ws_candidate *candidate)
 	}
 }
 
-/* The next candidate that may serve. One that is known to load is opened too: it may have to be fetched and
- * pinned, and its verdict costs a look into the store. */
+/* The next candidate that may serve. One that is known to load is opened too: it may have to be
+ * fetched and pinned, and its verdict costs a look into the store. */
 static void
 choose_next(struct attempt *at)
 {

@@ -1,5 +1,5 @@
-/* offers.c - names of wheels from folders and from index pages, and the memory of those. Which of them
- * might serve is plan/candidate_order.h's. */
+/* offers.c - names of wheels from folders and from index pages, and the memory of those. Which of
+ * them might serve is plan/candidate_order.h's. */
 #include "prebuilt/offers.h"
 
 #include "base/fs.h"

@@ -1,10 +1,10 @@
 /**
  * offers.h - which prebuilt wheels of a package folders and indexes have
  *
- * The places are those of the index role "prebuilt"; for a package that is never built and for which nobody names
- * a place, the default index. Folders are read when they are asked about. What an index had when it was last
- * asked is remembered in the store, so that a plan without a network knows it too; likewise which bytes a URL gave
- * whose index promises none.
+ * The places are those of the index role "prebuilt"; for a package that is never built and for
+ * which nobody names a place, the default index. Folders are read when they are asked about. What
+ * an index had when it was last asked is remembered in the store, so that a plan without a network
+ * knows it too; likewise which bytes a URL gave whose index promises none.
  */
 #ifndef WS_PREBUILT_OFFERS_H
 #define WS_PREBUILT_OFFERS_H
@@ -38,9 +38,10 @@ struct ws_offered ws_offers_recall(const struct ws_store *store,
 	const struct ws_offer_places *places, const struct ws_recipe *recipe, struct ws_arena *a);
 
 /**
- * Asks the indexes, remembers what they have. One that cannot be asked is warned of, unless its server is in
- * @a warned already, and what it had before stands for it. False only when the run is to stop. @a fetch's http and
- * index are used.
+ * Asks the indexes, remembers what they have. One that cannot be asked is warned of, unless its
+ * server is in
+ * @a warned already, and what it had before stands for it. False only when the run is to stop. @a
+ * fetch's http and index are used.
  */
 bool ws_offers_ask(const struct ws_fetch *fetch, const struct ws_offer_places *places,
 	const struct ws_recipe *recipe, struct ws_map *warned, struct ws_arena *a,

@@ -125,7 +125,8 @@ probe_toolkits(const struct ws_context *ctx, struct ws_plan_host *host)
 {
 	ws_cuda_list found = {0};
 	if (ctx->kits != WS_KITS_ARCHIVE) {
-		/* Where nothing is kept, reading a compiler of 100 MB for its digest costs more than asking it. */
+		/* Where nothing is kept, reading a compiler of 100 MB for its digest costs more than asking
+		 * it. */
 		struct ws_cuda_memory memory = {ctx->store, ctx->ledger};
 		ws_cuda_list_host(ctx->env, ws_store_keeps(ctx->store) ? &memory : NULL, ctx->a, &found);
 	}

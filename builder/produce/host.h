@@ -1,8 +1,8 @@
 /**
  * host.h - what planning must be told of this host: what `--here` and the default axes mean
  *
- * Asks only what the matrix mentions: a plan for named versions starts no process, but for an nvcc of
- * this host that was never asked before.
+ * Asks only what the matrix mentions: a plan for named versions starts no process, but for an nvcc
+ * of this host that was never asked before.
  */
 #ifndef WS_PRODUCE_HOST_H
 #define WS_PRODUCE_HOST_H

@@ -29,8 +29,8 @@ recall_source(const struct ws_context *ctx, const struct ws_lock *lock,
 	return ws_source_recall(ctx->store, &wish, ctx->a, tree);
 }
 
-/* The digest of the sources that @a spec means, as far as it is known without asking anybody: of a local
- * folder as it is now, else of what the store has from there. NULL: not known. */
+/* The digest of the sources that @a spec means, as far as it is known without asking anybody: of a
+ * local folder as it is now, else of what the store has from there. NULL: not known. */
 static const char *
 find_tree(
 	const struct ws_context *ctx, const struct ws_recipe *recipe, const struct ws_source_spec *spec)

@@ -1,5 +1,5 @@
-/* run.c - the steps of a build, in order. What a product is built of is products.c's, where wheels go
- * is deliver.c's. */
+/* run.c - the steps of a build, in order. What a product is built of is products.c's, where wheels
+ * go is deliver.c's. */
 #include "produce/run.h"
 
 #include "dist/deliver.h"
@@ -49,8 +49,8 @@ goes_on(const struct building *b)
 	return b->options->keep_going || falls_back(b);
 }
 
-/* A command failed, was killed for memory or took too long. What could not even be resolved, or came
- * of this host's files, is not a failed build. */
+/* A command failed, was killed for memory or took too long. What could not even be resolved, or
+ * came of this host's files, is not a failed build. */
 static bool
 is_failed_build(const struct ws_err *failure)
 {
@@ -78,7 +78,8 @@ fall_back(const struct building *b, struct ws_supply *supply)
 
 /* ---- reporting ---- */
 
-/* Not after every wheel of thousands: what the records lack, a run that is killed has not reported. */
+/* Not after every wheel of thousands: what the records lack, a run that is killed has not
+ * reported. */
 static bool
 is_time_to_record(struct building *b)
 {
@@ -360,8 +361,8 @@ finish_failures(struct building *b, struct ws_err *err)
 	return done;
 }
 
-/* What the run left: supplies that failed, and warnings of compilers that succeeded. What the parts of an
- * action said is in its own log. */
+/* What the run left: supplies that failed, and warnings of compilers that succeeded. What the parts
+ * of an action said is in its own log. */
 static bool
 finish(struct building *b, struct ws_err *err)
 {

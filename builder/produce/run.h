@@ -1,8 +1,8 @@
 /**
  * run.h - making the wheels of a plan
  *
- * Opens a supply for each product, resolves what those need that are to be built, runs the graph and
- * delivers each wheel when it is packed. Says what happened as data; telling it is report/'s.
+ * Opens a supply for each product, resolves what those need that are to be built, runs the graph
+ * and delivers each wheel when it is packed. Says what happened as data; telling it is report/'s.
  */
 #ifndef WS_PRODUCE_RUN_H
 #define WS_PRODUCE_RUN_H
@@ -31,10 +31,10 @@ struct ws_build_options {
 };
 
 /**
- * True when every cell that was to be built has its wheel, or a fallback where the matrix wants that
- * of failed builds; such a matrix is built as with keep_going. Otherwise @a err says in one line what
- * kept it from that and @a result is filled as far as it came. The result, and all that the run needs
- * until its end, lives in @a a; pins stay in @a pins.
+ * True when every cell that was to be built has its wheel, or a fallback where the matrix wants
+ * that of failed builds; such a matrix is built as with keep_going. Otherwise @a err says in one
+ * line what kept it from that and @a result is filled as far as it came. The result, and all that
+ * the run needs until its end, lives in @a a; pins stay in @a pins.
  */
 bool ws_build_run(const struct ws_context *ctx, struct ws_pins *pins, const struct ws_plan *plan,
 	const struct ws_build_options *options, struct ws_arena *a, struct ws_build_result *result,

@@ -1,4 +1,5 @@
-/* selection.c - reading the matrix, recipes and lock. What the host answers is host.c's; planning is plan/'s. */
+/* selection.c - reading the matrix, recipes and lock. What the host answers is host.c's; planning
+ * is plan/'s. */
 #include "produce/selection.h"
 
 #include "base/fs.h"

@@ -1,8 +1,8 @@
 /**
  * selection.h - from what a person asked for to a plan
  *
- * A matrix file, or a matrix made elsewhere. Reads recipes and the lock, asks this host only what the
- * selection needs to know of it, and plans. Shared by plan, build, fetch, lock and shell.
+ * A matrix file, or a matrix made elsewhere. Reads recipes and the lock, asks this host only what
+ * the selection needs to know of it, and plans. Shared by plan, build, fetch, lock and shell.
  */
 #ifndef WS_PRODUCE_SELECTION_H
 #define WS_PRODUCE_SELECTION_H
@@ -48,15 +48,16 @@ struct ws_selection {
 };
 
 /**
- * Reads the matrix and its recipes: enough to open the network. All mistakes of the person who asked are
- * WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
+ * Reads the matrix and its recipes: enough to open the network. All mistakes of the person who
+ * asked are WS_ERR_CONFIG or WS_ERR_USAGE, with their place where there is a file.
  */
 bool ws_selection_read(const struct ws_context *ctx, const struct ws_user_config *user,
 	const struct ws_selection_options *options, struct ws_selection *sel, struct ws_err *err);
 
 /**
- * Fills the rest of @a sel, which was read. @a ctx needs facts, data, host, store and ledger; its network is
- * used only for a torch release that neither facts nor lock know, and only when @a ctx->fetch is set.
+ * Fills the rest of @a sel, which was read. @a ctx needs facts, data, host, store and ledger; its
+ * network is used only for a torch release that neither facts nor lock know, and only when @a
+ * ctx->fetch is set.
  */
 bool ws_selection_plan(const struct ws_context *ctx, const struct ws_selection_options *options,
 	struct ws_selection *sel, struct ws_err *err);

@@ -1,7 +1,8 @@
 /**
  * selection_request.h - the values of a matrix that this host or an index must be asked about
  *
- * Those of the axes and those of extra points alike, each once. What a value means is plan/axis.h's.
+ * Those of the axes and those of extra points alike, each once. What a value means is
+ * plan/axis.h's.
  */
 #ifndef WS_PRODUCE_SELECTION_REQUEST_H
 #define WS_PRODUCE_SELECTION_REQUEST_H
@@ -12,7 +13,8 @@
 struct ws_requested_python {
 	const struct ws_python_value *value; /**< borrowed from the matrix */
 	bool extra;                          /**< of `include` */
-	/** Its interpreter must be found: it is named by a path or "host", or its own torch is wanted. */
+	/** Its interpreter must be found: it is named by a path or "host", or its own torch is
+	 * wanted. */
 	bool needed;
 };
 

@@ -14,7 +14,8 @@
 
 /* ---- build.json ---- */
 
-/* "cu.12.4.torch.2.5.sm.80.90ptx" of "demo-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx"; NULL: of no torch. */
+/* "cu.12.4.torch.2.5.sm.80.90ptx" of "demo-1.0/torch2.5.1/cu12.4/cp311/sm80+90ptx"; NULL: of no
+ * torch. */
 static const char *
 label_of_cell(const char *cell, struct ws_arena *a)
 {
@@ -190,8 +191,8 @@ read_facts(struct ws_zip *zip, const char *folder, struct ws_arena *a, const str
 	return true;
 }
 
-/* What METADATA says of a licence that not everybody may use. A reader of words, no judge of law: it says so where
- * nobody can have missed to mean it. */
+/* What METADATA says of a licence that not everybody may use. A reader of words, no judge of law:
+ * it says so where nobody can have missed to mean it. */
 static const char *
 find_restriction(
 	const struct ws_metadata_info *info, const struct ws_buf *metadata, struct ws_arena *a)

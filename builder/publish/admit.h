@@ -1,9 +1,9 @@
 /**
  * admit.h - what a wheel file has to be like to be published, and what it says
  *
- * By the strict readers of archive/ and inspect/; none of its code runs. Where it loads is not judged
- * again: its wheelsmith.json says what was measured when it was made, a build.json beside it for which
- * cells a stranger's wheel was judged. Errors are WS_ERR_PUBLISH and name the wheel.
+ * By the strict readers of archive/ and inspect/; none of its code runs. Where it loads is not
+ * judged again: its wheelsmith.json says what was measured when it was made, a build.json beside it
+ * for which cells a stranger's wheel was judged. Errors are WS_ERR_PUBLISH and name the wheel.
  */
 #ifndef WS_PUBLISH_ADMIT_H
 #define WS_PUBLISH_ADMIT_H
@@ -18,8 +18,8 @@ struct ws_index_trusted {
 };
 
 /**
- * Reads FOLDER/build.json into @a trusted, file name to struct ws_index_trusted. One that is not there is
- * fine; one that cannot be understood is an error.
+ * Reads FOLDER/build.json into @a trusted, file name to struct ws_index_trusted. One that is not
+ * there is fine; one that cannot be understood is an error.
  */
 bool ws_index_trusted_read(
 	const char *folder, struct ws_arena *a, struct ws_map *trusted, struct ws_err *err);
@@ -34,9 +34,9 @@ struct ws_index_arrival {
 };
 
 /**
- * Fills @a entry (without `uploaded` and `yanked`) and appends METADATA to @a metadata. A file that is not a wheel is
- * an error. What is wrong in one that can be read, a name or a RECORD that lies, is @a wrong, one line;
- * else that is NULL.
+ * Fills @a entry (without `uploaded` and `yanked`) and appends METADATA to @a metadata. A file that
+ * is not a wheel is an error. What is wrong in one that can be read, a name or a RECORD that lies,
+ * is @a wrong, one line; else that is NULL.
  */
 bool ws_index_admit(const struct ws_index_arrival *wheel, struct ws_arena *a,
 	struct ws_index_entry *entry, struct ws_buf *metadata, const char **wrong, struct ws_err *err);

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The end of the element at @a at, where a browser does not show its text: <head>, <style>, <script>; else
- * NULL. */
+/* The end of the element at @a at, where a browser does not show its text: <head>, <style>,
+ * <script>; else NULL. */
 static const char *
 skip_element(const char *at)
 {

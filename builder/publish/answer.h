@@ -8,8 +8,8 @@
 #include "publish/login.h"
 
 /**
- * Adds the first words of an answer to @a err, without markup, where it has any. The words are left out where the
- * login is among them.
+ * Adds the first words of an answer to @a err, without markup, where it has any. The words are left
+ * out where the login is among them.
  */
 void ws_answer_quote(const struct ws_buf *answer, const struct ws_login *login, struct ws_arena *a,
 	struct ws_err *err);

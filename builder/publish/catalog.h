@@ -1,8 +1,8 @@
 /**
  * catalog.h - which wheels an index has, and what is known of each: index.json
  *
- * The one file that an index is made from: all pages follow from it. Reads and writes the text; touches no
- * wheel (admit.h) and no folder (target.h). The schema is schemas/index-1.json.
+ * The one file that an index is made from: all pages follow from it. Reads and writes the text;
+ * touches no wheel (admit.h) and no folder (target.h). The schema is schemas/index-1.json.
  */
 #ifndef WS_PUBLISH_CATALOG_H
 #define WS_PUBLISH_CATALOG_H

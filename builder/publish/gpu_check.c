@@ -1,4 +1,5 @@
-/* gpu_check.c - the file comes from outside: its verdict counts only where all of its cases agree. */
+/* gpu_check.c - the file comes from outside: its verdict counts only where all of its cases
+ * agree. */
 #include "publish/gpu_check.h"
 
 #include "base/digest.h"

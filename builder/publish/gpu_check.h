@@ -2,7 +2,8 @@
  * gpu_check.h - did what a wheel computes on a GPU agree with a reference?
  *
  * Reads what `python -m wheelsmith_kernels check PACKAGE --json FILE` wrote on a host with a GPU
- * (schemas/kernels-check-1.json). Runs nothing. A result belongs to the wheel whose SHA-256 it names.
+ * (schemas/kernels-check-1.json). Runs nothing. A result belongs to the wheel whose SHA-256 it
+ * names.
  */
 #ifndef WS_PUBLISH_GPU_CHECK_H
 #define WS_PUBLISH_GPU_CHECK_H
@@ -11,8 +12,9 @@
 #include "base/map.h"
 
 /**
- * Adds the result in the file @a path to @a checks: the sha256 of its wheel to why it failed (one line; "" when it
- * passed). Of several for one wheel, one that failed decides. A file that is not such a result is an error.
+ * Adds the result in the file @a path to @a checks: the sha256 of its wheel to why it failed (one
+ * line; "" when it passed). Of several for one wheel, one that failed decides. A file that is not
+ * such a result is an error.
  */
 bool ws_gpu_check_read(
 	const char *path, struct ws_arena *a, struct ws_map *checks, struct ws_err *err);

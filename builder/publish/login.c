@@ -1,4 +1,5 @@
-/* login.c - netrc as libcurl reads it: words, which quotes may enclose; comments and macros are passed over. */
+/* login.c - netrc as libcurl reads it: words, which quotes may enclose; comments and macros are
+ * passed over. */
 #include "publish/login.h"
 
 #include "base/buf.h"

@@ -1,9 +1,9 @@
 /**
  * pages.h - the pages of a simple repository, as text
  *
- * PEP 503 (HTML), 592 (yanked), 629 (version), 691 and 700 (JSON 1.1), 714 (core-metadata). Every string is
- * escaped, whatever a wheel says of itself. Addresses are relative: "../../../files/NAME" from
- * "PATH/simple/PACKAGE/", so that a tree can be served from any place. Pure.
+ * PEP 503 (HTML), 592 (yanked), 629 (version), 691 and 700 (JSON 1.1), 714 (core-metadata). Every
+ * string is escaped, whatever a wheel says of itself. Addresses are relative: "../../../files/NAME"
+ * from "PATH/simple/PACKAGE/", so that a tree can be served from any place. Pure.
  */
 #ifndef WS_PUBLISH_PAGES_H
 #define WS_PUBLISH_PAGES_H
@@ -18,7 +18,8 @@ struct ws_index_beside {
 	const char *uploaded;
 };
 
-/** The page of one package: its wheels in the order given, at least one, and what lies beside it. */
+/** The page of one package: its wheels in the order given, at least one, and what lies beside
+ * it. */
 struct ws_index_package_page {
 	const struct ws_index_entry *const *entries;
 	size_t count;

@@ -299,7 +299,8 @@ cmp_places(const void *x, const void *y)
 	return left < right ? -1 : left > right;
 }
 
-/* One for each architecture; and one for each set that this path cannot tell apart, for hosts that have all of it. */
+/* One for each architecture; and one for each set that this path cannot tell apart, for hosts that
+ * have all of it. */
 static void
 add_arch_paths(struct making *m, const struct path *path, const candidates *found)
 {
@@ -375,7 +376,8 @@ is_labelled(const struct ws_index_entry *entry, const char *label)
 				 : !entry->variant && entry->kind == WS_INDEX_NONE;
 }
 
-/* Those of entries [from, to), which are one release, that answer under a label; NULL: without one. */
+/* Those of entries [from, to), which are one release, that answer under a label; NULL: without
+ * one. */
 static void
 choose_labelled(const struct making *m, size_t from, size_t to, const char *label, entries *chosen)
 {

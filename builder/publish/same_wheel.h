@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/** Both hold the same files, in any order. False also where one cannot be read as strictly as a wheel is. */
+/** Both hold the same files, in any order. False also where one cannot be read as strictly as a
+ * wheel is. */
 bool ws_index_same_wheel(const char *path, const char *other);
 
 #endif

@@ -237,7 +237,8 @@ check_flags(struct making *m, const struct ws_flags *flags, const char *place, c
 	}
 }
 
-/* Of @a flags those that @a used still has at a point: none may be for another machine than the point's. */
+/* Of @a flags those that @a used still has at a point: none may be for another machine than the
+ * point's. */
 static void
 check_machine(struct making *m, const struct ws_flags *flags, const struct ws_flags *used,
 	const struct ws_machine *machine, const char *place, const char *prefix)

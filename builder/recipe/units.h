@@ -14,8 +14,8 @@
 #include "model/recipe.h"
 
 /* ---- what is wrong with a recipe beside its sources ----
- * Values, so that `recipe check` can report all of them and a build can fail with the first. Mistakes
- * of the text itself are found by config/ while it reads. */
+ * Values, so that `recipe check` can report all of them and a build can fail with the first.
+ * Mistakes of the text itself are found by config/ while it reads. */
 
 struct ws_recipe_problem {
 	const char
@@ -74,11 +74,12 @@ struct ws_recipe_module {
 };
 
 /**
- * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay what they are and nothing
- * is looked for; without a @a point (NULL) no override is applied. Problems: a file that is missing, a
- * pattern that matches another number of files than the recipe says, a kind of file that is not
- * compiled, a file named twice, a name or a flag that may not reach a command line. What has the first three is not among the units;
- * without @a problems (NULL), missing files are: a patch of other points may bring them.
+ * Extension @a index of @a recipe. Without a @a listing (NULL) patterns stay what they are and
+ * nothing is looked for; without a @a point (NULL) no override is applied. Problems: a file that is
+ * missing, a pattern that matches another number of files than the recipe says, a kind of file that
+ * is not compiled, a file named twice, a name or a flag that may not reach a command line. What has
+ * the first three is not among the units; without @a problems (NULL), missing files are: a patch of
+ * other points may bring them.
  */
 struct ws_recipe_module ws_recipe_module(const struct ws_recipe *recipe, size_t index,
 	const struct ws_listing *listing, const struct ws_point_view *point, struct ws_arena *a,

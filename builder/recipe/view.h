@@ -1,9 +1,9 @@
 /**
  * view.h - what a recipe means at one point of the matrix
  *
- * Recipe, listing of the (patched) sources and point in; modules, Python files and problems out. Made
- * once for a product and handed down, so that plan, compilers and pack agree. Pure. Which patches
- * make the sources: ws_recipe_patches.
+ * Recipe, listing of the (patched) sources and point in; modules, Python files and problems out.
+ * Made once for a product and handed down, so that plan, compilers and pack agree. Pure. Which
+ * patches make the sources: ws_recipe_patches.
  */
 #ifndef WS_RECIPE_VIEW_H
 #define WS_RECIPE_VIEW_H
@@ -24,14 +24,14 @@ void ws_recipe_see(const struct ws_recipe *recipe, const struct ws_listing *list
 	const struct ws_point_view *point, struct ws_arena *a, struct ws_recipe_view *view);
 
 /**
- * How many .cu files the sources have where no module compiles one: the native part may have been forgotten. 0 for a
- * recipe whose local label says that it is without on purpose.
+ * How many .cu files the sources have where no module compiles one: the native part may have been
+ * forgotten. 0 for a recipe whose local label says that it is without on purpose.
  */
 size_t ws_recipe_idle_cuda(const struct ws_recipe *recipe, const struct ws_listing *listing);
 
 /* ---- whether a recipe says what its sources have, whatever the point ----
- * For `recipe check`: everything that a view reports, and what only a person who writes a recipe wants
- * to hear: folders, licences and estimates that match nothing, overrides of every point. */
+ * For `recipe check`: everything that a view reports, and what only a person who writes a recipe
+ * wants to hear: folders, licences and estimates that match nothing, overrides of every point. */
 
 /**
  * @a listings: the sources with the patches that always apply, then once for each patch with a

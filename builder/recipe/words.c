@@ -75,8 +75,8 @@ static const char of_x86_64[] =
 static const char of_aarch64[] =
 	"it is aarch64's: add it in an override with \"when\": {\"platform\": \"aarch64\"}";
 
-/* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc 13.0
- * --help, ld 2.40. */
+/* The beginning of a word; with a blank at the end the whole of it. GCC 14 "Invoking GCC", nvcc
+ * 13.0 --help, ld 2.40. */
 static const struct {
 	const char *start;
 	unsigned tools;

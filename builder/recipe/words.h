@@ -21,8 +21,8 @@
 bool ws_name_is_plain(const char *name);
 
 /**
- * False for a folder that nvcc cannot work below: its commands would hold , " $ ` or a backslash. The
- * store's path becomes part of them by TMPDIR.
+ * False for a folder that nvcc cannot work below: its commands would hold , " $ ` or a backslash.
+ * The store's path becomes part of them by TMPDIR.
  */
 bool ws_path_suits_nvcc(const char *path);
 
@@ -34,9 +34,10 @@ enum ws_flag_tool {
 };
 
 /**
- * Why word @a index of a list cannot be a flag, and what to write instead; NULL when it can. Refused
- * are tokens of the engine ("{work}"), what a shell would replace in nvcc's words, and what makes a tool
- * read or write files that nobody sees (compile/ follows -I, -iquote, -idirafter, -include, -L and -l).
+ * Why word @a index of a list cannot be a flag, and what to write instead; NULL when it can.
+ * Refused are tokens of the engine ("{work}"), what a shell would replace in nvcc's words, and what
+ * makes a tool read or write files that nobody sees (compile/ follows -I, -iquote, -idirafter,
+ * -include, -L and -l).
  */
 const char *ws_flag_problem(const char *const *words, size_t index, enum ws_flag_tool tool);
 

@@ -5,7 +5,8 @@
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-/* Of ActionResult, OutputFile, Digest, Command and Action: the numbers of remote_execution.proto. */
+/* Of ActionResult, OutputFile, Digest, Command and Action: the numbers of
+ * remote_execution.proto. */
 enum {
 	RESULT_OUTPUT_FILES = 2,
 	RESULT_STDOUT_RAW = 5,

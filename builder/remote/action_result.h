@@ -1,11 +1,12 @@
 /**
  * action_result.h - a text as an ActionResult of the Remote Execution API (v2)
  *
- * A record of ours must be something that servers of that protocol and caches of Bazel's take: a serialised
- * ActionResult, under the digest of an Action. The Action is one that nobody runs ("wheelsmith-record", kind,
- * key); the text is the result's stdout_raw, and the files it speaks of are its output files, so that a server
- * that checks whether results are complete keeps or drops them together. Only the fields that are used; others
- * are skipped. Pure. https://github.com/bazelbuild/remote-apis, remote_execution.proto
+ * A record of ours must be something that servers of that protocol and caches of Bazel's take: a
+ * serialised ActionResult, under the digest of an Action. The Action is one that nobody runs
+ * ("wheelsmith-record", kind, key); the text is the result's stdout_raw, and the files it speaks of
+ * are its output files, so that a server that checks whether results are complete keeps or drops
+ * them together. Only the fields that are used; others are skipped. Pure.
+ * https://github.com/bazelbuild/remote-apis, remote_execution.proto
  */
 #ifndef WS_REMOTE_ACTION_RESULT_H
 #define WS_REMOTE_ACTION_RESULT_H

@@ -1,5 +1,5 @@
-/* records.c - batches of requests, what became of them, and keeping quiet when the server is not fit. Failures of
- * the server end as misses; only reading the configuration can fail. */
+/* records.c - batches of requests, what became of them, and keeping quiet when the server is not
+ * fit. Failures of the server end as misses; only reading the configuration can fail. */
 #include "remote/records.h"
 
 #include "base/fs.h"

@@ -1,10 +1,11 @@
 /**
  * records.h - results shared through a cache server
  *
- * A struct ws_shared over Bazel's HTTP cache: GET and PUT of ENDPOINT/ac/KEY (action_result.h, signed_text.h) and
- * ENDPOINT/cas/SHA256. nginx with WebDAV is such a server, and so is bazel-remote. Every file is hashed, a record
- * counts when a trusted key has signed it, and anything else is a miss. A server that does not answer, or refuses,
- * is warned of once and not asked again in the run; one that does not take results likewise. Nothing here fails a build.
+ * A struct ws_shared over Bazel's HTTP cache: GET and PUT of ENDPOINT/ac/KEY (action_result.h,
+ * signed_text.h) and ENDPOINT/cas/SHA256. nginx with WebDAV is such a server, and so is
+ * bazel-remote. Every file is hashed, a record counts when a trusted key has signed it, and
+ * anything else is a miss. A server that does not answer, or refuses, is warned of once and not
+ * asked again in the run; one that does not take results likewise. Nothing here fails a build.
  */
 #ifndef WS_REMOTE_RECORDS_H
 #define WS_REMOTE_RECORDS_H

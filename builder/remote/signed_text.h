@@ -6,8 +6,8 @@
  *   SIGNER SIGNATURE
  *   the text
  *
- * SIGNER is the name of an Ed25519 key (base/sign.h) and SIGNATURE, in hex, is over all but its own line: a text that was put
- * under another key, or is of another kind, is not what was signed. Pure.
+ * SIGNER is the name of an Ed25519 key (base/sign.h) and SIGNATURE, in hex, is over all but its own
+ * line: a text that was put under another key, or is of another kind, is not what was signed. Pure.
  */
 #ifndef WS_REMOTE_SIGNED_TEXT_H
 #define WS_REMOTE_SIGNED_TEXT_H

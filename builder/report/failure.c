@@ -1,4 +1,5 @@
-/* failure.c - no parsing: logs of gcc, clang, nvcc, ptxas and ld. Cures are the signs' (explain/signs.h). */
+/* failure.c - no parsing: logs of gcc, clang, nvcc, ptxas and ld. Cures are the signs'
+ * (explain/signs.h). */
 #include "report/failure.h"
 
 #include "explain/explain.h"

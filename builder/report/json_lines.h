@@ -1,8 +1,8 @@
 /**
  * json_lines.h - events for machines, one JSON object a line
  *
- * A sink: {"schema": "wheelsmith.event/1", "event": "action-done", "at_ms": ..., ...}. Members that an
- * event does not have are left out; samples and progress are not written.
+ * A sink: {"schema": "wheelsmith.event/1", "event": "action-done", "at_ms": ..., ...}. Members that
+ * an event does not have are left out; samples and progress are not written.
  */
 #ifndef WS_REPORT_JSON_LINES_H
 #define WS_REPORT_JSON_LINES_H

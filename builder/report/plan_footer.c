@@ -118,7 +118,8 @@ add_part(struct ws_buf *out, size_t *line, unsigned width, const char *part)
 	ws_buf_puts(out, part);
 }
 
-/* Cells that somebody else's wheel serves, or hopefully does, and those for which something stands in. */
+/* Cells that somebody else's wheel serves, or hopefully does, and those for which something stands
+ * in. */
 static void
 add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct ws_buf *out,
 	struct ws_arena *a)
@@ -136,7 +137,8 @@ add_others(const struct ws_totals *totals, size_t *line, unsigned width, struct 
 	}
 }
 
-/* "≤ 7 min on 2 cores", "~" where some figures are rough; what nobody knows is reported beside it. */
+/* "≤ 7 min on 2 cores", "~" where some figures are rough; what nobody knows is reported beside
+ * it. */
 static void
 write_total(const struct ws_totals *totals, unsigned width, struct ws_buf *out, struct ws_arena *a)
 {

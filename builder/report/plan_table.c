@@ -24,8 +24,8 @@ enum column {
 static const char *const titles[COLUMNS] = {
 	"package", "torch", "cuda", "python", "archs", "decision", "why", "cost"};
 
-/* The order in which a table that is too wide gives way, and what a column is cut to; 0: it goes. One that is
- * the same in every row goes first: it is named once below. */
+/* The order in which a table that is too wide gives way, and what a column is cut to; 0: it goes.
+ * One that is the same in every row goes first: it is named once below. */
 static const struct {
 	enum column column;
 	unsigned least;

@@ -8,9 +8,9 @@
 #include "plan/plan.h"
 
 /* ---- a plan as people read it ----
- * One row for every cell that is not excluded, then how many are excluded for which reason, then what
- * building takes. Fits the width it is given: reasons are cut first, then packages and archs, then
- * whole columns go. */
+ * One row for every cell that is not excluded, then how many are excluded for which reason, then
+ * what building takes. Fits the width it is given: reasons are cut first, then packages and archs,
+ * then whole columns go. */
 
 /** @a width: columns there are; 0: as many as it takes. */
 void ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
@@ -21,22 +21,22 @@ void ws_plan_table_write(const struct ws_plan *plan, unsigned width, struct ws_b
 void ws_plan_footer_write(const struct ws_plan *plan, unsigned width, struct ws_buf *out);
 
 /* ---- a plan for machines: schema wheelsmith.plan/1 ----
- * {"schema", "cells": [...], "products": [...], "totals": {...}, "warnings": [...]}. Cells name their
- * product by its place in the list. Costs that nobody knows are null. One cell, one product a line.
- * Fields are only ever added. */
+ * {"schema", "cells": [...], "products": [...], "totals": {...}, "warnings": [...]}. Cells name
+ * their product by its place in the list. Costs that nobody knows are null. One cell, one product a
+ * line. Fields are only ever added. */
 
 void ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out);
 
 /* ---- a plan as a job matrix for GitHub Actions ----
- * {"include": [{"name", "cell", "package", "torch", "cuda", "arch", "python", "only", "cells"}, ...]} on one line,
- * for `echo "matrix=$(wheelsmith plan --github ...)" >> "$GITHUB_OUTPUT"` and, in the job that builds,
- * `strategy: {matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}}` and
+ * {"include": [{"name", "cell", "package", "torch", "cuda", "arch", "python", "only", "cells"},
+ * ...]} on one line, for `echo "matrix=$(wheelsmith plan --github ...)" >> "$GITHUB_OUTPUT"` and,
+ * in the job that builds, `strategy: {matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}}` and
  * `wheelsmith build --matrix FILE --only '${{ matrix.only }}'`.
  *
  * One job for each group of cells that share kernels and of which something is to be built: the
- * Pythons of one (package, torch, CUDA, arch set) are one job, because a second machine would compile
- * the same kernels again. GitHub runs at most 256 jobs of a matrix; where there are more, --shard I/N
- * is the way. */
+ * Pythons of one (package, torch, CUDA, arch set) are one job, because a second machine would
+ * compile the same kernels again. GitHub runs at most 256 jobs of a matrix; where there are more,
+ * --shard I/N is the way. */
 
 /** GitHub's limit for the jobs of one matrix. */
 #define WS_GITHUB_JOBS 256
@@ -45,8 +45,8 @@ void ws_plan_json_write(const struct ws_plan *plan, struct ws_buf *out);
 size_t ws_plan_github_write(const struct ws_plan *plan, struct ws_buf *out);
 
 /* ---- a plan as a job of a cluster ----
- * An array job for `sbatch`, or an Indexed Job for `kubectl apply`: each task builds one shard, in a store of
- * its own. What tasks share goes through the records of docs/farm.md. */
+ * An array job for `sbatch`, or an Indexed Job for `kubectl apply`: each task builds one shard, in
+ * a store of its own. What tasks share goes through the records of docs/farm.md. */
 
 struct ws_cluster {
 	unsigned tasks;

@@ -133,7 +133,8 @@ draw(struct status *s, bool at_once)
 	ws_term_redraw(s->out, ws_buf_text(&line));
 }
 
-/* In a log: what goes on, when nothing was said about it for long. @printed: something was said now. */
+/* In a log: what goes on, when nothing was said about it for long. @printed: something was said
+ * now. */
 static void
 speak(struct status *s, bool printed)
 {

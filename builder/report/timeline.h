@@ -1,8 +1,8 @@
 /**
  * timeline.h - what ran when, and what it cost, command by command
  *
- * A sink of events that keeps what a build did, for the sums by stage, for a trace that Perfetto opens and for
- * a page of one file. Reads events alone.
+ * A sink of events that keeps what a build did, for the sums by stage, for a trace that Perfetto
+ * opens and for a page of one file. Reads events alone.
  */
 #ifndef WS_REPORT_TIMELINE_H
 #define WS_REPORT_TIMELINE_H
@@ -62,7 +62,8 @@ struct ws_timeline *ws_timeline_make(struct ws_arena *a);
 /** A line for each stage, and what held slots back. */
 void ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out);
 
-/** What the commands of @a subject waited for, and why each ran: the subject itself, and its parts. */
+/** What the commands of @a subject waited for, and why each ran: the subject itself, and its
+ * parts. */
 void ws_timeline_print_why(
 	const struct ws_timeline *t, const char *subject, const struct ws_out *out);
 

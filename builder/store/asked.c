@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where packages put what compilers and loaders find; a folder's time moves when something is added. */
+/* Where packages put what compilers and loaders find; a folder's time moves when something is
+ * added. */
 static const char *const places[] = {"/bin", "/usr/bin", "/usr/local/bin", "/lib", "/usr/lib",
 	"/usr/local/lib", "/lib64", "/usr/lib64", "/usr/lib/x86_64-linux-gnu",
 	"/usr/lib/aarch64-linux-gnu", "/etc/ld.so.cache"};

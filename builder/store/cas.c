@@ -1,5 +1,6 @@
-/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible; what happens to it
- * afterwards is noticed when it is used: by its digest, or by the ledger's note of its size and times. */
+/* cas.c - cas/aa/<sha256>. A file is synced before the rename that makes it visible; what happens
+ * to it afterwards is noticed when it is used: by its digest, or by the ledger's note of its size
+ * and times. */
 #include "store/cas.h"
 
 #include "base/fs.h"
@@ -26,7 +27,8 @@ note(const struct ws_store *store, const char *path, const char *digest)
 	}
 }
 
-/* A link that we made or removed has moved the ctime of a file that was whole @a before, and nothing else. */
+/* A link that we made or removed has moved the ctime of a file that was whole @a before, and
+ * nothing else. */
 static void
 note_link(
 	const struct ws_store *store, const char *path, const char *digest, const struct stat *before)
@@ -39,7 +41,8 @@ note_link(
 	}
 }
 
-/* Hashed @a anew, or when it does not look as it did when it was last hashed. What is not its digest is rejected. */
+/* Hashed @a anew, or when it does not look as it did when it was last hashed. What is not its
+ * digest is rejected. */
 static bool
 check(const struct ws_store *store, const char *path, const char *digest, bool anew)
 {

@@ -3,7 +3,8 @@
  *
  * Files are 0444 and never change. They come in by rename on one file system, and go out as hard
  * links into work folders or as copies where a user looks. Where they lie is known here alone, and
- * whatever goes out is what its name says: a file that is not is removed with a warning and missing.
+ * whatever goes out is what its name says: a file that is not is removed with a warning and
+ * missing.
  */
 #ifndef WS_STORE_CAS_H
 #define WS_STORE_CAS_H
@@ -65,8 +66,8 @@ bool ws_cas_link_into(const struct ws_store *store, const char *digest, const ch
 	bool executable, struct ws_err *err);
 
 /**
- * Removes what ws_cas_link_into made. Removed by other means, a link costs hashing the file when it is
- * used next: its ctime has moved.
+ * Removes what ws_cas_link_into made. Removed by other means, a link costs hashing the file when it
+ * is used next: its ctime has moved.
  */
 void ws_cas_unlink(const struct ws_store *store, const char *digest, const char *to);
 

@@ -1,9 +1,9 @@
 /**
  * cells.h - which wheel was built for a cell key
  *
- * One line under the cell's key, in results.h. Planning asks; building writes after delivery. A record
- * whose wheel is missing or damaged counts as none. The name of a cell has a record as well, of its
- * last wheel, whatever its key was.
+ * One line under the cell's key, in results.h. Planning asks; building writes after delivery. A
+ * record whose wheel is missing or damaged counts as none. The name of a cell has a record as well,
+ * of its last wheel, whatever its key was.
  */
 #ifndef WS_STORE_CELLS_H
 #define WS_STORE_CELLS_H

@@ -1,4 +1,5 @@
-/* inventory.c - one walk over each room; what a text names is whatever looks like a digest in it. */
+/* inventory.c - one walk over each room; what a text names is whatever looks like a digest in
+ * it. */
 #include "store/inventory.h"
 
 #include "base/buf.h"

@@ -1,9 +1,9 @@
 /**
  * inventory.h - all that a store holds, and what goes first when it must shrink
  *
- * Files by digest, texts by key, trees, mirrors of git, downloads that can go on: each with its size and
- * when it was last of use. A text is of use when it is found (results.h moves its mtime), and then so is
- * what it names. Whoever removes holds LOCK alone.
+ * Files by digest, texts by key, trees, mirrors of git, downloads that can go on: each with its
+ * size and when it was last of use. A text is of use when it is found (results.h moves its mtime),
+ * and then so is what it names. Whoever removes holds LOCK alone.
  */
 #ifndef WS_STORE_INVENTORY_H
 #define WS_STORE_INVENTORY_H
@@ -54,15 +54,15 @@ struct ws_inventory_gone {
 };
 
 /**
- * Removes what was of use longest ago until the rest has at most @a most_bytes. WS_ERR_IO where another
- * process uses the store.
+ * Removes what was of use longest ago until the rest has at most @a most_bytes. WS_ERR_IO where
+ * another process uses the store.
  */
 bool ws_inventory_shrink(struct ws_store *store, struct ws_inventory *inventory,
 	uint64_t most_bytes, struct ws_inventory_gone *gone, struct ws_err *err);
 
 /**
- * Reads everything and holds it against its digest, whatever was noted of it. What is damaged is removed,
- * with a warning. False where something cannot be read, or the run was stopped.
+ * Reads everything and holds it against its digest, whatever was noted of it. What is damaged is
+ * removed, with a warning. False where something cannot be read, or the run was stopped.
  */
 bool ws_inventory_verify(const struct ws_store *store, const struct ws_inventory *inventory,
 	struct ws_stop *stop, struct ws_inventory_gone *damaged, struct ws_err *err);

@@ -1,5 +1,6 @@
-/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. Notes of files
- * wait in memory and are written together: each by itself would cost a tenth of an action without a process. */
+/* ledger.c - three tables: what ran, which outside file had which digest, what programs said. Notes
+ * of files wait in memory and are written together: each by itself would cost a tenth of an action
+ * without a process. */
 #include "store/ledger.h"
 
 #include "base/map.h"

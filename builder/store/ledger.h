@@ -2,9 +2,9 @@
  * ledger.h - what past runs cost
  *
  * For every action that ran: how long, how much memory, how it ended. Predictions come from here.
- * Beside it, which digest a file had when it was last hashed, so that it is hashed once, and what programs said.
- * A unit is named without its package's version, so the next release starts with a good guess.
- * The ledger never decides what is built; losing it costs estimates and hashing.
+ * Beside it, which digest a file had when it was last hashed, so that it is hashed once, and what
+ * programs said. A unit is named without its package's version, so the next release starts with a
+ * good guess. The ledger never decides what is built; losing it costs estimates and hashing.
  */
 #ifndef WS_STORE_LEDGER_H
 #define WS_STORE_LEDGER_H
@@ -55,9 +55,9 @@ struct ws_estimate_of ws_ledger_estimate(
 bool ws_ledger_file_digest(struct ws_ledger *ledger, const char *path, struct ws_digest *digest);
 
 /**
- * Notes the digest of a file of our own, for as long as its size, mtime, ctime, inode and device are
- * those of @a status. Nothing depends on it: a note that is lost costs the hashing. Other processes know it
- * once something was added, and when the ledger is closed.
+ * Notes the digest of a file of our own, for as long as its size, mtime, ctime, inode and device
+ * are those of @a status. Nothing depends on it: a note that is lost costs the hashing. Other
+ * processes know it once something was added, and when the ledger is closed.
  */
 void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	const struct ws_digest *digest);
@@ -66,7 +66,8 @@ void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct sta
 bool ws_ledger_recall(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	struct ws_digest *digest);
 
-/** What a program said to the question @a key, and how things looked then (asked.h). Appends; false: not known. */
+/** What a program said to the question @a key, and how things looked then (asked.h). Appends;
+ * false: not known. */
 bool ws_ledger_answer(
 	struct ws_ledger *ledger, const char *key, struct ws_buf *answer, struct ws_digest *looks);
 void ws_ledger_note_answer(

@@ -2,9 +2,9 @@
  * results.h - small texts by key: what the store knows under a key
  *
  * ac/aa/<key>. The engine keeps action results and lists of manifests there, trees remember what
- * made them, cells which wheel they have. A text is replaced whole and carries a sum over itself and
- * its key: one that is damaged, or lies under another's key, is removed and counts as missing. Its mtime
- * says when it was last found. What a text means, its writer knows.
+ * made them, cells which wheel they have. A text is replaced whole and carries a sum over itself
+ * and its key: one that is damaged, or lies under another's key, is removed and counts as missing.
+ * Its mtime says when it was last found. What a text means, its writer knows.
  */
 #ifndef WS_STORE_RESULTS_H
 #define WS_STORE_RESULTS_H
@@ -22,7 +22,8 @@ bool ws_results_put(
 bool ws_results_export(
 	const struct ws_store *store, const char *key, struct ws_buf *whole, struct ws_err *err);
 
-/** Takes the sum off what ws_results_export gave: false where it is not that of @a key and the rest. */
+/** Takes the sum off what ws_results_export gave: false where it is not that of @a key and the
+ * rest. */
 bool ws_results_is_whole(const char *key, struct ws_buf *whole);
 
 #endif

@@ -1,9 +1,9 @@
 /**
  * scratch.h - a folder in partial/ for what is being made
  *
- * Locked while it is in use, and the lock goes with the process, however that ends: what a killed one
- * left is removed by the next that opens the store. Files of partial/ are downloads that can be resumed;
- * they stay for a week.
+ * Locked while it is in use, and the lock goes with the process, however that ends: what a killed
+ * one left is removed by the next that opens the store. Files of partial/ are downloads that can be
+ * resumed; they stay for a week.
  */
 #ifndef WS_STORE_SCRATCH_H
 #define WS_STORE_SCRATCH_H

@@ -57,8 +57,8 @@ try_open(struct ws_sql *sql, const char *schema)
 		&& sqlite3_exec(sql->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* While one process switches a new ledger to WAL, SQLite answers the others SQLITE_BUSY at once and does not
- * wait for busy_timeout, because waiting could deadlock. */
+/* While one process switches a new ledger to WAL, SQLite answers the others SQLITE_BUSY at once and
+ * does not wait for busy_timeout, because waiting could deadlock. */
 static bool
 open_patiently(struct ws_sql *sql, const char *schema)
 {

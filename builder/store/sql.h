@@ -16,15 +16,15 @@ struct ws_sql;
 struct ws_sql_rows;
 
 /**
- * Opens or makes the file and runs @a schema ("create table if not exists ..."). A file that is not a
- * database any more is set aside as PATH.broken and made again: nothing in it is needed for good.
+ * Opens or makes the file and runs @a schema ("create table if not exists ..."). A file that is not
+ * a database any more is set aside as PATH.broken and made again: nothing in it is needed for good.
  */
 struct ws_sql *ws_sql_open(const char *path, const char *schema, struct ws_err *err);
 void ws_sql_close(struct ws_sql *sql);
 
 /**
- * Runs a statement; @a types has a letter for each `?`: 't' const char * (NULL is null), 'i' int64_t.
- * Statements are kept prepared: pass literals.
+ * Runs a statement; @a types has a letter for each `?`: 't' const char * (NULL is null), 'i'
+ * int64_t. Statements are kept prepared: pass literals.
  */
 bool ws_sql_run(struct ws_sql *sql, struct ws_err *err, const char *text, const char *types, ...);
 

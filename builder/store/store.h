@@ -6,10 +6,10 @@
  *
  * Anything in it may be deleted while nothing runs; the next run restores it. Nothing in it is
  * believed unseen: what leaves the store is held against its digest, where need be by a memory of
- * sizes and times; what is damaged is removed, and made again as if it had never been there, and what
- * cannot be read ends the run. Builds
- * share LOCK; who makes room holds it alone (inventory.h). This header is the folder itself;
- * cas.h, results.h, cells.h, tree.h and ledger.h are what lies in it.
+ * sizes and times; what is damaged is removed, and made again as if it had never been there, and
+ * what cannot be read ends the run. Builds share LOCK; who makes room holds it alone (inventory.h).
+ * This header is the folder itself; cas.h, results.h, cells.h, tree.h and ledger.h are what lies in
+ * it.
  */
 #ifndef WS_STORE_STORE_H
 #define WS_STORE_STORE_H
@@ -37,8 +37,8 @@ struct ws_store {
 };
 
 /**
- * @a option (may be NULL), WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith. NULL: HOME
- * is not set either.
+ * @a option (may be NULL), WHEELSMITH_STORE, $XDG_CACHE_HOME/wheelsmith, ~/.cache/wheelsmith. NULL:
+ * HOME is not set either.
  */
 char *ws_store_default_path(const struct ws_user_env *env, const char *option, struct ws_arena *a);
 
@@ -51,30 +51,32 @@ bool ws_store_open(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
 
 /**
- * Opens the store where there is one; where there is none, an empty one that keeps nothing, and no folder
- * is made. For who only asks.
+ * Opens the store where there is one; where there is none, an empty one that keeps nothing, and no
+ * folder is made. For who only asks.
  */
 bool ws_store_look(
 	const char *path, struct ws_arena *a, struct ws_store *store, struct ws_err *err);
 
 void ws_store_close(struct ws_store *store);
 
-/** Takes LOCK @a alone, or shares it again. WS_ERR_IO: another process has it; then it stays shared. */
+/** Takes LOCK @a alone, or shares it again. WS_ERR_IO: another process has it; then it stays
+ * shared. */
 bool ws_store_hold(struct ws_store *store, bool alone, struct ws_err *err);
 
 /** False: nothing that is put into it is there in the next run. */
 bool ws_store_keeps(const struct ws_store *store);
 
-/** The folder is not a store yet, or one that this program can use; NULL is neither. Changes nothing. */
+/** The folder is not a store yet, or one that this program can use; NULL is neither. Changes
+ * nothing. */
 bool ws_store_check(const char *path, struct ws_err *err);
 
 /** As lstat. False: it is not there, or nobody can tell. */
 bool ws_store_stat(const struct ws_store *store, const char *path, struct stat *status);
 
 /**
- * An entry was read and is not whole. One that is not what its name says is removed, with a warning. One
- * that the system did not let us read (@a why: too many open files, a failing disk, another user's) may be
- * whole: it stays, and from then on nothing is made again.
+ * An entry was read and is not whole. One that is not what its name says is removed, with a
+ * warning. One that the system did not let us read (@a why: too many open files, a failing disk,
+ * another user's) may be whole: it stays, and from then on nothing is made again.
  */
 void ws_store_reject(const struct ws_store *store, const char *path, const struct ws_err *why);
 

@@ -143,7 +143,8 @@ read_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 	return entry && is_as_listed(entry, found, err);
 }
 
-/* Once in a run: by the looks of all files where they are those of last time, else by their bytes. */
+/* Once in a run: by the looks of all files where they are those of last time, else by their
+ * bytes. */
 static bool
 is_whole(const struct ws_store *store, const struct ws_tree *tree, struct ws_err *err)
 {

@@ -58,7 +58,8 @@ const struct ws_tree_entry *ws_tree_added(const struct ws_tree_builder *b, const
 /** The folder it is being built in, for tools that write there themselves (git checkout). */
 const char *ws_tree_folder(const struct ws_tree_builder *b);
 
-/** Enters what such a tool left in the folder: files, executables, links; anything else is refused. */
+/** Enters what such a tool left in the folder: files, executables, links; anything else is
+ * refused. */
 bool ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err);
 
 /** Hashes the listing, puts the tree in place; the builder is gone afterwards, also on failure. */
@@ -73,14 +74,15 @@ void ws_tree_abandon(struct ws_tree_builder *b);
 
 /**
  * Loads the tree of this name and digest; false without an error when the store has none. The first
- * time in a run the tree is held against its listing: file by file as they look (size, times, inode),
- * and by their bytes where that is not as it was. One in which something changed, is missing or was
- * added is removed, with a warning.
+ * time in a run the tree is held against its listing: file by file as they look (size, times,
+ * inode), and by their bytes where that is not as it was. One in which something changed, is
+ * missing or was added is removed, with a warning.
  */
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);
 
-/** The tree in the folder "<name>-<digits>" is what its listing says, by its bytes; else it is removed, with a warning. */
+/** The tree in the folder "<name>-<digits>" is what its listing says, by its bytes; else it is
+ * removed, with a warning. */
 bool ws_tree_verify(const struct ws_store *store, const char *folder, struct ws_arena *a);
 
 /** For whoever has just made the tree and hashed its files: finding it need not hash them again. */

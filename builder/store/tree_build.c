@@ -1,6 +1,6 @@
-/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth: one line an
- * entry, "f <sha256> <path>", "x <sha256> <path>" or "l <target>\t<path>", sorted by path in byte
- * order. Finding a tree again is tree.c's. */
+/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth: one line
+ * an entry, "f <sha256> <path>", "x <sha256> <path>" or "l <target>\t<path>", sorted by path in
+ * byte order. Finding a tree again is tree.c's. */
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -267,8 +267,8 @@ sync_folder(const char *path, struct ws_err *err)
 	return true;
 }
 
-/* What is at @a place without a listing is debris, or the same tree of another run: @a folder takes its
- * place, in one step where the file system can. */
+/* What is at @a place without a listing is debris, or the same tree of another run: @a folder takes
+ * its place, in one step where the file system can. */
 static bool
 replace_folder(const char *folder, const char *place, struct ws_arena *a, struct ws_err *err)
 {

@@ -77,8 +77,8 @@ check_time(const struct asking *k, struct ws_err *err)
 		|| ws_err_set(err, k->kind, "%s: no answer for %u s", k->name, (silence_ms + 999) / 1000);
 }
 
-/* Until the program has ended and its pipe is empty; what it left behind may hold the pipe open for ever.
- * False when it is to be killed. */
+/* Until the program has ended and its pipe is empty; what it left behind may hold the pipe open for
+ * ever. False when it is to be killed. */
 static bool
 watch(struct asking *k, int pidfd, struct ws_err *err)
 {

@@ -2,13 +2,13 @@
  * child.h - asking another program: an order in, an answer out, within limits
  *
  * For every child whose answer somebody waits for: compilers and interpreters that are asked about
- * themselves, scripts, and `wheelsmith internal ...`, which reads files of unknown origin or speaks to
- * servers apart from our own process. Jobs of the engine, many at a time, are engine/local.c's; those that
- * are ours take their order and leave their answer the same way.
+ * themselves, scripts, and `wheelsmith internal ...`, which reads files of unknown origin or speaks
+ * to servers apart from our own process. Jobs of the engine, many at a time, are engine/local.c's;
+ * those that are ours take their order and leave their answer the same way.
  *
- * The order is words, and for a program of ours order.json in its working folder; the answer is what it
- * prints, or a file that it leaves there. One of ours that fails prints "error: ..." and exits with the
- * code of its kind (base/err.h): that becomes the error here.
+ * The order is words, and for a program of ours order.json in its working folder; the answer is
+ * what it prints, or a file that it leaves there. One of ours that fails prints "error: ..." and
+ * exits with the code of its kind (base/err.h): that becomes the error here.
  *
  * SIGINT, SIGTERM and SIGHUP end the child at once, wherever it was asked. They stay pending: who
  * listens (sys/stop.h) hears of them next, and where nobody does they end us as they would have.
@@ -23,8 +23,8 @@
 /** Where a program of ours finds its order. */
 #define WS_CHILD_ORDER "order.json"
 
-/** For one of ours that reads files of unknown origin. flash-attn's check holds 22 MB for 1 s, the export
- * list of torch 2.5.1 113 MB for 6 s; a slow disk takes longer. */
+/** For one of ours that reads files of unknown origin. flash-attn's check holds 22 MB for 1 s, the
+ * export list of torch 2.5.1 113 MB for 6 s; a slow disk takes longer. */
 #define WS_CHILD_READER \
 	((struct ws_limits){.memory_bytes = (uint64_t)1 << 30, \
 		.cpu_s = 120, \

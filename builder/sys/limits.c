@@ -1,5 +1,5 @@
-/* limits.c - setrlimit(2). RLIMIT_DATA counts private writable memory (Linux 4.7 and newer); RLIMIT_AS
- * would count mapped libraries of 1 GB as well. */
+/* limits.c - setrlimit(2). RLIMIT_DATA counts private writable memory (Linux 4.7 and newer);
+ * RLIMIT_AS would count mapped libraries of 1 GB as well. */
 #include "sys/limits.h"
 
 #include <sys/resource.h>

@@ -15,7 +15,8 @@
 
 /** 0: no bound. The kernel holds a process to memory and CPU, whoever waits for it to the rest. */
 struct ws_limits {
-	/** Of its own (files that are mapped to be read do not count), beyond which allocations fail. */
+	/** Of its own (files that are mapped to be read do not count), beyond which allocations
+	 * fail. */
 	uint64_t memory_bytes;
 	unsigned cpu_s;      /**< after which SIGXCPU ends it, without a core file */
 	uint64_t timeout_ms; /**< from its start */
@@ -24,14 +25,15 @@ struct ws_limits {
 };
 
 /**
- * Bounds process @a pid, a child of ours, or this one when it is 0; never lifted again. Under a sanitizer,
- * which has memory of its own, memory is not bounded.
+ * Bounds process @a pid, a child of ours, or this one when it is 0; never lifted again. Under a
+ * sanitizer, which has memory of its own, memory is not bounded.
  */
 void ws_limit(pid_t pid, const struct ws_limits *limits);
 
 /**
- * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process, and of its children, to @a wanted, or as far
- * as the hard limit goes. False when that is less than @a least. Uses next to no stack itself.
+ * Raises a limit (RLIMIT_STACK, RLIMIT_NOFILE) of this process, and of its children, to @a wanted,
+ * or as far as the hard limit goes. False when that is less than @a least. Uses next to no stack
+ * itself.
  */
 bool ws_limit_raise(int resource, uint64_t least, uint64_t wanted);
 

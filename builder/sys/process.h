@@ -1,9 +1,9 @@
 /**
  * process.h - one process of this host, as /proc shows it
  *
- * For a person who wonders what it is and whether anybody needs it. Only processes of our pid namespace
- * are seen; a number from outside (a driver's, inside a container) may be another process here, which the
- * caller finds out by its program.
+ * For a person who wonders what it is and whether anybody needs it. Only processes of our pid
+ * namespace are seen; a number from outside (a driver's, inside a container) may be another process
+ * here, which the caller finds out by its program.
  */
 #ifndef WS_SYS_PROCESS_H
 #define WS_SYS_PROCESS_H
@@ -19,8 +19,8 @@ struct ws_process {
 	const char *command; /**< its words, made printable, at most 300 bytes; "" none */
 	const char *user;    /**< a name, or a number where it has none */
 	uint64_t age_s;      /**< since it was started */
-	/** Nobody waits for it: its parent is gone, it belongs to init, and it leads no session of its own,
-	 * as services do. */
+	/** Nobody waits for it: its parent is gone, it belongs to init, and it leads no session of its
+	 * own, as services do. */
 	bool is_left_behind;
 };
 
@@ -39,8 +39,8 @@ struct ws_holder {
 };
 
 /**
- * Fills @a top with at most @a most, the largest first; returns how many. @a root is "" or the folder
- * that holds proc/. Processes that may not be looked at are left out.
+ * Fills @a top with at most @a most, the largest first; returns how many. @a root is "" or the
+ * folder that holds proc/. Processes that may not be looked at are left out.
  */
 size_t ws_holders_find(const char *root, struct ws_arena *a, struct ws_holder *top, size_t most);
 

@@ -1,6 +1,7 @@
 /* spawn.c - vfork with a new group, a clean signal mask and no inherited descriptors.
  * The child tells the parent why an exec failed, so "not found" never looks like an exit status.
- * Not posix_spawn: it has had a working folder and a range to close since glibc 2.29 and 2.34 only. */
+ * Not posix_spawn: it has had a working folder and a range to close since glibc 2.29 and 2.34
+ * only. */
 #include "sys/spawn.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ close_from(unsigned first)
 	}
 }
 
-/* In the child, which has the parent's memory until it executes: system calls alone. Returns errno. */
+/* In the child, which has the parent's memory until it executes: system calls alone. Returns
+ * errno. */
 static int
 execute(const struct ws_spawn *spawn)
 {

@@ -42,8 +42,8 @@ struct ws_exit {
 /** A program that is not there or cannot run is an error here, not an exit status. */
 bool ws_spawn_start(const struct ws_spawn *spawn, struct ws_child *child, struct ws_err *err);
 
-/** Waits for the end of @a child, kills what is left of its group, and releases it. Call when pidfd is
- * readable, or be patient. */
+/** Waits for the end of @a child, kills what is left of its group, and releases it. Call when pidfd
+ * is readable, or be patient. */
 struct ws_exit ws_spawn_reap(struct ws_child *child);
 
 /** Sends @a signal to the whole group. A group that has ended is fine. */

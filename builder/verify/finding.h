@@ -21,9 +21,10 @@ struct ws_finding {
 	enum ws_finding_verdict verdict;
 	/** What it is about, for programs: "cxx11abi", "torch", "python", "cuda", "driver", "library",
 	 * "sibling", "glibc", "gpu", "tags", "label" (it is another wheel than its name says),
-	 * "module" (one that its recipe imports is not there), "requires-python", "requires-torch" (METADATA
-	 * asks for another one), "no-python" (torch has no wheel for it), "damaged",
-	 * "unreadable", "optional" (it may never be loaded), "replaces" (a file of torch's), "loader" (it refuses the file), "symbol", "trust", "known-bad"; NULL: nothing of these. */
+	 * "module" (one that its recipe imports is not there), "requires-python", "requires-torch"
+	 * (METADATA asks for another one), "no-python" (torch has no wheel for it), "damaged",
+	 * "unreadable", "optional" (it may never be loaded), "replaces" (a file of torch's), "loader"
+	 * (it refuses the file), "symbol", "trust", "known-bad"; NULL: nothing of these. */
 	const char *cause;
 	const char *text;            /**< one line, no full stop */
 	const char *const *evidence; /**< lines below it */

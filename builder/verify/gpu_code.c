@@ -39,8 +39,9 @@ is_everywhere(const struct ws_fatbin *fatbin, const struct ws_fatbin_arch *arch)
 	return arch->containers == fatbin->container_count;
 }
 
-/* Images packed with zstd, which nvcc's --compress-mode=size and balance write, are not read by drivers
- * before CUDA 12.4's; LZ4 is read by all (NVIDIA's notes on CUDA 12.8, RAPIDS' table of drivers). */
+/* Images packed with zstd, which nvcc's --compress-mode=size and balance write, are not read by
+ * drivers before CUDA 12.4's; LZ4 is read by all (NVIDIA's notes on CUDA 12.8, RAPIDS' table of
+ * drivers). */
 #define ZSTD_DRIVER "550.54.14"
 
 static void

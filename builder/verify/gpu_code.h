@@ -22,7 +22,8 @@ struct ws_gpu_code {
 	size_t container_count; /**< units that have any */
 	uint64_t stored_bytes;  /**< of all images, as they are in the file */
 	uint64_t raw_bytes;     /**< of all images, once unpacked */
-	/** The oldest driver that unpacks it and runs its CUDA, "550.54.14"; NULL: every driver does. */
+	/** The oldest driver that unpacks it and runs its CUDA, "550.54.14"; NULL: every driver
+	 * does. */
 	const char *driver;
 	bool zstd;            /**< it is its packing that asks for one */
 	bool packing_unknown; /**< some image is compressed in a way that is not known here */
@@ -33,8 +34,8 @@ bool ws_gpu_code_read(
 	const struct ws_elf *elf, struct ws_arena *a, struct ws_gpu_code *code, struct ws_err *err);
 
 /**
- * What the compression, or the CUDA of its runtime, asks of a driver; @a name is the module's. With @a driver ("550.54.14") it is
- * judged, with NULL it is only said. False: it asks nothing of any.
+ * What the compression, or the CUDA of its runtime, asks of a driver; @a name is the module's. With
+ * @a driver ("550.54.14") it is judged, with NULL it is only said. False: it asks nothing of any.
  */
 bool ws_gpu_code_driver(const struct ws_gpu_code *code, const char *name, const char *driver,
 	struct ws_arena *a, struct ws_finding *finding);

@@ -1,8 +1,8 @@
 /**
  * judge.h - will the libraries of a wheel load, and what was measured on the way?
  *
- * One judge for our own wheels and strangers'. It opens nothing and decides nothing: that unknown is
- * not good enough, or that the architectures must be those asked for, is the caller's policy.
+ * One judge for our own wheels and strangers'. It opens nothing and decides nothing: that unknown
+ * is not good enough, or that the architectures must be those asked for, is the caller's policy.
  */
 #ifndef WS_VERIFY_JUDGE_H
 #define WS_VERIFY_JUDGE_H
@@ -30,8 +30,8 @@ struct ws_verdict {
 };
 
 /**
- * Judges @a subject in @a place. False only when the place could not be read. GPU code that cannot be
- * read is a finding.
+ * Judges @a subject in @a place. False only when the place could not be read. GPU code that cannot
+ * be read is a finding.
  */
 bool ws_judge(const struct ws_subject *subject, const struct ws_load_place *place,
 	struct ws_arena *a, struct ws_verdict *verdict, struct ws_err *err);

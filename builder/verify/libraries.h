@@ -1,8 +1,8 @@
 /**
  * libraries.h - which library a name belongs to, and who brings a library
  *
- * The one place that knows CUDA's libraries by name: how their functions begin, what their files are
- * called, which come with the driver. Knows no files.
+ * The one place that knows CUDA's libraries by name: how their functions begin, what their files
+ * are called, which come with the driver. Knows no files.
  */
 #ifndef WS_VERIFY_LIBRARIES_H
 #define WS_VERIFY_LIBRARIES_H
@@ -34,8 +34,8 @@ bool ws_library_is_cuda(const char *library);
 bool ws_library_is_drivers(const char *library);
 
 /**
- * Does torch/__init__.py of @a release ("2.8.0") load it out of NVIDIA's wheels, although no library of
- * torch names it?
+ * Does torch/__init__.py of @a release ("2.8.0") load it out of NVIDIA's wheels, although no
+ * library of torch names it?
  */
 bool ws_library_is_preloaded(const char *library, const char *release);
 

@@ -1,4 +1,5 @@
-/* load.c - what is in the process, and what one more dlopen brings: ld.so(8), elf/dl-load.c of glibc. */
+/* load.c - what is in the process, and what one more dlopen brings: ld.so(8), elf/dl-load.c of
+ * glibc. */
 #include "base/fs.h"
 #include "verify/libraries.h"
 #include "verify/manylinux_tag.h"
@@ -116,7 +117,8 @@ find_along(const struct ws_scope *s, const char *place, const char *run_path, co
 	return found;
 }
 
-/* DT_RPATH is that of all who led here, unless they have DT_RUNPATH; that is for its own needs alone. */
+/* DT_RPATH is that of all who led here, unless they have DT_RUNPATH; that is for its own needs
+ * alone. */
 static size_t
 find_by_path(const struct loading *l, size_t at, const char *name)
 {

@@ -1,5 +1,5 @@
-/* loadable.c - flags of the dynamic section, room for thread-local variables, one symbol. The rules are
- * glibc's dlopen (elf/dl-load.c, elf/dl-open.c) and CPython's _PyImport_FindSharedFuncptr. */
+/* loadable.c - flags of the dynamic section, room for thread-local variables, one symbol. The rules
+ * are glibc's dlopen (elf/dl-load.c, elf/dl-open.c) and CPython's _PyImport_FindSharedFuncptr. */
 #include "verify/loadable.h"
 
 #include "base/vec.h"
@@ -40,7 +40,8 @@ starts_with(const struct ws_elf *elf, const char *init)
 	return false;
 }
 
-/* What needs libc must ask it for the version that stands for DT_RELR (glibc 2.36, elf/dl-version.c). */
+/* What needs libc must ask it for the version that stands for DT_RELR (glibc 2.36,
+ * elf/dl-version.c). */
 static bool
 is_relr_unsaid(const struct ws_elf *elf)
 {

@@ -1,5 +1,6 @@
 /**
- * loadable.h - does the loader take a file at all, and does Python find the function that starts it?
+ * loadable.h - does the loader take a file at all, and does Python find the function that starts
+ * it?
  *
  * What can be said of a module by itself, before any name is looked for elsewhere.
  */

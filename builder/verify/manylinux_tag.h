@@ -1,9 +1,9 @@
 /**
  * manylinux_tag.h - the oldest system that a library loads on, and the platform tag that follows
  *
- * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic, and held
- * against the policies of its machine (model/manylinux.h). Libraries that come with torch or CUDA are
- * exempt: they are other wheels' business.
+ * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic, and
+ * held against the policies of its machine (model/manylinux.h). Libraries that come with torch or
+ * CUDA are exempt: they are other wheels' business.
  */
 #ifndef WS_VERIFY_MANYLINUX_TAG_H
 #define WS_VERIFY_MANYLINUX_TAG_H
@@ -41,14 +41,15 @@ const char *ws_floor_tag(const struct ws_floor *floor);
 bool ws_floor_fits_glibc(const struct ws_floor *floor, unsigned major, unsigned minor);
 
 /**
- * What @a glibc ("2.28") has against it; @a name is the module's. A newer glibc fails. Which libstdc++,
- * libgcc or zlib stands beside a glibc nobody can know; those that the policies pair with it are taken
- * to be there, newer ones are unknown. False: nothing.
+ * What @a glibc ("2.28") has against it; @a name is the module's. A newer glibc fails. Which
+ * libstdc++, libgcc or zlib stands beside a glibc nobody can know; those that the policies pair
+ * with it are taken to be there, newer ones are unknown. False: nothing.
  */
 bool ws_floor_against(const struct ws_floor *floor, const char *name, const char *glibc,
 	struct ws_arena *a, struct ws_finding *finding);
 
-/** The newest version of glibc that one of @a libraries defines: "2.36"; NULL: no libc among them. */
+/** The newest version of glibc that one of @a libraries defines: "2.36"; NULL: no libc among
+ * them. */
 const char *ws_floor_glibc_of(
 	const struct ws_elf *const *libraries, size_t count, struct ws_arena *a);
 

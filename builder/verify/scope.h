@@ -1,8 +1,8 @@
 /**
  * scope.h - the libraries that may be loaded, and which of them export a wanted name
  *
- * Torch's export lists alone hold some hundred thousand names, and modules want a few hundred. So the
- * wanted names are gathered first; then each list and each library is read once, and only what
+ * Torch's export lists alone hold some hundred thousand names, and modules want a few hundred. So
+ * the wanted names are gathered first; then each list and each library is read once, and only what
  * somebody wants is kept. What one module sees of it is symbols.h's question.
  */
 #ifndef WS_VERIFY_SCOPE_H
@@ -72,15 +72,16 @@ void ws_scope_spread(struct ws_scope *scope, size_t number, bool global);
 /** Who exports a name that was asked for; NULL: nobody. The last one read is first. */
 const struct ws_scope_offer *ws_scope_offers(const struct ws_scope *scope, const char *name);
 
-/** The oldest glibc beside which a list has @a name, where that is newer than the place's: "2.38"; or NULL. */
+/** The oldest glibc beside which a list has @a name, where that is newer than the place's: "2.38";
+ * or NULL. */
 const char *ws_scope_newer(const struct ws_scope *scope, const char *name);
 
 /** The number of the library that is found by that name, which is added when it is new. */
 size_t ws_scope_number(struct ws_scope *scope, const char *name);
 
 /**
- * Which libraries a module sees once it is loaded: a mark for each number. What is global, and along
- * DT_NEEDED from the library @a number, breadth first, as ld.so(8) finds them.
+ * Which libraries a module sees once it is loaded: a mark for each number. What is global, and
+ * along DT_NEEDED from the library @a number, breadth first, as ld.so(8) finds them.
  */
 bool *ws_scope_load(const struct ws_scope *scope, size_t number);
 
@@ -88,8 +89,8 @@ bool *ws_scope_load(const struct ws_scope *scope, size_t number);
 bool ws_scope_is_read(const struct ws_scope_library *library);
 
 /**
- * Will it be there? True of what was read, of what `import torch` loads, of what every driver has, and
- * where the host was not looked at of what every system has.
+ * Will it be there? True of what was read, of what `import torch` loads, of what every driver has,
+ * and where the host was not looked at of what every system has.
  */
 bool ws_scope_is_dependency(const struct ws_scope *scope, const struct ws_scope_library *library);
 

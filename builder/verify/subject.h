@@ -19,9 +19,11 @@ struct ws_subject_module {
 	bool required; /**< the subject's verdict depends on it */
 	/** The function by which Python starts it: "PyInit_m"; NULL: Python does not import it. */
 	const char *init;
-	/** As `init`, where only its file's name promises it: that it is missing decides nothing. NULL: not. */
+	/** As `init`, where only its file's name promises it: that it is missing decides nothing. NULL:
+	 * not. */
 	const char *promised;
-	/** Its file below site-packages, "p.libs/libx.so.1": where its run paths start; NULL: not known. */
+	/** Its file below site-packages, "p.libs/libx.so.1": where its run paths start; NULL: not
+	 * known. */
 	const char *place;
 };
 
@@ -34,9 +36,9 @@ struct ws_subject {
 
 /** What the modules will find when they are loaded. */
 struct ws_load_place {
-	/** Lists of exports (elf/exports.h) of what is not here: a torch release, what its wheel brings,
-	 * the driver, Python's stable ABI. What `import torch` loads goes before `libraries`; what its
-	 * wheels have besides is found by a run path only. */
+	/** Lists of exports (elf/exports.h) of what is not here: a torch release, what its wheel
+	 * brings, the driver, Python's stable ABI. What `import torch` loads goes before `libraries`;
+	 * what its wheels have besides is found by a run path only. */
 	const char *const *lists;
 	size_t list_count;
 	const char *python; /**< ABI tag for libtorch_python: "cp311"; NULL: any */

@@ -4,8 +4,8 @@
  * The question that an ImportError answers too late. Nothing is loaded: names that a module leaves
  * undefined are compared with what the libraries it will see export, by name and version, as the
  * loader does. torch loads its libraries with local scope, so a module sees only what its own
- * DT_NEEDED reaches, and what is global: the interpreter, libtorch_global_deps and what they need. The
- * oldest system that has the versions is manylinux_tag.h's question.
+ * DT_NEEDED reaches, and what is global: the interpreter, libtorch_global_deps and what they need.
+ * The oldest system that has the versions is manylinux_tag.h's question.
  */
 #ifndef WS_VERIFY_SYMBOLS_H
 #define WS_VERIFY_SYMBOLS_H
@@ -24,7 +24,8 @@ enum ws_missing_reason {
 	WS_MISSING_PYTHON,     /**< of the C API, but not of this interpreter */
 	WS_MISSING_TLS,        /**< `library` has it, but one is thread-local and the other is not */
 	WS_MISSING_VERSION,    /**< `library` does not define the version, or not of this symbol */
-	WS_MISSING_FLOOR, /**< a system has it from glibc `library` on, which the place's is older than */
+	/** a system has it from glibc `library` on, which the place's is older than */
+	WS_MISSING_FLOOR,
 	WS_MISSING_SIBLING, /**< `library`, of the same wheel, has it: if that is loaded first */
 	WS_MISSING_UNREAD,  /**< `library`, a system's, may have it, but was not read */
 	WS_MISSING_OTHER,

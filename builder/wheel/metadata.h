@@ -22,8 +22,8 @@ struct ws_metadata_facts {
 
 /**
  * Appends METADATA. The type of the description follows from the name of its file; bytes of it that
- * are not UTF-8 become U+FFFD. With a licence expression, the free text `license` and the "License ::"
- * classifiers are left out: the three exclude each other. Errors are WS_ERR_CONFIG.
+ * are not UTF-8 become U+FFFD. With a licence expression, the free text `license` and the "License
+ * ::" classifiers are left out: the three exclude each other. Errors are WS_ERR_CONFIG.
  */
 bool ws_metadata_write(const struct ws_metadata *metadata, const struct ws_metadata_facts *facts,
 	struct ws_buf *out, struct ws_err *err);

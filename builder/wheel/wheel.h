@@ -54,8 +54,8 @@ const char *ws_wheel_module_path(
 	const char *module, const char *suffix, const struct ws_wheel_tags *tags, struct ws_arena *a);
 
 /**
- * Writes the wheel to @a path; not atomically: the caller renames it. Root-Is-Purelib is true for the
- * platform "any", where a shared object is an error.
+ * Writes the wheel to @a path; not atomically: the caller renames it. Root-Is-Purelib is true for
+ * the platform "any", where a shared object is an error.
  */
 bool ws_wheel_write(const struct ws_wheel_spec *spec, const char *path, struct ws_err *err);
 

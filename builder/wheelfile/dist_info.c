@@ -1,4 +1,5 @@
-/* dist_info.c - fields into members, and file name, folder, WHEEL and METADATA beside each other. */
+/* dist_info.c - fields into members, and file name, folder, WHEEL and METADATA beside each
+ * other. */
 #include "wheelfile/dist_info.h"
 
 #include "base/headers.h"
@@ -193,7 +194,8 @@ read_wheel_field(struct wheel_reader *w, const char *name, struct ws_str value, 
 				|| fail(r, err, "gives a Wheel-Version that is not 1.x"));
 	}
 	if (strcmp(name, "root-is-purelib") == 0) {
-		/* Some write it twice (setuptools with a subclass of bdist_wheel); all readers take the first. */
+		/* Some write it twice (setuptools with a subclass of bdist_wheel); all readers take the
+		 * first. */
 		const char *text = ws_str_copy(value, r->a);
 		bool purelib = strcasecmp(text, "true") == 0;
 		info->purelib_twice = !ws_map_add(&r->seen, name, r->a);
@@ -249,7 +251,8 @@ struct metadata_reader {
 	WS_VEC(struct ws_requirement) requires;
 };
 
-/* PEP 508: letters and digits at both ends, ".", "-" and "_" between. The length; 0: none stands there. */
+/* PEP 508: letters and digits at both ends, ".", "-" and "_" between. The length; 0: none stands
+ * there. */
 static size_t
 name_len(const char *text)
 {

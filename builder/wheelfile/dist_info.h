@@ -73,8 +73,8 @@ bool ws_dist_info_read(
 	struct ws_zip *zip, struct ws_arena *a, struct ws_dist_info *info, struct ws_err *err);
 
 /**
- * Where file name, folder, WHEEL and METADATA contradict each other: one line for each; none when all
- * agree. @a wheel and @a metadata may be NULL: could not be read.
+ * Where file name, folder, WHEEL and METADATA contradict each other: one line for each; none when
+ * all agree. @a wheel and @a metadata may be NULL: could not be read.
  */
 const char *const *ws_dist_info_disagreements(const struct ws_wheel_name *name, const char *folder,
 	const struct ws_wheel_info *wheel, const struct ws_metadata_info *metadata, struct ws_arena *a,

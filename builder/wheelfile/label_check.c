@@ -7,7 +7,8 @@
 
 /* ---- the name ---- */
 
-/* "x86_64" of "manylinux_2_28_x86_64", "any" of "any": what is behind the system and its version. */
+/* "x86_64" of "manylinux_2_28_x86_64", "any" of "any": what is behind the system and its
+ * version. */
 static const char *
 machine_of(const char *platform)
 {

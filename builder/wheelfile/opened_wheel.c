@@ -1,5 +1,5 @@
-/* opened_wheel.c - opening, and the way from RECORD's digest to a member that has it. Reading zips is
- * archive/'s, asking for ranges net/'s. */
+/* opened_wheel.c - opening, and the way from RECORD's digest to a member that has it. Reading zips
+ * is archive/'s, asking for ranges net/'s. */
 #include "wheelfile/opened_wheel.h"
 
 #include "base/fs.h"

@@ -2,9 +2,9 @@
  * opened_wheel.h - a wheel that is open for taking members out of it, wherever it lies
  *
  * Read by ranges where the server gives parts of files, else downloaded whole for as long as it is
- * open, else a local file. What is read by ranges is not covered by the wheel's own digest, so every
- * member is checked against RECORD, and RECORD against a pin where there is one. Which members to
- * take and what they mean is the caller's.
+ * open, else a local file. What is read by ranges is not covered by the wheel's own digest, so
+ * every member is checked against RECORD, and RECORD against a pin where there is one. Which
+ * members to take and what they mean is the caller's.
  */
 #ifndef WS_WHEELFILE_OPENED_WHEEL_H
 #define WS_WHEELFILE_OPENED_WHEEL_H
@@ -19,10 +19,10 @@
 #include "sys/stop.h"
 
 /* ---- where the members of an archive go: into a tree, or beside it ----
- * One file at a time, in pieces, each of which asks whether to stop, and at its end the digest of what
- * came. A path of the tree that is taken already is compared instead: archives of one kit may share a
- * file, but not have two of it. Which members to take, and what digest they should have, is the
- * caller's. */
+ * One file at a time, in pieces, each of which asks whether to stop, and at its end the digest of
+ * what came. A path of the tree that is taken already is compared instead: archives of one kit may
+ * share a file, but not have two of it. Which members to take, and what digest they should have, is
+ * the caller's. */
 
 struct ws_member_sink {
 	struct ws_tree_builder *tree; /**< NULL when nothing goes into one */

@@ -20,17 +20,18 @@ struct ws_record_entry {
 	uint64_t size;           /**< bytes; 0 where there is no digest */
 };
 
-/** Is it RECORD or a signature of it, "NAME.dist-info/RECORD.jws"? They cannot hold their own digests. */
+/** Is it RECORD or a signature of it, "NAME.dist-info/RECORD.jws"? They cannot hold their own
+ * digests. */
 bool ws_record_is_own(struct ws_str path);
 
 /** Takes one line; false (with @a err set) ends the reading. */
 typedef bool (*ws_record_take)(void *self, const struct ws_record_entry *entry, struct ws_err *err);
 
 /**
- * Calls @a take for every line of @a text, in its order. Paths are views of @a text, but for the few
- * that were quoted: those lie in @a a. A line that is not a path that stays inside, a SHA-256 and a
- * size (or, for RECORD and its signatures, nothing) is an error of kind WS_ERR_FETCH that names the
- * line. That a path is repeated is not noticed: record_held.h.
+ * Calls @a take for every line of @a text, in its order. Paths are views of @a text, but for the
+ * few that were quoted: those lie in @a a. A line that is not a path that stays inside, a SHA-256
+ * and a size (or, for RECORD and its signatures, nothing) is an error of kind WS_ERR_FETCH that
+ * names the line. That a path is repeated is not noticed: record_held.h.
  */
 bool ws_record_read(
 	struct ws_str text, struct ws_arena *a, ws_record_take take, void *self, struct ws_err *err);

@@ -1,8 +1,8 @@
 /**
  * record_held.h - is everything in a wheel, or of an installed package, as its RECORD says?
  *
- * Every file has a line, every line a file, no line is repeated, and the bytes are those of the lines. Each
- * thing that is not so is reported as one line for people.
+ * Every file has a line, every line a file, no line is repeated, and the bytes are those of the
+ * lines. Each thing that is not so is reported as one line for people.
  */
 #ifndef WS_WHEELFILE_RECORD_HELD_H
 #define WS_WHEELFILE_RECORD_HELD_H
@@ -30,8 +30,9 @@ bool ws_held_record_file(const struct ws_held_record *r, const char *name, uint6
 	const struct ws_digest *digest);
 
 /**
- * All of it at once. @a wrong is the first thing, in @a a, or NULL where nothing is. The bytes of members
- * for which @a passes is true were held before; NULL: of none. False when RECORD or a member cannot be read.
+ * All of it at once. @a wrong is the first thing, in @a a, or NULL where nothing is. The bytes of
+ * members for which @a passes is true were held before; NULL: of none. False when RECORD or a
+ * member cannot be read.
  */
 bool ws_record_held(struct ws_zip *zip, struct ws_str record, bool (*passes)(const char *name),
 	struct ws_arena *a, const char **wrong, struct ws_err *err);

@@ -1,8 +1,8 @@
 /**
  * check.h - a call of one function of wsk.h: how its arguments are checked, and how it launches
  *
- * The first argument that is wrong is kept, with its name and what was expected. Knows nothing of what is
- * computed.
+ * The first argument that is wrong is kept, with its name and what was expected. Knows nothing of
+ * what is computed.
  */
 #ifndef WSK_CHECK_H
 #define WSK_CHECK_H
@@ -32,7 +32,8 @@ struct wsk_versioned {
 	const char *size_name;     /**< of its first member: "attention.size" */
 };
 
-/** As struct wsk_versioned, of struct wsk_<type> whose members up to @a first_new the first version had. */
+/** As struct wsk_versioned, of struct wsk_<type> whose members up to @a first_new the first version
+ * had. */
 #define WSK_VERSIONED(type, first_new, name) \
 	{ \
 		offsetof(struct type, first_new), sizeof(struct type), _Alignof(struct type), name, \
@@ -46,20 +47,21 @@ struct wsk_versioned {
 	}
 
 /**
- * Checks the handle, and copies the members that the caller of @a from knows into @a in; the rest of it
- * becomes 0. Returns the call's status, as do the next two.
+ * Checks the handle, and copies the members that the caller of @a from knows into @a in; the rest
+ * of it becomes 0. Returns the call's status, as do the next two.
  */
 int wsk_begin(struct wsk_call *c, const struct wsk_versioned *what, const void *from, void *in);
 
 /**
- * Finds the loaded kernels of @a image, if nothing is wrong so far. Wrong: the library has none or they were
- * not loaded. @a argument is what the caller named the image by.
+ * Finds the loaded kernels of @a image, if nothing is wrong so far. Wrong: the library has none or
+ * they were not loaded. @a argument is what the caller named the image by.
  */
 int wsk_need_image(struct wsk_call *c, int32_t image, const char *argument, const char *expected);
 
 /**
- * Launches the image's @a kernel, by its place in the table, on @a grid times @a threads, with @a params by
- * value. A grid that is too large is "batch" with @a fewer. Returns its own status, not the call's.
+ * Launches the image's @a kernel, by its place in the table, on @a grid times @a threads, with @a
+ * params by value. A grid that is too large is "batch" with @a fewer. Returns its own status, not
+ * the call's.
  */
 int wsk_launch_grid(const struct wsk_call *c, int kernel, const struct wsk_grid *grid,
 	unsigned threads, void *params, const char *fewer);
@@ -75,7 +77,8 @@ void wsk_require(
 void wsk_check_address(
 	struct wsk_call *c, uint64_t address, unsigned align, bool needed, const char *name);
 
-/** @a count strides, none negative, that over as many extents reach less than 2^62 elements from the first. */
+/** @a count strides, none negative, that over as many extents reach less than 2^62 elements from
+ * the first. */
 void wsk_check_strides(struct wsk_call *c, const int64_t *strides, const int64_t *extents,
 	size_t count, const char *name);
 

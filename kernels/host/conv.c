@@ -159,8 +159,8 @@ least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Rows of a run, 8 to @a most: those for which rounds of as many runs as a large GPU has at once take
- * the fewest rows, with @a around for what each run takes besides. */
+/* Rows of a run, 8 to @a most: those for which rounds of as many runs as a large GPU has at once
+ * take the fewest rows, with @a around for what each run takes besides. */
 static int32_t
 run_length(
 	int64_t length, int64_t others, int64_t per_run, int64_t at_once, int32_t around, int32_t most)
@@ -184,10 +184,10 @@ blocks_of(int64_t tiles)
 	return tiles > WSK_GRID_MAX ? INT64_MAX : wsk_divide_up(tiles, WSK_CONV_THREADS);
 }
 
-/* Rows that are contiguous: chunks of a row for each warp; forward two, where that leaves warps enough: the
- * second one is on its way while the first is computed. Rows of one whole chunk: two sequences for each warp,
- * forward and backward, where that leaves warps enough. @a before: elements that a row may be taken to begin
- * earlier, to begin at 16 bytes. */
+/* Rows that are contiguous: chunks of a row for each warp; forward two, where that leaves warps
+ * enough: the second one is on its way while the first is computed. Rows of one whole chunk: two
+ * sequences for each warp, forward and backward, where that leaves warps enough. @a before:
+ * elements that a row may be taken to begin earlier, to begin at 16 bytes. */
 static int64_t
 cut_first(struct wsk_conv_params *p, int32_t type, bool backward, int32_t before)
 {

@@ -45,7 +45,8 @@ const struct wsk_loaded *wsk_find(const struct wsk_handle *handle, int32_t image
 #define WSK_GRID_MAX 2147483647
 #define WSK_GRID_SIDE_MAX 65535
 
-/** Blocks of threads: at most WSK_GRID_MAX, and WSK_GRID_SIDE_MAX in each of the other dimensions. */
+/** Blocks of threads: at most WSK_GRID_MAX, and WSK_GRID_SIDE_MAX in each of the other
+ * dimensions. */
 struct wsk_grid {
 	int64_t x, y, z;
 };

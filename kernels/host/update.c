@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Up to so many blocks one has one sequence, so that it is over as soon as it can be: about one wave of an H100.
- * Beyond it has several, and reads A once for them, while that leaves blocks enough. */
+/* Up to so many blocks one has one sequence, so that it is over as soon as it can be: about one
+ * wave of an H100. Beyond it has several, and reads A once for them, while that leaves blocks
+ * enough. */
 #define BLOCKS_FEW 1024
 #define BLOCKS_ENOUGH 2048
 #define EACH_ENOUGH 4
@@ -156,7 +157,8 @@ blocks_of(const struct wsk_update *in, int lanes)
 	return wsk_divide_up((int64_t)in->channels * lanes, WSK_SCAN_THREADS);
 }
 
-/* Sequences for one block of the usual case: one, or as many as a thread has on their way, or more. */
+/* Sequences for one block of the usual case: one, or as many as a thread has on their way, or
+ * more. */
 static int32_t
 each_of(const struct wsk_update *in, int lanes)
 {
@@ -173,8 +175,8 @@ each_of(const struct wsk_update *in, int lanes)
 }
 
 /*
- * What the kernels for the usual case ask for. D is among it: to ask whether it is there at each channel took
- * registers, for want of which loads waited for each other.
+ * What the kernels for the usual case ask for. D is among it: to ask whether it is there at each
+ * channel took registers, for want of which loads waited for each other.
  */
 static bool
 is_usual(const struct wsk_update *in)

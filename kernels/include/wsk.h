@@ -1,30 +1,34 @@
 /**
  * wsk.h - attention, the selective scan and causal convolution behind plain C functions
  *
- * One library for every torch and Python: it knows nothing of either. It opens no library, allocates
- * nothing, never waits and never synchronises; what it launches goes to the caller's stream. The
- * caller hands over the functions of the CUDA driver (12.0 or newer) and the memory of the handle.
+ * One library for every torch and Python: it knows nothing of either. It opens no library,
+ * allocates nothing, never waits and never synchronises; what it launches goes to the caller's
+ * stream. The caller hands over the functions of the CUDA driver (12.0 or newer) and the memory of
+ * the handle.
  *
- * Every struct that is an argument begins with its size in bytes as the caller knows it: newer members
- * stand at the end and count as 0 for older callers. A library that is older than its caller refuses a
- * struct that is larger than its own. Members that do not apply are 0.
+ * Every struct that is an argument begins with its size in bytes as the caller knows it: newer
+ * members stand at the end and count as 0 for older callers. A library that is older than its
+ * caller refuses a struct that is larger than its own. Members that do not apply are 0.
  *
  * What holds for every function, where it does not say otherwise:
  *
- * - It returns one of enum wsk_status. @a problem may be NULL; it is written only where the status is not
- *   WSK_OK. All that the host can see is checked before the first launch, so a wrong argument launches
- *   nothing; where a launch of several fails, what the earlier ones wrote is undefined.
- * - It launches and returns: @a stream is a CUstream (0: the default one) of the calling thread's current
- *   context. Results are there when the stream has got to them. A failure on the device shows in a later
- *   call of the driver, not here.
- * - The struct and @a problem are the caller's and are read or written during the call alone. Memory of the
- *   device is the caller's as well, and must live until the stream is done with it. It is all on the
- *   stream's device. Nothing that is written may overlap anything else that is read or written.
- * - A uint64_t named after a tensor is its address on the device, a multiple of its element's size. Strides
- *   are in elements, of the tensor's own type, and never negative; one of an extent of 1 is not used. An
- *   element may lie up to 2^62 elements from the first. Where 0 is allowed for an address it is said.
- * - Functions that take a const handle may run in several threads at once, on one stream or several.
- *   wsk_init, wsk_load and wsk_close change the handle: nothing else may use it meanwhile.
+ * - It returns one of enum wsk_status. @a problem may be NULL; it is written only where the status
+ *   is not WSK_OK. All that the host can see is checked before the first launch, so a wrong
+ *   argument launches nothing; where a launch of several fails, what the earlier ones wrote is
+ *   undefined.
+ * - It launches and returns: @a stream is a CUstream (0: the default one) of the calling thread's
+ *   current context. Results are there when the stream has got to them. A failure on the device
+ *   shows in a later call of the driver, not here.
+ * - The struct and @a problem are the caller's and are read or written during the call alone.
+ *   Memory of the device is the caller's as well, and must live until the stream is done with it.
+ *   It is all on the stream's device. Nothing that is written may overlap anything else that is
+ *   read or written.
+ * - A uint64_t named after a tensor is its address on the device, a multiple of its element's size.
+ *   Strides are in elements, of the tensor's own type, and never negative; one of an extent of 1 is
+ *   not used. An element may lie up to 2^62 elements from the first. Where 0 is allowed for an
+ *   address it is said.
+ * - Functions that take a const handle may run in several threads at once, on one stream or
+ *   several. wsk_init, wsk_load and wsk_close change the handle: nothing else may use it meanwhile.
  * - No atomics: the same inputs give the same bits on the same device.
  */
 #ifndef WSK_H
@@ -75,28 +79,33 @@ struct wsk_driver {
 		unsigned, void *, void **, void **);
 };
 
-/** What is loaded: memory of the caller, who frees it after wsk_close(). One serves all devices and threads. */
+/** What is loaded: memory of the caller, who frees it after wsk_close(). One serves all devices and
+ * threads. */
 struct wsk_handle;
 
-/** WSK_VERSION of the library, for a caller that was built with another header. Lives as long as the library. */
+/** WSK_VERSION of the library, for a caller that was built with another header. Lives as long as
+ * the library. */
 WSK_API const char *wsk_version(void);
 
-/** A few words for a status, also for one that does not exist; never NULL. Lives as long as the library. */
+/** A few words for a status, also for one that does not exist; never NULL. Lives as long as the
+ * library. */
 WSK_API const char *wsk_status_text(int status);
 
 /** Bytes that wsk_init() needs. */
 WSK_API size_t wsk_handle_size(void);
 
 /**
- * Makes a handle of @a memory, aligned like a pointer, of @a size bytes: at least wsk_handle_size(). The
- * functions of @a driver are copied, and must stay loaded as long as the handle is used. Nothing is loaded and
- * no function of the driver is called. WSK_ERR_ALIGNMENT: memory; WSK_ERR_ARGUMENT: size, driver.
+ * Makes a handle of @a memory, aligned like a pointer, of @a size bytes: at least
+ * wsk_handle_size(). The functions of @a driver are copied, and must stay loaded as long as the
+ * handle is used. Nothing is loaded and no function of the driver is called. WSK_ERR_ALIGNMENT:
+ * memory; WSK_ERR_ARGUMENT: size, driver.
  */
 WSK_API int wsk_init(
 	void *memory, size_t size, const struct wsk_driver *driver, struct wsk_problem *problem);
 
-/** Kernels that are loaded together. Those of attention have the number of the head dimension that they hold: a
- * smaller one takes the least that holds it, and columns beyond it are neither read nor written. */
+/** Kernels that are loaded together. Those of attention have the number of the head dimension that
+ * they hold: a smaller one takes the least that holds it, and columns beyond it are neither read
+ * nor written. */
 enum wsk_image {
 	WSK_CONV = 1,
 	WSK_SCAN = 2,   /**< the selective scan and its state update */
@@ -110,15 +119,17 @@ enum wsk_image {
 };
 
 /**
- * Loads the kernels of one image (enum wsk_image), for every device; the driver is initialised (cuInit). Not
- * thread-safe. A second call does nothing. After a failure nothing of the image is loaded, and it may be
- * called again. WSK_ERR_ARGUMENT: handle; WSK_ERR_UNSUPPORTED: no such image; WSK_ERR_NO_CODE, WSK_ERR_DRIVER.
+ * Loads the kernels of one image (enum wsk_image), for every device; the driver is initialised
+ * (cuInit). Not thread-safe. A second call does nothing. After a failure nothing of the image is
+ * loaded, and it may be called again. WSK_ERR_ARGUMENT: handle; WSK_ERR_UNSUPPORTED: no such image;
+ * WSK_ERR_NO_CODE, WSK_ERR_DRIVER.
  */
 WSK_API int wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem);
 
 /**
- * Unloads all that was loaded; no kernel of it may run any more. Not thread-safe. The handle may be loaded
- * again, or its memory be freed. NULL does nothing. WSK_ERR_DRIVER: something could not be unloaded.
+ * Unloads all that was loaded; no kernel of it may run any more. Not thread-safe. The handle may be
+ * loaded again, or its memory be freed. NULL does nothing. WSK_ERR_DRIVER: something could not be
+ * unloaded.
  */
 WSK_API int wsk_close(struct wsk_handle *handle);
 
@@ -132,9 +143,9 @@ enum wsk_type {
 /* ---- attention ---- */
 
 /**
- * [batch][row][head][head_dim], the head dimension contiguous; packed sequences lie one behind the other in
- * [row][head][head_dim]. Where data is a multiple of 16 bytes and each stride one of 8 elements, of every
- * tensor of a call, 16 bytes are moved at once; else 2 bytes: right, and slow.
+ * [batch][row][head][head_dim], the head dimension contiguous; packed sequences lie one behind the
+ * other in [row][head][head_dim]. Where data is a multiple of 16 bytes and each stride one of 8
+ * elements, of every tensor of a call, 16 bytes are moved at once; else 2 bytes: right, and slow.
  */
 struct wsk_tensor {
 	uint64_t data;
@@ -150,11 +161,11 @@ struct wsk_tensor {
  *     i sees j:  i + (n - m) - left <= j <= i + (n - m) + right
  *
  * so causal is right = 0, aligned at the bottom right. A query that sees no key has O = 0 and lse =
- * -infinity, and gradients of 0. With a cap S becomes softcap tanh(S / softcap). With sinks the sum, and lse,
- * have exp(sink of the head) besides. Dropout sets elements of P to 0, each with its probability, and divides
- * the others by 1 - dropout, after the sum. Head h of q belongs to head h / (heads_q / heads_k) of k and v,
- * which are never expanded. Sums are fp32; P and dS are rounded to the element type for the tensor
- * cores.
+ * -infinity, and gradients of 0. With a cap S becomes softcap tanh(S / softcap). With sinks the
+ * sum, and lse, have exp(sink of the head) besides. Dropout sets elements of P to 0, each with its
+ * probability, and divides the others by 1 - dropout, after the sum. Head h of q belongs to head h
+ * / (heads_q / heads_k) of k and v, which are never expanded. Sums are fp32; P and dS are rounded
+ * to the element type for the tensor cores.
  */
 struct wsk_attention {
 	uint32_t size;            /**< bytes, of this struct; at least up to grad_o */
@@ -172,20 +183,20 @@ struct wsk_attention {
 		q; /**< [batch][length_q][heads_q][head_dim]; packed: [total_q][heads_q][head_dim] */
 	struct wsk_tensor k, v; /**< likewise, of length_k or total_k and heads_k */
 	struct wsk_tensor o;    /**< as q; written by forward and decode, read by backward */
-	/** Float, written by forward and decode, read by backward: [batch][heads_q][length_q], rows contiguous;
-	 * packed: [heads_q][total_q]. 0: not wanted (backward needs it). */
+	/** Float, written by forward and decode, read by backward: [batch][heads_q][length_q], rows
+	 * contiguous; packed: [heads_q][total_q]. 0: not wanted (backward needs it). */
 	uint64_t lse;
 	int64_t lse_stride_batch, lse_stride_head; /**< packed: lse_stride_batch is not used */
-	/** int32, contiguous. cu_seqlens: [batch + 1], the first row of each sequence and the end of the last, for
-	 * both or for neither; what lies outside of the totals or goes backwards is clamped, and a sequence
-	 * longer than `length` is cut off there. Rows that belong to no sequence are not written. seqused:
-	 * [batch], lengths, clamped to the sequence's own; query rows beyond become 0 (lse: -infinity), key rows
-	 * beyond are not seen. 0: none. */
+	/** int32, contiguous. cu_seqlens: [batch + 1], the first row of each sequence and the end of
+	 * the last, for both or for neither; what lies outside of the totals or goes backwards is
+	 * clamped, and a sequence longer than `length` is cut off there. Rows that belong to no
+	 * sequence are not written. seqused: [batch], lengths, clamped to the sequence's own; query
+	 * rows beyond become 0 (lse: -infinity), key rows beyond are not seen. 0: none. */
 	uint64_t cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k;
-	/** Bit sets of uint32: which blocks of 64 keys the rows of a block of 64 queries may see, for all
-	 * heads of a group: bit j % 32 of word [batch][heads_k][i][j / 32], for block i of the queries and j of
-	 * the keys. Strides are in words, that of a row at least ceil(length_k / 2048). Not for packed sequences
-	 * nor for decode. 0: every block. */
+	/** Bit sets of uint32: which blocks of 64 keys the rows of a block of 64 queries may see, for
+	 * all heads of a group: bit j % 32 of word [batch][heads_k][i][j / 32], for block i of the
+	 * queries and j of the keys. Strides are in words, that of a row at least ceil(length_k /
+	 * 2048). Not for packed sequences nor for decode. 0: every block. */
 	uint64_t blocks;
 	int64_t blocks_stride_batch, blocks_stride_head, blocks_stride_row;
 	/* backward */
@@ -200,19 +211,21 @@ struct wsk_attention {
 	/* since 0.3.0 */
 	float softcap; /**< greater than 0, or 0: none */
 	float dropout; /**< 0 to less than 1, by steps of 2^-16; not for decode */
-	/** uint64_t[2], any numbers: which elements are dropped depends on them, and on sequence, head, query and key
-	 * alone. Needed where there is dropout; backward needs those of forward. */
+	/** uint64_t[2], any numbers: which elements are dropped depends on them, and on sequence, head,
+	 * query and key alone. Needed where there is dropout; backward needs those of forward. */
 	uint64_t random;
 	uint64_t sinks; /**< float [heads_q], contiguous; 0: none */
-	/** int32 [batch]: the row that a sequence starts at, of those that cu_seqlens and seqused leave; rows before
-	 * are not seen, and of o, lse and gradients not written. Not with blocks. 0: none. */
+	/** int32 [batch]: the row that a sequence starts at, of those that cu_seqlens and seqused
+	 * leave; rows before are not seen, and of o, lse and gradients not written. Not with blocks. 0:
+	 * none. */
 	uint64_t seqstart_q, seqstart_k;
-	/** int32 [batch]: which entry of k and v belongs to each sequence, clamped to entry_count. Not for packed
-	 * sequences nor backward. 0: none. */
+	/** int32 [batch]: which entry of k and v belongs to each sequence, clamped to entry_count. Not
+	 * for packed sequences nor backward. 0: none. */
 	uint64_t entries;
-	/** int32 [batch][...]: which page of k and v has each page_rows rows of a sequence, clamped to page_count; k and
-	 * v are [page_count][page_rows][heads_k][head_dim], packed as well, when cu_seqlens_k says how many rows each
-	 * sequence has, and total_k nothing. Not with entries, seqstart_k nor backward. 0: none. */
+	/** int32 [batch][...]: which page of k and v has each page_rows rows of a sequence, clamped to
+	 * page_count; k and v are [page_count][page_rows][heads_k][head_dim], packed as well, when
+	 * cu_seqlens_k says how many rows each sequence has, and total_k nothing. Not with entries,
+	 * seqstart_k nor backward. 0: none. */
 	uint64_t pages;
 	int64_t pages_stride_batch; /**< in pages, at least those of length_k rows */
 	int32_t page_rows, page_count;
@@ -224,38 +237,40 @@ struct wsk_attention {
 };
 
 /**
- * o and lse, of dense and packed sequences. One launch. WSK_ERR_UNSUPPORTED: a head_dim or a type without a
- * kernel on this device; WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
+ * o and lse, of dense and packed sequences. One launch. WSK_ERR_UNSUPPORTED: a head_dim or a type
+ * without a kernel on this device; WSK_ERR_RANGE, "batch": more blocks of threads than a launch
+ * has.
  */
 WSK_API int wsk_forward(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * grad_q, grad_k, grad_v from q, k, v, o, lse, grad_o: what forward was given and wrote, the same struct with
- * the members of backward. Writes delta. Three launches. Errors as wsk_forward().
+ * grad_q, grad_k, grad_v from q, k, v, o, lse, grad_o: what forward was given and wrote, the same
+ * struct with the members of backward. Writes delta. Three launches. Errors as wsk_forward().
  */
 WSK_API int wsk_backward(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * The same as wsk_forward, for few queries and many keys: the keys are split among blocks of threads,
- * and the heads of a group read them once together. Not with `blocks` or dropout. Two launches. Errors
- * as wsk_forward(), and WSK_ERR_RANGE: splits, scratch_size.
+ * The same as wsk_forward, for few queries and many keys: the keys are split among blocks of
+ * threads, and the heads of a group read them once together. Not with `blocks` or dropout. Two
+ * launches. Errors as wsk_forward(), and WSK_ERR_RANGE: splits, scratch_size.
  */
 WSK_API int wsk_decode(const struct wsk_handle *handle, const struct wsk_attention *attention,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * Bytes of scratch that wsk_decode needs: 4 (head_dim of the image + 2) for each sequence's length_q rows, head and
- * split. UINT64_MAX: there is no such number. Reads batch, heads_q, head_dim, length_q and splits alone, `size` not either; @a attention
- * is not NULL.
+ * Bytes of scratch that wsk_decode needs: 4 (head_dim of the image + 2) for each sequence's
+ * length_q rows, head and split. UINT64_MAX: there is no such number. Reads batch, heads_q,
+ * head_dim, length_q and splits alone, `size` not either; @a attention is not NULL.
  */
 WSK_API uint64_t wsk_decode_scratch(const struct wsk_attention *attention);
 
 /**
- * New keys and values for the caches of a batch: row i of k_new and v_new becomes row lengths[b] + i of sequence b. Rows
- * beyond length_k, or in pages and entries that there are not, are left out. Where there are cos and sin, the first
- * `rotary` elements of k's new rows, and of q, are turned by those of their positions: x cos - y sin, x sin + y cos.
+ * New keys and values for the caches of a batch: row i of k_new and v_new becomes row lengths[b] +
+ * i of sequence b. Rows beyond length_k, or in pages and entries that there are not, are left out.
+ * Where there are cos and sin, the first `rotary` elements of k's new rows, and of q, are turned by
+ * those of their positions: x cos - y sin, x sin + y cos.
  */
 struct wsk_append {
 	uint32_t size;            /**< bytes, of this struct */
@@ -280,22 +295,24 @@ struct wsk_append {
 	int64_t pages_stride_batch;
 };
 
-/** Needs WSK_APPEND. One launch. WSK_ERR_RANGE, "batch": more blocks of threads than a launch has. */
+/** Needs WSK_APPEND. One launch. WSK_ERR_RANGE, "batch": more blocks of threads than a launch
+ * has. */
 WSK_API int wsk_append(const struct wsk_handle *handle, const struct wsk_append *append,
 	void *stream, struct wsk_problem *problem);
 
 /* ---- the selective scan ---- */
 
 /**
- * [batch][channel][time], time contiguous. Four elements are moved at once where data and strides of all rows of
- * a call are multiples of four elements.
+ * [batch][channel][time], time contiguous. Four elements are moved at once where data and strides
+ * of all rows of a call are multiples of four elements.
  */
 struct wsk_rows {
 	uint64_t data;                        /**< 0: there is none */
 	int64_t stride_batch, stride_channel; /**< of what is written at least `length` */
 };
 
-/** B or C: [batch][group][state][time] of `type`, time contiguous; or constant: float [channel][state]. */
+/** B or C: [batch][group][state][time] of `type`, time contiguous; or constant: float
+ * [channel][state]. */
 struct wsk_matrix {
 	uint64_t data;
 	int64_t stride_batch; /**< constant: not used */
@@ -319,20 +336,23 @@ struct wsk_scan {
 		groups; /**< of B and C that vary; divides channels, and channel c has group c / (channels / groups) */
 	int32_t softplus; /**< delta becomes log(1 + exp(delta + delta_bias)), itself above 20 */
 	/** Parts that time is split into, which are computed side by side: for few channels. 1 to
-	 * ceil(length / 64); 1 where batch x channels fill the device. Other parts give other roundings. */
+	 * ceil(length / 64); 1 where batch x channels fill the device. Other parts give other
+	 * roundings. */
 	int32_t parts;
 	int32_t reserved;
 	struct wsk_rows u, delta;
 	struct wsk_rows z; /**< 0: no gate */
-	/** Written by forward, where there is z only if it is wanted (not 0); backward reads it where there is z. */
+	/** Written by forward, where there is z only if it is wanted (not 0); backward reads it where
+	 * there is z. */
 	struct wsk_rows out;
 	struct wsk_rows out_z; /**< where there is z, else 0; backward writes it again, 0: not wanted */
 	uint64_t a;            /**< float [channel][state], any strides */
 	int64_t a_stride_channel, a_stride_state;
 	struct wsk_matrix b, c;
 	uint64_t d, delta_bias; /**< float [channel], contiguous; 0: none */
-	/** Float [batch][channel][ceil(length / 2048)][state][2], contiguous, written by forward: at the end
-	 * of each 2048 steps the product of exp(delta A) from the begin on, and h. 0: not wanted. */
+	/** Float [batch][channel][ceil(length / 2048)][state][2], contiguous, written by forward: at
+	 * the end of each 2048 steps the product of exp(delta A) from the begin on, and h. 0: not
+	 * wanted. */
 	uint64_t x;
 	uint64_t workspace; /**< at a multiple of 16 bytes, written and read; 0 where none is needed */
 	uint64_t workspace_size; /**< bytes there are: at least wsk_scan_workspace() */
@@ -342,32 +362,35 @@ struct wsk_scan {
 	struct wsk_rows grad_z;             /**< written; 0 where there is no z */
 	uint64_t
 		grad_a; /**< float [channel][state]; this and all that follow are contiguous and written */
-	/** As B and C: of `type` [batch][group][state][time] where they vary, else float [channel][state]. */
+	/** As B and C: of `type` [batch][group][state][time] where they vary, else float
+	 * [channel][state]. */
 	uint64_t grad_b, grad_c;
 	uint64_t grad_d, grad_delta_bias; /**< float [channel]; 0 where there is none */
 };
 
 /**
- * out, out_z and x. Needs WSK_SCAN. A launch for each 16 states, and with parts one more for each and one.
- * WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
+ * out, out_z and x. Needs WSK_SCAN. A launch for each 16 states, and with parts one more for each
+ * and one. WSK_ERR_RANGE, "batch": more blocks of threads than a launch has.
  */
 WSK_API int wsk_scan_forward(const struct wsk_handle *handle, const struct wsk_scan *scan,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * All gradients, from what forward was given, grad_out and, where there is z, out. The states are computed
- * again: x is not read. Needs WSK_SCAN. Errors as wsk_scan_forward().
+ * All gradients, from what forward was given, grad_out and, where there is z, out. The states are
+ * computed again: x is not read. Needs WSK_SCAN. Errors as wsk_scan_forward().
  */
 WSK_API int wsk_scan_backward(const struct wsk_handle *handle, const struct wsk_scan *scan,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * Bytes of workspace that wsk_scan_forward (@a backward 0) or wsk_scan_backward (1) needs. UINT64_MAX: there is no
- * such number. Reads sizes, types, `parts` and `varies` alone, `size` not either; @a scan is not NULL.
+ * Bytes of workspace that wsk_scan_forward (@a backward 0) or wsk_scan_backward (1) needs.
+ * UINT64_MAX: there is no such number. Reads sizes, types, `parts` and `varies` alone, `size` not
+ * either; @a scan is not NULL.
  */
 WSK_API uint64_t wsk_scan_workspace(const struct wsk_scan *scan, int32_t backward);
 
-/** A tensor of up to three dimensions, of any element type and any strides, 0 too, but not of what is written. */
+/** A tensor of up to three dimensions, of any element type and any strides, 0 too, but not of what
+ * is written. */
 struct wsk_strided {
 	uint64_t data;     /**< 0: there is none */
 	int64_t stride[3]; /**< of the dimensions in their order; those behind the last are not used */
@@ -376,12 +399,14 @@ struct wsk_strided {
 };
 
 /**
- * One time step of the scan for each sequence of a batch; the state changes in place, and is rounded to its type
- * after out was computed of it in fp32. Fast where all of this holds: the states of a channel are contiguous, begin
- * at a multiple of 16 bytes and are a multiple of 16 bytes, 512 at most; x, dt, z and out are of one type, B and C
- * both of it or both float, D is given, D and dt_bias are of it or float, A is float; states are contiguous in A, B
- * and C, and each row of them begins at a multiple of four elements, or A, dt and dt_bias have strides of 0 over
- * channels and states; strides are less than 2^32 bytes; heads, and sequences, are at most 65535.
+ * One time step of the scan for each sequence of a batch; the state changes in place, and is
+ * rounded to its type after out was computed of it in fp32. Fast where all of this holds: the
+ * states of a channel are contiguous, begin at a multiple of 16 bytes and are a multiple of 16
+ * bytes, 512 at most; x, dt, z and out are of one type, B and C both of it or both float, D is
+ * given, D and dt_bias are of it or float, A is float; states are contiguous in A, B and C, and
+ * each row of them begins at a multiple of four elements, or A, dt and dt_bias have strides of 0
+ * over channels and states; strides are less than 2^32 bytes; heads, and sequences, are at most
+ * 65535.
  */
 struct wsk_update {
 	uint32_t size;    /**< bytes, of this struct */
@@ -401,14 +426,14 @@ struct wsk_update {
 	struct wsk_strided a;          /**< [head][channel][state] */
 	struct wsk_strided b, c;       /**< [batch][group][state] */
 	struct wsk_strided d, dt_bias; /**< [head][channel]; each may be absent */
-	/** int32 [batch], contiguous: which entry is a sequence's state, each at most once. Negative, or not below
-	 * `entries`: a slot without one, whose out is 0. 0: entry i for sequence i. */
+	/** int32 [batch], contiguous: which entry is a sequence's state, each at most once. Negative,
+	 * or not below `entries`: a slot without one, whose out is 0. 0: entry i for sequence i. */
 	uint64_t indices;
 };
 
 /**
- * out and the new state. Needs WSK_SCAN. One launch. WSK_ERR_RANGE, "batch": more blocks of threads than a launch
- * has.
+ * out and the new state. Needs WSK_SCAN. One launch. WSK_ERR_RANGE, "batch": more blocks of threads
+ * than a launch has.
  */
 WSK_API int wsk_state_update(const struct wsk_handle *handle, const struct wsk_update *update,
 	void *stream, struct wsk_problem *problem);
@@ -416,8 +441,9 @@ WSK_API int wsk_state_update(const struct wsk_handle *handle, const struct wsk_u
 /* ---- the causal convolution ---- */
 
 /**
- * [batch][channel][row]. 16 bytes are moved at once where rows (or channels) are contiguous and begin at a
- * multiple of 16 bytes in every plane of a call; where rows do not, most of them are taken so all the same.
+ * [batch][channel][row]. 16 bytes are moved at once where rows (or channels) are contiguous and
+ * begin at a multiple of 16 bytes in every plane of a call; where rows do not, most of them are
+ * taken so all the same.
  */
 struct wsk_plane {
 	uint64_t data;                                    /**< 0: not there */
@@ -431,7 +457,8 @@ struct wsk_plane {
  *
  * with f(y) = y, or y / (1 + exp(-y)) (silu). Rows before the first are those of initial_states, or
  * 0. Sums are fp32. Rows are contiguous in every plane (channel-first), or channels are
- * (channel-last); seq_idx and states need channel-last, of the states as well. bfloat16 works on every device.
+ * (channel-last); seq_idx and states need channel-last, of the states as well. bfloat16 works on
+ * every device.
  */
 struct wsk_conv {
 	uint32_t size;        /**< bytes, of this struct; at least up to grad_out */
@@ -451,16 +478,17 @@ struct wsk_conv {
 	uint64_t seq_idx;
 	struct wsk_plane
 		initial_states; /**< [batch][dim][width - 1], the rows before x; data 0: zeros */
-	/** [batch][dim][width - 1], written by wsk_conv_forward: the last rows of initial_states and x. Data 0: not
-	 * wanted. */
+	/** [batch][dim][width - 1], written by wsk_conv_forward: the last rows of initial_states and x.
+	 * Data 0: not wanted. */
 	struct wsk_plane final_states;
 	/* backward */
 	struct wsk_plane grad_out;            /**< as out */
 	struct wsk_plane grad_x;              /**< as x; written */
 	struct wsk_plane grad_initial_states; /**< as initial_states; written; data 0: not wanted */
 	struct wsk_plane grad_final_states;   /**< as final_states; data 0: zeros */
-	/** [dim][width] of grad_type; written, or added to where `accumulate` is not 0. The sums are made in an
-	 * order that does not change with the device: the same inputs give the same bits on all. */
+	/** [dim][width] of grad_type; written, or added to where `accumulate` is not 0. The sums are
+	 * made in an order that does not change with the device: the same inputs give the same bits on
+	 * all. */
 	uint64_t grad_weight;
 	int64_t grad_weight_stride_channel, grad_weight_stride_tap;
 	uint64_t grad_bias; /**< [dim] of grad_type, contiguous; likewise; 0: not wanted */
@@ -478,20 +506,22 @@ WSK_API int wsk_conv_forward(const struct wsk_handle *handle, const struct wsk_c
 	void *stream, struct wsk_problem *problem);
 
 /**
- * Gradients of x, weight, bias and initial_states, from x, weight, bias, initial_states, grad_out and
- * grad_final_states. Needs WSK_CONV. Two launches. Errors as wsk_conv_forward(), and WSK_ERR_RANGE: scratch_size.
+ * Gradients of x, weight, bias and initial_states, from x, weight, bias, initial_states, grad_out
+ * and grad_final_states. Needs WSK_CONV. Two launches. Errors as wsk_conv_forward(), and
+ * WSK_ERR_RANGE: scratch_size.
  */
 WSK_API int wsk_conv_backward(const struct wsk_handle *handle, const struct wsk_conv *conv,
 	void *stream, struct wsk_problem *problem);
 
 /**
- * Bytes of scratch that wsk_conv_backward needs: 4 dim (width + 1) for each partial sum, whatever the layout.
- * UINT64_MAX: sizes or a type that it refuses. Reads sizes and `type` alone, `size` not either; @a conv is not
- * NULL.
+ * Bytes of scratch that wsk_conv_backward needs: 4 dim (width + 1) for each partial sum, whatever
+ * the layout. UINT64_MAX: sizes or a type that it refuses. Reads sizes and `type` alone, `size` not
+ * either; @a conv is not NULL.
  */
 WSK_API uint64_t wsk_conv_scratch(const struct wsk_conv *conv);
 
-/** New rows of sequences whose last rows are kept in a state: the convolution of struct wsk_conv, step by step. */
+/** New rows of sequences whose last rows are kept in a state: the convolution of struct wsk_conv,
+ * step by step. */
 struct wsk_conv_step {
 	uint32_t size;             /**< bytes, of this struct */
 	int32_t type, weight_type; /**< as in struct wsk_conv */
@@ -507,17 +537,18 @@ struct wsk_conv_step {
 	struct wsk_plane state; /**< [entries][dim][state_length], any strides; read and written */
 	int32_t state_length;   /**< rows, width - 1 to 2^30 */
 	int32_t entries; /**< states there are, 1 or more; at least batch where there are no indices */
-	/** int32 [batch], contiguous. Where the new rows begin in the state, which is a circle then: row
-	 * cache_seqlens % state_length. 0: the state moves up, the new rows are its last. */
+	/** int32 [batch], contiguous. Where the new rows begin in the state, which is a circle then:
+	 * row cache_seqlens % state_length. 0: the state moves up, the new rows are its last. */
 	uint64_t cache_seqlens;
-	/** int32 [batch], contiguous: which entry is a sequence's state; one that two name is written by both, in no
-	 * order. Negative, or not below `entries`: padding; out is 0. 0: entry i for sequence i. */
+	/** int32 [batch], contiguous: which entry is a sequence's state; one that two name is written
+	 * by both, in no order. Negative, or not below `entries`: padding; out is 0. 0: entry i for
+	 * sequence i. */
 	uint64_t indices;
 };
 
 /**
- * out, and the new rows in the state. Needs WSK_CONV. One launch. WSK_ERR_RANGE, "batch": more blocks of threads
- * than a launch has.
+ * out, and the new rows in the state. Needs WSK_CONV. One launch. WSK_ERR_RANGE, "batch": more
+ * blocks of threads than a launch has.
  */
 WSK_API int wsk_conv_update(const struct wsk_handle *handle, const struct wsk_conv_step *step,
 	void *stream, struct wsk_problem *problem);

@@ -1,5 +1,5 @@
-/* fuzz_bundle.c - any bytes as the list of a bundle: what is accepted names nothing that leads out of the store, and is
- * written again and read as the same. */
+/* fuzz_bundle.c - any bytes as the list of a bundle: what is accepted names nothing that leads out
+ * of the store, and is written again and read as the same. */
 #include "base/fs.h"
 #include "bundle/bundle.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_dryrun.c - any text as what a dry run of nvcc prints: every input of a step is an output of the
- * one that it names, which comes before. */
+/* fuzz_dryrun.c - any text as what a dry run of nvcc prints: every input of a step is an output of
+ * the one that it names, which comes before. */
 #include "compile/nvcc_steps.h"
 
 #include <stdlib.h>

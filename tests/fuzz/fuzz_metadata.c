@@ -1,5 +1,5 @@
-/* fuzz_metadata.c - any bytes as a METADATA: what is accepted is one line a field, and written again it
- * is read as the same. */
+/* fuzz_metadata.c - any bytes as a METADATA: what is accepted is one line a field, and written
+ * again it is read as the same. */
 #include "base/buf.h"
 #include "wheelfile/dist_info.h"
 

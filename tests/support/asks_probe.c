@@ -1,6 +1,7 @@
 /* asks_probe.c - what the headers below some folders ask that cannot be listed.
  *
- *     asks_probe FOLDER...    "include: FILE: what" and "question: FILE: what" a line, then "files: N"
+ *     asks_probe FOLDER...    "include: FILE: what" and "question: FILE: what" a line, then "files:
+ *                             N"
  *
  * All are taken as texts of one unit, so a macro of one counts for the others.
  */

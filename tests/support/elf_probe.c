@@ -1,9 +1,11 @@
 /* elf_probe.c - what a test wants to know of real libraries.
  *
- *     elf_probe take WHEEL MEMBER TO                 one file of a torch wheel on the index, by range
+ *     elf_probe take WHEEL MEMBER TO                 one file of a torch wheel on the index, by
+ *                                                    range
  *     elf_probe abi FILE                             "c10 0", "module 1", "internals ..."
- *     elf_probe judge LIST PYTHON MODULE SIBLING...  findings, as verify prints them, and the floor;
- *                                                    libraries of this process are the host's
+ *     elf_probe judge LIST PYTHON MODULE SIBLING...  findings, as verify prints them, and the
+ *                                                    floor; libraries of this process are the
+ *                                                    host's
  */
 #include "archive/zip.h"
 #include "base/fs.h"

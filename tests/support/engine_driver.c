@@ -1,15 +1,19 @@
 /* engine_driver.c - what the engine itself costs, for ./dev bench.
  *
- *     engine_driver STORE COUNT            COUNT actions that copy a file each, run and then found again
- *     engine_driver STORE COUNT scripted   the same without processes, in chains of five on 16 slots
- *     engine_driver STORE TABLE SLOTS MIB  the actions of a table, without processes, by a clock of their own
+ *     engine_driver STORE COUNT            COUNT actions that copy a file each, run and then found
+ *                                          again
+ *     engine_driver STORE COUNT scripted   the same without processes, in chains of five on 16
+ *                                          slots
+ *     engine_driver STORE TABLE SLOTS MIB  the actions of a table, without processes, by a clock of
+ *                                          their own
  *
- * A line of a table: milliseconds, MiB, and the lines (from 1, before it) of those that it waits for. Printed are
- * simulated_s, when the last had ended, and peak_mib, the most that those running had together.
+ * A line of a table: milliseconds, MiB, and the lines (from 1, before it) of those that it waits
+ * for. Printed are simulated_s, when the last had ended, and peak_mib, the most that those running
+ * had together.
  *
  * Prints microseconds of CPU an action, children included: run_us, hit_us, and hand_us for the same
- * program started without the engine; scripted_us and found_us, and scripted_s and found_s, seconds of time.
- * STORE must be new.
+ * program started without the engine; scripted_us and found_us, and scripted_s and found_s, seconds
+ * of time. STORE must be new.
  */
 #include "base/fs.h"
 #include "engine/collect.h"
@@ -65,8 +69,8 @@ open_bench(struct bench *b, const char *store, struct ws_err *err)
 	return b->ledger && ws_work_open(&b->store, NULL, b->a, &b->work, err);
 }
 
-/* Jobs take as long as they are estimated to, at least a millisecond, by a clock that jumps to the next end. Their
- * output is their number. */
+/* Jobs take as long as they are estimated to, at least a millisecond, by a clock that jumps to the
+ * next end. Their output is their number. */
 struct scripted {
 	struct ws_runner runner;
 	const struct ws_work *work;

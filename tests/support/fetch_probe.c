@@ -2,7 +2,8 @@
  *
  *     fetch_probe sdist STORE NAME VERSION FILE SHA256   brings it as a tree
  *     fetch_probe headers PACKAGE WHEEL PREFIX           reads members of a remote wheel by ranges
- *     fetch_probe deb POOL SHA256 TO                     downloads a package and unpacks it to nowhere
+ *     fetch_probe deb POOL SHA256 TO                     downloads a package and unpacks it to
+ *                                                        nowhere
  */
 #include "archive/unpack.h"
 #include "archive/zip.h"

@@ -2,7 +2,8 @@
  *
  *     flags_driver FACTS VERSION [stable]
  *
- * Prints JSON: "cxx" and "nvcc" words (of the stable ABI), "needed" libraries, and the release's "abi" and "pybind" id. */
+ * Prints JSON: "cxx" and "nvcc" words (of the stable ABI), "needed" libraries, and the release's
+ * "abi" and "pybind" id. */
 #include "base/json_write.h"
 #include "compile/target.h"
 #include "config/facts.h"

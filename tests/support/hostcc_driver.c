@@ -1,5 +1,5 @@
-/* hostcc_driver.c - asks builder/kit/hostcc.h from a shell, for tests that need another distribution
- * around them or real headers.
+/* hostcc_driver.c - asks builder/kit/hostcc.h from a shell, for tests that need another
+ * distribution around them or real headers.
  *
  *   hostcc_driver limits FILE             "gcc 13 clang 3..17"
  *   hostcc_driver list                    "gcc 12.2.0 /usr/bin/g++-12", a line each

@@ -1,8 +1,8 @@
 /**
  * kernels_driver.h - a driver that counts, and empty images: the kernels' library without a GPU
  *
- * For unit tests that compile the library's own files in. Nothing is launched: cuLaunchKernel answers
- * `launch_result`, and what was to be launched is in `launched`.
+ * For unit tests that compile the library's own files in. Nothing is launched: cuLaunchKernel
+ * answers `launch_result`, and what was to be launched is in `launched`.
  */
 #ifndef WS_TESTS_KERNELS_DRIVER_H
 #define WS_TESTS_KERNELS_DRIVER_H

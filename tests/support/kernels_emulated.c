@@ -1,5 +1,6 @@
-/* kernels_emulated.c - a libcuda.so.1 whose kernels are those of kernels_emulated.h, in the folder that
- * WSK_EMULATED_FOLDER names: one library for each image, and an image is its library's name. */
+/* kernels_emulated.c - a libcuda.so.1 whose kernels are those of kernels_emulated.h, in the folder
+ * that WSK_EMULATED_FOLDER names: one library for each image, and an image is its library's
+ * name. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 /**
  * kernels_emulated.h - the text of a kernel as C++ for the CPU: threads, barriers, tensor cores
  *
- * Included before an attn_*.cu, in place of nvcc; WSK_EMULATED_PARAMS is the type that its kernels take. A block's threads are fibers of one OS thread, which change
- * places only where a warp or a block meets; blocks run one after the other, so __shared__ is static. A barrier
- * that some threads do not reach, and lanes of a warp that meet at different instructions, end the process with a
- * message. The seed of WSK_EMULATED_SEED decides who goes first: what a missing barrier leaves to chance changes
- * with it. Uninitialised registers and addresses outside of a tensor are for the sanitizers of the compiler.
+ * Included before an attn_*.cu, in place of nvcc; WSK_EMULATED_PARAMS is the type that its kernels
+ * take. A block's threads are fibers of one OS thread, which change places only where a warp or a
+ * block meets; blocks run one after the other, so __shared__ is static. A barrier that some threads
+ * do not reach, and lanes of a warp that meet at different instructions, end the process with a
+ * message. The seed of WSK_EMULATED_SEED decides who goes first: what a missing barrier leaves to
+ * chance changes with it. Uninitialised registers and addresses outside of a tensor are for the
+ * sanitizers of the compiler.
  */
 #ifndef WSK_TESTS_KERNELS_EMULATED_H
 #define WSK_TESTS_KERNELS_EMULATED_H

@@ -7,8 +7,8 @@
  *     kit_driver exports STORE VERSION PATH     makes the export list of a torch release
  *     kit_driver installed STORE PYTHON         the torch installed for that interpreter
  *
- * DEBIAN_MIRROR ("": none) and REDIST_URL in the environment say where those are, HOST_ROOT what stands
- * for /; OFFLINE=1: no network.
+ * DEBIAN_MIRROR ("": none) and REDIST_URL in the environment say where those are, HOST_ROOT what
+ * stands for /; OFFLINE=1: no network.
  */
 #include "base/fs.h"
 #include "config/facts.h"

@@ -3,7 +3,8 @@
  *     net_probe wheels PACKAGE VERSION     "FILE SHA256 SIZE" a line, and the number of files
  *     net_probe tail PACKAGE FILE BYTES    reads the end of a file by range and says what it took
  *     net_probe get PACKAGE FILE TO        downloads it, by way of TO.partial
- *     net_probe pip                        index-url, extra-index-url and cert as pip would have them
+ *     net_probe pip                        index-url, extra-index-url and cert as pip would have
+ *                                          them
  */
 #include "base/buf.h"
 #include "net/download.h"

@@ -32,7 +32,8 @@ void ws_scene_end(struct ws_scene *s);
 /** Another index for this role ("default", "torch"); "/~norange/simple" is one of the server's. */
 void ws_scene_set_index(struct ws_scene *s, const char *role, const char *url);
 
-/** Runs a script of tests/support with these arguments, NULL-terminated; returns what it printed. */
+/** Runs a script of tests/support with these arguments, NULL-terminated; returns what it
+ * printed. */
 const char *ws_scene_run(struct ws_scene *s, const char *script, ...) __attribute__((sentinel));
 
 /** How many files and folders lie in the store's partial/. */

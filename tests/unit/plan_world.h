@@ -5,9 +5,9 @@
  *   @recipe  shipped causal-conv1d 1.5.3.post1      one that comes with the program; both may repeat
  *   @matrix  {...}                           JSON, as in a file
  *   @facts   shipped                         else those of tests/cases/plan/facts
- *   @host    {"python": "3.11", "interpreters": [{"path": "/py", "python": "3.12", "torch": "2.5.1+cu124",
- *            "cuda": "12.4", "cxx11abi": 0, "record": "ab12"}], "gpus": "8.6", "toolkits": ["12.4"],
- *            "kits": ["cuda-13.0"], "choice": "host", "cores": 2, "jobs": 2, "memory_mib": 8192}      any of them; see DEFAULT_HOST
+ *   @host    {"python": "3.11", "interpreters": [{"path": "/py", "python": "3.12", "cuda": "12.4",
+ *            "torch": "2.5.1+cu124", "cxx11abi": 0, "record": "ab12"}], "gpus": "8.6",
+ *            "toolkits": ["12.4"], "kits": ["cuda-13.0"], "choice": "host", "cores": 2, "jobs": 2, "memory_mib": 8192}      any of them; see DEFAULT_HOST
  *   @lock    all                             everything is pinned; or a lock's JSON
  *   @listing csrc/a.cu csrc/b.cu             the files of the first package
  *   @ledger  demo/a.cu | cuda12.4 sm86 | 30 s | 900 MiB      one run a line

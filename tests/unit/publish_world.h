@@ -1,8 +1,8 @@
 /**
  * publish_world.h - wheels to publish, and an object store to publish to
  *
- * Wheels are support/make_labelled.py's; the store is support/bucket_server.py, a real server on loopback, one for each
- * call. It ends with the test program.
+ * Wheels are support/make_labelled.py's; the store is support/bucket_server.py, a real server on
+ * loopback, one for each call. It ends with the test program.
  */
 #ifndef WS_TESTS_UNIT_PUBLISH_WORLD_H
 #define WS_TESTS_UNIT_PUBLISH_WORLD_H

@@ -1,8 +1,9 @@
 /**
  * stale_world.h - layouts of sources that are built, edited and built again
  *
- * The real engine, the real words of compile/ and a real g++ compile "src/a.cpp", once with what the
- * store has and once as if it had nothing. Files whose path begins with '/' lie outside of every tree.
+ * The real engine, the real words of compile/ and a real g++ compile "src/a.cpp", once with what
+ * the store has and once as if it had nothing. Files whose path begins with '/' lie outside of
+ * every tree.
  */
 #ifndef WS_TESTS_UNIT_STALE_WORLD_H
 #define WS_TESTS_UNIT_STALE_WORLD_H

@@ -1,5 +1,5 @@
-/* test_archive_tar.c - what is written is read as it was, has the same bytes each time, and is not written of a file
- * that is another. */
+/* test_archive_tar.c - what is written is read as it was, has the same bytes each time, and is not
+ * written of a file that is another. */
 #include "test.h"
 
 #include "archive/tar.h"

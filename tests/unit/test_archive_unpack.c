@@ -1,4 +1,5 @@
-/* test_archive_unpack.c - tar, .deb and .zip against archives that tests/support/make_tars.py made. */
+/* test_archive_unpack.c - tar, .deb and .zip against archives that tests/support/make_tars.py
+ * made. */
 #include "test.h"
 
 #include "archive/unpack.h"
@@ -13,8 +14,8 @@
 
 static unsigned nameless; /* so many members have no name */
 
-/* Stands before libarchive's own, which gives no name where it cannot be converted: no archive that this
- * version reads makes it so, another version's may. */
+/* Stands before libarchive's own, which gives no name where it cannot be converted: no archive that
+ * this version reads makes it so, another version's may. */
 const char *
 archive_entry_pathname(struct archive_entry *entry)
 {

@@ -7,7 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* A pipe that nobody writes to: to open it would wait for ever, and the alarm would end the program. */
+/* A pipe that nobody writes to: to open it would wait for ever, and the alarm would end the
+ * program. */
 WS_TEST(a_pipe_is_not_waited_for)
 {
 	const char *pipe = ws_path_join(a, ws_test_dir(a), "pipe", NULL);

@@ -1,5 +1,5 @@
-/* test_bundle_head.c - a bundle's list: nothing in it is believed before it was checked. What a reader does with
- * members that the list does not name: cli/bundle.bats. */
+/* test_bundle_head.c - a bundle's list: nothing in it is believed before it was checked. What a
+ * reader does with members that the list does not name: cli/bundle.bats. */
 #include "test.h"
 
 #include "base/json.h"

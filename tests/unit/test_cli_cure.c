@@ -1,4 +1,5 @@
-/* test_cli_cure.c - each cure by code in the words of who asked: options typed, or a matrix written. */
+/* test_cli_cure.c - each cure by code in the words of who asked: options typed, or a matrix
+ * written. */
 #include "test.h"
 
 #include "cli/cure.h"

@@ -1,4 +1,5 @@
-/* test_cli_publish_options.c - every option of publish with every kind of index: accepted, or one line says why not. */
+/* test_cli_publish_options.c - every option of publish with every kind of index: accepted, or one
+ * line says why not. */
 #include "test.h"
 
 #include "cli/publish_options.h"

@@ -1,4 +1,5 @@
-/* test_compile_asks.c - what texts ask for, and that what compilers and toolkits ship is understood. */
+/* test_compile_asks.c - what texts ask for, and that what compilers and toolkits ship is
+ * understood. */
 #include "test.h"
 
 #include "base/buf.h"

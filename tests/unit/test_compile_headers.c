@@ -64,8 +64,8 @@ tree_of(struct world *w, const char *const *pairs)
 
 #define TREE(w, ...) tree_of(w, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Compiles src/a.cpp with two header trees, which are searched in @a folders; "ran" or "hit", or the reason
- * it failed. */
+/* Compiles src/a.cpp with two header trees, which are searched in @a folders; "ran" or "hit", or
+ * the reason it failed. */
 static const char *
 compile_in(struct world *w, const char *const folders[3], const struct ws_tree *src,
 	const struct ws_tree *one, const struct ws_tree *two, const char **why)
@@ -223,7 +223,8 @@ WS_TEST(a_computed_include_is_shadowed_too)
 	tear_down(w);
 }
 
-/* two/include/x.h does not lie in two/inc: "ude/x.h" of an earlier folder has nothing to do with it. */
+/* two/include/x.h does not lie in two/inc: "ude/x.h" of an earlier folder has nothing to do with
+ * it. */
 WS_TEST(a_folder_whose_name_begins_alike_is_another)
 {
 	struct world *w = set_up(a);
@@ -275,8 +276,8 @@ in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* 200 headers that each ask for all others, along eight folders: 320,000 candidates, as many as half
- * of a unit with torch/extension.h has. What is kept is a name for each header and folder. */
+/* 200 headers that each ask for all others, along eight folders: 320,000 candidates, as many as
+ * half of a unit with torch/extension.h has. What is kept is a name for each header and folder. */
 WS_TEST(a_trace_keeps_what_it_notes_and_no_more)
 {
 	enum { HEADERS = 200, FOLDERS = 8 };

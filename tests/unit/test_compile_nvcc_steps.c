@@ -1,4 +1,5 @@
-/* test_compile_nvcc_steps.c - dry runs as 11.8, 12.4 and 13.5 print them, shortened to what names files. */
+/* test_compile_nvcc_steps.c - dry runs as 11.8, 12.4 and 13.5 print them, shortened to what names
+ * files. */
 #include "test.h"
 
 #include "compile/nvcc_steps.h"

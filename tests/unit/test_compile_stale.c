@@ -4,12 +4,13 @@
  *
  *   @flags  words for g++; "{out}" is a folder outside of every tree
  *   @before, @after   files: "== PATH" and its text, "== PATH -> TARGET" a link; in @after also
- *           "-- PATH" for one that goes. Paths begin in the source tree, "/x" in the folder outside;
- *           <SP> is a blank, <CR> a carriage return. The source tree is "src" to the compiler, so
- *           "src/a.cpp" of it is compiled as src/src/a.cpp, with -Isrc/one -Isrc/two.
+ *           "-- PATH" for one that goes. Paths begin in the source tree, "/x" in the folder
+ *           outside; <SP> is a blank, <CR> a carriage return. The source tree is "src" to the
+ *           compiler, so "src/a.cpp" of it is compiled as src/src/a.cpp, with -Isrc/one -Isrc/two.
  *   @expect "hit", or "ran: why"; before it what the first build warned of
  *
- * The random part makes layouts by a fixed seed: WS_STALE_COUNT of them from WS_STALE_FIRST on, 40 without it. */
+ * The random part makes layouts by a fixed seed: WS_STALE_COUNT of them from WS_STALE_FIRST on, 40
+ * without it. */
 #include "base/fs.h"
 #include "base/str.h"
 #include "case.h"
@@ -191,8 +192,8 @@ static const char *const spellings[] = {"#include ", "#include ", "%:include ", 
 	"#inc\\  \nlude ", "/* x */ # /* y */ include ", "/* over\nlines */ #include ",
 	"# /* over\nlines */ include ", "\t#\tinclude\t", "#import "};
 
-/* Lines that may read a header or ask for one; "%H" is a header name, "%N" the part between its ends,
- * "%I" an include in some spelling, "%U" a number of its own. */
+/* Lines that may read a header or ask for one; "%H" is a header name, "%N" the part between its
+ * ends, "%I" an include in some spelling, "%U" a number of its own. */
 static const char *const lines[] = {
 	"#if __has_include(%H)\n%I%H\n#endif\n",
 	"#if __has_include(%H)\n%I%H\n#endif\n",
@@ -243,8 +244,8 @@ fill_line(struct random *r, const char *form)
 	return ws_buf_copy(&out, r->a);
 }
 
-/* Says where it is, and reads on once at most: a guard by number ends every circle. Few bytes and few
- * numbers, so that files with the same contents come about. */
+/* Says where it is, and reads on once at most: a guard by number ends every circle. Few bytes and
+ * few numbers, so that files with the same contents come about. */
 static const char *
 text_of(struct random *r, bool unit)
 {

@@ -75,7 +75,8 @@ WS_TEST(c_goes_to_the_driver_for_c)
 	assert_null(strstr(joined(ws_target_cxx_flags(&target, a), a), "-DC_ONLY"));
 }
 
-/* Without torch nvcc gets none of its words; kernels alone get neither a host part nor a runtime. */
+/* Without torch nvcc gets none of its words; kernels alone get neither a host part nor a
+ * runtime. */
 WS_TEST(kernels_without_torch_have_no_word_of_it)
 {
 	static const struct ws_unit kernel = {.path = "gpu/b.cu", .kind = WS_UNIT_DEVICE};

@@ -1,4 +1,5 @@
-/* test_config_lock.c - lock files: one text for the same pins, read strictly, written in one step. */
+/* test_config_lock.c - lock files: one text for the same pins, read strictly, written in one
+ * step. */
 #include "test.h"
 
 #include "base/fs.h"

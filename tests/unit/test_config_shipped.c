@@ -209,7 +209,8 @@ read_recipe(const char *name, const char *text, struct ws_arena *a)
 	return recipe;
 }
 
-/* What the workflows of these releases say: 5 torches x 5 Pythons x 2 CUDAs x 2 ABIs less the excluded ones, ... */
+/* What the workflows of these releases say: 5 torches x 5 Pythons x 2 CUDAs x 2 ABIs less the
+ * excluded ones, ... */
 WS_TEST(as_many_wheels_as_were_published)
 {
 	static const struct {
@@ -265,8 +266,8 @@ WS_TEST(mamba_ssm)
 	assert_int_equal(recipe.cxx_std, 17);
 }
 
-/* Its Python calls triton.set_allocator while it is imported, and METADATA asks for triton>=3.5.0; torch pins its
- * triton: 2.8.0 has 3.4.0, 2.9.0 has 3.5.0. */
+/* Its Python calls triton.set_allocator while it is imported, and METADATA asks for triton>=3.5.0;
+ * torch pins its triton: 2.8.0 has 3.4.0, 2.9.0 has 3.5.0. */
 WS_TEST(mamba_ssm_needs_the_triton_of_torch_2_9)
 {
 	struct ws_recipe recipe = read_recipe("mamba-ssm", "2.3.2.post1", a);

@@ -1,5 +1,5 @@
-/* test_dist_records.c - which wheels may lie in one folder, and stand in one requirements file. Files that pip
- * takes: cli/build.bats. */
+/* test_dist_records.c - which wheels may lie in one folder, and stand in one requirements file.
+ * Files that pip takes: cli/build.bats. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* test_draft_cases.c - drafts of small source trees: tests/cases/draft. A section is a file; what is expected is
- * the draft without its fixed lines. */
+/* test_draft_cases.c - drafts of small source trees: tests/cases/draft. A section is a file; what
+ * is expected is the draft without its fixed lines. */
 #include "test.h"
 
 #include "base/fs.h"

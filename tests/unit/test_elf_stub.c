@@ -107,7 +107,8 @@ WS_TEST(readelf_and_the_loader_take_a_stub)
 	dlclose(handle);
 }
 
-/* An older libc: memcpy has its first version, an object has a size, and __libc_single_threaded is not there. */
+/* An older libc: memcpy has its first version, an object has a size, and __libc_single_threaded is
+ * not there. */
 static const struct ws_stub_symbol older[] = {
 	{.name = "memcpy", .version = "GLIBC_2.2.5"},
 	{.name = "environ", .version = "GLIBC_2.2.5", .size = 8},

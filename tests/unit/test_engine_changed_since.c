@@ -43,7 +43,8 @@ pass_a_tick(void)
 	nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
 }
 
-/* inc -> v1; v1/x.h is read, early/x.h is absent, v1/asked.h was asked for, v1/other.h lies in front. */
+/* inc -> v1; v1/x.h is read, early/x.h is absent, v1/asked.h was asked for, v1/other.h lies in
+ * front. */
 static struct world
 set_up(struct ws_arena *a)
 {

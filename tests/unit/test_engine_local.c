@@ -260,8 +260,8 @@ WS_TEST(the_sweeper_leaves_the_group_of_a_guest_alone)
 	ws_spawn_reap(&child);
 }
 
-/* Starts the sweeper's child on @a dir as its own process, ends it well or not, and tells whether a guest
- * who came after that still works there. */
+/* Starts the sweeper's child on @a dir as its own process, ends it well or not, and tells whether a
+ * guest who came after that still works there. */
 static bool
 guest_stays(bool ended_well, struct ws_arena *a)
 {

@@ -279,7 +279,8 @@ WS_TEST(what_others_would_take_of_the_host_is_not_promised_twice)
 WS_TEST(what_running_jobs_hold_is_not_free_any_more)
 {
 	struct ws_host host = ws_host_read(engine_world_host(a, 3 * GIB), a);
-	/* It was promised 2 GiB: while it holds nothing they must be left, once it holds them they are gone. */
+	/* It was promised 2 GiB: while it holds nothing they must be left, once it holds them they are
+	 * gone. */
 	assert_false(ws_budget_host_has(&host, 2 * GIB, 2 * GIB, 0));
 	assert_true(ws_budget_host_has(&host, 2 * GIB, 2 * GIB, 2 * GIB));
 	assert_false(ws_budget_host_has(&host, 2 * GIB, 4 * GIB, 3 * GIB));
@@ -372,7 +373,8 @@ WS_TEST(a_cost_that_cannot_be_noted_is_a_warning)
 	engine_world_close(&w);
 }
 
-/* A wheelsmith of before made a file there for each key, and has a run of its own while it needs them. */
+/* A wheelsmith of before made a file there for each key, and has a run of its own while it needs
+ * them. */
 WS_TEST(locks_of_before_go_with_the_last_run)
 {
 	struct ws_err err;

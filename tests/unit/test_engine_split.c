@@ -1,4 +1,5 @@
-/* test_engine_split.c - an action that is made by its parts, and files that the store does not keep. */
+/* test_engine_split.c - an action that is made by its parts, and files that the store does not
+ * keep. */
 #include "base/fs.h"
 #include "engine_world.h"
 #include "store/cas.h"
@@ -247,7 +248,8 @@ WS_TEST(equal_text_from_another_preprocessor_cuts_off_what_follows)
 	begin_again(&w);
 	add_whole(&other, NULL);
 	run(&w);
-	/* b.cu's own cicc and host have other words; that of a.cu is what the last line of this checks. */
+	/* b.cu's own cicc and host have other words; that of a.cu is what the last line of this
+	 * checks. */
 	assert_int_equal(w.runner.started.len, 3);
 	begin_again(&w);
 	d.cpp = "something else";

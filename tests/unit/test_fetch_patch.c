@@ -1,4 +1,5 @@
-/* test_fetch_patch.c - unified diffs: what git writes is undone exactly, what does not fit is reported. */
+/* test_fetch_patch.c - unified diffs: what git writes is undone exactly, what does not fit is
+ * reported. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,4 +1,5 @@
-/* test_fetch_source.c - a recipe's sources: archives from a real index, commits, folders, patches. */
+/* test_fetch_source.c - a recipe's sources: archives from a real index, commits, folders,
+ * patches. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -321,7 +322,8 @@ WS_TEST(patches_are_applied_in_order)
 	assert_true(ws_digest_eq(&again.tree.digest, &both.tree.digest));
 }
 
-/* What a store lacks is told by a lock; what patches made of a tree is remembered of that tree alone. */
+/* What a store lacks is told by a lock; what patches made of a tree is remembered of that tree
+ * alone. */
 WS_TEST(a_pinned_tree_is_taken_under_its_definition)
 {
 	AUTO_WORLD struct world w;

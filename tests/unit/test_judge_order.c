@@ -1,6 +1,6 @@
-/* test_judge_order.c - what the key of a verdict is made of: contents and what the order says, and none of the
- * folders that a host or a store keeps them in; and what of the judge's findings a module of ours may
- * have. What is found is test_verify_judge.c's. */
+/* test_judge_order.c - what the key of a verdict is made of: contents and what the order says, and
+ * none of the folders that a host or a store keeps them in; and what of the judge's findings a
+ * module of ours may have. What is found is test_verify_judge.c's. */
 #include "test.h"
 
 #include "base/out.h"
@@ -65,8 +65,8 @@ fill_place(struct ws_judge_place *place, const struct place *p, const struct say
 	assert_true(ws_arch_set_parse(saying->archs, a, &place->archs, &why));
 }
 
-/* The base key of an order in the store of @p, by a wheelsmith that lies there too. @made is the digest of
- * each module that is linked. */
+/* The base key of an order in the store of @p, by a wheelsmith that lies there too. @made is the
+ * digest of each module that is linked. */
 static struct ws_digest
 key_of(
 	const struct place *p, const struct ws_judge_order *order, const char *made, struct ws_arena *a)

@@ -1,5 +1,6 @@
-/* test_kernels_arguments.c - what the kernels' library refuses, without a GPU: nothing may be launched.
- * The library's own files are compiled in; its images are empty and the driver's functions count. */
+/* test_kernels_arguments.c - what the kernels' library refuses, without a GPU: nothing may be
+ * launched. The library's own files are compiled in; its images are empty and the driver's
+ * functions count. */
 #include "test.h"
 
 #include "../../kernels/device/attention/params.h"

@@ -1,4 +1,5 @@
-/* test_kernels_conv.c - what the kernels' library refuses of a convolution, and how it cuts it up, without a GPU. */
+/* test_kernels_conv.c - what the kernels' library refuses of a convolution, and how it cuts it up,
+ * without a GPU. */
 #include "test.h"
 
 #include "../support/kernels_driver.h"
@@ -222,7 +223,8 @@ WS_TEST(contiguous_rows_are_cut_where_there_are_few)
 	/* And one where two would leave fewer than 16,384 warps. */
 	LAUNCHES(wsk_conv_forward, "first_forward", 4096, 4096, true, 1, 8192, 4096);
 	LAUNCHES(wsk_conv_forward, "first_forward", 8188, 4096, true, 1, 8188, 4096);
-	/* A row that begins behind 16 bytes is taken from before them, and may reach into one chunk more. */
+	/* A row that begins behind 16 bytes is taken from before them, and may reach into one chunk
+	 * more. */
 	LAUNCHES(wsk_conv_forward, "first_forward", 2, 4096, true, 2, 3, 1024);
 	LAUNCHES(wsk_conv_forward, "first_forward", 4, 4098, true, 2, 3, 1024);
 }
@@ -250,7 +252,8 @@ WS_TEST(rows_of_one_chunk_are_two_sequences_a_warp)
 	assert_int_equal(wsk_conv_backward(handle, &in, NULL, NULL), WSK_ERR_RANGE);
 }
 
-/* Refused, as @a in asks for one too many of what a grid has; as many @a fewer rows are @a blocks. */
+/* Refused, as @a in asks for one too many of what a grid has; as many @a fewer rows are @a
+ * blocks. */
 static void
 assert_most(struct wsk_handle *handle, struct wsk_conv in, int32_t fewer, unsigned blocks)
 {

@@ -1,4 +1,5 @@
-/* test_kernels_update.c - which kernel a state update takes, on how many blocks, and what is refused; without a GPU. */
+/* test_kernels_update.c - which kernel a state update takes, on how many blocks, and what is
+ * refused; without a GPU. */
 #include "test.h"
 
 #include "../../kernels/device/scan/params.h"
@@ -87,7 +88,8 @@ WS_TEST(one_sequence_of_a_model_has_a_kernel_of_its_own)
 WS_TEST(a_block_has_several_sequences_where_there_are_many)
 {
 	struct wsk_handle *handle = open_handle(a, WSK_SCAN);
-	/* As many as a thread has on their way: four of float32, two of 16 bits, and four beyond 2048 blocks. */
+	/* As many as a thread has on their way: four of float32, two of 16 bits, and four beyond 2048
+	 * blocks. */
 	LAUNCHES("f32_of_f16", 48, 1, 21, in.batch = 21);
 	LAUNCHES("f32_of_f16", 48, 1, 6, in.batch = 22);
 	LAUNCHES("f32_of_f16", 48, 1, 86, in.batch = 341);

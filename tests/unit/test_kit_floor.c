@@ -1,5 +1,5 @@
-/* test_kit_floor.c - real links against the libraries of older systems: what such modules ask for, that they
- * run, and that nothing else of them changes. */
+/* test_kit_floor.c - real links against the libraries of older systems: what such modules ask for,
+ * that they run, and that nothing else of them changes. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -138,7 +138,8 @@ exports_of(const char *path, struct ws_arena *a)
 	return ws_test_run(a, argv, "/");
 }
 
-/* In a Python of its own: a sanitizer of this program would stand between the module and libstdc++. */
+/* In a Python of its own: a sanitizer of this program would stand between the module and
+ * libstdc++. */
 static void
 runs(const char *path, struct ws_arena *a)
 {

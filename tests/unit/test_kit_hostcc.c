@@ -1,5 +1,5 @@
-/* test_kit_hostcc.c - what a toolkit takes, which compilers there are, and the choice. Compilers that
- * this host does not have are shell scripts that answer -v as the real ones do. */
+/* test_kit_hostcc.c - what a toolkit takes, which compilers there are, and the choice. Compilers
+ * that this host does not have are shell scripts that answer -v as the real ones do. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
-/* test_kit_hostcc_cross.c - compilers for another machine, by a script that answers as one does and the real one. */
+/* test_kit_hostcc_cross.c - compilers for another machine, by a script that answers as one does and
+ * the real one. */
 #include "test.h"
 
 #include "base/fs.h"

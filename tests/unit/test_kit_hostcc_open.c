@@ -1,5 +1,5 @@
-/* test_kit_hostcc_open.c - what compilers are made of: the real ones of this host, and a script whose
- * every part can be changed. */
+/* test_kit_hostcc_open.c - what compilers are made of: the real ones of this host, and a script
+ * whose every part can be changed. */
 #include "test.h"
 
 #include "base/fs.h"

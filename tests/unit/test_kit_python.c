@@ -1,5 +1,5 @@
-/* test_kit_python.c - asking interpreters and finding them. Versions that this host does not have are
- * shell scripts that answer the question as a Python does. */
+/* test_kit_python.c - asking interpreters and finding them. Versions that this host does not have
+ * are shell scripts that answer the question as a Python does. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -20,7 +20,8 @@ add_file(struct ws_arena *a, const char *root, const char *below, const char *te
 	return path;
 }
 
-/* A line is added to @a root/asked each time it is asked; its headers are beside it if @a headers. */
+/* A line is added to @a root/asked each time it is asked; its headers are beside it if @a
+ * headers. */
 static const char *
 add_python(
 	struct ws_arena *a, const char *root, const char *below, const char *version, bool headers)
@@ -95,7 +96,8 @@ WS_TEST(the_real_python_of_this_host_answers)
 	assert_int_equal(again.tag.minor, kit.tag.minor);
 }
 
-/* Every interpreter that is listed can be found by its tag, and tells the version it is listed with. */
+/* Every interpreter that is listed can be found by its tag, and tells the version it is listed
+ * with. */
 WS_TEST(the_real_pythons_of_this_host_are_found_by_their_tags)
 {
 	struct ws_err err;

@@ -1,5 +1,5 @@
-/* test_kit_python_open.c - headers become a tree: the real ones of this host, and folders laid out as
- * Debian, pyenv and nobody would. */
+/* test_kit_python_open.c - headers become a tree: the real ones of this host, and folders laid out
+ * as Debian, pyenv and nobody would. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -180,7 +180,8 @@ WS_TEST(missing_headers_name_their_package)
 	ws_store_close(&s.store);
 }
 
-/* Preprocesses Python.h with nothing but the tree: no header may come from where it is installed. */
+/* Preprocesses Python.h with nothing but the tree: no header may come from where it is
+ * installed. */
 static void
 preprocess(const struct ws_python_kit *kit, const char *compiler, struct ws_arena *a)
 {
@@ -215,7 +216,8 @@ WS_TEST(the_real_headers_of_this_host_compile_from_their_trees)
 			continue; /* listed by its folder, broken */
 		}
 		if (kit.tag.minor < 8) {
-			continue; /* its modules end in "cpython-37m", and no torch of the facts has wheels for it */
+			/* its modules end in "cpython-37m", and no torch of the facts has wheels for it */
+			continue;
 		}
 		if (ws_python_open(&s.store, &s.host, &kit, a, &s.err)) {
 			preprocess(&kit, compilers.at[0].path, a);

@@ -1,5 +1,5 @@
-/* test_kit_torch.c - kits out of small wheels that a real server on loopback gives in many ways. Which
- * release, and what a lock says: test_kit_torch_choice.c. */
+/* test_kit_torch.c - kits out of small wheels that a real server on loopback gives in many ways.
+ * Which release, and what a lock says: test_kit_torch_choice.c. */
 #include "test.h"
 
 #include "base/fs.h"

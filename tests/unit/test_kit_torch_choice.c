@@ -1,4 +1,5 @@
-/* test_kit_torch_choice.c - which of a torch's wheels a kit is made of: by release, index and lock. */
+/* test_kit_torch_choice.c - which of a torch's wheels a kit is made of: by release, index and
+ * lock. */
 #include "test.h"
 
 #include "base/fs.h"

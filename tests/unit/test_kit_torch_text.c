@@ -1,4 +1,5 @@
-/* test_kit_torch_text.c - what version.py and pybind11's id say, as torch 2.3 to 2.15 write them. */
+/* test_kit_torch_text.c - what version.py and pybind11's id say, as torch 2.3 to 2.15 write
+ * them. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* test_make_pins.c - what may change a pin, and several processes on one lock. Its text is config/'s,
- * read-only folders are in cli/. */
+/* test_make_pins.c - what may change a pin, and several processes on one lock. Its text is
+ * config/'s, read-only folders are in cli/. */
 #include "test.h"
 
 #include "base/fs.h"

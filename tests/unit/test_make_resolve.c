@@ -75,8 +75,8 @@ WS_TEST(two_interpreters_of_one_tag_have_their_own_installed_torch)
 	assert_string_equal(kits[1]->version.public_text, "2.6.0");
 }
 
-/* Builds of one release with both ABIs: cells that differ in it alone have a kit, an export list and a
- * pin each, also when they are planned by those pins. */
+/* Builds of one release with both ABIs: cells that differ in it alone have a kit, an export list
+ * and a pin each, also when they are planned by those pins. */
 static void
 resolve_both(struct ws_scene *s, struct world *world, const char *const *versions)
 {

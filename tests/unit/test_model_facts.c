@@ -213,7 +213,8 @@ WS_TEST(the_nearest_release_is_of_the_same_minor_where_there_is_one)
 	assert_string_equal(ws_cuda_label("13.0", a), "cu130");
 }
 
-/* A range compares what a label does not say, a pattern what it says, and a point what a name does not. */
+/* A range compares what a label does not say, a pattern what it says, and a point what a name does
+ * not. */
 WS_TEST(wheels_that_are_known_to_be_bad)
 {
 	struct ws_version torch;

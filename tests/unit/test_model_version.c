@@ -1,5 +1,6 @@
-/* test_model_version.c - PEP 440 against what `packaging` answers (tests/support/version_oracle.py).
- * cases/version: packaging's own test vectors, and a corpus generated from a fixed seed. */
+/* test_model_version.c - PEP 440 against what `packaging` answers
+ * (tests/support/version_oracle.py). cases/version: packaging's own test vectors, and a corpus
+ * generated from a fixed seed. */
 #include "test.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
-/* test_net_body.c - what is sent, piece by piece, and what is not because it is not what it should be. */
+/* test_net_body.c - what is sent, piece by piece, and what is not because it is not what it should
+ * be. */
 #include "test.h"
 
 #include "base/digest.h"

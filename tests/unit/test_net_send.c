@@ -1,4 +1,5 @@
-/* test_net_send.c - requests with a body: streamed, repeated whole, refused, not taken; against a real server. */
+/* test_net_send.c - requests with a body: streamed, repeated whole, refused, not taken; against a
+ * real server. */
 #include "test.h"
 
 #include "base/digest.h"

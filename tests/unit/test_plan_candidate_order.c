@@ -1,5 +1,5 @@
-/* test_plan_candidate_order.c - which wheels might serve a product, in which order, and what was never
- * published. */
+/* test_plan_candidate_order.c - which wheels might serve a product, in which order, and what was
+ * never published. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -15,7 +15,8 @@
 	" \"cxx11abi\": [\"FALSE\", \"TRUE\"], \"python\": [\"3.11\", \"3.12\"]," \
 	" \"except\": [{\"torch\": \"==2.4.*\", \"python\": \"3.12.*\"}]}]"
 
-/* The candidates of the only product of a matrix, one a line, then the names that were never published. */
+/* The candidates of the only product of a matrix, one a line, then the names that were never
+ * published. */
 static const char *
 list(const char *recipe, const char *axes, bool window, const struct ws_offered_wheel *wheels,
 	size_t count, struct ws_arena *a)

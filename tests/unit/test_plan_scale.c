@@ -1,5 +1,5 @@
-/* test_plan_scale.c - ten thousand cells: nothing is counted twice, memory stays small. Says how long
- * it took, but does not judge: hosts differ. */
+/* test_plan_scale.c - ten thousand cells: nothing is counted twice, memory stays small. Says how
+ * long it took, but does not judge: hosts differ. */
 #include "test.h"
 
 #include "plan/plan.h"

@@ -6,7 +6,8 @@
 #include "plan/select.h"
 #include "plan_world.h"
 
-/* Bindings of every kind, values that hosts decide, exclusions that all hosts agree on and others. */
+/* Bindings of every kind, values that hosts decide, exclusions that all hosts agree on and
+ * others. */
 static const struct ws_case everything = {
 	.names = {"recipe", "recipe", "recipe", "recipe", "recipe", "lock", "matrix"},
 	.texts = {"a 1.0 pybind a.cu b.cpp\n\"archs\": [\"8.0\", \"8.6\", \"9.0\"]",

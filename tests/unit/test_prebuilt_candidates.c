@@ -1,5 +1,6 @@
-/* test_prebuilt_candidates.c - candidates from names to verdicts, with a real server, store and judge: what is known
- * of which bytes, what is asked again, what is fetched. In which order names are tried: test_plan_candidate_order.c. */
+/* test_prebuilt_candidates.c - candidates from names to verdicts, with a real server, store and
+ * judge: what is known of which bytes, what is asked again, what is fetched. In which order names
+ * are tried: test_plan_candidate_order.c. */
 #include "test.h"
 
 #include "compile.h"

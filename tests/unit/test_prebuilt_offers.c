@@ -1,4 +1,5 @@
-/* test_prebuilt_offers.c - which wheels places have, and what is remembered of those that cannot be asked. */
+/* test_prebuilt_offers.c - which wheels places have, and what is remembered of those that cannot be
+ * asked. */
 #include "test.h"
 
 #include "kit_scene.h"

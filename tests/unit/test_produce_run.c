@@ -1,5 +1,5 @@
-/* test_produce_run.c - what no selection leads to must still not be taken for success. Real builds are
- * in cli/. */
+/* test_produce_run.c - what no selection leads to must still not be taken for success. Real builds
+ * are in cli/. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,4 +1,5 @@
-/* test_publish_answer.c - what of a server's answer is quoted, and which answers are pages for people. */
+/* test_publish_answer.c - what of a server's answer is quoted, and which answers are pages for
+ * people. */
 #include "test.h"
 
 #include "publish/answer.h"

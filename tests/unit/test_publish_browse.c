@@ -1,4 +1,5 @@
-/* test_publish_browse.c - what the page for people has of each wheel. How it looks: cli/browse_real.bats. */
+/* test_publish_browse.c - what the page for people has of each wheel. How it looks:
+ * cli/browse_real.bats. */
 #include "test.h"
 
 #include "base/json.h"

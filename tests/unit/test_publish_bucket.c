@@ -1,4 +1,5 @@
-/* test_publish_bucket.c - objects with conditions, in stores that lose answers, are busy, or heed none. */
+/* test_publish_bucket.c - objects with conditions, in stores that lose answers, are busy, or heed
+ * none. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -1,4 +1,5 @@
-/* test_publish_login.c - logins of files and of netrc, and the spellings in which one may come back. */
+/* test_publish_login.c - logins of files and of netrc, and the spellings in which one may come
+ * back. */
 #include "test.h"
 
 #include "publish/login.h"

@@ -128,7 +128,8 @@ WS_TEST(of_the_stable_abi_the_newest_torch_that_is_not_too_new)
 		"cu128-torch2.8-sm86: d-1+cu.12.8.torch.2.8.sm.86-cp311\n");
 }
 
-/* Published at once, no set has the plain path; a package whose one wheel runs everywhere is in each, and none is where it does not run. */
+/* Published at once, no set has the plain path; a package whose one wheel runs everywhere is in
+ * each, and none is where it does not run. */
 WS_TEST(sets_of_architectures_part_a_path)
 {
 	static const struct wheel wheels[] = {
@@ -162,7 +163,8 @@ WS_TEST(who_was_first_keeps_the_plain_path)
 		"cu124-torch2.5-sm90: d-1+cu.12.4.torch.2.5.sm.90-cp311\n");
 }
 
-/* Of wheels for several architectures the one that has code of it alone, then of it, then that runs. */
+/* Of wheels for several architectures the one that has code of it alone, then of it, then that
+ * runs. */
 WS_TEST(in_the_path_of_an_architecture_the_best_code_for_it_answers)
 {
 	static const struct wheel wheels[] = {
@@ -214,7 +216,8 @@ WS_TEST(nobody_gets_two_answers)
 			const char *arch = strstr(paths[i].path, "-sm");
 			for (size_t j = 0; j < paths[i].count; j++) {
 				const char *file = paths[i].entries[j]->file;
-				/* Code for sm_86, without PTX, in the path of sm_90: what an installer must not get. */
+				/* Code for sm_86, without PTX, in the path of sm_90: what an installer must not
+				 * get. */
 				assert_false(arch && strcmp(arch, "-sm90") == 0 && strstr(file, ".sm.86-"));
 				assert_false(arch && strcmp(arch, "-sm86") == 0 && strstr(file, ".sm.90-"));
 				assert_true((answered & paths[i].entries[j]->pythons) == 0);

@@ -1,4 +1,5 @@
-/* test_publish_strays.c - publishing to a folder, what is found in it that publishing did not put there, and signatures. */
+/* test_publish_strays.c - publishing to a folder, what is found in it that publishing did not put
+ * there, and signatures. */
 #include "test.h"
 
 #include "base/fs.h"
@@ -84,7 +85,8 @@ lay(const struct scene *s, const char *name)
 	assert_ok(ws_fs_write(in(s, name), "evil", 4, 0644, &err), err);
 }
 
-/* A name that is led elsewhere, or a file that is laid there: found, moved away, and whole again. */
+/* A name that is led elsewhere, or a file that is laid there: found, moved away, and whole
+ * again. */
 WS_TEST(what_leads_elsewhere_is_found_and_moved_away)
 {
 	static const struct {
@@ -151,7 +153,8 @@ WS_TEST(a_publisher_at_work_is_no_stray)
 	assert_non_null(strstr(audit(&s, NULL), "files/later-1.0-py3-none-any.whl"));
 }
 
-/* Somebody who can write removes the signature; the owner's next publishing must not sign what is there. */
+/* Somebody who can write removes the signature; the owner's next publishing must not sign what is
+ * there. */
 WS_TEST(a_signature_that_is_gone_is_not_made_anew_unasked)
 {
 	struct scene s = published(a);

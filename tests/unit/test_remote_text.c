@@ -24,7 +24,8 @@ str_of(const struct ws_buf *b, size_t len)
 	return (struct ws_str){b->data, len};
 }
 
-/* By the protocol's own messages: SerializeToString of an Action with the Command, the empty root and the salt. */
+/* By the protocol's own messages: SerializeToString of an Action with the Command, the empty root
+ * and the salt. */
 WS_TEST(the_key_is_the_digest_of_an_action)
 {
 	struct ws_digest key = ws_action_result_key("result", KEY);

@@ -1,4 +1,5 @@
-/* test_store_scratch.c - what is half made belongs to the process that makes it, and to nobody after. */
+/* test_store_scratch.c - what is half made belongs to the process that makes it, and to nobody
+ * after. */
 #include "test.h"
 
 #include "base/fs.h"

@@ -175,7 +175,8 @@ WS_TEST(trees_refuse_what_leaves_them)
 	assert_ok(ws_tree_add_link(b, "d", "e", &err), err);
 	assert_fails(ws_tree_add_file(b, "d/x", "", 0, false, &err), err, WS_ERR_FETCH);
 	assert_fails(ws_tree_add_file(b, "x/y", "", 0, false, &err), err, WS_ERR_FETCH);
-	/* Each alone stays inside; together they would leave: up is f, and f/../../x is above the root. */
+	/* Each alone stays inside; together they would leave: up is f, and f/../../x is above the
+	 * root. */
 	assert_ok(ws_tree_add_link(b, "f/e/up", "..", &err), err);
 	assert_fails(ws_tree_add_link(b, "l2", "f/e/up/../../x", &err), err, WS_ERR_FETCH);
 	assert_ok(ws_tree_add_link(b, "g/h", "../x", &err), err);
@@ -219,7 +220,8 @@ WS_TEST(a_remembered_tree_is_found_until_it_is_deleted)
 	ws_store_close(&store);
 }
 
-/* A folder's name has 16 digits: whoever asks for another digest with the same does not mean this tree. */
+/* A folder's name has 16 digits: whoever asks for another digest with the same does not mean this
+ * tree. */
 WS_TEST(a_tree_that_is_not_asked_for_stays)
 {
 	struct ws_store store = open_store(a);

@@ -145,7 +145,8 @@ WS_TEST(an_error_of_one_of_ours_is_the_error)
 
 /* ---- signals ---- */
 
-/* Asks for something that takes a minute, in a process that gets @a signal meanwhile; how that ended. */
+/* Asks for something that takes a minute, in a process that gets @a signal meanwhile; how that
+ * ended. */
 static int
 interrupt(int signal_, bool listens, const char *file)
 {

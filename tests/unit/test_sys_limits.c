@@ -1,4 +1,5 @@
-/* test_sys_limits.c - names that expand to gigabytes, or for years, in a process that is limited. */
+/* test_sys_limits.c - names that expand to gigabytes, or for years, in a process that is
+ * limited. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -1,5 +1,6 @@
-/* test_verify_judge.c - modules that the loader or Python would refuse, each made here, and what the
- * judge says of them. Where it says "loads" of the same module without the fault, the fault decided. */
+/* test_verify_judge.c - modules that the loader or Python would refuse, each made here, and what
+ * the judge says of them. Where it says "loads" of the same module without the fault, the fault
+ * decided. */
 #include "test.h"
 
 #include "compile.h"
@@ -128,7 +129,8 @@ WS_TEST(python_finds_the_function_that_starts_a_module)
 	assert_contains(
 		judge(&w, CREATE "static " BODY " void *g(void) { return PyInit_m(); }", true, NULL),
 		NO_INIT);
-	/* Asked for, not defined; and defined at a version that is not the default, which dlsym passes over. */
+	/* Asked for, not defined; and defined at a version that is not the default, which dlsym passes
+	 * over. */
 	assert_contains(
 		judge(&w, "void *PyInit_m(void); void *f(void) { return PyInit_m(); }", true, NULL),
 		NO_INIT);
@@ -223,7 +225,8 @@ WS_TEST(a_name_and_its_version_count_as_a_pair)
 	leave(&w);
 }
 
-/* A library of two versions, V1 and V2, whose only function has one of them and is not the default. */
+/* A library of two versions, V1 and V2, whose only function has one of them and is not the
+ * default. */
 static const char *
 make_versioned(struct world *w, const char *dir, const char *name, const char *version)
 {

@@ -1,5 +1,5 @@
-/* test_verify_load.c - what `import torch` has in the process and what it has not, by the shipped lists. Where run paths
- * lead is held against dlopen: cli.loader. */
+/* test_verify_load.c - what `import torch` has in the process and what it has not, by the shipped
+ * lists. Where run paths lead is held against dlopen: cli.loader. */
 #include "test.h"
 
 #include "compile.h"
@@ -8,7 +8,8 @@
 
 static const char facts[] = WS_SOURCE_DATA_DIR "/matrix/facts";
 
-/* What is said of p/m.so, which wants @name and has @flags, beside that torch. "" where it loads. */
+/* What is said of p/m.so, which wants @name and has @flags, beside that torch. "" where it
+ * loads. */
 static const char *
 judge(struct ws_arena *a, const char *release, bool complete, const char *name,
 	const char *const *flags)

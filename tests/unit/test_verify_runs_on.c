@@ -1,4 +1,5 @@
-/* test_verify_runs_on.c - which GPUs run which code: rules of machine code, a and f targets, and PTX. */
+/* test_verify_runs_on.c - which GPUs run which code: rules of machine code, a and f targets, and
+ * PTX. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -300,7 +300,8 @@ WS_TEST(names_tell_whose_they_are)
 
 WS_TEST(unread_libraries_excuse_names_of_their_own)
 {
-	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, and nobody has read them. */
+	/* torch 2.11.0 brings libgomp.so.1, libshm.so and libtorch_nvshmem.so, and nobody has read
+	 * them. */
 	struct world w = make_world("2.11.0", a);
 	static const char source[] =
 		"extern \"C\" { int omp_get_max_threads(), GOMP_parallel(), nvshmem_my_pe(); }\n"

@@ -1,5 +1,6 @@
 /* test_verify_brought.c - what comes beside torch's own libraries, by the shipped lists: for each
- * release of the facts nothing that it brings is taken on trust, and what nobody exports is missing. */
+ * release of the facts nothing that it brings is taken on trust, and what nobody exports is
+ * missing. */
 #include "test.h"
 
 #include "compile.h"

@@ -1,4 +1,5 @@
-/* test_wheelfile_label_check.c - what WHEEL and METADATA say beside a file name, a Python and a torch. */
+/* test_wheelfile_label_check.c - what WHEEL and METADATA say beside a file name, a Python and a
+ * torch. */
 #include "test.h"
 
 #include "wheelfile/label_check.h"

@@ -1,5 +1,5 @@
-/* test_wheelfile_opened_wheel.c - a wheel that several processes have open, and one whose server breaks
- * off. What is taken out of it: test_kit_torch.c. */
+/* test_wheelfile_opened_wheel.c - a wheel that several processes have open, and one whose server
+ * breaks off. What is taken out of it: test_kit_torch.c. */
 #include "test.h"
 
 #include "base/fs.h"

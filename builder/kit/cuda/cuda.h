@@ -32,9 +32,11 @@ struct ws_cuda_kit {
 	/** Where what the definition takes from Debian came from: "mirror", "redist"; NULL: nothing. */
 	const char *debian;
 	const char *fingerprint; /**< of nvcc, its profile and sub-tools */
-	/** sha256 of each tool, by enum ws_cuda_part; "" where it has none; filled with the fingerprint. */
+	/** sha256 of each tool, by enum ws_cuda_part; "" where it has none; filled with the
+	 * fingerprint. */
 	const char *const *digests;
-	/** Canonical folders nvcc searches after -I: "cuda/include", ...; filled by ws_cuda_ask_include. */
+	/** Canonical folders nvcc searches after -I: "cuda/include", ...; filled by
+	 * ws_cuda_ask_include. */
 	const char *const *include;
 	size_t include_count;
 	const char *runtime;        /**< absolute path of libcudart.so.N */
@@ -54,8 +56,8 @@ struct ws_cuda_memory {
 
 /**
  * Toolkits of this host: CUDA_HOME, nvcc on PATH, /usr/local/cuda*, /opt/cuda, and the package of
- * Debian and Ubuntu; each once, newest first. Only name, version, release, path, how and missing are
- * filled. @a memory may be NULL.
+ * Debian and Ubuntu; each once, newest first. Only name, version, release, path, how and missing
+ * are filled. @a memory may be NULL.
  */
 void ws_cuda_list_host(const struct ws_user_env *env, const struct ws_cuda_memory *memory,
 	struct ws_arena *a, ws_cuda_list *list);
@@ -65,15 +67,16 @@ bool ws_cuda_open_host(
 	struct ws_cuda_kit *kit, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);
 
 /**
- * Assembles, or finds in the store, the archive kit of @a def and opens it, but for include. Where the Debian mirror
- * is not known or does not have what the definition takes from it, NVIDIA's redistributables of the
- * same CUDA take its place. @a pin is the lock's, or NULL: one of the same definition says which of
- * the two it was, and what must come out; another tree is WS_ERR_FETCH.
+ * Assembles, or finds in the store, the archive kit of @a def and opens it, but for include. Where
+ * the Debian mirror is not known or does not have what the definition takes from it, NVIDIA's
+ * redistributables of the same CUDA take its place. @a pin is the lock's, or NULL: one of the same
+ * definition says which of the two it was, and what must come out; another tree is WS_ERR_FETCH.
  */
 bool ws_cuda_open_archive(const struct ws_fetch *fetch, const struct ws_kit_def *def,
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err);
 
-/** Fills include of a kit that is open. nvcc does not answer without a host compiler: @a cxx. @a ledger as for ws_asked. */
+/** Fills include of a kit that is open. nvcc does not answer without a host compiler: @a cxx. @a
+ * ledger as for ws_asked. */
 bool ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_ledger *ledger,
 	struct ws_arena *a, struct ws_err *err);
 

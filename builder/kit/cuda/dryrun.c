@@ -14,7 +14,8 @@
 
 /* ---- reading ---- */
 
-/* One character of a word behind a backslash, or as it is. False where a shell would read more into it. */
+/* One character of a word behind a backslash, or as it is. False where a shell would read more into
+ * it. */
 static bool
 read_character(const char **at, const char *end, bool quoted, struct ws_buf *word)
 {

@@ -1,6 +1,6 @@
 /* gpu.c - two questions to nvidia-smi, and its lines taken apart. The form of the answers was seen
- * with driver 580.159: "0, NVIDIA H200, 9.0, 143771 MiB, 580.159.04" and "435, /tmp/x, 518 MiB"; what
- * it does not know it writes in brackets, "[N/A]", and failures go to stdout as well. */
+ * with driver 580.159: "0, NVIDIA H200, 9.0, 143771 MiB, 580.159.04" and "435, /tmp/x, 518 MiB";
+ * what it does not know it writes in brackets, "[N/A]", and failures go to stdout as well. */
 #include "kit/cuda/gpu.h"
 
 #include "base/fs.h"

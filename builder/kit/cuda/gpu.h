@@ -43,13 +43,14 @@ struct ws_gpus {
 };
 
 /**
- * Asks the nvidia-smi on PATH, else <root>/usr/bin/nvidia-smi; without one <root>/proc/driver/nvidia is
- * read, which names the driver and the devices and no more. Never fails. Texts hold no control
- * characters, whatever nvidia-smi printed.
+ * Asks the nvidia-smi on PATH, else <root>/usr/bin/nvidia-smi; without one
+ * <root>/proc/driver/nvidia is read, which names the driver and the devices and no more. Never
+ * fails. Texts hold no control characters, whatever nvidia-smi printed.
  */
 void ws_gpu_list(const struct ws_user_env *env, struct ws_arena *a, struct ws_gpus *gpus);
 
-/** The architectures of all of them, each once, in whatever order the driver numbers the devices. */
+/** The architectures of all of them, each once, in whatever order the driver numbers the
+ * devices. */
 struct ws_arch_set ws_gpu_archs(const struct ws_gpus *gpus, struct ws_arena *a);
 
 #endif

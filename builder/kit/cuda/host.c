@@ -43,8 +43,8 @@ insert(struct search *s, const struct ws_cuda_kit *kit)
 	s->list->at[at] = *kit;
 }
 
-/* By what nvcc and cicc hold: an nvcc may be a script that starts another, cicc is what compiles. Not
- * known ("") when one of them is lacking. */
+/* By what nvcc and cicc hold: an nvcc may be a script that starts another, cicc is what compiles.
+ * Not known ("") when one of them is lacking. */
 static struct ws_digest
 memory_key(const struct search *s, const char *root)
 {

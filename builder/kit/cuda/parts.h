@@ -1,9 +1,9 @@
 /**
  * parts.h - where the parts of a CUDA toolkit are, and which are missing
  *
- * NVIDIA's layout, with or without targets/x86_64-linux (conda and newer toolkits have it), and that
- * of Debian's and Ubuntu's nvidia-cuda-toolkit, which is spread over /usr. Looks at files only; nvcc
- * itself is asked by nvcc.h.
+ * NVIDIA's layout, with or without targets/x86_64-linux (conda and newer toolkits have it), and
+ * that of Debian's and Ubuntu's nvidia-cuda-toolkit, which is spread over /usr. Looks at files
+ * only; nvcc itself is asked by nvcc.h.
  */
 #ifndef WS_KIT_CUDA_PARTS_H
 #define WS_KIT_CUDA_PARTS_H

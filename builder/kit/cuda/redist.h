@@ -47,7 +47,8 @@ bool ws_redist_parse(struct ws_str text, const char *label, struct ws_arena *a, 
 bool ws_redist_get(const struct ws_fetch *fetch, const char *cuda, const char *nvcc,
 	struct ws_arena *a, struct ws_redist *r, struct ws_err *err);
 
-/** @a url; where it lies in NVIDIA's folder and @a fetch names a mirror, the same file on the mirror. */
+/** @a url; where it lies in NVIDIA's folder and @a fetch names a mirror, the same file on the
+ * mirror. */
 const char *ws_redist_mirrored(const struct ws_fetch *fetch, const char *url, struct ws_arena *a);
 
 /** NULL when the manifest has no such component. */
@@ -58,8 +59,8 @@ bool ws_redist_define(
 	const struct ws_redist *r, struct ws_arena *a, struct ws_kit_def *def, struct ws_err *err);
 
 /**
- * @a def with the compiler of redistributables in place of what it takes from Debian; the rest stays
- * as pinned.
+ * @a def with the compiler of redistributables in place of what it takes from Debian; the rest
+ * stays as pinned.
  */
 bool ws_redist_replace(const struct ws_redist *r, const struct ws_kit_def *def, struct ws_arena *a,
 	struct ws_kit_def *replaced, struct ws_err *err);

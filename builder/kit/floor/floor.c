@@ -143,7 +143,8 @@ find_ar(const struct ws_hostcc *cxx, struct ws_arena *a)
 	return *name ? name : "ar";
 }
 
-/* A command whose programs are found beside the compiler or where the system has them, whatever PATH says. */
+/* A command whose programs are found beside the compiler or where the system has them, whatever
+ * PATH says. */
 static path_list
 begin_command(const struct ws_hostcc *cxx, struct ws_arena *a)
 {
@@ -320,9 +321,10 @@ ws_floor_has_library(const struct ws_floor_kit *kit, const char *soname)
 const char *const *
 ws_floor_link_words(const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a)
 {
-	/* In a driver's order, libc before libpthread: what both have is taken from where it is on every
-	 * system. The bridge stands behind the libraries, so that it gives what those lack. What a driver finds as libgcc_s.so is a script that names libgcc.a
-	 * as well, whose functions no library has (__cpu_model, outline atomics of aarch64). */
+	/* In a driver's order, libc before libpthread: what both have is taken from where it is on
+	 * every system. The bridge stands behind the libraries, so that it gives what those lack. What
+	 * a driver finds as libgcc_s.so is a script that names libgcc.a as well, whose functions no
+	 * library has (__cpu_model, outline atomics of aarch64). */
 	static const char *const libraries[] = {"-lm", "-lmvec", "-lgcc_s", "-lgcc", "-lc", "-lpthread",
 		"-ldl", "-lrt", "-lfloor", "-lc", "-lpthread"};
 	path_list words = {0};

@@ -1,11 +1,12 @@
 /**
  * floor.h - the libraries of an older system, to link against
  *
- * A module asks of each symbol of libc and libstdc++ the version that the library had where it was linked. So
- * a link that is to load on glibc 2.28 is given stubs (elf/stub.h) with the names and versions of such a
- * system, from the list that ships (matrix/facts/floors), and behind them an archive of what newer headers
- * call and that system lacks: the bridge, C of ours in floor/, compiled here by the compiler of the wheel.
- * What it may use of a glibc follows from the manylinux policy of that number.
+ * A module asks of each symbol of libc and libstdc++ the version that the library had where it was
+ * linked. So a link that is to load on glibc 2.28 is given stubs (elf/stub.h) with the names and
+ * versions of such a system, from the list that ships (matrix/facts/floors), and behind them an
+ * archive of what newer headers call and that system lacks: the bridge, C of ours in floor/,
+ * compiled here by the compiler of the wheel. What it may use of a glibc follows from the manylinux
+ * policy of that number.
  */
 #ifndef WS_KIT_FLOOR_FLOOR_H
 #define WS_KIT_FLOOR_FLOOR_H
@@ -36,8 +37,9 @@ bool ws_floor_open(const struct ws_store *store, const struct ws_floor_wish *wis
 	struct ws_arena *a, struct ws_floor_kit *kit, struct ws_err *err);
 
 /**
- * The words that stand behind the objects where the linker finds the tree by a -L, NULL-terminated. What the
- * driver adds by itself comes after, and is found in the same folder. None where @a kit is NULL.
+ * The words that stand behind the objects where the linker finds the tree by a -L, NULL-terminated.
+ * What the driver adds by itself comes after, and is found in the same folder. None where @a kit is
+ * NULL.
  */
 const char *const *ws_floor_link_words(
 	const struct ws_floor_kit *kit, bool cxx, struct ws_arena *a);

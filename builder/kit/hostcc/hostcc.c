@@ -1,7 +1,7 @@
-/* hostcc.c - the choice, and what to say when there is none, with the names that the packages of gcc
- * have. Debian and Ubuntu: g++-N, some N a release. RHEL and its like: gcc-c++ and gcc-toolset-N-gcc-c++.
- * Fedora and SUSE: gccN-c++. Arch: gccN. Alpine has one gcc a release. Which compilers there are is in
- * list.c, what a toolkit takes in limits.c. */
+/* hostcc.c - the choice, and what to say when there is none, with the names that the packages of
+ * gcc have. Debian and Ubuntu: g++-N, some N a release. RHEL and its like: gcc-c++ and
+ * gcc-toolset-N-gcc-c++. Fedora and SUSE: gccN-c++. Arch: gccN. Alpine has one gcc a release. Which
+ * compilers there are is in list.c, what a toolkit takes in limits.c. */
 #include "kit/hostcc/hostcc.h"
 
 #include "base/buf.h"
@@ -54,7 +54,8 @@ fail_taken(struct ws_buf *b, const struct ws_hostcc_wish *wish, bool with_clang)
 	}
 }
 
-/* "gcc 12 and 14", "gcc 12, 13 (known to fail) and 14": the majors of one kind, ascending, each once;
+/* "gcc 12 and 14", "gcc 12, 13 (known to fail) and 14": the majors of one kind, ascending, each
+ * once;
  * @a list has the newest first. Nothing when there is none. */
 static void
 fail_majors(struct ws_buf *b, const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,

@@ -54,8 +54,8 @@ typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
 bool ws_hostcc_limits_parse(const char *text, struct ws_hostcc_limits *limits, struct ws_err *err);
 
 /**
- * Asks the compiler at @a path (absolute) what it is: fills all but fingerprint and search. @a ledger remembers the
- * answer; it may be NULL, here and below.
+ * Asks the compiler at @a path (absolute) what it is: fills all but fingerprint and search. @a
+ * ledger remembers the answer; it may be NULL, here and below.
  */
 bool ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *a,
 	struct ws_hostcc *cc, struct ws_err *err);
@@ -63,8 +63,9 @@ bool ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *
 /**
  * C++ compilers of this host: g++, g++-N, clang++, clang++-N on PATH, in /usr/bin, and those of
  * gcc-toolsets below /opt/rh; each real file once, by the name that holds a version where there is
- * one; gcc before clang, newest first. Links to something else (ccache) are left out, and what does not
- * answer, with a warning to @a events (may be NULL). As filled as by ws_hostcc_ask. @a root is "" or a folder that stands for / (tests);
+ * one; gcc before clang, newest first. Links to something else (ccache) are left out, and what does
+ * not answer, with a warning to @a events (may be NULL). As filled as by ws_hostcc_ask. @a root is
+ * "" or a folder that stands for / (tests);
  * @a path_variable is PATH's value, not moved by @a root.
  */
 void ws_hostcc_list_all(struct ws_ledger *ledger, const char *root, const char *path_variable,
@@ -107,9 +108,10 @@ void ws_hostcc_install_cure(
 bool ws_hostcc_fits(const struct ws_hostcc *cc, const struct ws_hostcc_wish *wish);
 
 /**
- * Fills fingerprint, search and libraries (clang does not tell those), and what is said of C. The fingerprint is of what the compiler is, not of where it is:
- * version, machine, and the contents of driver, cc1plus, as, collect2, ld and specs; of clang the
- * driver with its LLVM libraries, its configuration files and ld.
+ * Fills fingerprint, search and libraries (clang does not tell those), and what is said of C. The
+ * fingerprint is of what the compiler is, not of where it is: version, machine, and the contents of
+ * driver, cc1plus, as, collect2, ld and specs; of clang the driver with its LLVM libraries, its
+ * configuration files and ld.
  */
 bool ws_hostcc_open(
 	struct ws_hostcc *cc, struct ws_ledger *ledger, struct ws_arena *a, struct ws_err *err);

@@ -1,7 +1,8 @@
-/* list.c - which compilers there are, and what each is made of. A compiler is asked with -v, which prints
- * its kind, version and machine; its parts are asked from itself (GCC manual, "Developer Options":
- * -print-prog-name, -dumpspecs; "Overall Options": -v) and hashed through the file cache of the ledger.
- * Headers and what is linked are not part of it: actions name those files themselves. */
+/* list.c - which compilers there are, and what each is made of. A compiler is asked with -v, which
+ * prints its kind, version and machine; its parts are asked from itself (GCC manual, "Developer
+ * Options": -print-prog-name, -dumpspecs; "Overall Options": -v) and hashed through the file cache
+ * of the ledger. Headers and what is linked are not part of it: actions name those files
+ * themselves. */
 #include "base/event.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -16,8 +17,9 @@
 
 /* ---- listing ---- */
 
-/* A compiler answers in 1 ms (gcc) or 25 ms (clang); on a busy host, from a slow disk, it may take long. One
- * that is left out for that gives way to another, with which everything is built again. */
+/* A compiler answers in 1 ms (gcc) or 25 ms (clang); on a busy host, from a slow disk, it may take
+ * long. One that is left out for that gives way to another, with which everything is built
+ * again. */
 #define TIMEOUT_MS 60000
 
 /* "12.2.0" at the front of @a rest. */
@@ -38,8 +40,8 @@ read_version(struct ws_str rest, struct ws_hostcc *cc, struct ws_arena *a)
 	return true;
 }
 
-/* "gcc version 12.2.0 (Debian ...)", "Ubuntu clang version 14.0.0-1ubuntu1" and "Target: MACHINE" are
- * lines of what -v prints; "Configured with:" may repeat anything. */
+/* "gcc version 12.2.0 (Debian ...)", "Ubuntu clang version 14.0.0-1ubuntu1" and "Target: MACHINE"
+ * are lines of what -v prints; "Configured with:" may repeat anything. */
 static void
 read_line(struct ws_str line, struct ws_hostcc *cc, struct ws_arena *a)
 {
@@ -281,7 +283,8 @@ find_program(const char *name, struct ws_arena *a)
 	return name;
 }
 
-/* Of the driver that @a program is: each has parts of its own. A name without a folder is not there. */
+/* Of the driver that @a program is: each has parts of its own. A name without a folder is not
+ * there. */
 static bool
 find_program_of(const struct opening *o, const char *program, const char *name, const char **path,
 	struct ws_err *err)
@@ -360,7 +363,8 @@ read_libraries(const struct opening *o, struct ws_str rest)
 	o->cc->library_count = folders.len;
 }
 
-/* The lines of "-E -v": search folders between two known lines, and files that change the driver. */
+/* The lines of "-E -v": search folders between two known lines, and files that change the
+ * driver. */
 static bool
 read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
 {
@@ -401,8 +405,8 @@ add_verbose(const struct opening *o, struct ws_err *err)
 	return ask(o, argv, true, &answer, err) && read_verbose(o, ws_buf_str(&answer), err);
 }
 
-/* A distribution's clang is a small driver over shared libraries. They stand in the lib folder beside
- * it, named by version: libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.18.1. */
+/* A distribution's clang is a small driver over shared libraries. They stand in the lib folder
+ * beside it, named by version: libclang-cpp.so.14, libLLVM-14.so.1, libLLVM.so.18.1. */
 static bool
 is_llvm_library(const char *name, const char *major)
 {

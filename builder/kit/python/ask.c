@@ -1,7 +1,8 @@
-/* ask.c - what an interpreter says of itself: one question, answered in JSON, or, where it cannot be
- * run, the build-details.json beside it (PEP 739; every CPython from 3.14 on). Real files differ from the
- * PEP: abi.extension_suffix is missing when there is no shared libpython (Debian 3.14.10), so the first
- * of suffixes.extensions serves as well. Which interpreters to ask is decided in find.c. */
+/* ask.c - what an interpreter says of itself: one question, answered in JSON, or, where it cannot
+ * be run, the build-details.json beside it (PEP 739; every CPython from 3.14 on). Real files differ
+ * from the PEP: abi.extension_suffix is missing when there is no shared libpython (Debian 3.14.10),
+ * so the first of suffixes.extensions serves as well. Which interpreters to ask is decided in
+ * find.c. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -81,8 +82,8 @@ find_platform_include(const char *include, const char *multiarch, struct ws_aren
 	return ws_fs_is_dir(folder) ? folder : NULL;
 }
 
-/* Fills tag, version and platform_include of @a kit, whose other members are set. Refuses what is not
- * CPython 3 and what lacks include or ext_suffix (WS_ERR_CONFIG). */
+/* Fills tag, version and platform_include of @a kit, whose other members are set. Refuses what is
+ * not CPython 3 and what lacks include or ext_suffix (WS_ERR_CONFIG). */
 static bool
 accept_answer(
 	const struct reply *reply, struct ws_arena *a, struct ws_python_kit *kit, struct ws_err *err)
@@ -181,11 +182,11 @@ read_details(const char *path, struct ws_arena *a, struct ws_python_kit *kit, st
 
 /* ---- asking ---- */
 
-/* Runs on Python 3.4 and newer with -I -S: neither the person's environment nor site-packages have a
- * say, and .pth files do not run. That leaves a venv unseen before 3.14, so its folder is told by its
- * pyvenv.cfg (PEP 405). INCLUDEPY alone is not enough: relocated builds (uv's) keep the builder's.
- * A libpython that is mapped is what exports the symbols; Debian sets Py_ENABLE_SHARED and still
- * links its interpreter statically, so the variables do not tell. */
+/* Runs on Python 3.4 and newer with -I -S: neither the person's environment nor site-packages have
+ * a say, and .pth files do not run. That leaves a venv unseen before 3.14, so its folder is told by
+ * its pyvenv.cfg (PEP 405). INCLUDEPY alone is not enough: relocated builds (uv's) keep the
+ * builder's. A libpython that is mapped is what exports the symbols; Debian sets Py_ENABLE_SHARED
+ * and still links its interpreter statically, so the variables do not tell. */
 static const char question[] =
 	"import json, os, sys, sysconfig\n"
 	"def libpython():\n"
@@ -289,8 +290,9 @@ explain(const char *path, const char *const *env, struct ws_err *err)
 	return ws_err_wrap(err, "'%s' does not answer like a Python interpreter", path);
 }
 
-/* The build-details.json of the interpreter's own prefix; NULL when there is none. Debian puts flags
- * and machine into the name: build-details..x86_64-linux-gnu.json; the shortest has the fewest. */
+/* The build-details.json of the interpreter's own prefix; NULL when there is none. Debian puts
+ * flags and machine into the name: build-details..x86_64-linux-gnu.json; the shortest has the
+ * fewest. */
 static const char *
 find_details(const char *path, struct ws_arena *a)
 {

@@ -1,6 +1,6 @@
 /* find.c - which interpreter serves a tag, out of the files of this host that look like one. A name
- * can be wrong and an interpreter broken; asking one takes 20 ms. So names are believed as far as they
- * leave a choice open, and those that may be the answer are asked. */
+ * can be wrong and an interpreter broken; asking one takes 20 ms. So names are believed as far as
+ * they leave a choice open, and those that may be the answer are asked. */
 #include "base/fs.h"
 #include "base/map.h"
 #include "kit/python/python.h"
@@ -12,9 +12,9 @@
 
 /* ---- files that look like interpreters, and what their names say ---- */
 
-/* The folders are pyenv's (versions/3.11.7), uv's (cpython-3.13.1+freethreaded-linux-x86_64-gnu) and the
- * manylinux images' (/opt/python/cp313-cp313t, a link to a folder cpython-3.13.1); on PATH the names are
- * python3, python3.11 and python3.13t. */
+/* The folders are pyenv's (versions/3.11.7), uv's (cpython-3.13.1+freethreaded-linux-x86_64-gnu)
+ * and the manylinux images' (/opt/python/cp313-cp313t, a link to a folder cpython-3.13.1); on PATH
+ * the names are python3, python3.11 and python3.13t. */
 
 struct candidate {
 	const char *path;         /* absolute */
@@ -219,8 +219,8 @@ gather_each(struct gathering *g, const char *root,
 	}
 }
 
-/* Everything below @a places, each real file once, those with a version first. pyenv's shims are left
- * out: the versions behind them are listed. */
+/* Everything below @a places, each real file once, those with a version first. pyenv's shims are
+ * left out: the versions behind them are listed. */
 static void
 gather_all(const struct ws_python_places *places, struct ws_arena *a, candidate_list *list)
 {

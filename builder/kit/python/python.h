@@ -23,7 +23,8 @@ struct ws_python_kit {
 	const char *include;          /**< folder with Python.h, where it is installed */
 	const char *platform_include; /**< Debian's second folder with pyconfig.h; NULL: none */
 	const char *ext_suffix;       /**< ".cpython-311-x86_64-linux-gnu.so" */
-	/** What exports Python's symbols: the libpython it runs on, else the interpreter. NULL: unknown. */
+	/** What exports Python's symbols: the libpython it runs on, else the interpreter. NULL:
+	 * unknown. */
 	const char *library;
 	const char *purelib; /**< site-packages, a venv's own; NULL when not known */
 	/**
@@ -68,8 +69,8 @@ bool ws_python_find_host(const struct ws_python_places *places, struct ws_arena 
 	struct ws_python_kit *kit, struct ws_err *err);
 
 /**
- * The interpreter that a person means: at @a path when it is not NULL, else the host's own with @a host,
- * else the best for @a tag.
+ * The interpreter that a person means: at @a path when it is not NULL, else the host's own with @a
+ * host, else the best for @a tag.
  */
 bool ws_python_find_meant(const struct ws_user_env *env, const char *path, bool host,
 	const struct ws_python_tag *tag, struct ws_arena *a, struct ws_python_kit *kit,

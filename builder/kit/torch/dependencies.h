@@ -1,9 +1,10 @@
 /**
  * dependencies.h - which lists tell what comes beside torch's own libraries
  *
- * A torch wheel requires NVIDIA's wheels and carries smaller libraries; the driver and Python belong to
- * no release. What they export ships as lists (elf/exports.h), one for each different content; a table
- * (matrix/facts/exports/brought.json) says which release brings which. Made by ./dev exports.
+ * A torch wheel requires NVIDIA's wheels and carries smaller libraries; the driver and Python
+ * belong to no release. What they export ships as lists (elf/exports.h), one for each different
+ * content; a table (matrix/facts/exports/brought.json) says which release brings which. Made by
+ * ./dev exports.
  */
 #ifndef WS_KIT_TORCH_DEPENDENCIES_H
 #define WS_KIT_TORCH_DEPENDENCIES_H

@@ -243,7 +243,8 @@ is_left_out(const char *file)
 	return ws_is_among(file, shared, WS_LEN(shared));
 }
 
-/* An installed torch's libraries: its own, then those beside it from @others, NVIDIA's from @nvidias on. */
+/* An installed torch's libraries: its own, then those beside it from @others, NVIDIA's from
+ * @nvidias on. */
 struct installed {
 	WS_VEC(const char *) paths;
 	size_t others, nvidias;

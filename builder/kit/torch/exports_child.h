@@ -26,7 +26,8 @@ struct ws_exports_order {
 	WS_VEC(struct ws_exports_library) libraries;
 };
 
-/** Has the list written. @a program is our own executable, @a folder one for the order; @a stop may be NULL. */
+/** Has the list written. @a program is our own executable, @a folder one for the order; @a stop may
+ * be NULL. */
 bool ws_exports_child_ask(const struct ws_exports_order *order, const char *program,
 	const char *folder, struct ws_stop *stop, struct ws_err *err);
 

@@ -1,6 +1,7 @@
-/* torch.c - a kit from the store, out of a wheel into the store, or the torch that an interpreter would
- * import. That one is found without importing it, which takes seconds and fails where its CUDA libraries
- * are not. Which wheel to take is chosen in wheel.c, what the files say is read in measured.c. */
+/* torch.c - a kit from the store, out of a wheel into the store, or the torch that an interpreter
+ * would import. That one is found without importing it, which takes seconds and fails where its
+ * CUDA libraries are not. Which wheel to take is chosen in wheel.c, what the files say is read in
+ * measured.c. */
 #include "kit/torch/torch.h"
 
 #include "base/digest.h"
@@ -15,9 +16,10 @@
 
 #include <string.h>
 
-/* Fills name, version, cuda, cxx11abi, the pybind ids, release and known. A release that the facts do not
- * list gets the rules of the nearest one: of its own minor, else of the one before; release.version says
- * whose. The build is as measured, and no export list ships: one is made when it is needed. */
+/* Fills name, version, cuda, cxx11abi, the pybind ids, release and known. A release that the facts
+ * do not list gets the rules of the nearest one: of its own minor, else of the one before;
+ * release.version says whose. The build is as measured, and no export list ships: one is made when
+ * it is needed. */
 static bool
 apply_rules(const struct ws_facts *facts, const struct ws_torch_measured *m, struct ws_arena *a,
 	struct ws_torch_kit *kit, struct ws_err *err)
@@ -53,8 +55,8 @@ apply_rules(const struct ws_facts *facts, const struct ws_torch_measured *m, str
 /* Version of the recipe for this tree; changing it rebuilds all kits. */
 #define MAKING "wheelsmith.torch-kit/1"
 
-/* The directory, METADATA and RECORD of 2.7.1 to 2.15.0 lie in the last 1.93 MB of the wheel; before
- * that the directory does (1.34 MB), and RECORD stands in front. */
+/* The directory, METADATA and RECORD of 2.7.1 to 2.15.0 lie in the last 1.93 MB of the wheel;
+ * before that the directory does (1.34 MB), and RECORD stands in front. */
 #define TAIL_BYTES ((uint64_t)2 << 20)
 
 /* A kit on its way. */
@@ -384,8 +386,8 @@ check_headers(const char *folder, struct ws_arena *a, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_TORCH, "V");
 }
 
-/* What the installer noted of all files. Its folder has the wheel's version, and that has a local label
- * on some indexes only. */
+/* What the installer noted of all files. Its folder has the wheel's version, and that has a local
+ * label on some indexes only. */
 static const char *
 find_record(const char *folder, const struct ws_version *version, struct ws_arena *a)
 {

@@ -33,7 +33,8 @@ struct ws_torch_kit {
 	const struct ws_tree *tree; /**< NULL: an installed torch, whose files may change */
 	const char *wheel;          /**< file name it was taken from; NULL: installed */
 	const char *wheel_sha256;   /**< as the index says; "" unknown */
-	/** Of the wheel's RECORD; of an installed torch, of what its installer wrote: "" when nothing. */
+	/** Of the wheel's RECORD; of an installed torch, of what its installer wrote: "" when
+	 * nothing. */
 	const char *record_sha256;
 	const char *library_path; /**< installed: torch/lib; else NULL */
 };

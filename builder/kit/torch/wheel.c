@@ -145,8 +145,8 @@ cmp_versions(const void *x, const void *y)
 	return ws_version_cmp(x, y);
 }
 
-/* Every release that has a wheel for @a machine, ascending, each once; @a any counts files of whatever kind
- * that are of @a wanted. */
+/* Every release that has a wheel for @a machine, ascending, each once; @a any counts files of
+ * whatever kind that are of @a wanted. */
 static version_list
 list_releases(const struct ws_index_page *const *pages, size_t count,
 	const struct ws_version *wanted, const struct ws_machine *machine, size_t *any,

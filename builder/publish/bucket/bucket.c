@@ -235,8 +235,9 @@ compare(const struct ws_bucket *b, const struct ws_object *object, char *etag, s
 }
 
 /*
- * What a refused condition means: an answer that was lost is asked for again, and refused for the object that it
- * put. 409 (AWS): another put of the same key was under way, and this is to be tried again.
+ * What a refused condition means: an answer that was lost is asked for again, and refused for the
+ * object that it put. 409 (AWS): another put of the same key was under way, and this is to be tried
+ * again.
  */
 static enum ws_put
 check_refused(const struct ws_bucket *b, const struct ws_object *object, unsigned status,
@@ -287,7 +288,8 @@ put_if(const struct ws_bucket *b, const struct ws_object *object, uint64_t size,
 	}
 }
 
-/* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no entities. */
+/* The text of an element of an XML reply; NULL: no such element. Texts that are read here have no
+ * entities. */
 static const char *
 element(const struct ws_buf *xml, const char *name, struct ws_arena *a)
 {
@@ -356,7 +358,8 @@ send_parts(const struct ws_bucket *b, const struct ws_object *object, const char
 	return run(b, parts, count, err);
 }
 
-/* An answer that was lost is asked for again, and then the upload is not there any more (404): but the object is. */
+/* An answer that was lost is asked for again, and then the upload is not there any more (404): but
+ * the object is. */
 static enum ws_put
 finish_parts(const struct ws_bucket *b, const struct ws_object *object, const char *id,
 	const struct asking *parts, size_t count, struct ws_err *err)
@@ -428,7 +431,8 @@ put_parts(
 	return put;
 }
 
-/* A large one that is there is not sent. Servers that take no notice of the condition at its end have no other. */
+/* A large one that is there is not sent. Servers that take no notice of the condition at its end
+ * have no other. */
 static enum ws_put
 create_parts(
 	const struct ws_bucket *b, const struct ws_object *object, uint64_t size, struct ws_err *err)

@@ -49,13 +49,15 @@ enum ws_put {
 };
 
 /**
- * Puts an object where there is none (If-None-Match: *). One with the same bytes counts as put: it may be ours, of an
- * attempt whose answer was lost. @a etag gets that of the object, unless it is large; may be NULL.
+ * Puts an object where there is none (If-None-Match: *). One with the same bytes counts as put: it
+ * may be ours, of an attempt whose answer was lost. @a etag gets that of the object, unless it is
+ * large; may be NULL.
  */
 enum ws_put ws_bucket_create(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
 
-/** Puts an object in place of the one whose ETag is @a etag (If-Match), which gets the new one. Not for large ones. */
+/** Puts an object in place of the one whose ETag is @a etag (If-Match), which gets the new one. Not
+ * for large ones. */
 enum ws_put ws_bucket_replace(
 	const struct ws_bucket *b, const struct ws_object *object, char *etag, struct ws_err *err);
 

@@ -65,7 +65,8 @@ refuse_store(const struct ws_publish_lock *lock, struct ws_err *err)
 	return ws_err_cure_code(err, WS_CURE_SYNC, lock->order->target);
 }
 
-/* The first is put, the second not, the third is, the fourth, which knows the state of before, is not. */
+/* The first is put, the second not, the third is, the fourth, which knows the state of before, is
+ * not. */
 static enum ws_put
 try_conditions(struct ws_publish_lock *lock, const char *key, struct ws_err *err)
 {
@@ -118,7 +119,8 @@ ws_publish_lock_lose(struct ws_publish_lock *lock, struct ws_err *err)
 	return ws_err_cure(err, "publish again, and let the other publisher do so too");
 }
 
-/* Until the lock is gone or its holder is taken for dead, which sets lock->etag to that of what it left. */
+/* Until the lock is gone or its holder is taken for dead, which sets lock->etag to that of what it
+ * left. */
 static bool
 await_end(struct ws_publish_lock *lock, bool *dead, struct ws_err *err)
 {

@@ -85,7 +85,8 @@ is_same(const struct ws_stored *x, const struct ws_stored *y)
 		&& memcmp(ws_buf_text(&x->text), ws_buf_text(&y->text), x->text.len) == 0;
 }
 
-/* Those of the snapshot: at the top a publisher that died may have left newer ones than the manifest. */
+/* Those of the snapshot: at the top a publisher that died may have left newer ones than the
+ * manifest. */
 static bool
 fetch_list(struct storing *s, const char *name, bool *there, struct ws_err *err)
 {
@@ -211,7 +212,8 @@ is_list(const char *name)
 	return strcmp(name, "index.json") == 0 || ws_starts_with(name, WS_INDEX_MANIFEST);
 }
 
-/* A manifest that somebody else wrote may list anything: wheels, snapshots and marks are not pages. */
+/* A manifest that somebody else wrote may list anything: wheels, snapshots and marks are not
+ * pages. */
 static bool
 is_page_key(const char *name)
 {
@@ -262,7 +264,8 @@ put_lists(struct storing *s, const struct ws_index_target *t, bool is_signed, st
 	return true;
 }
 
-/* It comes last, as all that it lists is there by then; in place of the one that this index was made from. */
+/* It comes last, as all that it lists is there by then; in place of the one that this index was
+ * made from. */
 static bool
 put_manifest(struct storing *s, const struct ws_index_target *t, struct ws_err *err)
 {

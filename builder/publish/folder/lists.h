@@ -1,8 +1,9 @@
 /**
- * lists.h - index.json and manifest.json of a snapshot: whether they agree, and what to do where they do not hold
+ * lists.h - index.json and manifest.json of a snapshot: whether they agree, and what to do where
+ * they do not hold
  *
- * All of an index is made from these two, so a damaged one is never written over. Reading them is catalog.h's and
- * manifest.h's.
+ * All of an index is made from these two, so a damaged one is never written over. Reading them is
+ * catalog.h's and manifest.h's.
  */
 #ifndef WS_PUBLISH_FOLDER_LISTS_H
 #define WS_PUBLISH_FOLDER_LISTS_H

@@ -141,7 +141,8 @@ refuse_content(const char *file, const char *there, const char *now, struct ws_e
 	return ws_err_cure(err, "published files are immutable: use another version or build tag");
 }
 
-/* A file of files/ that the list has not: of a snapshot that was left, or of none, as that of a publisher that died. */
+/* A file of files/ that the list has not: of a snapshot that was left, or of none, as that of a
+ * publisher that died. */
 static bool
 check_left(struct publishing *p, const struct ws_index_arrival *wheel, struct ws_err *err)
 {
@@ -226,8 +227,8 @@ check_length(const char *file, struct ws_err *err)
 			file, bytes, NAME_MAX);
 }
 
-/* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with all
- * others at the end. */
+/* The copy is what is judged: what happens to the file meanwhile does not matter. It is synced with
+ * all others at the end. */
 static bool
 copy_in(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err)
 {
@@ -254,7 +255,8 @@ add_new(struct publishing *p, struct ws_index_arrival *wheel, struct ws_err *err
 		&& add_all(p, wheel, err);
 }
 
-/* Sizes alone are looked at: other bytes of the same size are found by --verify, whose cure is to remove them. */
+/* Sizes alone are looked at: other bytes of the same size are found by --verify, whose cure is to
+ * remove them. */
 static bool
 is_there(const struct publishing *p, const struct ws_index_arrival *wheel)
 {
@@ -339,7 +341,8 @@ add_source(struct publishing *p, const struct ws_index_source *source, struct ws
 
 /* ---- wheel variants ---- */
 
-/* The bytes of a wheel that is about to be published, or was: those are held against what is signed. */
+/* The bytes of a wheel that is about to be published, or was: those are held against what is
+ * signed. */
 static const char *
 find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struct ws_err *err)
 {
@@ -361,8 +364,8 @@ find_wheel(const struct publishing *p, const struct ws_index_entry *entry, struc
 }
 
 /*
- * The variant as it is: what a publisher that was killed left in files/ stays, also where another zlib packed it to
- * other bytes.
+ * The variant as it is: what a publisher that was killed left in files/ stays, also where another
+ * zlib packed it to other bytes.
  */
 static bool
 add_made(struct publishing *p, struct ws_index_variant *v, struct ws_err *err)
@@ -456,8 +459,8 @@ write_snapshot(struct publishing *p, struct ws_err *err)
 	return ws_index_target_begin(&p->target, err) && ws_index_snapshot_write(&s, err);
 }
 
-/* A new snapshot takes the place of one whose pages are damaged. A folder that stands for an object store has
- * the lists alone, and what lies in the store is not looked through. */
+/* A new snapshot takes the place of one whose pages are damaged. A folder that stands for an object
+ * store has the lists alone, and what lies in the store is not looked through. */
 static bool
 mend_strays(struct publishing *p, bool *changes, struct ws_err *err)
 {

@@ -25,7 +25,8 @@ put(struct ws_index_snapshot *s, const char *path, struct ws_buf *text, struct w
 
 typedef WS_VEC(struct ws_index_beside) besides;
 
-/* NAME-VERSION-variants.json of one release, under each spelling of its version: a reader looks for that of a file. */
+/* NAME-VERSION-variants.json of one release, under each spelling of its version: a reader looks for
+ * that of a file. */
 static bool
 put_release(struct ws_index_snapshot *s, const char *folder,
 	const struct ws_index_entry *const *entries, size_t count, besides *beside, struct ws_err *err)

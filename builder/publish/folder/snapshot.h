@@ -1,5 +1,6 @@
 /**
- * snapshot.h - a new snapshot: the pages of every path, the lists, the manifest, and then it is visible
+ * snapshot.h - a new snapshot: the pages of every path, the lists, the manifest, and then it is
+ * visible
  *
  * What it has is decided before (publish.h): the catalog is whole, and new files lie in the target.
  */

@@ -78,8 +78,9 @@ read_current(struct ws_index_target *t)
 }
 
 /*
- * Ours, or empty: a slip of the hand does not turn a home folder into an index. The lock is looked for after
- * the listing: it is the first file of an index, which another publisher may be making at this moment.
+ * Ours, or empty: a slip of the hand does not turn a home folder into an index. The lock is looked
+ * for after the listing: it is the first file of an index, which another publisher may be making at
+ * this moment.
  */
 static bool
 check_folder(const struct ws_index_target *t, struct ws_err *err)

@@ -2,14 +2,16 @@
  * target.h - the folder of an index: what is visible, what was, and how the one becomes the other
  *
  *   files/NAME.whl  files/NAME.whl.metadata     written once, never again
- *   @2026-11-21.1/                              a snapshot: index.json, manifest.json, PATH/simple/..., files ->
+ *   @2026-11-21.1/                              a snapshot: index.json, manifest.json,
+ *                                               PATH/simple/..., files ->
  *   current -> @2026-11-21.1                    the one that is visible
  *   PATH -> current/PATH  index.json -> ...     so addresses do not change
  *   .lock  .new-XXXXXX/                         who publishes, and what is not visible yet
  *
- * A snapshot is made in .new-XXXXXX and becomes visible by one rename, of the link `current`. So whoever
- * is killed, at any moment, leaves the index as it was; the next publisher removes what is left. Pages that did
- * not change are hard links to those of the snapshot before. Errors are WS_ERR_PUBLISH.
+ * A snapshot is made in .new-XXXXXX and becomes visible by one rename, of the link `current`. So
+ * whoever is killed, at any moment, leaves the index as it was; the next publisher removes what is
+ * left. Pages that did not change are hard links to those of the snapshot before. Errors are
+ * WS_ERR_PUBLISH.
  */
 #ifndef WS_PUBLISH_FOLDER_TARGET_H
 #define WS_PUBLISH_FOLDER_TARGET_H
@@ -39,17 +41,18 @@ struct ws_index_target {
 };
 
 /**
- * Opens the folder for publishing alone: waits for another publisher, after telling @a wait (may be NULL) once. Removes
- * what dead ones left. With @a make a folder that is not there is made; without, one that has no snapshot is refused. A
- * folder that has something else in it is refused.
+ * Opens the folder for publishing alone: waits for another publisher, after telling @a wait (may be
+ * NULL) once. Removes what dead ones left. With @a make a folder that is not there is made;
+ * without, one that has no snapshot is refused. A folder that has something else in it is refused.
  */
 bool ws_index_target_open(const char *path, bool make, struct ws_stop *stop,
 	void (*wait)(void *self, const char *path), void *self, struct ws_arena *a,
 	struct ws_index_target *t, struct ws_err *err);
 
 /**
- * False where `current` is not what publishing left: a new index in its place would lose all wheels. With no
- * `current` and one snapshot nothing is lost: the first publisher was killed. ws_index_target_show mends it.
+ * False where `current` is not what publishing left: a new index in its place would lose all
+ * wheels. With no `current` and one snapshot nothing is lost: the first publisher was killed.
+ * ws_index_target_show mends it.
  */
 bool ws_index_target_check_current(const struct ws_index_target *t, struct ws_err *err);
 
@@ -75,7 +78,8 @@ bool ws_index_leads_to(const char *path, const char *where);
 /** "@2026-11-21.1", as a name in the folder. */
 bool ws_index_is_snapshot(const char *name);
 
-/** The next one's name, on the day of @a now_us, or of the last one if that is later: "2026-11-21.2". */
+/** The next one's name, on the day of @a now_us, or of the last one if that is later:
+ * "2026-11-21.2". */
 const char *ws_index_target_next(const struct ws_index_target *t, int64_t now_us);
 
 /** Begins one, unless it has begun. */

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Fields of METADATA whose name in the form does not follow from their own (forms.py of warehouse). */
+/* Fields of METADATA whose name in the form does not follow from their own (forms.py of
+ * warehouse). */
 static const struct {
 	const char *field, *form;
 } others[] = {

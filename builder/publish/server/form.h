@@ -1,8 +1,8 @@
 /**
  * form.h - a wheel as the upload API of package indexes wants it: fields of a form
  *
- * The "legacy" API: multipart/form-data (RFC 7578) with a field for each field of METADATA (warehouse,
- * forklift/forms.py), its SHA-256, and the file last. Texts only; sends nothing.
+ * The "legacy" API: multipart/form-data (RFC 7578) with a field for each field of METADATA
+ * (warehouse, forklift/forms.py), its SHA-256, and the file last. Texts only; sends nothing.
  */
 #ifndef WS_PUBLISH_SERVER_FORM_H
 #define WS_PUBLISH_SERVER_FORM_H
@@ -18,7 +18,8 @@ struct ws_index_form {
 	const char *boundary;   /**< a text that is not in the wheel */
 };
 
-/** Appends what stands before the bytes of the wheel to @a head, what stands behind them to @a tail. */
+/** Appends what stands before the bytes of the wheel to @a head, what stands behind them to @a
+ * tail. */
 void ws_index_form_write(
 	const struct ws_index_form *form, struct ws_arena *a, struct ws_buf *head, struct ws_buf *tail);
 

@@ -100,7 +100,8 @@ read_wheels(struct uploading *u, struct ws_err *err)
 
 /* ---- what is there ---- */
 
-/* Where the simple index of an upload address is: beside ".../legacy/", or below (pypiserver, devpi). */
+/* Where the simple index of an upload address is: beside ".../legacy/", or below (pypiserver,
+ * devpi). */
 static size_t
 guess_indexes(const struct uploading *u, const char *urls[2])
 {
@@ -123,8 +124,9 @@ guess_indexes(const struct uploading *u, const char *urls[2])
 	return 2;
 }
 
-/* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there. An address
- * that is a guess may be wrong, and then the next is asked; where none answers, wheel->unasked says why. */
+/* The sha256 of the file of this name; "" when its index does not say, NULL when it is not there.
+ * An address that is a guess may be wrong, and then the next is asked; where none answers,
+ * wheel->unasked says why. */
 static bool
 look_up(struct uploading *u, struct ws_index *index, struct wheel *wheel, const char **sha256,
 	struct ws_err *err)
@@ -240,8 +242,8 @@ compare_anew(struct uploading *u, struct wheel *wheel, struct ws_err *err)
 	return compared;
 }
 
-/* Servers answer 409, 400 or 403 for a file that they have. It may be this one: sent by an attempt whose answer
- * was lost, or by another publisher. */
+/* Servers answer 409, 400 or 403 for a file that they have. It may be this one: sent by an attempt
+ * whose answer was lost, or by another publisher. */
 static bool
 check_refusal(struct uploading *u, struct wheel *wheel, const struct post *p, struct ws_err *err)
 {

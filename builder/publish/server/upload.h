@@ -2,13 +2,13 @@
  * upload.h - wheels to a server of packages, by the upload API that all of them speak
  *
  * pypiserver, devpi and whoever else takes the forms of form.h. All wheels are read and judged
- * (admit.h), and compared with what the server's simple index has, before the first is sent. A wheel
- * that is there with the same SHA-256 is done; with another one it is an error. When a server refuses
- * a wheel because it has a file of this name, its index is asked again: the same SHA-256 there is a
- * success. So a lost answer, or another publisher that was faster, is not a failure. A file is
- * streamed, and held against its SHA-256 meanwhile: of one that was changed the end is not sent. The
- * server makes each wheel visible at once, so an upload is not all or nothing; the error says how many
- * are there.
+ * (admit.h), and compared with what the server's simple index has, before the first is sent. A
+ * wheel that is there with the same SHA-256 is done; with another one it is an error. When a server
+ * refuses a wheel because it has a file of this name, its index is asked again: the same SHA-256
+ * there is a success. So a lost answer, or another publisher that was faster, is not a failure. A
+ * file is streamed, and held against its SHA-256 meanwhile: of one that was changed the end is not
+ * sent. The server makes each wheel visible at once, so an upload is not all or nothing; the error
+ * says how many are there.
  */
 #ifndef WS_PUBLISH_SERVER_UPLOAD_H
 #define WS_PUBLISH_SERVER_UPLOAD_H

@@ -1,7 +1,8 @@
-/* append.cu - puts new keys and values behind those of a cache, and turns keys and queries by their positions
+/* append.cu - puts new keys and values behind those of a cache, and turns keys and queries by their
+ * positions
  *
- * A thread has two elements of one row, those that rotary embedding turns together; rows that the cache has no room
- * for are left out. Products and sums are fp32. */
+ * A thread has two elements of one row, those that rotary embedding turns together; rows that the
+ * cache has no room for are left out. Products and sums are fp32. */
 #include "../common/instructions.cuh"
 #include "append_params.h"
 

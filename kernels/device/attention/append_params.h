@@ -1,5 +1,6 @@
 /**
- * append_params.h - what the kernel that puts new keys and values behind those of a cache is given, by value
+ * append_params.h - what the kernel that puts new keys and values behind those of a cache is given,
+ * by value
  *
  * One text for the host (C17) and the device (CUDA C++), as params.h.
  */

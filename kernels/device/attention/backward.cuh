@@ -5,7 +5,8 @@
  *   delta   sum of dO x O of each query row, less the gradient of its lse
  *   dk, dv  dkdv.cuh, and of long rows dkdv_pair.cuh
  *   dq      a warp owns 16 M queries and goes over the keys; of long rows two warps share 16
- * P = exp(scale S - lse); dS = P (dP - delta). A row whose lse is -infinity sees no key: its P is 0.
+ * P = exp(scale S - lse); dS = P (dP - delta). A row whose lse is -infinity sees no key: its P is
+ * 0.
  *
  * The last two have a second form, ANY, for what costs registers: a cap on the scores, dropout.
  */
@@ -18,7 +19,8 @@
 namespace wsk
 {
 
-/** What exp2 subtracts from a score: a row without keys, or past the end, gets probabilities of 0. */
+/** What exp2 subtracts from a score: a row without keys, or past the end, gets probabilities of
+ * 0. */
 WSK_DEVICE float
 to_log2(float lse)
 {

@@ -1,11 +1,12 @@
 /**
  * decode.cuh - few queries, many keys: the keys are split among blocks of threads
  *
- * A block takes 16 rows, which are the queries of all heads of a group, so that K and V are read once
- * for the group; a warp takes every fourth block of 16 keys of its split. Fragments come straight from
- * global memory, 16 bytes a lane: the sum over the head dimension and the order of the output columns
- * are free, so lane c of a quad takes 8 neighbouring elements where the fragment has pairs. Then the
- * warps' results are put together, and by a second kernel those of the splits, in one order.
+ * A block takes 16 rows, which are the queries of all heads of a group, so that K and V are read
+ * once for the group; a warp takes every fourth block of 16 keys of its split. Fragments come
+ * straight from global memory, 16 bytes a lane: the sum over the head dimension and the order of
+ * the output columns are free, so lane c of a quad takes 8 neighbouring elements where the fragment
+ * has pairs. Then the warps' results are put together, and by a second kernel those of the splits,
+ * in one order.
  *
  * Rows in pages: a block of 16 keys lies in one page, whose rows are a multiple of 16.
  */
@@ -46,8 +47,8 @@ load_words(uint32_t (&w)[N], const uint16_t *p, bool inside, bool wide)
 }
 
 /**
- * What a lane holds of a row for a sum over D: pieces of 32 elements, 8 a lane, and for D % 32 == 16
- * one of 16, 4 a lane. Word s of a piece is what the fragment of step s holds.
+ * What a lane holds of a row for a sum over D: pieces of 32 elements, 8 a lane, and for D % 32 ==
+ * 16 one of 16, 4 a lane. Word s of a piece is what the fragment of step s holds.
  */
 template <int D> struct row_words {
 	static constexpr int wide_pieces = D / 32, words = D / 8;
@@ -104,7 +105,8 @@ template <int D> struct value_words {
 	{
 		return __byte_perm(w[2 * second][x / 2], w[2 * second + 1][x / 2], x & 1 ? 0x7632 : 0x5410);
 	}
-	/** The column of the head dimension that accumulator @a x of lane quad member @a c starts at. */
+	/** The column of the head dimension that accumulator @a x of lane quad member @a c starts
+	 * at. */
 	static WSK_DEVICE int
 	column(int x, int half)
 	{

@@ -1,8 +1,9 @@
 /**
  * dkdv.cuh - gradients of k and v: a warp owns 16 keys and both of their gradients
  *
- * It goes over the queries that see them, of every head of the group. S^T = K Q^T and dP^T = V dO^T come out as
- * the very fragments that dV += P^T dO and dK += dS^T Q need. ANY is the form with a cap and dropout.
+ * It goes over the queries that see them, of every head of the group. S^T = K Q^T and dP^T = V dO^T
+ * come out as the very fragments that dV += P^T dO and dK += dS^T Q need. ANY is the form with a
+ * cap and dropout.
  */
 #ifndef WSK_DEVICE_DKDV_CUH
 #define WSK_DEVICE_DKDV_CUH
@@ -28,8 +29,8 @@ template <int Q> struct row_values {
 };
 
 /**
- * Which of a lane's 8 elements of P^T dropout keeps, bit 4 n + i as differentiate() counts them. They are those of
- * two lanes of dq's fragment: keys and queries have changed places.
+ * Which of a lane's 8 elements of P^T dropout keeps, bit 4 n + i as differentiate() counts them.
+ * They are those of two lanes of dq's fragment: keys and queries have changed places.
  */
 WSK_DEVICE uint32_t
 kept_of_keys(const dropout &random, int first_row, int first_key)

@@ -1,10 +1,10 @@
 /**
  * dkdv_pair.cuh - gradients of k and v where one warp has no registers for both: two own 16 keys
  *
- * The first keeps K and makes S^T = K Q^T, P and dV; the second keeps V and makes dP^T = V dO^T and dK. Each
- * has the registers of one, and both are busy; P goes from the first to the second by way of shared memory. Of
- * the longest rows there are two such pairs for 16 keys, each with half of the columns. A block goes over the
- * queries in tiles of 16.
+ * The first keeps K and makes S^T = K Q^T, P and dV; the second keeps V and makes dP^T = V dO^T and
+ * dK. Each has the registers of one, and both are busy; P goes from the first to the second by way
+ * of shared memory. Of the longest rows there are two such pairs for 16 keys, each with half of the
+ * columns. A block goes over the queries in tiles of 16.
  */
 #ifndef WSK_DEVICE_DKDV_PAIR_CUH
 #define WSK_DEVICE_DKDV_PAIR_CUH

@@ -3,16 +3,17 @@
  *
  * A block of four warps takes 64 M query rows of one head, M x 16 a warp, and goes over the keys in
  * tiles of 32. The next tile is on its way from global memory while this one is computed, into the
- * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers. Of long rows
- * two warps share 16, tiles are 16 keys, and there is one buffer.
+ * other of two buffers: one barrier for each tile. Scores and probabilities stay in registers. Of
+ * long rows two warps share 16, tiles are 16 keys, and there is one buffer.
  *
  * Softmax: the maximum that a row subtracts is raised only when a score exceeds it by 8 (in powers
  * of two), so probabilities are at most 256 and the result is the same function of the inputs; what
  * a row does depends on that row alone. A row with no key gives 0 and -infinity.
  *
- * There are three kinds: the usual one; one for what costs registers (a cap, dropout, pages); and one that
- * takes a part of the keys and leaves sums for decode.cuh's combine(), for too few rows to fill the device. The
- * rows of that one are the queries of all heads of a group, one behind the other, as in decode.cuh.
+ * There are three kinds: the usual one; one for what costs registers (a cap, dropout, pages); and
+ * one that takes a part of the keys and leaves sums for decode.cuh's combine(), for too few rows to
+ * fill the device. The rows of that one are the queries of all heads of a group, one behind the
+ * other, as in decode.cuh.
  */
 #ifndef WSK_DEVICE_FORWARD_CUH
 #define WSK_DEVICE_FORWARD_CUH
@@ -76,7 +77,8 @@ exponentiate(softmax_rows &rows, float (&s)[N][4], float scale_log2)
 	}
 }
 
-/** Takes out what a row does not see: keys from @a first_key on, queries by @a query_of a row from @a first_row on. */
+/** Takes out what a row does not see: keys from @a first_key on, queries by @a query_of a row from
+ * @a first_row on. */
 template <int N, class QUERY_OF>
 WSK_DEVICE void
 mask_rows(float (&s)[N][4], const sight &see, QUERY_OF query_of, int first_row, int first_key)
@@ -98,7 +100,8 @@ mask_rows(float (&s)[N][4], const sight &see, QUERY_OF query_of, int first_row, 
 	}
 }
 
-/** Probabilities that dropout does not keep become 0, of 16 queries from @a row on and keys from @a key on. */
+/** Probabilities that dropout does not keep become 0, of 16 queries from @a row on and keys from @a
+ * key on. */
 template <int N>
 WSK_DEVICE void
 drop(float (&s)[N][4], const dropout &random, int row, int key)
@@ -114,7 +117,8 @@ drop(float (&s)[N][4], const dropout &random, int row, int key)
 	}
 }
 
-/** Takes the sink of a head into a row: @a factor is what its accumulators were to be multiplied by. */
+/** Takes the sink of a head into a row: @a factor is what its accumulators were to be multiplied
+ * by. */
 WSK_DEVICE void
 add_sink(const wsk_attn_params &p, int head, float &maximum, float &sum, float &factor)
 {

@@ -1,8 +1,9 @@
 /**
  * random.cuh - which probabilities dropout keeps: Philox 4x32 (Salmon et al. 2011), ten rounds
  *
- * A number stands for a query, a key, a head and a sequence, not for a thread: every kernel finds the same. One
- * draw of 128 bits is 8 numbers of 16 bits: those that one lane has of a fragment of 16 queries x 16 keys.
+ * A number stands for a query, a key, a head and a sequence, not for a thread: every kernel finds
+ * the same. One draw of 128 bits is 8 numbers of 16 bits: those that one lane has of a fragment of
+ * 16 queries x 16 keys.
  */
 #ifndef WSK_DEVICE_RANDOM_CUH
 #define WSK_DEVICE_RANDOM_CUH
@@ -17,7 +18,8 @@ namespace wsk
 struct kept {
 	uint32_t word[4], keep;
 
-	/** Is the number of row half @a h (0, 1), key half @a n and column @a e (0, 1) of the lane kept? */
+	/** Is the number of row half @a h (0, 1), key half @a n and column @a e (0, 1) of the lane
+	 * kept? */
 	WSK_DEVICE bool
 	has(int h, int n, int e) const
 	{
@@ -25,7 +27,8 @@ struct kept {
 	}
 };
 
-/** Of a head of a sequence: draws by where a fragment lies. The seed is read for each: registers are dear. */
+/** Of a head of a sequence: draws by where a fragment lies. The seed is read for each: registers
+ * are dear. */
 struct dropout {
 	const wsk_attn_params &p;
 	uint32_t head;
@@ -35,7 +38,8 @@ struct dropout {
 		: p(params), head(b * params.heads + head_of_q)
 	{
 	}
-	/** Of queries from @a row on and keys from @a first_key on, multiples of 16, for lane @a lane. */
+	/** Of queries from @a row on and keys from @a first_key on, multiples of 16, for lane @a
+	 * lane. */
 	WSK_DEVICE kept
 	draw(int row, int first_key, int lane) const
 	{

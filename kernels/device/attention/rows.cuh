@@ -2,8 +2,8 @@
  * rows.cuh - rows between global and shared memory, and which keys a query sees
  *
  * A sequence is a span of rows: all of a batch entry, or what cu_seqlens says, clamped to the rows
- * that there are. Positions count within a sequence; a query i stands at key i + offset, so that the
- * last query stands at the last key (bottom-right).
+ * that there are. Positions count within a sequence; a query i stands at key i + offset, so that
+ * the last query stands at the last key (bottom-right).
  */
 #ifndef WSK_DEVICE_ROWS_CUH
 #define WSK_DEVICE_ROWS_CUH
@@ -47,7 +47,8 @@ span_of_q(const wsk_attn_params &p, int b)
 	return find_span(p.cu_q, p.used_q, p.first_q, b, p.seq_q, p.total_q);
 }
 
-/** Rows in pages have cu_seqlens for their number alone: each sequence begins with its first page. */
+/** Rows in pages have cu_seqlens for their number alone: each sequence begins with its first
+ * page. */
 WSK_DEVICE span
 span_of_k(const wsk_attn_params &p, int b)
 {
@@ -124,7 +125,8 @@ entry_of(const wsk_attn_params &p, int b)
 	return p.entries ? min(max(((const int *)p.entries)[b], 0), p.entry_count - 1) : b;
 }
 
-/** Rows of k or v of one head that lie in pages, where there are pages: no row needs to be behind another. */
+/** Rows of k or v of one head that lie in pages, where there are pages: no row needs to be behind
+ * another. */
 struct paged_rows {
 	const int *pages; /**< NULL: there are none */
 	int64_t batch, step;
@@ -152,10 +154,10 @@ struct paged_rows {
  * ROWS rows of two tensors, by way of registers: what is asked for is on its way while the warp
  * computes. In shared memory they are one tile of 2 ROWS rows.
  *
- * Half of the threads bring the rows of one tensor. Of long rows, whose way into shared memory takes as long as the
- * products, as many threads are side by side in a row as the swizzle moves chunks about: a warp asks for whole lines
- * of memory, and 8 threads write to 8 different groups of banks. Of short ones each thread has a part of one row, which
- * takes fewer registers.
+ * Half of the threads bring the rows of one tensor. Of long rows, whose way into shared memory
+ * takes as long as the products, as many threads are side by side in a row as the swizzle moves
+ * chunks about: a warp asks for whole lines of memory, and 8 threads write to 8 different groups of
+ * banks. Of short ones each thread has a part of one row, which takes fewer registers.
  */
 template <int D, int ROWS> struct pair_loader {
 	static constexpr bool is_long = D > 80;
@@ -298,7 +300,8 @@ load_tile(unsigned char *into, const uint16_t *rows, int64_t step, int first, in
 		into, [=](int row) { return rows + row * step; }, first, end, chunks, wide);
 }
 
-/** 16 rows of accumulators times @a factor, as elements, into a tile from column @a first_column on. */
+/** 16 rows of accumulators times @a factor, as elements, into a tile from column @a first_column
+ * on. */
 template <class T, int D, int N>
 WSK_DEVICE void
 put_rows(unsigned char *tile_start, const float (&c)[N][4], int first_row, int first_column,
@@ -317,8 +320,8 @@ put_rows(unsigned char *tile_start, const float (&c)[N][4], int first_row, int f
 }
 
 /**
- * N rows of a tile to rows from @a first on, by one warp: zeros from @a end on, nothing from @a given on. Of the
- * columns, W from @a first_column on.
+ * N rows of a tile to rows from @a first on, by one warp: zeros from @a end on, nothing from @a
+ * given on. Of the columns, W from @a first_column on.
  */
 template <int D, int W, int N>
 WSK_DEVICE void
@@ -361,7 +364,8 @@ apply_sign(uint32_t (&a)[K][4], uint32_t sign)
 	}
 }
 
-/** Scores become cap x tanh(score / cap), in units of cap; the host has put the cap into scale_log2. */
+/** Scores become cap x tanh(score / cap), in units of cap; the host has put the cap into
+ * scale_log2. */
 template <int N>
 WSK_DEVICE void
 cap_scores(float (&s)[N][4], float softcap)
@@ -395,7 +399,8 @@ struct chosen {
 	}
 };
 
-/** Which head, batch entry, tile and part a block of threads is for: the heads of a group side by side. */
+/** Which head, batch entry, tile and part a block of threads is for: the heads of a group side by
+ * side. */
 struct tile_place {
 	int head, b, tile, part;
 

@@ -1,8 +1,8 @@
 /**
  * warp.cuh - what one warp does: tensor core products, fragments, conflict-free tiles
  *
- * Fragments are those of instructions.cuh. The accumulator of two neighbouring tiles of 8 columns, packed
- * to 16 bits, is the A fragment of the next product.
+ * Fragments are those of instructions.cuh. The accumulator of two neighbouring tiles of 8 columns,
+ * packed to 16 bits, is the A fragment of the next product.
  */
 #ifndef WSK_DEVICE_WARP_CUH
 #define WSK_DEVICE_WARP_CUH
@@ -57,7 +57,8 @@ template <int D> struct tile {
 			other.base += columns * 2;
 			return other;
 		}
-		/** Address of chunks 2 @a pair and 2 @a pair + 1, @a rows (a multiple of 8) further down. */
+		/** Address of chunks 2 @a pair and 2 @a pair + 1, @a rows (a multiple of 8) further
+		 * down. */
 		WSK_DEVICE uint32_t
 		at(uint32_t rows, uint32_t pair) const
 		{
@@ -118,7 +119,8 @@ multiply_rows(float (&c)[M][N][4], const uint32_t (&a)[M][K][4],
 	}
 }
 
-/** c[m] += a[m] x b: rows x (16 K) times (16 K x 8 N); K x 16 rows of the tile, and 8 N of its columns. */
+/** c[m] += a[m] x b: rows x (16 K) times (16 K x 8 N); K x 16 rows of the tile, and 8 N of its
+ * columns. */
 template <class T, int D, int M, int K, int N>
 WSK_DEVICE void
 multiply_columns(float (&c)[M][N][4], const uint32_t (&a)[M][K][4],
@@ -167,8 +169,9 @@ clear(float (&c)[N][4])
 }
 
 /**
- * Rows whose columns are more than a warp has registers for: C warps share them, each has D / C columns and sums
- * over them alone. What two warps have of the same product is put together by way of shared memory.
+ * Rows whose columns are more than a warp has registers for: C warps share them, each has D / C
+ * columns and sums over them alone. What two warps have of the same product is put together by way
+ * of shared memory.
  */
 template <int D, int C> struct sharing {
 	static constexpr int count = D / C;                 /**< that a warp has */
@@ -184,7 +187,8 @@ template <int D, int C> struct sharing {
 	template <int N> struct room {
 		float4 of[C == 1 ? 1 : WSK_THREADS / 32][N][32];
 	};
-	/** Adds what the other warp has; before the next time, the block meets. Both get the same bits. */
+	/** Adds what the other warp has; before the next time, the block meets. Both get the same
+	 * bits. */
 	template <int N, int TOTAL>
 	WSK_DEVICE void
 	show(const float (&s)[N][4], room<TOTAL> &all, int from) const

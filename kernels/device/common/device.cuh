@@ -12,7 +12,8 @@
 namespace wsk
 {
 
-/** The compiler keeps the other way out of the way: a branch that is taken waits for its instructions. */
+/** The compiler keeps the other way out of the way: a branch that is taken waits for its
+ * instructions. */
 WSK_DEVICE bool
 usually(bool x)
 {

@@ -1,9 +1,10 @@
 /**
- * elements.cuh - the element types as they lie in memory, and neighbours of them in registers, as floats
+ * elements.cuh - the element types as they lie in memory, and neighbours of them in registers, as
+ * floats
  *
- * E is float16, bfloat16 or float, and piece<E, N> has N of them, 4, 8 or 16 bytes: one load, one store. Everything is
- * computed in float. bfloat16 works on every device here: it is the upper half of a float, and rounding is done in
- * integers where there is no instruction for it.
+ * E is float16, bfloat16 or float, and piece<E, N> has N of them, 4, 8 or 16 bytes: one load, one
+ * store. Everything is computed in float. bfloat16 works on every device here: it is the upper half
+ * of a float, and rounding is done in integers where there is no instruction for it.
  */
 #ifndef WSK_DEVICE_ELEMENTS_CUH
 #define WSK_DEVICE_ELEMENTS_CUH
@@ -78,7 +79,8 @@ from_bits(uint32_t bits)
 	}
 }
 
-/** @a N neighbouring elements in registers, at least 4 bytes; in memory at a multiple of its size. */
+/** @a N neighbouring elements in registers, at least 4 bytes; in memory at a multiple of its
+ * size. */
 template <typename E, int N> struct alignas(N * sizeof(E)) piece {
 	static constexpr int WORDS = N * (int)sizeof(E) / 4;
 	static_assert(WORDS == 1 || WORDS == 2 || WORDS == 4, "one load");
@@ -141,7 +143,8 @@ template <typename E, int N> struct alignas(N * sizeof(E)) piece {
 		}
 	}
 
-	/** Word by word: of states that are updated in place, which took up to 1.2 times as long by whole pieces. */
+	/** Word by word: of states that are updated in place, which took up to 1.2 times as long by
+	 * whole pieces. */
 	WSK_DEVICE void
 	load_words(const E *from)
 	{
@@ -214,7 +217,8 @@ unpack_all(float (&x)[N * COUNT], const piece<E, N> (&v)[COUNT])
 	}
 }
 
-/** Element @a i of an array whose type, enum wsk_type, is known when it runs; the same for all threads. */
+/** Element @a i of an array whose type, enum wsk_type, is known when it runs; the same for all
+ * threads. */
 WSK_DEVICE float
 load_any(uint64_t data, int type, int64_t i)
 {

@@ -1,5 +1,6 @@
 /**
- * instructions.cuh - instructions that CUDA C++ has no name for: exponential, conversions, tensor cores
+ * instructions.cuh - instructions that CUDA C++ has no name for: exponential, conversions, tensor
+ * cores
  *
  * Fragments are those of mma.m16n8k16 (PTX ISA, "Matrix Fragments"). On sm_75, which has m16n8k8
  * alone, one product of 16 is two of 8: the fragments are the same registers.
@@ -12,8 +13,8 @@
 namespace wsk
 {
 
-/* CUDA's own functions for float add code for denormal numbers, which nothing here needs: they are 0
- * (ftz). ex2, lg2 and rcp are right to about 2 units in the last place. */
+/* CUDA's own functions for float add code for denormal numbers, which nothing here needs: they are
+ * 0 (ftz). ex2, lg2 and rcp are right to about 2 units in the last place. */
 
 WSK_DEVICE float
 exp2_fast(float x)

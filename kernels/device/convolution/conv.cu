@@ -5,7 +5,8 @@
 #include "last_backward.cuh"
 #include "update.cuh"
 
-/* Each width is code of its own in one kernel, whose registers are those of 4, which models have. */
+/* Each width is code of its own in one kernel, whose registers are those of 4, which models
+ * have. */
 #define WSK_CONV_KERNEL(name, params, blocks, ...) \
 	extern "C" __global__ void __launch_bounds__(WSK_CONV_THREADS, blocks) \
 		name(const __grid_constant__ params p) \

@@ -1,11 +1,11 @@
 /**
  * first.cuh - the convolution of rows that are contiguous (channel-first), forward
  *
- * A warp owns a part of one row of one channel, or, where rows are one whole chunk and many, the row of that
- * channel in two sequences, one after the other. It goes over it in chunks, 16 bytes for each lane and step, four
- * steps. What a lane needs of its neighbours' elements it gets from their registers; nothing is in shared memory
- * and no warp waits for another. A row that does not begin at 16 bytes is taken as one that begins earlier, with
- * elements that do not count.
+ * A warp owns a part of one row of one channel, or, where rows are one whole chunk and many, the
+ * row of that channel in two sequences, one after the other. It goes over it in chunks, 16 bytes
+ * for each lane and step, four steps. What a lane needs of its neighbours' elements it gets from
+ * their registers; nothing is in shared memory and no warp waits for another. A row that does not
+ * begin at 16 bytes is taken as one that begins earlier, with elements that do not count.
  */
 #ifndef WSK_DEVICE_CONV_FIRST_CUH
 #define WSK_DEVICE_CONV_FIRST_CUH
@@ -16,7 +16,8 @@
 namespace wsk
 {
 
-/** What a warp works at: one part of a row of one channel, of p.rows sequences. Elements count in [0, length). */
+/** What a warp works at: one part of a row of one channel, of p.rows sequences. Elements count in
+ * [0, length). */
 template <typename E> struct part_of_row {
 	static constexpr int N = 16 / (int)sizeof(E);
 	int64_t batch;
@@ -72,7 +73,8 @@ template <typename E> struct part_of_row {
 		return before >= N - 1 && last_row - before >= N - 1;
 	}
 
-	/** True if each piece of a chunk is at 16 bytes, and all of it in the row or all of it behind. */
+	/** True if each piece of a chunk is at 16 bytes, and all of it in the row or all of it
+	 * behind. */
 	WSK_DEVICE bool
 	even(int start, int chunk) const
 	{
@@ -80,7 +82,8 @@ template <typename E> struct part_of_row {
 	}
 };
 
-/** @a x itself: the compiler would make it anew, or keep what it makes of it for each step in registers. */
+/** @a x itself: the compiler would make it anew, or keep what it makes of it for each step in
+ * registers. */
 static WSK_DEVICE int
 hidden(int x)
 {
@@ -97,8 +100,9 @@ hidden(const E *x)
 }
 
 /**
- * N elements from @a at on. @a EVEN: of a chunk that is even; 0 behind the row. Else those outside of the row
- * have any value: a load of each element, which waits for it, is only for the ends of a plane.
+ * N elements from @a at on. @a EVEN: of a chunk that is even; 0 behind the row. Else those outside
+ * of the row have any value: a load of each element, which waits for it, is only for the ends of a
+ * plane.
  */
 template <bool EVEN, typename E, int N>
 static WSK_DEVICE void
@@ -211,8 +215,8 @@ template <int W> struct taps {
 };
 
 /**
- * A chunk whose steps are in @a v. Once a step is taken, the one of the next chunk is asked for in its
- * place: @a next says that that chunk is there and even.
+ * A chunk whose steps are in @a v. Once a step is taken, the one of the next chunk is asked for in
+ * its place: @a next says that that chunk is there and even.
  */
 template <typename E, int W, bool EVEN>
 static WSK_DEVICE void

@@ -1,10 +1,10 @@
 /**
  * first_backward.cuh - the convolution of rows that are contiguous (channel-first), backward
  *
- * A warp owns what it owns forward (first.cuh) and goes from the end of it to the begin: the gradients of the
- * elements behind a chunk come from the lane behind. A warp adds up the gradients of its channel's weights and bias
- * in registers, then by a butterfly, and writes one row of the scratch, which reduce_sums() adds up
- * (last_backward.cuh).
+ * A warp owns what it owns forward (first.cuh) and goes from the end of it to the begin: the
+ * gradients of the elements behind a chunk come from the lane behind. A warp adds up the gradients
+ * of its channel's weights and bias in registers, then by a butterfly, and writes one row of the
+ * scratch, which reduce_sums() adds up (last_backward.cuh).
  */
 #ifndef WSK_DEVICE_CONV_FIRST_BACKWARD_CUH
 #define WSK_DEVICE_CONV_FIRST_BACKWARD_CUH
@@ -114,8 +114,9 @@ template <typename E> struct back_steps {
 };
 
 /**
- * Of one chunk, whose steps are in @a v: dx, and what it adds to the sums. @a behind: the 3 gradients behind
- * it, for lane 31. @a next: the chunk in front of it is there and even, and is asked for step by step.
+ * Of one chunk, whose steps are in @a v: dx, and what it adds to the sums. @a behind: the 3
+ * gradients behind it, for lane 31. @a next: the chunk in front of it is there and even, and is
+ * asked for step by step.
  */
 template <typename E, int W, bool EVEN>
 static WSK_DEVICE void

@@ -1,12 +1,13 @@
 /**
  * last.cuh - the convolution of rows of contiguous channels (channel-last), forward
  *
- * A thread owns 4 neighbouring channels (WSK_CONV_CHANNELS) and goes down a run of rows, with the last W rows of
- * x in registers as floats (window); the next ones are on their way meanwhile (rows.cuh, which says what is in
- * shared memory). Neighbouring threads have neighbouring channels, so a row of a warp is one piece of memory;
- * groups of channels, runs of rows and the batch make up the grid. No thread waits for another. seq_idx, where
- * there is one, says which rows belong to the same sequence. The contract is that of causal_conv1d 1.5.3.post1;
- * that the host chooses runs by the shape alone is what makes sums the same on every device.
+ * A thread owns 4 neighbouring channels (WSK_CONV_CHANNELS) and goes down a run of rows, with the
+ * last W rows of x in registers as floats (window); the next ones are on their way meanwhile
+ * (rows.cuh, which says what is in shared memory). Neighbouring threads have neighbouring channels,
+ * so a row of a warp is one piece of memory; groups of channels, runs of rows and the batch make up
+ * the grid. No thread waits for another. seq_idx, where there is one, says which rows belong to the
+ * same sequence. The contract is that of causal_conv1d 1.5.3.post1; that the host chooses runs by
+ * the shape alone is what makes sums the same on every device.
  */
 #ifndef WSK_DEVICE_CONV_LAST_CUH
 #define WSK_DEVICE_CONV_LAST_CUH
@@ -45,7 +46,8 @@ template <int W, int N, bool SEQ> struct window {
 		}
 	}
 
-	/** The W - 1 rows before @a first, of x, of the initial states, or 0: asked for, then taken in. */
+	/** The W - 1 rows before @a first, of x, of the initial states, or 0: asked for, then taken
+	 * in. */
 	template <typename E, bool WIDE>
 	static WSK_DEVICE void
 	ask(piece<E, N> (&v)[W - 1], const column<E, N, WIDE> &of_x, const column<E, N, WIDE> &initial,
@@ -94,7 +96,8 @@ template <int W, int N, bool SEQ> struct window {
 	}
 };
 
-/** Asks for the first rows of a run, as many as @a queue has places; @a columns: one for each plane. */
+/** Asks for the first rows of a run, as many as @a queue has places; @a columns: one for each
+ * plane. */
 template <typename E, int N, bool WIDE, int PLANES, typename QUEUE>
 static WSK_DEVICE void
 ask_first(QUEUE &queue, column<E, N, WIDE> *const (&columns)[PLANES], int rows)

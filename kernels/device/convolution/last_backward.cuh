@@ -1,15 +1,16 @@
 /**
  * last_backward.cuh - the convolution of contiguous channels (channel-last), backward, and its sums
  *
- * Threads own what they own forward (last.cuh), but a warp has 128 channels and the four warps of a block
- * neighbouring runs of the same ones. A run goes down its rows once: each new row's gradient of the sum is
- * added to the W rows of dx that it saw (backward_window), of which the first is complete then. To complete the
- * last ones a run reads W - 1 rows behind its end; of those it writes nothing and adds nothing to weights.
+ * Threads own what they own forward (last.cuh), but a warp has 128 channels and the four warps of a
+ * block neighbouring runs of the same ones. A run goes down its rows once: each new row's gradient
+ * of the sum is added to the W rows of dx that it saw (backward_window), of which the first is
+ * complete then. To complete the last ones a run reads W - 1 rows behind its end; of those it
+ * writes nothing and adds nothing to weights.
  *
- * Gradients of weights and bias are in registers over the run. Shared memory: the rows on their way (rows.cuh,
- * 16 KiB), and in the same place, once all have come, [4 warps][(W + 1) x 4 channels][32 lanes] floats, by which a
- * block adds up its warps and writes one row of the scratch. reduce_sums() adds up the rows. Both orders are
- * fixed, so the same inputs give the same bits.
+ * Gradients of weights and bias are in registers over the run. Shared memory: the rows on their way
+ * (rows.cuh, 16 KiB), and in the same place, once all have come, [4 warps][(W + 1) x 4 channels][32
+ * lanes] floats, by which a block adds up its warps and writes one row of the scratch.
+ * reduce_sums() adds up the rows. Both orders are fixed, so the same inputs give the same bits.
  */
 #ifndef WSK_DEVICE_CONV_LAST_BACKWARD_CUH
 #define WSK_DEVICE_CONV_LAST_BACKWARD_CUH
@@ -55,7 +56,8 @@ template <typename E, int N, bool WIDE> struct back_columns {
 	column<E, N, WIDE> x, dout, dx;
 };
 
-/** A thread's run of rows; planes are found again where they are needed, which keeps registers free. */
+/** A thread's run of rows; planes are found again where they are needed, which keeps registers
+ * free. */
 template <typename E, int W, int N, bool WIDE> struct back_run {
 	const wsk_conv_params &p;
 	int batch, channel, first, last;
@@ -73,8 +75,9 @@ template <typename E, int W, int N, bool WIDE> struct back_run {
 	}
 
 	/**
-	 * Writes the gradient of row @a l, which may be one of the initial states or of another run. Few rows
-	 * come here: their addresses are hidden from the compiler, which would keep them in registers.
+	 * Writes the gradient of row @a l, which may be one of the initial states or of another run.
+	 * Few rows come here: their addresses are hidden from the compiler, which would keep them in
+	 * registers.
 	 */
 	WSK_DEVICE void
 	emit(float (&f)[N], int l, const column<E, N, WIDE> &dx) const
@@ -153,8 +156,9 @@ add_sums(const WINDOW &win, const float (&g)[N], float (&sums)[W + 1][N])
 }
 
 /**
- * The ROWS rows that begin at @a l. A warp has one run, so that all of it takes the same branches. Rows from @a plain
- * on, and those before the run, are not only to be stored when they become complete.
+ * The ROWS rows that begin at @a l. A warp has one run, so that all of it takes the same branches.
+ * Rows from @a plain on, and those before the run, are not only to be stored when they become
+ * complete.
  */
 template <typename E, int W, int N, bool SEQ, bool WIDE, typename QUEUE>
 static WSK_DEVICE void
@@ -251,7 +255,8 @@ last_backward(const wsk_conv_params &p)
 	write_block_sums<E, W, N>(p, sums, (int)part, block_channel, memory);
 }
 
-/** The sums of all parts of each weight and bias; threads share one sum, in an order that is always the same. */
+/** The sums of all parts of each weight and bias; threads share one sum, in an order that is always
+ * the same. */
 static WSK_DEVICE void
 reduce_sums(const wsk_conv_params &p)
 {

@@ -1,11 +1,12 @@
 /**
  * rows.cuh - rows of contiguous channels that a thread has asked for and not yet taken
  *
- * A thread of channel-last goes down its rows one by one and asks for each some rows ahead. Where the GPU has
- * cp.async (8.0 on) and rows are at whole pieces, they arrive in shared memory, where every thread has places of
- * its own: [rows ahead][planes][128 threads] pieces. That costs no registers, and a thread waits for the oldest row
- * alone; with loads into registers, whose arrivals ptxas counts together, it waits for the newest as well.
- * Elsewhere they arrive in registers. No thread reads another's, so there is no barrier.
+ * A thread of channel-last goes down its rows one by one and asks for each some rows ahead. Where
+ * the GPU has cp.async (8.0 on) and rows are at whole pieces, they arrive in shared memory, where
+ * every thread has places of its own: [rows ahead][planes][128 threads] pieces. That costs no
+ * registers, and a thread waits for the oldest row alone; with loads into registers, whose arrivals
+ * ptxas counts together, it waits for the newest as well. Elsewhere they arrive in registers. No
+ * thread reads another's, so there is no barrier.
  */
 #ifndef WSK_DEVICE_CONV_ROWS_CUH
 #define WSK_DEVICE_CONV_ROWS_CUH
@@ -22,7 +23,8 @@
 namespace wsk
 {
 
-/** Rows of one sequence of the batch, of the channels of a thread. @a WIDE: all of them, at one piece. */
+/** Rows of one sequence of the batch, of the channels of a thread. @a WIDE: all of them, at one
+ * piece. */
 template <typename E, int N, bool WIDE> struct column {
 	E *data; /**< at row 0, until next() or down() */
 	int64_t row;

@@ -322,7 +322,8 @@ template <typename E, int S> struct rows_apart {
 	}
 };
 
-/** Entries [batch, last) of those that @a COUNT has room for: all are loaded before the first is computed. */
+/** Entries [batch, last) of those that @a COUNT has room for: all are loaded before the first is
+ * computed. */
 template <typename STATE, typename E, int W, int S, int COUNT, int N>
 static WSK_DEVICE void
 update_entries(const wsk_conv_update_params &p, const update_taps<W, N> &t, int64_t batch,

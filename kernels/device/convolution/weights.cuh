@@ -1,8 +1,9 @@
 /**
- * weights.cuh - what all kernels of the convolution share: weights of some channels, and the activation
+ * weights.cuh - what all kernels of the convolution share: weights of some channels, and the
+ * activation
  *
- * Weights and biases are read once, as floats, into the registers of the thread whose channels they are of.
- * Gradients of an activation are those of its sums, computed again.
+ * Weights and biases are read once, as floats, into the registers of the thread whose channels they
+ * are of. Gradients of an activation are those of its sums, computed again.
  */
 #ifndef WSK_DEVICE_CONV_WEIGHTS_CUH
 #define WSK_DEVICE_CONV_WEIGHTS_CUH
@@ -41,7 +42,8 @@ before_activation(float (&grad)[N], const float (&sum)[N], bool silu)
 	}
 }
 
-/** Weights and biases of @a N channels from @a channel on, of the last one where there are fewer. */
+/** Weights and biases of @a N channels from @a channel on, of the last one where there are
+ * fewer. */
 template <typename T, typename PARAMS, int W, int N>
 static WSK_DEVICE void
 load_typed(const PARAMS &p, int channel, int count, float (&w)[W][N], float (&bias)[N])

@@ -1,5 +1,6 @@
 /**
- * backward.cuh - the selective scan, backward: every gradient, and no state kept but one in 64 steps
+ * backward.cuh - the selective scan, backward: every gradient, and no state kept but one in 64
+ * steps
  *
  * With g the gradient of h(t), and dy = dout silu(z):
  *
@@ -7,15 +8,16 @@
  *     dB = g delta u;  dC = dy h;  dA = sum over time of g' delta h(t - 1)
  *     du = delta S + D dy;  ddelta = u S + sum over states of g' A h(t - 1);  S = sum over states of g B
  *
- * A block goes over its part of time from the end, in segments of 64 steps: forward once through the
- * segment, from the kept state, for h at the begin of each tile of 8 steps; then backward by half tiles,
- * whose four h are computed again and stay in registers. (Recomputation instead of storage is the paper's,
- * arXiv:2312.00752, section 3.3.2; the cut into tiles is ours.)
+ * A block goes over its part of time from the end, in segments of 64 steps: forward once through
+ * the segment, from the kept state, for h at the begin of each tile of 8 steps; then backward by
+ * half tiles, whose four h are computed again and stay in registers. (Recomputation instead of
+ * storage is the paper's, arXiv:2312.00752, section 3.3.2; the cut into tiles is ours.)
  *
- * A thread owns 8 states of a channel (block.cuh): g, dA and the weights' sums are in its registers.
- * dB and dC, 16 states each, are sums over channels: 16 lanes add up theirs by a butterfly that leaves one
- * sum a lane, warps theirs in shared memory, blocks in the workspace (part_bc) by scan_sum(). No atomics.
- * Shared memory, 46.5 KiB: B and C, three exchanges a warp, dB and dC of a tile, h at 7 tiles' begins.
+ * A thread owns 8 states of a channel (block.cuh): g, dA and the weights' sums are in its
+ * registers. dB and dC, 16 states each, are sums over channels: 16 lanes add up theirs by a
+ * butterfly that leaves one sum a lane, warps theirs in shared memory, blocks in the workspace
+ * (part_bc) by scan_sum(). No atomics. Shared memory, 46.5 KiB: B and C, three exchanges a warp, dB
+ * and dC of a tile, h at 7 tiles' begins.
  */
 #ifndef WSK_DEVICE_SCAN_BACKWARD_CUH
 #define WSK_DEVICE_SCAN_BACKWARD_CUH
@@ -49,7 +51,8 @@ sum_columns(float (&v)[HALF], const place &w)
 	return v[0];
 }
 
-/** Sums of one tile's dB and dC: [warp][lane, as sum_columns() leaves them][time]; 9 keeps the banks apart. */
+/** Sums of one tile's dB and dC: [warp][lane, as sum_columns() leaves them][time]; 9 keeps the
+ * banks apart. */
 struct columns {
 	float at[WARPS][32][TILE + 1];
 };
@@ -242,9 +245,9 @@ begin_half(float (&h)[STATES], backward_shared &shared, const float (&a)[STATES]
 }
 
 /**
- * Backward over one step: @a before and @a after are h at its begin and end, @a g the gradient of h that
- * comes from later steps. Adds to da and dw; v is what the thread has for dB (8 states), then for dC;
- * to_b and to_q are the sums over states that the gradients of u and delta need.
+ * Backward over one step: @a before and @a after are h at its begin and end, @a g the gradient of h
+ * that comes from later steps. Adds to da and dw; v is what the thread has for dB (8 states), then
+ * for dC; to_b and to_q are the sums over states that the gradients of u and delta need.
  */
 template <bool WEIGHTED>
 WSK_DEVICE void
@@ -293,8 +296,9 @@ store_part_sums(const float (&da)[STATES], const float (&dw)[STATES], steps_back
 }
 
 /**
- * All gradients; of what several blocks or parts add to, sums in the workspace. WEIGHTED: B or C does not vary
- * with time. It is one function still because what else was taken out of it changed the registers.
+ * All gradients; of what several blocks or parts add to, sums in the workspace. WEIGHTED: B or C
+ * does not vary with time. It is one function still because what else was taken out of it changed
+ * the registers.
  */
 template <typename T, bool WEIGHTED>
 WSK_DEVICE void

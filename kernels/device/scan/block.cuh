@@ -3,19 +3,20 @@
  *
  *     h = exp(delta A) h + delta B u;  y = C h + D u          (Gu and Dao, arXiv:2312.00752, section 3)
  *
- * Time runs in a loop and channels and states side by side: a step is five instructions of one state, and no
- * step waits for another thread's. (The paper's own kernel scans time by a tree of the block's threads.)
- * Backward and scan_local():
+ * Time runs in a loop and channels and states side by side: a step is five instructions of one
+ * state, and no step waits for another thread's. (The paper's own kernel scans time by a tree of
+ * the block's threads.) Backward and scan_local():
  *
  *   block    64 channels of one group of one batch entry, one part of time
  *   warp     16 of the channels; lane l has channel l % 16 of them
- *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31 the other 8
+ *   thread   8 states of its channel: lanes 0 to 15 the first 8 of a launch's 16, lanes 16 to 31
+ *            the other 8
  *   launch   16 states; more are as many launches, whose sums over states meet in the workspace
  *
  * Forward has 16 channels a block and 4 a warp: forward.cuh.
  *
- * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C varies as 1,
- * and y = (B C) (h / B). What is in shared memory segment.cuh and forward.cuh say.
+ * B and C that do not vary with time are one weight of each state: what is scanned is h / B, C
+ * varies as 1, and y = (B C) (h / B). What is in shared memory segment.cuh and forward.cuh say.
  */
 #ifndef WSK_DEVICE_SCAN_BLOCK_CUH
 #define WSK_DEVICE_SCAN_BLOCK_CUH
@@ -83,7 +84,8 @@ find_place(const wsk_scan_params &p)
 	return w;
 }
 
-/** Computed anew at each use: nine addresses that live through every loop would not leave room for states. */
+/** Computed anew at each use: nine addresses that live through every loop would not leave room for
+ * states. */
 template <typename T>
 WSK_DEVICE T *
 row_of(const wsk_view &rows, const place &w)

@@ -1,19 +1,22 @@
 /**
  * forward.cuh - the selective scan, forward: y, its gate, and the states that upstream keeps
  *
- * Forward, a thread has N states only, every COUNT-th of its channel's 16, and COUNT = 16 / N neighbouring lanes
- * share the channel: 1536 channels of one sequence are 96 blocks then, and time is not split. A block goes over its
- * part of time in segments of 64 steps. A lane brings four neighbouring steps of each run of 4 COUNT, of u, delta
- * and z, and finishes them: softplus before, D u and the gate behind; the next segment's are on their way meanwhile.
- * Shared memory, 29.5 KiB for 16-bit elements and 33.5 for float32 where N is 2:
+ * Forward, a thread has N states only, every COUNT-th of its channel's 16, and COUNT = 16 / N
+ * neighbouring lanes share the channel: 1536 channels of one sequence are 96 blocks then, and time
+ * is not split. A block goes over its part of time in segments of 64 steps. A lane brings four
+ * neighbouring steps of each run of 4 COUNT, of u, delta and z, and finishes them: softplus before,
+ * D u and the gate behind; the next segment's are on their way meanwhile. Shared memory, 29.5 KiB
+ * for 16-bit elements and 33.5 for float32 where N is 2:
  *
  *   matrix     [B of 16 states, C of 16 states][64 steps] elements as they are, of the whole block
  *   exchange   [channel of the warp][64 steps] float for each warp, of delta and of delta u
- *   parts      [lane][steps of a run] float for each warp: each lane's part of y, which the lanes of a channel add up
+ *   parts      [lane][steps of a run] float for each warp: each lane's part of y, which the lanes
+ *              of a channel add up
  *
- * What takes the time beside the exponentials is reading shared memory, which goes the same way: hence elements of
- * 16 bits, eight steps of a state at once, and rows whose neighbours lie in other banks. Where time is split, h
- * begins with what scan_combine() left of the parts before (parts.cuh).
+ * What takes the time beside the exponentials is reading shared memory, which goes the same way:
+ * hence elements of 16 bits, eight steps of a state at once, and rows whose neighbours lie in other
+ * banks. Where time is split, h begins with what scan_combine() left of the parts before
+ * (parts.cuh).
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_CUH
 #define WSK_DEVICE_SCAN_FORWARD_CUH
@@ -73,7 +76,8 @@ template <typename T, int N> struct tile_inputs {
 	}
 };
 
-/** A run: h goes on; @a y: of the lane's own four steps, of all 16 states. @a next: the tile that comes. */
+/** A run: h goes on; @a y: of the lane's own four steps, of all 16 states. @a next: the tile that
+ * comes. */
 template <bool WEIGHTED, typename T, int N>
 WSK_DEVICE void
 forward_run(float (&y)[4], float (&h)[N], tile_inputs<T, N> &next, int first_tile,
@@ -111,8 +115,8 @@ forward_run(float (&y)[4], float (&h)[N], tile_inputs<T, N> &next, int first_til
 }
 
 /**
- * The state at the end of each 2048 steps, with the product of exp(delta A) until there; @a sum: of the lane's
- * own deltas.
+ * The state at the end of each 2048 steps, with the product of exp(delta A) until there; @a sum: of
+ * the lane's own deltas.
  */
 template <int N>
 WSK_DEVICE void

@@ -1,8 +1,9 @@
 /**
  * forward_segment.cuh - the selective scan, forward: a segment's steps, brought and finished
  *
- * Who brings what, and where it lies in shared memory: forward.cuh says why. What a segment needs of memory is
- * asked for here, one segment ahead, and what it leaves there is written here, but for the states.
+ * Who brings what, and where it lies in shared memory: forward.cuh says why. What a segment needs
+ * of memory is asked for here, one segment ahead, and what it leaves there is written here, but for
+ * the states.
  */
 #ifndef WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_FORWARD_SEGMENT_CUH
@@ -23,7 +24,8 @@ template <typename T, int N> struct alignas(16) forward_shared {
 	float du[WARPS][lanes<N>::COLUMNS][SEGMENT + 8];
 	float4 parts[WARPS][32][lanes<N>::COUNT];
 
-	/** A lane's part of y of the @a four -th four steps of a run: neither lanes nor fours meet in a bank. */
+	/** A lane's part of y of the @a four -th four steps of a run: neither lanes nor fours meet in a
+	 * bank. */
 	WSK_DEVICE float4 &
 	part(const place &w, int lane, int four)
 	{
@@ -31,12 +33,14 @@ template <typename T, int N> struct alignas(16) forward_shared {
 	}
 };
 
-/** Which rows of B or C a half warp brings, eight for each warp: B for the first two; four steps for each lane. */
+/** Which rows of B or C a half warp brings, eight for each warp: B for the first two; four steps
+ * for each lane. */
 template <typename T> struct brought_rows {
 	static constexpr int ROWS = 2 * HALF / WARPS / 2;
 	const T *first;
 	int64_t stride;
-	int left; /**< rows that exist from the first on, below 0 or above ROWS too; 0 where they do not vary */
+	/** rows that exist from the first on, below 0 or above ROWS too; 0 where they do not vary */
+	int left;
 
 	WSK_DEVICE
 	brought_rows(const wsk_scan_params &p, const place &w)
@@ -99,7 +103,8 @@ template <typename T, int N> struct matrix_segment {
 	}
 };
 
-/** Where a lane's steps are of a segment that begins at 0; of z it is found again, which keeps registers free. */
+/** Where a lane's steps are of a segment that begins at 0; of z it is found again, which keeps
+ * registers free. */
 template <typename T> struct own_rows {
 	const T *u, *delta;
 

@@ -24,7 +24,8 @@
 /** Time steps between two rows of x: upstream's. */
 #define WSK_SCAN_SAVED 2048
 
-/** B or C: [batch][head: group][row: state][time]; or, not varying, float [head: channel][row: state]. */
+/** B or C: [batch][head: group][row: state][time]; or, not varying, float [head: channel][row:
+ * state]. */
 struct wsk_scan_matrix {
 	struct wsk_view at;
 	int32_t varies;
@@ -116,7 +117,8 @@ struct wsk_wide_rows {
 	uint32_t reserved;
 };
 
-/** A of [head][channel], B and C of [batch][group], D and dt_bias of [head][channel]; strides in bytes. */
+/** A of [head][channel], B and C of [batch][group], D and dt_bias of [head][channel]; strides in
+ * bytes. */
 struct wsk_wide_pairs {
 	uint64_t data;
 	uint32_t stride[2];

@@ -1,17 +1,19 @@
 /**
  * parts.cuh - the selective scan of time that is split into parts: what is carried over, and sums
  *
- * Where batch and channels do not fill the device, parts of time are computed side by side, in three steps,
- * the usual ones of a chunked scan (Blelloch, "Prefix Sums and Their Applications"):
+ * Where batch and channels do not fill the device, parts of time are computed side by side, in
+ * three steps, the usual ones of a chunked scan (Blelloch, "Prefix Sums and Their Applications"):
  *
- *   scan_local     each part by itself, from h = 0: h and the sum of delta at its end; for backward at each 64
- *                  steps as well, and the gradient of h that arrives at the part's begin from its own dy
- *   scan_combine   a thread for each channel and state goes over the parts: exp(A sum of delta) is the whole
- *                  decay of a part, so it takes no more than these
+ *   scan_local     each part by itself, from h = 0: h and the sum of delta at its end; for backward
+ *                  at each 64 steps as well, and the gradient of h that arrives at the part's begin
+ *                  from its own dy
+ *   scan_combine   a thread for each channel and state goes over the parts: exp(A sum of delta) is
+ *                  the whole decay of a part, so it takes no more than these
  *   the scan       of all parts (forward.cuh, backward.cuh), with what was carried over
  *
- * scan_local is laid out as scan_backward is. Shared memory: B and C, and three exchanges a warp, 14 KiB.
- * scan_sum adds up what parts and blocks left in the workspace, in their order: the same bits each time.
+ * scan_local is laid out as scan_backward is. Shared memory: B and C, and three exchanges a warp,
+ * 14 KiB. scan_sum adds up what parts and blocks left in the workspace, in their order: the same
+ * bits each time.
  */
 #ifndef WSK_DEVICE_SCAN_PARTS_CUH
 #define WSK_DEVICE_SCAN_PARTS_CUH
@@ -21,7 +23,8 @@
 namespace wsk
 {
 
-/** The steps of a tile: h goes on; WITH_ENDS: what dy of each step gives to the gradient of the part's begin. */
+/** The steps of a tile: h goes on; WITH_ENDS: what dy of each step gives to the gradient of the
+ * part's begin. */
 template <bool WITH_ENDS>
 WSK_DEVICE void
 local_tile(float (&h)[STATES], float (&g)[STATES], float (&reach)[STATES], float &sum,
@@ -58,7 +61,8 @@ keep_state(const float (&h)[STATES], float sum, const wsk_scan_params &p, const 
 	}
 }
 
-/** States from 0 on at the end of each `every` steps; WITH_ENDS: the gradient that arrives at the begin. */
+/** States from 0 on at the end of each `every` steps; WITH_ENDS: the gradient that arrives at the
+ * begin. */
 template <typename T, bool WITH_ENDS>
 WSK_DEVICE void
 scan_local(const wsk_scan_params &p)
@@ -118,7 +122,8 @@ scan_local(const wsk_scan_params &p)
 	}
 }
 
-/** Carries states forward over the parts, and gradients backward. A thread for each channel and state. */
+/** Carries states forward over the parts, and gradients backward. A thread for each channel and
+ * state. */
 WSK_DEVICE void
 scan_combine(const wsk_scan_params &p)
 {

@@ -1,18 +1,20 @@
 /**
  * segment.cuh - the selective scan: B and C of 64 time steps, and what a tile of 8 steps needs once
  *
- * A segment is 64 time steps, a tile 8. Shared memory of scan_local() and of backward (forward: forward.cuh):
+ * A segment is 64 time steps, a tile 8. Shared memory of scan_local() and of backward (forward:
+ * forward.cuh):
  *
- *   matrices   [64 steps][B of 16 states, C of 16 states] float, of the whole block: 8 KiB. A lane reads 8
- *              neighbouring numbers, the same for its 16 channels: a broadcast.
- *   exchange   [16 channels][8 steps] float for each warp and quantity (delta, delta u; for gradients: the gated
- *              dout): 512 bytes. Each of the two lanes of a channel computes four of the steps (softplus,
- *              gate), both read all eight. The halves of every other four channels change places, so that
- *              neither writes nor reads of 16 bytes meet in a bank.
+ *   matrices   [64 steps][B of 16 states, C of 16 states] float, of the whole block: 8 KiB. A lane
+ *              reads 8 neighbouring numbers, the same for its 16 channels: a broadcast.
+ *   exchange   [16 channels][8 steps] float for each warp and quantity (delta, delta u; for
+ *              gradients: the gated dout): 512 bytes. Each of the two lanes of a channel computes
+ *              four of the steps (softplus, gate), both read all eight. The halves of every other
+ *              four channels change places, so that neither writes nor reads of 16 bytes meet in a
+ *              bank.
  *
- * All threads of a block fetch B and C, 8 steps of two rows each, into registers; scan_local() does so while the
- * segment before is computed. put_segment() makes floats of them. Steps beyond the end have delta = 0 and change
- * nothing.
+ * All threads of a block fetch B and C, 8 steps of two rows each, into registers; scan_local() does
+ * so while the segment before is computed. put_segment() makes floats of them. Steps beyond the end
+ * have delta = 0 and change nothing.
  */
 #ifndef WSK_DEVICE_SCAN_SEGMENT_CUH
 #define WSK_DEVICE_SCAN_SEGMENT_CUH
@@ -53,7 +55,8 @@ struct matrices {
 	float4 at[SEGMENT][2 * HALF / 4];
 };
 
-/** One number for each channel of a warp and step of a tile, without bank conflicts for four at once. */
+/** One number for each channel of a warp and step of a tile, without bank conflicts for four at
+ * once. */
 struct exchange {
 	float4 at[HALF][TILE / 4];
 	WSK_DEVICE float4 &
@@ -68,7 +71,8 @@ template <typename T> struct segment_part {
 	piece<T, 4> r[2][2];
 };
 
-/** Row @a row of the segment: B of state row, or C of state row - 16; NULL: it does not vary, or is not. */
+/** Row @a row of the segment: B of state row, or C of state row - 16; NULL: it does not vary, or is
+ * not. */
 template <typename T>
 WSK_DEVICE const T *
 matrix_row(const wsk_scan_params &p, const place &w, int row)
@@ -172,7 +176,8 @@ read_tile(float (&x)[TILE], exchange &from, const place &w)
 	}
 }
 
-/** Puts delta and delta x u of four steps of this lane where both lanes of the channel read them. */
+/** Puts delta and delta x u of four steps of this lane where both lanes of the channel read
+ * them. */
 template <typename T>
 WSK_DEVICE void
 share_steps(exchange &delta_to, exchange &du_to, const piece<T, 4> &u4, const piece<T, 4> &delta4,
@@ -198,8 +203,8 @@ fetch(const T *row, int t, const wsk_scan_params &p, const place &w)
 }
 
 /**
- * Adds what launches for earlier states left at some steps, four from each RUN-th on; keeps the sum where more
- * follow. True: the last.
+ * Adds what launches for earlier states left at some steps, four from each RUN-th on; keeps the sum
+ * where more follow. True: the last.
  */
 template <int RUN = 4, int STEPS>
 WSK_DEVICE bool

@@ -1,8 +1,8 @@
 /**
  * update.cuh - one time step of the scan for every sequence: state = exp(dt A) state + dt B x
  *
- * The state is read and written once, and that is what takes the time: 16 bytes of a sequence for a thread,
- * while neighbouring lanes have the channel's others.
+ * The state is read and written once, and that is what takes the time: 16 bytes of a sequence for a
+ * thread, while neighbouring lanes have the channel's others.
  */
 #ifndef WSK_DEVICE_UPDATE_CUH
 #define WSK_DEVICE_UPDATE_CUH
@@ -115,9 +115,9 @@ address(const wsk_wide_pairs &v, uint32_t first, uint32_t second)
 }
 
 /**
- * What a thread has: 16 bytes of neighbouring states of one channel, in every sequence of its block. Nothing
- * branches before the last load: a thread without a channel or states looks at those of another, and the host
- * lets what is absent lie where something else is.
+ * What a thread has: 16 bytes of neighbouring states of one channel, in every sequence of its
+ * block. Nothing branches before the last load: a thread without a channel or states looks at those
+ * of another, and the host lets what is absent lie where something else is.
  */
 template <typename T, typename X, typename M> struct channel_part {
 	static constexpr int COUNT = STATES_OF<T>;
@@ -167,7 +167,8 @@ template <typename T, typename X, typename M> struct channel_part {
 		return !exists ? 0.0f : is_float ? __uint_as_float(bits) : to_float(from_bits<X>(bits));
 	}
 
-	/** Sequences [batch, last) of those that @a S has room for: all are loaded before the first is computed. */
+	/** Sequences [batch, last) of those that @a S has room for: all are loaded before the first is
+	 * computed. */
 	template <int S>
 	WSK_DEVICE void
 	update(const wsk_update_wide_params &p, int batch, int last) const
@@ -272,9 +273,9 @@ update_sequences(const wsk_update_wide_params &p)
 }
 
 /**
- * The usual case: x, dt, z and out of type X, B and C of X or float, A float, contiguous states. A thread has 16
- * states on their way at once. Where there are few sequences a block has one, with code of its own: the way to
- * the loads is what takes the time then.
+ * The usual case: x, dt, z and out of type X, B and C of X or float, A float, contiguous states. A
+ * thread has 16 states on their way at once. Where there are few sequences a block has one, with
+ * code of its own: the way to the loads is what takes the time then.
  */
 template <typename T, typename X>
 WSK_DEVICE void
@@ -291,9 +292,9 @@ state_update_wide(const wsk_update_wide_params &p)
 }
 
 /**
- * One sequence of one head as a model of Mamba decodes it: WSK_UPDATE_ALONE_STATES, A for each of them, z, D and
- * dt_bias, no indices, and a channel for all threads of all blocks. The code is that of any sequence; half of
- * its instructions the compiler leaves out, as it knows all this.
+ * One sequence of one head as a model of Mamba decodes it: WSK_UPDATE_ALONE_STATES, A for each of
+ * them, z, D and dt_bias, no indices, and a channel for all threads of all blocks. The code is that
+ * of any sequence; half of its instructions the compiler leaves out, as it knows all this.
  */
 template <typename T, typename X>
 WSK_DEVICE void
