@@ -2,9 +2,10 @@
  * index.h - a client of simple repositories
  *
  * Pages are fetched once a session and kept. A list of indexes is asked in order: the first that
- * has the package, or all that have it. 404 and 403 mean "not there" (static indexes behind object
- * stores answer 403 for what is missing); any other failure stops the search, because going on
- * could find another project's file of the same name. Which indexes: index_config.h.
+ * has the package, or all that have it. What is "not there" says ws_reply_is_absent: 404, 410, and
+ * 403 to who sent no login (static indexes behind object stores answer so for what is missing). Any
+ * other failure stops the search, because going on could find another project's file of the same
+ * name. Which indexes: index_config.h.
  */
 #ifndef WS_NET_INDEX_H
 #define WS_NET_INDEX_H
