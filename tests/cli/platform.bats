@@ -6,6 +6,11 @@
 
 load base
 
+for_aarch64() {
+	needs aarch64-linux-gnu-g++-12
+	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+}
+
 both() { # [MEMBERS]
 	matrix m.json "\"platform\": [\"x86_64\", \"aarch64\"]${1:+, $1}"
 }
@@ -25,8 +30,7 @@ plain() {
 }
 
 @test "a matrix of two platforms makes a wheel for each" {
-	needs aarch64-linux-gnu-g++-12
-	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	for_aarch64
 	plain
 	both '"glibc": "2.28"'
 	build
@@ -60,8 +64,7 @@ plain() {
 }
 
 @test "what an index has for one machine is made for the other" {
-	needs aarch64-linux-gnu-g++-12
-	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	for_aarch64
 	plain
 	build
 	"$WHEELSMITH" publish dist --to idx
@@ -76,8 +79,7 @@ plain() {
 }
 
 @test "a wheel of others for the other machine is judged there and taken" {
-	needs aarch64-linux-gnu-g++-12
-	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	for_aarch64
 	plain
 	both '"glibc": "2.28"'
 	build
@@ -101,8 +103,7 @@ plain() {
 }
 
 @test "kernels are compiled with the other machine's compiler as host" {
-	needs aarch64-linux-gnu-g++-12
-	[ "$(uname -m)" = x86_64 ] || skip "this host is not x86-64"
+	for_aarch64
 	cat > recipes/tiny/src/kernel.cu <<- 'END'
 		__global__ void add(float *x) { x[threadIdx.x] += 1; }
 		extern "C" void tiny_add(float *x) { add<<<1, 32>>>(x); }
