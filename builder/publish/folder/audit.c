@@ -37,10 +37,9 @@ check_file(struct auditing *au, const char *path, const char *sha256, uint64_t s
 }
 
 static bool
-cure_page(struct ws_err *err)
+cure(struct ws_err *err, const char *text)
 {
-	return ws_err_is_stop(err) ? false
-							   : ws_err_cure(err, "remove it and publish again: it is made anew");
+	return ws_err_is_stop(err) ? false : ws_err_cure(err, "%s", text);
 }
 
 static bool
@@ -53,7 +52,8 @@ check_pages(struct auditing *au, const struct ws_index_manifest *manifest, struc
 		bool is_catalog = strcmp(file->path, "index.json") == 0;
 		has_catalog = has_catalog || is_catalog;
 		if (!check_file(au, path, file->sha256.hex, file->size_bytes, err)) {
-			return is_catalog ? ws_index_lists_cure(&au->target, err) : cure_page(err);
+			return is_catalog ? ws_index_lists_cure(&au->target, err)
+							  : cure(err, "remove it and publish again: it is made anew");
 		}
 	}
 	return has_catalog
@@ -99,18 +99,12 @@ check_wheel(struct auditing *au, const struct ws_index_entry *entry, struct ws_e
 }
 
 static bool
-cure_wheel(struct ws_err *err)
-{
-	return ws_err_is_stop(err) ? false : ws_err_cure(err, "remove it and publish its wheel again");
-}
-
-static bool
 check_wheels(struct auditing *au, const struct ws_index_catalog *catalog, struct ws_err *err)
 {
 	for (size_t i = 0; i < catalog->entries.len; i++) {
 		const struct ws_index_entry *entry = &catalog->entries.at[i];
 		if (!check_wheel(au, entry, err)) {
-			return cure_wheel(err);
+			return cure(err, "remove it and publish its wheel again");
 		}
 		if (entry->variant) {
 			const struct ws_index_entry variant = ws_variant_entry(entry, au->a);
