@@ -153,7 +153,7 @@ find_pythons(struct verifying *v, const struct ws_wheel_name *name,
 	const char **tags = WS_NEW_N(v->a, const char *, release ? release->python_count : 0);
 	place->pythons = tags;
 	for (size_t i = 0; release && i < release->python_count; i++) {
-		if (ws_wheel_fit(name, &release->pythons[i], machine, 2, 99) > 0) {
+		if (ws_wheel_fit(name, &release->pythons[i], machine, 2, WS_ANY_GLIBC) > 0) {
 			tags[place->python_count++] = ws_python_tag_text(&release->pythons[i], true, v->a);
 		}
 	}

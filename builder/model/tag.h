@@ -54,6 +54,9 @@ const char *ws_python_version_text(const struct ws_python_tag *tag, struct ws_ar
 /** Of its platform tags; NULL: any, or one that no wheels are made for. */
 const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name);
 
+/** A minor version of glibc above every other: wherever the wheel will be used. */
+#define WS_ANY_GLIBC 99u
+
 /**
  * How well a wheel fits an interpreter on Linux on @a machine with this glibc: 0 not at all, else
  * the larger the better, in the order of packaging.tags.sys_tags, which pip follows. Comparable

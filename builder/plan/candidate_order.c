@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-/* Any glibc: the judge checks the real requirement. */
-#define ANY_GLIBC 99
-
 struct ws_offers
 ws_offers_read(const struct ws_recipe *recipe, const struct ws_offered_wheel *wheels, size_t count,
 	struct ws_arena *a)
@@ -35,7 +32,8 @@ fits_pythons(const struct ws_product *product, const struct ws_wheel_name *name)
 		if (i > 0 && python == product->cells[i - 1]->point.python) {
 			continue;
 		}
-		unsigned fit = ws_wheel_fit(name, &python->tag, product->point.machine, 2, ANY_GLIBC);
+		/* The judge checks the real requirement of a glibc. */
+		unsigned fit = ws_wheel_fit(name, &python->tag, product->point.machine, 2, WS_ANY_GLIBC);
 		if (fit == 0) {
 			return 0;
 		}

@@ -68,7 +68,7 @@ is_of(const struct ws_wheel_name *wheel, const struct ws_product *product)
 {
 	const struct ws_point *point = &product->cells[0]->point;
 	unsigned minor =
-		product->glibc ? (unsigned)strtoul(product->glibc + strlen("2."), NULL, 10) : 99;
+		product->glibc ? (unsigned)strtoul(product->glibc + strlen("2."), NULL, 10) : WS_ANY_GLIBC;
 	return ws_wheel_fit(wheel, &point->python->tag, point->machine, 2, minor) > 0
 		&& strcmp(wheel->distribution, product->recipe->name) == 0
 		&& strcmp(wheel->version.text, product->version) == 0

@@ -26,7 +26,8 @@ pythons_of(const struct ws_wheel_name *name)
 	for (unsigned i = 0; i < 62; i++) {
 		struct ws_python_tag tag = {3, 7 + i % 31, i >= 31};
 		if ((!tag.free_threaded || tag.minor >= 13)
-			&& ws_wheel_fit(name, &tag, machine ? machine : ws_machine_host(), 2, 99) > 0) {
+			&& ws_wheel_fit(name, &tag, machine ? machine : ws_machine_host(), 2, WS_ANY_GLIBC)
+				> 0) {
 			mask |= (uint64_t)1 << i;
 		}
 	}
