@@ -130,13 +130,19 @@ read_python_value(struct ws_reader *r, const struct ws_json *value, void *into)
 	return text;
 }
 
-/* "host", "hopper", "h100": letters first. Which names there are, the facts know. */
+/* "hopper", "h100", and not "sm_90". Which names there are, the facts know. */
+static bool
+begins_set_name(const char *text)
+{
+	return ws_is_letter(text[0]) && strncasecmp(text, "sm", 2) != 0;
+}
+
+/* "host" as well. */
 static bool
 is_set_name(const struct ws_json *value)
 {
 	const char *text = value->kind == WS_JSON_STRING ? value->text : "";
-	return ws_is_letter(text[0]) && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0'
-		&& strncasecmp(text, "sm", 2) != 0;
+	return begins_set_name(text) && text[strspn(text, LETTERS LARGE DIGITS "-")] == '\0';
 }
 
 /* "h100;8.9": one of several is a name. */
@@ -146,7 +152,7 @@ has_set_name(const char *text)
 	bool named = false;
 	for (const char *at = text; at; at = strchr(at, ';')) {
 		at += *at == ';';
-		named = named || (ws_is_letter(*at) && strncasecmp(at, "sm", 2) != 0);
+		named = named || begins_set_name(at);
 	}
 	return named && text[strspn(text, LETTERS LARGE DIGITS "-.+;")] == '\0';
 }
