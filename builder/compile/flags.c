@@ -229,7 +229,7 @@ finish_host(words *w, const struct ws_target *target, struct ws_arena *a)
 	}
 	add(w, a, "-Wdate-time");
 	add(w, a, "-Wno-error=date-time");
-	add(w, a, "-ffile-prefix-map={work}=/wheelsmith");
+	add(w, a, "-ffile-prefix-map={work}=" WS_SOURCE_ROOT);
 	return finish(w, a);
 }
 

@@ -1,6 +1,8 @@
 /* markers.c - a marker is a line "# NUMBER "NAME" FLAGS"; names in < > are no files. */
 #include "compile/markers.h"
 
+#include "compile/target.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ ws_markers_anchor(struct ws_str text, struct ws_buf *out)
 		size_t before = before_name((struct ws_str){text.s, len});
 		ws_buf_add(out, text.s, before);
 		if (before > 0) {
-			ws_buf_puts(out, WS_MARKERS_ROOT);
+			ws_buf_puts(out, WS_SOURCE_ROOT "/");
 		}
 		ws_buf_add(out, text.s + before, len - before);
 		text = (struct ws_str){text.s + len, text.n - len};

@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-#define WS_MARKERS_ROOT "/wheelsmith/"
-
-/** Adds @a text to @a out, its markers' relative names behind WS_MARKERS_ROOT: # 1 "src/a.cu" -> #
- * 1 "/wheelsmith/src/a.cu". */
+/**
+ * Adds @a text to @a out, its markers' relative names below WS_SOURCE_ROOT (target.h):
+ * # 1 "src/a.cu" becomes # 1 "/wheelsmith/src/a.cu".
+ */
 void ws_markers_anchor(struct ws_str text, struct ws_buf *out);
 
 #endif

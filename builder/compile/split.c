@@ -193,7 +193,7 @@ anchoring_tool(struct ws_tool cxx, struct ws_arena *a)
 {
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, cxx.fingerprint);
-	ws_hasher_add_field(h, WS_MARKERS_ROOT);
+	ws_hasher_add_field(h, WS_SOURCE_ROOT "/");
 	struct ws_digest digest = ws_hasher_finish(h);
 	cxx.fingerprint = ws_arena_strdup(a, digest.hex);
 	return cxx;

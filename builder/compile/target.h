@@ -17,6 +17,10 @@
 #include "model/size_options.h"
 #include "recipe/units.h"
 
+/** Where sources are for whoever reads debug info: not in the folder of a run, which is another
+ * every time. */
+#define WS_SOURCE_ROOT "/wheelsmith"
+
 struct ws_split_words;
 
 /** What units of one target have in common, made for the first that asks. Zeroed, nothing was asked

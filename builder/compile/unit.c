@@ -114,7 +114,7 @@ add_stable_names(ws_name_list *argv, const struct ws_target *target, const struc
 	*ws_vec_push(argv, a) = "--keep-dir";
 	*ws_vec_push(argv, a) = "tmp";
 	*ws_vec_push(argv, a) = "-Xcudafe";
-	*ws_vec_push(argv, a) = ws_arena_printf(a, "--orig_src_path_name=/wheelsmith/%s", name);
+	*ws_vec_push(argv, a) = ws_arena_printf(a, "--orig_src_path_name=" WS_SOURCE_ROOT "/%s", name);
 }
 
 static const char *const *
