@@ -6,7 +6,7 @@
 #include "sys/child.h"
 
 /* Raise it when the same order would be judged or measured differently. */
-#define JUDGE_VERSION "wheelsmith.verify/9"
+#define JUDGE_VERSION "wheelsmith.verify/10"
 
 #define WHEEL "wheel.whl"
 

@@ -78,6 +78,19 @@ merge_abi(enum ws_cxx11abi *all, enum ws_cxx11abi one)
 	}
 }
 
+/* Exempt is what no system has to bring: @own, of the same wheel, and what torch has loaded. */
+static void
+add_floor(struct ws_floor *floor, const struct ws_module_verdict *m, const char *const *own,
+	size_t own_count, struct ws_arena *a)
+{
+	size_t count = own_count + m->symbols.loaded_count;
+	const char **brought = WS_NEW_N(a, const char *, count);
+	for (size_t i = 0; i < count; i++) {
+		brought[i] = i < own_count ? own[i] : m->symbols.loaded[i - own_count];
+	}
+	ws_floor_add(floor, m->module->elf, brought, count, a);
+}
+
 static void
 judge_module(struct ws_module_verdict *m, const struct ws_load_place *place, const char *const *own,
 	size_t own_count, struct ws_arena *a)
@@ -93,7 +106,7 @@ judge_module(struct ws_module_verdict *m, const struct ws_load_place *place, con
 	add(m, findings, count, a);
 	findings = ws_symbols_findings(&m->symbols, a, &count);
 	add(m, findings, count, a);
-	ws_floor_add(&floor, m->module->elf, own, own_count, a);
+	add_floor(&floor, m, own, own_count, a);
 	if (place->glibc && ws_floor_against(&floor, m->module->name, place->glibc, a, &finding)) {
 		add(m, &finding, 1, a);
 	}
@@ -124,7 +137,7 @@ ws_judge(const struct ws_subject *subject, const struct ws_load_place *place, st
 		struct ws_module_verdict *m = &modules[i];
 		*m = (struct ws_module_verdict){.module = &subject->modules[i], .symbols = symbols[i]};
 		judge_module(m, place, own, own_count, a);
-		ws_floor_add(&verdict->floor, m->module->elf, own, own_count, a);
+		add_floor(&verdict->floor, m, own, own_count, a);
 		if (m->module->required && m->verdict > verdict->verdict) {
 			verdict->verdict = m->verdict;
 		}

@@ -410,6 +410,35 @@ judge_libraries(struct judging *j)
 	j->result->absent_count = absent.len;
 }
 
+/* Does a library of torch's wheel need it, which `import torch` loads? */
+static bool
+is_loaded_by_torch(const struct ws_scope *s, const char *name)
+{
+	bool needed = false, loaded = false;
+	for (size_t i = 0; s->release && i < s->libraries.len; i++) {
+		const struct ws_scope_library *library = &s->libraries.at[i];
+		loaded = loaded || (library->loaded && ws_same(library->name, name));
+		needed = needed
+			|| (library->listed && library->loaded
+				&& ws_is_among(name, library->needed.at, library->needed.len));
+	}
+	return loaded && needed;
+}
+
+static void
+list_loaded(struct judging *j)
+{
+	const struct ws_elf *elf = j->module->elf;
+	const char **loaded = WS_NEW_N(j->a, const char *, elf->needed_count);
+	for (size_t i = 0; i < elf->needed_count; i++) {
+		const char *name = elf->needed[i];
+		if (!ws_floor_is_system_library(name) && is_loaded_by_torch(j->s, name)) {
+			loaded[j->result->loaded_count++] = ws_arena_strdup(j->a, name);
+		}
+	}
+	j->result->loaded = loaded;
+}
+
 static int
 by_reason(const void *x, const void *y)
 {
@@ -498,6 +527,7 @@ judge_module(struct judging *j)
 	j->result->torch_abi = j->s->torch_abi;
 	see(j);
 	judge_libraries(j);
+	list_loaded(j);
 	judge_wants(j, j);
 	/* What it loads of its own wheel must find its names as well, or nothing is loaded. */
 	for (size_t i = 0; j->s->subject->installed && i < j->s->subject->count; i++) {

@@ -67,6 +67,9 @@ struct ws_symbols {
 	size_t missing_count;
 	const struct ws_absent_library *absent;
 	size_t absent_count;
+	const char *const *loaded; /**< libraries that it names and that `import torch` has loaded by
+								  that name, no system's: "libgomp.so.1" */
+	size_t loaded_count;
 	const bool *reaches; /**< of each module of the subject: it is loaded with this one */
 	enum ws_cxx11abi module_abi;
 	enum ws_cxx11abi torch_abi; /**< SILENT when there is no torch */

@@ -431,6 +431,41 @@ WS_TEST(the_abi_and_the_floor_of_all_modules_are_those_of_the_wheel)
 	leave(&w);
 }
 
+/* The tag of a module that names @library, beside a release of torch. */
+static const char *
+tag_of(struct ws_arena *a, const char *release, const char *library)
+{
+	struct world w = make_world(a);
+	const char *lists[] = {
+		ws_arena_printf(a, WS_SOURCE_DATA_DIR "/matrix/facts/exports/torch-%s.zst", release)};
+	static const char *const bare[] = {"-nostdlib", NULL};
+	const char *flags[] = {
+		"-nostdlib", "-L.", "-Wl,--no-as-needed", ws_arena_printf(a, "-l:%s", library), NULL};
+	ws_test_library(a, w.dir, library, "int x;", bare);
+	struct ws_subject_module module = {
+		.name = "m", .elf = open_elf(&w, ws_test_library(a, w.dir, "m.so", "int y;", flags))};
+	struct ws_subject subject = {.modules = &module, .count = 1};
+	struct ws_verdict verdict;
+	struct ws_err err = {0};
+	w.around.libraries = w.libraries;
+	w.around.globals = w.globals;
+	w.around.lists = lists;
+	w.around.list_count = 1;
+	assert_ok(ws_judge(&subject, &w.around, a, &verdict, &err), err);
+	leave(&w);
+	return ws_floor_tag(&verdict.floor);
+}
+
+WS_TEST(what_torch_has_loaded_under_that_name_is_not_asked_of_the_system)
+{
+	/* import torch 2.11.0 loads its own libgomp.so.1; 2.5.1's is called libgomp-a34b3233.so.1. */
+	assert_string_equal(tag_of(a, "2.11.0", "libgomp.so.1"), tag_of(a, "2.11.0", "libtorch.so"));
+	assert_string_equal(tag_of(a, "2.5.1", "libgomp.so.1"), "linux_x86_64");
+	assert_string_equal(tag_of(a, "2.11.0", "libgomp.so.2"), "linux_x86_64");
+	/* The policies have a version of these, and torch loads the system's. */
+	assert_string_equal(tag_of(a, "2.11.0", "libmvec.so.1"), "manylinux_2_24_x86_64");
+}
+
 WS_TEST(modules_of_two_abis_are_mixed)
 {
 	struct world w = make_world(a);
