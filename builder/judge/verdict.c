@@ -191,7 +191,20 @@ write_own_modules(struct ws_json_writer *w, const struct ws_verdict *measured)
 	ws_json_close(w);
 }
 
-/* In the first place that was judged: the files are the same in all of them. */
+/* The floor of the place that asks the most of a system: another torch brings other libraries. */
+static const struct ws_floor *
+highest_floor(const struct ws_judge_outcome *outcomes, size_t count)
+{
+	const struct ws_floor *highest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_verdict *judged = &outcomes[i].judged;
+		bool more = judged->count > 0 && !(highest && judged->floor.policy <= highest->policy);
+		highest = more ? &judged->floor : highest;
+	}
+	return highest;
+}
+
+/* All but the floor in the first place that was judged: the files are the same in all of them. */
 static void
 write_measured(struct ws_json_writer *w, const struct ws_json *order,
 	const struct ws_judge_outcome *outcomes, size_t count, struct ws_arena *a)
@@ -200,7 +213,7 @@ write_measured(struct ws_json_writer *w, const struct ws_json *order,
 	for (size_t i = 1; i < count && measured->count == 0; i++) {
 		measured = &outcomes[i].judged;
 	}
-	const struct ws_floor *floor = &measured->floor;
+	const struct ws_floor *floor = highest_floor(outcomes, count);
 	bool ours = ws_json_find(order, "modules");
 	ws_json_open_object(w, "measured");
 	if (measured->count > 0) {

@@ -173,12 +173,11 @@ WS_TEST(all_that_a_verdict_on_a_wheel_depends_on_is_in_the_key)
 #define NOTHING_ELSE \
 	"{\"torch\": \"2.11.0\", \"lists\": [], \"libraries\": [], \"folders\": [\"/nowhere\"]}"
 
-/* The child's work in a folder with one module: is it accepted, and what is printed. */
+/* The child's work in the folder @dir with one module: is it accepted, and what is printed. */
 static bool
-accepts_in(const char *places, const char *source, const char *const *flags, const char *archs,
-	const char **said, struct ws_arena *a)
+accepts_at(const char *dir, const char *places, const char *source, const char *const *flags,
+	const char *archs, const char **said, struct ws_arena *a)
 {
-	const char *dir = ws_test_dir(a);
 	struct ws_err err = {0};
 	const char *order = ws_arena_printf(a,
 		"{\"schema\": \"wheelsmith.verify/7\", \"subject\": \"tiny 1.0\", \"archs\": \"%s\","
@@ -198,6 +197,13 @@ accepts_in(const char *places, const char *source, const char *const *flags, con
 		fail_msg("no verdict: %s", *said);
 	}
 	return fine;
+}
+
+static bool
+accepts_in(const char *places, const char *source, const char *const *flags, const char *archs,
+	const char **said, struct ws_arena *a)
+{
+	return accepts_at(ws_test_dir(a), places, source, flags, archs, said, a);
 }
 
 static bool
@@ -224,6 +230,33 @@ WS_TEST(what_is_not_known_to_load_is_refused)
 	assert_false(accepts_in(NOTHING_ELSE ", " NOTHING, "int x;", flags, NULL, &said, a));
 	assert_contains(said, "in torch 2.11.0:\nfails   m needs the library 'libnowhere.so'");
 	assert_contains(said, "error: tiny 1.0 would not load");
+}
+
+#define TORCH(release) \
+	"{\"torch\": \"" release "\", \"libraries\": [], \"lists\": [\"" WS_SOURCE_DATA_DIR \
+	"/matrix/facts/exports/torch-" release ".zst\"]}"
+
+WS_TEST(the_platform_tag_is_true_in_every_place)
+{
+	/* torch 2.5.1's own libgomp has another name, so there the system is asked for it. */
+	static const char *const places[] = {TORCH("2.11.0"), TORCH("2.11.0") ", " TORCH("2.5.1")};
+	static const char *const tags[] = {"manylinux_2_5_x86_64", "linux_x86_64"};
+	static const char *const bare[] = {"-nostdlib", NULL};
+	const char *said, *libraries = ws_test_dir(a);
+	ws_test_library(a, libraries, "libgomp.so.1", "int y;", bare);
+	const char *flags[] = {"-nostdlib", ws_arena_printf(a, "-L%s", libraries), "-Wl,--no-as-needed",
+		"-l:libgomp.so.1", NULL};
+	for (size_t i = 0; i < WS_LEN(places); i++) {
+		const char *dir = ws_test_dir(a);
+		struct ws_json_doc verdict;
+		struct ws_err err = {0};
+		(void)accepts_at(dir, places[i], "int x;", flags, NULL, &said, a);
+		assert_ok(ws_json_read(ws_path_join(a, dir, WS_VERDICT_FILE, NULL), WS_JSON_STRICT, a,
+					  &verdict, &err),
+			err);
+		const struct ws_json *measured = ws_json_find(verdict.root, "measured");
+		assert_string_equal(ws_json_text(measured, "platform"), tags[i]);
+	}
 }
 
 WS_TEST(a_library_that_the_recipe_trusts_may_be_elsewhere)
