@@ -327,6 +327,11 @@ make_draft(struct drafting *d, struct ws_err *err)
 	if (d->git && d->folder) {
 		return ws_err_set(err, WS_ERR_USAGE, "give one of --git and --folder");
 	}
+	if (d->git && !ws_starts_with(d->git, "https://") && !ws_starts_with(d->git, "http://")) {
+		return ws_err_set(err, WS_ERR_USAGE,
+			"--git takes a URL (https://...), not '%s'; --folder takes sources on this host",
+			d->git);
+	}
 	if (!ws_session_open_store(d->s, false, err)) {
 		return false;
 	}

@@ -129,5 +129,6 @@ ws_draft_make(const struct ws_draft_order *order, struct ws_arena *a, struct ws_
 	const char *refused = ws_arena_strdup(a, err->text);
 	return run_child(order, refused, a, draft, err)
 		&& (can_be_read(draft->text, a, err)
-			|| ws_err_wrap(err, "no draft could be made of '%s'", order->from));
+			|| ws_err_wrap(
+				err, "no draft could be made of '%s'", order->from ? order->from : order->name));
 }

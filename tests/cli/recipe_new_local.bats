@@ -55,6 +55,13 @@ setup() {
 	[ "$stderr" = "error: cannot write into the folder 'closed': Permission denied" ]
 }
 
+@test "--git takes a URL, and says what takes a folder" {
+	run "$WHEELSMITH" recipe new demo==1.0 --git "$PWD/src.git" -o demo.json
+	echo "$output"
+	[ "$status" -eq 2 ]
+	[ "$output" = "error: --git takes a URL (https://...), not '$PWD/src.git'; --folder takes sources on this host" ]
+}
+
 @test "a setup.py that is not Python 3 is a note" {
 	printf 'print "two"\n' > src/setup.py
 	run "$WHEELSMITH" -q recipe new demo==1.0 --folder src

@@ -31,7 +31,7 @@ def find_incomplete(tree, draft, reader, modules):
     """What the wheel needs and reading does not give: each is said in the draft's first line."""
     setup = reader.setup if reader else {}
     started = reader.started() if reader else []
-    cmake = "CMakeLists.txt" in tree.files and ("cmake" in started or not modules.found)
+    cmake = tree.cmake_file("cmake" in started, not modules.found)
     writes = reader and reader.command() and any(
         isinstance(call, ast.Call) and getattr(call.func, "id", "") == "open" and
         any(isinstance(word, ast.Constant) and str(word.value)[:1] == "w" for word in call.args + [
@@ -47,7 +47,8 @@ def find_incomplete(tree, draft, reader, modules):
             not call["sources"]]
     names = ", ".join(call["name"] or "?" for call in lost)
     if cmake:
-        draft.lost("CMakeLists.txt says what is compiled%s, and it was not read" % (" for " + names if names else ""))
+        draft.lost("%s says what is compiled%s, and it was not read: its sources and flags are to be written into "
+                   "\"extensions\"" % (cmake, " for " + names if names else ""))
     elif lost:
         draft.lost("setup.py makes %s by code of its own" % names)
     elif setup.get("ext_modules") and reader and not reader.extensions:
@@ -56,6 +57,13 @@ def find_incomplete(tree, draft, reader, modules):
                       if word.endswith(".py") and (path == word or path.endswith("/" + word))})
     if scripts:
         draft.lost("setup.py runs %s, and the files that it makes are not in these sources" % draft.list(scripts))
+    built = [path for path in tree.files if path.endswith(".so") and is_own(path)]
+    if built and not cmake and not modules.found:
+        draft.lost("libraries that somebody built are in these sources (%s), and not what they were compiled from" %
+                   draft.list(built, 2))
+    wanted = [pattern for pattern in (reader.unmatched if reader else []) if pattern.endswith(".so")]
+    if wanted and not cmake:
+        draft.lost("setup.py takes %s, which is built elsewhere and is not in these sources" % draft.list(wanted))
     loads = [path for path in tree.files if path.endswith(".py") and is_own(path) and path != "setup.py" and
              "cpp_extension" in tree.read(path) and re.search(r"\b(load|load_inline)\(", tree.read(path))]
     unused = modules.unused()

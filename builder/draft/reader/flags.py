@@ -16,6 +16,8 @@ NATIVE = "left out, because it compiles for the CPU of this host alone", re.comp
 RELOCATABLE = "left out, because relocatable device code is not supported", re.compile(
     r"^((-rdc|--relocatable-device-code)(=true)?|-dc|--device-c|-dw|--device-w|-lto)$"
     r"|^(-dlto|--lto|--dlink-time-opt|-dlink|--device-link|-ewp|--extensible-whole-program)")
+BLANK = ("left out, for its blank or letter outside ASCII; a header that \"patches\" creates can define it, and -include "
+         "take it")
 OTHER = "left out, because it makes something else than an object", re.compile(r"^--?(ptx|cubin|fatbin|lib|run)$")
 # GCC 14 "Invoking GCC" and nvcc 13.0 --help; a library or a folder may stand apart as well.
 TAKES_VALUE = set("""-D -I -L -T -U -Xarchive -Xassembler -Xcompiler -Xcudafe -Xfatbin -Xlinker -Xnvlink -Xpreprocessor
@@ -54,6 +56,9 @@ class Flags:
                     if value and found and found[-1] == "-Xcompiler":
                         found.pop()
                 plain = re.fullmatch(r"[!-~]+", word) is not None
+                if word and not (plain or gone or unfit or HOLE in word or word.startswith("/")):
+                    start = found.pop() + " " if value and found else ""
+                    self.unfit.setdefault(BLANK, []).append(start + word)
                 left_out = bool(gone or unfit or (not value and word.startswith("/")) or not plain)
                 value_due = not value and word in TAKES_VALUE
                 if not left_out:

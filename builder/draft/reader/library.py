@@ -317,15 +317,33 @@ class SetupReader(Reader):
         return found if isinstance(found, Class) else None
 
     def started(self):
-        """The words that are constants in calls that start programs, wherever they stand."""
+        """The words that are constants in calls that start programs, wherever they stand; of a function that starts Python
+        the names of scripts as well, which may come to the call in a variable."""
         found = []
         for tree in self.trees:
-            for call in ast.walk(tree):
-                name = getattr(call.func, "attr", getattr(call.func, "id", "")) if isinstance(call, ast.Call) else ""
-                if name in STARTERS or name == "spawn":
-                    found += [word.value for word in ast.walk(call)
-                              if isinstance(word, ast.Constant) and isinstance(word.value, str)]
+            for call in starting(tree):
+                found += texts(call)
+            for function in ast.walk(tree):
+                if isinstance(function, ast.FunctionDef) and any(starts_python(call) for call in starting(function)):
+                    found += [word for word in texts(function) if word.endswith(".py")]
         return found
+
+
+def starting(tree):
+    """The calls that start programs."""
+    for call in ast.walk(tree):
+        name = getattr(call.func, "attr", getattr(call.func, "id", "")) if isinstance(call, ast.Call) else ""
+        if name in STARTERS or name == "spawn":
+            yield call
+
+
+def texts(tree):
+    return [word.value for word in ast.walk(tree) if isinstance(word, ast.Constant) and isinstance(word.value, str)]
+
+
+def starts_python(call):
+    return not {"python", "python3"}.isdisjoint(texts(call)) or any(
+        isinstance(word, ast.Attribute) and word.attr == "executable" for word in ast.walk(call))
 
 
 def read_setup(tree):

@@ -222,8 +222,9 @@ class Modules:
         """setup: what reading setup.py gave; None when there is none, or it could not be read."""
         recipe, draft = self.draft.recipe, self.draft
         calls = setup.extensions if setup else []
-        if setup and setup.unmatched:
-            draft.note(("extensions",), "setup.py looks for files that do not exist: %s" % draft.list(setup.unmatched))
+        absent = [pattern for pattern in (setup.unmatched if setup else []) if not pattern.endswith(".so")]
+        if absent:
+            draft.note(("extensions",), "setup.py looks for files that do not exist: %s" % draft.list(absent))
         if calls and setup.asks_nvcc:
             draft.note(("extensions",), "setup.py asks nvcc for its version: this is what it does with CUDA %s" % CUDA)
         for call in calls:
