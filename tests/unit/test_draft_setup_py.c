@@ -57,6 +57,28 @@ WS_TEST(arguments_by_place)
 		"CUDAExtension m\nsources a.cu b.cu\nlink -lcublas -lz\n");
 }
 
+/* As stainx does it. */
+WS_TEST(objects_of_classes_of_the_sources)
+{
+	assert_string_equal(
+		reported("class Flags:\n"
+				 "  BASE: ClassVar[list[str]] = ['-O3']\n"
+				 "  def __init__(self):\n    self.more = ['-lineinfo']\n"
+				 "    if unknown():\n      self.more = ['-lineinfo', '-g']\n"
+				 "  def get(self, capability):\n"
+				 "    flags = self.BASE.copy()\n    flags.extend(self.more)\n    return flags\n"
+				 "class Base:\n  @staticmethod\n  def named(name):\n    return 'demo.' + name\n"
+				 "class Builder(Base):\n"
+				 "  def __init__(self, root: Path):\n    self.root, self.flags = root, Flags()\n"
+				 "  def build(self):\n"
+				 "    return [CUDAExtension(self.named('_C'), [str(self.root / 'a.cu')],\n"
+				 "      extra_compile_args={'nvcc': self.flags.get(self.unknown)})]\n"
+				 "builder = Builder(Path(__file__).parent / 'csrc')\n"
+				 "setup(ext_modules=builder.build())\n",
+			a),
+		"CUDAExtension demo._C\nsources csrc/a.cu\nnvcc -O3 -lineinfo ?-g\n");
+}
+
 WS_TEST(paths_are_joined)
 {
 	assert_string_equal(reported("import os.path as osp\n"

@@ -31,7 +31,7 @@ def find_incomplete(tree, draft, reader, modules):
     """What the wheel needs and reading does not give: each is said in the draft's first line."""
     setup = reader.setup if reader else {}
     started = reader.started() if reader else []
-    cmake = tree.cmake_file("cmake" in started, not modules.found)
+    cmake = tree.cmake_file(reader and reader.names("cmake"), not modules.found)
     writes = reader and reader.command() and any(
         isinstance(call, ast.Call) and getattr(call.func, "id", "") == "open" and
         any(isinstance(word, ast.Constant) and str(word.value)[:1] == "w" for word in call.args + [

@@ -9,7 +9,7 @@ import operator
 import posixpath
 import re
 
-from values import (HOLE, OFF, UNKNOWN, Choice, Class, End, File, Function, Maybe, Module, Ref, Slot, Soft, bare, items,
+from values import (HOLE, OFF, UNKNOWN, Choice, Class, End, File, Function, Maybe, Module, Object, Ref, Slot, Soft, bare, items,
                     joined, known, marked, text_of)
 
 MOST_STEPS, MOST_ITEMS, LARGEST = 300000, 20000, 1 << 20
@@ -271,6 +271,12 @@ class Reader:
             if isinstance(holder, dict) and isinstance(key, str) and OFF not in self.when:
                 when = [condition for condition in self.when]
                 holder[key] = joined(holder.get(key, []), value, max(when, key=abs)) if when else value
+        elif isinstance(target, ast.Attribute):
+            holder = bare(self.value(target.value))
+            if isinstance(holder, Object) and OFF not in self.when:
+                old, number = holder.scope.get(target.attr), max(self.when, key=abs, default=0)
+                holder.scope[target.attr] = Slot(value if not number else joined(old.value, value, number) if old else
+                                                 marked(value, self.when))
 
     # Expressions.
 
@@ -311,8 +317,8 @@ class Reader:
             return self.fact(Ref("%s.%s" % (value, node.attr)))
         if isinstance(value, list) and node.attr in ("major", "minor") and len(value) > 1:
             return value[node.attr == "minor"]
-        if isinstance(value, Module):
-            return value.scope[node.attr].value if node.attr in value.scope else UNKNOWN
+        if isinstance(value, (Module, Object)) and node.attr in value.scope:
+            return value.scope[node.attr].value
         if isinstance(value, str) and node.attr in ("parent", "name", "stem", "suffix"):
             base = posixpath.basename(value)
             return {"parent": posixpath.dirname(value) or ".", "name": base,
@@ -508,6 +514,8 @@ class Reader:
             if node.func.attr == "__init__" and self.is_of_base(node.func.value):
                 return self.supers[-1].append((placed if isinstance(node.func.value, ast.Call) else placed[1:], named))
             holder = self.value(node.func.value)
+            if isinstance(bare(holder), Object):
+                return self.method_of(bare(holder), node.func.attr, placed, named)
             if not isinstance(holder, (Ref, Module)):
                 return self.method(holder, node.func.attr, placed, named)
         callee = self.value(node.func)
@@ -534,6 +542,25 @@ class Reader:
         if not calls:
             return [], {}
         return self.base_arguments(inner[0], *calls[-1]) if inner else calls[-1]
+
+    def object(self, of, placed, named):
+        made = Object(of)
+        outer, self.scopes = self.scopes, of.scopes + [made.scope]
+        try:
+            for node in reversed(of.nodes()):
+                self.run([part for part in node.body if isinstance(part, (ast.Assign, ast.AnnAssign))])
+        finally:
+            self.scopes = outer
+        self.method_of(made, "__init__", placed, named)
+        return made
+
+    def method_of(self, made, name, placed, named):
+        node, owner = made.of.method(name)
+        if not isinstance(node, ast.FunctionDef):
+            return UNKNOWN
+        kinds = [word.id for word in node.decorator_list if isinstance(word, ast.Name)]
+        first = [] if "staticmethod" in kinds else [made]
+        return self.function(Function(node, owner.scopes), first + list(placed), named)
 
     def function(self, callee, placed, named):
         node = callee.node

@@ -183,12 +183,12 @@ class SetupReader(Reader):
             self.suffix = ".so"
 
     def instance(self, of, placed, named):
-        """An object of a class of the sources: an extension, when it is made of one."""
+        """An object of a class of the sources; an extension, when it is made of one."""
         last = of.root().rsplit(".", 1)[-1]
         if last.endswith("Extension") and last != "BuildExtension":
             arguments = self.base_arguments(of, placed, named)
             return self.extension(last, *arguments, of.node.name)
-        return UNKNOWN
+        return self.object(of, placed, named)
 
     def open(self, path, placed, named):
         mode = bare(named.get("mode", placed[1] if len(placed) > 1 else "r"))
@@ -327,6 +327,11 @@ class SetupReader(Reader):
                 if isinstance(function, ast.FunctionDef) and any(starts_python(call) for call in starting(function)):
                     found += [word for word in texts(function) if word.endswith(".py")]
         return found
+
+    def names(self, word):
+        """Somewhere it has this very text, or an attribute of this name."""
+        return any(word in texts(tree) or any(isinstance(part, ast.Attribute) and part.attr == word for part in ast.walk(tree))
+                   for tree in self.trees)
 
 
 def starting(tree):

@@ -225,6 +225,9 @@ class Modules:
         absent = [pattern for pattern in (setup.unmatched if setup else []) if not pattern.endswith(".so")]
         if absent:
             draft.note(("extensions",), "setup.py looks for files that do not exist: %s" % draft.list(absent))
+        if calls and setup.names("COMMON_NVCC_FLAGS"):
+            draft.note(("extensions",), "setup.py changes the flags that torch gives nvcc (COMMON_NVCC_FLAGS); \"nvcc_flags\" can "
+                       "undo them: -U__CUDA_NO_HALF_OPERATORS__")
         if calls and setup.asks_nvcc:
             draft.note(("extensions",), "setup.py asks nvcc for its version: this is what it does with CUDA %s" % CUDA)
         for call in calls:

@@ -78,11 +78,11 @@ class Tree:
         return [path for path in self.files
                 if kind_of(path) and is_own(path) and "_hip." not in path and not self.is_link(path)]
 
-    def cmake_file(self, started, alone):
-        """The CMakeLists.txt that builds it, where cmake is started or nothing else makes a module; else None."""
+    def cmake_file(self, named, alone):
+        """The CMakeLists.txt that builds it, where setup.py names cmake or nothing else makes a module; else None."""
         found = sorted((path for path in self.files if posixpath.basename(path) == "CMakeLists.txt" and is_own(path)),
                        key=lambda path: (path.count("/"), path))
-        return found[0] if found and (started or alone and "/" not in found[0]) else None
+        return found[0] if found and (named or alone and "/" not in found[0]) else None
 
     def package_folders(self, base="", namespaces=False):
         """Folders below base ("" or "src/") that are packages, as find_packages() names them, with "/"."""

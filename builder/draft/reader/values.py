@@ -35,7 +35,7 @@ class Function:
 
 
 class Class:
-    """A class of the sources; its methods are run only where an extension is made by it."""
+    """A class of the sources; its methods are run only where an object is made of it."""
     def __init__(self, node, bases, scopes):
         self.node, self.bases, self.scopes = node, bases, scopes
 
@@ -55,6 +55,12 @@ class Class:
     def nodes(self):
         """The definitions of this class and of those it is made of."""
         return [self.node] + [node for base in self.bases if isinstance(base, Class) for node in base.nodes()]
+
+
+class Object:
+    """An object of a class of the sources that is not an extension: its attributes, by name."""
+    def __init__(self, of):
+        self.of, self.scope = of, {}
 
 
 class Module:
@@ -109,7 +115,7 @@ def joined(old, new, number):
             [item if bare(item) in had else Maybe(item, {number}) for item in new]
     if type(old) is type(new) and old == new:
         return old
-    if any(isinstance(value, (dict, tuple, Ref, Function, Class, Module)) or value is UNKNOWN for value in (old, new)):
+    if any(isinstance(value, (dict, tuple, Ref, Function, Class, Object, Module)) or value is UNKNOWN for value in (old, new)):
         return UNKNOWN
     return Choice(marked(old if isinstance(old, Choice) else [old], {-number}) +
                   marked(new if isinstance(new, Choice) else [new], {number}))
