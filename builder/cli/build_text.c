@@ -18,6 +18,53 @@ is_verdict(const struct ws_failed_action *failed)
 	return strcmp(failed->stage, "check") == 0 || strcmp(failed->stage, "import") == 0;
 }
 
+#define MOST_ASKING 3 /* units, and files, that are named for one name */
+
+static void
+add_some(struct ws_buf *b, const char *head, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count && i < MOST_ASKING; i++) {
+		ws_buf_printf(b, "%s%s", i ? ", " : head, list[i]);
+	}
+	if (count > MOST_ASKING) {
+		ws_buf_printf(b, " … +%zu", count - MOST_ASKING);
+	}
+}
+
+/* ": asked for by kernel.cpp, named in src/used.h", behind a name that a check misses. */
+static void
+add_asking(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str line)
+{
+	struct ws_str name = ws_asking_name(line);
+	for (size_t i = 0; i < failed->ask_count && name.n > 0; i++) {
+		const struct ws_asking *ask = &failed->asks[i];
+		if (ws_str_is(name, ask->text)) {
+			add_some(b, ": asked for by ", ask->units, ask->unit_count);
+			add_some(b, ", named in ", ask->files, ask->file_count);
+		}
+	}
+}
+
+/* All but what is right. */
+static void
+add_verdict(struct ws_buf *lines, const struct ws_failed_action *failed, struct ws_str log)
+{
+	bool right = false;
+	while (log.s && log.n > 0) {
+		struct ws_str line = ws_str_cut(&log, '\n');
+		/* The verdict's sentence is the failure's own; another error is why there is none. */
+		bool verdict = strncmp(line.s, "error: ", 7) == 0 && failed->err->kind == WS_ERR_VERIFY
+			&& ws_ends_with(failed->err->text, " would not load");
+		/* A finding's lines are indented. */
+		right = line.n > 0 && *line.s == ' ' ? right : strncmp(line.s, "ok ", 3) == 0;
+		if (!right && !verdict) {
+			ws_buf_printf(lines, "  %.*s", WS_STR_ARGS(line));
+			add_asking(lines, failed, line);
+			ws_buf_putc(lines, '\n');
+		}
+	}
+}
+
 /* The lines that matter. A check's log is its verdict, short and whole; a compiler's is
  * searched. */
 static void
@@ -29,16 +76,7 @@ read_log(struct ws_session *s, const struct ws_failed_action *failed, struct ws_
 		return;
 	}
 	if (is_verdict(failed)) {
-		struct ws_str rest = ws_buf_str(&log);
-		while (rest.s && rest.n > 0) {
-			struct ws_str line = ws_str_cut(&rest, '\n');
-			/* The verdict's sentence is the failure's own; another error is why there is none. */
-			bool verdict = strncmp(line.s, "error: ", 7) == 0 && failed->err->kind == WS_ERR_VERIFY
-				&& ws_ends_with(failed->err->text, " would not load");
-			if (strncmp(line.s, "ok ", 3) != 0 && !verdict) {
-				ws_buf_printf(lines, "  %.*s\n", WS_STR_ARGS(line));
-			}
-		}
+		add_verdict(lines, failed, ws_buf_str(&log));
 	} else {
 		ws_failure_excerpt(ws_buf_str(&log), lines);
 		struct ws_signs signs;

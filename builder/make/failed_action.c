@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "engine/work.h"
+#include "store/cas.h"
 
 #include <string.h>
 
@@ -40,10 +41,24 @@ refine(const struct ws_node *node)
 	}
 }
 
-struct ws_failed_action
-ws_failed_action_of(const struct ws_node *node, bool keep_work, struct ws_arena *a)
+/* Who asks for what a check misses. */
+static const struct ws_asking *
+asks_of(const struct ws_node *node, const struct ws_store *store, struct ws_arena *a, size_t *count)
 {
+	WS_AUTO_BUF struct ws_buf log = {0};
+	bool verdict = strcmp(node->action->stage, "check") == 0 && node->result.log.hex[0]
+		&& ws_cas_read(store, node->result.log.hex, &log, NULL);
+	*count = 0;
+	return verdict ? ws_asking_find(node, ws_buf_str(&log), store, a, count) : NULL;
+}
+
+struct ws_failed_action
+ws_failed_action_of(
+	const struct ws_node *node, bool keep_work, const struct ws_store *store, struct ws_arena *a)
+{
+	size_t ask_count;
 	refine(node);
+	const struct ws_asking *asks = asks_of(node, store, a, &ask_count);
 	return (struct ws_failed_action){
 		.cell = node->action->group,
 		.subject = node->action->subject,
@@ -52,5 +67,7 @@ ws_failed_action_of(const struct ws_node *node, bool keep_work, struct ws_arena 
 		.command = command_line(node, a),
 		.log_digest = node->result.log,
 		.folder = keep_work ? node->dir : NULL,
+		.asks = asks,
+		.ask_count = ask_count,
 	};
 }

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "engine/graph.h"
+#include "judge/asking.h"
 
 struct ws_failed_action {
 	const char *cell, *subject, *stage;
@@ -17,6 +18,8 @@ struct ws_failed_action {
 	const char *log;             /**< path of its log in the output folder; NULL: it said nothing */
 	struct ws_digest log_digest; /**< of the log in the cas; "" none */
 	const char *folder;          /**< --keep-work: where it ran; else NULL */
+	const struct ws_asking *asks; /**< of a check: who asks for what it misses */
+	size_t ask_count;
 };
 
 /**
@@ -24,6 +27,6 @@ struct ws_failed_action {
  * is made a verdict (WS_ERR_VERIFY).
  */
 struct ws_failed_action ws_failed_action_of(
-	const struct ws_node *node, bool keep_work, struct ws_arena *a);
+	const struct ws_node *node, bool keep_work, const struct ws_store *store, struct ws_arena *a);
 
 #endif

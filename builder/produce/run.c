@@ -222,7 +222,7 @@ static void
 add_failure(struct building *b, const struct ws_node *node)
 {
 	struct ws_failed_action *failed = ws_vec_push(&b->failed, b->a);
-	*failed = ws_failed_action_of(node, b->options->keep_work, b->a);
+	*failed = ws_failed_action_of(node, b->options->keep_work, b->ctx->store, b->a);
 	if (node->result.log.hex[0]) {
 		ws_deliver_log(
 			b->ctx, b->options->output, node, b->log_names[node->id - 1], &failed->log, NULL);

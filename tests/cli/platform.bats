@@ -150,24 +150,34 @@ plain() {
 	[[ $output == *"torch 2.5.1 has no CUDA wheel for aarch64; 2.11.0, "* ]]
 }
 
-@test "a name that the floor lacks fails, with the glibc that has it" {
+@test "a name that the floor lacks fails, with the glibc that has it, and who asks for it" {
+	cat > recipes/tiny/src/used.h <<- 'END'
+		#include <malloc.h>
+		inline size_t used() { return mallinfo2().uordblks; }
+	END
+	echo 'extern "C" int nothing(int mallinfo2) { return mallinfo2; }' > recipes/tiny/src/other.cpp
 	cat > recipes/tiny/src/kernel.cpp <<- 'END'
 		#include <charconv>
-		#include <malloc.h>
-		extern "C" size_t tiny_used() { return mallinfo2().uordblks; }
+		#include "used.h"
+		extern "C" size_t tiny_used() { return used(); }
 		extern "C" double tiny_read(const char *s, const char *e) {
 			double x = 0;
 			std::from_chars(s, e, x);
 			return x;
 		}
 	END
-	recipe 'e["binding"] = "c-abi"; e["sources"] = ["kernel.cpp"]'
+	recipe 'e["binding"] = "c-abi"; e["sources"] = ["other.cpp", "kernel.cpp"]'
 	matrix m.json '"glibc": "2.28"'
 	build
 	echo "$stderr"
 	[ "$status" -eq 6 ]
 	[[ $stderr == *"systems have from glibc 2.34 on"*"std::from_chars(char const*"*'"glibc": "2.34"'* ]]
-	[[ $stderr == *"mallinfo2"* ]]
+	[[ $stderr == *"mallinfo2: asked for by kernel.cpp, named in src/used.h, /usr/include/malloc.h"$'\n'* ]]
+	[[ $stderr == *"std::from_chars("*"): asked for by kernel.cpp, named in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
+	not grep -E 'by other|, other|GLIBC_2' <<< "$stderr" # nor what is right
+	# The same from the store: nothing is compiled again.
+	build
+	[[ $stderr == *"mallinfo2: asked for by kernel.cpp, named in src/used.h, /usr/include/malloc.h"$'\n'* ]]
 	matrix m.json '"glibc": "2.34"'
 	build
 	[ "$status" -eq 0 ]
