@@ -20,12 +20,13 @@ from tree import Tree  # noqa: E402
 
 # Whose setup.py calls CUDAExtension.
 PACKAGES = """
-    auto-gptq==0.7.1 causal-conv1d==1.7.0 chamferdist==1.0.3 clic-inference-extensions==0.1.0.post2 dcnv4==1.0.0.post2
-    diso==0.1.4 ds-splat==0.0.2 fast-hadamard-transform==1.1.0 flash-attn==2.8.3.post2 flash-mla==1.0.0.dev0 fpscan==0.1.2
-    fused-lncc==0.1.0 grouped-gemm==0.3.0 gsplat==1.5.3 inplace-abn==1.1.0 ista-daslab-optimizers-cuda==1.1.0
-    mamba-ssm==2.3.2.post1 megablocks==0.10.0 mmcv==2.2.0 mmcv-full==1.7.2 nerfacc==0.5.3 pytorch-fast-transformers==0.4.0
-    torch-cluster==1.6.3 torch-points-kernels==0.7.0 torch-scatter==2.1.2 torch-sparse==0.6.18 torch-spline-conv==1.2.2
-    torchsort==0.1.10 warp-rnnt==0.7.0 xformers==0.0.30 xformers==0.0.35
+    auto-gptq==0.7.1 biwkv4-cuda==0.3.2 causal-conv1d==1.7.0 chamferdist==1.0.3 clic-inference-extensions==0.1.0.post2
+    dcnv4==1.0.0.post2 diso==0.1.4 ds-splat==0.0.2 fast-hadamard-transform==1.1.0 flash-attn==2.8.3.post2
+    flash-mla==1.0.0.dev0 fpscan==0.1.2 fused-lncc==0.1.0 grouped-gemm==0.3.0 gsplat==1.5.3 inplace-abn==1.1.0
+    ista-daslab-optimizers-cuda==1.1.0 mamba-ssm==2.3.2.post1 megablocks==0.10.0 mmcv-full==1.7.2 mmcv==2.2.0
+    nerfacc==0.5.3 pytorch-fast-transformers==0.4.0 stainx==0.1.6 torch-cluster==1.6.3
+    torch-points-kernels==0.7.0 torch-scatter==2.1.2 torch-sparse==0.6.18 torch-spline-conv==1.2.2 torchsort==0.1.10
+    warp-rnnt==0.7.0 xformers==0.0.30 xformers==0.0.35
 """.split()
 
 INTRODUCTION = """`wheelsmith recipe new` reads setup.py and runs nothing of it. Here each setup.py ran once, beside a made-up

@@ -17,7 +17,7 @@ import tempfile
 import time
 import zipfile
 
-JOBS = 4  # packages at once
+JOBS = int(os.environ.get("JOBS", "4"))  # packages at once
 
 
 def said(*argv):
@@ -63,7 +63,7 @@ def theirs(source, archs, work):
     shutil.copytree(source, f"{work}/src")
     subprocess.run(["chmod", "-R", "u+w", work], check=True)
     env = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")}
-    env |= {"TORCH_CUDA_ARCH_LIST": archs, "FORCE_CUDA": "1", "BUILD_CUDA_EXT": "1", "MAX_JOBS": "4"}
+    env |= {"TORCH_CUDA_ARCH_LIST": archs, "FORCE_CUDA": "1", "BUILD_CUDA_EXT": "1", "MAX_JOBS": os.environ.get("MAX_JOBS", "4")}
     done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", f"{work}/out",
                            f"{work}/src"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     wheels = glob.glob(f"{work}/out/*.whl")

@@ -108,6 +108,8 @@ def make_torch():
     module("torch.version", cuda="12.8", hip=None)
     cuda = module("torch.cuda", is_available=lambda: True, device_count=lambda: 1)
     cuda.get_device_capability = lambda *device: (9, 0)
+    cuda.current_device = lambda: 0
+    cuda.get_device_name = lambda *device: "NVIDIA H100"
     cuda.get_arch_list = lambda: ["sm_90"]
     cuda.get_device_properties = lambda *device: types.SimpleNamespace(major=9, minor=0)
     module("torch.__config__", parallel_info=lambda: "ATen parallel backend: OpenMP\nOpenMP found")
@@ -123,7 +125,7 @@ def make_torch():
     module("torch.utils")
     module("torch.utils.cpp_extension", CUDA_HOME="/usr/local/cuda", ROCM_HOME=None, HIP_HOME=None, IS_HIP_EXTENSION=False, IS_WINDOWS=False,
            CUDAExtension=extension("CUDAExtension"), CppExtension=extension("CppExtension"), BuildExtension=BuildExtension,
-           SyclExtension=extension("SyclExtension"), include_paths=lambda *device: ["/made/up/include"],
+           SyclExtension=extension("SyclExtension"), include_paths=lambda *device, **named: ["/made/up/include"],
            library_paths=lambda *device: [], _get_cuda_arch_flags=lambda *flags: [], COMMON_NVCC_FLAGS=[], CUDNN_HOME=None,
            TORCH_LIB_PATH="/made/up/lib", _find_cuda_home=lambda: "/usr/local/cuda")
 
