@@ -1,6 +1,6 @@
 /* asks.c - a macro stands for a header name when its whole body is one, and asks when its body is
- * __has_include of its parameter. All definitions of a name count, whichever holds. Anything
- * cleverer is unknown: pasted words, names that are made of macros. */
+ * __has_include of its parameter, or __has_include alone. All definitions of a name count,
+ * whichever holds. Anything cleverer is unknown: pasted words, names that are made of macros. */
 #include "compile/asks.h"
 
 #include <string.h>
@@ -200,6 +200,14 @@ struct place {
 
 static const char computed_question[] = "__has_include of a name that only the preprocessor knows";
 
+/* `#define HAS __has_include`, as xxhash.h has it. */
+static bool
+is_other_name(const struct place *p, enum ws_ask_kind kind, struct ws_str rest)
+{
+	return kind == WS_ASK_EXISTS && p->macro.n > 0 && p->parameters.n == 0 && p->before.n == 0
+		&& !p->after_call && is_empty(rest);
+}
+
 /* Behind __has_include. */
 static void
 read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
@@ -208,7 +216,9 @@ read_question(struct place *p, enum ws_ask_kind kind, struct ws_str *text)
 	bool angle;
 	if (!skip_char(&rest, '(')) {
 		bool asked_for = ws_str_is(p->before, "defined");
-		if (!asked_for) {
+		if (is_other_name(p, kind, rest)) {
+			note_word(&p->asks->askers, p->macro, p->asks->a);
+		} else if (!asked_for) {
 			report_unknown(p->asks, WS_UNKNOWN_QUESTION, p->shown, computed_question);
 		}
 		return;
@@ -246,7 +256,13 @@ read_call(struct place *p, struct ws_str called, struct ws_str *text)
 {
 	struct ws_str rest = *text, name, word;
 	bool angle;
-	if (ws_str_is(called, "defined") || !skip_char(&rest, '(')) {
+	if (ws_str_is(called, "defined")) {
+		return;
+	}
+	if (!skip_char(&rest, '(')) {
+		if (!ws_str_is(p->before, "defined")) {
+			note_word(&p->asks->uncalled, called, p->asks->a);
+		}
 		return;
 	}
 	*text = rest;
@@ -287,7 +303,7 @@ read_words(struct place *p, struct ws_str text)
 			} else if (p->file) {
 				read_call(p, word, &text);
 			} else {
-				note_word(&p->asks->in_body, word, p->asks->a);
+				note_word(&p->asks->uncalled, word, p->asks->a);
 			}
 			p->before = word;
 			p->after_call = false;
@@ -513,7 +529,7 @@ ws_asks_finish(struct ws_asks *asks)
 	}
 	for (size_t i = 0; i < asks->askers.count; i++) {
 		const char *asker = asks->askers.slots[i].key;
-		if (ws_map_get(&asks->in_body, asker)) {
+		if (ws_map_get(&asks->uncalled, asker)) {
 			report_unknown(asks, WS_UNKNOWN_QUESTION, NULL, computed_question);
 		}
 	}

@@ -96,9 +96,9 @@ struct ws_indirect {
 struct ws_asks {
 	struct ws_asks_taker *taker;
 	struct ws_arena *a;
-	struct ws_map macros;  /**< name -> struct ws_macro */
-	struct ws_map askers;  /**< macros that hand their argument to __has_include */
-	struct ws_map in_body; /**< words in the bodies of macros */
+	struct ws_map macros;   /**< name -> struct ws_macro */
+	struct ws_map askers;   /**< macros that hand their argument to __has_include */
+	struct ws_map uncalled; /**< words in the bodies of macros, and in conditions without a "(" */
 	WS_VEC(struct ws_indirect) indirect;
 };
 
