@@ -95,10 +95,13 @@ read_debug_info(struct ws_session *s, struct ws_selecting *selecting, struct ws_
 static bool
 read_glibc(struct ws_session *s, struct ws_selecting *selecting, struct ws_err *err)
 {
-	selecting->options.glibc = selecting->glibc;
-	return !selecting->glibc || ws_glibc_is_floor(selecting->glibc)
-		|| ws_err_set(
-			err, WS_ERR_USAGE, "--glibc: '%s' is not %s", selecting->glibc, ws_glibc_floors(s->a));
+	const char *glibc = selecting->options.glibc = selecting->glibc;
+	if (!glibc || ws_glibc_is_floor(glibc)) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_USAGE, "--glibc: '%s' is not %s", glibc, ws_glibc_floors(s->a));
+	const char *older = ws_glibc_floor_below(glibc);
+	return older && ws_err_cure(err, "wheels for %s run there: --glibc %s", older, older);
 }
 
 static bool

@@ -98,6 +98,15 @@ check_given(const struct ws_typed *options, struct ws_err *err)
 		ws_err_set(err, WS_ERR_USAGE, "'%s' is not a package", first);
 		return ws_err_cure(err, "a matrix is given by an option: --matrix %s", first);
 	}
+	const char *host = ws_machine_host()->name;
+	for (size_t i = 0; options->here && i < options->platform.len; i++) {
+		const char *platform = options->platform.at[i];
+		if (!ws_same(platform, host)) {
+			ws_err_set(err, WS_ERR_USAGE, "--here is for this host, which is %s, not for %s", host,
+				platform);
+			return ws_err_cure(err, "name what is there: --torch 2.11.0 --python 3.12 --arch 9.0");
+		}
+	}
 	if (!options->here && options->torch.len == 0) {
 		ws_err_set(err, WS_ERR_USAGE, "no torch selected: give --here or --torch V");
 		ws_err_cure(err, "--here: the one that python3 has installed, for this host's GPU");

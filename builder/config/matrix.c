@@ -183,7 +183,9 @@ read_glibc(struct ws_reader *r, const struct ws_json *value, void *into)
 		return text;
 	}
 	ws_json_err(r->doc, value, r->err, "no wheels are made for glibc '%s'", text);
-	return ws_err_cure(r->err, "take one of %s", ws_glibc_floors(r->a));
+	const char *older = ws_glibc_floor_below(text);
+	return older ? ws_err_cure(r->err, "wheels for %s run there: write \"%s\"", older, older)
+				 : ws_err_cure(r->err, "take one of %s", ws_glibc_floors(r->a));
 }
 
 static const struct ws_type type_glibc =

@@ -221,6 +221,19 @@ ws_glibc_floors(struct ws_arena *a)
 }
 
 const char *
+ws_glibc_floor_below(const char *text)
+{
+	const char *found = NULL;
+	bool number = text[0] == '2' && text[1] == '.' && ws_floor_version_is_number(text);
+	for (size_t i = 0; number && i < WS_LEN(x86_64); i++) {
+		const char *glibc = x86_64[i].most[WS_FLOOR_GLIBC];
+		bool fits = ws_glibc_is_floor(glibc) && ws_floor_version_cmp(glibc, text) <= 0;
+		found = fits && !(found && ws_floor_version_cmp(glibc, found) < 0) ? glibc : found;
+	}
+	return found;
+}
+
+const char *
 ws_manylinux_since(const struct ws_machine *machine, const char *name)
 {
 	size_t count;

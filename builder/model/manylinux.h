@@ -58,6 +58,10 @@ bool ws_glibc_is_floor(const char *text);
 /** Those that may be named: "2.17, 2.24, ... or host". */
 const char *ws_glibc_floors(struct ws_arena *a);
 
+/** The newest of them that is not newer than @a text, a version of glibc: what is made for it runs
+ * there. NULL: none is, or @a text is something else. */
+const char *ws_glibc_floor_below(const char *text);
+
 /** The glibc of the oldest policy that promises the version @a name, "2.31" for GLIBCXX_3.4.26;
  * NULL: none. */
 const char *ws_manylinux_since(const struct ws_machine *machine, const char *name);

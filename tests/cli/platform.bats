@@ -131,6 +131,13 @@ plain() {
 	[[ $stderr == *"'-mavx2' is not for aarch64"*'"when": {"platform": "x86_64"}'* ]]
 	plain
 	matrix m.json '"platform": ["aarch64"]'
+	run -2 "$WHEELSMITH" build --matrix m.json --glibc 2.33
+	[[ $output == *'wheels for 2.31 run there: --glibc 2.31'* ]]
+	run -2 "$WHEELSMITH" build --matrix m.json --glibc 2.12
+	[[ $output != *'run there'* ]]
+	run -2 "$WHEELSMITH" plan tiny==1.0 --here --arch 8.6 --platform aarch64 --recipes recipes
+	echo "$output"
+	[[ $output == *"--here is for this host, which is $(uname -m), not for aarch64"* ]]
 	run -3 "$WHEELSMITH" build --matrix m.json --glibc host
 	[[ $output == *'glibc "host" is this host'?'s, and has no libraries of aarch64'*'name the oldest glibc'* ]]
 	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0\1' > python3.11
