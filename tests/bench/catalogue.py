@@ -1,9 +1,11 @@
-"""catalogue.py [NAME…] [--from DIST] [--gpu FILE] - builds the packages of matrix/catalogue.json and writes what came of each
+"""catalogue.py [NAME…] [--torch V] [--python PYTHON] [--from DIST] [--gpu FILE] - builds the packages of matrix/catalogue.json
+and writes what came of each
 
-Without NAME none is built: the table is written again, with what the package index has now. DIST is a folder that a build of
-that matrix left elsewhere, FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is kept in
-docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes and of the index. The plans in the pages of PLANS are
-made again as well.
+Without NAME none is built: the table is written again, with what the package index has now. With --torch they are built for
+another release, and of that the row says only where they were imported: PYTHON is an interpreter that has this torch. DIST is a
+folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is
+kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes and of the index. The plans in the pages of
+PLANS are made again as well.
 """
 import argparse
 import datetime
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, f"{ROOT}/tests/support")
@@ -29,12 +32,14 @@ MATRIX, KEPT, PAGE = f"{ROOT}/matrix/catalogue.json", f"{ROOT}/docs/bench/catalo
 
 PLANS = {"docs/serving.md": "matrix/serving.json", "docs/gaussian.md": "matrix/gaussian.json"}
 
-INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was compiled for what "built for" says, its symbols were held
-    against that torch and its CUDA, and the modules that the recipe's `check` names were imported beside it; "ran" means that
-    `tests/gpu/catalogue.py` ran an operation of it on that GPU and held the result against plain torch, where that has the same.
-    "any" is what nobody has narrowed down, not what was tried. CPU is what a plan says of the row's cell: measured here or on
-    the machine that built it, for one architecture. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than
-    the newest recipe, and which newest torch release is in the range of the newest recipe and was not tried."""
+INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was compiled for what "built for" says, and its symbols were held
+    against that torch and its CUDA. "Imported in" names the torch releases in which the modules of the recipe's `check` were imported,
+    each in a wheel that was built for it, on a host without a GPU; "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
+    and held the result against plain torch, where that has the same, and on which day if not that of the wheel. "any" is what nobody has
+    narrowed down, not what was tried; facts are known of torch 2.3.1 to 2.15.0. CPU is what a plan says of the row's cell: measured here or on
+    the machine that built it, for one architecture. A tag of manylinux_2_39 is of a wheel that was linked for the host alone, before
+    that was given up. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
+    and which newest torch release is in the range of the newest recipe and was not tried."""
 
 
 def newest(name):
@@ -55,30 +60,71 @@ def newest(name):
     return max((version for version in found if not version.is_prerelease), default=None)
 
 
-def build(names):
-    """Builds those of the matrix; the folder with build.json."""
-    folder = f"{ROOT}/build/catalogue"
-    only = [word for name in names for word in ("--only", f"{name}-[0-9]*")]
-    subprocess.run([PROGRAM, "build", "-m", MATRIX, "-k", "-o", folder, *only], check=False)
+def build(options):
+    """Builds those of the matrix, or for another torch than it names; the folder with build.json."""
+    folder = f"{ROOT}/build/catalogue" + (f"-{options.torch}" if options.torch else "")
+    with open(MATRIX, encoding="utf-8") as file:
+        matrix = relaxed(file.read())
+    matrix["packages"] = [package for package in matrix["packages"] if package.partition("==")[0] in options.names]
+    if options.torch:
+        matrix |= {"torch": [options.torch], "cuda": ["auto"]}
+    if options.python:
+        matrix["python"] = [options.python]
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/matrix.json", "w", encoding="utf-8") as file:
+        json.dump({key: value for key, value in matrix.items() if key != "$schema"}, file)
+    store = ["--store", options.store] if options.store else []
+    subprocess.run([PROGRAM, "build", "-m", f"{folder}/matrix.json", "-k", "-o", folder, "-j", str(options.jobs), *store], check=False)
     return folder
 
 
-def merge(kept, folder, gpu, device):
+def import_in(python, wheel, package):
+    """"" if the modules that the recipe names can be imported by this Python; the last line of what it says otherwise."""
+    name, _, version = package.rpartition("-")
+    with open(f"{ROOT}/recipes/{name}/{version}.json", encoding="utf-8") as file:
+        modules = relaxed(file.read()).get("check", {}).get("import", [])
+    code = "import sys, importlib, torch; sys.path.insert(0, sys.argv[1]); [importlib.import_module(name) for name in sys.argv[2:]]"
+    with tempfile.TemporaryDirectory() as site, zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+        done = subprocess.run([python, "-I", "-B", "-c", code, site, *modules], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr.strip().rpartition("\n")[2]
+
+
+def import_of(cell, package, folder, options):
+    """What to say of a torch: "" that it was imported there, a reason, None that nobody knows."""
+    if not cell.get("wheel"):
+        return cell["reason"] if cell["decision"] == "failed" else None
+    if cell.get("import", {}).get("verdict") == "ok" and f"/torch{options.torch or ''}" in cell["cell"]:
+        return ""
+    return import_in(options.python, f"{folder}/{cell['wheel']}", package) if options.python else None
+
+
+def merge(kept, folder, options, gpu):
     """Takes the cells of build.json in."""
     with open(f"{folder}/build.json", encoding="utf-8") as file:
         cells = json.load(file)["cells"]
+    today = str(datetime.date.today())
     for cell in cells:
         package, torch, cuda = re.match(r"(.+?)/torch([^/]+)/cu([^/]+)/", cell["cell"]).groups()
-        row = {"torch": torch, "cuda": cuda, "arch": cell["group"].rpartition("-sm")[2],
-               "date": str(datetime.date.today())}
+        old = kept.get(package, {})
+        if "aarch64" in cell["cell"] or (options.names and package.rpartition("-")[0] not in options.names):
+            continue
+        imports, found = old.get("imports", {}), import_of(cell, package, folder, options)
+        if found is not None:
+            imports[options.torch or torch] = found
+        if options.torch:
+            kept[package] = old | {"imports": imports}
+            continue
+        row = {"torch": torch, "cuda": cuda, "arch": cell["group"].rpartition("-sm")[2], "date": today}
         if not cell.get("wheel"):
             row["failed"] = cell["reason"]
         else:
-            row |= {"wheel": cell["wheel"], "size": cell["size"],
-                    "imported": cell.get("import", {}).get("verdict") == "ok"}
+            row |= {"wheel": cell["wheel"], "size": cell["size"]}
+            row |= {key: old[key] for key in ("ran", "ran_date") if key in old}
             if gpu.get(cell["wheel"].split("-")[0]) == "right":
-                row["ran"] = device
-        kept[package] = row
+                row |= {"ran": options.device, "ran_date": today}
+        kept[package] = row | {"imports": imports}
 
 
 def plan(matrix, *words):
@@ -109,20 +155,23 @@ def stale(recipe, row):
     with open(recipe["path"], encoding="utf-8") as file:
         source = relaxed(file.read()).get("source", [{}])[0]
     latest = newest(recipe["name"]) if "sdist" in source else None  # of others the index may have a namesake
-    torch = newest_torch(recipe["torch"]) if "torch" in row else None
+    tried = [Version(torch) for torch in row.get("imports", {})] + ([Version(row["torch"])] if "torch" in row else [])
+    torch = newest_torch(recipe["torch"]) if tried else None
     return ", ".join([f"{latest} is out"] * bool(latest and latest > Version(recipe["version"].partition("+")[0])) +
-                     [f"torch {torch} not tried"] * bool(torch and torch > Version(row["torch"])))
+                     [f"torch {torch} not tried"] * bool(torch and torch > max(tried)))
 
 
 def line(recipe, row, last, cpu):
     tag = row.get("wheel", "").rpartition(".")[0].split("-", 2)[-1] if row.get("wheel") else ""
-    made = f"torch {row['torch']}, CUDA {row['cuda']}, sm_{row['arch']}" if row else ""
+    made = f"torch {row['torch']}, CUDA {row['cuda']}, sm_{row['arch']}".replace("ptx", " and PTX") if "torch" in row else ""
     size = "%.1f MB" % (row["size"] / 1e6) if row.get("size") else ""
-    seen = ", ".join(word for word in ["imported" if row.get("imported") else "", f"ran on {row['ran']}" if row.get("ran") else ""]
-                     if word) or ("failed: " + row["failed"] if row.get("failed") else "")
+    imports = sorted(row.get("imports", {}).items(), key=lambda item: Version(item[0]))
+    seen = ", ".join([torch + (f": {why}" if why else "") for torch, why in imports] +
+                     (["failed: " + row["failed"]] if row.get("failed") else []))
+    ran = row.get("ran", "") + (f", {row['ran_date']}" if row.get("ran_date", row.get("date")) != row.get("date") else "")
     cells = [recipe["name"], recipe["version"], recipe["binding"], recipe["torch"].replace("|", "/"), recipe["archs"],
-             recipe["license"].split("\n")[0][:40], made, "%d:%02d" % divmod(round(cpu / 1000), 60) if cpu else "", tag, size, seen,
-             row.get("date", ""), stale(recipe, row) if last else ""]
+             recipe["license"].split("\n")[0][:40], made, "%d:%02d" % divmod(round(cpu / 1000), 60) if cpu else "", tag, size,
+             seen.replace("|", "/"), ran, row.get("date", ""), stale(recipe, row) if last else ""]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -133,6 +182,10 @@ def newest_of(recipes, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--torch", metavar="V", help="import in this release; the row stays")
+    parser.add_argument("--python", metavar="PYTHON", help="an interpreter that has this torch")
+    parser.add_argument("--store", metavar="DIR")
+    parser.add_argument("--jobs", default=os.cpu_count(), type=int, metavar="N")
     parser.add_argument("--from", dest="folder", metavar="DIST")
     parser.add_argument("--gpu", metavar="FILE")
     parser.add_argument("--device", default="", metavar="NAME", help="where DIST was built and run: H100")
@@ -146,7 +199,7 @@ def main():
         with open(options.gpu, encoding="utf-8") as file:
             gpu = json.load(file)
     if options.folder or options.names:
-        merge(kept, options.folder or build(options.names), gpu, options.device)
+        merge(kept, options.folder or build(options), options, gpu)
     with open(KEPT, "w", encoding="utf-8") as file:
         json.dump(dict(sorted(kept.items())), file, indent=1)
         file.write("\n")
@@ -164,8 +217,8 @@ def main():
         file.write("\n".join([
             "# Catalogue", "", " ".join(INTRODUCTION.split()), "",
             f"{len(seen)} packages, {len(rows)} recipes ({datetime.date.today()}).", "",
-            "| package | version | bound to | torch | GPUs | licence | built for | CPU | tag | size | seen | on | stale |",
-            "|---|---|---|---|---|---|---|---:|---|---:|---|---|---|", *rows, "",
+            "| package | version | bound to | torch | GPUs | licence | built for | CPU | tag | size | imported in | ran on | date | stale |",
+            "|---|---|---|---|---|---|---|---:|---|---:|---|---|---|---|", *rows, "",
             "## Not here yet", "", "| package | why |", "|---|---|", *absent]) + "\n")
 
 

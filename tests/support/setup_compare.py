@@ -15,10 +15,10 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(SUPPORT)) + "/builder/draft/read
 from flags import Flags  # noqa: E402
 
 
-def truth_of(folder):
+def truth_of(folder, **variables):
     """Runs setup.py of a folder, which may write into it, beside a torch that is made up."""
     run = subprocess.run([sys.executable, "-W", "ignore", f"{SUPPORT}/setup_truth.py", folder], check=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | variables)
     return json.loads(run.stdout)
 
 
@@ -30,6 +30,19 @@ def inside(path, folder):
 def flags_of(words, macros, undef, key):
     words = words + ["-D%s" % name if value is None else "-D%s=%s" % (name, value) for name, value in macros]
     return Flags([(word, False) for word in words + ["-U" + name for name in undef]], key).flags
+
+
+def spelled(words, recipe):
+    """Words of a recipe, with -D words for a header that it creates and includes."""
+    made = {"src/" + patch["create"]: patch["text"] for patch in recipe.get("patches", []) if "create" in patch}
+    found = []
+    for word in words:
+        if found and found[-1] == "-include" and word in made:
+            found[-1:] = flags_of(["-D%s=%s" % pair for pair in re.findall(r"^#define (\w+) (.*)$", made[word], re.M)], [], [],
+                                  "nvcc_flags")
+        else:
+            found.append(word)
+    return found
 
 
 def sources_of(listed, tree):
@@ -75,6 +88,7 @@ def compare(truth, recipe, tree, folder):
         for kind, key in ("cxx", "cxx_flags"), ("nvcc", "nvcc_flags"):
             wanted = flags_of(call[kind], call["macros"], call["undef"], key) if (kind == "nvcc") in kinds else []
             got = (every.get(key, []) if (kind == "nvcc") in kinds else []) + module.get(key, [])
+            got = spelled(got, recipe)
             if wanted != got:
                 wrong.append("%s of %s: %s" % (key, name, " ".join(sorted(set(wanted) ^ set(got))) or "another order"))
         wanted = [word for word in call["link"] + ["-l" + library for library in call["libraries"]]]
