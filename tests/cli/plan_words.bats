@@ -61,6 +61,14 @@ point() {
 	[[ $output == *'write "9.0"'* ]]
 	run -2 "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 --arch 9.0 --cuda cu13
 	[[ $output == *"'cu13' is not a CUDA version"* ]]
+	# Machines whose hosts are of aarch64.
+	local name
+	for name in gh200=9.0 GB200=10.0 DGX-Spark=12.1 gb10=12.1; do
+		run -0 --separate-stderr "$WHEELSMITH" plan causal-conv1d==1.5.3.post1 --torch 2.11.0 --python 3.12 \
+			--arch "${name%=*}" --platform aarch64
+		echo "$output"
+		[[ $output == *" ${name#*=}/aarch64 "* ]]
+	done
 }
 
 # Three versions; the newest is for newer torch, and a variant with a label is never meant.
