@@ -31,11 +31,13 @@ add_some(struct ws_buf *b, const char *head, const char *const *list, size_t cou
 	}
 }
 
-/* ": asked for by kernel.cpp, named in src/used.h", behind a name that a check misses. */
+/* With ": asked for by kernel.cpp, named in src/used.h" behind a name that a check misses. */
 static void
-add_asking(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str line)
+add_line(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_str line)
 {
 	struct ws_str name = ws_asking_name(line);
+	size_t head = name.n > 0 ? (size_t)(name.s - line.s) + name.n : line.n;
+	ws_buf_printf(b, "  %.*s", (int)head, line.s);
 	for (size_t i = 0; i < failed->ask_count && name.n > 0; i++) {
 		const struct ws_asking *ask = &failed->asks[i];
 		if (ws_str_is(name, ask->text)) {
@@ -43,6 +45,7 @@ add_asking(struct ws_buf *b, const struct ws_failed_action *failed, struct ws_st
 			add_some(b, ", named in ", ask->files, ask->file_count);
 		}
 	}
+	ws_buf_printf(b, "%.*s\n", (int)(line.n - head), line.s + head);
 }
 
 /* All but what is right. */
@@ -58,9 +61,7 @@ add_verdict(struct ws_buf *lines, const struct ws_failed_action *failed, struct 
 		/* A finding's lines are indented. */
 		right = line.n > 0 && *line.s == ' ' ? right : strncmp(line.s, "ok ", 3) == 0;
 		if (!right && !verdict) {
-			ws_buf_printf(lines, "  %.*s", WS_STR_ARGS(line));
-			add_asking(lines, failed, line);
-			ws_buf_putc(lines, '\n');
+			add_line(lines, failed, line);
 		}
 	}
 }

@@ -165,8 +165,10 @@ plain() {
 	echo 'extern "C" int nothing(int mallinfo2) { return mallinfo2; }' > recipes/tiny/src/other.cpp
 	cat > recipes/tiny/src/kernel.cpp <<- 'END'
 		#include <charconv>
+		#include <string.h>
 		#include "used.h"
 		extern "C" size_t tiny_used() { return used(); }
+		extern "C" const char *tiny_name(int n) { return n < 0 ? strerrordesc_np(-n) : strerrorname_np(n); }
 		extern "C" double tiny_read(const char *s, const char *e) {
 			double x = 0;
 			std::from_chars(s, e, x);
@@ -181,6 +183,7 @@ plain() {
 	[[ $stderr == *"systems have from glibc 2.34 on"*"std::from_chars(char const*"*'"glibc": "2.34"'* ]]
 	[[ $stderr == *"mallinfo2: asked for by kernel.cpp, named in src/used.h, /usr/include/malloc.h"$'\n'* ]]
 	[[ $stderr == *"std::from_chars("*"): asked for by kernel.cpp, named in src/kernel.cpp, /usr/include/c++/"*"/charconv"* ]]
+	[[ $stderr == *"strerrordesc_np: asked for by kernel.cpp, named in src/kernel.cpp, /usr/include/string.h   … +1"$'\n'* ]]
 	not grep -E 'by other|, other|GLIBC_2' <<< "$stderr" # nor what is right
 	# The same from the store: nothing is compiled again.
 	build
