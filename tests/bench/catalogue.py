@@ -34,7 +34,7 @@ PLANS = {"docs/serving.md": "matrix/serving.json", "docs/gaussian.md": "matrix/g
 
 INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was compiled for what "built for" says, and its symbols were held
     against that torch and its CUDA. "Imported in" names the torch releases in which the modules of the recipe's `check` were imported,
-    each in a wheel that was built for it, on a host without a GPU; "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
+    each in a wheel that was built for it, on a host without a GPU (in 2.5.1 by `./dev test --real`); "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
     and held the result against plain torch, where that has the same, and on which day if not that of the wheel. "any" is what nobody has
     narrowed down, not what was tried; facts are known of torch 2.3.1 to 2.15.0. CPU is what a plan says of the row's cell: measured here or on
     the machine that built it, for one architecture. A tag of manylinux_2_39 is of a wheel that was linked for the host alone, before
