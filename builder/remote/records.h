@@ -1,18 +1,19 @@
 /**
  * records.h - results shared through a cache server
  *
- * A struct ws_shared over Bazel's HTTP cache: GET and PUT of ENDPOINT/ac/KEY (action_result.h,
- * signed_text.h) and ENDPOINT/cas/SHA256. nginx with WebDAV is such a server, and so is
- * bazel-remote. Every file is hashed, a record counts when a trusted key has signed it, and
- * anything else is a miss. A server that does not answer, or refuses, is warned of once and not
- * asked again in the run; one that does not take results likewise. Nothing here fails a build.
+ * A struct ws_shared over a cache server (cache.h): records are ActionResults there
+ * (action_result.h) with a signature in their text (signed_text.h). A record counts when a trusted
+ * key has signed it, and anything else is a miss. A server that does not answer, or refuses, is
+ * warned of once and not asked again in the run; one that does not take results likewise. Nothing
+ * here fails a build.
  */
 #ifndef WS_REMOTE_RECORDS_H
 #define WS_REMOTE_RECORDS_H
 
+#include "base/event.h"
 #include "engine/shared.h"
-#include "net/http.h"
 #include "store/store.h"
+#include "sys/stop.h"
 
 struct ws_records;
 

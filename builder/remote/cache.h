@@ -1,0 +1,45 @@
+/**
+ * cache.h - a cache server: records and files of several hosts
+ *
+ * Two kinds of items, as in the Remote Execution API: messages (serialised ActionResults) under the
+ * digest of an Action, and files under their own digest. What is made of them, and what becomes of
+ * a server that fails, is the business of records.h; how they travel, of who implements this
+ * (http_cache.h). Nothing fails: each item says how it fared.
+ */
+#ifndef WS_REMOTE_CACHE_H
+#define WS_REMOTE_CACHE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdint.h>
+
+enum ws_came {
+	WS_CAME_NOT,     /**< it is not there, or was not asked for */
+	WS_CAME_WHOLE,   /**< it is here, or there; a file has the bytes of its digest */
+	WS_CAME_WRONG,   /**< too long, or a file with other bytes than its digest says */
+	WS_CAME_REFUSED, /**< the server will not, or broke off */
+	WS_CAME_SILENT,  /**< the server gave no answer */
+};
+
+/** A message or a file. */
+struct ws_item {
+	const char *key;     /**< 64 digits */
+	struct ws_buf bytes; /**< of a message; its owner releases it */
+	const char *path;    /**< of a file: where it is, or where it goes */
+	uint64_t size_bytes; /**< of a file; to get: at most so many */
+	enum ws_came came;
+	struct ws_err failure; /**< of REFUSED and SILENT */
+};
+
+/** First member of its own struct. Each function brings all items to their end; false: the run is
+ * to stop. */
+struct ws_remote_cache {
+	bool (*get_messages)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
+	bool (*get_files)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
+	bool (*put_files)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
+	bool (*put_messages)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
+	void (*close)(struct ws_remote_cache *self);
+};
+
+#endif

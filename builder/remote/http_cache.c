@@ -1,0 +1,279 @@
+/* http_cache.c - batches of requests, one an item. */
+#include "remote/http_cache.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+#include "sys/clock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define LARGEST_MESSAGE ((size_t)1 << 20)
+#define LARGEST_ANSWER ((uint64_t)64 << 10) /* to what is sent; nobody reads it */
+#define AT_ONCE 64
+#define FIRST_BYTE_MS 5000
+#define STALL_MS 10000
+#define MESSAGE_MS \
+	20000 /* for a message, which has some kilobytes: one that trickles in is not waited for */
+
+struct http_cache {
+	struct ws_remote_cache cache; /* first */
+	struct ws_http_cache_config config;
+	struct ws_http *http;
+};
+
+struct exchange {
+	struct ws_request request; /* first */
+	struct ws_item *item;
+	struct ws_err failure;
+	int fd; /* of a file that is fetched */
+	struct ws_hasher *hasher;
+	int64_t until_ms; /* of a message */
+	uint64_t got_bytes;
+	bool too_long;
+	struct ws_digest digest;
+	struct ws_piece piece;
+	struct ws_body body;
+};
+
+static void
+prepare(struct http_cache *h, struct exchange *x, struct ws_item *item, const char *method,
+	const char *folder, struct ws_arena *a)
+{
+	x->item = item;
+	x->fd = -1;
+	x->request = (struct ws_request){
+		.url = ws_arena_printf(a, "%s/%s/%s", h->config.endpoint, folder, item->key),
+		.subject = ws_arena_printf(a, "%s/%s", folder, item->key),
+		.method = method, /* named, so that no redirect is followed: headers may hold a token */
+		.headers = h->config.headers,
+		.header_count = h->config.header_count,
+		.failure = &x->failure,
+	};
+}
+
+static void
+say_how(const struct http_cache *h, struct exchange *x)
+{
+	struct ws_item *item = x->item;
+	unsigned status = x->request.reply.status;
+	if (x->too_long) {
+		item->came = WS_CAME_WRONG;
+	} else if (x->failure.kind == WS_ERR_NONE) {
+		item->came = WS_CAME_WHOLE;
+	} else if (!x->request.sends && (status == 404 || status == 410)) {
+		item->came = WS_CAME_NOT;
+	} else {
+		item->came =
+			ws_http_is_silent(h->http, h->config.endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
+		item->failure = x->failure;
+	}
+}
+
+static bool
+run(struct http_cache *h, struct exchange *all, size_t count, struct ws_arena *a)
+{
+	struct ws_request **requests = WS_NEW_N(a, struct ws_request *, count);
+	struct ws_err err = {0};
+	for (size_t i = 0; i < count; i++) {
+		requests[i] = &all[i].request;
+	}
+	struct ws_batch batch = {
+		.requests = requests, .count = count, .at_once = AT_ONCE, .each = true};
+	bool ran = ws_http_run(h->http, &batch, &err);
+	for (size_t i = 0; i < count && ran; i++) {
+		say_how(h, &all[i]);
+	}
+	return ran;
+}
+
+/* ---- getting ---- */
+
+static enum ws_begin
+begin_message(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	struct exchange *x = (struct exchange *)request;
+	ws_buf_clear(&x->item->bytes);
+	x->until_ms = x->until_ms ? x->until_ms : ws_clock_ms() + MESSAGE_MS;
+	return WS_BEGIN_GO;
+}
+
+/* More than it may have: the rest is not looked at. */
+static bool
+take_message(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct exchange *x = (struct exchange *)request;
+	if (len > LARGEST_MESSAGE - x->item->bytes.len) {
+		x->too_long = true;
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
+	}
+	if (ws_clock_ms() > x->until_ms) {
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' did not come within %d s", request->subject,
+			MESSAGE_MS / 1000);
+	}
+	ws_buf_add(&x->item->bytes, bytes, len);
+	return true;
+}
+
+static bool
+get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct http_cache *h = (struct http_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	for (size_t i = 0; i < count; i++) {
+		prepare(h, &all[i], &items[i], "GET", "ac", a);
+		all[i].request.begin = begin_message;
+		all[i].request.body = take_message;
+	}
+	return run(h, all, count, a);
+}
+
+static void
+end_file(struct exchange *x)
+{
+	if (x->fd >= 0) {
+		close(ws_take_fd(&x->fd));
+	}
+	ws_hasher_drop(x->hasher);
+	x->hasher = NULL;
+}
+
+static enum ws_begin
+begin_file(struct ws_request *request, struct ws_err *err)
+{
+	struct exchange *x = (struct exchange *)request;
+	end_file(x);
+	x->got_bytes = 0;
+	x->hasher = ws_hasher_make();
+	x->fd = open(x->item->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (x->fd < 0) {
+		ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", x->item->path);
+		return WS_BEGIN_FAIL;
+	}
+	return WS_BEGIN_GO;
+}
+
+static bool
+take_file(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
+{
+	struct exchange *x = (struct exchange *)request;
+	if (len > x->item->size_bytes - x->got_bytes) {
+		x->too_long = true;
+		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
+	}
+	x->got_bytes += len;
+	ws_hasher_add(x->hasher, bytes, len);
+	return ws_fs_write_all(x->fd, bytes, len)
+		|| ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", x->item->path);
+}
+
+static enum ws_answer
+take_end(struct ws_request *request, struct ws_err *err WS_UNUSED)
+{
+	struct exchange *x = (struct exchange *)request;
+	x->digest = ws_hasher_finish(x->hasher);
+	x->hasher = NULL;
+	end_file(x);
+	return WS_ANSWER_GOOD;
+}
+
+static bool
+get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct http_cache *h = (struct http_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	for (size_t i = 0; i < count; i++) {
+		prepare(h, &all[i], &items[i], "GET", "cas", a);
+		all[i].request.begin = begin_file;
+		all[i].request.body = take_file;
+		all[i].request.end = take_end;
+	}
+	bool ran = run(h, all, count, a);
+	for (size_t i = 0; i < count; i++) {
+		end_file(&all[i]);
+		if (items[i].came == WS_CAME_WHOLE && !ws_digest_is(&all[i].digest, items[i].key)) {
+			items[i].came = WS_CAME_WRONG;
+		}
+	}
+	return ran;
+}
+
+/* ---- putting ---- */
+
+static bool
+ignore(struct ws_request *request, const void *bytes WS_UNUSED, size_t len, struct ws_err *err)
+{
+	struct exchange *x = (struct exchange *)request;
+	x->got_bytes += len;
+	return x->got_bytes <= LARGEST_ANSWER
+		|| ws_err_set(err, WS_ERR_FETCH, "its answer to '%s' does not end", request->subject);
+}
+
+static void
+send(struct exchange *x, struct ws_piece piece)
+{
+	x->piece = piece;
+	x->body = (struct ws_body){&x->piece, 1};
+	x->request.sends = &x->body;
+	x->request.body = ignore;
+}
+
+static bool
+put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct http_cache *h = (struct http_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_item *item = &items[i];
+		prepare(h, &all[i], &items[i], "PUT", "cas", a);
+		send(&all[i],
+			(struct ws_piece){
+				.path = item->path, .length_bytes = item->size_bytes, .sha256 = item->key});
+	}
+	return run(h, all, count, a);
+}
+
+static bool
+put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct http_cache *h = (struct http_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct exchange *all = WS_NEW_N(a, struct exchange, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct ws_buf *bytes = &items[i].bytes;
+		prepare(h, &all[i], &items[i], "PUT", "ac", a);
+		send(&all[i], (struct ws_piece){.bytes = bytes->data, .length_bytes = bytes->len});
+	}
+	return run(h, all, count, a);
+}
+
+static void
+close_cache(struct ws_remote_cache *self)
+{
+	ws_http_close(((struct http_cache *)self)->http);
+}
+
+struct ws_remote_cache *
+ws_http_cache_open(
+	const struct ws_http_cache_config *config, struct ws_arena *a, struct ws_err *err)
+{
+	struct http_cache *h = WS_NEW(a, struct http_cache);
+	struct ws_http_config http = {
+		.ca_path = config->ca_path,
+		.netrc_path = config->netrc_path,
+		.at_once = AT_ONCE,
+		.first_byte_ms = FIRST_BYTE_MS,
+		.stall_ms = STALL_MS,
+		.retries = 1,
+		.impatient = true,
+		.stop = config->stop,
+	};
+	h->cache =
+		(struct ws_remote_cache){get_messages, get_files, put_files, put_messages, close_cache};
+	h->config = *config;
+	h->http = ws_http_open(&http, err);
+	return h->http ? &h->cache : NULL;
+}
