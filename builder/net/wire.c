@@ -7,6 +7,7 @@
 
 #include <curl/curl.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,6 +368,86 @@ ws_wire_wait(struct ws_wire *w, int fd, unsigned ms)
 	curl_multi_perform(w->multi, &running);
 	return next_ended(w);
 }
+
+/* ---- a bare connection ---- */
+
+static CURL *
+open_peer(const struct ws_wire_peer *peer, char *fault)
+{
+	CURL *easy = curl_easy_init();
+	CURLU *url = curl_url();
+	if (!easy || !url) {
+		abort();
+	}
+	curl_url_set(url, CURLUPART_SCHEME, "http", 0);
+	curl_url_set(url, CURLUPART_HOST, peer->host, 0);
+	curl_url_set(url, CURLUPART_PORT, peer->port, 0);
+	curl_easy_setopt(easy, CURLOPT_CURLU, url);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, url);
+	curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, peer->proxy);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)peer->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "wheelsmith/" WS_VERSION);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fault);
+	return easy;
+}
+
+/* Until it is connected, failed, or to stop; what became of it. */
+static CURLcode
+connect_peer(CURLM *multi, int stop_fd)
+{
+	struct curl_waitfd stop = {.fd = stop_fd, .events = CURL_WAIT_POLLIN};
+	for (;;) {
+		int running, left;
+		curl_multi_perform(multi, &running);
+		const CURLMsg *message = curl_multi_info_read(multi, &left);
+		if (message && message->msg == CURLMSG_DONE) {
+			return message->data.result;
+		}
+		curl_multi_poll(multi, &stop, stop_fd >= 0, 1000, NULL);
+		if (stop.revents) {
+			return CURLE_ABORTED_BY_CALLBACK;
+		}
+	}
+}
+
+int
+ws_wire_connect(const struct ws_wire_peer *peer, int stop_fd, struct ws_err *err)
+{
+	struct ws_wire_handle handle = {0};
+	char *url = NULL;
+	int fd = -1;
+	if (peer->proxy && ws_starts_with(peer->proxy, "https:")) {
+		ws_err_set(err, WS_ERR_FETCH, "a proxy that speaks TLS itself cannot connect us");
+		return -1;
+	}
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	CURLM *multi = curl_multi_init();
+	handle.easy = open_peer(peer, handle.fault);
+	curl_multi_add_handle(multi, handle.easy);
+	CURLcode code = connect_peer(multi, stop_fd);
+	curl_socket_t socket = CURL_SOCKET_BAD;
+	if (code == CURLE_OK) {
+		curl_easy_getinfo(handle.easy, CURLINFO_ACTIVESOCKET, &socket);
+		fd = fcntl(socket, F_DUPFD_CLOEXEC, 3); /* libcurl closes its own */
+	}
+	if (fd < 0) {
+		ws_err_set(err, WS_ERR_FETCH, "'%s:%s' cannot be reached: %s", peer->host, peer->port,
+			words_of(&handle, code));
+	}
+	curl_easy_getinfo(handle.easy, CURLINFO_PRIVATE, &url);
+	curl_multi_remove_handle(multi, handle.easy);
+	curl_easy_cleanup(handle.easy);
+	curl_url_cleanup((void *)url);
+	curl_multi_cleanup(multi);
+	curl_global_cleanup();
+	return fd;
+}
+
+/* ---- URLs ---- */
 
 /* A part of a URL as a text in @a a; NULL when it is not there or cannot be decoded. */
 static char *

@@ -91,4 +91,19 @@ void ws_wire_resume(struct ws_transfer *t);
  */
 struct ws_transfer *ws_wire_wait(struct ws_wire *w, int fd, unsigned ms);
 
+/** A server that is spoken to in a protocol of its own. */
+struct ws_wire_peer {
+	const char *host; /**< an IPv6 address in brackets */
+	const char *port;
+	const char *proxy; /**< URL of one that connects us (CONNECT); "": none; NULL: http_proxy's */
+	unsigned connect_ms;
+};
+
+/**
+ * Connects to @a peer, over whichever of its addresses answers. Returns a non-blocking socket,
+ * which the caller closes; -1 with WS_ERR_FETCH. @a stop_fd: gives up once it is readable; -1:
+ * none.
+ */
+int ws_wire_connect(const struct ws_wire_peer *peer, int stop_fd, struct ws_err *err);
+
 #endif

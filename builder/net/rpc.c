@@ -1,0 +1,614 @@
+/* rpc.c - the door to nghttp2: frames of gRPC in streams of HTTP/2, and calls brought to their
+ * end. */
+#include "net/rpc.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "sys/clock.h"
+
+#include <nghttp2/nghttp2.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PREFIX 5 /* of a message: compressed or not, length */
+#define LONGEST_MESSAGE ((size_t)16 << 20)
+#define WINDOW (8 << 20)
+#define MOST_HEADERS 16
+#define AT_ONCE 200 /* servers drop calls of larger bursts unheard */
+#define QUIET_MS 10000
+#define PING_MS 5000
+#define TICK_MS 100
+#define ATTEMPTS 4
+#define REFUSALS 100
+#define PAUSE_MS 100 /* before the second, then doubled */
+
+/* A call of a run. */
+struct stream {
+	struct ws_call *call;
+	int32_t id;
+	unsigned attempts, refusals;
+	int64_t due_ms; /* of the next attempt */
+	int64_t until_ms;
+	/* The message that is being sent, with its prefix, and what of both has gone. */
+	struct ws_str message;
+	uint8_t prefix[PREFIX];
+	size_t sent;
+	bool sending, sent_all;
+	/* The message that is coming, and the head of the reply. */
+	struct ws_buf in;
+	int http, status;
+	bool is_grpc, enough, too_long;
+	bool refused; /* the server has done nothing: that was no attempt */
+};
+
+typedef WS_VEC(struct stream *) stream_list;
+
+struct ws_rpc {
+	struct ws_rpc_config config;
+	struct ws_channel *channel;
+	nghttp2_session *h2;
+	bool heard;    /* bytes of HTTP/2 */
+	bool draining; /* GOAWAY came */
+	char why[200]; /* the last connection ended */
+	int64_t heard_ms, pinged_ms;
+	struct ws_buf out; /* frames that the connection has not taken */
+	size_t out_sent;
+	unsigned failures; /* connections in a row on which no call was answered */
+	struct run *run;
+};
+
+struct run {
+	struct ws_arena *a;
+	stream_list open, waiting;
+	size_t left;
+};
+
+/* ---- the end of an attempt ---- */
+
+static void
+say(struct stream *s, int status, const char *text)
+{
+	s->call->status = (enum ws_rpc_status)status;
+	if (text) {
+		snprintf(s->call->text, sizeof(s->call->text), "%s", text);
+	}
+	s->call->text[strcspn(s->call->text, "\r\n")] = '\0';
+}
+
+static bool
+is_worth_repeating(const struct stream *s)
+{
+	enum ws_rpc_status status = s->call->status;
+	return status == WS_RPC_UNAVAILABLE || status == WS_RPC_EXHAUSTED || status == WS_RPC_ABORTED
+		|| (status == WS_RPC_CANCELLED && !s->enough);
+}
+
+/* Takes it from those that are open: it waits for another attempt, or has ended. */
+static void
+end_attempt(struct ws_rpc *rpc, struct stream *s)
+{
+	struct run *run = rpc->run;
+	for (size_t i = 0; i < run->open.len; i++) {
+		if (run->open.at[i] == s) {
+			run->open.at[i] = run->open.at[--run->open.len];
+			break;
+		}
+	}
+	ws_buf_clear(&s->in);
+	if (s->refused && s->refusals < REFUSALS) {
+		s->refusals++;
+		s->attempts--;
+	}
+	if (is_worth_repeating(s) && !s->call->silent && s->attempts < ATTEMPTS) {
+		s->due_ms = ws_clock_ms() + ((int64_t)PAUSE_MS << s->attempts);
+		*ws_vec_push(&run->waiting, run->a) = s;
+		return;
+	}
+	ws_buf_release(&s->in);
+	run->left--;
+}
+
+/* The connection goes; open calls end with @a why. */
+static void
+hang_up(struct ws_rpc *rpc, const char *why, bool silent)
+{
+	nghttp2_session_del(rpc->h2);
+	rpc->h2 = NULL;
+	ws_channel_close(rpc->channel);
+	rpc->channel = NULL;
+	rpc->draining = false;
+	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "it ends every connection");
+	ws_buf_clear(&rpc->out);
+	rpc->out_sent = 0;
+	while (rpc->run && rpc->run->open.len > 0) {
+		struct stream *s = rpc->run->open.at[0];
+		s->call->silent = silent;
+		say(s, WS_RPC_UNAVAILABLE, why);
+		end_attempt(rpc, s);
+	}
+}
+
+/* ---- what nghttp2 asks and tells ---- */
+
+/* Adds the part of @a len bytes that begins at @a at, as far as there is room. */
+static size_t
+give_part(uint8_t *to, size_t room, const void *bytes, size_t len, size_t at)
+{
+	size_t part = at < len ? len - at : 0;
+	part = part < room ? part : room;
+	if (part > 0) {
+		memcpy(to, (const uint8_t *)bytes + at, part);
+	}
+	return part;
+}
+
+static ssize_t
+give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t room, uint32_t *flags,
+	nghttp2_data_source *source, void *rpc WS_UNUSED)
+{
+	struct stream *s = source->ptr;
+	size_t given = 0;
+	while (given < room && !s->sent_all) {
+		if (!s->sending && !(s->sending = s->call->next(s->call, &s->message))) {
+			s->sent_all = true;
+			break;
+		}
+		size_t n = s->message.n;
+		for (int i = 0; i < 4; i++) {
+			s->prefix[1 + i] = (uint8_t)(n >> (24 - 8 * i));
+		}
+		size_t part = give_part(to + given, room - given, s->prefix, PREFIX, s->sent);
+		s->sent += part;
+		given += part;
+		if (s->sent >= PREFIX) {
+			part = give_part(to + given, room - given, s->message.s, n, s->sent - PREFIX);
+			s->sent += part;
+			given += part;
+		}
+		if (s->sent == PREFIX + n) {
+			s->sent = 0;
+			s->sending = false;
+		}
+	}
+	if (s->sent_all) {
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	}
+	return (ssize_t)given;
+}
+
+/* grpc-message is percent-encoded. */
+static void
+decode(const char *from, size_t len, char *to, size_t room)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < len && n + 1 < room; i++) {
+		bool coded = from[i] == '%' && i + 2 < len && ws_hex_digit(from[i + 1]) >= 0
+			&& ws_hex_digit(from[i + 2]) >= 0;
+		char c =
+			coded ? (char)(ws_hex_digit(from[i + 1]) * 16 + ws_hex_digit(from[i + 2])) : from[i];
+		to[n++] = (unsigned char)c < ' ' ? ' ' : c;
+		i += coded ? 2 : 0;
+	}
+	to[n] = '\0';
+}
+
+static int
+on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name, size_t name_len,
+	const uint8_t *value, size_t value_len, uint8_t flags WS_UNUSED, void *rpc WS_UNUSED)
+{
+	struct stream *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
+	struct ws_str n = {(const char *)name, name_len}, v = {(const char *)value, value_len};
+	uint64_t number;
+	if (!s) {
+		return 0;
+	}
+	if (ws_str_is(n, ":status") && ws_str_to_u64(v, &number)) {
+		s->http = (int)(number % 1000);
+	} else if (ws_str_is(n, "content-type")) {
+		s->is_grpc = v.n >= 16 && memcmp(v.s, "application/grpc", 16) == 0;
+	} else if (ws_str_is(n, "grpc-status") && ws_str_to_u64(v, &number)) {
+		s->status = number < 100 ? (int)number : WS_RPC_UNKNOWN;
+	} else if (ws_str_is(n, "grpc-message")) {
+		decode(v.s, v.n, s->call->text, sizeof(s->call->text));
+	}
+	return 0;
+}
+
+/* Hands over what is whole of the messages that have come. */
+static void
+take_messages(struct stream *s)
+{
+	size_t at = 0;
+	while (s->in.len - at >= PREFIX && !s->enough && !s->too_long) {
+		const uint8_t *prefix = (const uint8_t *)s->in.data + at;
+		size_t len =
+			(size_t)prefix[1] << 24 | (size_t)prefix[2] << 16 | (size_t)prefix[3] << 8 | prefix[4];
+		s->too_long = prefix[0] != 0 || len > LONGEST_MESSAGE;
+		if (s->too_long || s->in.len - at - PREFIX < len) {
+			break;
+		}
+		s->enough = !s->call->take(s->call, (struct ws_str){s->in.data + at + PREFIX, len});
+		at += PREFIX + len;
+	}
+	memmove(s->in.data, s->in.data + at, s->in.len - at);
+	ws_buf_cut(&s->in, s->in.len - at);
+}
+
+static int
+on_data(nghttp2_session *h2, uint8_t flags WS_UNUSED, int32_t id, const uint8_t *bytes, size_t len,
+	void *rpc WS_UNUSED)
+{
+	struct stream *s = nghttp2_session_get_stream_user_data(h2, id);
+	if (!s || s->http != 200 || !s->is_grpc || s->enough || s->too_long) {
+		return 0;
+	}
+	ws_buf_add(&s->in, bytes, len);
+	take_messages(s);
+	if (s->enough || s->too_long) {
+		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+	}
+	return 0;
+}
+
+static enum ws_rpc_status
+status_of_http(int http)
+{
+	switch (http) {
+	case 400:
+		return WS_RPC_INTERNAL;
+	case 401:
+		return WS_RPC_UNAUTHENTICATED;
+	case 403:
+		return WS_RPC_DENIED;
+	case 404:
+		return WS_RPC_UNIMPLEMENTED;
+	case 429:
+	case 502:
+	case 503:
+	case 504:
+		return WS_RPC_UNAVAILABLE;
+	default:
+		return WS_RPC_UNKNOWN;
+	}
+}
+
+/* What a stream that was closed says of its call. */
+static void
+conclude(struct stream *s, uint32_t code)
+{
+	char text[96];
+	if (s->enough) {
+		say(s, WS_RPC_CANCELLED, NULL);
+	} else if (s->too_long) {
+		say(s, WS_RPC_INTERNAL, "it sent a message that is too long, or compressed");
+	} else if (s->http && s->http != 200) {
+		snprintf(text, sizeof(text), "HTTP status %d", s->http);
+		say(s, status_of_http(s->http), text);
+	} else if (s->http && !s->is_grpc) {
+		say(s, WS_RPC_UNKNOWN, "it does not speak gRPC");
+	} else if (s->status >= 0 && s->in.len > 0) {
+		say(s, WS_RPC_INTERNAL, "it sent half a message");
+	} else if (s->status >= 0) {
+		say(s, s->status, NULL);
+	} else {
+		snprintf(text, sizeof(text), "it closed the stream: %s", nghttp2_http2_strerror(code));
+		say(s, WS_RPC_UNAVAILABLE, text);
+	}
+}
+
+static int
+on_close(nghttp2_session *h2, int32_t id, uint32_t code, void *data)
+{
+	struct ws_rpc *rpc = data;
+	struct stream *s = nghttp2_session_get_stream_user_data(h2, id);
+	if (s) {
+		rpc->failures = s->http ? 0 : rpc->failures;
+		conclude(s, code);
+		s->refused = code == NGHTTP2_REFUSED_STREAM && !s->http;
+		end_attempt(rpc, s);
+	}
+	return 0;
+}
+
+static int
+on_frame(nghttp2_session *h2 WS_UNUSED, const nghttp2_frame *frame, void *data)
+{
+	struct ws_rpc *rpc = data;
+	if (frame->hd.type == NGHTTP2_GOAWAY) {
+		rpc->draining = true;
+	} else if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK)) {
+		rpc->pinged_ms = 0;
+	}
+	return 0;
+}
+
+/* ---- the connection ---- */
+
+static void
+start_session(struct ws_rpc *rpc)
+{
+	nghttp2_session_callbacks *on;
+	if (nghttp2_session_callbacks_new(&on) != 0) {
+		abort();
+	}
+	nghttp2_session_callbacks_set_on_header_callback(on, on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(on, on_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(on, on_close);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(on, on_frame);
+	if (nghttp2_session_client_new(&rpc->h2, on, rpc) != 0) {
+		abort();
+	}
+	nghttp2_session_callbacks_del(on);
+	nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 1 << 16}};
+	nghttp2_submit_settings(rpc->h2, NGHTTP2_FLAG_NONE, settings, WS_LEN(settings));
+	nghttp2_session_set_local_window_size(rpc->h2, NGHTTP2_FLAG_NONE, 0, 2 * WINDOW);
+	rpc->heard = false;
+	rpc->heard_ms = ws_clock_ms();
+	rpc->pinged_ms = 0;
+}
+
+/* When it cannot, all calls end: a server that is not there is not waited for. */
+static bool
+connect_once(struct ws_rpc *rpc)
+{
+	struct ws_err err = {0};
+	rpc->channel = rpc->failures < ATTEMPTS ? ws_channel_open(&rpc->config.channel, &err) : NULL;
+	if (rpc->channel) {
+		rpc->failures++; /* until it answers a call */
+		start_session(rpc);
+		return true;
+	}
+	struct run *run = rpc->run;
+	for (size_t i = 0; i < run->waiting.len; i++) {
+		struct stream *s = run->waiting.at[i];
+		s->call->silent = true;
+		say(s, WS_RPC_UNAVAILABLE, err.text[0] ? err.text : rpc->why);
+		ws_buf_release(&s->in);
+		run->left--;
+	}
+	run->waiting.len = 0;
+	return false;
+}
+
+static bool
+flush(struct ws_rpc *rpc, struct ws_err *err)
+{
+	while (rpc->out_sent < rpc->out.len) {
+		ptrdiff_t sent = ws_channel_write(
+			rpc->channel, rpc->out.data + rpc->out_sent, rpc->out.len - rpc->out_sent, err);
+		if (sent <= 0) {
+			return sent == 0;
+		}
+		rpc->out_sent += (size_t)sent;
+	}
+	ws_buf_clear(&rpc->out);
+	rpc->out_sent = 0;
+	return true;
+}
+
+/* Frames that wait go into one buffer, then to the connection. */
+static bool
+send_some(struct ws_rpc *rpc, struct ws_err *err)
+{
+	while (flush(rpc, err) && rpc->out.len == 0) {
+		const uint8_t *frame;
+		ssize_t len = 0;
+		while (
+			rpc->out.len < (128 << 10) && (len = nghttp2_session_mem_send(rpc->h2, &frame)) > 0) {
+			ws_buf_add(&rpc->out, frame, (size_t)len);
+		}
+		if (len < 0) {
+			return ws_err_set(err, WS_ERR_INTERNAL, "%s", nghttp2_strerror((int)len));
+		}
+		if (rpc->out.len == 0) {
+			return true;
+		}
+	}
+	return rpc->out.len > 0 && err->kind == WS_ERR_NONE;
+}
+
+static bool
+receive_some(struct ws_rpc *rpc, struct ws_err *err)
+{
+	uint8_t bytes[16 << 10];
+	ptrdiff_t got;
+	while ((got = ws_channel_read(rpc->channel, bytes, sizeof(bytes), err)) > 0) {
+		bool older = got >= 5 && memcmp(bytes, "HTTP/", 5) == 0 && !rpc->heard;
+		ssize_t taken =
+			older ? NGHTTP2_ERR_PROTO : nghttp2_session_mem_recv(rpc->h2, bytes, (size_t)got);
+		if (taken < 0) {
+			return ws_err_set(err, WS_ERR_FETCH, "'%s:%s' does not speak HTTP/2: %s",
+				rpc->config.channel.peer.host, rpc->config.channel.peer.port,
+				nghttp2_strerror((int)taken));
+		}
+		rpc->heard = true;
+		rpc->heard_ms = ws_clock_ms();
+	}
+	return got == 0;
+}
+
+/* ---- calls ---- */
+
+static nghttp2_nv
+header(const char *name, const char *value, uint8_t flags)
+{
+	return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
+		strlen(value), flags};
+}
+
+static void
+submit(struct ws_rpc *rpc, struct stream *s, struct ws_arena *a)
+{
+	const struct ws_channel_config *channel = &rpc->config.channel;
+	nghttp2_nv all[8 + MOST_HEADERS];
+	size_t count = 0;
+	all[count++] = header(":method", "POST", 0);
+	all[count++] = header(":scheme", channel->tls ? "https" : "http", 0);
+	all[count++] = header(":path", s->call->method, 0);
+	all[count++] = header(
+		":authority", ws_arena_printf(a, "%s:%s", channel->peer.host, channel->peer.port), 0);
+	all[count++] = header("te", "trailers", 0);
+	all[count++] = header("content-type", "application/grpc", 0);
+	all[count++] = header("user-agent", "wheelsmith/" WS_VERSION, 0);
+	if (s->call->deadline_ms > 0) {
+		all[count++] =
+			header("grpc-timeout", ws_arena_printf(a, "%um", s->call->deadline_ms % 100000000), 0);
+	}
+	for (size_t i = 0; i < rpc->config.header_count && i < MOST_HEADERS; i++) {
+		struct ws_str value = ws_str_of(rpc->config.headers[i]);
+		struct ws_str name = ws_str_cut(&value, ':');
+		all[count++] = header(ws_lower_all(ws_str_copy(ws_str_trim(name), a)),
+			ws_str_copy(ws_str_trim(value), a), NGHTTP2_NV_FLAG_NO_INDEX);
+	}
+	nghttp2_data_provider body = {.source.ptr = s, .read_callback = give};
+	s->id = nghttp2_submit_request(rpc->h2, NULL, all, count, &body, s);
+}
+
+static void
+start(struct ws_rpc *rpc, struct stream *s)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_call *call = s->call;
+	*s = (struct stream){.call = call,
+		.attempts = s->attempts + 1,
+		.refusals = s->refusals,
+		.in = s->in,
+		.status = -1};
+	s->until_ms = call->deadline_ms ? ws_clock_ms() + call->deadline_ms : 0;
+	call->text[0] = '\0';
+	call->silent = false;
+	if (call->begin) {
+		call->begin(call);
+	}
+	*ws_vec_push(&rpc->run->open, rpc->run->a) = s;
+	submit(rpc, s, a);
+	if (s->id < 0) {
+		say(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
+		end_attempt(rpc, s);
+	}
+}
+
+/* Those whose time has come, in order. */
+static void
+start_due(struct ws_rpc *rpc)
+{
+	struct run *run = rpc->run;
+	int64_t now = ws_clock_ms();
+	size_t kept = 0, count = run->waiting.len;
+	for (size_t i = 0; i < count; i++) {
+		struct stream *s = run->waiting.at[i];
+		if (rpc->h2 && !rpc->draining && run->open.len < AT_ONCE && s->due_ms <= now) {
+			start(rpc, s);
+		} else {
+			run->waiting.at[kept++] = s;
+		}
+		if (run->open.len == AT_ONCE && kept == i + 1) {
+			kept = count; /* nothing was started: nothing moves */
+			break;
+		}
+	}
+	size_t added = run->waiting.len - count; /* failed at once */
+	memmove(run->waiting.at + kept, run->waiting.at + count, added * sizeof(struct stream *));
+	run->waiting.len = kept + added;
+}
+
+static void
+look_at_clock(struct ws_rpc *rpc)
+{
+	struct run *run = rpc->run;
+	int64_t now = ws_clock_ms();
+	unsigned quiet_ms = rpc->config.quiet_ms ? rpc->config.quiet_ms : QUIET_MS;
+	for (size_t i = run->open.len; i-- > 0;) {
+		struct stream *s = run->open.at[i];
+		if (!s->until_ms || now < s->until_ms) {
+			continue;
+		}
+		s->call->silent = true;
+		say(s, WS_RPC_DEADLINE, "no answer in time");
+		end_attempt(rpc, s);
+		if (nghttp2_session_set_stream_user_data(rpc->h2, s->id, NULL) != 0) {
+			hang_up(rpc, "no answer in time", true); /* it holds what it never sent */
+			return;
+		}
+		nghttp2_submit_rst_stream(rpc->h2, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+	}
+	if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
+		hang_up(rpc, "no answer, not even to a ping", true);
+	} else if (run->open.len > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
+		nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
+		rpc->pinged_ms = now;
+	}
+}
+
+static void
+turn(struct ws_rpc *rpc)
+{
+	struct ws_err err = {0};
+	start_due(rpc);
+	if (rpc->draining && rpc->run->open.len == 0) {
+		hang_up(rpc, NULL, false);
+		return;
+	}
+	if (send_some(rpc, &err)) {
+		ws_channel_wait(rpc->channel, rpc->out.len > 0, TICK_MS);
+	}
+	if (err.kind == WS_ERR_NONE && receive_some(rpc, &err)) {
+		send_some(rpc, &err);
+	}
+	if (err.kind != WS_ERR_NONE) {
+		hang_up(rpc, err.text, false);
+	} else {
+		look_at_clock(rpc);
+	}
+}
+
+bool
+ws_rpc_run(struct ws_rpc *rpc, struct ws_call *const *calls, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct run run = {.a = a, .left = count};
+	struct stream *streams = WS_NEW_N(a, struct stream, count);
+	bool stopped = false;
+	ws_vec_reserve(&run.waiting, count, a);
+	for (size_t i = 0; i < count; i++) {
+		streams[i].call = calls[i];
+		*ws_vec_push(&run.waiting, a) = &streams[i];
+	}
+	rpc->run = &run;
+	rpc->failures = 0;
+	while (run.left > 0 && !(stopped = ws_stop_asked(rpc->config.channel.stop))) {
+		if (rpc->h2 || connect_once(rpc)) {
+			turn(rpc);
+		}
+	}
+	if (stopped) {
+		hang_up(rpc, "it was asked to stop", false);
+	}
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_release(&streams[i].in);
+	}
+	rpc->run = NULL;
+	return !stopped;
+}
+
+struct ws_rpc *
+ws_rpc_open(const struct ws_rpc_config *config)
+{
+	struct ws_rpc *rpc = calloc(1, sizeof(*rpc));
+	if (!rpc) {
+		abort();
+	}
+	rpc->config = *config;
+	return rpc;
+}
+
+void
+ws_rpc_close(struct ws_rpc *rpc)
+{
+	if (rpc) {
+		hang_up(rpc, NULL, false);
+		ws_buf_release(&rpc->out);
+		free(rpc);
+	}
+}
