@@ -14,13 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A small text, by what it is and the key that it is of. */
-struct ws_shared_record {
-	const char *kind;   /**< "result", "manifests" */
-	const char *key;    /**< 64 digits */
-	struct ws_buf text; /**< released by its owner; empty where nobody who is believed has one */
-};
-
 /** A file of the store, by its digest. */
 struct ws_shared_file {
 	const char *digest;
@@ -28,16 +21,26 @@ struct ws_shared_file {
 	bool here;           /**< get_files: the store has it now */
 };
 
+/** A small text, by what it is and the key that it is of. */
+struct ws_shared_record {
+	const char *kind;   /**< "result", "manifests" */
+	const char *key;    /**< 64 digits */
+	struct ws_buf text; /**< released by its owner; empty where nobody who is believed has one */
+	/** Which the text speaks of, with their sizes; nobody has signed those. */
+	const struct ws_shared_file *files;
+	size_t file_count;
+};
+
 /** First member of its own struct. */
 struct ws_shared {
 	bool writes; /**< put is wanted */
-	/** Fills the texts, all at once. */
-	void (*get_records)(struct ws_shared *self, struct ws_shared_record *records, size_t count);
+	/** Fills the texts, all at once, and the files in @a a. */
+	void (*get_records)(
+		struct ws_shared *self, struct ws_shared_record *records, size_t count, struct ws_arena *a);
 	/** Brings files into the store, all at once. */
 	void (*get_files)(struct ws_shared *self, struct ws_shared_file *files, size_t count);
-	/** Files of the store first, then the records that speak of them. */
-	void (*put)(struct ws_shared *self, const struct ws_shared_file *files, size_t file_count,
-		const struct ws_shared_record *records, size_t record_count);
+	/** The files of the records, which the store has, then the records. */
+	void (*put)(struct ws_shared *self, const struct ws_shared_record *records, size_t count);
 };
 
 #endif

@@ -39,6 +39,18 @@ add_file(file_list *files, struct ws_map *seen, const char *digest, uint64_t siz
 	}
 }
 
+/* What @a record says of the size of a file that it speaks of; 0: nothing. */
+static uint64_t
+size_in(const struct ws_shared_record *record, const char *digest)
+{
+	for (size_t i = 0; i < record->file_count; i++) {
+		if (strcmp(record->files[i].digest, digest) == 0) {
+			return record->files[i].size_bytes;
+		}
+	}
+	return 0;
+}
+
 static struct ws_shared_record *
 ask_records(struct asking *x, const char *kind, const char *const *keys)
 {
@@ -54,7 +66,7 @@ ask_records(struct asking *x, const char *kind, const char *const *keys)
 		}
 	}
 	if (asked > 0) {
-		shared->get_records(shared, wanted, asked);
+		shared->get_records(shared, wanted, asked, x->a);
 	}
 	for (size_t i = 0; i < asked; i++) {
 		records[at[i]] = wanted[i];
@@ -109,7 +121,8 @@ find_manifests(struct asking *x, bool outside_only)
 		struct ws_digest digest;
 		while (ws_cache_next_manifest(&rest, &digest)) {
 			if (!ws_cas_has(x->cache->store, digest.hex)) {
-				add_file(&files, &seen, ws_arena_strdup(x->a, digest.hex), 0, x->a);
+				add_file(&files, &seen, ws_arena_strdup(x->a, digest.hex),
+					size_in(&lists[i], digest.hex), x->a);
 			}
 		}
 	}
@@ -173,7 +186,7 @@ find_results(struct asking *x)
 			}
 		}
 		if (good[i] && result->log.hex[0] && !ws_cas_has(x->cache->store, result->log.hex)) {
-			add_file(&files, &seen, result->log.hex, 0, x->a);
+			add_file(&files, &seen, result->log.hex, size_in(&records[i], result->log.hex), x->a);
 		}
 	}
 	if (files.len > 0) {
@@ -214,12 +227,26 @@ ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
 
 /* The list that others made, with @a manifest before it. */
 static void
-merge_list(struct ws_shared_record *record, const char *manifest)
+merge_list(
+	struct ws_shared_record *record, const char *manifest, uint64_t size_bytes, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf merged = {0};
+	struct ws_map seen = {0};
+	struct ws_digest digest;
+	file_list files = {0};
 	ws_cache_write_manifests(manifest, ws_cache_manifests(ws_buf_str(&record->text)), &merged);
+	struct ws_str rest = ws_cache_manifests(ws_buf_str(&merged));
+	add_file(&files, &seen, manifest, size_bytes, a);
+	while (ws_cache_next_manifest(&rest, &digest)) {
+		uint64_t known = size_in(record, digest.hex);
+		if (known > 0) {
+			add_file(&files, &seen, ws_arena_strdup(a, digest.hex), known, a);
+		}
+	}
 	ws_buf_clear(&record->text);
 	ws_buf_add(&record->text, merged.data, merged.len);
+	record->files = files.at;
+	record->file_count = files.len;
 }
 
 void
@@ -246,14 +273,15 @@ ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
 	};
 	size_t lists = !manifest ? 0 : ws_manifest_is_opaque(ws_buf_str(manifest)) ? 1 : 2;
 	if (lists > 0) {
-		add_file(&files, &seen, result->manifest.hex, manifest->len, a);
-		shared->get_records(shared, records, lists);
+		shared->get_records(shared, records, lists, a);
 	}
 	for (size_t i = 0; i < lists; i++) {
-		merge_list(&records[i], result->manifest.hex);
+		merge_list(&records[i], result->manifest.hex, manifest->len, a);
 	}
 	records[lists] = records[WS_LEN(records) - 1];
+	records[lists].files = files.at;
+	records[lists].file_count = files.len;
 	ws_buf_add(&records[lists].text, text->data, text->len);
-	shared->put(shared, files.at, files.len, records, lists + 1);
+	shared->put(shared, records, lists + 1);
 	drop_records(records, lists + 1);
 }

@@ -1,164 +1,86 @@
-/* action_result.c - protocol buffers by hand: four messages, three kinds of fields. */
 #include "remote/action_result.h"
+
+#include "remote/protobuf.h"
 
 #include <string.h>
 
-enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-
-/* Of ActionResult, OutputFile, Digest, Command and Action: the numbers of
- * remote_execution.proto. */
-enum {
-	RESULT_OUTPUT_FILES = 2,
-	RESULT_STDOUT_RAW = 5,
-	RESULT_METADATA = 9,
-	METADATA_WORKER = 1,
-	FILE_PATH = 1,
-	FILE_DIGEST = 2,
-	DIGEST_HASH = 1,
-	DIGEST_SIZE = 2,
-	COMMAND_ARGUMENTS = 1,
-	ACTION_COMMAND = 1,
-	ACTION_INPUT_ROOT = 2,
-	ACTION_SALT = 9,
-};
-
-static void
-put_varint(struct ws_buf *b, uint64_t value)
+static Reapi__Digest
+digest_of(const char *hash, size_t size_bytes)
 {
-	for (; value >= 0x80; value >>= 7) {
-		ws_buf_putc(b, (char)(value | 0x80));
-	}
-	ws_buf_putc(b, (char)value);
-}
-
-static void
-put_bytes(struct ws_buf *b, unsigned field, const void *bytes, size_t len)
-{
-	put_varint(b, field << 3 | BYTES);
-	put_varint(b, len);
-	ws_buf_add(b, bytes, len);
-}
-
-static void
-put_text(struct ws_buf *b, unsigned field, const char *text)
-{
-	put_bytes(b, field, text, strlen(text));
-}
-
-static void
-put_message(struct ws_buf *b, unsigned field, const struct ws_buf *message)
-{
-	put_bytes(b, field, message->data, message->len);
-}
-
-static void
-put_digest(struct ws_buf *b, unsigned field, const char *digest, uint64_t size_bytes)
-{
-	WS_AUTO_BUF struct ws_buf message = {0};
-	put_text(&message, DIGEST_HASH, digest);
-	if (size_bytes > 0) {
-		put_varint(&message, DIGEST_SIZE << 3 | VARINT);
-		put_varint(&message, size_bytes);
-	}
-	put_message(b, field, &message);
+	Reapi__Digest digest = REAPI__DIGEST__INIT;
+	digest.hash = (char *)(uintptr_t)hash;
+	digest.size_bytes = (int64_t)size_bytes;
+	return digest;
 }
 
 struct ws_digest
-ws_action_result_key(const char *kind, const char *key)
+ws_action_result_key(
+	const char *kind, const char *key, struct ws_buf *command_bytes, struct ws_buf *action_bytes)
 {
-	WS_AUTO_BUF struct ws_buf command = {0};
-	WS_AUTO_BUF struct ws_buf action = {0};
-	const char *const words[] = {"wheelsmith-record", "1", kind, key};
-	for (size_t i = 0; i < WS_LEN(words); i++) {
-		put_text(&command, COMMAND_ARGUMENTS, words[i]);
-	}
-	put_digest(
-		&action, ACTION_COMMAND, ws_digest_bytes(command.data, command.len).hex, command.len);
-	put_digest(&action, ACTION_INPUT_ROOT, ws_digest_bytes("", 0).hex, 0);
-	put_text(&action, ACTION_SALT, "wheelsmith.record/1");
-	return ws_digest_bytes(action.data, action.len);
+	WS_AUTO_BUF struct ws_buf own_command = {0};
+	WS_AUTO_BUF struct ws_buf own_action = {0};
+	const char *words[] = {"wheelsmith-record", "1", kind, key};
+	char salt[] = "wheelsmith.record/1";
+	Reapi__Command command = REAPI__COMMAND__INIT;
+	command.n_arguments = WS_LEN(words);
+	command.arguments = (char **)(uintptr_t)words;
+	command_bytes = command_bytes ? command_bytes : &own_command;
+	ws_protobuf_pack(&command, command_bytes);
+	struct ws_digest command_digest = ws_digest_bytes(command_bytes->data, command_bytes->len);
+	struct ws_digest empty = ws_digest_bytes("", 0);
+	Reapi__Digest command_message = digest_of(command_digest.hex, command_bytes->len);
+	Reapi__Digest root_message = digest_of(empty.hex, 0);
+	Reapi__Action action = REAPI__ACTION__INIT;
+	action.command_digest = &command_message;
+	action.input_root_digest = &root_message;
+	action.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
+	action_bytes = action_bytes ? action_bytes : &own_action;
+	ws_protobuf_pack(&action, action_bytes);
+	return ws_digest_bytes(action_bytes->data, action_bytes->len);
 }
 
 void
-ws_action_result_add_file(struct ws_buf *message, const char *digest, uint64_t size_bytes)
+ws_action_result_write(struct ws_str text, const struct ws_shared_file *files, size_t file_count,
+	struct ws_buf *message)
 {
-	WS_AUTO_BUF struct ws_buf file = {0};
-	put_text(&file, FILE_PATH, digest);
-	put_digest(&file, FILE_DIGEST, digest, size_bytes);
-	put_message(message, RESULT_OUTPUT_FILES, &file);
-}
-
-void
-ws_action_result_add_text(struct ws_buf *message, struct ws_str text)
-{
-	WS_AUTO_BUF struct ws_buf metadata = {0};
-	put_text(&metadata, METADATA_WORKER, "wheelsmith");
-	put_bytes(message, RESULT_STDOUT_RAW, text.s, text.n);
-	put_message(message, RESULT_METADATA, &metadata);
-}
-
-static bool
-take_varint(struct ws_str *rest, uint64_t *value)
-{
-	*value = 0;
-	for (unsigned shift = 0; rest->n > 0 && shift < 64; shift += 7) {
-		unsigned char byte = (unsigned char)*rest->s;
-		rest->s++;
-		rest->n--;
-		*value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			return true;
-		}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	Reapi__OutputFile *outputs = WS_NEW_N(a, Reapi__OutputFile, file_count);
+	Reapi__Digest *digests = WS_NEW_N(a, Reapi__Digest, file_count);
+	Reapi__ExecutedActionMetadata metadata = REAPI__EXECUTED_ACTION_METADATA__INIT;
+	Reapi__ActionResult result = REAPI__ACTION_RESULT__INIT;
+	result.output_files = WS_NEW_N(a, Reapi__OutputFile *, file_count);
+	result.n_output_files = file_count;
+	for (size_t i = 0; i < file_count; i++) {
+		digests[i] = digest_of(files[i].digest, files[i].size_bytes);
+		outputs[i] = (Reapi__OutputFile)REAPI__OUTPUT_FILE__INIT;
+		outputs[i].path = (char *)(uintptr_t)files[i].digest;
+		outputs[i].digest = &digests[i];
+		result.output_files[i] = &outputs[i];
 	}
-	return false;
-}
-
-/* The next field; of one that is not bytes, @a value is empty. */
-static bool
-take_field(struct ws_str *rest, uint64_t *tag, struct ws_str *value)
-{
-	uint64_t number;
-	if (!take_varint(rest, tag)) {
-		return false;
-	}
-	switch (*tag & 7) {
-	case VARINT:
-		*value = (struct ws_str){rest->s, 0};
-		return take_varint(rest, &number);
-	case FIXED32:
-	case FIXED64:
-		number = (*tag & 7) == FIXED64 ? 8 : 4;
-		break;
-	case BYTES:
-		if (!take_varint(rest, &number)) {
-			return false;
-		}
-		break;
-	default:
-		return false;
-	}
-	if (number > rest->n) {
-		return false;
-	}
-	*value = (struct ws_str){rest->s, (size_t)number};
-	rest->s += number;
-	rest->n -= (size_t)number;
-	return true;
+	metadata.worker = ws_arena_strdup(a, "wheelsmith");
+	result.execution_metadata = &metadata; /* servers take a result without any field for none */
+	result.stdout_raw = (ProtobufCBinaryData){text.n, (uint8_t *)(uintptr_t)text.s};
+	ws_protobuf_pack(&result, message);
 }
 
 bool
-ws_action_result_text(struct ws_str message, struct ws_str *text)
+ws_action_result_read(struct ws_str message, struct ws_arena *a, struct ws_str *text,
+	struct ws_shared_file **files, size_t *file_count)
 {
-	*text = (struct ws_str){0};
-	while (message.n > 0) {
-		uint64_t tag;
-		struct ws_str value;
-		if (!take_field(&message, &tag, &value)) {
-			return false;
-		}
-		if (tag == (RESULT_STDOUT_RAW << 3 | BYTES)) {
-			*text = value;
+	const Reapi__ActionResult *result =
+		ws_protobuf_unpack(&reapi__action_result__descriptor, message, a);
+	if (!result || result->stdout_raw.len == 0) {
+		return false;
+	}
+	*text = (struct ws_str){(const char *)result->stdout_raw.data, result->stdout_raw.len};
+	*files = WS_NEW_N(a, struct ws_shared_file, result->n_output_files);
+	*file_count = 0;
+	for (size_t i = 0; i < result->n_output_files; i++) {
+		const Reapi__Digest *digest = result->output_files[i]->digest;
+		if (digest && digest->size_bytes > 0) {
+			(*files)[(*file_count)++] = (struct ws_shared_file){
+				.digest = digest->hash, .size_bytes = (uint64_t)digest->size_bytes};
 		}
 	}
-	return text->n > 0;
+	return true;
 }

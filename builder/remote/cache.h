@@ -25,12 +25,15 @@ enum ws_came {
 /** A message or a file. */
 struct ws_item {
 	const char *key;     /**< 64 digits */
-	struct ws_buf bytes; /**< of a message; its owner releases it */
+	struct ws_buf bytes; /**< of a message, or of a file to put that has no path; its owner's */
 	const char *path;    /**< of a file: where it is, or where it goes */
-	uint64_t size_bytes; /**< of a file; to get: at most so many */
+	uint64_t size_bytes; /**< of the file, or of the Action; of a file to get, 0: not known */
 	enum ws_came came;
 	struct ws_err failure; /**< of REFUSED and SILENT */
 };
+
+/** A file of unknown size is not larger: a manifest, a log. */
+#define WS_LARGEST_UNKNOWN ((uint64_t)64 << 20)
 
 /** First member of its own struct. Each function brings all items to their end; false: the run is
  * to stop. */
@@ -40,6 +43,7 @@ struct ws_remote_cache {
 	bool (*put_files)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
 	bool (*put_messages)(struct ws_remote_cache *self, struct ws_item *items, size_t count);
 	void (*close)(struct ws_remote_cache *self);
+	bool wants_actions; /**< a message is put after the files of its Action */
 };
 
 #endif

@@ -158,7 +158,8 @@ static bool
 take_file(struct ws_request *request, const void *bytes, size_t len, struct ws_err *err)
 {
 	struct exchange *x = (struct exchange *)request;
-	if (len > x->item->size_bytes - x->got_bytes) {
+	uint64_t most = x->item->size_bytes ? x->item->size_bytes : WS_LARGEST_UNKNOWN;
+	if (len > most - x->got_bytes) {
 		x->too_long = true;
 		return ws_err_set(err, WS_ERR_FETCH, "'%s' is too long", request->subject);
 	}
@@ -271,8 +272,8 @@ ws_http_cache_open(
 		.impatient = true,
 		.stop = config->stop,
 	};
-	h->cache =
-		(struct ws_remote_cache){get_messages, get_files, put_files, put_messages, close_cache};
+	h->cache = (struct ws_remote_cache){
+		get_messages, get_files, put_files, put_messages, close_cache, false};
 	h->config = *config;
 	h->http = ws_http_open(&http, err);
 	return h->http ? &h->cache : NULL;

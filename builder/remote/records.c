@@ -3,6 +3,7 @@
 #include "remote/records.h"
 
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "model/loopback.h"
 #include "net/url.h"
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LARGEST_FILE ((uint64_t)64 << 20) /* of manifests and logs, whose size nobody has said */
 
 struct ws_records {
 	struct ws_shared shared; /* first */
@@ -77,16 +76,22 @@ judge(struct ws_records *r, const struct ws_item *item)
 	}
 }
 
-/* Leaves the text of a record that a trusted key has signed, or nothing. */
+/* Leaves the text of a record that a trusted key has signed, and its files, or nothing. */
 static void
-believe(struct ws_records *r, struct ws_shared_record *record, const struct ws_item *item)
+believe(struct ws_records *r, struct ws_shared_record *record, const struct ws_item *item,
+	struct ws_arena *a)
 {
 	struct ws_signers signers = {r->trusted.at, r->trusted.len};
 	struct ws_str signed_text, text;
+	struct ws_shared_file *files;
+	size_t file_count;
 	bool came = item->came == WS_CAME_WHOLE;
-	if (came && ws_action_result_text(ws_buf_str(&item->bytes), &signed_text)
+	if (came
+		&& ws_action_result_read(ws_buf_str(&item->bytes), a, &signed_text, &files, &file_count)
 		&& ws_signed_text_read(signed_text, &signers, record->kind, record->key, &text)) {
 		ws_buf_add(&record->text, text.s, text.n);
+		record->files = files;
+		record->file_count = file_count;
 	} else if (came || item->came == WS_CAME_WRONG) {
 		say_wrong(r, "records that no trusted key has signed");
 	}
@@ -100,22 +105,24 @@ end_if(struct ws_records *r, bool ran)
 }
 
 static void
-get_records(struct ws_shared *self, struct ws_shared_record *records, size_t count)
+get_records(
+	struct ws_shared *self, struct ws_shared_record *records, size_t count, struct ws_arena *a)
 {
 	struct ws_records *r = (struct ws_records *)self;
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_item *items = WS_NEW_N(a, struct ws_item, count);
 	if (r->closed) {
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct ws_digest key = ws_action_result_key(records[i].kind, records[i].key);
+		WS_AUTO_BUF struct ws_buf action = {0};
+		struct ws_digest key = ws_action_result_key(records[i].kind, records[i].key, NULL, &action);
 		items[i].key = ws_arena_strdup(a, key.hex);
+		items[i].size_bytes = action.len;
 	}
 	end_if(r, r->cache->get_messages(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
 		judge(r, &items[i]);
-		believe(r, &records[i], &items[i]);
+		believe(r, &records[i], &items[i], a);
 		ws_buf_release(&items[i].bytes);
 	}
 }
@@ -148,7 +155,7 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 		items[i].key = files[i].digest;
 		items[i].path = ws_arena_printf(
 			a, "%s/partial/shared-%d-%u", r->config.store->path, getpid(), ++r->files);
-		items[i].size_bytes = files[i].size_bytes ? files[i].size_bytes : LARGEST_FILE;
+		items[i].size_bytes = files[i].size_bytes;
 	}
 	end_if(r, r->cache->get_files(r->cache, items, count));
 	for (size_t i = 0; i < count; i++) {
@@ -174,48 +181,88 @@ were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t c
 	return ran && r->shared.writes;
 }
 
+typedef WS_VEC(struct ws_item) item_list;
+
+/* The files of a record, with their sizes, to those that are sent; each once. What other hosts made
+ * may be there alone. False: it is not known what a file is. */
 static bool
-put_files(struct ws_records *r, const struct ws_shared_file *files, size_t count,
-	struct ws_item *items, struct ws_arena *a)
+list_files(struct ws_records *r, struct ws_shared_record *record, item_list *items,
+	struct ws_map *seen, struct ws_arena *a)
 {
-	for (size_t i = 0; i < count; i++) {
+	struct ws_shared_file *files = WS_NEW_N(a, struct ws_shared_file, record->file_count);
+	for (size_t i = 0; i < record->file_count; i++) {
 		struct stat status;
-		items[i].key = files[i].digest;
-		items[i].path = ws_cas_open(r->config.store, files[i].digest, a, NULL);
-		if (!items[i].path || stat(items[i].path, &status) < 0) {
+		files[i] = record->files[i];
+		const char *path = ws_cas_open(r->config.store, files[i].digest, a, NULL);
+		if (path && stat(path, &status) == 0) {
+			files[i].size_bytes = (uint64_t)status.st_size;
+			if (ws_map_add(seen, files[i].digest, a)) {
+				*ws_vec_push(items, a) = (struct ws_item){
+					.key = files[i].digest, .path = path, .size_bytes = files[i].size_bytes};
+			}
+		} else if (files[i].size_bytes == 0) {
 			return false;
 		}
-		items[i].size_bytes = (uint64_t)status.st_size;
 	}
-	return were_taken(r, r->cache->put_files(r->cache, items, count), items, count);
+	record->files = files;
+	return true;
+}
+
+/* The message of a record, and where the server wants it what its Action consists of. */
+static struct ws_item
+make_message(struct ws_records *r, const struct ws_shared_record *record, item_list *files,
+	struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_item message = {0}, parts[2] = {0};
+	struct ws_digest key =
+		ws_action_result_key(record->kind, record->key, &parts[0].bytes, &parts[1].bytes);
+	message.key = ws_arena_strdup(a, key.hex);
+	message.size_bytes = parts[1].bytes.len;
+	ws_signed_text_write(r->key, record->kind, record->key, ws_buf_str(&record->text), &text);
+	ws_action_result_write(ws_buf_str(&text), record->files, record->file_count, &message.bytes);
+	for (size_t i = 0; i < WS_LEN(parts); i++) {
+		struct ws_digest digest = ws_digest_bytes(parts[i].bytes.data, parts[i].bytes.len);
+		parts[i].key = ws_arena_strdup(a, digest.hex);
+		parts[i].size_bytes = parts[i].bytes.len;
+		*ws_vec_push(files, a) = parts[i];
+	}
+	return message;
 }
 
 static void
-put(struct ws_shared *self, const struct ws_shared_file *files, size_t file_count,
-	const struct ws_shared_record *records, size_t record_count)
+release(struct ws_item *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_release(&items[i].bytes);
+	}
+}
+
+static void
+put(struct ws_shared *self, const struct ws_shared_record *records, size_t count)
 {
 	struct ws_records *r = (struct ws_records *)self;
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_item *sent = WS_NEW_N(a, struct ws_item, file_count);
-	struct ws_item *items = WS_NEW_N(a, struct ws_item, record_count);
-	if (r->closed || !r->shared.writes || !put_files(r, files, file_count, sent, a)) {
-		return;
-	}
-	for (size_t i = 0; i < record_count; i++) {
-		WS_AUTO_BUF struct ws_buf text = {0};
-		const struct ws_shared_record *record = &records[i];
-		struct ws_digest key = ws_action_result_key(record->kind, record->key);
-		items[i].key = ws_arena_strdup(a, key.hex);
-		ws_signed_text_write(r->key, record->kind, record->key, ws_buf_str(&record->text), &text);
-		for (size_t j = 0; j < file_count; j++) {
-			ws_action_result_add_file(&items[i].bytes, sent[j].key, sent[j].size_bytes);
+	struct ws_item *messages = WS_NEW_N(a, struct ws_item, count);
+	struct ws_shared_record *sized = WS_NEW_N(a, struct ws_shared_record, count);
+	struct ws_map seen = {0};
+	item_list files = {0};
+	for (size_t i = 0; i < count; i++) {
+		sized[i] = records[i];
+		if (r->closed || !r->shared.writes || !list_files(r, &sized[i], &files, &seen, a)) {
+			return;
 		}
-		ws_action_result_add_text(&items[i].bytes, ws_buf_str(&text));
 	}
-	were_taken(r, r->cache->put_messages(r->cache, items, record_count), items, record_count);
-	for (size_t i = 0; i < record_count; i++) {
-		ws_buf_release(&items[i].bytes);
+	size_t of_records = files.len;
+	for (size_t i = 0; i < count; i++) {
+		messages[i] = make_message(r, &sized[i], &files, a);
 	}
+	size_t sent = r->cache->wants_actions ? files.len : of_records;
+	if (were_taken(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent)) {
+		were_taken(r, r->cache->put_messages(r->cache, messages, count), messages, count);
+	}
+	release(files.at, files.len);
+	release(messages, count);
 }
 
 /* ---- opening ---- */
@@ -290,8 +337,7 @@ ws_records_open(const struct ws_records_config *config, struct ws_arena *a, stru
 		ws_err_set(err, WS_ERR_CONFIG,
 			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are appended to it",
 			r->shown);
-	} else if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err)
-		&& read_headers(r, &url, err)) {
+	} else if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err) && read_headers(r, &url, err)) {
 		struct ws_http_cache_config http = {config->endpoint, r->headers, r->header_count,
 			config->ca_path, config->netrc_path, config->stop};
 		r->cache = ws_http_cache_open(&http, a, err);

@@ -7,6 +7,6 @@ for header in $(find builder -name '*.h' | sort); do
 	guard=WS_$(echo "${header#builder/}" | tr 'a-z/.-' 'A-Z___')
 	grep -q "^#ifndef $guard\$" "$header" || { echo "$header: guard should be $guard"; bad=1; }
 	echo "#include \"${header#builder/}\"" |
-		${CC:-gcc} -std=c17 -D_GNU_SOURCE -Ibuilder -fsyntax-only -x c - || { echo "$header: does not compile alone"; bad=1; }
+		${CC:-gcc} -std=c17 -D_GNU_SOURCE -Ibuilder "-I$1/generated" -fsyntax-only -x c - || { echo "$header: does not compile alone"; bad=1; }
 done
 exit $bad

@@ -28,7 +28,7 @@ str_of(const struct ws_buf *b, size_t len)
  * and the salt. */
 WS_TEST(the_key_is_the_digest_of_an_action)
 {
-	struct ws_digest key = ws_action_result_key("result", KEY);
+	struct ws_digest key = ws_action_result_key("result", KEY, NULL, NULL);
 	assert_string_equal(
 		key.hex, "f1e2f963f9dae5751b1cf061ebb43bd4bc0f1ba547e4df6db675324696278fa0");
 }
@@ -41,27 +41,32 @@ WS_TEST(a_message_gives_its_text_back_and_damaged_ones_give_none)
 	for (int i = 0; i < 300; i++) {
 		ws_buf_puts(&long_text, "words ");
 	}
-	ws_action_result_add_file(&message, KEY, 5000000000);
-	ws_action_result_add_file(&message, KEY, 0);
-	ws_action_result_add_text(&message, ws_buf_str(&long_text));
+	struct ws_shared_file named[] = {{.digest = KEY, .size_bytes = 5000000000}, {.digest = KEY}};
+	struct ws_shared_file *files;
+	size_t count;
+	ws_action_result_write(ws_buf_str(&long_text), named, 2, &message);
 	struct ws_digest digest = ws_digest_bytes(message.data, message.len);
 	assert_string_equal(
 		digest.hex, "4d81748921be1c897d40992a915060c5cbafad252c2048979f6aa1408c0859a0");
-	assert_true(ws_action_result_text(ws_buf_str(&message), &text));
+	assert_true(ws_action_result_read(ws_buf_str(&message), a, &text, &files, &count));
+	assert_int_equal(count, 1); /* of the other nothing is said */
+	assert_string_equal(files[0].digest, KEY);
+	assert_true(files[0].size_bytes == 5000000000);
 	assert_true(ws_str_eq(text, ws_buf_str(&long_text)));
 	for (size_t len = 0; len < message.len; len++) {
 		/* Copied, so that a sanitizer sees a read beyond the end. */
 		char *part = ws_arena_copy(a, message.data, len);
 		struct ws_str cut = {part, len};
-		if (ws_action_result_text(cut, &text)) {
+		if (ws_action_result_read(cut, a, &text, &files, &count)) {
 			assert_true(ws_str_eq(text, ws_buf_str(&long_text)));
 		}
 	}
-	assert_false(ws_action_result_text(ws_str_of("<html>not found</html>"), &text));
 	assert_false(
-		ws_action_result_text(ws_str_of("\x2a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01x"), &text));
-	assert_false(ws_action_result_text(
-		ws_str_of("\x2a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01x"), &text));
+		ws_action_result_read(ws_str_of("<html>not found</html>"), a, &text, &files, &count));
+	assert_false(ws_action_result_read(
+		ws_str_of("\x2a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01x"), a, &text, &files, &count));
+	assert_false(ws_action_result_read(
+		ws_str_of("\x2a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01x"), a, &text, &files, &count));
 }
 
 WS_TEST(a_record_counts_for_its_signer_kind_key_and_text_alone)
