@@ -223,12 +223,28 @@ ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, siz
 	return true;
 }
 
+/* As libcurl chooses it. */
+static const char *
+https_proxy_of(const struct ws_user_env *env)
+{
+	static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	const char *proxy = NULL;
+	for (size_t i = 0; i < WS_LEN(names) && !proxy; i++) {
+		proxy = ws_user_env_get(env, names[i]);
+	}
+	return proxy;
+}
+
 bool
 ws_session_open_records(struct ws_session *s, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
 	struct ws_records_config config = {
 		.endpoint = remote->endpoint,
+		.instance = remote->instance,
+		.certificate = remote->certificate,
+		.certificate_key = remote->certificate_key,
+		.https_proxy = https_proxy_of(&s->env),
 		.write = remote->write,
 		.headers = remote->headers,
 		.key = remote->key,

@@ -17,12 +17,37 @@ read_access(struct ws_reader *r, const struct ws_json *value, void *into)
 		|| ws_word_err(r, value, "kind of access", words, WS_LEN(words));
 }
 
+static bool
+is_grpc(const char *text)
+{
+	return ws_starts_with(text, "grpc://") || ws_starts_with(text, "grpcs://");
+}
+
+static bool
+read_endpoint(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a URL");
+	if (!text || !is_grpc(text)) {
+		return text && ws_type_url.read(r, value, into);
+	}
+	const char *host = strstr(text, "://") + 3;
+	if (host[0] == '\0' || host[strcspn(host, "/@?# \t\n\"'\\")] != '\0') {
+		ws_json_err(r->doc, value, r->err, "'endpoint' is not a host and its port");
+		return ws_err_cure(r->err, "grpc://HOST:PORT, or grpcs://HOST:PORT with TLS");
+	}
+	return (*(const char **)into = text);
+}
+
+static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
 static const struct ws_type type_access = WS_VALUES(bool, "an access", "accesses", read_access);
 
 static const struct ws_field fields[] = {
-	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", ws_type_url), .flags = WS_FIELD_REQUIRED,
+	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", type_endpoint), .flags = WS_FIELD_REQUIRED,
 		.example = "\"https://cache.example.com/wheels\""},
+	{WS_ONE(struct ws_user_remote, instance, "instance", ws_type_text)},
 	{WS_ONE(struct ws_user_remote, write, "access", type_access)},
+	{WS_ONE(struct ws_user_remote, certificate, "certificate", ws_type_path)},
+	{WS_ONE(struct ws_user_remote, certificate_key, "certificate_key", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, headers, "headers", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, key, "key", ws_type_path)},
 	{WS_MANY(struct ws_user_remote, trust, trust_count, "trust", ws_type_path),
@@ -42,6 +67,15 @@ read_remote(struct ws_reader *r, const struct ws_json *value, void *into)
 		len--;
 	}
 	remote->endpoint = ws_arena_copy(r->a, remote->endpoint, len);
+	bool grpc = is_grpc(remote->endpoint);
+	if (!grpc && (remote->instance || remote->certificate || remote->certificate_key)) {
+		ws_json_err(r->doc, value, r->err, "'instance' and 'certificate' are of a server by gRPC");
+		return ws_err_cure(r->err, "\"endpoint\": \"grpcs://HOST:PORT\"");
+	}
+	if (!remote->certificate != !remote->certificate_key) {
+		return ws_json_err(
+			r->doc, value, r->err, "'certificate' and 'certificate_key' belong together");
+	}
 	if (remote->write && !remote->key) {
 		ws_json_err(
 			r->doc, value, r->err, "'remote' has the access 'write' and no 'key' to sign with");

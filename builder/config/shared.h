@@ -2,7 +2,8 @@
  * shared.h - "remote" of the user's configuration: where results are shared
  *
  * {"endpoint": "https://cache.example.com/wheels", "access": "write", "headers": "~/headers",
- *  "key": "~/records.pem", "trust": ["~/ci.pem.pub"]}
+ *  "key": "~/records.pem", "trust": ["~/ci.pem.pub"]}, or with "grpcs://cache.example.com:8980" as
+ * the endpoint, "instance", "certificate" and "certificate_key"
  */
 #ifndef WS_CONFIG_SHARED_H
 #define WS_CONFIG_SHARED_H
@@ -11,6 +12,8 @@
 
 struct ws_user_remote {
 	const char *endpoint; /**< without a slash at its end; NULL: nothing is shared */
+	const char *instance; /**< of a gRPC server; NULL: none */
+	const char *certificate, *certificate_key; /**< files, for TLS by gRPC; NULL: none */
 	bool write;
 	const char *headers;      /**< file, absolute; NULL */
 	const char *key;          /**< likewise; never NULL with `write` */

@@ -8,6 +8,7 @@
 #include "model/loopback.h"
 #include "net/url.h"
 #include "remote/action_result.h"
+#include "remote/grpc_cache.h"
 #include "remote/http_cache.h"
 #include "remote/signed_text.h"
 #include "store/cas.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define CONNECT_MS 5000
 
 struct ws_records {
 	struct ws_shared shared; /* first */
@@ -268,6 +271,12 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 /* ---- opening ---- */
 
 static bool
+is_grpc(const char *endpoint)
+{
+	return ws_starts_with(endpoint, "grpc");
+}
+
+static bool
 read_headers(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -324,6 +333,34 @@ read_keys(struct ws_records *r, struct ws_err *err)
 	return true;
 }
 
+static struct ws_remote_cache *
+open_cache(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
+{
+	const struct ws_records_config *c = &r->config;
+	if (!is_grpc(c->endpoint)) {
+		struct ws_http_cache_config http = {
+			c->endpoint, r->headers, r->header_count, c->ca_path, c->netrc_path, c->stop};
+		return ws_http_cache_open(&http, r->a, err);
+	}
+	struct ws_grpc_cache_config grpc = {.instance = c->instance ? c->instance : ""};
+	grpc.rpc.headers = r->headers;
+	grpc.rpc.header_count = r->header_count;
+	grpc.rpc.channel = (struct ws_channel_config){
+		.tls = url->is_https,
+		.ca_path = c->ca_path,
+		.cert_path = c->certificate,
+		.key_path = c->certificate_key,
+		.stop = c->stop,
+		.peer = {.host = url->host,
+			.port = strrchr(url->origin, ':') + 1,
+			.proxy = !url->is_https ? NULL
+				: c->https_proxy    ? c->https_proxy
+									: "",
+			.connect_ms = CONNECT_MS},
+	};
+	return ws_grpc_cache_open(&grpc, r->a);
+}
+
 struct ws_records *
 ws_records_open(const struct ws_records_config *config, struct ws_arena *a, struct ws_err *err)
 {
@@ -332,15 +369,16 @@ ws_records_open(const struct ws_records_config *config, struct ws_arena *a, stru
 	r->config = *config;
 	r->a = a;
 	r->shown = ws_url_shown(config->endpoint, a);
+	const char *web = is_grpc(config->endpoint)
+		? ws_arena_printf(a, "http%s", config->endpoint + strlen("grpc"))
+		: config->endpoint;
 	r->shared = (struct ws_shared){false, get_records, get_files, put};
 	if (strpbrk(config->endpoint, "?#")) {
 		ws_err_set(err, WS_ERR_CONFIG,
 			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are appended to it",
 			r->shown);
-	} else if (ws_url_parse(config->endpoint, a, &url, err) && read_keys(r, err) && read_headers(r, &url, err)) {
-		struct ws_http_cache_config http = {config->endpoint, r->headers, r->header_count,
-			config->ca_path, config->netrc_path, config->stop};
-		r->cache = ws_http_cache_open(&http, a, err);
+	} else if (ws_url_parse(web, a, &url, err) && read_keys(r, err) && read_headers(r, &url, err)) {
+		r->cache = open_cache(r, &url, err);
 	}
 	if (!r->cache) {
 		ws_records_close(r);

@@ -19,10 +19,13 @@ struct ws_records;
 
 /** What the user's configuration says. All borrowed. */
 struct ws_records_config {
-	const char *endpoint; /**< URL, without a slash at its end */
-	bool write;           /**< results are put there; `key` signs them */
-	const char *headers;  /**< file with "Name: value" lines that go with every request; NULL */
-	const char *key;      /**< file of a private key; what it signed counts too. NULL: only read */
+	const char *endpoint; /**< http or https URL, without a slash at its end; grpc(s)://HOST:PORT */
+	const char *instance; /**< of a gRPC server; NULL */
+	const char *certificate, *certificate_key; /**< for TLS by gRPC; NULL */
+	const char *https_proxy;                   /**< for the same; NULL: none */
+	bool write;                                /**< results are put there; `key` signs them */
+	const char *headers; /**< file with "Name: value" lines that go with every request; NULL */
+	const char *key;     /**< file of a private key; what it signed counts too. NULL: only read */
 	const char *const *trust; /**< files of public keys */
 	size_t trust_count;
 	const struct ws_store *store;

@@ -4,6 +4,7 @@
 # timeout: 900
 
 load building
+load sharing
 
 setup_file() {
 	make_base
@@ -58,31 +59,8 @@ start_nginx() {
 	return 1
 }
 
-# The user's configuration, with the password of who may write.
-remote_is() { # ENDPOINT MEMBERS
-	mkdir -p "$HOME/.config/wheelsmith"
-	echo '{"remote": {"endpoint": "'"$1"'", '"$2"'}}' > "$HOME/.config/wheelsmith/config.json"
-	printf 'machine 127.0.0.1 login ci password secret\n' > "$HOME/.netrc"
-	chmod 600 "$HOME/.netrc"
-}
-
 reads_from() { # ENDPOINT [KEY]
 	remote_is "$1" '"trust": ["'"$KEYS/${2:-ci.pem}.pub"'"]'
-}
-
-wheel_sum() {
-	sha256sum dist/*.whl | cut -d' ' -f1
-}
-
-nothing_ran() {
-	[ -z "$(ran)" ] && [[ "$stderr" == *" 0 ran"* ]]
-}
-
-# All was made here, the wheel is the same, and there is one warning, which says so.
-made_here() { # WORDS OF THE WARNING
-	[ "$(wheel_sum)" = "$FIRST" ]
-	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
-	[[ "$stderr" == *"warning: "*"$1"* ]]
 }
 
 @test "a second store makes the package with a kernel without a compile: the same bytes" {

@@ -1,0 +1,328 @@
+/* blobs.c - which file goes which way, and what became of each. */
+#include "remote/blobs.h"
+
+#include "base/digest.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "remote/blob_stream.h"
+#include "remote/protobuf.h"
+#include "remote/unary.h"
+
+#include <string.h>
+
+#define CAS "/build.bazel.remote.execution.v2.ContentAddressableStorage/"
+#define BESIDES 256                   /* bytes of a message beside a file's own: digest, lengths */
+#define ASKED_AT_ONCE ((size_t)12000) /* digests of 71 bytes: below 1 MiB */
+#define ROUND 16                      /* batches under way: their bytes are in memory */
+
+typedef WS_VEC(struct ws_item *) item_list;
+
+/* Items of one call, next to each other in a list. */
+struct batch {
+	struct ws_item **items;
+	size_t count;
+	uint64_t bytes;
+};
+
+Reapi__Digest
+ws_blob_digest(const struct ws_item *item)
+{
+	Reapi__Digest digest = REAPI__DIGEST__INIT;
+	digest.hash = (char *)(uintptr_t)item->key;
+	digest.size_bytes = (int64_t)item->size_bytes;
+	return digest;
+}
+
+static bool
+is_small(const struct ws_blobs *blobs, const struct ws_item *item)
+{
+	return item->size_bytes + BESIDES <= blobs->batch_bytes;
+}
+
+static size_t
+cut_batches(const struct ws_blobs *blobs, const item_list *list, struct batch *batches)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < list->len; i++) {
+		uint64_t bytes = list->at[i]->size_bytes + BESIDES;
+		if (count == 0 || batches[count - 1].bytes + bytes > blobs->batch_bytes) {
+			batches[count++] = (struct batch){.items = &list->at[i]};
+		}
+		batches[count - 1].count++;
+		batches[count - 1].bytes += bytes;
+	}
+	return count;
+}
+
+static Reapi__Digest **
+digests_of(struct ws_item *const *items, size_t count, struct ws_arena *a)
+{
+	Reapi__Digest *digests = WS_NEW_N(a, Reapi__Digest, count);
+	Reapi__Digest **all = WS_NEW_N(a, Reapi__Digest *, count);
+	for (size_t i = 0; i < count; i++) {
+		digests[i] = ws_blob_digest(items[i]);
+		all[i] = &digests[i];
+	}
+	return all;
+}
+
+/* What the server says of one file of a batch. */
+static void
+say_status(struct ws_item *item, const Reapi__Status *status)
+{
+	if (!status || status->code == WS_RPC_OK) {
+		item->came = WS_CAME_WHOLE;
+	} else if (status->code == WS_RPC_NOT_FOUND) {
+		item->came = WS_CAME_NOT;
+	} else {
+		item->came = WS_CAME_REFUSED;
+		ws_err_set(&item->failure, WS_ERR_FETCH, "file %.12s: %s (gRPC status %d)", item->key,
+			status->message, (int)status->code);
+	}
+}
+
+static struct ws_item *
+find_item(const struct batch *batch, const Reapi__Digest *digest)
+{
+	for (size_t i = 0; i < batch->count && digest; i++) {
+		if (strcmp(batch->items[i]->key, digest->hash) == 0) {
+			return batch->items[i];
+		}
+	}
+	return NULL;
+}
+
+/* ---- getting ---- */
+
+static void
+take_file(struct ws_item *item, const ProtobufCBinaryData *data)
+{
+	struct ws_digest digest = ws_digest_bytes(data->data, data->len);
+	struct ws_err err = {0};
+	if (!ws_digest_is(&digest, item->key)) {
+		item->came = WS_CAME_WRONG;
+	} else if (!ws_fs_write(item->path, data->data, data->len, 0600, &err)) {
+		item->came = WS_CAME_REFUSED;
+		item->failure = err;
+	}
+}
+
+static void
+take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+{
+	struct ws_item whole = {0};
+	ws_unary_came(unary, &whole);
+	const Reapi__BatchReadBlobsResponse *reply = whole.came != WS_CAME_WHOLE
+		? NULL
+		: ws_protobuf_unpack(
+			&reapi__batch_read_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
+	for (size_t i = 0; i < batch->count; i++) {
+		batch->items[i]->came = reply ? WS_CAME_NOT : whole.came;
+		batch->items[i]->failure = whole.failure;
+	}
+	for (size_t i = 0; reply && i < reply->n_responses; i++) {
+		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
+		struct ws_item *item = find_item(batch, one->digest);
+		if (item) {
+			say_status(item, one->status);
+		}
+		if (item && item->came == WS_CAME_WHOLE) {
+			take_file(item, &one->data);
+		}
+	}
+}
+
+static bool
+get_round(const struct ws_blobs *blobs, const struct batch *batches, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	for (size_t i = 0; i < count; i++) {
+		Reapi__BatchReadBlobsRequest request = REAPI__BATCH_READ_BLOBS_REQUEST__INIT;
+		request.instance_name = (char *)(uintptr_t)blobs->instance;
+		request.digests = digests_of(batches[i].items, batches[i].count, a);
+		request.n_digests = batches[i].count;
+		ws_unary_prepare(&all[i], CAS "BatchReadBlobs", &request, a);
+	}
+	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
+	for (size_t i = 0; i < count; i++) {
+		if (ran) {
+			take_batch(&batches[i], &all[i], a);
+		}
+		ws_buf_release(&all[i].reply);
+	}
+	return ran;
+}
+
+/* ---- putting ---- */
+
+/* Leaves those in @a missing that the server has not. */
+static bool
+find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing, struct ws_arena *a)
+{
+	struct ws_unary unary = {0};
+	struct ws_item whole = {0};
+	struct ws_map lacks = {0};
+	Reapi__FindMissingBlobsRequest request = REAPI__FIND_MISSING_BLOBS_REQUEST__INIT;
+	request.instance_name = (char *)(uintptr_t)blobs->instance;
+	request.blob_digests = digests_of(items->at, items->len, a);
+	request.n_blob_digests = items->len;
+	ws_unary_prepare(&unary, CAS "FindMissingBlobs", &request, a);
+	if (!ws_unary_run(blobs->rpc, &unary, 1, 0, a)) {
+		return false;
+	}
+	ws_unary_came(&unary, &whole);
+	const Reapi__FindMissingBlobsResponse *reply = whole.came != WS_CAME_WHOLE
+		? NULL
+		: ws_protobuf_unpack(
+			&reapi__find_missing_blobs_response__descriptor, ws_buf_str(&unary.reply), a);
+	for (size_t i = 0; reply && i < reply->n_missing_blob_digests; i++) {
+		ws_map_add(&lacks, reply->missing_blob_digests[i]->hash, a);
+	}
+	for (size_t i = 0; i < items->len; i++) {
+		items->at[i]->came = whole.came;
+		items->at[i]->failure = whole.failure;
+		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
+			*ws_vec_push(missing, a) = items->at[i];
+		}
+	}
+	ws_buf_release(&unary.reply);
+	return true;
+}
+
+/* The bytes of a file, borrowed from the item or in @a a. */
+static bool
+read_item(struct ws_item *item, ProtobufCBinaryData *data, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	if (!item->path) {
+		*data = (ProtobufCBinaryData){item->bytes.len, (uint8_t *)item->bytes.data};
+		return true;
+	}
+	if (!ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &item->failure)) {
+		item->came = WS_CAME_REFUSED;
+		return false;
+	}
+	*data = (ProtobufCBinaryData){bytes.len, (uint8_t *)ws_buf_copy(&bytes, a)};
+	return true;
+}
+
+static void
+prepare_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
+	struct ws_arena *a)
+{
+	Reapi__BatchUpdateBlobsRequest request = REAPI__BATCH_UPDATE_BLOBS_REQUEST__INIT;
+	Reapi__BatchUpdateBlobsRequest__Request *parts =
+		WS_NEW_N(a, Reapi__BatchUpdateBlobsRequest__Request, batch->count);
+	Reapi__Digest **digests = digests_of(batch->items, batch->count, a);
+	request.instance_name = (char *)(uintptr_t)blobs->instance;
+	request.requests = WS_NEW_N(a, Reapi__BatchUpdateBlobsRequest__Request *, batch->count);
+	for (size_t i = 0; i < batch->count; i++) {
+		parts[i] = (Reapi__BatchUpdateBlobsRequest__Request)
+			REAPI__BATCH_UPDATE_BLOBS_REQUEST__REQUEST__INIT;
+		parts[i].digest = digests[i];
+		if (read_item(batch->items[i], &parts[i].data, a)) {
+			request.requests[request.n_requests++] = &parts[i];
+		}
+	}
+	ws_unary_prepare(unary, CAS "BatchUpdateBlobs", &request, a);
+}
+
+static void
+hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
+{
+	struct ws_item whole = {0};
+	ws_unary_came(unary, &whole);
+	const Reapi__BatchUpdateBlobsResponse *reply = whole.came != WS_CAME_WHOLE
+		? NULL
+		: ws_protobuf_unpack(
+			&reapi__batch_update_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->items[i]->failure.kind == WS_ERR_NONE) {
+			batch->items[i]->came = whole.came == WS_CAME_NOT ? WS_CAME_REFUSED : whole.came;
+			batch->items[i]->failure = whole.failure;
+		}
+	}
+	for (size_t i = 0; reply && i < reply->n_responses; i++) {
+		struct ws_item *item = find_item(batch, reply->responses[i]->digest);
+		if (item) {
+			say_status(item, reply->responses[i]->status);
+		}
+	}
+}
+
+static bool
+put_round(const struct ws_blobs *blobs, const struct batch *batches, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	for (size_t i = 0; i < count; i++) {
+		prepare_update(blobs, &batches[i], &all[i], a);
+	}
+	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
+	for (size_t i = 0; i < count; i++) {
+		if (ran) {
+			hear_update(&batches[i], &all[i], a);
+		}
+		ws_buf_release(&all[i].reply);
+	}
+	return ran;
+}
+
+/* ---- both ---- */
+
+typedef bool (*round_function)(const struct ws_blobs *, const struct batch *, size_t);
+
+static bool
+run_rounds(const struct ws_blobs *blobs, const item_list *small, round_function run_round,
+	struct ws_arena *a)
+{
+	struct batch *batches = WS_NEW_N(a, struct batch, small->len);
+	size_t count = cut_batches(blobs, small, batches);
+	bool ran = true;
+	for (size_t i = 0; i < count && ran; i += ROUND) {
+		ran = run_round(blobs, &batches[i], count - i < ROUND ? count - i : ROUND);
+	}
+	return ran;
+}
+
+bool
+ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_digest empty = ws_digest_bytes("", 0);
+	ProtobufCBinaryData nothing = {0};
+	item_list small = {0}, large = {0};
+	for (size_t i = 0; i < count; i++) {
+		struct ws_item *item = &items[i];
+		if (ws_digest_is(&empty, item->key)) {
+			item->came = WS_CAME_WHOLE;
+			take_file(item, &nothing);
+		} else if (item->size_bytes > 0) {
+			*ws_vec_push(is_small(blobs, item) ? &small : &large, a) = item;
+		}
+	}
+	return run_rounds(blobs, &small, get_round, a)
+		&& ws_blob_streams_get(blobs, large.at, large.len);
+}
+
+bool
+ws_blobs_put(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	bool ran = true;
+	for (size_t i = 0; i < count && ran; i += ASKED_AT_ONCE) {
+		item_list asked = {0}, missing = {0}, small = {0}, large = {0};
+		for (size_t j = i; j < count && j < i + ASKED_AT_ONCE; j++) {
+			*ws_vec_push(&asked, a) = &items[j];
+		}
+		ran = find_missing(blobs, &asked, &missing, a);
+		for (size_t j = 0; j < missing.len; j++) {
+			*ws_vec_push(is_small(blobs, missing.at[j]) ? &small : &large, a) = missing.at[j];
+		}
+		ran = ran && run_rounds(blobs, &small, put_round, a)
+			&& ws_blob_streams_put(blobs, large.at, large.len);
+	}
+	return ran;
+}

@@ -1,0 +1,187 @@
+/* grpc_cache.c - capabilities and records; the files are blobs.c's. */
+#include "remote/grpc_cache.h"
+
+#include "remote/blobs.h"
+#include "remote/protobuf.h"
+#include "remote/unary.h"
+
+#define REAPI "/build.bazel.remote.execution.v2."
+#define LARGEST_MESSAGE ((size_t)1 << 20)
+#define SHA256 1 /* DigestFunction.Value */
+
+struct grpc_cache {
+	struct ws_remote_cache cache; /* first */
+	struct ws_grpc_cache_config config;
+	struct ws_blobs blobs;
+	bool asked, fit;
+	enum ws_came unfit; /* why, for all items of a server that is not */
+	struct ws_err failure;
+};
+
+/* ---- what the server can ---- */
+
+static bool
+is_unfit(struct grpc_cache *g, const char *why)
+{
+	g->unfit = WS_CAME_REFUSED;
+	return ws_err_set(&g->failure, WS_ERR_FETCH, "'%s:%s' %s", g->config.rpc.channel.peer.host,
+		g->config.rpc.channel.peer.port, why);
+}
+
+static bool
+is_fit(struct grpc_cache *g, const Reapi__CacheCapabilities *can)
+{
+	bool has_sha256 = !can || can->n_digest_functions == 0;
+	if (!can) {
+		return is_unfit(g, "has no cache");
+	}
+	for (size_t i = 0; i < can->n_digest_functions; i++) {
+		has_sha256 = has_sha256 || can->digest_functions[i] == SHA256;
+	}
+	if (!has_sha256) {
+		return is_unfit(g, "does not know SHA-256");
+	}
+	if (can->max_batch_total_size_bytes > 0
+		&& (uint64_t)can->max_batch_total_size_bytes < g->blobs.batch_bytes) {
+		g->blobs.batch_bytes = (uint64_t)can->max_batch_total_size_bytes;
+	}
+	return true;
+}
+
+/* False: the run is to stop. */
+static bool
+ask(struct grpc_cache *g)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	Reapi__GetCapabilitiesRequest request = REAPI__GET_CAPABILITIES_REQUEST__INIT;
+	struct ws_unary unary = {0};
+	struct ws_item heard = {0};
+	if (g->asked) {
+		return true;
+	}
+	request.instance_name = (char *)(uintptr_t)g->config.instance;
+	ws_unary_prepare(&unary, REAPI "Capabilities/GetCapabilities", &request, a);
+	bool ran = ws_unary_run(g->blobs.rpc, &unary, 1, 0, a);
+	g->asked = ran;
+	if (!ran) {
+		return false;
+	}
+	if (!ws_unary_came(&unary, &heard)) {
+		g->unfit = heard.came == WS_CAME_NOT ? WS_CAME_REFUSED : heard.came;
+		g->failure = heard.failure;
+		if (heard.came == WS_CAME_NOT) {
+			is_unfit(g, unary.call.text);
+		}
+		return true;
+	}
+	const Reapi__ServerCapabilities *can =
+		ws_protobuf_unpack(&reapi__server_capabilities__descriptor, ws_buf_str(&unary.reply), a);
+	ws_buf_release(&unary.reply);
+	g->fit = can ? is_fit(g, can->cache_capabilities) : is_unfit(g, "sent an answer that is none");
+	return true;
+}
+
+/* False: nothing more is to be done with these items. */
+static bool
+begin(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
+{
+	*ran = ask(g);
+	for (size_t i = 0; i < count && *ran && !g->fit; i++) {
+		items[i].came = g->unfit;
+		items[i].failure = g->failure;
+	}
+	return *ran && g->fit;
+}
+
+/* ---- records ---- */
+
+static bool
+get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct grpc_cache *g = (struct grpc_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	bool ran;
+	if (!begin(g, items, count, &ran)) {
+		return ran;
+	}
+	for (size_t i = 0; i < count; i++) {
+		Reapi__GetActionResultRequest request = REAPI__GET_ACTION_RESULT_REQUEST__INIT;
+		Reapi__Digest digest = ws_blob_digest(&items[i]);
+		request.instance_name = (char *)(uintptr_t)g->config.instance;
+		request.action_digest = &digest;
+		request.inline_stdout = true;
+		ws_unary_prepare(&all[i], REAPI "ActionCache/GetActionResult", &request, a);
+	}
+	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
+	for (size_t i = 0; i < count && ran; i++) {
+		if (ws_unary_came(&all[i], &items[i]) && all[i].reply.len > LARGEST_MESSAGE) {
+			items[i].came = WS_CAME_WRONG;
+		}
+		items[i].bytes = all[i].reply;
+	}
+	return ran;
+}
+
+static bool
+put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct grpc_cache *g = (struct grpc_cache *)self;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
+	bool ran;
+	if (!begin(g, items, count, &ran)) {
+		return ran;
+	}
+	for (size_t i = 0; i < count; i++) {
+		Reapi__UpdateActionResultRequest request = REAPI__UPDATE_ACTION_RESULT_REQUEST__INIT;
+		Reapi__Digest digest = ws_blob_digest(&items[i]);
+		request.instance_name = (char *)(uintptr_t)g->config.instance;
+		request.action_digest = &digest;
+		request.action_result =
+			ws_protobuf_unpack(&reapi__action_result__descriptor, ws_buf_str(&items[i].bytes), a);
+		ws_unary_prepare(&all[i], REAPI "ActionCache/UpdateActionResult", &request, a);
+	}
+	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
+	for (size_t i = 0; i < count && ran; i++) {
+		ws_unary_came(&all[i], &items[i]);
+		ws_buf_release(&all[i].reply);
+	}
+	return ran;
+}
+
+/* ---- files ---- */
+
+static bool
+get_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct grpc_cache *g = (struct grpc_cache *)self;
+	bool ran;
+	return begin(g, items, count, &ran) ? ws_blobs_get(&g->blobs, items, count) : ran;
+}
+
+static bool
+put_files(struct ws_remote_cache *self, struct ws_item *items, size_t count)
+{
+	struct grpc_cache *g = (struct grpc_cache *)self;
+	bool ran;
+	return begin(g, items, count, &ran) ? ws_blobs_put(&g->blobs, items, count) : ran;
+}
+
+static void
+close_cache(struct ws_remote_cache *self)
+{
+	ws_rpc_close(((struct grpc_cache *)self)->blobs.rpc);
+}
+
+struct ws_remote_cache *
+ws_grpc_cache_open(const struct ws_grpc_cache_config *config, struct ws_arena *a)
+{
+	struct grpc_cache *g = WS_NEW(a, struct grpc_cache);
+	g->cache = (struct ws_remote_cache){
+		get_messages, get_files, put_files, put_messages, close_cache, true};
+	g->config = *config;
+	g->blobs = (struct ws_blobs){
+		.rpc = ws_rpc_open(&config->rpc), .instance = config->instance, .batch_bytes = WS_BATCH};
+	return &g->cache;
+}

