@@ -15,6 +15,7 @@
 #define WINDOW (8 << 20)
 #define MOST_HEADERS 16
 #define AT_ONCE 200 /* servers drop calls of larger bursts unheard */
+#define LEAST_AT_ONCE 4
 #define QUIET_MS 10000
 #define PING_MS 5000
 #define TICK_MS 100
@@ -53,6 +54,7 @@ struct ws_rpc {
 	int64_t heard_ms, pinged_ms;
 	struct ws_buf out; /* frames that the connection has not taken */
 	size_t out_sent;
+	unsigned at_once;  /* calls; fewer once the server said that it is too many */
 	unsigned failures; /* connections in a row on which no call was answered */
 	struct run *run;
 };
@@ -95,7 +97,12 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 		}
 	}
 	ws_buf_clear(&s->in);
-	if (s->refused && s->refusals < REFUSALS) {
+	bool too_many = s->call->status == WS_RPC_EXHAUSTED;
+	if (too_many && rpc->at_once > LEAST_AT_ONCE && run->open.len < rpc->at_once) {
+		rpc->at_once =
+			run->open.len / 2 > LEAST_AT_ONCE ? (unsigned)run->open.len / 2 : LEAST_AT_ONCE;
+	}
+	if ((s->refused || too_many) && s->refusals < REFUSALS) {
 		s->refusals++;
 		s->attempts--;
 	}
@@ -498,12 +505,12 @@ start_due(struct ws_rpc *rpc)
 	size_t kept = 0, count = run->waiting.len;
 	for (size_t i = 0; i < count; i++) {
 		struct stream *s = run->waiting.at[i];
-		if (rpc->h2 && !rpc->draining && run->open.len < AT_ONCE && s->due_ms <= now) {
+		if (rpc->h2 && !rpc->draining && run->open.len < rpc->at_once && s->due_ms <= now) {
 			start(rpc, s);
 		} else {
 			run->waiting.at[kept++] = s;
 		}
-		if (run->open.len == AT_ONCE && kept == i + 1) {
+		if (run->open.len >= rpc->at_once && kept == i + 1) {
 			kept = count; /* nothing was started: nothing moves */
 			break;
 		}
@@ -600,6 +607,7 @@ ws_rpc_open(const struct ws_rpc_config *config)
 		abort();
 	}
 	rpc->config = *config;
+	rpc->at_once = AT_ONCE;
 	return rpc;
 }
 

@@ -87,8 +87,7 @@ conclude_get(struct stream *s)
 	if (s->wrong) {
 		s->item->came = WS_CAME_WRONG;
 	} else if (s->failure.kind != WS_ERR_NONE) {
-		s->item->came = WS_CAME_REFUSED;
-		s->item->failure = s->failure;
+		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
 	} else if (s->item->came == WS_CAME_WHOLE) {
 		struct ws_digest digest = ws_hasher_finish(s->hasher);
 		s->hasher = NULL;
@@ -150,12 +149,9 @@ conclude_put(struct stream *s)
 {
 	ws_call_came(&s->call, s->item);
 	if (s->failure.kind != WS_ERR_NONE) {
-		s->item->came = WS_CAME_REFUSED;
-		s->item->failure = s->failure;
+		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
 	} else if (s->item->came == WS_CAME_NOT || (s->item->came == WS_CAME_WHOLE && !s->committed)) {
-		s->item->came = WS_CAME_REFUSED;
-		ws_err_set(
-			&s->item->failure, WS_ERR_FETCH, "Write: it did not take '%.12s' whole", s->item->key);
+		ws_item_say(s->item, WS_CAME_REFUSED, "Write: it did not take '%.12s' whole", s->item->key);
 	}
 }
 

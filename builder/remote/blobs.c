@@ -76,8 +76,7 @@ say_status(struct ws_item *item, const Reapi__Status *status)
 	} else if (status->code == WS_RPC_NOT_FOUND) {
 		item->came = WS_CAME_NOT;
 	} else {
-		item->came = WS_CAME_REFUSED;
-		ws_err_set(&item->failure, WS_ERR_FETCH, "file %.12s: %s (gRPC status %d)", item->key,
+		ws_item_say(item, WS_CAME_REFUSED, "file %.12s: %s (gRPC status %d)", item->key,
 			status->message, (int)status->code);
 	}
 }
@@ -103,8 +102,7 @@ take_file(struct ws_item *item, const ProtobufCBinaryData *data)
 	if (!ws_digest_is(&digest, item->key)) {
 		item->came = WS_CAME_WRONG;
 	} else if (!ws_fs_write(item->path, data->data, data->len, 0600, &err)) {
-		item->came = WS_CAME_REFUSED;
-		item->failure = err;
+		ws_item_say(item, WS_CAME_REFUSED, "%s", err.text);
 	}
 }
 
@@ -118,8 +116,7 @@ take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a
 		: ws_protobuf_unpack(
 			&reapi__batch_read_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
 	for (size_t i = 0; i < batch->count; i++) {
-		batch->items[i]->came = reply ? WS_CAME_NOT : whole.came;
-		batch->items[i]->failure = whole.failure;
+		ws_item_say(batch->items[i], reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
@@ -181,8 +178,7 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 		ws_map_add(&lacks, reply->missing_blob_digests[i]->hash, a);
 	}
 	for (size_t i = 0; i < items->len; i++) {
-		items->at[i]->came = whole.came;
-		items->at[i]->failure = whole.failure;
+		ws_item_say(items->at[i], whole.came, "%s", whole.failure);
 		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
 			*ws_vec_push(missing, a) = items->at[i];
 		}
@@ -200,8 +196,9 @@ read_item(struct ws_item *item, ProtobufCBinaryData *data, struct ws_arena *a)
 		*data = (ProtobufCBinaryData){item->bytes.len, (uint8_t *)item->bytes.data};
 		return true;
 	}
-	if (!ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &item->failure)) {
-		item->came = WS_CAME_REFUSED;
+	struct ws_err err;
+	if (!ws_fs_read_at_most(item->path, (size_t)item->size_bytes, &bytes, &err)) {
+		ws_item_say(item, WS_CAME_REFUSED, "%s", err.text);
 		return false;
 	}
 	*data = (ProtobufCBinaryData){bytes.len, (uint8_t *)ws_buf_copy(&bytes, a)};
@@ -239,9 +236,9 @@ hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *
 		: ws_protobuf_unpack(
 			&reapi__batch_update_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
 	for (size_t i = 0; i < batch->count; i++) {
-		if (batch->items[i]->failure.kind == WS_ERR_NONE) {
-			batch->items[i]->came = whole.came == WS_CAME_NOT ? WS_CAME_REFUSED : whole.came;
-			batch->items[i]->failure = whole.failure;
+		if (batch->items[i]->came != WS_CAME_REFUSED) {
+			ws_item_say(batch->items[i], whole.came == WS_CAME_NOT ? WS_CAME_REFUSED : whole.came,
+				"%s", whole.failure);
 		}
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {

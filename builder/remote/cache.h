@@ -9,8 +9,8 @@
 #ifndef WS_REMOTE_CACHE_H
 #define WS_REMOTE_CACHE_H
 
+#include "base/attr.h"
 #include "base/buf.h"
-#include "base/err.h"
 
 #include <stdint.h>
 
@@ -29,8 +29,11 @@ struct ws_item {
 	const char *path;    /**< of a file: where it is, or where it goes */
 	uint64_t size_bytes; /**< of the file, or of the Action; of a file to get, 0: not known */
 	enum ws_came came;
-	struct ws_err failure; /**< of REFUSED and SILENT */
+	char failure[200]; /**< why, of REFUSED and SILENT */
 };
+
+/** How it fared, and why. */
+void ws_item_say(struct ws_item *item, enum ws_came came, const char *format, ...) WS_PRINTF(3, 4);
 
 /** A file of unknown size is not larger: a manifest, a log. */
 #define WS_LARGEST_UNKNOWN ((uint64_t)64 << 20)

@@ -14,8 +14,7 @@ struct grpc_cache {
 	struct ws_grpc_cache_config config;
 	struct ws_blobs blobs;
 	bool asked, fit;
-	enum ws_came unfit; /* why, for all items of a server that is not */
-	struct ws_err failure;
+	struct ws_item unfit; /* how all items of a server that is not fare */
 };
 
 /* ---- what the server can ---- */
@@ -23,9 +22,9 @@ struct grpc_cache {
 static bool
 is_unfit(struct grpc_cache *g, const char *why)
 {
-	g->unfit = WS_CAME_REFUSED;
-	return ws_err_set(&g->failure, WS_ERR_FETCH, "'%s:%s' %s", g->config.rpc.channel.peer.host,
+	ws_item_say(&g->unfit, WS_CAME_REFUSED, "'%s:%s' %s", g->config.rpc.channel.peer.host,
 		g->config.rpc.channel.peer.port, why);
+	return false;
 }
 
 static bool
@@ -55,7 +54,6 @@ ask(struct grpc_cache *g)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	Reapi__GetCapabilitiesRequest request = REAPI__GET_CAPABILITIES_REQUEST__INIT;
 	struct ws_unary unary = {0};
-	struct ws_item heard = {0};
 	if (g->asked) {
 		return true;
 	}
@@ -66,10 +64,8 @@ ask(struct grpc_cache *g)
 	if (!ran) {
 		return false;
 	}
-	if (!ws_unary_came(&unary, &heard)) {
-		g->unfit = heard.came == WS_CAME_NOT ? WS_CAME_REFUSED : heard.came;
-		g->failure = heard.failure;
-		if (heard.came == WS_CAME_NOT) {
+	if (!ws_unary_came(&unary, &g->unfit)) {
+		if (g->unfit.came == WS_CAME_NOT) {
 			is_unfit(g, unary.call.text);
 		}
 		return true;
@@ -87,8 +83,7 @@ begin(struct grpc_cache *g, struct ws_item *items, size_t count, bool *ran)
 {
 	*ran = ask(g);
 	for (size_t i = 0; i < count && *ran && !g->fit; i++) {
-		items[i].came = g->unfit;
-		items[i].failure = g->failure;
+		ws_item_say(&items[i], g->unfit.came, "%s", g->unfit.failure);
 	}
 	return *ran && g->fit;
 }

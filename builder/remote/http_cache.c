@@ -66,7 +66,7 @@ say_how(const struct http_cache *h, struct exchange *x)
 	} else {
 		item->came =
 			ws_http_is_silent(h->http, h->config.endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
-		item->failure = x->failure;
+		ws_item_say(item, item->came, "%s", x->failure.text);
 	}
 }
 

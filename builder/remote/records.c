@@ -75,7 +75,7 @@ static void
 judge(struct ws_records *r, const struct ws_item *item)
 {
 	if (item->came == WS_CAME_REFUSED || item->came == WS_CAME_SILENT) {
-		close_reading(r, item->failure.text);
+		close_reading(r, item->failure);
 	}
 }
 
@@ -176,9 +176,9 @@ were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t c
 	end_if(r, ran);
 	for (size_t i = 0; i < count && r->shared.writes; i++) {
 		if (items[i].came == WS_CAME_SILENT) {
-			close_reading(r, items[i].failure.text);
+			close_reading(r, items[i].failure);
 		} else if (items[i].came == WS_CAME_REFUSED) {
-			close_writing(r, items[i].failure.text);
+			close_writing(r, items[i].failure);
 		}
 	}
 	return ran && r->shared.writes;

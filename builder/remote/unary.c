@@ -73,10 +73,9 @@ ws_call_came(const struct ws_call *call, struct ws_item *item)
 	} else if (call->status == WS_RPC_NOT_FOUND) {
 		item->came = WS_CAME_NOT;
 	} else {
-		item->came = call->silent ? WS_CAME_SILENT : WS_CAME_REFUSED;
-		ws_err_set(&item->failure, WS_ERR_FETCH, "%s: %s (gRPC status %d)",
-			strrchr(call->method, '/') + 1, call->text[0] ? call->text : "it says no more",
-			(int)call->status);
+		ws_item_say(item, call->silent ? WS_CAME_SILENT : WS_CAME_REFUSED,
+			"%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
+			call->text[0] ? call->text : "it says no more", (int)call->status);
 	}
 }
 
@@ -85,9 +84,8 @@ ws_unary_came(const struct ws_unary *unary, struct ws_item *item)
 {
 	ws_call_came(&unary->call, item);
 	if (item->came == WS_CAME_WHOLE && !unary->heard) {
-		item->came = WS_CAME_REFUSED;
-		ws_err_set(&item->failure, WS_ERR_FETCH, "%s: it gave no reply",
-			strrchr(unary->call.method, '/') + 1);
+		ws_item_say(
+			item, WS_CAME_REFUSED, "%s: it gave no reply", strrchr(unary->call.method, '/') + 1);
 	}
 	return item->came == WS_CAME_WHOLE;
 }

@@ -1,7 +1,7 @@
 """bad_proxy.py TO FAULT - a TCP proxy on loopback before the port TO, with a fault; prints its own port
 
 stall: nothing is ever answered. cut=N: a connection ends after N bytes of answers. flip=N: of answers, the byte N is
-another. drip=N: answers come N bytes at a time, ten times a second.
+another. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later.
 """
 import asyncio
 import sys
@@ -23,6 +23,9 @@ async def answer(reader, writer):
             data = data[: at - seen] + bytes([data[at - seen] ^ 0xFF]) + data[at - seen + 1 :]
         seen += len(data)
         if fault == "stall":
+            continue
+        if fault == "delay":
+            asyncio.get_running_loop().call_later(at / 1000, writer.write, data)
             continue
         if fault == "cut" and seen > at:
             writer.write(data[: len(data) - (seen - at)])

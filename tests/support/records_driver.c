@@ -1,0 +1,66 @@
+/* records_driver.c - puts and gets many records: ENDPOINT KEY STORE COUNT put|get */
+#include "base/sign.h"
+#include "remote/records.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+int
+main(int argc, char **argv)
+{
+	struct ws_arena *a = ws_arena_make();
+	struct ws_store store;
+	struct ws_events events = {0};
+	struct ws_err err = {0};
+	if (argc != 6 || !ws_store_open(argv[3], a, &store, &err)) {
+		fprintf(stderr, "records_driver ENDPOINT KEY STORE COUNT put|get: %s\n", err.text);
+		return 2;
+	}
+	struct ws_records_config config = {.endpoint = argv[1],
+		.instance = "main",
+		.write = true,
+		.key = argv[2],
+		.store = &store,
+		.events = &events};
+	struct ws_records *records = ws_records_open(&config, a, &err);
+	if (!records) {
+		fprintf(stderr, "%s\n", err.text);
+		return 2;
+	}
+	size_t count = strtoul(argv[4], NULL, 10), found = 0;
+	struct ws_shared_record *all = WS_NEW_N(a, struct ws_shared_record, count);
+	for (size_t i = 0; i < count; i++) {
+		struct ws_digest key = ws_digest_bytes(&i, sizeof(i));
+		all[i] = (struct ws_shared_record){.kind = "result", .key = ws_arena_strdup(a, key.hex)};
+	}
+	struct ws_shared *shared = ws_records_shared(records);
+	int64_t began = ws_clock_ms();
+	if (strcmp(argv[5], "put") == 0) {
+		for (size_t i = 0; i < count; i++) {
+			ws_buf_printf(&all[i].text, "wheelsmith.result/1\nout %zu\n", i);
+		}
+		shared->put(shared, all, count);
+		found = shared->writes ? count : 0;
+	} else {
+		shared->get_records(shared, all, count, a);
+		for (size_t i = 0; i < count; i++) {
+			found += all[i].text.len > 0;
+		}
+	}
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	double cpu_ms = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e3
+		+ (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
+	printf("%zu of %zu in %lld ms, %.3f ms of CPU each, %ld KiB\n", found, count,
+		(long long)(ws_clock_ms() - began), cpu_ms / (double)count, u.ru_maxrss);
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_release(&all[i].text);
+	}
+	ws_records_close(records);
+	ws_store_close(&store);
+	ws_arena_drop(a);
+	return found == count ? 0 : 1;
+}
