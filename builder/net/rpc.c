@@ -68,9 +68,9 @@ struct run {
 /* ---- the end of an attempt ---- */
 
 static void
-say(struct stream *s, int status, const char *text)
+say(struct stream *s, enum ws_rpc_status status, const char *text)
 {
-	s->call->status = (enum ws_rpc_status)status;
+	s->call->status = status;
 	if (text) {
 		snprintf(s->call->text, sizeof(s->call->text), "%s", text);
 	}
@@ -296,7 +296,7 @@ conclude(struct stream *s, uint32_t code)
 	} else if (s->status >= 0 && s->in.len > 0) {
 		say(s, WS_RPC_INTERNAL, "it sent half a message");
 	} else if (s->status >= 0) {
-		say(s, s->status, NULL);
+		say(s, (enum ws_rpc_status)s->status, NULL);
 	} else {
 		snprintf(text, sizeof(text), "it closed the stream: %s", nghttp2_http2_strerror(code));
 		say(s, WS_RPC_UNAVAILABLE, text);

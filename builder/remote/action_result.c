@@ -7,8 +7,9 @@
 static Reapi__Digest
 digest_of(const char *hash, size_t size_bytes)
 {
-	Reapi__Digest digest = REAPI__DIGEST__INIT;
-	digest.hash = (char *)(uintptr_t)hash;
+	Reapi__Digest digest;
+	reapi__digest__init(&digest);
+	digest.hash = ws_protobuf_borrow(hash);
 	digest.size_bytes = (int64_t)size_bytes;
 	return digest;
 }
@@ -21,16 +22,18 @@ ws_action_result_key(
 	WS_AUTO_BUF struct ws_buf own_action = {0};
 	const char *words[] = {"wheelsmith-record", "1", kind, key};
 	char salt[] = "wheelsmith.record/1";
-	Reapi__Command command = REAPI__COMMAND__INIT;
+	Reapi__Command command;
+	reapi__command__init(&command);
 	command.n_arguments = WS_LEN(words);
-	command.arguments = (char **)(uintptr_t)words;
+	command.arguments = ws_protobuf_borrow(words);
 	command_bytes = command_bytes ? command_bytes : &own_command;
 	ws_protobuf_pack(&command, command_bytes);
 	struct ws_digest command_digest = ws_digest_bytes(command_bytes->data, command_bytes->len);
 	struct ws_digest empty = ws_digest_bytes("", 0);
 	Reapi__Digest command_message = digest_of(command_digest.hex, command_bytes->len);
 	Reapi__Digest root_message = digest_of(empty.hex, 0);
-	Reapi__Action action = REAPI__ACTION__INIT;
+	Reapi__Action action;
+	reapi__action__init(&action);
 	action.command_digest = &command_message;
 	action.input_root_digest = &root_message;
 	action.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
@@ -46,20 +49,22 @@ ws_action_result_write(struct ws_str text, const struct ws_shared_file *files, s
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	Reapi__OutputFile *outputs = WS_NEW_N(a, Reapi__OutputFile, file_count);
 	Reapi__Digest *digests = WS_NEW_N(a, Reapi__Digest, file_count);
-	Reapi__ExecutedActionMetadata metadata = REAPI__EXECUTED_ACTION_METADATA__INIT;
-	Reapi__ActionResult result = REAPI__ACTION_RESULT__INIT;
+	Reapi__ExecutedActionMetadata metadata;
+	Reapi__ActionResult result;
+	reapi__action_result__init(&result);
+	reapi__executed_action_metadata__init(&metadata);
 	result.output_files = WS_NEW_N(a, Reapi__OutputFile *, file_count);
 	result.n_output_files = file_count;
 	for (size_t i = 0; i < file_count; i++) {
 		digests[i] = digest_of(files[i].digest, files[i].size_bytes);
-		outputs[i] = (Reapi__OutputFile)REAPI__OUTPUT_FILE__INIT;
-		outputs[i].path = (char *)(uintptr_t)files[i].digest;
+		reapi__output_file__init(&outputs[i]);
+		outputs[i].path = ws_protobuf_borrow(files[i].digest);
 		outputs[i].digest = &digests[i];
 		result.output_files[i] = &outputs[i];
 	}
 	metadata.worker = ws_arena_strdup(a, "wheelsmith");
 	result.execution_metadata = &metadata; /* servers take a result without any field for none */
-	result.stdout_raw = (ProtobufCBinaryData){text.n, (uint8_t *)(uintptr_t)text.s};
+	result.stdout_raw = (ProtobufCBinaryData){text.n, ws_protobuf_borrow(text.s)};
 	ws_protobuf_pack(&result, message);
 }
 

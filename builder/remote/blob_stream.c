@@ -53,9 +53,10 @@ static bool
 ask_for(struct ws_call *call, struct ws_str *message)
 {
 	struct stream *s = (struct stream *)call;
-	Reapi__ReadRequest request = REAPI__READ_REQUEST__INIT;
+	Reapi__ReadRequest request;
 	bool first = s->message.len == 0;
-	request.resource_name = (char *)(uintptr_t)s->resource;
+	reapi__read_request__init(&request);
+	request.resource_name = ws_protobuf_borrow(s->resource);
 	if (first) {
 		ws_protobuf_pack(&request, &s->message);
 		*message = ws_buf_str(&s->message);
@@ -112,7 +113,8 @@ send_part(struct ws_call *call, struct ws_str *message)
 	struct stream *s = (struct stream *)call;
 	uint8_t bytes[CHUNK];
 	ssize_t got;
-	Reapi__WriteRequest request = REAPI__WRITE_REQUEST__INIT;
+	Reapi__WriteRequest request;
+	reapi__write_request__init(&request);
 	if (s->done_bytes == s->item->size_bytes) {
 		return false;
 	}
@@ -120,7 +122,7 @@ send_part(struct ws_call *call, struct ws_str *message)
 	if (got <= 0) {
 		return ws_err_sys(&s->failure, WS_ERR_IO, "cannot read '%s'", s->item->path);
 	}
-	request.resource_name = (char *)(uintptr_t)(s->done_bytes == 0 ? s->resource : "");
+	request.resource_name = ws_protobuf_borrow(s->done_bytes == 0 ? s->resource : "");
 	request.write_offset = (int64_t)s->done_bytes;
 	request.data = (ProtobufCBinaryData){(size_t)got, bytes};
 	s->done_bytes += (uint64_t)got;

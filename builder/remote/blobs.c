@@ -28,8 +28,9 @@ struct batch {
 Reapi__Digest
 ws_blob_digest(const struct ws_item *item)
 {
-	Reapi__Digest digest = REAPI__DIGEST__INIT;
-	digest.hash = (char *)(uintptr_t)item->key;
+	Reapi__Digest digest;
+	reapi__digest__init(&digest);
+	digest.hash = ws_protobuf_borrow(item->key);
 	digest.size_bytes = (int64_t)item->size_bytes;
 	return digest;
 }
@@ -136,8 +137,9 @@ get_round(const struct ws_blobs *blobs, const struct batch *batches, size_t coun
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
 	for (size_t i = 0; i < count; i++) {
-		Reapi__BatchReadBlobsRequest request = REAPI__BATCH_READ_BLOBS_REQUEST__INIT;
-		request.instance_name = (char *)(uintptr_t)blobs->instance;
+		Reapi__BatchReadBlobsRequest request;
+		reapi__batch_read_blobs_request__init(&request);
+		request.instance_name = ws_protobuf_borrow(blobs->instance);
 		request.digests = digests_of(batches[i].items, batches[i].count, a);
 		request.n_digests = batches[i].count;
 		ws_unary_prepare(&all[i], CAS "BatchReadBlobs", &request, a);
@@ -161,8 +163,9 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 	struct ws_unary unary = {0};
 	struct ws_item whole = {0};
 	struct ws_map lacks = {0};
-	Reapi__FindMissingBlobsRequest request = REAPI__FIND_MISSING_BLOBS_REQUEST__INIT;
-	request.instance_name = (char *)(uintptr_t)blobs->instance;
+	Reapi__FindMissingBlobsRequest request;
+	reapi__find_missing_blobs_request__init(&request);
+	request.instance_name = ws_protobuf_borrow(blobs->instance);
 	request.blob_digests = digests_of(items->at, items->len, a);
 	request.n_blob_digests = items->len;
 	ws_unary_prepare(&unary, CAS "FindMissingBlobs", &request, a);
@@ -209,15 +212,15 @@ static void
 prepare_update(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
 	struct ws_arena *a)
 {
-	Reapi__BatchUpdateBlobsRequest request = REAPI__BATCH_UPDATE_BLOBS_REQUEST__INIT;
+	Reapi__BatchUpdateBlobsRequest request;
 	Reapi__BatchUpdateBlobsRequest__Request *parts =
 		WS_NEW_N(a, Reapi__BatchUpdateBlobsRequest__Request, batch->count);
 	Reapi__Digest **digests = digests_of(batch->items, batch->count, a);
-	request.instance_name = (char *)(uintptr_t)blobs->instance;
+	reapi__batch_update_blobs_request__init(&request);
+	request.instance_name = ws_protobuf_borrow(blobs->instance);
 	request.requests = WS_NEW_N(a, Reapi__BatchUpdateBlobsRequest__Request *, batch->count);
 	for (size_t i = 0; i < batch->count; i++) {
-		parts[i] = (Reapi__BatchUpdateBlobsRequest__Request)
-			REAPI__BATCH_UPDATE_BLOBS_REQUEST__REQUEST__INIT;
+		reapi__batch_update_blobs_request__request__init(&parts[i]);
 		parts[i].digest = digests[i];
 		if (read_item(batch->items[i], &parts[i].data, a)) {
 			request.requests[request.n_requests++] = &parts[i];

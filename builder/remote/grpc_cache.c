@@ -52,12 +52,13 @@ static bool
 ask(struct grpc_cache *g)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	Reapi__GetCapabilitiesRequest request = REAPI__GET_CAPABILITIES_REQUEST__INIT;
+	Reapi__GetCapabilitiesRequest request;
 	struct ws_unary unary = {0};
+	reapi__get_capabilities_request__init(&request);
 	if (g->asked) {
 		return true;
 	}
-	request.instance_name = (char *)(uintptr_t)g->config.instance;
+	request.instance_name = ws_protobuf_borrow(g->config.instance);
 	ws_unary_prepare(&unary, REAPI "Capabilities/GetCapabilities", &request, a);
 	bool ran = ws_unary_run(g->blobs.rpc, &unary, 1, 0, a);
 	g->asked = ran;
@@ -101,9 +102,10 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
-		Reapi__GetActionResultRequest request = REAPI__GET_ACTION_RESULT_REQUEST__INIT;
+		Reapi__GetActionResultRequest request;
 		Reapi__Digest digest = ws_blob_digest(&items[i]);
-		request.instance_name = (char *)(uintptr_t)g->config.instance;
+		reapi__get_action_result_request__init(&request);
+		request.instance_name = ws_protobuf_borrow(g->config.instance);
 		request.action_digest = &digest;
 		request.inline_stdout = true;
 		ws_unary_prepare(&all[i], REAPI "ActionCache/GetActionResult", &request, a);
@@ -129,9 +131,10 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 		return ran;
 	}
 	for (size_t i = 0; i < count; i++) {
-		Reapi__UpdateActionResultRequest request = REAPI__UPDATE_ACTION_RESULT_REQUEST__INIT;
+		Reapi__UpdateActionResultRequest request;
 		Reapi__Digest digest = ws_blob_digest(&items[i]);
-		request.instance_name = (char *)(uintptr_t)g->config.instance;
+		reapi__update_action_result_request__init(&request);
+		request.instance_name = ws_protobuf_borrow(g->config.instance);
 		request.action_digest = &digest;
 		request.action_result =
 			ws_protobuf_unpack(&reapi__action_result__descriptor, ws_buf_str(&items[i].bytes), a);

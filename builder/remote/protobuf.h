@@ -9,6 +9,17 @@
 #include "base/buf.h"
 #include "remote/reapi.pb-c.h"
 
+#include <string.h>
+
+/** Its structs know no const; what is packed is only read. */
+static inline void *
+ws_protobuf_borrow(const void *bytes)
+{
+	void *same;
+	memcpy(&same, &bytes, sizeof(same));
+	return same;
+}
+
 /** Appends @a message, a pointer to one of the generated structs. */
 void ws_protobuf_pack(const void *message, struct ws_buf *out);
 
