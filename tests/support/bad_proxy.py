@@ -1,13 +1,31 @@
 """bad_proxy.py TO FAULT - a TCP proxy on loopback before the port TO, with a fault; prints its own port
 
 stall: nothing is ever answered. cut=N: a connection ends after N bytes of answers. flip=N: of answers, the byte N is
-another. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later.
+another. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later. noise=N: with
+the seed N, bytes of answers are others, missing or there twice.
 """
 import asyncio
+import random
 import sys
 
 to, (fault, _, number) = int(sys.argv[1]), sys.argv[2].partition("=")
 at = int(number or 0)
+
+
+dice = random.Random(at)
+
+
+def disturb(data):
+    for _ in range(dice.randrange(4)):
+        where = dice.randrange(len(data))
+        how = dice.randrange(3)
+        if how == 0:
+            data = data[:where] + bytes([dice.randrange(256)]) + data[where + 1 :]
+        elif how == 1:
+            data = data[:where] + data[where + 1 + dice.randrange(8) :] or b"\0"
+        else:
+            data = data[:where] + data[max(0, where - 16) :]
+    return data
 
 
 async def forward(reader, writer):
@@ -24,6 +42,8 @@ async def answer(reader, writer):
         seen += len(data)
         if fault == "stall":
             continue
+        if fault == "noise":
+            data = disturb(data)
         if fault == "delay":
             asyncio.get_running_loop().call_later(at / 1000, writer.write, data)
             continue
