@@ -81,8 +81,13 @@ wsk_launch_grid(const struct wsk_call *c, int kernel, const struct wsk_grid *gri
 	if (!c->loaded->kernels[kernel]) {
 		return wsk_fail(c->problem, WSK_ERR_UNSUPPORTED, "type", "one that the image has");
 	}
-	return wsk_launch(
+	int status = wsk_launch(
 		c->handle, c->loaded->kernels[kernel], grid, threads, params, c->stream, c->problem);
+	if (status != WSK_OK && c->problem) {
+		c->problem->image = wsk_images[c->loaded - c->handle->loaded].image;
+		c->problem->kernel = kernel;
+	}
+	return status;
 }
 
 int

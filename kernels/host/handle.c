@@ -71,7 +71,7 @@ int
 wsk_fail(struct wsk_problem *problem, int status, const char *argument, const char *expected)
 {
 	if (problem) {
-		*problem = (struct wsk_problem){argument, expected, 0};
+		*problem = (struct wsk_problem){argument, expected, 0, 0, 0};
 	}
 	return status;
 }
@@ -158,6 +158,31 @@ wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem)
 				? WSK_OK
 				: load(&handle->driver, &wsk_images[i], &handle->loaded[i], problem);
 		}
+	}
+	return wsk_fail(problem, WSK_ERR_UNSUPPORTED, "image", "one of enum wsk_image");
+}
+
+int
+wsk_load_again(
+	struct wsk_handle *handle, int32_t image, int32_t kernel, struct wsk_problem *problem)
+{
+	if (!handle) {
+		return wsk_fail(problem, WSK_ERR_ARGUMENT, "handle", "what wsk_init made");
+	}
+	for (size_t i = 0; i < WSK_IMAGE_COUNT; i++) {
+		if (wsk_images[i].image != image) {
+			continue;
+		}
+		if (kernel < 0 || (size_t)kernel >= wsk_images[i].kernel_count) {
+			return wsk_fail(problem, WSK_ERR_ARGUMENT, "kernel", "one that the image has");
+		}
+		struct wsk_loaded made;
+		int status = load(&handle->driver, &wsk_images[i], &made, problem);
+		if (status == WSK_OK) { /* whole: another thread may be about to launch it */
+			__atomic_store_n(
+				&handle->loaded[i].kernels[kernel], made.kernels[kernel], __ATOMIC_RELAXED);
+		}
+		return status;
 	}
 	return wsk_fail(problem, WSK_ERR_UNSUPPORTED, "image", "one of enum wsk_image");
 }

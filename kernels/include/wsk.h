@@ -66,6 +66,8 @@ struct wsk_problem {
 	const char *argument; /**< the member or argument: "heads_q"; NULL: none */
 	const char *expected; /**< of it: "a multiple of heads_k"; NULL: nothing to say */
 	int32_t driver;       /**< CUresult; 0: not the driver */
+	int32_t image;        /**< enum wsk_image of the kernel that was not launched; 0: none */
+	int32_t kernel;       /**< its number there, for wsk_load_again() */
 };
 
 /** Functions of libcuda.so.1, by their exported names and with its types. All are needed. */
@@ -125,6 +127,17 @@ enum wsk_image {
  * WSK_ERR_NO_CODE, WSK_ERR_DRIVER.
  */
 WSK_API int wsk_load(struct wsk_handle *handle, int32_t image, struct wsk_problem *problem);
+
+/**
+ * Loads one kernel of an image anew, which struct wsk_problem named. A driver brings a kernel onto
+ * the device at its first launch; where there is no memory for that it answers
+ * CUDA_ERROR_OUT_OF_MEMORY, and to each later launch of this kernel CUDA_ERROR_UNKNOWN, however
+ * much memory there is then. Launches in other threads may go on; no other load may. What was
+ * loaded before is never unloaded: CUDA graphs may have its kernels. WSK_ERR_ARGUMENT: handle,
+ * kernel; otherwise as wsk_load().
+ */
+WSK_API int wsk_load_again(
+	struct wsk_handle *handle, int32_t image, int32_t kernel, struct wsk_problem *problem);
 
 /**
  * Unloads all that was loaded; no kernel of it may run any more. Not thread-safe. The handle may be

@@ -47,17 +47,26 @@ import wheelsmith_kernels'
 	# A thread without a context gets the device's own, once; what else the driver says is told.
 	cat > driver.c <<- 'END'
 		static __thread int context, given;
-		static int launches, answer;
-		int cuLibraryLoadData(void **l) { *l = &context; return 0; }
-		int cuLibraryGetKernel(void **k) { *k = &context; return 0; }
+		static int launches, answer, full, loads;
+		enum { NEW, HERE, LOST };
+		static char kernels[4096], *unused = kernels;
+		int cuLibraryLoadData(void **l) { *l = &context, loads++; return 0; }
+		int cuLibraryGetKernel(void **k) { *k = unused++; return 0; }
 		int cuLibraryUnload(void *l) { (void)l; return 0; }
-		int cuLaunchKernel(void) { return answer ? answer : context ? (launches++, 0) : 201; }
+		int cuLaunchKernel(char *k) {
+			if (answer || !context) return answer ? answer : 201;
+			if (full && *k == NEW) { *k = LOST; return 2; }
+			if (*k == LOST) return 999;
+			return *k = HERE, launches++, 0;
+		}
 		int cuDeviceGet(int *d, int n) { *d = n + 40; return 0; }
 		int cuDevicePrimaryCtxRetain(void **c, int d) { *c = d == 43 ? &context : 0; return 0; }
 		int cuDevicePrimaryCtxRelease_v2(int d) { return d != 43; }
 		int cuCtxSetCurrent(void *c) { given++; context = c == &context; return 0; }
 		int told(void) { return launches * 10 + given; }
 		void set_answer(int a) { answer = a; }
+		void set_full(int f) { full = f; }
+		int loaded(void) { return loads; }
 	END
 	gcc -shared -fPIC -o libcuda.so.1 driver.c
 	cat > threads.py <<- 'END'
@@ -66,8 +75,11 @@ import wheelsmith_kernels'
 		driver, native = ctypes.CDLL("libcuda.so.1"), _native.native()
 		native.load(80)
 		tensor = [4096, 64 * 160, 160, 80]
-		head = _structs.ATTENTION.part("size", "reserved").pack(_structs.ATTENTION.size, 1, 1, 2, 2, 80, 64, 64, 0, 0, -1, 0, 0.1, 0)
-		call = _structs.ATTENTION.apart("lse").pack(head + struct.pack("16q", *tensor * 4), 0, b"")
+		head = _structs.ATTENTION.part("size", "reserved").pack
+		def forward(d):
+		    sizes = head(_structs.ATTENTION.size, 1, 1, 2, 2, d, 64, 64, 0, 0, -1, 0, 0.1, 0)
+		    return _structs.ATTENTION.apart("lse").pack(sizes + struct.pack("16q", *tensor * 4), 0, b"")
+		call = forward(80)
 		told = []
 		def work():
 		    native.call("forward", call, 0, 3)
@@ -85,6 +97,25 @@ import wheelsmith_kernels'
 		    assert error.driver == 700 and str(error) == "the CUDA driver refused (CUDA error 700)", error
 		else:
 		    raise AssertionError
+		# A kernel whose first launch finds the GPU full is lost to the driver: it is loaded again, alone.
+		driver.set_answer(0)
+		driver.set_full(1)
+		native._make_current(3)
+		native.load(64)
+		native.call("forward", call, 0, 3)  # it was launched before
+		asked, loads = [], driver.loaded()
+		for _ in range(2):
+		    try:
+		        native.call("forward", forward(64), 0, 3, lambda: asked.append(1))
+		    except _native.NoMemory as error:
+		        assert error.driver == 2 and str(error) == "the CUDA driver refused (CUDA error 2)", error
+		    else:
+		        raise AssertionError
+		assert len(asked) == 2 and driver.loaded() == loads + 2, (asked, driver.loaded(), loads)
+		native.call("forward", call, 0, 3)
+		native.call("forward", forward(64), 0, 3, lambda: (asked.append(1), driver.set_full(0)))
+		native.call("forward", forward(64), 0, 3)
+		assert len(asked) == 3 and driver.loaded() == loads + 3
 	END
 	LD_LIBRARY_PATH=$PWD PYTHONPATH=out python3 threads.py
 }

@@ -5,6 +5,7 @@
 
 #include "../../kernels/device/attention/params.h"
 #include "../../kernels/device/scan/params.h"
+#include "../../kernels/host/attention.h"
 #include "../support/kernels_driver.h"
 
 #include <math.h>
@@ -232,6 +233,40 @@ WS_TEST(what_the_driver_refuses_is_told_apart)
 	assert_int_equal(problem.driver, 201);
 	assert_int_equal(launches, 0);
 	launch_result = 0;
+}
+
+WS_TEST(a_kernel_that_was_not_launched_is_named_and_loaded_again)
+{
+	struct wsk_handle *handle = open_handle(a, 80);
+	struct wsk_attention in = sound();
+	struct wsk_problem problem;
+	launch_result = 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+	assert_int_equal(wsk_forward(handle, &in, NULL, &problem), WSK_ERR_DRIVER);
+	assert_int_equal(problem.driver, 2);
+	assert_int_equal(problem.image, 80);
+	assert_string_equal(wsk_attention_kernels[problem.kernel], "wsk_forward_f16");
+	launch_result = 0;
+	const struct wsk_loaded before = *wsk_find(handle, 80);
+	const int32_t lost = problem.kernel;
+	fresh = "the new one";
+	assert_int_equal(wsk_load_again(handle, 80, lost, &problem), WSK_OK);
+	fresh = NULL;
+	const struct wsk_loaded *after = wsk_find(handle, 80);
+	for (int32_t i = 0; i < WSK_KERNELS_MAX; i++) {
+		assert_true(i == lost ? strcmp(after->kernels[i], "the new one") == 0
+							  : after->kernels[i] == before.kernels[i]);
+	}
+	assert_int_equal(wsk_load_again(NULL, 80, lost, &problem), WSK_ERR_ARGUMENT);
+	assert_string_equal(problem.argument, "handle");
+	assert_int_equal(wsk_load_again(handle, 4, lost, &problem), WSK_ERR_UNSUPPORTED);
+	assert_int_equal(wsk_load_again(handle, 80, -1, &problem), WSK_ERR_ARGUMENT);
+	assert_int_equal(wsk_load_again(handle, 80, WSK_KERNELS_MAX, &problem), WSK_ERR_ARGUMENT);
+	assert_string_equal(problem.argument, "kernel");
+	/* Of a wrong argument no kernel is named. */
+	in.head_dim = 7;
+	problem = (struct wsk_problem){NULL, NULL, 1, 1, 1};
+	assert_int_not_equal(wsk_forward(handle, &in, NULL, &problem), WSK_OK);
+	assert_int_equal(problem.driver + problem.image + problem.kernel, 0);
 }
 
 WS_TEST(a_handle_needs_memory_and_a_driver)

@@ -12,7 +12,8 @@ CONV_IMAGE, SCAN_IMAGE, APPEND_IMAGE = 1, 2, 3
 FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3
 
 _UNSUPPORTED = 4  # WSK_ERR_UNSUPPORTED
-_NO_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT of cuda.h
+#: CUDA_ERROR_OUT_OF_MEMORY, _INVALID_CONTEXT and _UNKNOWN of cuda.h
+_NO_MEMORY, _NO_CONTEXT, _UNKNOWN = 2, 201, 999
 
 
 def image_of(head_dim):
@@ -45,6 +46,10 @@ class NotSupported(KernelError, NotImplementedError):
     """What is asked for is right, and there is no kernel for it here."""
 
 
+class NoMemory(KernelError):
+    """The device has no room for a kernel, which its first launch brings there."""
+
+
 def refuse(argument, expected):
     """Raises KernelError for an argument that is not what is expected of it."""
     raise KernelError("wrong argument", argument, expected)
@@ -59,6 +64,7 @@ def _open(path):
         ("wsk_handle_size", [], ctypes.c_size_t),
         ("wsk_init", [pointer, ctypes.c_size_t, pointer, pointer], ctypes.c_int),
         ("wsk_load", [pointer, ctypes.c_int32, pointer], ctypes.c_int),
+        ("wsk_load_again", [pointer, ctypes.c_int32, ctypes.c_int32, pointer], ctypes.c_int),
         ("wsk_close", [pointer], ctypes.c_int),
         ("wsk_scan_workspace", [ctypes.c_char_p, ctypes.c_int32], ctypes.c_uint64),
     ):
@@ -102,7 +108,7 @@ class Native:
             argument, expected = (
                 t.decode() if t else None for t in (problem.argument, problem.expected)
             )
-            kind = NotSupported if status == _UNSUPPORTED else KernelError
+            kind = NotSupported if status == _UNSUPPORTED else NoMemory if problem.driver == _NO_MEMORY else KernelError
             raise kind(text, argument, expected, problem.driver)
 
     def load(self, image):
@@ -125,16 +131,34 @@ class Native:
             self._functions[name] = function
         return function
 
-    def call(self, name, arguments, stream, device):
-        """Calls wsk_<name>; `arguments` is its struct, packed."""
+    def call(self, name, arguments, stream, device, make_room=None):
+        """Calls wsk_<name>; `arguments` is its struct, packed. make_room(): frees memory of the device that is not in use,
+        called where there is none for a kernel; NoMemory where there is none after it either."""
         function = self.function(name)
-        if function(self._handle, arguments, stream, None):
-            problem = Problem()  # the same call again, for the reason
-            status = function(self._handle, arguments, stream, ctypes.addressof(problem))
-            if problem.driver == _NO_CONTEXT:
-                self._make_current(device)
-                problem = Problem()
-                status = function(self._handle, arguments, stream, ctypes.addressof(problem))
+        if function(self._handle, arguments, stream, None) == 0:
+            return
+        status, problem = self._ask(function, arguments, stream)  # the same call again, for the reason
+        if problem.driver == _NO_CONTEXT:
+            self._make_current(device)
+            status, problem = self._ask(function, arguments, stream)
+        mended = set()
+        while problem.driver in (_NO_MEMORY, _UNKNOWN) and (problem.image, problem.kernel) not in mended:
+            if make_room and not mended:
+                make_room()
+            mended.add((problem.image, problem.kernel))
+            self._load_again(problem)
+            status, problem = self._ask(function, arguments, stream)
+        self._check(status, problem)
+
+    def _ask(self, function, arguments, stream):
+        problem = Problem()
+        return function(self._handle, arguments, stream, ctypes.addressof(problem)), problem
+
+    def _load_again(self, lost):
+        """A kernel whose first launch found no memory: the driver would answer _UNKNOWN to every later one."""
+        with self._lock:
+            problem = Problem()
+            status = self.library.wsk_load_again(self._handle, lost.image, lost.kernel, ctypes.addressof(problem))
             self._check(status, problem)
 
     def scan_workspace(self, scan, backward):

@@ -9,7 +9,7 @@ import re
 import struct
 
 TABLE = """
-problem: text argument, expected; i32 driver
+problem: text argument, expected; i32 driver, image, kernel
 driver: u32 size; function cuLibraryLoadData, cuLibraryGetKernel, cuLibraryUnload, cuLaunchKernel
 tensor: u64 data; i64 stride_batch, stride_row, stride_head
 plane: u64 data; i64 stride_batch, stride_channel, stride_row

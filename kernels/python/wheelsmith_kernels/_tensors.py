@@ -9,7 +9,7 @@ import functools
 import torch
 from torch import library
 
-from ._native import BFLOAT16, FLOAT16, FLOAT32, KernelError, native, refuse
+from ._native import BFLOAT16, FLOAT16, FLOAT32, KernelError, NoMemory, native, refuse
 
 #: enum wsk_type of each dtype that some kernel takes; attention has no float32
 TYPES = {torch.float16: FLOAT16, torch.bfloat16: BFLOAT16, torch.float32: FLOAT32}
@@ -23,16 +23,26 @@ if raw_stream is None:
     raw_stream = lambda device: torch.cuda.current_stream(device).cuda_stream
 
 
+def _make_room():
+    """Gives back what torch holds and no tensor has; not while a graph is captured, which would end by it."""
+    if not torch.cuda.is_current_stream_capturing():
+        torch.cuda.empty_cache()
+
+
 def launch(name, arguments, device, counter=None):
     """Calls wsk_<name> with its packed struct on the current stream of a device (its number), and counts it.
 
-    counter: the operator, where it has another name than the function. KernelError where the library refuses.
+    counter: the operator, where it has another name than the function. KernelError where the library refuses,
+    torch.cuda.OutOfMemoryError where the device has no room for the kernel.
     """
-    if current_device() == device:
-        native().call(name, arguments, raw_stream(device), device)
-    else:
-        with torch.cuda.device(device):
-            native().call(name, arguments, raw_stream(device), device)
+    try:
+        if current_device() == device:
+            native().call(name, arguments, raw_stream(device), device, _make_room)
+        else:
+            with torch.cuda.device(device):
+                native().call(name, arguments, raw_stream(device), device, _make_room)
+    except NoMemory as error:
+        raise torch.cuda.OutOfMemoryError(f"CUDA out of memory: GPU {device} has no room for a kernel of {name}") from error
     counter = counter or name
     calls[counter] = calls.get(counter, 0) + 1
 
