@@ -1,5 +1,8 @@
 """Runs every test_* of the files beside it on the GPU: run.py [PART OF A NAME …]. Exit 1: one failed, 77: no GPU.
 
+The last line says how many passed, how many were skipped (unittest.SkipTest, for what is not installed) and how many
+failed. With WS_GPU_ALL=1 a skipped test is a failed one; that no test has such a name is a failure always.
+
 With WSK_EMULATED_FOLDER, what tests/support/kernels_emulated.sh made, on the CPU: those files that have a DEVICE.
 """
 
@@ -10,6 +13,7 @@ import struct
 import sys
 import time
 import traceback
+import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "kernels/python")]
@@ -54,7 +58,7 @@ def main():
 
 
 def run(torch, device):
-    failed = 0
+    passed = skipped = failed = 0
     for path in sorted(HERE.glob("test_*.py")):
         if device != "cuda" and "DEVICE" not in path.read_text():
             continue
@@ -67,13 +71,17 @@ def run(torch, device):
             start = time.perf_counter()
             try:
                 note = function() or ""
+                passed += 1
                 print(f"ok      {full}  {time.perf_counter() - start:.1f} s  {note}", flush=True)
+            except unittest.SkipTest as reason:
+                skipped += 1
+                print(f"skipped {full}: {reason}", flush=True)
             except Exception:
                 failed += 1
                 print(f"not ok  {full}", flush=True)
                 print("".join("        " + x for x in traceback.format_exc().splitlines(True)[-8:]), flush=True)
-    print(f"{failed} failed")
-    return bool(failed)
+    print(f"{passed} passed, {skipped} skipped, {failed} failed")
+    return bool(failed or not passed + skipped or skipped and os.environ.get("WS_GPU_ALL") == "1")
 
 
 sys.exit(main())

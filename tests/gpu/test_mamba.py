@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import unittest
 
 import torch
 
@@ -75,15 +76,15 @@ def run(model, ids):
     return out.logits.detach(), logits, gradients, words
 
 
-def is_missing():
-    """Why there is nothing to compare: these tests are of mamba_ssm 2.2.6.post3+any and causal_conv1d, installed."""
+def require_packages():
+    """These tests are of mamba_ssm 2.2.6.post3+any and causal_conv1d, installed: SkipTest without them."""
     missing = [n for n in ("mamba_ssm", "causal_conv1d") if importlib.util.find_spec(n) is None]
-    return f"not run: without {' and '.join(missing)}" if missing else None
+    if missing:
+        raise unittest.SkipTest(f"without {' and '.join(missing)}")
 
 
 def compare(family):
-    if is_missing():
-        return is_missing()
+    require_packages()
     model, module = build(family)
     ids = torch.randint(3, 128, (2, 37), device="cuda")
     functions = decorated(module)
@@ -134,8 +135,7 @@ def test_granitemoehybrid():
 
 
 def test_mamba_ssm_generates():
-    if is_missing():
-        return is_missing()
+    require_packages()
     from mamba_ssm import MambaLMHeadModel
     from mamba_ssm.models.config_mamba import MambaConfig
 
