@@ -293,7 +293,7 @@ params_of(const struct wsk_attention *in, bool backward)
 		.page_rows = in->page_rows,
 		.page_count = in->page_count,
 		.softcap = in->softcap > 0 ? fabsf(in->scale) / in->softcap : 0,
-		.keep = in->dropout > 0 ? (uint32_t)((1 - in->dropout) * 65536 + 0.5f) : 65536,
+		.keep = in->dropout > 0 ? (uint32_t)((1 - in->dropout) * 255.0) : WSK_KEEPS_ALL,
 		.keep_scale = in->dropout > 0 ? 1 / (1 - in->dropout) : 1,
 	};
 }

@@ -223,9 +223,10 @@ struct wsk_attention {
 	int32_t reserved2;
 	/* since 0.3.0 */
 	float softcap; /**< greater than 0, or 0: none */
-	float dropout; /**< 0 to less than 1, by steps of 2^-16; not for decode */
-	/** uint64_t[2], any numbers: which elements are dropped depends on them, and on sequence, head,
-	 * query and key alone. Needed where there is dropout; backward needs those of forward. */
+	float dropout; /**< 0 to less than 1, by steps of 2^-8; not for decode */
+	/** uint64_t[2], any numbers, seed and offset of Philox: which elements are dropped depends on
+	 * them, and on sequence, head, query and key alone, as in flash-attn 2. Needed where there is
+	 * dropout; backward needs those of forward. */
 	uint64_t random;
 	uint64_t sinks; /**< float [heads_q], contiguous; 0: none */
 	/** int32 [batch]: the row that a sequence starts at, of those that cu_seqlens and seqused

@@ -135,6 +135,26 @@ def test_dropout():
         assert torch.equal(o, forward_cuda(q, k, v, *NONE, 0, 0, 0.1, -1, 0, *more)[0])
 
 
+def test_dropout_is_that_of_flash_attention():
+    """Its bits for a seed and an offset, and how far its kernels have the generator go on."""
+    from wheelsmith_kernels import _flash
+
+    for seed, offset in ((0, 16), (123456789, (1 << 32) - 5)):
+        random = torch.tensor([seed, offset], device=DEVICE)
+        kept = _flash.kept(random, 1, 4, 40, 70, 0.17)
+        q, k = make(40, 4, 64, 2), make(70, 4, 64, 2)
+        assert torch.equal(weights_of(q, k, random, 0.17)[1] > 0, kept)
+    # Row 17 of head 2 of the second sequence: bytes of another program.
+    half = _flash.kept(random, 1, 4, 40, 70, 0.5)[2, 17, :48]
+    assert "".join("01"[int(x)] for x in half) == "001101100010110111101111011010111111010110101100"
+    if DEVICE == "cuda":
+        torch.manual_seed(7)
+        generator = torch.cuda.default_generators[torch.cuda.current_device()]
+        before = generator.get_offset()
+        out = _flash.fwd(q, k, k, None, None, 0.17, 0.1, False, -1, -1, 0.0, False, None)
+        assert out[3].tolist() == [7, before] and generator.get_offset() == before + 2 * 4 * 32
+
+
 def test_gradient_of_lse():
     for d in (64, 128):
         q, grad, k, v = make(50, 4, d), make(50, 4, d), make(40, 2, d), make(40, 2, d)  # 10 rows see no key

@@ -208,7 +208,7 @@ dq(const wsk_attn_params &p)
 #pragma unroll
 				for (int m = 0; m < M; m++) {
 					kept keep = {};
-					if (ANY && p.keep < 65536) {
+					if (ANY && p.keep < WSK_KEEPS_ALL) {
 						keep = random.draw(warp_row + m * 16, key + step, lane);
 					}
 #pragma unroll
@@ -217,7 +217,7 @@ dq(const wsk_attn_params &p)
 						for (int i = 0; i < 4; i++) {
 							const float slope =
 								ANY && p.softcap != 0 ? 1 - s[m][n][i] * s[m][n][i] : 1;
-							if (ANY && p.keep < 65536) {
+							if (ANY && p.keep < WSK_KEEPS_ALL) {
 								dp[m][n][i] =
 									if_kept(keep.has(i / 2, n, i & 1), dp[m][n][i], p.keep_scale);
 							}

@@ -71,7 +71,7 @@ differentiate(float (&s)[2][4], float (&dp)[2][4], const float *lse, const float
 				probability = key >= see.first(row) && key <= see.last(row) ? probability : 0;
 			}
 			s[n][i] = probability;
-			if (ANY && p.keep < 65536) {
+			if (ANY && p.keep < WSK_KEEPS_ALL) {
 				const bool keeps = keep >> (4 * n + i) & 1;
 				s[n][i] = keeps ? probability : 0;
 				dp[n][i] = if_kept(keeps, dp[n][i], p.keep_scale);
@@ -205,7 +205,7 @@ dkdv(const wsk_attn_params &p)
 				float s[1][2][4], dp[1][2][4];
 				uint32_t a[1][1][4];
 				uint32_t keep = 0;
-				if (ANY && p.keep < 65536) {
+				if (ANY && p.keep < WSK_KEEPS_ALL) {
 					keep = kept_of_keys(random, row + step, warp_key);
 				}
 				clear(s[0]);

@@ -183,7 +183,7 @@ dkdv_pair(const wsk_attn_params &p)
 			const uint32_t q_row = turn * 2 * queries, do_row = q_row + queries;
 			float x[1][2][4];
 			uint32_t a[1][1][4], keep = 255;
-			if (ANY && p.keep < 65536) {
+			if (ANY && p.keep < WSK_KEEPS_ALL) {
 				keep = kept_of_keys(dropout(p, at.b, head), row, warp_key);
 			}
 			clear(x[0]);

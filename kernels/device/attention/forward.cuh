@@ -315,7 +315,7 @@ forward(const wsk_attn_params &p)
 					}
 				}
 				exponentiate(softmax[m], s[m], p.scale_log2);
-				if (K == kind::ANY && p.keep < 65536) {
+				if (K == kind::ANY && p.keep < WSK_KEEPS_ALL) {
 					drop(s[m], dropout(p, at.b, at.head), warp_row + m * 16, key);
 				}
 				pack_rows<T>(probability[m], s[m]);

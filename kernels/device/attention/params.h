@@ -25,6 +25,9 @@
 #define WSK_DECODE_KEYS 16
 
 /** The head dimension is contiguous in every view. */
+/** `keep` where there is no dropout. */
+#define WSK_KEEPS_ALL 255
+
 struct wsk_attn_params {
 	struct wsk_view q, k, v, o;
 	struct wsk_view dout, dq, dk, dv; /**< backward */
@@ -58,7 +61,7 @@ struct wsk_attn_params {
 	int32_t chunks;                                /**< 8 elements of a row that there are */
 	int32_t entry_count, page_rows, page_count;    /**< of k and v: entries; rows a page, pages */
 	float softcap;    /**< scores times this are the tangent's argument; 0: no cap */
-	uint32_t keep;    /**< of 65536: probabilities that dropout keeps; 65536: no dropout */
+	uint32_t keep;    /**< dropout keeps where a random byte is at most this */
 	float keep_scale; /**< what is kept is multiplied by */
 };
 

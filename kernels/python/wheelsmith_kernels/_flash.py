@@ -4,6 +4,8 @@ Arguments, results and their layouts are those of flash_attn 2.8.3, whose own Py
 needs and the kernels have not is a NotImplementedError that names it; a row that sees no key has an lse of -infinity.
 """
 
+import ctypes
+
 import torch
 
 from ._attention_calls import forward_cuda, gradients_cuda, more_of
@@ -25,11 +27,19 @@ def _window(causal, left, right):
     return int(left), 0 if causal else int(right)
 
 
-def _random(q, dropout, generator=None):
-    """What dropout is drawn from, which backward is handed again."""
+def _random(q, dropout, batch, generator=None):
+    """What dropout is drawn from, which backward is handed again: seed and offset of the generator, which goes on as far
+    as upstream's kernels have it go on. So what is dropped is what upstream's would drop."""
     if not dropout:
         return torch.empty(2, dtype=torch.int64, device=q.device)
-    return torch.randint(-(1 << 63), (1 << 63) - 1, (2,), device=q.device, generator=generator)
+    if generator is None and q.device.type == "cuda":
+        generator = torch.cuda.default_generators[q.device.index]
+    if not hasattr(generator, "set_offset") or torch.cuda.is_current_stream_capturing():
+        return torch.randint(-(1 << 63), (1 << 63) - 1, (2,), device=q.device, generator=generator)
+    seed, offset = generator.initial_seed(), generator.get_offset()
+    generator.set_offset(offset + batch * q.shape[-2] * 32)
+    signed = seed - (seed >> 63 << 64)
+    return torch.tensor([signed, offset], dtype=torch.int64).to(q.device, non_blocking=True)
 
 
 def _round_up(n, of=128):
@@ -48,17 +58,19 @@ def kept(random, sequence, heads, m, n, dropout):
     i, j = torch.arange(m, device=device)[:, None], torch.arange(n, device=device)[None, :]
     lane = i % 8 * 4 + j % 8 // 2
     head = torch.arange(heads, device=device)[:, None, None] + sequence * heads
-    c = [t.expand(heads, m, n) for t in (i // 16, j // 16, head, lane)]
-    seed = [int(x) & (1 << 64) - 1 for x in random.tolist()]
-    mixed = seed[0] ^ (seed[1] << 32 | seed[1] >> 32) & (1 << 64) - 1
-    key = [mixed & 0xFFFFFFFF, mixed >> 32]
-    for _ in range(10):
+    seed, offset = (int(x) & (1 << 64) - 1 for x in random.tolist())
+    low = (offset & 0xFFFFFFFF) + head * 32 + lane
+    c = [low & 0xFFFFFFFF, (offset >> 32) + (low >> 32) & 0xFFFFFFFF, i // 16, j // 32]
+    c = [t.expand(heads, m, n) for t in c]
+    key = [seed & 0xFFFFFFFF, seed >> 32]
+    for _ in range(7):
         (high0, low0), (high1, low1) = _multiply(c[0], 0xD2511F53), _multiply(c[2], 0xCD9E8D57)
         c = [high1 ^ c[1] ^ key[0], low1, high0 ^ c[3] ^ key[1], low0]
         key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
-    word = 2 * (i // 8 % 2) + j // 8 % 2
-    bits = sum(torch.where(word == w, c[w], 0) for w in range(4)) >> 16 * (j % 2) & 0xFFFF
-    return bits < int((1 - dropout) * 65536 + 0.5)
+    word = j // 8 % 4
+    bits = sum(torch.where(word == w, c[w], 0) for w in range(4)) >> 8 * (i // 8 % 2 * 2 + j % 2) & 0xFF
+    rate = ctypes.c_float(1 - ctypes.c_float(dropout).value).value
+    return bits <= int(rate * 255.0)
 
 
 def _block_of_keys(head_dim):
@@ -66,9 +78,9 @@ def _block_of_keys(head_dim):
     return 128 if head_dim <= 32 else 32 if 96 < head_dim <= 128 else 64
 
 
-def _unscaled(q, k, lse, scale, left, right, softcap):
-    """[heads, m, n]: what S_dmask is times as large as probabilities. Upstream goes over blocks of keys from the last
-    to the first, and each is relative to the largest score seen until then."""
+def _probabilities(q, k, scale, left, right, softcap):
+    """[heads, m, n]: what S_dmask of one sequence is, without its signs. Upstream goes over blocks of keys from the last to
+    the first, and each is relative to the largest score seen until then."""
     group = q.shape[2] // k.shape[2]
     q, k = q[0].float().transpose(0, 1), k[0].float().transpose(0, 1).repeat_interleave(group, 0)
     s = q @ k.transpose(1, 2) * scale
@@ -76,44 +88,26 @@ def _unscaled(q, k, lse, scale, left, right, softcap):
     s = s.masked_fill(~visible(*s.shape[1:], left, right, s.device), float("-inf"))
     n, size = s.shape[2], _block_of_keys(q.shape[-1])
     top = torch.stack([block.amax(-1) for block in s.split(size, -1)], -1)
-    top = top.flip(-1).cummax(-1).values.flip(-1)
-    factor = torch.where(torch.isfinite(top), (lse[0][..., None] - top).exp(), 0)
-    return factor.repeat_interleave(size, -1)[..., :n]
+    top = top.flip(-1).cummax(-1).values.flip(-1).repeat_interleave(size, -1)[..., :n]
+    return torch.where(torch.isfinite(top), (s - top).exp(), 0)
 
 
-def _probabilities(q, k, v, out, sequence, dropout, random):
-    """Into out[0] [heads, m', n'] what S_dmask is, negative where they were dropped. Of one sequence.
-
-    Probabilities are asked of the forward kernel, by unit vectors for V: a column of them for each key.
-    """
-    m, heads, d = q.shape[1:]
-    n = k.shape[1]
-    units = torch.zeros_like(v)
-    lse = None
-    for first in range(0, n, d):
-        units.zero_()
-        count = min(d, n - first)
-        units[:, first : first + count] = torch.eye(count, d, dtype=v.dtype, device=v.device)[:, None]
-        columns, lse = forward_cuda(q, k, units, *_NOTHING, 0, 0, *out[1])
-        out[0][:, :m, first : first + count] = columns[0, :, :, :count].transpose(0, 1)
-    part = out[0][:, :m, :n]
-    part.mul_(_unscaled(q, k, lse, *out[1]))
-    part[~kept(random, sequence, heads, m, n, dropout)] *= -1
-
-
-def _softmax(q, k, v, words, random, dropout, ends):
-    """S_dmask of all sequences. ends: of packed ones, (ends of q, ends of k, longest q, longest k)."""
-    (scale, left, right, softcap), packed = words, ends is not None
+def _softmax(q, k, words, random, dropout, ends):
+    """S_dmask of all sequences, for tests: by torch, negative where random.cuh drops. ends: of packed ones, (ends of q, ends
+    of k, longest q, longest k)."""
+    packed = ends is not None
     sizes = ends[2:] if packed else (q.shape[1], k.shape[1])
     batch = len(ends[0]) - 1 if packed else q.shape[0]
     p = torch.zeros(batch, q.shape[-2], *map(_round_up, sizes), dtype=q.dtype, device=q.device)
     for b in range(batch):
         if packed:
-            of = q[None, ends[0][b] : ends[0][b + 1]], *(t[None, ends[1][b] : ends[1][b + 1]] for t in (k, v))
+            of = q[None, ends[0][b] : ends[0][b + 1]], k[None, ends[1][b] : ends[1][b + 1]]
         else:
-            of = q[b : b + 1], k[b : b + 1], v[b : b + 1]
-        if of[0].shape[1] and of[1].shape[1]:
-            _probabilities(*of, (p[b], (scale, left, right, softcap)), b, dropout, random)
+            of = q[b : b + 1], k[b : b + 1]
+        (_, m, heads, _), n = of[0].shape, of[1].shape[1]
+        if m and n:
+            p[b, :, :m, :n] = _probabilities(*of, *words)
+            p[b, :, :m, :n][~kept(random, b, heads, m, n, dropout)] *= -1
     return p
 
 
@@ -129,13 +123,13 @@ def fwd(
     """[out, softmax_lse [batch, heads, rows], S_dmask, rng_state] of q [batch, rows, heads, head_dim]."""
     _refuse_alibi(alibi_slopes)
     _check_softmax(return_softmax, p_dropout)
-    random, window = _random(q, p_dropout, gen), _window(is_causal, window_size_left, window_size_right)
+    random, window = _random(q, p_dropout, q.shape[0], gen), _window(is_causal, window_size_left, window_size_right)
     more = more_of(softcap, p_dropout, random if p_dropout else None)
     words = *_NOTHING, 0, 0, softmax_scale, *window
     out, lse = forward_cuda(q, k, v, *words, *more, out=out)
     p = q.new_empty(0)
     if return_softmax:
-        p = _softmax(q, k, v, (softmax_scale, *window, softcap), random, p_dropout, None)
+        p = _softmax(q, k, (softmax_scale, *window, softcap), random, p_dropout, None)
     return [out, lse, p, random]
 
 
@@ -146,7 +140,7 @@ def varlen_fwd(
     """As fwd, of q [rows, heads, head_dim]; softmax_lse is [heads, rows]. Rows of no sequence are 0."""
     _refuse_alibi(alibi_slopes)
     _check_softmax(return_softmax, p_dropout)
-    random, window = _random(q, p_dropout, gen), _window(is_causal, window_size_left, window_size_right)
+    random, window = _random(q, p_dropout, cu_seqlens_q.numel() - 1, gen), _window(is_causal, window_size_left, window_size_right)
     longest = int(max_seqlen_q), int(max_seqlen_k)
     more = more_of(
         softcap, p_dropout, random if p_dropout else None, seqstart_k=leftpad_k, pages=block_table
@@ -158,7 +152,7 @@ def varlen_fwd(
         if seqused_k is not None or leftpad_k is not None or block_table is not None:
             raise NotSupported("no kernel for this", "return_softmax", "false where there are seqused_k, leftpad_k or pages")
         ends = cu_seqlens_q.tolist(), cu_seqlens_k.tolist(), *longest
-        p = _softmax(q, k, v, (softmax_scale, *window, softcap), random, p_dropout, ends)
+        p = _softmax(q, k, (softmax_scale, *window, softcap), random, p_dropout, ends)
     return [out, lse, p, random]
 
 
