@@ -160,6 +160,13 @@ ws_timeline_print_stages(const struct ws_timeline *t, const struct ws_out *out)
 	}
 }
 
+/* When what it waited for had ended. */
+static int64_t
+ready_ms(const struct ws_timeline *t, const struct ws_timed_command *span)
+{
+	return span->after.subject ? span->after.at_ms : t->first_ms;
+}
+
 static void
 print_why(
 	const struct ws_timeline *t, const struct ws_timed_command *span, const struct ws_out *out)
@@ -167,10 +174,9 @@ print_why(
 	char at[WS_FORMAT_BYTES], took[WS_FORMAT_BYTES], waited[WS_FORMAT_BYTES];
 	const struct ws_timed_end *after = &span->after;
 	int64_t end_ms = span->end_ms ? span->end_ms : t->last_ms;
-	int64_t ready_ms = after->subject ? after->at_ms : t->first_ms;
 	ws_format_duration((uint64_t)(span->start_ms - t->first_ms), at);
 	ws_format_duration((uint64_t)(end_ms - span->start_ms), took);
-	ws_format_duration((uint64_t)(span->start_ms - ready_ms), waited);
+	ws_format_duration((uint64_t)(span->start_ms - ready_ms(t, span)), waited);
 	ws_out_note(out, "%s %s  began at %s, took %s\n", span->stage, span->subject, at, took);
 	if (after->subject) {
 		ws_out_note(
@@ -238,6 +244,7 @@ add_span(const struct ws_timeline *t, struct ws_json_writer *w, const struct ws_
 	ws_json_add_text(w, "cat", span->stage);
 	ws_json_open_object(w, "args");
 	ws_json_add_text(w, "outcome", ws_outcome_name(span->outcome));
+	ws_json_add_i64(w, "waited_ms", span->start_ms - ready_ms(t, span)); /* for a slot */
 	ws_json_add_u64(w, "cpu_ms", span->cpu_ms);
 	ws_json_add_u64(w, "rss_bytes", span->rss_bytes);
 	ws_json_add_text(w, "why", span->detail);

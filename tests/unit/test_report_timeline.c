@@ -1,6 +1,7 @@
 /* test_report_timeline.c - what a command waited for. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "report/timeline.h"
 
 #include <stdlib.h>
@@ -55,4 +56,22 @@ WS_TEST(a_later_graph_may_use_an_id_again)
 	assert_why(t, "judge",
 		"compile judge  began at 1.0 s, took 1.0 s\n"
 		"  waited for compile judged, then 1.0 s for a slot\n");
+}
+
+WS_TEST(a_trace_has_the_time_between_ready_and_begun)
+{
+	struct ws_timeline *t = ws_timeline_make(a);
+	take(t, 1000, WS_EVENT_ACTION_STARTED, 1, 0, "a.cu");
+	take(t, 1500, WS_EVENT_ACTION_STARTED, 2, 0, "b.cu");
+	take(t, 3000, WS_EVENT_ACTION_DONE, 1, 0, "a.cu");
+	take(t, 3700, WS_EVENT_ACTION_STARTED, 3, 1, "a.so");
+	take(t, 6000, WS_EVENT_ACTION_DONE, 3, 0, "a.so");
+	WS_AUTO_BUF struct ws_buf trace = {0};
+	ws_timeline_trace(t, &trace);
+	const char *waited[] = {"\"waited_ms\":0,", "\"waited_ms\":500,", "\"waited_ms\":700,"};
+	const char *at = trace.data;
+	for (size_t i = 0; i < 3; i++) {
+		at = strstr(at, waited[i]);
+		assert_non_null(at);
+	}
 }
