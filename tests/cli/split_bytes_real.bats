@@ -268,6 +268,22 @@ with_torch() { # CUDA TORCH
 	without_torch 13.5 11 2
 }
 
+# Compilers of 12.6 to 12.9 are on no index: with NVIDIA's own archives at hand they are toolkits like others.
+@test "the toolkits between: some units, split and whole" {
+	local cuda
+	plain_units
+	find recipes/kinds/src/plain recipes/kinds/src/lines -name '*.cu' ! -name lambda.cu ! -name archs.cu ! -name cub.cu -delete
+	write_recipe c-abi plain
+	for cuda in 13.1 13.2 13.3 13.4 ${WS_MORE_CUDAS:-}; do
+		write_matrix "$cuda"
+		run --separate-stderr "$WHEELSMITH" build --matrix m.json --check-replay 99 -o "dist-$cuda"
+		echo "$stderr"
+		[ "$status" -eq 0 ]
+		[ "$(grep -c '^replay .*: equal: ' <<< "$stderr")" -eq 3 ]
+		echo "# CUDA $cuda: 3 units equal both ways" >&3
+	done
+}
+
 # Toolkits before 13.0 know no --frandom-seed: cudafe++ makes up a name, by which host and kernels know each other.
 @test "CUDA 12.4: another architecture, of a unit without an external function, has the name of the first" {
 	plain_units
