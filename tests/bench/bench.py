@@ -44,8 +44,9 @@ BENCHES = {
     "verify": wheels.verify,
     "m1": matrices.m1,
     "m2": matrices.m2,
+    "shared": matrices.shared,
 }
-PEERS = "pip", "m1", "m2"  # install torch with pip, 5 GB and more; only by name or with --peer
+PEERS = "pip", "m1", "m2", "shared"  # install torch with pip, 5 GB and more, or compile for minutes; only by name or with --peer
 
 
 class Bench:
@@ -99,6 +100,8 @@ def main():
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="of the report; default: today")
     parser.add_argument("--no-keep", action="store_true", help="only print the report")
     parser.add_argument("--work", help="folder for stores and builds; default: a temporary one")
+    parser.add_argument("--cells", type=int, metavar="N", help="m1: so many cells of a loop of pip wheel; the others count as the last")
+    parser.add_argument("--venvs", metavar="FOLDER", help="where Pythons with torch stay, for m1 and m2; default: in --work, for this run")
     parser.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for the machine to be quiet (60)")
     options = parser.parse_args()
     if options.list:

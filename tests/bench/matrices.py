@@ -1,4 +1,4 @@
-"""Whole matrices of causal-conv1d against a loop of `pip wheel` over the same cells, without and with ccache."""
+"""Whole matrices of causal-conv1d against a loop of `pip wheel` over the same cells, without and with sccache and ccache."""
 import contextlib
 import glob
 import itertools
@@ -16,10 +16,10 @@ NEEDED = "numpy", "ninja", "packaging", "setuptools<81", "wheel", "typing_extens
 class Cells:
     """The cells of a matrix, and a Python with torch for each cell's loop."""
 
-    def __init__(self, bench, torches, pythons, archs):
-        self.bench, self.torches, self.pythons, self.archs = bench, torches, pythons, archs
-        self.path = bench.matrix("cells", torch=torches, cuda=["13.0"], python=pythons, arch=archs)
-        self.store, self.rows = "cells", []
+    def __init__(self, bench, name, torches, pythons, archs):
+        self.bench, self.name, self.torches, self.pythons, self.archs = bench, name, torches, pythons, archs
+        self.path = bench.matrix(name, torch=torches, cuda=["13.0"], python=pythons, arch=archs)
+        self.store, self.rows = name, []
         bench.wheelsmith(self.store, "fetch", "--matrix", self.path, "--kits", "host")
 
     def each(self):
@@ -29,7 +29,13 @@ class Cells:
         self.rows.append(lab.Number(*words))
         print("  ".join(filter(None, self.rows[-1].row())), file=sys.stderr)
 
+    def stored(self, name):
+        """A copy of the store that has kits alone."""
+        lab.clone(f"{self.bench.work}/{self.store}", f"{self.bench.work}/{self.name}-{name}")
+        return f"{self.name}-{name}"
+
     def build(self, store, dist, *words):
+        dist = f"{self.name}-{dist}"
         return self.bench.wheelsmith(store, "build", "--matrix", self.path, "--kits", "host", "-o", f"{{work}}/{dist}", "--json", *words)
 
 
@@ -44,33 +50,84 @@ def done(cost, outcome):
     return [e for e in events(cost) if e["event"] == "action-done" and e["outcome"] == outcome]
 
 
-def unused_share(path, own_cpu_s):
-    """(Slot-seconds without a command, from the first to the last, + our own CPU) by wall-seconds of commands. Those
-    in which nothing was ready, as behind the last unit, count too: more than what was promised to be small."""
+def spans_of(path):
+    """(ready, begun, ended) of each command, and (from, slots) that memory held back; seconds."""
     with open(path) as file:
-        spans = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X"]
-    busy_s = sum(e["dur"] for e in spans) / 1e6
-    wall_s = (max(e["ts"] + e["dur"] for e in spans) - min(e["ts"] for e in spans)) / 1e6
-    return (wall_s * lab.CORES - busy_s + own_cpu_s) / busy_s * 100
+        events = json.load(file)["traceEvents"]
+    spans = [(e["ts"] / 1e6 - e["args"]["waited_ms"] / 1e3, e["ts"] / 1e6, (e["ts"] + e["dur"]) / 1e6) for e in events if e["ph"] == "X"]
+    return spans, [(e["ts"] / 1e6, e["args"]["slots"]) for e in events if e["name"] == "held back by memory"]
+
+
+def idle_s(spans, held):
+    """Slot-seconds without a command while as many were ready; while none was; while memory held them back."""
+    times = sorted({t for span in spans for t in span} | {t for t, _ in held})
+    ready_s = none_s = held_s = 0.0
+    for at, until in zip(times, times[1:]):
+        idle = lab.CORES - sum(begun <= at < ended for _, begun, ended in spans)
+        ready = min(idle, sum(was <= at < begun for was, begun, _ in spans))
+        back = min(ready, next((slots for t, slots in reversed(held) if t <= at), 0))
+        ready_s += (ready - back) * (until - at)
+        held_s += back * (until - at)
+        none_s += (idle - ready) * (until - at)
+    return ready_s, none_s, held_s
+
+
+def add_slots(c, trace, own_cpu_s):
+    spans, held = spans_of(trace)
+    busy_s = sum(ended - begun for _, begun, ended in spans)
+    ready_s, none_s, held_s = idle_s(spans, held)
+    c.add("(idle slots while commands were ready, and own CPU) by the commands' wall", [(ready_s + own_cpu_s) / busy_s * 100], "%", 5)
+    for name, seconds in ("idle while commands were ready", ready_s), ("own CPU", own_cpu_s), ("idle while none was ready", none_s), ("held back by memory", held_s):
+        c.add(f"… {name}, by the commands' wall", [seconds / busy_s * 100], "%")
+
+
+DEAR = ".o", ".ptx", ".cubin", ".whl"
+
+
+def add_store(c, store):
+    """What results take, by what was dear to make; kits are not results."""
+    folder = f"{c.bench.work}/{store}"
+    known = {}
+    for place, _, names in os.walk(f"{folder}/ac"):
+        for name in names:
+            with open(f"{place}/{name}", "rb") as file:
+                for line in file.read().split(b"\n"):
+                    words = line.split(b" ", 3)
+                    if words[0] == b"out" and len(words) == 4:
+                        known[words[1].decode()] = words[3].decode()
+    kits = {file for _, _, names in os.walk(f"{c.bench.work}/{c.store}/cas") for file in names}
+    all_bytes = lab.tree_bytes(f"{folder}/ac")
+    dear = 0
+    for place, _, names in os.walk(f"{folder}/cas"):
+        for name in set(names) - kits:
+            size = os.stat(f"{place}/{name}").st_blocks * 512
+            all_bytes += size
+            dear += size if known.get(name, "").endswith(DEAR) else 0
+    c.add("store: objects, PTX, cubins and wheels", [dear / 1e6], "MB")
+    c.add("… all results, by those", [all_bytes / dear], "", 1.25)
 
 
 def ours(c):
-    """From kits alone, then with nothing to do, then into another folder."""
-    lab.clone(f"{c.bench.work}/{c.store}", f"{c.bench.work}/cold")
+    """From kits alone, then with nothing to do, then into another folder: CPU of the first and of the last."""
+    store, trace = c.stored("cold"), f"{c.bench.work}/trace.json"
     others = lab.Others()
-    cold = c.build("cold", "dist-cold", "--trace", f"{c.bench.work}/trace.json")
+    cold = c.build(store, "dist-cold", "-v", "--trace", trace)
     busy = f"{others.share(cold.cpu_s):.0%}"
     c.add("ours: CPU", [cold.cpu_s], "s", None, busy)
     c.add("ours: time", [cold.wall_s], "s", None, busy)
     c.add("ours: commands that ran", [len(done(cold, "ran"))], "")
+    c.add("… their CPU", [sum(e.get("cpu_ms", 0) for e in done(cold, "ran")) / 1e3], "s")
     c.add("ours: resident", [cold.peak_bytes / 1e6], "MB", 50)
-    c.add("slots without a command, and own CPU, by the commands' wall", [unused_share(f"{c.bench.work}/trace.json", cold.own_cpu_s)], "%", 5)
-    again, busy = c.bench.repeat(5, 2, lambda _: c.build("cold", "dist-cold"))
+    add_slots(c, trace, cold.own_cpu_s)
+    add_store(c, store)
+    again, busy = c.bench.repeat(5, 2, lambda _: c.build(store, "dist-cold"))
     cells = len(list(c.each()))
     c.add(f"nothing to do, {cells} cells: time", [a.wall_s for a in again], "s", 0.3, busy)
-    warm, busy = c.bench.repeat(3, 1, lambda name: c.build("cold", f"dist-warm-{name}"))
+    c.add(f"nothing to do, {cells} cells: CPU", [a.cpu_s for a in again], "s")
+    warm, busy = c.bench.repeat(3, 1, lambda name: c.build(store, f"dist-warm-{name}"))
     c.add(f"warm store, empty folder, {cells} cells: time", [w.wall_s for w in warm], "s", 3, busy)
-    return cold.cpu_s
+    c.add(f"warm store, empty folder, {cells} cells: CPU", [w.cpu_s for w in warm], "s")
+    return cold.cpu_s, min(w.cpu_s for w in warm)
 
 
 # ---- a second machine ----
@@ -106,13 +163,12 @@ def second_machine(c, first_cpu_s):
 
     c.bench.env["XDG_CONFIG_HOME"] = home
     with cache_server(c) as endpoint:
-        for store in ("shares", "second"):
-            lab.clone(f"{c.bench.work}/{c.store}", f"{c.bench.work}/{store}")
+        shares, alone = c.stored("shares"), c.stored("second")
         configure(endpoint=endpoint, access="write", key=f"{home}/key.pem")
-        first = c.build("shares", "dist-shares")
+        first = c.build(shares, "dist-shares")
         c.add("shared: CPU of the host that makes it, by ours alone", [first.cpu_s / first_cpu_s], "")
         configure(endpoint=endpoint)
-        second = c.build("second", "dist-second")
+        second = c.build(alone, "dist-second")
         compiled = [e for e in done(second, "ran") if e["stage"] not in ("check", "pack", "import")]
         c.add("second machine: commands beyond check and pack", [len(compiled)], "", 0)
         c.add("second machine: time", [second.wall_s], "s", 3)
@@ -122,11 +178,11 @@ def second_machine(c, first_cpu_s):
 # ---- the loop ----
 
 
-def nvidia(c, torch, python):
+def nvidia(place, torch, python):
     """NVIDIA's libraries of a torch, once for all Pythons; torch is imported by its setup.py."""
-    folder = f"{c.bench.work}/nvidia-{torch}"
+    folder = f"{place}/nvidia-{torch}"
     if not os.path.exists(folder):
-        full = f"{c.bench.work}/full-{torch}"
+        full = f"{place}/full-{torch}"
         subprocess.run([python, "-m", "pip", "install", "-q", "--target", full, f"torch=={torch}"], check=True)
         shutil.move(f"{full}/nvidia", folder)
         shutil.rmtree(full)
@@ -135,25 +191,29 @@ def nvidia(c, torch, python):
 
 def environment(c, torch, version):
     """A venv with torch and what setup.py imports."""
-    venv = f"{c.bench.work}/venv-{torch}-{version}"
+    place = c.bench.options.venvs or c.bench.work
+    venv = f"{place}/venv-{torch}-{version}"
     python = f"{venv}/bin/python"
-    if not os.path.exists(venv):
-        subprocess.run([c.bench.interpreter(version), "-m", "venv", venv], check=True)
+    if not os.path.exists(f"{venv}/ready"):
+        subprocess.run([c.bench.interpreter(version), "-m", "venv", "--clear", venv], check=True)
         pip = [python, "-m", "pip", "install", "-q"]
-        libraries = nvidia(c, torch, python)
+        libraries = nvidia(place, torch, python)
         subprocess.run([*pip, *NEEDED], check=True)
         subprocess.run([*pip, "--no-deps", f"torch=={torch}"], check=True)
         site = glob.glob(f"{venv}/lib/python*/site-packages")[0]
         if not os.path.exists(f"{site}/nvidia"):
             os.symlink(libraries, f"{site}/nvidia")
         subprocess.run([python, "-c", "import torch"], check=True)
+        with open(f"{venv}/ready", "w"):
+            pass
     return python
 
 
-def sources(c, archs, name):
-    """setup.py has its architectures in its text: those of the cell are put there."""
+def sources(c, archs):
+    """setup.py has its architectures in its text: those of the cell are put there. One folder for all cells, or a cache finds less."""
     tree = next(p for p in glob.glob(f"{c.bench.work}/{c.store}/trees/src-causal-conv1d-*") if os.path.isdir(p))
-    folder = f"{c.bench.work}/loop-{name}"
+    folder = f"{c.bench.work}/loop"
+    shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(tree, folder)
     numbers = [arch.replace(".", "") for arch in archs.split(";")]
     flags = [word for n in numbers for word in ("-gencode", f"arch=compute_{n},code=sm_{n}")]
@@ -167,43 +227,103 @@ def sources(c, archs, name):
     return folder
 
 
-def loop(c, title, env):
-    """`pip wheel` for one cell after the other, two commands of ninja at once."""
-    others, costs = lab.Others(), []
+def pip_wheel(c, cell, env):
+    """`pip wheel` for one cell, two commands of ninja at once."""
+    torch, version, archs = cell
+    python, folder = environment(c, torch, version), sources(c, archs)
     env = os.environ | {"MAX_JOBS": str(lab.CORES), "CAUSAL_CONV1D_FORCE_BUILD": "TRUE", "CUDA_HOME": "/usr/local/cuda"} | env
-    for number, (torch, version, archs) in enumerate(c.each()):
-        python, name = environment(c, torch, version), f"{title}-{number}".replace(" ", "-")
-        folder = sources(c, archs, name)
-        costs.append(lab.run([python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"{folder}/dist", folder],
-                             env=env | {"PATH": f"{os.path.dirname(python)}:{os.environ['PATH']}"}))
-        shutil.rmtree(folder)
-    cpu_s = sum(cost.cpu_s for cost in costs)
-    busy = f"{others.share(cpu_s):.0%}"
-    c.add(f"{title}: CPU", [cpu_s], "s", None, busy)
-    c.add(f"{title}: time", [sum(cost.wall_s for cost in costs)], "s", None, busy)
+    return lab.run([python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"{folder}/dist", folder],
+                   env=env | {"PATH": f"{os.path.dirname(python)}:{os.environ['PATH']}"})
+
+
+def loop(c, title, env, server=None):
+    """`pip wheel` for one cell after the other, or for the first --cells of them: the others then count as the last of
+    these. A cache's server compiles in the loop's place: its CPU counts."""
+    cells, others, costs = list(c.each()), lab.Others(), []
+    left = len(cells) - len(cells[:c.bench.options.cells])
+    for cell in cells[:c.bench.options.cells]:
+        with server(env) if server else contextlib.nullcontext([]) as served:
+            cost = pip_wheel(c, cell, env)
+        costs.append(cost.cpu_s + sum(served))
+        print(f"  {title}: {' '.join(cell)}: {costs[-1]:.1f} s of CPU", file=sys.stderr)
+    cpu_s = sum(costs) + left * costs[-1]
+    c.add(f"{title}: CPU{f', {left} cells as the last' if left else ''}", [cpu_s], "s", None, f"{others.share(sum(costs)):.0%}")
     return cpu_s
 
 
-def beside_loops(c, ideal):
-    our_cpu_s = ours(c)
-    if shutil.which("nginx"):
-        second_machine(c, our_cpu_s)
+def loop_of_parts(c, title):
+    """Where the loop is long: each torch and set of architectures with the first Python, times the number of Pythons."""
+    costs = [pip_wheel(c, cell, {}).cpu_s for cell in c.each() if cell[1] == c.pythons[0]]
+    cpu_s = sum(costs) * len(c.pythons)
+    c.add(f"{title}: CPU; {len(costs)} cells of {len(list(c.each()))}, times {len(c.pythons)}", [cpu_s], "s")
+    return cpu_s
+
+
+@contextlib.contextmanager
+def sccache_server(env):
+    """In the foreground, as a child of ours; its CPU and that of its compilers, once it has ended."""
+    served, env = [], os.environ | env
+    with subprocess.Popen(["sccache"], env=env | {"SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"}) as server:
+        try:
+            yield served
+            subprocess.run(["sccache", "--show-stats"], env=env, check=True, stdout=sys.stderr)
+        finally:
+            subprocess.run(["sccache", "--stop-server"], env=env, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(server.pid, 0)
+            server.returncode = os.waitstatus_to_exitcode(status)
+    served.append(usage.ru_utime + usage.ru_stime)
+
+
+def through(c, cache):
+    """Compilers that go through a cache. torch wants one word, and asks the host's compiler for its version; nvcc's own is
+    not among them (CC), since sccache then refuses nvcc."""
+    folder = f"{c.bench.work}/through-{cache}"
+    os.makedirs(folder, exist_ok=True)
+    for name in "g++", "nvcc":
+        with open(f"{folder}/{name}", "w") as file:
+            file.write(f'#!/bin/sh\nexec {cache} {shutil.which(name) or "/usr/local/cuda/bin/nvcc"} "$@"\n')
+        os.chmod(f"{folder}/{name}", 0o755)
+    return {"CXX": f"{folder}/g++", "PYTORCH_NVCC": f"{folder}/nvcc", f"{cache.upper()}_DIR": f"{c.bench.work}/{cache}"}
+
+
+def beside_caches(c, our_cpu_s, our_warm_s):
+    for name, server in ("sccache", sccache_server), ("ccache", None):
+        if not shutil.which(name):
+            continue
+        version, env = lab.first_line([name, "--version"]).split()[-1], through(c, name)
+        if server:
+            env["SCCACHE_SERVER_PORT"] = str(lab.free_port())
+        c.add(f"ours by the loop with {name}, CPU", [our_cpu_s / loop(c, f"loop with {name} {version}", env, server)], "", 1)
+        c.add("… warm", [our_warm_s / loop(c, f"loop with {name}, warm", env, server)], "", 1)
+
+
+def beside_loop(c, ideal, of_parts=False):
+    cold_s, warm_s = ours(c)
     for torch, version, _ in c.each():
-        environment(c, torch, version)
-    plain_s = loop(c, "loop of pip wheel", {})
-    c.add("ours by the loop, CPU", [our_cpu_s / plain_s], "", ideal * 1.05)
-    if shutil.which("ccache"):
-        cached = {"CCACHE_DIR": f"{c.bench.work}/ccache", "CXX": "ccache g++", "CC": "ccache gcc", "PYTORCH_NVCC": "ccache nvcc"}
-        c.add("ours by the loop with ccache, CPU", [our_cpu_s / loop(c, "loop with ccache", cached)], "", 1)
-        loop(c, "loop with ccache, warm", cached)
-    return c.rows
+        if not of_parts or version == c.pythons[0]:
+            environment(c, torch, version)
+    title = "loop of pip wheel"
+    c.add("ours by the loop, CPU", [cold_s / (loop_of_parts(c, title) if of_parts else loop(c, title, {}))], "", ideal * 1.05)
+    return cold_s, warm_s
 
 
 def m1(bench):
-    """Four Pythons, two architectures in one wheel, one torch: ours, then `pip wheel` cell by cell with the host's toolkit."""
-    return beside_loops(Cells(bench, ["2.11.0"], ["3.10", "3.11", "3.12", "3.13"], ["8.0;9.0"]), 0.36)
+    """Four Pythons, two architectures in one wheel, one torch: ours, then `pip wheel` cell by cell with the host's toolkit,
+    then with sccache and ccache, empty and warm, where they are on PATH."""
+    c = Cells(bench, "m1", ["2.11.0"], ["3.10", "3.11", "3.12", "3.13"], ["8.0;9.0"])
+    beside_caches(c, *beside_loop(c, 0.36))
+    return c.rows
 
 
 def m2(bench):
-    """Two torches, two Pythons, one architecture and two: ours, then `pip wheel` cell by cell with the host's toolkit."""
-    return beside_loops(Cells(bench, ["2.12.1", "2.13.0"], ["3.11", "3.12"], ["8.0", "8.0;9.0"]), 0.43)
+    """Three torches, two Pythons, one architecture and two: ours, then `pip wheel` with the host's toolkit."""
+    c = Cells(bench, "m2", ["2.11.0", "2.12.1", "2.13.0"], ["3.11", "3.12"], ["8.0", "8.0;9.0"])
+    beside_loop(c, 0.43, of_parts=True)
+    return c.rows
+
+
+def shared(bench):
+    """Four Pythons: one host makes everything and shares it by nginx, another makes nothing."""
+    c = Cells(bench, "shared", ["2.11.0"], ["3.10", "3.11", "3.12", "3.13"], ["8.0;9.0"])
+    second_machine(c, ours(c)[0])
+    return c.rows
