@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PREFIX 5 /* of a message: compressed or not, length */
-#define LONGEST_MESSAGE ((size_t)16 << 20)
+#define PREFIX 5                          /* of a message: compressed or not, length */
+#define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's own limit, unless told */
 #define WINDOW (8 << 20)
 #define MOST_HEADERS 16
 #define AT_ONCE 200 /* servers drop calls of larger bursts unheard */

@@ -166,6 +166,31 @@ with_large() {
 	[[ "$stderr" != *warning* ]]
 }
 
+@test "through a proxy that connects us, whose login is in no text" {
+	only_host
+	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE no_proxy NO_PROXY
+	export PIP_CERT=$KEYS/ca.pem
+	coproc python3 "$WS_ROOT/tests/support/bad_proxy.py" 0 connect 2> asked
+	local port proxy=$COPROC_PID
+	read -r port <&"${COPROC[0]}"
+	reads_from "$GRPCS" '"headers": "'"$KEYS/headers"'"'
+	export https_proxy=http://me:secret@127.0.0.1:$port
+	build
+	kill "$proxy"
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+	grep -q "^CONNECT ${GRPCS#grpcs://}$" asked
+	# It is gone: said without the login.
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+	only_host
+	build
+	[ "$status" -eq 0 ]
+	made_here "are not used any more in this run"
+	[[ "$stderr" != *secret* ]]
+}
+
 @test "a server that is not there, not trusted, not gRPC, or will not: one warning, and the build goes on" {
 	only_host
 	serve "$BASE/www"

@@ -2,7 +2,8 @@
 
 stall: nothing is ever answered. cut=N: a connection ends after N bytes of answers. flip=N: of answers, the byte N is
 another. drip=N: answers come N bytes at a time, ten times a second. delay=N: answers come N ms later. noise=N: with
-the seed N, bytes of answers are others, missing or there twice.
+the seed N, bytes of answers are others, missing or there twice. connect: no fault, but it goes where
+CONNECT of HTTP says, and a line on stderr for each.
 """
 import asyncio
 import random
@@ -56,7 +57,13 @@ async def answer(reader, writer):
 
 
 async def serve(reader, writer):
-    there, back = await asyncio.open_connection("127.0.0.1", to)
+    port = to
+    if fault == "connect":
+        asked = (await reader.readuntil(b"\r\n\r\n")).decode().split()
+        print(*asked[:2], file=sys.stderr, flush=True)
+        port = int(asked[1].rpartition(":")[2])
+        writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+    there, back = await asyncio.open_connection("127.0.0.1", port)
     both = [asyncio.create_task(forward(reader, back)), asyncio.create_task(answer(there, writer))]
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     for task in both:
