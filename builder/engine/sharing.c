@@ -39,13 +39,16 @@ add_file(file_list *files, struct ws_map *seen, const char *digest, uint64_t siz
 	}
 }
 
-/* What @a record says of the size of a file that it speaks of; 0: nothing. */
+#define LARGEST_TEXT ((uint64_t)64 << 20) /* manifest or log: nobody has signed what they have */
+
+/* What @a record says of the size of a text that it speaks of; 0: nothing, or what cannot be. */
 static uint64_t
 size_in(const struct ws_shared_record *record, const char *digest)
 {
 	for (size_t i = 0; i < record->file_count; i++) {
 		if (strcmp(record->files[i].digest, digest) == 0) {
-			return record->files[i].size_bytes;
+			uint64_t size_bytes = record->files[i].size_bytes;
+			return size_bytes <= LARGEST_TEXT ? size_bytes : 0;
 		}
 	}
 	return 0;

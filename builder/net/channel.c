@@ -80,14 +80,15 @@ start_tls(struct ws_channel *c, const struct ws_channel_config *config, struct w
 		c->ssl = SSL_new(c->context);
 		SSL_set_fd(c->ssl, c->fd);
 		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(c->ssl), host) != 1) {
-			SSL_set1_host(c->ssl, host);
-			SSL_set_tlsext_host_name(c->ssl, host);
+			ok = SSL_set1_host(c->ssl, host) == 1 && SSL_set_tlsext_host_name(c->ssl, host) == 1;
 		}
 		ERR_clear_error();
 		SSL_set_connect_state(c->ssl);
 	}
 	free(host);
-	return ok;
+	return ok
+		|| (err->kind == WS_ERR_NONE
+			&& ws_err_set(err, WS_ERR_FETCH, "TLS with '%s' cannot begin", c->server));
 }
 
 /* What a call of libssl's says: 0: not now; -1: broken. */

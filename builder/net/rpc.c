@@ -20,8 +20,10 @@
 #define PING_MS 5000
 #define TICK_MS 100
 #define ATTEMPTS 4
-#define REFUSALS 100
-#define PAUSE_MS 100 /* before the second, then doubled */
+#define REFUSALS 30
+#define LONGEST_PAUSE 5 /* as a power of two, of PAUSE_MS */
+#define READS 64        /* of a turn: who sends without end is not listened to without end */
+#define PAUSE_MS 100    /* before the second, then doubled */
 
 /* A call of a run. */
 struct stream {
@@ -49,6 +51,7 @@ struct ws_rpc {
 	struct ws_channel *channel;
 	nghttp2_session *h2;
 	bool heard;    /* bytes of HTTP/2 */
+	bool carried;  /* the connection is of an earlier run, and may be gone unheard */
 	bool draining; /* GOAWAY came */
 	char why[200]; /* the last connection ended */
 	int64_t heard_ms, pinged_ms;
@@ -107,7 +110,9 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 		s->attempts--;
 	}
 	if (is_worth_repeating(s) && !s->call->silent && s->attempts < ATTEMPTS) {
-		s->due_ms = ws_clock_ms() + ((int64_t)PAUSE_MS << s->attempts);
+		unsigned longer = s->attempts + s->refusals / 4;
+		s->due_ms = ws_clock_ms()
+			+ ((int64_t)PAUSE_MS << (longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE));
 		*ws_vec_push(&run->waiting, run->a) = s;
 		return;
 	}
@@ -124,7 +129,7 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 	ws_channel_close(rpc->channel);
 	rpc->channel = NULL;
 	rpc->draining = false;
-	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "it ends every connection");
+	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "the server closes every connection");
 	ws_buf_clear(&rpc->out);
 	rpc->out_sent = 0;
 	while (rpc->run && rpc->run->open.len > 0) {
@@ -318,13 +323,17 @@ on_close(nghttp2_session *h2, int32_t id, uint32_t code, void *data)
 }
 
 static int
-on_frame(nghttp2_session *h2 WS_UNUSED, const nghttp2_frame *frame, void *data)
+on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *data)
 {
 	struct ws_rpc *rpc = data;
+	bool of_call = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+	struct stream *s =
+		of_call ? nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id) : NULL;
 	if (frame->hd.type == NGHTTP2_GOAWAY) {
 		rpc->draining = true;
-	} else if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK)) {
-		rpc->pinged_ms = 0;
+	} else if (s && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && !s->sent_all) {
+		/* It has what we still send. */
+		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
 	}
 	return 0;
 }
@@ -350,7 +359,7 @@ start_session(struct ws_rpc *rpc)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 1 << 16}};
 	nghttp2_submit_settings(rpc->h2, NGHTTP2_FLAG_NONE, settings, WS_LEN(settings));
 	nghttp2_session_set_local_window_size(rpc->h2, NGHTTP2_FLAG_NONE, 0, 2 * WINDOW);
-	rpc->heard = false;
+	rpc->heard = rpc->carried = false;
 	rpc->heard_ms = ws_clock_ms();
 	rpc->pinged_ms = 0;
 }
@@ -420,7 +429,11 @@ receive_some(struct ws_rpc *rpc, struct ws_err *err)
 {
 	uint8_t bytes[16 << 10];
 	ptrdiff_t got;
-	while ((got = ws_channel_read(rpc->channel, bytes, sizeof(bytes), err)) > 0) {
+	for (int i = 0; i < READS; i++) {
+		got = ws_channel_read(rpc->channel, bytes, sizeof(bytes), err);
+		if (got <= 0) {
+			return got == 0;
+		}
 		bool older = got >= 5 && memcmp(bytes, "HTTP/", 5) == 0 && !rpc->heard;
 		ssize_t taken =
 			older ? NGHTTP2_ERR_PROTO : nghttp2_session_mem_recv(rpc->h2, bytes, (size_t)got);
@@ -431,8 +444,9 @@ receive_some(struct ws_rpc *rpc, struct ws_err *err)
 		}
 		rpc->heard = true;
 		rpc->heard_ms = ws_clock_ms();
+		rpc->pinged_ms = 0;
 	}
-	return got == 0;
+	return true;
 }
 
 /* ---- calls ---- */
@@ -503,14 +517,17 @@ start_due(struct ws_rpc *rpc)
 	struct run *run = rpc->run;
 	int64_t now = ws_clock_ms();
 	size_t kept = 0, count = run->waiting.len;
+	size_t most =
+		nghttp2_session_get_remote_settings(rpc->h2, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+	most = most < rpc->at_once ? most : rpc->at_once;
 	for (size_t i = 0; i < count; i++) {
 		struct stream *s = run->waiting.at[i];
-		if (rpc->h2 && !rpc->draining && run->open.len < rpc->at_once && s->due_ms <= now) {
+		if (!rpc->draining && run->open.len < most && s->due_ms <= now) {
 			start(rpc, s);
 		} else {
 			run->waiting.at[kept++] = s;
 		}
-		if (run->open.len >= rpc->at_once && kept == i + 1) {
+		if (run->open.len >= most && kept == i + 1) {
 			kept = count; /* nothing was started: nothing moves */
 			break;
 		}
@@ -541,7 +558,7 @@ look_at_clock(struct ws_rpc *rpc)
 		nghttp2_submit_rst_stream(rpc->h2, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
 	}
 	if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
-		hang_up(rpc, "no answer, not even to a ping", true);
+		hang_up(rpc, "no answer, not even to a ping", !rpc->carried);
 	} else if (run->open.len > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
 		nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
 		rpc->pinged_ms = now;
@@ -562,6 +579,10 @@ turn(struct ws_rpc *rpc)
 	}
 	if (err.kind == WS_ERR_NONE && receive_some(rpc, &err)) {
 		send_some(rpc, &err);
+	}
+	if (err.kind == WS_ERR_NONE && !nghttp2_session_want_read(rpc->h2)
+		&& !nghttp2_session_want_write(rpc->h2)) {
+		ws_err_set(&err, WS_ERR_FETCH, "the server closes every connection, or breaks HTTP/2");
 	}
 	if (err.kind != WS_ERR_NONE) {
 		hang_up(rpc, err.text, false);
@@ -584,6 +605,9 @@ ws_rpc_run(struct ws_rpc *rpc, struct ws_call *const *calls, size_t count)
 	}
 	rpc->run = &run;
 	rpc->failures = 0;
+	rpc->heard_ms = ws_clock_ms();
+	rpc->pinged_ms = 0;
+	rpc->carried = rpc->h2 != NULL;
 	while (run.left > 0 && !(stopped = ws_stop_asked(rpc->config.channel.stop))) {
 		if (rpc->h2 || connect_once(rpc)) {
 			turn(rpc);

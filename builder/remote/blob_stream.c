@@ -17,6 +17,8 @@ struct stream {
 	struct ws_call call; /* first */
 	struct ws_item *item;
 	const char *resource;
+	const struct ws_blobs *blobs; /* of who puts: each attempt is another upload */
+	struct ws_arena *a;
 	int fd;
 	uint64_t done_bytes;
 	struct ws_buf message;
@@ -36,6 +38,27 @@ end(struct stream *s)
 	s->done_bytes = 0;
 }
 
+/* "INSTANCE/blobs/HASH/SIZE" */
+static const char *
+name_blob(const struct ws_blobs *blobs, const char *folder, const struct ws_item *item,
+	struct ws_arena *a)
+{
+	return ws_arena_printf(a, "%s%s%sblobs/%s/%llu", blobs->instance, blobs->instance[0] ? "/" : "",
+		folder, item->key, (unsigned long long)item->size_bytes);
+}
+
+/* "uploads/UUID/" */
+static const char *
+name_upload(struct ws_arena *a)
+{
+	uint16_t r[8] = {0};
+	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
+		abort();
+	}
+	return ws_arena_printf(a, "uploads/%04x%04x-%04x-4%03x-8%03x-%04x%04x%04x/", r[0], r[1], r[2],
+		r[3] & 0xfffu, r[4] & 0xfffu, r[5], r[6], r[7]);
+}
+
 /* ---- getting ---- */
 
 static void
@@ -44,8 +67,12 @@ begin_get(struct ws_call *call)
 	struct stream *s = (struct stream *)call;
 	end(s);
 	s->wrong = false;
+	s->failure = (struct ws_err){0};
 	s->hasher = ws_hasher_make();
 	s->fd = open(s->item->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->fd < 0) {
+		ws_err_sys(&s->failure, WS_ERR_IO, "cannot create '%s'", s->item->path);
+	}
 	ws_buf_clear(&s->message);
 }
 
@@ -71,6 +98,9 @@ take_part(struct ws_call *call, struct ws_str message)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	const Reapi__ReadResponse *part =
 		ws_protobuf_unpack(&reapi__read_response__descriptor, message, a);
+	if (s->fd < 0) {
+		return false;
+	}
 	s->wrong = !part || part->data.len > s->item->size_bytes - s->done_bytes;
 	if (s->wrong) {
 		return false;
@@ -104,7 +134,12 @@ begin_put(struct ws_call *call)
 	struct stream *s = (struct stream *)call;
 	end(s);
 	s->committed = false;
+	s->failure = (struct ws_err){0};
+	s->resource = name_blob(s->blobs, name_upload(s->a), s->item, s->a);
 	s->fd = open(s->item->path, O_RDONLY | O_CLOEXEC);
+	if (s->fd < 0) {
+		ws_err_sys(&s->failure, WS_ERR_IO, "cannot read '%s'", s->item->path);
+	}
 }
 
 static bool
@@ -118,9 +153,12 @@ send_part(struct ws_call *call, struct ws_str *message)
 	if (s->done_bytes == s->item->size_bytes) {
 		return false;
 	}
-	got = s->fd >= 0 ? read(s->fd, bytes, sizeof(bytes)) : -1;
-	if (got <= 0) {
+	got = s->fd >= 0 ? read(s->fd, bytes, sizeof(bytes)) : 0;
+	if (got < 0) {
 		return ws_err_sys(&s->failure, WS_ERR_IO, "cannot read '%s'", s->item->path);
+	}
+	if (got == 0) { /* what is sent is too short, and will be refused */
+		return false;
 	}
 	request.resource_name = ws_protobuf_borrow(s->done_bytes == 0 ? s->resource : "");
 	request.write_offset = (int64_t)s->done_bytes;
@@ -158,27 +196,6 @@ conclude_put(struct stream *s)
 }
 
 /* ---- both ---- */
-
-/* "INSTANCE/blobs/HASH/SIZE" */
-static const char *
-name_blob(const struct ws_blobs *blobs, const char *folder, const struct ws_item *item,
-	struct ws_arena *a)
-{
-	return ws_arena_printf(a, "%s%s%sblobs/%s/%llu", blobs->instance, blobs->instance[0] ? "/" : "",
-		folder, item->key, (unsigned long long)item->size_bytes);
-}
-
-/* "uploads/UUID/" */
-static const char *
-name_upload(struct ws_arena *a)
-{
-	uint16_t r[8] = {0};
-	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
-		abort();
-	}
-	return ws_arena_printf(a, "uploads/%04x%04x-%04x-4%03x-8%03x-%04x%04x%04x/", r[0], r[1], r[2],
-		r[3] & 0xfffu, r[4] & 0xfffu, r[5], r[6], r[7]);
-}
 
 static bool
 run(const struct ws_blobs *blobs, struct stream *all, size_t count, uint64_t bytes,
@@ -230,7 +247,8 @@ ws_blob_streams_put(const struct ws_blobs *blobs, struct ws_item *const *items, 
 			.begin = begin_put,
 			.next = send_part,
 			.take = hear_committed};
-		all[i].resource = name_blob(blobs, name_upload(a), items[i], a);
+		all[i].blobs = blobs;
+		all[i].a = a;
 		bytes += items[i]->size_bytes;
 	}
 	bool ran = run(blobs, all, count, bytes, a);

@@ -68,6 +68,30 @@ digests_of(struct ws_item *const *items, size_t count, struct ws_arena *a)
 	return all;
 }
 
+/* The reply of a call, unpacked; NULL with what that makes of its files in @a whole. */
+static void *
+read_reply(struct ws_unary *unary, const ProtobufCMessageDescriptor *type, struct ws_item *whole,
+	struct ws_arena *a)
+{
+	void *reply = NULL;
+	if (ws_unary_came(unary, whole)) {
+		reply = ws_protobuf_unpack(type, ws_buf_str(&unary->reply), a);
+		if (!reply) {
+			ws_item_say(whole, WS_CAME_REFUSED, "%s: a malformed reply", unary->call.method);
+		}
+	}
+	return reply;
+}
+
+/* For what is put, "not found" is no answer. */
+static void
+refuse_absent(struct ws_item *item)
+{
+	if (item->came == WS_CAME_NOT) {
+		ws_item_say(item, WS_CAME_REFUSED, "file %.12s: it was not taken", item->key);
+	}
+}
+
 /* What the server says of one file of a batch. */
 static void
 say_status(struct ws_item *item, const Reapi__Status *status)
@@ -111,11 +135,8 @@ static void
 take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
-	ws_unary_came(unary, &whole);
-	const Reapi__BatchReadBlobsResponse *reply = whole.came != WS_CAME_WHOLE
-		? NULL
-		: ws_protobuf_unpack(
-			&reapi__batch_read_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
+	const Reapi__BatchReadBlobsResponse *reply =
+		read_reply(unary, &reapi__batch_read_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; i < batch->count; i++) {
 		ws_item_say(batch->items[i], reply ? WS_CAME_NOT : whole.came, "%s", whole.failure);
 	}
@@ -170,18 +191,17 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 	request.n_blob_digests = items->len;
 	ws_unary_prepare(&unary, CAS "FindMissingBlobs", &request, a);
 	if (!ws_unary_run(blobs->rpc, &unary, 1, 0, a)) {
+		ws_buf_release(&unary.reply);
 		return false;
 	}
-	ws_unary_came(&unary, &whole);
-	const Reapi__FindMissingBlobsResponse *reply = whole.came != WS_CAME_WHOLE
-		? NULL
-		: ws_protobuf_unpack(
-			&reapi__find_missing_blobs_response__descriptor, ws_buf_str(&unary.reply), a);
+	const Reapi__FindMissingBlobsResponse *reply =
+		read_reply(&unary, &reapi__find_missing_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; reply && i < reply->n_missing_blob_digests; i++) {
 		ws_map_add(&lacks, reply->missing_blob_digests[i]->hash, a);
 	}
 	for (size_t i = 0; i < items->len; i++) {
 		ws_item_say(items->at[i], whole.came, "%s", whole.failure);
+		refuse_absent(items->at[i]);
 		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
 			*ws_vec_push(missing, a) = items->at[i];
 		}
@@ -233,21 +253,22 @@ static void
 hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
-	ws_unary_came(unary, &whole);
-	const Reapi__BatchUpdateBlobsResponse *reply = whole.came != WS_CAME_WHOLE
-		? NULL
-		: ws_protobuf_unpack(
-			&reapi__batch_update_blobs_response__descriptor, ws_buf_str(&unary->reply), a);
+	const Reapi__BatchUpdateBlobsResponse *reply =
+		read_reply(unary, &reapi__batch_update_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; i < batch->count; i++) {
-		if (batch->items[i]->came != WS_CAME_REFUSED) {
-			ws_item_say(batch->items[i], whole.came == WS_CAME_NOT ? WS_CAME_REFUSED : whole.came,
-				"%s", whole.failure);
+		struct ws_item *item = batch->items[i];
+		if (item->came != WS_CAME_REFUSED && reply) {
+			ws_item_say(item, WS_CAME_REFUSED, "file %.12s: no word of it", item->key);
+		} else if (item->came != WS_CAME_REFUSED) {
+			ws_item_say(item, whole.came, "%s", whole.failure);
+			refuse_absent(item);
 		}
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		struct ws_item *item = find_item(batch, reply->responses[i]->digest);
 		if (item) {
 			say_status(item, reply->responses[i]->status);
+			refuse_absent(item);
 		}
 	}
 }

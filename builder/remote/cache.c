@@ -11,4 +11,7 @@ ws_item_say(struct ws_item *item, enum ws_came came, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(item->failure, sizeof(item->failure), format, values);
 	va_end(values);
+	for (char *c = item->failure; *c; c++) {
+		*c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c; /* a server's words, for a terminal */
+	}
 }

@@ -63,18 +63,20 @@ ask(struct grpc_cache *g)
 	bool ran = ws_unary_run(g->blobs.rpc, &unary, 1, 0, a);
 	g->asked = ran;
 	if (!ran) {
+		ws_buf_release(&unary.reply);
 		return false;
 	}
 	if (!ws_unary_came(&unary, &g->unfit)) {
 		if (g->unfit.came == WS_CAME_NOT) {
 			is_unfit(g, unary.call.text);
 		}
+		ws_buf_release(&unary.reply);
 		return true;
 	}
 	const Reapi__ServerCapabilities *can =
 		ws_protobuf_unpack(&reapi__server_capabilities__descriptor, ws_buf_str(&unary.reply), a);
 	ws_buf_release(&unary.reply);
-	g->fit = can ? is_fit(g, can->cache_capabilities) : is_unfit(g, "sent an answer that is none");
+	g->fit = can ? is_fit(g, can->cache_capabilities) : is_unfit(g, "sent a malformed reply");
 	return true;
 }
 
@@ -111,8 +113,8 @@ get_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 		ws_unary_prepare(&all[i], REAPI "ActionCache/GetActionResult", &request, a);
 	}
 	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
-	for (size_t i = 0; i < count && ran; i++) {
-		if (ws_unary_came(&all[i], &items[i]) && all[i].reply.len > LARGEST_MESSAGE) {
+	for (size_t i = 0; i < count; i++) {
+		if (ran && ws_unary_came(&all[i], &items[i]) && all[i].reply.len > LARGEST_MESSAGE) {
 			items[i].came = WS_CAME_WRONG;
 		}
 		items[i].bytes = all[i].reply;
@@ -141,8 +143,10 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 		ws_unary_prepare(&all[i], REAPI "ActionCache/UpdateActionResult", &request, a);
 	}
 	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
-	for (size_t i = 0; i < count && ran; i++) {
-		ws_unary_came(&all[i], &items[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (ran && !ws_unary_came(&all[i], &items[i]) && items[i].came == WS_CAME_NOT) {
+			ws_item_say(&items[i], WS_CAME_REFUSED, "%s", all[i].call.text);
+		}
 		ws_buf_release(&all[i].reply);
 	}
 	return ran;

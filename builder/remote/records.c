@@ -353,9 +353,10 @@ open_cache(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
 		.stop = c->stop,
 		.peer = {.host = url->host,
 			.port = strrchr(url->origin, ':') + 1,
-			.proxy = !url->is_https ? NULL
-				: c->https_proxy    ? c->https_proxy
-									: "",
+			.proxy = ws_host_is_loopback(ws_str_of(url->host)) && !url->is_https ? ""
+				: !url->is_https                                                 ? NULL
+				: c->https_proxy                                                 ? c->https_proxy
+																				 : "",
 			.connect_ms = CONNECT_MS},
 	};
 	return ws_grpc_cache_open(&grpc, r->a);

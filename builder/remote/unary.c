@@ -75,7 +75,7 @@ ws_call_came(const struct ws_call *call, struct ws_item *item)
 	} else {
 		ws_item_say(item, call->silent ? WS_CAME_SILENT : WS_CAME_REFUSED,
 			"%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
-			call->text[0] ? call->text : "it says no more", (int)call->status);
+			call->text[0] ? call->text : "no details", (int)call->status);
 	}
 }
 
@@ -84,8 +84,7 @@ ws_unary_came(const struct ws_unary *unary, struct ws_item *item)
 {
 	ws_call_came(&unary->call, item);
 	if (item->came == WS_CAME_WHOLE && !unary->heard) {
-		ws_item_say(
-			item, WS_CAME_REFUSED, "%s: it gave no reply", strrchr(unary->call.method, '/') + 1);
+		ws_item_say(item, WS_CAME_REFUSED, "%s: no reply", strrchr(unary->call.method, '/') + 1);
 	}
 	return item->came == WS_CAME_WHOLE;
 }
