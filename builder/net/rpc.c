@@ -50,10 +50,10 @@ struct ws_rpc {
 	struct ws_rpc_config config;
 	struct ws_channel *channel;
 	nghttp2_session *h2;
-	bool heard;    /* bytes of HTTP/2 */
-	bool carried;  /* the connection is of an earlier run, and may be gone unheard */
-	bool draining; /* GOAWAY came */
-	char why[200]; /* the last connection ended */
+	bool heard, understood; /* bytes, and a frame of HTTP/2 */
+	bool carried;           /* the connection is of an earlier run, and may be gone unheard */
+	bool draining;          /* GOAWAY came */
+	char why[200];          /* the last connection ended */
 	int64_t heard_ms, pinged_ms;
 	struct ws_buf out; /* frames that the connection has not taken */
 	size_t out_sent;
@@ -329,6 +329,7 @@ on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *data)
 	bool of_call = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
 	struct stream *s =
 		of_call ? nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id) : NULL;
+	rpc->understood = true;
 	if (frame->hd.type == NGHTTP2_GOAWAY) {
 		rpc->draining = true;
 	} else if (s && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && !s->sent_all) {
@@ -359,7 +360,7 @@ start_session(struct ws_rpc *rpc)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 1 << 16}};
 	nghttp2_submit_settings(rpc->h2, NGHTTP2_FLAG_NONE, settings, WS_LEN(settings));
 	nghttp2_session_set_local_window_size(rpc->h2, NGHTTP2_FLAG_NONE, 0, 2 * WINDOW);
-	rpc->heard = rpc->carried = false;
+	rpc->heard = rpc->understood = rpc->carried = false;
 	rpc->heard_ms = ws_clock_ms();
 	rpc->pinged_ms = 0;
 }
@@ -582,7 +583,10 @@ turn(struct ws_rpc *rpc)
 	}
 	if (err.kind == WS_ERR_NONE && !nghttp2_session_want_read(rpc->h2)
 		&& !nghttp2_session_want_write(rpc->h2)) {
-		ws_err_set(&err, WS_ERR_FETCH, "the server closes every connection, or breaks HTTP/2");
+		ws_err_set(&err, WS_ERR_FETCH, "'%s:%s' %s", rpc->config.channel.peer.host,
+			rpc->config.channel.peer.port,
+			rpc->understood ? "breaks off, or breaks the rules of HTTP/2"
+							: "does not speak HTTP/2");
 	}
 	if (err.kind != WS_ERR_NONE) {
 		hang_up(rpc, err.text, false);
