@@ -19,6 +19,7 @@ struct ws_shared_file {
 	const char *digest;
 	uint64_t size_bytes; /**< it has so many; 0: not known */
 	bool here;           /**< get_files: the store has it now */
+	bool there;          /**< put: a record from there names it, so it is not sent */
 };
 
 /** A small text, by what it is and the key that it is of. */

@@ -35,7 +35,8 @@ add_file(file_list *files, struct ws_map *seen, const char *digest, uint64_t siz
 	struct ws_arena *a)
 {
 	if (ws_map_add(seen, digest, a)) {
-		*ws_vec_push(files, a) = (struct ws_shared_file){digest, size_bytes, false};
+		*ws_vec_push(files, a) =
+			(struct ws_shared_file){.digest = digest, .size_bytes = size_bytes};
 	}
 }
 
@@ -242,8 +243,9 @@ merge_list(
 	add_file(&files, &seen, manifest, size_bytes, a);
 	while (ws_cache_next_manifest(&rest, &digest)) {
 		uint64_t known = size_in(record, digest.hex);
-		if (known > 0) {
-			add_file(&files, &seen, ws_arena_strdup(a, digest.hex), known, a);
+		if (known > 0 && ws_map_add(&seen, ws_arena_strdup(a, digest.hex), a)) {
+			*ws_vec_push(&files, a) = (struct ws_shared_file){
+				.digest = ws_arena_strdup(a, digest.hex), .size_bytes = known, .there = true};
 		}
 	}
 	ws_buf_clear(&record->text);

@@ -186,8 +186,8 @@ were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t c
 
 typedef WS_VEC(struct ws_item) item_list;
 
-/* The files of a record, with their sizes, to those that are sent; each once. What other hosts made
- * may be there alone. False: it is not known what a file is. */
+/* The files of a record, with their sizes, to those that are sent; each once. False: the store
+ * lacks one that is not there. */
 static bool
 list_files(struct ws_records *r, struct ws_shared_record *record, item_list *items,
 	struct ws_map *seen, struct ws_arena *a)
@@ -196,15 +196,17 @@ list_files(struct ws_records *r, struct ws_shared_record *record, item_list *ite
 	for (size_t i = 0; i < record->file_count; i++) {
 		struct stat status;
 		files[i] = record->files[i];
+		if (files[i].there) {
+			continue;
+		}
 		const char *path = ws_cas_open(r->config.store, files[i].digest, a, NULL);
-		if (path && stat(path, &status) == 0) {
-			files[i].size_bytes = (uint64_t)status.st_size;
-			if (ws_map_add(seen, files[i].digest, a)) {
-				*ws_vec_push(items, a) = (struct ws_item){
-					.key = files[i].digest, .path = path, .size_bytes = files[i].size_bytes};
-			}
-		} else if (files[i].size_bytes == 0) {
+		if (!path || stat(path, &status) < 0) {
 			return false;
+		}
+		files[i].size_bytes = (uint64_t)status.st_size;
+		if (ws_map_add(seen, files[i].digest, a)) {
+			*ws_vec_push(items, a) = (struct ws_item){
+				.key = files[i].digest, .path = path, .size_bytes = files[i].size_bytes};
 		}
 	}
 	record->files = files;

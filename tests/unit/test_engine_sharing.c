@@ -16,6 +16,8 @@ struct place {
 	const struct ws_store *store; /* of who asks now */
 	unsigned asked_records, asked_files, calls;
 	unsigned without_size; /* files that were asked for */
+	struct ws_map named;   /* manifest -> the record that named it first */
+	unsigned sent_again;   /* manifests that a list from there had named */
 	bool no_files;
 	struct ws_arena *a;
 };
@@ -74,10 +76,23 @@ put_file(struct place *p, struct ws_shared_file *file)
 	assert_true(file->size_bytes > 0);
 }
 
+/* Of a list, manifests of earlier puts are there. */
+static void
+count_again(struct place *p, const struct ws_shared_record *record)
+{
+	for (size_t i = 0; strcmp(record->kind, "manifests") == 0 && i < record->file_count; i++) {
+		const struct ws_shared_file *file = &record->files[i];
+		p->sent_again += !file->there && ws_map_get(&p->named, file->digest);
+	}
+}
+
 static void
 put(struct ws_shared *self, const struct ws_shared_record *records, size_t count)
 {
 	struct place *p = (struct place *)self;
+	for (size_t i = 0; i < count; i++) {
+		count_again(p, &records[i]);
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct ws_shared_record *kept = WS_NEW(p->a, struct ws_shared_record);
 		struct ws_shared_file *files = WS_NEW_N(p->a, struct ws_shared_file, records[i].file_count);
@@ -86,6 +101,9 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 			put_file(p, &files[j]);
 		}
 		*kept = (struct ws_shared_record){.files = files, .file_count = records[i].file_count};
+		for (size_t j = 0; j < kept->file_count; j++) {
+			ws_map_put(&p->named, files[j].digest, kept, p->a);
+		}
 		ws_map_put(&p->records, name_of(p, &records[i]), kept, p->a);
 		ws_map_put(&p->texts, name_of(p, &records[i]), ws_buf_copy(&records[i].text, p->a), p->a);
 	}
@@ -251,7 +269,9 @@ WS_TEST(hosts_add_to_the_list_of_manifests)
 	struct place *place = make_place(a);
 	struct host *maker = host_at(place, a), *second = host_at(place, a), *other = host_at(place, a);
 	make(maker, node_with(maker, tree_of(maker, one), "a.c"), "inc/read.h");
+	assert_false(finds(second, node_with(second, tree_of(second, two), "a.c")));
 	make(second, node_with(second, tree_of(second, two), "a.c"), "inc/read.h");
+	assert_int_equal(place->sent_again, 0); /* though the second has the first one's by now */
 	assert_true(finds(other, node_with(other, tree_of(other, one), "a.c")));
 	assert_true(finds(other, node_with(other, tree_of(other, two), "a.c")));
 	assert_int_equal(place->without_size, 0); /* servers of gRPC want it */
