@@ -50,10 +50,10 @@ struct ws_rpc {
 	struct ws_rpc_config config;
 	struct ws_channel *channel;
 	nghttp2_session *h2;
-	bool heard, understood; /* bytes, and a frame of HTTP/2 */
-	bool carried;           /* the connection is of an earlier run, and may be gone unheard */
-	bool draining;          /* GOAWAY came */
-	char why[200];          /* the last connection ended */
+	bool understood; /* a frame of HTTP/2 came */
+	bool carried;    /* the connection is of an earlier run, and may be gone unheard */
+	bool draining;   /* GOAWAY came */
+	char why[200];   /* the last connection ended */
 	int64_t heard_ms, pinged_ms;
 	struct ws_buf out; /* frames that the connection has not taken */
 	size_t out_sent;
@@ -360,7 +360,7 @@ start_session(struct ws_rpc *rpc)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 1 << 16}};
 	nghttp2_submit_settings(rpc->h2, NGHTTP2_FLAG_NONE, settings, WS_LEN(settings));
 	nghttp2_session_set_local_window_size(rpc->h2, NGHTTP2_FLAG_NONE, 0, 2 * WINDOW);
-	rpc->heard = rpc->understood = rpc->carried = false;
+	rpc->understood = rpc->carried = false;
 	rpc->heard_ms = ws_clock_ms();
 	rpc->pinged_ms = 0;
 }
@@ -435,15 +435,10 @@ receive_some(struct ws_rpc *rpc, struct ws_err *err)
 		if (got <= 0) {
 			return got == 0;
 		}
-		bool older = got >= 5 && memcmp(bytes, "HTTP/", 5) == 0 && !rpc->heard;
-		ssize_t taken =
-			older ? NGHTTP2_ERR_PROTO : nghttp2_session_mem_recv(rpc->h2, bytes, (size_t)got);
+		ssize_t taken = nghttp2_session_mem_recv(rpc->h2, bytes, (size_t)got);
 		if (taken < 0) {
-			return ws_err_set(err, WS_ERR_FETCH, "'%s:%s' does not speak HTTP/2: %s",
-				rpc->config.channel.peer.host, rpc->config.channel.peer.port,
-				nghttp2_strerror((int)taken));
+			return ws_err_set(err, WS_ERR_FETCH, "%s", nghttp2_strerror((int)taken));
 		}
-		rpc->heard = true;
 		rpc->heard_ms = ws_clock_ms();
 		rpc->pinged_ms = 0;
 	}
@@ -583,12 +578,11 @@ turn(struct ws_rpc *rpc)
 	}
 	if (err.kind == WS_ERR_NONE && !nghttp2_session_want_read(rpc->h2)
 		&& !nghttp2_session_want_write(rpc->h2)) {
-		ws_err_set(&err, WS_ERR_FETCH, "'%s:%s' %s", rpc->config.channel.peer.host,
-			rpc->config.channel.peer.port,
-			rpc->understood ? "breaks off, or breaks the rules of HTTP/2"
-							: "does not speak HTTP/2");
+		ws_err_set(&err, WS_ERR_FETCH, "nghttp2 has ended the session");
 	}
 	if (err.kind != WS_ERR_NONE) {
+		ws_err_wrap(&err, "'%s:%s' %s HTTP/2", rpc->config.channel.peer.host,
+			rpc->config.channel.peer.port, rpc->understood ? "broke off its" : "does not speak");
 		hang_up(rpc, err.text, false);
 	} else {
 		look_at_clock(rpc);

@@ -208,7 +208,7 @@ with_large() {
 		grpc://127.0.0.1:9||cannot be reached
 		grpc://no-such-host.invalid||cannot be reached
 		$GRPCS||issuer certificate
-		grpc://127.0.0.1:$PORT||(gRPC status 14)
+		grpc://127.0.0.1:$PORT||does not speak HTTP/2
 		${GRPCS/grpcs/grpc}||does not speak HTTP/2
 	END
 	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
