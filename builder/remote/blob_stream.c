@@ -190,7 +190,7 @@ conclude_put(struct stream *s)
 	ws_call_came(&s->call, s->item);
 	if (s->failure.kind != WS_ERR_NONE) {
 		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
-	} else if (s->item->came == WS_CAME_NOT || (s->item->came == WS_CAME_WHOLE && !s->committed)) {
+	} else if (s->item->came == WS_CAME_WHOLE && !s->committed) {
 		ws_item_say(s->item, WS_CAME_REFUSED, "Write: it did not take '%.12s' whole", s->item->key);
 	}
 }

@@ -83,27 +83,16 @@ read_reply(struct ws_unary *unary, const ProtobufCMessageDescriptor *type, struc
 	return reply;
 }
 
-/* For what is put, "not found" is no answer. */
-static void
-refuse_absent(struct ws_item *item)
-{
-	if (item->came == WS_CAME_NOT) {
-		ws_item_say(item, WS_CAME_REFUSED, "file %.12s: it was not taken", item->key);
-	}
-}
-
 /* What the server says of one file of a batch. */
 static void
 say_status(struct ws_item *item, const Reapi__Status *status)
 {
 	if (!status || status->code == WS_RPC_OK) {
 		item->came = WS_CAME_WHOLE;
-	} else if (status->code == WS_RPC_NOT_FOUND) {
-		item->came = WS_CAME_NOT;
-	} else {
-		ws_item_say(item, WS_CAME_REFUSED, "file %.12s: %s (gRPC status %d)", item->key,
-			status->message, (int)status->code);
+		return;
 	}
+	ws_item_say(item, status->code == WS_RPC_NOT_FOUND ? WS_CAME_NOT : WS_CAME_REFUSED,
+		"file %.12s: %s (gRPC status %d)", item->key, status->message, (int)status->code);
 }
 
 static struct ws_item *
@@ -201,7 +190,6 @@ find_missing(const struct ws_blobs *blobs, item_list *items, item_list *missing,
 	}
 	for (size_t i = 0; i < items->len; i++) {
 		ws_item_say(items->at[i], whole.came, "%s", whole.failure);
-		refuse_absent(items->at[i]);
 		if (reply && ws_map_get(&lacks, items->at[i]->key)) {
 			*ws_vec_push(missing, a) = items->at[i];
 		}
@@ -261,14 +249,12 @@ hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *
 			ws_item_say(item, WS_CAME_REFUSED, "file %.12s: no word of it", item->key);
 		} else if (item->came != WS_CAME_REFUSED) {
 			ws_item_say(item, whole.came, "%s", whole.failure);
-			refuse_absent(item);
 		}
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		struct ws_item *item = find_item(batch, reply->responses[i]->digest);
 		if (item) {
 			say_status(item, reply->responses[i]->status);
-			refuse_absent(item);
 		}
 	}
 }

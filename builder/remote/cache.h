@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum ws_came {
-	WS_CAME_NOT,     /**< it is not there, or was not asked for */
+	WS_CAME_NOT,     /**< it is not there, or was not asked for; what was put was not taken */
 	WS_CAME_WHOLE,   /**< it is here, or there; a file has the bytes of its digest */
 	WS_CAME_WRONG,   /**< too long, or a file with other bytes than its digest says */
 	WS_CAME_REFUSED, /**< the server will not, or broke off */
@@ -29,7 +29,7 @@ struct ws_item {
 	const char *path;    /**< of a file: where it is, or where it goes */
 	uint64_t size_bytes; /**< of the file, or of the Action; of a file to get, 0: not known */
 	enum ws_came came;
-	char failure[200]; /**< why, of REFUSED and SILENT */
+	char failure[200]; /**< why, where that is known */
 };
 
 /** How it fared, and why. */

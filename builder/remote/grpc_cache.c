@@ -67,8 +67,8 @@ ask(struct grpc_cache *g)
 		return false;
 	}
 	if (!ws_unary_came(&unary, &g->unfit)) {
-		if (g->unfit.came == WS_CAME_NOT) {
-			is_unfit(g, unary.call.text);
+		if (g->unfit.came == WS_CAME_NOT) { /* what is not there is the server */
+			g->unfit.came = WS_CAME_REFUSED;
 		}
 		ws_buf_release(&unary.reply);
 		return true;
@@ -144,8 +144,8 @@ put_messages(struct ws_remote_cache *self, struct ws_item *items, size_t count)
 	}
 	ran = ws_unary_run(g->blobs.rpc, all, count, 0, a);
 	for (size_t i = 0; i < count; i++) {
-		if (ran && !ws_unary_came(&all[i], &items[i]) && items[i].came == WS_CAME_NOT) {
-			ws_item_say(&items[i], WS_CAME_REFUSED, "%s", all[i].call.text);
+		if (ran) {
+			ws_unary_came(&all[i], &items[i]);
 		}
 		ws_buf_release(&all[i].reply);
 	}

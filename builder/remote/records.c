@@ -174,10 +174,10 @@ static bool
 were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t count)
 {
 	end_if(r, ran);
-	for (size_t i = 0; i < count && r->shared.writes; i++) {
+	for (size_t i = 0; i < count && ran && r->shared.writes; i++) {
 		if (items[i].came == WS_CAME_SILENT) {
 			close_reading(r, items[i].failure);
-		} else if (items[i].came == WS_CAME_REFUSED) {
+		} else if (items[i].came != WS_CAME_WHOLE) {
 			close_writing(r, items[i].failure);
 		}
 	}

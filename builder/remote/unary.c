@@ -70,13 +70,13 @@ ws_call_came(const struct ws_call *call, struct ws_item *item)
 {
 	if (call->status == WS_RPC_OK) {
 		item->came = WS_CAME_WHOLE;
-	} else if (call->status == WS_RPC_NOT_FOUND) {
-		item->came = WS_CAME_NOT;
-	} else {
-		ws_item_say(item, call->silent ? WS_CAME_SILENT : WS_CAME_REFUSED,
-			"%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
-			call->text[0] ? call->text : "no details", (int)call->status);
+		return;
 	}
+	enum ws_came came = call->status == WS_RPC_NOT_FOUND ? WS_CAME_NOT
+		: call->silent                                   ? WS_CAME_SILENT
+														 : WS_CAME_REFUSED;
+	ws_item_say(item, came, "%s: %s (gRPC status %d)", strrchr(call->method, '/') + 1,
+		call->text[0] ? call->text : "no details", (int)call->status);
 }
 
 bool
