@@ -13,11 +13,18 @@
 
 #define CHUNK ((size_t)64 << 10)
 
+struct stream;
+
+struct direction {
+	struct ws_call call; /* method, begin, next, take */
+	void (*conclude)(struct stream *s);
+};
+
 struct stream {
 	struct ws_call call; /* first */
+	const struct ws_blobs *blobs;
 	struct ws_item *item;
-	const char *resource;
-	const struct ws_blobs *blobs; /* of who puts: each attempt is another upload */
+	const char *resource; /* of this attempt */
 	struct ws_arena *a;
 	int fd;
 	uint64_t done_bytes;
@@ -40,11 +47,11 @@ end(struct stream *s)
 
 /* "INSTANCE/blobs/HASH/SIZE" */
 static const char *
-name_blob(const struct ws_blobs *blobs, const char *folder, const struct ws_item *item,
-	struct ws_arena *a)
+name_blob(const struct stream *s, const char *folder)
 {
-	return ws_arena_printf(a, "%s%s%sblobs/%s/%llu", blobs->instance, blobs->instance[0] ? "/" : "",
-		folder, item->key, (unsigned long long)item->size_bytes);
+	const char *instance = s->blobs->instance;
+	return ws_arena_printf(s->a, "%s%s%sblobs/%s/%llu", instance, instance[0] ? "/" : "", folder,
+		s->item->key, (unsigned long long)s->item->size_bytes);
 }
 
 /* "uploads/UUID/" */
@@ -59,21 +66,28 @@ name_upload(struct ws_arena *a)
 		r[3] & 0xfffu, r[4] & 0xfffu, r[5], r[6], r[7]);
 }
 
+static void
+begin(struct stream *s, const char *resource, int flags)
+{
+	end(s);
+	s->wrong = s->committed = false;
+	s->failure = (struct ws_err){0};
+	s->resource = resource;
+	ws_buf_clear(&s->message);
+	s->fd = open(s->item->path, flags | O_CLOEXEC, 0600);
+	if (s->fd < 0) {
+		ws_err_sys(&s->failure, WS_ERR_IO, "cannot open '%s'", s->item->path);
+	}
+}
+
 /* ---- getting ---- */
 
 static void
 begin_get(struct ws_call *call)
 {
 	struct stream *s = (struct stream *)call;
-	end(s);
-	s->wrong = false;
-	s->failure = (struct ws_err){0};
+	begin(s, name_blob(s, ""), O_WRONLY | O_CREAT | O_TRUNC);
 	s->hasher = ws_hasher_make();
-	s->fd = open(s->item->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (s->fd < 0) {
-		ws_err_sys(&s->failure, WS_ERR_IO, "cannot create '%s'", s->item->path);
-	}
-	ws_buf_clear(&s->message);
 }
 
 static bool
@@ -128,18 +142,12 @@ conclude_get(struct stream *s)
 
 /* ---- putting ---- */
 
+/* Each attempt is another upload. */
 static void
 begin_put(struct ws_call *call)
 {
 	struct stream *s = (struct stream *)call;
-	end(s);
-	s->committed = false;
-	s->failure = (struct ws_err){0};
-	s->resource = name_blob(s->blobs, name_upload(s->a), s->item, s->a);
-	s->fd = open(s->item->path, O_RDONLY | O_CLOEXEC);
-	if (s->fd < 0) {
-		ws_err_sys(&s->failure, WS_ERR_IO, "cannot read '%s'", s->item->path);
-	}
+	begin(s, name_blob(s, name_upload(s->a)), O_RDONLY);
 }
 
 static bool
@@ -198,66 +206,51 @@ conclude_put(struct stream *s)
 /* ---- both ---- */
 
 static bool
-run(const struct ws_blobs *blobs, struct stream *all, size_t count, uint64_t bytes,
-	struct ws_arena *a)
+run(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count,
+	const struct direction *direction)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct stream *all = WS_NEW_N(a, struct stream, count);
 	struct ws_call **calls = WS_NEW_N(a, struct ws_call *, count);
+	uint64_t bytes = 0;
 	for (size_t i = 0; i < count; i++) {
+		all[i] = (struct stream){
+			.call = direction->call, .blobs = blobs, .item = items[i], .a = a, .fd = -1};
 		calls[i] = &all[i].call;
+		bytes += items[i]->size_bytes;
+	}
+	for (size_t i = 0; i < count; i++) {
 		calls[i]->deadline_ms = ws_call_deadline_ms(bytes);
 	}
-	return ws_rpc_run(blobs->rpc, calls, count);
+	bool ran = ws_rpc_run(blobs->rpc, calls, count);
+	for (size_t i = 0; i < count; i++) {
+		if (ran) {
+			direction->conclude(&all[i]);
+		}
+		end(&all[i]);
+		ws_buf_release(&all[i].message);
+	}
+	return ran;
 }
 
 bool
 ws_blob_streams_get(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct stream *all = WS_NEW_N(a, struct stream, count);
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < count; i++) {
-		all[i] = (struct stream){.item = items[i], .fd = -1};
-		all[i].call = (struct ws_call){.method = "/google.bytestream.ByteStream/Read",
-			.begin = begin_get,
-			.next = ask_for,
-			.take = take_part};
-		all[i].resource = name_blob(blobs, "", items[i], a);
-		bytes += items[i]->size_bytes;
-	}
-	bool ran = run(blobs, all, count, bytes, a);
-	for (size_t i = 0; i < count; i++) {
-		if (ran) {
-			conclude_get(&all[i]);
-		}
-		end(&all[i]);
-		ws_buf_release(&all[i].message);
-	}
-	return ran;
+	static const struct direction get = {{.method = "/google.bytestream.ByteStream/Read",
+											 .begin = begin_get,
+											 .next = ask_for,
+											 .take = take_part},
+		conclude_get};
+	return run(blobs, items, count, &get);
 }
 
 bool
 ws_blob_streams_put(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct stream *all = WS_NEW_N(a, struct stream, count);
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < count; i++) {
-		all[i] = (struct stream){.item = items[i], .fd = -1};
-		all[i].call = (struct ws_call){.method = "/google.bytestream.ByteStream/Write",
-			.begin = begin_put,
-			.next = send_part,
-			.take = hear_committed};
-		all[i].blobs = blobs;
-		all[i].a = a;
-		bytes += items[i]->size_bytes;
-	}
-	bool ran = run(blobs, all, count, bytes, a);
-	for (size_t i = 0; i < count; i++) {
-		if (ran) {
-			conclude_put(&all[i]);
-		}
-		end(&all[i]);
-		ws_buf_release(&all[i].message);
-	}
-	return ran;
+	static const struct direction put = {{.method = "/google.bytestream.ByteStream/Write",
+											 .begin = begin_put,
+											 .next = send_part,
+											 .take = hear_committed},
+		conclude_put};
+	return run(blobs, items, count, &put);
 }

@@ -141,27 +141,16 @@ take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a
 	}
 }
 
-static bool
-get_round(const struct ws_blobs *blobs, const struct batch *batches, size_t count)
+static void
+prepare_read(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
+	struct ws_arena *a)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
-	for (size_t i = 0; i < count; i++) {
-		Reapi__BatchReadBlobsRequest request;
-		reapi__batch_read_blobs_request__init(&request);
-		request.instance_name = ws_protobuf_borrow(blobs->instance);
-		request.digests = digests_of(batches[i].items, batches[i].count, a);
-		request.n_digests = batches[i].count;
-		ws_unary_prepare(&all[i], CAS "BatchReadBlobs", &request, a);
-	}
-	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
-	for (size_t i = 0; i < count; i++) {
-		if (ran) {
-			take_batch(&batches[i], &all[i], a);
-		}
-		ws_buf_release(&all[i].reply);
-	}
-	return ran;
+	Reapi__BatchReadBlobsRequest request;
+	reapi__batch_read_blobs_request__init(&request);
+	request.instance_name = ws_protobuf_borrow(blobs->instance);
+	request.digests = digests_of(batch->items, batch->count, a);
+	request.n_digests = batch->count;
+	ws_unary_prepare(unary, CAS "BatchReadBlobs", &request, a);
 }
 
 /* ---- putting ---- */
@@ -259,37 +248,46 @@ hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *
 	}
 }
 
+/* ---- both ---- */
+
+/* The call of a batch, and what became of its files. */
+struct direction {
+	void (*prepare)(const struct ws_blobs *blobs, const struct batch *batch, struct ws_unary *unary,
+		struct ws_arena *a);
+	void (*hear)(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a);
+};
+
+static const struct direction reading = {prepare_read, take_batch},
+							  writing = {prepare_update, hear_update};
+
 static bool
-put_round(const struct ws_blobs *blobs, const struct batch *batches, size_t count)
+run_round(const struct ws_blobs *blobs, const struct direction *direction,
+	const struct batch *batches, size_t count)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_unary *all = WS_NEW_N(a, struct ws_unary, count);
 	for (size_t i = 0; i < count; i++) {
-		prepare_update(blobs, &batches[i], &all[i], a);
+		direction->prepare(blobs, &batches[i], &all[i], a);
 	}
 	bool ran = ws_unary_run(blobs->rpc, all, count, count * blobs->batch_bytes, a);
 	for (size_t i = 0; i < count; i++) {
 		if (ran) {
-			hear_update(&batches[i], &all[i], a);
+			direction->hear(&batches[i], &all[i], a);
 		}
 		ws_buf_release(&all[i].reply);
 	}
 	return ran;
 }
 
-/* ---- both ---- */
-
-typedef bool (*round_function)(const struct ws_blobs *, const struct batch *, size_t);
-
 static bool
-run_rounds(const struct ws_blobs *blobs, const item_list *small, round_function run_round,
+run_rounds(const struct ws_blobs *blobs, const struct direction *direction, const item_list *small,
 	struct ws_arena *a)
 {
 	struct batch *batches = WS_NEW_N(a, struct batch, small->len);
 	size_t count = cut_batches(blobs, small, batches);
 	bool ran = true;
 	for (size_t i = 0; i < count && ran; i += ROUND) {
-		ran = run_round(blobs, &batches[i], count - i < ROUND ? count - i : ROUND);
+		ran = run_round(blobs, direction, &batches[i], count - i < ROUND ? count - i : ROUND);
 	}
 	return ran;
 }
@@ -310,7 +308,7 @@ ws_blobs_get(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
 			*ws_vec_push(is_small(blobs, item) ? &small : &large, a) = item;
 		}
 	}
-	return run_rounds(blobs, &small, get_round, a)
+	return run_rounds(blobs, &reading, &small, a)
 		&& ws_blob_streams_get(blobs, large.at, large.len);
 }
 
@@ -328,7 +326,7 @@ ws_blobs_put(const struct ws_blobs *blobs, struct ws_item *items, size_t count)
 		for (size_t j = 0; j < missing.len; j++) {
 			*ws_vec_push(is_small(blobs, missing.at[j]) ? &small : &large, a) = missing.at[j];
 		}
-		ran = ran && run_rounds(blobs, &small, put_round, a)
+		ran = ran && run_rounds(blobs, &writing, &small, a)
 			&& ws_blob_streams_put(blobs, large.at, large.len);
 	}
 	return ran;
