@@ -24,10 +24,10 @@
 /** Keys that lie behind one another for the decode kernel: rows of a page are a multiple of it. */
 #define WSK_DECODE_KEYS 16
 
-/** The head dimension is contiguous in every view. */
 /** `keep` where there is no dropout. */
 #define WSK_KEEPS_ALL 255
 
+/** The head dimension is contiguous in every view. */
 struct wsk_attn_params {
 	struct wsk_view q, k, v, o;
 	struct wsk_view dout, dq, dk, dv; /**< backward */
