@@ -205,6 +205,12 @@ ws_channel_write(struct ws_channel *c, const void *from, size_t len, struct ws_e
 	return sent > 0 ? sent : look(c, sent, err);
 }
 
+int
+ws_channel_fd(const struct ws_channel *c)
+{
+	return c->fd;
+}
+
 void
 ws_channel_wait(struct ws_channel *c, bool sends, unsigned ms)
 {

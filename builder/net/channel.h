@@ -36,6 +36,9 @@ ptrdiff_t ws_channel_read(struct ws_channel *channel, void *to, size_t room, str
 ptrdiff_t ws_channel_write(
 	struct ws_channel *channel, const void *from, size_t len, struct ws_err *err);
 
+/** For who waits beside others until it can be read. */
+int ws_channel_fd(const struct ws_channel *channel);
+
 /** Waits at most @a ms until there may be something to read, or, where @a sends, room to write. */
 void ws_channel_wait(struct ws_channel *channel, bool sends, unsigned ms);
 

@@ -3,19 +3,20 @@
 #include "net/rpc.h"
 
 #include "base/buf.h"
-#include "base/vec.h"
 #include "sys/clock.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PREFIX 5                          /* of a message: compressed or not, length */
 #define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's own limit, unless told */
 #define WINDOW (8 << 20)
 #define MOST_HEADERS 16
 #define AT_ONCE 200 /* servers drop calls of larger bursts unheard */
-#define LEAST_AT_ONCE 4
+#define LEAST_OPEN 4
+#define CROWDED_MS 30000 /* after it a server that had too much gets more again */
 #define QUIET_MS 10000
 #define PING_MS 5000
 #define TICK_MS 100
@@ -25,48 +26,102 @@
 #define READS 64        /* of a turn: who sends without end is not listened to without end */
 #define PAUSE_MS 100    /* before the second, then doubled */
 
-/* A call of a run. */
+/* A place in a list; the list itself is one, of nobody. */
+struct link {
+	struct link *prev, *next;
+	struct stream *of;
+	int64_t at_ms; /* in lists by time */
+};
+
+/* A call that takes part. */
 struct stream {
-	struct ws_call *call;
-	int32_t id;
+	struct ws_call *call; /* NULL: it has ended, and nghttp2 has yet to let go of this */
+	struct link place;    /* fresh, paused (until its next attempt) or open */
+	struct link timed;    /* until its deadline */
+	int32_t id;           /* 0: it is not open */
 	unsigned attempts, refusals;
-	int64_t due_ms; /* of the next attempt */
-	int64_t until_ms;
 	/* The message that is being sent, with its prefix, and what of both has gone. */
 	struct ws_str message;
 	uint8_t prefix[PREFIX];
 	size_t sent;
 	bool sending, sent_all;
-	/* The message that is coming, and the head of the reply. */
+	/* The messages that are coming, and the head of the reply. */
 	struct ws_buf in;
 	int http, status;
+	bool heard, took; /* a head, a message */
 	bool is_grpc, enough, too_long;
 	bool refused; /* the server has done nothing: that was no attempt */
 };
-
-typedef WS_VEC(struct stream *) stream_list;
 
 struct ws_rpc {
 	struct ws_rpc_config config;
 	struct ws_channel *channel;
 	nghttp2_session *h2;
 	bool understood; /* a frame of HTTP/2 came */
-	bool carried;    /* the connection is of an earlier run, and may be gone unheard */
+	bool carried;    /* the connection is older than all calls, and may be gone unheard */
 	bool draining;   /* GOAWAY came */
 	char why[200];   /* the last connection ended */
 	int64_t heard_ms, pinged_ms;
 	struct ws_buf out; /* frames that the connection has not taken */
 	size_t out_sent;
-	unsigned at_once;  /* calls; fewer once the server said that it is too many */
-	unsigned failures; /* connections in a row on which no call was answered */
-	struct run *run;
+	unsigned failures;               /* connections in a row on which no call was answered */
+	size_t left;                     /* calls that take part */
+	struct link fresh, paused, open; /* each stream is in one */
+	struct link timed;
+	size_t open_count, unheard; /* of those, without a word of the server */
+	size_t most_open;           /* fewer once the server said that it is too many */
+	int64_t crowded_ms;         /* when it said so, or got more */
 };
 
-struct run {
-	struct ws_arena *a;
-	stream_list open, waiting;
-	size_t left;
-};
+/* ---- lists ---- */
+
+static void
+empty(struct link *list)
+{
+	*list = (struct link){.prev = list, .next = list};
+}
+
+static void
+leave(struct link *link)
+{
+	if (link->next) {
+		link->prev->next = link->next;
+		link->next->prev = link->prev;
+		link->prev = link->next = NULL;
+	}
+}
+
+static void
+put_before(struct link *where, struct link *link)
+{
+	link->prev = where->prev;
+	link->next = where;
+	where->prev->next = link;
+	where->prev = link;
+}
+
+/* Nearly always its time is the latest. */
+static void
+put_by_time(struct link *list, struct link *link, int64_t at_ms)
+{
+	struct link *where = list;
+	link->at_ms = at_ms;
+	while (where->prev != list && where->prev->at_ms > at_ms) {
+		where = where->prev;
+	}
+	put_before(where, link);
+}
+
+/* All of @a from go behind those of @a to. */
+static void
+move_all(struct link *from, struct link *to)
+{
+	while (from->next != from) {
+		struct link *link = from->next;
+		leave(link);
+		put_before(to, link);
+	}
+}
 
 /* ---- the end of an attempt ---- */
 
@@ -88,22 +143,63 @@ is_worth_repeating(const struct stream *s)
 		|| (status == WS_RPC_CANCELLED && !s->enough);
 }
 
-/* Takes it from those that are open: it waits for another attempt, or has ended. */
+static void
+drop(struct stream *s)
+{
+	leave(&s->place);
+	leave(&s->timed);
+	ws_buf_release(&s->in);
+	free(s);
+}
+
+/* The call ends; what nghttp2 still holds stays until it lets go (on_close). */
+static void
+end_call(struct ws_rpc *rpc, struct stream *s)
+{
+	struct ws_call *call = s->call;
+	s->call = NULL;
+	leave(&s->timed);
+	if (!s->id) {
+		drop(s);
+	}
+	rpc->left--;
+	call->stream = NULL;
+	call->ended = true;
+	if (call->end) {
+		call->end(call);
+	}
+}
+
+/* The server is asked for fewer when it says that it has too many. */
+static void
+hear_of_crowd(struct ws_rpc *rpc)
+{
+	if (rpc->open_count < rpc->most_open) {
+		rpc->most_open = rpc->open_count > LEAST_OPEN ? rpc->open_count : LEAST_OPEN;
+		rpc->crowded_ms = ws_clock_ms();
+	}
+}
+
+/* nghttp2 has let go of it: its call waits for another attempt, or has ended. */
 static void
 end_attempt(struct ws_rpc *rpc, struct stream *s)
 {
-	struct run *run = rpc->run;
-	for (size_t i = 0; i < run->open.len; i++) {
-		if (run->open.at[i] == s) {
-			run->open.at[i] = run->open.at[--run->open.len];
-			break;
-		}
+	leave(&s->place);
+	leave(&s->timed);
+	s->id = 0;
+	rpc->open_count--;
+	rpc->unheard -= s->heard ? 0 : 1;
+	if (!s->call) {
+		drop(s);
+		return;
 	}
 	ws_buf_clear(&s->in);
 	bool too_many = s->call->status == WS_RPC_EXHAUSTED;
-	if (too_many && rpc->at_once > LEAST_AT_ONCE && run->open.len < rpc->at_once) {
-		rpc->at_once =
-			run->open.len / 2 > LEAST_AT_ONCE ? (unsigned)run->open.len / 2 : LEAST_AT_ONCE;
+	if (too_many) {
+		hear_of_crowd(rpc);
+	}
+	if (s->took && s->call->deadline_ms == 0) {
+		s->attempts = 1; /* what goes on for hours may break often */
 	}
 	if ((s->refused || too_many) && s->refusals < REFUSALS) {
 		s->refusals++;
@@ -111,19 +207,20 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 	}
 	if (is_worth_repeating(s) && !s->call->silent && s->attempts < ATTEMPTS) {
 		unsigned longer = s->attempts + s->refusals / 4;
-		s->due_ms = ws_clock_ms()
-			+ ((int64_t)PAUSE_MS << (longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE));
-		*ws_vec_push(&run->waiting, run->a) = s;
+		put_by_time(&rpc->paused, &s->place,
+			ws_clock_ms()
+				+ ((int64_t)PAUSE_MS << (longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE)));
 		return;
 	}
-	ws_buf_release(&s->in);
-	run->left--;
+	end_call(rpc, s);
 }
 
-/* The connection goes; open calls end with @a why. */
+/* The connection goes; open calls end with @a why, those that the server had time for silently. */
 static void
 hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 {
+	struct link broken;
+	struct stream *s;
 	nghttp2_session_del(rpc->h2);
 	rpc->h2 = NULL;
 	ws_channel_close(rpc->channel);
@@ -132,10 +229,13 @@ hang_up(struct ws_rpc *rpc, const char *why, bool silent)
 	snprintf(rpc->why, sizeof(rpc->why), "%s", why ? why : "the server closes every connection");
 	ws_buf_clear(&rpc->out);
 	rpc->out_sent = 0;
-	while (rpc->run && rpc->run->open.len > 0) {
-		struct stream *s = rpc->run->open.at[0];
-		s->call->silent = silent;
-		say(s, WS_RPC_UNAVAILABLE, why);
+	empty(&broken);
+	move_all(&rpc->open, &broken);
+	while ((s = broken.next->of)) {
+		if (s->call) {
+			s->call->silent = silent && s->call->deadline_ms > 0;
+			say(s, WS_RPC_UNAVAILABLE, why);
+		}
 		end_attempt(rpc, s);
 	}
 }
@@ -160,7 +260,7 @@ give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t ro
 {
 	struct stream *s = source->ptr;
 	size_t given = 0;
-	while (given < room && !s->sent_all) {
+	while (given < room && s->call && !s->sent_all) {
 		if (!s->sending && !(s->sending = s->call->next(s->call, &s->message))) {
 			s->sent_all = true;
 			break;
@@ -185,7 +285,7 @@ give(nghttp2_session *h2 WS_UNUSED, int32_t id WS_UNUSED, uint8_t *to, size_t ro
 	if (s->sent_all) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
 	}
-	return (ssize_t)given;
+	return s->call ? (ssize_t)given : NGHTTP2_ERR_DEFERRED; /* its reset is on the way */
 }
 
 /* grpc-message is percent-encoded. */
@@ -206,14 +306,17 @@ decode(const char *from, size_t len, char *to, size_t room)
 
 static int
 on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name, size_t name_len,
-	const uint8_t *value, size_t value_len, uint8_t flags WS_UNUSED, void *rpc WS_UNUSED)
+	const uint8_t *value, size_t value_len, uint8_t flags WS_UNUSED, void *data)
 {
+	struct ws_rpc *rpc = data;
 	struct stream *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
 	struct ws_str n = {(const char *)name, name_len}, v = {(const char *)value, value_len};
 	uint64_t number;
-	if (!s) {
+	if (!s || !s->call) {
 		return 0;
 	}
+	rpc->unheard -= s->heard ? 0 : 1;
+	s->heard = true;
 	if (ws_str_is(n, ":status") && ws_str_to_u64(v, &number)) {
 		s->http = (int)(number % 1000);
 	} else if (ws_str_is(n, "content-type")) {
@@ -231,7 +334,7 @@ static void
 take_messages(struct stream *s)
 {
 	size_t at = 0;
-	while (s->in.len - at >= PREFIX && !s->enough && !s->too_long) {
+	while (s->call && s->in.len - at >= PREFIX && !s->enough && !s->too_long) {
 		const uint8_t *prefix = (const uint8_t *)s->in.data + at;
 		size_t len =
 			(size_t)prefix[1] << 24 | (size_t)prefix[2] << 16 | (size_t)prefix[3] << 8 | prefix[4];
@@ -239,6 +342,7 @@ take_messages(struct stream *s)
 		if (s->too_long || s->in.len - at - PREFIX < len) {
 			break;
 		}
+		s->took = true;
 		s->enough = !s->call->take(s->call, (struct ws_str){s->in.data + at + PREFIX, len});
 		at += PREFIX + len;
 	}
@@ -251,7 +355,7 @@ on_data(nghttp2_session *h2, uint8_t flags WS_UNUSED, int32_t id, const uint8_t 
 	void *rpc WS_UNUSED)
 {
 	struct stream *s = nghttp2_session_get_stream_user_data(h2, id);
-	if (!s || s->http != 200 || !s->is_grpc || s->enough || s->too_long) {
+	if (!s || !s->call || s->http != 200 || !s->is_grpc || s->enough || s->too_long) {
 		return 0;
 	}
 	ws_buf_add(&s->in, bytes, len);
@@ -313,10 +417,12 @@ on_close(nghttp2_session *h2, int32_t id, uint32_t code, void *data)
 {
 	struct ws_rpc *rpc = data;
 	struct stream *s = nghttp2_session_get_stream_user_data(h2, id);
-	if (s) {
+	if (s && s->call) {
 		rpc->failures = s->http ? 0 : rpc->failures;
 		conclude(s, code);
 		s->refused = code == NGHTTP2_REFUSED_STREAM && !s->http;
+	}
+	if (s) {
 		end_attempt(rpc, s);
 	}
 	return 0;
@@ -365,7 +471,7 @@ start_session(struct ws_rpc *rpc)
 	rpc->pinged_ms = 0;
 }
 
-/* When it cannot, all calls end: a server that is not there is not waited for. */
+/* When it cannot, the calls that wait end: a server that is not there is not waited for. */
 static bool
 connect_once(struct ws_rpc *rpc)
 {
@@ -376,15 +482,16 @@ connect_once(struct ws_rpc *rpc)
 		start_session(rpc);
 		return true;
 	}
-	struct run *run = rpc->run;
-	for (size_t i = 0; i < run->waiting.len; i++) {
-		struct stream *s = run->waiting.at[i];
+	struct link hopeless;
+	struct stream *s;
+	empty(&hopeless);
+	move_all(&rpc->paused, &hopeless);
+	move_all(&rpc->fresh, &hopeless);
+	while ((s = hopeless.next->of)) {
 		s->call->silent = true;
 		say(s, WS_RPC_UNAVAILABLE, err.text[0] ? err.text : rpc->why);
-		ws_buf_release(&s->in);
-		run->left--;
+		end_call(rpc, s);
 	}
-	run->waiting.len = 0;
 	return false;
 }
 
@@ -487,18 +594,25 @@ start(struct ws_rpc *rpc, struct stream *s)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_call *call = s->call;
+	leave(&s->place);
 	*s = (struct stream){.call = call,
+		.place.of = s,
+		.timed.of = s,
 		.attempts = s->attempts + 1,
 		.refusals = s->refusals,
 		.in = s->in,
 		.status = -1};
-	s->until_ms = call->deadline_ms ? ws_clock_ms() + call->deadline_ms : 0;
 	call->text[0] = '\0';
 	call->silent = false;
 	if (call->begin) {
 		call->begin(call);
 	}
-	*ws_vec_push(&rpc->run->open, rpc->run->a) = s;
+	if (call->deadline_ms) {
+		put_by_time(&rpc->timed, &s->timed, ws_clock_ms() + call->deadline_ms);
+	}
+	put_before(&rpc->open, &s->place);
+	rpc->open_count++;
+	rpc->unheard++;
 	submit(rpc, s, a);
 	if (s->id < 0) {
 		say(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
@@ -506,74 +620,77 @@ start(struct ws_rpc *rpc, struct stream *s)
 	}
 }
 
-/* Those whose time has come, in order. */
+/* One whose time has come; or NULL. */
+static struct stream *
+find_due(const struct ws_rpc *rpc, int64_t now)
+{
+	const struct link *first = rpc->paused.next;
+	return first->of && first->at_ms <= now ? first->of : rpc->fresh.next->of;
+}
+
 static void
 start_due(struct ws_rpc *rpc)
 {
-	struct run *run = rpc->run;
+	struct stream *s;
 	int64_t now = ws_clock_ms();
-	size_t kept = 0, count = run->waiting.len;
 	size_t most =
 		nghttp2_session_get_remote_settings(rpc->h2, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
-	most = most < rpc->at_once ? most : rpc->at_once;
-	for (size_t i = 0; i < count; i++) {
-		struct stream *s = run->waiting.at[i];
-		if (!rpc->draining && run->open.len < most && s->due_ms <= now) {
-			start(rpc, s);
-		} else {
-			run->waiting.at[kept++] = s;
-		}
-		if (run->open.len >= most && kept == i + 1) {
-			kept = count; /* nothing was started: nothing moves */
-			break;
-		}
+	if (rpc->most_open < most && now - rpc->crowded_ms > CROWDED_MS) {
+		rpc->most_open += rpc->most_open / 4;
+		rpc->crowded_ms = now;
 	}
-	size_t added = run->waiting.len - count; /* failed at once */
-	memmove(run->waiting.at + kept, run->waiting.at + count, added * sizeof(struct stream *));
-	run->waiting.len = kept + added;
+	most = most < rpc->most_open ? most : rpc->most_open;
+	while (!rpc->draining && rpc->open_count < most && rpc->unheard < AT_ONCE
+		&& (s = find_due(rpc, now))) {
+		start(rpc, s);
+	}
+}
+
+/* An open call ends; nghttp2 lets go of the stream as soon as that it is reset was sent. */
+static void
+abandon(struct ws_rpc *rpc, struct stream *s, enum ws_rpc_status status, const char *why)
+{
+	say(s, status, why);
+	if (s->id && rpc->h2) {
+		nghttp2_submit_rst_stream(rpc->h2, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+	}
+	end_call(rpc, s);
 }
 
 static void
 look_at_clock(struct ws_rpc *rpc)
 {
-	struct run *run = rpc->run;
 	int64_t now = ws_clock_ms();
 	unsigned quiet_ms = rpc->config.quiet_ms ? rpc->config.quiet_ms : QUIET_MS;
-	for (size_t i = run->open.len; i-- > 0;) {
-		struct stream *s = run->open.at[i];
-		if (!s->until_ms || now < s->until_ms) {
-			continue;
-		}
+	struct stream *s;
+	while ((s = rpc->timed.next->of) && rpc->timed.next->at_ms <= now) {
 		s->call->silent = true;
-		say(s, WS_RPC_DEADLINE, "no answer in time");
-		end_attempt(rpc, s);
-		if (nghttp2_session_set_stream_user_data(rpc->h2, s->id, NULL) != 0) {
-			hang_up(rpc, "no answer in time", true); /* it holds what it never sent */
-			return;
-		}
-		nghttp2_submit_rst_stream(rpc->h2, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+		abandon(rpc, s, WS_RPC_DEADLINE, "no answer in time");
 	}
 	if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
 		hang_up(rpc, "no answer, not even to a ping", !rpc->carried);
-	} else if (run->open.len > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
+	} else if (rpc->open_count > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
 		nghttp2_submit_ping(rpc->h2, NGHTTP2_FLAG_NONE, NULL);
 		rpc->pinged_ms = now;
 	}
 }
 
+/* Over the connection that there is. */
 static void
-turn(struct ws_rpc *rpc)
+exchange(struct ws_rpc *rpc, unsigned timeout_ms)
 {
 	struct ws_err err = {0};
 	start_due(rpc);
-	if (rpc->draining && rpc->run->open.len == 0) {
+	if (rpc->draining && rpc->open_count == 0) {
 		hang_up(rpc, NULL, false);
 		return;
 	}
-	if (send_some(rpc, &err)) {
-		ws_channel_wait(rpc->channel, rpc->out.len > 0, TICK_MS);
+	if (send_some(rpc, &err) && timeout_ms > 0) {
+		ws_channel_wait(
+			rpc->channel, rpc->out.len > 0, timeout_ms < TICK_MS ? timeout_ms : TICK_MS);
 	}
 	if (err.kind == WS_ERR_NONE && receive_some(rpc, &err)) {
+		start_due(rpc);
 		send_some(rpc, &err);
 	}
 	if (err.kind == WS_ERR_NONE && !nghttp2_session_want_read(rpc->h2)
@@ -589,36 +706,72 @@ turn(struct ws_rpc *rpc)
 	}
 }
 
+void
+ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	if (!s) {
+		abort();
+	}
+	if (rpc->left == 0) {
+		rpc->failures = 0;
+		rpc->heard_ms = ws_clock_ms();
+		rpc->pinged_ms = 0;
+		rpc->carried = rpc->h2 != NULL;
+	}
+	s->call = call;
+	s->place.of = s->timed.of = s;
+	call->stream = s;
+	call->ended = false;
+	put_before(&rpc->fresh, &s->place);
+	rpc->left++;
+}
+
+void
+ws_rpc_turn(struct ws_rpc *rpc, unsigned timeout_ms)
+{
+	if (rpc->h2 || (rpc->left > 0 && connect_once(rpc))) {
+		exchange(rpc, timeout_ms);
+	}
+}
+
+int
+ws_rpc_fd(const struct ws_rpc *rpc)
+{
+	return rpc->channel ? ws_channel_fd(rpc->channel) : -1;
+}
+
+bool
+ws_rpc_is_sending(const struct ws_rpc *rpc)
+{
+	return rpc->out.len > 0;
+}
+
+void
+ws_rpc_cancel(struct ws_rpc *rpc, struct ws_call *call)
+{
+	if (call->stream) {
+		abandon(rpc, call->stream, WS_RPC_CANCELLED, "it was cancelled");
+	}
+}
+
 bool
 ws_rpc_run(struct ws_rpc *rpc, struct ws_call *const *calls, size_t count)
 {
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct run run = {.a = a, .left = count};
-	struct stream *streams = WS_NEW_N(a, struct stream, count);
-	bool stopped = false;
-	ws_vec_reserve(&run.waiting, count, a);
+	size_t ended = 0;
 	for (size_t i = 0; i < count; i++) {
-		streams[i].call = calls[i];
-		*ws_vec_push(&run.waiting, a) = &streams[i];
+		ws_rpc_start(rpc, calls[i]);
 	}
-	rpc->run = &run;
-	rpc->failures = 0;
-	rpc->heard_ms = ws_clock_ms();
-	rpc->pinged_ms = 0;
-	rpc->carried = rpc->h2 != NULL;
-	while (run.left > 0 && !(stopped = ws_stop_asked(rpc->config.channel.stop))) {
-		if (rpc->h2 || connect_once(rpc)) {
-			turn(rpc);
+	while (ended < count && !ws_stop_asked(rpc->config.channel.stop)) {
+		ws_rpc_turn(rpc, TICK_MS);
+		while (ended < count && calls[ended]->ended) {
+			ended++;
 		}
 	}
-	if (stopped) {
-		hang_up(rpc, "it was asked to stop", false);
+	for (size_t i = ended; i < count; i++) {
+		ws_rpc_cancel(rpc, calls[i]);
 	}
-	for (size_t i = 0; i < count; i++) {
-		ws_buf_release(&streams[i].in);
-	}
-	rpc->run = NULL;
-	return !stopped;
+	return ended == count;
 }
 
 struct ws_rpc *
@@ -629,16 +782,28 @@ ws_rpc_open(const struct ws_rpc_config *config)
 		abort();
 	}
 	rpc->config = *config;
-	rpc->at_once = AT_ONCE;
+	rpc->most_open = SIZE_MAX / 2;
+	empty(&rpc->fresh);
+	empty(&rpc->paused);
+	empty(&rpc->open);
+	empty(&rpc->timed);
 	return rpc;
 }
 
 void
 ws_rpc_close(struct ws_rpc *rpc)
 {
-	if (rpc) {
-		hang_up(rpc, NULL, false);
-		ws_buf_release(&rpc->out);
-		free(rpc);
+	struct stream *s;
+	if (!rpc) {
+		return;
 	}
+	move_all(&rpc->paused, &rpc->fresh);
+	move_all(&rpc->open, &rpc->fresh);
+	nghttp2_session_del(rpc->h2);
+	ws_channel_close(rpc->channel);
+	while ((s = rpc->fresh.next->of)) {
+		drop(s);
+	}
+	ws_buf_release(&rpc->out);
+	free(rpc);
 }
