@@ -73,7 +73,7 @@ void ws_rpc_close(struct ws_rpc *rpc);
 /** Borrowed until its end. Nothing is sent before the next turn. */
 void ws_rpc_start(struct ws_rpc *rpc, struct ws_call *call);
 
-/** Ends it, as WS_RPC_CANCELLED; the server is told by the next turn. One that has ended is fine. */
+/** Ends it, as WS_RPC_CANCELLED; the server is told by the next turn. One that has ended stays. */
 void ws_rpc_cancel(struct ws_rpc *rpc, struct ws_call *call);
 
 /** Sends and receives what can be, and looks at the clock; returns when something came, or after
