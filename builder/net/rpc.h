@@ -5,7 +5,8 @@
  * and hears replies by take(), for hours if the server likes (deadline_ms 0). What is worth
  * repeating is repeated, with pauses: broken connections, refused streams, UNAVAILABLE and its
  * like. A server that says GOAWAY finishes what is open, and the rest goes over another connection;
- * one that says nothing for a while is pinged, which tells a slow answer from a dead server.
+ * one that says nothing for a while is pinged, which tells a slow answer from a dead server, and
+ * asked for its health, for the reason in rpc.c.
  * Connects when the first call is made. Not thread-safe.
  *
  * Whoever has nothing else to do calls ws_rpc_run. Whoever has starts calls, turns, waits beside

@@ -33,6 +33,7 @@ struct connection {
 	int fd;
 	nghttp2_session *h2;
 	bool leaves;
+	unsigned strikes;
 };
 
 static struct served calls[MOST_CALLS];
@@ -121,9 +122,15 @@ release_all(void)
 static void
 serve(struct served *s)
 {
+	static const char *const known[] = {
+		"Echo", "Hold", "Mute", "Release", "Break", "Leave", "Crowd", "Seen"};
+	bool is_known = false;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		is_known = is_known || strcmp(s->what, known[i]) == 0;
+	}
 	bool breaks = strcmp(s->what, "Break") == 0, leaves = strcmp(s->what, "Leave") == 0;
 	s->ends = true;
-	strcpy(s->status, "0");
+	strcpy(s->status, is_known ? "0" : "12");
 	seen.calls++;
 	uint32_t mute = count_mute();
 	seen.most_mute = mute > seen.most_mute ? mute : seen.most_mute;
@@ -199,8 +206,11 @@ static int
 on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *connection)
 {
 	struct served *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
-	(void)connection;
+	struct connection *c = connection;
 	seen.resets += frame->hd.type == NGHTTP2_RST_STREAM;
+	if (frame->hd.type == NGHTTP2_PING && ++c->strikes > 3) {
+		c->leaves = true;
+	}
 	if (s && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) {
 		serve(s);
 	}
@@ -211,11 +221,15 @@ static int
 on_sent(nghttp2_session *h2, const nghttp2_frame *frame, void *connection)
 {
 	struct served *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
+	struct connection *c = connection;
+	if (frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS) {
+		c->strikes = 0;
+	}
 	if (s && frame->hd.type == NGHTTP2_DATA && s->sent == s->len && !s->ends) {
 		if (strcmp(s->what, "Break") == 0) {
 			nghttp2_submit_rst_stream(h2, 0, s->id, NGHTTP2_INTERNAL_ERROR);
 		} else if (strcmp(s->what, "Leave") == 0) {
-			((struct connection *)connection)->leaves = true;
+			c->leaves = true;
 		}
 	}
 	return 0;

@@ -71,12 +71,19 @@ ask(struct ws_rpc *rpc, const char *method)
 }
 
 static struct ws_rpc *
-connect_to(unsigned streams, struct ws_arena *a)
+connect_with(unsigned streams, unsigned quiet_ms, struct ws_arena *a)
 {
 	struct ws_rpc_config config = {.channel.peer = {.host = "127.0.0.1",
 									   .port = ws_arena_printf(a, "%u", ws_rpc_serve(streams)),
-									   .connect_ms = 5000}};
+									   .connect_ms = 5000},
+		.quiet_ms = quiet_ms};
 	return ws_rpc_open(&config);
+}
+
+static struct ws_rpc *
+connect_to(unsigned streams, struct ws_arena *a)
+{
+	return connect_with(streams, 0, a);
 }
 
 static void
@@ -329,4 +336,20 @@ WS_TEST(an_ended_call_leaves_no_memory)
 		before = i == 1 ? mallinfo2().uordblks : before;
 	}
 	assert_true(mallinfo2().uordblks < before + 100000);
+}
+
+/* With pings alone it would be hung up on. */
+WS_TEST(a_quiet_call_stays_open)
+{
+	AUTO_RPC struct ws_rpc *rpc = connect_with(5000, 20, a);
+	struct asked *held = ask_many(rpc, "/t/Hold", 1, a);
+	hear(rpc, held, 1, 1);
+	int64_t until = ws_clock_ms() + 1000;
+	while (ws_clock_ms() < until) {
+		ws_rpc_turn(rpc, 10);
+	}
+	assert_int_equal(held->begun, 1);
+	struct ws_rpc_seen seen = see(rpc);
+	assert_int_equal(seen.connections, 1);
+	assert_true(seen.calls > 5);
 }
