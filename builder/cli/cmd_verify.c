@@ -139,7 +139,8 @@ prepare(struct verifying *v, struct ws_err *err)
 	/* The recipes tell which modules count; a folder of them that is wrong matters to others. */
 	ws_session_list_recipes(s, NULL, &v->catalog, NULL);
 	return read_python(v, err) && read_archs(v, err) && read_glibc(v, err)
-		&& (!v->here || ws_torch_open_installed(&s->facts, &v->kit, v->a, &v->installed, err));
+		&& (!v->here
+			|| ws_torch_open_installed(&s->facts, &v->kit, NULL, v->a, &v->installed, err));
 }
 
 /* ---- one wheel ---- */

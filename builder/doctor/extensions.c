@@ -35,7 +35,7 @@ find_place(struct ws_doctor *d, const struct ws_fetch **fetch, struct ws_wheel_p
 		.archs = ws_gpu_archs(&d->gpus, d->a),
 		.driver = d->gpus.driver,
 	};
-	return ws_torch_open_installed(d->facts, &d->kit, d->a, &torch, err)
+	return ws_torch_open_installed(d->facts, &d->kit, NULL, d->a, &torch, err)
 		&& (*fetch = d->open(d->self, err))
 		&& ws_torch_place_installed(&asked, *fetch, d->program, &torch, d->a, place, err);
 }

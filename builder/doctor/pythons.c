@@ -24,8 +24,9 @@ torch_of(struct ws_doctor *d, const struct ws_python_kit *python)
 {
 	struct ws_torch_kit torch;
 	struct ws_err ignored = {0};
-	return ws_torch_open_installed(d->facts, python, d->a, &torch, &ignored) ? torch.version.text
-																			 : NULL;
+	return ws_torch_open_installed(d->facts, python, NULL, d->a, &torch, &ignored)
+		? torch.version.text
+		: NULL;
 }
 
 /* One Python; returns whether wheels can be built for it. What is too old for any torch goes to
@@ -103,7 +104,7 @@ ws_doctor_torch(struct ws_doctor *d)
 	struct ws_err err = {0};
 	bool known = d->python ? ws_python_ask(d->env, d->python, d->a, &host, &err)
 						   : ws_python_find_host(&places, d->a, &host, &err);
-	bool has = known && ws_torch_open_installed(d->facts, &host, d->a, &torch, &err);
+	bool has = known && ws_torch_open_installed(d->facts, &host, NULL, d->a, &torch, &err);
 	const char *why = ws_arena_strdup(d->a, err.text);
 	ws_rows_add(&d->rows, "torch", has ? NULL : "{why_none}\nbuilding does not need it",
 		"python %s version %s why_none %s", known ? host.interpreter : NULL,

@@ -99,7 +99,7 @@ ws_resolve_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_
 		return kit;
 	}
 	kit = WS_NEW(r->a, struct ws_torch_kit);
-	if (has ? !ws_torch_open_installed(r->ctx->facts, has, r->a, kit, err)
+	if (has ? !ws_torch_open_installed(r->ctx->facts, has, r->ctx->ledger, r->a, kit, err)
 			: !open_torch(r, point, kit, err)) {
 		return NULL;
 	}

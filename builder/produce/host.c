@@ -62,7 +62,7 @@ ask_torch(const struct ws_context *ctx, const struct ws_python_kit *python)
 {
 	struct ws_torch_kit kit;
 	struct ws_err ignored;
-	if (!ws_torch_open_installed(ctx->facts, python, ctx->a, &kit, &ignored)) {
+	if (!ws_torch_open_installed(ctx->facts, python, ctx->ledger, ctx->a, &kit, &ignored)) {
 		return NULL;
 	}
 	struct ws_plan_installed *installed = WS_NEW(ctx->a, struct ws_plan_installed);

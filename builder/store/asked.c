@@ -24,6 +24,7 @@ static const char *const passing[] = {"/dev/", "/proc/", "/tmp/tmpxft"};
 struct looking {
 	struct ws_hasher *h;
 	time_t newest_s;
+	bool unclear; /* a path stands there that only a reader of the answer knows */
 };
 
 static void
@@ -64,14 +65,16 @@ add_path(struct looking *l, const char *path)
 	}
 }
 
-/* Each absolute path that stands in @a text. */
+/* Each absolute path that stands in @a text. In double quotes it may hold blanks. */
 static void
 add_paths(struct looking *l, const char *text)
 {
 	static const char ends[] = " \t\n\"':;=,()";
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	for (const char *at = text; *at;) {
-		size_t len = strcspn(at, ends);
+		bool quoted = at > text && at[-1] == '"' && at[0] == '/';
+		size_t len = strcspn(at, quoted ? "\"\n" : ends);
+		l->unclear = l->unclear || (quoted && memchr(at, '\\', len));
 		if (len > 1 && len < PATH_MAX && at[0] == '/') {
 			add_path(l, ws_arena_copy(a, at, len));
 		}
@@ -80,7 +83,8 @@ add_paths(struct looking *l, const char *text)
 	}
 }
 
-/* False where something is so young that another change in the same moment would not show. */
+/* False where something is so young that another change in the same moment would not show, or
+ * unclear. */
 static bool
 look(const char *program, const char *answer, struct ws_digest *looks)
 {
@@ -94,7 +98,7 @@ look(const char *program, const char *answer, struct ws_digest *looks)
 	add_looks(&l, ws_arena_printf(a, "%s/../pyvenv.cfg", ws_path_dir(a, program)));
 	add_paths(&l, answer);
 	*looks = ws_hasher_finish(l.h);
-	return l.newest_s + 2 < time(NULL);
+	return !l.unclear && l.newest_s + 2 < time(NULL);
 }
 
 static bool

@@ -185,7 +185,8 @@ do_installed(char *const *args, struct session *s, struct ws_err *err)
 	struct ws_python_kit python = {.interpreter = args[1]};
 	struct ws_torch_kit kit;
 	int64_t since = ws_clock_ms();
-	if (!begin(s, args[0], err) || !ws_torch_open_installed(&s->facts, &python, s->a, &kit, err)) {
+	if (!begin(s, args[0], err)
+		|| !ws_torch_open_installed(&s->facts, &python, NULL, s->a, &kit, err)) {
 		return false;
 	}
 	print_torch(&kit);

@@ -7,6 +7,7 @@
 #include "torch_scene.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *
@@ -245,6 +246,48 @@ install(struct ws_scene *s, const char *packages, const char *label)
 	assert_ok(ws_child_ask(&command, &out, &s->err), s->err);
 }
 
+WS_TEST(a_torch_that_comes_and_goes_is_noticed_although_answers_are_remembered)
+{
+	WS_AUTO_SCENE struct ws_scene s;
+	struct ws_facts facts = ws_torch_scene_facts(a);
+	struct ws_torch_kit kit;
+	ws_scene_begin(&s, a);
+	const char *venv = ws_path_join(a, ws_test_dir(a), "a venv", NULL);
+	const char *const argv[] = {
+		"/usr/bin/env", "python3", "-m", "venv", "--without-pip", venv, NULL};
+	const char *const env[] = {ws_arena_printf(a, "PATH=%s", getenv("PATH")), NULL};
+	struct ws_child_order command = {.argv = argv, .env = env};
+	WS_AUTO_BUF struct ws_buf out = {0};
+	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
+	struct ws_python_kit python = {.interpreter = ws_path_join(a, venv, "bin/python", NULL)};
+	const char *const where[] = {python.interpreter, "-c",
+		"import sysconfig; print(sysconfig.get_path('purelib'), end='')", NULL};
+	command.argv = where;
+	ws_buf_clear(&out);
+	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
+	const char *packages = ws_buf_copy(&out, a);
+	nanosleep(&(struct timespec){.tv_sec = 4}, NULL); /* what is younger is not remembered */
+	for (int i = 0; i < 2; i++) {
+		assert_false(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err));
+		assert_contains(s.err.text, "no torch is installed for");
+	}
+	install(&s, packages, "abi=1");
+	assert_ok(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err), s.err);
+	const char *torch = ws_path_join(a, packages, "torch", NULL);
+	assert_int_equal(rename(torch, ws_path_join(a, packages, "elsewhere", NULL)), 0);
+	assert_false(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err));
+	assert_contains(s.err.text, "no torch is installed for");
+	/* A file of paths leads to it. */
+	const char *paths = ws_arena_printf(a, "%s/lib\n", venv);
+	assert_ok(ws_fs_write(
+				  ws_path_join(a, packages, "more.pth", NULL), paths, strlen(paths), 0644, &s.err),
+		s.err);
+	assert_int_equal(rename(ws_path_join(a, packages, "elsewhere", NULL),
+						 ws_path_join(a, venv, "lib/torch", NULL)),
+		0);
+	assert_ok(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err), s.err);
+}
+
 WS_TEST(the_installed_torch_is_found_without_importing_it)
 {
 	WS_AUTO_SCENE struct ws_scene s;
@@ -259,7 +302,8 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 	WS_AUTO_BUF struct ws_buf out = {0};
 	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
 	struct ws_python_kit python = {.interpreter = ws_path_join(a, venv, "bin/python", NULL)};
-	assert_fails(ws_torch_open_installed(&facts, &python, a, &kit, &s.err), s.err, WS_ERR_CONFIG);
+	assert_fails(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err), s.err,
+		WS_ERR_CONFIG);
 	assert_contains(s.err.text, "no torch is installed for");
 
 	const char *const where[] = {python.interpreter, "-c",
@@ -269,7 +313,7 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 	assert_ok(ws_child_ask(&command, &out, &s.err), s.err);
 	const char *packages = ws_buf_copy(&out, a);
 	install(&s, packages, "abi=1");
-	assert_ok(ws_torch_open_installed(&facts, &python, a, &kit, &s.err), s.err);
+	assert_ok(ws_torch_open_installed(&facts, &python, s.store.ledger, a, &kit, &s.err), s.err);
 	assert_string_equal(kit.version.text, "2.5.1+cu124");
 	assert_int_equal(kit.cxx11abi, 1);
 	assert_null(kit.tree);
@@ -285,12 +329,13 @@ WS_TEST(the_installed_torch_is_found_without_importing_it)
 
 	struct ws_python_kit details = {.purelib = packages, .include = "/usr/include/python3.11"};
 	assert_int_equal(rename(dist_info, moved), 0);
-	assert_ok(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err);
+	assert_ok(ws_torch_open_installed(&facts, &details, s.store.ledger, a, &kit, &s.err), s.err);
 	assert_string_equal(kit.record_sha256, record.hex);
 	assert_int_equal(rename(moved, ws_path_join(a, packages, "elsewhere", NULL)), 0);
-	assert_ok(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err);
+	assert_ok(ws_torch_open_installed(&facts, &details, s.store.ledger, a, &kit, &s.err), s.err);
 	assert_string_equal(kit.record_sha256, "");
 	details.purelib = "/nowhere";
-	assert_fails(ws_torch_open_installed(&facts, &details, a, &kit, &s.err), s.err, WS_ERR_CONFIG);
+	assert_fails(ws_torch_open_installed(&facts, &details, s.store.ledger, a, &kit, &s.err), s.err,
+		WS_ERR_CONFIG);
 	assert_contains(s.err.text, "/usr/include/python3.11");
 }

@@ -126,3 +126,26 @@ WS_TEST(another_program_another_environment_and_a_script_are_asked)
 	ws_buf_release(&s.answer);
 	ws_store_close(&s.store);
 }
+
+WS_TEST(a_quoted_path_may_hold_blanks_and_one_with_an_escape_is_asked_again)
+{
+	struct scene s = make_scene(a);
+	const char *folder = ws_path_join(a, ws_path_dir(a, s.says), "my lib", NULL);
+	struct ws_err err;
+	assert_ok(ws_fs_mkdirs(folder, &err), err);
+	settle();
+	write_text(s.says, ws_arena_printf(a, "{\"folder\": \"%s/x.so\"} one", folder));
+	assert_contains(ask(&s), "one");
+	write_text(s.says, "two");
+	assert_contains(ask(&s), "one");
+	write_text(ws_path_join(a, folder, "x.so", NULL), "");
+	assert_contains(ask(&s), "two");
+	s.says = ws_path_join(a, ws_path_dir(a, s.says), "said as well", NULL);
+	write_text(s.says, "{\"folder\": \"/nowhere/caf\\u00e9/x.so\"} three");
+	settle();
+	assert_contains(ask(&s), "three");
+	write_text(s.says, "four");
+	assert_contains(ask(&s), "four");
+	ws_buf_release(&s.answer);
+	ws_store_close(&s.store);
+}

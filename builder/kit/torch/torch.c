@@ -10,8 +10,8 @@
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
+#include "store/asked.h"
 #include "store/results.h"
-#include "sys/child.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <string.h>
@@ -329,23 +329,30 @@ ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 
 /* ---- installed ---- */
 
-/* find_spec of a top-level name runs none of its code. */
+/* find_spec of a top-level name runs none of its code. What it looked at is named, so that the
+ * answer is remembered until one of these changes. */
 static const char question[] =
-	"import importlib.util, json, os, sys\n"
+	"import importlib.util, json, os, site, sys\n"
 	"sys.path = [p for p in sys.path if p]\n"
 	"spec = importlib.util.find_spec('torch')\n"
 	"places = list(spec.submodule_search_locations or []) if spec else []\n"
-	"print(json.dumps({'folder': os.path.abspath(places[0]) if places else None}))\n";
+	"looked = sys.path + [site.getusersitepackages(), os.path.join(sys.prefix, 'pyvenv.cfg')]\n"
+	"looked += [os.path.join(p, 'torch') for p in sys.path]\n"
+	"looked += [os.path.join(p, name) for p in sys.path if os.path.isdir(p)\n"
+	"           for name in os.listdir(p) if name.endswith('.pth')]\n"
+	"print(json.dumps({'folder': os.path.abspath(places[0]) if places else None,\n"
+	"                  'looked': looked}))\n";
 
 /* The folder of the package; *folder is NULL when there is no torch. */
 static bool
-ask(const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
+ask(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
+	const char **folder, struct ws_err *err)
 {
 	const char *const argv[] = {python->interpreter, "-c", question, NULL};
 	struct ws_child_order command = {.argv = argv, .env = python->env};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
-	if (!ws_child_ask(&command, &answer, err)
+	if (!ws_asked(ledger, &command, &answer, err)
 		|| !ws_json_parse(
 			python->interpreter, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
 		return ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);
@@ -364,12 +371,12 @@ fail_none(const struct ws_python_kit *python, struct ws_err *err)
 }
 
 static bool
-find_folder(
-	const struct ws_python_kit *python, struct ws_arena *a, const char **folder, struct ws_err *err)
+find_folder(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_arena *a,
+	const char **folder, struct ws_err *err)
 {
 	*folder = NULL;
 	if (python->interpreter) {
-		return ask(python, a, folder, err) && (*folder || fail_none(python, err));
+		return ask(python, ledger, a, folder, err) && (*folder || fail_none(python, err));
 	}
 	const char *guess = python->purelib ? ws_path_join(a, python->purelib, "torch", NULL) : NULL;
 	*folder = guess && ws_fs_is_dir(guess) ? guess : NULL;
@@ -404,12 +411,12 @@ find_record(const char *folder, const struct ws_version *version, struct ws_aren
 
 bool
 ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
-	struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err)
+	struct ws_ledger *ledger, struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err)
 {
 	const char *folder;
 	struct ws_torch_measured m;
 	WS_AUTO_BUF struct ws_buf text = {0};
-	if (!find_folder(python, a, &folder, err) || !check_headers(folder, a, err)
+	if (!find_folder(python, ledger, a, &folder, err) || !check_headers(folder, a, err)
 		|| !ws_fs_read_at_most(
 			ws_path_join(a, folder, "version.py", NULL), (size_t)1 << 20, &text, err)
 		|| !ws_torch_measured_parse(ws_buf_str(&text), folder, a, &m, err)
