@@ -34,9 +34,9 @@ class Cells:
         lab.clone(f"{self.bench.work}/{self.store}", f"{self.bench.work}/{self.name}-{name}")
         return f"{self.name}-{name}"
 
-    def build(self, store, dist, *words):
+    def build(self, store, dist, *words, path=None):
         dist = f"{self.name}-{dist}"
-        return self.bench.wheelsmith(store, "build", "--matrix", self.path, "--kits", "host", "-o", f"{{work}}/{dist}", "--json", *words)
+        return self.bench.wheelsmith(store, "build", "--matrix", path or self.path, "--kits", "host", "-o", f"{{work}}/{dist}", "--json", *words)
 
 
 # ---- ours ----
@@ -107,8 +107,33 @@ def add_store(c, store):
     c.add("… all results, by those", [all_bytes / dear], "", 1.25)
 
 
+def add_found(c, store, path, cells, nothing_s=None, empty_s=None):
+    """Nothing to do, and an empty output folder: least CPU of the second."""
+    dist = f"found-{cells}"
+    first = c.build(store, dist, path=path)
+    assert not [e for e in done(first, "ran") if e["stage"] not in ("check", "pack")]
+    again, busy = c.bench.repeat(15, 3, lambda _: c.build(store, dist, path=path))
+    title = f"nothing to do, {cells} cell{'s' if cells > 1 else ''}"
+    c.add(f"{title}: time", [a.wall_s for a in again], "s", nothing_s, busy)
+    c.add(f"{title}: CPU", [a.cpu_s for a in again], "s")
+    warm, busy = c.bench.repeat(11, 2, lambda name: c.build(store, f"{dist}-{name}", path=path))
+    title = f"warm store, empty folder, {cells} cell{'s' if cells > 1 else ''}"
+    c.add(f"{title}: time", [w.wall_s for w in warm], "s", empty_s, busy)
+    c.add(f"{title}: CPU", [w.cpu_s for w in warm], "s")
+    return min(w.cpu_s for w in warm)
+
+
+def add_parts_found(c, store):
+    """The same of one cell of the matrix and of eight."""
+    axes = {"cuda": ["13.0"], "arch": c.archs}
+    eight = c.bench.matrix(f"{c.name}-8", torch=c.torches[:2], python=c.pythons, **axes)
+    one = c.bench.matrix(f"{c.name}-1", torch=c.torches[:1], python=c.pythons[:1], **axes | {"arch": c.archs[:1]})
+    add_found(c, store, eight, 8, 0.3, 3)
+    add_found(c, store, one, 1, 0.15)
+
+
 def ours(c):
-    """From kits alone, then with nothing to do, then into another folder: CPU of the first and of the last."""
+    """From kits alone, then with nothing to do, then into other folders: CPU of the first and of the last."""
     store, trace = c.stored("cold"), f"{c.bench.work}/trace.json"
     others = lab.Others()
     cold = c.build(store, "dist-cold", "-v", "--trace", trace)
@@ -120,14 +145,7 @@ def ours(c):
     c.add("ours: resident", [cold.peak_bytes / 1e6], "MB", 50)
     add_slots(c, trace, cold.own_cpu_s)
     add_store(c, store)
-    again, busy = c.bench.repeat(5, 2, lambda _: c.build(store, "dist-cold"))
-    cells = len(list(c.each()))
-    c.add(f"nothing to do, {cells} cells: time", [a.wall_s for a in again], "s", 0.3, busy)
-    c.add(f"nothing to do, {cells} cells: CPU", [a.cpu_s for a in again], "s")
-    warm, busy = c.bench.repeat(3, 1, lambda name: c.build(store, f"dist-warm-{name}"))
-    c.add(f"warm store, empty folder, {cells} cells: time", [w.wall_s for w in warm], "s", 3, busy)
-    c.add(f"warm store, empty folder, {cells} cells: CPU", [w.cpu_s for w in warm], "s")
-    return cold.cpu_s, min(w.cpu_s for w in warm)
+    return cold.cpu_s, add_found(c, store, c.path, len(list(c.each())))
 
 
 # ---- a second machine ----
@@ -299,6 +317,8 @@ def beside_caches(c, our_cpu_s, our_warm_s):
 
 def beside_loop(c, ideal, of_parts=False):
     cold_s, warm_s = ours(c)
+    if of_parts:
+        add_parts_found(c, f"{c.name}-cold")
     for torch, version, _ in c.each():
         if not of_parts or version == c.pythons[0]:
             environment(c, torch, version)
