@@ -2,7 +2,7 @@
 #include "elf/exports.h"
 
 #include "base/vec.h"
-#include "elf/zst.h"
+#include "base/zst.h"
 
 #include <string.h>
 

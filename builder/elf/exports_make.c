@@ -3,9 +3,9 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
+#include "base/zst.h"
 #include "elf/exports.h"
 #include "elf/torch_abi.h"
-#include "elf/zst.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -418,6 +418,6 @@ ws_exports_write(const struct ws_exports_maker *maker, const char *path, struct 
 	WS_AUTO_BUF struct ws_buf text = {0};
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	ws_exports_text(maker, &text);
-	return ws_zst_pack(ws_buf_str(&text), &packed, err)
+	return ws_zst_pack(ws_buf_str(&text), WS_ZST_SMALL, &packed, err)
 		&& ws_fs_write_atomic(path, packed.data, packed.len, 0644, err);
 }

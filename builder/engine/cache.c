@@ -46,7 +46,7 @@ find_under(struct ws_cache *cache, const struct ws_action *action, const struct 
 	struct ws_digest digest;
 	while (ws_cache_next_manifest(&rest, &digest)) {
 		WS_AUTO_BUF struct ws_buf text = {0};
-		if (!ws_cas_read(cache->store, digest.hex, &text, NULL)) {
+		if (!ws_manifest_get(cache->store, digest.hex, &text, NULL)) {
 			continue;
 		}
 		const char *reason = NULL;
@@ -108,10 +108,11 @@ static bool
 add(struct ws_cache *cache, const struct ws_action *action, const struct ws_digest *base,
 	const struct ws_buf *manifest, struct ws_result *result, struct ws_err *err)
 {
+	uint64_t manifest_bytes = 0;
 	result->manifest = (struct ws_digest){""};
 	if (manifest
-		&& !ws_cas_put(
-			cache->store, ws_buf_text(manifest), manifest->len, &result->manifest, err)) {
+		&& !ws_manifest_put(
+			cache->store, ws_buf_str(manifest), &result->manifest, &manifest_bytes, err)) {
 		return false;
 	}
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -126,7 +127,7 @@ add(struct ws_cache *cache, const struct ws_action *action, const struct ws_dige
 		return false;
 	}
 	if (cache->shared && cache->shared->writes) {
-		ws_sharing_put(cache, action, base, manifest, result, &text);
+		ws_sharing_put(cache, action, base, manifest, manifest_bytes, result, &text);
 	}
 	return true;
 }
@@ -149,7 +150,7 @@ ws_cache_add_whole(struct ws_cache *cache, const struct ws_action *action,
 	WS_AUTO_BUF struct ws_buf manifest = {0};
 	for (size_t i = 0; i < parts->len; i++) {
 		const struct ws_digest *read = &parts->at[i]->result.manifest;
-		if (read->hex[0] && !ws_cas_read(cache->store, read->hex, &all, err)) {
+		if (read->hex[0] && !ws_manifest_get(cache->store, read->hex, &all, err)) {
 			return false;
 		}
 	}

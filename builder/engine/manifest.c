@@ -2,6 +2,9 @@
  * them). */
 #include "engine/manifest.h"
 
+#include "base/zst.h"
+#include "store/cas.h"
+
 #include <string.h>
 
 static void
@@ -33,6 +36,39 @@ ws_manifest_write(const struct ws_reads *reads, const struct ws_action *action,
 	if (reads->opaque) {
 		ws_buf_printf(text, "o %s\n", reads->opaque);
 	}
+	return true;
+}
+
+#define ONE_BLOCK 4096
+#define LARGEST ((size_t)64 << 20)
+
+bool
+ws_manifest_put(const struct ws_store *store, struct ws_str text, struct ws_digest *digest,
+	uint64_t *size, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf packed = {0};
+	if (text.n > ONE_BLOCK) {
+		if (!ws_zst_pack(text, WS_ZST_FAST, &packed, err)) {
+			return false;
+		}
+		text = ws_buf_str(&packed);
+	}
+	*size = text.n;
+	return ws_cas_put(store, text.s, text.n, digest, err);
+}
+
+bool
+ws_manifest_get(
+	const struct ws_store *store, const char *digest, struct ws_buf *text, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	if (!ws_cas_read(store, digest, &bytes, err)) {
+		return false;
+	}
+	if (ws_zst_is_frame(ws_buf_str(&bytes))) {
+		return ws_zst_unpack(ws_buf_str(&bytes), LARGEST, text, err);
+	}
+	ws_buf_add(text, bytes.data, bytes.len);
 	return true;
 }
 

@@ -97,7 +97,7 @@ choose_manifest(struct asking *x, struct wish *wish, struct ws_str list, bool ou
 		WS_AUTO_BUF struct ws_buf text = {0};
 		const char *why = NULL;
 		if (ws_cas_has(x->cache->store, digest.hex)
-			&& ws_cas_read(x->cache->store, digest.hex, &text, NULL)
+			&& ws_manifest_get(x->cache->store, digest.hex, &text, NULL)
 			&& (outside_only || !ws_manifest_is_opaque(ws_buf_str(&text)))
 			&& ws_manifest_holds(
 				ws_buf_str(&text), outside_only, wish->action, &x->cache->names, x->a, &why)) {
@@ -162,7 +162,7 @@ keep(struct asking *x, const struct wish *wish, const struct ws_buf *text)
 	struct ws_err err;
 	if (ws_results_put(store, wish->full.hex, text, &err) && wish->manifest.hex[0]) {
 		WS_AUTO_BUF struct ws_buf manifest = {0};
-		ws_cas_read(store, wish->manifest.hex, &manifest, NULL);
+		ws_manifest_get(store, wish->manifest.hex, &manifest, NULL);
 		ws_cache_list(store, wish->action, wish->base, &manifest, wish->manifest.hex, &err);
 	}
 }
@@ -256,8 +256,8 @@ merge_list(
 
 void
 ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
-	const struct ws_digest *base, const struct ws_buf *manifest, const struct ws_result *result,
-	const struct ws_buf *text)
+	const struct ws_digest *base, const struct ws_buf *manifest, uint64_t manifest_bytes,
+	const struct ws_result *result, const struct ws_buf *text)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_shared *shared = cache->shared;
@@ -281,7 +281,7 @@ ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
 		shared->get_records(shared, records, lists, a);
 	}
 	for (size_t i = 0; i < lists; i++) {
-		merge_list(&records[i], result->manifest.hex, manifest->len, a);
+		merge_list(&records[i], result->manifest.hex, manifest_bytes, a);
 	}
 	records[lists] = records[WS_LEN(records) - 1];
 	records[lists].files = files.at;

@@ -17,9 +17,9 @@
 void ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes);
 
 /** What cache.c recorded: @a text under the full key, of a run with this manifest (NULL: without
- * one). */
+ * one), which takes @a manifest_bytes in the store. */
 void ws_sharing_put(const struct ws_cache *cache, const struct ws_action *action,
-	const struct ws_digest *base, const struct ws_buf *manifest, const struct ws_result *result,
-	const struct ws_buf *text);
+	const struct ws_digest *base, const struct ws_buf *manifest, uint64_t manifest_bytes,
+	const struct ws_result *result, const struct ws_buf *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include "elf/demangle.h"
 #include "elf/mapping.h"
 #include "elf/object.h"
+#include "engine/manifest.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -169,7 +170,7 @@ gather_files(struct finding *f, const struct ws_node *unit)
 {
 	WS_AUTO_BUF struct ws_buf manifest = {0};
 	const char *digest = unit->result.manifest.hex;
-	if (!*digest || !ws_cas_read(f->store, digest, &manifest, NULL)) {
+	if (!*digest || !ws_manifest_get(f->store, digest, &manifest, NULL)) {
 		return;
 	}
 	for (unsigned rank = 0; rank <= 2; rank++) {

@@ -1,11 +1,11 @@
 /* test_elf_exports.c - lists made of small libraries, and the lists that ship. */
 #include "test.h"
 
+#include "base/zst.h"
 #include "compile.h"
 #include "elf/exports.h"
 #include "elf/exports_make.h"
 #include "elf/torch_abi.h"
-#include "elf/zst.h"
 
 /* The lines of a list, as one Python sees it: "libx.so:name", "libx.so=tls", "libx.so>needed". */
 static const char *
@@ -120,7 +120,7 @@ reads(const char *text, struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf packed = {0};
 	const char *path = ws_path_join(a, ws_test_dir(a), "x.zst", NULL);
-	assert_ok(ws_zst_pack(ws_str_of(text), &packed, err), *err);
+	assert_ok(ws_zst_pack(ws_str_of(text), WS_ZST_SMALL, &packed, err), *err);
 	assert_ok(ws_fs_write(path, packed.data, packed.len, 0644, err), *err);
 	WS_AUTO_EXPORTS struct ws_exports *list = ws_exports_open(path, NULL, a, err);
 	struct ws_export line;

@@ -322,3 +322,29 @@ WS_TEST(an_action_that_is_not_traced_belongs_to_its_trees)
 	assert_false(is_hit(&w, &action, a, &why));
 	tear_down(&w);
 }
+
+WS_TEST(a_long_manifest_is_stored_packed_and_one_from_before_is_read_as_well)
+{
+	struct world w = set_up(a);
+	struct ws_err err;
+	struct ws_digest digest;
+	uint64_t size;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_BUF struct ws_buf read = {0};
+	for (unsigned i = 0; i < 10000; i++) {
+		ws_buf_printf(&text, "a /usr/include/c++/12/header-%05u.h\n", i);
+	}
+	assert_ok(ws_manifest_put(&w.store, ws_buf_str(&text), &digest, &size, &err), err);
+	assert_in_range(size, 1, text.len / 8);
+	assert_ok(ws_manifest_get(&w.store, digest.hex, &read, &err), err);
+	assert_string_equal(ws_buf_text(&read), ws_buf_text(&text));
+	ws_buf_clear(&read);
+	assert_ok(ws_cas_put(&w.store, text.data, text.len, &digest, &err), err);
+	assert_ok(ws_manifest_get(&w.store, digest.hex, &read, &err), err);
+	assert_string_equal(ws_buf_text(&read), ws_buf_text(&text));
+	/* A short one is text: it would not take fewer blocks. */
+	struct ws_str line = ws_str_of("a /usr/include/one.h\n");
+	assert_ok(ws_manifest_put(&w.store, line, &digest, &size, &err), err);
+	assert_int_equal(size, line.n);
+	tear_down(&w);
+}

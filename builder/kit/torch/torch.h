@@ -58,8 +58,8 @@ bool ws_torch_open(const struct ws_fetch *fetch, const struct ws_facts *facts,
 	struct ws_err *err);
 
 /**
- * The torch installed where @a python would import it; it is not imported. @a ledger remembers where
- * it lies; NULL: the interpreter is asked.
+ * The torch installed where @a python would import it; it is not imported. @a ledger remembers
+ * where it lies; NULL: the interpreter is asked.
  */
 bool ws_torch_open_installed(const struct ws_facts *facts, const struct ws_python_kit *python,
 	struct ws_ledger *ledger, struct ws_arena *a, struct ws_torch_kit *kit, struct ws_err *err);

@@ -1,17 +1,29 @@
 /**
- * zst.h - one zstd frame, packed at once, unpacked as a stream
+ * zst.h - one zstd frame, packed at once, unpacked at once or as a stream
  *
  * The only door to libzstd. What a frame says about its size is not believed: the caller stops
  * reading when it has had enough.
  */
-#ifndef WS_ELF_ZST_H
-#define WS_ELF_ZST_H
+#ifndef WS_BASE_ZST_H
+#define WS_BASE_ZST_H
 
 #include "base/buf.h"
 #include "base/err.h"
 
-/** Appends @a bytes, packed at level 19 with a content checksum, to @a out. */
-bool ws_zst_pack(struct ws_str bytes, struct ws_buf *out, struct ws_err *err);
+#define WS_ZST_SMALL 19 /**< for what is packed once and shipped */
+#define WS_ZST_FAST 3
+
+/** Appends @a bytes, packed at @a level with a content checksum, to @a out. */
+bool ws_zst_pack(struct ws_str bytes, int level, struct ws_buf *out, struct ws_err *err);
+
+/** Whether @a bytes begin like a frame. */
+bool ws_zst_is_frame(struct ws_str bytes);
+
+/**
+ * Appends what the frame @a bytes holds to @a out. Damaged, cut, or more than @a most bytes is
+ * WS_ERR_IO.
+ */
+bool ws_zst_unpack(struct ws_str bytes, size_t most, struct ws_buf *out, struct ws_err *err);
 
 /** A file that is being unpacked. */
 struct ws_zst;

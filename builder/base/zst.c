@@ -1,9 +1,10 @@
 /* zst.c - the only file that includes <zstd.h> (RFC 8878). */
-#include "elf/zst.h"
+#include "base/zst.h"
 
 #include <zstd.h>
 
-#define LEVEL 19
+#include <string.h>
+
 #define WINDOW_LOG 23 /* 8 MiB: all of a list of exports, front-coded, is 4 to 7 MiB */
 
 struct ws_zst {
@@ -16,13 +17,13 @@ struct ws_zst {
 };
 
 bool
-ws_zst_pack(struct ws_str bytes, struct ws_buf *out, struct ws_err *err)
+ws_zst_pack(struct ws_str bytes, int level, struct ws_buf *out, struct ws_err *err)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
 	if (!context) {
 		return ws_err_set(err, WS_ERR_INTERNAL, "zstd cannot start");
 	}
-	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 	ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, WINDOW_LOG);
 	ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
 	size_t most = ZSTD_compressBound(bytes.n);
@@ -34,6 +35,40 @@ ws_zst_pack(struct ws_str bytes, struct ws_buf *out, struct ws_err *err)
 	out->len += len;
 	out->data[out->len] = '\0';
 	return true;
+}
+
+bool
+ws_zst_is_frame(struct ws_str bytes)
+{
+	return bytes.n >= 4 && memcmp(bytes.s, "\x28\xb5\x2f\xfd", 4) == 0;
+}
+
+bool
+ws_zst_unpack(struct ws_str bytes, size_t most, struct ws_buf *out, struct ws_err *err)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	if (!context) {
+		return ws_err_set(err, WS_ERR_INTERNAL, "zstd cannot start");
+	}
+	ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG);
+	ZSTD_inBuffer in = {.src = bytes.s, .size = bytes.n};
+	size_t left = 1, start = out->len;
+	while (left > 0 && !ZSTD_isError(left) && out->len - start <= most) {
+		size_t room = ZSTD_DStreamOutSize();
+		ZSTD_outBuffer to = {.dst = ws_buf_reserve(out, room), .size = room};
+		left = ZSTD_decompressStream(context, &to, &in);
+		out->len += to.pos;
+		out->data[out->len] = '\0';
+		if (to.pos == 0 && in.pos == in.size) {
+			break;
+		}
+	}
+	ZSTD_freeDCtx(context);
+	if (left == 0 && out->len - start <= most) {
+		return true;
+	}
+	ws_buf_cut(out, start);
+	return ws_err_set(err, WS_ERR_IO, "a zstd frame is damaged, or larger than %zu bytes", most);
 }
 
 struct ws_zst *
