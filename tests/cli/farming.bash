@@ -1,0 +1,42 @@
+# farming.bash - `load farming`: BuildGrid with workers of our own, for the files that drive a build farm
+# shellcheck shell=bash disable=SC2154
+
+# In $WS_BINARY_DIR/test-buildgrid, once.
+make_buildgrid() {
+	VENV=$WS_BINARY_DIR/test-buildgrid
+	exec 8> "$VENV.lock"
+	flock 8
+	if [ ! -e "$VENV/made" ]; then
+		rm -rf "$VENV"
+		python3 -m venv "$VENV"
+		"$VENV/bin/pip" install --quiet buildgrid==0.4.4 psycopg2-binary==2.9.13
+		touch "$VENV/made"
+	fi
+	exec 8>&-
+}
+
+# Leaves PORT, FARM (its folder) and ./pids.
+start_buildgrid() {
+	ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || cannot_run "needs PostgreSQL (./dev setup real)"
+	make_buildgrid
+	FARM=$(mktemp -d /tmp/buildgrid.XXXXXX) # the user postgres may not enter the test's folder
+	PORT=$(free_port)
+	"$WS_ROOT/tests/support/buildgrid_setup.sh" "$VENV" "$FARM" "$PORT" > pids
+	export VENV FARM PORT
+}
+
+# Its process id is the last line of ./pids.
+start_worker() { # NAME [PROPERTY=VALUE...]
+	"$VENV/bin/python" "$WS_ROOT/tests/support/reapi_worker.py" "$PORT" "$1" "$FARM/$1" "${@:2}" \
+		> "$1.out" 2>&1 < /dev/null 3>&- 8>&- 9>&- &
+	echo $! >> pids
+}
+
+end_farm() { # FILE OF IDS
+	local pid
+	tac "$1" | while read -r pid; do
+		kill "$pid" 2> /dev/null || true
+		timeout 20 tail --pid="$pid" -f /dev/null || kill -9 "$pid" || true
+	done
+	rm -rf "$FARM"
+}
