@@ -91,6 +91,23 @@ find_newest(struct updating *u, struct ws_err *err)
 	return true;
 }
 
+/* Without a commit the new version has to be on the index, as sources. */
+static bool
+has_sources(struct updating *u, struct ws_err *err)
+{
+	struct ws_sdist_found found;
+	if (!ws_sdist_find(&u->s->fetch, u->name, &u->wanted, u->s->a, &found, err)) {
+		return false;
+	}
+	if (!found.file) {
+		ws_err_set(err, WS_ERR_CONFIG, "there is no source distribution of %s %s, only wheels",
+			u->name, u->wanted.text);
+		return ws_err_cure(err, "where its repository is known:  %s==%s --git URL@COMMIT", u->name,
+			u->wanted.text);
+	}
+	return true;
+}
+
 static bool
 update(struct updating *u, const char *to, const char *git, struct ws_err *err)
 {
@@ -104,6 +121,9 @@ update(struct updating *u, const char *to, const char *git, struct ws_err *err)
 		ws_out_note(&s->out, "%s %s is the newest that has a source distribution\n", u->name,
 			u->recipe.version.text);
 		return true;
+	}
+	if (!git && !has_sources(u, err)) {
+		return false;
 	}
 	const struct ws_source_wish wish = {.name = u->name,
 		.version = u->recipe.version.text,

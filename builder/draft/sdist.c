@@ -76,11 +76,11 @@ look_at_page(const struct ws_index_page *page, const char *package,
 			found->has_wheels = found->has_wheels
 				|| (version && ws_version_cmp_public(&wheel.version, version) == 0);
 		} else if (ws_sdist_version(file->name, package, a, &of)) {
-			if (version || !file->is_yanked) { /* PEP 592: taken by those that name it */
+			bool is_named = version && ws_version_cmp(&of, version) == 0;
+			if (is_named || !file->is_yanked) { /* PEP 592: taken by those that name it */
 				*ws_vec_push(&versions, a) = of;
 			}
-			bool better = !found->file || ws_ends_with(file->name, ".tar.gz");
-			if (version && ws_version_cmp(&of, version) == 0 && better) {
+			if (is_named && (!found->file || ws_ends_with(file->name, ".tar.gz"))) {
 				found->file = file;
 			}
 		}

@@ -1,10 +1,11 @@
-"""catalogue.py [NAME…] [--torch V] [--python PYTHON] [--from DIST] [--gpu FILE] - builds the packages of matrix/catalogue.json
-and writes what came of each
+"""catalogue.py [NAME[==V]…] [--torch V] [--python PYTHON] [--part T] [--from DIST] [--gpu FILE] - builds the packages of
+matrix/catalogue.json and writes what came of each
 
-Without NAME none is built: the table is written again, with what the package index has now. With --torch they are built for
+Without NAME none is built: the table is written again, with what the package index has now. NAME==V is a recipe that the matrix does
+not have. With --part a build stops after T (10m), the largest units first: the row says how far it came. With --torch they are built for
 another release, and of that the row says only where they were imported: PYTHON is an interpreter that has this torch. DIST is a
 folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is
-kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes and of the index. The plans in the pages of
+kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes, of README's table of proofs and of the index. The plans in the pages of
 PLANS are made again as well.
 """
 import argparse
@@ -37,8 +38,8 @@ INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was co
     each in a wheel that was built for it, on a host without a GPU (in 2.5.1 by `./dev test --real`); "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
     and held the result against plain torch, where that has the same, and on which day if not that of the wheel. "any" is what nobody has
     narrowed down, not what was tried; facts are known of torch 2.3.1 to 2.15.0. CPU is what a plan says of the row's cell: measured here or on
-    the machine that built it, for one architecture. A tag of manylinux_2_39 is of a wheel that was linked for the host alone, before
-    that was given up. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
+    the machine that built it, for one architecture. A row that says "N of M actions" is of a build that was stopped after its largest
+    units: it would take more than ten minutes of CPU. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
     and which newest torch release is in the range of the newest recipe and was not tried."""
 
 
@@ -65,7 +66,8 @@ def build(options):
     folder = f"{ROOT}/build/catalogue" + (f"-{options.torch}" if options.torch else "")
     with open(MATRIX, encoding="utf-8") as file:
         matrix = relaxed(file.read())
-    matrix["packages"] = [package for package in matrix["packages"] if package.partition("==")[0] in options.names]
+    matrix["packages"] = [package for package in matrix["packages"] if package.partition("==")[0] in options.names] + \
+        [name for name in options.names if "==" in name]
     if options.torch:
         matrix |= {"torch": [options.torch], "cuda": ["auto"]}
     if options.python:
@@ -74,8 +76,33 @@ def build(options):
     with open(f"{folder}/matrix.json", "w", encoding="utf-8") as file:
         json.dump({key: value for key, value in matrix.items() if key != "$schema"}, file)
     store = ["--store", options.store] if options.store else []
-    subprocess.run([PROGRAM, "build", "-m", f"{folder}/matrix.json", "-k", "-o", folder, "-j", str(options.jobs), *store], check=False)
+    words = [PROGRAM, "build", "-m", f"{folder}/matrix.json", "-k", "-o", folder, "-j", str(options.jobs), *store]
+    if options.part:
+        said = subprocess.run([*words, "--timeout", options.part], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        with open(f"{folder}/part.log", "w", encoding="utf-8") as file:
+            file.write(said.stdout)
+    else:
+        subprocess.run(words, check=False)
     return folder
+
+
+def merge_part(kept, folder, options):
+    """Takes in how far a build came that was stopped: its units are in the store, and the next one goes on from there."""
+    with open(f"{folder}/part.log", encoding="utf-8") as file:
+        text = file.read()
+    with open(f"{folder}/matrix.json", encoding="utf-8") as file:
+        matrix = json.load(file)
+    package, = matrix["packages"]
+    ran = [(60 * int(minutes or 0) + float(seconds), unit) for unit, minutes, seconds in
+           re.findall(r"\] compile (\S+)  (?:(\d+) m )?([\d.]+) s cpu", text)]
+    actions, stored = re.search(r"(\d+) actions: (\d+) from the store", text).groups()
+    if not ran and not int(stored):
+        sys.exit(f"catalogue: nothing of {package} was compiled: {folder}/part.log")
+    seconds, unit = max(ran)
+    name = package.replace("==", "-")
+    kept[name] = kept.get(name, {}) | {"part": {
+        "made": len(ran) + int(stored), "actions": int(actions), "largest": unit, "cpu_s": round(seconds), "torch": matrix["torch"][0],
+        "cuda": matrix["cuda"][0], "arch": matrix["arch"][0].replace(".", ""), "date": str(datetime.date.today())}}
 
 
 def import_in(python, wheel, package):
@@ -108,7 +135,7 @@ def merge(kept, folder, options, gpu):
     for cell in cells:
         package, torch, cuda = re.match(r"(.+?)/torch([^/]+)/cu([^/]+)/", cell["cell"]).groups()
         old = kept.get(package, {})
-        if "aarch64" in cell["cell"] or (options.names and package.rpartition("-")[0] not in options.names):
+        if "aarch64" in cell["cell"] or (options.names and not {package.rpartition("-")[0], "==".join(package.rsplit("-", 1))} & set(options.names)):
             continue
         imports, found = old.get("imports", {}), import_of(cell, package, folder, options)
         if found is not None:
@@ -120,11 +147,23 @@ def merge(kept, folder, options, gpu):
         if not cell.get("wheel"):
             row["failed"] = cell["reason"]
         else:
-            row |= {"wheel": cell["wheel"], "size": cell["size"]}
-            row |= {key: old[key] for key in ("ran", "ran_date") if key in old}
-            if gpu.get(cell["wheel"].split("-")[0]) == "right":
+            row |= {"wheel": cell["wheel"], "size": cell["size"], "cpu_ms": cell.get("cpu_ms", 0)}
+            if cell["wheel"] not in gpu:
+                row |= {key: old[key] for key in ("ran", "ran_date") if key in old}
+            elif gpu[cell["wheel"]] == "right":
                 row |= {"ran": options.device, "ran_date": today}
         kept[package] = row | {"imports": imports}
+
+
+def merge_proofs(kept):
+    """Takes in README's table of `./dev test --real`: where the packages of its fleet were imported."""
+    with open(f"{ROOT}/README.md", encoding="utf-8") as file:
+        text = file.read()
+    fleet = relaxed(re.search(r"<!-- fleet.json -->\n```json\n(.*?)```", text, re.S)[1])
+    for package in fleet["packages"]:
+        row = kept.setdefault(package.replace("==", "-"), {})
+        row["imports"] = row.get("imports", {}) | {torch: "" for torch in re.findall(
+            rf"^\| {package.partition('==')[0]} \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| [\d.]+ \| yes \| yes \|", text, re.M)}
 
 
 def plan(matrix, *words):
@@ -151,19 +190,24 @@ def newest_torch(text):
     return max((Version(version) for version in releases if takes.contains(version)), default=None)
 
 
-def stale(recipe, row):
+def stale(recipe, row, absent):
     with open(recipe["path"], encoding="utf-8") as file:
         source = relaxed(file.read()).get("source", [{}])[0]
     latest = newest(recipe["name"]) if "sdist" in source else None  # of others the index may have a namesake
     tried = [Version(torch) for torch in row.get("imports", {})] + ([Version(row["torch"])] if "torch" in row else [])
     torch = newest_torch(recipe["torch"]) if tried else None
-    return ", ".join([f"{latest} is out"] * bool(latest and latest > Version(recipe["version"].partition("+")[0])) +
+    newer = latest and latest > Version(recipe["version"].partition("+")[0]) and f"{recipe['name']} {latest}" not in absent
+    return ", ".join([f"{latest} is out"] * bool(newer) +
                      [f"torch {torch} not tried"] * bool(torch and torch > max(tried)))
 
 
-def line(recipe, row, last, cpu):
+def line(recipe, row, last, cpu, absent):
     tag = row.get("wheel", "").rpartition(".")[0].split("-", 2)[-1] if row.get("wheel") else ""
     made = f"torch {row['torch']}, CUDA {row['cuda']}, sm_{row['arch']}".replace("ptx", " and PTX") if "torch" in row else ""
+    if "part" in row and not made:
+        part = row["part"]
+        made = "torch {torch}, CUDA {cuda}, sm_{arch}: {made} of {actions} actions, the largest {largest}".format(**part) + \
+            " of %d:%02d" % divmod(part["cpu_s"], 60)
     size = "%.1f MB" % (row["size"] / 1e6) if row.get("size") else ""
     imports = sorted(row.get("imports", {}).items(), key=lambda item: Version(item[0]))
     seen = ", ".join([torch + (f": {why}" if why else "") for torch, why in imports] +
@@ -171,7 +215,7 @@ def line(recipe, row, last, cpu):
     ran = row.get("ran", "") + (f", {row['ran_date']}" if row.get("ran_date", row.get("date")) != row.get("date") else "")
     cells = [recipe["name"], recipe["version"], recipe["binding"], recipe["torch"].replace("|", "/"), recipe["archs"],
              recipe["license"].split("\n")[0][:40], made, "%d:%02d" % divmod(round(cpu / 1000), 60) if cpu else "", tag, size,
-             seen.replace("|", "/"), ran, row.get("date", ""), stale(recipe, row) if last else ""]
+             seen.replace("|", "/"), ran, row.get("date", row.get("part", {}).get("date", "")), stale(recipe, row, absent) if last else ""]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -184,6 +228,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--torch", metavar="V", help="import in this release; the row stays")
     parser.add_argument("--python", metavar="PYTHON", help="an interpreter that has this torch")
+    parser.add_argument("--part", metavar="T", help="stop after this time; one NAME")
     parser.add_argument("--store", metavar="DIR")
     parser.add_argument("--jobs", default=os.cpu_count(), type=int, metavar="N")
     parser.add_argument("--from", dest="folder", metavar="DIST")
@@ -198,8 +243,11 @@ def main():
     if options.gpu:
         with open(options.gpu, encoding="utf-8") as file:
             gpu = json.load(file)
-    if options.folder or options.names:
+    if options.part:
+        merge_part(kept, build(options), options)
+    elif options.folder or options.names:
         merge(kept, options.folder or build(options), options, gpu)
+    merge_proofs(kept)
     with open(KEPT, "w", encoding="utf-8") as file:
         json.dump(dict(sorted(kept.items())), file, indent=1)
         file.write("\n")
@@ -207,12 +255,13 @@ def main():
     costs = {f"{cell['package']}-{cell['version']}": cell["cost"]["known_cpu_ms"] for cell in json.loads(plan(MATRIX, "--json"))["cells"]
              if not cell["cost"]["unknown_units"]}
     names = [f"{recipe['name']}-{recipe['version']}" for recipe in recipes]
-    rows = [line(recipe, kept.get(name, {}), recipe is newest_of(recipes, recipe["name"]), costs.get(name))
-            for recipe, name in zip(recipes, names)]
+    with open(f"{ROOT}/docs/bench/catalogue-absent.json", encoding="utf-8") as file:
+        reasons = relaxed(file.read())
+    rows = [line(recipe, kept.get(name, {}), recipe is newest_of(recipes, recipe["name"]),
+                 costs.get(name) or kept.get(name, {}).get("cpu_ms"), reasons) for recipe, name in zip(recipes, names)]
     write_pages()
     seen = {recipe["name"] for recipe in recipes}
-    with open(f"{ROOT}/docs/bench/catalogue-absent.json", encoding="utf-8") as file:
-        absent = [f"| {name} | {why} |" for name, why in sorted(relaxed(file.read()).items()) if name not in seen]
+    absent = [f"| {name} | {why} |" for name, why in sorted(reasons.items()) if name not in seen]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write("\n".join([
             "# Catalogue", "", " ".join(INTRODUCTION.split()), "",

@@ -100,6 +100,23 @@ print(json.dumps(relaxed(open(sys.argv[2]).read())))' "$WS_ROOT/tests/support" "
 	run "$WHEELSMITH" recipe new demo-ops==1.2
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"demo_ops-1.2.tar.gz was withdrawn by its authors"* ]]
+	settle
+	run "$WHEELSMITH" recipe update demo-ops --recipes recipes
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "demo-ops 1.0 is the newest that has a source distribution" ]
+	run "$WHEELSMITH" recipe update demo-ops==1.2 --recipes recipes -o new.json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"demo_ops-1.2.tar.gz was withdrawn by its authors"* ]]
+}
+
+@test "a version that has wheels alone" {
+	settle
+	touch www/x/files/demo_ops-1.3-py3-none-any.whl
+	run "$WHEELSMITH" recipe update demo-ops==1.3 --recipes recipes
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"there is no source distribution of demo-ops 1.3, only wheels"*"demo-ops==1.3 --git URL@COMMIT"* ]]
 }
 
 @test "a module that is gone, one that is new, and what the new version leaves open" {
