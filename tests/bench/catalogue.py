@@ -203,7 +203,7 @@ def stale(recipe, row, absent):
 
 def line(recipe, row, last, cpu, absent):
     tag = row.get("wheel", "").rpartition(".")[0].split("-", 2)[-1] if row.get("wheel") else ""
-    made = f"torch {row['torch']}, CUDA {row['cuda']}, sm_{row['arch']}".replace("ptx", " and PTX") if "torch" in row else ""
+    made = f"torch {row['torch']}, CUDA {row['cuda']}, sm_{row['arch']}".replace("ptx", " and PTX") if "torch" in row and recipe["binding"] != "Python" else ""
     if "part" in row and not made:
         part = row["part"]
         made = "torch {torch}, CUDA {cuda}, sm_{arch}: {made} of {actions} actions, the largest {largest}".format(**part) + \
@@ -252,7 +252,8 @@ def main():
         json.dump(dict(sorted(kept.items())), file, indent=1)
         file.write("\n")
     recipes = json.loads(subprocess.run([PROGRAM, "recipe", "list", "--json"], check=True, stdout=subprocess.PIPE).stdout)["recipes"]
-    costs = {f"{cell['package']}-{cell['version']}": cell["cost"]["known_cpu_ms"] for cell in json.loads(plan(MATRIX, "--json"))["cells"]
+    costs = {f"{cell['package']}-{cell['version']}": cell["cost"]["known_cpu_ms"]
+             for matrix in (f"{ROOT}/{PLANS['docs/serving.md']}", MATRIX) for cell in json.loads(plan(matrix, "--json"))["cells"]
              if not cell["cost"]["unknown_units"]}
     names = [f"{recipe['name']}-{recipe['version']}" for recipe in recipes]
     with open(f"{ROOT}/docs/bench/catalogue-absent.json", encoding="utf-8") as file:
