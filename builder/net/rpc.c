@@ -14,7 +14,9 @@
 #define LONGEST_MESSAGE ((size_t)4 << 20) /* gRPC's own limit, unless told */
 #define WINDOW (8 << 20)
 #define MOST_HEADERS 16
-#define AT_ONCE 200 /* servers drop calls of larger bursts unheard */
+/* Calls without a word of the server: servers drop those of larger bursts unheard. One with a
+ * deadline, to which a file belongs here, is counted until it ends. */
+#define AT_ONCE 200
 #define LEAST_OPEN 4
 #define CROWDED_MS 30000 /* after it a server that had too much gets more again */
 #define QUIET_MS 10000
@@ -48,7 +50,8 @@ struct stream {
 	/* The messages that are coming, and the head of the reply. */
 	struct ws_buf in;
 	int http, status;
-	bool heard, took; /* a head, a message */
+	bool took;   /* a message */
+	bool counts; /* of AT_ONCE */
 	bool is_grpc, enough, too_long;
 	bool refused; /* the server has done nothing: that was no attempt */
 };
@@ -75,7 +78,7 @@ struct ws_rpc {
 	size_t left;                     /* calls that take part */
 	struct link fresh, paused, open; /* each stream is in one */
 	struct link timed;
-	size_t open_count, unheard; /* of those, without a word of the server */
+	size_t open_count, counted; /* of those, what AT_ONCE is about */
 	size_t most_open;           /* fewer once the server said that it is too many */
 	int64_t crowded_ms;         /* when it said so, or got more */
 	struct beat beat;
@@ -196,7 +199,7 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 	leave(&s->timed);
 	s->id = 0;
 	rpc->open_count--;
-	rpc->unheard -= s->heard ? 0 : 1;
+	rpc->counted -= s->counts ? 1 : 0;
 	if (!s->call) {
 		drop(s);
 		return;
@@ -323,8 +326,10 @@ on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name, 
 	if (!s || !s->call) {
 		return 0;
 	}
-	rpc->unheard -= s->heard ? 0 : 1;
-	s->heard = true;
+	if (s->counts && s->call->deadline_ms == 0) {
+		s->counts = false;
+		rpc->counted--;
+	}
 	if (ws_str_is(n, ":status") && ws_str_to_u64(v, &number)) {
 		s->http = (int)(number % 1000);
 	} else if (ws_str_is(n, "content-type")) {
@@ -609,6 +614,7 @@ start(struct ws_rpc *rpc, struct stream *s)
 		.attempts = s->attempts + 1,
 		.refusals = s->refusals,
 		.in = s->in,
+		.counts = true,
 		.status = -1};
 	call->text[0] = '\0';
 	call->silent = false;
@@ -620,7 +626,7 @@ start(struct ws_rpc *rpc, struct stream *s)
 	}
 	put_before(&rpc->open, &s->place);
 	rpc->open_count++;
-	rpc->unheard++;
+	rpc->counted++;
 	submit(rpc, s, a);
 	if (s->id < 0) {
 		say(s, WS_RPC_INTERNAL, nghttp2_strerror(s->id));
@@ -648,7 +654,7 @@ start_due(struct ws_rpc *rpc)
 		rpc->crowded_ms = now;
 	}
 	most = most < rpc->most_open ? most : rpc->most_open;
-	while (!rpc->draining && rpc->open_count < most && rpc->unheard < AT_ONCE
+	while (!rpc->draining && rpc->open_count < most && rpc->counted < AT_ONCE
 		&& (s = find_due(rpc, now))) {
 		start(rpc, s);
 	}

@@ -199,6 +199,26 @@ WS_TEST(what_was_answered_makes_room_for_others)
 	assert_int_equal(seen.connections, 1);
 }
 
+WS_TEST(what_has_a_deadline_makes_room_at_its_end)
+{
+	AUTO_RPC struct ws_rpc *rpc = connect_to(5000, a);
+	struct asked *all = WS_NEW_N(a, struct asked, 500);
+	for (size_t i = 0; i < 500; i++) {
+		all[i] = ask(rpc, "/t/Hold");
+		all[i].call.deadline_ms = 60000;
+		ws_rpc_start(rpc, &all[i].call);
+	}
+	hear(rpc, all, 200, 1);
+	for (int i = 0; i < 5; i++) {
+		ws_rpc_turn(rpc, 20);
+	}
+	assert_int_equal(all[200].begun, 0);
+	for (size_t i = 0; i < 500; i++) {
+		ws_rpc_cancel(rpc, &all[i].call);
+	}
+	assert_int_equal(see(rpc).most_open, 200);
+}
+
 WS_TEST(the_limit_of_the_server_counts_them_all)
 {
 	AUTO_RPC struct ws_rpc *rpc = connect_to(40, a);
