@@ -337,6 +337,7 @@ start_hop(struct exchange *x)
 	t->method = x->request->method;
 	t->signing = x->request->signing;
 	t->sends = x->request->sends;
+	t->direct = x->request->direct;
 	t->user = login ? login->user : NULL;
 	t->password = login ? login->password : NULL;
 	t->compressed = x->request->compressed;

@@ -87,6 +87,7 @@ struct ws_request {
 	const struct ws_body *sends; /**< NULL: nothing */
 	const char *const *headers;  /**< more of them, at most WS_REQUEST_HEADERS */
 	size_t header_count;
+	bool direct; /**< through no proxy, whatever the environment says */
 	struct ws_buf
 		*refusal;       /**< gets the first 4 KiB of a reply that is not 2xx; NULL: not wanted */
 	char range[48];     /**< "0-99", "100-", "-65536"; "": the whole */

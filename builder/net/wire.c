@@ -164,6 +164,9 @@ set_up(const struct ws_wire *w, struct ws_transfer *t, CURL *easy)
 	 * stream. */
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 		t->alone || t->sends ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
+	if (t->direct) {
+		curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+	}
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, w->connect_ms);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -54,6 +54,7 @@ struct ws_transfer {
 	const char *const *headers;  /**< "Name: value" */
 	size_t header_count;
 	bool compressed; /**< ask for gzip and undo it: for texts. Else "identity" is asked for. */
+	bool direct;     /**< through no proxy */
 	bool alone; /**< a connection of its own, HTTP/1.1: it can wait without holding up others */
 
 	/** The head came whole; false drops the reply. */

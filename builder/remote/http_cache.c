@@ -48,6 +48,8 @@ prepare(struct http_cache *h, struct exchange *x, struct ws_item *item, const ch
 		.method = method, /* named, so that no redirect is followed: headers may hold a token */
 		.headers = h->config.headers,
 		.header_count = h->config.header_count,
+		/* Without TLS they are for this very host alone. */
+		.direct = h->config.header_count > 0 && ws_starts_with(h->config.endpoint, "http:"),
 		.failure = &x->failure,
 	};
 }

@@ -260,12 +260,14 @@ reads_from() { # ENDPOINT [KEY]
 	[[ "$stderr" == *"cannot be the 'endpoint' of 'remote'"* ]]
 }
 
-@test "headers of a file go with every request" {
+@test "headers of a file go with every request, and to this host through no proxy" {
 	only_host
 	serve "$SERVER"
 	printf 'Authorization: Bearer abc\n' > headers
 	remote_is "http://127.0.0.1:$PORT" '"trust": ["'"$KEYS/ci.pem.pub"'"], "headers": "'"$PWD/headers"'"'
 	rm "$HOME/.netrc"
+	unset no_proxy NO_PROXY
+	export http_proxy=http://127.0.0.1:9
 	build
 	[ "$status" -eq 0 ]
 	nothing_ran
