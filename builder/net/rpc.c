@@ -26,7 +26,9 @@
 #define REFUSALS 30
 #define LONGEST_PAUSE 5 /* as a power of two, of PAUSE_MS */
 #define READS 64        /* of a turn: who sends without end is not listened to without end */
-#define PAUSE_MS 100    /* before the second, then doubled */
+#define WRITES 32 /* likewise, of PART bytes: who takes all is not sent all before we listen */
+#define PART ((size_t)128 << 10)
+#define PAUSE_MS 100 /* before the second, then doubled */
 
 /* A place in a list; the list itself is one, of nobody. */
 struct link {
@@ -528,11 +530,10 @@ flush(struct ws_rpc *rpc, struct ws_err *err)
 static bool
 send_some(struct ws_rpc *rpc, struct ws_err *err)
 {
-	while (flush(rpc, err) && rpc->out.len == 0) {
+	for (int i = 0; i < WRITES && flush(rpc, err) && rpc->out.len == 0; i++) {
 		const uint8_t *frame;
 		ssize_t len = 0;
-		while (
-			rpc->out.len < (128 << 10) && (len = nghttp2_session_mem_send(rpc->h2, &frame)) > 0) {
+		while (rpc->out.len < PART && (len = nghttp2_session_mem_send(rpc->h2, &frame)) > 0) {
 			ws_buf_add(&rpc->out, frame, (size_t)len);
 		}
 		if (len < 0) {
