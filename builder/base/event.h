@@ -49,6 +49,7 @@ struct ws_event {
 	const char *subject; /**< may be NULL where the kind does not name it */
 	const char *stage;   /**< "compile", "link", ... */
 	const char *detail;
+	const char *worker; /**< ACTION_DONE: who ran it elsewhere; NULL: this host */
 	enum ws_outcome outcome;
 	uint64_t done, total;
 	uint64_t unknown;   /**< actions whose cost is not known yet */

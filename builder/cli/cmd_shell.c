@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "cli/selecting.h"
 #include "engine/engine.h"
+#include "engine/words.h"
 #include "make/products.h"
 #include "report/status.h"
 #include "sys/spawn.h"
@@ -89,15 +90,15 @@ write_script(struct ws_session *s, const struct ws_node *node, const char *dir, 
 {
 	WS_AUTO_BUF struct ws_buf script = {0};
 	const struct ws_action *action = node->action;
-	const char *const *argv = ws_work_words(action, action->argv, dir, s->a);
-	const char *const *env = ws_work_words(action, action->env, dir, s->a);
+	const char *const *argv = ws_action_words(action, action->argv, dir, s->a);
+	const char *const *env = ws_action_words(action, action->env, dir, s->a);
 	ws_buf_printf(&script, "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit\nexec env -i");
 	for (size_t i = 0; env[i]; i++) {
 		ws_buf_putc(&script, ' ');
 		ws_buf_put_quoted(&script, env[i]);
 	}
 	ws_buf_putc(&script, ' ');
-	ws_buf_put_quoted(&script, ws_work_program(action, dir, s->a));
+	ws_buf_put_quoted(&script, ws_action_program(action, dir, s->a));
 	for (size_t i = 1; argv[i]; i++) {
 		ws_buf_putc(&script, ' ');
 		ws_buf_put_quoted(&script, argv[i]);
@@ -144,7 +145,7 @@ run_shell(struct ws_session *s, const struct ws_action *action, const char *dir,
 	const struct ws_spawn shell = {
 		.program = argv[0],
 		.argv = argv,
-		.env = make_environment(&s->env, ws_work_words(action, action->env, dir, s->a), s->a),
+		.env = make_environment(&s->env, ws_action_words(action, action->env, dir, s->a), s->a),
 		.dir = dir,
 		.is_in_our_group = true,
 		.in = STDIN_FILENO,

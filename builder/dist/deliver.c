@@ -5,7 +5,7 @@
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "engine/work.h"
+#include "engine/words.h"
 #include "make/import.h"
 #include "make/pack.h"
 #include "plan/key.h"
@@ -356,7 +356,7 @@ ws_deliver_compile_commands(const struct ws_context *ctx, const char *output,
 				continue;
 			}
 			done = link_mounts(action, dir, ctx->a, err);
-			const char *const *words = ws_work_words(action, action->argv, dir, ctx->a);
+			const char *const *words = ws_action_words(action, action->argv, dir, ctx->a);
 			size_t length = 0;
 			while (words[length]) {
 				length++;

@@ -211,7 +211,8 @@ take_room(struct ws_run *r, const struct ws_node *node)
 {
 	const struct ws_runner *runner = r->e->runner;
 	bool others = r->running.len > 0;
-	return !(node->alone && others) && !(others && !runner->has_room(runner, node->need))
+	return !(node->alone && others)
+		&& !(others && !runner->has_room(runner, node->action, node->need))
 		&& ws_budget_take(r->e->budget, node->need);
 }
 
@@ -307,14 +308,16 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 		.rss_bytes = done->rss_bytes,
 		.exit_code = done->code,
 		.log = done->log};
+	node->worker = ws_arena_strdup(r->a, done->worker);
+	r->sum->ran_elsewhere += done->worker != NULL;
 	r->sum->cpu_ms += done->cpu_ms;
 	enum ws_end end = ws_outcome_of(node, done, err);
 	bool took = end == WS_END_OK ? ws_record(r->e, &r->cache, node, done, r->a, err)
 								 : done->failure == NULL;
 	if (!took) {
 		end = WS_END_FAILED;
-		if (err->kind == WS_ERR_IO) {
-			ws_run_give_up(r, err); /* the host's fault, not the action's */
+		if (err->kind == WS_ERR_IO || err->kind == WS_ERR_FETCH) {
+			ws_run_give_up(r, err); /* the host's fault or the farm's, not the action's */
 			end = WS_END_STOPPED;
 		}
 	}

@@ -34,6 +34,7 @@ struct ws_engine {
 /** What a run came to. */
 struct ws_run_summary {
 	unsigned total, hits, ran, failed;
+	unsigned ran_elsewhere;       /**< commands that others ran */
 	uint64_t cpu_ms;              /**< of what ran now */
 	uint64_t peak_bytes;          /**< most held at once by running actions */
 	struct ws_node *first_failed; /**< NULL: none */

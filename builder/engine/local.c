@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "engine/collect.h"
+#include "engine/words.h"
 #include "engine/work.h"
 #include "sys/clock.h"
 #include "sys/spawn.h"
@@ -35,12 +36,14 @@ struct local {
 	const struct ws_work *work;
 	const struct ws_host *host;
 	struct ws_stop *stop;
+	int also_fd; /* ends a wait as well; -1: none */
 	int64_t sampled_ms;
 	WS_VEC(struct running) jobs;
 };
 
 static bool
-has_room(const struct ws_runner *self, struct ws_need need)
+has_room(
+	const struct ws_runner *self, const struct ws_action *action WS_UNUSED, struct ws_need need)
 {
 	const struct local *l = (const struct local *)self;
 	uint64_t promised_bytes = 0, held_bytes = 0;
@@ -69,9 +72,9 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", r.log);
 	}
 	struct ws_spawn spawn = {
-		.program = ws_work_program(action, job->dir, job->a),
-		.argv = ws_work_words(action, action->argv, job->dir, job->a),
-		.env = ws_work_words(action, action->env, job->dir, job->a),
+		.program = ws_action_program(action, job->dir, job->a),
+		.argv = ws_action_words(action, action->argv, job->dir, job->a),
+		.env = ws_action_words(action, action->env, job->dir, job->a),
 		.dir = job->dir,
 		.limits = action->limits,
 		.in = -1,
@@ -148,20 +151,23 @@ forget(struct ws_runner *self, const struct ws_job *job, bool keep)
 	}
 }
 
-/* Index of a job that has ended, or -1 after at most @a timeout_ms. */
+/* Index of a job that has ended, or -1 after at most @a timeout_ms. @a also: there is something to
+ * do elsewhere. */
 static int
-poll_jobs(const struct local *l, int timeout_ms)
+poll_jobs(const struct local *l, int timeout_ms, bool *also)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	size_t count = l->jobs.len;
-	struct pollfd *fds = WS_NEW_N(a, struct pollfd, count + 1);
+	struct pollfd *fds = WS_NEW_N(a, struct pollfd, count + 2);
 	for (size_t i = 0; i < count; i++) {
 		fds[i] = (struct pollfd){.fd = l->jobs.at[i].child.pidfd, .events = POLLIN};
 	}
 	fds[count] = (struct pollfd){.fd = l->stop ? l->stop->fd : -1, .events = POLLIN};
-	if (poll(fds, (nfds_t)count + 1, timeout_ms) <= 0) {
+	fds[count + 1] = (struct pollfd){.fd = l->also_fd, .events = POLLIN};
+	if (poll(fds, (nfds_t)count + 2, timeout_ms) <= 0) {
 		return -1;
 	}
+	*also = fds[count + 1].revents != 0;
 	for (size_t i = 0; i < count; i++) {
 		if (fds[i].revents) {
 			return (int)i;
@@ -178,13 +184,14 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	for (;;) {
 		int64_t left_ms = until_ms - ws_clock_ms();
 		left_ms = left_ms < 0 ? 0 : left_ms > SAMPLE_MS ? SAMPLE_MS : left_ms;
-		int ended = poll_jobs(l, (int)left_ms);
+		bool also = false;
+		int ended = poll_jobs(l, (int)left_ms, &also);
 		look_after(l);
 		if (ended >= 0) {
 			*done = reap(l, (size_t)ended);
 			return WS_WAIT_DONE;
 		}
-		if (ws_clock_ms() >= until_ms || (l->stop && ws_stop_asked(l->stop))) {
+		if (also || ws_clock_ms() >= until_ms || (l->stop && ws_stop_asked(l->stop))) {
 			return WS_WAIT_TICK;
 		}
 	}
@@ -233,5 +240,12 @@ ws_local_runner(const struct ws_work *work, const struct ws_host *host, struct w
 	l->work = work;
 	l->host = host;
 	l->stop = asked;
+	l->also_fd = -1;
 	return &l->runner;
+}
+
+void
+ws_local_waits_for(struct ws_runner *local, int fd)
+{
+	((struct local *)local)->also_fd = fd;
 }

@@ -19,4 +19,7 @@ struct ws_work;
 struct ws_runner *ws_local_runner(const struct ws_work *work, const struct ws_host *host,
 	struct ws_stop *stop, struct ws_arena *a);
 
+/** A wait also ends, as WS_WAIT_TICK, when @a fd can be read; -1: it does not. */
+void ws_local_waits_for(struct ws_runner *local, int fd);
+
 #endif

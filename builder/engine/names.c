@@ -1,44 +1,7 @@
 /* names.c - splitting off the mount, then asking the listing or the ledger. */
 #include "engine/names.h"
 
-#include "base/fs.h"
-
-#include <string.h>
 #include <sys/stat.h>
-
-/* The mount that @a name lies in, and the rest of the name; NULL when in none. */
-static const struct ws_mount *
-mount_of(const struct ws_action *action, const char *name, const char **rest)
-{
-	size_t len = strcspn(name, "/");
-	if (name[0] == '/' || name[len] == '\0') {
-		return NULL;
-	}
-	for (size_t i = 0; i < action->mount_count; i++) {
-		const struct ws_mount *mount = &action->mounts[i];
-		if (strlen(mount->name) == len && memcmp(mount->name, name, len) == 0) {
-			*rest = name + len + 1;
-			return mount;
-		}
-	}
-	return NULL;
-}
-
-bool
-ws_names_is_outside(const struct ws_action *action, const char *name)
-{
-	const char *rest;
-	const struct ws_mount *mount = mount_of(action, name, &rest);
-	return !mount || !mount->tree;
-}
-
-const char *
-ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a)
-{
-	const char *rest;
-	const struct ws_mount *mount = mount_of(action, name, &rest);
-	return mount ? ws_path_join(a, mount->path, rest, NULL) : name;
-}
 
 static const char *
 outside_digest(struct ws_names *names, const char *path)
@@ -75,7 +38,7 @@ const char *
 ws_names_digest(struct ws_names *names, const struct ws_action *action, const char *name)
 {
 	const char *rest;
-	const struct ws_mount *mount = mount_of(action, name, &rest);
+	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
 	if (mount && mount->tree) {
 		const struct ws_tree_entry *entry = ws_tree_lookup(mount->tree, rest);
 		return entry ? entry->value : NULL;
@@ -88,7 +51,7 @@ bool
 ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name)
 {
 	const char *rest;
-	const struct ws_mount *mount = mount_of(action, name, &rest);
+	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
 	if (mount && mount->tree) {
 		return ws_tree_lookup(mount->tree, rest) != NULL;
 	}
@@ -100,7 +63,7 @@ bool
 ws_names_is_folder(const struct ws_action *action, const char *name)
 {
 	const char *rest;
-	const struct ws_mount *mount = mount_of(action, name, &rest);
+	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
 	if (mount && mount->tree) {
 		struct ws_listing listing = ws_tree_listing(mount->tree);
 		return ws_listing_is_folder(&listing, rest);

@@ -10,7 +10,7 @@
 #define WS_ENGINE_NAMES_H
 
 #include "base/map.h"
-#include "engine/action.h"
+#include "engine/mounts.h"
 #include "store/ledger.h"
 
 /** Owned by the engine. */
@@ -30,11 +30,5 @@ bool ws_names_exists(struct ws_names *names, const struct ws_action *action, con
 
 /** True for a folder, and for a name that a tree does not hold; a link to a folder is not one. */
 bool ws_names_is_folder(const struct ws_action *action, const char *name);
-
-/** True when the name lies in no tree of @a action: its digest may change between two runs. */
-bool ws_names_is_outside(const struct ws_action *action, const char *name);
-
-/** Where the file is on this host; @a name may be all of it. */
-const char *ws_names_path(const struct ws_action *action, const char *name, struct ws_arena *a);
 
 #endif

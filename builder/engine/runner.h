@@ -37,6 +37,7 @@ struct ws_done {
 	uint64_t rss_bytes;    /**< peak: the larger of the sampled sum and the largest process */
 	bool timed_out;        /**< we ended it: its deadline had passed */
 	bool stopped;          /**< we ended it: ws_runner.stop */
+	const char *worker;    /**< who ran it elsewhere; NULL: this host */
 	enum ws_log_says says; /**< of a command that did not succeed */
 	struct ws_digest log;  /**< stdout and stderr, in the store; "" when there was nothing */
 	/* Of one that succeeded (code 0): */
@@ -44,8 +45,8 @@ struct ws_done {
 	uint64_t *sizes;
 	struct ws_reads reads;
 	const char *changed; /**< outside of trees: what changed meanwhile; NULL: nothing */
-	/** It succeeded and this kept its outputs from being taken. WS_ERR_IO: the host's fault. NULL:
-	 * they were. */
+	/** It succeeded and this kept its outputs from being taken. WS_ERR_IO: the host's fault;
+	 * WS_ERR_FETCH: that of the hosts where it was to run. NULL: they were. */
 	struct ws_err *failure;
 };
 
@@ -56,8 +57,9 @@ enum ws_wait_result {
 
 /** First member of a runner's own struct. */
 struct ws_runner {
-	/** Where it runs things, there is room for one more beside those that run. */
-	bool (*has_room)(const struct ws_runner *self, struct ws_need need);
+	/** Where @a action would run, there is room for it beside those that run. */
+	bool (*has_room)(
+		const struct ws_runner *self, const struct ws_action *action, struct ws_need need);
 	/** False when it cannot even be started; @a err says why. */
 	bool (*start)(struct ws_runner *self, struct ws_job *job, struct ws_err *err);
 	/** Waits at most @a timeout_ms for the end of any job. */
@@ -70,6 +72,20 @@ struct ws_runner {
 	uint64_t (*held_bytes)(const struct ws_runner *self, unsigned id);
 	/** Monotonic milliseconds. */
 	int64_t (*now_ms)(const struct ws_runner *self);
+};
+
+struct ws_budget;
+struct ws_work;
+
+/** Other hosts that run what may run there. First member of its own struct. */
+struct ws_executor {
+	/**
+	 * A runner that sends away what it can and hands the rest to @a local, within what @a budget
+	 * was. Afterwards @a budget is for both. All of it is borrowed; the runner lives in @a a.
+	 */
+	struct ws_runner *(*over)(struct ws_executor *self, struct ws_runner *local,
+		const struct ws_work *work, struct ws_budget *budget, struct ws_arena *a);
+	bool falls_back; /**< what others do not do is done here */
 };
 
 #endif

@@ -54,11 +54,4 @@ bool ws_work_prepare(const struct ws_work *work, const struct ws_action *action,
 void ws_work_clear(const struct ws_work *work, const struct ws_action *action,
 	const char *const *made, const char *dir);
 
-/** Words of argv or env with tokens replaced, "{work}" by @a dir. NULL-terminated. */
-const char *const *ws_work_words(
-	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a);
-
-/** The program to start, tokens replaced. */
-const char *ws_work_program(const struct ws_action *action, const char *dir, struct ws_arena *a);
-
 #endif

@@ -1,7 +1,7 @@
 #include "make/failed_action.h"
 
 #include "base/buf.h"
-#include "engine/work.h"
+#include "engine/words.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ command_line(const struct ws_node *node, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf line = {0};
 	const char *dir = node->dir ? node->dir : "{work}";
-	const char *const *words = ws_work_words(node->action, node->action->argv, dir, a);
+	const char *const *words = ws_action_words(node->action, node->action->argv, dir, a);
 	for (size_t i = 0; words[i]; i++) {
 		ws_buf_puts(&line, i ? " " : "");
 		ws_buf_put_quoted(&line, words[i]);

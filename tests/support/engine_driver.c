@@ -81,7 +81,8 @@ struct scripted {
 };
 
 static bool
-has_scripted_room(const struct ws_runner *self, struct ws_need need)
+has_scripted_room(
+	const struct ws_runner *self, const struct ws_action *action WS_UNUSED, struct ws_need need)
 {
 	(void)self;
 	(void)need;

@@ -18,7 +18,8 @@ next_line(struct scripted *s, const char *subject)
 }
 
 static bool
-has_room(const struct ws_runner *self, struct ws_need need)
+has_room(
+	const struct ws_runner *self, const struct ws_action *action WS_UNUSED, struct ws_need need)
 {
 	const struct scripted *s = (const struct scripted *)self;
 	uint64_t promised_bytes = 0, held_bytes = 0;

@@ -1,0 +1,64 @@
+/* words.c - replacing tokens, which may stand anywhere in a word. */
+#include "engine/words.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <string.h>
+
+static const char *
+value_of(const struct ws_action *action, const char *at, const char *dir, size_t *len)
+{
+	if (ws_starts_with(at, "{work}")) {
+		*len = strlen("{work}");
+		return dir;
+	}
+	for (size_t i = 0; i < action->token_count; i++) {
+		if (ws_starts_with(at, action->tokens[i].name)) {
+			*len = strlen(action->tokens[i].name);
+			return action->tokens[i].value;
+		}
+	}
+	return NULL;
+}
+
+static const char *
+expand(const struct ws_action *action, const char *word, const char *dir, struct ws_arena *a)
+{
+	if (!strchr(word, '{')) {
+		return word;
+	}
+	WS_AUTO_BUF struct ws_buf b = {0};
+	while (*word) {
+		size_t len = 1;
+		const char *value = *word == '{' ? value_of(action, word, dir, &len) : NULL;
+		if (value) {
+			ws_buf_puts(&b, value);
+		} else {
+			ws_buf_putc(&b, *word);
+		}
+		word += len;
+	}
+	return ws_buf_copy(&b, a);
+}
+
+const char *const *
+ws_action_words(
+	const struct ws_action *action, const char *const *words, const char *dir, struct ws_arena *a)
+{
+	size_t count = 0;
+	while (words[count]) {
+		count++;
+	}
+	const char **out = WS_NEW_N(a, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = expand(action, words[i], dir, a);
+	}
+	return out;
+}
+
+const char *
+ws_action_program(const struct ws_action *action, const char *dir, struct ws_arena *a)
+{
+	return expand(action, action->tool.program, dir, a);
+}
