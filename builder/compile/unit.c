@@ -275,6 +275,8 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 		.search_count = common->search_count,
 		.log_says = ws_compile_log_says,
 		.find_reads = ws_headers_reads,
+		.host_files = target->cxx->files,
+		.host_file_count = target->cxx->file_count,
 	};
 	fill_mounts(action, target, a);
 	fill_argv(action, target, unit, common, a);

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "engine/budget.h"
 #include "store/tree.h"
+#include "sys/host.h"
 #include "sys/spawn.h"
 
 struct ws_node;
@@ -135,7 +136,13 @@ struct ws_action {
 	bool transient;
 	bool fresh; /**< it is never looked up and never recorded: it runs, to be compared */
 	const struct ws_split
-		*split;              /**< asked when the store has no result; NULL: it is run as it is */
+		*split; /**< asked when the store has no result; NULL: it is run as it is */
+	/**
+	 * The files of this host that its tool's fingerprint stands for. Another host that has just
+	 * these may run it. None: it runs here alone.
+	 */
+	const struct ws_host_file *host_files;
+	size_t host_file_count;
 	struct ws_limits limits; /**< timeout_ms 0: the engine's rule; output is not limited */
 };
 

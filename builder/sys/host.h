@@ -12,6 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** A file of a host that a tool there consists of. */
+struct ws_host_file {
+	const char *path;   /**< absolute */
+	const char *digest; /**< 64 digits */
+};
+
 struct ws_host {
 	const char *root;              /**< "" for the real one */
 	unsigned cores;                /**< at least 1: affinity mask and CPU quota */

@@ -12,8 +12,7 @@
 #include "base/vec.h"
 #include "model/facts.h"
 #include "store/ledger.h"
-
-struct ws_host;
+#include "sys/host.h"
 
 enum ws_hostcc_kind {
 	WS_HOSTCC_GCC,
@@ -43,6 +42,8 @@ struct ws_hostcc {
 	const char *c_fingerprint;   /**< likewise of that driver and its cc1 */
 	const char *const *c_search; /**< as search, of C */
 	size_t c_search_count;
+	const struct ws_host_file *files; /**< what both fingerprints are of; by ws_hostcc_open */
+	size_t file_count;
 };
 
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;

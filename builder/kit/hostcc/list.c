@@ -237,6 +237,7 @@ struct opening {
 	struct ws_ledger *ledger;
 	struct ws_hasher *hasher;
 	struct ws_arena *a;
+	WS_VEC(struct ws_host_file) files;
 	bool of_c; /* what is asked is the driver for C */
 };
 
@@ -251,7 +252,7 @@ ask(const struct opening *o, const char *const *argv, bool with_stderr, struct w
 
 /* One part of the fingerprint: what it is called, and its contents. */
 static bool
-add_file(const struct opening *o, const char *name, const char *path, struct ws_err *err)
+add_file(struct opening *o, const char *name, const char *path, struct ws_err *err)
 {
 	struct ws_digest digest;
 	if (!ws_ledger_file_digest(o->ledger, path, &digest)) {
@@ -260,6 +261,8 @@ add_file(const struct opening *o, const char *name, const char *path, struct ws_
 	}
 	ws_hasher_add_field(o->hasher, name);
 	ws_hasher_add_field(o->hasher, digest.hex);
+	*ws_vec_push(&o->files, o->a) =
+		(struct ws_host_file){ws_arena_strdup(o->a, path), ws_arena_strdup(o->a, digest.hex)};
 	return true;
 }
 
@@ -300,7 +303,7 @@ find_program_of(const struct opening *o, const char *program, const char *name, 
 }
 
 static bool
-add_program_of(const struct opening *o, const char *program, const char *name, struct ws_err *err)
+add_program_of(struct opening *o, const char *program, const char *name, struct ws_err *err)
 {
 	const char *path;
 	if (!find_program_of(o, program, name, &path, err)) {
@@ -314,14 +317,14 @@ add_program_of(const struct opening *o, const char *program, const char *name, s
 }
 
 static bool
-add_program(const struct opening *o, const char *name, struct ws_err *err)
+add_program(struct opening *o, const char *name, struct ws_err *err)
 {
 	return add_program_of(o, o->cc->path, name, err);
 }
 
 /* What -flto runs; distributions may have it apart. */
 static bool
-add_lto(const struct opening *o, struct ws_err *err)
+add_lto(struct opening *o, struct ws_err *err)
 {
 	static const char *const names[] = {"lto-wrapper", "lto1"};
 	bool fine = true;
@@ -334,7 +337,7 @@ add_lto(const struct opening *o, struct ws_err *err)
 }
 
 static bool
-add_specs(const struct opening *o, struct ws_err *err)
+add_specs(struct opening *o, struct ws_err *err)
 {
 	const char *const argv[] = {o->cc->path, "-dumpspecs", NULL};
 	WS_AUTO_BUF struct ws_buf answer = {0};
@@ -366,7 +369,7 @@ read_libraries(const struct opening *o, struct ws_str rest)
 /* The lines of "-E -v": search folders between two known lines, and files that change the
  * driver. */
 static bool
-read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
+read_verbose(struct opening *o, struct ws_str rest, struct ws_err *err)
 {
 	WS_VEC(const char *) folders = {0};
 	bool inside = false;
@@ -397,7 +400,7 @@ read_verbose(const struct opening *o, struct ws_str rest, struct ws_err *err)
 }
 
 static bool
-add_verbose(const struct opening *o, struct ws_err *err)
+add_verbose(struct opening *o, struct ws_err *err)
 {
 	const char *const argv[] = {o->of_c ? o->cc->c_path : o->cc->path, "-E", "-v", "-x",
 		o->of_c ? "c" : "c++", "/dev/null", "-o", "/dev/null", NULL};
@@ -415,7 +418,7 @@ is_llvm_library(const char *name, const char *major)
 }
 
 static bool
-add_libraries(const struct opening *o, const char *folder, struct ws_err *err)
+add_libraries(struct opening *o, const char *folder, struct ws_err *err)
 {
 	const char *major = ws_arena_printf(o->a, "%u", o->cc->major);
 	WS_VEC(const char *) names = {0};
@@ -440,7 +443,7 @@ add_libraries(const struct opening *o, const char *folder, struct ws_err *err)
 }
 
 static bool
-add_parts(const struct opening *o, struct ws_err *err)
+add_parts(struct opening *o, struct ws_err *err)
 {
 	const char *driver = real_path(o->cc->path, o->a);
 	if (!add_file(o, "driver", driver, err) || !add_program(o, "ld", err)) {
@@ -502,5 +505,8 @@ ws_hostcc_open(
 	bool complete = add_parts(&o, err);
 	struct ws_digest digest = ws_hasher_finish(o.hasher);
 	cc->fingerprint = complete ? ws_arena_strdup(a, digest.hex) : NULL;
-	return complete && open_c(&o, err);
+	complete = complete && open_c(&o, err);
+	cc->files = o.files.at;
+	cc->file_count = o.files.len;
+	return complete;
 }
