@@ -11,7 +11,8 @@
  *   compile/  units to actions: torch's flags, what was read, links
  *   engine/   runs actions: keys, budget, resume; knows nothing of wheels
  *   store/    files by digest, results by key, trees, the ledger
- *   remote/   results of other hosts, through a cache server
+ *   remote/   results of other hosts, through a cache server; actions that a build farm runs
+ *   exec/     a program of its own: what a farm's worker runs
  *   elf/ verify/     what a module needs, and whether a torch has it
  *   wheelfile/ what is in a wheel   inspect/  everything that one can be said to be
  *   explain/  what an error's text means

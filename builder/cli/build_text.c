@@ -323,8 +323,12 @@ ws_build_text_summary(struct ws_session *s, const struct ws_build_text *text)
 		published ? ws_arena_printf(s->a, ", %u published", published) : "",
 		ws_format_duration(result->wall_ms, wall), ws_format_duration(result->actions.cpu_ms, cpu),
 		measured ? ", peak " : "", measured ? peak : "");
-	ws_out_note(&s->out, "%u actions: %u from the store, %u ran\n", result->actions.total,
-		result->actions.hits, result->actions.ran);
+	char away[32] = "";
+	if (result->actions.ran_elsewhere > 0) {
+		snprintf(away, sizeof(away), ", %u on the farm", result->actions.ran_elsewhere);
+	}
+	ws_out_note(&s->out, "%u actions: %u from the store, %u ran%s\n", result->actions.total,
+		result->actions.hits, result->actions.ran, away);
 	print_sizes(s, &result->supplies);
 	print_install(s, text);
 }

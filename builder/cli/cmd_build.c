@@ -26,6 +26,7 @@ struct building {
 	uint64_t timeout_ms;
 	const char *trace, *report; /* files; NULL: not wanted */
 	const char *why;            /* what to explain; NULL: nothing */
+	const char *executor;       /* as typed; NULL: not given */
 	struct ws_timeline *timeline;
 };
 
@@ -92,6 +93,7 @@ parse(
 		{"trace", 0, WS_OPTION_TEXT, &b->trace, "FILE", NULL},
 		{"report", 0, WS_OPTION_TEXT, &b->report, "FILE", NULL},
 		{"why", 0, WS_OPTION_TEXT, &b->why, "ACTION", NULL},
+		{"executor", 0, WS_OPTION_TEXT, &b->executor, "WHERE", NULL},
 		{"timeout", 0, WS_OPTION_SECONDS, &b->timeout_ms, "T", "stop after T (90, 10m, 2h)"},
 		{"action-timeout", 0, WS_OPTION_SECONDS, &o->action_timeout_ms, "T",
 			"time limit of one command"},
@@ -289,6 +291,31 @@ write_reports(struct ws_session *s, const struct building *b, const struct ws_bu
 	return done;
 }
 
+/* Where compilations run: "local", "remote", or "remote,local" for what the farm does not do. */
+static bool
+open_executor(
+	struct ws_session *s, const struct building *b, struct ws_context *ctx, struct ws_err *err)
+{
+	const char *where = b->executor ? b->executor : "local";
+	bool falls_back = strcmp(where, "remote,local") == 0;
+	if (strcmp(where, "local") == 0) {
+		return true;
+	}
+	if (!falls_back && strcmp(where, "remote") != 0) {
+		ws_err_set(err, WS_ERR_USAGE, "there is no executor '%s'", where);
+		return ws_err_cure(err, "it is local, remote, or remote,local");
+	}
+	if (b->selecting.offline) {
+		return ws_err_set(
+			err, WS_ERR_USAGE, "--executor %s and --offline exclude each other", where);
+	}
+	if (!ws_session_open_execution(s, falls_back, err)) {
+		return false;
+	}
+	ctx->executor = ws_execution_executor(s->execution);
+	return true;
+}
+
 static bool
 build(struct ws_session *s, struct building *b, struct ws_err *err)
 {
@@ -306,6 +333,9 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 		return false;
 	}
 	ctx.shared = ws_records_shared(s->records);
+	if (!open_executor(s, b, &ctx, err)) {
+		return false;
+	}
 	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));

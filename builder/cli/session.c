@@ -235,38 +235,84 @@ https_proxy_of(const struct ws_user_env *env)
 	return proxy;
 }
 
-bool
-ws_session_open_records(struct ws_session *s, struct ws_err *err)
+static bool
+open_server(struct ws_session *s, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
-	struct ws_records_config config = {
+	struct ws_server_config config = {
 		.endpoint = remote->endpoint,
 		.instance = remote->instance,
 		.certificate = remote->certificate,
 		.certificate_key = remote->certificate_key,
 		.https_proxy = https_proxy_of(&s->env),
-		.write = remote->write,
 		.headers = remote->headers,
+		.ca_path = s->indexes.ca_path,
+		.netrc_path = s->indexes.netrc_path,
+		.stop = &s->stop,
+	};
+	s->server = s->server ? s->server : ws_server_open(&config, s->a, err);
+	return s->server != NULL;
+}
+
+bool
+ws_session_open_records(struct ws_session *s, struct ws_err *err)
+{
+	const struct ws_user_remote *remote = &s->user.remote;
+	if (!remote->endpoint || s->records) {
+		return true;
+	}
+	if (!open_server(s, err)) {
+		return false;
+	}
+	struct ws_records_config config = {
+		.server = s->server,
+		.write = remote->write,
 		.key = remote->key,
 		.trust = remote->trust,
 		.trust_count = remote->trust_count,
 		.store = &s->store,
-		.ca_path = s->indexes.ca_path,
-		.netrc_path = s->indexes.netrc_path,
-		.stop = &s->stop,
 		.events = &s->events,
 	};
-	if (!remote->endpoint || s->records) {
-		return true;
-	}
 	s->records = ws_records_open(&config, s->a, err);
 	return s->records != NULL;
+}
+
+bool
+ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *err)
+{
+	const struct ws_user_remote *remote = &s->user.remote;
+	if (!remote->endpoint || !ws_starts_with(remote->endpoint, "grpc")) {
+		ws_err_set(err, WS_ERR_CONFIG, "there is no build farm: %s",
+			remote->endpoint ? "results are shared over http, which runs nothing"
+							 : "the user's configuration has no 'remote'");
+		return ws_err_cure(
+			err, "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more");
+	}
+	if (!open_server(s, err)) {
+		return false;
+	}
+	struct ws_execution_config config = {
+		.rpc = s->server->rpc,
+		.instance = s->server->instance,
+		.properties = remote->properties,
+		.property_count = remote->property_count,
+		.slots = remote->slots,
+		.helper = ws_path_join(s->a, ws_path_dir(s->a, s->program), "wheelsmith-exec", NULL),
+		.falls_back = falls_back,
+		.store = &s->store,
+		.ledger = s->ledger,
+		.events = &s->events,
+		.stop = &s->stop,
+	};
+	s->execution = ws_execution_open(&config, s->a, err);
+	return s->execution != NULL;
 }
 
 void
 ws_session_close(struct ws_session *s)
 {
 	ws_records_close(s->records);
+	ws_execution_close(s->execution);
 	if (s->has_net) {
 		ws_git_close(s->fetch.git);
 		ws_http_close(s->fetch.http);

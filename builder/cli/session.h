@@ -15,6 +15,7 @@
 #include "config/user.h"
 #include "fetch/fetch.h"
 #include "net/index_config.h"
+#include "remote/execution.h"
 #include "remote/records.h"
 #include "sys/host.h"
 #include "sys/stop.h"
@@ -54,7 +55,9 @@ struct ws_session {
 	struct ws_ledger *ledger;
 	struct ws_index_config indexes;
 	struct ws_fetch fetch;
-	struct ws_records *records; /**< NULL: not opened, or none are shared */
+	struct ws_server *server;       /**< of the user's configuration; NULL: not opened, or none */
+	struct ws_records *records;     /**< NULL: not opened, or none are shared */
+	struct ws_execution *execution; /**< NULL: not opened */
 	bool has_facts, has_store, has_indexes, has_net;
 };
 
@@ -94,6 +97,9 @@ bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles
 /** Results of other hosts, where the user's configuration names a place. Needs the indexes'
  * certificates. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
+
+/** The build farm of the user's configuration. WS_ERR_CONFIG: there is none. As above. */
+bool ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *err);
 
 /**
  * The Debian mirror to use, and who says so: the option, the user's configuration, else this host's

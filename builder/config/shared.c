@@ -38,6 +38,19 @@ read_endpoint(struct ws_reader *r, const struct ws_json *value, void *into)
 	return (*(const char **)into = text);
 }
 
+static bool
+read_property(struct ws_reader *r, const struct ws_json *value, void *into)
+{
+	const char *text = ws_text_of(r, value, "a property");
+	if (text && (text[0] == '=' || !strchr(text, '='))) {
+		ws_json_err(r->doc, value, r->err, "a property is NAME=VALUE");
+		return false;
+	}
+	return text && (*(const char **)into = text);
+}
+
+static const struct ws_type type_property =
+	WS_VALUES(const char *, "a property", "properties", read_property);
 static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
 static const struct ws_type type_access = WS_VALUES(bool, "an access", "accesses", read_access);
 
@@ -52,6 +65,9 @@ static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_user_remote, key, "key", ws_type_path)},
 	{WS_MANY(struct ws_user_remote, trust, trust_count, "trust", ws_type_path),
 		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"~/ci.pem.pub\"]"},
+	{WS_MANY(struct ws_user_remote, properties, property_count, "platform", type_property),
+		.flags = WS_FIELD_LIST | WS_FIELD_UNIQUE, .example = "[\"OSFamily=linux\"]"},
+	{WS_ONE(struct ws_user_remote, slots, "slots", ws_type_number)},
 };
 static const struct ws_table table = {"a remote", fields, WS_LEN(fields)};
 
@@ -68,8 +84,11 @@ read_remote(struct ws_reader *r, const struct ws_json *value, void *into)
 	}
 	remote->endpoint = ws_arena_copy(r->a, remote->endpoint, len);
 	bool grpc = is_grpc(remote->endpoint);
-	if (!grpc && (remote->instance || remote->certificate || remote->certificate_key)) {
-		ws_json_err(r->doc, value, r->err, "'instance' and 'certificate' are of a server by gRPC");
+	if (!grpc
+		&& (remote->instance || remote->certificate || remote->certificate_key
+			|| remote->property_count > 0 || remote->slots > 0)) {
+		ws_json_err(r->doc, value, r->err,
+			"'instance', 'certificate', 'platform' and 'slots' are of a server by gRPC");
 		return ws_err_cure(r->err, "\"endpoint\": \"grpcs://HOST:PORT\"");
 	}
 	if (!remote->certificate != !remote->certificate_key) {

@@ -3,7 +3,8 @@
  *
  * {"endpoint": "https://cache.example.com/wheels", "access": "write", "headers": "~/headers",
  *  "key": "~/records.pem", "trust": ["~/ci.pem.pub"]}, or with "grpcs://cache.example.com:8980" as
- * the endpoint, "instance", "certificate" and "certificate_key"
+ * the endpoint, "instance", "certificate" and "certificate_key"; where that server runs actions,
+ * "platform": ["OSFamily=linux"] and "slots": 64
  */
 #ifndef WS_CONFIG_SHARED_H
 #define WS_CONFIG_SHARED_H
@@ -19,6 +20,9 @@ struct ws_user_remote {
 	const char *key;          /**< likewise; never NULL with `write` */
 	const char *const *trust; /**< files; at least one, unless there is a key */
 	size_t trust_count;
+	const char *const *properties; /**< of workers that run actions, "NAME=VALUE" */
+	size_t property_count;
+	unsigned slots; /**< how many actions are there at once; 0: not said */
 };
 
 /** Reads an object into a struct ws_user_remote. */

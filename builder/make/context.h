@@ -17,6 +17,7 @@
 #include "plan/input.h"
 #include "sys/host.h"
 
+struct ws_executor;
 struct ws_shared;
 
 struct ws_context {
@@ -33,9 +34,10 @@ struct ws_context {
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	enum ws_kits_choice kits;
-	struct ws_shared *shared; /**< results of other hosts; NULL: there are none */
-	unsigned jobs;            /**< 0: decide */
-	uint64_t memory_bytes;    /**< 0: decide */
+	struct ws_shared *shared;     /**< results of other hosts; NULL: there are none */
+	struct ws_executor *executor; /**< other hosts that run commands; NULL: none does */
+	unsigned jobs;                /**< 0: decide */
+	uint64_t memory_bytes;        /**< 0: decide */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "config/kit_def.h"
+#include "engine/runner.h"
 #include "judge/host_libraries.h"
 #include "kit/torch/exports.h"
 #include "make/host_tools.h"
@@ -214,6 +215,12 @@ static bool
 open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_cuda_kit *kit,
 	struct ws_err *err)
 {
+	const struct ws_executor *others = r->ctx->executor;
+	if (others && !others->falls_back) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"CUDA %s of this host is not sent to a farm: its files may change", choice->name);
+		return ws_err_cure_code(err, WS_CURE_KITS_ARCHIVE, NULL);
+	}
 	ws_cuda_list toolkits = {0};
 	struct ws_cuda_memory memory = {r->ctx->store, r->ctx->ledger};
 	ws_cuda_list_host(r->ctx->env, &memory, r->a, &toolkits);

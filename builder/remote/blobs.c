@@ -131,12 +131,14 @@ take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
-		struct ws_item *item = find_item(batch, one->digest);
-		if (item) {
-			say_status(item, one->status);
-		}
-		if (item && item->came == WS_CAME_WHOLE) {
-			take_file(item, &one->data);
+		for (size_t j = 0; one->digest && j < batch->count; j++) { /* two may want the same */
+			struct ws_item *item = batch->items[j];
+			if (strcmp(item->key, one->digest->hash) == 0) {
+				say_status(item, one->status);
+				if (item->came == WS_CAME_WHOLE) {
+					take_file(item, &one->data);
+				}
+			}
 		}
 	}
 }

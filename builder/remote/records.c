@@ -5,8 +5,6 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/loopback.h"
-#include "net/url.h"
 #include "remote/action_result.h"
 #include "remote/grpc_cache.h"
 #include "remote/http_cache.h"
@@ -17,15 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONNECT_MS 5000
-
 struct ws_records {
 	struct ws_shared shared; /* first */
 	struct ws_records_config config;
 	struct ws_arena *a;
 	struct ws_remote_cache *cache;
-	const char *headers[WS_REQUEST_HEADERS];
-	size_t header_count;
 	struct ws_sign_key *key;              /* NULL: nothing is written */
 	WS_VEC(struct ws_sign_key *) trusted; /* `key` too */
 	const char *shown;                    /* the endpoint, for people */
@@ -273,45 +267,6 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 /* ---- opening ---- */
 
 static bool
-is_grpc(const char *endpoint)
-{
-	return ws_starts_with(endpoint, "grpc");
-}
-
-static bool
-read_headers(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
-{
-	WS_AUTO_BUF struct ws_buf text = {0};
-	const char *path = r->config.headers;
-	if (!path) {
-		return true;
-	}
-	if (!url->is_https && !ws_host_is_loopback(ws_str_of(url->host))) {
-		return ws_err_set(err, WS_ERR_CONFIG,
-			"'%s' is plain http: the headers of '%s' are sent over https only", r->shown, path);
-	}
-	if (!ws_fs_read_at_most(path, 16384, &text, err)) {
-		err->kind = WS_ERR_CONFIG;
-		return false;
-	}
-	struct ws_str rest = ws_buf_str(&text);
-	while (rest.s && rest.n > 0) {
-		struct ws_str line = ws_str_trim(ws_str_cut(&rest, '\n'));
-		if (line.n == 0) {
-			continue;
-		}
-		bool fits = r->header_count < WS_REQUEST_HEADERS;
-		if (!fits || line.s[0] == ':' || !memchr(line.s, ':', line.n)
-			|| memchr(line.s, '\0', line.n) || memchr(line.s, '\r', line.n)) {
-			return ws_err_set(err, WS_ERR_CONFIG, "'%s' is not a list of at most %d headers, '%s'",
-				path, WS_REQUEST_HEADERS, "Name: value");
-		}
-		r->headers[r->header_count++] = ws_str_copy(line, r->a);
-	}
-	return true;
-}
-
-static bool
 read_keys(struct ws_records *r, struct ws_err *err)
 {
 	const struct ws_records_config *c = &r->config;
@@ -336,31 +291,15 @@ read_keys(struct ws_records *r, struct ws_err *err)
 }
 
 static struct ws_remote_cache *
-open_cache(struct ws_records *r, const struct ws_url *url, struct ws_err *err)
+open_cache(struct ws_records *r, struct ws_err *err)
 {
-	const struct ws_records_config *c = &r->config;
-	if (!is_grpc(c->endpoint)) {
-		struct ws_http_cache_config http = {
-			c->endpoint, r->headers, r->header_count, c->ca_path, c->netrc_path, c->stop};
+	const struct ws_server *server = r->config.server;
+	if (!server->is_grpc) {
+		struct ws_http_cache_config http = {server->endpoint, server->headers, server->header_count,
+			server->ca_path, server->netrc_path, server->stop};
 		return ws_http_cache_open(&http, r->a, err);
 	}
-	struct ws_grpc_cache_config grpc = {.instance = c->instance ? c->instance : ""};
-	grpc.rpc.headers = r->headers;
-	grpc.rpc.header_count = r->header_count;
-	grpc.rpc.channel = (struct ws_channel_config){
-		.tls = url->is_https,
-		.ca_path = c->ca_path,
-		.cert_path = c->certificate,
-		.key_path = c->certificate_key,
-		.stop = c->stop,
-		.peer = {.host = url->host,
-			.port = strrchr(url->origin, ':') + 1,
-			.proxy = ws_host_is_loopback(ws_str_of(url->host)) && !url->is_https ? ""
-				: !url->is_https                                                 ? NULL
-				: c->https_proxy                                                 ? c->https_proxy
-																				 : "",
-			.connect_ms = CONNECT_MS},
-	};
+	struct ws_grpc_cache_config grpc = {.rpc = server->rpc, .instance = server->instance};
 	return ws_grpc_cache_open(&grpc, r->a);
 }
 
@@ -368,20 +307,12 @@ struct ws_records *
 ws_records_open(const struct ws_records_config *config, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_records *r = WS_NEW(a, struct ws_records);
-	struct ws_url url;
 	r->config = *config;
 	r->a = a;
-	r->shown = ws_url_shown(config->endpoint, a);
-	const char *web = is_grpc(config->endpoint)
-		? ws_arena_printf(a, "http%s", config->endpoint + strlen("grpc"))
-		: config->endpoint;
+	r->shown = config->server->shown;
 	r->shared = (struct ws_shared){false, get_records, get_files, put};
-	if (strpbrk(config->endpoint, "?#")) {
-		ws_err_set(err, WS_ERR_CONFIG,
-			"'%s' cannot be the 'endpoint' of 'remote': /ac/ and /cas/ are appended to it",
-			r->shown);
-	} else if (ws_url_parse(web, a, &url, err) && read_keys(r, err) && read_headers(r, &url, err)) {
-		r->cache = open_cache(r, &url, err);
+	if (read_keys(r, err)) {
+		r->cache = open_cache(r, err);
 	}
 	if (!r->cache) {
 		ws_records_close(r);

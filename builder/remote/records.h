@@ -12,29 +12,23 @@
 
 #include "base/event.h"
 #include "engine/shared.h"
+#include "remote/server.h"
 #include "store/store.h"
-#include "sys/stop.h"
 
 struct ws_records;
 
-/** What the user's configuration says. All borrowed. */
+/** What the user's configuration says beside the server. All borrowed. */
 struct ws_records_config {
-	const char *endpoint; /**< http or https URL, without a slash at its end; grpc(s)://HOST:PORT */
-	const char *instance; /**< of a gRPC server; NULL */
-	const char *certificate, *certificate_key; /**< for TLS by gRPC; NULL */
-	const char *https_proxy;                   /**< for the same; NULL: none */
-	bool write;                                /**< results are put there; `key` signs them */
-	const char *headers; /**< file with "Name: value" lines that go with every request; NULL */
-	const char *key;     /**< file of a private key; what it signed counts too. NULL: only read */
+	const struct ws_server *server;
+	bool write;      /**< results are put there; `key` signs them */
+	const char *key; /**< file of a private key; what it signed counts too. NULL: only read */
 	const char *const *trust; /**< files of public keys */
 	size_t trust_count;
 	const struct ws_store *store;
-	const char *ca_path, *netrc_path;
-	struct ws_stop *stop;
 	const struct ws_events *events; /**< is warned */
 };
 
-/** Reads keys and headers, and asks nobody yet. NULL: WS_ERR_CONFIG. */
+/** Reads keys, and asks nobody yet. NULL: WS_ERR_CONFIG. */
 struct ws_records *ws_records_open(
 	const struct ws_records_config *config, struct ws_arena *a, struct ws_err *err);
 

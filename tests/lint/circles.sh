@@ -4,8 +4,8 @@
 set -euo pipefail
 objects=${1:-build/dev}/CMakeFiles/core.dir/builder
 [ -d "$objects" ] || { echo "circles.sh: there is no '$objects': build first"; exit 1; }
-# Of sources that are there: a build folder keeps objects of files that were renamed.
-calls=$(find builder -mindepth 2 -name '*.c' -printf "$objects/%P.o\n" | sort | xargs "${NM:-nm}" -A | awk -v skip="${#objects}" '
+# Of sources that are there: a build folder keeps objects of files that were renamed. exec/ is a program of its own.
+calls=$(find builder -mindepth 2 -name '*.c' ! -path 'builder/exec/*' -printf "$objects/%P.o\n" | sort | xargs "${NM:-nm}" -A | awk -v skip="${#objects}" '
 {
 	file = substr($1, skip + 2); sub(/\.c\.o:.*/, "", file)
 	if ($(NF - 1) == "U") needs[file, $NF] = 1

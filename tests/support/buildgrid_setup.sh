@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ]; then # PostgreSQL refuses root
 	as=(runuser -u postgres --)
 	chown postgres "$D"/{socket,pg}
 fi
-bin=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
+bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | tail -n 1)
 cd "$D"
 "${as[@]}" "$bin/initdb" -D "$D/pg/data" -A trust -U bgd --no-sync -E UTF8 > initdb.out
 cat >> pg/data/postgresql.conf <<END

@@ -19,13 +19,11 @@ main(int argc, char **argv)
 		fprintf(stderr, "records_driver ENDPOINT KEY STORE COUNT put|get: %s\n", err.text);
 		return 2;
 	}
-	struct ws_records_config config = {.endpoint = argv[1],
-		.instance = "main",
-		.write = true,
-		.key = argv[2],
-		.store = &store,
-		.events = &events};
-	struct ws_records *records = ws_records_open(&config, a, &err);
+	struct ws_server_config place = {.endpoint = argv[1], .instance = "main"};
+	struct ws_server *server = ws_server_open(&place, a, &err);
+	struct ws_records_config config = {
+		.server = server, .write = true, .key = argv[2], .store = &store, .events = &events};
+	struct ws_records *records = server ? ws_records_open(&config, a, &err) : NULL;
 	if (!records) {
 		fprintf(stderr, "%s\n", err.text);
 		return 2;

@@ -1,0 +1,327 @@
+/* elsewhere.c - "KIND VALUE" and a NUL, again and again: values are words of command lines. */
+#include "engine/elsewhere.h"
+
+#include "base/fs.h"
+
+#include <string.h>
+
+#define ORDER "wheelsmith.order/1"
+#define REPORT "wheelsmith.report/1"
+
+static void
+add(struct ws_buf *text, const char *kind, const char *value)
+{
+	if (value) {
+		ws_buf_printf(text, "%s %s", kind, value);
+		ws_buf_putc(text, '\0');
+	}
+}
+
+static void
+add_pair(struct ws_buf *text, const char *kind, const char *first, const char *second)
+{
+	ws_buf_printf(text, "%s %s %s", kind, first, second);
+	ws_buf_putc(text, '\0');
+}
+
+static void
+add_all(struct ws_buf *text, const char *kind, const char *const *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		add(text, kind, values[i]);
+	}
+}
+
+static void
+add_words(struct ws_buf *text, const char *kind, const char *const *words)
+{
+	while (*words) {
+		add(text, kind, *words++);
+	}
+}
+
+/* The next record, in @a a; false: that was all, or what follows is none. */
+static bool
+take(struct ws_str *text, struct ws_arena *a, const char **kind, const char **value)
+{
+	const char *end = text->n > 0 ? memchr(text->s, '\0', text->n) : NULL;
+	if (!end) {
+		return false;
+	}
+	char *record = ws_arena_copy(a, text->s, (size_t)(end - text->s));
+	char *blank = strchr(record, ' ');
+	text->n -= (size_t)(end + 1 - text->s);
+	text->s = end + 1;
+	if (!blank) {
+		return false;
+	}
+	*blank = '\0';
+	*kind = record;
+	*value = blank + 1;
+	return true;
+}
+
+/* The first of a pair is a name without blanks. */
+static bool
+cut(const char *pair, struct ws_arena *a, const char **first, const char **second)
+{
+	const char *blank = strchr(pair, ' ');
+	*first = blank ? ws_arena_copy(a, pair, (size_t)(blank - pair)) : NULL;
+	*second = blank ? blank + 1 : NULL;
+	return blank != NULL;
+}
+
+/* ---- orders ---- */
+
+void
+ws_order_write(const struct ws_action *action, struct ws_buf *text)
+{
+	add(text, ORDER, action->subject);
+	add(text, "program", action->tool.program);
+	add_words(text, "argv", action->argv);
+	add_words(text, "env", action->env);
+	for (size_t i = 0; i < action->token_count; i++) {
+		add_pair(text, "token", action->tokens[i].name, action->tokens[i].value);
+	}
+	for (size_t i = 0; i < action->host_file_count; i++) {
+		add_pair(text, "host", action->host_files[i].digest, action->host_files[i].path);
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		add(text, "mount", action->mounts[i].name);
+	}
+	for (size_t i = 0; i < action->input_count; i++) {
+		add(text, "input", action->inputs[i].name);
+	}
+	add_all(text, "output", action->outputs, action->output_count);
+	add_all(text, "seed", action->seeds, action->seed_count);
+	add_all(text, "search", action->search, action->search_count);
+}
+
+/* Lists that grow while an order is read. */
+struct reading {
+	struct ws_arena *a;
+	const char *folder;
+	ws_name_list argv, env, outputs, seeds, search;
+	WS_VEC(struct ws_token) tokens;
+	WS_VEC(struct ws_host_file) host_files;
+	WS_VEC(struct ws_mount) mounts;
+	WS_VEC(struct ws_input) inputs;
+};
+
+static bool
+read_pair(struct reading *r, const char *kind, const char *value)
+{
+	const char *first, *second;
+	if (!cut(value, r->a, &first, &second)) {
+		return false;
+	}
+	if (strcmp(kind, "token") == 0) {
+		*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, second};
+	} else {
+		*ws_vec_push(&r->host_files, r->a) = (struct ws_host_file){second, first};
+	}
+	return true;
+}
+
+static void
+read_mount(struct reading *r, const char *name)
+{
+	struct ws_tree *tree = WS_NEW(r->a, struct ws_tree);
+	tree->path = ws_path_join(r->a, r->folder, name, NULL);
+	*ws_vec_push(&r->mounts, r->a) = (struct ws_mount){name, tree->path, tree};
+}
+
+static ws_name_list *
+list_of_order(struct reading *r, const char *kind)
+{
+	return strcmp(kind, "argv") == 0  ? &r->argv
+		: strcmp(kind, "env") == 0    ? &r->env
+		: strcmp(kind, "output") == 0 ? &r->outputs
+		: strcmp(kind, "seed") == 0   ? &r->seeds
+		: strcmp(kind, "search") == 0 ? &r->search
+									  : NULL;
+}
+
+static bool
+read_record(struct reading *r, struct ws_action *action, const char *kind, const char *value)
+{
+	ws_name_list *list = list_of_order(r, kind);
+	if (list) {
+		*ws_vec_push(list, r->a) = value;
+	} else if (strcmp(kind, ORDER) == 0) {
+		action->subject = value;
+	} else if (strcmp(kind, "program") == 0) {
+		action->tool.program = value;
+	} else if (strcmp(kind, "mount") == 0) {
+		read_mount(r, value);
+	} else if (strcmp(kind, "input") == 0) {
+		*ws_vec_push(&r->inputs, r->a) = (struct ws_input){.name = value};
+	} else {
+		return (strcmp(kind, "token") == 0 || strcmp(kind, "host") == 0)
+			&& read_pair(r, kind, value);
+	}
+	return true;
+}
+
+static void
+finish_order(struct reading *r, struct ws_action *action)
+{
+	*ws_vec_push(&r->argv, r->a) = NULL;
+	*ws_vec_push(&r->env, r->a) = NULL;
+	action->argv = r->argv.at;
+	action->env = r->env.at;
+	action->tokens = r->tokens.at;
+	action->token_count = r->tokens.len;
+	action->host_files = r->host_files.at;
+	action->host_file_count = r->host_files.len;
+	action->mounts = r->mounts.at;
+	action->mount_count = r->mounts.len;
+	action->inputs = r->inputs.at;
+	action->input_count = r->inputs.len;
+	action->outputs = r->outputs.at;
+	action->output_count = r->outputs.len;
+	action->seeds = r->seeds.at;
+	action->seed_count = r->seeds.len;
+	action->search = r->search.at;
+	action->search_count = r->search.len;
+}
+
+struct ws_action *
+ws_order_read(struct ws_str text, const char *folder, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_action *action = WS_NEW(a, struct ws_action);
+	struct reading r = {.a = a, .folder = folder};
+	const char *kind, *value;
+	bool good = true;
+	while (good && take(&text, a, &kind, &value)) {
+		good = read_record(&r, action, kind, value);
+	}
+	if (!good || text.n > 0 || !action->subject || !action->tool.program || r.argv.len == 0) {
+		ws_err_set(err, WS_ERR_CONFIG, "it is no order of wheelsmith");
+		return NULL;
+	}
+	finish_order(&r, action);
+	return action;
+}
+
+/* ---- reports ---- */
+
+static void
+add_number(struct ws_buf *text, const char *kind, uint64_t number)
+{
+	ws_buf_printf(text, "%s %llu", kind, (unsigned long long)number);
+	ws_buf_putc(text, '\0');
+}
+
+void
+ws_report_write(const struct ws_report *report, struct ws_buf *text)
+{
+	const struct ws_reads *reads = &report->reads;
+	add_number(text, REPORT, (uint64_t)report->code);
+	add_number(text, "signal", (uint64_t)report->signal);
+	add_number(text, "wall_ms", report->wall_ms);
+	add_number(text, "cpu_ms", report->cpu_ms);
+	add_number(text, "rss_bytes", report->rss_bytes);
+	add(text, "differs", report->differs);
+	add(text, "uncacheable", reads->uncacheable);
+	add(text, "opaque", reads->opaque);
+	for (size_t i = 0; i < reads->files.len; i++) {
+		const char *name = reads->files.at[i], *digest = ws_map_get(&report->outside, name);
+		add(text, "file", name);
+		if (digest) {
+			add_pair(text, "outside", digest, name);
+		}
+	}
+	add_all(text, "absent", reads->absent.at, reads->absent.len);
+	add_all(text, "present", reads->present.at, reads->present.len);
+	add_all(text, "folder", reads->folders.at, reads->folders.len);
+}
+
+static ws_name_list *
+list_of_report(struct ws_reads *reads, const char *kind)
+{
+	return strcmp(kind, "file") == 0   ? &reads->files
+		: strcmp(kind, "absent") == 0  ? &reads->absent
+		: strcmp(kind, "present") == 0 ? &reads->present
+		: strcmp(kind, "folder") == 0  ? &reads->folders
+									   : NULL;
+}
+
+static const char **
+text_of_report(struct ws_report *report, const char *kind)
+{
+	return strcmp(kind, "differs") == 0    ? &report->differs
+		: strcmp(kind, "uncacheable") == 0 ? &report->reads.uncacheable
+		: strcmp(kind, "opaque") == 0      ? &report->reads.opaque
+										   : NULL;
+}
+
+static bool
+read_number(struct ws_report *report, const char *kind, const char *value)
+{
+	uint64_t number;
+	if (!ws_str_to_u64(ws_str_of(value), &number)) {
+		return false;
+	}
+	if (strcmp(kind, REPORT) == 0 && number <= 255) {
+		report->code = (int)number;
+	} else if (strcmp(kind, "signal") == 0 && number <= 64) {
+		report->signal = (int)number;
+	} else if (strcmp(kind, "wall_ms") == 0) {
+		report->wall_ms = number;
+	} else if (strcmp(kind, "cpu_ms") == 0) {
+		report->cpu_ms = number;
+	} else if (strcmp(kind, "rss_bytes") == 0) {
+		report->rss_bytes = number;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool
+read_outside(struct ws_report *report, const char *value, struct ws_arena *a)
+{
+	const char *digest, *name;
+	struct ws_digest parsed;
+	if (!cut(value, a, &digest, &name) || !ws_digest_parse(digest, &parsed)) {
+		return false;
+	}
+	ws_map_put(&report->outside, name, digest, a);
+	return true;
+}
+
+/* Names become lines of manifests. */
+static bool
+read_finding(struct ws_report *report, const char *kind, const char *value, struct ws_arena *a)
+{
+	ws_name_list *list = list_of_report(&report->reads, kind);
+	const char **line = text_of_report(report, kind);
+	if (value[0] == '\0' || strpbrk(value, "\r\n")) {
+		return false;
+	}
+	if (list) {
+		*ws_vec_push(list, a) = value;
+	} else if (line) {
+		*line = value;
+	} else {
+		return strcmp(kind, "outside") == 0 ? read_outside(report, value, a)
+											: read_number(report, kind, value);
+	}
+	return true;
+}
+
+bool
+ws_report_read(struct ws_str text, struct ws_arena *a, struct ws_report *report, struct ws_err *err)
+{
+	const char *kind, *value;
+	*report = (struct ws_report){.code = -1};
+	bool good = true;
+	while (good && take(&text, a, &kind, &value)) {
+		good = read_finding(report, kind, value, a);
+	}
+	if (!good || text.n > 0 || report->code < 0) {
+		return ws_err_set(err, WS_ERR_BUILD, "it is no report of wheelsmith");
+	}
+	return true;
+}

@@ -1,0 +1,48 @@
+/**
+ * elsewhere.h - an action as text for another host, and what that host says of it
+ *
+ * Where an action runs elsewhere, its words, names and tokens go there as one text, the order; what
+ * the program there found out comes back as another, the report: how the command ended, what
+ * it cost, what it read. Texts and digests of what was read outside of trees are that host's, so
+ * the trace is made there. Mounts are folders "in/NAME" there, and the command runs in "job", where
+ * they are links, as they are here.
+ */
+#ifndef WS_ENGINE_ELSEWHERE_H
+#define WS_ENGINE_ELSEWHERE_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "engine/action.h"
+
+#define WS_ELSEWHERE_ORDER "order"
+#define WS_ELSEWHERE_REPORT "report"
+#define WS_ELSEWHERE_LOG "log"
+#define WS_ELSEWHERE_MOUNTS "in"
+#define WS_ELSEWHERE_WORK "job"
+
+/** What a host found out. Of one that read headers: ws_headers_reads. */
+struct ws_report {
+	int code, signal; /**< as struct ws_done */
+	uint64_t wall_ms, cpu_ms, rss_bytes;
+	const char *differs; /**< a host file of the action that is another there; NULL: none, it ran */
+	struct ws_reads reads;
+	struct ws_map outside; /**< name of a file that was read outside of trees -> its digest there */
+};
+
+/** Appends the order. */
+void ws_order_write(const struct ws_action *action, struct ws_buf *text);
+
+/**
+ * The action of an order, in @a a, but for what only who gives it knows; its mounts are below
+ * @a folder, absolute, and have trees without entries. WS_ERR_CONFIG: it is no order.
+ */
+struct ws_action *ws_order_read(
+	struct ws_str text, const char *folder, struct ws_arena *a, struct ws_err *err);
+
+void ws_report_write(const struct ws_report *report, struct ws_buf *text);
+
+/** In @a a; a report comes from a stranger. WS_ERR_BUILD: it is none. */
+bool ws_report_read(
+	struct ws_str text, struct ws_arena *a, struct ws_report *report, struct ws_err *err);
+
+#endif

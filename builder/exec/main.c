@@ -1,0 +1,172 @@
+/**
+ * main.c - wheelsmith-exec: runs one command of wheelsmith on a worker of a build farm
+ *
+ * The protocol of build farms (Remote Execution API) has no word for the folder of a run, and
+ * nobody but the worker can tell what a compiler read there. So this small static program goes
+ * along with every action: it holds the compiler's files against their digests, runs the order
+ * (engine/elsewhere.h) as it would be run at home, and leaves log and report. It stages nothing:
+ * what the command takes is there.
+ *
+ * Exit status: the command's, 128 and the signal that ended it, 75 where the host has another
+ * compiler, 70 where the order cannot be run.
+ */
+#include "base/fs.h"
+#include "compile/headers.h"
+#include "engine/elsewhere.h"
+#include "engine/mounts.h"
+#include "engine/words.h"
+#include "sys/clock.h"
+#include "sys/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OTHER_HOST 75
+#define NOT_RUN 70
+
+static bool
+fail(const struct ws_err *err)
+{
+	fprintf(stderr, "wheelsmith-exec: %s\n", err->text);
+	return false;
+}
+
+/* A file that is not what the order says; NULL: all are. */
+static const char *
+other_file(const struct ws_action *action)
+{
+	for (size_t i = 0; i < action->host_file_count; i++) {
+		const struct ws_host_file *file = &action->host_files[i];
+		struct ws_digest digest;
+		if (!ws_digest_file(file->path, &digest, NULL, NULL)
+			|| !ws_digest_is(&digest, file->digest)) {
+			return file->path;
+		}
+	}
+	return NULL;
+}
+
+/* As engine/work.c does it at home; inputs are there already. */
+static bool
+prepare(const struct ws_action *action, const char *work, struct ws_arena *a, struct ws_err *err)
+{
+	if (!ws_fs_mkdirs(ws_path_join(a, work, "tmp", NULL), err)) {
+		return false;
+	}
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const char *place = ws_path_join(a, work, action->mounts[i].name, NULL);
+		if (symlink(action->mounts[i].path, place) < 0 && errno != EEXIST) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
+		}
+	}
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *place = ws_path_join(a, work, action->outputs[i], NULL);
+		if (!ws_fs_mkdirs(ws_path_dir(a, place), err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+run(const struct ws_action *action, const char *work, int log, struct ws_arena *a,
+	struct ws_report *report, struct ws_err *err)
+{
+	struct ws_spawn spawn = {
+		.program = ws_action_program(action, work, a),
+		.argv = ws_action_words(action, action->argv, work, a),
+		.env = ws_action_words(action, action->env, work, a),
+		.dir = work,
+		.is_in_our_group = true, /* the worker ends us and what we started together */
+		.in = -1,
+		.out = log,
+		.err = log,
+	};
+	struct ws_child child;
+	int64_t began_ms = ws_clock_ms();
+	if (!ws_spawn_start(&spawn, &child, err)) {
+		return false;
+	}
+	struct pollfd ended = {.fd = child.pidfd, .events = POLLIN};
+	while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
+	}
+	struct ws_exit end = ws_spawn_reap(&child);
+	report->code = end.signal ? 0 : end.code;
+	report->signal = end.signal;
+	report->wall_ms = (uint64_t)(ws_clock_ms() - began_ms);
+	report->cpu_ms = end.cpu_ms;
+	report->rss_bytes = end.max_rss_bytes;
+	return true;
+}
+
+/* What it read, with the digests that only this host can tell. */
+static bool
+trace(const struct ws_action *action, const char *work, const char *log, struct ws_arena *a,
+	struct ws_report *report, struct ws_err *err)
+{
+	struct ws_reads *reads = &report->reads;
+	if (report->code != 0 || report->signal != 0) {
+		return true;
+	}
+	if (!ws_headers_reads(action, work, log, a, reads, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < reads->files.len; i++) {
+		const char *name = reads->files.at[i];
+		struct ws_digest digest;
+		if (!ws_names_is_outside(action, name)) {
+			continue;
+		}
+		if (!ws_digest_file(ws_names_path(action, name, a), &digest, NULL, err)) {
+			return false;
+		}
+		ws_map_put(&report->outside, name, ws_arena_strdup(a, digest.hex), a);
+	}
+	return true;
+}
+
+static bool
+carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a,
+	struct ws_report *report, struct ws_err *err)
+{
+	const char *work = ws_path_join(a, folder, WS_ELSEWHERE_WORK, NULL);
+	const char *log_path = ws_path_join(a, folder, WS_ELSEWHERE_LOG, NULL);
+	WS_AUTO_FD int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (log < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", log_path);
+	}
+	report->differs = other_file(action);
+	return report->differs
+		|| (prepare(action, work, a, err) && run(action, work, log, a, report, err)
+			&& trace(action, work, log_path, a, report, err));
+}
+
+int
+main(void)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	WS_AUTO_BUF struct ws_buf order = {0};
+	WS_AUTO_BUF struct ws_buf text = {0};
+	WS_AUTO_FREE char *folder = realpath(".", NULL);
+	struct ws_err err = {0};
+	struct ws_report report = {0};
+	struct ws_action *action = NULL;
+	if (folder && ws_fs_read(WS_ELSEWHERE_ORDER, &order, &err)) {
+		const char *mounts = ws_path_join(a, folder, WS_ELSEWHERE_MOUNTS, NULL);
+		action = ws_order_read(ws_buf_str(&order), mounts, a, &err);
+	}
+	if (!action || !carry_out(action, folder, a, &report, &err)) {
+		fail(&err);
+		return NOT_RUN;
+	}
+	ws_report_write(&report, &text);
+	if (!ws_fs_write(WS_ELSEWHERE_REPORT, text.data, text.len, 0644, &err)) {
+		fail(&err);
+		return NOT_RUN;
+	}
+	return report.differs ? OTHER_HOST : report.signal ? 128 + report.signal : report.code;
+}

@@ -1,0 +1,590 @@
+/* execution.c - a runner over the local one. What is to go away is sent in batches, since a round
+ * trip for each would cost more than the rest; so is what came home. The streams of Execute have a
+ * connection of their own, which is polled beside the children of this host. */
+#include "remote/execution.h"
+
+#include "base/fs.h"
+#include "engine/local.h"
+#include "engine/work.h"
+#include "remote/grpc_cache.h"
+#include "remote/operation.h"
+#include "remote/unary.h"
+#include "remote/worker_files.h"
+#include "sys/clock.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define TURN_MS 100
+#define QUEUED_TOO_LONG_MS 60000
+#define CANCEL_MS 4000
+#define KILLS 2 /* for memory, on workers, before it is said */
+#define QUEUED 2
+#define EXECUTING 3
+
+/* A job that is away. */
+struct away {
+	struct ws_operation op; /* first */
+	struct runner *r;
+	struct ws_job *job;
+	int64_t started_ms;
+	unsigned kills;
+	bool timed_out;
+	size_t at; /* among those that are open */
+	/* While files come. */
+	Reapi__ExecuteResponse *response;
+	struct ws_worker_files files;
+};
+
+typedef WS_VEC(struct away *) away_list;
+
+/* A job that runs here. */
+struct at_home {
+	unsigned id;
+	struct ws_need need;
+};
+
+struct ws_execution {
+	struct ws_executor executor;
+	struct ws_execution_config config;
+	struct ws_remote_cache *cache; /* files */
+	struct ws_rpc *rpc;            /* Execute */
+	struct ws_remote_actions actions;
+	size_t trees_put; /* of the items of `actions`, so many are on the server */
+	struct ws_names names;
+	bool is_over; /* the farm is not asked any more */
+	bool said_queued;
+	bool heard_running; /* some worker took something */
+};
+
+struct runner {
+	struct ws_runner runner; /* first */
+	struct ws_execution *x;
+	struct ws_runner *local;
+	const struct ws_work *work;
+	struct ws_budget budget; /* of this host */
+	struct ws_arena *a;
+	away_list fresh, open, ended, homeless;
+	WS_VEC(struct at_home) at_home;
+	WS_VEC(struct ws_done) finished; /* last in first out */
+	WS_VEC(struct ws_unary *) cancels;
+	bool stopping;
+	int64_t stopped_ms;
+};
+
+/* ---- at home ---- */
+
+static bool
+fits_here(const struct runner *r, const struct ws_action *action, struct ws_need need)
+{
+	struct ws_budget budget = r->budget;
+	return ws_budget_take(&budget, need)
+		&& (r->at_home.len == 0 || r->local->has_room(r->local, action, need));
+}
+
+static bool
+start_here(struct runner *r, struct ws_job *job, struct ws_err *err)
+{
+	if (!r->local->start(r->local, job, err)) {
+		return false;
+	}
+	ws_budget_take(&r->budget, job->need);
+	*ws_vec_push(&r->at_home, r->a) = (struct at_home){job->id, job->need};
+	return true;
+}
+
+static void
+ended_here(struct runner *r, unsigned id)
+{
+	for (size_t i = 0; i < r->at_home.len; i++) {
+		if (r->at_home.at[i].id == id) {
+			ws_budget_give(&r->budget, r->at_home.at[i].need);
+			r->at_home.at[i] = r->at_home.at[--r->at_home.len];
+			return;
+		}
+	}
+}
+
+/* ---- ends ---- */
+
+static void
+finish(struct away *w, const struct ws_done *done)
+{
+	struct runner *r = w->r;
+	struct ws_done *last = ws_vec_push(&r->finished, r->a);
+	*last = *done;
+	last->id = w->job->id;
+	last->timed_out = w->timed_out;
+	ws_operation_release(&w->op);
+}
+
+static void
+finish_stopped(struct away *w)
+{
+	finish(w, &(struct ws_done){.code = -1, .stopped = true});
+}
+
+static void
+fail(struct away *w, const struct ws_err *err)
+{
+	struct ws_done done = {.code = 0};
+	done.failure = WS_NEW(w->job->a, struct ws_err);
+	*done.failure = *err;
+	finish(w, &done);
+}
+
+/* The farm does not do it: it is done here, where that may be. */
+static void
+not_there(struct away *w, const struct ws_err *err)
+{
+	struct runner *r = w->r;
+	struct ws_execution *x = r->x;
+	if (r->stopping) {
+		finish_stopped(w);
+	} else if (!x->executor.falls_back) {
+		fail(w, err);
+	} else {
+		if (!x->is_over) {
+			ws_events_warn(x->config.events, "%s: what is left is built here", err->text);
+		}
+		x->is_over = true;
+		*ws_vec_push(&r->homeless, r->a) = w;
+	}
+}
+
+static void
+start_homeless(struct runner *r)
+{
+	while (r->homeless.len > 0) {
+		struct away *w = r->homeless.at[r->homeless.len - 1];
+		struct ws_err err;
+		if (r->stopping) {
+			r->homeless.len--;
+			finish_stopped(w);
+		} else if (!fits_here(r, w->job->action, w->job->need)) {
+			return;
+		} else {
+			r->homeless.len--;
+			if (start_here(r, w->job, &err)) {
+				ws_operation_release(&w->op);
+			} else {
+				fail(w, &err);
+			}
+		}
+	}
+}
+
+/* ---- going ---- */
+
+static void
+on_end(struct ws_call *call)
+{
+	struct away *w = (struct away *)call;
+	struct runner *r = w->r;
+	struct away *last = r->open.at[--r->open.len];
+	r->open.at[w->at] = last;
+	last->at = w->at;
+	*ws_vec_push(&r->ended, r->a) = w;
+}
+
+static void
+ask(struct away *w)
+{
+	struct runner *r = w->r;
+	ws_operation_prepare(&w->op);
+	w->op.call.end = on_end;
+	w->at = r->open.len;
+	*ws_vec_push(&r->open, r->a) = w;
+	ws_rpc_start(r->x->rpc, &w->op.call);
+}
+
+static bool
+are_there(
+	const struct ws_execution *x, const struct ws_item *items, size_t count, struct ws_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].came != WS_CAME_WHOLE) {
+			const struct ws_wire_peer *peer = &x->config.rpc.channel.peer;
+			ws_err_set(err, WS_ERR_FETCH, "the farm at '%s:%s' did not take a file: %s", peer->host,
+				peer->port, items[i].failure[0] ? items[i].failure : "it gave no reason");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* All that @a own lists, and what is not there yet of trees and helper. */
+static bool
+put(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
+{
+	struct ws_directories *trees = &x->actions.trees;
+	struct ws_item *first = trees->items.at + x->trees_put;
+	size_t count = trees->items.len - x->trees_put;
+	if (!x->cache->put_files(x->cache, first, count)
+		|| !x->cache->put_files(x->cache, own->items.at, own->items.len)) {
+		ws_stop_err(x->config.stop, err);
+		return false;
+	}
+	if (!are_there(x, first, count, err) || !are_there(x, own->items.at, own->items.len, err)) {
+		return false;
+	}
+	x->trees_put = trees->items.len;
+	return true;
+}
+
+static void
+send_fresh(struct runner *r)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_directories own = {.a = a};
+	struct ws_err err = {0};
+	away_list going = {0};
+	for (size_t i = 0; i < r->fresh.len; i++) {
+		struct away *w = r->fresh.at[i];
+		if (r->stopping) {
+			finish_stopped(w);
+		} else if (r->x->is_over) {
+			*ws_vec_push(&r->homeless, r->a) = w;
+		} else if (ws_remote_action_make(&r->x->actions, w->job, &own, &w->op.action, &err)) {
+			w->op.action.digest = ws_arena_strdup(w->job->a, w->op.action.digest);
+			*ws_vec_push(&going, a) = w;
+		} else {
+			fail(w, &err);
+		}
+	}
+	r->fresh.len = 0;
+	bool sent = going.len == 0 || put(r->x, &own, &err);
+	for (size_t i = 0; i < going.len; i++) {
+		if (sent) {
+			ask(going.at[i]);
+		} else {
+			not_there(going.at[i], &err);
+		}
+	}
+}
+
+/* ---- coming home ---- */
+
+static void
+say_of_server(struct away *w)
+{
+	const struct ws_wire_peer *peer = &w->r->x->config.rpc.channel.peer;
+	struct ws_err err;
+	ws_err_set(&err, WS_ERR_FETCH, "the farm at '%s:%s': '%s': %s", peer->host, peer->port,
+		w->job->action->subject, w->op.text);
+	not_there(w, &err);
+}
+
+/* An operation has ended: what it made is to be fetched, or it is asked for once more. */
+static void
+hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
+{
+	struct runner *r = w->r;
+	switch (ws_operation_hear(&w->op, w->job->a, &w->response)) {
+	case WS_OPERATION_DONE: {
+		const char *dir =
+			ws_arena_printf(a, "%s/%u-%u", r->work->path, w->job->id, w->job->attempt);
+		struct ws_err err;
+		if (!ws_fs_mkdirs(dir, &err)) {
+			fail(w, &err);
+			return;
+		}
+		ws_worker_files_list(w->response->result, w->job, dir, a, items, &w->files);
+		*ws_vec_push(coming, a) = w;
+		return;
+	}
+	case WS_OPERATION_MISSING:
+		r->x->trees_put = 0;
+		*ws_vec_push(&r->fresh, r->a) = w;
+		return;
+	case WS_OPERATION_AGAIN:
+		*ws_vec_push(&r->fresh, r->a) = w;
+		return;
+	case WS_OPERATION_FAILED:
+		say_of_server(w);
+	}
+}
+
+static const char *
+worker_of(const struct away *w)
+{
+	const Reapi__ExecutedActionMetadata *metadata = w->response->result->execution_metadata;
+	return metadata && metadata->worker[0] ? metadata->worker : "a worker";
+}
+
+static void
+take_home(struct away *w, const ws_item_list *items)
+{
+	struct ws_execution *x = w->r->x;
+	struct ws_done done = {0};
+	struct ws_err err = {0};
+	switch (
+		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err)) {
+	case WS_HOME_WHOLE:
+		done.worker = worker_of(w);
+		if (done.signal == SIGKILL && w->kills++ < KILLS) {
+			w->op.skip_cache = true;
+			*ws_vec_push(&w->r->fresh, w->r->a) = w;
+			return;
+		}
+		finish(w, &done);
+		return;
+	case WS_HOME_GONE:
+		w->op.skip_cache = true;
+		snprintf(w->op.text, sizeof(w->op.text), "what it made is not there");
+		if (w->kills++ < KILLS) {
+			*ws_vec_push(&w->r->fresh, w->r->a) = w;
+		} else {
+			say_of_server(w);
+		}
+		return;
+	case WS_HOME_OTHER:
+		ws_err_cure(&err, "a farm whose image has this host's compiler and headers shares results");
+		not_there(w, &err);
+		return;
+	case WS_HOME_WRONG:
+		fail(w, &err);
+	}
+}
+
+static void
+collect_ended(struct runner *r)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_item_list items = {0};
+	away_list coming = {0};
+	for (size_t i = 0; i < r->ended.len; i++) {
+		struct away *w = r->ended.at[i];
+		if (w->timed_out) {
+			finish(w, &(struct ws_done){.code = -1, .signal = SIGTERM});
+		} else if (r->stopping) {
+			finish_stopped(w);
+		} else {
+			hear(w, a, &items, &coming);
+		}
+	}
+	r->ended.len = 0;
+	bool ran = items.len == 0 || r->x->cache->get_files(r->x->cache, items.at + 1, items.len - 1);
+	for (size_t i = 0; i < coming.len; i++) {
+		if (ran) {
+			take_home(coming.at[i], &items);
+		} else {
+			finish_stopped(coming.at[i]);
+		}
+	}
+}
+
+/* ---- looking after what is open ---- */
+
+static void
+cancel(struct away *w)
+{
+	struct runner *r = w->r;
+	if (w->op.name[0]) {
+		Reapi__CancelOperationRequest request;
+		struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
+		reapi__cancel_operation_request__init(&request);
+		request.name = w->op.name;
+		ws_unary_prepare(unary, "/google.longrunning.Operations/CancelOperation", &request, r->a);
+		unary->call.deadline_ms = CANCEL_MS;
+		*ws_vec_push(&r->cancels, r->a) = unary;
+		ws_rpc_start(r->x->rpc, &unary->call);
+	}
+	ws_rpc_cancel(r->x->rpc, &w->op.call);
+}
+
+static bool
+cancels_are_out(const struct runner *r)
+{
+	for (size_t i = 0; i < r->cancels.len; i++) {
+		if (!r->cancels.at[i]->call.ended) {
+			return ws_clock_ms() - r->stopped_ms > CANCEL_MS;
+		}
+	}
+	return true;
+}
+
+static void
+look_after(struct runner *r)
+{
+	struct ws_execution *x = r->x;
+	int64_t now_ms = ws_clock_ms();
+	bool waits = false;
+	for (size_t i = r->open.len; i-- > 0;) {
+		struct away *w = r->open.at[i];
+		const struct ws_operation *op = &w->op;
+		x->heard_running = x->heard_running || op->stage >= EXECUTING;
+		waits = waits || (op->stage == QUEUED && now_ms - op->staged_ms > QUEUED_TOO_LONG_MS);
+		if (op->stage == EXECUTING && w->job->deadline_ms && !r->stopping
+			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
+			w->timed_out = true;
+			cancel(w);
+		}
+	}
+	if (waits && !x->heard_running && !x->said_queued) {
+		x->said_queued = true;
+		ws_events_warn(x->config.events,
+			"the farm at '%s:%s' has had actions queued for a minute and runs none: perhaps no "
+			"worker has the properties that are asked for",
+			x->config.rpc.channel.peer.host, x->config.rpc.channel.peer.port);
+	}
+}
+
+/* ---- the runner ---- */
+
+static bool
+has_room(const struct ws_runner *self, const struct ws_action *action, struct ws_need need)
+{
+	const struct runner *r = (const struct runner *)self;
+	const struct ws_execution *x = r->x;
+	return ws_remote_action_can(action) && !x->is_over
+		? r->fresh.len + r->open.len + r->ended.len < x->config.slots
+		: r->homeless.len == 0 && fits_here(r, action, need);
+}
+
+static bool
+start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
+{
+	struct runner *r = (struct runner *)self;
+	if (r->x->is_over || !ws_remote_action_can(job->action)) {
+		return start_here(r, job, err);
+	}
+	struct away *w = WS_NEW(job->a, struct away);
+	w->r = r;
+	w->job = job;
+	w->started_ms = ws_clock_ms();
+	w->op.instance = r->x->config.instance;
+	w->op.skip_cache = job->action->fresh;
+	*ws_vec_push(&r->fresh, r->a) = w;
+	return true;
+}
+
+static enum ws_wait_result
+wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
+{
+	struct runner *r = (struct runner *)self;
+	struct ws_execution *x = r->x;
+	int64_t until_ms = ws_clock_ms() + timeout_ms;
+	for (;;) {
+		send_fresh(r);
+		if (r->open.len > 0 || !cancels_are_out(r)) {
+			ws_rpc_turn(x->rpc, 0);
+			look_after(r);
+		}
+		if (!r->stopping || cancels_are_out(r)) {
+			collect_ended(r);
+		}
+		start_homeless(r);
+		if (r->finished.len > 0) {
+			*done = r->finished.at[--r->finished.len];
+			return WS_WAIT_DONE;
+		}
+		int64_t left_ms = until_ms - ws_clock_ms();
+		unsigned wait_ms = left_ms < 0 || r->fresh.len > 0 ? 0
+			: left_ms > TURN_MS                            ? TURN_MS
+														   : (unsigned)left_ms;
+		ws_local_waits_for(r->local, r->open.len > 0 ? ws_rpc_fd(x->rpc) : -1);
+		if (r->local->wait(r->local, wait_ms, done) == WS_WAIT_DONE) {
+			ended_here(r, done->id);
+			return WS_WAIT_DONE;
+		}
+		if (ws_clock_ms() >= until_ms || (!r->stopping && ws_stop_asked(x->config.stop))) {
+			return WS_WAIT_TICK;
+		}
+	}
+}
+
+static void
+forget(struct ws_runner *self, const struct ws_job *job, bool keep)
+{
+	struct runner *r = (struct runner *)self;
+	if (job->dir) {
+		r->local->forget(r->local, job, keep);
+		return;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	ws_fs_remove(ws_arena_printf(a, "%s/%u-%u", r->work->path, job->id, job->attempt), NULL);
+}
+
+static void
+stop(struct ws_runner *self, bool now)
+{
+	struct runner *r = (struct runner *)self;
+	r->local->stop(r->local, now);
+	if (!r->stopping) {
+		r->stopping = true;
+		r->stopped_ms = ws_clock_ms();
+		for (size_t i = r->open.len; i-- > 0;) {
+			cancel(r->open.at[i]);
+		}
+	}
+}
+
+static uint64_t
+held_bytes(const struct ws_runner *self, unsigned id)
+{
+	const struct runner *r = (const struct runner *)self;
+	return r->local->held_bytes(r->local, id);
+}
+
+static int64_t
+now_ms(const struct ws_runner *self WS_UNUSED)
+{
+	return ws_clock_ms();
+}
+
+static struct ws_runner *
+over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *work,
+	struct ws_budget *budget, struct ws_arena *a)
+{
+	struct ws_execution *x = (struct ws_execution *)self;
+	struct runner *r = WS_NEW(a, struct runner);
+	r->runner = (struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms};
+	r->x = x;
+	r->local = local;
+	r->work = work;
+	r->budget = *budget;
+	r->a = a;
+	budget->cpus += x->config.slots;
+	budget->memory_bytes = UINT64_MAX;
+	return &r->runner;
+}
+
+/* ---- opening ---- */
+
+struct ws_execution *
+ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_execution *x = WS_NEW(a, struct ws_execution);
+	x->executor = (struct ws_executor){over, config->falls_back};
+	x->config = *config;
+	x->config.slots = config->slots ? config->slots : WS_EXECUTION_SLOTS;
+	x->actions.store = config->store;
+	x->actions.properties = config->properties;
+	x->actions.property_count = config->property_count;
+	x->names.ledger = config->ledger;
+	x->names.a = a;
+	if (!ws_remote_actions_open(&x->actions, config->helper, a, err)) {
+		err->kind = WS_ERR_CONFIG;
+		return NULL;
+	}
+	struct ws_grpc_cache_config cache = {.rpc = config->rpc, .instance = config->instance};
+	x->cache = ws_grpc_cache_open(&cache, a);
+	x->rpc = ws_rpc_open(&config->rpc);
+	return x;
+}
+
+void
+ws_execution_close(struct ws_execution *x)
+{
+	if (x) {
+		ws_rpc_close(x->rpc);
+		x->cache->close(x->cache);
+	}
+}
+
+struct ws_executor *
+ws_execution_executor(struct ws_execution *x)
+{
+	return x ? &x->executor : NULL;
+}

@@ -1,0 +1,164 @@
+/* operation.c - what the server says while it goes on, and what its end means. */
+#include "remote/operation.h"
+
+#include "remote/protobuf.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ATTEMPTS 5
+#define FAILED_PRECONDITION 9
+
+static void
+begin(struct ws_call *call)
+{
+	struct ws_operation *op = (struct ws_operation *)call;
+	op->sent = false;
+	op->stage = 0;
+	op->name[0] = '\0';
+	ws_buf_clear(&op->response);
+}
+
+static bool
+next(struct ws_call *call, struct ws_str *message)
+{
+	struct ws_operation *op = (struct ws_operation *)call;
+	bool first = !op->sent;
+	*message = ws_buf_str(&op->request);
+	op->sent = true;
+	return first;
+}
+
+static struct ws_str
+bytes_of(const Reapi__Any *any)
+{
+	return (struct ws_str){(const char *)any->value.data, any->value.len};
+}
+
+/* An Operation; the last one holds the response. */
+static bool
+take(struct ws_call *call, struct ws_str message)
+{
+	struct ws_operation *op = (struct ws_operation *)call;
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const Reapi__Operation *said = ws_protobuf_unpack(&reapi__operation__descriptor, message, a);
+	if (!said) {
+		return true; /* the end will have no response */
+	}
+	snprintf(op->name, sizeof(op->name), "%s", said->name);
+	const Reapi__ExecuteOperationMetadata *metadata = said->metadata
+		? ws_protobuf_unpack(
+			&reapi__execute_operation_metadata__descriptor, bytes_of(said->metadata), a)
+		: NULL;
+	if (metadata && metadata->stage != op->stage) {
+		op->stage = metadata->stage;
+		op->staged_ms = ws_clock_ms();
+	}
+	if (said->done && said->response) {
+		struct ws_str response = bytes_of(said->response);
+		ws_buf_clear(&op->response);
+		ws_buf_add(&op->response, response.s, response.n);
+	} else if (said->done && said->error) {
+		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", said->error->message,
+			(int)said->error->code);
+	}
+	return true;
+}
+
+void
+ws_operation_prepare(struct ws_operation *op)
+{
+	Reapi__ExecuteRequest request;
+	Reapi__Digest digest;
+	reapi__execute_request__init(&request);
+	reapi__digest__init(&digest);
+	digest.hash = ws_protobuf_borrow(op->action.digest);
+	digest.size_bytes = (int64_t)op->action.size_bytes;
+	request.instance_name = ws_protobuf_borrow(op->instance);
+	request.skip_cache_lookup = op->skip_cache;
+	request.action_digest = &digest;
+	ws_buf_clear(&op->request);
+	ws_protobuf_pack(&request, &op->request);
+	op->attempts++;
+	op->text[0] = '\0';
+	op->call.method = "/build.bazel.remote.execution.v2.Execution/Execute";
+	op->call.begin = begin;
+	op->call.next = next;
+	op->call.take = take;
+}
+
+void
+ws_operation_release(struct ws_operation *op)
+{
+	ws_buf_release(&op->request);
+	ws_buf_release(&op->response);
+}
+
+static enum ws_operation_end
+fail(struct ws_operation *op, const char *text, int status)
+{
+	if (op->text[0] == '\0') {
+		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", text[0] ? text : "no details",
+			status);
+	}
+	op->text[strcspn(op->text, "\r\n")] = '\0';
+	return WS_OPERATION_FAILED;
+}
+
+/* Of a status that came instead of a result. */
+static enum ws_operation_end
+judge(struct ws_operation *op, int status, const char *text)
+{
+	switch (status) {
+	case WS_RPC_NOT_FOUND:
+	case FAILED_PRECONDITION:
+	case WS_RPC_INTERNAL: /* buildbox-casd says so of an input that is not there */
+		return op->attempts < ATTEMPTS ? WS_OPERATION_MISSING : fail(op, text, status);
+	case WS_RPC_CANCELLED:
+	case WS_RPC_UNKNOWN:
+	case WS_RPC_DEADLINE:
+	case WS_RPC_EXHAUSTED:
+	case WS_RPC_ABORTED:
+	case WS_RPC_UNAVAILABLE:
+		return op->attempts < ATTEMPTS ? WS_OPERATION_AGAIN : fail(op, text, status);
+	default:
+		return fail(op, text, status);
+	}
+}
+
+enum ws_operation_end
+ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response)
+{
+	const struct ws_call *call = &op->call;
+	int ended = (int)call->status;
+	if (ended == WS_RPC_UNIMPLEMENTED) {
+		return fail(op, "it keeps results and runs nothing: it has no Execution", ended);
+	}
+	if (ended != WS_RPC_OK) {
+		return call->silent || ended == WS_RPC_UNAVAILABLE /* rpc.h has tried again */
+			? fail(op, call->text, ended)
+			: judge(op, ended, call->text);
+	}
+	if (op->response.len == 0) {
+		return judge(op, WS_RPC_UNKNOWN, "it ended without a result");
+	}
+	*response =
+		ws_protobuf_unpack(&reapi__execute_response__descriptor, ws_buf_str(&op->response), a);
+	if (!*response) {
+		return judge(op, WS_RPC_UNKNOWN, "it sent a malformed result");
+	}
+	const Reapi__Status *status = (*response)->status;
+	if (status && status->code != WS_RPC_OK) {
+		return judge(op, status->code, status->message);
+	}
+	if (!(*response)->result) {
+		return judge(op, WS_RPC_UNKNOWN, "it ended without a result");
+	}
+	/* A failure that was kept: somebody may have run out of memory. */
+	if ((*response)->cached_result && (*response)->result->exit_code != 0 && !op->skip_cache) {
+		op->skip_cache = true;
+		return WS_OPERATION_AGAIN;
+	}
+	return WS_OPERATION_DONE;
+}

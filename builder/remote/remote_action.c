@@ -1,0 +1,224 @@
+/* remote_action.c - the input root from its parts, then Command and Action. */
+#include "remote/remote_action.h"
+
+#include "base/fs.h"
+#include "engine/elsewhere.h"
+#include "engine/graph.h"
+#include "remote/protobuf.h"
+#include "store/cas.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROOT "w"
+#define HELPER "wheelsmith-exec"
+#define TIMEOUT_S 3600 /* it is part of what an Action is, so it is one for all */
+#define SALT "wheelsmith.exec/1 "
+
+bool
+ws_remote_actions_open(
+	struct ws_remote_actions *all, const char *helper, struct ws_arena *a, struct ws_err *err)
+{
+	struct ws_digest digest;
+	uint64_t size_bytes;
+	if (!ws_digest_file(helper, &digest, &size_bytes, err)) {
+		ws_err_cure(err, "it lies beside the program; without it nothing runs on other hosts");
+		return false;
+	}
+	all->trees.a = a;
+	all->helper = (struct ws_entry){.path = ROOT "/" HELPER,
+		.value = ws_arena_strdup(a, digest.hex),
+		.size_bytes = size_bytes,
+		.kind = WS_ENTRY_EXECUTABLE};
+	ws_directories_add_file(&all->trees, helper, all->helper.value, size_bytes);
+	return true;
+}
+
+bool
+ws_remote_action_can(const struct ws_action *action)
+{
+	bool can =
+		action->host_file_count > 0 && action->find_reads && !action->amend && !action->transient;
+	for (size_t i = 0; i < action->mount_count && can; i++) {
+		can = action->mounts[i].tree != NULL;
+	}
+	for (size_t i = 0; i < action->input_count && can; i++) {
+		const struct ws_input *input = &action->inputs[i];
+		can = !(input->from && input->from->action->transient);
+	}
+	return can;
+}
+
+/* ---- the input root ---- */
+
+typedef WS_VEC(struct ws_entry) entry_list;
+
+static bool
+add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_list *entries,
+	struct ws_arena *a, struct ws_err *err)
+{
+	for (size_t i = 0; i < action->mount_count; i++) {
+		const struct ws_mount *mount = &action->mounts[i];
+		struct ws_entry *folder = ws_map_get(&all->folders, mount->tree->digest.hex);
+		if (!folder) {
+			folder = WS_NEW(all->trees.a, struct ws_entry);
+			if (!ws_directories_add_tree(&all->trees, mount->tree, folder, err)) {
+				return false;
+			}
+			ws_map_put(&all->folders, ws_arena_strdup(all->trees.a, mount->tree->digest.hex),
+				folder, all->trees.a);
+		}
+		struct ws_entry *entry = ws_vec_push(entries, a);
+		*entry = *folder;
+		entry->path = ws_arena_printf(a, ROOT "/" WS_ELSEWHERE_MOUNTS "/%s", mount->name);
+	}
+	return true;
+}
+
+static bool
+add_inputs(const struct ws_remote_actions *all, const struct ws_job *job,
+	struct ws_directories *own, entry_list *entries, struct ws_err *err)
+{
+	for (size_t i = 0; i < job->action->input_count; i++) {
+		const struct ws_input *input = &job->action->inputs[i];
+		const char *digest = input->from ? job->made[i] : input->digest;
+		const char *path = ws_cas_open(all->store, digest, own->a, err);
+		struct stat status;
+		if (!path) {
+			return ws_err_wrap(err, "'%s' needs '%s'", job->action->subject, input->name);
+		}
+		if (stat(path, &status) < 0) {
+			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+		}
+		*ws_vec_push(entries, own->a) = (struct ws_entry){
+			.path = ws_arena_printf(own->a, ROOT "/" WS_ELSEWHERE_WORK "/%s", input->name),
+			.value = digest,
+			.size_bytes = (uint64_t)status.st_size,
+			.kind = input->executable ? WS_ENTRY_EXECUTABLE : WS_ENTRY_FILE};
+		ws_directories_add_file(own, path, digest, (uint64_t)status.st_size);
+	}
+	return true;
+}
+
+static void
+add_order(const struct ws_action *action, struct ws_directories *own, entry_list *entries)
+{
+	WS_AUTO_BUF struct ws_buf order = {0};
+	struct ws_digest digest;
+	ws_order_write(action, &order);
+	ws_directories_add_bytes(own, &order, &digest);
+	*ws_vec_push(entries, own->a) = (struct ws_entry){.path = ROOT "/" WS_ELSEWHERE_ORDER,
+		.value = ws_arena_strdup(own->a, digest.hex),
+		.size_bytes = order.len};
+}
+
+/* ---- the messages ---- */
+
+static void
+fill_platform(const struct ws_remote_actions *all, Reapi__Platform *platform, struct ws_arena *a)
+{
+	reapi__platform__init(platform);
+	platform->properties = WS_NEW_N(a, Reapi__Property *, all->property_count);
+	const char **sorted = WS_NEW_N(a, const char *, all->property_count);
+	for (size_t i = 0; i < all->property_count; i++) {
+		sorted[i] = all->properties[i];
+	}
+	size_t count = ws_sort_once(sorted, all->property_count);
+	for (size_t i = 0; i < count; i++) {
+		struct ws_str value = ws_str_of(sorted[i]);
+		struct ws_str name = ws_str_cut(&value, '=');
+		Reapi__Property *property = WS_NEW(a, Reapi__Property);
+		reapi__property__init(property);
+		property->name = ws_str_copy(name, a);
+		property->value = ws_str_copy(value, a);
+		platform->properties[platform->n_properties++] = property;
+	}
+}
+
+static int
+compare_texts(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static char **
+output_paths(const struct ws_action *action, struct ws_arena *a, size_t *count)
+{
+	char **paths = WS_NEW_N(a, char *, action->output_count + 2);
+	for (*count = 0; *count < action->output_count; (*count)++) {
+		paths[*count] = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[*count]);
+	}
+	paths[(*count)++] = ws_arena_strdup(a, WS_ELSEWHERE_LOG);
+	paths[(*count)++] = ws_arena_strdup(a, WS_ELSEWHERE_REPORT);
+	qsort(paths, *count, sizeof(*paths), compare_texts);
+	return paths;
+}
+
+static Reapi__Digest
+pack(struct ws_directories *own, const void *message)
+{
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	struct ws_digest digest;
+	Reapi__Digest packed;
+	ws_protobuf_pack(message, &bytes);
+	ws_directories_add_bytes(own, &bytes, &digest);
+	reapi__digest__init(&packed);
+	packed.hash = ws_arena_strdup(own->a, digest.hex);
+	packed.size_bytes = (int64_t)bytes.len;
+	return packed;
+}
+
+static void
+make_messages(const struct ws_remote_actions *all, const struct ws_action *action,
+	const struct ws_entry *root, struct ws_directories *own, struct ws_remote_action *made)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	char helper[] = "./" HELPER, working[] = ROOT;
+	char *words[] = {helper};
+	Reapi__Command command;
+	Reapi__Platform platform;
+	Reapi__Duration timeout;
+	Reapi__Action message;
+	fill_platform(all, &platform, a);
+	reapi__command__init(&command);
+	command.arguments = words;
+	command.n_arguments = WS_LEN(words);
+	command.working_directory = working;
+	command.output_paths = output_paths(action, a, &command.n_output_paths);
+	command.output_files = command.output_paths;
+	command.n_output_files = command.n_output_paths;
+	command.platform = &platform;
+	Reapi__Digest command_digest = pack(own, &command), root_digest;
+	reapi__digest__init(&root_digest);
+	root_digest.hash = ws_protobuf_borrow(root->value);
+	root_digest.size_bytes = (int64_t)root->size_bytes;
+	reapi__duration__init(&timeout);
+	timeout.seconds = TIMEOUT_S;
+	reapi__action__init(&message);
+	message.command_digest = &command_digest;
+	message.input_root_digest = &root_digest;
+	message.timeout = &timeout;
+	message.do_not_cache = action->fresh;
+	message.platform = &platform;
+	char *salt = ws_arena_printf(a, SALT "%s", action->tool.fingerprint);
+	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
+	Reapi__Digest digest = pack(own, &message);
+	*made = (struct ws_remote_action){digest.hash, (uint64_t)digest.size_bytes};
+}
+
+bool
+ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
+	struct ws_directories *own, struct ws_remote_action *made, struct ws_err *err)
+{
+	entry_list entries = {0};
+	*ws_vec_push(&entries, own->a) = all->helper;
+	add_order(job->action, own, &entries);
+	if (!add_mounts(all, job->action, &entries, own->a, err)
+		|| !add_inputs(all, job, own, &entries, err)) {
+		return false;
+	}
+	struct ws_entry root = ws_directories_add(own, entries.at, entries.len);
+	make_messages(all, job->action, &root, own, made);
+	return true;
+}

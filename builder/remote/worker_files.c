@@ -1,0 +1,196 @@
+/* worker_files.c - report first: it says whether the rest is worth anything. */
+#include "remote/worker_files.h"
+
+#include "base/fs.h"
+#include "engine/elsewhere.h"
+#include "engine/manifest.h"
+#include "store/cas.h"
+
+#include <string.h>
+
+#define LONGEST_REPORT ((size_t)16 << 20)
+
+/* ---- what is fetched ---- */
+
+static size_t
+add(const Reapi__Digest *digest, const char *dir, struct ws_arena *a, ws_item_list *items)
+{
+	if (!digest || digest->size_bytes <= 0) {
+		return 0;
+	}
+	size_t place = items->len;
+	*ws_vec_push(items, a) = (struct ws_item){.key = digest->hash,
+		.size_bytes = (uint64_t)digest->size_bytes,
+		.path = ws_arena_printf(a, "%s/%zu", dir, place)};
+	return place;
+}
+
+static const Reapi__Digest *
+output(const Reapi__ActionResult *result, const char *path)
+{
+	for (size_t i = 0; i < result->n_output_files; i++) {
+		if (strcmp(result->output_files[i]->path, path) == 0) {
+			return result->output_files[i]->digest;
+		}
+	}
+	return NULL;
+}
+
+void
+ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job, const char *dir,
+	struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files)
+{
+	const struct ws_action *action = job->action;
+	if (items->len == 0) {
+		*ws_vec_push(items, a) = (struct ws_item){0};
+	}
+	files->report = add(output(result, WS_ELSEWHERE_REPORT), dir, a, items);
+	files->log = add(output(result, WS_ELSEWHERE_LOG), dir, a, items);
+	files->stderr_text = add(result->stderr_digest, dir, a, items);
+	files->outputs = WS_NEW_N(a, size_t, action->output_count);
+	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
+		const char *path = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
+		files->outputs[i] = add(output(result, path), dir, a, items);
+	}
+}
+
+/* ---- what came ---- */
+
+static bool
+came(const ws_item_list *items, size_t place)
+{
+	return place > 0 && items->at[place].came == WS_CAME_WHOLE;
+}
+
+static void
+read_text(const ws_item_list *items, size_t place, struct ws_buf *text)
+{
+	if (came(items, place)) {
+		ws_fs_read_at_most(items->at[place].path, LONGEST_REPORT, text, NULL);
+	}
+}
+
+/* What the worker read outside of trees is here as well, and the same. */
+static bool
+is_same_host(const struct ws_report *report, const struct ws_action *action, struct ws_names *names,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const struct ws_reads *reads = &report->reads;
+	const char *why = NULL;
+	for (size_t i = 0; i < reads->files.len; i++) {
+		const char *name = reads->files.at[i], *digest = ws_map_get(&report->outside, name);
+		if (ws_names_is_outside(action, name)) {
+			ws_buf_printf(&text, "f %s %s\n", digest ? digest : "", name);
+		}
+	}
+	for (size_t i = 0; i < reads->absent.len; i++) {
+		ws_buf_printf(&text, "a %s\n", reads->absent.at[i]);
+	}
+	for (size_t i = 0; i < reads->present.len; i++) {
+		ws_buf_printf(&text, "p %s\n", reads->present.at[i]);
+	}
+	for (size_t i = 0; i < reads->folders.len; i++) {
+		ws_buf_printf(&text, "d %s\n", reads->folders.at[i]);
+	}
+	return ws_manifest_holds(ws_buf_str(&text), true, action, names, a, &why)
+		|| ws_err_set(err, WS_ERR_BUILD,
+			"'%s': its worker is another kind of host than this one: %s here", action->subject,
+			why);
+}
+
+static enum ws_home
+take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
+	const struct ws_job *job, const struct ws_store *store, struct ws_done *done,
+	struct ws_err *err)
+{
+	const struct ws_action *action = job->action;
+	done->outputs = WS_NEW_N(job->a, struct ws_digest, action->output_count);
+	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
+	for (size_t i = 0; i < action->output_count; i++) {
+		if (files->outputs[i] == 0) {
+			ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
+				action->subject, action->tool.name, action->outputs[i]);
+			return WS_HOME_WRONG;
+		}
+		if (!came(items, files->outputs[i])) {
+			return WS_HOME_GONE;
+		}
+		if (!ws_cas_take(store, items->at[files->outputs[i]].path, &done->outputs[i],
+				&done->sizes[i], err)) {
+			return WS_HOME_WRONG;
+		}
+	}
+	return WS_HOME_WHOLE;
+}
+
+static enum ws_home
+has_no_report(const struct ws_worker_files *files, const ws_item_list *items,
+	const struct ws_job *job, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	if (files->report > 0) {
+		return WS_HOME_GONE;
+	}
+	read_text(items, files->stderr_text, &words);
+	struct ws_str line = ws_buf_str(&words);
+	line = ws_str_trim(ws_str_cut(&line, '\n'));
+	line.n = line.n < 300 ? line.n : 300;
+	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %.*s", job->action->subject,
+		(int)(line.n ? line.n : 17), line.n ? line.s : "it left no report");
+	return WS_HOME_WRONG;
+}
+
+static void
+take_log(const struct ws_worker_files *files, const ws_item_list *items, const struct ws_job *job,
+	const struct ws_store *store, struct ws_done *done)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_digest digest;
+	if (!came(items, files->log)) {
+		return;
+	}
+	if (done->code != 0 && job->action->log_says) {
+		read_text(items, files->log, &text);
+		done->says = job->action->log_says(ws_buf_text(&text));
+	}
+	if (ws_cas_take(store, items->at[files->log].path, &digest, NULL, NULL)) {
+		done->log = digest;
+	}
+}
+
+enum ws_home
+ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *items,
+	const struct ws_job *job, const struct ws_store *store, struct ws_names *names,
+	struct ws_done *done, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_report report;
+	if (!came(items, files->report)) {
+		return has_no_report(files, items, job, err);
+	}
+	read_text(items, files->report, &text);
+	if (!ws_report_read(ws_buf_str(&text), job->a, &report, err)) {
+		ws_err_wrap(err, "'%s': what its worker sent", job->action->subject);
+		return WS_HOME_WRONG;
+	}
+	if (report.differs) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than this host",
+			job->action->subject, report.differs);
+		return WS_HOME_OTHER;
+	}
+	*done = (struct ws_done){.id = job->id,
+		.code = report.signal ? -1 : report.code,
+		.signal = report.signal,
+		.wall_ms = report.wall_ms,
+		.cpu_ms = report.cpu_ms,
+		.rss_bytes = report.rss_bytes,
+		.reads = report.reads};
+	take_log(files, items, job, store, done);
+	if (done->code != 0) {
+		return WS_HOME_WHOLE;
+	}
+	return is_same_host(&report, job->action, names, job->a, err)
+		? take_outputs(files, items, job, store, done, err)
+		: WS_HOME_OTHER;
+}

@@ -1,0 +1,41 @@
+/**
+ * worker_files.h - what a worker made, brought home
+ *
+ * Which files of an ActionResult are fetched, and what they say: the report (engine/elsewhere.h)
+ * becomes a struct ws_done, outputs and log enter the store. Nothing a worker says is believed that
+ * can be looked at: blobs have the bytes of their digests, and files outside of trees must be here
+ * what they were there.
+ */
+#ifndef WS_REMOTE_WORKER_FILES_H
+#define WS_REMOTE_WORKER_FILES_H
+
+#include "engine/names.h"
+#include "engine/runner.h"
+#include "remote/cache.h"
+#include "remote/reapi.pb-c.h"
+
+typedef WS_VEC(struct ws_item) ws_item_list;
+
+/** Files of one result in a list of items; places in it, 0: there is none (place 0 is nobody's). */
+struct ws_worker_files {
+	size_t report, log, stderr_text;
+	size_t *outputs; /**< one for each of the action */
+};
+
+/** Adds what is to be fetched, to below @a dir. */
+void ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job,
+	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files);
+
+enum ws_home {
+	WS_HOME_WHOLE, /**< @a done has all, a failure of the command included */
+	WS_HOME_GONE,  /**< a file is not there any more, or not what it should be: again */
+	WS_HOME_OTHER, /**< the worker is another kind of host; @a err says in what */
+	WS_HOME_WRONG, /**< there is no report; @a err has the worker's words */
+};
+
+/** The files came, as far as they did. @a names tells what is here. */
+enum ws_home ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *items,
+	const struct ws_job *job, const struct ws_store *store, struct ws_names *names,
+	struct ws_done *done, struct ws_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+# What goes along with an action to a worker of a build farm: static, so that it runs in any image. Of core it takes
+# what reads an order and traces a compiler; of libraries libcrypto. Where there is no static one, or the program is for
+# another machine, `--executor remote` says that it is missing.
+find_library(WS_STATIC_CRYPTO libcrypto.a)
+if(NOT WS_STATIC_CRYPTO OR CMAKE_CROSSCOMPILING OR WS_PACKAGE)
+	message(STATUS "wheelsmith-exec is not built")
+	return()
+endif()
+add_executable(wheelsmith-exec builder/exec/main.c)
+target_include_directories(wheelsmith-exec PRIVATE builder)
+target_compile_definitions(wheelsmith-exec PRIVATE _GNU_SOURCE WS_VERSION="${PROJECT_VERSION}")
+# libcrypto could ask for names of hosts and load modules, which the linker warns of; hashing does neither.
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+	target_link_options(wheelsmith-exec PRIVATE -static -Wl,--no-warnings)
+endif()
+target_link_libraries(wheelsmith-exec PRIVATE ws_warnings $<TARGET_FILE:core> ${WS_STATIC_CRYPTO})
+add_dependencies(wheelsmith-exec core)
+install(TARGETS wheelsmith-exec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
