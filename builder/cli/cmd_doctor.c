@@ -6,7 +6,7 @@
 #include "doctor/doctor.h"
 
 static bool
-parse(struct ws_session *s, struct ws_doctor *d, int argc, const char *const *argv,
+parse(struct ws_session *s, struct ws_doctor *d, bool *remote, int argc, const char *const *argv,
 	struct ws_err *err)
 {
 	const struct ws_option options[] = {
@@ -14,15 +14,16 @@ parse(struct ws_session *s, struct ws_doctor *d, int argc, const char *const *ar
 			"this Python alone, and its CUDA extensions"},
 		{"model", 0, WS_OPTION_TEXT, &d->model, "FILE",
 			"a config.json: which kernels that model needs"},
+		{"remote", 0, WS_OPTION_FLAG, remote, NULL, "ask the server of shared results what it can"},
 	};
 	struct ws_usage usage = {
 		.command = "doctor",
-		.synopsis = "[--python V] [--model FILE]",
+		.synopsis = "[--python V] [--model FILE] [--remote]",
 		.summary =
 			"Looks at this host: memory, store, compilers and which CUDA takes them, CUDA\n"
 			"toolkits, Pythons, torch, GPUs and who uses them, indexes. Changes nothing.\n"
 			"Exits 0, or 1 when nothing can be built until something is there, or when what\n"
-			"--python has installed does not work.",
+			"--python has installed, or the server of --remote, does not work.",
 		.options = options,
 		.option_count = WS_LEN(options),
 	};
@@ -81,6 +82,13 @@ open_store(void *self, struct ws_err *err)
 		: NULL;
 }
 
+static const struct ws_server *
+open_server(void *self, struct ws_err *err)
+{
+	struct ws_session *s = self;
+	return ws_session_open_server(s, err) ? s->server : NULL;
+}
+
 bool
 ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err)
 {
@@ -98,7 +106,8 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	};
 	struct ws_recipe_catalog catalog = {0};
 	struct ws_err indexes_err = {0};
-	if (!parse(s, &d, argc, argv, err)) {
+	bool remote = false;
+	if (!parse(s, &d, &remote, argc, argv, err)) {
 		return err->kind == WS_ERR_NONE;
 	}
 	if (!find_python(&d, err)) {
@@ -113,6 +122,8 @@ ws_cmd_doctor(struct ws_session *s, int argc, const char *const *argv, struct ws
 	d.indexes_err = &indexes_err;
 	d.mirror = ws_session_debian_mirror(s, &d.mirror_from);
 	d.redist = s->user.redist;
+	d.remote = &s->user.remote;
+	d.open_server = remote ? open_server : NULL;
 	ws_doctor_look(&d);
 	if (ws_stop_asked(&s->stop)) {
 		return ws_stop_err(&s->stop, err);

@@ -235,10 +235,15 @@ https_proxy_of(const struct ws_user_env *env)
 	return proxy;
 }
 
-static bool
-open_server(struct ws_session *s, struct ws_err *err)
+bool
+ws_session_open_server(struct ws_session *s, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
+	if (!remote->endpoint) {
+		ws_err_set(err, WS_ERR_CONFIG, "the user's configuration has no 'remote'");
+		return ws_err_cure(
+			err, "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more");
+	}
 	struct ws_server_config config = {
 		.endpoint = remote->endpoint,
 		.instance = remote->instance,
@@ -261,7 +266,7 @@ ws_session_open_records(struct ws_session *s, struct ws_err *err)
 	if (!remote->endpoint || s->records) {
 		return true;
 	}
-	if (!open_server(s, err)) {
+	if (!ws_session_open_server(s, err)) {
 		return false;
 	}
 	struct ws_records_config config = {
@@ -288,7 +293,7 @@ ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *
 		return ws_err_cure(
 			err, "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more");
 	}
-	if (!open_server(s, err)) {
+	if (!ws_session_open_server(s, err)) {
 		return false;
 	}
 	struct ws_execution_config config = {

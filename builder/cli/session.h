@@ -98,6 +98,9 @@ bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles
  * certificates. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
 
+/** The server of the user's configuration. WS_ERR_CONFIG: there is none, or it cannot be used. */
+bool ws_session_open_server(struct ws_session *s, struct ws_err *err);
+
 /** The build farm of the user's configuration. WS_ERR_CONFIG: there is none. As above. */
 bool ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *err);
 

@@ -53,6 +53,7 @@ ws_doctor_look(struct ws_doctor *d)
 		{"functions", ws_doctor_functions},
 		{"model", ws_doctor_model},
 		{"indexes", ws_doctor_indexes},
+		{"remote", ws_doctor_remote},
 		{"libraries", libraries},
 		{"ignored", ignored},
 	};

@@ -2,21 +2,23 @@
  * doctor.h - looks at this host, part by part
  *
  * Nothing fails here: what cannot be found out is a problem, with its reason and its cure. No
- * network is asked. The store is looked at from outside; it is opened for a Python that was named
- * alone, whose extensions are judged and whose functions are called in children: the one part that
- * runs code of an environment.
+ * network is asked, but the server that results are shared through where that is wanted. The store
+ * is looked at from outside; it is opened for a Python that was named alone, whose extensions are
+ * judged and whose functions are called in children: the one part that runs code of an environment.
  */
 #ifndef WS_DOCTOR_DOCTOR_H
 #define WS_DOCTOR_DOCTOR_H
 
 #include "config/locate.h"
 #include "config/recipes.h"
+#include "config/shared.h"
 #include "doctor/rows.h"
 #include "fetch/fetch.h"
 #include "kit/cuda/gpu.h"
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "net/index_config.h"
+#include "remote/server.h"
 #include "sys/host.h"
 
 enum ws_entry_state {
@@ -72,6 +74,9 @@ struct ws_doctor {
 	const char *model; /**< a model's config.json; NULL: none */
 	/** Opens the store, without a network; NULL and @a err where it cannot be. */
 	const struct ws_fetch *(*open)(void *self, struct ws_err *err);
+	/** Likewise, the server of the user's configuration; NULL: it is not looked at. */
+	const struct ws_server *(*open_server)(void *self, struct ws_err *err);
+	const struct ws_user_remote *remote; /**< what the configuration says of it */
 	void *self;
 	struct ws_rows rows;
 	/* What parts find for those behind them. */
@@ -101,5 +106,6 @@ void ws_doctor_functions(struct ws_doctor *d);
 void ws_doctor_model_read(struct ws_doctor *d);
 void ws_doctor_model(struct ws_doctor *d);
 void ws_doctor_indexes(struct ws_doctor *d);
+void ws_doctor_remote(struct ws_doctor *d);
 
 #endif

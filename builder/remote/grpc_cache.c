@@ -2,12 +2,12 @@
 #include "remote/grpc_cache.h"
 
 #include "remote/blobs.h"
+#include "remote/capabilities.h"
 #include "remote/protobuf.h"
 #include "remote/unary.h"
 
 #define REAPI "/build.bazel.remote.execution.v2."
 #define LARGEST_MESSAGE ((size_t)1 << 20)
-#define SHA256 1 /* DigestFunction.Value */
 
 struct grpc_cache {
 	struct ws_remote_cache cache; /* first */
@@ -28,21 +28,16 @@ is_unfit(struct grpc_cache *g, const char *why)
 }
 
 static bool
-is_fit(struct grpc_cache *g, const Reapi__CacheCapabilities *can)
+is_fit(struct grpc_cache *g, const struct ws_capabilities *can)
 {
-	bool has_sha256 = !can || can->n_digest_functions == 0;
-	if (!can) {
+	if (!can->has_cache) {
 		return is_unfit(g, "has no cache");
 	}
-	for (size_t i = 0; i < can->n_digest_functions; i++) {
-		has_sha256 = has_sha256 || can->digest_functions[i] == SHA256;
-	}
-	if (!has_sha256) {
+	if (!can->has_sha256) {
 		return is_unfit(g, "does not know SHA-256");
 	}
-	if (can->max_batch_total_size_bytes > 0
-		&& (uint64_t)can->max_batch_total_size_bytes < g->blobs.batch_bytes) {
-		g->blobs.batch_bytes = (uint64_t)can->max_batch_total_size_bytes;
+	if (can->batch_bytes > 0 && can->batch_bytes < g->blobs.batch_bytes) {
+		g->blobs.batch_bytes = can->batch_bytes;
 	}
 	return true;
 }
@@ -52,32 +47,17 @@ static bool
 ask(struct grpc_cache *g)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	Reapi__GetCapabilitiesRequest request;
-	struct ws_unary unary = {0};
-	reapi__get_capabilities_request__init(&request);
+	struct ws_capabilities can;
 	if (g->asked) {
 		return true;
 	}
-	request.instance_name = ws_protobuf_borrow(g->config.instance);
-	ws_unary_prepare(&unary, REAPI "Capabilities/GetCapabilities", &request, a);
-	bool ran = ws_unary_run(g->blobs.rpc, &unary, 1, 0, a);
-	g->asked = ran;
-	if (!ran) {
-		ws_buf_release(&unary.reply);
-		return false;
+	g->asked = ws_capabilities_ask(g->blobs.rpc, g->config.instance, &can, &g->unfit, a);
+	if (g->asked && g->unfit.came == WS_CAME_WHOLE) {
+		g->fit = is_fit(g, &can);
+	} else if (g->unfit.came == WS_CAME_NOT) { /* what is not there is the server */
+		g->unfit.came = WS_CAME_REFUSED;
 	}
-	if (!ws_unary_came(&unary, &g->unfit)) {
-		if (g->unfit.came == WS_CAME_NOT) { /* what is not there is the server */
-			g->unfit.came = WS_CAME_REFUSED;
-		}
-		ws_buf_release(&unary.reply);
-		return true;
-	}
-	const Reapi__ServerCapabilities *can =
-		ws_protobuf_unpack(&reapi__server_capabilities__descriptor, ws_buf_str(&unary.reply), a);
-	ws_buf_release(&unary.reply);
-	g->fit = can ? is_fit(g, can->cache_capabilities) : is_unfit(g, "sent a malformed reply");
-	return true;
+	return g->asked;
 }
 
 /* False: nothing more is to be done with these items. */

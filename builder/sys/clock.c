@@ -1,4 +1,4 @@
-/* clock.c - clock_gettime, three times. */
+/* clock.c - clock_gettime, four times. */
 #include "sys/clock.h"
 
 #include <time.h>
@@ -9,6 +9,14 @@ ws_clock_ms(void)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t
+ws_clock_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 int64_t

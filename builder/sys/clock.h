@@ -13,6 +13,9 @@
 /** Milliseconds on the monotonic clock. */
 int64_t ws_clock_ms(void);
 
+/** Microseconds on the same clock. */
+int64_t ws_clock_us(void);
+
 /** Seconds since 1970, UTC. */
 int64_t ws_clock_wall_s(void);
 

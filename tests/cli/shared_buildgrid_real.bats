@@ -52,3 +52,26 @@ reads_from() { # ENDPOINT
 	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
 	[[ "$stderr" == *"are not used any more in this run"*other* ]]
 }
+
+@test "doctor --remote: what it can, and servers that are of no use" {
+	writes_to "$GRPC"
+	run "$WHEELSMITH" doctor --remote
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2.0 to 2.2"*"SHA-256"*"taken from who asks"*"it runs actions"* ]]
+	local kind says port
+	while IFS='|' read -r kind status_expected says; do
+		port=$(free_port)
+		"$VENV/bin/python" "$WS_ROOT/tests/support/odd_server.py" "$port" "$kind" 3>&- 9>&- &
+		wait_for "$port"
+		writes_to "grpc://127.0.0.1:$port"
+		run "$WHEELSMITH" doctor --remote
+		kill $!
+		echo "$output"
+		[ "$status" -eq "$status_expected" ]
+		[[ "$(tr -s ' \n' ' ' <<< "$output")" == *"$says"* ]]
+	done <<- END
+		no-cache|1|✗ the server has no cache
+		no-sha256|1|✗ the server does not know SHA-256
+		reader|0|! "access" is "write", and the server does not take results
+	END
+}

@@ -85,3 +85,43 @@ found_elsewhere() { # ENDPOINT
 	[[ "$stderr" != *warning* ]]
 	[ "$(wheel_sum)" = "$sum" ]
 }
+
+# In front of buildbox-casd: TLS, a certificate or a token asked for by path of the port, connections of 20 requests.
+start_tls() {
+	needs nginx openssl
+	local n tls both run=$PWD/nginx
+	mkdir -p "$run"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout ca.key -out ca.pem \
+		-subj "/CN=test" 2> /dev/null
+	printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' > names
+	for n in server client; do
+		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $n.key -out $n.csr -subj "/CN=$n" 2> /dev/null
+		openssl x509 -req -in $n.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names -out $n.pem 2> /dev/null
+	done
+	tls=$(free_port) both=$(free_port)
+	cat > "$run/nginx.conf" <<- END
+		daemon off; master_process off; pid $run/pid; error_log $run/error.log; events { }
+		http {
+			access_log $run/access.log; client_body_temp_path $run/a; proxy_temp_path $run/b;
+			fastcgi_temp_path $run/c; uwsgi_temp_path $run/d; scgi_temp_path $run/e;
+			ssl_certificate $PWD/server.pem; ssl_certificate_key $PWD/server.key; client_max_body_size 0;
+			server {
+				listen 127.0.0.1:$tls ssl http2; keepalive_requests 20;
+				location / {
+					if (\$http_authorization != "Bearer abc") { return 401; }
+					grpc_pass grpc://127.0.0.1:$PORT;
+				}
+			}
+			server {
+				listen 127.0.0.1:$both ssl http2; ssl_client_certificate $PWD/ca.pem; ssl_verify_client on;
+				location / { grpc_pass grpc://127.0.0.1:$PORT; }
+			}
+		}
+	END
+	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
+	echo $! > nginx.pid
+	wait_for "$tls"
+	printf 'Authorization: Bearer abc\n' > headers
+	GRPCS=grpcs://localhost:$tls
+	export MUTUAL=grpcs://127.0.0.1:$both
+}
