@@ -25,11 +25,28 @@ start_buildgrid() {
 	export VENV FARM PORT
 }
 
-# Its process id is the last line of ./pids.
+# In ./NAME.pid is its process id.
 start_worker() { # NAME [PROPERTY=VALUE...]
 	"$VENV/bin/python" "$WS_ROOT/tests/support/reapi_worker.py" "$PORT" "$1" "$FARM/$1" "${@:2}" \
 		> "$1.out" 2>&1 < /dev/null 3>&- 8>&- 9>&- &
-	echo $! >> pids
+	echo $! > "$1.pid"
+}
+
+end_workers() {
+	local file
+	for file in *.pid; do
+		kill "$(cat "$file")" 2> /dev/null || true
+	done
+}
+
+# Until it has a command that compiles.
+until_it_compiles() { # NAME
+	local i
+	for ((i = 0; i < 600; i++)); do
+		! pgrep -P "$(cat "$1.pid")" > /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 end_farm() { # FILE OF IDS

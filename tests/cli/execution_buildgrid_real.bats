@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# Compilations that a build farm of two workers runs, one of which is killed: BuildGrid. Its workers have no sandbox.
+# labels: real network
+# timeout: 1800
+
+load building
+load sharing
+load farming
+
+setup_file() {
+	make_base
+	cd "$BATS_FILE_TMPDIR" || return
+	with_archive_kit
+	export BASE
+	"$WHEELSMITH" publish --new-key ci.pem
+	start_buildgrid
+	export KEYS=$BATS_FILE_TMPDIR GRPC=grpc://127.0.0.1:$PORT
+	mkdir first
+	BATS_TEST_TMPDIR=$PWD/first in_place
+	with_many
+	build
+	[ "$status" -eq 0 ]
+	FIRST=$(wheel_sum)
+	export FIRST
+}
+
+# A host's CUDA is not sent to a farm: the base, with a kit made of archives.
+with_archive_kit() {
+	mkdir base
+	BATS_TEST_TMPDIR=$PWD/base in_place
+	unset WHEELSMITH_INDEX
+	"$WHEELSMITH" fetch --matrix m.json --kits archive
+	BASE=$PWD
+	cd ..
+}
+
+teardown_file() {
+	end_farm "$BATS_FILE_TMPDIR/pids"
+}
+
+setup() {
+	in_place
+	with_many
+	farm_is "$GRPC"
+	start_worker w1 OSFamily=linux
+	start_worker w2 OSFamily=linux
+}
+
+teardown() {
+	end_workers
+}
+
+build() { # ARGUMENTS
+	ws build --matrix m.json --kits archive "$@"
+}
+
+farm_is() { # ENDPOINT
+	remote_is "$1" '"instance": "main", "access": "write", "key": "'"$KEYS/ci.pem"'", "properties": ["OSFamily=linux"]'
+}
+
+# Eight units more, of some seconds each; another mark is another action.
+with_many() { # [MARK]
+	local i
+	for i in 1 2 3 4 5 6 7 8; do
+		printf '#include <regex>\nextern const int number%d = %d; std::regex expression%d("a|b"); // %s\n' $i $i $i "${1:-}" \
+			> recipes/tiny/src/unit$i.cpp
+		sed -i "s/\"module.cpp\"/\"module.cpp\", \"unit$i.cpp\"/" recipes/tiny/1.0.json
+	done
+}
+
+# How many commands each worker ran.
+by_worker() {
+	python3 -c 'import collections, json, sys
+print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.get("worker")))' <<< "$output"
+}
+
+@test "two workers run what there is to compile: the same bytes; a second store that shares results compiles nothing" {
+	build --executor remote --json
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[[ "$(by_worker)" == *w1* && "$(by_worker)" == *w2* ]]
+	end_workers
+	anew
+	with_many
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[ "$(wheel_sum)" = "$FIRST" ]
+}
+
+@test "a worker that is killed: what it had runs on the other one, and the bytes are the same" {
+	# What the server has run, it does not run again.
+	mkdir here
+	BATS_TEST_TMPDIR=$PWD/here in_place
+	with_many killed
+	build
+	[ "$status" -eq 0 ]
+	local here
+	here=$(wheel_sum)
+	cd ..
+	anew
+	with_many killed
+	farm_is "$GRPC"
+	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote --json > events 2> log 3>&- &
+	local building=$! status=0
+	until_it_compiles w1
+	kill -KILL "$(cat w1.pid)"
+	wait $building || status=$?
+	cat log
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$here" ]
+	output=$(< events)
+	[[ "$(by_worker)" == *w2* ]]
+}
