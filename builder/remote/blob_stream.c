@@ -22,6 +22,7 @@ struct direction {
 
 struct stream {
 	struct ws_call call; /* first */
+	const struct direction *direction;
 	const struct ws_blobs *blobs;
 	struct ws_item *item;
 	const char *resource; /* of this attempt */
@@ -43,6 +44,16 @@ end(struct stream *s)
 	ws_hasher_drop(s->hasher);
 	s->hasher = NULL;
 	s->done_bytes = 0;
+}
+
+/* Thousands may be in a list: each gives back what it has as soon as it has ended. */
+static void
+end_call(struct ws_call *call)
+{
+	struct stream *s = (struct stream *)call;
+	s->direction->conclude(s);
+	end(s);
+	ws_buf_release(&s->message);
 }
 
 /* "INSTANCE/blobs/HASH/SIZE" */
@@ -214,23 +225,20 @@ run(const struct ws_blobs *blobs, struct ws_item *const *items, size_t count,
 	struct ws_call **calls = WS_NEW_N(a, struct ws_call *, count);
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < count; i++) {
-		all[i] = (struct stream){
-			.call = direction->call, .blobs = blobs, .item = items[i], .a = a, .fd = -1};
+		all[i] = (struct stream){.call = direction->call,
+			.direction = direction,
+			.blobs = blobs,
+			.item = items[i],
+			.a = a,
+			.fd = -1};
+		all[i].call.end = end_call;
 		calls[i] = &all[i].call;
 		bytes += items[i]->size_bytes;
 	}
 	for (size_t i = 0; i < count; i++) {
 		calls[i]->deadline_ms = ws_call_deadline_ms(bytes);
 	}
-	bool ran = ws_rpc_run(blobs->rpc, calls, count);
-	for (size_t i = 0; i < count; i++) {
-		if (ran) {
-			direction->conclude(&all[i]);
-		}
-		end(&all[i]);
-		ws_buf_release(&all[i].message);
-	}
-	return ran;
+	return ws_rpc_run(blobs->rpc, calls, count);
 }
 
 bool

@@ -66,6 +66,12 @@ with_large() {
 	nothing_ran
 }
 
+@test "more files that go as streams than a process may have open" {
+	local driver=$WS_BINARY_DIR/tests/records_driver
+	(ulimit -n 400 && "$driver" "$GRPC" "$KEYS/ci.pem" "$PWD/from" 500 put 1100000)
+	(ulimit -n 400 && "$driver" "$GRPC" "$KEYS/ci.pem" "$PWD/to" 500 get 1100000)
+}
+
 @test "by TLS with a token, over connections that end after 20 calls; with a certificate of the client" {
 	only_host
 	unset REQUESTS_CA_BUNDLE CURL_CA_BUNDLE

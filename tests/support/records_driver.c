@@ -1,12 +1,56 @@
-/* records_driver.c - puts and gets many records: ENDPOINT KEY STORE COUNT put|get */
+/* records_driver.c - puts and gets many records: ENDPOINT KEY STORE COUNT put|get [BYTES]
+ * With BYTES each has a file of that size. */
 #include "base/sign.h"
 #include "remote/records.h"
+#include "store/cas.h"
 #include "sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+/* A file of the store, another for each number. */
+static void
+add_file(const struct ws_store *store, struct ws_shared_record *record, size_t number, size_t bytes,
+	struct ws_arena *a)
+{
+	struct ws_shared_file *file = WS_NEW(a, struct ws_shared_file);
+	struct ws_digest digest;
+	struct ws_err err;
+	char *text = calloc(1, bytes);
+	if (!text) {
+		abort();
+	}
+	memcpy(text, &number, sizeof(number));
+	if (!ws_cas_put(store, text, bytes, &digest, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(2);
+	}
+	free(text);
+	file->digest = ws_arena_strdup(a, digest.hex);
+	record->files = file;
+	record->file_count = 1;
+}
+
+/* Those that came with the files that they name, all asked for at once. */
+static size_t
+get_files(
+	struct ws_shared *shared, const struct ws_shared_record *all, size_t count, struct ws_arena *a)
+{
+	struct ws_shared_file *files = WS_NEW_N(a, struct ws_shared_file, count);
+	size_t came = 0, asked = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].file_count == 1) {
+			files[asked++] = all[i].files[0];
+		}
+	}
+	shared->get_files(shared, files, asked);
+	for (size_t i = 0; i < asked; i++) {
+		came += files[i].here;
+	}
+	return came;
+}
 
 int
 main(int argc, char **argv)
@@ -15,8 +59,8 @@ main(int argc, char **argv)
 	struct ws_store store;
 	struct ws_events events = {0};
 	struct ws_err err = {0};
-	if (argc != 6 || !ws_store_open(argv[3], a, &store, &err)) {
-		fprintf(stderr, "records_driver ENDPOINT KEY STORE COUNT put|get: %s\n", err.text);
+	if (argc < 6 || argc > 7 || !ws_store_open(argv[3], a, &store, &err)) {
+		fprintf(stderr, "records_driver ENDPOINT KEY STORE COUNT put|get [BYTES]: %s\n", err.text);
 		return 2;
 	}
 	struct ws_server_config place = {.endpoint = argv[1], .instance = "main"};
@@ -29,6 +73,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	size_t count = strtoul(argv[4], NULL, 10), found = 0;
+	size_t bytes = argc == 7 ? strtoul(argv[6], NULL, 10) : 0;
 	struct ws_shared_record *all = WS_NEW_N(a, struct ws_shared_record, count);
 	for (size_t i = 0; i < count; i++) {
 		struct ws_digest key = ws_digest_bytes(&i, sizeof(i));
@@ -39,6 +84,9 @@ main(int argc, char **argv)
 	if (strcmp(argv[5], "put") == 0) {
 		for (size_t i = 0; i < count; i++) {
 			ws_buf_printf(&all[i].text, "wheelsmith.result/1\nout %zu\n", i);
+			if (bytes > 0) {
+				add_file(&store, &all[i], i, bytes, a);
+			}
 		}
 		shared->put(shared, all, count);
 		found = shared->writes ? count : 0;
@@ -47,6 +95,7 @@ main(int argc, char **argv)
 		for (size_t i = 0; i < count; i++) {
 			found += all[i].text.len > 0;
 		}
+		found = bytes > 0 ? get_files(shared, all, count, a) : found;
 	}
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
