@@ -2,7 +2,7 @@
 matrix/catalogue.json and writes what came of each
 
 Without NAME none is built: the table is written again, with what the package index has now. NAME==V is a recipe that the matrix does
-not have. With --part a build stops after T (10m), the largest units first: the row says how far it came. With --torch they are built for
+not have. With --part a build stops after T (10m), and the row says how far it came. With --torch they are built for
 another release, and of that the row says only where they were imported: PYTHON is an interpreter that has this torch. DIST is a
 folder that a build left elsewhere (with --torch and --python, its wheels are imported there), FILE what tests/gpu/catalogue.py wrote there ($OUT/gpu.json). What is known of each row is
 kept in docs/bench/catalogue.json; docs/catalogue.md is made of it, of the recipes, of README's table of proofs and of the index. The plans in the pages of
@@ -38,8 +38,8 @@ INTRODUCTION = """What `recipes/` has, made by `./dev catalogue`. A wheel was co
     each in a wheel that was built for it, on a host without a GPU (in 2.5.1 by `./dev test --real`); "ran on" says that `tests/gpu/catalogue.py` ran an operation of it there
     and held the result against plain torch, where that has the same, and on which day if not that of the wheel. "any" is what nobody has
     narrowed down, not what was tried; facts are known of torch 2.3.1 to 2.15.0. CPU is what a plan says of the row's cell: measured here or on
-    the machine that built it, for one architecture. A row that says "N of M actions" is of a build that was stopped after its largest
-    units: it would take more than ten minutes of CPU. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
+    the machine that built it, for one architecture. A row that says "N of M actions" is of a build that was stopped, as the whole would
+    take more than ten minutes of CPU; it names the largest of the units that were done. Every wheel is for Linux on x86-64. The last column says where the index has a newer release than the newest recipe,
     and which newest torch release is in the range of the newest recipe and was not tried."""
 
 
@@ -96,8 +96,8 @@ def merge_part(kept, folder, options):
     ran = [(60 * int(minutes or 0) + float(seconds), unit) for unit, minutes, seconds in
            re.findall(r"\] compile (\S+)  (?:(\d+) m )?([\d.]+) s cpu", text)]
     actions, stored = re.search(r"(\d+) actions: (\d+) from the store", text).groups()
-    if not ran and not int(stored):
-        sys.exit(f"catalogue: nothing of {package} was compiled: {folder}/part.log")
+    if not ran:
+        sys.exit(f"catalogue: no unit of {package} was done in {options.part}: {folder}/part.log")
     seconds, unit = max(ran)
     name = package.replace("==", "-")
     kept[name] = kept.get(name, {}) | {"part": {
