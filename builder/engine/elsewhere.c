@@ -7,6 +7,7 @@
 
 #define ORDER "wheelsmith.order/1"
 #define REPORT "wheelsmith.report/1"
+#define LARGEST ((uint64_t)1 << 44) /* of bytes and milliseconds that a stranger tells */
 
 static void
 add(struct ws_buf *text, const char *kind, const char *value)
@@ -260,7 +261,7 @@ static bool
 read_number(struct ws_report *report, const char *kind, const char *value)
 {
 	uint64_t number;
-	if (!ws_str_to_u64(ws_str_of(value), &number)) {
+	if (!ws_str_to_u64(ws_str_of(value), &number) || number > LARGEST) {
 		return false;
 	}
 	if (strcmp(kind, REPORT) == 0 && number <= 255) {
@@ -291,13 +292,22 @@ read_outside(struct ws_report *report, const char *value, struct ws_arena *a)
 	return true;
 }
 
-/* Names become lines of manifests. */
+/* Names become lines of manifests, and of messages. */
+static bool
+has_control(const char *text)
+{
+	while (*text && (unsigned char)*text >= ' ' && *text != 127) {
+		text++;
+	}
+	return *text != '\0';
+}
+
 static bool
 read_finding(struct ws_report *report, const char *kind, const char *value, struct ws_arena *a)
 {
 	ws_name_list *list = list_of_report(&report->reads, kind);
 	const char **line = text_of_report(report, kind);
-	if (value[0] == '\0' || strpbrk(value, "\r\n")) {
+	if (value[0] == '\0' || has_control(value)) {
 		return false;
 	}
 	if (list) {

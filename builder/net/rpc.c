@@ -211,8 +211,8 @@ end_attempt(struct ws_rpc *rpc, struct stream *s)
 	if (too_many) {
 		hear_of_crowd(rpc);
 	}
-	if (s->took && s->call->deadline_ms == 0) {
-		s->attempts = 1; /* what goes on for hours may break often */
+	if (s->took && s->call->deadline_ms == 0 && s->status < 0) {
+		s->attempts = 1; /* what goes on for hours may break often; a status is an end */
 	}
 	if ((s->refused || too_many) && s->refusals < REFUSALS) {
 		s->refusals++;

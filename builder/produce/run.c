@@ -269,6 +269,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	struct ws_events events = ctx->events ? *ctx->events : (struct ws_events){0};
 	ws_events_add(&events, &b->sink); /* the last: the lines of others come before its own */
 	struct ws_budget budget = ws_budget_make(ctx->host, b->options->jobs, b->options->memory_bytes);
+	struct ws_budget here = budget;
 	struct ws_runner *local = ws_local_runner(work, ctx->host, ctx->stop, b->a);
 	struct ws_executor *others = ctx->executor;
 	struct ws_engine engine = {
@@ -287,6 +288,7 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	bool done = ws_engine_run(&engine, b->graph, &b->result->actions, err);
 	engine.events = ctx->events; /* what follows makes no wheel */
 	engine.runner = local;       /* and is done here, wherever the first was */
+	engine.budget = &here;
 	return done
 		&& (b->options->check_replay == 0
 			|| ws_replay_check(&engine, b->graph, b->options->check_replay, err));

@@ -257,6 +257,8 @@ send_fresh(struct runner *r)
 	for (size_t i = 0; i < going.len; i++) {
 		if (sent) {
 			ask(going.at[i]);
+		} else if (ws_stop_asked(r->x->config.stop)) {
+			finish_stopped(going.at[i]);
 		} else {
 			not_there(going.at[i], &err);
 		}
@@ -322,7 +324,8 @@ take_home(struct away *w, const ws_item_list *items)
 		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err)) {
 	case WS_HOME_WHOLE:
 		done.worker = worker_of(w);
-		if (done.signal == SIGKILL && w->kills++ < KILLS) {
+		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
+		if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
 			w->op.skip_cache = true;
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
@@ -339,7 +342,16 @@ take_home(struct away *w, const ws_item_list *items)
 		}
 		return;
 	case WS_HOME_OTHER:
+		/* What was kept may be of workers as they were. */
+		if (w->response->cached_result && !w->op.skip_cache) {
+			w->op.skip_cache = true;
+			*ws_vec_push(&w->r->fresh, w->r->a) = w;
+			return;
+		}
 		ws_err_cure(&err, "a farm whose image has this host's compiler and headers shares results");
+		not_there(w, &err);
+		return;
+	case WS_HOME_UNFIT:
 		not_there(w, &err);
 		return;
 	case WS_HOME_WRONG:
@@ -356,7 +368,10 @@ collect_ended(struct runner *r)
 	for (size_t i = 0; i < r->ended.len; i++) {
 		struct away *w = r->ended.at[i];
 		if (w->timed_out) {
-			finish(w, &(struct ws_done){.code = -1, .signal = SIGTERM});
+			finish(w,
+				&(struct ws_done){.code = -1,
+					.signal = SIGTERM,
+					.wall_ms = (uint64_t)(ws_clock_ms() - w->started_ms)});
 		} else if (r->stopping) {
 			finish_stopped(w);
 		} else {
@@ -393,15 +408,20 @@ cancel(struct away *w)
 	ws_rpc_cancel(r->x->rpc, &w->op.call);
 }
 
+/* Those that have ended are released. */
 static bool
-cancels_are_out(const struct runner *r)
+cancels_are_out(struct runner *r)
 {
+	size_t kept = 0;
 	for (size_t i = 0; i < r->cancels.len; i++) {
-		if (!r->cancels.at[i]->call.ended) {
-			return ws_clock_ms() - r->stopped_ms > CANCEL_MS;
+		if (r->cancels.at[i]->call.ended) {
+			ws_buf_release(&r->cancels.at[i]->reply);
+		} else {
+			r->cancels.at[kept++] = r->cancels.at[i];
 		}
 	}
-	return true;
+	r->cancels.len = kept;
+	return kept == 0;
 }
 
 static void
@@ -471,7 +491,8 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 			ws_rpc_turn(x->rpc, 0);
 			look_after(r);
 		}
-		if (!r->stopping || cancels_are_out(r)) {
+		bool waited = r->stopping && ws_clock_ms() - r->stopped_ms > CANCEL_MS;
+		if (!r->stopping || waited || cancels_are_out(r)) {
 			collect_ended(r);
 		}
 		start_homeless(r);

@@ -16,6 +16,7 @@ begin(struct ws_call *call)
 	struct ws_operation *op = (struct ws_operation *)call;
 	op->sent = false;
 	op->stage = 0;
+	op->error = 0;
 	op->name[0] = '\0';
 	ws_buf_clear(&op->response);
 }
@@ -60,6 +61,7 @@ take(struct ws_call *call, struct ws_str message)
 		ws_buf_clear(&op->response);
 		ws_buf_add(&op->response, response.s, response.n);
 	} else if (said->done && said->error) {
+		op->error = said->error->code;
 		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", said->error->message,
 			(int)said->error->code);
 	}
@@ -102,7 +104,9 @@ fail(struct ws_operation *op, const char *text, int status)
 		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", text[0] ? text : "no details",
 			status);
 	}
-	op->text[strcspn(op->text, "\r\n")] = '\0';
+	for (char *c = op->text; *c; c++) { /* a server's words, on one line */
+		*c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
+	}
 	return WS_OPERATION_FAILED;
 }
 
@@ -141,7 +145,7 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 			: judge(op, ended, call->text);
 	}
 	if (op->response.len == 0) {
-		return judge(op, WS_RPC_UNKNOWN, "it ended without a result");
+		return judge(op, op->error ? op->error : WS_RPC_UNKNOWN, "it ended without a result");
 	}
 	*response =
 		ws_protobuf_unpack(&reapi__execute_response__descriptor, ws_buf_str(&op->response), a);

@@ -28,6 +28,7 @@ struct ws_operation {
 	int64_t staged_ms;      /**< since when */
 	char name[256];         /**< the server's, to cancel it; "": not told */
 	char text[256];         /**< FAILED: why */
+	int error;              /**< a status that came instead of a response; 0: none */
 	struct ws_buf response; /**< of ExecuteResponse; released by ws_operation_release */
 	/* Private. */
 	struct ws_buf request;

@@ -2,6 +2,7 @@
 #include "remote/worker_files.h"
 
 #include "base/fs.h"
+#include "engine/changed_since.h"
 #include "engine/elsewhere.h"
 #include "engine/manifest.h"
 #include "store/cas.h"
@@ -15,7 +16,7 @@
 static size_t
 add(const Reapi__Digest *digest, const char *dir, struct ws_arena *a, ws_item_list *items)
 {
-	if (!digest || digest->size_bytes <= 0) {
+	if (!digest || digest->size_bytes < 0) {
 		return 0;
 	}
 	size_t place = items->len;
@@ -136,9 +137,13 @@ has_no_report(const struct ws_worker_files *files, const ws_item_list *items,
 	struct ws_str line = ws_buf_str(&words);
 	line = ws_str_trim(ws_str_cut(&line, '\n'));
 	line.n = line.n < 300 ? line.n : 300;
+	for (size_t i = 0; i < line.n; i++) { /* it is a stranger's */
+		words.data[(size_t)(line.s - words.data) + i] =
+			(unsigned char)line.s[i] < ' ' || line.s[i] == 127 ? '?' : line.s[i];
+	}
 	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %.*s", job->action->subject,
 		(int)(line.n ? line.n : 17), line.n ? line.s : "it left no report");
-	return WS_HOME_WRONG;
+	return WS_HOME_UNFIT;
 }
 
 static void
@@ -147,7 +152,7 @@ take_log(const struct ws_worker_files *files, const ws_item_list *items, const s
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_digest digest;
-	if (!came(items, files->log)) {
+	if (!came(items, files->log) || items->at[files->log].size_bytes == 0) {
 		return;
 	}
 	if (done->code != 0 && job->action->log_says) {
@@ -172,7 +177,7 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 	read_text(items, files->report, &text);
 	if (!ws_report_read(ws_buf_str(&text), job->a, &report, err)) {
 		ws_err_wrap(err, "'%s': what its worker sent", job->action->subject);
-		return WS_HOME_WRONG;
+		return WS_HOME_UNFIT;
 	}
 	if (report.differs) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than this host",
@@ -190,7 +195,11 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 	if (done->code != 0) {
 		return WS_HOME_WHOLE;
 	}
-	return is_same_host(&report, job->action, names, job->a, err)
-		? take_outputs(files, items, job, store, done, err)
-		: WS_HOME_OTHER;
+	if (!is_same_host(&report, job->action, names, job->a, err)) {
+		return WS_HOME_OTHER;
+	}
+	/* Looked at by digests of this run: what is younger may be another for who writes the manifest. */
+	struct ws_since since = {job->since_file_ns, 0};
+	done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
+	return take_outputs(files, items, job, store, done, err);
 }

@@ -30,7 +30,8 @@ enum ws_home {
 	WS_HOME_WHOLE, /**< @a done has all, a failure of the command included */
 	WS_HOME_GONE,  /**< a file is not there any more, or not what it should be: again */
 	WS_HOME_OTHER, /**< the worker is another kind of host; @a err says in what */
-	WS_HOME_WRONG, /**< there is no report; @a err has the worker's words */
+	WS_HOME_UNFIT, /**< it could not run it; @a err has the worker's words */
+	WS_HOME_WRONG, /**< it ran it and left something else; @a err says what */
 };
 
 /** The files came, as far as they did. @a names tells what is here. */

@@ -102,6 +102,8 @@ WS_TEST(what_is_no_report_is_refused)
 	assert_false(READS("wheelsmith.report/1 256\0"));
 	assert_false(READS("wheelsmith.report/1 0\0file a\nf b\0"));
 	assert_false(READS("wheelsmith.report/1 0\0file \0"));
+	assert_false(READS("wheelsmith.report/1 0\0differs /usr/\033[2J\0"));
+	assert_false(READS("wheelsmith.report/1 0\0rss_bytes 18446744073709551615\0"));
 	assert_false(READS("wheelsmith.report/1 0\0outside abc /usr/x\0"));
 	assert_false(READS("wheelsmith.report/1 0\0signal 65\0"));
 	assert_false(READS("wheelsmith.report/1 0\0what 1\0"));
