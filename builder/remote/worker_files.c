@@ -198,7 +198,7 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 	if (!is_same_host(&report, job->action, names, job->a, err)) {
 		return WS_HOME_OTHER;
 	}
-	/* Looked at by digests of this run: what is younger may be another for who writes the manifest. */
+	/* Held against digests of this run: what is younger may be another for the manifest. */
 	struct ws_since since = {job->since_file_ns, 0};
 	done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 	return take_outputs(files, items, job, store, done, err);
