@@ -55,7 +55,7 @@ build() { # ARGUMENTS
 }
 
 farm_is() { # ENDPOINT
-	remote_is "$1" '"instance": "main", "access": "write", "key": "'"$KEYS/ci.pem"'", "properties": ["OSFamily=linux"]'
+	remote_is "$1" '"instance": "main", "access": "write", "key": "'"$KEYS/ci.pem"'", "platform": ["OSFamily=linux"]'
 }
 
 # Eight units more, of some seconds each; another mark is another action.
