@@ -235,14 +235,16 @@ https_proxy_of(const struct ws_user_env *env)
 	return proxy;
 }
 
+#define SERVER_CURE \
+	"\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more"
+
 bool
 ws_session_open_server(struct ws_session *s, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
 	if (!remote->endpoint) {
 		ws_err_set(err, WS_ERR_CONFIG, "the user's configuration has no 'remote'");
-		return ws_err_cure(
-			err, "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more");
+		return ws_err_cure(err, SERVER_CURE);
 	}
 	struct ws_server_config config = {
 		.endpoint = remote->endpoint,
@@ -286,15 +288,13 @@ bool
 ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
-	if (!remote->endpoint || !ws_starts_with(remote->endpoint, "grpc")) {
-		ws_err_set(err, WS_ERR_CONFIG, "there is no build farm: %s",
-			remote->endpoint ? "results are shared over http, which runs nothing"
-							 : "the user's configuration has no 'remote'");
-		return ws_err_cure(
-			err, "\"remote\": {\"endpoint\": \"grpcs://HOST:PORT\", ...}; docs/farm.md tells more");
-	}
 	if (!ws_session_open_server(s, err)) {
-		return false;
+		return remote->endpoint ? false : ws_err_wrap(err, "there is no build farm");
+	}
+	if (!s->server->is_grpc) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"there is no build farm: results are shared over http, which runs nothing");
+		return ws_err_cure(err, SERVER_CURE);
 	}
 	struct ws_execution_config config = {
 		.rpc = s->server->rpc,

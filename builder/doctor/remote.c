@@ -178,11 +178,8 @@ ws_doctor_remote(struct ws_doctor *d)
 	if (asking.server && asking.server->is_grpc) {
 		asking.rpc = ws_rpc_open(&asking.server->rpc);
 	} else if (asking.server) {
-		struct ws_http_cache_config http = {asking.server->endpoint, asking.server->headers,
-			asking.server->header_count, asking.server->ca_path, asking.server->netrc_path,
-			asking.server->stop};
 		asking.ask = ask_http;
-		asking.cache = ws_http_cache_open(&http, d->a, &err);
+		asking.cache = ws_http_cache_open(asking.server, d->a, &err);
 	}
 	if (asking.rpc || asking.cache) {
 		look(&asking);

@@ -294,20 +294,11 @@ read_outside(struct ws_report *report, const char *value, struct ws_arena *a)
 
 /* Names become lines of manifests, and of messages. */
 static bool
-has_control(const char *text)
-{
-	while (*text && (unsigned char)*text >= ' ' && *text != 127) {
-		text++;
-	}
-	return *text != '\0';
-}
-
-static bool
 read_finding(struct ws_report *report, const char *kind, const char *value, struct ws_arena *a)
 {
 	ws_name_list *list = list_of_report(&report->reads, kind);
 	const char **line = text_of_report(report, kind);
-	if (value[0] == '\0' || has_control(value)) {
+	if (value[0] == '\0' || ws_has_control(value)) {
 		return false;
 	}
 	if (list) {

@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-static Reapi__Digest
-digest_of(const char *hash, size_t size_bytes)
-{
-	Reapi__Digest digest;
-	reapi__digest__init(&digest);
-	digest.hash = ws_protobuf_borrow(hash);
-	digest.size_bytes = (int64_t)size_bytes;
-	return digest;
-}
-
 struct ws_digest
 ws_action_result_key(
 	const char *kind, const char *key, struct ws_buf *command_bytes, struct ws_buf *action_bytes)
@@ -30,8 +20,8 @@ ws_action_result_key(
 	ws_protobuf_pack(&command, command_bytes);
 	struct ws_digest command_digest = ws_digest_bytes(command_bytes->data, command_bytes->len);
 	struct ws_digest empty = ws_digest_bytes("", 0);
-	Reapi__Digest command_message = digest_of(command_digest.hex, command_bytes->len);
-	Reapi__Digest root_message = digest_of(empty.hex, 0);
+	Reapi__Digest command_message = ws_protobuf_digest(command_digest.hex, command_bytes->len);
+	Reapi__Digest root_message = ws_protobuf_digest(empty.hex, 0);
 	Reapi__Action action;
 	reapi__action__init(&action);
 	action.command_digest = &command_message;
@@ -56,7 +46,7 @@ ws_action_result_write(struct ws_str text, const struct ws_shared_file *files, s
 	result.output_files = WS_NEW_N(a, Reapi__OutputFile *, file_count);
 	result.n_output_files = file_count;
 	for (size_t i = 0; i < file_count; i++) {
-		digests[i] = digest_of(files[i].digest, files[i].size_bytes);
+		digests[i] = ws_protobuf_digest(files[i].digest, files[i].size_bytes);
 		reapi__output_file__init(&outputs[i]);
 		outputs[i].path = ws_protobuf_borrow(files[i].digest);
 		outputs[i].digest = &digests[i];

@@ -28,11 +28,7 @@ struct batch {
 Reapi__Digest
 ws_blob_digest(const struct ws_item *item)
 {
-	Reapi__Digest digest;
-	reapi__digest__init(&digest);
-	digest.hash = ws_protobuf_borrow(item->key);
-	digest.size_bytes = (int64_t)item->size_bytes;
-	return digest;
+	return ws_protobuf_digest(item->key, item->size_bytes);
 }
 
 static bool

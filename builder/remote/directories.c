@@ -28,9 +28,7 @@ static Reapi__Digest *
 digest_of(const struct ws_entry *entry, struct ws_arena *a)
 {
 	Reapi__Digest *digest = WS_NEW(a, Reapi__Digest);
-	reapi__digest__init(digest);
-	digest->hash = ws_protobuf_borrow(entry->value);
-	digest->size_bytes = (int64_t)entry->size_bytes;
+	*digest = ws_protobuf_digest(entry->value, entry->size_bytes);
 	return digest;
 }
 

@@ -18,7 +18,7 @@
 
 struct http_cache {
 	struct ws_remote_cache cache; /* first */
-	struct ws_http_cache_config config;
+	const struct ws_server *server;
 	struct ws_http *http;
 };
 
@@ -43,13 +43,13 @@ prepare(struct http_cache *h, struct exchange *x, struct ws_item *item, const ch
 	x->item = item;
 	x->fd = -1;
 	x->request = (struct ws_request){
-		.url = ws_arena_printf(a, "%s/%s/%s", h->config.endpoint, folder, item->key),
+		.url = ws_arena_printf(a, "%s/%s/%s", h->server->endpoint, folder, item->key),
 		.subject = ws_arena_printf(a, "%s/%s", folder, item->key),
 		.method = method, /* named, so that no redirect is followed: headers may hold a token */
-		.headers = h->config.headers,
-		.header_count = h->config.header_count,
+		.headers = h->server->headers,
+		.header_count = h->server->header_count,
 		/* Without TLS they are for this very host alone. */
-		.direct = h->config.header_count > 0 && ws_starts_with(h->config.endpoint, "http:"),
+		.direct = h->server->header_count > 0 && ws_starts_with(h->server->endpoint, "http:"),
 		.failure = &x->failure,
 	};
 }
@@ -67,7 +67,7 @@ say_how(const struct http_cache *h, struct exchange *x)
 		item->came = WS_CAME_NOT;
 	} else {
 		item->came =
-			ws_http_is_silent(h->http, h->config.endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
+			ws_http_is_silent(h->http, h->server->endpoint) ? WS_CAME_SILENT : WS_CAME_REFUSED;
 		ws_item_say(item, item->came, "%s", x->failure.text);
 	}
 }
@@ -260,23 +260,22 @@ close_cache(struct ws_remote_cache *self)
 }
 
 struct ws_remote_cache *
-ws_http_cache_open(
-	const struct ws_http_cache_config *config, struct ws_arena *a, struct ws_err *err)
+ws_http_cache_open(const struct ws_server *server, struct ws_arena *a, struct ws_err *err)
 {
 	struct http_cache *h = WS_NEW(a, struct http_cache);
 	struct ws_http_config http = {
-		.ca_path = config->ca_path,
-		.netrc_path = config->netrc_path,
+		.ca_path = server->ca_path,
+		.netrc_path = server->netrc_path,
 		.at_once = AT_ONCE,
 		.first_byte_ms = FIRST_BYTE_MS,
 		.stall_ms = STALL_MS,
 		.retries = 1,
 		.impatient = true,
-		.stop = config->stop,
+		.stop = server->stop,
 	};
 	h->cache = (struct ws_remote_cache){
 		get_messages, get_files, put_files, put_messages, close_cache, false};
-	h->config = *config;
+	h->server = server;
 	h->http = ws_http_open(&http, err);
 	return h->http ? &h->cache : NULL;
 }

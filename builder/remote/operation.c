@@ -72,11 +72,8 @@ void
 ws_operation_prepare(struct ws_operation *op)
 {
 	Reapi__ExecuteRequest request;
-	Reapi__Digest digest;
+	Reapi__Digest digest = ws_protobuf_digest(op->action.digest, op->action.size_bytes);
 	reapi__execute_request__init(&request);
-	reapi__digest__init(&digest);
-	digest.hash = ws_protobuf_borrow(op->action.digest);
-	digest.size_bytes = (int64_t)op->action.size_bytes;
 	request.instance_name = ws_protobuf_borrow(op->instance);
 	request.skip_cache_lookup = op->skip_cache;
 	request.action_digest = &digest;
@@ -103,9 +100,6 @@ fail(struct ws_operation *op, const char *text, int status)
 	if (op->text[0] == '\0') {
 		snprintf(op->text, sizeof(op->text), "%s (gRPC status %d)", text[0] ? text : "no details",
 			status);
-	}
-	for (char *c = op->text; *c; c++) { /* a server's words, on one line */
-		*c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
 	}
 	return WS_OPERATION_FAILED;
 }

@@ -8,6 +8,16 @@ ws_protobuf_pack(const void *message, struct ws_buf *out)
 	out->len += size;
 }
 
+Reapi__Digest
+ws_protobuf_digest(const char *hash, uint64_t size_bytes)
+{
+	Reapi__Digest digest;
+	reapi__digest__init(&digest);
+	digest.hash = ws_protobuf_borrow(hash);
+	digest.size_bytes = (int64_t)size_bytes;
+	return digest;
+}
+
 static void *
 allocate(void *arena, size_t size)
 {

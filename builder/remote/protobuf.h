@@ -20,6 +20,9 @@ ws_protobuf_borrow(const void *bytes)
 	return same;
 }
 
+/** The message of a digest; borrows @a hash. */
+Reapi__Digest ws_protobuf_digest(const char *hash, uint64_t size_bytes);
+
 /** Appends @a message, a pointer to one of the generated structs. */
 void ws_protobuf_pack(const void *message, struct ws_buf *out);
 

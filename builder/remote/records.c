@@ -295,9 +295,7 @@ open_cache(struct ws_records *r, struct ws_err *err)
 {
 	const struct ws_server *server = r->config.server;
 	if (!server->is_grpc) {
-		struct ws_http_cache_config http = {server->endpoint, server->headers, server->header_count,
-			server->ca_path, server->netrc_path, server->stop};
-		return ws_http_cache_open(&http, r->a, err);
+		return ws_http_cache_open(server, r->a, err);
 	}
 	struct ws_grpc_cache_config grpc = {.rpc = server->rpc, .instance = server->instance};
 	return ws_grpc_cache_open(&grpc, r->a);

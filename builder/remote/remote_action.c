@@ -160,13 +160,9 @@ pack(struct ws_directories *own, const void *message)
 {
 	WS_AUTO_BUF struct ws_buf bytes = {0};
 	struct ws_digest digest;
-	Reapi__Digest packed;
 	ws_protobuf_pack(message, &bytes);
 	ws_directories_add_bytes(own, &bytes, &digest);
-	reapi__digest__init(&packed);
-	packed.hash = ws_arena_strdup(own->a, digest.hex);
-	packed.size_bytes = (int64_t)bytes.len;
-	return packed;
+	return ws_protobuf_digest(ws_arena_strdup(own->a, digest.hex), bytes.len);
 }
 
 static void
@@ -189,10 +185,8 @@ make_messages(const struct ws_remote_actions *all, const struct ws_action *actio
 	command.output_files = command.output_paths;
 	command.n_output_files = command.n_output_paths;
 	command.platform = &platform;
-	Reapi__Digest command_digest = pack(own, &command), root_digest;
-	reapi__digest__init(&root_digest);
-	root_digest.hash = ws_protobuf_borrow(root->value);
-	root_digest.size_bytes = (int64_t)root->size_bytes;
+	Reapi__Digest command_digest = pack(own, &command);
+	Reapi__Digest root_digest = ws_protobuf_digest(root->value, root->size_bytes);
 	reapi__duration__init(&timeout);
 	timeout.seconds = TIMEOUT_S;
 	reapi__action__init(&message);

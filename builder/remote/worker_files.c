@@ -137,10 +137,6 @@ has_no_report(const struct ws_worker_files *files, const ws_item_list *items,
 	struct ws_str line = ws_buf_str(&words);
 	line = ws_str_trim(ws_str_cut(&line, '\n'));
 	line.n = line.n < 300 ? line.n : 300;
-	for (size_t i = 0; i < line.n; i++) { /* it is a stranger's */
-		words.data[(size_t)(line.s - words.data) + i] =
-			(unsigned char)line.s[i] < ' ' || line.s[i] == 127 ? '?' : line.s[i];
-	}
 	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %.*s", job->action->subject,
 		(int)(line.n ? line.n : 17), line.n ? line.s : "it left no report");
 	return WS_HOME_UNFIT;

@@ -24,16 +24,6 @@ setup_file() {
 	export FIRST
 }
 
-# A host's CUDA is not sent to a farm: the base, with a kit made of archives.
-with_archive_kit() {
-	mkdir base
-	BATS_TEST_TMPDIR=$PWD/base in_place
-	unset WHEELSMITH_INDEX
-	"$WHEELSMITH" fetch --matrix m.json --kits archive
-	BASE=$PWD
-	cd ..
-}
-
 teardown_file() {
 	kill "$(cat "$BATS_FILE_TMPDIR/casd.pid")" 2> /dev/null || true
 }

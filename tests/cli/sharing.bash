@@ -60,6 +60,16 @@ start_casd() { # [OPTION...]
 	GRPC=grpc://127.0.0.1:$PORT
 }
 
+# A host's CUDA is not sent to a farm: the base, with a kit made of archives.
+with_archive_kit() {
+	mkdir base
+	BATS_TEST_TMPDIR=$PWD/base in_place
+	unset WHEELSMITH_INDEX
+	"$WHEELSMITH" fetch --matrix m.json --kits archive
+	BASE=$PWD
+	cd ..
+}
+
 # As if nothing had been built here yet.
 anew() {
 	rm -rf "$WHEELSMITH_STORE" dist
