@@ -40,6 +40,13 @@ enum ws_outcome {
 	WS_OUTCOME_CANCELLED, /**< something it needs failed, or the run was stopped */
 };
 
+/** Where an action ran, and what it waited for there, as the hosts there tell it. */
+struct ws_elsewhere {
+	const char *worker; /**< NULL: it ran on this host, or not at all */
+	uint64_t queued_ms; /**< until a worker had it; 0: not told */
+	uint64_t fetch_ms;  /**< the worker fetched what it takes; 0: not told */
+};
+
 struct ws_event {
 	enum ws_event_kind kind;
 	int64_t at_ms;       /**< monotonic; filled in by ws_events_emit */
@@ -49,7 +56,7 @@ struct ws_event {
 	const char *subject; /**< may be NULL where the kind does not name it */
 	const char *stage;   /**< "compile", "link", ... */
 	const char *detail;
-	const char *worker; /**< ACTION_DONE: who ran it elsewhere; NULL: this host */
+	struct ws_elsewhere elsewhere; /**< ACTION_DONE */
 	enum ws_outcome outcome;
 	uint64_t done, total;
 	uint64_t unknown;   /**< actions whose cost is not known yet */

@@ -236,6 +236,41 @@ write_earlier(struct ws_json_writer *w, const ws_record_list *records)
 	ws_json_close(w);
 }
 
+static void
+write_undivided(struct ws_json_writer *w, const ws_node_list *undivided)
+{
+	ws_json_open_list(w, "undivided");
+	for (size_t i = 0; i < undivided->len; i++) {
+		const struct ws_node *node = undivided->at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "cell", node->action->group);
+		ws_json_add_text(w, "unit", node->action->subject);
+		ws_json_add_text(w, "why", node->undivided);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
+static void
+write_on_farm(struct ws_json_writer *w, const ws_node_list *on_farm)
+{
+	ws_json_open_list(w, "on_farm");
+	for (size_t i = 0; i < on_farm->len; i++) {
+		const struct ws_node *node = on_farm->at[i];
+		ws_json_open_object(w, NULL);
+		ws_json_add_text(w, "cell", node->action->group);
+		ws_json_add_text(w, "stage", node->action->stage);
+		ws_json_add_text(w, "subject", node->action->subject);
+		ws_json_add_text(w, "worker", node->elsewhere.worker);
+		ws_json_add_u64(w, "queued_ms", node->elsewhere.queued_ms);
+		ws_json_add_u64(w, "fetch_ms", node->elsewhere.fetch_ms);
+		ws_json_add_u64(w, "wall_ms", node->result.wall_ms);
+		ws_json_add_u64(w, "cpu_ms", node->result.cpu_ms);
+		ws_json_close(w);
+	}
+	ws_json_close(w);
+}
+
 static bool
 write_build_json(const char *path, const struct ws_build_result *result,
 	const ws_record_list *records, struct ws_arena *a, struct ws_err *err)
@@ -252,6 +287,7 @@ write_build_json(const char *path, const struct ws_build_result *result,
 	ws_json_add_u64(w, "failed", result->actions.failed);
 	ws_json_add_u64(w, "cpu_ms", result->actions.cpu_ms);
 	ws_json_add_u64(w, "peak_bytes", result->actions.peak_bytes);
+	ws_json_add_u64(w, "on_farm", result->actions.ran_elsewhere);
 	ws_json_close(w);
 	ws_json_open_list(w, "cells");
 	/* The first records are those of this run's cells that are ready, in their order. */
@@ -267,15 +303,8 @@ write_build_json(const char *path, const struct ws_build_result *result,
 		write_failed(w, &result->failed[i]);
 	}
 	ws_json_close(w);
-	ws_json_open_list(w, "undivided");
-	for (size_t i = 0; i < result->undivided.len; i++) {
-		const struct ws_node *node = result->undivided.at[i];
-		ws_json_open_object(w, NULL);
-		ws_json_add_text(w, "cell", node->action->group);
-		ws_json_add_text(w, "unit", node->action->subject);
-		ws_json_add_text(w, "why", node->undivided);
-		ws_json_close(w);
-	}
+	write_undivided(w, &result->undivided);
+	write_on_farm(w, &result->on_farm);
 	WS_AUTO_BUF struct ws_buf text = {0};
 	ws_json_finish(w, WS_JSON_PRETTY, &text);
 	return ws_fs_write_atomic(path, text.data, text.len, 0644, err);

@@ -308,8 +308,11 @@ take_result(struct ws_run *r, struct ws_node *node, const struct ws_done *done, 
 		.rss_bytes = done->rss_bytes,
 		.exit_code = done->code,
 		.log = done->log};
-	node->worker = ws_arena_strdup(r->a, done->worker);
-	r->sum->ran_elsewhere += done->worker != NULL;
+	node->elsewhere = done->elsewhere;
+	node->elsewhere.worker = ws_arena_strdup(r->a, done->elsewhere.worker);
+	r->sum->ran_elsewhere += done->elsewhere.worker != NULL;
+	r->sum->queued_ms += done->elsewhere.queued_ms;
+	r->sum->fetch_ms += done->elsewhere.fetch_ms;
 	r->sum->cpu_ms += done->cpu_ms;
 	enum ws_end end = ws_outcome_of(node, done, err);
 	bool took = end == WS_END_OK ? ws_record(r->e, &r->cache, node, done, r->a, err)

@@ -54,9 +54,9 @@ struct ws_node {
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	bool locked;          /**< its key is, by this run */
 	int64_t started_ms;
-	const char *worker; /**< who ran it elsewhere, last; NULL: nobody did */
-	struct ws_job *job; /**< while it runs, in its own arena; else NULL */
-	const char *dir;    /**< as job->dir; FAILED: of the last attempt, in the graph's arena */
+	struct ws_elsewhere elsewhere; /**< of its last run */
+	struct ws_job *job;            /**< while it runs, in its own arena; else NULL */
+	const char *dir; /**< as job->dir; FAILED: of the last attempt, in the graph's arena */
 };
 
 struct ws_graph {

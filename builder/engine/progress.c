@@ -22,7 +22,7 @@ ws_run_report_done(const struct ws_run *r, const struct ws_node *node)
 		.stage = node->action->stage,
 		.outcome = node->outcome,
 		.detail = detail_of(r, node),
-		.worker = node->worker,
+		.elsewhere = node->elsewhere,
 		.done = r->finished,
 		.total = r->sum->total,
 		.cpu_ms = node->result.cpu_ms,

@@ -10,6 +10,7 @@
 #define WS_ENGINE_RUNNER_H
 
 #include "base/err.h"
+#include "base/event.h"
 #include "engine/action.h"
 
 #include <stdint.h>
@@ -34,10 +35,10 @@ struct ws_done {
 	int code;   /**< exit status; -1 when a signal ended it */
 	int signal; /**< else 0 */
 	uint64_t wall_ms, cpu_ms;
-	uint64_t rss_bytes;    /**< peak: the larger of the sampled sum and the largest process */
-	bool timed_out;        /**< we ended it: its deadline had passed */
-	bool stopped;          /**< we ended it: ws_runner.stop */
-	const char *worker;    /**< who ran it elsewhere; NULL: this host */
+	uint64_t rss_bytes; /**< peak: the larger of the sampled sum and the largest process */
+	bool timed_out;     /**< we ended it: its deadline had passed */
+	bool stopped;       /**< we ended it: ws_runner.stop */
+	struct ws_elsewhere elsewhere;
 	enum ws_log_says says; /**< of a command that did not succeed */
 	struct ws_digest log;  /**< stdout and stderr, in the store; "" when there was nothing */
 	/* Of one that succeeded (code 0): */

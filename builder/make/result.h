@@ -17,6 +17,7 @@ struct ws_build_result {
 	struct ws_run_summary actions;
 	ws_node_list
 		undivided; /**< ran in one command though nvcc's own were wanted: ws_node.undivided */
+	ws_node_list on_farm; /**< other hosts ran them: ws_node.elsewhere */
 	uint64_t wall_ms;
 };
 

@@ -378,6 +378,12 @@ finish(struct building *b, struct ws_err *err)
 	if (!done) {
 		*err = b->undelivered;
 	}
+	for (size_t i = 0; i < b->graph->nodes.len; i++) { /* parts, too */
+		struct ws_node *node = b->graph->nodes.at[i];
+		if (node->elsewhere.worker) {
+			*ws_vec_push(&b->result->on_farm, b->a) = node;
+		}
+	}
 	for (size_t i = 0; i < b->action_count && done; i++) {
 		struct ws_node *node = b->graph->nodes.at[i];
 		const char *path;

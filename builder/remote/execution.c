@@ -307,11 +307,31 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 	}
 }
 
-static const char *
-worker_of(const struct away *w)
+/* From one moment to another by clocks of others; 0: not told. No more than it was away. */
+static uint64_t
+between_ms(const struct away *w, const Reapi__Timestamp *from, const Reapi__Timestamp *to)
 {
-	const Reapi__ExecutedActionMetadata *metadata = w->response->result->execution_metadata;
-	return metadata && metadata->worker[0] ? metadata->worker : "a worker";
+	if (!from || !to) {
+		return 0;
+	}
+	double ms = 1e3 * ((double)to->seconds - (double)from->seconds)
+		+ 1e-6 * ((double)to->nanos - (double)from->nanos);
+	double away_ms = (double)(ws_clock_ms() - w->started_ms);
+	return ms <= 0 ? 0 : ms < away_ms ? (uint64_t)ms : (uint64_t)away_ms;
+}
+
+/* What was kept of an earlier run waited then, not now. */
+static struct ws_elsewhere
+elsewhere_of(const struct away *w)
+{
+	const Reapi__ExecutedActionMetadata *m = w->response->result->execution_metadata;
+	struct ws_elsewhere elsewhere = {.worker = m && m->worker[0] ? m->worker : "a worker"};
+	if (m && !w->response->cached_result) {
+		elsewhere.queued_ms = between_ms(w, m->queued_timestamp, m->worker_start_timestamp);
+		elsewhere.fetch_ms =
+			between_ms(w, m->input_fetch_start_timestamp, m->input_fetch_completed_timestamp);
+	}
+	return elsewhere;
 }
 
 static void
@@ -323,7 +343,7 @@ take_home(struct away *w, const ws_item_list *items)
 	switch (
 		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err)) {
 	case WS_HOME_WHOLE:
-		done.worker = worker_of(w);
+		done.elsewhere = elsewhere_of(w);
 		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
 		if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
 			w->op.skip_cache = true;

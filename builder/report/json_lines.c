@@ -73,7 +73,9 @@ on_event(struct ws_sink *self, const struct ws_event *event)
 	add_text(w, "stage", event->stage);
 	add_text(w, "outcome", ws_outcome_name(event->outcome));
 	add_text(w, "detail", event->detail);
-	add_text(w, "worker", event->worker);
+	add_text(w, "worker", event->elsewhere.worker);
+	add_number(w, "queued_ms", event->elsewhere.queued_ms);
+	add_number(w, "fetch_ms", event->elsewhere.fetch_ms);
 	add_number(w, "done", event->done);
 	add_number(w, "total", event->total);
 	add_number(w, "cpu_ms", event->cpu_ms);

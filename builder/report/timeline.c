@@ -85,7 +85,8 @@ end(struct ws_timeline *t, const struct ws_event *event)
 		t->taken.at[span->slot] = false;
 		span->outcome = event->outcome;
 		span->detail = keep(t, event->detail);
-		span->worker = keep(t, event->worker);
+		span->elsewhere = event->elsewhere;
+		span->elsewhere.worker = keep(t, event->elsewhere.worker);
 		span->cpu_ms = event->cpu_ms;
 		span->rss_bytes = event->rss_bytes;
 	}
@@ -249,8 +250,10 @@ add_span(const struct ws_timeline *t, struct ws_json_writer *w, const struct ws_
 	ws_json_add_u64(w, "cpu_ms", span->cpu_ms);
 	ws_json_add_u64(w, "rss_bytes", span->rss_bytes);
 	ws_json_add_text(w, "why", span->detail);
-	if (span->worker) {
-		ws_json_add_text(w, "worker", span->worker);
+	if (span->elsewhere.worker) {
+		ws_json_add_text(w, "worker", span->elsewhere.worker);
+		ws_json_add_u64(w, "queued_ms", span->elsewhere.queued_ms);
+		ws_json_add_u64(w, "fetch_ms", span->elsewhere.fetch_ms);
 	}
 	ws_json_close(w);
 	ws_json_close(w);

@@ -112,6 +112,7 @@ put_timeline(const struct ws_timeline *t, struct ws_buf *out)
 		put_item(out, "", span->subject, ": ");
 		ws_buf_puts(out, ws_format_duration(span->cpu_ms, text));
 		ws_buf_printf(out, " of CPU, %s", ws_format_memory(span->rss_bytes, text));
+		put_item(out, span->elsewhere.worker ? ", on " : "", span->elsewhere.worker, "");
 		put_item(out, span->detail ? ": " : "", span->detail, "</title></rect>\n");
 	}
 	ws_buf_puts(out, "</svg>\n");

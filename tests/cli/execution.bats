@@ -49,15 +49,26 @@ farm_is() { # ENDPOINT [MEMBERS]
 
 @test "units are compiled by the farm and the rest here: the same bytes, and the store has them under its own keys" {
 	farm_is "$GRPC" '"platform": ["OSFamily=linux"]'
-	build --executor remote --json
+	build --executor remote --json --trace trace
 	[ "$status" -eq 0 ]
 	[ "$(wheel_sum)" = "$FIRST" ]
-	[[ "$stderr" == *" 2 on the farm"* ]]
-	python3 - <<- END
+	[[ "$stderr" == *" 2 on the farm, "*" s for inputs (mean)"* ]]
+	echo "$output" > events
+	python3 - <<- 'END'
 		import json
-		events = [json.loads(x) for x in """$output""".splitlines()]
-		away = {x["subject"] for x in events if x.get("worker")}
-		assert away == {"kernel.cu", "module.cpp"}, away
+		away = {"kernel.cu", "module.cpp"}
+		events = {x["subject"]: x for x in map(json.loads, open("events")) if x.get("worker")}
+		spans = {x["args"]["worker"]: x["args"] for x in json.load(open("trace"))["traceEvents"] if "worker" in x["args"]}
+		built = json.load(open("dist/build.json"))
+		there = {x["subject"]: x for x in built["on_farm"]}
+		assert events.keys() == there.keys() == away, (events, there)
+		assert built["actions"]["on_farm"] == 2
+		for x in away:
+		  assert events[x]["worker"] == there[x]["worker"]
+		  assert events[x]["fetch_ms"] == there[x]["fetch_ms"] > 0
+		  assert events[x].get("queued_ms", 0) == there[x]["queued_ms"] < 60000
+		  assert there[x]["wall_ms"] > 0 and there[x]["cpu_ms"] > 0
+		assert {x["fetch_ms"] for x in spans.values()} <= {x["fetch_ms"] for x in there.values()} and spans
 	END
 	rm -rf dist
 	build

@@ -69,6 +69,8 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 	[ "$status" -eq 0 ]
 	[ "$(wheel_sum)" = "$FIRST" ]
 	[[ "$(by_worker)" == *w1* && "$(by_worker)" == *w2* ]]
+	[[ "$output" == *'"queued_ms":'* && "$output" == *'"fetch_ms":'* ]]
+	[[ "$stderr" == *" queued (mean), "*" for inputs (mean)"* ]]
 	end_workers
 	anew
 	with_many

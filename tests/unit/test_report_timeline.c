@@ -75,3 +75,22 @@ WS_TEST(a_trace_has_the_time_between_ready_and_begun)
 		assert_non_null(at);
 	}
 }
+
+WS_TEST(a_trace_says_where_a_command_ran_and_what_it_waited_for_there)
+{
+	struct ws_timeline *t = ws_timeline_make(a);
+	take(t, 1000, WS_EVENT_ACTION_STARTED, 1, 0, "a.cu");
+	struct ws_event event = {.kind = WS_EVENT_ACTION_DONE,
+		.at_ms = 3000,
+		.id = 1,
+		.subject = "a.cu",
+		.stage = "compile",
+		.elsewhere = {"w1", 700, 40},
+		.outcome = WS_OUTCOME_RAN};
+	t->sink.take(&t->sink, &event);
+	WS_AUTO_BUF struct ws_buf trace = {0}, page = {0};
+	ws_timeline_trace(t, &trace);
+	assert_non_null(strstr(trace.data, "\"worker\":\"w1\",\"queued_ms\":700,\"fetch_ms\":40"));
+	ws_timeline_page(t, NULL, 0, NULL, 0, &page);
+	assert_non_null(strstr(page.data, ", on w1</title>"));
+}
