@@ -1,6 +1,7 @@
 /* elsewhere.c - "KIND VALUE" and a NUL, again and again: values are words of command lines. */
 #include "engine/elsewhere.h"
 
+#include "base/fields.h"
 #include "base/fs.h"
 
 #include <string.h>
@@ -10,66 +11,11 @@
 #define LARGEST ((uint64_t)1 << 44) /* of bytes and milliseconds that a stranger tells */
 
 static void
-add(struct ws_buf *text, const char *kind, const char *value)
-{
-	if (value) {
-		ws_buf_printf(text, "%s %s", kind, value);
-		ws_buf_putc(text, '\0');
-	}
-}
-
-static void
-add_pair(struct ws_buf *text, const char *kind, const char *first, const char *second)
-{
-	ws_buf_printf(text, "%s %s %s", kind, first, second);
-	ws_buf_putc(text, '\0');
-}
-
-static void
-add_all(struct ws_buf *text, const char *kind, const char *const *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		add(text, kind, values[i]);
-	}
-}
-
-static void
 add_words(struct ws_buf *text, const char *kind, const char *const *words)
 {
 	while (*words) {
-		add(text, kind, *words++);
+		ws_fields_add(text, kind, *words++);
 	}
-}
-
-/* The next record, in @a a; false: that was all, or what follows is none. */
-static bool
-take(struct ws_str *text, struct ws_arena *a, const char **kind, const char **value)
-{
-	const char *end = text->n > 0 ? memchr(text->s, '\0', text->n) : NULL;
-	if (!end) {
-		return false;
-	}
-	char *record = ws_arena_copy(a, text->s, (size_t)(end - text->s));
-	char *blank = strchr(record, ' ');
-	text->n -= (size_t)(end + 1 - text->s);
-	text->s = end + 1;
-	if (!blank) {
-		return false;
-	}
-	*blank = '\0';
-	*kind = record;
-	*value = blank + 1;
-	return true;
-}
-
-/* The first of a pair is a name without blanks. */
-static bool
-cut(const char *pair, struct ws_arena *a, const char **first, const char **second)
-{
-	const char *blank = strchr(pair, ' ');
-	*first = blank ? ws_arena_copy(a, pair, (size_t)(blank - pair)) : NULL;
-	*second = blank ? blank + 1 : NULL;
-	return blank != NULL;
 }
 
 /* ---- orders ---- */
@@ -77,25 +23,25 @@ cut(const char *pair, struct ws_arena *a, const char **first, const char **secon
 void
 ws_order_write(const struct ws_action *action, struct ws_buf *text)
 {
-	add(text, ORDER, action->subject);
-	add(text, "program", action->tool.program);
+	ws_fields_add(text, ORDER, action->subject);
+	ws_fields_add(text, "program", action->tool.program);
 	add_words(text, "argv", action->argv);
 	add_words(text, "env", action->env);
 	for (size_t i = 0; i < action->token_count; i++) {
-		add_pair(text, "token", action->tokens[i].name, action->tokens[i].value);
+		ws_fields_add_pair(text, "token", action->tokens[i].name, action->tokens[i].value);
 	}
 	for (size_t i = 0; i < action->host_file_count; i++) {
-		add_pair(text, "host", action->host_files[i].digest, action->host_files[i].path);
+		ws_fields_add_pair(text, "host", action->host_files[i].digest, action->host_files[i].path);
 	}
 	for (size_t i = 0; i < action->mount_count; i++) {
-		add(text, "mount", action->mounts[i].name);
+		ws_fields_add(text, "mount", action->mounts[i].name);
 	}
 	for (size_t i = 0; i < action->input_count; i++) {
-		add(text, "input", action->inputs[i].name);
+		ws_fields_add(text, "input", action->inputs[i].name);
 	}
-	add_all(text, "output", action->outputs, action->output_count);
-	add_all(text, "seed", action->seeds, action->seed_count);
-	add_all(text, "search", action->search, action->search_count);
+	ws_fields_add_all(text, "output", action->outputs, action->output_count);
+	ws_fields_add_all(text, "seed", action->seeds, action->seed_count);
+	ws_fields_add_all(text, "search", action->search, action->search_count);
 }
 
 /* Lists that grow while an order is read. */
@@ -113,7 +59,7 @@ static bool
 read_pair(struct reading *r, const char *kind, const char *value)
 {
 	const char *first, *second;
-	if (!cut(value, r->a, &first, &second)) {
+	if (!ws_fields_cut(value, r->a, &first, &second)) {
 		return false;
 	}
 	if (strcmp(kind, "token") == 0) {
@@ -194,7 +140,7 @@ ws_order_read(struct ws_str text, const char *folder, struct ws_arena *a, struct
 	struct reading r = {.a = a, .folder = folder};
 	const char *kind, *value;
 	bool good = true;
-	while (good && take(&text, a, &kind, &value)) {
+	while (good && ws_fields_take(&text, a, &kind, &value)) {
 		good = read_record(&r, action, kind, value);
 	}
 	if (!good || text.n > 0 || !action->subject || !action->tool.program || r.argv.len == 0) {
@@ -207,35 +153,28 @@ ws_order_read(struct ws_str text, const char *folder, struct ws_arena *a, struct
 
 /* ---- reports ---- */
 
-static void
-add_number(struct ws_buf *text, const char *kind, uint64_t number)
-{
-	ws_buf_printf(text, "%s %llu", kind, (unsigned long long)number);
-	ws_buf_putc(text, '\0');
-}
-
 void
 ws_report_write(const struct ws_report *report, struct ws_buf *text)
 {
 	const struct ws_reads *reads = &report->reads;
-	add_number(text, REPORT, (uint64_t)report->code);
-	add_number(text, "signal", (uint64_t)report->signal);
-	add_number(text, "wall_ms", report->wall_ms);
-	add_number(text, "cpu_ms", report->cpu_ms);
-	add_number(text, "rss_bytes", report->rss_bytes);
-	add(text, "differs", report->differs);
-	add(text, "uncacheable", reads->uncacheable);
-	add(text, "opaque", reads->opaque);
+	ws_fields_add_number(text, REPORT, (uint64_t)report->code);
+	ws_fields_add_number(text, "signal", (uint64_t)report->signal);
+	ws_fields_add_number(text, "wall_ms", report->wall_ms);
+	ws_fields_add_number(text, "cpu_ms", report->cpu_ms);
+	ws_fields_add_number(text, "rss_bytes", report->rss_bytes);
+	ws_fields_add(text, "differs", report->differs);
+	ws_fields_add(text, "uncacheable", reads->uncacheable);
+	ws_fields_add(text, "opaque", reads->opaque);
 	for (size_t i = 0; i < reads->files.len; i++) {
 		const char *name = reads->files.at[i], *digest = ws_map_get(&report->outside, name);
-		add(text, "file", name);
+		ws_fields_add(text, "file", name);
 		if (digest) {
-			add_pair(text, "outside", digest, name);
+			ws_fields_add_pair(text, "outside", digest, name);
 		}
 	}
-	add_all(text, "absent", reads->absent.at, reads->absent.len);
-	add_all(text, "present", reads->present.at, reads->present.len);
-	add_all(text, "folder", reads->folders.at, reads->folders.len);
+	ws_fields_add_all(text, "absent", reads->absent.at, reads->absent.len);
+	ws_fields_add_all(text, "present", reads->present.at, reads->present.len);
+	ws_fields_add_all(text, "folder", reads->folders.at, reads->folders.len);
 }
 
 static ws_name_list *
@@ -285,7 +224,7 @@ read_outside(struct ws_report *report, const char *value, struct ws_arena *a)
 {
 	const char *digest, *name;
 	struct ws_digest parsed;
-	if (!cut(value, a, &digest, &name) || !ws_digest_parse(digest, &parsed)) {
+	if (!ws_fields_cut(value, a, &digest, &name) || !ws_digest_parse(digest, &parsed)) {
 		return false;
 	}
 	ws_map_put(&report->outside, name, digest, a);
@@ -318,7 +257,7 @@ ws_report_read(struct ws_str text, struct ws_arena *a, struct ws_report *report,
 	const char *kind, *value;
 	*report = (struct ws_report){.code = -1};
 	bool good = true;
-	while (good && take(&text, a, &kind, &value)) {
+	while (good && ws_fields_take(&text, a, &kind, &value)) {
 		good = read_finding(report, kind, value, a);
 	}
 	if (!good || text.n > 0 || report->code < 0) {
