@@ -24,6 +24,7 @@
 #include "sys/spawn.h"
 
 struct ws_node;
+struct ws_platform;
 
 /** What an action is run with. */
 struct ws_tool {
@@ -138,12 +139,13 @@ struct ws_action {
 	const struct ws_split
 		*split; /**< asked when the store has no result; NULL: it is run as it is */
 	/**
-	 * The files of this host that its tool's fingerprint stands for. Another host that has just
-	 * these may run it. None: it runs here alone.
+	 * The files of a host that its tool's fingerprint stands for. Another host that has just these
+	 * may run it. None: it runs here alone.
 	 */
 	const struct ws_host_file *host_files;
 	size_t host_file_count;
-	struct ws_limits limits; /**< timeout_ms 0: the engine's rule; output is not limited */
+	struct ws_platform *platform; /**< other hosts, where alone it runs; NULL: this one may */
+	struct ws_limits limits;      /**< timeout_ms 0: the engine's rule; output is not limited */
 };
 
 #endif

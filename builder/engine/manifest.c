@@ -3,6 +3,7 @@
 #include "engine/manifest.h"
 
 #include "base/zst.h"
+#include "engine/platform.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -98,6 +99,8 @@ ws_manifest_merge(struct ws_str all, struct ws_buf *text)
 	}
 }
 
+static const char nobody_told[] = "no host that compiles it has told of '%s'";
+
 /* One line; NULL when it holds, else the reason's format for the name. */
 static const char *
 line_fails(struct ws_str line, bool outside_only, const struct ws_action *action,
@@ -115,6 +118,9 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 	}
 	if (kind == 'o') {
 		return NULL;
+	}
+	if (ws_names_is_unknown(action, *name)) {
+		return nobody_told;
 	}
 	if (kind == 'a') {
 		return ws_names_exists(names, action, *name) ? "'%s' is there now" : NULL;
@@ -141,9 +147,10 @@ explain(const char *reason, const char *name, struct ws_arena *a)
 		: reason;
 }
 
-bool
-ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
-	struct ws_names *names, struct ws_arena *a, const char **why)
+/* What @a asking gets is all that is left to be known. */
+static bool
+holds(struct ws_str text, bool outside_only, const struct ws_action *action, struct ws_names *names,
+	ws_name_list *asking, struct ws_arena *a, const char **why)
 {
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
@@ -153,7 +160,9 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 		struct ws_str line = ws_str_cut(&text, '\n');
 		const char *name;
 		const char *reason = line_fails(line, outside_only, action, names, scratch, &name);
-		if (reason) {
+		if (reason == nobody_told && asking) {
+			*ws_vec_push(asking, a) = ws_arena_strdup(a, name);
+		} else if (reason) {
 			if (why) {
 				*why = explain(reason, name, a);
 			}
@@ -161,4 +170,18 @@ ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action 
 		}
 	}
 	return true;
+}
+
+bool
+ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
+	struct ws_names *names, struct ws_arena *a, const char **why)
+{
+	ws_name_list unknown = {0};
+	if (!action->platform || action->platform->is_silent) {
+		return holds(text, outside_only, action, names, NULL, a, why);
+	}
+	return holds(text, outside_only, action, names, &unknown, a, why)
+		&& (unknown.len == 0
+			|| (ws_platform_ask_about(action->platform, &unknown)
+				&& holds(text, outside_only, action, names, NULL, a, why)));
 }

@@ -1,6 +1,8 @@
 /* names.c - splitting off the mount, then asking the listing or the ledger. */
 #include "engine/names.h"
 
+#include "engine/platform.h"
+
 #include <sys/stat.h>
 
 static const char *
@@ -43,8 +45,18 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 		const struct ws_tree_entry *entry = ws_tree_lookup(mount->tree, rest);
 		return entry ? entry->value : NULL;
 	}
+	if (action->platform) {
+		return ws_platform_digest(action->platform, name);
+	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	return outside_digest(names, ws_names_path(action, name, a));
+}
+
+bool
+ws_names_is_unknown(const struct ws_action *action, const char *name)
+{
+	return action->platform && ws_names_is_outside(action, name)
+		&& !ws_platform_knows(action->platform, name);
 }
 
 bool
@@ -54,6 +66,9 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 	const struct ws_mount *mount = ws_mount_of(action, name, &rest);
 	if (mount && mount->tree) {
 		return ws_tree_lookup(mount->tree, rest) != NULL;
+	}
+	if (action->platform) {
+		return ws_platform_has_file(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	return outside_exists(names, ws_names_path(action, name, a));
@@ -67,6 +82,9 @@ ws_names_is_folder(const struct ws_action *action, const char *name)
 	if (mount && mount->tree) {
 		struct ws_listing listing = ws_tree_listing(mount->tree);
 		return ws_listing_is_folder(&listing, rest);
+	}
+	if (action->platform) {
+		return ws_platform_has_folder(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct stat status;

@@ -3,8 +3,9 @@
  *
  * "torch/include/c10/x.h" is a file of a mounted tree: the tree's listing knows its digest. A name
  * in a mount without a tree, and an absolute one, is a file outside every tree: its digest comes
- * from the ledger's memory of file digests. Answers are kept for the run; what changes while a
- * build runs is changed_since.h's.
+ * from the ledger's memory of file digests, or, for an action that runs on other hosts, from what
+ * those told (platform.h). Answers are kept for the run; what changes while a build runs is
+ * changed_since.h's.
  */
 #ifndef WS_ENGINE_NAMES_H
 #define WS_ENGINE_NAMES_H
@@ -24,6 +25,9 @@ struct ws_names {
 /** The digest of the file, or NULL when there is none. Borrowed. */
 const char *ws_names_digest(
 	struct ws_names *names, const struct ws_action *action, const char *name);
+
+/** True for one that only hosts of the action's platform know, and none has told of. */
+bool ws_names_is_unknown(const struct ws_action *action, const char *name);
 
 /** True when there is such a file; does not hash. */
 bool ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name);

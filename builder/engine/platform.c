@@ -1,0 +1,127 @@
+/* platform.c - one state for each name. A folder is no file, and a file whose digest is known is
+ * there: so two states may agree, and the one that says more is kept. */
+#include "engine/platform.h"
+
+#include "engine/elsewhere.h"
+
+#include <string.h>
+
+static const char absent[] = "absent", present[] = "present", folder[] = "folder";
+
+static const char *
+merge(const char *known, const char *told)
+{
+	if (!known || (known == absent && told == folder)
+		|| (known == present && told != absent && told != folder)) {
+		return told;
+	}
+	bool agree = strcmp(known, told) == 0 || (known == folder && told == absent)
+		|| (told == present && known != absent && known != folder);
+	return agree ? known : NULL;
+}
+
+/* @a keep: or only whether it contradicts what is known. */
+static bool
+learn(struct ws_platform *p, bool keep, const char *name, const char *told)
+{
+	const char *known = ws_map_get(&p->told, name);
+	const char *state = merge(known, told);
+	if (!state || state == known || !keep) {
+		return state;
+	}
+	bool is_digest = state != absent && state != present && state != folder;
+	p->has_learned = p->has_learned || !known;
+	ws_map_put(&p->told, ws_arena_strdup(p->a, name),
+		is_digest ? ws_arena_strdup(p->a, state) : state, p->a);
+	return true;
+}
+
+/* Those of a list that lie outside of trees have absolute names. */
+static bool
+learn_all(struct ws_platform *p, bool keep, const ws_name_list *names, const char *state,
+	const char **contradicted)
+{
+	for (size_t i = 0; i < names->len; i++) {
+		if (names->at[i][0] == '/' && !learn(p, keep, names->at[i], state)) {
+			*contradicted = names->at[i];
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+go_through(struct ws_platform *p, bool keep, const struct ws_report *report, const char **name)
+{
+	const struct ws_reads *reads = &report->reads;
+	for (size_t i = 0; i < report->outside.count; i++) {
+		const struct ws_map_slot *slot = &report->outside.slots[i];
+		if (!learn(p, keep, slot->key, slot->value)) {
+			*name = slot->key;
+			return false;
+		}
+	}
+	return learn_all(p, keep, &reads->absent, absent, name)
+		&& learn_all(p, keep, &reads->present, present, name)
+		&& learn_all(p, keep, &reads->folders, folder, name);
+}
+
+bool
+ws_platform_learn(struct ws_platform *p, const struct ws_report *report, const char **name)
+{
+	return go_through(p, false, report, name) && go_through(p, true, report, name);
+}
+
+bool
+ws_platform_ask_about(struct ws_platform *p, const ws_name_list *names)
+{
+	WS_AUTO_BUF struct ws_buf lines = {0};
+	struct ws_err err;
+	for (size_t i = 0; i < names->len; i++) {
+		ws_buf_printf(&lines, "%s\n", names->at[i]);
+	}
+	p->is_silent = p->is_silent || !p->ask(p, &lines, NULL, &err);
+	for (size_t i = 0; i < names->len && !p->is_silent; i++) {
+		p->is_silent = !ws_platform_knows(p, names->at[i]);
+	}
+	return !p->is_silent;
+}
+
+bool
+ws_platform_knows(const struct ws_platform *p, const char *name)
+{
+	return ws_map_get(&p->told, name);
+}
+
+const char *
+ws_platform_digest(const struct ws_platform *p, const char *name)
+{
+	const char *state = ws_map_get(&p->told, name);
+	return state == absent || state == present || state == folder ? NULL : state;
+}
+
+bool
+ws_platform_has_file(const struct ws_platform *p, const char *name)
+{
+	return ws_map_get(&p->told, name) == present || ws_platform_digest(p, name);
+}
+
+bool
+ws_platform_has_folder(const struct ws_platform *p, const char *name)
+{
+	return ws_map_get(&p->told, name) == folder;
+}
+
+void
+ws_platform_names(const struct ws_platform *p, struct ws_buf *lines)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	const char **names = WS_NEW_N(a, const char *, p->told.count);
+	for (size_t i = 0; i < p->told.count; i++) {
+		names[i] = p->told.slots[i].key;
+	}
+	size_t count = ws_sort_once(names, p->told.count);
+	for (size_t i = 0; i < count; i++) {
+		ws_buf_printf(lines, "%s\n", names[i]);
+	}
+}

@@ -1,0 +1,131 @@
+/* What workers of a farm tell of files outside of trees: they agree or not, and manifests hold by
+ * it, as they do by this host's files. */
+#include "test.h"
+
+#include "engine/elsewhere.h"
+#include "engine/manifest.h"
+#include "engine/platform.h"
+
+#include <string.h>
+
+#define ONE "1111111111111111111111111111111111111111111111111111111111111111"
+#define TWO "2222222222222222222222222222222222222222222222222222222222222222"
+
+struct hosts {
+	struct ws_platform platform; /* first */
+	const struct ws_report *has;
+	unsigned asked;
+	char names[200];
+};
+
+static bool
+ask(struct ws_platform *self, const struct ws_buf *names, struct ws_buf *told WS_UNUSED,
+	struct ws_err *err WS_UNUSED)
+{
+	struct hosts *hosts = (struct hosts *)self;
+	const char *name;
+	hosts->asked++;
+	snprintf(hosts->names, sizeof(hosts->names), "%s", names->data);
+	return hosts->has && ws_platform_learn(self, hosts->has, &name);
+}
+
+static struct ws_report
+with_file(const char *name, const char *digest, struct ws_arena *a)
+{
+	struct ws_report report = {0};
+	*ws_vec_push(&report.reads.files, a) = name;
+	ws_map_put(&report.outside, name, digest, a);
+	return report;
+}
+
+WS_TEST(workers_that_contradict_each_other_are_told_by_the_name)
+{
+	struct ws_platform platform = {.a = a};
+	struct ws_report first = with_file("/usr/include/x.h", ONE, a);
+	struct ws_report other = with_file("/usr/include/x.h", TWO, a);
+	const char *name = NULL;
+	*ws_vec_push(&first.reads.absent, a) = "/usr/include/y.h";
+	*ws_vec_push(&first.reads.absent, a) = "torch/y.h"; /* in a tree: not theirs to tell */
+	assert_true(ws_platform_learn(&platform, &first, &name));
+	assert_true(platform.has_learned);
+	assert_string_equal(ws_platform_digest(&platform, "/usr/include/x.h"), ONE);
+	assert_true(ws_platform_knows(&platform, "/usr/include/y.h"));
+	assert_false(ws_platform_has_file(&platform, "/usr/include/y.h"));
+	assert_false(ws_platform_knows(&platform, "torch/y.h"));
+
+	*ws_vec_push(&other.reads.absent, a) = "/usr/include/z.h";
+	assert_false(ws_platform_learn(&platform, &other, &name));
+	assert_string_equal(name, "/usr/include/x.h");
+	assert_false(ws_platform_knows(&platform, "/usr/include/z.h")); /* nothing of it was taken */
+
+	other = (struct ws_report){0};
+	*ws_vec_push(&other.reads.present, a) = "/usr/include/y.h";
+	assert_false(ws_platform_learn(&platform, &other, &name));
+	assert_string_equal(name, "/usr/include/y.h");
+}
+
+WS_TEST(who_says_more_is_believed_whoever_came_first)
+{
+	struct ws_platform platform = {.a = a};
+	struct ws_report seen = {0}, read = with_file("/usr/include/x.h", ONE, a), folder = {0};
+	const char *name;
+	*ws_vec_push(&seen.reads.present, a) = "/usr/include/x.h";
+	*ws_vec_push(&seen.reads.absent, a) = "/usr/include/sys"; /* no file */
+	*ws_vec_push(&folder.reads.folders, a) = "/usr/include/sys";
+	assert_true(ws_platform_learn(&platform, &seen, &name));
+	assert_true(ws_platform_has_file(&platform, "/usr/include/x.h"));
+	assert_null(ws_platform_digest(&platform, "/usr/include/x.h"));
+	assert_true(ws_platform_learn(&platform, &read, &name));
+	assert_true(ws_platform_learn(&platform, &folder, &name));
+	for (int again = 0; again < 2; again++) {
+		assert_string_equal(ws_platform_digest(&platform, "/usr/include/x.h"), ONE);
+		assert_true(ws_platform_has_folder(&platform, "/usr/include/sys"));
+		assert_false(ws_platform_has_file(&platform, "/usr/include/sys"));
+		assert_true(ws_platform_learn(&platform, &seen, &name));
+	}
+	WS_AUTO_BUF struct ws_buf lines = {0};
+	ws_platform_names(&platform, &lines);
+	assert_string_equal(ws_buf_text(&lines), "/usr/include/sys\n/usr/include/x.h\n");
+}
+
+static bool
+holds(const char *text, struct hosts *hosts, struct ws_arena *a, const char **why)
+{
+	static struct ws_tree tree;
+	const struct ws_mount mounts[] = {{.name = "src", .path = "/x", .tree = &tree}};
+	const struct ws_action action = {
+		.subject = "x.cpp", .mounts = mounts, .mount_count = 1, .platform = &hosts->platform};
+	struct ws_names names = {.a = a};
+	*why = NULL;
+	return ws_manifest_holds(ws_str_of(text), true, &action, &names, a, why);
+}
+
+WS_TEST(a_manifest_holds_by_what_workers_have)
+{
+	static const char text[] =
+		"f " ONE " /usr/include/x.h\na /usr/include/y.h\nf " TWO " src/x.cpp\n";
+	struct ws_report has = with_file("/usr/include/x.h", ONE, a);
+	struct hosts hosts = {.platform = {.ask = ask, .a = a}, .has = &has};
+	const char *why;
+	*ws_vec_push(&has.reads.absent, a) = "/usr/include/y.h";
+	assert_true(holds(text, &hosts, a, &why));
+	assert_int_equal(hosts.asked, 1); /* about both at once */
+	assert_string_equal(hosts.names, "/usr/include/x.h\n/usr/include/y.h\n");
+	assert_true(holds(text, &hosts, a, &why));
+	assert_int_equal(hosts.asked, 1);
+	assert_false(holds("f " TWO " /usr/include/x.h\na /usr/include/z.h\n", &hosts, a, &why));
+	assert_string_equal(why, "'/usr/include/x.h' changed");
+	assert_int_equal(hosts.asked, 1); /* what is known decides: nobody is asked about z.h */
+}
+
+WS_TEST(workers_that_do_not_answer_are_asked_once)
+{
+	struct hosts hosts = {.platform = {.ask = ask, .a = a}};
+	const char *why;
+	for (int again = 0; again < 2; again++) {
+		assert_false(holds("a /usr/include/y.h\n", &hosts, a, &why));
+		assert_false(holds("f " ONE " /usr/include/x.h\n", &hosts, a, &why));
+	}
+	assert_string_equal(why, "no host that compiles it has told of '/usr/include/x.h'");
+	assert_int_equal(hosts.asked, 1);
+}
