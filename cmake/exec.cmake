@@ -6,7 +6,7 @@ if(NOT WS_STATIC_CRYPTO OR CMAKE_CROSSCOMPILING OR WS_PACKAGE)
 	message(STATUS "wheelsmith-exec is not built")
 	return()
 endif()
-add_executable(wheelsmith-exec builder/exec/main.c)
+add_executable(wheelsmith-exec builder/exec/main.c builder/exec/no_ledger.c builder/exec/probe.c)
 target_include_directories(wheelsmith-exec PRIVATE builder)
 target_compile_definitions(wheelsmith-exec PRIVATE _GNU_SOURCE WS_VERSION="${PROJECT_VERSION}")
 # libcrypto could ask for names of hosts and load modules, which the linker warns of; hashing does neither.

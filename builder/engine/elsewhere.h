@@ -20,6 +20,13 @@
 #define WS_ELSEWHERE_MOUNTS "in"
 #define WS_ELSEWHERE_WORK "job"
 
+/* Instead of an order, "--names" asks the program to report which of the names in a file, a line
+ * each, are there; "--probe" besides for a file that says what the host is (kit/hostcc/told.h). */
+#define WS_ELSEWHERE_LOOK "--names"
+#define WS_ELSEWHERE_PROBE "--probe"
+#define WS_ELSEWHERE_NAMES "names"
+#define WS_ELSEWHERE_HOST "host"
+
 /** What a host found out. Of one that read headers: ws_headers_reads. */
 struct ws_report {
 	int code, signal; /**< as struct ws_done */

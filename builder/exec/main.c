@@ -8,13 +8,15 @@
  * what the command takes is there.
  *
  * Exit status: the command's, 128 and the signal that ended it, 75 where the host has another
- * compiler, 70 where the order cannot be run.
+ * compiler, 70 where the order cannot be run. With --probe or
+ * --names it tells what the host is (probe.h).
  */
 #include "base/fs.h"
 #include "compile/headers.h"
 #include "engine/elsewhere.h"
 #include "engine/mounts.h"
 #include "engine/words.h"
+#include "exec/probe.h"
 #include "sys/clock.h"
 #include "sys/spawn.h"
 
@@ -145,9 +147,19 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 			&& trace(action, work, log_path, a, report, err));
 }
 
-int
-main(void)
+static int
+probe(bool whole)
 {
+	struct ws_err err = {0};
+	return ws_exec_probe(whole, &err) || fail(&err) ? 0 : NOT_RUN;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1) {
+		return probe(strcmp(argv[1], WS_ELSEWHERE_PROBE) == 0);
+	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf order = {0};
 	WS_AUTO_BUF struct ws_buf text = {0};

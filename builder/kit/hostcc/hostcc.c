@@ -121,15 +121,22 @@ static bool
 refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const struct ws_host *host,
 	struct ws_err *err)
 {
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf taken = {0};
 	WS_AUTO_BUF struct ws_buf there = {0};
 	fail_majors(&there, list, wish, WS_HOSTCC_GCC);
 	size_t gcc_len = there.len;
 	fail_majors(&there, list, wish, WS_HOSTCC_CLANG);
 	fail_taken(&taken, wish, there.len > gcc_len);
-	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, this host has %s",
-		wish->cuda, ws_buf_text(&taken), there.len > 0 ? ws_buf_text(&there) : "none");
-	ws_hostcc_install_cure(wish, host, err);
+	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, %s", wish->cuda,
+		ws_buf_text(&taken),
+		ws_arena_printf(a, "%s %s", host ? "this host has" : "the workers of the farm have",
+			there.len > 0 ? ws_buf_text(&there) : "none"));
+	if (host) {
+		ws_hostcc_install_cure(wish, host, err);
+	} else {
+		ws_err_cure(err, "their image needs one");
+	}
 	cure_newer_cuda(list, wish, err);
 	return false;
 }

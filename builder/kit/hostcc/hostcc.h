@@ -14,6 +14,8 @@
 #include "store/ledger.h"
 #include "sys/host.h"
 
+struct ws_platform;
+
 enum ws_hostcc_kind {
 	WS_HOSTCC_GCC,
 	WS_HOSTCC_CLANG,
@@ -44,6 +46,7 @@ struct ws_hostcc {
 	size_t c_search_count;
 	const struct ws_host_file *files; /**< what both fingerprints are of; by ws_hostcc_open */
 	size_t file_count;
+	struct ws_platform *platform; /**< the other hosts that have it; NULL: this one does */
 };
 
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;
@@ -93,7 +96,8 @@ struct ws_hostcc_wish {
 /**
  * The newest gcc that fits, else the newest clang. When none does: WS_ERR_BUILD that says which
  * would, which there are, and how to install one on this distribution. @a list is as
- * ws_hostcc_list_all made it; @a chosen shares its texts.
+ * ws_hostcc_list_all made it; @a chosen shares its texts. @a host NULL: it is of a farm's workers,
+ * which nobody here installs anything on.
  */
 bool ws_hostcc_choose(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish,
 	const struct ws_host *host, struct ws_hostcc *chosen, struct ws_err *err);

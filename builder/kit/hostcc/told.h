@@ -1,0 +1,26 @@
+/**
+ * told.h - the compilers of a host as text, for another host
+ *
+ * A worker of a farm lists its compilers as this host lists its own, and says what each is; who
+ * builds chooses among them. Fields of base/fields.h.
+ */
+#ifndef WS_KIT_HOSTCC_TOLD_H
+#define WS_KIT_HOSTCC_TOLD_H
+
+#include "base/buf.h"
+#include "kit/hostcc/hostcc.h"
+
+/** A host, as far as compiling is concerned. */
+struct ws_told_host {
+	const char *glibc;        /**< of its headers: "2.36"; "" not known */
+	const char *packages;     /**< digest of the list of its packages; "" not known */
+	ws_hostcc_list compilers; /**< opened */
+};
+
+void ws_told_host_write(const struct ws_told_host *host, struct ws_buf *text);
+
+/** In @a a; it comes from a stranger. WS_ERR_BUILD: it is no such text. */
+bool ws_told_host_read(
+	struct ws_str text, struct ws_arena *a, struct ws_told_host *host, struct ws_err *err);
+
+#endif
