@@ -9,18 +9,34 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* Units of nvcc's that the build has; equal ones of several cells once. */
+/* Units of nvcc's that the build has, and with @a farms all that a farm may compile; equal ones of
+ * several cells once. */
 static void
-list_units(const struct ws_graph *graph, ws_node_list *units)
+list_units(const struct ws_graph *graph, bool farms, ws_node_list *units)
 {
 	struct ws_map seen = {0};
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		struct ws_node *node = graph->nodes.at[i];
-		if (node->action->split && node->state == WS_NODE_DONE
-			&& ws_map_add(&seen, node->base.hex, graph->a)) {
+		bool counts = node->action->split || (farms && node->action->host_file_count > 0);
+		if (counts && node->state == WS_NODE_DONE && ws_map_add(&seen, node->base.hex, graph->a)) {
 			*ws_vec_push(units, graph->a) = node;
 		}
 	}
+}
+
+/* One that was made whole is made once more. */
+static void
+make_again(const struct ws_node *unit, struct ws_graph *graph, struct ws_replay *replay)
+{
+	struct ws_action *action = WS_NEW(graph->a, struct ws_action);
+	*action = *unit->action;
+	action->stage = WS_REPLAY_STAGE;
+	action->fresh = true;
+	for (unsigned i = 0; i < action->output_count; i++) {
+		*ws_vec_push(&replay->files, graph->a) =
+			(struct ws_replay_file){.name = action->outputs[i], .part = unit, .output = i};
+	}
+	replay->whole = ws_graph_add(graph, action);
 }
 
 /* One of those from @a first on comes first. */
@@ -120,19 +136,19 @@ tell(const struct ws_engine *engine, const struct ws_node *unit, const struct ws
 	}
 	if (differ.len > 0) {
 		tally->differ++;
-		ws_events_warn(events, "replay %s (%s): one nvcc makes other bytes: %s", subject, cell,
-			ws_buf_text(&differ));
+		ws_events_warn(events, "replay %s (%s): %s makes other bytes: %s", subject, cell,
+			unit->action->split ? "one nvcc" : "another run", ws_buf_text(&differ));
 		return;
 	}
 	ws_events_note(events, "replay %s (%s): equal: %s", subject, cell, ws_buf_text(&same));
 }
 
 static bool
-sum_up(const struct tally *tally, size_t count, struct ws_err *err)
+sum_up(const struct tally *tally, size_t count, bool farms, struct ws_err *err)
 {
 	if (tally->differ > 0) {
-		ws_err_set(err, WS_ERR_VERIFY, "%zu of %zu units are not what one nvcc makes",
-			tally->differ, count);
+		ws_err_set(err, WS_ERR_VERIFY, "%zu of %zu units are not what %s makes", tally->differ,
+			count, farms ? "another run" : "one nvcc");
 		return ws_err_cure(err, "do not use these wheels, and please report it");
 	}
 	if (tally->failed) {
@@ -143,18 +159,23 @@ sum_up(const struct tally *tally, size_t count, struct ws_err *err)
 }
 
 bool
-ws_replay_check(
-	const struct ws_engine *engine, struct ws_graph *graph, size_t count, struct ws_err *err)
+ws_replay_check(const struct ws_engine *engine, struct ws_graph *graph, size_t count, bool farms,
+	struct ws_err *err)
 {
 	struct ws_engine e = *engine;
 	struct ws_run_summary summary;
 	ws_node_list units = {0};
-	list_units(graph, &units);
+	list_units(graph, farms, &units);
 	count = count < units.len ? count : units.len;
 	ws_events_note(e.events, "replay: %zu of %zu units", count, units.len);
 	struct ws_replay *replays = WS_NEW_N(graph->a, struct ws_replay, count);
 	for (size_t i = 0; i < count; i++) {
-		ws_split_replay(draw(&units, i)->action->split, graph, &replays[i]);
+		const struct ws_node *unit = draw(&units, i);
+		if (unit->action->split) {
+			ws_split_replay(unit->action->split, graph, &replays[i]);
+		} else {
+			make_again(unit, graph, &replays[i]);
+		}
 	}
 	e.keep_going = true;
 	if (!ws_engine_run(&e, graph, &summary, err) && err->kind != WS_ERR_BUILD) {
@@ -164,5 +185,5 @@ ws_replay_check(
 	for (size_t i = 0; i < count; i++) {
 		tell(&e, units.at[i], &replays[i], &tally);
 	}
-	return sum_up(&tally, count, err);
+	return sum_up(&tally, count, farms, err);
 }

@@ -1,9 +1,9 @@
 /**
- * replay.h - whether units are what one nvcc makes of them
+ * replay.h - whether units are what another run makes of them
  *
  * nvcc's own commands make a unit (compile/split.h). Here one nvcc makes it as well, and PTX,
  * cubins and objects are compared. What of nvcc's commands the store has counts as it is: that is
- * what wheels get.
+ * what wheels get. A unit that a farm compiled whole is compiled once more.
  */
 #ifndef WS_MAKE_REPLAY_H
 #define WS_MAKE_REPLAY_H
@@ -11,11 +11,12 @@
 #include "engine/engine.h"
 
 /**
- * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. Notes
+ * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. With
+ * @a farms those are the ones that may go there. Notes
  * say how many, and what was compared, a warning what differs or was not made. WS_ERR_VERIFY:
  * something differs; other kinds: the run could not go on, or a command of it failed.
  */
-bool ws_replay_check(
-	const struct ws_engine *engine, struct ws_graph *graph, size_t count, struct ws_err *err);
+bool ws_replay_check(const struct ws_engine *engine, struct ws_graph *graph, size_t count,
+	bool farms, struct ws_err *err);
 
 #endif

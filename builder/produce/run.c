@@ -287,11 +287,13 @@ run_graph(struct building *b, struct ws_work *work, struct ws_err *err)
 	};
 	bool done = ws_engine_run(&engine, b->graph, &b->result->actions, err);
 	engine.events = ctx->events; /* what follows makes no wheel */
-	engine.runner = local;       /* and is done here, wherever the first was */
-	engine.budget = &here;
+	if (!others || !others->platform) {
+		engine.runner = local; /* and is done here, wherever the first was, where that can be */
+		engine.budget = &here;
+	}
 	return done
 		&& (b->options->check_replay == 0
-			|| ws_replay_check(&engine, b->graph, b->options->check_replay, err));
+			|| ws_replay_check(&engine, b->graph, b->options->check_replay, others, err));
 }
 
 static const struct ws_err *
