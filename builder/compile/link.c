@@ -206,8 +206,8 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 	static const char *const outputs[] = {"module.so"};
 	struct ws_action *action = WS_NEW(a, struct ws_action);
 	struct ws_token *tokens = WS_NEW(a, struct ws_token);
-	tokens[0] = module->cxx ? (struct ws_token){"{cxx}", target->cxx->path}
-							: (struct ws_token){"{cc}", target->cxx->c_path};
+	tokens[0] = module->cxx ? (struct ws_token){"{cxx}", target->linker->path}
+							: (struct ws_token){"{cc}", target->linker->c_path};
 	const char *const *needed = ws_target_needed(target, module->runtime, a);
 	const char *name = ws_arena_printf(a, "%s.so", target->extension->module);
 	*action = (struct ws_action){
@@ -216,15 +216,15 @@ ws_target_link(const struct ws_target *target, const struct ws_store *store,
 		.unit = ws_arena_printf(a, "%s/%s", target->recipe->name, name),
 		.stage = "link",
 		.variant = "",
-		.tool = module->cxx ? ws_target_cxx_tool(target) : ws_target_c_tool(target),
+		.tool = module->cxx ? ws_cxx_tool(target->linker) : ws_c_tool(target->linker),
 		.argv = link_argv(target, module, needed, a),
 		.env = ws_target_env,
 		.tokens = tokens,
 		.token_count = 1,
 		.outputs = outputs,
 		.output_count = 1,
-		.search = target->cxx->libraries,
-		.search_count = target->cxx->library_count,
+		.search = target->linker->libraries,
+		.search_count = target->linker->library_count,
 		.log_says = ws_compile_log_says,
 		.find_reads = ws_link_reads,
 		.need = {.cpus = 1, .rss_bytes = LINK_BYTES},

@@ -205,7 +205,7 @@ tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
 {
 	const struct ws_target *target = x->split->target;
 	if (traits[stage].reads) {
-		return ws_target_cxx_tool(target);
+		return ws_cxx_tool(target->cxx);
 	}
 	struct ws_hasher *h = ws_hasher_make();
 	ws_hasher_add_field(h, target->cuda->digests[tools[stage].part]);

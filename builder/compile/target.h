@@ -49,6 +49,7 @@ struct ws_target {
 	const struct ws_cuda_kit *cuda;     /**< NULL: none of the units is CUDA's */
 	const struct ws_python_kit *python; /**< NULL where the binding does not depend on Python */
 	const struct ws_hostcc *cxx;
+	const struct ws_hostcc *linker;   /**< what links; of this host, where cxx may be a farm's */
 	const struct ws_floor_kit *floor; /**< linked against; NULL: this host's libraries */
 	struct ws_arch_set archs;
 	int cxx11abi;
@@ -71,14 +72,14 @@ const char *const *ws_target_device_flags(const struct ws_target *target, struct
 /** The recipe's own words for the linker, and ours about symbols. NULL-terminated. */
 const char *const *ws_target_link_flags(const struct ws_target *target, struct ws_arena *a);
 
-/** The host compiler as the tool of an action, which names it by "{cxx}". */
-struct ws_tool ws_target_cxx_tool(const struct ws_target *target);
+/** A host compiler as the tool of an action, which names it by "{cxx}". */
+struct ws_tool ws_cxx_tool(const struct ws_hostcc *cxx);
 
 /** The environment of all that is compiled and linked, whole and NULL-terminated. */
 extern const char *const ws_target_env[];
 
 /** The driver for C beside it, as "{cc}". The compiler must have one: struct ws_hostcc.c_path. */
-struct ws_tool ws_target_c_tool(const struct ws_target *target);
+struct ws_tool ws_c_tool(const struct ws_hostcc *cxx);
 
 /**
  * The action that compiles @a unit to "unit.o", or, of kernels alone, to "unit.fatbin". With a @a

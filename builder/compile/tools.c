@@ -5,15 +5,15 @@ const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin
 	"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};
 
 struct ws_tool
-ws_target_cxx_tool(const struct ws_target *target)
+ws_cxx_tool(const struct ws_hostcc *cxx)
 {
-	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang++" : "g++";
-	return (struct ws_tool){name, "{cxx}", target->cxx->fingerprint};
+	const char *name = cxx->kind == WS_HOSTCC_CLANG ? "clang++" : "g++";
+	return (struct ws_tool){name, "{cxx}", cxx->fingerprint};
 }
 
 struct ws_tool
-ws_target_c_tool(const struct ws_target *target)
+ws_c_tool(const struct ws_hostcc *cxx)
 {
-	const char *name = target->cxx->kind == WS_HOSTCC_CLANG ? "clang" : "gcc";
-	return (struct ws_tool){name, "{cc}", target->cxx->c_fingerprint};
+	const char *name = cxx->kind == WS_HOSTCC_CLANG ? "clang" : "gcc";
+	return (struct ws_tool){name, "{cc}", cxx->c_fingerprint};
 }

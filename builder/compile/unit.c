@@ -238,8 +238,8 @@ common_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_
 						  ws_arch_set_name(&target->archs, a))
 									: "";
 	common->tool = is_cuda(unit)  ? nvcc_tool(target, a)
-		: unit->kind == WS_UNIT_C ? ws_target_c_tool(target)
-								  : ws_target_cxx_tool(target);
+		: unit->kind == WS_UNIT_C ? ws_c_tool(target->cxx)
+								  : ws_cxx_tool(target->cxx);
 	return common;
 }
 
@@ -277,6 +277,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 		.find_reads = ws_headers_reads,
 		.host_files = target->cxx->files,
 		.host_file_count = target->cxx->file_count,
+		.platform = target->cxx->platform,
 	};
 	fill_mounts(action, target, a);
 	fill_argv(action, target, unit, common, a);

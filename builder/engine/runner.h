@@ -76,6 +76,7 @@ struct ws_runner {
 };
 
 struct ws_budget;
+struct ws_platform;
 struct ws_work;
 
 /** Other hosts that run what may run there. First member of its own struct. */
@@ -86,7 +87,8 @@ struct ws_executor {
 	 */
 	struct ws_runner *(*over)(struct ws_executor *self, struct ws_runner *local,
 		const struct ws_work *work, struct ws_budget *budget, struct ws_arena *a);
-	bool falls_back; /**< what others do not do is done here */
+	bool falls_back;              /**< what others do not do is done here */
+	struct ws_platform *platform; /**< those hosts; NULL: they are to be as this one is */
 };
 
 #endif

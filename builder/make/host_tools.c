@@ -3,13 +3,21 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "engine/platform.h"
+#include "engine/runner.h"
 #include "judge/host_libraries.h"
+#include "kit/hostcc/told.h"
+#include "model/version.h"
+
+#include <gnu/libc-version.h>
+#include <string.h>
 
 struct ws_host_tools {
 	const struct ws_context *ctx;
 	struct ws_arena *a;
 	ws_hostcc_list compilers, cross; /* for this machine, and for others */
 	bool listed_compilers;
+	struct ws_told_host worker;        /* of a farm; no compilers: it was not asked */
 	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
 	struct ws_map floors;              /* by compiler and glibc */
 };
@@ -100,16 +108,60 @@ list_libraries(struct ws_host_tools *t, const struct opened *opened, const struc
 	chain->library_count = paths.len;
 }
 
-static const struct opened *
-choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err)
+static void
+list_compilers(struct ws_host_tools *t)
 {
-	struct ws_hostcc chosen;
-	const struct ws_cuda_kit *cuda = need->cuda;
 	if (!t->listed_compilers) {
 		const char *path = ws_user_env_get(t->ctx->env, "PATH");
 		ws_hostcc_list_all(t->ctx->ledger, "", path, t->ctx->events, t->a, &t->compilers);
 		ws_hostcc_list_cross(t->ctx->ledger, "", path, t->a, &t->cross);
 		t->listed_compilers = true;
+	}
+}
+
+/* Any of its workers answers for all. */
+static bool
+ask_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf told = {0};
+	if (t->worker.glibc) {
+		return true;
+	}
+	if (!farm->ask(farm, NULL, &told, err)) {
+		return false;
+	}
+	if (!ws_told_host_read(ws_buf_str(&told), t->a, &t->worker, err)) {
+		return ws_err_wrap(err, "what a worker of %s is", farm->name);
+	}
+	for (size_t i = 0; i < t->worker.compilers.len; i++) {
+		t->worker.compilers.at[i].platform = farm;
+	}
+	return true;
+}
+
+/* Those of a farm that is taken as it is, of this host, or of this host for others. */
+static const ws_hostcc_list *
+list_for(struct ws_host_tools *t, const struct ws_machine *machine, struct ws_err *err)
+{
+	struct ws_executor *others = t->ctx->executor;
+	list_compilers(t);
+	if (machine != ws_machine_host()) {
+		return &t->cross;
+	}
+	if (others && others->platform) {
+		return ask_worker(t, others->platform, err) ? &t->worker.compilers : NULL;
+	}
+	return &t->compilers;
+}
+
+static bool
+choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_hostcc *chosen,
+	struct ws_err *err)
+{
+	const struct ws_cuda_kit *cuda = need->cuda;
+	const ws_hostcc_list *list = list_for(t, need->machine, err);
+	if (!list) {
+		return false;
 	}
 	struct ws_hostcc_wish wish = {
 		.limits = cuda ? cuda->limits : (struct ws_hostcc_limits){.gcc_max = 99},
@@ -119,7 +171,6 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 		.bad_count = need->bad_count,
 		.facts = t->ctx->facts,
 	};
-	ws_hostcc_list *list = need->machine == ws_machine_host() ? &t->compilers : &t->cross;
 	if (list == &t->cross && list->len == 0) {
 		ws_err_set(
 			err, WS_ERR_BUILD, "no compiler of this host compiles for %s", need->machine->name);
@@ -127,10 +178,35 @@ choose_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need, struct
 			need->machine->multiarch);
 		ws_err_cure(err, "on Debian and Ubuntu: apt-get install crossbuild-essential-%s",
 			need->machine->debian);
+		return false;
+	}
+	const struct ws_host *host = list == &t->worker.compilers ? NULL : t->ctx->host;
+	return ws_hostcc_choose(list, &wish, host, chosen, err);
+}
+
+/* What a farm's compiler made is linked by this host's like of it, so that links have the keys of
+ * whoever compiled here; where it has none, by its newest. */
+static const struct opened *
+open_linker(struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err *err)
+{
+	if (!cxx->platform) {
+		return open_cxx(t, cxx, err);
+	}
+	for (size_t i = 0; i < t->compilers.len; i++) {
+		const struct ws_hostcc *cc = &t->compilers.at[i];
+		const struct opened *opened =
+			cc->kind == cxx->kind && strcmp(cc->version, cxx->version) == 0 ? open_cxx(t, cc, NULL)
+																			: NULL;
+		if (opened && strcmp(opened->cxx.fingerprint, cxx->fingerprint) == 0) {
+			return opened;
+		}
+	}
+	if (t->compilers.len == 0) {
+		ws_err_set(err, WS_ERR_BUILD, "this host has no compiler to link with");
+		ws_err_cure(err, "a farm compiles; modules are linked here, by any g++");
 		return NULL;
 	}
-	return ws_hostcc_choose(list, &wish, t->ctx->host, &chosen, err) ? open_cxx(t, &chosen, err)
-																	 : NULL;
+	return open_cxx(t, &t->compilers.at[0], err);
 }
 
 /* Equal texts: one toolchain. */
@@ -154,16 +230,35 @@ ws_host_tools_cxx(struct ws_host_tools *t, const struct ws_toolchain_need *need,
 		return chain;
 	}
 	chain = WS_NEW(t->a, struct ws_toolchain);
-	const struct opened *opened = choose_cxx(t, need, err);
+	const struct opened *opened =
+		choose_cxx(t, need, &chain->cxx, err) ? open_linker(t, &chain->cxx, err) : NULL;
 	if (!opened
 		|| (need->cuda
 			&& !ws_cuda_ask_include(need->cuda, opened->cxx.path, t->ctx->ledger, t->a, err))) {
 		return NULL;
 	}
-	chain->cxx = opened->cxx;
+	chain->linker = opened->cxx;
+	chain->cxx = chain->cxx.platform ? chain->cxx : opened->cxx;
 	list_libraries(t, opened, need->cuda, chain);
 	ws_map_put(&t->cxx, key, chain, t->a);
 	return chain;
+}
+
+bool
+ws_host_tools_can_link_here(
+	const struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err *err)
+{
+	const char *own = gnu_get_libc_version(), *theirs = t->worker.glibc;
+	struct ws_version here, there;
+	if (!cxx->platform || !ws_version_parse(own, t->a, &here)
+		|| !ws_version_parse(theirs, t->a, &there) || ws_version_cmp(&there, &here) <= 0) {
+		return true;
+	}
+	ws_err_set(err, WS_ERR_CONFIG,
+		"the workers of the farm have the headers of glibc %s, and this host's %s is linked with",
+		theirs, own);
+	return ws_err_cure(
+		err, "have the wheel made for an older glibc, or take workers as old as this host");
 }
 
 const struct ws_floor_kit *

@@ -24,7 +24,8 @@ struct ws_toolchain_need {
 
 /** A C++ compiler and what its modules find on this host. */
 struct ws_toolchain {
-	struct ws_hostcc cxx;
+	struct ws_hostcc cxx;         /**< compiles; of a farm's workers where it has a platform */
+	struct ws_hostcc linker;      /**< links, here: the same, or as near as this host has */
 	const char *const *libraries; /**< runtime libraries by their paths, for the check */
 	size_t library_count;
 };
@@ -37,11 +38,17 @@ const struct ws_python_kit *ws_host_tools_python(
 	struct ws_host_tools *t, const struct ws_python_choice *choice, struct ws_err *err);
 
 /**
- * The compiler for @a need. Fills the include folders of its CUDA kit, which need a compiler to be
- * known. NULL with @a err.
+ * The compiler for @a need: of the workers of a farm that is to be taken as it is
+ * (ws_executor.platform), else of this host. Fills the include folders of its CUDA kit, which need
+ * a compiler to be known. NULL with @a err.
  */
 const struct ws_toolchain *ws_host_tools_cxx(
 	struct ws_host_tools *t, const struct ws_toolchain_need *need, struct ws_err *err);
+
+/** True where objects of @a cxx may be linked with this host's own libraries: its headers are not
+ * those of a newer glibc. */
+bool ws_host_tools_can_link_here(
+	const struct ws_host_tools *t, const struct ws_hostcc *cxx, struct ws_err *err);
 
 /** The libraries of a system with glibc @a glibc, for what @a cxx links. NULL with @a err. */
 const struct ws_floor_kit *ws_host_tools_floor(

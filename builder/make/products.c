@@ -54,6 +54,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.cuda = m->cuda,
 		.python = plain ? NULL : m->python,
 		.cxx = m->cxx,
+		.linker = m->linker,
 		.floor = m->floor,
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
@@ -99,7 +100,7 @@ static bool
 add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
 	const struct ws_target *target = target_of(w, module);
-	if (!has_compilers(target->cxx, module, err)) {
+	if (!has_compilers(target->cxx, module, err) || !has_compilers(target->linker, module, err)) {
 		return false;
 	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
@@ -259,6 +260,17 @@ write_torch(const struct ws_torch_kit *torch, struct ws_json_writer *w)
 }
 
 static void
+write_compiler(const struct ws_hostcc *cxx, const char *name, struct ws_json_writer *w)
+{
+	ws_json_open_object(w, name);
+	ws_json_add_text(w, "kind", cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang");
+	ws_json_add_text(w, "version", cxx->version);
+	ws_json_add_text(w, "machine", cxx->machine);
+	ws_json_add_text(w, "tools", cxx->fingerprint);
+	ws_json_close(w);
+}
+
+static void
 write_facts(void *self, struct ws_json_writer *w)
 {
 	const struct ws_made *made = self;
@@ -280,12 +292,10 @@ write_facts(void *self, struct ws_json_writer *w)
 		ws_json_close(w);
 	}
 	if (m->cxx) {
-		ws_json_open_object(w, "compiler");
-		ws_json_add_text(w, "kind", m->cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang");
-		ws_json_add_text(w, "version", m->cxx->version);
-		ws_json_add_text(w, "machine", m->cxx->machine);
-		ws_json_add_text(w, "tools", m->cxx->fingerprint);
-		ws_json_close(w);
+		write_compiler(m->cxx, "compiler", w);
+	}
+	if (m->cxx && strcmp(m->cxx->fingerprint, m->linker->fingerprint) != 0) {
+		write_compiler(m->linker, "linker", w);
 	}
 	ws_json_add_text(w, "glibc", m->floor ? m->floor->glibc : NULL);
 	if (m->python) {

@@ -444,8 +444,8 @@ find_libraries(struct ws_resolver *r, const struct ws_recipe *recipe,
 			*ws_vec_push(&all, r->a) = path;
 		}
 	}
-	if (ws_hostcc_machine(&chain->cxx) == ws_machine_host()) {
-		ws_host_libraries_linked(r->ctx->ledger, &chain->cxx, recipe, r->a, &all);
+	if (ws_hostcc_machine(&chain->linker) == ws_machine_host()) {
+		ws_host_libraries_linked(r->ctx->ledger, &chain->linker, recipe, r->a, &all);
 	}
 	m->libraries = all.at;
 	m->library_count = all.len;
@@ -494,8 +494,12 @@ find_parts(struct ws_resolver *r, const struct ws_product *product, struct ws_ma
 		return false;
 	}
 	m->cxx = &chain->cxx;
+	m->linker = &chain->linker;
+	if (!product->glibc && !ws_host_tools_can_link_here(r->tools, m->cxx, err)) {
+		return false;
+	}
 	if (product->glibc
-		&& !(m->floor = ws_host_tools_floor(r->tools, &chain->cxx, product->glibc, err))) {
+		&& !(m->floor = ws_host_tools_floor(r->tools, m->linker, product->glibc, err))) {
 		return false;
 	}
 	find_libraries(r, product->recipe, chain, m);

@@ -20,6 +20,7 @@ struct ws_materials {
 	const struct ws_cuda_kit *cuda;     /**< NULL: none */
 	const struct ws_python_kit *python; /**< NULL: the product does not depend on one */
 	const struct ws_hostcc *cxx;        /**< NULL: nothing is compiled */
+	const struct ws_hostcc *linker;     /**< likewise; of this host */
 	const struct ws_source_found *source;
 	const struct ws_floor_kit *floor; /**< what is linked against; NULL: this host's libraries */
 	const char *const *libraries;     /**< the host's runtime libraries, for the check */

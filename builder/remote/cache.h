@@ -11,6 +11,7 @@
 
 #include "base/attr.h"
 #include "base/buf.h"
+#include "base/err.h"
 
 #include <stdint.h>
 
@@ -48,5 +49,10 @@ struct ws_remote_cache {
 	void (*close)(struct ws_remote_cache *self);
 	bool wants_actions; /**< a message is put after the files of its Action */
 };
+
+/** put_files of what must all be there. False: WS_ERR_FETCH says what @a server, for people, did
+ * not take, or the run is to stop, which is then for the caller to say. */
+bool ws_cache_put_all(struct ws_remote_cache *cache, struct ws_item *items, size_t count,
+	const char *server, struct ws_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "engine/work.h"
 #include "remote/grpc_cache.h"
 #include "remote/operation.h"
+#include "remote/probe.h"
 #include "remote/unary.h"
 #include "remote/worker_files.h"
 #include "sys/clock.h"
@@ -16,9 +17,9 @@
 #include <string.h>
 
 #define TURN_MS 100
-#define QUEUED_TOO_LONG_MS 60000
 #define CANCEL_MS 4000
-#define KILLS 2 /* for memory, on workers, before it is said */
+#define KILLS 2                       /* for memory, on workers, before it is said */
+#define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
 #define QUEUED 2
 #define EXECUTING 3
 
@@ -47,6 +48,12 @@ struct at_home {
 struct ws_execution {
 	struct ws_executor executor;
 	struct ws_execution_config config;
+	const char *name; /* of the farm, for people */
+	struct farm_hosts {
+		struct ws_platform platform; /* first */
+		struct ws_execution *x;
+	} hosts;
+	struct ws_arena *a;
 	struct ws_remote_cache *cache; /* files */
 	struct ws_rpc *rpc;            /* Execute */
 	struct ws_remote_actions actions;
@@ -198,21 +205,6 @@ ask(struct away *w)
 	ws_rpc_start(r->x->rpc, &w->op.call);
 }
 
-static bool
-are_there(
-	const struct ws_execution *x, const struct ws_item *items, size_t count, struct ws_err *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (items[i].came != WS_CAME_WHOLE) {
-			const struct ws_wire_peer *peer = &x->config.rpc.channel.peer;
-			ws_err_set(err, WS_ERR_FETCH, "the farm at '%s:%s' did not take a file: %s", peer->host,
-				peer->port, items[i].failure[0] ? items[i].failure : "it gave no reason");
-			return false;
-		}
-	}
-	return true;
-}
-
 /* All that @a own lists, and what is not there yet of trees and helper. */
 static bool
 put(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
@@ -220,12 +212,8 @@ put(struct ws_execution *x, struct ws_directories *own, struct ws_err *err)
 	struct ws_directories *trees = &x->actions.trees;
 	struct ws_item *first = trees->items.at + x->trees_put;
 	size_t count = trees->items.len - x->trees_put;
-	if (!x->cache->put_files(x->cache, first, count)
-		|| !x->cache->put_files(x->cache, own->items.at, own->items.len)) {
-		ws_stop_err(x->config.stop, err);
-		return false;
-	}
-	if (!are_there(x, first, count, err) || !are_there(x, own->items.at, own->items.len, err)) {
+	if (!ws_cache_put_all(x->cache, first, count, x->name, err)
+		|| !ws_cache_put_all(x->cache, own->items.at, own->items.len, x->name, err)) {
 		return false;
 	}
 	x->trees_put = trees->items.len;
@@ -270,10 +258,9 @@ send_fresh(struct runner *r)
 static void
 say_of_server(struct away *w)
 {
-	const struct ws_wire_peer *peer = &w->r->x->config.rpc.channel.peer;
 	struct ws_err err;
-	ws_err_set(&err, WS_ERR_FETCH, "the farm at '%s:%s': '%s': %s", peer->host, peer->port,
-		w->job->action->subject, w->op.text);
+	ws_err_set(
+		&err, WS_ERR_FETCH, "%s: '%s': %s", w->r->x->name, w->job->action->subject, w->op.text);
 	not_there(w, &err);
 }
 
@@ -368,7 +355,10 @@ take_home(struct away *w, const ws_item_list *items)
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
 		}
-		ws_err_cure(&err, "a farm whose image has this host's compiler and headers shares results");
+		ws_err_cure(&err,
+			w->job->action->platform
+				? "give them one image, or name in 'platform' what those of one kind have"
+				: "a farm whose image has this host's compiler and headers shares results");
 		not_there(w, &err);
 		return;
 	case WS_HOME_UNFIT:
@@ -454,7 +444,7 @@ look_after(struct runner *r)
 		struct away *w = r->open.at[i];
 		const struct ws_operation *op = &w->op;
 		x->heard_running = x->heard_running || op->stage >= EXECUTING;
-		waits = waits || (op->stage == QUEUED && now_ms - op->staged_ms > QUEUED_TOO_LONG_MS);
+		waits = waits || (op->stage == QUEUED && now_ms - op->staged_ms > WS_QUEUED_TOO_LONG_MS);
 		if (op->stage == EXECUTING && w->job->deadline_ms && !r->stopping
 			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
 			w->timed_out = true;
@@ -463,10 +453,7 @@ look_after(struct runner *r)
 	}
 	if (waits && !x->heard_running && !x->said_queued) {
 		x->said_queued = true;
-		ws_events_warn(x->config.events,
-			"the farm at '%s:%s' has had actions queued for a minute and runs none: perhaps no "
-			"worker has the properties that are asked for",
-			x->config.rpc.channel.peer.host, x->config.rpc.channel.peer.port);
+		ws_farm_warn_queued(x->config.events, x->name);
 	}
 }
 
@@ -593,11 +580,64 @@ over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *wo
 
 /* ---- opening ---- */
 
+static bool
+ask_host(
+	struct ws_platform *self, const struct ws_buf *names, struct ws_buf *told, struct ws_err *err)
+{
+	struct ws_execution *x = ((struct farm_hosts *)self)->x;
+	const struct ws_probe probe = {
+		.rpc = x->rpc,
+		.cache = x->cache,
+		.actions = &x->actions,
+		.instance = x->config.instance,
+		.platform = self,
+		.store = x->config.store,
+		.events = x->config.events,
+		.stop = x->config.stop,
+	};
+	WS_AUTO_BUF struct ws_buf all = {0};
+	struct ws_digest looks;
+	if (told) {
+		ws_ledger_answer(x->config.ledger, NAMES, &all, &looks);
+	}
+	if (names) {
+		ws_buf_add(&all, names->data, names->len);
+	}
+	if (!ws_probe_run(&probe, &all, told, err)) {
+		return false;
+	}
+	if (told) {
+		looks = ws_digest_bytes(told->data, told->len);
+		x->actions.hosts = ws_arena_printf(x->a, " on %s", looks.hex);
+	}
+	return true;
+}
+
+/* What a farm was found to have is worth asking for at once the next time; that it has it, is not
+ * remembered. */
+static void
+remember_names(struct ws_execution *x)
+{
+	if (x->hosts.platform.has_learned) {
+		WS_AUTO_BUF struct ws_buf names = {0};
+		ws_platform_names(&x->hosts.platform, &names);
+		struct ws_digest none = ws_digest_bytes("", 0);
+		ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &none);
+	}
+}
+
 struct ws_execution *
 ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, struct ws_err *err)
 {
 	struct ws_execution *x = WS_NEW(a, struct ws_execution);
-	x->executor = (struct ws_executor){over, config->falls_back};
+	const struct ws_wire_peer *peer = &config->rpc.channel.peer;
+	x->a = a;
+	x->name = ws_arena_printf(a, "the farm at '%s:%s'", peer->host, peer->port);
+	x->hosts.platform = (struct ws_platform){.name = x->name, .ask = ask_host, .a = a};
+	x->hosts.x = x;
+	x->executor = (struct ws_executor){.over = over,
+		.falls_back = config->falls_back,
+		.platform = config->falls_back ? NULL : &x->hosts.platform};
 	x->config = *config;
 	x->config.slots = config->slots ? config->slots : WS_EXECUTION_SLOTS;
 	x->actions.store = config->store;
@@ -619,6 +659,7 @@ void
 ws_execution_close(struct ws_execution *x)
 {
 	if (x) {
+		remember_names(x);
 		ws_rpc_close(x->rpc);
 		x->cache->close(x->cache);
 	}

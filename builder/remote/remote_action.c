@@ -27,6 +27,7 @@ ws_remote_actions_open(
 		return false;
 	}
 	all->trees.a = a;
+	all->hosts = "";
 	all->helper = (struct ws_entry){.path = ROOT "/" HELPER,
 		.value = ws_arena_strdup(a, digest.hex),
 		.size_bytes = size_bytes,
@@ -115,6 +116,8 @@ add_order(const struct ws_action *action, struct ws_directories *own, entry_list
 
 /* ---- the messages ---- */
 
+static char program[] = "./" HELPER;
+
 static void
 fill_platform(const struct ws_remote_actions *all, Reapi__Platform *platform, struct ws_arena *a)
 {
@@ -142,17 +145,24 @@ compare_texts(const void *x, const void *y)
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static char **
-output_paths(const struct ws_action *action, struct ws_arena *a, size_t *count)
+/* What a message is made of, besides the platform. */
+struct command {
+	char *words[2];
+	size_t word_count;
+	WS_VEC(char *) outputs;
+	bool fresh; /* never answered from a cache */
+	const char *salt;
+};
+
+static void
+list_outputs(const struct ws_action *action, struct command *c, struct ws_arena *a)
 {
-	char **paths = WS_NEW_N(a, char *, action->output_count + 2);
-	for (*count = 0; *count < action->output_count; (*count)++) {
-		paths[*count] = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[*count]);
+	for (size_t i = 0; i < action->output_count; i++) {
+		*ws_vec_push(&c->outputs, a) =
+			ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
 	}
-	paths[(*count)++] = ws_arena_strdup(a, WS_ELSEWHERE_LOG);
-	paths[(*count)++] = ws_arena_strdup(a, WS_ELSEWHERE_REPORT);
-	qsort(paths, *count, sizeof(*paths), compare_texts);
-	return paths;
+	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_ELSEWHERE_LOG);
+	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_ELSEWHERE_REPORT);
 }
 
 static Reapi__Digest
@@ -166,22 +176,23 @@ pack(struct ws_directories *own, const void *message)
 }
 
 static void
-make_messages(const struct ws_remote_actions *all, const struct ws_action *action,
-	const struct ws_entry *root, struct ws_directories *own, struct ws_remote_action *made)
+make_messages(const struct ws_remote_actions *all, struct command *c, const struct ws_entry *root,
+	struct ws_directories *own, struct ws_remote_action *made)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	char helper[] = "./" HELPER, working[] = ROOT;
-	char *words[] = {helper};
+	char working[] = ROOT;
 	Reapi__Command command;
 	Reapi__Platform platform;
 	Reapi__Duration timeout;
 	Reapi__Action message;
 	fill_platform(all, &platform, a);
 	reapi__command__init(&command);
-	command.arguments = words;
-	command.n_arguments = WS_LEN(words);
+	command.arguments = c->words;
+	command.n_arguments = c->word_count;
 	command.working_directory = working;
-	command.output_paths = output_paths(action, a, &command.n_output_paths);
+	qsort(c->outputs.at, c->outputs.len, sizeof(*c->outputs.at), compare_texts);
+	command.output_paths = c->outputs.at;
+	command.n_output_paths = c->outputs.len;
 	command.output_files = command.output_paths;
 	command.n_output_files = command.n_output_paths;
 	command.platform = &platform;
@@ -193,9 +204,9 @@ make_messages(const struct ws_remote_actions *all, const struct ws_action *actio
 	message.command_digest = &command_digest;
 	message.input_root_digest = &root_digest;
 	message.timeout = &timeout;
-	message.do_not_cache = action->fresh;
+	message.do_not_cache = c->fresh;
 	message.platform = &platform;
-	char *salt = ws_arena_printf(a, SALT "%s", action->tool.fingerprint);
+	char *salt = ws_arena_printf(a, SALT "%s%s", c->salt, all->hosts);
 	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
 	Reapi__Digest digest = pack(own, &message);
 	*made = (struct ws_remote_action){digest.hash, (uint64_t)digest.size_bytes};
@@ -205,14 +216,42 @@ bool
 ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	struct ws_directories *own, struct ws_remote_action *made, struct ws_err *err)
 {
+	const struct ws_action *action = job->action;
 	entry_list entries = {0};
 	*ws_vec_push(&entries, own->a) = all->helper;
-	add_order(job->action, own, &entries);
-	if (!add_mounts(all, job->action, &entries, own->a, err)
+	add_order(action, own, &entries);
+	if (!add_mounts(all, action, &entries, own->a, err)
 		|| !add_inputs(all, job, own, &entries, err)) {
 		return false;
 	}
 	struct ws_entry root = ws_directories_add(own, entries.at, entries.len);
-	make_messages(all, job->action, &root, own, made);
+	struct command command = {.words = {program},
+		.word_count = 1,
+		.fresh = action->fresh,
+		.salt = action->tool.fingerprint};
+	list_outputs(action, &command, own->a);
+	make_messages(all, &command, &root, own, made);
 	return true;
+}
+
+void
+ws_remote_action_probe(const struct ws_remote_actions *all, bool whole, const struct ws_buf *names,
+	struct ws_directories *own, struct ws_remote_action *made)
+{
+	char probe[] = WS_ELSEWHERE_PROBE, look[] = WS_ELSEWHERE_LOOK;
+	char report[] = WS_ELSEWHERE_REPORT, host[] = WS_ELSEWHERE_HOST;
+	struct ws_digest digest;
+	ws_directories_add_bytes(own, names, &digest);
+	struct ws_entry entries[] = {all->helper,
+		{.path = ROOT "/" WS_ELSEWHERE_NAMES,
+			.value = ws_arena_strdup(own->a, digest.hex),
+			.size_bytes = names->len}};
+	struct ws_entry root = ws_directories_add(own, entries, WS_LEN(entries));
+	struct command command = {
+		.words = {program, whole ? probe : look}, .word_count = 2, .fresh = true, .salt = "probe"};
+	*ws_vec_push(&command.outputs, own->a) = report;
+	if (whole) {
+		*ws_vec_push(&command.outputs, own->a) = host;
+	}
+	make_messages(all, &command, &root, own, made);
 }

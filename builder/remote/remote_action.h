@@ -4,7 +4,7 @@
  * The input root has one folder, "w", in which the worker starts wheelsmith-exec: beside that
  * program lie the order (engine/elsewhere.h), the trees in "in", and stored files in "job". Equal
  * actions are equal messages, so a farm knows them again: whoever asks for the same at the same
- * time waits for the same run. The tool's fingerprint is the salt. Makes messages only; blobs.h
+ * time waits for the same run. The salt has the tool's fingerprint. Makes messages only; blobs.h
  * sends them.
  */
 #ifndef WS_REMOTE_REMOTE_ACTION_H
@@ -20,6 +20,7 @@ struct ws_remote_actions {
 	size_t property_count;
 	struct ws_entry helper;
 	struct ws_directories trees; /**< with the helper: what is sent once a run */
+	const char *hosts;           /**< what its workers are, in a word: of the salt */
 	struct ws_map folders;       /**< digest of a tree -> struct ws_entry of its folder */
 };
 
@@ -34,6 +35,11 @@ struct ws_remote_action {
 	const char *digest; /**< of the message */
 	uint64_t size_bytes;
 };
+
+/** An action that asks a worker what it is (WS_ELSEWHERE_PROBE), or, not @a whole, about names
+ * alone. @a names is the file of names. It is never answered from a cache. */
+void ws_remote_action_probe(const struct ws_remote_actions *all, bool whole,
+	const struct ws_buf *names, struct ws_directories *own, struct ws_remote_action *made);
 
 /** What is of this one alone goes into @a own, in its arena. False: a stored file is missing. */
 bool ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,

@@ -5,6 +5,7 @@
 #include "engine/changed_since.h"
 #include "engine/elsewhere.h"
 #include "engine/manifest.h"
+#include "engine/platform.h"
 #include "store/cas.h"
 
 #include <string.h>
@@ -26,15 +27,16 @@ add(const Reapi__Digest *digest, const char *dir, struct ws_arena *a, ws_item_li
 	return place;
 }
 
-static const Reapi__Digest *
-output(const Reapi__ActionResult *result, const char *path)
+size_t
+ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
+	struct ws_arena *a, ws_item_list *items)
 {
 	for (size_t i = 0; i < result->n_output_files; i++) {
 		if (strcmp(result->output_files[i]->path, path) == 0) {
-			return result->output_files[i]->digest;
+			return add(result->output_files[i]->digest, dir, a, items);
 		}
 	}
-	return NULL;
+	return 0;
 }
 
 void
@@ -45,13 +47,13 @@ ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job
 	if (items->len == 0) {
 		*ws_vec_push(items, a) = (struct ws_item){0};
 	}
-	files->report = add(output(result, WS_ELSEWHERE_REPORT), dir, a, items);
-	files->log = add(output(result, WS_ELSEWHERE_LOG), dir, a, items);
+	files->report = ws_worker_files_add(result, WS_ELSEWHERE_REPORT, dir, a, items);
+	files->log = ws_worker_files_add(result, WS_ELSEWHERE_LOG, dir, a, items);
 	files->stderr_text = add(result->stderr_digest, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
 	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
 		const char *path = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
-		files->outputs[i] = add(output(result, path), dir, a, items);
+		files->outputs[i] = ws_worker_files_add(result, path, dir, a, items);
 	}
 }
 
@@ -98,6 +100,17 @@ is_same_host(const struct ws_report *report, const struct ws_action *action, str
 		|| ws_err_set(err, WS_ERR_BUILD,
 			"'%s': its worker is another kind of host than this one: %s here", action->subject,
 			why);
+}
+
+/* What one worker read outside of trees, others have as well: whoever gets the next action. */
+static bool
+is_same_platform(const struct ws_report *report, const struct ws_action *action, struct ws_err *err)
+{
+	const char *name;
+	return ws_platform_learn(action->platform, report, &name)
+		|| ws_err_set(err, WS_ERR_BUILD,
+			"'%s': %s has workers of several kinds: '%s' is not on all of them the same",
+			action->subject, action->platform->name, name);
 }
 
 static enum ws_home
@@ -176,8 +189,9 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 		return WS_HOME_UNFIT;
 	}
 	if (report.differs) {
-		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than this host",
-			job->action->subject, report.differs);
+		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than %s",
+			job->action->subject, report.differs,
+			job->action->platform ? "the one that was asked" : "this host");
 		return WS_HOME_OTHER;
 	}
 	*done = (struct ws_done){.id = job->id,
@@ -191,11 +205,17 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 	if (done->code != 0) {
 		return WS_HOME_WHOLE;
 	}
-	if (!is_same_host(&report, job->action, names, job->a, err)) {
-		return WS_HOME_OTHER;
+	if (job->action->platform) {
+		if (!is_same_platform(&report, job->action, err)) {
+			return WS_HOME_OTHER;
+		}
+	} else {
+		if (!is_same_host(&report, job->action, names, job->a, err)) {
+			return WS_HOME_OTHER;
+		}
+		/* Held against digests of this run: what is younger may be another for the manifest. */
+		struct ws_since since = {job->since_file_ns, 0};
+		done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 	}
-	/* Held against digests of this run: what is younger may be another for the manifest. */
-	struct ws_since since = {job->since_file_ns, 0};
-	done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 	return take_outputs(files, items, job, store, done, err);
 }

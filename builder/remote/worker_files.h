@@ -22,6 +22,10 @@ struct ws_worker_files {
 	size_t *outputs; /**< one for each of the action */
 };
 
+/** Adds the output @a path of @a result, to below @a dir; its place, 0: there is none. */
+size_t ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
+	struct ws_arena *a, ws_item_list *items);
+
 /** Adds what is to be fetched, to below @a dir. */
 void ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job,
 	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files);

@@ -76,6 +76,18 @@ farm_is() { # ENDPOINT [MEMBERS]
 	nothing_ran
 }
 
+@test "what a farm made is made once more, there or here, and compared" {
+	farm_is "$GRPC"
+	build --executor remote --check-replay 5 --json
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '"stage":"replay".*"worker"' <<< "$output")" -eq 2 ]
+	[ "$(grep -c 'replay .*: equal: unit.o' <<< "$output")" -eq 2 ]
+	build --executor remote,local --check-replay 1
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"replay: 1 of 2 units"* ]]
+	[ "$(grep -c '^replay .*: equal: unit.o' <<< "$stderr")" -eq 1 ]
+}
+
 @test "a unit that fails there fails as it does here, with its log" {
 	farm_is "$GRPC"
 	echo 'this is no C++' >> recipes/tiny/src/module.cpp
@@ -156,19 +168,103 @@ is_there() {
 	[ "$(wheel_sum)" = "$FIRST" ]
 }
 
-@test "a worker with another assembler makes nothing for this host" {
-	local as
+# The sandbox sees this host's /usr but for one file.
+casd_with() { # FILE INSTEAD
+	start_casd --jobs=2 "--runner-arg=--ro-bind-mount=$2:$1"
+	farm_is "$GRPC"
+}
+
+@test "workers with another assembler: a farm is taken as it is, but does not stand in for this host" {
+	local as other
 	as=$(readlink -f /usr/bin/as)
 	cp "$as" as
 	printf x >> as
-	start_casd --jobs=2 "--runner-arg=--ro-bind-mount=$PWD/as:$as"
+	casd_with "$as" "$PWD/as"
+	build --executor remote,local
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"its worker has another '/usr/bin/as' than this host: what is left is built here"* ]]
+	[ "$(wheel_sum)" = "$FIRST" ]
+
+	anew
+	casd_with "$as" "$PWD/as"
+	build --executor remote --json
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *" 2 on the farm"* ]]
+	# The wheel is of another compiler, and says which linked it.
+	unzip -p dist/*.whl '*.dist-info/*.json' > facts
+	other=$(python3 -c 'import json, re, sys
+texts = re.findall(r"\{.*?\n\}", open("facts").read(), re.S)
+facts = [json.loads(t) for t in texts]
+build = next(f for f in facts if "linker" in f)
+assert build["linker"]["tools"] != build["compiler"]["tools"]
+print(build["compiler"]["version"])')
+	[ -n "$other" ]
+	rm -rf dist
+	build --executor remote
+	[ "$status" -eq 0 ]
+	nothing_ran
+	# What was made there is nothing to this host.
+	build
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+}
+
+@test "headers of the workers' own: their change is a miss, and what they were is a hit again" {
+	local header=/usr/include/stdint.h
+	cp $header stdint.h
+	echo '/* of this farm */' >> stdint.h
+	casd_with $header "$PWD/stdint.h"
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ] # a comment
+	build
+	[[ "$stderr" == *"ran"* ]]
+
+	kill "$(cat casd.pid)"
+	echo '/* and of today */' >> stdint.h
+	casd_with $header "$PWD/stdint.h"
+	rm -rf dist
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *" 1 on the farm"* ]]
+
+	kill "$(cat casd.pid)"
+	head -n -1 stdint.h > before
+	mv before stdint.h
+	casd_with $header "$PWD/stdint.h"
+	rm -rf dist
+	build --executor remote
+	[ "$status" -eq 0 ]
+	nothing_ran
+}
+
+@test "what a desk made and told, a build by the farm finds: the farm is asked for the names of its headers" {
+	farm_is "$GRPC" '"access": "write", "key": "'"$KEYS"'/ci.pem"'
+	build
+	[ "$status" -eq 0 ]
+	anew
+	farm_is "$GRPC"
+	build --executor remote
+	[ "$status" -eq 0 ]
+	nothing_ran
+	[ "$(wheel_sum)" = "$FIRST" ]
+}
+
+@test "workers without a compiler that the toolkit takes: one line, before anything is sent" {
+	local compiler
+	local -a hidden=()
+	printf '#!/bin/sh\n' > none
+	chmod +x none
+	for compiler in /usr/bin/g++-[0-9]* /usr/bin/clang++-[0-9]*; do
+		[ ! -e "$compiler" ] || hidden+=("--runner-arg=--ro-bind-mount=$PWD/none:$(readlink -f "$compiler")"
+			"--runner-arg=--ro-bind-mount=$PWD/none:/bin/$(basename "$(readlink -f "$compiler")")")
+	done
+	start_casd --jobs=2 "${hidden[@]}"
 	farm_is "$GRPC"
 	build --executor remote
 	[ "$status" -eq 5 ]
-	[[ "$stderr" == *"its worker has another '"*"as' than this host"* ]]
-	build --executor remote,local
-	[ "$status" -eq 0 ]
-	[ "$(wheel_sum)" = "$FIRST" ]
+	[[ "$stderr" == *"the workers of the farm have none"* ]]
+	[[ "$stderr" == *"their image needs one"* ]]
 }
 
 @test "what cannot be asked for is one line" {

@@ -97,6 +97,7 @@ link_with(struct world *w, const struct ws_tree *tree, const struct ws_flags *fl
 		.flags = *flags,
 		.source = tree,
 		.cxx = &w->cxx,
+		.linker = &w->cxx,
 		.group = "demo"};
 	struct ws_err err;
 	struct ws_run_summary summary;
@@ -228,8 +229,12 @@ WS_TEST(a_stub_that_cannot_be_stored_is_told)
 		.module = "demo._C", .binding = WS_BINDING_TORCH_LIBRARY};
 	static const struct ws_torch_kit torch = {.path = "/torch"};
 	static const struct ws_tree tree = {.path = "/src"};
-	struct ws_target target = {
-		.recipe = &recipe, .extension = &extension, .torch = &torch, .source = &tree, .cxx = &cxx};
+	struct ws_target target = {.recipe = &recipe,
+		.extension = &extension,
+		.torch = &torch,
+		.source = &tree,
+		.cxx = &cxx,
+		.linker = &cxx};
 	static const struct ws_recipe_module module = {.cxx = true};
 	struct ws_store store = {.path = "/proc/nowhere"};
 	assert_null(ws_target_link(&target, &store, &module, NULL, a, &err));

@@ -12,8 +12,12 @@ static const struct ws_recipe_module module = {.cxx = true};
 static struct ws_target
 target_with(const struct ws_hostcc *cxx)
 {
-	return (struct ws_target){
-		.recipe = &recipe, .extension = &extension, .source = &source, .cxx = cxx, .group = "demo"};
+	return (struct ws_target){.recipe = &recipe,
+		.extension = &extension,
+		.source = &source,
+		.cxx = cxx,
+		.linker = cxx,
+		.group = "demo"};
 }
 
 WS_TEST(a_compiler_goes_by_its_own_name)
