@@ -46,13 +46,14 @@ unpack_casd() {
 	rm -rf "$BOX/all" "$BOX"/*.whl
 }
 
-# In ./casd; with "--jobs=N" it runs actions as well, in a sandbox with this host's /usr.
+# In ./casd; with "--jobs=N" it runs actions as well, in a sandbox with this host's /usr, or that of $IMAGE.
 start_casd() { # [OPTION...]
 	unpack_casd
 	PORT=$(free_port)
 	[ $# -eq 0 ] || set -- "--buildbox-run=$BOX/buildbox-run" --cache-failures=false \
-		--runner-arg=--ro-bind-mount=/usr:/usr --runner-arg=--ro-bind-mount=/usr/lib:/lib \
-		--runner-arg=--ro-bind-mount=/usr/lib64:/lib64 --runner-arg=--ro-bind-mount=/usr/bin:/bin "$@"
+		"--runner-arg=--ro-bind-mount=${IMAGE:-}/usr:/usr" "--runner-arg=--ro-bind-mount=${IMAGE:-}/usr/lib:/lib" \
+		"--runner-arg=--ro-bind-mount=${IMAGE:-}/usr/lib64:/lib64" \
+		"--runner-arg=--ro-bind-mount=${IMAGE:-}/usr/bin:/bin" "$@"
 	PATH=$PATH:$BOX "$BOX/buildbox-casd" "--bind=127.0.0.1:$PORT" --local-server-instance=main --log-level=warning \
 		"$@" "$PWD/casd" > casd.log 2>&1 3>&- 9>&- &
 	echo $! > casd.pid
