@@ -345,3 +345,13 @@ WS_TEST(a_compiler_that_is_known_to_fail_is_not_recommended)
 	assert_contains(s.err.text, "it takes gcc 9 to 13, this host has gcc 13 (known to fail)");
 	assert_contains(s.err.cure, "dnf install gcc12-c++");
 }
+
+WS_TEST(what_needs_no_cuda_is_not_told_of_one)
+{
+	struct scene s = make_scene(a, DEBIAN, GCCS("8.3.0"));
+	s.wish = (struct ws_hostcc_wish){.limits = {99, 0, 0}, .gcc_min = 9};
+	assert_false(choose(&s));
+	assert_string_equal(
+		s.err.text, "no C++ compiler: gcc 9 or newer is needed, this host has gcc 8");
+	assert_contains(s.err.cure, "install g++ 9 or newer");
+}

@@ -117,6 +117,15 @@ cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, s
 	}
 }
 
+/* What needs no toolkit takes any gcc that is new enough. */
+static bool
+refuse_any(const struct ws_hostcc_wish *wish, const char *there, struct ws_err *err)
+{
+	ws_err_set(
+		err, WS_ERR_BUILD, "no C++ compiler: gcc %u or newer is needed, %s", wish->gcc_min, there);
+	return ws_err_cure(err, "install g++ %u or newer", wish->gcc_min);
+}
+
 static bool
 refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const struct ws_host *host,
 	struct ws_err *err)
@@ -128,10 +137,14 @@ refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const stru
 	size_t gcc_len = there.len;
 	fail_majors(&there, list, wish, WS_HOSTCC_CLANG);
 	fail_taken(&taken, wish, there.len > gcc_len);
-	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, %s", wish->cuda,
-		ws_buf_text(&taken),
+	const char *has =
 		ws_arena_printf(a, "%s %s", host ? "this host has" : "the workers of the farm have",
-			there.len > 0 ? ws_buf_text(&there) : "none"));
+			there.len > 0 ? ws_buf_text(&there) : "none");
+	if (!wish->cuda) {
+		return refuse_any(wish, has, err);
+	}
+	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, %s", wish->cuda,
+		ws_buf_text(&taken), has);
 	if (host) {
 		ws_hostcc_install_cure(wish, host, err);
 	} else {
