@@ -20,6 +20,7 @@
 #define CANCEL_MS 4000
 #define KILLS 2                       /* for memory, on workers, before it is said */
 #define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
+#define MOST_NAMES ((size_t)1 << 20)  /* bytes of those */
 #define QUEUED 2
 #define EXECUTING 3
 
@@ -621,6 +622,9 @@ remember_names(struct ws_execution *x)
 	if (x->hosts.platform.has_learned) {
 		WS_AUTO_BUF struct ws_buf names = {0};
 		ws_platform_names(&x->hosts.platform, &names);
+		if (names.len > MOST_NAMES) {
+			ws_buf_clear(&names); /* of many farms by now, or of one that tells too much */
+		}
 		struct ws_digest none = ws_digest_bytes("", 0);
 		ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &none);
 	}
