@@ -265,7 +265,7 @@ bool
 ws_session_open_records(struct ws_session *s, struct ws_err *err)
 {
 	const struct ws_user_remote *remote = &s->user.remote;
-	if (!remote->endpoint || s->records) {
+	if (!remote->endpoint || remote->access == WS_REMOTE_NONE || s->records) {
 		return true;
 	}
 	if (!ws_session_open_server(s, err)) {
@@ -273,7 +273,7 @@ ws_session_open_records(struct ws_session *s, struct ws_err *err)
 	}
 	struct ws_records_config config = {
 		.server = s->server,
-		.write = remote->write,
+		.write = remote->access == WS_REMOTE_WRITE,
 		.key = remote->key,
 		.trust = remote->trust,
 		.trust_count = remote->trust_count,

@@ -7,14 +7,19 @@
 static bool
 read_access(struct ws_reader *r, const struct ws_json *value, void *into)
 {
-	static const char *const words[] = {"read", "write"};
-	bool *write = into;
+	static const char *const words[] = {
+		[WS_REMOTE_READ] = "read", [WS_REMOTE_WRITE] = "write", [WS_REMOTE_NONE] = "none"};
+	enum ws_remote_access *access = into;
 	if (!ws_text_of(r, value, "an access")) {
 		return false;
 	}
-	*write = strcmp(value->text, "write") == 0;
-	return *write || strcmp(value->text, "read") == 0
-		|| ws_word_err(r, value, "kind of access", words, WS_LEN(words));
+	for (size_t i = 0; i < WS_LEN(words); i++) {
+		if (strcmp(value->text, words[i]) == 0) {
+			*access = (enum ws_remote_access)i;
+			return true;
+		}
+	}
+	return ws_word_err(r, value, "kind of access", words, WS_LEN(words));
 }
 
 static bool
@@ -52,13 +57,13 @@ read_property(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_property =
 	WS_VALUES(const char *, "a property", "properties", read_property);
 static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
-static const struct ws_type type_access = WS_VALUES(bool, "an access", "accesses", read_access);
+static const struct ws_type type_access = WS_VALUES(enum ws_remote_access, "an access", "accesses", read_access);
 
 static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", type_endpoint), .flags = WS_FIELD_REQUIRED,
 		.example = "\"https://cache.example.com/wheels\""},
 	{WS_ONE(struct ws_user_remote, instance, "instance", ws_type_text)},
-	{WS_ONE(struct ws_user_remote, write, "access", type_access)},
+	{WS_ONE(struct ws_user_remote, access, "access", type_access)},
 	{WS_ONE(struct ws_user_remote, certificate, "certificate", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, certificate_key, "certificate_key", ws_type_path)},
 	{WS_ONE(struct ws_user_remote, headers, "headers", ws_type_path)},
@@ -95,13 +100,17 @@ read_remote(struct ws_reader *r, const struct ws_json *value, void *into)
 		return ws_json_err(
 			r->doc, value, r->err, "'certificate' and 'certificate_key' belong together");
 	}
-	if (remote->write && !remote->key) {
+	if (remote->access == WS_REMOTE_WRITE && !remote->key) {
 		ws_json_err(
 			r->doc, value, r->err, "'remote' has the access 'write' and no 'key' to sign with");
 		return ws_err_cure(
 			r->err, "a private Ed25519 key, as openssl makes it; docs/farm.md tells more");
 	}
-	if (!remote->key && remote->trust_count == 0) {
+	if (!grpc && remote->access == WS_REMOTE_NONE) {
+		return ws_json_err(
+			r->doc, value, r->err, "a cache with the access 'none' serves for nothing");
+	}
+	if (remote->access != WS_REMOTE_NONE && !remote->key && remote->trust_count == 0) {
 		ws_json_err(r->doc, value, r->err, "'remote' has no 'trust': nobody's results would count");
 		return ws_err_cure(
 			r->err, "name the public keys of those who write there: \"trust\": [\"ci.pem.pub\"]");

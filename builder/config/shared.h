@@ -11,14 +11,20 @@
 
 #include "config/fields.h"
 
+enum ws_remote_access {
+	WS_REMOTE_READ,
+	WS_REMOTE_WRITE,
+	WS_REMOTE_NONE, /**< no results: it only runs actions */
+};
+
 struct ws_user_remote {
 	const char *endpoint; /**< without a slash at its end; NULL: nothing is shared */
 	const char *instance; /**< of a gRPC server; NULL: none */
 	const char *certificate, *certificate_key; /**< files, for TLS by gRPC; NULL: none */
-	bool write;
+	enum ws_remote_access access;
 	const char *headers;      /**< file, absolute; NULL */
-	const char *key;          /**< likewise; never NULL with `write` */
-	const char *const *trust; /**< files; at least one, unless there is a key */
+	const char *key;          /**< likewise; never NULL with WRITE */
+	const char *const *trust; /**< files; at least one, unless there is a key, or NONE */
 	size_t trust_count;
 	const char *const *properties; /**< of workers that run actions, "NAME=VALUE" */
 	size_t property_count;

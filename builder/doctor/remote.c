@@ -138,7 +138,7 @@ say_capabilities(struct ws_doctor *d, const struct ws_capabilities *can)
 		ws_rows_problem(rows, WS_PROBLEM_FAILS,
 			"ask for an instance with SHA-256: nothing else is spoken here",
 			"the server does not know SHA-256");
-	} else if (d->remote->write && !can->takes_records) {
+	} else if (d->remote->access == WS_REMOTE_WRITE && !can->takes_records) {
 		ws_rows_problem(rows, WS_PROBLEM_NOTE,
 			"ask who runs it for the right to write, or set \"access\": \"read\"",
 			"\"access\" is \"write\", and the server does not take results");
