@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
-# The array job that plan --slurm prints, by slurmctld and two slurmd on this host, with results shared through nginx.
-# labels: real
+# By slurmctld and two slurmd on this host: the array job that plan --slurm prints, with results shared through nginx; and
+# workers of a farm (BuildGrid) inside an allocation.
+# labels: real network
 # timeout: 900
 
 load building
+load farming
 
 setup_file() {
 	needs slurmctld slurmd munged sbatch nginx
@@ -133,4 +135,37 @@ run_array() {
 	run_array
 	sha256sum -c first.sums
 	[ "$(grep -l ' from the store, 0 ran' task-?.log | wc -l)" -eq 3 ]
+}
+
+@test "one wheel over two nodes: an allocation starts a worker on each, and a build that compiles by them" {
+	unset WHEELSMITH_INDEX
+	"$WHEELSMITH" fetch --matrix m.json --kits archive
+	start_buildgrid
+	start_slurm
+	mkdir -p "$HOME/.config/wheelsmith"
+	cat > "$HOME/.config/wheelsmith/config.json" <<- END
+		{"remote": {"endpoint": "grpc://127.0.0.1:$PORT", "instance": "main", "access": "none", "platform": ["OSFamily=linux"]}}
+	END
+	cat > worker.sh <<- END
+		#!/bin/bash
+		exec "$VENV/bin/python" "$WS_ROOT/tests/support/reapi_worker.py" "$PORT" "\$SLURMD_NODENAME" \
+		    "$FARM/\$SLURMD_NODENAME" OSFamily=linux
+	END
+	chmod +x worker.sh
+	# As docs/slurm.md has it.
+	cat > farm.sh <<- END
+		#!/bin/bash
+		#SBATCH --nodes=2 --ntasks-per-node=1 --mem=1500M
+		srun --overlap ./worker.sh &
+		'$WHEELSMITH' build --matrix m.json --kits archive --executor remote --json > events
+		kill %1
+		wait
+	END
+	sbatch --wait --output=farm.log --chdir="$PWD" farm.sh || status=$?
+	cat farm.log
+	end_farm pids
+	[ "${status:-0}" -eq 0 ]
+	[ -n "$(echo dist/*.whl)" ]
+	grep -q '"worker":"n1"' events
+	grep -q '"worker":"n2"' events
 }
