@@ -267,6 +267,40 @@ print(build["compiler"]["version"])')
 	[[ "$stderr" == *"their image needs one"* ]]
 }
 
+# One line, exit status 4, and nothing ran.
+cannot_use() { # ENDPOINT WORDS
+	farm_is "$1"
+	build --executor remote
+	[ "$status" -eq 4 ]
+	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
+	[[ "$(grep '^error' <<< "$stderr")" == *"$2"* ]]
+	[[ "$stderr" != *"[ "* ]]
+}
+
+@test "a farm that cannot be used: one line, before anything is sent" {
+	local port
+	port=$(free_port)
+	cannot_use "grpc://127.0.0.1:$port" "onnect"
+	cannot_use "grpc://nowhere.invalid:8980" "nowhere.invalid"
+	cannot_use "grpcs://${GRPC#grpc://}" "TLS"
+	python3 -m http.server --bind 127.0.0.1 "$port" > /dev/null 2>&1 3>&- &
+	local web=$!
+	wait_for "$port"
+	cannot_use "grpc://127.0.0.1:$port" "HTTP/2"
+	kill $web
+	remote_is "$GRPC" '"instance": "other", "access": "none"'
+	build --executor remote
+	[ "$status" -eq 4 ]
+	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
+}
+
+@test "a farm whose results nobody is to believe still compiles" {
+	remote_is "$GRPC" '"instance": "main", "access": "none"'
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+}
+
 @test "what cannot be asked for is one line" {
 	build --executor remote
 	[ "$status" -eq 3 ]

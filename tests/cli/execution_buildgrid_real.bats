@@ -104,3 +104,18 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 	output=$(< events)
 	[[ "$(by_worker)" == *w2* ]]
 }
+
+@test "a property that no worker has: it is said after a minute, and Ctrl-C ends the waiting" {
+	remote_is "$GRPC" '"instance": "main", "access": "none", "platform": ["OSFamily=plan9"]'
+	env --default-signal=INT "$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
+	local building=$! status=0 i
+	for ((i = 0; i < 90; i++)); do
+		! grep -q 'perhaps no worker has the properties' log || break
+		sleep 1
+	done
+	[ "$i" -ge 55 ] && [ "$i" -lt 90 ]
+	kill -INT $building
+	wait $building || status=$?
+	cat log
+	[ "$status" -eq 130 ]
+}
