@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum ws_tree_kind {
 	WS_TREE_FILE,
@@ -19,7 +20,8 @@ enum ws_tree_kind {
 struct ws_tree_entry {
 	const char *path; /**< relative, '/' between parts */
 	enum ws_tree_kind kind;
-	const char *value; /**< 64 digits of the contents, or the target of a link */
+	const char *value;   /**< 64 digits of the contents, or the target of a link */
+	uint64_t size_bytes; /**< of the file in a tree; 0 of a link, and where nobody asked */
 };
 
 struct ws_listing {

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* By path, "/" before every other byte: what lies in "a" comes before "a-b". */
 static int
@@ -136,9 +135,8 @@ ws_directories_add(struct ws_directories *d, struct ws_entry *entries, size_t co
 	return make(d, entries, count, 0);
 }
 
-bool
-ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree,
-	struct ws_entry *folder, struct ws_err *err)
+struct ws_entry
+ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree)
 {
 	static const enum ws_entry_kind kinds[] = {[WS_TREE_FILE] = WS_ENTRY_FILE,
 		[WS_TREE_EXECUTABLE] = WS_ENTRY_EXECUTABLE,
@@ -147,19 +145,12 @@ ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree,
 	struct ws_entry *entries = WS_NEW_N(a, struct ws_entry, tree->count);
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct ws_tree_entry *entry = &tree->entries[i];
-		struct stat status = {0};
-		entries[i] = (struct ws_entry){
-			.path = entry->path, .value = entry->value, .kind = kinds[entry->kind]};
-		if (entry->kind == WS_TREE_LINK) {
-			continue;
+		entries[i] =
+			(struct ws_entry){entry->path, entry->value, entry->size_bytes, kinds[entry->kind]};
+		if (entry->kind != WS_TREE_LINK) {
+			ws_directories_add_file(d, ws_path_join(d->a, tree->path, entry->path, NULL),
+				entry->value, entry->size_bytes);
 		}
-		const char *path = ws_path_join(d->a, tree->path, entry->path, NULL);
-		if (lstat(path, &status) < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
-		}
-		entries[i].size_bytes = (uint64_t)status.st_size;
-		ws_directories_add_file(d, path, entry->value, entries[i].size_bytes);
 	}
-	*folder = ws_directories_add(d, entries, tree->count);
-	return true;
+	return ws_directories_add(d, entries, tree->count);
 }

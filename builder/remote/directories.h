@@ -40,9 +40,8 @@ struct ws_directories {
 struct ws_entry ws_directories_add(
 	struct ws_directories *d, struct ws_entry *entries, size_t count);
 
-/** The same of a tree, and its files. False: one is not there. */
-bool ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree,
-	struct ws_entry *folder, struct ws_err *err);
+/** The same of a tree, and its files; no file is looked at. */
+struct ws_entry ws_directories_add_tree(struct ws_directories *d, const struct ws_tree *tree);
 
 /** Lists bytes, which are copied, or the file at @a path. */
 void ws_directories_add_bytes(

@@ -55,18 +55,16 @@ ws_remote_action_can(const struct ws_action *action)
 
 typedef WS_VEC(struct ws_entry) entry_list;
 
-static bool
+static void
 add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_list *entries,
-	struct ws_arena *a, struct ws_err *err)
+	struct ws_arena *a)
 {
 	for (size_t i = 0; i < action->mount_count; i++) {
 		const struct ws_mount *mount = &action->mounts[i];
 		struct ws_entry *folder = ws_map_get(&all->folders, mount->tree->digest.hex);
 		if (!folder) {
 			folder = WS_NEW(all->trees.a, struct ws_entry);
-			if (!ws_directories_add_tree(&all->trees, mount->tree, folder, err)) {
-				return false;
-			}
+			*folder = ws_directories_add_tree(&all->trees, mount->tree);
 			ws_map_put(&all->folders, ws_arena_strdup(all->trees.a, mount->tree->digest.hex),
 				folder, all->trees.a);
 		}
@@ -74,7 +72,6 @@ add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_
 		*entry = *folder;
 		entry->path = ws_arena_printf(a, ROOT "/" WS_ELSEWHERE_MOUNTS "/%s", mount->name);
 	}
-	return true;
 }
 
 static bool
@@ -220,8 +217,8 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	entry_list entries = {0};
 	*ws_vec_push(&entries, own->a) = all->helper;
 	add_order(action, own, &entries);
-	if (!add_mounts(all, action, &entries, own->a, err)
-		|| !add_inputs(all, job, own, &entries, err)) {
+	add_mounts(all, action, &entries, own->a);
+	if (!add_inputs(all, job, own, &entries, err)) {
 		return false;
 	}
 	struct ws_entry root = ws_directories_add(own, entries.at, entries.len);

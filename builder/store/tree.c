@@ -15,22 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of a listing; false when it is none. Cuts @a line apart in place. */
-static bool
-parse_line(char *line, struct ws_tree_entry *entry)
-{
-	const char *kinds = "fxl";
-	const char *kind = line[0] ? strchr(kinds, line[0]) : NULL;
-	char *value = line + 2;
-	char *end = kind && line[1] == ' ' ? strchr(value, *kind == 'l' ? '\t' : ' ') : NULL;
-	if (!end) {
-		return false;
-	}
-	*end = '\0';
-	*entry = (struct ws_tree_entry){end + 1, (enum ws_tree_kind)(kind - kinds), value};
-	return true;
-}
-
 static const struct ws_tree_entry *
 find_exact(const struct ws_tree *tree, const char *path)
 {
@@ -79,7 +63,8 @@ add_folders(struct ws_hasher *h, int root, const char *path, const char *before,
 	return true;
 }
 
-/* A digest over how everything in the tree looks. False when something is missing. */
+/* A digest over how everything in the tree looks. False when something is missing, or of another
+ * size than is listed. */
 static bool
 look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *err)
 {
@@ -93,10 +78,13 @@ look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *er
 	const char *before = "";
 	bool there = true;
 	for (size_t i = 0; i < tree->count && there; i++) {
-		const char *path = tree->entries[i].path;
+		const struct ws_tree_entry *entry = &tree->entries[i];
+		const char *path = entry->path;
 		there = add_folders(h, root, path, before, err)
 			&& (fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0
-				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s/%s'", tree->path, path));
+				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s/%s'", tree->path, path))
+			&& (entry->kind == WS_TREE_LINK || (uint64_t)status.st_size == entry->size_bytes
+				|| ws_err_set(err, WS_ERR_IO, "'%s/%s' is not of its size", tree->path, path));
 		if (there) {
 			add_status(h, &status);
 		}
@@ -178,22 +166,34 @@ ws_tree_note(const struct ws_store *store, const struct ws_tree *tree)
 
 /* ---- finding ---- */
 
-static bool
-parse_listing(struct ws_buf *listing, struct ws_arena *a, struct ws_tree *tree)
+/* The listing of the tree at tree->path; its digest stays empty where it is none. An older one
+ * says no sizes: those of the files are what is_whole goes by, and later runs. */
+static void
+read_listing(
+	const char *list, struct ws_arena *a, struct ws_tree *tree, bool *sized, struct ws_err *err)
 {
-	WS_VEC(struct ws_tree_entry) entries = {0};
-	for (char *line = ws_buf_copy(listing, a); *line;) {
-		char *end = line + strcspn(line, "\n");
-		char *next = *end ? end + 1 : end;
-		*end = '\0';
-		if (!parse_line(line, ws_vec_push(&entries, a))) {
-			return false;
-		}
-		line = next;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_tree_entry *entries = NULL;
+	*sized = true;
+	if (!ws_fs_read(list, &text, err)
+		|| !ws_tree_list_read(ws_buf_str(&text), a, &entries, &tree->count, &tree->digest, sized)) {
+		return;
 	}
-	tree->entries = entries.at;
-	tree->count = entries.len;
-	return true;
+	for (size_t i = 0; i < tree->count && !*sized; i++) {
+		struct stat status;
+		const char *path = ws_path_join(a, tree->path, entries[i].path, NULL);
+		bool file = entries[i].kind != WS_TREE_LINK && lstat(path, &status) == 0;
+		entries[i].size_bytes = file ? (uint64_t)status.st_size : 0;
+	}
+	tree->entries = entries;
+}
+
+static void
+write_listing(const char *list, const struct ws_tree *tree)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_tree_list_write(tree->entries, tree->count, &text);
+	ws_fs_write_atomic(list, ws_buf_text(&text), text.len, 0444, NULL);
 }
 
 bool
@@ -202,18 +202,18 @@ ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 {
 	const char *path = ws_arena_printf(a, "%s/trees/%s-%.16s", store->path, name, digest);
 	const char *list = ws_arena_printf(a, "%s.list", path);
-	WS_AUTO_BUF struct ws_buf listing = {0};
 	struct stat status;
 	struct ws_err err = {0};
+	bool sized;
 	if (!ws_store_stat(store, list, &status) || !ws_store_stat(store, path, &status)) {
 		return false;
 	}
 	*tree = (struct ws_tree){.name = ws_arena_strdup(a, name), .path = path};
-	if (ws_fs_read(list, &listing, &err)) {
-		tree->digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
-	}
-	if (ws_digest_is(&tree->digest, digest) && parse_listing(&listing, a, tree)
-		&& is_whole(store, tree, &err)) {
+	read_listing(list, a, tree, &sized, &err);
+	if (ws_digest_is(&tree->digest, digest) && is_whole(store, tree, &err)) {
+		if (!sized) {
+			write_listing(list, tree);
+		}
 		ws_used_entries_add_tree(store, tree);
 		return true;
 	}
@@ -233,14 +233,14 @@ ws_tree_verify(const struct ws_store *store, const char *folder, struct ws_arena
 {
 	const char *path = ws_path_join(a, store->path, "trees", folder, NULL);
 	const char *list = ws_arena_printf(a, "%s.list", path), *dash = strrchr(folder, '-');
-	struct ws_digest digest;
-	struct ws_tree tree;
+	struct ws_tree listed = {.path = path}, tree;
 	struct ws_err err = {0};
-	if (dash && ws_digest_file(list, &digest, NULL, &err)
-		&& strncmp(digest.hex, dash + 1, 16) == 0) {
+	bool sized;
+	read_listing(list, a, &listed, &sized, &err);
+	if (dash && listed.digest.hex[0] && strncmp(listed.digest.hex, dash + 1, 16) == 0) {
 		ws_ledger_note(store->ledger, path, &of_a_tree, &(struct ws_digest){""});
 		return ws_tree_find(
-			store, ws_arena_copy(a, folder, (size_t)(dash - folder)), digest.hex, a, &tree);
+			store, ws_arena_copy(a, folder, (size_t)(dash - folder)), listed.digest.hex, a, &tree);
 	}
 	ws_store_reject(store, path, &err);
 	if (!ws_fs_exists(path)) {

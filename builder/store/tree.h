@@ -1,10 +1,9 @@
 /**
  * tree.h - immutable folders with a digest
  *
- * Every archive kit and every source is one. A tree is built in partial/, then its listing (sorted
- * lines of mode, SHA-256 or link target, path) is hashed, and it is renamed to
- * trees/<name>-<digest>/ with the listing beside it (<name>-<digest>.list). Two builders of the
- * same tree are harmless: the second finds it there.
+ * Every archive kit and every source is one. A tree is built in partial/, then its listing
+ * (tree_list.h) is hashed, and it is renamed to trees/<name>-<digest>/ with the listing beside it
+ * (<name>-<digest>.list). Two builders of the same tree are harmless: the second finds it there.
  */
 #ifndef WS_STORE_TREE_H
 #define WS_STORE_TREE_H
@@ -13,6 +12,7 @@
 #include "base/listing.h"
 #include "base/str.h"
 #include "store/store.h"
+#include "store/tree_list.h"
 
 #include <sys/types.h>
 
@@ -66,9 +66,6 @@ bool ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err);
 bool ws_tree_commit(
 	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err);
 
-/** The digest that a tree of these files would have; sorts them. */
-struct ws_digest ws_tree_digest(struct ws_tree_entry *entries, size_t count);
-
 /** Gives up: removes the folder. NULL is fine. */
 void ws_tree_abandon(struct ws_tree_builder *b);
 
@@ -76,7 +73,7 @@ void ws_tree_abandon(struct ws_tree_builder *b);
  * Loads the tree of this name and digest; false without an error when the store has none. The first
  * time in a run the tree is held against its listing: file by file as they look (size, times,
  * inode), and by their bytes where that is not as it was. One in which something changed, is
- * missing or was added is removed, with a warning.
+ * missing or was added is removed, with a warning. A listing without sizes gets them.
  */
 bool ws_tree_find(const struct ws_store *store, const char *name, const char *digest,
 	struct ws_arena *a, struct ws_tree *tree);

@@ -1,6 +1,5 @@
-/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth: one line
- * an entry, "f <sha256> <path>", "x <sha256> <path>" or "l <target>\t<path>", sorted by path in
- * byte order. Finding a tree again is tree.c's. */
+/* tree_build.c - making a tree: files, links, listing, rename. The listing is the truth. Finding a
+ * tree again is tree.c's. */
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -24,6 +23,7 @@ struct ws_tree_builder {
 	int open_fd;
 	struct ws_hasher *open_hasher;
 	char *open_path;
+	uint64_t open_bytes; /* written so far */
 	bool open_executable;
 };
 
@@ -90,12 +90,14 @@ check_path(const struct ws_tree_builder *b, const char *path, struct ws_err *err
 }
 
 static void
-enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const char *value)
+enter(struct ws_tree_builder *b, const char *path, enum ws_tree_kind kind, const char *value,
+	uint64_t size_bytes)
 {
 	struct ws_tree_entry *entry = ws_vec_push(&b->entries, b->a);
 	entry->path = ws_arena_strdup(b->a, path);
 	entry->kind = kind;
 	entry->value = ws_arena_strdup(b->a, value);
+	entry->size_bytes = size_bytes;
 	ws_map_put(&b->places, entry->path, (void *)(uintptr_t)b->entries.len, b->a);
 }
 
@@ -122,6 +124,7 @@ ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, 
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", b->open_path);
 	}
 	b->open_hasher = ws_hasher_make();
+	b->open_bytes = 0;
 	b->open_executable = executable;
 	return true;
 }
@@ -130,6 +133,7 @@ bool
 ws_tree_write(struct ws_tree_builder *b, const void *bytes, size_t len, struct ws_err *err)
 {
 	ws_hasher_add(b->open_hasher, bytes, len);
+	b->open_bytes += len;
 	return ws_fs_write_all(b->open_fd, bytes, len)
 		|| ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
 }
@@ -145,7 +149,7 @@ ws_tree_close_file(struct ws_tree_builder *b, struct ws_digest *digest, struct w
 		return ws_err_sys(err, WS_ERR_IO, "cannot write '%s'", b->open_path);
 	}
 	enter(b, b->open_path + strlen(b->scratch.path) + 1,
-		b->open_executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, sum.hex);
+		b->open_executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, sum.hex, b->open_bytes);
 	if (digest) {
 		*digest = sum;
 	}
@@ -178,7 +182,7 @@ ws_tree_add_link(
 	if (symlink(target, place) < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot link '%s'", place);
 	}
-	enter(b, path, WS_TREE_LINK, target);
+	enter(b, path, WS_TREE_LINK, target, 0);
 	return true;
 }
 
@@ -210,18 +214,20 @@ adopt_one(void *self, const struct ws_fs_entry *found, struct ws_err *err)
 	}
 	if (S_ISREG(found->status.st_mode)) {
 		struct ws_digest digest;
+		uint64_t size_bytes;
 		bool executable = found->status.st_mode & 0100;
-		if (!ws_digest_file(found->path, &digest, NULL, err)) {
+		if (!ws_digest_file(found->path, &digest, &size_bytes, err)) {
 			return false;
 		}
 		chmod(found->path, executable ? 0555 : 0444);
-		enter(b, found->name, executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, digest.hex);
+		enter(
+			b, found->name, executable ? WS_TREE_EXECUTABLE : WS_TREE_FILE, digest.hex, size_bytes);
 		return true;
 	}
 	char target[4096] = "";
 	if (S_ISLNK(found->status.st_mode) && readlink(found->path, target, sizeof(target) - 1) > 0
 		&& ws_path_link_is_inside(found->name, target)) {
-		enter(b, found->name, WS_TREE_LINK, target);
+		enter(b, found->name, WS_TREE_LINK, target, 0);
 		return true;
 	}
 	return ws_err_set(err, WS_ERR_FETCH,
@@ -232,28 +238,6 @@ bool
 ws_tree_adopt(struct ws_tree_builder *b, struct ws_err *err)
 {
 	return ws_fs_walk(b->scratch.path, adopt_one, b, err);
-}
-
-static void
-write_listing(struct ws_tree_entry *entries, size_t count, struct ws_buf *text)
-{
-	if (count > 1) {
-		qsort(entries, count, sizeof(*entries), ws_tree_entry_cmp);
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct ws_tree_entry *entry = &entries[i];
-		bool link = entry->kind == WS_TREE_LINK;
-		ws_buf_printf(text, "%c %s%c%s\n", "fxl"[entry->kind], entry -> value, link ? '\t' : ' ',
-			entry->path);
-	}
-}
-
-struct ws_digest
-ws_tree_digest(struct ws_tree_entry *entries, size_t count)
-{
-	WS_AUTO_BUF struct ws_buf listing = {0};
-	write_listing(entries, count, &listing);
-	return ws_digest_bytes(ws_buf_text(&listing), listing.len);
 }
 
 /* A power cut must not leave a listing of files that are empty. One call for thousands of files. */
@@ -310,8 +294,8 @@ ws_tree_commit(
 	struct ws_tree_builder *b, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf listing = {0};
-	write_listing(b->entries.at, b->entries.len, &listing);
-	struct ws_digest digest = ws_digest_bytes(ws_buf_text(&listing), listing.len);
+	struct ws_digest digest = ws_tree_digest(b->entries.at, b->entries.len);
+	ws_tree_list_write(b->entries.at, b->entries.len, &listing);
 	/* Another run's is as good, if it is whole. */
 	bool done = ws_tree_find(b->store, b->name, digest.hex, a, tree)
 		|| (put_in_place(b, &digest, &listing, err)

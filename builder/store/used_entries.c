@@ -13,7 +13,7 @@ ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tre
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct ws_tree_entry *entry = &tree->entries[i];
 		entries[i] = (struct ws_tree_entry){ws_arena_strdup(used->a, entry->path), entry->kind,
-			ws_arena_strdup(used->a, entry->value)};
+			ws_arena_strdup(used->a, entry->value), entry->size_bytes};
 	}
 	*kept = (struct ws_tree){ws_arena_strdup(used->a, tree->name),
 		ws_arena_strdup(used->a, tree->path), tree->digest, entries, tree->count};

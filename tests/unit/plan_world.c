@@ -240,7 +240,7 @@ read_listing(const char *text, struct ws_arena *a, struct world *world)
 	WS_VEC(struct ws_tree_entry) files = {0};
 	const char *path;
 	while (text && (path = take_word(&text, a))) {
-		*ws_vec_push(&files, a) = (struct ws_tree_entry){path, WS_TREE_FILE, ""};
+		*ws_vec_push(&files, a) = (struct ws_tree_entry){path, WS_TREE_FILE, "", 0};
 	}
 	listings[0] = (struct ws_listing){files.at, files.len};
 	world->input.listings = files.len > 0 ? listings : NULL;

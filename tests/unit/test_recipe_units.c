@@ -5,15 +5,15 @@
 #include "recipe/words.h"
 
 static const struct ws_tree_entry entries[] = {
-	{"csrc/a.cu", WS_TREE_FILE, ""},
-	{"csrc/b.cu", WS_TREE_FILE, ""},
-	{"csrc/bind.cpp", WS_TREE_FILE, ""},
-	{"csrc/deep/c.cu", WS_TREE_FILE, ""},
-	{"csrc/linked.cu", WS_TREE_LINK, "a.cu"},
-	{"csrc/odd/$(id).cu", WS_TREE_FILE, ""},
-	{"csrc/old.c", WS_TREE_FILE, ""},
-	{"csrc/readme.txt", WS_TREE_FILE, ""},
-	{"demo/__init__.py", WS_TREE_FILE, ""},
+	{"csrc/a.cu", WS_TREE_FILE, "", 0},
+	{"csrc/b.cu", WS_TREE_FILE, "", 0},
+	{"csrc/bind.cpp", WS_TREE_FILE, "", 0},
+	{"csrc/deep/c.cu", WS_TREE_FILE, "", 0},
+	{"csrc/linked.cu", WS_TREE_LINK, "a.cu", 0},
+	{"csrc/odd/$(id).cu", WS_TREE_FILE, "", 0},
+	{"csrc/old.c", WS_TREE_FILE, "", 0},
+	{"csrc/readme.txt", WS_TREE_FILE, "", 0},
+	{"demo/__init__.py", WS_TREE_FILE, "", 0},
 };
 static const struct ws_listing listing = {entries, WS_LEN(entries)};
 

@@ -301,6 +301,67 @@ WS_TEST(a_folder_of_somebody_does_not_become_a_store)
 	ws_store_close(&store);
 }
 
+static void
+read_list(const struct ws_tree *tree, struct ws_buf *text, struct ws_arena *a)
+{
+	struct ws_err err;
+	ws_buf_clear(text);
+	assert_ok(ws_fs_read(ws_arena_printf(a, "%s.list", tree->path), text, &err), err);
+}
+
+/* Its digest stands in locks. */
+WS_TEST(a_listing_has_sizes_and_the_digest_of_one_without)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
+	WS_AUTO_BUF struct ws_buf text = {0}, old = {0};
+	read_list(&tree, &text, a);
+	assert_contains(text.data, "/8 bin/tool\n");
+	assert_contains(text.data, "/11 include/x.h\nl ../include/x.h\tinclude/y.h\n");
+	assert_int_equal(ws_tree_lookup(&tree, "bin/tool")->size_bytes, 8);
+	for (size_t i = 0; i < tree.count; i++) {
+		const struct ws_tree_entry *entry = &tree.entries[i];
+		bool link = entry->kind == WS_TREE_LINK;
+		ws_buf_printf(&old, "%c %s%c%s\n", "fxl"[entry->kind], entry -> value, link ? '\t' : ' ',
+			entry->path);
+	}
+	struct ws_digest digest = ws_digest_bytes(old.data, old.len);
+	assert_true(ws_digest_eq(&digest, &tree.digest));
+	/* A store that was made before listings had sizes gets them. */
+	assert_ok(
+		ws_fs_write_atomic(ws_arena_printf(a, "%s.list", tree.path), old.data, old.len, 0444, &err),
+		err);
+	ws_store_close(&store);
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
+	assert_int_equal(ws_tree_lookup(&found, "include/x.h")->size_bytes, 11);
+	read_list(&tree, &old, a);
+	assert_string_equal(old.data, text.data);
+	ws_store_close(&store);
+}
+
+/* A size that is wrong in the listing would be believed by whoever sends the tree. */
+WS_TEST(a_listing_with_a_wrong_size_is_damaged)
+{
+	struct ws_err err;
+	struct ws_store store = open_store(a);
+	struct ws_tree tree = build_tree(&store, "bin/tool", a), found;
+	WS_AUTO_BUF struct ws_buf text = {0};
+	read_list(&tree, &text, a);
+	strstr(text.data, "/8 bin/tool")[1] = '9';
+	assert_ok(ws_fs_write_atomic(
+				  ws_arena_printf(a, "%s.list", tree.path), text.data, text.len, 0444, &err),
+		err);
+	ws_store_close(&store);
+	assert_ok(ws_store_open(store.path, a, &store, &err), err);
+	assert_false(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
+	assert_false(ws_fs_exists(tree.path));
+	build_tree(&store, "bin/tool", a);
+	assert_true(ws_tree_find(&store, tree.name, tree.digest.hex, a, &found));
+	ws_store_close(&store);
+}
+
 WS_TEST(a_tree_without_a_listing_is_made_again)
 {
 	struct ws_err err;
