@@ -329,9 +329,6 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 			? ws_err_wrap(err, "the bundle '%s'", b->bundle)
 			: false;
 	}
-	if (!b->selecting.offline && !ws_session_open_records(s, err)) {
-		return false;
-	}
 	ctx.shared = ws_records_shared(s->records);
 	if (!open_executor(s, b, &ctx, err)) {
 		return false;

@@ -438,6 +438,9 @@ ws_selecting_plan(struct ws_session *s, struct ws_selecting *selecting, bool net
 			&& !ws_against_read(s, selecting->against, matrix, a, against, err))) {
 		return false;
 	}
+	if (network && !selecting->offline && !ws_session_open_records(s, err)) {
+		return false;
+	}
 	selecting->options.against = selecting->against ? against : NULL;
 	ws_selecting_context(s, selecting, a, ctx);
 	if (!ws_selection_plan(ctx, &selecting->options, sel, err)) {

@@ -281,6 +281,7 @@ ws_session_open_records(struct ws_session *s, struct ws_err *err)
 		.events = &s->events,
 	};
 	s->records = ws_records_open(&config, s->a, err);
+	s->fetch.shared = ws_records_shared(s->records);
 	return s->records != NULL;
 }
 

@@ -94,8 +94,8 @@ bool ws_session_read_indexes(
 bool ws_session_open_net(struct ws_session *s, const struct ws_index_role *roles, size_t count,
 	bool offline, struct ws_err *err);
 
-/** Results of other hosts, where the user's configuration names a place. Needs the indexes'
- * certificates. */
+/** What other hosts made and downloaded, where the user's configuration names a place; after the
+ * network. */
 bool ws_session_open_records(struct ws_session *s, struct ws_err *err);
 
 /** The server of the user's configuration. WS_ERR_CONFIG: there is none, or it cannot be used. */

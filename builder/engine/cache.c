@@ -6,10 +6,10 @@
 #include "engine/graph.h"
 #include "engine/key.h"
 #include "engine/manifest.h"
-#include "engine/shared.h"
 #include "engine/sharing.h"
 #include "store/cas.h"
 #include "store/results.h"
+#include "store/shared.h"
 
 #include <string.h>
 

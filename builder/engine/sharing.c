@@ -6,9 +6,9 @@
 #include "engine/cache_text.h"
 #include "engine/key.h"
 #include "engine/manifest.h"
-#include "engine/shared.h"
 #include "store/cas.h"
 #include "store/results.h"
+#include "store/shared.h"
 
 #include <string.h>
 

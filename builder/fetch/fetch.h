@@ -15,6 +15,7 @@
 struct ws_git;
 struct ws_index;
 struct ws_index_config;
+struct ws_shared;
 
 struct ws_fetch {
 	const struct ws_store *store;
@@ -25,6 +26,8 @@ struct ws_fetch {
 	struct ws_git *git;                    /**< NULL: commits cannot be had */
 	const char *debian_mirror;             /**< root of a Debian archive; NULL: none is known */
 	const char *redist_url; /**< where redistrib_V.json lie; NULL: NVIDIA's own server */
+	struct ws_shared
+		*shared; /**< asked before what is kept as a tree is downloaded; NULL: nobody is */
 	const struct ws_events *events;
 	struct ws_stop *stop;
 	bool offline; /**< the http session refuses anyway; this is for better messages */

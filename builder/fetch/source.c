@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "fetch/generate.h"
 #include "fetch/git.h"
+#include "fetch/shared_tree.h"
 #include "fetch/source_tree.h"
 #include "net/download.h"
 #include "net/index_config.h"
@@ -212,7 +213,8 @@ fill(struct attempt *t, struct ws_source_tree *into, struct ws_err *err)
 static bool
 recall(struct attempt *t, const struct ws_digest *key)
 {
-	if (!recall_plain(t->fetch->store, t->wish, key, t->a, &t->found->tree)) {
+	if (!recall_plain(t->fetch->store, t->wish, key, t->a, &t->found->tree)
+		&& !(key->hex[0] && ws_shared_tree_get(t->fetch, key->hex, t->a, &t->found->tree))) {
 		return false;
 	}
 	t->found->remembered = true;
@@ -221,7 +223,8 @@ recall(struct attempt *t, const struct ws_digest *key)
 		bool known = t->fetch->git
 			&& ws_checkout_recall(
 				t->fetch->git, t->fetch->store, t->spec->url, t->spec->commit, tree);
-		t->found->tree_id = known ? ws_arena_strdup(t->a, tree) : t->spec->tree;
+		const char *noted = t->found->tree.note ? t->found->tree.note : t->spec->tree;
+		t->found->tree_id = known ? ws_arena_strdup(t->a, tree) : noted;
 	}
 	t->found->tree_id = t->found->tree_id ? t->found->tree_id : "";
 	return true;
@@ -252,8 +255,11 @@ try_spec(struct attempt *t, struct ws_err *err)
 		ws_source_tree_abandon(into);
 		return t->is_again && !was_again && try_spec(t, err);
 	}
-	return ws_source_tree_commit(into, t->a, &t->found->tree, err)
-		&& (!key.hex[0] || ws_tree_remember(t->fetch->store, key.hex, &t->found->tree, err));
+	if (!ws_source_tree_commit(into, t->a, &t->found->tree, err)) {
+		return false;
+	}
+	t->found->tree.note = t->found->tree_id[0] ? t->found->tree_id : NULL;
+	return !key.hex[0] || ws_shared_tree_remember(t->fetch, key.hex, &t->found->tree, err);
 }
 
 /* ---- patches ---- */

@@ -4,6 +4,7 @@
 
 #include "archive/unpack.h"
 #include "base/fs.h"
+#include "fetch/shared_tree.h"
 #include "store/cas.h"
 #include "wheelfile/opened_wheel.h"
 
@@ -254,7 +255,8 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 	struct ws_tree *tree, struct ws_err *err)
 {
 	struct ws_digest key = memo_key(def);
-	if (ws_tree_recall(fetch->store, key.hex, a, tree)) {
+	if (ws_tree_recall(fetch->store, key.hex, a, tree)
+		|| ws_shared_tree_get(fetch, key.hex, a, tree)) {
 		return WS_ARCHIVE_FILES_THERE;
 	}
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
@@ -270,7 +272,7 @@ ws_archive_kit_make(const struct ws_fetch *fetch, const struct ws_kit_def *def, 
 		return WS_ARCHIVE_FILES_FAILED;
 	}
 	if (!ws_tree_commit(m.tree, a, tree, err)
-		|| !ws_tree_remember(fetch->store, key.hex, tree, err)) {
+		|| !ws_shared_tree_remember(fetch, key.hex, tree, err)) {
 		return WS_ARCHIVE_FILES_FAILED;
 	}
 	report(fetch, def);

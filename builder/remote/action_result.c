@@ -72,7 +72,9 @@ ws_action_result_read(struct ws_str message, struct ws_arena *a, struct ws_str *
 	*file_count = 0;
 	for (size_t i = 0; i < result->n_output_files; i++) {
 		const Reapi__Digest *digest = result->output_files[i]->digest;
-		if (digest && digest->size_bytes > 0) {
+		struct ws_digest parsed;
+		if (digest && digest->size_bytes > 0 && ws_digest_parse(digest->hash, &parsed)
+			&& ws_digest_is(&parsed, digest->hash)) {
 			(*files)[(*file_count)++] = (struct ws_shared_file){
 				.digest = digest->hash, .size_bytes = (uint64_t)digest->size_bytes};
 		}

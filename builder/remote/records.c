@@ -124,13 +124,13 @@ get_records(
 	}
 }
 
-/* Into the store. */
+/* Into the store, or where it was asked to. */
 static void
 keep(struct ws_records *r, struct ws_shared_file *file, const struct ws_item *item)
 {
 	struct ws_digest digest;
 	if (item->came == WS_CAME_WHOLE) {
-		file->here = ws_cas_take(r->config.store, item->path, &digest, NULL, NULL);
+		file->here = file->path || ws_cas_take(r->config.store, item->path, &digest, NULL, NULL);
 	} else if (item->came == WS_CAME_WRONG) {
 		say_wrong(r, "files with other bytes than their digest says");
 	}
@@ -150,8 +150,9 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 	}
 	for (size_t i = 0; i < count; i++) {
 		items[i].key = files[i].digest;
-		items[i].path = ws_arena_printf(
-			a, "%s/partial/shared-%d-%u", r->config.store->path, getpid(), ++r->files);
+		items[i].path = files[i].path ? files[i].path
+									  : ws_arena_printf(a, "%s/partial/shared-%d-%u",
+										  r->config.store->path, getpid(), ++r->files);
 		items[i].size_bytes = files[i].size_bytes;
 	}
 	end_if(r, r->cache->get_files(r->cache, items, count));
@@ -180,30 +181,33 @@ were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t c
 
 typedef WS_VEC(struct ws_item) item_list;
 
-/* The files of a record, with their sizes, to those that are sent; each once. False: the store
- * lacks one that is not there. */
+/* The files of a record, with their sizes, to those that are sent; each once. Leaves those that it
+ * names. False: one that is not there is not here either. */
 static bool
 list_files(struct ws_records *r, struct ws_shared_record *record, item_list *items,
 	struct ws_map *seen, struct ws_arena *a)
 {
-	struct ws_shared_file *files = WS_NEW_N(a, struct ws_shared_file, record->file_count);
+	WS_VEC(struct ws_shared_file) named = {0};
 	for (size_t i = 0; i < record->file_count; i++) {
 		struct stat status;
-		files[i] = record->files[i];
-		if (files[i].there) {
-			continue;
+		struct ws_shared_file file = record->files[i];
+		if (!file.there) {
+			file.path = file.path ? file.path : ws_cas_open(r->config.store, file.digest, a, NULL);
+			if (!file.path || stat(file.path, &status) < 0) {
+				return false;
+			}
+			file.size_bytes = (uint64_t)status.st_size;
+			if (ws_map_add(seen, file.digest, a)) {
+				*ws_vec_push(items, a) = (struct ws_item){
+					.key = file.digest, .path = file.path, .size_bytes = file.size_bytes};
+			}
 		}
-		const char *path = ws_cas_open(r->config.store, files[i].digest, a, NULL);
-		if (!path || stat(path, &status) < 0) {
-			return false;
-		}
-		files[i].size_bytes = (uint64_t)status.st_size;
-		if (ws_map_add(seen, files[i].digest, a)) {
-			*ws_vec_push(items, a) = (struct ws_item){
-				.key = files[i].digest, .path = path, .size_bytes = files[i].size_bytes};
+		if (!file.unnamed) {
+			*ws_vec_push(&named, a) = file;
 		}
 	}
-	record->files = files;
+	record->files = named.at;
+	record->file_count = named.len;
 	return true;
 }
 

@@ -11,8 +11,8 @@
 #define WS_REMOTE_RECORDS_H
 
 #include "base/event.h"
-#include "engine/shared.h"
 #include "remote/server.h"
+#include "store/shared.h"
 #include "store/store.h"
 
 struct ws_records;

@@ -256,12 +256,37 @@ ws_tree_lookup(const struct ws_tree *tree, const char *path)
 	return ws_listing_find(&listing, path);
 }
 
+#define MEMO "wheelsmith.tree/1"
+
+void
+ws_tree_memo_write(const struct ws_tree *tree, struct ws_buf *text)
+{
+	ws_buf_printf(text, MEMO "\n%s %s\n", tree->digest.hex, tree->name);
+	if (tree->note) {
+		ws_buf_printf(text, "%s\n", tree->note);
+	}
+}
+
+bool
+ws_tree_memo_read(struct ws_str text, struct ws_arena *a, struct ws_tree *tree)
+{
+	if (!ws_str_is(ws_str_cut(&text, '\n'), MEMO)) {
+		return false;
+	}
+	const char *digest = ws_str_copy(ws_str_cut(&text, ' '), a);
+	struct ws_str name = ws_str_cut(&text, '\n');
+	struct ws_str note = ws_str_cut(&text, '\n');
+	*tree = (struct ws_tree){
+		.name = ws_str_copy(name, a), .note = note.n > 0 ? ws_str_copy(note, a) : NULL};
+	return ws_digest_parse(digest, &tree->digest) && name.n > 0 && !strchr(tree->name, '/');
+}
+
 bool
 ws_tree_remember(
 	const struct ws_store *store, const char *key, const struct ws_tree *tree, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
-	ws_buf_printf(&b, "wheelsmith.tree/1\n%s %s\n", tree->digest.hex, tree->name);
+	ws_tree_memo_write(tree, &b);
 	return ws_results_put(store, key, &b, err);
 }
 
@@ -270,15 +295,11 @@ ws_tree_recall(
 	const struct ws_store *store, const char *key, struct ws_arena *a, struct ws_tree *tree)
 {
 	WS_AUTO_BUF struct ws_buf b = {0};
-	if (!ws_results_get(store, key, &b)) {
+	struct ws_tree memo;
+	if (!ws_results_get(store, key, &b) || !ws_tree_memo_read(ws_buf_str(&b), a, &memo)
+		|| !ws_tree_find(store, memo.name, memo.digest.hex, a, tree)) {
 		return false;
 	}
-	struct ws_str rest = ws_buf_str(&b);
-	if (!ws_str_is(ws_str_cut(&rest, '\n'), "wheelsmith.tree/1")) {
-		return false;
-	}
-	struct ws_str digest = ws_str_cut(&rest, ' ');
-	struct ws_str name = ws_str_cut(&rest, '\n');
-	return digest.n == 64 && name.n > 0
-		&& ws_tree_find(store, ws_str_copy(name, a), ws_str_copy(digest, a), a, tree);
+	tree->note = memo.note;
+	return true;
 }

@@ -8,6 +8,7 @@
 #ifndef WS_STORE_TREE_H
 #define WS_STORE_TREE_H
 
+#include "base/buf.h"
 #include "base/digest.h"
 #include "base/listing.h"
 #include "base/str.h"
@@ -23,6 +24,7 @@ struct ws_tree {
 	struct ws_digest digest;             /**< of the listing */
 	const struct ws_tree_entry *entries; /**< sorted by path, byte order */
 	size_t count;
+	const char *note; /**< a line that is remembered with it (ws_tree_remember); NULL: none */
 };
 
 /** A tree under construction. */
@@ -48,6 +50,10 @@ bool ws_tree_add_file(struct ws_tree_builder *b, const char *path, const void *b
 /** A link whose target stays inside the tree. */
 bool ws_tree_add_link(
 	struct ws_tree_builder *b, const char *path, const char *target, struct ws_err *err);
+
+/** Where a file may be put by others (then ws_tree_adopt); checked as in ws_tree_open_file. NULL on
+ * failure. */
+const char *ws_tree_place(struct ws_tree_builder *b, const char *path, struct ws_err *err);
 
 /** Makes an added file executable. */
 bool ws_tree_set_executable(struct ws_tree_builder *b, const char *path, struct ws_err *err);
@@ -96,13 +102,17 @@ ws_tree_listing(const struct ws_tree *tree)
 const struct ws_tree_entry *ws_tree_lookup(const struct ws_tree *tree, const char *path);
 
 /**
- * Remembers which tree a definition gave: @a key is a digest over everything that determined it
- * (a kit definition, an archive's sha256 and patches). ws_tree_recall is false when unknown or
- * when the tree is gone.
+ * Remembers which tree a definition gave, and its note: @a key is a digest over everything that
+ * determined it (a kit definition, an archive's sha256 and patches). ws_tree_recall is false when
+ * unknown or when the tree is gone.
  */
 bool ws_tree_remember(
 	const struct ws_store *store, const char *key, const struct ws_tree *tree, struct ws_err *err);
 bool ws_tree_recall(
 	const struct ws_store *store, const char *key, struct ws_arena *a, struct ws_tree *tree);
+
+/** The text that is remembered: name, digest and note of a tree. False: not such a text. */
+void ws_tree_memo_write(const struct ws_tree *tree, struct ws_buf *text);
+bool ws_tree_memo_read(struct ws_str text, struct ws_arena *a, struct ws_tree *tree);
 
 #endif

@@ -109,14 +109,24 @@ make_folder(struct ws_tree_builder *b, const char *place, struct ws_err *err)
 	return !ws_map_add(&b->folders, folder, b->a) || ws_fs_mkdirs(folder, err);
 }
 
+static char *
+place_of(struct ws_tree_builder *b, const char *path, struct ws_err *err)
+{
+	char *place = ws_path_join(b->a, b->scratch.path, path, NULL);
+	return check_path(b, path, err) && make_folder(b, place, err) ? place : NULL;
+}
+
+const char *
+ws_tree_place(struct ws_tree_builder *b, const char *path, struct ws_err *err)
+{
+	return place_of(b, path, err);
+}
+
 bool
 ws_tree_open_file(struct ws_tree_builder *b, const char *path, bool executable, struct ws_err *err)
 {
-	if (!check_path(b, path, err)) {
-		return false;
-	}
-	b->open_path = ws_path_join(b->a, b->scratch.path, path, NULL);
-	if (!make_folder(b, b->open_path, err)) {
+	b->open_path = place_of(b, path, err);
+	if (!b->open_path) {
 		return false;
 	}
 	b->open_fd = open(b->open_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -284,7 +294,8 @@ put_in_place(const struct ws_tree_builder *b, const struct ws_digest *digest,
 	if (!sync_folder(b->scratch.path, err) || !replace_folder(b->scratch.path, place, b->a, err)) {
 		return false;
 	}
-	struct ws_tree tree = {b->name, place, *digest, b->entries.at, b->entries.len};
+	struct ws_tree tree = {
+		.name = b->name, .path = place, .entries = b->entries.at, .count = b->entries.len};
 	ws_tree_note(b->store, &tree);
 	return ws_fs_write_atomic(list, ws_buf_text(listing), listing->len, 0444, err);
 }

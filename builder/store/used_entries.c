@@ -16,7 +16,7 @@ ws_used_entries_add_tree(const struct ws_store *store, const struct ws_tree *tre
 			ws_arena_strdup(used->a, entry->value), entry->size_bytes};
 	}
 	*kept = (struct ws_tree){ws_arena_strdup(used->a, tree->name),
-		ws_arena_strdup(used->a, tree->path), tree->digest, entries, tree->count};
+		ws_arena_strdup(used->a, tree->path), tree->digest, entries, tree->count, NULL};
 	ws_map_put(&used->trees, kept->path, kept, used->a);
 }
 

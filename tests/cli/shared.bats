@@ -14,7 +14,6 @@ setup_file() {
 	"$WHEELSMITH" publish --new-key stranger.pem
 	start_nginx
 	export NGINX SERVER=$BATS_FILE_TMPDIR/srv KEYS=$BATS_FILE_TMPDIR
-	echo "$nginx" > nginx.pid
 	# What one host made, for those tests that only read: the package of host units.
 	mkdir first
 	BATS_TEST_TMPDIR=$PWD/first in_place
@@ -31,32 +30,6 @@ teardown_file() {
 
 setup() {
 	in_place
-}
-
-# The configuration of docs/farm.md, but for paths and the port; writers have a password.
-start_nginx() {
-	needs nginx openssl
-	local run=$PWD/nginx port i
-	mkdir -p "$run/tmp" srv/tmp home
-	printf 'ci:%s\n' "$(openssl passwd -apr1 secret)" > "$run/writers"
-	chmod -R a+rwX srv
-	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	{
-		echo "daemon off; master_process off; pid nginx.pid; error_log error.log; events { } http { access_log access.log;"
-		echo "proxy_temp_path tmp/b; fastcgi_temp_path tmp/c; uwsgi_temp_path tmp/d; scgi_temp_path tmp/e;"
-		sed -n '/^```nginx/,/^```$/p' "$WS_ROOT/docs/farm.md" | grep -v '^```' |
-			sed "s,/srv/wheelsmith,$PWD/srv,; s,/etc/nginx/writers,$run/writers,; s,server {,server { listen 127.0.0.1:$port;,"
-		echo "}"
-	} > "$run/nginx.conf"
-	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
-	nginx=$!
-	NGINX=http://127.0.0.1:$port
-	for ((i = 0; i < 100; i++)); do
-		! curl -s -o /dev/null "$NGINX/" || return 0
-		sleep 0.1
-	done
-	cat "$run/error.log"
-	return 1
 }
 
 writes_to() { # ENDPOINT

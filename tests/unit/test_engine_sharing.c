@@ -3,9 +3,9 @@
 
 #include "base/fs.h"
 #include "base/map.h"
-#include "engine/shared.h"
 #include "engine/sharing.h"
 #include "store/cas.h"
+#include "store/shared.h"
 
 /* A place in memory that believes everybody. */
 struct place {

@@ -1,6 +1,7 @@
 /* archive.c - kits that are assembled: from the store, by their definition, or with NVIDIA's own
  * compiler in place of the one that Debian packaged. Putting a tree together is archive_kit.c's,
  * reading manifests redist.c's. */
+#include "fetch/shared_tree.h"
 #include "kit/archive_kit.h"
 #include "kit/cuda/fill.h"
 #include "kit/cuda/nvcc.h"
@@ -124,7 +125,7 @@ make_replaced(
 	ws_events_note(o->fetch->events, "%s: NVIDIA's redistributables take its place",
 		why->text[0] ? why->text : "by the lock");
 	return ws_archive_kit_make(o->fetch, &made, o->a, o->tree, err) == WS_ARCHIVE_FILES_THERE
-		&& ws_tree_remember(o->fetch->store, replaced_key(def).hex, o->tree, err);
+		&& ws_shared_tree_remember(o->fetch, replaced_key(def).hex, o->tree, err);
 }
 
 static bool
@@ -146,8 +147,9 @@ make_by_definition(struct opening *o, const struct ws_kit_def *def, struct ws_er
 		}
 	}
 	o->kit->debian = "redist";
-	return ws_tree_recall(o->fetch->store, replaced_key(def).hex, o->a, o->tree)
-		|| make_replaced(o, def, &why, err);
+	const char *key = ws_arena_strdup(o->a, replaced_key(def).hex);
+	return ws_tree_recall(o->fetch->store, key, o->a, o->tree)
+		|| ws_shared_tree_get(o->fetch, key, o->a, o->tree) || make_replaced(o, def, &why, err);
 }
 
 bool

@@ -3,6 +3,7 @@
 #include "kit/torch/exports.h"
 
 #include "base/fs.h"
+#include "fetch/shared_tree.h"
 #include "kit/torch/exports_child.h"
 #include "kit/torch/wheel.h"
 #include "store/tree.h"
@@ -156,15 +157,13 @@ begin_keeping(const struct ws_fetch *fetch, const struct ws_version *version, st
 }
 
 static bool
-keep(const struct ws_fetch *fetch, struct keeping *k, bool made, const char *key,
-	struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
+keep(struct keeping *k, bool made, struct ws_arena *a, struct ws_tree *tree, struct ws_err *err)
 {
 	if (!made || !ws_tree_adopt(k->builder, err)) {
 		ws_tree_abandon(k->builder);
 		return false;
 	}
-	return ws_tree_commit(k->builder, a, tree, err)
-		&& ws_tree_remember(fetch->store, key, tree, err);
+	return ws_tree_commit(k->builder, a, tree, err);
 }
 
 static bool
@@ -189,7 +188,7 @@ make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *pro
 		return false;
 	}
 	bool made = ws_torch_exports_make(fetch, facts, program, version, machine, k.path, err);
-	return keep(fetch, &k, made, key, a, tree, err);
+	return keep(&k, made, a, tree, err) && ws_shared_tree_remember(fetch, key, tree, err);
 }
 
 const char *
@@ -210,6 +209,7 @@ ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts
 	struct ws_digest key = memo_key(version, machine);
 	struct ws_tree tree;
 	if (!recall(fetch->store, version, pin, key.hex, a, &tree)
+		&& !ws_shared_tree_get(fetch, key.hex, a, &tree)
 		&& !make(fetch, facts, program, version, machine, key.hex, a, &tree, err)) {
 		return NULL;
 	}
@@ -371,6 +371,7 @@ ws_torch_exports_find_installed(const struct ws_fetch *fetch, const char *progra
 	}
 	struct ws_exports_order order = {.release = kit->version.text, .path = k.path};
 	bool made = make_installed(fetch, program, &found, tag, &order, a, err);
-	return keep(fetch, &k, made, key.hex, a, &tree, err) ? ws_path_join(a, tree.path, LIST, NULL)
-														 : NULL;
+	return keep(&k, made, a, &tree, err) && ws_tree_remember(fetch->store, key.hex, &tree, err)
+		? ws_path_join(a, tree.path, LIST, NULL)
+		: NULL;
 }

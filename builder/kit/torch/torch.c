@@ -7,11 +7,11 @@
 #include "base/digest.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "fetch/shared_tree.h"
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
 #include "store/asked.h"
-#include "store/results.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <string.h>
@@ -85,27 +85,22 @@ memo_key(const struct opening *o)
 	return ws_hasher_finish(h);
 }
 
+/* Its note is RECORD's digest. */
 static bool
 recall(struct opening *o)
 {
-	WS_AUTO_BUF struct ws_buf memo = {0};
-	if (!ws_results_get(o->fetch->store, memo_key(o).hex, &memo)) {
-		return false;
-	}
-	struct ws_str rest = ws_buf_str(&memo);
-	struct ws_str making = ws_str_cut(&rest, '\n');
-	const char *record = ws_str_copy(ws_str_cut(&rest, '\n'), o->a);
-	const char *tree = ws_str_copy(ws_str_cut(&rest, '\n'), o->a);
-	return ws_str_is(making, MAKING) && ws_digest_parse(record, &o->record)
-		&& ws_tree_find(o->fetch->store, o->name, tree, o->a, o->tree);
+	const char *key = ws_arena_strdup(o->a, memo_key(o).hex);
+	return (ws_tree_recall(o->fetch->store, key, o->a, o->tree)
+			   || ws_shared_tree_get(o->fetch, key, o->a, o->tree))
+		&& strcmp(o->tree->name, o->name) == 0 && o->tree->note
+		&& ws_digest_parse(o->tree->note, &o->record);
 }
 
 static bool
 remember(const struct opening *o, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf memo = {0};
-	ws_buf_printf(&memo, MAKING "\n%s\n%s\n", o->record.hex, o->tree->digest.hex);
-	return ws_results_put(o->fetch->store, memo_key(o).hex, &memo, err);
+	o->tree->note = ws_arena_strdup(o->a, o->record.hex);
+	return ws_shared_tree_remember(o->fetch, memo_key(o).hex, o->tree, err);
 }
 
 /* ---- out of the wheel ---- */
@@ -283,20 +278,22 @@ choose_file(struct opening *o, const struct ws_facts *facts, struct ws_err *err)
 	return true;
 }
 
-/* The kit that the lock names, where the store has it. */
+/* The kit that the lock names, where the store or another host has it: no index is asked. */
 static bool
 find_pinned(struct opening *o)
 {
 	const struct ws_pin_torch *pin = o->wish->pin;
-	if (!pin || !pin->tree || !pin->wheel
-		|| !ws_tree_find(o->fetch->store, o->name, pin->tree, o->a, o->tree)) {
+	if (!pin || !pin->wheel) {
 		return false;
 	}
 	struct ws_index_file *file = WS_NEW(o->a, struct ws_index_file);
 	file->name = pin->wheel;
 	file->sha256 = pin->sha256 ? pin->sha256 : "";
 	o->file = file;
-	return !pin->record || !pin->record[0] || ws_digest_parse(pin->record, &o->record);
+	if (pin->tree && ws_tree_find(o->fetch->store, o->name, pin->tree, o->a, o->tree)) {
+		return !pin->record || !pin->record[0] || ws_digest_parse(pin->record, &o->record);
+	}
+	return file->sha256[0] && recall(o) && check_record(o, NULL);
 }
 
 bool

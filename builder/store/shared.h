@@ -1,30 +1,33 @@
 /**
- * shared.h - results that other hosts made
+ * shared.h - what other hosts made or downloaded
  *
- * The second tier behind the store: asked for what the store has no result of, told what was made.
+ * The second tier behind the store: asked for what the store does not have, told what was made.
  * Where the records are, who may be believed, and that bytes are what their digest says is the
- * business of whoever implements this (remote/); what records mean is sharing.h's. Nothing here
- * fails: what does not come is a miss.
+ * business of whoever implements this (remote/). What records mean is said by who asks: results of
+ * commands by engine/sharing.h, trees of downloads by fetch/shared_tree.h. Nothing here fails: what
+ * does not come is a miss.
  */
-#ifndef WS_ENGINE_SHARED_H
-#define WS_ENGINE_SHARED_H
+#ifndef WS_STORE_SHARED_H
+#define WS_STORE_SHARED_H
 
 #include "base/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A file of the store, by its digest. */
+/** A file by its digest. */
 struct ws_shared_file {
 	const char *digest;
 	uint64_t size_bytes; /**< it has so many; 0: not known */
-	bool here;           /**< get_files: the store has it now */
+	const char *path;    /**< where it is, or goes; NULL: in the store, by its digest */
+	bool here;           /**< get_files: it is here now */
 	bool there;          /**< put: a record from there names it, so it is not sent */
+	bool unnamed;        /**< put: it is sent, and its record does not name it */
 };
 
 /** A small text, by what it is and the key that it is of. */
 struct ws_shared_record {
-	const char *kind;   /**< "result", "manifests" */
+	const char *kind;   /**< "result", "manifests", "tree" */
 	const char *key;    /**< 64 digits */
 	struct ws_buf text; /**< released by its owner; empty where nobody who is believed has one */
 	/** Which the text speaks of, with their sizes; nobody has signed those. */
@@ -38,9 +41,9 @@ struct ws_shared {
 	/** Fills the texts, all at once, and the files in @a a. */
 	void (*get_records)(
 		struct ws_shared *self, struct ws_shared_record *records, size_t count, struct ws_arena *a);
-	/** Brings files into the store, all at once. */
+	/** Brings files to their paths or into the store, all at once. */
 	void (*get_files)(struct ws_shared *self, struct ws_shared_file *files, size_t count);
-	/** The files of the records, which the store has, then the records. */
+	/** The files of the records, which are here, then the records. */
 	void (*put)(struct ws_shared *self, const struct ws_shared_record *records, size_t count);
 };
 
