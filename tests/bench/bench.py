@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import builds
+import farms
 import kits
 import lab
 import matrices
@@ -45,8 +46,9 @@ BENCHES = {
     "m1": matrices.m1,
     "m2": matrices.m2,
     "shared": matrices.shared,
+    "farm": farms.farm,
 }
-PEERS = "pip", "m1", "m2", "shared"  # install torch with pip, 5 GB and more, or compile for minutes; only by name or with --peer
+PEERS = "pip", "m1", "m2", "shared", "farm"  # install torch with pip, 5 GB and more, or compile for minutes; only by name or with --peer
 
 
 class Bench:
