@@ -91,15 +91,30 @@ say_status(struct ws_item *item, const Reapi__Status *status)
 		"file %.12s: %s (gRPC status %d)", item->key, status->message, (int)status->code);
 }
 
-static struct ws_item *
-find_item(const struct batch *batch, const Reapi__Digest *digest)
+/* Items that want the same file. */
+struct wanted {
+	struct ws_item *item;
+	struct wanted *next;
+};
+
+/* Key -> struct wanted. */
+static struct ws_map
+index_items(const struct batch *batch, struct ws_arena *a)
 {
-	for (size_t i = 0; i < batch->count && digest; i++) {
-		if (strcmp(batch->items[i]->key, digest->hash) == 0) {
-			return batch->items[i];
-		}
+	struct ws_map index = {0};
+	for (size_t i = 0; i < batch->count; i++) {
+		const char *key = batch->items[i]->key;
+		struct wanted *wanted = WS_NEW(a, struct wanted);
+		*wanted = (struct wanted){batch->items[i], ws_map_get(&index, key)};
+		ws_map_put(&index, key, wanted, a);
 	}
-	return NULL;
+	return index;
+}
+
+static const struct wanted *
+find_items(const struct ws_map *index, const Reapi__Digest *digest)
+{
+	return digest ? ws_map_get(index, digest->hash) : NULL;
 }
 
 /* ---- getting ---- */
@@ -120,6 +135,7 @@ static void
 take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
+	struct ws_map index = index_items(batch, a);
 	const Reapi__BatchReadBlobsResponse *reply =
 		read_reply(unary, &reapi__batch_read_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; i < batch->count; i++) {
@@ -127,13 +143,11 @@ take_batch(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
 		const Reapi__BatchReadBlobsResponse__Response *one = reply->responses[i];
-		for (size_t j = 0; one->digest && j < batch->count; j++) { /* two may want the same */
-			struct ws_item *item = batch->items[j];
-			if (strcmp(item->key, one->digest->hash) == 0) {
-				say_status(item, one->status);
-				if (item->came == WS_CAME_WHOLE) {
-					take_file(item, &one->data);
-				}
+		const struct wanted *wanted = find_items(&index, one->digest);
+		for (; wanted && wanted->item->came != WS_CAME_WHOLE; wanted = wanted->next) {
+			say_status(wanted->item, one->status);
+			if (wanted->item->came == WS_CAME_WHOLE) {
+				take_file(wanted->item, &one->data);
 			}
 		}
 	}
@@ -228,6 +242,7 @@ static void
 hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *a)
 {
 	struct ws_item whole = {0};
+	struct ws_map index = index_items(batch, a);
 	const Reapi__BatchUpdateBlobsResponse *reply =
 		read_reply(unary, &reapi__batch_update_blobs_response__descriptor, &whole, a);
 	for (size_t i = 0; i < batch->count; i++) {
@@ -239,9 +254,9 @@ hear_update(const struct batch *batch, struct ws_unary *unary, struct ws_arena *
 		}
 	}
 	for (size_t i = 0; reply && i < reply->n_responses; i++) {
-		struct ws_item *item = find_item(batch, reply->responses[i]->digest);
-		if (item) {
-			say_status(item, reply->responses[i]->status);
+		const struct wanted *wanted = find_items(&index, reply->responses[i]->digest);
+		for (; wanted; wanted = wanted->next) {
+			say_status(wanted->item, reply->responses[i]->status);
 		}
 	}
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define TURN_MS 100
+#define ROUND 256 /* actions that are sent, or fetched, at once: their messages are in memory */
 #define CANCEL_MS 4000
 #define KILLS 2                       /* for memory, on workers, before it is said */
 #define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
@@ -79,6 +80,22 @@ struct runner {
 	bool stopping;
 	int64_t stopped_ms;
 };
+
+/* The first of @a list, which has the others from then on. */
+static away_list
+take_round(away_list *list, struct ws_arena *a)
+{
+	away_list round = {0};
+	size_t count = list->len < ROUND ? list->len : ROUND;
+	for (size_t i = 0; i < count; i++) {
+		*ws_vec_push(&round, a) = list->at[i];
+	}
+	list->len -= count;
+	if (list->len > 0) {
+		memmove(list->at, list->at + count, list->len * sizeof(*list->at));
+	}
+	return round;
+}
 
 /* ---- at home ---- */
 
@@ -227,9 +244,9 @@ send_fresh(struct runner *r)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_directories own = {.a = a};
 	struct ws_err err = {0};
-	away_list going = {0};
-	for (size_t i = 0; i < r->fresh.len; i++) {
-		struct away *w = r->fresh.at[i];
+	away_list round = take_round(&r->fresh, a), going = {0};
+	for (size_t i = 0; i < round.len; i++) {
+		struct away *w = round.at[i];
 		if (r->stopping) {
 			finish_stopped(w);
 		} else if (r->x->is_over) {
@@ -241,7 +258,6 @@ send_fresh(struct runner *r)
 			fail(w, &err);
 		}
 	}
-	r->fresh.len = 0;
 	bool sent = going.len == 0 || put(r->x, &own, &err);
 	for (size_t i = 0; i < going.len; i++) {
 		if (sent) {
@@ -375,9 +391,9 @@ collect_ended(struct runner *r)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_item_list items = {0};
-	away_list coming = {0};
-	for (size_t i = 0; i < r->ended.len; i++) {
-		struct away *w = r->ended.at[i];
+	away_list round = take_round(&r->ended, a), coming = {0};
+	for (size_t i = 0; i < round.len; i++) {
+		struct away *w = round.at[i];
 		if (w->timed_out) {
 			finish(w,
 				&(struct ws_done){.code = -1,
@@ -389,7 +405,6 @@ collect_ended(struct runner *r)
 			hear(w, a, &items, &coming);
 		}
 	}
-	r->ended.len = 0;
 	bool ran = items.len == 0 || r->x->cache->get_files(r->x->cache, items.at + 1, items.len - 1);
 	for (size_t i = 0; i < coming.len; i++) {
 		if (ran) {
@@ -494,6 +509,11 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	struct ws_execution *x = r->x;
 	int64_t until_ms = ws_clock_ms() + timeout_ms;
 	for (;;) {
+		/* Before anything is sent: what they make room for goes together. */
+		if (r->finished.len > 0) {
+			*done = r->finished.at[--r->finished.len];
+			return WS_WAIT_DONE;
+		}
 		send_fresh(r);
 		if (r->open.len > 0 || !cancels_are_out(r)) {
 			ws_rpc_turn(x->rpc, 0);
@@ -505,13 +525,12 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 		}
 		start_homeless(r);
 		if (r->finished.len > 0) {
-			*done = r->finished.at[--r->finished.len];
-			return WS_WAIT_DONE;
+			continue;
 		}
 		int64_t left_ms = until_ms - ws_clock_ms();
-		unsigned wait_ms = left_ms < 0 || r->fresh.len > 0 ? 0
-			: left_ms > TURN_MS                            ? TURN_MS
-														   : (unsigned)left_ms;
+		unsigned wait_ms = left_ms < 0 || r->fresh.len > 0 || (r->ended.len > 0 && !r->stopping) ? 0
+			: left_ms > TURN_MS ? TURN_MS
+								: (unsigned)left_ms;
 		ws_local_waits_for(r->local, r->open.len > 0 ? ws_rpc_fd(x->rpc) : -1);
 		if (r->local->wait(r->local, wait_ms, done) == WS_WAIT_DONE) {
 			ended_here(r, done->id);
