@@ -256,15 +256,17 @@ runs_alone(const struct ws_run *r)
 	return r->running.len == 1 && r->running.at[0]->alone;
 }
 
-static void
-start_what_fits(struct ws_run *r)
+/* Of those that go away, or of the others: a farm that is full keeps nothing from running here.
+ * True: something did not fit. */
+static bool
+start_some(struct ws_run *r, bool goes_away)
 {
 	struct ws_node *misfits[MOST_MISFITS]; /* in order of urgency; they go back */
 	unsigned count = 0;
 	struct ws_node *skipped = NULL; /* the most urgent one that did not fit */
 	while (!r->closing && r->running.len < r->e->budget->cpus && !runs_alone(r)
 		&& count < MOST_MISFITS && !(skipped && skipped->passed_over > PATIENCE)) {
-		struct ws_node *node = ws_queue_next_runnable(&r->queue);
+		struct ws_node *node = ws_queue_next_runnable(&r->queue, goes_away);
 		if (!node) {
 			break;
 		}
@@ -280,10 +282,18 @@ start_what_fits(struct ws_run *r)
 			skipped = node;
 		}
 	}
-	r->held_back = skipped && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
 	while (count > 0) {
 		ws_queue_add_runnable(&r->queue, misfits[--count]);
 	}
+	return skipped != NULL;
+}
+
+static void
+start_what_fits(struct ws_run *r)
+{
+	bool full = start_some(r, false);
+	full = start_some(r, true) || full;
+	r->held_back = full && !r->closing ? r->e->budget->cpus - (unsigned)r->running.len : 0;
 }
 
 /* ---- a job has ended ---- */

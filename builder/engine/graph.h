@@ -49,6 +49,7 @@ struct ws_node {
 	const char *undivided; /**< why its split gave no parts; NULL: it gave some, or there is none */
 	bool again;            /**< it was done, and runs once more for the sake of its files */
 	bool alone;            /**< it was killed for memory: it runs again when nothing else does */
+	bool goes_away;        /**< it would run on another host */
 	bool waits_for_peer;   /**< another process holds its lock */
 	unsigned attempt;
 	unsigned passed_over; /**< how often a smaller one was started before it */

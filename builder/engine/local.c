@@ -235,7 +235,8 @@ ws_local_runner(const struct ws_work *work, const struct ws_host *host, struct w
 	struct ws_arena *a)
 {
 	struct local *l = WS_NEW(a, struct local);
-	l->runner = (struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms};
+	l->runner =
+		(struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL};
 	l->a = a;
 	l->work = work;
 	l->host = host;

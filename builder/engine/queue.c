@@ -1,4 +1,4 @@
-/* queue.c - a list that is read from its front, a binary heap, a map by base key. */
+/* queue.c - a list that is read from its front, binary heaps, a map by base key. */
 #include "engine/queue.h"
 
 void
@@ -24,65 +24,72 @@ is_before(const struct ws_node *x, const struct ws_node *y)
 }
 
 static void
-place(struct ws_queue *q, size_t at, struct ws_node *node)
+place(ws_node_list *heap, size_t at, struct ws_node *node)
 {
-	q->runnable.at[at] = node;
+	heap->at[at] = node;
 	node->queued_at = at;
 }
 
 static void
-move_up(struct ws_queue *q, size_t at)
+move_up(ws_node_list *heap, size_t at)
 {
-	struct ws_node *node = q->runnable.at[at];
-	while (at > 0 && is_before(node, q->runnable.at[(at - 1) / 2])) {
-		place(q, at, q->runnable.at[(at - 1) / 2]);
+	struct ws_node *node = heap->at[at];
+	while (at > 0 && is_before(node, heap->at[(at - 1) / 2])) {
+		place(heap, at, heap->at[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	place(q, at, node);
+	place(heap, at, node);
 }
 
 static void
-move_down(struct ws_queue *q, size_t at)
+move_down(ws_node_list *heap, size_t at)
 {
-	struct ws_node *node = q->runnable.at[at];
+	struct ws_node *node = heap->at[at];
 	for (;;) {
 		size_t child = 2 * at + 1;
-		if (child >= q->runnable.len) {
+		if (child >= heap->len) {
 			break;
 		}
-		if (child + 1 < q->runnable.len
-			&& is_before(q->runnable.at[child + 1], q->runnable.at[child])) {
+		if (child + 1 < heap->len && is_before(heap->at[child + 1], heap->at[child])) {
 			child++;
 		}
-		if (!is_before(q->runnable.at[child], node)) {
+		if (!is_before(heap->at[child], node)) {
 			break;
 		}
-		place(q, at, q->runnable.at[child]);
+		place(heap, at, heap->at[child]);
 		at = child;
 	}
-	place(q, at, node);
+	place(heap, at, node);
+}
+
+static ws_node_list *
+heap_of(struct ws_queue *q, const struct ws_node *node)
+{
+	return &q->runnable[node->goes_away];
 }
 
 void
 ws_queue_add_runnable(struct ws_queue *q, struct ws_node *node)
 {
+	ws_node_list *heap = heap_of(q, node);
 	node->state = WS_NODE_RUNNABLE;
-	*ws_vec_push(&q->runnable, q->a) = node;
-	move_up(q, q->runnable.len - 1);
+	*ws_vec_push(heap, q->a) = node;
+	move_up(heap, heap->len - 1);
 }
 
 struct ws_node *
-ws_queue_next_runnable(struct ws_queue *q)
+ws_queue_next_runnable(struct ws_queue *q, bool goes_away)
 {
-	if (q->runnable.len == 0) {
+	ws_node_list *heap = &q->runnable[goes_away];
+	if (heap->len == 0) {
 		return NULL;
 	}
-	struct ws_node *first = q->runnable.at[0];
-	struct ws_node *last = q->runnable.at[--q->runnable.len];
+	struct ws_node *first = heap->at[0];
+	struct ws_node *last = heap->at[--heap->len];
 	first->queued_at = WS_NOT_QUEUED;
-	if (q->runnable.len > 0) {
-		place(q, 0, last);
-		move_down(q, 0);
+	if (heap->len > 0) {
+		place(heap, 0, last);
+		move_down(heap, 0);
 	}
 	return first;
 }
@@ -90,7 +97,12 @@ ws_queue_next_runnable(struct ws_queue *q)
 uint64_t
 ws_queue_longest_ms(const struct ws_queue *q)
 {
-	return q->runnable.len > 0 ? q->runnable.at[0]->path_ms : 0;
+	uint64_t longest_ms = 0;
+	for (size_t i = 0; i < WS_LEN(q->runnable); i++) {
+		uint64_t path_ms = q->runnable[i].len > 0 ? q->runnable[i].at[0]->path_ms : 0;
+		longest_ms = path_ms > longest_ms ? path_ms : longest_ms;
+	}
+	return longest_ms;
 }
 
 void
@@ -134,7 +146,7 @@ ws_queue_claim(struct ws_queue *q, struct ws_node *node)
 	if (node->path_ms > maker->path_ms) {
 		maker->path_ms = node->path_ms;
 		if (maker->queued_at != WS_NOT_QUEUED) {
-			move_up(q, maker->queued_at);
+			move_up(heap_of(q, maker), maker->queued_at);
 		}
 	}
 	return false;

@@ -73,6 +73,9 @@ struct ws_runner {
 	uint64_t (*held_bytes)(const struct ws_runner *self, unsigned id);
 	/** Monotonic milliseconds. */
 	int64_t (*now_ms)(const struct ws_runner *self);
+	/** @a action would run on another host: it does not compete with those of this one. NULL: none
+	 * does. */
+	bool (*goes_away)(const struct ws_runner *self, const struct ws_action *action);
 };
 
 struct ws_budget;

@@ -272,7 +272,9 @@ estimate(const struct ws_run *r, struct ws_node *node)
 void
 ws_run_open(struct ws_run *r, struct ws_node *node)
 {
+	const struct ws_runner *runner = r->e->runner;
 	estimate(r, node);
+	node->goes_away = runner && runner->goes_away && runner->goes_away(runner, node->action);
 	r->open++;
 	r->left_ms += node->estimate.wall_ms;
 	r->unknown += node->estimate.wall_ms == 0;

@@ -31,6 +31,7 @@ struct away {
 	struct runner *r;
 	struct ws_job *job;
 	int64_t started_ms;
+	int64_t due_ms; /* when it may be sent */
 	unsigned kills;
 	bool timed_out;
 	size_t at; /* among those that are open */
@@ -81,20 +82,34 @@ struct runner {
 	int64_t stopped_ms;
 };
 
-/* The first of @a list, which has the others from then on. */
+/* The first of @a list that are due; it has the others from then on. */
 static away_list
-take_round(away_list *list, struct ws_arena *a)
+take_round(const struct runner *r, away_list *list, struct ws_arena *a)
 {
+	int64_t until_ms = r->stopping || r->x->is_over ? INT64_MAX : ws_clock_ms();
 	away_list round = {0};
-	size_t count = list->len < ROUND ? list->len : ROUND;
-	for (size_t i = 0; i < count; i++) {
-		*ws_vec_push(&round, a) = list->at[i];
+	size_t kept = 0;
+	for (size_t i = 0; i < list->len; i++) {
+		if (round.len < ROUND && list->at[i]->due_ms <= until_ms) {
+			*ws_vec_push(&round, a) = list->at[i];
+		} else {
+			list->at[kept++] = list->at[i];
+		}
 	}
-	list->len -= count;
-	if (list->len > 0) {
-		memmove(list->at, list->at + count, list->len * sizeof(*list->at));
-	}
+	list->len = kept;
 	return round;
+}
+
+/* How long it can be waited for others before something of @a list is due. */
+static int64_t
+due_in_ms(const away_list *list, int64_t most_ms)
+{
+	int64_t now_ms = ws_clock_ms(), least_ms = most_ms;
+	for (size_t i = 0; i < list->len && least_ms > 0; i++) {
+		int64_t left_ms = list->at[i]->due_ms - now_ms;
+		least_ms = left_ms < least_ms ? left_ms : least_ms;
+	}
+	return least_ms > 0 ? least_ms : 0;
 }
 
 /* ---- at home ---- */
@@ -147,6 +162,15 @@ static void
 finish_stopped(struct away *w)
 {
 	finish(w, &(struct ws_done){.code = -1, .stopped = true});
+}
+
+static void
+finish_late(struct away *w)
+{
+	w->timed_out = true;
+	finish(w,
+		&(struct ws_done){
+			.code = -1, .signal = SIGTERM, .wall_ms = (uint64_t)(ws_clock_ms() - w->started_ms)});
 }
 
 static void
@@ -244,7 +268,7 @@ send_fresh(struct runner *r)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct ws_directories own = {.a = a};
 	struct ws_err err = {0};
-	away_list round = take_round(&r->fresh, a), going = {0};
+	away_list round = take_round(r, &r->fresh, a), going = {0};
 	for (size_t i = 0; i < round.len; i++) {
 		struct away *w = round.at[i];
 		if (r->stopping) {
@@ -304,7 +328,11 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 		*ws_vec_push(&r->fresh, r->a) = w;
 		return;
 	case WS_OPERATION_AGAIN:
+		w->due_ms = ws_clock_ms() + w->op.pause_ms;
 		*ws_vec_push(&r->fresh, r->a) = w;
+		return;
+	case WS_OPERATION_LATE:
+		finish_late(w);
 		return;
 	case WS_OPERATION_FAILED:
 		say_of_server(w);
@@ -391,14 +419,11 @@ collect_ended(struct runner *r)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	ws_item_list items = {0};
-	away_list round = take_round(&r->ended, a), coming = {0};
+	away_list round = take_round(r, &r->ended, a), coming = {0};
 	for (size_t i = 0; i < round.len; i++) {
 		struct away *w = round.at[i];
 		if (w->timed_out) {
-			finish(w,
-				&(struct ws_done){.code = -1,
-					.signal = SIGTERM,
-					.wall_ms = (uint64_t)(ws_clock_ms() - w->started_ms)});
+			finish_late(w);
 		} else if (r->stopping) {
 			finish_stopped(w);
 		} else {
@@ -476,20 +501,26 @@ look_after(struct runner *r)
 /* ---- the runner ---- */
 
 static bool
+goes_away(const struct ws_runner *self, const struct ws_action *action)
+{
+	const struct runner *r = (const struct runner *)self;
+	return !r->x->is_over && ws_remote_action_can(action);
+}
+
+static bool
 has_room(const struct ws_runner *self, const struct ws_action *action, struct ws_need need)
 {
 	const struct runner *r = (const struct runner *)self;
 	const struct ws_execution *x = r->x;
-	return ws_remote_action_can(action) && !x->is_over
-		? r->fresh.len + r->open.len + r->ended.len < x->config.slots
-		: r->homeless.len == 0 && fits_here(r, action, need);
+	return goes_away(self, action) ? r->fresh.len + r->open.len + r->ended.len < x->config.slots
+								   : r->homeless.len == 0 && fits_here(r, action, need);
 }
 
 static bool
 start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 {
 	struct runner *r = (struct runner *)self;
-	if (r->x->is_over || !ws_remote_action_can(job->action)) {
+	if (!goes_away(self, job->action)) {
 		return start_here(r, job, err);
 	}
 	struct away *w = WS_NEW(job->a, struct away);
@@ -527,12 +558,11 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 		if (r->finished.len > 0) {
 			continue;
 		}
-		int64_t left_ms = until_ms - ws_clock_ms();
-		unsigned wait_ms = left_ms < 0 || r->fresh.len > 0 || (r->ended.len > 0 && !r->stopping) ? 0
-			: left_ms > TURN_MS ? TURN_MS
-								: (unsigned)left_ms;
+		int64_t wait_ms = until_ms - ws_clock_ms();
+		wait_ms = due_in_ms(&r->fresh, wait_ms < TURN_MS ? wait_ms : TURN_MS);
+		wait_ms = r->stopping ? wait_ms : due_in_ms(&r->ended, wait_ms);
 		ws_local_waits_for(r->local, r->open.len > 0 ? ws_rpc_fd(x->rpc) : -1);
-		if (r->local->wait(r->local, wait_ms, done) == WS_WAIT_DONE) {
+		if (r->local->wait(r->local, (unsigned)wait_ms, done) == WS_WAIT_DONE) {
 			ended_here(r, done->id);
 			return WS_WAIT_DONE;
 		}
@@ -587,7 +617,8 @@ over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *wo
 {
 	struct ws_execution *x = (struct ws_execution *)self;
 	struct runner *r = WS_NEW(a, struct runner);
-	r->runner = (struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms};
+	r->runner =
+		(struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms, goes_away};
 	r->x = x;
 	r->local = local;
 	r->work = work;

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define ATTEMPTS 5
+#define REFUSALS 30 /* a few minutes */
+#define PAUSE_MS 500
+#define LONGEST_PAUSE_MS 10000
 #define FAILED_PRECONDITION 9
 
 static void
@@ -104,6 +107,15 @@ fail(struct ws_operation *op, const char *text, int status)
 	return WS_OPERATION_FAILED;
 }
 
+/* Longer each time. */
+static enum ws_operation_end
+again(struct ws_operation *op, unsigned times)
+{
+	unsigned pause_ms = (unsigned)PAUSE_MS << (times < 8 ? times : 8);
+	op->pause_ms = pause_ms < LONGEST_PAUSE_MS ? pause_ms : LONGEST_PAUSE_MS;
+	return WS_OPERATION_AGAIN;
+}
+
 /* Of a status that came instead of a result. */
 static enum ws_operation_end
 judge(struct ws_operation *op, int status, const char *text)
@@ -119,10 +131,21 @@ judge(struct ws_operation *op, int status, const char *text)
 	case WS_RPC_EXHAUSTED:
 	case WS_RPC_ABORTED:
 	case WS_RPC_UNAVAILABLE:
-		return op->attempts < ATTEMPTS ? WS_OPERATION_AGAIN : fail(op, text, status);
+		return op->attempts < ATTEMPTS ? again(op, op->attempts) : fail(op, text, status);
 	default:
 		return fail(op, text, status);
 	}
+}
+
+/* The same, in an Operation: there a farm without a queue says that it is full. */
+static enum ws_operation_end
+judge_operation(struct ws_operation *op, int status, const char *text)
+{
+	if (status == WS_RPC_EXHAUSTED && op->refusals < REFUSALS) {
+		op->attempts--;
+		return again(op, op->refusals++);
+	}
+	return judge(op, status, text);
 }
 
 enum ws_operation_end
@@ -139,7 +162,8 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 			: judge(op, ended, call->text);
 	}
 	if (op->response.len == 0) {
-		return judge(op, op->error ? op->error : WS_RPC_UNKNOWN, "it ended without a result");
+		return judge_operation(
+			op, op->error ? op->error : WS_RPC_UNKNOWN, "it ended without a result");
 	}
 	*response =
 		ws_protobuf_unpack(&reapi__execute_response__descriptor, ws_buf_str(&op->response), a);
@@ -147,8 +171,11 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 		return judge(op, WS_RPC_UNKNOWN, "it sent a malformed result");
 	}
 	const Reapi__Status *status = (*response)->status;
+	if (status && status->code == WS_RPC_DEADLINE) {
+		return WS_OPERATION_LATE;
+	}
 	if (status && status->code != WS_RPC_OK) {
-		return judge(op, status->code, status->message);
+		return judge_operation(op, status->code, status->message);
 	}
 	if (!(*response)->result) {
 		return judge(op, WS_RPC_UNKNOWN, "it ended without a result");
@@ -156,6 +183,7 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 	/* A failure that was kept: somebody may have run out of memory. */
 	if ((*response)->cached_result && (*response)->result->exit_code != 0 && !op->skip_cache) {
 		op->skip_cache = true;
+		op->pause_ms = 0;
 		return WS_OPERATION_AGAIN;
 	}
 	return WS_OPERATION_DONE;

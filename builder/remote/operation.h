@@ -13,8 +13,9 @@
 
 enum ws_operation_end {
 	WS_OPERATION_DONE,    /**< there is a result */
-	WS_OPERATION_AGAIN,   /**< it is to be asked once more */
+	WS_OPERATION_AGAIN,   /**< it is to be asked once more, after `pause_ms` */
 	WS_OPERATION_MISSING, /**< the same, once what it needs was sent anew */
+	WS_OPERATION_LATE,    /**< it ran for as long as the Action may take */
 	WS_OPERATION_FAILED,  /**< `text` says why */
 };
 
@@ -23,13 +24,14 @@ struct ws_operation {
 	const char *instance;
 	struct ws_remote_action action;
 	bool skip_cache;
-	unsigned attempts;
-	int stage;              /**< of ExecuteOperationMetadata; 0: nothing was said */
-	int64_t staged_ms;      /**< since when */
-	char name[256];         /**< the server's, to cancel it; "": not told */
-	char text[256];         /**< FAILED: why */
-	int error;              /**< a status that came instead of a response; 0: none */
-	struct ws_buf response; /**< of ExecuteResponse; released by ws_operation_release */
+	unsigned attempts, refusals; /**< refused by a farm that is full, it was no attempt */
+	unsigned pause_ms;           /**< AGAIN */
+	int stage;                   /**< of ExecuteOperationMetadata; 0: nothing was said */
+	int64_t staged_ms;           /**< since when */
+	char name[256];              /**< the server's, to cancel it; "": not told */
+	char text[256];              /**< FAILED: why */
+	int error;                   /**< a status that came instead of a response; 0: none */
+	struct ws_buf response;      /**< of ExecuteResponse; released by ws_operation_release */
 	/* Private. */
 	struct ws_buf request;
 	bool sent;

@@ -221,7 +221,7 @@ run_engine(struct bench *b, struct ws_graph *graph, struct scripted *scripted,
 	struct ws_budget budget = ws_budget_make(&b->host, b->slots, b->memory_bytes);
 	*scripted =
 		(struct scripted){.runner = {has_scripted_room, start_scripted, wait_scripted,
-							  forget_scripted, stop_scripted, held_by_scripted, scripted_ms},
+							  forget_scripted, stop_scripted, held_by_scripted, scripted_ms, NULL},
 			.work = &b->work};
 	struct ws_engine engine = {
 		.store = &b->store,

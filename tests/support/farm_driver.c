@@ -210,7 +210,7 @@ run(struct bench *b, struct ws_graph *graph, struct ws_executor *executor, struc
 	struct ws_budget budget = ws_budget_make(&b->host, 1, 0);
 	struct ws_run_summary summary;
 	struct nobody nobody = {
-		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms}, .b = b};
+		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL}, .b = b};
 	struct ws_runner *runner = &nobody.runner;
 	if (executor) {
 		struct ws_runner *local = ws_local_runner(&b->work, &b->host, NULL, b->a);

@@ -142,7 +142,7 @@ engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs, uin
 	w->host = ws_host_read(engine_world_host(a, memory_bytes * 2), a);
 	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
 	w->runner = (struct scripted){
-		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms},
+		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL},
 		.work = &w->work,
 		.host = &w->host,
 		.script = script,

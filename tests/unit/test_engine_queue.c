@@ -31,15 +31,15 @@ WS_TEST(the_longest_remaining_path_comes_first_then_the_first_added)
 		snprintf(node->base.hex, sizeof(node->base.hex), "%064u", i);
 		add_missing(&q, node);
 	}
-	const struct ws_node *last = ws_queue_next_runnable(&q);
+	const struct ws_node *last = ws_queue_next_runnable(&q, false);
 	for (unsigned i = 1; i < 500; i++) {
-		assert_int_equal(ws_queue_longest_ms(&q), q.runnable.at[0]->path_ms);
-		const struct ws_node *node = ws_queue_next_runnable(&q);
+		assert_int_equal(ws_queue_longest_ms(&q), q.runnable[0].at[0]->path_ms);
+		const struct ws_node *node = ws_queue_next_runnable(&q, false);
 		assert_true(node->path_ms < last->path_ms
 			|| (node->path_ms == last->path_ms && node->id > last->id));
 		last = node;
 	}
-	assert_null(ws_queue_next_runnable(&q));
+	assert_null(ws_queue_next_runnable(&q, false));
 	assert_int_equal(ws_queue_longest_ms(&q), 0);
 }
 
@@ -52,9 +52,9 @@ WS_TEST(nodes_of_one_key_wait_for_the_first_which_gets_the_longest_path)
 	add_missing(&q, first);
 	add_missing(&q, same);
 	assert_int_equal(same->state, WS_NODE_WAITING);
-	assert_ptr_equal(ws_queue_next_runnable(&q), first);
-	assert_ptr_equal(ws_queue_next_runnable(&q), other);
-	assert_null(ws_queue_next_runnable(&q));
+	assert_ptr_equal(ws_queue_next_runnable(&q, false), first);
+	assert_ptr_equal(ws_queue_next_runnable(&q, false), other);
+	assert_null(ws_queue_next_runnable(&q, false));
 	assert_null(ws_queue_next_ready(&q));
 
 	/* Its key is what it was when it began, also where a file changed and it was computed again. */
@@ -63,7 +63,7 @@ WS_TEST(nodes_of_one_key_wait_for_the_first_which_gets_the_longest_path)
 	assert_ptr_equal(ws_queue_next_ready(&q), same);
 	assert_int_equal(same->state, WS_NODE_READY);
 	add_missing(&q, same);
-	assert_ptr_equal(ws_queue_next_runnable(&q), same);
+	assert_ptr_equal(ws_queue_next_runnable(&q, false), same);
 }
 
 WS_TEST(what_was_taken_and_put_back_is_in_its_old_place)
@@ -74,11 +74,12 @@ WS_TEST(what_was_taken_and_put_back_is_in_its_old_place)
 		nodes[i] = make_node(a, i + 1, 100 - i, (char)('a' + i));
 		add_missing(&q, nodes[i]);
 	}
-	struct ws_node *taken[] = {ws_queue_next_runnable(&q), ws_queue_next_runnable(&q)};
+	struct ws_node *taken[] = {
+		ws_queue_next_runnable(&q, false), ws_queue_next_runnable(&q, false)};
 	ws_queue_add_runnable(&q, taken[1]);
 	ws_queue_add_runnable(&q, taken[0]);
 	for (unsigned i = 0; i < 5; i++) {
-		assert_ptr_equal(ws_queue_next_runnable(&q), nodes[i]);
+		assert_ptr_equal(ws_queue_next_runnable(&q, false), nodes[i]);
 	}
 }
 

@@ -413,3 +413,36 @@ WS_TEST(runs_behind_a_linked_work_folder_are_not_ours_to_remove)
 	assert_false(ws_fs_exists(work.path));
 	ws_store_close(&store);
 }
+
+/* A runner whose farm is full. */
+static bool
+goes_away(const struct ws_runner *self WS_UNUSED, const struct ws_action *action)
+{
+	return strncmp(action->subject, "away", 4) == 0;
+}
+
+static bool
+has_room_here(
+	const struct ws_runner *self, const struct ws_action *action, struct ws_need need WS_UNUSED)
+{
+	return !goes_away(self, action);
+}
+
+WS_TEST(what_runs_here_does_not_wait_for_a_farm_that_is_full)
+{
+	struct engine_world w;
+	struct ws_err err;
+	engine_world_open(&w, a, 2, 8 * GIB, NULL, 0);
+	w.runner.runner.goes_away = goes_away;
+	w.runner.runner.has_room = has_room_here;
+	for (unsigned i = 0; i < 100; i++) {
+		struct ws_node *node = add(&w, ws_arena_printf(a, "away %u", i));
+		((struct ws_action *)(uintptr_t)node->action)->cpu_ms = 5000;
+	}
+	add(&w, "here");
+	assert_ok(ws_engine_run(&w.engine, w.graph, &w.summary, &err), err);
+	assert_int_equal(w.runner.started.len, 101);
+	assert_true(
+		strcmp(w.runner.started.at[0], "here") == 0 || strcmp(w.runner.started.at[1], "here") == 0);
+	engine_world_close(&w);
+}
