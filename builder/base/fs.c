@@ -113,6 +113,21 @@ ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_e
 	return fd >= 0 && read_rest(fd, path, (size_t)status.st_size, limit, b, err);
 }
 
+void
+ws_fs_read_end(const char *path, size_t most, struct ws_buf *b)
+{
+	struct stat status;
+	WS_AUTO_FD int fd = ws_fs_open_regular(path, 0, &status, NULL);
+	if (fd < 0) {
+		return;
+	}
+	off_t from = status.st_size > (off_t)most ? status.st_size - (off_t)most : 0;
+	char *end = ws_buf_reserve(b, most);
+	ssize_t got = pread(fd, end, most, from);
+	end[got > 0 ? got : 0] = '\0';
+	b->len += got > 0 ? (size_t)got : 0;
+}
+
 bool
 ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err)
 {

@@ -55,6 +55,9 @@ bool ws_fs_read(const char *path, struct ws_buf *b, struct ws_err *err);
 /** As ws_fs_read, but refuses files over @a limit bytes. */
 bool ws_fs_read_at_most(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);
 
+/** Appends the last @a most bytes, or all; nothing of a file that cannot be read. */
+void ws_fs_read_end(const char *path, size_t most, struct ws_buf *b);
+
 /** The same for what a person names, perhaps a pipe: signals that are blocked end the program
  * here. */
 bool ws_fs_read_stream(const char *path, size_t limit, struct ws_buf *b, struct ws_err *err);

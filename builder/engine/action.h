@@ -78,6 +78,8 @@ enum ws_log_says {
 	WS_LOG_SAYS_CRASHED, /**< it crashed: the tool's fault, not the sources' */
 };
 
+#define WS_LOG_END_BYTES 16384
+
 struct ws_graph;
 typedef WS_VEC(struct ws_node *) ws_node_list;
 
@@ -127,9 +129,10 @@ struct ws_action {
 	/** Changes what the command left in @a work before it is taken; a key's tool must say so. NULL:
 	 * nothing. */
 	bool (*amend)(const struct ws_action *action, const char *work, struct ws_err *err);
-	enum ws_log_says (*log_says)(const char *tail); /**< reads the end of a log; NULL: nothing */
-	struct ws_need need;                            /**< used until the ledger knows better */
-	uint64_t cpu_ms;                                /**< likewise; 0: unknown */
+	/** Reads the end of a log, of so many bytes at most: drivers speak last. NULL: nothing. */
+	enum ws_log_says (*log_says)(const char *tail);
+	struct ws_need need; /**< used until the ledger knows better */
+	uint64_t cpu_ms;     /**< likewise; 0: unknown */
 	/**
 	 * Its outputs are large and cheap: the store keeps what they were, not the files. They live as
 	 * long as the run does and somebody needs them; who needs them later has them made again.

@@ -6,27 +6,7 @@
 #include "engine/changed_since.h"
 #include "store/cas.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#define TAIL_BYTES 16384
-
-/* The end of a log; drivers speak last. */
-static void
-read_tail(const char *path, struct ws_buf *tail)
-{
-	WS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		return;
-	}
-	off_t from = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;
-	char *end = ws_buf_reserve(tail, TAIL_BYTES);
-	ssize_t got = pread(fd, end, TAIL_BYTES, from);
-	tail->len = got > 0 ? (size_t)got : 0;
-	end[tail->len] = '\0';
-}
 
 /* First: an error about a file that is missing must name the tool that did not write it. */
 static bool
@@ -104,7 +84,7 @@ ws_collect(const struct ws_work *work, const struct ws_job *job, const char *log
 			&& find_reads(job, log, started_file_ns, done, &err);
 	} else if (job->action->log_says) {
 		WS_AUTO_BUF struct ws_buf tail = {0};
-		read_tail(log, &tail);
+		ws_fs_read_end(log, WS_LOG_END_BYTES, &tail);
 		done->says = job->action->log_says(ws_buf_text(&tail));
 	}
 	take_log(work->store, log, done);

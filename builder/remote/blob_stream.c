@@ -144,6 +144,7 @@ conclude_get(struct stream *s)
 		s->item->came = WS_CAME_WRONG;
 	} else if (s->failure.kind != WS_ERR_NONE) {
 		ws_item_say(s->item, WS_CAME_REFUSED, "%s", s->failure.text);
+		s->item->ours = true;
 	} else if (s->item->came == WS_CAME_WHOLE) {
 		struct ws_digest digest = ws_hasher_finish(s->hasher);
 		s->hasher = NULL;

@@ -128,6 +128,7 @@ take_file(struct ws_item *item, const ProtobufCBinaryData *data)
 		item->came = WS_CAME_WRONG;
 	} else if (!ws_fs_write(item->path, data->data, data->len, 0600, &err)) {
 		ws_item_say(item, WS_CAME_REFUSED, "%s", err.text);
+		item->ours = true;
 	}
 }
 

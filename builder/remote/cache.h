@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ws_came {
@@ -30,6 +31,7 @@ struct ws_item {
 	const char *path;    /**< of a file: where it is, or where it goes */
 	uint64_t size_bytes; /**< of the file, or of the Action; of a file to get, 0: not known */
 	enum ws_came came;
+	bool ours;         /**< REFUSED: by this host, which could not write the file */
 	char failure[200]; /**< why, where that is known */
 };
 

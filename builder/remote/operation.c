@@ -172,6 +172,7 @@ ws_operation_hear(struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteRes
 	}
 	const Reapi__Status *status = (*response)->status;
 	if (status && status->code == WS_RPC_DEADLINE) {
+		fail(op, "it took longer than an action may", WS_RPC_DEADLINE);
 		return WS_OPERATION_LATE;
 	}
 	if (status && status->code != WS_RPC_OK) {

@@ -10,6 +10,8 @@
 #include "sys/clock.h"
 #include "sys/stop.h"
 
+#include <time.h>
+
 #define TURN_MS 100
 #define ABOUT_NAMES_MS 60000 /* others wait: it is a miss where the farm is that busy */
 
@@ -52,6 +54,17 @@ has_taken(const struct ws_probe *p, struct ws_directories *own, struct ws_err *e
 		&& ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err);
 }
 
+/* False: the run is to stop. */
+static bool
+pause_for(const struct ws_probe *p, unsigned pause_ms)
+{
+	int64_t until_ms = ws_clock_ms() + pause_ms;
+	while (ws_clock_ms() < until_ms && !ws_stop_asked(p->stop)) {
+		nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000L * 1000}, NULL);
+	}
+	return !ws_stop_asked(p->stop);
+}
+
 static bool
 run(const struct ws_probe *p, struct ws_operation *op, struct ws_directories *own,
 	Reapi__ExecuteResponse **response, struct ws_err *err)
@@ -65,6 +78,9 @@ run(const struct ws_probe *p, struct ws_operation *op, struct ws_directories *ow
 			return false;
 		}
 		end = ws_operation_hear(op, own->a, response);
+		if (end == WS_OPERATION_AGAIN && !pause_for(p, op->pause_ms)) {
+			return ws_stop_err(p->stop, err);
+		}
 	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
 	return end == WS_OPERATION_DONE
 		|| ws_err_set(err, WS_ERR_FETCH, "%s does not say what its workers are: %s",

@@ -115,25 +115,37 @@ add_order(const struct ws_action *action, struct ws_directories *own, entry_list
 
 static char program[] = "./" HELPER;
 
+/* The protocol wants them by name, then by value. */
+static int
+compare_properties(const void *x, const void *y)
+{
+	const Reapi__Property *left = *(Reapi__Property *const *)x;
+	const Reapi__Property *right = *(Reapi__Property *const *)y;
+	int by_name = strcmp(left->name, right->name);
+	return by_name ? by_name : strcmp(left->value, right->value);
+}
+
 static void
 fill_platform(const struct ws_remote_actions *all, Reapi__Platform *platform, struct ws_arena *a)
 {
 	reapi__platform__init(platform);
 	platform->properties = WS_NEW_N(a, Reapi__Property *, all->property_count);
-	const char **sorted = WS_NEW_N(a, const char *, all->property_count);
+	const char **properties = WS_NEW_N(a, const char *, all->property_count);
 	for (size_t i = 0; i < all->property_count; i++) {
-		sorted[i] = all->properties[i];
+		properties[i] = all->properties[i];
 	}
-	size_t count = ws_sort_once(sorted, all->property_count);
+	size_t count = ws_sort_once(properties, all->property_count);
 	for (size_t i = 0; i < count; i++) {
-		struct ws_str value = ws_str_of(sorted[i]);
+		struct ws_str value = ws_str_of(properties[i]);
 		struct ws_str name = ws_str_cut(&value, '=');
 		Reapi__Property *property = WS_NEW(a, Reapi__Property);
 		reapi__property__init(property);
 		property->name = ws_str_copy(name, a);
 		property->value = ws_str_copy(value, a);
-		platform->properties[platform->n_properties++] = property;
+		platform->properties[i] = property;
 	}
+	platform->n_properties = count;
+	qsort(platform->properties, count, sizeof(*platform->properties), compare_properties);
 }
 
 static int

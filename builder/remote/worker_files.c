@@ -10,14 +10,19 @@
 
 #include <string.h>
 
+/* A worker may name any size. */
 #define LONGEST_REPORT ((size_t)16 << 20)
+#define LONGEST_ERRORS ((size_t)1 << 20)
+#define LARGEST_OUTPUT ((uint64_t)8 << 30)
 
 /* ---- what is fetched ---- */
 
+/* 0: there is none, or it is larger than @a most bytes. */
 static size_t
-add(const Reapi__Digest *digest, const char *dir, struct ws_arena *a, ws_item_list *items)
+add(const Reapi__Digest *digest, uint64_t most, const char *dir, struct ws_arena *a,
+	ws_item_list *items)
 {
-	if (!digest || digest->size_bytes < 0) {
+	if (!digest || digest->size_bytes < 0 || (uint64_t)digest->size_bytes > most) {
 		return 0;
 	}
 	size_t place = items->len;
@@ -27,16 +32,22 @@ add(const Reapi__Digest *digest, const char *dir, struct ws_arena *a, ws_item_li
 	return place;
 }
 
+static const Reapi__Digest *
+output(const Reapi__ActionResult *result, const char *path)
+{
+	for (size_t i = 0; i < result->n_output_files; i++) {
+		if (strcmp(result->output_files[i]->path, path) == 0) {
+			return result->output_files[i]->digest;
+		}
+	}
+	return NULL;
+}
+
 size_t
 ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items)
 {
-	for (size_t i = 0; i < result->n_output_files; i++) {
-		if (strcmp(result->output_files[i]->path, path) == 0) {
-			return add(result->output_files[i]->digest, dir, a, items);
-		}
-	}
-	return 0;
+	return add(output(result, path), LONGEST_REPORT, dir, a, items);
 }
 
 void
@@ -48,12 +59,16 @@ ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job
 		*ws_vec_push(items, a) = (struct ws_item){0};
 	}
 	files->report = ws_worker_files_add(result, WS_ELSEWHERE_REPORT, dir, a, items);
-	files->log = ws_worker_files_add(result, WS_ELSEWHERE_LOG, dir, a, items);
-	files->stderr_text = add(result->stderr_digest, dir, a, items);
+	files->log = add(output(result, WS_ELSEWHERE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
+	files->stderr_text = add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
 	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
 		const char *path = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
-		files->outputs[i] = ws_worker_files_add(result, path, dir, a, items);
+		const Reapi__Digest *digest = output(result, path);
+		files->outputs[i] = add(digest, LARGEST_OUTPUT, dir, a, items);
+		if (digest && files->outputs[i] == 0) {
+			files->too_large = action->outputs[i];
+		}
 	}
 }
 
@@ -119,6 +134,12 @@ take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
 	struct ws_err *err)
 {
 	const struct ws_action *action = job->action;
+	if (files->too_large) {
+		ws_err_set(err, WS_ERR_BUILD,
+			"'%s' failed: its worker says that '%s' has more than %llu GiB", action->subject,
+			files->too_large, (unsigned long long)(LARGEST_OUTPUT >> 30));
+		return WS_HOME_WRONG;
+	}
 	done->outputs = WS_NEW_N(job->a, struct ws_digest, action->output_count);
 	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
 	for (size_t i = 0; i < action->output_count; i++) {
@@ -165,12 +186,26 @@ take_log(const struct ws_worker_files *files, const ws_item_list *items, const s
 		return;
 	}
 	if (done->code != 0 && job->action->log_says) {
-		read_text(items, files->log, &text);
+		ws_fs_read_end(items->at[files->log].path, WS_LOG_END_BYTES, &text);
 		done->says = job->action->log_says(ws_buf_text(&text));
 	}
 	if (ws_cas_take(store, items->at[files->log].path, &digest, NULL, NULL)) {
 		done->log = digest;
 	}
+}
+
+/* One that this host had no room for; NULL: none. */
+static const struct ws_item *
+kept_out(
+	const struct ws_worker_files *files, const ws_item_list *items, const struct ws_action *action)
+{
+	const struct ws_item *kept = items->at[files->report].ours ? &items->at[files->report]
+		: items->at[files->log].ours                           ? &items->at[files->log]
+															   : NULL;
+	for (size_t i = 0; i < action->output_count && !kept; i++) {
+		kept = items->at[files->outputs[i]].ours ? &items->at[files->outputs[i]] : NULL;
+	}
+	return kept;
 }
 
 enum ws_home
@@ -180,6 +215,11 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_report report;
+	const struct ws_item *kept = kept_out(files, items, job->action);
+	if (kept) {
+		ws_err_set(err, WS_ERR_IO, "%s", kept->failure);
+		return WS_HOME_WRONG;
+	}
 	if (!came(items, files->report)) {
 		return has_no_report(files, items, job, err);
 	}

@@ -19,10 +19,12 @@ typedef WS_VEC(struct ws_item) ws_item_list;
 /** Files of one result in a list of items; places in it, 0: there is none (place 0 is nobody's). */
 struct ws_worker_files {
 	size_t report, log, stderr_text;
-	size_t *outputs; /**< one for each of the action */
+	size_t *outputs;       /**< one for each of the action */
+	const char *too_large; /**< an output that is not fetched for its size; NULL: none */
 };
 
-/** Adds the output @a path of @a result, to below @a dir; its place, 0: there is none. */
+/** Adds the output @a path of @a result, a text of 16 MiB at most, to below @a dir; its place, 0:
+ * there is none. */
 size_t ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items);
 
