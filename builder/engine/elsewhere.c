@@ -21,9 +21,10 @@ add_words(struct ws_buf *text, const char *kind, const char *const *words)
 /* ---- orders ---- */
 
 void
-ws_order_write(const struct ws_action *action, struct ws_buf *text)
+ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf *text)
 {
 	ws_fields_add(text, ORDER, action->subject);
+	ws_fields_add(text, "takes", takes);
 	ws_fields_add(text, "program", action->tool.program);
 	add_words(text, "argv", action->argv);
 	add_words(text, "env", action->env);
@@ -104,8 +105,9 @@ read_record(struct reading *r, struct ws_action *action, const char *kind, const
 	} else if (strcmp(kind, "input") == 0) {
 		*ws_vec_push(&r->inputs, r->a) = (struct ws_input){.name = value};
 	} else {
-		return (strcmp(kind, "token") == 0 || strcmp(kind, "host") == 0)
-			&& read_pair(r, kind, value);
+		return strcmp(kind, "takes") == 0
+			|| ((strcmp(kind, "token") == 0 || strcmp(kind, "host") == 0)
+				&& read_pair(r, kind, value));
 	}
 	return true;
 }
@@ -158,6 +160,7 @@ ws_report_write(const struct ws_report *report, struct ws_buf *text)
 {
 	const struct ws_reads *reads = &report->reads;
 	ws_fields_add_number(text, REPORT, (uint64_t)report->code);
+	ws_fields_add(text, "order", report->order);
 	ws_fields_add_number(text, "signal", (uint64_t)report->signal);
 	ws_fields_add_number(text, "wall_ms", report->wall_ms);
 	ws_fields_add_number(text, "cpu_ms", report->cpu_ms);
@@ -165,6 +168,10 @@ ws_report_write(const struct ws_report *report, struct ws_buf *text)
 	ws_fields_add(text, "differs", report->differs);
 	ws_fields_add(text, "uncacheable", reads->uncacheable);
 	ws_fields_add(text, "opaque", reads->opaque);
+	for (size_t i = 0; i < report->made.count; i++) {
+		const struct ws_map_slot *made = &report->made.slots[i];
+		ws_fields_add_pair(text, "made", made->value, made->key);
+	}
 	for (size_t i = 0; i < reads->files.len; i++) {
 		const char *name = reads->files.at[i], *digest = ws_map_get(&report->outside, name);
 		ws_fields_add(text, "file", name);
@@ -190,7 +197,8 @@ list_of_report(struct ws_reads *reads, const char *kind)
 static const char **
 text_of_report(struct ws_report *report, const char *kind)
 {
-	return strcmp(kind, "differs") == 0    ? &report->differs
+	return strcmp(kind, "order") == 0      ? &report->order
+		: strcmp(kind, "differs") == 0     ? &report->differs
 		: strcmp(kind, "uncacheable") == 0 ? &report->reads.uncacheable
 		: strcmp(kind, "opaque") == 0      ? &report->reads.opaque
 										   : NULL;
@@ -219,15 +227,16 @@ read_number(struct ws_report *report, const char *kind, const char *value)
 	return true;
 }
 
+/* A file of that host. */
 static bool
-read_outside(struct ws_report *report, const char *value, struct ws_arena *a)
+read_digest(struct ws_map *digests, const char *value, struct ws_arena *a)
 {
 	const char *digest, *name;
 	struct ws_digest parsed;
 	if (!ws_fields_cut(value, a, &digest, &name) || !ws_digest_parse(digest, &parsed)) {
 		return false;
 	}
-	ws_map_put(&report->outside, name, digest, a);
+	ws_map_put(digests, name, digest, a);
 	return true;
 }
 
@@ -245,7 +254,8 @@ read_finding(struct ws_report *report, const char *kind, const char *value, stru
 	} else if (line) {
 		*line = value;
 	} else {
-		return strcmp(kind, "outside") == 0 ? read_outside(report, value, a)
+		return strcmp(kind, "outside") == 0 ? read_digest(&report->outside, value, a)
+			: strcmp(kind, "made") == 0     ? read_digest(&report->made, value, a)
 											: read_number(report, kind, value);
 	}
 	return true;

@@ -29,15 +29,18 @@
 
 /** What a host found out. Of one that read headers: ws_headers_reads. */
 struct ws_report {
-	int code, signal; /**< as struct ws_done */
+	const char *order; /**< digest of the order that it is about; NULL: of a probe */
+	int code, signal;  /**< as struct ws_done */
 	uint64_t wall_ms, cpu_ms, rss_bytes;
 	const char *differs; /**< a host file of the action that is another there; NULL: none, it ran */
 	struct ws_reads reads;
 	struct ws_map outside; /**< name of a file that was read outside of trees -> its digest there */
+	struct ws_map made;    /**< name of an output -> its digest */
 };
 
-/** Appends the order. */
-void ws_order_write(const struct ws_action *action, struct ws_buf *text);
+/** Appends the order. @a takes: a digest over the trees and files that it takes, of which it has
+ * only the names. So an order is about one action, and so is a report that names it. */
+void ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf *text);
 
 /**
  * The action of an order, in @a a, but for what only who gives it knows; its mounts are below

@@ -131,6 +131,25 @@ trace(const struct ws_action *action, const char *work, const char *log, struct 
 	return true;
 }
 
+/* Which files are its own. */
+static bool
+list_made(const struct ws_action *action, const char *work, struct ws_arena *a,
+	struct ws_report *report, struct ws_err *err)
+{
+	for (size_t i = 0; i < action->output_count; i++) {
+		const char *path = ws_path_join(a, work, action->outputs[i], NULL);
+		struct ws_digest digest;
+		if (access(path, F_OK) < 0) {
+			continue;
+		}
+		if (!ws_digest_file(path, &digest, NULL, err)) {
+			return false;
+		}
+		ws_map_put(&report->made, action->outputs[i], ws_arena_strdup(a, digest.hex), a);
+	}
+	return true;
+}
+
 static bool
 carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a,
 	struct ws_report *report, struct ws_err *err)
@@ -144,7 +163,8 @@ carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a
 	report->differs = other_file(action);
 	return report->differs
 		|| (prepare(action, work, a, err) && run(action, work, log, a, report, err)
-			&& trace(action, work, log_path, a, report, err));
+			&& trace(action, work, log_path, a, report, err)
+			&& list_made(action, work, a, report, err));
 }
 
 static int
@@ -167,7 +187,10 @@ main(int argc, char **argv)
 	struct ws_err err = {0};
 	struct ws_report report = {0};
 	struct ws_action *action = NULL;
+	struct ws_digest digest;
 	if (folder && ws_fs_read(WS_ELSEWHERE_ORDER, &order, &err)) {
+		digest = ws_digest_bytes(order.data, order.len);
+		report.order = digest.hex;
 		const char *mounts = ws_path_join(a, folder, WS_ELSEWHERE_MOUNTS, NULL);
 		action = ws_order_read(ws_buf_str(&order), mounts, a, &err);
 	}

@@ -277,6 +277,7 @@ send_fresh(struct runner *r)
 			*ws_vec_push(&r->homeless, r->a) = w;
 		} else if (ws_remote_action_make(&r->x->actions, w->job, &own, &w->op.action, &err)) {
 			w->op.action.digest = ws_arena_strdup(w->job->a, w->op.action.digest);
+			w->op.action.order = ws_arena_strdup(w->job->a, w->op.action.order);
 			*ws_vec_push(&going, a) = w;
 		} else {
 			fail(w, &err);
@@ -319,6 +320,7 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 			fail(w, &err);
 			return;
 		}
+		w->files = (struct ws_worker_files){.order = w->op.action.order};
 		ws_worker_files_list(w->response->result, w->job, dir, a, items, &w->files);
 		*ws_vec_push(coming, a) = w;
 		return;
@@ -372,8 +374,9 @@ take_home(struct away *w, const ws_item_list *items)
 	struct ws_execution *x = w->r->x;
 	struct ws_done done = {0};
 	struct ws_err err = {0};
-	switch (
-		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err)) {
+	enum ws_home home =
+		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err);
+	switch (home) {
 	case WS_HOME_WHOLE:
 		done.elsewhere = elsewhere_of(w);
 		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
@@ -394,19 +397,19 @@ take_home(struct away *w, const ws_item_list *items)
 		}
 		return;
 	case WS_HOME_OTHER:
-		/* What was kept may be of workers as they were. */
+	case WS_HOME_UNFIT:
+		/* What was kept may be of workers as they were, or of another action. */
 		if (w->response->cached_result && !w->op.skip_cache) {
 			w->op.skip_cache = true;
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
 		}
-		ws_err_cure(&err,
-			w->job->action->platform
-				? "give them one image, or name in 'platform' what those of one kind have"
-				: "a farm whose image has this host's compiler and headers shares results");
-		not_there(w, &err);
-		return;
-	case WS_HOME_UNFIT:
+		if (home == WS_HOME_OTHER) {
+			ws_err_cure(&err,
+				w->job->action->platform
+					? "give them one image, or name in 'platform' what those of one kind have"
+					: "a farm whose image has this host's compiler and headers shares results");
+		}
 		not_there(w, &err);
 		return;
 	case WS_HOME_WRONG:

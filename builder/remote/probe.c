@@ -127,7 +127,10 @@ fetch(const struct ws_probe *p, const Reapi__ActionResult *result, struct ws_buf
 	}
 	for (size_t i = 1; i <= count; i++) {
 		if (items.at[i].came != WS_CAME_WHOLE) {
-			return ws_err_set(err, WS_ERR_FETCH, "%s", items.at[i].failure);
+			const char *failure = items.at[i].failure;
+			return ws_err_set(err, WS_ERR_FETCH, "%s",
+				failure[0] ? failure
+						   : "its answer is gone, or has other bytes than its digest says");
 		}
 	}
 	return read_answers(p, items.at + 1, told, a, err);

@@ -99,16 +99,23 @@ add_inputs(const struct ws_remote_actions *all, const struct ws_job *job,
 	return true;
 }
 
-static void
+/* Last: it is about what the others are. Its digest. */
+static const char *
 add_order(const struct ws_action *action, struct ws_directories *own, entry_list *entries)
 {
 	WS_AUTO_BUF struct ws_buf order = {0};
+	WS_AUTO_BUF struct ws_buf taken = {0};
 	struct ws_digest digest;
-	ws_order_write(action, &order);
+	for (size_t i = 0; i < entries->len; i++) {
+		ws_buf_printf(&taken, "%s %s\n", entries->at[i].value, entries->at[i].path);
+	}
+	struct ws_digest takes = ws_digest_bytes(taken.data, taken.len);
+	ws_order_write(action, takes.hex, &order);
 	ws_directories_add_bytes(own, &order, &digest);
-	*ws_vec_push(entries, own->a) = (struct ws_entry){.path = ROOT "/" WS_ELSEWHERE_ORDER,
-		.value = ws_arena_strdup(own->a, digest.hex),
-		.size_bytes = order.len};
+	const char *value = ws_arena_strdup(own->a, digest.hex);
+	*ws_vec_push(entries, own->a) = (struct ws_entry){
+		.path = ROOT "/" WS_ELSEWHERE_ORDER, .value = value, .size_bytes = order.len};
+	return value;
 }
 
 /* ---- the messages ---- */
@@ -218,7 +225,8 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	char *salt = ws_arena_printf(a, SALT "%s%s", c->salt, all->hosts);
 	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
 	Reapi__Digest digest = pack(own, &message);
-	*made = (struct ws_remote_action){digest.hash, (uint64_t)digest.size_bytes};
+	*made =
+		(struct ws_remote_action){.digest = digest.hash, .size_bytes = (uint64_t)digest.size_bytes};
 }
 
 bool
@@ -228,11 +236,11 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	const struct ws_action *action = job->action;
 	entry_list entries = {0};
 	*ws_vec_push(&entries, own->a) = all->helper;
-	add_order(action, own, &entries);
 	add_mounts(all, action, &entries, own->a);
 	if (!add_inputs(all, job, own, &entries, err)) {
 		return false;
 	}
+	const char *order = add_order(action, own, &entries);
 	struct ws_entry root = ws_directories_add(own, entries.at, entries.len);
 	struct command command = {.words = {program},
 		.word_count = 1,
@@ -240,6 +248,7 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 		.salt = action->tool.fingerprint};
 	list_outputs(action, &command, own->a);
 	make_messages(all, &command, &root, own, made);
+	made->order = order;
 	return true;
 }
 

@@ -34,6 +34,7 @@ bool ws_remote_action_can(const struct ws_action *action);
 struct ws_remote_action {
 	const char *digest; /**< of the message */
 	uint64_t size_bytes;
+	const char *order; /**< digest of its order; NULL: of a probe */
 };
 
 /** An action that asks a worker what it is (WS_ELSEWHERE_PROBE), or, not @a whole, about names

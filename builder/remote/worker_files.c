@@ -130,8 +130,8 @@ is_same_platform(const struct ws_report *report, const struct ws_action *action,
 
 static enum ws_home
 take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
-	const struct ws_job *job, const struct ws_store *store, struct ws_done *done,
-	struct ws_err *err)
+	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
+	struct ws_done *done, struct ws_err *err)
 {
 	const struct ws_action *action = job->action;
 	if (files->too_large) {
@@ -148,11 +148,17 @@ take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
 				action->subject, action->tool.name, action->outputs[i]);
 			return WS_HOME_WRONG;
 		}
+		const struct ws_item *item = &items->at[files->outputs[i]];
+		const char *made = ws_map_get(&report->made, action->outputs[i]);
 		if (!came(items, files->outputs[i])) {
 			return WS_HOME_GONE;
 		}
-		if (!ws_cas_take(store, items->at[files->outputs[i]].path, &done->outputs[i],
-				&done->sizes[i], err)) {
+		if (!made || strcmp(made, item->key) != 0) {
+			ws_err_set(err, WS_ERR_BUILD, "'%s': its worker reports another '%s' than there is",
+				action->subject, action->outputs[i]);
+			return WS_HOME_UNFIT;
+		}
+		if (!ws_cas_take(store, item->path, &done->outputs[i], &done->sizes[i], err)) {
 			return WS_HOME_WRONG;
 		}
 	}
@@ -228,6 +234,11 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 		ws_err_wrap(err, "'%s': what its worker sent", job->action->subject);
 		return WS_HOME_UNFIT;
 	}
+	if (!report.order || strcmp(report.order, files->order) != 0) {
+		ws_err_set(
+			err, WS_ERR_BUILD, "'%s': its worker reports on another command", job->action->subject);
+		return WS_HOME_UNFIT;
+	}
 	if (report.differs) {
 		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than %s",
 			job->action->subject, report.differs,
@@ -257,5 +268,5 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 		struct ws_since since = {job->since_file_ns, 0};
 		done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
 	}
-	return take_outputs(files, items, job, store, done, err);
+	return take_outputs(files, items, &report, job, store, done, err);
 }

@@ -18,6 +18,7 @@ typedef WS_VEC(struct ws_item) ws_item_list;
 
 /** Files of one result in a list of items; places in it, 0: there is none (place 0 is nobody's). */
 struct ws_worker_files {
+	const char *order; /**< digest of the action's order: the report is about it */
 	size_t report, log, stderr_text;
 	size_t *outputs;       /**< one for each of the action */
 	const char *too_large; /**< an output that is not fetched for its size; NULL: none */
@@ -28,7 +29,7 @@ struct ws_worker_files {
 size_t ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items);
 
-/** Adds what is to be fetched, to below @a dir. */
+/** Adds what is to be fetched, to below @a dir. @a files has the order, and nothing else yet. */
 void ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job,
 	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files);
 

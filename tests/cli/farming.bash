@@ -1,4 +1,5 @@
-# farming.bash - `load farming`: BuildGrid with workers of our own, for the files that drive a build farm
+# farming.bash - `load farming`: BuildGrid with workers of our own, and a farm in one process that misbehaves, for the files
+# that drive a build farm
 # shellcheck shell=bash disable=SC2154
 
 # In $WS_BINARY_DIR/test-buildgrid, once.
@@ -56,4 +57,30 @@ end_farm() { # FILE OF IDS
 		timeout 20 tail --pid="$pid" -f /dev/null || kill -9 "$pid" || true
 	done
 	rm -rf "$FARM"
+}
+
+# ---- a farm in one process ----
+
+# farm_server.py with OPTIONs, which carries actions out in ./farm; on the port of the one before, where there was one. Leaves GRPC,
+# ./farm.pid, and ./stats when it has ended.
+start_farm() { # [OPTION...]
+	make_buildgrid
+	PORT=${PORT:-$(free_port)} GRPC=grpc://127.0.0.1:$PORT
+	"$VENV/bin/python" "$WS_ROOT/tests/support/farm_server.py" "$PORT" --slots 2 --run "$PWD/farm" --stats "$PWD/stats" "$@" \
+		> farm.log 2>&1 < /dev/null 3>&- 8>&- 9>&- &
+	echo $! > farm.pid
+	wait_for "$PORT"
+}
+
+end_one_farm() { # [SIGNAL]
+	[ -f farm.pid ] || return 0
+	kill "-${1:-TERM}" "$(cat farm.pid)" 2> /dev/null || true
+	timeout 20 tail --pid="$(cat farm.pid)" -f /dev/null
+	rm -f farm.pid
+}
+
+# What ./stats says of NAME.
+stat_of() { # NAME
+	end_one_farm
+	python3 -c 'import json, sys; print(json.load(open("stats"))[sys.argv[1]])' "$1"
 }

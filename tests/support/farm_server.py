@@ -46,7 +46,7 @@ def options():
     parser.add_argument("--goaway", type=float, default=0, metavar="S", help="a connection is to be left after S seconds")
     parser.add_argument("--fail", type=float, default=0, help="part of the calls that are UNAVAILABLE, some of Execute half-way")
     parser.add_argument("--busy", action="store_true", help="no queue: RESOURCE_EXHAUSTED in the Operation while all slots are taken")
-    parser.add_argument("--deadline", action="store_true", help="the Action's timeout is over at once")
+    parser.add_argument("--deadline", action="store_true", help="the timeout of Actions that are kept is over at once")
     parser.add_argument("--lie", choices=("other", "short", "long"), help="files that are read have other bytes")
     parser.add_argument("--keeps", choices=("nothing", "other", "missing", "failed"), help="the action cache: another's result, "
                         "results whose files are gone, failures; nothing: it is empty")
@@ -134,12 +134,12 @@ class Farm:
             async with self.slots:
                 began = time.monotonic()
                 job.started.set()
-                if self.options.deadline:
-                    response.status.code, response.status.message = DEADLINE, "the action's timeout"
-                elif self.lacks(job.digest):
+                action = None if self.lacks(job.digest) else re.Action.FromString(self.blobs[job.digest.hash])
+                if not action:
                     response.status.code, response.status.message = FAILED_PRECONDITION, "a file is missing"
+                elif self.options.deadline and not action.do_not_cache:
+                    response.status.code, response.status.message = DEADLINE, "the action's timeout"
                 else:
-                    action = re.Action.FromString(self.blobs[job.digest.hash])
                     response.result.CopyFrom(await (self.carry_out(action) if self.options.run else self.pretend(action)))
                     response.result.execution_metadata.worker = "w1"
                     if response.result.exit_code == 0 or self.options.keeps == "failed":
@@ -154,16 +154,22 @@ class Farm:
     async def pretend(self, action):
         command = re.Command.FromString(self.blobs[action.command_digest.hash])
         await asyncio.sleep(self.options.seconds)
-        records = ["wheelsmith.report/1 0", "signal 0", f"wall_ms {self.options.seconds * 1e3:.0f}", "cpu_ms 1", "rss_bytes 1048576"]
-        records += [f"file tree/h{number}.h" for number in range(self.options.reads)]
-        made = {"report": "".join(record + "\0" for record in records).encode(), "log": b""}
-        result = re.ActionResult()
+        made = {"log": self.put(b"")}
+        records = ["wheelsmith.report/1 0", f"order {self.order_of(action)}", "signal 0",
+                   f"wall_ms {self.options.seconds * 1e3:.0f}", "cpu_ms 1", "rss_bytes 1048576"]
         for path in command.output_paths:
-            data = made.get(path)
-            if data is None:
+            if path.startswith("job/"):
                 data = (action.input_root_digest.hash + path).encode().ljust(self.options.bytes, b".")[: self.options.bytes]
-            result.output_files.add(path=path, digest=self.put(data))
-        return result
+                made[path] = self.put(data)
+                records.append(f"made {made[path].hash} {path[4:]}")
+        records += [f"file tree/h{number}.h" for number in range(self.options.reads)]
+        made["report"] = self.put("".join(record + "\0" for record in records).encode())
+        return re.ActionResult(output_files=[re.OutputFile(path=path, digest=made[path]) for path in command.output_paths])
+
+    def order_of(self, action):
+        root = re.Directory.FromString(self.blobs[action.input_root_digest.hash])
+        folder = re.Directory.FromString(self.blobs[root.directories[0].digest.hash])
+        return next(file.digest.hash for file in folder.files if file.name == "order")
 
     def stage(self, digest, place):
         place.mkdir(parents=True, exist_ok=True)

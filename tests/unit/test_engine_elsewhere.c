@@ -32,7 +32,7 @@ WS_TEST(an_order_is_read_as_it_was_written)
 		.seed_count = 1,
 		.search = search,
 		.search_count = 1};
-	ws_order_write(&action, &text);
+	ws_order_write(&action, digest, &text);
 	const struct ws_action *read = ws_order_read(ws_buf_str(&text), "/w/in", a, NULL);
 	assert_non_null(read);
 	for (size_t i = 0; i < WS_LEN(argv) - 1; i++) {
@@ -66,6 +66,8 @@ WS_TEST(a_report_is_read_as_it_was_written)
 	*ws_vec_push(&report.reads.folders, a) = "/usr/include";
 	ws_map_put(&report.outside, "/usr/include/a b.h", ws_arena_strdup(a, digest), a);
 	report.reads.uncacheable = "it holds a time";
+	report.order = digest;
+	ws_map_put(&report.made, "a b.o", digest, a);
 	ws_report_write(&report, &text);
 	assert_true(ws_report_read(ws_buf_str(&text), a, &read, NULL));
 	assert_int_equal(read.signal, 9);
@@ -78,6 +80,8 @@ WS_TEST(a_report_is_read_as_it_was_written)
 	assert_string_equal(read.reads.folders.at[0], "/usr/include");
 	assert_string_equal(read.reads.uncacheable, "it holds a time");
 	assert_null(read.differs);
+	assert_string_equal(read.order, digest);
+	assert_string_equal(ws_map_get(&read.made, "a b.o"), digest);
 }
 
 static bool
@@ -105,6 +109,7 @@ WS_TEST(what_is_no_report_is_refused)
 	assert_false(READS("wheelsmith.report/1 0\0differs /usr/\033[2J\0"));
 	assert_false(READS("wheelsmith.report/1 0\0rss_bytes 18446744073709551615\0"));
 	assert_false(READS("wheelsmith.report/1 0\0outside abc /usr/x\0"));
+	assert_false(READS("wheelsmith.report/1 0\0made abc x.o\0"));
 	assert_false(READS("wheelsmith.report/1 0\0signal 65\0"));
 	assert_false(READS("wheelsmith.report/1 0\0what 1\0"));
 	assert_false(READS("wheelsmith.report/1 0\0wall_ms -1\0"));

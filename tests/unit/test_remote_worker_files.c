@@ -75,6 +75,7 @@ open_world(struct ws_arena *a)
 static void
 list(struct world *w, const struct result *r, struct ws_arena *a)
 {
+	w->files = (struct ws_worker_files){.order = hash};
 	ws_worker_files_list(&r->message, &w->job, ws_test_dir(a), a, &w->items, &w->files);
 }
 
@@ -98,7 +99,8 @@ static void
 bring_report(struct world *w, int code)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	const struct ws_report report = {.code = code};
+	struct ws_report report = {.code = code, .order = hash};
+	ws_map_put(&report.made, "unit.o", hash, w->job.a);
 	ws_report_write(&report, &text);
 	bring(w, w->files.report, &text);
 }
@@ -155,6 +157,31 @@ WS_TEST(a_full_disk_here_is_not_the_workers_fault)
 	assert_int_equal(take(w), WS_HOME_WRONG);
 	assert_int_equal(w->err.kind, WS_ERR_IO);
 	assert_contains(w->err.text, "No space left on device");
+	ws_store_close(&w->store);
+}
+
+WS_TEST(a_report_is_about_this_command_and_these_files)
+{
+	struct world *w = open_world(a);
+	struct result r;
+	make_result(&r, 1000, 0, 1000);
+	list(w, &r, a);
+	bring_report(w, 0);
+	w->files.order = "another";
+	assert_int_equal(take(w), WS_HOME_UNFIT);
+	assert_string_equal(w->err.text, "'unit.cpp': its worker reports on another command");
+
+	w->files.order = hash;
+	WS_AUTO_BUF struct ws_buf bytes = {0};
+	ws_buf_puts(&bytes, "what it made");
+	bring(w, w->files.outputs[0], &bytes);
+	assert_int_equal(take(w), WS_HOME_WHOLE);
+	static char other[] = "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";
+	w->items.at[w->files.outputs[0]].key = other;
+	bring(w, w->files.outputs[0], &bytes);
+	assert_int_equal(take(w), WS_HOME_UNFIT);
+	assert_string_equal(
+		w->err.text, "'unit.cpp': its worker reports another 'unit.o' than there is");
 	ws_store_close(&w->store);
 }
 

@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# A build farm that is full, breaks off, forgets and lies: the build ends with one line or goes on here, and no wheel is wrong. The farm
+# is tests/support/farm_server.py, which carries actions out on this host.
+# labels: network
+# timeout: 900
+
+load building
+load sharing
+load farming
+
+setup_file() {
+	make_base
+	cd "$BATS_FILE_TMPDIR" || return
+	with_archive_kit
+	export BASE
+	"$WHEELSMITH" publish --new-key ci.pem
+	export KEYS=$BATS_FILE_TMPDIR
+	make_buildgrid
+	export VENV
+	mkdir first
+	BATS_TEST_TMPDIR=$PWD/first in_place
+	only_host
+	build
+	FIRST=$(wheel_sum)
+	export FIRST
+}
+
+setup() {
+	in_place
+	only_host
+}
+
+teardown() {
+	end_one_farm
+}
+
+build() { # ARGUMENTS
+	ws build --matrix m.json --kits archive "$@"
+}
+
+farm_is() { # [MEMBERS]
+	remote_is "$GRPC" '"instance": "main", "trust": ["'"$KEYS/ci.pem.pub"'"]'"${1:+, $1}"
+}
+
+built_there() {
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[[ "$stderr" == *" 2 on the farm"* ]]
+}
+
+one_line() { # WORDS
+	[ "$status" -ne 0 ]
+	[ "$(grep -c '^error' <<< "$stderr")" -eq 1 ]
+	[[ "$stderr" == *"$1"* ]]
+	[ ! -e dist/*.whl ]
+}
+
+built_here() {
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[ "$(grep -c '^warning.*built here' <<< "$stderr")" -eq 1 ]
+}
+
+@test "a farm that has no queue, and is full, is asked again after a while" {
+	start_farm --busy --slots 1
+	farm_is
+	build --executor remote
+	built_there
+}
+
+@test "what takes longer than the farm allows is not asked for again" {
+	start_farm --deadline
+	farm_is
+	build --executor remote
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"timed out"* ]]
+	[ "$(stat_of ran)" -le 4 ] # two of them said what the worker is
+}
+
+@test "a disk that is full here is said, and not the farm's fault" {
+	start_farm
+	farm_is
+	printf 'extern const char large[20 << 20] = {1};\n' >> recipes/tiny/src/kernel.cpp
+	ulimit -f 15000 # KiB of a file
+	build --executor remote,local
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"error: cannot write '"*"File too large"* ]]
+	[[ "$stderr" != *"built here"* ]]
+}
+
+@test "batches of 64 KiB, 100 streams of a connection, GOAWAY every 3 s, one of a hundred calls unavailable: all is built there" {
+	start_farm --batch 65536 --streams 100 --goaway 3 --fail 0.01
+	farm_is
+	build --executor remote
+	built_there
+}
+
+@test "files that are other ones, too short or too long are not taken" {
+	local lie
+	for lie in other short long; do
+		start_farm --lie $lie
+		farm_is
+		build --executor remote
+		one_line "other bytes than its digest says"
+		build --executor remote,local
+		built_here
+		end_one_farm
+		anew
+		only_host
+	done
+}
+
+@test "an action cache that lies: another's result, files that are gone, failures" {
+	local keeps
+	for keeps in other missing failed; do
+		start_farm --keeps $keeps
+		farm_is
+		build --executor remote
+		built_there
+		anew
+		only_host
+		build --executor remote
+		built_there
+		end_one_farm
+		anew
+		only_host
+	done
+}
+
+# What takes so long that something can happen meanwhile.
+slow() {
+	python3 -c 'print("#include <regex>"); [print("std::regex r%d(\"a|b\");" % i) for i in range(40)]' \
+		> recipes/tiny/src/slow.cpp
+	sed -i 's/"module.cpp"/"module.cpp", "slow.cpp"/' recipes/tiny/1.0.json
+}
+
+# Until an action is being carried out.
+until_it_compiles() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		! pgrep -f "cc1plus.*slow\.cpp" > /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "a server that forgets all while it runs something: the build goes on" {
+	slow
+	build
+	[ "$status" -eq 0 ]
+	local sum
+	sum=$(wheel_sum)
+	anew
+	slow
+	only_host
+	start_farm
+	farm_is
+	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
+	local wheelsmith=$!
+	until_it_compiles
+	kill -USR1 "$(cat farm.pid)"
+	wait $wheelsmith || { cat log; false; }
+	[ "$(wheel_sum)" = "$sum" ]
+}
