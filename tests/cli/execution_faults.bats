@@ -162,3 +162,57 @@ until_it_compiles() {
 	wait $wheelsmith || { cat log; false; }
 	[ "$(wheel_sum)" = "$sum" ]
 }
+
+# Slow, in the background; until the farm compiles it.
+begin() { # ARGUMENTS
+	"$WHEELSMITH" build --matrix m.json --kits archive "$@" 2> log 3>&- &
+	BUILD=$!
+	until_it_compiles
+}
+
+# What became of it.
+until_it_ends() {
+	status=0
+	wait $BUILD || status=$?
+	stderr=$(< log)
+	echo "$stderr"
+}
+
+@test "a server that is killed, or stops, while it runs something: one line, or what is left is built here" {
+	local signal
+	slow
+	build
+	[ "$status" -eq 0 ]
+	FIRST=$(wheel_sum)
+	for signal in KILL STOP; do
+		anew
+		only_host
+		slow
+		start_farm
+		farm_is
+		begin --executor remote
+		kill -$signal "$(cat farm.pid)"
+		until_it_ends
+		one_line "the farm at '127.0.0.1:$PORT'"
+		kill -CONT "$(cat farm.pid)" || true
+		end_one_farm KILL
+		start_farm
+		begin --executor remote,local
+		kill -$signal "$(cat farm.pid)"
+		until_it_ends
+		built_here
+		end_one_farm KILL
+	done
+}
+
+@test "a client that is killed: the next one joins what went on, and nothing runs twice" {
+	slow
+	start_farm
+	farm_is
+	begin --executor remote
+	kill -KILL $BUILD
+	wait $BUILD || true
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[ "$(stat_of most_often)" -eq 1 ]
+}

@@ -2,8 +2,8 @@
  *
  *     farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS
  *
- * COUNT actions with a file of their own and a tree of READS headers in common, by the farm at
- * ENDPOINT (tests/support/farm_server.py), at most SLOTS at once. ENDPOINT "here": by nobody, as
+ * COUNT actions that copy a file of their own, with a tree of READS headers in common, by the farm
+ * at ENDPOINT (tests/support/farm_server.py), at most SLOTS at once. ENDPOINT "here": by nobody, as
  * many at once, with what a farm would have said; what is left is what the engine costs. STORE must
  * be new.
  *
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static const char program[] = "/bin/true";
+static const char program[] = "/bin/sh";
 
 struct bench {
 	const char *endpoint;
@@ -150,7 +150,8 @@ prepare(struct bench *b, const char *store, struct ws_err *err)
 static bool
 add_action(struct bench *b, struct ws_graph *graph, unsigned number, struct ws_err *err)
 {
-	static const char *const argv[] = {"true", "in.cpp", "-o", "out.o", NULL};
+	static const char *const argv[] = {
+		"sh", "-c", "cp in.cpp out.o; echo out.o: in.cpp > unit.d", NULL};
 	static const char *const env[] = {"LANG=C", NULL};
 	static const char *const outputs[] = {"out.o"};
 	const char *text = ws_arena_printf(b->a, "%u", number);
@@ -167,7 +168,7 @@ add_action(struct bench *b, struct ws_graph *graph, unsigned number, struct ws_e
 		.unit = text,
 		.stage = "compile",
 		.variant = "",
-		.tool = {"true", program, "f00d"},
+		.tool = {"sh", program, "f00d"},
 		.argv = argv,
 		.env = env,
 		.mounts = &b->mount,
@@ -246,7 +247,7 @@ run_all(struct bench *b, const char *helper, struct ws_err *err)
 		return run(b, graph, NULL, err);
 	}
 	struct ws_events events = {0};
-	struct ws_server_config place = {.endpoint = b->endpoint};
+	struct ws_server_config place = {.endpoint = b->endpoint, .instance = "main"};
 	struct ws_server *server = ws_server_open(&place, b->a, err);
 	if (!server) {
 		return false;

@@ -9,6 +9,8 @@ SIGUSR1: files and results are forgotten, as a full disk or a clean-up does. SIG
 
 import argparse
 import asyncio
+import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -77,6 +79,7 @@ class Farm:
         self.jobs, self.names = {}, {}
         self.slots = asyncio.Semaphore(options.slots)
         self.spans, self.calls = [], 0  # (began, ended) of what ran
+        self.runs = collections.Counter()  # of Actions that may be kept
 
     def forget(self):
         self.blobs, self.results = {hashlib.sha256(b"").hexdigest(): b""}, {}
@@ -140,6 +143,7 @@ class Farm:
                 elif self.options.deadline and not action.do_not_cache:
                     response.status.code, response.status.message = DEADLINE, "the action's timeout"
                 else:
+                    self.runs[job.digest.hash] += not action.do_not_cache
                     response.result.CopyFrom(await (self.carry_out(action) if self.options.run else self.pretend(action)))
                     response.result.execution_metadata.worker = "w1"
                     if response.result.exit_code == 0 or self.options.keeps == "failed":
@@ -182,7 +186,9 @@ class Farm:
                 new = kept.with_suffix(f".{uuid.uuid4()}")
                 new.write_bytes(self.blobs[file.digest.hash])
                 new.chmod(0o555 if file.is_executable else 0o444)
-                new.rename(kept)
+                with contextlib.suppress(FileExistsError):  # not renamed: what another thread links to must not go
+                    os.link(new, kept)
+                new.unlink()
             os.link(kept, place / file.name)
         for below in directory.directories:
             self.stage(below.digest, place / below.name)
@@ -230,7 +236,7 @@ class Farm:
         """How busy the slots were between the moment when all were first taken and the last start."""
         if not self.options.stats:
             return
-        said = {"ran": len(self.spans), "calls": self.calls}
+        said = {"ran": len(self.spans), "calls": self.calls, "most_often": max(self.runs.values(), default=0)}
         if self.spans:
             began, last = min(b for b, _ in self.spans), max(b for b, _ in self.spans)
             said |= {"seconds": max(e for _, e in self.spans) - began, "starts_s": last - began}
