@@ -57,7 +57,8 @@ read_property(struct ws_reader *r, const struct ws_json *value, void *into)
 static const struct ws_type type_property =
 	WS_VALUES(const char *, "a property", "properties", read_property);
 static const struct ws_type type_endpoint = WS_VALUES(const char *, "a URL", "URLs", read_endpoint);
-static const struct ws_type type_access = WS_VALUES(enum ws_remote_access, "an access", "accesses", read_access);
+static const struct ws_type type_access =
+	WS_VALUES(enum ws_remote_access, "an access", "accesses", read_access);
 
 static const struct ws_field fields[] = {
 	{WS_ONE(struct ws_user_remote, endpoint, "endpoint", type_endpoint), .flags = WS_FIELD_REQUIRED,
