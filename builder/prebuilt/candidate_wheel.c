@@ -2,6 +2,7 @@
 #include "prebuilt/candidate_wheel.h"
 
 #include "base/fs.h"
+#include "fetch/shared_file.h"
 #include "net/download.h"
 #include "net/remote.h"
 #include "net/url.h"
@@ -175,9 +176,11 @@ download_all(struct getting *g, struct ws_err *err)
 	}
 	for (size_t i = 0; i < g->count; i++) {
 		struct ws_download *file = &g->files[i];
-		if (file->failure.kind == WS_ERR_NONE
-			&& !ws_cas_take(g->fetch->store, file->path, &file->digest, &size, err)) {
-			return false;
+		if (file->failure.kind == WS_ERR_NONE) {
+			if (!ws_cas_take(g->fetch->store, file->path, &file->digest, &size, err)) {
+				return false;
+			}
+			ws_shared_file_tell(g->fetch, file->digest.hex);
 		}
 	}
 	return true;
@@ -214,6 +217,18 @@ is_stored(const struct getting *g, struct ws_candidate_wish *wish)
 	const char *known = expected(wish);
 	known = known ? known : wish->likely;
 	if (!known || !ws_cas_has(g->fetch->store, known)) {
+		return false;
+	}
+	wish->sha256 = known;
+	return true;
+}
+
+/* Another host had it: its own server is not asked. */
+static bool
+is_shared(const struct getting *g, struct ws_candidate_wish *wish)
+{
+	const char *known = expected(wish);
+	if (!known || !ws_shared_file_get(g->fetch, known, wish->candidate->size_bytes)) {
 		return false;
 	}
 	wish->sha256 = known;
@@ -272,6 +287,9 @@ begin(struct getting *g, struct ws_candidate_wish *wish, size_t number, struct w
 	}
 	if (g->fetch->offline) {
 		end_as(wish, WS_CANDIDATE_UNREACHABLE, "it is missing, and this run is offline");
+		return true;
+	}
+	if (is_shared(g, wish)) {
 		return true;
 	}
 	if (!read_from_afar(g, wish, err)) {

@@ -4,8 +4,8 @@
  * The second tier behind the store: asked for what the store does not have, told what was made.
  * Where the records are, who may be believed, and that bytes are what their digest says is the
  * business of whoever implements this (remote/). What records mean is said by who asks: results of
- * commands by engine/sharing.h, trees of downloads by fetch/shared_tree.h. Nothing here fails: what
- * does not come is a miss.
+ * commands by engine/sharing.h, downloads by fetch/shared_tree.h and shared_file.h. Nothing here
+ * fails: what does not come is a miss.
  */
 #ifndef WS_STORE_SHARED_H
 #define WS_STORE_SHARED_H
@@ -27,7 +27,7 @@ struct ws_shared_file {
 
 /** A small text, by what it is and the key that it is of. */
 struct ws_shared_record {
-	const char *kind;   /**< "result", "manifests", "tree" */
+	const char *kind;   /**< "result", "manifests", "tree", "file" */
 	const char *key;    /**< 64 digits */
 	struct ws_buf text; /**< released by its owner; empty where nobody who is believed has one */
 	/** Which the text speaks of, with their sizes; nobody has signed those. */

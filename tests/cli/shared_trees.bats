@@ -247,3 +247,35 @@ teardown() {
 	[ ! -e "own/cas/$(sha256sum recipes/tiny/src/module.cpp | cut -d' ' -f1)" ]
 	unserve
 }
+
+@test "a prebuilt wheel that an index promises comes from there, and its own server is not asked" {
+	local server name=tiny-1.0+cu13torch2.11-$CP-$CP-linux_x86_64.whl
+	mkdir -p www/x/files
+	python3 "$WS_ROOT/tests/support/mutate_wheel.py" "$KEYS"/first/dist/*.whl "www/x/files/$name" anytorch
+	serve "$PWD/www"
+	export WHEELSMITH_INDEX=$INDEX
+	for server in "$NGINX" "$GRPC"; do
+		rm -rf "$WHEELSMITH_STORE" dist m.lock.json
+		writes_to "$server"
+		build --index "prebuilt=$INDEX"
+		[ "$status" -eq 0 ]
+		[ -e "dist/$name" ]
+		[ "$(downloads)" -gt 0 ]
+
+		reads_from "$server"
+		rm -rf "$WHEELSMITH_STORE" dist m.lock.json
+		: > "$ASKED"
+		build --index "prebuilt=$INDEX" # its page promises the digest and the size
+		[ "$status" -eq 0 ]
+		cmp "dist/$name" "www/x/files/$name"
+		[ "$(downloads)" -eq 0 ]
+
+		rm -rf "$WHEELSMITH_STORE" dist
+		: > "$ASKED"
+		build --index "prebuilt=http://127.0.0.1:$PORT/~html/x/simple" # a page without a size
+		[ "$status" -eq 0 ]
+		cmp "dist/$name" "www/x/files/$name"
+		[ "$(downloads)" -eq 0 ]
+	done
+	unserve
+}
