@@ -49,7 +49,7 @@ build() { # ARGUMENTS
 
 @test "units by the image's own gcc, the rest here: the wheel asks for no newer libc than it names" {
 	# strtol of these headers is __isoc23_strtol, which glibc has had since 2.38.
-	sed -i '1i #include <cstdlib>\nextern "C" long parse(const char *text) { return std::strtol(text, nullptr, 10); }' \
+	sed -i '1i #include <cstdlib>\n#include <iostream>\nextern "C" long parse(const char *text) { return std::cout << text, std::strtol(text, nullptr, 10); }' \
 		recipes/tiny/src/module.cpp
 	build --executor remote
 	[ "$status" -eq 0 ]
