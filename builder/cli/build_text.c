@@ -142,7 +142,8 @@ ws_build_text_failure(
 		ws_err_cure(&err, "folder: %s", failed->folder);
 	}
 	ws_cures_word(s, &err);
-	ws_err_cure(&err, "shell: %s", shell_command(s, text->selecting, failed));
+	ws_err_cure(&err, "shell%s: %s", failed->elsewhere ? ", by this host's compiler" : "",
+		shell_command(s, text->selecting, failed));
 	fputs(ws_err_print(&err, printed), s->out.err);
 }
 

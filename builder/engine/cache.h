@@ -26,12 +26,14 @@ struct ws_result {
 		manifest; /**< of what it read, where it was kept and the action reports reads */
 };
 
+struct ws_events;
 struct ws_shared;
 
 struct ws_cache {
 	const struct ws_store *store;
 	struct ws_shared *shared; /**< NULL: nobody is told what is recorded, nor asked (sharing.h) */
 	struct ws_names names;
+	const struct ws_events *events; /**< is warned of hosts that do not answer; may be NULL */
 };
 
 /**

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 
 #include "engine/outcome.h"
+#include "engine/platform.h"
 #include "engine/record.h"
 #include "engine/run.h"
 #include "engine/sharing.h"
@@ -85,17 +86,34 @@ make(struct ws_run *r, struct ws_node *node)
 	}
 }
 
-/* Those that the store has no result for are looked up once more when other hosts were asked, all
- * at once. */
+/* Those that are found now leave the list. */
 static void
-look_up_shared(struct ws_run *r, const ws_node_list *missing)
+look_up_again(struct ws_run *r, ws_node_list *missing)
 {
-	ws_sharing_get(&r->cache, missing);
+	size_t kept = 0;
 	for (size_t i = 0; i < missing->len; i++) {
 		struct ws_node *node = missing->at[i];
 		if (node->state == WS_NODE_READY && !look_up(r, node)) {
-			make(r, node);
+			missing->at[kept++] = node;
 		}
+	}
+	missing->len = kept;
+}
+
+/* Those that the store has no result for are looked up once more when the hosts that would run them
+ * were asked what they have, and others for results: about all at once. */
+static void
+look_up_missing(struct ws_run *r, ws_node_list *missing)
+{
+	if (ws_platforms_ask(missing, r->cache.events)) {
+		look_up_again(r, missing);
+	}
+	if (r->cache.shared && missing->len > 0) {
+		ws_sharing_get(&r->cache, missing);
+		look_up_again(r, missing);
+	}
+	for (size_t i = 0; i < missing->len; i++) {
+		make(r, missing->at[i]);
 	}
 }
 
@@ -110,14 +128,14 @@ look_up_ready(struct ws_run *r)
 			if (node->state != WS_NODE_READY || (!node->again && look_up(r, node))) {
 				continue;
 			}
-			if (r->cache.shared && !node->again) {
+			if ((r->cache.shared || node->action->platform) && !node->again) {
 				*ws_vec_push(&missing, a) = node;
 			} else {
 				make(r, node);
 			}
 		}
 		if (missing.len > 0) {
-			look_up_shared(r, &missing);
+			look_up_missing(r, &missing);
 		}
 		node = ws_queue_next_ready(&r->queue);
 	}
@@ -453,6 +471,7 @@ prepare(
 	r->cache.shared = engine->shared;
 	r->cache.names.ledger = engine->ledger;
 	r->cache.names.a = graph->a;
+	r->cache.events = engine->events;
 	r->queue.a = graph->a;
 	r->began_file_ns = ws_clock_file_ns();
 	for (size_t i = 0; i < graph->nodes.len; i++) {

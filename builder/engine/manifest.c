@@ -119,7 +119,7 @@ line_fails(struct ws_str line, bool outside_only, const struct ws_action *action
 	if (kind == 'o') {
 		return NULL;
 	}
-	if (ws_names_is_unknown(action, *name)) {
+	if (ws_names_is_unknown(action, *name, kind == 'f')) {
 		return nobody_told;
 	}
 	if (kind == 'a') {
@@ -147,11 +147,11 @@ explain(const char *reason, const char *name, struct ws_arena *a)
 		: reason;
 }
 
-/* What @a asking gets is all that is left to be known. */
-static bool
-holds(struct ws_str text, bool outside_only, const struct ws_action *action, struct ws_names *names,
-	ws_name_list *asking, struct ws_arena *a, const char **why)
+bool
+ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
+	struct ws_names *names, struct ws_arena *a, const char **why)
 {
+	ws_name_list unknown = {0};
 	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
 	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
 	struct ws_arena_mark mark = ws_arena_mark(scratch);
@@ -160,8 +160,8 @@ holds(struct ws_str text, bool outside_only, const struct ws_action *action, str
 		struct ws_str line = ws_str_cut(&text, '\n');
 		const char *name;
 		const char *reason = line_fails(line, outside_only, action, names, scratch, &name);
-		if (reason == nobody_told && asking) {
-			*ws_vec_push(asking, a) = ws_arena_strdup(a, name);
+		if (reason == nobody_told) {
+			*ws_vec_push(&unknown, a) = ws_arena_strdup(a, name);
 		} else if (reason) {
 			if (why) {
 				*why = explain(reason, name, a);
@@ -169,19 +169,11 @@ holds(struct ws_str text, bool outside_only, const struct ws_action *action, str
 			return false;
 		}
 	}
-	return true;
-}
-
-bool
-ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
-	struct ws_names *names, struct ws_arena *a, const char **why)
-{
-	ws_name_list unknown = {0};
-	if (!action->platform || action->platform->is_silent) {
-		return holds(text, outside_only, action, names, NULL, a, why);
+	for (size_t i = 0; i < unknown.len; i++) { /* it may hold: they decide */
+		ws_platform_want(action->platform, unknown.at[i]);
 	}
-	return holds(text, outside_only, action, names, &unknown, a, why)
-		&& (unknown.len == 0
-			|| (ws_platform_ask_about(action->platform, &unknown)
-				&& holds(text, outside_only, action, names, NULL, a, why)));
+	if (unknown.len > 0 && why) {
+		*why = explain(nobody_told, unknown.at[0], a);
+	}
+	return unknown.len == 0;
 }

@@ -36,7 +36,8 @@ void ws_manifest_merge(struct ws_str all, struct ws_buf *text);
 /**
  * True when everything @a text says still holds. With @a outside_only the files in trees are taken
  * for granted: the caller knows that the trees are the same. @a why (may be NULL) gets one line on
- * the first difference, in @a a.
+ * the first difference, in @a a. What only names decide that nobody told of (platform.h) does not
+ * hold; they are wanted then.
  */
 bool ws_manifest_holds(struct ws_str text, bool outside_only, const struct ws_action *action,
 	struct ws_names *names, struct ws_arena *a, const char **why);

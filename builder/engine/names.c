@@ -53,10 +53,13 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 }
 
 bool
-ws_names_is_unknown(const struct ws_action *action, const char *name)
+ws_names_is_unknown(const struct ws_action *action, const char *name, bool contents)
 {
-	return action->platform && ws_names_is_outside(action, name)
-		&& !ws_platform_knows(action->platform, name);
+	const struct ws_platform *platform = action->platform;
+	return platform && ws_names_is_outside(action, name)
+		&& (!ws_platform_knows(platform, name)
+			|| (contents && ws_platform_has_file(platform, name)
+				&& !ws_platform_digest(platform, name)));
 }
 
 bool

@@ -26,8 +26,9 @@ struct ws_names {
 const char *ws_names_digest(
 	struct ws_names *names, const struct ws_action *action, const char *name);
 
-/** True for one that only hosts of the action's platform know, and none has told of. */
-bool ws_names_is_unknown(const struct ws_action *action, const char *name);
+/** True for one that only hosts of the action's platform know, and none has told of; or, where its
+ * @a contents count, none has told those. */
+bool ws_names_is_unknown(const struct ws_action *action, const char *name, bool contents);
 
 /** True when there is such a file; does not hash. */
 bool ws_names_exists(struct ws_names *names, const struct ws_action *action, const char *name);

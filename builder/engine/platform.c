@@ -2,7 +2,9 @@
  * there: so two states may agree, and the one that says more is kept. */
 #include "engine/platform.h"
 
+#include "base/event.h"
 #include "engine/elsewhere.h"
+#include "engine/graph.h"
 
 #include <string.h>
 
@@ -30,7 +32,6 @@ learn(struct ws_platform *p, bool keep, const char *name, const char *told)
 		return state;
 	}
 	bool is_digest = state != absent && state != present && state != folder;
-	p->has_learned = p->has_learned || !known;
 	ws_map_put(&p->told, ws_arena_strdup(p->a, name),
 		is_digest ? ws_arena_strdup(p->a, state) : state, p->a);
 	return true;
@@ -72,19 +73,69 @@ ws_platform_learn(struct ws_platform *p, const struct ws_report *report, const c
 	return go_through(p, false, report, name) && go_through(p, true, report, name);
 }
 
+void
+ws_platform_want(struct ws_platform *p, const char *name)
+{
+	if (!p->is_silent && !ws_map_get(&p->asked, name)) {
+		const char *kept = ws_arena_strdup(p->a, name);
+		ws_map_put(&p->asked, kept, kept, p->a);
+		*ws_vec_push(&p->wanted, p->a) = kept;
+	}
+}
+
+static void
+want_unknown(struct ws_platform *p, const ws_name_list *names)
+{
+	for (size_t i = 0; i < names->len; i++) {
+		if (names->at[i][0] == '/' && !ws_platform_knows(p, names->at[i])) {
+			ws_platform_want(p, names->at[i]);
+		}
+	}
+}
+
+void
+ws_platform_want_all(struct ws_platform *p, const struct ws_report *report)
+{
+	const struct ws_reads *reads = &report->reads;
+	want_unknown(p, &reads->files);
+	want_unknown(p, &reads->absent);
+	want_unknown(p, &reads->present);
+	want_unknown(p, &reads->folders);
+}
+
 bool
-ws_platform_ask_about(struct ws_platform *p, const ws_name_list *names)
+ws_platform_ask_wanted(struct ws_platform *p, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf lines = {0};
-	struct ws_err err;
-	for (size_t i = 0; i < names->len; i++) {
-		ws_buf_printf(&lines, "%s\n", names->at[i]);
+	*err = (struct ws_err){0};
+	for (size_t i = 0; i < p->wanted.len; i++) {
+		ws_buf_printf(&lines, "%s\n", p->wanted.at[i]);
 	}
-	p->is_silent = p->is_silent || !p->ask(p, &lines, NULL, &err);
-	for (size_t i = 0; i < names->len && !p->is_silent; i++) {
-		p->is_silent = !ws_platform_knows(p, names->at[i]);
+	p->wanted.len = 0;
+	if (lines.len == 0 || p->is_silent) {
+		return false;
 	}
+	p->is_silent = !p->ask(p, &lines, NULL, err);
 	return !p->is_silent;
+}
+
+bool
+ws_platforms_ask(const ws_node_list *nodes, const struct ws_events *events)
+{
+	bool learned = false;
+	for (size_t i = 0; i < nodes->len; i++) {
+		struct ws_platform *platform = nodes->at[i]->action->platform;
+		struct ws_err err;
+		if (!platform || platform->wanted.len == 0) {
+			continue;
+		}
+		if (ws_platform_ask_wanted(platform, &err)) {
+			learned = true;
+		} else if (err.text[0]) {
+			ws_events_warn(events, "%s: what was made before does not count there", err.text);
+		}
+	}
+	return learned;
 }
 
 bool

@@ -3,8 +3,9 @@
  *
  * Workers of a farm have headers of their own. What they told of them is known by canonical name
  * for one run, so that what was made there counts again while their files are the same, as
- * ws_names does it for this host. A name that nobody told of is asked for; until then it is neither
- * there nor absent. All workers must tell the same.
+ * ws_names does it for this host. A name that nobody told of is neither there nor absent: a lookup
+ * that needs it wants it, and all that is wanted is asked for together. All workers must tell the
+ * same.
  */
 #ifndef WS_ENGINE_PLATFORM_H
 #define WS_ENGINE_PLATFORM_H
@@ -13,6 +14,7 @@
 #include "base/map.h"
 #include "engine/action.h"
 
+struct ws_events;
 struct ws_report;
 
 /** First member of its owner's struct. */
@@ -22,21 +24,33 @@ struct ws_platform {
 	 * may be NULL): about those of the last run too, and what the host is (kit/hostcc/told.h). */
 	bool (*ask)(struct ws_platform *self, const struct ws_buf *names, struct ws_buf *told,
 		struct ws_err *err);
-	bool is_silent; /**< it was asked in vain */
+	bool is_silent;      /**< it was asked in vain */
+	ws_name_list wanted; /**< names that lookups needed and nobody knew of */
+	struct ws_map asked; /**< those that were wanted, answered or not */
 	struct ws_arena *a;
 	struct ws_map told; /**< name -> what there is: a digest, or a state of platform.c */
-	bool has_learned;   /**< names were told that nobody had asked for */
 };
 
 /**
  * Takes what a worker says of files outside of trees. False: it contradicts what is known, and
- * @a name is the first such name; then nothing is taken.
+ * @a name is the first such name; then nothing is taken, unless it contradicts itself.
  */
 bool ws_platform_learn(
 	struct ws_platform *platform, const struct ws_report *report, const char **name);
 
-/** Asks about names of which nothing is known. True: something is known of each now. */
-bool ws_platform_ask_about(struct ws_platform *platform, const ws_name_list *names);
+/** A lookup needs @a name, of which too little is known. */
+void ws_platform_want(struct ws_platform *platform, const char *name);
+
+/** What @a report tells of is wanted where it is not known. */
+void ws_platform_want_all(struct ws_platform *platform, const struct ws_report *report);
+
+/** Asks about all that is wanted, once. False: nothing new is known; @a err says why where it was
+ * asked in vain, which happens once, and is empty else. */
+bool ws_platform_ask_wanted(struct ws_platform *platform, struct ws_err *err);
+
+/** Asks the hosts that would run @a nodes about all that their lookups wanted; true: look them up
+ * again. Who does not answer is warned of once; @a events may be NULL. */
+bool ws_platforms_ask(const ws_node_list *nodes, const struct ws_events *events);
 
 /** Whether anything is known of @a name. */
 bool ws_platform_knows(const struct ws_platform *platform, const char *name);

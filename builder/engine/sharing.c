@@ -6,6 +6,7 @@
 #include "engine/cache_text.h"
 #include "engine/key.h"
 #include "engine/manifest.h"
+#include "engine/platform.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/shared.h"
@@ -23,6 +24,7 @@ struct wish {
 
 struct asking {
 	struct ws_cache *cache;
+	const ws_node_list *nodes;
 	struct wish *wishes;
 	size_t count;
 	struct ws_arena *a;
@@ -133,10 +135,12 @@ find_manifests(struct asking *x, bool outside_only)
 	if (files.len > 0) {
 		x->cache->shared->get_files(x->cache->shared, files.at, files.len);
 	}
-	for (size_t i = 0; i < x->count; i++) {
-		choose_manifest(
-			x, &x->wishes[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
-	}
+	do {
+		for (size_t i = 0; i < x->count; i++) {
+			choose_manifest(
+				x, &x->wishes[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
+		}
+	} while (ws_platforms_ask(x->nodes, x->cache->events));
 	drop_records(lists, x->count);
 }
 
@@ -208,7 +212,7 @@ void
 ws_sharing_get(struct ws_cache *cache, const ws_node_list *nodes)
 {
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct asking x = {.cache = cache, .a = a};
+	struct asking x = {.cache = cache, .nodes = nodes, .a = a};
 	struct ws_map seen = {0};
 	x.wishes = WS_NEW_N(a, struct wish, nodes->len);
 	for (size_t i = 0; i < nodes->len; i++) {

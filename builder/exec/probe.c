@@ -76,28 +76,11 @@ ask_glibc(const struct ws_hostcc *cc, struct ws_arena *a)
 		: "";
 }
 
-/* Whose packages are others has other headers, too: results that the farm keeps are told apart by
- * it. */
-static const char *
-packages_digest(struct ws_arena *a)
-{
-	static const char *const lists[] = {"/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite",
-		"/usr/lib/sysimage/rpm/rpmdb.sqlite", "/usr/lib/sysimage/rpm/Packages.db",
-		"/var/lib/rpm/Packages", "/lib/apk/db/installed"};
-	for (size_t i = 0; i < WS_LEN(lists); i++) {
-		struct ws_digest digest;
-		if (ws_digest_file(lists[i], &digest, NULL, NULL)) {
-			return ws_arena_strdup(a, digest.hex);
-		}
-	}
-	return "";
-}
-
 static bool
 tell_of_compilers(struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
-	struct ws_told_host host = {.glibc = "", .packages = packages_digest(a)};
+	struct ws_told_host host = {.glibc = ""};
 	ws_hostcc_list listed = {0};
 	ws_hostcc_list_all(NULL, "", PATH, NULL, a, &listed);
 	for (size_t i = 0; i < listed.len; i++) {

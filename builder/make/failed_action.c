@@ -66,6 +66,7 @@ ws_failed_action_of(
 		.err = node->failure,
 		.command = command_line(node, a),
 		.log_digest = node->result.log,
+		.elsewhere = node->action->platform != NULL,
 		.folder = keep_work ? node->dir : NULL,
 		.asks = asks,
 		.ask_count = ask_count,

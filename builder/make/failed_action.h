@@ -17,6 +17,7 @@ struct ws_failed_action {
 	const char *command;         /**< the command line, quoted for a shell */
 	const char *log;             /**< path of its log in the output folder; NULL: it said nothing */
 	struct ws_digest log_digest; /**< of the log in the cas; "" none */
+	bool elsewhere;              /**< on other hosts, by a compiler of theirs */
 	const char *folder;          /**< --keep-work: where it ran; else NULL */
 	const struct ws_asking *asks; /**< of a check: who asks for what it misses */
 	size_t ask_count;

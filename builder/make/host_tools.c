@@ -17,7 +17,8 @@ struct ws_host_tools {
 	struct ws_arena *a;
 	ws_hostcc_list compilers, cross; /* for this machine, and for others */
 	bool listed_compilers;
-	struct ws_told_host worker;        /* of a farm; no compilers: it was not asked */
+	struct ws_told_host worker;        /* of a farm; glibc NULL: it was not asked */
+	struct ws_err *worker_err;         /* why nothing is known of it */
 	struct ws_map python, opened, cxx; /* kits by tag, compilers by path, toolchains by need */
 	struct ws_map floors;              /* by compiler and glibc */
 };
@@ -119,24 +120,48 @@ list_compilers(struct ws_host_tools *t)
 	}
 }
 
-/* Any of its workers answers for all. */
+/* Those that compile for this machine, of hosts whose libc wheels are made for. */
 static bool
-ask_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_err *err)
+read_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_told_host *worker,
+	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf told = {0};
-	if (t->worker.glibc) {
-		return true;
-	}
+	struct ws_told_host all;
 	if (!farm->ask(farm, NULL, &told, err)) {
 		return false;
 	}
-	if (!ws_told_host_read(ws_buf_str(&told), t->a, &t->worker, err)) {
+	if (!ws_told_host_read(ws_buf_str(&told), t->a, &all, err)) {
 		return ws_err_wrap(err, "what a worker of %s is", farm->name);
 	}
-	for (size_t i = 0; i < t->worker.compilers.len; i++) {
-		t->worker.compilers.at[i].platform = farm;
+	*worker = (struct ws_told_host){.glibc = all.glibc};
+	for (size_t i = 0; i < all.compilers.len; i++) {
+		if (ws_hostcc_machine(&all.compilers.at[i]) == ws_machine_host()) {
+			all.compilers.at[i].platform = farm;
+			*ws_vec_push(&worker->compilers, t->a) = all.compilers.at[i];
+		}
 	}
-	return true;
+	return worker->compilers.len == 0 || worker->glibc[0]
+		|| ws_err_set(err, WS_ERR_CONFIG,
+			"the workers of %s have the headers of another libc than glibc", farm->name);
+}
+
+/* Any of its workers answers for all, once. */
+static bool
+ask_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_err *err)
+{
+	struct ws_told_host worker;
+	if (!t->worker.glibc && !t->worker_err) {
+		if (read_worker(t, farm, &worker, err)) {
+			t->worker = worker;
+		} else {
+			t->worker_err = WS_NEW(t->a, struct ws_err);
+			*t->worker_err = *err;
+		}
+	}
+	if (t->worker_err) {
+		*err = *t->worker_err;
+	}
+	return !t->worker_err;
 }
 
 /* Those of a farm that is taken as it is, of this host, or of this host for others. */

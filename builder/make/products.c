@@ -79,28 +79,38 @@ is_imported(const struct adding *w, const struct ws_extension *extension)
 		|| (extension->binding == WS_BINDING_STABLE_ABI && named);
 }
 
-/* C is compiled, and linked without C++, by the driver for C beside the one that was chosen. */
+/* The driver for C stands beside the one that was chosen. */
 static bool
-has_compilers(
-	const struct ws_hostcc *cxx, const struct ws_recipe_module *module, struct ws_err *err)
+has_c(const struct ws_hostcc *cxx, bool needs_c, struct ws_err *err)
 {
-	bool needs_c = !module->cxx;
-	for (size_t i = 0; i < module->unit_count; i++) {
-		needs_c = needs_c || module->units[i].kind == WS_UNIT_C;
-	}
 	if (!needs_c || cxx->c_path) {
 		return true;
 	}
 	ws_err_set(err, WS_ERR_BUILD, "compiler '%s' has no driver for C next to it", cxx->path);
+	if (cxx->platform) {
+		return ws_err_cure(err, "the image of the farm's workers needs it");
+	}
 	return ws_err_cure(err, "install the C compiler of the same version, %s %u",
 		cxx->kind == WS_HOSTCC_GCC ? "gcc" : "clang", cxx->major);
+}
+
+/* C is compiled, and linked without C++, by a driver of its own. */
+static bool
+has_compilers(
+	const struct ws_target *target, const struct ws_recipe_module *module, struct ws_err *err)
+{
+	bool compiles_c = false;
+	for (size_t i = 0; i < module->unit_count; i++) {
+		compiles_c = compiles_c || module->units[i].kind == WS_UNIT_C;
+	}
+	return has_c(target->cxx, compiles_c, err) && has_c(target->linker, !module->cxx, err);
 }
 
 static bool
 add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_err *err)
 {
 	const struct ws_target *target = target_of(w, module);
-	if (!has_compilers(target->cxx, module, err) || !has_compilers(target->linker, module, err)) {
+	if (!has_compilers(target, module, err)) {
 		return false;
 	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);

@@ -77,6 +77,17 @@ has_made_up_name(const struct ws_store *store, const struct ws_replay *replay)
 		&& ws_split_name_is_made_up(ws_buf_text(&name));
 }
 
+/* A toolkit without a seed for them, of a unit that was made whole: whether it did is not known. */
+static bool
+may_make_up_names(const struct ws_action *action)
+{
+	const char *const *word = action->argv;
+	while (*word && !ws_starts_with(*word, "--frandom-seed=")) {
+		word++;
+	}
+	return !action->split && ws_same(action->tool.name, "nvcc") && !*word;
+}
+
 /* What could not be made; NULL: all was. */
 static const struct ws_node *
 find_unmade(const struct ws_replay *replay)
@@ -128,7 +139,8 @@ tell(const struct ws_engine *engine, const struct ws_node *unit, const struct ws
 		return;
 	}
 	compare(replay, &same, &differ);
-	if (differ.len > 0 && has_made_up_name(engine->store, replay)) {
+	if (differ.len > 0
+		&& (has_made_up_name(engine->store, replay) || may_make_up_names(unit->action))) {
 		ws_events_note(events,
 			"replay %s (%s): not compared: one nvcc makes up a name for it, another each time",
 			subject, cell);

@@ -73,6 +73,14 @@ open_torch(struct ws_resolver *r, const struct ws_point *point, struct ws_torch_
 	return ws_pins_put(r->pins, WS_PIN_TORCH, &pin, err);
 }
 
+/* A farm that does all, or nothing. */
+static bool
+takes_trees_alone(const struct ws_resolver *r)
+{
+	const struct ws_executor *others = r->ctx->executor;
+	return others && !others->falls_back;
+}
+
 /* A build of a release is what its full version and the platform name; an installed one is its
  * interpreter's, which is left in @a has. NULL with @a err. */
 static const char *
@@ -82,6 +90,13 @@ torch_key(struct ws_resolver *r, const struct ws_point *point, const struct ws_p
 	*has = NULL;
 	if (!point->torch->installed) {
 		return ws_point_torch_pin(point, r->a);
+	}
+	if (takes_trees_alone(r)) {
+		ws_err_set(err, WS_ERR_CONFIG,
+			"torch %s of this host is not sent to a farm: its files may change",
+			point->torch->name);
+		ws_err_cure_code(err, WS_CURE_TORCH, point->torch->name);
+		return NULL;
 	}
 	if (!(*has = ws_host_tools_python(r->tools, point->python, err))) {
 		return NULL;
@@ -215,8 +230,7 @@ static bool
 open_host_cuda(struct ws_resolver *r, const struct ws_cuda_choice *choice, struct ws_cuda_kit *kit,
 	struct ws_err *err)
 {
-	const struct ws_executor *others = r->ctx->executor;
-	if (others && !others->falls_back) {
+	if (takes_trees_alone(r)) {
 		ws_err_set(err, WS_ERR_CONFIG,
 			"CUDA %s of this host is not sent to a farm: its files may change", choice->name);
 		return ws_err_cure_code(err, WS_CURE_KITS_ARCHIVE, NULL);

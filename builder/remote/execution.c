@@ -22,8 +22,6 @@
 #define KILLS 2                       /* for memory, on workers, before it is said */
 #define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
 #define MOST_NAMES ((size_t)1 << 20)  /* bytes of those */
-#define QUEUED 2
-#define EXECUTING 3
 
 /* A job that is away. */
 struct away {
@@ -320,7 +318,8 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 			fail(w, &err);
 			return;
 		}
-		w->files = (struct ws_worker_files){.order = w->op.action.order};
+		w->files = (struct ws_worker_files){
+			.order = w->op.action.order, .kept = w->response->cached_result};
 		ws_worker_files_list(w->response->result, w->job, dir, a, items, &w->files);
 		*ws_vec_push(coming, a) = w;
 		return;
@@ -449,13 +448,8 @@ static void
 cancel(struct away *w)
 {
 	struct runner *r = w->r;
-	if (w->op.name[0]) {
-		Reapi__CancelOperationRequest request;
-		struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
-		reapi__cancel_operation_request__init(&request);
-		request.name = w->op.name;
-		ws_unary_prepare(unary, "/google.longrunning.Operations/CancelOperation", &request, r->a);
-		unary->call.deadline_ms = CANCEL_MS;
+	struct ws_unary *unary = WS_NEW(r->a, struct ws_unary);
+	if (ws_operation_take_back(&w->op, unary, r->a)) {
 		*ws_vec_push(&r->cancels, r->a) = unary;
 		ws_rpc_start(r->x->rpc, &unary->call);
 	}
@@ -487,9 +481,10 @@ look_after(struct runner *r)
 	for (size_t i = r->open.len; i-- > 0;) {
 		struct away *w = r->open.at[i];
 		const struct ws_operation *op = &w->op;
-		x->heard_running = x->heard_running || op->stage >= EXECUTING;
-		waits = waits || (op->stage == QUEUED && now_ms - op->staged_ms > WS_QUEUED_TOO_LONG_MS);
-		if (op->stage == EXECUTING && w->job->deadline_ms && !r->stopping
+		x->heard_running = x->heard_running || op->stage >= WS_STAGE_EXECUTING;
+		waits = waits
+			|| (op->stage == WS_STAGE_QUEUED && now_ms - op->staged_ms > WS_QUEUED_TOO_LONG_MS);
+		if (op->stage == WS_STAGE_EXECUTING && w->job->deadline_ms && !r->stopping
 			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
 			w->timed_out = true;
 			cancel(w);
@@ -523,6 +518,11 @@ static bool
 start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 {
 	struct runner *r = (struct runner *)self;
+	if (job->action->platform && !ws_remote_action_can(job->action)) {
+		return ws_err_set(err, WS_ERR_BUILD,
+			"'%s' takes what is not sent to %s, which alone has its %s", job->action->subject,
+			r->x->name, job->action->tool.name);
+	}
 	if (!goes_away(self, job->action)) {
 		return start_here(r, job, err);
 	}
@@ -648,6 +648,7 @@ ask_host(
 		.store = x->config.store,
 		.events = x->config.events,
 		.stop = x->config.stop,
+		.said_queued = &x->said_queued,
 	};
 	WS_AUTO_BUF struct ws_buf all = {0};
 	struct ws_digest looks;
@@ -660,10 +661,6 @@ ask_host(
 	if (!ws_probe_run(&probe, &all, told, err)) {
 		return false;
 	}
-	if (told) {
-		looks = ws_digest_bytes(told->data, told->len);
-		x->actions.hosts = ws_arena_printf(x->a, " on %s", looks.hex);
-	}
 	return true;
 }
 
@@ -672,15 +669,20 @@ ask_host(
 static void
 remember_names(struct ws_execution *x)
 {
-	if (x->hosts.platform.has_learned) {
-		WS_AUTO_BUF struct ws_buf names = {0};
-		ws_platform_names(&x->hosts.platform, &names);
-		if (names.len > MOST_NAMES) {
-			ws_buf_clear(&names); /* of many farms by now, or of one that tells too much */
-		}
-		struct ws_digest none = ws_digest_bytes("", 0);
-		ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &none);
+	WS_AUTO_BUF struct ws_buf names = {0}, before = {0};
+	struct ws_digest looks;
+	ws_platform_names(&x->hosts.platform, &names);
+	ws_ledger_answer(x->config.ledger, NAMES, &before, &looks);
+	bool is_new =
+		names.len != before.len || (names.len && memcmp(names.data, before.data, names.len));
+	if (names.len == 0 || !is_new) {
+		return;
 	}
+	if (names.len > MOST_NAMES) {
+		ws_buf_clear(&names); /* of many farms by now, or of one that tells too much */
+	}
+	looks = ws_digest_bytes("", 0);
+	ws_ledger_note_answer(x->config.ledger, NAMES, ws_buf_text(&names), &looks);
 }
 
 struct ws_execution *

@@ -6,9 +6,10 @@
  * takes nothing but trees and stored files: compilations. Linking, checking and packing stay here.
  *
  * An action goes there with its trees, its order and the program that carries it out
- * (wheelsmith-exec). That program holds the worker's compiler against this host's, and reports what
- * was read; what was read outside of trees must be the same here, or the result is not taken. So
- * results have the keys that they would have if they were made here.
+ * (wheelsmith-exec). That program holds the worker's compiler against the one that was chosen, and
+ * reports what was read. What was read outside of trees must be the same here, or, of an action
+ * with a platform, on all workers; else the result is not taken. So results have the keys that they
+ * would have on any host with those files.
  */
 #ifndef WS_REMOTE_EXECUTION_H
 #define WS_REMOTE_EXECUTION_H

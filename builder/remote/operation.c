@@ -11,6 +11,7 @@
 #define REFUSALS 30 /* a few minutes */
 #define PAUSE_MS 500
 #define LONGEST_PAUSE_MS 10000
+#define CANCEL_MS 4000
 #define FAILED_PRECONDITION 9
 
 static void
@@ -88,6 +89,20 @@ ws_operation_prepare(struct ws_operation *op)
 	op->call.begin = begin;
 	op->call.next = next;
 	op->call.take = take;
+}
+
+bool
+ws_operation_take_back(const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a)
+{
+	Reapi__CancelOperationRequest request;
+	if (!op->name[0]) {
+		return false;
+	}
+	reapi__cancel_operation_request__init(&request);
+	request.name = ws_arena_strdup(a, op->name);
+	ws_unary_prepare(unary, "/google.longrunning.Operations/CancelOperation", &request, a);
+	unary->call.deadline_ms = CANCEL_MS;
+	return true;
 }
 
 void

@@ -10,6 +10,7 @@
 #include "net/rpc.h"
 #include "remote/reapi.pb-c.h"
 #include "remote/remote_action.h"
+#include "remote/unary.h"
 
 enum ws_operation_end {
 	WS_OPERATION_DONE,    /**< there is a result */
@@ -43,6 +44,15 @@ void ws_operation_prepare(struct ws_operation *op);
 /** The call has ended. DONE: @a response, in @a a, has a result. */
 enum ws_operation_end ws_operation_hear(
 	struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response);
+
+/** Prepares the call that takes it back, which is the caller's to run; false: the server has not
+ * told its name. */
+bool ws_operation_take_back(
+	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a);
+
+/** Stages of ExecuteOperationMetadata. */
+#define WS_STAGE_QUEUED 2
+#define WS_STAGE_EXECUTING 3
 
 void ws_operation_release(struct ws_operation *op);
 

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "engine/elsewhere.h"
 #include "remote/operation.h"
+#include "remote/unary.h"
 #include "remote/worker_files.h"
 #include "store/scratch.h"
 #include "store/store.h"
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #define TURN_MS 100
+#define LARGEST_ANSWER ((size_t)16 << 20)
 #define ABOUT_NAMES_MS 60000 /* others wait: it is a miss where the farm is that busy */
 
 void
@@ -24,26 +26,39 @@ ws_farm_warn_queued(const struct ws_events *events, const char *farm)
 		farm);
 }
 
+/* Nobody waits for it any more. */
+static void
+take_back(const struct ws_probe *p, struct ws_operation *op)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary unary = {0};
+	struct ws_call *calls[] = {&unary.call};
+	if (ws_operation_take_back(op, &unary, a)) {
+		ws_rpc_run(p->rpc, calls, 1);
+		ws_buf_release(&unary.reply);
+	}
+	ws_rpc_cancel(p->rpc, &op->call);
+}
+
 /* Until the operation ends; false: the run is to stop. */
 static bool
 wait_for(const struct ws_probe *p, struct ws_operation *op, struct ws_err *err)
 {
-	int64_t began_ms = ws_clock_ms();
-	bool warned = false;
 	ws_operation_prepare(op);
 	ws_rpc_start(p->rpc, &op->call);
-	while (!op->call.ended) {
-		if (ws_stop_asked(p->stop)) {
-			ws_rpc_cancel(p->rpc, &op->call);
-			return ws_stop_err(p->stop, err);
-		}
+	while (!op->call.ended && !ws_stop_asked(p->stop)) {
 		ws_rpc_turn(p->rpc, TURN_MS);
-		if (!warned && ws_clock_ms() - began_ms > WS_QUEUED_TOO_LONG_MS) {
+		if (!*p->said_queued && op->stage == WS_STAGE_QUEUED
+			&& ws_clock_ms() - op->staged_ms > WS_QUEUED_TOO_LONG_MS) {
 			ws_farm_warn_queued(p->events, p->platform->name);
-			warned = true;
+			*p->said_queued = true;
 		}
 	}
-	return true;
+	bool stopped = !op->call.ended;
+	if (stopped || op->call.status == WS_RPC_DEADLINE) {
+		take_back(p, op);
+	}
+	return stopped ? ws_stop_err(p->stop, err) : true;
 }
 
 static bool
@@ -95,12 +110,30 @@ read_answers(const struct ws_probe *p, struct ws_item *items, struct ws_buf *tol
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_report report;
 	const char *name;
-	if (!ws_fs_read(items[0].path, &text, err) || (told && !ws_fs_read(items[1].path, told, err))) {
+	if (!ws_fs_read_at_most(items[0].path, LARGEST_ANSWER, &text, err)
+		|| (told && !ws_fs_read_at_most(items[1].path, LARGEST_ANSWER, told, err))) {
 		return false;
 	}
 	return ws_report_read(ws_buf_str(&text), a, &report, err)
 		&& (ws_platform_learn(p->platform, &report, &name)
-			|| ws_err_set(err, WS_ERR_BUILD, "it contradicts itself on '%s'", name));
+			|| ws_err_set(err, WS_ERR_BUILD, "'%s' is another there than on others", name));
+}
+
+/* The program's own words, where it said why. */
+static bool
+fail_untold(const struct ws_probe *p, const Reapi__ActionResult *result, const char *dir,
+	struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_item words = {.path = ws_path_join(a, dir, "words", NULL)};
+	if (result->stderr_digest && result->stderr_digest->size_bytes > 0
+		&& result->stderr_digest->size_bytes < (int64_t)LARGEST_ANSWER) {
+		words.key = result->stderr_digest->hash;
+		words.size_bytes = (uint64_t)result->stderr_digest->size_bytes;
+		p->cache->get_files(p->cache, &words, 1);
+	}
+	return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d: %s",
+		(int)result->exit_code, ws_worker_words(&words, a));
 }
 
 static bool
@@ -117,9 +150,9 @@ fetch(const struct ws_probe *p, const Reapi__ActionResult *result, struct ws_buf
 	}
 	*ws_vec_push(&items, a) = (struct ws_item){0}; /* as of worker_files.h */
 	for (size_t i = 0; i < count; i++) {
-		if (ws_worker_files_add(result, names[i], scratch.path, a, &items) == 0) {
-			return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d and told nothing",
-				(int)result->exit_code);
+		size_t place = ws_worker_files_add(result, names[i], scratch.path, a, &items);
+		if (place == 0 || items.at[place].size_bytes > LARGEST_ANSWER) {
+			return fail_untold(p, result, scratch.path, err);
 		}
 	}
 	if (!p->cache->get_files(p->cache, items.at + 1, count)) {

@@ -22,6 +22,7 @@ struct ws_probe {
 	const struct ws_store *store;
 	const struct ws_events *events;
 	struct ws_stop *stop;
+	bool *said_queued; /**< the warning below was given */
 };
 
 /** Has the platform learn about @a names, a line each, and appends what it tells of its compilers
@@ -29,7 +30,7 @@ struct ws_probe {
 bool ws_probe_run(const struct ws_probe *probe, const struct ws_buf *names, struct ws_buf *told,
 	struct ws_err *err);
 
-/** Once: nothing runs there, though it has been asked for a minute. */
+/** Nothing runs there, though it has been asked for a minute. */
 void ws_farm_warn_queued(const struct ws_events *events, const char *farm);
 
 /** After which a farm that only queues is warned of. */

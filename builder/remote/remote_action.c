@@ -27,7 +27,6 @@ ws_remote_actions_open(
 		return false;
 	}
 	all->trees.a = a;
-	all->hosts = "";
 	all->helper = (struct ws_entry){.path = ROOT "/" HELPER,
 		.value = ws_arena_strdup(a, digest.hex),
 		.size_bytes = size_bytes,
@@ -222,7 +221,7 @@ make_messages(const struct ws_remote_actions *all, struct command *c, const stru
 	message.timeout = &timeout;
 	message.do_not_cache = c->fresh;
 	message.platform = &platform;
-	char *salt = ws_arena_printf(a, SALT "%s%s", c->salt, all->hosts);
+	char *salt = ws_arena_printf(a, SALT "%s", c->salt);
 	message.salt = (ProtobufCBinaryData){strlen(salt), (uint8_t *)salt};
 	Reapi__Digest digest = pack(own, &message);
 	*made =

@@ -20,7 +20,6 @@ struct ws_remote_actions {
 	size_t property_count;
 	struct ws_entry helper;
 	struct ws_directories trees; /**< with the helper: what is sent once a run */
-	const char *hosts;           /**< what its workers are, in a word: of the salt */
 	struct ws_map folders;       /**< digest of a tree -> struct ws_entry of its folder */
 };
 

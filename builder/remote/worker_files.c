@@ -117,11 +117,20 @@ is_same_host(const struct ws_report *report, const struct ws_action *action, str
 			why);
 }
 
-/* What one worker read outside of trees, others have as well: whoever gets the next action. */
+/* What one worker read outside of trees, others have as well: whoever gets the next action. What
+ * the farm kept of a worker of another day is held against one of today. */
 static bool
-is_same_platform(const struct ws_report *report, const struct ws_action *action, struct ws_err *err)
+is_same_platform(
+	const struct ws_report *report, const struct ws_action *action, bool kept, struct ws_err *err)
 {
 	const char *name;
+	if (kept) {
+		ws_platform_want_all(action->platform, report);
+		ws_platform_ask_wanted(action->platform, err);
+		if (action->platform->is_silent) {
+			return ws_err_set(err, WS_ERR_FETCH, "%s does not answer", action->platform->name);
+		}
+	}
 	return ws_platform_learn(action->platform, report, &name)
 		|| ws_err_set(err, WS_ERR_BUILD,
 			"'%s': %s has workers of several kinds: '%s' is not on all of them the same",
@@ -165,20 +174,28 @@ take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
 	return WS_HOME_WHOLE;
 }
 
+const char *
+ws_worker_words(const struct ws_item *item, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	if (item->came == WS_CAME_WHOLE) {
+		ws_fs_read_at_most(item->path, LONGEST_REPORT, &words, NULL);
+	}
+	struct ws_str line = ws_buf_str(&words);
+	line = ws_str_trim(ws_str_cut(&line, '\n'));
+	line.n = line.n < 300 ? line.n : 300;
+	return line.n ? ws_str_copy(line, a) : "it left no report";
+}
+
 static enum ws_home
 has_no_report(const struct ws_worker_files *files, const ws_item_list *items,
 	const struct ws_job *job, struct ws_err *err)
 {
-	WS_AUTO_BUF struct ws_buf words = {0};
 	if (files->report > 0) {
 		return WS_HOME_GONE;
 	}
-	read_text(items, files->stderr_text, &words);
-	struct ws_str line = ws_buf_str(&words);
-	line = ws_str_trim(ws_str_cut(&line, '\n'));
-	line.n = line.n < 300 ? line.n : 300;
-	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %.*s", job->action->subject,
-		(int)(line.n ? line.n : 17), line.n ? line.s : "it left no report");
+	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %s", job->action->subject,
+		ws_worker_words(&items->at[files->stderr_text], job->a));
 	return WS_HOME_UNFIT;
 }
 
@@ -257,7 +274,7 @@ ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *it
 		return WS_HOME_WHOLE;
 	}
 	if (job->action->platform) {
-		if (!is_same_platform(&report, job->action, err)) {
+		if (!is_same_platform(&report, job->action, files->kept, err)) {
 			return WS_HOME_OTHER;
 		}
 	} else {

@@ -3,8 +3,8 @@
  *
  * Which files of an ActionResult are fetched, and what they say: the report (engine/elsewhere.h)
  * becomes a struct ws_done, outputs and log enter the store. Nothing a worker says is believed that
- * can be looked at: blobs have the bytes of their digests, and files outside of trees must be here
- * what they were there.
+ * can be looked at: blobs have the bytes of their digests, and files outside of trees must be what
+ * they are on this host, or, for an action with a platform, on all of its hosts.
  */
 #ifndef WS_REMOTE_WORKER_FILES_H
 #define WS_REMOTE_WORKER_FILES_H
@@ -22,6 +22,7 @@ struct ws_worker_files {
 	size_t report, log, stderr_text;
 	size_t *outputs;       /**< one for each of the action */
 	const char *too_large; /**< an output that is not fetched for its size; NULL: none */
+	bool kept;             /**< the farm answered from what it keeps; its caller's, like order */
 };
 
 /** Adds the output @a path of @a result, a text of 16 MiB at most, to below @a dir; its place, 0:
@@ -29,7 +30,8 @@ struct ws_worker_files {
 size_t ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items);
 
-/** Adds what is to be fetched, to below @a dir. @a files has the order, and nothing else yet. */
+/** Adds what is to be fetched, to below @a dir. @a files has
+ * what is its caller's. */
 void ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job,
 	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files);
 
@@ -40,6 +42,9 @@ enum ws_home {
 	WS_HOME_UNFIT, /**< it could not run it; @a err has the worker's words */
 	WS_HOME_WRONG, /**< it ran it and left something else; @a err says what */
 };
+
+/** The first line of what the program there said, @a item being its stderr, in @a a. */
+const char *ws_worker_words(const struct ws_item *item, struct ws_arena *a);
 
 /** The files came, as far as they did. @a names tells what is here. */
 enum ws_home ws_worker_files_take(const struct ws_worker_files *files, const ws_item_list *items,

@@ -238,6 +238,31 @@ print(build["compiler"]["version"])')
 	nothing_ran
 }
 
+@test "what the farm kept of workers of another day is not of today" {
+	local header=/usr/include/stdint.h
+	cp $header stdint.h
+	echo '#define WS_DAY 1' >> stdint.h
+	echo 'int day() { return WS_DAY; }' >> recipes/tiny/src/module.cpp
+	casd_with $header "$PWD/stdint.h"
+	build --executor remote
+	[ "$status" -eq 0 ]
+	local before
+	before=$(wheel_sum)
+
+	kill "$(cat casd.pid)"
+	sed -i 's/WS_DAY 1/WS_DAY 2/' stdint.h
+	anew
+	echo 'int day() { return WS_DAY; }' >> recipes/tiny/src/module.cpp
+	casd_with $header "$PWD/stdint.h" # with what it kept
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" != "$before" ]
+	sqlite3 "$WHEELSMITH_STORE/ledger.db" 'select answer from answers' | grep -q "$header"
+	rm -rf dist
+	build --executor remote
+	nothing_ran
+}
+
 @test "what a desk made and told, a build by the farm finds: the farm is asked for the names of its headers" {
 	farm_is "$GRPC" '"access": "write", "key": "'"$KEYS"'/ci.pem"'
 	build
@@ -314,4 +339,11 @@ cannot_use() { # ENDPOINT WORDS
 	build --executor remote --kits host
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"CUDA 13.0 of this host is not sent to a farm"* ]]
+	python3 -m venv --without-pip venv
+	mkdir torch
+	fake_torch torch
+	unzip -q torch/*.whl -d venv/lib/python3.*/site-packages
+	ws build tiny==1.0 --recipes recipes --here --python venv/bin/python3 --arch 8.6 --cuda 13.0 --kits archive --executor remote
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"torch "*" of this host is not sent to a farm"* ]]
 }

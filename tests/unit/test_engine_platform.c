@@ -20,13 +20,14 @@ struct hosts {
 
 static bool
 ask(struct ws_platform *self, const struct ws_buf *names, struct ws_buf *told WS_UNUSED,
-	struct ws_err *err WS_UNUSED)
+	struct ws_err *err)
 {
 	struct hosts *hosts = (struct hosts *)self;
 	const char *name;
 	hosts->asked++;
 	snprintf(hosts->names, sizeof(hosts->names), "%s", names->data);
-	return hosts->has && ws_platform_learn(self, hosts->has, &name);
+	return hosts->has ? ws_platform_learn(self, hosts->has, &name)
+					  : ws_err_set(err, WS_ERR_FETCH, "nobody is there");
 }
 
 static struct ws_report
@@ -47,7 +48,6 @@ WS_TEST(workers_that_contradict_each_other_are_told_by_the_name)
 	*ws_vec_push(&first.reads.absent, a) = "/usr/include/y.h";
 	*ws_vec_push(&first.reads.absent, a) = "torch/y.h"; /* in a tree: not theirs to tell */
 	assert_true(ws_platform_learn(&platform, &first, &name));
-	assert_true(platform.has_learned);
 	assert_string_equal(ws_platform_digest(&platform, "/usr/include/x.h"), ONE);
 	assert_true(ws_platform_knows(&platform, "/usr/include/y.h"));
 	assert_false(ws_platform_has_file(&platform, "/usr/include/y.h"));
@@ -107,25 +107,67 @@ WS_TEST(a_manifest_holds_by_what_workers_have)
 	struct ws_report has = with_file("/usr/include/x.h", ONE, a);
 	struct hosts hosts = {.platform = {.ask = ask, .a = a}, .has = &has};
 	const char *why;
+	struct ws_err err;
 	*ws_vec_push(&has.reads.absent, a) = "/usr/include/y.h";
-	assert_true(holds(text, &hosts, a, &why));
+	assert_false(holds(text, &hosts, a, &why));
+	assert_string_equal(why, "no host that compiles it has told of '/usr/include/x.h'");
+	assert_false(holds(text, &hosts, a, &why));
+	assert_false(ws_platform_ask_wanted(&(struct ws_platform){.a = a}, &err)); /* nothing is */
+	assert_true(ws_platform_ask_wanted(&hosts.platform, &err));
 	assert_int_equal(hosts.asked, 1); /* about both at once */
 	assert_string_equal(hosts.names, "/usr/include/x.h\n/usr/include/y.h\n");
 	assert_true(holds(text, &hosts, a, &why));
-	assert_int_equal(hosts.asked, 1);
 	assert_false(holds("f " TWO " /usr/include/x.h\na /usr/include/z.h\n", &hosts, a, &why));
 	assert_string_equal(why, "'/usr/include/x.h' changed");
-	assert_int_equal(hosts.asked, 1); /* what is known decides: nobody is asked about z.h */
+	assert_false(ws_platform_ask_wanted(&hosts.platform, &err)); /* z.h would decide nothing */
+	assert_string_equal(err.text, "");
+	assert_int_equal(hosts.asked, 1);
 }
 
-WS_TEST(workers_that_do_not_answer_are_asked_once)
+WS_TEST(that_a_file_is_there_does_not_say_what_it_holds)
 {
-	struct hosts hosts = {.platform = {.ask = ask, .a = a}};
-	const char *why;
-	for (int again = 0; again < 2; again++) {
-		assert_false(holds("a /usr/include/y.h\n", &hosts, a, &why));
-		assert_false(holds("f " ONE " /usr/include/x.h\n", &hosts, a, &why));
-	}
+	struct ws_report seen = {0};
+	struct hosts hosts = {.platform = {.ask = ask, .a = a}, .has = &seen};
+	const char *why, *name;
+	*ws_vec_push(&seen.reads.present, a) = "/usr/include/x.h";
+	assert_true(ws_platform_learn(&hosts.platform, &seen, &name));
+	assert_true(holds("p /usr/include/x.h\n", &hosts, a, &why));
+	assert_false(holds("f " ONE " /usr/include/x.h\n", &hosts, a, &why));
 	assert_string_equal(why, "no host that compiles it has told of '/usr/include/x.h'");
-	assert_int_equal(hosts.asked, 1);
+	assert_int_equal(hosts.platform.wanted.len, 1);
+}
+
+WS_TEST(a_name_is_asked_for_once_and_hosts_that_do_not_answer_once)
+{
+	struct ws_report nothing = {0};
+	struct hosts hosts = {.platform = {.ask = ask, .a = a}, .has = &nothing};
+	const char *why;
+	struct ws_err err;
+	for (int again = 0; again < 2; again++) { /* they answered, and did not tell */
+		assert_false(holds("a /usr/include/y.h\n", &hosts, a, &why));
+		ws_platform_ask_wanted(&hosts.platform, &err);
+		assert_int_equal(hosts.asked, 1);
+	}
+	hosts.has = NULL;
+	for (int again = 0; again < 2; again++) {
+		assert_false(holds("a /usr/include/z.h\na /usr/include/q.h\n", &hosts, a, &why));
+		assert_false(ws_platform_ask_wanted(&hosts.platform, &err));
+		assert_string_equal(err.text, again ? "" : "nobody is there");
+	}
+	assert_true(hosts.platform.is_silent);
+	assert_int_equal(hosts.asked, 2);
+}
+
+WS_TEST(what_a_farm_kept_is_asked_about_before_it_is_believed)
+{
+	struct ws_report kept = with_file("/usr/include/x.h", ONE, a);
+	struct ws_report today = with_file("/usr/include/x.h", TWO, a);
+	struct hosts hosts = {.platform = {.ask = ask, .a = a}, .has = &today};
+	struct ws_err err;
+	const char *name;
+	ws_platform_want_all(&hosts.platform, &kept);
+	assert_true(ws_platform_ask_wanted(&hosts.platform, &err));
+	assert_false(ws_platform_learn(&hosts.platform, &kept, &name));
+	ws_platform_want_all(&hosts.platform, &kept); /* it is known by now */
+	assert_int_equal(hosts.platform.wanted.len, 0);
 }

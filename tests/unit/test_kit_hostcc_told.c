@@ -14,7 +14,7 @@ static const struct ws_host_file files[] = {{"/usr/bin/a b", ONE}};
 static struct ws_told_host
 host_with_two(struct ws_arena *a)
 {
-	struct ws_told_host host = {.glibc = "2.36", .packages = ""};
+	struct ws_told_host host = {.glibc = "2.36"};
 	struct ws_hostcc gcc = {.kind = WS_HOSTCC_GCC,
 		.path = "/usr/bin/g++-12",
 		.major = 12,

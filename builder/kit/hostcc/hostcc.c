@@ -117,13 +117,17 @@ cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, s
 	}
 }
 
+#define NEEDS_ONE "their image needs one"
+
 /* What needs no toolkit takes any gcc that is new enough. */
 static bool
-refuse_any(const struct ws_hostcc_wish *wish, const char *there, struct ws_err *err)
+refuse_any(const struct ws_hostcc_wish *wish, const struct ws_host *host, const char *there,
+	struct ws_err *err)
 {
 	ws_err_set(
 		err, WS_ERR_BUILD, "no C++ compiler: gcc %u or newer is needed, %s", wish->gcc_min, there);
-	return ws_err_cure(err, "install g++ %u or newer", wish->gcc_min);
+	return host ? ws_err_cure(err, "install g++ %u or newer", wish->gcc_min)
+				: ws_err_cure(err, NEEDS_ONE);
 }
 
 static bool
@@ -141,14 +145,14 @@ refuse(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, const stru
 		ws_arena_printf(a, "%s %s", host ? "this host has" : "the workers of the farm have",
 			there.len > 0 ? ws_buf_text(&there) : "none");
 	if (!wish->cuda) {
-		return refuse_any(wish, has, err);
+		return refuse_any(wish, host, has, err);
 	}
 	ws_err_set(err, WS_ERR_BUILD, "no host compiler for CUDA %s: it takes %s, %s", wish->cuda,
 		ws_buf_text(&taken), has);
 	if (host) {
 		ws_hostcc_install_cure(wish, host, err);
 	} else {
-		ws_err_cure(err, "their image needs one");
+		ws_err_cure(err, NEEDS_ONE);
 	}
 	cure_newer_cuda(list, wish, err);
 	return false;

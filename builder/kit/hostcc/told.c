@@ -29,7 +29,6 @@ void
 ws_told_host_write(const struct ws_told_host *host, struct ws_buf *text)
 {
 	ws_fields_add(text, HOST, host->glibc);
-	ws_fields_add(text, "packages", host->packages);
 	for (size_t i = 0; i < host->compilers.len; i++) {
 		write_compiler(&host->compilers.at[i], text);
 	}
@@ -131,13 +130,8 @@ read_field(struct reading *r, const char *kind, const char *value)
 	if (r->cc) {
 		return read_of_compiler(r, kind, value);
 	}
-	const char **place = strcmp(kind, HOST) == 0 ? &r->host->glibc
-		: strcmp(kind, "packages") == 0          ? &r->host->packages
-												 : NULL;
-	if (place) {
-		*place = value;
-	}
-	return place;
+	r->host->glibc = strcmp(kind, HOST) == 0 ? value : NULL;
+	return r->host->glibc;
 }
 
 bool
@@ -146,7 +140,7 @@ ws_told_host_read(
 {
 	struct reading r = {.a = a, .host = host};
 	const char *kind, *value;
-	*host = (struct ws_told_host){.packages = ""};
+	*host = (struct ws_told_host){0};
 	bool good = true;
 	while (good && ws_fields_take(&text, a, &kind, &value)) {
 		good = read_field(&r, kind, value);

@@ -12,8 +12,7 @@
 
 /** A host, as far as compiling is concerned. */
 struct ws_told_host {
-	const char *glibc;        /**< of its headers: "2.36"; "" not known */
-	const char *packages;     /**< digest of the list of its packages; "" not known */
+	const char *glibc;        /**< of its headers: "2.36"; "" it has another libc */
 	ws_hostcc_list compilers; /**< opened */
 };
 
