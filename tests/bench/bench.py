@@ -47,8 +47,9 @@ BENCHES = {
     "m2": matrices.m2,
     "shared": matrices.shared,
     "farm": farms.farm,
+    "casd": farms.casd,
 }
-PEERS = "pip", "m1", "m2", "shared", "farm"  # install torch with pip, 5 GB and more, or compile for minutes; only by name or with --peer
+PEERS = "pip", "m1", "m2", "shared", "farm", "casd"  # install torch with pip, 5 GB and more, or compile for minutes; only by name or with --peer
 
 
 class Bench:

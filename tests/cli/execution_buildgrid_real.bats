@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Compilations that a build farm of two workers runs, one of which is killed: BuildGrid. Its workers have no sandbox.
 # labels: real network
-# timeout: 1800
+# timeout: 3600
 
 load building
 load sharing
@@ -118,4 +118,36 @@ print(collections.Counter(e["worker"] for e in map(json.loads, sys.stdin) if e.g
 	wait $building || status=$?
 	cat log
 	[ "$status" -eq 130 ]
+}
+
+# The module in the wheel: marks are comments, so it is the same whatever they are.
+module_sum() {
+	python3 -c 'import glob, hashlib, zipfile
+wheel = zipfile.ZipFile(glob.glob("dist/*.whl")[0])
+print(*(hashlib.sha256(wheel.read(name)).hexdigest() for name in wheel.namelist() if name.endswith(".so")))'
+}
+
+@test "workers that are killed at 50 moments, and come again: every build ends, and the bytes are the same" {
+	local module kills=0 round name building
+	build
+	module=$(module_sum)
+	for ((round = 0; kills < 50; round++)); do
+		anew
+		with_many "killed $round"
+		remote_is "$GRPC" '"instance": "main", "access": "none", "platform": ["OSFamily=linux"]'
+		"$WHEELSMITH" build --matrix m.json --kits archive --executor remote > events 2> log 3>&- &
+		building=$!
+		while sleep $((RANDOM % 5 + 2)).$((RANDOM % 10)) && kill -0 $building 2> /dev/null; do
+			name=w$((RANDOM % 2 + 1))
+			kill -KILL "$(cat $name.pid)"
+			start_worker $name OSFamily=linux
+			kills=$((kills + 1))
+		done
+		status=0
+		wait $building || status=$?
+		echo "build $round: $status after $kills kills" >&3
+		cat log
+		[ "$status" -eq 0 ]
+		[ "$(module_sum)" = "$module" ]
+	done
 }

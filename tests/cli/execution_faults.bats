@@ -88,8 +88,8 @@ built_here() {
 	[[ "$stderr" != *"built here"* ]]
 }
 
-@test "batches of 64 KiB, 100 streams of a connection, GOAWAY every 3 s, one of a hundred calls unavailable: all is built there" {
-	start_farm --batch 65536 --streams 100 --goaway 3 --fail 0.01
+@test "batches of 64 KiB, 100 streams of a connection, 10 calls at once, GOAWAY every 3 s, one of a hundred calls unavailable: all is built there" {
+	start_farm --batch 65536 --streams 100 --goaway 3 --fail 0.01 --calls 10
 	farm_is
 	build --executor remote
 	built_there

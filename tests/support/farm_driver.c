@@ -1,11 +1,11 @@
 /* farm_driver.c - what remote execution costs this host, for ./dev bench.
  *
- *     farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS
+ *     farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS|TREE...
  *
  * COUNT actions that copy a file of their own, with a tree of READS headers in common, by the farm
  * at ENDPOINT (tests/support/farm_server.py), at most SLOTS at once. ENDPOINT "here": by nobody, as
  * many at once, with what a farm would have said; what is left is what the engine costs. STORE must
- * be new.
+ * be new, or has each TREE, a folder of its trees/: they are taken instead.
  *
  * Prints seconds, cpu_us an action, made_kb (resident before the run) and peak_kb.
  */
@@ -32,7 +32,8 @@ struct bench {
 	struct ws_host host;
 	struct ws_tree tree;
 	struct ws_host_file host_file;
-	struct ws_mount mount;
+	struct ws_mount *mounts;
+	size_t mount_count;
 	struct ws_reads reads;
 	unsigned count, slots, read_count;
 	struct ws_arena *a;
@@ -132,18 +133,41 @@ make_tree(struct bench *b, struct ws_err *err)
 	return builder && ws_tree_commit(builder, b->a, &b->tree, err);
 }
 
+/* "NAME-DIGEST" of the store. */
 static bool
-prepare(struct bench *b, const char *store, struct ws_err *err)
+find_tree(struct bench *b, const char *folder, struct ws_mount *mount, struct ws_err *err)
+{
+	struct ws_tree *tree = WS_NEW(b->a, struct ws_tree);
+	const char *digest = strrchr(folder, '-');
+	const char *name = digest ? ws_arena_copy(b->a, folder, (size_t)(digest - folder)) : "";
+	if (!digest || !ws_tree_find(&b->store, name, digest + 1, b->a, tree)) {
+		return ws_err_set(err, WS_ERR_CONFIG, "the store has no tree '%s'", folder);
+	}
+	*mount = (struct ws_mount){folder, tree->path, tree};
+	return true;
+}
+
+static bool
+prepare(struct bench *b, const char *store, char *const *trees, size_t count, struct ws_err *err)
 {
 	struct ws_digest *digest = WS_NEW(b->a, struct ws_digest);
+	bool makes = count == 1 && strspn(trees[0], "0123456789") == strlen(trees[0]);
+	b->read_count = makes ? (unsigned)strtoul(trees[0], NULL, 10) : 0;
+	b->mounts = WS_NEW_N(b->a, struct ws_mount, count);
+	b->mount_count = count;
 	if (!ws_store_open(store, b->a, &b->store, err)
-		|| !ws_work_open(&b->store, NULL, b->a, &b->work, err) || !make_tree(b, err)
+		|| !ws_work_open(&b->store, NULL, b->a, &b->work, err) || (makes && !make_tree(b, err))
 		|| !ws_digest_file(program, digest, NULL, err)) {
 		return false;
 	}
 	b->host = ws_host_read("", b->a);
 	b->host_file = (struct ws_host_file){.path = program, .digest = digest->hex};
-	b->mount = (struct ws_mount){"tree", b->tree.path, &b->tree};
+	b->mounts[0] = (struct ws_mount){"tree", b->tree.path, &b->tree};
+	for (size_t i = 0; i < count && !makes; i++) {
+		if (!find_tree(b, trees[i], &b->mounts[i], err)) {
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -171,8 +195,8 @@ add_action(struct bench *b, struct ws_graph *graph, unsigned number, struct ws_e
 		.tool = {"sh", program, "f00d"},
 		.argv = argv,
 		.env = env,
-		.mounts = &b->mount,
-		.mount_count = 1,
+		.mounts = b->mounts,
+		.mount_count = b->mount_count,
 		.inputs = input,
 		.input_count = 1,
 		.outputs = outputs,
@@ -271,17 +295,17 @@ main(int argc, char **argv)
 	struct ws_err err = {0};
 	char printed[WS_ERR_PRINTED];
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	if (argc != 7) {
-		fprintf(stderr, "usage: farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS\n");
+	if (argc < 7) {
+		fprintf(stderr, "usage: farm_driver ENDPOINT STORE COUNT SLOTS HELPER READS|TREE...\n");
 		return 2;
 	}
 	struct bench b = {.endpoint = argv[1],
 		.work = WS_WORK_CLOSED,
 		.count = (unsigned)strtoul(argv[3], NULL, 10),
 		.slots = (unsigned)strtoul(argv[4], NULL, 10),
-		.read_count = (unsigned)strtoul(argv[6], NULL, 10),
 		.a = a};
-	bool done = prepare(&b, argv[2], &err) && run_all(&b, argv[5], &err);
+	bool done =
+		prepare(&b, argv[2], argv + 6, (size_t)argc - 6, &err) && run_all(&b, argv[5], &err);
 	if (!done) {
 		fputs(ws_err_print(&err, printed), stderr);
 	}
