@@ -205,6 +205,27 @@ until_it_ends() {
 	done
 }
 
+@test "a server that is restarted, empty, while it runs something: all is sent again, and built there" {
+	slow
+	build
+	[ "$status" -eq 0 ]
+	FIRST=$(wheel_sum)
+	anew
+	only_host
+	slow
+	start_farm
+	farm_is
+	begin --executor remote
+	local old
+	old=$(cat farm.pid)
+	start_farm # gRPC's servers share a port
+	kill -KILL "$old"
+	until_it_ends
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$FIRST" ]
+	[ "$(stat_of ran)" -ge 1 ]
+}
+
 @test "a client that is killed: the next one joins what went on, and nothing runs twice" {
 	slow
 	start_farm
@@ -215,4 +236,19 @@ until_it_ends() {
 	build --executor remote
 	[ "$status" -eq 0 ]
 	[ "$(stat_of most_often)" -eq 1 ]
+}
+
+@test "Ctrl-C ends the waiting for a farm that is full" {
+	slow
+	start_farm --busy --slots 1
+	farm_is
+	env --default-signal=INT "$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
+	BUILD=$!
+	until_it_compiles
+	sleep 1 # the others are refused
+	local began=$SECONDS
+	kill -INT $BUILD
+	until_it_ends
+	[ "$status" -eq 130 ]
+	[ $((SECONDS - began)) -le 5 ]
 }

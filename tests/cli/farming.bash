@@ -64,12 +64,17 @@ end_farm() { # FILE OF IDS
 # farm_server.py with OPTIONs, which carries actions out in ./farm; on the port of the one before, where there was one. Leaves GRPC,
 # ./farm.pid, and ./stats when it has ended.
 start_farm() { # [OPTION...]
+	local i
 	make_buildgrid
 	PORT=${PORT:-$(free_port)} GRPC=grpc://127.0.0.1:$PORT
 	"$VENV/bin/python" "$WS_ROOT/tests/support/farm_server.py" "$PORT" --slots 2 --run "$PWD/farm" --stats "$PWD/stats" "$@" \
 		> farm.log 2>&1 < /dev/null 3>&- 8>&- 9>&- &
 	echo $! > farm.pid
-	wait_for "$PORT"
+	for ((i = 0; i < 300; i++)); do
+		! grep -q ready farm.log || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 end_one_farm() { # [SIGNAL]

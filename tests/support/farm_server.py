@@ -417,6 +417,7 @@ async def serve(asked):
     loop.add_signal_handler(signal.SIGTERM, over.set)
     loop.add_signal_handler(signal.SIGUSR1, farm.forget)
     await server.start()
+    print("ready", flush=True)
     await over.wait()
     farm.report()
     await server.stop(0)
