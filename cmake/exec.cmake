@@ -1,9 +1,9 @@
 # What goes along with an action to a worker of a build farm: static, so that it runs in any image. Of core it takes
-# what reads an order and traces a compiler; of libraries libcrypto. Where there is no static one, or the program is for
-# another machine, `--executor remote` says that it is missing.
+# what reads an order and traces a compiler; of libraries libcrypto. Where there is no static one, `--executor remote` says
+# that it is missing.
 find_library(WS_STATIC_CRYPTO libcrypto.a)
-if(NOT WS_STATIC_CRYPTO OR CMAKE_CROSSCOMPILING OR WS_PACKAGE)
-	message(STATUS "wheelsmith-exec is not built")
+if(NOT WS_STATIC_CRYPTO)
+	message(STATUS "wheelsmith-exec is not built: there is no libcrypto.a")
 	return()
 endif()
 add_executable(wheelsmith-exec builder/exec/main.c builder/exec/no_ledger.c builder/exec/probe.c)
@@ -13,6 +13,7 @@ target_compile_definitions(wheelsmith-exec PRIVATE _GNU_SOURCE WS_VERSION="${PRO
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
 	target_link_options(wheelsmith-exec PRIVATE -static -Wl,--no-warnings)
 endif()
+set_target_properties(wheelsmith-exec PROPERTIES INSTALL_RPATH "")
 target_link_libraries(wheelsmith-exec PRIVATE ws_warnings $<TARGET_FILE:core> ${WS_STATIC_CRYPTO})
 add_dependencies(wheelsmith-exec core)
 install(TARGETS wheelsmith-exec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -23,8 +23,10 @@ import zipfile
 
 import older
 
-# What is linked statically (cmake/package/package.cmake), by the Debian package that it comes from.
-STATIC = ("libarchive-dev", "libxml2-dev")
+# What is linked statically (cmake/package/package.cmake, cmake/exec.cmake), by the Debian package that it comes from.
+STATIC = ("libarchive-dev", "libxml2-dev", "libssl-dev", "libc6-dev")
+# They go where pip and uv look for commands: the second lies beside the first.
+PROGRAMS = ("bin/wheelsmith", "bin/wheelsmith-exec")
 SUMMARY = "Builds the wheels of CUDA extensions for many torch, CUDA, Python and GPU versions"
 
 
@@ -141,11 +143,11 @@ def write_tar(prefix, path, when):
 
 
 def wheel_members(prefix, version, tag):
-    """(name, bytes, mode) of everything but RECORD. The program goes where pip and uv look for commands."""
+    """(name, bytes, mode) of everything but RECORD."""
     data, info = f"wheelsmith-{version}.data", f"wheelsmith-{version}.dist-info"
     for file in files_of(prefix):
         name = str(file.relative_to(prefix))
-        place = f"{data}/scripts/wheelsmith" if name == "bin/wheelsmith" else f"{data}/data/{name}"
+        place = f"{data}/scripts/{file.name}" if name in PROGRAMS else f"{data}/data/{name}"
         yield place, file.read_bytes(), 0o755 if name.startswith("bin/") else 0o644
     licence = (prefix / "share/doc/wheelsmith/LICENSE").read_bytes()
     readme = (prefix / "share/doc/wheelsmith/README.md").read_text()

@@ -21,6 +21,6 @@ target_include_directories(ws_libraries INTERFACE ${WS_NEWER_INCLUDE_DIRS})
 target_link_libraries(ws_libraries INTERFACE ${WS_ARCHIVE_STATIC} ${WS_XML_STATIC} $<TARGET_OBJECTS:ws_older_glibc>
 	nettle acl lzma lz4 bz2 m -l:libsupc++.a)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/wheelsmith")
-add_link_options(-Wl,--disable-new-dtags -Wl,--wrap=__libc_start_main
+target_link_options(ws_libraries INTERFACE -Wl,--disable-new-dtags -Wl,--wrap=__libc_start_main
 	-Wl,--dynamic-list=${CMAKE_SOURCE_DIR}/cmake/package/exports.list
 	-Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:libresolv.so.2 -Wl,--as-needed)

@@ -88,6 +88,20 @@ in_root() { # folder, words
 	echo "$output"
 }
 
+# An order that is none is refused with 70: it runs, without a library and a loader.
+@test "what a farm's worker runs lies beside the program, and runs alone" {
+	needs unshare readelf
+	tar -xJf "$ARCHIVE"
+	mkdir worker
+	cp wheelsmith-*/bin/wheelsmith-exec worker/
+	run -0 readelf -lW worker/wheelsmith-exec
+	[[ $output != *INTERP* ]]
+	echo none > worker/order
+	run -70 env -i unshare -Ur --root="$PWD/worker" /wheelsmith-exec
+	echo "$output"
+	[[ $output == *"it is no order of wheelsmith"* ]]
+}
+
 @test "each library has its licence and its version" {
 	tar -xJf "$ARCHIVE"
 	cd wheelsmith-*/share/doc/wheelsmith/libraries
@@ -98,6 +112,7 @@ in_root() { # folder, words
 	[ "$(find . -name '*.copyright' | wc -l)" = "$(wc -l < VERSIONS)" ]
 	grep -q '^libarchive-dev ' VERSIONS
 	grep -q '^libssl3' VERSIONS
+	grep -q '^libc6-dev ' VERSIONS
 }
 
 @test "pip installs it, and it finds its data" {
@@ -107,6 +122,7 @@ in_root() { # folder, words
 		causal-conv1d==1.5.3.post1
 	echo "$output"
 	[[ $output == *"/venv/share/wheelsmith/recipes/causal-conv1d/"* ]]
+	[ -x venv/bin/wheelsmith-exec ]
 	run -0 venv/bin/pip uninstall -q -y wheelsmith
 	[ -z "$(find venv -type f -path '*wheelsmith*')" ]
 }
