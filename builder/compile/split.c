@@ -220,21 +220,30 @@ tool_of(const struct expanding *x, enum ws_nvcc_stage stage)
 static void
 fill_tokens(const struct expanding *x, enum ws_nvcc_stage stage, struct ws_action *part)
 {
-	const char *root = x->split->target->cuda->path;
+	const struct ws_cuda_kit *cuda = x->split->target->cuda;
+	const struct ws_hostcc *cxx = x->split->target->cxx;
 	struct ws_token *tokens = WS_NEW_N(x->a, struct ws_token, 2);
+	struct ws_host_file *files = WS_NEW_N(x->a, struct ws_host_file, 2);
 	part->tokens = tokens;
 	part->token_count = 1;
 	if (traits[stage].reads) {
-		tokens[0] = (struct ws_token){"{cxx}", x->split->target->cxx->path};
+		tokens[0] = (struct ws_token){"{cxx}", cxx->path};
+		part->host_files = cxx->files;
+		part->host_file_count = cxx->file_count;
+		part->platform = cxx->platform;
 		return;
 	}
-	tokens[0] =
-		(struct ws_token){tools[stage].token, ws_cuda_part_find(root, tools[stage].part, x->a)};
+	const char *program = ws_cuda_part_find(cuda->path, tools[stage].part, x->a);
+	tokens[0] = (struct ws_token){tools[stage].token, program};
+	files[0] = (struct ws_host_file){program, cuda->digests[tools[stage].part]};
 	if (stage == WS_NVCC_CICC) {
-		const char *libdevice = ws_cuda_part_find(root, WS_CUDA_LIBDEVICE, x->a);
+		const char *libdevice = ws_cuda_part_find(cuda->path, WS_CUDA_LIBDEVICE, x->a);
 		tokens[part->token_count++] =
 			(struct ws_token){"{libdevice}", ws_path_dir(x->a, libdevice)};
+		files[1] = (struct ws_host_file){libdevice, cuda->digests[WS_CUDA_LIBDEVICE]};
 	}
+	part->tool_files = files;
+	part->tool_file_count = cuda->tree ? part->token_count : 0;
 }
 
 static unsigned
@@ -347,11 +356,15 @@ ask_steps(const struct split *s, struct ws_arena *a)
 	WS_AUTO_BUF struct ws_buf printed = {0};
 	ws_dryrun_commands commands = {0};
 	struct ws_err err;
+	/* nvcc runs here, and asks the compiler which version it is. */
+	const struct ws_hostcc *cxx = s->target->cxx->platform ? s->target->linker : s->target->cxx;
 	words->asked = true;
-	if (s->target->cxx->kind != WS_HOSTCC_GCC) {
+	if (cxx->kind != WS_HOSTCC_GCC) {
 		words->why = "the host compiler is not gcc";
-	} else if (!ws_dryrun_ask(
-				   s->target->cuda, s->target->cxx, words->words, s->store, &printed, &err)) {
+	} else if (!ws_same(cxx->fingerprint, s->target->cxx->fingerprint)) {
+		words->why =
+			"the farm's compiler is not on this host, where nvcc is asked for its commands";
+	} else if (!ws_dryrun_ask(s->target->cuda, cxx, words->words, s->store, &printed, &err)) {
 		words->why = ws_arena_strdup(a, err.text); /* nvcc says it better when it compiles */
 	} else if (ws_dryrun_read(ws_buf_text(&printed), a, &commands, &words->why)) {
 		ws_nvcc_steps_read(&commands, FOLDER, s->whole->outputs[0], a, &words->steps, &words->why);
@@ -374,7 +387,8 @@ begin(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 		.lines = has_lines(&s->words->steps),
 		.nodes = parts,
 		.a = graph->a};
-	*why = s->words->why;
+	*why = x->lines && s->target->travels ? "what puts lines down reads text that this host changes"
+										  : s->words->why;
 	return !*why;
 }
 

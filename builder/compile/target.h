@@ -53,7 +53,8 @@ struct ws_target {
 	const struct ws_floor_kit *floor; /**< linked against; NULL: this host's libraries */
 	struct ws_arch_set archs;
 	int cxx11abi;
-	const char *group;               /**< the cell's name */
+	const char *group; /**< the cell's name */
+	bool travels; /**< other hosts run it: a unit that gains nothing by its parts is one command */
 	struct ws_target_common *common; /**< lives as long as the actions; NULL: nothing is shared */
 };
 

@@ -243,6 +243,14 @@ common_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_
 	return common;
 }
 
+/* On other hosts parts wait for each other: worth it where several architectures can be made side
+ * by side, by programs that go along. */
+static bool
+gains_by_parts(const struct ws_target *target)
+{
+	return !target->travels || (target->archs.count > 1 && target->cuda->tree);
+}
+
 const struct ws_action *
 ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 	const struct ws_store *store, struct ws_arena *a)
@@ -282,7 +290,7 @@ ws_target_compile(const struct ws_target *target, const struct ws_unit *unit,
 	fill_mounts(action, target, a);
 	fill_argv(action, target, unit, common, a);
 	fill_estimate(action, target, unit);
-	if (store && is_cuda(unit)) {
+	if (store && is_cuda(unit) && gains_by_parts(target)) {
 		action->split =
 			ws_split_make(target, unit, action, split_words(target, unit, common, a), store, a);
 	}

@@ -143,10 +143,16 @@ struct ws_action {
 		*split; /**< asked when the store has no result; NULL: it is run as it is */
 	/**
 	 * The files of a host that its tool's fingerprint stands for. Another host that has just these
-	 * may run it. None: it runs here alone.
+	 * may run it. None of them and of tool_files: it runs here alone.
 	 */
 	const struct ws_host_file *host_files;
 	size_t host_file_count;
+	/**
+	 * The same where they are of a tree: they go along. A token whose value is the path of one, or
+	 * of its folder, is another there (elsewhere.h).
+	 */
+	const struct ws_host_file *tool_files;
+	size_t tool_file_count;
 	struct ws_platform *platform; /**< other hosts, where alone it runs; NULL: this one may */
 	struct ws_limits limits;      /**< timeout_ms 0: the engine's rule; output is not limited */
 };

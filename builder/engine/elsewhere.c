@@ -20,6 +20,22 @@ add_words(struct ws_buf *text, const char *kind, const char *const *words)
 
 /* ---- orders ---- */
 
+/* A token that stands for a file that goes along, or for its folder: "tool NAME FILE". */
+static bool
+add_tool(struct ws_buf *text, const struct ws_action *action, const struct ws_token *token)
+{
+	for (size_t i = 0; i < action->tool_file_count; i++) {
+		const char *path = action->tool_files[i].path, *base = ws_path_base(path);
+		size_t folder = (size_t)(base - path) - 1, len = strlen(token->value);
+		bool is_file = strcmp(token->value, path) == 0;
+		if (is_file || (len == folder && strncmp(token->value, path, len) == 0)) {
+			ws_fields_add_pair(text, "tool", token->name, is_file ? base : ".");
+			return true;
+		}
+	}
+	return false;
+}
+
 void
 ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf *text)
 {
@@ -29,7 +45,10 @@ ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf 
 	add_words(text, "argv", action->argv);
 	add_words(text, "env", action->env);
 	for (size_t i = 0; i < action->token_count; i++) {
-		ws_fields_add_pair(text, "token", action->tokens[i].name, action->tokens[i].value);
+		const struct ws_token *token = &action->tokens[i];
+		if (!add_tool(text, action, token)) {
+			ws_fields_add_pair(text, "token", token->name, token->value);
+		}
 	}
 	for (size_t i = 0; i < action->host_file_count; i++) {
 		ws_fields_add_pair(text, "host", action->host_files[i].digest, action->host_files[i].path);
@@ -41,8 +60,10 @@ ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf 
 		ws_fields_add(text, "input", action->inputs[i].name);
 	}
 	ws_fields_add_all(text, "output", action->outputs, action->output_count);
-	ws_fields_add_all(text, "seed", action->seeds, action->seed_count);
-	ws_fields_add_all(text, "search", action->search, action->search_count);
+	if (action->find_reads) {
+		ws_fields_add_all(text, "seed", action->seeds, action->seed_count);
+		ws_fields_add_all(text, "search", action->search, action->search_count);
+	}
 }
 
 /* Lists that grow while an order is read. */
@@ -65,6 +86,10 @@ read_pair(struct reading *r, const char *kind, const char *value)
 	}
 	if (strcmp(kind, "token") == 0) {
 		*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, second};
+	} else if (strcmp(kind, "tool") == 0) {
+		const char *path =
+			ws_path_join(r->a, ws_path_dir(r->a, r->folder), WS_ELSEWHERE_TOOL, second, NULL);
+		*ws_vec_push(&r->tokens, r->a) = (struct ws_token){first, path};
 	} else {
 		*ws_vec_push(&r->host_files, r->a) = (struct ws_host_file){second, first};
 	}
@@ -106,7 +131,8 @@ read_record(struct reading *r, struct ws_action *action, const char *kind, const
 		*ws_vec_push(&r->inputs, r->a) = (struct ws_input){.name = value};
 	} else {
 		return strcmp(kind, "takes") == 0
-			|| ((strcmp(kind, "token") == 0 || strcmp(kind, "host") == 0)
+			|| ((strcmp(kind, "token") == 0 || strcmp(kind, "tool") == 0
+					|| strcmp(kind, "host") == 0)
 				&& read_pair(r, kind, value));
 	}
 	return true;

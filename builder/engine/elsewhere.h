@@ -18,6 +18,7 @@
 #define WS_ELSEWHERE_REPORT "report"
 #define WS_ELSEWHERE_LOG "log"
 #define WS_ELSEWHERE_MOUNTS "in"
+#define WS_ELSEWHERE_TOOL "in/tool" /* the action's tool_files, by the last part of their names */
 #define WS_ELSEWHERE_WORK "job"
 
 /* Instead of an order, "--names" asks the program to report which of the names in a file, a line
@@ -38,8 +39,11 @@ struct ws_report {
 	struct ws_map made;    /**< name of an output -> its digest */
 };
 
-/** Appends the order. @a takes: a digest over the trees and files that it takes, of which it has
- * only the names. So an order is about one action, and so is a report that names it. */
+/**
+ * Appends the order. @a takes: a digest over the trees and files that it takes, of which it has
+ * only the names. So an order is about one action, and so is a report that names it. One that is
+ * not to say what it read has no folders that it searches.
+ */
 void ws_order_write(const struct ws_action *action, const char *takes, struct ws_buf *text);
 
 /**

@@ -392,6 +392,11 @@ decide(struct ws_run *r, struct ws_node *node, enum ws_end end, const struct ws_
 		node->outcome = WS_OUTCOME_KILLED;
 		ws_run_report_done(r, node);
 		break;
+	case WS_END_ANEW:
+		ws_queue_add_runnable(&r->queue, node);
+		node->outcome = WS_OUTCOME_CANCELLED;
+		ws_run_report_done(r, node);
+		break;
 	case WS_END_OUT_OF_MEMORY:
 		ws_record_cost(r->e, node, true);
 		ws_run_fail(r, node, err);

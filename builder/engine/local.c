@@ -90,6 +90,12 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	return true;
 }
 
+static bool
+has(const struct ws_runner *self, const char *digest)
+{
+	return ws_work_has(((const struct local *)self)->work, digest);
+}
+
 static void
 end_gently(struct running *r, int64_t now_ms)
 {
@@ -236,7 +242,7 @@ ws_local_runner(const struct ws_work *work, const struct ws_host *host, struct w
 {
 	struct local *l = WS_NEW(a, struct local);
 	l->runner =
-		(struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL};
+		(struct ws_runner){has_room, start, has, wait_for, forget, stop, held_bytes, now_ms, NULL};
 	l->a = a;
 	l->work = work;
 	l->host = host;

@@ -1,4 +1,4 @@
-/* outcome.c - what a runner reports becomes one of five ends. What a log says beyond kills and
+/* outcome.c - what a runner reports becomes one of six ends. What a log says beyond kills and
  * crashes is report/'s. */
 #include "engine/outcome.h"
 
@@ -82,6 +82,9 @@ ws_outcome_of(const struct ws_node *node, const struct ws_done *done, struct ws_
 {
 	if (done->stopped) {
 		return WS_END_STOPPED;
+	}
+	if (done->lacks_input) {
+		return WS_END_ANEW;
 	}
 	if (done->failure) {
 		*err = *done->failure;

@@ -14,10 +14,11 @@ enum ws_end {
 	WS_END_FAILED,
 	WS_END_OUT_OF_MEMORY, /**< SIGKILL that we did not send, to it or to a child of it */
 	WS_END_AGAIN,         /**< the same, for the first time: it runs once more, alone */
+	WS_END_ANEW,          /**< it did not run: what it takes is made once more first */
 	WS_END_STOPPED,
 };
 
-/** @a err gets the sentence of all but WS_END_OK and STOPPED. */
+/** @a err gets the sentence of all but WS_END_OK, ANEW and STOPPED. */
 enum ws_end ws_outcome_of(
 	const struct ws_node *node, const struct ws_done *done, struct ws_err *err);
 

@@ -38,11 +38,12 @@ struct ws_done {
 	uint64_t rss_bytes; /**< peak: the larger of the sampled sum and the largest process */
 	bool timed_out;     /**< we ended it: its deadline had passed */
 	bool stopped;       /**< we ended it: ws_runner.stop */
+	bool lacks_input; /**< it did not run: ws_runner.has was true of an input and is not any more */
 	struct ws_elsewhere elsewhere;
 	enum ws_log_says says; /**< of a command that did not succeed */
 	struct ws_digest log;  /**< stdout and stderr, in the store; "" when there was nothing */
 	/* Of one that succeeded (code 0): */
-	struct ws_digest *outputs; /**< one for each, in order; in the store, or in the run's files */
+	struct ws_digest *outputs; /**< one for each, in order; in the store, or such as has knows */
 	uint64_t *sizes;
 	struct ws_reads reads;
 	const char *changed; /**< outside of trees: what changed meanwhile; NULL: nothing */
@@ -63,6 +64,8 @@ struct ws_runner {
 		const struct ws_runner *self, const struct ws_action *action, struct ws_need need);
 	/** False when it cannot even be started; @a err says why. */
 	bool (*start)(struct ws_runner *self, struct ws_job *job, struct ws_err *err);
+	/** What a transient action made is still where jobs that take it can have it. */
+	bool (*has)(const struct ws_runner *self, const char *digest);
 	/** Waits at most @a timeout_ms for the end of any job. */
 	enum ws_wait_result (*wait)(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done);
 	/** Of a job that ended or did not start: what is left of it goes, its folder unless @a keep. */

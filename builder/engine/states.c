@@ -226,7 +226,7 @@ ws_run_has_inputs(struct ws_run *r, struct ws_node *node)
 {
 	for (size_t i = 0; i < node->action->input_count; i++) {
 		const struct ws_input *input = &node->action->inputs[i];
-		if (!is_transient(input) || ws_work_has(r->e->work, node->made[i])) {
+		if (!is_transient(input) || r->e->runner->has(r->e->runner, node->made[i])) {
 			continue;
 		}
 		end_use(r, node->made[i]);

@@ -111,8 +111,8 @@ trace(const struct ws_action *action, const char *work, const char *log, struct 
 	struct ws_report *report, struct ws_err *err)
 {
 	struct ws_reads *reads = &report->reads;
-	if (report->code != 0 || report->signal != 0) {
-		return true;
+	if (report->code != 0 || report->signal != 0 || action->search_count == 0) {
+		return true; /* it searches nowhere: what it reads it was given */
 	}
 	if (!ws_headers_reads(action, work, log, a, reads, err)) {
 		return false;

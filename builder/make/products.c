@@ -59,6 +59,7 @@ target_of(const struct adding *w, const struct ws_recipe_module *module)
 		.archs = product->point.archs,
 		.cxx11abi = product->point.cxx11abi,
 		.group = w->group,
+		.travels = w->ctx->executor != NULL,
 		.common = WS_NEW(w->a, struct ws_target_common),
 	};
 	return target;
@@ -114,10 +115,8 @@ add_module(struct adding *w, const struct ws_recipe_module *module, struct ws_er
 		return false;
 	}
 	struct ws_node **nodes = WS_NEW_N(w->a, struct ws_node *, module->unit_count + 1);
-	/* On another host a unit is one command: its parts would travel. */
-	const struct ws_store *splits = w->ctx->executor ? NULL : w->ctx->store;
 	for (size_t i = 0; i < module->unit_count; i++) {
-		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], splits, w->a));
+		nodes[i] = add_node(w, ws_target_compile(target, &module->units[i], w->ctx->store, w->a));
 	}
 	const struct ws_action *link = ws_target_link(target, w->ctx->store, module, nodes, w->a, err);
 	if (!link) {

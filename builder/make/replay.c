@@ -18,7 +18,8 @@ list_units(const struct ws_graph *graph, bool farms, ws_node_list *units)
 	for (size_t i = 0; i < graph->nodes.len; i++) {
 		struct ws_node *node = graph->nodes.at[i];
 		bool counts = node->action->split || (farms && node->action->host_file_count > 0);
-		if (counts && node->state == WS_NODE_DONE && ws_map_add(&seen, node->base.hex, graph->a)) {
+		if (counts && !node->whole && node->state == WS_NODE_DONE
+			&& ws_map_add(&seen, node->base.hex, graph->a)) {
 			*ws_vec_push(units, graph->a) = node;
 		}
 	}

@@ -380,9 +380,10 @@ finish(struct building *b, struct ws_err *err)
 	if (!done) {
 		*err = b->undelivered;
 	}
-	for (size_t i = 0; i < b->graph->nodes.len; i++) { /* parts, too */
+	for (size_t i = 0; i < b->graph->nodes.len;
+		 i++) { /* parts, too; what is fresh makes no wheel */
 		struct ws_node *node = b->graph->nodes.at[i];
-		if (node->elsewhere.worker) {
+		if (node->elsewhere.worker && !node->action->fresh) {
 			*ws_vec_push(&b->result->on_farm, b->a) = node;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "remote/execution.h"
 
 #include "base/fs.h"
+#include "engine/graph.h"
 #include "engine/local.h"
 #include "engine/work.h"
 #include "remote/grpc_cache.h"
@@ -20,6 +21,7 @@
 #define ROUND 256 /* actions that are sent, or fetched, at once: their messages are in memory */
 #define CANCEL_MS 4000
 #define KILLS 2                       /* for memory, on workers, before it is said */
+#define LOSSES 5                      /* of what an action left there, before it is said */
 #define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
 #define MOST_NAMES ((size_t)1 << 20)  /* bytes of those */
 
@@ -110,6 +112,55 @@ due_in_ms(const away_list *list, int64_t most_ms)
 	return least_ms > 0 ? least_ms : 0;
 }
 
+/* ---- what stays there ---- */
+
+static bool
+has(const struct ws_runner *self, const char *digest)
+{
+	const struct runner *r = (const struct runner *)self;
+	return (!r->x->is_over && ws_map_get(&r->x->actions.kept_there, digest))
+		|| r->local->has(r->local, digest);
+}
+
+static void
+keep_there(struct ws_execution *x, const struct ws_job *job, const struct ws_done *done)
+{
+	struct ws_arena *a = x->actions.trees.a;
+	for (size_t i = 0; job->action->transient && done->code == 0 && i < job->action->output_count;
+		 i++) {
+		uint64_t *bytes = WS_NEW(a, uint64_t);
+		*bytes = done->sizes[i];
+		ws_map_put(&x->actions.kept_there, ws_arena_strdup(a, done->outputs[i].hex), bytes, a);
+	}
+}
+
+/* True: it takes something that is not here. */
+static bool
+takes_what_stayed(const struct away *w)
+{
+	const struct ws_action *action = w->job->action;
+	for (size_t i = 0; i < action->input_count; i++) {
+		if (action->inputs[i].from && ws_map_get(&w->r->x->actions.kept_there, w->job->made[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* It is not there any more, for this one or for another. */
+static bool
+lacks_input(const struct away *w)
+{
+	const struct ws_action *action = w->job->action;
+	for (size_t i = 0; i < action->input_count; i++) {
+		const struct ws_node *from = action->inputs[i].from;
+		if (from && from->action->transient && !has(&w->r->runner, w->job->made[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- at home ---- */
 
 static bool
@@ -180,6 +231,20 @@ fail(struct away *w, const struct ws_err *err)
 	finish(w, &done);
 }
 
+/* What it takes is asked for no more, so that it is made again. */
+static void
+finish_without_inputs(struct away *w)
+{
+	struct ws_remote_actions *all = &w->r->x->actions;
+	for (size_t i = 0; i < w->job->action->input_count; i++) {
+		const char *digest = w->job->made[i];
+		if (digest && ws_map_get(&all->kept_there, digest)) {
+			ws_map_put(&all->kept_there, digest, NULL, all->trees.a);
+		}
+	}
+	finish(w, &(struct ws_done){.code = -1, .lacks_input = true});
+}
+
 /* The farm does not do it: it is done here, where that may be. */
 static void
 not_there(struct away *w, const struct ws_err *err)
@@ -208,6 +273,9 @@ start_homeless(struct runner *r)
 		if (r->stopping) {
 			r->homeless.len--;
 			finish_stopped(w);
+		} else if (lacks_input(w)) {
+			r->homeless.len--;
+			finish_without_inputs(w);
 		} else if (!fits_here(r, w->job->action, w->job->need)) {
 			return;
 		} else {
@@ -273,6 +341,8 @@ send_fresh(struct runner *r)
 			finish_stopped(w);
 		} else if (r->x->is_over) {
 			*ws_vec_push(&r->homeless, r->a) = w;
+		} else if (lacks_input(w)) {
+			finish_without_inputs(w);
 		} else if (ws_remote_action_make(&r->x->actions, w->job, &own, &w->op.action, &err)) {
 			w->op.action.digest = ws_arena_strdup(w->job->a, w->op.action.digest);
 			w->op.action.order = ws_arena_strdup(w->job->a, w->op.action.order);
@@ -304,6 +374,18 @@ say_of_server(struct away *w)
 	not_there(w, &err);
 }
 
+/* What it takes was left there, and is not there any more. */
+static void
+lose(struct away *w)
+{
+	if (w->job->attempt < LOSSES) {
+		finish_without_inputs(w);
+	} else {
+		snprintf(w->op.text, sizeof(w->op.text), "it lost what this takes %d times", LOSSES);
+		say_of_server(w);
+	}
+}
+
 /* An operation has ended: what it made is to be fetched, or it is asked for once more. */
 static void
 hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
@@ -325,6 +407,10 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 		return;
 	}
 	case WS_OPERATION_MISSING:
+		if (w->op.attempts > 1 && takes_what_stayed(w)) {
+			lose(w);
+			return;
+		}
 		r->x->trees_put = 0;
 		*ws_vec_push(&r->fresh, r->a) = w;
 		return;
@@ -384,6 +470,7 @@ take_home(struct away *w, const ws_item_list *items)
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
 		}
+		keep_there(x, w->job, &done);
 		finish(w, &done);
 		return;
 	case WS_HOME_GONE:
@@ -531,7 +618,8 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	w->job = job;
 	w->started_ms = ws_clock_ms();
 	w->op.instance = r->x->config.instance;
-	w->op.skip_cache = job->action->fresh;
+	/* What was kept of one whose files are gone has none either. */
+	w->op.skip_cache = job->action->fresh || job->attempt > 1;
 	*ws_vec_push(&r->fresh, r->a) = w;
 	return true;
 }
@@ -620,8 +708,8 @@ over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *wo
 {
 	struct ws_execution *x = (struct ws_execution *)self;
 	struct runner *r = WS_NEW(a, struct runner);
-	r->runner =
-		(struct ws_runner){has_room, start, wait_for, forget, stop, held_bytes, now_ms, goes_away};
+	r->runner = (struct ws_runner){
+		has_room, start, has, wait_for, forget, stop, held_bytes, now_ms, goes_away};
 	r->x = x;
 	r->local = local;
 	r->work = work;

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "engine/elsewhere.h"
-#include "engine/graph.h"
 #include "remote/protobuf.h"
 #include "store/cas.h"
 
@@ -38,14 +37,9 @@ ws_remote_actions_open(
 bool
 ws_remote_action_can(const struct ws_action *action)
 {
-	bool can =
-		action->host_file_count > 0 && action->find_reads && !action->amend && !action->transient;
+	bool can = action->host_file_count + action->tool_file_count > 0 && !action->amend;
 	for (size_t i = 0; i < action->mount_count && can; i++) {
 		can = action->mounts[i].tree != NULL;
-	}
-	for (size_t i = 0; i < action->input_count && can; i++) {
-		const struct ws_input *input = &action->inputs[i];
-		can = !(input->from && input->from->action->transient);
 	}
 	return can;
 }
@@ -73,27 +67,66 @@ add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_
 	}
 }
 
+/* A file that is sent, through @a d, unless it is there. */
+static bool
+add_file(const char *path, const char *digest, struct ws_directories *d, struct ws_entry *entry,
+	struct ws_err *err)
+{
+	struct stat status;
+	if (stat(path, &status) < 0) {
+		return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
+	}
+	entry->value = digest;
+	entry->size_bytes = (uint64_t)status.st_size;
+	ws_directories_add_file(d, path, digest, entry->size_bytes);
+	return true;
+}
+
+static bool
+add_tool(struct ws_remote_actions *all, const struct ws_action *action, entry_list *entries,
+	struct ws_arena *a, struct ws_err *err)
+{
+	for (size_t i = 0; i < action->tool_file_count; i++) {
+		const struct ws_host_file *file = &action->tool_files[i];
+		struct ws_entry *entry = ws_vec_push(entries, a);
+		*entry = (struct ws_entry){
+			.path = ws_arena_printf(a, ROOT "/" WS_ELSEWHERE_TOOL "/%s", ws_path_base(file->path)),
+			.kind = WS_ENTRY_EXECUTABLE};
+		if (!add_file(file->path, file->digest, &all->trees, entry, err)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+add_input(const struct ws_remote_actions *all, const struct ws_job *job, size_t index,
+	struct ws_directories *own, struct ws_entry *entry, struct ws_err *err)
+{
+	const struct ws_input *input = &job->action->inputs[index];
+	const char *digest = input->from ? job->made[index] : input->digest;
+	const uint64_t *there = ws_map_get(&all->kept_there, digest);
+	*entry = (struct ws_entry){
+		.path = ws_arena_printf(own->a, ROOT "/" WS_ELSEWHERE_WORK "/%s", input->name),
+		.kind = input->executable ? WS_ENTRY_EXECUTABLE : WS_ENTRY_FILE};
+	if (there) {
+		entry->value = digest;
+		entry->size_bytes = *there;
+		return true;
+	}
+	const char *path = ws_cas_open(all->store, digest, own->a, err);
+	return path ? add_file(path, digest, own, entry, err)
+				: ws_err_wrap(err, "'%s' needs '%s'", job->action->subject, input->name);
+}
+
 static bool
 add_inputs(const struct ws_remote_actions *all, const struct ws_job *job,
 	struct ws_directories *own, entry_list *entries, struct ws_err *err)
 {
 	for (size_t i = 0; i < job->action->input_count; i++) {
-		const struct ws_input *input = &job->action->inputs[i];
-		const char *digest = input->from ? job->made[i] : input->digest;
-		const char *path = ws_cas_open(all->store, digest, own->a, err);
-		struct stat status;
-		if (!path) {
-			return ws_err_wrap(err, "'%s' needs '%s'", job->action->subject, input->name);
+		if (!add_input(all, job, i, own, ws_vec_push(entries, own->a), err)) {
+			return false;
 		}
-		if (stat(path, &status) < 0) {
-			return ws_err_sys(err, WS_ERR_IO, "cannot read '%s'", path);
-		}
-		*ws_vec_push(entries, own->a) = (struct ws_entry){
-			.path = ws_arena_printf(own->a, ROOT "/" WS_ELSEWHERE_WORK "/%s", input->name),
-			.value = digest,
-			.size_bytes = (uint64_t)status.st_size,
-			.kind = input->executable ? WS_ENTRY_EXECUTABLE : WS_ENTRY_FILE};
-		ws_directories_add_file(own, path, digest, (uint64_t)status.st_size);
 	}
 	return true;
 }
@@ -236,7 +269,8 @@ ws_remote_action_make(struct ws_remote_actions *all, const struct ws_job *job,
 	entry_list entries = {0};
 	*ws_vec_push(&entries, own->a) = all->helper;
 	add_mounts(all, action, &entries, own->a);
-	if (!add_inputs(all, job, own, &entries, err)) {
+	if (!add_tool(all, action, &entries, own->a, err)
+		|| !add_inputs(all, job, own, &entries, err)) {
 		return false;
 	}
 	const char *order = add_order(action, own, &entries);

@@ -2,10 +2,10 @@
  * remote_action.h - an action of ours as an Action of the Remote Execution API
  *
  * The input root has one folder, "w", in which the worker starts wheelsmith-exec: beside that
- * program lie the order (engine/elsewhere.h), the trees in "in", and stored files in "job". Equal
- * actions are equal messages, so a farm knows them again: whoever asks for the same at the same
- * time waits for the same run. The salt has the tool's fingerprint. Makes messages only; blobs.h
- * sends them.
+ * program lie the order (engine/elsewhere.h), trees and tools in "in", and files in "job": stored
+ * ones, and what another action left on the farm. Equal actions are equal messages, so a farm knows
+ * them again: whoever asks for the same at the same time waits for the same run. The salt has the
+ * tool's fingerprint. Makes messages only; blobs.h sends them.
  */
 #ifndef WS_REMOTE_REMOTE_ACTION_H
 #define WS_REMOTE_REMOTE_ACTION_H
@@ -21,6 +21,8 @@ struct ws_remote_actions {
 	struct ws_entry helper;
 	struct ws_directories trees; /**< with the helper: what is sent once a run */
 	struct ws_map folders;       /**< digest of a tree -> struct ws_entry of its folder */
+	/** Digest -> uint64_t, bytes: outputs of transient actions. They are there alone. */
+	struct ws_map kept_there;
 };
 
 /** @a helper: path of wheelsmith-exec. */

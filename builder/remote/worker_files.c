@@ -62,9 +62,14 @@ ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job
 	files->log = add(output(result, WS_ELSEWHERE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
 	files->stderr_text = add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
+	files->kept_there = WS_NEW_N(a, const Reapi__Digest *, action->output_count);
 	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
 		const char *path = ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
 		const Reapi__Digest *digest = output(result, path);
+		if (action->transient) {
+			files->kept_there[i] = digest;
+			continue;
+		}
 		files->outputs[i] = add(digest, LARGEST_OUTPUT, dir, a, items);
 		if (digest && files->outputs[i] == 0) {
 			files->too_large = action->outputs[i];
@@ -137,6 +142,40 @@ is_same_platform(
 			action->subject, action->platform->name, name);
 }
 
+/* What stays there is what the farm and the worker say that it is, as is all that is made of it. */
+static enum ws_home
+take_output(const struct ws_worker_files *files, const ws_item_list *items, size_t index,
+	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
+	struct ws_done *done, struct ws_err *err)
+{
+	const struct ws_action *action = job->action;
+	struct ws_digest *digest = &done->outputs[index];
+	const char *name = action->outputs[index], *made = ws_map_get(&report->made, name);
+	const Reapi__Digest *kept_there = files->kept_there[index];
+	size_t place = files->outputs[index];
+	if (place == 0 && !kept_there) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
+			action->subject, action->tool.name, name);
+		return WS_HOME_WRONG;
+	}
+	if (!kept_there && !came(items, place)) {
+		return WS_HOME_GONE;
+	}
+	const char *said = kept_there ? kept_there->hash : items->at[place].key;
+	if (!made || strcmp(made, said) != 0 || !ws_digest_parse(said, digest)) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker reports another '%s' than there is",
+			action->subject, name);
+		return WS_HOME_UNFIT;
+	}
+	if (kept_there) {
+		done->sizes[index] = kept_there->size_bytes > 0 ? (uint64_t)kept_there->size_bytes : 0;
+		return WS_HOME_WHOLE;
+	}
+	return ws_cas_take(store, items->at[place].path, digest, &done->sizes[index], err)
+		? WS_HOME_WHOLE
+		: WS_HOME_WRONG;
+}
+
 static enum ws_home
 take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
 	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
@@ -151,27 +190,11 @@ take_outputs(const struct ws_worker_files *files, const ws_item_list *items,
 	}
 	done->outputs = WS_NEW_N(job->a, struct ws_digest, action->output_count);
 	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
-	for (size_t i = 0; i < action->output_count; i++) {
-		if (files->outputs[i] == 0) {
-			ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
-				action->subject, action->tool.name, action->outputs[i]);
-			return WS_HOME_WRONG;
-		}
-		const struct ws_item *item = &items->at[files->outputs[i]];
-		const char *made = ws_map_get(&report->made, action->outputs[i]);
-		if (!came(items, files->outputs[i])) {
-			return WS_HOME_GONE;
-		}
-		if (!made || strcmp(made, item->key) != 0) {
-			ws_err_set(err, WS_ERR_BUILD, "'%s': its worker reports another '%s' than there is",
-				action->subject, action->outputs[i]);
-			return WS_HOME_UNFIT;
-		}
-		if (!ws_cas_take(store, item->path, &done->outputs[i], &done->sizes[i], err)) {
-			return WS_HOME_WRONG;
-		}
+	enum ws_home home = WS_HOME_WHOLE;
+	for (size_t i = 0; i < action->output_count && home == WS_HOME_WHOLE; i++) {
+		home = take_output(files, items, i, report, job, store, done, err);
 	}
-	return WS_HOME_WHOLE;
+	return home;
 }
 
 const char *

@@ -20,9 +20,10 @@ typedef WS_VEC(struct ws_item) ws_item_list;
 struct ws_worker_files {
 	const char *order; /**< digest of the action's order: the report is about it */
 	size_t report, log, stderr_text;
-	size_t *outputs;       /**< one for each of the action */
-	const char *too_large; /**< an output that is not fetched for its size; NULL: none */
-	bool kept;             /**< the farm answered from what it keeps; its caller's, like order */
+	size_t *outputs;                  /**< one for each of the action */
+	const Reapi__Digest **kept_there; /**< instead, of a transient action; NULL: not made */
+	const char *too_large;            /**< an output that is not fetched for its size; NULL: none */
+	bool kept; /**< the farm answered from what it keeps; its caller's, like order */
 };
 
 /** Adds the output @a path of @a result, a text of 16 MiB at most, to below @a dir; its place, 0:

@@ -88,6 +88,67 @@ farm_is() { # ENDPOINT [MEMBERS]
 	[ "$(grep -c '^replay .*: equal: unit.o' <<< "$stderr")" -eq 1 ]
 }
 
+# The commands of kernel.cu that ran, "cicc compute_86", from the lines of a build.
+ran_parts() {
+	sed -nE '/from the store|] (compile|replay)/d; s/.*] ([a-z+]+) kernel\.cu( \(([^)]*)\))?  .*/\1 \3/p' <<< "$stderr" |
+		sed 's/ $//' | sort | tr '\n' ';'
+}
+
+@test "a unit for two architectures is compiled there by parts: the same bytes; this host has them under its own keys" {
+	matrix m.json '"arch": ["8.0;8.6"]'
+	build
+	[ "$status" -eq 0 ]
+	local sum
+	sum=$(wheel_sum)
+	anew
+	matrix m.json '"arch": ["8.0;8.6"]'
+	farm_is "$GRPC"
+	build --executor remote --check-replay 9 -v
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$sum" ]
+	[[ "$stderr" == *"replay kernel.cu "*": equal: "*"compute_86.ptx"*", unit.o"* ]]
+	[ "$(ran_parts)" = "cicc compute_80;cicc compute_86;cudafe++;fatbinary;host;preprocess;preprocess compute_80;\
+preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
+	[[ "$stderr" == *", 11 on the farm"* ]]
+	[ "$(built '[.on_farm[].stage] | sort | unique | join(" ")')" = "cicc compile cudafe++ fatbinary host preprocess ptxas" ]
+
+	rm -rf dist
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	matrix m.json '"arch": ["8.0;8.6;9.0"]'
+	build -v
+	[ "$status" -eq 0 ]
+	[[ "$(ran_parts)" == *"cicc compute_90;"*"ptxas sm_90;" ]]
+	[[ "$(ran_parts)" != *"cicc compute_80;"* && "$(ran_parts)" != *"ptxas sm_8"* ]]
+}
+
+@test "a farm that is lost with what it kept of a unit: that is made again here, and the bytes are the same" {
+	matrix m.json '"arch": ["8.0;8.6"]'
+	build
+	[ "$status" -eq 0 ]
+	local sum
+	sum=$(wheel_sum)
+	anew
+	matrix m.json '"arch": ["8.0;8.6"]'
+	start_casd --jobs=2
+	farm_is "$GRPC"
+	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote,local --json > events 2> log 3>&- &
+	local wheelsmith=$! i
+	for ((i = 0; i < 600; i++)); do
+		! grep -q '"action-started".*"stage":"cicc"' events || break
+		sleep 0.05
+	done
+	kill -KILL "$(cat casd.pid)"
+	wait $wheelsmith || status=$?
+	cat events log
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$sum" ]
+	[ "$(grep -c '"action-done".*"stage":"preprocess","outcome":"ran".*"worker"' events)" -eq 3 ]
+	[ "$(grep '"action-done".*"stage":"preprocess","outcome":"ran"' events | grep -vc '"worker"')" -ge 2 ]
+	[ "$(grep -c '^warning.*built here' log)" -eq 1 ]
+}
+
 @test "a unit that fails there fails as it does here, with its log" {
 	farm_is "$GRPC"
 	echo 'this is no C++' >> recipes/tiny/src/module.cpp

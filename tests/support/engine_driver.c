@@ -136,6 +136,12 @@ wait_scripted(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	return WS_WAIT_DONE;
 }
 
+static bool
+scripted_has(const struct ws_runner *self, const char *digest)
+{
+	return ws_work_has(((const struct scripted *)self)->work, digest);
+}
+
 static void
 forget_scripted(struct ws_runner *self, const struct ws_job *job, bool keep)
 {
@@ -220,7 +226,7 @@ run_engine(struct bench *b, struct ws_graph *graph, struct scripted *scripted,
 {
 	struct ws_budget budget = ws_budget_make(&b->host, b->slots, b->memory_bytes);
 	*scripted =
-		(struct scripted){.runner = {has_scripted_room, start_scripted, wait_scripted,
+		(struct scripted){.runner = {has_scripted_room, start_scripted, scripted_has, wait_scripted,
 							  forget_scripted, stop_scripted, held_by_scripted, scripted_ms, NULL},
 			.work = &b->work};
 	struct ws_engine engine = {

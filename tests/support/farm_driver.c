@@ -62,6 +62,12 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err WS_UNUSED)
 	return true;
 }
 
+static bool
+has(const struct ws_runner *self WS_UNUSED, const char *digest WS_UNUSED)
+{
+	return false;
+}
+
 static enum ws_wait_result
 wait_for(struct ws_runner *self, unsigned timeout_ms WS_UNUSED, struct ws_done *done)
 {
@@ -235,7 +241,7 @@ run(struct bench *b, struct ws_graph *graph, struct ws_executor *executor, struc
 	struct ws_budget budget = ws_budget_make(&b->host, 1, 0);
 	struct ws_run_summary summary;
 	struct nobody nobody = {
-		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL}, .b = b};
+		.runner = {has_room, start, has, wait_for, forget, stop, held_bytes, now_ms, NULL}, .b = b};
 	struct ws_runner *runner = &nobody.runner;
 	if (executor) {
 		struct ws_runner *local = ws_local_runner(&b->work, &b->host, NULL, b->a);

@@ -53,11 +53,25 @@ start(struct ws_runner *self, struct ws_job *job, struct ws_err *err)
 	return true;
 }
 
+static bool
+has(const struct ws_runner *self, const char *digest)
+{
+	return ws_work_has(((const struct scripted *)self)->work, digest);
+}
+
 static void
 forget(struct ws_runner *self, const struct ws_job *job, bool keep)
 {
 	if (!keep) {
 		ws_work_clear(((struct scripted *)self)->work, job->action, job->made, job->dir);
+	}
+}
+
+static void
+lose_inputs(const struct scripted *s, const struct ws_job *job)
+{
+	for (size_t i = 0; i < job->action->input_count; i++) {
+		ws_work_drop(s->work, job->made[i]);
 	}
 }
 
@@ -76,6 +90,11 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 	struct active ended = s->active[first];
 	s->active[first] = s->active[--s->active_count];
 	s->now_ms = ended.ends_ms > s->now_ms ? ended.ends_ms : s->now_ms;
+	if (ended.line->code == LACKS_INPUT) {
+		lose_inputs(s, ended.job);
+		*done = (struct ws_done){.id = ended.job->id, .code = -1, .lacks_input = true};
+		return WS_WAIT_DONE;
+	}
 	*done = (struct ws_done){
 		.id = ended.job->id,
 		.code = ended.line->code,
@@ -142,7 +161,7 @@ engine_world_open(struct engine_world *w, struct ws_arena *a, unsigned jobs, uin
 	w->host = ws_host_read(engine_world_host(a, memory_bytes * 2), a);
 	w->budget = ws_budget_make(&w->host, jobs, memory_bytes);
 	w->runner = (struct scripted){
-		.runner = {has_room, start, wait_for, forget, stop, held_bytes, now_ms, NULL},
+		.runner = {has_room, start, has, wait_for, forget, stop, held_bytes, now_ms, NULL},
 		.work = &w->work,
 		.host = &w->host,
 		.script = script,

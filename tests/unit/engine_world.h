@@ -13,6 +13,9 @@
 
 #define GIB ((uint64_t)1 << 30)
 
+/* A line's code: it does not run, since what it takes of transient actions is lost then. */
+#define LACKS_INPUT (-2)
+
 /* What a subject does when it runs; the n-th entry of a subject is its n-th run. */
 struct scripted_line {
 	const char *subject;

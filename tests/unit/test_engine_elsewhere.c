@@ -6,6 +6,14 @@
 
 static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
+static bool
+find_reads(const struct ws_action *action, const char *work, const char *log, struct ws_arena *a,
+	struct ws_reads *reads, struct ws_err *err)
+{
+	(void)action, (void)work, (void)log, (void)a, (void)reads, (void)err;
+	return true;
+}
+
 WS_TEST(an_order_is_read_as_it_was_written)
 {
 	WS_AUTO_BUF struct ws_buf text = {0};
@@ -31,7 +39,8 @@ WS_TEST(an_order_is_read_as_it_was_written)
 		.seeds = seeds,
 		.seed_count = 1,
 		.search = search,
-		.search_count = 1};
+		.search_count = 1,
+		.find_reads = find_reads};
 	ws_order_write(&action, digest, &text);
 	const struct ws_action *read = ws_order_read(ws_buf_str(&text), "/w/in", a, NULL);
 	assert_non_null(read);
@@ -54,6 +63,31 @@ WS_TEST(an_order_is_read_as_it_was_written)
 			ws_order_read((struct ws_str){text.data, cut}, "/w/in", a, NULL);
 		assert_true(!part || part->subject);
 	}
+}
+
+WS_TEST(programs_that_go_along_have_the_names_that_they_have_there)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const char *const argv[] = {"{cicc}", NULL}, *const env[] = {"D={libdevice}", NULL};
+	const struct ws_token tokens[] = {
+		{"{cicc}", "/kit/bin/cicc"}, {"{libdevice}", "/kit/lib"}, {"{other}", "/kit"}};
+	const struct ws_host_file files[] = {{"/kit/bin/cicc", digest}, {"/kit/lib/device.bc", digest}};
+	const struct ws_action action = {.subject = "a.cu",
+		.tool = {.program = "{cicc}"},
+		.argv = argv,
+		.env = env,
+		.tokens = tokens,
+		.token_count = WS_LEN(tokens),
+		.tool_files = files,
+		.tool_file_count = WS_LEN(files)};
+	ws_order_write(&action, digest, &text);
+	const struct ws_action *read = ws_order_read(ws_buf_str(&text), "/w/in", a, NULL);
+	assert_non_null(read);
+	assert_string_equal(read->tokens[0].name, "{cicc}");
+	assert_string_equal(read->tokens[0].value, "/w/in/tool/cicc");
+	assert_string_equal(read->tokens[1].value, "/w/in/tool/.");
+	assert_string_equal(read->tokens[2].value, "/kit");
+	assert_int_equal(read->host_file_count, 0);
 }
 
 WS_TEST(a_report_is_read_as_it_was_written)

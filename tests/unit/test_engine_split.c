@@ -237,6 +237,26 @@ WS_TEST(makers_whose_files_are_gone_run_again_one_after_the_other)
 	engine_world_close(&w);
 }
 
+#define LOST \
+	{ \
+		"a.cu:cicc", 1000, GIB, LACKS_INPUT, 0, false \
+	}
+
+WS_TEST(a_user_whose_input_is_lost_runs_when_that_was_made_again)
+{
+	static const struct scripted_line script[] = {{"a.cu:cicc", 1000, GIB, LACKS_INPUT, 0, false}};
+	struct engine_world w;
+	engine_world_open(&w, a, 2, 8 * GIB, script, 1);
+	struct driver d = driver_of(&w, "a.cu");
+	const struct ws_node *whole = add_whole(&d, NULL);
+	run(&w);
+	assert_started(&w,
+		(const char *const[]){"a.cu:cpp", "a.cu:cicc", "a.cu:cpp", "a.cu:cicc", "a.cu:host", NULL});
+	assert_int_equal(whole->state, WS_NODE_DONE);
+	assert_int_equal(w.summary.ran, 1);
+	engine_world_close(&w);
+}
+
 WS_TEST(equal_text_from_another_preprocessor_cuts_off_what_follows)
 {
 	struct engine_world w;
