@@ -51,10 +51,13 @@ refuses() { # WORDS...
 		done
 	done
 	export PKG_CONFIG_LIBDIR=$PWD/packages
-	run -0 cmake -S "$WS_ROOT" -B bare -G Ninja -D BUILD_TESTING=OFF
+	run -0 cmake -S "$WS_ROOT" -B bare -G Ninja
 	[[ "$output" == *"no build farms and no shared results: libprotobuf-c"* ]]
 	grep -q 'without_remote' bare/build.ninja
 	[ "$(grep -c 'builder/remote/.*\.c\.o:' bare/build.ninja)" -eq 0 ]
+	# Of the tests those that are about it are left out, too.
+	grep -q 'fuzz_zip' bare/build.ninja
+	[ "$(grep -cE 'fuzz_farm|records_driver|test_net_rpc' bare/build.ninja)" -eq 0 ]
 	run cmake -S "$WS_ROOT" -B wanted -G Ninja -D BUILD_TESTING=OFF -D WS_REMOTE=ON
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"libprotobuf-c 1.4, protoc-c or libnghttp2 1.52 is missing"* ]]
