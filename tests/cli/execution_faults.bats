@@ -163,6 +163,30 @@ until_it_compiles() {
 	[ "$(wheel_sum)" = "$sum" ]
 }
 
+@test "a server that forgets what it kept between the parts of a unit: that is made again there" {
+	rm -rf recipes
+	tiny "$PWD"
+	matrix m.json '"arch": ["8.0;8.6"]'
+	build
+	[ "$status" -eq 0 ]
+	local sum i
+	sum=$(wheel_sum)
+	anew
+	matrix m.json '"arch": ["8.0;8.6"]'
+	start_farm --slots 1
+	farm_is
+	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote --json > events 2> log 3>&- &
+	local wheelsmith=$!
+	for ((i = 0; i < 1200; i++)); do
+		! grep -q '"action-started".*"stage":"cicc"' events || break
+		sleep 0.05
+	done
+	kill -USR1 "$(cat farm.pid)"
+	wait $wheelsmith || { cat events log; false; }
+	[ "$(wheel_sum)" = "$sum" ]
+	[ "$(grep -c '"action-done".*"stage":"preprocess","outcome":"ran".*"worker"' events)" -gt 3 ]
+}
+
 # Slow, in the background; until the farm compiles it.
 begin() { # ARGUMENTS
 	"$WHEELSMITH" build --matrix m.json --kits archive "$@" 2> log 3>&- &
