@@ -415,12 +415,15 @@ static void
 finish(struct ws_run *r, struct ws_node *node, const struct ws_done *done)
 {
 	struct ws_err err = {0};
-	const struct ws_digest *before = node->again ? node->result.outputs : NULL;
+	struct ws_digest *before = node->again ? node->result.outputs : NULL;
 	stop_running(r, node);
 	ws_budget_give(r->e->budget, node->need);
 	enum ws_end end = take_result(r, node, done, &err);
 	if (end == WS_END_OK && !made_the_same(node, before, &err)) {
 		end = WS_END_FAILED;
+	}
+	if (end == WS_END_AGAIN || end == WS_END_ANEW) {
+		node->result.outputs = before; /* for when it succeeds */
 	}
 	unlock(r, node);
 	decide(r, node, end, &err);

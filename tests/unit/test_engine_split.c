@@ -194,6 +194,27 @@ WS_TEST(a_maker_that_makes_other_files_when_it_runs_again_has_failed)
 	engine_world_close(&w);
 }
 
+/* What it made first is remembered through a run of it that was killed. */
+WS_TEST(a_maker_that_is_killed_between_must_make_the_same_too)
+{
+	static const struct scripted_line script[] = {
+		{"a.cu:cpp", 1000, GIB, 0, 0, false}, {"a.cu:cpp", 1000, GIB, 0, 9, false}};
+	struct engine_world w;
+	struct ws_err err = {0};
+	engine_world_open(&w, a, 2, 8 * GIB, script, WS_LEN(script));
+	struct driver d = driver_of(&w, "a.cu");
+	d.amend = leave_another;
+	add_whole(&d, NULL);
+	run(&w);
+	begin_again(&w);
+	d.cicc = "c1cc2";
+	const struct ws_node *whole = add_whole(&d, "another whole");
+	assert_false(ws_engine_run(&w.engine, w.graph, &w.summary, &err));
+	assert_int_equal(whole->state, WS_NODE_FAILED);
+	assert_contains(whole->failure->text, "made another 'out' when it ran again");
+	engine_world_close(&w);
+}
+
 /* b is transient as a is, and made of it; c is another at each call. */
 static bool
 expand_chain(const struct ws_split *self, struct ws_graph *graph, ws_node_list *parts,
@@ -236,11 +257,6 @@ WS_TEST(makers_whose_files_are_gone_run_again_one_after_the_other)
 	assert_int_equal(whole->state, WS_NODE_DONE);
 	engine_world_close(&w);
 }
-
-#define LOST \
-	{ \
-		"a.cu:cicc", 1000, GIB, LACKS_INPUT, 0, false \
-	}
 
 WS_TEST(a_user_whose_input_is_lost_runs_when_that_was_made_again)
 {
