@@ -387,8 +387,9 @@ begin(struct expanding *x, const struct ws_split *split, struct ws_graph *graph,
 		.lines = has_lines(&s->words->steps),
 		.nodes = parts,
 		.a = graph->a};
-	*why = x->lines && s->target->travels ? "what puts lines down reads text that this host changes"
-										  : s->words->why;
+	*why = x->lines && s->target->travels
+		? "-lineinfo: this host rewrites line markers before cicc reads them"
+		: s->words->why;
 	return !*why;
 }
 

@@ -248,7 +248,8 @@ common_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_
 static bool
 gains_by_parts(const struct ws_target *target)
 {
-	return !target->travels || (target->archs.count > 1 && target->cuda->tree);
+	bool goes_whole = target->cuda->tree && (!target->torch || target->torch->tree);
+	return !target->travels || (target->archs.count > 1 && goes_whole);
 }
 
 const struct ws_action *

@@ -161,3 +161,28 @@ WS_TEST(pybind_s_names_are_passed_where_release_and_headers_agree)
 		assert_int_equal(strstr(words, "PYBIND11_BUILD_ABI") != NULL, i == 0);
 	}
 }
+
+/* A part that stays here, for a torch that is installed here, has nothing that goes away. */
+WS_TEST(units_of_several_architectures_travel_by_parts_where_all_of_it_can)
+{
+	static const struct ws_unit kernel = {.path = "b.cu", .kind = WS_UNIT_CUDA};
+	static const struct ws_store store;
+	struct ws_hostcc cxx = {.path = "/usr/bin/g++", .fingerprint = "f00d"};
+	struct ws_cuda_kit cuda = {.version = {.text = "13.0"}, .fingerprint = "f00d", .path = "/cuda"};
+	struct ws_torch_kit torch = {.path = "/torch"};
+	struct ws_target target = target_with(&cxx);
+	ws_version_parse("2.5.1", a, &torch.release.version);
+	target.cuda = &cuda;
+	target.torch = &torch;
+	target.travels = true;
+	static const struct ws_arch archs[] = {{.number = 80}, {.number = 90}};
+	target.archs.at = archs;
+	for (int mask = 0; mask < 8; mask++) {
+		torch.tree = mask & 1 ? &source : NULL;
+		cuda.tree = mask & 2 ? &source : NULL;
+		target.archs.count = mask & 4 ? 2 : 1;
+		assert_int_equal(ws_target_compile(&target, &kernel, &store, a)->split != NULL, mask == 7);
+	}
+	target.travels = false;
+	assert_non_null(ws_target_compile(&target, &kernel, &store, a)->split);
+}
