@@ -164,19 +164,32 @@ get_files(struct ws_shared *self, struct ws_shared_file *files, size_t count)
 
 /* ---- putting ---- */
 
-/* False when one was not taken, which ends all writing. */
+/* False when one was not taken, which ends all writing; not @a all: that of this record. */
 static bool
-were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t count)
+were_taken(struct ws_records *r, bool ran, const struct ws_item *items, size_t count, bool all)
 {
 	end_if(r, ran);
 	for (size_t i = 0; i < count && ran && r->shared.writes; i++) {
 		if (items[i].came == WS_CAME_SILENT) {
 			close_reading(r, items[i].failure);
-		} else if (items[i].came != WS_CAME_WHOLE) {
+		} else if (items[i].came != WS_CAME_WHOLE && all) {
 			close_writing(r, items[i].failure);
+		} else if (items[i].came != WS_CAME_WHOLE) {
+			ws_events_warn(r->config.events,
+				"'%s' does not take a file of %llu bytes, so that others "
+				"download what it is of: %s",
+				r->shown, (unsigned long long)items[i].size_bytes, items[i].failure);
+			return false;
 		}
 	}
 	return ran && r->shared.writes;
+}
+
+/* Files of downloads are larger than any result: a server may have a limit between the two. */
+static bool
+is_download(const struct ws_shared_record *record)
+{
+	return strcmp(record->kind, "tree") == 0 || strcmp(record->kind, "file") == 0;
 }
 
 typedef WS_VEC(struct ws_item) item_list;
@@ -261,8 +274,9 @@ put(struct ws_shared *self, const struct ws_shared_record *records, size_t count
 		messages[i] = make_message(r, &sized[i], &files, a);
 	}
 	size_t sent = r->cache->wants_actions ? files.len : of_records;
-	if (were_taken(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent)) {
-		were_taken(r, r->cache->put_messages(r->cache, messages, count), messages, count);
+	bool all = !is_download(&records[0]);
+	if (were_taken(r, r->cache->put_files(r->cache, files.at, sent), files.at, sent, all)) {
+		were_taken(r, r->cache->put_messages(r->cache, messages, count), messages, count, true);
 	}
 	release(files.at, files.len);
 	release(messages, count);

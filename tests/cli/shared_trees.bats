@@ -208,7 +208,7 @@ downloaded_here() {
 }
 
 # A copy of the server's files, for a while: $ALSO.
-serve_also() { # FOLDER
+serve_also() { # FOLDER [LARGEST BODY]
 	local run=$PWD/also port
 	[ ! -s "$run/pid" ] || kill "$(cat "$run/pid")"
 	rm -rf "$run"
@@ -220,7 +220,7 @@ serve_also() { # FOLDER
 		http {
 			access_log $PWD/also.log; proxy_temp_path $run/b; fastcgi_temp_path $run/c; uwsgi_temp_path $run/d; scgi_temp_path $run/e;
 			server {
-				listen 127.0.0.1:$port; root $PWD/$1; client_max_body_size 0; client_body_temp_path $run/tmp;
+				listen 127.0.0.1:$port; root $PWD/$1; client_max_body_size ${2:-0}; client_body_temp_path $run/tmp;
 				location / { dav_methods PUT; create_full_put_path on; }
 			}
 		}
@@ -232,6 +232,26 @@ serve_also() { # FOLDER
 
 teardown() {
 	[ ! -s also/pid ] || kill "$(cat also/pid)"
+}
+
+@test "a server with a limit of size: what is too large there is downloaded by others, and results are shared on" {
+	cp -r "$KEYS/www" www
+	head -c 300000 /dev/zero > recipes/tiny/src/large.bin
+	tar -C recipes/tiny -czf www/x/files/tiny-1.0.tar.gz src
+	serve "$PWD/www"
+	KEYS=$PWD here
+	mkdir limited
+	serve_also limited 200k
+	writes_to "$ALSO"
+	build
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^warning' <<< "$stderr")" -eq 1 ]
+	[[ "$stderr" == *"does not take a file of 300000 bytes"* ]]
+	rm -rf "$WHEELSMITH_STORE" dist
+	build
+	[ "$status" -eq 0 ]
+	nothing_ran
+	unserve
 }
 
 @test "the sources of a folder are not told to anybody" {
