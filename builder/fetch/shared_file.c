@@ -15,7 +15,8 @@ ask_size(struct ws_shared *shared, const char *sha256)
 	struct ws_shared_record record = {.kind = KIND, .key = sha256};
 	shared->get_records(shared, &record, 1, a);
 	bool says = record.text.len > 0 && record.file_count == 1
-		&& strcmp(record.files[0].digest, sha256) == 0;
+		&& strcmp(record.files[0].digest, sha256) == 0
+		&& record.files[0].size_bytes <= WS_LARGEST_SHARED;
 	ws_buf_release(&record.text);
 	return says ? record.files[0].size_bytes : 0;
 }

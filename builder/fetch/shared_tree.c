@@ -26,6 +26,20 @@ megabytes(const struct ws_tree *tree)
 
 /* ---- getting ---- */
 
+/* Nobody has signed the sizes. */
+static bool
+fits(const struct ws_tree_entry *entries, size_t count)
+{
+	uint64_t left_bytes = WS_LARGEST_SHARED;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].size_bytes > left_bytes) {
+			return false;
+		}
+		left_bytes -= entries[i].size_bytes;
+	}
+	return true;
+}
+
 /* The one that has the tree's digest. */
 static bool
 get_listing(struct coming *c, const struct ws_shared_record *record)
@@ -46,7 +60,8 @@ get_listing(struct coming *c, const struct ws_shared_record *record)
 	shared->get_files(shared, &file, 1);
 	bool read = file.here && ws_fs_read(file.path, &text, NULL)
 		&& ws_tree_list_read(ws_buf_str(&text), c->a, &entries, &c->tree.count, &digest, &sized);
-	if (!read || !sized || !ws_digest_eq(&digest, &c->tree.digest)) {
+	if (!read || !sized || !ws_digest_eq(&digest, &c->tree.digest)
+		|| !fits(entries, c->tree.count)) {
 		return false;
 	}
 	c->tree.entries = entries;

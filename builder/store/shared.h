@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** A download is not larger, file or tree: sizes are a server's word. */
+#define WS_LARGEST_SHARED ((uint64_t)32 << 30)
+
 /** A file by its digest. */
 struct ws_shared_file {
 	const char *digest;

@@ -84,7 +84,8 @@ look_over(const struct ws_tree *tree, struct ws_digest *looks, struct ws_err *er
 			&& (fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0
 				|| ws_err_sys(err, WS_ERR_IO, "cannot read '%s/%s'", tree->path, path))
 			&& (entry->kind == WS_TREE_LINK || (uint64_t)status.st_size == entry->size_bytes
-				|| ws_err_set(err, WS_ERR_IO, "'%s/%s' is not of its size", tree->path, path));
+				|| ws_err_set(err, WS_ERR_IO, "'%s/%s' has another size than its listing says",
+					tree->path, path));
 		if (there) {
 			add_status(h, &status);
 		}
