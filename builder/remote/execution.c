@@ -33,6 +33,7 @@ struct away {
 	int64_t started_ms;
 	int64_t due_ms; /* when it may be sent */
 	unsigned kills;
+	unsigned seen_ended; /* how many had ended when it was refused */
 	bool timed_out;
 	size_t at; /* among those that are open */
 	/* While files come. */
@@ -65,6 +66,7 @@ struct ws_execution {
 	bool is_over; /* the farm is not asked any more */
 	bool said_queued;
 	bool heard_running; /* some worker took something */
+	unsigned ended;     /* actions that it ran to their end */
 };
 
 struct runner {
@@ -391,8 +393,13 @@ static void
 hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 {
 	struct runner *r = w->r;
+	if (w->seen_ended != r->x->ended) {
+		w->seen_ended = r->x->ended;
+		w->op.refusals = 0; /* full, but it gets on */
+	}
 	switch (ws_operation_hear(&w->op, w->job->a, &w->response)) {
 	case WS_OPERATION_DONE: {
+		r->x->ended++;
 		const char *dir =
 			ws_arena_printf(a, "%s/%u-%u", r->work->path, w->job->id, w->job->attempt);
 		struct ws_err err;
