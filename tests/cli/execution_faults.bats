@@ -2,7 +2,7 @@
 # A build farm that is full, breaks off, forgets and lies: the build ends with one line or goes on here, and no wheel is wrong. The farm
 # is tests/support/farm_server.py, which carries actions out on this host.
 # labels: network
-# timeout: 900
+# timeout: 1800
 
 load building
 load sharing
