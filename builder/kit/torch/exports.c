@@ -6,6 +6,7 @@
 #include "fetch/shared_tree.h"
 #include "kit/torch/exports_child.h"
 #include "kit/torch/wheel.h"
+#include "net/index_config.h"
 #include "store/tree.h"
 #include "wheelfile/opened_wheel.h"
 
@@ -135,6 +136,22 @@ memo_key(const struct ws_version *version, const struct ws_machine *machine)
 	return ws_hasher_finish(h);
 }
 
+/* A version names a build only together with the indexes that have it: others may have a rebuild. */
+static struct ws_digest
+shared_key(const struct ws_fetch *fetch, const char *key)
+{
+	struct ws_hasher *h = ws_hasher_make();
+	ws_hasher_add_field(h, key);
+	for (size_t i = 0; fetch->indexes && i < fetch->indexes->count; i++) {
+		const struct ws_index_choice *choice = &fetch->indexes->choices[i];
+		ws_hasher_add_field(h, choice->role);
+		for (size_t k = 0; k < choice->count; k++) {
+			ws_hasher_add_field(h, choice->urls[k]);
+		}
+	}
+	return ws_hasher_finish(h);
+}
+
 /* A list on its way into the store. */
 struct keeping {
 	struct ws_tree_builder *builder;
@@ -175,6 +192,18 @@ recall(const struct ws_store *store, const struct ws_version *version,
 			&& ws_tree_find(store, tree_name(version, a), pin->tree, a, tree));
 }
 
+/* By the version alone where the lock says which list it is. */
+static bool
+share(const struct ws_fetch *fetch, const struct ws_pin_exports *pin, const char *key,
+	struct ws_arena *a, struct ws_tree *tree)
+{
+	if (pin->tree && ws_same(pin->definition, key)) {
+		return ws_shared_tree_get(fetch, key, a, tree) && ws_same(tree->digest.hex, pin->tree);
+	}
+	return ws_shared_tree_get(fetch, shared_key(fetch, key).hex, a, tree)
+		&& ws_tree_remember(fetch->store, key, tree, NULL);
+}
+
 static bool
 make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *program,
 	const struct ws_version *version, const struct ws_machine *machine, const char *key,
@@ -188,7 +217,8 @@ make(const struct ws_fetch *fetch, const struct ws_facts *facts, const char *pro
 		return false;
 	}
 	bool made = ws_torch_exports_make(fetch, facts, program, version, machine, k.path, err);
-	return keep(&k, made, a, tree, err) && ws_shared_tree_remember(fetch, key, tree, err);
+	return keep(&k, made, a, tree, err) && ws_shared_tree_remember(fetch, key, tree, err)
+		&& ws_shared_tree_remember(fetch, shared_key(fetch, key).hex, tree, err);
 }
 
 const char *
@@ -209,7 +239,7 @@ ws_torch_exports_find(const struct ws_fetch *fetch, const struct ws_facts *facts
 	struct ws_digest key = memo_key(version, machine);
 	struct ws_tree tree;
 	if (!recall(fetch->store, version, pin, key.hex, a, &tree)
-		&& !ws_shared_tree_get(fetch, key.hex, a, &tree)
+		&& !share(fetch, pin, key.hex, a, &tree)
 		&& !make(fetch, facts, program, version, machine, key.hex, a, &tree, err)) {
 		return NULL;
 	}
