@@ -47,13 +47,4 @@ teardown() {
 	echo "# a second store: $((SECONDS - began)) s" >&3
 	nothing_ran
 	[ "$(wheel_sum)" = "$sum" ]
-
-	# Another host compiles it alone, and makes the same.
-	rm "$HOME/.config/wheelsmith/config.json"
-	export WHEELSMITH_STORE=$PWD/third
-	rm -r dist
-	began=$SECONDS
-	"$WHEELSMITH" build --matrix m.json --kits archive # `ws` would not wait so long
-	echo "# this host alone: $((SECONDS - began)) s" >&3
-	[ "$(wheel_sum)" = "$sum" ]
 }

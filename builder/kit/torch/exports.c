@@ -136,7 +136,7 @@ memo_key(const struct ws_version *version, const struct ws_machine *machine)
 	return ws_hasher_finish(h);
 }
 
-/* A version names a build only together with the indexes that have it: others may have a rebuild. */
+/* A version names a build only together with the indexes that have it: others may rebuild it. */
 static struct ws_digest
 shared_key(const struct ws_fetch *fetch, const char *key)
 {
