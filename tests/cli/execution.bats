@@ -160,16 +160,16 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 
 # One unit takes so long that something can happen to it.
 slow() {
-	python3 -c 'print("#include <regex>"); [print("std::regex r%d(\"a|b\");" % i) for i in range(250)]' \
-		> recipes/tiny/src/slow.cpp
-	sed -i 's/"module.cpp"/"module.cpp", "slow.cpp"/' recipes/tiny/1.0.json
+	python3 -c 'print("#include <regex>"); [print("std::regex r%d(\"a|b\");" % i) for i in range(80)]' \
+		> recipes/tiny/src/lasting.cpp
+	sed -i 's/"module.cpp"/"module.cpp", "lasting.cpp"/' recipes/tiny/1.0.json
 }
 
 # Until a sandbox compiles it.
 is_there() {
 	local i
 	for ((i = 0; i < 300; i++)); do
-		! pgrep -f 'cc1plus.*slow\.cpp' > /dev/null || return 0
+		! pgrep -f 'cc1plus.*lasting\.cpp' > /dev/null || return 0
 		sleep 0.1
 	done
 	return 1
@@ -187,10 +187,10 @@ is_there() {
 	[ "$status" -eq 130 ]
 	[ $((SECONDS - began)) -le 5 ]
 	for ((i = 0; i < 50; i++)); do
-		pgrep -f 'cc1plus.*slow\.cpp' > /dev/null || break
+		pgrep -f 'cc1plus.*lasting\.cpp' > /dev/null || break
 		sleep 0.1
 	done
-	not pgrep -f 'cc1plus.*slow\.cpp'
+	not pgrep -f 'cc1plus.*lasting\.cpp'
 }
 
 @test "a farm that is lost: one line, or what is left is built here" {
