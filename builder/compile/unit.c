@@ -89,15 +89,6 @@ add_assembled(ws_name_list *argv, bool cuda, struct ws_arena *a)
 	}
 }
 
-/* What names this object and no other of its module, and is the same on every host. Commands of
- * nvcc are to read the same whichever archs there are, so it is without them there (split.c). */
-static const char *
-seed_of(const struct ws_target *target, const struct ws_unit *unit, struct ws_arena *a)
-{
-	return ws_arena_printf(
-		a, "%s/%s/%s", target->recipe->name, unit->path, ws_arch_set_name(&target->archs, a));
-}
-
 /* nvcc hashes the source's real path, which holds the store's, into the names of what stands in an
  * anonymous namespace, and names its temporary files, whose names end in .symtab, by its pid unless
  * it is to keep them. */
@@ -139,10 +130,11 @@ output_of(const struct ws_unit *unit)
 	return unit->kind == WS_UNIT_DEVICE ? "unit.fatbin" : "unit.o";
 }
 
-/* The words behind those for the dependency file; @a seed is of nvcc's units alone. */
+/* The words behind those for the dependency file. nvcc's seed is without archs: its commands are to
+ * read the same whichever there are (split.c), and one nvcc makes what they make. */
 static void
 add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_unit *unit,
-	const struct ws_unit_common *common, const char *seed, struct ws_arena *a)
+	const struct ws_unit_common *common, struct ws_arena *a)
 {
 	bool image = unit->kind == WS_UNIT_DEVICE;
 	if (target->cxx->kind == WS_HOSTCC_GCC && !image) {
@@ -153,7 +145,8 @@ add_words(ws_name_list *argv, const struct ws_target *target, const struct ws_un
 		*ws_vec_push(argv, a) = common->flags[i];
 	}
 	if (is_cuda(unit) && target->size.random_seed) {
-		*ws_vec_push(argv, a) = ws_arena_printf(a, "--frandom-seed=%s", seed);
+		*ws_vec_push(argv, a) =
+			ws_arena_printf(a, "--frandom-seed=%s/%s", target->recipe->name, unit->path);
 	}
 	*ws_vec_push(argv, a) = image ? "-fatbin" : "-c";
 	*ws_vec_push(argv, a) = ws_arena_printf(a, "src/%s", unit->path);
@@ -172,7 +165,7 @@ fill_argv(struct ws_action *action, const struct ws_target *target, const struct
 	*ws_vec_push(&argv, a) = "-MD";
 	*ws_vec_push(&argv, a) = "-MF";
 	*ws_vec_push(&argv, a) = WS_COMPILE_DEPFILE;
-	add_words(&argv, target, unit, common, seed_of(target, unit, a), a);
+	add_words(&argv, target, unit, common, a);
 	action->argv = argv.at;
 }
 
@@ -185,9 +178,8 @@ split_words(const struct ws_target *target, const struct ws_unit *unit,
 	if (common->split && ws_same(common->split->stand_in, stand_in.path)) {
 		return common->split;
 	}
-	const char *seed = ws_arena_printf(a, "%s/%s", target->recipe->name, stand_in.path);
 	ws_name_list words = {0};
-	add_words(&words, target, &stand_in, common, seed, a);
+	add_words(&words, target, &stand_in, common, a);
 	common->split = WS_NEW(a, struct ws_split_words);
 	*common->split = (struct ws_split_words){.stand_in = stand_in.path, .words = words.at};
 	return common->split;

@@ -76,6 +76,31 @@ farm_is() { # ENDPOINT [MEMBERS]
 	nothing_ran
 }
 
+# Without an external function its names are made of the seed.
+with_hidden_names() {
+	cat > recipes/tiny/src/hidden.cu <<- 'END'
+		namespace { __device__ int hidden; }
+		template <typename T> __global__ void use(T *p) { *p = hidden; }
+		template <typename T> void call(T *p) { use<T><<<1, 1>>>(p); }
+		template void call<int>(int *);
+	END
+	sed -i 's/"module.cpp"/"module.cpp", "hidden.cu"/' recipes/tiny/1.0.json
+}
+
+@test "what has no name outside of its unit has the same one there: one nvcc, and its commands one by one" {
+	with_hidden_names
+	build
+	[ "$status" -eq 0 ]
+	local sum
+	sum=$(wheel_sum)
+	anew
+	with_hidden_names
+	farm_is "$GRPC"
+	build --executor remote
+	[ "$status" -eq 0 ]
+	[ "$(wheel_sum)" = "$sum" ]
+}
+
 @test "what a farm made is made once more, there or here, and compared" {
 	farm_is "$GRPC"
 	build --executor remote --check-replay 5 --json

@@ -185,7 +185,6 @@ lines_by_hand() { # FILE...
 	local folder file sum
 	for file; do
 		folder=$("$WHEELSMITH" shell 'kinds*' --matrix m.json --unit "${file##*/}" < /dev/null)
-		sed -i -E 's#(frandom-seed=kinds/[^ ]*\.cu)/[^ ]*#\1#' "$folder/run"
 		"$folder/run"
 		for file in "$folder"/tmp/*.ptx; do
 			grep -q "^\s*\.file.*\"$folder/src/lines/one.h\"" "$file"

@@ -138,7 +138,7 @@ WS_TEST(made_up_names_come_from_the_unit)
 	assert_null(strstr(words, "--frandom-seed"));
 	target.size.random_seed = true;
 	words = joined(ws_target_compile(&target, &kernel, NULL, a)->argv, a);
-	assert_contains(words, " --frandom-seed=demo/csrc/a.cu/ ");
+	assert_contains(words, " --frandom-seed=demo/csrc/a.cu ");
 }
 
 /* What torch's facts say of a release and what its headers say must both want pybind's names. */
