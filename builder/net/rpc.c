@@ -721,7 +721,9 @@ look_at_clock(struct ws_rpc *rpc)
 		abandon(rpc, s, WS_RPC_DEADLINE, "no answer in time");
 	}
 	bool is_mute = !rpc->understood && rpc->open_count > 0 && now - rpc->heard_ms > PING_MS;
-	if (is_mute || (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS)) {
+	if (is_mute) {
+		hang_up(rpc, "no answer in time", !rpc->carried);
+	} else if (rpc->pinged_ms && now - rpc->pinged_ms > PING_MS) {
 		hang_up(rpc, "no answer, not even to a ping", !rpc->carried);
 	} else if (rpc->open_count > 0 && !rpc->pinged_ms && now - rpc->heard_ms > quiet_ms) {
 		ask_for_life(rpc);

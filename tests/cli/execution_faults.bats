@@ -222,7 +222,7 @@ until_it_ends() {
 		one_line "the farm at '127.0.0.1:$PORT'"
 		kill -CONT "$(cat farm.pid)" || true
 		end_one_farm KILL
-		[ $signal = KILL ] || break # that it is gone takes a minute to be sure of; what follows is the same
+		[ $signal = KILL ] || break # that it is gone takes half a minute; what follows is the same
 		start_farm
 		begin --executor remote,local
 		kill -$signal "$(cat farm.pid)"
