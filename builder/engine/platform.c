@@ -10,15 +10,20 @@
 
 static const char absent[] = "absent", present[] = "present", folder[] = "folder";
 
+static bool
+is_digest(const char *state)
+{
+	return state && state != absent && state != present && state != folder;
+}
+
 static const char *
 merge(const char *known, const char *told)
 {
-	if (!known || (known == absent && told == folder)
-		|| (known == present && told != absent && told != folder)) {
+	if (!known || (known == absent && told == folder) || (known == present && is_digest(told))) {
 		return told;
 	}
 	bool agree = strcmp(known, told) == 0 || (known == folder && told == absent)
-		|| (told == present && known != absent && known != folder);
+		|| (told == present && is_digest(known));
 	return agree ? known : NULL;
 }
 
@@ -31,9 +36,8 @@ learn(struct ws_platform *p, bool keep, const char *name, const char *told)
 	if (!state || state == known || !keep) {
 		return state;
 	}
-	bool is_digest = state != absent && state != present && state != folder;
 	ws_map_put(&p->told, ws_arena_strdup(p->a, name),
-		is_digest ? ws_arena_strdup(p->a, state) : state, p->a);
+		is_digest(state) ? ws_arena_strdup(p->a, state) : state, p->a);
 	return true;
 }
 
@@ -148,7 +152,7 @@ const char *
 ws_platform_digest(const struct ws_platform *p, const char *name)
 {
 	const char *state = ws_map_get(&p->told, name);
-	return state == absent || state == present || state == folder ? NULL : state;
+	return is_digest(state) ? state : NULL;
 }
 
 bool

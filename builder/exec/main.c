@@ -8,8 +8,8 @@
  * what the command takes is there.
  *
  * Exit status: the command's, 128 and the signal that ended it, 75 where the host has another
- * compiler, 70 where the order cannot be run. With --probe or
- * --names it tells what the host is (probe.h).
+ * compiler, 70 where the order cannot be run. With --probe or --names it tells what the host is
+ * (probe.h).
  */
 #include "base/fs.h"
 #include "compile/headers.h"

@@ -12,9 +12,9 @@
 
 /**
  * Makes at most @a count units of @a graph, which has run, both ways; chance decides which. With
- * @a farms those are the ones that may go there. Notes
- * say how many, and what was compared, a warning what differs or was not made. WS_ERR_VERIFY:
- * something differs; other kinds: the run could not go on, or a command of it failed.
+ * @a farms those are the ones that may go there. Notes say how many, and what was compared, a
+ * warning what differs or was not made. WS_ERR_VERIFY: something differs; other kinds: the run
+ * could not go on, or a command of it failed.
  */
 bool ws_replay_check(const struct ws_engine *engine, struct ws_graph *graph, size_t count,
 	bool farms, struct ws_err *err);

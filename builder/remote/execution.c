@@ -19,9 +19,8 @@
 
 #define TURN_MS 100
 #define ROUND 256 /* actions that are sent, or fetched, at once: their messages are in memory */
-#define CANCEL_MS 4000
-#define KILLS 2                       /* for memory, on workers, before it is said */
-#define LOSSES 5                      /* of what an action left there, before it is said */
+#define KILLS 2   /* for memory, on workers, before it is said */
+#define LOSSES 5  /* of what an action left there, before it is said */
 #define NAMES "wheelsmith.platform/1" /* in the ledger: names that farms were found to have */
 #define MOST_NAMES ((size_t)1 << 20)  /* bytes of those */
 
@@ -57,7 +56,6 @@ struct ws_execution {
 		struct ws_platform platform; /* first */
 		struct ws_execution *x;
 	} hosts;
-	struct ws_arena *a;
 	struct ws_remote_cache *cache; /* files */
 	struct ws_rpc *rpc;            /* Execute */
 	struct ws_remote_actions actions;
@@ -576,8 +574,7 @@ look_after(struct runner *r)
 		struct away *w = r->open.at[i];
 		const struct ws_operation *op = &w->op;
 		x->heard_running = x->heard_running || op->stage >= WS_STAGE_EXECUTING;
-		waits = waits
-			|| (op->stage == WS_STAGE_QUEUED && now_ms - op->staged_ms > WS_QUEUED_TOO_LONG_MS);
+		waits = waits || ws_operation_waits_long(op, now_ms);
 		if (op->stage == WS_STAGE_EXECUTING && w->job->deadline_ms && !r->stopping
 			&& now_ms - op->staged_ms > (int64_t)w->job->deadline_ms) {
 			w->timed_out = true;
@@ -648,7 +645,7 @@ wait_for(struct ws_runner *self, unsigned timeout_ms, struct ws_done *done)
 			ws_rpc_turn(x->rpc, 0);
 			look_after(r);
 		}
-		bool waited = r->stopping && ws_clock_ms() - r->stopped_ms > CANCEL_MS;
+		bool waited = r->stopping && ws_clock_ms() - r->stopped_ms > WS_TAKE_BACK_MS;
 		if (!r->stopping || waited || cancels_are_out(r)) {
 			collect_ended(r);
 		}
@@ -753,10 +750,7 @@ ask_host(
 	if (names) {
 		ws_buf_add(&all, names->data, names->len);
 	}
-	if (!ws_probe_run(&probe, &all, told, err)) {
-		return false;
-	}
-	return true;
+	return ws_probe_run(&probe, &all, told, err);
 }
 
 /* What a farm was found to have is worth asking for at once the next time; that it has it, is not
@@ -785,7 +779,6 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 {
 	struct ws_execution *x = WS_NEW(a, struct ws_execution);
 	const struct ws_wire_peer *peer = &config->rpc.channel.peer;
-	x->a = a;
 	x->name = ws_arena_printf(a, "the farm at '%s:%s'", peer->host, peer->port);
 	x->hosts.platform = (struct ws_platform){.name = x->name, .ask = ask_host, .a = a};
 	x->hosts.x = x;

@@ -11,7 +11,8 @@
 #define REFUSALS 30 /* a few minutes */
 #define PAUSE_MS 500
 #define LONGEST_PAUSE_MS 10000
-#define CANCEL_MS 4000
+#define QUEUED 2
+#define QUEUED_TOO_LONG_MS 60000
 #define FAILED_PRECONDITION 9
 
 static void
@@ -92,6 +93,12 @@ ws_operation_prepare(struct ws_operation *op)
 }
 
 bool
+ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms)
+{
+	return op->stage == QUEUED && now_ms - op->staged_ms > QUEUED_TOO_LONG_MS;
+}
+
+bool
 ws_operation_take_back(const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a)
 {
 	Reapi__CancelOperationRequest request;
@@ -101,7 +108,7 @@ ws_operation_take_back(const struct ws_operation *op, struct ws_unary *unary, st
 	reapi__cancel_operation_request__init(&request);
 	request.name = ws_arena_strdup(a, op->name);
 	ws_unary_prepare(unary, "/google.longrunning.Operations/CancelOperation", &request, a);
-	unary->call.deadline_ms = CANCEL_MS;
+	unary->call.deadline_ms = WS_TAKE_BACK_MS;
 	return true;
 }
 

@@ -45,14 +45,16 @@ void ws_operation_prepare(struct ws_operation *op);
 enum ws_operation_end ws_operation_hear(
 	struct ws_operation *op, struct ws_arena *a, Reapi__ExecuteResponse **response);
 
-/** Prepares the call that takes it back, which is the caller's to run; false: the server has not
- * told its name. */
+/** It has been queued for a minute. */
+bool ws_operation_waits_long(const struct ws_operation *op, int64_t now_ms);
+
+/** Prepares the call that takes it back, which is the caller's to run, in WS_TAKE_BACK_MS; false:
+ * the server has not told its name. */
 bool ws_operation_take_back(
 	const struct ws_operation *op, struct ws_unary *unary, struct ws_arena *a);
 
-/** Stages of ExecuteOperationMetadata. */
-#define WS_STAGE_QUEUED 2
-#define WS_STAGE_EXECUTING 3
+#define WS_TAKE_BACK_MS 4000
+#define WS_STAGE_EXECUTING 3 /* of ExecuteOperationMetadata */
 
 void ws_operation_release(struct ws_operation *op);
 

@@ -14,7 +14,6 @@
 #include <time.h>
 
 #define TURN_MS 100
-#define LARGEST_ANSWER ((size_t)16 << 20)
 #define ABOUT_NAMES_MS 60000 /* others wait: it is a miss where the farm is that busy */
 
 void
@@ -48,8 +47,7 @@ wait_for(const struct ws_probe *p, struct ws_operation *op, struct ws_err *err)
 	ws_rpc_start(p->rpc, &op->call);
 	while (!op->call.ended && !ws_stop_asked(p->stop)) {
 		ws_rpc_turn(p->rpc, TURN_MS);
-		if (!*p->said_queued && op->stage == WS_STAGE_QUEUED
-			&& ws_clock_ms() - op->staged_ms > WS_QUEUED_TOO_LONG_MS) {
+		if (!*p->said_queued && ws_operation_waits_long(op, ws_clock_ms())) {
 			ws_farm_warn_queued(p->events, p->platform->name);
 			*p->said_queued = true;
 		}
@@ -110,30 +108,13 @@ read_answers(const struct ws_probe *p, struct ws_item *items, struct ws_buf *tol
 	WS_AUTO_BUF struct ws_buf text = {0};
 	struct ws_report report;
 	const char *name;
-	if (!ws_fs_read_at_most(items[0].path, LARGEST_ANSWER, &text, err)
-		|| (told && !ws_fs_read_at_most(items[1].path, LARGEST_ANSWER, told, err))) {
+	if (!ws_fs_read_at_most(items[0].path, WS_LONGEST_REPORT, &text, err)
+		|| (told && !ws_fs_read_at_most(items[1].path, WS_LONGEST_REPORT, told, err))) {
 		return false;
 	}
 	return ws_report_read(ws_buf_str(&text), a, &report, err)
 		&& (ws_platform_learn(p->platform, &report, &name)
 			|| ws_err_set(err, WS_ERR_BUILD, "'%s' is another there than on others", name));
-}
-
-/* The program's own words, where it said why. */
-static bool
-fail_untold(const struct ws_probe *p, const Reapi__ActionResult *result, const char *dir,
-	struct ws_err *err)
-{
-	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
-	struct ws_item words = {.path = ws_path_join(a, dir, "words", NULL)};
-	if (result->stderr_digest && result->stderr_digest->size_bytes > 0
-		&& result->stderr_digest->size_bytes < (int64_t)LARGEST_ANSWER) {
-		words.key = result->stderr_digest->hash;
-		words.size_bytes = (uint64_t)result->stderr_digest->size_bytes;
-		p->cache->get_files(p->cache, &words, 1);
-	}
-	return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d: %s",
-		(int)result->exit_code, ws_worker_words(&words, a));
 }
 
 static bool
@@ -144,19 +125,22 @@ fetch(const struct ws_probe *p, const Reapi__ActionResult *result, struct ws_buf
 	static const char *const names[] = {WS_ELSEWHERE_REPORT, WS_ELSEWHERE_HOST};
 	ws_item_list items = {0};
 	size_t count = told ? 2 : 1;
+	bool there = true;
 	if (!ws_scratch_make(
 			ws_path_join(a, p->store->path, "partial", NULL), "probe-", a, &scratch, err)) {
 		return false;
 	}
 	*ws_vec_push(&items, a) = (struct ws_item){0}; /* as of worker_files.h */
 	for (size_t i = 0; i < count; i++) {
-		size_t place = ws_worker_files_add(result, names[i], scratch.path, a, &items);
-		if (place == 0 || items.at[place].size_bytes > LARGEST_ANSWER) {
-			return fail_untold(p, result, scratch.path, err);
-		}
+		there = ws_worker_files_add(result, names[i], scratch.path, a, &items) > 0 && there;
 	}
-	if (!p->cache->get_files(p->cache, items.at + 1, count)) {
+	size_t errors = ws_worker_files_add_errors(result, scratch.path, a, &items);
+	if (!p->cache->get_files(p->cache, items.at + 1, items.len - 1)) {
 		return ws_stop_err(p->stop, err);
+	}
+	if (!there) {
+		return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d: %s",
+			(int)result->exit_code, ws_worker_words(&items.at[errors], a));
 	}
 	for (size_t i = 1; i <= count; i++) {
 		if (items.at[i].came != WS_CAME_WHOLE) {

@@ -30,10 +30,7 @@ struct ws_probe {
 bool ws_probe_run(const struct ws_probe *probe, const struct ws_buf *names, struct ws_buf *told,
 	struct ws_err *err);
 
-/** Nothing runs there, though it has been asked for a minute. */
+/** Nothing runs there, though it has been asked for a minute (ws_operation_waits_long). */
 void ws_farm_warn_queued(const struct ws_events *events, const char *farm);
-
-/** After which a farm that only queues is warned of. */
-#define WS_QUEUED_TOO_LONG_MS 60000
 
 #endif

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-/* A worker may name any size. */
-#define LONGEST_REPORT ((size_t)16 << 20)
 #define LONGEST_ERRORS ((size_t)1 << 20)
 #define LARGEST_OUTPUT ((uint64_t)8 << 30)
 
@@ -47,7 +45,14 @@ size_t
 ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items)
 {
-	return add(output(result, path), LONGEST_REPORT, dir, a, items);
+	return add(output(result, path), WS_LONGEST_REPORT, dir, a, items);
+}
+
+size_t
+ws_worker_files_add_errors(
+	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items)
+{
+	return add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
 }
 
 void
@@ -60,7 +65,7 @@ ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job
 	}
 	files->report = ws_worker_files_add(result, WS_ELSEWHERE_REPORT, dir, a, items);
 	files->log = add(output(result, WS_ELSEWHERE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
-	files->stderr_text = add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
+	files->stderr_text = ws_worker_files_add_errors(result, dir, a, items);
 	files->outputs = WS_NEW_N(a, size_t, action->output_count);
 	files->kept_there = WS_NEW_N(a, const Reapi__Digest *, action->output_count);
 	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
@@ -89,7 +94,7 @@ static void
 read_text(const ws_item_list *items, size_t place, struct ws_buf *text)
 {
 	if (came(items, place)) {
-		ws_fs_read_at_most(items->at[place].path, LONGEST_REPORT, text, NULL);
+		ws_fs_read_at_most(items->at[place].path, WS_LONGEST_REPORT, text, NULL);
 	}
 }
 
@@ -202,7 +207,7 @@ ws_worker_words(const struct ws_item *item, struct ws_arena *a)
 {
 	WS_AUTO_BUF struct ws_buf words = {0};
 	if (item->came == WS_CAME_WHOLE) {
-		ws_fs_read_at_most(item->path, LONGEST_REPORT, &words, NULL);
+		ws_fs_read_at_most(item->path, WS_LONGEST_REPORT, &words, NULL);
 	}
 	struct ws_str line = ws_buf_str(&words);
 	line = ws_str_trim(ws_str_cut(&line, '\n'));

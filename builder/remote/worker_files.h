@@ -26,13 +26,18 @@ struct ws_worker_files {
 	bool kept; /**< the farm answered from what it keeps; its caller's, like order */
 };
 
-/** Adds the output @a path of @a result, a text of 16 MiB at most, to below @a dir; its place, 0:
+#define WS_LONGEST_REPORT ((size_t)16 << 20) /* a worker may name any size */
+
+/** Adds the output @a path of @a result, a text no longer than that, to below @a dir; its place, 0:
  * there is none. */
 size_t ws_worker_files_add(const Reapi__ActionResult *result, const char *path, const char *dir,
 	struct ws_arena *a, ws_item_list *items);
 
-/** Adds what is to be fetched, to below @a dir. @a files has
- * what is its caller's. */
+/** The same of stderr. */
+size_t ws_worker_files_add_errors(
+	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items);
+
+/** Adds what is to be fetched, to below @a dir. @a files has what is its caller's. */
 void ws_worker_files_list(const Reapi__ActionResult *result, const struct ws_job *job,
 	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_files *files);
 
