@@ -9,12 +9,7 @@ load sharing
 
 setup_file() {
 	needs bwrap
-	make_base
-	cd "$BATS_FILE_TMPDIR" || return
-	with_archive_kit
-	export BASE
-	"$WHEELSMITH" publish --new-key ci.pem
-	export KEYS=$BATS_FILE_TMPDIR
+	farm_base
 	start_casd --jobs=2
 	export GRPC BOX
 	mkdir first
@@ -183,29 +178,12 @@ preprocess compute_86;ptxas sm_80;ptxas sm_86;" ]
 	[[ "$stderr" == *"before 'this'"* ]]
 }
 
-# One unit takes so long that something can happen to it.
-slow() {
-	python3 -c 'print("#include <regex>"); [print("std::regex r%d(\"a|b\");" % i) for i in range(80)]' \
-		> recipes/tiny/src/lasting.cpp
-	sed -i 's/"module.cpp"/"module.cpp", "lasting.cpp"/' recipes/tiny/1.0.json
-}
-
-# Until a sandbox compiles it.
-is_there() {
-	local i
-	for ((i = 0; i < 300; i++)); do
-		! pgrep -f 'cc1plus.*lasting\.cpp' > /dev/null || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 @test "Ctrl-C takes back what the farm does" {
-	slow
+	lasting lasting 80
 	farm_is "$GRPC"
 	env --default-signal=INT "$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
 	local wheelsmith=$! began i
-	is_there
+	until_compiled lasting
 	began=$SECONDS
 	kill -INT $wheelsmith
 	wait $wheelsmith || status=$?
@@ -219,18 +197,18 @@ is_there() {
 }
 
 @test "a farm that is lost: one line, or what is left is built here" {
-	slow
+	lasting lasting 80
 	build
 	[ "$status" -eq 0 ]
 	local sum
 	sum=$(wheel_sum)
 	anew
-	slow
+	lasting lasting 80
 	start_casd --jobs=2
 	farm_is "$GRPC"
 	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
 	local wheelsmith=$!
-	is_there
+	until_compiled lasting
 	kill -KILL "$(cat casd.pid)"
 	wait $wheelsmith || status=$?
 	cat log

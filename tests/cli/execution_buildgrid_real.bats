@@ -8,13 +8,9 @@ load sharing
 load farming
 
 setup_file() {
-	make_base
-	cd "$BATS_FILE_TMPDIR" || return
-	with_archive_kit
-	export BASE
-	"$WHEELSMITH" publish --new-key ci.pem
+	farm_base
 	start_buildgrid
-	export KEYS=$BATS_FILE_TMPDIR GRPC=grpc://127.0.0.1:$PORT
+	export GRPC=grpc://127.0.0.1:$PORT
 	mkdir first
 	BATS_TEST_TMPDIR=$PWD/first in_place
 	with_many

@@ -9,12 +9,7 @@ load sharing
 load farming
 
 setup_file() {
-	make_base
-	cd "$BATS_FILE_TMPDIR" || return
-	with_archive_kit
-	export BASE
-	"$WHEELSMITH" publish --new-key ci.pem
-	export KEYS=$BATS_FILE_TMPDIR
+	farm_base
 	make_buildgrid
 	export VENV
 	mkdir first
@@ -127,37 +122,20 @@ built_here() {
 	done
 }
 
-# What takes so long that something can happen meanwhile.
-slow() {
-	python3 -c 'print("#include <regex>"); [print("std::regex r%d(\"a|b\");" % i) for i in range(20)]' \
-		> recipes/tiny/src/late.cpp
-	sed -i 's/"module.cpp"/"module.cpp", "late.cpp"/' recipes/tiny/1.0.json
-}
-
-# Until an action is being carried out.
-until_it_compiles() {
-	local i
-	for ((i = 0; i < 300; i++)); do
-		! pgrep -f "cc1plus.*late\.cpp" > /dev/null || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 @test "a server that forgets all while it runs something: the build goes on" {
-	slow
+	lasting late 20
 	build
 	[ "$status" -eq 0 ]
 	local sum
 	sum=$(wheel_sum)
 	anew
-	slow
+	lasting late 20
 	only_host
 	start_farm
 	farm_is
 	"$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
 	local wheelsmith=$!
-	until_it_compiles
+	until_compiled late
 	kill -USR1 "$(cat farm.pid)"
 	wait $wheelsmith || { cat log; false; }
 	[ "$(wheel_sum)" = "$sum" ]
@@ -191,7 +169,7 @@ until_it_compiles() {
 begin() { # ARGUMENTS
 	"$WHEELSMITH" build --matrix m.json --kits archive "$@" 2> log 3>&- &
 	BUILD=$!
-	until_it_compiles
+	until_compiled late
 }
 
 # What became of it.
@@ -204,14 +182,14 @@ until_it_ends() {
 
 @test "a server that is killed, or stops, while it runs something: one line, or what is left is built here" {
 	local signal began
-	slow
+	lasting late 20
 	build
 	[ "$status" -eq 0 ]
 	FIRST=$(wheel_sum)
 	for signal in KILL STOP; do
 		anew
 		only_host
-		slow
+		lasting late 20
 		start_farm
 		farm_is
 		begin --executor remote
@@ -233,13 +211,13 @@ until_it_ends() {
 }
 
 @test "a server that is restarted, empty, while it runs something: all is sent again, and built there" {
-	slow
+	lasting late 20
 	build
 	[ "$status" -eq 0 ]
 	FIRST=$(wheel_sum)
 	anew
 	only_host
-	slow
+	lasting late 20
 	start_farm
 	farm_is
 	begin --executor remote
@@ -254,7 +232,7 @@ until_it_ends() {
 }
 
 @test "a client that is killed: the next one joins what went on, and nothing runs twice" {
-	slow
+	lasting late 20
 	start_farm
 	farm_is
 	begin --executor remote
@@ -266,12 +244,12 @@ until_it_ends() {
 }
 
 @test "Ctrl-C ends the waiting for a farm that is full" {
-	slow
+	lasting late 20
 	start_farm --busy --slots 1
 	farm_is
 	env --default-signal=INT "$WHEELSMITH" build --matrix m.json --kits archive --executor remote 2> log 3>&- &
 	BUILD=$!
-	until_it_compiles
+	until_compiled late
 	sleep 1 # the others are refused
 	local began=$SECONDS
 	kill -INT $BUILD

@@ -9,11 +9,7 @@ load sharing
 
 setup_file() {
 	needs bwrap
-	make_base
-	cd "$BATS_FILE_TMPDIR" || return
-	with_archive_kit
-	export BASE
-	"$WHEELSMITH" publish --new-key ci.pem
+	farm_base
 	unpack trixie g++
 	export IMAGE=$BATS_FILE_TMPDIR/trixie
 	start_casd --jobs=2

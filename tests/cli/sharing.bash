@@ -157,3 +157,30 @@ start_tls() {
 	GRPCS=grpcs://localhost:$tls
 	export MUTUAL=grpcs://127.0.0.1:$both
 }
+
+# For farms that compile: the base with a kit made of archives, and a key; leaves KEYS. In the file's folder.
+farm_base() {
+	make_base
+	cd "$BATS_FILE_TMPDIR" || return
+	with_archive_kit
+	export BASE
+	"$WHEELSMITH" publish --new-key ci.pem
+	export KEYS=$BATS_FILE_TMPDIR
+}
+
+# One unit more, of COUNT regular expressions: it takes so long that something can happen to it.
+lasting() { # NAME COUNT
+	python3 -c 'import sys
+print("#include <regex>", *(f"std::regex r{i}(\"a|b\");" for i in range(int(sys.argv[1]))), sep="\n")' "$2" > "recipes/tiny/src/$1.cpp"
+	sed -i "s/\"module.cpp\"/\"module.cpp\", \"$1.cpp\"/" recipes/tiny/1.0.json
+}
+
+# Until some process on this host compiles it; no other test has a unit of that name.
+until_compiled() { # NAME
+	local i
+	for ((i = 0; i < 300; i++)); do
+		! pgrep -f "cc1plus.*$1\.cpp" > /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fuzz/corpus/farm/: what fuzz_farm.c reads, by the protocol's field numbers (builder/remote/reapi.proto)."""
+"""Writes the corpus of fuzz_farm.c, by the protocol's field numbers (builder/remote/reapi.proto)."""
 import hashlib
 import pathlib
 
