@@ -2,8 +2,8 @@
 # servers, for the files of this folder that drive `build` and its like.
 #
 # The torch is one of tests/support/make_torch.py under the name of a real release: its kit comes out of
-# a real wheel by ranges, and the check takes the export list of that release. What needs torch's own
-# headers is in build_torch.bats. CUDA is the host's 13.0, else the archive kit.
+# a real wheel by ranges, and the check takes the export list of that release. CUDA is the host's 13.0,
+# else the archive kit.
 # shellcheck shell=bash disable=SC2154
 
 load helpers
@@ -21,7 +21,25 @@ own_home() {
 	private_home
 }
 
-# A store with the torch kit and the CUDA kit, made once for each wheelsmith that is tested.
+# The folder of a CUDA 13.0 toolkit that is installed on this host; fails where there is none.
+host_toolkit() {
+	local folder
+	for folder in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda-13.0 /usr/local/cuda; do
+		if [ -x "$folder/bin/nvcc" ] && "$folder/bin/nvcc" --version | grep -q 'release 13\.0'; then
+			echo "$folder"
+			return
+		fi
+	done
+	return 1
+}
+
+# For tests whose subject is the toolkit of the host.
+needs_host_toolkit() {
+	host_toolkit > /dev/null || cannot_run "needs a CUDA 13.0 toolkit on this host"
+}
+
+# A store with the torch kit and the CUDA kit, made once for each wheelsmith that is tested. Without a toolkit on this host
+# the CUDA kit is made of archives: 105 MB, from the index and mirror of this host.
 make_base() {
 	exec 9> "$WS_BINARY_DIR/test-base.lock"
 	flock 9
@@ -34,7 +52,9 @@ make_base() {
 		fake_torch "$BASE/www/x/files"
 		tiny "$BASE"
 		serve "$BASE/www"
-		"$WHEELSMITH" fetch --matrix "$BASE/m.json" --store "$BASE/store" --index "$INDEX" 9>&-
+		local from=(--index "$INDEX")
+		host_toolkit > /dev/null || from=(--kits archive --index "torch=$INDEX")
+		"$WHEELSMITH" fetch --matrix "$BASE/m.json" --store "$BASE/store" "${from[@]}" 9>&-
 		# What this host adds to what was fetched: the headers of its Python.
 		"$WHEELSMITH" shell "$CELL" --matrix "$BASE/m.json" --store "$BASE/store" 9>&- < /dev/null
 		unserve
