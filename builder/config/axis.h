@@ -6,7 +6,7 @@
 #ifndef WS_CONFIG_AXIS_H
 #define WS_CONFIG_AXIS_H
 
-#include "config/fields.h"
+#include "base/table.h"
 
 extern const struct ws_type ws_type_wanted;       /**< "NAME==V" */
 extern const struct ws_type ws_type_torch_value;  /**< "2.5.1", "2.5.1+cu121", "installed" */

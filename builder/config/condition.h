@@ -7,7 +7,7 @@
 #ifndef WS_CONFIG_CONDITION_H
 #define WS_CONFIG_CONDITION_H
 
-#include "config/fields.h"
+#include "base/table.h"
 #include "model/condition.h"
 
 /** Fills a struct ws_condition. */

@@ -8,7 +8,7 @@
 #ifndef WS_CONFIG_INDEXES_H
 #define WS_CONFIG_INDEXES_H
 
-#include "config/fields.h"
+#include "base/table.h"
 #include "model/matrix.h"
 
 /** Indexes in the order of the text. */

@@ -4,7 +4,7 @@
 #ifndef WS_CONFIG_POLICY_H
 #define WS_CONFIG_POLICY_H
 
-#include "config/fields.h"
+#include "base/table.h"
 
 /** Fills an enum ws_policy of model/matrix.h. */
 extern const struct ws_type ws_type_policy;

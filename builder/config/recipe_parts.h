@@ -6,7 +6,7 @@
 #ifndef WS_CONFIG_RECIPE_PARTS_H
 #define WS_CONFIG_RECIPE_PARTS_H
 
-#include "config/fields.h"
+#include "base/table.h"
 #include "model/recipe.h"
 
 extern const struct ws_type ws_type_source;          /**< struct ws_source_spec */

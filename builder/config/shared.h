@@ -9,7 +9,7 @@
 #ifndef WS_CONFIG_SHARED_H
 #define WS_CONFIG_SHARED_H
 
-#include "config/fields.h"
+#include "base/table.h"
 
 enum ws_remote_access {
 	WS_REMOTE_READ,

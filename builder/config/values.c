@@ -251,22 +251,27 @@ read_ignored(struct ws_reader *r, const struct ws_json *value, void *into WS_UNU
 	return ws_expect(r, value, WS_JSON_STRING, "a string");
 }
 
-#define TYPE(stem, c_type, one, many) \
-	const struct ws_type ws_type_##stem = WS_VALUES(c_type, one, many, read_##stem)
+#define TYPE(stem, c_type, its_kind, one, many) \
+	const struct ws_type ws_type_##stem = {.name = (one), \
+		.plural = (many), \
+		.size = sizeof(c_type), \
+		.read = read_##stem, \
+		.kind = (its_kind)}
+#define TEXT(stem, one, many) TYPE(stem, const char *, WS_KIND_TEXT, one, many)
 
-TYPE(text, const char *, "a string", "strings");
-TYPE(line, const char *, "a string", "strings");
-TYPE(inside, const char *, "a path", "paths");
-TYPE(folder, const char *, "a folder", "folders");
-TYPE(path, const char *, "a path", "paths");
-TYPE(sha256, const char *, "a sha256", "sha256s");
-TYPE(commit, const char *, "a git object id", "git object ids");
-TYPE(url, const char *, "a URL", "URLs");
-TYPE(package, const char *, "a package name", "package names");
-TYPE(number, unsigned, "a number", "numbers");
-TYPE(size, uint64_t, "a number", "numbers");
-TYPE(truth, bool, "true or false", "booleans");
-TYPE(range, const struct ws_specifiers *, "a version range", "version ranges");
-TYPE(version, struct ws_version, "a version", "versions");
-TYPE(python, struct ws_python_tag, "a Python version", "Python versions");
-TYPE(ignored, char, "a string", "strings");
+TEXT(text, "a string", "strings");
+TEXT(line, "a string", "strings");
+TEXT(inside, "a path", "paths");
+TEXT(folder, "a folder", "folders");
+TEXT(path, "a path", "paths");
+TEXT(sha256, "a sha256", "sha256s");
+TEXT(commit, "a git object id", "git object ids");
+TEXT(url, "a URL", "URLs");
+TEXT(package, "a package name", "package names");
+TYPE(number, unsigned, WS_KIND_UNSIGNED, "a number", "numbers");
+TYPE(size, uint64_t, WS_KIND_UNSIGNED, "a number", "numbers");
+TYPE(truth, bool, WS_KIND_BOOL, "true or false", "booleans");
+TYPE(range, const struct ws_specifiers *, WS_KIND_OTHER, "a version range", "version ranges");
+TYPE(version, struct ws_version, WS_KIND_OTHER, "a version", "versions");
+TYPE(python, struct ws_python_tag, WS_KIND_OTHER, "a Python version", "Python versions");
+TYPE(ignored, char, WS_KIND_OTHER, "a string", "strings");

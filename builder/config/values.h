@@ -6,7 +6,7 @@
 #ifndef WS_CONFIG_VALUES_H
 #define WS_CONFIG_VALUES_H
 
-#include "config/fields.h"
+#include "base/table.h"
 
 extern const struct ws_type ws_type_text;    /**< const char * */
 extern const struct ws_type ws_type_line;    /**< const char *: no line breaks */

@@ -1,9 +1,11 @@
-/* fields.c - walking an object along its table. Types of values are values.c's. */
-#include "config/fields.h"
-
+/* table_read.c - reading an object by its table. The types of people's values are in
+ * config/values.c. */
 #include "base/buf.h"
 #include "base/suggest.h"
+#include "base/table.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +94,7 @@ cmp_texts(const void *x, const void *y)
 	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
 }
 
-/* Every text once: sorted, because a hostile list may be long. */
+/* Sorts the texts, because a hostile list may be long. */
 static bool
 check_unique(struct ws_reader *r, const struct ws_json *list)
 {
@@ -113,11 +115,11 @@ check_unique(struct ws_reader *r, const struct ws_json *list)
 	return true;
 }
 
-/* A list where one was wanted: a string alone gets the brackets shown. */
+/* Checks that the value is a list; for a string alone the cure shows the brackets. */
 static bool
 expect_list(struct ws_reader *r, const struct ws_field *field, const struct ws_json *value)
 {
-	if (value->kind == WS_JSON_ARRAY && value->count > 0) {
+	if (value->kind == WS_JSON_ARRAY && (value->count > 0 || r->lenient)) {
 		return true;
 	}
 	if (value->kind == WS_JSON_ARRAY) {
@@ -137,7 +139,7 @@ expect_list(struct ws_reader *r, const struct ws_field *field, const struct ws_j
 	return false;
 }
 
-/* After a mistake: true when reading goes on. One that was inside of a value was reported there. */
+/* After a mistake: true when reading continues. A mistake inside a value was reported there. */
 static bool
 goes_on(struct ws_reader *r)
 {
@@ -149,9 +151,108 @@ goes_on(struct ws_reader *r)
 }
 
 static bool
-read_value(struct ws_reader *r, const struct ws_type *type, const struct ws_json *value, void *into)
+read_number(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
 {
-	return type->read ? type->read(r, value, into) : ws_object_read(r, value, type->table, into);
+	bool wide = f->type->size == sizeof(uint64_t), fits;
+	uint64_t number;
+	if (!ws_expect(r, value, WS_JSON_NUMBER, f->type->name)) {
+		return false;
+	}
+	if (f->type->kind == WS_KIND_UNSIGNED) {
+		fits = ws_str_to_u64(ws_str_of(value->text), &number) && (wide || number <= UINT_MAX);
+	} else {
+		char *end;
+		errno = 0;
+		long long with_sign = strtoll(value->text, &end, 10);
+		fits =
+			errno == 0 && *end == '\0' && (wide || (with_sign >= INT_MIN && with_sign <= INT_MAX));
+		number = (uint64_t)with_sign;
+	}
+	if (!fits) {
+		return ws_json_err(
+			r->doc, value, r->err, "'%s' does not fit into '%s'", value->text, r->key);
+	}
+	uint32_t narrow = (uint32_t)number;
+	memcpy(into, wide ? (const void *)&number : &narrow, f->type->size);
+	return true;
+}
+
+static bool
+read_word(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
+{
+	unsigned count = 0;
+	for (; f->words[count]; count++) {
+		if (f->words[count][0] != '\0' && strcmp(f->words[count], value->text) == 0) {
+			memcpy(into, &count, sizeof(count));
+			return true;
+		}
+	}
+	const char *what = ws_arena_printf(r->a, "value of '%s'", r->key);
+	return ws_word_err(r, value, what, f->words, count);
+}
+
+/* A value whose type has no reader of its own. */
+static bool
+read_plain(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
+{
+	enum ws_value_kind kind = f->type->kind;
+	if (kind == WS_KIND_JSON) {
+		*(const struct ws_json **)into = value;
+		return true;
+	}
+	if (kind == WS_KIND_UNSIGNED || kind == WS_KIND_SIGNED) {
+		return read_number(r, f, value, into);
+	}
+	if (kind == WS_KIND_BOOL) {
+		*(bool *)into = value->truth;
+		return ws_expect(r, value, WS_JSON_BOOL, f->type->name);
+	}
+	if (!ws_expect(r, value, WS_JSON_STRING, f->type->name)) {
+		return false;
+	}
+	if (kind == WS_KIND_WORD) {
+		return read_word(r, f, value, into);
+	}
+	if (kind == WS_KIND_DIGEST) {
+		return ws_digest_parse(value->text, into)
+			|| ws_json_err(r->doc, value, r->err, "'%s' is not a sha256", value->text);
+	}
+	if (kind == WS_KIND_FIXED) {
+		return ws_same(value->text, f->fixed)
+			|| ws_json_err(r->doc, value, r->err, "'%s' is not '%s'", value->text, f->fixed);
+	}
+	*(const char **)into = value->text;
+	return true;
+}
+
+static bool
+read_value(struct ws_reader *r, const struct ws_field *f, const struct ws_json *value, void *into)
+{
+	const struct ws_table *table = f->table ? f->table : f->type->table;
+	if (value->kind == WS_JSON_NULL && f->flags & WS_FIELD_NULL) {
+		return true;
+	}
+	if (f->flags & WS_FIELD_POINTER) {
+		void *object = ws_arena_alloc(r->a, f->size);
+		memcpy(into, &object, sizeof(object));
+		into = object;
+	}
+	return f->type->read ? f->type->read(r, value, into)
+		: table          ? ws_object_read(r, value, table, into)
+						 : read_plain(r, f, value, into);
+}
+
+static size_t
+item_size(const struct ws_field *f)
+{
+	return f->flags & WS_FIELD_POINTER ? sizeof(void *) : f->size ? f->size : f->type->size;
+}
+
+static void
+set_list(const struct ws_field *f, char *items, size_t count, void *into)
+{
+	memcpy((char *)into + f->at, &items, sizeof(items)); /* a pointer to any type */
+	memcpy((char *)into + f->count_at, &count, sizeof(count));
 }
 
 static bool
@@ -168,19 +269,40 @@ read_list(
 		item = value->first;
 	}
 	bool good = true;
-	char *items = ws_arena_alloc(r->a, count * field->type->size);
+	char *items = ws_arena_alloc(r->a, count * item_size(field));
 	for (size_t i = 0; i < count; i++, item = item->next) {
 		r->key = field->key;
-		if (!read_value(r, field->type, item, items + i * field->type->size)) {
+		if (!read_value(r, field, item, items + i * item_size(field))) {
 			if (!goes_on(r)) {
 				return false;
 			}
 			good = false;
 		}
 	}
-	memcpy((char *)into + field->at, &items, sizeof(items)); /* a pointer to any type */
-	memcpy((char *)into + field->count_at, &count, sizeof(count));
+	set_list(field, items, count, into);
 	return good && (!(field->flags & WS_FIELD_UNIQUE) || check_unique(r, value));
+}
+
+/* Each key and its value become an item with two fields. */
+static bool
+read_map(struct ws_reader *r, const struct ws_field *field, const struct ws_json *value, void *into)
+{
+	const struct ws_field *pair = (field->table ? field->table : field->type->table)->fields;
+	size_t count = 0;
+	if (!ws_expect(r, value, WS_JSON_OBJECT, "an object")) {
+		return false;
+	}
+	char *items = ws_arena_alloc(r->a, value->count * item_size(field));
+	for (WS_JSON_EACH(member, value)) {
+		char *item = items + count++ * item_size(field);
+		memcpy(item + pair[0].at, &member->key, sizeof(member->key));
+		r->key = member->key;
+		if (!read_value(r, &pair[1], member, item + pair[1].at)) {
+			return false;
+		}
+	}
+	set_list(field, items, count, into);
+	return true;
 }
 
 static bool
@@ -191,12 +313,13 @@ read_member(
 		const struct ws_field *field = &table->fields[i];
 		if (strcmp(field->key, member->key) == 0) {
 			r->key = field->key;
-			return field->flags & WS_FIELD_LIST
+			return field->flags & WS_FIELD_MAP ? read_map(r, field, member, into)
+				: field->flags & WS_FIELD_LIST
 				? read_list(r, field, member, into)
-				: read_value(r, field->type, member, (char *)into + field->at);
+				: read_value(r, field, member, (char *)into + field->at);
 		}
 	}
-	return fail_unknown(r, member, table);
+	return r->lenient || fail_unknown(r, member, table);
 }
 
 static bool
@@ -208,7 +331,8 @@ check_required(struct ws_reader *r, const struct ws_json *object, const struct w
 		if (!(field->flags & WS_FIELD_REQUIRED) || ws_json_find(object, field->key)) {
 			continue;
 		}
-		ws_json_err(r->doc, object, r->err, "%s needs '%s'", table->what, field->key);
+		ws_json_err(r->doc, object, r->err, "%s needs '%s'",
+			table->what ? table->what : "the object", field->key);
 		if (field->example) {
 			ws_err_cure(r->err, "like this: \"%s\": %s", field->key, field->example);
 		}
@@ -239,4 +363,31 @@ ws_object_read(
 	}
 	r->key = outer;
 	return check_required(r, value, table) && good;
+}
+
+bool
+ws_table_read(const struct ws_json_doc *doc, const struct ws_json *value,
+	const struct ws_table *table, struct ws_arena *a, void *into, struct ws_err *err)
+{
+	struct ws_err ignored = {0};
+	struct ws_reader r = {.doc = doc, .a = a, .err = err ? err : &ignored, .lenient = true};
+	if (ws_object_read(&r, value, table, into)) {
+		return true;
+	}
+	r.err->kind = WS_ERR_IO;
+	return ws_err_wrap(r.err, "'%s' is damaged", doc->name);
+}
+
+bool
+ws_table_parse(const char *name, struct ws_str text, const struct ws_table *table,
+	struct ws_arena *a, void *into, struct ws_err *err)
+{
+	struct ws_json_doc doc;
+	if (ws_json_parse(name, text.s, text.n, WS_JSON_STRICT, a, &doc, err)) {
+		return ws_table_read(&doc, doc.root, table, a, into, err);
+	}
+	if (err) {
+		err->kind = WS_ERR_IO;
+	}
+	return ws_err_wrap(err, "'%s' is damaged", name);
 }

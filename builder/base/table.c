@@ -1,0 +1,298 @@
+/* table.c - writing, printing and comparing records. Reading is in table_read.c. */
+#include "base/table.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TYPE(stem, c_type, its_kind, one, many) \
+	const struct ws_type ws_value_##stem = { \
+		.name = (one), .plural = (many), .size = sizeof(c_type), .kind = (its_kind)}
+
+TYPE(text, const char *, WS_KIND_TEXT, "a string", "strings");
+TYPE(digest, struct ws_digest, WS_KIND_DIGEST, "a sha256", "sha256s");
+TYPE(bool, bool, WS_KIND_BOOL, "true or false", "booleans");
+TYPE(unsigned, unsigned, WS_KIND_UNSIGNED, "a number", "numbers");
+TYPE(u64, uint64_t, WS_KIND_UNSIGNED, "a number", "numbers");
+TYPE(int, int, WS_KIND_SIGNED, "a number", "numbers");
+TYPE(i64, int64_t, WS_KIND_SIGNED, "a number", "numbers");
+TYPE(word, unsigned, WS_KIND_WORD, "a word", "words");
+TYPE(fixed, char, WS_KIND_FIXED, "a string", "strings");
+TYPE(object, char, WS_KIND_OBJECT, "an object", "objects");
+TYPE(json, const struct ws_json *, WS_KIND_JSON, "a value", "values");
+
+/* ---- values in memory ---- */
+
+static const struct ws_table *
+table_of(const struct ws_field *f)
+{
+	return f->table ? f->table : f->type->table;
+}
+
+static size_t
+count_items(const struct ws_field *f, const void *record)
+{
+	return *(const size_t *)(const void *)((const char *)record + f->count_at);
+}
+
+/* The member, or the object that it points to; NULL: it points to none. */
+static const void *
+value_at(const struct ws_field *f, const void *record)
+{
+	const void *member = (const char *)record + f->at;
+	return f->flags & WS_FIELD_POINTER ? *(const void *const *)member : member;
+}
+
+static const void *
+item_at(const struct ws_field *f, const void *record, size_t i)
+{
+	const char *items = *(const char *const *)(const void *)((const char *)record + f->at);
+	if (f->flags & WS_FIELD_POINTER) {
+		return ((const void *const *)(const void *)items)[i];
+	}
+	return items + i * (f->size ? f->size : f->type->size);
+}
+
+static uint64_t
+unsigned_at(const struct ws_field *f, const void *value)
+{
+	return f->type->size == sizeof(uint64_t) ? *(const uint64_t *)value : *(const unsigned *)value;
+}
+
+static int64_t
+signed_at(const struct ws_field *f, const void *value)
+{
+	return f->type->size == sizeof(int64_t) ? *(const int64_t *)value : *(const int *)value;
+}
+
+/* The text of a value that is a string in JSON; NULL: it is empty. */
+static const char *
+string_at(const struct ws_field *f, const void *value, struct ws_arena *a)
+{
+	const char *text = f->type->kind == WS_KIND_OTHER ? f->type->text(value, a)
+		: f->type->kind == WS_KIND_TEXT               ? *(const char *const *)value
+		: f->type->kind == WS_KIND_DIGEST             ? value
+		: f->type->kind == WS_KIND_WORD               ? f->words[*(const unsigned *)value]
+													  : f->fixed;
+	bool empty = !text || (text[0] == '\0' && f->type->kind != WS_KIND_TEXT);
+	return empty ? NULL : text;
+}
+
+static bool is_empty(const struct ws_field *f, const void *record);
+
+static bool
+is_empty_value(const struct ws_field *f, const void *value)
+{
+	const struct ws_table *table = table_of(f);
+	switch (f->type->kind) {
+	case WS_KIND_BOOL:
+		return !*(const bool *)value;
+	case WS_KIND_UNSIGNED:
+		return unsigned_at(f, value) == 0;
+	case WS_KIND_SIGNED:
+		return signed_at(f, value) == 0;
+	case WS_KIND_JSON:
+		return !*(const struct ws_json *const *)value;
+	case WS_KIND_OBJECT:
+		for (size_t i = 0; i < table->count; i++) {
+			if (!is_empty(&table->fields[i], value)) {
+				return false;
+			}
+		}
+		return true;
+	case WS_KIND_OTHER:
+	case WS_KIND_TEXT:
+	case WS_KIND_DIGEST:
+	case WS_KIND_WORD:
+	case WS_KIND_FIXED:
+		break;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = f->type->kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
+	return !string_at(f, value, a);
+}
+
+/* A pointer to an object is empty when it is NULL. */
+static bool
+is_empty(const struct ws_field *f, const void *record)
+{
+	if (f->flags & WS_FIELD_LIST) {
+		return count_items(f, record) == 0;
+	}
+	const void *value = value_at(f, record);
+	return f->flags & WS_FIELD_POINTER ? !value : is_empty_value(f, value);
+}
+
+/* ---- JSON ---- */
+
+static void
+write_value(struct ws_json_writer *w, const char *key, const struct ws_field *f, const void *value)
+{
+	switch (f->type->kind) {
+	case WS_KIND_BOOL:
+		ws_json_add_bool(w, key, *(const bool *)value);
+		return;
+	case WS_KIND_UNSIGNED:
+		ws_json_add_u64(w, key, unsigned_at(f, value));
+		return;
+	case WS_KIND_SIGNED:
+		ws_json_add_i64(w, key, signed_at(f, value));
+		return;
+	case WS_KIND_JSON:
+		ws_json_add_copy(w, key, *(const struct ws_json *const *)value);
+		return;
+	case WS_KIND_OBJECT:
+		ws_table_write(w, key, table_of(f), value);
+		return;
+	case WS_KIND_OTHER:
+	case WS_KIND_TEXT:
+	case WS_KIND_DIGEST:
+	case WS_KIND_WORD:
+	case WS_KIND_FIXED:
+		break;
+	}
+	WS_AUTO_ARENA struct ws_arena *a = f->type->kind == WS_KIND_OTHER ? ws_arena_make() : NULL;
+	ws_json_add_text(w, key, string_at(f, value, a));
+}
+
+/* An object with a key for each item. */
+static void
+write_map(struct ws_json_writer *w, const struct ws_field *f, const void *record)
+{
+	const struct ws_field *pair = table_of(f)->fields;
+	ws_json_open_object(w, f->key);
+	for (size_t i = 0; i < count_items(f, record); i++) {
+		const void *item = item_at(f, record, i);
+		const char *key = *(const char *const *)value_at(&pair[0], item);
+		write_value(w, key, &pair[1], value_at(&pair[1], item));
+	}
+	ws_json_close(w);
+}
+
+static void
+write_field(struct ws_json_writer *w, const struct ws_field *f, const void *record)
+{
+	bool empty =
+		!(f->flags & WS_FIELD_REQUIRED && !(f->flags & WS_FIELD_NULL)) && is_empty(f, record);
+	if (empty && f->flags & WS_FIELD_NULL) {
+		ws_json_add_null(w, f->key);
+	} else if (!empty && f->flags & WS_FIELD_MAP) {
+		write_map(w, f, record);
+	} else if (!empty && f->flags & WS_FIELD_LIST) {
+		ws_json_open_list(w, f->key);
+		for (size_t i = 0; i < count_items(f, record); i++) {
+			write_value(w, NULL, f, item_at(f, record, i));
+		}
+		ws_json_close(w);
+	} else if (!empty) {
+		write_value(w, f->key, f, value_at(f, record));
+	}
+}
+
+void
+ws_table_write_members(struct ws_json_writer *w, const struct ws_table *table, const void *record)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		write_field(w, &table->fields[i], record);
+	}
+}
+
+void
+ws_table_write(
+	struct ws_json_writer *w, const char *key, const struct ws_table *table, const void *record)
+{
+	ws_json_open_object(w, key);
+	ws_table_write_members(w, table, record);
+	ws_json_close(w);
+}
+
+void
+ws_table_text(const struct ws_table *table, const void *record, enum ws_json_layout layout,
+	struct ws_buf *out)
+{
+	struct ws_json_writer *w = ws_json_begin_object();
+	ws_table_write_members(w, table, record);
+	ws_json_finish(w, layout, out);
+}
+
+const struct ws_field *
+ws_table_difference(const struct ws_table *table, const void *x, const void *y)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ws_table one = {NULL, &table->fields[i], 1};
+		WS_AUTO_BUF struct ws_buf text_x = {0};
+		WS_AUTO_BUF struct ws_buf text_y = {0};
+		ws_table_text(&one, x, WS_JSON_COMPACT, &text_x);
+		ws_table_text(&one, y, WS_JSON_COMPACT, &text_y);
+		if (!ws_same(ws_buf_text(&text_x), ws_buf_text(&text_y))) {
+			return &table->fields[i];
+		}
+	}
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+static const char *
+row_text(const struct ws_field *f, const void *value, struct ws_arena *a)
+{
+	if (f->type->row) {
+		return f->type->row(value, a);
+	}
+	return f->type->kind == WS_KIND_BOOL    ? (*(const bool *)value ? "yes" : "no")
+		: f->type->kind == WS_KIND_UNSIGNED ? ws_arena_printf(a, "%" PRIu64, unsigned_at(f, value))
+		: f->type->kind == WS_KIND_SIGNED   ? ws_arena_printf(a, "%" PRId64, signed_at(f, value))
+											: string_at(f, value, a);
+}
+
+struct row {
+	const char *label, *text;
+};
+
+typedef WS_VEC(struct row) row_list;
+
+static void
+collect_rows(const struct ws_table *table, const void *record, struct ws_arena *a, row_list *rows)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ws_field *f = &table->fields[i];
+		bool object = f->type->kind == WS_KIND_OBJECT;
+		if (is_empty(f, record) || (object && f->flags & WS_FIELD_LIST)) {
+			continue;
+		}
+		if (object) {
+			collect_rows(table_of(f), value_at(f, record), a, rows);
+			continue;
+		}
+		WS_AUTO_BUF struct ws_buf text = {0};
+		size_t count = f->flags & WS_FIELD_LIST ? count_items(f, record) : 1;
+		for (size_t k = 0; k < count; k++) {
+			const void *value =
+				f->flags & WS_FIELD_LIST ? item_at(f, record, k) : value_at(f, record);
+			const char *part = row_text(f, value, a);
+			ws_buf_printf(&text, "%s%s", k > 0 ? ", " : "", part ? part : "");
+		}
+		char *label = ws_arena_strdup(a, f->key);
+		for (char *c = label; *c; c++) {
+			*c = *c == '_' ? ' ' : *c;
+		}
+		*ws_vec_push(rows, a) = (struct row){label, ws_buf_copy(&text, a)};
+	}
+}
+
+void
+ws_table_rows(const struct ws_table *table, const void *record, unsigned indent, struct ws_buf *out)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	row_list rows = {0};
+	size_t width = 0;
+	collect_rows(table, record, a, &rows);
+	for (size_t i = 0; i < rows.len; i++) {
+		size_t len = strlen(rows.at[i].label);
+		width = len > width ? len : width;
+	}
+	for (size_t i = 0; i < rows.len; i++) {
+		ws_buf_printf(
+			out, "%*s%-*s  %s\n", (int)indent, "", (int)width, rows.at[i].label, rows.at[i].text);
+	}
+}
