@@ -2,9 +2,8 @@
  * so they are checked here. */
 #include "base/json_write.h"
 #include "bundle/bundle.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "model/matrix.h"
-#include "model/size_options.h"
 #include "plan/select.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/json_write.h"
 #include "cli/cmd_recipe.h"
 #include "config/recipes.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "fetch/git.h"
 #include "fetch/gitmodules.h"
 #include "fetch/source.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "net/download.h"
 #include "store/cas.h"
 

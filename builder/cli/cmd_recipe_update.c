@@ -8,7 +8,7 @@
 #include "draft/draft.h"
 #include "draft/sdist.h"
 #include "fetch/source.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/json_write.h"
-#include "model/loopback.h"
+#include "model/git_url.h"
 #include "net/url.h"
 #include "publish/server/upload.h"
 #include "store/scratch.h"

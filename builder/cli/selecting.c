@@ -3,7 +3,7 @@
 
 #include "config/values.h"
 #include "draft/sdist.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "net/url.h"
 #include "plan/select.h"
 #include "plan/units.h"

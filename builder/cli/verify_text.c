@@ -1,7 +1,7 @@
 /* verify_text.c - pages of verdicts. */
 #include "cli/verify_text.h"
 
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "report/page.h"
 
 #include <inttypes.h>

@@ -132,8 +132,7 @@ add_pybind(words *w, const struct ws_torch_kit *torch, struct ws_arena *a)
 static const char *
 limited_api(const struct ws_torch_release *release)
 {
-	bool from_310 = ws_version_number(&release->version, 0) > 2
-		|| ws_version_number(&release->version, 1) >= 10;
+	bool from_310 = release->version.major > 2 || release->version.minor >= 10;
 	return from_310 ? "-DPy_LIMITED_API=0x030A0000" : "-DPy_LIMITED_API=0x03090000";
 }
 

@@ -14,7 +14,7 @@
 #include "kit/hostcc/hostcc.h"
 #include "kit/python/python.h"
 #include "kit/torch/torch.h"
-#include "model/size_options.h"
+#include "model/matrix.h"
 #include "recipe/units.h"
 
 /** Where sources are for whoever reads debug info: not in the folder of a run, which is another

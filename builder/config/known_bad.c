@@ -1,4 +1,4 @@
-/* known_bad.c - what rules mean is model/known_bad.h's. */
+/* known_bad.c - what rules mean is model/condition.h's. */
 #include "config/known_bad.h"
 
 #include "base/vec.h"

@@ -8,7 +8,7 @@
 #include "config/indexes.h"
 #include "config/policy.h"
 #include "config/values.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 
 #include <string.h>
 

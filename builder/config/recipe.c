@@ -5,7 +5,7 @@
 #include "config/document.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

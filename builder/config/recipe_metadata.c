@@ -2,7 +2,7 @@
 #include "config/recipe_parts.h"
 #include "config/values.h"
 #include "model/recipe.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

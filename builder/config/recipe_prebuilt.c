@@ -4,8 +4,7 @@
 #include "config/condition.h"
 #include "config/recipe_parts.h"
 #include "config/values.h"
-#include "model/tag.h"
-#include "model/wheel_label.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "config/document.h"
 #include "config/recipe.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <stdlib.h>
 #include <string.h>

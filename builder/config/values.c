@@ -2,8 +2,8 @@
 #include "config/values.h"
 
 #include "base/fs.h"
-#include "model/tag.h"
 #include "model/version.h"
+#include "model/wheel_name.h"
 
 #include <limits.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "dist/records.h"
-#include "model/tag.h"
 #include "model/version.h"
+#include "model/wheel_name.h"
 
 #include <dirent.h>
 

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "config/recipe.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

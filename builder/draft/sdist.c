@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "net/index_config.h"
 
 #include <stdlib.h>

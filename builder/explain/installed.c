@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "explain/evidence.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "wheelfile/modules.h"
 
 #include <dirent.h>

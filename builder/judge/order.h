@@ -21,7 +21,7 @@
 #include "engine/graph.h"
 #include "judge/place.h"
 #include "judge/verdict.h"
-#include "model/known_bad.h"
+#include "model/condition.h"
 #include "model/recipe.h"
 
 /** Where it is to be loaded, with what to call that place. */

@@ -4,7 +4,7 @@
 #include "base/vec.h"
 #include "judge/order.h"
 #include "judge/weigh.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "sys/child.h"
 #include "verify/judge.h"
 #include "wheelfile/label_check.h"

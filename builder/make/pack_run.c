@@ -8,7 +8,7 @@
 #include "config/recipe.h"
 #include "judge/verdict.h"
 #include "make/pack.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "wheel/wheel.h"
 
 #include <stdlib.h>

@@ -8,8 +8,7 @@
 #ifndef WS_MODEL_CANDIDATE_H
 #define WS_MODEL_CANDIDATE_H
 
-#include "model/tag.h"
-#include "model/wheel_label.h"
+#include "model/wheel_name.h"
 
 /** Where a candidate lies. */
 enum ws_candidate_place {

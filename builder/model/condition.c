@@ -2,6 +2,9 @@
  * condition that names it. */
 #include "model/condition.h"
 
+#include <fnmatch.h>
+#include <string.h>
+
 /* Pre-releases count: a condition on torch ">=2.6" means a 2.7 nightly as well. */
 static bool
 is_in(const struct ws_version *version, const struct ws_specifiers *set)
@@ -51,4 +54,38 @@ bool
 ws_condition_names_archs(const struct ws_condition *when)
 {
 	return when->archs.count > 0;
+}
+
+bool
+ws_shared_bad_concerns(
+	const struct ws_shared_bad *bad, const char *package, const struct ws_version *version)
+{
+	/* A label is not part of what a range compares (">=2.8" with 2.8.2+cu12). */
+	struct ws_version public = *version;
+	public.text = version->public_text;
+	public.local = NULL;
+	return (!bad->package || strcmp(bad->package, package) == 0)
+		&& (!bad->versions || ws_specifiers_contain(bad->versions, &public, true));
+}
+
+/* Whether the rule is about wheels of this name, wherever they are loaded. */
+static bool
+means_wheel(const struct ws_shared_bad *bad, const struct ws_wheel_name *name)
+{
+	const char *local = name->version.local ? name->version.local : "";
+	bool named = bad->label ? fnmatch(bad->label, local, FNM_NOESCAPE) == 0 : bad->package != NULL;
+	return named && bad->rule.gcc == 0
+		&& ws_shared_bad_concerns(bad, name->distribution, &name->version);
+}
+
+const struct ws_shared_bad *
+ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
+	const struct ws_wheel_name *name, const struct ws_point_view *point)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (means_wheel(&rules[i], name) && ws_condition_holds(&rules[i].rule.when, point)) {
+			return &rules[i];
+		}
+	}
+	return NULL;
 }

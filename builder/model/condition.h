@@ -12,6 +12,7 @@
 #include "model/arch.h"
 #include "model/machine.h"
 #include "model/version.h"
+#include "model/wheel_name.h"
 
 /** Where in a person's text a value stands, for errors found later. */
 struct ws_place {
@@ -47,5 +48,35 @@ bool ws_condition_is_empty(const struct ws_condition *when);
 
 /** True when the condition names any architecture. */
 bool ws_condition_names_archs(const struct ws_condition *when);
+
+/** A point that is known to be wrong although it compiles, or a host compiler that is there. */
+struct ws_known_bad {
+	struct ws_condition when; /**< naming archs: those leave the set; else the cell is excluded */
+	unsigned gcc;             /**< not 0: neither; only this major of gcc is not chosen there */
+	const char *why;          /**< one line */
+	const char *see;          /**< "causal-conv1d#105"; NULL */
+};
+
+/** One of the facts. */
+struct ws_shared_bad {
+	struct ws_known_bad rule;             /**< `see` is a URL */
+	const char *package;                  /**< normalised; NULL: all */
+	const struct ws_specifiers *versions; /**< of the package, labels aside; NULL: all */
+	/** Not NULL: it is about published wheels alone, whose local label (lower case) this glob
+	 * matches. */
+	const char *label;
+};
+
+/** Whether the rule is about this version of this package. */
+bool ws_shared_bad_concerns(
+	const struct ws_shared_bad *bad, const char *package, const struct ws_version *version);
+
+/**
+ * The first of @a rules by which a wheel of this name is known not to serve at @a point, whatever
+ * is in it; NULL: none. Rules about a package are about its wheels too; those about a compiler are
+ * not.
+ */
+const struct ws_shared_bad *ws_shared_bad_wheel(const struct ws_shared_bad *rules, size_t count,
+	const struct ws_wheel_name *name, const struct ws_point_view *point);
 
 #endif

@@ -2,7 +2,6 @@
 #include "model/git_url.h"
 
 #include "base/str.h"
-#include "model/loopback.h"
 
 #include <string.h>
 
@@ -126,4 +125,21 @@ ws_git_url_name(const char *url, struct ws_arena *a)
 		name[len - start - 4] = '\0';
 	}
 	return name;
+}
+
+bool
+ws_host_is_loopback(struct ws_str host)
+{
+	unsigned parts = 0;
+	if (ws_str_is(host, "localhost") || ws_str_is(host, "[::1]")) {
+		return true;
+	}
+	for (struct ws_str rest = host; rest.s; parts++) {
+		uint64_t value;
+		struct ws_str part = ws_str_cut(&rest, '.');
+		if (!ws_str_to_u64(part, &value) || value > 255 || (parts == 0 && value != 127)) {
+			return false;
+		}
+	}
+	return parts == 4;
 }

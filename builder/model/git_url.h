@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 
 /** WS_ERR_CONFIG when the URL is not allowed. @a files: file:///absolute/path is. */
 bool ws_git_url_check(const char *url, bool files, struct ws_err *err);
@@ -23,5 +24,8 @@ char *ws_git_url_join(
 
 /** The last part of the path without ".git": "flash-attention". */
 char *ws_git_url_name(const char *url, struct ws_arena *a);
+
+/** localhost, [::1] and 127.0.0.0/8; @a host without a port. */
+bool ws_host_is_loopback(struct ws_str host);
 
 #endif

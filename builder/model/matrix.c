@@ -1,11 +1,13 @@
 /* matrix.c - names of policies and toolkits, and what stands in for a package. */
 #include "model/matrix.h"
 
+#include "base/attr.h"
+#include "base/str.h"
 #include "model/facts.h"
 
 #include <string.h>
 
-static const char *const names[] = {
+static const char *const policies[] = {
 	[WS_POLICY_PREFER_PREBUILT] = "prefer-prebuilt",
 	[WS_POLICY_PREFER_BUILD] = "prefer-build",
 	[WS_POLICY_PREBUILT_ONLY] = "prebuilt-only",
@@ -15,8 +17,8 @@ static const char *const names[] = {
 bool
 ws_policy_parse(const char *text, enum ws_policy *policy)
 {
-	for (size_t i = 0; i < WS_LEN(names); i++) {
-		if (ws_same(text, names[i])) {
+	for (size_t i = 0; i < WS_LEN(policies); i++) {
+		if (ws_same(text, policies[i])) {
 			*policy = (enum ws_policy)i;
 			return true;
 		}
@@ -27,7 +29,7 @@ ws_policy_parse(const char *text, enum ws_policy *policy)
 const char *
 ws_policy_name(enum ws_policy policy)
 {
-	return names[policy];
+	return policies[policy];
 }
 
 bool
@@ -75,4 +77,39 @@ ws_matrix_name_torch(struct ws_matrix *matrix, const struct ws_facts *facts, str
 	}
 	matrix->torch = torch;
 	matrix->includes = includes;
+}
+
+static const char *const infos[] = {
+	[WS_DEBUG_NONE] = "none",
+	[WS_DEBUG_LINES] = "lines",
+	[WS_DEBUG_FULL] = "full",
+};
+
+const char *
+ws_debug_info_name(enum ws_debug_info info)
+{
+	return infos[info];
+}
+
+bool
+ws_debug_info_parse(const char *text, enum ws_debug_info *info)
+{
+	for (size_t i = 0; i < WS_LEN(infos); i++) {
+		if (ws_same(text, infos[i])) {
+			*info = (enum ws_debug_info)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+ws_compress_name(enum ws_compress compress)
+{
+	static const char *const names[] = {
+		[WS_COMPRESS_NONE] = "none",
+		[WS_COMPRESS_ALL] = "all",
+		[WS_COMPRESS_SIZE] = "size",
+	};
+	return names[compress];
 }

@@ -1,8 +1,8 @@
 /**
- * matrix.h - the axes and the packages a user wants
+ * matrix.h - the axes and the packages that a user wants, and the choices about size
  *
- * Plain data, filled by config/matrix.c from a file, or by cli/ from `PKG==V --here`. Values carry
- * their place in the text, because whether "2.51" exists is only found out when planning.
+ * Plain data, filled by config/matrix.c from a file, or by cli/ from `PKG==V --here`. Each value
+ * keeps its place in the text, because only planning finds out that there is no torch "2.51".
  */
 #ifndef WS_MODEL_MATRIX_H
 #define WS_MODEL_MATRIX_H
@@ -10,8 +10,37 @@
 #include "base/json.h"
 #include "model/condition.h"
 #include "model/machine.h"
-#include "model/size_options.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
+
+#include <stdbool.h>
+
+/** "debug_info" of a matrix. */
+enum ws_debug_info {
+	WS_DEBUG_NONE,  /**< none, and no local symbols */
+	WS_DEBUG_LINES, /**< -lineinfo as the recipe has it, for profilers */
+	WS_DEBUG_FULL,  /**< as upstream builds */
+};
+
+/** How nvcc is told to compress GPU code. */
+enum ws_compress {
+	WS_COMPRESS_NONE, /**< it is not */
+	WS_COMPRESS_ALL,  /**< -Xfatbin -compress-all: every driver reads it */
+	WS_COMPRESS_SIZE, /**< --compress-mode=size: drivers from CUDA 12.4's (550.54) on read it */
+};
+
+struct ws_size_options {
+	enum ws_debug_info debug_info;
+	enum ws_compress compress;
+	enum ws_compress usual; /**< what the toolkit alone gives; a label says when it is not that */
+	bool random_seed;       /**< nvcc knows --frandom-seed */
+};
+
+/** "none", "lines", "full"; false when @a text is not one of them. */
+const char *ws_debug_info_name(enum ws_debug_info info);
+bool ws_debug_info_parse(const char *text, enum ws_debug_info *info);
+
+/** "none", "all", "size". */
+const char *ws_compress_name(enum ws_compress compress);
 
 enum ws_policy {
 	WS_POLICY_PREFER_PREBUILT,

@@ -1,8 +1,9 @@
 /**
- * version.h - versions and specifiers of Python packages
+ * version.h - versions and version specifiers of Python packages
  *
- * PEP 440 complete: epochs, pre-, post- and development releases, local labels. Pure text and
- * numbers; the oracle is the `packaging` library (tests/support/version_oracle.py).
+ * All of PEP 440: epochs, pre-, post- and development releases, local labels. A text is parsed
+ * where it enters; the parsed version travels. The reference is the `packaging` library
+ * (tests/support/version_oracle.py).
  */
 #ifndef WS_MODEL_VERSION_H
 #define WS_MODEL_VERSION_H
@@ -26,7 +27,8 @@ struct ws_version {
 	const char *local;          /**< normalised local label without '+'; NULL when there is none */
 	const char *const *release; /**< decimal digits of each number, no leading zeros */
 	size_t release_count;       /**< at least 1 */
-	const char *epoch;          /**< decimal digits; "0" when not written */
+	unsigned major, minor; /**< the first two numbers; a missing one is 0, a huge one UINT_MAX */
+	const char *epoch;     /**< decimal digits; "0" when not written */
 	enum ws_version_pre pre;
 	const char *pre_number;  /**< digits; NULL when pre is WS_PRE_NONE */
 	const char *post_number; /**< digits; NULL when this is not a post-release */
@@ -47,13 +49,10 @@ int ws_version_cmp_public(const struct ws_version *x, const struct ws_version *y
 
 /**
  * True when @a version has the epoch and the first @a count release numbers of @a of: 2.5.1 is in
- * the series of 2.5.0 for counts 1 and 2. Numbers that are not written are 0.
+ * the series of 2.5.0 for counts 1 and 2. A missing number is 0.
  */
 bool ws_version_in_series(
 	const struct ws_version *version, const struct ws_version *of, size_t count);
-
-/** Number @a index of the release; 0 when it is not written, UINT_MAX when it is larger. */
-unsigned ws_version_number(const struct ws_version *version, size_t index);
 
 /** "2.5" of 2.5.1, "2.0" of 2: the first two numbers. */
 const char *ws_version_minor(const struct ws_version *version, struct ws_arena *a);
@@ -72,8 +71,8 @@ const struct ws_specifiers *ws_specifiers_parse(const char *text, struct ws_aren
 
 /**
  * As packaging's SpecifierSet.contains(version, prereleases=...): with true when @a prereleases is,
- * else with what SpecifierSet.prereleases answers, so that a pre-release is in the set only when a
- * clause names one. Clauses that compare ("!=" and "==1.*" do not) name one by their version.
+ * else with the value of SpecifierSet.prereleases, so that a pre-release is in the set only when a
+ * clause names one. "!=" and "==1.*" do not count as naming one.
  */
 bool ws_specifiers_contain(
 	const struct ws_specifiers *set, const struct ws_version *version, bool prereleases);

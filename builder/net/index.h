@@ -10,7 +10,7 @@
 #ifndef WS_NET_INDEX_H
 #define WS_NET_INDEX_H
 
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "net/http.h"
 #include "net/index_page.h"
 

@@ -141,7 +141,7 @@ best_kit(const struct ws_axes *axes, const struct ws_version *own, unsigned majo
 	const struct ws_axes_kit *best = NULL;
 	for (size_t i = 0; i < axes->kits.len; i++) {
 		const struct ws_axes_kit *kit = &axes->kits.at[i];
-		bool fits = (major == 0 || ws_version_number(&kit->version, 0) == major)
+		bool fits = (major == 0 || kit->version.major == major)
 			&& (redist || kit->origin != WS_KIT_REDIST)
 			&& ws_cuda_has_targets(ws_facts_cuda(axes->in->facts, &kit->version), archs);
 		if (fits && (!best || is_better(axes, kit, best, own))) {
@@ -158,7 +158,7 @@ static const struct ws_version *
 choose_auto(
 	const struct ws_axes *axes, const struct ws_version *own, const struct ws_arch_set *archs)
 {
-	unsigned major = ws_version_number(own, 0);
+	unsigned major = own->major;
 	const struct ws_axes_kit *kit = find_kit(axes, own);
 	bool has_targets = ws_cuda_has_targets(ws_facts_cuda(axes->in->facts, own), archs);
 	if (kit && kit->origin != WS_KIT_REDIST && has_targets) {

@@ -111,8 +111,7 @@ find_build(const struct ws_torch_release *release, const struct ws_cuda_value *c
 		unsigned fit = 1;
 		if (!cuda->automatic && strcmp(variant->cuda, cuda->version.text) == 0) {
 			fit = 3;
-		} else if (!cuda->automatic
-			&& strtoul(variant->cuda, NULL, 10) == ws_version_number(&cuda->version, 0)) {
+		} else if (!cuda->automatic && strtoul(variant->cuda, NULL, 10) == cuda->version.major) {
 			fit = 2;
 		}
 		if (variant->cxx11abi == abi && fit > best_fit) {

@@ -10,7 +10,7 @@
 #define WS_PLAN_CANDIDATE_ORDER_H
 
 #include "model/candidate.h"
-#include "model/wheel_label.h"
+#include "model/wheel_name.h"
 #include "plan/plan.h"
 
 /** One wheel of a package, its name taken apart. */

@@ -9,7 +9,7 @@ cuda_major(const struct ws_product *product)
 	const struct ws_point *point = &product->point;
 	return product->binding == WS_BINDING_NONE     ? 0
 		: point->torch && point->torch->cuda_major ? point->torch->cuda_major
-		: point->cuda                              ? ws_version_number(&point->cuda->version, 0)
+		: point->cuda                              ? point->cuda->version.major
 												   : 0;
 }
 
@@ -33,8 +33,8 @@ ws_claim_distance(const struct ws_product *product, const struct ws_wheel_label 
 	}
 	unsigned long major = strtoul(label->torch, &end, 10);
 	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-	long own = ws_version_number(&torch->version, 1);
-	return major == ws_version_number(&torch->version, 0) ? own - minor : OUT_OF_REACH;
+	long own = torch->version.minor;
+	return major == torch->version.major ? own - minor : OUT_OF_REACH;
 }
 
 /* Modules of the stable ABI load in the torch that they were built for and in all later ones. */

@@ -9,7 +9,7 @@
 #ifndef WS_PLAN_PLAN_H
 #define WS_PLAN_PLAN_H
 
-#include "model/size_options.h"
+#include "model/matrix.h"
 #include "plan/axis.h"
 
 enum ws_decision {

@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "plan/key.h"
 #include "plan/steps.h"
 
@@ -42,7 +42,7 @@ write_identity(const struct ws_cell *cell, struct ws_buf *b)
 		ws_archs_identify(&point->archs, b);
 	}
 	if (on & ON_CUDA_MAJOR) {
-		ws_buf_printf(b, " cu%u", ws_version_number(&point->cuda->version, 0));
+		ws_buf_printf(b, " cu%u", point->cuda->version.major);
 	} else if (on & ON_CUDA) {
 		ws_buf_printf(b, " cu%s", point->cuda->name);
 	}

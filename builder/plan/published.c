@@ -206,8 +206,8 @@ guess_cuda(const struct search *s)
 {
 	const struct ws_cuda_choice *cuda = s->product->point.cuda;
 	const struct ws_published *like = &s->prebuilt->cuda.at[0];
-	unsigned major = ws_version_number(&cuda->version, 0);
-	unsigned minor = ws_version_number(&cuda->version, 1);
+	unsigned major = cuda->version.major;
+	unsigned minor = cuda->version.minor;
 	return like->any_minor        ? ws_arena_printf(s->a, "%u", major)
 		: strchr(like->text, '.') ? cuda->name
 								  : ws_arena_printf(s->a, "%u%u", major, minor);

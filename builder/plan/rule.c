@@ -130,7 +130,7 @@ ask_torch_cuda(const struct ws_axes *axes, struct ws_cell *cell)
 			? ws_arena_printf(axes->a, "torch %s is built without CUDA", torch->name)
 			: NULL;
 	}
-	return cuda && ws_version_number(&cuda->version, 0) != torch->cuda_major
+	return cuda && cuda->version.major != torch->cuda_major
 			&& (!is_compiled(cell) || loads_torch_or_runtime(axes, cell))
 		? ws_arena_printf(axes->a, "torch %s is a CUDA %u build", torch->name, torch->cuda_major)
 		: NULL;

@@ -44,8 +44,7 @@ make_label(const struct ws_product *product, const char *extra, struct ws_arena 
 	const struct ws_point *point = &product->point;
 	enum ws_binding binding = product->binding;
 	if (binding == WS_BINDING_C_ABI) {
-		add_segments(
-			&label, ws_arena_printf(a, "cu.%u", ws_version_number(&point->cuda->version, 0)));
+		add_segments(&label, ws_arena_printf(a, "cu.%u", point->cuda->version.major));
 	} else if (binding != WS_BINDING_NONE) {
 		add_segments(&label, ws_arena_printf(a, "cu.%s", point->cuda->name));
 		add_segments(&label, ws_arena_printf(a, "torch.%s", point->torch->minor));

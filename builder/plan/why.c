@@ -33,7 +33,7 @@ write_way_out(const struct ws_plan_input *in, const struct ws_cell *cell, struct
 	WS_AUTO_BUF struct ws_buf list = {0};
 	for (size_t i = 0; i < in->facts->cuda_count; i++) {
 		const struct ws_cuda_toolkit *toolkit = &in->facts->cuda[i];
-		if ((major == 0 || ws_version_number(&toolkit->version, 0) == major)
+		if ((major == 0 || toolkit->version.major == major)
 			&& ws_cuda_has_targets(toolkit, &cell->point.arch->set)) {
 			ws_buf_printf(&list, "%s%s", first ? ", " : "", toolkit->version.text);
 			first = first ? first : toolkit->version.text;
@@ -160,7 +160,7 @@ write_cuda(const struct ws_cell *cell, struct ws_buf *out, struct ws_arena *a)
 	}
 	const struct ws_torch_choice *torch = cell->point.torch;
 	if (torch && torch->cuda && !ws_same(torch->cuda, cuda->name)
-		&& ws_version_number(&cuda->version, 0) == torch->cuda_major) {
+		&& cuda->version.major == torch->cuda_major) {
 		line(out, "", "this torch was built with %s: majors must agree, minors need not",
 			torch->cuda);
 	}

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "judge/host_libraries.h"
 #include "judge/torch_place.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "net/index_config.h"
 #include "net/url.h"
 #include "store/results.h"

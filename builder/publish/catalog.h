@@ -11,8 +11,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/vec.h"
-#include "model/tag.h"
-#include "model/wheel_label.h"
+#include "model/wheel_name.h"
 
 /** On what a wheel depends, the more the later. In a path the last that fits a release answers. */
 enum ws_index_kind {

@@ -2,7 +2,7 @@
 #include "remote/server.h"
 
 #include "base/fs.h"
-#include "model/loopback.h"
+#include "model/git_url.h"
 #include "net/url.h"
 
 #include <string.h>

@@ -2,14 +2,14 @@
  * manylinux_tag.h - the oldest system that a library loads on, and the platform tag that follows
  *
  * Read from the symbol versions that it asks of glibc, libstdc++, libgcc, zlib and libatomic, and
- * held against the policies of its machine (model/manylinux.h). Libraries that come with torch or
+ * held against the policies of its machine (model/machine.h). Libraries that come with torch or
  * CUDA are exempt: they are other wheels' business.
  */
 #ifndef WS_VERIFY_MANYLINUX_TAG_H
 #define WS_VERIFY_MANYLINUX_TAG_H
 
 #include "elf/elf.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "verify/finding.h"
 
 /** The newest version of one kind that is asked for. */

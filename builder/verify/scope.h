@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 #include "elf/torch_abi.h"
-#include "model/manylinux.h"
+#include "model/machine.h"
 #include "verify/subject.h"
 
 /** What the lists of Python's own names call it: the stable ABI, and the C API of each version. */

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "wheel/pack.h"
 #include "wheel/record.h"
 

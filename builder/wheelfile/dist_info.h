@@ -12,7 +12,7 @@
 #define WS_WHEELFILE_DIST_INFO_H
 
 #include "archive/zip.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 /** WHEEL. */
 struct ws_wheel_info {

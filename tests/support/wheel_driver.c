@@ -6,7 +6,7 @@
  * "any" for a wheel without the module. "reverse" hands the files over in the other order. */
 #include "base/fs.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "wheel/sbom.h"
 #include "wheel/wheel.h"
 

@@ -2,7 +2,7 @@
  * for. */
 #include "test.h"
 
-#include "model/manylinux.h"
+#include "model/machine.h"
 
 WS_TEST(a_wheel_has_the_tag_that_was_measured_and_the_one_it_was_linked_for)
 {

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "oracle.h"
 
 #define CASES WS_TESTS_DIR "/cases/tag/"

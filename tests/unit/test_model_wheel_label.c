@@ -1,8 +1,7 @@
 /* test_model_wheel_label.c - labels as upstreams write them. */
 #include "test.h"
 
-#include "model/tag.h"
-#include "model/wheel_label.h"
+#include "model/wheel_name.h"
 
 struct row {
 	const char *label; /* as in a file name */

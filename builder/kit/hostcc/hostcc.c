@@ -105,8 +105,8 @@ cure_newer_cuda(const ws_hostcc_list *list, const struct ws_hostcc_wish *wish, s
 		struct ws_hostcc_wish other = *wish;
 		other.limits.gcc_max = cuda->gcc_max;
 		if (ws_version_cmp(&cuda->version, &wanted) > 0 && has_gcc_for(list, &other)) {
-			unsigned major = ws_version_number(&cuda->version, 0);
-			bool crosses = major != ws_version_number(&wanted, 0);
+			unsigned major = cuda->version.major;
+			bool crosses = major != wanted.major;
 			const char *text = cuda->version.text;
 			const char *torch =
 				crosses ? ws_arena_printf(a, " and a torch built for CUDA %u", major) : "";

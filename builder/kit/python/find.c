@@ -82,10 +82,10 @@ read_release(const char *name, struct ws_arena *a, const char **rest, struct ws_
 	const char *first = strchr(version, '.');
 	struct ws_version parsed;
 	if (!first || !strchr(first + 1, '.') || !ws_version_parse(version, a, &parsed)
-		|| ws_version_number(&parsed, 0) != 3) {
+		|| parsed.major != 3) {
 		return NULL;
 	}
-	*tag = (struct ws_python_tag){.major = 3, .minor = ws_version_number(&parsed, 1)};
+	*tag = (struct ws_python_tag){.major = 3, .minor = parsed.minor};
 	*rest = name + strlen(version);
 	return version;
 }

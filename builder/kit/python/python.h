@@ -11,7 +11,7 @@
 
 #include "base/user_env.h"
 #include "base/vec.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 #include "store/tree.h"
 
 struct ws_host;

@@ -8,7 +8,7 @@
 #define WS_PUBLISH_SERVER_FORM_H
 
 #include "base/buf.h"
-#include "model/tag.h"
+#include "model/wheel_name.h"
 
 struct ws_index_form {
 	const char *file;                 /**< its name */

@@ -4,9 +4,10 @@
  * Binary distribution format and platform compatibility tags (PEP 425, 600, 656, 703). Pure;
  * the oracle is `packaging.utils` and `packaging.tags`.
  */
-#ifndef WS_MODEL_TAG_H
-#define WS_MODEL_TAG_H
+#ifndef WS_MODEL_WHEEL_NAME_H
+#define WS_MODEL_WHEEL_NAME_H
 
+#include "model/arch.h"
 #include "model/machine.h"
 #include "model/version.h"
 
@@ -64,5 +65,21 @@ const struct ws_machine *ws_wheel_name_machine(const struct ws_wheel_name *name)
  */
 unsigned ws_wheel_fit(const struct ws_wheel_name *name, const struct ws_python_tag *python,
 	const struct ws_machine *machine, unsigned glibc_major, unsigned glibc_minor);
+
+/** What a label says; zeroed but for cxx11abi -1 it says nothing. */
+struct ws_wheel_label {
+	const char *torch;        /**< minor: "2.4"; NULL: not said */
+	const char *cuda;         /**< "12.3"; "12" is any 12.x; NULL: not said */
+	int cxx11abi;             /**< 0, 1; -1: not said */
+	const char *torch_cuda;   /**< "12.1": of torch's own build (tcu); NULL: not said */
+	bool cpu;                 /**< it says that there is no CUDA in it */
+	struct ws_arch_set archs; /**< of our own labels; count 0: not said */
+};
+
+/** @a local is a label as struct ws_version has it (lower case, dots); NULL says nothing. */
+struct ws_wheel_label ws_wheel_label_read(const char *local, struct ws_arena *a);
+
+/** "12.3" of "123", "11.8" of "118", "12" of "12", "12.4" of "12.4"; NULL: not a CUDA version. */
+const char *ws_wheel_label_cuda(const char *digits, struct ws_arena *a);
 
 #endif
