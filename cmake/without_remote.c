@@ -3,7 +3,7 @@
 #include "remote/capabilities.h"
 #include "remote/execution.h"
 #include "remote/http_cache.h"
-#include "remote/records.h"
+#include "remote/shared_results.h"
 
 struct ws_server *
 ws_server_open(const struct ws_server_config *config WS_UNUSED, struct ws_arena *a WS_UNUSED,
@@ -16,20 +16,20 @@ ws_server_open(const struct ws_server_config *config WS_UNUSED, struct ws_arena 
 	return NULL;
 }
 
-struct ws_records *
-ws_records_open(const struct ws_records_config *config WS_UNUSED, struct ws_arena *a WS_UNUSED,
+struct ws_shared_results *
+ws_shared_results_open(const struct ws_shared_results_config *config WS_UNUSED, struct ws_arena *a WS_UNUSED,
 	struct ws_err *err WS_UNUSED)
 {
 	return NULL;
 }
 
 void
-ws_records_close(struct ws_records *records WS_UNUSED)
+ws_shared_results_close(struct ws_shared_results *records WS_UNUSED)
 {
 }
 
 struct ws_shared *
-ws_records_shared(struct ws_records *records WS_UNUSED)
+ws_shared_results_interface(struct ws_shared_results *records WS_UNUSED)
 {
 	return NULL;
 }

@@ -41,7 +41,7 @@ enum ws_outcome {
 };
 
 /** Where an action ran, and what it waited for there, as the hosts there tell it. */
-struct ws_elsewhere {
+struct ws_worker_run {
 	const char *worker; /**< NULL: it ran on this host, or not at all */
 	uint64_t queued_ms; /**< until a worker had it; 0: not told */
 	uint64_t fetch_ms;  /**< the worker fetched what it takes; 0: not told */
@@ -56,7 +56,7 @@ struct ws_event {
 	const char *subject; /**< may be NULL where the kind does not name it */
 	const char *stage;   /**< "compile", "link", ... */
 	const char *detail;
-	struct ws_elsewhere elsewhere; /**< ACTION_DONE */
+	struct ws_worker_run elsewhere; /**< ACTION_DONE */
 	enum ws_outcome outcome;
 	uint64_t done, total;
 	uint64_t unknown;   /**< actions whose cost is not known yet */

@@ -16,7 +16,7 @@ struct ws_user_env {
 	const char *const *vars; /**< "NAME=value", NULL-terminated; NULL: none */
 	const char *root;        /**< "" or the folder below which every file is looked for */
 	struct ws_ledger
-		*ledger; /**< remembers what its programs say (store/asked.h); NULL: nothing does */
+		*ledger; /**< remembers what its programs say (store/answer_cache.h); NULL: nothing does */
 };
 
 /** NULL when it is not set or empty, or @a env is NULL. Borrowed from vars. */

@@ -5,7 +5,7 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "engine/cache.h"
+#include "engine/action_cache.h"
 #include "store/cas.h"
 #include "store/results.h"
 #include "store/scratch.h"

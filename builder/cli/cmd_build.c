@@ -329,7 +329,7 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 			? ws_err_wrap(err, "the bundle '%s'", b->bundle)
 			: false;
 	}
-	ctx.shared = ws_records_shared(s->records);
+	ctx.shared = ws_shared_results_interface(s->records);
 	if (!open_executor(s, b, &ctx, err)) {
 		return false;
 	}

@@ -271,7 +271,7 @@ ws_session_open_records(struct ws_session *s, struct ws_err *err)
 	if (!ws_session_open_server(s, err)) {
 		return false;
 	}
-	struct ws_records_config config = {
+	struct ws_shared_results_config config = {
 		.server = s->server,
 		.write = remote->access == WS_REMOTE_WRITE,
 		.key = remote->key,
@@ -280,8 +280,8 @@ ws_session_open_records(struct ws_session *s, struct ws_err *err)
 		.store = &s->store,
 		.events = &s->events,
 	};
-	s->records = ws_records_open(&config, s->a, err);
-	s->fetch.shared = ws_records_shared(s->records);
+	s->records = ws_shared_results_open(&config, s->a, err);
+	s->fetch.shared = ws_shared_results_interface(s->records);
 	return s->records != NULL;
 }
 
@@ -317,7 +317,7 @@ ws_session_open_execution(struct ws_session *s, bool falls_back, struct ws_err *
 void
 ws_session_close(struct ws_session *s)
 {
-	ws_records_close(s->records);
+	ws_shared_results_close(s->records);
 	ws_execution_close(s->execution);
 	if (s->has_net) {
 		ws_git_close(s->fetch.git);

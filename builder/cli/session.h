@@ -16,7 +16,7 @@
 #include "fetch/fetch.h"
 #include "net/index_config.h"
 #include "remote/execution.h"
-#include "remote/records.h"
+#include "remote/shared_results.h"
 #include "sys/host.h"
 #include "sys/stop.h"
 
@@ -55,9 +55,9 @@ struct ws_session {
 	struct ws_ledger *ledger;
 	struct ws_index_config indexes;
 	struct ws_fetch fetch;
-	struct ws_server *server;       /**< of the user's configuration; NULL: not opened, or none */
-	struct ws_records *records;     /**< NULL: not opened, or none are shared */
-	struct ws_execution *execution; /**< NULL: not opened */
+	struct ws_server *server; /**< of the user's configuration; NULL: not opened, or none */
+	struct ws_shared_results *records; /**< NULL: not opened, or none are shared */
+	struct ws_execution *execution;    /**< NULL: not opened */
 	bool has_facts, has_store, has_indexes, has_net;
 };
 

@@ -3,7 +3,7 @@
  *
  * Collects the directives of every text and follows macros as far as that needs no
  * preprocessor: `#include MACRO`, `#define HAS(x) __has_include(x)`. What that does not decide is
- * reported as unknown. Where a name is looked for is headers.c's.
+ * reported as unknown. Where a name is looked for is header_reads.c's.
  */
 #ifndef WS_COMPILE_ASKS_H
 #define WS_COMPILE_ASKS_H

@@ -1,6 +1,6 @@
 /* depfile.c - one pass over the text; unquotes each word as GNU make does. */
 #include "base/buf.h"
-#include "compile/headers.h"
+#include "compile/header_reads.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  *   - no debug info unless it was asked for, GPU code compressed as the toolkit can (size_flags.h)
  * Folders are relative to the work folder, so no path of the host reaches __FILE__. */
 #include "base/vec.h"
+#include "compile/extension_target.h"
 #include "compile/size_flags.h"
-#include "compile/target.h"
 
 #include <string.h>
 

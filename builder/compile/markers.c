@@ -1,7 +1,7 @@
 /* markers.c - a marker is a line "# NUMBER "NAME" FLAGS"; names in < > are no files. */
 #include "compile/markers.h"
 
-#include "compile/target.h"
+#include "compile/extension_target.h"
 
 #include <ctype.h>
 #include <string.h>

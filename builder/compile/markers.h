@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /**
- * Adds @a text to @a out, its markers' relative names below WS_SOURCE_ROOT (target.h):
+ * Adds @a text to @a out, its markers' relative names below WS_SOURCE_ROOT (extension_target.h):
  * # 1 "src/a.cu" becomes # 1 "/wheelsmith/src/a.cu".
  */
 void ws_markers_anchor(struct ws_str text, struct ws_buf *out);

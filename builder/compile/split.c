@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "compile/headers.h"
+#include "compile/header_reads.h"
 #include "compile/markers.h"
 #include "kit/cuda/parts.h"
 

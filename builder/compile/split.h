@@ -12,8 +12,8 @@
 #ifndef WS_COMPILE_SPLIT_H
 #define WS_COMPILE_SPLIT_H
 
+#include "compile/extension_target.h"
 #include "compile/nvcc_steps.h"
-#include "compile/target.h"
 
 /** The path, in place of the unit's, that words for ws_split_make hold: with the same ending. */
 const char *ws_split_stand_in(const char *path, struct ws_arena *a);

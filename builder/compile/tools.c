@@ -1,5 +1,5 @@
 /* tools.c - what all actions of a target are run with, and in which environment. */
-#include "compile/target.h"
+#include "compile/extension_target.h"
 
 const char *const ws_target_env[] = {"HOME={work}/tmp", "LANG=C", "PATH=/usr/bin:/bin",
 	"SOURCE_DATE_EPOCH=315532800", "TMPDIR={work}/tmp", NULL};

@@ -2,10 +2,10 @@
  * recipe/units.h's. */
 #include "base/fs.h"
 #include "base/str.h"
-#include "compile/headers.h"
+#include "compile/extension_target.h"
+#include "compile/header_reads.h"
 #include "compile/log_says.h"
 #include "compile/split.h"
-#include "compile/target.h"
 
 /* Peaks of units that were not measured: a kernel that includes torch/extension.h takes 2.5 GiB in
  * cicc, a pybind11 binding 1.5 GiB in cc1plus. */

@@ -10,8 +10,8 @@
  *   tokens    words of argv and env that differ by host: "{cxx}", and "{work}" for the folder
  *             itself
  *
- * It maps one to one to a Remote Execution Command and its input root. Plain data; key.h makes
- * keys of it, engine.h runs it.
+ * It maps one to one to a Remote Execution Command and its input root. Plain data; action_key.h
+ * makes keys of it, engine.h runs it.
  */
 #ifndef WS_ENGINE_ACTION_H
 #define WS_ENGINE_ACTION_H
@@ -24,7 +24,7 @@
 #include "sys/spawn.h"
 
 struct ws_node;
-struct ws_platform;
+struct ws_worker_files;
 
 /** What an action is run with. */
 struct ws_tool {
@@ -149,12 +149,12 @@ struct ws_action {
 	size_t host_file_count;
 	/**
 	 * The same where they are of a tree: they go along. A token whose value is the path of one, or
-	 * of its folder, is another there (elsewhere.h).
+	 * of its folder, is another there (remote_order.h).
 	 */
 	const struct ws_host_file *tool_files;
 	size_t tool_file_count;
-	struct ws_platform *platform; /**< other hosts, where alone it runs; NULL: this one may */
-	struct ws_limits limits;      /**< timeout_ms 0: the engine's rule; output is not limited */
+	struct ws_worker_files *platform; /**< other hosts, where alone it runs; NULL: this one may */
+	struct ws_limits limits;          /**< timeout_ms 0: the engine's rule; output is not limited */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* cache_text.c - texts are parsed strictly: one that is damaged is a miss, never a wrong hit. */
 #include "engine/cache_text.h"
 
-#include "engine/key.h"
-#include "engine/manifest.h"
+#include "engine/action_key.h"
+#include "engine/reads_manifest.h"
 #include "store/results.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /**
  * cache_text.h - the texts that the store keeps by key: results, and lists of manifests
  *
- * Their form is known here alone; which keys they lie under is cache.h's.
+ * Their form is known here alone; which keys they lie under is action_cache.h's.
  */
 #ifndef WS_ENGINE_CACHE_TEXT_H
 #define WS_ENGINE_CACHE_TEXT_H
 
 #include "base/buf.h"
-#include "engine/cache.h"
+#include "engine/action_cache.h"
 
 void ws_cache_write_result(
 	const struct ws_action *action, const struct ws_result *result, struct ws_buf *text);

@@ -4,10 +4,10 @@
 #include "engine/engine.h"
 
 #include "engine/outcome.h"
-#include "engine/platform.h"
 #include "engine/record.h"
 #include "engine/run.h"
 #include "engine/sharing.h"
+#include "engine/worker_files.h"
 #include "sys/clock.h"
 #include "sys/flock.h"
 #include "sys/stop.h"
@@ -105,7 +105,7 @@ look_up_again(struct ws_run *r, ws_node_list *missing)
 static void
 look_up_missing(struct ws_run *r, ws_node_list *missing)
 {
-	if (ws_platforms_ask(missing, r->cache.events)) {
+	if (ws_worker_files_ask_for_nodes(missing, r->cache.events)) {
 		look_up_again(r, missing);
 	}
 	if (r->cache.shared && missing->len > 0) {

@@ -35,7 +35,7 @@ struct ws_engine {
 struct ws_run_summary {
 	unsigned total, hits, ran, failed;
 	unsigned ran_elsewhere;       /**< commands that others ran */
-	uint64_t queued_ms, fetch_ms; /**< of those together: struct ws_elsewhere */
+	uint64_t queued_ms, fetch_ms; /**< of those together: struct ws_worker_run */
 	uint64_t cpu_ms;              /**< of what ran now */
 	uint64_t peak_bytes;          /**< most held at once by running actions */
 	struct ws_node *first_failed; /**< NULL: none */

@@ -8,7 +8,7 @@
 #define WS_ENGINE_GRAPH_H
 
 #include "base/event.h"
-#include "engine/cache.h"
+#include "engine/action_cache.h"
 
 enum ws_node_state {
 	WS_NODE_WAITING, /**< for the makers of its inputs, its parts, or a node of the same base key */
@@ -55,8 +55,8 @@ struct ws_node {
 	unsigned passed_over; /**< how often a smaller one was started before it */
 	bool locked;          /**< its key is, by this run */
 	int64_t started_ms;
-	struct ws_elsewhere elsewhere; /**< of its last run */
-	struct ws_job *job;            /**< while it runs, in its own arena; else NULL */
+	struct ws_worker_run elsewhere; /**< of its last run */
+	struct ws_job *job;             /**< while it runs, in its own arena; else NULL */
 	const char *dir; /**< as job->dir; FAILED: of the last attempt, in the graph's arena */
 };
 

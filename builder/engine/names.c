@@ -1,7 +1,7 @@
 /* names.c - splitting off the mount, then asking the listing or the ledger. */
 #include "engine/names.h"
 
-#include "engine/platform.h"
+#include "engine/worker_files.h"
 
 #include <sys/stat.h>
 
@@ -46,7 +46,7 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 		return entry ? entry->value : NULL;
 	}
 	if (action->platform) {
-		return ws_platform_digest(action->platform, name);
+		return ws_worker_files_digest(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	return outside_digest(names, ws_names_path(action, name, a));
@@ -55,11 +55,11 @@ ws_names_digest(struct ws_names *names, const struct ws_action *action, const ch
 bool
 ws_names_is_unknown(const struct ws_action *action, const char *name, bool contents)
 {
-	const struct ws_platform *platform = action->platform;
+	const struct ws_worker_files *platform = action->platform;
 	return platform && ws_names_is_outside(action, name)
-		&& (!ws_platform_knows(platform, name)
-			|| (contents && ws_platform_has_file(platform, name)
-				&& !ws_platform_digest(platform, name)));
+		&& (!ws_worker_files_knows(platform, name)
+			|| (contents && ws_worker_files_has_file(platform, name)
+				&& !ws_worker_files_digest(platform, name)));
 }
 
 bool
@@ -71,7 +71,7 @@ ws_names_exists(struct ws_names *names, const struct ws_action *action, const ch
 		return ws_tree_lookup(mount->tree, rest) != NULL;
 	}
 	if (action->platform) {
-		return ws_platform_has_file(action->platform, name);
+		return ws_worker_files_has_file(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	return outside_exists(names, ws_names_path(action, name, a));
@@ -87,7 +87,7 @@ ws_names_is_folder(const struct ws_action *action, const char *name)
 		return ws_listing_is_folder(&listing, rest);
 	}
 	if (action->platform) {
-		return ws_platform_has_folder(action->platform, name);
+		return ws_worker_files_has_folder(action->platform, name);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	struct stat status;

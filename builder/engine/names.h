@@ -4,7 +4,7 @@
  * "torch/include/c10/x.h" is a file of a mounted tree: the tree's listing knows its digest. A name
  * in a mount without a tree, and an absolute one, is a file outside every tree: its digest comes
  * from the ledger's memory of file digests, or, for an action that runs on other hosts, from what
- * those told (platform.h). Answers are kept for the run; what changes while a build runs is
+ * those told (worker_files.h). Answers are kept for the run; what changes while a build runs is
  * changed_since.h's.
  */
 #ifndef WS_ENGINE_NAMES_H

@@ -39,7 +39,7 @@ struct ws_done {
 	bool timed_out;     /**< we ended it: its deadline had passed */
 	bool stopped;       /**< we ended it: ws_runner.stop */
 	bool lacks_input; /**< it did not run: ws_runner.has was true of an input and is not any more */
-	struct ws_elsewhere elsewhere;
+	struct ws_worker_run elsewhere;
 	enum ws_log_says says; /**< of a command that did not succeed */
 	struct ws_digest log;  /**< stdout and stderr, in the store; "" when there was nothing */
 	/* Of one that succeeded (code 0): */
@@ -82,7 +82,7 @@ struct ws_runner {
 };
 
 struct ws_budget;
-struct ws_platform;
+struct ws_worker_files;
 struct ws_work;
 
 /** Other hosts that run what may run there. First member of its own struct. */
@@ -93,8 +93,8 @@ struct ws_executor {
 	 */
 	struct ws_runner *(*over)(struct ws_executor *self, struct ws_runner *local,
 		const struct ws_work *work, struct ws_budget *budget, struct ws_arena *a);
-	bool falls_back;              /**< what others do not do is done here */
-	struct ws_platform *platform; /**< those hosts; NULL: they are to be as this one is */
+	bool falls_back;                  /**< what others do not do is done here */
+	struct ws_worker_files *platform; /**< those hosts; NULL: they are to be as this one is */
 };
 
 #endif

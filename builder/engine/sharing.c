@@ -1,15 +1,15 @@
-/* sharing.c - the lookup of cache.c once more, in steps that ask for all actions together: lists of
- * manifests, the manifests, the results of those that hold, their files. Only a result whose files
- * came is put into the store. */
+/* sharing.c - the lookup of action_cache.c once more, in steps that ask for all actions together:
+ * lists of manifests, the manifests, the results of those that hold, their files. Only a result
+ * whose files came is put into the store. */
 #include "engine/sharing.h"
 
+#include "engine/action_key.h"
 #include "engine/cache_text.h"
-#include "engine/key.h"
-#include "engine/manifest.h"
-#include "engine/platform.h"
+#include "engine/reads_manifest.h"
+#include "engine/worker_files.h"
 #include "store/cas.h"
 #include "store/results.h"
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 #include <string.h>
 
@@ -140,7 +140,7 @@ find_manifests(struct asking *x, bool outside_only)
 			choose_manifest(
 				x, &x->wishes[i], ws_cache_manifests(ws_buf_str(&lists[i].text)), outside_only);
 		}
-	} while (ws_platforms_ask(x->nodes, x->cache->events));
+	} while (ws_worker_files_ask_for_nodes(x->nodes, x->cache->events));
 	drop_records(lists, x->count);
 }
 

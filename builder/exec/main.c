@@ -4,7 +4,7 @@
  * The protocol of build farms (Remote Execution API) has no word for the folder of a run, and
  * nobody but the worker can tell what a compiler read there. So this small static program goes
  * along with every action: it holds the compiler's files against their digests, runs the order
- * (engine/elsewhere.h) as it would be run at home, and leaves log and report. It stages nothing:
+ * (engine/remote_order.h) as it would be run at home, and leaves log and report. It stages nothing:
  * what the command takes is there.
  *
  * Exit status: the command's, 128 and the signal that ended it, 75 where the host has another
@@ -12,9 +12,9 @@
  * (probe.h).
  */
 #include "base/fs.h"
-#include "compile/headers.h"
-#include "engine/elsewhere.h"
+#include "compile/header_reads.h"
 #include "engine/mounts.h"
+#include "engine/remote_order.h"
 #include "engine/words.h"
 #include "exec/probe.h"
 #include "sys/clock.h"
@@ -154,8 +154,8 @@ static bool
 carry_out(const struct ws_action *action, const char *folder, struct ws_arena *a,
 	struct ws_report *report, struct ws_err *err)
 {
-	const char *work = ws_path_join(a, folder, WS_ELSEWHERE_WORK, NULL);
-	const char *log_path = ws_path_join(a, folder, WS_ELSEWHERE_LOG, NULL);
+	const char *work = ws_path_join(a, folder, WS_REMOTE_WORK, NULL);
+	const char *log_path = ws_path_join(a, folder, WS_REMOTE_LOG, NULL);
 	WS_AUTO_FD int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (log < 0) {
 		return ws_err_sys(err, WS_ERR_IO, "cannot create '%s'", log_path);
@@ -178,7 +178,7 @@ int
 main(int argc, char **argv)
 {
 	if (argc > 1) {
-		return probe(strcmp(argv[1], WS_ELSEWHERE_PROBE) == 0);
+		return probe(strcmp(argv[1], WS_REMOTE_PROBE) == 0);
 	}
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf order = {0};
@@ -188,10 +188,10 @@ main(int argc, char **argv)
 	struct ws_report report = {0};
 	struct ws_action *action = NULL;
 	struct ws_digest digest;
-	if (folder && ws_fs_read(WS_ELSEWHERE_ORDER, &order, &err)) {
+	if (folder && ws_fs_read(WS_REMOTE_ORDER, &order, &err)) {
 		digest = ws_digest_bytes(order.data, order.len);
 		report.order = digest.hex;
-		const char *mounts = ws_path_join(a, folder, WS_ELSEWHERE_MOUNTS, NULL);
+		const char *mounts = ws_path_join(a, folder, WS_REMOTE_MOUNTS, NULL);
 		action = ws_order_read(ws_buf_str(&order), mounts, a, &err);
 	}
 	if (!action || !carry_out(action, folder, a, &report, &err)) {
@@ -199,7 +199,7 @@ main(int argc, char **argv)
 		return NOT_RUN;
 	}
 	ws_report_write(&report, &text);
-	if (!ws_fs_write(WS_ELSEWHERE_REPORT, text.data, text.len, 0644, &err)) {
+	if (!ws_fs_write(WS_REMOTE_REPORT, text.data, text.len, 0644, &err)) {
 		fail(&err);
 		return NOT_RUN;
 	}

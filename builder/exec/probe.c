@@ -2,7 +2,7 @@
 #include "exec/probe.h"
 
 #include "base/fs.h"
-#include "engine/elsewhere.h"
+#include "engine/remote_order.h"
 #include "kit/hostcc/told.h"
 #include "store/ledger.h"
 #include "sys/child.h"
@@ -33,7 +33,7 @@ report_names(struct ws_arena *a, struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf names = {0}, text = {0};
 	struct ws_report report = {0};
-	if (!ws_fs_read(WS_ELSEWHERE_NAMES, &names, err)) {
+	if (!ws_fs_read(WS_REMOTE_NAMES, &names, err)) {
 		return false;
 	}
 	struct ws_str rest = ws_buf_str(&names);
@@ -41,7 +41,7 @@ report_names(struct ws_arena *a, struct ws_err *err)
 		look_at(ws_str_copy(ws_str_cut(&rest, '\n'), a), &report, a);
 	}
 	ws_report_write(&report, &text);
-	return ws_fs_write(WS_ELSEWHERE_REPORT, text.data, text.len, 0644, err);
+	return ws_fs_write(WS_REMOTE_REPORT, text.data, text.len, 0644, err);
 }
 
 /* The value of a macro among the lines of "-dM"; "" where it is not defined. */
@@ -92,7 +92,7 @@ tell_of_compilers(struct ws_arena *a, struct ws_err *err)
 		host.glibc = ask_glibc(&host.compilers.at[0], a);
 	}
 	ws_told_host_write(&host, &text);
-	return ws_fs_write(WS_ELSEWHERE_HOST, text.data, text.len, 0644, err);
+	return ws_fs_write(WS_REMOTE_HOST, text.data, text.len, 0644, err);
 }
 
 bool

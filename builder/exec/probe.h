@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-/** Answers what lies in the working directory: engine/elsewhere.h says which files. Not
+/** Answers what lies in the working directory: engine/remote_order.h says which files. Not
  * @a whole: names alone. */
 bool ws_exec_probe(bool whole, struct ws_err *err);
 

@@ -1,6 +1,6 @@
 #include "fetch/shared_file.h"
 
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 #include <string.h>
 

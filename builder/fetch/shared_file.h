@@ -1,9 +1,9 @@
 /**
  * shared_file.h - downloads that stay files: prebuilt wheels, for every host once
  *
- * A file whose digest is known in advance proves itself: where other hosts share (store/shared.h)
- * it is asked for there before its own server is, whoever put it there. Its size, which servers
- * want to be told, is said by an index, else by a signed record.
+ * A file whose digest is known in advance proves itself: where other hosts share
+ * (store/shared_entries.h) it is asked for there before its own server is, whoever put it there.
+ * Its size, which servers want to be told, is said by an index, else by a signed record.
  */
 #ifndef WS_FETCH_SHARED_FILE_H
 #define WS_FETCH_SHARED_FILE_H

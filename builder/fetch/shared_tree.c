@@ -2,7 +2,7 @@
 
 #include "base/fs.h"
 #include "store/scratch.h"
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 #define KIND "tree"
 #define LARGEST_LISTING ((uint64_t)64 << 20)

@@ -2,11 +2,11 @@
  * shared_tree.h - trees that were made of downloads, for every host once
  *
  * What is downloaded is a tree in the end: sources, kits, export lists. The store remembers each by
- * a key over all that determined it; other hosts that share (store/shared.h) are asked by the same
- * key before anything is downloaded, and told after it. Their record is what the store remembers,
- * and names the tree's listing; the files come by their digests. A record that nobody trusted has
- * signed, a listing that is not the tree's, a file that is not there: a miss. What was made of a
- * folder of this host is not told to anybody: who calls knows that.
+ * a key over all that determined it; other hosts that share (store/shared_entries.h) are asked by
+ * the same key before anything is downloaded, and told after it. Their record is what the store
+ * remembers, and names the tree's listing; the files come by their digests. A record that nobody
+ * trusted has signed, a listing that is not the tree's, a file that is not there: a miss. What was
+ * made of a folder of this host is not told to anybody: who calls knows that.
  */
 #ifndef WS_FETCH_SHARED_TREE_H
 #define WS_FETCH_SHARED_TREE_H

@@ -5,7 +5,7 @@
 #include "elf/demangle.h"
 #include "elf/mapping.h"
 #include "elf/object.h"
-#include "engine/manifest.h"
+#include "engine/reads_manifest.h"
 #include "store/cas.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * asking.h - who asks for the names that a check misses
  *
  * A verdict names what nobody has; not the unit that wants it, nor where that unit read the name.
- * The objects' symbol tables and the units' reads (engine/manifest.h) tell. For people, when a
- * check has failed: nothing of it is kept, and no verdict depends on it.
+ * The objects' symbol tables and the units' reads (engine/reads_manifest.h) tell. For people, when
+ * a check has failed: nothing of it is kept, and no verdict depends on it.
  */
 #ifndef WS_JUDGE_ASKING_H
 #define WS_JUDGE_ASKING_H

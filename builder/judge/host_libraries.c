@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "engine/action.h"
-#include "store/asked.h"
+#include "store/answer_cache.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -29,7 +29,7 @@ find(struct ws_ledger *ledger, const struct ws_hostcc *cxx, const char *name, st
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	const char *argv[] = {cxx->path, ws_arena_printf(a, "-print-file-name=%s", name), NULL};
 	struct ws_child_order command = {.argv = argv};
-	if (!ws_asked(ledger, &command, &answer, NULL)) {
+	if (!ws_answer_cache_ask(ledger, &command, &answer, NULL)) {
 		return;
 	}
 	const char *path = ws_path_normal(a, ws_str_copy(ws_str_trim(ws_buf_str(&answer)), a));

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "base/map.h"
-#include "engine/platform.h"
 #include "engine/runner.h"
+#include "engine/worker_files.h"
 #include "judge/host_libraries.h"
 #include "kit/hostcc/told.h"
 #include "model/version.h"
@@ -122,7 +122,7 @@ list_compilers(struct ws_host_tools *t)
 
 /* Those that compile for this machine, of hosts whose libc wheels are made for. */
 static bool
-read_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_told_host *worker,
+read_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_told_host *worker,
 	struct ws_err *err)
 {
 	WS_AUTO_BUF struct ws_buf told = {0};
@@ -147,7 +147,7 @@ read_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_told_ho
 
 /* Any of its workers answers for all, once. */
 static bool
-ask_worker(struct ws_host_tools *t, struct ws_platform *farm, struct ws_err *err)
+ask_worker(struct ws_host_tools *t, struct ws_worker_files *farm, struct ws_err *err)
 {
 	struct ws_told_host worker;
 	if (!t->worker.glibc && !t->worker_err) {

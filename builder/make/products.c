@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "compile/target.h"
+#include "compile/extension_target.h"
 #include "config/document.h"
 #include "config/recipe.h"
 #include "judge/order.h"

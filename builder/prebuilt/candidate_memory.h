@@ -11,7 +11,7 @@
 #define WS_PREBUILT_CANDIDATE_MEMORY_H
 
 #include "base/map.h"
-#include "engine/cache.h"
+#include "engine/action_cache.h"
 #include "judge/order.h"
 #include "make/context.h"
 #include "make/resolve.h"

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 /** The digest of the Action of a record. Where not NULL, @a command and @a action get what it
  * consists of. */

@@ -7,7 +7,7 @@
 #define WS_REMOTE_BLOBS_H
 
 #include "net/rpc.h"
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 #include "remote/reapi.pb-c.h"
 
 /** Bytes of the files of a batch at most. */

@@ -5,7 +5,7 @@
 #define WS_REMOTE_CAPABILITIES_H
 
 #include "net/rpc.h"
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 
 struct ws_capabilities {
 	enum ws_rpc_status status; /**< of the call; nothing else is known unless WS_RPC_OK */

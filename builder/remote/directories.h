@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 #include "store/tree.h"
 
 enum ws_entry_kind {

@@ -7,11 +7,11 @@
 #include "engine/graph.h"
 #include "engine/local.h"
 #include "engine/work.h"
+#include "remote/farm_workers.h"
 #include "remote/grpc_cache.h"
 #include "remote/operation.h"
-#include "remote/probe.h"
 #include "remote/unary.h"
-#include "remote/worker_files.h"
+#include "remote/worker_result.h"
 #include "sys/clock.h"
 
 #include <signal.h>
@@ -37,7 +37,7 @@ struct away {
 	size_t at; /* among those that are open */
 	/* While files come. */
 	Reapi__ExecuteResponse *response;
-	struct ws_worker_files files;
+	struct ws_worker_result files;
 };
 
 typedef WS_VEC(struct away *) away_list;
@@ -53,7 +53,7 @@ struct ws_execution {
 	struct ws_execution_config config;
 	const char *name; /* of the farm, for people */
 	struct farm_hosts {
-		struct ws_platform platform; /* first */
+		struct ws_worker_files platform; /* first */
 		struct ws_execution *x;
 	} hosts;
 	struct ws_remote_cache *cache; /* files */
@@ -405,9 +405,9 @@ hear(struct away *w, struct ws_arena *a, ws_item_list *items, away_list *coming)
 			fail(w, &err);
 			return;
 		}
-		w->files = (struct ws_worker_files){
+		w->files = (struct ws_worker_result){
 			.order = w->op.action.order, .kept = w->response->cached_result};
-		ws_worker_files_list(w->response->result, w->job, dir, a, items, &w->files);
+		ws_worker_result_list_files(w->response->result, w->job, dir, a, items, &w->files);
 		*ws_vec_push(coming, a) = w;
 		return;
 	}
@@ -445,11 +445,11 @@ between_ms(const struct away *w, const Reapi__Timestamp *from, const Reapi__Time
 }
 
 /* What was kept of an earlier run waited then, not now. */
-static struct ws_elsewhere
+static struct ws_worker_run
 elsewhere_of(const struct away *w)
 {
 	const Reapi__ExecutedActionMetadata *m = w->response->result->execution_metadata;
-	struct ws_elsewhere elsewhere = {.worker = m && m->worker[0] ? m->worker : "a worker"};
+	struct ws_worker_run elsewhere = {.worker = m && m->worker[0] ? m->worker : "a worker"};
 	if (m && !w->response->cached_result) {
 		elsewhere.queued_ms = between_ms(w, m->queued_timestamp, m->worker_start_timestamp);
 		elsewhere.fetch_ms =
@@ -464,10 +464,10 @@ take_home(struct away *w, const ws_item_list *items)
 	struct ws_execution *x = w->r->x;
 	struct ws_done done = {0};
 	struct ws_err err = {0};
-	enum ws_home home =
-		ws_worker_files_take(&w->files, items, w->job, x->config.store, &x->names, &done, &err);
+	enum ws_worker_result_state home =
+		ws_worker_result_accept(&w->files, items, w->job, x->config.store, &x->names, &done, &err);
 	switch (home) {
-	case WS_HOME_WHOLE:
+	case WS_WORKER_RESULT_WHOLE:
 		done.elsewhere = elsewhere_of(w);
 		bool killed = done.signal == SIGKILL || done.says == WS_LOG_SAYS_KILLED;
 		if (killed && w->job->attempt == 1 && w->kills++ < KILLS) {
@@ -478,7 +478,7 @@ take_home(struct away *w, const ws_item_list *items)
 		keep_there(x, w->job, &done);
 		finish(w, &done);
 		return;
-	case WS_HOME_GONE:
+	case WS_WORKER_RESULT_LOST:
 		w->op.skip_cache = true;
 		snprintf(w->op.text, sizeof(w->op.text), "what it made is not there");
 		if (w->kills++ < KILLS) {
@@ -487,15 +487,15 @@ take_home(struct away *w, const ws_item_list *items)
 			say_of_server(w);
 		}
 		return;
-	case WS_HOME_OTHER:
-	case WS_HOME_UNFIT:
+	case WS_WORKER_RESULT_OTHER_HOST:
+	case WS_WORKER_RESULT_NOT_RUN:
 		/* What was kept may be of workers as they were, or of another action. */
 		if (w->response->cached_result && !w->op.skip_cache) {
 			w->op.skip_cache = true;
 			*ws_vec_push(&w->r->fresh, w->r->a) = w;
 			return;
 		}
-		if (home == WS_HOME_OTHER) {
+		if (home == WS_WORKER_RESULT_OTHER_HOST) {
 			ws_err_cure(&err,
 				w->job->action->platform
 					? "give them one image, or name in 'platform' what those of one kind have"
@@ -503,7 +503,7 @@ take_home(struct away *w, const ws_item_list *items)
 		}
 		not_there(w, &err);
 		return;
-	case WS_HOME_WRONG:
+	case WS_WORKER_RESULT_WRONG:
 		fail(w, &err);
 	}
 }
@@ -727,11 +727,11 @@ over(struct ws_executor *self, struct ws_runner *local, const struct ws_work *wo
 /* ---- opening ---- */
 
 static bool
-ask_host(
-	struct ws_platform *self, const struct ws_buf *names, struct ws_buf *told, struct ws_err *err)
+ask_host(struct ws_worker_files *self, const struct ws_buf *names, struct ws_buf *told,
+	struct ws_err *err)
 {
 	struct ws_execution *x = ((struct farm_hosts *)self)->x;
-	const struct ws_probe probe = {
+	const struct ws_farm_workers_query probe = {
 		.rpc = x->rpc,
 		.cache = x->cache,
 		.actions = &x->actions,
@@ -750,7 +750,7 @@ ask_host(
 	if (names) {
 		ws_buf_add(&all, names->data, names->len);
 	}
-	return ws_probe_run(&probe, &all, told, err);
+	return ws_farm_workers_query(&probe, &all, told, err);
 }
 
 /* What a farm was found to have is worth asking for at once the next time; that it has it, is not
@@ -760,7 +760,7 @@ remember_names(struct ws_execution *x)
 {
 	WS_AUTO_BUF struct ws_buf names = {0}, before = {0};
 	struct ws_digest looks;
-	ws_platform_names(&x->hosts.platform, &names);
+	ws_worker_files_names(&x->hosts.platform, &names);
 	ws_ledger_answer(x->config.ledger, NAMES, &before, &looks);
 	bool is_new =
 		names.len != before.len || (names.len && memcmp(names.data, before.data, names.len));
@@ -780,7 +780,7 @@ ws_execution_open(const struct ws_execution_config *config, struct ws_arena *a, 
 	struct ws_execution *x = WS_NEW(a, struct ws_execution);
 	const struct ws_wire_peer *peer = &config->rpc.channel.peer;
 	x->name = ws_arena_printf(a, "the farm at '%s:%s'", peer->host, peer->port);
-	x->hosts.platform = (struct ws_platform){.name = x->name, .ask = ask_host, .a = a};
+	x->hosts.platform = (struct ws_worker_files){.name = x->name, .ask = ask_host, .a = a};
 	x->hosts.x = x;
 	x->executor = (struct ws_executor){.over = over,
 		.falls_back = config->falls_back,

@@ -8,7 +8,7 @@
 #define WS_REMOTE_GRPC_CACHE_H
 
 #include "net/rpc.h"
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 
 struct ws_grpc_cache_config {
 	struct ws_rpc_config rpc;

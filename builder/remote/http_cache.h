@@ -7,7 +7,7 @@
 #ifndef WS_REMOTE_HTTP_CACHE_H
 #define WS_REMOTE_HTTP_CACHE_H
 
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 #include "remote/server.h"
 
 /** Asks nobody yet. @a server is borrowed. NULL: WS_ERR_CONFIG. */

@@ -2,7 +2,7 @@
 #include "remote/remote_action.h"
 
 #include "base/fs.h"
-#include "engine/elsewhere.h"
+#include "engine/remote_order.h"
 #include "remote/protobuf.h"
 #include "store/cas.h"
 
@@ -63,7 +63,7 @@ add_mounts(struct ws_remote_actions *all, const struct ws_action *action, entry_
 		}
 		struct ws_entry *entry = ws_vec_push(entries, a);
 		*entry = *folder;
-		entry->path = ws_arena_printf(a, ROOT "/" WS_ELSEWHERE_MOUNTS "/%s", mount->name);
+		entry->path = ws_arena_printf(a, ROOT "/" WS_REMOTE_MOUNTS "/%s", mount->name);
 	}
 }
 
@@ -90,7 +90,7 @@ add_tool(struct ws_remote_actions *all, const struct ws_action *action, entry_li
 		const struct ws_host_file *file = &action->tool_files[i];
 		struct ws_entry *entry = ws_vec_push(entries, a);
 		*entry = (struct ws_entry){
-			.path = ws_arena_printf(a, ROOT "/" WS_ELSEWHERE_TOOL "/%s", ws_path_base(file->path)),
+			.path = ws_arena_printf(a, ROOT "/" WS_REMOTE_TOOL "/%s", ws_path_base(file->path)),
 			.kind = WS_ENTRY_EXECUTABLE};
 		if (!add_file(file->path, file->digest, &all->trees, entry, err)) {
 			return false;
@@ -107,7 +107,7 @@ add_input(const struct ws_remote_actions *all, const struct ws_job *job, size_t 
 	const char *digest = input->from ? job->made[index] : input->digest;
 	const uint64_t *there = ws_map_get(&all->kept_there, digest);
 	*entry = (struct ws_entry){
-		.path = ws_arena_printf(own->a, ROOT "/" WS_ELSEWHERE_WORK "/%s", input->name),
+		.path = ws_arena_printf(own->a, ROOT "/" WS_REMOTE_WORK "/%s", input->name),
 		.kind = input->executable ? WS_ENTRY_EXECUTABLE : WS_ENTRY_FILE};
 	if (there) {
 		entry->value = digest;
@@ -146,7 +146,7 @@ add_order(const struct ws_action *action, struct ws_directories *own, entry_list
 	ws_directories_add_bytes(own, &order, &digest);
 	const char *value = ws_arena_strdup(own->a, digest.hex);
 	*ws_vec_push(entries, own->a) = (struct ws_entry){
-		.path = ROOT "/" WS_ELSEWHERE_ORDER, .value = value, .size_bytes = order.len};
+		.path = ROOT "/" WS_REMOTE_ORDER, .value = value, .size_bytes = order.len};
 	return value;
 }
 
@@ -206,11 +206,10 @@ static void
 list_outputs(const struct ws_action *action, struct command *c, struct ws_arena *a)
 {
 	for (size_t i = 0; i < action->output_count; i++) {
-		*ws_vec_push(&c->outputs, a) =
-			ws_arena_printf(a, WS_ELSEWHERE_WORK "/%s", action->outputs[i]);
+		*ws_vec_push(&c->outputs, a) = ws_arena_printf(a, WS_REMOTE_WORK "/%s", action->outputs[i]);
 	}
-	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_ELSEWHERE_LOG);
-	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_ELSEWHERE_REPORT);
+	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_REMOTE_LOG);
+	*ws_vec_push(&c->outputs, a) = ws_arena_strdup(a, WS_REMOTE_REPORT);
 }
 
 static Reapi__Digest
@@ -289,12 +288,12 @@ void
 ws_remote_action_probe(const struct ws_remote_actions *all, bool whole, const struct ws_buf *names,
 	struct ws_directories *own, struct ws_remote_action *made)
 {
-	char probe[] = WS_ELSEWHERE_PROBE, look[] = WS_ELSEWHERE_LOOK;
-	char report[] = WS_ELSEWHERE_REPORT, host[] = WS_ELSEWHERE_HOST;
+	char probe[] = WS_REMOTE_PROBE, look[] = WS_REMOTE_LOOK;
+	char report[] = WS_REMOTE_REPORT, host[] = WS_REMOTE_HOST;
 	struct ws_digest digest;
 	ws_directories_add_bytes(own, names, &digest);
 	struct ws_entry entries[] = {all->helper,
-		{.path = ROOT "/" WS_ELSEWHERE_NAMES,
+		{.path = ROOT "/" WS_REMOTE_NAMES,
 			.value = ws_arena_strdup(own->a, digest.hex),
 			.size_bytes = names->len}};
 	struct ws_entry root = ws_directories_add(own, entries, WS_LEN(entries));

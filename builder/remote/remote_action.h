@@ -2,10 +2,10 @@
  * remote_action.h - an action of ours as an Action of the Remote Execution API
  *
  * The input root has one folder, "w", in which the worker starts wheelsmith-exec: beside that
- * program lie the order (engine/elsewhere.h), trees and tools in "in", and files in "job": stored
- * ones, and what another action left on the farm. Equal actions are equal messages, so a farm knows
- * them again: whoever asks for the same at the same time waits for the same run. The salt has the
- * tool's fingerprint. Makes messages only; blobs.h sends them.
+ * program lie the order (engine/remote_order.h), trees and tools in "in", and files in "job":
+ * stored ones, and what another action left on the farm. Equal actions are equal messages, so a
+ * farm knows them again: whoever asks for the same at the same time waits for the same run. The
+ * salt has the tool's fingerprint. Makes messages only; blobs.h sends them.
  */
 #ifndef WS_REMOTE_REMOTE_ACTION_H
 #define WS_REMOTE_REMOTE_ACTION_H
@@ -38,7 +38,7 @@ struct ws_remote_action {
 	const char *order; /**< digest of its order; NULL: of a probe */
 };
 
-/** An action that asks a worker what it is (WS_ELSEWHERE_PROBE), or, not @a whole, about names
+/** An action that asks a worker what it is (WS_REMOTE_PROBE), or, not @a whole, about names
  * alone. @a names is the file of names. It is never answered from a cache. */
 void ws_remote_action_probe(const struct ws_remote_actions *all, bool whole,
 	const struct ws_buf *names, struct ws_directories *own, struct ws_remote_action *made);

@@ -1,7 +1,7 @@
 /**
  * server.h - the server of the user's configuration: where it is and what goes with every request
  *
- * Results are shared through it (records.h), and actions run by it (execution.h).
+ * Results are shared through it (shared_results.h), and actions run by it (execution.h).
  */
 #ifndef WS_REMOTE_SERVER_H
 #define WS_REMOTE_SERVER_H

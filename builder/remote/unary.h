@@ -5,7 +5,7 @@
 #define WS_REMOTE_UNARY_H
 
 #include "net/rpc.h"
-#include "remote/cache.h"
+#include "remote/cache_server.h"
 
 struct ws_unary {
 	struct ws_call call; /**< first */

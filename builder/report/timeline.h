@@ -26,7 +26,7 @@ struct ws_timed_command {
 	const char *subject, *stage;
 	enum ws_outcome outcome; /**< NONE: the build ended before it */
 	const char *detail;      /**< why it had to run, or how it failed; NULL */
-	struct ws_elsewhere elsewhere;
+	struct ws_worker_run elsewhere;
 	int64_t start_ms, end_ms;
 	uint64_t cpu_ms, rss_bytes;
 };

@@ -148,7 +148,7 @@ lend_use(void *self, struct ws_store_item *item)
 {
 	const struct naming *n = self;
 	item->named = true;
-	item->dear = item->dear || n->is_wheel;
+	item->keep_longest = item->keep_longest || n->is_wheel;
 	item->used_s = n->text->used_s > item->used_s ? n->text->used_s : item->used_s;
 }
 
@@ -157,14 +157,14 @@ static void
 borrow_use(void *self, struct ws_store_item *item)
 {
 	const struct naming *n = self;
-	n->text->dear = n->text->dear || n->is_wheel;
+	n->text->keep_longest = n->text->keep_longest || n->is_wheel;
 	n->text->used_s = item->used_s > n->text->used_s ? item->used_s : n->text->used_s;
 }
 
 static void
 make_dear(void *self WS_UNUSED, struct ws_store_item *item)
 {
-	item->dear = true;
+	item->keep_longest = true;
 }
 
 static void
@@ -214,8 +214,8 @@ static int
 cmp_use(const void *x, const void *y)
 {
 	const struct ws_store_item *left = x, *right = y;
-	if (left->dear != right->dear) {
-		return left->dear ? 1 : -1;
+	if (left->keep_longest != right->keep_longest) {
+		return left->keep_longest ? 1 : -1;
 	}
 	if (left->used_s != right->used_s) {
 		return left->used_s < right->used_s ? -1 : 1;

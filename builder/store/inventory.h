@@ -26,12 +26,12 @@ enum ws_room {
 
 struct ws_store_item {
 	enum ws_room room;
-	const char *path; /**< absolute */
-	const char *name; /**< digest, key, or name of a folder */
-	uint64_t bytes;   /**< of a tree: of its files and its listing */
-	int64_t used_s;   /**< when it was last of use */
-	bool named;       /**< a text of ac/ names it */
-	bool dear;        /**< a wheel, or named by a lock: it goes last */
+	const char *path;  /**< absolute */
+	const char *name;  /**< digest, key, or name of a folder */
+	uint64_t bytes;    /**< of a tree: of its files and its listing */
+	int64_t used_s;    /**< when it was last of use */
+	bool named;        /**< a text of ac/ names it */
+	bool keep_longest; /**< a wheel, or named by a lock: it goes last */
 };
 
 struct ws_inventory {
@@ -43,7 +43,7 @@ struct ws_inventory {
 /** "files", "results", "trees", "git", "partial". */
 const char *ws_room_name(enum ws_room room);
 
-/** Lists the store. @a locks: texts of lock files; what they name by digest is dear. */
+/** Lists the store. @a locks: texts of lock files; what they name by digest is keep_longest. */
 bool ws_inventory_take(const struct ws_store *store, const char *const *locks, size_t lock_count,
 	struct ws_arena *a, struct ws_inventory *inventory, struct ws_err *err);
 

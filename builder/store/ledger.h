@@ -66,8 +66,8 @@ void ws_ledger_note(struct ws_ledger *ledger, const char *path, const struct sta
 bool ws_ledger_recall(struct ws_ledger *ledger, const char *path, const struct stat *status,
 	struct ws_digest *digest);
 
-/** What a program said to the question @a key, and how things looked then (asked.h). Appends;
- * false: not known. */
+/** What a program said to the question @a key, and how things looked then (answer_cache.h).
+ * Appends; false: not known. */
 bool ws_ledger_answer(
 	struct ws_ledger *ledger, const char *key, struct ws_buf *answer, struct ws_digest *looks);
 void ws_ledger_note_answer(

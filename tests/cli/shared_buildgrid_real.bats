@@ -38,8 +38,8 @@ reads_from() { # ENDPOINT
 }
 
 @test "2,000 records, more at a time than the server has threads" {
-	"$WS_BINARY_DIR/tests/records_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 put
-	run "$WS_BINARY_DIR/tests/records_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 get
+	"$WS_BINARY_DIR/tests/shared_results_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 put
+	run "$WS_BINARY_DIR/tests/shared_results_driver" "$GRPC" "$KEYS/ci.pem" "$PWD/driver" 2000 get
 	[ "$status" -eq 0 ]
 	[[ "$output" == "2000 of 2000 in "* ]]
 }

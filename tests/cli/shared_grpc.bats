@@ -67,7 +67,7 @@ with_large() {
 }
 
 @test "more files that go as streams than a process may have open" {
-	local driver=$WS_BINARY_DIR/tests/records_driver
+	local driver=$WS_BINARY_DIR/tests/shared_results_driver
 	(ulimit -n 400 && "$driver" "$GRPC" "$KEYS/ci.pem" "$PWD/from" 500 put 1100000)
 	(ulimit -n 400 && "$driver" "$GRPC" "$KEYS/ci.pem" "$PWD/to" 500 get 1100000)
 }

@@ -57,7 +57,7 @@ refuses() { # WORDS...
 	[ "$(grep -c 'builder/remote/.*\.c\.o:' bare/build.ninja)" -eq 0 ]
 	# Of the tests those that are about it are left out, too.
 	grep -q 'fuzz_zip' bare/build.ninja
-	[ "$(grep -cE 'fuzz_farm|records_driver|test_net_rpc' bare/build.ninja)" -eq 0 ]
+	[ "$(grep -cE 'fuzz_farm|shared_results_driver|test_net_rpc' bare/build.ninja)" -eq 0 ]
 	run cmake -S "$WS_ROOT" -B wanted -G Ninja -D BUILD_TESTING=OFF -D WS_REMOTE=ON
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"libprotobuf-c 1.4, protoc-c or libnghttp2 1.52 is missing"* ]]

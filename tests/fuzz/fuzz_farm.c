@@ -3,7 +3,7 @@
  * taken has a report on this order and each output. */
 #include "base/fs.h"
 #include "remote/operation.h"
-#include "remote/worker_files.h"
+#include "remote/worker_result.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ prepare(void)
 
 /* Each report is its own bytes, whatever the result calls it; the rest is a word. */
 static void
-bring(const ws_item_list *items, const struct ws_worker_files *files, struct ws_str report)
+bring(const ws_item_list *items, const struct ws_worker_result *files, struct ws_str report)
 {
 	for (size_t i = 1; i < items->len; i++) {
 		struct ws_item *item = &items->at[i];
@@ -68,19 +68,22 @@ take_home(const Reapi__ActionResult *result, struct ws_str report, struct ws_are
 		.log_says = says};
 	struct ws_job job = {.id = 1, .attempt = 1, .action = &action, .a = a};
 	struct ws_names names = {.ledger = store.ledger, .a = a};
-	struct ws_worker_files files = {.order = ORDER};
+	struct ws_worker_result files = {.order = ORDER};
 	ws_item_list items = {0};
 	struct ws_done done = {0};
 	struct ws_err err = {0};
 	const char *dir = ws_path_join(a, folder, "home", NULL);
 	ws_fs_mkdirs(dir, NULL);
-	ws_worker_files_list(result, &job, dir, a, &items, &files);
+	ws_worker_result_list_files(result, &job, dir, a, &items, &files);
 	bring(&items, &files, report);
-	enum ws_home home = ws_worker_files_take(&files, &items, &job, &store, &names, &done, &err);
-	if (home == WS_HOME_WHOLE && done.code == 0 && (!done.outputs || !done.outputs[0].hex[0])) {
+	enum ws_worker_result_state home =
+		ws_worker_result_accept(&files, &items, &job, &store, &names, &done, &err);
+	if (home == WS_WORKER_RESULT_WHOLE && done.code == 0
+		&& (!done.outputs || !done.outputs[0].hex[0])) {
 		abort();
 	}
-	if ((home == WS_HOME_OTHER || home == WS_HOME_UNFIT || home == WS_HOME_WRONG)
+	if ((home == WS_WORKER_RESULT_OTHER_HOST || home == WS_WORKER_RESULT_NOT_RUN
+			|| home == WS_WORKER_RESULT_WRONG)
 		&& err.kind == WS_ERR_NONE) {
 		abort();
 	}

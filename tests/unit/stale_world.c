@@ -2,7 +2,7 @@
 #include "stale_world.h"
 
 #include "base/fs.h"
-#include "compile/target.h"
+#include "compile/extension_target.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "store/tree.h"

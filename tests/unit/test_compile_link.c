@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "base/fs.h"
+#include "compile/extension_target.h"
 #include "compile/link.h"
-#include "compile/target.h"
 #include "engine/engine.h"
 #include "engine/local.h"
 #include "sys/child.h"

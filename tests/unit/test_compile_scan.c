@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "compile/asks.h"
-#include "compile/headers.h"
+#include "compile/header_reads.h"
 
 static const char *
 parse(const char *text, struct ws_arena *a)

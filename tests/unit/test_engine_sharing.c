@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "engine/sharing.h"
 #include "store/cas.h"
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 /* A place in memory that believes everybody. */
 struct place {

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "fetch/shared_tree.h"
-#include "store/shared.h"
+#include "store/shared_entries.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

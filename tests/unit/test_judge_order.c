@@ -5,7 +5,7 @@
 
 #include "base/out.h"
 #include "compile.h"
-#include "engine/cache.h"
+#include "engine/action_cache.h"
 #include "judge/order.h"
 
 /* What a check reads, each file in a folder of its own below @dir. */

@@ -76,7 +76,7 @@ bool ws_cuda_open_archive(const struct ws_fetch *fetch, const struct ws_kit_def 
 	const struct ws_pin_cuda *pin, struct ws_arena *a, struct ws_cuda_kit *kit, struct ws_err *err);
 
 /** Fills include of a kit that is open. nvcc does not answer without a host compiler: @a cxx. @a
- * ledger as for ws_asked. */
+ * ledger as for ws_answer_cache_ask. */
 bool ws_cuda_ask_include(struct ws_cuda_kit *kit, const char *cxx, struct ws_ledger *ledger,
 	struct ws_arena *a, struct ws_err *err);
 

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "kit/cuda/dryrun.h"
-#include "store/asked.h"
+#include "store/answer_cache.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ ask(struct ws_ledger *ledger, const char *const *argv, struct ws_buf *answer, st
 {
 	struct ws_child_order command = {.argv = argv, .with_stderr = true};
 	ws_buf_clear(answer);
-	return ws_asked(ledger, &command, answer, err);
+	return ws_answer_cache_ask(ledger, &command, answer, err);
 }
 
 /* ---- the release ---- */

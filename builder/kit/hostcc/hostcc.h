@@ -14,7 +14,7 @@
 #include "store/ledger.h"
 #include "sys/host.h"
 
-struct ws_platform;
+struct ws_worker_files;
 
 enum ws_hostcc_kind {
 	WS_HOSTCC_GCC,
@@ -46,7 +46,7 @@ struct ws_hostcc {
 	size_t c_search_count;
 	const struct ws_host_file *files; /**< what both fingerprints are of; by ws_hostcc_open */
 	size_t file_count;
-	struct ws_platform *platform; /**< the other hosts that have it; NULL: this one does */
+	struct ws_worker_files *platform; /**< the other hosts that have it; NULL: this one does */
 };
 
 typedef WS_VEC(struct ws_hostcc) ws_hostcc_list;

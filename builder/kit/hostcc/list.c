@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "kit/hostcc/hostcc.h"
 #include "model/machine.h"
-#include "store/asked.h"
+#include "store/answer_cache.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ ws_hostcc_ask(struct ws_ledger *ledger, const char *path, struct ws_arena *a, st
 	struct ws_child_order command = {
 		.argv = argv, .limits.timeout_ms = TIMEOUT_MS, .with_stderr = true};
 	WS_AUTO_BUF struct ws_buf answer = {0};
-	if (!ws_asked(ledger, &command, &answer, err)) {
+	if (!ws_answer_cache_ask(ledger, &command, &answer, err)) {
 		return ws_err_wrap(err, "asking compiler '%s' what it is", path);
 	}
 	*cc = (struct ws_hostcc){.path = ws_arena_strdup(a, path)};
@@ -246,7 +246,7 @@ ask(const struct opening *o, const char *const *argv, bool with_stderr, struct w
 	struct ws_err *err)
 {
 	struct ws_child_order command = {.argv = argv, .env = plain, .with_stderr = with_stderr};
-	return ws_asked(o->ledger, &command, answer, err)
+	return ws_answer_cache_ask(o->ledger, &command, answer, err)
 		|| ws_err_wrap(err, "asking compiler '%s' about itself", o->cc->path);
 }
 

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kit/python/python.h"
 #include "model/machine.h"
-#include "store/asked.h"
+#include "store/answer_cache.h"
 
 #include <elf.h>
 
@@ -251,7 +251,7 @@ run(struct ws_ledger *ledger, const char *const *argv, const char *const *env, s
 		.dir = ".", /* pyenv looks for .python-version from here upwards */
 		.with_stderr = strcmp(argv[1], "-V") == 0,
 	};
-	return ws_asked(ledger, &command, out, err);
+	return ws_answer_cache_ask(ledger, &command, out, err);
 }
 
 /* Of an interpreter; NULL: a script, or not known. */

@@ -11,7 +11,7 @@
 #include "kit/torch/measured.h"
 #include "kit/torch/wheel.h"
 #include "net/index_config.h"
-#include "store/asked.h"
+#include "store/answer_cache.h"
 #include "wheelfile/opened_wheel.h"
 
 #include <string.h>
@@ -349,7 +349,7 @@ ask(const struct ws_python_kit *python, struct ws_ledger *ledger, struct ws_aren
 	struct ws_child_order command = {.argv = argv, .env = python->env};
 	WS_AUTO_BUF struct ws_buf answer = {0};
 	struct ws_json_doc doc;
-	if (!ws_asked(ledger, &command, &answer, err)
+	if (!ws_answer_cache_ask(ledger, &command, &answer, err)
 		|| !ws_json_parse(
 			python->interpreter, ws_buf_text(&answer), answer.len, WS_JSON_STRICT, a, &doc, err)) {
 		return ws_err_wrap(err, "asking '%s' for its torch", python->interpreter);

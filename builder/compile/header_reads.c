@@ -1,0 +1,666 @@
+/* header_reads.c - for each header name that a read file asks for, the search is walked in the
+ * order the compiler walks it: folders before the one where the file was found must stay without
+ * it. A unit of torch asks some 60,000 times, so names are tried in a scratch arena and only those
+ * that end among the reads are kept.
+ *
+ * What is asked but cannot be listed makes the unit opaque where the answer lies in trees, and
+ * uncacheable where it may lie outside of them. */
+#include "compile/header_reads.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "compile/asks.h"
+#include "engine/names.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The walk for one action. Names are canonical throughout, but for those with "..". */
+struct walk {
+	struct ws_asks_taker taker;
+	const struct ws_action *action;
+	const char *work;
+	struct ws_arena *a;
+	struct ws_reads *reads;
+	struct ws_search search;
+	struct ws_asks asks;
+	struct ws_map read;    /* what was read */
+	struct ws_map tails;   /* "sys/types.h", "types.h": ends of what was read outside the search */
+	struct ws_map asked;   /* "<vector": walked already, and the same from wherever it is asked */
+	struct ws_map looked;  /* name -> one of those below */
+	struct ws_map folders; /* that ".." left: name -> one of those below */
+	struct ws_map sizes;   /* of what was read: "1234" -> struct read_file */
+	struct ws_arena *scratch;
+	bool silent;        /* what the assembler reads is not listed */
+	const char *file;   /* the one that asks */
+	const char *folder; /* its folder */
+};
+
+/* Read files of one size. */
+struct read_file {
+	const char *name;
+	struct read_file *next;
+};
+
+/* What is known about a name that was tried. */
+static const char there[] = "there", absent[] = "absent", present[] = "present and noted";
+/* What is known about a folder that ".." leaves. */
+static const char folder[] = "folder", noted[] = "folder and noted", missing[] = "missing",
+				  linked[] = "link";
+
+/* ---- names ---- */
+
+/* In the private folder and in no mount: nothing can appear there. */
+static bool
+is_private(const struct walk *w, const char *name)
+{
+	size_t len = strcspn(name, "/");
+	for (size_t i = 0; i < w->action->mount_count && name[0] != '/'; i++) {
+		const char *mount = w->action->mounts[i].name;
+		if (name[len] == '/' && strlen(mount) == len && memcmp(mount, name, len) == 0) {
+			return false;
+		}
+	}
+	return name[0] != '/' && w->action->mount_count > 0;
+}
+
+/* What a unit asks and cannot be listed, about @a name or what lies beside it. */
+static void
+note_unknown(struct walk *w, const char *name, const char *why)
+{
+	if (!ws_names_is_outside(w->action, name)) {
+		w->reads->opaque = ws_arena_strdup(w->a, name);
+	} else if (!w->reads->uncacheable) {
+		w->reads->uncacheable = why;
+	}
+}
+
+/* An absolute path below a mount's folder is that mount's: compilers follow links now and then. */
+static const char *
+below_mount(const struct walk *w, const char *name)
+{
+	for (size_t i = 0; name[0] == '/' && i < w->action->mount_count; i++) {
+		const struct ws_mount *mount = &w->action->mounts[i];
+		size_t len = strlen(mount->path);
+		if (strncmp(name, mount->path, len) == 0 && name[len] == '/') {
+			return ws_path_join(w->a, mount->name, name + len + 1, NULL);
+		}
+	}
+	return name;
+}
+
+/* What ".." leaves when it comes behind @a name. */
+static const char *
+look_at_folder(struct walk *w, const char *name)
+{
+	const char *known = ws_map_get(&w->folders, name);
+	if (known) {
+		return known;
+	}
+	struct stat status;
+	if (lstat(ws_path_join(w->scratch, w->work, name, NULL), &status) < 0) {
+		known = missing;
+	} else {
+		known = S_ISDIR(status.st_mode) ? folder : linked;
+	}
+	ws_map_put(&w->folders, ws_arena_strdup(w->a, name), known, w->a);
+	return known;
+}
+
+/* A folder that becomes a link would change what the name means. */
+static void
+note_folder(struct walk *w, const char *name)
+{
+	if (!is_private(w, name) && look_at_folder(w, name) == folder) {
+		name = ws_arena_strdup(w->a, name);
+		ws_map_put(&w->folders, name, noted, w->a);
+		*ws_vec_push(&w->reads->folders, w->a) = name;
+	}
+}
+
+/* The worst that ".." in @a raw leaves; @a at gets its name. `folder` when the text alone says what
+ * @a raw is; with @a note that is noted. */
+static const char *
+look_at_parents(struct walk *w, const char *raw, bool note, const char **at)
+{
+	WS_AUTO_BUF struct ws_buf name = {0};
+	const char *worst = folder;
+	ws_buf_puts(&name, raw[0] == '/' ? "/" : "");
+	for (struct ws_str rest = ws_str_of(raw); rest.s;) {
+		struct ws_str part = ws_str_cut(&rest, '/');
+		if (part.n == 0 || ws_str_is(part, ".")) {
+			continue;
+		}
+		if (!ws_str_is(part, "..")) {
+			const char *slash = name.len > 0 && ws_buf_text(&name)[name.len - 1] != '/' ? "/" : "";
+			ws_buf_printf(&name, "%s%.*s", slash, WS_STR_ARGS(part));
+			continue;
+		}
+		const char *left = ws_path_normal(w->scratch, ws_buf_text(&name));
+		if (strcmp(left, "/") == 0) {
+			continue;
+		}
+		const char *kind = strcmp(left, ".") == 0 ? linked : look_at_folder(w, left);
+		if (kind == folder || kind == noted) {
+			note ? note_folder(w, left) : (void)0;
+		} else if (worst != linked) {
+			worst = kind;
+			*at = left;
+		}
+		const char *up = ws_path_dir(w->scratch, left);
+		ws_buf_clear(&name);
+		ws_buf_puts(&name, strcmp(up, ".") == 0 ? "" : up);
+	}
+	return worst;
+}
+
+static bool
+is_same_file(const struct walk *w, const char *x, const char *y)
+{
+	struct stat one, two;
+	return stat(ws_path_join(w->scratch, w->work, x, NULL), &one) == 0
+		&& stat(ws_path_join(w->scratch, w->work, y, NULL), &two) == 0 && one.st_dev == two.st_dev
+		&& one.st_ino == two.st_ino;
+}
+
+/* ---- looking ---- */
+
+/* Asks the disk once for each name. One that does not exist is noted with that: whoever asks needs
+ * it to stay so. @a name may be scratch. */
+static const char *
+look(struct walk *w, const char *name)
+{
+	const char *known = ws_map_get(&w->looked, name);
+	if (known) {
+		return known;
+	}
+	struct stat status;
+	const char *place = ws_path_join(w->scratch, w->work, name, NULL);
+	known = stat(place, &status) == 0 && S_ISREG(status.st_mode) ? there : absent;
+	name = ws_arena_strdup(w->a, name);
+	ws_map_put(&w->looked, name, known, w->a);
+	if (!is_private(w, name)) {
+		*ws_vec_push(known == absent ? &w->reads->absent : &w->reads->passed, w->a) = name;
+	}
+	return known;
+}
+
+static void
+note_present(struct walk *w, const char *name)
+{
+	if (look(w, name) == there) {
+		name = ws_arena_strdup(w->a, name);
+		ws_map_put(&w->looked, name, present, w->a);
+		*ws_vec_push(&w->reads->present, w->a) = name;
+	}
+}
+
+static void
+note_file(struct walk *w, const char *name)
+{
+	if (ws_map_add(&w->read, name, w->a)) {
+		*ws_vec_push(&w->reads->files, w->a) = name;
+	}
+}
+
+/* What the compiler tries for a header name. */
+struct candidate {
+	const char *raw;
+	const char *name; /* canonical; NULL: no file can be meant */
+	const char *kind; /* of what ".." leaves, if anything */
+	const char *at;   /* what that is */
+};
+
+/* Candidate number @a i for a header name, scratch; false after the last. */
+static bool
+candidate(struct walk *w, struct ws_ask ask, size_t i, struct candidate *c)
+{
+	const char *name = ws_str_copy(ask.name, w->scratch);
+	*c = (struct candidate){.raw = name, .kind = folder};
+	if (name[0] != '/') {
+		const char *in = w->folder;
+		if (ask.angle || i > 0) {
+			size_t at = ask.angle ? i + w->search.quote_count : i - 1;
+			in = at < w->search.folders.len ? w->search.folders.at[at] : NULL;
+		}
+		if (!in) {
+			return false;
+		}
+		c->raw = ws_path_join(w->scratch, in, name, NULL);
+	} else if (i > 0) {
+		return false;
+	}
+	if (strstr(c->raw, "..")) {
+		c->kind = look_at_parents(w, c->raw, false, &c->at);
+	}
+	bool leaves = c->kind == linked && is_private(w, c->at);
+	c->name = leaves || c->kind == missing ? NULL : ws_path_normal(w->scratch, c->raw);
+	return true;
+}
+
+/* Notes what makes a name with ".." what it is. */
+static void
+note_parents(struct walk *w, const struct candidate *c)
+{
+	static const char leaves[] = "it includes a file by a path that leaves its sources ('..')";
+	static const char through[] = "it includes a file through '..' after a symbolic link";
+	const char *at;
+	if (c->kind == folder) {
+		look_at_parents(w, c->raw, true, &at);
+	} else if (c->kind == linked && !c->name) {
+		if (ws_fs_exists(ws_path_join(w->scratch, w->work, c->raw, NULL))) {
+			w->reads->uncacheable = leaves;
+		}
+	} else if (c->kind == linked || look(w, ws_path_normal(w->scratch, c->raw)) != absent) {
+		note_unknown(w, c->at, through); /* a missing folder may appear */
+	}
+}
+
+/* ---- asking ---- */
+
+/* #pragma once skips a file with the bytes of one that was read, and says nothing: such a file is
+ * as good as read. False when there is no file at all. */
+static bool
+note_same_bytes(struct walk *w, const char *name)
+{
+	struct stat status;
+	WS_AUTO_BUF struct ws_buf mine = {0};
+	const char *place = ws_path_join(w->scratch, w->work, name, NULL);
+	if (stat(place, &status) < 0 || !S_ISREG(status.st_mode)) {
+		return false;
+	}
+	const char *size = ws_arena_printf(w->scratch, "%lld", (long long)status.st_size);
+	for (const struct read_file *r = ws_map_get(&w->sizes, size); r; r = r->next) {
+		WS_AUTO_BUF struct ws_buf other = {0};
+		if ((mine.len > 0 || ws_fs_read(place, &mine, NULL))
+			&& ws_fs_read(ws_path_join(w->scratch, w->work, r->name, NULL), &other, NULL)
+			&& ws_str_eq(ws_buf_str(&mine), ws_buf_str(&other))) {
+			note_file(w, ws_arena_strdup(w->a, name));
+			break;
+		}
+	}
+	return true;
+}
+
+/* A precompiled header in place of what the unit itself includes is taken when it fits. */
+static void
+look_for_precompiled(struct walk *w, const char *name)
+{
+	bool own = !w->file;
+	for (size_t i = 0; i < w->action->seed_count && !own; i++) {
+		own = strcmp(w->action->seeds[i], w->file) == 0;
+	}
+	if (own) {
+		look(w, ws_arena_printf(w->scratch, "%s.gch", name));
+	}
+}
+
+static void
+walk_question(struct walk *w, struct ws_ask ask)
+{
+	struct candidate c;
+	for (size_t i = 0; candidate(w, ask, i, &c); i++) {
+		note_parents(w, &c);
+		if (!c.name || look(w, c.name) == absent) {
+			continue;
+		}
+		note_present(w, c.name);
+		if (ask.kind == WS_ASK_EXISTS) {
+			return;
+		}
+	}
+}
+
+static void
+walk_include(struct walk *w, struct ws_ask ask)
+{
+	size_t count = 0, found = 0;
+	struct candidate c;
+	for (; candidate(w, ask, count, &c); count++) {
+		if (c.name && ws_map_get(&w->read, c.name)) {
+			found = count + 1;
+			if (ask.kind == WS_ASK_INCLUDE) {
+				break;
+			}
+		}
+	}
+	for (size_t i = 0; found == 0 && candidate(w, ask, i, &c); i++) {
+		if (c.name && note_same_bytes(w, c.name)) {
+			found = ws_map_get(&w->read, c.name) ? i + 1 : 0;
+			break;
+		}
+	}
+	if (found == 0) {
+		if (!ws_map_get(&w->tails, ws_str_copy(ask.name, w->scratch))) {
+			return; /* a directive that was not taken, or a name that does not exist */
+		}
+		found = count;
+	}
+	for (size_t i = 0; i < found && candidate(w, ask, i, &c); i++) {
+		note_parents(w, &c);
+		if (!c.name) {
+			continue;
+		}
+		look_for_precompiled(w, c.name);
+		if (!ws_map_get(&w->read, c.name) && look(w, c.name) != absent) {
+			note_same_bytes(w, c.name);
+		}
+	}
+}
+
+/* True for the second <vector> of a unit: most of what is asked. */
+static bool
+was_asked(struct walk *w, struct ws_ask ask)
+{
+	if (!ask.angle) {
+		return false;
+	}
+	const char *key = ws_arena_printf(w->scratch, "%d%.*s", (int)ask.kind, WS_STR_ARGS(ask.name));
+	return ws_map_get(&w->asked, key) || !ws_map_add(&w->asked, ws_arena_strdup(w->a, key), w->a);
+}
+
+static void
+walk_from(struct walk *w, const char *file, struct ws_ask ask)
+{
+	if (file && file != w->file) {
+		w->file = file;
+		w->folder = ws_path_dir(w->a, file);
+	}
+	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
+	if (ask.kind == WS_ASK_EXISTS || ask.kind == WS_ASK_EXISTS_NEXT) {
+		walk_question(w, ask);
+	} else {
+		walk_include(w, ask);
+	}
+	ws_arena_rewind(w->scratch, mark);
+}
+
+static void
+read_ask(struct ws_asks_taker *taker, struct ws_ask ask)
+{
+	struct walk *w = (struct walk *)taker;
+	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
+	bool done = was_asked(w, ask);
+	ws_arena_rewind(w->scratch, mark);
+	if (done) {
+		return;
+	}
+	if (ask.file || ask.angle) {
+		walk_from(w, ask.file, ask);
+		return;
+	}
+	/* A macro with a quoted name: the folder is that of the file where it is used. */
+	struct ws_map folders = {0};
+	size_t count = w->reads->files.len;
+	for (size_t i = 0; i < count; i++) {
+		if (ws_map_add(&folders, ws_path_dir(w->a, w->reads->files.at[i]), w->a)) {
+			walk_from(w, w->reads->files.at[i], ask);
+		}
+	}
+}
+
+static void
+read_unknown(struct ws_asks_taker *taker, enum ws_unknown kind, const char *file, const char *what)
+{
+	struct walk *w = (struct walk *)taker;
+	if (kind == WS_UNKNOWN_INCLUDE && file && !ws_names_is_outside(w->action, file)) {
+		w->reads->opaque = file;
+	} else if (!w->reads->uncacheable) {
+		w->reads->uncacheable =
+			ws_arena_printf(w->a, "'%s' holds %s", file ? file : "one of its headers", what);
+	}
+}
+
+/* `#include MACRO` names nothing in the text: for every file that was read, its name relative to
+ * each search folder that holds it must stay absent from the folders before. */
+static void
+note_computed(struct walk *w, const char *file)
+{
+	for (size_t i = 0; i < w->search.folders.len; i++) {
+		const char *in = ws_path_normal(w->scratch, w->search.folders.at[i]);
+		size_t len = strlen(in);
+		if (strncmp(file, in, len) != 0 || file[len] != '/') {
+			continue;
+		}
+		for (size_t j = 0; j < i; j++) {
+			const char *name =
+				ws_path_join(w->scratch, w->search.folders.at[j], file + len + 1, NULL);
+			look(w, ws_path_normal(w->scratch, name));
+		}
+	}
+}
+
+/* ---- what was read ---- */
+
+/* ".incbin", or ".include" as the assembler's. */
+static bool
+mentions_assembler(struct ws_str text)
+{
+	static const char include[] = ".include";
+	if (text.n > 0 && memmem(text.s, text.n, "incbin", strlen("incbin"))) {
+		return true;
+	}
+	const char *end = text.s + text.n;
+	for (const char *p = text.s;
+		 p && (p = memmem(p, (size_t)(end - p), include, strlen(include)));) {
+		p += strlen(include);
+		if (p < end && strchr(" \t\\\"", *p)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* clang assembles by itself, -flto later: then what is read for it is not listed. What is
+ * preprocessed alone is assembled by another action. */
+static bool
+assembles_in_silence(const struct walk *w)
+{
+	for (const char *const *word = w->action->argv; word && *word; word++) {
+		if (ws_same(*word, "-E")) {
+			return false;
+		}
+		if (ws_starts_with(*word, "-flto")) {
+			return true;
+		}
+	}
+	return !ws_fs_exists(ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL));
+}
+
+static bool
+scan_file(struct walk *w, const char *file, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_arena_mark mark = ws_arena_mark(w->scratch);
+	if (!ws_fs_read(ws_path_join(w->scratch, w->work, file, NULL), &text, err)) {
+		return false;
+	}
+	ws_asks_scan(&w->asks, file, ws_buf_str(&text));
+	if (w->silent && mentions_assembler(ws_buf_str(&text))) {
+		w->reads->uncacheable = ws_arena_printf(
+			w->a, "'%s' has the assembler read files (.incbin, .include), unseen", file);
+	}
+	note_computed(w, file);
+	ws_arena_rewind(w->scratch, mark);
+	return true;
+}
+
+/* Files of the command line, looked for from the work folder. */
+static void
+read_forced(struct walk *w)
+{
+	w->file = NULL;
+	w->folder = ".";
+	for (size_t i = 0; i < w->search.forced.len; i++) {
+		struct ws_str name = ws_str_of(w->search.forced.at[i]);
+		walk_from(w, NULL, (struct ws_ask){WS_ASK_INCLUDE, false, name, NULL});
+	}
+}
+
+/* A file below no search folder was found in one that only the compiler knows, after all others. */
+static void
+note_tails(struct walk *w, const char *name)
+{
+	for (size_t i = 0; i < w->search.folders.len; i++) {
+		const char *in = ws_path_normal(w->scratch, w->search.folders.at[i]);
+		if (ws_starts_with(name, in) && name[strlen(in)] == '/') {
+			return;
+		}
+	}
+	for (const char *tail = name; (tail = strchr(tail, '/'));) {
+		ws_map_add(&w->tails, ++tail, w->a);
+	}
+}
+
+static void
+note_size(struct walk *w, const char *name, const struct stat *status)
+{
+	const char *key = ws_arena_printf(w->a, "%lld", (long long)status->st_size);
+	struct read_file *file = WS_NEW(w->a, struct read_file);
+	*file = (struct read_file){name, ws_map_get(&w->sizes, key)};
+	ws_map_put(&w->sizes, key, file, w->a);
+}
+
+/* The canonical name of what the compiler read as @a raw. Text alone does not tell where ".." goes
+ * behind a link. */
+static const char *
+canonical(struct walk *w, const char *raw)
+{
+	static const char why[] = "it reads a file through '..' after a symbolic link";
+	const char *at = NULL, *normal = below_mount(w, ws_path_normal(w->a, raw));
+	if (!strstr(raw, "..") || look_at_parents(w, raw, true, &at) == folder) {
+		return normal;
+	}
+	char real[PATH_MAX];
+	if (is_same_file(w, raw, normal)) {
+		if (normal[0] == '/' || !ws_names_is_outside(w->action, normal)) {
+			note_unknown(w, normal, why);
+		}
+	} else if (realpath(ws_path_join(w->scratch, w->work, raw, NULL), real)) {
+		normal = below_mount(w, ws_arena_strdup(w->a, real));
+		note_unknown(w, normal, why);
+	}
+	return normal;
+}
+
+/* One file that was read. What is not a regular file is never opened: it may wait for ever. */
+static void
+read_read(struct walk *w, const char *raw)
+{
+	const char *name = canonical(w, raw);
+	struct stat status;
+	if (ws_depfile_is_input(w->action, name) || ws_map_get(&w->read, name)) {
+		return;
+	}
+	if (strcmp(name, "/dev/null") == 0) {
+		return;
+	}
+	bool found = stat(ws_path_join(w->scratch, w->work, name, NULL), &status) == 0;
+	bool own =
+		ws_starts_with(name, "/dev/") || ws_starts_with(name, "/proc/") || is_private(w, name);
+	if (own || (found && !S_ISREG(status.st_mode))) {
+		w->reads->uncacheable = ws_arena_printf(
+			w->a, "it reads '%s', which is not a regular file of its sources", name);
+		return;
+	}
+	if (ws_ends_with(name, ".gch")) {
+		w->reads->uncacheable = ws_arena_printf(w->a, "it reads the precompiled '%s'", name);
+		return;
+	}
+	note_file(w, name);
+	note_tails(w, name);
+	if (found) {
+		note_size(w, name, &status);
+	}
+}
+
+static bool
+read_depfile(struct walk *w, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_name_list names = {0};
+	const char *path = ws_path_join(w->a, w->work, WS_COMPILE_DEPFILE, NULL);
+	if (!ws_fs_read(path, &text, err) || !ws_depfile_parse(ws_buf_text(&text), w->a, &names, err)) {
+		return ws_err_wrap(err, "'%s'", w->action->subject);
+	}
+	for (size_t i = 0; i < names.len; i++) {
+		read_read(w, names.at[i]);
+	}
+	return true;
+}
+
+/* gcc and clang warn where __DATE__, __TIME__ or __TIMESTAMP__ is really expanded. */
+static void
+look_for_dates(const char *log, struct ws_reads *reads)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	if (ws_fs_read(log, &text, NULL) && strstr(ws_buf_text(&text), "Wdate-time]")) {
+		reads->uncacheable = "it compiles the time of the build in (__DATE__, __TIME__)";
+	}
+}
+
+/* What .incbin and .include of the assembler read. Where they look for it is not followed. */
+static bool
+read_assembled(struct walk *w, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	ws_name_list names = {0};
+	const char *path = ws_path_join(w->a, w->work, WS_COMPILE_ASSEMBLED, NULL);
+	if (!ws_fs_exists(path)) {
+		return true; /* clang assembles itself */
+	}
+	if (!ws_fs_read(path, &text, err) || !ws_depfile_parse(ws_buf_text(&text), w->a, &names, err)) {
+		return ws_err_wrap(err, "'%s'", w->action->subject);
+	}
+	const char *temporary = ws_path_join(w->scratch, w->work, "tmp/", NULL);
+	for (size_t i = 0; i < names.len; i++) {
+		/* The text to assemble, and the name that the compiler wrote into it, are not read here. */
+		if (ws_starts_with(names.at[i], temporary) || ws_starts_with(names.at[i], "tmp/")
+			|| !ws_fs_exists(ws_path_join(w->scratch, w->work, names.at[i], NULL))) {
+			continue;
+		}
+		const char *name = canonical(w, names.at[i]);
+		read_read(w, names.at[i]);
+		note_unknown(
+			w, name, ws_arena_printf(w->a, "the assembler reads '%s' (.incbin, .include)", name));
+	}
+	return true;
+}
+
+bool
+ws_headers_reads(const struct ws_action *action, const char *work, const char *log,
+	struct ws_arena *a, struct ws_reads *reads, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *scratch = ws_arena_make();
+	ws_arena_alloc(scratch, 1); /* so that rewinding keeps the first block */
+	struct walk w = {.taker = {read_ask, read_unknown},
+		.action = action,
+		.work = work,
+		.a = a,
+		.scratch = scratch,
+		.reads = reads,
+		.search = ws_search_read(action, work, a)};
+	w.asks = (struct ws_asks){.taker = &w.taker, .a = a};
+	w.silent = assembles_in_silence(&w);
+	if (!read_depfile(&w, err)) {
+		return false;
+	}
+	for (size_t i = 0; i < w.search.defines.len; i++) {
+		ws_asks_define(&w.asks, w.search.defines.at[i]);
+	}
+	size_t count = reads->files.len;
+	for (size_t i = 0; i < count + action->input_count; i++) {
+		const char *file = i < count ? reads->files.at[i] : action->inputs[i - count].name;
+		if (!scan_file(&w, file, err)) {
+			return false;
+		}
+	}
+	ws_asks_finish(&w.asks);
+	read_forced(&w);
+	look_for_dates(log, reads);
+	return read_assembled(&w, err);
+}

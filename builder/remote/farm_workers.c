@@ -1,0 +1,171 @@
+/* farm_workers.c - the action, its end, its two files. */
+#include "remote/farm_workers.h"
+
+#include "base/fs.h"
+#include "engine/remote_order.h"
+#include "remote/operation.h"
+#include "remote/unary.h"
+#include "remote/worker_result.h"
+#include "store/scratch.h"
+#include "store/store.h"
+#include "sys/clock.h"
+#include "sys/stop.h"
+
+#include <time.h>
+
+#define TURN_MS 100
+#define ABOUT_NAMES_MS 60000 /* others wait: it is a miss where the farm is that busy */
+
+void
+ws_farm_warn_queued(const struct ws_events *events, const char *farm)
+{
+	ws_events_warn(events,
+		"%s has had actions queued for a minute and runs none: perhaps no worker has the "
+		"properties that are asked for",
+		farm);
+}
+
+/* Nobody waits for it any more. */
+static void
+take_back(const struct ws_farm_workers_query *p, struct ws_operation *op)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_unary unary = {0};
+	struct ws_call *calls[] = {&unary.call};
+	if (ws_operation_take_back(op, &unary, a)) {
+		ws_rpc_run(p->rpc, calls, 1);
+		ws_buf_release(&unary.reply);
+	}
+	ws_rpc_cancel(p->rpc, &op->call);
+}
+
+/* Until the operation ends; false: the run is to stop. */
+static bool
+wait_for(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_err *err)
+{
+	ws_operation_prepare(op);
+	ws_rpc_start(p->rpc, &op->call);
+	while (!op->call.ended && !ws_stop_asked(p->stop)) {
+		ws_rpc_turn(p->rpc, TURN_MS);
+		if (!*p->said_queued && ws_operation_waits_long(op, ws_clock_ms())) {
+			ws_farm_warn_queued(p->events, p->platform->name);
+			*p->said_queued = true;
+		}
+	}
+	bool stopped = !op->call.ended;
+	if (stopped || op->call.status == WS_RPC_DEADLINE) {
+		take_back(p, op);
+	}
+	return stopped ? ws_stop_err(p->stop, err) : true;
+}
+
+static bool
+has_taken(const struct ws_farm_workers_query *p, struct ws_directories *own, struct ws_err *err)
+{
+	struct ws_item helper = p->actions->trees.items.at[0];
+	return ws_cache_put_all(p->cache, &helper, 1, p->platform->name, err)
+		&& ws_cache_put_all(p->cache, own->items.at, own->items.len, p->platform->name, err);
+}
+
+/* False: the run is to stop. */
+static bool
+pause_for(const struct ws_farm_workers_query *p, unsigned pause_ms)
+{
+	int64_t until_ms = ws_clock_ms() + pause_ms;
+	while (ws_clock_ms() < until_ms && !ws_stop_asked(p->stop)) {
+		nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 1000L * 1000}, NULL);
+	}
+	return !ws_stop_asked(p->stop);
+}
+
+static bool
+run(const struct ws_farm_workers_query *p, struct ws_operation *op, struct ws_directories *own,
+	Reapi__ExecuteResponse **response, struct ws_err *err)
+{
+	enum ws_operation_end end;
+	do {
+		if (!has_taken(p, own, err)) {
+			return ws_stop_asked(p->stop) ? ws_stop_err(p->stop, err) : false;
+		}
+		if (!wait_for(p, op, err)) {
+			return false;
+		}
+		end = ws_operation_hear(op, own->a, response);
+		if (end == WS_OPERATION_AGAIN && !pause_for(p, op->pause_ms)) {
+			return ws_stop_err(p->stop, err);
+		}
+	} while (end == WS_OPERATION_AGAIN || end == WS_OPERATION_MISSING);
+	return end == WS_OPERATION_DONE
+		|| ws_err_set(err, WS_ERR_FETCH, "%s does not say what its workers are: %s",
+			p->platform->name, op->text);
+}
+
+/* The report of names, then the text of the host. */
+static bool
+read_answers(const struct ws_farm_workers_query *p, struct ws_item *items, struct ws_buf *told,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_report report;
+	const char *name;
+	if (!ws_fs_read_at_most(items[0].path, WS_LONGEST_REPORT, &text, err)
+		|| (told && !ws_fs_read_at_most(items[1].path, WS_LONGEST_REPORT, told, err))) {
+		return false;
+	}
+	return ws_report_read(ws_buf_str(&text), a, &report, err)
+		&& (ws_worker_files_add_report(p->platform, &report, &name)
+			|| ws_err_set(err, WS_ERR_BUILD, "'%s' is another there than on others", name));
+}
+
+static bool
+fetch(const struct ws_farm_workers_query *p, const Reapi__ActionResult *result, struct ws_buf *told,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_SCRATCH struct ws_scratch scratch = {0};
+	static const char *const names[] = {WS_REMOTE_REPORT, WS_REMOTE_HOST};
+	ws_item_list items = {0};
+	size_t count = told ? 2 : 1;
+	bool there = true;
+	if (!ws_scratch_make(
+			ws_path_join(a, p->store->path, "partial", NULL), "probe-", a, &scratch, err)) {
+		return false;
+	}
+	*ws_vec_push(&items, a) = (struct ws_item){0}; /* as of worker_result.h */
+	for (size_t i = 0; i < count; i++) {
+		there = ws_worker_result_add_file(result, names[i], scratch.path, a, &items) > 0 && there;
+	}
+	size_t errors = ws_worker_result_add_stderr(result, scratch.path, a, &items);
+	if (!p->cache->get_files(p->cache, items.at + 1, items.len - 1)) {
+		return ws_stop_err(p->stop, err);
+	}
+	if (!there) {
+		return ws_err_set(err, WS_ERR_BUILD, "wheelsmith-exec exited with %d: %s",
+			(int)result->exit_code, ws_worker_first_error(&items.at[errors], a));
+	}
+	for (size_t i = 1; i <= count; i++) {
+		if (items.at[i].came != WS_CAME_WHOLE) {
+			const char *failure = items.at[i].failure;
+			return ws_err_set(err, WS_ERR_FETCH, "%s",
+				failure[0] ? failure
+						   : "its answer is gone, or has other bytes than its digest says");
+		}
+	}
+	return read_answers(p, items.at + 1, told, a, err);
+}
+
+bool
+ws_farm_workers_query(const struct ws_farm_workers_query *p, const struct ws_buf *names,
+	struct ws_buf *told, struct ws_err *err)
+{
+	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
+	struct ws_directories own = {.a = a};
+	struct ws_operation op = {.instance = p->instance, .skip_cache = true};
+	Reapi__ExecuteResponse *response;
+	ws_remote_action_probe(p->actions, told, names, &own, &op.action);
+	op.call.deadline_ms = told ? 0 : ABOUT_NAMES_MS;
+	bool done = run(p, &op, &own, &response, err)
+		&& (fetch(p, response->result, told, a, err)
+			|| ws_err_wrap(err, "what a worker of %s is", p->platform->name));
+	ws_operation_release(&op);
+	return done;
+}

@@ -1,0 +1,317 @@
+/* worker_result.c - report first: it says whether the rest is worth anything. */
+#include "remote/worker_result.h"
+
+#include "base/fs.h"
+#include "engine/changed_since.h"
+#include "engine/reads_manifest.h"
+#include "engine/remote_order.h"
+#include "engine/worker_files.h"
+#include "store/cas.h"
+
+#include <string.h>
+
+#define LONGEST_ERRORS ((size_t)1 << 20)
+#define LARGEST_OUTPUT ((uint64_t)8 << 30)
+
+/* ---- what is fetched ---- */
+
+/* 0: there is none, or it is larger than @a most bytes. */
+static size_t
+add(const Reapi__Digest *digest, uint64_t most, const char *dir, struct ws_arena *a,
+	ws_item_list *items)
+{
+	if (!digest || digest->size_bytes < 0 || (uint64_t)digest->size_bytes > most) {
+		return 0;
+	}
+	size_t place = items->len;
+	*ws_vec_push(items, a) = (struct ws_item){.key = digest->hash,
+		.size_bytes = (uint64_t)digest->size_bytes,
+		.path = ws_arena_printf(a, "%s/%zu", dir, place)};
+	return place;
+}
+
+static const Reapi__Digest *
+output(const Reapi__ActionResult *result, const char *path)
+{
+	for (size_t i = 0; i < result->n_output_files; i++) {
+		if (strcmp(result->output_files[i]->path, path) == 0) {
+			return result->output_files[i]->digest;
+		}
+	}
+	return NULL;
+}
+
+size_t
+ws_worker_result_add_file(const Reapi__ActionResult *result, const char *path, const char *dir,
+	struct ws_arena *a, ws_item_list *items)
+{
+	return add(output(result, path), WS_LONGEST_REPORT, dir, a, items);
+}
+
+size_t
+ws_worker_result_add_stderr(
+	const Reapi__ActionResult *result, const char *dir, struct ws_arena *a, ws_item_list *items)
+{
+	return add(result->stderr_digest, LONGEST_ERRORS, dir, a, items);
+}
+
+void
+ws_worker_result_list_files(const Reapi__ActionResult *result, const struct ws_job *job,
+	const char *dir, struct ws_arena *a, ws_item_list *items, struct ws_worker_result *files)
+{
+	const struct ws_action *action = job->action;
+	if (items->len == 0) {
+		*ws_vec_push(items, a) = (struct ws_item){0};
+	}
+	files->report = ws_worker_result_add_file(result, WS_REMOTE_REPORT, dir, a, items);
+	files->log = add(output(result, WS_REMOTE_LOG), WS_LARGEST_UNKNOWN, dir, a, items);
+	files->stderr_text = ws_worker_result_add_stderr(result, dir, a, items);
+	files->outputs = WS_NEW_N(a, size_t, action->output_count);
+	files->kept_there = WS_NEW_N(a, const Reapi__Digest *, action->output_count);
+	for (size_t i = 0; i < action->output_count && result->exit_code == 0; i++) {
+		const char *path = ws_arena_printf(a, WS_REMOTE_WORK "/%s", action->outputs[i]);
+		const Reapi__Digest *digest = output(result, path);
+		if (action->transient) {
+			files->kept_there[i] = digest;
+			continue;
+		}
+		files->outputs[i] = add(digest, LARGEST_OUTPUT, dir, a, items);
+		if (digest && files->outputs[i] == 0) {
+			files->too_large = action->outputs[i];
+		}
+	}
+}
+
+/* ---- what came ---- */
+
+static bool
+came(const ws_item_list *items, size_t place)
+{
+	return place > 0 && items->at[place].came == WS_CAME_WHOLE;
+}
+
+static void
+read_text(const ws_item_list *items, size_t place, struct ws_buf *text)
+{
+	if (came(items, place)) {
+		ws_fs_read_at_most(items->at[place].path, WS_LONGEST_REPORT, text, NULL);
+	}
+}
+
+/* What the worker read outside of trees is here as well, and the same. */
+static bool
+is_same_host(const struct ws_report *report, const struct ws_action *action, struct ws_names *names,
+	struct ws_arena *a, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	const struct ws_reads *reads = &report->reads;
+	const char *why = NULL;
+	for (size_t i = 0; i < reads->files.len; i++) {
+		const char *name = reads->files.at[i], *digest = ws_map_get(&report->outside, name);
+		if (ws_names_is_outside(action, name)) {
+			ws_buf_printf(&text, "f %s %s\n", digest ? digest : "", name);
+		}
+	}
+	for (size_t i = 0; i < reads->absent.len; i++) {
+		ws_buf_printf(&text, "a %s\n", reads->absent.at[i]);
+	}
+	for (size_t i = 0; i < reads->present.len; i++) {
+		ws_buf_printf(&text, "p %s\n", reads->present.at[i]);
+	}
+	for (size_t i = 0; i < reads->folders.len; i++) {
+		ws_buf_printf(&text, "d %s\n", reads->folders.at[i]);
+	}
+	return ws_manifest_holds(ws_buf_str(&text), true, action, names, a, &why)
+		|| ws_err_set(err, WS_ERR_BUILD,
+			"'%s': its worker is another kind of host than this one: %s here", action->subject,
+			why);
+}
+
+/* What one worker read outside of trees, others have as well: whoever gets the next action. What
+ * the farm kept of a worker of another day is held against one of today. */
+static bool
+is_same_platform(
+	const struct ws_report *report, const struct ws_action *action, bool kept, struct ws_err *err)
+{
+	const char *name;
+	if (kept) {
+		ws_worker_files_want_report(action->platform, report);
+		ws_worker_files_ask_wanted(action->platform, err);
+		if (action->platform->is_silent) {
+			return ws_err_set(err, WS_ERR_FETCH, "%s does not answer", action->platform->name);
+		}
+	}
+	return ws_worker_files_add_report(action->platform, report, &name)
+		|| ws_err_set(err, WS_ERR_BUILD,
+			"'%s': %s has workers of several kinds: '%s' is not on all of them the same",
+			action->subject, action->platform->name, name);
+}
+
+/* What stays there is what the farm and the worker say that it is, as is all that is made of it. */
+static enum ws_worker_result_state
+take_output(const struct ws_worker_result *files, const ws_item_list *items, size_t index,
+	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
+	struct ws_done *done, struct ws_err *err)
+{
+	const struct ws_action *action = job->action;
+	struct ws_digest *digest = &done->outputs[index];
+	const char *name = action->outputs[index], *made = ws_map_get(&report->made, name);
+	const Reapi__Digest *kept_there = files->kept_there[index];
+	size_t place = files->outputs[index];
+	if (place == 0 && !kept_there) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s' failed: %s succeeded but wrote no '%s'",
+			action->subject, action->tool.name, name);
+		return WS_WORKER_RESULT_WRONG;
+	}
+	if (!kept_there && !came(items, place)) {
+		return WS_WORKER_RESULT_LOST;
+	}
+	const char *said = kept_there ? kept_there->hash : items->at[place].key;
+	if (!made || strcmp(made, said) != 0 || !ws_digest_parse(said, digest)) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker reports another '%s' than there is",
+			action->subject, name);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	if (kept_there) {
+		done->sizes[index] = kept_there->size_bytes > 0 ? (uint64_t)kept_there->size_bytes : 0;
+		return WS_WORKER_RESULT_WHOLE;
+	}
+	return ws_cas_take(store, items->at[place].path, digest, &done->sizes[index], err)
+		? WS_WORKER_RESULT_WHOLE
+		: WS_WORKER_RESULT_WRONG;
+}
+
+static enum ws_worker_result_state
+take_outputs(const struct ws_worker_result *files, const ws_item_list *items,
+	const struct ws_report *report, const struct ws_job *job, const struct ws_store *store,
+	struct ws_done *done, struct ws_err *err)
+{
+	const struct ws_action *action = job->action;
+	if (files->too_large) {
+		ws_err_set(err, WS_ERR_BUILD,
+			"'%s' failed: its worker says that '%s' has more than %llu GiB", action->subject,
+			files->too_large, (unsigned long long)(LARGEST_OUTPUT >> 30));
+		return WS_WORKER_RESULT_WRONG;
+	}
+	done->outputs = WS_NEW_N(job->a, struct ws_digest, action->output_count);
+	done->sizes = WS_NEW_N(job->a, uint64_t, action->output_count);
+	enum ws_worker_result_state home = WS_WORKER_RESULT_WHOLE;
+	for (size_t i = 0; i < action->output_count && home == WS_WORKER_RESULT_WHOLE; i++) {
+		home = take_output(files, items, i, report, job, store, done, err);
+	}
+	return home;
+}
+
+const char *
+ws_worker_first_error(const struct ws_item *item, struct ws_arena *a)
+{
+	WS_AUTO_BUF struct ws_buf words = {0};
+	if (item->came == WS_CAME_WHOLE) {
+		ws_fs_read_at_most(item->path, WS_LONGEST_REPORT, &words, NULL);
+	}
+	struct ws_str line = ws_buf_str(&words);
+	line = ws_str_trim(ws_str_cut(&line, '\n'));
+	line.n = line.n < 300 ? line.n : 300;
+	return line.n ? ws_str_copy(line, a) : "it left no report";
+}
+
+static enum ws_worker_result_state
+has_no_report(const struct ws_worker_result *files, const ws_item_list *items,
+	const struct ws_job *job, struct ws_err *err)
+{
+	if (files->report > 0) {
+		return WS_WORKER_RESULT_LOST;
+	}
+	ws_err_set(err, WS_ERR_BUILD, "'%s': its worker could not run it: %s", job->action->subject,
+		ws_worker_first_error(&items->at[files->stderr_text], job->a));
+	return WS_WORKER_RESULT_NOT_RUN;
+}
+
+static void
+take_log(const struct ws_worker_result *files, const ws_item_list *items, const struct ws_job *job,
+	const struct ws_store *store, struct ws_done *done)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_digest digest;
+	if (!came(items, files->log) || items->at[files->log].size_bytes == 0) {
+		return;
+	}
+	if (done->code != 0 && job->action->log_says) {
+		ws_fs_read_end(items->at[files->log].path, WS_LOG_END_BYTES, &text);
+		done->says = job->action->log_says(ws_buf_text(&text));
+	}
+	if (ws_cas_take(store, items->at[files->log].path, &digest, NULL, NULL)) {
+		done->log = digest;
+	}
+}
+
+/* One that this host had no room for; NULL: none. */
+static const struct ws_item *
+kept_out(
+	const struct ws_worker_result *files, const ws_item_list *items, const struct ws_action *action)
+{
+	const struct ws_item *kept = items->at[files->report].ours ? &items->at[files->report]
+		: items->at[files->log].ours                           ? &items->at[files->log]
+															   : NULL;
+	for (size_t i = 0; i < action->output_count && !kept; i++) {
+		kept = items->at[files->outputs[i]].ours ? &items->at[files->outputs[i]] : NULL;
+	}
+	return kept;
+}
+
+enum ws_worker_result_state
+ws_worker_result_accept(const struct ws_worker_result *files, const ws_item_list *items,
+	const struct ws_job *job, const struct ws_store *store, struct ws_names *names,
+	struct ws_done *done, struct ws_err *err)
+{
+	WS_AUTO_BUF struct ws_buf text = {0};
+	struct ws_report report;
+	const struct ws_item *kept = kept_out(files, items, job->action);
+	if (kept) {
+		ws_err_set(err, WS_ERR_IO, "%s", kept->failure);
+		return WS_WORKER_RESULT_WRONG;
+	}
+	if (!came(items, files->report)) {
+		return has_no_report(files, items, job, err);
+	}
+	read_text(items, files->report, &text);
+	if (!ws_report_read(ws_buf_str(&text), job->a, &report, err)) {
+		ws_err_wrap(err, "'%s': what its worker sent", job->action->subject);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	if (!report.order || strcmp(report.order, files->order) != 0) {
+		ws_err_set(
+			err, WS_ERR_BUILD, "'%s': its worker reports on another command", job->action->subject);
+		return WS_WORKER_RESULT_NOT_RUN;
+	}
+	if (report.differs) {
+		ws_err_set(err, WS_ERR_BUILD, "'%s': its worker has another '%s' than %s",
+			job->action->subject, report.differs,
+			job->action->platform ? "the one that was asked" : "this host");
+		return WS_WORKER_RESULT_OTHER_HOST;
+	}
+	*done = (struct ws_done){.id = job->id,
+		.code = report.signal ? -1 : report.code,
+		.signal = report.signal,
+		.wall_ms = report.wall_ms,
+		.cpu_ms = report.cpu_ms,
+		.rss_bytes = report.rss_bytes,
+		.reads = report.reads};
+	take_log(files, items, job, store, done);
+	if (done->code != 0) {
+		return WS_WORKER_RESULT_WHOLE;
+	}
+	if (job->action->platform) {
+		if (!is_same_platform(&report, job->action, files->kept, err)) {
+			return WS_WORKER_RESULT_OTHER_HOST;
+		}
+	} else {
+		if (!is_same_host(&report, job->action, names, job->a, err)) {
+			return WS_WORKER_RESULT_OTHER_HOST;
+		}
+		/* Held against digests of this run: what is younger may be another for the manifest. */
+		struct ws_since since = {job->since_file_ns, 0};
+		done->changed = ws_changed_since(job->action, &done->reads, &since, job->a);
+	}
+	return take_outputs(files, items, &report, job, store, done, err);
+}
