@@ -21,23 +21,6 @@ own_home() {
 	private_home
 }
 
-# The folder of a CUDA 13.0 toolkit that is installed on this host; fails where there is none.
-host_toolkit() {
-	local folder
-	for folder in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda-13.0 /usr/local/cuda; do
-		if [ -x "$folder/bin/nvcc" ] && "$folder/bin/nvcc" --version | grep -q 'release 13\.0'; then
-			echo "$folder"
-			return
-		fi
-	done
-	return 1
-}
-
-# For tests whose subject is the toolkit of the host.
-needs_host_toolkit() {
-	host_toolkit > /dev/null || cannot_run "needs a CUDA 13.0 toolkit on this host"
-}
-
 # A store with the torch kit and the CUDA kit, made once for each wheelsmith that is tested. Without a toolkit on this host
 # the CUDA kit is made of archives: 105 MB, from the index and mirror of this host.
 make_base() {

@@ -88,9 +88,12 @@ age() { # DATE
 
 @test "gc: what a lock names goes last" {
 	build
-	local all
+	local all limit
 	all=$(cached .bytes stats)
-	ws cache gc --lock m.lock.json --max-size $((all / 2048))K
+	limit=$((all / 2))
+	# An archive kit, which the lock names, is more than half of the store.
+	host_toolkit > /dev/null || limit=$((all - 20000))
+	ws cache gc --lock m.lock.json --max-size $((limit / 1024))K
 	[ "$status" -eq 0 ]
 	# torch's headers and the sources, which the lock names, are there still.
 	[ -n "$(find "$WHEELSMITH_STORE/trees" -maxdepth 1 -name 'src-tiny-*.list')" ]

@@ -27,6 +27,23 @@ needs() { # program...
 	done
 }
 
+# The folder of a CUDA 13.0 toolkit that is installed on this host; fails where there is none.
+host_toolkit() {
+	local folder
+	for folder in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda-13.0 /usr/local/cuda; do
+		if [ -x "$folder/bin/nvcc" ] && "$folder/bin/nvcc" --version | grep -q 'release 13\.0'; then
+			echo "$folder"
+			return
+		fi
+	done
+	return 1
+}
+
+# For tests whose subject is the toolkit of the host.
+needs_host_toolkit() {
+	host_toolkit > /dev/null || cannot_run "needs a CUDA 13.0 toolkit on this host"
+}
+
 # Compares $output with golden/NAME.txt; with WS_UPDATE_GOLDEN=1 writes it there instead.
 golden() { # name
 	local file="$BATS_TEST_DIRNAME/golden/$1.txt"

@@ -53,14 +53,15 @@ load splitting
 
 # A toolkit of links to the host's, and one tool of its own: the same version, other bytes.
 other_tool() { # PATH
-	cp -al /usr/local/cuda-13.0 toolkit
+	cp -al "$TOOLKIT" toolkit
 	rm "toolkit/$1"
-	cp "/usr/local/cuda-13.0/$1" "toolkit/$1"
+	cp "$TOOLKIT/$1" "toolkit/$1"
 	echo >> "toolkit/$1"
 }
 
 @test "another ptxas of the same version runs, and nothing else where it makes the same" {
-	[ -d /usr/local/cuda-13.0 ] || cannot_run "no toolkit in /usr/local/cuda-13.0"
+	needs_host_toolkit
+	TOOLKIT=$(readlink -f "$(host_toolkit)")
 	build
 	[ "$status" -eq 0 ]
 	other_tool bin/ptxas
