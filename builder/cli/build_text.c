@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool
@@ -269,35 +270,66 @@ machine_elsewhere(const struct ws_build_result *result)
 	return machine ? machine->name : NULL;
 }
 
-/* One wheel by its name; several by the requirements file of the first environment that has one. */
+/* "python3.11 -m venv .venv && .venv/bin/" where that Python refuses `pip install` outside of a
+ * virtual environment (PEP 668: the file EXTERNALLY-MANAGED beside its library), else "". */
+static const char *
+environment_command(struct ws_session *s, const struct ws_python_choice *python)
+{
+	const char *name = ws_arena_printf(s->a, "python%s", python->text);
+	const char *active = ws_user_env_get(&s->env, "VIRTUAL_ENV");
+	WS_AUTO_FREE char *path = realpath(ws_typed_python(&s->env, name, s->a), NULL);
+	if (active || !path) {
+		return "";
+	}
+	const char *prefix = ws_path_dir(s->a, ws_path_dir(s->a, path));
+	bool managed =
+		ws_fs_exists(ws_path_join(s->a, prefix, "lib", name, "EXTERNALLY-MANAGED", NULL));
+	return managed ? ws_arena_printf(s->a, "%s -m venv .venv && .venv/bin/", name) : "";
+}
+
+/* One wheel by its name; several by the requirements file of the first environment. */
 static void
 print_install(struct ws_session *s, const struct ws_build_text *text)
 {
 	const struct ws_build_result *result = text->result;
 	const struct ws_cell_result *first = NULL;
+	const char *list = NULL;
+	struct ws_map lists = {0};
 	bool several = false;
 	WS_AUTO_BUF struct ws_buf file = {0};
 	for (size_t i = 0; i < result->supplies.cell_count; i++) {
 		const struct ws_cell_result *cell = &result->supplies.cells[i];
 		if (is_ready(cell)) {
+			const char *own = ws_deliver_requirements(text->output, cell, s->a);
 			several = several || (first && !ws_same(cell->supply->wheel, first->supply->wheel));
+			list = first ? list : own;
 			first = first ? first : cell;
+			if (own) {
+				ws_map_add(&lists, own, s->a);
+			}
 		}
 	}
-	const char *list = several ? ws_deliver_requirements(text->output, first, s->a) : NULL;
-	if (list) {
-		ws_buf_puts(&file, " --require-hashes --no-deps --find-links ");
+	if (!first) {
+		return;
+	}
+	if (several && list) {
+		ws_buf_puts(&file, "--require-hashes --no-deps --find-links ");
 		ws_buf_put_quoted(&file, text->output);
 		ws_buf_puts(&file, " -r ");
 		ws_buf_put_quoted(&file, list);
-	} else if (first) {
-		ws_buf_putc(&file, ' ');
+	} else {
 		ws_buf_put_quoted(&file, ws_path_join(s->a, text->output, first->supply->wheel, NULL));
 	}
-	if (first) {
-		const char *machine = machine_elsewhere(result);
-		ws_out_note(&s->out, "install%s%s:  pip install%s\n", machine ? ", on " : "",
-			machine ? machine : "", ws_buf_text(&file));
+	const char *machine = machine_elsewhere(result);
+	ws_out_note(&s->out, "install%s%s:  %spip install %s\n", machine ? ", on " : "",
+		machine ? machine : "",
+		machine ? "" : environment_command(s, first->cell->point.python),
+		ws_buf_text(&file));
+	for (size_t i = 0; i < lists.count; i++) {
+		const char *other = lists.slots[i].key;
+		if (list && !ws_same(other, list)) {
+			ws_out_note(&s->out, "          or with -r %s\n", other);
+		}
 	}
 }
 

@@ -243,7 +243,7 @@ python_version() { # INTERPRETER
 	dist_is_whole
 	sed -i 's/return undeclared;/return PyLong_FromLong(42);/' recipes/tiny/src/module.cpp
 	build
-	[[ "$stderr" == *"install:  pip install --require-hashes --no-deps --find-links dist -r dist/requirements.txt" ]]
+	[[ "$stderr" == *"install:  "*"pip install --require-hashes --no-deps --find-links dist -r dist/requirements.txt" ]]
 	python3 -m venv --without-pip venv
 	python3 -m pip --python venv/bin/python install --quiet --no-index --require-hashes --no-deps --find-links dist -r dist/requirements.txt
 }

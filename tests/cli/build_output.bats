@@ -32,6 +32,35 @@ escapes='[[:cntrl:]]'
 	not grep -q "$escapes" <<< "${stderr//$'\t'/}"
 }
 
+@test "the line that installs the wheel runs as it is printed, also where Python is externally managed" {
+	mkdir -p host/bin "host/lib/python$PY"
+	touch "host/lib/python$PY/EXTERNALLY-MANAGED"
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" > "host/bin/python$PY"
+	chmod +x "host/bin/python$PY"
+	export PATH=$PWD/host/bin:$PATH
+	build
+	[ "$status" -eq 0 ]
+	local line
+	line=$(sed -n 's/^install:  //p' <<< "$stderr")
+	[ "$line" = "python$PY -m venv .venv && .venv/bin/pip install $(echo dist/*.whl)" ]
+	PIP_NO_DEPS=1 bash -e -c "$line"
+	.venv/bin/pip show tiny
+	VIRTUAL_ENV=$PWD/.venv build
+	[[ "$stderr" == *"install:  pip install $(echo dist/*.whl)" ]]
+}
+
+@test "each environment has its requirements file named" {
+	matrix m.json '"arch": ["8.6", "9.0"]'
+	build
+	[ "$status" -eq 0 ]
+	local named=() file
+	for file in dist/requirements*.txt; do
+		grep -qF -- "-r $file" <<< "$stderr" || return 1
+		named+=("$file")
+	done
+	[ ${#named[@]} -eq 2 ]
+}
+
 @test "-q says nothing but results, warnings and errors" {
 	build -q
 	[ "$status" -eq 0 ]
@@ -57,7 +86,7 @@ escapes='[[:cntrl:]]'
 	[ "$status" -eq 0 ]
 	# Every drawing of the line: what stands between a carriage return and the erasure behind it.
 	drawn=$(tr '\r' '\n' <<< "$output" | grep $'\e\\[K')
-	[ "$(grep -c running <<< "$drawn")" -ge 2 ]
+	[ "$(grep -c '^\[ [0-5]/5 \] ' <<< "$drawn")" -ge 2 ]
 	python3 - "$drawn" <<- 'END'
 		import re, sys
 		for line in sys.argv[1].split("\n"):
