@@ -46,19 +46,19 @@
 #include <unistd.h>
 
 static const struct ws_command commands[] = {
-	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package"},
-	{"plan", ws_cmd_plan, "show what would happen to every cell, why, at what cost"},
-	{"fetch", ws_cmd_fetch, "download everything a build needs into the store"},
-	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels"},
-	{"verify", ws_cmd_verify, "say whether wheels load in a torch, and why not"},
-	{"publish", ws_cmd_publish, "make a package index of wheels, of static files"},
-	{"shell", ws_cmd_shell, "open a shell where a cell's command runs"},
-	{"inspect", ws_cmd_inspect, "show what a wheel is: names, RECORD, ABI, GPU code"},
-	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs"},
-	{"explain", ws_cmd_explain, "say what an error means, and what cures it"},
-	{"cache", ws_cmd_cache, "look after the store: sizes, damage, room, sharing"},
-	{"recipe", ws_cmd_recipe, "check recipes, or draft one"},
-	{"internal", ws_cmd_internal, NULL},
+	{"build", ws_cmd_build, "make the wheels of a matrix, or of one package", true},
+	{"plan", ws_cmd_plan, "show what would happen to every cell, why, at what cost", true},
+	{"fetch", ws_cmd_fetch, "download everything a build needs into the store", true},
+	{"lock", ws_cmd_lock, "pin sources, kits and torch wheels", true},
+	{"verify", ws_cmd_verify, "say whether wheels load in a torch, and why not", false},
+	{"publish", ws_cmd_publish, "make a package index of wheels, of static files", true},
+	{"shell", ws_cmd_shell, "open a shell where a cell's command runs", true},
+	{"inspect", ws_cmd_inspect, "show what a wheel is: names, RECORD, ABI, GPU code", false},
+	{"doctor", ws_cmd_doctor, "check this host: compilers, CUDA, Pythons, GPUs", false},
+	{"explain", ws_cmd_explain, "say what an error means, and what cures it", false},
+	{"cache", ws_cmd_cache, "look after the store: sizes, damage, room, sharing", false},
+	{"recipe", ws_cmd_recipe, "check recipes, or draft one", false},
+	{"internal", ws_cmd_internal, NULL, false},
 };
 
 static void
@@ -97,6 +97,19 @@ help(struct ws_session *s, const ws_words *words, ws_words *asked)
 	return false;
 }
 
+/* A failure after a signal or the deadline is caused by it: a child was ended, a request cancelled.
+ * An error that already names the stop also names the place. */
+static void
+name_stop(const struct ws_command *command, const struct ws_stop *stop, struct ws_err *err)
+{
+	if (!ws_err_is_stop(err)) {
+		ws_stop_err(stop, err);
+	}
+	if (command->resumes) {
+		ws_err_cure(err, "what was done is kept: the same command continues from there");
+	}
+}
+
 static bool
 run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 {
@@ -112,7 +125,11 @@ run_command(struct ws_session *s, const ws_words *words, struct ws_err *err)
 	size_t shown = 0;
 	for (size_t i = 0; i < WS_LEN(commands); i++) {
 		if (strcmp(commands[i].name, name) == 0) {
-			return commands[i].run(s, (int)words->len, words->at, err);
+			bool done = commands[i].run(s, (int)words->len, words->at, err);
+			if (!done && ws_stop_asked(&s->stop)) {
+				name_stop(&commands[i], &s->stop, err);
+			}
+			return done;
 		}
 		if (commands[i].help) {
 			names[shown++] = commands[i].name;
@@ -185,11 +202,6 @@ start(int argc, char **argv)
 	session.commands = commands;
 	session.command_count = WS_LEN(commands);
 	bool done = finish(&session, run(&session, argc, (const char *const *)argv, &err), &err);
-	/* Of what failed because a child was ended, or was asked in vain, the cause is the signal. An
-	 * error that says so already also says where. */
-	if (!done && !ws_err_is_stop(&err) && ws_stop_asked(&session.stop)) {
-		ws_stop_err(&session.stop, &err);
-	}
 	bool reader_left = ferror(session.out.out) && ws_out_is_broken(&session.out);
 	if (!done && err.kind != WS_ERR_NONE && err.text[0] && !reader_left) {
 		ws_cures_word(&session, &err);

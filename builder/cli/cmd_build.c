@@ -214,8 +214,8 @@ make_room(struct ws_session *s, const char *matrix, struct ws_err *err)
 	struct ws_err busy = {0};
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make();
 	WS_AUTO_BUF struct ws_buf lock = {0};
-	if (s->user.store_bytes == 0 || !ws_session_open_store(s, false, err)) {
-		return s->user.store_bytes == 0;
+	if (s->user.store_bytes == 0) {
+		return true;
 	}
 	bool locked = matrix && ws_fs_read(ws_lock_path(matrix, a), &lock, NULL);
 	if (!ws_inventory_take(
@@ -322,7 +322,11 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	WS_AUTO_ARENA struct ws_arena *a = ws_arena_make(); /* of the plan and of the result */
 	struct ws_context ctx;
 	struct ws_selection sel;
-	if (!ws_session_open_facts(s, err) || !make_room(s, b->selecting.options.matrix, err)
+	if (!ws_session_open_facts(s, err) || !ws_session_open_store(s, false, err)) {
+		return false;
+	}
+	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
+	if (!make_room(s, b->selecting.options.matrix, err)
 		|| !ws_selecting_plan(s, &b->selecting, true, a, &ctx, &sel, err)
 		|| !ws_selecting_has_work(s, &b->selecting, &sel, err)) {
 		return b->is_bundled && err->kind == WS_ERR_USAGE
@@ -333,7 +337,6 @@ build(struct ws_session *s, struct building *b, struct ws_err *err)
 	if (!open_executor(s, b, &ctx, err)) {
 		return false;
 	}
-	s->stop.deadline_ms = b->timeout_ms ? ws_clock_ms() + (int64_t)b->timeout_ms : 0;
 	if (s->globals.json) {
 		ws_events_add(&s->events, ws_json_lines_sink(s->out.out, s->a));
 	}

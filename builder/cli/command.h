@@ -14,6 +14,7 @@ struct ws_command {
 	const char *name;
 	ws_command_run_fn run;
 	const char *help; /**< one line; NULL: not listed */
+	bool resumes;     /**< after Ctrl-C the same command continues where it ended */
 };
 
 bool ws_cmd_build(struct ws_session *s, int argc, const char *const *argv, struct ws_err *err);

@@ -65,7 +65,7 @@ ws_stop_err(const struct ws_stop *stop, struct ws_err *err)
 	} else {
 		ws_err_set(err, WS_ERR_STOPPED, stop->signal ? "stopped by a signal" : "out of time");
 	}
-	return ws_err_cure(err, "what was done is kept: the same command continues from there");
+	return false;
 }
 
 void

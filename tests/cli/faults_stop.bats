@@ -128,6 +128,23 @@ goes_on() { # UNIT
 	goes_on waiting.cpp
 }
 
+@test "--timeout includes planning: an index that never answers does not hold the build up" {
+	python3 -c '
+import socket, time
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+time.sleep(100)' > port 3>&- &
+	local server=$!
+	wait_for 10 test -s port
+	matrix m.json '"policy": "prefer-prebuilt"'
+	start --timeout 1 --index "prebuilt=http://127.0.0.1:$(cat port)/simple"
+	ended
+	kill $server
+	[ "$status" -eq 75 ]
+	[[ "$(cat err)" == *"error: "*"out of time"* ]]
+	[ "$took" -le 4 ]
+}
+
 # `build 2>&1 | head`: writing fails in the middle of the compilers.
 @test "a reader that leaves a running build leaves no run folder" {
 	only_host
