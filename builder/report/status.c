@@ -11,6 +11,8 @@
 #define DRAW_MS 100
 #define SPEAK_MS 30000 /* a log without a line for longer looks like a run that hangs */
 #define MOST_NAMED 3
+#define NARROW 80     /* columns below which a terminal's line leaves out counts and memory */
+#define LATE_MS 10000 /* an action is late when it exceeds its estimate by half of it and by this */
 
 /* Something that goes on: an action or a transfer. */
 struct item {
@@ -19,6 +21,7 @@ struct item {
 	const char *stage;
 	int64_t started_ms;
 	uint64_t rss_bytes, done, total;
+	uint64_t expected_ms; /* 0: unknown */
 };
 
 struct status {
@@ -55,6 +58,7 @@ add(struct status *s, const struct ws_event *event)
 		.stage = event->stage ? ws_arena_strdup(s->a, event->stage) : "",
 		.started_ms = event->at_ms,
 		.total = event->total,
+		.expected_ms = event->wall_ms,
 	};
 }
 
@@ -86,27 +90,43 @@ describe(const struct status *s, const struct item *item, struct ws_buf *line)
 	}
 }
 
+static bool
+is_late(const struct status *s, const struct item *item)
+{
+	uint64_t gone_ms = (uint64_t)(s->now_ms - item->started_ms);
+	return item->expected_ms > 0 && gone_ms > item->expected_ms + item->expected_ms / 2
+		&& gone_ms > item->expected_ms + LATE_MS;
+}
+
+/* @is_narrow: the names of what runs are worth more than the counts. */
 static void
-compose(const struct status *s, struct ws_buf *line)
+compose(const struct status *s, bool is_narrow, struct ws_buf *line)
 {
 	char text[WS_FORMAT_BYTES];
 	unsigned running = 0;
+	bool late = false;
 	for (size_t i = 0; i < s->items.len; i++) {
 		running += s->items.at[i].id > 0;
+		late = late || is_late(s, &s->items.at[i]);
 	}
 	if (s->total > 0) {
 		ws_buf_printf(
 			line, "[ %llu/%llu ] ", (unsigned long long)s->done, (unsigned long long)s->total);
-		if (s->rest_ms > 0) {
+		if (late) {
+			ws_buf_puts(line, "longer than expected");
+		} else if (s->rest_ms > 0) {
 			ws_buf_printf(line, "%s left", ws_format_clock(s->rest_ms, text));
 		}
-		if (s->unknown > 0) {
-			ws_buf_printf(line, "%s%llu of unknown cost", s->rest_ms > 0 ? " + " : "",
-				(unsigned long long)s->unknown);
+		uint64_t unknown = is_narrow ? 0 : s->unknown;
+		if (unknown > 0) {
+			ws_buf_printf(line, "%s%llu of unknown cost", late || s->rest_ms > 0 ? " + " : "",
+				(unsigned long long)unknown);
 		}
-		ws_buf_puts(line, s->rest_ms + s->unknown > 0 ? "   " : "");
-		ws_buf_printf(line, "%u running, %.1f of %.0f GiB   ", running,
-			(double)s->held_bytes / (1 << 30), (double)s->memory_bytes / (1 << 30));
+		ws_buf_puts(line, late || s->rest_ms + unknown > 0 ? "   " : "");
+		if (!is_narrow) {
+			ws_buf_printf(line, "%u running, %.1f of %.0f GiB   ", running,
+				(double)s->held_bytes / (1 << 30), (double)s->memory_bytes / (1 << 30));
+		}
 	}
 	for (size_t i = 0; i < s->items.len && i < MOST_NAMED; i++) {
 		ws_buf_puts(line, i > 0 ? " · " : "");
@@ -125,7 +145,7 @@ draw(struct status *s, bool at_once)
 	}
 	s->drawn_ms = s->now_ms;
 	WS_AUTO_BUF struct ws_buf line = {0};
-	compose(s, &line);
+	compose(s, s->out->width > 0 && s->out->width < NARROW, &line);
 	if (line.len > 0) {
 		ws_utf8_make_plain(line.data, false);
 		ws_term_cut(line.data, s->out->width > 1 ? s->out->width - 1 : 79);
@@ -142,7 +162,7 @@ speak(struct status *s, bool printed)
 		s->spoken_ms = s->now_ms;
 	} else if (s->now_ms - s->spoken_ms >= SPEAK_MS) {
 		WS_AUTO_BUF struct ws_buf line = {0};
-		compose(s, &line);
+		compose(s, false, &line);
 		ws_out_note(s->out, "%s\n", ws_buf_text(&line));
 		s->spoken_ms = s->now_ms;
 	}

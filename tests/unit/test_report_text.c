@@ -185,14 +185,28 @@ WS_TEST(actions_of_unknown_cost_are_told)
 	assert_contains(play(a, true, 200, events, 2), "\r[ 2/9 ] 3 of unknown cost   1 running");
 }
 
+WS_TEST(an_action_far_beyond_its_estimate_is_longer_than_expected)
+{
+	struct ws_event events[] = {story[0], story[2]};
+	events[0].wall_ms = 40000;
+	events[1].at_ms = 60000;
+	assert_contains(play(a, true, 200, events, 2), "\r[ 2/9 ] 6:12 left   1 running");
+	events[1].at_ms = 62000;
+	assert_contains(play(a, true, 200, events, 2), "\r[ 2/9 ] longer than expected   1 running");
+	events[0].wall_ms = 4000; /* seconds do not matter */
+	events[1].at_ms = 14000;
+	assert_contains(play(a, true, 200, events, 2), "\r[ 2/9 ] 6:12 left   1 running");
+}
+
 WS_TEST(a_terminal_gets_one_line_that_fits)
 {
 	const char *text = play(a, true, 200, story, 3);
 	assert_contains(
 		text, "\r[ 2/9 ] 6:12 left   1 running, 1.0 of 16 GiB   bwd.cu 1:04 1.0 GiB\033[K");
-	text = play(a, true, 40, story, 3);
+	assert_contains(play(a, true, 60, story, 3), "\r[ 2/9 ] 6:12 left   bwd.cu 1:04 1.0 GiB\033[K");
+	text = play(a, true, 24, story, 3);
 	const char *last = strrchr(text, '\r') + 1;
 	char *line = ws_arena_copy(a, last, strcspn(last, "\033"));
-	assert_int_equal(ws_term_columns(line), 39);
+	assert_int_equal(ws_term_columns(line), 23);
 	assert_true(ws_ends_with(line, "…"));
 }
