@@ -181,6 +181,23 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
 {
 	struct ws_page page = ws_page_begin(out, 0);
+	/* A damaged file, or a file that is not a wheel, fails everywhere for one reason. */
+	const struct ws_wheel_place_verdict *first = &verdict->places[0];
+	bool alike = verdict->place_count > 1 && first->why;
+	for (size_t i = 0; i < verdict->place_count; i++) {
+		const struct ws_wheel_place_verdict *v = &verdict->places[i];
+		alike = alike && v->verdict == WS_VERDICT_FAILS && ws_same(v->why, first->why);
+	}
+	if (alike) {
+		ws_page_label(&page, ws_verdict_word(first->verdict));
+		ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
+		ws_page_line(
+			&page, WS_PAGE_PLAIN, "in each of the %zu torch releases", verdict->place_count);
+		ws_page_label(&page, "why");
+		ws_page_line(&page, WS_PAGE_PLAIN, "%s", first->why);
+		write_findings(&page, first, "fails");
+		return;
+	}
 	ws_page_label(&page, "wheel");
 	ws_page_line(&page, WS_PAGE_PLAIN, "%s", order->name);
 	for (size_t i = 0; i < verdict->place_count; i++) {
