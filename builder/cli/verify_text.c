@@ -176,6 +176,18 @@ row_text(const struct ws_wheel_place_verdict *v, struct ws_arena *a)
 		a, "%s  %s", ws_verdict_word(v->verdict), named && symbol ? symbol : v->why);
 }
 
+static bool
+finds_the_same(const struct ws_wheel_place_verdict *one, const struct ws_wheel_place_verdict *other)
+{
+	const struct ws_json *x = ws_json_find(one->json, "findings");
+	const struct ws_json *y = ws_json_find(other->json, "findings");
+	for (x = x ? x->first : NULL, y = y ? y->first : NULL;
+		 x && y && ws_same(ws_json_text(x, "text"), ws_json_text(y, "text"));
+		 x = x->next, y = y->next) {
+	}
+	return !x && !y;
+}
+
 void
 ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *order,
 	const struct ws_wheel_verdict *verdict, struct ws_arena *a)
@@ -186,7 +198,8 @@ ws_verify_text_window(const struct ws_out *out, const struct ws_judge_order *ord
 	bool alike = verdict->place_count > 1 && first->why;
 	for (size_t i = 0; i < verdict->place_count; i++) {
 		const struct ws_wheel_place_verdict *v = &verdict->places[i];
-		alike = alike && v->verdict == WS_VERDICT_FAILS && ws_same(v->why, first->why);
+		alike = alike && v->verdict == WS_VERDICT_FAILS && ws_same(v->why, first->why)
+			&& finds_the_same(v, first);
 	}
 	if (alike) {
 		ws_page_label(&page, ws_verdict_word(first->verdict));

@@ -474,6 +474,16 @@ metadata() { # LINE...
 	says "2.5.1 not for this Python" "2.11.0 not for this Python"
 }
 
+@test "the window: what is not a wheel fails once, for one reason" {
+	cp "$WS_ROOT/README.md" .
+	verify 1 README.md --torch all
+	says "fails README.md in each of the" "it does not end in .whl" "is this a zip archive?"
+	[ "$(grep -c "end in .whl" <<< "$output")" = 1 ]
+	cp README.md $wheel
+	verify 1 $wheel --torch all
+	[ "$(grep -c "end-record" <<< "$output")" = 1 ]
+}
+
 @test "strict: what was taken on trust is unknown" {
 	# Whose C API is not listed: free-threaded interpreters.
 	module demo PyModule_Create2
